@@ -1,0 +1,61 @@
+package classify
+
+import (
+	"errors"
+	"time"
+)
+
+// CodeError is an error with the code that a service gave it, as smithy-go's
+// API errors have.
+type CodeError interface {
+	error
+	ErrorCode() string
+}
+
+// StatusError is an error with the HTTP status of the answer, as smithy-go's
+// response errors have.
+type StatusError interface {
+	error
+	HTTPStatusCode() int
+}
+
+// RetryAfterError is an error with the time for which the server asked to wait.
+// A negative time counts as none.
+type RetryAfterError interface {
+	error
+	RetryAfter() (after time.Duration, ok bool)
+}
+
+// JudgedError is an error with a verdict that whoever made it already knows. The
+// default chain takes it over.
+type JudgedError struct {
+	// Verdict is what to do with the error.
+	Verdict Verdict
+	// Err is the error itself; nil if a value was judged.
+	Err error
+}
+
+// Error returns the text of the error, or says what the verdict is.
+func (e *JudgedError) Error() string {
+	if e.Err == nil {
+		return "classify: judged " + e.Verdict.String()
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the error itself.
+func (e *JudgedError) Unwrap() error { return e.Err }
+
+func judgement(err error) (Verdict, bool) {
+	if judged, ok := errors.AsType[*JudgedError](err); ok {
+		return judged.Verdict, true
+	}
+	return Verdict{}, false
+}
+
+func retryAfter(err error) (time.Duration, bool) {
+	if hinting, ok := errors.AsType[RetryAfterError](err); ok {
+		return hinting.RetryAfter()
+	}
+	return 0, false
+}

@@ -1,0 +1,79 @@
+package conformance
+
+// Standard is a file of standard.json's form.
+type Standard struct {
+	Sequences     []Sequence     `json:"sequences"`
+	Concurrent    []Sequence     `json:"concurrent"`
+	QuotaOps      []QuotaOps     `json:"quota_ops"`
+	BackoffTables []BackoffTable `json:"backoff_tables"`
+	RetryAfter    []RetryAfter   `json:"retry_after"`
+}
+
+// Sequence is what one strategy is to do with the responses of its operations.
+// In a sequence one operation follows the other; among concurrent ones each step
+// names its operation.
+type Sequence struct {
+	ID         string   `json:"id"`
+	Title      string   `json:"title"`
+	Rules      []string `json:"rules"`
+	Behavior   string   `json:"behavior"`
+	Given      Given    `json:"given"`
+	FinalQuota *int     `json:"final_quota"`
+	Steps      []Step   `json:"steps"`
+}
+
+// Given is how the strategy of a case is set up.
+type Given struct {
+	MaxAttempts   *int    `json:"max_attempts"`
+	InitialQuota  *int    `json:"initial_quota"`
+	QuotaCapacity *int    `json:"quota_capacity"`
+	Jitter        float64 `json:"jitter"`
+	MaxBackoff    float64 `json:"max_backoff_s"`
+	Service       string  `json:"service"`
+	LongPolling   bool    `json:"long_polling"`
+}
+
+// Step is a response and what is to come of it.
+type Step struct {
+	Request  string   `json:"request"`
+	Response Response `json:"response"`
+	Want     struct {
+		Outcome    string   `json:"outcome"`
+		QuotaAfter int      `json:"quota_after"`
+		Delay      *float64 `json:"delay_s"`
+	} `json:"want"`
+}
+
+// QuotaOps is a series of calls on one quota.
+type QuotaOps struct {
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	Capacity int    `json:"capacity"`
+	Initial  int    `json:"initial"`
+	Ops      []struct {
+		Acquire   *int `json:"acquire"`
+		Release   *int `json:"release"`
+		WantOK    bool `json:"want_ok"`
+		WantAfter int  `json:"want_after"`
+	} `json:"ops"`
+}
+
+// BackoffTable is a table of delays from an index on.
+type BackoffTable struct {
+	ID         string    `json:"id"`
+	Title      string    `json:"title"`
+	Base       float64   `json:"base_s"`
+	MaxBackoff float64   `json:"max_backoff_s"`
+	Jitter     float64   `json:"jitter"`
+	FirstIndex int       `json:"first_index"`
+	Delays     []float64 `json:"delays_s"`
+}
+
+// RetryAfter is a delay before and after a server hint.
+type RetryAfter struct {
+	ID       string  `json:"id"`
+	Behavior string  `json:"behavior"`
+	Delay    float64 `json:"t_i_s"`
+	Header   *string `json:"header"`
+	Want     float64 `json:"want_delay_s"`
+}

@@ -1,0 +1,160 @@
+package adaptive
+
+import (
+	"context"
+	"time"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/scope"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// Strategy is the adaptive mode. Use New; it is safe for concurrent use.
+//
+// It calls the standard strategy that it wraps for everything but the send rate,
+// and tells the limiter of the scope about every attempt that was made, exactly
+// once, whether or not another one follows.
+type Strategy struct {
+	config   Config
+	standard *standard.Strategy
+	tokens   retry.Tokens[operation]
+	limiters *scope.Registry[retry.ScopeKey, Limiter]
+}
+
+// operation is what the strategy keeps of one operation.
+type operation struct {
+	inner   retry.Token // of the standard strategy
+	limiter Limiter
+	sent    time.Time // when the present attempt got its send token
+}
+
+var (
+	_ retry.Strategy = (*Strategy)(nil)
+	_ retry.Clocked  = (*Strategy)(nil)
+	_ Limiter        = (*ratelimit.Limiter)(nil)
+)
+
+// New returns a strategy, or what Config.Check says.
+func New(config Config) (*Strategy, error) {
+	if err := config.Check(); err != nil {
+		return nil, err
+	}
+	inner, err := standard.New(config.Standard)
+	if err != nil {
+		return nil, err
+	}
+	s := &Strategy{config: config, standard: inner}
+	s.tokens.Clock = inner.Clock()
+	s.tokens.Send = s.send
+	s.limiters = scope.New(config.Standard.MaxScopes, retry.OverflowKey(), func(key retry.ScopeKey) Limiter {
+		return config.limiter(key.String(), inner.Clock())
+	})
+	return s, nil
+}
+
+// Clock returns the clock that the strategy waits on.
+func (s *Strategy) Clock() clock.Clock { return s.standard.Clock() }
+
+// AcquireInitialToken begins an operation. It never fails and does not wait; the
+// token's Wait does.
+func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
+	inner, err := s.standard.AcquireInitialToken(ctx, op)
+	if err != nil {
+		return retry.Token{}, err
+	}
+	limiter, _ := s.limiters.Get(op.Key())
+	t, r := s.tokens.Open(ctx, op)
+	r.Data = operation{inner: inner, limiter: limiter}
+	return t, nil
+}
+
+// RefreshRetryToken judges the failure, tells the limiter, and lets the standard
+// strategy decide.
+func (s *Strategy) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
+	r, err := s.tokens.Take(t)
+	if err != nil {
+		return retry.Token{}, err
+	}
+	verdict := s.judge(t, r, failure)
+	r.Last = failure
+	change := s.report(r, verdict)
+	inner, err := s.standard.RefreshJudged(ctx, r.Data.inner, failure, verdict)
+	s.tellChange(t, r, change)
+	if err != nil {
+		return s.tokens.Refuse(t, inner.Delay()), err
+	}
+	r.Data.inner = inner
+	return s.tokens.Next(t, inner.Delay()), nil
+}
+
+// judge asks the classifier. If that panics, t is good for RecordFailure still.
+func (s *Strategy) judge(t retry.Token, r *retry.Record[operation], failure error) classify.Verdict {
+	judged := false
+	defer func() {
+		if !judged {
+			s.tokens.Restore(t, r)
+		}
+	}()
+	verdict := s.standard.Judge(r.Operation, t.Attempt(), failure)
+	judged = true
+	return verdict
+}
+
+// RecordSuccess tells the limiter and the standard strategy.
+func (s *Strategy) RecordSuccess(t retry.Token) error {
+	r, err := s.tokens.Take(t)
+	if err != nil {
+		return err
+	}
+	change := s.report(r, classify.None())
+	err = s.standard.RecordSuccess(r.Data.inner)
+	s.tellChange(t, r, change)
+	s.tokens.Close(r)
+	return err
+}
+
+// RecordFailure ends the operation. The limiter hears of the attempt unless a
+// refused refresh has told it.
+func (s *Strategy) RecordFailure(t retry.Token, failure error) error {
+	r, afterRefusal, err := s.tokens.TakeLast(t)
+	if err != nil {
+		return err
+	}
+	var change ratelimit.Change
+	if !afterRefusal && r.Sent() {
+		change = s.report(r, s.judge(t, r, failure))
+	}
+	err = s.standard.RecordFailure(r.Data.inner, failure)
+	s.tellChange(t, r, change)
+	s.tokens.Close(r)
+	return err
+}
+
+// report tells the limiter of an attempt, if it was made.
+func (s *Strategy) report(r *retry.Record[operation], verdict classify.Verdict) ratelimit.Change {
+	if !r.Sent() {
+		return ratelimit.Change{}
+	}
+	return r.Data.limiter.Report(ratelimit.Response{
+		Sent:      r.Data.sent,
+		Throttled: verdict.Kind() == classify.Throttling,
+	})
+}
+
+func (s *Strategy) tellChange(t retry.Token, r *retry.Record[operation], c ratelimit.Change) {
+	if c.From == c.To || s.config.Standard.Observer == nil {
+		return
+	}
+	s.tell(r, retry.Event{
+		Kind: retry.SendRateChanged, Attempt: t.Attempt(), Rate: float64(c.To), RateBefore: float64(c.From),
+	})
+}
+
+// tell completes an event and passes it on.
+func (s *Strategy) tell(r *retry.Record[operation], e retry.Event) {
+	e.Time, e.Operation = s.Clock().Now(), r.Operation
+	retry.Emit(r.Context, s.config.Standard.Observer, e)
+}

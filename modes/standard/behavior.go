@@ -1,0 +1,50 @@
+package standard
+
+import "time"
+
+// Behavior is a generation of retry behavior. AWS has two in the field.
+type Behavior string
+
+// The generations.
+const (
+	// V20 is the behavior that the SDKs have had for years.
+	V20 Behavior = "v2.0"
+	// V21 is the one that AWS_NEW_RETRIES_2026 turns on: shorter delays after
+	// failures that are not throttles, and fewer retries out of one quota.
+	V21 Behavior = "v2.1"
+)
+
+// Valid reports whether b is one of the generations.
+func (b Behavior) Valid() bool { return b == V20 || b == V21 }
+
+// DefaultQuotaCapacity is the size of a retry quota in both generations.
+const DefaultQuotaCapacity = 500
+
+// firstTrySuccess is what a success without a retry adds to the quota.
+const firstTrySuccess = 1
+
+type defaults struct {
+	maxAttempts                            int
+	retryCost, timeoutCost, throttlingCost int
+	base, throttlingBase                   time.Duration
+}
+
+// defaults returns the numbers of a generation for a service.
+func (b Behavior) defaults(service string) defaults {
+	if b != V21 {
+		return defaults{
+			maxAttempts: 3,
+			retryCost:   5, timeoutCost: 10, throttlingCost: 5,
+			base: time.Second, throttlingBase: time.Second,
+		}
+	}
+	d := defaults{
+		maxAttempts: 3,
+		retryCost:   14, timeoutCost: 14, throttlingCost: 5,
+		base: 50 * time.Millisecond, throttlingBase: time.Second,
+	}
+	if service == "dynamodb" || service == "dynamodb-streams" {
+		d.maxAttempts, d.base = 4, 25*time.Millisecond
+	}
+	return d
+}

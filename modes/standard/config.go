@@ -1,0 +1,140 @@
+package standard
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/awsretry/awsretry/backoff"
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// Config describes a Strategy. Zero fields mean the defaults of the behavior,
+// so that the zero Config is the standard mode of v2.0. A negative number, or one
+// that is not a number, is an error of New.
+type Config struct {
+	// Behavior is the generation of the defaults; empty means V20.
+	Behavior Behavior
+	// Service is the service of operations that do not name theirs, such as
+	// "dynamodb". It selects defaults only.
+	Service string
+
+	// MaxAttempts is how many attempts an operation may have, the first included;
+	// 1 means no retry. Zero means 3, or 4 for DynamoDB in V21.
+	MaxAttempts int
+
+	// QuotaCapacity is the size of the retry quota of a scope; nil means 500. A
+	// capacity of 0, as new(0), grants no retry at all.
+	QuotaCapacity *int
+	// QuotaInitial is what the quota starts with, up to its capacity; nil means
+	// full.
+	QuotaInitial *int
+	// QuotaRefill is how many tokens a second time adds to the quota of a scope,
+	// whatever the outcomes. Zero means none, as in the SDKs.
+	QuotaRefill ratelimit.Rate
+	// RetryCost, TimeoutCost and ThrottlingCost are what a retry takes from the
+	// quota after a timeout, a throttle and anything else. Zero means 5, 10 and 5
+	// in V20, and 14, 14 and 5 in V21.
+	RetryCost, TimeoutCost, ThrottlingCost int
+
+	// Base and ThrottlingBase are the delays before the first retry, without
+	// jitter, of which each further retry doubles; the base is that of the failure
+	// at hand. Zero means 1 s for both in V20, and 50 ms (25 ms for DynamoDB) and
+	// 1 s in V21.
+	Base, ThrottlingBase time.Duration
+	// MaxBackoff is the longest delay before jitter; zero means 20 s.
+	MaxBackoff time.Duration
+	// Jitter is the kind of jitter; zero means full.
+	Jitter backoff.Jitter
+	// Random returns a number from 0 to 1 for the jitter; nil means math/rand/v2.
+	// It must be safe for concurrent use.
+	Random func() float64
+
+	// Classifier decides what may be retried; nil means classify.Default.
+	Classifier classify.Classifier
+	// Clock is what the strategy waits on; nil means clock.System.
+	Clock clock.Clock
+	// Observer is told what the strategy does; nil means nobody.
+	Observer retry.Observer
+	// MaxScopes is how many scopes are kept; further ones share one. Zero means
+	// 10,000.
+	MaxScopes int
+}
+
+// Check returns an error that names every field that is out of range.
+func (c Config) Check() error {
+	var errs []error
+	if c.Behavior != "" && !c.Behavior.Valid() {
+		errs = append(errs, fmt.Errorf("standard: Behavior %q: must be %q or %q", c.Behavior, V20, V21))
+	}
+	if !c.Jitter.Valid() {
+		errs = append(errs, fmt.Errorf("standard: Jitter %d: unknown kind", c.Jitter))
+	}
+	if rate := float64(c.QuotaRefill); !(rate >= 0) || math.IsInf(rate, 0) {
+		errs = append(errs, fmt.Errorf("standard: QuotaRefill %v: must be a finite number of 0 or more", rate))
+	}
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"MaxAttempts", int64(c.MaxAttempts)},
+		{"QuotaCapacity", int64(valueOr(c.QuotaCapacity, 0))},
+		{"QuotaInitial", int64(valueOr(c.QuotaInitial, 0))},
+		{"RetryCost", int64(c.RetryCost)},
+		{"TimeoutCost", int64(c.TimeoutCost)},
+		{"ThrottlingCost", int64(c.ThrottlingCost)},
+		{"Base", int64(c.Base)},
+		{"ThrottlingBase", int64(c.ThrottlingBase)},
+		{"MaxBackoff", int64(c.MaxBackoff)},
+		{"MaxScopes", int64(c.MaxScopes)},
+	} {
+		if f.value < 0 {
+			errs = append(errs, fmt.Errorf("standard: %s %d: must not be negative", f.name, f.value))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// withDefaults fills in everything that does not depend on the operation.
+func (c Config) withDefaults() Config {
+	if c.Behavior == "" {
+		c.Behavior = V20
+	}
+	d := c.Behavior.defaults("")
+	c.QuotaCapacity = new(valueOr(c.QuotaCapacity, DefaultQuotaCapacity))
+	c.QuotaInitial = new(valueOr(c.QuotaInitial, *c.QuotaCapacity))
+	setDefault(&c.RetryCost, d.retryCost)
+	setDefault(&c.TimeoutCost, d.timeoutCost)
+	setDefault(&c.ThrottlingCost, d.throttlingCost)
+	setDefault(&c.ThrottlingBase, d.throttlingBase)
+	setDefault(&c.MaxBackoff, backoff.DefaultMax)
+	if c.Random == nil {
+		c.Random = rand.Float64
+	}
+	if c.Classifier == nil {
+		c.Classifier = classify.Default()
+	}
+	if c.Clock == nil {
+		c.Clock = clock.System{}
+	}
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func valueOr(p *int, value int) int {
+	if p == nil {
+		return value
+	}
+	return *p
+}

@@ -1,0 +1,112 @@
+package ratelimit
+
+import (
+	"math"
+	"time"
+)
+
+// Rate is a number of sends, or of tokens, per second.
+type Rate float64
+
+// Bounds of a send-rate bucket, from the adaptive mode of the AWS SDKs: the
+// fill rate and the capacity never fall below them.
+const (
+	MinFillRate Rate    = 0.5
+	MinCapacity float64 = 1
+)
+
+// Bucket is the token bucket that a send takes a token from. It is advanced
+// lazily, by the calls that are given the time. The zero value is empty, with
+// no fill rate; it is not safe for concurrent use.
+type Bucket struct {
+	fill     Rate
+	capacity float64
+	tokens   float64
+	last     time.Time
+	started  bool
+	lifted   float64 // what the first in line costs, if that is above the capacity
+}
+
+// SetRate changes the fill rate to max(rate, MinFillRate) and the capacity to
+// max(rate, MinCapacity). What has passed until now is filled at the old rate
+// first, and what exceeds the new capacity is dropped.
+func (b *Bucket) SetRate(now time.Time, rate Rate) {
+	b.refill(now)
+	b.fill = max(rate, MinFillRate)
+	b.capacity = max(float64(rate), MinCapacity)
+	b.tokens = min(b.tokens, b.limit())
+}
+
+// Take takes cost tokens if they are there. If not it returns how long the
+// missing ones take at the present fill rate, rounded up so that a caller that
+// waits exactly that long does not come too early; such a wait is never zero.
+// Take does not wait, and a refusal takes nothing.
+func (b *Bucket) Take(now time.Time, cost float64) (wait time.Duration, ok bool) {
+	if wait = b.Until(now, cost); wait > 0 {
+		return wait, false
+	}
+	b.tokens -= cost
+	return 0, true
+}
+
+// Until returns how long it takes at the present fill rate until cost tokens
+// have come, whatever the capacity; zero if they are there. It takes nothing.
+func (b *Bucket) Until(now time.Time, cost float64) time.Duration {
+	b.refill(now)
+	if cost <= b.tokens {
+		return 0
+	}
+	return durationOf(cost-b.tokens, b.fill)
+}
+
+// Give puts tokens back that were taken and not used.
+func (b *Bucket) Give(now time.Time, tokens float64) {
+	b.refill(now)
+	b.tokens = min(b.tokens+tokens, b.limit())
+}
+
+// Lift lets the bucket fill up to cost, for a caller that is first in line and
+// costs more than the capacity; a cost of 0 ends that. It takes effect from now.
+func (b *Bucket) Lift(now time.Time, cost float64) {
+	b.refill(now)
+	b.lifted = cost
+	b.tokens = min(b.tokens, b.limit())
+}
+
+// Fill reports the fill rate.
+func (b *Bucket) Fill() Rate { return b.fill }
+
+// Capacity reports the largest number of tokens the bucket holds for a caller
+// that does not cost more.
+func (b *Bucket) Capacity() float64 { return b.capacity }
+
+// Tokens reports the tokens that were there at the last call that was given
+// the time.
+func (b *Bucket) Tokens() float64 { return b.tokens }
+
+func (b *Bucket) limit() float64 { return max(b.capacity, b.lifted) }
+
+// refill adds what has passed since the last call. The first call only notes
+// the time, as in every SDK; a time before the newest one adds nothing.
+func (b *Bucket) refill(now time.Time) {
+	if !b.started {
+		b.started, b.last = true, now
+		return
+	}
+	passed := now.Sub(b.last)
+	if passed <= 0 {
+		return
+	}
+	b.last = now
+	b.tokens = min(b.tokens+float64(passed.Seconds()*float64(b.fill)), b.limit())
+}
+
+// durationOf returns how long the bucket needs for the missing tokens, at least
+// a nanosecond. Without a fill rate that is for ever.
+func durationOf(tokens float64, fill Rate) time.Duration {
+	nanoseconds := math.Ceil(tokens / float64(fill) * float64(time.Second))
+	if !(nanoseconds < math.MaxInt64) {
+		return math.MaxInt64
+	}
+	return max(time.Duration(nanoseconds), 1)
+}

@@ -1,0 +1,142 @@
+package ratelimit_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// at is an instant of the vectors, which count seconds on a clock whose zero is a
+// whole second.
+func at(seconds float64) time.Time {
+	return time.Unix(1_000_000, 0).Add(conformance.Seconds(seconds))
+}
+
+func requireRate[F ~float64](t *testing.T, want float64, got F, what string, step int) {
+	t.Helper()
+	if want == 0 {
+		require.Zero(t, got, "%s after step %d", what, step)
+		return
+	}
+	require.InEpsilon(t, want, float64(got), 1e-9, "%s after step %d", what, step)
+}
+
+func TestQuotaFollowsTheVectors(t *testing.T) {
+	t.Parallel()
+	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json", func(t *testing.T, file conformance.Standard) {
+		for _, c := range file.QuotaOps {
+			t.Run(c.ID, func(t *testing.T) {
+				quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: c.Capacity, Initial: c.Initial}, at(0))
+				for i, op := range c.Ops {
+					if op.Acquire != nil {
+						after, ok := quota.Take(at(0), *op.Acquire)
+						require.Equal(t, op.WantOK, ok, "step %d", i)
+						require.Equal(t, op.WantAfter, after, "step %d", i)
+					} else {
+						require.Equal(t, op.WantAfter, quota.Refund(*op.Release), "step %d", i)
+					}
+					require.Equal(t, op.WantAfter, quota.Available(at(0)), "step %d", i)
+				}
+			})
+		}
+	})
+}
+
+func TestCubicFollowsTheVectors(t *testing.T) {
+	t.Parallel()
+	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json", func(t *testing.T, file conformance.Adaptive) {
+		for _, c := range file.Cubic {
+			t.Run(c.ID, func(t *testing.T) {
+				cubic := ratelimit.NewCubic(at(c.Given.LastThrottleTime), ratelimit.Rate(c.Given.LastMaxRate))
+				var rate ratelimit.Rate
+				for i, step := range c.Steps {
+					if step.Response == "throttle" {
+						rate = cubic.Throttle(at(step.T), rate)
+					} else {
+						rate = cubic.Success(at(step.T))
+					}
+					if step.Rate == 0 {
+						require.InDelta(t, 0, float64(rate), 1e-12)
+						continue
+					}
+					requireRate(t, step.Rate, rate, "rate", i)
+				}
+			})
+		}
+	})
+}
+
+func TestMeasuredRateFollowsTheVectors(t *testing.T) {
+	t.Parallel()
+	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json", func(t *testing.T, file conformance.Adaptive) {
+		for _, c := range file.RateClocker {
+			t.Run(c.ID, func(t *testing.T) {
+				measured := ratelimit.NewMeasuredRate(at(c.Start))
+				for i, step := range c.Steps {
+					for range max(step.Repeat, 1) {
+						measured.Response(at(step.T))
+					}
+					requireRate(t, step.Rate, measured.Rate(), "measured rate", i)
+				}
+			})
+		}
+	})
+}
+
+func TestSendRateFollowsTheEndToEndVectors(t *testing.T) {
+	t.Parallel()
+	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json", func(t *testing.T, file conformance.Adaptive) {
+		for _, c := range file.EndToEnd {
+			t.Run(c.ID, func(t *testing.T) {
+				rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, at(c.Start))
+				for i, step := range c.Steps {
+					for range max(step.Repeat, 1) {
+						rate.Report(at(step.T), ratelimit.Response{Throttled: step.Throttled})
+					}
+					state := rate.State()
+					requireRate(t, step.MeasuredRate, state.MeasuredRate, "measured rate", i)
+					requireRate(t, step.FillRate, state.FillRate, "fill rate", i)
+					requireRate(t, step.Capacity, state.Capacity, "capacity", i)
+					requireRate(t, step.Tokens, state.Tokens, "tokens", i)
+					require.Equal(t, step.Enabled, state.Limited, "limited after step %d", i)
+				}
+			})
+		}
+	})
+}
+
+func TestSendRateFollowsTheSendBucketVectors(t *testing.T) {
+	t.Parallel()
+	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json", func(t *testing.T, file conformance.Adaptive) {
+		for _, c := range file.SendBucket {
+			t.Run(c.ID, func(t *testing.T) {
+				rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, at(c.Start))
+				for i, step := range c.Steps {
+					switch step.Op {
+					case "update":
+						for range max(step.Repeat, 1) {
+							rate.Report(at(step.T), ratelimit.Response{Throttled: step.Throttled})
+						}
+					case "set_rate":
+						rate.SetRate(at(step.T), ratelimit.Rate(step.Rate))
+					case "try_acquire":
+						wait, granted := rate.Take(at(step.T), step.Cost)
+						require.Equal(t, step.Want.Granted, granted, "step %d", i)
+						require.InDelta(t, step.Want.Wait, wait.Seconds(), 2e-9, "step %d", i)
+					default:
+						t.Fatalf("step %d: unknown op %q", i, step.Op)
+					}
+					requireRate(t, step.Want.Tokens, rate.State().Tokens, "tokens", i)
+					if step.Want.FillRate != nil {
+						requireRate(t, *step.Want.FillRate, rate.State().FillRate, "fill rate", i)
+					}
+				}
+			})
+		}
+	})
+}

@@ -1,0 +1,58 @@
+package ratelimit
+
+import (
+	"math"
+	"time"
+)
+
+// Constants of the CUBIC controller, the same in every AWS SDK: on a throttle
+// the rate is cut to beta times what it was, and afterwards it grows with the
+// cube of time, scaled by scale.
+const (
+	cubicBeta  = 0.7
+	cubicScale = 0.4
+)
+
+// Cubic computes the send rate that adaptive mode aims at. A throttle cuts the
+// rate; without one it climbs back to where it was cut, slowly around that
+// point and faster beyond it. The zero value has seen no throttle and counts
+// from the zero time; NewCubic sets another one. It is not safe for concurrent
+// use.
+type Cubic struct {
+	lastMax      Rate
+	lastThrottle time.Time
+}
+
+// NewCubic returns a controller that last was throttled at start, with a
+// maximum of lastMax.
+func NewCubic(start time.Time, lastMax Rate) Cubic {
+	return Cubic{lastMax: lastMax, lastThrottle: start}
+}
+
+// Throttle notes a throttle at now and returns the reduced rate. rate is the
+// one in use until then; it becomes the maximum to climb back to.
+//
+//	rate' = 0.7 * rate
+func (c *Cubic) Throttle(now time.Time, rate Rate) Rate {
+	c.lastMax = rate
+	c.lastThrottle = now
+	return cubicBeta * rate
+}
+
+// Success returns the rate at now, with dt seconds since the last throttle:
+//
+//	rate = 0.4 * (dt - K)^3 + lastMax
+//	K    = cbrt(lastMax * (1 - 0.7) / 0.4)
+//
+// K is when the curve reaches lastMax again, so that dt = 0 gives 0.7 * lastMax.
+func (c *Cubic) Success(now time.Time) Rate {
+	k := math.Cbrt(float64(c.lastMax) * (1 - cubicBeta) / cubicScale)
+	d := now.Sub(c.lastThrottle).Seconds() - k
+	return Rate(float64(cubicScale*float64(d*float64(d*d))) + float64(c.lastMax))
+}
+
+// LastMax reports the rate at the last throttle.
+func (c *Cubic) LastMax() Rate { return c.lastMax }
+
+// LastThrottle reports when the last throttle was, or the start.
+func (c *Cubic) LastThrottle() time.Time { return c.lastThrottle }

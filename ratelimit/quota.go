@@ -1,0 +1,109 @@
+package ratelimit
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Quota is the retry quota of a scope: a count of tokens that retries take and
+// successes give back. It is safe for concurrent use. Taking and giving back
+// are lock-free unless the quota refills with time, and giving to a full quota
+// writes nothing, so that healthy traffic does not share a cache line.
+type Quota struct {
+	capacity int64
+	tokens   atomic.Int64
+
+	refill float64 // tokens per second; 0 means never
+	mu     sync.Mutex
+	last   time.Time // guarded by mu: up to when refill has been counted
+	part   float64   // guarded by mu: the fraction of a token that is due
+}
+
+// QuotaConfig describes a Quota.
+type QuotaConfig struct {
+	// Capacity is the largest number of tokens; 0 refuses every retry, and a
+	// negative one counts as 0.
+	Capacity int
+	// Initial is the number of tokens to start with, cut to [0, Capacity].
+	Initial int
+	// RefillPerSecond is how many tokens time itself adds; 0 means none, which
+	// is what the AWS SDKs do. A negative or NaN rate counts as 0.
+	RefillPerSecond Rate
+}
+
+// NewQuota returns a quota whose refill, if any, counts from now.
+func NewQuota(config QuotaConfig, now time.Time) *Quota {
+	q := &Quota{capacity: int64(max(config.Capacity, 0)), last: now}
+	if config.RefillPerSecond > 0 {
+		q.refill = float64(config.RefillPerSecond)
+	}
+	q.tokens.Store(min(max(int64(config.Initial), 0), q.capacity))
+	return q
+}
+
+// Take takes cost tokens if there are that many and reports what is available
+// afterwards. A refusal changes nothing. now matters only to a quota that
+// refills, see Refills. A negative cost counts as 0.
+func (q *Quota) Take(now time.Time, cost int) (available int, ok bool) {
+	q.advance(now)
+	want := int64(max(cost, 0))
+	for {
+		have := q.tokens.Load()
+		if have < want {
+			return int(have), false
+		}
+		if q.tokens.CompareAndSwap(have, have-want) {
+			return int(have - want), true
+		}
+	}
+}
+
+// Refund adds tokens, never above the capacity, and reports what is available
+// afterwards. A negative number of tokens counts as 0.
+func (q *Quota) Refund(tokens int) (available int) {
+	add := int64(max(tokens, 0))
+	for {
+		have := q.tokens.Load()
+		sum := have + min(add, q.capacity-have)
+		if sum == have || q.tokens.CompareAndSwap(have, sum) {
+			return int(sum)
+		}
+	}
+}
+
+// Available reports how many tokens could be taken at now.
+func (q *Quota) Available(now time.Time) int {
+	q.advance(now)
+	return int(q.tokens.Load())
+}
+
+// Capacity reports the largest number of tokens.
+func (q *Quota) Capacity() int { return int(q.capacity) }
+
+// Refills reports whether time adds tokens; if not, the times that Take and
+// Available are given do not matter.
+func (q *Quota) Refills() bool { return q.refill > 0 }
+
+// advance adds what time has brought since the last call. The fraction of a
+// token is kept, so that a slow refill is not rounded away; a full quota keeps
+// none, because it could not have been filled any further.
+func (q *Quota) advance(now time.Time) {
+	if q.refill == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	passed := now.Sub(q.last)
+	if passed <= 0 {
+		return
+	}
+	q.last = now
+	q.part += passed.Seconds() * q.refill
+	whole := math.Floor(min(q.part, float64(q.capacity)))
+	q.part -= whole
+	if q.Refund(int(whole)) == int(q.capacity) {
+		q.part = 0
+	}
+}

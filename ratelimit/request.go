@@ -1,0 +1,98 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Reasons for which Limiter.Acquire refuses to wait.
+var (
+	ErrDeadline  = errors.New("the wait would end after the caller's deadline")
+	ErrWaitLimit = errors.New("the wait would be longer than allowed")
+	ErrQueueFull = errors.New("too many callers wait already")
+	ErrNoWait    = errors.New("waiting is not allowed")
+	ErrNotAfter  = errors.New("the wait would end too late for the operation")
+)
+
+// Request is what a caller of Limiter.Acquire wants and accepts. Its zero value
+// asks for one token and accepts any wait that ends before the deadline of the
+// context.
+type Request struct {
+	// Cost is the number of send tokens; zero or less means one. A cost above
+	// the capacity of the bucket is served too, it just takes its time.
+	Cost float64
+	// NoWait refuses every wait.
+	NoWait bool
+	// MaxWait is the longest expected wait to accept; zero means any.
+	MaxWait time.Duration
+	// MaxQueue is how many callers may stand in the queue already; zero means any
+	// number.
+	MaxQueue int
+	// NotAfter is the latest instant to send at; zero means any.
+	NotAfter time.Time
+	// OnWait is called before a wait begins, with no lock held; nil means none.
+	OnWait func(Wait)
+}
+
+// Wait says what a caller has to expect in the queue.
+type Wait struct {
+	// Expected is how long the wait takes if the rate stays as it is.
+	Expected time.Duration
+	// Ahead is how many callers wait in front.
+	Ahead int
+	// FillRate is the send rate at the time.
+	FillRate Rate
+}
+
+// Change is what a response did to the send rate.
+type Change struct {
+	// From and To are the fill rates before and after.
+	From, To Rate
+	// Cut is true if the response was a throttle that cut the rate.
+	Cut bool
+}
+
+// WaitError is returned by Limiter.Acquire for a wait that it refuses.
+type WaitError struct {
+	// Wait is the wait that was refused.
+	Wait Wait
+	// Reason is ErrDeadline, ErrWaitLimit, ErrQueueFull, ErrNoWait or ErrNotAfter.
+	Reason error
+}
+
+// Error says what the wait would have been and why it was refused.
+func (e *WaitError) Error() string {
+	return fmt.Sprintf("send rate of %.4g/s, %d waiting, %v to wait: %v",
+		float64(e.Wait.FillRate), e.Wait.Ahead, e.Wait.Expected, e.Reason)
+}
+
+// Unwrap returns the reason.
+func (e *WaitError) Unwrap() error { return e.Reason }
+
+func (r Request) cost() float64 {
+	if !(r.Cost > 0) {
+		return 1
+	}
+	return r.Cost
+}
+
+// refuse returns why the wait that begins now is not acceptable, or nil.
+func (r Request) refuse(ctx context.Context, now time.Time, w Wait) error {
+	deadline, limited := ctx.Deadline()
+	switch {
+	case r.NoWait:
+		return ErrNoWait
+	case r.MaxQueue > 0 && w.Ahead >= r.MaxQueue:
+		return ErrQueueFull
+	case r.MaxWait > 0 && w.Expected > r.MaxWait:
+		return ErrWaitLimit
+	case limited && w.Expected >= deadline.Sub(now):
+		return ErrDeadline
+	case !r.NotAfter.IsZero() && w.Expected > r.NotAfter.Sub(now):
+		return ErrNotAfter
+	default:
+		return nil
+	}
+}

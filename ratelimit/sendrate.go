@@ -1,0 +1,164 @@
+package ratelimit
+
+import "time"
+
+// SendRate is the state of adaptive mode for one scope: it measures the rate of
+// responses, steers a send rate by their throttles and hands out send tokens
+// from a bucket that fills at that rate. Until the first throttle it limits
+// nothing. Use NewSendRate; it is not safe for concurrent use.
+//
+// Time never moves back in it: an instant before the newest one it has seen is
+// read as the newest one.
+type SendRate struct {
+	cutPerThrottle bool
+
+	newest   time.Time
+	measured MeasuredRate
+	cubic    Cubic
+	bucket   Bucket
+	limited  bool
+	lastCut  time.Time
+}
+
+// SendRateConfig describes a SendRate. Its zero value is the default.
+type SendRateConfig struct {
+	// CutPerThrottle cuts the rate for every throttle, as the AWS SDKs do. By
+	// default a throttle that answers an attempt sent before the last cut does
+	// not cut again: it belongs to the same congestion event, and if each of
+	// the requests in flight at the first throttle cut the rate, it would
+	// collapse.
+	CutPerThrottle bool
+}
+
+// NewSendRate returns a state that begins at start.
+func NewSendRate(config SendRateConfig, start time.Time) SendRate {
+	return SendRate{
+		cutPerThrottle: config.CutPerThrottle,
+		newest:         start,
+		measured:       NewMeasuredRate(start),
+		cubic:          NewCubic(start, 0),
+	}
+}
+
+// Response is what an attempt tells a SendRate.
+type Response struct {
+	// Sent is when the attempt was sent; zero means the time of the response.
+	Sent time.Time
+	// Throttled is true for an answer that is a throttle. Every other answer,
+	// an error included, is false.
+	Throttled bool
+}
+
+// Report counts a response that arrived at now and sets the send rate:
+//
+//	throttle     rate to use = measured rate, or min(measured, fill) once
+//	             limiting is on; new rate = 0.7 * rate to use; limiting is on
+//	             from now on
+//	otherwise    new rate = what Cubic.Success says
+//	both         never above twice the measured rate
+//
+// It reports whether the response was a throttle that cut the rate.
+func (s *SendRate) Report(now time.Time, r Response) (cut bool) {
+	now = s.forward(now)
+	measured := s.measured.Response(now)
+	var rate Rate
+	switch {
+	case !r.Throttled:
+		rate = s.cubic.Success(now)
+	case s.answersEarlierCut(now, r.Sent):
+		return false
+	default:
+		use := measured
+		if s.limited {
+			use = min(use, s.bucket.Fill())
+		}
+		rate = s.cubic.Throttle(now, use)
+		s.limited, s.lastCut, cut = true, now, true
+	}
+	s.bucket.SetRate(now, min(rate, 2*measured))
+	return cut
+}
+
+// answersEarlierCut reports whether a throttle belongs to the congestion event
+// that the last cut answered already: only strictly before counts.
+func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
+	if s.cutPerThrottle || !s.limited {
+		return false
+	}
+	if sent.IsZero() {
+		sent = now
+	}
+	return sent.Before(s.lastCut)
+}
+
+// Take takes cost send tokens at now. Before the first throttle that is free
+// and deducts nothing. Otherwise see Bucket.Take.
+func (s *SendRate) Take(now time.Time, cost float64) (wait time.Duration, ok bool) {
+	now = s.forward(now)
+	if !s.limited {
+		return 0, true
+	}
+	return s.bucket.Take(now, cost)
+}
+
+// Until returns how long a caller that wants cost tokens has to wait at the
+// present rate, see Bucket.Until. It takes nothing.
+func (s *SendRate) Until(now time.Time, cost float64) time.Duration {
+	now = s.forward(now)
+	if !s.limited {
+		return 0
+	}
+	return s.bucket.Until(now, cost)
+}
+
+// Give puts send tokens back that were taken and not used.
+func (s *SendRate) Give(now time.Time, cost float64) {
+	now = s.forward(now)
+	if s.limited {
+		s.bucket.Give(now, cost)
+	}
+}
+
+// Lift lets the bucket fill up to cost for the first in line, see Bucket.Lift.
+func (s *SendRate) Lift(now time.Time, cost float64) { s.bucket.Lift(s.forward(now), cost) }
+
+// SetRate sets the send rate by hand and turns limiting on.
+func (s *SendRate) SetRate(now time.Time, rate Rate) {
+	s.limited = true
+	s.bucket.SetRate(s.forward(now), rate)
+}
+
+// SendRateState is a SendRate at an instant.
+type SendRateState struct {
+	// Limited is true from the first throttle on.
+	Limited bool
+	// FillRate is the send rate: tokens that the bucket gains each second.
+	FillRate Rate
+	// MeasuredRate is the smoothed rate of responses.
+	MeasuredRate Rate
+	// Capacity is the most tokens the bucket holds.
+	Capacity float64
+	// Tokens are those in the bucket as of the last call.
+	Tokens float64
+	// LastThrottle is when the rate was last cut; zero if never.
+	LastThrottle time.Time
+}
+
+// State reports the state as of the last call.
+func (s *SendRate) State() SendRateState {
+	return SendRateState{
+		Limited:      s.limited,
+		FillRate:     s.bucket.Fill(),
+		MeasuredRate: s.measured.Rate(),
+		Capacity:     s.bucket.Capacity(),
+		Tokens:       s.bucket.Tokens(),
+		LastThrottle: s.lastCut,
+	}
+}
+
+func (s *SendRate) forward(now time.Time) time.Time {
+	if now.After(s.newest) {
+		s.newest = now
+	}
+	return s.newest
+}

@@ -1,0 +1,172 @@
+package retry
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+)
+
+// ErrRejected is the error of an operation whose policy ended it as a failure
+// although the attempt returned no error.
+var ErrRejected = errors.New("retry: policy rejected the value")
+
+// Do calls fn until it succeeds or the strategy gives up, waiting before each
+// attempt as the strategy says. It returns what the last call of fn returned,
+// with one of these errors:
+//
+//   - nil after success;
+//   - the error of fn itself where nobody wants it retried;
+//   - an *Error with the reason, the last error of fn and the error of ctx, as far
+//     as they apply, where something else ended the operation.
+//
+// fn is called at least once unless ctx is done, its deadline is sooner than the
+// wait before the first attempt, or adaptive mode was told not to wait. It gets
+// ctx. A panic of fn, or runtime.Goexit in it, passes through after the strategy
+// has been told.
+func Do[T any](
+	ctx context.Context, s Strategy, op Operation, fn func(ctx context.Context) (T, error), opts ...Option,
+) (value T, err error) {
+	if s == nil || fn == nil {
+		return value, errNothingToDo
+	}
+	var o options
+	for _, option := range opts {
+		option.apply(&o)
+	}
+	policy, err := policyOf[T](o)
+	if err != nil {
+		return value, err
+	}
+	l := newLoop(ctx, s, op, o)
+	defer l.abort()
+	for {
+		if err := l.wait(ctx); err != nil {
+			return value, err
+		}
+		value, err = fn(ctx)
+		failure, final := err, err == nil
+		if policy != nil {
+			failure, final = policy(value, err).judge(err)
+		}
+		if done, err := l.ended(ctx, failure, final); done {
+			return value, err
+		}
+	}
+}
+
+var errNothingToDo = errors.New("retry: Do needs a strategy and a function")
+
+// loop is what Do knows of its operation, whatever T is.
+type loop struct {
+	strategy Strategy
+	clock    clock.Clock
+	start    time.Time
+	token    Token
+	denied   error // why there is no token
+	done     bool  // the strategy knows that the operation is over
+	last     error
+}
+
+func newLoop(ctx context.Context, s Strategy, op Operation, o options) loop {
+	l := loop{strategy: s, clock: clock.System{}}
+	if clocked, ok := s.(Clocked); ok {
+		l.clock = clocked.Clock()
+	}
+	l.start = l.clock.Now()
+	if o.maxElapsed > 0 {
+		op.NotAfter = l.start.Add(o.maxElapsed)
+	}
+	l.token, l.denied = s.AcquireInitialToken(ctx, op)
+	// Without a token there is nothing to record, and one attempt all the same:
+	// a strategy manages retries, it does not gate access.
+	l.done = l.denied != nil
+	return l
+}
+
+// wait returns when the next attempt is due, or why there is none.
+func (l *loop) wait(ctx context.Context) error {
+	if l.denied != nil {
+		if ctx.Err() != nil {
+			return l.explain((&Error{Reason: ErrCanceled}).Because(ctx), nil)
+		}
+		return nil
+	}
+	err := l.token.Wait(ctx)
+	if err == nil {
+		return nil
+	}
+	l.fail(err)
+	return l.explain(err, l.last)
+}
+
+// ended tells the strategy how the attempt went. It reports whether the
+// operation is over, and with what error.
+func (l *loop) ended(ctx context.Context, failure error, final bool) (done bool, err error) {
+	switch {
+	case l.denied != nil && failure != nil:
+		return true, l.explain(l.denied, failure)
+	case l.denied != nil:
+		return true, nil
+	case failure == nil:
+		l.done = true
+		// The operation has succeeded, whatever the strategy thinks of the token.
+		_ = l.strategy.RecordSuccess(l.token)
+		return true, nil
+	case final:
+		l.fail(failure)
+		return true, failure
+	}
+	next, err := l.strategy.RefreshRetryToken(ctx, l.token, failure)
+	if err == nil {
+		l.token, l.last = next, failure
+		return false, nil
+	}
+	if next.Delay() > 0 {
+		// Long polling: slowed down, then refused. A wait cut short changes nothing.
+		_ = next.Wait(ctx)
+	}
+	l.fail(failure)
+	return true, l.explain(err, failure)
+}
+
+// fail ends the operation without success. There is nobody to tell that the
+// strategy does not accept its own token.
+func (l *loop) fail(failure error) {
+	l.done = true
+	_ = l.strategy.RecordFailure(l.token, failure)
+}
+
+// abort ends an operation whose attempt or classifier did not return.
+func (l *loop) abort() {
+	if !l.done {
+		l.fail(ErrAborted)
+	}
+}
+
+// explain completes the error of a strategy. A failure that nobody wants to have
+// retried comes back as it is.
+func (l *loop) explain(err, failure error) error {
+	refusal, ok := errors.AsType[*Error](err)
+	if !ok {
+		refusal = &Error{Reason: err, Attempts: l.token.Attempt()}
+	}
+	if errors.Is(refusal.Reason, ErrNotRetryable) && failure != nil {
+		return bare(failure)
+	}
+	if refusal.Last == nil {
+		refusal.Last = failure
+	}
+	refusal.Elapsed = l.clock.Now().Sub(l.start)
+	return refusal
+}
+
+// bare takes off what a policy wrapped around an error.
+func bare(failure error) error {
+	if judged, ok := failure.(*classify.JudgedError); ok && judged.Err != nil { //nolint:errorlint // only the outermost
+		return judged.Err
+	}
+	return failure
+}

@@ -1,0 +1,83 @@
+package retry
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+)
+
+// Operation says what is about to be attempted. Its zero value is an operation
+// of which nothing is known; it shares one scope with all others of that sort.
+type Operation struct {
+	// Service is the service id in lower case, such as "dynamodb". It selects the
+	// defaults of the service, if there are any.
+	Service string
+	// Region is where the operation goes, such as "eu-central-1".
+	Region string
+	// Name is the name of the operation, such as "GetItem".
+	Name string
+	// Resource is what the service throttles by: a table, a bucket, a queue.
+	Resource string
+	// Scope, if set, is the scope by name, instead of service, region and
+	// resource.
+	Scope string
+	// LongPolling marks an operation that is called again and again to wait for
+	// something. In behaviour v2.1 it is slowed down, not just refused, when the
+	// retry quota is empty.
+	LongPolling bool
+	// NotAfter, if not zero, is the instant on the strategy's clock after which no
+	// attempt begins. Do sets it for WithMaxElapsed.
+	NotAfter time.Time
+}
+
+// Key returns the scope of the operation: the key of its retry quota and of its
+// send rate.
+func (o Operation) Key() ScopeKey {
+	if o.Scope != "" {
+		return ScopeKey{name: o.Scope}
+	}
+	return ScopeKey{service: o.Service, region: o.Region, resource: o.Resource}
+}
+
+// ScopeKey identifies a scope: operations with the same key share a retry quota
+// and a send rate. It is comparable. The zero value is the scope of the strategy
+// as a whole.
+type ScopeKey struct {
+	name                      string
+	service, region, resource string
+}
+
+// String returns the name that was given, or service, region and resource with
+// a slash in between; empty for the strategy as a whole.
+func (k ScopeKey) String() string {
+	if k.name != "" || k == (ScopeKey{}) {
+		return k.name
+	}
+	return strings.TrimRight(k.service+"/"+k.region+"/"+k.resource, "/")
+}
+
+// CheckWait returns why a wait of d must not be begun: ErrDeadline if it could
+// not end before the deadline of ctx, ErrMaxElapsed if it would end after
+// op.NotAfter, nil if there is room for it. It reads the clock only if there is
+// such a limit.
+func CheckWait(ctx context.Context, clk clock.Clock, op Operation, d time.Duration) error {
+	deadline, limited := ctx.Deadline()
+	if !limited && op.NotAfter.IsZero() {
+		return nil
+	}
+	now := clk.Now()
+	switch {
+	case limited && deadline.Sub(now) <= d:
+		return ErrDeadline
+	case !op.NotAfter.IsZero() && op.NotAfter.Sub(now) < d:
+		return ErrMaxElapsed
+	default:
+		return nil
+	}
+}
+
+// OverflowKey returns the key of the scope that operations share when a strategy
+// has as many scopes as it may.
+func OverflowKey() ScopeKey { return ScopeKey{name: "(overflow)"} }

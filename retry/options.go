@@ -1,0 +1,42 @@
+package retry
+
+import (
+	"fmt"
+	"time"
+)
+
+// Option changes how Do runs one operation.
+type Option interface{ apply(o *options) }
+
+type options struct {
+	maxElapsed time.Duration
+	policy     any // a Policy[T], or nil
+}
+
+type optionFunc func(*options)
+
+func (f optionFunc) apply(o *options) { f(o) }
+
+// WithMaxElapsed ends the operation with ErrMaxElapsed if another attempt would
+// begin later than d after Do was called. It does not cut an attempt short. Zero
+// or negative means no such limit.
+func WithMaxElapsed(d time.Duration) Option {
+	return optionFunc(func(o *options) { o.maxElapsed = d })
+}
+
+// WithPolicy lets the policy judge what attempts return. Its T must be that of
+// Do. Nil means no policy.
+func WithPolicy[T any](policy Policy[T]) Option {
+	return optionFunc(func(o *options) { o.policy = policy })
+}
+
+func policyOf[T any](o options) (Policy[T], error) {
+	if o.policy == nil {
+		return nil, nil
+	}
+	policy, ok := o.policy.(Policy[T])
+	if !ok {
+		return nil, fmt.Errorf("retry: a policy of type %T does not fit an operation with %T", o.policy, policy)
+	}
+	return policy, nil
+}
