@@ -1,6 +1,9 @@
 package standard
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Behavior is a generation of retry behavior. AWS has two in the field.
 type Behavior string
@@ -43,8 +46,24 @@ func (b Behavior) defaults(service string) defaults {
 		retryCost:   14, timeoutCost: 14, throttlingCost: 5,
 		base: 50 * time.Millisecond, throttlingBase: time.Second,
 	}
-	if service == "dynamodb" || service == "dynamodb-streams" {
+	if isDynamoDB(service) {
 		d.maxAttempts, d.base = 4, 25*time.Millisecond
 	}
 	return d
+}
+
+// MaxAttempts returns how many attempts an operation of the service may have
+// unless somebody sets another number: 3, and 4 for DynamoDB and DynamoDB Streams
+// in V21.
+func (b Behavior) MaxAttempts(service string) int { return b.defaults(service).maxAttempts }
+
+// isDynamoDB knows DynamoDB and DynamoDB Streams as endpoints, clients and models
+// spell them.
+func isDynamoDB(service string) bool {
+	for _, name := range [...]string{"dynamodb", "dynamodb-streams", "dynamodb streams", "dynamodb_streams", "dynamodbstreams"} {
+		if strings.EqualFold(service, name) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,48 @@
+package backoff_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/backoff"
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/conformance"
+)
+
+func TestDelayFollowsTheTables(t *testing.T) {
+	t.Parallel()
+	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json", func(t *testing.T, file conformance.Standard) {
+		for _, c := range file.BackoffTables {
+			t.Run(c.ID, func(t *testing.T) {
+				shape := backoff.Exponential{Max: conformance.Seconds(c.MaxBackoff)}
+				for n, want := range c.Delays {
+					delay := shape.Delay(c.FirstIndex+n, conformance.Seconds(c.Base), 0, c.Jitter)
+					require.Equal(t, conformance.Seconds(want), delay, "index %d", c.FirstIndex+n)
+				}
+			})
+		}
+	})
+}
+
+func TestHintsFollowTheVectors(t *testing.T) {
+	t.Parallel()
+	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json", func(t *testing.T, file conformance.Standard) {
+		for _, c := range file.RetryAfter {
+			t.Run(c.ID, func(t *testing.T) {
+				delay := conformance.Seconds(c.Delay)
+				if c.Header != nil {
+					if hint, ok := classify.ParseRetryAfterMillis(*c.Header); ok {
+						if c.Behavior == "v2.1" {
+							delay = backoff.HintInWindow(delay, hint)
+						} else {
+							delay = backoff.HintAsFloor(delay, hint, backoff.DefaultMax)
+						}
+					}
+				}
+				require.Equal(t, conformance.Seconds(c.Want), delay)
+			})
+		}
+	})
+}

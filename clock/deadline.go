@@ -1,0 +1,120 @@
+package clock
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// deadlineSource is the parent that the inner context of a deadlineContext sees.
+// Only package context calls its methods of context.Context. It ends the inner
+// context through the function that package context gives to AfterFunc, which
+// takes over Err and the cause: no other way ends a context of the standard
+// library, from outside and at once, with the error DeadlineExceeded.
+type deadlineSource struct {
+	clock    *Fake
+	parent   context.Context //nolint:containedctx // this type is a context
+	deadline time.Time
+	entry    *entry
+	done     chan struct{} // never closed: AfterFunc stands in for it
+
+	once    sync.Once
+	err     error       // set in once, read by cancel
+	expired atomic.Bool // the deadline ended it, not parent
+	cancel  func()      // ends the inner context
+
+	mu         sync.Mutex  // taken before the clock's
+	stopFollow func() bool // guarded by mu
+}
+
+func (s *deadlineSource) Deadline() (time.Time, bool) { return s.deadline, true }
+func (s *deadlineSource) Done() <-chan struct{}       { return s.done }
+func (s *deadlineSource) Err() error                  { return s.err }
+
+// Value passes everything on until the deadline expires, and then nothing: cancel
+// asks for the cause this way, and must not get that of a parent that is done a
+// moment later. The deadlineContext knows and asks parent itself.
+func (s *deadlineSource) Value(key any) any {
+	if s.expired.Load() {
+		return nil
+	}
+	return s.parent.Value(key)
+}
+
+// AfterFunc is called once, by context.WithCancel, for the inner context. The
+// function that it returns is called when that context is cancelled.
+func (s *deadlineSource) AfterFunc(cancel func()) (stop func() bool) {
+	s.cancel = cancel
+	return s.release
+}
+
+// start follows parent and waits for the deadline. Both are set up under mu, so
+// that release, if one of them fires meanwhile, finds both.
+func (s *deadlineSource) start(t time.Time) {
+	s.mu.Lock()
+	s.stopFollow = context.AfterFunc(s.parent, s.follow)
+	passed := !s.clock.addDeadline(s.entry, t)
+	s.mu.Unlock()
+	if passed {
+		s.expire()
+	}
+}
+
+// follow ends the context if parent is done. Whoever looks at the context calls
+// it, because the goroutine that package context starts may be late.
+func (s *deadlineSource) follow() {
+	if err := settledErr(s.parent); err != nil {
+		s.finish(err, false)
+	}
+}
+
+// expire ends the context at its deadline, unless parent was done before.
+func (s *deadlineSource) expire() {
+	s.follow()
+	s.finish(context.DeadlineExceeded, true)
+}
+
+// finish ends the inner context with err unless it has ended. All callers return
+// after it has. There is no way back here from cancel, which only asks s for its
+// error and for a value of parent.
+func (s *deadlineSource) finish(err error, expired bool) {
+	s.once.Do(func() {
+		s.err = err
+		s.expired.Store(expired)
+		s.cancel()
+		s.release()
+	})
+}
+
+// release lets go of the clock and of parent.
+func (s *deadlineSource) release() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock.removeDeadline(s.entry)
+	return s.stopFollow()
+}
+
+// addDeadline registers a deadline and reports whether it is still to come. The
+// instant becomes a result of Now, so it gets the location of the clock and
+// loses its monotonic reading.
+func (c *Fake) addDeadline(e *entry, t time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.nowLocked()
+	t = t.Round(0).In(now.Location())
+	if !t.After(now) {
+		return false
+	}
+	e.due = t
+	c.registered++
+	e.seq = c.registered
+	c.deadlines.add(e)
+	return true
+}
+
+func (c *Fake) removeDeadline(e *entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deadlines.remove(e)
+}

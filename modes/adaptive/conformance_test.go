@@ -1,0 +1,95 @@
+package adaptive_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestOperationsFollowTheVectors(t *testing.T) {
+	t.Parallel()
+	conformance.Load(t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json", func(t *testing.T, file conformance.Adaptive) {
+		for _, c := range file.Operations {
+			t.Run(c.ID, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { operate(t, c) })
+			})
+		}
+	})
+}
+
+// timeline is what an operation did, in seconds since the start of the case.
+type timeline struct{ sentAt, sendWait []float64 }
+
+func operate(t *testing.T, c conformance.Operations) {
+	zero := time.Now()
+	sleep(t, conformance.Seconds(c.Start))
+	var delay time.Duration // of the retry that was granted last
+	config := standard.Config{
+		Behavior:      standard.Behavior(c.Behavior),
+		Service:       c.Given.Service,
+		MaxAttempts:   *c.Given.MaxAttempts,
+		QuotaCapacity: c.Given.InitialQuota,
+		MaxBackoff:    conformance.Seconds(c.Given.MaxBackoff),
+		Random:        func() float64 { return c.Given.Jitter },
+		Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if e.Kind == retry.RetryScheduled {
+				delay = e.Delay
+			}
+		}),
+	}
+	s, err := adaptive.New(adaptive.Config{Standard: config})
+	require.NoError(t, err)
+	for i, op := range c.Operations {
+		sleep(t, conformance.Seconds(op.Start)-time.Since(zero))
+		line, n := timeline{}, 0
+		before := time.Now()
+		delay = 0
+		_, err := retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (struct{}, error) {
+			line.sentAt = append(line.sentAt, time.Since(zero).Seconds())
+			line.sendWait = append(line.sendWait, (time.Since(before) - delay).Seconds())
+			sleep(t, conformance.Seconds(op.Latency))
+			before = time.Now()
+			n++
+			return struct{}{}, op.Responses[n-1].Err()
+		})
+		require.Equal(t, op.Want.Outcome, outcomeOf(err, op.Responses[n-1]), "operation %d", i)
+		require.InDeltaSlice(t, op.Want.SentAt, line.sentAt, c.Tolerance, "operation %d", i)
+		require.InDeltaSlice(t, op.Want.SendWait, line.sendWait, c.Tolerance, "operation %d", i)
+		require.InDelta(t, op.Want.End, time.Since(zero).Seconds(), c.Tolerance, "operation %d", i)
+		state := s.Snapshot().Scopes[0]
+		require.Equal(t, op.Want.QuotaAfter, state.Quota, "operation %d", i)
+		require.InDelta(t, op.Want.MeasuredRate, state.MeasuredRate, c.Tolerance, "operation %d", i)
+		require.InDelta(t, op.Want.FillRate, state.FillRate, c.Tolerance*max(1, op.Want.FillRate), "operation %d", i)
+	}
+}
+
+func outcomeOf(err error, last conformance.Response) string {
+	switch {
+	case err == nil:
+		return "success"
+	case errors.Is(err, retry.ErrAttemptsExhausted):
+		return "max_attempts_exceeded"
+	case errors.Is(err, retry.ErrQuotaExhausted):
+		return "quota_exceeded"
+	case err.Error() == last.Err().Error():
+		return "not_retryable"
+	default:
+		return err.Error()
+	}
+}
+
+func sleep(t *testing.T, d time.Duration) {
+	t.Helper()
+	require.NoError(t, clock.System{}.Sleep(t.Context(), d))
+}

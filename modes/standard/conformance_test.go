@@ -1,0 +1,154 @@
+package standard_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// newFromCase builds the strategy that a case is given.
+func newFromCase(t *testing.T, behavior string, g conformance.Given) *standard.Strategy {
+	t.Helper()
+	config := standard.Config{
+		Behavior:      standard.Behavior(behavior),
+		Service:       g.Service,
+		QuotaCapacity: g.QuotaCapacity,
+		QuotaInitial:  g.InitialQuota,
+		MaxBackoff:    conformance.Seconds(g.MaxBackoff),
+		Random:        func() float64 { return g.Jitter },
+	}
+	if g.MaxAttempts != nil {
+		config.MaxAttempts = *g.MaxAttempts
+	}
+	if g.QuotaCapacity == nil {
+		config.QuotaCapacity = g.InitialQuota
+	}
+	s, err := standard.New(config)
+	require.NoError(t, err)
+	return s
+}
+
+// outcomeOf names the outcome as the vectors do.
+func outcomeOf(err error) string {
+	switch {
+	case err == nil:
+		return "retry"
+	case errors.Is(err, retry.ErrAttemptsExhausted):
+		return "max_attempts_exceeded"
+	case errors.Is(err, retry.ErrQuotaExhausted):
+		return "quota_exceeded"
+	case errors.Is(err, retry.ErrNotRetryable):
+		return "not_retryable"
+	default:
+		return err.Error()
+	}
+}
+
+func TestStrategyFollowsTheVectors(t *testing.T) {
+	t.Parallel()
+	conformance.Load(t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json", func(t *testing.T, file conformance.Standard) {
+		for _, c := range append(file.Sequences, file.Concurrent...) {
+			t.Run(c.ID, func(t *testing.T) { stepThrough(t, c) })
+		}
+	})
+}
+
+// stepThrough calls the strategy's verbs as a loop of the user's own would,
+// without waiting.
+func stepThrough(t *testing.T, c conformance.Sequence) {
+	s := newFromCase(t, c.Behavior, c.Given)
+	open := map[string]retry.Token{}
+	for i, step := range c.Steps {
+		token, ok := open[step.Request]
+		if !ok {
+			var err error
+			token, err = s.AcquireInitialToken(t.Context(), retry.Operation{LongPolling: c.Given.LongPolling})
+			require.NoError(t, err)
+		}
+		if step.Response.Err() == nil {
+			require.Equal(t, step.Want.Outcome, "success", "step %d", i)
+			require.NoError(t, s.RecordSuccess(token))
+			delete(open, step.Request)
+		} else {
+			next, err := s.RefreshRetryToken(t.Context(), token, step.Response.Err())
+			require.Equal(t, step.Want.Outcome, outcomeOf(err), "step %d", i)
+			if step.Want.Delay == nil {
+				require.Zero(t, next.Delay(), "step %d", i)
+			} else {
+				require.Equal(t, conformance.Seconds(*step.Want.Delay), next.Delay(), "step %d", i)
+			}
+			open[step.Request] = next
+			if err != nil {
+				require.NoError(t, s.RecordFailure(next, step.Response.Err()))
+				delete(open, step.Request)
+			}
+		}
+		require.Equal(t, step.Want.QuotaAfter, s.Snapshot().Scopes[0].Quota, "quota after step %d", i)
+	}
+	if c.FinalQuota != nil {
+		require.Equal(t, *c.FinalQuota, s.Snapshot().Scopes[0].Quota)
+	}
+}
+
+func TestDoFollowsTheVectors(t *testing.T) {
+	t.Parallel()
+	conformance.Load(t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json", func(t *testing.T, file conformance.Standard) {
+		for _, c := range file.Sequences {
+			t.Run(c.ID, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { doThrough(t, c) })
+			})
+		}
+	})
+}
+
+// doThrough runs the operations of a sequence through retry.Do, on the bubble's
+// time, and looks at when attempts are made and when Do returns.
+func doThrough(t *testing.T, c conformance.Sequence) {
+	s := newFromCase(t, c.Behavior, c.Given)
+	for i := 0; i < len(c.Steps); {
+		var returned time.Time // when the last attempt did
+		first := i
+		_, err := retry.Do(t.Context(), s, retry.Operation{LongPolling: c.Given.LongPolling},
+			func(context.Context) (struct{}, error) {
+				require.Less(t, i, len(c.Steps), "an attempt too many")
+				if i > first {
+					before := c.Steps[i-1].Want
+					require.Equal(t, "retry", before.Outcome, "step %d", i-1)
+					require.Equal(t, conformance.Seconds(*before.Delay), time.Since(returned), "step %d", i-1)
+					require.Equal(t, before.QuotaAfter, s.Snapshot().Scopes[0].Quota, "step %d", i-1)
+				}
+				returned = time.Now()
+				i++
+				return struct{}{}, c.Steps[i-1].Response.Err()
+			})
+		last := c.Steps[i-1]
+		requireEnd(t, last, err, time.Since(returned))
+		require.Equal(t, last.Want.QuotaAfter, s.Snapshot().Scopes[0].Quota, "step %d", i-1)
+	}
+}
+
+func requireEnd(t *testing.T, last conformance.Step, err error, waited time.Duration) {
+	t.Helper()
+	switch last.Want.Outcome {
+	case "success":
+		require.NoError(t, err)
+	case "not_retryable":
+		require.Equal(t, last.Response.Err(), err)
+	default:
+		require.Equal(t, last.Want.Outcome, outcomeOf(err))
+	}
+	want := time.Duration(0)
+	if last.Want.Delay != nil {
+		want = conformance.Seconds(*last.Want.Delay)
+	}
+	require.Equal(t, want, waited, "sleep before returning")
+}
