@@ -13,9 +13,9 @@ import (
 
 func TestDelayFollowsTheTables(t *testing.T) {
 	t.Parallel()
-	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json", func(t *testing.T, file conformance.Standard) {
+	for title, file := range conformance.Load[conformance.Standard](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range file.BackoffTables {
-			t.Run(c.ID, func(t *testing.T) {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				shape := backoff.Exponential{Max: conformance.Seconds(c.MaxBackoff)}
 				for n, want := range c.Delays {
 					delay := shape.Delay(c.FirstIndex+n, conformance.Seconds(c.Base), 0, c.Jitter)
@@ -23,14 +23,14 @@ func TestDelayFollowsTheTables(t *testing.T) {
 				}
 			})
 		}
-	})
+	}
 }
 
 func TestHintsFollowTheVectors(t *testing.T) {
 	t.Parallel()
-	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json", func(t *testing.T, file conformance.Standard) {
+	for title, file := range conformance.Load[conformance.Standard](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range file.RetryAfter {
-			t.Run(c.ID, func(t *testing.T) {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				delay := conformance.Seconds(c.Delay)
 				if c.Header != nil {
 					if hint, ok := classify.ParseRetryAfterMillis(*c.Header); ok {
@@ -44,5 +44,5 @@ func TestHintsFollowTheVectors(t *testing.T) {
 				require.Equal(t, conformance.Seconds(c.Want), delay)
 			})
 		}
-	})
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"slices"
 	"syscall"
 )
 
@@ -87,12 +88,7 @@ func endedByCaller(err error) bool {
 		case interface{ Unwrap() error }:
 			err = wrapped.Unwrap()
 		case interface{ Unwrap() []error }:
-			for _, inner := range wrapped.Unwrap() {
-				if endedByCaller(inner) {
-					return true
-				}
-			}
-			return false
+			return slices.ContainsFunc(wrapped.Unwrap(), endedByCaller)
 		default:
 			return false
 		}

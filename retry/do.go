@@ -106,15 +106,11 @@ func (l *loop) wait(ctx context.Context) error {
 // operation is over, and with what error.
 func (l *loop) ended(ctx context.Context, failure error, final bool) (done bool, err error) {
 	switch {
-	case l.denied != nil && failure != nil:
-		return true, l.explain(l.denied, failure)
-	case l.denied != nil:
-		return true, nil
 	case failure == nil:
-		l.done = true
-		// The operation has succeeded, whatever the strategy thinks of the token.
-		_ = l.strategy.RecordSuccess(l.token)
+		l.succeed()
 		return true, nil
+	case l.denied != nil:
+		return true, l.explain(l.denied, failure)
 	case final:
 		l.fail(failure)
 		return true, failure
@@ -130,6 +126,15 @@ func (l *loop) ended(ctx context.Context, failure error, final bool) (done bool,
 	}
 	l.fail(failure)
 	return true, l.explain(err, failure)
+}
+
+// succeed ends the operation as a success, whatever the strategy thinks of its
+// token.
+func (l *loop) succeed() {
+	if l.denied == nil {
+		l.done = true
+		_ = l.strategy.RecordSuccess(l.token)
+	}
 }
 
 // fail ends the operation without success. There is nobody to tell that the

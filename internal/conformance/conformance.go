@@ -13,27 +13,26 @@ import (
 
 // Load reads the file of that name from the testdata folder under root, the way
 // from the test to the root of the module, and from the directory extra unless
-// that is empty. It calls run in a subtest for each.
-func Load[T any](t *testing.T, root, extra, name string, run func(t *testing.T, file T)) {
+// that is empty. It returns their contents as "own" and "shared".
+func Load[T any](t *testing.T, root, extra, name string) map[string]T {
 	t.Helper()
-	dirs := map[string]string{"own": filepath.Join(root, "testdata")}
+	files := map[string]T{"own": read[T](t, filepath.Join(root, "testdata", name))}
 	if extra != "" {
-		dirs["shared"] = extra
+		files["shared"] = read[T](t, filepath.Join(extra, name))
 	}
-	for title, dir := range dirs {
-		t.Run(title, func(t *testing.T) {
-			t.Parallel()
-			text, err := os.ReadFile(filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var file T
-			if err := json.Unmarshal(text, &file); err != nil {
-				t.Fatalf("%s: %v", filepath.Join(dir, name), err)
-			}
-			run(t, file)
-		})
+	return files
+}
+
+func read[T any](t *testing.T, path string) (file T) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
 	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return file
 }
 
 // Seconds turns the seconds of a file into a Duration, to the nearest nanosecond.

@@ -3,6 +3,7 @@
 package scope
 
 import (
+	"maps"
 	"sync"
 	"sync/atomic"
 )
@@ -94,10 +95,7 @@ func (r *Registry[K, V]) Overflowed() uint64 { return r.overflowed.Load() }
 // order. It holds no lock while it does.
 func (r *Registry[K, V]) Each(f func(key K, value V)) {
 	r.mu.RLock()
-	others := make(map[K]V, len(r.others))
-	for key, value := range r.others {
-		others[key] = value
-	}
+	others := maps.Clone(r.others)
 	r.mu.RUnlock()
 	var zero K
 	f(zero, r.whole)

@@ -19,19 +19,20 @@ import (
 
 func TestOperationsFollowTheVectors(t *testing.T) {
 	t.Parallel()
-	conformance.Load(t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json", func(t *testing.T, file conformance.Adaptive) {
+	for title, file := range conformance.Load[conformance.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.Operations {
-			t.Run(c.ID, func(t *testing.T) {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { operate(t, c) })
 			})
 		}
-	})
+	}
 }
 
 // timeline is what an operation did, in seconds since the start of the case.
 type timeline struct{ sentAt, sendWait []float64 }
 
 func operate(t *testing.T, c conformance.Operations) {
+	t.Helper()
 	zero := time.Now()
 	sleep(t, conformance.Seconds(c.Start))
 	var delay time.Duration // of the retry that was granted last

@@ -55,16 +55,17 @@ func outcomeOf(err error) string {
 
 func TestStrategyFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	conformance.Load(t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json", func(t *testing.T, file conformance.Standard) {
+	for title, file := range conformance.Load[conformance.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range append(file.Sequences, file.Concurrent...) {
-			t.Run(c.ID, func(t *testing.T) { stepThrough(t, c) })
+			t.Run(title+"/"+c.ID, func(t *testing.T) { stepThrough(t, c) })
 		}
-	})
+	}
 }
 
 // stepThrough calls the strategy's verbs as a loop of the user's own would,
 // without waiting.
 func stepThrough(t *testing.T, c conformance.Sequence) {
+	t.Helper()
 	s := newFromCase(t, c.Behavior, c.Given)
 	open := map[string]retry.Token{}
 	for i, step := range c.Steps {
@@ -75,7 +76,7 @@ func stepThrough(t *testing.T, c conformance.Sequence) {
 			require.NoError(t, err)
 		}
 		if step.Response.Err() == nil {
-			require.Equal(t, step.Want.Outcome, "success", "step %d", i)
+			require.Equal(t, "success", step.Want.Outcome, "step %d", i)
 			require.NoError(t, s.RecordSuccess(token))
 			delete(open, step.Request)
 		} else {
@@ -101,18 +102,19 @@ func stepThrough(t *testing.T, c conformance.Sequence) {
 
 func TestDoFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	conformance.Load(t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json", func(t *testing.T, file conformance.Standard) {
+	for title, file := range conformance.Load[conformance.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range file.Sequences {
-			t.Run(c.ID, func(t *testing.T) {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { doThrough(t, c) })
 			})
 		}
-	})
+	}
 }
 
 // doThrough runs the operations of a sequence through retry.Do, on the bubble's
 // time, and looks at when attempts are made and when Do returns.
 func doThrough(t *testing.T, c conformance.Sequence) {
+	t.Helper()
 	s := newFromCase(t, c.Behavior, c.Given)
 	for i := 0; i < len(c.Steps); {
 		var returned time.Time // when the last attempt did
