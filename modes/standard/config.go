@@ -78,23 +78,24 @@ func (c Config) Check() error {
 	if rate := float64(c.QuotaRefill); !(rate >= 0) || math.IsInf(rate, 0) {
 		errs = append(errs, fmt.Errorf("standard: QuotaRefill %v: must be a finite number of 0 or more", rate))
 	}
-	for _, f := range []struct {
-		name  string
-		value int64
+	for _, field := range []struct {
+		name     string
+		negative bool
+		value    any
 	}{
-		{"MaxAttempts", int64(c.MaxAttempts)},
-		{"QuotaCapacity", int64(valueOr(c.QuotaCapacity, 0))},
-		{"QuotaInitial", int64(valueOr(c.QuotaInitial, 0))},
-		{"RetryCost", int64(c.RetryCost)},
-		{"TimeoutCost", int64(c.TimeoutCost)},
-		{"ThrottlingCost", int64(c.ThrottlingCost)},
-		{"Base", int64(c.Base)},
-		{"ThrottlingBase", int64(c.ThrottlingBase)},
-		{"MaxBackoff", int64(c.MaxBackoff)},
-		{"MaxScopes", int64(c.MaxScopes)},
+		{"MaxAttempts", c.MaxAttempts < 0, c.MaxAttempts},
+		{"QuotaCapacity", valueOr(c.QuotaCapacity, 0) < 0, valueOr(c.QuotaCapacity, 0)},
+		{"QuotaInitial", valueOr(c.QuotaInitial, 0) < 0, valueOr(c.QuotaInitial, 0)},
+		{"RetryCost", c.RetryCost < 0, c.RetryCost},
+		{"TimeoutCost", c.TimeoutCost < 0, c.TimeoutCost},
+		{"ThrottlingCost", c.ThrottlingCost < 0, c.ThrottlingCost},
+		{"Base", c.Base < 0, c.Base},
+		{"ThrottlingBase", c.ThrottlingBase < 0, c.ThrottlingBase},
+		{"MaxBackoff", c.MaxBackoff < 0, c.MaxBackoff},
+		{"MaxScopes", c.MaxScopes < 0, c.MaxScopes},
 	} {
-		if f.value < 0 {
-			errs = append(errs, fmt.Errorf("standard: %s %d: must not be negative", f.name, f.value))
+		if field.negative {
+			errs = append(errs, fmt.Errorf("standard: %s %v: must not be negative", field.name, field.value))
 		}
 	}
 	return errors.Join(errs...)

@@ -1,0 +1,352 @@
+package standard_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+var (
+	errServer   = conformance.Response{Status: 500, Kind: "transient"}.Err()
+	errThrottle = conformance.Response{Status: 400, ErrorCode: "ThrottlingException", Kind: "throttling"}.Err()
+	errTimeout  = conformance.Response{Kind: "timeout"}.Err()
+	errClient   = conformance.Response{Status: 404, ErrorCode: "ResourceNotFoundException", Kind: "client"}.Err()
+)
+
+// answers returns an operation that gives the errors one after the other, and
+// then success.
+func answers(errs ...error) func(context.Context) (int, error) {
+	n := 0
+	return func(context.Context) (int, error) {
+		n++
+		if n <= len(errs) {
+			return n, errs[n-1]
+		}
+		return n, nil
+	}
+}
+
+// newStrategy returns a strategy on a fake clock, without jitter.
+func newStrategy(t *testing.T, change func(c *standard.Config)) (*standard.Strategy, *clock.Fake) {
+	t.Helper()
+	clk := &clock.Fake{}
+	config := standard.Config{Clock: clk, Random: func() float64 { return 1 }}
+	if change != nil {
+		change(&config)
+	}
+	s, err := standard.New(config)
+	require.NoError(t, err)
+	return s, clk
+}
+
+// onFake calls run and moves the clock whenever it waits.
+func onFake[T any](t *testing.T, clk *clock.Fake, run func() (T, error)) (T, error) {
+	t.Helper()
+	var value T
+	var err error
+	done, finish := context.WithCancel(t.Context())
+	go func() {
+		defer finish()
+		value, err = run()
+	}()
+	for clk.BlockUntil(done, 1) == nil {
+		clk.AdvanceToNext()
+	}
+	<-done.Done()
+	return value, err
+}
+
+func TestDoOnAFakeClock(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		change    func(c *standard.Config)
+		answers   []error
+		wantValue int // the number of attempts, as answers counts them
+		wantErr   error
+		wantWaits []time.Duration
+		wantQuota int
+	}{
+		{
+			name:      "success at the first attempt",
+			wantValue: 1, wantWaits: []time.Duration{}, wantQuota: 500,
+		},
+		{
+			name:      "success after retries",
+			answers:   []error{errServer, errTimeout},
+			wantValue: 3, wantWaits: []time.Duration{time.Second, 2 * time.Second}, wantQuota: 495,
+		},
+		{
+			name:      "attempt limit",
+			answers:   []error{errServer, errServer, errServer, errServer},
+			wantValue: 3, wantErr: retry.ErrAttemptsExhausted,
+			wantWaits: []time.Duration{time.Second, 2 * time.Second}, wantQuota: 490,
+		},
+		{
+			name:      "one attempt allowed",
+			change:    func(c *standard.Config) { c.MaxAttempts = 1 },
+			answers:   []error{errThrottle},
+			wantValue: 1, wantErr: retry.ErrAttemptsExhausted, wantWaits: []time.Duration{}, wantQuota: 500,
+		},
+		{
+			name:      "empty quota",
+			change:    func(c *standard.Config) { c.QuotaInitial = new(7) },
+			answers:   []error{errServer, errServer},
+			wantValue: 2, wantErr: retry.ErrQuotaExhausted, wantWaits: []time.Duration{time.Second}, wantQuota: 2,
+		},
+		{
+			name:      "quota without capacity",
+			change:    func(c *standard.Config) { c.QuotaCapacity = new(0) },
+			answers:   []error{errServer},
+			wantValue: 1, wantErr: retry.ErrQuotaExhausted, wantWaits: []time.Duration{}, wantQuota: 0,
+		},
+		{
+			name:      "not retryable",
+			answers:   []error{errClient},
+			wantValue: 1, wantErr: errClient, wantWaits: []time.Duration{}, wantQuota: 500,
+		},
+		{
+			name:      "not retryable after a retry",
+			answers:   []error{errTimeout, errClient},
+			wantValue: 2, wantErr: errClient, wantWaits: []time.Duration{time.Second}, wantQuota: 490,
+		},
+		{
+			name:      "quota that time refills",
+			change:    func(c *standard.Config) { c.QuotaInitial, c.QuotaRefill = new(5), 4 },
+			answers:   []error{errServer, errServer, errServer},
+			wantValue: 2, wantErr: retry.ErrQuotaExhausted, wantWaits: []time.Duration{time.Second}, wantQuota: 4,
+		},
+		{
+			name: "numbers of the second generation",
+			change: func(c *standard.Config) {
+				c.Behavior, c.Service = standard.V21, "dynamodb"
+			},
+			answers:   []error{errServer, errThrottle, errServer},
+			wantValue: 4,
+			wantWaits: []time.Duration{25 * time.Millisecond, 2 * time.Second, 100 * time.Millisecond},
+			wantQuota: 500 - 14 - 5,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, clk := newStrategy(t, c.change)
+			value, err := onFake(t, clk, func() (int, error) {
+				return retry.Do(t.Context(), s, retry.Operation{}, answers(c.answers...))
+			})
+			require.Equal(t, c.wantValue, value)
+			if c.wantErr == nil {
+				require.NoError(t, err)
+			} else {
+				require.ErrorIs(t, err, c.wantErr)
+				require.ErrorIs(t, err, c.answers[c.wantValue-1], "the service's own error")
+			}
+			require.Equal(t, c.wantWaits, append([]time.Duration{}, clk.Waits()...))
+			require.Equal(t, c.wantQuota, s.Snapshot().Scopes[0].Quota)
+		})
+	}
+}
+
+func TestCancelWhileWaitingEndsTheOperation(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, nil)
+	cause := errors.New("shutting down")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		if clk.BlockUntil(t.Context(), 1) == nil {
+			cancel(cause)
+		}
+	}()
+	_, err := retry.Do(ctx, s, retry.Operation{}, answers(errServer))
+	require.ErrorIs(t, err, retry.ErrCanceled)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, cause)
+	serviceError, ok := errors.AsType[*conformance.ServiceError](err)
+	require.True(t, ok)
+	require.Equal(t, 500, serviceError.HTTPStatusCode())
+	require.Zero(t, clk.Waiters())
+}
+
+func TestDeadlineShorterThanTheWaitIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, nil)
+	ctx, cancel := clk.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	// No goroutine moves the clock: a wait would hang.
+	_, err := retry.Do(ctx, s, retry.Operation{Name: "GetItem"}, answers(errServer))
+	require.ErrorIs(t, err, retry.ErrDeadline)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	_, ok := errors.AsType[*conformance.ServiceError](err)
+	require.True(t, ok)
+	require.Empty(t, clk.Waits())
+	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota, "a retry that is not made costs nothing")
+	refusal, ok := errors.AsType[*retry.Error](err)
+	require.True(t, ok)
+	require.Equal(t, 1, refusal.Attempts)
+	require.Equal(t, time.Second, refusal.Wait)
+}
+
+func TestEmptyQuotaIsTheReasonEvenIfTheDeadlineIsShort(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *standard.Config) { c.QuotaInitial = new(0) })
+	ctx, cancel := clk.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := retry.Do(ctx, s, retry.Operation{}, answers(errServer))
+	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
+}
+
+func TestCallersOwnEndIsNeitherRetriedNorHidden(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	_, err := onFake(t, clk, func() (int, error) {
+		return retry.Do(ctx, s, retry.Operation{}, func(ctx context.Context) (int, error) {
+			if n++; n == 1 {
+				return 0, errServer
+			}
+			cancel()
+			return 0, ctx.Err()
+		})
+	})
+	require.ErrorIs(t, err, retry.ErrCanceled)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, errServer, "what the service said before")
+	require.Equal(t, 2, n)
+}
+
+func TestLongPollingSleepsOnceBeforeItReturns(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *standard.Config) { c.Behavior, c.QuotaInitial = standard.V21, new(0) })
+	_, err := onFake(t, clk, func() (int, error) {
+		return retry.Do(t.Context(), s, retry.Operation{LongPolling: true}, answers(errThrottle))
+	})
+	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
+	require.Equal(t, []time.Duration{time.Second}, clk.Waits())
+}
+
+func TestScopesHaveQuotasOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *standard.Config) { c.QuotaCapacity = new(5) })
+	do := func(op retry.Operation) error {
+		_, err := onFake(t, clk, func() (int, error) {
+			return retry.Do(t.Context(), s, op, answers(errServer, errServer))
+		})
+		return err
+	}
+	orders := retry.Operation{Service: "dynamodb", Region: "eu-west-1", Resource: "orders"}
+	require.ErrorIs(t, do(orders), retry.ErrQuotaExhausted)
+	require.ErrorContains(t, do(orders), `in scope "dynamodb/eu-west-1/orders" (0 available, 5 needed) after 1 attempt`)
+	require.ErrorContains(t, do(retry.Operation{Scope: "by name"}), "after 2 attempts")
+	require.ErrorContains(t, do(retry.Operation{}), "after 2 attempts")
+	names := []string{}
+	for _, scope := range s.Snapshot().Scopes {
+		names = append(names, scope.Scope)
+	}
+	require.Equal(t, []string{"", "by name", "dynamodb/eu-west-1/orders"}, names)
+}
+
+func TestTooManyScopesShareOne(t *testing.T) {
+	t.Parallel()
+	s, _ := newStrategy(t, func(c *standard.Config) { c.MaxScopes = 2 })
+	for _, name := range []string{"a", "b", "c", "d", "a"} {
+		token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: name})
+		require.NoError(t, err)
+		require.NoError(t, s.RecordSuccess(token))
+	}
+	snapshot := s.Snapshot()
+	require.Len(t, snapshot.Scopes, 4, "the whole, a, b and the overflow")
+	require.Equal(t, uint64(2), snapshot.Overflowed)
+}
+
+func TestServiceOfTheOperationDecidesTheDefaults(t *testing.T) {
+	t.Parallel()
+	s, _ := newStrategy(t, func(c *standard.Config) { c.Behavior, c.Service = standard.V21, "dynamodb" })
+	require.Equal(t, 4, s.MaxAttempts(retry.Operation{}))
+	require.Equal(t, 4, s.MaxAttempts(retry.Operation{Service: "DynamoDB Streams"}))
+	require.Equal(t, 3, s.MaxAttempts(retry.Operation{Service: "s3"}))
+}
+
+func TestNewNamesWhatIsOutOfRange(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		config standard.Config
+		want   string
+	}{
+		{"generation", standard.Config{Behavior: "v3"}, `standard: Behavior "v3": must be "v2.0" or "v2.1"`},
+		{"attempts", standard.Config{MaxAttempts: -1}, "standard: MaxAttempts -1: must not be negative"},
+		{"capacity", standard.Config{QuotaCapacity: new(-5)}, "standard: QuotaCapacity -5: must not be negative"},
+		{"cost", standard.Config{TimeoutCost: -2}, "standard: TimeoutCost -2: must not be negative"},
+		{"delay", standard.Config{Base: -time.Second}, "standard: Base -1s: must not be negative"},
+		{"jitter", standard.Config{Jitter: 99}, "standard: Jitter 99: unknown kind"},
+		{"refill", standard.Config{QuotaRefill: -1}, "standard: QuotaRefill -1: must be a finite number of 0 or more"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := standard.New(c.config)
+			require.EqualError(t, err, c.want)
+			require.Nil(t, s)
+		})
+	}
+	_, err := standard.New(standard.Config{QuotaRefill: ratelimit.Rate(math.NaN())})
+	require.ErrorContains(t, err, "QuotaRefill NaN")
+}
+
+func TestHintsOfTheServer(t *testing.T) {
+	t.Parallel()
+	hinted := func(header string) error {
+		return conformance.Response{
+			Status: 500, Kind: "transient", Headers: map[string]string{"x-amz-retry-after": header},
+		}.Err()
+	}
+	for _, c := range []struct {
+		behavior standard.Behavior
+		header   string
+		want     time.Duration
+	}{
+		{standard.V20, "4000", 4 * time.Second},
+		{standard.V20, "30000", 20 * time.Second},
+		{standard.V20, "9223372036854775807", 20 * time.Second},
+		{standard.V20, "-1", time.Second},
+		{standard.V21, "4000", 4 * time.Second},
+		{standard.V21, "9223372036854775807", 5050 * time.Millisecond},
+		{standard.V21, "1", 50 * time.Millisecond},
+	} {
+		t.Run(string(c.behavior)+" "+c.header, func(t *testing.T) {
+			t.Parallel()
+			s, _ := newStrategy(t, func(config *standard.Config) { config.Behavior = c.behavior })
+			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+			require.NoError(t, err)
+			next, err := s.RefreshRetryToken(t.Context(), token, hinted(c.header))
+			require.NoError(t, err)
+			require.Equal(t, c.want, next.Delay())
+		})
+	}
+}
+
+func TestClassifierOfTheUserDecides(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *standard.Config) {
+		c.Classifier = classify.NewChain(forbidAll{}, classify.Status())
+	})
+	_, err := onFake(t, clk, func() (int, error) {
+		return retry.Do(t.Context(), s, retry.Operation{}, answers(errServer))
+	})
+	require.Equal(t, errServer, err)
+}
+
+type forbidAll struct{}
+
+func (forbidAll) Name() string                               { return "forbid-all" }
+func (forbidAll) Classify(classify.Outcome) classify.Verdict { return classify.Forbidden() }

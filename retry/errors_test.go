@@ -1,0 +1,92 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestErrorSaysWhoWhyAndWhere(t *testing.T) {
+	t.Parallel()
+	orders := retry.Operation{Scope: "orders"}.Key()
+	cause := errors.New("shutting down")
+	for _, c := range []struct {
+		name string
+		err  *retry.Error
+		want string
+	}{
+		{
+			"quota",
+			&retry.Error{
+				Reason: retry.ErrQuotaExhausted, Scope: orders, Attempts: 2, Elapsed: time.Second,
+				Available: 4, Needed: 5, Last: errServer,
+			},
+			`client-side: retry quota exhausted in scope "orders" (4 available, 5 needed) after 2 attempts and 1s: last error: status`,
+		},
+		{
+			"attempts",
+			&retry.Error{Reason: retry.ErrAttemptsExhausted, Attempts: 3, MaxAttempts: 3, Last: errServer},
+			"client-side: attempts exhausted (3 allowed) after 3 attempts: last error: status",
+		},
+		{
+			"deadline",
+			(&retry.Error{Reason: retry.ErrDeadline, Attempts: 1, Last: errServer}).ForWait(2 * time.Second),
+			"client-side: wait would end after the caller's deadline (2s to wait) after 1 attempt: context deadline exceeded: last error: status",
+		},
+		{
+			"cancellation",
+			(&retry.Error{Reason: retry.ErrCanceled}).Because(ended(cause)),
+			"client-side: canceled by the caller after 0 attempts: context canceled: shutting down",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			require.EqualError(t, c.err, c.want)
+		})
+	}
+}
+
+func ended(cause error) context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(cause)
+	return ctx
+}
+
+func TestErrorOfDoTellsElapsedTimeAndAttempts(t *testing.T) {
+	t.Parallel()
+	clk := &clock.Fake{}
+	s := modes(t, clk, nil)["standard"]
+	var err error
+	moving(t, clk, func() {
+		_, err = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { return 0, errServer })
+	})
+	refusal, ok := errors.AsType[*retry.Error](err)
+	require.True(t, ok)
+	require.Equal(t, 3, refusal.Attempts)
+	require.Equal(t, 3*time.Second, refusal.Elapsed)
+}
+
+func TestScopeKey(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		op   retry.Operation
+		want string
+	}{
+		{retry.Operation{}, ""},
+		{retry.Operation{Name: "GetItem", LongPolling: true}, ""},
+		{retry.Operation{Service: "s3"}, "s3"},
+		{retry.Operation{Service: "s3", Region: "eu-west-1"}, "s3/eu-west-1"},
+		{retry.Operation{Service: "s3", Resource: "bucket"}, "s3//bucket"},
+		{retry.Operation{Service: "s3", Scope: "mine"}, "mine"},
+	} {
+		require.Equal(t, c.want, c.op.Key().String())
+	}
+	require.NotEqual(t, retry.Operation{Service: "a", Region: "b"}.Key(), retry.Operation{Service: "a", Resource: "b"}.Key())
+	require.Equal(t, retry.Operation{Scope: "x", Service: "a"}.Key(), retry.Operation{Scope: "x", Region: "b"}.Key())
+}
