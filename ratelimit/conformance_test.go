@@ -28,9 +28,9 @@ func requireRate[F ~float64](t *testing.T, want float64, got F, what string, ste
 
 func TestQuotaFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json", func(t *testing.T, file conformance.Standard) {
+	for title, file := range conformance.Load[conformance.Standard](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range file.QuotaOps {
-			t.Run(c.ID, func(t *testing.T) {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: c.Capacity, Initial: c.Initial}, at(0))
 				for i, op := range c.Ops {
 					if op.Acquire != nil {
@@ -44,14 +44,14 @@ func TestQuotaFollowsTheVectors(t *testing.T) {
 				}
 			})
 		}
-	})
+	}
 }
 
 func TestCubicFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json", func(t *testing.T, file conformance.Adaptive) {
+	for title, file := range conformance.Load[conformance.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.Cubic {
-			t.Run(c.ID, func(t *testing.T) {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				cubic := ratelimit.NewCubic(at(c.Given.LastThrottleTime), ratelimit.Rate(c.Given.LastMaxRate))
 				var rate ratelimit.Rate
 				for i, step := range c.Steps {
@@ -68,14 +68,14 @@ func TestCubicFollowsTheVectors(t *testing.T) {
 				}
 			})
 		}
-	})
+	}
 }
 
 func TestMeasuredRateFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json", func(t *testing.T, file conformance.Adaptive) {
+	for title, file := range conformance.Load[conformance.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.RateClocker {
-			t.Run(c.ID, func(t *testing.T) {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				measured := ratelimit.NewMeasuredRate(at(c.Start))
 				for i, step := range c.Steps {
 					for range max(step.Repeat, 1) {
@@ -85,14 +85,14 @@ func TestMeasuredRateFollowsTheVectors(t *testing.T) {
 				}
 			})
 		}
-	})
+	}
 }
 
 func TestSendRateFollowsTheEndToEndVectors(t *testing.T) {
 	t.Parallel()
-	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json", func(t *testing.T, file conformance.Adaptive) {
+	for title, file := range conformance.Load[conformance.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.EndToEnd {
-			t.Run(c.ID, func(t *testing.T) {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, at(c.Start))
 				for i, step := range c.Steps {
 					for range max(step.Repeat, 1) {
@@ -107,14 +107,14 @@ func TestSendRateFollowsTheEndToEndVectors(t *testing.T) {
 				}
 			})
 		}
-	})
+	}
 }
 
 func TestSendRateFollowsTheSendBucketVectors(t *testing.T) {
 	t.Parallel()
-	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json", func(t *testing.T, file conformance.Adaptive) {
+	for title, file := range conformance.Load[conformance.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.SendBucket {
-			t.Run(c.ID, func(t *testing.T) {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, at(c.Start))
 				for i, step := range c.Steps {
 					switch step.Op {
@@ -138,5 +138,5 @@ func TestSendRateFollowsTheSendBucketVectors(t *testing.T) {
 				}
 			})
 		}
-	})
+	}
 }

@@ -79,7 +79,7 @@ func (l *Limiter) Report(r Response) Change {
 	if l.queue.Len() > 0 {
 		l.grantLocked(now)
 	}
-	return Change{From: from, To: l.state.bucket.Fill(), Cut: cut}
+	return Change{From: from, To: l.state.bucket.Fill(), Cut: cut, Limited: l.state.limited}
 }
 
 // State reports the send rate as of the last call, and how many callers wait.

@@ -52,6 +52,9 @@ type Change struct {
 	From, To Rate
 	// Cut is true if the response was a throttle that cut the rate.
 	Cut bool
+	// Limited is true if attempts have to wait for tokens, that is from the first
+	// throttle on. Before it the rate is computed and holds nobody back.
+	Limited bool
 }
 
 // WaitError is returned by Limiter.Acquire for a wait that it refuses.

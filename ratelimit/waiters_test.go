@@ -17,16 +17,17 @@ import (
 
 func TestLimiterServesWaitersAsTheVectorsSay(t *testing.T) {
 	t.Parallel()
-	conformance.Load(t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json", func(t *testing.T, file conformance.Adaptive) {
+	for title, file := range conformance.Load[conformance.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.Waiters {
-			t.Run(c.ID, func(t *testing.T) {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { serve(t, c) })
 			})
 		}
-	})
+	}
 }
 
 func serve(t *testing.T, c conformance.Waiters) {
+	t.Helper()
 	start := time.Now()
 	sleepUntil(t, start.Add(conformance.Seconds(c.Start)))
 	limiter := ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clock.System{})

@@ -145,7 +145,7 @@ func (s *Strategy) report(r *retry.Record[operation], verdict classify.Verdict) 
 }
 
 func (s *Strategy) tellChange(t retry.Token, r *retry.Record[operation], c ratelimit.Change) {
-	if c.From == c.To || s.config.Standard.Observer == nil {
+	if !c.Limited || c.From == c.To || s.config.Standard.Observer == nil {
 		return
 	}
 	s.tell(r, retry.Event{
