@@ -95,7 +95,7 @@ func (e Exponential) Delay(index int, base, previous time.Duration, random float
 		spread := 3*float64(max(previous, first)) - float64(first)
 		return atMost(float64(first)+u*spread, longest)
 	case FullThenCap:
-		return atMost(math.Ldexp(u*float64(base), max(index, 0)), longest)
+		return atMost(math.Ldexp(u*float64(base), min(max(index, 0), maxExponent)), longest)
 	case Full:
 		return scale(capped, u)
 	default:
@@ -111,6 +111,10 @@ func doubled(d time.Duration, n int, longest time.Duration) time.Duration {
 	}
 	return d << n
 }
+
+// maxExponent is more than enough to lift any number above zero over any
+// Duration; math.Ldexp overflows for the largest exponents.
+const maxExponent = 4096
 
 // scale returns u * d to the nearest nanosecond.
 func scale(d time.Duration, u float64) time.Duration {

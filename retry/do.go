@@ -9,10 +9,6 @@ import (
 	"github.com/awsretry/awsretry/clock"
 )
 
-// ErrRejected is the error of an operation whose policy ended it as a failure
-// although the attempt returned no error.
-var ErrRejected = errors.New("retry: policy rejected the value")
-
 // Do calls fn until it succeeds or the strategy gives up, waiting before each
 // attempt as the strategy says. It returns what the last call of fn returned,
 // with one of these errors:
@@ -33,8 +29,8 @@ func Do[T any](
 		return value, errNothingToDo
 	}
 	var o options
-	for _, option := range opts {
-		option.apply(&o)
+	if len(opts) > 0 {
+		o = collect(opts)
 	}
 	policy, err := policyOf[T](o)
 	if err != nil {

@@ -30,7 +30,7 @@ var (
 	ErrDeadline = errors.New("wait would end after the caller's deadline")
 )
 
-// Errors of a caller that misuses a strategy.
+// Errors that are not a refusal.
 var (
 	// ErrForeignToken: the token was issued by another strategy, or is the zero
 	// Token.
@@ -40,6 +40,9 @@ var (
 	// ErrAborted is the failure of an attempt that ended without returning: by a
 	// panic or runtime.Goexit.
 	ErrAborted = errors.New("retry: attempt did not return")
+	// ErrRejected is the error of an operation whose policy ended it as a failure
+	// although the attempt returned no error.
+	ErrRejected = errors.New("retry: policy rejected the value")
 )
 
 // Error says why the client gave up on an operation. errors.Is finds its reason,

@@ -17,6 +17,18 @@ type optionFunc func(*options)
 
 func (f optionFunc) apply(o *options) { f(o) }
 
+// collect is a function of its own so that a Do without options does not pay for
+// the variable that they need.
+func collect(opts []Option) options {
+	var o options
+	for _, option := range opts {
+		if option != nil {
+			option.apply(&o)
+		}
+	}
+	return o
+}
+
 // WithMaxElapsed ends the operation with ErrMaxElapsed if another attempt would
 // begin later than d after Do was called. It does not cut an attempt short. Zero
 // or negative means no such limit.

@@ -1,0 +1,244 @@
+package config_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/config"
+)
+
+// sharedCase is one case of a shared-config.json; its description says how to
+// read one.
+type sharedCase struct {
+	ID              string
+	Rule            string
+	Config          *string
+	Credentials     *string
+	ConfigBase64    []byte `json:"config_base64"`
+	ConfigRepeat    [][2]any
+	ConfigKind      string `json:"config_kind"`
+	CredentialsKind string `json:"credentials_kind"`
+	Env             map[string]string
+	Platform        string
+	HomeFallback    string `json:"home_fallback"`
+	Want            struct {
+		Profiles         map[string]map[string]any
+		ErrorContainsAny []string `json:"error_contains_any"`
+		ConfigPath       *string  `json:"config_path"`
+		CredentialsPath  *string  `json:"credentials_path"`
+		Profile          *string
+	}
+}
+
+func (c *sharedCase) UnmarshalJSON(data []byte) error {
+	type plain sharedCase
+	raw := struct {
+		*plain
+		Repeat [][2]any `json:"config_repeat"`
+	}{plain: (*plain)(c)}
+	err := json.Unmarshal(data, &raw)
+	c.ConfigRepeat = raw.Repeat
+	return err
+}
+
+// configText gives the text of the config file, and whether there is one.
+func (c *sharedCase) configText() (string, bool) {
+	switch {
+	case c.ConfigBase64 != nil:
+		return string(c.ConfigBase64), true
+	case c.ConfigRepeat != nil:
+		var b strings.Builder
+		for _, part := range c.ConfigRepeat {
+			b.WriteString(strings.Repeat(part[0].(string), int(part[1].(float64))))
+		}
+		return b.String(), true
+	case c.Config != nil:
+		return *c.Config, true
+	}
+	return "", false
+}
+
+// readCases gives the cases of this project and, if AWSRETRY_CONFORMANCE names a
+// directory, those in it.
+func readCases(t *testing.T) map[string][]sharedCase {
+	t.Helper()
+	dirs := map[string]string{"own": filepath.Join("..", "testdata")}
+	if dir := os.Getenv("AWSRETRY_CONFORMANCE"); dir != "" {
+		dirs["shared"] = dir
+	}
+	all := map[string][]sharedCase{}
+	for name, dir := range dirs {
+		data, err := os.ReadFile(filepath.Join(dir, "shared-config.json"))
+		require.NoError(t, err)
+		var doc struct{ Cases []sharedCase }
+		require.NoError(t, json.Unmarshal(data, &doc))
+		require.NotEmpty(t, doc.Cases)
+		all[name] = doc.Cases
+	}
+	return all
+}
+
+func TestSharedConfigCases(t *testing.T) {
+	t.Parallel()
+	for source, cases := range readCases(t) {
+		t.Run(source, func(t *testing.T) {
+			t.Parallel()
+			for _, c := range cases {
+				t.Run(c.Rule+"/"+c.ID, func(t *testing.T) {
+					t.Parallel()
+					if c.Env != nil {
+						checkLocation(t, c)
+						return
+					}
+					checkProfiles(t, c)
+				})
+			}
+		})
+	}
+}
+
+func TestOwnCasesCoverEveryRule(t *testing.T) {
+	t.Parallel()
+	count := map[string]int{}
+	for _, c := range readCases(t)["own"] {
+		count[c.Rule]++
+	}
+	for rule := range strings.FieldsSeq(`R01 R02 R03 R04 R05 R06 R07 R08 R09 R10 R11
+		R12 R13 R14 R15 R16 R17 R18 R19 R20 R21`) {
+		require.GreaterOrEqual(t, count[rule], 2, rule)
+	}
+	require.Len(t, count, 21)
+}
+
+func checkLocation(t *testing.T, c sharedCase) {
+	t.Helper()
+	src := config.Sources{
+		LookupEnv: lookupIn(c.Env),
+		FS:        os.DirFS(t.TempDir()),
+		Platform:  c.Platform,
+		HomeDir: func() (string, error) {
+			if c.HomeFallback == "" {
+				return "", errors.New("no home")
+			}
+			return c.HomeFallback, nil
+		},
+	}
+	files, err := config.Open(src)
+	require.NoError(t, err)
+	if want := c.Want.ConfigPath; want != nil {
+		require.Equal(t, *want, files.Status()[0].Path)
+	}
+	if want := c.Want.CredentialsPath; want != nil {
+		require.Equal(t, *want, files.Status()[1].Path)
+	}
+	if want := c.Want.Profile; want != nil {
+		name, ok := src.Env(config.EnvProfile)
+		if !ok {
+			name = config.DefaultProfile
+		}
+		require.Equal(t, *want, name)
+	}
+}
+
+func checkProfiles(t *testing.T, c sharedCase) {
+	t.Helper()
+	dir := t.TempDir()
+	text, exists := c.configText()
+	configPath := layOut(t, dir, "config", text, exists, c.ConfigKind)
+	text, exists = "", false
+	if c.Credentials != nil {
+		text, exists = *c.Credentials, true
+	}
+	credentials := layOut(t, dir, "credentials", text, exists, c.CredentialsKind)
+	src := config.Sources{LookupEnv: lookupIn(map[string]string{
+		config.EnvConfigFile: configPath, config.EnvCredentialsFile: credentials,
+	})}
+	files, err := config.Open(src)
+	require.NoError(t, err)
+	profiles, err := files.Profiles()
+	if len(c.Want.ErrorContainsAny) > 0 {
+		requireContainsAny(t, err, c.Want.ErrorContainsAny)
+		return
+	}
+	require.NoError(t, err)
+	require.Equal(t, plainValues(c.Want.Profiles), profiles.Raw())
+	for name, values := range c.Want.Profiles {
+		for key, value := range values {
+			_, group := value.(map[string]any)
+			empty := group && len(value.(map[string]any)) == 0
+			require.True(t, empty || group == profiles.IsGroup(name, key), "%s of %s", key, name)
+		}
+	}
+}
+
+// plainValues replaces sub-properties by the empty text.
+func plainValues(profiles map[string]map[string]any) map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for name, values := range profiles {
+		all[name] = map[string]string{}
+		for key, value := range values {
+			text, _ := value.(string)
+			all[name][key] = text
+		}
+	}
+	return all
+}
+
+// layOut puts a file of some kind into a directory and gives its path.
+func layOut(t *testing.T, dir, name, text string, exists bool, kind string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	target := filepath.Join(dir, name+".target")
+	switch kind {
+	case "directory":
+		require.NoError(t, os.Mkdir(path, 0o700))
+	case "unreadable":
+		if os.Geteuid() == 0 {
+			t.Skip("root may read every file")
+		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0))
+	case "dangling_symlink":
+		require.NoError(t, os.Symlink(target, path))
+	case "symlink", "symlink2":
+		require.NoError(t, os.WriteFile(target, []byte(text), 0o600))
+		if kind == "symlink2" {
+			require.NoError(t, os.Symlink(target, target+"2"))
+			target += "2"
+		}
+		require.NoError(t, os.Symlink(target, path))
+	case "", "regular":
+		if exists {
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		}
+	case "missing":
+	default:
+		require.Fail(t, "unknown kind of file", kind)
+	}
+	return path
+}
+
+func requireContainsAny(t *testing.T, err error, wanted []string) {
+	t.Helper()
+	parse, ok := errors.AsType[*config.ParseError](err)
+	require.True(t, ok, "a parse error, not %v", err)
+	require.Positive(t, parse.Line)
+	for _, want := range wanted {
+		if strings.Contains(strings.ToLower(parse.Msg), strings.ToLower(want)) {
+			return
+		}
+	}
+	require.Fail(t, "the error says none of the texts", "%q: %q", parse.Msg, wanted)
+}
+
+func lookupIn(env map[string]string) func(string) (string, bool) {
+	return func(key string) (string, bool) {
+		value, ok := env[key]
+		return value, ok
+	}
+}

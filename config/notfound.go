@@ -1,0 +1,55 @@
+package config
+
+import "strconv"
+
+// notFound makes the error for a profile that no file has. Only here are the
+// names of all profiles gathered.
+func (f *Files) notFound(name string, askedBy Origin) error {
+	e := &ProfileNotFoundError{Profile: name, Origin: askedBy, Files: f.Status()}
+	config, credentials, err := f.index(scope{all: true})
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	var names []string
+	for _, s := range append(config.sections, credentials.sections...) {
+		if !seen[s.profile] {
+			seen[s.profile] = true
+			names = append(names, s.profile)
+		}
+	}
+	e.Near = nearest(name, names)
+	e.Hint = f.hint(name)
+	return e
+}
+
+// hint looks for sections that would be the profile if their header were
+// written as their file wants it.
+func (f *Files) hint(name string) string {
+	for i, meant := range []string{"[profile " + name + "]", "[" + name + "]"} {
+		file := f.data().files[i]
+		s, err := newScanner(file.status.Path, file.bytes)
+		if err != nil {
+			return ""
+		}
+		for {
+			kind, err := s.next()
+			if err != nil || kind == lineEnd {
+				break
+			}
+			if kind == lineHeader && misses(file.status.Kind, s.name, name) {
+				return s.file + ":" + strconv.Itoa(s.line) + " has " + shorten("["+string(s.name)+"]") + ", which would have to be " + meant
+			}
+		}
+	}
+	return ""
+}
+
+// misses says whether a header names the profile in the way of the other file.
+func misses(kind FileKind, header []byte, name string) bool {
+	other := KindConfig
+	if kind == KindConfig {
+		other = KindCredentials
+	}
+	return classify(kind, header).profile == nil && string(classify(other, header).profile) == name
+}

@@ -1,0 +1,91 @@
+package awsretry_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"testing/fstest"
+	"time"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func getItem(context.Context) (string, error) { return "an item", nil }
+
+// Load reads the environment and the shared files of whoever runs the program.
+func ExampleLoad() {
+	ctx := context.Background()
+	strategy, err := awsretry.Load(ctx)
+	if err != nil {
+		log.Fatal(err) // names the value, its place and what would be accepted
+	}
+	op := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "orders"}
+	item, err := retry.Do(ctx, strategy, op, func(ctx context.Context) (string, error) {
+		return getItem(ctx)
+	})
+	fmt.Println(item, err)
+}
+
+func ExampleResolve() {
+	files := fstest.MapFS{"aws/config": {Data: []byte("[profile x]\nretry_mode = adaptive\nmax_attempts = 7\n")}}
+	environment := map[string]string{"AWS_PROFILE": "x", "AWS_MAX_ATTEMPTS": "4", "AWS_CONFIG_FILE": "/aws/config"}
+
+	settings, err := awsretry.Resolve(context.Background(),
+		awsretry.WithFS(files),
+		awsretry.WithEnv(func(name string) (string, bool) {
+			value, ok := environment[name]
+			return value, ok
+		}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(settings.RetryMode.Value, "from", settings.RetryMode.Origin)
+	fmt.Println(settings.MaxAttempts.Value, "from", settings.MaxAttempts.Origin)
+	for _, loser := range settings.MaxAttempts.Overridden {
+		fmt.Println("  beats", loser.Raw, "from", loser.Origin)
+	}
+	// Output:
+	// adaptive from /aws/config:2: [profile x] retry_mode
+	// 4 from AWS_MAX_ATTEMPTS
+	//   beats 7 from /aws/config:3: [profile x] max_attempts
+}
+
+// A test moves the time by hand.
+func ExampleWithClock() {
+	clk := &clock.Fake{}
+	strategy, err := awsretry.Load(context.Background(),
+		awsretry.WithClock(clk),
+		awsretry.WithRandom(func() float64 { return 1 }), // no jitter
+		awsretry.WithEnv(func(string) (string, bool) { return "", false }),
+		awsretry.WithFS(fstest.MapFS{}))
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	done := make(chan error)
+	go func() {
+		attempts := 0
+		_, err := retry.Do(context.Background(), strategy, retry.Operation{}, func(context.Context) (int, error) {
+			if attempts++; attempts < 3 {
+				return 0, unavailable{}
+			}
+			return attempts, nil
+		})
+		done <- err
+	}()
+	for range 2 {
+		_ = clk.BlockUntil(context.Background(), 1) // until it waits
+		clk.AdvanceToNext()
+	}
+	fmt.Println(<-done, clk.Waits(), clk.Now().Format(time.TimeOnly))
+	// Output:
+	// <nil> [1s 2s] 00:00:03
+}
+
+// unavailable is an error with an HTTP status, as the errors of AWS clients are.
+type unavailable struct{}
+
+func (unavailable) Error() string       { return "service unavailable" }
+func (unavailable) HTTPStatusCode() int { return 503 }

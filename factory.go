@@ -1,0 +1,72 @@
+package awsretry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// Strategy is what [Load] and [New] build: a *standard.Strategy or an
+// *adaptive.Strategy. It is meant to be shared by all operations of a client.
+type Strategy interface {
+	retry.Strategy
+	retry.Clocked
+	// Snapshot returns the state of quotas and send rates.
+	Snapshot() retry.Snapshot
+}
+
+var (
+	_ Strategy = (*standard.Strategy)(nil)
+	_ Strategy = (*adaptive.Strategy)(nil)
+)
+
+// Load resolves the settings and builds the strategy that they ask for: [Resolve]
+// and [New] in one call, with the errors of both. It starts no goroutine.
+func Load(ctx context.Context, opts ...Option) (Strategy, error) {
+	settings, err := Resolve(ctx, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return New(settings, opts...)
+}
+
+// New builds the strategy that resolved settings ask for. Of the options only
+// those that do not change settings matter, such as [WithConfig]; a number in it
+// that is out of range is an error that names it. Each call builds a strategy
+// with a quota and a send rate of its own.
+func New(settings *Settings, opts ...Option) (Strategy, error) {
+	if settings == nil {
+		return nil, errors.New("awsretry: no settings")
+	}
+	built := collect(opts).build.apply()
+	built.Standard.Behavior = standard.Behavior(settings.Behavior.Value)
+	if settings.Service != "" {
+		built.Standard.Service = settings.Service
+	}
+	// A number that nobody has set is left to the strategy, where it may depend on
+	// the service of each operation.
+	if origin := settings.MaxAttempts.Origin; origin.Kind != config.OriginDefault || origin.Name != "" {
+		built.Standard.MaxAttempts = settings.MaxAttempts.Value
+	}
+	switch settings.RetryMode.Value {
+	case ModeStandard:
+		return orNil(standard.New(built.Standard))
+	case ModeAdaptive:
+		return orNil(adaptive.New(built))
+	default:
+		return nil, fmt.Errorf("awsretry: no such retry mode: %q", settings.RetryMode.Value)
+	}
+}
+
+// orNil keeps a nil pointer from becoming a Strategy that is not nil.
+func orNil[S Strategy](s S, err error) (Strategy, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}

@@ -1,0 +1,158 @@
+package awsretry_test
+
+import (
+	"context"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// with returns options for an environment and a config file, and nothing else of
+// this machine.
+func with(environment map[string]string, configFile string, more ...awsretry.Option) []awsretry.Option {
+	return append([]awsretry.Option{
+		awsretry.WithEnv(func(name string) (string, bool) {
+			if name == config.EnvConfigFile {
+				return "/config", true
+			}
+			value, ok := environment[name]
+			return value, ok
+		}),
+		awsretry.WithFS(fstest.MapFS{"config": {Data: []byte(configFile)}}),
+	}, more...)
+}
+
+func attemptsOf(t *testing.T, s awsretry.Strategy, op retry.Operation) int {
+	t.Helper()
+	attempts := 0
+	_, _ = retry.Do(t.Context(), s, op, func(context.Context) (int, error) {
+		attempts++
+		return 0, unavailable{}
+	})
+	return attempts
+}
+
+func noDelay(c adaptive.Config) awsretry.Option {
+	c.Standard.Random = func() float64 { return 0 }
+	return awsretry.WithConfig(c)
+}
+
+func TestLoadBuildsWhatTheSettingsSay(t *testing.T) {
+	t.Parallel()
+	v21 := map[string]string{"AWS_NEW_RETRIES_2026": "true"}
+	dynamodb := retry.Operation{Service: "dynamodb"}
+	for _, c := range []struct {
+		name     string
+		opts     []awsretry.Option
+		op       retry.Operation
+		adaptive bool
+		want     int
+	}{
+		{name: "nothing set", opts: with(nil, "", noDelay(adaptive.Config{})), want: 3},
+		{
+			name: "file", opts: with(nil, "[default]\nretry_mode=adaptive\nmax_attempts=5\n", noDelay(adaptive.Config{})),
+			adaptive: true, want: 5,
+		},
+		{name: "default of the operation's service", opts: with(v21, "", noDelay(adaptive.Config{})), op: dynamodb, want: 4},
+		{
+			name: "default of the client's service",
+			opts: with(v21, "", noDelay(adaptive.Config{}), awsretry.WithService("dynamodb")), want: 4,
+		},
+		{
+			name: "a number that was set counts for every service",
+			opts: with(v21, "[default]\nmax_attempts=2\n", noDelay(adaptive.Config{})), op: dynamodb, want: 2,
+		},
+		{
+			name: "a default in code was set too",
+			opts: with(v21, "", noDelay(adaptive.Config{}), awsretry.WithDefaultMaxAttempts(3)), op: dynamodb, want: 3,
+		},
+		{
+			name: "numbers of the config",
+			opts: with(nil, "", noDelay(adaptive.Config{Standard: standard.Config{MaxAttempts: 6}})), want: 6,
+		},
+		{
+			name: "settings before numbers of the config",
+			opts: with(nil, "[default]\nmax_attempts=2\n", noDelay(adaptive.Config{Standard: standard.Config{MaxAttempts: 6}})),
+			want: 2,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := awsretry.Load(t.Context(), c.opts...)
+			require.NoError(t, err)
+			require.Equal(t, c.want, attemptsOf(t, s, c.op))
+			if c.adaptive {
+				require.IsType(t, &adaptive.Strategy{}, s)
+			} else {
+				require.IsType(t, &standard.Strategy{}, s)
+			}
+		})
+	}
+}
+
+func TestOptionsReachTheStrategy(t *testing.T) {
+	t.Parallel()
+	clk := clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	events := 0
+	s, err := awsretry.Load(t.Context(), with(nil, "",
+		awsretry.WithClock(clk),
+		awsretry.WithClassifier(nothing{}),
+		awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			events++
+			require.Equal(t, clk.Now(), e.Time)
+		})))...)
+	require.NoError(t, err)
+	require.Equal(t, clock.Clock(clk), s.Clock())
+	require.Equal(t, 1, attemptsOf(t, s, retry.Operation{}), "the classifier retries nothing")
+	require.Equal(t, 2, events, "attempt ended, retry refused")
+}
+
+type nothing struct{}
+
+func (nothing) Name() string                               { return "nothing" }
+func (nothing) Classify(classify.Outcome) classify.Verdict { return classify.None() }
+
+func TestEachStrategyHasAQuotaOfItsOwn(t *testing.T) {
+	t.Parallel()
+	settings, err := awsretry.Resolve(t.Context(), with(nil, "")...)
+	require.NoError(t, err)
+	one, err := awsretry.New(settings, noDelay(adaptive.Config{}))
+	require.NoError(t, err)
+	other, err := awsretry.New(settings, noDelay(adaptive.Config{}))
+	require.NoError(t, err)
+	attemptsOf(t, one, retry.Operation{})
+	require.Equal(t, 490, one.Snapshot().Scopes[0].Quota)
+	require.Equal(t, 500, other.Snapshot().Scopes[0].Quota)
+}
+
+func TestBadNumbersAndSettingsAreErrors(t *testing.T) {
+	t.Parallel()
+	s, err := awsretry.New(nil)
+	require.EqualError(t, err, "awsretry: no settings")
+	require.Nil(t, s)
+
+	s, err = awsretry.New(&awsretry.Settings{})
+	require.EqualError(t, err, `awsretry: no such retry mode: ""`)
+	require.Nil(t, s)
+
+	for _, mode := range []awsretry.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
+		s, err = awsretry.Load(t.Context(), with(nil, "", awsretry.WithMode(mode),
+			awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Base: -1}}))...)
+		require.ErrorContains(t, err, "standard: Base -1ns: must not be negative")
+		require.Nil(t, s)
+	}
+
+	s, err = awsretry.Load(t.Context(), with(map[string]string{"AWS_MAX_ATTEMPTS": "0"}, "")...)
+	require.ErrorContains(t, err, `AWS_MAX_ATTEMPTS: "0"`)
+	require.Nil(t, s)
+}

@@ -1,0 +1,137 @@
+package ratelimit_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// FuzzSendRate plays a program of three bytes an operation: what to do, and a
+// number of 16 bits, low byte first, that its arguments are made of.
+func FuzzSendRate(f *testing.F) {
+	f.Fuzz(func(t *testing.T, program []byte) {
+		cutPerThrottle := len(program)%2 == 1
+		p := player{
+			rate:   ratelimit.NewSendRate(ratelimit.SendRateConfig{CutPerThrottle: cutPerThrottle}, at(0)),
+			now:    at(0),
+			newest: at(0),
+		}
+		for ; len(program) >= 3; program = program[3:] {
+			p.play(t, program[0], uint16(program[1])|uint16(program[2])<<8)
+			p.check(t)
+		}
+	})
+}
+
+type player struct {
+	rate   ratelimit.SendRate
+	now    time.Time
+	newest time.Time
+	lifted float64
+}
+
+func (p *player) move(d time.Duration) {
+	p.now = p.now.Add(d)
+	if p.now.After(p.newest) {
+		p.newest = p.now
+	}
+}
+
+// amount makes a positive number between 2^-20 and 2^43 of the bits: eleven of
+// mantissa, five of exponent, the exponent doubled.
+func amount(bits uint16) float64 {
+	return math.Ldexp(1+float64(bits&0x7ff)/0x800, 2*int(bits>>11)-20)
+}
+
+func (p *player) play(t *testing.T, op byte, bits uint16) {
+	t.Helper()
+	n := amount(bits)
+	switch op % 10 {
+	case 0:
+		p.rate.Report(p.now, ratelimit.Response{})
+	case 1:
+		p.rate.Report(p.now, ratelimit.Response{Throttled: true})
+	case 2:
+		sent := p.now.Add(-time.Duration(bits) * time.Millisecond)
+		p.rate.Report(p.now, ratelimit.Response{Sent: sent, Throttled: true})
+	case 3:
+		p.take(t, n)
+	case 4:
+		p.waitFor(t, n)
+	case 5:
+		p.rate.Give(p.now, n)
+	case 6:
+		p.lifted = n - amount(0)
+		p.rate.Lift(p.now, p.lifted)
+	case 7:
+		p.rate.SetRate(p.now, ratelimit.Rate(n))
+	case 8:
+		p.move(time.Duration(n * float64(time.Microsecond)))
+	default:
+		p.rate.Until(p.now, 0)
+		before := p.rate.State()
+		p.move(-time.Duration(n * float64(time.Microsecond)))
+		p.rate.Until(p.now, 0)
+		p.same(t, before)
+	}
+}
+
+// take takes n tokens, or is told to wait and takes none.
+func (p *player) take(t *testing.T, n float64) {
+	t.Helper()
+	until := p.rate.Until(p.now, n)
+	want := p.rate.State()
+	wait, ok := p.rate.Take(p.now, n)
+	if wait != until || wait < 0 || ok != (wait == 0) || !ok && !want.Limited {
+		t.Fatalf("%v granted %v, %v to wait, expected %v", n, ok, wait, until)
+	}
+	if ok && want.Limited {
+		want.Tokens -= n
+	}
+	p.same(t, want)
+}
+
+// waitFor waits as long as it is told to, which must be over after two rounds,
+// then takes n tokens. The bucket is lifted to hold them.
+func (p *player) waitFor(t *testing.T, n float64) {
+	t.Helper()
+	p.lifted = n
+	p.rate.Lift(p.now, n)
+	for range 2 {
+		wait, _ := p.rate.Take(p.now, n)
+		if wait == 0 || wait == math.MaxInt64 {
+			return
+		}
+		p.now = p.newest
+		p.move(wait)
+	}
+	if wait, ok := p.rate.Take(p.now, n); !ok {
+		t.Fatalf("%v more to wait for %v of %+v", wait, n, p.rate.State())
+	}
+}
+
+// same fails unless nothing has changed since want, or only what want foresees.
+func (p *player) same(t *testing.T, want ratelimit.SendRateState) {
+	t.Helper()
+	if got := p.rate.State(); got != want {
+		t.Fatalf("%+v, expected %+v", got, want)
+	}
+}
+
+func (p *player) check(t *testing.T) {
+	t.Helper()
+	state := p.rate.State()
+	for _, n := range []float64{float64(state.FillRate), float64(state.MeasuredRate), state.Capacity, state.Tokens} {
+		if !(n >= 0 && n <= math.MaxFloat64) {
+			t.Fatalf("negative, infinite or no number: %+v", state)
+		}
+	}
+	if state.Tokens > max(state.Capacity, p.lifted) {
+		t.Fatalf("too many tokens: %+v", state)
+	}
+	if state.Limited && (state.FillRate < ratelimit.MinFillRate || state.Capacity < ratelimit.MinCapacity) {
+		t.Fatalf("below the floor: %+v", state)
+	}
+}

@@ -1,0 +1,142 @@
+package ratelimit_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// answers reports n responses at now that are not throttles.
+func answers(rate *ratelimit.SendRate, now time.Time, n int) {
+	for range n {
+		rate.Report(now, ratelimit.Response{})
+	}
+}
+
+// cutOnce returns a state that measures 100 a second and was cut at second 1.
+func cutOnce(config ratelimit.SendRateConfig) *ratelimit.SendRate {
+	rate := ratelimit.NewSendRate(config, at(0))
+	answers(&rate, at(0), 124)
+	rate.Report(at(1), ratelimit.Response{Throttled: true})
+	return &rate
+}
+
+func TestSendRateCutsOncePerCongestionEvent(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		config  ratelimit.SendRateConfig
+		sent    time.Time
+		wantCut bool
+	}{
+		"sent long before the last cut":                {sent: at(0.25)},
+		"sent just before the last cut":                {sent: at(1).Add(-1)},
+		"sent at the last cut":                         {sent: at(1), wantCut: true},
+		"sent after the last cut":                      {sent: at(1.1), wantCut: true},
+		"sent at an unknown instant":                   {wantCut: true},
+		"sent before the last cut, a cut per throttle": {ratelimit.SendRateConfig{CutPerThrottle: true}, at(0.25), true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rate := cutOnce(tt.config)
+			before := rate.State()
+			require.InEpsilon(t, 70, float64(before.FillRate), 1e-9)
+
+			cut := rate.Report(at(1.2), ratelimit.Response{Sent: tt.sent, Throttled: true})
+
+			after := rate.State()
+			require.Equal(t, tt.wantCut, cut)
+			if tt.wantCut {
+				require.InEpsilon(t, 49, float64(after.FillRate), 1e-9)
+				require.Equal(t, at(1.2), after.LastThrottle)
+			} else {
+				require.Equal(t, before, after)
+			}
+		})
+	}
+}
+
+func TestSendRateThrottleOfTheSameEvent(t *testing.T) {
+	t.Parallel()
+	early := ratelimit.Response{Sent: at(0.5), Throttled: true}
+
+	t.Run("counts in the measured rate", func(t *testing.T) {
+		t.Parallel()
+		silent, counted := cutOnce(ratelimit.SendRateConfig{}), cutOnce(ratelimit.SendRateConfig{})
+		for range 10 {
+			counted.Report(at(1.1), early)
+		}
+		answers(silent, at(1.5), 1)
+		answers(counted, at(1.5), 1)
+		more := counted.State().MeasuredRate - silent.State().MeasuredRate
+		require.InEpsilon(t, 0.8*10/0.5, float64(more), 1e-9)
+	})
+	t.Run("leaves the climb back as it is", func(t *testing.T) {
+		t.Parallel()
+		plain, disturbed := cutOnce(ratelimit.SendRateConfig{}), cutOnce(ratelimit.SendRateConfig{})
+		disturbed.Report(at(1.25), early)
+		answers(plain, at(1.25), 1)
+		answers(plain, at(1.4), 1)
+		answers(disturbed, at(1.4), 1)
+		require.Equal(t, plain.State().FillRate, disturbed.State().FillRate)
+		require.Greater(t, plain.State().FillRate, ratelimit.Rate(70))
+	})
+	t.Run("is judged by the last cut, not the first", func(t *testing.T) {
+		t.Parallel()
+		rate := cutOnce(ratelimit.SendRateConfig{})
+		require.True(t, rate.Report(at(1.2), ratelimit.Response{Sent: at(1.1), Throttled: true}))
+		require.False(t, rate.Report(at(1.3), ratelimit.Response{Sent: at(1.1), Throttled: true}))
+	})
+	t.Run("is none before the first cut", func(t *testing.T) {
+		t.Parallel()
+		rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, at(0))
+		require.True(t, rate.Report(at(1), ratelimit.Response{Sent: at(-1000), Throttled: true}))
+	})
+}
+
+// The instant of a response that comes late is read as the newest one, so its
+// attempt, if sent then, is not one from before the cut.
+func TestSendRateReadsATimeThatWentBackAsNow(t *testing.T) {
+	t.Parallel()
+	rate := cutOnce(ratelimit.SendRateConfig{})
+
+	require.True(t, rate.Report(at(0.5), ratelimit.Response{Throttled: true}))
+
+	require.Equal(t, at(1), rate.State().LastThrottle)
+	require.InEpsilon(t, 49, float64(rate.State().FillRate), 1e-9)
+}
+
+func TestSendRateBeforeTheFirstThrottleAccountsForNothing(t *testing.T) {
+	t.Parallel()
+	rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, at(0))
+	answers(&rate, at(0), 5)
+	before := rate.State()
+
+	wait, ok := rate.Take(at(0), 1e9)
+	require.True(t, ok)
+	require.Zero(t, wait)
+	require.Zero(t, rate.Until(at(0), 1e9))
+	rate.Give(at(0), 1)
+
+	require.Equal(t, before, rate.State())
+	require.False(t, before.Limited)
+}
+
+func TestSendRateLiftsItsBucket(t *testing.T) {
+	t.Parallel()
+	rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, at(0))
+	rate.SetRate(at(0), 1)
+
+	rate.Lift(at(0), 3)
+	require.InDelta(t, 1, rate.State().Capacity, 0)
+	require.Zero(t, rate.Until(at(100), 3))
+	require.InDelta(t, 3, rate.State().Tokens, 0)
+
+	rate.Lift(at(50), 0)
+	require.InDelta(t, 1, rate.State().Tokens, 0)
+	rate.Give(at(50), 3)
+	require.InDelta(t, 1, rate.State().Tokens, 0)
+}

@@ -1,0 +1,292 @@
+package awsretry_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/config"
+)
+
+// Paths of the shared files in a world.
+const (
+	configPath      = "/home/me/.aws/config"
+	credentialsPath = "/home/me/.aws/credentials"
+)
+
+// world is all that a resolution can see.
+type world struct {
+	env         map[string]string
+	config      string
+	credentials string
+	opts        []awsretry.Option
+}
+
+// resolve resolves in a world that has nothing else, no file for an empty text.
+func (w world) resolve(t *testing.T) (*awsretry.Settings, error) {
+	t.Helper()
+	files := fstest.MapFS{}
+	if w.config != "" {
+		files["home/me/.aws/config"] = &fstest.MapFile{Data: []byte(w.config)}
+	}
+	if w.credentials != "" {
+		files["home/me/.aws/credentials"] = &fstest.MapFile{Data: []byte(w.credentials)}
+	}
+	return awsretry.Resolve(t.Context(), append(inFiles(files, w.env), w.opts...)...)
+}
+
+func inFiles(files fs.FS, env map[string]string) []awsretry.Option {
+	return []awsretry.Option{
+		awsretry.WithFS(files),
+		awsretry.WithPlatform("linux"),
+		awsretry.WithHomeDir(func() (string, error) { return "/home/me", nil }),
+		awsretry.WithEnv(func(key string) (string, bool) {
+			value, ok := env[key]
+			return value, ok
+		}),
+	}
+}
+
+func (w world) mustResolve(t *testing.T) *awsretry.Settings {
+	t.Helper()
+	s, err := w.resolve(t)
+	require.NoError(t, err)
+	return s
+}
+
+// codes lists the codes of findings in their order.
+func codes(found []awsretry.Diagnostic) []string {
+	list := []string{}
+	for _, d := range found {
+		list = append(list, d.Code)
+	}
+	return list
+}
+
+func TestResolveWithoutAnythingGivesBuiltInDefaults(t *testing.T) {
+	t.Parallel()
+	s := world{}.mustResolve(t)
+	builtIn := awsretry.Origin{Kind: config.OriginDefault}
+	require.Equal(t, &awsretry.Settings{
+		Profile:     awsretry.Setting[string]{Value: "default", Raw: "default", Origin: builtIn, Overridden: []awsretry.Candidate{}},
+		RetryMode:   awsretry.Setting[awsretry.Mode]{Value: awsretry.ModeStandard, Raw: "standard", Origin: builtIn, Overridden: []awsretry.Candidate{}},
+		MaxAttempts: awsretry.Setting[int]{Value: 3, Raw: "3", Origin: builtIn, Overridden: []awsretry.Candidate{}},
+		Behavior:    awsretry.Setting[awsretry.Behavior]{Value: awsretry.BehaviorV20, Raw: "v2.0", Origin: builtIn, Overridden: []awsretry.Candidate{}},
+		Files: []awsretry.FileStatus{
+			{Kind: config.KindConfig, Path: configPath, Status: config.StatusMissing},
+			{Kind: config.KindCredentials, Path: credentialsPath, Status: config.StatusMissing},
+		},
+		Diagnostics: []awsretry.Diagnostic{},
+	}, s)
+}
+
+func TestValuesOfAProfileCarryFileAndLine(t *testing.T) {
+	t.Parallel()
+	s := world{
+		env:    map[string]string{"AWS_PROFILE": "x"},
+		config: "[profile x]\nretry_mode = adaptive\nmax_attempts = 7\n",
+	}.mustResolve(t)
+	require.Equal(t, awsretry.ModeAdaptive, s.RetryMode.Value)
+	require.Equal(t, 7, s.MaxAttempts.Value)
+	want := awsretry.Origin{Kind: config.OriginSharedConfig, File: configPath, Line: 2, Profile: "x", Key: "retry_mode"}
+	require.Equal(t, want, s.RetryMode.Origin)
+	want.Line, want.Key = 3, "max_attempts"
+	require.Equal(t, want, s.MaxAttempts.Origin)
+	require.Equal(t, awsretry.Origin{Kind: config.OriginEnvironment, Name: "AWS_PROFILE"}, s.Profile.Origin)
+	require.Empty(t, s.Diagnostics)
+}
+
+func TestStrongestCandidateWinsAndListsTheOthersInOrder(t *testing.T) {
+	t.Parallel()
+	candidate := func(raw string, valid bool, origin awsretry.Origin) awsretry.Candidate {
+		return awsretry.Candidate{Raw: raw, Valid: valid, Origin: origin}
+	}
+	override := candidate("2", true, awsretry.Origin{Kind: config.OriginOption, Name: "WithMaxAttempts"})
+	variable := candidate(" 3 ", true, awsretry.Origin{Kind: config.OriginEnvironment, Name: "AWS_MAX_ATTEMPTS"})
+	credentials2 := candidate("5", true, awsretry.Origin{Kind: config.OriginSharedCredentials, File: credentialsPath, Line: 4, Profile: "default", Key: "max_attempts"})
+	credentials1 := candidate("4", true, awsretry.Origin{Kind: config.OriginSharedCredentials, File: credentialsPath, Line: 2, Profile: "default", Key: "max_attempts"})
+	file := candidate("six", false, awsretry.Origin{Kind: config.OriginSharedConfig, File: configPath, Line: 2, Profile: "default", Key: "max_attempts"})
+	fallback := candidate("7", true, awsretry.Origin{Kind: config.OriginDefault, Name: "WithDefaultMaxAttempts"})
+
+	all := world{
+		env:         map[string]string{"AWS_MAX_ATTEMPTS": " 3 "},
+		credentials: "[default]\nmax_attempts = 4\nregion = x\nMax_Attempts = 5\n",
+		config:      "[default]\nmax_attempts = six\n",
+		opts:        []awsretry.Option{awsretry.WithDefaultMaxAttempts(7), awsretry.WithMaxAttempts(2)},
+	}
+	for _, step := range []struct {
+		name   string
+		change func(w *world)
+		winner awsretry.Candidate
+		value  int
+		losers []awsretry.Candidate
+	}{
+		{"override", func(*world) {}, override, 2, []awsretry.Candidate{variable, credentials2, credentials1, file, fallback}},
+		{"variable", func(w *world) { w.opts = w.opts[:1] }, variable, 3, []awsretry.Candidate{credentials2, credentials1, file, fallback}},
+		{"credentials", func(w *world) { w.env = nil }, credentials2, 5, []awsretry.Candidate{credentials1, file, fallback}},
+		{"default in code", func(w *world) { w.credentials, w.config = "", "" }, fallback, 7, []awsretry.Candidate{}},
+	} {
+		step.change(&all)
+		s := all.mustResolve(t)
+		require.Equal(t, step.value, s.MaxAttempts.Value, step.name)
+		require.Equal(t, step.winner.Raw, s.MaxAttempts.Raw, step.name)
+		require.Equal(t, step.winner.Origin, s.MaxAttempts.Origin, step.name)
+		require.Equal(t, step.losers, s.MaxAttempts.Overridden, step.name)
+	}
+}
+
+func TestSettingsHaveTheirOwnWinners(t *testing.T) {
+	t.Parallel()
+	s := world{
+		env:         map[string]string{"AWS_RETRY_MODE": "standard"},
+		config:      "[default]\nretry_mode = adaptive\nmax_attempts = 6\n",
+		credentials: "[default]\nretry_mode = standard\n",
+		opts:        []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive), awsretry.WithBehavior(awsretry.BehaviorV21)},
+	}.mustResolve(t)
+	require.Equal(t, "AWS_RETRY_MODE", s.RetryMode.Origin.String())
+	require.Len(t, s.RetryMode.Overridden, 3)
+	require.Equal(t, "option WithDefaultMode", s.RetryMode.Overridden[2].Origin.String())
+	require.Equal(t, configPath+":3: [default] max_attempts", s.MaxAttempts.Origin.String())
+	require.Equal(t, "option WithBehavior", s.Behavior.Origin.String())
+	require.Equal(t, "built-in default", s.Profile.Origin.String())
+}
+
+func TestProfileComesFromOptionThenVariable(t *testing.T) {
+	t.Parallel()
+	w := world{
+		env:    map[string]string{"AWS_PROFILE": "b"},
+		config: "[profile a]\nmax_attempts = 4\n[profile b]\nmax_attempts = 5\n",
+		opts:   []awsretry.Option{awsretry.WithProfile("a")},
+	}
+	s := w.mustResolve(t)
+	require.Equal(t, 4, s.MaxAttempts.Value)
+	require.Equal(t, []awsretry.Candidate{{
+		Raw: "b", Valid: true, Origin: awsretry.Origin{Kind: config.OriginEnvironment, Name: "AWS_PROFILE"},
+	}}, s.Profile.Overridden)
+	w.opts = []awsretry.Option{awsretry.WithProfile("")}
+	require.Equal(t, 5, w.mustResolve(t).MaxAttempts.Value)
+	w.env = map[string]string{"AWS_PROFILE": ""}
+	require.Equal(t, 3, w.mustResolve(t).MaxAttempts.Value)
+}
+
+func TestBuiltInAttemptsFollowBehaviorAndService(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		behavior awsretry.Behavior
+		service  string
+		want     int
+	}{
+		{awsretry.BehaviorV20, "dynamodb", 3},
+		{awsretry.BehaviorV21, "", 3},
+		{awsretry.BehaviorV21, "s3", 3},
+		{awsretry.BehaviorV21, "dynamodb", 4},
+		{awsretry.BehaviorV21, "DynamoDB Streams", 4},
+		{awsretry.BehaviorV21, "dynamodb-streams", 4},
+		{awsretry.BehaviorV21, "dynamodbx", 3},
+	} {
+		s := world{opts: []awsretry.Option{awsretry.WithBehavior(c.behavior), awsretry.WithService(c.service)}}.mustResolve(t)
+		require.Equal(t, c.want, s.MaxAttempts.Value, "%v", c)
+		require.Equal(t, c.service, s.Service)
+	}
+	s := world{
+		env:  map[string]string{"AWS_MAX_ATTEMPTS": "2", "AWS_NEW_RETRIES_2026": "TRUE"},
+		opts: []awsretry.Option{awsretry.WithService("dynamodb")},
+	}.mustResolve(t)
+	require.Equal(t, 2, s.MaxAttempts.Value)
+}
+
+func TestNewRetriesVariable(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		raw    string
+		want   awsretry.Behavior
+		origin config.OriginKind
+		codes  []string
+	}{
+		{"", awsretry.BehaviorV21, config.OriginDefault, []string{}},
+		{" \t", awsretry.BehaviorV21, config.OriginDefault, []string{}},
+		{"true", awsretry.BehaviorV21, config.OriginEnvironment, []string{}},
+		{" TrUe\t", awsretry.BehaviorV21, config.OriginEnvironment, []string{}},
+		{"false", awsretry.BehaviorV20, config.OriginEnvironment, []string{}},
+		{"FALSE", awsretry.BehaviorV20, config.OriginEnvironment, []string{}},
+		{"1", awsretry.BehaviorV20, config.OriginEnvironment, []string{config.CodeUnknownNewRetries}},
+		{"yes\n", awsretry.BehaviorV20, config.OriginEnvironment, []string{config.CodeUnknownNewRetries}},
+	} {
+		s := world{
+			env:  map[string]string{"AWS_NEW_RETRIES_2026": c.raw},
+			opts: []awsretry.Option{awsretry.WithDefaultBehavior(awsretry.BehaviorV21)},
+		}.mustResolve(t)
+		require.Equal(t, c.want, s.Behavior.Value, "%q", c.raw)
+		require.Equal(t, c.origin, s.Behavior.Origin.Kind, "%q", c.raw)
+		require.Equal(t, c.codes, codes(s.Diagnostics), "%q", c.raw)
+	}
+}
+
+func TestLaterOptionsCountAndNilOnesAreSkipped(t *testing.T) {
+	t.Parallel()
+	s := world{opts: []awsretry.Option{
+		awsretry.WithMode(awsretry.ModeStandard), nil, awsretry.WithMode(awsretry.ModeAdaptive),
+		awsretry.WithBehavior(""), awsretry.WithDefaultBehavior(""),
+	}}.mustResolve(t)
+	require.Equal(t, awsretry.ModeAdaptive, s.RetryMode.Value)
+	require.Empty(t, s.RetryMode.Overridden)
+	require.Equal(t, config.OriginDefault, s.Behavior.Origin.Kind)
+}
+
+func TestDoneContextResolvesNothing(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := awsretry.Resolve(ctx, awsretry.WithEnv(func(string) (string, bool) {
+		require.Fail(t, "the environment is read")
+		return "", false
+	}))
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestStrictListsAllFindings(t *testing.T) {
+	t.Parallel()
+	w := world{
+		env:    map[string]string{"AWS_DEFAULT_PROFILE": "a"},
+		config: "[default]\nretry-mode = adaptive\n",
+	}
+	require.Len(t, w.mustResolve(t).Diagnostics, 2)
+	w.opts = []awsretry.Option{awsretry.WithStrict()}
+	_, err := w.resolve(t)
+	strict, ok := errors.AsType[*awsretry.StrictError](err)
+	require.True(t, ok)
+	require.Equal(t, []string{config.CodeNoEffect, config.CodeMisspeltKey}, codes(strict.Diagnostics))
+	require.EqualError(t, err, "awsretry: 2 findings in strict mode:"+
+		"\nwarning: AWS_DEFAULT_PROFILE is set and has no effect: the profile is chosen by AWS_PROFILE [no-effect]"+
+		"\n"+configPath+`:2: warning: "retry-mode" is not a retry setting and has no effect; retry_mode is [misspelt-key]`)
+	w.env, w.config = nil, "[default]\nretry_mode = adaptive\n"
+	require.Equal(t, awsretry.ModeAdaptive, w.mustResolve(t).RetryMode.Value)
+}
+
+func TestSettingsAsJSON(t *testing.T) {
+	t.Parallel()
+	s := world{
+		env:    map[string]string{"AWS_MAX_ATTEMPTS": "5"},
+		config: "[default]\nmax_attempts = x\n",
+	}.mustResolve(t)
+	data, err := json.Marshal(s)
+	require.NoError(t, err)
+	require.JSONEq(t, `{
+		"profile": {"value": "default", "raw": "default", "origin": {"kind": "default"}, "overridden": []},
+		"retry_mode": {"value": "standard", "raw": "standard", "origin": {"kind": "default"}, "overridden": []},
+		"max_attempts": {"value": 5, "raw": "5", "origin": {"kind": "environment", "name": "AWS_MAX_ATTEMPTS"}, "overridden": [
+			{"raw": "x", "valid": false, "origin": {"kind": "shared-config", "file": "/home/me/.aws/config", "line": 2,
+				"profile": "default", "key": "max_attempts"}}]},
+		"behavior": {"value": "v2.0", "raw": "v2.0", "origin": {"kind": "default"}, "overridden": []},
+		"files": [{"kind": "config", "path": "/home/me/.aws/config", "status": "loaded"},
+			{"kind": "credentials", "path": "/home/me/.aws/credentials", "status": "missing"}],
+		"diagnostics": [{"severity": "warning", "code": "invalid-value", "file": "/home/me/.aws/config", "line": 2,
+			"message": "[default] max_attempts: \"x\": must be a decimal integer from 1 to 2147483647; another value wins, so it is ignored"}]
+	}`, string(data))
+}
