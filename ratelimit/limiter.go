@@ -37,7 +37,11 @@ type waiter struct {
 
 // NewLimiter returns a limiter that begins now, on the given clock.
 func NewLimiter(config SendRateConfig, clk clock.Clock) *Limiter {
-	return &Limiter{clock: clk, state: NewSendRate(config, clk.Now())}
+	start := config.Start
+	if start.IsZero() {
+		start = clk.Now()
+	}
+	return &Limiter{clock: clk, state: NewSendRate(config, start)}
 }
 
 // Acquire returns when the caller may send, and that instant, which Report

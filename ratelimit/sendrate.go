@@ -28,9 +28,11 @@ type SendRateConfig struct {
 	// the requests in flight at the first throttle cut the rate, it would
 	// collapse.
 	CutPerThrottle bool
+	// Start is when a Limiter's measurement begins; zero means when it is made.
+	Start time.Time
 }
 
-// NewSendRate returns a state that begins at start.
+// NewSendRate returns a state that begins at start, whatever config.Start is.
 func NewSendRate(config SendRateConfig, start time.Time) SendRate {
 	return SendRate{
 		cutPerThrottle: config.CutPerThrottle,

@@ -14,6 +14,9 @@ import (
 
 // Strategy is the adaptive mode. Use New; it is safe for concurrent use.
 //
+// Its scopes count time from when the strategy was built, whenever they are first
+// used.
+//
 // It calls the standard strategy that it wraps for everything but the send rate,
 // and tells the limiter of the scope about every attempt that was made, exactly
 // once, whether or not another one follows.
@@ -49,8 +52,9 @@ func New(config Config) (*Strategy, error) {
 	s := &Strategy{config: config, standard: inner}
 	s.tokens.Clock = inner.Clock()
 	s.tokens.Send = s.send
+	start := inner.Clock().Now()
 	s.limiters = scope.New(config.Standard.MaxScopes, retry.OverflowKey(), func(key retry.ScopeKey) Limiter {
-		return config.limiter(key.String(), inner.Clock())
+		return config.limiter(key.String(), inner.Clock(), start)
 	})
 	return s, nil
 }

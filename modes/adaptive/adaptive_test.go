@@ -292,3 +292,11 @@ func TestNewNamesWhatIsOutOfRange(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+func TestScopesCountTimeFromWhenTheStrategyWasBuilt(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, nil)
+	clk.Advance(10 * time.Second)
+	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "late"}))
+	require.InDelta(t, 0.8/10, s.Snapshot().Scopes[1].MeasuredRate, 1e-12, "one response in ten seconds")
+}

@@ -67,10 +67,10 @@ func (c Config) Check() error {
 	return errors.Join(errs...)
 }
 
-// limiter returns a new limiter for a scope.
-func (c Config) limiter(scope string, clk clock.Clock) Limiter {
+// limiter returns a new limiter for a scope of a strategy built at start.
+func (c Config) limiter(scope string, clk clock.Clock, start time.Time) Limiter {
 	if c.NewLimiter != nil {
 		return c.NewLimiter(scope, clk)
 	}
-	return ratelimit.NewLimiter(ratelimit.SendRateConfig{CutPerThrottle: c.CutPerThrottle}, clk)
+	return ratelimit.NewLimiter(ratelimit.SendRateConfig{CutPerThrottle: c.CutPerThrottle, Start: start}, clk)
 }

@@ -40,12 +40,13 @@ func New(config Config) (*Strategy, error) {
 	}
 	s := &Strategy{config: config.withDefaults()}
 	s.tokens.Clock = s.config.Clock
+	start := s.config.Clock.Now()
 	s.quotas = scope.New(s.config.MaxScopes, retry.OverflowKey(), func(retry.ScopeKey) *ratelimit.Quota {
 		return ratelimit.NewQuota(ratelimit.QuotaConfig{
 			Capacity:        *s.config.QuotaCapacity,
 			Initial:         *s.config.QuotaInitial,
 			RefillPerSecond: s.config.QuotaRefill,
-		}, s.config.Clock.Now())
+		}, start)
 	})
 	return s, nil
 }

@@ -1,0 +1,79 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// testCase is what the cases of every kind have.
+type testCase struct {
+	ID    string   `json:"id"`
+	Title string   `json:"title"`
+	Rules []string `json:"rules"`
+}
+
+// readCases returns the rules of one of the project's own files and the cases of
+// all its lists, so that a new kind of case is covered without a change here.
+func readCases(t *testing.T, name string) (map[string]string, []testCase) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", name))
+	require.NoError(t, err)
+	var members map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(text, &members))
+	var rules map[string]string
+	require.NoError(t, json.Unmarshal(members["rules"], &rules))
+	var cases []testCase
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if members[key][0] != '[' {
+			continue
+		}
+		var list []testCase
+		require.NoError(t, json.Unmarshal(members[key], &list), key)
+		require.NotEmpty(t, list, key)
+		cases = append(cases, list...)
+	}
+	return rules, cases
+}
+
+func TestEveryRuleHasACase(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"standard.json", "adaptive.json"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rules, cases := readCases(t, name)
+			require.NotEmpty(t, rules)
+			covered := map[string]bool{}
+			for _, c := range cases {
+				require.NotEmpty(t, c.Title, c.ID)
+				require.NotEmpty(t, c.Rules, c.ID)
+				for _, rule := range c.Rules {
+					require.NotEmpty(t, rules[rule], "%s names %s, which is not listed", c.ID, rule)
+					covered[rule] = true
+				}
+			}
+			for rule := range rules {
+				require.True(t, covered[rule], "no case for %s", rule)
+			}
+		})
+	}
+}
+
+func TestCaseIDsAreUnique(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, name := range []string{"standard.json", "adaptive.json"} {
+		_, cases := readCases(t, name)
+		for _, c := range cases {
+			require.NotEmpty(t, c.ID, "%s: %s", name, c.Title)
+			first, taken := seen[c.ID]
+			require.False(t, taken, "%s is in %s and in %s", c.ID, first, name)
+			seen[c.ID] = name
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package ratelimit_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// stridingClock moves on by a millisecond whenever it is read, so that a caller
+// that asks it twice a round makes 500 rounds a second.
+type stridingClock struct {
+	clock.System
+	milliseconds atomic.Int64
+}
+
+func (c *stridingClock) Now() time.Time {
+	return at(0).Add(time.Duration(c.milliseconds.Add(1)) * time.Millisecond)
+}
+
+// flowing returns a limiter that was throttled and has since climbed to a rate
+// of which a caller of every other reading of the clock uses about a half.
+func flowing() *ratelimit.Limiter {
+	clk := new(stridingClock)
+	limiter := ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)
+	limiter.Report(ratelimit.Response{Throttled: true})
+	for range 60_000 {
+		limiter.Report(ratelimit.Response{})
+	}
+	return limiter
+}
+
+func free() *ratelimit.Limiter {
+	return ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clock.System{})
+}
+
+// send is one round. It fails where a caller would have to wait.
+func send(ctx context.Context, limiter *ratelimit.Limiter) error {
+	sent, err := limiter.Acquire(ctx, ratelimit.Request{NoWait: true})
+	limiter.Report(ratelimit.Response{Sent: sent})
+	return err
+}
+
+func TestLimiterAllocatesNothingUnlessSomebodyWaits(t *testing.T) {
+	for name, limiter := range map[string]*ratelimit.Limiter{"free": free(), "flowing": flowing()} {
+		t.Run(name, func(t *testing.T) {
+			var failed error
+			allocations := testing.AllocsPerRun(2000, func() {
+				if err := send(t.Context(), limiter); err != nil {
+					failed = err
+				}
+			})
+			require.NoError(t, failed)
+			require.Zero(t, allocations)
+		})
+	}
+}
+
+func BenchmarkLimiter(b *testing.B) {
+	cases := []struct {
+		name    string
+		limiter func() *ratelimit.Limiter
+	}{
+		{"case=before-the-first-throttle", free},
+		{"case=tokens-available", flowing},
+	}
+	for _, c := range cases {
+		b.Run(c.name+"/run=serial", func(b *testing.B) {
+			limiter := c.limiter()
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := send(b.Context(), limiter); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(c.name+"/run=parallel", func(b *testing.B) {
+			limiter := c.limiter()
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if err := send(b.Context(), limiter); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Acquire alone shares nothing between callers before the first throttle.
+func BenchmarkLimiterAcquire(b *testing.B) {
+	limiter := free()
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := limiter.Acquire(b.Context(), ratelimit.Request{}); err != nil {
+				b.Error(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package ratelimit_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// Everybody asks again as soon as they have been answered, so that the queue is
+// never empty, and gives up at an instant at which somebody may be granted. The
+// throttles are all from before the cut, so that the rate stays the same, and
+// each token it brings goes to exactly one of them.
+func TestLimiterConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		pass(t, time.Second)
+		limiter := throttled(clock.System{})
+		early := ratelimit.Response{Sent: start, Throttled: true}
+		var granted, cancelled atomic.Int64
+		var last atomic.Int64 // the last grant, in nanoseconds since the throttle
+
+		var group sync.WaitGroup
+		for i := range 200 {
+			group.Go(func() {
+				random := rand.New(rand.NewPCG(uint64(i), 9))
+				for range 20 {
+					sent, err := acquireFor(t, limiter, time.Duration(1+random.IntN(400))*time.Second)
+					limiter.Report(early)
+					limiter.State()
+					if err != nil {
+						cancelled.Add(1)
+						continue
+					}
+					granted.Add(1)
+					last.Store(max(last.Load(), int64(sent.Sub(start)-time.Second)))
+				}
+			})
+		}
+		group.Wait()
+
+		require.EqualValues(t, 200*20, granted.Load()+cancelled.Load())
+		require.Positive(t, cancelled.Load())
+		require.Equal(t, time.Duration(granted.Load())*2*time.Second, time.Duration(last.Load()))
+		requireWaiting(t, limiter, 0)
+	})
+}
+
+// acquireFor gives up after d, other than by a deadline, which Acquire would know.
+func acquireFor(t *testing.T, limiter *ratelimit.Limiter, d time.Duration) (time.Time, error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	timer := clock.System{}.AfterFunc(d, cancel)
+	defer timer.Stop()
+	return limiter.Acquire(ctx, ratelimit.Request{})
+}
+
+// The first throttle arrives while many are sending.
+func TestLimiterFirstThrottleConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	var clk clock.Fake
+	limiter := ratelimit.NewLimiter(ratelimit.SendRateConfig{CutPerThrottle: true}, &clk)
+	var granted, refused atomic.Int64
+
+	inParallel(100, func(i int) {
+		for n := range 100 {
+			_, err := limiter.Acquire(t.Context(), ratelimit.Request{NoWait: true})
+			if err != nil {
+				refused.Add(1)
+				continue
+			}
+			granted.Add(1)
+			limiter.Report(ratelimit.Response{Throttled: i == 50 && n == 50})
+		}
+	})
+
+	require.EqualValues(t, 100*100, granted.Load()+refused.Load())
+	state, waiting := limiter.State()
+	require.True(t, state.Limited)
+	require.Zero(t, waiting)
+	require.Zero(t, state.Tokens)
+	require.Zero(t, clk.Waiters())
+}

@@ -1,0 +1,139 @@
+package ratelimit_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// One waiter is in line already, so a newcomer has to expect four seconds.
+func TestLimiterRefusesWaits(t *testing.T) {
+	t.Parallel()
+	const expected = 4 * time.Second
+	tests := map[string]struct {
+		deadline time.Duration // of the context, from now; 0 means none
+		notAfter time.Duration // likewise, of the request
+		request  ratelimit.Request
+		want     error
+	}{
+		"none by default":                   {},
+		"deadline before the end":           {deadline: expected - 1, want: ratelimit.ErrDeadline},
+		"deadline at the end":               {deadline: expected, want: ratelimit.ErrDeadline},
+		"deadline after the end":            {deadline: expected + 1},
+		"no wait allowed":                   {request: ratelimit.Request{NoWait: true}, want: ratelimit.ErrNoWait},
+		"longer than the longest wait":      {request: ratelimit.Request{MaxWait: expected - 1}, want: ratelimit.ErrWaitLimit},
+		"as long as the longest wait":       {request: ratelimit.Request{MaxWait: expected}},
+		"dearer, so longer than allowed":    {request: ratelimit.Request{Cost: 1.5, MaxWait: expected}, want: ratelimit.ErrWaitLimit},
+		"as many ahead as may stand there":  {request: ratelimit.Request{MaxQueue: 1}, want: ratelimit.ErrQueueFull},
+		"fewer ahead than may stand there":  {request: ratelimit.Request{MaxQueue: 2}},
+		"too late for the operation":        {notAfter: expected - 1, want: ratelimit.ErrNotAfter},
+		"just in time for the operation":    {notAfter: expected},
+		"an operation that is over already": {notAfter: -time.Second, want: ratelimit.ErrNotAfter},
+		"all bounds wide enough":            {time.Hour, time.Hour, ratelimit.Request{MaxWait: time.Hour, MaxQueue: 9}, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				limiter := throttled(clock.System{})
+				first := call(t, limiter, ratelimit.Request{})
+				defer first.cancel()
+				ctx, cancel := context.WithCancel(t.Context())
+				if tt.deadline != 0 {
+					ctx, cancel = context.WithTimeout(t.Context(), tt.deadline)
+				}
+				defer cancel()
+				if tt.notAfter != 0 {
+					tt.request.NotAfter = time.Now().Add(tt.notAfter)
+				}
+				requireRefusal(t, limiter, ctx, tt.request, tt.want)
+			})
+		})
+	}
+}
+
+// requireRefusal sees Acquire refuse at once and leave everything as it was, or
+// wait in vain if want is nil, and grant.
+func requireRefusal(t *testing.T, limiter *ratelimit.Limiter, ctx context.Context, r ratelimit.Request, want error) {
+	t.Helper()
+	start := time.Now()
+	before, waitingBefore := limiter.State()
+	r.OnWait = func(ratelimit.Wait) {
+		if want != nil {
+			t.Error("told of a wait that is refused")
+		}
+	}
+	sent, err := limiter.Acquire(ctx, r)
+	if want == nil {
+		require.NoError(t, err)
+		require.Equal(t, start.Add(4*time.Second), sent)
+		return
+	}
+	require.Equal(t, start, time.Now(), "it waited")
+	require.ErrorIs(t, err, want)
+	var refused *ratelimit.WaitError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, 1, refused.Wait.Ahead)
+	require.GreaterOrEqual(t, refused.Wait.Expected, 4*time.Second)
+	after, waitingAfter := limiter.State()
+	require.Equal(t, before, after)
+	require.Equal(t, waitingBefore, waitingAfter)
+}
+
+func TestLimiterRefusalTakesNoToken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		limiter := throttled(clock.System{})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for range 10 {
+			_, err := limiter.Acquire(ctx, ratelimit.Request{})
+			require.ErrorIs(t, err, ratelimit.ErrDeadline)
+		}
+
+		sent, err := limiter.Acquire(t.Context(), ratelimit.Request{})
+
+		require.NoError(t, err)
+		require.Equal(t, start.Add(2*time.Second), sent)
+	})
+}
+
+// The rate may fall while somebody waits who was promised a turn in time.
+func TestLimiterWaitThatTurnsOutTooLongEndsWithTheDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limiter := ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clock.System{})
+		pass(t, 500*time.Millisecond)
+		limiter.Report(ratelimit.Response{Throttled: true}) // 1.12 tokens a second
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		cut := clock.System{}.AfterFunc(100*time.Millisecond, func() {
+			limiter.Report(ratelimit.Response{Throttled: true})
+		})
+		defer cut.Stop()
+
+		_, err := limiter.Acquire(ctx, ratelimit.Request{})
+
+		require.Equal(t, context.DeadlineExceeded, err)
+		requireWaiting(t, limiter, 0)
+	})
+}
+
+func TestWaitErrorSaysWhatWasRefused(t *testing.T) {
+	t.Parallel()
+	err := &ratelimit.WaitError{
+		Wait:   ratelimit.Wait{Expected: 1500 * time.Millisecond, Ahead: 3, FillRate: 2.0 / 3},
+		Reason: ratelimit.ErrQueueFull,
+	}
+
+	require.EqualError(t, err, "send rate of 0.6667/s, 3 waiting, 1.5s to wait: too many callers wait already")
+	require.ErrorIs(t, err, ratelimit.ErrQueueFull)
+	require.NotErrorIs(t, err, ratelimit.ErrDeadline)
+}

@@ -1,0 +1,133 @@
+package ratelimit_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// countingClock counts how often a timer has fired.
+type countingClock struct {
+	clock.Clock
+	fired atomic.Int64
+}
+
+func (c *countingClock) AfterFunc(d time.Duration, f func()) clock.Timer {
+	return c.Clock.AfterFunc(d, func() {
+		c.fired.Add(1)
+		f()
+	})
+}
+
+func TestLimiterRateChangeMovesTheWakeUp(t *testing.T) {
+	t.Parallel()
+	// A throttle at the start and an answer one and a half seconds later: two in
+	// that time have been measured, and the curve has risen from zero.
+	const measured, risen = 0.8 * 2 / 1.5, 0.4 * 1.5 * 1.5 * 1.5
+	tests := map[string]struct {
+		last ratelimit.Response // after the rise, at the same instant
+		want float64            // seconds until the first in line has its three tokens
+	}{
+		"earlier when it rises": {ratelimit.Response{}, (3 - 0.75) / risen},
+		"later when it is cut":  {ratelimit.Response{Throttled: true}, (3 - 0.75) / (0.7 * measured)},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var clk clock.Fake
+				limiter := throttled(&clk)
+				waiter := call(t, limiter, ratelimit.Request{Cost: 3}) // due in 6 s
+				clk.Advance(1500 * time.Millisecond)
+				require.False(t, limiter.Report(ratelimit.Response{}).Cut)
+				limiter.Report(tt.last)
+
+				require.Equal(t, 1, clk.Waiters(), "one timer")
+				moved, ok := clk.AdvanceToNext()
+
+				require.True(t, ok)
+				require.InDelta(t, tt.want, moved.Seconds(), 2e-9)
+				synctest.Wait()
+				require.True(t, waiter.ended)
+				require.Equal(t, clk.Now(), waiter.sent)
+				require.Zero(t, clk.Waiters())
+			})
+		})
+	}
+}
+
+func TestLimiterResponseGrantsWhoeverIsDue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		held := &heldClock{Clock: clock.System{}}
+		limiter := throttled(held)
+		waiter := call(t, limiter, ratelimit.Request{})
+		pass(t, 3*time.Second)
+		require.False(t, waiter.ended)
+
+		limiter.Report(ratelimit.Response{})
+
+		synctest.Wait()
+		require.True(t, waiter.ended)
+		require.Equal(t, time.Now(), waiter.sent)
+	})
+}
+
+// heldClock is a clock whose timers come too late for anybody.
+type heldClock struct{ clock.Clock }
+
+func (c *heldClock) AfterFunc(time.Duration, func()) clock.Timer {
+	return c.Clock.AfterFunc(1000*time.Hour, func() {})
+}
+
+func TestLimiterWakesOncePerGrant(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const waiters = 50
+		clk := &countingClock{Clock: clock.System{}}
+		limiter := throttled(clk)
+		for range waiters {
+			call(t, limiter, ratelimit.Request{})
+		}
+
+		for granted := range waiters {
+			require.EqualValues(t, granted, clk.fired.Load())
+			requireWaiting(t, limiter, waiters-granted)
+			pass(t, 2*time.Second)
+		}
+
+		pass(t, time.Hour)
+		require.EqualValues(t, waiters, clk.fired.Load())
+	})
+}
+
+func TestLimiterWakesNotMuchMoreOftenWhenTheRateChanges(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const waiters = 200
+		clk := &countingClock{Clock: clock.System{}}
+		limiter := throttled(clk)
+		for range waiters {
+			call(t, limiter, ratelimit.Request{})
+		}
+		changes := 0
+		for i := 0; ; i++ {
+			pass(t, 137*time.Millisecond)
+			change := limiter.Report(ratelimit.Response{Throttled: i%13 == 0})
+			if change.From != change.To {
+				changes++
+			}
+			if _, waiting := limiter.State(); waiting == 0 {
+				break
+			}
+		}
+		require.Positive(t, changes)
+		require.LessOrEqual(t, int(clk.fired.Load()), waiters+changes)
+	})
+}
