@@ -16,6 +16,8 @@ import (
 type Strategy interface {
 	retry.Strategy
 	retry.Clocked
+	// Plan returns the numbers by which an operation is retried.
+	Plan(op retry.Operation) standard.Plan
 	// Snapshot returns the state of quotas and send rates.
 	Snapshot() retry.Snapshot
 }

@@ -7,7 +7,7 @@ const HintSlack = 5 * time.Second
 
 // HintAsFloor returns the delay of behaviour v2.0 after a server asked to wait
 // for hint: max(delay, min(hint, longest)). A negative hint is ignored, and a
-// longest of zero or less means DefaultMax.
+// longest of zero or less means DefaultMax. delay is not negative.
 func HintAsFloor(delay, hint, longest time.Duration) time.Duration {
 	if longest <= 0 {
 		longest = DefaultMax

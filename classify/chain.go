@@ -48,15 +48,15 @@ func (c *Chain) Name() string { return "chain" }
 // Classify runs the chain on the failure. An error that carries a verdict of
 // its own (see JudgedError) is not run through it. Where the verdict is a retry
 // without a hint, the hint of the error itself (see RetryAfterError) is added:
-// it never makes an error retryable. A nil Chain has no opinion.
+// it never makes an error retryable. A nil Chain has no opinion of its own.
 func (c *Chain) Classify(o Outcome) Verdict {
 	if o.Err == nil {
 		return o.Previous
 	}
-	if v, ok := judgement(o.Err); ok {
-		return v
+	verdict, judged := judgement(o.Err)
+	if !judged {
+		verdict = c.run(o)
 	}
-	verdict := c.run(o)
 	if _, hinted := verdict.Hint(); verdict.Action() == Retry && !hinted {
 		if after, ok := retryAfter(o.Err); ok {
 			return verdict.WithHint(after)
@@ -66,7 +66,7 @@ func (c *Chain) Classify(o Outcome) Verdict {
 }
 
 func (c *Chain) run(o Outcome) Verdict {
-	if c == nil {
+	if c == nil || o.Previous.Action() == Forbid {
 		return o.Previous
 	}
 	for _, classifier := range c.classifiers {

@@ -1,9 +1,6 @@
 package classify
 
-import (
-	"errors"
-	"strings"
-)
+import "strings"
 
 // Code returns the classifier of AWS error codes. Its name is "aws-code".
 func Code() Classifier { return codeClassifier{} }
@@ -13,14 +10,14 @@ type codeClassifier struct{}
 func (codeClassifier) Name() string { return "aws-code" }
 
 func (codeClassifier) Classify(o Outcome) Verdict {
-	answer, ok := errors.AsType[CodeError](o.Err)
+	answer, ok := find(o.Err, func(e CodeError) bool { return e.ErrorCode() != "" })
 	if !ok {
 		return None()
 	}
 	switch code := bareCode(answer.ErrorCode()); {
 	case isThrottlingCode(code):
 		return RetryAs(Throttling)
-	case isTransientCode(code):
+	case isTransientCode(code) && o.Previous.Kind() != Throttling:
 		return RetryAs(Transient)
 	default:
 		return None()

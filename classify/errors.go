@@ -54,8 +54,36 @@ func judgement(err error) (Verdict, bool) {
 }
 
 func retryAfter(err error) (time.Duration, bool) {
-	if hinting, ok := errors.AsType[RetryAfterError](err); ok {
-		return hinting.RetryAfter()
+	hinting, ok := find(err, func(e RetryAfterError) bool {
+		_, ok := e.RetryAfter()
+		return ok
+	})
+	if !ok {
+		return 0, false
 	}
-	return 0, false
+	return hinting.RetryAfter()
+}
+
+// find returns the first error that err is or wraps which is a T and accepted.
+// Unlike errors.AsType it goes on where the first T has nothing to say.
+func find[T error](err error, accept func(e T) bool) (found T, ok bool) {
+	for err != nil {
+		if found, ok = err.(T); ok && accept(found) { //nolint:errorlint // this is the walk itself
+			return found, true
+		}
+		switch wrapper := err.(type) { //nolint:errorlint // this is the walk itself
+		case interface{ Unwrap() error }:
+			err = wrapper.Unwrap()
+		case interface{ Unwrap() []error }:
+			for _, inner := range wrapper.Unwrap() {
+				if found, ok = find(inner, accept); ok {
+					return found, true
+				}
+			}
+			return found, false
+		default:
+			return found, false
+		}
+	}
+	return found, false
 }

@@ -1,9 +1,9 @@
 package classify
 
 import (
-	"errors"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -11,13 +11,12 @@ import (
 // milliseconds. It reports false for anything else, a negative number included.
 // A number too large for a Duration becomes the largest one.
 func ParseRetryAfterMillis(value string) (after time.Duration, ok bool) {
-	millis, err := strconv.ParseUint(value, 10, 64)
-	switch {
-	case errors.Is(err, strconv.ErrRange) || millis > math.MaxInt64/uint64(time.Millisecond):
-		return math.MaxInt64, true
-	case err != nil:
+	if value == "" || strings.Trim(value, "0123456789") != "" {
 		return 0, false
-	default:
-		return time.Duration(millis) * time.Millisecond, true
 	}
+	millis, err := strconv.ParseUint(value, 10, 64)
+	if err != nil || millis > math.MaxInt64/uint64(time.Millisecond) {
+		return math.MaxInt64, true // all digits, so the only error is that they are too many
+	}
+	return time.Duration(millis) * time.Millisecond, true
 }

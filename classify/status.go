@@ -1,7 +1,5 @@
 package classify
 
-import "errors"
-
 // Status returns the classifier of HTTP status codes: 500, 502, 503 and 504 are
 // transient, 429 is a throttle. Its name is "http-status".
 func Status() Classifier { return statusClassifier{} }
@@ -11,7 +9,7 @@ type statusClassifier struct{}
 func (statusClassifier) Name() string { return "http-status" }
 
 func (statusClassifier) Classify(o Outcome) Verdict {
-	answer, ok := errors.AsType[StatusError](o.Err)
+	answer, ok := find(o.Err, func(e StatusError) bool { return e.HTTPStatusCode() != 0 })
 	if !ok {
 		return None()
 	}

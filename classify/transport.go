@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"slices"
 	"syscall"
 )
 
@@ -28,16 +27,23 @@ func (transportClassifier) Classify(o Outcome) Verdict {
 	if lookup, ok := errors.AsType[*net.DNSError](o.Err); ok {
 		return ofLookup(lookup)
 	}
-	if timeout, ok := errors.AsType[interface {
-		error
-		Timeout() bool
-	}](o.Err); ok && timeout.Timeout() {
+	if _, ok := find(o.Err, func(e timeoutError) bool { return e.Timeout() }); ok {
 		return RetryAs(Timeout)
 	}
 	if isConnectionFailure(o.Err) {
 		return RetryAs(Transient)
 	}
 	return None()
+}
+
+type timeoutError interface {
+	error
+	Timeout() bool
+}
+
+type temporaryError interface {
+	error
+	Temporary() bool
 }
 
 func ofLookup(lookup *net.DNSError) Verdict {
@@ -54,7 +60,10 @@ func ofLookup(lookup *net.DNSError) Verdict {
 }
 
 func isConnectionFailure(err error) bool {
-	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
+	if _, ok := find(err, func(e *net.OpError) bool { return e.Op == "dial" }); ok {
+		return true
+	}
+	if _, ok := find(err, func(e temporaryError) bool { return e.Temporary() }); ok {
 		return true
 	}
 	for _, cause := range [...]error{
@@ -66,32 +75,23 @@ func isConnectionFailure(err error) bool {
 			return true
 		}
 	}
-	return closedBeforeAnswer(err)
+	return closedBeforeAnswer(err) || isRefusedStream(err)
 }
 
 // closedBeforeAnswer recognises how net/http says that the server closed the
 // connection without an answer. A bare io.EOF is the end of a stream, no failure.
 func closedBeforeAnswer(err error) bool {
-	request, ok := errors.AsType[*url.Error](err)
-	return ok && errors.Is(request.Err, io.EOF)
+	_, ok := find(err, func(e *url.Error) bool { return errors.Is(e.Err, io.EOF) })
+	return ok
 }
 
-// endedByCaller looks for the context errors themselves: the timeouts of the
-// net package say that they are context.DeadlineExceeded too, so errors.Is
-// would take a slow server for a caller that gave up.
+// endedByCaller looks for the end of a deadline by identity: the timeouts of the
+// net package say that they are context.DeadlineExceeded too, so errors.Is would
+// take a slow server for a caller that gave up.
 func endedByCaller(err error) bool {
-	for err != nil {
-		if err == context.Canceled || err == context.DeadlineExceeded { //nolint:errorlint // identity is the point, see above
-			return true
-		}
-		switch wrapped := err.(type) { //nolint:errorlint // this is the walk that errors.Is would do
-		case interface{ Unwrap() error }:
-			err = wrapped.Unwrap()
-		case interface{ Unwrap() []error }:
-			return slices.ContainsFunc(wrapped.Unwrap(), endedByCaller)
-		default:
-			return false
-		}
+	if errors.Is(err, context.Canceled) {
+		return true
 	}
-	return false
+	_, ok := find(err, func(e error) bool { return e == context.DeadlineExceeded }) //nolint:errorlint // see above
+	return ok
 }

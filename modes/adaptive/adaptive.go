@@ -62,6 +62,9 @@ func New(config Config) (*Strategy, error) {
 // Clock returns the clock that the strategy waits on.
 func (s *Strategy) Clock() clock.Clock { return s.standard.Clock() }
 
+// Plan returns the numbers for an operation, which are those of the standard mode.
+func (s *Strategy) Plan(op retry.Operation) standard.Plan { return s.standard.Plan(op) }
+
 // AcquireInitialToken begins an operation. It never fails and does not wait; the
 // token's Wait does.
 func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {

@@ -168,10 +168,7 @@ func (s *Strategy) service(op retry.Operation) string {
 func (s *Strategy) backoff(r *retry.Record[operation], attempt int, verdict classify.Verdict) time.Duration {
 	base := s.config.ThrottlingBase
 	if verdict.Kind() != classify.Throttling {
-		base = s.config.Base
-		if base == 0 {
-			base = s.config.Behavior.defaults(s.service(r.Operation)).base
-		}
+		base = s.base(r.Operation)
 	}
 	shape := backoff.Exponential{Max: s.config.MaxBackoff, Jitter: s.config.Jitter}
 	delay := shape.Delay(attempt-1, base, r.Data.delay, s.config.Random())
@@ -184,6 +181,15 @@ func (s *Strategy) backoff(r *retry.Record[operation], attempt int, verdict clas
 	default:
 		return backoff.HintAsFloor(delay, hint, s.config.MaxBackoff)
 	}
+}
+
+// base is the delay before the first retry of an operation after anything but a
+// throttle.
+func (s *Strategy) base(op retry.Operation) time.Duration {
+	if s.config.Base > 0 {
+		return s.config.Base
+	}
+	return s.config.Behavior.defaults(s.service(op)).base
 }
 
 func (s *Strategy) cost(kind classify.Kind) int {

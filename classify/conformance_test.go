@@ -1,0 +1,100 @@
+package classify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/conformance"
+)
+
+func TestDefaultChainFollowsTheVectors(t *testing.T) {
+	t.Parallel()
+	for title, file := range conformance.Load[conformance.Classification](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "classification.json") {
+		for _, c := range slices.Concat(file.ErrorCodes, file.StatusCodes, file.TransportKinds, file.Combinations) {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
+				t.Parallel()
+				require.Equal(t, c.Want, traitsOf(verdictOf(failureOf(t, c))))
+			})
+		}
+	}
+}
+
+func traitsOf(v classify.Verdict) conformance.Traits {
+	return conformance.Traits{
+		Retryable:  v.Action() == classify.Retry,
+		Throttling: v.Kind() == classify.Throttling,
+		Timeout:    v.Kind() == classify.Timeout,
+		Transient:  v.Kind() == classify.Transient || v.Kind() == classify.Timeout,
+		ClockSkew:  v.Kind() == classify.ClockSkew,
+	}
+}
+
+// failureOf returns the error that a client makes of the case.
+func failureOf(t *testing.T, c conformance.Classified) error {
+	t.Helper()
+	var err error
+	if c.Given.Status != 0 || c.Given.ErrorCode != "" {
+		err = &conformance.ServiceError{Response: conformance.Response{Status: c.Given.Status, ErrorCode: c.Given.ErrorCode}}
+	}
+	if c.Given.Transport != "" {
+		broken := &url.Error{Op: "Post", URL: "https://service.example/", Err: transportFailure(t, c.Given.Transport)}
+		err = fmt.Errorf("call: %w", errors.Join(err, broken))
+	}
+	switch c.Given.Modeled {
+	case "":
+		return err
+	case "retryable":
+		return &classify.JudgedError{Verdict: classify.RetryAs(classify.Transient), Err: err}
+	case "throttling":
+		return &classify.JudgedError{Verdict: classify.RetryAs(classify.Throttling), Err: err}
+	case "not_retryable":
+		return &classify.JudgedError{Verdict: classify.Forbidden(), Err: err}
+	default:
+		t.Fatalf("unknown model %q", c.Given.Modeled)
+		return nil
+	}
+}
+
+// temporaryError says nothing of itself but that it is temporary.
+type temporaryError struct{}
+
+func (temporaryError) Error() string   { return "temporary" }
+func (temporaryError) Temporary() bool { return true }
+func (temporaryError) Timeout() bool   { return false }
+
+func transportFailure(t *testing.T, kind string) error {
+	t.Helper()
+	failure, ok := map[string]error{
+		"connect_timeout":          opError("dial", os.ErrDeadlineExceeded),
+		"read_timeout":             opError("read", os.ErrDeadlineExceeded),
+		"attempt_deadline":         timeoutError{},
+		"dns_timeout":              opError("dial", &net.DNSError{Err: "i/o timeout", IsTimeout: true, IsTemporary: true}),
+		"dns_temporary":            opError("dial", &net.DNSError{Err: "server misbehaving", IsTemporary: true}),
+		"dns_not_found":            opError("dial", &net.DNSError{Err: "no such host", IsNotFound: true}),
+		"connection_reset":         opError("read", syscall.ECONNRESET),
+		"connection_refused":       opError("proxyconnect", opError("dial", syscall.ECONNREFUSED)),
+		"use_of_closed_connection": opError("write", net.ErrClosed),
+		"broken_pipe":              opError("write", syscall.EPIPE),
+		"dial_error":               opError("dial", errors.New("no route through the proxy")),
+		"host_unreachable":         opError("read", syscall.EHOSTUNREACH),
+		"network_unreachable":      opError("write", syscall.ENETUNREACH),
+		"temporary_network_error":  opError("read", temporaryError{}),
+		"caller_canceled":          context.Canceled,
+		"caller_deadline_exceeded": context.DeadlineExceeded,
+		"plain_error":              errors.New("plain"),
+	}[kind]
+	if !ok {
+		t.Fatalf("unknown kind of transport failure %q", kind)
+	}
+	return failure
+}

@@ -1,0 +1,258 @@
+package classify_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+)
+
+// The errors here are those that net and net/http make of real connections.
+
+// impatient is short for a test and long enough for a connection on the loopback
+// interface.
+const impatient = 50 * time.Millisecond
+
+// get sends a request without a body and reads the answer to its end. It returns
+// the error of either.
+func get(ctx context.Context, t *testing.T, client *http.Client, address string) error {
+	t.Helper()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	require.NoError(t, err)
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
+}
+
+// newClient returns a client with connections of its own.
+func newClient(t *testing.T) (*http.Client, *http.Transport) {
+	t.Helper()
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}, transport
+}
+
+func serve(t *testing.T, handler http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// silent answers nothing until the client is gone.
+func silent(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// stuck begins an answer and never ends it.
+func stuck(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).Flush()
+	<-r.Context().Done()
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener
+}
+
+func TestTimeoutsOfTheClient(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		handler http.HandlerFunc
+		set     func(client *http.Client, transport *http.Transport)
+	}{
+		{"Timeout awaiting headers", silent, func(c *http.Client, _ *http.Transport) { c.Timeout = impatient }},
+		{"Timeout in the body", stuck, func(c *http.Client, _ *http.Transport) { c.Timeout = impatient }},
+		{"ResponseHeaderTimeout", silent, func(_ *http.Client, t *http.Transport) { t.ResponseHeaderTimeout = impatient }},
+		{"Timeout of the dialer", silent, func(_ *http.Client, t *http.Transport) {
+			t.DialContext = (&net.Dialer{Timeout: time.Nanosecond}).DialContext
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			client, transport := newClient(t)
+			c.set(client, transport)
+			err := get(t.Context(), t, client, serve(t, c.handler))
+			require.Error(t, err)
+			require.Equal(t, classify.RetryAs(classify.Timeout), verdictOf(err), err)
+		})
+	}
+}
+
+func TestTimeoutOfTheTLSHandshake(t *testing.T) {
+	t.Parallel()
+	client, transport := newClient(t)
+	transport.TLSHandshakeTimeout = impatient
+	err := get(t.Context(), t, client, "https://"+listen(t).Addr().String())
+	require.Error(t, err)
+	require.Equal(t, classify.RetryAs(classify.Timeout), verdictOf(err), err)
+}
+
+func TestServersThatCloseTheConnection(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		handler http.HandlerFunc
+		want    error
+	}{
+		{"without an answer", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, io.EOF},
+		{"inside the headers", inside("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n"), io.ErrUnexpectedEOF},
+		{"inside the body", inside("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), io.ErrUnexpectedEOF},
+		{"between chunks", inside("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"), io.ErrUnexpectedEOF},
+		{"with a reset", reset, syscall.ECONNRESET},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			client, _ := newClient(t)
+			err := get(t.Context(), t, client, serve(t, c.handler))
+			require.ErrorIs(t, err, c.want)
+			require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(err), err)
+		})
+	}
+}
+
+// inside closes the connection after the text.
+func inside(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		connection, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			_, _ = io.WriteString(connection, text)
+			_ = connection.Close()
+		}
+	}
+}
+
+// reset throws the connection away instead of closing it.
+func reset(w http.ResponseWriter, _ *http.Request) {
+	connection, _, err := http.NewResponseController(w).Hijack()
+	if err == nil {
+		_ = connection.(*net.TCPConn).SetLinger(0)
+		_ = connection.Close()
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	t.Parallel()
+	listener := listen(t)
+	require.NoError(t, listener.Close())
+	client, transport := newClient(t)
+	direct := get(t.Context(), t, client, "http://"+listener.Addr().String())
+	require.ErrorIs(t, direct, syscall.ECONNREFUSED)
+	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(direct), direct)
+
+	transport.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: listener.Addr().String()})
+	proxied := get(t.Context(), t, client, "http://service.invalid/")
+	require.ErrorIs(t, proxied, syscall.ECONNREFUSED)
+	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(proxied), proxied)
+}
+
+func TestConnectionThatTheClientClosed(t *testing.T) {
+	t.Parallel()
+	connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", listen(t).Addr().String())
+	require.NoError(t, err)
+	require.NoError(t, connection.Close())
+	_, err = connection.Write([]byte("late"))
+	require.ErrorIs(t, err, net.ErrClosed)
+	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(err), err)
+}
+
+func TestServersThatWillNotChange(t *testing.T) {
+	t.Parallel()
+	client, _ := newClient(t)
+	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
+	noTLS := get(t.Context(), t, client, "https"+plain[len("http"):])
+	require.Error(t, noTLS)
+	require.Equal(t, classify.None(), verdictOf(noTLS), noTLS)
+
+	encrypted := httptest.NewUnstartedServer(http.NotFoundHandler())
+	encrypted.Config.ErrorLog = log.New(io.Discard, "", 0)
+	encrypted.StartTLS()
+	t.Cleanup(encrypted.Close)
+	untrusted := get(t.Context(), t, client, encrypted.URL)
+	require.Error(t, untrusted)
+	require.Equal(t, classify.None(), verdictOf(untrusted), untrusted)
+
+	garbage := serve(t, inside("SSH-2.0-OpenSSH\r\n"))
+	noHTTP := get(t.Context(), t, client, garbage)
+	require.Error(t, noHTTP)
+	require.Equal(t, classify.None(), verdictOf(noHTTP), noHTTP)
+}
+
+// TestCallersThatGiveUp ends the request from the caller's side, with and
+// without a timeout of the client that does not pass.
+func TestCallersThatGiveUp(t *testing.T) {
+	t.Parallel()
+	for title, timeout := range map[string]time.Duration{"without a timeout": 0, "within a timeout": time.Hour} {
+		for where, handler := range map[string]http.HandlerFunc{"awaiting headers": silent, "in the body": stuck} {
+			t.Run("cancel "+where+" "+title, func(t *testing.T) {
+				t.Parallel()
+				ctx, cancel := context.WithCancel(t.Context())
+				client, _ := newClient(t)
+				client.Timeout = timeout
+				err := get(ctx, t, client, serve(t, func(w http.ResponseWriter, r *http.Request) {
+					cancel()
+					handler(w, r)
+				}))
+				require.ErrorIs(t, err, context.Canceled)
+				require.Equal(t, classify.None(), verdictOf(err), err)
+			})
+			t.Run("deadline "+where+" "+title, func(t *testing.T) {
+				t.Parallel()
+				ctx, cancel := context.WithTimeout(t.Context(), impatient)
+				defer cancel()
+				client, _ := newClient(t)
+				client.Timeout = timeout
+				err := get(ctx, t, client, serve(t, handler))
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.Equal(t, classify.None(), verdictOf(err), err)
+			})
+		}
+	}
+}
+
+func TestCallersThatGaveUpBefore(t *testing.T) {
+	t.Parallel()
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, cancelLate := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancelLate()
+	client, _ := newClient(t)
+	for _, ctx := range []context.Context{canceled, late} {
+		err := get(ctx, t, client, "http://127.0.0.1:1")
+		require.ErrorIs(t, err, ctx.Err())
+		require.Equal(t, classify.None(), verdictOf(err), err)
+	}
+}
+
+func TestCallersThatCancelTheDial(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	client, transport := newClient(t)
+	transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		cancel()
+		<-ctx.Done()
+		return nil, errors.New("dial given up")
+	}
+	err := get(ctx, t, client, "http://127.0.0.1:1")
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, classify.None(), verdictOf(err), err)
+}

@@ -1,0 +1,142 @@
+package classify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+)
+
+// timeoutError says that it is a timeout, and as those of net/http also that it
+// is context.DeadlineExceeded, which it does not wrap.
+type timeoutError struct{}
+
+func (timeoutError) Error() string        { return "timeout" }
+func (timeoutError) Timeout() bool        { return true }
+func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// opError is how the net package reports a failed system call.
+func opError(op string, cause error) error {
+	if _, ok := errors.AsType[syscall.Errno](cause); ok {
+		cause = os.NewSyscallError(op, cause)
+	}
+	return &net.OpError{Op: op, Net: "tcp", Err: cause}
+}
+
+func TestTransportFailures(t *testing.T) {
+	t.Parallel()
+	timeout, transient, none := classify.RetryAs(classify.Timeout), classify.RetryAs(classify.Transient), classify.None()
+	for _, c := range []struct {
+		name string
+		err  error
+		want classify.Verdict
+	}{
+		{"timeout", timeoutError{}, timeout},
+		{"deadline of a connection", os.ErrDeadlineExceeded, timeout},
+		{"dial timeout", opError("dial", os.ErrDeadlineExceeded), timeout},
+		{"read timeout", opError("read", os.ErrDeadlineExceeded), timeout},
+		{"connect timed out", opError("connect", syscall.ETIMEDOUT), timeout},
+		{"dial through a proxy timed out", opError("proxyconnect", opError("dial", timeoutError{})), timeout},
+		{"any dial failure", opError("dial", errors.New("proxy said no")), transient},
+		{"refused", opError("connect", syscall.ECONNREFUSED), transient},
+		{"refused by a proxy", opError("proxyconnect", opError("dial", syscall.ECONNREFUSED)), transient},
+		{"reset", opError("read", syscall.ECONNRESET), transient},
+		{"reset while writing", opError("write", syscall.ECONNRESET), transient},
+		{"aborted", opError("read", syscall.ECONNABORTED), transient},
+		{"broken pipe", opError("write", syscall.EPIPE), transient},
+		{"host unreachable", opError("read", syscall.EHOSTUNREACH), transient},
+		{"network unreachable", opError("write", syscall.ENETUNREACH), transient},
+		{"use of a closed connection", opError("write", net.ErrClosed), transient},
+		{"cut short", io.ErrUnexpectedEOF, transient},
+		{"closed without an answer", &url.Error{Op: "Get", Err: io.EOF}, transient},
+		{"closed without an answer, as net/http says", &url.Error{Op: "Get", Err: fmt.Errorf("transport: %w", io.EOF)}, transient},
+		{"a stream that ended", io.EOF, none},
+		{"a stream that ended, wrapped", fmt.Errorf("decode: %w", io.EOF), none},
+		{"another url error", &url.Error{Op: "parse", Err: errors.New("bad scheme")}, none},
+		{"another system call", opError("read", syscall.EINVAL), none},
+		{"no permission", opError("write", syscall.EPERM), none},
+		{"no file", os.ErrNotExist, none},
+		{"plain", errors.New("plain"), none},
+		{"text that reads like a reset", errors.New("read tcp: connection reset by peer"), none},
+	} {
+		for how, err := range wrappings(c.err) {
+			t.Run(c.name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				require.Equal(t, c.want, classify.Transport().Classify(classify.Outcome{Err: err}))
+				throttled := classify.Outcome{Err: err, Previous: classify.RetryAs(classify.Throttling)}
+				require.Equal(t, classify.None(), classify.Transport().Classify(throttled), "a throttle stays one")
+			})
+		}
+	}
+}
+
+func TestTransportOverridesEveryKindButAThrottle(t *testing.T) {
+	t.Parallel()
+	for kind := classify.KindNone; kind <= classify.ClockSkew; kind++ {
+		want := classify.RetryAs(classify.Transient)
+		if kind == classify.Throttling {
+			want = classify.None()
+		}
+		o := classify.Outcome{Err: opError("read", syscall.ECONNRESET), Previous: classify.RetryAs(kind)}
+		require.Equal(t, want, classify.Transport().Classify(o), kind)
+	}
+}
+
+func TestLookupFailures(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		lookup net.DNSError
+		want   classify.Verdict
+	}{
+		{"unknown host", net.DNSError{Err: "no such host", IsNotFound: true}, classify.None()},
+		{"unknown for now", net.DNSError{Err: "no such host", IsNotFound: true, IsTemporary: true}, classify.None()},
+		{"timeout", net.DNSError{Err: "i/o timeout", IsTimeout: true, IsTemporary: true}, classify.RetryAs(classify.Timeout)},
+		{"server misbehaving", net.DNSError{Err: "server misbehaving", IsTemporary: true}, classify.RetryAs(classify.Transient)},
+		{"malformed answer", net.DNSError{Err: "cannot unmarshal DNS message"}, classify.None()},
+	} {
+		lookup := &c.lookup
+		for how, err := range map[string]error{
+			"alone":          lookup,
+			"in a dial":      opError("dial", lookup),
+			"in a request":   &url.Error{Op: "Get", Err: opError("dial", lookup)},
+			"by a proxy":     opError("proxyconnect", opError("dial", lookup)),
+			"in a wrapping":  fmt.Errorf("call: %w", opError("dial", lookup)),
+			"beside another": errors.Join(errors.New("other"), lookup),
+		} {
+			t.Run(c.name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				require.Equal(t, c.want, verdictOf(err))
+			})
+		}
+	}
+}
+
+func TestWhatTheCallerEndedIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
+		for name, err := range map[string]error{
+			"itself":               ended,
+			"in a request":         &url.Error{Op: "Get", Err: ended},
+			"in a dial":            opError("dial", ended),
+			"before a reset":       errors.Join(ended, opError("read", syscall.ECONNRESET)),
+			"after a reset":        errors.Join(opError("read", syscall.ECONNRESET), ended),
+			"after a timeout":      fmt.Errorf("%w: %w", timeoutError{}, ended),
+			"deep beside a closed": fmt.Errorf("a: %w", errors.Join(net.ErrClosed, fmt.Errorf("b: %w", ended))),
+		} {
+			t.Run(ended.Error()+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				require.Equal(t, classify.None(), verdictOf(err))
+			})
+		}
+	}
+}

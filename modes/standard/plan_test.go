@@ -1,0 +1,68 @@
+package standard_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		config    standard.Config
+		op        retry.Operation
+		want      standard.Plan
+		wantDelay float64
+	}{
+		{
+			"v2.0", standard.Config{},
+			retry.Operation{},
+			standard.Plan{3, 500, 5, 10, 5, time.Second, time.Second, 20 * time.Second}, 3,
+		},
+		{
+			"v2.1", standard.Config{Behavior: standard.V21},
+			retry.Operation{Service: "dynamodb"},
+			standard.Plan{4, 500, 14, 14, 5, 25 * time.Millisecond, time.Second, 20 * time.Second}, 7,
+		},
+		{
+			"own numbers",
+			standard.Config{
+				MaxAttempts: 5, QuotaCapacity: new(0), RetryCost: 1, TimeoutCost: 2, ThrottlingCost: 3,
+				Base: 6 * time.Second, ThrottlingBase: 4 * time.Second, MaxBackoff: 10 * time.Second,
+			},
+			retry.Operation{},
+			standard.Plan{5, 0, 1, 2, 3, 6 * time.Second, 4 * time.Second, 10 * time.Second}, 36,
+		},
+		{
+			"one attempt", standard.Config{MaxAttempts: 1},
+			retry.Operation{},
+			standard.Plan{1, 500, 5, 10, 5, time.Second, time.Second, 20 * time.Second}, 0,
+		},
+		{
+			"as many attempts as there can be", standard.Config{MaxAttempts: math.MaxInt32},
+			retry.Operation{},
+			standard.Plan{math.MaxInt32, 500, 5, 10, 5, time.Second, time.Second, 20 * time.Second},
+			1 + 2 + 4 + 8 + 16 + 20*float64(math.MaxInt32-6),
+		},
+		{
+			"base above the longest delay", standard.Config{Base: time.Minute},
+			retry.Operation{},
+			standard.Plan{3, 500, 5, 10, 5, time.Minute, time.Second, 20 * time.Second}, 40,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := standard.New(c.config)
+			require.NoError(t, err)
+			plan := s.Plan(c.op)
+			require.Equal(t, c.want, plan)
+			require.InDelta(t, c.wantDelay, plan.WorstCaseDelay(), 1e-9)
+		})
+	}
+}
