@@ -262,10 +262,11 @@ func TestStrictListsAllFindings(t *testing.T) {
 	strict, ok := errors.AsType[*awsretry.StrictError](err)
 	require.True(t, ok)
 	require.Equal(t, []string{config.CodeNoEffect, config.CodeMisspeltKey}, codes(strict.Diagnostics))
-	require.EqualError(t, err, "awsretry: 2 findings in strict mode:"+
+	require.EqualError(t, err, "awsretry: strict mode does not accept what was found:"+
 		"\nwarning: AWS_DEFAULT_PROFILE is set and has no effect: the profile is chosen by AWS_PROFILE [no-effect]"+
 		"\n"+configPath+`:2: warning: "retry-mode" is not a retry setting and has no effect; retry_mode is [misspelt-key]`)
-	w.env, w.config = nil, "[default]\nretry_mode = adaptive\n"
+	w.env, w.config = nil, "[default]\nretry_mode = adaptive\n[profile a]\nretry_mode = standard\n"
+	require.Equal(t, []string{config.CodeUnusedProfile}, codes(w.mustResolve(t).Diagnostics))
 	require.Equal(t, awsretry.ModeAdaptive, w.mustResolve(t).RetryMode.Value)
 }
 

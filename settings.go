@@ -1,7 +1,6 @@
 package awsretry
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/awsretry/awsretry/config"
@@ -66,7 +65,7 @@ type StrictError struct {
 // Error lists all findings, one a line after the first line.
 func (e *StrictError) Error() string {
 	var b strings.Builder
-	b.WriteString("awsretry: " + strconv.Itoa(len(e.Diagnostics)) + " findings in strict mode:")
+	b.WriteString("awsretry: strict mode does not accept what was found:")
 	for _, d := range e.Diagnostics {
 		b.WriteString("\n" + d.String())
 	}

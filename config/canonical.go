@@ -1,7 +1,7 @@
 package config
 
 import (
-	"fmt"
+	"errors"
 	"hash/maphash"
 	"strconv"
 
@@ -23,6 +23,9 @@ const (
 // section or a key by going through all that it has, so that loading takes the
 // square of their number.
 const shardSize = 512
+
+// errCanonical cannot happen, as canonical text is made to be read.
+var errCanonical = errors.New("config: ini.v1 does not read canonical text")
 
 // merged is the properties of the wanted profiles as both files together have
 // them. Loading them is the work of ini.v1.
@@ -47,7 +50,7 @@ func merge(config, credentials []property) (*merged, error) {
 			ChildSectionDelimiter:   "\x00",
 		}, first[i], second[i])
 		if err != nil {
-			return nil, fmt.Errorf("config: reading canonical text: %w", err)
+			return nil, errCanonical // Not err: its text may hold a value.
 		}
 		m.shards[i] = file
 	}
@@ -75,10 +78,8 @@ func (m *merged) canonical(props []property) [][]byte {
 	return texts
 }
 
+// shard chooses the load that all of the values of a key are in.
 func (m *merged) shard(profile, key string) int {
-	if len(m.shards) == 1 {
-		return 0
-	}
 	hash := maphash.String(m.seed, profile) ^ maphash.String(m.seed, key)*31
 	return int(hash % uint64(len(m.shards)))
 }

@@ -1,8 +1,6 @@
 package config
 
-import (
-	"slices"
-)
+import "slices"
 
 // index is what one pass over a file finds out about the wanted profiles: the
 // line and, for retry settings, the value of each of their properties. About

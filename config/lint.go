@@ -8,12 +8,13 @@ import (
 // themselves: first those without a line, then the config file's, then the
 // credentials file's, by line. Values that would win are errors if they are not
 // accepted, the others warnings. A file that is not well formed is one error,
-// [CodeParseError], and nothing more is said about either file's contents.
+// [CodeParseError], and then nothing else is said about what is in the files.
 func (f *Files) Lint() []Diagnostic {
 	all := f.Diagnostics()
-	config, credentials, err := f.index(scope{all: true})
-	if err != nil {
-		return append(all, parseFinding(err))
+	config, err1 := buildIndex(f.data().files[0], scope{all: true})
+	credentials, err2 := buildIndex(f.data().files[1], scope{all: true})
+	if err1 != nil || err2 != nil {
+		return append(all, parseFindings(err1, err2)...)
 	}
 	config.values(credentials.keys())
 	credentials.values(nil)
@@ -21,13 +22,17 @@ func (f *Files) Lint() []Diagnostic {
 	return append(all, credentials.findings(credentials)...)
 }
 
-// parseFinding is a parse error as a finding.
-func parseFinding(err error) Diagnostic {
-	d := Diagnostic{Severity: SeverityError, Code: CodeParseError, Message: err.Error()}
-	if e, ok := errors.AsType[*ParseError](err); ok {
-		d.File, d.Line, d.Message = e.File, e.Line, e.detail()
+// parseFindings are parse errors as findings.
+func parseFindings(errs ...error) []Diagnostic {
+	var all []Diagnostic
+	for _, err := range errs {
+		if e, ok := errors.AsType[*ParseError](err); ok {
+			all = append(all, Diagnostic{
+				Severity: SeverityError, Code: CodeParseError, Message: e.detail(), File: e.File, Line: e.Line,
+			})
+		}
 	}
-	return d
+	return all
 }
 
 // keys are the retry settings that a file has.

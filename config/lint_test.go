@@ -78,6 +78,10 @@ func TestLintOfAMalformedFile(t *testing.T) {
 	t.Parallel()
 	files := openTexts(t, "[default]\nretry_mode = legacy\n", "[default]\nx\n")
 	require.Equal(t, []string{"/k:2: error: expected an '=' sign in a property [parse-error]"}, lines(files.Lint()))
+	require.Equal(t, []string{
+		`/c:1: error: "[a": a section header must end with ']' [parse-error]`,
+		"/k:1: error: expected a section header before this indented line [parse-error]",
+	}, lines(openTexts(t, "[a", " x").Lint()))
 }
 
 func TestProfileFindingsConcernThatProfileOnly(t *testing.T) {

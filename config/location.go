@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os/user"
-	"runtime"
 	"strings"
 )
 
@@ -54,7 +53,7 @@ func (l *locator) expand(path string) string {
 	if !ok {
 		return path
 	}
-	windows := l.windows()
+	windows := l.src.windows()
 	if rest != "" && rest[0] != '/' && (!windows || rest[0] != '\\') {
 		return path
 	}
@@ -84,7 +83,7 @@ func (l *locator) findHome() string {
 	if home, ok := l.src.Env("HOME"); ok {
 		return home
 	}
-	if l.windows() {
+	if l.src.windows() {
 		if home, ok := l.src.Env("USERPROFILE"); ok {
 			return home
 		}
@@ -113,16 +112,8 @@ func userHome() (string, error) {
 	return u.HomeDir, nil
 }
 
-func (l *locator) windows() bool {
-	platform := l.src.Platform
-	if platform == "" {
-		platform = runtime.GOOS
-	}
-	return platform == "windows"
-}
-
 func (l *locator) separator() string {
-	if l.windows() {
+	if l.src.windows() {
 		return `\`
 	}
 	return "/"

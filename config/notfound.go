@@ -51,5 +51,5 @@ func misses(kind FileKind, header []byte, name string) bool {
 	if kind == KindConfig {
 		other = KindCredentials
 	}
-	return classify(kind, header).profile == nil && string(classify(other, header).profile) == name
+	return string(classify(other, header).profile) == name
 }

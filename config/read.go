@@ -79,18 +79,20 @@ func (s Sources) stat(name string) (fs.FileInfo, error) {
 	if s.FS == nil {
 		return os.Stat(name)
 	}
-	return fs.Stat(s.FS, inFS(name))
+	return fs.Stat(s.FS, s.inFS(name))
 }
 
 func (s Sources) open(name string) (fs.File, error) {
 	if s.FS == nil {
 		return os.Open(name)
 	}
-	return s.FS.Open(inFS(name))
+	return s.FS.Open(s.inFS(name))
 }
 
 // inFS is the name of a file in an fs.FS that holds the whole tree.
-func inFS(name string) string {
-	slashed := path.Clean(strings.ReplaceAll(name, `\`, "/"))
-	return strings.TrimPrefix(slashed, "/")
+func (s Sources) inFS(name string) string {
+	if s.windows() {
+		name = strings.ReplaceAll(name, `\`, "/")
+	}
+	return strings.TrimPrefix(path.Clean(name), "/")
 }

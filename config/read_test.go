@@ -163,6 +163,17 @@ func TestLineOfAMegabyte(t *testing.T) {
 	}
 }
 
+func TestBackslashIsOrdinaryUnlessOnWindows(t *testing.T) {
+	t.Parallel()
+	for platform, want := range map[string]config.Status{"linux": config.StatusMissing, "windows": config.StatusLoaded} {
+		files, err := config.Open(config.Sources{
+			FS: fstest.MapFS{"a/b": {}}, Platform: platform, ConfigFile: `a\b`, LookupEnv: lookupIn(map[string]string{"HOME": "/h"}),
+		})
+		require.NoError(t, err)
+		require.Equal(t, want, files.Status()[0].Status)
+	}
+}
+
 func TestPathsInAFileSystem(t *testing.T) {
 	t.Parallel()
 	fsys := fstest.MapFS{"C:/me/.aws/config": {Data: []byte("[default]\n")}, "rel/keys": {Data: []byte("[default]\n")}}

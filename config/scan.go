@@ -171,11 +171,8 @@ func (s *scanner) fail(text, msg string) error {
 // splitProperty splits a line at its first equals sign. Without one, all of it is
 // the key.
 func splitProperty(line []byte) (key, value []byte, ok bool) {
-	i := bytes.IndexByte(line, '=')
-	if i < 0 {
-		return trim(line), nil, false
-	}
-	return trim(line[:i]), trim(line[i+1:]), true
+	key, value, ok = bytes.Cut(line, []byte{'='})
+	return trim(key), trim(value), ok
 }
 
 // withoutComment drops what follows the first comment character that stands

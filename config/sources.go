@@ -3,6 +3,7 @@ package config
 import (
 	"io/fs"
 	"os"
+	"runtime"
 )
 
 // Sources says where settings are read from. The zero value is the environment,
@@ -69,4 +70,12 @@ func (s Sources) Env(key string) (string, bool) {
 	}
 	value, ok := lookup(key)
 	return value, ok && value != ""
+}
+
+// windows says whether the rules of Windows apply.
+func (s Sources) windows() bool {
+	if s.Platform == "" {
+		return runtime.GOOS == "windows"
+	}
+	return s.Platform == "windows"
 }
