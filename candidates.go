@@ -11,12 +11,12 @@ import (
 func (o settingOptions) modes(p *config.Profile) []Candidate {
 	var given []Candidate
 	if m := o.overrides.mode; m != nil {
-		given = append(given, Candidate{Raw: string(*m), Origin: byOption("WithMode")})
+		given = append(given, Candidate{Raw: string(*m), Origin: byOption(o.sources.OptionName("WithMode"))})
 	}
 	given = o.addVariable(given, config.EnvRetryMode)
 	given = append(given, p.Candidates(config.KeyRetryMode)...)
 	if m := o.defaults.mode; m != nil {
-		given = append(given, Candidate{Raw: string(*m), Origin: byDefault("WithDefaultMode")})
+		given = append(given, Candidate{Raw: string(*m), Origin: byDefault(o.sources.OptionName("WithDefaultMode"))})
 	}
 	return given
 }
@@ -25,25 +25,25 @@ func (o settingOptions) modes(p *config.Profile) []Candidate {
 func (o settingOptions) attempts(p *config.Profile) []Candidate {
 	var given []Candidate
 	if n := o.overrides.maxAttempts; n != nil {
-		given = append(given, Candidate{Raw: strconv.Itoa(*n), Origin: byOption("WithMaxAttempts")})
+		given = append(given, Candidate{Raw: strconv.Itoa(*n), Origin: byOption(o.sources.OptionName("WithMaxAttempts"))})
 	}
 	given = o.addVariable(given, config.EnvMaxAttempts)
 	given = append(given, p.Candidates(config.KeyMaxAttempts)...)
 	if n := o.defaults.maxAttempts; n != nil {
-		given = append(given, Candidate{Raw: strconv.Itoa(*n), Origin: byDefault("WithDefaultMaxAttempts")})
+		given = append(given, Candidate{Raw: strconv.Itoa(*n), Origin: byDefault(o.sources.OptionName("WithDefaultMaxAttempts"))})
 	}
 	return given
 }
 
-// behaviors lists who gave a generation of behaviour, the strongest first.
+// behaviors lists who gave a generation of behavior, the strongest first.
 func (o settingOptions) behaviors() []Candidate {
 	var given []Candidate
 	if b := o.overrides.behavior; b != nil {
-		given = append(given, Candidate{Raw: string(*b), Origin: byOption("WithBehavior")})
+		given = append(given, Candidate{Raw: string(*b), Origin: byOption(o.sources.OptionName("WithBehavior"))})
 	}
 	given = o.addVariable(given, config.EnvNewRetries)
 	if b := o.defaults.behavior; b != nil {
-		given = append(given, Candidate{Raw: string(*b), Origin: byDefault("WithDefaultBehavior")})
+		given = append(given, Candidate{Raw: string(*b), Origin: byDefault(o.sources.OptionName("WithDefaultBehavior"))})
 	}
 	return given
 }
@@ -88,19 +88,4 @@ func parseBehavior(c Candidate) (Behavior, *Diagnostic, error) {
 	}
 	note := config.UnknownNewRetries(c)
 	return b, &note, nil
-}
-
-// defaultMaxAttempts is 3, and with behaviour v2.1 it is 4 for DynamoDB and
-// DynamoDB Streams, whose single attempts are quick.
-func defaultMaxAttempts(b Behavior, service string) int {
-	if b == BehaviorV21 && isDynamoDB(service) {
-		return 4
-	}
-	return 3
-}
-
-// isDynamoDB knows the service in the spellings that [WithService] allows.
-func isDynamoDB(service string) bool {
-	plain := strings.NewReplacer(" ", "", "-", "", "_", "").Replace(strings.ToLower(service))
-	return plain == "dynamodb" || plain == "dynamodbstreams"
 }

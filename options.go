@@ -104,10 +104,17 @@ func WithHomeDir(home func() (string, error)) Option {
 }
 
 // WithService names the service that the client talks to, such as "dynamodb".
-// Some built-in defaults depend on it. Case, spaces, dashes and underscores are
-// ignored, so that the service ids of the AWS SDKs do as well. Empty means any.
+// Some built-in defaults depend on it. Case does not matter, and the service ids
+// of the AWS SDKs do as well, such as "DynamoDB Streams". Empty means any.
 func WithService(id string) Option {
 	return setting(func(s *settingOptions) { s.service = id })
+}
+
+// WithOptionNames changes what options are called in errors, diagnostics and
+// origins: a program may call WithProfile "--profile", after its flag. Options
+// that names does not have keep their names.
+func WithOptionNames(names map[string]string) Option {
+	return setting(func(s *settingOptions) { s.sources.OptionNames = names })
 }
 
 // WithStrict turns warnings into one [*StrictError], which lists them all. The
@@ -130,7 +137,7 @@ func WithMaxAttempts(n int) Option {
 	return setting(func(s *settingOptions) { s.overrides.maxAttempts = &n })
 }
 
-// WithBehavior sets the generation of behaviour, whatever the environment says.
+// WithBehavior sets the generation of behavior, whatever the environment says.
 // The empty one is as if the option were absent; one that does not exist is an
 // error.
 func WithBehavior(b Behavior) Option {
@@ -149,7 +156,7 @@ func WithDefaultMaxAttempts(n int) Option {
 	return setting(func(s *settingOptions) { s.defaults.maxAttempts = &n })
 }
 
-// WithDefaultBehavior sets the generation of behaviour for when the environment
+// WithDefaultBehavior sets the generation of behavior for when the environment
 // does not. The empty one is as if the option were absent.
 func WithDefaultBehavior(b Behavior) Option {
 	return setting(func(s *settingOptions) { s.defaults.behavior = unlessEmpty(b) })

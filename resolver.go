@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/modes/standard"
 )
 
 // Resolve decides how a client shall retry. Each setting comes from the first
@@ -71,7 +72,7 @@ func (s *Settings) note(found []Diagnostic) {
 func (o settingOptions) chooseProfile() Setting[string] {
 	var given []Candidate
 	if o.profile != "" {
-		given = append(given, Candidate{Raw: o.profile, Origin: byOption("WithProfile")})
+		given = append(given, Candidate{Raw: o.profile, Origin: byOption(o.sources.OptionName("WithProfile"))})
 	}
 	if name, ok := o.sources.Env(config.EnvProfile); ok {
 		given = append(given, Candidate{Raw: name, Origin: byVariable(config.EnvProfile)})
@@ -93,7 +94,7 @@ func (s *Settings) choose(o settingOptions, p *config.Profile) error {
 		return err
 	}
 	s.note(found)
-	builtIn := defaultMaxAttempts(s.Behavior.Value, o.service)
+	builtIn := standard.Behavior(s.Behavior.Value).MaxAttempts(o.service)
 	if s.MaxAttempts, found, err = pick(o.attempts(p), parseAttempts, builtIn, strconv.Itoa(builtIn)); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 type (
 	// Mode is the retry mode.
 	Mode = config.Mode
-	// Behavior is the generation of retry behaviour.
+	// Behavior is the generation of retry behavior.
 	Behavior = config.Behavior
 	// Setting is a value, where it came from, and what it beat.
 	Setting[T any] = config.Setting[T]
@@ -26,7 +26,7 @@ type (
 	FileStatus = config.FileStatus
 )
 
-// The modes and the generations of behaviour.
+// The modes and the generations of behavior.
 const (
 	ModeStandard = config.ModeStandard
 	ModeAdaptive = config.ModeAdaptive
@@ -45,7 +45,7 @@ type Settings struct {
 	// MaxAttempts is the number of attempts of one operation, the first
 	// included, from 1 to 2^31-1.
 	MaxAttempts Setting[int] `json:"max_attempts"`
-	// Behavior is the generation of behaviour.
+	// Behavior is the generation of behavior.
 	Behavior Setting[Behavior] `json:"behavior"`
 	// Service is the service that was named, as it was named, or empty.
 	Service string `json:"service,omitempty"`

@@ -152,7 +152,7 @@ func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {
 		{"override of zero", world{opts: []awsretry.Option{awsretry.WithMaxAttempts(0)}}, `option WithMaxAttempts: "0": ` + attempts},
 		{"override of no mode", world{opts: []awsretry.Option{awsretry.WithMode("")}}, `option WithMode: "": must be standard or adaptive`},
 		{"default that does not exist", world{opts: []awsretry.Option{awsretry.WithDefaultMode("x")}}, `option WithDefaultMode: "x": must be standard or adaptive`},
-		{"behaviour that does not exist", world{opts: []awsretry.Option{awsretry.WithBehavior("v3")}}, `option WithBehavior: "v3": must be v2.0 or v2.1`},
+		{"behavior that does not exist", world{opts: []awsretry.Option{awsretry.WithBehavior("v3")}}, `option WithBehavior: "v3": must be v2.0 or v2.1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -8,7 +8,7 @@ import (
 )
 
 // DefaultMax is the longest delay before a retry unless the caller sets
-// another one: MAX_BACKOFF of the retry behaviour page of the AWS SDKs and
+// another one: MAX_BACKOFF of the retry behavior page of the AWS SDKs and
 // Tools Reference Guide.
 const DefaultMax = 20 * time.Second
 

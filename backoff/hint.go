@@ -2,10 +2,10 @@ package backoff
 
 import "time"
 
-// HintSlack is how far a server hint may lengthen a delay in behaviour v2.1.
+// HintSlack is how far a server hint may lengthen a delay in behavior v2.1.
 const HintSlack = 5 * time.Second
 
-// HintAsFloor returns the delay of behaviour v2.0 after a server asked to wait
+// HintAsFloor returns the delay of behavior v2.0 after a server asked to wait
 // for hint: max(delay, min(hint, longest)). A negative hint is ignored, and a
 // longest of zero or less means DefaultMax. delay is not negative.
 func HintAsFloor(delay, hint, longest time.Duration) time.Duration {
@@ -15,7 +15,7 @@ func HintAsFloor(delay, hint, longest time.Duration) time.Duration {
 	return max(delay, min(hint, longest))
 }
 
-// HintInWindow returns the delay of behaviour v2.1 after a server asked to wait
+// HintInWindow returns the delay of behavior v2.1 after a server asked to wait
 // for hint: hint moved into [delay, delay + HintSlack]. A negative hint is
 // ignored. delay is not negative.
 func HintInWindow(delay, hint time.Duration) time.Duration {

@@ -6,7 +6,7 @@ const (
 	EnvRetryMode = "AWS_RETRY_MODE"
 	// EnvMaxAttempts holds the number of attempts, the first included.
 	EnvMaxAttempts = "AWS_MAX_ATTEMPTS"
-	// EnvNewRetries chooses behaviour v2.1 when it is true.
+	// EnvNewRetries chooses behavior v2.1 when it is true.
 	EnvNewRetries = "AWS_NEW_RETRIES_2026"
 	// EnvProfile holds the name of the profile.
 	EnvProfile = "AWS_PROFILE"
@@ -31,7 +31,7 @@ const (
 	KeyRetryMode = "retry_mode"
 	// KeyMaxAttempts is the key of the number of attempts.
 	KeyMaxAttempts = "max_attempts"
-	// KeyBehavior names the generation of behaviour in errors; no file sets it.
+	// KeyBehavior names the generation of behavior in errors; no file sets it.
 	KeyBehavior = "behavior"
 )
 

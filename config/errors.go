@@ -85,6 +85,7 @@ func (e *ProfileNotFoundError) Error() string {
 // is not well formed may be a key pasted on its own, in whole or up to the
 // equals signs that end it.
 type ParseError struct {
+	Kind FileKind
 	File string
 	Line int // From 1.
 	Text string
@@ -105,6 +106,7 @@ func (e *ParseError) detail() string {
 
 // UnreadableError is a file that exists and cannot be read.
 type UnreadableError struct {
+	Kind FileKind
 	File string
 	Size int64 // Bytes, as far as known; set with [ErrTooLarge].
 	Err  error // [ErrNotRegular], [ErrTooLarge] or the system's error.

@@ -33,23 +33,17 @@ func Open(src Sources) (*Files, error) {
 	data := &filesData{}
 	for i, place := range []location{loc.config(), loc.credentials()} {
 		bytes, err := src.read(place.path)
-		if err != nil && fatal(err, place.origin) {
-			return nil, err
+		if unreadable, ok := errors.AsType[*UnreadableError](err); ok {
+			unreadable.Kind = place.kind
+			if errors.Is(err, ErrTooLarge) || place.origin.Kind == OriginOption {
+				return nil, err
+			}
 		}
 		data.files[i] = sharedFile{status: place.status(err), bytes: bytes}
 		data.diags = append(data.diags, place.diagnose(err)...)
 	}
 	data.diags = append(loc.diagnose(), data.diags...)
 	return &Files{data: func() *filesData { return data }}, nil
-}
-
-// fatal says whether a file that could not be read fails the load.
-func fatal(err error, from Origin) bool {
-	if errors.Is(err, ErrTooLarge) {
-		return true
-	}
-	_, unreadable := errors.AsType[*UnreadableError](err)
-	return unreadable && from.Kind == OriginOption
 }
 
 // Status tells what became of the two files: config, then credentials.

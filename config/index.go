@@ -54,7 +54,7 @@ const more = "\n..."
 // buildIndex makes the pass.
 func buildIndex(file sharedFile, want scope) (*index, error) {
 	x := &index{scope: want, kind: file.status.Kind, file: file.status.Path}
-	s, err := newScanner(x.file, file.bytes)
+	s, err := newScanner(file)
 	if err != nil {
 		return nil, err
 	}

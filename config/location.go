@@ -33,7 +33,7 @@ func (l *locator) credentials() location {
 
 func (l *locator) locate(kind FileKind, given, option, variable string) location {
 	if given != "" {
-		return location{kind, l.expand(given), Origin{Kind: OriginOption, Name: option}}
+		return location{kind, l.expand(given), Origin{Kind: OriginOption, Name: l.src.OptionName(option)}}
 	}
 	if path, ok := l.src.Env(variable); ok {
 		return location{kind, l.expand(path), Origin{Kind: OriginEnvironment, Name: variable}}

@@ -16,7 +16,7 @@ const (
 	ModeAdaptive Mode = "adaptive"
 )
 
-// Behavior is the generation of retry behaviour, which decides costs, base
+// Behavior is the generation of retry behavior, which decides costs, base
 // delays and defaults. The zero value stands for "unset".
 type Behavior string
 
@@ -24,7 +24,7 @@ type Behavior string
 const (
 	// BehaviorV20 is what AWS tools have done since 2020.
 	BehaviorV20 Behavior = "v2.0"
-	// BehaviorV21 is the behaviour that AWS_NEW_RETRIES_2026 switches on.
+	// BehaviorV21 is the behavior that AWS_NEW_RETRIES_2026 switches on.
 	BehaviorV21 Behavior = "v2.1"
 )
 

@@ -28,7 +28,7 @@ func (f *Files) notFound(name string, askedBy Origin) error {
 func (f *Files) hint(name string) string {
 	for i, meant := range []string{"[profile " + name + "]", "[" + name + "]"} {
 		file := f.data().files[i]
-		s, err := newScanner(file.status.Path, file.bytes)
+		s, err := newScanner(file)
 		if err != nil {
 			return ""
 		}

@@ -30,6 +30,7 @@ const (
 // slices it gives are parts of the file.
 type scanner struct {
 	file string
+	kind FileKind
 	rest []byte
 	line int // The number of the current line, from 1.
 
@@ -40,11 +41,14 @@ type scanner struct {
 }
 
 // newScanner starts at the first line. The whole file must be UTF-8.
-func newScanner(file string, data []byte) (*scanner, error) {
-	if !utf8.Valid(data) {
-		return nil, &ParseError{File: file, Line: invalidLine(data), Msg: "the line is not valid UTF-8"}
+func newScanner(file sharedFile) (*scanner, error) {
+	s := &scanner{file: file.status.Path, kind: file.status.Kind}
+	if !utf8.Valid(file.bytes) {
+		s.line = invalidLine(file.bytes)
+		return nil, s.fail("", "the line is not valid UTF-8")
 	}
-	return &scanner{file: file, rest: bytes.TrimPrefix(data, []byte("\uFEFF"))}, nil
+	s.rest = bytes.TrimPrefix(file.bytes, []byte("\uFEFF"))
+	return s, nil
 }
 
 // invalidLine is the number of the first line with a byte that is not UTF-8.
@@ -165,7 +169,7 @@ func (s *scanner) indented(text []byte) (lineKind, error) {
 }
 
 func (s *scanner) fail(text, msg string) error {
-	return &ParseError{File: s.file, Line: s.line, Text: text, Msg: msg}
+	return &ParseError{Kind: s.kind, File: s.file, Line: s.line, Text: text, Msg: msg}
 }
 
 // splitProperty splits a line at its first equals sign. Without one, all of it is

@@ -26,6 +26,11 @@ type Sources struct {
 	// makes a difference: in finding the home directory and in paths.
 	Platform string
 
+	// OptionNames is what a program calls the options of the library in texts and
+	// origins, such as "--config-file" for WithConfigFile; the others keep their
+	// names.
+	OptionNames map[string]string
+
 	// HomeDir tells the home directory that the operating system knows, for when
 	// no variable does; nil means the entry of the current user.
 	HomeDir func() (string, error)
@@ -78,4 +83,12 @@ func (s Sources) windows() bool {
 		return runtime.GOOS == "windows"
 	}
 	return s.Platform == "windows"
+}
+
+// OptionName gives the name of an option of the library as OptionNames has it.
+func (s Sources) OptionName(name string) string {
+	if other := s.OptionNames[name]; other != "" {
+		return other
+	}
+	return name
 }

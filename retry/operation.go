@@ -24,7 +24,7 @@ type Operation struct {
 	// resource.
 	Scope string
 	// LongPolling marks an operation that is called again and again to wait for
-	// something. In behaviour v2.1 it is slowed down, not just refused, when the
+	// something. In behavior v2.1 it is slowed down, not just refused, when the
 	// retry quota is empty.
 	LongPolling bool
 	// NotAfter, if not zero, is the instant on the strategy's clock after which no
