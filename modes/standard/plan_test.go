@@ -21,14 +21,18 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 		wantDelay float64
 	}{
 		{
-			"v2.0", standard.Config{},
+			"v2.0",
+			standard.Config{},
 			retry.Operation{},
-			standard.Plan{3, 500, 5, 10, 5, time.Second, time.Second, 20 * time.Second}, 3,
+			standard.Plan{3, 500, 5, 10, 5, time.Second, time.Second, 20 * time.Second},
+			3,
 		},
 		{
-			"v2.1", standard.Config{Behavior: standard.V21},
+			"v2.1",
+			standard.Config{Behavior: standard.V21},
 			retry.Operation{Service: "dynamodb"},
-			standard.Plan{4, 500, 14, 14, 5, 25 * time.Millisecond, time.Second, 20 * time.Second}, 7,
+			standard.Plan{4, 500, 14, 14, 5, 25 * time.Millisecond, time.Second, 20 * time.Second},
+			7,
 		},
 		{
 			"own numbers",
@@ -37,23 +41,29 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 				Base: 6 * time.Second, ThrottlingBase: 4 * time.Second, MaxBackoff: 10 * time.Second,
 			},
 			retry.Operation{},
-			standard.Plan{5, 0, 1, 2, 3, 6 * time.Second, 4 * time.Second, 10 * time.Second}, 36,
+			standard.Plan{5, 0, 1, 2, 3, 6 * time.Second, 4 * time.Second, 10 * time.Second},
+			36,
 		},
 		{
-			"one attempt", standard.Config{MaxAttempts: 1},
+			"one attempt",
+			standard.Config{MaxAttempts: 1},
 			retry.Operation{},
-			standard.Plan{1, 500, 5, 10, 5, time.Second, time.Second, 20 * time.Second}, 0,
+			standard.Plan{1, 500, 5, 10, 5, time.Second, time.Second, 20 * time.Second},
+			0,
 		},
 		{
-			"as many attempts as there can be", standard.Config{MaxAttempts: math.MaxInt32},
+			"as many attempts as there can be",
+			standard.Config{MaxAttempts: math.MaxInt32},
 			retry.Operation{},
 			standard.Plan{math.MaxInt32, 500, 5, 10, 5, time.Second, time.Second, 20 * time.Second},
 			1 + 2 + 4 + 8 + 16 + 20*float64(math.MaxInt32-6),
 		},
 		{
-			"base above the longest delay", standard.Config{Base: time.Minute},
+			"base above the longest delay",
+			standard.Config{Base: time.Minute},
 			retry.Operation{},
-			standard.Plan{3, 500, 5, 10, 5, time.Minute, time.Second, 20 * time.Second}, 40,
+			standard.Plan{3, 500, 5, 10, 5, time.Minute, time.Second, 20 * time.Second},
+			40,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
