@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/modes/standard"
+)
+
+// explainText prints the settings for people: the value that counts is marked,
+// and below it stands what it beat.
+func (c *call) explainText(s *awsretry.Settings, plan standard.Plan) {
+	table := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
+	explainSetting(c, table, "profile", s.Profile)
+	explainSetting(c, table, "retry_mode", s.RetryMode)
+	explainSetting(c, table, "max_attempts", s.MaxAttempts)
+	explainSetting(c, table, "behavior", s.Behavior)
+	_ = table.Flush()
+
+	fmt.Fprintln(c.out, "\nFiles")
+	for _, f := range s.Files {
+		path := c.short(f.Path)
+		if path == "" {
+			path = "(no home directory)"
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%s\n", f.Kind, path, f.Status)
+	}
+	_ = table.Flush()
+
+	fmt.Fprintln(c.out, "\nWhat happens")
+	c.planText(table, s, plan)
+	_ = table.Flush()
+
+	if len(s.Diagnostics) > 0 {
+		fmt.Fprintln(c.out, "\nDiagnostics")
+	}
+	for _, d := range s.Diagnostics {
+		c.show("  ", d)
+	}
+}
+
+func explainSetting[T any](c *call, table *tabwriter.Writer, name string, s awsretry.Setting[T]) {
+	fmt.Fprintf(table, "%s\t* %v\t%s\n", name, s.Value, c.short(s.Origin.String()))
+	for _, loser := range s.Overridden {
+		note := ""
+		if !loser.Valid {
+			note = ", not a valid value"
+		}
+		fmt.Fprintf(table, "\t  %s\t%s%s\n", loserText(loser), c.short(loser.Origin.String()), note)
+	}
+}
+
+// loserText shows what was written, in quotes if that may be odd.
+func loserText(loser awsretry.Candidate) string {
+	if loser.Valid {
+		return loser.Raw
+	}
+	return strconv.Quote(loser.Raw)
+}
+
+func (c *call) planText(table *tabwriter.Writer, s *awsretry.Settings, p standard.Plan) {
+	attempts := "1, so nothing is retried"
+	if retries := p.MaxAttempts - 1; retries > 0 {
+		attempts = fmt.Sprintf("%d, that is up to %d after the first", p.MaxAttempts, retries)
+	}
+	fmt.Fprintf(table, "  attempts\t%s\n", attempts)
+	fmt.Fprintf(table, "  retry quota\t%d tokens for each scope; a retry takes %d, after a timeout %d, after a throttle %d\n",
+		p.QuotaCapacity, p.RetryCost, p.TimeoutCost, p.ThrottlingCost)
+	fmt.Fprintf(table, "  backoff\tup to %v before the first retry, %v after a throttle; each next one doubles it, to %v at most\n",
+		p.Base, p.ThrottlingBase, p.MaxBackoff)
+	fmt.Fprintf(table, "  worst case\t%s of backoff in one operation, without hints of the server\n", secondsText(p.WorstCaseDelay()))
+	sends := "never delayed"
+	if s.RetryMode.Value == awsretry.ModeAdaptive {
+		sends = "delayed to the send rate of the scope once the service has throttled"
+	}
+	fmt.Fprintf(table, "  first attempt\t%s\n", sends)
+}
+
+// secondsText prints seconds as a Duration, as far as they fit into one.
+func secondsText(seconds float64) string {
+	if seconds < (24 * time.Hour).Seconds() {
+		return time.Duration(seconds * float64(time.Second)).String()
+	}
+	return strconv.FormatFloat(seconds, 'f', -1, 64) + "s"
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/awsretry/awsretry/config"
+)
+
+// failure is what --json prints of an error.
+type failure struct {
+	Code    string         `json:"code"`
+	Message string         `json:"message"`
+	Origin  *config.Origin `json:"origin,omitempty"`
+}
+
+// fail tells of an error.
+func (c *call) fail(err error) {
+	fmt.Fprintf(c.errs, "awsretry %s: %v\n", c.Name(), err)
+	if c.json {
+		_ = c.print(map[string]failure{"error": describe(err)})
+	}
+}
+
+// describe gives an error its code and its place.
+func describe(err error) failure {
+	f := failure{Code: "error", Message: err.Error()}
+	if e, ok := errors.AsType[*config.ValueError](err); ok {
+		f.Code, f.Origin = "invalid-value", &e.Origin
+	}
+	if e, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
+		f.Code, f.Origin = "profile-not-found", &e.Origin
+	}
+	if e, ok := errors.AsType[*config.ParseError](err); ok {
+		f.Code, f.Origin = "parse-error", &config.Origin{Kind: originKind(e.Kind), File: e.File, Line: e.Line}
+	}
+	if e, ok := errors.AsType[*config.UnreadableError](err); ok {
+		f.Code, f.Origin = "unreadable-file", &config.Origin{Kind: originKind(e.Kind), File: e.File}
+	}
+	return f
+}
+
+func originKind(kind config.FileKind) config.OriginKind {
+	if kind == config.KindCredentials {
+		return config.OriginSharedCredentials
+	}
+	return config.OriginSharedConfig
+}

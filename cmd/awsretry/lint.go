@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+
+	"github.com/awsretry/awsretry/config"
+)
+
+func lintCommand() command {
+	return command{
+		name:     "lint",
+		synopsis: "what is wrong or without effect in the shared files",
+		example:  "awsretry lint --strict --config-file ./aws-config",
+		define: func(f *flags) func(context.Context, *call) error {
+			strict := f.Bool("strict", false, "exit with 1 for warnings too")
+			return func(_ context.Context, c *call) error { return lint(c, *strict) }
+		},
+	}
+}
+
+// lint prints the diagnostics of all profiles.
+func lint(c *call, strict bool) error {
+	files, err := c.files()
+	if err != nil {
+		return err
+	}
+	bad := false
+	for _, d := range files.Lint() {
+		bad = bad || strict || d.Severity == config.SeverityError
+		if c.json {
+			if err := c.print(d); err != nil {
+				return err
+			}
+			continue
+		}
+		c.show("", d)
+	}
+	if bad {
+		return errBad
+	}
+	return nil
+}

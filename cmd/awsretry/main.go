@@ -1,0 +1,76 @@
+// Command awsretry explains and checks the retry settings of AWS profiles.
+//
+//	awsretry explain     what the settings are, where each came from, what they do
+//	awsretry lint        what is wrong or without effect in the shared files
+//	awsretry profiles    what AWS tools see in the shared files
+//
+// Every command takes --json, and -h shows its flags with an example. The exit
+// status is 0 if all is fine, 1 if the answer is bad, and 2 for a wrong call.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/awsretry/awsretry/config"
+)
+
+// The exit statuses.
+const (
+	exitFine  = 0
+	exitBad   = 1
+	exitUsage = 2
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], system{out: os.Stdout, errs: os.Stderr}))
+}
+
+// system is the world around the program.
+type system struct {
+	out, errs io.Writer
+	// sources is where settings are read; zero means the process and its machine.
+	sources config.Sources
+}
+
+// command is one of the program's commands.
+type command struct {
+	name, synopsis, example string
+	// define adds the flags of the command to the common ones and returns what runs
+	// it.
+	define func(f *flags) func(ctx context.Context, c *call) error
+}
+
+func commands() []command {
+	return []command{explainCommand(), lintCommand(), profilesCommand()}
+}
+
+func run(ctx context.Context, args []string, sys system) int {
+	if len(args) == 0 {
+		usage(sys.errs)
+		return exitUsage
+	}
+	switch args[0] {
+	case "help", "-h", "-help", "--help":
+		usage(sys.out)
+		return exitFine
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.run(ctx, args[1:], sys)
+		}
+	}
+	fmt.Fprintf(sys.errs, "awsretry: no such command: %q; awsretry help lists them\n", args[0])
+	return exitUsage
+}
+
+func usage(w io.Writer) {
+	fmt.Fprint(w, "awsretry explains and checks the retry settings of AWS profiles.\n\nUsage:\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  awsretry %-10s %s\n", c.name, c.synopsis)
+	}
+	fmt.Fprint(w, "\nawsretry COMMAND -h shows the flags of a command and an example.\n"+
+		"The exit status is 0 if all is fine, 1 if the answer is bad, 2 for a wrong call.\n")
+}
