@@ -60,20 +60,20 @@ func buildIndex(file sharedFile, want scope) (*index, error) {
 	}
 	at := cursor{}
 	for {
-		kind, err := s.next()
+		line, err := s.scan()
 		if err != nil {
 			return nil, err
 		}
-		switch kind {
+		switch line.kind {
 		case lineEnd:
 			x.hideBareDefault()
 			return x, nil
 		case lineHeader:
-			at = x.header(s)
+			at = x.header(line.key, s.line)
 		case lineProperty:
-			x.property(s, &at)
+			x.property(line, s.line, &at)
 		case lineContinuation, lineSubProperty:
-			x.indented(s, &at, kind)
+			x.indented(line, s.line, &at)
 		}
 	}
 }
@@ -88,8 +88,8 @@ type cursor struct {
 	prop    int    // The index of the property plus one; 0 if there is none.
 }
 
-func (x *index) header(s *scanner) cursor {
-	at := cursor{section: classify(x.kind, s.name), header: s.name}
+func (x *index) header(name []byte, number int) cursor {
+	at := cursor{section: classify(x.kind, name), header: name}
 	switch {
 	case at.profile == nil:
 	case x.scope.all:
@@ -98,49 +98,49 @@ func (x *index) header(s *scanner) cursor {
 		at.wanted = x.scope.name
 	}
 	if at.wanted != "" {
-		x.sections = append(x.sections, sectionLine{at.wanted, s.line, at.bare})
+		x.sections = append(x.sections, sectionLine{at.wanted, number, at.bare})
 	}
 	return at
 }
 
-func (x *index) property(s *scanner, at *cursor) {
+func (x *index) property(l item, number int, at *cursor) {
 	at.prop = 0
 	if at.wanted == "" {
-		if retryKey(s.key) != "" && !at.counted {
+		if retryKey(l.key) != "" && !at.counted {
 			at.counted = true
-			x.tallyFor(at).add(s.line, at.header)
+			x.tallyFor(at).add(number, at.header)
 		}
 		return
 	}
-	if meant := lookalike(s.key); meant != "" {
-		x.warn(CodeMisspeltKey, s.line, quote(string(s.key))+" is not a retry setting and has no effect; "+meant+" is")
+	if meant := lookalike(l.key); meant != "" {
+		x.warn(CodeMisspeltKey, number, quote(string(l.key))+" is not a retry setting and has no effect; "+meant+" is")
 	}
-	if !isName(s.key) {
+	if !isName(l.key) {
 		return
 	}
-	p := property{profile: at.wanted, line: s.line, bare: at.bare}
-	if p.key = retryKey(s.key); p.key == "" {
-		p.key = asciiLower(string(s.key))
+	p := property{profile: at.wanted, line: number, bare: at.bare}
+	if p.key = retryKey(l.key); p.key == "" {
+		p.key = asciiLower(string(l.key))
 	}
-	if x.scope.values || retryKey(s.key) != "" {
-		p.value = append([]byte{}, s.value...)
+	if x.scope.values || retryKey(l.key) != "" {
+		p.value = append([]byte{}, l.value...)
 	}
 	x.props = append(x.props, p)
 	at.prop = len(x.props)
 }
 
-func (x *index) indented(s *scanner, at *cursor, kind lineKind) {
+func (x *index) indented(l item, number int, at *cursor) {
 	if at.prop == 0 {
 		return
 	}
 	p := &x.props[at.prop-1]
-	x.warnIndented(s, kind)
+	x.warnIndented(l, number)
 	switch {
-	case kind == lineSubProperty:
+	case l.kind == lineSubProperty:
 		p.group = true
 	case x.scope.values:
 		p.value = append(p.value, '\n')
-		p.value = append(p.value, s.value...)
+		p.value = append(p.value, l.value...)
 	case p.value != nil && string(p.value[max(0, len(p.value)-len(more)):]) != more:
 		p.value = append(p.value, more...)
 	}
@@ -148,13 +148,13 @@ func (x *index) indented(s *scanner, at *cursor, kind lineKind) {
 
 // warnIndented tells of a retry setting that belongs to the key above it only
 // because its line is indented.
-func (x *index) warnIndented(s *scanner, kind lineKind) {
-	key := s.key
-	if kind == lineContinuation {
-		key = keyOf(s.value)
+func (x *index) warnIndented(l item, number int) {
+	key := l.key
+	if l.kind == lineContinuation {
+		key = keyOf(l.value)
 	}
 	if setting := retryKey(key); setting != "" {
-		x.warn(CodeIndentedKey, s.line, setting+" has no effect here: the line is indented, so it belongs to the key above")
+		x.warn(CodeIndentedKey, number, setting+" has no effect here: the line is indented, so it belongs to the key above")
 	}
 }
 

@@ -33,12 +33,12 @@ func (f *Files) hint(name string) string {
 			return ""
 		}
 		for {
-			kind, err := s.next()
-			if err != nil || kind == lineEnd {
+			line, err := s.scan()
+			if err != nil || line.kind == lineEnd {
 				break
 			}
-			if kind == lineHeader && misses(file.status.Kind, s.name, name) {
-				return s.file + ":" + strconv.Itoa(s.line) + " has " + shorten("["+string(s.name)+"]") + ", which would have to be " + meant
+			if line.kind == lineHeader && misses(file.status.Kind, line.key, name) {
+				return s.file + ":" + strconv.Itoa(s.line) + " has " + shorten("["+string(line.key)+"]") + ", which would have to be " + meant
 			}
 		}
 	}
