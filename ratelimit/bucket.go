@@ -15,9 +15,23 @@ const (
 	MinCapacity float64 = 1
 )
 
+// maxAmount bounds rates, costs and tokens, so that sums and products of them
+// stay finite.
+const maxAmount = 1 << 53
+
+// amount makes a number of tokens of any float: a negative one and one that is
+// not a number count as 0, one above maxAmount as that.
+func amount(tokens float64) float64 {
+	if !(tokens > 0) {
+		return 0
+	}
+	return min(tokens, maxAmount)
+}
+
 // Bucket is the token bucket that a send takes a token from. It is advanced
 // lazily, by the calls that are given the time. The zero value is empty, with
-// no fill rate; it is not safe for concurrent use.
+// no fill rate; it is not safe for concurrent use. Amounts that are negative or
+// not a number count as 0, and those above 2^53 as that.
 type Bucket struct {
 	fill     Rate
 	capacity float64
@@ -32,8 +46,8 @@ type Bucket struct {
 // first, and what exceeds the new capacity is dropped.
 func (b *Bucket) SetRate(now time.Time, rate Rate) {
 	b.refill(now)
-	b.fill = max(rate, MinFillRate)
-	b.capacity = max(float64(rate), MinCapacity)
+	b.fill = max(Rate(amount(float64(rate))), MinFillRate)
+	b.capacity = max(amount(float64(rate)), MinCapacity)
 	b.tokens = min(b.tokens, b.limit())
 }
 
@@ -45,7 +59,7 @@ func (b *Bucket) Take(now time.Time, cost float64) (wait time.Duration, ok bool)
 	if wait = b.Until(now, cost); wait > 0 {
 		return wait, false
 	}
-	b.tokens -= cost
+	b.tokens -= amount(cost)
 	return 0, true
 }
 
@@ -53,23 +67,24 @@ func (b *Bucket) Take(now time.Time, cost float64) (wait time.Duration, ok bool)
 // have come, whatever the capacity; zero if they are there. It takes nothing.
 func (b *Bucket) Until(now time.Time, cost float64) time.Duration {
 	b.refill(now)
-	if cost <= b.tokens {
+	missing := amount(cost) - b.tokens
+	if missing <= 0 {
 		return 0
 	}
-	return durationOf(cost-b.tokens, b.fill)
+	return durationOf(missing, b.fill)
 }
 
 // Give puts tokens back that were taken and not used.
 func (b *Bucket) Give(now time.Time, tokens float64) {
 	b.refill(now)
-	b.tokens = min(b.tokens+tokens, b.limit())
+	b.tokens = min(b.tokens+amount(tokens), b.limit())
 }
 
 // Lift lets the bucket fill up to cost, for a caller that is first in line and
 // costs more than the capacity; a cost of 0 ends that. It takes effect from now.
 func (b *Bucket) Lift(now time.Time, cost float64) {
 	b.refill(now)
-	b.lifted = cost
+	b.lifted = amount(cost)
 	b.tokens = min(b.tokens, b.limit())
 }
 

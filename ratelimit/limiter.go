@@ -54,20 +54,32 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (sent time.Time, err e
 	if !l.limited.Load() {
 		return now, nil
 	}
-	w, wait, err := l.enter(ctx, now, r)
-	if err != nil || w == nil {
-		return now, err
+	e, err := l.enter(ctx, now, r)
+	if e.waiter == nil {
+		return e.sent, err
 	}
 	if r.OnWait != nil {
-		r.OnWait(wait)
+		l.tell(e, r.OnWait)
 	}
 	select {
-	case <-w.granted:
-		return w.at, nil
+	case <-e.waiter.granted:
+		return e.waiter.at, nil
 	case <-ctx.Done():
-		l.leave(w)
+		l.leave(e.waiter)
 		return time.Time{}, ctx.Err()
 	}
+}
+
+// tell calls onWait for a caller in the queue, who leaves it if that panics.
+func (l *Limiter) tell(e entry, onWait func(Wait)) {
+	told := false
+	defer func() {
+		if !told {
+			l.leave(e.waiter)
+		}
+	}()
+	onWait(e.wait)
+	told = true
 }
 
 // Report counts the response to an attempt, see SendRate.Report.
@@ -93,19 +105,26 @@ func (l *Limiter) State() (state SendRateState, waiting int) {
 	return l.state.State(), l.queue.Len()
 }
 
-// enter takes the tokens (no waiter, no error), queues the caller or refuses.
-func (l *Limiter) enter(ctx context.Context, now time.Time, r Request) (*waiter, Wait, error) {
+// entry is what becomes of a caller that asks for tokens.
+type entry struct {
+	sent   time.Time // of one that got them
+	waiter *waiter   // of one that is in the queue
+	wait   Wait
+}
+
+// enter takes the tokens, queues the caller or refuses.
+func (l *Limiter) enter(ctx context.Context, now time.Time, r Request) (entry, error) {
 	cost := r.cost()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.queue.Len() == 0 {
 		if _, ok := l.state.Take(now, cost); ok {
-			return nil, Wait{}, nil
+			return entry{sent: l.state.newest}, nil
 		}
 	}
 	wait := l.waitLocked(now, cost)
 	if reason := r.refuse(ctx, now, wait); reason != nil {
-		return nil, wait, &WaitError{Wait: wait, Reason: reason}
+		return entry{}, &WaitError{Wait: wait, Reason: reason}
 	}
 	w := &waiter{cost: cost, granted: make(chan struct{})}
 	w.place = l.queue.PushBack(w)
@@ -113,7 +132,7 @@ func (l *Limiter) enter(ctx context.Context, now time.Time, r Request) (*waiter,
 	if l.queue.Len() == 1 {
 		l.grantLocked(now)
 	}
-	return w, wait, nil
+	return entry{waiter: w, wait: wait}, nil
 }
 
 // waitLocked says what a caller with this cost has to expect at the end of the
@@ -169,7 +188,7 @@ func (l *Limiter) grantLocked(now time.Time) {
 			return
 		}
 		l.removeLocked(w)
-		w.at = now
+		w.at = l.state.newest // not now: a cut may have come in between, and then this is after it
 		close(w.granted)
 	}
 	l.state.Lift(now, 0)

@@ -59,18 +59,28 @@ func TestLimiterExpectsNothingOfThoseWhoGaveUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		limiter := throttled(clock.System{})
-		first := call(t, limiter, ratelimit.Request{Cost: 0.1})
-		second := call(t, limiter, ratelimit.Request{Cost: 40})
+		first := call(t, limiter, ratelimit.Request{Cost: 0.5})
+		second := call(t, limiter, ratelimit.Request{Cost: 0.25})
+		third := call(t, limiter, ratelimit.Request{Cost: 40})
+		expect := func() (told ratelimit.Wait) {
+			last := call(t, limiter, ratelimit.Request{OnWait: func(w ratelimit.Wait) { told = w }})
+			last.cancel()
+			synctest.Wait()
+			return told
+		}
+
+		third.cancel()
 		second.cancel()
 		synctest.Wait()
+		require.Equal(t, ratelimit.Wait{Expected: 3 * time.Second, Ahead: 1, FillRate: 0.5}, expect())
 		first.cancel()
 		synctest.Wait()
-
-		var told ratelimit.Wait
-		last := call(t, limiter, ratelimit.Request{OnWait: func(w ratelimit.Wait) { told = w }})
-		last.cancel()
-
-		require.Equal(t, ratelimit.Wait{Expected: 2 * time.Second, FillRate: 0.5}, told)
+		odd := []*caller{call(t, limiter, ratelimit.Request{Cost: 0.1}), call(t, limiter, ratelimit.Request{Cost: 40})}
+		odd[1].cancel()
+		synctest.Wait()
+		odd[0].cancel() // 0.1 + 40 - 40 - 0.1 is not quite nothing
+		synctest.Wait()
+		require.Equal(t, ratelimit.Wait{Expected: 2 * time.Second, FillRate: 0.5}, expect())
 	})
 }
 

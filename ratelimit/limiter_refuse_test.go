@@ -52,15 +52,15 @@ func TestLimiterRefusesWaits(t *testing.T) {
 				if tt.notAfter != 0 {
 					tt.request.NotAfter = time.Now().Add(tt.notAfter)
 				}
-				requireRefusal(t, limiter, ctx, tt.request, tt.want)
+				requireRefusal(ctx, t, limiter, tt.request, tt.want)
 			})
 		})
 	}
 }
 
-// requireRefusal sees Acquire refuse at once and leave everything as it was, or
-// wait in vain if want is nil, and grant.
-func requireRefusal(t *testing.T, limiter *ratelimit.Limiter, ctx context.Context, r ratelimit.Request, want error) {
+// requireRefusal sees Acquire refuse at once and leave everything as it was, or,
+// if want is nil, wait and be granted its token.
+func requireRefusal(ctx context.Context, t *testing.T, limiter *ratelimit.Limiter, r ratelimit.Request, want error) {
 	t.Helper()
 	start := time.Now()
 	before, waitingBefore := limiter.State()

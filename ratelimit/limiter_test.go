@@ -152,10 +152,10 @@ func TestLimiterServesACostAboveTheCapacity(t *testing.T) {
 
 		pass(t, time.Hour)
 
-		for i, seconds := range []time.Duration{100, 114} {
+		for i, want := range []time.Duration{100 * time.Second, 114 * time.Second} {
 			require.True(t, dear[i].ended)
 			require.NoError(t, dear[i].err)
-			require.Equal(t, start.Add(seconds*time.Second), dear[i].sent)
+			require.Equal(t, start.Add(want), dear[i].sent)
 		}
 		limiter.Report(ratelimit.Response{})
 		state, _ := limiter.State()

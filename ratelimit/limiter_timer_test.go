@@ -12,13 +12,14 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// countingClock counts how often a timer has fired.
+// countingClock counts the timers and how often they have fired.
 type countingClock struct {
 	clock.Clock
-	fired atomic.Int64
+	timers, fired atomic.Int64
 }
 
 func (c *countingClock) AfterFunc(d time.Duration, f func()) clock.Timer {
+	c.timers.Add(1)
 	return c.Clock.AfterFunc(d, func() {
 		c.fired.Add(1)
 		f()
@@ -104,6 +105,7 @@ func TestLimiterWakesOncePerGrant(t *testing.T) {
 
 		pass(t, time.Hour)
 		require.EqualValues(t, waiters, clk.fired.Load())
+		require.EqualValues(t, 1, clk.timers.Load(), "the first in line has the only timer")
 	})
 }
 

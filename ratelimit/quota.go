@@ -63,12 +63,15 @@ func (q *Quota) Take(now time.Time, cost int) (available int, ok bool) {
 // Refund adds tokens, never above the capacity, and reports what is available
 // afterwards. A negative number of tokens counts as 0.
 func (q *Quota) Refund(tokens int) (available int) {
-	add := int64(max(tokens, 0))
+	return int(q.add(int64(max(tokens, 0))))
+}
+
+func (q *Quota) add(tokens int64) (available int64) {
 	for {
 		have := q.tokens.Load()
-		sum := have + min(add, q.capacity-have)
+		sum := have + min(tokens, q.capacity-have)
 		if sum == have || q.tokens.CompareAndSwap(have, sum) {
-			return int(sum)
+			return sum
 		}
 	}
 }
@@ -95,15 +98,17 @@ func (q *Quota) advance(now time.Time) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	passed := now.Sub(q.last)
-	if passed <= 0 {
+	if passed := now.Sub(q.last); passed > 0 {
+		q.last = now
+		q.part += passed.Seconds() * q.refill
+	}
+	whole := int64(math.MaxInt64)
+	if q.part < float64(q.capacity) {
+		whole = int64(q.part)
+	}
+	if q.add(whole) == q.capacity {
+		q.part = 0
 		return
 	}
-	q.last = now
-	q.part += passed.Seconds() * q.refill
-	whole := math.Floor(min(q.part, float64(q.capacity)))
-	q.part -= whole
-	if q.Refund(int(whole)) == int(q.capacity) {
-		q.part = 0
-	}
+	q.part -= float64(whole)
 }

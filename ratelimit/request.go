@@ -20,8 +20,9 @@ var (
 // asks for one token and accepts any wait that ends before the deadline of the
 // context.
 type Request struct {
-	// Cost is the number of send tokens; zero or less means one. A cost above
-	// the capacity of the bucket is served too, it just takes its time.
+	// Cost is the number of send tokens; zero or less means one, and more than 2^53
+	// counts as that. A cost above the capacity of the bucket is served too, it
+	// just takes its time.
 	Cost float64
 	// NoWait refuses every wait.
 	NoWait bool
@@ -32,7 +33,8 @@ type Request struct {
 	MaxQueue int
 	// NotAfter is the latest instant to send at; zero means any.
 	NotAfter time.Time
-	// OnWait is called before a wait begins, with no lock held; nil means none.
+	// OnWait is called before a wait begins, with no lock held; nil means none. If
+	// it panics the caller is no longer in the queue.
 	OnWait func(Wait)
 }
 
@@ -75,10 +77,10 @@ func (e *WaitError) Error() string {
 func (e *WaitError) Unwrap() error { return e.Reason }
 
 func (r Request) cost() float64 {
-	if !(r.Cost > 0) {
-		return 1
+	if cost := amount(r.Cost); cost > 0 {
+		return cost
 	}
-	return r.Cost
+	return 1
 }
 
 // refuse returns why the wait that begins now is not acceptable, or nil.

@@ -1,0 +1,106 @@
+package ratelimit_test
+
+import (
+	"context"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// hookClock runs hook once, after the time has been read and before it is returned.
+type hookClock struct {
+	*clock.Fake
+	hook func()
+}
+
+func (c *hookClock) Now() time.Time {
+	now := c.Fake.Now()
+	if h := c.hook; h != nil {
+		c.hook = nil
+		h()
+	}
+	return now
+}
+
+// Acquire reads the clock before it takes the lock; a cut in between.
+func TestSentIsNotBeforeACutThatCameFirst(t *testing.T) {
+	clk := &hookClock{Fake: new(clock.Fake)}
+	limiter := throttled(clk)
+	clk.Advance(2 * time.Second)
+	clk.hook = func() {
+		clk.Advance(time.Microsecond)
+		limiter.Report(ratelimit.Response{Throttled: true})
+	}
+	sent, err := limiter.Acquire(t.Context(), ratelimit.Request{})
+	require.NoError(t, err)
+	state, _ := limiter.State()
+	require.False(t, sent.Before(state.LastThrottle), "token taken after the cut, sent %v before it", state.LastThrottle.Sub(sent))
+}
+
+func TestQuotaFullByRefundKeepsAFraction(t *testing.T) {
+	quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 10, Initial: 9, RefillPerSecond: 1}, at(0))
+	quota.Available(at(0.75)) // 9 and three quarters
+	require.Equal(t, 10, quota.Refund(1))
+	quota.Take(at(0.75), 1)
+	require.Equal(t, 9, quota.Available(at(1)), "the full quota kept 3/4 of a token")
+}
+
+func TestInfiniteCostPoisonsTheExpectedWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter := throttled(clock.System{})
+		endless := call(t, limiter, ratelimit.Request{Cost: math.Inf(1)})
+		first := call(t, limiter, ratelimit.Request{})
+		endless.cancel()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		_, err := limiter.Acquire(ctx, ratelimit.Request{})
+		first.cancel()
+		require.NoError(t, err)
+	})
+}
+
+func TestBucketArgumentsOutOfRange(t *testing.T) {
+	for name, f := range map[string]func(b *ratelimit.Bucket){
+		"take -5":  func(b *ratelimit.Bucket) { b.Take(at(1), -5) },
+		"give -5":  func(b *ratelimit.Bucket) { b.Give(at(1), -5) },
+		"give NaN": func(b *ratelimit.Bucket) { b.Give(at(1), math.NaN()) },
+		"lift NaN": func(b *ratelimit.Bucket) { b.Lift(at(1), math.NaN()) },
+		"rate NaN": func(b *ratelimit.Bucket) { b.SetRate(at(1), ratelimit.Rate(math.NaN())) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := bucketAt(2)
+			f(b)
+			b.SetRate(at(2), 2)
+			require.GreaterOrEqual(t, b.Tokens(), 0.0)
+			require.LessOrEqual(t, b.Tokens(), b.Capacity())
+			require.False(t, math.IsNaN(b.Tokens()))
+		})
+	}
+	t.Run("take -5 before anything else", func(t *testing.T) {
+		b := bucketAt(2)
+		b.Take(at(1), -5)
+		require.LessOrEqual(t, b.Tokens(), b.Capacity())
+	})
+}
+
+func TestPanicInOnWaitLeavesAPlaceInTheQueue(t *testing.T) {
+	var clk clock.Fake
+	limiter := throttled(&clk)
+	require.Panics(t, func() {
+		_, _ = limiter.Acquire(t.Context(), ratelimit.Request{OnWait: func(ratelimit.Wait) { panic("observer") }})
+	})
+	_, waiting := limiter.State()
+	require.Zero(t, waiting)
+}
+
+func TestLargestCapacityRefills(t *testing.T) {
+	quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: math.MaxInt, RefillPerSecond: ratelimit.Rate(math.Inf(1))}, at(0))
+	require.Equal(t, math.MaxInt, quota.Available(at(1)))
+}
