@@ -3,6 +3,7 @@ package retry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
@@ -19,9 +20,9 @@ import (
 //     as they apply, where something else ended the operation.
 //
 // fn is called at least once unless ctx is done, its deadline is sooner than the
-// wait before the first attempt, or adaptive mode was told not to wait. It gets
-// ctx. A panic of fn, or runtime.Goexit in it, passes through after the strategy
-// has been told.
+// wait before the first attempt, or adaptive mode was told not to wait. Its
+// context comes from ctx and tells which attempt it is, see AttemptFrom. A panic of
+// fn, or runtime.Goexit in it, passes through after the strategy has been told.
 func Do[T any](
 	ctx context.Context, s Strategy, op Operation, fn func(ctx context.Context) (T, error), opts ...Option,
 ) (value T, err error) {
@@ -36,13 +37,19 @@ func Do[T any](
 	if err != nil {
 		return value, err
 	}
+	for _, change := range o.change {
+		change(&op)
+	}
+	if op.MaxAttempts < 0 {
+		return value, fmt.Errorf("retry: MaxAttempts %d: must not be negative", op.MaxAttempts)
+	}
 	l := newLoop(ctx, s, op, o)
 	defer l.abort()
 	for {
 		if err := l.wait(ctx); err != nil {
 			return value, err
 		}
-		value, err = fn(ctx)
+		value, err = call(ctx, &l, fn)
 		failure, final := err, err == nil
 		if policy != nil {
 			failure, final = policy(value, err).judge(err)
@@ -53,21 +60,43 @@ func Do[T any](
 	}
 }
 
+// call makes one attempt.
+func call[T any](ctx context.Context, l *loop, fn func(ctx context.Context) (T, error)) (T, error) {
+	attempt := withAttempt(ctx, l.attempts+1, l.around)
+	l.attempts++
+	if l.timeout <= 0 {
+		return fn(attempt)
+	}
+	stop := attempt.limit(l.clock, l.timeout)
+	defer stop()
+	value, err := fn(attempt)
+	return value, attempt.timedOut(ctx, err)
+}
+
 var errNothingToDo = errors.New("retry: Do needs a strategy and a function")
 
 // loop is what Do knows of its operation, whatever T is.
 type loop struct {
 	strategy Strategy
 	clock    clock.Clock
+	timeout  time.Duration // of an attempt
+	around   int           // how many loops there are around this one
 	start    time.Time
 	token    Token
 	denied   error // why there is no token
 	done     bool  // the strategy knows that the operation is over
+	attempts int   // made so far
 	last     error
 }
 
 func newLoop(ctx context.Context, s Strategy, op Operation, o options) loop {
-	l := loop{strategy: s, clock: clock.System{}}
+	l := loop{strategy: s, clock: clock.System{}, timeout: o.attemptTimeout}
+	if outer, ok := AttemptFrom(ctx); ok {
+		l.around = outer.Loops
+	}
+	for _, change := range o.change {
+		change(&op)
+	}
 	if clocked, ok := s.(Clocked); ok {
 		l.clock = clocked.Clock()
 	}
@@ -152,7 +181,7 @@ func (l *loop) abort() {
 func (l *loop) explain(err, failure error) error {
 	refusal, ok := errors.AsType[*Error](err)
 	if !ok {
-		refusal = &Error{Reason: err, Attempts: l.token.Attempt()}
+		refusal = &Error{Reason: err, Attempts: l.attempts}
 	}
 	if errors.Is(refusal.Reason, ErrNotRetryable) && failure != nil {
 		return bare(failure)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 )
 
@@ -27,6 +28,13 @@ type Operation struct {
 	// something. In behavior v2.1 it is slowed down, not just refused, when the
 	// retry quota is empty.
 	LongPolling bool
+	// MaxAttempts, if not zero, is how many attempts the operation may have instead
+	// of what the strategy allows, the first included. A negative number is treated
+	// as 1.
+	MaxAttempts int
+	// Classifier, if not nil, judges the failures of the operation instead of the
+	// strategy's classifier.
+	Classifier classify.Classifier
 	// NotAfter, if not zero, is the instant on the strategy's clock after which no
 	// attempt begins. Do sets it for WithMaxElapsed.
 	NotAfter time.Time

@@ -3,14 +3,18 @@ package retry
 import (
 	"fmt"
 	"time"
+
+	"github.com/awsretry/awsretry/classify"
 )
 
 // Option changes how Do runs one operation.
 type Option interface{ apply(o *options) }
 
 type options struct {
-	maxElapsed time.Duration
-	policy     any // a Policy[T], or nil
+	maxElapsed     time.Duration
+	attemptTimeout time.Duration
+	policy         any // a Policy[T], or nil
+	change         []func(op *Operation)
 }
 
 type optionFunc func(*options)
@@ -34,6 +38,36 @@ func collect(opts []Option) options {
 // or negative means no such limit.
 func WithMaxElapsed(d time.Duration) Option {
 	return optionFunc(func(o *options) { o.maxElapsed = d })
+}
+
+// WithAttemptTimeout ends the context of an attempt d after it began, on the
+// strategy's clock. If the attempt then returns an error, that is an
+// *AttemptTimeoutError, which is retryable, unlike the end of the caller's own
+// context. Zero or negative means no such limit.
+func WithAttemptTimeout(d time.Duration) Option {
+	return optionFunc(func(o *options) { o.attemptTimeout = d })
+}
+
+// WithMaxAttempts sets Operation.MaxAttempts.
+func WithMaxAttempts(n int) Option {
+	return changing(func(op *Operation) { op.MaxAttempts = n })
+}
+
+// WithoutRetry allows one attempt only.
+func WithoutRetry() Option { return WithMaxAttempts(1) }
+
+// WithClassifier sets Operation.Classifier.
+func WithClassifier(c classify.Classifier) Option {
+	return changing(func(op *Operation) { op.Classifier = c })
+}
+
+// WithScope sets Operation.Scope.
+func WithScope(name string) Option {
+	return changing(func(op *Operation) { op.Scope = name })
+}
+
+func changing(change func(op *Operation)) Option {
+	return optionFunc(func(o *options) { o.change = append(o.change, change) })
 }
 
 // WithPolicy lets the policy judge what attempts return. Its T must be that of

@@ -37,6 +37,10 @@ type Config struct {
 	// QuotaRefill is how many tokens a second time adds to the quota of a scope,
 	// whatever the outcomes. Zero means none, as in the SDKs.
 	QuotaRefill ratelimit.Rate
+	// BackoffWhenEmpty lets every operation that an empty quota refuses sleep the
+	// delay first, as long polling does in V21: a loop that calls operations that
+	// fail is slowed down then.
+	BackoffWhenEmpty bool
 	// RetryCost, TimeoutCost and ThrottlingCost are what a retry takes from the
 	// quota after a timeout, a throttle and anything else. Zero means 5, 10 and 5
 	// in V20, and 14, 14 and 5 in V21.

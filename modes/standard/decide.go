@@ -66,7 +66,8 @@ func (s *Strategy) charge(
 	default:
 		e := r.Refusal(retry.ErrQuotaExhausted, t.Attempt())
 		e.Available, e.Needed = available, cost
-		if !op.LongPolling || s.config.Behavior != V21 {
+		sleeps := s.config.BackoffWhenEmpty || op.LongPolling && s.config.Behavior == V21
+		if !sleeps {
 			delay = 0
 		}
 		return s.refuse(t, r, delay, e)

@@ -56,7 +56,10 @@ func (s *Strategy) Clock() clock.Clock { return s.config.Clock }
 
 // MaxAttempts returns how many attempts an operation may have.
 func (s *Strategy) MaxAttempts(op retry.Operation) int {
-	if s.config.MaxAttempts > 0 {
+	switch {
+	case op.MaxAttempts != 0:
+		return max(op.MaxAttempts, 1)
+	case s.config.MaxAttempts > 0:
 		return s.config.MaxAttempts
 	}
 	return s.config.Behavior.defaults(s.service(op)).maxAttempts
@@ -107,7 +110,11 @@ func (s *Strategy) Judge(op retry.Operation, attempt int, failure error) classif
 	if failure == retry.ErrAborted { //nolint:errorlint // the loop's own, never wrapped
 		return classify.Forbidden()
 	}
-	return s.config.Classifier.Classify(classify.Outcome{
+	classifier := s.config.Classifier
+	if op.Classifier != nil {
+		classifier = op.Classifier
+	}
+	return classifier.Classify(classify.Outcome{
 		Err: failure, Service: s.service(op), Operation: op.Name, Attempt: attempt,
 	})
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -233,6 +235,31 @@ func TestLongPollingSleepsOnceBeforeItReturns(t *testing.T) {
 	})
 	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
 	require.Equal(t, []time.Duration{time.Second}, clk.Waits())
+}
+
+func TestCallersInALoopAreSlowedDownByAnEmptyQuotaIfAskedFor(t *testing.T) {
+	t.Parallel()
+	for _, backoffWhenEmpty := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s, err := standard.New(standard.Config{
+				QuotaInitial: new(0), BackoffWhenEmpty: backoffWhenEmpty, Random: func() float64 { return 1 },
+			})
+			require.NoError(t, err)
+			start := time.Now()
+			var wg sync.WaitGroup
+			for range 256 {
+				wg.Go(func() {
+					for range 3 {
+						_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errServer))
+						require.ErrorIs(t, err, retry.ErrQuotaExhausted)
+					}
+				})
+			}
+			wg.Wait()
+			want := map[bool]time.Duration{true: 3 * time.Second}[backoffWhenEmpty]
+			require.Equal(t, want, time.Since(start))
+		})
+	}
 }
 
 func TestScopesHaveQuotasOfTheirOwn(t *testing.T) {

@@ -1,0 +1,186 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestFunctionKnowsWhichAttemptItIs(t *testing.T) {
+	t.Parallel()
+	clk := &clock.Fake{}
+	s := modes(t, clk, nil)["standard"]
+	var seen []retry.Attempt
+	moving(t, clk, func() {
+		_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
+			outer, ok := retry.AttemptFrom(ctx)
+			require.True(t, ok)
+			_, _ = retry.Do(ctx, s, retry.Operation{}, func(ctx context.Context) (int, error) {
+				inner, _ := retry.AttemptFrom(ctx)
+				seen = append(seen, inner)
+				return 0, nil
+			})
+			seen = append(seen, outer)
+			if outer.Number == 1 {
+				return 0, errServer
+			}
+			return 0, nil
+		})
+	})
+	require.Equal(t, []retry.Attempt{{1, 2}, {1, 1}, {1, 2}, {2, 1}}, seen)
+	_, ok := retry.AttemptFrom(t.Context())
+	require.False(t, ok)
+}
+
+func TestContextOfAnAttemptIsTheCallers(t *testing.T) {
+	t.Parallel()
+	type key struct{}
+	s := modes(t, clock.System{}, nil)["standard"]
+	deadline := time.Now().Add(time.Hour)
+	ctx, cancel := context.WithDeadline(context.WithValue(t.Context(), key{}, "value"), deadline)
+	defer cancel()
+	_, err := retry.Do(ctx, s, retry.Operation{}, func(ctx context.Context) (int, error) {
+		got, ok := ctx.Deadline()
+		require.True(t, ok)
+		require.Equal(t, deadline, got)
+		require.Equal(t, "value", ctx.Value(key{}))
+		cancel()
+		<-ctx.Done()
+		require.Equal(t, context.Canceled, ctx.Err())
+		return 0, nil
+	}, retry.WithAttemptTimeout(2*time.Hour))
+	require.NoError(t, err)
+}
+
+func TestAttemptTimeoutIsRetriedAndTheCallersIsNot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := modes(t, clock.System{}, nil)["standard"]
+		attempts := 0
+		hang := func(ctx context.Context) (int, error) {
+			attempts++
+			deadline, ok := ctx.Deadline()
+			require.True(t, ok)
+			require.LessOrEqual(t, time.Until(deadline), 5*time.Second)
+			<-ctx.Done()
+			require.Equal(t, context.DeadlineExceeded, ctx.Err())
+			return 0, errors.Join(ctx.Err(), errClient)
+		}
+		start := time.Now()
+		_, err := retry.Do(t.Context(), s, retry.Operation{}, hang, retry.WithAttemptTimeout(5*time.Second))
+		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+		require.NotErrorIs(t, err, context.DeadlineExceeded, "it is not the caller who had no time left")
+		timeout, ok := errors.AsType[*retry.AttemptTimeoutError](err)
+		require.True(t, ok)
+		require.True(t, timeout.Timeout())
+		require.Equal(t, 5*time.Second, timeout.After)
+		_, ok = errors.AsType[interface {
+			error
+			HTTPStatusCode() int
+		}](err)
+		require.True(t, ok, "what the attempt returned")
+		require.Equal(t, 3, attempts)
+		require.Equal(t, 3*5*time.Second+3*time.Second, time.Since(start))
+		require.Equal(t, 480, s.(snapshotter).Snapshot().Scopes[0].Quota, "at the price of timeouts")
+
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		attempts = 0
+		_, err = retry.Do(ctx, s, retry.Operation{}, hang, retry.WithAttemptTimeout(5*time.Second))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, 1, attempts)
+	})
+}
+
+type snapshotter interface{ Snapshot() retry.Snapshot }
+
+func TestAttemptTimeoutOfARealRequest(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	defer server.Close()
+	defer close(release)
+	clk := &clock.Fake{}
+	s := modes(t, clk, nil)["standard"]
+	var err error
+	moving(t, clk, func() {
+		_, err = retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, http.NoBody)
+			require.NoError(t, err)
+			response, err := server.Client().Do(request)
+			if err != nil {
+				return 0, err
+			}
+			defer response.Body.Close()
+			_, err = io.Copy(io.Discard, response.Body)
+			return response.StatusCode, err
+		}, retry.WithAttemptTimeout(time.Second))
+	})
+	require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+	_, ok := errors.AsType[*retry.AttemptTimeoutError](err)
+	require.True(t, ok)
+	require.NotErrorIs(t, err, context.Canceled)
+}
+
+func TestOverridesOfOneCall(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		opt    retry.Option
+		answer error
+		want   int
+	}{
+		{"more attempts", retry.WithMaxAttempts(5), errServer, 5},
+		{"zero attempts means as the strategy says", retry.WithMaxAttempts(0), errServer, 3},
+		{"no retry", retry.WithoutRetry(), errServer, 1},
+		{"another classifier", retry.WithClassifier(always{}), errClient, 3},
+		{"no other classifier", retry.WithClassifier(nil), errClient, 1},
+		{"nil", nil, errServer, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			attempts := 0
+			moving(t, clk, func() {
+				_, _ = retry.Do(t.Context(), modes(t, clk, nil)["adaptive"], retry.Operation{}, func(context.Context) (int, error) {
+					attempts++
+					return 0, c.answer
+				}, c.opt)
+			})
+			require.Equal(t, c.want, attempts)
+		})
+	}
+}
+
+type always struct{}
+
+func (always) Name() string                               { return "always" }
+func (always) Classify(classify.Outcome) classify.Verdict { return classify.RetryAs(classify.Client) }
+
+func TestScopeOfOneCall(t *testing.T) {
+	t.Parallel()
+	s := modes(t, &clock.Fake{}, nil)["standard"]
+	_, err := retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { return 0, nil },
+		retry.WithScope("mine"))
+	require.NoError(t, err)
+	require.Equal(t, "mine", s.(snapshotter).Snapshot().Scopes[1].Scope)
+}
+
+func TestNegativeAttemptsAreAnError(t *testing.T) {
+	t.Parallel()
+	s := modes(t, &clock.Fake{}, nil)["standard"]
+	_, err := retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { return 0, nil },
+		retry.WithMaxAttempts(-1))
+	require.EqualError(t, err, "retry: MaxAttempts -1: must not be negative")
+}
