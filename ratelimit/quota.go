@@ -112,3 +112,11 @@ func (q *Quota) advance(now time.Time) {
 	}
 	q.part -= float64(whole)
 }
+
+// exact is what is available with the fraction that is due.
+func (q *Quota) exact(now time.Time) float64 {
+	available := float64(q.Available(now))
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return available + q.part
+}

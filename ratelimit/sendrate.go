@@ -124,6 +124,12 @@ func (s *SendRate) Give(now time.Time, cost float64) {
 // Lift lets the bucket fill up to cost for the first in line, see Bucket.Lift.
 func (s *SendRate) Lift(now time.Time, cost float64) { s.bucket.Lift(s.forward(now), cost) }
 
+// Fill reports the send rate.
+func (s *SendRate) Fill() Rate { return s.bucket.Fill() }
+
+// Instant returns the instant as which now is read.
+func (s *SendRate) Instant(now time.Time) time.Time { return s.forward(now) }
+
 // SetRate sets the send rate by hand and turns limiting on.
 func (s *SendRate) SetRate(now time.Time, rate Rate) {
 	s.limited = true

@@ -10,8 +10,16 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// send takes the send token of an attempt; it is the last part of Token.Wait.
+// send takes the send token of an attempt; it is the last part of Token.Wait. The
+// backoff is over by then, but the standard strategy may have to wait for quota.
 func (s *Strategy) send(ctx context.Context, t retry.Token, r *retry.Record[operation]) error {
+	if s.config.Standard.MaxQuotaWait > 0 {
+		// It has waited already if an earlier Wait got that far.
+		err := r.Data.inner.WithoutDelay().Wait(ctx)
+		if err != nil && !errors.Is(err, retry.ErrTokenUsed) {
+			return err
+		}
+	}
 	request := ratelimit.Request{
 		Cost:     s.config.SendCost,
 		NoWait:   s.config.NoSendWait,

@@ -37,6 +37,10 @@ type Config struct {
 	// QuotaRefill is how many tokens a second time adds to the quota of a scope,
 	// whatever the outcomes. Zero means none, as in the SDKs.
 	QuotaRefill ratelimit.Rate
+	// MaxQuotaWait lets a retry that the quota does not cover wait for tokens, after
+	// its backoff, for as long as this at most, first come, first served. Zero means
+	// that it is refused at once, as in the SDKs.
+	MaxQuotaWait time.Duration
 	// BackoffWhenEmpty lets every operation that an empty quota refuses sleep the
 	// delay first, as long polling does in V21: a loop that calls operations that
 	// fail is slowed down then.
@@ -93,6 +97,7 @@ func (c Config) Check() error {
 		{"RetryCost", c.RetryCost < 0, c.RetryCost},
 		{"TimeoutCost", c.TimeoutCost < 0, c.TimeoutCost},
 		{"ThrottlingCost", c.ThrottlingCost < 0, c.ThrottlingCost},
+		{"MaxQuotaWait", c.MaxQuotaWait < 0, c.MaxQuotaWait},
 		{"Base", c.Base < 0, c.Base},
 		{"ThrottlingBase", c.ThrottlingBase < 0, c.ThrottlingBase},
 		{"MaxBackoff", c.MaxBackoff < 0, c.MaxBackoff},

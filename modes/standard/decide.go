@@ -53,7 +53,7 @@ func (s *Strategy) charge(
 	delay := s.backoff(r, t.Attempt(), verdict)
 	now := s.quotaTime(r)
 	noRoom := retry.CheckWait(ctx, s.config.Clock, op, delay)
-	available, granted := 0, false
+	available, granted, owed := 0, false, 0
 	if noRoom == nil {
 		available, granted = quota.Take(now, cost)
 	} else {
@@ -63,15 +63,15 @@ func (s *Strategy) charge(
 	case granted:
 	case noRoom != nil && available >= cost:
 		return s.refuse(t, r, 0, r.Refusal(noRoom, t.Attempt()).ForWait(delay))
+	case noRoom == nil && s.config.MaxQuotaWait > 0 && cost <= quota.Capacity():
+		owed = cost
 	default:
-		e := r.Refusal(retry.ErrQuotaExhausted, t.Attempt())
-		e.Available, e.Needed = available, cost
-		sleeps := s.config.BackoffWhenEmpty || op.LongPolling && s.config.Behavior == V21
-		if !sleeps {
+		if !s.sleepsWhenEmpty(op) {
 			delay = 0
 		}
-		return s.refuse(t, r, delay, e)
+		return s.refuse(t, r, delay, s.empty(r, t.Attempt(), available, cost))
 	}
+	r.Data.owed = owed
 	r.Data.paid, r.Data.delay = cost, delay
 	if s.config.Observer != nil {
 		s.tell(r, retry.Event{
@@ -79,6 +79,39 @@ func (s *Strategy) charge(
 		})
 	}
 	return s.tokens.Next(t, delay), nil
+}
+
+// sleepsWhenEmpty reports whether an operation sleeps its delay before it is
+// refused for want of quota.
+func (s *Strategy) sleepsWhenEmpty(op retry.Operation) bool {
+	return s.config.BackoffWhenEmpty || op.LongPolling && s.config.Behavior == V21
+}
+
+// empty is the refusal for want of quota.
+func (s *Strategy) empty(r *retry.Record[operation], attempts, available, needed int) *retry.Error {
+	e := r.Refusal(retry.ErrQuotaExhausted, attempts)
+	e.Available, e.Needed = available, needed
+	return e
+}
+
+// settle waits for the tokens of a retry that the quota did not cover; it is the
+// last part of Token.Wait.
+func (s *Strategy) settle(ctx context.Context, t retry.Token, r *retry.Record[operation]) error {
+	if r.Data.owed == 0 {
+		return nil
+	}
+	err := r.Data.quota.Wait(ctx, r.Data.owed, s.config.MaxQuotaWait)
+	switch {
+	case err == nil:
+		r.Data.owed = 0
+		return nil
+	case ctx.Err() != nil:
+		return r.Refusal(retry.ErrCanceled, t.RetryCount()).Because(ctx)
+	default:
+		e := s.empty(r, t.RetryCount(), s.available(r), r.Data.owed)
+		e.Detail = err
+		return e
+	}
 }
 
 func (s *Strategy) refuse(

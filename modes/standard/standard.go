@@ -18,13 +18,14 @@ import (
 type Strategy struct {
 	config Config // with defaults
 	tokens retry.Tokens[operation]
-	quotas *scope.Registry[retry.ScopeKey, *ratelimit.Quota]
+	quotas *scope.Registry[retry.ScopeKey, *ratelimit.QuotaLine]
 }
 
 // operation is what the strategy keeps of one operation.
 type operation struct {
-	quota *ratelimit.Quota
+	quota *ratelimit.QuotaLine
 	paid  int           // what the last granted retry cost
+	owed  int           // what of it Wait has still to take from the quota
 	delay time.Duration // the delay before it
 }
 
@@ -40,13 +41,17 @@ func New(config Config) (*Strategy, error) {
 	}
 	s := &Strategy{config: config.withDefaults()}
 	s.tokens.Clock = s.config.Clock
+	if s.config.MaxQuotaWait > 0 {
+		s.tokens.Send = s.settle
+	}
 	start := s.config.Clock.Now()
-	s.quotas = scope.New(s.config.MaxScopes, retry.OverflowKey(), func(retry.ScopeKey) *ratelimit.Quota {
-		return ratelimit.NewQuota(ratelimit.QuotaConfig{
+	s.quotas = scope.New(s.config.MaxScopes, retry.OverflowKey(), func(retry.ScopeKey) *ratelimit.QuotaLine {
+		quota := ratelimit.NewQuota(ratelimit.QuotaConfig{
 			Capacity:        *s.config.QuotaCapacity,
 			Initial:         *s.config.QuotaInitial,
 			RefillPerSecond: s.config.QuotaRefill,
 		}, start)
+		return ratelimit.NewQuotaLine(quota, s.config.Clock)
 	})
 	return s, nil
 }
@@ -126,7 +131,7 @@ func (s *Strategy) RecordSuccess(t retry.Token) error {
 	if err != nil {
 		return err
 	}
-	back := r.Data.paid
+	back := r.Data.paid - r.Data.owed
 	if t.Attempt() == 1 {
 		back = firstTrySuccess
 	}
@@ -155,7 +160,7 @@ func (s *Strategy) RecordFailure(t retry.Token, failure error) error {
 func (s *Strategy) Snapshot() retry.Snapshot {
 	snapshot := retry.Snapshot{Mode: "standard", Overflowed: s.quotas.Overflowed()}
 	now := s.config.Clock.Now()
-	s.quotas.Each(func(key retry.ScopeKey, quota *ratelimit.Quota) {
+	s.quotas.Each(func(key retry.ScopeKey, quota *ratelimit.QuotaLine) {
 		snapshot.Scopes = append(snapshot.Scopes, retry.ScopeSnapshot{
 			Scope: key.String(), Quota: quota.Available(now), QuotaCapacity: quota.Capacity(),
 		})

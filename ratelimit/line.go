@@ -1,0 +1,186 @@
+package ratelimit
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+)
+
+// account is what a line hands tokens out of. The line calls it with its lock
+// held.
+type account interface {
+	// Take takes cost tokens, or says how long the missing ones take.
+	Take(now time.Time, cost float64) (wait time.Duration, ok bool)
+	// Until says how long it takes until cost tokens are there, as far as that can be
+	// foreseen; zero if not.
+	Until(now time.Time, cost float64) time.Duration
+	// Give puts tokens back that were taken and not used.
+	Give(now time.Time, cost float64)
+	// Lift makes room for a cost above the capacity, for the first in line.
+	Lift(now time.Time, cost float64)
+	// Fill reports how many tokens come each second.
+	Fill() Rate
+	// Instant returns what the account reads now as.
+	Instant(now time.Time) time.Time
+}
+
+// line is a queue in which callers wait for the tokens of an account, first come,
+// first served. It has one timer, for the first in line; no lock is held while
+// somebody waits.
+type line struct {
+	clock   clock.Clock
+	waiting atomic.Int64 // the length of the queue
+
+	mu      sync.Mutex // guards what follows; never held while waiting or calling back
+	account account
+	queue   list.List // of *waiter
+	owed    float64   // the cost of all who wait
+	timer   clock.Timer
+}
+
+// waiter is a place in the queue.
+type waiter struct {
+	cost    float64
+	place   *list.Element // nil once it has left the queue; guarded by line.mu
+	granted chan struct{} // closed when the tokens have been taken
+	at      time.Time     // when that was; written before granted is closed
+}
+
+// acquire returns when the tokens have been taken, and that instant. A failure
+// takes none and leaves the queue.
+func (l *line) acquire(ctx context.Context, now time.Time, r Request) (at time.Time, err error) {
+	e, err := l.enter(ctx, now, r)
+	if e.waiter == nil {
+		return e.at, err
+	}
+	if r.OnWait != nil {
+		l.tell(e, r.OnWait)
+	}
+	select {
+	case <-e.waiter.granted:
+		return e.waiter.at, nil
+	case <-ctx.Done():
+		l.leave(e.waiter)
+		return time.Time{}, ctx.Err()
+	}
+}
+
+// tell calls onWait for a caller in the queue, who leaves it if that panics.
+func (l *line) tell(e entry, onWait func(Wait)) {
+	told := false
+	defer func() {
+		if !told {
+			l.leave(e.waiter)
+		}
+	}()
+	onWait(e.wait)
+	told = true
+}
+
+// entry is what becomes of a caller that asks for tokens.
+type entry struct {
+	at     time.Time // of one that got them
+	waiter *waiter   // of one that is in the queue
+	wait   Wait
+}
+
+// enter takes the tokens, queues the caller or refuses.
+func (l *line) enter(ctx context.Context, now time.Time, r Request) (entry, error) {
+	cost := r.cost()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.queue.Len() == 0 {
+		if _, ok := l.account.Take(now, cost); ok {
+			return entry{at: l.account.Instant(now)}, nil
+		}
+	}
+	wait := l.waitLocked(now, cost)
+	if reason := r.refuse(ctx, now, wait); reason != nil {
+		return entry{}, &WaitError{Wait: wait, Reason: reason}
+	}
+	w := &waiter{cost: cost, granted: make(chan struct{})}
+	w.place = l.queue.PushBack(w)
+	l.owed += cost
+	// Whoever adds tokens looks at this afterwards, so that either they see the
+	// waiter or the waiter, who looks once more below, sees the tokens.
+	l.waiting.Store(int64(l.queue.Len()))
+	if l.queue.Len() == 1 {
+		l.grantLocked(now)
+	}
+	return entry{waiter: w, wait: wait}, nil
+}
+
+// waitLocked says what a caller with this cost has to expect at the end of the
+// queue if the rate stays as it is.
+func (l *line) waitLocked(now time.Time, cost float64) Wait {
+	return Wait{
+		Expected: l.account.Until(now, l.owed+cost),
+		Ahead:    l.queue.Len(),
+		FillRate: l.account.Fill(),
+	}
+}
+
+// leave takes a caller that gives up out of the queue. If it was granted its
+// tokens in the meantime, they go to the next.
+func (l *line) leave(w *waiter) {
+	now := l.clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w.place == nil {
+		l.account.Give(now, w.cost)
+	} else {
+		l.removeLocked(w)
+	}
+	l.grantLocked(now)
+}
+
+func (l *line) removeLocked(w *waiter) {
+	l.queue.Remove(w.place)
+	l.waiting.Store(int64(l.queue.Len()))
+	w.place = nil
+	l.owed -= w.cost
+	if l.queue.Len() == 0 {
+		l.owed = 0 // what rounding has left
+	}
+}
+
+// wake is what the timer calls when the first in line is due.
+func (l *line) wake() {
+	now := l.clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.grantLocked(now)
+}
+
+// grantLocked serves everybody who is due, in order, and sets the timer for the
+// first who is not.
+func (l *line) grantLocked(now time.Time) {
+	for first := l.queue.Front(); first != nil; first = l.queue.Front() {
+		w, _ := first.Value.(*waiter)
+		l.account.Lift(now, w.cost)
+		wait, ok := l.account.Take(now, w.cost)
+		if !ok {
+			l.armLocked(wait)
+			return
+		}
+		l.removeLocked(w)
+		w.at = l.account.Instant(now) // not now: a cut may have come in between, and then this is after it
+		close(w.granted)
+	}
+	l.account.Lift(now, 0)
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+}
+
+func (l *line) armLocked(wait time.Duration) {
+	if l.timer == nil {
+		l.timer = l.clock.AfterFunc(wait, l.wake)
+		return
+	}
+	l.timer.Reset(wait)
+}

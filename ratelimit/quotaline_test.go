@@ -1,0 +1,125 @@
+package ratelimit_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// newLine returns a line for a quota of 10, on the bubble's time.
+func newLine(initial int, refill ratelimit.Rate) *ratelimit.QuotaLine {
+	quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 10, Initial: initial, RefillPerSecond: refill}, time.Now())
+	return ratelimit.NewQuotaLine(quota, clock.System{})
+}
+
+func TestQuotaLineServesInOrderOfArrival(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newLine(0, 0)
+		var served []int
+		for i := range 4 {
+			go func() {
+				if q.Wait(t.Context(), 3, time.Hour) == nil {
+					served = append(served, i)
+				}
+			}()
+			synctest.Wait()
+		}
+		require.Equal(t, 4, q.Waiting())
+		_, ok := q.Take(time.Now(), 1)
+		require.False(t, ok, "nobody overtakes")
+		for n := range 12 {
+			q.Refund(1)
+			synctest.Wait()
+			require.Len(t, served, (n+1)/3)
+		}
+		require.Equal(t, []int{0, 1, 2, 3}, served)
+		require.Zero(t, q.Available(time.Now()))
+		require.Zero(t, q.Waiting())
+	})
+}
+
+func TestQuotaLineWaitsForTheRefill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newLine(1, 2)
+		start := time.Now()
+		require.NoError(t, q.Wait(t.Context(), 4, time.Hour))
+		require.Equal(t, 1500*time.Millisecond, time.Since(start))
+		require.Zero(t, q.Available(time.Now()))
+	})
+}
+
+func TestQuotaLineGivesUp(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		cost   int
+		limit  time.Duration
+		cancel time.Duration
+		want   error
+		after  time.Duration
+	}{
+		{"after the limit", 5, time.Minute, time.Hour, ratelimit.ErrQuotaWait, time.Minute},
+		{"with the caller", 5, time.Hour, time.Minute, context.DeadlineExceeded, time.Minute},
+		{"at once for more than there can be", 11, time.Minute, time.Hour, ratelimit.ErrQuotaWait, 0},
+		{"not while tokens are there", 2, time.Minute, time.Hour, nil, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				q := newLine(2, 0)
+				start := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), c.cancel)
+				defer cancel()
+				require.Equal(t, c.want, q.Wait(ctx, c.cost, c.limit))
+				require.Equal(t, c.after, time.Since(start))
+				require.Zero(t, q.Waiting())
+				if c.want != nil {
+					require.Equal(t, 2, q.Available(time.Now()), "a failure takes nothing")
+				}
+			})
+		})
+	}
+}
+
+// TestQuotaLineConcurrentSafe takes, waits, gives up and gives back at random: at
+// the end every token is where it belongs.
+func TestQuotaLineConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newLine(10, 0)
+		var got, lost atomic.Int64
+		var wg sync.WaitGroup
+		for i := range 300 {
+			wg.Go(func() {
+				random := rand.New(rand.NewPCG(1, uint64(i)))
+				for range 10 {
+					cost := 1 + random.IntN(4)
+					if err := q.Wait(t.Context(), cost, time.Duration(random.IntN(1000))*time.Millisecond); err != nil {
+						lost.Add(1)
+						continue
+					}
+					got.Add(1)
+					_ = clock.System{}.Sleep(t.Context(), time.Duration(random.IntN(10))*time.Millisecond)
+					q.Refund(cost)
+				}
+			})
+		}
+		wg.Wait()
+		require.Equal(t, int64(3000), got.Load()+lost.Load())
+		require.Positive(t, got.Load())
+		require.Positive(t, lost.Load())
+		require.Equal(t, 10, q.Available(time.Now()))
+		require.Zero(t, q.Waiting())
+	})
+}
