@@ -37,13 +37,10 @@ func Do[T any](
 	if err != nil {
 		return value, err
 	}
-	for _, change := range o.change {
-		change(&op)
+	l, err := newLoop(ctx, s, op, o)
+	if err != nil {
+		return value, err
 	}
-	if op.MaxAttempts < 0 {
-		return value, fmt.Errorf("retry: MaxAttempts %d: must not be negative", op.MaxAttempts)
-	}
-	l := newLoop(ctx, s, op, o)
 	defer l.abort()
 	for {
 		if err := l.wait(ctx); err != nil {
@@ -89,13 +86,13 @@ type loop struct {
 	last     error
 }
 
-func newLoop(ctx context.Context, s Strategy, op Operation, o options) loop {
+func newLoop(ctx context.Context, s Strategy, op Operation, o options) (loop, error) {
 	l := loop{strategy: s, clock: clock.System{}, timeout: o.attemptTimeout}
 	if outer, ok := AttemptFrom(ctx); ok {
 		l.around = outer.Loops
 	}
-	for _, change := range o.change {
-		change(&op)
+	if op = o.on(op); op.MaxAttempts < 0 {
+		return l, fmt.Errorf("retry: MaxAttempts %d: must not be negative", op.MaxAttempts)
 	}
 	if clocked, ok := s.(Clocked); ok {
 		l.clock = clocked.Clock()
@@ -108,7 +105,7 @@ func newLoop(ctx context.Context, s Strategy, op Operation, o options) loop {
 	// Without a token there is nothing to record, and one attempt all the same:
 	// a strategy manages retries, it does not gate access.
 	l.done = l.denied != nil
-	return l
+	return l, nil
 }
 
 // wait returns when the next attempt is due, or why there is none.

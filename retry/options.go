@@ -14,7 +14,23 @@ type options struct {
 	maxElapsed     time.Duration
 	attemptTimeout time.Duration
 	policy         any // a Policy[T], or nil
-	change         []func(op *Operation)
+	maxAttempts    int
+	classifier     classify.Classifier
+	scope          string
+}
+
+// on returns op with what the options change of it.
+func (o options) on(op Operation) Operation {
+	if o.maxAttempts != 0 {
+		op.MaxAttempts = o.maxAttempts
+	}
+	if o.classifier != nil {
+		op.Classifier = o.classifier
+	}
+	if o.scope != "" {
+		op.Scope = o.scope
+	}
+	return op
 }
 
 type optionFunc func(*options)
@@ -48,26 +64,22 @@ func WithAttemptTimeout(d time.Duration) Option {
 	return optionFunc(func(o *options) { o.attemptTimeout = d })
 }
 
-// WithMaxAttempts sets Operation.MaxAttempts.
+// WithMaxAttempts sets Operation.MaxAttempts, unless n is zero.
 func WithMaxAttempts(n int) Option {
-	return changing(func(op *Operation) { op.MaxAttempts = n })
+	return optionFunc(func(o *options) { o.maxAttempts = n })
 }
 
 // WithoutRetry allows one attempt only.
 func WithoutRetry() Option { return WithMaxAttempts(1) }
 
-// WithClassifier sets Operation.Classifier.
+// WithClassifier sets Operation.Classifier, unless c is nil.
 func WithClassifier(c classify.Classifier) Option {
-	return changing(func(op *Operation) { op.Classifier = c })
+	return optionFunc(func(o *options) { o.classifier = c })
 }
 
-// WithScope sets Operation.Scope.
+// WithScope sets Operation.Scope, unless name is empty.
 func WithScope(name string) Option {
-	return changing(func(op *Operation) { op.Scope = name })
-}
-
-func changing(change func(op *Operation)) Option {
-	return optionFunc(func(o *options) { o.change = append(o.change, change) })
+	return optionFunc(func(o *options) { o.scope = name })
 }
 
 // WithPolicy lets the policy judge what attempts return. Its T must be that of
