@@ -57,10 +57,15 @@ type ScopeKey struct {
 	service, region, resource string
 }
 
+// IsZero reports whether k is the scope of the strategy as a whole.
+func (k ScopeKey) IsZero() bool {
+	return k.name == "" && k.service == "" && k.region == "" && k.resource == ""
+}
+
 // String returns the name that was given, or service, region and resource with
 // a slash in between; empty for the strategy as a whole.
 func (k ScopeKey) String() string {
-	if k.name != "" || k == (ScopeKey{}) {
+	if k.name != "" || k.IsZero() {
 		return k.name
 	}
 	return strings.TrimRight(k.service+"/"+k.region+"/"+k.resource, "/")

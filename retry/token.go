@@ -70,11 +70,21 @@ const (
 	ready                // all but Wait: the attempt may have been made
 	refused              // RecordFailure, and Wait for a last sleep
 	resting              // none: that sleep is under way
+	over                 // none: the token's generation is not the present one
 
 	phaseBits = 3
 )
 
 func word(generation uint64, p phase) uint64 { return generation<<phaseBits | uint64(p) }
+
+// phase returns the phase of the token's own generation.
+func (t Token) phase() phase {
+	now := t.cell.word.Load()
+	if now>>phaseBits != t.generation {
+		return over
+	}
+	return phase(now & (1<<phaseBits - 1))
+}
 
 // move changes the phase of the token's own generation.
 func (t Token) move(from, to phase) bool {

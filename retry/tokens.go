@@ -48,14 +48,14 @@ func (r *Record[D]) Refusal(reason error, attempts int) *Error {
 	return &Error{Reason: reason, Scope: r.Operation.Key(), Attempts: attempts, Last: r.Last}
 }
 
-// Open begins an operation.
-func (ts *Tokens[D]) Open(ctx context.Context, op Operation) (Token, *Record[D]) {
+// Open begins an operation. It copies op and does not keep the pointer.
+func (ts *Tokens[D]) Open(ctx context.Context, op *Operation) (Token, *Record[D]) {
 	r, ok := ts.pool.Get().(*Record[D])
 	if !ok {
 		r = &Record[D]{}
 		r.issuer = &owned[D]{tokens: ts, record: r}
 	}
-	r.Operation, r.Context = op, ctx
+	r.Operation, r.Context = *op, ctx
 	return Token{cell: &r.cell, generation: r.word.Load() >> phaseBits, attempt: 1}, r
 }
 
@@ -66,14 +66,11 @@ func (ts *Tokens[D]) Take(t Token) (*Record[D], error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case t.take(ready):
-		r.sent = true
-	case t.take(issued):
-		r.sent = false
-	default:
+	now := t.phase()
+	if now != ready && now != issued || !t.take(now) {
 		return nil, ErrTokenUsed
 	}
+	r.sent = now == ready
 	return r, nil
 }
 
@@ -143,6 +140,8 @@ type owned[D any] struct {
 
 func (o *owned[D]) wait(ctx context.Context, t Token) error {
 	switch {
+	case t.delay <= 0 && o.tokens.Send == nil && ctx.Err() == nil && t.move(issued, ready):
+		return nil // there was nothing to wait for
 	case t.move(issued, waiting):
 		return o.waitToSend(ctx, t)
 	case t.move(refused, resting):

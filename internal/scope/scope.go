@@ -37,7 +37,11 @@ func New[K comparable, V any](limit int, overflowKey K, create func(K) V) *Regis
 	return &Registry[K, V]{limit: limit, create: create, whole: create(zero), overflowKey: overflowKey}
 }
 
-// Get returns the value for the key, and whether this call created it.
+// Whole returns the value for the zero key.
+func (r *Registry[K, V]) Whole() V { return r.whole }
+
+// Get returns the value for the key, and whether this call created it. Keys that
+// may well be zero are looked up faster by asking for the Whole then.
 func (r *Registry[K, V]) Get(key K) (value V, created bool) {
 	var zero K
 	if key == zero {

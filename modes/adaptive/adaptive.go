@@ -72,8 +72,11 @@ func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) 
 	if err != nil {
 		return retry.Token{}, err
 	}
-	limiter, _ := s.limiters.Get(op.Key())
-	t, r := s.tokens.Open(ctx, op)
+	limiter := s.limiters.Whole()
+	if key := op.Key(); !key.IsZero() {
+		limiter, _ = s.limiters.Get(key)
+	}
+	t, r := s.tokens.Open(ctx, &op)
 	r.Data = operation{inner: inner, limiter: limiter}
 	return t, nil
 }

@@ -73,8 +73,11 @@ func (s *Strategy) MaxAttempts(op retry.Operation) int {
 // AcquireInitialToken begins an operation. It never fails: the quota is for
 // retries, the first attempt is free.
 func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
-	quota, created := s.quotas.Get(op.Key())
-	t, r := s.tokens.Open(ctx, op)
+	quota, created := s.quotas.Whole(), false
+	if key := op.Key(); !key.IsZero() {
+		quota, created = s.quotas.Get(key)
+	}
+	t, r := s.tokens.Open(ctx, &op)
 	r.Data = operation{quota: quota}
 	if created && s.config.Observer != nil {
 		s.tell(r, retry.Event{Kind: retry.ScopeCreated, Attempt: t.Attempt()})
