@@ -86,6 +86,8 @@ func TestScopeKey(t *testing.T) {
 		{retry.Operation{Service: "s3", Scope: "mine"}, "mine"},
 	} {
 		require.Equal(t, c.want, c.op.Key().String())
+		require.Equal(t, c.want == "", c.op.Unscoped())
+		require.Equal(t, c.want == "", c.op.Key().IsZero())
 	}
 	require.NotEqual(t, retry.Operation{Service: "a", Region: "b"}.Key(), retry.Operation{Service: "a", Resource: "b"}.Key())
 	require.Equal(t, retry.Operation{Scope: "x", Service: "a"}.Key(), retry.Operation{Scope: "x", Region: "b"}.Key())

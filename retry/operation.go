@@ -49,6 +49,12 @@ func (o Operation) Key() ScopeKey {
 	return ScopeKey{service: o.Service, region: o.Region, resource: o.Resource}
 }
 
+// Unscoped reports whether the operation belongs to the strategy as a whole, that is
+// whether its Key is zero, without making the key.
+func (o Operation) Unscoped() bool {
+	return len(o.Scope)|len(o.Service)|len(o.Region)|len(o.Resource) == 0
+}
+
 // ScopeKey identifies a scope: operations with the same key share a retry quota
 // and a send rate. It is comparable. The zero value is the scope of the strategy
 // as a whole.

@@ -73,8 +73,8 @@ func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) 
 		return retry.Token{}, err
 	}
 	limiter := s.limiters.Whole()
-	if key := op.Key(); !key.IsZero() {
-		limiter, _ = s.limiters.Get(key)
+	if !op.Unscoped() {
+		limiter, _ = s.limiters.Get(op.Key())
 	}
 	t, r := s.tokens.Open(ctx, &op)
 	r.Data = operation{inner: inner, limiter: limiter}

@@ -74,8 +74,8 @@ func (s *Strategy) MaxAttempts(op retry.Operation) int {
 // retries, the first attempt is free.
 func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
 	quota, created := s.quotas.Whole(), false
-	if key := op.Key(); !key.IsZero() {
-		quota, created = s.quotas.Get(key)
+	if !op.Unscoped() {
+		quota, created = s.quotas.Get(op.Key())
 	}
 	t, r := s.tokens.Open(ctx, &op)
 	r.Data = operation{quota: quota}
