@@ -13,7 +13,7 @@
 //	credentials file    retry_mode        max_attempts
 //	config file         retry_mode        max_attempts
 //	default in code     WithDefaultMode   WithDefaultMaxAttempts   WithDefaultBehavior
-//	built-in            standard          3                  v2.0
+//	built-in            standard          3, in v2.1 4 for DynamoDB   v2.0
 //
 // The strategies themselves are in modes/standard and modes/adaptive, the contract
 // that they and their callers keep is in retry.

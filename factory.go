@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
@@ -15,7 +16,8 @@ import (
 // *adaptive.Strategy. It is meant to be shared by all operations of a client.
 type Strategy interface {
 	retry.Strategy
-	retry.Clocked
+	// Clock returns the clock that the strategy waits on.
+	Clock() clock.Clock
 	// Plan returns the numbers by which an operation is retried.
 	Plan(op retry.Operation) standard.Plan
 	// Snapshot returns the state of quotas and send rates.
@@ -52,7 +54,9 @@ func New(settings *Settings, opts ...Option) (Strategy, error) {
 	}
 	// A number that nobody has set is left to the strategy, where it may depend on
 	// the service of each operation.
-	if origin := settings.MaxAttempts.Origin; origin.Kind != config.OriginDefault || origin.Name != "" {
+	builtIn := built.Standard.Behavior.MaxAttempts(settings.Service)
+	origin := settings.MaxAttempts.Origin
+	if origin.Kind != config.OriginDefault || origin.Name != "" || settings.MaxAttempts.Value != builtIn {
 		built.Standard.MaxAttempts = settings.MaxAttempts.Value
 	}
 	switch settings.RetryMode.Value {

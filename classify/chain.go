@@ -45,24 +45,17 @@ func Default() *Chain { return NewChain(Status(), Code(), Transport()) }
 // Name returns "chain".
 func (c *Chain) Name() string { return "chain" }
 
-// Classify runs the chain on the failure. An error that carries a verdict of
-// its own (see JudgedError) is not run through it. Where the verdict is a retry
+// Classify runs the chain on the failure. A JudgedError is not run through it. Where the verdict is a retry
 // without a hint, the hint of the error itself (see RetryAfterError) is added:
 // it never makes an error retryable. A nil Chain has no opinion of its own.
 func (c *Chain) Classify(o Outcome) Verdict {
 	if o.Err == nil {
 		return o.Previous
 	}
-	verdict, judged := judgement(o.Err)
-	if !judged {
-		verdict = c.run(o)
+	if verdict, ok := Judgement(o.Err); ok {
+		return verdict
 	}
-	if _, hinted := verdict.Hint(); verdict.Action() == Retry && !hinted {
-		if after, ok := retryAfter(o.Err); ok {
-			return verdict.WithHint(after)
-		}
-	}
-	return verdict
+	return hinted(c.run(o), o.Err)
 }
 
 func (c *Chain) run(o Outcome) Verdict {

@@ -12,31 +12,41 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-func TestJudgedErrorsAreNotRunThroughTheChain(t *testing.T) {
+func TestJudgedErrorIsNotRunThroughTheChain(t *testing.T) {
 	t.Parallel()
 	for _, want := range []classify.Verdict{
 		classify.Forbidden(), classify.None(), classify.RetryAs(classify.Throttling),
 		classify.RetryAs(classify.ClockSkew).WithHint(time.Second),
 	} {
-		for how, err := range wrappings(&classify.JudgedError{Verdict: want, Err: statusError(503)}) {
-			t.Run(want.String()+"/"+how, func(t *testing.T) {
-				t.Parallel()
-				f := &fixed{verdict: classify.RetryAs(classify.Server)}
-				chain := classify.NewChain(classify.Status(), f)
-				got := chain.Classify(classify.Outcome{Err: err, Previous: classify.RetryAs(classify.Client)})
-				require.Equal(t, want, got)
-				require.Empty(t, f.asked)
-			})
-		}
+		t.Run(want.String(), func(t *testing.T) {
+			t.Parallel()
+			f := &fixed{verdict: classify.RetryAs(classify.Server)}
+			chain := classify.NewChain(classify.Status(), f)
+			err := &classify.JudgedError{Verdict: want, Err: statusError(503)}
+			got := chain.Classify(classify.Outcome{Err: err, Previous: classify.RetryAs(classify.Client)})
+			require.Equal(t, want, got)
+			require.Empty(t, f.asked)
+		})
 	}
 }
 
-func TestTheOutermostJudgementCounts(t *testing.T) {
+func TestJudgementOfAnInnerCallDoesNotDecideAnOuterOne(t *testing.T) {
 	t.Parallel()
-	inner := &classify.JudgedError{Verdict: classify.RetryAs(classify.Server), Err: statusError(503)}
-	outer := &classify.JudgedError{Verdict: classify.Forbidden(), Err: fmt.Errorf("wrapped: %w", inner)}
+	inner := &classify.JudgedError{Verdict: classify.RetryAs(classify.Server)}
+	require.Equal(t, classify.None(), verdictOf(fmt.Errorf("wrapped: %w", inner)))
+	outer := &classify.JudgedError{Verdict: classify.Forbidden(), Err: inner}
 	require.Equal(t, classify.Forbidden(), verdictOf(outer))
-	require.Equal(t, classify.RetryAs(classify.Server), verdictOf(errors.Join(inner, outer)), "the first of two")
+}
+
+func TestJudgementTakesTheHintOfItsError(t *testing.T) {
+	t.Parallel()
+	hinting := hintError{after: time.Second, hinted: true}
+	retry := classify.RetryAs(classify.Throttling)
+	require.Equal(t, retry.WithHint(time.Second), verdictOf(&classify.JudgedError{Verdict: retry, Err: hinting}))
+	own := retry.WithHint(time.Minute)
+	require.Equal(t, own, verdictOf(&classify.JudgedError{Verdict: own, Err: hinting}))
+	_, ok := classify.Judgement(hinting)
+	require.False(t, ok)
 }
 
 func TestChainAddsTheHintOfTheErrorToARetryWithoutOne(t *testing.T) {

@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"errors"
 	"time"
 )
 
@@ -26,8 +25,10 @@ type RetryAfterError interface {
 	RetryAfter() (after time.Duration, ok bool)
 }
 
-// JudgedError is an error with a verdict that whoever made it already knows. The
-// default chain takes it over.
+// JudgedError is an error with a verdict that whoever made it already knows, such
+// as the policy of a call. The verdict counts where the JudgedError itself is
+// judged, not where it is wrapped: what was decided for an inner call does not
+// decide an outer one.
 type JudgedError struct {
 	// Verdict is what to do with the error.
 	Verdict Verdict
@@ -46,11 +47,26 @@ func (e *JudgedError) Error() string {
 // Unwrap returns the error itself.
 func (e *JudgedError) Unwrap() error { return e.Err }
 
-func judgement(err error) (Verdict, bool) {
-	if judged, ok := errors.AsType[*JudgedError](err); ok {
-		return judged.Verdict, true
+// Judgement returns the verdict of an error that is a JudgedError, with the hint of
+// the error in it where the verdict is a retry without one. It reports false for
+// any other error.
+func Judgement(err error) (Verdict, bool) {
+	judged, ok := err.(*JudgedError) //nolint:errorlint // only what is judged here
+	if !ok {
+		return Verdict{}, false
 	}
-	return Verdict{}, false
+	return hinted(judged.Verdict, judged.Err), true
+}
+
+// hinted adds the hint of an error to a verdict that is a retry without one.
+func hinted(v Verdict, err error) Verdict {
+	if _, ok := v.Hint(); ok || v.Action() != Retry {
+		return v
+	}
+	if after, ok := retryAfter(err); ok {
+		return v.WithHint(after)
+	}
+	return v
 }
 
 func retryAfter(err error) (time.Duration, bool) {

@@ -67,7 +67,6 @@ func TestErrorsAreFoundThroughAnyWrapping(t *testing.T) {
 		{"final code", codeError("NoSuchKey"), classify.None()},
 		{"timeout", timeoutError{}, classify.RetryAs(classify.Timeout)},
 		{"hint", hintError{500, time.Second, true}, classify.RetryAs(classify.Transient).WithHint(time.Second)},
-		{"judged", &classify.JudgedError{Verdict: classify.RetryAs(classify.Server)}, classify.RetryAs(classify.Server)},
 		{"neither", errors.New("neither"), classify.None()},
 	} {
 		for how, err := range wrappings(c.err) {

@@ -60,6 +60,18 @@ func (l *Limiter) Report(r Response) Change {
 	return Change{From: from, To: l.state.bucket.Fill(), Cut: cut, Limited: l.state.limited}
 }
 
+// Expected says how long a caller that asked now would have to wait if the rate
+// stays as it is. A cost of zero or less means one.
+func (l *Limiter) Expected(cost float64) time.Duration {
+	now := l.clock.Now()
+	if !l.limited.Load() {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waitLocked(now, Request{Cost: cost}.cost()).Expected
+}
+
 // State reports the send rate as of the last call, and how many callers wait.
 func (l *Limiter) State() (state SendRateState, waiting int) {
 	l.mu.Lock()

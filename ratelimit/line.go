@@ -60,12 +60,21 @@ func (l *line) acquire(ctx context.Context, now time.Time, r Request) (at time.T
 	if r.OnWait != nil {
 		l.tell(e, r.OnWait)
 	}
+	waiting := ctx
+	if !r.NotAfter.IsZero() {
+		var cancel context.CancelFunc
+		waiting, cancel = clock.WithTimeout(ctx, l.clock, r.NotAfter.Sub(now)+1)
+		defer cancel()
+	}
 	select {
 	case <-e.waiter.granted:
 		return e.waiter.at, nil
-	case <-ctx.Done():
+	case <-waiting.Done():
 		l.leave(e.waiter)
-		return time.Time{}, ctx.Err()
+		if ctx.Err() != nil {
+			return time.Time{}, ctx.Err()
+		}
+		return time.Time{}, &WaitError{Wait: e.wait, Reason: ErrNotAfter}
 	}
 }
 

@@ -55,10 +55,8 @@ func (q *QuotaLine) Wait(ctx context.Context, cost int, limit time.Duration) err
 	if cost > q.quota.Capacity() {
 		return ErrQuotaWait
 	}
-	limited, cancel := context.WithCancel(ctx)
+	limited, cancel := clock.WithTimeout(ctx, q.clock, limit)
 	defer cancel()
-	timer := q.clock.AfterFunc(limit, cancel)
-	defer timer.Stop()
 	// The wait itself has no limit that could be foreseen: tokens come from others.
 	_, err := q.acquire(limited, q.clock.Now(), Request{Cost: float64(cost)})
 	switch {

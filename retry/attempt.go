@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/awsretry/awsretry/clock"
 )
 
 // Attempt says which attempt of which loop a function of Do is called for.
@@ -36,12 +34,6 @@ type attemptKey struct{}
 type attemptContext struct {
 	context.Context //nolint:containedctx // it is a context
 	attempt         Attempt
-	deadline        time.Time // of the attempt alone; zero means none
-}
-
-// withAttempt returns the context of an attempt of a loop that got ctx.
-func withAttempt(ctx context.Context, number, loopsAround int) *attemptContext {
-	return &attemptContext{Context: ctx, attempt: Attempt{Number: number, Loops: loopsAround + 1}}
 }
 
 func (c *attemptContext) Value(key any) any {
@@ -51,33 +43,6 @@ func (c *attemptContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// Deadline is that of the attempt if it is sooner than the caller's.
-func (c *attemptContext) Deadline() (time.Time, bool) {
-	outer, ok := c.Context.Deadline()
-	if c.deadline.IsZero() || ok && outer.Before(c.deadline) {
-		return outer, ok
-	}
-	return c.deadline, true
-}
-
-// Err is context.DeadlineExceeded once the limit of the attempt has ended it.
-func (c *attemptContext) Err() error {
-	err := c.Context.Err()
-	if _, ok := c.timeout(); err != nil && ok {
-		return context.DeadlineExceeded
-	}
-	return err
-}
-
-// timeout returns the limit that has ended the attempt, if one has.
-func (c *attemptContext) timeout() (*AttemptTimeoutError, bool) {
-	if c.deadline.IsZero() {
-		return nil, false
-	}
-	timeout, ok := context.Cause(c.Context).(*AttemptTimeoutError) //nolint:errorlint // its own, never wrapped
-	return timeout, ok
-}
-
 // AttemptTimeoutError is the error of an attempt that WithAttemptTimeout ended.
 // It is a timeout, so that it is retried as one. errors.As finds in it what the
 // attempt returned; errors.Is does not, because the context error in there is not
@@ -85,15 +50,12 @@ func (c *attemptContext) timeout() (*AttemptTimeoutError, bool) {
 type AttemptTimeoutError struct {
 	// After is how long the attempt was allowed to take.
 	After time.Duration
-	// Err is what the attempt returned; nil while it has not returned.
+	// Err is what the attempt returned.
 	Err error
 }
 
 // Error says how long the attempt was allowed to take and what it returned.
 func (e *AttemptTimeoutError) Error() string {
-	if e.Err == nil {
-		return fmt.Sprintf("retry: attempt timed out after %v", e.After)
-	}
 	return fmt.Sprintf("retry: attempt timed out after %v: %v", e.After, e.Err)
 }
 
@@ -103,27 +65,16 @@ func (e *AttemptTimeoutError) Timeout() bool { return true }
 // As lets errors.As look into what the attempt returned.
 func (e *AttemptTimeoutError) As(target any) bool { return errors.As(e.Err, target) }
 
-// limit ends the context of an attempt d after now. stop ends the limit.
-func (c *attemptContext) limit(clk clock.Clock, d time.Duration) (stop func()) {
-	timeout := &AttemptTimeoutError{After: d}
-	inner, cancel := context.WithCancelCause(c.Context)
-	c.Context, c.deadline = inner, clk.Now().Add(d)
-	timer := clk.AfterFunc(d, func() { cancel(timeout) })
-	return func() {
-		timer.Stop()
-		cancel(nil)
-	}
-}
-
-// timedOut returns err as an AttemptTimeoutError if the limit of the attempt, and
-// not the caller, ended it.
-func (c *attemptContext) timedOut(caller context.Context, err error) error {
-	timeout, ok := c.timeout()
-	if err == nil || !ok || caller.Err() != nil {
+// timedOut returns the error of an attempt as an AttemptTimeoutError if the limit
+// of the attempt, and not the caller, ended it. What is not about a context is
+// the answer of the service, however late.
+func timedOut(caller, attempt context.Context, after time.Duration, err error) error {
+	ended := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	if !ended || context.Cause(attempt) != context.DeadlineExceeded { //nolint:errorlint // the cause itself
 		return err
 	}
-	if cause, ok := errors.AsType[*AttemptTimeoutError](err); ok && cause == timeout {
-		return err // net/http returns the cause of a context
+	if errors.Is(caller.Err(), context.DeadlineExceeded) {
+		return err // the caller had no more time either, and theirs counts
 	}
-	return &AttemptTimeoutError{After: timeout.After, Err: err}
+	return &AttemptTimeoutError{After: after, Err: err}
 }

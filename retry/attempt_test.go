@@ -107,11 +107,14 @@ type snapshotter interface{ Snapshot() retry.Snapshot }
 
 func TestAttemptTimeoutOfARealRequest(t *testing.T) {
 	t.Parallel()
+	clk := &clock.Fake{}
 	release := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		clk.Advance(time.Second) // the attempt's time is up
+		<-release
+	}))
 	defer server.Close()
 	defer close(release)
-	clk := &clock.Fake{}
 	s := modes(t, clk, nil)["standard"]
 	var err error
 	moving(t, clk, func() {
@@ -131,6 +134,7 @@ func TestAttemptTimeoutOfARealRequest(t *testing.T) {
 	_, ok := errors.AsType[*retry.AttemptTimeoutError](err)
 	require.True(t, ok)
 	require.NotErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, context.DeadlineExceeded)
 }
 
 func TestOverridesOfOneCall(t *testing.T) {

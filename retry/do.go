@@ -20,7 +20,7 @@ import (
 //     as they apply, where something else ended the operation.
 //
 // fn is called at least once unless ctx is done, its deadline is sooner than the
-// wait before the first attempt, or adaptive mode was told not to wait. Its
+// wait before the first attempt, or adaptive mode may not wait as long. Its
 // context comes from ctx and tells which attempt it is, see AttemptFrom. A panic of
 // fn, or runtime.Goexit in it, passes through after the strategy has been told.
 func Do[T any](
@@ -59,15 +59,15 @@ func Do[T any](
 
 // call makes one attempt.
 func call[T any](ctx context.Context, l *loop, fn func(ctx context.Context) (T, error)) (T, error) {
-	attempt := withAttempt(ctx, l.attempts+1, l.around)
 	l.attempts++
+	attempt := &attemptContext{Context: ctx, attempt: Attempt{Number: l.attempts, Loops: l.around + 1}}
 	if l.timeout <= 0 {
 		return fn(attempt)
 	}
-	stop := attempt.limit(l.clock, l.timeout)
-	defer stop()
-	value, err := fn(attempt)
-	return value, attempt.timedOut(ctx, err)
+	limited, cancel := clock.WithTimeout(attempt, l.clock, l.timeout)
+	defer cancel()
+	value, err := fn(limited)
+	return value, timedOut(ctx, limited, l.timeout, err)
 }
 
 var errNothingToDo = errors.New("retry: Do needs a strategy and a function")
@@ -87,24 +87,19 @@ type loop struct {
 }
 
 func newLoop(ctx context.Context, s Strategy, op Operation, o options) (loop, error) {
-	l := loop{strategy: s, clock: clock.System{}, timeout: o.attemptTimeout}
+	l := loop{strategy: s, timeout: o.attemptTimeout}
 	if outer, ok := AttemptFrom(ctx); ok {
 		l.around = outer.Loops
 	}
 	if op = o.on(op); op.MaxAttempts < 0 {
 		return l, fmt.Errorf("retry: MaxAttempts %d: must not be negative", op.MaxAttempts)
 	}
-	if clocked, ok := s.(Clocked); ok {
-		l.clock = clocked.Clock()
-	}
-	l.start = l.clock.Now()
-	if o.maxElapsed > 0 {
-		op.NotAfter = l.start.Add(o.maxElapsed)
-	}
 	l.token, l.denied = s.AcquireInitialToken(ctx, op)
 	// Without a token there is nothing to record, and one attempt all the same:
 	// a strategy manages retries, it does not gate access.
 	l.done = l.denied != nil
+	l.clock = l.token.clock()
+	l.start = l.clock.Now()
 	return l, nil
 }
 
@@ -112,7 +107,7 @@ func newLoop(ctx context.Context, s Strategy, op Operation, o options) (loop, er
 func (l *loop) wait(ctx context.Context) error {
 	if l.denied != nil {
 		if ctx.Err() != nil {
-			return l.explain((&Error{Reason: ErrCanceled}).Because(ctx), nil)
+			return l.explain(ctx, &Error{Reason: ErrCanceled, Detail: l.denied}, nil)
 		}
 		return nil
 	}
@@ -121,7 +116,7 @@ func (l *loop) wait(ctx context.Context) error {
 		return nil
 	}
 	l.fail(err)
-	return l.explain(err, l.last)
+	return l.explain(ctx, err, l.last)
 }
 
 // ended tells the strategy how the attempt went. It reports whether the
@@ -131,11 +126,11 @@ func (l *loop) ended(ctx context.Context, failure error, final bool) (done bool,
 	case failure == nil:
 		l.succeed()
 		return true, nil
-	case l.denied != nil:
-		return true, l.explain(l.denied, failure)
 	case final:
 		l.fail(failure)
 		return true, failure
+	case l.denied != nil:
+		return true, l.explain(ctx, l.denied, failure)
 	}
 	next, err := l.strategy.RefreshRetryToken(ctx, l.token, failure)
 	if err == nil {
@@ -147,23 +142,26 @@ func (l *loop) ended(ctx context.Context, failure error, final bool) (done bool,
 		_ = next.Wait(ctx)
 	}
 	l.fail(failure)
-	return true, l.explain(err, failure)
+	return true, l.explain(ctx, err, failure)
 }
 
 // succeed ends the operation as a success, whatever the strategy thinks of its
 // token.
 func (l *loop) succeed() {
 	if l.denied == nil {
-		l.done = true
 		_ = l.strategy.RecordSuccess(l.token)
+		l.done = true
 	}
 }
 
 // fail ends the operation without success. There is nobody to tell that the
-// strategy does not accept its own token.
+// strategy does not accept its own token. done is set last: if the strategy
+// panics, abort tells it once more.
 func (l *loop) fail(failure error) {
+	if l.denied == nil {
+		_ = l.strategy.RecordFailure(l.token, failure)
+	}
 	l.done = true
-	_ = l.strategy.RecordFailure(l.token, failure)
 }
 
 // abort ends an operation whose attempt or classifier did not return.
@@ -173,12 +171,12 @@ func (l *loop) abort() {
 	}
 }
 
-// explain completes the error of a strategy. A failure that nobody wants to have
-// retried comes back as it is.
-func (l *loop) explain(err, failure error) error {
-	refusal, ok := errors.AsType[*Error](err)
-	if !ok {
-		refusal = &Error{Reason: err, Attempts: l.attempts}
+// explain completes a copy of the error of a strategy, which may be shared. A
+// failure that nobody wants to have retried comes back as it is.
+func (l *loop) explain(ctx context.Context, err, failure error) error {
+	refusal := Error{Reason: err, Attempts: l.attempts}
+	if own, ok := err.(*Error); ok { //nolint:errorlint // one that is wrapped is not the strategy's own
+		refusal = *own
 	}
 	if errors.Is(refusal.Reason, ErrNotRetryable) && failure != nil {
 		return bare(failure)
@@ -186,8 +184,11 @@ func (l *loop) explain(err, failure error) error {
 	if refusal.Last == nil {
 		refusal.Last = failure
 	}
+	if ctx.Err() != nil && refusal.Canceled == nil {
+		refusal = *refusal.Because(ctx)
+	}
 	refusal.Elapsed = l.clock.Now().Sub(l.start)
-	return refusal
+	return &refusal
 }
 
 // bare takes off what a policy wrapped around an error.

@@ -24,8 +24,6 @@ type counting struct {
 	lastFailure                                     error
 }
 
-func (c *counting) Clock() clock.Clock { return c.Strategy.(retry.Clocked).Clock() }
-
 func (c *counting) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
 	c.count(&c.acquired)
 	return c.Strategy.AcquireInitialToken(ctx, op)

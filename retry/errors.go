@@ -102,7 +102,7 @@ func (e *Error) writeFacts(b *strings.Builder) {
 		fmt.Fprintf(b, " (%d available, %d needed)", e.Available, e.Needed)
 	case errors.Is(e.Reason, ErrAttemptsExhausted) && e.MaxAttempts > 0:
 		fmt.Fprintf(b, " (%d allowed)", e.MaxAttempts)
-	case e.Wait > 0:
+	case e.Wait > 0 && e.Detail == nil:
 		fmt.Fprintf(b, " (%v to wait)", e.Wait)
 	}
 }

@@ -24,23 +24,29 @@ func (f ObserverFunc) Observe(ctx context.Context, e Event) { f(ctx, e) }
 // EventKind is what happened.
 type EventKind uint8
 
-// The kinds of events.
+// The kinds of events, with the fields that they set besides Time, Operation and
+// Attempt, which all have.
 const (
-	// AttemptEnded: an attempt came back. Err is nil if it succeeded.
+	// AttemptEnded: an attempt came back. Err, which is nil after success, Verdict
+	// where it was asked for one, Quota.
 	AttemptEnded EventKind = iota + 1
-	// RetryScheduled: another attempt will be made after Delay.
+	// RetryScheduled: another attempt will be made. Err and Verdict of the last one,
+	// Delay, Quota.
 	RetryScheduled
-	// RetryRefused: no other attempt will be made, for Reason.
+	// RetryRefused: no other attempt will be made, or, if its wait was refused, the
+	// attempt itself. Reason, Err of the last attempt, Delay that was refused, Quota
+	// unless the wait for the send rate was refused.
 	RetryRefused
-	// SendWaitBegan: adaptive mode holds the attempt back, for Delay if the send
-	// rate stays as it is.
+	// SendWaitBegan: adaptive mode holds the attempt back. Delay if the send rate
+	// stays as it is, Waiting, Rate.
 	SendWaitBegan
-	// SendWaitEnded: that is over, after Delay. Err is nil if the attempt may be
-	// sent.
+	// SendWaitEnded: that is over. Delay that it took, Err, which is nil if the
+	// attempt may be sent.
 	SendWaitEnded
-	// SendRateChanged: the fill rate went from RateBefore to Rate.
+	// SendRateChanged: Rate, RateBefore.
 	SendRateChanged
-	// ScopeCreated: an operation was the first of its scope.
+	// ScopeCreated: an operation was the first of its scope. The scope of the
+	// strategy as a whole is there from the start.
 	ScopeCreated
 )
 
@@ -66,8 +72,8 @@ func (k EventKind) String() string {
 	}
 }
 
-// Event is one thing that happened. Fields that a kind does not mention are zero,
-// but for Time, Operation and Attempt, which all have.
+// Event is one thing that happened. Fields that its kind does not set are zero and
+// mean nothing.
 type Event struct {
 	Kind EventKind
 	// Time is when it happened, on the strategy's clock.

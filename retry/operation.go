@@ -13,7 +13,7 @@ import (
 // of which nothing is known; it shares one scope with all others of that sort.
 type Operation struct {
 	// Service is the service id in lower case, such as "dynamodb". It selects the
-	// defaults of the service, if there are any.
+	// defaults of the service, if there are any. Another spelling is another scope.
 	Service string
 	// Region is where the operation goes, such as "eu-central-1".
 	Region string
@@ -29,14 +29,18 @@ type Operation struct {
 	// retry quota is empty.
 	LongPolling bool
 	// MaxAttempts, if not zero, is how many attempts the operation may have instead
-	// of what the strategy allows, the first included. A negative number is treated
-	// as 1.
+	// of what the strategy allows, the first included. Do refuses a negative number;
+	// a strategy takes it for 1.
 	MaxAttempts int
 	// Classifier, if not nil, judges the failures of the operation instead of the
 	// strategy's classifier.
 	Classifier classify.Classifier
+	// MaxElapsed, if positive, ends the operation with ErrMaxElapsed if another
+	// attempt would begin later than this after its first token was acquired. It
+	// does not cut an attempt short.
+	MaxElapsed time.Duration
 	// NotAfter, if not zero, is the instant on the strategy's clock after which no
-	// attempt begins. Do sets it for WithMaxElapsed.
+	// attempt begins. The strategy sets it from MaxElapsed if that is sooner.
 	NotAfter time.Time
 }
 
@@ -61,16 +65,21 @@ func (o Operation) Unscoped() bool {
 type ScopeKey struct {
 	name                      string
 	service, region, resource string
+	overflow                  bool
 }
 
 // IsZero reports whether k is the scope of the strategy as a whole.
 func (k ScopeKey) IsZero() bool {
-	return k.name == "" && k.service == "" && k.region == "" && k.resource == ""
+	return len(k.name)|len(k.service)|len(k.region)|len(k.resource) == 0 && !k.overflow
 }
 
 // String returns the name that was given, or service, region and resource with
-// a slash in between; empty for the strategy as a whole.
+// a slash in between; empty for the strategy as a whole. It is for people: two keys
+// may look the same.
 func (k ScopeKey) String() string {
+	if k.overflow {
+		return "(overflow)"
+	}
 	if k.name != "" || k.IsZero() {
 		return k.name
 	}
@@ -99,4 +108,4 @@ func CheckWait(ctx context.Context, clk clock.Clock, op Operation, d time.Durati
 
 // OverflowKey returns the key of the scope that operations share when a strategy
 // has as many scopes as it may.
-func OverflowKey() ScopeKey { return ScopeKey{name: "(overflow)"} }
+func OverflowKey() ScopeKey { return ScopeKey{overflow: true} }

@@ -30,6 +30,9 @@ func (o options) on(op Operation) Operation {
 	if o.scope != "" {
 		op.Scope = o.scope
 	}
+	if o.maxElapsed > 0 {
+		op.MaxElapsed = o.maxElapsed
+	}
 	return op
 }
 
@@ -49,9 +52,7 @@ func collect(opts []Option) options {
 	return o
 }
 
-// WithMaxElapsed ends the operation with ErrMaxElapsed if another attempt would
-// begin later than d after Do was called. It does not cut an attempt short. Zero
-// or negative means no such limit.
+// WithMaxElapsed sets Operation.MaxElapsed, unless d is zero or negative.
 func WithMaxElapsed(d time.Duration) Option {
 	return optionFunc(func(o *options) { o.maxElapsed = d })
 }
@@ -85,7 +86,12 @@ func WithScope(name string) Option {
 // WithPolicy lets the policy judge what attempts return. Its T must be that of
 // Do. Nil means no policy.
 func WithPolicy[T any](policy Policy[T]) Option {
-	return optionFunc(func(o *options) { o.policy = policy })
+	return optionFunc(func(o *options) {
+		o.policy = nil
+		if policy != nil {
+			o.policy = policy
+		}
+	})
 }
 
 func policyOf[T any](o options) (Policy[T], error) {

@@ -15,7 +15,9 @@ type Snapshot struct {
 
 // ScopeSnapshot is the state of a scope. The send rate is zero in standard mode.
 type ScopeSnapshot struct {
-	// Scope is the name of the scope; empty for the strategy as a whole.
+	// Key is the scope.
+	Key ScopeKey
+	// Scope is its name; empty for the strategy as a whole.
 	Scope string
 	// Quota is how many retry quota tokens are left, and QuotaCapacity how many
 	// there can be.

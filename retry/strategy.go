@@ -1,10 +1,6 @@
 package retry
 
-import (
-	"context"
-
-	"github.com/awsretry/awsretry/clock"
-)
+import "context"
 
 // Strategy decides whether a failed attempt is made again, and when. It is safe
 // for concurrent use and shared by all operations of a client.
@@ -14,7 +10,8 @@ import (
 // with RefreshRetryToken. Exactly one of RecordSuccess and RecordFailure ends it.
 // A token is good for one of these calls: one that has been used gives
 // ErrTokenUsed, one of another strategy ErrForeignToken. A token that is dropped
-// instead costs nothing and holds nothing.
+// instead holds nothing; only what a retry took from the quota when it was granted
+// is not given back then.
 type Strategy interface {
 	// AcquireInitialToken begins an operation. The token's Attempt is 1. The
 	// strategies of this module never refuse it.
@@ -32,12 +29,8 @@ type Strategy interface {
 	RecordSuccess(t Token) error
 
 	// RecordFailure ends an operation without success: after a refused refresh,
-	// after an attempt that is not to be made again, or before its first attempt.
+	// after an attempt that is not to be made again, or before an attempt, if its
+	// Wait has failed. A retry that was granted and never made gives back what it
+	// took from the quota; it counts as made if its token was waited for.
 	RecordFailure(t Token, failure error) error
-}
-
-// Clocked is a strategy that says what clock it runs on. Do measures and waits
-// on that clock, and on clock.System for any other strategy.
-type Clocked interface {
-	Clock() clock.Clock
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"github.com/awsretry/awsretry/clock"
 )
 
 // Token is what one operation carries from attempt to attempt. It is a small
@@ -59,6 +61,15 @@ type cell struct {
 // issuer is the Tokens that a cell belongs to.
 type issuer interface {
 	wait(ctx context.Context, t Token) error
+	clock() clock.Clock
+}
+
+// clock is what the token waits on.
+func (t Token) clock() clock.Clock {
+	if t.cell == nil {
+		return clock.System{}
+	}
+	return t.cell.issuer.clock()
 }
 
 // phase is what the present generation of a cell may be used for.

@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -18,6 +19,8 @@ type Tokens[D any] struct {
 	// Send, if not nil, is called by Wait after the backoff and returns when the
 	// attempt may be sent, or an error, usually from Record.Refusal.
 	Send func(ctx context.Context, t Token, r *Record[D]) error
+	// Refused, if not nil, is called when a Wait fails, with its error.
+	Refused func(t Token, r *Record[D], e *Error)
 
 	pool sync.Pool
 }
@@ -27,6 +30,8 @@ type Tokens[D any] struct {
 type Record[D any] struct {
 	// Operation is what Open was called with.
 	Operation Operation
+	// Scope is the key of Operation; a strategy may set another one.
+	Scope ScopeKey
 	// Context is the context of the operation, for events.
 	Context context.Context //nolint:containedctx // it belongs to the operation and ends with it
 	// Last is the error of the last attempt; nil before the first has failed.
@@ -38,6 +43,13 @@ type Record[D any] struct {
 	sent bool
 }
 
+// limit lets no attempt begin after end.
+func (r *Record[D]) limit(end time.Time) {
+	if r.Operation.NotAfter.IsZero() || end.Before(r.Operation.NotAfter) {
+		r.Operation.NotAfter = end
+	}
+}
+
 // Sent reports whether the Wait of the token that was taken had come to its end,
 // so that the attempt may have been made.
 func (r *Record[D]) Sent() bool { return r.sent }
@@ -45,7 +57,7 @@ func (r *Record[D]) Sent() bool { return r.sent }
 // Refusal returns an *Error with the given reason after the given number of
 // attempts, filled in with what the record knows.
 func (r *Record[D]) Refusal(reason error, attempts int) *Error {
-	return &Error{Reason: reason, Scope: r.Operation.Key(), Attempts: attempts, Last: r.Last}
+	return &Error{Reason: reason, Scope: r.Scope, Attempts: attempts, Last: r.Last}
 }
 
 // Open begins an operation. It copies op and does not keep the pointer.
@@ -56,6 +68,12 @@ func (ts *Tokens[D]) Open(ctx context.Context, op *Operation) (Token, *Record[D]
 		r.issuer = &owned[D]{tokens: ts, record: r}
 	}
 	r.Operation, r.Context = *op, ctx
+	if !op.Unscoped() || !r.Scope.IsZero() {
+		r.Scope = op.Key()
+	}
+	if op.MaxElapsed > 0 {
+		r.limit(ts.clock().Now().Add(op.MaxElapsed))
+	}
 	return Token{cell: &r.cell, generation: r.word.Load() >> phaseBits, attempt: 1}, r
 }
 
@@ -138,6 +156,8 @@ type owned[D any] struct {
 	record *Record[D]
 }
 
+func (o *owned[D]) clock() clock.Clock { return o.tokens.clock() }
+
 func (o *owned[D]) wait(ctx context.Context, t Token) error {
 	switch {
 	case t.delay <= 0 && o.tokens.Send == nil && ctx.Err() == nil && t.move(issued, ready):
@@ -155,16 +175,17 @@ func (o *owned[D]) wait(ctx context.Context, t Token) error {
 func (o *owned[D]) waitToSend(ctx context.Context, t Token) (err error) {
 	after := issued
 	defer func() { t.set(after) }()
-	if err = o.sleep(ctx, t); err != nil {
-		return err
+	if err = o.sleep(ctx, t); err == nil && o.tokens.Send != nil {
+		err = o.tokens.Send(ctx, t, o.record)
 	}
-	if send := o.tokens.Send; send != nil {
-		if err = send(ctx, t, o.record); err != nil {
-			return err
-		}
+	if err == nil {
+		after = ready
+		return nil
 	}
-	after = ready
-	return nil
+	if refusal, ok := errors.AsType[*Error](err); ok && o.tokens.Refused != nil {
+		o.tokens.Refused(t, o.record, refusal)
+	}
+	return err
 }
 
 // sleep is the backoff. A deadline that leaves no room for it is not waited for.

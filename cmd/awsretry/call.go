@@ -23,6 +23,8 @@ type flags struct {
 type call struct {
 	system
 	flags
+	// argument is that of a command that takes one.
+	argument string
 }
 
 // errBad ends a command whose output says already what is bad.
@@ -33,18 +35,16 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 	act := c.define(f)
 	var said strings.Builder
 	f.SetOutput(&said)
-	switch err := f.Parse(args); {
+	argument, err := c.parse(f, args)
+	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(sys.out, said.String())
 		return exitFine
 	case err != nil:
-		fmt.Fprintf(sys.errs, "awsretry %s: %v; awsretry %s -h shows the flags\n", c.name, err, c.name)
-		return exitUsage
-	case f.NArg() > 0:
-		fmt.Fprintf(sys.errs, "awsretry %s: unexpected argument: %q\n", c.name, f.Arg(0))
+		fmt.Fprintf(sys.errs, "awsretry %s: %v\n", c.name, err)
 		return exitUsage
 	}
-	run := &call{system: sys, flags: *f}
+	run := &call{system: sys, flags: *f, argument: argument}
 	switch err := act(ctx, run); {
 	case errors.Is(err, errBad):
 		return exitBad
@@ -53,6 +53,26 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 		return exitBad
 	default:
 		return exitFine
+	}
+}
+
+// parse reads the flags and the argument, before, between and behind which they
+// may stand.
+func (c command) parse(f *flags, args []string) (argument string, err error) {
+	for given := false; ; given = true {
+		switch err := f.Parse(args); {
+		case errors.Is(err, flag.ErrHelp):
+			return "", err
+		case err != nil:
+			return "", fmt.Errorf("%w; awsretry %s -h shows the flags", err, c.name)
+		case f.NArg() == 0 && !given && c.argument != "":
+			return "", fmt.Errorf("missing argument: %s", c.argument)
+		case f.NArg() == 0:
+			return argument, nil
+		case given || c.argument == "":
+			return "", fmt.Errorf("unexpected argument: %q", f.Arg(0))
+		}
+		argument, args = f.Arg(0), f.Args()[1:]
 	}
 }
 
@@ -65,9 +85,12 @@ func newFlags(c command) *flags {
 	f.StringVar(&f.service, "service", "", "service whose defaults to use, such as dynamodb")
 	f.BoolVar(&f.json, "json", false, "print JSON, one object a line")
 	f.Usage = func() {
-		fmt.Fprintf(f.Output(), "%s\n\nUsage: awsretry %s [flags]\n\nExample:\n\n  %s\n\nFlags:\n\n",
-			c.synopsis, c.name, c.example)
+		fmt.Fprintf(f.Output(), "%s\n\nUsage: awsretry %s\n\nExample:\n\n  %s\n\nFlags:\n\n",
+			c.synopsis, strings.TrimRight(c.name+" [flags] "+c.argument, " "), c.example)
 		f.PrintDefaults()
+		if c.notes != "" {
+			fmt.Fprint(f.Output(), "\n"+c.notes)
+		}
 	}
 	return f
 }

@@ -9,9 +9,15 @@ import (
 
 // failure is what --json prints of an error.
 type failure struct {
-	Code    string         `json:"code"`
-	Message string         `json:"message"`
-	Origin  *config.Origin `json:"origin,omitempty"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Origin  any    `json:"origin,omitempty"` // A *config.Origin or a place.
+}
+
+// place is where in a file that is not a settings file an error is.
+type place struct {
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
 }
 
 // fail tells of an error.
@@ -36,6 +42,12 @@ func describe(err error) failure {
 	}
 	if e, ok := errors.AsType[*config.UnreadableError](err); ok {
 		f.Code, f.Origin = "unreadable-file", &config.Origin{Kind: originKind(e.Kind), File: e.File}
+	}
+	if e, ok := errors.AsType[*traceError](err); ok {
+		f.Code, f.Origin = "invalid-trace", place{File: e.File, Line: e.Line}
+	}
+	if e, ok := errors.AsType[*unreadableTraceError](err); ok {
+		f.Code, f.Origin = "unreadable-file", place{File: e.File}
 	}
 	return f
 }

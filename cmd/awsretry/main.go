@@ -1,8 +1,10 @@
-// Command awsretry explains and checks the retry settings of AWS profiles.
+// Command awsretry explains and checks the retry settings of AWS profiles, and
+// replays recorded traces.
 //
-//	awsretry explain     what the settings are, where each came from, what they do
-//	awsretry lint        what is wrong or without effect in the shared files
-//	awsretry profiles    what AWS tools see in the shared files
+//	awsretry explain        what the settings are, where each came from, what they do
+//	awsretry lint           what is wrong or without effect in the shared files
+//	awsretry profiles       what AWS tools see in the shared files
+//	awsretry replay FILE    what a strategy does with the responses of a recorded trace
 //
 // Every command takes --json, and -h shows its flags with an example. The exit
 // status is 0 if all is fine, 1 if the answer is bad, and 2 for a wrong call.
@@ -13,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/awsretry/awsretry/config"
 )
@@ -25,11 +28,12 @@ const (
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], system{out: os.Stdout, errs: os.Stderr}))
+	os.Exit(run(context.Background(), os.Args[1:], system{in: os.Stdin, out: os.Stdout, errs: os.Stderr}))
 }
 
 // system is the world around the program.
 type system struct {
+	in        io.Reader
 	out, errs io.Writer
 	// sources is where settings are read; zero means the process and its machine.
 	sources config.Sources
@@ -38,13 +42,17 @@ type system struct {
 // command is one of the program's commands.
 type command struct {
 	name, synopsis, example string
+	// argument is what the help calls the argument of a command that takes one.
+	argument string
+	// notes end the help; empty for most commands.
+	notes string
 	// define adds the flags of the command to the common ones and returns what runs
 	// it.
 	define func(f *flags) func(ctx context.Context, c *call) error
 }
 
 func commands() []command {
-	return []command{explainCommand(), lintCommand(), profilesCommand()}
+	return []command{explainCommand(), lintCommand(), profilesCommand(), replayCommand()}
 }
 
 func run(ctx context.Context, args []string, sys system) int {
@@ -67,9 +75,9 @@ func run(ctx context.Context, args []string, sys system) int {
 }
 
 func usage(w io.Writer) {
-	fmt.Fprint(w, "awsretry explains and checks the retry settings of AWS profiles.\n\nUsage:\n\n")
+	fmt.Fprint(w, "awsretry explains and checks the retry settings of AWS profiles, and replays\nrecorded traces.\n\nUsage:\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  awsretry %-10s %s\n", c.name, c.synopsis)
+		fmt.Fprintf(w, "  awsretry %-12s %s\n", strings.TrimRight(c.name+" "+c.argument, " "), c.synopsis)
 	}
 	fmt.Fprint(w, "\nawsretry COMMAND -h shows the flags of a command and an example.\n"+
 		"The exit status is 0 if all is fine, 1 if the answer is bad, 2 for a wrong call.\n")

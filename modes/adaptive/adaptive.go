@@ -2,6 +2,7 @@ package adaptive
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
@@ -36,7 +37,6 @@ type operation struct {
 
 var (
 	_ retry.Strategy = (*Strategy)(nil)
-	_ retry.Clocked  = (*Strategy)(nil)
 	_ Limiter        = (*ratelimit.Limiter)(nil)
 )
 
@@ -52,9 +52,13 @@ func New(config Config) (*Strategy, error) {
 	s := &Strategy{config: config, standard: inner}
 	s.tokens.Clock = inner.Clock()
 	s.tokens.Send = s.send
+	if config.Standard.Observer != nil {
+		s.tokens.Refused = s.tellRefused
+	}
 	start := inner.Clock().Now()
-	s.limiters = scope.New(config.Standard.MaxScopes, retry.OverflowKey(), func(key retry.ScopeKey) Limiter {
-		return config.limiter(key.String(), inner.Clock(), start)
+	// The standard strategy bounds the number of scopes, and this follows it.
+	s.limiters = scope.New(math.MaxInt, retry.OverflowKey(), func(key retry.ScopeKey) Limiter {
+		return config.limiter(key, inner.Clock(), start)
 	})
 	return s, nil
 }
@@ -68,36 +72,52 @@ func (s *Strategy) Plan(op retry.Operation) standard.Plan { return s.standard.Pl
 // AcquireInitialToken begins an operation. It never fails and does not wait; the
 // token's Wait does.
 func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
-	inner, err := s.standard.AcquireInitialToken(ctx, op)
-	if err != nil {
-		return retry.Token{}, err
-	}
+	inner, key := s.standard.Begin(ctx, op)
 	limiter := s.limiters.Whole()
 	if !op.Unscoped() {
-		limiter, _ = s.limiters.Get(op.Key())
+		limiter, _ = s.limiters.Get(key)
 	}
 	t, r := s.tokens.Open(ctx, &op)
+	r.Scope = key
 	r.Data = operation{inner: inner, limiter: limiter}
 	return t, nil
 }
 
 // RefreshRetryToken judges the failure, tells the limiter, and lets the standard
 // strategy decide.
-func (s *Strategy) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
+func (s *Strategy) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (next retry.Token, err error) {
 	r, err := s.tokens.Take(t)
 	if err != nil {
 		return retry.Token{}, err
 	}
 	verdict := s.judge(t, r, failure)
 	r.Last = failure
+	decided := false
+	defer func() {
+		if !decided {
+			s.tokens.Refuse(t, 0) // a function of the user panicked; the attempt has been reported
+		}
+	}()
 	change := s.report(r, verdict)
-	inner, err := s.standard.RefreshJudged(ctx, r.Data.inner, failure, verdict)
+	inner, err := s.standard.RefreshJudged(ctx, r.Data.inner, failure, verdict, s.expected(ctx, r))
 	s.tellChange(t, r, change)
 	if err != nil {
-		return s.tokens.Refuse(t, inner.Delay()), err
+		next = s.tokens.Refuse(t, inner.Delay())
+	} else {
+		r.Data.inner = inner
+		next = s.tokens.Next(t, inner.Delay())
 	}
-	r.Data.inner = inner
-	return s.tokens.Next(t, inner.Delay()), nil
+	decided = true
+	return next, err
+}
+
+// expected is how long the next attempt has to wait for its send token, as far as
+// that can be foreseen. It matters only to an operation whose time is limited.
+func (s *Strategy) expected(ctx context.Context, r *retry.Record[operation]) time.Duration {
+	if _, limited := ctx.Deadline(); !limited && r.Operation.NotAfter.IsZero() {
+		return 0
+	}
+	return r.Data.limiter.Expected(s.config.SendCost)
 }
 
 // judge asks the classifier. If that panics, t is good for RecordFailure still.
@@ -137,7 +157,7 @@ func (s *Strategy) RecordFailure(t retry.Token, failure error) error {
 	if !afterRefusal && r.Sent() {
 		change = s.report(r, s.judge(t, r, failure))
 	}
-	err = s.standard.RecordFailure(r.Data.inner, failure)
+	err = s.standard.RecordFailureOf(r.Data.inner, failure, r.Sent())
 	s.tellChange(t, r, change)
 	s.tokens.Close(r)
 	return err
@@ -160,6 +180,13 @@ func (s *Strategy) tellChange(t retry.Token, r *retry.Record[operation], c ratel
 	}
 	s.tell(r, retry.Event{
 		Kind: retry.SendRateChanged, Attempt: t.Attempt(), Rate: float64(c.To), RateBefore: float64(c.From),
+	})
+}
+
+// tellRefused tells of an attempt whose Wait failed.
+func (s *Strategy) tellRefused(t retry.Token, r *retry.Record[operation], e *retry.Error) {
+	s.tell(r, retry.Event{
+		Kind: retry.RetryRefused, Attempt: t.Attempt(), Err: e.Last, Reason: e.Reason, Delay: e.Wait,
 	})
 }
 

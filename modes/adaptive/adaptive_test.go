@@ -101,7 +101,7 @@ func TestSendWaitPastTheDeadlineIsRefusedAtOnce(t *testing.T) {
 	require.ErrorIs(t, err, retry.ErrDeadline)
 	require.ErrorIs(t, err, retry.ErrSendRateLimited)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.EqualError(t, err, "client-side: wait would end after the caller's deadline (2s to wait) after 0 attempts: "+
+	require.EqualError(t, err, "client-side: wait would end after the caller's deadline after 0 attempts: "+
 		"held back by the send rate: send rate of 0.5/s, 0 waiting, 2s to wait: "+
 		"the wait would end after the caller's deadline: context deadline exceeded")
 }
@@ -160,6 +160,8 @@ func (l *listening) Report(r ratelimit.Response) ratelimit.Change {
 	return ratelimit.Change{}
 }
 
+func (l *listening) Expected(float64) time.Duration { return 0 }
+
 func (l *listening) State() (ratelimit.SendRateState, int) { return ratelimit.SendRateState{}, 0 }
 
 func TestLimiterHearsOfEveryAttemptExactlyOnce(t *testing.T) {
@@ -184,7 +186,7 @@ func TestLimiterHearsOfEveryAttemptExactlyOnce(t *testing.T) {
 				s, clk := newStrategy(t, func(config *adaptive.Config) {
 					config.Standard.Behavior = behavior
 					config.Standard.QuotaInitial = &c.quota
-					config.NewLimiter = func(string, clock.Clock) adaptive.Limiter { return l }
+					config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
 				})
 				_ = do(t.Context(), t, clk, s, retry.Operation{}, c.answers...)
 				require.Equal(t, c.want, l.reports)
@@ -198,7 +200,7 @@ func TestAttemptThatWasNotSentIsNotReported(t *testing.T) {
 	t.Parallel()
 	l := &listening{}
 	s, clk := newStrategy(t, func(config *adaptive.Config) {
-		config.NewLimiter = func(string, clock.Clock) adaptive.Limiter { return l }
+		config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
 	})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -215,7 +217,7 @@ func TestThrottleThatAPolicyEndsIsStillReported(t *testing.T) {
 	t.Parallel()
 	l := &listening{}
 	s, _ := newStrategy(t, func(config *adaptive.Config) {
-		config.NewLimiter = func(string, clock.Clock) adaptive.Limiter { return l }
+		config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
 	})
 	policy := retry.Policy[int](func(int, error) retry.Directive { return retry.Fail() })
 	_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errThrottle), retry.WithPolicy(policy))

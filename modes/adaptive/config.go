@@ -10,6 +10,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // Limiter holds attempts back and learns from their responses. ratelimit.Limiter
@@ -22,6 +23,9 @@ type Limiter interface {
 	Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error)
 	// Report is called once for each attempt that was acquired and made.
 	Report(r ratelimit.Response) ratelimit.Change
+	// Expected says how long an attempt that asked now would have to wait if the rate
+	// stays as it is. A cost of zero means one.
+	Expected(cost float64) time.Duration
 	// State returns the state for snapshots, and how many callers wait.
 	State() (state ratelimit.SendRateState, waiting int)
 }
@@ -47,9 +51,9 @@ type Config struct {
 	// SendCost is how many send tokens an attempt takes; zero means 1.
 	SendCost float64
 
-	// NewLimiter makes the limiter of a scope; nil means a ratelimit.Limiter of its
-	// own for each. The name is empty for the strategy as a whole.
-	NewLimiter func(scope string, clk clock.Clock) Limiter
+	// NewLimiter makes the limiter of a scope; nil, or a nil result, means a
+	// ratelimit.Limiter of its own. The key is zero for the strategy as a whole.
+	NewLimiter func(scope retry.ScopeKey, clk clock.Clock) Limiter
 }
 
 // Check returns an error that names every field that is out of range.
@@ -68,9 +72,11 @@ func (c Config) Check() error {
 }
 
 // limiter returns a new limiter for a scope of a strategy built at start.
-func (c Config) limiter(scope string, clk clock.Clock, start time.Time) Limiter {
+func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) Limiter {
 	if c.NewLimiter != nil {
-		return c.NewLimiter(scope, clk)
+		if limiter := c.NewLimiter(key, clk); limiter != nil {
+			return limiter
+		}
 	}
 	return ratelimit.NewLimiter(ratelimit.SendRateConfig{CutPerThrottle: c.CutPerThrottle, Start: start}, clk)
 }

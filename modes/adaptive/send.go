@@ -39,8 +39,9 @@ func (s *Strategy) sendObserved(
 	ctx context.Context, t retry.Token, r *retry.Record[operation], request ratelimit.Request,
 ) error {
 	var began time.Time
+	waited := false
 	request.OnWait = func(w ratelimit.Wait) {
-		began = s.Clock().Now()
+		began, waited = s.Clock().Now(), true
 		s.tell(r, retry.Event{
 			Kind: retry.SendWaitBegan, Attempt: t.Attempt(),
 			Delay: w.Expected, Waiting: w.Ahead, Rate: float64(w.FillRate),
@@ -48,7 +49,7 @@ func (s *Strategy) sendObserved(
 	}
 	sent, err := r.Data.limiter.Acquire(ctx, request)
 	err = s.sent(ctx, t, r, sent, err)
-	if !began.IsZero() {
+	if waited {
 		s.tell(r, retry.Event{
 			Kind: retry.SendWaitEnded, Attempt: t.Attempt(), Delay: s.Clock().Now().Sub(began), Err: err,
 		})

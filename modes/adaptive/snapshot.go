@@ -6,11 +6,11 @@ import "github.com/awsretry/awsretry/retry"
 func (s *Strategy) Snapshot() retry.Snapshot {
 	snapshot := s.standard.Snapshot()
 	snapshot.Mode = "adaptive"
-	limiters := make(map[string]Limiter)
-	s.limiters.Each(func(key retry.ScopeKey, limiter Limiter) { limiters[key.String()] = limiter })
+	limiters := make(map[retry.ScopeKey]Limiter)
+	s.limiters.Each(func(key retry.ScopeKey, limiter Limiter) { limiters[key] = limiter })
 	for i := range snapshot.Scopes {
 		scope := &snapshot.Scopes[i]
-		limiter := limiters[scope.Scope]
+		limiter := limiters[scope.Key]
 		if limiter == nil {
 			continue // created since the quotas were read
 		}

@@ -9,35 +9,70 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
+// failed is what is known of a failed attempt.
+type failed struct {
+	failure error
+	verdict classify.Verdict
+	floor   time.Duration // how long a retry has to wait at least
+}
+
 // decide grants or refuses a retry: retryable at all, attempts left, caller still
-// there, room for the delay, quota. The quota comes last, so that it is charged
-// only for a retry that nothing else stands against.
+// there, room for the wait, quota. The quota comes last, so that it is charged
+// only for a retry that nothing else stands against. If it does not come to a
+// decision, because a function of the user panics, t accepts RecordFailure.
 func (s *Strategy) decide(
-	ctx context.Context, t retry.Token, r *retry.Record[operation], failure error, verdict classify.Verdict,
-) (retry.Token, error) {
+	ctx context.Context, t retry.Token, r *retry.Record[operation], f failed,
+) (next retry.Token, err error) {
+	decided := false
+	defer func() {
+		if !decided {
+			s.tokens.Refuse(t, 0)
+		}
+	}()
 	before := r.Last
-	r.Last = failure
+	r.Last = f.failure
 	if s.config.Observer != nil {
 		s.tell(r, retry.Event{
-			Kind: retry.AttemptEnded, Attempt: t.Attempt(), Err: failure, Verdict: verdict, Quota: s.available(r),
+			Kind: retry.AttemptEnded, Attempt: t.Attempt(), Err: f.failure, Verdict: f.verdict, Quota: s.available(r),
 		})
 	}
-	if verdict.Action() != classify.Retry && !endedWith(ctx, failure) {
-		return s.refuse(t, r, 0, r.Refusal(retry.ErrNotRetryable, t.Attempt()))
+	delay, refusal := time.Duration(0), s.against(ctx, t, r, f, before)
+	if refusal == nil {
+		delay, refusal = s.charge(ctx, t, r, f)
 	}
-	if limit := s.MaxAttempts(r.Operation); verdict.Action() == classify.Retry && t.Attempt() >= limit {
+	if refusal != nil {
+		s.tellRefused(t, r, refusal)
+		next, err = s.tokens.Refuse(t, delay), refusal
+	} else {
+		next = s.tokens.Next(t, delay)
+	}
+	decided = true
+	return next, err
+}
+
+// against returns what stands against a retry before the quota is asked.
+func (s *Strategy) against(
+	ctx context.Context, t retry.Token, r *retry.Record[operation], f failed, before error,
+) *retry.Error {
+	retryable := f.verdict.Action() == classify.Retry
+	limit := s.MaxAttempts(r.Operation)
+	switch {
+	case !retryable && !endedWith(ctx, f.failure):
+		return r.Refusal(retry.ErrNotRetryable, t.Attempt())
+	case retryable && t.Attempt() >= limit:
 		e := r.Refusal(retry.ErrAttemptsExhausted, t.Attempt())
 		e.MaxAttempts = limit
-		return s.refuse(t, r, 0, e)
+		return e
+	case ctx.Err() == nil:
+		return nil
 	}
-	if ctx.Err() != nil {
-		e := r.Refusal(retry.ErrCanceled, t.Attempt()).Because(ctx)
-		if before != nil {
-			e.Last = errors.Join(before, failure)
-		}
-		return s.refuse(t, r, 0, e)
+	e := r.Refusal(retry.ErrCanceled, t.Attempt()).Because(ctx)
+	if before != nil && endedWith(ctx, f.failure) {
+		// The attempt says only that the caller is gone; the one before says what the
+		// service thought.
+		e.Last, e.Detail = before, f.failure
 	}
-	return s.charge(ctx, t, r, verdict)
+	return e
 }
 
 // endedWith reports whether the failure is the end of ctx: then the operation was
@@ -46,13 +81,15 @@ func endedWith(ctx context.Context, failure error) bool {
 	return ctx.Err() != nil && (errors.Is(failure, ctx.Err()) || errors.Is(failure, context.Cause(ctx)))
 }
 
+// charge takes the cost of a retry from the quota and returns its delay, or why
+// there is no retry and how long to sleep before the operation returns.
 func (s *Strategy) charge(
-	ctx context.Context, t retry.Token, r *retry.Record[operation], verdict classify.Verdict,
-) (retry.Token, error) {
-	op, quota, cost := r.Operation, r.Data.quota, s.cost(verdict.Kind())
-	delay := s.backoff(r, t.Attempt(), verdict)
-	now := s.quotaTime(r)
-	noRoom := retry.CheckWait(ctx, s.config.Clock, op, delay)
+	ctx context.Context, t retry.Token, r *retry.Record[operation], f failed,
+) (time.Duration, *retry.Error) {
+	op, quota, cost := r.Operation, r.Data.quota, s.cost(f.verdict.Kind())
+	delay := s.backoff(r, t.Attempt(), f.verdict)
+	now, wait := s.quotaTime(r), max(delay, f.floor)
+	noRoom := retry.CheckWait(ctx, s.config.Clock, op, wait)
 	available, granted, owed := 0, false, 0
 	if noRoom == nil {
 		available, granted = quota.Take(now, cost)
@@ -62,23 +99,22 @@ func (s *Strategy) charge(
 	switch {
 	case granted:
 	case noRoom != nil && available >= cost:
-		return s.refuse(t, r, 0, r.Refusal(noRoom, t.Attempt()).ForWait(delay))
+		return 0, r.Refusal(noRoom, t.Attempt()).ForWait(wait)
 	case noRoom == nil && s.config.MaxQuotaWait > 0 && cost <= quota.Capacity():
 		owed = cost
 	default:
 		if !s.sleepsWhenEmpty(op) {
 			delay = 0
 		}
-		return s.refuse(t, r, delay, s.empty(r, t.Attempt(), available, cost))
+		return delay, s.empty(r, t.Attempt(), available, cost)
 	}
-	r.Data.owed = owed
-	r.Data.paid, r.Data.delay = cost, delay
+	r.Data.paid, r.Data.owed, r.Data.delay = cost, owed, delay
 	if s.config.Observer != nil {
 		s.tell(r, retry.Event{
-			Kind: retry.RetryScheduled, Attempt: t.Attempt(), Err: r.Last, Verdict: verdict, Delay: delay, Quota: available,
+			Kind: retry.RetryScheduled, Attempt: t.Attempt(), Err: f.failure, Verdict: f.verdict, Delay: delay, Quota: available,
 		})
 	}
-	return s.tokens.Next(t, delay), nil
+	return delay, nil
 }
 
 // sleepsWhenEmpty reports whether an operation sleeps its delay before it is
@@ -100,7 +136,13 @@ func (s *Strategy) settle(ctx context.Context, t retry.Token, r *retry.Record[op
 	if r.Data.owed == 0 {
 		return nil
 	}
-	err := r.Data.quota.Wait(ctx, r.Data.owed, s.config.MaxQuotaWait)
+	limit, reason := s.config.MaxQuotaWait, retry.ErrQuotaExhausted
+	if end := r.Operation.NotAfter; !end.IsZero() {
+		if left := end.Sub(s.config.Clock.Now()); left < limit {
+			limit, reason = left, retry.ErrMaxElapsed
+		}
+	}
+	err := r.Data.quota.Wait(ctx, r.Data.owed, limit)
 	switch {
 	case err == nil:
 		r.Data.owed = 0
@@ -109,20 +151,18 @@ func (s *Strategy) settle(ctx context.Context, t retry.Token, r *retry.Record[op
 		return r.Refusal(retry.ErrCanceled, t.RetryCount()).Because(ctx)
 	default:
 		e := s.empty(r, t.RetryCount(), s.available(r), r.Data.owed)
-		e.Detail = err
+		e.Reason, e.Detail = reason, err
 		return e
 	}
 }
 
-func (s *Strategy) refuse(
-	t retry.Token, r *retry.Record[operation], delay time.Duration, e *retry.Error,
-) (retry.Token, error) {
+// tellRefused tells of an attempt that is not made.
+func (s *Strategy) tellRefused(t retry.Token, r *retry.Record[operation], e *retry.Error) {
 	if s.config.Observer != nil {
 		s.tell(r, retry.Event{
-			Kind: retry.RetryRefused, Attempt: t.Attempt(), Err: r.Last, Reason: e.Reason, Delay: delay, Quota: s.available(r),
+			Kind: retry.RetryRefused, Attempt: t.Attempt(), Err: e.Last, Reason: e.Reason, Delay: e.Wait, Quota: s.available(r),
 		})
 	}
-	return s.tokens.Refuse(t, delay), e
 }
 
 // quotaTime is the time for a quota that refills; any other does not look at it.

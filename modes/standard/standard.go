@@ -18,7 +18,13 @@ import (
 type Strategy struct {
 	config Config // with defaults
 	tokens retry.Tokens[operation]
-	quotas *scope.Registry[retry.ScopeKey, *ratelimit.QuotaLine]
+	quotas *scope.Registry[retry.ScopeKey, account]
+}
+
+// account is the retry quota of a scope.
+type account struct {
+	scope retry.ScopeKey
+	quota *ratelimit.QuotaLine
 }
 
 // operation is what the strategy keeps of one operation.
@@ -29,10 +35,7 @@ type operation struct {
 	delay time.Duration // the delay before it
 }
 
-var (
-	_ retry.Strategy = (*Strategy)(nil)
-	_ retry.Clocked  = (*Strategy)(nil)
-)
+var _ retry.Strategy = (*Strategy)(nil)
 
 // New returns a strategy, or what Config.Check says.
 func New(config Config) (*Strategy, error) {
@@ -44,14 +47,17 @@ func New(config Config) (*Strategy, error) {
 	if s.config.MaxQuotaWait > 0 {
 		s.tokens.Send = s.settle
 	}
+	if s.config.Observer != nil {
+		s.tokens.Refused = s.tellRefused
+	}
 	start := s.config.Clock.Now()
-	s.quotas = scope.New(s.config.MaxScopes, retry.OverflowKey(), func(retry.ScopeKey) *ratelimit.QuotaLine {
+	s.quotas = scope.New(s.config.MaxScopes, retry.OverflowKey(), func(key retry.ScopeKey) account {
 		quota := ratelimit.NewQuota(ratelimit.QuotaConfig{
 			Capacity:        *s.config.QuotaCapacity,
 			Initial:         *s.config.QuotaInitial,
 			RefillPerSecond: s.config.QuotaRefill,
 		}, start)
-		return ratelimit.NewQuotaLine(quota, s.config.Clock)
+		return account{key, ratelimit.NewQuotaLine(quota, s.config.Clock)}
 	})
 	return s, nil
 }
@@ -73,16 +79,25 @@ func (s *Strategy) MaxAttempts(op retry.Operation) int {
 // AcquireInitialToken begins an operation. It never fails: the quota is for
 // retries, the first attempt is free.
 func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
-	quota, created := s.quotas.Whole(), false
-	if !op.Unscoped() {
-		quota, created = s.quotas.Get(op.Key())
-	}
+	t, _ := s.Begin(ctx, op)
+	return t, nil
+}
+
+// Begin is AcquireInitialToken for a caller who wants to know which scope the
+// operation fell into: that of its key, or the overflow's.
+func (s *Strategy) Begin(ctx context.Context, op retry.Operation) (retry.Token, retry.ScopeKey) {
 	t, r := s.tokens.Open(ctx, &op)
-	r.Data = operation{quota: quota}
+	if op.Unscoped() {
+		r.Data = operation{quota: s.quotas.Whole().quota}
+		return t, r.Scope
+	}
+	found, created := s.quotas.Get(r.Scope)
+	r.Scope = found.scope
+	r.Data = operation{quota: found.quota}
 	if created && s.config.Observer != nil {
 		s.tell(r, retry.Event{Kind: retry.ScopeCreated, Attempt: t.Attempt()})
 	}
-	return t, nil
+	return t, r.Scope
 }
 
 // RefreshRetryToken judges the failure with the classifier and decides.
@@ -99,24 +114,29 @@ func (s *Strategy) RefreshRetryToken(ctx context.Context, t retry.Token, failure
 	}()
 	verdict := s.Judge(r.Operation, t.Attempt(), failure)
 	judged = true
-	return s.decide(ctx, t, r, failure, verdict)
+	return s.decide(ctx, t, r, failed{failure, verdict, 0})
 }
 
-// RefreshJudged is RefreshRetryToken for a failure whose verdict is known.
+// RefreshJudged is RefreshRetryToken for a failure whose verdict is known, and a
+// retry that will have to wait for longer than its delay: at least for floor.
 func (s *Strategy) RefreshJudged(
-	ctx context.Context, t retry.Token, failure error, verdict classify.Verdict,
+	ctx context.Context, t retry.Token, failure error, verdict classify.Verdict, floor time.Duration,
 ) (retry.Token, error) {
 	r, err := s.tokens.Take(t)
 	if err != nil {
 		return retry.Token{}, err
 	}
-	return s.decide(ctx, t, r, failure, verdict)
+	return s.decide(ctx, t, r, failed{failure, verdict, floor})
 }
 
-// Judge returns what the classifier says of a failure.
+// Judge returns what the classifier says of a failure, or what a policy has said
+// already.
 func (s *Strategy) Judge(op retry.Operation, attempt int, failure error) classify.Verdict {
 	if failure == retry.ErrAborted { //nolint:errorlint // the loop's own, never wrapped
 		return classify.Forbidden()
+	}
+	if verdict, ok := classify.Judgement(failure); ok {
+		return verdict
 	}
 	classifier := s.config.Classifier
 	if op.Classifier != nil {
@@ -146,26 +166,46 @@ func (s *Strategy) RecordSuccess(t retry.Token) error {
 	return nil
 }
 
-// RecordFailure ends the operation. It gives nothing back.
+// RecordFailure ends the operation. It gives nothing back, but for a retry that
+// was granted and not made.
 func (s *Strategy) RecordFailure(t retry.Token, failure error) error {
 	r, afterRefusal, err := s.tokens.TakeLast(t)
 	if err != nil {
 		return err
 	}
-	if s.config.Observer != nil && !afterRefusal && r.Sent() {
+	s.fail(t, r, failure, afterRefusal, r.Sent())
+	return nil
+}
+
+// RecordFailureOf is RecordFailure for a caller who waits for tokens of its own and
+// knows whether the attempt was made.
+func (s *Strategy) RecordFailureOf(t retry.Token, failure error, made bool) error {
+	r, afterRefusal, err := s.tokens.TakeLast(t)
+	if err != nil {
+		return err
+	}
+	s.fail(t, r, failure, afterRefusal, made)
+	return nil
+}
+
+func (s *Strategy) fail(t retry.Token, r *retry.Record[operation], failure error, afterRefusal, made bool) {
+	switch {
+	case afterRefusal:
+	case made && s.config.Observer != nil:
 		s.tell(r, retry.Event{Kind: retry.AttemptEnded, Attempt: t.Attempt(), Err: failure, Quota: s.available(r)})
+	case !made:
+		r.Data.quota.Refund(r.Data.paid - r.Data.owed)
 	}
 	s.tokens.Close(r)
-	return nil
 }
 
 // Snapshot returns the state of the quotas.
 func (s *Strategy) Snapshot() retry.Snapshot {
 	snapshot := retry.Snapshot{Mode: "standard", Overflowed: s.quotas.Overflowed()}
 	now := s.config.Clock.Now()
-	s.quotas.Each(func(key retry.ScopeKey, quota *ratelimit.QuotaLine) {
+	s.quotas.Each(func(key retry.ScopeKey, a account) {
 		snapshot.Scopes = append(snapshot.Scopes, retry.ScopeSnapshot{
-			Scope: key.String(), Quota: quota.Available(now), QuotaCapacity: quota.Capacity(),
+			Key: key, Scope: key.String(), Quota: a.quota.Available(now), QuotaCapacity: a.quota.Capacity(),
 		})
 	})
 	slices.SortFunc(snapshot.Scopes, func(a, b retry.ScopeSnapshot) int { return strings.Compare(a.Scope, b.Scope) })

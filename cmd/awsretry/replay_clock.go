@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+)
+
+// replayClock is a clock that shows the time of a trace. It stands still unless
+// somebody waits on it and it is driven: then it jumps to the end of the wait.
+type replayClock struct {
+	*clock.Fake
+	zero time.Time // when the trace's seconds are 0
+}
+
+// newReplayClock returns a clock that shows start. Its zero is a whole second, so
+// that the windows of the measured rate lie as they do for the trace.
+func newReplayClock(start time.Duration) *replayClock {
+	zero := time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+	return &replayClock{Fake: clock.NewFake(zero.Add(start)), zero: zero}
+}
+
+// elapsed is the time of the trace.
+func (c *replayClock) elapsed() time.Duration { return c.Now().Sub(c.zero) }
+
+// Sleep is that of the Fake without its record of all sleeps, which would grow
+// with the trace.
+func (c *replayClock) Sleep(ctx context.Context, d time.Duration) error {
+	if err := ctx.Err(); err != nil || d <= 0 {
+		return err
+	}
+	woken := make(chan struct{})
+	timer := c.AfterFunc(d, func() { close(woken) })
+	select {
+	case <-woken:
+	case <-ctx.Done():
+		timer.Stop()
+	}
+	return ctx.Err()
+}
+
+// drive ends every wait, in a goroutine of its own, until stop is called. Traces
+// are replayed by one goroutine, so there is no more than one wait at a time, and
+// the time does not depend on which goroutine is faster.
+func (c *replayClock) drive(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var driver sync.WaitGroup
+	driver.Go(func() {
+		for c.BlockUntil(ctx, 1) == nil {
+			c.AdvanceToNext()
+		}
+	})
+	return func() {
+		cancel()
+		driver.Wait()
+	}
+}

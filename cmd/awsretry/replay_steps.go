@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+// stepLine is what is printed of a step with a response.
+type stepLine struct {
+	Request string   `json:"request,omitempty"`
+	Attempt int      `json:"attempt"`
+	Outcome string   `json:"outcome"`
+	Delay   *float64 `json:"delay_s"`
+	Quota   int      `json:"quota_after"`
+	*sendRateLine
+}
+
+// sendRateLine is what is printed of a send rate.
+type sendRateLine struct {
+	MeasuredRate float64 `json:"measured_tx_rate"`
+	FillRate     float64 `json:"fill_rate"`
+	MaxCapacity  float64 `json:"max_capacity"`
+	Tokens       float64 `json:"tokens"`
+	Enabled      bool    `json:"enabled"`
+}
+
+// step reads a step with a response and plays it.
+func (p *player) step(ctx context.Context, r *traceReader) (*stepLine, error) {
+	var name string
+	var got response
+	answered := false
+	present, err := r.object(func(member string) error {
+		switch member {
+		case "request":
+			value, err := r.text()
+			name = or(value, "")
+			return err
+		case "response":
+			got = response{}
+			return assign(&answered)(got.read(r))
+		default:
+			return r.skip()
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !present:
+		return nil, r.wrongType("an object", nil)
+	case !answered:
+		return nil, r.failIn("response", "is missing")
+	}
+	line, err := p.attempt(ctx, name, got.failure())
+	if err != nil {
+		return nil, err
+	}
+	return line, p.checkTime(r)
+}
+
+// attempt makes the next attempt of a request. The backoff counts from when the
+// retry was granted, whatever other requests have done since.
+func (p *player) attempt(ctx context.Context, name string, failure error) (*stepLine, error) {
+	current, known := p.requests[name]
+	if !known {
+		token, err := p.strategy.AcquireInitialToken(ctx, p.op)
+		if err != nil {
+			return nil, err
+		}
+		current.token = token
+	}
+	if err := p.clock.Sleep(ctx, current.due.Sub(p.clock.Now())); err != nil {
+		return nil, err
+	}
+	if err := current.token.WithoutDelay().Wait(ctx); err != nil {
+		return nil, err
+	}
+	granted := p.clock.Now()
+	outcome, next, err := p.answer(ctx, current.token, failure)
+	if err != nil {
+		return nil, err
+	}
+	if outcome == outcomeRetry {
+		p.requests[name] = request{token: next, due: granted.Add(next.Delay())}
+	} else {
+		delete(p.requests, name)
+	}
+	return p.line(name, current.token.Attempt(), outcome, next), nil
+}
+
+func (p *player) line(name string, attempt int, outcome string, next retry.Token) *stepLine {
+	state := p.state()
+	line := &stepLine{Request: name, Attempt: attempt, Outcome: outcome, Quota: state.Quota}
+	if outcome == outcomeRetry || next.Delay() > 0 {
+		line.Delay = new(seconds(next.Delay()))
+	}
+	if p.adaptive {
+		line.sendRateLine = &sendRateLine{
+			MeasuredRate: state.MeasuredRate, FillRate: state.FillRate,
+			MaxCapacity: state.SendCapacity, Tokens: state.SendTokens, Enabled: state.Limited,
+		}
+	}
+	return line
+}

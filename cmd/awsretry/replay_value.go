@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxSeconds is the longest time of a trace, both for a number in it and for all
+// of it. It is a little less than a Duration can hold, and leaves room for the
+// seconds since 1970.
+const maxSeconds = 9e9
+
+// text reads a string; nil for null.
+func (r *traceReader) text() (*string, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return nil, err
+	}
+	value, ok := token.(string)
+	if !ok {
+		return nil, r.wrongType("a string", token)
+	}
+	return &value, nil
+}
+
+// oneOf reads one of some strings; empty for null.
+func (r *traceReader) oneOf(names ...string) (string, error) {
+	value, err := r.text()
+	if err != nil || value == nil {
+		return "", err
+	}
+	if !slices.Contains(names, *value) {
+		return "", r.fail("must be one of %s, not %q", strings.Join(names, ", "), *value)
+	}
+	return *value, nil
+}
+
+// boolean reads true or false; false for null.
+func (r *traceReader) boolean() (bool, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return false, err
+	}
+	value, ok := token.(bool)
+	if !ok {
+		return false, r.wrongType("a boolean", token)
+	}
+	return value, nil
+}
+
+// number reads a number between two others; nil for null.
+func (r *traceReader) number(low, high float64) (*float64, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return nil, err
+	}
+	number, ok := token.(json.Number)
+	if !ok {
+		return nil, r.wrongType("a number", token)
+	}
+	value, err := number.Float64()
+	if err != nil || value < low || value > high {
+		return nil, r.fail("must be from %s to %s, not %s", inFull(low), inFull(high), number)
+	}
+	return &value, nil
+}
+
+// whole reads a whole number between two others; nil for null.
+func (r *traceReader) whole(low, high int) (*int, error) {
+	value, err := r.number(float64(low), float64(high))
+	if err != nil || value == nil {
+		return nil, err
+	}
+	if *value != math.Trunc(*value) {
+		return nil, r.fail("must be a whole number, not %s", inFull(*value))
+	}
+	return new(int(*value)), nil
+}
+
+// seconds reads a time in seconds, to the nearest nanosecond; nil for null.
+func (r *traceReader) seconds() (*time.Duration, error) {
+	value, err := r.number(0, maxSeconds)
+	if err != nil || value == nil {
+		return nil, err
+	}
+	return new(time.Duration(math.Round(*value * float64(time.Second)))), nil
+}
+
+func inFull(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
+
+// or returns what p points to, or the value if that is nothing.
+func or[T any](p *T, value T) T {
+	if p == nil {
+		return value
+	}
+	return *p
+}
