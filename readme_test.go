@@ -2,6 +2,7 @@ package awsretry_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -47,8 +48,15 @@ func TestCodeOfTheReadmeIsCompiled(t *testing.T) {
 
 func TestOutputsInTheReadmeArePrinted(t *testing.T) {
 	t.Parallel()
-	printed := flat(read(t, "examples/quickstart/testdata/profile-x.golden")) +
-		flat(strings.ReplaceAll(read(t, "example_test.go"), "// ", ""))
+	printed := flat(strings.ReplaceAll(read(t, "example_test.go"), "// ", ""))
+	for _, pattern := range []string{"examples/quickstart/testdata/*.golden", "cmd/awsretry/testdata/*.golden"} {
+		goldens, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, goldens)
+		for _, golden := range goldens {
+			printed += "\n" + flat(read(t, golden))
+		}
+	}
 	for _, block := range blocks(t, "text") {
 		require.Contains(t, printed, block)
 	}
