@@ -48,13 +48,22 @@ func merge(config, credentials []property) (*merged, error) {
 			PreserveSurroundedQuote: true,
 			KeyValueDelimiters:      "=",
 			ChildSectionDelimiter:   "\x00",
-		}, first[i], second[i])
+		}, first[i], others(second[i])...)
 		if err != nil {
 			return nil, errCanonical // Not err: its text may hold a value.
 		}
 		m.shards[i] = file
 	}
 	return m, nil
+}
+
+// others is the second text as ini.v1 takes it: none if it is empty, since the
+// reader of an empty one costs as much as any.
+func others(text []byte) []any {
+	if len(text) == 0 {
+		return nil
+	}
+	return []any{text}
 }
 
 // canonical writes the text of one file for each shard.
