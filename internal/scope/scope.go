@@ -3,7 +3,6 @@
 package scope
 
 import (
-	"maps"
 	"sync"
 	"sync/atomic"
 )
@@ -11,18 +10,20 @@ import (
 // DefaultLimit is how many scopes a strategy keeps unless told otherwise.
 const DefaultLimit = 10_000
 
-// Registry holds a value for each key. The zero key's is there from the start
-// and is found without a lock. When there are as many others as the limit allows,
-// further keys share one value, the overflow's. It is safe for concurrent use.
+// Registry holds a value for each key. The zero key's is there from the start.
+// When there are as many others as the limit allows, further keys share one value,
+// the overflow's. It is safe for concurrent use; finding a value that is there
+// takes no lock and writes nothing.
 type Registry[K comparable, V any] struct {
 	limit       int
 	create      func(K) V
 	whole       V
 	overflowKey K
 	overflowed  atomic.Uint64
+	others      sync.Map // of V by K
 
-	mu     sync.RWMutex
-	others map[K]V // guarded by mu
+	mu    sync.Mutex
+	count int // of others; guarded by mu, which is held to add one
 }
 
 // New returns a registry for at most limit keys besides the zero key; zero or
@@ -47,63 +48,66 @@ func (r *Registry[K, V]) Get(key K) (value V, created bool) {
 	if key == zero {
 		return r.whole, false
 	}
-	r.mu.RLock()
-	value, ok := r.others[key]
-	full := len(r.others) >= r.limit
-	r.mu.RUnlock()
-	switch {
-	case ok:
+	if value, ok := r.find(key); ok {
 		return value, false
-	case full:
-		r.overflowed.Add(1)
-		return r.add(r.overflowKey, r.limit+1)
-	default:
-		return r.add(key, r.limit)
 	}
+	if !r.full() {
+		if value, created, ok := r.add(key, r.limit); ok {
+			return value, created
+		}
+	}
+	r.overflowed.Add(1)
+	if value, ok := r.find(r.overflowKey); ok {
+		return value, false
+	}
+	value, created, _ = r.add(r.overflowKey, r.limit+1)
+	return value, created
 }
 
-// add creates the value for a key unless that is there, or there are limit others
-// by now.
-func (r *Registry[K, V]) add(key K, limit int) (value V, created bool) {
-	r.mu.RLock()
-	value, ok := r.others[key]
-	r.mu.RUnlock()
-	if ok {
+func (r *Registry[K, V]) find(key K) (value V, ok bool) {
+	found, ok := r.others.Load(key)
+	if !ok {
 		return value, false
 	}
+	value, ok = found.(V)
+	return value, ok
+}
+
+func (r *Registry[K, V]) full() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.count >= r.limit
+}
+
+// add creates the value for a key unless there are limit others by now. It
+// reports whether there is a value for the key afterwards.
+func (r *Registry[K, V]) add(key K, limit int) (value V, created, ok bool) {
 	fresh := r.create(key)
 	r.mu.Lock()
-	value, ok = r.others[key]
-	room := len(r.others) < limit
-	if !ok && room {
-		if r.others == nil {
-			r.others = make(map[K]V)
-		}
-		r.others[key] = fresh
+	defer r.mu.Unlock()
+	if value, ok := r.find(key); ok {
+		return value, false, true
 	}
-	r.mu.Unlock()
-	switch {
-	case ok:
-		return value, false
-	case room:
-		return fresh, true
-	default:
-		return r.Get(key) // full by now
+	if r.count >= limit {
+		return value, false, false
 	}
+	r.others.Store(key, fresh)
+	r.count++
+	return fresh, true, true
 }
 
 // Overflowed reports how often Get had to answer with the overflow's value.
 func (r *Registry[K, V]) Overflowed() uint64 { return r.overflowed.Load() }
 
 // Each calls f for every key and its value, the zero key first, the others in no
-// order. It holds no lock while it does.
+// order.
 func (r *Registry[K, V]) Each(f func(key K, value V)) {
-	r.mu.RLock()
-	others := maps.Clone(r.others)
-	r.mu.RUnlock()
 	var zero K
 	f(zero, r.whole)
-	for key, value := range others {
-		f(key, value)
-	}
+	r.others.Range(func(key, value any) bool {
+		k, _ := key.(K)
+		v, _ := value.(V)
+		f(k, v)
+		return true
+	})
 }
