@@ -1,0 +1,257 @@
+package adaptive_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// service allows rate requests a second, with a burst, and answers after 5 to 20
+// ms. It runs in a bubble's time.
+type service struct {
+	mu                sync.Mutex
+	rate, burst       float64
+	tokens            float64
+	last              time.Time
+	random            *rand.Rand
+	served, throttled int
+}
+
+func newService(rate float64, burst time.Duration) *service {
+	capacity := max(rate*burst.Seconds(), 1)
+	return &service{rate: rate, burst: capacity, tokens: capacity, last: time.Now(), random: rand.New(rand.NewPCG(1, 2))}
+}
+
+// call is one request.
+func (s *service) call(ctx context.Context) (struct{}, error) {
+	s.mu.Lock()
+	now := time.Now()
+	s.tokens = min(s.tokens+now.Sub(s.last).Seconds()*s.rate, s.burst)
+	s.last = now
+	latency := 5*time.Millisecond + time.Duration(s.random.Int64N(int64(15*time.Millisecond)))
+	served := s.tokens >= 1
+	if served {
+		s.tokens--
+		s.served++
+	} else {
+		s.throttled++
+	}
+	s.mu.Unlock()
+	if err := (clock.System{}).Sleep(ctx, latency); err != nil {
+		return struct{}{}, err
+	}
+	if !served {
+		return struct{}{}, errThrottle
+	}
+	return struct{}{}, nil
+}
+
+// set changes the rate from now on.
+func (s *service) set(rate float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rate = rate
+}
+
+// take returns what has been counted since the last call.
+func (s *service) take() (served, throttled int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	served, throttled = s.served, s.throttled
+	s.served, s.throttled = 0, 0
+	return served, throttled
+}
+
+// run is one client with workers that together offer five times the rate.
+type run struct {
+	rate           float64
+	burst          time.Duration
+	workers        int
+	then           float64 // the rate from the 30th second on; zero means the same
+	cutPerThrottle bool
+
+	goodput, throttled, longest float64 // what it has to reach
+}
+
+// result is what a run came to in a minute.
+type result struct {
+	goodput   float64 // of the rate
+	throttled float64 // of the requests
+	longest   time.Duration
+}
+
+// do runs the load: half a minute to settle, a minute more if the rate changes, and
+// a minute that is measured.
+func (r run) do(t *testing.T) (got result) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := adaptive.New(adaptive.Config{CutPerThrottle: r.cutPerThrottle})
+		require.NoError(t, err)
+		svc := newService(r.rate, r.burst)
+		ctx, stop := context.WithCancel(t.Context())
+		meter := &meter{}
+		var wg sync.WaitGroup
+		for range r.workers {
+			wg.Go(func() { work(ctx, s, svc, meter, time.Duration(float64(r.workers)/(5*r.rate)*float64(time.Second))) })
+		}
+		pass(ctx, 30*time.Second)
+		if r.then > 0 {
+			svc.set(r.then)
+			pass(ctx, time.Minute)
+		}
+		svc.take()
+		meter.start()
+		pass(ctx, time.Minute)
+		served, throttled := svc.take()
+		got.longest = meter.longest()
+		stop()
+		wg.Wait()
+		got.goodput = float64(served) / (r.final() * 60)
+		got.throttled = float64(throttled) / float64(served+throttled)
+	})
+	return got
+}
+
+func pass(ctx context.Context, d time.Duration) { _ = clock.System{}.Sleep(ctx, d) }
+
+// work sends an operation each pause, or as soon as the last one has ended.
+func work(ctx context.Context, s retry.Strategy, svc *service, m *meter, pause time.Duration) {
+	next := time.Now()
+	for ctx.Err() == nil {
+		began, first := time.Now(), true
+		_, _ = retry.Do(ctx, s, retry.Operation{}, func(ctx context.Context) (struct{}, error) {
+			if first {
+				m.waited(time.Since(began))
+			}
+			first = false
+			return svc.call(ctx)
+		})
+		if next = next.Add(pause); next.Before(time.Now()) {
+			next = time.Now()
+		}
+		pass(ctx, time.Until(next))
+	}
+}
+
+// meter remembers the longest wait before a first attempt.
+type meter struct {
+	mu  sync.Mutex
+	on  bool
+	max time.Duration
+}
+
+func (m *meter) start() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.on = true
+}
+
+func (m *meter) waited(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.on {
+		m.max = max(m.max, d)
+	}
+}
+
+func (m *meter) longest() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.max
+}
+
+// TestSettlesAtTheRateOfTheService is the proof that adaptive mode finds the rate of
+// a service, stays there, and follows it. -v prints the table; the runs with a cut
+// for each throttle, as in the SDKs, stand beside and have nothing to reach.
+func TestSettlesAtTheRateOfTheService(t *testing.T) {
+	t.Parallel()
+	const short = 100 * time.Millisecond
+	for _, r := range []run{
+		{rate: 5, burst: time.Second, workers: 10, goodput: 0.97, throttled: 0.10},
+		{rate: 5, burst: short, workers: 10, goodput: 0.70, throttled: 0.10},
+		{rate: 50, burst: time.Second, workers: 10, goodput: 0.95, throttled: 0.02},
+		{rate: 50, burst: short, workers: 10, goodput: 0.95, throttled: 0.02},
+		{rate: 50, burst: time.Second, workers: 100, goodput: 0.95, throttled: 0.02},
+		{rate: 50, burst: short, workers: 100, goodput: 0.95, throttled: 0.02},
+		{rate: 500, burst: time.Second, workers: 100, goodput: 0.95, throttled: 0.02},
+		{rate: 500, burst: short, workers: 100, goodput: 0.95, throttled: 0.02},
+		{rate: 50, burst: time.Second, workers: 100, then: 25, goodput: 0.95, throttled: 0.02},
+		{rate: 50, burst: time.Second, workers: 100, then: 100, goodput: 0.95, throttled: 0.02},
+		{rate: 500, burst: time.Second, workers: 100, then: 250, goodput: 0.95, throttled: 0.02},
+		{rate: 500, burst: time.Second, workers: 100, then: 1000, goodput: 0.93, throttled: 0.02},
+		{rate: 500, burst: short, workers: 100, then: 1000, goodput: 0.93, throttled: 0.02},
+	} {
+		got := r.do(t)
+		r.cutPerThrottle = true
+		theirs := r.do(t)
+		t.Logf("R %4v/s then %4v/s, burst %5v, N %3d: goodput %.3f R (a cut for each throttle: %.3f), throttled %.2f %% (%.2f %%), longest wait %.2f N/R (%.2f)",
+			r.rate, r.then, r.burst, r.workers, got.goodput, theirs.goodput, 100*got.throttled, 100*theirs.throttled,
+			r.inTurns(got.longest), r.inTurns(theirs.longest))
+		require.GreaterOrEqual(t, got.goodput, r.goodput)
+		require.LessOrEqual(t, got.throttled, r.throttled)
+		require.LessOrEqual(t, r.inTurns(got.longest), 3.0)
+	}
+}
+
+// inTurns expresses a wait in the time that the service needs to serve every worker
+// once.
+func (r run) inTurns(wait time.Duration) float64 {
+	return wait.Seconds() * r.final() / float64(r.workers)
+}
+
+// final is the rate that is measured.
+func (r run) final() float64 {
+	if r.then > 0 {
+		return r.then
+	}
+	return r.rate
+}
+
+// TestThrottledTableDoesNotSlowAnother has one client with two tables, of which one
+// allows five requests a second.
+func TestThrottledTableDoesNotSlowAnother(t *testing.T) {
+	t.Parallel()
+	served := func(withNeighbour bool) (count int) {
+		synctest.Test(t, func(t *testing.T) {
+			s, err := adaptive.New(adaptive.Config{})
+			require.NoError(t, err)
+			ctx, stop := context.WithCancel(t.Context())
+			var wg sync.WaitGroup
+			slow, fast := newService(5, time.Second), newService(1e6, time.Second)
+			for range 4 {
+				wg.Go(func() { work(ctx, scoped{s, "fast"}, fast, &meter{}, 0) })
+				if withNeighbour {
+					wg.Go(func() { work(ctx, scoped{s, "slow"}, slow, &meter{}, 0) })
+				}
+			}
+			pass(ctx, time.Minute)
+			count, _ = fast.take()
+			stop()
+			wg.Wait()
+		})
+		return count
+	}
+	alone, together := served(false), served(true)
+	t.Logf("requests a minute on the free table: %d alone, %d beside a throttled one", alone, together)
+	require.GreaterOrEqual(t, float64(together), 0.99*float64(alone))
+}
+
+// scoped puts every operation into one scope.
+type scoped struct {
+	retry.Strategy
+	name string
+}
+
+func (s scoped) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
+	op.Scope = s.name
+	return s.Strategy.AcquireInitialToken(ctx, op)
+}
