@@ -122,6 +122,71 @@ type nothing struct{}
 func (nothing) Name() string                               { return "nothing" }
 func (nothing) Classify(classify.Outcome) classify.Verdict { return classify.None() }
 
+func TestSettingsCountBeforeBehaviorAndServiceOfTheConfig(t *testing.T) {
+	t.Parallel()
+	numbers := awsretry.WithConfig(adaptive.Config{
+		Standard: standard.Config{Behavior: standard.V21, Service: "dynamodb"},
+	})
+	for _, c := range []struct {
+		name     string
+		behavior awsretry.Behavior
+		service  string
+		want     time.Duration
+	}{
+		{"behavior", awsretry.BehaviorV20, "dynamodb", time.Second},
+		{"service", awsretry.BehaviorV21, "s3", 50 * time.Millisecond},
+		{"both as in the config", awsretry.BehaviorV21, "dynamodb", 25 * time.Millisecond},
+		{"no service is set", awsretry.BehaviorV21, "", 25 * time.Millisecond},
+	} {
+		for _, mode := range []awsretry.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
+			t.Run(c.name+"/"+string(mode), func(t *testing.T) {
+				t.Parallel()
+				s, err := awsretry.Load(t.Context(), with(nil, "", numbers, awsretry.WithMode(mode),
+					awsretry.WithBehavior(c.behavior), awsretry.WithService(c.service))...)
+				require.NoError(t, err)
+				require.Equal(t, c.want, s.Plan(retry.Operation{}).Base)
+			})
+		}
+	}
+}
+
+func TestClockAndRandomOfTheConfigStayUnlessAnOptionReplacesThem(t *testing.T) {
+	t.Parallel()
+	first, second := &clock.Fake{}, &clock.Fake{}
+	half, whole := func() float64 { return 0.5 }, func() float64 { return 1 }
+	own := awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Clock: first, Random: half}})
+	for _, c := range []struct {
+		name  string
+		opts  []awsretry.Option
+		clock clock.Clock
+		delay time.Duration
+	}{
+		{"config", []awsretry.Option{own}, first, time.Second / 2},
+		{
+			"nil options",
+			[]awsretry.Option{own, awsretry.WithClock(nil), awsretry.WithRandom(nil)},
+			first, time.Second / 2,
+		},
+		{
+			"options",
+			[]awsretry.Option{awsretry.WithClock(second), awsretry.WithRandom(whole), own},
+			second, time.Second,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := awsretry.Load(t.Context(), with(nil, "", c.opts...)...)
+			require.NoError(t, err)
+			require.Same(t, c.clock, s.Clock())
+			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+			require.NoError(t, err)
+			token, err = s.RefreshRetryToken(t.Context(), token, unavailable{})
+			require.NoError(t, err)
+			require.Equal(t, c.delay, token.Delay())
+		})
+	}
+}
+
 func TestEachStrategyHasAQuotaOfItsOwn(t *testing.T) {
 	t.Parallel()
 	settings, err := awsretry.Resolve(t.Context(), with(nil, "")...)

@@ -48,16 +48,17 @@ func TestCodeOfTheReadmeIsCompiled(t *testing.T) {
 
 func TestOutputsInTheReadmeArePrinted(t *testing.T) {
 	t.Parallel()
-	printed := flat(strings.ReplaceAll(read(t, "example_test.go"), "// ", ""))
+	var printed strings.Builder
+	printed.WriteString(flat(strings.ReplaceAll(read(t, "example_test.go"), "// ", "")))
 	for _, pattern := range []string{"examples/quickstart/testdata/*.golden", "cmd/awsretry/testdata/*.golden"} {
 		goldens, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		require.NotEmpty(t, goldens)
 		for _, golden := range goldens {
-			printed += "\n" + flat(read(t, golden))
+			printed.WriteString("\n" + flat(read(t, golden)))
 		}
 	}
 	for _, block := range blocks(t, "text") {
-		require.Contains(t, printed, block)
+		require.Contains(t, printed.String(), block)
 	}
 }

@@ -35,6 +35,16 @@ func TestErrorSaysWhoWhyAndWhere(t *testing.T) {
 			"client-side: attempts exhausted (3 allowed) after 3 attempts: last error: status",
 		},
 		{
+			"attempts, of which nobody knows how many are allowed",
+			&retry.Error{Reason: retry.ErrAttemptsExhausted, Attempts: 3, Last: errServer},
+			"client-side: attempts exhausted after 3 attempts: last error: status",
+		},
+		{
+			"cancellation without a cause",
+			(&retry.Error{Reason: retry.ErrCanceled, Attempts: 1}).Because(ended(nil)),
+			"client-side: canceled by the caller after 1 attempt: context canceled",
+		},
+		{
 			"deadline",
 			(&retry.Error{Reason: retry.ErrDeadline, Attempts: 1, Last: errServer}).ForWait(2 * time.Second),
 			"client-side: wait would end after the caller's deadline (2s to wait) after 1 attempt: context deadline exceeded: last error: status",

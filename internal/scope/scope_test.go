@@ -39,6 +39,22 @@ func TestKeysPastTheLimitShareOneValue(t *testing.T) {
 	require.Equal(t, map[string]string{"": "", "a": "a", "b": "b", "overflow": "overflow"}, keys)
 }
 
+func TestLimitIsTheDefaultUnlessOneIsGiven(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{0, -1} {
+		r := scope.New(limit, "overflow", func(key string) *string { return &key })
+		for key := range 10_000 {
+			_, created := r.Get(strconv.Itoa(key))
+			require.True(t, created)
+		}
+		require.Zero(t, r.Overflowed())
+		value, _ := r.Get("one too many")
+		require.Equal(t, "overflow", *value)
+		require.Equal(t, uint64(1), r.Overflowed())
+	}
+	require.Equal(t, 10_000, scope.DefaultLimit, "as documented")
+}
+
 // TestRegistryConcurrentSafe counts in the values that goroutines find: if two of
 // them were given different values for one key, the sum would be short.
 func TestRegistryConcurrentSafe(t *testing.T) {

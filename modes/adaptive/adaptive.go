@@ -100,11 +100,11 @@ func (s *Strategy) RefreshRetryToken(ctx context.Context, t retry.Token, failure
 	}()
 	change := s.report(r, verdict)
 	inner, err := s.standard.RefreshJudged(ctx, r.Data.inner, failure, verdict, s.expected(ctx, r))
+	r.Data.inner = inner // refused or granted, it is what RecordFailure ends
 	s.tellChange(t, r, change)
 	if err != nil {
 		next = s.tokens.Refuse(t, inner.Delay())
 	} else {
-		r.Data.inner = inner
 		next = s.tokens.Next(t, inner.Delay())
 	}
 	decided = true

@@ -79,7 +79,7 @@ type run struct {
 	then           float64 // the rate from the 30th second on; zero means the same
 	cutPerThrottle bool
 
-	goodput, throttled, longest float64 // what it has to reach
+	goodput, throttled float64 // what it has to reach
 }
 
 // result is what a run came to in a minute.

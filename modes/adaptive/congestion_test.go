@@ -1,0 +1,161 @@
+package adaptive_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestThrottlesOfOneCongestionEventCutTheRateOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name           string
+		cutPerThrottle bool
+		end            func(s *adaptive.Strategy, token retry.Token) error
+	}{
+		{"refused retries", false, refresh},
+		{"failures", false, fail},
+		{"refused retries, one cut per throttle", true, refresh},
+		{"failures, one cut per throttle", true, fail},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, clk := newStrategy(t, func(config *adaptive.Config) {
+				config.Standard.MaxAttempts, config.CutPerThrottle = 1, c.cutPerThrottle
+			})
+			var inFlight [2]retry.Token
+			for i := range inFlight {
+				inFlight[i] = sent(t, s)
+			}
+			for range 20 {
+				clk.Advance(100 * time.Millisecond)
+				require.NoError(t, s.RecordSuccess(sent(t, s)))
+			}
+			require.NoError(t, c.end(s, inFlight[0]))
+			first, firstCut := s.Snapshot().Scopes[0], clk.Now()
+			require.Equal(t, firstCut, first.LastThrottle)
+			clk.Advance(100 * time.Millisecond)
+			require.NoError(t, c.end(s, inFlight[1]))
+			second := s.Snapshot().Scopes[0]
+			if !c.cutPerThrottle {
+				require.Equal(t, firstCut, second.LastThrottle)
+				require.InDelta(t, first.FillRate, second.FillRate, 0)
+				return
+			}
+			require.Equal(t, clk.Now(), second.LastThrottle)
+			require.InDelta(t, 0.7*first.FillRate, second.FillRate, 1e-12)
+		})
+	}
+}
+
+// sent begins an operation and waits until its attempt is sent.
+func sent(t *testing.T, s *adaptive.Strategy) retry.Token {
+	t.Helper()
+	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+	require.NoError(t, err)
+	require.NoError(t, token.Wait(t.Context()))
+	return token
+}
+
+func fail(s *adaptive.Strategy, token retry.Token) error { return s.RecordFailure(token, errThrottle) }
+
+func refresh(s *adaptive.Strategy, token retry.Token) error {
+	token, _ = s.RefreshRetryToken(context.Background(), token, errThrottle)
+	return s.RecordFailure(token, errThrottle)
+}
+
+func TestTokenThatWasNotWaitedForIsNotReported(t *testing.T) {
+	t.Parallel()
+	for name, use := range map[string]func(s *adaptive.Strategy, token retry.Token) error{
+		"refresh": refresh,
+		"failure": fail,
+		"success": func(s *adaptive.Strategy, token retry.Token) error { return s.RecordSuccess(token) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := &scripted{}
+			s, _ := newStrategy(t, l.use)
+			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+			require.NoError(t, err)
+			require.NoError(t, use(s, token))
+			require.Empty(t, l.reports)
+		})
+	}
+}
+
+func TestClassifierIsNotAskedAboutAnAttemptThatWasNotMade(t *testing.T) {
+	t.Parallel()
+	s, _ := newStrategy(t, func(c *adaptive.Config) { c.Standard.Classifier = panicking{} })
+	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+	require.NoError(t, err)
+	require.NoError(t, fail(s, token))
+}
+
+func TestWaitOfARetryKnowsTheLastError(t *testing.T) {
+	t.Parallel()
+	s, _ := newStrategy(t, func(c *adaptive.Config) { c.NoSendWait = true })
+	token, err := s.RefreshRetryToken(t.Context(), sent(t, s), errThrottle)
+	require.NoError(t, err)
+	err = token.WithoutDelay().Wait(t.Context())
+	require.ErrorIs(t, err, retry.ErrSendRateLimited)
+	require.ErrorIs(t, err, errThrottle)
+}
+
+func TestLongPollingSleepsOnceBeforeItReturnsInAdaptiveModeToo(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.Behavior, c.Standard.QuotaInitial = standard.V21, new(0)
+	})
+	err := do(t.Context(), t, clk, s, retry.Operation{LongPolling: true}, errThrottle)
+	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
+	require.Equal(t, []time.Duration{time.Second}, clk.Waits())
+}
+
+func TestPanicOfAClassifierIsReportedAsAnAttemptOnce(t *testing.T) {
+	t.Parallel()
+	l := &scripted{}
+	s, _ := newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.Classifier = panicking{}
+		l.use(c)
+	})
+	policy := retry.Policy[int](func(int, error) retry.Directive { return retry.Fail() })
+	require.PanicsWithValue(t, "classifier", func() {
+		_, _ = retry.Do(t.Context(), s, retry.Operation{}, answers(errServer), retry.WithPolicy(policy))
+	})
+	require.Equal(t, []bool{false}, l.reports)
+}
+
+func TestQuotaAndSendRateOverflowTogether(t *testing.T) {
+	t.Parallel()
+	var s *adaptive.Strategy
+	var made []retry.ScopeKey
+	nested := false
+	s, _ = newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.MaxScopes = 1
+		c.NewLimiter = func(key retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			made = append(made, key)
+			if !key.IsZero() && !nested {
+				nested = true // as another goroutine could at this moment
+				_, _ = s.AcquireInitialToken(context.Background(), retry.Operation{Scope: "b"})
+			}
+			return ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)
+		}
+	})
+	_, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "a"})
+	require.NoError(t, err)
+	a := retry.Operation{Scope: "a"}.Key()
+	require.Equal(t, []retry.ScopeKey{{}, a, retry.OverflowKey()}, made)
+	keys := []retry.ScopeKey{}
+	for _, scope := range s.Snapshot().Scopes {
+		keys = append(keys, scope.Key)
+	}
+	require.ElementsMatch(t, made, keys)
+}

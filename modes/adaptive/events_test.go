@@ -1,0 +1,143 @@
+package adaptive_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/retry"
+)
+
+type panicking struct{}
+
+func (panicking) Name() string                               { return "panicking" }
+func (panicking) Classify(classify.Outcome) classify.Verdict { panic("classifier") }
+
+// recorder is an observer that keeps what it is told.
+type recorder struct {
+	mu     sync.Mutex
+	events []retry.Event
+}
+
+func (r *recorder) Observe(_ context.Context, e retry.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, e)
+}
+
+// of returns the events of a kind.
+func (r *recorder) of(kind retry.EventKind) []retry.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []retry.Event
+	for _, e := range r.events {
+		if e.Kind == kind {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func (r *recorder) use(c *adaptive.Config) { c.Standard.Observer = r }
+
+func TestFailureThatAPolicyEndsIsAnAttemptThatEnded(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	s, _ := newStrategy(t, r.use)
+	policy := retry.Policy[int](func(int, error) retry.Directive { return retry.Fail() })
+	_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errServer), retry.WithPolicy(policy))
+	require.Equal(t, errServer, err)
+	require.Len(t, r.events, 1)
+	require.Equal(t, retry.AttemptEnded, r.events[0].Kind)
+	require.Equal(t, errServer, r.events[0].Err)
+	require.Equal(t, 1, r.events[0].Attempt)
+}
+
+func TestAttemptThatPanicsIsAnAttemptThatEnded(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	s, _ := newStrategy(t, r.use)
+	require.PanicsWithValue(t, "operation", func() {
+		_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { panic("operation") })
+	})
+	require.Len(t, r.events, 1)
+	require.Equal(t, retry.AttemptEnded, r.events[0].Kind)
+	require.Equal(t, retry.ErrAborted, r.events[0].Err)
+}
+
+func TestSuccessesBeforeTheFirstThrottleChangeNoRateThatCounts(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	s, clk := newStrategy(t, r.use)
+	for range 10 {
+		clk.Advance(time.Second)
+		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}))
+	}
+	require.Empty(t, r.of(retry.SendRateChanged))
+	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{MaxAttempts: 1}, errThrottle))
+	require.Len(t, r.of(retry.SendRateChanged), 1)
+	require.InDelta(t, s.Snapshot().Scopes[0].FillRate, r.of(retry.SendRateChanged)[0].Rate, 0)
+}
+
+func TestRefusedSendWaitIsARefusedRetry(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.NoSendWait = true
+		r.use(c)
+	})
+	err := do(t.Context(), t, clk, s, retry.Operation{}, errThrottle)
+	require.ErrorIs(t, err, retry.ErrSendRateLimited)
+	refused := r.of(retry.RetryRefused)
+	require.Len(t, refused, 1)
+	require.Equal(t, retry.ErrSendRateLimited, refused[0].Reason)
+	require.Equal(t, errThrottle, refused[0].Err)
+	require.Equal(t, 2, refused[0].Attempt)
+	require.Equal(t, time.Second, refused[0].Delay, "the rest of the two that a token takes")
+	require.Equal(t, clk.Now(), refused[0].Time)
+	require.Empty(t, r.of(retry.SendWaitBegan), "there was no wait")
+}
+
+func TestEventsOfSendWaitsTellTheQueueAndTheError(t *testing.T) {
+	t.Parallel()
+	began, over := make(chan retry.Event), make(chan retry.Event)
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.MaxAttempts = 1
+		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if e.Kind == retry.SendWaitBegan {
+				began <- e
+			}
+			if e.Kind == retry.SendWaitEnded {
+				over <- e
+			}
+		})
+	})
+	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle))
+	ctx, cancel := context.WithCancel(t.Context())
+	for i, caller := range []context.Context{t.Context(), ctx, t.Context()} {
+		token, err := s.AcquireInitialToken(caller, retry.Operation{})
+		require.NoError(t, err)
+		go func() { _ = token.Wait(caller) }()
+		e := <-began // told from within the queue
+		require.Equal(t, i, e.Waiting)
+		require.Equal(t, time.Duration(i+1)*2*time.Second, e.Delay)
+		require.InDelta(t, 0.5, e.Rate, 0)
+		require.Equal(t, i+1, s.Snapshot().Scopes[0].Waiting)
+	}
+	cancel()
+	e := <-over
+	require.ErrorIs(t, e.Err, retry.ErrCanceled)
+	require.Zero(t, e.Delay)
+	for range 2 {
+		clk.AdvanceToNext()
+		e = <-over
+		require.NoError(t, e.Err)
+	}
+	require.Equal(t, 4*time.Second, e.Delay)
+	require.Zero(t, s.Snapshot().Scopes[0].Waiting)
+}

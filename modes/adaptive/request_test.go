@@ -1,0 +1,210 @@
+package adaptive_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// scripted is a limiter that notes what it is asked and answers as it was told.
+type scripted struct {
+	listening
+	err      error
+	expected time.Duration
+	requests []ratelimit.Request
+	costs    []float64
+}
+
+func (l *scripted) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
+	if _, err := l.listening.Acquire(ctx, r); err != nil {
+		return time.Time{}, err
+	}
+	r.OnWait = nil // functions are not equal to each other
+	l.requests = append(l.requests, r)
+	return time.Time{}, l.err
+}
+
+func (l *scripted) Expected(cost float64) time.Duration {
+	l.costs = append(l.costs, cost)
+	return l.expected
+}
+
+func (l *scripted) use(c *adaptive.Config) {
+	c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
+}
+
+func TestLimitsOfTheConfigReachTheLimiter(t *testing.T) {
+	t.Parallel()
+	for _, observer := range []retry.Observer{
+		nil, retry.ObserverFunc(func(context.Context, retry.Event) {}),
+	} {
+		l := &scripted{}
+		s, clk := newStrategy(t, func(c *adaptive.Config) {
+			c.Standard.Observer = observer
+			c.MaxSendWait, c.MaxSendQueue, c.SendCost, c.NoSendWait = time.Minute, 7, 2.5, true
+			l.use(c)
+		})
+		end := clk.Now().Add(time.Hour)
+		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{NotAfter: end}, errServer))
+		want := ratelimit.Request{Cost: 2.5, NoWait: true, MaxWait: time.Minute, MaxQueue: 7, NotAfter: end}
+		require.Equal(t, []ratelimit.Request{want, want}, l.requests)
+		require.Equal(t, []float64{2.5}, l.costs, "what the retry has to expect")
+	}
+}
+
+func TestWaitsThatTheLimitsRefuse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(c *adaptive.Config)
+		op     retry.Operation
+		reason error
+		detail error
+	}{
+		{"any", func(c *adaptive.Config) { c.NoSendWait = true }, retry.Operation{}, retry.ErrSendRateLimited, ratelimit.ErrNoWait},
+		{
+			"too long", func(c *adaptive.Config) { c.MaxSendWait = 2*time.Second - 1 },
+			retry.Operation{},
+			retry.ErrSendRateLimited, ratelimit.ErrWaitLimit,
+		},
+		{
+			"past the end of the operation", nil,
+			retry.Operation{MaxElapsed: 2*time.Second - 1},
+			retry.ErrMaxElapsed, ratelimit.ErrNotAfter,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, clk := newStrategy(t, func(config *adaptive.Config) {
+				config.Standard.MaxAttempts = 1
+				if c.change != nil {
+					c.change(config)
+				}
+			})
+			require.Error(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle))
+			before := clk.Now()
+			err := do(t.Context(), t, clk, s, c.op)
+			refusal, ok := errors.AsType[*retry.Error](err)
+			require.True(t, ok)
+			require.Equal(t, c.reason, refusal.Reason)
+			require.Equal(t, 2*time.Second, refusal.Wait)
+			require.ErrorIs(t, err, c.detail)
+			require.ErrorIs(t, err, retry.ErrSendRateLimited)
+			require.Equal(t, before, clk.Now(), "at once")
+		})
+	}
+}
+
+func TestCallersPastTheLongestQueueAreRefused(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts, c.MaxSendQueue = 1, 1 })
+	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle))
+	first := make(chan error)
+	go func() {
+		_, err := retry.Do(t.Context(), s, retry.Operation{}, answers())
+		first <- err
+	}()
+	require.NoError(t, clk.BlockUntil(t.Context(), 1))
+	require.Equal(t, 1, s.Snapshot().Scopes[0].Waiting)
+	_, err := retry.Do(t.Context(), s, retry.Operation{}, answers())
+	require.ErrorIs(t, err, retry.ErrSendRateLimited)
+	require.ErrorIs(t, err, ratelimit.ErrQueueFull)
+	clk.AdvanceToNext()
+	require.NoError(t, <-first)
+}
+
+func TestErrorOfALimiterOfTheUser(t *testing.T) {
+	t.Parallel()
+	errOwn := errors.New("no route to the fleet")
+	l := &scripted{err: errOwn}
+	s, clk := newStrategy(t, l.use)
+	err := do(t.Context(), t, clk, s, retry.Operation{})
+	refusal, ok := errors.AsType[*retry.Error](err)
+	require.True(t, ok)
+	require.Equal(t, retry.ErrSendRateLimited, refusal.Reason)
+	require.Equal(t, errOwn, refusal.Detail)
+	require.EqualError(t, err, "client-side: held back by the send rate after 0 attempts: no route to the fleet")
+	require.Empty(t, l.reports, "an attempt that was refused is not reported")
+}
+
+func TestLimiterOfTheUserThatIsNilIsOneOfOurs(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return nil }
+	})
+	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "orders"}, errThrottle))
+	require.True(t, s.Snapshot().Scopes[1].Limited)
+}
+
+func TestBackoffAndSendWaitTogetherPastTheDeadlineAreRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		op       retry.Operation
+		deadline time.Duration
+		want     error
+	}{
+		{"deadline", retry.Operation{}, 2 * time.Second, retry.ErrDeadline},
+		{"end of the operation", retry.Operation{MaxElapsed: 2*time.Second - 1}, time.Hour, retry.ErrMaxElapsed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, clk := newStrategy(t, nil)
+			ctx, cancel := clk.WithTimeout(t.Context(), c.deadline)
+			defer cancel()
+			// A second of backoff would be possible, but the token takes two. Nobody moves
+			// the clock.
+			_, err := retry.Do(ctx, s, c.op, answers(errThrottle))
+			require.ErrorIs(t, err, c.want)
+			require.ErrorIs(t, err, errThrottle)
+			require.Equal(t, 500, s.Snapshot().Scopes[0].Quota, "nothing was charged")
+			require.Empty(t, clk.Waits())
+		})
+	}
+}
+
+func TestRefusedSendWaitGivesTheCostBack(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) { c.NoSendWait = true })
+	require.ErrorIs(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle), retry.ErrSendRateLimited)
+	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
+}
+
+func TestNoAttemptBeginsTooLateWhenTheRateFallsDuringItsWait(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts, c.CutPerThrottle = 1, true })
+	inFlight := make([]retry.Token, 40)
+	for i := range inFlight {
+		token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+		require.NoError(t, err)
+		require.NoError(t, token.Wait(t.Context()))
+		inFlight[i] = token
+	}
+	for range 20 {
+		clk.Advance(50 * time.Millisecond)
+		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}))
+	}
+	require.NoError(t, s.RecordFailure(inFlight[0], errThrottle))
+	ended := make(chan error)
+	go func() {
+		_, err := retry.Do(t.Context(), s, retry.Operation{MaxElapsed: 200 * time.Millisecond}, answers())
+		ended <- err
+	}()
+	require.NoError(t, clk.BlockUntil(t.Context(), 1))
+	for _, token := range inFlight[1:] {
+		require.NoError(t, s.RecordFailure(token, errThrottle))
+	}
+	start := clk.Now()
+	clk.Advance(time.Minute)
+	require.ErrorIs(t, <-ended, retry.ErrMaxElapsed)
+	require.Equal(t, start.Add(time.Minute), clk.Now())
+	require.Zero(t, s.Snapshot().Scopes[0].Waiting)
+}

@@ -1,0 +1,175 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestWaitIsCheckedAgainstTheEndOfTheOperationAndOfTheCaller(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name               string
+		deadline, notAfter time.Duration // from now; 0 for none
+		wait               time.Duration
+		want               error
+	}{
+		{"no limit", 0, 0, time.Hour, nil},
+		{"just within the deadline", time.Second, 0, time.Second - 1, nil},
+		{"to the deadline", time.Second, 0, time.Second, retry.ErrDeadline},
+		{"to the end of the operation", 0, time.Second, time.Second, nil},
+		{"past the end of the operation", 0, time.Second, time.Second + 1, retry.ErrMaxElapsed},
+		{"past both", time.Second, time.Second, time.Second + 1, retry.ErrDeadline},
+		{"within a late deadline", time.Hour, time.Second, 2 * time.Second, retry.ErrMaxElapsed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			ctx, op := t.Context(), retry.Operation{}
+			if c.deadline > 0 {
+				limited, cancel := clk.WithTimeout(ctx, c.deadline)
+				defer cancel()
+				ctx = limited
+			}
+			if c.notAfter > 0 {
+				op.NotAfter = clk.Now().Add(c.notAfter)
+			}
+			require.Equal(t, c.want, retry.CheckWait(ctx, clk, op, c.wait))
+		})
+	}
+}
+
+func TestNoAttemptBeginsAfterTheEarlierOfTwoEnds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                 string
+		notAfter, maxElapsed time.Duration
+		want                 int
+	}{
+		{"instant first", 500 * time.Millisecond, time.Hour, 1},
+		{"duration first", time.Hour, 500 * time.Millisecond, 1},
+		{"exactly at the instant", time.Second, time.Hour, 2},
+		{"exactly at the end of the duration", time.Hour, time.Second, 2},
+	} {
+		for _, mode := range []string{"standard", "adaptive"} {
+			t.Run(c.name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				clk := &clock.Fake{}
+				op := retry.Operation{NotAfter: clk.Now().Add(c.notAfter)}
+				n := 0
+				var err error
+				moving(t, clk, func() {
+					_, err = retry.Do(t.Context(), modes(t, clk, nil)[mode], op, func(context.Context) (int, error) {
+						n++
+						return 0, errServer
+					}, retry.WithMaxElapsed(c.maxElapsed))
+				})
+				require.ErrorIs(t, err, retry.ErrMaxElapsed)
+				require.Equal(t, c.want, n)
+			})
+		}
+	}
+}
+
+func TestWaitWithoutRoomIsRefusedAndItsCostGivenBack(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"standard", "adaptive"} {
+		for _, c := range []struct {
+			name   string
+			late   time.Duration // how much later than the grant the wait begins
+			within time.Duration // the caller's deadline, from then
+			want   error
+		}{
+			{"caller's deadline", 0, time.Second, retry.ErrDeadline},
+			{"end of the operation", 2 * time.Second, time.Hour, retry.ErrMaxElapsed},
+		} {
+			t.Run(c.name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				clk := &clock.Fake{}
+				s := modes(t, clk, nil)[mode]
+				token, err := s.AcquireInitialToken(t.Context(), retry.Operation{MaxElapsed: 2 * time.Second})
+				require.NoError(t, err)
+				require.NoError(t, token.Wait(t.Context()))
+				token, err = s.RefreshRetryToken(t.Context(), token, errServer)
+				require.NoError(t, err)
+				require.Equal(t, 495, s.(snapshotter).Snapshot().Scopes[0].Quota)
+				clk.Advance(c.late)
+				ctx, cancel := clk.WithTimeout(t.Context(), c.within)
+				defer cancel()
+				err = token.Wait(ctx) // nobody moves the clock
+				require.ErrorIs(t, err, c.want)
+				require.ErrorIs(t, err, errServer)
+				refusal, ok := errors.AsType[*retry.Error](err)
+				require.True(t, ok)
+				require.Equal(t, time.Second, refusal.Wait)
+				require.Equal(t, 1, refusal.Attempts)
+				require.NoError(t, s.RecordFailure(token, errServer))
+				require.Equal(t, 500, s.(snapshotter).Snapshot().Scopes[0].Quota)
+			})
+		}
+	}
+}
+
+func TestPolicyOfAnInnerLoopDoesNotJudgeTheOuterOne(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"standard", "adaptive"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			s := modes(t, clk, nil)[mode]
+			inner, outer := 0, 0
+			moving(t, clk, func() {
+				_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
+					outer++
+					return retry.Do(ctx, s, retry.Operation{}, func(context.Context) (int, error) { inner++; return 0, nil },
+						retry.WithPolicy(retry.Policy[int](func(int, error) retry.Directive { return retry.Again(classify.Transient) })))
+				})
+			})
+			require.Equal(t, []int{3, 1}, []int{inner, outer})
+		})
+	}
+}
+
+type never struct{}
+
+func (never) Name() string                               { return "never" }
+func (never) Classify(classify.Outcome) classify.Verdict { return classify.Forbidden() }
+
+func TestPolicyCountsWhateverTheUsersClassifierThinks(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"standard", "adaptive"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			s := modes(t, clk, nil)[mode]
+			n := 0
+			var err error
+			moving(t, clk, func() {
+				_, err = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { n++; return n, nil },
+					retry.WithClassifier(never{}),
+					retry.WithPolicy(retry.Policy[int](func(value int, _ error) retry.Directive {
+						if value < 3 {
+							return retry.Again(classify.Transient)
+						}
+						return retry.Default()
+					})))
+			})
+			require.NoError(t, err)
+			require.Equal(t, 3, n)
+		})
+	}
+}
+
+func TestNilPolicyFitsEveryType(t *testing.T) {
+	t.Parallel()
+	_, err := retry.Do(t.Context(), modes(t, &clock.Fake{}, nil)["standard"], retry.Operation{}, failing(nil),
+		retry.WithPolicy[string](nil))
+	require.NoError(t, err)
+}

@@ -1,0 +1,68 @@
+package retry_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestSlogObserverDoesNotFlood(t *testing.T) {
+	t.Parallel()
+	op := retry.Operation{Name: "GetItem", Scope: "orders"}
+	verdict := classify.RetryAs(classify.Throttling)
+	for _, c := range []struct {
+		name     string
+		longWait time.Duration
+		event    retry.Event
+		want     string
+	}{
+		{
+			name:  "first retry",
+			event: retry.Event{Kind: retry.RetryScheduled, Operation: op, Attempt: 1, Verdict: verdict, Delay: time.Second, Quota: 495, Err: errServer},
+			want:  "level=DEBUG msg=retry kind=throttling delay=1s quota=495 attempt=1 operation=GetItem scope=orders error=status\n",
+		},
+		{name: "second retry", event: retry.Event{Kind: retry.RetryScheduled, Operation: op, Attempt: 2, Verdict: verdict}},
+		{
+			name:  "long wait",
+			event: retry.Event{Kind: retry.SendWaitBegan, Attempt: 1, Delay: time.Second, Rate: 0.5, Waiting: 2},
+			want:  "level=INFO msg=\"waiting for the send rate\" delay=1s rate=0.5 waiting=2 attempt=1\n",
+		},
+		{name: "short wait", event: retry.Event{Kind: retry.SendWaitBegan, Attempt: 1, Delay: time.Second - 1}},
+		{
+			name: "short wait where all are wanted", longWait: -1,
+			event: retry.Event{Kind: retry.SendWaitBegan, Attempt: 1, Delay: time.Millisecond},
+			want:  "level=INFO msg=\"waiting for the send rate\" delay=1ms rate=0 waiting=0 attempt=1\n",
+		},
+		{
+			name:  "refusal",
+			event: retry.Event{Kind: retry.RetryRefused, Operation: op, Attempt: 3, Reason: retry.ErrQuotaExhausted, Quota: 2, Err: errServer},
+			want:  "level=WARN msg=\"retry refused\" reason=\"retry quota exhausted\" quota=2 attempt=3 operation=GetItem scope=orders error=status\n",
+		},
+		{name: "final failure", event: retry.Event{Kind: retry.RetryRefused, Reason: retry.ErrNotRetryable, Err: errors.New("404")}},
+		{name: "success", event: retry.Event{Kind: retry.AttemptEnded, Attempt: 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{
+				Level: slog.LevelDebug,
+				ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+					if a.Key == slog.TimeKey {
+						return slog.Attr{}
+					}
+					return a
+				},
+			}))
+			retry.SlogObserver{Logger: logger, LongWait: c.longWait}.Observe(context.Background(), c.event)
+			require.Equal(t, c.want, out.String())
+		})
+	}
+}
