@@ -1,0 +1,64 @@
+package proptest_test
+
+import (
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// refresh brings the state of the limiter up to now and returns it.
+func (r *limiterRun) refresh(t *rapid.T) ratelimit.SendRateState {
+	if len(r.queue) > 0 { // without anybody who waits there might be a token to get
+		_, err := r.limiter.Acquire(t.Context(), ratelimit.Request{NoWait: true})
+		require.ErrorIs(t, err, ratelimit.ErrNoWait)
+	}
+	state, _ := r.limiter.State()
+	return state
+}
+
+// check closes the books after a step.
+func (r *limiterRun) check(t *rapid.T) {
+	_, waiting := r.limiter.State()
+	require.Len(t, r.queue, waiting)
+	spent, last := 0.0, time.Time{}
+	for _, c := range r.callers {
+		if !c.done || c.err != nil {
+			continue
+		}
+		require.False(t, c.sent.Before(last), "served out of order")
+		last = c.sent
+		if !c.free {
+			spent += c.cost
+		}
+	}
+	r.checkBooks(t, spent)
+	r.checkTimer(t)
+}
+
+// checkBooks sees that no more has been granted than there was, and that the first
+// in line does not wait although its tokens are there.
+func (r *limiterRun) checkBooks(t *rapid.T, spent float64) {
+	state := r.refresh(t)
+	const rounding = 1e-6
+	require.LessOrEqual(t, spent+state.Tokens, r.brought+rounding)
+	require.GreaterOrEqual(t, state.Tokens, 0.0)
+	if len(r.queue) == 0 {
+		require.LessOrEqual(t, state.Tokens, state.Capacity)
+		return
+	}
+	first := r.queue[0]
+	require.Less(t, state.Tokens, first.cost, "the first in line is due")
+	require.LessOrEqual(t, state.Tokens, max(state.Capacity, first.cost))
+}
+
+// checkTimer sees that there is a timer as long as somebody waits, and no longer.
+func (r *limiterRun) checkTimer(t *rapid.T) {
+	timers := 0
+	if len(r.queue) > 0 {
+		timers = 1
+	}
+	require.Equal(t, timers, r.clock.Waiters())
+}

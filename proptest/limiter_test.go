@@ -1,0 +1,184 @@
+package proptest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+func TestLimiterServesInOrderAndWithinItsRate(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) { rapid.SyncTest(t, playLimiter) })
+}
+
+func playLimiter(t *rapid.T) {
+	clk := clock.NewFake(start())
+	config := ratelimit.SendRateConfig{CutPerThrottle: drawBool(t, "cut per throttle")}
+	run := &limiterRun{limiter: ratelimit.NewLimiter(config, clk), clock: clk}
+	defer run.cancelAll()
+	if drawBool(t, "throttled before") {
+		run.respond(drawInt(t, 0, 40, "responses"), ratelimit.Response{})
+		run.pass(500 * time.Millisecond)
+		run.respond(1, ratelimit.Response{Throttled: true})
+	}
+	t.Repeat(map[string]func(*rapid.T){
+		"":        run.check,
+		"arrive":  run.anyoneArrives,
+		"crowd":   run.crowdArrives,
+		"limited": run.limitedArrives,
+		"cancel":  run.someoneGivesUp,
+		"race":    run.someGiveUpWhileTimePasses,
+		"report":  run.anyReport,
+		"climb":   run.climb,
+		"pass":    func(t *rapid.T) { run.pass(drawPause(t, "pause")) },
+		"jump":    func(*rapid.T) { run.jump() },
+	})
+	// Whoever is first is served when its timer has fired, twice at most.
+	for rounds := 2 * len(run.queue); len(run.queue) > 0; rounds-- {
+		require.Positive(t, rounds, "%d wait still", len(run.queue))
+		run.jump()
+		run.check(t)
+	}
+	for _, c := range run.callers {
+		require.True(t, c.done)
+	}
+}
+
+func drawCost(t *rapid.T) float64 {
+	return rapid.OneOf(rapid.SampledFrom([]float64{0, 1, 3}), rapid.Float64Range(0.1, 6)).Draw(t, "cost")
+}
+
+func (r *limiterRun) anyoneArrives(t *rapid.T) {
+	before, owed := len(r.queue), r.owed()
+	c := r.arrive(t.Context(), ratelimit.Request{Cost: drawCost(t)})
+	if c.done {
+		require.NoError(t, c.err)
+		require.True(t, c.free || before == 0, "served before those who came earlier")
+		require.Equal(t, r.clock.Now(), c.sent)
+		return
+	}
+	r.checkWait(t, c, c.wait, before, owed)
+}
+
+func (r *limiterRun) crowdArrives(t *rapid.T) {
+	for range drawInt(t, 2, 8, "callers") {
+		r.arrive(t.Context(), ratelimit.Request{Cost: drawCost(t)})
+	}
+}
+
+// limitedArrives lets a caller come that does not accept every wait.
+func (r *limiterRun) limitedArrives(t *rapid.T) {
+	before, owed := len(r.queue), r.owed()
+	request := ratelimit.Request{Cost: drawCost(t)}
+	ctx, limit, deadline := t.Context(), drawDuration(t, 1, 10*time.Second, "limit"), false
+	var reason error // of a refusal
+	switch drawInt(t, 0, 4, "kind") {
+	case 0:
+		request.NoWait, reason, limit = true, ratelimit.ErrNoWait, 0
+	case 1:
+		request.MaxQueue = drawInt(t, 1, 5, "max queue")
+		if reason, limit = ratelimit.ErrQueueFull, forEver; before >= request.MaxQueue {
+			limit = 0
+		}
+	case 2:
+		request.MaxWait, reason = limit, ratelimit.ErrWaitLimit
+	case 3:
+		request.NotAfter, reason = r.clock.Now().Add(limit), ratelimit.ErrNotAfter
+	default:
+		reason, deadline = ratelimit.ErrDeadline, true
+		var cancel context.CancelFunc
+		ctx, cancel = r.clock.WithTimeout(ctx, limit)
+		t.Cleanup(cancel)
+	}
+	c := r.arrive(ctx, request)
+	refused, isRefused := errors.AsType[*ratelimit.WaitError](c.err)
+	switch {
+	case isRefused:
+		require.ErrorIs(t, c.err, reason)
+		require.False(t, c.waits)
+		r.checkWait(t, c, refused.Wait, before, owed)
+		require.True(t, refused.Wait.Expected > limit || deadline && refused.Wait.Expected == limit, "%v", c.err)
+	case c.done:
+		require.NoError(t, c.err)
+		require.True(t, c.free || before == 0, "served before those who came earlier")
+	default:
+		r.checkWait(t, c, c.wait, before, owed)
+		require.True(t, c.wait.Expected < limit || !deadline && c.wait.Expected == limit, "%v", c.wait)
+	}
+}
+
+const forEver = time.Duration(1<<63 - 1)
+
+// checkWait compares the wait that a caller was told of with the books.
+func (r *limiterRun) checkWait(t *rapid.T, c *caller, told ratelimit.Wait, ahead int, owed float64) {
+	state, _ := r.limiter.State()
+	require.Equal(t, ahead, told.Ahead)
+	require.InDelta(t, float64(state.FillRate), float64(told.FillRate), 0)
+	require.Positive(t, told.Expected)
+	requireClose(t, (owed+c.cost-state.Tokens)/float64(state.FillRate), told.Expected.Seconds(), "expected wait")
+}
+
+func (r *limiterRun) someoneGivesUp(t *rapid.T) {
+	if len(r.queue) == 0 {
+		return
+	}
+	c := r.queue[drawInt(t, 0, len(r.queue)-1, "who")]
+	c.cancel()
+	r.settle()
+	require.True(t, c.done)
+	require.ErrorIs(t, c.err, context.Canceled)
+}
+
+// someGiveUpWhileTimePasses leaves it open who is served first and who gives up.
+func (r *limiterRun) someGiveUpWhileTimePasses(t *rapid.T) {
+	var leaving []*caller
+	for range drawInt(t, 1, 3, "callers") {
+		if len(r.callers) > 0 {
+			leaving = append(leaving, r.callers[drawInt(t, 0, len(r.callers)-1, "who")])
+		}
+	}
+	pause := drawPause(t, "pause")
+	for _, c := range leaving {
+		c.cancel()
+	}
+	r.pass(pause)
+}
+
+func (r *limiterRun) anyReport(t *rapid.T) {
+	response := ratelimit.Response{Throttled: drawInt(t, 0, 2, "throttled") == 0}
+	if drawBool(t, "with the send instant") {
+		response.Sent = r.clock.Now().Add(-drawPause(t, "under way"))
+	}
+	r.respond(drawFrom(t, "responses", 1, 1, 5, 40), response)
+}
+
+// climb lets responses come that raise the rate.
+func (r *limiterRun) climb(t *rapid.T) {
+	for range drawInt(t, 1, 4, "windows") {
+		r.pass(500 * time.Millisecond)
+		r.respond(40, ratelimit.Response{})
+	}
+}
+
+// jump goes to the instant at which the first in line is due.
+func (r *limiterRun) jump() {
+	state, _ := r.limiter.State()
+	if d, moved := r.clock.AdvanceToNext(); moved {
+		r.brought += d.Seconds() * float64(state.FillRate)
+	}
+	r.settle()
+}
+
+// cancelAll lets everybody go, so that a run that has failed ends.
+func (r *limiterRun) cancelAll() {
+	for _, c := range r.callers {
+		c.cancel()
+	}
+}

@@ -1,0 +1,140 @@
+package proptest_test
+
+import (
+	"time"
+
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// standardModel is the standard mode as its rules S01 to S22 say it, one after the
+// other, for one goroutine.
+type standardModel struct {
+	config standard.Config // what the strategy was given, defaults not filled in
+	jitter int             // what the random source returns, in parts of jitterParts
+	ticks  int             // since the strategy was built
+	scopes map[string]*scopeModel
+}
+
+const jitterParts = 1024
+
+// The quota is counted in parts of a token, so that a refill of eighths of a token
+// a second and ticks of 1/512 s are whole numbers.
+const (
+	tick       = time.Second / 512
+	tokenParts = 8 * 512
+)
+
+// scopeModel is a quota and its books.
+type scopeModel struct {
+	parts               int
+	paid, back, brought int // in parts: by retries, by what gives back, by time
+}
+
+// operationModel is one operation.
+type operationModel struct {
+	op      retry.Operation
+	attempt int
+	paid    int       // what the last granted retry cost
+	made    bool      // the token of the attempt has been waited for
+	until   time.Time // no attempt begins later; zero if there is no such limit
+}
+
+// Outcomes of a failure.
+const (
+	retried         = "retry"
+	notRetryable    = "not retryable"
+	tooManyAttempts = "attempts exhausted"
+	noQuota         = "quota exhausted"
+	canceled        = "canceled"
+	beyondDeadline  = "beyond the deadline"
+	tooLate         = "maximum elapsed time"
+)
+
+// limits are what the caller's context allows.
+type limits struct {
+	now      time.Time
+	canceled bool
+	room     time.Duration // until the deadline; zero means that there is none
+}
+
+// fail is what becomes of an operation whose attempt failed.
+func (m *standardModel) fail(o *operationModel, f *failure, l limits) (outcome string, delay time.Duration) {
+	switch {
+	case f.kind == final: // S07, S19, and S14: a hint makes nothing retryable
+		return notRetryable, 0
+	case o.attempt >= m.attempts(o.op): // S08, S22
+		return tooManyAttempts, 0
+	case l.canceled:
+		return canceled, 0
+	}
+	scope, cost := m.scope(o.op), m.cost(f)
+	delay = m.delay(o, f)
+	if scope.parts/tokenParts < cost { // S09
+		if m.config.BackoffWhenEmpty || o.op.LongPolling && m.v21() { // S15, S20
+			return noQuota, delay
+		}
+		return noQuota, 0
+	}
+	if l.room > 0 && delay >= l.room {
+		return beyondDeadline, 0
+	}
+	if !o.until.IsZero() && l.now.Add(delay).After(o.until) {
+		return tooLate, 0
+	}
+	scope.parts -= cost * tokenParts
+	scope.paid += cost * tokenParts
+	o.paid, o.made = cost, false
+	o.attempt++
+	return retried, delay
+}
+
+// succeed gives back to the quota, S05 and S06, up to the capacity, S01.
+func (m *standardModel) succeed(o *operationModel) {
+	back := o.paid
+	if o.attempt == 1 {
+		back = 1
+	}
+	m.giveBack(o, back)
+}
+
+// end is the end of an operation without success. It gives nothing back, S07, but
+// for a retry that was granted and not made.
+func (m *standardModel) end(o *operationModel) {
+	if !o.made {
+		m.giveBack(o, o.paid)
+	}
+}
+
+func (m *standardModel) giveBack(o *operationModel, tokens int) {
+	scope := m.scope(o.op)
+	before := scope.parts
+	scope.parts = min(scope.parts+tokens*tokenParts, m.capacity()*tokenParts)
+	scope.back += scope.parts - before
+}
+
+// pass is time in which nothing happens but the refill.
+func (m *standardModel) pass(ticks int) {
+	m.ticks += ticks
+	for _, scope := range m.scopes {
+		m.refill(scope, ticks)
+	}
+}
+
+func (m *standardModel) refill(scope *scopeModel, ticks int) {
+	before := scope.parts
+	scope.parts = min(scope.parts+ticks*int(m.config.QuotaRefill*8), m.capacity()*tokenParts)
+	scope.brought += scope.parts - before
+}
+
+// scope is the quota that all operations of a key share, S18. It begins when the
+// strategy does.
+func (m *standardModel) scope(op retry.Operation) *scopeModel {
+	key := op.Key().String()
+	if m.scopes[key] == nil {
+		scope := &scopeModel{parts: m.initial() * tokenParts}
+		m.refill(scope, m.ticks)
+		m.scopes[key] = scope
+	}
+	return m.scopes[key]
+}

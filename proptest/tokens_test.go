@@ -1,0 +1,150 @@
+package proptest_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// phase is what the contract says that a token is good for.
+type phase string
+
+const (
+	fresh   phase = "fresh"   // for everything
+	waited  phase = "waited"  // for everything but another wait
+	refused phase = "refused" // for RecordFailure, and for a last sleep
+	used    phase = "used"    // for nothing
+)
+
+// held is a token that somebody has kept.
+type held struct {
+	token   retry.Token
+	issuer  int    // its strategy
+	phase   *phase // shared by the two tokens of a refused refresh
+	attempt int
+	delay   time.Duration
+}
+
+// tokenRun is several strategies and all tokens that they have ever issued.
+type tokenRun struct {
+	strategies []observable
+	held       []*held
+}
+
+func TestTokensAreGoodForWhatTheContractSays(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		clk := newJumper()
+		config := standard.Config{
+			Clock: clk, Observer: clk, Classifier: fickle{},
+			QuotaCapacity: new(60), BackoffWhenEmpty: drawBool(t, "backoff when empty"),
+		}
+		plain, err := standard.New(config)
+		require.NoError(t, err)
+		other, err := standard.New(config)
+		require.NoError(t, err)
+		limited, err := adaptive.New(adaptive.Config{Standard: config})
+		require.NoError(t, err)
+		run := &tokenRun{strategies: []observable{plain, other, limited}}
+		run.held = append(run.held, &held{issuer: -1, phase: new(used)}) // the zero token
+		t.Repeat(map[string]func(*rapid.T){
+			"":        run.check,
+			"acquire": run.acquire,
+			"wait":    run.wait,
+			"refresh": run.refresh,
+			"panic":   run.panicIn,
+			"succeed": run.succeed,
+			"fail":    run.fail,
+		})
+	})
+}
+
+// check sees that a token says the same for ever.
+func (r *tokenRun) check(t *rapid.T) {
+	for _, h := range r.held {
+		require.Equal(t, h.attempt, h.token.Attempt())
+		require.Equal(t, max(h.attempt-1, 0), h.token.RetryCount())
+		require.Equal(t, h.delay, h.token.Delay())
+	}
+}
+
+func (r *tokenRun) keep(token retry.Token, issuer int, p *phase) {
+	r.held = append(r.held, &held{token, issuer, p, token.Attempt(), token.Delay()})
+}
+
+// draw draws a token, one of the latest half of the time, and mostly its own
+// strategy.
+func (r *tokenRun) draw(t *rapid.T) (h *held, strategy int) {
+	first := 0
+	if drawBool(t, "late") {
+		first = max(len(r.held)-4, 0)
+	}
+	h = r.held[drawInt(t, first, len(r.held)-1, "token")]
+	strategy = max(h.issuer, 0)
+	if drawInt(t, 0, 3, "strategy as well") == 0 {
+		strategy = drawInt(t, 0, len(r.strategies)-1, "strategy")
+	}
+	return h, strategy
+}
+
+// misused is the error for a token that is in none of the phases, or nil.
+func (h *held) misused(strategy int, good ...phase) error {
+	if h.issuer != strategy {
+		return retry.ErrForeignToken
+	}
+	if slices.Contains(good, *h.phase) {
+		return nil
+	}
+	return retry.ErrTokenUsed
+}
+
+// against makes a call that the contract forbids, if it does, and sees that it
+// gives its error and changes nothing.
+func (r *tokenRun) against(t *rapid.T, forbidden error, call func() error) bool {
+	if forbidden == nil {
+		return false
+	}
+	before := r.snapshots()
+	require.ErrorIs(t, call(), forbidden)
+	require.Equal(t, before, r.snapshots())
+	return true
+}
+
+func (r *tokenRun) snapshots() []retry.Snapshot {
+	var all []retry.Snapshot
+	for _, s := range r.strategies {
+		all = append(all, s.Snapshot())
+	}
+	return all
+}
+
+var (
+	errAgain = errors.New("again")
+	errNever = errors.New("never")
+	errPanic = errors.New("panic")
+)
+
+// fickle is a classifier with three moods.
+type fickle struct{}
+
+func (fickle) Name() string { return "fickle" }
+
+func (fickle) Classify(o classify.Outcome) classify.Verdict {
+	switch {
+	case errors.Is(o.Err, errPanic):
+		panic(errPanic)
+	case errors.Is(o.Err, errAgain):
+		return classify.RetryAs(classify.Throttling)
+	default:
+		return classify.None()
+	}
+}
