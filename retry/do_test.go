@@ -88,6 +88,7 @@ func TestEveryOperationEndsExactlyOnce(t *testing.T) {
 		classifier classify.Classifier
 		opts       []retry.Option
 		cancelled  bool
+		deadline   time.Duration
 		panics     any
 		want       counts
 	}{
@@ -141,6 +142,11 @@ func TestEveryOperationEndsExactlyOnce(t *testing.T) {
 			want: counts{failures: 1},
 		},
 		{
+			name:     "deadline before the end of the backoff",
+			op:       func(int, func()) error { return errServer },
+			deadline: 1500 * time.Millisecond, want: counts{granted: 1, refused: 1, failures: 1},
+		},
+		{
 			name: "no time left for a retry",
 			op:   func(int, func()) error { return errServer },
 			opts: []retry.Option{retry.WithMaxElapsed(1500 * time.Millisecond)},
@@ -158,6 +164,11 @@ func TestEveryOperationEndsExactlyOnce(t *testing.T) {
 				defer cancel()
 				if c.cancelled {
 					cancel()
+				}
+				if c.deadline > 0 {
+					var release context.CancelFunc
+					ctx, release = clk.WithTimeout(ctx, c.deadline)
+					defer release()
 				}
 				var recovered any
 				n := 0
