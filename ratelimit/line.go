@@ -173,7 +173,7 @@ func (l *line) grantLocked(now time.Time) {
 		l.account.Lift(now, w.cost)
 		wait, ok := l.account.Take(now, w.cost)
 		if !ok {
-			l.armLocked(wait)
+			l.armLocked(l.account.Instant(now), wait)
 			return
 		}
 		l.removeLocked(w)
@@ -186,7 +186,10 @@ func (l *line) grantLocked(now time.Time) {
 	}
 }
 
-func (l *line) armLocked(wait time.Duration) {
+// armLocked sets the timer for the end of a wait that began at from. The clock is
+// read once more, because time may have passed since the caller read it.
+func (l *line) armLocked(from time.Time, wait time.Duration) {
+	wait = from.Add(wait).Sub(l.clock.Now())
 	if l.timer == nil {
 		l.timer = l.clock.AfterFunc(wait, l.wake)
 		return

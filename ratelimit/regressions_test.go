@@ -104,3 +104,30 @@ func TestLargestCapacityRefills(t *testing.T) {
 	quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: math.MaxInt, RefillPerSecond: ratelimit.Rate(math.Inf(1))}, at(0))
 	require.Equal(t, math.MaxInt, quota.Available(at(1)))
 }
+
+// A caller that gives up reads the clock before it takes the lock; time passes in
+// between.
+func TestTimerIsNotLateForWhoeverMovesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clk := &hookClock{Fake: new(clock.Fake)}
+		limiter := throttled(clk)
+		start := clk.Now()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _, _ = limiter.Acquire(ctx, ratelimit.Request{}) }()
+		synctest.Wait()
+		served := make(chan time.Time, 1)
+		go func() {
+			if sent, err := limiter.Acquire(t.Context(), ratelimit.Request{}); err == nil {
+				served <- sent
+			}
+		}()
+		synctest.Wait()
+		clk.hook = func() { clk.Advance(time.Second) }
+		cancel()
+		synctest.Wait()
+		clk.AdvanceToNext()
+		synctest.Wait()
+		require.Equal(t, 2*time.Second, (<-served).Sub(start))
+	})
+}
