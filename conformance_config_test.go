@@ -1,12 +1,9 @@
 package awsretry_test
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -14,45 +11,20 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/conformance"
 )
 
-// sharedCase is what resolving needs of a case of a shared-config.json; the
-// description in the file says how to read one.
-type sharedCase struct {
-	ID, Rule            string
-	Config, Credentials *string
-	ConfigBase64        []byte   `json:"config_base64"`
-	ConfigRepeat        [][2]any `json:"config_repeat"`
-	ConfigKind          string   `json:"config_kind"`
-	CredentialsKind     string   `json:"credentials_kind"`
-	Env                 map[string]string
-	Platform            string
-	HomeFallback        string `json:"home_fallback"`
-	Want                struct {
-		Profiles         map[string]map[string]any
-		ErrorContainsAny []string `json:"error_contains_any"`
-		ConfigPath       *string  `json:"config_path"`
-		CredentialsPath  *string  `json:"credentials_path"`
-		Profile          *string
-	}
-}
+// sharedCase is a case as Resolve is to see it.
+type sharedCase struct{ conformance.SharedCase }
 
 // TestResolveFollowsSharedConfigCases takes the cases of this project and, if
 // AWSRETRY_CONFORMANCE names a directory, those in it through Resolve: every
 // profile has the retry settings that the case says, or the file is refused.
 func TestResolveFollowsSharedConfigCases(t *testing.T) {
 	t.Parallel()
-	dirs := map[string]string{"own": "testdata"}
-	if dir := os.Getenv("AWSRETRY_CONFORMANCE"); dir != "" {
-		dirs["shared"] = dir
-	}
-	for source, dir := range dirs {
-		data, err := os.ReadFile(filepath.Join(dir, "shared-config.json"))
-		require.NoError(t, err)
-		var doc struct{ Cases []sharedCase }
-		require.NoError(t, json.Unmarshal(data, &doc))
-		require.NotEmpty(t, doc.Cases)
-		for _, c := range doc.Cases {
+	for source, file := range conformance.Load[conformance.SharedConfig](t, ".", os.Getenv("AWSRETRY_CONFORMANCE"), "shared-config.json") {
+		for _, shared := range file.Cases {
+			c := sharedCase{shared}
 			t.Run(source+"/"+c.Rule+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()
 				if c.Env != nil {
@@ -126,20 +98,10 @@ func (c sharedCase) files() fstest.MapFS {
 			files[name] = &fstest.MapFile{Data: []byte(text)}
 		}
 	}
-	var text strings.Builder
-	text.Write(c.ConfigBase64)
-	for _, part := range c.ConfigRepeat {
-		text.WriteString(strings.Repeat(part[0].(string), int(part[1].(float64))))
-	}
-	if c.Config != nil {
-		text.WriteString(*c.Config)
-	}
-	add("home/me/.aws/config", text.String(), c.ConfigKind)
-	credentials := ""
-	if c.Credentials != nil {
-		credentials = *c.Credentials
-	}
-	add("home/me/.aws/credentials", credentials, c.CredentialsKind)
+	text, _ := c.ConfigText()
+	add("home/me/.aws/config", text, c.ConfigKind)
+	text, _ = c.CredentialsText()
+	add("home/me/.aws/credentials", text, c.CredentialsKind)
 	return files
 }
 

@@ -12,7 +12,8 @@ import (
 //
 // An implementation is safe for concurrent use, its Now never goes backwards,
 // and it never runs the function of a timer inside AfterFunc, Reset or Stop:
-// callers arm timers while they hold locks that the function takes.
+// callers read the clock and arm timers while they hold locks that the function
+// takes.
 type Clock interface {
 	// Now returns the current time.
 	Now() time.Time

@@ -1,7 +1,6 @@
 package config_test
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,85 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/conformance"
 )
-
-// sharedCase is one case of a shared-config.json; its description says how to
-// read one.
-type sharedCase struct {
-	ID              string
-	Rule            string
-	Config          *string
-	Credentials     *string
-	ConfigBase64    []byte `json:"config_base64"`
-	ConfigRepeat    [][2]any
-	ConfigKind      string `json:"config_kind"`
-	CredentialsKind string `json:"credentials_kind"`
-	Env             map[string]string
-	Platform        string
-	HomeFallback    string `json:"home_fallback"`
-	Want            struct {
-		Profiles         map[string]map[string]any
-		ErrorContainsAny []string `json:"error_contains_any"`
-		ConfigPath       *string  `json:"config_path"`
-		CredentialsPath  *string  `json:"credentials_path"`
-		Profile          *string
-	}
-}
-
-func (c *sharedCase) UnmarshalJSON(data []byte) error {
-	type plain sharedCase
-	raw := struct {
-		*plain
-		Repeat [][2]any `json:"config_repeat"`
-	}{plain: (*plain)(c)}
-	err := json.Unmarshal(data, &raw)
-	c.ConfigRepeat = raw.Repeat
-	return err
-}
-
-// configText gives the text of the config file, and whether there is one.
-func (c *sharedCase) configText() (string, bool) {
-	switch {
-	case c.ConfigBase64 != nil:
-		return string(c.ConfigBase64), true
-	case c.ConfigRepeat != nil:
-		var b strings.Builder
-		for _, part := range c.ConfigRepeat {
-			b.WriteString(strings.Repeat(part[0].(string), int(part[1].(float64))))
-		}
-		return b.String(), true
-	case c.Config != nil:
-		return *c.Config, true
-	}
-	return "", false
-}
 
 // readCases gives the cases of this project and, if AWSRETRY_CONFORMANCE names a
 // directory, those in it.
-func readCases(t *testing.T) map[string][]sharedCase {
+func readCases(t *testing.T) map[string]conformance.SharedConfig {
 	t.Helper()
-	dirs := map[string]string{"own": filepath.Join("..", "testdata")}
-	if dir := os.Getenv("AWSRETRY_CONFORMANCE"); dir != "" {
-		dirs["shared"] = dir
-	}
-	all := map[string][]sharedCase{}
-	for name, dir := range dirs {
-		data, err := os.ReadFile(filepath.Join(dir, "shared-config.json"))
-		require.NoError(t, err)
-		var doc struct{ Cases []sharedCase }
-		require.NoError(t, json.Unmarshal(data, &doc))
-		require.NotEmpty(t, doc.Cases)
-		all[name] = doc.Cases
-	}
-	return all
+	return conformance.Load[conformance.SharedConfig](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "shared-config.json")
 }
 
 func TestSharedConfigCases(t *testing.T) {
 	t.Parallel()
-	for source, cases := range readCases(t) {
+	for source, file := range readCases(t) {
 		t.Run(source, func(t *testing.T) {
 			t.Parallel()
-			for _, c := range cases {
+			for _, c := range file.Cases {
 				t.Run(c.Rule+"/"+c.ID, func(t *testing.T) {
 					t.Parallel()
 					if c.Env != nil {
@@ -106,7 +42,7 @@ func TestSharedConfigCases(t *testing.T) {
 func TestOwnCasesCoverEveryRule(t *testing.T) {
 	t.Parallel()
 	count := map[string]int{}
-	for _, c := range readCases(t)["own"] {
+	for _, c := range readCases(t)["own"].Cases {
 		count[c.Rule]++
 	}
 	for rule := range strings.FieldsSeq(`R01 R02 R03 R04 R05 R06 R07 R08 R09 R10 R11
@@ -116,7 +52,7 @@ func TestOwnCasesCoverEveryRule(t *testing.T) {
 	require.Len(t, count, 21)
 }
 
-func checkLocation(t *testing.T, c sharedCase) {
+func checkLocation(t *testing.T, c conformance.SharedCase) {
 	t.Helper()
 	src := config.Sources{
 		LookupEnv: lookupIn(c.Env),
@@ -146,15 +82,12 @@ func checkLocation(t *testing.T, c sharedCase) {
 	}
 }
 
-func checkProfiles(t *testing.T, c sharedCase) {
+func checkProfiles(t *testing.T, c conformance.SharedCase) {
 	t.Helper()
 	dir := t.TempDir()
-	text, exists := c.configText()
+	text, exists := c.ConfigText()
 	configPath := layOut(t, dir, "config", text, exists, c.ConfigKind)
-	text, exists = "", false
-	if c.Credentials != nil {
-		text, exists = *c.Credentials, true
-	}
+	text, exists = c.CredentialsText()
 	credentials := layOut(t, dir, "credentials", text, exists, c.CredentialsKind)
 	src := config.Sources{FS: permitted(), LookupEnv: lookupIn(map[string]string{
 		config.EnvConfigFile: configPath, config.EnvCredentialsFile: credentials,

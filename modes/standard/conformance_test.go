@@ -11,13 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// newFromCase builds the strategy that a case is given.
-func newFromCase(t *testing.T, behavior string, g conformance.Given) *standard.Strategy {
-	t.Helper()
+// configOf is how the strategy of a case is set up.
+func configOf(behavior string, g conformance.Given) standard.Config {
 	config := standard.Config{
 		Behavior:      standard.Behavior(behavior),
 		Service:       g.Service,
@@ -32,9 +32,7 @@ func newFromCase(t *testing.T, behavior string, g conformance.Given) *standard.S
 	if g.QuotaCapacity == nil {
 		config.QuotaCapacity = g.InitialQuota
 	}
-	s, err := standard.New(config)
-	require.NoError(t, err)
-	return s
+	return config
 }
 
 // outcomeOf names the outcome as the vectors do.
@@ -53,20 +51,31 @@ func outcomeOf(err error) string {
 	}
 }
 
+// TestStrategyFollowsTheVectors runs adaptive mode too: it adds a send rate to what
+// standard mode does and changes nothing of it.
 func TestStrategyFollowsTheVectors(t *testing.T) {
 	t.Parallel()
 	for title, file := range conformance.Load[conformance.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range append(file.Sequences, file.Concurrent...) {
-			t.Run(title+"/"+c.ID, func(t *testing.T) { stepThrough(t, c) })
+			config := configOf(c.Behavior, c.Given)
+			t.Run(title+"/"+c.ID+"/standard", func(t *testing.T) {
+				s, err := standard.New(config)
+				require.NoError(t, err)
+				stepThrough(t, c, s)
+			})
+			t.Run(title+"/"+c.ID+"/adaptive", func(t *testing.T) {
+				s, err := adaptive.New(adaptive.Config{Standard: config})
+				require.NoError(t, err)
+				stepThrough(t, c, s)
+			})
 		}
 	}
 }
 
 // stepThrough calls the strategy's verbs as a loop of the user's own would,
 // without waiting.
-func stepThrough(t *testing.T, c conformance.Sequence) {
+func stepThrough(t *testing.T, c conformance.Sequence, s strategy) {
 	t.Helper()
-	s := newFromCase(t, c.Behavior, c.Given)
 	open := map[string]retry.Token{}
 	for i, step := range c.Steps {
 		token, ok := open[step.Request]
@@ -115,7 +124,8 @@ func TestDoFollowsTheVectors(t *testing.T) {
 // time, and looks at when attempts are made and when Do returns.
 func doThrough(t *testing.T, c conformance.Sequence) {
 	t.Helper()
-	s := newFromCase(t, c.Behavior, c.Given)
+	s, err := standard.New(configOf(c.Behavior, c.Given))
+	require.NoError(t, err)
 	for i := 0; i < len(c.Steps); {
 		var returned time.Time // when the last attempt did
 		first := i
