@@ -46,8 +46,7 @@ func (c *Cubic) Throttle(now time.Time, rate Rate) Rate {
 //
 // K is when the curve reaches lastMax again, so that dt = 0 gives 0.7 * lastMax.
 func (c *Cubic) Success(now time.Time) Rate {
-	k := math.Cbrt(float64(c.lastMax) * (1 - cubicBeta) / cubicScale)
-	d := now.Sub(c.lastThrottle).Seconds() - k
+	d := now.Sub(c.lastThrottle).Seconds() - c.k()
 	return Rate(float64(cubicScale*float64(d*float64(d*d))) + float64(c.lastMax))
 }
 
@@ -56,3 +55,13 @@ func (c *Cubic) LastMax() Rate { return c.lastMax }
 
 // LastThrottle reports when the last throttle was, or the start.
 func (c *Cubic) LastThrottle() time.Time { return c.lastThrottle }
+
+// k is how many seconds after a throttle the rate is back at the maximum.
+func (c *Cubic) k() float64 {
+	return math.Cbrt(float64(c.lastMax) * (1 - cubicBeta) / cubicScale)
+}
+
+// recovery is k as a duration.
+func (c *Cubic) recovery() time.Duration {
+	return time.Duration(c.k() * float64(time.Second))
+}

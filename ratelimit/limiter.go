@@ -13,7 +13,7 @@ import (
 // in line; no lock is held while they wait, and a change of the rate moves the
 // timer. It is safe for concurrent use and needs no goroutine of its own.
 type Limiter struct {
-	// limited is true from the first throttle on; before it Acquire takes no lock.
+	// limited is true once attempts may have to wait; before that Acquire takes no lock.
 	limited atomic.Bool
 
 	line
@@ -28,11 +28,13 @@ func NewLimiter(config SendRateConfig, clk clock.Clock) *Limiter {
 	}
 	l := &Limiter{state: NewSendRate(config, start)}
 	l.clock, l.account = clk, &l.state
+	l.limited.Store(l.state.limited)
 	return l
 }
 
 // Acquire returns when the caller may send, and that instant, which Report
-// wants to know. Until the first throttle that is at once. It fails without
+// wants to know. Until the first throttle that is at once, unless there is a
+// starting rate. It fails without
 // waiting when the request does not allow the wait or ctx would be done before
 // its end (*WaitError), and with ctx.Err() when ctx is done first. A failure
 // takes no token and gives up the place in the queue.

@@ -1,6 +1,9 @@
 package ratelimit
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // SendRate is the state of adaptive mode for one scope: it measures the rate of
 // responses, steers a send rate by their throttles and hands out send tokens
@@ -11,12 +14,15 @@ import "time"
 // read as the newest one.
 type SendRate struct {
 	cutPerThrottle bool
+	ceiling        Rate // math.Inf(1) if there is none
+	starting       Rate // 0 if there is none
 
 	newest   time.Time
 	measured MeasuredRate
 	cubic    Cubic
 	bucket   Bucket
 	limited  bool
+	cut      bool // at least once; lastCut is when it was last
 	lastCut  time.Time
 }
 
@@ -28,18 +34,51 @@ type SendRateConfig struct {
 	// the requests in flight at the first throttle cut the rate, it would
 	// collapse.
 	CutPerThrottle bool
+	// StartingRate limits from the start on, at this rate, for a limit that is
+	// published: no throttle is needed to learn it. The first send token is there
+	// at once. Until the first throttle the rate does not fall below StartingRate
+	// and grows from it as CUBIC does when it is back at the old maximum. Zero means
+	// Ceiling, and without a ceiling that nothing is limited before the first
+	// throttle.
+	StartingRate Rate
+	// Ceiling is a rate that the send rate never exceeds; zero means none. It is
+	// subject to MinFillRate.
+	Ceiling Rate
 	// Start is when a Limiter's measurement begins; zero means when it is made.
 	Start time.Time
 }
 
 // NewSendRate returns a state that begins at start, whatever config.Start is.
+// Rates that are negative or not a number count as zero.
 func NewSendRate(config SendRateConfig, start time.Time) SendRate {
-	return SendRate{
+	s := SendRate{
 		cutPerThrottle: config.CutPerThrottle,
+		ceiling:        Rate(math.Inf(1)),
 		newest:         start,
 		measured:       NewMeasuredRate(start),
 		cubic:          NewCubic(start, 0),
 	}
+	starting := Rate(amount(float64(config.StartingRate)))
+	if ceiling := Rate(amount(float64(config.Ceiling))); ceiling > 0 {
+		s.ceiling = ceiling
+		if starting == 0 || starting > ceiling {
+			starting = ceiling
+		}
+	}
+	if starting > 0 {
+		s.begin(start, max(starting, MinFillRate))
+	}
+	return s
+}
+
+// begin turns limiting on at a rate that is known to be good, as if CUBIC had just
+// come back to it.
+func (s *SendRate) begin(start time.Time, rate Rate) {
+	s.starting, s.limited = rate, true
+	s.cubic = NewCubic(start, rate)
+	s.cubic.lastThrottle = start.Add(-s.cubic.recovery())
+	s.bucket.SetRate(start, rate)
+	s.bucket.Give(start, 1)
 }
 
 // Response is what an attempt tells a SendRate.
@@ -57,12 +96,19 @@ type Response struct {
 //	             limiting is on; new rate = 0.7 * rate to use; limiting is on
 //	             from now on
 //	otherwise    new rate = what Cubic.Success says
-//	both         never above twice the measured rate
+//	both         never above twice the measured rate, nor above the ceiling
+//
+// A starting rate stands in for a measured rate below it until the first throttle,
+// as demand that is lower than a known limit says nothing about the limit, and
+// after it for as long as nothing has been measured.
 //
 // It reports whether the response was a throttle that cut the rate.
 func (s *SendRate) Report(now time.Time, r Response) (cut bool) {
 	now = s.forward(now)
 	measured := s.measured.Response(now)
+	if !s.cut || measured == 0 {
+		measured = max(measured, s.starting)
+	}
 	var rate Rate
 	switch {
 	case !r.Throttled:
@@ -75,16 +121,16 @@ func (s *SendRate) Report(now time.Time, r Response) (cut bool) {
 			use = min(use, s.bucket.Fill())
 		}
 		rate = s.cubic.Throttle(now, use)
-		s.limited, s.lastCut, cut = true, now, true
+		s.limited, s.cut, s.lastCut, cut = true, true, now, true
 	}
-	s.bucket.SetRate(now, min(rate, 2*measured))
+	s.bucket.SetRate(now, min(rate, 2*measured, s.ceiling))
 	return cut
 }
 
 // answersEarlierCut reports whether a throttle belongs to the congestion event
 // that the last cut answered already: only strictly before counts.
 func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
-	if s.cutPerThrottle || !s.limited {
+	if s.cutPerThrottle || !s.cut {
 		return false
 	}
 	if sent.IsZero() {
@@ -138,7 +184,8 @@ func (s *SendRate) SetRate(now time.Time, rate Rate) {
 
 // SendRateState is a SendRate at an instant.
 type SendRateState struct {
-	// Limited is true from the first throttle on.
+	// Limited is true from the first throttle on, or from the start if there is a
+	// starting rate.
 	Limited bool
 	// FillRate is the send rate: tokens that the bucket gains each second.
 	FillRate Rate
