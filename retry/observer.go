@@ -24,8 +24,8 @@ func (f ObserverFunc) Observe(ctx context.Context, e Event) { f(ctx, e) }
 // EventKind is what happened.
 type EventKind uint8
 
-// The kinds of events, with the fields that they set besides Time, Operation and
-// Attempt, which all have.
+// The kinds of events, with the fields that they set besides Time, Operation, Scope
+// and Attempt, which all have.
 const (
 	// AttemptEnded: an attempt came back. Err, which is nil after success, Verdict
 	// where it was asked for one, Quota.
@@ -45,9 +45,13 @@ const (
 	SendWaitEnded
 	// SendRateChanged: Rate, RateBefore.
 	SendRateChanged
-	// ScopeCreated: an operation was the first of its scope. The scope of the
+	// ScopeCreated: an operation was the first of its scope. Part. The scope of the
 	// strategy as a whole is there from the start.
 	ScopeCreated
+	// ScopeEvicted: the state of a scope was dropped, because nobody had used it for a
+	// while when another scope was created. Scope, which is not that of Operation,
+	// Part.
+	ScopeEvicted
 )
 
 // String returns the kind's name in lower case, such as "retry-scheduled".
@@ -67,6 +71,30 @@ func (k EventKind) String() string {
 		return "send-rate-changed"
 	case ScopeCreated:
 		return "scope-created"
+	case ScopeEvicted:
+		return "scope-evicted"
+	default:
+		return "unknown"
+	}
+}
+
+// ScopePart is what a strategy keeps for a scope.
+type ScopePart uint8
+
+// The parts of a scope. They may have keys of their own, and come and go on their
+// own.
+const (
+	QuotaPart ScopePart = iota + 1
+	SendRatePart
+)
+
+// String returns "quota", "send-rate" or "unknown".
+func (p ScopePart) String() string {
+	switch p {
+	case QuotaPart:
+		return "quota"
+	case SendRatePart:
+		return "send-rate"
 	default:
 		return "unknown"
 	}
@@ -80,6 +108,11 @@ type Event struct {
 	Time time.Time
 	// Operation is the operation that caused the event.
 	Operation Operation
+	// Scope is the scope that it is about: of the send rate in its events, of the
+	// retry quota in all others. It is the overflow's for operations that share that.
+	Scope ScopeKey
+	// Part is what of the scope was created or evicted.
+	Part ScopePart
 	// Attempt is the number of the attempt that ended or is waiting.
 	Attempt int
 	// Err is the error of the attempt or of the wait.

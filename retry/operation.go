@@ -2,7 +2,6 @@ package retry
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
@@ -44,48 +43,6 @@ type Operation struct {
 	NotAfter time.Time
 }
 
-// Key returns the scope of the operation: the key of its retry quota and of its
-// send rate.
-func (o Operation) Key() ScopeKey {
-	if o.Scope != "" {
-		return ScopeKey{name: o.Scope}
-	}
-	return ScopeKey{service: o.Service, region: o.Region, resource: o.Resource}
-}
-
-// Unscoped reports whether the operation belongs to the strategy as a whole, that is
-// whether its Key is zero, without making the key.
-func (o Operation) Unscoped() bool {
-	return len(o.Scope)|len(o.Service)|len(o.Region)|len(o.Resource) == 0
-}
-
-// ScopeKey identifies a scope: operations with the same key share a retry quota
-// and a send rate. It is comparable. The zero value is the scope of the strategy
-// as a whole.
-type ScopeKey struct {
-	name                      string
-	service, region, resource string
-	overflow                  bool
-}
-
-// IsZero reports whether k is the scope of the strategy as a whole.
-func (k ScopeKey) IsZero() bool {
-	return len(k.name)|len(k.service)|len(k.region)|len(k.resource) == 0 && !k.overflow
-}
-
-// String returns the name that was given, or service, region and resource with
-// a slash in between; empty for the strategy as a whole. It is for people: two keys
-// may look the same.
-func (k ScopeKey) String() string {
-	if k.overflow {
-		return "(overflow)"
-	}
-	if k.name != "" || k.IsZero() {
-		return k.name
-	}
-	return strings.TrimRight(k.service+"/"+k.region+"/"+k.resource, "/")
-}
-
 // CheckWait returns why a wait of d must not be begun: ErrDeadline if it could
 // not end before the deadline of ctx, ErrMaxElapsed if it would end after
 // op.NotAfter, nil if there is room for it. It reads the clock only if there is
@@ -105,7 +62,3 @@ func CheckWait(ctx context.Context, clk clock.Clock, op Operation, d time.Durati
 		return nil
 	}
 }
-
-// OverflowKey returns the key of the scope that operations share when a strategy
-// has as many scopes as it may.
-func OverflowKey() ScopeKey { return ScopeKey{overflow: true} }

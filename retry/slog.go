@@ -58,7 +58,7 @@ func (o SlogObserver) log(ctx context.Context, level slog.Level, message string,
 	}
 	attrs = append(attrs, slog.Int("attempt", e.Attempt))
 	for _, named := range []slog.Attr{
-		slog.String("operation", e.Operation.Name), slog.String("scope", e.Operation.Key().String()),
+		slog.String("operation", e.Operation.Name), slog.String("scope", e.Scope.String()),
 	} {
 		if named.Value.String() != "" {
 			attrs = append(attrs, named)

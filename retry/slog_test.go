@@ -26,7 +26,7 @@ func TestSlogObserverDoesNotFlood(t *testing.T) {
 	}{
 		{
 			name:  "first retry",
-			event: retry.Event{Kind: retry.RetryScheduled, Operation: op, Attempt: 1, Verdict: verdict, Delay: time.Second, Quota: 495, Err: errServer},
+			event: retry.Event{Kind: retry.RetryScheduled, Operation: op, Scope: op.Key(), Attempt: 1, Verdict: verdict, Delay: time.Second, Quota: 495, Err: errServer},
 			want:  "level=DEBUG msg=retry kind=throttling delay=1s quota=495 attempt=1 operation=GetItem scope=orders error=status\n",
 		},
 		{name: "second retry", event: retry.Event{Kind: retry.RetryScheduled, Operation: op, Attempt: 2, Verdict: verdict}},
@@ -43,7 +43,7 @@ func TestSlogObserverDoesNotFlood(t *testing.T) {
 		},
 		{
 			name:  "refusal",
-			event: retry.Event{Kind: retry.RetryRefused, Operation: op, Attempt: 3, Reason: retry.ErrQuotaExhausted, Quota: 2, Err: errServer},
+			event: retry.Event{Kind: retry.RetryRefused, Operation: op, Scope: op.Key(), Attempt: 3, Reason: retry.ErrQuotaExhausted, Quota: 2, Err: errServer},
 			want:  "level=WARN msg=\"retry refused\" reason=\"retry quota exhausted\" quota=2 attempt=3 operation=GetItem scope=orders error=status\n",
 		},
 		{name: "final failure", event: retry.Event{Kind: retry.RetryRefused, Reason: retry.ErrNotRetryable, Err: errors.New("404")}},

@@ -14,7 +14,8 @@ import "context"
 // is not given back then.
 type Strategy interface {
 	// AcquireInitialToken begins an operation. The token's Attempt is 1. The
-	// strategies of this module never refuse it.
+	// strategies of this module never refuse it, unless a function of the user says
+	// something impossible of the operation's scope.
 	AcquireInitialToken(ctx context.Context, op Operation) (Token, error)
 
 	// RefreshRetryToken reports that the attempt failed and asks for another one.

@@ -54,8 +54,9 @@ func (t Token) Wait(ctx context.Context) error {
 // cell is the part of an operation's state that makes tokens single-use. It is
 // pooled with that state; the generation tells the tokens of all its lives apart.
 type cell struct {
-	word   atomic.Uint64 // generation and phase
-	issuer issuer        // set once, before the first token
+	word   atomic.Uint64            // generation and phase
+	issuer issuer                   // set once, before the first token
+	held   atomic.Pointer[ScopeKey] // see Record.Hold
 }
 
 // issuer is the Tokens that a cell belongs to.
@@ -76,7 +77,8 @@ func (t Token) clock() clock.Clock {
 type phase uint64
 
 const (
-	issued  phase = iota // all calls
+	free    phase = iota // all calls; the operation has not begun to count as under way, or has ended
+	issued               // all calls
 	waiting              // none: a Wait is under way
 	ready                // all but Wait: the attempt may have been made
 	refused              // RecordFailure, and Wait for a last sleep
@@ -84,6 +86,7 @@ const (
 	over                 // none: the token's generation is not the present one
 
 	phaseBits = 3
+	phaseMask = 1<<phaseBits - 1
 )
 
 func word(generation uint64, p phase) uint64 { return generation<<phaseBits | uint64(p) }
@@ -94,7 +97,7 @@ func (t Token) phase() phase {
 	if now>>phaseBits != t.generation {
 		return over
 	}
-	return phase(now & (1<<phaseBits - 1))
+	return phase(now & phaseMask)
 }
 
 // move changes the phase of the token's own generation.
@@ -102,10 +105,17 @@ func (t Token) move(from, to phase) bool {
 	return t.cell.word.CompareAndSwap(word(t.generation, from), word(t.generation, to))
 }
 
+// begin moves a token that nobody has waited for to the given phase.
+func (t Token) begin(to phase) bool {
+	now := t.phase()
+	return now <= issued && t.move(now, to)
+}
+
 func (t Token) set(p phase) { t.cell.word.Store(word(t.generation, p)) }
 
-// take ends the token's generation, if it is in the given phase. Nobody holds a
-// token of the next one yet, so the caller then owns the state alone.
-func (t Token) take(from phase) bool {
-	return t.cell.word.CompareAndSwap(word(t.generation, from), word(t.generation+1, issued))
+// take ends the token's generation, if it is in the given phase, and begins the
+// next one in another. Nobody holds a token of that yet, so the caller then owns
+// the state alone.
+func (t Token) take(from, next phase) bool {
+	return t.cell.word.CompareAndSwap(word(t.generation, from), word(t.generation+1, next))
 }

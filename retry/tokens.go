@@ -22,7 +22,8 @@ type Tokens[D any] struct {
 	// Refused, if not nil, is called when a Wait fails, with its error.
 	Refused func(t Token, r *Record[D], e *Error)
 
-	pool sync.Pool
+	pool   sync.Pool
+	roster roster
 }
 
 // Record is the state of one operation. Whoever got it from Open or Take owns it
@@ -30,7 +31,7 @@ type Tokens[D any] struct {
 type Record[D any] struct {
 	// Operation is what Open was called with.
 	Operation Operation
-	// Scope is the key of Operation; a strategy may set another one.
+	// Scope is the key of Operation until the strategy sets another one.
 	Scope ScopeKey
 	// Context is the context of the operation, for events.
 	Context context.Context //nolint:containedctx // it belongs to the operation and ends with it
@@ -66,6 +67,7 @@ func (ts *Tokens[D]) Open(ctx context.Context, op *Operation) (Token, *Record[D]
 	if !ok {
 		r = &Record[D]{}
 		r.issuer = &owned[D]{tokens: ts, record: r}
+		ts.roster.add(&r.cell)
 	}
 	r.Operation, r.Context = *op, ctx
 	if !op.Unscoped() || !r.Scope.IsZero() {
@@ -79,28 +81,33 @@ func (ts *Tokens[D]) Open(ctx context.Context, op *Operation) (Token, *Record[D]
 
 // Take uses the token up and returns its record, or ErrForeignToken or
 // ErrTokenUsed.
-func (ts *Tokens[D]) Take(t Token) (*Record[D], error) {
+func (ts *Tokens[D]) Take(t Token) (*Record[D], error) { return ts.take(t, issued) }
+
+// TakeToEnd is Take for RecordSuccess.
+func (ts *Tokens[D]) TakeToEnd(t Token) (*Record[D], error) { return ts.take(t, t.lastPhase()) }
+
+// TakeLast is TakeToEnd for RecordFailure: it takes a refused token too, and
+// reports that.
+func (ts *Tokens[D]) TakeLast(t Token) (r *Record[D], afterRefusal bool, err error) {
+	r, err = ts.TakeToEnd(t)
+	if err == ErrTokenUsed && t.take(refused, t.lastPhase()) { //nolint:errorlint // returned as it is, from take
+		r, err = ts.record(t)
+		return r, true, err
+	}
+	return r, false, err
+}
+
+func (ts *Tokens[D]) take(t Token, next phase) (*Record[D], error) {
 	r, err := ts.record(t)
 	if err != nil {
 		return nil, err
 	}
 	now := t.phase()
-	if now != ready && now != issued || !t.take(now) {
+	if now > ready || now == waiting || !t.take(now, next) {
 		return nil, ErrTokenUsed
 	}
 	r.sent = now == ready
 	return r, nil
-}
-
-// TakeLast is Take for RecordFailure: it takes a refused token too, and reports
-// that.
-func (ts *Tokens[D]) TakeLast(t Token) (r *Record[D], afterRefusal bool, err error) {
-	r, err = ts.Take(t)
-	if err == ErrTokenUsed && t.take(refused) { //nolint:errorlint // returned as it is, four lines above
-		r, err = ts.record(t)
-		return r, true, err
-	}
-	return r, false, err
 }
 
 // Next issues the token for the attempt that follows the one of the used token t,
@@ -130,6 +137,9 @@ func (ts *Tokens[D]) Restore(t Token, r *Record[D]) {
 // Close ends the operation of a record. The record may be another operation's
 // from then on.
 func (ts *Tokens[D]) Close(r *Record[D]) {
+	if now := r.word.Load(); now&phaseMask != uint64(free) {
+		r.word.Store(word(now>>phaseBits, free))
+	}
 	r.Context, r.Last = nil, nil
 	ts.pool.Put(r)
 }
@@ -160,9 +170,9 @@ func (o *owned[D]) clock() clock.Clock { return o.tokens.clock() }
 
 func (o *owned[D]) wait(ctx context.Context, t Token) error {
 	switch {
-	case t.delay <= 0 && o.tokens.Send == nil && ctx.Err() == nil && t.move(issued, ready):
+	case t.delay <= 0 && o.tokens.Send == nil && ctx.Err() == nil && t.begin(ready):
 		return nil // there was nothing to wait for
-	case t.move(issued, waiting):
+	case t.begin(waiting):
 		return o.waitToSend(ctx, t)
 	case t.move(refused, resting):
 		defer t.set(refused)

@@ -2,7 +2,6 @@ package adaptive
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
@@ -25,14 +24,14 @@ type Strategy struct {
 	config   Config
 	standard *standard.Strategy
 	tokens   retry.Tokens[operation]
-	limiters *scope.Registry[retry.ScopeKey, Limiter]
+	limiters *scope.Registry[retry.ScopeKey, limiterOr]
 }
 
 // operation is what the strategy keeps of one operation.
 type operation struct {
-	inner   retry.Token // of the standard strategy
-	limiter Limiter
-	sent    time.Time // when the present attempt got its send token
+	inner retry.Token // of the standard strategy
+	scope *sendScope
+	sent  time.Time // when the present attempt got its send token
 }
 
 var (
@@ -55,11 +54,9 @@ func New(config Config) (*Strategy, error) {
 	if config.Standard.Observer != nil {
 		s.tokens.Refused = s.tellRefused
 	}
-	start := inner.Clock().Now()
-	// The standard strategy bounds the number of scopes, and this follows it.
-	s.limiters = scope.New(math.MaxInt, retry.OverflowKey(), func(key retry.ScopeKey) Limiter {
-		return config.limiter(key, inner.Clock(), start)
-	})
+	if s.limiters, err = s.newScopes(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -69,17 +66,18 @@ func (s *Strategy) Clock() clock.Clock { return s.standard.Clock() }
 // Plan returns the numbers for an operation, which are those of the standard mode.
 func (s *Strategy) Plan(op retry.Operation) standard.Plan { return s.standard.Plan(op) }
 
-// AcquireInitialToken begins an operation. It never fails and does not wait; the
-// token's Wait does.
+// AcquireInitialToken begins an operation. It does not wait; the token's Wait
+// does. It fails only if Config.SendLimit says something impossible of the scope.
 func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
-	inner, key := s.standard.Begin(ctx, op)
-	limiter := s.limiters.Whole()
-	if !op.Unscoped() {
-		limiter, _ = s.limiters.Get(key)
-	}
 	t, r := s.tokens.Open(ctx, &op)
-	r.Scope = key
-	r.Data = operation{inner: inner, limiter: limiter}
+	if s.config.SendScope == nil && op.Unscoped() {
+		r.Hold(nil)
+		r.Data.scope = s.limiters.Whole()
+	} else if err := s.enter(t, r); err != nil {
+		s.tokens.Close(r)
+		return retry.Token{}, err
+	}
+	r.Data.inner, _ = s.standard.AcquireInitialToken(ctx, op) // never fails
 	return t, nil
 }
 
@@ -117,7 +115,7 @@ func (s *Strategy) expected(ctx context.Context, r *retry.Record[operation]) tim
 	if _, limited := ctx.Deadline(); !limited && r.Operation.NotAfter.IsZero() {
 		return 0
 	}
-	return r.Data.limiter.Expected(s.config.SendCost)
+	return r.Data.scope.Value.limiter.Expected(s.config.SendCost)
 }
 
 // judge asks the classifier. If that panics, t is good for RecordFailure still.
@@ -135,10 +133,11 @@ func (s *Strategy) judge(t retry.Token, r *retry.Record[operation], failure erro
 
 // RecordSuccess tells the limiter and the standard strategy.
 func (s *Strategy) RecordSuccess(t retry.Token) error {
-	r, err := s.tokens.Take(t)
+	r, err := s.tokens.TakeToEnd(t)
 	if err != nil {
 		return err
 	}
+	r.Data.scope.Touch()
 	change := s.report(r, classify.None())
 	err = s.standard.RecordSuccess(r.Data.inner)
 	s.tellChange(t, r, change)
@@ -153,6 +152,7 @@ func (s *Strategy) RecordFailure(t retry.Token, failure error) error {
 	if err != nil {
 		return err
 	}
+	r.Data.scope.Touch()
 	var change ratelimit.Change
 	if !afterRefusal && r.Sent() {
 		change = s.report(r, s.judge(t, r, failure))
@@ -168,7 +168,7 @@ func (s *Strategy) report(r *retry.Record[operation], verdict classify.Verdict) 
 	if !r.Sent() {
 		return ratelimit.Change{}
 	}
-	return r.Data.limiter.Report(ratelimit.Response{
+	return r.Data.scope.Value.limiter.Report(ratelimit.Response{
 		Sent:      r.Data.sent,
 		Throttled: verdict.Kind() == classify.Throttling,
 	})
@@ -193,5 +193,8 @@ func (s *Strategy) tellRefused(t retry.Token, r *retry.Record[operation], e *ret
 // tell completes an event and passes it on.
 func (s *Strategy) tell(r *retry.Record[operation], e retry.Event) {
 	e.Time, e.Operation = s.Clock().Now(), r.Operation
+	if e.Part == 0 {
+		e.Scope = r.Scope
+	}
 	retry.Emit(r.Context, s.config.Standard.Observer, e)
 }

@@ -51,8 +51,19 @@ type Config struct {
 	// SendCost is how many send tokens an attempt takes; zero means 1.
 	SendCost float64
 
+	// SendScope returns the key of the send rate of an operation; nil means
+	// retry.Operation.Key. It must be safe for concurrent use. The retry quota has a
+	// function of its own, standard.Config.QuotaScope.
+	SendScope func(op retry.Operation) retry.ScopeKey
+	// SendLimit returns what is known of the limit of a scope when it is first used;
+	// nil means that nothing is. The key is zero for the strategy as a whole, and
+	// retry.OverflowKey for what operations share when there are too many scopes. A
+	// limit that is impossible is an error of New, or of AcquireInitialToken. It must
+	// be safe for concurrent use.
+	SendLimit func(scope retry.ScopeKey) SendLimit
+
 	// NewLimiter makes the limiter of a scope; nil, or a nil result, means a
-	// ratelimit.Limiter of its own. The key is zero for the strategy as a whole.
+	// ratelimit.Limiter with the SendLimit of the scope. The key is as there.
 	NewLimiter func(scope retry.ScopeKey, clk clock.Clock) Limiter
 }
 
@@ -71,12 +82,30 @@ func (c Config) Check() error {
 	return errors.Join(errs...)
 }
 
-// limiter returns a new limiter for a scope of a strategy built at start.
-func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) Limiter {
-	if c.NewLimiter != nil {
-		if limiter := c.NewLimiter(key, clk); limiter != nil {
-			return limiter
+// SendLimit is what a user knows of a limit on the rate of attempts, in attempts
+// per second. Its zero value is nothing.
+type SendLimit struct {
+	// Starting is a rate to start at, at least ratelimit.MinFillRate. Attempts are
+	// held back to it from the first one on, and the rate moves from there as adaptive
+	// mode moves it. Zero means Ceiling.
+	Starting ratelimit.Rate
+	// Ceiling is a rate never to exceed, at least ratelimit.MinFillRate and at least
+	// Starting. Zero means none.
+	Ceiling ratelimit.Rate
+}
+
+func (l SendLimit) check() error {
+	for _, field := range []struct {
+		name string
+		rate ratelimit.Rate
+	}{{"starting rate", l.Starting}, {"ceiling", l.Ceiling}} {
+		rate := float64(field.rate)
+		if rate != 0 && !(rate >= float64(ratelimit.MinFillRate) && !math.IsInf(rate, 0)) {
+			return fmt.Errorf("%s %v: must be 0 or a finite number of %v or more", field.name, rate, ratelimit.MinFillRate)
 		}
 	}
-	return ratelimit.NewLimiter(ratelimit.SendRateConfig{CutPerThrottle: c.CutPerThrottle, Start: start}, clk)
+	if l.Ceiling > 0 && l.Starting > l.Ceiling {
+		return fmt.Errorf("starting rate %v: must not be above the ceiling of %v", l.Starting, l.Ceiling)
+	}
+	return nil
 }

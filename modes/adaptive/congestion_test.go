@@ -7,10 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
-	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -131,31 +129,4 @@ func TestPanicOfAClassifierIsReportedAsAnAttemptOnce(t *testing.T) {
 		_, _ = retry.Do(t.Context(), s, retry.Operation{}, answers(errServer), retry.WithPolicy(policy))
 	})
 	require.Equal(t, []bool{false}, l.reports)
-}
-
-func TestQuotaAndSendRateOverflowTogether(t *testing.T) {
-	t.Parallel()
-	var s *adaptive.Strategy
-	var made []retry.ScopeKey
-	nested := false
-	s, _ = newStrategy(t, func(c *adaptive.Config) {
-		c.Standard.MaxScopes = 1
-		c.NewLimiter = func(key retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			made = append(made, key)
-			if !key.IsZero() && !nested {
-				nested = true // as another goroutine could at this moment
-				_, _ = s.AcquireInitialToken(context.Background(), retry.Operation{Scope: "b"})
-			}
-			return ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)
-		}
-	})
-	_, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "a"})
-	require.NoError(t, err)
-	a := retry.Operation{Scope: "a"}.Key()
-	require.Equal(t, []retry.ScopeKey{{}, a, retry.OverflowKey()}, made)
-	keys := []retry.ScopeKey{}
-	for _, scope := range s.Snapshot().Scopes {
-		keys = append(keys, scope.Key)
-	}
-	require.ElementsMatch(t, made, keys)
 }

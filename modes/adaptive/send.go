@@ -28,7 +28,7 @@ func (s *Strategy) send(ctx context.Context, t retry.Token, r *retry.Record[oper
 		NotAfter: r.Operation.NotAfter,
 	}
 	if s.config.Standard.Observer == nil {
-		sent, err := r.Data.limiter.Acquire(ctx, request)
+		sent, err := r.Data.scope.Value.limiter.Acquire(ctx, request)
 		return s.sent(ctx, t, r, sent, err)
 	}
 	return s.sendObserved(ctx, t, r, request)
@@ -47,7 +47,7 @@ func (s *Strategy) sendObserved(
 			Delay: w.Expected, Waiting: w.Ahead, Rate: float64(w.FillRate),
 		})
 	}
-	sent, err := r.Data.limiter.Acquire(ctx, request)
+	sent, err := r.Data.scope.Value.limiter.Acquire(ctx, request)
 	err = s.sent(ctx, t, r, sent, err)
 	if waited {
 		s.tell(r, retry.Event{

@@ -69,9 +69,21 @@ type Config struct {
 	Clock clock.Clock
 	// Observer is told what the strategy does; nil means nobody.
 	Observer retry.Observer
+
+	// QuotaScope returns the key of the retry quota of an operation; nil means
+	// retry.Operation.Key. It must be safe for concurrent use.
+	QuotaScope func(op retry.Operation) retry.ScopeKey
 	// MaxScopes is how many scopes are kept; further ones share one. Zero means
 	// 10,000.
 	MaxScopes int
+	// ScopeIdle is how long nobody has used a scope when it may be dropped, to begin
+	// anew with the next operation; that happens when another scope is created, and
+	// within twice this time. A scope with an operation under way is never dropped.
+	// Zero means 5 minutes.
+	ScopeIdle time.Duration
+	// SharedAs names the strategy in snapshots, for one that several clients share;
+	// empty for any other. It changes nothing else.
+	SharedAs string
 }
 
 // Check returns an error that names every field that is out of range.
@@ -102,6 +114,7 @@ func (c Config) Check() error {
 		{"ThrottlingBase", c.ThrottlingBase < 0, c.ThrottlingBase},
 		{"MaxBackoff", c.MaxBackoff < 0, c.MaxBackoff},
 		{"MaxScopes", c.MaxScopes < 0, c.MaxScopes},
+		{"ScopeIdle", c.ScopeIdle < 0, c.ScopeIdle},
 	} {
 		if field.negative {
 			errs = append(errs, fmt.Errorf("standard: %s %v: must not be negative", field.name, field.value))

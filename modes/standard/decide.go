@@ -86,7 +86,7 @@ func endedWith(ctx context.Context, failure error) bool {
 func (s *Strategy) charge(
 	ctx context.Context, t retry.Token, r *retry.Record[operation], f failed,
 ) (time.Duration, *retry.Error) {
-	op, quota, cost := r.Operation, r.Data.quota, s.cost(f.verdict.Kind())
+	op, quota, cost := r.Operation, r.Data.scope.Value, s.cost(f.verdict.Kind())
 	delay := s.backoff(r, t.Attempt(), f.verdict)
 	now, wait := s.quotaTime(r), max(delay, f.floor)
 	noRoom := retry.CheckWait(ctx, s.config.Clock, op, wait)
@@ -142,7 +142,7 @@ func (s *Strategy) settle(ctx context.Context, t retry.Token, r *retry.Record[op
 			limit, reason = left, retry.ErrMaxElapsed
 		}
 	}
-	err := r.Data.quota.Wait(ctx, r.Data.owed, limit)
+	err := r.Data.scope.Value.Wait(ctx, r.Data.owed, limit)
 	switch {
 	case err == nil:
 		r.Data.owed = 0
@@ -167,18 +167,21 @@ func (s *Strategy) tellRefused(t retry.Token, r *retry.Record[operation], e *ret
 
 // quotaTime is the time for a quota that refills; any other does not look at it.
 func (s *Strategy) quotaTime(r *retry.Record[operation]) time.Time {
-	if !r.Data.quota.Refills() {
+	if !r.Data.scope.Value.Refills() {
 		return time.Time{}
 	}
 	return s.config.Clock.Now()
 }
 
 func (s *Strategy) available(r *retry.Record[operation]) int {
-	return r.Data.quota.Available(s.quotaTime(r))
+	return r.Data.scope.Value.Available(s.quotaTime(r))
 }
 
 // tell completes an event and passes it on.
 func (s *Strategy) tell(r *retry.Record[operation], e retry.Event) {
 	e.Time, e.Operation = s.config.Clock.Now(), r.Operation
+	if e.Part == 0 {
+		e.Scope = r.Scope
+	}
 	retry.Emit(r.Context, s.config.Observer, e)
 }

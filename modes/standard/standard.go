@@ -2,8 +2,6 @@ package standard
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/awsretry/awsretry/backoff"
@@ -18,18 +16,15 @@ import (
 type Strategy struct {
 	config Config // with defaults
 	tokens retry.Tokens[operation]
-	quotas *scope.Registry[retry.ScopeKey, account]
+	quotas *scope.Registry[retry.ScopeKey, *ratelimit.QuotaLine]
 }
 
 // account is the retry quota of a scope.
-type account struct {
-	scope retry.ScopeKey
-	quota *ratelimit.QuotaLine
-}
+type account = scope.Entry[retry.ScopeKey, *ratelimit.QuotaLine]
 
 // operation is what the strategy keeps of one operation.
 type operation struct {
-	quota *ratelimit.QuotaLine
+	scope *account
 	paid  int           // what the last granted retry cost
 	owed  int           // what of it Wait has still to take from the quota
 	delay time.Duration // the delay before it
@@ -51,15 +46,24 @@ func New(config Config) (*Strategy, error) {
 		s.tokens.Refused = s.tellRefused
 	}
 	start := s.config.Clock.Now()
-	s.quotas = scope.New(s.config.MaxScopes, retry.OverflowKey(), func(key retry.ScopeKey) account {
-		quota := ratelimit.NewQuota(ratelimit.QuotaConfig{
-			Capacity:        *s.config.QuotaCapacity,
-			Initial:         *s.config.QuotaInitial,
-			RefillPerSecond: s.config.QuotaRefill,
-		}, start)
-		return account{key, ratelimit.NewQuotaLine(quota, s.config.Clock)}
+	s.quotas = scope.New(scope.Config[retry.ScopeKey, *ratelimit.QuotaLine]{
+		Limit:       s.config.MaxScopes,
+		Idle:        s.config.ScopeIdle,
+		OverflowKey: retry.OverflowKey(),
+		Now:         s.config.Clock.Now,
+		Create:      func(retry.ScopeKey) *ratelimit.QuotaLine { return s.newQuota(start) },
+		InFlight:    s.tokens.InFlight,
 	})
 	return s, nil
+}
+
+func (s *Strategy) newQuota(start time.Time) *ratelimit.QuotaLine {
+	quota := ratelimit.NewQuota(ratelimit.QuotaConfig{
+		Capacity:        *s.config.QuotaCapacity,
+		Initial:         *s.config.QuotaInitial,
+		RefillPerSecond: s.config.QuotaRefill,
+	}, start)
+	return ratelimit.NewQuotaLine(quota, s.config.Clock)
 }
 
 // Clock returns the clock that the strategy waits on.
@@ -79,25 +83,14 @@ func (s *Strategy) MaxAttempts(op retry.Operation) int {
 // AcquireInitialToken begins an operation. It never fails: the quota is for
 // retries, the first attempt is free.
 func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
-	t, _ := s.Begin(ctx, op)
-	return t, nil
-}
-
-// Begin is AcquireInitialToken for a caller who wants to know which scope the
-// operation fell into: that of its key, or the overflow's.
-func (s *Strategy) Begin(ctx context.Context, op retry.Operation) (retry.Token, retry.ScopeKey) {
 	t, r := s.tokens.Open(ctx, &op)
-	if op.Unscoped() {
-		r.Data = operation{quota: s.quotas.Whole().quota}
-		return t, r.Scope
+	if s.config.QuotaScope == nil && op.Unscoped() {
+		r.Hold(nil)
+		r.Data = operation{scope: s.quotas.Whole()}
+		return t, nil
 	}
-	found, created := s.quotas.Get(r.Scope)
-	r.Scope = found.scope
-	r.Data = operation{quota: found.quota}
-	if created && s.config.Observer != nil {
-		s.tell(r, retry.Event{Kind: retry.ScopeCreated, Attempt: t.Attempt()})
-	}
-	return t, r.Scope
+	s.enter(t, r)
+	return t, nil
 }
 
 // RefreshRetryToken judges the failure with the classifier and decides.
@@ -150,15 +143,16 @@ func (s *Strategy) Judge(op retry.Operation, attempt int, failure error) classif
 // RecordSuccess gives back to the quota: one token after a success on the first
 // attempt, what the last retry cost after a later one.
 func (s *Strategy) RecordSuccess(t retry.Token) error {
-	r, err := s.tokens.Take(t)
+	r, err := s.tokens.TakeToEnd(t)
 	if err != nil {
 		return err
 	}
+	r.Data.scope.Touch()
 	back := r.Data.paid - r.Data.owed
 	if t.Attempt() == 1 {
 		back = firstTrySuccess
 	}
-	available := r.Data.quota.Refund(back)
+	available := r.Data.scope.Value.Refund(back)
 	if s.config.Observer != nil {
 		s.tell(r, retry.Event{Kind: retry.AttemptEnded, Attempt: t.Attempt(), Quota: available})
 	}
@@ -189,27 +183,15 @@ func (s *Strategy) RecordFailureOf(t retry.Token, failure error, made bool) erro
 }
 
 func (s *Strategy) fail(t retry.Token, r *retry.Record[operation], failure error, afterRefusal, made bool) {
+	r.Data.scope.Touch()
 	switch {
 	case afterRefusal:
 	case made && s.config.Observer != nil:
 		s.tell(r, retry.Event{Kind: retry.AttemptEnded, Attempt: t.Attempt(), Err: failure, Quota: s.available(r)})
 	case !made:
-		r.Data.quota.Refund(r.Data.paid - r.Data.owed)
+		r.Data.scope.Value.Refund(r.Data.paid - r.Data.owed)
 	}
 	s.tokens.Close(r)
-}
-
-// Snapshot returns the state of the quotas.
-func (s *Strategy) Snapshot() retry.Snapshot {
-	snapshot := retry.Snapshot{Mode: "standard", Overflowed: s.quotas.Overflowed()}
-	now := s.config.Clock.Now()
-	s.quotas.Each(func(key retry.ScopeKey, a account) {
-		snapshot.Scopes = append(snapshot.Scopes, retry.ScopeSnapshot{
-			Key: key, Scope: key.String(), Quota: a.quota.Available(now), QuotaCapacity: a.quota.Capacity(),
-		})
-	})
-	slices.SortFunc(snapshot.Scopes, func(a, b retry.ScopeSnapshot) int { return strings.Compare(a.Scope, b.Scope) })
-	return snapshot
 }
 
 func (s *Strategy) service(op retry.Operation) string {

@@ -1,0 +1,354 @@
+package adaptive_test
+
+import (
+	"math"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// idle is the idle time of the scopes in these tests.
+const idle = time.Minute
+
+func forgetful(c *adaptive.Config) { c.Standard.ScopeIdle = idle }
+
+// scopesOf returns the snapshots of all scopes by name.
+func scopesOf(s *adaptive.Strategy) map[string]retry.ScopeSnapshot {
+	found := map[string]retry.ScopeSnapshot{}
+	for _, scope := range s.Snapshot().Scopes {
+		found[scope.Scope] = scope
+	}
+	return found
+}
+
+// idleTwice lets the idle time pass twice, with a new scope after each.
+func idleTwice(t *testing.T, clk *clock.Fake, s *adaptive.Strategy) {
+	t.Helper()
+	for range 2 {
+		clk.Advance(idle)
+		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: clk.Now().String()}))
+	}
+}
+
+func TestIdleScopesAreEvicted(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		forgetful(c)
+		r.use(c)
+	})
+	orders := retry.Operation{Scope: "orders"}
+	require.NoError(t, do(t.Context(), t, clk, s, orders, errServer))
+	before := scopesOf(s)["orders"]
+	require.True(t, before.HasQuota && before.HasSendRate)
+	idleTwice(t, clk, s)
+	require.NotContains(t, scopesOf(s), "orders")
+	require.Equal(t, uint64(2), s.Snapshot().Evicted, "its quota and its send rate")
+
+	var parts []string
+	for _, e := range r.of(retry.ScopeEvicted) {
+		require.Equal(t, orders.Key(), e.Scope)
+		require.NotEqual(t, orders, e.Operation, "the operation that drove it out")
+		parts = append(parts, e.Part.String())
+	}
+	require.Equal(t, []string{"send-rate", "quota"}, parts)
+	require.NoError(t, do(t.Context(), t, clk, s, orders))
+	require.Contains(t, scopesOf(s), "orders")
+}
+
+func TestScopesInUseAreNotEvicted(t *testing.T) {
+	t.Parallel()
+	orders := retry.Operation{Scope: "orders"}
+	acquired := func(t *testing.T, s *adaptive.Strategy) retry.Token {
+		t.Helper()
+		token, err := s.AcquireInitialToken(t.Context(), orders)
+		require.NoError(t, err)
+		return token
+	}
+	for name, begin := range map[string]func(t *testing.T, s *adaptive.Strategy) (retry.Token, error){
+		"before its first attempt": func(t *testing.T, s *adaptive.Strategy) (retry.Token, error) {
+			t.Helper()
+			return acquired(t, s), nil
+		},
+		"in its first attempt": func(t *testing.T, s *adaptive.Strategy) (retry.Token, error) {
+			t.Helper()
+			token := acquired(t, s)
+			return token, token.Wait(t.Context())
+		},
+		"before its first retry": func(t *testing.T, s *adaptive.Strategy) (retry.Token, error) {
+			t.Helper()
+			return s.RefreshRetryToken(t.Context(), acquired(t, s), errServer)
+		},
+		"in its first retry": func(t *testing.T, s *adaptive.Strategy) (retry.Token, error) {
+			t.Helper()
+			token, err := s.RefreshRetryToken(t.Context(), acquired(t, s), errServer)
+			require.NoError(t, err)
+			return token, token.WithoutDelay().Wait(t.Context())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, clk := newStrategy(t, forgetful)
+			token, err := begin(t, s)
+			require.NoError(t, err)
+			for range 5 {
+				idleTwice(t, clk, s)
+			}
+			require.Equal(t, 1, scopesOf(s)["orders"].InFlight)
+			require.True(t, scopesOf(s)["orders"].HasQuota)
+			require.NoError(t, s.RecordSuccess(token))
+			require.Equal(t, 500, scopesOf(s)["orders"].Quota, "its end reaches the scope")
+			require.Zero(t, scopesOf(s)["orders"].InFlight)
+			idleTwice(t, clk, s)
+			require.NotContains(t, scopesOf(s), "orders")
+		})
+	}
+}
+
+func TestScopeInWhichSomebodyWaitsIsNotEvicted(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		forgetful(c)
+		c.SendCost = 1000 // more than half an hour at the lowest rate
+		c.Standard.MaxAttempts = 1
+	})
+	orders := retry.Operation{Scope: "orders"}
+	require.Error(t, do(t.Context(), t, clk, s, orders, errThrottle))
+	token, err := s.AcquireInitialToken(t.Context(), orders)
+	require.NoError(t, err)
+	waited := make(chan error)
+	go func() { waited <- token.Wait(t.Context()) }()
+	require.NoError(t, clk.BlockUntil(t.Context(), 1))
+	for range 14 { // of two minutes
+		clk.Advance(2 * idle)
+		other, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: clk.Now().String()})
+		require.NoError(t, err)
+		require.NoError(t, s.RecordSuccess(other))
+	}
+	require.Equal(t, 1, scopesOf(s)["orders"].Waiting)
+	clk.AdvanceToNext()
+	require.NoError(t, <-waited)
+	require.NoError(t, s.RecordSuccess(token))
+	require.True(t, scopesOf(s)["orders"].Limited)
+}
+
+func TestThrottledScopeIsNotEvictedForTenMinutes(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		forgetful(c)
+		c.Standard.MaxAttempts = 1
+	})
+	throttled := clk.Now()
+	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "orders"}, errThrottle))
+	for clk.Now().Sub(throttled) < 8*time.Minute {
+		idleTwice(t, clk, s)
+		require.True(t, scopesOf(s)["orders"].Limited)
+	}
+	require.False(t, scopesOf(s)["orders"].HasQuota, "the quota has no reason to stay")
+	idleTwice(t, clk, s)
+	require.NotContains(t, scopesOf(s), "orders")
+}
+
+func TestAbandonedTokenDoesNotKeepItsScopeForEver(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, forgetful)
+	func() {
+		token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "orders"})
+		require.NoError(t, err)
+		require.NoError(t, token.Wait(t.Context()))
+	}()
+	idleTwice(t, clk, s)
+	require.Equal(t, 1, scopesOf(s)["orders"].InFlight, "nobody can know yet")
+	for range 3 {
+		runtime.GC()
+	}
+	idleTwice(t, clk, s)
+	require.NotContains(t, scopesOf(s), "orders")
+}
+
+func TestQuotaAndSendRateMayHaveKeysOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.QuotaScope = func(op retry.Operation) retry.ScopeKey {
+			return retry.ScopeKey{Service: op.Service, Region: op.Region}
+		}
+		c.SendScope = func(op retry.Operation) retry.ScopeKey {
+			return retry.ScopeKey{Service: op.Service, Region: op.Region, Operation: op.Name}
+		}
+	})
+	read := retry.Operation{Service: "dynamodb", Region: "eu-west-1", Name: "GetItem", Resource: "orders"}
+	write := retry.Operation{Service: "dynamodb", Region: "eu-west-1", Name: "PutItem", Resource: "orders"}
+	require.NoError(t, do(t.Context(), t, clk, s, read, errThrottle))
+	require.ErrorIs(t, do(t.Context(), t, clk, s, write, errServer, errServer, errServer), retry.ErrAttemptsExhausted)
+	scopes := scopesOf(s)
+	require.Len(t, scopes, 4)
+	both := scopes["dynamodb/eu-west-1"]
+	require.True(t, both.HasQuota)
+	require.False(t, both.HasSendRate)
+	require.Equal(t, 490, both.Quota)
+	require.True(t, scopes["dynamodb/eu-west-1/GetItem"].Limited)
+	require.False(t, scopes["dynamodb/eu-west-1/PutItem"].Limited)
+	require.True(t, scopes["dynamodb/eu-west-1/PutItem"].HasSendRate)
+	require.False(t, scopes["dynamodb/eu-west-1/PutItem"].HasQuota)
+}
+
+func TestKeyFunctionMayPutEverythingIntoOneScope(t *testing.T) {
+	t.Parallel()
+	whole := func(retry.Operation) retry.ScopeKey { return retry.ScopeKey{} }
+	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.QuotaScope, c.SendScope = whole, whole })
+	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "a"}, errThrottle))
+	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "b"}))
+	scopes := scopesOf(s)
+	require.Len(t, scopes, 1)
+	require.True(t, scopes[""].Limited)
+}
+
+func TestRefusedAttemptNamesTheScopeOfTheSendRate(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.NoSendWait = true
+		c.SendScope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Operation: op.Name} }
+	})
+	op := retry.Operation{Name: "GetItem"}
+	err := do(t.Context(), t, clk, s, op, errThrottle)
+	var refused *retry.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, retry.ScopeKey{Operation: "GetItem"}, refused.Scope)
+	require.ErrorContains(t, err, "GetItem")
+}
+
+func TestScopesPastTheCapShareQuotaAndSendRate(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxScopes = 1 })
+	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "a"}))
+	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "b"}, errThrottle))
+	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "c"}))
+	snapshot := s.Snapshot()
+	require.Equal(t, uint64(2), snapshot.Overflowed)
+	limited := map[retry.ScopeKey]bool{}
+	for _, scope := range snapshot.Scopes {
+		require.True(t, scope.HasQuota && scope.HasSendRate)
+		limited[scope.Key] = scope.Limited
+	}
+	require.Equal(t, map[retry.ScopeKey]bool{{}: false, {Scope: "a"}: false, retry.OverflowKey(): true}, limited)
+}
+
+func TestKnownLimitHoldsAttemptsOfItsScopeBackFromTheStart(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
+			if scope.Resource == "orders" {
+				return adaptive.SendLimit{Starting: 2, Ceiling: 5}
+			}
+			return adaptive.SendLimit{}
+		}
+	})
+	clk.Advance(time.Hour) // CUBIC does not count what was before the scope
+	for _, tt := range []struct {
+		resource string
+		want     []time.Duration
+	}{
+		{"orders", []time.Duration{0, time.Second / 2, time.Second}},
+		{"users", []time.Duration{0, 0, 0}},
+	} {
+		start := clk.Now()
+		var sentAt []time.Duration
+		for range tt.want {
+			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Resource: tt.resource})
+			require.NoError(t, err)
+			go func() { _ = token.Wait(t.Context()) }()
+			if tt.resource == "orders" && len(sentAt) > 0 {
+				require.NoError(t, clk.BlockUntil(t.Context(), 1))
+				clk.AdvanceToNext()
+			}
+			sentAt = append(sentAt, clk.Now().Sub(start))
+		}
+		require.Equal(t, tt.want, sentAt)
+	}
+	require.InDelta(t, 2, scopesOf(s)["//orders"].FillRate, 0)
+	require.Zero(t, scopesOf(s)["//users"].FillRate)
+}
+
+func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
+	t.Parallel()
+	for want, limit := range map[string]adaptive.SendLimit{
+		"starting rate -1: must be 0 or a finite number of 0.5 or more":  {Starting: -1},
+		"starting rate 0.4: must be 0 or a finite number of 0.5 or more": {Starting: 0.4},
+		"ceiling NaN: must be 0 or a finite number of 0.5 or more":       {Ceiling: ratelimit.Rate(math.NaN())},
+		"ceiling +Inf: must be 0 or a finite number of 0.5 or more":      {Ceiling: ratelimit.Rate(math.Inf(1))},
+		"starting rate 3: must not be above the ceiling of 2":            {Starting: 3, Ceiling: 2},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			s, clk := newStrategy(t, func(c *adaptive.Config) {
+				c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
+					if scope.Resource == "orders" {
+						return limit
+					}
+					return adaptive.SendLimit{}
+				}
+			})
+			for range 2 {
+				_, err := s.AcquireInitialToken(t.Context(), retry.Operation{Resource: "orders"})
+				require.EqualError(t, err, `adaptive: SendLimit of scope "//orders": `+want)
+				failed := do(t.Context(), t, clk, s, retry.Operation{Resource: "orders"}, errServer)
+				require.ErrorIs(t, failed, errServer)
+				require.ErrorContains(t, failed, err.Error(), "why it was not retried")
+			}
+			require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Resource: "users"}))
+			require.NotContains(t, scopesOf(s), "//orders")
+
+			_, err := adaptive.New(adaptive.Config{
+				SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return limit },
+			})
+			require.EqualError(t, err, `adaptive: SendLimit of scope "": `+want)
+		})
+	}
+}
+
+// TestScopesConcurrentSafe drives scopes out while others use them. Every operation
+// of the hot scope gives one token back to a quota that began empty, so that the
+// quota would be short of one if its scope had been dropped under a user.
+func TestScopesConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	const goroutines, rounds = 8, 200
+	clk := &clock.Fake{}
+	s, err := adaptive.New(adaptive.Config{Standard: standard.Config{
+		Clock: clk, ScopeIdle: 1, QuotaCapacity: new(goroutines * rounds), QuotaInitial: new(0),
+	}})
+	require.NoError(t, err)
+	held, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "hot"})
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	for g := range goroutines {
+		wg.Go(func() {
+			for i := range rounds {
+				for _, scope := range []string{"hot", strconv.Itoa(g) + "/" + strconv.Itoa(i)} {
+					token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: scope})
+					if err != nil || token.Wait(t.Context()) != nil || s.RecordSuccess(token) != nil {
+						panic("an operation failed")
+					}
+				}
+				clk.Advance(1)
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, goroutines*rounds, scopesOf(s)["hot"].Quota)
+	require.Equal(t, 1, scopesOf(s)["hot"].InFlight)
+	require.NoError(t, s.RecordFailure(held, nil))
+	require.Positive(t, s.Snapshot().Evicted)
+	for name, scope := range scopesOf(s) {
+		require.Zero(t, scope.InFlight, "scope %s", name)
+	}
+}

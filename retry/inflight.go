@@ -1,0 +1,85 @@
+package retry
+
+import (
+	"sync"
+	"weak"
+)
+
+// Hold says whose state the operation uses: that of the scope with this key, or of
+// the strategy as a whole if key is nil. It is for strategies that drop the state
+// of scopes: from Hold until the operation ends, InFlight lists the scope. Whoever
+// uses it does so for every operation, right after Open, and gives the same
+// pointer for the same scope, so that nothing is written for an operation that uses
+// the scope of the one before.
+func (r *Record[D]) Hold(key *ScopeKey) {
+	if r.held.Load() != key {
+		r.held.Store(key)
+	}
+	if key != nil {
+		r.word.Store(word(r.word.Load()>>phaseBits, issued))
+	}
+}
+
+// InFlight returns how many operations are under way in each scope that is held;
+// those of the strategy as a whole count from their first Wait on. An operation
+// whose token was dropped counts until the garbage collector has found that out.
+func (ts *Tokens[D]) InFlight() map[ScopeKey]int { return ts.roster.inFlight() }
+
+// lastPhase is what the state of an operation that ends is set to: one that holds a
+// scope is under way until Close.
+func (t Token) lastPhase() phase {
+	if t.cell == nil || t.cell.held.Load() == nil {
+		return free
+	}
+	return issued
+}
+
+// roster knows all cells that somebody still has, or the pool.
+type roster struct {
+	mu    sync.Mutex
+	cells []weak.Pointer[cell] // guarded by mu
+	prune int                  // guarded by mu: the length at which to look for those that are gone
+}
+
+// minRoster is the length below which nothing is gained by looking.
+const minRoster = 64
+
+func (s *roster) add(c *cell) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.cells) >= max(s.prune, minRoster) {
+		s.pruneLocked()
+	}
+	s.cells = append(s.cells, weak.Make(c))
+}
+
+// pruneLocked forgets the cells that are gone. It waits until there may be twice
+// as many as are left, so that adding one costs the same however many there are.
+func (s *roster) pruneLocked() {
+	kept := s.cells[:0]
+	for _, c := range s.cells {
+		if c.Value() != nil {
+			kept = append(kept, c)
+		}
+	}
+	clear(s.cells[len(kept):])
+	s.cells, s.prune = kept, 2*len(kept)
+}
+
+func (s *roster) inFlight() map[ScopeKey]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	counts := make(map[ScopeKey]int)
+	for _, weakly := range s.cells {
+		c := weakly.Value()
+		if c == nil || phase(c.word.Load()&phaseMask) == free {
+			continue
+		}
+		key := ScopeKey{}
+		if held := c.held.Load(); held != nil {
+			key = *held
+		}
+		counts[key]++
+	}
+	return counts
+}

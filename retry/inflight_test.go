@@ -1,0 +1,117 @@
+package retry_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestOperationIsInFlightFromHoldToItsEnd(t *testing.T) {
+	t.Parallel()
+	key := retry.ScopeKey{Scope: "orders"}
+	ends := map[string]func(ts *retry.Tokens[int], token retry.Token){
+		"success": func(ts *retry.Tokens[int], token retry.Token) {
+			r, _ := ts.TakeToEnd(token)
+			ts.Close(r)
+		},
+		"success after a wait": func(ts *retry.Tokens[int], token retry.Token) {
+			_ = token.Wait(t.Context())
+			r, _ := ts.TakeToEnd(token)
+			ts.Close(r)
+		},
+		"failure": func(ts *retry.Tokens[int], token retry.Token) {
+			r, _, _ := ts.TakeLast(token)
+			ts.Close(r)
+		},
+		"a token that is taken and closed": func(ts *retry.Tokens[int], token retry.Token) {
+			r, _ := ts.Take(token)
+			ts.Close(r)
+		},
+		"failure of the second attempt": func(ts *retry.Tokens[int], token retry.Token) {
+			_, _ = ts.Take(token)
+			r, _, _ := ts.TakeLast(ts.Next(token, 0))
+			ts.Close(r)
+		},
+		"failure after a refusal": func(ts *retry.Tokens[int], token retry.Token) {
+			_, _ = ts.Take(token)
+			r, _, _ := ts.TakeLast(ts.Refuse(token, 0))
+			ts.Close(r)
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ts := &retry.Tokens[int]{}
+			token, r := ts.Open(t.Context(), &retry.Operation{})
+			require.Empty(t, ts.InFlight())
+			r.Hold(&key)
+			require.Equal(t, map[retry.ScopeKey]int{key: 1}, ts.InFlight())
+			end(ts, token)
+			require.Empty(t, ts.InFlight())
+		})
+	}
+}
+
+func TestOperationsInFlightAreCountedByScope(t *testing.T) {
+	t.Parallel()
+	ts := &retry.Tokens[int]{}
+	a, b := retry.ScopeKey{Scope: "a"}, retry.ScopeKey{Scope: "b"}
+	var tokens []retry.Token
+	for _, key := range []*retry.ScopeKey{&a, &b, &a, nil} {
+		token, r := ts.Open(t.Context(), &retry.Operation{})
+		r.Hold(key)
+		tokens = append(tokens, token)
+	}
+	require.Equal(t, map[retry.ScopeKey]int{a: 2, b: 1}, ts.InFlight())
+	for _, token := range tokens {
+		require.NoError(t, token.Wait(t.Context()))
+	}
+	require.Equal(t, map[retry.ScopeKey]int{a: 2, b: 1, {}: 1}, ts.InFlight(), "the whole counts from the first wait on")
+}
+
+func TestStateOfAnOperationMayHoldAnotherScopeNext(t *testing.T) {
+	t.Parallel()
+	ts := &retry.Tokens[int]{}
+	a, b := retry.ScopeKey{Scope: "a"}, retry.ScopeKey{Scope: "b"}
+	for _, key := range []*retry.ScopeKey{&a, &b, nil, &a, &a, nil, nil, &b} {
+		token, r := ts.Open(t.Context(), &retry.Operation{})
+		r.Hold(key)
+		require.NoError(t, token.Wait(t.Context()))
+		want := retry.ScopeKey{}
+		if key != nil {
+			want = *key
+		}
+		require.Equal(t, map[retry.ScopeKey]int{want: 1}, ts.InFlight())
+		taken, err := ts.TakeToEnd(token)
+		require.NoError(t, err)
+		ts.Close(taken)
+	}
+}
+
+func TestDroppedTokensAreInFlightUntilTheyAreCollected(t *testing.T) {
+	t.Parallel()
+	const n = 1000 // so that the list of all is cleaned up in between
+	ts := &retry.Tokens[int]{}
+	key := retry.ScopeKey{Scope: "a"}
+	kept, r := ts.Open(t.Context(), &retry.Operation{})
+	r.Hold(&key)
+	for range n {
+		_, r := ts.Open(t.Context(), &retry.Operation{})
+		r.Hold(&key)
+	}
+	for range 3 {
+		runtime.GC()
+	}
+	for range n {
+		_, r := ts.Open(t.Context(), &retry.Operation{})
+		r.Hold(&key)
+	}
+	for range 3 {
+		runtime.GC()
+	}
+	require.Equal(t, map[retry.ScopeKey]int{key: 1}, ts.InFlight())
+	require.NoError(t, kept.Wait(t.Context()))
+}
