@@ -2,6 +2,7 @@ package ratelimit_test
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -104,4 +105,25 @@ func BenchmarkLimiterAcquire(b *testing.B) {
 			}
 		}
 	})
+}
+
+// One round is a caller that comes and one that is granted its token, with the
+// given number in the queue: it costs the same however many those are.
+func BenchmarkLimiterGrant(b *testing.B) {
+	for _, waiters := range []int{1, 100, 10_000} {
+		b.Run(fmt.Sprintf("waiters=%d", waiters), func(b *testing.B) {
+			var clk clock.Fake
+			limiter := throttled(&clk)
+			for range waiters - 1 {
+				limiter.Queue()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				limiter.Queue()
+				clk.AdvanceToNext()
+			}
+			_, waiting := limiter.State()
+			require.Equal(b, waiters-1, waiting)
+		})
+	}
 }

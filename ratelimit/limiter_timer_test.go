@@ -1,6 +1,7 @@
 package ratelimit_test
 
 import (
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -87,26 +88,38 @@ func (c *heldClock) AfterFunc(time.Duration, func()) clock.Timer {
 	return c.Clock.AfterFunc(1000*time.Hour, func() {})
 }
 
-func TestLimiterWakesOncePerGrant(t *testing.T) {
+func TestLimiterWakesOncePerGrantHoweverManyWait(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const waiters = 50
-		clk := &countingClock{Clock: clock.System{}}
-		limiter := throttled(clk)
-		for range waiters {
-			call(t, limiter, ratelimit.Request{})
-		}
+	for _, waiters := range []int{1, 50, 10_000} {
+		t.Run(strconv.Itoa(waiters), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				clk := &countingClock{Clock: clock.System{}}
+				limiter := throttled(clk)
+				var woken atomic.Int64
+				for range waiters {
+					go func() {
+						_, _ = limiter.Acquire(t.Context(), ratelimit.Request{})
+						woken.Add(1)
+					}()
+				}
+				synctest.Wait()
 
-		for granted := range waiters {
-			require.EqualValues(t, granted, clk.fired.Load())
-			requireWaiting(t, limiter, waiters-granted)
-			pass(t, 2*time.Second)
-		}
+				step := max(waiters/50, 1) // grants between two looks
+				for granted := 0; granted < waiters; granted += step {
+					require.EqualValues(t, granted, clk.fired.Load())
+					require.EqualValues(t, granted, woken.Load())
+					requireWaiting(t, limiter, waiters-granted)
+					pass(t, time.Duration(step)*2*time.Second)
+				}
 
-		pass(t, time.Hour)
-		require.EqualValues(t, waiters, clk.fired.Load())
-		require.EqualValues(t, 1, clk.timers.Load(), "the first in line has the only timer")
-	})
+				pass(t, time.Hour)
+				require.EqualValues(t, waiters, clk.fired.Load())
+				require.EqualValues(t, waiters, woken.Load())
+				require.EqualValues(t, 1, clk.timers.Load(), "the first in line has the only timer")
+			})
+		})
+	}
 }
 
 func TestLimiterWakesNotMuchMoreOftenWhenTheRateChanges(t *testing.T) {

@@ -2,8 +2,10 @@ package adaptive_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -87,6 +90,7 @@ type result struct {
 	goodput   float64 // of the rate
 	throttled float64 // of the requests
 	longest   time.Duration
+	wakeUps   float64 // timers that fired for each attempt that was delayed
 }
 
 // do runs the load: half a minute to settle, a minute more if the rate changes, and
@@ -94,7 +98,15 @@ type result struct {
 func (r run) do(t *testing.T) (got result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := adaptive.New(adaptive.Config{CutPerThrottle: r.cutPerThrottle})
+		timers, delayed := &timers{}, &atomic.Int64{}
+		s, err := adaptive.New(adaptive.Config{
+			CutPerThrottle: r.cutPerThrottle,
+			Standard: standard.Config{Clock: timers, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.SendWaitBegan {
+					delayed.Add(1)
+				}
+			})},
+		})
 		require.NoError(t, err)
 		svc := newService(r.rate, r.burst)
 		ctx, stop := context.WithCancel(t.Context())
@@ -115,6 +127,7 @@ func (r run) do(t *testing.T) (got result) {
 		got.longest = meter.longest()
 		stop()
 		wg.Wait()
+		got.wakeUps = float64(timers.fired.Load()) / float64(delayed.Load())
 		got.goodput = float64(served) / (r.final() * 60)
 		got.throttled = float64(throttled) / float64(served+throttled)
 	})
@@ -140,6 +153,20 @@ func work(ctx context.Context, s retry.Strategy, svc *service, m *meter, pause t
 		}
 		pass(ctx, time.Until(next))
 	}
+}
+
+// timers is the bubble's clock. It counts the timers of queues that fire: backoffs
+// are sleeps.
+type timers struct {
+	clock.System
+	fired atomic.Int64
+}
+
+func (c *timers) AfterFunc(d time.Duration, f func()) clock.Timer {
+	return c.System.AfterFunc(d, func() {
+		c.fired.Add(1)
+		f()
+	})
 }
 
 // meter remembers the longest wait before a first attempt.
@@ -175,6 +202,7 @@ func (m *meter) longest() time.Duration {
 func TestSettlesAtTheRateOfTheService(t *testing.T) {
 	t.Parallel()
 	const short = 100 * time.Millisecond
+	t.Log("| R | burst | N | goodput | throttled | longest wait | wake-ups | goodput, cut per throttle | longest wait, cut per throttle |")
 	for _, r := range []run{
 		{rate: 5, burst: time.Second, workers: 10, goodput: 0.97, throttled: 0.10},
 		{rate: 5, burst: short, workers: 10, goodput: 0.70, throttled: 0.10},
@@ -186,20 +214,34 @@ func TestSettlesAtTheRateOfTheService(t *testing.T) {
 		{rate: 500, burst: short, workers: 100, goodput: 0.95, throttled: 0.02},
 		{rate: 50, burst: time.Second, workers: 100, then: 25, goodput: 0.95, throttled: 0.02},
 		{rate: 50, burst: time.Second, workers: 100, then: 100, goodput: 0.95, throttled: 0.02},
+		{rate: 50, burst: short, workers: 100, then: 25, goodput: 0.95, throttled: 0.02},
+		{rate: 50, burst: short, workers: 100, then: 100, goodput: 0.95, throttled: 0.02},
+		{rate: 50, burst: time.Second, workers: 10, then: 25, goodput: 0.95, throttled: 0.02},
+		{rate: 50, burst: time.Second, workers: 10, then: 100, goodput: 0.95, throttled: 0.02},
 		{rate: 500, burst: time.Second, workers: 100, then: 250, goodput: 0.95, throttled: 0.02},
+		{rate: 500, burst: short, workers: 100, then: 250, goodput: 0.95, throttled: 0.02},
 		{rate: 500, burst: time.Second, workers: 100, then: 1000, goodput: 0.93, throttled: 0.02},
 		{rate: 500, burst: short, workers: 100, then: 1000, goodput: 0.93, throttled: 0.02},
 	} {
 		got := r.do(t)
 		r.cutPerThrottle = true
 		theirs := r.do(t)
-		t.Logf("R %4v/s then %4v/s, burst %5v, N %3d: goodput %.3f R (a cut for each throttle: %.3f), throttled %.2f %% (%.2f %%), longest wait %.2f N/R (%.2f)",
-			r.rate, r.then, r.burst, r.workers, got.goodput, theirs.goodput, 100*got.throttled, 100*theirs.throttled,
-			r.inTurns(got.longest), r.inTurns(theirs.longest))
+		t.Logf("| %s | %v | %d | %.3f R | %.2f %% | %.2f N/R | %.2f | %.3f R | %.2f N/R |",
+			r.rates(), r.burst, r.workers, got.goodput, 100*got.throttled, r.inTurns(got.longest), got.wakeUps,
+			theirs.goodput, r.inTurns(theirs.longest))
 		require.GreaterOrEqual(t, got.goodput, r.goodput)
 		require.LessOrEqual(t, got.throttled, r.throttled)
 		require.LessOrEqual(t, r.inTurns(got.longest), 3.0)
+		require.LessOrEqual(t, got.wakeUps, 1.1)
 	}
+}
+
+// rates names the rate of the service, or both.
+func (r run) rates() string {
+	if r.then > 0 {
+		return fmt.Sprintf("%v/s, then %v/s", r.rate, r.then)
+	}
+	return fmt.Sprintf("%v/s", r.rate)
 }
 
 // inTurns expresses a wait in the time that the service needs to serve every worker
