@@ -9,6 +9,8 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -82,6 +84,70 @@ func ExampleWithClock() {
 	fmt.Println(<-done, clk.Waits(), clk.Now().Format(time.TimeOnly))
 	// Output:
 	// <nil> [1s 2s] 00:00:03
+}
+
+// Quotas are counted for each service and region, send rates for each table; the
+// limit of one table is known.
+func ExampleWithConfig() {
+	strategy, err := awsretry.Load(context.Background(),
+		awsretry.WithMode(awsretry.ModeAdaptive),
+		awsretry.WithEnv(func(string) (string, bool) { return "", false }),
+		awsretry.WithFS(fstest.MapFS{}),
+		awsretry.WithConfig(adaptive.Config{
+			Standard: standard.Config{QuotaScope: func(op retry.Operation) retry.ScopeKey {
+				return retry.ScopeKey{Service: op.Service, Region: op.Region}
+			}},
+			SendLimit: func(scope retry.ScopeKey) adaptive.SendLimit {
+				if scope.Resource == "orders" {
+					return adaptive.SendLimit{Starting: 10, Ceiling: 25}
+				}
+				return adaptive.SendLimit{}
+			},
+		}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, table := range []string{"orders", "users"} {
+		op := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: table}
+		if _, err := retry.Do(context.Background(), strategy, op, getItem); err != nil {
+			log.Fatal(err)
+		}
+	}
+	for _, scope := range strategy.Snapshot().Scopes {
+		fmt.Printf("%-28s quota %t, send rate %t, limited %t\n", scope.Key, scope.HasQuota, scope.HasSendRate, scope.Limited)
+	}
+	// Output:
+	//                              quota true, send rate true, limited false
+	// dynamodb/eu-central-1        quota true, send rate false, limited false
+	// dynamodb/eu-central-1/orders quota false, send rate true, limited true
+	// dynamodb/eu-central-1/users  quota false, send rate true, limited false
+}
+
+// Who asks with the same key shares a strategy.
+func ExampleFactory() {
+	opts := []awsretry.Option{
+		awsretry.WithEnv(func(string) (string, bool) { return "", false }),
+		awsretry.WithFS(fstest.MapFS{}),
+	}
+	settings, err := awsretry.Resolve(context.Background(), opts...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	factory, err := awsretry.NewFactory(settings, opts...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	reader, err := factory.Strategy("dynamodb/eu-central-1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	writer, err := factory.Strategy("dynamodb/eu-central-1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(reader == writer, reader.Snapshot().SharedAs)
+	// Output:
+	// true dynamodb/eu-central-1
 }
 
 // unavailable is an error with an HTTP status, as the errors of AWS clients are.
