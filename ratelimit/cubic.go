@@ -19,12 +19,13 @@ const (
 // from the zero time; NewCubic sets another one. It is not safe for concurrent
 // use.
 type Cubic struct {
+	controller   Controller
 	lastMax      Rate
 	lastThrottle time.Time
 }
 
-// NewCubic returns a controller that last was throttled at start, with a
-// maximum of lastMax.
+// NewCubic returns a curve that last was throttled at start, with a maximum of
+// lastMax.
 func NewCubic(start time.Time, lastMax Rate) Cubic {
 	return Cubic{lastMax: lastMax, lastThrottle: start}
 }
@@ -36,7 +37,7 @@ func NewCubic(start time.Time, lastMax Rate) Cubic {
 func (c *Cubic) Throttle(now time.Time, rate Rate) Rate {
 	c.lastMax = rate
 	c.lastThrottle = now
-	return cubicBeta * rate
+	return Rate(c.controller.beta()) * rate
 }
 
 // Success returns the rate at now, with dt seconds since the last throttle:
@@ -58,7 +59,7 @@ func (c *Cubic) LastThrottle() time.Time { return c.lastThrottle }
 
 // k is how many seconds after a throttle the rate is back at the maximum.
 func (c *Cubic) k() float64 {
-	return math.Cbrt(float64(c.lastMax) * (1 - cubicBeta) / cubicScale)
+	return math.Cbrt(float64(c.lastMax) * (1 - c.controller.beta()) / cubicScale)
 }
 
 // recovery is k as a duration.

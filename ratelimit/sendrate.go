@@ -13,12 +13,14 @@ import (
 // Time never moves back in it: an instant before the newest one it has seen is
 // read as the newest one.
 type SendRate struct {
+	controller     Controller
 	cutPerThrottle bool
 	ceiling        Rate // math.Inf(1) if there is none
 	starting       Rate // 0 if there is none
 
 	newest   time.Time
 	measured MeasuredRate
+	success  SuccessRate // of the SteadyController
 	cubic    Cubic
 	bucket   Bucket
 	limited  bool
@@ -28,6 +30,9 @@ type SendRate struct {
 
 // SendRateConfig describes a SendRate. Its zero value is the default.
 type SendRateConfig struct {
+	// Controller steers the rate; zero means SDKController, and so does one that does
+	// not exist.
+	Controller Controller
 	// CutPerThrottle cuts the rate for every throttle, as the AWS SDKs do. By
 	// default a throttle that answers an attempt sent before the last cut does
 	// not cut again: it belongs to the same congestion event, and if each of
@@ -52,12 +57,14 @@ type SendRateConfig struct {
 // Rates that are negative or not a number count as zero.
 func NewSendRate(config SendRateConfig, start time.Time) SendRate {
 	s := SendRate{
+		controller:     config.Controller,
 		cutPerThrottle: config.CutPerThrottle,
 		ceiling:        Rate(math.Inf(1)),
 		newest:         start,
 		measured:       NewMeasuredRate(start),
 		cubic:          NewCubic(start, 0),
 	}
+	s.cubic.controller = config.Controller
 	starting := Rate(amount(float64(config.StartingRate)))
 	if ceiling := Rate(amount(float64(config.Ceiling))); ceiling > 0 {
 		s.ceiling = ceiling
@@ -75,7 +82,7 @@ func NewSendRate(config SendRateConfig, start time.Time) SendRate {
 // come back to it.
 func (s *SendRate) begin(start time.Time, rate Rate) {
 	s.starting, s.limited = rate, true
-	s.cubic = NewCubic(start, rate)
+	s.cubic.lastMax = rate
 	s.cubic.lastThrottle = start.Add(-s.cubic.recovery())
 	s.bucket.SetRate(start, rate)
 	s.bucket.Give(start, 1)
@@ -102,13 +109,11 @@ type Response struct {
 // as demand that is lower than a known limit says nothing about the limit, and
 // after it for as long as nothing has been measured.
 //
-// It reports whether the response was a throttle that cut the rate.
+// That is the SDKController; see SteadyController for the other one. It reports
+// whether the response was a throttle that cut the rate.
 func (s *SendRate) Report(now time.Time, r Response) (cut bool) {
 	now = s.forward(now)
-	measured := s.measured.Response(now)
-	if !s.cut || measured == 0 {
-		measured = max(measured, s.starting)
-	}
+	measured := s.measure(now, r)
 	var rate Rate
 	switch {
 	case !r.Throttled:
@@ -125,6 +130,20 @@ func (s *SendRate) Report(now time.Time, r Response) (cut bool) {
 	}
 	s.bucket.SetRate(now, min(rate, 2*measured, s.ceiling))
 	return cut
+}
+
+// measure counts the response and returns the rate that the controller goes by.
+func (s *SendRate) measure(now time.Time, r Response) Rate {
+	var measured Rate
+	if s.controller == SteadyController {
+		measured = s.success.Response(now, !r.Throttled)
+	} else {
+		measured = s.measured.Response(now)
+	}
+	if !s.cut || measured == 0 {
+		return max(measured, s.starting)
+	}
+	return measured
 }
 
 // answersEarlierCut reports whether a throttle belongs to the congestion event
@@ -189,7 +208,8 @@ type SendRateState struct {
 	Limited bool
 	// FillRate is the send rate: tokens that the bucket gains each second.
 	FillRate Rate
-	// MeasuredRate is the smoothed rate of responses.
+	// MeasuredRate is the smoothed rate of responses that the controller goes by: of
+	// all, or with the SteadyController of the successes.
 	MeasuredRate Rate
 	// Capacity is the most tokens the bucket holds.
 	Capacity float64
@@ -201,10 +221,14 @@ type SendRateState struct {
 
 // State reports the state as of the last call.
 func (s *SendRate) State() SendRateState {
+	measured := s.measured.Rate()
+	if s.controller == SteadyController {
+		measured = s.success.Rate()
+	}
 	return SendRateState{
 		Limited:      s.limited,
 		FillRate:     s.bucket.Fill(),
-		MeasuredRate: s.measured.Rate(),
+		MeasuredRate: measured,
 		Capacity:     s.bucket.Capacity(),
 		Tokens:       s.bucket.Tokens(),
 		LastThrottle: s.lastCut,

@@ -40,6 +40,10 @@ type Config struct {
 	// instead of once for each congestion event; see ratelimit.SendRateConfig.
 	CutPerThrottle bool
 
+	// Controller is what the send rate of each scope is steered by; zero means
+	// ratelimit.SDKController.
+	Controller ratelimit.Controller
+
 	// NoSendWait refuses attempts that would have to wait for a send token.
 	NoSendWait bool
 	// MaxSendWait refuses attempts that would have to wait longer for a send token
@@ -70,6 +74,9 @@ type Config struct {
 // Check returns an error that names every field that is out of range.
 func (c Config) Check() error {
 	errs := []error{c.Standard.Check()}
+	if !c.Controller.Valid() {
+		errs = append(errs, fmt.Errorf("adaptive: Controller %d: does not exist", c.Controller))
+	}
 	if c.MaxSendWait < 0 {
 		errs = append(errs, fmt.Errorf("adaptive: MaxSendWait %v: must not be negative", c.MaxSendWait))
 	}

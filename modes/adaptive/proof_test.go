@@ -15,6 +15,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -81,6 +82,7 @@ type run struct {
 	workers        int
 	then           float64 // the rate from the 30th second on; zero means the same
 	cutPerThrottle bool
+	controller     ratelimit.Controller
 
 	goodput, throttled float64 // what it has to reach
 }
@@ -100,7 +102,7 @@ func (r run) do(t *testing.T) (got result) {
 	synctest.Test(t, func(t *testing.T) {
 		timers, delayed := &timers{}, &atomic.Int64{}
 		s, err := adaptive.New(adaptive.Config{
-			CutPerThrottle: r.cutPerThrottle,
+			CutPerThrottle: r.cutPerThrottle, Controller: r.controller,
 			Standard: standard.Config{Clock: timers, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 				if e.Kind == retry.SendWaitBegan {
 					delayed.Add(1)
@@ -198,11 +200,12 @@ func (m *meter) longest() time.Duration {
 
 // TestSettlesAtTheRateOfTheService is the proof that adaptive mode finds the rate of
 // a service, stays there, and follows it. -v prints the table; the runs with a cut
-// for each throttle, as in the SDKs, stand beside and have nothing to reach.
+// for each throttle, as in the SDKs, stand beside and have nothing to reach. Those
+// with the SteadyController have more to reach.
 func TestSettlesAtTheRateOfTheService(t *testing.T) {
 	t.Parallel()
 	const short = 100 * time.Millisecond
-	t.Log("| R | burst | N | goodput | throttled | longest wait | wake-ups | goodput, cut per throttle | longest wait, cut per throttle |")
+	t.Log("| R | burst | N | goodput | throttled | longest wait | wake-ups | cut per throttle | steady |")
 	for _, r := range []run{
 		{rate: 5, burst: time.Second, workers: 10, goodput: 0.97, throttled: 0.10},
 		{rate: 5, burst: short, workers: 10, goodput: 0.70, throttled: 0.10},
@@ -224,15 +227,22 @@ func TestSettlesAtTheRateOfTheService(t *testing.T) {
 		{rate: 500, burst: short, workers: 100, then: 1000, goodput: 0.93, throttled: 0.02},
 	} {
 		got := r.do(t)
-		r.cutPerThrottle = true
-		theirs := r.do(t)
-		t.Logf("| %s | %v | %d | %.3f R | %.2f %% | %.2f N/R | %.2f | %.3f R | %.2f N/R |",
+		perThrottle, steadily := r, r
+		perThrottle.cutPerThrottle, steadily.controller = true, ratelimit.SteadyController
+		theirs, steady := perThrottle.do(t), steadily.do(t)
+		t.Logf("| %s | %v | %d | %.3f R | %.2f %% | %.2f N/R | %.2f | %.3f R, %.2f N/R | %.3f R, %.2f N/R |",
 			r.rates(), r.burst, r.workers, got.goodput, 100*got.throttled, r.inTurns(got.longest), got.wakeUps,
-			theirs.goodput, r.inTurns(theirs.longest))
+			theirs.goodput, r.inTurns(theirs.longest), steady.goodput, r.inTurns(steady.longest))
 		require.GreaterOrEqual(t, got.goodput, r.goodput)
 		require.LessOrEqual(t, got.throttled, r.throttled)
 		require.LessOrEqual(t, r.inTurns(got.longest), 3.0)
 		require.LessOrEqual(t, got.wakeUps, 1.1)
+		require.GreaterOrEqual(t, steady.goodput, r.goodput)
+		require.LessOrEqual(t, steady.throttled, r.throttled)
+		if r.rate >= 50 {
+			require.GreaterOrEqual(t, steady.goodput, 0.98)
+			require.LessOrEqual(t, r.inTurns(steady.longest), 1.15)
+		}
 	}
 }
 

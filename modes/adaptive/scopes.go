@@ -98,6 +98,7 @@ func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) li
 		start = clk.Now()
 	}
 	return limiterOr{limiter: ratelimit.NewLimiter(ratelimit.SendRateConfig{
+		Controller:     c.Controller,
 		CutPerThrottle: c.CutPerThrottle,
 		StartingRate:   limit.Starting,
 		Ceiling:        limit.Ceiling,

@@ -1,0 +1,141 @@
+package ratelimit_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+func TestSuccessRateIsRightFromTheStart(t *testing.T) {
+	t.Parallel()
+	for _, perSecond := range []float64{5, 50, 500, 5000} {
+		var m ratelimit.SuccessRate
+		for i := range int(10 * perSecond) {
+			rate := float64(m.Response(at(7+float64(i)/perSecond), true))
+			if seconds := float64(i) / perSecond; seconds > 2/perSecond && seconds > 0.05 {
+				// The first success is counted and no time has passed for it.
+				require.InEpsilon(t, perSecond, rate, 1.1/(perSecond*min(seconds, 1)), "%v/s after %v s", perSecond, seconds)
+			}
+		}
+	}
+}
+
+func TestSuccessRateCountsSuccessesOnly(t *testing.T) {
+	t.Parallel()
+	var mixed, alone ratelimit.SuccessRate
+	alone.Response(at(0), false) // so that both begin at the same time
+	for i := range 1000 {
+		now := at(float64(i) / 100)
+		success := i%4 == 1
+		rate := mixed.Response(now, success)
+		if success {
+			require.InEpsilon(t, float64(alone.Response(now, true)), float64(rate), 1e-9)
+		}
+	}
+	require.InEpsilon(t, 25, float64(mixed.Rate()), 0.1)
+}
+
+func TestSuccessRateForgets(t *testing.T) {
+	t.Parallel()
+	full := func() *ratelimit.SuccessRate {
+		var m ratelimit.SuccessRate
+		for i := range 2000 {
+			m.Response(at(float64(i)/100), true)
+		}
+		return &m
+	}
+	last := 1999.0 / 100
+	before := float64(full().Rate())
+	for _, tt := range []struct {
+		name         string
+		after, share float64
+	}{
+		{"at once", 0, 1},
+		{"after a second", 1, 1 / math.E},
+		{"just before it begins anew", 5, math.Exp(-5)},
+		{"when it begins anew", 5.001, 0},
+	} {
+		m := full()
+		require.InDelta(t, tt.share*before, float64(m.Response(at(last+tt.after), false)), 1e-6*before, tt.name)
+	}
+}
+
+func TestSuccessRateAfterIdlingIsThatOfTheNewBurst(t *testing.T) {
+	t.Parallel()
+	var m ratelimit.SuccessRate
+	m.Response(at(0), true)
+	for i := range 100 {
+		m.Response(at(600+float64(i)/1000), true)
+	}
+	require.InEpsilon(t, 1000, float64(m.Rate()), 0.1)
+}
+
+func TestZeroSuccessRateIsZero(t *testing.T) {
+	t.Parallel()
+	var m ratelimit.SuccessRate
+	require.Zero(t, m.Rate())
+	require.Zero(t, m.Response(at(0), false))
+	require.InEpsilon(t, 1/(1-math.Exp(-0.05)), float64(m.Response(at(0), true)), 1e-9, "50 ms is the shortest time")
+}
+
+// A hundred successes a second and a hundred client errors, until a throttle comes:
+// neither controller takes an error for less than an answer.
+func TestControllersCutWhatTheyMeasure(t *testing.T) {
+	t.Parallel()
+	for controller, want := range map[ratelimit.Controller]float64{
+		ratelimit.SDKController: 0.7 * 200, ratelimit.SteadyController: 0.9 * 200,
+	} {
+		t.Run(controller.String(), func(t *testing.T) {
+			t.Parallel()
+			rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{Controller: controller}, at(0))
+			for i := range 2000 {
+				rate.Report(at(float64(i)/200), ratelimit.Response{})
+			}
+			require.InEpsilon(t, 200, float64(rate.State().MeasuredRate), 0.01)
+			require.True(t, rate.Report(at(10), ratelimit.Response{Throttled: true}))
+			require.InEpsilon(t, want, float64(rate.State().FillRate), 0.01)
+			require.Equal(t, at(10), rate.State().LastThrottle)
+
+			// Throttles that answer the same congestion are answers, not successes.
+			for i := range 300 {
+				rate.Report(at(10+float64(i)/200), ratelimit.Response{Sent: at(9), Throttled: true})
+			}
+			measured := float64(rate.State().MeasuredRate)
+			if controller == ratelimit.SteadyController {
+				require.InEpsilon(t, 200*math.Exp(-1.5), measured, 0.02)
+			} else {
+				require.InEpsilon(t, 200, measured, 0.02)
+			}
+		})
+	}
+}
+
+func TestSteadyControllerIsBackAtItsRateAfterK(t *testing.T) {
+	t.Parallel()
+	rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{Controller: ratelimit.SteadyController}, at(0))
+	for i := range 2000 {
+		rate.Report(at(float64(i)/200), ratelimit.Response{})
+	}
+	rate.Report(at(10), ratelimit.Response{Throttled: true})
+	peak := float64(rate.State().FillRate) / 0.9
+	k := math.Cbrt(peak * 0.1 / 0.4)
+	for _, after := range []float64{0, k / 2, k, k + 1} {
+		answers(&rate, at(10+after), 500)
+		d := after - k
+		want := 0.4*d*d*d + peak
+		require.InEpsilon(t, want, float64(rate.State().FillRate), 1e-6, "%v s after the cut", after)
+	}
+}
+
+func TestControllersHaveNames(t *testing.T) {
+	t.Parallel()
+	for controller, name := range map[ratelimit.Controller]string{
+		ratelimit.SDKController: "sdk", ratelimit.SteadyController: "steady", 99: "unknown",
+	} {
+		require.Equal(t, name, controller.String())
+		require.Equal(t, name != "unknown", controller.Valid())
+	}
+}
