@@ -40,13 +40,14 @@ func (s *Strategy) newScopes() (*scope.Registry[retry.ScopeKey, limiterOr], erro
 }
 
 // throttled reports whether the limiter holds somebody back, or would with good
-// reason.
+// reason. A new one has a send token, so one that has none stays until it does.
 func throttled(l limiterOr, now time.Time) bool {
 	if l.err != nil {
 		return false
 	}
 	state, waiting := l.limiter.State()
-	return waiting > 0 || !state.LastThrottle.IsZero() && now.Sub(state.LastThrottle) < throttledFor
+	return waiting > 0 || l.limiter.Expected(1) > 0 ||
+		!state.LastThrottle.IsZero() && now.Sub(state.LastThrottle) < throttledFor
 }
 
 // enter finds the scope of an operation, which may be new.
