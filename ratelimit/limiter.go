@@ -34,10 +34,9 @@ func NewLimiter(config SendRateConfig, clk clock.Clock) *Limiter {
 
 // Acquire returns when the caller may send, and that instant, which Report
 // wants to know. Until the first throttle that is at once, unless there is a
-// starting rate. It fails without
-// waiting when the request does not allow the wait or ctx would be done before
-// its end (*WaitError), and with ctx.Err() when ctx is done first. A failure
-// takes no token and gives up the place in the queue.
+// starting rate. It fails without waiting when the request does not allow the wait
+// or ctx would be done before its end (*WaitError), and with ctx.Err() when ctx is
+// done first. A failure takes no token and gives up the place in the queue.
 func (l *Limiter) Acquire(ctx context.Context, r Request) (sent time.Time, err error) {
 	now := l.clock.Now()
 	if !l.limited.Load() {

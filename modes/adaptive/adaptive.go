@@ -44,6 +44,11 @@ func New(config Config) (*Strategy, error) {
 	if err := config.Check(); err != nil {
 		return nil, err
 	}
+	if config.SendScope != nil && config.Standard.QuotaScope == nil {
+		// Only this strategy's tokens are waited for, so that one of the standard
+		// strategy counts as in flight only if the scope of the quota was looked up.
+		config.Standard.QuotaScope = retry.Operation.Key
+	}
 	inner, err := standard.New(config.Standard)
 	if err != nil {
 		return nil, err

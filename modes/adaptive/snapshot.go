@@ -29,7 +29,7 @@ func (s *Strategy) Snapshot() retry.Snapshot {
 			snapshot.Scopes = append(snapshot.Scopes, retry.ScopeSnapshot{Key: e.Key, Scope: e.Key.String()})
 		}
 		fill(&snapshot.Scopes[i], e.Value.limiter)
-		snapshot.Scopes[i].InFlight = inFlight[e.Key]
+		snapshot.Scopes[i].InFlight = max(snapshot.Scopes[i].InFlight, inFlight[e.Key])
 	})
 	slices.SortFunc(snapshot.Scopes, func(a, b retry.ScopeSnapshot) int { return strings.Compare(a.Scope, b.Scope) })
 	return snapshot
