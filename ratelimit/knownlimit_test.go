@@ -123,7 +123,11 @@ func TestNoRateExceedsItsCeiling(t *testing.T) {
 		source := traffic{random, at(0)}
 		for range 300 {
 			now, r := source.next()
-			rate.Report(now, r)
+			if random.IntN(20) == 0 {
+				rate.SetRate(now, ratelimit.Rate(between(random, 0.1, 1e6)))
+			} else {
+				rate.Report(now, r)
+			}
 			state := rate.State()
 			require.LessOrEqual(t, state.FillRate, ceiling, "seed %d", seed)
 			require.LessOrEqual(t, state.Capacity, max(float64(ceiling), ratelimit.MinCapacity), "seed %d", seed)

@@ -195,10 +195,10 @@ func (s *SendRate) Fill() Rate { return s.bucket.Fill() }
 // Instant returns the instant as which now is read.
 func (s *SendRate) Instant(now time.Time) time.Time { return s.forward(now) }
 
-// SetRate sets the send rate by hand and turns limiting on.
+// SetRate sets the send rate by hand, not above the ceiling, and turns limiting on.
 func (s *SendRate) SetRate(now time.Time, rate Rate) {
 	s.limited = true
-	s.bucket.SetRate(s.forward(now), rate)
+	s.bucket.SetRate(s.forward(now), min(rate, s.ceiling))
 }
 
 // SendRateState is a SendRate at an instant.
