@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -53,7 +54,9 @@ func newAdaptiveRun(t *rapid.T) *adaptiveRun {
 	inner, jitter := drawConfig(t)
 	inner.Clock, inner.Observer = clk, clk
 	inner.QuotaRefill = 0 // the clock of this run does not move in ticks
+	limits := map[retry.ScopeKey]adaptive.SendLimit{{}: drawLimit(t, "the whole"), {Scope: "one"}: drawLimit(t, "one")}
 	config := adaptive.Config{
+		SendLimit:      func(scope retry.ScopeKey) adaptive.SendLimit { return limits[scope] },
 		Standard:       inner,
 		CutPerThrottle: drawBool(t, "cut per throttle"),
 		NoSendWait:     drawInt(t, 0, 4, "no send wait") == 0,
@@ -72,13 +75,31 @@ func newAdaptiveRun(t *rapid.T) *adaptiveRun {
 	}
 }
 
-// rate is the send rate of an operation's scope. It begins when the strategy does.
+// rate is the send rate of an operation's scope. It begins when the strategy does,
+// or if something is known of it, with the scope.
 func (r *adaptiveRun) rate(op retry.Operation) *rateModel {
 	key := op.Key().String()
 	if r.rates[key] == nil {
-		r.rates[key] = newRateModel(r.begun, r.config.CutPerThrottle)
+		config, begun := ratelimit.SendRateConfig{CutPerThrottle: r.config.CutPerThrottle}, r.begun
+		if limit := r.config.SendLimit(op.Key()); limit != (adaptive.SendLimit{}) {
+			config.StartingRate, config.Ceiling = limit.Starting, limit.Ceiling
+			if !op.Unscoped() {
+				begun = r.clock.Now()
+			}
+		}
+		r.rates[key] = newRateModel(begun, config)
 	}
 	return r.rates[key]
+}
+
+// drawLimit draws what is known of a scope, which may be nothing.
+func drawLimit(t *rapid.T, scope string) adaptive.SendLimit {
+	starting := drawFrom[ratelimit.Rate](t, "starting rate of "+scope, 0, 0, 0.5, 3, 100)
+	ceiling := drawFrom[ratelimit.Rate](t, "ceiling of "+scope, 0, 0, 1, 7, 300)
+	if ceiling > 0 {
+		starting = min(starting, ceiling)
+	}
+	return adaptive.SendLimit{Starting: starting, Ceiling: ceiling}
 }
 
 func (r *adaptiveRun) check(t *rapid.T) {
@@ -94,7 +115,7 @@ func (r *adaptiveRun) check(t *rapid.T) {
 		requireClose(t, rate.measured(), scope.MeasuredRate, "measured rate")
 		requireClose(t, rate.fill, scope.FillRate, "fill rate")
 		requireClose(t, rate.capacity, scope.SendCapacity, "capacity")
-		if rate.limited {
+		if rate.cut {
 			require.Equal(t, rate.lastThrottle, scope.LastThrottle)
 		}
 	}

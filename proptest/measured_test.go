@@ -14,7 +14,7 @@ func TestMeasuredRateIsThatOfTheListOfResponses(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		begin := start().Add(drawDuration(t, 0, 2*time.Second, "start"))
-		measured, model := ratelimit.NewMeasuredRate(begin), newRateModel(begin, false)
+		measured, model := ratelimit.NewMeasuredRate(begin), newRateModel(begin, ratelimit.SendRateConfig{})
 		require.Zero(t, measured.Rate())
 		now := begin
 		t.Repeat(map[string]func(*rapid.T){

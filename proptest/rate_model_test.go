@@ -8,22 +8,38 @@ import (
 )
 
 // rateModel is the send rate of adaptive mode as its rules A01 to A16 say it, in
-// seconds and tokens. It keeps all responses, and measures from the whole list.
+// seconds and tokens, and as known limits change that. It keeps all responses, and
+// measures from the whole list.
 type rateModel struct {
 	cutPerThrottle bool
+	starting       float64 // 0 if there is none
+	ceiling        float64 // infinite if there is none
 	start, newest  time.Time
 	responses      []time.Time
 	lastMax        float64
 	lastThrottle   time.Time // the start, until there is one
-	limited        bool
+	limited, cut   bool
 
 	fill, capacity, tokens float64
 	lifted                 float64   // the cost of the first in line, A12
 	filled                 time.Time // up to when; zero before the first refill
 }
 
-func newRateModel(start time.Time, cutPerThrottle bool) *rateModel {
-	return &rateModel{cutPerThrottle: cutPerThrottle, start: start, newest: start, lastThrottle: start}
+func newRateModel(start time.Time, config ratelimit.SendRateConfig) *rateModel {
+	m := &rateModel{
+		cutPerThrottle: config.CutPerThrottle, ceiling: math.Inf(1), start: start, newest: start, lastThrottle: start,
+	}
+	m.starting = float64(config.StartingRate)
+	if config.Ceiling > 0 {
+		m.ceiling = float64(config.Ceiling)
+		m.starting = min(or(m.starting, m.ceiling), m.ceiling)
+	}
+	if m.starting > 0 {
+		m.starting, m.limited = max(m.starting, 0.5), true
+		m.setRate(start, m.starting)
+		m.tokens = 1
+	}
+	return m
 }
 
 // forward reads an old instant as the newest one, A13.
@@ -53,14 +69,14 @@ func halfSeconds(at time.Time) int64 { return at.Truncate(500*time.Millisecond).
 func (m *rateModel) report(now time.Time, r ratelimit.Response) (cut bool) {
 	now = m.forward(now)
 	m.responses = append(m.responses, now)
-	measured := m.measured()
+	measured := m.known()
 	var rate float64
 	if r.Throttled {
 		sent := r.Sent
 		if sent.IsZero() {
 			sent = now
 		}
-		if m.limited && !m.cutPerThrottle && sent.Before(m.lastThrottle) {
+		if m.cut && !m.cutPerThrottle && sent.Before(m.lastThrottle) {
 			return false
 		}
 		m.lastMax = measured
@@ -68,18 +84,36 @@ func (m *rateModel) report(now time.Time, r ratelimit.Response) (cut bool) {
 			m.lastMax = min(measured, m.fill)
 		}
 		rate = 0.7 * m.lastMax
-		m.limited, m.lastThrottle = true, now
+		m.limited, m.cut, m.lastThrottle = true, true, now
 	} else {
-		dt := now.Sub(m.lastThrottle).Seconds()
-		rate = 0.4*math.Pow(dt-math.Cbrt(m.lastMax*0.3/0.4), 3) + m.lastMax
+		rate = m.climbed(now.Sub(m.lastThrottle).Seconds())
 	}
 	m.setRate(now, min(rate, 2*measured))
 	return r.Throttled
 }
 
+// known is the measured rate, or the starting rate where that says more.
+func (m *rateModel) known() float64 {
+	measured := m.measured()
+	if !m.cut || measured == 0 {
+		return max(measured, m.starting)
+	}
+	return measured
+}
+
+// climbed is the curve so many seconds after the last throttle. A starting rate is
+// as a maximum that it has just come back to.
+func (m *rateModel) climbed(seconds float64) float64 {
+	if m.starting > 0 && !m.cut {
+		return m.starting + 0.4*math.Pow(seconds, 3)
+	}
+	return 0.4*math.Pow(seconds-math.Cbrt(m.lastMax*0.3/0.4), 3) + m.lastMax
+}
+
 // setRate is A02.
 func (m *rateModel) setRate(now time.Time, rate float64) {
 	m.refill(now)
+	rate = min(rate, m.ceiling)
 	m.fill, m.capacity = max(rate, 0.5), max(rate, 1)
 	m.spend(0)
 }

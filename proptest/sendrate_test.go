@@ -21,10 +21,10 @@ func TestSendRateIsAsItsRules(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		begin := start().Add(drawDuration(t, 0, time.Second, "start"))
-		perThrottle := drawBool(t, "cut per throttle")
+		config := drawRateConfig(t)
 		run := &sendRateRun{
-			rate:  ratelimit.NewSendRate(ratelimit.SendRateConfig{CutPerThrottle: perThrottle}, begin),
-			model: newRateModel(begin, perThrottle),
+			rate:  ratelimit.NewSendRate(config, begin),
+			model: newRateModel(begin, config),
 			now:   begin,
 		}
 		t.Repeat(map[string]func(*rapid.T){
@@ -34,8 +34,18 @@ func TestSendRateIsAsItsRules(t *testing.T) {
 			"burst":  run.burst,
 			"take":   run.take,
 			"give":   run.give,
+			"set":    run.set,
 		})
 	})
+}
+
+// drawRateConfig draws known limits, or none.
+func drawRateConfig(t *rapid.T) ratelimit.SendRateConfig {
+	return ratelimit.SendRateConfig{
+		CutPerThrottle: drawBool(t, "cut per throttle"),
+		StartingRate:   drawFrom[ratelimit.Rate](t, "starting rate", 0, 0, 0.1, 0.5, 3, 100),
+		Ceiling:        drawFrom[ratelimit.Rate](t, "ceiling", 0, 0, 0.2, 0.6, 2, 7, 300),
+	}
 }
 
 // at is mostly now, and sometimes an instant that has passed.
@@ -52,7 +62,8 @@ func (r *sendRateRun) check(t *rapid.T) {
 	requireClose(t, r.model.tokens, state.Tokens, "tokens")
 	require.GreaterOrEqual(t, state.Tokens, 0.0)
 	require.LessOrEqual(t, state.Tokens, state.Capacity)
-	if r.model.limited {
+	require.LessOrEqual(t, float64(state.FillRate), max(0.5, r.model.ceiling))
+	if r.model.cut {
 		require.Equal(t, r.model.lastThrottle, state.LastThrottle)
 	} else {
 		require.Zero(t, state.LastThrottle)
@@ -75,7 +86,7 @@ func (r *sendRateRun) burst(t *rapid.T) {
 }
 
 func (r *sendRateRun) respond(t *rapid.T, at time.Time, response ratelimit.Response) {
-	before := r.rate.State().FillRate
+	before, hadCut := r.rate.State().FillRate, r.model.cut
 	cut := r.rate.Report(at, response)
 	require.Equal(t, r.model.report(at, response), cut)
 	state := r.rate.State()
@@ -83,7 +94,14 @@ func (r *sendRateRun) respond(t *rapid.T, at time.Time, response ratelimit.Respo
 		require.InDelta(t, float64(before), float64(state.FillRate), 0, "a suppressed throttle changed the rate")
 		return
 	}
-	require.LessOrEqual(t, float64(state.FillRate), max(0.5, 2*float64(state.MeasuredRate)))
+	measured := float64(state.MeasuredRate)
+	if !hadCut || measured == 0 {
+		measured = max(measured, r.model.starting)
+	}
+	require.LessOrEqual(t, float64(state.FillRate), max(0.5, 2*measured))
+	if !r.model.cut {
+		require.GreaterOrEqual(t, float64(state.FillRate), r.model.starting)
+	}
 }
 
 func (r *sendRateRun) take(t *rapid.T) {
@@ -115,6 +133,14 @@ func (r *sendRateRun) give(t *rapid.T) {
 	at, tokens := r.at(t), drawFloat(t, 3, "tokens")
 	r.rate.Give(at, tokens)
 	r.model.give(at, tokens)
+}
+
+// set sets a rate by hand.
+func (r *sendRateRun) set(t *rapid.T) {
+	at, rate := r.at(t), drawFloat(t, 50, "rate")
+	r.rate.SetRate(at, ratelimit.Rate(rate))
+	r.model.limited = true
+	r.model.setRate(r.model.forward(at), rate)
 }
 
 // requireClose allows for the rounding of float64 arithmetic and of a wait to the

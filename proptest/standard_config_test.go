@@ -28,6 +28,7 @@ func drawConfig(t *rapid.T) (config standard.Config, jitter int) {
 		MaxBackoff:       drawFrom(t, "max backoff", 0, time.Millisecond, 3*time.Second, 5*time.Minute),
 		Jitter:           drawFrom(t, "jitter kind", backoff.Full, backoff.None),
 		Random:           func() float64 { return float64(jitter) / jitterParts },
+		ScopeIdle:        forEver, // the models forget nothing
 	}
 	if drawBool(t, "small quota") {
 		config.QuotaCapacity = new(drawInt(t, 0, 40, "capacity"))
