@@ -105,7 +105,7 @@ func (m *rateModel) known() float64 {
 // as a maximum that it has just come back to.
 func (m *rateModel) climbed(seconds float64) float64 {
 	if m.starting > 0 && !m.cut {
-		return m.starting + 0.4*math.Pow(seconds, 3)
+		return m.starting + 0.4*seconds*seconds*seconds
 	}
 	return 0.4*math.Pow(seconds-math.Cbrt(m.lastMax*0.3/0.4), 3) + m.lastMax
 }
