@@ -90,6 +90,7 @@ func TestEntriesInUseAreNotEvicted(t *testing.T) {
 			w.pass(time.Minute)
 			evicted := get(r, "second")
 			after, _ := r.Get("a")
+			require.Equal(t, !tt.stay, before.Leaving())
 			if tt.stay {
 				require.Empty(t, evicted)
 				require.Same(t, before, after)
