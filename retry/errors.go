@@ -118,6 +118,19 @@ func (e *Error) Unwrap() []error {
 	return found
 }
 
+// Timeout reports whether time ran out: at the caller's deadline, or in the last
+// attempt. It is for those who ask the error that http.Client makes of this one.
+func (e *Error) Timeout() bool {
+	if errors.Is(e.Canceled, context.DeadlineExceeded) {
+		return true
+	}
+	last, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](e.Last)
+	return ok && last.Timeout()
+}
+
 // Because fills in why ctx, which is done, ended, and returns e.
 func (e *Error) Because(ctx context.Context) *Error {
 	e.Canceled = ctx.Err()

@@ -3,6 +3,11 @@ package retry_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
 	"testing"
 	"time"
 
@@ -101,4 +106,26 @@ func TestScopeKey(t *testing.T) {
 	}
 	require.NotEqual(t, retry.Operation{Service: "a", Region: "b"}.Key(), retry.Operation{Service: "a", Resource: "b"}.Key())
 	require.Equal(t, retry.Operation{Scope: "x", Service: "a"}.Key(), retry.Operation{Scope: "x", Region: "b"}.Key())
+}
+
+func TestTimeoutOfAnError(t *testing.T) {
+	t.Parallel()
+	slow := &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded}
+	for _, c := range []struct {
+		name string
+		err  *retry.Error
+		want bool
+	}{
+		{"the caller's deadline", (&retry.Error{Reason: retry.ErrDeadline}).ForWait(time.Second), true},
+		{"the caller's cancel", &retry.Error{Reason: retry.ErrCanceled, Canceled: context.Canceled}, false},
+		{"the last attempt", &retry.Error{Reason: retry.ErrQuotaExhausted, Last: fmt.Errorf("get: %w", slow)}, true},
+		{"another last attempt", &retry.Error{Reason: retry.ErrQuotaExhausted, Last: io.EOF}, false},
+		{"no attempt", &retry.Error{Reason: retry.ErrSendRateLimited}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, c.err.Timeout())
+			require.Equal(t, c.want, (&url.Error{Op: "Get", Err: c.err}).Timeout())
+		})
+	}
 }
