@@ -15,44 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/internal/pipenet"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// pipes is a network inside the process, so that a synctest bubble holds all of
-// it.
-type pipes struct {
-	dialed chan net.Conn
-	closed chan struct{}
+// pipes is a network that a synctest bubble holds all of.
+func pipes(context.Context) (net.Listener, *http.Client, error) {
+	network := pipenet.New()
+	return network, &http.Client{Transport: network.Transport()}, nil
 }
-
-func newPipes(context.Context) (net.Listener, *http.Client, error) {
-	p := &pipes{dialed: make(chan net.Conn), closed: make(chan struct{})}
-	return p, &http.Client{Transport: &http.Transport{DialContext: p.dial}}, nil
-}
-
-func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	near, far := net.Pipe()
-	select {
-	case p.dialed <- far:
-		return near, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case conn := <-p.dialed:
-		return conn, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error { close(p.closed); return nil }
-
-func (*pipes) Addr() net.Addr { return &net.UnixAddr{Name: "service", Net: "pipe"} }
 
 func environment(vars map[string]string) awsretry.Option {
 	return awsretry.WithEnv(func(name string) (string, bool) {
@@ -90,7 +62,7 @@ func TestQuickStart(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var out, errs bytes.Buffer
-				status := run(t.Context(), &out, &errs, newPipes,
+				status := run(t.Context(), &out, &errs, pipes,
 					environment(c.env),
 					awsretry.WithFS(fstest.MapFS{"aws/config": {Data: []byte(sharedConfig)}}),
 					awsretry.WithConfigFile("/aws/config"),

@@ -1,0 +1,172 @@
+package httpretry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+// call is a request on its way. It is also the context of its attempts, by which
+// Refusal finds it again.
+type call struct {
+	context.Context //nolint:containedctx // it is a context
+
+	config    *Config
+	request   *http.Request
+	operation retry.Operation
+	body      requestBody
+	id        string // of the invocation, if headers are asked for
+
+	trace     httptrace.ClientTrace
+	connected atomic.Bool // the present attempt has had a connection
+
+	cancel   context.CancelFunc // ends Context; nil if there is nothing to end
+	lease    lease              // of the present attempt
+	response *http.Response     // of the last attempt, as long as its body is ours to close
+	failure  error              // of the last attempt
+	ended    bool
+	err      error // of the whole; written before anybody has the response
+}
+
+func newCall(config *Config, r *http.Request) *call {
+	c := &call{config: config, request: r, body: requestBody{request: r}}
+	c.trace.GotConn = func(httptrace.GotConnInfo) { c.connected.Store(true) }
+	c.Context = httptrace.WithClientTrace(r.Context(), &c.trace)
+	if r.Cancel != nil { //nolint:staticcheck // http.Client sets it for its Timeout
+		c.Context, c.cancel = follow(c.Context, r.Cancel) //nolint:staticcheck // as above
+	}
+	return c
+}
+
+type callKey struct{}
+
+// Value knows the call itself.
+func (c *call) Value(key any) any {
+	if key == (callKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+// attempt makes one attempt. Beside a failed response its error is a
+// *ResponseError.
+func (c *call) attempt(ctx context.Context) (*http.Response, error) {
+	c.drop()
+	ctx, c.lease = lend(ctx, c.config)
+	response, err := c.send(ctx)
+	switch {
+	case err != nil:
+	case response.StatusCode >= http.StatusBadRequest:
+		err = c.judge(response)
+	case !c.lease.disarm():
+		// Too late by a hair: nobody could read the body any more.
+		c.drop()
+		response, err = nil, c.lease.explain(context.Cause(c.lease.alive))
+	}
+	c.failure = err
+	return response, err
+}
+
+// send lets the base make the attempt.
+func (c *call) send(ctx context.Context) (*http.Response, error) {
+	out, err := c.outgoing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.connected.Store(false)
+	response, err := c.config.base().RoundTrip(out)
+	switch {
+	case err != nil:
+		if response != nil && response.Body != nil {
+			_ = response.Body.Close()
+		}
+		return nil, c.explain(err)
+	case response == nil:
+		return nil, errNothing
+	}
+	if response.Body == nil {
+		response.Body = http.NoBody
+	}
+	if response.Request == nil {
+		response.Request = out
+	}
+	c.response = response
+	return response, nil
+}
+
+var errNothing = errors.New("httpretry: Base returned neither a response nor an error")
+
+// outgoing returns the request of an attempt. Its headers are a copy, so that what
+// a round tripper below adds to them does not pile up. The trailer is not: who
+// writes the body fills it in.
+func (c *call) outgoing(ctx context.Context) (*http.Request, error) {
+	out := c.request.WithContext(ctx)
+	out.Header = c.request.Header.Clone()
+	attempt, _ := retry.AttemptFrom(ctx)
+	if c.config.SDKHeaders {
+		c.stamp(ctx, out, attempt.Number)
+	}
+	body, err := c.body.next()
+	if err != nil {
+		return nil, fmt.Errorf("httpretry: body of attempt %d: %w", attempt.Number, err)
+	}
+	out.Body = body
+	return out, nil
+}
+
+// end returns what the client gets, and lets go of everything else.
+func (c *call) end(response *http.Response, err error) (*http.Response, error) {
+	c.ended, c.err = true, err
+	c.lease.disarm()
+	c.body.finish()
+	switch {
+	case response != nil && !c.wantsError(err):
+		c.response = nil
+		c.releaseWith(response)
+		return response, nil
+	case err == nil && response == nil:
+		err = fmt.Errorf("httpretry: a policy took for a success what has no response: %w", c.failure)
+	}
+	c.drop()
+	c.release()
+	return nil, err
+}
+
+// wantsError reports whether err comes back instead of the response.
+func (c *call) wantsError(err error) bool {
+	if errors.Is(err, retry.ErrCanceled) {
+		return true
+	}
+	_, refused := err.(*retry.Error) //nolint:errorlint // the refusal of this call
+	return refused && c.config.RefusalAsError
+}
+
+// abandon cleans up after a panic, or runtime.Goexit.
+func (c *call) abandon() {
+	if !c.ended {
+		closeBody(c.request)
+		c.drop()
+		c.release()
+	}
+}
+
+// drop lets go of the last attempt and its response.
+func (c *call) drop() {
+	if c.response != nil {
+		_ = c.response.Body.Close()
+		c.response = nil
+	}
+	c.lease.release()
+}
+
+// release ends the context of the call.
+func (c *call) release() {
+	if c.cancel != nil {
+		c.cancel()
+	}
+}

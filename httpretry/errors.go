@@ -1,0 +1,115 @@
+package httpretry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/awsretry/awsretry/classify"
+)
+
+// ResponseError is a response with a status of 400 or more, as classifiers,
+// policies and observers see it.
+type ResponseError struct {
+	// Status is the HTTP status.
+	Status int
+	// Code is the error code that the service gave, without namespace; empty if there
+	// is none or it was not found: it is looked for in the header x-amzn-ErrorType and
+	// in the first 64 KiB of a JSON or XML body.
+	Code string
+	// Header is the header of the response. It must not be changed.
+	Header http.Header
+	// Err is why the body could not be read, where that was tried; else nil.
+	Err error
+
+	after  time.Duration
+	hinted bool
+}
+
+var (
+	_ classify.StatusError     = (*ResponseError)(nil)
+	_ classify.CodeError       = (*ResponseError)(nil)
+	_ classify.RetryAfterError = (*ResponseError)(nil)
+)
+
+// Error returns the status and the code.
+func (e *ResponseError) Error() string {
+	text := fmt.Sprintf("httpretry: status %d %s", e.Status, http.StatusText(e.Status))
+	if e.Code != "" {
+		text += ": " + e.Code
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *ResponseError) Unwrap() error { return e.Err }
+
+// HTTPStatusCode returns Status.
+func (e *ResponseError) HTTPStatusCode() int { return e.Status }
+
+// ErrorCode returns Code.
+func (e *ResponseError) ErrorCode() string { return e.Code }
+
+// RetryAfter returns how long the server asked to wait, in x-amz-retry-after or
+// Retry-After.
+func (e *ResponseError) RetryAfter() (after time.Duration, ok bool) { return e.after, e.hinted }
+
+// Refusal returns why a failed response that a Transport returned, which may have
+// come through an http.Client, was not retried: a *retry.Error in which errors.Is
+// finds the reason, such as retry.ErrAttemptsExhausted, and errors.As the
+// *ResponseError; or the *ResponseError itself if nobody wanted a retry. It returns
+// nil for a success, and for a response that did not come from a Transport or whose
+// Request somebody has replaced.
+func Refusal(response *http.Response) error {
+	if response == nil || response.Request == nil {
+		return nil
+	}
+	c, ok := response.Request.Context().Value(callKey{}).(*call)
+	if !ok {
+		return nil
+	}
+	return c.err
+}
+
+// connectionError is an error of a round trip that has had a connection. Whatever
+// it is, the connection or what came over it failed: net/http has many such errors
+// that tell nothing about themselves, such as io.EOF.
+type connectionError struct{ err error }
+
+func (e *connectionError) Error() string { return e.err.Error() }
+func (e *connectionError) Unwrap() error { return e.err }
+
+// Temporary lets classifiers take it for transient.
+func (e *connectionError) Temporary() bool { return true }
+
+// Timeout is for those who ask the error that http.Client returns.
+func (e *connectionError) Timeout() bool {
+	timeout, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](e.err)
+	return ok && timeout.Timeout()
+}
+
+// explain says what the error of the base means.
+func (c *call) explain(err error) error {
+	if c.cancel != nil {
+		select {
+		case <-c.request.Cancel: //nolint:staticcheck // see newCall
+			c.cancel()
+		default:
+		}
+	}
+	if limited := c.lease.explain(err); limited != err { //nolint:errorlint // whether it is another one
+		return limited
+	}
+	if c.Err() != nil || !c.connected.Load() || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &connectionError{err}
+}

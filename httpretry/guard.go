@@ -1,0 +1,82 @@
+package httpretry
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// guard is the strategy of a call as Do sees it: it asks for a retry only of what
+// may be sent again, and frees the connection before the backoff.
+type guard struct{ call *call }
+
+var _ retry.Strategy = guard{}
+
+func (g guard) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
+	return g.call.config.Strategy.AcquireInitialToken(ctx, op)
+}
+
+func (g guard) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
+	c := g.call
+	defer c.lease.disarm()
+	if !c.mayRepeat(failure) {
+		return g.final(t, failure)
+	}
+	next, err := c.config.Strategy.RefreshRetryToken(ctx, t, failure)
+	if err != nil {
+		return next, err
+	}
+	if !c.body.again() {
+		// The base began to read the body after the response was there.
+		_ = c.config.Strategy.RecordFailure(next, failure)
+		return g.final(t, failure)
+	}
+	if c.response != nil {
+		hold(c.response)
+	}
+	return next, nil
+}
+
+// final refuses a retry without asking the strategy, which hears of the attempt by
+// RecordFailure, as of any other that is not retried.
+func (guard) final(t retry.Token, failure error) (retry.Token, error) {
+	return retry.Token{}, &retry.Error{Reason: retry.ErrNotRetryable, Attempts: t.Attempt(), Last: failure}
+}
+
+func (g guard) RecordSuccess(t retry.Token) error { return g.call.config.Strategy.RecordSuccess(t) }
+
+func (g guard) RecordFailure(t retry.Token, failure error) error {
+	return g.call.config.Strategy.RecordFailure(t, failure)
+}
+
+// mayRepeat reports whether the request may be sent again after the failure.
+func (c *call) mayRepeat(failure error) bool {
+	if !c.body.replayable() {
+		return false
+	}
+	_, asked := classify.Judgement(failure)
+	return asked || c.config.idempotent(c.request) || unprocessed(failure)
+}
+
+// unprocessed reports whether the failure says that the request was not executed:
+// there was no connection, or the server refused for now.
+func unprocessed(failure error) bool {
+	if dial, ok := errors.AsType[*net.OpError](failure); ok && dial.Op == "dial" {
+		return true
+	}
+	if _, ok := errors.AsType[*net.DNSError](failure); ok {
+		return true
+	}
+	answer, ok := errors.AsType[*ResponseError](failure)
+	if !ok {
+		return false
+	}
+	if _, hinted := answer.RetryAfter(); hinted && answer.Status == http.StatusServiceUnavailable {
+		return true
+	}
+	return classify.Default().Classify(classify.Outcome{Err: answer}).Kind() == classify.Throttling
+}

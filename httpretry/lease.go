@@ -1,0 +1,115 @@
+package httpretry
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// lease is the time of an attempt. Its context outlives the limit, because the
+// body of a response is read on it. The zero lease has no limit.
+type lease struct {
+	caller, alive context.Context //nolint:containedctx // what is to be compared
+	cancel        context.CancelCauseFunc
+	stop          func() (inTime bool) // the limit
+	after         time.Duration
+}
+
+// lend returns the context of an attempt.
+func lend(ctx context.Context, config *Config) (context.Context, lease) {
+	after := config.AttemptTimeout
+	if after <= 0 {
+		return ctx, lease{}
+	}
+	alive, cancel := context.WithCancelCause(ctx)
+	limited, end := clock.WithTimeout(ctx, config.clock(), after)
+	stop := context.AfterFunc(limited, func() { cancel(context.Cause(limited)) })
+	return alive, lease{ctx, alive, cancel, func() bool {
+		defer end()
+		return stop()
+	}, after}
+}
+
+// disarm lifts the limit. What it returns is for who calls it first: whether the
+// limit was not reached.
+func (l lease) disarm() (inTime bool) { return l.stop == nil || l.stop() }
+
+// release ends the context.
+func (l lease) release() {
+	l.disarm()
+	if l.cancel != nil {
+		l.cancel(nil)
+	}
+}
+
+// explain returns the error of an attempt that the limit ended as what it is.
+func (l lease) explain(err error) error {
+	ended := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	if l.alive == nil || !ended || l.caller.Err() != nil {
+		return err
+	}
+	if context.Cause(l.alive) != context.DeadlineExceeded { //nolint:errorlint // the cause itself
+		return err
+	}
+	return &retry.AttemptTimeoutError{After: l.after, Err: err}
+}
+
+// follow returns a context that ends when the channel of a request's Cancel is
+// closed. It has to be released.
+func follow(parent context.Context, canceled <-chan struct{}) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(parent)
+	go func() {
+		select {
+		case <-canceled:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// releaseWith keeps the contexts of a response that is returned until its body is
+// done with.
+func (c *call) releaseWith(response *http.Response) {
+	if c.cancel == nil && c.lease.alive == nil {
+		return
+	}
+	if response.Body == http.NoBody {
+		c.lease.release()
+		c.release()
+		return
+	}
+	body := &lastBody{ReadCloser: response.Body, done: func() { c.lease.release(); c.release() }}
+	if w, ok := response.Body.(io.Writer); ok { // after 101 Switching Protocols
+		response.Body = struct {
+			*lastBody
+			io.Writer
+		}{body, w}
+		return
+	}
+	response.Body = body
+}
+
+// lastBody calls done at its end.
+type lastBody struct {
+	io.ReadCloser
+	done func()
+}
+
+func (b *lastBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.done()
+	}
+	return n, err
+}
+
+func (b *lastBody) Close() error {
+	defer b.done()
+	return b.ReadCloser.Close()
+}
