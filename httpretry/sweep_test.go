@@ -1,0 +1,187 @@
+package httpretry_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/httpretry"
+	"github.com/awsretry/awsretry/internal/pipenet"
+	"github.com/awsretry/awsretry/modes/standard"
+)
+
+// TestNoRequestIsLostOrDoubled sends requests through each kind of fault, in both
+// modes and both generations, with and without a body. A bubble does not end as
+// long as a goroutine of it is there, and serve counts connections.
+func TestNoRequestIsLostOrDoubled(t *testing.T) {
+	t.Parallel()
+	var all tally
+	cells := 0
+	for _, f := range faults() {
+		for _, mode := range []string{"standard", "adaptive"} {
+			for _, behavior := range []standard.Behavior{standard.V20, standard.V21} {
+				for _, body := range []string{"", "a body"} {
+					cells++
+					t.Run(fmt.Sprintf("%s/%s/%s/body=%q", f.name, mode, behavior, body), func(t *testing.T) {
+						synctest.Test(t, func(t *testing.T) {
+							s := modes(t, standard.Config{Behavior: behavior})[mode]
+							all.add(sweep(t, f, s, body))
+						})
+					})
+				}
+			}
+		}
+	}
+	require.Zero(t, all.doubled)
+	require.Equal(t, all.requests, all.answered+all.failed, "each has one end")
+	t.Logf("%d cells: %d requests, %d attempts, %d answered, %d failed after all attempts, %d doubled, %d connections, 0 left open",
+		cells, all.requests, all.attempts, all.answered, all.failed, all.doubled, all.dials)
+}
+
+// tally is what happened to requests.
+type tally struct{ requests, attempts, answered, failed, doubled, dials int }
+
+func (a *tally) add(b tally) {
+	a.requests += b.requests
+	a.attempts += b.attempts
+	a.answered += b.answered
+	a.failed += b.failed
+	a.doubled += b.doubled
+	a.dials += b.dials
+}
+
+// sweep sends requests one after the other and side by side: of each round the
+// first attempt fails, then two, then all of them.
+func sweep(t *testing.T, f fault, s strategy, body string) (got tally) {
+	t.Helper()
+	c := &counting{fault: f, attempts: map[string]int{}, answered: map[string]bool{}}
+	c.network = serve(t, c)
+	c.inner = c.network.Transport()
+	c.client = &http.Client{Transport: newTransport(t, httpretry.Config{
+		Strategy: s, Base: roundTripFunc(c.attempt), AttemptTimeout: attemptTimeout,
+	})}
+	for _, fails := range []int{1, 2, 3} {
+		c.fails = fails
+		var group sync.WaitGroup
+		for i := range 4 {
+			id := fmt.Sprintf("/%d/%d", fails, i)
+			if i < 2 {
+				c.send(t, id, body)
+				continue
+			}
+			group.Go(func() { c.send(t, id, body) })
+		}
+		group.Wait()
+		if fails == 1 && f.reusable {
+			require.LessOrEqual(t, c.network.Dials(), int64(2), "connections of two requests at a time")
+		}
+	}
+	c.inner.CloseIdleConnections()
+	c.tally.dials = int(c.network.Dials())
+	return c.tally
+}
+
+// counting is a service that fails the first attempts of each request, and counts.
+type counting struct {
+	fault   fault
+	fails   int
+	network *pipenet.Network
+	inner   *http.Transport
+	client  *http.Client
+
+	mu       sync.Mutex // guards all below
+	attempts map[string]int
+	answered map[string]bool
+	tally    tally
+}
+
+// attempt counts an attempt, and refuses it if that is the fault.
+func (c *counting) attempt(r *http.Request) (*http.Response, error) {
+	c.mu.Lock()
+	c.tally.attempts++
+	c.attempts[r.URL.Path]++
+	failing := c.attempts[r.URL.Path] <= c.fails
+	c.mu.Unlock()
+	if failing && c.fault.refused {
+		only := pipenet.New()
+		only.Refuse()
+		return only.Transport().RoundTrip(r)
+	}
+	return c.inner.RoundTrip(r)
+}
+
+func (c *counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the attempt was cut off
+	}
+	c.mu.Lock()
+	failing := c.attempts[r.URL.Path] <= c.fails
+	if c.answered[r.URL.Path] {
+		c.tally.doubled++
+	}
+	c.answered[r.URL.Path] = !failing || c.fault.final
+	c.mu.Unlock()
+	if failing {
+		c.fault.do(w, r)
+		return
+	}
+	respond(http.StatusOK, "answer to "+string(body))(w, r)
+}
+
+// send sends a request and looks at what comes back.
+func (c *counting) send(t *testing.T, id, body string) {
+	t.Helper()
+	method := http.MethodGet
+	if body != "" {
+		method = http.MethodPut
+	}
+	response, err := c.client.Do(newRequest(t.Context(), t, method, "http://service"+id, body))
+	last := c.fails == 3 || c.fault.final
+	answered := !last || c.fault.final
+	if last && c.fault.status == 0 {
+		require.Error(t, err)
+	} else {
+		require.NoError(t, err)
+		c.requireResponse(t, response, last, body)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	attempts := c.fails + 1
+	switch {
+	case c.fault.final:
+		attempts = 1
+	case last:
+		attempts = 3
+	}
+	require.Equal(t, attempts, c.attempts[id], "attempts")
+	require.Equal(t, answered, c.answered[id])
+	c.tally.requests++
+	if answered {
+		c.tally.answered++
+	} else {
+		c.tally.failed++
+	}
+}
+
+func (c *counting) requireResponse(t *testing.T, response *http.Response, last bool, body string) {
+	t.Helper()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, response.Body.Close())
+	if !last {
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, response.StatusCode)
+		require.Equal(t, "answer to "+body, string(text))
+		return
+	}
+	require.Equal(t, c.fault.status, response.StatusCode)
+	if c.fault.cut {
+		require.ErrorIs(t, err, syscall.ECONNRESET)
+	}
+}
