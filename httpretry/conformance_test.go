@@ -63,9 +63,8 @@ type performance struct {
 }
 
 type result struct {
-	response *http.Response
-	err      error
-	at       time.Time
+	reply
+	at time.Time
 }
 
 const responseHeaderTimeout = time.Second
@@ -206,8 +205,8 @@ func (d *conductor) start(t *testing.T, name string) *performance {
 	p.cancel = cancel
 	request := newRequest(ctx, t, http.MethodPut, "http://service/", "request")
 	go func() {
-		response, err := d.client.Do(request) //nolint:bodyclose // requireEnd does
-		p.result <- result{response, err, time.Now()}
+		got := exchange(roundTripFunc(d.client.Do), request)
+		p.result <- result{got, time.Now()}
 	}()
 	return p
 }
@@ -224,9 +223,10 @@ func (d *conductor) requireEnd(t *testing.T, i int, p *performance) {
 		return
 	}
 	require.NoError(t, got.err, "step %d", i)
-	require.Equal(t, step.Response.Status, got.response.StatusCode)
-	require.NotEmpty(t, bodyOf(t, got.response))
-	require.Equal(t, step.Want.Outcome, outcomeOf(httpretry.Refusal(got.response)), "step %d", i)
+	require.Equal(t, step.Response.Status, got.status)
+	require.NoError(t, got.bodyErr)
+	require.NotEmpty(t, got.body)
+	require.Equal(t, step.Want.Outcome, outcomeOf(got.refusal), "step %d", i)
 }
 
 // outcomeOf names the outcome as the vectors do.

@@ -114,4 +114,3 @@ func stuck(status int) http.HandlerFunc {
 		<-r.Context().Done()
 	}
 }
-

@@ -98,22 +98,54 @@ func newRequest(ctx context.Context, t *testing.T, method, url, body string) *ht
 	return r
 }
 
-// bodyOf reads and closes the body of a response.
-func bodyOf(t *testing.T, response *http.Response) string {
-	t.Helper()
-	text, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	require.NoError(t, response.Body.Close())
-	return string(text)
+// reply is what the client gets.
+type reply struct {
+	status  int
+	header  http.Header
+	body    string
+	bodyErr error
+	refusal error
+	err     error
 }
 
-// answer is a response as it comes from a base.
-func answer(status int, body string, header ...string) *http.Response {
-	h := http.Header{}
-	for i := 0; i < len(header); i += 2 {
-		h.Set(header[i], header[i+1])
+// exchange sends the request and reads the response to its end.
+func exchange(rt http.RoundTripper, r *http.Request) reply {
+	response, err := rt.RoundTrip(r)
+	if err != nil {
+		return reply{err: err}
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return reply{
+		status: response.StatusCode, header: response.Header, body: string(text), bodyErr: err,
+		refusal: httpretry.Refusal(response),
+	}
+}
+
+// scripted is a base that does the same for every request.
+type scripted struct {
+	err    error
+	status int
+	body   string
+	header []string // names and values
+}
+
+func (s scripted) RoundTrip(*http.Request) (*http.Response, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	header := http.Header{}
+	for i := 0; i < len(s.header); i += 2 {
+		header.Set(s.header[i], s.header[i+1])
 	}
 	return &http.Response{
-		StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
-	}
+		StatusCode: s.status, Header: header, Body: io.NopCloser(strings.NewReader(s.body)), ContentLength: int64(len(s.body)),
+	}, nil
+}
+
+// gone is a context that is over.
+func gone(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx
 }

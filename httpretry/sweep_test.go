@@ -142,14 +142,14 @@ func (c *counting) send(t *testing.T, id, body string) {
 	if body != "" {
 		method = http.MethodPut
 	}
-	response, err := c.client.Do(newRequest(t.Context(), t, method, "http://service"+id, body))
+	got := exchange(roundTripFunc(c.client.Do), newRequest(t.Context(), t, method, "http://service"+id, body))
 	last := c.fails == 3 || c.fault.final
 	answered := !last || c.fault.final
 	if last && c.fault.status == 0 {
-		require.Error(t, err)
+		require.Error(t, got.err)
 	} else {
-		require.NoError(t, err)
-		c.requireResponse(t, response, last, body)
+		require.NoError(t, got.err)
+		c.requireReply(t, got, last, body)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,18 +170,16 @@ func (c *counting) send(t *testing.T, id, body string) {
 	}
 }
 
-func (c *counting) requireResponse(t *testing.T, response *http.Response, last bool, body string) {
+func (c *counting) requireReply(t *testing.T, got reply, last bool, body string) {
 	t.Helper()
-	text, err := io.ReadAll(response.Body)
-	require.NoError(t, response.Body.Close())
 	if !last {
-		require.NoError(t, err)
-		require.Equal(t, http.StatusOK, response.StatusCode)
-		require.Equal(t, "answer to "+body, string(text))
+		require.NoError(t, got.bodyErr)
+		require.Equal(t, http.StatusOK, got.status)
+		require.Equal(t, "answer to "+body, got.body)
 		return
 	}
-	require.Equal(t, c.fault.status, response.StatusCode)
+	require.Equal(t, c.fault.status, got.status)
 	if c.fault.cut {
-		require.ErrorIs(t, err, syscall.ECONNRESET)
+		require.ErrorIs(t, got.bodyErr, syscall.ECONNRESET)
 	}
 }

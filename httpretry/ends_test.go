@@ -1,0 +1,201 @@
+package httpretry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/httpretry"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+const slowDown = "Throttling"
+
+// always answers every attempt with the same throttle.
+func always(body string, header ...string) http.RoundTripper {
+	return scripted{status: 400, body: body, header: append(header, "X-Amzn-Errortype", slowDown)}
+}
+
+// requireThrottle looks for what the service said in an error.
+func requireThrottle(t *testing.T, err error) {
+	t.Helper()
+	said, ok := errors.AsType[*httpretry.ResponseError](err)
+	require.True(t, ok, err)
+	require.Equal(t, 400, said.Status)
+	require.Equal(t, slowDown, said.Code)
+}
+
+func TestLastResponseComesBackWhole(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{0, 1, 64<<10 - 1, 64 << 10, 64<<10 + 1, 1 << 20} {
+		for _, c := range []struct {
+			name   string
+			want   error
+			config adaptive.Config
+		}{
+			{"attempts used up", retry.ErrAttemptsExhausted, adaptive.Config{}},
+			{"quota empty", retry.ErrQuotaExhausted, adaptive.Config{Standard: standard.Config{QuotaInitial: new(7)}}},
+			{"send rate, after a retry was granted", retry.ErrSendRateLimited, adaptive.Config{NoSendWait: true}},
+		} {
+			t.Run(fmt.Sprintf("%s/%d bytes", c.name, size), func(t *testing.T) {
+				t.Parallel()
+				clk := &clock.Fake{}
+				c.config.Standard.Clock = clk
+				c.config.Standard.Random = func() float64 { return 0 }
+				s, err := adaptive.New(c.config)
+				require.NoError(t, err)
+				transport := newTransport(t, httpretry.Config{Strategy: s, Base: always(strings.Repeat("x", size))})
+				moving(t, clk, func() {
+					got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
+					require.NoError(t, got.err)
+					require.ErrorIs(t, got.refusal, c.want)
+					requireThrottle(t, got.refusal)
+					require.NoError(t, got.bodyErr)
+					require.Len(t, got.body, size)
+				})
+			})
+		}
+	}
+}
+
+func TestWaitThatWouldPassTheDeadline(t *testing.T) {
+	t.Parallel()
+	const left = 150 * time.Millisecond
+	hint := []string{"Retry-After", "10"}
+	for _, ofClient := range []bool{false, true} {
+		for _, mode := range []string{"standard", "adaptive"} {
+			for _, asError := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/of the client %t/as an error %t", mode, ofClient, asError), func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) {
+						client := &http.Client{Transport: newTransport(t, httpretry.Config{
+							Strategy: modes(t, standard.Config{})[mode], Base: always("slow down", hint...), RefusalAsError: asError,
+						})}
+						ctx, start := t.Context(), time.Now()
+						if ofClient {
+							client.Timeout = left
+						} else {
+							limited, cancel := context.WithTimeout(ctx, left)
+							defer cancel()
+							ctx = limited
+						}
+						got := exchange(roundTripFunc(client.Do), newRequest(ctx, t, http.MethodGet, "http://service/", ""))
+						require.Zero(t, time.Since(start), "it returns at once")
+						err := got.refusal
+						if asError {
+							err = got.err
+							require.True(t, err.(*url.Error).Timeout()) //nolint:errorlint,forcetypeassert // http.Client returns no other
+						} else {
+							require.NoError(t, got.err)
+							require.Equal(t, "slow down", got.body)
+						}
+						require.ErrorIs(t, err, retry.ErrDeadline)
+						require.ErrorIs(t, err, context.DeadlineExceeded)
+						requireThrottle(t, err)
+						refusal, _ := errors.AsType[*retry.Error](err)
+						require.Equal(t, 10*time.Second, refusal.Wait)
+					})
+				})
+			}
+		}
+	}
+}
+
+func TestCallerWhoLeavesDuringTheBackoffGetsAnError(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		leave func(r *http.Request) (*http.Request, func())
+	}{
+		{"by the context", func(r *http.Request) (*http.Request, func()) {
+			ctx, cancel := context.WithCancel(r.Context())
+			return r.WithContext(ctx), cancel
+		}},
+		{"by the legacy channel", func(r *http.Request) (*http.Request, func()) {
+			canceled := make(chan struct{})
+			r.Cancel = canceled //nolint:staticcheck // it is still there
+			return r, func() { close(canceled) }
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				transport := newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: always("")})
+				request, leave := c.leave(newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
+				time.AfterFunc(500*time.Millisecond, leave) //nolint:forbidigo // the bubble's
+				start := time.Now()
+				err := exchange(transport, request).err
+				require.Equal(t, 500*time.Millisecond, time.Since(start))
+				require.ErrorIs(t, err, context.Canceled)
+				require.ErrorIs(t, err, retry.ErrCanceled)
+				requireThrottle(t, err)
+			})
+		})
+	}
+}
+
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, httpretry.Refusal(nil))
+	require.NoError(t, httpretry.Refusal(&http.Response{}))
+	require.NoError(t, httpretry.Refusal(&http.Response{Request: newRequest(t.Context(), t, http.MethodGet, "http://x/", "")}))
+	for _, c := range []struct {
+		status int
+		want   string
+	}{
+		{200, ""},
+		{304, ""},
+		{404, "httpretry: status 404 Not Found"},
+		{501, "httpretry: status 501 Not Implemented"},
+		{503, "client-side: attempts exhausted (1 allowed) after 1 attempt: last error: httpretry: status 503 Service Unavailable"},
+	} {
+		for _, asError := range []bool{false, true} {
+			transport := newTransport(t, httpretry.Config{
+				Strategy: on(t, &clock.Fake{}), MaxAttempts: 1, RefusalAsError: asError,
+				Operation: func(*http.Request) retry.Operation { return retry.Operation{} },
+				Base:      scripted{status: c.status, body: "body"},
+			})
+			got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
+			if asError && c.status == 503 {
+				require.EqualError(t, got.err, c.want)
+				continue
+			}
+			require.NoError(t, got.err)
+			require.Equal(t, "body", got.body)
+			if c.want == "" {
+				require.NoError(t, got.refusal)
+			} else {
+				require.EqualError(t, got.refusal, c.want)
+			}
+		}
+	}
+}
+
+func TestErrorOfTheLastAttemptIsTheClients(t *testing.T) {
+	t.Parallel()
+	clk := &clock.Fake{}
+	broken := errors.New("broken")
+	attempts := 0
+	transport := newTransport(t, httpretry.Config{Strategy: on(t, clk), Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+		if attempts++; attempts == 1 {
+			return scripted{status: 503, body: "gone when the next attempt is made"}.RoundTrip(r)
+		}
+		return nil, broken
+	})})
+	moving(t, clk, func() {
+		got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
+		require.Equal(t, broken, got.err, "nobody wants it retried, so it comes back as it is")
+	})
+	require.Equal(t, 2, attempts)
+}
