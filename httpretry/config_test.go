@@ -1,0 +1,167 @@
+package httpretry_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/httpretry"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestConfigOutOfRange(t *testing.T) {
+	t.Parallel()
+	_, err := httpretry.New(httpretry.Config{MaxAttempts: -1, AttemptTimeout: -2})
+	require.EqualError(t, err, "httpretry: Strategy: must be set\n"+
+		"httpretry: MaxAttempts -1: must not be negative\n"+
+		"httpretry: AttemptTimeout -2ns: must not be negative")
+}
+
+func TestHostOperation(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		method, url string
+		want        retry.Operation
+	}{
+		{"", "https://API.Example.com/a?b", retry.Operation{Name: "GET", Resource: "api.example.com"}},
+		{"POST", "http://[::1]:8080/", retry.Operation{Name: "POST", Resource: "[::1]:8080"}},
+	} {
+		request := newRequest(t.Context(), t, c.method, c.url, "")
+		request.Method = c.method
+		require.Equal(t, c.want, httpretry.HostOperation(request))
+	}
+	require.Equal(t, retry.Operation{Name: "GET"}, httpretry.HostOperation(&http.Request{}))
+}
+
+func TestEachHostHasItsOwnQuota(t *testing.T) {
+	t.Parallel()
+	clk := &clock.Fake{}
+	s := modes(t, standard.Config{Clock: clk})["standard"]
+	transport := newTransport(t, httpretry.Config{Strategy: s, Base: scripted{status: 503}})
+	moving(t, clk, func() {
+		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://a/", ""))
+		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://A/x", ""))
+		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://b/", ""))
+	})
+	quotas := map[string]int{}
+	for _, scope := range s.Snapshot().Scopes {
+		quotas[scope.Scope] = scope.Quota
+	}
+	require.Equal(t, map[string]int{"": 500, "//a": 480, "//b": 490}, quotas)
+}
+
+func TestEditsOfAContext(t *testing.T) {
+	t.Parallel()
+	attemptsWith := func(ctx context.Context) int {
+		clk := &clock.Fake{}
+		attempts := 0
+		transport := newTransport(t, httpretry.Config{Strategy: on(t, clk), Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			attempts++
+			return scripted{status: 503}.RoundTrip(r)
+		})})
+		moving(t, clk, func() { exchange(transport, newRequest(ctx, t, http.MethodGet, "http://service/", "")) })
+		return attempts
+	}
+	once := httpretry.With(t.Context(), func(c *httpretry.Config) { c.MaxAttempts = 1 })
+	require.Equal(t, 1, attemptsWith(once))
+	require.Equal(t, 5, attemptsWith(httpretry.With(once, func(c *httpretry.Config) { c.MaxAttempts *= 5 })), "the outer edit comes first")
+	require.Equal(t, 3, attemptsWith(t.Context()))
+}
+
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	succeed := func(*http.Response, error) retry.Directive { return retry.Succeed() }
+	for _, c := range []struct {
+		name     string
+		policy   retry.Policy[*http.Response]
+		base     scripted
+		attempts int
+		refusal  error
+		err      string
+	}{
+		{
+			name: "an answer to ask for again", base: scripted{status: 202, body: "pending"}, attempts: 3, refusal: retry.ErrAttemptsExhausted,
+			policy: func(r *http.Response, err error) retry.Directive {
+				text, bad := io.ReadAll(r.Body)
+				require.NoError(t, errors.Join(err, bad, r.Body.Close()))
+				require.Equal(t, "pending", string(text))
+				r.Body = io.NopCloser(strings.NewReader("pending"))
+				return retry.Again(classify.Transient)
+			},
+		},
+		{name: "a failure that is fine", base: scripted{status: 503, body: "fine"}, attempts: 1, policy: succeed},
+		{
+			name: "a failure that is final", base: scripted{status: 503, body: "final"}, attempts: 1,
+			policy: func(r *http.Response, err error) retry.Directive {
+				require.Equal(t, 503, r.StatusCode)
+				requireStatus(t, err, 503)
+				return retry.Fail()
+			}, refusal: &httpretry.ResponseError{},
+		},
+		{
+			name: "an answer that is a failure", base: scripted{status: 200, body: "bad"}, attempts: 1, refusal: retry.ErrRejected,
+			policy: func(*http.Response, error) retry.Directive { return retry.Fail() },
+		},
+		{
+			name: "nothing that is fine", base: scripted{err: errReset}, attempts: 1, policy: succeed,
+			err: "httpretry: a policy took for a success what has no response: " + errReset.Error(),
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			attempts := 0
+			transport := newTransport(t, httpretry.Config{
+				Strategy: on(t, clk), Policy: c.policy,
+				Base: roundTripFunc(func(r *http.Request) (*http.Response, error) { attempts++; return c.base.RoundTrip(r) }),
+			})
+			moving(t, clk, func() {
+				got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
+				require.Equal(t, c.attempts, attempts)
+				if c.err != "" {
+					require.EqualError(t, got.err, c.err)
+					return
+				}
+				require.NoError(t, got.err)
+				require.Equal(t, c.base.body, got.body)
+				if _, ok := c.refusal.(*httpretry.ResponseError); ok { //nolint:errorlint // of the table
+					requireStatus(t, got.refusal, c.base.status)
+				} else {
+					require.ErrorIs(t, got.refusal, c.refusal)
+				}
+			})
+		})
+	}
+}
+
+func requireStatus(t *testing.T, err error, status int) {
+	t.Helper()
+	said, ok := err.(*httpretry.ResponseError) //nolint:errorlint // nothing is around it
+	require.True(t, ok, err)
+	require.Equal(t, status, said.Status)
+}
+
+func TestIdleConnectionsAreClosedBelow(t *testing.T) {
+	t.Parallel()
+	base := &closing{}
+	client := &http.Client{Transport: newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: base})}
+	client.CloseIdleConnections()
+	require.True(t, base.closed)
+	client.Transport = newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: scripted{}})
+	client.CloseIdleConnections() // there is nobody to tell
+}
+
+type closing struct {
+	scripted
+	closed bool
+}
+
+func (c *closing) CloseIdleConnections() { c.closed = true }

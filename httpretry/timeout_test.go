@@ -1,0 +1,190 @@
+package httpretry_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/httpretry"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// slow answers after some time, and ends its body after some more.
+func slow(headers, body time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		wait := func(d time.Duration) {
+			select {
+			case <-time.After(d): //nolint:forbidigo // the bubble's
+			case <-r.Context().Done():
+			}
+		}
+		wait(headers)
+		w.WriteHeader(http.StatusOK)
+		_ = http.NewResponseController(w).Flush()
+		wait(body)
+		_, _ = io.WriteString(w, "answer")
+	})
+}
+
+// clientOf returns a client of the service, over a standard strategy.
+func clientOf(t *testing.T, service http.Handler, config httpretry.Config) *http.Client {
+	t.Helper()
+	inner := serve(t, service).Transport()
+	t.Cleanup(inner.CloseIdleConnections)
+	if config.Strategy == nil {
+		config.Strategy = on(t, nil)
+	}
+	config.Base = inner
+	return &http.Client{Transport: newTransport(t, config)}
+}
+
+func get(ctx context.Context, t *testing.T, client *http.Client) reply {
+	t.Helper()
+	return exchange(roundTripFunc(client.Do), newRequest(ctx, t, http.MethodGet, "http://service/", ""))
+}
+
+func TestAttemptTimeoutLeavesTheBodyAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client := clientOf(t, slow(900*time.Millisecond, time.Hour), httpretry.Config{AttemptTimeout: time.Second})
+		got := get(t.Context(), t, client)
+		require.NoError(t, got.err)
+		require.NoError(t, got.bodyErr)
+		require.Equal(t, "answer", got.body)
+	})
+}
+
+func TestAttemptTimeoutIsRetriedAsATimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var kinds []classify.Kind
+		start := time.Now()
+		client := clientOf(t, slow(time.Hour, 0), httpretry.Config{
+			AttemptTimeout: time.Second,
+			Strategy: modes(t, standard.Config{Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.RetryScheduled {
+					kinds = append(kinds, e.Verdict.Kind())
+				}
+			})})["standard"],
+		})
+		err := get(t.Context(), t, client).err
+		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+		require.NotErrorIs(t, err, context.DeadlineExceeded)
+		late, ok := errors.AsType[*retry.AttemptTimeoutError](err)
+		require.True(t, ok)
+		require.Equal(t, time.Second, late.After)
+		require.Equal(t, []classify.Kind{classify.Timeout, classify.Timeout}, kinds)
+		require.Equal(t, 3*time.Second+1*time.Second+2*time.Second, time.Since(start))
+	})
+}
+
+// The caller's end is no timeout of an attempt.
+func TestCallerEndsAnAttempt(t *testing.T) {
+	t.Parallel()
+	const left = 500 * time.Millisecond
+	for _, c := range []struct {
+		name string
+		want error
+		end  func(client *http.Client, r *http.Request) (*http.Request, func())
+	}{
+		{"by a deadline", context.DeadlineExceeded, func(_ *http.Client, r *http.Request) (*http.Request, func()) {
+			ctx, cancel := context.WithTimeout(r.Context(), left)
+			return r.WithContext(ctx), cancel
+		}},
+		{"by a timeout of the client", context.DeadlineExceeded, func(client *http.Client, r *http.Request) (*http.Request, func()) {
+			client.Timeout = left
+			return r, func() {}
+		}},
+		{"by a cancel", context.Canceled, func(_ *http.Client, r *http.Request) (*http.Request, func()) {
+			ctx, cancel := context.WithCancel(r.Context())
+			time.AfterFunc(left, cancel) //nolint:forbidigo // the bubble's
+			return r.WithContext(ctx), cancel
+		}},
+		{"by the legacy channel, for which net/http has an error of its own", nil, func(_ *http.Client, r *http.Request) (*http.Request, func()) {
+			canceled := make(chan struct{})
+			time.AfterFunc(left, func() { close(canceled) }) //nolint:forbidigo // the bubble's
+			r.Cancel = canceled                              //nolint:staticcheck // it is still there
+			return r, func() {}
+		}},
+	} {
+		for _, attemptTimeout := range []time.Duration{0, left, time.Minute} {
+			t.Run(c.name+" within "+attemptTimeout.String(), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					var attempts atomic.Int64
+					service := slow(time.Hour, 0)
+					client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						attempts.Add(1)
+						service.ServeHTTP(w, r)
+					}), httpretry.Config{AttemptTimeout: attemptTimeout})
+					start := time.Now()
+					r, release := c.end(client, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
+					defer release()
+					err := exchange(roundTripFunc(client.Do), r).err
+					if require.Error(t, err); c.want != nil {
+						require.ErrorIs(t, err, c.want)
+					}
+					require.Equal(t, left, time.Since(start))
+					require.Equal(t, int64(1), attempts.Load())
+				})
+			})
+		}
+	}
+}
+
+// http.Client gives every request a channel when it has a Timeout.
+func TestTimeoutOfTheClientReachesTheBody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client := clientOf(t, slow(time.Second, time.Hour), httpretry.Config{AttemptTimeout: 2 * time.Second})
+		client.Timeout = 3 * time.Second
+		start := time.Now()
+		got := get(t.Context(), t, client)
+		require.NoError(t, got.err)
+		require.ErrorIs(t, got.bodyErr, context.DeadlineExceeded)
+		require.Equal(t, 3*time.Second, time.Since(start))
+	})
+}
+
+// The bubble does not end before the goroutines of a response are gone.
+func TestResponseWithoutABodyNeedsNoClose(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client := clientOf(t, slow(0, 0), httpretry.Config{AttemptTimeout: time.Second})
+		r := newRequest(t.Context(), t, http.MethodHead, "http://service/", "")
+		r.Cancel = make(chan struct{}) //nolint:staticcheck // it is still there
+		response, err := client.Do(r)  //nolint:bodyclose // that is the point
+		require.NoError(t, err)
+		require.Equal(t, http.NoBody, response.Body)
+	})
+}
+
+// An answer that comes with the end of the attempt's time is too late: nobody could
+// read its body any more.
+func TestAnswerAtTheLastInstant(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		transport := newTransport(t, httpretry.Config{
+			Strategy: on(t, nil), AttemptTimeout: time.Second,
+			Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+				if attempts++; attempts == 1 {
+					<-r.Context().Done()
+				}
+				return scripted{status: 200, body: "answer"}.RoundTrip(r)
+			}),
+		})
+		got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
+		require.Equal(t, "answer", got.body)
+		require.Equal(t, 2, attempts)
+	})
+}
