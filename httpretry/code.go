@@ -67,6 +67,7 @@ func codeInXML(text io.Reader) string {
 	// Codes are ASCII in whatever encoding the text claims to have.
 	decoder.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil }
 	var path []string
+	code := "" // so far: its element may have been cut
 	for {
 		token, err := decoder.Token()
 		if err != nil {
@@ -79,10 +80,13 @@ func codeInXML(text io.Reader) string {
 				return ""
 			}
 		case xml.EndElement:
+			if code != "" && isCode(path) {
+				return code
+			}
 			path = path[:len(path)-1]
 		case xml.CharData:
-			if code := strings.TrimSpace(string(token)); code != "" && isCode(path) {
-				return code
+			if isCode(path) {
+				code += strings.TrimSpace(string(token))
 			}
 		}
 	}

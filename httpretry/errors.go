@@ -3,8 +3,8 @@ package httpretry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
@@ -36,7 +36,10 @@ var (
 
 // Error returns the status and the code.
 func (e *ResponseError) Error() string {
-	text := fmt.Sprintf("httpretry: status %d %s", e.Status, http.StatusText(e.Status))
+	text := "httpretry: status " + strconv.Itoa(e.Status)
+	if name := http.StatusText(e.Status); name != "" {
+		text += " " + name
+	}
 	if e.Code != "" {
 		text += ": " + e.Code
 	}

@@ -2,6 +2,7 @@ package httpretry_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net/http"
@@ -32,22 +33,22 @@ type strategy interface {
 
 // modes returns a strategy of each mode, whose retries come after the longest
 // delay unless the config says otherwise.
-func modes(t *testing.T, config standard.Config) map[string]strategy {
-	t.Helper()
+func modes(tb testing.TB, config standard.Config) map[string]strategy {
+	tb.Helper()
 	if config.Random == nil {
 		config.Random = func() float64 { return 1 }
 	}
 	s, err := standard.New(config)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	a, err := adaptive.New(adaptive.Config{Standard: config})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return map[string]strategy{"standard": s, "adaptive": a}
 }
 
 // on returns a standard strategy on the clock, with delays of 1 s, 2 s, ...
-func on(t *testing.T, clk clock.Clock) retry.Strategy {
-	t.Helper()
-	return modes(t, standard.Config{Clock: clk})["standard"]
+func on(tb testing.TB, clk clock.Clock) retry.Strategy {
+	tb.Helper()
+	return modes(tb, standard.Config{Clock: clk})["standard"]
 }
 
 func newTransport(t *testing.T, config httpretry.Config) *httpretry.Transport {
@@ -91,10 +92,10 @@ func serve(t *testing.T, handler http.Handler) *pipenet.Network {
 
 // newRequest returns a request with a body that can be replayed; without one if
 // body is empty.
-func newRequest(ctx context.Context, t *testing.T, method, url, body string) *http.Request {
-	t.Helper()
+func newRequest(ctx context.Context, tb testing.TB, method, url, body string) *http.Request {
+	tb.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return r
 }
 
@@ -148,4 +149,9 @@ func gone(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
 	return ctx
+}
+
+// lastOf returns the response that the client gave up on.
+func lastOf(err error) (*httpretry.ResponseError, bool) {
+	return errors.AsType[*httpretry.ResponseError](err)
 }

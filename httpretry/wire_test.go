@@ -246,7 +246,9 @@ func TestUpgradedConnectionCanBeWritten(t *testing.T) {
 				panic(err)
 			}
 			defer func() { _ = conn.Close() }()
-			_, _ = io.CopyN(conn, buffered, 5)
+			text := make([]byte, 5)
+			_, _ = io.ReadFull(buffered, text)
+			_, _ = conn.Write(text)
 		}), httpretry.Config{AttemptTimeout: attemptTimeout})
 		request := newRequest(t.Context(), t, http.MethodGet, "http://service/", "")
 		request.Header.Set("Connection", "Upgrade")

@@ -1,0 +1,145 @@
+package httpretry_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/httpretry"
+)
+
+// codeOf returns the code that is found in a response, whose body has to survive.
+func codeOf(tb testing.TB, header http.Header, body io.Reader, want string) (code string) {
+	tb.Helper()
+	transport, err := httpretry.New(httpretry.Config{
+		Strategy: on(tb, &clock.Fake{}), MaxAttempts: 1,
+		Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusBadRequest, Header: header, Body: io.NopCloser(body), ContentLength: -1}, nil
+		}),
+	})
+	require.NoError(tb, err)
+	got := exchange(transport, newRequest(tb.Context(), tb, http.MethodGet, "http://service/", ""))
+	require.NoError(tb, got.err)
+	require.NoError(tb, got.bodyErr)
+	require.Equal(tb, want, got.body)
+	said, ok := lastOf(got.refusal)
+	require.True(tb, ok)
+	return said.Code
+}
+
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	const inJSON, inXML = "application/x-amz-json-1.1", "text/xml;charset=utf-8"
+	long := strings.Repeat("x", 64<<10)
+	for _, c := range []struct {
+		name, header, kind, encoding, body, want string
+	}{
+		{name: "header", header: "SlowDown", want: "SlowDown"},
+		{name: "header with namespace and address", header: "com.amazonaws.s3#SlowDown:http://x/", want: "SlowDown"},
+		{name: "header and body", header: "A", kind: inJSON, body: `{"__type":"B"}`, want: "A"},
+		{name: "AWS JSON", kind: inJSON, body: `{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","message":"m"}`, want: "ThrottlingException"},
+		{name: "code", kind: "application/json", body: `{"message":"m","code":"Throttling"}`, want: "Throttling"},
+		{name: "Code", kind: "application/json", body: `{"Code":"Throttling"}`, want: "Throttling"},
+		{name: "type before code", kind: inJSON, body: `{"code":"A","__type":"B"}`, want: "B"},
+		{name: "code that is a number", kind: inJSON, body: `{"code":429}`},
+		{name: "after other members", kind: inJSON, body: ` {"a":{"__type":"x"},"b":[{"code":"y"}],"__type":"T"}`, want: "T"},
+		{name: "inside other members only", kind: inJSON, body: `{"error":{"code":"x"}}`},
+		{name: "cut after the code", kind: inJSON, body: `{"__type":"T","mess`, want: "T"},
+		{name: "cut after a code", kind: inJSON, body: `{"code":"T","mess`, want: "T"},
+		{name: "cut in the code", kind: inJSON, body: `{"__type":"Thr`},
+		{name: "too far away", kind: inJSON, body: `{"message":"` + long + `","__type":"T"}`},
+		{name: "not an object", kind: inJSON, body: `["__type","T"]`},
+		{name: "not JSON", kind: inJSON, body: `{__type:T}`},
+		{name: "after a byte order mark", kind: inJSON, body: "\xEF\xBB\xBF{\"__type\":\"T\"}", want: "T"},
+		{name: "S3", kind: inXML, body: `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<Error><Code>SlowDown</Code><Message>m</Message></Error>`, want: "SlowDown"},
+		{name: "query", kind: inXML, body: `<ErrorResponse xmlns="http://x/"><Error><Type>Sender</Type><Code> Throttling </Code></Error></ErrorResponse>`, want: "Throttling"},
+		{name: "EC2", kind: inXML, body: `<Response><Errors><Error><Code>RequestLimitExceeded</Code></Error></Errors><RequestID>1</RequestID></Response>`, want: "RequestLimitExceeded"},
+		{name: "another encoding", kind: inXML, body: `<?xml version="1.0" encoding="ISO-8859-1"?><Error><Code>SlowDown</Code></Error>`, want: "SlowDown"},
+		{name: "elsewhere in XML", kind: inXML, body: `<Error><Detail><Code>x</Code></Detail></Error>`},
+		{name: "empty element", kind: inXML, body: `<Error><Code/><Message>m</Message></Error>`},
+		{name: "cut XML", kind: inXML, body: `<Error><Code>Slow`},
+		{name: "another document", kind: inXML, body: `<html><Error><Code>x</Code></Error></html>`},
+		{name: "no content type", body: `{"__type":"T"}`, want: "T"},
+		{name: "another content type", kind: "text/html", body: `<Error><Code>x</Code></Error>`},
+		{name: "compressed", kind: inJSON, encoding: "gzip", body: `{"__type":"T"}`},
+		{name: "empty", kind: inJSON},
+		{name: "text", body: "no"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			header := http.Header{}
+			for name, value := range map[string]string{
+				"X-Amzn-ErrorType": c.header, "Content-Type": c.kind, "Content-Encoding": c.encoding,
+			} {
+				if value != "" {
+					header.Set(name, value)
+				}
+			}
+			require.Equal(t, c.want, codeOf(t, header, strings.NewReader(c.body), c.body))
+		})
+	}
+}
+
+// A body that comes in small pieces is read as far as the code, and no further.
+func TestCodeNeedsNoMoreThanItself(t *testing.T) {
+	t.Parallel()
+	const start, rest = `<Error><Code>T</Code>`, `</Error>`
+	late := &lateRest{start: strings.NewReader(start), rest: strings.NewReader(rest)}
+	header := http.Header{"Content-Type": {"text/xml"}}
+	transport := newTransport(t, httpretry.Config{
+		Strategy: on(t, &clock.Fake{}),
+		Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusBadRequest, Header: header, Body: io.NopCloser(late), ContentLength: -1}, nil
+		}),
+	})
+	response, err := transport.RoundTrip(newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.False(t, late.asked)
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.Equal(t, start+rest, string(text))
+}
+
+type lateRest struct {
+	start, rest io.Reader
+	asked       bool
+}
+
+func (l *lateRest) Read(p []byte) (int, error) {
+	if n, err := l.start.Read(p); err == nil {
+		return n, nil
+	}
+	l.asked = true
+	return l.rest.Read(p)
+}
+
+// FuzzCode feeds any body of a failed response. Nothing may panic, the body has to
+// survive, a code is a part of the body or spelled with escapes, and it does not
+// depend on the pieces in which the body comes.
+func FuzzCode(f *testing.F) {
+	f.Add([]byte(`{"__type":"a#b"}`), 1)
+	f.Add([]byte(`<Error><Code>c</Code></Error>`), 7)
+	f.Fuzz(func(t *testing.T, body []byte, size int) {
+		whole := codeOf(t, http.Header{}, bytes.NewReader(body), string(body))
+		pieces := io.Reader(&inPieces{bytes.NewReader(body), 1 + (size&0x7fffffff)%64})
+		require.Equal(t, whole, codeOf(t, http.Header{}, pieces, string(body)))
+		require.NotContains(t, whole, ":")
+		if utf8.Valid(body) && !bytes.ContainsAny(body, `\&<`) {
+			require.Contains(t, string(body), whole)
+		}
+	})
+}
+
+type inPieces struct {
+	io.Reader
+	size int
+}
+
+func (p *inPieces) Read(b []byte) (int, error) { return p.Reader.Read(b[:min(len(b), p.size)]) }

@@ -1,0 +1,45 @@
+package httpretry_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/httpretry"
+)
+
+// FuzzRetryAfter feeds any two header values. A hint is never negative, is there
+// only for digits and dates, and a date is as far away as it says.
+func FuzzRetryAfter(f *testing.F) {
+	f.Add("120", "")
+	f.Add("Sun, 06 Nov 1994 08:49:37 GMT", "100")
+	now := time.Date(1994, time.November, 6, 8, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, value, millis string) {
+		header := http.Header{"Retry-After": {value}, "X-Amz-Retry-After": {millis}}
+		clk := clock.NewFake(now)
+		transport, err := httpretry.New(httpretry.Config{
+			Strategy: on(t, clk), MaxAttempts: 1,
+			Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: header}, nil
+			}),
+		})
+		require.NoError(t, err)
+		got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
+		said, ok := lastOf(got.refusal)
+		require.True(t, ok)
+		after, hinted := said.RetryAfter()
+		require.GreaterOrEqual(t, after, time.Duration(0))
+		if date, err := http.ParseTime(value); err == nil && millis == "" {
+			require.True(t, hinted)
+			require.Equal(t, max(date.Sub(now), 0), after)
+		}
+		if !hinted {
+			require.Zero(t, after)
+			require.NotRegexp(t, `^[0-9]+$`, value)
+			require.NotRegexp(t, `^[0-9]+$`, millis)
+		}
+	})
+}
