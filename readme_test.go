@@ -30,6 +30,21 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
+// files returns the files of the patterns, line by line and without indentation.
+func files(t *testing.T, patterns ...string) string {
+	t.Helper()
+	var text strings.Builder
+	for _, pattern := range patterns {
+		paths, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, paths)
+		for _, path := range paths {
+			text.WriteString(flat(read(t, path)) + "\n")
+		}
+	}
+	return text.String()
+}
+
 func flat(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for i, line := range lines {
@@ -40,7 +55,7 @@ func flat(text string) string {
 
 func TestCodeOfTheReadmeIsCompiled(t *testing.T) {
 	t.Parallel()
-	examples := flat(read(t, "example_test.go"))
+	examples := files(t, "example_test.go", "*/example_test.go")
 	for _, block := range blocks(t, "go") {
 		require.Contains(t, examples, block)
 	}
@@ -48,17 +63,9 @@ func TestCodeOfTheReadmeIsCompiled(t *testing.T) {
 
 func TestOutputsInTheReadmeArePrinted(t *testing.T) {
 	t.Parallel()
-	var printed strings.Builder
-	printed.WriteString(flat(strings.ReplaceAll(read(t, "example_test.go"), "// ", "")))
-	for _, pattern := range []string{"examples/quickstart/testdata/*.golden", "cmd/awsretry/testdata/*.golden"} {
-		goldens, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		require.NotEmpty(t, goldens)
-		for _, golden := range goldens {
-			printed.WriteString("\n" + flat(read(t, golden)))
-		}
-	}
+	printed := flat(strings.ReplaceAll(files(t, "example_test.go", "*/example_test.go"), "// ", "")) +
+		files(t, "examples/*/testdata/*.golden", "cmd/awsretry/testdata/*.golden")
 	for _, block := range blocks(t, "text") {
-		require.Contains(t, printed.String(), block)
+		require.Contains(t, printed, block)
 	}
 }
