@@ -1,7 +1,6 @@
 package httpretry
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -111,7 +110,7 @@ func (c *call) explain(err error) error {
 	if limited := c.lease.explain(err); limited != err { //nolint:errorlint // whether it is another one
 		return limited
 	}
-	if c.Err() != nil || !c.connected.Load() || errors.Is(err, context.Canceled) {
+	if c.Err() != nil || !c.connected.Load() {
 		return err
 	}
 	return &connectionError{err}

@@ -133,6 +133,9 @@ func TestCallerEndsAnAttempt(t *testing.T) {
 					if require.Error(t, err); c.want != nil {
 						require.ErrorIs(t, err, c.want)
 					}
+					if _, limited := errors.AsType[*retry.AttemptTimeoutError](err); attemptTimeout > left {
+						require.False(t, limited, err)
+					}
 					require.Equal(t, left, time.Since(start))
 					require.Equal(t, int64(1), attempts.Load())
 				})
