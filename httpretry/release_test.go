@@ -102,7 +102,7 @@ func TestBodiesOfResponsesAreClosedOnce(t *testing.T) {
 func TestBodyThatWasKept(t *testing.T) {
 	t.Parallel()
 	for name, header := range map[string]http.Header{
-		"looked at":     {"Content-Type": {"application/json"}},
+		"looked at":     {"Content-Type": {"text/xml"}},
 		"not looked at": {"X-Amzn-Errortype": {"Throttling"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestBodyThatWasKept(t *testing.T) {
 				Clock: &clock.Fake{}, Random: func() float64 { return 0 },
 			}})
 			require.NoError(t, err)
-			const text = `{"__type":"Throttling"}`
+			const text = `<Error><Code>Throttling</Code></Error>`
 			body := &strictBody{Reader: strings.NewReader(text)}
 			transport := newTransport(t, httpretry.Config{Strategy: s, Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: http.StatusBadRequest, Body: body, ContentLength: -1, Header: header}, nil

@@ -237,3 +237,24 @@ func TestErrorsThatSayNothing(t *testing.T) {
 		require.Equal(t, map[bool]int{false: 1, true: 3}[connected], attempts)
 	}
 }
+
+// The send rate learns from a throttle that answers what cannot be sent again.
+func TestThrottleCountsThoughNothingIsSentAgain(t *testing.T) {
+	t.Parallel()
+	s := modes(t, standard.Config{Clock: &clock.Fake{}})["adaptive"]
+	transport := newTransport(t, httpretry.Config{
+		Strategy: s, Operation: func(*http.Request) retry.Operation { return retry.Operation{} },
+		Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			_, err := io.ReadAll(r.Body)
+			require.NoError(t, err)
+			return scripted{status: 429}.RoundTrip(r)
+		}),
+	})
+	request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "body")
+	request.GetBody = nil
+	got := exchange(transport, request)
+	require.Equal(t, 429, got.status)
+	requireStatus(t, got.refusal, 429)
+	require.True(t, s.Snapshot().Scopes[0].Limited)
+	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
+}
