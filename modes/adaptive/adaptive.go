@@ -71,6 +71,9 @@ func (s *Strategy) Clock() clock.Clock { return s.standard.Clock() }
 // Plan returns the numbers for an operation, which are those of the standard mode.
 func (s *Strategy) Plan(op retry.Operation) standard.Plan { return s.standard.Plan(op) }
 
+// MaxAttempts returns how many attempts an operation may have.
+func (s *Strategy) MaxAttempts(op retry.Operation) int { return s.standard.MaxAttempts(op) }
+
 // AcquireInitialToken begins an operation. It does not wait; the token's Wait
 // does. It fails only if Config.SendLimit says something impossible of the scope.
 func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -58,4 +60,12 @@ func TestSnapshotKeepsScopesWithTheSameNameApart(t *testing.T) {
 		limited[scope.Key] = scope.Limited
 	}
 	require.Equal(t, map[retry.ScopeKey]bool{named.Key(): true, parts.Key(): false}, limited)
+}
+
+func TestMaxAttemptsAreThoseOfTheStandardMode(t *testing.T) {
+	t.Parallel()
+	s, _ := newStrategy(t, func(c *adaptive.Config) { c.Standard.Behavior = standard.V21 })
+	require.Equal(t, 3, s.MaxAttempts(retry.Operation{}))
+	require.Equal(t, 4, s.MaxAttempts(retry.Operation{Service: "dynamodb"}))
+	require.Equal(t, 7, s.MaxAttempts(retry.Operation{Service: "dynamodb", MaxAttempts: 7}))
 }
