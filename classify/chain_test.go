@@ -130,15 +130,42 @@ func TestChainHasNothingToSayOfSuccess(t *testing.T) {
 	before := classify.RetryAs(classify.Client)
 	require.Equal(t, before, classify.NewChain(f).Classify(classify.Outcome{Previous: before}))
 	require.Empty(t, f.asked)
-	for _, c := range []classify.Classifier{classify.Status(), classify.Code(), classify.Transport()} {
+	for _, c := range builtIn() {
 		require.Equal(t, classify.None(), c.Classify(classify.Outcome{}), c.Name())
+	}
+}
+
+// builtIn are the built-in classifiers from the lowest priority to the highest.
+func builtIn() []classify.Classifier {
+	return []classify.Classifier{
+		classify.Status(), classify.Code(), classify.Skew(), classify.Modeled(), classify.Transport(),
+		classify.Traits(classify.UnknownOnServerFault),
 	}
 }
 
 func TestBuiltInClassifiersHaveNames(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "chain", classify.Default().Name())
-	require.Equal(t, "http-status", classify.Status().Name())
-	require.Equal(t, "aws-code", classify.Code().Name())
-	require.Equal(t, "transport", classify.Transport().Name())
+	var names []string
+	for _, c := range builtIn() {
+		names = append(names, c.Name())
+	}
+	require.Equal(t, []string{"http-status", "aws-code", "clock-skew", "modeled", "transport", "traits"}, names)
+}
+
+// TestBuiltInClassifiersAlone asks each of them without a chain.
+func TestBuiltInClassifiersAlone(t *testing.T) {
+	t.Parallel()
+	for i, err := range []error{
+		statusError(503), codeError("RequestTimeout"),
+		&classify.SkewedError{Used: time.Hour, Err: codeError("AuthFailure")},
+		codeError("ReplicatedWriteConflictException"),
+		temporaryError{},
+		yes,
+	} {
+		for j, c := range builtIn() {
+			got := c.Classify(classify.Outcome{Err: err, Service: "dynamodb"})
+			require.Equal(t, i == j, got.Action() == classify.Retry, "%s of %v", c.Name(), err)
+		}
+	}
 }

@@ -1,41 +1,69 @@
 package classify
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
-// Code returns the classifier of AWS error codes. Its name is "aws-code".
-func Code() Classifier { return codeClassifier{} }
+// Codes says of what kind the errors with some codes are. KindNone says that a
+// code means nothing, also where it would otherwise.
+type Codes map[string]Kind
 
-type codeClassifier struct{}
+// Code returns the classifier of AWS error codes. It knows the throttling and the
+// transient codes on which the AWS SDKs agree; more adds to them and changes them,
+// and of two equal codes the later counts. A throttle by another sign stays one.
+// Codes are compared without what the wire formats put around them, the namespace
+// of com.amazon#Code and the address of Code:http://..., and otherwise as they are.
+// Its name is "aws-code".
+func Code(more ...Codes) Classifier {
+	c := &codeClassifier{}
+	if len(more) > 0 {
+		c.more = Codes{}
+	}
+	for _, codes := range more {
+		maps.Copy(c.more, codes)
+	}
+	return c
+}
 
-func (codeClassifier) Name() string { return "aws-code" }
+type codeClassifier struct{ more Codes }
 
-func (codeClassifier) Classify(o Outcome) Verdict {
-	answer, ok := find(o.Err, func(e CodeError) bool { return e.ErrorCode() != "" })
+func (*codeClassifier) Name() string       { return "aws-code" }
+func (*codeClassifier) Priority() Priority { return CodePriority() }
+
+func (c *codeClassifier) Classify(o Outcome) Verdict {
+	var f facts
+	f.read(o.Err)
+	return c.judge(&o, &f)
+}
+
+func (c *codeClassifier) judge(o *Outcome, f *facts) Verdict {
+	if f.code == "" {
+		return None()
+	}
+	kind, ok := KindNone, false
+	if c.more != nil {
+		kind, ok = c.more[f.code]
+	}
 	if !ok {
+		kind = kindOfCode(f.code)
+	}
+	if kind == KindNone {
 		return None()
 	}
-	switch code := bareCode(answer.ErrorCode()); {
-	case isThrottlingCode(code):
-		return RetryAs(Throttling)
-	case isTransientCode(code) && o.Previous.Kind() != Throttling:
-		return RetryAs(Transient)
-	default:
-		return None()
-	}
+	return o.retryAs(kind)
 }
 
-// bareCode strips what the wire formats put around a code: the namespace of
-// com.amazon#Code and the address of Code:http://...
+// bareCode strips what the wire formats put around a code.
 func bareCode(code string) string {
-	code, _, _ = strings.Cut(code, ":")
-	if _, bare, ok := strings.Cut(code, "#"); ok {
-		return bare
+	if end := strings.IndexByte(code, ':'); end >= 0 {
+		code = code[:end]
 	}
-	return code
+	return code[strings.IndexByte(code, '#')+1:]
 }
 
-// isThrottlingCode holds the throttling codes that the AWS SDKs agree on.
-func isThrottlingCode(code string) bool {
+// kindOfCode holds the codes that the AWS SDKs agree on.
+func kindOfCode(code string) Kind {
 	switch code {
 	case "BandwidthLimitExceeded",
 		"EC2ThrottledException",
@@ -51,13 +79,10 @@ func isThrottlingCode(code string) bool {
 		"ThrottlingException",
 		"TooManyRequestsException",
 		"TransactionInProgressException":
-		return true
+		return Throttling
+	case "RequestTimeout", "RequestTimeoutException":
+		return Transient
 	default:
-		return false
+		return KindNone
 	}
-}
-
-// isTransientCode holds the transient codes that the AWS SDKs agree on.
-func isTransientCode(code string) bool {
-	return code == "RequestTimeout" || code == "RequestTimeoutException"
 }

@@ -1,8 +1,11 @@
 package classify
 
-import (
-	"time"
-)
+import "time"
+
+// The interfaces by which errors tell about themselves are found through any
+// wrapping, that of errors.Join and of several %w included. Where several errors
+// say the same kind of thing, the outermost that has something to say counts, and
+// of joined ones the first.
 
 // CodeError is an error with the code that a service gave it, as smithy-go's
 // API errors have.
@@ -12,7 +15,7 @@ type CodeError interface {
 }
 
 // StatusError is an error with the HTTP status of the answer, as smithy-go's
-// response errors have.
+// response errors have. Zero counts as none.
 type StatusError interface {
 	error
 	HTTPStatusCode() int
@@ -25,81 +28,84 @@ type RetryAfterError interface {
 	RetryAfter() (after time.Duration, ok bool)
 }
 
-// JudgedError is an error with a verdict that whoever made it already knows, such
-// as the policy of a call. The verdict counts where the JudgedError itself is
-// judged, not where it is wrapped: what was decided for an inner call does not
-// decide an outer one.
-type JudgedError struct {
-	// Verdict is what to do with the error.
-	Verdict Verdict
-	// Err is the error itself; nil if a value was judged.
+// Safety is whether a request may be sent again after an error. Safe means
+// allowed, not promised: attempts and quota limit it all the same.
+type Safety uint8
+
+// The answers.
+const (
+	// SafetyUnknown is that nobody knows. Such an error is retried only if the fault
+	// is the server's, unless Traits is told otherwise.
+	SafetyUnknown Safety = iota
+	// SafetyYes is that the request may be sent again.
+	SafetyYes
+	// SafetyNo is that it must not be, whatever else is said.
+	SafetyNo
+)
+
+// SafetyError is an error that says whether the request may be sent again. The
+// RetryableError() bool of aws-sdk-go-v2 counts as SafetyYes or SafetyNo. A
+// SafetyNo counts wherever it is wrapped, even below a SafetyYes.
+type SafetyError interface {
+	error
+	RetrySafety() Safety
+}
+
+// ThrottlingError is an error that says whether it is a throttle.
+type ThrottlingError interface {
+	error
+	Throttling() bool
+}
+
+// TimeoutError is an error that says whether it is a timeout, as net.Error does.
+type TimeoutError interface {
+	error
+	Timeout() bool
+}
+
+// Fault is on whose side an error arose.
+type Fault uint8
+
+// The sides.
+const (
+	FaultUnknown Fault = iota
+	FaultServer
+	FaultClient
+)
+
+// FaultError is an error that says on whose side it arose. The ErrorFault method of
+// smithy-go's API errors counts too, see Traits.
+type FaultError interface {
+	error
+	Fault() Fault
+}
+
+// SkewError is an error with what is known of the clocks: used is the skew that was
+// added to the time with which the request was signed, observed the one that
+// CandidateSkew computed from the answer. It reports false if the answer showed
+// none.
+type SkewError interface {
+	error
+	ClockSkew() (used, observed time.Duration, ok bool)
+}
+
+// SkewedError puts the skews of an attempt around its error. It is a SkewError.
+type SkewedError struct {
+	// Used is the skew that was added to the time with which the request was signed.
+	Used time.Duration
+	// Observed is the skew between the client's clock and the server's.
+	Observed time.Duration
+	// Err is the error of the attempt.
 	Err error
 }
 
-// Error returns the text of the error, or says what the verdict is.
-func (e *JudgedError) Error() string {
-	if e.Err == nil {
-		return "classify: judged " + e.Verdict.String()
-	}
-	return e.Err.Error()
-}
+// Error returns the text of the error itself.
+func (e *SkewedError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the error itself.
-func (e *JudgedError) Unwrap() error { return e.Err }
+func (e *SkewedError) Unwrap() error { return e.Err }
 
-// Judgement returns the verdict of an error that is a JudgedError, with the hint of
-// the error in it where the verdict is a retry without one. It reports false for
-// any other error.
-func Judgement(err error) (Verdict, bool) {
-	judged, ok := err.(*JudgedError) //nolint:errorlint // only what is judged here
-	if !ok {
-		return Verdict{}, false
-	}
-	return hinted(judged.Verdict, judged.Err), true
-}
-
-// hinted adds the hint of an error to a verdict that is a retry without one.
-func hinted(v Verdict, err error) Verdict {
-	if _, ok := v.Hint(); ok || v.Action() != Retry {
-		return v
-	}
-	if after, ok := retryAfter(err); ok {
-		return v.WithHint(after)
-	}
-	return v
-}
-
-func retryAfter(err error) (time.Duration, bool) {
-	hinting, ok := find(err, func(e RetryAfterError) bool {
-		_, ok := e.RetryAfter()
-		return ok
-	})
-	if !ok {
-		return 0, false
-	}
-	return hinting.RetryAfter()
-}
-
-// find returns the first error that err is or wraps which is a T and accepted.
-// Unlike errors.AsType it goes on where the first T has nothing to say.
-func find[T error](err error, accept func(e T) bool) (found T, ok bool) {
-	for err != nil {
-		if found, ok = err.(T); ok && accept(found) { //nolint:errorlint // this is the walk itself
-			return found, true
-		}
-		switch wrapper := err.(type) { //nolint:errorlint // this is the walk itself
-		case interface{ Unwrap() error }:
-			err = wrapper.Unwrap()
-		case interface{ Unwrap() []error }:
-			for _, inner := range wrapper.Unwrap() {
-				if found, ok = find(inner, accept); ok {
-					return found, true
-				}
-			}
-			return found, false
-		default:
-			return found, false
-		}
-	}
-	return found, false
+// ClockSkew returns both skews and true.
+func (e *SkewedError) ClockSkew() (used, observed time.Duration, ok bool) {
+	return e.Used, e.Observed, true
 }

@@ -1,6 +1,9 @@
 package classify
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // streamError has the fields of the error with which net/http reports a reset
 // HTTP/2 stream: that error copies itself into such a struct for errors.As.
@@ -16,7 +19,49 @@ func (streamError) Error() string { return "http2 stream error" }
 // processed the request.
 const refusedStream = 0x7
 
-func isRefusedStream(err error) bool {
-	stream, ok := errors.AsType[streamError](err)
-	return ok && stream.Code == refusedStream
+// isLostConnection recognizes failures of connections that net/http reports by
+// errors of which nothing but the text can be told from outside.
+func isLostConnection(err error) bool {
+	if stream, ok := errors.AsType[streamError](err); ok {
+		return stream.Code == refusedStream
+	}
+	_, ok := find(err, func(e error) bool {
+		switch e.(type) { //nolint:errorlint // an error that wraps is not asked for its text
+		case wrapper, joined:
+			return false
+		}
+		return saysLostConnection(e.Error())
+	})
+	return ok
+}
+
+// saysLostConnection is the one place where a text decides: the server said GOAWAY,
+// or refused a stream whose body net/http cannot send again, or the connection was
+// lost. In Go 1.26 these errors have types that are not exported, no methods and
+// no sentinels. Those of golang.org/x/net/http2 have the same texts.
+func saysLostConnection(text string) bool {
+	if text == "http: server closed idle connection" {
+		return true
+	}
+	rest, ok := strings.CutPrefix(text, "http2: ")
+	if !ok {
+		return false
+	}
+	if inner, ok := strings.CutPrefix(rest, "Transport: cannot retry err ["); ok {
+		return strings.HasPrefix(inner, "stream error: ") && strings.Contains(inner, "; REFUSED_STREAM") ||
+			saysLostConnection(inner)
+	}
+	for _, start := range [...]string{
+		"server sent GOAWAY and closed the connection",
+		"Transport received Server's graceful shutdown GOAWAY",
+		"Transport received GOAWAY from server",
+		"client connection lost",
+		"client conn is closed",
+		"client conn not usable",
+	} {
+		if strings.HasPrefix(rest, start) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,50 +1,44 @@
 package classify
 
-import (
-	"context"
-	"errors"
-	"io"
-	"net"
-	"net/url"
-	"syscall"
-)
+import "net"
 
 // Transport returns the classifier of failures without an answer: timeouts, and
-// connections that were refused, reset or cut. What the caller ended itself, by
-// cancelling or by its own deadline, is left alone, and so is a host that does
-// not exist. A throttle stays a throttle, whatever happened to the connection.
-// Its name is "transport".
-func Transport() Classifier { return transportClassifier{} }
+// connections that were refused, reset, cut or given up by the server. What the
+// caller ended itself, by cancelling or by its own deadline, is left alone, and so
+// are a host that does not exist and a server whose certificate is not trusted. A
+// throttle stays a throttle, whatever happened to the connection. Its name is
+// "transport".
+func Transport() Classifier { return &transportClassifier{} }
 
 type transportClassifier struct{}
 
-func (transportClassifier) Name() string { return "transport" }
+func (*transportClassifier) Name() string       { return "transport" }
+func (*transportClassifier) Priority() Priority { return TransportPriority() }
 
-func (transportClassifier) Classify(o Outcome) Verdict {
-	if o.Previous.Kind() == Throttling || endedByCaller(o.Err) {
+func (c *transportClassifier) Classify(o Outcome) Verdict {
+	var f facts
+	f.read(o.Err)
+	return c.judge(&o, &f)
+}
+
+func (*transportClassifier) judge(o *Outcome, f *facts) Verdict {
+	switch {
+	case o.Previous.kind == Throttling || f.has(endedByCaller|untrusted):
+		return None()
+	case f.lookup != nil:
+		return ofLookup(f.lookup)
+	case f.has(timedOut):
+		return RetryAs(Timeout)
+	case f.has(disconnected) || f.mayBeLost() && isLostConnection(o.Err):
+		return RetryAs(Transient)
+	default:
 		return None()
 	}
-	if lookup, ok := errors.AsType[*net.DNSError](o.Err); ok {
-		return ofLookup(lookup)
-	}
-	if _, ok := find(o.Err, func(e timeoutError) bool { return e.Timeout() }); ok {
-		return RetryAs(Timeout)
-	}
-	if isConnectionFailure(o.Err) {
-		return RetryAs(Transient)
-	}
-	return None()
 }
 
-type timeoutError interface {
-	error
-	Timeout() bool
-}
-
-type temporaryError interface {
-	error
-	Temporary() bool
-}
+// mayBeLost keeps answers of a service, and errors that speak, from being asked for
+// their texts.
+func (f *facts) mayBeLost() bool { return f.has(silent) && f.code == "" && f.status < 300 }
 
 func ofLookup(lookup *net.DNSError) Verdict {
 	switch {
@@ -57,41 +51,4 @@ func ofLookup(lookup *net.DNSError) Verdict {
 	default:
 		return None()
 	}
-}
-
-func isConnectionFailure(err error) bool {
-	if _, ok := find(err, func(e *net.OpError) bool { return e.Op == "dial" }); ok {
-		return true
-	}
-	if _, ok := find(err, func(e temporaryError) bool { return e.Temporary() }); ok {
-		return true
-	}
-	for _, cause := range [...]error{
-		syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE,
-		syscall.EHOSTUNREACH, syscall.ENETUNREACH,
-		net.ErrClosed, io.ErrUnexpectedEOF,
-	} {
-		if errors.Is(err, cause) {
-			return true
-		}
-	}
-	return closedBeforeAnswer(err) || isRefusedStream(err)
-}
-
-// closedBeforeAnswer recognises how net/http says that the server closed the
-// connection without an answer. A bare io.EOF is the end of a stream, no failure.
-func closedBeforeAnswer(err error) bool {
-	_, ok := find(err, func(e *url.Error) bool { return errors.Is(e.Err, io.EOF) })
-	return ok
-}
-
-// endedByCaller looks for the end of a deadline by identity: the timeouts of the
-// net package say that they are context.DeadlineExceeded too, so errors.Is would
-// take a slow server for a caller that gave up.
-func endedByCaller(err error) bool {
-	if errors.Is(err, context.Canceled) {
-		return true
-	}
-	_, ok := find(err, func(e error) bool { return e == context.DeadlineExceeded }) //nolint:errorlint // see above
-	return ok
 }

@@ -87,6 +87,10 @@ func None() Verdict { return Verdict{} }
 // RetryAs asks for a retry of a failure of the given kind.
 func RetryAs(kind Kind) Verdict { return Verdict{action: Retry, kind: kind} }
 
+// RetryAfter asks for a retry of a failure of the given kind, and not before the
+// server's hint is over: RetryAs(kind).WithHint(after).
+func RetryAfter(kind Kind, after time.Duration) Verdict { return RetryAs(kind).WithHint(after) }
+
 // Forbidden refuses a retry and ends the classification.
 func Forbidden() Verdict { return Verdict{action: Forbid} }
 

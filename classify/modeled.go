@@ -1,0 +1,80 @@
+package classify
+
+import "strings"
+
+// Modeled returns the classifier of errors that the models of AWS services mark as
+// retryable and that neither their code nor their status gives away; the clients of
+// aws-sdk-go-v2 do not carry the mark. The service is that of the Outcome or, if
+// there is none, of an error with a method Service() string, as smithy-go's
+// operation errors have. Case, spaces, dashes and underscores in it do not matter.
+// Some marks look odd, such as one for an AccessDeniedException; Chain.Without
+// removes the classifier by its name, "modeled".
+//
+// The table comes from the models in botocore, see modeled_table.go.
+func Modeled() Classifier { return &modeledClassifier{} }
+
+type modeledClassifier struct{}
+
+func (*modeledClassifier) Name() string       { return "modeled" }
+func (*modeledClassifier) Priority() Priority { return ModeledPriority() }
+
+func (c *modeledClassifier) Classify(o Outcome) Verdict {
+	var f facts
+	f.read(o.Err)
+	return c.judge(&o, &f)
+}
+
+func (*modeledClassifier) judge(o *Outcome, f *facts) Verdict {
+	services := modeledIn(f.code)
+	if services == "" {
+		return None()
+	}
+	service := o.Service
+	if service == "" {
+		service = serviceOf(o.Err)
+	}
+	for entry := range strings.SplitSeq(services, "|") {
+		if name, throttle := strings.CutSuffix(entry, "*"); sameService(name, service) {
+			if throttle {
+				return RetryAs(Throttling)
+			}
+			return o.retryAs(Transient)
+		}
+	}
+	return None()
+}
+
+func serviceOf(err error) string {
+	e, _ := find(err, func(e serviceError) bool { return e.Service() != "" })
+	if e == nil {
+		return ""
+	}
+	return e.Service()
+}
+
+type serviceError interface {
+	error
+	Service() string
+}
+
+// sameService compares the ids of two services as endpoints, clients and models
+// spell them.
+func sameService(a, b string) bool {
+	for {
+		a, b = strings.TrimLeft(a, " -_"), strings.TrimLeft(b, " -_")
+		if a == "" || b == "" {
+			return a == b
+		}
+		if lower(a[0]) != lower(b[0]) {
+			return false
+		}
+		a, b = a[1:], b[1:]
+	}
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
