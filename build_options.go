@@ -1,6 +1,8 @@
 package awsretry
 
 import (
+	"slices"
+
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
@@ -13,6 +15,7 @@ type buildOptions struct {
 	clock      clock.Clock
 	observer   retry.Observer
 	classifier classify.Classifier
+	added      []classify.Classifier
 	random     func() float64
 }
 
@@ -43,9 +46,26 @@ func WithObserver(observer retry.Observer) Option {
 }
 
 // WithClassifier decides with classifier what may be retried, instead of
-// classify.Default. Nil is as if the option were absent.
+// classify.Default: it replaces all classifiers, also those of the config and those
+// that options before this one added. Several become one with classify.NewChain,
+// which without arguments means that nothing is retried. For services that only
+// resemble those of AWS there is classify.AWSCompatible. Nil is as if the option
+// were absent.
 func WithClassifier(classifier classify.Classifier) Option {
-	return building(func(b *buildOptions) { b.classifier = classifier })
+	return building(func(b *buildOptions) {
+		if classifier != nil {
+			b.classifier, b.added = classifier, nil
+		}
+	})
+}
+
+// WithAddedClassifiers runs the classifiers besides those that the strategy has
+// otherwise, the default ones mostly, all of them in the order of their priorities.
+// The option may be used several times; of equal priorities the earlier one is asked
+// first and the later one overrides. Nil classifiers are left out.
+func WithAddedClassifiers(classifiers ...classify.Classifier) Option {
+	classifiers = slices.Clone(classifiers)
+	return building(func(b *buildOptions) { b.added = append(b.added, classifiers...) })
 }
 
 // WithRandom takes the random numbers for the jitter, from 0 to 1, from random,
@@ -66,8 +86,18 @@ func (b buildOptions) apply() adaptive.Config {
 	if b.classifier != nil {
 		config.Standard.Classifier = b.classifier
 	}
+	if len(b.added) > 0 {
+		config.Standard.Classifier = classify.NewChain(append([]classify.Classifier{orDefault(config.Standard.Classifier)}, b.added...)...)
+	}
 	if b.random != nil {
 		config.Standard.Random = b.random
 	}
 	return config
+}
+
+func orDefault(c classify.Classifier) classify.Classifier {
+	if c == nil {
+		return classify.Default()
+	}
+	return c
 }

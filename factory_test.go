@@ -117,6 +117,46 @@ func TestOptionsReachTheStrategy(t *testing.T) {
 	require.Equal(t, 2, events, "attempt ended, retry refused")
 }
 
+func TestClassifiersOfAStrategy(t *testing.T) {
+	t.Parallel()
+	add, replace := awsretry.WithAddedClassifiers, awsretry.WithClassifier
+	veto := classify.WithPriority(forbids{}, classify.Before(classify.StatusPriority()))
+	config := awsretry.WithConfig(noClassifiers())
+	const retried, final = 3, 1
+	for _, c := range []struct {
+		name string
+		opts []awsretry.Option
+		want int
+	}{
+		{"the default ones", nil, retried},
+		{"the default ones, as nothing is added", []awsretry.Option{add(), add(nil)}, retried},
+		{"one that is added", []awsretry.Option{add(nothing{})}, retried},
+		{"one that is added and forbids", []awsretry.Option{add(nothing{}), add(veto)}, final},
+		{"those of the config", []awsretry.Option{config}, final},
+		{"one is added to those of the config", []awsretry.Option{add(classify.Status()), config}, retried},
+		{"all are replaced by nobody", []awsretry.Option{replace(classify.NewChain())}, final},
+		{"what was added before is replaced too", []awsretry.Option{add(veto), replace(classify.AWSCompatible())}, retried},
+		{"one is added to what replaced all", []awsretry.Option{replace(nothing{}), add(classify.Status())}, retried},
+		{"nil replaces nothing", []awsretry.Option{add(veto), replace(nil)}, final},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			atOnce := awsretry.WithRandom(func() float64 { return 0 })
+			s, err := awsretry.Load(t.Context(), with(nil, "", append(c.opts, atOnce)...)...)
+			require.NoError(t, err)
+			require.Equal(t, c.want, attemptsOf(t, s, retry.Operation{}))
+		})
+	}
+}
+
+func noClassifiers() adaptive.Config {
+	return adaptive.Config{Standard: standard.Config{Classifier: classify.NewChain()}}
+}
+
+type forbids struct{ nothing }
+
+func (forbids) Classify(classify.Outcome) classify.Verdict { return classify.Forbidden() }
+
 type nothing struct{}
 
 func (nothing) Name() string                               { return "nothing" }

@@ -48,9 +48,9 @@ type Chain struct {
 }
 
 // NewChain returns a chain of the given classifiers, sorted by priority; those of
-// equal priority keep their order. Nil ones are left out. A Chain among them
-// stands for its classifiers, each with its own priority; WithPriority keeps it in
-// one piece. To build a chain of n takes n log n comparisons of priorities.
+// equal priority keep their order. Nil ones are left out. A Chain or
+// Additions among them stand for their classifiers, each with its own priority;
+// WithPriority keeps them in one piece. To build a chain of n takes n log n comparisons of priorities.
 func NewChain(classifiers ...Classifier) *Chain {
 	c := &Chain{}
 	for _, classifier := range classifiers {
@@ -58,6 +58,8 @@ func NewChain(classifiers ...Classifier) *Chain {
 		case nil:
 		case *Chain:
 			c.entries = append(c.entries, classifier.list()...)
+		case *Additions:
+			c.entries = append(c.entries, classifier.own().list()...)
 		case ranked:
 			c.entries = append(c.entries, entry{classifier.Classifier, classifier.priority})
 		default:

@@ -19,6 +19,20 @@ func (a *Additions) With(classifiers ...Classifier) *Additions {
 	return Add(append([]Classifier{a.own()}, classifiers...)...)
 }
 
+// On returns the classifier of an operation that has one, or nil, and gets the
+// additions: nil and Additions stay additions to the strategy's classifier, and any
+// other, which replaces that, gets them added to itself.
+func (a *Additions) On(operation Classifier) Classifier {
+	switch operation := operation.(type) {
+	case nil:
+		return a
+	case *Additions:
+		return operation.With(a)
+	default:
+		return NewChain(operation, a)
+	}
+}
+
 // Name returns "additions".
 func (a *Additions) Name() string { return "additions" }
 

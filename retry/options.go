@@ -16,6 +16,7 @@ type options struct {
 	policy         any // a Policy[T], or nil
 	maxAttempts    int
 	classifier     classify.Classifier
+	added          *classify.Additions // to classifier, or to what it leaves in place
 	scope          string
 }
 
@@ -26,6 +27,9 @@ func (o options) on(op Operation) Operation {
 	}
 	if o.classifier != nil {
 		op.Classifier = o.classifier
+	}
+	if o.added != nil {
+		op.Classifier = o.added.On(op.Classifier)
 	}
 	if o.scope != "" {
 		op.Scope = o.scope
@@ -73,9 +77,30 @@ func WithMaxAttempts(n int) Option {
 // WithoutRetry allows one attempt only.
 func WithoutRetry() Option { return WithMaxAttempts(1) }
 
-// WithClassifier sets Operation.Classifier, unless c is nil.
+// WithClassifier sets Operation.Classifier, unless c is nil: it replaces all
+// classifiers of the strategy, those of the default chain included, and what
+// options before this one added. Several become one with classify.NewChain, which
+// without arguments means that nothing is retried.
 func WithClassifier(c classify.Classifier) Option {
-	return optionFunc(func(o *options) { o.classifier = c })
+	return optionFunc(func(o *options) {
+		if c != nil {
+			o.classifier, o.added = c, nil
+		}
+	})
+}
+
+// WithAddedClassifiers runs the classifiers besides those that the operation has
+// otherwise, all of them in the order of their priorities; of equal ones those of the
+// strategy come first. Nil ones are left out.
+func WithAddedClassifiers(classifiers ...classify.Classifier) Option {
+	added := classify.Add(classifiers...)
+	return optionFunc(func(o *options) {
+		if o.added == nil {
+			o.added = added
+		} else {
+			o.added = o.added.With(added)
+		}
+	})
 }
 
 // WithScope sets Operation.Scope, unless name is empty.
