@@ -131,11 +131,7 @@ func (s *Strategy) Judge(op retry.Operation, attempt int, failure error) classif
 	if verdict, ok := classify.Judgement(failure); ok {
 		return verdict
 	}
-	classifier := s.config.Classifier
-	if op.Classifier != nil {
-		classifier = op.Classifier
-	}
-	return classifier.Classify(classify.Outcome{
+	return classify.Layered(s.config.Classifier, op.Classifier, classify.Outcome{
 		Err: failure, Service: s.service(op), Operation: op.Name, Attempt: attempt,
 	})
 }
