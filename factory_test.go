@@ -149,6 +149,18 @@ func TestClassifiersOfAStrategy(t *testing.T) {
 	}
 }
 
+func TestAnOperationAddsToTheClassifiersOfItsStrategy(t *testing.T) {
+	t.Parallel()
+	atOnce := awsretry.WithRandom(func() float64 { return 0 })
+	for _, mode := range []awsretry.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
+		s, err := awsretry.Load(t.Context(), with(nil, "", atOnce, awsretry.WithMode(mode), awsretry.WithClassifier(nothing{}))...)
+		require.NoError(t, err)
+		require.Equal(t, 1, attemptsOf(t, s, retry.Operation{Classifier: classify.Add(nothing{})}), mode)
+		require.Equal(t, 3, attemptsOf(t, s, retry.Operation{Classifier: classify.Add(classify.Status())}), mode)
+		require.Equal(t, 3, attemptsOf(t, s, retry.Operation{Classifier: classify.Status()}), mode)
+	}
+}
+
 func noClassifiers() adaptive.Config {
 	return adaptive.Config{Standard: standard.Config{Classifier: classify.NewChain()}}
 }
