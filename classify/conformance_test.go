@@ -10,6 +10,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,7 +21,7 @@ import (
 func TestDefaultChainFollowsTheVectors(t *testing.T) {
 	t.Parallel()
 	for title, file := range conformance.Load[conformance.Classification](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "classification.json") {
-		for _, c := range slices.Concat(file.ErrorCodes, file.StatusCodes, file.TransportKinds, file.Combinations) {
+		for _, c := range slices.Concat(file.ErrorCodes, file.StatusCodes, file.TransportKinds, file.Combinations, file.SkewDecisions) {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()
 				require.Equal(t, c.Want, traitsOf(verdictOf(failureOf(t, c))))
@@ -50,19 +51,72 @@ func failureOf(t *testing.T, c conformance.Classified) error {
 		broken := &url.Error{Op: "Post", URL: "https://service.example/", Err: transportFailure(t, c.Given.Transport)}
 		err = fmt.Errorf("call: %w", errors.Join(err, broken))
 	}
+	if c.Given.CandidateSkew != nil {
+		err = &classify.SkewedError{
+			Used: conformance.Seconds(c.Given.AttemptSkew), Observed: conformance.Seconds(*c.Given.CandidateSkew), Err: err,
+		}
+	}
 	switch c.Given.Modeled {
 	case "":
 		return err
 	case "retryable":
-		return &classify.JudgedError{Verdict: classify.RetryAs(classify.Transient), Err: err}
+		return errors.Join(err, yes)
 	case "throttling":
-		return &classify.JudgedError{Verdict: classify.RetryAs(classify.Throttling), Err: err}
+		return errors.Join(err, throttlingError(true))
 	case "not_retryable":
-		return &classify.JudgedError{Verdict: classify.Forbidden(), Err: err}
+		return errors.Join(err, no)
 	default:
 		t.Fatalf("unknown model %q", c.Given.Modeled)
 		return nil
 	}
+}
+
+// TestSkewIsObservedAndRemembered does what an adapter does with the skew: it signs
+// with what it remembers, learns from every answer, and retries what the default
+// chain says.
+func TestSkewIsObservedAndRemembered(t *testing.T) {
+	t.Parallel()
+	for title, file := range conformance.Load[conformance.Classification](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "classification.json") {
+		for _, sequence := range file.SkewSequences {
+			t.Run(title+"/"+sequence.ID, func(t *testing.T) {
+				t.Parallel()
+				skew := conformance.Seconds(sequence.Operations[0].InitialSkew)
+				for _, operation := range sequence.Operations {
+					require.Equal(t, conformance.Seconds(operation.InitialSkew), skew)
+					for i, attempt := range operation.Attempts {
+						require.Equal(t, conformance.Seconds(attempt.Signing), conformance.Seconds(attempt.Sent)+skew)
+						verdict := verdictOfAttempt(attempt, &skew)
+						require.Equal(t, attempt.Skewed, verdict.Kind() == classify.ClockSkew, verdict)
+						if i < len(operation.Attempts)-1 {
+							require.Equal(t, classify.Retry, verdict.Action())
+						}
+					}
+					require.Equal(t, conformance.Seconds(operation.Skew), skew)
+				}
+			})
+		}
+	}
+}
+
+// verdictOfAttempt judges an attempt that was signed with the skew, and puts the one
+// that it observes in its place.
+func verdictOfAttempt(a conformance.SkewAttempt, skew *time.Duration) classify.Verdict {
+	at := func(seconds float64) time.Time { return time.Unix(1e9, 0).Add(conformance.Seconds(seconds)) }
+	var date time.Time
+	if a.Date != nil {
+		date = at(*a.Date)
+	}
+	var err error
+	if a.Status >= 300 {
+		err = &conformance.ServiceError{Response: conformance.Response{Status: a.Status, ErrorCode: a.ErrorCode}}
+	}
+	if observed, ok := classify.CandidateSkew(at(a.Sent), at(a.Received), date, a.Cached); ok {
+		if err != nil {
+			err = &classify.SkewedError{Used: *skew, Observed: observed, Err: err}
+		}
+		*skew = observed
+	}
+	return verdictOf(err)
 }
 
 // temporaryError says nothing of itself but that it is temporary.

@@ -6,11 +6,15 @@ type Classification struct {
 	StatusCodes    []Classified `json:"status_codes"`
 	TransportKinds []Classified `json:"transport_kinds"`
 	Combinations   []Classified `json:"combinations"`
+	// SkewDecisions are failures for which the clocks matter.
+	SkewDecisions []Classified `json:"clock_skew_decisions"`
+	// SkewSequences are what becomes of the skew from attempt to attempt.
+	SkewSequences []SkewSequence `json:"clock_skew_sequences"`
 }
 
 // Classified is a failure and what is to be thought of it. Transport names a
 // failure without an answer; Modeled says what the model of the service knows of
-// the error.
+// the error. The skews are in seconds; without a candidate none was observed.
 type Classified struct {
 	ID    string `json:"id"`
 	Given struct {
@@ -18,8 +22,34 @@ type Classified struct {
 		ErrorCode string `json:"error_code"`
 		Transport string `json:"transport"`
 		Modeled   string `json:"modeled"`
+
+		AttemptSkew   float64  `json:"attempt_skew_s"`
+		CandidateSkew *float64 `json:"candidate_skew_s"`
 	} `json:"given"`
 	Want Traits `json:"want"`
+}
+
+// SkewSequence is operations that one client makes one after the other. Times are
+// in seconds on its clock.
+type SkewSequence struct {
+	ID         string `json:"id"`
+	Operations []struct {
+		InitialSkew float64       `json:"initial_client_skew_s"`
+		Attempts    []SkewAttempt `json:"attempts"`
+		Skew        float64       `json:"want_client_skew_s"`
+	} `json:"operations"`
+}
+
+// SkewAttempt is one attempt of an operation. Without a Date the answer had none.
+type SkewAttempt struct {
+	Sent      float64  `json:"sent_s"`
+	Received  float64  `json:"received_s"`
+	Signing   float64  `json:"want_signing_s"`
+	Status    int      `json:"status"`
+	ErrorCode string   `json:"error_code"`
+	Date      *float64 `json:"server_date_s"`
+	Cached    bool     `json:"age_header"`
+	Skewed    bool     `json:"want_clock_skew_error"`
 }
 
 // Traits are what a classification says of a failure. A timeout is transient.

@@ -5,6 +5,7 @@ package conformance
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -37,5 +38,5 @@ func read[T any](t *testing.T, path string) (file T) {
 
 // Seconds turns the seconds of a file into a Duration, to the nearest nanosecond.
 func Seconds(s float64) time.Duration {
-	return time.Duration(s*float64(time.Second) + 0.5)
+	return time.Duration(math.Round(s * float64(time.Second)))
 }
