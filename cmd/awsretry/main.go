@@ -1,9 +1,10 @@
-// Command awsretry explains and checks the retry settings of AWS profiles, and
-// replays recorded traces.
+// Command awsretry explains and checks the retry settings of AWS profiles, says what
+// becomes of a failure, and replays recorded traces.
 //
 //	awsretry explain        what the settings are, where each came from, what they do
 //	awsretry lint           what is wrong or without effect in the shared files
 //	awsretry profiles       what AWS tools see in the shared files
+//	awsretry classify       what the default classifiers say of a failure
 //	awsretry replay FILE    what a strategy does with the responses of a recorded trace
 //
 // Every command takes --json, and -h shows its flags with an example. The exit
@@ -52,7 +53,7 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{explainCommand(), lintCommand(), profilesCommand(), replayCommand()}
+	return []command{explainCommand(), lintCommand(), profilesCommand(), classifyCommand(), replayCommand()}
 }
 
 func run(ctx context.Context, args []string, sys system) int {
@@ -75,7 +76,7 @@ func run(ctx context.Context, args []string, sys system) int {
 }
 
 func usage(w io.Writer) {
-	fmt.Fprint(w, "awsretry explains and checks the retry settings of AWS profiles, and replays\nrecorded traces.\n\nUsage:\n\n")
+	fmt.Fprint(w, "awsretry explains and checks the retry settings of AWS profiles, says what becomes\nof a failure, and replays recorded traces.\n\nUsage:\n\n")
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  awsretry %-12s %s\n", strings.TrimRight(c.name+" "+c.argument, " "), c.synopsis)
 	}

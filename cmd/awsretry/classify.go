@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/awsretry/awsretry/classify"
+)
+
+func classifyCommand() command {
+	return command{
+		name:     "classify",
+		synopsis: "what the default classifiers say of a failure, and which said what",
+		example:  "awsretry classify --status 503 --code SlowDown",
+		notes: "The flags are signs of one failure. --service says which service the error is from, for\n" +
+			"those errors that are retryable in some services only.\n",
+		define: func(f *flags) func(context.Context, *call) error {
+			var s signs
+			s.define(f.FlagSet)
+			return func(_ context.Context, c *call) error { return c.classify(&s) }
+		},
+	}
+}
+
+// signs are what is known of a failure.
+type signs struct {
+	answer    answerError
+	transport error
+	modeled   modeledError
+	used      time.Duration
+	observed  *time.Duration
+}
+
+func (s *signs) define(f *flag.FlagSet) {
+	f.Func("status", "HTTP `status` of the answer", func(text string) (err error) {
+		s.answer.status, err = parseStatus(text)
+		return err
+	})
+	f.StringVar(&s.answer.code, "code", "", "error `code` of the answer, as it is on the wire")
+	f.Func("transport", "`kind` of the failure of the transport: "+strings.Join(transportKinds(), ", "), func(text string) (err error) {
+		s.transport, err = transportFailure(text)
+		return err
+	})
+	f.Func("modeled", "what the `model` of the service says of the error: retryable, throttling, not_retryable", func(text string) error {
+		s.modeled = modeledError(text)
+		return s.modeled.check()
+	})
+	f.Func("header", "header `K=V` of the answer: x-amz-retry-after, retry-after (in seconds) and x-amzn-errortype matter; may be repeated", s.answer.addHeader)
+	f.Func("attempt-skew-s", "clock skew in `seconds` that the request was signed with; 0 unless given", func(text string) (err error) {
+		s.used, err = parseSkew(text)
+		return err
+	})
+	f.Func("candidate-skew-s", "clock skew in `seconds` that the answer shows; none unless given", func(text string) error {
+		observed, err := parseSkew(text)
+		s.observed = &observed
+		return err
+	})
+}
+
+// err returns the error that a client makes of the failure.
+func (s *signs) err() error {
+	parts := []error{&s.answer}
+	if s.transport != nil {
+		parts = append(parts, s.transport)
+	}
+	if s.modeled != "" {
+		parts = append(parts, s.modeled)
+	}
+	err := errors.Join(parts...)
+	if s.observed != nil {
+		err = &classify.SkewedError{Used: s.used, Observed: *s.observed, Err: err}
+	}
+	return err
+}
+
+// classification is what --json prints.
+type classification struct {
+	Retryable  bool     `json:"retryable"`
+	Throttling bool     `json:"throttling"`
+	Timeout    bool     `json:"timeout"`
+	Transient  bool     `json:"transient"`
+	ClockSkew  bool     `json:"clock_skew"`
+	RetryAfter *float64 `json:"retry_after_s"`
+	Trail      []step   `json:"trail"`
+}
+
+type step struct {
+	Classifier string `json:"classifier"`
+	Action     string `json:"action"`
+	Kind       string `json:"kind"`
+}
+
+func (c *call) classify(s *signs) error {
+	verdict, trail := classify.Default().Explain(classify.Outcome{Err: s.err(), Service: c.service, Attempt: 1})
+	if !c.json {
+		c.classifyText(verdict, trail)
+		return nil
+	}
+	kind := verdict.Kind()
+	answer := classification{
+		Retryable:  verdict.Action() == classify.Retry,
+		Throttling: kind == classify.Throttling,
+		Timeout:    kind == classify.Timeout,
+		Transient:  kind == classify.Transient || kind == classify.Timeout,
+		ClockSkew:  kind == classify.ClockSkew,
+	}
+	if after, ok := verdict.Hint(); ok {
+		answer.RetryAfter = new(seconds(after))
+	}
+	for _, said := range trail {
+		answer.Trail = append(answer.Trail, step{said.Classifier, said.Verdict.Action().String(), said.Verdict.Kind().String()})
+	}
+	return c.print(answer)
+}
+
+// classifyText prints the verdict for people, and below it who said what.
+func (c *call) classifyText(verdict classify.Verdict, trail classify.Trail) {
+	switch after, hinted := verdict.Hint(); {
+	case verdict.Action() == classify.Forbid:
+		fmt.Fprintln(c.out, "not retried: forbidden")
+	case verdict.Action() != classify.Retry:
+		fmt.Fprintln(c.out, "not retried: nobody asks for it")
+	case hinted:
+		fmt.Fprintf(c.out, "retried: %s, after %v as the server asks\n", verdict.Kind(), after)
+	default:
+		fmt.Fprintf(c.out, "retried: %s\n", verdict.Kind())
+	}
+	fmt.Fprintln(c.out)
+	table := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
+	for _, said := range trail {
+		fmt.Fprintf(table, "  %s\t%s\n", said.Classifier, said.Verdict)
+	}
+	_ = table.Flush()
+}
