@@ -2,16 +2,13 @@ package classify_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -80,57 +77,4 @@ func TestForbiddenBeforeTheChainStays(t *testing.T) {
 	t.Parallel()
 	o := classify.Outcome{Err: statusError(503), Previous: classify.Forbidden()}
 	require.Equal(t, classify.Forbidden(), classify.Default().Classify(o))
-}
-
-func TestRefusedHTTP2Stream(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var protocols http.Protocols
-		protocols.SetUnencryptedHTTP2(true)
-		transport := &http.Transport{Protocols: &protocols, DialContext: func(context.Context, string, string) (net.Conn, error) {
-			ours, theirs := net.Pipe()
-			go refuseStreams(theirs)
-			return ours, nil
-		}}
-		defer transport.CloseIdleConnections()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://service.invalid/", http.NoBody)
-		require.NoError(t, err)
-		response, err := (&http.Client{Transport: transport}).Do(request)
-		if err == nil {
-			response.Body.Close()
-		}
-		require.Error(t, err)
-		require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(err), "%v", err)
-	})
-}
-
-func refuseStreams(c net.Conn) {
-	defer func() { _ = c.Close() }()
-	if _, err := io.CopyN(io.Discard, c, 24); err != nil {
-		return
-	}
-	answers := make(chan []byte, 100) // the client writes before it reads
-	defer close(answers)
-	go func() {
-		for answer := range answers {
-			_, _ = c.Write(answer)
-		}
-	}()
-	answers <- []byte{0, 0, 0, 4, 0, 0, 0, 0, 0}
-	var head [9]byte
-	for {
-		if _, err := io.ReadFull(c, head[:]); err != nil {
-			return
-		}
-		size := int64(head[0])<<16 | int64(head[1])<<8 | int64(head[2])
-		if _, err := io.CopyN(io.Discard, c, size); err != nil {
-			return
-		}
-		switch {
-		case head[3] == 4 && head[4]&1 == 0:
-			answers <- []byte{0, 0, 0, 4, 1, 0, 0, 0, 0}
-		case head[3] == 1:
-			answers <- binary.BigEndian.AppendUint32([]byte{0, 0, 4, 3, 0, head[5], head[6], head[7], head[8]}, 7)
-		}
-	}
 }

@@ -1,0 +1,10 @@
+package classify
+
+// What a number of a system call means on Windows.
+const (
+	Disconnected = disconnected
+	TimedOut     = timedOut
+)
+
+// WindowsErrno is for tests on other systems.
+func WindowsErrno(n uintptr) facet { return windowsErrno(n) }
