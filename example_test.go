@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"strings"
 	"testing/fstest"
 	"time"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
@@ -52,6 +54,31 @@ func ExampleResolve() {
 	// adaptive from /aws/config:2: [profile x] retry_mode
 	// 4 from AWS_MAX_ATTEMPTS
 	//   beats 7 from /aws/config:3: [profile x] max_attempts
+}
+
+// idempotent forbids to repeat what timed out, unless it may be done twice.
+type idempotent struct{}
+
+func (idempotent) Name() string { return "idempotent" }
+
+func (idempotent) Classify(o classify.Outcome) classify.Verdict {
+	if o.Previous.Kind() == classify.Timeout && !strings.HasPrefix(o.Operation, "Get") {
+		return classify.Forbidden()
+	}
+	return classify.None()
+}
+
+func ExampleWithAddedClassifiers() {
+	ctx := context.Background()
+	strategy, err := awsretry.Load(ctx, awsretry.WithAddedClassifiers(
+		classify.Code(classify.Codes{"Maintenance": classify.Server}), // besides the codes of AWS
+		classify.WithPriority(idempotent{}, classify.After(classify.TransportPriority())),
+	))
+	if err != nil {
+		log.Fatal(err)
+	}
+	item, err := retry.Do(ctx, strategy, retry.Operation{Name: "GetItem"}, getItem)
+	fmt.Println(item, err)
 }
 
 // A test moves the time by hand.
