@@ -1,6 +1,7 @@
 package classify_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,4 +76,18 @@ func TestCodesLoseWhatTheWireAdds(t *testing.T) {
 			require.Equal(t, c.want, classify.Code().Classify(classify.Outcome{Err: codeError(c.code)}))
 		})
 	}
+}
+
+// FuzzCode puts something around a code that the wire formats could have put there.
+func FuzzCode(f *testing.F) {
+	f.Fuzz(func(t *testing.T, namespace, code, address string) {
+		namespace = strings.NewReplacer("#", "", ":", "").Replace(namespace)
+		code = strings.NewReplacer("#", "", ":", "").Replace(code)
+		want := verdictOf(codeError(code))
+		require.Equal(t, want, verdictOf(codeError(namespace+"#"+code)))
+		require.Equal(t, want, verdictOf(codeError(code+":"+address)))
+		require.Equal(t, want, verdictOf(codeError(namespace+"#"+code+":"+address)))
+		throttle := codeError(namespace + "#SlowDown:" + address)
+		require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(throttle))
+	})
 }

@@ -81,4 +81,6 @@ func TestOnlyARetryCarriesAHint(t *testing.T) {
 	}
 	_, hinted := retry.Hint()
 	require.False(t, hinted, "a verdict does not change")
+	require.Equal(t, retry.WithHint(time.Minute), classify.RetryAfter(classify.Throttling, time.Minute))
+	require.Equal(t, retry, classify.RetryAfter(classify.Throttling, -1))
 }
