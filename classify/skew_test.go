@@ -79,7 +79,9 @@ func TestSkewCodes(t *testing.T) {
 		return &classify.SkewedError{Observed: time.Hour, Err: codeError(code)}
 	}
 	skew, none := classify.RetryAs(classify.ClockSkew), classify.None()
-	chain := classify.Default().Replace(classify.Skew("RequestExpired"))
+	added := []string{"RequestExpired"}
+	chain := classify.Default().Replace(classify.Skew(added...))
+	added[0] = "ChangedLater"
 	for _, c := range []struct {
 		name  string
 		chain *classify.Chain

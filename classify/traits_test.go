@@ -91,6 +91,8 @@ func TestWhatErrorsSayAboutThemselves(t *testing.T) {
 		{"unknown, a timeout and a fault of the server", errors.Join(timeoutError{}, unknown, serverFault), as(classify.Timeout)},
 		{"unknown and a status of the server", errors.Join(statusError(503), unknown), as(classify.Transient)},
 		{"unknown and a final status of the server", errors.Join(statusError(501), unknown), as(classify.Server)},
+		{"unknown and the first status of the server", errors.Join(statusError(500), unknown), as(classify.Transient)},
+		{"unknown and the last status that is not the server's", errors.Join(statusError(499), unknown), forbidden},
 
 		{"a throttle", throttlingError(true), as(classify.Throttling)},
 		{"a throttle over a server error", errors.Join(statusError(503), throttlingError(true)), as(classify.Throttling)},
