@@ -41,7 +41,7 @@ type Classifier interface {
 // A verdict takes time in proportion to the classifiers and to the errors wrapped
 // in the failure, which are read once for all built-in classifiers together. It
 // allocates nothing, as far as the methods of the errors and the classifiers of
-// the user do not.
+// the user do not; Traits names the one exception.
 type Chain struct {
 	entries []entry
 	lead    lead // the same as the first entries

@@ -8,3 +8,6 @@ const (
 
 // WindowsErrno is for tests on other systems.
 func WindowsErrno(n uintptr) facet { return windowsErrno(n) }
+
+// KindIn is for kinds that the table does not have at present.
+func KindIn(services, service string) Kind { return kindIn(services, service) }

@@ -56,8 +56,6 @@ func saysLostConnection(text string) bool {
 		"Transport received Server's graceful shutdown GOAWAY",
 		"Transport received GOAWAY from server",
 		"client connection lost",
-		"client conn is closed",
-		"client conn not usable",
 	} {
 		if strings.HasPrefix(rest, start) {
 			return true

@@ -161,3 +161,19 @@ func TestAChainUnderAPriorityStaysInOnePiece(t *testing.T) {
 	outer.Classify(classify.Outcome{Err: errors.New("failed")})
 	require.Equal(t, []string{"status", "inner first", "inner last", "code"}, asked)
 }
+
+func TestAdditionsOnWhatAnOperationHas(t *testing.T) {
+	t.Parallel()
+	client, server := classify.RetryAs(classify.Client), classify.RetryAs(classify.Server)
+	added := classify.Add(classify.WithPriority(&fixed{verdict: client}, classify.After(classify.Priority{})))
+	low := &fixed{verdict: server}
+	o := classify.Outcome{Err: statusError(404)}
+	for _, operation := range []classify.Classifier{nil, classify.Add(low), low, classify.NewChain(low)} {
+		require.Equal(t, client, classify.Layered(classify.Default(), added.On(operation), o))
+	}
+	silent := classify.Add(&fixed{})
+	require.Equal(t, server, classify.Layered(classify.NewChain(), silent.On(classify.Add(low)), o))
+	require.Equal(t, server, classify.Layered(classify.NewChain(), silent.On(low), o))
+	require.Equal(t, classify.None(), classify.Layered(low, silent.On(classify.NewChain()), o), "it had replaced the strategy's")
+	require.Equal(t, server, classify.Layered(low, silent.On(nil), o))
+}

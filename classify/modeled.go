@@ -33,15 +33,26 @@ func (*modeledClassifier) judge(o *Outcome, f *facts) Verdict {
 	if service == "" {
 		service = serviceOf(o.Err)
 	}
-	for entry := range strings.SplitSeq(services, "|") {
-		if name, throttle := strings.CutSuffix(entry, "*"); sameService(name, service) {
-			if throttle {
-				return RetryAs(Throttling)
-			}
-			return o.retryAs(Transient)
-		}
+	if kind := kindIn(services, service); kind != KindNone {
+		return o.retryAs(kind)
 	}
 	return None()
+}
+
+// kindIn returns the kind of an error in a service, of which modeledIn returned the
+// services.
+func kindIn(services, service string) Kind {
+	for entry := range strings.SplitSeq(services, "|") {
+		name, throttle := strings.CutSuffix(entry, "*")
+		switch {
+		case !sameService(name, service):
+		case throttle:
+			return Throttling
+		default:
+			return Transient
+		}
+	}
+	return KindNone
 }
 
 func serviceOf(err error) string {

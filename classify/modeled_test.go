@@ -62,3 +62,22 @@ func TestModeledErrorsAreThoseOfTheirService(t *testing.T) {
 		})
 	}
 }
+
+func TestKindsOfModeledErrors(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		services, service string
+		want              classify.Kind
+	}{
+		{"A|B*|C", "a", classify.Transient},
+		{"A|B*|C", "b", classify.Throttling},
+		{"A|B*|C", "c", classify.Transient},
+		{"A|B*|C", "d", classify.KindNone},
+		{"A|B*|C", "", classify.KindNone},
+		{"A|B*|C", "-_ ", classify.KindNone},
+		{"A b", "ab", classify.Transient},
+		{"ab", "A-B ", classify.Transient},
+	} {
+		require.Equal(t, c.want, classify.KindIn(c.services, c.service), "%s in %s", c.service, c.services)
+	}
+}

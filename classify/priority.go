@@ -90,9 +90,6 @@ func WithPriority(c Classifier, p Priority) Classifier {
 	if c == nil {
 		return nil
 	}
-	if r, ok := c.(ranked); ok {
-		c = r.Classifier
-	}
 	return ranked{c, p}
 }
 

@@ -28,9 +28,9 @@ const (
 // status it can also be that of an ErrorFault method, as smithy-go's API errors
 // have. Its result is of a type of smithy-go, so that no interface can name the
 // method without importing that type. It is called by reflection, which allocates,
-// and its result counts by what its String method returns: "server" or "client". An
-// error with an HTTP status is not asked, because of such an error the status says
-// it, and Status decides. Its name is "traits".
+// and its result counts if its String method returns "server". An error with an HTTP
+// status is not asked: there the status tells, and Status decides. Its name is
+// "traits".
 func Traits(unknown UnknownSafety) Classifier { return &traitsClassifier{unknown} }
 
 type traitsClassifier struct{ unknown UnknownSafety }
@@ -93,8 +93,8 @@ func (f *facts) isServerFault(err error) bool {
 }
 
 func (f *facts) faultOf(err error) Fault {
-	if f.fault == FaultUnknown && f.code != "" && f.status == 0 {
-		return errorFault(err)
+	if f.fault == FaultUnknown && f.code != "" && f.status == 0 && saysServerFault(err) {
+		return FaultServer
 	}
 	return f.fault
 }
