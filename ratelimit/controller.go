@@ -30,10 +30,10 @@ func (c Controller) String() string {
 	}
 }
 
-// beta is what a cut leaves of the rate.
-func (c Controller) beta() float64 {
+// cut is what a cut leaves of the rate, and what it takes.
+func (c Controller) cut() (leaves, takes float64) {
 	if c == SteadyController {
-		return steadyBeta
+		return steadyBeta, 1 - steadyBeta
 	}
-	return cubicBeta
+	return cubicBeta, 1 - cubicBeta
 }

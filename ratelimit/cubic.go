@@ -37,7 +37,8 @@ func NewCubic(start time.Time, lastMax Rate) Cubic {
 func (c *Cubic) Throttle(now time.Time, rate Rate) Rate {
 	c.lastMax = rate
 	c.lastThrottle = now
-	return Rate(c.controller.beta()) * rate
+	leaves, _ := c.controller.cut()
+	return Rate(leaves) * rate
 }
 
 // Success returns the rate at now, with dt seconds since the last throttle:
@@ -59,7 +60,8 @@ func (c *Cubic) LastThrottle() time.Time { return c.lastThrottle }
 
 // k is how many seconds after a throttle the rate is back at the maximum.
 func (c *Cubic) k() float64 {
-	return math.Cbrt(float64(c.lastMax) * (1 - c.controller.beta()) / cubicScale)
+	_, takes := c.controller.cut()
+	return math.Cbrt(float64(c.lastMax) * takes / cubicScale)
 }
 
 // recovery is k as a duration.
