@@ -2,6 +2,7 @@ package proptest_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -77,15 +78,18 @@ type quotaLife struct {
 // limiterLife is a limiter that knows what it has granted.
 type limiterLife struct {
 	adaptive.Limiter
-	clock    clock.Clock
 	key      retry.ScopeKey
-	granted  map[time.Time]int // attempts under way by when they were sent
-	wrong    string
 	lastUsed time.Time
+
+	mu      sync.Mutex
+	granted map[time.Time]int // guarded by mu: attempts under way by when they were sent
+	wrong   string            // guarded by mu
 }
 
 func (l *limiterLife) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
 	sent, err := l.Limiter.Acquire(ctx, r)
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if err == nil {
 		l.granted[sent]++
 	}
@@ -93,17 +97,22 @@ func (l *limiterLife) Acquire(ctx context.Context, r ratelimit.Request) (time.Ti
 }
 
 func (l *limiterLife) Report(r ratelimit.Response) ratelimit.Change {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.granted[r.Sent]--; l.granted[r.Sent] < 0 {
 		l.wrong = "a report of an attempt that this limiter has not granted, or another one"
 	}
 	return l.Limiter.Report(r)
 }
 
-func (l *limiterLife) underWay() (n int) {
+// books says how many attempts are under way, and what was wrong.
+func (l *limiterLife) books() (underWay int, wrong string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, attempts := range l.granted {
-		n += attempts
+		underWay += attempts
 	}
-	return n
+	return underWay, l.wrong
 }
 
 func newForgetfulRun(t *rapid.T) *forgetfulRun {
@@ -125,7 +134,7 @@ func newForgetfulRun(t *rapid.T) *forgetfulRun {
 	known := ratelimit.SendRateConfig{Ceiling: drawFrom[ratelimit.Rate](t, "ceiling", 0, 0.5, 4)}
 	r.config.NewLimiter = func(key retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
 		r.made = &limiterLife{
-			Limiter: ratelimit.NewLimiter(known, clk), clock: clk, key: key, granted: map[time.Time]int{}, lastUsed: clk.Now(),
+			Limiter: ratelimit.NewLimiter(known, clk), key: key, granted: map[time.Time]int{}, lastUsed: clk.Now(),
 		}
 		return r.made
 	}
@@ -204,6 +213,7 @@ func (r *forgetfulRun) limiterInUse(l *limiterLife) string {
 		}
 	}
 	state, waiting := l.State()
+	underWay, _ := l.books()
 	switch {
 	case waiting > 0:
 		return "somebody waits"
@@ -211,7 +221,7 @@ func (r *forgetfulRun) limiterInUse(l *limiterLife) string {
 		return "it has been throttled"
 	case l.Expected(1) > 0:
 		return "it has no send token"
-	case l.underWay() > 0:
+	case underWay > 0:
 		return "an attempt is under way"
 	}
 	return r.tooSoon(l.key, l.lastUsed)
@@ -244,8 +254,9 @@ func (r *forgetfulRun) check(t *rapid.T) {
 		}
 	}
 	for _, l := range r.limiters {
-		require.Empty(t, l.wrong)
-		require.Equal(t, sent[l], l.underWay())
+		underWay, wrong := l.books()
+		require.Empty(t, wrong)
+		require.Equal(t, sent[l], underWay)
 	}
 	require.LessOrEqual(t, len(r.limiters), r.config.Standard.MaxScopes+2)
 	require.LessOrEqual(t, len(r.quotas), r.config.Standard.MaxScopes+2)
