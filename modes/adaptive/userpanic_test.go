@@ -1,0 +1,98 @@
+package adaptive_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// failing is a limiter whose state cannot be read.
+type failing struct {
+	adaptive.Limiter
+	fails *bool
+}
+
+func (l failing) State() (ratelimit.SendRateState, int) {
+	if *l.fails {
+		panic("state")
+	}
+	return l.Limiter.State()
+}
+
+func TestPanicOfAFunctionOfTheUserHarmsOnlyItsOperation(t *testing.T) {
+	t.Parallel()
+	for name, use := range map[string]func(c *adaptive.Config, fails *bool){
+		"quota": func(c *adaptive.Config, fails *bool) {
+			c.Standard.QuotaScope = func(op retry.Operation) retry.ScopeKey {
+				if *fails {
+					panic("quota")
+				}
+				return op.Key()
+			}
+		},
+		"send": func(c *adaptive.Config, fails *bool) {
+			c.SendScope = func(op retry.Operation) retry.ScopeKey {
+				if *fails {
+					panic("send")
+				}
+				return op.Key()
+			}
+		},
+		"limit": func(c *adaptive.Config, fails *bool) {
+			c.SendLimit = func(retry.ScopeKey) adaptive.SendLimit {
+				if *fails {
+					panic("limit")
+				}
+				return adaptive.SendLimit{}
+			}
+		},
+		"limiter": func(c *adaptive.Config, fails *bool) {
+			c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter {
+				if *fails {
+					panic("limiter")
+				}
+				return nil
+			}
+		},
+		"state": func(c *adaptive.Config, fails *bool) {
+			c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+				return failing{ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk), fails}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fails := false
+			s, clk := newStrategy(t, func(c *adaptive.Config) {
+				forgetful(c)
+				use(c, &fails)
+			})
+			require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "orders"}, errServer))
+			clk.Advance(idle)
+			require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "users"}))
+			clk.Advance(idle)
+			fails = true
+			require.PanicsWithValue(t, name, func() {
+				_, _ = s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "carts"})
+			})
+			fails = false
+
+			require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "carts"}, errServer))
+			require.True(t, scopesOf(s)["carts"].HasQuota && scopesOf(s)["carts"].HasSendRate)
+			for range 3 {
+				runtime.GC() // what has panicked has not ended
+			}
+			idleTwice(t, clk, s)
+			idleTwice(t, clk, s)
+			for _, name := range []string{"orders", "users", "carts"} {
+				require.NotContains(t, scopesOf(s), name)
+			}
+		})
+	}
+}
