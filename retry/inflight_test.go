@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"context"
 	"runtime"
 	"testing"
 
@@ -12,33 +13,39 @@ import (
 func TestOperationIsInFlightFromHoldToItsEnd(t *testing.T) {
 	t.Parallel()
 	key := retry.ScopeKey{Scope: "orders"}
-	ends := map[string]func(ts *retry.Tokens[int], token retry.Token){
-		"success": func(ts *retry.Tokens[int], token retry.Token) {
+	ends := map[string]func(ts *retry.Tokens[int], token retry.Token) *retry.Record[int]{
+		"success": func(ts *retry.Tokens[int], token retry.Token) *retry.Record[int] {
 			r, _ := ts.TakeToEnd(token)
-			ts.Close(r)
+			return r
 		},
-		"success after a wait": func(ts *retry.Tokens[int], token retry.Token) {
+		"success after a wait": func(ts *retry.Tokens[int], token retry.Token) *retry.Record[int] {
 			_ = token.Wait(t.Context())
 			r, _ := ts.TakeToEnd(token)
-			ts.Close(r)
+			return r
 		},
-		"failure": func(ts *retry.Tokens[int], token retry.Token) {
+		"failure": func(ts *retry.Tokens[int], token retry.Token) *retry.Record[int] {
 			r, _, _ := ts.TakeLast(token)
-			ts.Close(r)
+			return r
 		},
-		"a token that is taken and closed": func(ts *retry.Tokens[int], token retry.Token) {
+		"failure that was not judged at first": func(ts *retry.Tokens[int], token retry.Token) *retry.Record[int] {
+			r, _, _ := ts.TakeLast(token)
+			ts.Restore(token, r)
+			r, _, _ = ts.TakeLast(token)
+			return r
+		},
+		"a token that is taken and closed": func(ts *retry.Tokens[int], token retry.Token) *retry.Record[int] {
 			r, _ := ts.Take(token)
-			ts.Close(r)
+			return r
 		},
-		"failure of the second attempt": func(ts *retry.Tokens[int], token retry.Token) {
+		"failure of the second attempt": func(ts *retry.Tokens[int], token retry.Token) *retry.Record[int] {
 			_, _ = ts.Take(token)
 			r, _, _ := ts.TakeLast(ts.Next(token, 0))
-			ts.Close(r)
+			return r
 		},
-		"failure after a refusal": func(ts *retry.Tokens[int], token retry.Token) {
+		"failure after a refusal": func(ts *retry.Tokens[int], token retry.Token) *retry.Record[int] {
 			_, _ = ts.Take(token)
 			r, _, _ := ts.TakeLast(ts.Refuse(token, 0))
-			ts.Close(r)
+			return r
 		},
 	}
 	for name, end := range ends {
@@ -49,9 +56,39 @@ func TestOperationIsInFlightFromHoldToItsEnd(t *testing.T) {
 			require.Empty(t, ts.InFlight())
 			r.Hold(&key)
 			require.Equal(t, map[retry.ScopeKey]int{key: 1}, ts.InFlight())
-			end(ts, token)
+			r = end(ts, token)
+			require.Equal(t, map[retry.ScopeKey]int{key: 1}, ts.InFlight(), "its books are still to be closed")
+			ts.Close(r)
 			require.Empty(t, ts.InFlight())
 		})
+	}
+}
+
+// An operation of the strategy as a whole counts from its first Wait until its end,
+// in which nothing is left to be protected.
+func TestOperationOfTheWholeIsInFlightFromItsFirstWait(t *testing.T) {
+	t.Parallel()
+	ts, whole := &retry.Tokens[int]{}, map[retry.ScopeKey]int{{}: 1}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, wait := range []func(token retry.Token) error{
+		func(token retry.Token) error { return token.Wait(t.Context()) },
+		func(token retry.Token) error { return token.Wait(ctx) }, // which fails
+	} {
+		token, r := ts.Open(t.Context(), &retry.Operation{})
+		r.Hold(nil)
+		require.Empty(t, ts.InFlight())
+		_ = wait(token)
+		require.Equal(t, whole, ts.InFlight())
+		_, err := ts.Take(token)
+		require.NoError(t, err)
+		require.Equal(t, whole, ts.InFlight())
+		token = ts.Next(token, 0)
+		require.Equal(t, whole, ts.InFlight(), "between two attempts")
+		r, err = ts.TakeToEnd(token)
+		require.NoError(t, err)
+		ts.Close(r)
+		require.Empty(t, ts.InFlight())
 	}
 }
 
@@ -113,5 +150,6 @@ func TestDroppedTokensAreInFlightUntilTheyAreCollected(t *testing.T) {
 		runtime.GC()
 	}
 	require.Equal(t, map[retry.ScopeKey]int{key: 1}, ts.InFlight())
+	require.Less(t, ts.Known(), n+n/2, "those that are gone are forgotten")
 	require.NoError(t, kept.Wait(t.Context()))
 }
