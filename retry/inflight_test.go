@@ -64,6 +64,23 @@ func TestOperationIsInFlightFromHoldToItsEnd(t *testing.T) {
 	}
 }
 
+func TestOperationWhoseTokenIsRestoredIsInFlight(t *testing.T) {
+	t.Parallel()
+	key := retry.ScopeKey{Scope: "orders"}
+	for _, waits := range []bool{false, true} {
+		ts := &retry.Tokens[int]{}
+		token, r := ts.Open(t.Context(), &retry.Operation{})
+		r.Hold(&key)
+		if waits {
+			require.NoError(t, token.Wait(t.Context()))
+		}
+		_, err := ts.Take(token)
+		require.NoError(t, err)
+		ts.Restore(token, r)
+		require.Equal(t, map[retry.ScopeKey]int{key: 1}, ts.InFlight())
+	}
+}
+
 // An operation of the strategy as a whole counts from its first Wait until its end,
 // in which nothing is left to be protected.
 func TestOperationOfTheWholeIsInFlightFromItsFirstWait(t *testing.T) {

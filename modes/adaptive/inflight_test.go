@@ -56,3 +56,18 @@ func TestOperationIsInFlightWhereverItsStateIs(t *testing.T) {
 		})
 	}
 }
+
+// The state of an operation that has ended is used for another one.
+func TestOperationOfTheWholeIsNotInFlightInTheScopeOfTheOneBefore(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, nil)
+	for range 3 {
+		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "orders"}))
+		token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+		require.NoError(t, err)
+		require.NoError(t, token.Wait(t.Context()))
+		require.Zero(t, scopesOf(s)["orders"].InFlight)
+		require.Equal(t, 1, scopesOf(s)[""].InFlight)
+		require.NoError(t, s.RecordSuccess(token))
+	}
+}

@@ -96,22 +96,33 @@ func TestScopesInUseAreNotEvicted(t *testing.T) {
 			return token, token.WithoutDelay().Wait(t.Context())
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, clk := newStrategy(t, forgetful)
-			token, err := begin(t, s)
-			require.NoError(t, err)
-			for range 5 {
+		for how, end := range map[string]func(s *adaptive.Strategy, token retry.Token) error{
+			"success": func(s *adaptive.Strategy, token retry.Token) error { return s.RecordSuccess(token) },
+			"failure": func(s *adaptive.Strategy, token retry.Token) error { return s.RecordFailure(token, errServer) },
+		} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				t.Parallel()
+				s, clk := newStrategy(t, forgetful)
+				token, err := begin(t, s)
+				require.NoError(t, err)
+				for range 5 {
+					idleTwice(t, clk, s)
+				}
+				require.Equal(t, 1, scopesOf(s)["orders"].InFlight)
+				require.True(t, scopesOf(s)["orders"].HasQuota)
+				require.NoError(t, end(s, token))
+				if how == "success" {
+					require.Equal(t, 500, scopesOf(s)["orders"].Quota, "its end reaches the scope")
+				}
+				require.Zero(t, scopesOf(s)["orders"].InFlight)
+				clk.Advance(idle)
+				require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "another"}))
+				last := scopesOf(s)["orders"]
+				require.True(t, last.HasQuota && last.HasSendRate, "it was used a moment ago")
 				idleTwice(t, clk, s)
-			}
-			require.Equal(t, 1, scopesOf(s)["orders"].InFlight)
-			require.True(t, scopesOf(s)["orders"].HasQuota)
-			require.NoError(t, s.RecordSuccess(token))
-			require.Equal(t, 500, scopesOf(s)["orders"].Quota, "its end reaches the scope")
-			require.Zero(t, scopesOf(s)["orders"].InFlight)
-			idleTwice(t, clk, s)
-			require.NotContains(t, scopesOf(s), "orders")
-		})
+				require.NotContains(t, scopesOf(s), "orders")
+			})
+		}
 	}
 }
 
@@ -156,6 +167,23 @@ func TestThrottledScopeIsNotEvictedForTenMinutes(t *testing.T) {
 	}
 	require.False(t, scopesOf(s)["orders"].HasQuota, "the quota has no reason to stay")
 	idleTwice(t, clk, s)
+	require.NotContains(t, scopesOf(s), "orders")
+}
+
+func TestThrottledScopeMayGoAfterTenMinutes(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.ScopeIdle, c.Standard.MaxAttempts = 1, 1
+	})
+	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "orders"}, errThrottle))
+	another := func(d time.Duration) {
+		clk.Advance(d)
+		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: clk.Now().String()}))
+	}
+	another(10*time.Minute - 2)
+	another(1)
+	require.True(t, scopesOf(s)["orders"].Limited)
+	another(1)
 	require.NotContains(t, scopesOf(s), "orders")
 }
 
@@ -241,6 +269,28 @@ func TestScopesPastTheCapShareQuotaAndSendRate(t *testing.T) {
 		limited[scope.Key] = scope.Limited
 	}
 	require.Equal(t, map[retry.ScopeKey]bool{{}: false, {Scope: "a"}: false, retry.OverflowKey(): true}, limited)
+}
+
+func TestOverflowOfEitherPartIsCounted(t *testing.T) {
+	t.Parallel()
+	whole := func(retry.Operation) retry.ScopeKey { return retry.ScopeKey{} }
+	for name, use := range map[string]func(c *adaptive.Config){
+		"both":          func(*adaptive.Config) {},
+		"the quota":     func(c *adaptive.Config) { c.SendScope = whole },
+		"the send rate": func(c *adaptive.Config) { c.Standard.QuotaScope = whole },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, clk := newStrategy(t, func(c *adaptive.Config) {
+				c.Standard.MaxScopes = 1
+				use(c)
+			})
+			for _, scope := range []string{"a", "b", "c", "a"} {
+				require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: scope}))
+			}
+			require.Equal(t, uint64(2), s.Snapshot().Overflowed)
+		})
+	}
 }
 
 func TestKnownLimitHoldsAttemptsOfItsScopeBackFromTheStart(t *testing.T) {
