@@ -54,8 +54,10 @@ func (c *codeClassifier) judge(o *Outcome, f *facts) Verdict {
 	return o.retryAs(kind)
 }
 
-// bareCode strips what the wire formats put around a code.
-func bareCode(code string) string {
+// BareCode returns an error code without what the wire formats put around it: the
+// namespace of com.amazon#Code and the address of Code:http://... . The classifiers
+// of this package do that by themselves.
+func BareCode(code string) string {
 	if end := strings.IndexByte(code, ':'); end >= 0 {
 		code = code[:end]
 	}

@@ -91,3 +91,13 @@ func FuzzCode(f *testing.F) {
 		require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(throttle))
 	})
 }
+
+func TestBareCodeIsWhatIsLeftWithoutTheWire(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]string{
+		"SlowDown": "SlowDown", "com.amazon#SlowDown": "SlowDown", "SlowDown:http://x/": "SlowDown",
+		"com.amazon#SlowDown:http://x/#y": "SlowDown", "": "", "#": "", ":": "",
+	} {
+		require.Equal(t, want, classify.BareCode(code), "%q", code)
+	}
+}

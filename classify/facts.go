@@ -126,7 +126,7 @@ func (f *facts) readAll(errs []error) {
 
 func (f *facts) addCode(code string) {
 	if f.code == "" {
-		f.code = bareCode(code)
+		f.code = BareCode(code)
 	}
 }
 

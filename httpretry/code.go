@@ -101,13 +101,3 @@ func isCode(path []string) bool {
 		slices.Equal(path, []string{"ErrorResponse", "Error", "Code"}) ||
 		slices.Equal(path, []string{"Response", "Errors", "Error", "Code"})
 }
-
-// bareCode strips what the wire formats put around a code: the namespace of
-// com.amazon#Code and the address of Code:http://...
-func bareCode(code string) string {
-	code, _, _ = strings.Cut(code, ":")
-	if _, bare, ok := strings.Cut(code, "#"); ok {
-		code = bare
-	}
-	return strings.TrimSpace(code)
-}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/awsretry/awsretry/classify"
 )
 
 const (
@@ -26,7 +28,7 @@ func (c *call) judge(response *http.Response) error {
 			e.Err = c.explain(err)
 		}
 	}
-	e.Code = bareCode(e.Code)
+	e.Code = strings.TrimSpace(classify.BareCode(e.Code))
 	e.after, e.hinted = retryAfter(response.Header, func() time.Time { return c.config.clock().Now() })
 	return e
 }
