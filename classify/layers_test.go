@@ -72,11 +72,16 @@ func TestTheOrderDoesNotDependOnTheLayer(t *testing.T) {
 	}
 }
 
+// constant always says the same, to whoever asks at the same time.
+type constant struct{ verdict classify.Verdict }
+
+func (constant) Name() string                                 { return "constant" }
+func (c constant) Classify(classify.Outcome) classify.Verdict { return c.verdict }
+
 func TestWhatAnOperationDoesToTheClassifiersOfItsStrategy(t *testing.T) {
 	t.Parallel()
-	veto := &fixed{name: "veto", verdict: classify.Forbidden()}
-	client := &fixed{name: "client", verdict: classify.RetryAs(classify.Client)}
-	server := &fixed{name: "server", verdict: classify.RetryAs(classify.Server)}
+	veto := constant{classify.Forbidden()}
+	client, server := constant{classify.RetryAs(classify.Client)}, constant{classify.RetryAs(classify.Server)}
 	early := classify.WithPriority(client, classify.Before(classify.StatusPriority()))
 	none, transient := classify.None(), classify.RetryAs(classify.Transient)
 	var nothing *classify.Additions
