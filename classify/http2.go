@@ -56,6 +56,7 @@ func saysLostConnection(text string) bool {
 		"Transport received Server's graceful shutdown GOAWAY",
 		"Transport received GOAWAY from server",
 		"client connection lost",
+		"client conn could not be established",
 	} {
 		if strings.HasPrefix(rest, start) {
 			return true

@@ -123,13 +123,9 @@ func http2Client(t *testing.T, change func(*http.Transport)) *http.Client {
 // version changes a text, this test says so.
 func TestFailuresOfHTTP2InGo126(t *testing.T) {
 	t.Parallel()
-	impatient := func(t *http.Transport) {
-		t.HTTP2 = &http.HTTP2Config{SendPingTimeout: time.Millisecond, PingTimeout: time.Millisecond}
-	}
 	for _, c := range []struct {
 		name   string
 		server http2Server
-		change func(*http.Transport)
 		text   string
 		want   classify.Verdict
 	}{
@@ -151,11 +147,6 @@ func TestFailuresOfHTTP2InGo126(t *testing.T) {
 		{
 			name: "end and close", server: http2Server{answers: [][]byte{goAway(1, codeTooMuch)}, close: true},
 			text: "http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=ENHANCE_YOUR_CALM",
-			want: classify.RetryAs(classify.Transient),
-		},
-		{
-			name: "silent peer", change: impatient,
-			text: "http2: client connection lost",
 			want: classify.RetryAs(classify.Transient),
 		},
 		{
@@ -187,7 +178,7 @@ func TestFailuresOfHTTP2InGo126(t *testing.T) {
 			body := io.MultiReader(strings.NewReader("body"))
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+listener.Addr().String(), body)
 			require.NoError(t, err)
-			response, err := http2Client(t, c.change).Do(request)
+			response, err := http2Client(t, nil).Do(request)
 			if err == nil {
 				response.Body.Close()
 			}
@@ -198,23 +189,36 @@ func TestFailuresOfHTTP2InGo126(t *testing.T) {
 	}
 }
 
-// TestRefusedHTTP2Stream has a request that net/http sends several times by itself,
-// with pauses, which is why it runs in a bubble.
-func TestRefusedHTTP2Stream(t *testing.T) {
+// TestFailuresOfHTTP2InVirtualTime has a request that net/http sends several times by
+// itself, with pauses, and a connection that it gives up after a while.
+func TestFailuresOfHTTP2InVirtualTime(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		client := http2Client(t, func(transport *http.Transport) {
-			transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
-				ours, theirs := net.Pipe()
-				go http2Server{answers: [][]byte{resetStream(codeRefused)}}.serve(theirs)
-				return ours, nil
-			}
+	for _, c := range []struct {
+		name   string
+		server http2Server
+		text   string
+	}{
+		{"refused stream", http2Server{answers: [][]byte{resetStream(codeRefused)}}, "REFUSED_STREAM"},
+		{"silent peer", http2Server{}, "http2: client connection lost"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				client := http2Client(t, func(transport *http.Transport) {
+					transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: time.Minute, PingTimeout: time.Minute}
+					transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+						ours, theirs := net.Pipe()
+						go c.server.serve(theirs)
+						return ours, nil
+					}
+				})
+				defer client.CloseIdleConnections()
+				err := get(t.Context(), t, client, "http://service.invalid/")
+				require.ErrorContains(t, err, c.text)
+				require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(err), err)
+			})
 		})
-		defer client.CloseIdleConnections()
-		err := get(t.Context(), t, client, "http://service.invalid/")
-		require.ErrorContains(t, err, "REFUSED_STREAM")
-		require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(err), err)
-	})
+	}
 }
 
 func TestTextsThatAreNoLostConnection(t *testing.T) {
@@ -230,9 +234,11 @@ func TestTextsThatAreNoLostConnection(t *testing.T) {
 	} {
 		require.Equal(t, classify.None(), verdictOf(errors.New(text)), text)
 	}
-	// This one is only seen if the server closes between two requests, at the moment
-	// at which the second one begins.
-	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(errors.New("http: server closed idle connection")))
+	// These are only seen if the connection ends at the very moment at which a request
+	// begins to use it.
+	for _, text := range []string{"http: server closed idle connection", "http2: client conn could not be established"} {
+		require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(errors.New(text)), text)
+	}
 }
 
 // loudError counts how often it is asked for its text.
