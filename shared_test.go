@@ -48,6 +48,33 @@ func TestSameKeyGivesTheSameStrategy(t *testing.T) {
 	require.Equal(t, "dynamodb/eu-west-1", f.Snapshots()[0].SharedAs, "they are sorted")
 }
 
+func TestSnapshotsOfAFactoryAreSortedByKey(t *testing.T) {
+	t.Parallel()
+	f, want := newFactory(t), []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	for _, i := range []int{3, 1, 4, 0, 5, 7, 2, 6} {
+		_, err := f.Strategy(want[i])
+		require.NoError(t, err)
+	}
+	var got []string
+	for _, snapshot := range f.Snapshots() {
+		got = append(got, snapshot.SharedAs)
+	}
+	require.Equal(t, want, got)
+}
+
+func TestFactoryHasOptionsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	settings, err := awsretry.Resolve(t.Context(), with(nil, "")...)
+	require.NoError(t, err)
+	opts := []awsretry.Option{noDelay(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(7)}})}
+	f, err := awsretry.NewFactory(settings, opts...)
+	require.NoError(t, err)
+	opts[0] = nil
+	s, err := f.Strategy("a")
+	require.NoError(t, err)
+	require.Equal(t, 7, s.Snapshot().Scopes[0].Quota)
+}
+
 func TestStrategyOfNewIsSharedByNobody(t *testing.T) {
 	t.Parallel()
 	s, err := awsretry.Load(t.Context(), with(nil, "")...)

@@ -257,7 +257,11 @@ func TestRefusedAttemptNamesTheScopeOfTheSendRate(t *testing.T) {
 
 func TestScopesPastTheCapShareQuotaAndSendRate(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxScopes = 1 })
+	r := &recorder{}
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.MaxScopes = 1
+		r.use(c)
+	})
 	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "a"}))
 	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "b"}, errThrottle))
 	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "c"}))
@@ -269,6 +273,11 @@ func TestScopesPastTheCapShareQuotaAndSendRate(t *testing.T) {
 		limited[scope.Key] = scope.Limited
 	}
 	require.Equal(t, map[retry.ScopeKey]bool{{}: false, {Scope: "a"}: false, retry.OverflowKey(): true}, limited)
+	created := map[retry.ScopeKey]int{}
+	for _, e := range r.of(retry.ScopeCreated) {
+		created[e.Scope]++
+	}
+	require.Equal(t, map[retry.ScopeKey]int{{Scope: "a"}: 2, retry.OverflowKey(): 2}, created, "both parts, once")
 }
 
 func TestOverflowOfEitherPartIsCounted(t *testing.T) {
