@@ -78,6 +78,7 @@ func TestOperationWhoseTokenIsRestoredIsInFlight(t *testing.T) {
 		require.NoError(t, err)
 		ts.Restore(token, r)
 		require.Equal(t, map[retry.ScopeKey]int{key: 1}, ts.InFlight())
+		runtime.KeepAlive(token)
 	}
 }
 
