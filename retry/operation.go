@@ -32,7 +32,7 @@ type Operation struct {
 	// a strategy takes it for 1.
 	MaxAttempts int
 	// Classifier, if not nil, judges the failures of the operation instead of the
-	// strategy's classifier.
+	// strategy's classifier, or besides it if it comes from classify.Add.
 	Classifier classify.Classifier
 	// MaxElapsed, if positive, ends the operation with ErrMaxElapsed if another
 	// attempt would begin later than this after its first token was acquired. It
