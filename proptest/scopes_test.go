@@ -79,7 +79,7 @@ func newScopesRun(t *rapid.T) *scopesRun {
 			r.created++
 			return life{key, r.created}
 		},
-		Keep:     func(l life, now time.Time) bool { return r.kept[l.key] && now.Equal(r.now) },
+		Keep:     func(e *scope.Entry[string, life], now time.Time) bool { return r.kept[e.Key] && now.Equal(r.now) },
 		InFlight: r.inFlight,
 	})
 	return r

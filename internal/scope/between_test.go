@@ -56,7 +56,7 @@ func TestThereIsOneSweepAtATime(t *testing.T) {
 	c, now, asked := config(0), time.Time{}, 0
 	c.Idle = time.Minute
 	c.Now = func() time.Time { return now }
-	c.Keep = func(string, time.Time) bool {
+	c.Keep = func(*scope.Entry[string, string], time.Time) bool {
 		asked++
 		now = now.Add(time.Hour)
 		require.Empty(t, get(r, "x", "y"), "a sweep is on its way")

@@ -30,9 +30,9 @@ type Config[K comparable, V any] struct {
 	// for a key whose value somebody else has made in the meantime; the result is
 	// dropped then.
 	Create func(key K) V
-	// Keep, if not nil, reports whether a value that nobody uses has to stay. It is
+	// Keep, if not nil, reports whether an entry that nobody uses has to stay. It is
 	// called without a lock.
-	Keep func(value V, now time.Time) bool
+	Keep func(e *Entry[K, V], now time.Time) bool
 	// InFlight counts the users of keys. It must not call the registry.
 	InFlight func() map[K]int
 }
@@ -133,6 +133,15 @@ func (r *Registry[K, V]) enter(key K) (*Entry[K, V], *News[K]) {
 		}
 	}
 	return e, news
+}
+
+// Find returns the entry of the key, without using it; nil if there is none.
+func (r *Registry[K, V]) Find(key K) *Entry[K, V] {
+	var zero K
+	if key == zero {
+		return r.whole
+	}
+	return r.find(key)
 }
 
 func (r *Registry[K, V]) find(key K) *Entry[K, V] {

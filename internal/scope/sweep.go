@@ -20,7 +20,7 @@ func (r *Registry[K, V]) sweep(now time.Time) []K {
 	if r.config.Keep != nil {
 		kept := unused[:0]
 		for _, e := range unused {
-			if !r.config.Keep(e.Value, now) {
+			if !r.config.Keep(e, now) {
 				kept = append(kept, e)
 			}
 		}

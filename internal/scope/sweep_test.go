@@ -27,9 +27,9 @@ func sweeping(limit int) (*registry, *world) {
 	c.Idle = time.Minute
 	c.Now = func() time.Time { return w.now }
 	c.InFlight = func() map[string]int { return w.inFlight }
-	c.Keep = func(key string, now time.Time) bool {
-		w.asked = append(w.asked, key)
-		return w.kept[key] && now.Equal(w.now)
+	c.Keep = func(e *scope.Entry[string, string], now time.Time) bool {
+		w.asked = append(w.asked, e.Key)
+		return w.kept[e.Key] && now.Equal(w.now)
 	}
 	return scope.New(c), w
 }
@@ -160,7 +160,7 @@ func TestSweepGoesOnAfterAPanicOfTheUser(t *testing.T) {
 	now := time.Time{}
 	c.Now, c.Idle = func() time.Time { return now }, 1
 	failing := true
-	c.Keep = func(string, time.Time) bool {
+	c.Keep = func(*scope.Entry[string, string], time.Time) bool {
 		if failing {
 			panic("keep")
 		}

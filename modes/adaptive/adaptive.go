@@ -49,11 +49,13 @@ func New(config Config) (*Strategy, error) {
 		// strategy counts as in flight only if the scope of the quota was looked up.
 		config.Standard.QuotaScope = retry.Operation.Key
 	}
+	s := &Strategy{config: config}
+	config.Standard.KeepScope = s.keepsQuota
 	inner, err := standard.New(config.Standard)
 	if err != nil {
 		return nil, err
 	}
-	s := &Strategy{config: config, standard: inner}
+	s.standard = inner
 	s.tokens.Clock = inner.Clock()
 	s.tokens.Send = s.send
 	if config.Standard.Observer != nil {

@@ -33,15 +33,29 @@ func (s *Strategy) newScopes() (*scope.Registry[retry.ScopeKey, limiterOr], erro
 		OverflowKey: retry.OverflowKey(),
 		Now:         clk.Now,
 		Create:      func(key retry.ScopeKey) limiterOr { return s.config.limiter(key, clk, start) },
-		Keep:        throttled,
+		Keep:        s.keeps,
 		InFlight:    s.tokens.InFlight,
 	})
 	return scopes, scopes.Whole().Value.err
 }
 
-// throttled reports whether the limiter holds somebody back, or would with good
+// keeps reports whether a limiter has to stay although nobody uses it.
+func (s *Strategy) keeps(e *sendScope, now time.Time) bool {
+	return e.Value.throttles(now) || s.config.Standard.KeepScope != nil && s.config.Standard.KeepScope(e.Key)
+}
+
+// keepsQuota is the same for the quota of a scope, which stays as long as its limiter
+// has to.
+func (s *Strategy) keepsQuota(key retry.ScopeKey) bool {
+	if e := s.limiters.Find(key); e != nil {
+		return s.keeps(e, s.Clock().Now())
+	}
+	return s.config.Standard.KeepScope != nil && s.config.Standard.KeepScope(key)
+}
+
+// throttles reports whether the limiter holds somebody back, or would with good
 // reason. A new one has a send token, so one that has none stays until it does.
-func throttled(l limiterOr, now time.Time) bool {
+func (l limiterOr) throttles(now time.Time) bool {
 	if l.err != nil {
 		return false
 	}

@@ -164,8 +164,8 @@ func TestThrottledScopeIsNotEvictedForTenMinutes(t *testing.T) {
 	for clk.Now().Sub(throttled) < 8*time.Minute {
 		idleTwice(t, clk, s)
 		require.True(t, scopesOf(s)["orders"].Limited)
+		require.True(t, scopesOf(s)["orders"].HasQuota)
 	}
-	require.False(t, scopesOf(s)["orders"].HasQuota, "the quota has no reason to stay")
 	idleTwice(t, clk, s)
 	require.NotContains(t, scopesOf(s), "orders")
 }
@@ -185,6 +185,22 @@ func TestThrottledScopeMayGoAfterTenMinutes(t *testing.T) {
 	require.True(t, scopesOf(s)["orders"].Limited)
 	another(1)
 	require.NotContains(t, scopesOf(s), "orders")
+}
+
+func TestScopesThatTheUserKeepsStay(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		forgetful(c)
+		c.Standard.KeepScope = func(scope retry.ScopeKey) bool { return scope.Scope == "orders" }
+	})
+	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "orders"}))
+	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "users"}))
+	for range 5 {
+		idleTwice(t, clk, s)
+	}
+	require.NotContains(t, scopesOf(s), "users")
+	require.True(t, scopesOf(s)["orders"].HasQuota)
+	require.True(t, scopesOf(s)["orders"].HasSendRate)
 }
 
 func TestAbandonedTokenDoesNotKeepItsScopeForEver(t *testing.T) {

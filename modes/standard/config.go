@@ -81,6 +81,9 @@ type Config struct {
 	// within twice this time. A scope with an operation under way is never dropped.
 	// Zero means 5 minutes.
 	ScopeIdle time.Duration
+	// KeepScope reports whether a scope has to stay although nobody has used it; nil
+	// means none. It must be safe for concurrent use.
+	KeepScope func(scope retry.ScopeKey) bool
 	// SharedAs names the strategy in snapshots, for one that several clients share;
 	// empty for any other. It changes nothing else.
 	SharedAs string

@@ -3,6 +3,7 @@ package standard
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/awsretry/awsretry/internal/scope"
 	"github.com/awsretry/awsretry/retry"
@@ -42,6 +43,11 @@ func (s *Strategy) enter(t retry.Token, r *retry.Record[operation]) {
 			return
 		}
 	}
+}
+
+// keeps reports whether the user wants to keep a scope.
+func (s *Strategy) keeps(a *account, _ time.Time) bool {
+	return s.config.KeepScope != nil && s.config.KeepScope(a.Key)
 }
 
 // tellScopes tells of scopes that an operation has created and driven out.

@@ -52,6 +52,7 @@ func New(config Config) (*Strategy, error) {
 		OverflowKey: retry.OverflowKey(),
 		Now:         s.config.Clock.Now,
 		Create:      func(retry.ScopeKey) *ratelimit.QuotaLine { return s.newQuota(start) },
+		Keep:        s.keeps,
 		InFlight:    s.tokens.InFlight,
 	})
 	return s, nil
