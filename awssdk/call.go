@@ -1,0 +1,259 @@
+package awssdk
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// call is one call of an SDK client: what the strategy's verbs need from one
+// method of the retryer to the next. It belongs to one goroutine at a time.
+type call struct {
+	input      any  // of the operation, if a middleware saw it
+	observed   bool // a middleware reports how each attempt ends, and how the call does
+	unseekable bool // the body cannot be sent again
+
+	failures  *failures // of the retryer
+	key       error     // under which it is there, if a middleware put it there
+	strategy  retry.Strategy
+	ctx       context.Context //nolint:containedctx // of the attempt; not every method of a retryer is given one
+	start     time.Time
+	limit     int // attempts that the loop of the SDK makes; 0 if not known
+	phase     phase
+	token     retry.Token
+	denied    error // why there is no token
+	err       error // of the last attempt
+	previous  error // of the one before
+	retryable bool  // what was decided
+	refusal   error // why there is no retry
+}
+
+var errUnseekable = errors.New("awssdk: the body of the request cannot be sent again")
+
+// phase is how far a call is.
+type phase uint8
+
+const (
+	idle    phase = iota // before the first attempt
+	sent                 // an attempt is being made
+	failed               // it has failed, and nothing is decided
+	granted              // a retry is due, after a wait
+	resting              // there is no retry, but a sleep is due
+	over                 // the strategy knows that the operation has ended
+)
+
+// begin starts the operation and returns when its first attempt may be made.
+func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
+	c.open(ctx, s, op)
+	// Without a token the attempt is made all the same: a strategy manages retries,
+	// it does not gate access.
+	if c.denied == nil {
+		return c.wait(ctx)
+	}
+	return nil
+}
+
+// open starts the operation at an attempt that somebody else sent.
+func (c *call) open(ctx context.Context, s *shared, op retry.Operation) {
+	c.strategy, c.failures = s.strategy, &s.failures
+	c.ctx, c.start, c.limit = ctx, clockOf(s.strategy).Now(), op.MaxAttempts
+	c.token, c.denied = c.strategy.AcquireInitialToken(ctx, op)
+	c.phase = sent
+}
+
+// ended reports how the attempt went, once for each.
+func (c *call) ended(err error) {
+	if c.phase != sent {
+		return // of a call with another retryer
+	}
+	c.previous, c.err, c.phase = c.err, err, failed
+	if err == nil {
+		c.phase = over
+		if c.denied == nil {
+			_ = c.strategy.RecordSuccess(c.token)
+		}
+	}
+}
+
+// last reports whether the loop makes no attempt after the one of the token.
+func (c *call) last() bool { return c.limit > 0 && c.token.Attempt() >= c.limit }
+
+// decide lets the strategy decide about the attempt that failed, and reports
+// whether it is of the sort that is retried: whether it will be, is another
+// question. err is the error as the loop of the SDK sees it.
+func (c *call) decide(err error) bool {
+	if c.phase != failed {
+		return c.retryable || err != c.err && isSkew(err) //nolint:errorlint // whether the loop has wrapped it
+	}
+	if c.unseekable {
+		c.refusal = errUnseekable
+		c.fail(c.err)
+		return false
+	}
+	return c.refresh(failureOf(err, c.err))
+}
+
+// force is decide where somebody else has answered the question.
+func (c *call) force(err error) {
+	if c.phase == failed {
+		c.refresh(forced(failureOf(err, c.err)))
+	}
+}
+
+func (c *call) refresh(failure error) bool {
+	if c.denied != nil {
+		c.refusal, c.phase = c.denied, over
+		return false
+	}
+	next, refusal := c.strategy.RefreshRetryToken(c.ctx, c.token, failure)
+	if next != (retry.Token{}) {
+		c.token = next
+	}
+	c.refusal = refusal
+	c.retryable = !isReason(refusal, retry.ErrNotRetryable) && !isReason(refusal, retry.ErrCanceled)
+	switch {
+	case refusal == nil:
+		c.phase = granted
+	case c.retryable && next.Delay() > 0:
+		c.phase = resting
+	default:
+		c.fail(c.err)
+	}
+	return c.retryable
+}
+
+// again returns when the retry may be made, or why there is none.
+func (c *call) again(ctx context.Context) error {
+	if c.phase == granted {
+		return c.wait(ctx)
+	}
+	if c.phase == resting {
+		// Long polling: slowed down, then refused. A wait cut short changes nothing.
+		_ = c.token.Wait(ctx)
+		c.fail(c.err)
+	}
+	return c.explain(ctx, c.refusal)
+}
+
+// wait returns when the attempt of the token may be made.
+func (c *call) wait(ctx context.Context) error {
+	err := c.token.Wait(ctx)
+	if err == nil {
+		c.phase = sent
+		return nil
+	}
+	c.fail(err)
+	return c.explain(ctx, err)
+}
+
+// attempted is ended for a middleware. It returns the error, which is this call's
+// alone from then on.
+func (c *call) attempted(err error) error {
+	c.ended(err)
+	if err == nil {
+		return nil
+	}
+	if !c.failures.add(err, c) {
+		err = &uniqueError{err}
+		c.err = err
+		c.failures.add(err, c)
+	}
+	c.key = err
+	return err
+}
+
+// close ends what the loop has left open.
+func (c *call) close() {
+	c.forget()
+	c.finish()
+}
+
+// forget takes out what attempted has put in.
+func (c *call) forget() {
+	if c.key != nil {
+		_, _ = c.failures.take(c.key)
+		c.key = nil
+	}
+}
+
+// awaited reports whether the loop, having been told what was decided, goes on to
+// GetRetryToken.
+func (c *call) awaited() bool { return c.retryable && (c.phase != over || !c.last()) }
+
+// withLost adds to the error of the call what the service said before the client
+// was stopped, if the loop has lost it.
+func (c *call) withLost(err error) error {
+	var lost error
+	switch {
+	case c.phase == sent:
+		lost = c.err // no attempt came of the retry that was granted
+	case isReason(c.refusal, retry.ErrCanceled):
+		lost = c.previous // the last attempt says only that the caller is gone
+	}
+	if err == nil || lost == nil || errors.Is(err, lost) {
+		return err
+	}
+	return errors.Join(err, lost)
+}
+
+// finish ends an operation that nobody will ask about any more.
+func (c *call) finish() {
+	switch c.phase {
+	case idle, over:
+	case sent:
+		c.fail(retry.ErrAborted)
+	default:
+		c.fail(c.err)
+	}
+}
+
+// fail ends the operation without success. There is nobody to tell that the
+// strategy does not accept its own token.
+func (c *call) fail(err error) {
+	c.phase = over
+	if c.denied == nil {
+		_ = c.strategy.RecordFailure(c.token, err)
+	}
+}
+
+// explain completes a copy of the error of a strategy, which the SDK joins to
+// that of the attempt.
+func (c *call) explain(ctx context.Context, err error) error {
+	own, ok := err.(*retry.Error) //nolint:errorlint // one that is wrapped is not the strategy's own
+	if !ok {
+		return err
+	}
+	refusal := *own
+	refusal.Elapsed = clockOf(c.strategy).Now().Sub(c.start)
+	if ctx.Err() != nil && refusal.Canceled == nil {
+		refusal = *refusal.Because(ctx)
+	}
+	if c.err != nil && errors.Is(refusal.Last, c.err) {
+		refusal.Last = nil // it is what this is joined to
+	}
+	if isReason(err, retry.ErrCanceled) {
+		return &aws.RequestCanceledError{Err: &refusal}
+	}
+	return &refusal
+}
+
+// isReason reports whether err is a strategy's refusal for that reason. What the
+// service said, which is in there too, does not matter.
+func isReason(err, reason error) bool {
+	if refusal, ok := err.(*retry.Error); ok { //nolint:errorlint // one that is wrapped is the service's
+		return errors.Is(refusal.Reason, reason)
+	}
+	return errors.Is(err, reason)
+}
+
+func clockOf(s retry.Strategy) clock.Clock {
+	if own, ok := s.(interface{ Clock() clock.Clock }); ok {
+		return own.Clock()
+	}
+	return clock.System{}
+}

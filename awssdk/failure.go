@@ -1,0 +1,68 @@
+package awssdk
+
+import (
+	"errors"
+	"time"
+
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/awsretry/awsretry/classify"
+)
+
+// retryAfterHeader is the delay that a service asks for, in milliseconds.
+const retryAfterHeader = "X-Amz-Retry-After"
+
+// hintedError is an error whose response asked for a delay.
+type hintedError struct {
+	error
+	after time.Duration
+}
+
+func (e *hintedError) Unwrap() error { return e.error }
+
+// RetryAfter returns the delay.
+func (e *hintedError) RetryAfter() (time.Duration, bool) { return e.after, true }
+
+// failureOf returns the error of an attempt as a strategy is to see it: with the
+// delay that the service asked for, which the SDK's errors do not tell by
+// themselves, and judged where the loop has judged. raw is the error before the
+// loop had seen it.
+func failureOf(err, raw error) error {
+	failure := hinted(err)
+	if err != raw && isSkew(err) { //nolint:errorlint // whether the loop has wrapped it
+		failure = &classify.JudgedError{Verdict: classify.RetryAs(classify.ClockSkew), Err: failure}
+	}
+	return failure
+}
+
+func hinted(err error) error {
+	response, ok := errors.AsType[*smithyhttp.ResponseError](err)
+	if !ok || response.Response == nil || response.Response.Response == nil {
+		return err
+	}
+	after, ok := classify.ParseRetryAfterMillis(response.Response.Header.Get(retryAfterHeader))
+	if !ok {
+		return err
+	}
+	return &hintedError{err, after}
+}
+
+// isSkew reports whether err is what the loop of the SDK makes of an error that it
+// has traced to a difference of clocks: retryable, and outermost.
+func isSkew(err error) bool {
+	skew, ok := err.(interface{ RetryableError() bool })
+	return ok && skew.RetryableError()
+}
+
+// forced judges a failure for which somebody else decided that it is to be
+// retried. The strategy may refuse for other reasons.
+func forced(failure error) error {
+	verdict, ok := classify.Judgement(failure)
+	if !ok {
+		verdict = classify.Default().Classify(classify.Outcome{Err: failure})
+	}
+	if verdict.Action() != classify.Retry {
+		verdict = classify.RetryAs(classify.Transient)
+	}
+	return &classify.JudgedError{Verdict: verdict, Err: failure}
+}

@@ -1,0 +1,74 @@
+package awssdk
+
+import (
+	"errors"
+	"reflect"
+	"sync"
+)
+
+// failures finds the call that an error belongs to: not every method of a retryer
+// is given a context. An error is in here only between the end of an attempt and
+// the decision about it, which are a few calls apart in one goroutine. It is safe
+// for concurrent use; a call that was taken out belongs to whoever took it.
+type failures struct {
+	mu         sync.Mutex // guards both
+	young, old map[error]*call
+}
+
+// maxFailures is how many errors are young. Older ones go when as many have come
+// after them: nobody asked about those, because another retryer around this one
+// has answered instead.
+const maxFailures = 1000
+
+// add remembers the call until it is taken. It reports false if the error cannot be
+// told from that of another call.
+func (f *failures) add(err error, c *call) bool {
+	if !reflect.ValueOf(err).Comparable() {
+		return false
+	}
+	dropped, ok := f.insert(err, c)
+	for _, forgotten := range dropped {
+		forgotten.finish()
+	}
+	return ok
+}
+
+func (f *failures) insert(err error, c *call) (dropped map[error]*call, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.young[err] != nil || f.old[err] != nil {
+		return nil, false
+	}
+	if f.young == nil || len(f.young) >= maxFailures {
+		dropped, f.old, f.young = f.old, f.young, map[error]*call{}
+	}
+	f.young[err] = c
+	return dropped, true
+}
+
+// take returns the call that err, or an error that it wraps, belongs to, and
+// forgets it; nil if there is none. It also returns the error that was found.
+func (f *failures) take(err error) (*call, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.young)+len(f.old) == 0 {
+		return nil, nil
+	}
+	for ; err != nil; err = errors.Unwrap(err) {
+		if !reflect.ValueOf(err).Comparable() {
+			continue
+		}
+		for _, known := range [...]map[error]*call{f.young, f.old} {
+			if c := known[err]; c != nil {
+				delete(known, err)
+				return c, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// uniqueError makes an error that several calls share one call's own.
+type uniqueError struct{ error }
+
+func (e *uniqueError) Unwrap() error { return e.error }

@@ -1,0 +1,60 @@
+package awssdk
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+
+	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+// attemptHeader is where the SDK tells the service which attempt a request is.
+const attemptHeader = "Amz-Sdk-Request"
+
+// attemptOf returns the number of the attempt that the loop of the SDK makes with
+// ctx, and how many it will make at most: 0 if that is the retryer's to say. The
+// number is 0 outside such a loop.
+//
+// The loop keeps both under a key of its own. The middleware that once wrote the
+// header can read it.
+func attemptOf(ctx context.Context) (number, limit int) {
+	request := &smithyhttp.Request{Request: &http.Request{Header: http.Header{}}}
+	in := middleware.FinalizeInput{Request: request}
+	//nolint:staticcheck // nothing else that is exported reads what the loop keeps in the context
+	if _, _, err := (awsretry.MetricsHeader{}).HandleFinalize(ctx, in, nowhere{}); err != nil {
+		return 0, 0
+	}
+	return parseAttempt(strings.Join(request.Header[attemptHeader], ";"))
+}
+
+// parseAttempt reads a header such as "attempt=2; max=3". A negative limit is
+// none.
+func parseAttempt(header string) (number, limit int) {
+	for part := range strings.SplitSeq(header, ";") {
+		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		n, err := strconv.Atoi(value)
+		switch {
+		case err != nil:
+		case key == "attempt":
+			number = max(n, 0)
+		case key == "max" && n < 0:
+			limit = math.MaxInt
+		case key == "max":
+			limit = n
+		}
+	}
+	return number, limit
+}
+
+// nowhere sends nothing.
+type nowhere struct{}
+
+func (nowhere) HandleFinalize(context.Context, middleware.FinalizeInput) (
+	out middleware.FinalizeOutput, metadata middleware.Metadata, err error,
+) {
+	return out, metadata, nil
+}

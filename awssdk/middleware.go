@@ -1,0 +1,98 @@
+package awssdk
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+// loopID is the name of the SDK's retry loop among the middlewares.
+const loopID = "Retry"
+
+// addMiddlewares puts the three middlewares into the stack of an operation. A
+// stack without a retry loop gets none, and one that has them is left as it is.
+// They do nothing for a call whose retryer is not one of this package, or whose
+// loop is taken out later, as presigning does.
+func addMiddlewares(stack *middleware.Stack) error {
+	if _, ok := stack.Finalize.Get(loopID); !ok {
+		return nil
+	}
+	if _, ok := stack.Initialize.Get(callMiddleware{}.ID()); ok {
+		return nil
+	}
+	return errors.Join(
+		stack.Initialize.Add(callMiddleware{}, middleware.After),
+		stack.Finalize.Insert(endMiddleware{}, loopID, middleware.Before),
+		stack.Finalize.Insert(attemptMiddleware{}, loopID, middleware.After),
+	)
+}
+
+// callFrom returns the call that ctx belongs to, or nil without the middlewares.
+// It is a value of the stack, so that calls made for credentials do not see it.
+func callFrom(ctx context.Context) *call {
+	c, _ := middleware.GetStackValue(ctx, callKey{}).(*call)
+	return c
+}
+
+type callKey struct{}
+
+// callMiddleware begins a call. It comes last of its step, where older clients
+// have named the service.
+type callMiddleware struct{}
+
+func (callMiddleware) ID() string { return "awsretry.Call" }
+
+func (callMiddleware) HandleInitialize(
+	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+) (middleware.InitializeOutput, middleware.Metadata, error) {
+	ctx = middleware.WithStackValue(ctx, callKey{}, &call{input: in.Parameters, observed: true})
+	return next.HandleInitialize(ctx, in)
+}
+
+// endMiddleware is around the retry loop and ends what the loop has left open.
+type endMiddleware struct{}
+
+func (endMiddleware) ID() string { return "awsretry.End" }
+
+func (endMiddleware) HandleFinalize(
+	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
+) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
+	c := callFrom(ctx)
+	if c == nil {
+		return next.HandleFinalize(ctx, in)
+	}
+	defer c.close()
+	out, metadata, err = next.HandleFinalize(ctx, in)
+	return out, metadata, c.withLost(err)
+}
+
+// attemptMiddleware is inside the retry loop and reports how each attempt ends, be
+// it by a panic.
+type attemptMiddleware struct{}
+
+func (attemptMiddleware) ID() string { return "awsretry.Attempt" }
+
+func (attemptMiddleware) HandleFinalize(
+	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
+) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
+	c := callFrom(ctx)
+	if c == nil || c.phase != sent {
+		return next.HandleFinalize(ctx, in)
+	}
+	if request, ok := in.Request.(*smithyhttp.Request); ok {
+		c.unseekable = request.GetStream() != nil && !request.IsStreamSeekable()
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			c.ended(retry.ErrAborted)
+		}
+	}()
+	out, metadata, err = next.HandleFinalize(ctx, in)
+	returned = true
+	return out, metadata, c.attempted(err)
+}

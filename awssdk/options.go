@@ -1,0 +1,76 @@
+package awssdk
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// Option changes what [Load], [Install] and [New] do. A nil one is skipped.
+type Option interface{ apply(o *options) }
+
+type options struct {
+	settings  []awsretry.Option
+	strategy  retry.Strategy
+	operation OperationFunc
+}
+
+type optionFunc func(o *options)
+
+func (f optionFunc) apply(o *options) { f(o) }
+
+func collect(opts []Option) options {
+	var o options
+	for _, opt := range opts {
+		if opt != nil {
+			opt.apply(&o)
+		}
+	}
+	return o
+}
+
+// WithSettings passes options to awsretry.Load, which resolves the settings and
+// builds the strategy. Several add up.
+func WithSettings(opts ...awsretry.Option) Option {
+	return optionFunc(func(o *options) { o.settings = append(o.settings, opts...) })
+}
+
+// WithStrategy uses this strategy, without resolving anything. Nil is as if the
+// option were absent.
+func WithStrategy(s retry.Strategy) Option {
+	return optionFunc(func(o *options) { o.strategy = s })
+}
+
+// WithOperation lets f change what the strategy is told about each call. Nil is
+// as if the option were absent.
+func WithOperation(f OperationFunc) Option {
+	return optionFunc(func(o *options) { o.operation = f })
+}
+
+// Load resolves the settings, as awsretry.Load does, and returns what
+// config.WithRetryer wants. The function returns the same retryer each time, so that
+// all clients share its strategy. Nobody tells it which service a client is for:
+// awsretry.WithService selects the defaults of one. Its errors are those of
+// awsretry.Load.
+func Load(ctx context.Context, opts ...Option) (func() aws.Retryer, error) {
+	o := collect(opts)
+	r, err := o.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func() aws.Retryer { return r }, nil
+}
+
+func (o options) load(ctx context.Context, before ...awsretry.Option) (*Retryer, error) {
+	if o.strategy == nil {
+		strategy, err := awsretry.Load(ctx, append(before, o.settings...)...)
+		if err != nil {
+			return nil, err
+		}
+		o.strategy = strategy
+	}
+	return New(o.strategy, WithOperation(o.operation)), nil
+}

@@ -1,0 +1,156 @@
+package awssdk
+
+import "reflect"
+
+// resourceOf returns what the input of an operation says is worked on, as it is
+// written there: a name, an ARN or a URL. It is empty if the input names nothing
+// that the service throttles by, or several things: a batch over two tables
+// belongs to the service in the region as a whole, and neither slows one table nor
+// is slowed by it.
+func (s *shared) resourceOf(service string, input any) string {
+	v := reflect.ValueOf(input)
+	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
+		return ""
+	}
+	v = v.Elem()
+	known, ok := s.inputs.Load(v.Type())
+	if !ok {
+		known, _ = s.inputs.LoadOrStore(v.Type(), planFor(service, v.Type()))
+	}
+	plan, _ := known.(*inputPlan)
+	return plan.resource(v)
+}
+
+// fieldsOf returns the members of inputs that name a resource of the service, the
+// most telling first.
+func fieldsOf(service string) []string {
+	switch service {
+	case "dynamodb":
+		return []string{"TableName"}
+	case "dynamodb streams":
+		return []string{"StreamArn"}
+	case "s3":
+		return []string{"Bucket"}
+	case "sqs":
+		return []string{"QueueUrl"}
+	case "sns":
+		return []string{"TopicArn", "TargetArn"}
+	case "kinesis":
+		return []string{"StreamARN", "StreamName"}
+	case "lambda":
+		return []string{"FunctionName"}
+	case "kms":
+		return []string{"KeyId"}
+	default:
+		return nil
+	}
+}
+
+// inputPlan is where the inputs of a type name resources, as indices of fields.
+type inputPlan struct {
+	names  []int      // texts
+	keys   []int      // maps whose keys are resources
+	groups []groupSet // lists of alternatives that each name one
+}
+
+// groupSet is a list of structures, of whose members, pointers to structures, one
+// is set, such as the Put or Delete of a transaction. inner is the name's field in
+// each of them.
+type groupSet struct {
+	field int
+	inner map[int]int
+}
+
+func planFor(service string, input reflect.Type) *inputPlan {
+	plan := &inputPlan{}
+	for _, name := range fieldsOf(service) {
+		if i, ok := textIn(input, name); ok {
+			plan.names = append(plan.names, i)
+		}
+	}
+	if service != "dynamodb" {
+		return plan
+	}
+	for i := range input.NumField() {
+		switch f := input.Field(i); {
+		case f.Name == "RequestItems" && f.Type.Kind() == reflect.Map && f.Type.Key().Kind() == reflect.String:
+			plan.keys = append(plan.keys, i)
+		case f.Name == "TransactItems" && f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
+			plan.groups = append(plan.groups, groupSet{i, tablesIn(f.Type.Elem())})
+		}
+	}
+	return plan
+}
+
+// tablesIn returns, for each member of an item of a transaction, which field of it
+// is the table.
+func tablesIn(item reflect.Type) map[int]int {
+	inner := map[int]int{}
+	for i := range item.NumField() {
+		member := item.Field(i).Type
+		if member.Kind() != reflect.Pointer || member.Elem().Kind() != reflect.Struct {
+			continue
+		}
+		if name, ok := textIn(member.Elem(), "TableName"); ok {
+			inner[i] = name
+		}
+	}
+	return inner
+}
+
+// textIn returns the index of the optional text of that name.
+func textIn(t reflect.Type, name string) (index int, ok bool) {
+	f, ok := t.FieldByName(name)
+	if !ok || len(f.Index) != 1 || f.Type != reflect.TypeFor[*string]() {
+		return 0, false
+	}
+	return f.Index[0], true
+}
+
+func (p *inputPlan) resource(input reflect.Value) string {
+	for _, i := range p.names {
+		if name := text(input.Field(i)); name != "" {
+			return name
+		}
+	}
+	only := single{}
+	for _, i := range p.keys {
+		for _, key := range input.Field(i).MapKeys() {
+			only.add(key.String())
+		}
+	}
+	for _, group := range p.groups {
+		list := input.Field(group.field)
+		for i := range list.Len() {
+			for member, name := range group.inner {
+				if m := list.Index(i).Field(member); !m.IsNil() {
+					only.add(text(m.Elem().Field(name)))
+				}
+			}
+		}
+	}
+	return only.name
+}
+
+func text(p reflect.Value) string {
+	if p.IsNil() {
+		return ""
+	}
+	return p.Elem().String()
+}
+
+// single is the one name that was added, or none.
+type single struct {
+	name    string
+	several bool
+}
+
+func (s *single) add(name string) {
+	switch {
+	case s.several || name == "" || name == s.name:
+	case s.name == "":
+		s.name = name
+	default:
+		s.name, s.several = "", true
+	}
+}

@@ -1,0 +1,216 @@
+package awssdk
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// Retryer is an aws.RetryerV2 over a strategy. Use [New]; it is safe for
+// concurrent use and meant to be shared by clients.
+//
+// The strategy does all the waiting, on its clock and with the context of the
+// call: GetAttemptToken waits for the first attempt, and GetRetryToken for each
+// further one, for backoff and send rate together. An error of GetRetryToken is
+// joined to the service's by the SDK, so that errors.As finds both.
+//
+// Without the middlewares of [Install] it finds the call that an error belongs to
+// by the identity of the error. This has three consequences. The strategy hears of
+// an attempt late, or after a panic never, if another retryer that is wrapped
+// around this one decides on its own that an error is not retried. The error of a
+// call that is canceled during its last attempt does not tell of the one before.
+// And there is no scope but service, region, and [WithScope].
+type Retryer struct {
+	*shared
+	service string // as the SDK spells it; empty if several
+	scoped  string // as scopes spell it
+}
+
+// shared is what the retryers of all services have in common.
+type shared struct {
+	strategy  retry.Strategy
+	operation OperationFunc
+	failures  failures
+	inputs    sync.Map // of *inputPlan by reflect.Type
+}
+
+var _ aws.RetryerV2 = (*Retryer)(nil)
+
+// New returns a retryer over the strategy. Of the options it knows
+// [WithOperation]. It panics if the strategy is nil, as any use of it would.
+func New(strategy retry.Strategy, opts ...Option) *Retryer {
+	if strategy == nil {
+		panic("awssdk: New without a strategy")
+	}
+	return &Retryer{shared: &shared{strategy: strategy, operation: collect(opts).operation}}
+}
+
+// Strategy returns the strategy, whose Snapshot tells about its scopes.
+func (r *Retryer) Strategy() retry.Strategy { return r.strategy }
+
+// forService returns the retryer for the clients of one service, which shares
+// everything with r but has the defaults of the service.
+func (r *Retryer) forService(id string) *Retryer {
+	return &Retryer{shared: r.shared, service: id, scoped: strings.ToLower(id)}
+}
+
+// MaxAttempts returns how many attempts a call may have: what the strategy says,
+// for the service if Install has told which one this is for. For a strategy that
+// does not say it is 0: the loop then goes on until the strategy refuses.
+// RetryMaxAttempts of a client or of one call takes its place, whatever it is.
+func (r *Retryer) MaxAttempts() int {
+	op := retry.Operation{Service: r.scoped}
+	switch s := r.strategy.(type) {
+	case interface {
+		MaxAttempts(op retry.Operation) int
+	}:
+		return s.MaxAttempts(op)
+	case interface {
+		Plan(op retry.Operation) standard.Plan
+	}:
+		return s.Plan(op).MaxAttempts
+	default:
+		return 0
+	}
+}
+
+// GetAttemptToken returns when the first attempt of a call may be made. A further
+// one has waited in GetRetryToken already.
+func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) error, err error) {
+	if c := callFrom(ctx); c != nil {
+		if c.phase == idle {
+			err = c.begin(ctx, r.shared, r.operationOf(ctx, c.input, limitOf(ctx)))
+		}
+		return released, err
+	}
+	number, limit := attemptOf(ctx)
+	if number > 1 {
+		return released, nil
+	}
+	c := &call{}
+	if err := c.begin(ctx, r.shared, r.operationOf(ctx, nil, limit)); err != nil {
+		return nil, err
+	}
+	return r.release(c), nil
+}
+
+func limitOf(ctx context.Context) int {
+	_, limit := attemptOf(ctx)
+	return limit
+}
+
+// IsErrorRetryable lets the strategy decide about the attempt that ended with err,
+// and reports whether it is of the sort that is retried. The loop asks once for
+// each attempt that failed. Asked about any other error it answers for an
+// operation of which nothing is known.
+func (r *Retryer) IsErrorRetryable(err error) bool {
+	if err == nil {
+		return false
+	}
+	c, key := r.failures.take(err)
+	if c == nil {
+		return r.judge(err)
+	}
+	retryable := c.decide(err)
+	if !c.observed && c.awaited() && !r.failures.add(key, c) {
+		c.finish() // another call has failed with the same value in the meantime
+	}
+	return retryable
+}
+
+// judge answers for an error that no call is known for.
+func (r *Retryer) judge(err error) bool {
+	c := &call{}
+	c.open(context.Background(), r.shared, retry.Operation{Service: r.scoped})
+	c.phase = failed
+	defer c.finish()
+	return c.decide(err)
+}
+
+// GetRetryToken returns when the retry may be made, after its backoff and, in
+// adaptive mode, with a send token; or why there is no retry, as a *retry.Error or,
+// if ctx has ended, an *aws.RequestCanceledError around one.
+//
+// It does not ask whether the error is retryable: clients such as that of STS
+// retry some for themselves.
+func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(error) error, err error) {
+	c := callFrom(ctx)
+	if c == nil || c.phase == idle {
+		c, _ = r.failures.take(opErr)
+	}
+	if c == nil {
+		c = &call{}
+		c.open(ctx, r.shared, r.operationOf(ctx, nil, limitOf(ctx)))
+		c.phase = failed
+	}
+	c.forget()
+	c.ctx = ctx
+	c.force(opErr)
+	if err := c.again(ctx); err != nil {
+		return nil, err
+	}
+	if c.observed {
+		return released, nil
+	}
+	return r.release(c), nil
+}
+
+// RetryDelay returns the delay before the retry that GetRetryToken has granted:
+// none, as it has waited for it. The number is below zero because the loop
+// lengthens the delay by what the response asked for, up to five seconds, and
+// the strategy has done so already.
+func (r *Retryer) RetryDelay(int, error) (time.Duration, error) { return -time.Hour, nil }
+
+// GetInitialToken does nothing. The loop calls GetAttemptToken instead.
+func (r *Retryer) GetInitialToken() (release func(error) error) { return released }
+
+// release returns the function by which the loop tells how an attempt ended. It
+// calls it for every attempt: that of GetAttemptToken for the first, that of
+// GetRetryToken for the others.
+func (r *Retryer) release(c *call) func(error) error {
+	return func(err error) error {
+		c.ended(err)
+		if err == nil || c.phase != failed {
+			return nil
+		}
+		if c.last() {
+			c.decide(err) // the loop need not ask
+		}
+		if !r.failures.add(err, c) {
+			c.finish()
+		}
+		return nil
+	}
+}
+
+func released(error) error { return nil }
+
+// operationOf describes the call that ctx belongs to.
+func (r *Retryer) operationOf(ctx context.Context, input any, limit int) retry.Operation {
+	service := awsmiddleware.GetServiceID(ctx)
+	op := retry.Operation{
+		Service:     r.scoped,
+		Region:      awsmiddleware.GetRegion(ctx),
+		Name:        awsmiddleware.GetOperationName(ctx),
+		MaxAttempts: limit,
+	}
+	if service != r.service {
+		op.Service = strings.ToLower(service)
+	}
+	op.LongPolling = isLongPolling(op.Service, op.Name)
+	op.Resource = r.resourceOf(op.Service, input)
+	if r.operation != nil {
+		op = r.operation(ctx, op, input)
+	}
+	if scope, ok := scopeFrom(ctx); ok {
+		op.Scope = scope
+	}
+	return op
+}

@@ -1,0 +1,147 @@
+package sdktest
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+)
+
+// answerFunc answers one request of an SDK client. It is called without a network.
+type answerFunc func(r *http.Request) (*http.Response, error)
+
+// Do is the method that SDK clients call.
+func (f answerFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }
+
+// response makes a response with a body. Headers are given in pairs.
+func response(status int, body string, headers ...string) *http.Response {
+	h := http.Header{}
+	for i := 0; i+1 < len(headers); i += 2 {
+		h.Set(headers[i], headers[i+1])
+	}
+	if h.Get("Date") == "" {
+		h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	}
+	return &http.Response{
+		StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+	}
+}
+
+// jsonError is an error of a service that speaks awsJson.
+func jsonError(status int, code string, headers ...string) *http.Response {
+	body := ""
+	if code != "" {
+		body = `{"__type":"com.amazonaws.test#` + code + `","message":"made up"}`
+		headers = append(headers, "X-Amzn-ErrorType", code)
+	}
+	return response(status, body, headers...)
+}
+
+// configFor is an aws.Config without environment and files.
+func configFor(client aws.HTTPClient) aws.Config {
+	return aws.Config{
+		Region:       "eu-central-1",
+		Credentials:  credentials.NewStaticCredentialsProvider("AKID", "SECRET", ""),
+		HTTPClient:   client,
+		BaseEndpoint: aws.String("http://service.test"),
+	}
+}
+
+// hermetic is the settings of nobody's environment, and others.
+func hermetic(opts ...awsretry.Option) awssdk.Option {
+	return awssdk.WithSettings(append([]awsretry.Option{
+		awsretry.WithEnv(func(string) (string, bool) { return "", false }),
+		awsretry.WithHomeDir(func() (string, error) { return "/nowhere", nil }),
+	}, opts...)...)
+}
+
+// installed is configFor with a strategy.
+func installed(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config {
+	t.Helper()
+	cfg := configFor(client)
+	require.NoError(t, awssdk.Install(&cfg, opts...))
+	return cfg
+}
+
+// generations runs a test under both generations of the SDK's loop, which asks the
+// environment at each step.
+func generations(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	for _, flag := range []string{"false", "true"} {
+		t.Run("AWS_NEW_RETRIES_2026="+flag, func(t *testing.T) {
+			t.Setenv("AWS_NEW_RETRIES_2026", flag)
+			test(t)
+		})
+	}
+}
+
+// script answers with one answer after the other, and remembers when it was asked.
+type script struct {
+	mu      sync.Mutex // guards all below
+	answers []answerFunc
+	at      []time.Time
+	headers []http.Header
+}
+
+func newScript(answers ...answerFunc) *script { return &script{answers: answers} }
+
+func (s *script) Do(r *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	n := len(s.at)
+	s.at = append(s.at, time.Now())
+	s.headers = append(s.headers, r.Header.Clone())
+	answer := s.answers[min(n, len(s.answers)-1)]
+	s.mu.Unlock()
+	return answer(r)
+}
+
+// gaps are the times between requests.
+func (s *script) gaps() []time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	gaps := []time.Duration{}
+	for i := 1; i < len(s.at); i++ {
+		gaps = append(gaps, s.at[i].Sub(s.at[i-1]))
+	}
+	return gaps
+}
+
+func (s *script) requests() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.at)
+}
+
+func say(status int, body string, headers ...string) answerFunc {
+	return func(*http.Request) (*http.Response, error) { return response(status, body, headers...), nil }
+}
+
+func fail(status int, code string, headers ...string) answerFunc {
+	return func(*http.Request) (*http.Response, error) { return jsonError(status, code, headers...), nil }
+}
+
+func refuse(err error) answerFunc {
+	return func(*http.Request) (*http.Response, error) { return nil, err }
+}
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d) //nolint:forbidigo // the time of the bubble
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
