@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/clock"
 )
 
 // answerFunc answers one request of an SDK client. It is called without a network.
@@ -74,6 +76,16 @@ func installed(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.C
 	return cfg
 }
 
+// retryerOnly is configFor with a strategy and without middlewares.
+func retryerOnly(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config {
+	t.Helper()
+	cfg := configFor(client)
+	retryer, err := awssdk.Load(t.Context(), opts...)
+	require.NoError(t, err)
+	cfg.Retryer = retryer
+	return cfg
+}
+
 // generations runs a test under both generations of the SDK's loop, which asks the
 // environment at each step.
 func generations(t *testing.T, test func(t *testing.T)) {
@@ -84,6 +96,24 @@ func generations(t *testing.T, test func(t *testing.T)) {
 			test(t)
 		})
 	}
+}
+
+// setup makes a config whose clients have a strategy.
+type setup func(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config
+
+// bothWays runs a test in virtual time with the middlewares and without, under both
+// generations.
+func bothWays(t *testing.T, test func(t *testing.T, setup setup)) {
+	t.Helper()
+	generations(t, func(t *testing.T) {
+		t.Helper()
+		t.Run("Install", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, installed) })
+		})
+		t.Run("Load", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, retryerOnly) })
+		})
+	})
 }
 
 // script answers with one answer after the other, and remembers when it was asked.
@@ -137,11 +167,13 @@ func refuse(err error) answerFunc {
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d) //nolint:forbidigo // the time of the bubble
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+// sleep waits on the time of the bubble.
+func sleep(ctx context.Context, d time.Duration) { _ = clock.System{}.Sleep(ctx, d) }
+
+func pause(d time.Duration) { sleep(context.Background(), d) }
+
+// inBubble runs a test in virtual time.
+func inBubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, test)
 }

@@ -1,0 +1,117 @@
+package sdktest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestAttemptsAreThoseOfTheStrictestOrOfWhoSaysSo(t *testing.T) {
+	perCall := func(n int) func(*dynamodb.Options) {
+		return func(o *dynamodb.Options) { o.RetryMaxAttempts = n }
+	}
+	lots := awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(1000)}})
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		for _, c := range []struct {
+			name   string
+			opts   []awsretry.Option
+			client func(*dynamodb.Options)
+			call   []func(*dynamodb.Options)
+			want   int
+		}{
+			{"default", nil, nil, nil, 3},
+			{"one attempt", []awsretry.Option{awsretry.WithMaxAttempts(1)}, nil, nil, 1},
+			{"resolved", []awsretry.Option{awsretry.WithMaxAttempts(6)}, nil, nil, 6},
+			{"client", nil, perCall(5), nil, 5},
+			{"client, fewer", []awsretry.Option{awsretry.WithMaxAttempts(6)}, perCall(2), nil, 2},
+			{"call", nil, nil, []func(*dynamodb.Options){perCall(7)}, 7},
+			{"call, fewer", nil, perCall(5), []func(*dynamodb.Options){perCall(2)}, 2},
+		} {
+			s := newScript(fail(500, ""))
+			cfg := setup(t, s, hermetic(append(c.opts, lots)...))
+			client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+				if c.client != nil {
+					c.client(o)
+				}
+			})
+			_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{}, c.call...)
+			require.Error(t, err, c.name)
+			require.Equal(t, c.want, s.requests(), c.name)
+		}
+	})
+}
+
+// TestNegativeAttemptsAreUnlimited, as in the SDK; the quota still ends it.
+func TestNegativeAttemptsAreUnlimited(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		s := newScript(fail(500, ""))
+		cfg := setup(t, s, hermetic(awsretry.WithBehavior(awsretry.BehaviorV20)))
+		err := describe(t, cfg, func(o *dynamodb.Options) { o.RetryMaxAttempts = -1 })
+		require.ErrorIs(t, err, retry.ErrQuotaExhausted)
+		require.Equal(t, 101, s.requests())
+	})
+}
+
+func TestInstallKnowsTheDefaultsOfEachService(t *testing.T) {
+	generations(t, func(t *testing.T) {
+		t.Helper()
+		inBubble(t, func(t *testing.T) {
+			t.Helper()
+			s := newScript(fail(500, ""))
+			cfg := installed(t, s, hermetic(awsretry.WithBehavior(awsretry.BehaviorV21)))
+			require.Error(t, describe(t, cfg))
+			require.Equal(t, 4, s.requests())
+			require.Equal(t, []string{"attempt=4; max=4"}, s.headers[3]["Amz-Sdk-Request"])
+
+			s = newScript(fail(500, ""))
+			cfg = installed(t, s, hermetic(awsretry.WithBehavior(awsretry.BehaviorV21)))
+			_, err := sqs.NewFromConfig(cfg).ListQueues(t.Context(), &sqs.ListQueuesInput{})
+			require.Error(t, err)
+			require.Equal(t, 3, s.requests())
+			require.Equal(t, []string{"attempt=3; max=3"}, s.headers[2]["Amz-Sdk-Request"])
+		})
+	})
+}
+
+// TestOperationMayHaveFewerAttempts: a user's function may say so, where an outer
+// loop already retries for example.
+func TestOperationMayHaveFewerAttempts(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		s := newScript(fail(500, ""))
+		cfg := setup(t, s, hermetic(), awssdk.WithOperation(func(ctx context.Context, op retry.Operation, _ any) retry.Operation {
+			if _, nested := retry.AttemptFrom(ctx); nested {
+				op.MaxAttempts = 1
+			}
+			return op
+		}))
+		strategy := strategyOf(t, cfg)
+		_, err := retry.Do(t.Context(), strategy, retry.Operation{}, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, describeWith(ctx, cfg)
+		})
+		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+		require.Equal(t, 3, s.requests(), "not nine")
+	})
+}
+
+func TestConfigOfTheClientsMakesNoDifference(t *testing.T) {
+	t.Parallel()
+	cfg := configFor(newScript(say(200, "{}")))
+	cfg.RetryMaxAttempts, cfg.RetryMode = 9, aws.RetryModeAdaptive
+	require.NoError(t, awssdk.Install(&cfg, hermetic(awsretry.WithMaxAttempts(2))))
+	require.Equal(t, 2, cfg.Retryer().MaxAttempts(), "the options of Install have the last word")
+	require.Equal(t, "adaptive", strategyOf(t, cfg).Snapshot().Mode, "set by hand")
+	require.Zero(t, cfg.RetryMaxAttempts)
+}

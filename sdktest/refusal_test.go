@@ -1,0 +1,189 @@
+package sdktest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// always is the jitter that is none.
+func always() awsretry.Option { return awsretry.WithRandom(func() float64 { return 1 }) }
+
+// requireThrottle wants the service's own error in err, in all forms.
+func requireThrottle(t *testing.T, err error) {
+	t.Helper()
+	var api smithy.APIError
+	require.ErrorAs(t, err, &api)
+	require.Equal(t, "ProvisionedThroughputExceededException", api.ErrorCode())
+	var modeled *types.ProvisionedThroughputExceededException
+	require.ErrorAs(t, err, &modeled)
+	var operation *smithy.OperationError
+	require.ErrorAs(t, err, &operation)
+	require.Equal(t, "DynamoDB", operation.Service())
+}
+
+var throttle = fail(400, "ProvisionedThroughputExceededException")
+
+func TestBackoffThatPassesTheDeadlineIsNotBegun(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		cfg := setup(t, newScript(throttle), hermetic(always(), awsretry.WithConfig(adaptive.Config{
+			Standard: standard.Config{ThrottlingBase: 10 * time.Second},
+		})))
+		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		err := describeWith(ctx, cfg)
+		require.Zero(t, time.Since(began))
+		requireThrottle(t, err)
+		require.ErrorIs(t, err, retry.ErrDeadline)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		var refusal *retry.Error
+		require.ErrorAs(t, err, &refusal)
+		require.Equal(t, 10*time.Second, refusal.Wait)
+		require.Equal(t, 1, refusal.Attempts)
+		require.Nil(t, refusal.Last, "it is beside it")
+		require.Contains(t, err.Error(), "client-side: ")
+	})
+}
+
+func TestCancelDuringTheBackoffKeepsTheServiceError(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		cause := errors.New("the user has left")
+		cfg := setup(t, newScript(throttle), hermetic(always()))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			pause(300 * time.Millisecond)
+			cancel(cause)
+		}()
+		began := time.Now()
+		err := describeWith(ctx, cfg)
+		require.Equal(t, 300*time.Millisecond, time.Since(began))
+		requireThrottle(t, err)
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, cause)
+		var canceled *aws.RequestCanceledError
+		require.ErrorAs(t, err, &canceled, "as the SDK says it")
+		var refusal *retry.Error
+		require.ErrorAs(t, err, &refusal)
+		require.Equal(t, 300*time.Millisecond, refusal.Elapsed)
+	})
+}
+
+func TestCancelDuringARetryKeepsTheServiceError(t *testing.T) {
+	for _, attempts := range []int{2, 3} { // during the last one or not
+		generations(t, func(t *testing.T) {
+			t.Helper()
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				ctx, cancel := context.WithCancel(t.Context())
+				cfg := installed(t, newScript(throttle, func(r *http.Request) (*http.Response, error) {
+					cancel()
+					<-r.Context().Done()
+					return nil, r.Context().Err()
+				}), hermetic(awsretry.WithMaxAttempts(attempts)))
+				err := describeWith(ctx, cfg)
+				requireThrottle(t, err)
+				require.ErrorIs(t, err, context.Canceled)
+			})
+		})
+	}
+}
+
+// TestCancelBetweenAttemptsKeepsTheServiceError: the loop looks at the context
+// before it asks for an attempt.
+func TestCancelBetweenAttemptsKeepsTheServiceError(t *testing.T) {
+	generations(t, func(t *testing.T) {
+		t.Helper()
+		inBubble(t, func(t *testing.T) {
+			t.Helper()
+			ctx, cancel := context.WithCancel(t.Context())
+			cfg := installed(t, newScript(throttle), hermetic(always(), awsretry.WithMode(awsretry.ModeAdaptive),
+				awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if e.Kind == retry.SendWaitEnded {
+						cancel() // GetRetryToken grants the retry, and then the caller is gone
+					}
+				}))))
+			err := describeWith(ctx, cfg)
+			requireThrottle(t, err)
+			require.ErrorIs(t, err, context.Canceled)
+		})
+	})
+}
+
+func TestQuotaErrorSaysThatItIsTheClients(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		s := newScript(throttle)
+		cfg := setup(t, s, hermetic(awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(3)}})))
+		err := describe(t, cfg)
+		requireThrottle(t, err)
+		require.ErrorIs(t, err, retry.ErrQuotaExhausted)
+		require.ErrorContains(t, err, "client-side: retry quota exhausted in scope ")
+		require.ErrorContains(t, err, "(3 available, 5 needed) after 1 attempt")
+		require.Equal(t, 1, s.requests())
+	})
+}
+
+func TestSendRateMayRefuseTheFirstAttempt(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		s := newScript(throttle)
+		cfg := setup(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
+			Standard: standard.Config{MaxAttempts: 1}, NoSendWait: true,
+		})))
+		requireThrottle(t, describe(t, cfg))
+		err := describe(t, cfg)
+		require.ErrorIs(t, err, retry.ErrSendRateLimited)
+		require.Equal(t, 1, s.requests(), "not sent")
+	})
+}
+
+// TestSendRateThatRefusesARetryKeepsTheServiceError: the SDK drops it.
+func TestSendRateThatRefusesARetryKeepsTheServiceError(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		cfg := setup(t, newScript(throttle), hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
+			Standard: standard.Config{ThrottlingBase: time.Nanosecond}, NoSendWait: true,
+		})))
+		err := describe(t, cfg)
+		requireThrottle(t, err)
+		require.ErrorIs(t, err, retry.ErrSendRateLimited)
+	})
+}
+
+func TestAttemptsUsedUpIsTheErrorOfTheSDK(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		err := describe(t, setup(t, newScript(throttle), hermetic()))
+		requireThrottle(t, err)
+		var exhausted *sdkretry.MaxAttemptsError
+		require.ErrorAs(t, err, &exhausted)
+		require.Equal(t, 3, exhausted.Attempt)
+		require.NotContains(t, err.Error(), "client-side")
+	})
+}
+
+func TestErrorThatIsNotRetriedIsLeftAsItIs(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		err := describe(t, setup(t, newScript(fail(400, "ResourceNotFoundException")), hermetic()))
+		want := describe(t, configFor(newScript(fail(400, "ResourceNotFoundException"))))
+		require.Equal(t, want.Error(), err.Error())
+		require.IsType(t, errors.Unwrap(want), errors.Unwrap(err))
+	})
+}
