@@ -22,11 +22,12 @@ import (
 // joined to the service's by the SDK, so that errors.As finds both.
 //
 // Without the middlewares of [Install] it finds the call that an error belongs to
-// by the identity of the error. This has three consequences. The strategy hears of
-// an attempt late, or after a panic never, if another retryer that is wrapped
-// around this one decides on its own that an error is not retried. The error of a
-// call that is canceled during its last attempt does not tell of the one before.
-// And there is no scope but service, region, and [WithScope].
+// by the identity of the error. This has consequences: if another retryer that is
+// wrapped around this one does not let an error be retried, the strategy hears of
+// the attempt, and gets back what a retry took from the quota, only after many other
+// failures; it never hears of an attempt that panicked; the error of a call that
+// is canceled during a retry does not tell of the attempt before; and there is no
+// scope but service, region, and [WithScope].
 type Retryer struct {
 	*shared
 	service string // as the SDK spells it; empty if several

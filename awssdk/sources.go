@@ -3,7 +3,6 @@ package awssdk
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -36,6 +35,10 @@ func settingsOf(ctx context.Context, cfg aws.Config) ([]awsretry.Option, error) 
 	return found, nil
 }
 
+// noFile is the path of a file that is not to be read. One that is missing counts
+// as empty.
+const noFile = "(none)"
+
 func fromLoadOptions(o config.LoadOptions) ([]awsretry.Option, error) {
 	found := []awsretry.Option{awsretry.WithProfile(o.SharedConfigProfile)}
 	if o.RetryMode != "" {
@@ -55,7 +58,7 @@ func fromLoadOptions(o config.LoadOptions) ([]awsretry.Option, error) {
 		switch {
 		case files.paths == nil:
 		case len(files.paths) == 0:
-			found = append(found, files.take(os.DevNull)) // none, whatever there is
+			found = append(found, files.take(noFile))
 		case len(files.paths) == 1:
 			found = append(found, files.take(files.paths[0]))
 		default:

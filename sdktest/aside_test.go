@@ -1,0 +1,281 @@
+package sdktest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/middleware"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestPresigningNeedsNoRetryLoop(t *testing.T) {
+	generations(t, func(t *testing.T) {
+		t.Helper()
+		option, kept := adaptiveMode(standard.Config{})
+		s := newScript(say(200, ""))
+		client := s3.NewFromConfig(installed(t, s, option))
+		request, err := s3.NewPresignClient(client).PresignGetObject(t.Context(), &s3.GetObjectInput{
+			Bucket: aws.String("photos"), Key: aws.String("cat"),
+		})
+		require.NoError(t, err)
+		require.Contains(t, request.URL, "X-Amz-Signature=")
+		require.Zero(t, kept.acquired.Load())
+		require.Zero(t, s.requests())
+
+		url, err := sts.NewPresignClient(sts.NewFromConfig(installed(t, s, option))).PresignGetCallerIdentity(t.Context(), nil)
+		require.NoError(t, err)
+		require.Contains(t, url.URL, "X-Amz-Signature=")
+	})
+}
+
+func TestStackWithoutLoopIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := newScript(say(200, "{}"))
+	remove := func(stack *middleware.Stack) error {
+		_, err := stack.Finalize.Remove("Retry")
+		return err
+	}
+	first := configFor(s)
+	first.APIOptions = append(first.APIOptions, remove)
+	require.NoError(t, awssdk.Install(&first, hermetic()))
+	require.NoError(t, describe(t, first), "removed before")
+
+	cfg := installed(t, s, hermetic())
+	cfg.APIOptions = append(cfg.APIOptions, remove)
+	require.NoError(t, describe(t, cfg), "removed afterwards")
+}
+
+// TestForeignRetryerOfACallWorksAlone: the strategy hears nothing of such calls,
+// and the retryer works as if there were no Install.
+func TestForeignRetryerOfACallWorksAlone(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		option, kept := adaptiveMode(standard.Config{})
+		s := newScript(fail(500, ""), fail(500, ""), fail(500, ""), fail(500, ""), say(200, "{}"))
+		cfg := setup(t, s, option)
+		require.NoError(t, describe(t, cfg, func(o *dynamodb.Options) {
+			o.Retryer = sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
+				o.MaxAttempts = 5
+				o.Backoff = sdkretry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 7 * time.Second, nil })
+			})
+		}))
+		require.Equal(t, []time.Duration{7 * time.Second, 7 * time.Second, 7 * time.Second, 7 * time.Second}, s.gaps())
+		require.Zero(t, kept.acquired.Load())
+		require.Error(t, describe(t, setup(t, newScript(fail(500, "")), option), func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }))
+	})
+}
+
+// TestAnotherRetryerOfThisPackageMayBeSetForACall: it then is the one that is used.
+func TestAnotherRetryerOfThisPackageMayBeSetForACall(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		client, kept := adaptiveMode(standard.Config{})
+		own, err := standard.New(standard.Config{MaxAttempts: 5})
+		require.NoError(t, err)
+		s := newScript(fail(500, ""))
+		require.Error(t, describe(t, setup(t, s, client), func(o *dynamodb.Options) { o.Retryer = awssdk.New(own) }))
+		require.Equal(t, 5, s.requests())
+		require.Zero(t, kept.acquired.Load())
+		require.Equal(t, 480, own.Snapshot().Scopes[1].Quota)
+	})
+}
+
+// veto is a retryer around another one that lets some errors be.
+type veto struct {
+	aws.RetryerV2
+	after bool // ask the other one first
+}
+
+func (r veto) IsErrorRetryable(err error) bool {
+	if r.after {
+		_ = r.RetryerV2.IsErrorRetryable(err)
+	}
+	return false
+}
+
+func TestRetryerAroundMayRefuse(t *testing.T) {
+	for _, after := range []bool{false, true} {
+		bothWays(t, func(t *testing.T, setup setup) {
+			t.Helper()
+			option, kept := adaptiveMode(standard.Config{})
+			s := newScript(throttle)
+			cfg := setup(t, s, option)
+			inner, ok := cfg.Retryer().(aws.RetryerV2)
+			require.True(t, ok)
+			client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = veto{inner, after} })
+			_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+			requireThrottle(t, err)
+			require.Equal(t, 1, s.requests())
+			if cfg.APIOptions != nil {
+				require.EqualValues(t, 1, kept.throttled.Load())
+				require.Equal(t, 500, quotaOf(t, cfg), "the retry was not made")
+			}
+		})
+	}
+}
+
+func stsError(code string) answerFunc {
+	return say(400, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>`+code+
+		`</Code><Message>made up</Message></Error><RequestId>1</RequestId></ErrorResponse>`)
+}
+
+// TestCodeOfSTSIsRetried: the client of STS wraps the retryer to retry it, and the
+// strategy knows nothing of it.
+func TestCodeOfSTSIsRetried(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		option, kept := adaptiveMode(standard.Config{})
+		ok := say(200, `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>`+
+			`<Arn>arn:aws:iam::1:user/a</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`)
+		for _, c := range []struct {
+			name     string
+			answers  []answerFunc
+			requests int
+			fails    bool
+			quota    int
+		}{
+			{"code of STS", []answerFunc{stsError("IDPCommunicationError"), ok}, 2, false, 500},
+			{"code of STS until the end", []answerFunc{stsError("IDPCommunicationError")}, 3, true, 490},
+			{"throttle", []answerFunc{stsError("Throttling"), ok}, 2, false, 500},
+			{"other code", []answerFunc{stsError("InvalidIdentityToken"), ok}, 1, true, 500},
+		} {
+			before := kept.reported.Load()
+			s := newScript(c.answers...)
+			cfg := setup(t, s, option)
+			_, err := sts.NewFromConfig(cfg).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
+			require.Equal(t, c.fails, err != nil, "%s: %v", c.name, err)
+			require.Equal(t, c.requests, s.requests(), c.name)
+			require.EqualValues(t, c.requests, kept.reported.Load()-before, c.name)
+			require.Equal(t, c.quota, quotaOf(t, cfg), c.name)
+		}
+	})
+}
+
+func TestWaiterGoesOnBetweenItsCalls(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		option, kept := adaptiveMode(standard.Config{})
+		s := newScript(fail(400, "ResourceNotFoundException"), fail(500, ""), say(200, `{"Table":{"TableStatus":"ACTIVE"}}`))
+		waiter := dynamodb.NewTableExistsWaiter(dynamodb.NewFromConfig(setup(t, s, option)))
+		require.NoError(t, waiter.Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("orders")}, time.Minute))
+		require.Equal(t, 3, s.requests())
+		require.EqualValues(t, 3, kept.reported.Load())
+	})
+}
+
+func TestPaginatorRetriesEachPage(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		s := newScript(
+			say(200, `{"TableNames":["a"],"LastEvaluatedTableName":"a"}`), fail(500, ""),
+			say(200, `{"TableNames":["b"],"LastEvaluatedTableName":"b"}`), throttle, throttle,
+			say(200, `{"TableNames":["c"]}`))
+		pages := dynamodb.NewListTablesPaginator(dynamodb.NewFromConfig(setup(t, s, hermetic())), &dynamodb.ListTablesInput{})
+		var names []string
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(t.Context())
+			require.NoError(t, err)
+			names = append(names, page.TableNames...)
+		}
+		require.Equal(t, []string{"a", "b", "c"}, names)
+		require.Equal(t, 6, s.requests())
+	})
+}
+
+func TestInstallTwiceIsTheLastOne(t *testing.T) {
+	generations(t, func(t *testing.T) {
+		t.Helper()
+		inBubble(t, func(t *testing.T) {
+			t.Helper()
+			first, before := adaptiveMode(standard.Config{})
+			second, after := adaptiveMode(standard.Config{})
+			s := newScript(fail(500, ""))
+			cfg := installed(t, s, first)
+			require.NoError(t, awssdk.Install(&cfg, second))
+			require.Error(t, describe(t, cfg))
+			require.Equal(t, 3, s.requests())
+			require.Zero(t, before.acquired.Load())
+			require.EqualValues(t, 3, after.reported.Load())
+		})
+	})
+}
+
+func TestInstallDoesNotTouchACopyOfTheConfig(t *testing.T) {
+	t.Parallel()
+	s := newScript(say(200, "{}"))
+	original := configFor(s)
+	original.APIOptions = make([]func(*middleware.Stack) error, 0, 8)
+	copied := original.Copy()
+	require.NoError(t, awssdk.Install(&copied, hermetic()))
+	require.Nil(t, original.Retryer)
+	require.Nil(t, original.APIOptions[:1][0], "not written behind its end")
+}
+
+// TestSDKCorrectsTheClock: the service refuses the signature and tells the time;
+// the loop of the SDK learns from it and has the call retried.
+func TestSDKCorrectsTheClock(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		option, kept := adaptiveMode(standard.Config{})
+		ahead := time.Now().Add(2 * time.Hour)
+		s := newScript(
+			fail(403, "InvalidSignatureException", "Date", ahead.UTC().Format(http.TimeFormat)),
+			say(200, "{}", "Date", ahead.UTC().Format(http.TimeFormat)))
+		cfg := setup(t, s, option)
+		require.NoError(t, describe(t, cfg))
+		require.Equal(t, []time.Duration{time.Second}, s.gaps())
+		signed := strings.TrimSuffix(s.headers[1].Get("X-Amz-Date"), "Z")
+		require.Equal(t, ahead.Add(time.Second).UTC().Format("20060102T1504"), signed[:len(signed)-2])
+		require.EqualValues(t, 2, kept.reported.Load())
+		require.Equal(t, 500, quotaOf(t, cfg))
+
+		s = newScript(fail(403, "InvalidSignatureException"))
+		require.Error(t, describe(t, setup(t, s, option)))
+		require.Equal(t, 1, s.requests(), "the clocks agree")
+	})
+}
+
+// TestCredentialsOfACallAreNotPartOfIt: the credentials of a client are fetched by
+// another one, inside an attempt.
+func TestCredentialsOfACallAreNotPartOfIt(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		option, kept := adaptiveMode(standard.Config{})
+		cfg := setup(t, newScript(say(200, "{}")), option)
+		inner := newScript(stsError("Throttling"), stsError("Throttling"), stsError("AccessDenied"))
+		fetching := setup(t, inner, option)
+		cfg.Credentials = aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
+			_, err := sts.NewFromConfig(fetching).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+			return aws.Credentials{}, err
+		})
+		err := describe(t, cfg)
+		var refusal *retry.Error
+		require.False(t, errors.As(err, &refusal))
+		require.ErrorContains(t, err, "AccessDenied")
+		require.Equal(t, 3, inner.requests())
+		require.EqualValues(t, 4, kept.reported.Load(), "three, and the one that they were for")
+	})
+}
+
+func TestInstallFailsBeforeItChangesAnything(t *testing.T) {
+	t.Parallel()
+	cfg := configFor(nil)
+	require.ErrorContains(t, awssdk.Install(&cfg, hermetic(awsretry.WithMaxAttempts(0))), "WithMaxAttempts")
+	require.Nil(t, cfg.Retryer)
+	require.Nil(t, cfg.APIOptions)
+	require.ErrorContains(t, awssdk.Install(nil), "without a config")
+}

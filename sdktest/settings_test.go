@@ -1,0 +1,147 @@
+package sdktest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+const sharedConfig = `[default]
+retry_mode = standard
+max_attempts = 4
+
+[profile busy]
+retry_mode = adaptive
+max_attempts = 9
+`
+
+// home sets up an environment with a config file, and returns its path.
+func home(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "config")
+	require.NoError(t, os.WriteFile(path, []byte(sharedConfig), 0o600))
+	for name, value := range map[string]string{
+		"AWS_CONFIG_FILE": path, "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(dir, "none"),
+		"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "", "AWS_RETRY_MODE": "", "AWS_MAX_ATTEMPTS": "", "AWS_NEW_RETRIES_2026": "",
+		"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "SECRET", "AWS_REGION": "eu-central-1",
+	} {
+		t.Setenv(name, value)
+	}
+	return path
+}
+
+func TestInstallTakesAlongWhatTheConfigWasLoadedWith(t *testing.T) {
+	type load = func(*config.LoadOptions) error
+	byHand := func(cfg *aws.Config) { cfg.RetryMaxAttempts, cfg.RetryMode = 8, aws.RetryModeAdaptive }
+	for _, c := range []struct {
+		name     string
+		env      map[string]string
+		load     []load
+		change   func(cfg *aws.Config)
+		opts     []awsretry.Option
+		mode     string
+		attempts int
+	}{
+		{name: "default profile", mode: "standard", attempts: 4},
+		{name: "profile in code", load: []load{config.WithSharedConfigProfile("busy")}, mode: "adaptive", attempts: 9},
+		{name: "profile in the environment", env: map[string]string{"AWS_PROFILE": "busy"}, mode: "adaptive", attempts: 9},
+		{
+			name: "profile in code beats the environment", env: map[string]string{"AWS_PROFILE": "busy"},
+			load: []load{config.WithSharedConfigProfile("default")}, mode: "standard", attempts: 4,
+		},
+		{name: "variables", env: map[string]string{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "6"}, mode: "adaptive", attempts: 6},
+		{
+			name: "mode and attempts in code beat variables", env: map[string]string{"AWS_RETRY_MODE": "standard", "AWS_MAX_ATTEMPTS": "6"},
+			load: []load{config.WithRetryMode(aws.RetryModeAdaptive), config.WithRetryMaxAttempts(7)}, mode: "adaptive", attempts: 7,
+		},
+		{name: "by hand", change: byHand, mode: "adaptive", attempts: 8},
+		{
+			name: "by hand beats code", load: []load{config.WithRetryMode(aws.RetryModeStandard), config.WithRetryMaxAttempts(7)},
+			change: byHand, mode: "adaptive", attempts: 8,
+		},
+		{
+			name: "the options of Install beat all", load: []load{config.WithRetryMaxAttempts(7)}, change: byHand,
+			opts: []awsretry.Option{awsretry.WithMaxAttempts(2), awsretry.WithMode(awsretry.ModeStandard)}, mode: "standard", attempts: 2,
+		},
+		{name: "no files", load: []load{config.WithSharedConfigFiles([]string{})}, mode: "standard", attempts: 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			home(t)
+			for name, value := range c.env {
+				t.Setenv(name, value)
+			}
+			cfg, err := config.LoadDefaultConfig(t.Context(), c.load...)
+			require.NoError(t, err)
+			if c.change != nil {
+				c.change(&cfg)
+			}
+			require.NoError(t, awssdk.Install(&cfg, awssdk.WithSettings(c.opts...)))
+			require.Equal(t, c.mode, strategyOf(t, cfg).Snapshot().Mode)
+			require.Equal(t, c.attempts, cfg.Retryer().MaxAttempts())
+		})
+	}
+}
+
+func TestInstallTakesAlongTheFiles(t *testing.T) {
+	path := home(t)
+	t.Setenv("AWS_CONFIG_FILE", filepath.Join(t.TempDir(), "none"))
+	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithSharedConfigFiles([]string{path}))
+	require.NoError(t, err)
+	require.NoError(t, awssdk.Install(&cfg))
+	require.Equal(t, 4, cfg.Retryer().MaxAttempts())
+
+	cfg, err = config.LoadDefaultConfig(t.Context(), config.WithSharedConfigFiles([]string{path, path}))
+	require.NoError(t, err)
+	require.ErrorContains(t, awssdk.Install(&cfg), "config.WithSharedConfigFiles with 2 files")
+	s, err := standard.New(standard.Config{MaxAttempts: 5})
+	require.NoError(t, err)
+	require.NoError(t, awssdk.Install(&cfg, awssdk.WithStrategy(s)))
+	require.Equal(t, 5, cfg.Retryer().MaxAttempts())
+}
+
+// TestRetryerGoesWhereTheSDKWantsIt: config.LoadDefaultConfig resolves neither mode
+// nor attempts once it has a retryer.
+func TestRetryerGoesWhereTheSDKWantsIt(t *testing.T) {
+	home(t)
+	retryer, err := awssdk.Load(t.Context(), awssdk.WithSettings(awsretry.WithProfile("busy")))
+	require.NoError(t, err)
+	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRetryer(retryer))
+	require.NoError(t, err)
+	s := newScript(fail(500, ""))
+	cfg.HTTPClient, cfg.BaseEndpoint = s, aws.String("http://service.test")
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		require.ErrorContains(t, describe(t, cfg), "exceeded maximum number of attempts, 9")
+	})
+	require.Equal(t, 9, s.requests())
+	require.Same(t, cfg.Retryer(), cfg.Retryer(), "one strategy, however often it is asked for")
+
+	_, err = awssdk.Load(t.Context(), awssdk.WithSettings(awsretry.WithProfile("nobody")))
+	require.ErrorContains(t, err, `"nobody"`)
+}
+
+// unknown is a strategy of which only the verbs are known.
+type unknown struct{ retry.Strategy }
+
+func TestStrategyThatSaysNoNumberLimitsItself(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		inner, err := standard.New(standard.Config{MaxAttempts: 4})
+		require.NoError(t, err)
+		s := newScript(fail(500, ""))
+		cfg := setup(t, s, awssdk.WithStrategy(unknown{inner}))
+		require.Zero(t, cfg.Retryer().MaxAttempts())
+		require.ErrorIs(t, describe(t, cfg), retry.ErrAttemptsExhausted)
+		require.Equal(t, 4, s.requests())
+	})
+}
