@@ -241,7 +241,7 @@ func TestErrorsThatCallsShareAreToldApart(t *testing.T) {
 			go func() { done <- describe(t, cfg) }()
 		}
 		for range 50 {
-			<-done
+			_ = <-done
 		}
 		require.Equal(t, failing.Load(), kept.acquired.Load())
 		require.Equal(t, failing.Load(), kept.reported.Load())

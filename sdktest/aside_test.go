@@ -2,7 +2,6 @@ package sdktest
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -264,7 +263,7 @@ func TestCredentialsOfACallAreNotPartOfIt(t *testing.T) {
 		})
 		err := describe(t, cfg)
 		var refusal *retry.Error
-		require.False(t, errors.As(err, &refusal))
+		require.NotErrorAs(t, err, &refusal)
 		require.ErrorContains(t, err, "AccessDenied")
 		require.Equal(t, 3, inner.requests())
 		require.EqualValues(t, 4, kept.reported.Load(), "three, and the one that they were for")

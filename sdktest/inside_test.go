@@ -2,7 +2,9 @@ package sdktest
 
 import (
 	"context"
+	"io"
 
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/smithy-go/middleware"
 )
 
@@ -19,4 +21,12 @@ func failInside(f func() error) func(*middleware.Stack) error {
 			return next.HandleFinalize(ctx, in)
 		}), middleware.After)
 	}
+}
+
+// onlyReader is a body that cannot be read twice.
+type onlyReader struct{ io.Reader }
+
+// unsignedPayload lets a body be sent that cannot be read for its signature first.
+func unsignedPayload(stack *middleware.Stack) error {
+	return v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware(stack)
 }

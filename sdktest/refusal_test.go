@@ -55,7 +55,7 @@ func TestBackoffThatPassesTheDeadlineIsNotBegun(t *testing.T) {
 		require.ErrorAs(t, err, &refusal)
 		require.Equal(t, 10*time.Second, refusal.Wait)
 		require.Equal(t, 1, refusal.Attempts)
-		require.Nil(t, refusal.Last, "it is beside it")
+		require.NoError(t, refusal.Last, "it is beside it")
 		require.Contains(t, err.Error(), "client-side: ")
 	})
 }
@@ -183,7 +183,10 @@ func TestErrorThatIsNotRetriedIsLeftAsItIs(t *testing.T) {
 		t.Helper()
 		err := describe(t, setup(t, newScript(fail(400, "ResourceNotFoundException")), hermetic()))
 		want := describe(t, configFor(newScript(fail(400, "ResourceNotFoundException"))))
-		require.Equal(t, want.Error(), err.Error())
-		require.IsType(t, errors.Unwrap(want), errors.Unwrap(err))
+		require.EqualError(t, err, want.Error())
+		var found, wanted *smithy.OperationError
+		require.ErrorAs(t, err, &found)
+		require.ErrorAs(t, want, &wanted)
+		require.IsType(t, wanted.Err, found.Err)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -164,8 +163,6 @@ func fail(status int, code string, headers ...string) answerFunc {
 func refuse(err error) answerFunc {
 	return func(*http.Request) (*http.Response, error) { return nil, err }
 }
-
-func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // sleep waits on the time of the bubble.
 func sleep(ctx context.Context, d time.Duration) { _ = clock.System{}.Sleep(ctx, d) }

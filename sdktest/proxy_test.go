@@ -1,0 +1,72 @@
+package sdktest
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+)
+
+// TestConnectionsThatAProxyCuts puts a TCP proxy between client and service, lets it
+// spoil the connections of all calls, and mends them once all calls wait for a
+// retry.
+func TestConnectionsThatAProxyCuts(t *testing.T) {
+	for _, toxic := range []struct {
+		name, json string
+		retried    bool
+	}{
+		{"cuts the answer", `{"name":"t","type":"limit_data","stream":"downstream","attributes":{"bytes":40}}`, true},
+		{"cuts the request", `{"name":"t","type":"limit_data","stream":"upstream","attributes":{"bytes":100}}`, true},
+		{"resets", `{"name":"t","type":"reset_peer","stream":"downstream","attributes":{"timeout":0}}`, true},
+		{"delays", `{"name":"t","type":"latency","stream":"downstream","attributes":{"latency":20,"jitter":0}}`, false},
+		{"cuts into slices", `{"name":"t","type":"slicer","stream":"downstream","attributes":{"average_size":10,"size_variation":1,"delay":10}}`, false},
+	} {
+		for _, kind := range append(withBody, withoutBody...) {
+			t.Run(toxic.name+"/"+kind.name, func(t *testing.T) {
+				generations(t, func(t *testing.T) {
+					t.Helper()
+					s, server := newService(t, func(string, int) fault { return none })
+					proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
+						"between", "127.0.0.1:0", strings.TrimPrefix(server.URL, "http://"))
+					require.NoError(t, proxy.Start())
+					t.Cleanup(proxy.Stop)
+					_, err := proxy.Toxics.AddToxicJson(strings.NewReader(toxic.json))
+					require.NoError(t, err)
+
+					clk := &clock.Fake{}
+					cfg := installed(t, overTCP(t, s.peers), hermetic(awsretry.WithClock(clk), always(),
+						awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(10_000)}})))
+					endpoint := "http://" + proxy.Listen
+					cfg.BaseEndpoint = &endpoint
+
+					done := make(chan error, 1)
+					go func() { done <- callAll(t.Context(), kind.make(cfg)) }()
+					if toxic.retried {
+						waiting := make(chan error, 1)
+						go func() { waiting <- clk.BlockUntil(t.Context(), callsOfEach) }()
+						select {
+						case err := <-waiting:
+							require.NoError(t, err)
+						case err := <-done:
+							require.NoError(t, err, "not retried")
+						}
+						require.NoError(t, proxy.Toxics.RemoveToxic(context.Background(), "t"))
+						clk.AdvanceToNext()
+					}
+					require.NoError(t, <-done)
+					if !toxic.retried {
+						s.requireBooks(t, callsOfEach, 1)
+					}
+				})
+			})
+		}
+	}
+}

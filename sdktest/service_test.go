@@ -1,0 +1,288 @@
+package sdktest
+
+import (
+	"crypto/md5"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fault is what happens to a request instead of an answer.
+type fault string
+
+const (
+	none          fault = ""
+	throttled     fault = "throttle"
+	hinted        fault = "throttle with x-amz-retry-after"
+	internal      fault = "500"
+	unavailable   fault = "503"
+	reset         fault = "reset"
+	closed        fault = "close"
+	resetInBody   fault = "reset in mid-body"
+	closedInBody  fault = "close in mid-body"
+	silence       fault = "no headers until the client gives up"
+	skewed        fault = "clock skew"
+	lateHeaders   fault = "slow headers"
+	invocationKey       = "Amz-Sdk-Invocation-Id"
+)
+
+// service is DynamoDB (awsJson1.0), SQS (awsJson1.0), SNS (query) and S3
+// (rest-xml), as far as the tests need them, with faults.
+type service struct {
+	plan  func(call string, n int) fault // for request n of a call, from 0
+	peers *peers
+	next  http.Handler // what answers instead of the service itself, if not nil
+
+	mu       sync.Mutex // guards all below
+	requests map[string]int
+	answered map[string]bool
+	repeated int // requests of calls that had been answered
+	skews    int
+	objects  map[string][]byte
+	messages []string
+}
+
+// newService starts a service on a port of its own, until the test ends.
+func newService(t *testing.T, plan func(call string, n int) fault) (*service, *httptest.Server) {
+	t.Helper()
+	s := &service{
+		plan: plan, peers: &peers{}, requests: map[string]int{}, answered: map[string]bool{}, objects: map[string][]byte{},
+	}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return s, server
+}
+
+// twice lets the first two requests of every call fail.
+func twice(f fault) func(string, int) fault {
+	return func(_ string, n int) fault {
+		if n < 2 {
+			return f
+		}
+		return none
+	}
+}
+
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client is gone
+	}
+	call := r.Header.Get(invocationKey)
+	switch f := s.arrived(call); f {
+	case none:
+		s.answer(w, r, body, call)
+	case lateHeaders:
+		pause(20 * time.Millisecond)
+		s.answer(w, r, body, call)
+	case throttled, hinted, internal, unavailable, skewed:
+		s.refuse(w, r, f)
+	case silence:
+		s.peers.giveUp(r.RemoteAddr)
+		<-r.Context().Done()
+	default:
+		s.cut(w, r, body, f)
+	}
+}
+
+// arrived counts a request and says what is to happen to it.
+func (s *service) arrived(call string) fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.requests[call]
+	s.requests[call]++
+	if s.answered[call] {
+		s.repeated++
+	}
+	return s.plan(call, n)
+}
+
+// answer answers in full.
+func (s *service) answer(w http.ResponseWriter, r *http.Request, body []byte, call string) {
+	s.mu.Lock()
+	s.answered[call] = true
+	s.mu.Unlock()
+	if s.next != nil {
+		r.Body = io.NopCloser(strings.NewReader(string(body)))
+		s.next.ServeHTTP(w, r)
+		return
+	}
+	contentType, text := s.handle(r, body)
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	_, _ = io.WriteString(w, text)
+}
+
+// handle does what is asked for.
+func (s *service) handle(r *http.Request, body []byte) (contentType, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, operation, isJSON := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	switch {
+	case isJSON:
+		return "application/x-amz-json-1.0", s.json(operation, body)
+	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded"):
+		form, _ := url.ParseQuery(string(body))
+		s.messages = append(s.messages, form.Get("Message"))
+		return "text/xml", `<PublishResponse xmlns="http://sns.amazonaws.com/doc/2010-03-31/"><PublishResult><MessageId>m</MessageId>` +
+			`</PublishResult><ResponseMetadata><RequestId>r</RequestId></ResponseMetadata></PublishResponse>`
+	case r.Method == http.MethodPut:
+		s.objects[r.URL.Path] = body
+		return "application/xml", ""
+	case r.URL.Query().Has("list-type"):
+		var b strings.Builder
+		b.WriteString(`<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>photos</Name>`)
+		fmt.Fprintf(&b, `<KeyCount>%d</KeyCount>`, 20)
+		for i := range 20 {
+			fmt.Fprintf(&b, `<Contents><Key>object-%d</Key><Size>1</Size></Contents>`, i)
+		}
+		return "application/xml", b.String() + `</ListBucketResult>`
+	default:
+		return "application/octet-stream", string(s.objects[r.URL.Path])
+	}
+}
+
+func (s *service) json(operation string, body []byte) string {
+	switch operation {
+	case "PutItem":
+		var in struct {
+			TableName string
+			Item      struct{ ID struct{ S string } }
+		}
+		_ = json.Unmarshal(body, &in)
+		s.objects[in.TableName+"/"+in.Item.ID.S] = body
+		return `{}`
+	case "SendMessage":
+		var in struct{ MessageBody string }
+		_ = json.Unmarshal(body, &in)
+		s.messages = append(s.messages, in.MessageBody)
+		sum := md5.Sum([]byte(in.MessageBody))
+		return `{"MessageId":"m","MD5OfMessageBody":"` + hex.EncodeToString(sum[:]) + `"}`
+	default:
+		return `{}`
+	}
+}
+
+// refuse answers with an error in the format of whoever asks.
+func (s *service) refuse(w http.ResponseWriter, r *http.Request, f fault) {
+	status, code := http.StatusInternalServerError, "InternalFailure"
+	isJSON := r.Header.Get("X-Amz-Target") != ""
+	isS3 := !isJSON && !strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded")
+	switch f {
+	case throttled, hinted:
+		status, code = http.StatusBadRequest, "ThrottlingException"
+		if isS3 {
+			status, code = http.StatusServiceUnavailable, "SlowDown"
+		}
+	case unavailable:
+		status, code = http.StatusServiceUnavailable, "ServiceUnavailable"
+	case skewed:
+		status, code = http.StatusForbidden, "RequestTimeTooSkewed"
+		s.mu.Lock()
+		s.skews++ // each time another one, as the SDK corrects its clock each time
+		w.Header().Set("Date", time.Now().Add(time.Duration(s.skews)*time.Hour).UTC().Format(http.TimeFormat))
+		s.mu.Unlock()
+	default: // internal
+	}
+	if f == hinted {
+		w.Header().Set("X-Amz-Retry-After", "1500")
+	}
+	text := `<ErrorResponse><Error><Type>Sender</Type><Code>` + code + `</Code><Message>made up</Message></Error></ErrorResponse>`
+	switch {
+	case isJSON:
+		w.Header().Set("X-Amzn-Errortype", code)
+		text = `{"__type":"com.amazonaws.made.up#` + code + `","message":"made up"}`
+	case isS3:
+		text = `<Error><Code>` + code + `</Code><Message>made up</Message></Error>`
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text)
+}
+
+// cut ends the connection before or in the middle of the answer.
+func (s *service) cut(w http.ResponseWriter, r *http.Request, body []byte, f fault) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	if f == resetInBody || f == closedInBody {
+		contentType, text := s.handle(r, body)
+		text += strings.Repeat(" ", 100)
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", contentType, len(text), text[:len(text)/8])
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok && (f == reset || f == resetInBody) {
+		_ = tcp.SetLinger(0)
+	}
+}
+
+// peers are the client's ends of connections: the service may make a client give up
+// waiting, so that no test waits for a time-out.
+type peers struct {
+	mu   sync.Mutex // guards both
+	open map[string]net.Conn
+	made int
+}
+
+func (p *peers) opened(conn net.Conn) net.Conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open == nil {
+		p.open = map[string]net.Conn{}
+	}
+	p.made++
+	p.open[conn.LocalAddr().String()] = conn
+	return &peer{Conn: conn, closed: func() { p.gone(conn) }}
+}
+
+func (p *peers) gone(conn net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.open, conn.LocalAddr().String())
+}
+
+// giveUp lets the client's read time out.
+func (p *peers) giveUp(address string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if conn := p.open[address]; conn != nil {
+		_ = conn.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+type peer struct {
+	net.Conn
+	once   sync.Once
+	closed func()
+}
+
+func (p *peer) Close() error {
+	p.once.Do(p.closed)
+	return p.Conn.Close()
+}
+
+// requireBooks wants every call answered once, after as many requests as it had to
+// make.
+func (s *service) requireBooks(t *testing.T, calls, requestsOfEach int) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	require.Len(t, s.requests, calls)
+	require.Len(t, s.answered, calls, "lost")
+	require.Zero(t, s.repeated, "sent again after the answer")
+	for call, n := range s.requests {
+		require.Equal(t, requestsOfEach, n, call)
+	}
+}

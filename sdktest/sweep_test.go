@@ -1,0 +1,181 @@
+package sdktest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+)
+
+// rushing is a fake clock that moves whenever somebody waits for it, until the test
+// ends.
+func rushing(t *testing.T) *clock.Fake {
+	t.Helper()
+	clk := &clock.Fake{}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for clk.BlockUntil(ctx, 1) == nil {
+			clk.AdvanceToNext()
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	return clk
+}
+
+// overTCP is an HTTP client whose connections are known, for clients of one test.
+func overTCP(t *testing.T, known *peers) *http.Client {
+	t.Helper()
+	var dialer net.Dialer
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return known.opened(conn), nil
+		},
+		MaxIdleConnsPerHost: 100,
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// kind of call: a client, an operation, with a body or without.
+type kindOfCall struct {
+	name string
+	make func(cfg aws.Config) func(ctx context.Context, n int) error
+}
+
+var (
+	withBody = []kindOfCall{
+		{"DynamoDB PutItem", func(cfg aws.Config) func(context.Context, int) error {
+			client := dynamodb.NewFromConfig(cfg)
+			return func(ctx context.Context, n int) error {
+				_, err := client.PutItem(ctx, &dynamodb.PutItemInput{
+					TableName: aws.String("orders"),
+					Item:      map[string]types.AttributeValue{"ID": &types.AttributeValueMemberS{Value: strconv.Itoa(n)}},
+				})
+				return err
+			}
+		}},
+		{"S3 PutObject", func(cfg aws.Config) func(context.Context, int) error {
+			client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
+			return func(ctx context.Context, n int) error {
+				_, err := client.PutObject(ctx, &s3.PutObjectInput{
+					Bucket: aws.String("photos"), Key: aws.String(strconv.Itoa(n)), Body: bytes.NewReader(bytes.Repeat([]byte("x"), 64<<10)),
+				})
+				return err
+			}
+		}},
+		{"SQS SendMessage", func(cfg aws.Config) func(context.Context, int) error {
+			client := sqs.NewFromConfig(cfg)
+			return func(ctx context.Context, n int) error {
+				_, err := client.SendMessage(ctx, &sqs.SendMessageInput{
+					QueueUrl: aws.String(*cfg.BaseEndpoint + "/1/jobs"), MessageBody: aws.String(strconv.Itoa(n)),
+				})
+				return err
+			}
+		}},
+		{"SNS Publish", func(cfg aws.Config) func(context.Context, int) error {
+			client := sns.NewFromConfig(cfg)
+			return func(ctx context.Context, n int) error {
+				_, err := client.Publish(ctx, &sns.PublishInput{TopicArn: aws.String("arn:topic"), Message: aws.String(strconv.Itoa(n))})
+				return err
+			}
+		}},
+	}
+	withoutBody = []kindOfCall{
+		{"S3 ListObjectsV2", func(cfg aws.Config) func(context.Context, int) error {
+			client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
+			return func(ctx context.Context, _ int) error {
+				out, err := client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: aws.String("photos")})
+				if err == nil && len(out.Contents) != 20 {
+					return fmt.Errorf("%d objects", len(out.Contents))
+				}
+				return err
+			}
+		}},
+	}
+)
+
+const callsOfEach = 8
+
+// TestFaultsLoseNothing lets the first two requests of each call fail, in each way,
+// and wants every call to succeed after three, none to be sent again once it was
+// answered, and no goroutine or connection to stay. With -v it prints the counts.
+func TestFaultsLoseNothing(t *testing.T) {
+	calls, requests := 0, 0
+	generations(t, func(t *testing.T) {
+		t.Helper()
+		for _, f := range []fault{
+			none, throttled, hinted, internal, unavailable, reset, closed, resetInBody, closedInBody, silence, skewed, lateHeaders,
+		} {
+			for _, mode := range []awsretry.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
+				for _, kind := range append(withBody, withoutBody...) {
+					t.Run(strings.Join([]string{string(f), string(mode), kind.name}, "/"), func(t *testing.T) {
+						before := goleak.IgnoreCurrent()
+						each := 3
+						if f == none || f == lateHeaders {
+							each = 1
+						}
+						var known *peers
+						t.Run("calls", func(t *testing.T) { known = sweep(t, f, mode, kind, each) })
+						goleak.VerifyNone(t, before)
+						require.Empty(t, known.open, "connections")
+						calls, requests = calls+callsOfEach, requests+callsOfEach*each
+					})
+				}
+			}
+		}
+	})
+	t.Logf("%d calls, %d requests", calls, requests)
+}
+
+func sweep(t *testing.T, f fault, mode awsretry.Mode, kind kindOfCall, each int) *peers {
+	t.Helper()
+	s, server := newService(t, twice(f))
+	cfg := installed(t, overTCP(t, s.peers), hermetic(
+		awsretry.WithMode(mode), awsretry.WithMaxAttempts(4), awsretry.WithClock(rushing(t)),
+		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(10_000)}}),
+	))
+	cfg.BaseEndpoint = &server.URL
+	require.NoError(t, callAll(t.Context(), kind.make(cfg)))
+	s.requireBooks(t, callsOfEach, each)
+	return s.peers
+}
+
+// callAll makes calls at the same time.
+func callAll(ctx context.Context, call func(ctx context.Context, n int) error) error {
+	var all sync.WaitGroup
+	errs := make([]error, callsOfEach)
+	for i := range callsOfEach {
+		all.Go(func() { errs[i] = call(ctx, i) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
