@@ -20,9 +20,13 @@ const attemptHeader = "Amz-Sdk-Request"
 // number is 0 outside such a loop.
 //
 // The loop keeps both under a key of its own. The middleware that once wrote the
-// header can read it.
-func attemptOf(ctx context.Context) (number, limit int) {
-	request := &smithyhttp.Request{Request: &http.Request{Header: http.Header{}}}
+// header can read it, so it is made to write one.
+func (s *shared) attemptOf(ctx context.Context) (number, limit int) {
+	request, ok := s.requests.Get().(*smithyhttp.Request)
+	if !ok {
+		request = &smithyhttp.Request{Request: &http.Request{Header: http.Header{}}}
+	}
+	defer s.requests.Put(request)
 	in := middleware.FinalizeInput{Request: request}
 	//nolint:staticcheck // nothing else that is exported reads what the loop keeps in the context
 	if _, _, err := (awsretry.MetricsHeader{}).HandleFinalize(ctx, in, nowhere{}); err != nil {

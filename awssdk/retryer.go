@@ -39,7 +39,8 @@ type shared struct {
 	strategy  retry.Strategy
 	operation OperationFunc
 	failures  failures
-	inputs    sync.Map // of *inputPlan by reflect.Type
+	inputs    sync.Map  // of *inputPlan by reflect.Type
+	requests  sync.Pool // of *smithyhttp.Request, for attemptOf
 }
 
 var _ aws.RetryerV2 = (*Retryer)(nil)
@@ -87,11 +88,11 @@ func (r *Retryer) MaxAttempts() int {
 func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) error, err error) {
 	if c := callFrom(ctx); c != nil {
 		if c.phase == idle {
-			err = c.begin(ctx, r.shared, r.operationOf(ctx, c.input, limitOf(ctx)))
+			err = c.begin(ctx, r.shared, r.operationOf(ctx, c.input, r.limitOf(ctx)))
 		}
 		return released, err
 	}
-	number, limit := attemptOf(ctx)
+	number, limit := r.attemptOf(ctx)
 	if number > 1 {
 		return released, nil
 	}
@@ -102,8 +103,8 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) erro
 	return r.release(c), nil
 }
 
-func limitOf(ctx context.Context) int {
-	_, limit := attemptOf(ctx)
+func (s *shared) limitOf(ctx context.Context) int {
+	_, limit := s.attemptOf(ctx)
 	return limit
 }
 
@@ -148,7 +149,7 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 	}
 	if c == nil {
 		c = &call{}
-		c.open(ctx, r.shared, r.operationOf(ctx, nil, limitOf(ctx)))
+		c.open(ctx, r.shared, r.operationOf(ctx, nil, r.limitOf(ctx)))
 		c.phase = failed
 	}
 	c.forget()

@@ -3,6 +3,7 @@ package sdktest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -154,13 +155,14 @@ func TestRetryerAloneKnowsServiceRegionAndName(t *testing.T) {
 // TestClientsShareTheStateOfAScope: whoever uses the resource, and however often
 // the function of Load is called.
 func TestClientsShareTheStateOfAScope(t *testing.T) {
-	t.Parallel()
-	for _, setup := range []setup{installed, retryerOnly} {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
 		cfg := setup(t, newScript(fail(400, "ThrottlingException")), hermetic(awsretry.WithMaxAttempts(1), awsretry.WithMode(awsretry.ModeAdaptive)))
+		began := time.Now()
 		require.Error(t, describe(t, cfg)) // makes a client each time
+		require.Zero(t, time.Since(began))
 		require.Error(t, describe(t, cfg))
-		scopes := strategyOf(t, cfg).Snapshot().Scopes
-		require.Len(t, scopes, 2)
-		require.True(t, scopes[1].Limited)
-	}
+		require.Positive(t, time.Since(began), "held back by what the other has learned")
+		require.Len(t, strategyOf(t, cfg).Snapshot().Scopes, 2)
+	})
 }

@@ -231,9 +231,8 @@ func (s *service) cut(w http.ResponseWriter, r *http.Request, body []byte, f fau
 // peers are the client's ends of connections: the service may make a client give up
 // waiting, so that no test waits for a time-out.
 type peers struct {
-	mu   sync.Mutex // guards both
+	mu   sync.Mutex // guards open
 	open map[string]net.Conn
-	made int
 }
 
 func (p *peers) opened(conn net.Conn) net.Conn {
@@ -242,7 +241,6 @@ func (p *peers) opened(conn net.Conn) net.Conn {
 	if p.open == nil {
 		p.open = map[string]net.Conn{}
 	}
-	p.made++
 	p.open[conn.LocalAddr().String()] = conn
 	return &peer{Conn: conn, closed: func() { p.gone(conn) }}
 }
@@ -251,6 +249,13 @@ func (p *peers) gone(conn net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.open, conn.LocalAddr().String())
+}
+
+// left reports how many connections are open.
+func (p *peers) left() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.open)
 }
 
 // giveUp lets the client's read time out.

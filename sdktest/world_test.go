@@ -97,6 +97,15 @@ func generations(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
+// generationOf returns the generation that a test under generations runs in.
+func generationOf(t *testing.T) awsretry.Behavior {
+	t.Helper()
+	if strings.Contains(t.Name(), "AWS_NEW_RETRIES_2026=true") {
+		return awsretry.BehaviorV21
+	}
+	return awsretry.BehaviorV20
+}
+
 // setup makes a config whose clients have a strategy.
 type setup func(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config
 
@@ -173,4 +182,13 @@ func pause(d time.Duration) { sleep(context.Background(), d) }
 func inBubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)
+}
+
+// bodyOf reads the body of a request.
+func bodyOf(r *http.Request) string {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return ""
+	}
+	return string(body)
 }

@@ -1,0 +1,167 @@
+package awssdk_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// answer is what an attempt returns; nil is success.
+type answer func(ctx context.Context) error
+
+func (f answer) HandleFinalize(ctx context.Context, _ middleware.FinalizeInput) (
+	out middleware.FinalizeOutput, metadata middleware.Metadata, err error,
+) {
+	return out, metadata, f(ctx)
+}
+
+// loop runs the retry loop of the SDK around attempts that end with the given
+// errors, and returns how many there were.
+func loop(ctx context.Context, r aws.Retryer, errs ...error) (attempts int, err error) {
+	ctx = awsmiddleware.SetServiceID(ctx, "DynamoDB")
+	ctx = awsmiddleware.SetRegion(ctx, "eu-central-1")
+	in := middleware.FinalizeInput{Request: smithyhttp.NewStackRequest()}
+	_, _, err = sdkretry.NewAttemptMiddleware(r, smithyhttp.RequestCloner).HandleFinalize(ctx, in, answer(func(context.Context) error {
+		attempts++
+		return errs[attempts-1]
+	}))
+	return attempts, err
+}
+
+func strategy(t *testing.T, config standard.Config) *standard.Strategy {
+	t.Helper()
+	if config.Random == nil {
+		config.Random = func() float64 { return 1 }
+	}
+	s, err := standard.New(config)
+	require.NoError(t, err)
+	return s
+}
+
+// failed is an error of a service; each is another one.
+func failed(status int) error { return &serviceError{status} }
+
+type serviceError struct{ status int }
+
+func (*serviceError) Error() string         { return "the service failed" }
+func (e *serviceError) HTTPStatusCode() int { return e.status }
+
+func TestLoopOfTheSDKFollowsTheStrategy(t *testing.T) {
+	for _, flag := range []string{"false", "true"} {
+		t.Setenv("AWS_NEW_RETRIES_2026", flag)
+		synctest.Test(t, func(t *testing.T) {
+			s := strategy(t, standard.Config{})
+			began := time.Now()
+			attempts, err := loop(t.Context(), awssdk.New(s), failed(500), failed(503), nil)
+			require.NoError(t, err)
+			require.Equal(t, 3, attempts)
+			require.Equal(t, 3*time.Second, time.Since(began))
+			require.Equal(t, 495, s.Snapshot().Scopes[1].Quota)
+			require.Equal(t, "dynamodb/eu-central-1", s.Snapshot().Scopes[1].Scope)
+
+			last := failed(404)
+			attempts, err = loop(t.Context(), awssdk.New(s), failed(500), last)
+			require.Equal(t, 2, attempts)
+			require.Equal(t, last, err)
+		})
+	}
+}
+
+func TestNumberOfAttemptsIsTheStrategys(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, 3, awssdk.New(strategy(t, standard.Config{})).MaxAttempts())
+	require.Equal(t, 7, awssdk.New(strategy(t, standard.Config{MaxAttempts: 7})).MaxAttempts())
+}
+
+// TestErrorOutsideALoopIsJudged: programs ask retryers whether an error may be
+// retried, and that costs nothing.
+func TestErrorOutsideALoopIsJudged(t *testing.T) {
+	t.Parallel()
+	s := strategy(t, standard.Config{})
+	r := awssdk.New(s)
+	require.True(t, r.IsErrorRetryable(failed(500)))
+	require.False(t, r.IsErrorRetryable(failed(404)))
+	require.False(t, r.IsErrorRetryable(context.Canceled))
+	require.False(t, r.IsErrorRetryable(nil))
+	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
+	require.NoError(t, r.GetInitialToken()(nil))
+}
+
+// TestRetryOutsideALoopWaits: whoever calls the methods by hand.
+func TestRetryOutsideALoopWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := strategy(t, standard.Config{})
+		r := awssdk.New(s)
+		began := time.Now()
+		release, err := r.GetRetryToken(t.Context(), failed(500))
+		require.NoError(t, err)
+		require.Equal(t, time.Second, time.Since(began))
+		require.Equal(t, 495, s.Snapshot().Scopes[0].Quota)
+		require.NoError(t, release(nil))
+		require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
+		delay, err := r.RetryDelay(1, failed(500))
+		require.NoError(t, err)
+		require.LessOrEqual(t, delay, time.Duration(0))
+	})
+}
+
+// denying is a strategy that has no tokens.
+type denying struct{ retry.Strategy }
+
+var errDenied = errors.New("denied")
+
+func (denying) AcquireInitialToken(context.Context, retry.Operation) (retry.Token, error) {
+	return retry.Token{}, errDenied
+}
+
+func TestWithoutATokenThereIsOneAttempt(t *testing.T) {
+	t.Parallel()
+	first := failed(500)
+	attempts, err := loop(t.Context(), awssdk.New(denying{}), first)
+	require.Equal(t, 1, attempts)
+	require.Equal(t, first, err)
+	_, err = loop(t.Context(), awssdk.New(denying{}), nil)
+	require.NoError(t, err)
+}
+
+// TestErrorsThatNobodyAsksAboutAreForgotten: another retryer may answer for this
+// one. What is kept for them is bounded, and the strategy hears of them at last.
+func TestErrorsThatNobodyAsksAboutAreForgotten(t *testing.T) {
+	t.Parallel()
+	ended := 0
+	s := strategy(t, standard.Config{Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+		if e.Kind == retry.AttemptEnded {
+			ended++
+		}
+	})})
+	r := silencer{awssdk.New(s)}
+	for range 3500 {
+		_, err := loop(t.Context(), r, failed(500))
+		require.Error(t, err)
+	}
+	require.Equal(t, 2000, ended, "the other 1500 are kept")
+}
+
+// silencer lets nothing be retried, and does not ask.
+type silencer struct{ *awssdk.Retryer }
+
+func (silencer) IsErrorRetryable(error) bool { return false }
+
+func TestNewWantsAStrategy(t *testing.T) {
+	t.Parallel()
+	require.PanicsWithValue(t, "awssdk: New without a strategy", func() { awssdk.New(nil) })
+}

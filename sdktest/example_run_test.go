@@ -1,0 +1,10 @@
+package sdktest
+
+import "testing"
+
+// TestExamplesRun runs those whose output depends on the environment.
+func TestExamplesRun(t *testing.T) {
+	home(t)
+	Example()
+	Example_retryer()
+}

@@ -1,0 +1,99 @@
+package sdktest
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net/http"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// All clients that are made from a config retry as its settings say.
+func Example() {
+	ctx := context.Background()
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := awssdk.Install(&cfg); err != nil {
+		log.Fatal(err)
+	}
+	tables, buckets := dynamodb.NewFromConfig(cfg), s3.NewFromConfig(cfg)
+
+	fmt.Println(tables.Options().Retryer.MaxAttempts(), buckets.Options().Retryer.MaxAttempts())
+}
+
+// Where no middleware can be added, a plain retryer does.
+func Example_retryer() {
+	ctx := context.Background()
+	retryer, err := awssdk.Load(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryer(retryer))
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	fmt.Println(s3.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
+}
+
+// Two tables on one client do not disturb each other.
+func Example_twoTables() {
+	ctx := context.Background()
+	cfg := configFor(answerFunc(func(r *http.Request) (*http.Response, error) {
+		if strings.Contains(bodyOf(r), `"busy"`) {
+			return jsonError(400, "ProvisionedThroughputExceededException"), nil
+		}
+		return response(200, "{}"), nil
+	}))
+
+	strategy, err := awsretry.Load(ctx, awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithMaxAttempts(1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := awssdk.Install(&cfg, awssdk.WithStrategy(strategy)); err != nil {
+		log.Fatal(err)
+	}
+	client := dynamodb.NewFromConfig(cfg)
+	for _, table := range []string{"busy", "quiet"} {
+		_, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+		fmt.Println(table, err == nil)
+	}
+	for _, scope := range strategy.Snapshot().Scopes[1:] {
+		fmt.Printf("%s: held back: %t\n", scope.Scope, scope.Limited)
+	}
+	// Output:
+	// busy false
+	// quiet true
+	// dynamodb/eu-central-1/busy: held back: true
+	// dynamodb/eu-central-1/quiet: held back: false
+}
+
+// The scope of a call may be anything: by a function for all calls, or by the
+// context for one.
+func Example_scopes() {
+	cfg := configFor(nil)
+	ctx := context.Background()
+	err := awssdk.Install(&cfg, awssdk.WithOperation(
+		func(_ context.Context, op retry.Operation, input any) retry.Operation {
+			if _, ok := input.(*s3.PutObjectInput); ok {
+				op.Resource += " uploads" // apart from the downloads of the bucket
+			}
+			return op
+		}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx = awssdk.WithScope(ctx, "tenant 7")
+	_ = ctx
+}
