@@ -69,7 +69,7 @@ func (c *call) open(ctx context.Context, s *shared, op retry.Operation) {
 // ended reports how the attempt went, once for each.
 func (c *call) ended(err error) {
 	if c.phase != sent {
-		return // of a call with another retryer
+		return // told already
 	}
 	c.previous, c.err, c.phase = c.err, err, failed
 	if err == nil {
@@ -154,6 +154,7 @@ func (c *call) wait(ctx context.Context) error {
 // attempted is ended for a middleware. It returns the error, which is this call's
 // alone from then on.
 func (c *call) attempted(err error) error {
+	c.forget() // the attempt before, if the loop has not asked about it
 	c.ended(err)
 	if err == nil {
 		return nil

@@ -21,9 +21,6 @@ func addMiddlewares(stack *middleware.Stack) error {
 	if _, ok := stack.Finalize.Get(loopID); !ok {
 		return nil
 	}
-	if _, ok := stack.Initialize.Get(callMiddleware{}.ID()); ok {
-		return nil
-	}
 	return errors.Join(
 		stack.Initialize.Add(callMiddleware{}, middleware.After),
 		stack.Finalize.Insert(endMiddleware{}, loopID, middleware.Before),

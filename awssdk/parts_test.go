@@ -7,8 +7,13 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -40,7 +45,7 @@ func FuzzParseAttempt(f *testing.F) {
 }
 
 // unhashable is an error that cannot be the key of a map.
-type unhashable struct{ lines []string }
+type unhashable []string
 
 func (unhashable) Error() string { return "several lines" }
 
@@ -52,14 +57,102 @@ func TestFailureIsFoundUnderWhatWrapsIt(t *testing.T) {
 	require.Nil(t, found)
 	require.True(t, f.add(first, c))
 	require.False(t, f.add(first, &call{}), "known already")
-	require.False(t, f.add(unhashable{}, c))
-	found, _ = f.take(unhashable{})
+	require.False(t, f.add(unhashable(nil), c))
+	found, _ = f.take(unhashable(nil))
 	require.Nil(t, found)
 	found, key := f.take(&uniqueError{first})
 	require.Same(t, c, found)
 	require.Equal(t, first, key)
 	found, _ = f.take(first)
 	require.Nil(t, found, "taken")
+}
+
+// inside runs the loop of the SDK with the middlewares around it and in it, and
+// returns the call that they made.
+func inside(t *testing.T, r aws.Retryer, errs ...error) (c *call, err error) {
+	t.Helper()
+	stack := middleware.NewStack("Test", smithyhttp.NewStackRequest)
+	require.NoError(t, stack.Finalize.Add(sdkretry.NewAttemptMiddleware(r, smithyhttp.RequestCloner), middleware.After))
+	require.NoError(t, addMiddlewares(stack))
+	handler := middleware.HandlerFunc(func(ctx context.Context, _ any) (any, middleware.Metadata, error) {
+		c = callFrom(ctx)
+		err := errs[0]
+		errs = errs[1:]
+		return nil, middleware.Metadata{}, err
+	})
+	_, _, err = middleware.DecorateHandler(handler, stack).Handle(t.Context(), nil)
+	return c, err
+}
+
+// answering says of every error that it is to be retried, and does not ask.
+type answering struct{ *Retryer }
+
+func (answering) IsErrorRetryable(error) bool { return true }
+
+func TestNothingIsKeptOfACallThatHasEnded(t *testing.T) {
+	t.Parallel()
+	shared := errors.New("shared")
+	for _, errs := range [][]error{
+		{nil},
+		{errors.New("first"), nil},
+		{errors.New("first"), errors.New("second"), nil},
+		{errors.New("first"), errors.New("second"), errors.New("third")},
+		{shared, shared, shared},
+		{unhashable(nil), unhashable(nil), nil},
+	} {
+		s, err := standard.New(standard.Config{Base: 1})
+		require.NoError(t, err)
+		r := New(s)
+		wanted := errs[len(errs)-1]
+		c, err := inside(t, answering{r}, errs...)
+		require.Equal(t, wanted == nil, err == nil)
+		require.Equal(t, over, c.phase)
+		require.Empty(t, r.failures.young)
+		require.Empty(t, r.failures.old)
+	}
+}
+
+func TestOutcomeOfAnAttemptIsToldOnce(t *testing.T) {
+	t.Parallel()
+	s, err := standard.New(standard.Config{})
+	require.NoError(t, err)
+	r := New(s)
+	release, err := r.GetAttemptToken(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, release(nil))
+	require.NoError(t, release(errors.New("late")))
+	require.Empty(t, r.failures.young)
+}
+
+// impatient has an attempt token of its own.
+type impatient struct{ *Retryer }
+
+func (impatient) GetAttemptToken(context.Context) (func(error) error, error) { return released, nil }
+
+func TestRetryerAroundMayWaitForAttemptsItself(t *testing.T) {
+	t.Parallel()
+	s, err := standard.New(standard.Config{Base: 1, MaxAttempts: 2})
+	require.NoError(t, err)
+	_, err = inside(t, impatient{New(s)}, temporary{errors.New("first")}, temporary{errors.New("second")})
+	require.Error(t, err)
+	require.Equal(t, 495, s.Snapshot().Scopes[0].Quota, "retries are the strategy's still")
+}
+
+// temporary is an error that is retried.
+type temporary struct{ error }
+
+func (temporary) Temporary() bool { return true }
+
+func (e temporary) Unwrap() error { return e.error }
+
+// TestReasonIsTheStrategysNotTheServices: the error of an attempt may come from
+// another strategy, that of its credentials for example.
+func TestReasonIsTheStrategysNotTheServices(t *testing.T) {
+	t.Parallel()
+	s, err := standard.New(standard.Config{QuotaCapacity: new(0)})
+	require.NoError(t, err)
+	_, err = inside(t, New(s), temporary{&retry.Error{Reason: retry.ErrNotRetryable}})
+	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
 }
 
 type getItemInput struct {

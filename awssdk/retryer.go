@@ -152,7 +152,6 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 		c.open(ctx, r.shared, r.operationOf(ctx, nil, r.limitOf(ctx)))
 		c.phase = failed
 	}
-	c.forget()
 	c.ctx = ctx
 	c.force(opErr)
 	if err := c.again(ctx); err != nil {

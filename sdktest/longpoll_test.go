@@ -57,3 +57,22 @@ func TestLongPollIsSlowedDownOnceWhenTheQuotaIsEmpty(t *testing.T) {
 		}
 	})
 }
+
+func TestLongPollMayBeCanceledWhileItIsSlowedDown(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		cfg := setup(t, newScript(fail(500, "")), hermetic(always(), awsretry.WithBehavior(awsretry.BehaviorV21),
+			awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(0)}})))
+		queue := aws.String("https://sqs.test/1/jobs")
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			pause(20 * time.Millisecond)
+			cancel()
+		}()
+		began := time.Now()
+		_, err := sqs.NewFromConfig(cfg).ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: queue})
+		require.Equal(t, 20*time.Millisecond, time.Since(began))
+		require.ErrorIs(t, err, retry.ErrQuotaExhausted)
+		require.ErrorIs(t, err, context.Canceled)
+	})
+}

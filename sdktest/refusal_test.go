@@ -113,15 +113,16 @@ func TestCancelBetweenAttemptsKeepsTheServiceError(t *testing.T) {
 		inBubble(t, func(t *testing.T) {
 			t.Helper()
 			ctx, cancel := context.WithCancel(t.Context())
-			cfg := installed(t, newScript(throttle), hermetic(always(), awsretry.WithMode(awsretry.ModeAdaptive),
-				awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-					if e.Kind == retry.SendWaitEnded {
-						cancel() // GetRetryToken grants the retry, and then the caller is gone
-					}
-				}))))
-			err := describeWith(ctx, cfg)
+			option, kept := adaptiveMode(standard.Config{Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.SendWaitEnded {
+					cancel() // GetRetryToken grants the retry, and then the caller is gone
+				}
+			})})
+			err := describeWith(ctx, installed(t, newScript(throttle), option))
 			requireThrottle(t, err)
 			require.ErrorIs(t, err, context.Canceled)
+			require.EqualValues(t, 2, kept.acquired.Load())
+			require.EqualValues(t, 2, kept.reported.Load(), "it had its token")
 		})
 	})
 }

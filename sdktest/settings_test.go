@@ -146,3 +146,23 @@ func TestStrategyThatSaysNoNumberLimitsItself(t *testing.T) {
 		require.Equal(t, 4, s.requests())
 	})
 }
+
+// TestWhatTheSDKResolvedIsResolvedAgain: it is not taken for what code has said.
+func TestWhatTheSDKResolvedIsResolvedAgain(t *testing.T) {
+	home(t)
+	cfg, err := config.LoadDefaultConfig(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, aws.RetryModeStandard, cfg.RetryMode)
+	elsewhere := map[string]string{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "6"}
+	require.NoError(t, awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithEnv(func(name string) (string, bool) {
+		value, ok := elsewhere[name]
+		return value, ok
+	}))))
+	require.Equal(t, "adaptive", strategyOf(t, cfg).Snapshot().Mode)
+	require.Equal(t, 6, cfg.Retryer().MaxAttempts())
+
+	t.Setenv("AWS_MAX_ATTEMPTS", "-1") // which the SDK takes
+	cfg, err = config.LoadDefaultConfig(t.Context())
+	require.NoError(t, err)
+	require.ErrorContains(t, awssdk.Install(&cfg), "AWS_MAX_ATTEMPTS")
+}
