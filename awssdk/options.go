@@ -72,5 +72,5 @@ func (o options) load(ctx context.Context, before ...awsretry.Option) (*Retryer,
 		}
 		o.strategy = strategy
 	}
-	return New(o.strategy, WithOperation(o.operation)), nil
+	return New(o.strategy, WithOperation(o.operation))
 }

@@ -67,6 +67,13 @@ func TestFailureIsFoundUnderWhatWrapsIt(t *testing.T) {
 	require.Nil(t, found, "taken")
 }
 
+func retryer(t *testing.T, s retry.Strategy) *Retryer {
+	t.Helper()
+	r, err := New(s)
+	require.NoError(t, err)
+	return r
+}
+
 // inside runs the loop of the SDK with the middlewares around it and in it, and
 // returns the call that they made.
 func inside(t *testing.T, r aws.Retryer, errs ...error) (c *call, err error) {
@@ -102,7 +109,7 @@ func TestNothingIsKeptOfACallThatHasEnded(t *testing.T) {
 	} {
 		s, err := standard.New(standard.Config{Base: 1})
 		require.NoError(t, err)
-		r := New(s)
+		r := retryer(t, s)
 		wanted := errs[len(errs)-1]
 		c, err := inside(t, answering{r}, errs...)
 		require.Equal(t, wanted == nil, err == nil)
@@ -116,7 +123,7 @@ func TestOutcomeOfAnAttemptIsToldOnce(t *testing.T) {
 	t.Parallel()
 	s, err := standard.New(standard.Config{})
 	require.NoError(t, err)
-	r := New(s)
+	r := retryer(t, s)
 	release, err := r.GetAttemptToken(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, release(nil))
@@ -133,7 +140,7 @@ func TestRetryerAroundMayWaitForAttemptsItself(t *testing.T) {
 	t.Parallel()
 	s, err := standard.New(standard.Config{Base: 1, MaxAttempts: 2})
 	require.NoError(t, err)
-	_, err = inside(t, impatient{New(s)}, temporary{errors.New("first")}, temporary{errors.New("second")})
+	_, err = inside(t, impatient{retryer(t, s)}, temporary{errors.New("first")}, temporary{errors.New("second")})
 	require.Error(t, err)
 	require.Equal(t, 495, s.Snapshot().Scopes[0].Quota, "retries are the strategy's still")
 }
@@ -151,7 +158,7 @@ func TestReasonIsTheStrategysNotTheServices(t *testing.T) {
 	t.Parallel()
 	s, err := standard.New(standard.Config{QuotaCapacity: new(0)})
 	require.NoError(t, err)
-	_, err = inside(t, New(s), temporary{&retry.Error{Reason: retry.ErrNotRetryable}})
+	_, err = inside(t, retryer(t, s), temporary{&retry.Error{Reason: retry.ErrNotRetryable}})
 	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
 }
 
@@ -186,7 +193,7 @@ func TestResourceOfOddInputsIsEmpty(t *testing.T) {
 
 func TestRetryerIsSetWhereAClientHasOne(t *testing.T) {
 	t.Parallel()
-	r := New(struct{ retry.Strategy }{})
+	r := retryer(t, struct{ retry.Strategy }{})
 	require.NotPanics(t, func() {
 		nameService("X", nil)
 		nameService("X", 1)

@@ -2,6 +2,7 @@ package awssdk
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -45,13 +46,13 @@ type shared struct {
 
 var _ aws.RetryerV2 = (*Retryer)(nil)
 
-// New returns a retryer over the strategy. Of the options it knows
-// [WithOperation]. It panics if the strategy is nil, as any use of it would.
-func New(strategy retry.Strategy, opts ...Option) *Retryer {
+// New returns a retryer over the strategy, which must not be nil. Of the options
+// only [WithOperation] matters.
+func New(strategy retry.Strategy, opts ...Option) (*Retryer, error) {
 	if strategy == nil {
-		panic("awssdk: New without a strategy")
+		return nil, errors.New("awssdk: New without a strategy")
 	}
-	return &Retryer{shared: &shared{strategy: strategy, operation: collect(opts).operation}}
+	return &Retryer{shared: &shared{strategy: strategy, operation: collect(opts).operation}}, nil
 }
 
 // Strategy returns the strategy, whose Snapshot tells about its scopes.

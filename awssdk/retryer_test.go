@@ -51,6 +51,13 @@ func strategy(t *testing.T, config standard.Config) *standard.Strategy {
 	return s
 }
 
+func retryer(t *testing.T, s retry.Strategy) *awssdk.Retryer {
+	t.Helper()
+	r, err := awssdk.New(s)
+	require.NoError(t, err)
+	return r
+}
+
 // failed is an error of a service; each is another one.
 func failed(status int) error { return &serviceError{status} }
 
@@ -65,7 +72,7 @@ func TestLoopOfTheSDKFollowsTheStrategy(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := strategy(t, standard.Config{})
 			began := time.Now()
-			attempts, err := loop(t.Context(), awssdk.New(s), failed(500), failed(503), nil)
+			attempts, err := loop(t.Context(), retryer(t, s), failed(500), failed(503), nil)
 			require.NoError(t, err)
 			require.Equal(t, 3, attempts)
 			require.Equal(t, 3*time.Second, time.Since(began))
@@ -73,7 +80,7 @@ func TestLoopOfTheSDKFollowsTheStrategy(t *testing.T) {
 			require.Equal(t, "dynamodb/eu-central-1", s.Snapshot().Scopes[1].Scope)
 
 			last := failed(404)
-			attempts, err = loop(t.Context(), awssdk.New(s), failed(500), last)
+			attempts, err = loop(t.Context(), retryer(t, s), failed(500), last)
 			require.Equal(t, 2, attempts)
 			require.Equal(t, last, err)
 		})
@@ -82,8 +89,8 @@ func TestLoopOfTheSDKFollowsTheStrategy(t *testing.T) {
 
 func TestNumberOfAttemptsIsTheStrategys(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, 3, awssdk.New(strategy(t, standard.Config{})).MaxAttempts())
-	require.Equal(t, 7, awssdk.New(strategy(t, standard.Config{MaxAttempts: 7})).MaxAttempts())
+	require.Equal(t, 3, retryer(t, strategy(t, standard.Config{})).MaxAttempts())
+	require.Equal(t, 7, retryer(t, strategy(t, standard.Config{MaxAttempts: 7})).MaxAttempts())
 }
 
 // TestErrorOutsideALoopIsJudged: programs ask retryers whether an error may be
@@ -91,7 +98,7 @@ func TestNumberOfAttemptsIsTheStrategys(t *testing.T) {
 func TestErrorOutsideALoopIsJudged(t *testing.T) {
 	t.Parallel()
 	s := strategy(t, standard.Config{})
-	r := awssdk.New(s)
+	r := retryer(t, s)
 	require.True(t, r.IsErrorRetryable(failed(500)))
 	require.False(t, r.IsErrorRetryable(failed(404)))
 	require.False(t, r.IsErrorRetryable(context.Canceled))
@@ -105,7 +112,7 @@ func TestRetryOutsideALoopWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := strategy(t, standard.Config{})
-		r := awssdk.New(s)
+		r := retryer(t, s)
 		began := time.Now()
 		release, err := r.GetRetryToken(t.Context(), failed(500))
 		require.NoError(t, err)
@@ -131,10 +138,10 @@ func (denying) AcquireInitialToken(context.Context, retry.Operation) (retry.Toke
 func TestWithoutATokenThereIsOneAttempt(t *testing.T) {
 	t.Parallel()
 	first := failed(500)
-	attempts, err := loop(t.Context(), awssdk.New(denying{}), first)
+	attempts, err := loop(t.Context(), retryer(t, denying{}), first)
 	require.Equal(t, 1, attempts)
 	require.Equal(t, first, err)
-	_, err = loop(t.Context(), awssdk.New(denying{}), nil)
+	_, err = loop(t.Context(), retryer(t, denying{}), nil)
 	require.NoError(t, err)
 }
 
@@ -148,7 +155,7 @@ func TestErrorsThatNobodyAsksAboutAreForgotten(t *testing.T) {
 			ended++
 		}
 	})})
-	r := silencer{awssdk.New(s)}
+	r := silencer{retryer(t, s)}
 	for range 3500 {
 		_, err := loop(t.Context(), r, failed(500))
 		require.Error(t, err)
@@ -163,5 +170,6 @@ func (silencer) IsErrorRetryable(error) bool { return false }
 
 func TestNewWantsAStrategy(t *testing.T) {
 	t.Parallel()
-	require.PanicsWithValue(t, "awssdk: New without a strategy", func() { awssdk.New(nil) })
+	_, err := awssdk.New(nil)
+	require.EqualError(t, err, "awssdk: New without a strategy")
 }

@@ -108,10 +108,16 @@ func TestLimiterHearsOfEveryAttemptOnce(t *testing.T) {
 			{"client error after a retry", []answerFunc{fail(500, ""), fail(400, "ValidationException")}, 2, 0, 495},
 			{"no connection", []answerFunc{refuse(syscall.ECONNREFUSED)}, 3, 0, 490},
 		} {
-			option, kept := adaptiveMode(standard.Config{})
+			var told int64
+			option, kept := adaptiveMode(standard.Config{Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.AttemptEnded {
+					told++
+				}
+			})})
 			s := newScript(c.answers...)
 			cfg := setup(t, s, option)
 			_ = describe(t, cfg)
+			require.Equal(t, c.attempts, told, c.name)
 			require.EqualValues(t, c.attempts, s.requests(), c.name)
 			require.Equal(t, c.attempts, kept.acquired.Load(), c.name)
 			require.Equal(t, c.attempts, kept.reported.Load(), c.name)
