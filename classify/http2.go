@@ -37,10 +37,10 @@ func isLostConnection(err error) bool {
 
 // saysLostConnection is the one place where a text decides: the server said GOAWAY,
 // or refused a stream whose body net/http cannot send again, or the connection was
-// lost. In Go 1.26 these errors have types that are not exported, no methods and
+// lost, perhaps in the middle of a status line. In Go 1.26 these errors have types that are not exported, no methods and
 // no sentinels. Those of golang.org/x/net/http2 have the same texts.
 func saysLostConnection(text string) bool {
-	if text == "http: server closed idle connection" {
+	if text == "http: server closed idle connection" || strings.HasPrefix(text, "malformed HTTP status code ") {
 		return true
 	}
 	rest, ok := strings.CutPrefix(text, "http2: ")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/textproto"
 	"net/url"
 	"runtime"
 	"syscall"
@@ -133,6 +134,11 @@ func (f *facts) listenTransport(err error) {
 //
 //nolint:errorlint // one error of the walk
 func (f *facts) readSilent(err error) {
+	if _, cut := err.(textproto.ProtocolError); cut {
+		// Header lines that are none: most often the answer ended in the middle of one.
+		f.said |= disconnected
+		return
+	}
 	switch err {
 	case context.Canceled:
 		f.said |= endedByCaller

@@ -256,3 +256,30 @@ func TestCallersThatCancelTheDial(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, classify.None(), verdictOf(err), err)
 }
+
+// What is cut in the middle of a header line has no name of its own in net/http: it
+// is a header line without a colon.
+func TestAnswerThatIsCutInItsHeaderIsLost(t *testing.T) {
+	t.Parallel()
+	for _, sent := range []string{
+		"HTTP/1.1 200 OK\r\nX-Cut", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-C", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 20",
+	} {
+		t.Run(sent, func(t *testing.T) {
+			t.Parallel()
+			listener := listen(t)
+			go func() {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = io.WriteString(conn, sent)
+				_, _ = io.CopyN(io.Discard, conn, 1) // so that closing does not reset
+				_ = conn.Close()
+			}()
+			client, _ := newClient(t)
+			err := get(t.Context(), t, client, "http://"+listener.Addr().String())
+			require.Error(t, err)
+			require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(err), "%v", err)
+		})
+	}
+}
