@@ -1,4 +1,6 @@
-package bench
+//go:build unix
+
+package micro
 
 import (
 	"syscall"

@@ -1,0 +1,103 @@
+package micro
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsretryer "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// callGroups is a whole call: GetItem of a DynamoDB client, over loopback, to a
+// server that knows one item. The least for it is the same request without the SDK.
+func callGroups() []group {
+	return []group{
+		{"mode=standard", []subject{
+			{sdk, getItem(func() aws.Retryer { return awsretryer.NewStandard() })},
+			{limit, bareRequest},
+		}},
+		{"mode=adaptive", []subject{
+			{sdk, getItem(func() aws.Retryer { return awsretryer.NewAdaptiveMode() })},
+			{limit, bareRequest},
+		}},
+	}
+}
+
+func BenchmarkCall(b *testing.B) { measure(b, callGroups()) }
+
+const item = `{"Item":{"id":{"S":"1"},"name":{"S":"one"}}}`
+
+// table serves the item.
+func table(tb testing.TB) *httptest.Server {
+	tb.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		_, _ = io.WriteString(w, item)
+	}))
+	tb.Cleanup(server.Close)
+	return server
+}
+
+// pooled keeps a connection for every goroutine of a benchmark.
+func pooled(tb testing.TB) *http.Client {
+	tb.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 16}
+	tb.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+func getItem(newRetryer func() aws.Retryer) func(testing.TB) round {
+	return func(tb testing.TB) round {
+		tb.Helper()
+		client := dynamodb.NewFromConfig(loopback(tb, newRetryer))
+		return func(ctx context.Context) error {
+			out, err := client.GetItem(ctx, &dynamodb.GetItemInput{
+				TableName: aws.String("table"),
+				Key:       map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}},
+			})
+			if err == nil && len(out.Item) != 2 {
+				err = fmt.Errorf("got %d attributes", len(out.Item))
+			}
+			return err
+		}
+	}
+}
+
+// loopback is the configuration of a client of a new server.
+func loopback(tb testing.TB, newRetryer func() aws.Retryer) aws.Config {
+	tb.Helper()
+	return aws.Config{
+		Region:       "eu-central-1",
+		BaseEndpoint: aws.String(table(tb).URL),
+		HTTPClient:   pooled(tb),
+		Retryer:      newRetryer,
+		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "key"}, nil
+		}),
+	}
+}
+
+func bareRequest(tb testing.TB) round {
+	tb.Helper()
+	server, client := table(tb), pooled(tb)
+	return func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, http.NoBody)
+		if err != nil {
+			return err
+		}
+		answer, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		_, err = io.ReadAll(answer.Body)
+		return err
+	}
+}

@@ -1,0 +1,113 @@
+package micro
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// What the machine needs for the smallest steps there are. All goroutines share one
+// counter, lock and so on, as the operations of a client share its strategy.
+
+func limitGroups() []group {
+	return []group{{"step=smallest", []subject{
+		{"empty-call", ready(emptyCall)},
+		{"atomic-load", atomicLoad},
+		{"atomic-add", atomicAdd},
+		{"compare-and-swap", compareAndSwap},
+		{"mutex", mutex},
+		{"clock-reading", ready(readClock)},
+	}}}
+}
+
+func BenchmarkLimits(b *testing.B) { measure(b, limitGroups()) }
+
+func emptyCall(context.Context) error { return nil }
+
+func atomicLoad(testing.TB) round {
+	var n atomic.Int64
+	return func(context.Context) error {
+		if n.Load() < 0 {
+			return errNever
+		}
+		return nil
+	}
+}
+
+func atomicAdd(testing.TB) round {
+	var n atomic.Int64
+	return func(context.Context) error {
+		n.Add(1)
+		return nil
+	}
+}
+
+// compareAndSwap tries until it has swapped.
+func compareAndSwap(testing.TB) round {
+	var n atomic.Int64
+	return func(context.Context) error {
+		for {
+			if have := n.Load(); n.CompareAndSwap(have, have+1) {
+				return nil
+			}
+		}
+	}
+}
+
+func mutex(testing.TB) round {
+	var mu sync.Mutex
+	n := 0
+	return func(context.Context) error {
+		mu.Lock()
+		n++
+		mu.Unlock()
+		return nil
+	}
+}
+
+func readClock(context.Context) error {
+	if time.Now().IsZero() {
+		return errNever
+	}
+	return nil
+}
+
+// twoEvents is the least for an attempt that is limited by a rate: the clock is
+// read when it is sent and when it is answered, and the answer changes what all
+// attempts share.
+func twoEvents(testing.TB) round {
+	var mu sync.Mutex
+	var last time.Time
+	return func(context.Context) error {
+		sent := time.Now()
+		answered := time.Now()
+		mu.Lock()
+		defer mu.Unlock()
+		if last = answered; sent.After(last) {
+			return errNever
+		}
+		return nil
+	}
+}
+
+// twoAtomicsAndRandom is the least for a retry: its cost is taken and given back,
+// and its jitter drawn.
+func twoAtomicsAndRandom(testing.TB) round {
+	var quota atomic.Int64
+	return func(context.Context) error {
+		quota.Add(-5)
+		jitter := rand.Float64()
+		quota.Add(5)
+		if jitter < 0 {
+			return errNever
+		}
+		return nil
+	}
+}
+
+// errNever keeps the compiler from leaving out what is measured.
+var errNever = errors.New("this cannot be")

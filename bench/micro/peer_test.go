@@ -1,0 +1,169 @@
+package micro
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsretryer "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// retryer is a strategy, driven through its own interface: what a loop around it
+// calls, without the loop.
+type retryer interface {
+	// succeed is an operation that succeeds at once.
+	succeed(ctx context.Context) error
+	// retryOnce is an operation that is retried once. The failure is one that
+	// retryOnce does not have to classify, unless classified.
+	retryOnce(ctx context.Context, classified bool) error
+	// throttle is an attempt that the service throttles.
+	throttle(ctx context.Context) error
+}
+
+// Neither of the two may wait: a benchmark that had to wait for send tokens, or
+// measured a delay, would end with an error.
+
+func ourStandard(tb testing.TB) retryer {
+	tb.Helper()
+	s, err := standard.New(standard.Config{})
+	require.NoError(tb, err)
+	return strategy{s}
+}
+
+func ourAdaptive(tb testing.TB) retryer {
+	tb.Helper()
+	s, err := adaptive.New(adaptive.Config{NoSendWait: true})
+	require.NoError(tb, err)
+	return strategy{s}
+}
+
+func sdkStandard(testing.TB) retryer { return sdkRetryer{awsretryer.NewStandard()} }
+
+func sdkAdaptive(testing.TB) retryer {
+	return sdkRetryer{awsretryer.NewAdaptiveMode(func(o *awsretryer.AdaptiveModeOptions) {
+		o.FailOnNoAttemptTokens = true
+	})}
+}
+
+type strategy struct{ retry.Strategy }
+
+func (s strategy) succeed(ctx context.Context) error {
+	token, err := s.AcquireInitialToken(ctx, retry.Operation{})
+	if err != nil {
+		return err
+	}
+	if err := token.Wait(ctx); err != nil {
+		return err
+	}
+	return s.RecordSuccess(token)
+}
+
+func (s strategy) retryOnce(ctx context.Context, classified bool) error {
+	token, err := s.AcquireInitialToken(ctx, retry.Operation{})
+	if err != nil {
+		return err
+	}
+	if err := token.Wait(ctx); err != nil {
+		return err
+	}
+	failure := errJudgedServer
+	if classified {
+		failure = errServer
+	}
+	if token, err = s.RefreshRetryToken(ctx, token, failure); err != nil {
+		return err
+	}
+	if err := token.WithoutDelay().Wait(ctx); err != nil {
+		return err
+	}
+	return s.RecordSuccess(token)
+}
+
+func (s strategy) throttle(ctx context.Context) error {
+	token, err := s.AcquireInitialToken(ctx, retry.Operation{})
+	if err != nil {
+		return err
+	}
+	if err := token.Wait(ctx); err != nil {
+		return err
+	}
+	return s.RecordFailure(token, errThrottle)
+}
+
+// sdkRetryer calls a retryer as the SDK's middleware does, without the sleep.
+type sdkRetryer struct{ aws.RetryerV2 }
+
+func (r sdkRetryer) succeed(ctx context.Context) error {
+	release, err := r.GetAttemptToken(ctx)
+	if err != nil {
+		return err
+	}
+	return release(nil)
+}
+
+func (r sdkRetryer) retryOnce(ctx context.Context, classified bool) error {
+	if err := r.attempt(ctx, errServer); err != nil {
+		return err
+	}
+	if classified && !r.IsErrorRetryable(errServer) {
+		return errServer
+	}
+	releaseRetry, err := r.GetRetryToken(ctx, errServer)
+	if err != nil {
+		return err
+	}
+	if _, err := r.RetryDelay(1, errServer); err != nil {
+		return err
+	}
+	release, err := r.GetAttemptToken(ctx)
+	if err != nil {
+		return err
+	}
+	if err := releaseRetry(nil); err != nil {
+		return err
+	}
+	return release(nil)
+}
+
+func (r sdkRetryer) throttle(ctx context.Context) error { return r.attempt(ctx, errThrottle) }
+
+// attempt is one that ends with the error.
+func (r sdkRetryer) attempt(ctx context.Context, failure error) error {
+	release, err := r.GetAttemptToken(ctx)
+	if err != nil {
+		return err
+	}
+	if err := release(failure); err != nil && !errors.Is(err, failure) {
+		return err
+	}
+	return nil
+}
+
+var errJudgedServer error = &classify.JudgedError{Verdict: classify.RetryAs(classify.Server), Err: errServer}
+
+// throttled prepares an adaptive retryer for successes after a throttle: it has
+// measured the rate of this very loop for more than a second when the throttle
+// comes, and its bucket holds far more tokens than a benchmark takes.
+func throttled(make func(testing.TB) retryer) func(testing.TB) round {
+	return func(tb testing.TB) round {
+		tb.Helper()
+		r := make(tb)
+		for begin := time.Now(); time.Since(begin) < 1100*time.Millisecond; {
+			for range 1000 {
+				require.NoError(tb, r.succeed(tb.Context()))
+			}
+		}
+		require.NoError(tb, r.throttle(tb.Context()))
+		require.NoError(tb, clock.System{}.Sleep(tb.Context(), 600*time.Millisecond))
+		return r.succeed
+	}
+}
