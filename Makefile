@@ -36,8 +36,8 @@ endif
 LINT := .bin/$(firstword $(shell go env GOVERSION))/golangci-lint
 lint_here = "$(CURDIR)/$(LINT)"
 
-BENCH ?= .
-COUNT ?= 1
+ROUNDS ?= 10
+SEEDS ?= 5
 FUZZTIME ?= 10s
 
 # $(call in,MODULES,COMMAND) is one recipe line for each module, so that make stops at the first that fails.
@@ -89,8 +89,12 @@ fix: ## rewrite outdated idioms
 	$(call in,$(CODE),go fix ./...)
 
 .PHONY: bench
-bench: ## run the core's benchmarks matching BENCH, COUNT times; compare runs with go tool -modfile=tools/go.mod benchstat
-	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
+bench: ## measure small steps beside the peers, in ROUNDS rounds, and write bench/RESULTS.md; about ten minutes
+	cd bench && go run ./report -rounds $(ROUNDS) micro
+
+.PHONY: bench-effect
+bench-effect: ## play everybody in virtual time, SEEDS times, and write bench/RESULTS-effect.md; about six minutes
+	cd bench && go run ./report -rounds $(SEEDS) effect
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME
@@ -103,7 +107,7 @@ work: ## write a go.work over all modules for editors; git ignores it and make d
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
 $(LINT): tools/go.mod tools/go.sum
 	cd tools && CGO_ENABLED=0 go build -buildvcs=false -trimpath -o "../$@" github.com/golangci/golangci-lint/v2/cmd/golangci-lint

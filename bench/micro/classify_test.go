@@ -11,36 +11,24 @@ import (
 	"testing"
 
 	awsretryer "github.com/aws/aws-sdk-go-v2/aws/retry"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/hashicorp/go-retryablehttp"
 
+	"github.com/awsretry/awsretry/bench/internal/failure"
 	"github.com/awsretry/awsretry/classify"
 )
 
-// Failures, wrapped as clients of aws-sdk-go-v2 return them.
+// Failures, wrapped as clients of aws-sdk-go-v2 return them, and one as net/http
+// returns it.
 var (
-	errThrottle = answered(http.StatusBadRequest, &smithy.GenericAPIError{Code: "ThrottlingException", Message: "slow down"})
-	errServer   = answered(http.StatusBadRequest, &smithy.GenericAPIError{Code: "RequestTimeout", Message: "slow"})
-	errHTTP     = answered(http.StatusServiceUnavailable, errors.New("no error in the body"))
+	errThrottle = failure.Throttle()
+	errServer   = failure.Timeout()
+	errHTTP     = failure.Answered(http.StatusServiceUnavailable, errors.New("no error in the body"))
 	errBareDial = &url.Error{Op: "Post", URL: "http://127.0.0.1", Err: &net.OpError{
 		Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED),
 	}}
-	errDial = operation(&smithyhttp.RequestSendError{Err: errBareDial})
+	errDial = failure.Operation(&smithyhttp.RequestSendError{Err: errBareDial})
 )
-
-func operation(err error) error {
-	return &smithy.OperationError{ServiceID: "DynamoDB", OperationName: "GetItem", Err: err}
-}
-
-func answered(status int, err error) error {
-	response := &smithyhttp.Response{Response: &http.Response{StatusCode: status, Header: http.Header{}}}
-	return operation(&awshttp.ResponseError{
-		RequestID:     "of-the-request",
-		ResponseError: &smithyhttp.ResponseError{Response: response, Err: err},
-	})
-}
 
 // classifyGroups is whether a failure may be retried. go-retryablehttp judges what
 // net/http has returned, which nobody has wrapped.
@@ -70,29 +58,29 @@ func BenchmarkClassify(b *testing.B) { measure(b, classifyGroups()) }
 
 var errMisjudged = errors.New("a failure that may be retried was judged otherwise")
 
-func judgeOurs(failure error) func(testing.TB) round {
+func judgeOurs(err error) func(testing.TB) round {
 	chain := classify.Default()
 	return ready(func(context.Context) error {
-		if chain.Classify(classify.Outcome{Err: failure, Attempt: 1}).Action() != classify.Retry {
+		if chain.Classify(classify.Outcome{Err: err, Attempt: 1}).Action() != classify.Retry {
 			return errMisjudged
 		}
 		return nil
 	})
 }
 
-func judgeSDK(failure error) func(testing.TB) round {
+func judgeSDK(err error) func(testing.TB) round {
 	retryer := awsretryer.NewStandard()
 	return ready(func(context.Context) error {
-		if !retryer.IsErrorRetryable(failure) {
+		if !retryer.IsErrorRetryable(err) {
 			return errMisjudged
 		}
 		return nil
 	})
 }
 
-func judgeHashicorp(response *http.Response, failure error) func(testing.TB) round {
+func judgeHashicorp(response *http.Response, err error) func(testing.TB) round {
 	return ready(func(ctx context.Context) error {
-		if again, _ := retryablehttp.DefaultRetryPolicy(ctx, response, failure); !again {
+		if again, _ := retryablehttp.DefaultRetryPolicy(ctx, response, err); !again {
 			return errMisjudged
 		}
 		return nil
@@ -101,9 +89,9 @@ func judgeHashicorp(response *http.Response, failure error) func(testing.TB) rou
 
 // walk is the least for a classification: to go down the wrapped errors and ask each
 // for a code and a status, until the one that is expected.
-func walk(failure error, code string, status int) func(testing.TB) round {
+func walk(whole error, code string, status int) func(testing.TB) round {
 	return ready(func(context.Context) error {
-		for err := failure; err != nil; {
+		for err := whole; err != nil; {
 			if e, ok := err.(classify.CodeError); ok && e.ErrorCode() == code { //nolint:errorlint // this is the walk itself
 				return nil
 			}

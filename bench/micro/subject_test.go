@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/bench/internal/cputime"
 )
 
 // Names of subjects that the report compares with.
@@ -68,7 +70,8 @@ func spread(b *testing.B, goroutines int, do round) {
 		}
 	}
 	b.ReportAllocs()
-	defer reportCPU(b)()
+	before := cputime.Spent()
+	defer func() { b.ReportMetric(float64(cputime.Spent()-before)/float64(b.N), "cpu-ns/op") }()
 	b.ResetTimer()
 	if goroutines == 1 {
 		run(b.N)

@@ -1,0 +1,172 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdklimit "github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// client is one client of the service, with everything that its operations share.
+type client interface {
+	// do is one operation on a table: attempt is called as often as the client
+	// wants.
+	do(ctx context.Context, table string, attempt func(ctx context.Context) error) error
+}
+
+// newClient makes a client that counts its waits and draws its jitter from the seed,
+// as far as it can be told.
+type newClient func(t *testing.T, w *waits, seed uint64) client
+
+// contender is somebody who makes clients.
+type contender struct {
+	name string
+	make newClient
+	// env is the environment that it runs in.
+	env map[string]string
+	// queues is true for the oracle, whose service does the waiting.
+	queues bool
+}
+
+func (c contender) setEnv(t *testing.T) {
+	t.Helper()
+	for name, value := range c.env {
+		t.Setenv(name, value)
+	}
+}
+
+// waits counts what waiting for send tokens has cost.
+type waits struct {
+	wakeUps atomic.Int64 // timers that fired
+	delayed atomic.Int64 // attempts that were held back
+}
+
+// contenders is everybody.
+func contenders() []contender {
+	newRetries := map[string]string{"AWS_NEW_RETRIES_2026": "true"}
+	oldRetries := map[string]string{"AWS_NEW_RETRIES_2026": ""}
+	return []contender{
+		{name: "awsretry-adaptive", make: ours(adaptive.Config{})},
+		{name: "awsretry-adaptive-2.1", make: ours(adaptive.Config{Standard: standard.Config{Behavior: standard.V21}})},
+		{name: "awsretry-adaptive-cut-per-throttle", make: ours(adaptive.Config{CutPerThrottle: true})},
+		{name: "awsretry-standard", make: oursStandard(standard.Config{})},
+		{name: "awsretry-standard-2.1", make: oursStandard(standard.Config{Behavior: standard.V21})},
+		{name: "aws-sdk-go-v2-adaptive", make: sdkAdaptive, env: oldRetries},
+		{name: "aws-sdk-go-v2-adaptive-2.1", make: sdkAdaptive, env: newRetries},
+		{name: "aws-sdk-go-v2-standard", make: sdkStandard, env: oldRetries},
+		{name: "aws-sdk-go-v2-standard-2.1", make: sdkStandard, env: newRetries},
+		{name: "failsafe-go-retry", make: failsafeRetry},
+		{name: "failsafe-go-retry-adaptivethrottler", make: failsafeThrottler},
+		{name: "oracle", make: oracle, queues: true},
+	}
+}
+
+// forQuota reports whether an operation failed because there was no quota for a
+// retry.
+func forQuota(err error) bool {
+	if errors.Is(err, retry.ErrQuotaExhausted) {
+		return true
+	}
+	_, ok := errors.AsType[sdklimit.QuotaExceededError](err)
+	return ok
+}
+
+// oracle does not retry and does not need to.
+func oracle(*testing.T, *waits, uint64) client { return direct{} }
+
+type direct struct{}
+
+func (direct) do(ctx context.Context, _ string, attempt func(context.Context) error) error {
+	return attempt(ctx)
+}
+
+// ours is adaptive mode, seeded, with a clock and limiters that count.
+func ours(config adaptive.Config) newClient {
+	return func(t *testing.T, w *waits, seed uint64) client {
+		t.Helper()
+		config := config
+		config.Standard.Random = seeded(seed)
+		config.Standard.Clock = countingClock{wakeUps: &w.wakeUps}
+		config.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			return countingLimiter{
+				Limiter: ratelimit.NewLimiter(ratelimit.SendRateConfig{CutPerThrottle: config.CutPerThrottle}, clk),
+				delayed: &w.delayed,
+			}
+		}
+		s, err := adaptive.New(config)
+		require.NoError(t, err)
+		return looped{s}
+	}
+}
+
+func oursStandard(config standard.Config) newClient {
+	return func(t *testing.T, _ *waits, seed uint64) client {
+		t.Helper()
+		config := config
+		config.Random = seeded(seed)
+		s, err := standard.New(config)
+		require.NoError(t, err)
+		return looped{s}
+	}
+}
+
+// looped is a strategy in its loop. A table is a resource, so a scope.
+type looped struct{ strategy retry.Strategy }
+
+func (l looped) do(ctx context.Context, table string, attempt func(context.Context) error) error {
+	_, err := retry.Do(ctx, l.strategy, retry.Operation{Resource: table}, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, attempt(ctx)
+	})
+	return err
+}
+
+// seeded is a source of jitter that is the same in every run with the seed.
+func seeded(seed uint64) func() float64 {
+	var mu sync.Mutex
+	random := rand.New(rand.NewPCG(2, seed))
+	return func() float64 {
+		mu.Lock()
+		defer mu.Unlock()
+		return random.Float64()
+	}
+}
+
+// countingClock counts the timers of limiters that fire; nothing else here uses
+// AfterFunc.
+type countingClock struct {
+	clock.System
+	wakeUps *atomic.Int64
+}
+
+func (c countingClock) AfterFunc(d time.Duration, f func()) clock.Timer {
+	return c.System.AfterFunc(d, func() {
+		c.wakeUps.Add(1)
+		f()
+	})
+}
+
+type countingLimiter struct {
+	*ratelimit.Limiter
+	delayed *atomic.Int64
+}
+
+func (l countingLimiter) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
+	asked := time.Now()
+	sent, err := l.Limiter.Acquire(ctx, r)
+	if sent.After(asked) {
+		l.delayed.Add(1)
+	}
+	return sent, err
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/perf/benchunit"
+)
+
+// micro runs the small benchmarks and writes RESULTS.md.
+func micro(ctx context.Context, o options) error {
+	s, err := open(ctx, "micro")
+	if err != nil {
+		return err
+	}
+	for i := range o.rounds {
+		s.progress("round %d of %d", i+1, o.rounds)
+		if err := s.run(ctx, "-test.run=^$", "-test.bench="+o.match, "-test.benchtime="+o.benchtime); err != nil {
+			return err
+		}
+	}
+	s.progress("done")
+	if err := s.close(); err != nil {
+		return err
+	}
+	r, err := read(s.path())
+	if err != nil {
+		return err
+	}
+	about, err := describe(ctx, r.cpu)
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "# Small steps, beside the peers\n\n%s\n", about)
+	fmt.Fprintf(&text, "`make bench`: %d rounds of %s for each figure; medians, with the half-width of their 95 %% confidence interval.\n", o.rounds, o.benchtime)
+	fmt.Fprintln(&text, "Ratios are of medians. README.md says what each step is and what the limit is.")
+	writeTargets(&text, r, microTargets())
+	for _, table := range r.tables {
+		writeTable(&text, r, table)
+	}
+	return publish("RESULTS.md", text.String())
+}
+
+// publish prints a report and writes it to a file.
+func publish(path, text string) error {
+	if _, err := io.WriteString(os.Stdout, text); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}
+
+// title makes words of the name of a table: "Success/mode=standard" becomes
+// "Success, mode standard".
+func title(table string) string {
+	return strings.NewReplacer("/", ", ", "=", " ").Replace(table)
+}
+
+// writeTable writes everybody's time, and its ratios to the reference and to the
+// limit.
+func writeTable(w io.Writer, r *results, table string) {
+	fmt.Fprintf(w, "\n## %s\n\n", title(table))
+	fmt.Fprintln(w, "| goroutines | 1 | 2 | 8 | 1, CPU | to aws-sdk-go-v2: 1 | 2 | 8 | to the limit: 1 | 2 | 8 | allocations |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|")
+	for _, of := range r.of[table] {
+		var times, toSDK, toLimit []string
+		for _, n := range []string{"1", "2", "8"} {
+			c := cell{table, n, of}
+			times = append(times, r.time(c, "sec/op"))
+			toSDK = append(toSDK, r.ratio(c, sdk, "sec/op"))
+			toLimit = append(toLimit, r.ratio(c, limit, "sec/op"))
+		}
+		one := cell{table, "1", of}
+		columns := append([]string{of}, times...)
+		columns = append(columns, r.time(one, "cpu-sec/op"))
+		columns = append(columns, toSDK...)
+		columns = append(columns, toLimit...)
+		columns = append(columns, r.allocations(one))
+		writeRow(w, columns)
+	}
+}
+
+// time prints a median of times, with how sure it is.
+func (r *results) time(c cell, unit string) string {
+	m, ok := r.median(c, unit)
+	if !ok {
+		return ""
+	}
+	return benchunit.Scale(m.Center, benchunit.ClassOf(unit)) + "s ± " + m.PctRangeString()
+}
+
+func (r *results) allocations(c cell) string {
+	m, ok := r.median(c, "allocs/op")
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%.0f", m.Center)
+}

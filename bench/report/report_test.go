@@ -1,0 +1,105 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const printed = `goos: linux
+cpu: some processor
+BenchmarkSuccess/mode=standard/goroutines=1/of=awsretry-2         	100	 20 ns/op	 21 cpu-ns/op	0 B/op	0 allocs/op
+BenchmarkSuccess/mode=standard/goroutines=1/of=aws-sdk-go-v2-2    	100	 80 ns/op	 90 cpu-ns/op	32 B/op	2 allocs/op
+BenchmarkSuccess/mode=standard/goroutines=1/of=limit-2            	100	 2 ns/op	 2 cpu-ns/op	0 B/op	0 allocs/op
+noise
+BenchmarkSuccess/mode=standard/goroutines=1/of=awsretry-2         	100	 30 ns/op	 31 cpu-ns/op	0 B/op	0 allocs/op
+BenchmarkSuccess/mode=standard/goroutines=1/of=awsretry-2         	100	 10 ns/op	 11 cpu-ns/op	0 B/op	0 allocs/op
+BenchmarkEffect/scenario=steady/R=5/of=awsretry-adaptive 1 0.5 goodput/R 0.25 throttled-share -1 settled-s 2000 cpu-ns/send
+BenchmarkEffect/scenario=steady/R=5/of=aws-sdk-go-v2-adaptive 1 0.6 goodput/R 0.2 throttled-share 3 settled-s 4000 cpu-ns/send
+`
+
+func parsed(t *testing.T) *results {
+	t.Helper()
+	r, err := parse(strings.NewReader(printed), "printed")
+	require.NoError(t, err)
+	return r
+}
+
+func TestParseKeepsEveryRoundOfEverybody(t *testing.T) {
+	t.Parallel()
+	r := parsed(t)
+	require.Equal(t, []string{"Success/mode=standard", "Effect/scenario=steady/R=5"}, r.tables)
+	require.Equal(t, []string{"awsretry", sdk, limit}, r.of["Success/mode=standard"])
+	m, ok := r.median(cell{"Success/mode=standard", "1", "awsretry"}, "sec/op")
+	require.True(t, ok)
+	require.InDelta(t, 20e-9, m.Center, 1e-15)
+	_, ok = r.median(cell{"Success/mode=standard", "2", "awsretry"}, "sec/op")
+	require.False(t, ok)
+	require.Equal(t, "some processor", r.cpu)
+}
+
+func TestTableShowsTimesRatiosAndAllocations(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	writeTable(&text, parsed(t), "Success/mode=standard")
+	require.Contains(t, text.String(), "\n## Success, mode standard\n")
+	require.Contains(t, text.String(),
+		"| aws-sdk-go-v2 | 80.00ns ± ∞ |  |  | 90.00ns ± ∞ | 1.00 |  |  | 40.0 |  |  | 2 |\n")
+	require.Contains(t, text.String(), " | 0.25 |  |  | 10.0 |  |  | 0 |\n")
+}
+
+func TestScenarioShowsWhatIsNotZero(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	writeScenario(&text, parsed(t), "Effect/scenario=steady/R=5")
+	require.Equal(t, `
+## steady, R 5
+
+|  | goodput / R | throttled | time to 90 % of R | CPU / attempt |
+|---|---|---|---|---|
+| awsretry-adaptive | 0.500 | 25.00 % | never | 2.0 us |
+| aws-sdk-go-v2-adaptive | 0.600 | 20.00 % | 3.00 s | 4.0 us |
+`, text.String())
+}
+
+func TestWorseListsEveryMeasureThatIsBehind(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	writeWorse(&text, parsed(t))
+	require.Contains(t, text.String(), "| steady, R 5 | goodput / R | 0.500 | 0.600 |\n")
+	require.Contains(t, text.String(), "| steady, R 5 | throttled | 25.00 % | 20.00 % |\n")
+}
+
+func TestTargetsSayWhetherTheyAreMet(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		target target
+		want   string
+	}{
+		"ratio that is low enough": {
+			ratio("x", "Success/mode=standard", "1", 0.25), "| x | at most 0.25 | 0.25 | yes |",
+		},
+		"ratio that is too high": {
+			ratio("x", "Success/mode=standard", "1", 0.2), "| x | at most 0.2 | 0.25 | no |",
+		},
+		"number that is high enough": {
+			target{"x", by("Effect/scenario=steady/R=5", adaptive), "", "goodput/R", goal{0.5, true}},
+			"| x | at least 0.5 | 0.50 | yes |",
+		},
+		"what was not measured": {none("x", "Elsewhere", 0), "| x | at most 0 | not measured |  |"},
+		"allocations":           {none("x", "Success/mode=standard", 0), "| x | at most 0 | 0 | yes |"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var text strings.Builder
+			writeTargets(&text, parsed(t), []target{c.target})
+			require.Contains(t, text.String(), c.want+"\n")
+		})
+	}
+}
+
+func TestRunWantsToKnowWhatToRun(t *testing.T) {
+	t.Parallel()
+	require.ErrorContains(t, run(t.Context(), []string{"-rounds", "1"}), "micro or effect")
+}

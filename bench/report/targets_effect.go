@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+const (
+	adaptive    = "awsretry-adaptive"
+	standard    = "awsretry-standard"
+	sdkAdaptive = "aws-sdk-go-v2-adaptive"
+	oracle      = "oracle"
+
+	steady = "Effect/scenario=steady/"
+	outage = "Effect/scenario=outage/R=500/burst=1s/clients=1/workers=100"
+	tables = "Effect/scenario=tables"
+)
+
+// effectTargets are those of the effect.
+func effectTargets(r *results) []target {
+	var targets []target
+	for _, burst := range []string{"100ms", "1s"} {
+		table := steady + "R=500/burst=" + burst + "/clients=1/workers=100"
+		what := "R 500, burst " + burst + ", 100 workers: "
+		targets = append(targets,
+			target{what + "goodput / R", by(table, adaptive), "", "goodput/R", goal{0.95, true}},
+			target{what + "p99 wait to the oracle's", by(table, adaptive), oracle, "p99-wait-s", goal{1.2, false}},
+			target{what + "fairness", by(table, adaptive), "", "fairness", goal{0.995, true}},
+			target{what + "wake-ups / delayed attempt", by(table, adaptive), "", "wakeups/delayed", goal{1.1, false}},
+			target{what + "CPU / attempt to " + sdkAdaptive, by(table, adaptive), sdkAdaptive, "cpu-sec/send", goal{0.06, false}})
+	}
+	for _, table := range r.tables {
+		if strings.HasPrefix(table, steady+"R=50") && strings.Contains(table, "clients=1/") {
+			what := strings.TrimPrefix(title(table), "Effect, scenario steady, ")
+			targets = append(targets, target{
+				what + ": longest wait before a first attempt, to the oracle's",
+				by(table, adaptive), oracle, "longest-initial-s",
+				goal{1.1, false},
+			})
+		}
+	}
+	for _, of := range []string{standard, adaptive} {
+		targets = append(targets,
+			target{of + " after an outage: share failed for lack of quota", by(outage, of), "", "no-quota-share", goal{0, false}},
+			target{of + " in an outage: attempts / operation", by(outage, of), "", "outage-attempts/op", goal{1.02, false}})
+	}
+	return append(targets,
+		target{"two tables: the free one over itself alone", by(tables, adaptive), "", "goodput/alone", goal{0.99, true}})
+}
+
+func by(table, of string) cell { return cell{table: table, of: of} }
+
+// writeWorse writes where ours is not better than aws-sdk-go-v2's adaptive mode.
+func writeWorse(w io.Writer, r *results) {
+	fmt.Fprintf(w, "\n## Where %s is behind %s\n\n| scenario | | %s | %s |\n|---|---|---|---|\n", adaptive, sdkAdaptive, adaptive, sdkAdaptive)
+	for _, table := range r.tables {
+		for _, c := range columns() {
+			better := +1.0
+			switch c.unit {
+			case "goodput/R", "goodput/alone":
+				better = -1
+			case "throttled-share", "longest-wait-s":
+			default:
+				continue
+			}
+			mine, ok := r.median(by(table, adaptive), c.unit)
+			theirs, found := r.median(by(table, sdkAdaptive), c.unit)
+			if ok && found && better*(mine.Center-theirs.Center) > 0 && c.show(mine.Center) != c.show(theirs.Center) {
+				fmt.Fprintf(w, "| %s | %s | %s | %s |\n",
+					strings.TrimPrefix(title(table), "Effect, scenario "), c.heading, c.show(mine.Center), c.show(theirs.Center))
+			}
+		}
+	}
+}
