@@ -47,7 +47,7 @@ $(foreach module,$(1),cd $(module) && $(2)
 endef
 
 .PHONY: check
-check: fmt-diff lint vet tidy-diff fix-diff test ## all of the checks below; the default
+check: fmt-diff lint vet tidy-diff fix-diff test allocs ## all of the checks below; the default
 
 .PHONY: fmt-diff
 fmt-diff: $(LINT) ## check the formatting
@@ -75,6 +75,11 @@ test: ## run the tests, with the race detector where there is a C compiler
 		{ echo "AWSRETRY_CONFORMANCE is not a directory: $$AWSRETRY_CONFORMANCE" >&2; exit 1; }
 	@[ -n "$(RACE)" ] || echo 'no cgo or no C compiler: the tests run without the race detector'
 	$(call in,$(CODE),go test $(RACE) $(FRESH) ./...)
+
+# The race detector lets pools forget at random, so these tests are not part of a build with it.
+.PHONY: allocs
+allocs: ## run the tests that count allocations, without the race detector
+	go test -run Allocate $(FRESH) ./...
 
 .PHONY: fmt
 fmt: $(LINT) ## format the code

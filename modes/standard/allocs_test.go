@@ -1,0 +1,57 @@
+//go:build !race
+
+// The race detector lets pools forget at random, so allocations are counted without.
+
+package standard_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestOperationAllocatesNothing(t *testing.T) {
+	scoped := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "orders"}
+	for name, op := range map[string]retry.Operation{"whole strategy": {}, "scope": scoped} {
+		t.Run(name, func(t *testing.T) {
+			s, ctx := benchStrategy(t), t.Context()
+			var failed error
+			note := func(err error) {
+				if err != nil {
+					failed = err
+				}
+			}
+			begin := func() retry.Token {
+				token, err := s.AcquireInitialToken(ctx, op)
+				note(err)
+				note(token.Wait(ctx))
+				return token
+			}
+			again := func(token retry.Token) retry.Token {
+				token, err := s.RefreshRetryToken(ctx, token, errServer)
+				note(err)
+				note(token.Wait(ctx))
+				return token
+			}
+			require.Zero(t, testing.AllocsPerRun(1000, func() { note(s.RecordSuccess(begin())) }), "success")
+			require.Zero(t, testing.AllocsPerRun(1000, func() { note(s.RecordSuccess(again(begin()))) }), "success after a retry")
+			require.Zero(t, testing.AllocsPerRun(50, func() { note(s.RecordFailure(again(begin()), errServer)) }), "failure after a retry")
+			require.NoError(t, failed)
+		})
+	}
+}
+
+func TestRefusalAllocatesItsErrorOnly(t *testing.T) {
+	s, err := standard.New(standard.Config{MaxAttempts: 1})
+	require.NoError(t, err)
+	ctx := t.Context()
+	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
+		token, _ := s.AcquireInitialToken(ctx, retry.Operation{})
+		_ = token.Wait(ctx)
+		token, _ = s.RefreshRetryToken(ctx, token, errServer)
+		_ = s.RecordFailure(token, errServer)
+	}), 1.0)
+}
