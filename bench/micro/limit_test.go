@@ -76,6 +76,24 @@ func readClock(context.Context) error {
 	return nil
 }
 
+// usedOnce is the least for a token that can be used once, for its wait and for its
+// end, whoever tries: a record from a pool, swapped twice, and back.
+func usedOnce(testing.TB) round {
+	var pool sync.Pool
+	return func(context.Context) error {
+		state, ok := pool.Get().(*atomic.Uint64)
+		if !ok {
+			state = new(atomic.Uint64)
+		}
+		life := state.Load()
+		if !state.CompareAndSwap(life, life+1) || !state.CompareAndSwap(life+1, life+2) {
+			return errNever
+		}
+		pool.Put(state)
+		return nil
+	}
+}
+
 // twoEvents is the least for an attempt that is limited by a rate: the clock is
 // read when it is sent and when it is answered, and the answer changes what all
 // attempts share.

@@ -21,6 +21,7 @@ func successGroups() []group {
 		{"mode=standard", []subject{
 			{ours, succeedOf(ourStandard)},
 			{sdk, succeedOf(sdkStandard)},
+			{"token-used-once", usedOnce},
 			{limit, ready(emptyCall)},
 		}},
 		{"mode=adaptive/throttled=never", []subject{

@@ -41,6 +41,7 @@ func writeEffect(ctx context.Context, raw, rounds string) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "# Effect, in virtual time\n\n%s\n", about)
 	fmt.Fprintf(&text, "`make bench-effect`: medians of %s with different seeds. README.md says what is played and counted.\n", rounds)
+	writeEffectSummary(&text, r)
 	writeTargets(&text, r, effectTargets(r))
 	writeWorse(&text, r)
 	for _, table := range r.tables {
@@ -93,7 +94,7 @@ func inSeconds(x float64) string {
 // writeScenario writes everybody's row of a scenario. A column without anything but
 // zeros is left out.
 func writeScenario(w io.Writer, r *results, table string) {
-	fmt.Fprintf(w, "\n## %s\n\n", strings.TrimPrefix(title(table), "Effect, scenario "))
+	fmt.Fprintf(w, "\n## %s\n\n", scenarioTitle(table))
 	var shown []column
 	for _, c := range columns() {
 		for _, of := range r.of[table] {

@@ -38,6 +38,7 @@ func micro(ctx context.Context, o options) error {
 	fmt.Fprintf(&text, "# Small steps, beside the peers\n\n%s\n", about)
 	fmt.Fprintf(&text, "`make bench`: %d rounds of %s for each figure; medians, with the half-width of their 95 %% confidence interval.\n", o.rounds, o.benchtime)
 	fmt.Fprintln(&text, "Ratios are of medians. README.md says what each step is and what the limit is.")
+	writeSummary(&text, r, summary())
 	writeTargets(&text, r, microTargets())
 	for _, table := range r.tables {
 		writeTable(&text, r, table)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -97,6 +98,49 @@ func TestTargetsSayWhetherTheyAreMet(t *testing.T) {
 			require.Contains(t, text.String(), c.want+"\n")
 		})
 	}
+}
+
+func TestSummarySetsUsBesideTheSDK(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	writeSummary(&text, parsed(t), summary())
+	require.Equal(t, `
+## In short
+
+| | awsretry | aws-sdk-go-v2 | ratio |
+|---|---|---|---|
+| success, standard | 20.00ns, 0 allocations | 80.00ns, 2 allocations | 0.25 |
+`, text.String())
+}
+
+func TestEffectSummarySetsUsBesideTheSDKAndTheOracle(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	writeEffectSummary(&text, parsed(t))
+	require.Contains(t, text.String(), "| steady, R 5 | 0.500; 0.600; 0.000 | 25.00 %; 20.00 %; 0.00 % |")
+}
+
+// TestReadmeQuotesTheResults holds the tables of the README to what was measured
+// last: paste there what changes here.
+func TestReadmeQuotesTheResults(t *testing.T) {
+	t.Parallel()
+	read := func(path string) string {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		return string(text)
+	}
+	results := read("../RESULTS.md") + read("../RESULTS-effect.md")
+	_, section, found := strings.Cut(read("../../README.md"), "\n## Measured\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := 0
+	for line := range strings.Lines(section) {
+		if strings.HasPrefix(line, "|") {
+			rows++
+			require.True(t, strings.Contains(results, line), "not in the results: %s", line) //nolint:testifylint // they are long
+		}
+	}
+	require.Greater(t, rows, 10)
 }
 
 func TestRunWantsToKnowWhatToRun(t *testing.T) {

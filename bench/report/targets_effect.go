@@ -32,7 +32,7 @@ func effectTargets(r *results) []target {
 	}
 	for _, table := range r.tables {
 		if strings.HasPrefix(table, steady+"R=50") && strings.Contains(table, "clients=1/") {
-			what := strings.TrimPrefix(title(table), "Effect, scenario steady, ")
+			what := strings.TrimPrefix(scenarioTitle(table), "steady, ")
 			targets = append(targets, target{
 				what + ": longest wait before a first attempt, to the oracle's",
 				by(table, adaptive), oracle, "longest-initial-s",
@@ -68,7 +68,7 @@ func writeWorse(w io.Writer, r *results) {
 			theirs, found := r.median(by(table, sdkAdaptive), c.unit)
 			if ok && found && better*(mine.Center-theirs.Center) > 0 && c.show(mine.Center) != c.show(theirs.Center) {
 				fmt.Fprintf(w, "| %s | %s | %s | %s |\n",
-					strings.TrimPrefix(title(table), "Effect, scenario "), c.heading, c.show(mine.Center), c.show(theirs.Center))
+					scenarioTitle(table), c.heading, c.show(mine.Center), c.show(theirs.Center))
 			}
 		}
 	}
