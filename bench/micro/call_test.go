@@ -12,6 +12,7 @@ import (
 	awsretryer "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/stretchr/testify/require"
 )
 
 // callGroups is a whole call: GetItem of a DynamoDB client, over loopback, to a
@@ -19,11 +20,11 @@ import (
 func callGroups() []group {
 	return []group{
 		{"mode=standard", []subject{
-			{sdk, getItem(func() aws.Retryer { return awsretryer.NewStandard() })},
+			{sdk, getItem(with(awsretryer.NewStandard()))},
 			{limit, bareRequest},
 		}},
 		{"mode=adaptive", []subject{
-			{sdk, getItem(func() aws.Retryer { return awsretryer.NewAdaptiveMode() })},
+			{sdk, getItem(with(awsretryer.NewAdaptiveMode()))},
 			{limit, bareRequest},
 		}},
 	}
@@ -53,10 +54,22 @@ func pooled(tb testing.TB) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-func getItem(newRetryer func() aws.Retryer) func(testing.TB) round {
+// configure gives a configuration its retryer.
+type configure func(cfg *aws.Config) error
+
+func with(r aws.Retryer) configure {
+	return func(cfg *aws.Config) error {
+		cfg.Retryer = func() aws.Retryer { return r }
+		return nil
+	}
+}
+
+func getItem(retryer configure) func(testing.TB) round {
 	return func(tb testing.TB) round {
 		tb.Helper()
-		client := dynamodb.NewFromConfig(loopback(tb, newRetryer))
+		cfg := loopback(tb)
+		require.NoError(tb, retryer(&cfg))
+		client := dynamodb.NewFromConfig(cfg)
 		return func(ctx context.Context) error {
 			out, err := client.GetItem(ctx, &dynamodb.GetItemInput{
 				TableName: aws.String("table"),
@@ -71,13 +84,12 @@ func getItem(newRetryer func() aws.Retryer) func(testing.TB) round {
 }
 
 // loopback is the configuration of a client of a new server.
-func loopback(tb testing.TB, newRetryer func() aws.Retryer) aws.Config {
+func loopback(tb testing.TB) aws.Config {
 	tb.Helper()
 	return aws.Config{
 		Region:       "eu-central-1",
 		BaseEndpoint: aws.String(table(tb).URL),
 		HTTPClient:   pooled(tb),
-		Retryer:      newRetryer,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "key"}, nil
 		}),
