@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// describe says what was measured where: machine, Go, commit, versions of the peers.
-// dirty says that there are files other than reports that are not those of the commit.
-func describe(ctx context.Context, cpu string) (string, error) {
+// about says where something was measured, as lines of configuration in the format
+// of benchmarks, so that it stays with the figures.
+func about(ctx context.Context) (string, error) {
 	commit, err := output(ctx, "git", "rev-parse", "--short=12", "HEAD")
 	if err != nil {
 		return "", err
@@ -20,15 +20,21 @@ func describe(ctx context.Context, cpu string) (string, error) {
 		return "", err
 	}
 	if changed != "" {
-		commit += " (dirty)"
+		commit += ", and changes to it"
 	}
 	peers, err := output(ctx, "go", "list", "-m", "-f", "{{if not (or .Main .Indirect .Replace)}}{{.Path}} {{.Version}}{{end}}", "all")
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s/%s, %d cores, %s; %s; commit %s.\n\nPeers: %s.\n",
-		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), cpu, runtime.Version(), commit,
+	return fmt.Sprintf("machine: %s/%s, %d cores\ngo: %s\ncommit: %s\npeers: %s\n",
+		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), commit,
 		strings.Join(strings.Split(peers, "\n"), ", ")), nil
+}
+
+// describe is about as a paragraph, with the processor, which benchmarks print.
+func (r *results) describe() string {
+	c := r.config
+	return fmt.Sprintf("%s, %s; %s; commit %s.\n\nPeers: %s.\n", c["machine"], c["cpu"], c["go"], c["commit"], c["peers"])
 }
 
 // output is what a command prints, without the end of the last line.

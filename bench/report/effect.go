@@ -11,36 +11,41 @@ import (
 // effect plays everything in virtual time, once for each seed, and writes
 // RESULTS-effect.md; also if it was interrupted, of what there is by then.
 func effect(ctx context.Context, o options) error {
+	var err error
+	if !o.again {
+		err = playAll(ctx, o.rounds)
+	}
+	return errors.Join(err, writeEffect())
+}
+
+func playAll(ctx context.Context, rounds int) error {
 	s, err := open(ctx, "effect")
 	if err != nil {
 		return err
 	}
+	defer s.close()
 	// For the name of the processor, which only benchmarks print.
-	err = s.run(ctx, "-test.run=^$", "-test.bench=Service", "-test.benchtime=1000x")
-	played := 0
-	for ; played < o.rounds && err == nil; played++ {
-		s.progress("round %d of %d", played+1, o.rounds)
-		err = s.run(ctx, "-test.run=^TestEffect$", "-test.timeout=0", "-all", fmt.Sprintf("-seed=%d", played+1))
-	}
-	s.progress("done")
-	if err := errors.Join(err, s.close()); err != nil {
-		return errors.Join(err, writeEffect(context.WithoutCancel(ctx), s.path(), fmt.Sprintf("interrupted in round %d", played)))
-	}
-	return writeEffect(ctx, s.path(), fmt.Sprintf("%d rounds", played))
-}
-
-func writeEffect(ctx context.Context, raw, rounds string) error {
-	r, err := read(raw)
-	if err != nil {
+	if err := s.run(ctx, "-test.run=^$", "-test.bench=Service", "-test.benchtime=1000x"); err != nil {
 		return err
 	}
-	about, err := describe(ctx, r.cpu)
+	for i := range rounds {
+		s.progress("round %d of %d", i+1, rounds)
+		if err := s.run(ctx, "-test.run=^TestEffect$", "-test.timeout=0", "-all", fmt.Sprintf("-seed=%d", i+1)); err != nil {
+			return err
+		}
+	}
+	s.progress("done")
+	return nil
+}
+
+func writeEffect() error {
+	r, err := read(rawPath("effect"))
 	if err != nil {
 		return err
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "# Effect, in virtual time\n\n%s\n", about)
-	fmt.Fprintf(&text, "`make bench-effect`: medians of %s with different seeds. README.md says what is played and counted.\n", rounds)
+	fmt.Fprintf(&text, "# Effect, in virtual time\n\n%s\n", r.describe())
+	fmt.Fprintf(&text, "`make bench-effect`: medians of %d rounds with different seeds. README.md says what is played and counted.\n", r.rounds())
 	writeEffectSummary(&text, r)
 	writeTargets(&text, r, effectTargets(r))
 	writeWorse(&text, r)
@@ -72,9 +77,9 @@ func columns() []column {
 		{"failed-share", "operations failed", percent},
 		{"no-quota-share", "for lack of quota", percent},
 		{"outage-attempts/op", "attempts / operation in the outage", number(2)},
-		{"p50-wait-s", "wait: p50", inSeconds},
-		{"p99-wait-s", "p99", inSeconds},
-		{"longest-wait-s", "longest", inSeconds},
+		{"p50-wait-s", "p50 wait", inSeconds},
+		{"p99-wait-s", "p99 wait", inSeconds},
+		{"longest-wait-s", "longest wait", inSeconds},
 		{"longest-initial-s", "longest before a first attempt", inSeconds},
 		{"settled-s", "time to 90 % of R", inSeconds},
 		{"fairness", "fairness", number(3)},

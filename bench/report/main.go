@@ -2,8 +2,8 @@
 // came to: one table for each step, with the ratio of everybody to aws-sdk-go-v2 and
 // to the limit, and the targets with what was measured.
 //
-//	go run ./report [-rounds 10] [-benchtime 100ms] [-match .] micro
-//	go run ./report [-rounds 5] effect
+//	go run ./report [-rounds 10] [-benchtime 100ms] [-match .] [-again] micro
+//	go run ./report [-rounds 5] [-again] effect
 //
 // A round is one run of everything, so that ours and theirs alternate; the rounds of
 // effect have different seeds. What has been measured is kept in out/ as it comes, in
@@ -33,6 +33,7 @@ type options struct {
 	rounds    int
 	benchtime string
 	match     string
+	again     bool
 }
 
 func run(ctx context.Context, args []string) error {
@@ -41,6 +42,7 @@ func run(ctx context.Context, args []string) error {
 	flags.IntVar(&o.rounds, "rounds", 10, "how often everything runs")
 	flags.StringVar(&o.benchtime, "benchtime", "100ms", "how long micro runs each benchmark in a round")
 	flags.StringVar(&o.match, "match", ".", "which benchmarks of micro to run")
+	flags.BoolVar(&o.again, "again", false, "measure nothing, write the report of what was measured last once more")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,12 +11,22 @@ import (
 	"golang.org/x/perf/benchunit"
 )
 
-// micro runs the small benchmarks and writes RESULTS.md.
+// micro runs the small benchmarks and writes RESULTS.md; also if it was interrupted,
+// of what there is by then.
 func micro(ctx context.Context, o options) error {
+	var err error
+	if !o.again {
+		err = runAll(ctx, o)
+	}
+	return errors.Join(err, writeMicro(o.benchtime))
+}
+
+func runAll(ctx context.Context, o options) error {
 	s, err := open(ctx, "micro")
 	if err != nil {
 		return err
 	}
+	defer s.close()
 	for i := range o.rounds {
 		s.progress("round %d of %d", i+1, o.rounds)
 		if err := s.run(ctx, "-test.run=^$", "-test.bench="+o.match, "-test.benchtime="+o.benchtime); err != nil {
@@ -23,20 +34,17 @@ func micro(ctx context.Context, o options) error {
 		}
 	}
 	s.progress("done")
-	if err := s.close(); err != nil {
-		return err
-	}
-	r, err := read(s.path())
-	if err != nil {
-		return err
-	}
-	about, err := describe(ctx, r.cpu)
+	return nil
+}
+
+func writeMicro(benchtime string) error {
+	r, err := read(rawPath("micro"))
 	if err != nil {
 		return err
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "# Small steps, beside the peers\n\n%s\n", about)
-	fmt.Fprintf(&text, "`make bench`: %d rounds of %s for each figure; medians, with the half-width of their 95 %% confidence interval.\n", o.rounds, o.benchtime)
+	fmt.Fprintf(&text, "# Small steps, beside the peers\n\n%s\n", r.describe())
+	fmt.Fprintf(&text, "`make bench`: %d rounds of %s for each figure; medians, with the half-width of their 95 %% confidence interval.\n", r.rounds(), benchtime)
 	fmt.Fprintln(&text, "Ratios are of medians. README.md says what each step is and what the limit is.")
 	writeSummary(&text, r, summary())
 	writeTargets(&text, r, microTargets())

@@ -37,7 +37,8 @@ func TestParseKeepsEveryRoundOfEverybody(t *testing.T) {
 	require.InDelta(t, 20e-9, m.Center, 1e-15)
 	_, ok = r.median(cell{"Success/mode=standard", "2", "awsretry"}, "sec/op")
 	require.False(t, ok)
-	require.Equal(t, "some processor", r.cpu)
+	require.Equal(t, "some processor", r.config["cpu"])
+	require.Equal(t, 3, r.rounds())
 }
 
 func TestTableShowsTimesRatiosAndAllocations(t *testing.T) {

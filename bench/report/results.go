@@ -30,7 +30,7 @@ type results struct {
 	tables []string // in the order in which they came
 	of     map[string][]string
 	values map[cell]map[string][]float64
-	cpu    string
+	config map[string]string // where that was
 }
 
 // read reads what benchmarks printed. Lines that are none are skipped.
@@ -43,15 +43,15 @@ func read(path string) (*results, error) {
 }
 
 func parse(from io.Reader, name string) (*results, error) {
-	r := &results{of: map[string][]string{}, values: map[cell]map[string][]float64{}}
+	r := &results{of: map[string][]string{}, values: map[cell]map[string][]float64{}, config: map[string]string{}}
 	reader := benchfmt.NewReader(from, name)
 	for reader.Scan() {
 		result, ok := reader.Result().(*benchfmt.Result)
 		if !ok {
 			continue
 		}
-		if cpu := result.GetConfig("cpu"); cpu != "" {
-			r.cpu = cpu
+		for _, c := range result.Config {
+			r.config[c.Key] = string(c.Value)
 		}
 		r.add(split(result.Name), result.Values)
 	}
@@ -90,6 +90,17 @@ func (r *results) add(c cell, values []benchfmt.Value) {
 	for _, v := range values {
 		r.values[c][v.Unit] = append(r.values[c][v.Unit], v.Value)
 	}
+}
+
+// rounds is how many values there are of what was measured most often.
+func (r *results) rounds() int {
+	most := 0
+	for _, units := range r.values {
+		for _, values := range units {
+			most = max(most, len(values))
+		}
+	}
+	return most
 }
 
 // median returns the median of all rounds with its confidence interval; ok is false

@@ -23,7 +23,7 @@ type suite struct {
 
 const outDir = "out"
 
-// open builds the tests of the package and empties the file of what it printed.
+// open builds the tests of the package and begins a new file of what they print.
 func open(ctx context.Context, name string) (*suite, error) {
 	if err := os.MkdirAll(outDir, 0o755); err != nil {
 		return nil, err
@@ -38,11 +38,19 @@ func open(ctx context.Context, name string) (*suite, error) {
 	if err := build.Run(); err != nil {
 		return nil, fmt.Errorf("building %s: %w", name, err)
 	}
-	s.raw, err = os.Create(s.path())
+	where, err := about(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.raw, err = os.Create(rawPath(name)); err != nil {
+		return nil, err
+	}
+	_, err = io.WriteString(s.raw, where)
 	return s, err
 }
 
-func (s *suite) path() string { return filepath.Join(outDir, s.name+".txt") }
+// rawPath is where everything that a suite prints is kept.
+func rawPath(name string) string { return filepath.Join(outDir, name+".txt") }
 
 // run runs the tests with these arguments and keeps what they print, also if they
 // fail.
@@ -72,10 +80,8 @@ func (s *suite) progress(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%8v  %s\n", elapsed, fmt.Sprintf(format, args...))
 }
 
-// close leaves the raw output and removes the binary.
-func (s *suite) close() error {
-	if err := os.Remove(s.binary); err != nil {
-		return err
-	}
-	return s.raw.Close()
+// close leaves what was printed and removes the binary.
+func (s *suite) close() {
+	_ = s.raw.Close() // everything is written by now
+	_ = os.Remove(s.binary)
 }
