@@ -77,8 +77,8 @@ type load struct {
 	operations []operation // guarded by mu
 }
 
-// run starts so many workers of a client. They begin one after the other, so that no
-// two events fall on the same instant.
+// run starts so many workers of a client. They begin one after the other, and none
+// with the run, so that no two events fall on the same instant.
 func (l *load) run(ctx context.Context, c client, workers int) {
 	for range workers {
 		worker := l.workers
@@ -89,7 +89,7 @@ func (l *load) run(ctx context.Context, c client, workers int) {
 
 // work sends an operation each pause, or as soon as the last one has ended.
 func (l *load) work(ctx context.Context, c client, worker int) {
-	next := l.start.Add(time.Duration(worker) * 100_003)
+	next := l.start.Add(time.Duration(worker+1) * 100_003)
 	for pass(ctx, time.Until(next)) == nil {
 		l.keep(l.one(ctx, c, worker))
 		if next = next.Add(l.pause); next.Before(time.Now()) {
