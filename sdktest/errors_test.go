@@ -1,4 +1,4 @@
-package bench
+package sdktest
 
 import (
 	"context"
@@ -212,5 +212,17 @@ func TestTheServiceOfARealErrorIsKnown(t *testing.T) {
 		err := &smithy.OperationError{ServiceID: service, OperationName: "PutItem", Err: &smithy.GenericAPIError{Code: code}}
 		require.Equal(t, want, classify.Default().Classify(classify.Outcome{Err: err}), service)
 		require.False(t, awsretryer.NewStandard().IsErrorRetryable(err))
+	}
+}
+
+// TestVerdictsOnErrorsOfAClientAllocateNothing runs alone: other tests allocate too.
+func TestVerdictsOnErrorsOfAClientAllocateNothing(t *testing.T) {
+	chain, retryer, client := classify.Default(), awsretryer.NewStandard(), awshttp.NewBuildableClient()
+	for status, code := range map[int]string{
+		429: "TooManyRequestsException", 503: "ServiceUnavailable", 404: "ResourceNotFoundException",
+	} {
+		err := callSSO(t.Context(), t, answering(t, status, code), client)
+		require.Zero(t, testing.AllocsPerRun(100, func() { chain.Classify(classify.Outcome{Err: err}) }), code)
+		require.NotZero(t, testing.AllocsPerRun(100, func() { retryer.IsErrorRetryable(err) }), code)
 	}
 }
