@@ -8,6 +8,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/dynamodb v1.73.0
 	github.com/aws/smithy-go v1.28.8
 	github.com/awsretry/awsretry v0.1.0
+	github.com/awsretry/awsretry/awssdk v0.1.0
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/hashicorp/go-retryablehttp v0.7.8
@@ -39,4 +40,7 @@ require (
 	gopkg.in/ini.v1 v1.67.3 // indirect
 )
 
-replace github.com/awsretry/awsretry => ../
+replace (
+	github.com/awsretry/awsretry => ../
+	github.com/awsretry/awsretry/awssdk => ../awssdk
+)

@@ -60,6 +60,7 @@ func contenders() []contender {
 	return []contender{
 		{name: "awsretry-adaptive", make: ours(adaptive.Config{})},
 		{name: "awsretry-adaptive-2.1", make: ours(adaptive.Config{Standard: standard.Config{Behavior: standard.V21}})},
+		{name: "awsretry-adaptive-steady", make: ours(adaptive.Config{Controller: ratelimit.SteadyController})},
 		{name: "awsretry-adaptive-cut-per-throttle", make: ours(adaptive.Config{CutPerThrottle: true})},
 		{name: "awsretry-standard", make: oursStandard(standard.Config{})},
 		{name: "awsretry-standard-2.1", make: oursStandard(standard.Config{Behavior: standard.V21})},
@@ -101,7 +102,9 @@ func ours(config adaptive.Config) newClient {
 		config.Standard.Clock = countingClock{wakeUps: &w.wakeUps}
 		config.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
 			return countingLimiter{
-				Limiter: ratelimit.NewLimiter(ratelimit.SendRateConfig{CutPerThrottle: config.CutPerThrottle}, clk),
+				Limiter: ratelimit.NewLimiter(ratelimit.SendRateConfig{
+					Controller: config.Controller, CutPerThrottle: config.CutPerThrottle,
+				}, clk),
 				delayed: &w.delayed,
 			}
 		}

@@ -13,6 +13,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // callGroups is a whole call: GetItem of a DynamoDB client, over loopback, to a
@@ -20,10 +25,12 @@ import (
 func callGroups() []group {
 	return []group{
 		{"mode=standard", []subject{
+			{ours, getItem(installed(newStandard))},
 			{sdk, getItem(with(awsretryer.NewStandard()))},
 			{limit, bareRequest},
 		}},
 		{"mode=adaptive", []subject{
+			{ours, getItem(installed(newAdaptive))},
 			{sdk, getItem(with(awsretryer.NewAdaptiveMode()))},
 			{limit, bareRequest},
 		}},
@@ -63,6 +70,21 @@ func with(r aws.Retryer) configure {
 		return nil
 	}
 }
+
+// installed puts the adapter in: the loop of the SDK and three middlewares.
+func installed(make func() (retry.Strategy, error)) configure {
+	return func(cfg *aws.Config) error {
+		strategy, err := make()
+		if err != nil {
+			return err
+		}
+		return awssdk.Install(cfg, awssdk.WithStrategy(strategy))
+	}
+}
+
+func newStandard() (retry.Strategy, error) { return standard.New(standard.Config{}) }
+
+func newAdaptive() (retry.Strategy, error) { return adaptive.New(adaptive.Config{}) }
 
 func getItem(retryer configure) func(testing.TB) round {
 	return func(tb testing.TB) round {

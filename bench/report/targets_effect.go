@@ -8,6 +8,7 @@ import (
 
 const (
 	adaptive    = "awsretry-adaptive"
+	steadily    = "awsretry-adaptive-steady"
 	standard    = "awsretry-standard"
 	sdkAdaptive = "aws-sdk-go-v2-adaptive"
 	oracle      = "oracle"
@@ -21,23 +22,16 @@ const (
 func effectTargets(r *results) []target {
 	var targets []target
 	for _, burst := range []string{"100ms", "1s"} {
-		table := steady + "R=500/burst=" + burst + "/clients=1/workers=100"
-		what := "R 500, burst " + burst + ", 100 workers: "
-		targets = append(targets,
-			target{what + "goodput / R", by(table, adaptive), "", "goodput/R", goal{0.95, true}},
-			target{what + "p99 wait to the oracle's", by(table, adaptive), oracle, "p99-wait-s", goal{1.2, false}},
-			target{what + "fairness", by(table, adaptive), "", "fairness", goal{0.995, true}},
-			target{what + "wake-ups / delayed attempt", by(table, adaptive), "", "wakeups/delayed", goal{1.1, false}},
-			target{what + "CPU / attempt to " + sdkAdaptive, by(table, adaptive), sdkAdaptive, "cpu-sec/send", goal{0.06, false}})
+		for _, of := range []string{adaptive, steadily} {
+			targets = append(targets, atFullLoad(burst, of)...)
+		}
 	}
 	for _, table := range r.tables {
 		if strings.HasPrefix(table, steady+"R=50") && strings.Contains(table, "clients=1/") {
-			what := strings.TrimPrefix(scenarioTitle(table), "steady, ")
-			targets = append(targets, target{
-				what + ": longest wait before a first attempt, to the oracle's",
-				by(table, adaptive), oracle, "longest-initial-s",
-				goal{1.1, false},
-			})
+			what := strings.TrimPrefix(scenarioTitle(table), "steady, ") + ": longest wait before a first attempt, to the oracle's"
+			for _, of := range []string{adaptive, steadily} {
+				targets = append(targets, target{of + ", " + what, by(table, of), oracle, "longest-initial-s", goal{1.1, false}})
+			}
 		}
 	}
 	for _, of := range []string{standard, adaptive} {
@@ -47,6 +41,19 @@ func effectTargets(r *results) []target {
 	}
 	return append(targets,
 		target{"two tables: the free one over itself alone", by(tables, adaptive), "", "goodput/alone", goal{0.99, true}})
+}
+
+// atFullLoad is what a client of a hundred workers is to reach at 500 a second.
+func atFullLoad(burst, of string) []target {
+	table := steady + "R=500/burst=" + burst + "/clients=1/workers=100"
+	what := of + ", R 500, burst " + burst + ", 100 workers: "
+	return []target{
+		{what + "goodput / R", by(table, of), "", "goodput/R", goal{0.95, true}},
+		{what + "p99 wait to the oracle's", by(table, of), oracle, "p99-wait-s", goal{1.2, false}},
+		{what + "fairness", by(table, of), "", "fairness", goal{0.995, true}},
+		{what + "wake-ups / delayed attempt", by(table, of), "", "wakeups/delayed", goal{1.1, false}},
+		{what + "CPU / attempt to " + sdkAdaptive, by(table, of), sdkAdaptive, "cpu-sec/send", goal{0.06, false}},
+	}
 }
 
 func by(table, of string) cell { return cell{table: table, of: of} }
