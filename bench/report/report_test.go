@@ -118,7 +118,7 @@ func TestEffectSummarySetsUsBesideTheSDKAndTheOracle(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	writeEffectSummary(&text, parsed(t))
-	require.Contains(t, text.String(), "| steady, R 5 | 0.500; 0.600; 0.000 | 25.00 %; 20.00 %; 0.00 % |")
+	require.Contains(t, text.String(), "| steady, R 5 | 0.500; 0.000; 0.600; 0.000 | 25.00 %; 0.00 %; 20.00 %; 0.00 % |")
 }
 
 // TestReadmeQuotesTheResults holds the tables of the README to what was measured

@@ -54,7 +54,7 @@ func (r *results) withAllocations(c cell, unit string) string {
 
 // writeEffectSummary sets the adaptive modes and the oracle side by side.
 func writeEffectSummary(w io.Writer, r *results) {
-	who := []string{adaptive, sdkAdaptive, oracle}
+	who := []string{adaptive, steadily, sdkAdaptive, oracle}
 	shown := map[string]bool{"goodput/R": true, "throttled-share": true, "p99-wait-s": true, "longest-wait-s": true, "wakeups/delayed": true}
 	headings := []string{""}
 	for _, c := range columns() {
@@ -62,7 +62,7 @@ func writeEffectSummary(w io.Writer, r *results) {
 			headings = append(headings, c.heading)
 		}
 	}
-	fmt.Fprintf(w, "\n## In short\n\nEach figure: %s; %s; the %s.\n\n", adaptive, sdkAdaptive, oracle)
+	fmt.Fprintf(w, "\n## In short\n\nEach figure: %s; %s; %s; the %s.\n\n", adaptive, steadily, sdkAdaptive, oracle)
 	writeRow(w, headings)
 	fmt.Fprintln(w, strings.Repeat("|---", len(headings))+"|")
 	for _, table := range r.tables {
