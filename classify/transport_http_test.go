@@ -266,18 +266,8 @@ func TestAnswerThatIsCutInItsHeaderIsLost(t *testing.T) {
 	} {
 		t.Run(sent, func(t *testing.T) {
 			t.Parallel()
-			listener := listen(t)
-			go func() {
-				conn, err := listener.Accept()
-				if err != nil {
-					return
-				}
-				_, _ = io.WriteString(conn, sent)
-				_, _ = io.CopyN(io.Discard, conn, 1) // so that closing does not reset
-				_ = conn.Close()
-			}()
 			client, _ := newClient(t)
-			err := get(t.Context(), t, client, "http://"+listener.Addr().String())
+			err := get(t.Context(), t, client, serve(t, inside(sent)))
 			require.Error(t, err)
 			require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(err), "%v", err)
 		})
