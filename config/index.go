@@ -58,10 +58,9 @@ func buildIndex(file sharedFile, want scope) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := cursor{}
+	at, line := cursor{}, item{}
 	for {
-		line, err := s.scan()
-		if err != nil {
+		if err := s.scan(&line); err != nil {
 			return nil, err
 		}
 		switch line.kind {
@@ -71,9 +70,9 @@ func buildIndex(file sharedFile, want scope) (*index, error) {
 		case lineHeader:
 			at = x.header(line.key, s.line)
 		case lineProperty:
-			x.property(line, s.line, &at)
+			x.property(&line, s.line, &at)
 		case lineContinuation, lineSubProperty:
-			x.indented(line, s.line, &at)
+			x.indented(&line, s.line, &at)
 		}
 	}
 }
@@ -103,7 +102,7 @@ func (x *index) header(name []byte, number int) cursor {
 	return at
 }
 
-func (x *index) property(l item, number int, at *cursor) {
+func (x *index) property(l *item, number int, at *cursor) {
 	at.prop = 0
 	if at.wanted == "" {
 		if retryKey(l.key) != "" && !at.counted {
@@ -129,12 +128,12 @@ func (x *index) property(l item, number int, at *cursor) {
 	at.prop = len(x.props)
 }
 
-func (x *index) indented(l item, number int, at *cursor) {
+func (x *index) indented(l *item, number int, at *cursor) {
 	if at.prop == 0 {
 		return
 	}
 	p := &x.props[at.prop-1]
-	x.warnIndented(l, number)
+	x.warnIndented(*l, number)
 	switch {
 	case l.kind == lineSubProperty:
 		p.group = true

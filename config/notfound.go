@@ -33,7 +33,8 @@ func (f *Files) hint(name string) string {
 			return ""
 		}
 		for {
-			line, err := s.scan()
+			var line item
+			err := s.scan(&line)
 			if err != nil || line.kind == lineEnd {
 				break
 			}

@@ -21,13 +21,16 @@ const (
 type Cubic struct {
 	controller   Controller
 	lastMax      Rate
+	k            float64 // of lastMax
 	lastThrottle time.Time
 }
 
 // NewCubic returns a curve that last was throttled at start, with a maximum of
 // lastMax.
 func NewCubic(start time.Time, lastMax Rate) Cubic {
-	return Cubic{lastMax: lastMax, lastThrottle: start}
+	c := Cubic{lastThrottle: start}
+	c.setMax(lastMax)
+	return c
 }
 
 // Throttle notes a throttle at now and returns the reduced rate. rate is the
@@ -35,7 +38,7 @@ func NewCubic(start time.Time, lastMax Rate) Cubic {
 //
 //	rate' = 0.7 * rate
 func (c *Cubic) Throttle(now time.Time, rate Rate) Rate {
-	c.lastMax = rate
+	c.setMax(rate)
 	c.lastThrottle = now
 	leaves, _ := c.controller.cut()
 	return Rate(leaves) * rate
@@ -48,7 +51,7 @@ func (c *Cubic) Throttle(now time.Time, rate Rate) Rate {
 //
 // K is when the curve reaches lastMax again, so that dt = 0 gives 0.7 * lastMax.
 func (c *Cubic) Success(now time.Time) Rate {
-	d := now.Sub(c.lastThrottle).Seconds() - c.k()
+	d := now.Sub(c.lastThrottle).Seconds() - c.k
 	return Rate(float64(cubicScale*float64(d*float64(d*d))) + float64(c.lastMax))
 }
 
@@ -58,13 +61,13 @@ func (c *Cubic) LastMax() Rate { return c.lastMax }
 // LastThrottle reports when the last throttle was, or the start.
 func (c *Cubic) LastThrottle() time.Time { return c.lastThrottle }
 
-// k is how many seconds after a throttle the rate is back at the maximum.
-func (c *Cubic) k() float64 {
+// setMax sets the maximum, and k: after how many seconds the rate is back at it.
+func (c *Cubic) setMax(rate Rate) {
 	_, takes := c.controller.cut()
-	return math.Cbrt(float64(c.lastMax) * takes / cubicScale)
+	c.lastMax, c.k = rate, math.Cbrt(float64(rate)*takes/cubicScale)
 }
 
 // recovery is k as a duration.
 func (c *Cubic) recovery() time.Duration {
-	return time.Duration(c.k() * float64(time.Second))
+	return time.Duration(c.k * float64(time.Second))
 }

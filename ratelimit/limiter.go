@@ -27,7 +27,7 @@ func NewLimiter(config SendRateConfig, clk clock.Clock) *Limiter {
 		start = clk.Now()
 	}
 	l := &Limiter{state: NewSendRate(config, start)}
-	l.clock, l.account = clk, &l.state
+	l.clock, l.reading, l.account = clk, clock.NewReadings(clk), &l.state
 	l.limited.Store(l.state.limited)
 	return l
 }
@@ -38,7 +38,7 @@ func NewLimiter(config SendRateConfig, clk clock.Clock) *Limiter {
 // or ctx would be done before its end (*WaitError), and with ctx.Err() when ctx is
 // done first. A failure takes no token and gives up the place in the queue.
 func (l *Limiter) Acquire(ctx context.Context, r Request) (sent time.Time, err error) {
-	now := l.clock.Now()
+	now := l.reading.Now()
 	if !l.limited.Load() {
 		return now, nil
 	}
@@ -47,7 +47,7 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (sent time.Time, err e
 
 // Report counts the response to an attempt, see SendRate.Report.
 func (l *Limiter) Report(r Response) Change {
-	now := l.clock.Now()
+	now := l.reading.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	from := l.state.bucket.Fill()
@@ -64,7 +64,7 @@ func (l *Limiter) Report(r Response) Change {
 // Expected says how long a caller that asked now would have to wait if the rate
 // stays as it is. A cost of zero or less means one.
 func (l *Limiter) Expected(cost float64) time.Duration {
-	now := l.clock.Now()
+	now := l.reading.Now()
 	if !l.limited.Load() {
 		return 0
 	}

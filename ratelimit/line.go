@@ -33,7 +33,8 @@ type account interface {
 // somebody waits.
 type line struct {
 	clock   clock.Clock
-	waiting atomic.Int64 // the length of the queue
+	reading clock.Readings // of clock
+	waiting atomic.Int64   // the length of the queue
 
 	mu      sync.Mutex // guards what follows; never held while waiting or calling back
 	account account
@@ -136,7 +137,7 @@ func (l *line) waitLocked(now time.Time, cost float64) Wait {
 // leave takes a caller that gives up out of the queue. If it was granted its
 // tokens in the meantime, they go to the next.
 func (l *line) leave(w *waiter) {
-	now := l.clock.Now()
+	now := l.reading.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w.place == nil {
@@ -159,7 +160,7 @@ func (l *line) removeLocked(w *waiter) {
 
 // wake is what the timer calls when the first in line is due.
 func (l *line) wake() {
-	now := l.clock.Now()
+	now := l.reading.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.grantLocked(now)
@@ -189,7 +190,7 @@ func (l *line) grantLocked(now time.Time) {
 // armLocked sets the timer for the end of a wait that began at from. The clock is
 // read once more, because time may have passed since the caller read it.
 func (l *line) armLocked(from time.Time, wait time.Duration) {
-	wait = from.Add(wait).Sub(l.clock.Now())
+	wait = from.Add(wait).Sub(l.reading.Now())
 	if l.timer == nil {
 		l.timer = l.clock.AfterFunc(wait, l.wake)
 		return

@@ -24,7 +24,7 @@ type QuotaLine struct {
 // from or gives to.
 func NewQuotaLine(quota *Quota, clk clock.Clock) *QuotaLine {
 	q := &QuotaLine{quota: quota}
-	q.clock, q.account = clk, quotaAccount{quota}
+	q.clock, q.reading, q.account = clk, clock.NewReadings(clk), quotaAccount{quota}
 	return q
 }
 
@@ -58,7 +58,7 @@ func (q *QuotaLine) Wait(ctx context.Context, cost int, limit time.Duration) err
 	limited, cancel := clock.WithTimeout(ctx, q.clock, limit)
 	defer cancel()
 	// The wait itself has no limit that could be foreseen: tokens come from others.
-	_, err := q.acquire(limited, q.clock.Now(), Request{Cost: float64(cost)})
+	_, err := q.acquire(limited, q.reading.Now(), Request{Cost: float64(cost)})
 	switch {
 	case err == nil, ctx.Err() == nil && limited.Err() == nil:
 		return err

@@ -82,7 +82,7 @@ func NewSendRate(config SendRateConfig, start time.Time) SendRate {
 // come back to it.
 func (s *SendRate) begin(start time.Time, rate Rate) {
 	s.starting, s.limited = rate, true
-	s.cubic.lastMax = rate
+	s.cubic.setMax(rate)
 	s.cubic.lastThrottle = start.Add(-s.cubic.recovery())
 	s.bucket.SetRate(start, rate)
 	s.bucket.Give(start, 1)

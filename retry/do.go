@@ -99,7 +99,7 @@ func newLoop(ctx context.Context, s Strategy, op Operation, o options) (loop, er
 	// a strategy manages retries, it does not gate access.
 	l.done = l.denied != nil
 	l.clock = l.token.clock()
-	l.start = l.clock.Now()
+	l.start = l.token.now()
 	return l, nil
 }
 

@@ -41,7 +41,7 @@ func TestWaitIsCheckedAgainstTheEndOfTheOperationAndOfTheCaller(t *testing.T) {
 			if c.notAfter > 0 {
 				op.NotAfter = clk.Now().Add(c.notAfter)
 			}
-			require.Equal(t, c.want, retry.CheckWait(ctx, clk, op, c.wait))
+			require.Equal(t, c.want, retry.CheckWait(ctx, clk, op.NotAfter, c.wait))
 		})
 	}
 }

@@ -45,18 +45,18 @@ type Operation struct {
 
 // CheckWait returns why a wait of d must not be begun: ErrDeadline if it could
 // not end before the deadline of ctx, ErrMaxElapsed if it would end after
-// op.NotAfter, nil if there is room for it. It reads the clock only if there is
+// notAfter, nil if there is room for it. It reads the clock only if there is
 // such a limit.
-func CheckWait(ctx context.Context, clk clock.Clock, op Operation, d time.Duration) error {
+func CheckWait(ctx context.Context, clk clock.Clock, notAfter time.Time, d time.Duration) error {
 	deadline, limited := ctx.Deadline()
-	if !limited && op.NotAfter.IsZero() {
+	if !limited && notAfter.IsZero() {
 		return nil
 	}
 	now := clk.Now()
 	switch {
 	case limited && deadline.Sub(now) <= d:
 		return ErrDeadline
-	case !op.NotAfter.IsZero() && op.NotAfter.Sub(now) < d:
+	case !notAfter.IsZero() && notAfter.Sub(now) < d:
 		return ErrMaxElapsed
 	default:
 		return nil

@@ -63,6 +63,7 @@ type cell struct {
 type issuer interface {
 	wait(ctx context.Context, t Token) error
 	clock() clock.Clock
+	now() time.Time
 }
 
 // clock is what the token waits on.
@@ -71,6 +72,14 @@ func (t Token) clock() clock.Clock {
 		return clock.System{}
 	}
 	return t.cell.issuer.clock()
+}
+
+// now reads the clock, to measure.
+func (t Token) now() time.Time {
+	if t.cell == nil {
+		return clock.System{}.Now()
+	}
+	return t.cell.issuer.now()
 }
 
 // phase is what the present generation of a cell may be used for.

@@ -66,7 +66,7 @@ func (ts *Tokens[D]) Open(ctx context.Context, op *Operation) (Token, *Record[D]
 	r, ok := ts.pool.Get().(*Record[D])
 	if !ok {
 		r = &Record[D]{}
-		r.issuer = &owned[D]{tokens: ts, record: r}
+		r.issuer = &owned[D]{tokens: ts, record: r, reading: clock.NewReadings(ts.clock())}
 		ts.roster.add(&r.cell)
 	}
 	r.Operation, r.Context = *op, ctx
@@ -162,11 +162,14 @@ func (ts *Tokens[D]) clock() clock.Clock {
 
 // owned ties a cell to its record without knowing D where a Token is used.
 type owned[D any] struct {
-	tokens *Tokens[D]
-	record *Record[D]
+	tokens  *Tokens[D]
+	record  *Record[D]
+	reading clock.Readings
 }
 
 func (o *owned[D]) clock() clock.Clock { return o.tokens.clock() }
+
+func (o *owned[D]) now() time.Time { return o.reading.Now() }
 
 func (o *owned[D]) wait(ctx context.Context, t Token) error {
 	switch {
@@ -207,7 +210,7 @@ func (o *owned[D]) sleep(ctx context.Context, t Token) error {
 		return nil
 	}
 	clk := o.tokens.clock()
-	if reason := CheckWait(ctx, clk, o.record.Operation, t.delay); reason != nil {
+	if reason := CheckWait(ctx, clk, o.record.Operation.NotAfter, t.delay); reason != nil {
 		return o.record.Refusal(reason, t.RetryCount()).ForWait(t.delay)
 	}
 	if err := clk.Sleep(ctx, t.delay); err != nil {

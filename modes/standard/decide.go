@@ -55,7 +55,7 @@ func (s *Strategy) against(
 	ctx context.Context, t retry.Token, r *retry.Record[operation], f failed, before error,
 ) *retry.Error {
 	retryable := f.verdict.Action() == classify.Retry
-	limit := s.MaxAttempts(r.Operation)
+	limit := s.maxAttempts(&r.Operation)
 	switch {
 	case !retryable && !endedWith(ctx, f.failure):
 		return r.Refusal(retry.ErrNotRetryable, t.Attempt())
@@ -86,10 +86,10 @@ func endedWith(ctx context.Context, failure error) bool {
 func (s *Strategy) charge(
 	ctx context.Context, t retry.Token, r *retry.Record[operation], f failed,
 ) (time.Duration, *retry.Error) {
-	op, quota, cost := r.Operation, r.Data.scope.Value, s.cost(f.verdict.Kind())
+	op, quota, cost := &r.Operation, r.Data.scope.Value, s.cost(f.verdict.Kind())
 	delay := s.backoff(r, t.Attempt(), f.verdict)
 	now, wait := s.quotaTime(r), max(delay, f.floor)
-	noRoom := retry.CheckWait(ctx, s.config.Clock, op, wait)
+	noRoom := retry.CheckWait(ctx, s.config.Clock, op.NotAfter, wait)
 	available, granted, owed := 0, false, 0
 	if noRoom == nil {
 		available, granted = quota.Take(now, cost)
@@ -119,7 +119,7 @@ func (s *Strategy) charge(
 
 // sleepsWhenEmpty reports whether an operation sleeps its delay before it is
 // refused for want of quota.
-func (s *Strategy) sleepsWhenEmpty(op retry.Operation) bool {
+func (s *Strategy) sleepsWhenEmpty(op *retry.Operation) bool {
 	return s.config.BackoffWhenEmpty || op.LongPolling && s.config.Behavior == V21
 }
 

@@ -26,7 +26,7 @@ func (s *Strategy) Plan(op retry.Operation) Plan {
 		RetryCost:      s.config.RetryCost,
 		TimeoutCost:    s.config.TimeoutCost,
 		ThrottlingCost: s.config.ThrottlingCost,
-		Base:           s.base(op),
+		Base:           s.base(&op),
 		ThrottlingBase: s.config.ThrottlingBase,
 		MaxBackoff:     s.config.MaxBackoff,
 	}

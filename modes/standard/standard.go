@@ -15,6 +15,8 @@ import (
 // Strategy is the standard mode. Use New; it is safe for concurrent use.
 type Strategy struct {
 	config Config // with defaults
+	usual  defaults
+	tables defaults // for DynamoDB
 	tokens retry.Tokens[operation]
 	quotas *scope.Registry[retry.ScopeKey, *ratelimit.QuotaLine]
 }
@@ -38,6 +40,7 @@ func New(config Config) (*Strategy, error) {
 		return nil, err
 	}
 	s := &Strategy{config: config.withDefaults()}
+	s.usual, s.tables = s.config.Behavior.defaults(""), s.config.Behavior.defaults("dynamodb")
 	s.tokens.Clock = s.config.Clock
 	if s.config.MaxQuotaWait > 0 {
 		s.tokens.Send = s.settle
@@ -71,14 +74,17 @@ func (s *Strategy) newQuota(start time.Time) *ratelimit.QuotaLine {
 func (s *Strategy) Clock() clock.Clock { return s.config.Clock }
 
 // MaxAttempts returns how many attempts an operation may have.
-func (s *Strategy) MaxAttempts(op retry.Operation) int {
+func (s *Strategy) MaxAttempts(op retry.Operation) int { return s.maxAttempts(&op) }
+
+// maxAttempts and others take a pointer because an operation is large.
+func (s *Strategy) maxAttempts(op *retry.Operation) int {
 	switch {
 	case op.MaxAttempts != 0:
 		return max(op.MaxAttempts, 1)
 	case s.config.MaxAttempts > 0:
 		return s.config.MaxAttempts
 	}
-	return s.config.Behavior.defaults(s.service(op)).maxAttempts
+	return s.defaults(op).maxAttempts
 }
 
 // AcquireInitialToken begins an operation. It never fails: the quota is for
@@ -106,7 +112,7 @@ func (s *Strategy) RefreshRetryToken(ctx context.Context, t retry.Token, failure
 			s.tokens.Restore(t, r)
 		}
 	}()
-	verdict := s.Judge(r.Operation, t.Attempt(), failure)
+	verdict := s.judge(&r.Operation, t.Attempt(), failure)
 	judged = true
 	return s.decide(ctx, t, r, failed{failure, verdict, 0})
 }
@@ -126,6 +132,10 @@ func (s *Strategy) RefreshJudged(
 // Judge returns what the classifier says of a failure, or what a policy has said
 // already.
 func (s *Strategy) Judge(op retry.Operation, attempt int, failure error) classify.Verdict {
+	return s.judge(&op, attempt, failure)
+}
+
+func (s *Strategy) judge(op *retry.Operation, attempt int, failure error) classify.Verdict {
 	if failure == retry.ErrAborted { //nolint:errorlint // the loop's own, never wrapped
 		return classify.Forbidden()
 	}
@@ -191,7 +201,15 @@ func (s *Strategy) fail(t retry.Token, r *retry.Record[operation], failure error
 	s.tokens.Close(r)
 }
 
-func (s *Strategy) service(op retry.Operation) string {
+// defaults returns those for the service of an operation, which differ in V21 only.
+func (s *Strategy) defaults(op *retry.Operation) *defaults {
+	if s.config.Behavior == V21 && isDynamoDB(s.service(op)) {
+		return &s.tables
+	}
+	return &s.usual
+}
+
+func (s *Strategy) service(op *retry.Operation) string {
 	if op.Service != "" {
 		return op.Service
 	}
@@ -202,7 +220,7 @@ func (s *Strategy) service(op retry.Operation) string {
 func (s *Strategy) backoff(r *retry.Record[operation], attempt int, verdict classify.Verdict) time.Duration {
 	base := s.config.ThrottlingBase
 	if verdict.Kind() != classify.Throttling {
-		base = s.base(r.Operation)
+		base = s.base(&r.Operation)
 	}
 	shape := backoff.Exponential{Max: s.config.MaxBackoff, Jitter: s.config.Jitter}
 	delay := shape.Delay(attempt-1, base, r.Data.delay, s.config.Random())
@@ -219,11 +237,11 @@ func (s *Strategy) backoff(r *retry.Record[operation], attempt int, verdict clas
 
 // base is the delay before the first retry of an operation after anything but a
 // throttle.
-func (s *Strategy) base(op retry.Operation) time.Duration {
+func (s *Strategy) base(op *retry.Operation) time.Duration {
 	if s.config.Base > 0 {
 		return s.config.Base
 	}
-	return s.config.Behavior.defaults(s.service(op)).base
+	return s.defaults(op).base
 }
 
 func (s *Strategy) cost(kind classify.Kind) int {

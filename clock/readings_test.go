@@ -1,0 +1,46 @@
+package clock_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+)
+
+func TestReadingsLieBetweenThoseOfTheSystem(t *testing.T) {
+	t.Parallel()
+	readings := clock.NewReadings(clock.System{})
+	for range 1000 {
+		before := time.Now()
+		got := readings.Now()
+		after := time.Now()
+		require.False(t, got.Before(before))
+		require.False(t, got.After(after))
+		require.Contains(t, got.String(), " m=", "the monotonic part is there")
+	}
+}
+
+// A strategy may be built outside of a bubble and used inside.
+func TestReadingsMadeOutsideOfABubbleFollowItsTime(t *testing.T) {
+	t.Parallel()
+	readings := clock.NewReadings(clock.System{})
+	synctest.Test(t, func(t *testing.T) {
+		start, direct := readings.Now(), time.Now()
+		require.Zero(t, start.Sub(direct), "the two can be compared")
+		require.NoError(t, clock.System{}.Sleep(t.Context(), time.Minute))
+		require.Equal(t, time.Minute, readings.Now().Sub(start))
+		require.Equal(t, time.Minute, readings.Now().Sub(direct))
+	})
+}
+
+func TestReadingsOfAnotherClockAreItsOwn(t *testing.T) {
+	t.Parallel()
+	clk := &clock.Fake{}
+	readings := clock.NewReadings(clk)
+	require.Equal(t, clk.Now(), readings.Now())
+	clk.Advance(time.Hour)
+	require.Equal(t, clk.Now(), readings.Now())
+}
