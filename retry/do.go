@@ -32,13 +32,14 @@ func Do[T any](
 	var o options
 	if len(opts) > 0 {
 		o = collect(opts)
+		o.change(&op)
 	}
 	policy, err := policyOf[T](o)
 	if err != nil {
 		return value, err
 	}
-	l, err := newLoop(ctx, s, op, o)
-	if err != nil {
+	l := loop{strategy: s, timeout: o.attemptTimeout}
+	if err := l.begin(ctx, &op); err != nil {
 		return value, err
 	}
 	defer l.abort()
@@ -86,21 +87,21 @@ type loop struct {
 	last     error
 }
 
-func newLoop(ctx context.Context, s Strategy, op Operation, o options) (loop, error) {
-	l := loop{strategy: s, timeout: o.attemptTimeout}
+// begin acquires the first token. It takes a pointer because an operation is large.
+func (l *loop) begin(ctx context.Context, op *Operation) error {
+	if op.MaxAttempts < 0 {
+		return fmt.Errorf("retry: MaxAttempts %d: must not be negative", op.MaxAttempts)
+	}
 	if outer, ok := AttemptFrom(ctx); ok {
 		l.around = outer.Loops
 	}
-	if op = o.on(op); op.MaxAttempts < 0 {
-		return l, fmt.Errorf("retry: MaxAttempts %d: must not be negative", op.MaxAttempts)
-	}
-	l.token, l.denied = s.AcquireInitialToken(ctx, op)
+	l.token, l.denied = l.strategy.AcquireInitialToken(ctx, *op)
 	// Without a token there is nothing to record, and one attempt all the same:
 	// a strategy manages retries, it does not gate access.
 	l.done = l.denied != nil
 	l.clock = l.token.clock()
 	l.start = l.token.now()
-	return l, nil
+	return nil
 }
 
 // wait returns when the next attempt is due, or why there is none.

@@ -20,8 +20,8 @@ type options struct {
 	scope          string
 }
 
-// on returns op with what the options change of it.
-func (o options) on(op Operation) Operation {
+// change sets in op what the options say.
+func (o *options) change(op *Operation) {
 	if o.maxAttempts != 0 {
 		op.MaxAttempts = o.maxAttempts
 	}
@@ -37,7 +37,6 @@ func (o options) on(op Operation) Operation {
 	if o.maxElapsed > 0 {
 		op.MaxElapsed = o.maxElapsed
 	}
-	return op
 }
 
 type optionFunc func(*options)
