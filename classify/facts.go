@@ -59,6 +59,10 @@ type (
 //nolint:errorlint // this is the walk itself
 func (f *facts) read(err error) {
 	for err != nil {
+		if inner, known := f.readStandard(err); known {
+			err = inner
+			continue
+		}
 		switch e := err.(type) {
 		case TimeoutError, temporaryError, connectionError, canceledError, comparingError,
 			SafetyError, retryableError, ThrottlingError, FaultError, SkewError,

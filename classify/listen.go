@@ -4,12 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"io"
 	"net"
 	"net/textproto"
-	"net/url"
-	"runtime"
 	"syscall"
 	"time"
 )
@@ -94,16 +91,6 @@ func (f *facts) listenTransport(err error) {
 	case *net.DNSError:
 		if f.lookup == nil {
 			f.lookup = e
-		}
-	case *net.OpError:
-		f.addIf(disconnected, e.Op == "dial")
-	case *url.Error:
-		// So net/http says that the server closed the connection without an answer.
-		// Elsewhere io.EOF is the end of a stream, no failure.
-		f.addIf(disconnected, errors.Is(e.Err, io.EOF))
-	case syscall.Errno:
-		if runtime.GOOS == "windows" {
-			f.said |= windowsErrno(uintptr(e))
 		}
 	case certificateError, authorityError, hostnameError, invalidError, rootsError:
 		f.said |= untrusted

@@ -33,6 +33,9 @@ func TestReadingsMadeOutsideOfABubbleFollowItsTime(t *testing.T) {
 		require.NoError(t, clock.System{}.Sleep(t.Context(), time.Minute))
 		require.Equal(t, time.Minute, readings.Now().Sub(start))
 		require.Equal(t, time.Minute, readings.Now().Sub(direct))
+		mark := readings.Mark()
+		require.NoError(t, clock.System{}.Sleep(t.Context(), time.Hour))
+		require.Equal(t, time.Hour, readings.Since(mark))
 	})
 }
 
@@ -41,6 +44,8 @@ func TestReadingsOfAnotherClockAreItsOwn(t *testing.T) {
 	clk := &clock.Fake{}
 	readings := clock.NewReadings(clk)
 	require.Equal(t, clk.Now(), readings.Now())
+	mark := readings.Mark()
 	clk.Advance(time.Hour)
 	require.Equal(t, clk.Now(), readings.Now())
+	require.Equal(t, time.Hour, readings.Since(mark))
 }

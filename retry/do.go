@@ -79,7 +79,8 @@ type loop struct {
 	clock    clock.Clock
 	timeout  time.Duration // of an attempt
 	around   int           // how many loops there are around this one
-	start    time.Time
+	readings *clock.Readings
+	start    clock.Mark
 	token    Token
 	denied   error // why there is no token
 	done     bool  // the strategy knows that the operation is over
@@ -100,7 +101,11 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	// a strategy manages retries, it does not gate access.
 	l.done = l.denied != nil
 	l.clock = l.token.clock()
-	l.start = l.token.now()
+	if l.readings = l.token.readings(); l.readings == nil {
+		system := clock.NewReadings(l.clock)
+		l.readings = &system
+	}
+	l.start = l.readings.Mark()
 	return nil
 }
 
@@ -188,7 +193,7 @@ func (l *loop) explain(ctx context.Context, err, failure error) error {
 	if ctx.Err() != nil && refusal.Canceled == nil {
 		refusal = *refusal.Because(ctx)
 	}
-	refusal.Elapsed = l.clock.Now().Sub(l.start)
+	refusal.Elapsed = l.readings.Since(l.start)
 	return &refusal
 }
 

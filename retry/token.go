@@ -63,7 +63,7 @@ type cell struct {
 type issuer interface {
 	wait(ctx context.Context, t Token) error
 	clock() clock.Clock
-	now() time.Time
+	readings() *clock.Readings
 }
 
 // clock is what the token waits on.
@@ -74,12 +74,12 @@ func (t Token) clock() clock.Clock {
 	return t.cell.issuer.clock()
 }
 
-// now reads the clock, to measure.
-func (t Token) now() time.Time {
+// readings are those of the clock; nil for a token without a strategy of its own.
+func (t Token) readings() *clock.Readings {
 	if t.cell == nil {
-		return clock.System{}.Now()
+		return nil
 	}
-	return t.cell.issuer.now()
+	return t.cell.issuer.readings()
 }
 
 // phase is what the present generation of a cell may be used for.

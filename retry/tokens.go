@@ -169,7 +169,7 @@ type owned[D any] struct {
 
 func (o *owned[D]) clock() clock.Clock { return o.tokens.clock() }
 
-func (o *owned[D]) now() time.Time { return o.reading.Now() }
+func (o *owned[D]) readings() *clock.Readings { return &o.reading }
 
 func (o *owned[D]) wait(ctx context.Context, t Token) error {
 	switch {
