@@ -94,11 +94,11 @@ fix: ## rewrite outdated idioms
 	$(call in,$(CODE),go fix ./...)
 
 .PHONY: bench
-bench: ## measure small steps beside the peers, in ROUNDS rounds, and write bench/RESULTS.md; about ten minutes
+bench: ## measure small steps beside the peers, in ROUNDS rounds, and write bench/RESULTS.md; seven minutes
 	cd bench && go run ./report -rounds $(ROUNDS) micro
 
 .PHONY: bench-effect
-bench-effect: ## play everybody in virtual time, SEEDS times, and write bench/RESULTS-effect.md; about six minutes
+bench-effect: ## play everybody in virtual time, SEEDS times, and write bench/RESULTS-effect.md; five minutes
 	cd bench && go run ./report -rounds $(SEEDS) effect
 
 .PHONY: fuzz

@@ -49,3 +49,18 @@ func TestReadingsOfAnotherClockAreItsOwn(t *testing.T) {
 	require.Equal(t, clk.Now(), readings.Now())
 	require.Equal(t, time.Hour, readings.Since(mark))
 }
+
+func BenchmarkReading(b *testing.B) {
+	readings := clock.NewReadings(clock.System{})
+	for name, read := range map[string]func(){
+		"System.Now":    func() { _ = clock.System{}.Now() },
+		"Readings.Now":  func() { _ = readings.Now() },
+		"Readings.Mark": func() { _ = readings.Mark() },
+	} {
+		b.Run("of="+name, func(b *testing.B) {
+			for b.Loop() {
+				read()
+			}
+		})
+	}
+}
