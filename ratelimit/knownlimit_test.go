@@ -114,6 +114,7 @@ func TestNoRateExceedsItsCeiling(t *testing.T) {
 		config := ratelimit.SendRateConfig{
 			Ceiling:        ratelimit.Rate(between(random, 0.1, 1000)),
 			CutPerThrottle: seed%2 == 0,
+			Controller:     ratelimit.Controller(seed / 2 % 2),
 		}
 		if seed%3 == 0 {
 			config.StartingRate = ratelimit.Rate(between(random, 0.1, 1000))

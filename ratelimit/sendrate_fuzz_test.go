@@ -9,20 +9,27 @@ import (
 )
 
 // FuzzSendRate plays a program of three bytes an operation: what to do, and a
-// number of 16 bits, low byte first, that its arguments are made of.
+// number of 16 bits, low byte first, that its arguments are made of. It is played to
+// both controllers.
 func FuzzSendRate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, program []byte) {
-		cutPerThrottle := len(program)%2 == 1
-		p := player{
-			rate:   ratelimit.NewSendRate(ratelimit.SendRateConfig{CutPerThrottle: cutPerThrottle}, at(0)),
-			now:    at(0),
-			newest: at(0),
-		}
-		for ; len(program) >= 3; program = program[3:] {
-			p.play(t, program[0], uint16(program[1])|uint16(program[2])<<8)
-			p.check(t)
+		for _, controller := range []ratelimit.Controller{ratelimit.SDKController, ratelimit.SteadyController} {
+			playAll(t, ratelimit.SendRateConfig{Controller: controller, CutPerThrottle: len(program)%2 == 1}, program)
 		}
 	})
+}
+
+func playAll(t *testing.T, config ratelimit.SendRateConfig, program []byte) {
+	t.Helper()
+	p := player{
+		rate:   ratelimit.NewSendRate(config, at(0)),
+		now:    at(0),
+		newest: at(0),
+	}
+	for ; len(program) >= 3; program = program[3:] {
+		p.play(t, program[0], uint16(program[1])|uint16(program[2])<<8)
+		p.check(t)
+	}
 }
 
 type player struct {
