@@ -65,8 +65,11 @@ func (c *call) mayRepeat(failure error) bool {
 // unprocessed reports whether the failure says that the request was not executed:
 // there was no connection, or the server refused for now.
 func unprocessed(failure error) bool {
-	if dial, ok := errors.AsType[*net.OpError](failure); ok && dial.Op == "dial" {
-		return true
+	if op, ok := errors.AsType[*net.OpError](failure); ok {
+		switch op.Op {
+		case "dial", "proxyconnect", "socks connect": // the latter two are net/http's
+			return true
+		}
 	}
 	if _, ok := errors.AsType[*net.DNSError](failure); ok {
 		return true

@@ -22,7 +22,10 @@ import (
 )
 
 var (
-	errDial  = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	errDial = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	// What net/http makes of it where there is a proxy.
+	errProxy = &net.OpError{Op: "proxyconnect", Net: "tcp", Err: errDial}
+	errSOCKS = &net.OpError{Op: "socks connect", Net: "tcp", Err: errDial}
 	errReset = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
 )
 
@@ -54,6 +57,8 @@ func TestWhatIsSentAgain(t *testing.T) {
 		{name: "PUT, 404", fails: status(404), want: 1},
 		{name: "POST, reset", request: post, fails: failure(errReset), want: 1},
 		{name: "POST, no connection", request: post, fails: failure(errDial), want: 3},
+		{name: "POST, no connection to a proxy", request: post, fails: failure(errProxy), want: 3},
+		{name: "POST, no connection through a SOCKS proxy", request: post, fails: failure(errSOCKS), want: 3},
 		{name: "POST, no name for now", request: post, fails: failure(&net.DNSError{IsTemporary: true}), want: 3},
 		{name: "POST, no such name", request: post, fails: failure(&net.DNSError{IsNotFound: true}), want: 1},
 		{name: "POST, 500", request: post, fails: status(500), want: 1},
