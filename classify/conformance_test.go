@@ -126,6 +126,10 @@ func (temporaryError) Error() string   { return "temporary" }
 func (temporaryError) Temporary() bool { return true }
 func (temporaryError) Timeout() bool   { return false }
 
+// errRefusedStream is what TestFailuresOfHTTP2InGo126 gets of net/http.
+var errRefusedStream = errors.New("http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM; " +
+	"received from peer] after Request.Body was written; define Request.GetBody to avoid this error")
+
 func transportFailure(t *testing.T, kind string) error {
 	t.Helper()
 	failure, ok := map[string]error{
@@ -142,6 +146,7 @@ func transportFailure(t *testing.T, kind string) error {
 		"dial_error":               opError("dial", errors.New("no route through the proxy")),
 		"host_unreachable":         opError("read", syscall.EHOSTUNREACH),
 		"network_unreachable":      opError("write", syscall.ENETUNREACH),
+		"http2_refused_stream":     errRefusedStream,
 		"temporary_network_error":  opError("read", temporaryError{}),
 		"caller_canceled":          context.Canceled,
 		"caller_deadline_exceeded": context.DeadlineExceeded,
