@@ -2,6 +2,7 @@ package httpretry
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -80,7 +81,8 @@ func Refusal(response *http.Response) error {
 
 // connectionError is an error of a round trip that has had a connection. Whatever
 // it is, the connection or what came over it failed: net/http has many such errors
-// that tell nothing about themselves, such as io.EOF.
+// that tell nothing about themselves. Without a connection only io.EOF is one: the
+// server or a proxy hung up before all was set up, such as TLS.
 type connectionError struct{ err error }
 
 func (e *connectionError) Error() string { return e.err.Error() }
@@ -110,8 +112,8 @@ func (c *call) explain(err error) error {
 	if limited := c.lease.explain(err); limited != err { //nolint:errorlint // whether it is another one
 		return limited
 	}
-	if c.Err() != nil || !c.connected.Load() {
-		return err
+	if c.Err() == nil && (c.connected.Load() || errors.Is(err, io.EOF)) {
+		return &connectionError{err}
 	}
-	return &connectionError{err}
+	return err
 }

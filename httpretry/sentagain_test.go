@@ -221,25 +221,42 @@ func (s *lateReader) RefreshRetryToken(ctx context.Context, t retry.Token, failu
 	return s.Strategy.RefreshRetryToken(ctx, t, failure)
 }
 
-// An error after there was a connection is the connection's, whatever it is.
+// An error after there was a connection is the connection's, whatever it is. Before
+// that, the end of a stream is: net/http says so of a TLS handshake or a proxy that
+// was cut.
 func TestErrorsThatSayNothing(t *testing.T) {
 	t.Parallel()
-	for _, connected := range []bool{false, true} {
-		clk := &clock.Fake{}
-		attempts := 0
-		transport := newTransport(t, httpretry.Config{Strategy: on(t, clk), Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			attempts++
-			if connected {
-				httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
-			}
-			return nil, io.EOF
-		})})
-		moving(t, clk, func() {
-			err := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", "")).err
-			require.ErrorIs(t, err, io.EOF)
-			require.Equal(t, connected, errors.Is(err, retry.ErrAttemptsExhausted))
+	silent := errors.New("silent")
+	for _, c := range []struct {
+		name      string
+		connected bool
+		err       error
+		want      int
+	}{
+		{"before a connection", false, silent, 1},
+		{"after a connection", true, silent, 3},
+		{"an end before a connection", false, io.EOF, 3},
+		{"an end at a proxy", false, &net.OpError{Op: "proxyconnect", Net: "tcp", Err: io.EOF}, 3},
+		{"an end after a connection", true, io.EOF, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			attempts := 0
+			transport := newTransport(t, httpretry.Config{Strategy: on(t, clk), Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+				attempts++
+				if c.connected {
+					httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
+				}
+				return nil, c.err
+			})})
+			moving(t, clk, func() {
+				err := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", "")).err
+				require.ErrorIs(t, err, c.err)
+				require.Equal(t, c.want == 3, errors.Is(err, retry.ErrAttemptsExhausted))
+			})
+			require.Equal(t, c.want, attempts)
 		})
-		require.Equal(t, map[bool]int{false: 1, true: 3}[connected], attempts)
 	}
 }
 
