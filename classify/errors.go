@@ -100,7 +100,12 @@ type SkewedError struct {
 }
 
 // Error returns the text of the error itself.
-func (e *SkewedError) Error() string { return e.Err.Error() }
+func (e *SkewedError) Error() string {
+	if e.Err == nil {
+		return "classify: the clocks differ"
+	}
+	return e.Err.Error()
+}
 
 // Unwrap returns the error itself.
 func (e *SkewedError) Unwrap() error { return e.Err }

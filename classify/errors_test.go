@@ -89,3 +89,11 @@ func TestJudgedErrorSpeaksForItsError(t *testing.T) {
 	require.EqualError(t, value, "classify: judged retry(throttling)")
 	require.NoError(t, value.Unwrap())
 }
+
+func TestSkewedErrorWithoutAnErrorSaysWhatItKnows(t *testing.T) {
+	t.Parallel()
+	err := &classify.SkewedError{Observed: time.Hour}
+	require.EqualError(t, err, "classify: the clocks differ")
+	require.NoError(t, err.Unwrap())
+	require.Equal(t, classify.None(), verdictOf(err), "there is no code")
+}
