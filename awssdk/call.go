@@ -61,7 +61,7 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 // open starts the operation at an attempt that somebody else sent.
 func (c *call) open(ctx context.Context, s *shared, op retry.Operation) {
 	c.strategy, c.failures = s.strategy, &s.failures
-	c.ctx, c.start, c.limit = ctx, clockOf(s.strategy).Now(), op.MaxAttempts
+	c.ctx, c.start = ctx, clockOf(s.strategy).Now()
 	c.token, c.denied = c.strategy.AcquireInitialToken(ctx, op)
 	c.phase = sent
 }

@@ -89,7 +89,8 @@ func (r *Retryer) MaxAttempts() int {
 func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) error, err error) {
 	if c := callFrom(ctx); c != nil {
 		if c.phase == idle {
-			err = c.begin(ctx, r.shared, r.operationOf(ctx, c.input, r.limitOf(ctx)))
+			_, c.limit = r.attemptOf(ctx)
+			err = c.begin(ctx, r.shared, r.operationOf(ctx, c.input, c.limit))
 		}
 		return released, err
 	}
@@ -97,16 +98,11 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) erro
 	if number > 1 {
 		return released, nil
 	}
-	c := &call{}
+	c := &call{limit: limit}
 	if err := c.begin(ctx, r.shared, r.operationOf(ctx, nil, limit)); err != nil {
 		return nil, err
 	}
 	return r.release(c), nil
-}
-
-func (s *shared) limitOf(ctx context.Context) int {
-	_, limit := s.attemptOf(ctx)
-	return limit
 }
 
 // IsErrorRetryable lets the strategy decide about the attempt that ended with err,
@@ -149,8 +145,12 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 		c, _ = r.failures.take(opErr)
 	}
 	if c == nil {
-		c = &call{}
-		c.open(ctx, r.shared, r.operationOf(ctx, nil, r.limitOf(ctx)))
+		number, limit := r.attemptOf(ctx)
+		if limit > 0 {
+			limit -= max(number-1, 0) // what is left of it
+		}
+		c = &call{limit: limit}
+		c.open(ctx, r.shared, r.operationOf(ctx, nil, limit))
 		c.phase = failed
 	}
 	c.ctx = ctx
@@ -210,6 +210,9 @@ func (r *Retryer) operationOf(ctx context.Context, input any, limit int) retry.O
 	op.Resource = r.resourceOf(op.Service, input)
 	if r.operation != nil {
 		op = r.operation(ctx, op, input)
+		if limit > 0 && (op.MaxAttempts == 0 || op.MaxAttempts > limit) {
+			op.MaxAttempts = limit // the loop asks for no more, and the strategy must know
+		}
 	}
 	if scope, ok := scopeFrom(ctx); ok {
 		op.Scope = scope

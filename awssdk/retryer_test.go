@@ -93,6 +93,30 @@ func TestNumberOfAttemptsIsTheStrategys(t *testing.T) {
 	require.Equal(t, 7, retryer(t, strategy(t, standard.Config{MaxAttempts: 7})).MaxAttempts())
 }
 
+// TestFunctionLowersTheNumberOfAttempts and cannot raise it. A call that the loop
+// does not ask about again is over.
+func TestFunctionLowersTheNumberOfAttempts(t *testing.T) {
+	for _, flag := range []string{"false", "true"} {
+		t.Setenv("AWS_NEW_RETRIES_2026", flag)
+		for allowed, want := range []int{4, 1, 2, 3, 4, 4, 4} {
+			synctest.Test(t, func(t *testing.T) {
+				s := strategy(t, standard.Config{MaxAttempts: 4})
+				r, err := awssdk.New(s, awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+					op.MaxAttempts = allowed
+					return op
+				}))
+				require.NoError(t, err)
+				attempts, err := loop(t.Context(), r, failed(500), failed(500), failed(500), failed(500), failed(500))
+				require.Error(t, err)
+				require.Equal(t, want, attempts)
+				scope := s.Snapshot().Scopes[1]
+				require.Equal(t, 500-5*(want-1), scope.Quota, "%d allowed", allowed)
+				require.Zero(t, scope.InFlight, "%d allowed", allowed)
+			})
+		}
+	}
+}
+
 // TestErrorOutsideALoopIsJudged: programs ask retryers whether an error may be
 // retried, and that costs nothing.
 func TestErrorOutsideALoopIsJudged(t *testing.T) {
