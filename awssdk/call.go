@@ -177,7 +177,7 @@ func (c *call) close() {
 // forget takes out what attempted has put in.
 func (c *call) forget() {
 	if c.key != nil {
-		_, _ = c.failures.take(c.key)
+		c.failures.forget(c.key, c)
 		c.key = nil
 	}
 }

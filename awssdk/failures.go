@@ -28,7 +28,9 @@ func (f *failures) add(err error, c *call) bool {
 	}
 	dropped, ok := f.insert(err, c)
 	for _, forgotten := range dropped {
-		forgotten.finish()
+		if !forgotten.observed { // a middleware ends those that are
+			forgotten.finish()
+		}
 	}
 	return ok
 }
@@ -66,6 +68,18 @@ func (f *failures) take(err error) (*call, error) {
 		}
 	}
 	return nil, nil
+}
+
+// forget takes the call out if it is there under the key. Meanwhile another call
+// may be.
+func (f *failures) forget(key error, c *call) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, known := range [...]map[error]*call{f.young, f.old} {
+		if known[key] == c {
+			delete(known, key)
+		}
+	}
 }
 
 // uniqueError makes an error that several calls share one call's own.

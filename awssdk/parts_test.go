@@ -5,7 +5,10 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -116,6 +119,47 @@ func TestNothingIsKeptOfACallThatHasEnded(t *testing.T) {
 		require.Equal(t, over, c.phase)
 		require.Empty(t, r.failures.young)
 		require.Empty(t, r.failures.old)
+	}
+}
+
+// TestManyCallsThatOthersAnswerForGoOn: more than are kept wait for a retry, and
+// each is still its own goroutine's.
+func TestManyCallsThatOthersAnswerForGoOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := standard.New(standard.Config{QuotaCapacity: new(1_000_000)})
+		require.NoError(t, err)
+		r := answering{retryer(t, s)}
+		var lost atomic.Int64
+		var calls sync.WaitGroup
+		for range 2*maxFailures + 500 {
+			calls.Go(func() {
+				if _, err := inside(t, r, errors.New("first"), nil); err != nil {
+					lost.Add(1)
+				}
+			})
+		}
+		calls.Wait()
+		require.Zero(t, lost.Load())
+	})
+}
+
+// TestCallForgetsNothingOfAnother that has failed with the same error.
+func TestCallForgetsNothingOfAnother(t *testing.T) {
+	t.Parallel()
+	var f failures
+	same := errors.New("same")
+	for name, wrapped := range map[string]error{"the error": same, "one that wraps it": &uniqueError{same}} {
+		t.Run(name, func(t *testing.T) {
+			first, second := &call{failures: &f}, &call{failures: &f}
+			_ = first.attempted(wrapped)
+			found, _ := f.take(wrapped) // the decision
+			require.Same(t, first, found)
+			require.Equal(t, same, second.attempted(same))
+			first.close()
+			found, _ = f.take(same)
+			require.Same(t, second, found)
+		})
 	}
 }
 
