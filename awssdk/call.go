@@ -105,6 +105,12 @@ func (c *call) force(err error) {
 	}
 }
 
+// overruled reports whether the strategy has ended the operation because the failure
+// is not retryable. Whoever asks for a retry all the same begins another one.
+func (c *call) overruled() bool {
+	return c.phase == over && c.denied == nil && isReason(c.refusal, retry.ErrNotRetryable)
+}
+
 func (c *call) refresh(failure error) bool {
 	if c.denied != nil {
 		c.refusal, c.phase = c.denied, over

@@ -99,6 +99,36 @@ type answering struct{ *Retryer }
 
 func (answering) IsErrorRetryable(error) bool { return true }
 
+// correcting asks first, and says of every error that it is to be retried.
+type correcting struct{ *Retryer }
+
+func (r correcting) IsErrorRetryable(err error) bool {
+	_ = r.Retryer.IsErrorRetryable(err)
+	return true
+}
+
+func TestRetryerAroundMayOverruleTheStrategy(t *testing.T) {
+	for _, flag := range []string{"false", "true"} {
+		t.Setenv("AWS_NEW_RETRIES_2026", flag)
+		for _, errs := range [][]error{
+			{errors.New("first"), nil},
+			{errors.New("first"), temporary{errors.New("second")}, errors.New("third"), nil},
+			{errors.New("first"), errors.New("second"), errors.New("third"), errors.New("fourth")},
+		} {
+			s, err := standard.New(standard.Config{Base: 1, MaxAttempts: 4})
+			require.NoError(t, err)
+			r := correcting{retryer(t, s)}
+			c, err := inside(t, r, errs...)
+			require.ErrorIs(t, err, errs[len(errs)-1])
+			require.Equal(t, over, c.phase)
+			require.Empty(t, r.failures.young)
+			for _, scope := range s.Snapshot().Scopes {
+				require.Zero(t, scope.InFlight)
+			}
+		}
+	}
+}
+
 func TestNothingIsKeptOfACallThatHasEnded(t *testing.T) {
 	t.Parallel()
 	shared := errors.New("shared")

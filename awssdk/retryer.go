@@ -145,12 +145,15 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 		c, _ = r.failures.take(opErr)
 	}
 	if c == nil {
+		c = &call{}
+	}
+	if c.phase == idle || c.overruled() {
 		number, limit := r.attemptOf(ctx)
 		if limit > 0 {
 			limit -= max(number-1, 0) // what is left of it
 		}
-		c = &call{limit: limit}
-		c.open(ctx, r.shared, r.operationOf(ctx, nil, limit))
+		c.limit = limit
+		c.open(ctx, r.shared, r.operationOf(ctx, c.input, limit))
 		c.phase = failed
 	}
 	c.ctx = ctx
