@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
 )
 
 // seeing is a retryer that retries nothing and keeps the error that it is asked
@@ -157,9 +158,13 @@ func TestErrorsOfRealClients(t *testing.T) {
 		}, none, false},
 		{"caller who has no more time", func(t *testing.T, client *awshttp.BuildableClient) error {
 			t.Helper()
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			clk := clock.NewFake(time.Now()) // whose hours do not pass by themselves
+			ctx, cancel := clk.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
-			return callSSO(ctx, t, serving(t, silent), client)
+			return callSSO(ctx, t, serving(t, func(w http.ResponseWriter, r *http.Request) {
+				clk.Advance(time.Hour)
+				silent(w, r)
+			}), client)
 		}, none, false},
 		{"fault of the server without an answer", func(*testing.T, *awshttp.BuildableClient) error {
 			return &smithy.OperationError{ServiceID: "SSO", OperationName: "ListAccounts", Err: &smithy.GenericAPIError{
