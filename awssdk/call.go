@@ -27,7 +27,7 @@ type call struct {
 	phase     phase
 	token     retry.Token
 	denied    error // why there is no token
-	err       error // of the last attempt
+	err       error // of the last attempt; can be compared
 	previous  error // of the one before
 	retryable bool  // what was decided
 	refusal   error // why there is no retry
@@ -71,7 +71,7 @@ func (c *call) ended(err error) {
 	if c.phase != sent {
 		return // told already
 	}
-	c.previous, c.err, c.phase = c.err, err, failed
+	c.previous, c.err, c.phase = c.err, toCompare(err), failed
 	if err == nil {
 		c.phase = over
 		if c.denied == nil {

@@ -82,6 +82,14 @@ func (f *failures) forget(key error, c *call) {
 	}
 }
 
+// toCompare returns an error that can be compared, and says the same as err.
+func toCompare(err error) error {
+	if err == nil || reflect.ValueOf(err).Comparable() {
+		return err
+	}
+	return &uniqueError{err}
+}
+
 // uniqueError makes an error that several calls share one call's own.
 type uniqueError struct{ error }
 

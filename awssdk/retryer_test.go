@@ -117,6 +117,35 @@ func TestFunctionLowersTheNumberOfAttempts(t *testing.T) {
 	}
 }
 
+// several is an error that cannot be compared.
+type several []error
+
+func (several) Error() string { return "several" }
+
+// seemingly is one that looks as if it could.
+type seemingly struct{ error }
+
+func (seemingly) Temporary() bool { return true }
+
+func TestErrorsThatCannotBeComparedDoNotPanic(t *testing.T) {
+	for _, flag := range []string{"false", "true"} {
+		t.Setenv("AWS_NEW_RETRIES_2026", flag)
+		for _, failure := range []error{several{errors.New("one")}, seemingly{several{errors.New("one")}}} {
+			for limit := 1; limit <= 3; limit++ {
+				for _, capacity := range []int{0, 500} {
+					synctest.Test(t, func(t *testing.T) {
+						r := retryer(t, strategy(t, standard.Config{MaxAttempts: limit, QuotaCapacity: &capacity}))
+						require.NotPanics(t, func() {
+							_, err := loop(t.Context(), r, failure, failure, failure)
+							require.Error(t, err)
+						})
+					})
+				}
+			}
+		}
+	}
+}
+
 // TestErrorOutsideALoopIsJudged: programs ask retryers whether an error may be
 // retried, and that costs nothing.
 func TestErrorOutsideALoopIsJudged(t *testing.T) {
