@@ -13,6 +13,11 @@ import (
 type failures struct {
 	mu         sync.Mutex // guards both
 	young, old map[error]*call
+
+	// decided is in the place of a call that a middleware observes, from when it was
+	// taken out until it is forgotten: no other call gets its error, and who asks
+	// about that again does not get another call.
+	decided call
 }
 
 // maxFailures is how many errors are young. Older ones go when as many have come
@@ -28,7 +33,7 @@ func (f *failures) add(err error, c *call) bool {
 	}
 	dropped, ok := f.insert(err, c)
 	for _, forgotten := range dropped {
-		if !forgotten.observed { // a middleware ends those that are
+		if forgotten != &f.decided && !forgotten.observed { // a middleware ends those that are
 			forgotten.finish()
 		}
 	}
@@ -61,7 +66,14 @@ func (f *failures) take(err error) (*call, error) {
 			continue
 		}
 		for _, known := range [...]map[error]*call{f.young, f.old} {
-			if c := known[err]; c != nil {
+			switch c := known[err]; {
+			case c == nil:
+			case c == &f.decided:
+				return nil, nil
+			case c.observed:
+				known[err] = &f.decided
+				return c, err
+			default:
 				delete(known, err)
 				return c, err
 			}
@@ -70,13 +82,12 @@ func (f *failures) take(err error) (*call, error) {
 	return nil, nil
 }
 
-// forget takes the call out if it is there under the key. Meanwhile another call
-// may be.
+// forget frees the key of the call, unless another call is there meanwhile.
 func (f *failures) forget(key error, c *call) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, known := range [...]map[error]*call{f.young, f.old} {
-		if known[key] == c {
+		if found := known[key]; found == c || found == &f.decided {
 			delete(known, key)
 		}
 	}

@@ -193,6 +193,29 @@ func TestCallForgetsNothingOfAnother(t *testing.T) {
 	}
 }
 
+// TestWhoAsksTwiceGetsNoOthersCall: two calls fail with the same error, and a
+// retryer around this one asks twice.
+func TestWhoAsksTwiceGetsNoOthersCall(t *testing.T) {
+	t.Parallel()
+	var f failures
+	same := errors.New("same")
+	first, second := &call{failures: &f, observed: true}, &call{failures: &f, observed: true}
+	require.Equal(t, same, first.attempted(same))
+	found, _ := f.take(same)
+	require.Same(t, first, found)
+	wrapped := second.attempted(same)
+	require.NotEqual(t, same, wrapped, "it is the first one's still")
+	found, _ = f.take(same)
+	require.Nil(t, found)
+	found, _ = f.take(wrapped)
+	require.Same(t, second, found)
+	found, _ = f.take(wrapped)
+	require.Nil(t, found)
+	first.close()
+	second.close()
+	require.Empty(t, f.young)
+}
+
 func TestOutcomeOfAnAttemptIsToldOnce(t *testing.T) {
 	t.Parallel()
 	s, err := standard.New(standard.Config{})
