@@ -23,21 +23,6 @@ func (e *hintedError) Unwrap() error { return e.error }
 // RetryAfter returns the delay.
 func (e *hintedError) RetryAfter() (time.Duration, bool) { return e.after, true }
 
-// sendError is an error of the connection, whatever else it looks like: half a
-// header for example. The SDK says so with a method of its own, and retries all of
-// these but those of the caller.
-type sendError struct{ error }
-
-func (e *sendError) Unwrap() error { return e.error }
-
-// Temporary returns true.
-func (e *sendError) Temporary() bool { return true }
-
-type connectionError interface {
-	error
-	ConnectionError() bool
-}
-
 // failureOf returns the error of an attempt as a strategy is to see it: with what
 // the SDK's errors do not tell by themselves, or in a way of their own, and judged
 // where the loop has judged. raw is the error before the loop had seen it.
@@ -45,8 +30,6 @@ func failureOf(err, raw error) error {
 	failure := err
 	if after, ok := hintOf(err); ok {
 		failure = &hintedError{err, after}
-	} else if e, ok := errors.AsType[connectionError](err); ok && e.ConnectionError() {
-		failure = &sendError{err}
 	}
 	if err != raw && isSkew(err) { //nolint:errorlint // whether the loop has wrapped it
 		failure = &classify.JudgedError{Verdict: classify.RetryAs(classify.ClockSkew), Err: failure}

@@ -16,7 +16,7 @@ import (
 type Strategy struct {
 	config Config // with defaults
 	usual  defaults
-	tables defaults // for DynamoDB
+	dynamo defaults // for DynamoDB
 	tokens retry.Tokens[operation]
 	quotas *scope.Registry[retry.ScopeKey, *ratelimit.QuotaLine]
 }
@@ -40,7 +40,7 @@ func New(config Config) (*Strategy, error) {
 		return nil, err
 	}
 	s := &Strategy{config: config.withDefaults()}
-	s.usual, s.tables = s.config.Behavior.defaults(""), s.config.Behavior.defaults("dynamodb")
+	s.usual, s.dynamo = s.config.Behavior.defaults(""), s.config.Behavior.defaults("dynamodb")
 	s.tokens.Clock = s.config.Clock
 	if s.config.MaxQuotaWait > 0 {
 		s.tokens.Send = s.settle
@@ -204,7 +204,7 @@ func (s *Strategy) fail(t retry.Token, r *retry.Record[operation], failure error
 // defaults returns those for the service of an operation, which differ in V21 only.
 func (s *Strategy) defaults(op *retry.Operation) *defaults {
 	if s.config.Behavior == V21 && isDynamoDB(s.service(op)) {
-		return &s.tables
+		return &s.dynamo
 	}
 	return &s.usual
 }
