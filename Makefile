@@ -78,8 +78,8 @@ test: ## run the tests, with the race detector where there is a C compiler
 
 # The race detector lets pools forget at random, so these tests are not part of a build with it.
 .PHONY: allocs
-allocs: ## run the tests that count allocations, without the race detector
-	go test -run Allocate $(FRESH) ./...
+allocs: ## run the tests that count allocations or memory, without the race detector
+	go test -run 'Allocate|Memory' $(FRESH) ./...
 
 .PHONY: fmt
 fmt: $(LINT) ## format the code

@@ -38,32 +38,27 @@ func (t Token) lastPhase() phase {
 type roster struct {
 	mu    sync.Mutex
 	cells []weak.Pointer[cell] // guarded by mu
-	prune int                  // guarded by mu: the length at which to look for those that are gone
+	next  int                  // guarded by mu: whom to look at next
 }
 
-// minRoster is the length below which nothing is gained by looking.
-const minRoster = 64
-
+// add lists a cell. It looks at two others, in turn, and forgets those that are
+// gone: where more than half are, the list gets shorter.
 func (s *roster) add(c *cell) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.cells) >= max(s.prune, minRoster) {
-		s.pruneLocked()
+	for range min(2, len(s.cells)) {
+		last := len(s.cells) - 1
+		if s.next > last {
+			s.next = 0
+		}
+		if s.cells[s.next].Value() != nil {
+			s.next++
+			continue
+		}
+		s.cells[s.next], s.cells[last] = s.cells[last], weak.Pointer[cell]{}
+		s.cells = s.cells[:last]
 	}
 	s.cells = append(s.cells, weak.Make(c))
-}
-
-// pruneLocked forgets the cells that are gone. It waits until there may be twice
-// as many as are left, so that adding one costs the same however many there are.
-func (s *roster) pruneLocked() {
-	kept := s.cells[:0]
-	for _, c := range s.cells {
-		if c.Value() != nil {
-			kept = append(kept, c)
-		}
-	}
-	clear(s.cells[len(kept):])
-	s.cells, s.prune = kept, 2*len(kept)
 }
 
 func (s *roster) inFlight() map[ScopeKey]int {
