@@ -21,7 +21,11 @@ type SharedCase struct {
 	Env             map[string]string `json:"env"`
 	Platform        string            `json:"platform"`
 	HomeFallback    string            `json:"home_fallback"`
-	Want            struct {
+	// StrictErrorContainsAny lists texts of which the error of strict reading has
+	// one; without any the case reads the same in strict reading.
+	StrictErrorContainsAny []string `json:"strict_error_contains_any"`
+
+	Want struct {
 		Profiles         map[string]map[string]any `json:"profiles"`
 		ErrorContainsAny []string                  `json:"error_contains_any"`
 		ConfigPath       *string                   `json:"config_path"`
