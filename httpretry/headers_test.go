@@ -158,6 +158,8 @@ func TestDatesAreReadOnTheClock(t *testing.T) {
 		{"milliseconds", []string{"X-Amz-Retry-After", "2500"}, 2500 * time.Millisecond},
 		{"both", []string{"X-Amz-Retry-After", "2500", "Retry-After", "7"}, 2500 * time.Millisecond},
 		{"both, one of them unreadable", []string{"X-Amz-Retry-After", "x", "Retry-After", "7"}, 7 * time.Second},
+		{"more milliseconds than there are numbers", []string{"X-Amz-Retry-After", "9223372036854775808"}, time.Second},
+		{"both, one of them too large", []string{"X-Amz-Retry-After", "9223372036854775808", "Retry-After", "7"}, 7 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -187,6 +187,7 @@ func TestRetriesWaitAsTheStrategySays(t *testing.T) {
 				"hint beyond the window, v2.1", awsretry.BehaviorV21, hint("60000"),
 				[]time.Duration{5025 * time.Millisecond, 5050 * time.Millisecond, 5100 * time.Millisecond},
 			},
+			{"hint larger than a 64-bit number", awsretry.BehaviorV20, hint("9223372036854775808"), []time.Duration{time.Second, 2 * time.Second}},
 			{"hint that is no number", awsretry.BehaviorV20, hint("soon"), []time.Duration{time.Second, 2 * time.Second}},
 		} {
 			s := newScript(c.answer)

@@ -55,19 +55,24 @@ func (e *answerError) addHeader(text string) error {
 			e.millis = &after
 		}
 	case "retry-after":
-		if after, ok := classify.ParseRetryAfterMillis(value); ok {
-			e.seconds = new(thousandfold(after))
+		if after, ok := parseSeconds(value); ok {
+			e.seconds = &after
 		}
 	}
 	return nil
 }
 
-// thousandfold makes seconds of what was read as milliseconds.
-func thousandfold(millis time.Duration) time.Duration {
-	if millis > math.MaxInt64/1000 {
-		return math.MaxInt64
+// parseSeconds reads whole seconds as httpretry does: a number too large for a
+// Duration becomes the largest one.
+func parseSeconds(value string) (after time.Duration, ok bool) {
+	if value == "" || strings.Trim(value, "0123456789") != "" {
+		return 0, false
 	}
-	return millis * 1000
+	seconds, err := strconv.ParseUint(value, 10, 64)
+	if err != nil || seconds > math.MaxInt64/uint64(time.Second) {
+		return math.MaxInt64, true // all digits, so the only error is that they are too many
+	}
+	return time.Duration(seconds) * time.Second, true
 }
 
 // modeledError says what the model of a service says of an error.

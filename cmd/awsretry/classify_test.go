@@ -71,6 +71,8 @@ func TestClassifyHeaders(t *testing.T) {
 		{"the last of two", []string{"--header", "Retry-After=2", "--header", "Retry-After=3"}, seconds(3)},
 		{"more than there is", []string{"--header", "Retry-After=99999999999999"}, seconds(9223372036.854775807)},
 		{"more seconds than there are", []string{"--header", "Retry-After=99999999999"}, seconds(9223372036.854775807)},
+		{"more seconds than there are numbers", []string{"--header", "Retry-After=9223372036854775808"}, seconds(9223372036.854775807)},
+		{"more milliseconds than there are numbers", []string{"--header", "x-amz-retry-after=9223372036854775808"}, nil},
 		{"negative", []string{"--header", "x-amz-retry-after=-1"}, nil},
 		{"a date", []string{"--header", "Retry-After=Wed, 21 Oct 2026 07:28:00 GMT"}, nil},
 		{"an equals sign in the value", []string{"--header", "x-amz-retry-after=1=1"}, nil},
