@@ -138,6 +138,7 @@ func transportFailure(t *testing.T, kind string) error {
 		"attempt_deadline":         timeoutError{},
 		"dns_timeout":              opError("dial", &net.DNSError{Err: "i/o timeout", IsTimeout: true, IsTemporary: true}),
 		"dns_temporary":            opError("dial", &net.DNSError{Err: "server misbehaving", IsTemporary: true}),
+		"dns_refused":              opError("dial", &net.DNSError{Err: "server misbehaving", Server: "192.0.2.1:53"}),
 		"dns_not_found":            opError("dial", &net.DNSError{Err: "no such host", IsNotFound: true}),
 		"connection_reset":         opError("read", syscall.ECONNRESET),
 		"connection_refused":       opError("proxyconnect", opError("dial", syscall.ECONNREFUSED)),

@@ -3,7 +3,8 @@ package classify
 import "net"
 
 // Transport returns the classifier of failures without an answer: timeouts, and
-// connections that were refused, reset, cut or given up by the server. What the
+// connections that were refused, reset, cut or given up by the server, and name
+// servers that give no answer of use. What the
 // caller ended itself, by cancelling or by its own deadline, is left alone, and so
 // are a host that does not exist and a server whose certificate is not trusted. A
 // throttle stays a throttle, whatever happened to the connection. Its name is
@@ -46,9 +47,7 @@ func ofLookup(lookup *net.DNSError) Verdict {
 		return None()
 	case lookup.IsTimeout:
 		return RetryAs(Timeout)
-	case lookup.IsTemporary:
+	default: // also what net does not call temporary: REFUSED, FORMERR, NOTIMP, a malformed answer
 		return RetryAs(Transient)
-	default:
-		return None()
 	}
 }

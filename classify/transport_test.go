@@ -102,7 +102,9 @@ func TestLookupFailures(t *testing.T) {
 		{"unknown for now", net.DNSError{Err: "no such host", IsNotFound: true, IsTemporary: true}, classify.None()},
 		{"timeout", net.DNSError{Err: "i/o timeout", IsTimeout: true, IsTemporary: true}, classify.RetryAs(classify.Timeout)},
 		{"server misbehaving", net.DNSError{Err: "server misbehaving", IsTemporary: true}, classify.RetryAs(classify.Transient)},
-		{"malformed answer", net.DNSError{Err: "cannot unmarshal DNS message"}, classify.None()},
+		{"refused, not implemented or a format error", net.DNSError{Err: "server misbehaving", Server: "192.0.2.1:53"}, classify.RetryAs(classify.Transient)},
+		{"the same from the C library", net.DNSError{Err: "Non-recoverable failure in name resolution"}, classify.RetryAs(classify.Transient)},
+		{"malformed answer", net.DNSError{Err: "cannot unmarshal DNS message"}, classify.RetryAs(classify.Transient)},
 	} {
 		lookup := &c.lookup
 		for how, err := range map[string]error{

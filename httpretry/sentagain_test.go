@@ -60,6 +60,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 		{name: "POST, no connection to a proxy", request: post, fails: failure(errProxy), want: 3},
 		{name: "POST, no connection through a SOCKS proxy", request: post, fails: failure(errSOCKS), want: 3},
 		{name: "POST, no name for now", request: post, fails: failure(&net.DNSError{IsTemporary: true}), want: 3},
+		{name: "POST, name server refuses", request: post, fails: failure(&net.DNSError{Err: "server misbehaving"}), want: 3},
 		{name: "POST, no such name", request: post, fails: failure(&net.DNSError{IsNotFound: true}), want: 1},
 		{name: "POST, 500", request: post, fails: status(500), want: 1},
 		{name: "POST, 502", request: post, fails: status(502, "Retry-After", "1"), want: 1},

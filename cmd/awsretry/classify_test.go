@@ -155,5 +155,5 @@ func TestTransportKindsAreAllKnown(t *testing.T) {
 		require.Contains(t, out, fmt.Sprintf(`"retryable":%t`, !slices.Contains(final, kind)), kind)
 		require.Contains(t, out, fmt.Sprintf(`"timeout":%t`, slices.Contains(timeouts, kind)), kind)
 	}
-	require.Len(t, transportKinds(), 18)
+	require.Len(t, transportKinds(), 19)
 }

@@ -17,7 +17,7 @@ import (
 // transportKinds are the failures of the transport that there is a name for.
 func transportKinds() []string {
 	return []string{
-		"connect_timeout", "read_timeout", "attempt_deadline", "dns_timeout", "dns_temporary", "dns_not_found",
+		"connect_timeout", "read_timeout", "attempt_deadline", "dns_timeout", "dns_temporary", "dns_refused", "dns_not_found",
 		"connection_refused", "connection_reset", "broken_pipe", "use_of_closed_connection", "dial_error",
 		"host_unreachable", "network_unreachable", "http2_refused_stream", "temporary_network_error",
 		"caller_canceled", "caller_deadline_exceeded", "plain_error",
@@ -45,6 +45,8 @@ func causeOf(kind string) error {
 		return opError("dial", &net.DNSError{Err: "i/o timeout", Name: "service.example", IsTimeout: true, IsTemporary: true})
 	case "dns_temporary":
 		return opError("dial", &net.DNSError{Err: "server misbehaving", Name: "service.example", IsTemporary: true})
+	case "dns_refused": // REFUSED, FORMERR or NOTIMP, as net reports them
+		return opError("dial", &net.DNSError{Err: "server misbehaving", Name: "service.example", Server: "192.0.2.1:53"})
 	case "dns_not_found":
 		return opError("dial", &net.DNSError{Err: "no such host", Name: "service.example", IsNotFound: true})
 	case "connection_refused":
