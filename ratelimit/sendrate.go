@@ -158,31 +158,29 @@ func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
 	return sent.Before(s.lastCut)
 }
 
-// Take takes cost send tokens at now. Before the first throttle that is free
-// and deducts nothing. Otherwise see Bucket.Take.
+// Take takes cost send tokens at now. Before the first throttle that is free,
+// deducts nothing, and now does not count as an instant seen. Otherwise see
+// Bucket.Take.
 func (s *SendRate) Take(now time.Time, cost float64) (wait time.Duration, ok bool) {
-	now = s.forward(now)
 	if !s.limited {
 		return 0, true
 	}
-	return s.bucket.Take(now, cost)
+	return s.bucket.Take(s.forward(now), cost)
 }
 
 // Until returns how long a caller that wants cost tokens has to wait at the
 // present rate, see Bucket.Until. It takes nothing.
 func (s *SendRate) Until(now time.Time, cost float64) time.Duration {
-	now = s.forward(now)
 	if !s.limited {
 		return 0
 	}
-	return s.bucket.Until(now, cost)
+	return s.bucket.Until(s.forward(now), cost)
 }
 
 // Give puts send tokens back that were taken and not used.
 func (s *SendRate) Give(now time.Time, cost float64) {
-	now = s.forward(now)
 	if s.limited {
-		s.bucket.Give(now, cost)
+		s.bucket.Give(s.forward(now), cost)
 	}
 }
 
