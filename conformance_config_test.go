@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -63,26 +64,34 @@ func (c sharedCase) checkLocation(t *testing.T) {
 func (c sharedCase) checkProfiles(t *testing.T) {
 	t.Helper()
 	options := inFiles(c.files(), nil)
-	if len(c.Want.ErrorContainsAny) > 0 {
-		_, err := awsretry.Resolve(t.Context(), options...)
-		_, ok := errors.AsType[*config.ParseError](err)
-		require.True(t, ok, "%v", err)
-		return
-	}
 	_, err := awsretry.Resolve(t.Context(), append(options, awsretry.WithProfile("no-such-profile"))...)
 	_, ok := errors.AsType[*config.ProfileNotFoundError](err)
 	require.True(t, ok, "%v", err)
-	for name, values := range c.Want.Profiles {
-		s, err := awsretry.Resolve(t.Context(), append(options, awsretry.WithProfile(name))...)
-		wanted, valid := wantedSettings(values)
-		if !valid {
-			_, ok := errors.AsType[*config.ValueError](err)
-			require.True(t, ok, "%v", err)
-			continue
-		}
-		require.NoError(t, err)
-		require.Equal(t, wanted, [2]string{string(s.RetryMode.Value), strconv.Itoa(s.MaxAttempts.Value)})
+	strict := append(options, awsretry.WithStrict())
+	if len(c.StrictErrorContainsAny) > 0 {
+		_, err := awsretry.Resolve(t.Context(), strict...)
+		_, ok := errors.AsType[*config.ParseError](err)
+		require.True(t, ok, "%v", err)
+		strict = options
 	}
+	for name, values := range c.Want.Profiles {
+		checkProfile(t, values, append(options, awsretry.WithProfile(name)))
+		checkProfile(t, values, append(strict, awsretry.WithProfile(name)))
+	}
+}
+
+// checkProfile compares the settings of one profile with its values.
+func checkProfile(t *testing.T, values map[string]any, options []awsretry.Option) {
+	t.Helper()
+	s, err := awsretry.Resolve(t.Context(), options...)
+	wanted, valid := wantedSettings(values)
+	if !valid {
+		_, ok := errors.AsType[*config.ValueError](err)
+		require.True(t, ok, "%v", err)
+		return
+	}
+	require.NoError(t, err)
+	require.Equal(t, wanted, [2]string{string(s.RetryMode.Value), strconv.Itoa(s.MaxAttempts.Value)})
 }
 
 // files is a file system with the files of a case. Links are files here, since
@@ -111,13 +120,17 @@ func wantedSettings(values map[string]any) (wanted [2]string, valid bool) {
 	wanted, valid = [2]string{"standard", "3"}, true
 	if value, ok := values["retry_mode"]; ok {
 		text, _ := value.(string)
-		mode, _, err := config.ParseMode(text)
-		wanted[0], valid = string(mode), err == nil
+		text = strings.ToLower(text)
+		wanted[0] = map[string]string{"legacy": "standard", "adaptive_v2": "adaptive"}[text]
+		if text == "standard" || text == "adaptive" {
+			wanted[0] = text
+		}
+		valid = wanted[0] != ""
 	}
 	if value, ok := values["max_attempts"]; ok {
 		text, _ := value.(string)
-		n, err := config.ParseMaxAttempts(text)
-		wanted[1], valid = strconv.Itoa(n), valid && err == nil
+		n, err := strconv.ParseInt(text, 10, 32)
+		wanted[1], valid = strconv.FormatInt(n, 10), valid && err == nil && n > 0
 	}
 	return wanted, valid
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -22,7 +21,7 @@ import (
 func with(environment map[string]string, configFile string, more ...awsretry.Option) []awsretry.Option {
 	return append([]awsretry.Option{
 		awsretry.WithEnv(func(name string) (string, bool) {
-			if name == config.EnvConfigFile {
+			if name == "AWS_CONFIG_FILE" {
 				return "/config", true
 			}
 			value, ok := environment[name]

@@ -37,29 +37,49 @@ func TestProfileThatIsNowhere(t *testing.T) {
 	require.ErrorContains(t, err, `profile " a" not found`)
 }
 
-func TestMalformedFileIsAlwaysAnError(t *testing.T) {
+func TestMalformedLineIsSkippedUnlessReadingIsStrict(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, config, want string
+		attempts           int
 	}{
-		{"unclosed header", "[default]\nmax_attempts = 4\n[profile y\nmax_attempts = 9\n", `:3: "[profile y": a section header must end with ']'`},
-		{"cut off in a header", "[default]\nmax_attempts = 4\n[prof", `:3: "[prof": a section header must end with ']'`},
-		{"cut off in a key", "[default]\nretry_mo", `:2: "retry_mo": expected an '=' sign in a property`},
-		{"no equals sign", "[default]\nhunter2\n", ":2: expected an '=' sign in a property"},
-		{"indented header", " [default]\n", ":1: expected a section header before this indented line"},
-		{"bytes that are not utf-8", "[default]\n# ok\na = \xff\n", ":3: the line is not valid UTF-8"},
-		{"nul for a line", "[default]\n\x00\n", ":2: expected an '=' sign in a property"},
+		{"unclosed header", "[default]\nmax_attempts = 4\n[profile y\nmax_attempts = 9\n", `:3: "[profile y": a section header must end with ']'`, 4},
+		{"cut off in a header", "[default]\nmax_attempts = 4\n[prof", `:3: "[prof": a section header must end with ']'`, 4},
+		{"cut off in a key", "[default]\nretry_mo\nmax_attempts = 5", `:2: "retry_mo": expected an '=' sign in a property`, 5},
+		{"no equals sign", "[default]\nhunter2\n", ":2: expected an '=' sign in a property", 3},
+		{"property before a header", "max_attempts = 7\n[default]\n", `:1: "max_attempts": expected a section header such as [default] before the first property`, 3},
+		{"bytes that are not utf-8", "[default]\n# ok\na = \xff\nmax_attempts = 6\n", ":3: the line is not valid UTF-8", 6},
+		{"nul for a line", "[default]\n\x00\n", ":2: expected an '=' sign in a property", 3},
+		{"in another profile", "[default]\nmax_attempts = 6\n[profile y]\n= x\n", ":4: the property did not have a name: expected a key before the '=' sign", 6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			for _, profile := range []awsretry.Option{awsretry.WithProfile(""), awsretry.WithProfile("elsewhere")} {
-				_, err := world{config: c.config, opts: []awsretry.Option{profile}}.resolve(t)
+			w := world{config: c.config}
+			s := w.mustResolve(t)
+			require.Equal(t, c.attempts, s.MaxAttempts.Value)
+			require.Equal(t, []string{config.CodeMalformedLine}, codes(s.Diagnostics))
+			require.Contains(t, s.Diagnostics[0].Message, "is skipped")
+			for _, profile := range []string{"", "elsewhere"} {
+				w.opts = []awsretry.Option{awsretry.WithProfile(profile), awsretry.WithStrict()}
+				_, err := w.resolve(t)
 				require.EqualError(t, err, configPath+c.want)
 				_, ok := errors.AsType[*config.ParseError](err)
 				require.True(t, ok)
 			}
 		})
 	}
+}
+
+func TestStrictReadingNamesTheFirstMalformedLineOfTheConfigFileFirst(t *testing.T) {
+	t.Parallel()
+	w := world{
+		config: "[default]\n\nx\ny\n", credentials: "z\n", opts: []awsretry.Option{awsretry.WithStrict()},
+	}
+	_, err := w.resolve(t)
+	require.ErrorContains(t, err, configPath+":3: ")
+	w.config = "[default]\n"
+	_, err = w.resolve(t)
+	require.ErrorContains(t, err, credentialsPath+":1: ")
 }
 
 // oneError is a file system in which one file cannot be read.

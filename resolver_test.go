@@ -3,7 +3,6 @@ package awsretry_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"testing"
 	"testing/fstest"
@@ -77,7 +76,7 @@ func TestResolveWithoutAnythingGivesBuiltInDefaults(t *testing.T) {
 		Profile:     awsretry.Setting[string]{Value: "default", Raw: "default", Origin: builtIn, Overridden: []awsretry.Candidate{}},
 		RetryMode:   awsretry.Setting[awsretry.Mode]{Value: awsretry.ModeStandard, Raw: "standard", Origin: builtIn, Overridden: []awsretry.Candidate{}},
 		MaxAttempts: awsretry.Setting[int]{Value: 3, Raw: "3", Origin: builtIn, Overridden: []awsretry.Candidate{}},
-		Behavior:    awsretry.Setting[awsretry.Behavior]{Value: awsretry.BehaviorV20, Raw: "v2.0", Origin: builtIn, Overridden: []awsretry.Candidate{}},
+		Behavior:    awsretry.Setting[awsretry.Behavior]{Value: awsretry.BehaviorV21, Raw: "v2.1", Origin: builtIn, Overridden: []awsretry.Candidate{}},
 		Files: []awsretry.FileStatus{
 			{Kind: config.KindConfig, Path: configPath, Status: config.StatusMissing},
 			{Kind: config.KindCredentials, Path: credentialsPath, Status: config.StatusMissing},
@@ -175,6 +174,28 @@ func TestProfileComesFromOptionThenVariable(t *testing.T) {
 	require.Equal(t, 3, w.mustResolve(t).MaxAttempts.Value)
 }
 
+func TestDefaultProfileVariableCountsWhereTheOtherIsUnset(t *testing.T) {
+	t.Parallel()
+	w := world{
+		env:    map[string]string{"AWS_DEFAULT_PROFILE": "a", "AWS_PROFILE": ""},
+		config: "[profile a]\nmax_attempts = 4\n[profile b]\nmax_attempts = 5\n",
+	}
+	s := w.mustResolve(t)
+	require.Equal(t, 4, s.MaxAttempts.Value)
+	require.Equal(t, awsretry.Origin{Kind: config.OriginEnvironment, Name: "AWS_DEFAULT_PROFILE"}, s.Profile.Origin)
+	require.Equal(t, []string{config.CodeUnusedProfile}, codes(s.Diagnostics))
+	w.env["AWS_PROFILE"] = "b"
+	s = w.mustResolve(t)
+	require.Equal(t, 5, s.MaxAttempts.Value)
+	require.Equal(t, []awsretry.Candidate{{
+		Raw: "a", Valid: true, Origin: awsretry.Origin{Kind: config.OriginEnvironment, Name: "AWS_DEFAULT_PROFILE"},
+	}}, s.Profile.Overridden)
+	require.Equal(t, []string{config.CodeNoEffect, config.CodeUnusedProfile}, codes(s.Diagnostics))
+	w.env = map[string]string{"AWS_DEFAULT_PROFILE": "nowhere"}
+	_, err := w.resolve(t)
+	require.ErrorContains(t, err, `AWS_DEFAULT_PROFILE: profile "nowhere" not found`)
+}
+
 func TestBuiltInAttemptsFollowBehaviorAndService(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -195,37 +216,30 @@ func TestBuiltInAttemptsFollowBehaviorAndService(t *testing.T) {
 		require.Equal(t, c.service, s.Service)
 	}
 	s := world{
-		env:  map[string]string{"AWS_MAX_ATTEMPTS": "2", "AWS_NEW_RETRIES_2026": "TRUE"},
+		env:  map[string]string{"AWS_MAX_ATTEMPTS": "2"},
 		opts: []awsretry.Option{awsretry.WithService("dynamodb")},
 	}.mustResolve(t)
 	require.Equal(t, 2, s.MaxAttempts.Value)
 }
 
-func TestNewRetriesVariable(t *testing.T) {
+func TestNewRetriesVariableDecidesNothing(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		raw    string
-		want   awsretry.Behavior
-		origin config.OriginKind
-		codes  []string
-	}{
-		{"", awsretry.BehaviorV21, config.OriginDefault, []string{}},
-		{" \t", awsretry.BehaviorV21, config.OriginDefault, []string{}},
-		{"true", awsretry.BehaviorV21, config.OriginEnvironment, []string{}},
-		{" TrUe\t", awsretry.BehaviorV21, config.OriginEnvironment, []string{}},
-		{"false", awsretry.BehaviorV20, config.OriginEnvironment, []string{}},
-		{"FALSE", awsretry.BehaviorV20, config.OriginEnvironment, []string{}},
-		{"1", awsretry.BehaviorV20, config.OriginEnvironment, []string{config.CodeUnknownNewRetries}},
-		{"yes\n", awsretry.BehaviorV20, config.OriginEnvironment, []string{config.CodeUnknownNewRetries}},
+	for raw, found := range map[string][]string{
+		"": {}, " \t": {}, "true": {config.CodeNoEffect}, "false": {config.CodeNoEffect}, "1": {config.CodeNoEffect}, "no\n": {config.CodeNoEffect},
 	} {
-		s := world{
-			env:  map[string]string{"AWS_NEW_RETRIES_2026": c.raw},
-			opts: []awsretry.Option{awsretry.WithDefaultBehavior(awsretry.BehaviorV21)},
-		}.mustResolve(t)
-		require.Equal(t, c.want, s.Behavior.Value, "%q", c.raw)
-		require.Equal(t, c.origin, s.Behavior.Origin.Kind, "%q", c.raw)
-		require.Equal(t, c.codes, codes(s.Diagnostics), "%q", c.raw)
+		for _, b := range []awsretry.Behavior{awsretry.BehaviorV20, awsretry.BehaviorV21} {
+			s := world{
+				env:  map[string]string{"AWS_NEW_RETRIES_2026": raw},
+				opts: []awsretry.Option{awsretry.WithDefaultBehavior(b)},
+			}.mustResolve(t)
+			require.Equal(t, b, s.Behavior.Value, "%q", raw)
+			require.Equal(t, config.OriginDefault, s.Behavior.Origin.Kind, "%q", raw)
+			require.Equal(t, found, codes(s.Diagnostics), "%q", raw)
+		}
 	}
+	s := world{env: map[string]string{"AWS_NEW_RETRIES_2026": "false"}}.mustResolve(t)
+	require.Equal(t, awsretry.BehaviorV21, s.Behavior.Value)
+	require.Contains(t, s.Diagnostics[0].Message, "AWS removed it on 2026-11-10")
 }
 
 func TestLaterOptionsCountAndNilOnesAreSkipped(t *testing.T) {
@@ -250,24 +264,16 @@ func TestDoneContextResolvesNothing(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestStrictListsAllFindings(t *testing.T) {
+func TestStrictReadingLeavesOtherFindingsWarnings(t *testing.T) {
 	t.Parallel()
 	w := world{
-		env:    map[string]string{"AWS_DEFAULT_PROFILE": "a"},
-		config: "[default]\nretry-mode = adaptive\n",
+		env:    map[string]string{"AWS_DEFAULT_PROFILE": "a", "AWS_PROFILE": "default", "AWS_SDK_LOAD_CONFIG": "1"},
+		config: "[default]\nretry-mode = adaptive\nx = 1\nx = 2\n[profile a]\nmax_attempts = 4\n",
 	}
-	require.Len(t, w.mustResolve(t).Diagnostics, 2)
+	loose := w.mustResolve(t)
+	require.Len(t, loose.Diagnostics, 6)
 	w.opts = []awsretry.Option{awsretry.WithStrict()}
-	_, err := w.resolve(t)
-	strict, ok := errors.AsType[*awsretry.StrictError](err)
-	require.True(t, ok)
-	require.Equal(t, []string{config.CodeNoEffect, config.CodeMisspeltKey}, codes(strict.Diagnostics))
-	require.EqualError(t, err, "awsretry: strict mode does not accept what was found:"+
-		"\nwarning: AWS_DEFAULT_PROFILE is set and has no effect: the profile is chosen by AWS_PROFILE [no-effect]"+
-		"\n"+configPath+`:2: warning: "retry-mode" is not a retry setting and has no effect; retry_mode is [misspelt-key]`)
-	w.env, w.config = nil, "[default]\nretry_mode = adaptive\n[profile a]\nretry_mode = standard\n"
-	require.Equal(t, []string{config.CodeUnusedProfile}, codes(w.mustResolve(t).Diagnostics))
-	require.Equal(t, awsretry.ModeAdaptive, w.mustResolve(t).RetryMode.Value)
+	require.Equal(t, loose, w.mustResolve(t))
 }
 
 func TestSettingsAsJSON(t *testing.T) {
@@ -284,7 +290,7 @@ func TestSettingsAsJSON(t *testing.T) {
 		"max_attempts": {"value": 5, "raw": "5", "origin": {"kind": "environment", "name": "AWS_MAX_ATTEMPTS"}, "overridden": [
 			{"raw": "x", "valid": false, "origin": {"kind": "shared-config", "file": "/home/me/.aws/config", "line": 2,
 				"profile": "default", "key": "max_attempts"}}]},
-		"behavior": {"value": "v2.0", "raw": "v2.0", "origin": {"kind": "default"}, "overridden": []},
+		"behavior": {"value": "v2.1", "raw": "v2.1", "origin": {"kind": "default"}, "overridden": []},
 		"files": [{"kind": "config", "path": "/home/me/.aws/config", "status": "loaded"},
 			{"kind": "credentials", "path": "/home/me/.aws/credentials", "status": "missing"}],
 		"diagnostics": [{"severity": "warning", "code": "invalid-value", "file": "/home/me/.aws/config", "line": 2,

@@ -27,15 +27,15 @@ func TestInputsThatOtherToolsGetWrong(t *testing.T) {
 			"legacy overridden by code",
 			world{config: legacy, opts: []awsretry.Option{awsretry.WithMode("adaptive")}},
 			"adaptive", 3,
-			[]string{},
+			[]string{config.CodeReadDifferently},
 		},
 		{
 			"legacy overridden by the environment",
 			world{config: legacy, env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
 			"adaptive", 3,
-			[]string{},
+			[]string{config.CodeReadDifferently},
 		},
-		{"legacy that wins", world{config: legacy}, "standard", 3, []string{config.CodeMappedMode}},
+		{"legacy that wins", world{config: legacy}, "standard", 3, []string{config.CodeReadDifferently, config.CodeMappedMode}},
 		{
 			"legacy in an unused profile",
 			world{config: "[profile old]\nretry_mode = legacy\n[default]\nmax_attempts = 4\n"},
@@ -43,14 +43,14 @@ func TestInputsThatOtherToolsGetWrong(t *testing.T) {
 			[]string{config.CodeUnusedProfile},
 		},
 		{"adaptive_v2 in capitals", world{env: map[string]string{"AWS_RETRY_MODE": "ADAPTIVE_V2"}}, "adaptive", 3, []string{config.CodeMappedMode}},
-		{"capitalised mode", world{config: "[default]\nretry_mode = Standard\n"}, "standard", 3, []string{}},
+		{"capitalised mode", world{config: "[default]\nretry_mode = Standard\n"}, "standard", 3, []string{config.CodeReadDifferently}},
 		{
 			"unknown mode that loses",
 			world{config: "[default]\nretry_mode = bogus\n", env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
 			"adaptive", 3,
 			[]string{config.CodeInvalidValue},
 		},
-		{"comment after a blank", world{config: "[default]\nmax_attempts = 5 # five\n"}, "standard", 5, []string{}},
+		{"comment after a blank", world{config: "[default]\nmax_attempts = 5 # five\n"}, "standard", 5, []string{config.CodeReadDifferently}},
 		{"blanks around a variable", world{env: map[string]string{"AWS_MAX_ATTEMPTS": " 9\t"}}, "standard", 9, []string{}},
 		{"blank variable", world{env: map[string]string{"AWS_MAX_ATTEMPTS": " "}, config: "[default]\nmax_attempts = 7\n"}, "standard", 7, []string{}},
 		{
@@ -63,25 +63,25 @@ func TestInputsThatOtherToolsGetWrong(t *testing.T) {
 			"both spellings of the default profile",
 			world{config: "[profile default]\nmax_attempts = 6\n[default]\nmax_attempts = 4\n"},
 			"standard", 6,
-			[]string{config.CodeDefaultTwice},
+			[]string{config.CodeDefaultTwice, config.CodeReadDifferently},
 		},
 		{
 			"both files",
 			world{config: "[default]\nmax_attempts = 6\n", credentials: "[default]\nmax_attempts = 2\n"},
 			"standard", 2,
-			[]string{config.CodeShadowedKey},
+			[]string{config.CodeReadDifferently, config.CodeShadowedKey},
 		},
 		{
 			"same key twice",
 			world{config: "[default]\nmax_attempts = 6\nmax_attempts = 2\n"},
 			"standard", 2,
-			[]string{config.CodeDuplicateKey},
+			[]string{config.CodeDuplicateKey, config.CodeReadDifferently},
 		},
 		{
 			"same section twice",
 			world{config: "[default]\nmax_attempts = 6\n[default]\nretry_mode = adaptive\n"},
 			"adaptive", 6,
-			[]string{config.CodeDuplicateSection},
+			[]string{config.CodeDuplicateSection, config.CodeReadDifferently},
 		},
 		{
 			"file variable that points nowhere",
@@ -91,7 +91,7 @@ func TestInputsThatOtherToolsGetWrong(t *testing.T) {
 		},
 		{
 			"switches of other tools",
-			world{env: map[string]string{"AWS_SDK_LOAD_CONFIG": "1", "AWS_DEFAULT_PROFILE": "x"}},
+			world{env: map[string]string{"AWS_SDK_LOAD_CONFIG": "1", "AWS_NEW_RETRIES_2026": "true"}},
 			"standard", 3,
 			[]string{config.CodeNoEffect, config.CodeNoEffect},
 		},
@@ -105,7 +105,7 @@ func TestInputsThatOtherToolsGetWrong(t *testing.T) {
 			"indented setting",
 			world{config: "[default]\nregion = x\n  max_attempts = 9\n"},
 			"standard", 3,
-			[]string{config.CodeIndentedKey},
+			[]string{config.CodeIndentedKey, config.CodeReadDifferently},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {
 			`AWS_MAX_ATTEMPTS: "0": ` + attempts,
 		},
 		{"negative", world{env: map[string]string{"AWS_MAX_ATTEMPTS": "-1"}}, `AWS_MAX_ATTEMPTS: "-1": ` + attempts},
-		{"newline in a variable", world{env: map[string]string{"AWS_RETRY_MODE": "standard\n"}}, `AWS_RETRY_MODE: "standard\n": ` + config.ErrMultiLine.Error()},
+		{"newline in a variable", world{env: map[string]string{"AWS_RETRY_MODE": "standard\nx"}}, `AWS_RETRY_MODE: "standard\nx": ` + config.ErrMultiLine.Error()},
 		{"indented line below", world{config: "[default]\nmax_attempts = 5\n region = x\n"}, configPath + `:2: [default] max_attempts: "5\n...": ` + config.ErrMultiLine.Error()},
 		{"override of zero", world{opts: []awsretry.Option{awsretry.WithMaxAttempts(0)}}, `option WithMaxAttempts: "0": ` + attempts},
 		{"override of no mode", world{opts: []awsretry.Option{awsretry.WithMode("")}}, `option WithMode: "": must be standard or adaptive`},
@@ -168,18 +168,22 @@ func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {
 
 func TestNumbersOfAttempts(t *testing.T) {
 	t.Parallel()
+	attempts := func(raw string) (*awsretry.Settings, error) {
+		return world{env: map[string]string{"AWS_MAX_ATTEMPTS": raw}}.resolve(t)
+	}
 	for raw, want := range map[string]int{
-		"1": 1, "+5": 5, "010": 10, "\t2 ": 2, "2147483647": math.MaxInt32, "00000000000000000000007": 7,
+		"1": 1, "+5": 5, "010": 10, "\t2 ": 2, "2147483647": math.MaxInt32, "00000000000000000000007": 7, "\u00a04\r\n": 4,
 	} {
-		n, err := config.ParseMaxAttempts(raw)
+		s, err := attempts(raw)
 		require.NoError(t, err, raw)
-		require.Equal(t, want, n, raw)
+		require.Equal(t, want, s.MaxAttempts.Value, raw)
+		require.Equal(t, raw, s.MaxAttempts.Raw)
 	}
 	for _, raw := range []string{
-		"", "+", "-", "0", "000", "-1", "+-1", "++1", "3.5", "abc", "0x3", "1e3", "1_000", "2147483648",
-		"99999999999999999999999", "٣", "1 2", "\u00a01", "1\r",
+		"+", "-", "0", "000", "-1", "+-1", "++1", "3.5", "abc", "0x3", "1e3", "1_000", "2147483648",
+		"99999999999999999999999", "٣", "1 2", "\u200b1",
 	} {
-		_, err := config.ParseMaxAttempts(raw)
+		_, err := attempts(raw)
 		require.ErrorIs(t, err, config.ErrMaxAttempts, raw)
 	}
 	_, err := world{opts: []awsretry.Option{awsretry.WithMaxAttempts(math.MaxInt32)}}.resolve(t)
@@ -189,9 +193,9 @@ func TestNumbersOfAttempts(t *testing.T) {
 func TestLosingDefaultsInCodeAreOnlyWarnings(t *testing.T) {
 	t.Parallel()
 	s := world{
-		env: map[string]string{"AWS_MAX_ATTEMPTS": "2", "AWS_NEW_RETRIES_2026": "true"},
+		env: map[string]string{"AWS_MAX_ATTEMPTS": "2"},
 		opts: []awsretry.Option{
-			awsretry.WithDefaultMaxAttempts(-3), awsretry.WithDefaultBehavior("v9"),
+			awsretry.WithDefaultMaxAttempts(-3), awsretry.WithDefaultBehavior("v9"), awsretry.WithBehavior("v2.0"),
 			awsretry.WithMode("standard"), awsretry.WithDefaultMode("nope"),
 		},
 	}.mustResolve(t)

@@ -10,43 +10,39 @@ import (
 var (
 	// ErrNotRegular is for a directory, a pipe, a socket or a device.
 	ErrNotRegular = errors.New("not a regular file")
-	// ErrTooLarge is for a file of more than [MaxFileSize] bytes.
+	// ErrTooLarge is for a file of more than 16 MiB, which is refused unread.
 	ErrTooLarge = errors.New("too large")
 )
 
-// ValueError is a value that is not accepted although it won. Its text names
-// the place, the value, cut to a readable length, and what would be accepted.
+// ValueError reports an invalid value for the setting that takes effect. Its text
+// names the place, the value, cut to a readable length, and what is accepted.
 type ValueError struct {
-	Origin Origin // Zero if the value came from a direct call.
-	Key    string // The setting, as the shared files name it.
+	Origin Origin
+	Key    string // The setting, as the shared files name it, or behavior.
 	Raw    string // See [Candidate].
 	Err    error  // What is accepted, such as [ErrMode].
 }
 
 // Error gives "place: "value": what is accepted".
 func (e *ValueError) Error() string {
-	place := e.Origin.String()
-	if e.Origin.Kind == "" {
-		place += ": " + e.Key
-	}
-	return place + ": " + quote(e.Raw) + ": " + e.Err.Error()
+	return e.Origin.String() + ": " + quote(e.Raw) + ": " + e.Err.Error()
 }
 
 // Unwrap gives what is accepted.
 func (e *ValueError) Unwrap() error { return e.Err }
 
-// ProfileNotFoundError is a profile that code or a variable named and that no
-// file has.
+// ProfileNotFoundError reports a profile that code or a variable named and that
+// neither file has.
 type ProfileNotFoundError struct {
 	Profile string
-	Origin  Origin       // Who named it.
+	Origin  Origin       // Where the name came from.
 	Near    []string     // Names of profiles that look like it, the nearest first; at most five.
 	Hint    string       // What may have gone wrong, or empty.
-	Files   []FileStatus // Where it was looked for.
+	Files   []FileStatus // Where the profile was looked for.
 }
 
-// Error names the profile, who asked for it, where it was looked for, and what
-// may have been meant.
+// Error names the profile, where its name came from, where it was looked for, and
+// what may have been meant.
 func (e *ProfileNotFoundError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Origin.String() + ": profile " + quote(e.Profile) + " not found in")
@@ -77,13 +73,13 @@ func (e *ProfileNotFoundError) Error() string {
 	return b.String()
 }
 
-// ParseError is a line that makes its file invalid.
+// ParseError reports a malformed line, which only strict reading refuses.
 //
 // Text is the beginning of the line where that cannot be a secret: a section
 // header up to its first equals sign, and the key of a line if that is a retry
-// setting or looks like one. It is empty for any other line, since a line that
-// is not well formed may be a key pasted on its own, in whole or up to the
-// equals signs that end it.
+// setting or looks like one. It is empty for any other line, since a malformed
+// line may be a key pasted on its own, in whole or up to the equals signs that end
+// it.
 type ParseError struct {
 	Kind FileKind
 	File string
@@ -104,7 +100,7 @@ func (e *ParseError) detail() string {
 	return quote(e.Text) + ": " + e.Msg
 }
 
-// UnreadableError is a file that exists and cannot be read.
+// UnreadableError reports a file that exists and cannot be read.
 type UnreadableError struct {
 	Kind FileKind
 	File string
@@ -117,7 +113,7 @@ func (e *UnreadableError) Error() string {
 	text := e.File + ": cannot be read: " + e.Err.Error()
 	if errors.Is(e.Err, ErrTooLarge) {
 		text += ": at least " + strconv.FormatInt(e.Size, 10) +
-			" bytes, the limit is " + strconv.Itoa(MaxFileSize)
+			" bytes, the limit is " + strconv.Itoa(maxFileSize)
 	}
 	return text
 }

@@ -1,40 +1,80 @@
 package config
 
-import "maps"
-
-// Raw gives all values of all profiles, secrets included, for comparison.
-func (p *Profiles) Raw() map[string]map[string]string {
-	all := map[string]map[string]string{}
-	for name, values := range p.data().values {
-		all[name] = maps.Clone(values)
-	}
-	return all
-}
-
-// IsGroup says whether a property has sub-properties.
-func (p *Profiles) IsGroup(profile, key string) bool {
-	return p.data().groups[place{profile, key}]
-}
-
-// LastValues gives what the line index alone knows to have won.
-func (f *Files) LastValues() (map[string]map[string]string, error) {
-	config, credentials, err := f.index(scope{all: true, values: true})
+// RawProfiles gives all values of all profiles, secrets included, with a map of
+// sub-properties for each property that has them. Values come from the data, not
+// from ini.v1.
+func RawProfiles(src Sources) (map[string]map[string]any, error) {
+	files, _, err := src.open()
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]map[string]string{}
-	for _, x := range []*index{config, credentials} {
-		for _, s := range x.sections {
-			if all[s.profile] == nil {
-				all[s.profile] = map[string]string{}
+	both := [2]*index{files[0].index("", true), files[1].index("", true)}
+	all := map[string]map[string]any{}
+	for g := range groups(both) {
+		if !g.profile {
+			continue
+		}
+		values := map[string]any{}
+		for i, x := range both {
+			for _, p := range x.last(g.parts[i]) {
+				key := asciiLower(string(x.keyAt(p)))
+				value, _, group := x.value(p)
+				if values[key] = string(value); group {
+					values[key] = x.subProperties(p)
+				}
 			}
 		}
-		for _, p := range x.props {
-			all[p.profile][p.key] = string(p.value)
+		all[string(g.name)] = values
+	}
+	return all, nil
+}
+
+func (x *index) subProperties(p property) map[string]any {
+	subs := map[string]any{}
+	x.block(p, func(it *item) {
+		if it.kind == lineSubProperty && isIdentifier(it.key) {
+			subs[asciiLower(string(it.key))] = string(it.value)
+		}
+	})
+	return subs
+}
+
+// Malformed lists the malformed lines of both files as kind and line.
+func Malformed(src Sources) ([]ParseError, error) {
+	files, _, err := src.open()
+	if err != nil {
+		return nil, err
+	}
+	var all []ParseError
+	for _, f := range files {
+		lines, it := f.scanner(section{}), item{}
+		for lines.scan(&it) {
+			if it.kind == lineMalformed {
+				all = append(all, ParseError{Kind: f.Kind, Line: it.number, Msg: it.msg})
+			}
 		}
 	}
 	return all, nil
 }
 
+// ProfileName is the name of the profile that the environment chooses.
+func ProfileName(src Sources) string {
+	r := resolution{sources: src}
+	s, _ := choose(&r, Query{}.table().profile, asText[string])
+	return s.Value
+}
+
 // Distance is the bounded edit distance.
 func Distance(a, b string, limit int) int { return distance(a, b, limit) }
+
+// IsSecret says whether the value of a key is never shown.
+func IsSecret(key string) bool { return isSecret(key) }
+
+// ParseMode and ParseMaxAttempts read values.
+var (
+	ParseMode        = parseMode
+	ParseMaxAttempts = parseMaxAttempts
+)
+
+// MaxFileSize is the limit on the size of a file.
+const MaxFileSize = maxFileSize

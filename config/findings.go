@@ -1,87 +1,180 @@
 package config
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
-// findings are the diagnostics about one file, in the order of its lines.
-func (x *index) findings(credentials *index) []Diagnostic {
-	x.repeats()
-	x.tallies()
-	if x.kind == KindConfig {
-		x.shadowedBy(credentials)
-	}
-	slices.SortStableFunc(x.diags, func(a, b Diagnostic) int { return a.Line - b.Line })
-	return x.diags
+// Severity says how bad a finding is.
+type Severity string
+
+// Severities.
+const (
+	// SeverityWarning is for what works, perhaps not as intended.
+	SeverityWarning Severity = "warning"
+	// SeverityError is for what makes a profile unusable, or is refused by strict reading.
+	SeverityError Severity = "error"
+)
+
+// Codes of diagnostics. They are stable: programs may rely on them.
+// docs/settings.md has an example and a remedy for each.
+const (
+	// CodeMalformedLine is a line that is skipped.
+	CodeMalformedLine = "malformed-line"
+	// CodeParseError is a malformed line in a strict [Lint].
+	CodeParseError = "parse-error"
+	// CodeReadDifferently is a line that another AWS tool refuses or misreads.
+	CodeReadDifferently = "read-differently"
+	// CodeShadowedKey is a setting of the config file that the credentials file overrides.
+	CodeShadowedKey = "shadowed-key"
+	// CodeMisspeltKey is a key that looks like a retry setting and is none.
+	CodeMisspeltKey = "misspelt-key"
+	// CodeIndentedKey is a retry setting on a line that continues the property above it.
+	CodeIndentedKey = "indented-key"
+	// CodeDuplicateKey is a key that the same profile has twice in one file.
+	CodeDuplicateKey = "duplicate-key"
+	// CodeDuplicateSection is a second section for the same profile in one file.
+	CodeDuplicateSection = "duplicate-section"
+	// CodeDefaultTwice is a [default] that does not count because of a [profile default].
+	CodeDefaultTwice = "default-twice"
+	// CodeUnusedProfile is a retry setting in a profile other than the one in use.
+	CodeUnusedProfile = "unused-profile"
+	// CodeIgnoredSection is a retry setting in a section that is no profile.
+	CodeIgnoredSection = "ignored-section"
+	// CodeInvalidValue is a value that is not accepted: a warning if it lost.
+	CodeInvalidValue = "invalid-value"
+	// CodeMappedMode is a retry mode of other tools that is read as one of the two.
+	CodeMappedMode = "mapped-mode"
+	// CodeNoEffect is a variable that is set and changes nothing.
+	CodeNoEffect = "no-effect"
+	// CodeMissingFile is a file that was named and does not exist.
+	CodeMissingFile = "missing-file"
+	// CodeUnreadableFile is a file that exists and cannot be read.
+	CodeUnreadableFile = "unreadable-file"
+	// CodeNoHome is a home directory that was needed and could not be found.
+	CodeNoHome = "no-home-directory"
+)
+
+// Diagnostic is one finding. File and Line, from 1, are set where it stands in a
+// file. The message is for people and holds no value but those of retry settings.
+type Diagnostic struct {
+	Severity Severity `json:"severity"`
+	Code     string   `json:"code"`
+	Message  string   `json:"message"`
+	File     string   `json:"file,omitempty"`
+	Line     int      `json:"line,omitempty"`
+	// Tools names the tools that read the line differently, with
+	// [CodeReadDifferently] only: aws-sdk-go-v2, botocore, aws-cli and js.
+	Tools []string `json:"tools,omitempty"`
 }
 
-// place is a key of a profile, or with no key the profile itself.
-type place struct{ profile, key string }
-
-// repeats tells of keys and sections that are there twice.
-func (x *index) repeats() {
-	seen := make(map[place]int, len(x.props)+len(x.sections))
-	for _, s := range x.sections {
-		at := place{profile: s.profile}
-		if first := seen[at]; first > 0 {
-			x.warn(CodeDuplicateSection, s.line, "profile "+quote(s.profile)+" has a section on line "+
-				strconv.Itoa(first)+" already; the two count as one")
-			continue
+// String gives the finding on one line, "file:line: severity: text [code]",
+// without the place if there is none.
+func (d Diagnostic) String() string {
+	var b strings.Builder
+	if d.File != "" {
+		b.WriteString(d.File + ":")
+		if d.Line > 0 {
+			b.WriteString(strconv.Itoa(d.Line) + ":")
 		}
-		seen[at] = s.line
+		b.WriteString(" ")
 	}
-	for _, p := range x.props {
-		at := place{p.profile, p.key}
-		if before := seen[at]; before > 0 {
-			x.warn(CodeDuplicateKey, p.line, nameOf(p.key)+" of profile "+quote(p.profile)+
-				" is set on line "+strconv.Itoa(before)+" already; the later one counts")
+	b.WriteString(string(d.Severity) + ": " + d.Message + " [" + d.Code + "]")
+	return b.String()
+}
+
+// maxFindings is how many findings of one code are kept for each file.
+const maxFindings = 100
+
+// findings gathers the diagnostics about one file. Of each code it keeps those of
+// the first lines, and counts the others.
+type findings struct {
+	path  string
+	codes map[string]*kept
+}
+
+// kept is the findings of one code.
+type kept struct {
+	list    []Diagnostic
+	dropped int
+	worst   Severity // Of the dropped ones.
+}
+
+func (f *findings) warn(code string, line int, message string) {
+	f.add(Diagnostic{Severity: SeverityWarning, Code: code, Line: line, Message: message})
+}
+
+func (f *findings) add(d Diagnostic) {
+	if f.codes == nil {
+		f.codes = map[string]*kept{}
+	}
+	k := f.codes[d.Code]
+	if k == nil {
+		k = &kept{worst: SeverityWarning}
+		f.codes[d.Code] = k
+	}
+	d.File = f.path
+	k.list = append(k.list, d)
+	if len(k.list) == 2*maxFindings {
+		k.cut()
+	}
+}
+
+// cut drops all but the findings of the first lines.
+func (k *kept) cut() {
+	slices.SortStableFunc(k.list, byLine)
+	if len(k.list) > 0 && k.list[0].Code == CodeReadDifferently {
+		k.list = merged(k.list)
+	}
+	for len(k.list) > maxFindings {
+		last := len(k.list) - 1
+		if k.list[last].Severity == SeverityError {
+			k.worst = SeverityError
 		}
-		seen[at] = p.line
+		k.list[last] = Diagnostic{}
+		k.list = k.list[:last]
+		k.dropped++
 	}
 }
 
-// nameOf is how a finding may call a key. A key may be a secret that was pasted
-// in its place, so only retry settings are named.
-func nameOf(key string) string {
-	if retryKey([]byte(key)) != "" {
-		return key
-	}
-	return "a key"
-}
-
-// tallies tells of retry settings in sections that are not in use.
-func (x *index) tallies() {
-	if t := x.unused; t.sections > 0 {
-		x.warn(CodeUnusedProfile, t.line, "retry settings of other profiles have no effect on profile "+
-			quote(x.scope.name)+": "+t.String())
-	}
-	if t := x.ignored; t.sections > 0 {
-		x.warn(CodeIgnoredSection, t.line, "retry settings in sections that are no profiles have no effect: "+t.String())
-	}
-}
-
-// String names the first section and counts the others.
-func (t tally) String() string {
-	text := shorten("[" + t.name + "]")
-	if t.sections > 1 {
-		text += " and " + strconv.Itoa(t.sections-1) + " more"
-	}
-	return text
-}
-
-// shadowedBy tells of retry settings that the credentials file has as well.
-func (x *index) shadowedBy(credentials *index) {
-	lines := map[place]int{}
-	for _, p := range credentials.props {
-		if retryKey([]byte(p.key)) != "" {
-			lines[place{p.profile, p.key}] = p.line
+// list gives the findings by line, those of one line by code, and behind them one
+// for each code of which findings were dropped.
+func (f *findings) list() []Diagnostic {
+	var all, more []Diagnostic
+	for _, code := range slices.Sorted(maps.Keys(f.codes)) {
+		k := f.codes[code]
+		k.cut()
+		all = append(all, k.list...)
+		if k.dropped > 0 {
+			more = append(more, Diagnostic{
+				Severity: k.worst, Code: code, File: f.path,
+				Message: "and " + strconv.Itoa(k.dropped) + " more findings of this kind",
+			})
 		}
 	}
-	for _, p := range x.props {
-		if line := lines[place{p.profile, p.key}]; line > 0 {
-			x.warn(CodeShadowedKey, p.line, p.key+" of profile "+quote(p.profile)+
-				" has no effect: "+credentials.file+":"+strconv.Itoa(line)+" overrides it")
-		}
+	slices.SortStableFunc(all, byLine)
+	return append(all, more...)
+}
+
+func byLine(a, b Diagnostic) int { return cmp.Compare(a.Line, b.Line) }
+
+// finding is a diagnostic about a value: its place, the value, and the text.
+func (c Candidate) finding(severity Severity, code, text string) Diagnostic {
+	subject := c.Origin.String()
+	if c.Origin.File != "" {
+		subject = c.Origin.inFile() // File and line are said already.
 	}
+	return Diagnostic{
+		Severity: severity, Code: code,
+		Message: subject + ": " + quote(c.Raw) + ": " + text,
+		File:    c.Origin.File, Line: c.Origin.Line,
+	}
+}
+
+// invalidLoser is the finding about a value that is not accepted and lost anyway.
+func (c Candidate) invalidLoser(err error) Diagnostic {
+	return c.finding(SeverityWarning, CodeInvalidValue, err.Error()+"; another value wins, so it is ignored")
 }

@@ -1,76 +1,64 @@
 package config
 
-import (
-	"errors"
-)
+import "strings"
 
 // Lint gives the findings about all profiles of both files and about the files
 // themselves: first those without a line, then the config file's, then the
-// credentials file's, by line. Values that would win are errors if they are not
-// accepted, the others warnings. A file that is not well formed is one error,
-// [CodeParseError], and then nothing else is said about what is in the files.
-func (f *Files) Lint() []Diagnostic {
-	all := f.Diagnostics()
-	config, err1 := buildIndex(f.data().files[0], scope{all: true})
-	credentials, err2 := buildIndex(f.data().files[1], scope{all: true})
-	if err1 != nil || err2 != nil {
-		return append(all, parseFindings(err1, err2)...)
+// credentials file's, by line. A value that would win is an error if it is not
+// accepted. Strict makes each malformed line an error, [CodeParseError]. The error
+// is a *[UnreadableError], as [Resolve] has it.
+func Lint(src Sources, strict bool) ([]Diagnostic, error) {
+	files, all, err := src.open()
+	if err != nil {
+		return nil, err
 	}
-	config.values(credentials.keys())
-	credentials.values(nil)
-	all = append(all, config.findings(credentials)...)
-	return append(all, credentials.findings(credentials)...)
-}
-
-// parseFindings are parse errors as findings.
-func parseFindings(errs ...error) []Diagnostic {
-	var all []Diagnostic
-	for _, err := range errs {
-		if e, ok := errors.AsType[*ParseError](err); ok {
-			all = append(all, Diagnostic{
-				Severity: SeverityError, Code: CodeParseError, Message: e.detail(), File: e.File, Line: e.Line,
-			})
+	both := [2]*index{files[0].index("", true), files[1].index("", true)}
+	for g := range groups(both) {
+		config := both[0].examine(string(g.name), g.parts[0])
+		credentials := both[1].examine(string(g.name), g.parts[1])
+		both[0].check(config, credentials)
+		both[1].check(credentials, nil)
+		both[0].shadowed(config, credentials)
+	}
+	for _, x := range both {
+		x.ignoredSettings()
+		for _, d := range x.findings.list() {
+			if strict && d.Code == CodeMalformedLine {
+				d.Code, d.Severity, d.Message = CodeParseError, SeverityError, strings.TrimSuffix(d.Message, skipped)
+			}
+			all = append(all, d)
 		}
 	}
-	return all
+	return all, nil
 }
 
-// keys are the retry settings that a file has.
-func (x *index) keys() map[place]bool {
-	keys := map[place]bool{}
-	for _, p := range x.props {
-		if p.value != nil {
-			keys[place{p.profile, p.key}] = true
-		}
+// check looks at the values that one file has for the retry settings of one
+// profile. The last one wins, unless the file above has one as well.
+func (x *index) check(given, above []Candidate) {
+	won := map[string]bool{}
+	for _, c := range above {
+		won[c.Origin.Key] = true
 	}
-	return keys
-}
-
-// values checks the value of every retry setting. The last one of a profile in
-// a file wins, unless the file above has one as well.
-func (x *index) values(above map[place]bool) {
-	won := map[place]bool{}
-	for i := len(x.props) - 1; i >= 0; i-- {
-		p := &x.props[i]
-		if p.value == nil {
-			continue
+	for _, c := range given {
+		read := parseMode
+		if c.Origin.Key == keyMaxAttempts {
+			read = parseMaxAttempts
 		}
-		at := place{p.profile, p.key}
-		wins := !won[at] && !above[at]
-		won[at] = true
-		x.value(p, wins)
+		_, note, err := read(c.Raw)
+		switch wins := !won[c.Origin.Key]; {
+		case err != nil && wins:
+			x.findings.add(c.finding(SeverityError, CodeInvalidValue, err.Error()))
+		case err != nil:
+			x.findings.add(c.invalidLoser(err))
+		case note != "" && wins:
+			x.findings.add(c.finding(SeverityWarning, CodeMappedMode, note))
+		}
+		won[c.Origin.Key] = true
 	}
 }
 
-func (x *index) value(p *property, wins bool) {
-	c := Candidate{Raw: string(p.value), Origin: x.origin(p)}
-	mode, mapped, err := parse(p.key, c.Raw)
-	switch {
-	case err != nil && wins:
-		x.diags = append(x.diags, c.finding(SeverityError, CodeInvalidValue, accepted(err)))
-	case err != nil:
-		x.diags = append(x.diags, InvalidLoser(c, err))
-	case mapped && wins:
-		x.diags = append(x.diags, MappedMode(c, mode))
+func (x *index) ignoredSettings() {
+	if t := x.ignored; t.sections > 0 {
+		x.findings.warn(CodeIgnoredSection, t.line, "retry settings in sections that are no profiles have no effect: "+t.String())
 	}
 }

@@ -10,32 +10,83 @@ const (
 	maxNearLength = 128 // Bytes of a name that is compared at all.
 )
 
-// nearest gives the names that look most like want, the best first: those that
-// differ in case only, or in at most a third of their letters.
-func nearest(want string, names []string) []string {
-	if len(want) > maxNearLength {
-		return nil
+// near collects the names that look most like want: those that differ in case
+// only, or in at most a third of their letters.
+type near struct {
+	want, lower string
+	found       []match // The best first.
+}
+
+type match struct {
+	name     string
+	distance int
+}
+
+func nearTo(want string) *near { return &near{want: want, lower: asciiLower(want)} }
+
+func (n *near) add(name []byte) {
+	limit := max(1, len(n.want)/3)
+	if len(n.want) > maxNearLength || len(name) > maxNearLength {
+		return
 	}
-	type match struct {
-		name string
-		dist int
+	d := distance(n.lower, asciiLower(string(name)), limit)
+	if d > limit {
+		return
 	}
-	limit := max(1, len(want)/3)
-	var found []match
-	lower := asciiLower(want)
-	for _, name := range names {
-		if d := distance(lower, asciiLower(name), limit); d <= limit {
-			found = append(found, match{name, d})
-		}
-	}
-	slices.SortFunc(found, func(a, b match) int {
-		return cmp.Or(cmp.Compare(a.dist, b.dist), cmp.Compare(a.name, b.name))
+	m := match{string(name), d}
+	at, known := slices.BinarySearchFunc(n.found, m, func(a, b match) int {
+		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.name, b.name))
 	})
-	var near []string
-	for _, m := range found[:min(len(found), maxNear)] {
-		near = append(near, m.name)
+	if !known {
+		n.found = slices.Insert(n.found, at, m)
+		n.found = n.found[:min(len(n.found), maxNear)]
 	}
-	return near
+}
+
+// names gives the nearest names, the best first.
+func (n *near) names() []string {
+	var names []string
+	for _, m := range n.found {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// lookalike gives the retry setting that a key was probably meant to be, or ""
+// for a key that is one, or that is nothing like one. It compares letters and
+// digits only, in lower case and without a leading "aws".
+func lookalike(key []byte) string {
+	var plain [40]byte
+	n := 0
+	for _, c := range key {
+		c = lowerByte(c)
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			continue
+		}
+		if n == len(plain) {
+			return ""
+		}
+		plain[n] = c
+		n++
+	}
+	word := string(plain[:n])
+	if n > 3 && word[:3] == "aws" {
+		word = word[3:]
+	}
+	if retryKey(key) != "" {
+		return ""
+	}
+	switch word {
+	case "retries", "maxretries", "maxretry", "maxerrorretry", "retryattempts", "attempts":
+		return keyMaxAttempts
+	}
+	switch {
+	case distance(word, "retrymode", 2) <= 2:
+		return keyRetryMode
+	case distance(word, "maxattempts", 2) <= 2:
+		return keyMaxAttempts
+	}
+	return ""
 }
 
 // distance is the Levenshtein distance of two texts in bytes, or limit+1 if it

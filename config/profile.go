@@ -1,91 +1,354 @@
 package config
 
-// Profile is what the two files say about the retries of one profile. It holds
-// values of retry settings only.
-type Profile struct {
-	// Name is the name that was asked for.
-	Name string
-	// Found says whether any of the files has the profile.
-	Found bool
-	// Diagnostics are the findings about this profile, file by file.
-	Diagnostics []Diagnostic
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"iter"
+	"slices"
+	"strconv"
 
-	candidates map[string][]Candidate
+	"gopkg.in/ini.v1"
+)
+
+// section is one section of a file. It is small, and its name stays in the data,
+// since a file of 16 MiB may have four million sections.
+type section struct {
+	start, line uint32 // Of the header.
+	name, size  uint32 // Where the name stands: that of the profile, or the whole of any other section.
+	profile     bool
+	bare        bool // [default] of the config file, which a [profile default] hides.
 }
 
-// Candidates gives the values of a setting, [KeyRetryMode] or [KeyMaxAttempts],
-// the one that won first: those of the credentials file before those of the
-// config file, and in a file the later before the earlier. Valid is not set yet.
-// A value that is empty, or that has sub-properties, is the empty text.
-func (p *Profile) Candidates(key string) []Candidate {
-	return append([]Candidate(nil), p.candidates[key]...)
+// index is what one pass over a file finds out: the wanted sections, and every
+// malformed line. About all other sections it keeps counts only, so it costs the
+// same for ten profiles in a file as for ten thousand.
+type index struct {
+	*file
+	wanted   string // The name of the wanted profile,
+	all      bool   // or every section.
+	sections []section
+	findings findings
+	refused  *ParseError // The first malformed line.
+
+	unused  tally // Other profiles that have retry settings.
+	ignored tally // Sections that are no profiles and have retry settings.
 }
 
-// Profile reads both files and picks one profile. The name is used as it is.
-// askedBy says who named it: a profile that an option or a variable named must
-// exist, else the error is a *[ProfileNotFoundError]; one with an origin of kind
-// [OriginDefault] may be missing. Any line that is not well formed, also one of
-// another profile, is a *[ParseError].
-func (f *Files) Profile(name string, askedBy Origin) (*Profile, error) {
-	config, credentials, err := f.index(scope{name: name})
-	if err != nil {
-		return nil, err
-	}
-	p := &Profile{
-		Name:       name,
-		Found:      len(config.sections)+len(credentials.sections) > 0,
-		candidates: map[string][]Candidate{},
-	}
-	if !p.Found && askedBy.Kind != OriginDefault {
-		return nil, f.notFound(name, askedBy)
-	}
-	values, err := merge(config.props, credentials.props)
-	if err != nil {
-		return nil, err
-	}
-	for _, key := range []string{KeyRetryMode, KeyMaxAttempts} {
-		won, ok := values.value(name, key)
-		if !ok {
-			continue
-		}
-		candidates := append(credentials.candidates(key), config.candidates(key)...)
-		candidates[0].Raw = won
-		p.candidates[key] = candidates
-	}
-	for _, x := range []*index{config, credentials} {
-		p.Diagnostics = append(p.Diagnostics, x.findings(credentials)...)
-	}
-	return p, nil
+// tally counts sections of a kind and remembers the first.
+type tally struct {
+	sections int
+	line     int    // Of the first retry setting in one.
+	name     string // Of the section that has it.
 }
 
-// index makes the pass over both files.
-func (f *Files) index(want scope) (config, credentials *index, err error) {
-	if config, err = buildIndex(f.data().files[0], want); err != nil {
-		return nil, nil, err
+// index makes the pass.
+func (f *file) index(wanted string, all bool) *index {
+	x := &index{file: f, wanted: wanted, all: all, findings: findings{path: f.Path}}
+	var header []byte // Of a section that may still enter a tally.
+	var counts *tally
+	if f.bom {
+		x.bom()
 	}
-	if credentials, err = buildIndex(f.data().files[1], want); err != nil {
-		return nil, nil, err
-	}
-	return config, credentials, nil
-}
-
-// candidates gives the values that one file has for a key of its only wanted
-// profile, the last one first.
-func (x *index) candidates(key string) []Candidate {
-	var all []Candidate
-	for i := len(x.props) - 1; i >= 0; i-- {
-		if p := &x.props[i]; p.key == key {
-			all = append(all, Candidate{Raw: string(p.value), Origin: x.origin(p)})
+	it, s := item{}, f.scanner(section{})
+	for s.scan(&it) {
+		switch it.kind {
+		case lineHeader:
+			counts, header = x.header(&it), it.key
+		case lineMalformed:
+			x.malformed(&it)
+			if it.text[0] == '[' {
+				counts = nil
+			}
+		case lineProperty:
+			if counts != nil && retryKey(it.key) != "" {
+				counts.add(it.number, header)
+				counts = nil
+			}
+		case lineComment:
+			x.findings.differ(it.number, python(), "refuse a file that is not UTF-8, in a comment too")
+		case lineEnd, lineContinuation, lineSubProperty:
 		}
 	}
-	return all
+	if all {
+		slices.SortFunc(x.sections, x.compare)
+	}
+	x.hideBareDefault()
+	return x
 }
 
-// origin is where a property stands.
-func (x *index) origin(p *property) Origin {
-	kind := OriginSharedConfig
-	if x.kind == KindCredentials {
-		kind = OriginSharedCredentials
+// bom tells what other tools make of a byte-order mark.
+func (x *index) bom() {
+	x.findings.differ(1, python(), "refuse a file with a byte-order mark")
+	if first := trim(x.data[:min(len(x.data), 64)]); len(first) > 0 && first[0] == '[' {
+		x.findings.differ(1, tools(toolGo), "loses the section below a byte-order mark")
 	}
-	return Origin{Kind: kind, File: x.file, Line: p.line, Profile: p.profile, Key: p.key}
+}
+
+// scanner starts at a section; the zero one is the whole file.
+func (f *file) scanner(s section) scanner {
+	return scanner{data: f.data, next: int(s.start), number: max(int(s.line)-1, 0), valid: f.valid, comments: f.comments}
+}
+
+// header keeps a wanted section, and gives the tally of any other.
+func (x *index) header(it *item) *tally {
+	name, bare := profileName(x.Kind, it.key)
+	s := section{start: uint32(it.start), line: uint32(it.number), profile: name != nil, bare: bare}
+	if name == nil {
+		name = it.key
+	}
+	if x.all || s.profile && string(name) == x.wanted {
+		s.name, s.size = s.start+uint32(bytes.Index(x.data[it.start:], name)), uint32(len(name))
+		x.sections = append(x.sections, s)
+	}
+	switch {
+	case !s.profile:
+		return &x.ignored
+	case !x.all && string(name) != x.wanted:
+		return &x.unused
+	}
+	return nil
+}
+
+// profileName decides by rules R06 and R07 whether a section is a profile, and
+// which. It gives nil for one that is none, and reports a [default] of the config
+// file as bare.
+func profileName(kind FileKind, header []byte) (name []byte, bare bool) {
+	if kind == KindConfig {
+		if string(header) == defaultProfile {
+			return header, true
+		}
+		if rest, ok := cutWord(header, "profile"); ok {
+			return unquoted(trim(rest)), false
+		}
+		return nil, false
+	}
+	for _, word := range [...]string{"profile", "sso-session", "services"} {
+		if _, ok := cutWord(header, word); ok {
+			return nil, false
+		}
+	}
+	if len(header) == 0 {
+		return nil, false
+	}
+	return unquoted(header), false
+}
+
+// cutWord takes off a word that a space or tab follows.
+func cutWord(text []byte, word string) (rest []byte, ok bool) {
+	rest, ok = bytes.CutPrefix(text, []byte(word))
+	return rest, ok && len(rest) > 0 && isBlank(rest[0])
+}
+
+// unquoted takes off one pair of quotes, if there is something between them and
+// no such quote in it.
+func unquoted(name []byte) []byte {
+	last := len(name) - 1
+	if last < 2 || name[0] != '\'' && name[0] != '"' || bytes.IndexByte(name[1:], name[0]) != last-1 {
+		return name
+	}
+	return name[1:last]
+}
+
+func (x *index) nameOf(s section) []byte { return x.data[s.name : s.name+s.size] }
+
+// compare orders sections by name, the dropped ones first, and then by line.
+func (x *index) compare(a, b section) int {
+	return cmp.Or(comparePlaces(a.profile, x.nameOf(a), b.profile, x.nameOf(b)), cmp.Compare(a.start, b.start))
+}
+
+func comparePlaces(profileA bool, nameA []byte, profileB bool, nameB []byte) int {
+	switch {
+	case profileA == profileB:
+		return bytes.Compare(nameA, nameB)
+	case profileB:
+		return -1
+	}
+	return 1
+}
+
+// hideBareDefault drops every [default] of the config file if there is a
+// [profile default] (R16).
+func (x *index) hideBareDefault() {
+	first := slices.IndexFunc(x.sections, func(s section) bool { return s.bare })
+	prefixed := func(s section) bool {
+		return s.profile && !s.bare && string(x.nameOf(s)) == defaultProfile
+	}
+	if first < 0 || !slices.ContainsFunc(x.sections, prefixed) {
+		return
+	}
+	x.findings.warn(CodeDefaultTwice, int(x.sections[first].line),
+		"[default] does not count, as there is a [profile default]; its settings have no effect")
+	x.lastDefault()
+	x.sections = slices.DeleteFunc(x.sections, func(s section) bool { return s.bare })
+}
+
+// lastDefault tells of a [default] behind the last [profile default].
+func (x *index) lastDefault() {
+	var last section
+	for _, s := range x.sections {
+		if s.profile && s.start >= last.start && string(x.nameOf(s)) == defaultProfile {
+			last = s
+		}
+	}
+	if last.bare {
+		x.findings.differ(int(last.line), python(), "take the last of [default] and [profile default]")
+	}
+}
+
+// skipped ends the finding about a malformed line.
+const skipped = "; it is skipped"
+
+// malformed notes a line that is skipped.
+func (x *index) malformed(it *item) {
+	e := &ParseError{Kind: x.Kind, File: x.Path, Line: it.number, Text: shownText(it), Msg: it.msg}
+	if x.refused == nil {
+		x.refused = e
+	}
+	x.findings.warn(CodeMalformedLine, it.number, e.detail()+skipped)
+}
+
+// shownText is what may be shown of a malformed line: of a header nothing after
+// the bracket that closes it, or after an equals sign; of any other line its first
+// word, if that is a retry setting or looks like one.
+func shownText(it *item) string {
+	word := it.text
+	if it.text[0] == '[' {
+		if i := bytes.IndexAny(word, "#;"); i >= 0 {
+			word = trim(word[:i])
+		}
+		if i := bytes.IndexAny(word, "]="); i >= 0 {
+			word = word[:i+1]
+		}
+		return shorten(string(bytes.ToValidUTF8(word, []byte("\uFFFD"))))
+	}
+	if i := bytes.IndexAny(word, " \t:="); i >= 0 {
+		word = word[:i]
+	}
+	if retryKey(word) != "" || lookalike(word) != "" {
+		return string(bytes.ToValidUTF8(word, []byte("\uFFFD")))
+	}
+	return ""
+}
+
+func (t *tally) add(line int, header []byte) {
+	t.sections++
+	if t.sections == 1 {
+		t.line, t.name = line, string(header)
+	}
+}
+
+// String names the first section and counts the others.
+func (t *tally) String() string {
+	text := shorten("[" + t.name + "]")
+	if t.sections > 1 {
+		text += " and " + strconv.Itoa(t.sections-1) + " more"
+	}
+	return text
+}
+
+// walk visits the lines of a section, from its header up to the next header, which
+// is not visited: it is left in it for the caller, and the zero item at the end.
+func (f *file) walk(s section, visit func(it *item)) (next item) {
+	lines, it := f.scanner(s), item{}
+	for lines.scan(&it) {
+		if it.text[0] == '[' && it.start != int(s.start) {
+			return it
+		}
+		visit(&it)
+	}
+	return it
+}
+
+// group is what both files have for one name: the sections of a profile, or of a
+// name that is none.
+type group struct {
+	name    []byte
+	profile bool
+	parts   [2][]section // Of the config file and of the credentials file.
+}
+
+// groups goes over the sections of both files by name.
+func groups(files [2]*index) iter.Seq[group] {
+	return func(yield func(group) bool) {
+		rest := [2][]section{files[0].sections, files[1].sections}
+		for len(rest[0])+len(rest[1]) > 0 {
+			var g group
+			for i, x := range files {
+				if len(rest[i]) == 0 {
+					continue
+				}
+				s := rest[i][0]
+				if name := x.nameOf(s); g.name == nil || comparePlaces(s.profile, name, g.profile, g.name) < 0 {
+					g.name, g.profile = name, s.profile
+				}
+			}
+			for i, x := range files {
+				n := 0
+				for n < len(rest[i]) && comparePlaces(rest[i][n].profile, x.nameOf(rest[i][n]), g.profile, g.name) == 0 {
+					n++
+				}
+				g.parts[i], rest[i] = rest[i][:n], rest[i][n:]
+			}
+			if !yield(g) {
+				return
+			}
+		}
+	}
+}
+
+// more stands for the lines of a value that are not kept.
+const more = "\n..."
+
+// errCanonical cannot happen, as canonical text is made to be read.
+var errCanonical = errors.New("config: ini.v1 does not read canonical text")
+
+// canonicalSection is the header of canonical text: one line KEY="value" for each
+// property, with a prefix so that no key is special to ini.v1, and the value a
+// quoted Go string so that no character of it is.
+const (
+	canonicalSection = "p"
+	canonicalKey     = "k:"
+)
+
+// appendCanonical writes one property.
+func appendCanonical(text []byte, key, value string) []byte {
+	if len(text) == 0 {
+		text = append(text, "["+canonicalSection+"]\n"...)
+	}
+	text = append(text, canonicalKey...)
+	text = append(text, key...)
+	text = append(text, '=')
+	text = strconv.AppendQuote(text, value)
+	return append(text, '\n')
+}
+
+// merge loads the canonical text of both files and gives what reads a value: of
+// equal keys the last one wins.
+func merge(config, credentials []byte) (func(key string) (string, bool), error) {
+	var others []any
+	if len(config) > 0 && len(credentials) > 0 {
+		others = []any{credentials} // The reader of an empty text costs as much as any.
+	}
+	if len(config) == 0 {
+		config = credentials
+	}
+	file, err := ini.LoadSources(ini.LoadOptions{
+		IgnoreContinuation:      true,
+		IgnoreInlineComment:     true,
+		PreserveSurroundedQuote: true,
+		KeyValueDelimiters:      "=",
+		ChildSectionDelimiter:   "\x00",
+	}, config, others...)
+	if err != nil {
+		return nil, errCanonical // Not err: its text may hold a value.
+	}
+	section := file.Section(canonicalSection)
+	return func(key string) (string, bool) {
+		if !section.HasKey(canonicalKey + key) {
+			return "", false
+		}
+		value, err := strconv.Unquote(section.Key(canonicalKey + key).Value())
+		return value, err == nil
+	}, nil
 }

@@ -2,226 +2,247 @@ package config
 
 import (
 	"bytes"
+	"unicode"
 	"unicode/utf8"
 )
 
-// lineKind is what a line that counts is.
-type lineKind int
+// lineKind is what a line is. Blank lines are never returned.
+type lineKind uint8
 
 const (
 	lineEnd          lineKind = iota // There are no more lines.
-	lineHeader                       // A section header; key is the name of the section.
-	lineProperty                     // A property.
-	lineContinuation                 // More of the value above; there is no key.
-	lineSubProperty                  // A property of the property above.
+	lineHeader                       // A section header; item.key is the name of the section.
+	lineProperty                     // A property; item.drop if its key is no identifier (R11).
+	lineContinuation                 // More of the value above (R13); item.value is the line.
+	lineSubProperty                  // A property of the property above (R14).
+	lineMalformed                    // A line that is skipped (R08); item.msg says what was expected.
+	lineComment                      // A comment that is not UTF-8; no other comment is returned.
 )
 
-// above is what a line that starts with a blank would continue.
-type above int
-
-const (
-	aboveNothing above = iota // A header, or the start of the file.
-	aboveValue                // A property with a value, or one that is dropped.
-	aboveGroup                // A property without a value: sub-properties follow.
-)
-
-// item is a line that counts. Its slices are parts of the file.
+// item is one line. Its slices are parts of the file.
 type item struct {
 	kind       lineKind
+	drop       bool // A property that is dropped with all lines that continue it.
+	comment    bool // A comment behind the property was cut off (R10).
+	sign       byte // '=' or ':' of a property or sub-property.
+	depth      int  // Spaces and tabs before the text.
+	start      int  // Where the line begins in the data.
+	number     int  // The number of the line, from 1.
+	text       []byte
 	key, value []byte
+	msg        string // What was expected in place of a malformed line.
 }
 
-// scanner goes over the lines of one file and checks every one of them.
+// above is the property that a deeper line continues, as rule R13 knows it.
+type above uint8
+
+const (
+	aboveNothing   above = iota // A header or the start of the file.
+	aboveValue                  // A property with a value.
+	aboveGroup                  // A property with an empty value: sub-properties follow.
+	aboveDropped                // A dropped property.
+	aboveMalformed              // A malformed line: deeper lines are skipped in silence.
+)
+
+// scanner goes over the lines of one file and classifies every one of them by
+// rules R01 to R14.
 type scanner struct {
-	file string
-	kind FileKind
-	data []byte
-	next int // Where the next line starts in data.
-	line int // The number of the current line, from 1.
+	data   []byte
+	next   int // Where the next line starts.
+	number int // The number of the current line.
 
-	comments bool // There is a comment character somewhere in the file.
+	valid    bool // The whole data is UTF-8.
+	comments bool // There may be a # or ; somewhere in the data.
 
-	inSection bool
-	above     above
+	started bool // A line that begins with [ has been seen.
+	above   above
+	depth   int // The indentation of the property above.
 }
 
-// newScanner starts at the first line. The whole file must be UTF-8.
-func newScanner(file sharedFile) (scanner, error) {
-	s := scanner{file: file.status.Path, kind: file.status.Kind}
-	if !utf8.Valid(file.bytes) {
-		s.line = invalidLine(file.bytes)
-		return s, s.fail("", "the line is not valid UTF-8")
-	}
-	s.data = bytes.TrimPrefix(file.bytes, []byte("\uFEFF"))
-	s.comments = bytes.IndexByte(s.data, '#') >= 0 || bytes.IndexByte(s.data, ';') >= 0
-	return s, nil
-}
-
-// invalidLine is the number of the first line with a byte that is not UTF-8.
-func invalidLine(data []byte) int {
-	line := 1
-	for len(data) > 0 {
-		r, size := utf8.DecodeRune(data)
-		if r == utf8.RuneError && size == 1 {
-			break
-		}
-		if r == '\n' {
-			line++
-		}
-		data = data[size:]
-	}
-	return line
-}
-
-// scan goes to the next line that counts and writes it to it: a result of this size,
-// copied at each return, takes a quarter of the time of the pass.
-func (s *scanner) scan(it *item) error {
+// scan goes to the next line that counts and writes it to it. The caller keeps
+// one item for the whole pass, since copying one for each line costs a quarter of
+// the time of the pass.
+func (s *scanner) scan(it *item) bool {
 	for s.next < len(s.data) {
+		start := s.next
 		line := s.cutLine()
-		if len(line) == 0 {
+		depth := 0
+		for depth < len(line) && isBlank(line[depth]) {
+			depth++
+		}
+		text := trim(line[depth:])
+		if len(text) == 0 || (text[0] == '#' || text[0] == ';') && s.isUTF8(text) {
 			continue
 		}
-		switch line[0] {
-		case '#', ';':
-		case '[':
-			return s.header(it, line)
-		case ' ', '\t':
-			if text := trim(line); len(text) > 0 {
-				return s.indented(it, text)
+		*it = item{start: start, number: s.number, depth: depth, text: text}
+		switch {
+		case text[0] == '#' || text[0] == ';':
+			it.kind = lineComment
+		case text[0] == '[':
+			s.header(it)
+		case !s.started:
+			it.malformed("expected a section header such as [default] before the first property")
+		case s.above != aboveNothing && depth > s.depth:
+			if !s.deeper(it) {
+				continue
 			}
 		default:
-			return s.property(it, line)
+			s.property(it)
 		}
+		return true
 	}
-	*it = item{}
-	return nil
+	*it = item{number: s.number}
+	return false
 }
 
-// cutLine takes the next line off, without its end: LF, or CR and LF.
+// cutLine takes the next line off, without its end: LF, or CR and LF; at the end
+// of the file also CR alone (R02).
 func (s *scanner) cutLine() []byte {
-	s.line++
+	s.number++
 	rest := s.data[s.next:]
 	end := bytes.IndexByte(rest, '\n')
 	if end < 0 {
-		s.next = len(s.data)
-		return rest
+		s.next, end = len(s.data), len(rest)
+	} else {
+		s.next += end + 1
 	}
-	s.next += end + 1
 	if end > 0 && rest[end-1] == '\r' {
 		end--
 	}
 	return rest[:end]
 }
 
-func (s *scanner) header(it *item, line []byte) error {
-	text := line
+// header reads a section header (R05). A malformed one ends the section above too.
+func (s *scanner) header(it *item) {
+	s.started, s.above = true, aboveNothing
+	text := it.text
 	if s.comments {
-		if i := bytes.IndexAny(line, "#;"); i >= 0 {
-			text = line[:i]
+		if i := bytes.IndexAny(text, "#;"); i >= 0 {
+			text = trim(text[:i])
 		}
 	}
-	text = trim(text)
-	if text[len(text)-1] != ']' {
-		return s.fail(headerText(text), "a section header must end with ']'")
+	switch {
+	case !s.isUTF8(it.text):
+		it.malformed(msgUTF8)
+	case text[len(text)-1] != ']':
+		it.malformed("a section header must end with ']'")
+	default:
+		it.kind, it.key = lineHeader, trim(text[1:len(text)-1])
 	}
-	s.inSection = true
-	s.above = aboveNothing
-	*it = item{kind: lineHeader, key: trim(text[1 : len(text)-1])}
-	return nil
 }
 
-func (s *scanner) property(it *item, line []byte) error {
-	key, value, ok := splitProperty(s.withoutComment(line))
-	switch {
-	case !s.inSection:
-		return s.fail(keyText(key), "a property stands before the first section: expected a section header such as [default]")
-	case !ok:
-		return s.fail(keyText(key), "expected an '=' sign in a property")
-	case len(key) == 0:
-		return s.fail("", "a property did not have a name: expected a key before the '=' sign")
+// property reads a line that is a property of its own (R09 to R11). The next
+// lines continue it if they are deeper.
+func (s *scanner) property(it *item) {
+	s.depth, s.above = it.depth, aboveMalformed
+	if !s.isUTF8(it.text) {
+		it.malformed(msgUTF8)
+		return
 	}
-	s.above = aboveValue
-	if len(value) == 0 && isName(key) {
+	text := it.text
+	if s.comments {
+		text = withoutComment(text)
+	}
+	it.comment = len(text) < len(it.text)
+	if !it.split(text) {
+		return
+	}
+	it.kind, it.drop = lineProperty, !isIdentifier(it.key)
+	switch {
+	case it.drop:
+		s.above = aboveDropped
+	case len(it.value) > 0:
+		s.above = aboveValue
+	default:
 		s.above = aboveGroup
 	}
-	*it = item{lineProperty, key, value}
-	return nil
 }
 
-// indented takes a line that continues the property above. Comment characters
-// in it are ordinary ones. What continues a dropped property is dropped with it,
-// whatever it is.
-func (s *scanner) indented(it *item, text []byte) error {
+// deeper reads a line that is deeper than the property above (R13, R14), and
+// reports whether it counts.
+func (s *scanner) deeper(it *item) bool {
 	switch {
+	case s.above == aboveMalformed:
+		return false
+	case !s.isUTF8(it.text):
+		it.malformed(msgUTF8)
+	case s.above == aboveDropped:
+		return false
 	case s.above == aboveValue:
-		*it = item{kind: lineContinuation, value: text}
-		return nil
-	case s.above == aboveNothing && !s.inSection:
-		return s.fail("", "expected a section header before this indented line")
-	case s.above == aboveNothing:
-		return s.fail("", "expected a property above this continuation line, as it starts with a blank")
+		it.kind, it.value = lineContinuation, it.text
+	case it.split(it.text):
+		it.kind = lineSubProperty
 	}
-	key, value, ok := splitProperty(text)
-	switch {
-	case !ok:
-		return s.fail(keyText(key), "expected an '=' sign in a sub-property")
-	case len(key) == 0:
-		return s.fail("", "a sub-property did not have a name: expected a key before the '=' sign")
-	}
-	*it = item{lineSubProperty, key, value}
-	return nil
+	return true
 }
 
-func (s *scanner) fail(text, msg string) error {
-	return &ParseError{Kind: s.kind, File: s.file, Line: s.line, Text: text, Msg: msg}
-}
-
-// splitProperty splits a line at its first equals sign. Without one, all of it is
-// the key.
-func splitProperty(line []byte) (key, value []byte, ok bool) {
-	i := equalsSign(line)
+// split splits a property at its first equals sign or, without one, at its first
+// colon (R09). It reports whether the line is well formed.
+func (it *item) split(text []byte) bool {
+	i := bytes.IndexByte(text, '=')
 	if i < 0 {
-		return trim(line), nil, false
+		i = bytes.IndexByte(text, ':')
 	}
-	return trim(line[:i]), trim(line[i+1:]), true
+	if i < 0 {
+		it.key = text
+		it.malformed("expected an '=' sign in a property")
+		return false
+	}
+	it.sign, it.key, it.value = text[i], trim(text[:i]), trim(text[i+1:])
+	if len(it.key) == 0 {
+		it.malformed("the property did not have a name: expected a key before the '" + string(it.sign) + "' sign")
+		return false
+	}
+	return true
 }
 
-// equalsSign is where the first equals sign stands, or less than 0. bytes.Cut
-// would take twice as long, for every line of a file.
-func equalsSign(line []byte) int { return bytes.IndexByte(line, '=') }
+const msgUTF8 = "the line is not valid UTF-8"
 
-// withoutComment drops what follows the first comment character that stands
-// after a blank.
-func (s *scanner) withoutComment(line []byte) []byte {
-	if !s.comments {
-		return line
-	}
-	for i := 1; i < len(line); i++ {
-		if (line[i] == '#' || line[i] == ';') && isBlank(line[i-1]) {
-			return line[:i]
+func (it *item) malformed(msg string) { it.kind, it.msg = lineMalformed, msg }
+
+func (s *scanner) isUTF8(text []byte) bool { return s.valid || utf8.Valid(text) }
+
+// withoutComment drops what follows the first # or ; behind a space or tab (R10).
+func withoutComment(text []byte) []byte {
+	for i := 1; i < len(text); i++ {
+		if (text[i] == '#' || text[i] == ';') && isBlank(text[i-1]) {
+			return trim(text[:i])
 		}
 	}
-	return line
+	return text
 }
 
-// headerText is what an error may show of a header: nothing after the bracket
-// that closes it, or after an equals sign.
-func headerText(line []byte) string {
-	if i := bytes.IndexAny(line, "]="); i >= 0 {
-		line = line[:i+1]
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// trim drops whitespace (R03) at both ends. It runs several times a line, so the
+// usual cases come before the call.
+func trim(b []byte) []byte {
+	for len(b) > 0 && isBlank(b[0]) {
+		b = b[1:]
 	}
-	return shorten(string(line))
+	for len(b) > 0 && isBlank(b[len(b)-1]) {
+		b = b[:len(b)-1]
+	}
+	if len(b) > 0 && (isOdd(b[0]) || isOdd(b[len(b)-1])) {
+		return bytes.TrimFunc(b, unicode.IsSpace)
+	}
+	return b
 }
 
-// keyText is what an error may show of a line that is not well formed: its first
-// word, if that is a retry setting or looks like one.
-func keyText(key []byte) string {
-	word := key
-	if i := bytes.IndexAny(key, " \t:="); i >= 0 {
-		word = key[:i]
+// isOdd reports whether c may be whitespace other than a space: a control
+// character, or a byte of a character beyond ASCII.
+func isOdd(c byte) bool { return c < ' ' || c >= utf8.RuneSelf }
+
+// isIdentifier reports whether b may be a key: one or more of the characters
+// [A-Za-z0-9_/.%@:+-] (R11).
+func isIdentifier(b []byte) bool {
+	for _, c := range b {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '_', c == '/', c == '.', c == '%', c == '@', c == ':', c == '+', c == '-':
+		default:
+			return false
+		}
 	}
-	if retryKey(word) != "" || lookalike(word) != "" {
-		return string(word)
-	}
-	return ""
+	return len(b) > 0
 }

@@ -1,69 +1,151 @@
 package config
 
-import "errors"
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
-// InvalidLoser is the finding about a value that is not accepted and lost
-// anyway. The error is what a Parse function said about it.
-func InvalidLoser(c Candidate, err error) Diagnostic {
-	return c.finding(SeverityWarning, CodeInvalidValue, accepted(err)+"; another value wins, so it is ignored")
+// What is accepted, for errors.Is; each is the Err of a [ValueError].
+var (
+	// ErrMode says which modes there are.
+	ErrMode = errors.New("must be standard or adaptive")
+	// ErrBehavior says which generations there are.
+	ErrBehavior = errors.New("must be v2.0 or v2.1")
+	// ErrMaxAttempts says which numbers of attempts there are.
+	ErrMaxAttempts = errors.New("must be a decimal integer from 1 to 2147483647")
+	// ErrMultiLine says that the value of a setting goes over several lines,
+	// most often because the line below it is indented.
+	ErrMultiLine = errors.New("must be a single line (in a file, a line that is indented deeper continues the one above)")
+)
+
+// parse reads the text of a setting and returns it in its plain form: standard,
+// 5, v2.1. The note says how a text was understood that stands for another one.
+type parse func(raw string) (plain, note string, err error)
+
+// parseMode reads a retry mode: surrounding whitespace is dropped and ASCII case
+// is ignored. The names legacy and adaptive_v2, which other AWS tools accept, are
+// standard and adaptive.
+func parseMode(raw string) (plain, note string, err error) {
+	switch name := asciiLower(strings.TrimFunc(raw, unicode.IsSpace)); name {
+	case "standard", "adaptive":
+		return name, "", nil
+	case "legacy":
+		return string(ModeStandard), "a mode of other tools, read as standard", nil
+	case "adaptive_v2":
+		return string(ModeAdaptive), "a mode of other tools, read as adaptive", nil
+	}
+	return "", "", orMultiLine(raw, ErrMode)
 }
 
-// MappedMode is the finding about a mode of other AWS tools that is read as one
-// of the two modes.
-func MappedMode(c Candidate, mode Mode) Diagnostic {
-	return c.finding(SeverityWarning, CodeMappedMode, "a mode of other tools, read as "+string(mode))
+// parseMaxAttempts reads the number of attempts of one operation, the first
+// included: decimal digits with an optional plus sign, from 1 to 2^31-1, where
+// leading zeros mean nothing (010 is ten). Surrounding whitespace is dropped.
+func parseMaxAttempts(raw string) (plain, note string, err error) {
+	digits := strings.TrimPrefix(strings.TrimFunc(raw, unicode.IsSpace), "+")
+	n := int64(0)
+	for i := range len(digits) {
+		if c := digits[i]; c < '0' || c > '9' || n > math.MaxInt32 {
+			return "", "", orMultiLine(raw, ErrMaxAttempts)
+		}
+		n = n*10 + int64(digits[i]-'0')
+	}
+	if n < 1 || n > math.MaxInt32 {
+		return "", "", ErrMaxAttempts
+	}
+	return strconv.FormatInt(n, 10), "", nil
 }
 
-// UnknownNewRetries is the finding about an AWS_NEW_RETRIES_2026 that is neither
-// true nor false.
-func UnknownNewRetries(c Candidate) Diagnostic {
-	return c.finding(SeverityWarning, CodeUnknownNewRetries, "neither true nor false, read as false")
+// parseBehavior reads a generation by its exact name.
+func parseBehavior(raw string) (plain, note string, err error) {
+	switch Behavior(raw) {
+	case BehaviorV20, BehaviorV21:
+		return raw, "", nil
+	}
+	return "", "", ErrBehavior
 }
 
-// NoEffect are the findings about variables that other tools read and that have
-// no effect here.
-func (s Sources) NoEffect() []Diagnostic {
-	var all []Diagnostic
-	for _, v := range []struct{ name, why string }{
-		{EnvDefaultProfile, "the profile is chosen by " + EnvProfile},
-		{EnvSDKLoadConfig, "the config file is always read"},
-	} {
-		if _, ok := s.Env(v.name); ok {
-			all = append(all, Diagnostic{
-				Severity: SeverityWarning, Code: CodeNoEffect,
-				Message: v.name + " is set and has no effect: " + v.why,
-			})
+// parseName takes the name of a profile as it is (R21).
+func parseName(raw string) (plain, note string, err error) { return raw, "", nil }
+
+// orMultiLine picks the clearer complaint about a value that was not accepted.
+func orMultiLine(raw string, err error) error {
+	if strings.ContainsRune(raw, '\n') {
+		return ErrMultiLine
+	}
+	return err
+}
+
+// maxShown is how many bytes of a text from outside an error shows.
+const maxShown = 64
+
+// shorten cuts a text from outside to a length that an error can show.
+func shorten(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	end := maxShown
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "..."
+}
+
+// quote shows a text from outside on one line.
+func quote(text string) string { return strconv.Quote(shorten(text)) }
+
+func lowerByte(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + ('a' - 'A')
+	}
+	return c
+}
+
+// asciiLower is strings.ToLower without the letters beyond ASCII, some of which
+// have an ASCII letter as their lower case.
+func asciiLower(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + ('a' - 'A')
+		}
+		return r
+	}, text)
+}
+
+// compareKeys compares two keys without regard to ASCII case.
+func compareKeys(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if d := int(lowerByte(a[i])) - int(lowerByte(b[i])); d != 0 {
+			return d
 		}
 	}
-	return all
+	return len(a) - len(b)
 }
 
-// finding is a diagnostic about a value: its place, the value, and the text.
-func (c Candidate) finding(severity Severity, code, text string) Diagnostic {
-	subject := c.Origin.String()
-	if c.Origin.File != "" {
-		subject = c.Origin.section() + " " + c.Origin.Key // File and line are said already.
+// retryKey gives the retry setting that a key of a file names, or "".
+func retryKey(key []byte) string {
+	switch {
+	case isKey(key, keyRetryMode):
+		return keyRetryMode
+	case isKey(key, keyMaxAttempts):
+		return keyMaxAttempts
 	}
-	return Diagnostic{
-		Severity: severity, Code: code,
-		Message: subject + ": " + quote(c.Raw) + ": " + text,
-		File:    c.Origin.File, Line: c.Origin.Line,
-	}
+	return ""
 }
 
-// accepted is what an error of a Parse function says would be accepted.
-func accepted(err error) string {
-	if v, ok := errors.AsType[*ValueError](err); ok {
-		err = v.Err
+// isKey compares a key of a file with a lower-case name, without regard to ASCII
+// case.
+func isKey(key []byte, name string) bool {
+	if len(key) != len(name) {
+		return false
 	}
-	return err.Error()
-}
-
-// parse reads a value of a shared file. Mapped is for modes of other tools.
-func parse(key, raw string) (mode Mode, mapped bool, err error) {
-	if key == KeyRetryMode {
-		return ParseMode(raw)
+	for i, c := range key {
+		if lowerByte(c) != name[i] {
+			return false
+		}
 	}
-	_, err = ParseMaxAttempts(raw)
-	return "", false, err
+	return true
 }

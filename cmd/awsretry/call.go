@@ -6,17 +6,20 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
 )
 
 // flags are the flags of a command: the common ones, and those it adds.
 type flags struct {
 	*flag.FlagSet
-	profile, configFile, credentialsFile, service string
-	json                                          bool
+	configFile, credentialsFile, service string
+	json                                 bool
 }
 
 // call is one run of a command.
@@ -78,7 +81,6 @@ func (c command) parse(f *flags, args []string) (argument string, err error) {
 
 func newFlags(c command) *flags {
 	f := &flags{FlagSet: flag.NewFlagSet(c.name, flag.ContinueOnError)}
-	f.StringVar(&f.profile, "profile", "", "profile to use, in place of AWS_PROFILE")
 	f.StringVar(&f.configFile, "config-file", "", "config file, in place of AWS_CONFIG_FILE and ~/.aws/config")
 	f.StringVar(&f.credentialsFile, "credentials-file", "",
 		"credentials file, in place of AWS_SHARED_CREDENTIALS_FILE and ~/.aws/credentials")
@@ -95,36 +97,11 @@ func newFlags(c command) *flags {
 	return f
 }
 
-// options are the options that the flags and the system stand for.
-func (c *call) options() []awsretry.Option {
-	return []awsretry.Option{
-		awsretry.WithProfile(c.profile),
-		awsretry.WithConfigFile(c.configFile),
-		awsretry.WithCredentialsFile(c.credentialsFile),
-		awsretry.WithService(c.service),
-		awsretry.WithEnv(c.sources.LookupEnv),
-		awsretry.WithFS(c.sources.FS),
-		awsretry.WithPlatform(c.sources.Platform),
-		awsretry.WithHomeDir(c.sources.HomeDir),
-		awsretry.WithOptionNames(optionNames()),
-	}
-}
-
-// files opens the shared files.
-func (c *call) files() (*config.Files, error) {
+// source is where settings are read: the flags before the system.
+func (c *call) source() config.Sources {
 	sources := c.sources
 	sources.ConfigFile, sources.CredentialsFile = c.configFile, c.credentialsFile
-	sources.OptionNames = optionNames()
-	return config.Open(sources)
-}
-
-// optionNames is what this program calls the options of the library.
-func optionNames() map[string]string {
-	return map[string]string{
-		"WithProfile":         "--profile",
-		"WithConfigFile":      "--config-file",
-		"WithCredentialsFile": "--credentials-file",
-	}
+	return sources
 }
 
 // print prints a value as one line of JSON.
@@ -134,23 +111,35 @@ func (c *call) print(value any) error {
 	return encoder.Encode(value)
 }
 
-// short replaces the home directory by ~ in a path, and wherever a path stands
-// after a space in a text.
-func (c *call) short(text string) string {
-	home := strings.TrimRight(c.sources.Home(), `/\`)
-	if home == "" {
-		return text
-	}
-	for _, separator := range []string{"/", `\`} {
-		text = strings.ReplaceAll(text, " "+home+separator, " ~"+separator)
-		if rest, ok := strings.CutPrefix(text, home+separator); ok {
-			text = "~" + separator + rest
+// show prints a diagnostic for people.
+func show(w io.Writer, indent string, d config.Diagnostic) {
+	fmt.Fprintln(w, indent+escaped(d.String()))
+}
+
+// escaped writes such characters of a sentence as Go does, without quotes.
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if obeyed(r) {
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+			continue
 		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// plain quotes a text with characters that a terminal would not show but obey.
+func plain(text string) string {
+	if strings.ContainsFunc(text, obeyed) {
+		return strconv.Quote(text)
 	}
 	return text
 }
 
-// show prints a diagnostic for people.
-func (c *call) show(indent string, d config.Diagnostic) {
-	fmt.Fprintln(c.out, indent+c.short(d.String()))
+// obeyed reports whether a character is a control character, or one of those that
+// format the text around them.
+func obeyed(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError
 }

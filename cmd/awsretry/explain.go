@@ -14,10 +14,27 @@ func explainCommand() command {
 		name:     "explain",
 		synopsis: "what the settings are, where each came from, and what they do",
 		example:  "awsretry explain --profile prod --service dynamodb",
-		define: func(*flags) func(context.Context, *call) error {
-			return explain
+		define: func(f *flags) func(context.Context, *call) error {
+			var q question
+			f.StringVar(&q.profile, "profile", "", "profile to use, in place of AWS_PROFILE and AWS_DEFAULT_PROFILE")
+			f.BoolVar(&q.strict, "strict", false, "refuse the first malformed line of the shared files")
+			f.Func("behavior", "`generation` of behavior, v2.1 or v2.0; v2.1 unless given", func(text string) error {
+				q.behavior = awsretry.Behavior(text)
+				if q.behavior != awsretry.BehaviorV20 && q.behavior != awsretry.BehaviorV21 {
+					return config.ErrBehavior
+				}
+				return nil
+			})
+			return func(ctx context.Context, c *call) error { return c.explain(ctx, q) }
 		},
 	}
+}
+
+// question is what explain is asked.
+type question struct {
+	profile  string
+	behavior awsretry.Behavior
+	strict   bool
 }
 
 // explanation is what --json prints.
@@ -46,8 +63,8 @@ type strategyNumbers struct {
 }
 
 // explain resolves the settings and says what they do.
-func explain(ctx context.Context, c *call) error {
-	settings, err := awsretry.Resolve(ctx, c.options()...)
+func (c *call) explain(ctx context.Context, q question) error {
+	settings, err := awsretry.Resolve(ctx, c.options(q)...)
 	if err != nil {
 		return err
 	}
@@ -55,6 +72,8 @@ func explain(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	settings.Profile.Origin = asFlag(settings.Profile.Origin)
+	settings.Behavior.Origin = asFlag(settings.Behavior.Origin)
 	plan := strategy.Plan(retry.Operation{})
 	if c.json {
 		return c.print(explanation{
@@ -65,6 +84,36 @@ func explain(ctx context.Context, c *call) error {
 	}
 	c.explainText(settings, plan)
 	return nil
+}
+
+// options are the options that the flags and the system stand for.
+func (c *call) options(q question) []awsretry.Option {
+	options := []awsretry.Option{
+		awsretry.WithProfile(q.profile),
+		awsretry.WithBehavior(q.behavior),
+		awsretry.WithConfigFile(c.configFile),
+		awsretry.WithCredentialsFile(c.credentialsFile),
+		awsretry.WithService(c.service),
+		awsretry.WithEnv(c.sources.LookupEnv),
+		awsretry.WithFS(c.sources.FS),
+		awsretry.WithPlatform(c.sources.Platform),
+		awsretry.WithHomeDir(c.sources.HomeDir),
+	}
+	if q.strict {
+		options = append(options, awsretry.WithStrict())
+	}
+	return options
+}
+
+// asFlag names the flag in place of the option that it stands for.
+func asFlag(origin config.Origin) config.Origin {
+	switch origin.Name {
+	case "WithProfile":
+		origin.Name = "--profile"
+	case "WithBehavior":
+		origin.Name = "--behavior"
+	}
+	return origin
 }
 
 func numbers(plan standard.Plan) strategyNumbers {

@@ -14,15 +14,15 @@ import (
 // and below it stands what it beat.
 func (c *call) explainText(s *awsretry.Settings, plan standard.Plan) {
 	table := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
-	explainSetting(c, table, "profile", s.Profile)
-	explainSetting(c, table, "retry_mode", s.RetryMode)
-	explainSetting(c, table, "max_attempts", s.MaxAttempts)
-	explainSetting(c, table, "behavior", s.Behavior)
+	explainSetting(table, "profile", s.Profile)
+	explainSetting(table, "retry_mode", s.RetryMode)
+	explainSetting(table, "max_attempts", s.MaxAttempts)
+	explainSetting(table, "behavior", s.Behavior)
 	_ = table.Flush()
 
 	fmt.Fprintln(c.out, "\nFiles")
 	for _, f := range s.Files {
-		path := c.short(f.Path)
+		path := escaped(f.Path)
 		if path == "" {
 			path = "(no home directory)"
 		}
@@ -38,25 +38,25 @@ func (c *call) explainText(s *awsretry.Settings, plan standard.Plan) {
 		fmt.Fprintln(c.out, "\nDiagnostics")
 	}
 	for _, d := range s.Diagnostics {
-		c.show("  ", d)
+		show(c.out, "  ", d)
 	}
 }
 
-func explainSetting[T any](c *call, table *tabwriter.Writer, name string, s awsretry.Setting[T]) {
-	fmt.Fprintf(table, "%s\t* %v\t%s\n", name, s.Value, c.short(s.Origin.String()))
+func explainSetting[T any](table *tabwriter.Writer, name string, s awsretry.Setting[T]) {
+	fmt.Fprintf(table, "%s\t* %s\t%s\n", name, plain(fmt.Sprint(s.Value)), escaped(s.Origin.String()))
 	for _, loser := range s.Overridden {
 		note := ""
 		if !loser.Valid {
 			note = ", not a valid value"
 		}
-		fmt.Fprintf(table, "\t  %s\t%s%s\n", loserText(loser), c.short(loser.Origin.String()), note)
+		fmt.Fprintf(table, "\t  %s\t%s%s\n", loserText(loser), escaped(loser.Origin.String()), note)
 	}
 }
 
 // loserText shows what was written, in quotes if that may be odd.
 func loserText(loser awsretry.Candidate) string {
 	if loser.Valid {
-		return loser.Raw
+		return plain(loser.Raw)
 	}
 	return strconv.Quote(loser.Raw)
 }

@@ -22,7 +22,10 @@ type place struct {
 
 // fail tells of an error.
 func (c *call) fail(err error) {
-	fmt.Fprintf(c.errs, "awsretry %s: %v\n", c.Name(), err)
+	if e, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
+		e.Origin = asFlag(e.Origin)
+	}
+	fmt.Fprintf(c.errs, "awsretry %s: %s\n", c.Name(), escaped(err.Error()))
 	if c.json {
 		_ = c.print(map[string]failure{"error": describe(err)})
 	}

@@ -12,7 +12,7 @@ func lintCommand() command {
 		synopsis: "what is wrong or without effect in the shared files",
 		example:  "awsretry lint --strict --config-file ./aws-config",
 		define: func(f *flags) func(context.Context, *call) error {
-			strict := f.Bool("strict", false, "exit with 1 for warnings too")
+			strict := f.Bool("strict", false, "count malformed lines as errors, and exit with 1 for any finding")
 			return func(_ context.Context, c *call) error { return lint(c, *strict) }
 		},
 	}
@@ -20,12 +20,12 @@ func lintCommand() command {
 
 // lint prints the diagnostics of all profiles.
 func lint(c *call, strict bool) error {
-	files, err := c.files()
+	found, err := config.Lint(c.source(), strict)
 	if err != nil {
 		return err
 	}
 	bad := false
-	for _, d := range files.Lint() {
+	for _, d := range found {
 		bad = bad || strict || d.Severity == config.SeverityError
 		if c.json {
 			if err := c.print(d); err != nil {
@@ -33,7 +33,7 @@ func lint(c *call, strict bool) error {
 			}
 			continue
 		}
-		c.show("", d)
+		show(c.out, "", d)
 	}
 	if bad {
 		return errBad

@@ -6,12 +6,15 @@
 //	awsretry profiles       what AWS tools see in the shared files
 //	awsretry classify       what the default classifiers say of a failure
 //	awsretry replay FILE    what a strategy does with the responses of a recorded trace
+//	awsretry version        which version of the command this is
 //
 // Every command takes --json, and -h shows its flags with an example. The exit
-// status is 0 if all is fine, 1 if the answer is bad, and 2 for a wrong call.
+// status is 0 on success, 1 if problems were found or the output cannot be written,
+// and 2 for a usage error.
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -53,10 +56,23 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{explainCommand(), lintCommand(), profilesCommand(), classifyCommand(), replayCommand()}
+	return []command{explainCommand(), lintCommand(), profilesCommand(), classifyCommand(), replayCommand(), versionCommand()}
 }
 
+// run runs a command. Its output is buffered, and an error of writing it is told at
+// the end.
 func run(ctx context.Context, args []string, sys system) int {
+	out := bufio.NewWriter(sys.out)
+	sys.out = out
+	status := dispatch(ctx, args, sys)
+	if err := out.Flush(); err != nil {
+		fmt.Fprintf(sys.errs, "awsretry: the output cannot be written: %v\n", err)
+		return exitBad
+	}
+	return status
+}
+
+func dispatch(ctx context.Context, args []string, sys system) int {
 	if len(args) == 0 {
 		usage(sys.errs)
 		return exitUsage
@@ -81,5 +97,5 @@ func usage(w io.Writer) {
 		fmt.Fprintf(w, "  awsretry %-12s %s\n", strings.TrimRight(c.name+" "+c.argument, " "), c.synopsis)
 	}
 	fmt.Fprint(w, "\nawsretry COMMAND -h shows the flags of a command and an example.\n"+
-		"The exit status is 0 if all is fine, 1 if the answer is bad, 2 for a wrong call.\n")
+		"The exit status is 0 on success, 1 if problems were found, 2 for a usage error.\n")
 }

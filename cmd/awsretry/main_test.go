@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/fstest"
 
@@ -67,7 +70,13 @@ func TestOutput(t *testing.T) {
 	both := map[string]string{"home/me/.aws/config": configText, "home/me/.aws/credentials": credentialsText}
 	broken := map[string]string{"home/me/.aws/config": "[default]\nregion = x\n[profile y\n"}
 	good := map[string]string{"home/me/.aws/config": "[default]\nmax_attempts = 4\n"}
-	v21 := map[string]string{"AWS_NEW_RETRIES_2026": "TRUE", "AWS_MAX_ATTEMPTS": " +010 "}
+	ten := map[string]string{"AWS_MAX_ATTEMPTS": " +010 "}
+	removed := map[string]string{"AWS_NEW_RETRIES_2026": "false", "AWS_SDK_LOAD_CONFIG": "1"}
+	odd := map[string]string{
+		"home/me/.aws/config": "\ufeff[profile a\x1b[31m]\nregion = e\x07u\n  \u202eline\nretry_mode: Adaptive\n" +
+			"[default]\nmax_attempts = 010 # ten\nx\n",
+		"home/me/.aws/credentials": "[tool]\nlogin =\n  password = 1\ncommand = run\n  --client_secret = notarealsecret\n",
+	}
 	for _, c := range []struct {
 		name, args string
 		files, env map[string]string
@@ -83,20 +92,32 @@ func TestOutput(t *testing.T) {
 
 		{name: "explain-nothing", args: "explain"},
 		{name: "explain-default", args: "explain", files: both},
-		{name: "explain-prod", args: "explain --profile prod", files: both, env: v21},
-		{name: "explain-prod-json", args: "explain --profile prod --json", files: both, env: v21},
+		{name: "explain-prod", args: "explain --profile prod", files: both, env: ten},
+		{name: "explain-prod-json", args: "explain --profile prod --json", files: both, env: ten},
 		{
 			name: "explain-dynamodb", args: "explain --service dynamodb", files: good,
-			env: map[string]string{"AWS_NEW_RETRIES_2026": "true", "AWS_RETRY_MODE": "adaptive"},
+			env: map[string]string{"AWS_RETRY_MODE": "adaptive"},
 		},
-		{name: "explain-dynamodb-default-json", args: "explain --service dynamodb --json", env: map[string]string{"AWS_NEW_RETRIES_2026": "true"}},
+		{name: "explain-dynamodb-default-json", args: "explain --service dynamodb --json"},
+		{name: "explain-v20", args: "explain --behavior v2.0 --service dynamodb"},
+		{name: "explain-v20-json", args: "explain --behavior v2.0 --json", files: good},
+		{name: "explain-bad-behavior", args: "explain --behavior v3"},
+		{name: "explain-removed-variable", args: "explain", env: removed},
+		{
+			name: "explain-default-profile", args: "explain", files: both,
+			env: map[string]string{"AWS_DEFAULT_PROFILE": "prod", "AWS_PROFILE": "default"},
+		},
+		{name: "explain-odd", args: "explain", files: odd},
+		{name: "explain-odd-json", args: "explain --json", files: odd},
+		{name: "explain-broken", args: "explain", files: broken},
+		{name: "explain-strict", args: "explain --strict", files: broken},
 		{name: "explain-one-attempt", args: "explain", env: map[string]string{"AWS_MAX_ATTEMPTS": "1"}},
 		{name: "explain-losing-value", args: "explain --profile old", files: both, env: map[string]string{"AWS_MAX_ATTEMPTS": "2"}},
 		{name: "explain-bad-value", args: "explain --profile old", files: both},
 		{name: "explain-bad-value-json", args: "explain --profile old --json", files: both},
 		{name: "explain-bad-variable-json", args: "explain --json", env: map[string]string{"AWS_RETRY_MODE": "bogus"}},
 		{name: "explain-no-profile-json", args: "explain --profile prd --json", files: both},
-		{name: "explain-broken-json", args: "explain --json", files: broken},
+		{name: "explain-strict-json", args: "explain --strict --json --profile nowhere", files: broken},
 		{name: "explain-directory-json", args: "explain --config-file /home/me --json", files: both},
 
 		{name: "lint", args: "lint", files: both},
@@ -105,12 +126,21 @@ func TestOutput(t *testing.T) {
 		{name: "lint-warning", args: "lint", files: map[string]string{"home/me/.aws/config": "[default]\nretry-mode = x\n"}},
 		{name: "lint-warning-strict", args: "lint --strict", files: map[string]string{"home/me/.aws/config": "[default]\nretry-mode = x\n"}},
 		{name: "lint-broken", args: "lint", files: broken},
+		{name: "lint-broken-strict", args: "lint --strict --json", files: broken},
+		{name: "lint-profile", args: "lint --profile x"},
+		{name: "lint-odd", args: "lint", files: odd},
+		{name: "lint-odd-json", args: "lint --json", files: odd},
 
 		{name: "profiles", args: "profiles", files: both},
 		{name: "profiles-values", args: "profiles --show-values", files: both},
 		{name: "profiles-json", args: "profiles --json", files: both},
 		{name: "profiles-values-json", args: "profiles --show-values --json", files: both},
 		{name: "profiles-broken-json", args: "profiles --json", files: broken},
+		{name: "profiles-strict-json", args: "profiles --strict --json", files: broken},
+		{name: "profiles-odd", args: "profiles --show-values", files: odd},
+		{name: "profiles-odd-json", args: "profiles --show-values --json", files: odd},
+		{name: "classify-strict", args: "classify --strict"},
+		{name: "replay-profile", args: "replay --profile x trace.json"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -135,17 +165,28 @@ func requireGolden(t *testing.T, name, got string) {
 	require.Equal(t, string(want), got)
 }
 
-func TestPathsAreShortened(t *testing.T) {
+// full is a disk without space.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ home, text, want string }{
-		{"/home/me", "/home/me/.aws/config:3: x", "~/.aws/config:3: x"},
-		{"/home/me/", "/home/me/.aws/config", "~/.aws/config"},
-		{"/home/me", "/home/meme/x", "/home/meme/x"},
-		{"/home/me", "/srv/home/me/x", "/srv/home/me/x"},
-		{"/home/me", "a: /home/me/x or /home/me/y", "a: ~/x or ~/y"},
-		{"/", "/etc/x", "/etc/x"},
-	} {
-		call := call{system: system{sources: world(nil, map[string]string{"HOME": c.home})}}
-		require.Equal(t, c.want, call.short(c.text))
+	files := map[string]string{"home/me/.aws/config": configText}
+	for _, args := range []string{"help", "explain", "explain --json", "explain -h", "lint", "profiles", "profiles --json", "classify --status 500", "version"} {
+		var errs bytes.Buffer
+		status := run(t.Context(), strings.Fields(args), system{out: full{}, errs: &errs, sources: world(files, nil)})
+		require.Equal(t, exitBad, status, args)
+		require.Equal(t, "awsretry: the output cannot be written: no space left on device\n", errs.String(), args)
 	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.Zero(t, run(t.Context(), []string{"version"}, system{out: &out}))
+	require.Regexp(t, `^awsretry \S+ \(`+regexp.QuoteMeta(runtime.Version())+`\)\n$`, out.String())
+	out.Reset()
+	require.Zero(t, run(t.Context(), []string{"version", "--json"}, system{out: &out}))
+	require.Regexp(t, `^\{"version":"[^"]+","go":"`+regexp.QuoteMeta(runtime.Version())+`","commit":"[0-9a-f]*"\}\n$`, out.String())
 }

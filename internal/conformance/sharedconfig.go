@@ -26,11 +26,10 @@ type SharedCase struct {
 	StrictErrorContainsAny []string `json:"strict_error_contains_any"`
 
 	Want struct {
-		Profiles         map[string]map[string]any `json:"profiles"`
-		ErrorContainsAny []string                  `json:"error_contains_any"`
-		ConfigPath       *string                   `json:"config_path"`
-		CredentialsPath  *string                   `json:"credentials_path"`
-		Profile          *string                   `json:"profile"`
+		Profiles        map[string]map[string]any `json:"profiles"`
+		ConfigPath      *string                   `json:"config_path"`
+		CredentialsPath *string                   `json:"credentials_path"`
+		Profile         *string                   `json:"profile"`
 	} `json:"want"`
 }
 

@@ -1,0 +1,315 @@
+package config
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Variables of the environment, and keys of the shared files.
+const (
+	envRetryMode       = "AWS_RETRY_MODE"
+	envMaxAttempts     = "AWS_MAX_ATTEMPTS"
+	envProfile         = "AWS_PROFILE"
+	envDefaultProfile  = "AWS_DEFAULT_PROFILE"
+	envConfigFile      = "AWS_CONFIG_FILE"
+	envCredentialsFile = "AWS_SHARED_CREDENTIALS_FILE"
+	envNewRetries      = "AWS_NEW_RETRIES_2026"
+	envSDKLoadConfig   = "AWS_SDK_LOAD_CONFIG"
+
+	keyRetryMode   = "retry_mode"
+	keyMaxAttempts = "max_attempts"
+
+	defaultProfile = "default"
+)
+
+// Query is what [Resolve] is asked: where to read, and what code says.
+type Query struct {
+	Sources
+
+	// Profile names the profile, in place of the environment. It is used as it is.
+	Profile string
+	// Service names the service that the client talks to, or is empty.
+	Service string
+	// Override is the layer of code that wins over everything, Default the one that
+	// wins over the built-in defaults only.
+	Override, Default Layer
+	// Strict makes the first malformed line of either file a *[ParseError].
+	Strict bool
+	// BuiltInAttempts returns the built-in number of attempts; nil means 3.
+	BuiltInAttempts func(b Behavior) int
+}
+
+// Layer is what code says about the settings. A nil member says nothing.
+type Layer struct {
+	Mode        *Mode
+	MaxAttempts *int
+	Behavior    *Behavior
+}
+
+// setting is a row of the table of settings.
+type setting struct {
+	name      string   // In errors.
+	variables []string // The strongest first.
+	key       string   // In the shared files, or empty.
+	parse     parse
+	builtIn   string
+	option    string  // The option of code, without its With or WithDefault.
+	over, def *string // What the two layers of code say.
+}
+
+// table is the settings with everything that decides them.
+type table struct{ profile, behavior, retryMode, maxAttempts setting }
+
+func (q Query) table() table {
+	over, def := q.Override, q.Default
+	return table{
+		profile: setting{
+			name: "profile", variables: []string{envProfile, envDefaultProfile}, parse: parseName,
+			builtIn: defaultProfile, option: "Profile", over: unlessEmpty(q.Profile),
+		},
+		behavior: setting{
+			name: "behavior", parse: parseBehavior,
+			builtIn: string(BehaviorV21), option: "Behavior", over: (*string)(over.Behavior), def: (*string)(def.Behavior),
+		},
+		retryMode: setting{
+			name: keyRetryMode, variables: []string{envRetryMode}, key: keyRetryMode, parse: parseMode,
+			builtIn: string(ModeStandard), option: "Mode", over: (*string)(over.Mode), def: (*string)(def.Mode),
+		},
+		maxAttempts: setting{
+			name: keyMaxAttempts, variables: []string{envMaxAttempts}, key: keyMaxAttempts, parse: parseMaxAttempts,
+			builtIn: "3", option: "MaxAttempts", over: decimal(over.MaxAttempts), def: decimal(def.MaxAttempts),
+		},
+	}
+}
+
+func unlessEmpty(name string) *string {
+	if name == "" {
+		return nil
+	}
+	return &name
+}
+
+func decimal(n *int) *string {
+	if n == nil {
+		return nil
+	}
+	return new(strconv.Itoa(*n))
+}
+
+// Resolve decides the settings. Each comes from the first of these that has it:
+// Override, the environment, the credentials file, the config file, Default, the
+// built-in default.
+//
+// The errors are a *[ValueError] for a value that is not accepted and would win, a
+// *[ProfileNotFoundError] for a profile that code or a variable named, a
+// *[UnreadableError] for a file that code named and that cannot be read, and for
+// any file above 16 MiB, and with Strict a *[ParseError].
+func Resolve(q Query) (*Settings, error) {
+	files, found, err := q.open()
+	if err != nil {
+		return nil, err
+	}
+	r, table := resolution{sources: q.Sources}, q.table()
+	s := &Settings{Service: q.Service, Files: []FileStatus{files[0].FileStatus, files[1].FileStatus}}
+	if s.Profile, err = choose(&r, table.profile, asText[string]); err != nil {
+		return nil, err
+	}
+	both := [2]*index{files[0].index(s.Profile.Value, false), files[1].index(s.Profile.Value, false)}
+	if err := refuse(both, q.Strict); err != nil {
+		return nil, err
+	}
+	if len(both[0].sections)+len(both[1].sections) == 0 && s.Profile.Origin.Kind != OriginDefault {
+		return nil, notFound(s.Profile, files)
+	}
+	if r.inFiles, err = inFiles(both); err != nil {
+		return nil, err
+	}
+	if s.Behavior, err = choose(&r, table.behavior, asText[Behavior]); err != nil {
+		return nil, err
+	}
+	if s.RetryMode, err = choose(&r, table.retryMode, asText[Mode]); err != nil {
+		return nil, err
+	}
+	if q.BuiltInAttempts != nil {
+		table.maxAttempts.builtIn = strconv.Itoa(q.BuiltInAttempts(s.Behavior.Value))
+	}
+	if s.MaxAttempts, err = choose(&r, table.maxAttempts, strconv.Atoi); err != nil {
+		return nil, err
+	}
+	s.Diagnostics = append(q.noEffect(), found...)
+	for _, x := range both {
+		s.Diagnostics = append(s.Diagnostics, x.findings.list()...)
+	}
+	s.Diagnostics = append(s.Diagnostics, r.found...)
+	return s, nil
+}
+
+func asText[T ~string](plain string) (T, error) { return T(plain), nil }
+
+// inFiles gives the values that both files have for the wanted profile, the
+// strongest first. Of each setting ini.v1 decides the first.
+func inFiles(files [2]*index) ([]Candidate, error) {
+	config := files[0].examine(files[0].wanted, files[0].sections)
+	credentials := files[1].examine(files[1].wanted, files[1].sections)
+	files[0].shadowed(config, credentials)
+	for _, x := range files {
+		x.unusedSettings()
+	}
+	given := append(credentials, config...)
+	if len(given) == 0 {
+		return nil, nil
+	}
+	value, err := merge(canonical(config), canonical(credentials))
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for i := range given {
+		c := &given[i]
+		if text, ok := value(c.Origin.Key); ok && !seen[c.Origin.Key] {
+			c.Raw, seen[c.Origin.Key] = text, true
+		}
+	}
+	return given, nil
+}
+
+// canonical writes the values of one file, of which the last one stands first.
+func canonical(given []Candidate) []byte {
+	var text []byte
+	for i := len(given) - 1; i >= 0; i-- {
+		text = appendCanonical(text, given[i].Origin.Key, given[i].Raw)
+	}
+	return text
+}
+
+func (x *index) unusedSettings() {
+	if t := x.unused; t.sections > 0 {
+		x.findings.warn(CodeUnusedProfile, t.line, "retry settings of other profiles have no effect on profile "+
+			quote(x.wanted)+": "+t.String())
+	}
+	x.ignoredSettings()
+}
+
+// resolution is where settings are chosen.
+type resolution struct {
+	sources Sources
+	inFiles []Candidate
+	found   []Diagnostic
+}
+
+// candidates lists the values of a setting, the strongest first.
+func (r *resolution) candidates(s setting) []Candidate {
+	var given []Candidate
+	if s.over != nil {
+		given = append(given, Candidate{Raw: *s.over, Origin: Origin{Kind: OriginOption, Name: "With" + s.option}})
+	}
+	for _, name := range s.variables {
+		// A retry setting of whitespace alone is unset; the name of a profile is used as it is.
+		value, ok := r.sources.env(name)
+		if ok && (s.key == "" || strings.TrimFunc(value, unicode.IsSpace) != "") {
+			given = append(given, Candidate{Raw: value, Origin: Origin{Kind: OriginEnvironment, Name: name}})
+		}
+	}
+	for _, c := range r.inFiles {
+		if c.Origin.Key == s.key {
+			given = append(given, c)
+		}
+	}
+	if s.def != nil {
+		given = append(given, Candidate{Raw: *s.def, Origin: Origin{Kind: OriginDefault, Name: "WithDefault" + s.option}})
+	}
+	return given
+}
+
+// choose takes the strongest value of a setting, which must be valid. The others
+// are only looked at.
+func choose[T any](r *resolution, s setting, convert func(plain string) (T, error)) (Setting[T], error) {
+	chosen := Setting[T]{Raw: s.builtIn, Origin: Origin{Kind: OriginDefault}, Overridden: []Candidate{}}
+	winner := s.builtIn
+	for i, c := range r.candidates(s) {
+		plain, note, err := s.parse(c.Raw)
+		switch {
+		case i > 0:
+			c.Valid = err == nil
+			chosen.Overridden = append(chosen.Overridden, c)
+			if err != nil {
+				r.found = append(r.found, c.invalidLoser(err))
+			}
+		case err != nil:
+			return chosen, &ValueError{Origin: c.Origin, Key: s.name, Raw: c.Raw, Err: err}
+		default:
+			winner, chosen.Raw, chosen.Origin = plain, c.Raw, c.Origin
+			if note != "" {
+				r.found = append(r.found, c.finding(SeverityWarning, CodeMappedMode, note))
+			}
+		}
+	}
+	value, err := convert(winner)
+	if err != nil {
+		return chosen, &ValueError{Origin: chosen.Origin, Key: s.name, Raw: chosen.Raw, Err: err}
+	}
+	chosen.Value = value
+	return chosen, nil
+}
+
+// noEffect are the findings about variables that are set and change nothing.
+func (q Query) noEffect() []Diagnostic {
+	found := []Diagnostic{}
+	add := func(name, why string) {
+		if value, ok := q.env(name); ok && strings.TrimFunc(value, unicode.IsSpace) != "" {
+			found = append(found, Diagnostic{
+				Severity: SeverityWarning, Code: CodeNoEffect, Message: name + " is set and has no effect: " + why,
+			})
+		}
+	}
+	if _, ok := q.env(envProfile); ok {
+		add(envDefaultProfile, envProfile+" wins; botocore alone reads "+envDefaultProfile+" first")
+	}
+	add(envNewRetries, "AWS removed it on 2026-11-10, when behavior v2.1 became the default; unset it, and ask for v2.0 in code where that is wanted")
+	add(envSDKLoadConfig, "the config file is always read")
+	return found
+}
+
+// notFound makes the error for a profile that neither file has. Only here are the
+// names of all profiles looked at.
+func notFound(profile Setting[string], files [2]*file) error {
+	e := &ProfileNotFoundError{
+		Profile: profile.Value, Origin: profile.Origin,
+		Files: []FileStatus{files[0].FileStatus, files[1].FileStatus},
+	}
+	names := nearTo(profile.Value)
+	both := [2]*index{files[0].index("", true), files[1].index("", true)}
+	for g := range groups(both) {
+		if g.profile {
+			names.add(g.name)
+		}
+	}
+	for i, meant := range [2]string{"[profile " + profile.Value + "]", "[" + profile.Value + "]"} {
+		if e.Hint == "" {
+			e.Hint = both[i].hint(profile.Value, shorten(meant))
+		}
+	}
+	e.Near = names.names()
+	return e
+}
+
+// hint looks for a section that would be the profile if its header were written as
+// the file wants it.
+func (x *index) hint(name, meant string) string {
+	other := KindConfig
+	if x.Kind == KindConfig {
+		other = KindCredentials
+	}
+	for _, s := range x.sections {
+		header := x.nameOf(s)
+		if s.profile {
+			continue
+		}
+		if there, _ := profileName(other, header); there != nil && string(there) == name {
+			return x.Path + ":" + strconv.Itoa(int(s.line)) + " has " + shorten("["+string(header)+"]") +
+				", which would have to be " + meant
+		}
+	}
+	return ""
+}
