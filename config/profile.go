@@ -197,7 +197,7 @@ func (x *index) lastDefault() {
 }
 
 // skipped ends the finding about a malformed line.
-const skipped = "; it is skipped"
+const skipped = "; the line is skipped"
 
 // malformed notes a line that is skipped.
 func (x *index) malformed(it *item) {
