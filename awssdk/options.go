@@ -64,9 +64,9 @@ func Load(ctx context.Context, opts ...Option) (func() aws.Retryer, error) {
 	return func() aws.Retryer { return r }, nil
 }
 
-func (o options) load(ctx context.Context, before ...awsretry.Option) (*Retryer, error) {
+func (o options) load(ctx context.Context) (*Retryer, error) {
 	if o.strategy == nil {
-		strategy, err := awsretry.Load(ctx, append(before, o.settings...)...)
+		strategy, err := awsretry.Load(ctx, o.settings...)
 		if err != nil {
 			return nil, err
 		}

@@ -1,90 +1,286 @@
 package awssdk
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 
 	"github.com/awsretry/awsretry"
+	retryconfig "github.com/awsretry/awsretry/config"
 )
 
-// settingsOf returns what code has said about retry settings when cfg was made:
-// what config.LoadDefaultConfig was called with, and what was put into cfg by hand.
-// What came from the environment and from files is not in it.
-func settingsOf(ctx context.Context, cfg aws.Config) ([]awsretry.Option, error) {
-	var found []awsretry.Option
-	loaded := sources{ctx: ctx}
-	for _, source := range cfg.ConfigSources {
-		if options, ok := source.(config.LoadOptions); ok {
-			options, err := fromLoadOptions(options)
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, options...)
-		}
-		loaded.add(source)
-	}
-	if cfg.RetryMode != "" && cfg.RetryMode != loaded.mode {
-		found = append(found, awsretry.WithMode(awsretry.Mode(cfg.RetryMode)))
-	}
-	if cfg.RetryMaxAttempts != 0 && cfg.RetryMaxAttempts != loaded.attempts {
-		found = append(found, awsretry.WithMaxAttempts(cfg.RetryMaxAttempts))
-	}
-	return found, nil
-}
-
-// noFile is the path of a file that is not to be read. One that is missing counts
-// as empty.
-const noFile = "(none)"
-
-func fromLoadOptions(o config.LoadOptions) ([]awsretry.Option, error) {
-	found := []awsretry.Option{awsretry.WithProfile(o.SharedConfigProfile)}
-	if o.RetryMode != "" {
-		found = append(found, awsretry.WithMode(awsretry.Mode(o.RetryMode)))
-	}
-	if o.RetryMaxAttempts != 0 {
-		found = append(found, awsretry.WithMaxAttempts(o.RetryMaxAttempts))
-	}
-	for _, files := range []struct {
-		option string
-		paths  []string
-		take   func(path string) awsretry.Option
-	}{
-		{"WithSharedConfigFiles", o.SharedConfigFiles, awsretry.WithConfigFile},
-		{"WithSharedCredentialsFiles", o.SharedCredentialsFiles, awsretry.WithCredentialsFile},
-	} {
-		switch {
-		case files.paths == nil:
-		case len(files.paths) == 0:
-			found = append(found, files.take(noFile))
-		case len(files.paths) == 1:
-			found = append(found, files.take(files.paths[0]))
-		default:
-			return nil, fmt.Errorf("awssdk: config.%s with %d files: there can be one; use WithStrategy", files.option, len(files.paths))
-		}
-	}
-	return found, nil
-}
-
-// sources are the settings that the SDK takes from the first of its sources that
-// has them.
+// sources is what config.LoadDefaultConfig has made a config from. Of a config that
+// was made by hand all is zero.
 type sources struct {
-	ctx      context.Context //nolint:containedctx // for one function
+	cfg     aws.Config
+	loaded  bool
+	options config.LoadOptions
+	env     config.EnvConfig
+	shared  config.SharedConfig // zero if no file has the profile
+
+	// What the SDK takes from the first of its sources that has it.
 	mode     aws.RetryMode
 	attempts int
 }
 
-func (s *sources) add(source any) {
-	if own, ok := source.(interface {
-		GetRetryMode(ctx context.Context) (aws.RetryMode, bool, error)
-	}); ok && s.mode == "" {
-		s.mode, _, _ = own.GetRetryMode(s.ctx)
+func sourcesOf(ctx context.Context, cfg aws.Config) *sources {
+	s := &sources{cfg: cfg}
+	for _, source := range cfg.ConfigSources {
+		switch source := source.(type) {
+		case config.LoadOptions:
+			s.options = source
+		case config.EnvConfig:
+			s.env, s.loaded = source, true
+		case config.SharedConfig:
+			s.shared = source
+		}
+		if own, ok := source.(interface {
+			GetRetryMode(ctx context.Context) (aws.RetryMode, bool, error)
+		}); ok && s.mode == "" {
+			s.mode, _, _ = own.GetRetryMode(ctx)
+		}
+		if own, ok := source.(interface {
+			GetRetryMaxAttempts(ctx context.Context) (int, bool, error)
+		}); ok && s.attempts == 0 {
+			s.attempts, _, _ = own.GetRetryMaxAttempts(ctx)
+		}
 	}
-	if own, ok := source.(interface {
-		GetRetryMaxAttempts(ctx context.Context) (int, bool, error)
-	}); ok && s.attempts == 0 {
-		s.attempts, _, _ = own.GetRetryMaxAttempts(s.ctx)
+	return s
+}
+
+// resolve resolves the settings from the profile and the files that the SDK has read.
+// Of the options more has the last word. It returns all of them too.
+func (s *sources) resolve(ctx context.Context, more []awsretry.Option) (*awsretry.Settings, []awsretry.Option, error) {
+	code := append(s.code(), more...)
+	files, ok := s.files()
+	if !ok {
+		files = s.asRead()
 	}
+	all := slices.Concat(files, code)
+	settings, err := awsretry.Resolve(ctx, all...)
+	if !s.loaded || !isProfileNotFound(err) {
+		return settings, all, err
+	}
+	if _, alone := awsretry.Resolve(ctx, files...); !isProfileNotFound(alone) {
+		return nil, nil, err // It is more that names this profile, or other files.
+	}
+	// The SDK has started: it does not miss a profile that only AWS_DEFAULT_PROFILE
+	// names, and any other it has found.
+	all = slices.Concat(s.asRead(), code)
+	settings, again := awsretry.Resolve(ctx, all...)
+	if isProfileNotFound(again) {
+		return nil, nil, err
+	}
+	return settings, all, again
+}
+
+func isProfileNotFound(err error) bool {
+	_, ok := errors.AsType[*retryconfig.ProfileNotFoundError](err)
+	return ok
+}
+
+// code is the mode and the attempts that code has given, to config.LoadDefaultConfig
+// or by hand.
+func (s *sources) code() []awsretry.Option {
+	var given []awsretry.Option
+	if mode := s.options.RetryMode; mode != "" {
+		given = append(given, awsretry.WithMode(awsretry.Mode(mode)))
+	}
+	if n := s.options.RetryMaxAttempts; n != 0 {
+		given = append(given, awsretry.WithMaxAttempts(n))
+	}
+	if mode := s.cfg.RetryMode; mode != "" && mode != s.mode {
+		given = append(given, awsretry.WithMode(awsretry.Mode(mode)))
+	}
+	if n := s.cfg.RetryMaxAttempts; n != 0 && n != s.attempts {
+		given = append(given, awsretry.WithMaxAttempts(n))
+	}
+	return given
+}
+
+// sharedFiles is where the SDK looks for the shared files of one kind.
+type sharedFiles struct {
+	option   []string // of config.LoadDefaultConfig; nil if it was not given
+	variable string   // the value, empty if it was not set
+	fallback []string
+
+	// How awsretry is told.
+	name string
+	take func(path string) awsretry.Option
+}
+
+// files names the profile and the shared files that the SDK has read. The result is
+// false if awsretry cannot read the same files.
+func (s *sources) files() (found []awsretry.Option, ok bool) {
+	found = append(found, awsretry.WithProfile(s.options.SharedConfigProfile))
+	seen := map[string]string{}
+	home, atHome := sdkHome()
+	if atHome {
+		seen["HOME"] = home
+	}
+	for _, kind := range []sharedFiles{
+		{
+			s.options.SharedConfigFiles, s.env.SharedConfigFile, config.DefaultSharedConfigFiles,
+			"AWS_CONFIG_FILE", awsretry.WithConfigFile,
+		},
+		{
+			s.options.SharedCredentialsFiles, s.env.SharedCredentialsFile, config.DefaultSharedCredentialsFiles,
+			"AWS_SHARED_CREDENTIALS_FILE", awsretry.WithCredentialsFile,
+		},
+	} {
+		paths := kind.option
+		switch {
+		case paths != nil:
+		case !s.loaded:
+			continue
+		case kind.variable != "":
+			paths = []string{kind.variable}
+		default:
+			paths = kind.fallback
+		}
+		path, ok := oneFile(paths)
+		if !ok {
+			return nil, false
+		}
+		if kind.option != nil || kind.variable == "" && !atHome {
+			found = append(found, kind.take(literal(path)))
+		}
+		seen[kind.name] = literal(kind.variable)
+	}
+	if s.loaded {
+		found = append(found, awsretry.WithEnv(s.environment(seen)))
+	}
+	return found, true
+}
+
+// Paths that are no files. A file that is missing counts as empty.
+const (
+	noFile  = "(none)"
+	sdkRead = "(read by config.LoadDefaultConfig)"
+)
+
+// oneFile is the only file of these that has contents. The SDK passes over what it
+// cannot open. The result is false for several files, of which awsretry reads one,
+// and for a pipe or a device, of which the SDK has taken the contents.
+func oneFile(paths []string) (path string, ok bool) {
+	path = noFile
+	var contents []string
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		switch {
+		case p != "" && errors.Is(err, fs.ErrNotExist):
+			path = p
+		case err != nil, p == os.DevNull, slices.Contains(contents, p):
+		case !info.Mode().IsRegular():
+			return "", false
+		case opens(p):
+			contents = append(contents, p)
+		}
+	}
+	switch len(contents) {
+	case 0:
+		return path, true
+	case 1:
+		return contents[0], true
+	}
+	return "", false
+}
+
+func opens(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	_ = file.Close() // Nothing was written.
+	return true
+}
+
+// literal is a path in which ~ does not mean the home directory, as it never does to
+// the SDK.
+func literal(path string) string {
+	if strings.HasPrefix(path, "~") {
+		return "./" + path
+	}
+	return path
+}
+
+// sdkHome is the home directory that the SDK found its files in when the process
+// started. The result is false if the program has put other files in their place.
+func sdkHome() (dir string, ok bool) {
+	if len(config.DefaultSharedConfigFiles) == 0 {
+		return "", false
+	}
+	dir = filepath.Dir(filepath.Dir(config.DefaultSharedConfigFiles[0]))
+	return dir, slices.Equal(config.DefaultSharedConfigFiles, []string{filepath.Join(dir, ".aws", "config")}) &&
+		slices.Equal(config.DefaultSharedCredentialsFiles, []string{filepath.Join(dir, ".aws", "credentials")})
+}
+
+// asRead takes from the SDK what the profile says, and reads no files. It stands above
+// the environment, so it leaves out what a variable says.
+func (s *sources) asRead() []awsretry.Option {
+	found := []awsretry.Option{
+		awsretry.WithConfigFile(sdkRead), awsretry.WithCredentialsFile(sdkRead),
+		awsretry.WithEnv(s.environment(map[string]string{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": ""})),
+	}
+	if mode := s.shared.RetryMode; mode != "" && s.env.RetryMode == "" {
+		found = append(found, awsretry.WithMode(awsretry.Mode(mode)))
+	}
+	if n := s.shared.RetryMaxAttempts; n != 0 && s.env.RetryMaxAttempts == 0 {
+		found = append(found, awsretry.WithMaxAttempts(n))
+	}
+	return found
+}
+
+// environment is the environment that the SDK has seen, with some variables changed;
+// empty means unset.
+func (s *sources) environment(changed map[string]string) func(name string) (string, bool) {
+	process := os.LookupEnv //nolint:forbidigo // The SDK does not tell which variable named the profile.
+	seen := map[string]string{}
+	if s.loaded {
+		seen = s.changedSince(process)
+	}
+	maps.Copy(seen, changed)
+	return func(name string) (string, bool) {
+		if value, ok := seen[name]; ok {
+			return value, value != ""
+		}
+		return process(name)
+	}
+}
+
+// changedSince has the variables that are not what they were when the SDK read them,
+// with the values of then. A variable that is the same keeps its text and its name.
+func (s *sources) changedSince(process func(name string) (string, bool)) map[string]string {
+	now := func(name string) string {
+		value, _ := process(name)
+		return value
+	}
+	then := map[string]string{}
+	if mode := string(s.env.RetryMode); mode != now("AWS_RETRY_MODE") {
+		then["AWS_RETRY_MODE"] = mode
+	}
+	if n, err := strconv.Atoi(cmp.Or(now("AWS_MAX_ATTEMPTS"), "0")); err != nil || n != s.env.RetryMaxAttempts {
+		then["AWS_MAX_ATTEMPTS"] = ""
+		if s.env.RetryMaxAttempts != 0 {
+			then["AWS_MAX_ATTEMPTS"] = strconv.Itoa(s.env.RetryMaxAttempts)
+		}
+	}
+	switch profile := s.env.SharedConfigProfile; profile {
+	case cmp.Or(now("AWS_PROFILE"), now("AWS_DEFAULT_PROFILE")):
+	case now("AWS_DEFAULT_PROFILE"):
+		then["AWS_PROFILE"] = ""
+	default:
+		then["AWS_PROFILE"], then["AWS_DEFAULT_PROFILE"] = profile, ""
+	}
+	return then
 }

@@ -1,0 +1,421 @@
+package awssdk
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	retryconfig "github.com/awsretry/awsretry/config"
+)
+
+// tree is the files of the tests below. Every profile of every file has attempts of its
+// own, so that the number tells what was read.
+var tree = map[string]string{
+	"home/.aws/config": `[default]
+retry_mode = standard
+max_attempts = 10
+[profile busy]
+retry_mode = adaptive
+max_attempts = 11
+[profile plain]
+region = eu-central-1
+[profile both]
+retry_mode = adaptive
+max_attempts = 12
+[profile Busy]
+max_attempts = 13
+[profile  two words ]
+max_attempts = 14
+`,
+	"home/.aws/credentials": `[both]
+max_attempts = 15
+[keys]
+aws_access_key_id = AKID
+aws_secret_access_key = SECRET
+retry_mode = adaptive
+max_attempts = 16
+`,
+	"moved/.aws/config":      "[default]\nmax_attempts = 20\n[profile busy]\nmax_attempts = 21\n",
+	"moved/.aws/credentials": "[keys]\nmax_attempts = 22\n",
+	"work/config":            "[default]\nmax_attempts = 30\n[profile busy]\nmax_attempts = 31\n[profile both]\nmax_attempts = 32\n",
+	"work/credentials":       "[default]\nretry_mode = adaptive\n[keys]\nmax_attempts = 33\n[both]\nmax_attempts = 34\n",
+	"more/config":            "[profile busy]\nretry_mode = standard\n[profile extra]\nmax_attempts = 41\n",
+	"more/credentials":       "[busy]\nmax_attempts = 42\n[keys]\nretry_mode = standard\n",
+	"~/config":               "[default]\nmax_attempts = 50\n",
+	"home/config":            "[default]\nmax_attempts = 60\n", // what ~/config is to other tools
+	"empty":                  "",
+	"directory/file":         "",
+}
+
+// places is what says where the files are, in the process that a test is part of.
+var places = []string{
+	"AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS",
+	"AWS_NEW_RETRIES_2026", "AWS_SDK_LOAD_CONFIG", "AWS_DEFAULTS_MODE", "AWS_REGION", "AWS_DEFAULT_REGION",
+}
+
+// start makes the test's process one that was started in a directory with the tree,
+// and with these variables.
+func start(t *testing.T, env map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for path, text := range tree {
+		path = filepath.Join(dir, path)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	t.Chdir(dir)
+	for _, name := range places {
+		t.Setenv(name, "")
+		require.NoError(t, os.Unsetenv(name))
+	}
+	t.Setenv("HOME", "home")
+	setenv(t, env)
+	// The SDK looks for the home directory once, when the process starts.
+	defaults(t, []string{config.DefaultSharedConfigFilename()}, []string{config.DefaultSharedCredentialsFilename()})
+}
+
+func setenv(t *testing.T, env map[string]string) {
+	t.Helper()
+	for name, value := range env {
+		t.Setenv(name, value)
+	}
+}
+
+// defaults changes the files that the SDK reads if it is told of no others.
+func defaults(t *testing.T, configFiles, credentialsFiles []string) {
+	t.Helper()
+	before, beforeCredentials := config.DefaultSharedConfigFiles, config.DefaultSharedCredentialsFiles
+	config.DefaultSharedConfigFiles, config.DefaultSharedCredentialsFiles = configFiles, credentialsFiles
+	t.Cleanup(func() {
+		config.DefaultSharedConfigFiles, config.DefaultSharedCredentialsFiles = before, beforeCredentials
+	})
+}
+
+type load = func(*config.LoadOptions) error
+
+// resolved is the profile, the mode and the attempts of a world. Nothing stands for a
+// profile that no file has, and for what is not set.
+type resolved struct {
+	profile  string
+	mode     string
+	attempts int
+}
+
+type world struct {
+	name  string
+	env   map[string]string
+	load  []load
+	start func(t *testing.T) // before config.LoadDefaultConfig, if it takes more than variables
+	later map[string]string  // the environment of Install, where it is another
+	want  resolved
+	from  string // what named the profile, if anything did; sdkRead if the SDK alone can read it
+	read  string // where the attempts are from, if they are set
+}
+
+func worlds() []world {
+	files := func(paths ...string) load { return config.WithSharedConfigFiles(paths) }
+	credentials := func(paths ...string) load { return config.WithSharedCredentialsFiles(paths) }
+	none := []string{}
+	type env = map[string]string
+	const home, keys = "home/.aws/config", "home/.aws/credentials"
+	return []world{
+		// The profile.
+		{name: "no profile is named", want: resolved{"default", "standard", 10}, read: home},
+		{name: "profile by option", load: []load{config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "adaptive", 11}, from: "option WithProfile", read: home},
+		{name: "empty profile by option", env: env{"AWS_PROFILE": "busy"}, load: []load{config.WithSharedConfigProfile("")}, want: resolved{"busy", "adaptive", 11}, from: "AWS_PROFILE", read: home},
+		{name: "default by option", env: env{"AWS_PROFILE": "busy"}, load: []load{config.WithSharedConfigProfile("default")}, want: resolved{"default", "standard", 10}, from: "option WithProfile", read: home},
+		{name: "AWS_PROFILE", env: env{"AWS_PROFILE": "busy"}, want: resolved{"busy", "adaptive", 11}, from: "AWS_PROFILE", read: home},
+		{name: "AWS_PROFILE of another case", env: env{"AWS_PROFILE": "Busy"}, want: resolved{"Busy", "", 13}, from: "AWS_PROFILE", read: home},
+		{name: "AWS_PROFILE with a blank in it", env: env{"AWS_PROFILE": "two words"}, want: resolved{"two words", "", 14}, from: "AWS_PROFILE", read: home},
+		{name: "AWS_PROFILE without retry settings", env: env{"AWS_PROFILE": "plain"}, want: resolved{"plain", "", 0}, from: "AWS_PROFILE"},
+		{name: "AWS_PROFILE in the credentials file", env: env{"AWS_PROFILE": "keys"}, want: resolved{"keys", "adaptive", 16}, from: "AWS_PROFILE", read: keys},
+		{name: "AWS_PROFILE in both files", env: env{"AWS_PROFILE": "both"}, want: resolved{"both", "adaptive", 15}, from: "AWS_PROFILE", read: keys},
+		{name: "empty AWS_PROFILE", env: env{"AWS_PROFILE": ""}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "AWS_DEFAULT_PROFILE", env: env{"AWS_DEFAULT_PROFILE": "busy"}, want: resolved{"busy", "adaptive", 11}, from: "AWS_DEFAULT_PROFILE", read: home},
+		{name: "AWS_DEFAULT_PROFILE and empty AWS_PROFILE", env: env{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "keys"}, want: resolved{"keys", "adaptive", 16}, from: "AWS_DEFAULT_PROFILE", read: keys},
+		{name: "AWS_DEFAULT_PROFILE and AWS_PROFILE", env: env{"AWS_PROFILE": "keys", "AWS_DEFAULT_PROFILE": "busy"}, want: resolved{"keys", "adaptive", 16}, from: "AWS_PROFILE", read: keys},
+		{name: "AWS_DEFAULT_PROFILE and AWS_PROFILE alike", env: env{"AWS_PROFILE": "keys", "AWS_DEFAULT_PROFILE": "keys"}, want: resolved{"keys", "adaptive", 16}, from: "AWS_PROFILE", read: keys},
+		{name: "AWS_DEFAULT_PROFILE and an option", env: env{"AWS_DEFAULT_PROFILE": "keys"}, load: []load{config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "adaptive", 11}, from: "option WithProfile", read: home},
+		{name: "empty AWS_PROFILE and AWS_DEFAULT_PROFILE", env: env{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": ""}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "AWS_DEFAULT_PROFILE that no file has", env: env{"AWS_DEFAULT_PROFILE": "gone"}, from: sdkRead},
+		{name: "AWS_DEFAULT_PROFILE that no file has beside variables", env: env{"AWS_DEFAULT_PROFILE": "gone", "AWS_MAX_ATTEMPTS": "7"}, want: resolved{"", "", 7}, from: sdkRead, read: "AWS_MAX_ATTEMPTS"},
+
+		// Files of the environment.
+		{name: "AWS_CONFIG_FILE", env: env{"AWS_CONFIG_FILE": "work/config"}, want: resolved{"default", "", 30}, read: "work/config"},
+		{name: "AWS_CONFIG_FILE and profile", env: env{"AWS_CONFIG_FILE": "work/config", "AWS_PROFILE": "both"}, want: resolved{"both", "", 15}, from: "AWS_PROFILE", read: keys},
+		{name: "empty AWS_CONFIG_FILE", env: env{"AWS_CONFIG_FILE": ""}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "AWS_CONFIG_FILE that is missing", env: env{"AWS_CONFIG_FILE": "work/missing"}},
+		{name: "AWS_CONFIG_FILE that is empty", env: env{"AWS_CONFIG_FILE": "empty"}},
+		{name: "AWS_CONFIG_FILE below a file", env: env{"AWS_CONFIG_FILE": "empty/config"}},
+		{name: "AWS_CONFIG_FILE that is the null device", env: env{"AWS_CONFIG_FILE": os.DevNull}},
+		{name: "AWS_CONFIG_FILE with ~", env: env{"AWS_CONFIG_FILE": "~/config"}, want: resolved{"default", "", 50}, read: "./~/config"},
+		{name: "AWS_CONFIG_FILE with ~ that is missing", env: env{"AWS_CONFIG_FILE": "~/.aws/config"}},
+		{name: "AWS_SHARED_CREDENTIALS_FILE", env: env{"AWS_SHARED_CREDENTIALS_FILE": "work/credentials"}, want: resolved{"default", "adaptive", 10}, read: home},
+		{name: "AWS_SHARED_CREDENTIALS_FILE and profile", env: env{"AWS_SHARED_CREDENTIALS_FILE": "work/credentials", "AWS_PROFILE": "keys"}, want: resolved{"keys", "", 33}, from: "AWS_PROFILE", read: "work/credentials"},
+		{name: "empty AWS_SHARED_CREDENTIALS_FILE", env: env{"AWS_SHARED_CREDENTIALS_FILE": "", "AWS_PROFILE": "keys"}, want: resolved{"keys", "adaptive", 16}, from: "AWS_PROFILE", read: keys},
+		{name: "AWS_SHARED_CREDENTIALS_FILE with ~", env: env{"AWS_SHARED_CREDENTIALS_FILE": "~/.aws/credentials", "AWS_PROFILE": "both"}, want: resolved{"both", "adaptive", 12}, from: "AWS_PROFILE", read: home},
+		{name: "both file variables", env: env{"AWS_CONFIG_FILE": "work/config", "AWS_SHARED_CREDENTIALS_FILE": "work/credentials", "AWS_PROFILE": "both"}, want: resolved{"both", "", 34}, from: "AWS_PROFILE", read: "work/credentials"},
+
+		// The home directory.
+		{name: "HOME with a slash at its end", env: env{"HOME": "moved/"}, want: resolved{"default", "", 20}, read: "moved/.aws/config"},
+		{name: "HOME without files", env: env{"HOME": "directory"}},
+		{name: "HOME that is missing", env: env{"HOME": "nowhere"}},
+		{
+			name: "HOME that a program changes after its start", start: func(t *testing.T) { t.Helper(); t.Setenv("HOME", "moved") },
+			want: resolved{"default", "standard", 10}, read: home,
+		},
+		{
+			name: "other default files", start: func(t *testing.T) {
+				t.Helper()
+				defaults(t, []string{"work/config"}, []string{"work/credentials"})
+			}, env: env{"AWS_PROFILE": "both"}, want: resolved{"both", "", 34}, from: "AWS_PROFILE", read: "work/credentials",
+		},
+		{
+			name: "no default files", start: func(t *testing.T) { t.Helper(); defaults(t, none, none) },
+		},
+
+		// Files by option.
+		{name: "config file by option", load: []load{files("work/config")}, want: resolved{"default", "", 30}, read: "work/config"},
+		{name: "config file by option and variable", env: env{"AWS_CONFIG_FILE": "more/config"}, load: []load{files("work/config")}, want: resolved{"default", "", 30}, read: "work/config"},
+		{name: "nil config files", load: []load{config.WithSharedConfigFiles(nil)}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "no config files", load: []load{config.WithSharedConfigFiles(none)}},
+		{name: "no config files beside a variable", env: env{"AWS_CONFIG_FILE": "work/config"}, load: []load{config.WithSharedConfigFiles(none)}},
+		{name: "no config files and a profile of the credentials file", env: env{"AWS_PROFILE": "both"}, load: []load{config.WithSharedConfigFiles(none)}, want: resolved{"both", "", 15}, from: "AWS_PROFILE", read: keys},
+		{name: "config file without a name", load: []load{files("")}},
+		{name: "missing config file", load: []load{files("work/missing")}},
+		{name: "config file below a file", load: []load{files("empty/config")}},
+		{name: "config file that is the null device", load: []load{files(os.DevNull)}, env: env{"AWS_PROFILE": "keys"}, want: resolved{"keys", "adaptive", 16}, from: "AWS_PROFILE", read: keys},
+		{name: "config file with ~", load: []load{files("~/config")}, want: resolved{"default", "", 50}, read: "./~/config"},
+		{name: "nil credentials files", env: env{"AWS_PROFILE": "both"}, load: []load{config.WithSharedCredentialsFiles(nil)}, want: resolved{"both", "adaptive", 15}, from: "AWS_PROFILE", read: keys},
+		{name: "no credentials files", env: env{"AWS_PROFILE": "both"}, load: []load{config.WithSharedCredentialsFiles(none)}, want: resolved{"both", "adaptive", 12}, from: "AWS_PROFILE", read: home},
+		{name: "credentials file by option and variable", env: env{"AWS_PROFILE": "both", "AWS_SHARED_CREDENTIALS_FILE": "more/credentials"}, load: []load{credentials("work/credentials")}, want: resolved{"both", "adaptive", 34}, from: "AWS_PROFILE", read: "work/credentials"},
+		{name: "both files by option", load: []load{files("work/config"), credentials("work/credentials"), config.WithSharedConfigProfile("keys")}, want: resolved{"keys", "", 33}, from: "option WithProfile", read: "work/credentials"},
+		{name: "the last of two options", load: []load{files("more/config"), files("work/config")}, want: resolved{"default", "", 30}, read: "work/config"},
+		{name: "missing files beside one", load: []load{files("nowhere", "work/config", "", "empty/config")}, want: resolved{"default", "", 30}, read: "work/config"},
+		{name: "the same file twice", load: []load{files("work/config", "work/config")}, want: resolved{"default", "", 30}, read: "work/config"},
+
+		// Several files by option, which only the SDK reads.
+		{name: "two config files", env: env{"AWS_PROFILE": "busy"}, load: []load{files(home, "work/config")}, want: resolved{"busy", "adaptive", 31}, from: sdkRead, read: "option WithMaxAttempts"},
+		{name: "two config files, the other way round", env: env{"AWS_PROFILE": "busy"}, load: []load{files("work/config", home)}, want: resolved{"busy", "adaptive", 11}, from: sdkRead, read: "option WithMaxAttempts"},
+		{name: "a profile of the first file only", load: []load{files(home, "more/config"), config.WithSharedConfigProfile("plain")}, want: resolved{"plain", "", 0}, from: sdkRead},
+		{name: "a profile of the second file only", load: []load{files("work/config", "more/config"), config.WithSharedConfigProfile("extra")}, want: resolved{"extra", "", 41}, from: sdkRead, read: "option WithMaxAttempts"},
+		{name: "each file has one of the settings", load: []load{files("work/config", "more/config"), config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "standard", 31}, from: sdkRead, read: "option WithMaxAttempts"},
+		{name: "two credentials files", load: []load{credentials("work/credentials", "more/credentials"), config.WithSharedConfigProfile("keys")}, want: resolved{"keys", "standard", 33}, from: sdkRead, read: "option WithMaxAttempts"},
+		{name: "two of both", load: []load{files(home, "work/config"), credentials("work/credentials", "more/credentials"), config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "adaptive", 42}, from: sdkRead, read: "option WithMaxAttempts"},
+		{name: "two config files and the environment", env: env{"AWS_MAX_ATTEMPTS": "7", "AWS_RETRY_MODE": "standard"}, load: []load{files(home, "work/config"), config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "standard", 7}, from: sdkRead, read: "AWS_MAX_ATTEMPTS"},
+		{name: "two config files and options", load: []load{files(home, "work/config"), config.WithRetryMaxAttempts(8), config.WithRetryMode(aws.RetryModeAdaptive)}, want: resolved{"default", "adaptive", 8}, from: sdkRead, read: "option WithMaxAttempts"},
+		{name: "two default files", start: func(t *testing.T) {
+			t.Helper()
+			defaults(t, []string{"work/config", home}, none)
+		}, want: resolved{"default", "standard", 10}, from: sdkRead, read: "option WithMaxAttempts"},
+
+		// Mode and attempts.
+		{name: "variables", env: env{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "7"}, want: resolved{"default", "adaptive", 7}, read: "AWS_MAX_ATTEMPTS"},
+		{name: "empty variables", env: env{"AWS_RETRY_MODE": "", "AWS_MAX_ATTEMPTS": ""}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "attempts with zeros and a sign", env: env{"AWS_MAX_ATTEMPTS": "+010"}, want: resolved{"default", "standard", 10}, read: "AWS_MAX_ATTEMPTS"},
+		{name: "options", env: env{"AWS_RETRY_MODE": "standard", "AWS_MAX_ATTEMPTS": "7"}, load: []load{config.WithRetryMode(aws.RetryModeAdaptive), config.WithRetryMaxAttempts(8)}, want: resolved{"default", "adaptive", 8}, read: "option WithMaxAttempts"},
+		{name: "one option and one variable", env: env{"AWS_RETRY_MODE": "adaptive"}, load: []load{config.WithRetryMaxAttempts(8)}, want: resolved{"default", "adaptive", 8}, read: "option WithMaxAttempts"},
+		{name: "mode of the environment, attempts of the profile", env: env{"AWS_RETRY_MODE": "standard", "AWS_PROFILE": "keys"}, want: resolved{"keys", "standard", 16}, from: "AWS_PROFILE", read: keys},
+		{name: "defaults mode", load: []load{config.WithDefaultsMode(aws.DefaultsModeInRegion)}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "defaults mode and no files", load: []load{config.WithDefaultsMode(aws.DefaultsModeMobile), config.WithSharedConfigFiles(none)}},
+
+		// An environment that changes after the SDK has read it.
+		{name: "AWS_PROFILE is set later", later: env{"AWS_PROFILE": "busy"}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "AWS_PROFILE of nothing is set later", later: env{"AWS_PROFILE": "gone"}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "AWS_PROFILE is changed", env: env{"AWS_PROFILE": "busy"}, later: env{"AWS_PROFILE": "keys"}, want: resolved{"busy", "adaptive", 11}, from: "AWS_PROFILE", read: home},
+		{name: "AWS_PROFILE is cleared", env: env{"AWS_PROFILE": "busy"}, later: env{"AWS_PROFILE": ""}, want: resolved{"busy", "adaptive", 11}, from: "AWS_PROFILE", read: home},
+		{name: "AWS_DEFAULT_PROFILE is set later", later: env{"AWS_DEFAULT_PROFILE": "busy"}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "AWS_PROFILE is set over AWS_DEFAULT_PROFILE", env: env{"AWS_DEFAULT_PROFILE": "busy"}, later: env{"AWS_PROFILE": "keys"}, want: resolved{"busy", "adaptive", 11}, from: "AWS_DEFAULT_PROFILE", read: home},
+		{name: "AWS_CONFIG_FILE is set later", later: env{"AWS_CONFIG_FILE": "work/config"}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "AWS_CONFIG_FILE is cleared", env: env{"AWS_CONFIG_FILE": "work/config"}, later: env{"AWS_CONFIG_FILE": ""}, want: resolved{"default", "", 30}, read: "work/config"},
+		{name: "AWS_SHARED_CREDENTIALS_FILE is set later", env: env{"AWS_PROFILE": "both"}, later: env{"AWS_SHARED_CREDENTIALS_FILE": "work/credentials"}, want: resolved{"both", "adaptive", 15}, from: "AWS_PROFILE", read: keys},
+		{name: "HOME is changed", later: env{"HOME": "moved"}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "mode and attempts are set later", later: env{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "7"}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "mode and attempts are changed", env: env{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "7"}, later: env{"AWS_RETRY_MODE": "standard", "AWS_MAX_ATTEMPTS": "9"}, want: resolved{"default", "adaptive", 7}, read: "AWS_MAX_ATTEMPTS"},
+		{name: "mode and attempts become nonsense", later: env{"AWS_RETRY_MODE": "none", "AWS_MAX_ATTEMPTS": "many"}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "everything is cleared", env: env{"AWS_PROFILE": "keys", "AWS_CONFIG_FILE": "work/config", "AWS_SHARED_CREDENTIALS_FILE": "work/credentials", "AWS_RETRY_MODE": "adaptive"}, later: env{"AWS_PROFILE": "", "AWS_CONFIG_FILE": "", "AWS_SHARED_CREDENTIALS_FILE": "", "AWS_RETRY_MODE": ""}, want: resolved{"keys", "adaptive", 33}, from: "AWS_PROFILE", read: "work/credentials"},
+	}
+}
+
+// TestInstallResolvesWhatTheSDKHasResolved holds the two beside each other.
+func TestInstallResolvesWhatTheSDKHasResolved(t *testing.T) {
+	for _, w := range worlds() {
+		t.Run(w.name, func(t *testing.T) {
+			start(t, w.env)
+			if w.start != nil {
+				w.start(t)
+			}
+			cfg, err := config.LoadDefaultConfig(t.Context(), w.load...)
+			require.NoError(t, err)
+			setenv(t, w.later)
+			loaded := sourcesOf(t.Context(), cfg)
+			require.Equal(t, w.want, resolved{loaded.shared.Profile, string(cfg.RetryMode), cfg.RetryMaxAttempts}, "the SDK")
+
+			settings, _, err := loaded.resolve(t.Context(), nil)
+			require.NoError(t, err)
+			profile := settings.Profile.Value
+			if w.from == sdkRead {
+				profile = w.want.profile // No file was read that could have it.
+				require.Equal(t, []string{sdkRead, sdkRead}, []string{settings.Files[0].Path, settings.Files[1].Path})
+			} else {
+				require.Equal(t, cmp.Or(w.from, "built-in default"), settings.Profile.Origin.String())
+			}
+			require.Equal(t, cmp.Or(w.want.profile, "default"), cmp.Or(profile, "default"), "awsretry")
+			require.Equal(t, w.want.mode, string(unlessDefault(settings.RetryMode)), "awsretry")
+			require.Equal(t, w.want.attempts, unlessDefault(settings.MaxAttempts), "awsretry")
+			place, _, _ := strings.Cut(settings.MaxAttempts.Origin.String(), ":")
+			require.Equal(t, cmp.Or(w.read, "built-in default"), place)
+
+			require.NoError(t, Install(&cfg))
+			require.Equal(t, string(settings.RetryMode.Value), modeOf(cfg))
+			require.Equal(t, settings.MaxAttempts.Value, cfg.Retryer().MaxAttempts())
+		})
+	}
+}
+
+// unlessDefault is a value as the SDK has it, nothing if it was not set.
+func unlessDefault[T any](s awsretry.Setting[T]) (value T) {
+	if s.Origin.Kind == retryconfig.OriginDefault {
+		return value
+	}
+	return s.Value
+}
+
+// TestInstallTakesFromTheSDKWhatCanBeReadOnce, such as <(command) of a shell.
+func TestInstallTakesFromTheSDKWhatCanBeReadOnce(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a pipe has no path there")
+	}
+	for _, byOption := range []bool{false, true} {
+		start(t, map[string]string{"AWS_PROFILE": "piped", "AWS_RETRY_MODE": "adaptive"})
+		r, w, err := os.Pipe()
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, r.Close()) })
+		_, err = w.WriteString("[profile piped]\nmax_attempts = 70\nretry_mode = standard\n")
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		path := fmt.Sprintf("/dev/fd/%d", r.Fd())
+		var options []load
+		if byOption {
+			options = append(options, config.WithSharedConfigFiles([]string{path}))
+		} else {
+			t.Setenv("AWS_CONFIG_FILE", path)
+		}
+		cfg, err := config.LoadDefaultConfig(t.Context(), options...)
+		require.NoError(t, err)
+		require.NoError(t, Install(&cfg))
+		require.Equal(t, 70, cfg.Retryer().MaxAttempts())
+		require.Equal(t, "adaptive", modeOf(cfg))
+	}
+}
+
+func modeOf(cfg aws.Config) string {
+	return cfg.Retryer().(*Retryer).Strategy().(awsretry.Strategy).Snapshot().Mode
+}
+
+// TestWhatTheSDKDoesNotStartWith leaves nothing to install.
+func TestWhatTheSDKDoesNotStartWith(t *testing.T) {
+	for name, w := range map[string]world{
+		"AWS_PROFILE that no file has":                  {env: map[string]string{"AWS_PROFILE": "gone"}},
+		"profile by option that no file has":            {load: []load{config.WithSharedConfigProfile("gone")}},
+		"AWS_CONFIG_FILE that is a directory":           {env: map[string]string{"AWS_CONFIG_FILE": "directory"}},
+		"config file by option that is a directory":     {load: []load{config.WithSharedConfigFiles([]string{"directory"})}},
+		"AWS_SHARED_CREDENTIALS_FILE that is one":       {env: map[string]string{"AWS_SHARED_CREDENTIALS_FILE": "directory"}},
+		"profile of the home's file without that file":  {env: map[string]string{"AWS_PROFILE": "busy", "HOME": "nowhere"}},
+		"profile of ~/.aws/config, which is no place":   {env: map[string]string{"AWS_PROFILE": "busy", "AWS_CONFIG_FILE": "~/.aws/config"}},
+		"AWS_RETRY_MODE that is none":                   {env: map[string]string{"AWS_RETRY_MODE": "none"}},
+		"AWS_MAX_ATTEMPTS that is no number":            {env: map[string]string{"AWS_MAX_ATTEMPTS": "many"}},
+		"profile by option beside no files by option":   {load: []load{config.WithSharedConfigProfile("busy"), config.WithSharedConfigFiles([]string{})}},
+		"profile by option of another case in the file": {load: []load{config.WithSharedConfigProfile("BUSY")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start(t, w.env)
+			_, err := config.LoadDefaultConfig(t.Context(), w.load...)
+			require.Error(t, err)
+		})
+	}
+}
+
+// TestSettingsOfInstallHaveTheLastWord over what the SDK has resolved.
+func TestSettingsOfInstallHaveTheLastWord(t *testing.T) {
+	several := config.WithSharedConfigFiles([]string{"home/.aws/config", "work/config"})
+	variables := awsretry.WithEnv(func(name string) (string, bool) {
+		value, ok := map[string]string{"AWS_PROFILE": "both", "HOME": "home"}[name]
+		return value, ok
+	})
+	for _, c := range []struct {
+		name     string
+		env      map[string]string
+		load     []load
+		settings []awsretry.Option
+		attempts int
+		err      string
+	}{
+		{name: "profile", env: map[string]string{"AWS_PROFILE": "busy"}, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 16},
+		{name: "profile beside an option", load: []load{config.WithSharedConfigProfile("busy")}, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 16},
+		{name: "profile beside one that no file has", env: map[string]string{"AWS_DEFAULT_PROFILE": "gone"}, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 16},
+		{name: "profile that no file has", settings: []awsretry.Option{awsretry.WithProfile("gone")}, err: `option WithProfile: profile "gone" not found in home/.aws/config or home/.aws/credentials`},
+		{name: "config file", settings: []awsretry.Option{awsretry.WithConfigFile("work/config")}, attempts: 30},
+		{name: "config file beside an option", load: []load{config.WithSharedConfigFiles([]string{"more/config"})}, settings: []awsretry.Option{awsretry.WithConfigFile("work/config")}, attempts: 30},
+		{name: "config file in the home directory", settings: []awsretry.Option{awsretry.WithConfigFile("~/config")}, attempts: 60},
+		{name: "config file that has not the profile", env: map[string]string{"AWS_PROFILE": "busy"}, settings: []awsretry.Option{awsretry.WithConfigFile("empty")}, err: `AWS_PROFILE: profile "busy" not found in empty`},
+		{name: "environment", settings: []awsretry.Option{variables}, attempts: 15},
+		{name: "attempts", load: []load{config.WithRetryMaxAttempts(8)}, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, attempts: 2},
+		{name: "default attempts beside those of a file", settings: []awsretry.Option{awsretry.WithDefaultMaxAttempts(2)}, attempts: 10},
+		{name: "default attempts", load: []load{config.WithSharedConfigFiles([]string{})}, settings: []awsretry.Option{awsretry.WithDefaultMaxAttempts(2)}, attempts: 2},
+		{name: "attempts beside several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, attempts: 2},
+		{name: "default attempts beside several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithDefaultMaxAttempts(2)}, attempts: 30},
+		{
+			name: "another profile of several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithProfile("both")},
+			err: `option WithProfile: profile "both" not found in (read by config.LoadDefaultConfig)`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			start(t, c.env)
+			cfg, err := config.LoadDefaultConfig(t.Context(), c.load...)
+			require.NoError(t, err)
+			err = Install(&cfg, WithSettings(c.settings...))
+			if c.err != "" {
+				require.ErrorContains(t, err, c.err)
+				require.Nil(t, cfg.Retryer)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.attempts, cfg.Retryer().MaxAttempts())
+		})
+	}
+}
+
+func TestConfigMadeByHandIsResolvedFromTheProcess(t *testing.T) {
+	start(t, map[string]string{"AWS_PROFILE": "busy", "AWS_CONFIG_FILE": "work/config"})
+	cfg := aws.Config{RetryMode: aws.RetryModeAdaptive}
+	require.NoError(t, Install(&cfg))
+	require.Equal(t, 31, cfg.Retryer().MaxAttempts())
+	require.Equal(t, "adaptive", modeOf(cfg))
+}
+
+// TestFileOfAnOptionThatMayNotBeOpenedCountsAsEmpty, to awsretry as to the SDK.
+func TestFileOfAnOptionThatMayNotBeOpenedCountsAsEmpty(t *testing.T) {
+	start(t, nil)
+	require.NoError(t, os.Chmod("work/config", 0))
+	if _, err := os.ReadFile("work/config"); err == nil {
+		t.Skip("this user may open any file")
+	} else {
+		require.ErrorIs(t, err, fs.ErrPermission)
+	}
+	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithSharedConfigFiles([]string{"work/config"}))
+	require.NoError(t, err)
+	require.Zero(t, cfg.RetryMaxAttempts)
+	require.NoError(t, Install(&cfg))
+	require.Equal(t, 3, cfg.Retryer().MaxAttempts())
+}
