@@ -72,7 +72,7 @@ func (s *sources) resolve(ctx context.Context, more []awsretry.Option) (*awsretr
 		return settings, all, err
 	}
 	if _, alone := awsretry.Resolve(ctx, files...); !isProfileNotFound(alone) {
-		return nil, nil, err // It is more that names this profile, or other files.
+		return nil, nil, err // The options in more name this profile, or other files.
 	}
 	// The SDK has started: it does not miss a profile that only AWS_DEFAULT_PROFILE
 	// names, and any other it has found.

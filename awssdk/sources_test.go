@@ -297,11 +297,11 @@ func TestInstallTakesFromTheSDKWhatCanBeReadOnce(t *testing.T) {
 		t.Skip("a pipe has no path there")
 	}
 	for _, byOption := range []bool{false, true} {
-		start(t, map[string]string{"AWS_PROFILE": "piped", "AWS_RETRY_MODE": "adaptive"})
+		start(t, map[string]string{"AWS_RETRY_MODE": "adaptive"})
 		r, w, err := os.Pipe()
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, r.Close()) })
-		_, err = w.WriteString("[profile piped]\nmax_attempts = 70\nretry_mode = standard\n")
+		_, err = w.WriteString("[default]\nmax_attempts = 70\nretry_mode = standard\n")
 		require.NoError(t, err)
 		require.NoError(t, w.Close())
 		path := fmt.Sprintf("/dev/fd/%d", r.Fd())
@@ -392,6 +392,29 @@ func TestSettingsOfInstallHaveTheLastWord(t *testing.T) {
 			}
 			require.NoError(t, err)
 			require.Equal(t, c.attempts, cfg.Retryer().MaxAttempts())
+		})
+	}
+}
+
+// TestAttemptsBelowOneAreAnErrorThatNamesTheirPlace, although the SDK starts with them.
+func TestAttemptsBelowOneAreAnErrorThatNamesTheirPlace(t *testing.T) {
+	for name, c := range map[string]struct {
+		env  map[string]string
+		load []load
+		err  string
+	}{
+		"variable":           {env: map[string]string{"AWS_MAX_ATTEMPTS": "-01"}, err: `AWS_MAX_ATTEMPTS: "-01"`},
+		"variable of zero":   {env: map[string]string{"AWS_MAX_ATTEMPTS": "00"}, err: `AWS_MAX_ATTEMPTS: "00"`},
+		"option":             {load: []load{config.WithRetryMaxAttempts(-1)}, err: `option WithMaxAttempts: "-1"`},
+		"file":               {load: []load{config.WithSharedConfigFiles([]string{"below"})}, err: `below:2: [default] max_attempts: "-1"`},
+		"file of a variable": {env: map[string]string{"AWS_CONFIG_FILE": "below"}, err: `below:2: [default] max_attempts: "-1"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start(t, c.env)
+			require.NoError(t, os.WriteFile("below", []byte("[default]\nmax_attempts = -1\n"), 0o600))
+			cfg, err := config.LoadDefaultConfig(t.Context(), c.load...)
+			require.NoError(t, err)
+			require.ErrorContains(t, Install(&cfg), c.err)
 		})
 	}
 }
