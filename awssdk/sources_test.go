@@ -2,11 +2,8 @@ package awssdk
 
 import (
 	"cmp"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -291,34 +288,6 @@ func unlessDefault[T any](s awsretry.Setting[T]) (value T) {
 	return s.Value
 }
 
-// TestInstallTakesFromTheSDKWhatCanBeReadOnce, such as <(command) of a shell.
-func TestInstallTakesFromTheSDKWhatCanBeReadOnce(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("a pipe has no path there")
-	}
-	for _, byOption := range []bool{false, true} {
-		start(t, map[string]string{"AWS_RETRY_MODE": "adaptive"})
-		r, w, err := os.Pipe()
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, r.Close()) })
-		_, err = w.WriteString("[default]\nmax_attempts = 70\nretry_mode = standard\n")
-		require.NoError(t, err)
-		require.NoError(t, w.Close())
-		path := fmt.Sprintf("/dev/fd/%d", r.Fd())
-		var options []load
-		if byOption {
-			options = append(options, config.WithSharedConfigFiles([]string{path}))
-		} else {
-			t.Setenv("AWS_CONFIG_FILE", path)
-		}
-		cfg, err := config.LoadDefaultConfig(t.Context(), options...)
-		require.NoError(t, err)
-		require.NoError(t, Install(&cfg))
-		require.Equal(t, 70, cfg.Retryer().MaxAttempts())
-		require.Equal(t, "adaptive", modeOf(cfg))
-	}
-}
-
 func modeOf(cfg aws.Config) string {
 	return cfg.Retryer().(*Retryer).Strategy().(awsretry.Strategy).Snapshot().Mode
 }
@@ -425,20 +394,4 @@ func TestConfigMadeByHandIsResolvedFromTheProcess(t *testing.T) {
 	require.NoError(t, Install(&cfg))
 	require.Equal(t, 31, cfg.Retryer().MaxAttempts())
 	require.Equal(t, "adaptive", modeOf(cfg))
-}
-
-// TestFileOfAnOptionThatMayNotBeOpenedCountsAsEmpty, to awsretry as to the SDK.
-func TestFileOfAnOptionThatMayNotBeOpenedCountsAsEmpty(t *testing.T) {
-	start(t, nil)
-	require.NoError(t, os.Chmod("work/config", 0))
-	if _, err := os.ReadFile("work/config"); err == nil {
-		t.Skip("this user may open any file")
-	} else {
-		require.ErrorIs(t, err, fs.ErrPermission)
-	}
-	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithSharedConfigFiles([]string{"work/config"}))
-	require.NoError(t, err)
-	require.Zero(t, cfg.RetryMaxAttempts)
-	require.NoError(t, Install(&cfg))
-	require.Equal(t, 3, cfg.Retryer().MaxAttempts())
 }
