@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -21,9 +22,10 @@ func replayCommand() command {
 
 const replayNotes = `FILE is a trace as JSON, or several one after the other; - is standard input. It
 is replayed on a clock that only moves by what the trace says, and prints one
-JSON object for each step or operation. A trace is
+JSON object for each step or operation; without --json a line before them says
+which mode and behavior they follow. A trace is
 
-  {"mode": "standard" or "adaptive", "behavior": "v2.0" or "v2.1", "start_s": 0,
+  {"mode": "standard" or "adaptive", "behavior": "v2.1" or "v2.0", "start_s": 0,
    "given": {"max_attempts", "initial_quota", "quota_capacity", "jitter",
              "max_backoff_s", "service", "long_polling"},
    "steps": [...] or "operations": [...]}
@@ -44,7 +46,7 @@ is not retried; without it status and error_code decide, and 2xx without
 error_code is a success. Of the headers x-amz-retry-after counts.
 
 What is absent or null has its default: adaptive for the last two forms, otherwise
-standard; v2.0; the service of --service; a jitter of 1, so that delays are the
+standard; v2.1; the service of --service; a jitter of 1, so that delays are the
 longest and each replay gives the same; initial_quota as the capacity; and for the
 rest the default of the strategy. Other members are ignored.
 `
@@ -76,6 +78,11 @@ func replay(ctx context.Context, c *call) error {
 
 // runTrace is the second reading.
 func runTrace(ctx context.Context, c *call, r *traceReader, h *traceHeader) error {
+	if !c.json {
+		if _, err := fmt.Fprintln(c.out, h.title()); err != nil {
+			return err
+		}
+	}
 	if h.form == formRate {
 		return eachStep(c, r, newRatePlayer(h.start).step)
 	}

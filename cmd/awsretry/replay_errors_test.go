@@ -42,7 +42,7 @@ func TestReplaySaysWhatIsWrongAndWhere(t *testing.T) {
 		{"unknown mode", `{"mode": "legacy", "steps": []}`, `1: mode: must be one of standard, adaptive, not "legacy"`},
 		{"mode of another type", `{"mode": 1, "steps": []}`, `1: mode: must be a string, not a number`},
 		{"mode without a send rate", `{"mode": "standard", "steps": [{"t_s": 1}]}`, `1: mode: steps with t_s are about`},
-		{"unknown behavior", `{"behavior": "v2.2", "steps": []}`, `1: behavior: must be one of v2.0, v2.1, not "v2.2"`},
+		{"unknown behavior", `{"behavior": "v2.2", "steps": []}`, `1: behavior: must be one of v2.1, v2.0, not "v2.2"`},
 		{"negative start", `{"start_s": -1, "steps": []}`, `1: start_s: must be from 0 to 9000000000, not -1`},
 		{"setup of another type", `{"given": [], "steps": []}`, `1: given: must be an object, not a list`},
 		{"no attempts", `{"given": {"max_attempts": 0}, "steps": []}`, `1: given.max_attempts: must be from 1 to 2147483647, not 0`},
@@ -87,7 +87,7 @@ func TestReplaySaysWhatIsWrongAndWhere(t *testing.T) {
 			`{"latency_s": 1, "responses": [{"status": 200}]}]}`, `2: operations[1]: the time of the trace is beyond 9000000000 s`},
 		{
 			"steps too long", `{"given": {"max_backoff_s": 9e9, "max_attempts": 100}, "steps": [` +
-				strings.Repeat(`{"response": {"kind": "transient"}},`+"\n", 40) + `{"response": {"status": 200}}]}`,
+				strings.Repeat(`{"response": {"kind": "throttling"}},`+"\n", 40) + `{"response": {"status": 200}}]}`,
 			`35: steps[34]: the time of the trace is beyond 9000000000 s`,
 		},
 	} {

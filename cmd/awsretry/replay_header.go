@@ -27,7 +27,7 @@ type traceHeader struct {
 	form        traceForm
 	mode        string
 	start       time.Duration
-	config      standard.Config
+	config      standard.Config // without a behavior that the trace does not name
 	jitter      float64
 	longPolling bool
 	end         int64 // where in the file the trace ends
@@ -57,13 +57,25 @@ func readHeader(r *traceReader, service string) (*traceHeader, error) {
 	return h, nil
 }
 
+// title says what the steps are run through.
+func (h *traceHeader) title() string {
+	switch {
+	case h.form == formRate:
+		return "send rate of adaptive mode, the same in every behavior"
+	case h.config.Behavior == "":
+		return h.mode + " mode, behavior " + string(standard.V21) + ", the default"
+	default:
+		return h.mode + " mode, behavior " + string(h.config.Behavior)
+	}
+}
+
 func (h *traceHeader) member(r *traceReader, name string) (err error) {
 	switch name {
 	case "mode":
 		h.mode, err = r.oneOf(modeStandard, modeAdaptive)
 	case "behavior":
 		var behavior string
-		behavior, err = r.oneOf(string(standard.V20), string(standard.V21))
+		behavior, err = r.oneOf(string(standard.V21), string(standard.V20))
 		h.config.Behavior = standard.Behavior(behavior)
 	case "start_s":
 		var start *time.Duration

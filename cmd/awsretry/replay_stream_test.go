@@ -71,7 +71,7 @@ func TestReplayNeedsNoMemoryForTheStepsThatAreDone(t *testing.T) {
 			})
 			out := &heapWriter{first: 1000, second: steps - 1}
 
-			status := run(t.Context(), []string{"replay", path}, system{out: out, errs: io.Discard})
+			status := run(t.Context(), []string{"replay", "--json", path}, system{out: out, errs: io.Discard})
 
 			require.Zero(t, status)
 			require.Equal(t, steps, out.lines)

@@ -92,11 +92,11 @@ func TestReplayTakesTheServiceOfTheFlag(t *testing.T) {
 func TestReplayDefaults(t *testing.T) {
 	t.Parallel()
 	steps := `"steps": [{"response": {"kind": "transient"}}, {"response": {"kind": "transient"}}, {"response": {"kind": "transient"}}]}`
-	want, _, status := runReplay(t, strings.NewReader(`{"mode": "standard", "behavior": "v2.0", "start_s": 0,
+	want, _, status := runReplay(t, strings.NewReader(`{"mode": "standard", "behavior": "v2.1", "start_s": 0,
 		"given": {"max_attempts": 3, "initial_quota": 500, "quota_capacity": 500, "jitter": 1, "max_backoff_s": 20,
-		"service": "", "long_polling": false}, `+steps), "replay", "-")
+		"service": "", "long_polling": false}, `+steps), "replay", "-", "--json")
 	require.Zero(t, status)
-	require.Contains(t, want, `{"attempt":2,"outcome":"retry","delay_s":2,"quota_after":490}`)
+	require.Contains(t, want, `{"attempt":2,"outcome":"retry","delay_s":0.1,"quota_after":472}`)
 	for _, c := range []struct{ name, trace string }{
 		{"absent", `{` + steps},
 		{"empty", `{"given": {}, ` + steps},
@@ -104,13 +104,48 @@ func TestReplayDefaults(t *testing.T) {
 		{"null", `{"mode": null, "behavior": null, "start_s": null,
 			"given": {"max_attempts": null, "initial_quota": null, "quota_capacity": null, "jitter": null, "max_backoff_s": null,
 			"service": null, "long_polling": null}, ` + steps},
-		{"behind the steps", `{` + steps[:len(steps)-1] + `, "behavior": "v2.0", "given": {"max_attempts": 3.0}}`},
+		{"behind the steps", `{` + steps[:len(steps)-1] + `, "mode": "standard", "given": {"max_attempts": 3.0}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			out, _, status := runReplay(t, strings.NewReader(c.trace), "replay", "-")
+			out, _, status := runReplay(t, strings.NewReader(c.trace), "replay", "-", "--json")
 			require.Zero(t, status)
 			require.Equal(t, want, out)
+		})
+	}
+}
+
+func TestReplayInTextNamesTheBehavior(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, trace, want string }{
+		{
+			"default", `{"steps": [{"response": {"kind": "transient"}}]}`,
+			"standard mode, behavior v2.1, the default\n" + `{"attempt":1,"outcome":"retry","delay_s":0.05,"quota_after":486}`,
+		},
+		{
+			"null", `{"mode": "adaptive", "behavior": null, "operations": []}`,
+			"adaptive mode, behavior v2.1, the default",
+		},
+		{
+			"v2.1", `{"behavior": "v2.1", "operations": []}`,
+			"adaptive mode, behavior v2.1",
+		},
+		{
+			"v2.0, behind the steps", `{"steps": [{"response": {"kind": "transient"}}], "behavior": "v2.0"}`,
+			"standard mode, behavior v2.0\n" + `{"attempt":1,"outcome":"retry","delay_s":1,"quota_after":495}`,
+		},
+		{
+			"outcomes for the send rate", `{"steps": [{"t_s": 1}]}`,
+			"send rate of adaptive mode, the same in every behavior\n" +
+				`{"measured_tx_rate":0.8,"fill_rate":0.5,"max_capacity":1,"tokens":0,"enabled":false}`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			out, errs, status := runReplay(t, strings.NewReader(c.trace), "replay", "-")
+			require.Equal(t, c.want+"\n", out)
+			require.Empty(t, errs)
+			require.Zero(t, status)
 		})
 	}
 }
@@ -136,7 +171,7 @@ func TestReplayOfTracesWithNothingInBetween(t *testing.T) {
 	t.Parallel()
 	trace := `{"steps":[{"response":{"status":429}}]}`
 
-	out, errs, status := runReplay(t, strings.NewReader(trace+trace), "replay", "-")
+	out, errs, status := runReplay(t, strings.NewReader(trace+trace), "replay", "-", "--json")
 
 	require.Equal(t, strings.Repeat(`{"attempt":1,"outcome":"retry","delay_s":1,"quota_after":495}`+"\n", 2), out)
 	require.Empty(t, errs)

@@ -62,7 +62,7 @@ func follow(t *testing.T, title string, traces []json.RawMessage, tolerance floa
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "trace.json")
 			require.NoError(t, os.WriteFile(path, trace, 0o600))
-			out, errs, status := runReplay(t, nil, "replay", path)
+			out, errs, status := runReplay(t, nil, "replay", path, "--json")
 			require.Empty(t, errs)
 			require.Zero(t, status)
 			steps := v.Steps

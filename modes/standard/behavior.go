@@ -10,11 +10,12 @@ type Behavior string
 
 // The generations.
 const (
-	// V20 is the behavior that the SDKs have had for years.
-	V20 Behavior = "v2.0"
-	// V21 is the one that AWS_NEW_RETRIES_2026 turns on: shorter delays after
-	// failures that are not throttles, and fewer retries out of one quota.
+	// V21 is the default: shorter delays after failures that are not throttles, and
+	// fewer retries out of one quota. AWS made it the default of its SDKs on
+	// 2026-11-10; aws-sdk-go-v2 has it since v1.48.0.
 	V21 Behavior = "v2.1"
+	// V20 is the behavior that the SDKs had before, for code that asks for it.
+	V20 Behavior = "v2.0"
 )
 
 // Valid reports whether b is one of the generations.
@@ -34,7 +35,7 @@ type defaults struct {
 
 // defaults returns the numbers of a generation for a service.
 func (b Behavior) defaults(service string) defaults {
-	if b != V21 {
+	if b == V20 {
 		return defaults{
 			maxAttempts: 3,
 			retryCost:   5, timeoutCost: 10, throttlingCost: 5,
@@ -53,8 +54,8 @@ func (b Behavior) defaults(service string) defaults {
 }
 
 // MaxAttempts returns how many attempts an operation of the service may have
-// unless somebody sets another number: 3, and 4 for DynamoDB and DynamoDB Streams
-// in V21.
+// unless another number is set: 3, and 4 for DynamoDB and DynamoDB Streams in V21
+// and in the empty Behavior, which means V21.
 func (b Behavior) MaxAttempts(service string) int { return b.defaults(service).maxAttempts }
 
 // isDynamoDB knows DynamoDB and DynamoDB Streams as endpoints, clients and models

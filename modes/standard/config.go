@@ -15,17 +15,17 @@ import (
 )
 
 // Config describes a Strategy. Zero fields mean the defaults of the behavior,
-// so that the zero Config is the standard mode of v2.0. A negative number, or one
+// so that the zero Config is the standard mode of v2.1. A negative number, or one
 // that is not a number, is an error of New.
 type Config struct {
-	// Behavior is the generation of the defaults; empty means V20.
+	// Behavior is the generation of the defaults; empty means V21.
 	Behavior Behavior
 	// Service is the service of operations that do not name theirs, such as
 	// "dynamodb". It selects defaults only.
 	Service string
 
 	// MaxAttempts is how many attempts an operation may have, the first included;
-	// 1 means no retry. Zero means 3, or 4 for DynamoDB in V21.
+	// 1 means no retry. Zero means 3, or 4 for DynamoDB, which V20 does not set apart.
 	MaxAttempts int
 
 	// QuotaCapacity is the size of the retry quota of a scope; nil means 500. A
@@ -45,15 +45,16 @@ type Config struct {
 	// delay first, as long polling does in V21: a loop that calls operations that
 	// fail is slowed down then.
 	BackoffWhenEmpty bool
-	// RetryCost, TimeoutCost and ThrottlingCost are what a retry takes from the
-	// quota after a timeout, a throttle and anything else. Zero means 5, 10 and 5
-	// in V20, and 14, 14 and 5 in V21.
+	// ThrottlingCost and TimeoutCost are what a retry takes from the quota after a
+	// throttle and after a timeout, RetryCost what it takes after any other failure.
+	// Zero means 14 for RetryCost, 14 for TimeoutCost and 5 for ThrottlingCost; in
+	// V20 it means 5, 10 and 5.
 	RetryCost, TimeoutCost, ThrottlingCost int
 
 	// Base and ThrottlingBase are the delays before the first retry, without
 	// jitter, of which each further retry doubles; the base is that of the failure
-	// at hand. Zero means 1 s for both in V20, and 50 ms (25 ms for DynamoDB) and
-	// 1 s in V21.
+	// at hand. Zero means 50 ms (25 ms for DynamoDB) for Base and 1 s for
+	// ThrottlingBase; in V20 it means 1 s for both.
 	Base, ThrottlingBase time.Duration
 	// MaxBackoff is the longest delay before jitter; zero means 20 s.
 	MaxBackoff time.Duration
@@ -129,7 +130,7 @@ func (c Config) Check() error {
 // withDefaults fills in everything that does not depend on the operation.
 func (c Config) withDefaults() Config {
 	if c.Behavior == "" {
-		c.Behavior = V20
+		c.Behavior = V21
 	}
 	d := c.Behavior.defaults("")
 	c.QuotaCapacity = new(valueOr(c.QuotaCapacity, DefaultQuotaCapacity))

@@ -201,7 +201,7 @@ func (s *Strategy) fail(t retry.Token, r *retry.Record[operation], failure error
 	s.tokens.Close(r)
 }
 
-// defaults returns those for the service of an operation, which differ in V21 only.
+// defaults returns those for the service of an operation, which are the same for all services in V20.
 func (s *Strategy) defaults(op *retry.Operation) *defaults {
 	if s.config.Behavior == V21 && isDynamoDB(s.service(op)) {
 		return &s.dynamo
