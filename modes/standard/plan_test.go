@@ -21,15 +21,29 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 		wantDelay float64
 	}{
 		{
-			"v2.0",
+			"default",
 			standard.Config{},
 			retry.Operation{},
-			standard.Plan{3, 500, 5, 10, 5, time.Second, time.Second, 20 * time.Second},
+			standard.Plan{3, 500, 14, 14, 5, 50 * time.Millisecond, time.Second, 20 * time.Second},
 			3,
 		},
 		{
 			"v2.1",
 			standard.Config{Behavior: standard.V21},
+			retry.Operation{Service: "s3"},
+			standard.Plan{3, 500, 14, 14, 5, 50 * time.Millisecond, time.Second, 20 * time.Second},
+			3,
+		},
+		{
+			"v2.0",
+			standard.Config{Behavior: standard.V20},
+			retry.Operation{Service: "dynamodb"},
+			standard.Plan{3, 500, 5, 10, 5, time.Second, time.Second, 20 * time.Second},
+			3,
+		},
+		{
+			"DynamoDB",
+			standard.Config{},
 			retry.Operation{Service: "dynamodb"},
 			standard.Plan{4, 500, 14, 14, 5, 25 * time.Millisecond, time.Second, 20 * time.Second},
 			7,
@@ -48,21 +62,21 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 			"one attempt",
 			standard.Config{MaxAttempts: 1},
 			retry.Operation{},
-			standard.Plan{1, 500, 5, 10, 5, time.Second, time.Second, 20 * time.Second},
+			standard.Plan{1, 500, 14, 14, 5, 50 * time.Millisecond, time.Second, 20 * time.Second},
 			0,
 		},
 		{
 			"as many attempts as there can be",
 			standard.Config{MaxAttempts: math.MaxInt32},
 			retry.Operation{},
-			standard.Plan{math.MaxInt32, 500, 5, 10, 5, time.Second, time.Second, 20 * time.Second},
+			standard.Plan{math.MaxInt32, 500, 14, 14, 5, 50 * time.Millisecond, time.Second, 20 * time.Second},
 			1 + 2 + 4 + 8 + 16 + 20*float64(math.MaxInt32-6),
 		},
 		{
 			"base above the longest delay",
 			standard.Config{Base: time.Minute},
 			retry.Operation{},
-			standard.Plan{3, 500, 5, 10, 5, time.Minute, time.Second, 20 * time.Second},
+			standard.Plan{3, 500, 14, 14, 5, time.Minute, time.Second, 20 * time.Second},
 			40,
 		},
 	} {

@@ -21,11 +21,12 @@ type strategy interface {
 	Snapshot() retry.Snapshot
 }
 
-// waitingModes returns a strategy of each mode that waits a minute for quota.
+// waitingModes returns a strategy of each mode that waits a minute for quota, after
+// a backoff of a second.
 func waitingModes(t *testing.T, quota int, refill ratelimit.Rate) map[string]strategy {
 	t.Helper()
 	config := standard.Config{
-		QuotaInitial: &quota, QuotaRefill: refill, MaxQuotaWait: time.Minute, Random: func() float64 { return 1 },
+		QuotaInitial: &quota, QuotaRefill: refill, MaxQuotaWait: time.Minute, Base: time.Second, Random: func() float64 { return 1 },
 	}
 	s, err := standard.New(config)
 	require.NoError(t, err)
@@ -45,8 +46,8 @@ func TestRetryWaitsForQuota(t *testing.T) {
 				value, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errServer))
 				require.NoError(t, err)
 				require.Equal(t, 2, value)
-				require.Equal(t, 5*time.Second, time.Since(start), "a second of it backoff")
-				require.Equal(t, 5, s.Snapshot().Scopes[0].Quota, "what it cost came back")
+				require.Equal(t, 14*time.Second, time.Since(start), "a second of it backoff")
+				require.Equal(t, 14, s.Snapshot().Scopes[0].Quota, "what it cost came back")
 			})
 		})
 		t.Run("until others give it back/"+mode, func(t *testing.T) {
@@ -55,15 +56,15 @@ func TestRetryWaitsForQuota(t *testing.T) {
 				s := waitingModes(t, 0, 0)[mode]
 				start := time.Now()
 				go func() {
-					for range 5 {
+					for range 14 {
 						_ = clock.System{}.Sleep(t.Context(), 2*time.Second)
 						_, _ = retry.Do(t.Context(), s, retry.Operation{}, answers())
 					}
 				}()
 				_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errServer))
 				require.NoError(t, err)
-				require.Equal(t, 10*time.Second, time.Since(start))
-				require.Equal(t, 5, s.Snapshot().Scopes[0].Quota)
+				require.Equal(t, 28*time.Second, time.Since(start))
+				require.Equal(t, 14, s.Snapshot().Scopes[0].Quota)
 			})
 		})
 		t.Run("in vain/"+mode, func(t *testing.T) {
@@ -74,7 +75,7 @@ func TestRetryWaitsForQuota(t *testing.T) {
 				_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errServer))
 				require.ErrorIs(t, err, retry.ErrQuotaExhausted)
 				require.ErrorIs(t, err, errServer)
-				require.ErrorContains(t, err, "client-side: retry quota exhausted (4 available, 5 needed) after 1 attempt and 1m1s")
+				require.ErrorContains(t, err, "client-side: retry quota exhausted (4 available, 14 needed) after 1 attempt and 1m1s")
 				require.Equal(t, 61*time.Second, time.Since(start))
 				require.Equal(t, 4, s.Snapshot().Scopes[0].Quota)
 			})

@@ -87,13 +87,13 @@ func TestDoOnAFakeClock(t *testing.T) {
 		{
 			name:      "success after retries",
 			answers:   []error{errServer, errTimeout},
-			wantValue: 3, wantWaits: []time.Duration{time.Second, 2 * time.Second}, wantQuota: 495,
+			wantValue: 3, wantWaits: []time.Duration{50 * time.Millisecond, 100 * time.Millisecond}, wantQuota: 486,
 		},
 		{
 			name:      "attempt limit",
 			answers:   []error{errServer, errServer, errServer, errServer},
 			wantValue: 3, wantErr: retry.ErrAttemptsExhausted,
-			wantWaits: []time.Duration{time.Second, 2 * time.Second}, wantQuota: 490,
+			wantWaits: []time.Duration{50 * time.Millisecond, 100 * time.Millisecond}, wantQuota: 472,
 		},
 		{
 			name:      "one attempt allowed",
@@ -103,9 +103,9 @@ func TestDoOnAFakeClock(t *testing.T) {
 		},
 		{
 			name:      "empty quota",
-			change:    func(c *standard.Config) { c.QuotaInitial = new(7) },
+			change:    func(c *standard.Config) { c.QuotaInitial = new(20) },
 			answers:   []error{errServer, errServer},
-			wantValue: 2, wantErr: retry.ErrQuotaExhausted, wantWaits: []time.Duration{time.Second}, wantQuota: 2,
+			wantValue: 2, wantErr: retry.ErrQuotaExhausted, wantWaits: []time.Duration{50 * time.Millisecond}, wantQuota: 6,
 		},
 		{
 			name:      "quota without capacity",
@@ -121,19 +121,24 @@ func TestDoOnAFakeClock(t *testing.T) {
 		{
 			name:      "not retryable after a retry",
 			answers:   []error{errTimeout, errClient},
-			wantValue: 2, wantErr: errClient, wantWaits: []time.Duration{time.Second}, wantQuota: 490,
+			wantValue: 2, wantErr: errClient, wantWaits: []time.Duration{50 * time.Millisecond}, wantQuota: 486,
 		},
 		{
 			name:      "quota that time refills",
-			change:    func(c *standard.Config) { c.QuotaInitial, c.QuotaRefill = new(5), 4 },
+			change:    func(c *standard.Config) { c.QuotaInitial, c.QuotaRefill = new(14), 80 },
 			answers:   []error{errServer, errServer, errServer},
-			wantValue: 2, wantErr: retry.ErrQuotaExhausted, wantWaits: []time.Duration{time.Second}, wantQuota: 4,
+			wantValue: 2, wantErr: retry.ErrQuotaExhausted, wantWaits: []time.Duration{50 * time.Millisecond}, wantQuota: 4,
 		},
 		{
-			name: "numbers of the second generation",
-			change: func(c *standard.Config) {
-				c.Behavior, c.Service = standard.V21, "dynamodb"
-			},
+			name:      "numbers of v2.0",
+			change:    func(c *standard.Config) { c.Behavior, c.Service = standard.V20, "dynamodb" },
+			answers:   []error{errServer, errTimeout, errThrottle},
+			wantValue: 3, wantErr: retry.ErrAttemptsExhausted,
+			wantWaits: []time.Duration{time.Second, 2 * time.Second}, wantQuota: 500 - 5 - 10,
+		},
+		{
+			name:      "numbers for DynamoDB",
+			change:    func(c *standard.Config) { c.Service = "dynamodb" },
 			answers:   []error{errServer, errThrottle, errServer},
 			wantValue: 4,
 			wantWaits: []time.Duration{25 * time.Millisecond, 2 * time.Second, 100 * time.Millisecond},
@@ -182,7 +187,7 @@ func TestCancelWhileWaitingEndsTheOperation(t *testing.T) {
 func TestDeadlineShorterThanTheWaitIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, nil)
-	ctx, cancel := clk.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := clk.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	// No goroutine moves the clock: a wait would hang.
 	_, err := retry.Do(ctx, s, retry.Operation{Name: "GetItem"}, answers(errServer))
@@ -195,13 +200,13 @@ func TestDeadlineShorterThanTheWaitIsRefusedAtOnce(t *testing.T) {
 	refusal, ok := errors.AsType[*retry.Error](err)
 	require.True(t, ok)
 	require.Equal(t, 1, refusal.Attempts)
-	require.Equal(t, time.Second, refusal.Wait)
+	require.Equal(t, 50*time.Millisecond, refusal.Wait)
 }
 
 func TestEmptyQuotaIsTheReasonEvenIfTheDeadlineIsShort(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *standard.Config) { c.QuotaInitial = new(0) })
-	ctx, cancel := clk.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := clk.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := retry.Do(ctx, s, retry.Operation{}, answers(errServer))
 	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
@@ -229,7 +234,7 @@ func TestCallersOwnEndIsNeitherRetriedNorHidden(t *testing.T) {
 
 func TestLongPollingSleepsOnceBeforeItReturns(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *standard.Config) { c.Behavior, c.QuotaInitial = standard.V21, new(0) })
+	s, clk := newStrategy(t, func(c *standard.Config) { c.QuotaInitial = new(0) })
 	_, err := onFake(t, clk, func() (int, error) {
 		return retry.Do(t.Context(), s, retry.Operation{LongPolling: true}, answers(errThrottle))
 	})
@@ -256,7 +261,7 @@ func TestCallersInALoopAreSlowedDownByAnEmptyQuotaIfAskedFor(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			want := map[bool]time.Duration{true: 3 * time.Second}[backoffWhenEmpty]
+			want := map[bool]time.Duration{true: 150 * time.Millisecond}[backoffWhenEmpty]
 			require.Equal(t, want, time.Since(start))
 		})
 	}
@@ -264,7 +269,7 @@ func TestCallersInALoopAreSlowedDownByAnEmptyQuotaIfAskedFor(t *testing.T) {
 
 func TestScopesHaveQuotasOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *standard.Config) { c.QuotaCapacity = new(5) })
+	s, clk := newStrategy(t, func(c *standard.Config) { c.QuotaCapacity = new(14) })
 	do := func(op retry.Operation) error {
 		_, err := onFake(t, clk, func() (int, error) {
 			return retry.Do(t.Context(), s, op, answers(errServer, errServer))
@@ -273,7 +278,7 @@ func TestScopesHaveQuotasOfTheirOwn(t *testing.T) {
 	}
 	orders := retry.Operation{Service: "dynamodb", Region: "eu-west-1", Resource: "orders"}
 	require.ErrorIs(t, do(orders), retry.ErrQuotaExhausted)
-	require.ErrorContains(t, do(orders), `in scope "dynamodb/eu-west-1/orders" (0 available, 5 needed) after 1 attempt`)
+	require.ErrorContains(t, do(orders), `in scope "dynamodb/eu-west-1/orders" (0 available, 14 needed) after 1 attempt`)
 	require.ErrorContains(t, do(retry.Operation{Scope: "by name"}), "after 2 attempts")
 	require.ErrorContains(t, do(retry.Operation{}), "after 2 attempts")
 	names := []string{}
@@ -298,7 +303,7 @@ func TestTooManyScopesShareOne(t *testing.T) {
 
 func TestServiceOfTheOperationDecidesTheDefaults(t *testing.T) {
 	t.Parallel()
-	s, _ := newStrategy(t, func(c *standard.Config) { c.Behavior, c.Service = standard.V21, "dynamodb" })
+	s, _ := newStrategy(t, func(c *standard.Config) { c.Service = "dynamodb" })
 	require.Equal(t, 4, s.MaxAttempts(retry.Operation{}))
 	require.Equal(t, 4, s.MaxAttempts(retry.Operation{Service: "DynamoDB Streams"}))
 	require.Equal(t, 3, s.MaxAttempts(retry.Operation{Service: "s3"}))
