@@ -6,7 +6,6 @@ import (
 	"log"
 	"strings"
 	"testing/fstest"
-	"time"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/classify"
@@ -108,9 +107,9 @@ func ExampleWithClock() {
 		_ = clk.BlockUntil(context.Background(), 1) // until it waits
 		clk.AdvanceToNext()
 	}
-	fmt.Println(<-done, clk.Waits(), clk.Now().Format(time.TimeOnly))
+	fmt.Println(<-done, clk.Waits(), clk.Now().Format("15:04:05.000"))
 	// Output:
-	// <nil> [1s 2s] 00:00:03
+	// <nil> [50ms 100ms] 00:00:00.150
 }
 
 // Quotas are counted for each service and region, send rates for each table; the

@@ -48,7 +48,6 @@ func noDelay(c adaptive.Config) awsretry.Option {
 
 func TestLoadBuildsWhatTheSettingsSay(t *testing.T) {
 	t.Parallel()
-	v21 := map[string]string{"AWS_NEW_RETRIES_2026": "true"}
 	dynamodb := retry.Operation{Service: "dynamodb"}
 	for _, c := range []struct {
 		name     string
@@ -62,18 +61,22 @@ func TestLoadBuildsWhatTheSettingsSay(t *testing.T) {
 			name: "file", opts: with(nil, "[default]\nretry_mode=adaptive\nmax_attempts=5\n", noDelay(adaptive.Config{})),
 			adaptive: true, want: 5,
 		},
-		{name: "default of the operation's service", opts: with(v21, "", noDelay(adaptive.Config{})), op: dynamodb, want: 4},
+		{name: "default of the operation's service", opts: with(nil, "", noDelay(adaptive.Config{})), op: dynamodb, want: 4},
+		{
+			name: "no default of the service in v2.0",
+			opts: with(nil, "", noDelay(adaptive.Config{}), awsretry.WithBehavior(awsretry.BehaviorV20)), op: dynamodb, want: 3,
+		},
 		{
 			name: "default of the client's service",
-			opts: with(v21, "", noDelay(adaptive.Config{}), awsretry.WithService("dynamodb")), want: 4,
+			opts: with(nil, "", noDelay(adaptive.Config{}), awsretry.WithService("dynamodb")), want: 4,
 		},
 		{
 			name: "a number that was set counts for every service",
-			opts: with(v21, "[default]\nmax_attempts=2\n", noDelay(adaptive.Config{})), op: dynamodb, want: 2,
+			opts: with(nil, "[default]\nmax_attempts=2\n", noDelay(adaptive.Config{})), op: dynamodb, want: 2,
 		},
 		{
 			name: "a default in code was set too",
-			opts: with(v21, "", noDelay(adaptive.Config{}), awsretry.WithDefaultMaxAttempts(3)), op: dynamodb, want: 3,
+			opts: with(nil, "", noDelay(adaptive.Config{}), awsretry.WithDefaultMaxAttempts(3)), op: dynamodb, want: 3,
 		},
 		{
 			name: "numbers of the config",
@@ -212,16 +215,16 @@ func TestClockAndRandomOfTheConfigStayUnlessAnOptionReplacesThem(t *testing.T) {
 		clock clock.Clock
 		delay time.Duration
 	}{
-		{"config", []awsretry.Option{own}, first, time.Second / 2},
+		{"config", []awsretry.Option{own}, first, 25 * time.Millisecond},
 		{
 			"nil options",
 			[]awsretry.Option{own, awsretry.WithClock(nil), awsretry.WithRandom(nil)},
-			first, time.Second / 2,
+			first, 25 * time.Millisecond,
 		},
 		{
 			"options",
 			[]awsretry.Option{awsretry.WithClock(second), awsretry.WithRandom(whole), own},
-			second, time.Second,
+			second, 50 * time.Millisecond,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -247,7 +250,7 @@ func TestEachStrategyHasAQuotaOfItsOwn(t *testing.T) {
 	other, err := awsretry.New(settings, noDelay(adaptive.Config{}))
 	require.NoError(t, err)
 	attemptsOf(t, one, retry.Operation{})
-	require.Equal(t, 490, one.Snapshot().Scopes[0].Quota)
+	require.Equal(t, 472, one.Snapshot().Scopes[0].Quota)
 	require.Equal(t, 500, other.Snapshot().Scopes[0].Quota)
 }
 

@@ -44,7 +44,7 @@ func TestSameKeyGivesTheSameStrategy(t *testing.T) {
 			quota[snapshot.SharedAs+" "+scope.Scope] = scope.Quota
 		}
 	}
-	require.Equal(t, map[string]int{"dynamodb/eu-west-1 ": 500, "dynamodb/eu-west-1 orders": 490, "s3/eu-west-1 ": 500}, quota)
+	require.Equal(t, map[string]int{"dynamodb/eu-west-1 ": 500, "dynamodb/eu-west-1 orders": 472, "s3/eu-west-1 ": 500}, quota)
 	require.Equal(t, "dynamodb/eu-west-1", f.Snapshots()[0].SharedAs, "they are sorted")
 }
 
@@ -135,8 +135,8 @@ func TestFactoryMayBeAskedWhileItBuilds(t *testing.T) {
 // goroutines were given different ones, it would be less empty.
 func TestFactoryConcurrentSafe(t *testing.T) {
 	t.Parallel()
-	const goroutines = 50
-	f := newFactory(t, noDelay(adaptive.Config{}))
+	const goroutines, quota, cost = 50, 10_000, 14
+	f := newFactory(t, noDelay(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(quota)}}))
 	var wg sync.WaitGroup
 	for range goroutines {
 		wg.Go(func() {
@@ -152,5 +152,5 @@ func TestFactoryConcurrentSafe(t *testing.T) {
 	}
 	wg.Wait()
 	require.Len(t, f.Snapshots(), 1)
-	require.Equal(t, 500-5*2*goroutines, f.Snapshots()[0].Scopes[0].Quota)
+	require.Equal(t, quota-cost*2*goroutines, f.Snapshots()[0].Scopes[0].Quota)
 }

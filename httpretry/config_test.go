@@ -55,7 +55,7 @@ func TestEachHostHasItsOwnQuota(t *testing.T) {
 	for _, scope := range s.Snapshot().Scopes {
 		quotas[scope.Scope] = scope.Quota
 	}
-	require.Equal(t, map[string]int{"": 500, "//a": 480, "//b": 490}, quotas)
+	require.Equal(t, map[string]int{"": 500, "//a": 444, "//b": 472}, quotas)
 }
 
 func TestEditsOfAContext(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
@@ -32,9 +33,13 @@ type strategy interface {
 }
 
 // modes returns a strategy of each mode, whose retries come after the longest
-// delay unless the config says otherwise.
+// delay, 1 s, 2 s, ... whatever the failure, unless the config says otherwise or
+// names a behavior.
 func modes(tb testing.TB, config standard.Config) map[string]strategy {
 	tb.Helper()
+	if config.Base == 0 && config.Behavior == "" {
+		config.Base = time.Second
+	}
 	if config.Random == nil {
 		config.Random = func() float64 { return 1 }
 	}

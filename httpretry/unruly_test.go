@@ -77,7 +77,7 @@ func TestPanics(t *testing.T) {
 				require.Equal(t, 2, attempts)
 				require.Positive(t, sent.closed.Load())
 				require.Equal(t, map[bool]int32{false: 1, true: 2}[inPolicy], received.closed.Load())
-				require.Equal(t, 495, s.Snapshot().Scopes[0].Quota)
+				require.Equal(t, 486, s.Snapshot().Scopes[0].Quota)
 			})
 		}
 	}

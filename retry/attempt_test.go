@@ -14,6 +14,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -66,7 +67,7 @@ func TestContextOfAnAttemptIsTheCallers(t *testing.T) {
 func TestAttemptTimeoutIsRetriedAndTheCallersIsNot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := modes(t, clock.System{}, nil)["standard"]
+		s := modes(t, clock.System{}, func(c *standard.Config) { c.TimeoutCost = 20 })["standard"]
 		attempts := 0
 		hang := func(ctx context.Context) (int, error) {
 			attempts++
@@ -92,7 +93,7 @@ func TestAttemptTimeoutIsRetriedAndTheCallersIsNot(t *testing.T) {
 		require.True(t, ok, "what the attempt returned")
 		require.Equal(t, 3, attempts)
 		require.Equal(t, 3*5*time.Second+3*time.Second, time.Since(start))
-		require.Equal(t, 480, s.(snapshotter).Snapshot().Scopes[0].Quota, "at the price of timeouts")
+		require.Equal(t, 460, s.(snapshotter).Snapshot().Scopes[0].Quota, "at the price of timeouts")
 
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()

@@ -99,7 +99,7 @@ func TestWaitWithoutRoomIsRefusedAndItsCostGivenBack(t *testing.T) {
 				require.NoError(t, token.Wait(t.Context()))
 				token, err = s.RefreshRetryToken(t.Context(), token, errServer)
 				require.NoError(t, err)
-				require.Equal(t, 495, s.(snapshotter).Snapshot().Scopes[0].Quota)
+				require.Equal(t, 486, s.(snapshotter).Snapshot().Scopes[0].Quota)
 				clk.Advance(c.late)
 				ctx, cancel := clk.WithTimeout(t.Context(), c.within)
 				defer cancel()

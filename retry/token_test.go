@@ -25,10 +25,11 @@ const (
 	errClient = statusError(404)
 )
 
-// modes returns one strategy of each mode on the clock, without jitter.
+// modes returns one strategy of each mode on the clock, without jitter and with
+// delays of 1 s, 2 s, ... whatever the failure.
 func modes(t *testing.T, clk clock.Clock, change func(c *standard.Config)) map[string]retry.Strategy {
 	t.Helper()
-	config := standard.Config{Clock: clk, Random: func() float64 { return 1 }}
+	config := standard.Config{Clock: clk, Base: time.Second, Random: func() float64 { return 1 }}
 	if change != nil {
 		change(&config)
 	}

@@ -43,12 +43,14 @@ func TestQuickStart(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		env    map[string]string
+		opts   []awsretry.Option
 		status int
 		errs   string
 	}{
 		{name: "nothing-set"},
 		{name: "profile-x", env: map[string]string{"AWS_PROFILE": "x"}},
-		{name: "new-retries", env: map[string]string{"AWS_NEW_RETRIES_2026": "true", "AWS_MAX_ATTEMPTS": "2"}},
+		{name: "few-attempts", env: map[string]string{"AWS_MAX_ATTEMPTS": "2"}},
+		{name: "v2.0", opts: []awsretry.Option{awsretry.WithBehavior(awsretry.BehaviorV20)}},
 		{
 			name: "bad-mode", env: map[string]string{"AWS_RETRY_MODE": "bogus"}, status: 1,
 			errs: `AWS_RETRY_MODE: "bogus"`,
@@ -62,12 +64,12 @@ func TestQuickStart(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var out, errs bytes.Buffer
-				status := run(t.Context(), &out, &errs, pipes,
+				status := run(t.Context(), &out, &errs, pipes, append(c.opts,
 					environment(c.env),
 					awsretry.WithFS(fstest.MapFS{"aws/config": {Data: []byte(sharedConfig)}}),
 					awsretry.WithConfigFile("/aws/config"),
 					awsretry.WithCredentialsFile("/aws/credentials"),
-					awsretry.WithRandom(func() float64 { return 0.5 }))
+					awsretry.WithRandom(func() float64 { return 0.5 }))...)
 				require.Equal(t, c.status, status, errs.String())
 				require.Contains(t, errs.String(), c.errs)
 				requireGolden(t, c.name, out.Bytes())

@@ -231,10 +231,10 @@ func TestSuccessesRefillTheQuotaInAdaptiveModeToo(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.QuotaInitial = new(0) })
 	require.ErrorIs(t, do(t.Context(), t, clk, s, retry.Operation{}, errServer), retry.ErrQuotaExhausted)
-	for range 10 {
+	for range 14 {
 		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}))
 	}
-	require.Equal(t, 10, s.Snapshot().Scopes[0].Quota)
+	require.Equal(t, 14, s.Snapshot().Scopes[0].Quota)
 	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}, errServer), "there are retries again")
 }
 

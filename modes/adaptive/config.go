@@ -30,7 +30,7 @@ type Limiter interface {
 	State() (state ratelimit.SendRateState, waiting int)
 }
 
-// Config describes a Strategy. Its zero value is the adaptive mode of v2.0.
+// Config describes a Strategy. Its zero value is the adaptive mode of v2.1.
 type Config struct {
 	// Standard is the standard mode that adaptive mode is built on, with the clock
 	// and the observer of both.

@@ -232,13 +232,13 @@ func TestQuotaAndSendRateMayHaveKeysOfTheirOwn(t *testing.T) {
 	read := retry.Operation{Service: "dynamodb", Region: "eu-west-1", Name: "GetItem", Resource: "orders"}
 	write := retry.Operation{Service: "dynamodb", Region: "eu-west-1", Name: "PutItem", Resource: "orders"}
 	require.NoError(t, do(t.Context(), t, clk, s, read, errThrottle))
-	require.ErrorIs(t, do(t.Context(), t, clk, s, write, errServer, errServer, errServer), retry.ErrAttemptsExhausted)
+	require.ErrorIs(t, do(t.Context(), t, clk, s, write, errServer, errServer, errServer, errServer), retry.ErrAttemptsExhausted)
 	scopes := scopesOf(s)
 	require.Len(t, scopes, 4)
 	both := scopes["dynamodb/eu-west-1"]
 	require.True(t, both.HasQuota)
 	require.False(t, both.HasSendRate)
-	require.Equal(t, 490, both.Quota)
+	require.Equal(t, 500-3*14, both.Quota)
 	require.True(t, scopes["dynamodb/eu-west-1/GetItem"].Limited)
 	require.False(t, scopes["dynamodb/eu-west-1/PutItem"].Limited)
 	require.True(t, scopes["dynamodb/eu-west-1/PutItem"].HasSendRate)
