@@ -34,10 +34,10 @@ func TestHintsFollowTheVectors(t *testing.T) {
 				delay := conformance.Seconds(c.Delay)
 				if c.Header != nil {
 					if hint, ok := classify.ParseRetryAfterMillis(*c.Header); ok {
-						if c.Behavior == "v2.1" {
-							delay = backoff.HintInWindow(delay, hint)
-						} else {
+						if c.Behavior == "v2.0" {
 							delay = backoff.HintAsFloor(delay, hint, backoff.DefaultMax)
+						} else {
+							delay = backoff.HintInWindow(delay, hint)
 						}
 					}
 				}

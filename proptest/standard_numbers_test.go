@@ -9,7 +9,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func (m *standardModel) v21() bool { return m.config.Behavior == standard.V21 }
+func (m *standardModel) v21() bool { return m.config.Behavior != standard.V20 }
 
 func (m *standardModel) service(op retry.Operation) string { return or(op.Service, m.config.Service) }
 

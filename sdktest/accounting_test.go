@@ -102,14 +102,14 @@ func TestLimiterHearsOfEveryAttemptOnce(t *testing.T) {
 			quota               int
 		}{
 			{"success at once", []answerFunc{say(200, "{}")}, 1, 0, 500},
-			{"success after retries", []answerFunc{fail(500, ""), fail(400, "ThrottlingException"), say(200, "{}")}, 3, 1, 495},
+			{"success after retries", []answerFunc{fail(500, ""), fail(400, "ThrottlingException"), say(200, "{}")}, 3, 1, 486},
 			{"attempts used up by throttles", []answerFunc{fail(400, "ThrottlingException")}, 3, 3, 490},
 			{"client error", []answerFunc{fail(400, "ValidationException")}, 1, 0, 500},
-			{"client error after a retry", []answerFunc{fail(500, ""), fail(400, "ValidationException")}, 2, 0, 495},
-			{"no connection", []answerFunc{refuse(syscall.ECONNREFUSED)}, 3, 0, 490},
+			{"client error after a retry", []answerFunc{fail(500, ""), fail(400, "ValidationException")}, 2, 0, 486},
+			{"no connection", []answerFunc{refuse(syscall.ECONNREFUSED)}, 3, 0, 472},
 		} {
 			var told int64
-			option, kept := adaptiveMode(standard.Config{Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			option, kept := adaptiveMode(standard.Config{MaxAttempts: 3, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 				if e.Kind == retry.AttemptEnded {
 					told++
 				}
@@ -139,9 +139,10 @@ func TestAdaptiveRetriesAgainAfterAnOutage(t *testing.T) {
 			}
 			return response(200, "{}"), nil
 		})
-		option, _ := adaptiveMode(standard.Config{})
+		const cost = 14
+		option, _ := adaptiveMode(standard.Config{MaxAttempts: 3})
 		cfg := setup(t, s, option)
-		for quotaOfAny(t, cfg) >= 5 {
+		for quotaOfAny(t, cfg) >= cost {
 			require.Error(t, describe(t, cfg))
 		}
 		before := s.requests()
@@ -149,7 +150,7 @@ func TestAdaptiveRetriesAgainAfterAnOutage(t *testing.T) {
 		require.Equal(t, before+1, s.requests(), "no retry without quota")
 
 		outage = false
-		for range 10 {
+		for range 2 * cost {
 			require.NoError(t, describe(t, cfg))
 		}
 		outage = true
@@ -176,6 +177,7 @@ func TestRetriesWaitAsTheStrategySays(t *testing.T) {
 			answer   answerFunc
 			want     []time.Duration
 		}{
+			{"default", "", fail(500, ""), []time.Duration{25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond}},
 			{"v2.0", awsretry.BehaviorV20, fail(500, ""), []time.Duration{time.Second, 2 * time.Second}},
 			{"v2.1", awsretry.BehaviorV21, fail(500, ""), []time.Duration{25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond}},
 			{"v2.1, throttle", awsretry.BehaviorV21, fail(400, "ThrottlingException"), []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}},
@@ -189,6 +191,7 @@ func TestRetriesWaitAsTheStrategySays(t *testing.T) {
 			},
 			{"hint larger than a 64-bit number", awsretry.BehaviorV20, hint("9223372036854775808"), []time.Duration{time.Second, 2 * time.Second}},
 			{"hint that is no number", awsretry.BehaviorV20, hint("soon"), []time.Duration{time.Second, 2 * time.Second}},
+			{"hint that is no number, default", "", hint("soon"), []time.Duration{25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond}},
 		} {
 			s := newScript(c.answer)
 			cfg := setup(t, s, hermetic(
@@ -212,7 +215,7 @@ func TestRetriesWaitOnTheClockOfTheStrategy(t *testing.T) {
 		clk.AdvanceToNext()
 	}
 	require.NoError(t, <-done)
-	require.Equal(t, []time.Duration{time.Second, 2 * time.Second}, clk.Waits())
+	require.Equal(t, []time.Duration{25 * time.Millisecond, 50 * time.Millisecond}, clk.Waits())
 }
 
 func TestPanicInAnAttemptEndsTheOperation(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 )
 
 func TestAttemptsAreThoseOfTheStrictestOrOfWhoSaysSo(t *testing.T) {
-	perCall := func(n int) func(*dynamodb.Options) {
-		return func(o *dynamodb.Options) { o.RetryMaxAttempts = n }
+	perCall := func(n int) func(*sqs.Options) {
+		return func(o *sqs.Options) { o.RetryMaxAttempts = n }
 	}
 	lots := awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(1000)}})
 	bothWays(t, func(t *testing.T, setup setup) {
@@ -26,8 +26,8 @@ func TestAttemptsAreThoseOfTheStrictestOrOfWhoSaysSo(t *testing.T) {
 		for _, c := range []struct {
 			name   string
 			opts   []awsretry.Option
-			client func(*dynamodb.Options)
-			call   []func(*dynamodb.Options)
+			client func(*sqs.Options)
+			call   []func(*sqs.Options)
 			want   int
 		}{
 			{"default", nil, nil, nil, 3},
@@ -35,20 +35,35 @@ func TestAttemptsAreThoseOfTheStrictestOrOfWhoSaysSo(t *testing.T) {
 			{"resolved", []awsretry.Option{awsretry.WithMaxAttempts(6)}, nil, nil, 6},
 			{"client", nil, perCall(5), nil, 5},
 			{"client, fewer", []awsretry.Option{awsretry.WithMaxAttempts(6)}, perCall(2), nil, 2},
-			{"call", nil, nil, []func(*dynamodb.Options){perCall(7)}, 7},
-			{"call, fewer", nil, perCall(5), []func(*dynamodb.Options){perCall(2)}, 2},
+			{"call", nil, nil, []func(*sqs.Options){perCall(7)}, 7},
+			{"call, fewer", nil, perCall(5), []func(*sqs.Options){perCall(2)}, 2},
 		} {
 			s := newScript(fail(500, ""))
 			cfg := setup(t, s, hermetic(append(c.opts, lots)...))
-			client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+			client := sqs.NewFromConfig(cfg, func(o *sqs.Options) {
 				if c.client != nil {
 					c.client(o)
 				}
 			})
-			_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{}, c.call...)
+			_, err := client.ListQueues(t.Context(), &sqs.ListQueuesInput{}, c.call...)
 			require.Error(t, err, c.name)
 			require.Equal(t, c.want, s.requests(), c.name)
 		}
+	})
+}
+
+// TestRetryerAloneIsToldTheService: before the call it does not know what for it is.
+func TestRetryerAloneIsToldTheService(t *testing.T) {
+	generations(t, func(t *testing.T) {
+		t.Helper()
+		inBubble(t, func(t *testing.T) {
+			t.Helper()
+			for want, opts := range map[int][]awsretry.Option{3: nil, 4: {awsretry.WithService("dynamodb")}} {
+				s := newScript(fail(500, ""))
+				require.Error(t, describe(t, retryerOnly(t, s, hermetic(opts...))))
+				require.Equal(t, want, s.requests())
+			}
+		})
 	})
 }
 
@@ -56,11 +71,13 @@ func TestAttemptsAreThoseOfTheStrictestOrOfWhoSaysSo(t *testing.T) {
 func TestNegativeAttemptsAreUnlimited(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
-		s := newScript(fail(500, ""))
-		cfg := setup(t, s, hermetic(awsretry.WithBehavior(awsretry.BehaviorV20)))
-		err := describe(t, cfg, func(o *dynamodb.Options) { o.RetryMaxAttempts = -1 })
-		require.ErrorIs(t, err, retry.ErrQuotaExhausted)
-		require.Equal(t, 101, s.requests())
+		for behavior, want := range map[awsretry.Behavior]int{"": 1 + 500/14, awsretry.BehaviorV20: 1 + 500/5} {
+			s := newScript(fail(500, ""))
+			cfg := setup(t, s, hermetic(awsretry.WithBehavior(behavior)))
+			err := describe(t, cfg, func(o *dynamodb.Options) { o.RetryMaxAttempts = -1 })
+			require.ErrorIs(t, err, retry.ErrQuotaExhausted)
+			require.Equal(t, want, s.requests())
+		}
 	})
 }
 
@@ -70,17 +87,22 @@ func TestInstallKnowsTheDefaultsOfEachService(t *testing.T) {
 		inBubble(t, func(t *testing.T) {
 			t.Helper()
 			s := newScript(fail(500, ""))
-			cfg := installed(t, s, hermetic(awsretry.WithBehavior(awsretry.BehaviorV21)))
+			cfg := installed(t, s, hermetic())
 			require.Error(t, describe(t, cfg))
 			require.Equal(t, 4, s.requests())
 			require.Equal(t, []string{"attempt=4; max=4"}, s.headers[3]["Amz-Sdk-Request"])
 
 			s = newScript(fail(500, ""))
-			cfg = installed(t, s, hermetic(awsretry.WithBehavior(awsretry.BehaviorV21)))
+			cfg = installed(t, s, hermetic())
 			_, err := sqs.NewFromConfig(cfg).ListQueues(t.Context(), &sqs.ListQueuesInput{})
 			require.Error(t, err)
 			require.Equal(t, 3, s.requests())
 			require.Equal(t, []string{"attempt=3; max=3"}, s.headers[2]["Amz-Sdk-Request"])
+
+			s = newScript(fail(500, ""))
+			cfg = installed(t, s, hermetic(awsretry.WithBehavior(awsretry.BehaviorV20)))
+			require.Error(t, describe(t, cfg))
+			require.Equal(t, 3, s.requests(), "v2.0 has no defaults of services")
 		})
 	})
 }

@@ -171,7 +171,7 @@ func TestSendRateThatRefusesARetryKeepsTheServiceError(t *testing.T) {
 func TestAttemptsUsedUpIsTheErrorOfTheSDK(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
-		err := describe(t, setup(t, newScript(throttle), hermetic()))
+		err := describe(t, setup(t, newScript(throttle), hermetic(awsretry.WithMaxAttempts(3))))
 		requireThrottle(t, err)
 		var exhausted *sdkretry.MaxAttemptsError
 		require.ErrorAs(t, err, &exhausted)

@@ -85,8 +85,9 @@ func retryerOnly(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws
 	return cfg
 }
 
-// generations runs a test under both generations of the SDK's loop, which asks the
-// environment at each step.
+// generations runs a test under both generations of the SDK's loop. That of this
+// version asks the environment at each step; that of v1.48.0 and later, from which AWS
+// removed the variable, goes as with true.
 func generations(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	for _, flag := range []string{"false", "true"} {
@@ -97,7 +98,8 @@ func generations(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// generationOf returns the generation that a test under generations runs in.
+// generationOf returns the behavior that belongs to the generation of the SDK's loop
+// that a test under generations runs in. Of itself Install follows v2.1 in both.
 func generationOf(t *testing.T) awsretry.Behavior {
 	t.Helper()
 	if strings.Contains(t.Name(), "AWS_NEW_RETRIES_2026=true") {

@@ -11,7 +11,7 @@ type Standard struct {
 
 // Sequence is what one strategy is to do with the responses of its operations.
 // In a sequence one operation follows the other; among concurrent ones each step
-// names its operation.
+// names its operation. Behavior is v2.1 where a case has none, here and below.
 type Sequence struct {
 	ID         string   `json:"id"`
 	Title      string   `json:"title"`
