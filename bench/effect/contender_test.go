@@ -53,21 +53,23 @@ type waits struct {
 	delayed atomic.Int64 // attempts that were held back
 }
 
-// contenders is everybody.
+// contenders are all that are played. A name without a behavior stands for the
+// default, v2.1. It is that of aws-sdk-go-v2 since v1.48.0; the version that is played
+// is older and follows the variable.
 func contenders() []contender {
 	newRetries := map[string]string{"AWS_NEW_RETRIES_2026": "true"}
 	oldRetries := map[string]string{"AWS_NEW_RETRIES_2026": ""}
 	return []contender{
 		{name: "awsretry-adaptive", make: ours(adaptive.Config{})},
-		{name: "awsretry-adaptive-2.1", make: ours(adaptive.Config{Standard: standard.Config{Behavior: standard.V21}})},
+		{name: "awsretry-adaptive-2.0", make: ours(adaptive.Config{Standard: standard.Config{Behavior: standard.V20}})},
 		{name: "awsretry-adaptive-steady", make: ours(adaptive.Config{Controller: ratelimit.SteadyController})},
 		{name: "awsretry-adaptive-cut-per-throttle", make: ours(adaptive.Config{CutPerThrottle: true})},
 		{name: "awsretry-standard", make: oursStandard(standard.Config{})},
-		{name: "awsretry-standard-2.1", make: oursStandard(standard.Config{Behavior: standard.V21})},
-		{name: "aws-sdk-go-v2-adaptive", make: sdkAdaptive, env: oldRetries},
-		{name: "aws-sdk-go-v2-adaptive-2.1", make: sdkAdaptive, env: newRetries},
-		{name: "aws-sdk-go-v2-standard", make: sdkStandard, env: oldRetries},
-		{name: "aws-sdk-go-v2-standard-2.1", make: sdkStandard, env: newRetries},
+		{name: "awsretry-standard-2.0", make: oursStandard(standard.Config{Behavior: standard.V20})},
+		{name: "aws-sdk-go-v2-adaptive", make: sdkAdaptive, env: newRetries},
+		{name: "aws-sdk-go-v2-adaptive-2.0", make: sdkAdaptive, env: oldRetries},
+		{name: "aws-sdk-go-v2-standard", make: sdkStandard, env: newRetries},
+		{name: "aws-sdk-go-v2-standard-2.0", make: sdkStandard, env: oldRetries},
 		{name: "failsafe-go-retry", make: failsafeRetry},
 		{name: "failsafe-go-retry-adaptivethrottler", make: failsafeThrottler},
 		{name: "oracle", make: oracle, queues: true},
