@@ -80,6 +80,19 @@ func ExampleWithAddedClassifiers() {
 	fmt.Println(item, err)
 }
 
+// The behavior of awsretry before v2.1 was the default.
+func ExampleWithBehavior() {
+	ctx := context.Background()
+	strategy, err := awsretry.Load(ctx, awsretry.WithBehavior(awsretry.BehaviorV20))
+	if err != nil {
+		log.Fatal(err)
+	}
+	plan := strategy.Plan(retry.Operation{Service: "dynamodb"})
+	fmt.Println(plan.Base, plan.RetryCost, plan.TimeoutCost, plan.ThrottlingCost)
+	// Output:
+	// 1s 5 10 5
+}
+
 // A test moves the time by hand.
 func ExampleWithClock() {
 	clk := &clock.Fake{}

@@ -9,14 +9,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// blocks returns the fenced blocks of the README in a language, line by line and
-// without indentation.
+// blocks returns the fenced blocks of the README and of the pages beside it in a
+// language, line by line and without indentation.
 func blocks(t *testing.T, language string) []string {
 	t.Helper()
+	pages, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
 	var found []string
-	for i, part := range strings.Split(read(t, "README.md"), "```") {
-		if text, ok := strings.CutPrefix(part, language+"\n"); ok && i%2 == 1 {
-			found = append(found, flat(text))
+	for _, page := range append(pages, "README.md") {
+		for i, part := range strings.Split(read(t, page), "```") {
+			if text, ok := strings.CutPrefix(part, language+"\n"); ok && i%2 == 1 {
+				found = append(found, flat(text))
+			}
 		}
 	}
 	require.NotEmpty(t, found)
@@ -53,15 +57,15 @@ func flat(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-func TestCodeOfTheReadmeIsCompiled(t *testing.T) {
+func TestCodeOfThePagesIsCompiled(t *testing.T) {
 	t.Parallel()
-	examples := files(t, "example_test.go", "*/example_test.go")
+	examples := files(t, "example_test.go", "*/example_test.go", "modes/*/example_test.go")
 	for _, block := range blocks(t, "go") {
 		require.Contains(t, examples, block)
 	}
 }
 
-func TestOutputsInTheReadmeArePrinted(t *testing.T) {
+func TestOutputsInThePagesArePrinted(t *testing.T) {
 	t.Parallel()
 	printed := flat(strings.ReplaceAll(files(t, "example_test.go", "*/example_test.go"), "// ", "")) +
 		files(t, "examples/*/testdata/*.golden", "cmd/awsretry/testdata/*.golden")

@@ -29,8 +29,9 @@
 //
 // # Generations
 //
-// The loop of the SDK has two generations, which AWS_NEW_RETRIES_2026 chooses
-// between at each step. Nothing here depends on which of them runs: the strategy
-// does the waiting, and it follows the behavior that was resolved when it was
-// built.
+// The strategy follows the behavior v2.1 unless [WithSettings] names another one,
+// such as awsretry.WithBehavior(awsretry.BehaviorV20). So does the loop of the SDK
+// since v1.48.0. Before, AWS_NEW_RETRIES_2026 chose between the two generations of the
+// loop at each step. Nothing here depends on which of them runs: the strategy does
+// the waiting, and it follows the behavior that was resolved when it was built.
 package awssdk

@@ -7,4 +7,6 @@ func TestExamplesRun(t *testing.T) {
 	home(t)
 	Example()
 	Example_retryer()
+	Example_behaviorBefore()
+	Example_scopeOfTheClient()
 }

@@ -97,3 +97,30 @@ func Example_scopes() {
 	ctx = awssdk.WithScope(ctx, "tenant 7")
 	_ = ctx
 }
+
+// The behavior that the SDKs had before v2.1.
+func Example_behaviorBefore() {
+	ctx := context.Background()
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithBehavior(awsretry.BehaviorV20))); err != nil {
+		log.Fatal(err)
+	}
+
+	fmt.Println(dynamodb.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
+}
+
+// One quota and one send rate for each client, as in the SDK: here by the service,
+// which has one client.
+func Example_scopeOfTheClient() {
+	cfg := configFor(nil)
+	oneScope := func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+		op.Scope = op.Service
+		return op
+	}
+	if err := awssdk.Install(&cfg, awssdk.WithOperation(oneScope)); err != nil {
+		log.Fatal(err)
+	}
+}

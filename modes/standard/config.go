@@ -68,7 +68,7 @@ type Config struct {
 	Classifier classify.Classifier
 	// Clock is what the strategy waits on; nil means clock.System.
 	Clock clock.Clock
-	// Observer is told what the strategy does; nil means nobody.
+	// Observer is told what the strategy does; nil means none.
 	Observer retry.Observer
 
 	// QuotaScope returns the key of the retry quota of an operation; nil means
@@ -77,12 +77,12 @@ type Config struct {
 	// MaxScopes is how many scopes are kept; further ones share one. Zero means
 	// 10,000.
 	MaxScopes int
-	// ScopeIdle is how long nobody has used a scope when it may be dropped, to begin
+	// ScopeIdle is how long a scope has been unused when it may be dropped, to begin
 	// anew with the next operation; that happens when another scope is created, and
 	// within twice this time. A scope with an operation under way is never dropped.
 	// Zero means 5 minutes.
 	ScopeIdle time.Duration
-	// KeepScope reports whether a scope has to stay although nobody has used it; nil
+	// KeepScope reports whether a scope has to stay although it is unused; nil
 	// means none. It must be safe for concurrent use.
 	KeepScope func(scope retry.ScopeKey) bool
 	// SharedAs names the strategy in snapshots, for one that several clients share;
