@@ -239,7 +239,7 @@ func TestRetryerAroundMayWaitForAttemptsItself(t *testing.T) {
 	require.NoError(t, err)
 	_, err = inside(t, impatient{retryer(t, s)}, temporary{errors.New("first")}, temporary{errors.New("second")})
 	require.Error(t, err)
-	require.Equal(t, 495, s.Snapshot().Scopes[0].Quota, "retries are the strategy's still")
+	require.Equal(t, 486, s.Snapshot().Scopes[0].Quota, "retries are the strategy's still")
 }
 
 // temporary is an error that is retried.

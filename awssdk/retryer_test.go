@@ -75,8 +75,8 @@ func TestLoopOfTheSDKFollowsTheStrategy(t *testing.T) {
 			attempts, err := loop(t.Context(), retryer(t, s), failed(500), failed(503), nil)
 			require.NoError(t, err)
 			require.Equal(t, 3, attempts)
-			require.Equal(t, 3*time.Second, time.Since(began))
-			require.Equal(t, 495, s.Snapshot().Scopes[1].Quota)
+			require.Equal(t, 75*time.Millisecond, time.Since(began), "25 ms and 50 ms, as for DynamoDB")
+			require.Equal(t, 486, s.Snapshot().Scopes[1].Quota)
 			require.Equal(t, "dynamodb/eu-central-1", s.Snapshot().Scopes[1].Scope)
 
 			last := failed(404)
@@ -110,7 +110,7 @@ func TestFunctionLowersTheNumberOfAttempts(t *testing.T) {
 				require.Error(t, err)
 				require.Equal(t, want, attempts)
 				scope := s.Snapshot().Scopes[1]
-				require.Equal(t, 500-5*(want-1), scope.Quota, "%d allowed", allowed)
+				require.Equal(t, 500-14*(want-1), scope.Quota, "%d allowed", allowed)
 				require.Zero(t, scope.InFlight, "%d allowed", allowed)
 			})
 		}
@@ -169,8 +169,8 @@ func TestRetryOutsideALoopWaits(t *testing.T) {
 		began := time.Now()
 		release, err := r.GetRetryToken(t.Context(), failed(500))
 		require.NoError(t, err)
-		require.Equal(t, time.Second, time.Since(began))
-		require.Equal(t, 495, s.Snapshot().Scopes[0].Quota)
+		require.Equal(t, 50*time.Millisecond, time.Since(began))
+		require.Equal(t, 486, s.Snapshot().Scopes[0].Quota)
 		require.NoError(t, release(nil))
 		require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 		delay, err := r.RetryDelay(1, failed(500))
