@@ -61,7 +61,9 @@ func TestCodeOfThePagesIsCompiled(t *testing.T) {
 	t.Parallel()
 	examples := files(t, "example_test.go", "*/example_test.go", "modes/*/example_test.go")
 	for _, block := range blocks(t, "go") {
-		require.Contains(t, examples, block)
+		if !strings.Contains(examples, block) {
+			require.Fail(t, "no example has this block", block)
+		}
 	}
 }
 
@@ -70,6 +72,8 @@ func TestOutputsInThePagesArePrinted(t *testing.T) {
 	printed := flat(strings.ReplaceAll(files(t, "example_test.go", "*/example_test.go"), "// ", "")) +
 		files(t, "examples/*/testdata/*.golden", "cmd/awsretry/testdata/*.golden")
 	for _, block := range blocks(t, "text") {
-		require.Contains(t, printed, block)
+		if !strings.Contains(printed, block) {
+			require.Fail(t, "no golden file and no example has this block", block)
+		}
 	}
 }

@@ -35,7 +35,7 @@ func TestInputsThatOtherToolsGetWrong(t *testing.T) {
 			"adaptive", 3,
 			[]string{config.CodeReadDifferently},
 		},
-		{"legacy that wins", world{config: legacy}, "standard", 3, []string{config.CodeReadDifferently, config.CodeMappedMode}},
+		{"legacy that wins", world{config: legacy}, "standard", 3, []string{config.CodeMappedMode, config.CodeReadDifferently}},
 		{
 			"legacy in an unused profile",
 			world{config: "[profile old]\nretry_mode = legacy\n[default]\nmax_attempts = 4\n"},

@@ -71,8 +71,9 @@ type Settings struct {
 	// Files says where the config file and the credentials file, in this order,
 	// were looked for and what became of them.
 	Files []FileStatus `json:"files"`
-	// Diagnostics are findings that did not keep the settings from being
-	// resolved: about the environment, then the files, then the values. Never nil.
+	// Diagnostics are findings that did not keep the settings from being resolved:
+	// about the environment, where the files are, and the values of environment and
+	// code; then about the config file and the credentials file, by line. Never nil.
 	Diagnostics []Diagnostic `json:"diagnostics"`
 }
 

@@ -66,7 +66,7 @@ func checkLocation(t *testing.T, c conformance.SharedCase) {
 		},
 	}
 	settings, err := config.Resolve(config.Query{Sources: src})
-	files := []config.FileStatus{}
+	var files []config.FileStatus
 	if missing, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
 		files = missing.Files
 	} else {

@@ -8,7 +8,7 @@ import (
 )
 
 // property is a place where a key stands. Its key is read from the data again.
-type property struct{ start, line, size uint32 }
+type property struct{ key, line, size uint32 }
 
 // examiner reads the sections that one file has for one name: the values of its
 // retry settings, and what is odd about its lines.
@@ -16,6 +16,7 @@ type examiner struct {
 	*index
 	name     string
 	sections []section
+	above    []Candidate // What the stronger file has, the strongest first.
 	props    []property
 
 	given   []Candidate // The retry settings, in the order of the file.
@@ -23,22 +24,23 @@ type examiner struct {
 }
 
 // examine returns the values of the retry settings, the last one first, of each
-// setting at most as many as findings are kept.
-func (x *index) examine(name string, sections []section) []Candidate {
+// setting at most as many as findings are kept. The values of the stronger file are
+// above.
+func (x *index) examine(name string, sections []section, above []Candidate) []Candidate {
 	if len(sections) == 0 {
 		return nil
 	}
-	e := &examiner{index: x, name: name, sections: sections}
+	e := &examiner{index: x, name: name, sections: sections, above: above, props: make([]property, 0, 16)}
+	first, _, _ := bytes.Cut(x.textAt(sections[0].start), []byte("]"))
 	for i, s := range sections {
 		if i > 0 {
-			e.again(s)
+			e.again(s, first)
 		}
 		others := reader{findings: &x.findings, kind: x.Kind, section: s}
-		next := x.walk(s, func(it *item) {
+		x.walk(s, func(it *item) {
 			others.line(it)
 			e.line(it, s)
 		})
-		others.indentedHeader(&next)
 	}
 	e.repeats()
 	e.trim()
@@ -46,18 +48,21 @@ func (x *index) examine(name string, sections []section) []Candidate {
 	return e.given
 }
 
-// again tells of a second section of the same name.
-func (e *examiner) again(s section) {
-	first := e.sections[0]
+// again tells of a second section of the same name as the first, whose header is
+// read only once, since it may be long.
+func (e *examiner) again(s section, header []byte) {
 	if s.profile {
 		e.findings.warn(CodeDuplicateSection, int(s.line), "profile "+quote(e.name)+" has a section on line "+
-			strconv.Itoa(int(first.line))+" already; the two count as one")
+			strconv.Itoa(int(e.sections[0].line))+" already; the two count as one")
 	}
+	again, _, _ := bytes.Cut(e.textAt(s.start), []byte("]"))
 	switch {
-	case !bytes.Equal(e.textAt(first.start), e.textAt(s.start)):
-		e.findings.differ(int(s.line), python(), "take the last of two sections for one profile")
+	case !bytes.Equal(header, again):
+		if s.profile {
+			e.findings.differ(int(s.line), python(), "of two sections for one profile the last one counts")
+		}
 	case string(e.nameOf(s)) != "DEFAULT":
-		e.findings.differ(int(s.line), python(), "refuse a file with the same section twice")
+		e.findings.differ(int(s.line), python(), "a section that stands twice"+unreadable)
 	}
 }
 
@@ -79,7 +84,7 @@ func (e *examiner) line(it *item, s section) {
 }
 
 func (e *examiner) property(it *item, s section) {
-	e.props = append(e.props, property{uint32(it.start), uint32(it.number), uint32(len(it.key))})
+	e.props = append(e.props, e.place(it))
 	e.setting = false
 	if !s.profile {
 		return
@@ -96,6 +101,22 @@ func (e *examiner) property(it *item, s section) {
 	if len(e.given) == 4*maxFindings {
 		e.trim()
 	}
+	e.shadowed(it, key)
+}
+
+// shadowed tells of a retry setting of the config file that the credentials file
+// has as well.
+func (e *examiner) shadowed(it *item, key string) {
+	i := slices.IndexFunc(e.above, func(c Candidate) bool { return c.Origin.Key == key })
+	if i < 0 {
+		return
+	}
+	by := e.above[i]
+	e.findings.warn(CodeShadowedKey, it.number, key+" of profile "+quote(e.name)+
+		" has no effect: "+by.Origin.File+":"+strconv.Itoa(by.Origin.Line)+" overrides it")
+	if string(it.value) != by.Raw {
+		e.findings.differ(it.number, tools(toolJS), "the config file wins over the credentials file")
+	}
 }
 
 // origin is where a setting stands.
@@ -107,7 +128,8 @@ func (e *examiner) origin(key string, line int) Origin {
 	return Origin{Kind: kind, File: e.Path, Line: line, Profile: e.name, Key: key}
 }
 
-// trim keeps the last values of each setting.
+// trim keeps the last values of each setting. It looks at the others here, which
+// have lost to those.
 func (e *examiner) trim() {
 	count := map[string]int{}
 	kept := len(e.given)
@@ -115,6 +137,10 @@ func (e *examiner) trim() {
 		if count[c.Origin.Key]++; count[c.Origin.Key] <= maxFindings {
 			kept--
 			e.given[kept] = e.given[i]
+			continue
+		}
+		if _, _, err := parserOf(c.Origin.Key)(c.Raw); err != nil {
+			e.findings.add(c.invalidLoser(err))
 		}
 	}
 	e.given = slices.Delete(e.given, 0, kept)
@@ -154,7 +180,7 @@ func (e *examiner) repeats() {
 				" is set on line "+strconv.Itoa(int(a.line))+" already; the later one counts")
 		}
 		if e.together(a, b) {
-			e.findings.differ(int(b.line), python(), "refuse a file with a key twice in one section")
+			e.findings.differ(int(b.line), python(), "a key that stands twice in one section"+unreadable)
 		}
 	}
 }
@@ -174,8 +200,14 @@ func (f *file) textAt(start uint32) []byte {
 	return trim(line)
 }
 
+// place is where a property stands. Its text begins with the key, and ends where
+// the data does as far as its capacity goes.
+func (f *file) place(it *item) property {
+	return property{uint32(cap(f.data) - cap(it.text)), uint32(it.number), uint32(len(it.key))}
+}
+
 // keyAt reads the key of a property.
-func (f *file) keyAt(p property) []byte { return f.textAt(p.start)[:p.size] }
+func (f *file) keyAt(p property) []byte { return f.data[p.key : p.key+p.size] }
 
 func (f *file) compareProperties(a, b property) int {
 	return cmp.Or(compareKeys(f.keyAt(a), f.keyAt(b)), cmp.Compare(a.line, b.line))
@@ -188,26 +220,4 @@ func publicKey(key []byte) string {
 		return setting
 	}
 	return "a key"
-}
-
-// shadowed tells of retry settings of the config file that the credentials file
-// has as well.
-func (x *index) shadowed(config, credentials []Candidate) {
-	type winner struct {
-		Origin
-		raw string
-	}
-	above := map[string]winner{}
-	for _, c := range slices.Backward(credentials) {
-		above[c.Origin.Key] = winner{c.Origin, c.Raw}
-	}
-	for _, c := range config {
-		if by, ok := above[c.Origin.Key]; ok {
-			x.findings.warn(CodeShadowedKey, c.Origin.Line, c.Origin.Key+" of profile "+quote(c.Origin.Profile)+
-				" has no effect: "+by.File+":"+strconv.Itoa(by.Line)+" overrides it")
-			if c.Raw != by.raw {
-				x.findings.differ(c.Origin.Line, tools(toolJS), "takes the value of the config file")
-			}
-		}
-	}
 }

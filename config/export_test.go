@@ -48,6 +48,7 @@ func Malformed(src Sources) ([]ParseError, error) {
 	var all []ParseError
 	for _, f := range files {
 		lines, it := f.scanner(section{}), item{}
+		lines.brief = true // As the pass over the whole file has it.
 		for lines.scan(&it) {
 			if it.kind == lineMalformed {
 				all = append(all, ParseError{Kind: f.Kind, Line: it.number, Msg: it.msg})
@@ -70,10 +71,11 @@ func Distance(a, b string, limit int) int { return distance(a, b, limit) }
 // IsSecret says whether the value of a key is never shown.
 func IsSecret(key string) bool { return isSecret(key) }
 
-// ParseMode and ParseMaxAttempts read values.
+// ParseMode, ParseMaxAttempts and ParseBehavior read values.
 var (
 	ParseMode        = parseMode
 	ParseMaxAttempts = parseMaxAttempts
+	ParseBehavior    = parseBehavior
 )
 
 // MaxFileSize is the limit on the size of a file.

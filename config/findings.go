@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,14 +92,15 @@ const maxFindings = 100
 // the first lines, and counts the others.
 type findings struct {
 	path  string
-	codes map[string]*kept
+	codes []kept
 }
 
-// kept is the findings of one code.
+// kept is the findings of one code, one for each line.
 type kept struct {
+	code    string
 	list    []Diagnostic
-	dropped int
-	worst   Severity // Of the dropped ones.
+	dropped []int32  // The lines of the others.
+	worst   Severity // Of the others.
 }
 
 func (f *findings) warn(code string, line int, message string) {
@@ -108,15 +108,13 @@ func (f *findings) warn(code string, line int, message string) {
 }
 
 func (f *findings) add(d Diagnostic) {
-	if f.codes == nil {
-		f.codes = map[string]*kept{}
-	}
-	k := f.codes[d.Code]
-	if k == nil {
-		k = &kept{worst: SeverityWarning}
-		f.codes[d.Code] = k
+	i := slices.IndexFunc(f.codes, func(k kept) bool { return k.code == d.Code })
+	if i < 0 {
+		i = len(f.codes)
+		f.codes = append(f.codes, kept{code: d.Code, worst: SeverityWarning})
 	}
 	d.File = f.path
+	k := &f.codes[i]
 	k.list = append(k.list, d)
 	if len(k.list) == 2*maxFindings {
 		k.cut()
@@ -126,17 +124,15 @@ func (f *findings) add(d Diagnostic) {
 // cut drops all but the findings of the first lines.
 func (k *kept) cut() {
 	slices.SortStableFunc(k.list, byLine)
-	if len(k.list) > 0 && k.list[0].Code == CodeReadDifferently {
-		k.list = merged(k.list)
-	}
-	for len(k.list) > maxFindings {
-		last := len(k.list) - 1
-		if k.list[last].Severity == SeverityError {
+	k.list = merged(k.list)
+	for last := len(k.list) - 1; last >= maxFindings; last-- {
+		d := k.list[last]
+		if d.Severity == SeverityError {
 			k.worst = SeverityError
 		}
+		k.dropped = append(k.dropped, int32(d.Line))
 		k.list[last] = Diagnostic{}
 		k.list = k.list[:last]
-		k.dropped++
 	}
 }
 
@@ -144,14 +140,17 @@ func (k *kept) cut() {
 // for each code of which findings were dropped.
 func (f *findings) list() []Diagnostic {
 	var all, more []Diagnostic
-	for _, code := range slices.Sorted(maps.Keys(f.codes)) {
-		k := f.codes[code]
+	slices.SortFunc(f.codes, func(a, b kept) int { return cmp.Compare(a.code, b.code) })
+	for i := range f.codes {
+		k := &f.codes[i]
 		k.cut()
 		all = append(all, k.list...)
-		if k.dropped > 0 {
+		slices.Sort(k.dropped)
+		k.dropped = slices.Compact(k.dropped)
+		if n := len(k.dropped); n > 0 {
 			more = append(more, Diagnostic{
-				Severity: k.worst, Code: code, File: f.path,
-				Message: "and " + strconv.Itoa(k.dropped) + " more findings of this kind",
+				Severity: k.worst, Code: k.code, File: f.path,
+				Message: "and " + strconv.Itoa(n) + " more findings of this kind",
 			})
 		}
 	}

@@ -14,11 +14,10 @@ func Lint(src Sources, strict bool) ([]Diagnostic, error) {
 	}
 	both := [2]*index{files[0].index("", true), files[1].index("", true)}
 	for g := range groups(both) {
-		config := both[0].examine(string(g.name), g.parts[0])
-		credentials := both[1].examine(string(g.name), g.parts[1])
-		both[0].check(config, credentials)
+		credentials := both[1].examine(string(g.name), g.parts[1], nil)
+		config := both[0].examine(string(g.name), g.parts[0], credentials)
 		both[1].check(credentials, nil)
-		both[0].shadowed(config, credentials)
+		both[0].check(config, credentials)
 	}
 	for _, x := range both {
 		x.ignoredSettings()
@@ -40,11 +39,7 @@ func (x *index) check(given, above []Candidate) {
 		won[c.Origin.Key] = true
 	}
 	for _, c := range given {
-		read := parseMode
-		if c.Origin.Key == keyMaxAttempts {
-			read = parseMaxAttempts
-		}
-		_, note, err := read(c.Raw)
+		_, note, err := parserOf(c.Origin.Key)(c.Raw)
 		switch wins := !won[c.Origin.Key]; {
 		case err != nil && wins:
 			x.findings.add(c.finding(SeverityError, CodeInvalidValue, err.Error()))

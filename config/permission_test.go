@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// permitted is the file system of the machine as somebody sees it to whom the
-// permissions of files apply: root may read every file, so for root they are
-// applied here. It is nil, the real one, for anybody else.
+// permitted is the file system of the machine with the permissions of files: root
+// may read every file, so for root they are applied here. It is nil, the real one,
+// for any other user.
 func permitted() fs.FS {
 	if os.Geteuid() != 0 {
 		return nil

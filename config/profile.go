@@ -51,9 +51,13 @@ func (f *file) index(wanted string, all bool) *index {
 		x.bom()
 	}
 	it, s := item{}, f.scanner(section{})
+	s.brief = true
 	for s.scan(&it) {
 		switch it.kind {
 		case lineHeader:
+			if it.nested {
+				x.findings.differ(it.number, python(), "a header that is indented deeper than the property above belongs to its value")
+			}
 			counts, header = x.header(&it), it.key
 		case lineMalformed:
 			x.malformed(&it)
@@ -66,23 +70,16 @@ func (f *file) index(wanted string, all bool) *index {
 				counts = nil
 			}
 		case lineComment:
-			x.findings.differ(it.number, python(), "refuse a file that is not UTF-8, in a comment too")
+			x.findings.differ(it.number, python(), "a comment that is not UTF-8"+unreadable)
 		case lineEnd, lineContinuation, lineSubProperty:
 		}
+		s.settings = counts != nil
 	}
+	x.hideBareDefault()
 	if all {
 		slices.SortFunc(x.sections, x.compare)
 	}
-	x.hideBareDefault()
 	return x
-}
-
-// bom tells what other tools make of a byte-order mark.
-func (x *index) bom() {
-	x.findings.differ(1, python(), "refuse a file with a byte-order mark")
-	if first := trim(x.data[:min(len(x.data), 64)]); len(first) > 0 && first[0] == '[' {
-		x.findings.differ(1, tools(toolGo), "loses the section below a byte-order mark")
-	}
 }
 
 // scanner starts at a section; the zero one is the whole file.
@@ -92,6 +89,12 @@ func (f *file) scanner(s section) scanner {
 
 // header keeps a wanted section, and gives the tally of any other.
 func (x *index) header(it *item) *tally {
+	if len(it.key) == 0 { // It is not kept: a file may have five million of them.
+		if bytes.HasPrefix(it.text, []byte("[]")) {
+			x.findings.differ(it.number, python(), "an empty section header"+unreadable)
+		}
+		return &x.ignored
+	}
 	name, bare := profileName(x.Kind, it.key)
 	s := section{start: uint32(it.start), line: uint32(it.number), profile: name != nil, bare: bare}
 	if name == nil {
@@ -167,8 +170,8 @@ func comparePlaces(profileA bool, nameA []byte, profileB bool, nameB []byte) int
 	return 1
 }
 
-// hideBareDefault drops every [default] of the config file if there is a
-// [profile default] (R16).
+// hideBareDefault makes every [default] of the config file a section that is no
+// profile if there is a [profile default] (R16).
 func (x *index) hideBareDefault() {
 	first := slices.IndexFunc(x.sections, func(s section) bool { return s.bare })
 	prefixed := func(s section) bool {
@@ -180,7 +183,12 @@ func (x *index) hideBareDefault() {
 	x.findings.warn(CodeDefaultTwice, int(x.sections[first].line),
 		"[default] does not count, as there is a [profile default]; its settings have no effect")
 	x.lastDefault()
-	x.sections = slices.DeleteFunc(x.sections, func(s section) bool { return s.bare })
+	if !x.all {
+		x.sections = slices.DeleteFunc(x.sections, func(s section) bool { return s.bare })
+	}
+	for i, s := range x.sections {
+		x.sections[i].profile = s.profile && !s.bare
+	}
 }
 
 // lastDefault tells of a [default] behind the last [profile default].
@@ -192,7 +200,7 @@ func (x *index) lastDefault() {
 		}
 	}
 	if last.bare {
-		x.findings.differ(int(last.line), python(), "take the last of [default] and [profile default]")
+		x.findings.differ(int(last.line), python(), "of [default] and [profile default] the last one counts")
 	}
 }
 
@@ -247,17 +255,12 @@ func (t *tally) String() string {
 	return text
 }
 
-// walk visits the lines of a section, from its header up to the next header, which
-// is not visited: it is left in it for the caller, and the zero item at the end.
-func (f *file) walk(s section, visit func(it *item)) (next item) {
+// walk visits the lines of a section, from its header up to the next one.
+func (f *file) walk(s section, visit func(it *item)) {
 	lines, it := f.scanner(s), item{}
-	for lines.scan(&it) {
-		if it.text[0] == '[' && it.start != int(s.start) {
-			return it
-		}
+	for lines.scan(&it) && (it.text[0] != '[' || it.start == int(s.start)) {
 		visit(&it)
 	}
-	return it
 }
 
 // group is what both files have for one name: the sections of a profile, or of a
@@ -303,24 +306,28 @@ const more = "\n..."
 // errCanonical cannot happen, as canonical text is made to be read.
 var errCanonical = errors.New("config: ini.v1 does not read canonical text")
 
-// canonicalSection is the header of canonical text: one line KEY="value" for each
-// property, with a prefix so that no key is special to ini.v1, and the value a
-// quoted Go string so that no character of it is.
-const (
-	canonicalSection = "p"
-	canonicalKey     = "k:"
-)
+// canonicalKey begins each line of canonical text, k:KEY="value", so that no key is
+// special to ini.v1. The value is a quoted Go string, so that no character of it is.
+const canonicalKey = "k:"
 
 // appendCanonical writes one property.
 func appendCanonical(text []byte, key, value string) []byte {
-	if len(text) == 0 {
-		text = append(text, "["+canonicalSection+"]\n"...)
-	}
 	text = append(text, canonicalKey...)
 	text = append(text, key...)
-	text = append(text, '=')
-	text = strconv.AppendQuote(text, value)
-	return append(text, '\n')
+	text = append(text, '=', '"')
+	for i := range len(value) {
+		switch c := value[i]; c {
+		case '\n':
+			text = append(text, '\\', 'n')
+		case '\r':
+			text = append(text, '\\', 'r')
+		case '\\', '"':
+			text = append(text, '\\', c)
+		default: // strconv.AppendQuote would make four bytes of some characters.
+			text = append(text, c)
+		}
+	}
+	return append(text, '"', '\n')
 }
 
 // merge loads the canonical text of both files and gives what reads a value: of
@@ -338,12 +345,11 @@ func merge(config, credentials []byte) (func(key string) (string, bool), error) 
 		IgnoreInlineComment:     true,
 		PreserveSurroundedQuote: true,
 		KeyValueDelimiters:      "=",
-		ChildSectionDelimiter:   "\x00",
 	}, config, others...)
 	if err != nil {
 		return nil, errCanonical // Not err: its text may hold a value.
 	}
-	section := file.Section(canonicalSection)
+	section := file.Section(ini.DefaultSection)
 	return func(key string) (string, bool) {
 		if !section.HasKey(canonicalKey + key) {
 			return "", false

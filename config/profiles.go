@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"iter"
 	"slices"
 	"strings"
@@ -89,8 +90,8 @@ func (x *index) last(sections []section) []property {
 	var props []property
 	for _, s := range sections {
 		x.walk(s, func(it *item) {
-			if it.kind == lineProperty && !it.drop {
-				props = append(props, property{uint32(it.start), uint32(it.number), uint32(len(it.key))})
+			if it.kind == lineProperty && !it.drop() {
+				props = append(props, x.place(it))
 			}
 		})
 	}
@@ -164,7 +165,8 @@ func (x *index) value(p property) (value []byte, secret, group bool) {
 
 // block visits a property and the lines that continue it.
 func (f *file) block(p property, visit func(it *item)) {
-	lines, it := f.scanner(section{start: p.start, line: p.line}), item{}
+	start := bytes.LastIndexByte(f.data[:p.key], '\n') + 1
+	lines, it := f.scanner(section{start: uint32(start), line: p.line}), item{}
 	lines.started = true
 	for first := true; lines.scan(&it); first = false {
 		if !first && it.kind != lineComment && (it.text[0] == '[' || it.depth <= lines.depth) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -49,9 +50,9 @@ type Layer struct {
 
 // setting is a row of the table of settings.
 type setting struct {
-	name      string   // In errors.
-	variables []string // The strongest first.
-	key       string   // In the shared files, or empty.
+	name      string    // In errors.
+	variables [2]string // The strongest first.
+	key       string    // In the shared files, or empty.
 	parse     parse
 	builtIn   string
 	option    string  // The option of code, without its With or WithDefault.
@@ -65,7 +66,7 @@ func (q Query) table() table {
 	over, def := q.Override, q.Default
 	return table{
 		profile: setting{
-			name: "profile", variables: []string{envProfile, envDefaultProfile}, parse: parseName,
+			name: "profile", variables: [2]string{envProfile, envDefaultProfile}, parse: parseName,
 			builtIn: defaultProfile, option: "Profile", over: unlessEmpty(q.Profile),
 		},
 		behavior: setting{
@@ -73,11 +74,11 @@ func (q Query) table() table {
 			builtIn: string(BehaviorV21), option: "Behavior", over: (*string)(over.Behavior), def: (*string)(def.Behavior),
 		},
 		retryMode: setting{
-			name: keyRetryMode, variables: []string{envRetryMode}, key: keyRetryMode, parse: parseMode,
+			name: keyRetryMode, variables: [2]string{envRetryMode}, key: keyRetryMode, parse: parseMode,
 			builtIn: string(ModeStandard), option: "Mode", over: (*string)(over.Mode), def: (*string)(def.Mode),
 		},
 		maxAttempts: setting{
-			name: keyMaxAttempts, variables: []string{envMaxAttempts}, key: keyMaxAttempts, parse: parseMaxAttempts,
+			name: keyMaxAttempts, variables: [2]string{envMaxAttempts}, key: keyMaxAttempts, parse: parseMaxAttempts,
 			builtIn: "3", option: "MaxAttempts", over: decimal(over.MaxAttempts), def: decimal(def.MaxAttempts),
 		},
 	}
@@ -110,7 +111,7 @@ func Resolve(q Query) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, table := resolution{sources: q.Sources}, q.table()
+	r, table := resolution{sources: q.Sources, found: q.noEffect()}, q.table()
 	s := &Settings{Service: q.Service, Files: []FileStatus{files[0].FileStatus, files[1].FileStatus}}
 	if s.Profile, err = choose(&r, table.profile, asText[string]); err != nil {
 		return nil, err
@@ -125,6 +126,7 @@ func Resolve(q Query) (*Settings, error) {
 	if r.inFiles, err = inFiles(both); err != nil {
 		return nil, err
 	}
+	r.files, r.found = both, append(r.found, found...)
 	if s.Behavior, err = choose(&r, table.behavior, asText[Behavior]); err != nil {
 		return nil, err
 	}
@@ -137,11 +139,10 @@ func Resolve(q Query) (*Settings, error) {
 	if s.MaxAttempts, err = choose(&r, table.maxAttempts, strconv.Atoi); err != nil {
 		return nil, err
 	}
-	s.Diagnostics = append(q.noEffect(), found...)
 	for _, x := range both {
-		s.Diagnostics = append(s.Diagnostics, x.findings.list()...)
+		r.found = append(r.found, x.findings.list()...)
 	}
-	s.Diagnostics = append(s.Diagnostics, r.found...)
+	s.Diagnostics = r.found
 	return s, nil
 }
 
@@ -150,9 +151,8 @@ func asText[T ~string](plain string) (T, error) { return T(plain), nil }
 // inFiles gives the values that both files have for the wanted profile, the
 // strongest first. Of each setting ini.v1 decides the first.
 func inFiles(files [2]*index) ([]Candidate, error) {
-	config := files[0].examine(files[0].wanted, files[0].sections)
-	credentials := files[1].examine(files[1].wanted, files[1].sections)
-	files[0].shadowed(config, credentials)
+	credentials := files[1].examine(files[1].wanted, files[1].sections, nil)
+	config := files[0].examine(files[0].wanted, files[0].sections, credentials)
 	for _, x := range files {
 		x.unusedSettings()
 	}
@@ -177,8 +177,8 @@ func inFiles(files [2]*index) ([]Candidate, error) {
 // canonical writes the values of one file, of which the last one stands first.
 func canonical(given []Candidate) []byte {
 	var text []byte
-	for i := len(given) - 1; i >= 0; i-- {
-		text = appendCanonical(text, given[i].Origin.Key, given[i].Raw)
+	for _, c := range slices.Backward(given) {
+		text = appendCanonical(text, c.Origin.Key, c.Raw)
 	}
 	return text
 }
@@ -194,8 +194,21 @@ func (x *index) unusedSettings() {
 // resolution is where settings are chosen.
 type resolution struct {
 	sources Sources
+	files   [2]*index
 	inFiles []Candidate
 	found   []Diagnostic
+}
+
+// note keeps the finding about a value, with those about its file if it has one.
+func (r *resolution) note(c Candidate, d Diagnostic) {
+	switch c.Origin.Kind {
+	case OriginSharedConfig:
+		r.files[0].findings.add(d)
+	case OriginSharedCredentials:
+		r.files[1].findings.add(d)
+	default:
+		r.found = append(r.found, d)
+	}
 }
 
 // candidates lists the values of a setting, the strongest first.
@@ -205,6 +218,9 @@ func (r *resolution) candidates(s setting) []Candidate {
 		given = append(given, Candidate{Raw: *s.over, Origin: Origin{Kind: OriginOption, Name: "With" + s.option}})
 	}
 	for _, name := range s.variables {
+		if name == "" {
+			continue
+		}
 		// A retry setting of whitespace alone is unset; the name of a profile is used as it is.
 		value, ok := r.sources.env(name)
 		if ok && (s.key == "" || strings.TrimFunc(value, unicode.IsSpace) != "") {
@@ -234,14 +250,14 @@ func choose[T any](r *resolution, s setting, convert func(plain string) (T, erro
 			c.Valid = err == nil
 			chosen.Overridden = append(chosen.Overridden, c)
 			if err != nil {
-				r.found = append(r.found, c.invalidLoser(err))
+				r.note(c, c.invalidLoser(err))
 			}
 		case err != nil:
 			return chosen, &ValueError{Origin: c.Origin, Key: s.name, Raw: c.Raw, Err: err}
 		default:
 			winner, chosen.Raw, chosen.Origin = plain, c.Raw, c.Origin
 			if note != "" {
-				r.found = append(r.found, c.finding(SeverityWarning, CodeMappedMode, note))
+				r.note(c, c.finding(SeverityWarning, CodeMappedMode, note))
 			}
 		}
 	}

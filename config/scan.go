@@ -12,32 +12,38 @@ type lineKind uint8
 const (
 	lineEnd          lineKind = iota // There are no more lines.
 	lineHeader                       // A section header; item.key is the name of the section.
-	lineProperty                     // A property; item.drop if its key is no identifier (R11).
+	lineProperty                     // A property; item.drop tells if its key is no identifier (R11).
 	lineContinuation                 // More of the value above (R13); item.value is the line.
 	lineSubProperty                  // A property of the property above (R14).
 	lineMalformed                    // A line that is skipped (R08); item.msg says what was expected.
 	lineComment                      // A comment that is not UTF-8; no other comment is returned.
 )
 
-// item is one line. Its slices are parts of the file.
+// item is one line. Its slices are parts of the file. Members that its kind does
+// not mention may be those of an earlier line.
 type item struct {
-	kind       lineKind
-	drop       bool // A property that is dropped with all lines that continue it.
-	comment    bool // A comment behind the property was cut off (R10).
-	sign       byte // '=' or ':' of a property or sub-property.
-	depth      int  // Spaces and tabs before the text.
-	start      int  // Where the line begins in the data.
-	number     int  // The number of the line, from 1.
-	text       []byte
-	key, value []byte
-	msg        string // What was expected in place of a malformed line.
+	kind    lineKind
+	comment bool // A comment behind the property was cut off (R10).
+	nested  bool // The header is indented deeper than the property above.
+	sign    byte // '=' or ':' of a property or sub-property.
+	depth   int  // Spaces and tabs before the text.
+	start   int  // Where the line begins in the data.
+	number  int  // The number of the line, from 1.
+	text    []byte
+	key     []byte // Of a header, a property and a sub-property.
+	value   []byte // Of a property, a sub-property and a continuation.
+	msg     string // What was expected in place of a malformed line.
 }
+
+// drop reports whether a property is dropped with all lines that continue it (R11).
+func (it *item) drop() bool { return !isIdentifier(it.key) }
 
 // above is the property that a deeper line continues, as rule R13 knows it.
 type above uint8
 
 const (
 	aboveNothing   above = iota // A header or the start of the file.
+	aboveProperty               // A property; the first deeper line finds out of which kind.
 	aboveValue                  // A property with a value.
 	aboveGroup                  // A property with an empty value: sub-properties follow.
 	aboveDropped                // A dropped property.
@@ -54,35 +60,46 @@ type scanner struct {
 	valid    bool // The whole data is UTF-8.
 	comments bool // There may be a # or ; somewhere in the data.
 
+	brief    bool // Most properties are passed over, and are only checked;
+	settings bool // but retry settings are not.
+
 	started bool // A line that begins with [ has been seen.
 	above   above
 	depth   int // The indentation of the property above.
+	start   int // Where the property above begins.
 }
 
 // scan goes to the next line that counts and writes it to it. The caller keeps
-// one item for the whole pass, since copying one for each line costs a quarter of
-// the time of the pass.
+// one item for the whole pass, since a new one for each line costs a quarter of the
+// time of the pass.
 func (s *scanner) scan(it *item) bool {
 	for s.next < len(s.data) {
-		start := s.next
+		it.start = s.next
 		line := s.cutLine()
+		if s.brief && s.isUsual(line) {
+			s.above, s.depth, s.start = aboveProperty, 0, it.start
+			continue
+		}
 		depth := 0
 		for depth < len(line) && isBlank(line[depth]) {
 			depth++
 		}
 		text := trim(line[depth:])
-		if len(text) == 0 || (text[0] == '#' || text[0] == ';') && s.isUTF8(text) {
+		if len(text) == 0 {
 			continue
 		}
-		*it = item{start: start, number: s.number, depth: depth, text: text}
-		switch {
-		case text[0] == '#' || text[0] == ';':
+		it.number, it.depth, it.text = s.number, depth, text
+		switch first := text[0]; {
+		case first == '#' || first == ';':
+			if s.isUTF8(text) {
+				continue
+			}
 			it.kind = lineComment
-		case text[0] == '[':
+		case first == '[':
 			s.header(it)
 		case !s.started:
 			it.malformed("expected a section header such as [default] before the first property")
-		case s.above != aboveNothing && depth > s.depth:
+		case depth > s.depth && s.above != aboveNothing:
 			if !s.deeper(it) {
 				continue
 			}
@@ -93,6 +110,23 @@ func (s *scanner) scan(it *item) bool {
 	}
 	*it = item{number: s.number}
 	return false
+}
+
+// isUsual reports whether a line is of a form that most lines have: a property that
+// begins with a letter, and that is certainly well formed. The pass over a large file
+// spends most of its time on those.
+func (s *scanner) isUsual(line []byte) bool {
+	if len(line) < 3 || !s.valid || !s.started {
+		return false
+	}
+	switch first := line[0] | 0x20; {
+	case first < 'a' || first > 'z':
+		return false
+	case s.settings && (first == keyRetryMode[0] && line[2]|0x20 == keyRetryMode[2] ||
+		first == keyMaxAttempts[0] && line[2]|0x20 == keyMaxAttempts[2]):
+		return false
+	}
+	return bytes.IndexByte(line, '=') > 0 && (!s.comments || !bytes.ContainsAny(line, "#;"))
 }
 
 // cutLine takes the next line off, without its end: LF, or CR and LF; at the end
@@ -114,6 +148,7 @@ func (s *scanner) cutLine() []byte {
 
 // header reads a section header (R05). A malformed one ends the section above too.
 func (s *scanner) header(it *item) {
+	it.nested = s.above != aboveNothing && it.depth > s.depth
 	s.started, s.above = true, aboveNothing
 	text := it.text
 	if s.comments {
@@ -131,8 +166,8 @@ func (s *scanner) header(it *item) {
 	}
 }
 
-// property reads a line that is a property of its own (R09 to R11). The next
-// lines continue it if they are deeper.
+// property reads a line that is a property of its own (R09, R10). The next lines
+// continue it if they are deeper.
 func (s *scanner) property(it *item) {
 	s.depth, s.above = it.depth, aboveMalformed
 	if !s.isUTF8(it.text) {
@@ -144,23 +179,17 @@ func (s *scanner) property(it *item) {
 		text = withoutComment(text)
 	}
 	it.comment = len(text) < len(it.text)
-	if !it.split(text) {
-		return
-	}
-	it.kind, it.drop = lineProperty, !isIdentifier(it.key)
-	switch {
-	case it.drop:
-		s.above = aboveDropped
-	case len(it.value) > 0:
-		s.above = aboveValue
-	default:
-		s.above = aboveGroup
+	if it.split(text) {
+		it.kind, s.above, s.start = lineProperty, aboveProperty, it.start
 	}
 }
 
 // deeper reads a line that is deeper than the property above (R13, R14), and
 // reports whether it counts.
 func (s *scanner) deeper(it *item) bool {
+	if s.above == aboveProperty {
+		s.above = s.kindAbove()
+	}
 	switch {
 	case s.above == aboveMalformed:
 		return false
@@ -176,8 +205,21 @@ func (s *scanner) deeper(it *item) bool {
 	return true
 }
 
-// split splits a property at its first equals sign or, without one, at its first
-// colon (R09). It reports whether the line is well formed.
+// kindAbove reads the property above again.
+func (s *scanner) kindAbove() above {
+	line, it := scanner{data: s.data, next: s.start, valid: true, comments: s.comments, started: true}, item{}
+	line.scan(&it)
+	switch {
+	case it.drop():
+		return aboveDropped
+	case len(it.value) == 0:
+		return aboveGroup
+	}
+	return aboveValue
+}
+
+// split splits a trimmed property at its first equals sign or, without one, at its
+// first colon (R09). It reports whether the line is well formed.
 func (it *item) split(text []byte) bool {
 	i := bytes.IndexByte(text, '=')
 	if i < 0 {
@@ -188,7 +230,14 @@ func (it *item) split(text []byte) bool {
 		it.malformed("expected an '=' sign in a property")
 		return false
 	}
-	it.sign, it.key, it.value = text[i], trim(text[:i]), trim(text[i+1:])
+	before, after := i, i+1
+	if before > 0 && text[before-1] == ' ' {
+		before-- // The usual space is dropped here, without a call.
+	}
+	if after < len(text) && text[after] == ' ' {
+		after++
+	}
+	it.sign, it.key, it.value = text[i], trimRight(text[:before]), trimLeft(text[after:])
 	if len(it.key) == 0 {
 		it.malformed("the property did not have a name: expected a key before the '" + string(it.sign) + "' sign")
 		return false
@@ -214,24 +263,34 @@ func withoutComment(text []byte) []byte {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// trim drops whitespace (R03) at both ends. It runs several times a line, so the
-// usual cases come before the call.
-func trim(b []byte) []byte {
-	for len(b) > 0 && isBlank(b[0]) {
-		b = b[1:]
-	}
-	for len(b) > 0 && isBlank(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	if len(b) > 0 && (isOdd(b[0]) || isOdd(b[len(b)-1])) {
-		return bytes.TrimFunc(b, unicode.IsSpace)
+// trim drops whitespace (R03) at both ends.
+func trim(b []byte) []byte { return trimLeft(trimRight(b)) }
+
+// trimLeft and trimRight run several times a line, so that the usual case, in which
+// there is nothing to drop, is inlined.
+func trimLeft(b []byte) []byte {
+	if len(b) > 0 && maySpace(b[0]) {
+		return trimLeftSpaces(b)
 	}
 	return b
 }
 
-// isOdd reports whether c may be whitespace other than a space: a control
-// character, or a byte of a character beyond ASCII.
-func isOdd(c byte) bool { return c < ' ' || c >= utf8.RuneSelf }
+func trimRight(b []byte) []byte {
+	if len(b) > 0 && maySpace(b[len(b)-1]) {
+		return trimRightSpaces(b)
+	}
+	return b
+}
+
+//go:noinline
+func trimLeftSpaces(b []byte) []byte { return bytes.TrimLeftFunc(b, unicode.IsSpace) }
+
+//go:noinline
+func trimRightSpaces(b []byte) []byte { return bytes.TrimRightFunc(b, unicode.IsSpace) }
+
+// maySpace reports whether a character that begins or ends with c may be whitespace:
+// whether c is outside of '!' to 0x7F.
+func maySpace(c byte) bool { return c-'!' >= utf8.RuneSelf-'!' }
 
 // isIdentifier reports whether b may be a key: one or more of the characters
 // [A-Za-z0-9_/.%@:+-] (R11).

@@ -3,7 +3,6 @@ package config
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -318,7 +317,7 @@ func readLimited(r io.Reader, size int64) ([]byte, error) {
 // of the system's error, as it is said already.
 func notRead(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+		return fs.ErrNotExist
 	}
 	e := &UnreadableError{File: name, Err: err}
 	if inner, ok := errors.AsType[*fs.PathError](err); ok {

@@ -9,7 +9,8 @@ import (
 
 // The tools that a finding names, as measured in November 2026: aws-sdk-go-v2
 // config 1.33.15, botocore 1.43.11, AWS CLI 2.9.19 and the JavaScript SDK's
-// @smithy/shared-ini-file-loader 4.7.2.
+// @smithy/shared-ini-file-loader 4.7.2. docs/settings.md lists what each of them
+// makes of which line.
 const (
 	toolGo   = "aws-sdk-go-v2"
 	toolBoto = "botocore"
@@ -22,12 +23,16 @@ func tools(names ...string) []string { return names }
 // python is botocore and the AWS CLI, which read files with the same parser.
 func python() []string { return tools(toolBoto, toolCLI) }
 
+func allTools() []string { return tools(toolGo, toolBoto, toolCLI, toolJS) }
+
+const unreadable = " makes the whole file unreadable"
+
 // differ tells of a line because of which other tools refuse the file, miss the
-// profile, or read another retry setting.
-func (f *findings) differ(line int, names []string, does string) {
+// profile or take it for another, or read other retry settings.
+func (f *findings) differ(line int, names []string, how string) {
 	f.add(Diagnostic{
 		Severity: SeverityWarning, Code: CodeReadDifferently, Line: line, Tools: names,
-		Message: strings.Join(names, ", ") + " " + does,
+		Message: strings.Join(names, ", ") + ": " + how,
 	})
 }
 
@@ -35,214 +40,218 @@ func (f *findings) differ(line int, names []string, does string) {
 func merged(list []Diagnostic) []Diagnostic {
 	kept := list[:0]
 	for _, d := range list {
-		if n := len(kept); n > 0 && kept[n-1].Line == d.Line {
-			last := &kept[n-1]
-			last.Message += "; " + d.Message
-			last.Tools = slices.DeleteFunc(tools(toolGo, toolBoto, toolCLI, toolJS), func(name string) bool {
-				return !slices.Contains(last.Tools, name) && !slices.Contains(d.Tools, name)
-			})
+		n := len(kept)
+		if n == 0 || kept[n-1].Line != d.Line {
+			kept = append(kept, d)
 			continue
 		}
-		kept = append(kept, d)
+		last := &kept[n-1]
+		last.Message += "; " + d.Message
+		last.Tools = slices.DeleteFunc(allTools(), func(name string) bool {
+			return !slices.Contains(last.Tools, name) && !slices.Contains(d.Tools, name)
+		})
 	}
 	return kept
 }
 
-// reader follows what the other tools make of the lines of one section.
+// bom tells what other tools make of a byte-order mark.
+func (x *index) bom() {
+	x.findings.differ(1, python(), "the byte-order mark"+unreadable)
+	if line, _, _ := bytes.Cut(x.data, []byte("\n")); bytes.HasPrefix(trim(line), []byte("[")) {
+		x.findings.differ(1, tools(toolGo), "the section below the byte-order mark is lost")
+	}
+}
+
+// reader follows what other tools make of the lines of one section.
 type reader struct {
 	*findings
 	kind     FileKind
 	section  section
 	inherits bool // [DEFAULT], whose keys botocore gives to every profile.
-	property bool // There was a property.
-	depth    int  // Of the last property.
-	value    bool // It has a value, or is dropped.
-	openGo   bool // An indented property without a value, and no unindented one since.
-	openJS   bool // A property without a value, and no unindented one with a value since.
+	group    bool // There was a property without a value.
 }
 
 // line looks at one line; the header comes first.
 func (r *reader) line(it *item) {
-	if it.kind != lineHeader && bytes.IndexByte(it.text, '\r') >= 0 {
-		r.differ(it.number, python(), "end the line at the CR within it")
-	}
+	value := it.value
 	switch it.kind {
 	case lineHeader:
 		r.header(it)
+		return
 	case lineProperty:
-		r.own(it)
+		r.property(it)
 	case lineContinuation:
-		r.continued(it)
+		line := item{number: it.number}
+		if line.split(it.text) {
+			r.continuation(&line)
+		}
+		value = line.value
 	case lineSubProperty:
 		if it.sign == ':' {
-			r.differ(it.number, python(), "refuse a file with ':' in place of '=' in a sub-property")
+			r.differ(it.number, python(), "':' in place of '=' in a sub-property"+unreadable)
 		}
 	case lineEnd, lineMalformed, lineComment:
-	}
-	if it.kind != lineHeader && (string(it.value) == "'" || string(it.value) == `"`) {
-		r.differ(it.number, tools(toolGo), "crashes on a value of one quote")
-	}
-}
-
-// header looks at a section header: the line, and the name of a profile.
-func (r *reader) header(it *item) {
-	r.inherits = string(it.key) == "DEFAULT"
-	inner, comment := it.text[1:], []byte(nil)
-	if i := bytes.IndexAny(inner, "#;"); i >= 0 {
-		inner, comment = inner[:i], inner[i:]
-	}
-	closed := len(inner) - 1
-	inner = trim(inner)
-	glued := closed < len(inner)
-	inner = inner[:len(inner)-1]
-	switch {
-	case len(inner) == 0:
-		r.differ(it.number, python(), "refuse a file with an empty section header")
-	case comment != nil && glued:
-		r.differ(it.number, tools(toolJS), "misses a header that a comment touches")
-	}
-	if bytes.IndexByte(comment, ']') >= 0 {
-		r.differ(it.number, python(), "read the comment behind the header up to its last ']' as part of the name")
-	}
-	if string(it.key) == "__proto__" || string(it.key) == "profile __proto__" {
-		r.differ(it.number, tools(toolJS), "drops a file with this section")
-	}
-	if !r.section.profile {
 		return
 	}
-	if r.kind == KindConfig {
-		r.configName(it, inner)
-	} else {
-		r.credentialsName(it, inner)
+	if string(value) == "'" || string(value) == `"` {
+		r.differ(it.number, tools(toolGo), "a value of one quote ends in a crash")
+	}
+	if bytes.IndexByte(it.text, '\r') >= 0 {
+		r.differ(it.number, python(), "the line ends at the CR within it")
 	}
 }
 
-func (r *reader) configName(it *item, inner []byte) {
+// header looks at a section header.
+func (r *reader) header(it *item) {
+	text, comment := it.text, []byte(nil)
+	if i := bytes.IndexAny(text, "#;"); i >= 0 {
+		text, comment = trim(text[:i]), text[i:]
+		if len(text) == i {
+			r.differ(it.number, tools(toolJS), "a header that a comment touches does not count, so its lines belong to the section above")
+		}
+	}
+	if bytes.IndexByte(comment, ']') >= 0 {
+		r.differ(it.number, python(), "the name goes on up to the ']' in the comment")
+	}
+	inner := text[1 : len(text)-1]
+	r.inherits = string(inner) == "DEFAULT"
+	if string(inner) == "__proto__" || string(inner) == "profile __proto__" {
+		r.differ(it.number, tools(toolJS), "a section of this name"+unreadable)
+	}
+	switch {
+	case r.section.profile && r.kind == KindConfig:
+		r.configProfile(it, inner)
+	case r.section.profile:
+		r.credentialsProfile(it, inner)
+	case r.kind == KindConfig:
+		r.noProfile(it)
+	}
+}
+
+const blanksInBrackets = "the blanks inside the brackets are part of the name"
+
+func (r *reader) configProfile(it *item, inner []byte) {
 	if len(inner) > len(it.key) {
 		names := tools(toolJS)
-		if r.section.bare || !bytes.HasPrefix(inner, it.key) || len(bytes.Trim(inner[len(it.key):], " \t\r")) > 0 {
+		if r.section.bare || inner[0] != it.key[0] {
 			names = tools(toolBoto, toolCLI, toolJS)
 		}
-		r.differ(it.number, names, "read the whitespace inside the brackets as part of the name")
+		r.differ(it.number, names, blanksInBrackets)
 	}
-	rest, ok := cutWord(it.key, "profile")
-	if !ok {
+	rest, prefixed := cutWord(it.key, "profile")
+	if !prefixed {
 		return
 	}
 	name := trim(rest)
-	if len(rest) > len(name)+1 {
-		r.differ(it.number, tools(toolJS), "misses a profile with more than one blank before its name")
-	}
 	plain := unquoted(name)
 	if len(plain) < len(name) {
-		r.differ(it.number, tools(toolGo), "reads the quotes as part of the name")
+		r.differ(it.number, tools(toolGo), quotesInName)
 	} else if bytes.ContainsAny(name, " \t'\"\\") {
-		r.differ(it.number, python(), "read blanks, quotes and backslashes in a name as a shell does")
+		r.differ(it.number, python(), "the profile is not found, as blanks, quotes and backslashes in a name mean what they mean to a shell")
+	}
+	if len(rest) > len(name)+1 {
+		r.differ(it.number, tools(toolJS), "the profile is not found, as more than one blank stands before its name")
 	}
 	if !isIdentifier(plain) {
-		r.differ(it.number, tools(toolJS), "misses a profile with other characters than letters, digits and _/.%@:+- in its name")
+		r.differ(it.number, tools(toolJS), "the profile is not found, as its name has other characters than letters, digits and _/.%@:+-")
 	}
 }
 
-func (r *reader) credentialsName(it *item, inner []byte) {
+const quotesInName = "the quotes are part of the name"
+
+func (r *reader) credentialsProfile(it *item, inner []byte) {
 	if len(inner) > len(it.key) {
-		r.differ(it.number, tools(toolBoto, toolCLI, toolJS), "read the whitespace inside the brackets as part of the name")
+		r.differ(it.number, tools(toolBoto, toolCLI, toolJS), blanksInBrackets)
 	}
 	if r.inherits {
-		r.differ(it.number, python(), "give the keys of [DEFAULT] to every profile of the file")
+		r.differ(it.number, python(), "the section is no profile, and its keys count in every profile of the file")
 	}
 	if len(unquoted(it.key)) < len(it.key) {
-		r.differ(it.number, tools(toolGo, toolBoto, toolCLI, toolJS), "read the quotes as part of the name")
+		r.differ(it.number, allTools(), quotesInName)
 		return
 	}
-	word, rest, blank := bytes.Cut(it.key, []byte(" "))
-	if blank && isIdentifier(word) && isIdentifier(unquoted(rest)) {
-		r.differ(it.number, tools(toolJS), "misses a profile with a blank in its name")
+	if i := bytes.IndexAny(it.key, " \t"); i > 0 && isIdentifier(it.key[:i]) && isIdentifier(it.key[i+1:]) {
+		r.differ(it.number, tools(toolJS), "the profile is not found, as its name has a blank")
 	}
 	if bytes.Contains(it.key, []byte("  ")) || bytes.IndexByte(it.key, '\t') >= 0 {
-		r.differ(it.number, tools(toolGo), "reads several blanks in a name as one")
+		r.differ(it.number, tools(toolGo), "several blanks in the name, or a tab, are read as one space")
 	}
 }
 
-// own looks at a property.
-func (r *reader) own(it *item) {
+// noProfile looks for a section of the config file that other tools take for a
+// profile: [profiles x] and [profile.x].
+func (r *reader) noProfile(it *item) {
+	rest, ok := bytes.CutPrefix(it.key, []byte("profile"))
+	if ok && bytes.ContainsAny(rest, " \t") {
+		r.differ(it.number, python(), "the section is a profile, as its header begins with profile")
+	}
+	if ok && bytes.HasPrefix(rest, []byte(".")) {
+		r.differ(it.number, tools(toolJS), "the section is a profile, as its header begins with profile and a dot")
+	}
+}
+
+func (r *reader) property(it *item) {
 	if key := retryKey(it.key); key != "" && (r.section.profile || r.inherits) {
 		r.setting(it, key)
 	}
-	indented, empty := it.depth > 0, len(it.value) == 0 && !it.comment
-	r.openGo = indented && (r.openGo || empty)
-	r.openJS = indented && r.openJS || empty && it.sign == '='
-	r.property, r.depth, r.value = true, it.depth, len(it.value) > 0 || it.drop
+	r.group = r.group || len(it.value) == 0
 }
 
 // setting looks at a retry setting.
 func (r *reader) setting(it *item, key string) {
 	if r.inherits && r.kind == KindConfig {
-		r.differ(it.number, python(), "give the keys of [DEFAULT] to every profile of the file")
+		r.differ(it.number, python(), "a key of [DEFAULT] counts in every profile of the file")
 		return
 	}
 	if it.comment {
-		r.differ(it.number, python(), "read the comment as part of the value")
+		r.differ(it.number, python(), "the comment is part of the value")
 	}
 	if it.sign == ':' {
-		r.differ(it.number, tools(toolJS), "misses a property with ':' in place of '='")
+		r.differ(it.number, tools(toolJS), "a property with ':' in place of '=' does not count")
 	}
 	if string(it.key) != key {
-		r.differ(it.number, tools(toolJS), "misses a key that is not in lower case")
+		r.differ(it.number, tools(toolJS), "a key that is not in lower case does not count")
 	}
-	if it.depth > 0 && r.openGo {
-		r.differ(it.number, tools(toolGo), "reads an indented line as part of a property without a value further up")
-	}
-	if it.depth > 0 && r.openJS {
-		r.differ(it.number, tools(toolJS), "reads an indented line as part of a property without a value further up")
+	if it.depth > 0 && r.group {
+		r.differ(it.number, tools(toolGo, toolJS), "the indented line belongs to the property without a value further up")
 	}
 	value := string(it.value)
-	plain, note, err := parseMode(value)
-	switch {
-	case key == keyMaxAttempts:
-		r.octal(it)
-	case err != nil: // No tool accepts it.
+	if key == keyMaxAttempts {
+		r.octal(it.number, value)
+		return
+	}
+	switch plain, note, err := parseMode(value); {
+	case err != nil: // No tool knows it.
 	case note != "":
-		r.differ(it.number, tools(toolGo, toolBoto, toolCLI, toolJS), "refuse the mode "+quote(value)+" or follow it in a way of their own")
+		r.differ(it.number, allTools(), "the mode "+quote(value)+" is refused, or followed in another way")
 	case value != plain:
-		r.differ(it.number, tools(toolGo, toolBoto, toolCLI, toolJS), "know a mode in lower case only")
+		r.differ(it.number, allTools(), "a mode counts in lower case only")
 	}
 }
 
-// octal looks at a number with leading zeros, which Go's strconv.ParseInt reads as
-// octal in base 0.
-func (r *reader) octal(it *item) {
-	plain, _, err := parseMaxAttempts(string(it.value))
-	if err != nil || strings.TrimPrefix(string(it.value), "+")[0] != '0' {
+// octal looks at a number with leading zeros, which aws-sdk-go-v2 takes for octal.
+func (r *reader) octal(line int, value string) {
+	plain, _, err := parseMaxAttempts(value)
+	if err != nil || strings.TrimPrefix(value, "+")[0] != '0' {
 		return
 	}
-	if octal, err := strconv.ParseInt(string(it.value), 0, 64); err != nil {
-		r.differ(it.number, tools(toolGo), "refuses the number, as it is not an octal one")
-	} else if strconv.FormatInt(octal, 10) != plain {
-		r.differ(it.number, tools(toolGo), "reads an octal number: "+strconv.FormatInt(octal, 10))
+	switch octal, err := strconv.ParseInt(value, 0, 64); {
+	case err != nil:
+		r.differ(line, tools(toolGo), "the number is refused, as a leading 0 makes it octal")
+	case strconv.FormatInt(octal, 10) != plain:
+		r.differ(line, tools(toolGo), "the number is "+strconv.FormatInt(octal, 10)+", as a leading 0 makes it octal")
 	}
 }
 
-// continued looks at a line that continues a value.
-func (r *reader) continued(it *item) {
-	line := item{}
-	if !r.section.profile || !line.split(it.text) {
-		return
-	}
-	key := retryKey(line.key)
-	if key == "" {
+// continuation looks at a line that would be a property if it were less indented.
+func (r *reader) continuation(it *item) {
+	key := retryKey(it.key)
+	if key == "" || !r.section.profile {
 		return
 	}
 	names := tools(toolGo)
-	if line.sign == '=' && string(line.key) == key && len(line.value) > 0 {
+	if it.sign == '=' && string(it.key) == key && len(it.value) > 0 {
 		names = append(names, toolJS)
 	}
-	r.differ(it.number, names, "read a line that is indented deeper than a property with a value as a property of its own")
-}
-
-// indentedHeader looks at the header that ends a section.
-func (r *reader) indentedHeader(it *item) {
-	if r.property && it.depth > r.depth {
-		r.differ(it.number, python(), "read a header that is indented deeper than the property above as part of its value")
-	}
+	r.differ(it.number, names, "below a property with a value an indented line is a property of its own")
 }

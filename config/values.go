@@ -26,6 +26,14 @@ var (
 // 5, v2.1. The note says how a text was understood that stands for another one.
 type parse func(raw string) (plain, note string, err error)
 
+// parserOf is what reads the values of a key of the shared files.
+func parserOf(key string) parse {
+	if key == keyMaxAttempts {
+		return parseMaxAttempts
+	}
+	return parseMode
+}
+
 // parseMode reads a retry mode: surrounding whitespace is dropped and ASCII case
 // is ignored. The names legacy and adaptive_v2, which other AWS tools accept, are
 // standard and adaptive.

@@ -49,7 +49,7 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 	}
 	run := &call{system: sys, flags: *f, argument: argument}
 	switch err := act(ctx, run); {
-	case errors.Is(err, errBad):
+	case errors.Is(err, errBad), errors.Is(err, errUnwritten):
 		return exitBad
 	case err != nil:
 		run.fail(err)

@@ -14,8 +14,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -59,17 +59,36 @@ func commands() []command {
 	return []command{explainCommand(), lintCommand(), profilesCommand(), classifyCommand(), replayCommand(), versionCommand()}
 }
 
-// run runs a command. Its output is buffered, and an error of writing it is told at
-// the end.
+// run runs a command. An output that cannot be written is told at the end, whatever
+// the command made of it.
 func run(ctx context.Context, args []string, sys system) int {
-	out := bufio.NewWriter(sys.out)
+	out := &checked{to: sys.out}
 	sys.out = out
 	status := dispatch(ctx, args, sys)
-	if err := out.Flush(); err != nil {
-		fmt.Fprintf(sys.errs, "awsretry: the output cannot be written: %v\n", err)
+	if out.err != nil {
+		fmt.Fprintf(sys.errs, "awsretry: %v: %v\n", errUnwritten, out.err)
 		return exitBad
 	}
 	return status
+}
+
+// errUnwritten is the error of every write after the one that failed, and of that.
+var errUnwritten = errors.New("the output cannot be written")
+
+// checked remembers the first error of a writer.
+type checked struct {
+	to  io.Writer
+	err error
+}
+
+func (c *checked) Write(text []byte) (int, error) {
+	if c.err == nil {
+		_, c.err = c.to.Write(text)
+	}
+	if c.err != nil {
+		return 0, errUnwritten
+	}
+	return len(text), nil
 }
 
 func dispatch(ctx context.Context, args []string, sys system) int {

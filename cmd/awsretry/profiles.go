@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -35,27 +36,31 @@ func (c *call) profiles(showValues, strict bool) error {
 	for _, d := range found {
 		show(c.errs, "", d)
 	}
+	out := bufio.NewWriter(c.out)
 	if c.json {
-		return printProfiles(c.out, all)
+		if err := printProfiles(out, all); err != nil {
+			return err
+		}
+		return out.Flush()
 	}
 	separator := ""
 	for name, properties := range all {
-		fmt.Fprintf(c.out, "%s[%s]\n", separator, plain(name))
+		fmt.Fprintf(out, "%s[%s]\n", separator, plain(name))
 		separator = "\n"
 		for key, value := range properties {
 			lines := strings.Split(value, "\n")
 			for i, line := range lines {
 				lines[i] = plain(line)
 			}
-			fmt.Fprintln(c.out, strings.TrimRight(key+" = "+strings.Join(lines, "\n    "), " "))
+			fmt.Fprintln(out, strings.TrimRight(key+" = "+strings.Join(lines, "\n    "), " "))
 		}
 	}
-	return nil
+	return out.Flush()
 }
 
 // printProfiles writes {"profiles":{name:{key:value}}} piece by piece.
-func printProfiles(w io.Writer, all iter.Seq2[string, iter.Seq2[string, string]]) error {
-	_, _ = io.WriteString(w, `{"profiles":{`) // A buffer keeps its error.
+func printProfiles(w *bufio.Writer, all iter.Seq2[string, iter.Seq2[string, string]]) error {
+	_, _ = w.WriteString(`{"profiles":{`) // The buffer keeps an error.
 	separator := ""
 	for name, properties := range all {
 		if err := printStrings(w, separator, name, ":{"); err != nil {
@@ -69,9 +74,9 @@ func printProfiles(w io.Writer, all iter.Seq2[string, iter.Seq2[string, string]]
 			}
 			between = ","
 		}
-		_, _ = io.WriteString(w, "}")
+		_ = w.WriteByte('}')
 	}
-	_, err := io.WriteString(w, "}}\n")
+	_, err := w.WriteString("}}\n")
 	return err
 }
 

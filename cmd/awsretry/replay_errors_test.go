@@ -133,7 +133,7 @@ func TestReplayToAnOutputThatIsFull(t *testing.T) {
 	status := run(t.Context(), []string{"replay", "-"}, system{in: in, out: fullWriter{}, errs: &errs})
 
 	require.Equal(t, exitBad, status)
-	require.Equal(t, "awsretry replay: no space\n", errs.String())
+	require.Equal(t, "awsretry: the output cannot be written: no space\n", errs.String())
 }
 
 type fullWriter struct{}

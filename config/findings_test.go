@@ -1,0 +1,207 @@
+package config_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/config"
+)
+
+// coded keeps the findings of one code about one file.
+func coded(found []config.Diagnostic, file, code string) []config.Diagnostic {
+	return slices.DeleteFunc(slices.Clone(found), func(d config.Diagnostic) bool { return d.File != file || d.Code != code })
+}
+
+// numbered repeats a text with the numbers from 1 to n in it.
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i+1)
+	}
+	return b.String()
+}
+
+func TestFindingsOfOneCodeAreBounded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		code         string
+		lint         bool // Only lint looks at all profiles.
+		text         func(n int) string
+		credentials  string // Beside the config file.
+		first, every int    // The lines of the findings.
+	}{
+		{
+			code: config.CodeMalformedLine, first: 2, every: 1,
+			text: func(n int) string { return "[default]\n" + strings.Repeat("x\n", n) },
+		},
+		{
+			code: config.CodeReadDifferently, first: 2, every: 1,
+			text: func(n int) string { return "[default]\n" + strings.Repeat("# \xff\n", n) },
+		},
+		{
+			code: config.CodeMisspeltKey, first: 2, every: 1,
+			text: func(n int) string { return "[default]\n" + strings.Repeat("retry-mode = x\n", n) },
+		},
+		{
+			code: config.CodeIndentedKey, first: 3, every: 1,
+			text: func(n int) string { return "[default]\ns3 =\n" + strings.Repeat(" retry_mode = x\n", n) },
+		},
+		{
+			code: config.CodeDuplicateKey, first: 3, every: 1,
+			text: func(n int) string { return "[default]\n" + strings.Repeat("region = x\n", n+1) },
+		},
+		{
+			code: config.CodeDuplicateSection, first: 2, every: 1,
+			text: func(n int) string { return strings.Repeat("[default]\n", n+1) },
+		},
+		{
+			code: config.CodeShadowedKey, first: 2, every: 2, lint: true,
+			text:        func(n int) string { return numbered("[profile p%04d]\nmax_attempts = 3\n", n) },
+			credentials: numbered("[p%04d]\nmax_attempts = 3\n", 300),
+		},
+		{
+			code: config.CodeInvalidValue, first: 2, every: 2, lint: true,
+			text: func(n int) string { return numbered("[profile p%04d]\nmax_attempts = x\n", n) },
+		},
+		{
+			code: config.CodeMappedMode, first: 2, every: 2, lint: true,
+			text: func(n int) string { return numbered("[profile p%04d]\nretry_mode = legacy\n", n) },
+		},
+	} {
+		t.Run(c.code, func(t *testing.T) {
+			t.Parallel()
+			for n, counted := range map[int]string{
+				99: "", 100: "", 101: "and 1 more findings of this kind", 250: "and 150 more findings of this kind",
+			} {
+				found := lint(t, texts(c.text(n), c.credentials), false)
+				if !c.lint {
+					settings, err := config.Resolve(config.Query{Sources: texts(c.text(n), c.credentials)})
+					require.NoError(t, err)
+					require.Equal(t, coded(found, "/c", c.code), coded(settings.Diagnostics, "/c", c.code))
+				}
+				found = coded(found, "/c", c.code)
+				if counted != "" {
+					require.Len(t, found, 101)
+					last := found[100]
+					require.Equal(t, counted, last.Message)
+					require.Zero(t, last.Line)
+					require.Equal(t, found[0].Severity, last.Severity)
+					found = found[:100]
+				}
+				require.Len(t, found, min(n, 100))
+				for i, d := range found {
+					require.Equal(t, c.first+i*c.every, d.Line)
+				}
+			}
+		})
+	}
+}
+
+func TestEachFileHasItsOwnBound(t *testing.T) {
+	t.Parallel()
+	text := "[default]\n" + strings.Repeat("x\n", 120)
+	found := coded(lint(t, texts(text, text), false), "/k", config.CodeMalformedLine)
+	require.Len(t, found, 101)
+	require.Equal(t, "/k: warning: and 20 more findings of this kind [malformed-line]", found[100].String())
+	require.Len(t, lint(t, texts(text, text), false), 202)
+}
+
+func TestFindingsAboutValuesOfOneProfileAreBoundedAndCounted(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text    string
+		counted string // Of the findings invalid-value.
+	}{
+		"one setting":          {strings.Repeat("max_attempts = x\n", 250) + "max_attempts = 4\n", "and 150 more findings of this kind"},
+		"both settings":        {strings.Repeat("max_attempts = x\nretry_mode = x\n", 90) + "max_attempts = 4\nretry_mode = standard\n", "and 80 more findings of this kind"},
+		"fewer than the bound": {strings.Repeat("max_attempts = x\nretry_mode = x\n", 50) + "max_attempts = 4\nretry_mode = standard\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			src := texts("[default]\n"+c.text, "")
+			settings, err := config.Resolve(config.Query{Sources: src})
+			require.NoError(t, err)
+			for _, found := range [][]config.Diagnostic{lint(t, src, false), settings.Diagnostics} {
+				found = coded(found, "/c", config.CodeInvalidValue)
+				if c.counted != "" {
+					require.Len(t, found, 101)
+					require.Equal(t, c.counted, found[100].Message)
+					require.Zero(t, found[100].Line)
+					continue
+				}
+				require.Len(t, found, 100)
+			}
+		})
+	}
+}
+
+func TestErrorAmongTheDroppedFindingsMakesTheCountAnError(t *testing.T) {
+	t.Parallel()
+	losers := numbered("[profile p%04d]\nmax_attempts = x\n", 150)
+	winners := numbered("[p%04d]\nmax_attempts = 3\n", 150)
+	for _, c := range []struct {
+		name, config string
+		want         config.Severity
+	}{
+		{"warnings alone", losers, config.SeverityWarning},
+		{"an error behind the bound", losers + "[profile q]\nretry_mode = x\n", config.SeverityError},
+		{"an error within the bound", "[profile q]\nretry_mode = x\n" + losers, config.SeverityWarning},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			found := coded(lint(t, texts(c.config, winners), false), "/c", config.CodeInvalidValue)
+			require.Len(t, found, 101)
+			require.Equal(t, c.want, found[100].Severity)
+		})
+	}
+}
+
+func TestCountOfMalformedLinesIsAnErrorInStrictReading(t *testing.T) {
+	t.Parallel()
+	found := lint(t, texts("", strings.Repeat("x\n", 103)), true)
+	require.Len(t, found, 101)
+	for _, d := range found {
+		require.Equal(t, config.CodeParseError, d.Code)
+		require.Equal(t, config.SeverityError, d.Severity)
+	}
+	require.Equal(t, "/k: error: and 3 more findings of this kind [parse-error]", found[100].String())
+}
+
+func TestFindingsAboutOneLineAreOneInTheCountToo(t *testing.T) {
+	t.Parallel()
+	for name, line := range map[string]string{
+		"two tools":         "MAX_ATTEMPTS = 10\n",
+		"several reasons":   "max_attempts : 010 # c\n",
+		"and the line's CR": "MAX_ATTEMPTS : 010\r1 # c\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := "[default]\n" + strings.Repeat(line, 1000)
+			found := coded(lint(t, texts(text, ""), false), "/c", config.CodeReadDifferently)
+			require.Len(t, found, 101)
+			require.Equal(t, "and 900 more findings of this kind", found[100].Message)
+		})
+	}
+}
+
+func TestFindingsComeByFileThenLineWithTheCountsLast(t *testing.T) {
+	t.Parallel()
+	text := "[default]\nretry-mode = x\n" + strings.Repeat("x\n", 101) + "max-attempts = 3\n"
+	src := texts(text, "y\n")
+	src.LookupEnv = lookupIn(map[string]string{"AWS_NEW_RETRIES_2026": "true"})
+	settings, err := config.Resolve(config.Query{Sources: src})
+	require.NoError(t, err)
+	var told []string
+	for _, d := range settings.Diagnostics {
+		if d.Code != config.CodeMalformedLine || d.Line == 0 || d.File == "/k" {
+			told = append(told, fmt.Sprintf("%s:%d %s", d.File, d.Line, d.Code))
+		}
+	}
+	require.Equal(t, []string{
+		":0 no-effect", "/c:2 misspelt-key", "/c:104 misspelt-key", "/c:0 malformed-line", "/k:1 malformed-line",
+	}, told)
+}

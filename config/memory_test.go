@@ -1,0 +1,135 @@
+//go:build !race
+
+package config_test
+
+import (
+	"fmt"
+	"iter"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/config"
+)
+
+// measuredSize is the size of the files. What is needed grows with it evenly, so
+// that a small file shows as much as the largest one.
+const measuredSize = 1 << 18
+
+// hostile are files made to cost as much memory for each byte as they can.
+func hostile() iter.Seq2[string, []byte] {
+	repeated := func(head, unit string) []byte {
+		return []byte(head + strings.Repeat(unit, (measuredSize-len(head))/len(unit)))
+	}
+	counted := func(head, format string) []byte {
+		text := []byte(head)
+		for i := 0; len(text) < measuredSize; i++ {
+			text = fmt.Appendf(text, format, i)
+		}
+		return text
+	}
+	return func(yield func(string, []byte) bool) {
+		for _, f := range []struct {
+			name string
+			text []byte
+		}{
+			{"one key a million times", repeated("[default]\n", "max_attempts = 010\n")},
+			{"one bad value a million times", repeated("[default]\n", "retry_mode=x\n")},
+			{"short keys with a colon", repeated("[default]\n", "a:\n")},
+			{"short keys with both signs", repeated("[default]\n", "a:=\n")},
+			{"distinct keys", counted("[default]\n", "%x:\n")},
+			{"one section again and again", repeated("", "[a]\n")},
+			{"sections without a name", repeated("", "[]\n")},
+			{"distinct profiles", counted("", "[profile %04x]\n")},
+			{"distinct profiles of the credentials file", counted("", "[%04x]\n")},
+			{"distinct profiles with a setting", counted("", "[%04x]\nmax_attempts=0\n")},
+			{"one value of many lines", repeated("[default]\nmax_attempts = 1\n", " b\n")},
+			{"one value of control characters", repeated("[default]\nretry_mode = ", "\x01")},
+			{"sub-properties", repeated("[default]\ns3 =\n", " a=\n")},
+			{"malformed lines", repeated("[default]\n", "x\n")},
+			{"malformed headers", repeated("", "[\n")},
+			{"comments that are not UTF-8", repeated("", "#\xff\n")},
+			{"keys that look like a setting", repeated("[default]\n", "retries=\n")},
+		} {
+			if !yield(f.name, f.text) {
+				return
+			}
+		}
+	}
+}
+
+// Not parallel: it looks at the heap of the process.
+func TestMemoryIsBoundedByTheSizeOfTheFile(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	for name, text := range hostile() {
+		t.Run(name, func(t *testing.T) {
+			for kind, src := range map[string]config.Sources{
+				"config":      {ConfigFile: "/f", CredentialsFile: "/none"},
+				"credentials": {ConfigFile: "/none", CredentialsFile: "/f"},
+			} {
+				src.LookupEnv, src.FS = lookupIn(nil), fstest.MapFS{"f": {Data: text}}
+				for task, do := range map[string]func(){
+					"lint":    func() { _, _ = config.Lint(src, false) },
+					"resolve": func() { _, _ = config.Resolve(config.Query{Sources: src}) },
+					"a profile that is missing": func() {
+						_, err := config.Resolve(config.Query{Sources: src, Profile: "zzzz"})
+						require.Error(t, err)
+					},
+					"profiles": func() {
+						seq, _, err := config.Profiles(src, true, false)
+						require.NoError(t, err)
+						for _, values := range seq {
+							for range values {
+								continue
+							}
+						}
+					},
+				} {
+					peak := peakHeap(do)
+					require.Less(t, peak, uint64(20*len(text)), "%s of the %s file: %.1f times the file", task, kind, float64(peak)/float64(len(text)))
+				}
+			}
+		})
+	}
+}
+
+// peakHeap is how many bytes the heap grows by at most while something is done. A
+// goroutine looks at it as often as it can.
+func peakHeap(do func()) uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	runtime.GC()
+	metrics.Read(sample)
+	before, peak := sample[0].Value.Uint64(), uint64(0)
+	var done atomic.Bool
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		for !done.Load() {
+			metrics.Read(sample)
+			peak = max(peak, sample[0].Value.Uint64())
+			runtime.Gosched()
+		}
+	}()
+	do()
+	done.Store(true)
+	<-looked
+	return peak - min(peak, before)
+}
+
+func TestOneProfileAllocatesTheSameInAnyFile(t *testing.T) {
+	count := func(n int) float64 {
+		src := texts(manyProfiles(n), "[p5]\naws_access_key_id = x\n")
+		return testing.AllocsPerRun(2, func() {
+			settings, err := config.Resolve(config.Query{Sources: src, Profile: "p5"})
+			require.NoError(t, err)
+			require.Equal(t, 6, settings.MaxAttempts.Value)
+		})
+	}
+	require.InDelta(t, count(10), count(5000), 2)
+}

@@ -1,0 +1,169 @@
+package config_test
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/config"
+)
+
+func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
+	t.Parallel()
+	variable := func(name string) config.Origin { return config.Origin{Kind: config.OriginEnvironment, Name: name} }
+	lost := func(name, value string) config.Candidate {
+		return config.Candidate{Raw: value, Valid: true, Origin: variable(name)}
+	}
+	const beside = "warning: AWS_DEFAULT_PROFILE is set and has no effect: AWS_PROFILE wins; botocore alone reads AWS_DEFAULT_PROFILE first [no-effect]"
+	for _, c := range []struct {
+		name       string
+		env        map[string]string
+		option     string
+		want       string
+		origin     config.Origin
+		overridden []config.Candidate
+		found      []string
+	}{
+		{name: "nothing", want: "default", origin: config.Origin{Kind: config.OriginDefault}},
+		{name: "AWS_PROFILE", env: map[string]string{"AWS_PROFILE": "a"}, want: "a", origin: variable("AWS_PROFILE")},
+		{name: "AWS_DEFAULT_PROFILE", env: map[string]string{"AWS_DEFAULT_PROFILE": "b"}, want: "b", origin: variable("AWS_DEFAULT_PROFILE")},
+		{
+			name: "both", env: map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "b"},
+			want: "a", origin: variable("AWS_PROFILE"),
+			overridden: []config.Candidate{lost("AWS_DEFAULT_PROFILE", "b")}, found: []string{beside},
+		},
+		{
+			name: "the same in both", env: map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "a"},
+			want: "a", origin: variable("AWS_PROFILE"),
+			overridden: []config.Candidate{lost("AWS_DEFAULT_PROFILE", "a")}, found: []string{beside},
+		},
+		{
+			name: "empty AWS_PROFILE", env: map[string]string{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "b"},
+			want: "b", origin: variable("AWS_DEFAULT_PROFILE"),
+		},
+		{
+			name: "empty AWS_DEFAULT_PROFILE", env: map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": ""},
+			want: "a", origin: variable("AWS_PROFILE"),
+		},
+		{
+			name: "AWS_DEFAULT_PROFILE of whitespace", env: map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": " \t\u00a0"},
+			want: "a", origin: variable("AWS_PROFILE"),
+			overridden: []config.Candidate{lost("AWS_DEFAULT_PROFILE", " \t\u00a0")},
+		},
+		{
+			name: "whitespace is part of a name", env: map[string]string{"AWS_PROFILE": " c "},
+			want: " c ", origin: variable("AWS_PROFILE"),
+		},
+		{
+			name: "option", option: "b", env: map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "none"},
+			want: "b", origin: config.Origin{Kind: config.OriginOption, Name: "WithProfile"},
+			overridden: []config.Candidate{lost("AWS_PROFILE", "a"), lost("AWS_DEFAULT_PROFILE", "none")}, found: []string{beside},
+		},
+		{
+			name: "option above AWS_DEFAULT_PROFILE", option: "b", env: map[string]string{"AWS_DEFAULT_PROFILE": "a"},
+			want: "b", origin: config.Origin{Kind: config.OriginOption, Name: "WithProfile"},
+			overridden: []config.Candidate{lost("AWS_DEFAULT_PROFILE", "a")},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			src := texts("[profile a]\n[profile b]\n", "[' c ']\n")
+			src.LookupEnv = lookupIn(c.env)
+			settings, err := config.Resolve(config.Query{Sources: src, Profile: c.option})
+			require.NoError(t, err)
+			require.Equal(t, config.Setting[string]{
+				Value: c.want, Raw: c.want, Origin: c.origin, Overridden: append([]config.Candidate{}, c.overridden...),
+			}, settings.Profile)
+			require.Equal(t, append([]string{}, c.found...), lines(without(settings.Diagnostics)))
+		})
+	}
+}
+
+func TestNamedProfileMustExist(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"AWS_PROFILE", "AWS_DEFAULT_PROFILE"} {
+		for _, profile := range []string{"none", "default", " "} {
+			src := texts("[profile staging]\n", "")
+			src.LookupEnv = lookupIn(map[string]string{name: profile})
+			_, err := config.Resolve(config.Query{Sources: src})
+			missing, ok := errors.AsType[*config.ProfileNotFoundError](err)
+			require.True(t, ok, "%v", err)
+			require.Equal(t, profile, missing.Profile)
+			require.Equal(t, config.Origin{Kind: config.OriginEnvironment, Name: name}, missing.Origin)
+			require.EqualError(t, err, name+": profile "+strconv.Quote(profile)+" not found in /c or /k")
+		}
+	}
+	settings, err := config.Resolve(config.Query{Sources: texts("", "")})
+	require.NoError(t, err)
+	require.Equal(t, "default", settings.Profile.Value)
+}
+
+func TestVariablesThatDecideNothing(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"AWS_NEW_RETRIES_2026", "AWS_SDK_LOAD_CONFIG"} {
+		for value, warns := range map[string]bool{
+			"true": true, "false": true, "0": true, "1": true, "anything": true, " x ": true,
+			"": false, " ": false, "\t\u00a0": false,
+		} {
+			src := texts("", "")
+			src.LookupEnv = lookupIn(map[string]string{name: value})
+			settings, err := config.Resolve(config.Query{Sources: src})
+			require.NoError(t, err)
+			require.Equal(t, config.Setting[config.Behavior]{
+				Value: config.BehaviorV21, Raw: "v2.1", Origin: config.Origin{Kind: config.OriginDefault}, Overridden: []config.Candidate{},
+			}, settings.Behavior)
+			if !warns {
+				require.Empty(t, settings.Diagnostics, "%s=%q", name, value)
+				continue
+			}
+			require.Len(t, settings.Diagnostics, 1, "%s=%q", name, value)
+			require.Equal(t, config.CodeNoEffect, settings.Diagnostics[0].Code)
+			require.Contains(t, settings.Diagnostics[0].Message, name+" is set and has no effect")
+		}
+	}
+}
+
+func TestVariableOfWhitespaceIsUnset(t *testing.T) {
+	t.Parallel()
+	src := texts("[default]\nretry_mode = adaptive\nmax_attempts = 7\n", "")
+	src.LookupEnv = lookupIn(map[string]string{"AWS_RETRY_MODE": " \t", "AWS_MAX_ATTEMPTS": "\u00a0"})
+	settings, err := config.Resolve(config.Query{Sources: src})
+	require.NoError(t, err)
+	require.Equal(t, "/c:2: [default] retry_mode", settings.RetryMode.Origin.String())
+	require.Equal(t, "/c:3: [default] max_attempts", settings.MaxAttempts.Origin.String())
+	require.Empty(t, settings.RetryMode.Overridden)
+	require.Empty(t, settings.MaxAttempts.Overridden)
+}
+
+func TestOverriddenListsTheLastHundredValuesOfAFile(t *testing.T) {
+	t.Parallel()
+	text := func(header string) string {
+		return header + strings.Repeat("retry_mode = standard\n", 3) + strings.Repeat("max_attempts = 5\nMax_Attempts: 6\n", 500)
+	}
+	src := texts(text("[profile a]\n"), text("[a]\n"))
+	lastLines := func(candidates []config.Candidate) (all []int) {
+		for _, c := range candidates {
+			all = append(all, c.Origin.Line)
+		}
+		return all
+	}
+	down := func(from, to int) (all []int) {
+		for n := from; n >= to; n-- {
+			all = append(all, n)
+		}
+		return all
+	}
+	settings, err := config.Resolve(config.Query{Sources: src, Profile: "a"})
+	require.NoError(t, err)
+	require.Equal(t, "/k:1004: [a] max_attempts", settings.MaxAttempts.Origin.String())
+	require.Equal(t, append(down(1003, 905), down(1004, 905)...), lastLines(settings.MaxAttempts.Overridden))
+	require.Equal(t, []int{3, 2, 4, 3, 2}, lastLines(settings.RetryMode.Overridden))
+
+	src.LookupEnv = lookupIn(map[string]string{"AWS_MAX_ATTEMPTS": "2"})
+	settings, err = config.Resolve(config.Query{Sources: src, Profile: "a"})
+	require.NoError(t, err)
+	require.Equal(t, append(down(1004, 905), down(1004, 905)...), lastLines(settings.MaxAttempts.Overridden))
+}

@@ -1,0 +1,156 @@
+package config_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/config"
+)
+
+// secret stands in for what must not get out. It has the characters and the
+// length of a real one.
+const secret = "hUnTeR2/SeCrEt+EXAMPLEKEYwJalrXUtnFEMIK7=="
+
+// bareSecret is what is left of it if the equals signs are taken for something else.
+const bareSecret = "hUnTeR2/SeCrEt+EXAMPLEKEYwJalrXUtnFEMIK7"
+
+// tellAll gives every way to print a value.
+func tellAll(t *testing.T, values ...any) string {
+	t.Helper()
+	var b strings.Builder
+	for _, v := range values {
+		fmt.Fprintf(&b, "%v %+v %#v %s\n", v, v, v, v)
+		fmt.Fprintf(&b, "%x %d\n", v, v)
+		if data, err := json.Marshal(v); err == nil {
+			b.Write(data)
+		}
+	}
+	return b.String()
+}
+
+func requireNoSecret(t *testing.T, text string) {
+	t.Helper()
+	hex := fmt.Sprintf("%x", secret[:12])
+	decimals := strings.Trim(fmt.Sprintf("%d", []byte(secret[:12])), "[]")
+	for _, part := range []string{secret, bareSecret, secret[:12], hex, decimals} {
+		i := strings.Index(strings.ToLower(text), strings.ToLower(part))
+		require.Negative(t, i, "a secret is in ...%s", text[max(0, i-100):max(0, i)])
+	}
+}
+
+// everything gives what all functions say about two files, in default and in strict
+// reading, without the values and keys of profiles.
+func everything(src config.Sources, profile string) []any {
+	said := []any{}
+	three := 3
+	mode := config.ModeStandard
+	for _, strict := range []bool{false, true} {
+		found, err := config.Lint(src, strict)
+		said = append(said, found, err)
+		for _, layer := range []config.Layer{{}, {Mode: &mode}, {Mode: &mode, MaxAttempts: &three}} {
+			settings, err := config.Resolve(config.Query{Sources: src, Profile: profile, Override: layer, Strict: strict})
+			said = append(said, settings, err)
+		}
+		for _, show := range []bool{false, true} {
+			_, found, err = config.Profiles(src, show, strict)
+			said = append(said, found, err)
+		}
+	}
+	return said
+}
+
+func TestSecretsStayInGoodFiles(t *testing.T) {
+	t.Parallel()
+	text := strings.Join([]string{
+		"\uFEFF[default]", "aws_access_key_id = " + secret, "aws_secret_access_key = " + secret, "aws_session_token: " + secret,
+		"max_attempts = 4", "  aws_secret_access_key = " + secret, "# " + secret, "  " + secret, "# \xff" + secret,
+		"retry_mode =", "  x = " + secret, "retry-mode = " + secret, "password = " + secret, "region = x # " + secret,
+		"notes = " + secret, "  aws_secret_access_key = " + secret, "user = '", "more = a\r" + secret,
+		"[a] # ]" + secret, "max_attempts = 3", "max_attempts = 9 ", " " + secret, secret, secret, "s3 =", " token = " + secret,
+		"[profile x]", "RETRY_MODE : adaptive", "aws_secret_access_key = " + secret, secret, secret,
+		"[profile a] ; " + secret, "max_attempts = 010 # " + secret, "max_attempts = 5", "in valid = " + secret, " x = " + secret,
+	}, "\n")
+	src := texts(text, text)
+	src.LookupEnv = lookupIn(map[string]string{"AWS_SECRET_ACCESS_KEY": secret})
+	said := []any{src}
+	for _, name := range []string{"", "default", "a", "x", "missing"} {
+		said = append(said, everything(src, name)...)
+	}
+	src.FS = nil // The file system of the test holds the texts.
+	said[0] = src
+	requireNoSecret(t, tellAll(t, said...))
+}
+
+func TestSecretsStayInValuesOfProfiles(t *testing.T) {
+	t.Parallel()
+	src := texts("", strings.Join([]string{
+		"[default]", "AWS_Secret_Access_Key = " + secret, "aws_session_token: " + secret, "password = " + secret,
+		"notes = a", "  AWS_SESSION_TOKEN : " + secret, "  b", "s3 =", "  x = " + secret,
+	}, "\n"))
+	raw, err := config.RawProfiles(src)
+	require.NoError(t, err)
+	require.Equal(t, secret, raw["default"]["aws_secret_access_key"], "the test has no secrets to find")
+
+	shown := profiles(t, src, true)["default"]
+	require.Equal(t, secret, shown["password"], "a value that no rule hides")
+	delete(shown, "password")
+	requireNoSecret(t, tellAll(t, shown, profiles(t, src, false)))
+}
+
+func TestSecretsStayInBadFiles(t *testing.T) {
+	t.Parallel()
+	for name, bad := range map[string]string{
+		"alone":                           bareSecret,
+		"with its equals signs":           secret,
+		"before the first section":        secret + "\n[default]\n",
+		"value before the first section":  "aws_secret_access_key = " + secret,
+		"indented at the start":           " " + secret,
+		"line of a section":               "[default]\n" + bareSecret,
+		"indented line of a section":      "[default]\n " + bareSecret,
+		"without a key":                   "[default]\n= " + secret,
+		"colon without a key":             "[default]\n: " + bareSecret,
+		"key without a sign":              "[default]\naws_secret_access_key " + bareSecret,
+		"retry setting without a sign":    "[default]\nretry_mode " + bareSecret,
+		"likeness without a sign":         "[default]\nretry-mode\t" + bareSecret,
+		"sub-property without a sign":     "[default]\ns3 =\n " + bareSecret,
+		"sub-property without a key":      "[default]\ns3 =\n = " + secret,
+		"sub-property of a retry setting": "[default]\nretry_mode =\n retry_mode " + bareSecret,
+		"behind a header":                 "[default]" + secret,
+		"header with an equals sign":      "[default aws_secret_access_key = " + secret,
+		"behind a header and a blank":     "[default] " + secret + "\n",
+		"in the comment of a header":      "[default # " + secret + "]",
+		"value that is not UTF-8":         "[default]\na = \xff" + secret,
+		"retry value that is not UTF-8":   "[default]\nretry_mode = \xff" + secret,
+		"header that is not UTF-8":        "[default] \xff" + secret,
+		"continuation that is not UTF-8":  "[default]\nretry_mode = x\n \xff" + secret,
+		"below a malformed line":          "[default]\nx\n aws_secret_access_key = " + secret,
+		"commented out in place of a key": "[default]\nkey # = " + secret,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, src := range []config.Sources{texts(bad, ""), texts("", bad), texts(bad, bad)} {
+				_, _, err := config.Profiles(src, true, true)
+				require.Error(t, err)
+				requireNoSecret(t, tellAll(t, everything(src, "")...)+tellAll(t, everything(src, "default")...))
+				for _, values := range profiles(t, src, true) {
+					requireNoSecret(t, tellAll(t, values))
+				}
+			}
+		})
+	}
+}
+
+func TestNamesOfSecrets(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]bool{
+		"aws_secret_access_key": true, "AWS_ACCESS_KEY_ID": true, "aws_session_token": true, "x_security_token": true,
+		"client_secret": true, "sso_registration_Token_x": true,
+		"region": false, "password": false, "credential_process": false, "accesskey": false,
+	} {
+		require.Equal(t, want, config.IsSecret(key), key)
+	}
+}

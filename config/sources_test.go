@@ -1,0 +1,200 @@
+package config_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/config"
+)
+
+// texts are two files with these texts, /c and /k, and an empty environment.
+func texts(configText, credentialsText string) config.Sources {
+	return config.Sources{
+		ConfigFile: "/c", CredentialsFile: "/k", LookupEnv: lookupIn(nil), Platform: "linux",
+		FS: fstest.MapFS{"c": {Data: []byte(configText)}, "k": {Data: []byte(credentialsText)}},
+	}
+}
+
+// named is a config file that the environment names, and no credentials file.
+func named(path string) config.Sources {
+	return config.Sources{LookupEnv: lookupIn(map[string]string{
+		"AWS_CONFIG_FILE": path, "AWS_SHARED_CREDENTIALS_FILE": path + ".none",
+	})}
+}
+
+// withHome is a file system and an environment that knows the home directory only.
+func withHome(fsys fs.FS) config.Sources {
+	return config.Sources{FS: fsys, Platform: "linux", LookupEnv: lookupIn(map[string]string{"HOME": "/h"})}
+}
+
+// readers calls everything that reads the two files.
+func readers(src config.Sources) map[string]func(strict bool) error {
+	return map[string]func(strict bool) error{
+		"resolve": func(strict bool) error {
+			_, err := config.Resolve(config.Query{Sources: src, Strict: strict})
+			return err
+		},
+		"lint": func(strict bool) error {
+			_, err := config.Lint(src, strict)
+			return err
+		},
+		"profiles": func(strict bool) error {
+			_, _, err := config.Profiles(src, true, strict)
+			return err
+		},
+	}
+}
+
+// liar is a file system with one file, whose size is not what it says.
+type liar struct {
+	says    int64
+	content func() io.Reader
+}
+
+func (l liar) Open(string) (fs.File, error) { return liarFile{l, l.content()}, nil }
+
+type liarFile struct {
+	liar
+	io.Reader
+}
+
+func (l liarFile) Close() error               { return nil }
+func (l liarFile) Stat() (fs.FileInfo, error) { return l, nil }
+func (l liarFile) Name() string               { return "config" }
+func (l liarFile) Size() int64                { return l.says }
+func (l liarFile) Mode() fs.FileMode          { return 0o600 }
+func (l liarFile) ModTime() time.Time         { return time.Time{} }
+func (l liarFile) IsDir() bool                { return false }
+func (l liarFile) Sys() any                   { return nil }
+
+// readerFunc is a reader without a state.
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestFileThatChangesWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	text := "[default]\nmax_attempts = 7\n# " + strings.Repeat("x", 100_000) + "\nretry_mode = adaptive\n"
+	for says, name := range map[int64]string{
+		0: "grew from nothing", 10: "grew", int64(len(text)): "stayed", 1 << 20: "shrank",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			settings, err := config.Resolve(config.Query{Sources: withHome(liar{says, func() io.Reader { return strings.NewReader(text) }})})
+			require.NoError(t, err)
+			require.Equal(t, 7, settings.MaxAttempts.Value)
+			require.Equal(t, config.ModeAdaptive, settings.RetryMode.Value)
+		})
+	}
+}
+
+func TestFileThatGrowsForEverIsReadUpToTheLimit(t *testing.T) {
+	t.Parallel()
+	endless := readerFunc(func(p []byte) (int, error) {
+		for i := range p {
+			p[i] = '\n'
+		}
+		return len(p), nil
+	})
+	_, err := config.Resolve(config.Query{Sources: withHome(liar{10, func() io.Reader { return endless }})})
+	unreadable, ok := errors.AsType[*config.UnreadableError](err)
+	require.True(t, ok)
+	require.ErrorIs(t, err, config.ErrTooLarge)
+	require.EqualValues(t, config.MaxFileSize+1, unreadable.Size)
+}
+
+func TestLargeFileIsRefusedUnread(t *testing.T) {
+	t.Parallel()
+	sized := func(size int64) config.Sources {
+		path := filepath.Join(t.TempDir(), "config")
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Truncate(path, size))
+		return named(path)
+	}
+	untouched := readerFunc(func([]byte) (int, error) {
+		require.Fail(t, "the file is read")
+		return 0, io.EOF
+	})
+	for name, read := range readers(sized(50 << 20)) {
+		err := read(false)
+		require.ErrorIs(t, err, config.ErrTooLarge, name)
+		require.ErrorContains(t, err, "config: cannot be read: too large: at least 52428800 bytes, the limit is 16777216")
+	}
+	for name, read := range readers(withHome(liar{1 << 40, func() io.Reader { return untouched }})) {
+		require.ErrorIs(t, read(false), config.ErrTooLarge, name)
+	}
+	require.ErrorIs(t, readers(sized(config.MaxFileSize + 1))["resolve"](false), config.ErrTooLarge)
+	require.NoError(t, readers(sized(config.MaxFileSize))["resolve"](false))
+}
+
+func TestReadingThatFailsHalfWayLeavesTheFileEmpty(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("disk on fire")
+	half := func() io.Reader {
+		failing := readerFunc(func([]byte) (int, error) { return 0, broken })
+		return io.MultiReader(strings.NewReader("[default]\nmax_attempts = 9\nmax"), failing)
+	}
+	src := withHome(liar{10, half})
+	settings, err := config.Resolve(config.Query{Sources: src, Strict: true})
+	require.NoError(t, err)
+	require.Equal(t, config.StatusUnreadable, settings.Files[0].Status)
+	require.Equal(t, 3, settings.MaxAttempts.Value)
+	require.Contains(t, lines(settings.Diagnostics),
+		"/h/.aws/config: warning: the config file counts as empty: it cannot be read: disk on fire [unreadable-file]")
+
+	src.ConfigFile = "/config"
+	for name, read := range readers(src) {
+		require.ErrorIs(t, read(false), broken, name)
+	}
+}
+
+func TestLineOfAMegabyte(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<20)
+	settings, err := config.Resolve(config.Query{Sources: texts("[default]\nmax_attempts = 4\na = "+long+"\n"+long+" = b\n# "+long+"\n", "")})
+	require.NoError(t, err)
+	require.Equal(t, 4, settings.MaxAttempts.Value)
+
+	for _, bad := range []string{"[" + long, "[default]\n" + long, "[default]\nretry_mode" + long + "\n", " " + long} {
+		_, err := config.Resolve(config.Query{Sources: texts(bad, ""), Strict: true})
+		require.Error(t, err)
+		require.Less(t, len(err.Error()), 200)
+		found, err := config.Lint(texts(bad, ""), false)
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		require.Less(t, len(found[0].String()), 200)
+	}
+}
+
+func TestBackslashIsOrdinaryUnlessOnWindows(t *testing.T) {
+	t.Parallel()
+	for platform, want := range map[string]config.Status{"linux": config.StatusMissing, "windows": config.StatusLoaded} {
+		src := withHome(fstest.MapFS{"a/b": {}})
+		src.Platform, src.ConfigFile = platform, `a\b`
+		settings, err := config.Resolve(config.Query{Sources: src})
+		require.NoError(t, err)
+		require.Equal(t, want, settings.Files[0].Status)
+	}
+}
+
+func TestPathsInAFileSystem(t *testing.T) {
+	t.Parallel()
+	settings, err := config.Resolve(config.Query{Sources: config.Sources{
+		FS:       fstest.MapFS{"C:/me/.aws/config": {Data: []byte("[default]\n")}, "rel/keys": {Data: []byte("[default]\n")}},
+		Platform: "windows", CredentialsFile: "./rel//keys", LookupEnv: lookupIn(map[string]string{"HOME": `C:\me`}),
+	}})
+	require.NoError(t, err)
+	require.Equal(t, []config.FileStatus{
+		{Kind: config.KindConfig, Path: `C:\me\.aws\config`, Status: config.StatusLoaded},
+		{Kind: config.KindCredentials, Path: "./rel//keys", Status: config.StatusLoaded},
+	}, settings.Files)
+}

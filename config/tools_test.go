@@ -1,0 +1,336 @@
+package config_test
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/conformance"
+)
+
+// Sets of tools.
+const (
+	onlyGo = "aws-sdk-go-v2"
+	python = "botocore aws-cli"
+	onlyJS = "js"
+)
+
+// shared makes sources of two files, of which nil does not exist.
+func shared(configFile, credentials []byte, env map[string]string) config.Sources {
+	tree := fstest.MapFS{}
+	if configFile != nil {
+		tree["config"] = &fstest.MapFile{Data: configFile}
+	}
+	if credentials != nil {
+		tree["credentials"] = &fstest.MapFile{Data: credentials}
+	}
+	all := map[string]string{"AWS_CONFIG_FILE": "/config", "AWS_SHARED_CREDENTIALS_FILE": "/credentials"}
+	maps.Copy(all, env)
+	return config.Sources{FS: tree, LookupEnv: lookupIn(all)}
+}
+
+// readDifferently picks the findings of that code.
+func readDifferently(found []config.Diagnostic) []config.Diagnostic {
+	return slices.DeleteFunc(slices.Clone(found), func(d config.Diagnostic) bool { return d.Code != config.CodeReadDifferently })
+}
+
+// places gives findings as "line tools".
+func places(found []config.Diagnostic) []string {
+	texts := []string{}
+	for _, d := range readDifferently(found) {
+		texts = append(texts, strconv.Itoa(d.Line)+" "+strings.Join(d.Tools, " "))
+	}
+	return texts
+}
+
+func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
+	t.Parallel()
+	const all = onlyGo + " " + python + " " + onlyJS
+	for name, c := range map[string]struct {
+		config, credentials string
+		want                []string
+	}{
+		// Values.
+		"mode in mixed case":               {config: "[default]\nretry_mode = Adaptive\n", want: []string{"2 " + all}},
+		"mode in lower case":               {config: "[default]\nretry_mode = adaptive\n"},
+		"mode legacy":                      {config: "[default]\nretry_mode = legacy\n", want: []string{"2 " + all}},
+		"mode adaptive_v2":                 {credentials: "[default]\nretry_mode = adaptive_v2\n", want: []string{"2 " + all}},
+		"mode that no tool knows":          {config: "[default]\nretry_mode = foo\n"},
+		"octal number":                     {config: "[default]\nmax_attempts = 010\n", want: []string{"2 " + onlyGo}},
+		"octal number with a sign":         {config: "[default]\nmax_attempts = +010\n", want: []string{"2 " + onlyGo}},
+		"leading zero before an 8":         {config: "[default]\nmax_attempts = 08\n", want: []string{"2 " + onlyGo}},
+		"leading zeros that mean the same": {config: "[default]\nmax_attempts = 007\n"},
+		"number that is not accepted":      {config: "[default]\nmax_attempts = 0\n"},
+		"comment behind a mode":            {config: "[default]\nretry_mode = adaptive # c\n", want: []string{"2 " + python}},
+		"comment behind a number":          {config: "[default]\nmax_attempts = 5\t; c\n", want: []string{"2 " + python}},
+		"comment behind another value":     {config: "[default]\nregion = a # c\n"},
+		// Lines.
+		"key in upper case":                                      {config: "[default]\nMax_Attempts = 5\n", want: []string{"2 " + onlyJS}},
+		"colon":                                                  {config: "[default]\nmax_attempts: 5\n", want: []string{"2 " + onlyJS}},
+		"colon of another key":                                   {config: "[default]\nregion: a\n"},
+		"two reasons on one line":                                {config: "[default]\nmax_attempts: 5 # c\n", want: []string{"2 " + python + " " + onlyJS}},
+		"retry setting below a value":                            {config: "[default]\nregion = a\n  max_attempts = 5\n", want: []string{"3 " + onlyGo + " " + onlyJS}},
+		"retry setting with colon below one":                     {config: "[default]\nregion = a\n  max_attempts: 5\n", want: []string{"3 " + onlyGo}},
+		"retry setting in a block":                               {config: "[default]\ns3 =\n  max_attempts = 5\n"},
+		"indented one behind a block":                            {config: "[default]\n  s3 =\n    a = b\n  max_attempts = 5\n", want: []string{"4 " + onlyGo + " " + onlyJS}},
+		"indented one further below a block":                     {config: "[default]\n  s3 =\n  region = a\n  max_attempts = 5\n", want: []string{"4 " + onlyGo + " " + onlyJS}},
+		"one on the margin behind an indented block":             {config: "[default]\n  s3 =\n    a = b\nmax_attempts = 5\n"},
+		"retry setting below a value in a section of no profile": {config: "[plugins]\nregion = a\n  max_attempts = 5\n"},
+		"retry setting in a section of no profile":               {config: "[plugins]\nmax_attempts = 010\n"},
+		"one behind a block on the margin":                       {config: "[default]\ns3 =\n  a = b\nmax_attempts = 5\n"},
+		"one in an indented section":                             {config: "[default]\n  region = a\n  max_attempts = 5\n"},
+		"colon in a block":                                       {config: "[default]\ns3 =\n  a: b\n", want: []string{"3 " + python}},
+		"colon in a block of another section":                    {config: "[plugins]\ns3 =\n  a: b\n", want: []string{"3 " + python}},
+		"value of one single quote":                              {config: "[default]\nnote = '\n", want: []string{"2 " + onlyGo}},
+		"value of one double quote":                              {credentials: "[default]\nnote: \"\n", want: []string{"2 " + onlyGo}},
+		"one quote in a block":                                   {config: "[default]\ns3 =\n  a = '\n", want: []string{"3 " + onlyGo}},
+		"one quote in a continuation":                            {config: "[default]\nnote = a\n  b = '\n", want: []string{"3 " + onlyGo}},
+		"value of two quotes":                                    {config: "[default]\nnote = ''\n"},
+		"CR within a line":                                       {config: "[default]\nnote = a\rb\n", want: []string{"2 " + python}},
+		"CR at the end of a line":                                {config: "[default]\r\nnote = a\r\n"},
+		"key twice":                                              {config: "[default]\nregion = a\nRegion = b\n", want: []string{"3 " + python}},
+		"key that is no identifier twice":                        {config: "[default]\na b = 1\na b = 2\n", want: []string{"3 " + python}},
+		"key twice in a section of no profile":                   {config: "[plugins]\na = 1\na = 2\n", want: []string{"3 " + python}},
+		"key twice in a [default] of no effect":                  {config: "[default]\na = 1\na = 2\n[profile default]\nb = 1\n", want: []string{"3 " + python}},
+		"key in two profiles":                                    {config: "[default]\na = 1\n[profile dev]\na = 2\n"},
+		// Headers.
+		"section twice":                          {config: "[default]\na = 1\n[default] # c\nb = 1\n", want: []string{"3 " + python}},
+		"section of no profile twice":            {config: "[plugins]\n[plugins]\n", want: []string{"2 " + python}},
+		"section of no profile, two headers":     {config: "[plugins]\n[ plugins]\n"},
+		"[DEFAULT] twice":                        {config: "[DEFAULT]\na = 1\n[DEFAULT]\nb = 1\n"},
+		"one profile, two headers":               {config: "[profile dev]\na = 1\n[profile \"dev\"]\na = 2\n", want: []string{"3 " + onlyGo + " " + python}},
+		"[default] behind [profile default]":     {config: "[profile default]\na = 1\n[default]\nb = 1\n", want: []string{"3 " + python}},
+		"[default] before [profile default]":     {config: "[default]\na = 1\n[profile default]\nb = 1\n"},
+		"retry setting in [DEFAULT]":             {config: "[DEFAULT]\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"2 " + python}},
+		"other setting in [DEFAULT]":             {config: "[DEFAULT]\nregion = a\n[default]\na = 1\n"},
+		"[DEFAULT] in the credentials file":      {credentials: "[DEFAULT]\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"1 " + python}},
+		"quoted name":                            {config: "[profile \"dev\"]\n", want: []string{"1 " + onlyGo}},
+		"quoted name with a blank":               {config: "[profile 'my team']\n", want: []string{"1 " + onlyGo + " " + onlyJS}},
+		"name with a blank":                      {config: "[profile my team]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"name with a quote":                      {config: "[profile o'x]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"name with a backslash":                  {config: "[profile a\\b]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"name with a parenthesis":                {config: "[profile dev(eu)]\n", want: []string{"1 " + onlyJS}},
+		"name of all that is allowed":            {config: "[profile a-b@c+d.e%f:g/h_]\n", credentials: "[a-b@c+d.e%f:g/h_]\n"},
+		"name with an accent, in credentials":    {credentials: "[naïve]\n"},
+		"name with a blank, in credentials":      {credentials: "[my team]\n", want: []string{"1 " + onlyJS}},
+		"name with two blanks in a row":          {credentials: "[my  team]\n", want: []string{"1 " + onlyGo}},
+		"quoted name, in credentials":            {credentials: "['dev']\n", want: []string{"1 " + all}},
+		"two blanks before a name":               {config: "[profile  dev]\n", want: []string{"1 " + onlyJS}},
+		"tab before a name":                      {config: "[profile\tdev]\n"},
+		"blank behind the bracket":               {config: "[ default]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"blank before profile":                   {config: "[ profile dev]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"blank before the bracket":               {config: "[default ]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"the same of a named profile":            {config: "[profile dev ]\n", want: []string{"1 " + onlyJS}},
+		"the same in credentials":                {credentials: "[dev ]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"comment that touches a header":          {config: "[default]#c\n", want: []string{"1 " + onlyJS}},
+		"comment that does not":                  {config: "[default] ; c\n"},
+		"bracket in the comment":                 {config: "[default] # [1]\n", want: []string{"1 " + python}},
+		"empty header":                           {credentials: "[]\n", want: []string{"1 " + python}},
+		"header of a blank":                      {config: "[ ]\n"},
+		"header below a property":                {config: "[default]\na = 1\n  [profile dev]\n", want: []string{"3 " + python}},
+		"header below a header":                  {config: "[default]\n  [profile dev]\n"},
+		"header below a header below a property": {config: "[default]\na = 1\n[profile dev]\n  [profile x]\n"},
+		"header as deep as a property":           {config: "[default]\n  a = 1\n  [profile dev]\n"},
+		"header below a malformed one":           {config: "[default]\na = 1\n[\n  [profile dev]\n"},
+		"header [profiles x]":                    {config: "[profiles dev]\n", want: []string{"1 " + python}},
+		"header [profile.x]":                     {config: "[profile.dev]\n", want: []string{"1 " + onlyJS}},
+		"header [__proto__]":                     {config: "[profile __proto__]\n", credentials: "[__proto__]\n", want: []string{"1 " + onlyJS, "1 " + onlyJS}},
+		// Files.
+		"byte-order mark":                  {config: "\uFEFF[default]\na = 1\n", want: []string{"1 " + onlyGo + " " + python}},
+		"byte-order mark before a comment": {credentials: "\uFEFF# c\n[default]\n", want: []string{"1 " + python}},
+		"comment in Latin-1":               {config: "[default]\n# \xfc\n", want: []string{"2 " + python}},
+		"comment in UTF-8":                 {config: "[default]\n# ü\n"},
+		"both files set a key":             {config: "[default]\nmax_attempts = 5\n", credentials: "[default]\nmax_attempts = 7\n", want: []string{"2 " + onlyJS}},
+		"both files set it alike":          {config: "[default]\nmax_attempts = 5\n", credentials: "[default]\nmax_attempts = 5\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found, err := config.Lint(shared([]byte(c.config), []byte(c.credentials), nil), false)
+			require.NoError(t, err)
+			if c.want == nil {
+				c.want = []string{}
+			}
+			require.Equal(t, c.want, places(found), "%v", found)
+		})
+	}
+}
+
+func TestLintGivesAReasonForEachTool(t *testing.T) {
+	t.Parallel()
+	found, err := config.Lint(shared([]byte("[default]\nregion = secret-1\nMAX_ATTEMPTS: 010 # secret-2\nregion = secret-3\n"), nil, nil), false)
+	require.NoError(t, err)
+	texts := []string{}
+	for _, d := range readDifferently(found) {
+		texts = append(texts, d.String())
+	}
+	require.Equal(t, []string{
+		"/config:3: warning: botocore, aws-cli: the comment is part of the value; " +
+			"js: a property with ':' in place of '=' does not count; js: a key that is not in lower case does not count; " +
+			"aws-sdk-go-v2: the number is 8, as a leading 0 makes it octal [read-differently]",
+		"/config:4: warning: botocore, aws-cli: a key that stands twice in one section makes the whole file unreadable [read-differently]",
+	}, texts)
+}
+
+func TestResolveNamesToolsForTheProfileInUseOnly(t *testing.T) {
+	t.Parallel()
+	const file = "\uFEFF[profile dev]\nmax_attempts = 010\nnote = a\nnote = b\n[default]\nmax_attempts: 5\n# \xfc\n"
+	for profile, want := range map[string][]string{
+		"default": {"1 " + onlyGo + " " + python, "6 " + onlyJS, "7 " + python},
+		"dev":     {"1 " + onlyGo + " " + python, "2 " + onlyGo, "4 " + python, "7 " + python},
+	} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			settings, err := config.Resolve(config.Query{Sources: shared([]byte(file), nil, nil), Profile: profile})
+			require.NoError(t, err)
+			require.Equal(t, want, places(settings.Diagnostics))
+		})
+	}
+}
+
+// toolFile is a file as the cases of the tools have it.
+type toolFile struct {
+	Text   string `json:"text"`
+	Base64 []byte `json:"base64"`
+}
+
+func (f *toolFile) data() []byte {
+	switch {
+	case f == nil:
+		return nil
+	case f.Base64 != nil:
+		return f.Base64
+	}
+	return []byte(f.Text)
+}
+
+// toolFiles is what all these cases have in common.
+type toolFiles struct {
+	Config      *toolFile         `json:"config"`
+	Credentials *toolFile         `json:"credentials"`
+	Env         map[string]string `json:"env"`
+}
+
+func (f toolFiles) sources() config.Sources {
+	return shared(f.Config.data(), f.Credentials.data(), f.Env)
+}
+
+// toolsTable is a file of tools-table.json's form.
+type toolsTable struct {
+	Cases []struct {
+		toolFiles
+
+		Title  string            `json:"title"`
+		ReadAs map[string]string `json:"read_as"`
+	} `json:"cases"`
+}
+
+// toolsAgree is a file of tools-agree.json's form.
+type toolsAgree struct {
+	Cases []struct {
+		toolFiles
+
+		ID   string `json:"id"`
+		Want struct {
+			RetryMode   *string `json:"retry_mode"`
+			MaxAttempts *string `json:"max_attempts"`
+		} `json:"want"`
+	} `json:"cases"`
+}
+
+// given is the value of a setting, or nil if the built-in default counts.
+func given[T any](s config.Setting[T], text func(T) string) *string {
+	if s.Origin.Kind == config.OriginDefault {
+		return nil
+	}
+	return new(text(s.Value))
+}
+
+func modeText(m config.Mode) string { return string(m) }
+
+// readAs is MODE/ATTEMPTS, with - for one that is unset.
+func readAs(s *config.Settings) string {
+	parts := []string{"-", "-"}
+	for i, p := range []*string{given(s.RetryMode, modeText), given(s.MaxAttempts, strconv.Itoa)} {
+		if p != nil {
+			parts[i] = *p
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
+	t.Parallel()
+	names := map[string]string{"go": "aws-sdk-go-v2", "boto": "botocore", "cli2": "aws-cli", "js": "js"}
+	otherReasons := map[string]string{
+		"unknown mode in file, good env":      "aws-sdk-go-v2 looks at values that a variable overrides",
+		"source_profile with retry settings":  "aws-sdk-go-v2 misses the credentials of the other profile",
+		"AWS_DEFAULT_PROFILE":                 "about a variable",
+		"AWS_DEFAULT_PROFILE and AWS_PROFILE": "about a variable",
+		"AWS_PROFILE empty":                   "about a variable",
+		"AWS_RETRY_MODE empty":                "about a variable",
+		"AWS_MAX_ATTEMPTS blank":              "about a variable",
+		"AWS_MAX_ATTEMPTS empty":              "about a variable",
+		"AWS_RETRY_MODE Standard":             "about a variable",
+		"AWS_RETRY_MODE ' adaptive '":         "about a variable",
+		"AWS_MAX_ATTEMPTS ' 7 '":              "about a variable",
+	}
+	for source, file := range conformance.Load[toolsTable](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-table.json") {
+		for _, c := range file.Cases {
+			t.Run(source+"/"+c.Title, func(t *testing.T) {
+				t.Parallel()
+				found, err := config.Lint(c.sources(), false)
+				require.NoError(t, err)
+				settings, err := config.Resolve(config.Query{Sources: c.sources()})
+				if err != nil || hasCode(found, config.CodeMalformedLine) || otherReasons[c.Title] != "" {
+					return
+				}
+				differ, named := []string{}, []string{}
+				for tool, read := range c.ReadAs {
+					if read != readAs(settings) {
+						differ = append(differ, names[tool])
+					}
+				}
+				for _, d := range readDifferently(found) {
+					named = append(named, d.Tools...)
+				}
+				if source == "own" {
+					require.ElementsMatch(t, differ, named, "%v", found)
+				}
+				require.Subset(t, named, differ, "%v", found)
+			})
+		}
+	}
+}
+
+func TestResolveReadsWhatAllToolsRead(t *testing.T) {
+	t.Parallel()
+	for source, file := range conformance.Load[toolsAgree](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-agree.json") {
+		for _, c := range file.Cases {
+			t.Run(source+"/"+c.ID, func(t *testing.T) {
+				t.Parallel()
+				found, err := config.Lint(c.sources(), false)
+				require.NoError(t, err)
+				for _, strict := range []bool{false, true} {
+					if strict && hasCode(found, config.CodeMalformedLine) {
+						continue
+					}
+					settings, err := config.Resolve(config.Query{Sources: c.sources(), Strict: strict})
+					require.NoError(t, err)
+					require.Equal(t, c.Want.RetryMode, given(settings.RetryMode, modeText))
+					require.Equal(t, c.Want.MaxAttempts, given(settings.MaxAttempts, strconv.Itoa))
+				}
+			})
+		}
+	}
+}
+
+func hasCode(found []config.Diagnostic, code string) bool {
+	return slices.ContainsFunc(found, func(d config.Diagnostic) bool { return d.Code == code })
+}
