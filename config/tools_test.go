@@ -194,54 +194,9 @@ func TestResolveNamesToolsForTheProfileInUseOnly(t *testing.T) {
 	}
 }
 
-// toolFile is a file as the cases of the tools have it.
-type toolFile struct {
-	Text   string `json:"text"`
-	Base64 []byte `json:"base64"`
-}
-
-func (f *toolFile) data() []byte {
-	switch {
-	case f == nil:
-		return nil
-	case f.Base64 != nil:
-		return f.Base64
-	}
-	return []byte(f.Text)
-}
-
-// toolFiles is what all these cases have in common.
-type toolFiles struct {
-	Config      *toolFile         `json:"config"`
-	Credentials *toolFile         `json:"credentials"`
-	Env         map[string]string `json:"env"`
-}
-
-func (f toolFiles) sources() config.Sources {
-	return shared(f.Config.data(), f.Credentials.data(), f.Env)
-}
-
-// toolsTable is a file of tools-table.json's form.
-type toolsTable struct {
-	Cases []struct {
-		toolFiles
-
-		Title  string            `json:"title"`
-		ReadAs map[string]string `json:"read_as"`
-	} `json:"cases"`
-}
-
-// toolsAgree is a file of tools-agree.json's form.
-type toolsAgree struct {
-	Cases []struct {
-		toolFiles
-
-		ID   string `json:"id"`
-		Want struct {
-			RetryMode   *string `json:"retry_mode"`
-			MaxAttempts *string `json:"max_attempts"`
-		} `json:"want"`
-	} `json:"cases"`
+// toolSources makes sources of the files of a case.
+func toolSources(f conformance.ToolFiles) config.Sources {
+	return shared(f.Config.Data(), f.Credentials.Data(), f.Env)
 }
 
 // given is the value of a setting, or nil if the built-in default counts.
@@ -281,13 +236,13 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 		"AWS_RETRY_MODE ' adaptive '":         "about a variable",
 		"AWS_MAX_ATTEMPTS ' 7 '":              "about a variable",
 	}
-	for source, file := range conformance.Load[toolsTable](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-table.json") {
+	for source, file := range conformance.Load[conformance.ToolsTable](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-table.json") {
 		for _, c := range file.Cases {
 			t.Run(source+"/"+c.Title, func(t *testing.T) {
 				t.Parallel()
-				found, err := config.Lint(c.sources(), false)
+				found, err := config.Lint(toolSources(c.ToolFiles), false)
 				require.NoError(t, err)
-				settings, err := config.Resolve(config.Query{Sources: c.sources()})
+				settings, err := config.Resolve(config.Query{Sources: toolSources(c.ToolFiles)})
 				if err != nil || hasCode(found, config.CodeMalformedLine) || otherReasons[c.Title] != "" {
 					return
 				}
@@ -311,17 +266,17 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 
 func TestResolveReadsWhatAllToolsRead(t *testing.T) {
 	t.Parallel()
-	for source, file := range conformance.Load[toolsAgree](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-agree.json") {
+	for source, file := range conformance.Load[conformance.ToolsAgree](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-agree.json") {
 		for _, c := range file.Cases {
 			t.Run(source+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()
-				found, err := config.Lint(c.sources(), false)
+				found, err := config.Lint(toolSources(c.ToolFiles), false)
 				require.NoError(t, err)
 				for _, strict := range []bool{false, true} {
 					if strict && hasCode(found, config.CodeMalformedLine) {
 						continue
 					}
-					settings, err := config.Resolve(config.Query{Sources: c.sources(), Strict: strict})
+					settings, err := config.Resolve(config.Query{Sources: toolSources(c.ToolFiles), Strict: strict})
 					require.NoError(t, err)
 					require.Equal(t, c.Want.RetryMode, given(settings.RetryMode, modeText))
 					require.Equal(t, c.Want.MaxAttempts, given(settings.MaxAttempts, strconv.Itoa))
