@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,7 +100,7 @@ type findings struct {
 type kept struct {
 	code    string
 	list    []Diagnostic
-	dropped []int32  // The lines of the others.
+	dropped []uint64 // The lines of the others, a bit for each: a file may have millions.
 	worst   Severity // Of the others.
 }
 
@@ -130,7 +131,10 @@ func (k *kept) cut() {
 		if d.Severity == SeverityError {
 			k.worst = SeverityError
 		}
-		k.dropped = append(k.dropped, int32(d.Line))
+		if n := d.Line/64 + 1; n > len(k.dropped) {
+			k.dropped = append(k.dropped, make([]uint64, n-len(k.dropped))...)
+		}
+		k.dropped[d.Line/64] |= 1 << (d.Line % 64)
 		k.list[last] = Diagnostic{}
 		k.list = k.list[:last]
 	}
@@ -145,9 +149,11 @@ func (f *findings) list() []Diagnostic {
 		k := &f.codes[i]
 		k.cut()
 		all = append(all, k.list...)
-		slices.Sort(k.dropped)
-		k.dropped = slices.Compact(k.dropped)
-		if n := len(k.dropped); n > 0 {
+		n := 0
+		for _, lines := range k.dropped {
+			n += bits.OnesCount64(lines)
+		}
+		if n > 0 {
 			more = append(more, Diagnostic{
 				Severity: k.worst, Code: k.code, File: f.path,
 				Message: "and " + strconv.Itoa(n) + " more findings of this kind",

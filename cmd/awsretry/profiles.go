@@ -6,9 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/awsretry/awsretry/config"
 )
@@ -38,9 +39,7 @@ func (c *call) profiles(showValues, strict bool) error {
 	}
 	out := bufio.NewWriter(c.out)
 	if c.json {
-		if err := printProfiles(out, all); err != nil {
-			return err
-		}
+		printProfiles(out, all)
 		return out.Flush()
 	}
 	separator := ""
@@ -48,54 +47,85 @@ func (c *call) profiles(showValues, strict bool) error {
 		fmt.Fprintf(out, "%s[%s]\n", separator, plain(name))
 		separator = "\n"
 		for key, value := range properties {
-			lines := strings.Split(value, "\n")
-			for i, line := range lines {
-				lines[i] = plain(line)
-			}
-			fmt.Fprintln(out, strings.TrimRight(key+" = "+strings.Join(lines, "\n    "), " "))
+			printProperty(out, key, value)
 		}
 	}
 	return out.Flush()
 }
 
-// printProfiles writes {"profiles":{name:{key:value}}} piece by piece.
-func printProfiles(w *bufio.Writer, all iter.Seq2[string, iter.Seq2[string, string]]) error {
-	_, _ = w.WriteString(`{"profiles":{`) // The buffer keeps an error.
+// printProperty writes each line of a value that is not the first on an indented line
+// of its own.
+func printProperty(w *bufio.Writer, key, value string) {
+	_, _ = w.WriteString(key + " =") // The buffer keeps an error.
+	between := " "
+	for line := range strings.SplitSeq(value, "\n") {
+		if value != "" {
+			_, _ = w.WriteString(between)
+		}
+		between = "\n    "
+		if !strings.ContainsFunc(line, obeyed) {
+			_, _ = w.WriteString(line)
+			continue
+		}
+		_ = w.WriteByte('"')
+		for piece := range pieces(line) {
+			quoted := strconv.Quote(piece)
+			_, _ = w.WriteString(quoted[1 : len(quoted)-1])
+		}
+		_ = w.WriteByte('"')
+	}
+	_ = w.WriteByte('\n')
+}
+
+// printProfiles writes {"profiles":{name:{key:value}}}.
+func printProfiles(w *bufio.Writer, all iter.Seq2[string, iter.Seq2[string, string]]) {
+	_, _ = w.WriteString(`{"profiles":{`)
 	separator := ""
 	for name, properties := range all {
-		if err := printStrings(w, separator, name, ":{"); err != nil {
-			return err
-		}
+		_, _ = w.WriteString(separator)
 		separator = ","
+		printString(w, name)
+		_, _ = w.WriteString(":{")
 		between := ""
 		for key, value := range properties {
-			if err := printStrings(w, between, key, ":", value, ""); err != nil {
-				return err
-			}
+			_, _ = w.WriteString(between)
 			between = ","
+			printString(w, key)
+			_ = w.WriteByte(':')
+			printString(w, value)
 		}
 		_ = w.WriteByte('}')
 	}
-	_, err := w.WriteString("}}\n")
-	return err
+	_, _ = w.WriteString("}}\n")
 }
 
-// printStrings writes every second text as a JSON string, and those between as they
-// are.
-func printStrings(w io.Writer, texts ...string) error {
+// printString writes a JSON string.
+func printString(w *bufio.Writer, text string) {
+	_ = w.WriteByte('"')
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	for i, text := range texts {
-		if i%2 == 0 {
-			b.WriteString(text)
-			continue
-		}
-		if err := encoder.Encode(text); err != nil {
-			return err
-		}
-		b.Truncate(b.Len() - 1) // Encode ends each value with a newline.
+	for piece := range pieces(text) {
+		b.Reset()
+		_ = encoder.Encode(piece) // A string can always be encoded.
+		_, _ = w.Write(b.Bytes()[1 : b.Len()-2])
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	_ = w.WriteByte('"')
+}
+
+// pieces cuts a text between characters: quoted at once, one of 16 MiB may need six
+// times as much.
+func pieces(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for len(text) > 0 {
+			end := min(len(text), 4096)
+			for end < len(text) && !utf8.RuneStart(text[end]) {
+				end--
+			}
+			if !yield(text[:end]) {
+				return
+			}
+			text = text[end:]
+		}
+	}
 }
