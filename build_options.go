@@ -27,7 +27,7 @@ func building(change func(b *buildOptions)) Option {
 // WithConfig begins with the numbers of config instead of the defaults: costs,
 // delays, the size of the quota, the limits of adaptive mode. Retry mode,
 // behavior and service come from the settings all the same, and so does the
-// number of attempts unless nobody has set it. In standard mode only
+// number of attempts unless it was not set. In standard mode only
 // config.Standard matters.
 func WithConfig(config adaptive.Config) Option {
 	return building(func(b *buildOptions) { b.config = config })

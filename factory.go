@@ -52,7 +52,7 @@ func New(settings *Settings, opts ...Option) (Strategy, error) {
 	if settings.Service != "" {
 		built.Standard.Service = settings.Service
 	}
-	// A number that nobody has set is left to the strategy, where it may depend on
+	// A number that was not set is left to the strategy, where it may depend on
 	// the service of each operation.
 	builtIn := built.Standard.Behavior.MaxAttempts(settings.Service)
 	origin := settings.MaxAttempts.Origin

@@ -154,7 +154,7 @@ func TestNoHomeDirectory(t *testing.T) {
 	s, err = awsretry.Resolve(t.Context(), none...)
 	require.NoError(t, err)
 	require.Equal(t, 4, s.MaxAttempts.Value)
-	require.Equal(t, []string{config.CodeShadowedKey}, codes(s.Diagnostics))
+	require.Empty(t, s.Diagnostics)
 }
 
 func TestResolveReadsTheProcessByDefault(t *testing.T) {

@@ -101,8 +101,8 @@ func WithStrict() Option {
 	return setting(func(q *config.Query) { q.Strict = true })
 }
 
-// WithMode sets the retry mode, whatever environment and files say. A mode that
-// does not exist is an error.
+// WithMode sets the retry mode, whatever environment and files say. It is read as
+// AWS_RETRY_MODE is, and a mode that does not exist is an error.
 func WithMode(mode Mode) Option {
 	return setting(func(q *config.Query) { q.Override.Mode = &mode })
 }

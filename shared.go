@@ -9,9 +9,9 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Factory builds strategies that are shared on purpose: all who ask with the same
+// Factory builds strategies that are shared on purpose: all callers with the same
 // key get the same strategy, with one retry quota and one send rate for each scope,
-// and whoever asks with another key gets another. A program chooses the keys by
+// and a caller with another key gets another. A program chooses the keys by
 // what is to be shared: a service and region, a tenant, the whole process. Use
 // [NewFactory]; it is safe for concurrent use. Strategies are kept as long as the
 // factory is.
@@ -33,8 +33,8 @@ func NewFactory(settings *Settings, opts ...Option) (*Factory, error) {
 	return f, nil
 }
 
-// Strategy returns the strategy of the key, which it builds if nobody has asked for
-// it before. The key, which must not be empty, is in the strategy's snapshots.
+// Strategy returns the strategy of the key, which it builds on the
+// first call with that key. The key, which must not be empty, is in the strategy's snapshots.
 func (f *Factory) Strategy(key string) (Strategy, error) {
 	if key == "" {
 		return nil, errors.New("awsretry: the key of a shared strategy must not be empty")

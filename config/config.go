@@ -13,8 +13,8 @@
 // diagnostic names its place. Strict reading makes the first malformed line a
 // [*ParseError]. One pass over the bytes finds the sections of the wanted profile;
 // its settings are written out in a canonical form that gopkg.in/ini.v1 cannot
-// misread, and ini.v1 loads that text of both files: the credentials file over the
-// config file is its work.
+// misread, and ini.v1 loads that text of both files. What it says for a key is the
+// value that counts.
 //
 // # Secrets
 //
@@ -130,6 +130,8 @@ type Origin struct {
 	Line    int        `json:"line,omitempty"`    // From 1.
 	Profile string     `json:"profile,omitempty"` // The profile whose section it is in.
 	Key     string     `json:"key,omitempty"`     // The key in that section, in lower case.
+
+	prefixed bool // The section is [profile default].
 }
 
 // String names the place for people: "path:line: [profile x] key",
@@ -148,13 +150,13 @@ func (o Origin) String() string {
 		}
 		return "built-in default"
 	}
-	return "config"
+	return ""
 }
 
 // inFile is the section and the key, as the file in question writes them.
 func (o Origin) inFile() string {
 	header := "[" + o.Profile + "]"
-	if o.Kind == OriginSharedConfig && o.Profile != defaultProfile {
+	if o.Kind == OriginSharedConfig && (o.Profile != defaultProfile || o.prefixed) {
 		header = "[profile " + o.Profile + "]"
 	}
 	return shorten(header) + " " + o.Key

@@ -76,8 +76,8 @@ func (e *ProfileNotFoundError) Error() string {
 // ParseError reports a malformed line, which only strict reading refuses.
 //
 // Text is the beginning of the line where that cannot be a secret: a section
-// header up to its first equals sign, and the key of a line if that is a retry
-// setting or looks like one. It is empty for any other line, since a malformed
+// header up to its first equals sign or colon, and the key of a line if that is a
+// retry setting or looks like one. It is empty for any other line, since a malformed
 // line may be a key pasted on its own, in whole or up to the equals signs that end
 // it.
 type ParseError struct {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // property is a place where a key stands. Its key is read from the data again.
@@ -17,6 +18,7 @@ type examiner struct {
 	name     string
 	sections []section
 	above    []Candidate // What the stronger file has, the strongest first.
+	prefixed bool        // The section is [profile default].
 	props    []property
 
 	given   []Candidate // The retry settings, in the order of the file.
@@ -36,14 +38,15 @@ func (x *index) examine(name string, sections []section, above []Candidate) []Ca
 		if i > 0 {
 			e.again(s, first)
 		}
-		others := reader{findings: &x.findings, kind: x.Kind, section: s}
+		e.prefixed = x.Kind == KindConfig && name == defaultProfile && !s.bare
+		others := otherTools{findings: &x.findings, kind: x.Kind, section: s}
 		x.walk(s, func(it *item) {
 			others.line(it)
 			e.line(it, s)
 		})
 	}
 	e.repeats()
-	e.trim()
+	e.bound()
 	slices.Reverse(e.given)
 	return e.given
 }
@@ -73,7 +76,7 @@ func (e *examiner) line(it *item, s section) {
 	case lineContinuation:
 		e.indented(it, keyOf(it.value))
 		if e.setting {
-			if last := &e.given[len(e.given)-1]; !hasMore(last.Raw) {
+			if last := &e.given[len(e.given)-1]; !strings.HasSuffix(last.Raw, more) {
 				last.Raw += more
 			}
 		}
@@ -84,7 +87,7 @@ func (e *examiner) line(it *item, s section) {
 }
 
 func (e *examiner) property(it *item, s section) {
-	e.props = append(e.props, e.place(it))
+	e.props = append(e.props, place(it))
 	e.setting = false
 	if !s.profile {
 		return
@@ -99,7 +102,7 @@ func (e *examiner) property(it *item, s section) {
 	e.setting = true
 	e.given = append(e.given, Candidate{Raw: string(it.value), Origin: e.origin(key, it.number)})
 	if len(e.given) == 4*maxFindings {
-		e.trim()
+		e.bound()
 	}
 	e.shadowed(it, key)
 }
@@ -108,14 +111,14 @@ func (e *examiner) property(it *item, s section) {
 // has as well.
 func (e *examiner) shadowed(it *item, key string) {
 	i := slices.IndexFunc(e.above, func(c Candidate) bool { return c.Origin.Key == key })
-	if i < 0 {
+	if i < 0 || e.twin {
 		return
 	}
 	by := e.above[i]
 	e.findings.warn(CodeShadowedKey, it.number, key+" of profile "+quote(e.name)+
 		" has no effect: "+by.Origin.File+":"+strconv.Itoa(by.Origin.Line)+" overrides it")
 	if string(it.value) != by.Raw {
-		e.findings.differ(it.number, tools(toolJS), "the config file wins over the credentials file")
+		e.findings.differ(it.number, []string{toolJS}, "the config file wins over the credentials file")
 	}
 }
 
@@ -125,12 +128,12 @@ func (e *examiner) origin(key string, line int) Origin {
 	if e.Kind == KindCredentials {
 		kind = OriginSharedCredentials
 	}
-	return Origin{Kind: kind, File: e.Path, Line: line, Profile: e.name, Key: key}
+	return Origin{Kind: kind, File: e.Path, Line: line, Profile: e.name, Key: key, prefixed: e.prefixed}
 }
 
-// trim keeps the last values of each setting. It looks at the others here, which
+// bound keeps the last values of each setting. It looks at the others here, which
 // have lost to those.
-func (e *examiner) trim() {
+func (e *examiner) bound() {
 	count := map[string]int{}
 	kept := len(e.given)
 	for i, c := range slices.Backward(e.given) {
@@ -145,8 +148,6 @@ func (e *examiner) trim() {
 	}
 	e.given = slices.Delete(e.given, 0, kept)
 }
-
-func hasMore(raw string) bool { return len(raw) >= len(more) && raw[len(raw)-len(more):] == more }
 
 // indented tells of a retry setting that belongs to the property above it only
 // because its line is indented deeper.
@@ -200,10 +201,9 @@ func (f *file) textAt(start uint32) []byte {
 	return trim(line)
 }
 
-// place is where a property stands. Its text begins with the key, and ends where
-// the data does as far as its capacity goes.
-func (f *file) place(it *item) property {
-	return property{uint32(cap(f.data) - cap(it.text)), uint32(it.number), uint32(len(it.key))}
+// place is where a property stands: its text begins with the key.
+func place(it *item) property {
+	return property{uint32(it.at), uint32(it.number), uint32(len(it.key))}
 }
 
 // keyAt reads the key of a property.

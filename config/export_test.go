@@ -8,7 +8,7 @@ func RawProfiles(src Sources) (map[string]map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	both := [2]*index{files[0].index("", true), files[1].index("", true)}
+	both := indexes(files, "", true)
 	all := map[string]map[string]any{}
 	for g := range groups(both) {
 		if !g.profile {
@@ -61,7 +61,7 @@ func Malformed(src Sources) ([]ParseError, error) {
 // ProfileName is the name of the profile that the environment chooses.
 func ProfileName(src Sources) string {
 	r := resolution{sources: src}
-	s, _ := choose(&r, Query{}.table().profile, asText[string])
+	s, _ := r.choose(Query{}.table().profile)
 	return s.Value
 }
 

@@ -71,8 +71,9 @@ type Diagnostic struct {
 	Tools []string `json:"tools,omitempty"`
 }
 
-// String gives the finding on one line, "file:line: severity: text [code]",
-// without the place if there is none.
+// String gives the finding as "file:line: severity: text [code]", without the place
+// if there is none. A control character in a path or in the name of a section is not
+// quoted.
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if d.File != "" {
@@ -89,8 +90,8 @@ func (d Diagnostic) String() string {
 // maxFindings is how many findings of one code are kept for each file.
 const maxFindings = 100
 
-// findings gathers the diagnostics about one file. Of each code it keeps those of
-// the first lines, and counts the others.
+// findings gathers the diagnostics about one file. Of each code it keeps errors
+// before warnings, and then those of the first lines. It counts the others.
 type findings struct {
 	path  string
 	codes []kept
@@ -122,9 +123,11 @@ func (f *findings) add(d Diagnostic) {
 	}
 }
 
-// cut drops all but the findings of the first lines.
+// cut drops all but the findings that are kept.
 func (k *kept) cut() {
-	slices.SortStableFunc(k.list, byLine)
+	slices.SortStableFunc(k.list, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), byLine(a, b)) // error, warning
+	})
 	k.list = merged(k.list)
 	for last := len(k.list) - 1; last >= maxFindings; last-- {
 		d := k.list[last]

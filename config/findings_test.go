@@ -139,23 +139,33 @@ func TestFindingsAboutValuesOfOneProfileAreBoundedAndCounted(t *testing.T) {
 	}
 }
 
-func TestErrorAmongTheDroppedFindingsMakesTheCountAnError(t *testing.T) {
+func TestErrorsAreKeptBeforeWarnings(t *testing.T) {
 	t.Parallel()
 	losers := numbered("[profile p%04d]\nmax_attempts = x\n", 150)
 	winners := numbered("[p%04d]\nmax_attempts = 3\n", 150)
 	for _, c := range []struct {
-		name, config string
-		want         config.Severity
+		name, config   string
+		errors         int
+		countIsAnError bool
 	}{
-		{"warnings alone", losers, config.SeverityWarning},
-		{"an error behind the bound", losers + "[profile q]\nretry_mode = x\n", config.SeverityError},
-		{"an error within the bound", "[profile q]\nretry_mode = x\n" + losers, config.SeverityWarning},
+		{"warnings alone", losers, 0, false},
+		{"an error behind the bound", losers + "[profile q]\nretry_mode = x\n", 1, false},
+		{"an error within the bound", "[profile q]\nretry_mode = x\n" + losers, 1, false},
+		{"errors beyond the bound", losers + numbered("[profile q%04d]\nretry_mode = x\n", 150), 100, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			found := coded(lint(t, texts(c.config, winners), false), "/c", config.CodeInvalidValue)
 			require.Len(t, found, 101)
-			require.Equal(t, c.want, found[100].Severity)
+			errors := 0
+			for i, d := range found[:100] {
+				if d.Severity == config.SeverityError {
+					errors++
+				}
+				require.True(t, i == 0 || found[i-1].Line < d.Line, "by line")
+			}
+			require.Equal(t, c.errors, errors)
+			require.Equal(t, c.countIsAnError, found[100].Severity == config.SeverityError)
 		})
 	}
 }

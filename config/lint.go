@@ -12,7 +12,7 @@ func Lint(src Sources, strict bool) ([]Diagnostic, error) {
 	if err != nil {
 		return nil, err
 	}
-	both := [2]*index{files[0].index("", true), files[1].index("", true)}
+	both := indexes(files, "", true)
 	for g := range groups(both) {
 		credentials := both[1].examine(string(g.name), g.parts[1], nil)
 		config := both[0].examine(string(g.name), g.parts[0], credentials)
@@ -20,7 +20,7 @@ func Lint(src Sources, strict bool) ([]Diagnostic, error) {
 		both[0].check(config, credentials)
 	}
 	for _, x := range both {
-		x.ignoredSettings()
+		x.tell(CodeIgnoredSection, &x.ignored, ignoredText)
 		for _, d := range x.findings.list() {
 			if strict && d.Code == CodeMalformedLine {
 				d.Code, d.Severity, d.Message = CodeParseError, SeverityError, strings.TrimSuffix(d.Message, skipped)
@@ -52,8 +52,4 @@ func (x *index) check(given, above []Candidate) {
 	}
 }
 
-func (x *index) ignoredSettings() {
-	if t := x.ignored; t.sections > 0 {
-		x.findings.warn(CodeIgnoredSection, t.line, "retry settings in sections that are no profiles have no effect: "+t.String())
-	}
-}
+const ignoredText = "retry settings in sections that are no profiles have no effect"

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	maxNear       = 5   // Names that an error suggests at most.
-	maxNearLength = 128 // Bytes of a name that is compared at all.
+	maxNear       = 5        // Names that an error suggests at most.
+	maxNearLength = maxShown // Bytes of a name that is compared at all.
 )
 
 // near collects the names that look most like want: those that differ in case

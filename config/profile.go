@@ -3,12 +3,9 @@ package config
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"iter"
 	"slices"
 	"strconv"
-
-	"gopkg.in/ini.v1"
 )
 
 // section is one section of a file. It is small, and its name stays in the data,
@@ -27,6 +24,7 @@ type index struct {
 	*file
 	wanted   string // The name of the wanted profile,
 	all      bool   // or every section.
+	twin     bool   // Both files are the same one.
 	sections []section
 	findings findings
 	refused  *ParseError // The first malformed line.
@@ -42,9 +40,14 @@ type tally struct {
 	name     string // Of the section that has it.
 }
 
-// index makes the pass.
-func (f *file) index(wanted string, all bool) *index {
-	x := &index{file: f, wanted: wanted, all: all, findings: findings{path: f.Path}}
+// indexes makes the pass over both files.
+func indexes(files [2]*file, wanted string, all bool) [2]*index {
+	twin := files[0].Path == files[1].Path
+	return [2]*index{files[0].index(wanted, all, twin), files[1].index(wanted, all, twin)}
+}
+
+func (f *file) index(wanted string, all, twin bool) *index {
+	x := &index{file: f, wanted: wanted, all: all, twin: twin, findings: findings{path: f.Path}}
 	var header []byte // Of a section that may still enter a tally.
 	var counts *tally
 	if f.bom {
@@ -213,11 +216,13 @@ func (x *index) malformed(it *item) {
 	if x.refused == nil {
 		x.refused = e
 	}
-	x.findings.warn(CodeMalformedLine, it.number, e.detail()+skipped)
+	if !x.twin || x.Kind == KindConfig {
+		x.findings.warn(CodeMalformedLine, it.number, e.detail()+skipped)
+	}
 }
 
 // shownText is what may be shown of a malformed line: of a header nothing after
-// the bracket that closes it, or after an equals sign; of any other line its first
+// the bracket that closes it, an equals sign or a colon; of any other line its first
 // word, if that is a retry setting or looks like one.
 func shownText(it *item) string {
 	word := it.text
@@ -225,7 +230,7 @@ func shownText(it *item) string {
 		if i := bytes.IndexAny(word, "#;"); i >= 0 {
 			word = trim(word[:i])
 		}
-		if i := bytes.IndexAny(word, "]="); i >= 0 {
+		if i := bytes.IndexAny(word, "]=:"); i >= 0 {
 			word = word[:i+1]
 		}
 		return shorten(string(bytes.ToValidUTF8(word, []byte("\uFFFD"))))
@@ -237,6 +242,14 @@ func shownText(it *item) string {
 		return string(bytes.ToValidUTF8(word, []byte("\uFFFD")))
 	}
 	return ""
+}
+
+// tell reports the retry settings that a tally has counted. Where both files are the
+// same one, the other half of it may use them.
+func (x *index) tell(code string, t *tally, text string) {
+	if t.sections > 0 && !x.twin {
+		x.findings.warn(code, t.line, text+": "+t.String())
+	}
 }
 
 func (t *tally) add(line int, header []byte) {
@@ -298,63 +311,4 @@ func groups(files [2]*index) iter.Seq[group] {
 			}
 		}
 	}
-}
-
-// more stands for the lines of a value that are not kept.
-const more = "\n..."
-
-// errCanonical cannot happen, as canonical text is made to be read.
-var errCanonical = errors.New("config: ini.v1 does not read canonical text")
-
-// canonicalKey begins each line of canonical text, k:KEY="value", so that no key is
-// special to ini.v1. The value is a quoted Go string, so that no character of it is.
-const canonicalKey = "k:"
-
-// appendCanonical writes one property.
-func appendCanonical(text []byte, key, value string) []byte {
-	text = append(text, canonicalKey...)
-	text = append(text, key...)
-	text = append(text, '=', '"')
-	for i := range len(value) {
-		switch c := value[i]; c {
-		case '\n':
-			text = append(text, '\\', 'n')
-		case '\r':
-			text = append(text, '\\', 'r')
-		case '\\', '"':
-			text = append(text, '\\', c)
-		default: // strconv.AppendQuote would make four bytes of some characters.
-			text = append(text, c)
-		}
-	}
-	return append(text, '"', '\n')
-}
-
-// merge loads the canonical text of both files and gives what reads a value: of
-// equal keys the last one wins.
-func merge(config, credentials []byte) (func(key string) (string, bool), error) {
-	var others []any
-	if len(config) > 0 && len(credentials) > 0 {
-		others = []any{credentials} // The reader of an empty text costs as much as any.
-	}
-	if len(config) == 0 {
-		config = credentials
-	}
-	file, err := ini.LoadSources(ini.LoadOptions{
-		IgnoreContinuation:      true,
-		IgnoreInlineComment:     true,
-		PreserveSurroundedQuote: true,
-		KeyValueDelimiters:      "=",
-	}, config, others...)
-	if err != nil {
-		return nil, errCanonical // Not err: its text may hold a value.
-	}
-	section := file.Section(ini.DefaultSection)
-	return func(key string) (string, bool) {
-		if !section.HasKey(canonicalKey + key) {
-			return "", false
-		}
-		value, err := strconv.Unquote(section.Key(canonicalKey + key).Value())
-		return value, err == nil
-	}, nil
 }

@@ -31,7 +31,7 @@ func Profiles(src Sources, showValues, strict bool) (iter.Seq2[string, iter.Seq2
 	if err != nil {
 		return nil, nil, err
 	}
-	both := [2]*index{files[0].index("", true), files[1].index("", true)}
+	both := indexes(files, "", true)
 	if err := refuse(both, strict); err != nil {
 		return nil, nil, err
 	}
@@ -91,7 +91,7 @@ func (x *index) last(sections []section) []property {
 	for _, s := range sections {
 		x.walk(s, func(it *item) {
 			if it.kind == lineProperty && !it.drop() {
-				props = append(props, x.place(it))
+				props = append(props, place(it))
 			}
 		})
 	}

@@ -113,10 +113,10 @@ func Resolve(q Query) (*Settings, error) {
 	}
 	r, table := resolution{sources: q.Sources, found: q.noEffect()}, q.table()
 	s := &Settings{Service: q.Service, Files: []FileStatus{files[0].FileStatus, files[1].FileStatus}}
-	if s.Profile, err = choose(&r, table.profile, asText[string]); err != nil {
+	if s.Profile, err = r.choose(table.profile); err != nil {
 		return nil, err
 	}
-	both := [2]*index{files[0].index(s.Profile.Value, false), files[1].index(s.Profile.Value, false)}
+	both := indexes(files, s.Profile.Value, false)
 	if err := refuse(both, q.Strict); err != nil {
 		return nil, err
 	}
@@ -127,18 +127,25 @@ func Resolve(q Query) (*Settings, error) {
 		return nil, err
 	}
 	r.files, r.found = both, append(r.found, found...)
-	if s.Behavior, err = choose(&r, table.behavior, asText[Behavior]); err != nil {
+	behavior, err := r.choose(table.behavior)
+	if err != nil {
 		return nil, err
 	}
-	if s.RetryMode, err = choose(&r, table.retryMode, asText[Mode]); err != nil {
+	s.Behavior = typed(behavior, Behavior(behavior.Value))
+	mode, err := r.choose(table.retryMode)
+	if err != nil {
 		return nil, err
 	}
+	s.RetryMode = typed(mode, Mode(mode.Value))
 	if q.BuiltInAttempts != nil {
 		table.maxAttempts.builtIn = strconv.Itoa(q.BuiltInAttempts(s.Behavior.Value))
 	}
-	if s.MaxAttempts, err = choose(&r, table.maxAttempts, strconv.Atoi); err != nil {
+	attempts, err := r.choose(table.maxAttempts)
+	if err != nil {
 		return nil, err
 	}
+	n, _ := strconv.Atoi(attempts.Value) // parseMaxAttempts and Itoa write decimal numbers.
+	s.MaxAttempts = typed(attempts, n)
 	for _, x := range both {
 		r.found = append(r.found, x.findings.list()...)
 	}
@@ -146,7 +153,10 @@ func Resolve(q Query) (*Settings, error) {
 	return s, nil
 }
 
-func asText[T ~string](plain string) (T, error) { return T(plain), nil }
+// typed is a setting with the value that its text stands for.
+func typed[T any](s Setting[string], value T) Setting[T] {
+	return Setting[T]{Value: value, Raw: s.Raw, Origin: s.Origin, Overridden: s.Overridden}
+}
 
 // inFiles gives the values that both files have for the wanted profile, the
 // strongest first. Of each setting ini.v1 decides the first.
@@ -154,7 +164,8 @@ func inFiles(files [2]*index) ([]Candidate, error) {
 	credentials := files[1].examine(files[1].wanted, files[1].sections, nil)
 	config := files[0].examine(files[0].wanted, files[0].sections, credentials)
 	for _, x := range files {
-		x.unusedSettings()
+		x.tell(CodeUnusedProfile, &x.unused, "retry settings of other profiles have no effect on profile "+quote(x.wanted))
+		x.tell(CodeIgnoredSection, &x.ignored, ignoredText)
 	}
 	given := append(credentials, config...)
 	if len(given) == 0 {
@@ -181,14 +192,6 @@ func canonical(given []Candidate) []byte {
 		text = appendCanonical(text, c.Origin.Key, c.Raw)
 	}
 	return text
-}
-
-func (x *index) unusedSettings() {
-	if t := x.unused; t.sections > 0 {
-		x.findings.warn(CodeUnusedProfile, t.line, "retry settings of other profiles have no effect on profile "+
-			quote(x.wanted)+": "+t.String())
-	}
-	x.ignoredSettings()
 }
 
 // resolution is where settings are chosen.
@@ -240,9 +243,8 @@ func (r *resolution) candidates(s setting) []Candidate {
 
 // choose takes the strongest value of a setting, which must be valid. The others
 // are only looked at.
-func choose[T any](r *resolution, s setting, convert func(plain string) (T, error)) (Setting[T], error) {
-	chosen := Setting[T]{Raw: s.builtIn, Origin: Origin{Kind: OriginDefault}, Overridden: []Candidate{}}
-	winner := s.builtIn
+func (r *resolution) choose(s setting) (Setting[string], error) {
+	chosen := Setting[string]{Value: s.builtIn, Raw: s.builtIn, Origin: Origin{Kind: OriginDefault}, Overridden: []Candidate{}}
 	for i, c := range r.candidates(s) {
 		plain, note, err := s.parse(c.Raw)
 		switch {
@@ -255,17 +257,12 @@ func choose[T any](r *resolution, s setting, convert func(plain string) (T, erro
 		case err != nil:
 			return chosen, &ValueError{Origin: c.Origin, Key: s.name, Raw: c.Raw, Err: err}
 		default:
-			winner, chosen.Raw, chosen.Origin = plain, c.Raw, c.Origin
+			chosen.Value, chosen.Raw, chosen.Origin = plain, c.Raw, c.Origin
 			if note != "" {
 				r.note(c, c.finding(SeverityWarning, CodeMappedMode, note))
 			}
 		}
 	}
-	value, err := convert(winner)
-	if err != nil {
-		return chosen, &ValueError{Origin: chosen.Origin, Key: s.name, Raw: chosen.Raw, Err: err}
-	}
-	chosen.Value = value
 	return chosen, nil
 }
 
@@ -280,7 +277,7 @@ func (q Query) noEffect() []Diagnostic {
 		}
 	}
 	if _, ok := q.env(envProfile); ok {
-		add(envDefaultProfile, envProfile+" wins; botocore alone reads "+envDefaultProfile+" first")
+		add(envDefaultProfile, envProfile+" comes before it; botocore alone reads "+envDefaultProfile+" first")
 	}
 	add(envNewRetries, "AWS removed it on 2026-11-10, when behavior v2.1 became the default; unset it, and ask for v2.0 in code where that is wanted")
 	add(envSDKLoadConfig, "the config file is always read")
@@ -295,7 +292,7 @@ func notFound(profile Setting[string], files [2]*file) error {
 		Files: []FileStatus{files[0].FileStatus, files[1].FileStatus},
 	}
 	names := nearTo(profile.Value)
-	both := [2]*index{files[0].index("", true), files[1].index("", true)}
+	both := indexes(files, "", true)
 	for g := range groups(both) {
 		if g.profile {
 			names.add(g.name)

@@ -17,7 +17,7 @@ func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
 	lost := func(name, value string) config.Candidate {
 		return config.Candidate{Raw: value, Valid: true, Origin: variable(name)}
 	}
-	const beside = "warning: AWS_DEFAULT_PROFILE is set and has no effect: AWS_PROFILE wins; botocore alone reads AWS_DEFAULT_PROFILE first [no-effect]"
+	const beside = "warning: AWS_DEFAULT_PROFILE is set and has no effect: AWS_PROFILE comes before it; botocore alone reads AWS_DEFAULT_PROFILE first [no-effect]"
 	for _, c := range []struct {
 		name       string
 		env        map[string]string
@@ -166,4 +166,16 @@ func TestOverriddenListsTheLastHundredValuesOfAFile(t *testing.T) {
 	settings, err = config.Resolve(config.Query{Sources: src, Profile: "a"})
 	require.NoError(t, err)
 	require.Equal(t, append(down(1004, 905), down(1004, 905)...), lastLines(settings.MaxAttempts.Overridden))
+}
+
+func TestOriginNamesTheSectionAsTheFileDoes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"[default]\nmax_attempts = 4\n":                         "/c:2: [default] max_attempts",
+		"[profile default]\nmax_attempts = 4\n[default]\na = b": "/c:2: [profile default] max_attempts",
+	} {
+		s, err := config.Resolve(config.Query{Sources: texts(text, "")})
+		require.NoError(t, err)
+		require.Equal(t, want, s.MaxAttempts.Origin.String())
+	}
 }

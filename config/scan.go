@@ -28,6 +28,7 @@ type item struct {
 	sign    byte // '=' or ':' of a property or sub-property.
 	depth   int  // Spaces and tabs before the text.
 	start   int  // Where the line begins in the data.
+	at      int  // Where its text begins.
 	number  int  // The number of the line, from 1.
 	text    []byte
 	key     []byte // Of a header, a property and a sub-property.
@@ -84,11 +85,13 @@ func (s *scanner) scan(it *item) bool {
 		for depth < len(line) && isBlank(line[depth]) {
 			depth++
 		}
-		text := trim(line[depth:])
+		rest := trimRight(line[depth:])
+		text := trimLeft(rest)
 		if len(text) == 0 {
 			continue
 		}
 		it.number, it.depth, it.text = s.number, depth, text
+		it.at = it.start + depth + len(rest) - len(text)
 		switch first := text[0]; {
 		case first == '#' || first == ';':
 			if s.isUTF8(text) {
@@ -226,7 +229,6 @@ func (it *item) split(text []byte) bool {
 		i = bytes.IndexByte(text, ':')
 	}
 	if i < 0 {
-		it.key = text
 		it.malformed("expected an '=' sign in a property")
 		return false
 	}

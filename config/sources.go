@@ -64,9 +64,8 @@ const (
 	StatusUnreadable Status = "unreadable"
 )
 
-// FileStatus says where a shared file was looked for and what became of it.
-// Path is what was opened: not made absolute, not cleaned, and empty when no
-// home directory could be found.
+// FileStatus says where a shared file was looked for and what became of it. Path is
+// neither made absolute nor cleaned, and empty when no home directory was found.
 type FileStatus struct {
 	Kind   FileKind `json:"kind"`
 	Path   string   `json:"path"`
@@ -269,8 +268,11 @@ func (s Sources) windows() bool {
 // opened, since opening a pipe waits for its writer; no more than the limit is
 // read, also if the file grows meanwhile.
 func (s Sources) read(name string) ([]byte, error) {
-	if name == "" {
+	switch name {
+	case "":
 		return nil, fs.ErrNotExist
+	case os.DevNull: // The usual way to name no file.
+		return nil, nil
 	}
 	info, err := s.stat(name)
 	if err != nil {

@@ -198,3 +198,27 @@ func TestPathsInAFileSystem(t *testing.T) {
 		{Kind: config.KindCredentials, Path: "./rel//keys", Status: config.StatusLoaded},
 	}, settings.Files)
 }
+
+func TestNullDeviceIsAnEmptyFile(t *testing.T) {
+	t.Parallel()
+	s, err := config.Resolve(config.Query{Sources: config.Sources{ConfigFile: os.DevNull, CredentialsFile: os.DevNull, LookupEnv: lookupIn(nil)}})
+	require.NoError(t, err)
+	require.Equal(t, config.StatusLoaded, s.Files[0].Status)
+	require.Empty(t, s.Diagnostics)
+}
+
+func TestOneFileMayBeBoth(t *testing.T) {
+	t.Parallel()
+	src := config.Sources{
+		ConfigFile: "/both", CredentialsFile: "/both", LookupEnv: lookupIn(nil), Platform: "linux",
+		FS: fstest.MapFS{"both": {Data: []byte("[default]\nmax_attempts = 4\n[dev]\nretry_mode = adaptive\n[profile dev]\nmax_attempts = 7\nx\n")}},
+	}
+	found, err := config.Lint(src, false)
+	require.NoError(t, err)
+	require.Equal(t, []string{"/both:7: warning: expected an '=' sign in a property; the line is skipped [malformed-line]"}, lines(found))
+	s, err := config.Resolve(config.Query{Sources: src, Profile: "dev"})
+	require.NoError(t, err)
+	require.Equal(t, config.ModeAdaptive, s.RetryMode.Value)
+	require.Equal(t, 7, s.MaxAttempts.Value)
+	require.Len(t, s.Diagnostics, 1)
+}

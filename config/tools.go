@@ -18,12 +18,10 @@ const (
 	toolJS   = "js"
 )
 
-func tools(names ...string) []string { return names }
-
 // python is botocore and the AWS CLI, which read files with the same parser.
-func python() []string { return tools(toolBoto, toolCLI) }
+func python() []string { return []string{toolBoto, toolCLI} }
 
-func allTools() []string { return tools(toolGo, toolBoto, toolCLI, toolJS) }
+func allTools() []string { return []string{toolGo, toolBoto, toolCLI, toolJS} }
 
 const unreadable = " makes the whole file unreadable"
 
@@ -58,12 +56,12 @@ func merged(list []Diagnostic) []Diagnostic {
 func (x *index) bom() {
 	x.findings.differ(1, python(), "the byte-order mark"+unreadable)
 	if line, _, _ := bytes.Cut(x.data, []byte("\n")); bytes.HasPrefix(trim(line), []byte("[")) {
-		x.findings.differ(1, tools(toolGo), "the section below the byte-order mark is lost")
+		x.findings.differ(1, []string{toolGo}, "the section below the byte-order mark is lost")
 	}
 }
 
-// reader follows what other tools make of the lines of one section.
-type reader struct {
+// otherTools follows what they make of the lines of one section.
+type otherTools struct {
 	*findings
 	kind     FileKind
 	section  section
@@ -72,7 +70,7 @@ type reader struct {
 }
 
 // line looks at one line; the header comes first.
-func (r *reader) line(it *item) {
+func (r *otherTools) line(it *item) {
 	value := it.value
 	switch it.kind {
 	case lineHeader:
@@ -94,7 +92,7 @@ func (r *reader) line(it *item) {
 		return
 	}
 	if string(value) == "'" || string(value) == `"` {
-		r.differ(it.number, tools(toolGo), "a value of one quote ends in a crash")
+		r.differ(it.number, []string{toolGo}, "a value of one quote ends in a crash")
 	}
 	if bytes.IndexByte(it.text, '\r') >= 0 {
 		r.differ(it.number, python(), "the line ends at the CR within it")
@@ -102,12 +100,12 @@ func (r *reader) line(it *item) {
 }
 
 // header looks at a section header.
-func (r *reader) header(it *item) {
+func (r *otherTools) header(it *item) {
 	text, comment := it.text, []byte(nil)
 	if i := bytes.IndexAny(text, "#;"); i >= 0 {
 		text, comment = trim(text[:i]), text[i:]
 		if len(text) == i {
-			r.differ(it.number, tools(toolJS), "a header that a comment touches does not count, so its lines belong to the section above")
+			r.differ(it.number, []string{toolJS}, "a header that a comment touches does not count, so its lines belong to the section above")
 		}
 	}
 	if bytes.IndexByte(comment, ']') >= 0 {
@@ -116,7 +114,7 @@ func (r *reader) header(it *item) {
 	inner := text[1 : len(text)-1]
 	r.inherits = string(inner) == "DEFAULT"
 	if string(inner) == "__proto__" || string(inner) == "profile __proto__" {
-		r.differ(it.number, tools(toolJS), "a section of this name"+unreadable)
+		r.differ(it.number, []string{toolJS}, "a section of this name"+unreadable)
 	}
 	switch {
 	case r.section.profile && r.kind == KindConfig:
@@ -130,11 +128,11 @@ func (r *reader) header(it *item) {
 
 const blanksInBrackets = "the blanks inside the brackets are part of the name"
 
-func (r *reader) configProfile(it *item, inner []byte) {
+func (r *otherTools) configProfile(it *item, inner []byte) {
 	if len(inner) > len(it.key) {
-		names := tools(toolJS)
+		names := []string{toolJS}
 		if r.section.bare || inner[0] != it.key[0] {
-			names = tools(toolBoto, toolCLI, toolJS)
+			names = []string{toolBoto, toolCLI, toolJS}
 		}
 		r.differ(it.number, names, blanksInBrackets)
 	}
@@ -145,23 +143,23 @@ func (r *reader) configProfile(it *item, inner []byte) {
 	name := trim(rest)
 	plain := unquoted(name)
 	if len(plain) < len(name) {
-		r.differ(it.number, tools(toolGo), quotesInName)
+		r.differ(it.number, []string{toolGo}, quotesInName)
 	} else if bytes.ContainsAny(name, " \t'\"\\") {
 		r.differ(it.number, python(), "the profile is not found, as blanks, quotes and backslashes in a name mean what they mean to a shell")
 	}
 	if len(rest) > len(name)+1 {
-		r.differ(it.number, tools(toolJS), "the profile is not found, as more than one blank stands before its name")
+		r.differ(it.number, []string{toolJS}, "the profile is not found, as more than one blank stands before its name")
 	}
 	if !isIdentifier(plain) {
-		r.differ(it.number, tools(toolJS), "the profile is not found, as its name has other characters than letters, digits and _/.%@:+-")
+		r.differ(it.number, []string{toolJS}, "the profile is not found, as its name has other characters than letters, digits and _/.%@:+-")
 	}
 }
 
 const quotesInName = "the quotes are part of the name"
 
-func (r *reader) credentialsProfile(it *item, inner []byte) {
+func (r *otherTools) credentialsProfile(it *item, inner []byte) {
 	if len(inner) > len(it.key) {
-		r.differ(it.number, tools(toolBoto, toolCLI, toolJS), blanksInBrackets)
+		r.differ(it.number, []string{toolBoto, toolCLI, toolJS}, blanksInBrackets)
 	}
 	if r.inherits {
 		r.differ(it.number, python(), "the section is no profile, and its keys count in every profile of the file")
@@ -171,26 +169,26 @@ func (r *reader) credentialsProfile(it *item, inner []byte) {
 		return
 	}
 	if i := bytes.IndexAny(it.key, " \t"); i > 0 && isIdentifier(it.key[:i]) && isIdentifier(it.key[i+1:]) {
-		r.differ(it.number, tools(toolJS), "the profile is not found, as its name has a blank")
+		r.differ(it.number, []string{toolJS}, "the profile is not found, as its name has a blank")
 	}
 	if bytes.Contains(it.key, []byte("  ")) || bytes.IndexByte(it.key, '\t') >= 0 {
-		r.differ(it.number, tools(toolGo), "several blanks in the name, or a tab, are read as one space")
+		r.differ(it.number, []string{toolGo}, "several blanks in the name, or a tab, are read as one space")
 	}
 }
 
 // noProfile looks for a section of the config file that other tools take for a
 // profile: [profiles x] and [profile.x].
-func (r *reader) noProfile(it *item) {
+func (r *otherTools) noProfile(it *item) {
 	rest, ok := bytes.CutPrefix(it.key, []byte("profile"))
 	if ok && bytes.ContainsAny(rest, " \t") {
 		r.differ(it.number, python(), "the section is a profile, as its header begins with profile")
 	}
 	if ok && bytes.HasPrefix(rest, []byte(".")) {
-		r.differ(it.number, tools(toolJS), "the section is a profile, as its header begins with profile and a dot")
+		r.differ(it.number, []string{toolJS}, "the section is a profile, as its header begins with profile and a dot")
 	}
 }
 
-func (r *reader) property(it *item) {
+func (r *otherTools) property(it *item) {
 	if key := retryKey(it.key); key != "" && (r.section.profile || r.inherits) {
 		r.setting(it, key)
 	}
@@ -198,7 +196,7 @@ func (r *reader) property(it *item) {
 }
 
 // setting looks at a retry setting.
-func (r *reader) setting(it *item, key string) {
+func (r *otherTools) setting(it *item, key string) {
 	if r.inherits && r.kind == KindConfig {
 		r.differ(it.number, python(), "a key of [DEFAULT] counts in every profile of the file")
 		return
@@ -207,13 +205,13 @@ func (r *reader) setting(it *item, key string) {
 		r.differ(it.number, python(), "the comment is part of the value")
 	}
 	if it.sign == ':' {
-		r.differ(it.number, tools(toolJS), "a property with ':' in place of '=' does not count")
+		r.differ(it.number, []string{toolJS}, "a property with ':' in place of '=' does not count")
 	}
 	if string(it.key) != key {
-		r.differ(it.number, tools(toolJS), "a key that is not in lower case does not count")
+		r.differ(it.number, []string{toolJS}, "a key that is not in lower case does not count")
 	}
 	if it.depth > 0 && r.group {
-		r.differ(it.number, tools(toolGo, toolJS), "the indented line belongs to the property without a value further up")
+		r.differ(it.number, []string{toolGo, toolJS}, "the indented line belongs to the property without a value further up")
 	}
 	value := string(it.value)
 	if key == keyMaxAttempts {
@@ -230,26 +228,26 @@ func (r *reader) setting(it *item, key string) {
 }
 
 // octal looks at a number with leading zeros, which aws-sdk-go-v2 takes for octal.
-func (r *reader) octal(line int, value string) {
+func (r *otherTools) octal(line int, value string) {
 	plain, _, err := parseMaxAttempts(value)
 	if err != nil || strings.TrimPrefix(value, "+")[0] != '0' {
 		return
 	}
 	switch octal, err := strconv.ParseInt(value, 0, 64); {
 	case err != nil:
-		r.differ(line, tools(toolGo), "the number is refused, as a leading 0 makes it octal")
+		r.differ(line, []string{toolGo}, "the number is refused, as a leading 0 makes it octal")
 	case strconv.FormatInt(octal, 10) != plain:
-		r.differ(line, tools(toolGo), "the number is "+strconv.FormatInt(octal, 10)+", as a leading 0 makes it octal")
+		r.differ(line, []string{toolGo}, "the number is "+strconv.FormatInt(octal, 10)+", as a leading 0 makes it octal")
 	}
 }
 
 // continuation looks at a line that would be a property if it were less indented.
-func (r *reader) continuation(it *item) {
+func (r *otherTools) continuation(it *item) {
 	key := retryKey(it.key)
 	if key == "" || !r.section.profile {
 		return
 	}
-	names := tools(toolGo)
+	names := []string{toolGo}
 	if it.sign == '=' && string(it.key) == key && len(it.value) > 0 {
 		names = append(names, toolJS)
 	}

@@ -115,12 +115,11 @@ func lowerByte(c byte) byte {
 // asciiLower is strings.ToLower without the letters beyond ASCII, some of which
 // have an ASCII letter as their lower case.
 func asciiLower(text string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + ('a' - 'A')
-		}
-		return r
-	}, text)
+	lower := []byte(text)
+	for i, c := range lower {
+		lower[i] = lowerByte(c)
+	}
+	return string(lower)
 }
 
 // compareKeys compares two keys without regard to ASCII case.

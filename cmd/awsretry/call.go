@@ -44,7 +44,7 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 		fmt.Fprint(sys.out, said.String())
 		return exitFine
 	case err != nil:
-		fmt.Fprintf(sys.errs, "awsretry %s: %v\n", c.name, err)
+		fmt.Fprintf(sys.errs, "awsretry %s: %s\n", c.name, escaped(err.Error()))
 		return exitUsage
 	}
 	run := &call{system: sys, flags: *f, argument: argument}

@@ -124,7 +124,7 @@ func (c *call) classifyText(verdict classify.Verdict, trail classify.Trail) {
 	case verdict.Action() == classify.Forbid:
 		fmt.Fprintln(c.out, "not retried: forbidden")
 	case verdict.Action() != classify.Retry:
-		fmt.Fprintln(c.out, "not retried: nobody asks for it")
+		fmt.Fprintln(c.out, "not retried: no classifier asks for it")
 	case hinted:
 		fmt.Fprintf(c.out, "retried: %s, after %v as the server asks\n", verdict.Kind(), after)
 	default:

@@ -118,5 +118,5 @@ func usage(w io.Writer) {
 		fmt.Fprintf(w, "  awsretry %-12s %s\n", strings.TrimRight(c.name+" "+c.argument, " "), c.synopsis)
 	}
 	fmt.Fprint(w, "\nawsretry COMMAND -h shows the flags of a command and an example.\n"+
-		"The exit status is 0 on success, 1 if problems were found, 2 for a usage error.\n")
+		"The exit status is 0 on success, 1 if problems were found or the output\ncannot be written, 2 for a usage error.\n")
 }

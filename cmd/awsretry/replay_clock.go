@@ -9,7 +9,7 @@ import (
 )
 
 // replayClock is a clock that shows the time of a trace. It stands still unless
-// somebody waits on it and it is driven: then it jumps to the end of the wait.
+// something waits on it and it is driven: then it jumps to the end of the wait.
 type replayClock struct {
 	*clock.Fake
 	zero time.Time // when the trace's seconds are 0
