@@ -94,7 +94,7 @@ fix: ## rewrite outdated idioms
 	$(call in,$(CODE),go fix ./...)
 
 .PHONY: bench
-bench: ## measure small steps beside the peers, in ROUNDS rounds, and write bench/RESULTS.md; seven minutes
+bench: ## measure small steps beside the peers, in ROUNDS rounds, and write bench/RESULTS.md; twelve minutes
 	cd bench && go run ./report -rounds $(ROUNDS) micro
 
 .PHONY: bench-effect

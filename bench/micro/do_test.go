@@ -3,6 +3,7 @@ package micro
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -40,21 +41,29 @@ func doGroups() []group {
 		of   string
 		loop loop
 	}{
-		{ours, ourLoop},
+		{ours, ourLoop(1)},
 		{sdk, sdkLoop},
 		{"failsafe-go", failsafeLoop},
 		{"cenkalti-backoff", cenkaltiLoop},
 		{"sethvargo-go-retry", sethvargoLoop},
 		{"go-retryablehttp", hashicorpLoop},
 	}
-	instant, once := group{name: "failures=0"}, group{name: "failures=1"}
+	instant, once := group{name: "failures=0/scopes=1"}, group{name: "failures=1/scopes=1"}
 	for _, l := range loops {
 		instant.subjects = append(instant.subjects, subject{l.of, l.loop.with(0)})
 		once.subjects = append(once.subjects, subject{l.of, l.loop.with(1)})
 	}
 	instant.subjects = append(instant.subjects, subject{limit, ready(emptyCall)})
 	once.subjects = append(once.subjects, subject{limit, twoAtomicsAndRandom})
-	return []group{instant, once}
+	groups := []group{instant, once}
+	for _, scopes := range []int{1000, 0} {
+		groups = append(groups, group{fmt.Sprintf("failures=0/scopes=%d", scopes), []subject{
+			{ours, ourLoop(scopes).with(0)},
+			{sdk, loop(sdkLoop).with(0)},
+			{limit, ready(emptyCall)},
+		}})
+	}
+	return groups
 }
 
 func BenchmarkDo(b *testing.B) { measure(b, doGroups()) }
@@ -69,15 +78,20 @@ func failing(failures int) func() error {
 	}
 }
 
-func ourLoop(tb testing.TB, failures int) round {
-	tb.Helper()
-	s, err := standard.New(standard.Config{Random: func() float64 { return 0 }})
-	require.NoError(tb, err)
-	return func(ctx context.Context) error {
-		attempt := failing(failures)
-		_, err := retry.Do(ctx, s, retry.Operation{}, func(context.Context) (struct{}, error) { return struct{}{}, attempt() })
-		return err
+func ourLoop(scopes int) loop {
+	return func(tb testing.TB, failures int) round {
+		tb.Helper()
+		s, err := standard.New(standard.Config{Random: func() float64 { return 0 }})
+		require.NoError(tb, err)
+		all := strategy{s, operations(scopes)}
+		return func(ctx context.Context) error { return all.do(ctx, failures) }
 	}
+}
+
+func (s strategy) do(ctx context.Context, failures int) error {
+	attempt := failing(failures)
+	_, err := retry.Do(ctx, s.Strategy, s.operation(), func(context.Context) (struct{}, error) { return struct{}{}, attempt() })
+	return err
 }
 
 func sdkLoop(tb testing.TB, failures int) round {

@@ -3,6 +3,8 @@ package micro
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -32,18 +34,36 @@ type retryer interface {
 // Neither of the two may wait: a benchmark that had to wait for send tokens, or
 // measured a delay, would end with an error.
 
-func ourStandard(tb testing.TB) retryer {
-	tb.Helper()
-	s, err := standard.New(standard.Config{})
-	require.NoError(tb, err)
-	return strategy{s}
+func ourStandard(scopes int) func(testing.TB) retryer {
+	return func(tb testing.TB) retryer {
+		tb.Helper()
+		s, err := standard.New(standard.Config{})
+		require.NoError(tb, err)
+		return strategy{s, operations(scopes)}
+	}
 }
 
-func ourAdaptive(tb testing.TB) retryer {
-	tb.Helper()
-	s, err := adaptive.New(adaptive.Config{NoSendWait: true})
-	require.NoError(tb, err)
-	return strategy{s}
+func ourAdaptive(scopes int) func(testing.TB) retryer {
+	return func(tb testing.TB) retryer {
+		tb.Helper()
+		s, err := adaptive.New(adaptive.Config{NoSendWait: true})
+		require.NoError(tb, err)
+		return strategy{s, operations(scopes)}
+	}
+}
+
+// operations are those of so many tables of one service. The zero operation has none.
+func operations(scopes int) []retry.Operation {
+	if scopes == 0 {
+		return []retry.Operation{{}}
+	}
+	all := make([]retry.Operation, scopes)
+	for i := range all {
+		all[i] = retry.Operation{
+			Service: "dynamodb", Region: "eu-central-1", Name: "GetItem", Resource: fmt.Sprintf("orders-%04d", i),
+		}
+	}
+	return all
 }
 
 func sdkStandard(testing.TB) retryer { return sdkRetryer{awsretryer.NewStandard()} }
@@ -54,10 +74,22 @@ func sdkAdaptive(testing.TB) retryer {
 	})}
 }
 
-type strategy struct{ retry.Strategy }
+type strategy struct {
+	retry.Strategy
+
+	operations []retry.Operation
+}
+
+// operation is any of them: what tells goroutines apart would be shared by them.
+func (s strategy) operation() retry.Operation {
+	if len(s.operations) == 1 {
+		return s.operations[0]
+	}
+	return s.operations[rand.IntN(len(s.operations))]
+}
 
 func (s strategy) succeed(ctx context.Context) error {
-	token, err := s.AcquireInitialToken(ctx, retry.Operation{})
+	token, err := s.AcquireInitialToken(ctx, s.operation())
 	if err != nil {
 		return err
 	}
@@ -68,7 +100,7 @@ func (s strategy) succeed(ctx context.Context) error {
 }
 
 func (s strategy) retryOnce(ctx context.Context, classified bool) error {
-	token, err := s.AcquireInitialToken(ctx, retry.Operation{})
+	token, err := s.AcquireInitialToken(ctx, s.operation())
 	if err != nil {
 		return err
 	}
@@ -89,7 +121,7 @@ func (s strategy) retryOnce(ctx context.Context, classified bool) error {
 }
 
 func (s strategy) throttle(ctx context.Context) error {
-	token, err := s.AcquireInitialToken(ctx, retry.Operation{})
+	token, err := s.AcquireInitialToken(ctx, s.operation())
 	if err != nil {
 		return err
 	}
@@ -151,8 +183,8 @@ func (r sdkRetryer) attempt(ctx context.Context, failure error) error {
 var errJudgedServer error = &classify.JudgedError{Verdict: classify.RetryAs(classify.Server), Err: errServer}
 
 // throttled prepares an adaptive retryer for successes after a throttle: it has
-// measured the rate of this very loop for more than a second when the throttle
-// comes, and its bucket holds far more tokens than a benchmark takes.
+// measured the rate of this very loop for more than a second when the throttles come,
+// one in each scope, and its buckets hold far more tokens than a benchmark takes.
 func throttled(make func(testing.TB) retryer) func(testing.TB) round {
 	return func(tb testing.TB) round {
 		tb.Helper()
@@ -162,7 +194,13 @@ func throttled(make func(testing.TB) retryer) func(testing.TB) round {
 				require.NoError(tb, r.succeed(tb.Context()))
 			}
 		}
-		require.NoError(tb, r.throttle(tb.Context()))
+		ours, _ := r.(strategy)
+		for _, op := range ours.operations {
+			require.NoError(tb, strategy{ours.Strategy, []retry.Operation{op}}.throttle(tb.Context()))
+		}
+		if ours.Strategy == nil {
+			require.NoError(tb, r.throttle(tb.Context()))
+		}
 		require.NoError(tb, clock.System{}.Sleep(tb.Context(), 600*time.Millisecond))
 		return r.succeed
 	}

@@ -2,6 +2,7 @@ package micro
 
 import (
 	"context"
+	"fmt"
 	"testing"
 )
 
@@ -9,23 +10,27 @@ import (
 // With failure=known the verdict is there already, which leaves what is not
 // classification; aws-sdk-go-v2 looks for a timeout even then.
 func retryGroups() []group {
-	return []group{
-		{"mode=standard/failure=known", []subject{
-			{ours, retryOf(ourStandard, false)},
-			{sdk, retryOf(sdkStandard, false)},
-			{limit, twoAtomicsAndRandom},
-		}},
-		{"mode=standard/failure=classified", []subject{
-			{ours, retryOf(ourStandard, true)},
-			{sdk, retryOf(sdkStandard, true)},
-			{limit, twoAtomicsAndRandom},
-		}},
-		{"mode=adaptive/failure=classified", []subject{
-			{ours, retryOf(ourAdaptive, true)},
-			{sdk, retryOf(sdkAdaptive, true)},
-			{limit, twoAtomicsAndRandom},
-		}},
+	var groups []group
+	for _, scopes := range []int{1, 1000, 0} {
+		name := fmt.Sprintf("/scopes=%d", scopes)
+		groups = append(groups,
+			group{"mode=standard/failure=known" + name, []subject{
+				{ours, retryOf(ourStandard(scopes), false)},
+				{sdk, retryOf(sdkStandard, false)},
+				{limit, twoAtomicsAndRandom},
+			}},
+			group{"mode=standard/failure=classified" + name, []subject{
+				{ours, retryOf(ourStandard(scopes), true)},
+				{sdk, retryOf(sdkStandard, true)},
+				{limit, twoAtomicsAndRandom},
+			}},
+			group{"mode=adaptive/failure=classified" + name, []subject{
+				{ours, retryOf(ourAdaptive(scopes), true)},
+				{sdk, retryOf(sdkAdaptive, true)},
+				{limit, twoAtomicsAndRandom},
+			}})
 	}
+	return groups
 }
 
 func BenchmarkOneRetry(b *testing.B) { measure(b, retryGroups()) }

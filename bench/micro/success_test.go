@@ -2,6 +2,7 @@ package micro
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -13,31 +14,35 @@ import (
 // plenty is a rate that nobody here comes near.
 const plenty = 1_000_000_000
 
-// successGroups is what a request without a failure pays. The rate limiters of
-// others stand beside adaptive mode after a throttle: they only let an attempt pass
-// and learn nothing from its answer.
+// successGroups is what a request without a failure pays: an operation with service,
+// region and resource, a thousand of them, and the zero operation. aws-sdk-go-v2 knows
+// no scopes. The rate limiters of others stand beside adaptive mode after a throttle:
+// they only let an attempt pass and learn nothing from its answer.
 func successGroups() []group {
-	return []group{
-		{"mode=standard", []subject{
-			{ours, succeedOf(ourStandard)},
-			{sdk, succeedOf(sdkStandard)},
-			{"token-used-once", usedOnce},
-			{limit, ready(emptyCall)},
-		}},
-		{"mode=adaptive/throttled=never", []subject{
-			{ours, succeedOf(ourAdaptive)},
-			{sdk, succeedOf(sdkAdaptive)},
-			{limit, twoEvents},
-		}},
-		{"mode=adaptive/throttled=once", []subject{
-			{ours, throttled(ourAdaptive)},
-			{sdk, throttled(sdkAdaptive)},
-			{"x-time-rate", timeRate},
-			{"uber-ratelimit", uberLimit},
-			{"failsafe-go", failsafeLimit},
-			{limit, twoEvents},
-		}},
+	var groups []group
+	for _, scopes := range []int{1, 1000, 0} {
+		name := fmt.Sprintf("/scopes=%d", scopes)
+		groups = append(groups,
+			group{"mode=standard" + name, []subject{
+				{ours, succeedOf(ourStandard(scopes))},
+				{sdk, succeedOf(sdkStandard)},
+				{limit, ready(emptyCall)},
+			}},
+			group{"mode=adaptive/throttled=never" + name, []subject{
+				{ours, succeedOf(ourAdaptive(scopes))},
+				{sdk, succeedOf(sdkAdaptive)},
+				{limit, twoEvents},
+			}},
+			group{"mode=adaptive/throttled=once" + name, []subject{
+				{ours, throttled(ourAdaptive(scopes))},
+				{sdk, throttled(sdkAdaptive)},
+				{limit, twoEvents},
+			}})
 	}
+	groups[0].subjects = append(groups[0].subjects, subject{"token-used-once", usedOnce})
+	groups[2].subjects = append(groups[2].subjects,
+		subject{"x-time-rate", timeRate}, subject{"uber-ratelimit", uberLimit}, subject{"failsafe-go", failsafeLimit})
+	return groups
 }
 
 func BenchmarkSuccess(b *testing.B) { measure(b, successGroups()) }

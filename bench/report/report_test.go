@@ -10,12 +10,12 @@ import (
 
 const printed = `goos: linux
 cpu: some processor
-BenchmarkSuccess/mode=standard/goroutines=1/of=awsretry-2         	100	 20 ns/op	 21 cpu-ns/op	0 B/op	0 allocs/op
-BenchmarkSuccess/mode=standard/goroutines=1/of=aws-sdk-go-v2-2    	100	 80 ns/op	 90 cpu-ns/op	32 B/op	2 allocs/op
-BenchmarkSuccess/mode=standard/goroutines=1/of=limit-2            	100	 2 ns/op	 2 cpu-ns/op	0 B/op	0 allocs/op
+BenchmarkSuccess/mode=standard/scopes=1/goroutines=1/of=awsretry-2         	100	 20 ns/op	 21 cpu-ns/op	0 B/op	0 allocs/op
+BenchmarkSuccess/mode=standard/scopes=1/goroutines=1/of=aws-sdk-go-v2-2    	100	 80 ns/op	 90 cpu-ns/op	32 B/op	2 allocs/op
+BenchmarkSuccess/mode=standard/scopes=1/goroutines=1/of=limit-2            	100	 2 ns/op	 2 cpu-ns/op	0 B/op	0 allocs/op
 noise
-BenchmarkSuccess/mode=standard/goroutines=1/of=awsretry-2         	100	 30 ns/op	 31 cpu-ns/op	0 B/op	0 allocs/op
-BenchmarkSuccess/mode=standard/goroutines=1/of=awsretry-2         	100	 10 ns/op	 11 cpu-ns/op	0 B/op	0 allocs/op
+BenchmarkSuccess/mode=standard/scopes=1/goroutines=1/of=awsretry-2         	100	 30 ns/op	 31 cpu-ns/op	0 B/op	0 allocs/op
+BenchmarkSuccess/mode=standard/scopes=1/goroutines=1/of=awsretry-2         	100	 10 ns/op	 11 cpu-ns/op	0 B/op	0 allocs/op
 BenchmarkEffect/scenario=steady/R=5/of=awsretry-adaptive 1 0.5 goodput/R 0.25 throttled-share -1 settled-s 2000 cpu-ns/send
 BenchmarkEffect/scenario=steady/R=5/of=aws-sdk-go-v2-adaptive 1 0.6 goodput/R 0.2 throttled-share 3 settled-s 4000 cpu-ns/send
 `
@@ -30,12 +30,12 @@ func parsed(t *testing.T) *results {
 func TestParseKeepsEveryRoundOfEverybody(t *testing.T) {
 	t.Parallel()
 	r := parsed(t)
-	require.Equal(t, []string{"Success/mode=standard", "Effect/scenario=steady/R=5"}, r.tables)
-	require.Equal(t, []string{"awsretry", sdk, limit}, r.of["Success/mode=standard"])
-	m, ok := r.median(cell{"Success/mode=standard", "1", "awsretry"}, "sec/op")
+	require.Equal(t, []string{"Success/mode=standard/scopes=1", "Effect/scenario=steady/R=5"}, r.tables)
+	require.Equal(t, []string{"awsretry", sdk, limit}, r.of["Success/mode=standard/scopes=1"])
+	m, ok := r.median(cell{"Success/mode=standard/scopes=1", "1", "awsretry"}, "sec/op")
 	require.True(t, ok)
 	require.InDelta(t, 20e-9, m.Center, 1e-15)
-	_, ok = r.median(cell{"Success/mode=standard", "2", "awsretry"}, "sec/op")
+	_, ok = r.median(cell{"Success/mode=standard/scopes=1", "2", "awsretry"}, "sec/op")
 	require.False(t, ok)
 	require.Equal(t, "some processor", r.config["cpu"])
 	require.Equal(t, 3, r.rounds())
@@ -44,8 +44,8 @@ func TestParseKeepsEveryRoundOfEverybody(t *testing.T) {
 func TestTableShowsTimesRatiosAndAllocations(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
-	writeTable(&text, parsed(t), "Success/mode=standard")
-	require.Contains(t, text.String(), "\n## Success, mode standard\n")
+	writeTable(&text, parsed(t), "Success/mode=standard/scopes=1")
+	require.Contains(t, text.String(), "\n## Success, mode standard, scopes 1\n")
 	require.Contains(t, text.String(),
 		"| aws-sdk-go-v2 | 80.00ns ± ∞ |  |  | 90.00ns ± ∞ | 1.00 |  |  | 40.0 |  |  | 2 |\n")
 	require.Contains(t, text.String(), " | 0.25 |  |  | 10.0 |  |  | 0 |\n")
@@ -80,17 +80,17 @@ func TestTargetsSayWhetherTheyAreMet(t *testing.T) {
 		want   string
 	}{
 		"ratio that is low enough": {
-			ratio("x", "Success/mode=standard", "1", 0.25), "| x | at most 0.25 | 0.25 | yes |",
+			ratio("x", "Success/mode=standard/scopes=1", "1", 0.25), "| x | at most 0.25 | 0.25 | yes |",
 		},
 		"ratio that is too high": {
-			ratio("x", "Success/mode=standard", "1", 0.2), "| x | at most 0.2 | 0.25 | no |",
+			ratio("x", "Success/mode=standard/scopes=1", "1", 0.2), "| x | at most 0.2 | 0.25 | no |",
 		},
 		"number that is high enough": {
-			target{"x", by("Effect/scenario=steady/R=5", adaptive), "", "goodput/R", goal{0.5, true}},
+			target{what: "x", of: by("Effect/scenario=steady/R=5", adaptive), unit: "goodput/R", goal: goal{0.5, true}},
 			"| x | at least 0.5 | 0.50 | yes |",
 		},
 		"what was not measured": {none("x", "Elsewhere", 0), "| x | at most 0 | not measured |  |"},
-		"allocations":           {none("x", "Success/mode=standard", 0), "| x | at most 0 | 0 | yes |"},
+		"allocations":           {none("x", "Success/mode=standard/scopes=1", 0), "| x | at most 0 | 0 | yes |"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// target is what this project wants to reach: a median, or its ratio to somebody
-// else's.
+// target is what this project wants to reach: a median, or its ratio to another one.
 type target struct {
-	what string
-	of   cell
-	to   string // whose median it is a ratio to; empty for the median itself
-	unit string
-	goal goal
+	what  string
+	of    cell
+	to    string // whose median it is a ratio to; empty for the median itself
+	table string // the table of the other median; empty for the same one
+	unit  string
+	goal  goal
 }
 
 // goal is a bound, from above unless atLeast.
@@ -43,6 +43,9 @@ func (t target) measured(r *results) (x float64, ok bool) {
 	}
 	other := t.of
 	other.of = t.to
+	if t.table != "" {
+		other.table = t.table
+	}
 	theirs, ok := r.median(other, t.unit)
 	return mine.Center / theirs.Center, ok && theirs.Center > 0
 }

@@ -30,17 +30,17 @@ func effectTargets(r *results) []target {
 		if strings.HasPrefix(table, steady+"R=50") && strings.Contains(table, "clients=1/") {
 			what := strings.TrimPrefix(scenarioTitle(table), "steady, ") + ": longest wait before a first attempt, to the oracle's"
 			for _, of := range []string{adaptive, steadily} {
-				targets = append(targets, target{of + ", " + what, by(table, of), oracle, "longest-initial-s", goal{1.1, false}})
+				targets = append(targets, target{what: of + ", " + what, of: by(table, of), to: oracle, unit: "longest-initial-s", goal: goal{1.1, false}})
 			}
 		}
 	}
 	for _, of := range []string{standard, adaptive} {
 		targets = append(targets,
-			target{of + " after an outage: share failed for lack of quota", by(outage, of), "", "no-quota-share", goal{0, false}},
-			target{of + " in an outage: attempts / operation", by(outage, of), "", "outage-attempts/op", goal{1.02, false}})
+			target{what: of + " after an outage: share failed for lack of quota", of: by(outage, of), unit: "no-quota-share", goal: goal{0, false}},
+			target{what: of + " in an outage: attempts / operation", of: by(outage, of), unit: "outage-attempts/op", goal: goal{1.02, false}})
 	}
 	return append(targets,
-		target{"two tables: the free one over itself alone", by(tables, adaptive), "", "goodput/alone", goal{0.99, true}})
+		target{what: "two tables: the free one over itself alone", of: by(tables, adaptive), unit: "goodput/alone", goal: goal{0.99, true}})
 }
 
 // atFullLoad is what a client of a hundred workers is to reach at 500 a second.
@@ -48,11 +48,11 @@ func atFullLoad(burst, of string) []target {
 	table := steady + "R=500/burst=" + burst + "/clients=1/workers=100"
 	what := of + ", R 500, burst " + burst + ", 100 workers: "
 	return []target{
-		{what + "goodput / R", by(table, of), "", "goodput/R", goal{0.95, true}},
-		{what + "p99 wait to the oracle's", by(table, of), oracle, "p99-wait-s", goal{1.2, false}},
-		{what + "fairness", by(table, of), "", "fairness", goal{0.995, true}},
-		{what + "wake-ups / delayed attempt", by(table, of), "", "wakeups/delayed", goal{1.1, false}},
-		{what + "CPU / attempt to " + sdkAdaptive, by(table, of), sdkAdaptive, "cpu-sec/send", goal{0.06, false}},
+		{what: what + "goodput / R", of: by(table, of), unit: "goodput/R", goal: goal{0.95, true}},
+		{what: what + "p99 wait to the oracle's", of: by(table, of), to: oracle, unit: "p99-wait-s", goal: goal{1.2, false}},
+		{what: what + "fairness", of: by(table, of), unit: "fairness", goal: goal{0.995, true}},
+		{what: what + "wake-ups / delayed attempt", of: by(table, of), unit: "wakeups/delayed", goal: goal{1.1, false}},
+		{what: what + "CPU / attempt to " + sdkAdaptive, of: by(table, of), to: sdkAdaptive, unit: "cpu-sec/send", goal: goal{0.06, false}},
 	}
 }
 
