@@ -2,6 +2,7 @@ package ratelimit_test
 
 import (
 	"context"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,6 +54,26 @@ func TestLimiterRefusesWaits(t *testing.T) {
 					tt.request.NotAfter = time.Now().Add(tt.notAfter)
 				}
 				requireRefusal(ctx, t, limiter, tt.request, tt.want)
+			})
+		})
+	}
+}
+
+// The time from now to such an instant is more than a Duration can be, or just as much.
+func TestLimiterWaitsForAnOperationThatMayTakeCenturies(t *testing.T) {
+	t.Parallel()
+	for name, notAfter := range map[string]func() time.Time{
+		"year 9999":            func() time.Time { return time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) },
+		"the longest duration": func() time.Time { return time.Now().Add(math.MaxInt64) },
+		"a nanosecond less":    func() time.Time { return time.Now().Add(math.MaxInt64 - 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				sent, err := throttled(clock.System{}).Acquire(t.Context(), ratelimit.Request{NotAfter: notAfter()})
+				require.NoError(t, err)
+				require.Equal(t, start.Add(2*time.Second), sent)
 			})
 		})
 	}

@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"container/list"
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -62,9 +63,10 @@ func (l *line) acquire(ctx context.Context, now time.Time, r Request) (at time.T
 		l.tell(e, r.OnWait)
 	}
 	waiting := ctx
-	if !r.NotAfter.IsZero() {
+	// Sub stops at the longest Duration; an instant that is as far away is no limit.
+	if left := r.NotAfter.Sub(now); !r.NotAfter.IsZero() && left < math.MaxInt64 {
 		var cancel context.CancelFunc
-		waiting, cancel = clock.WithTimeout(ctx, l.clock, r.NotAfter.Sub(now)+1)
+		waiting, cancel = clock.WithTimeout(ctx, l.clock, left+1)
 		defer cancel()
 	}
 	select {

@@ -3,6 +3,7 @@ package adaptive_test
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -99,6 +100,23 @@ func TestWaitsThatTheLimitsRefuse(t *testing.T) {
 			require.ErrorIs(t, err, c.detail)
 			require.ErrorIs(t, err, retry.ErrSendRateLimited)
 			require.Equal(t, before, clk.Now(), "at once")
+		})
+	}
+}
+
+func TestOperationThatMayTakeCenturiesWaitsForItsToken(t *testing.T) {
+	t.Parallel()
+	for name, op := range map[string]retry.Operation{
+		"instant":  {NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)},
+		"duration": {MaxElapsed: math.MaxInt64},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, clk := newStrategy(t, nil)
+			require.NoError(t, do(t.Context(), t, clk, s, op, errThrottle))
+			before := clk.Now()
+			require.NoError(t, do(t.Context(), t, clk, s, op))
+			require.Positive(t, clk.Now().Sub(before), "it has waited")
 		})
 	}
 }

@@ -42,7 +42,7 @@ func (p Plan) WorstCaseDelay() (seconds float64) {
 	retries := p.MaxAttempts - 1
 	for ; retries > 0 && delay < p.MaxBackoff; retries-- {
 		seconds += delay.Seconds()
-		delay = min(2*delay, p.MaxBackoff)
+		delay += min(delay, p.MaxBackoff-delay) // twice the delay may be more than a Duration can be
 	}
 	return seconds + float64(max(retries, 0))*p.MaxBackoff.Seconds()
 }

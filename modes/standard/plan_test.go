@@ -79,6 +79,13 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 			standard.Plan{3, 500, 14, 14, 5, time.Minute, time.Second, 20 * time.Second},
 			40,
 		},
+		{
+			"delays that double to more than a duration can be",
+			standard.Config{MaxAttempts: 5, Base: 1 << 61, MaxBackoff: math.MaxInt64},
+			retry.Operation{},
+			standard.Plan{5, 500, 14, 14, 5, 1 << 61, time.Second, math.MaxInt64},
+			(1<<61 + 1<<62 + 2*math.MaxInt64) / float64(time.Second),
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +93,7 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 			require.NoError(t, err)
 			plan := s.Plan(c.op)
 			require.Equal(t, c.want, plan)
-			require.InDelta(t, c.wantDelay, plan.WorstCaseDelay(), 1e-9)
+			require.InEpsilon(t, 1+c.wantDelay, 1+plan.WorstCaseDelay(), 1e-12)
 		})
 	}
 }
