@@ -226,3 +226,17 @@ func TestNewWantsAStrategy(t *testing.T) {
 	_, err := awssdk.New(nil)
 	require.EqualError(t, err, "awssdk: New without a strategy")
 }
+
+func TestCallDoesNotBeginAfterTheEndOfItsOperation(t *testing.T) {
+	t.Parallel()
+	for _, s := range []retry.Strategy{strategy(t, standard.Config{}), denying{}} {
+		r, err := awssdk.New(s, awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+			op.NotAfter = time.Unix(1, 0)
+			return op
+		}))
+		require.NoError(t, err)
+		attempts, err := loop(t.Context(), r, nil)
+		require.Zero(t, attempts)
+		require.ErrorIs(t, err, retry.ErrMaxElapsed)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -15,6 +16,15 @@ import (
 type guard struct{ call *call }
 
 var _ retry.Strategy = guard{}
+
+// Clock is that of the strategy, not of the Config: the end of an operation is an
+// instant on it.
+func (g guard) Clock() clock.Clock {
+	if own, ok := g.call.config.Strategy.(interface{ Clock() clock.Clock }); ok {
+		return own.Clock()
+	}
+	return clock.System{}
+}
 
 func (g guard) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
 	return g.call.config.Strategy.AcquireInitialToken(ctx, op)

@@ -40,6 +40,9 @@ type operationModel struct {
 	until   time.Time // no attempt begins later; zero if there is no such limit
 }
 
+// mayBegin reports whether an attempt may begin now.
+func (o *operationModel) mayBegin(now time.Time) bool { return o.until.IsZero() || !now.After(o.until) }
+
 // Outcomes of a failure.
 const (
 	retried         = "retry"
@@ -79,7 +82,7 @@ func (m *standardModel) fail(o *operationModel, f *failure, l limits) (outcome s
 	if l.room > 0 && delay >= l.room {
 		return beyondDeadline, 0
 	}
-	if !o.until.IsZero() && l.now.Add(delay).After(o.until) {
+	if !o.mayBegin(l.now.Add(delay)) {
 		return tooLate, 0
 	}
 	scope.parts -= cost * tokenParts

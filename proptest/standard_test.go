@@ -105,8 +105,13 @@ func (r *standardRun) take(t *rapid.T) *openOperation {
 	o := r.open[i]
 	r.open = append(r.open[:i:i], r.open[i+1:]...)
 	if r.waits && !o.made && drawBool(t, "wait") {
-		require.NoError(t, o.token.WithoutDelay().Wait(t.Context()))
-		o.made = true
+		err := o.token.WithoutDelay().Wait(t.Context())
+		o.made = o.mayBegin(r.clock.Now())
+		if o.made {
+			require.NoError(t, err)
+		} else {
+			require.ErrorIs(t, err, retry.ErrMaxElapsed)
+		}
 	}
 	return o
 }

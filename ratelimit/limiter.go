@@ -40,6 +40,9 @@ func NewLimiter(config SendRateConfig, clk clock.Clock) *Limiter {
 func (l *Limiter) Acquire(ctx context.Context, r Request) (sent time.Time, err error) {
 	now := l.reading.Now()
 	if !l.limited.Load() {
+		if r.late(now) {
+			return time.Time{}, &WaitError{Reason: ErrNotAfter}
+		}
 		return now, nil
 	}
 	return l.acquire(ctx, now, r)

@@ -71,6 +71,10 @@ func (l *line) acquire(ctx context.Context, now time.Time, r Request) (at time.T
 	}
 	select {
 	case <-e.waiter.granted:
+		if !r.NotAfter.IsZero() && r.late(l.reading.Now()) {
+			l.leave(e.waiter)
+			return time.Time{}, &WaitError{Wait: e.wait, Reason: ErrNotAfter}
+		}
 		return e.waiter.at, nil
 	case <-waiting.Done():
 		l.leave(e.waiter)
@@ -105,7 +109,7 @@ func (l *line) enter(ctx context.Context, now time.Time, r Request) (entry, erro
 	cost := r.cost()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.queue.Len() == 0 {
+	if l.queue.Len() == 0 && !r.late(now) {
 		if _, ok := l.account.Take(now, cost); ok {
 			return entry{at: l.account.Instant(now)}, nil
 		}

@@ -83,10 +83,15 @@ func (r Request) cost() float64 {
 	return 1
 }
 
+// late reports whether now is too late to send.
+func (r Request) late(now time.Time) bool { return !r.NotAfter.IsZero() && now.After(r.NotAfter) }
+
 // refuse returns why the wait that begins now is not acceptable, or nil.
 func (r Request) refuse(ctx context.Context, now time.Time, w Wait) error {
 	deadline, limited := ctx.Deadline()
 	switch {
+	case r.late(now):
+		return ErrNotAfter
 	case r.NoWait:
 		return ErrNoWait
 	case r.MaxQueue > 0 && w.Ahead >= r.MaxQueue:

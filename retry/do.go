@@ -20,7 +20,8 @@ import (
 //     as they apply, where something else ended the operation.
 //
 // fn is called at least once unless ctx is done, its deadline is sooner than the
-// wait before the first attempt, or adaptive mode may not wait as long. Its
+// wait before the first attempt, adaptive mode may not wait as long, or the first
+// attempt would begin after the end of the operation, see Operation.NotAfter. Its
 // context comes from ctx and tells which attempt it is, see AttemptFrom. A panic of
 // fn, or runtime.Goexit in it, passes through after the strategy has been told.
 func Do[T any](
@@ -101,11 +102,17 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	// a strategy manages retries, it does not gate access.
 	l.done = l.denied != nil
 	l.clock = l.token.clock()
+	if own, ok := l.strategy.(interface{ Clock() clock.Clock }); ok && l.done {
+		l.clock = own.Clock()
+	}
 	if l.readings = l.token.readings(); l.readings == nil {
 		system := clock.NewReadings(l.clock)
 		l.readings = &system
 	}
 	l.start = l.readings.Mark()
+	if l.done && CheckWait(context.Background(), l.clock, op.NotAfter, 0) != nil {
+		return l.explain(ctx, &Error{Reason: ErrMaxElapsed, Detail: l.denied}, nil)
+	}
 	return nil
 }
 

@@ -17,8 +17,8 @@ var (
 	ErrAttemptsExhausted = errors.New("attempts exhausted")
 	// ErrQuotaExhausted: the retry quota of the scope does not cover a retry.
 	ErrQuotaExhausted = errors.New("retry quota exhausted")
-	// ErrMaxElapsed: another attempt would begin after the time that the whole
-	// operation may take.
+	// ErrMaxElapsed: an attempt would begin after the time that the whole operation
+	// may take.
 	ErrMaxElapsed = errors.New("maximum elapsed time reached")
 	// ErrSendRateLimited: adaptive mode would have to delay the attempt for longer
 	// than is allowed.

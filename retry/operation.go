@@ -34,12 +34,12 @@ type Operation struct {
 	// Classifier, if not nil, judges the failures of the operation instead of the
 	// strategy's classifier, or besides it if it comes from classify.Add.
 	Classifier classify.Classifier
-	// MaxElapsed, if positive, ends the operation with ErrMaxElapsed if another
-	// attempt would begin later than this after its first token was acquired. It
-	// does not cut an attempt short.
+	// MaxElapsed, if positive, ends the operation with ErrMaxElapsed if an attempt,
+	// be it the first, would begin later than this after its first token was acquired.
+	// It does not cut an attempt short.
 	MaxElapsed time.Duration
 	// NotAfter, if not zero, is the instant on the strategy's clock after which no
-	// attempt begins. The strategy sets it from MaxElapsed if that is sooner.
+	// attempt begins, the first included. The strategy sets it from MaxElapsed if that is sooner.
 	NotAfter time.Time
 }
 

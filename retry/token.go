@@ -39,7 +39,8 @@ func (t Token) WithoutDelay() Token {
 
 // Wait returns when the attempt may be made: after the backoff and, in adaptive
 // mode, with a send token. It is the only place that waits. A wait that could not
-// end before the deadline of ctx is refused at once. The error is an *Error that
+// end before the deadline of ctx is refused at once, and so is an attempt, be it the
+// first, that would begin after the end of the operation, see Operation.NotAfter. The error is an *Error that
 // holds the last error of the operation, or ErrForeignToken or ErrTokenUsed.
 //
 // After an error the attempt counts as never made; Wait may then be called again
@@ -57,6 +58,11 @@ type cell struct {
 	word   atomic.Uint64            // generation and phase
 	issuer issuer                   // set once, before the first token
 	held   atomic.Pointer[ScopeKey] // see Record.Hold
+
+	// limited is whether the operation has an instant after which nothing begins. It
+	// changes before the first token of an operation is issued, so that it is right for
+	// whoever finds the generation of a token unchanged afterwards.
+	limited atomic.Bool
 }
 
 // issuer is the Tokens that a cell belongs to.

@@ -76,6 +76,9 @@ func (ts *Tokens[D]) Open(ctx context.Context, op *Operation) (Token, *Record[D]
 	if op.MaxElapsed > 0 {
 		r.limit(ts.clock().Now().Add(op.MaxElapsed))
 	}
+	if limited := !r.Operation.NotAfter.IsZero(); r.limited.Load() != limited {
+		r.limited.Store(limited)
+	}
 	return Token{cell: &r.cell, generation: r.word.Load() >> phaseBits, attempt: 1}, r
 }
 
@@ -173,7 +176,7 @@ func (o *owned[D]) readings() *clock.Readings { return &o.reading }
 
 func (o *owned[D]) wait(ctx context.Context, t Token) error {
 	switch {
-	case t.delay <= 0 && o.tokens.Send == nil && ctx.Err() == nil && t.begin(ready):
+	case t.delay <= 0 && o.tokens.Send == nil && !t.cell.limited.Load() && ctx.Err() == nil && t.begin(ready):
 		return nil // there was nothing to wait for
 	case t.begin(waiting):
 		return o.waitToSend(ctx, t)
@@ -188,8 +191,13 @@ func (o *owned[D]) wait(ctx context.Context, t Token) error {
 func (o *owned[D]) waitToSend(ctx context.Context, t Token) (err error) {
 	after := issued
 	defer func() { t.set(after) }()
-	if err = o.sleep(ctx, t); err == nil && o.tokens.Send != nil {
-		err = o.tokens.Send(ctx, t, o.record)
+	if err = o.sleep(ctx, t); err == nil {
+		err = o.late(t)
+	}
+	if err == nil && o.tokens.Send != nil {
+		if err = o.tokens.Send(ctx, t, o.record); err == nil {
+			err = o.late(t) // a limiter of the user need not know of the end
+		}
 	}
 	if err == nil {
 		after = ready
@@ -199,6 +207,15 @@ func (o *owned[D]) waitToSend(ctx context.Context, t Token) (err error) {
 		o.tokens.Refused(t, o.record, refusal)
 	}
 	return err
+}
+
+// late refuses an attempt that would begin after the end of the operation.
+func (o *owned[D]) late(t Token) error {
+	end := o.record.Operation.NotAfter
+	if end.IsZero() || !o.tokens.clock().Now().After(end) {
+		return nil
+	}
+	return o.record.Refusal(ErrMaxElapsed, t.RetryCount())
 }
 
 // sleep is the backoff. A deadline that leaves no room for it is not waited for.

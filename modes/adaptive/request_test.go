@@ -11,6 +11,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -151,6 +152,32 @@ func TestErrorOfALimiterOfTheUser(t *testing.T) {
 	require.Equal(t, errOwn, refusal.Detail)
 	require.EqualError(t, err, "client-side: held back by the send rate after 0 attempts: no route to the fleet")
 	require.Empty(t, l.reports, "an attempt that was refused is not reported")
+}
+
+// slow is a limiter that makes every attempt wait, whatever the request says.
+type slow struct {
+	*scripted
+	clk *clock.Fake
+}
+
+func (l slow) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
+	l.clk.Advance(time.Second)
+	return l.scripted.Acquire(ctx, r)
+}
+
+func TestLimiterOfTheUserThatWaitsTooLongSendsNothing(t *testing.T) {
+	t.Parallel()
+	clk, l := &clock.Fake{}, &scripted{}
+	s, err := adaptive.New(adaptive.Config{
+		Standard:   standard.Config{Clock: clk},
+		NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return slow{l, clk} },
+	})
+	require.NoError(t, err)
+	for limit, want := range map[time.Duration]error{time.Second: nil, time.Second - 1: retry.ErrMaxElapsed} {
+		_, err = retry.Do(t.Context(), s, retry.Operation{MaxElapsed: limit}, answers())
+		require.ErrorIs(t, err, want)
+	}
+	require.Len(t, l.reports, 1, "the attempt that was refused is not reported")
 }
 
 func TestLimiterOfTheUserThatIsNilIsOneOfOurs(t *testing.T) {

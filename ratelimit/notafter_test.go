@@ -1,0 +1,62 @@
+package ratelimit_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// aheadClock shows a later time than that at which its timers are due.
+type aheadClock struct {
+	*clock.Fake
+	by atomic.Int64
+}
+
+func (c *aheadClock) Now() time.Time { return c.Fake.Now().Add(time.Duration(c.by.Load())) }
+
+func TestLimiterSendsNothingAfterTheEndOfTheOperation(t *testing.T) {
+	t.Parallel()
+	var clk clock.Fake
+	over := ratelimit.Request{NotAfter: clk.Now()}
+	free := ratelimit.NewLimiter(ratelimit.SendRateConfig{}, &clk)
+	limited := throttled(&clk)
+	clk.Advance(3 * time.Second) // a token is there
+	for name, limiter := range map[string]*ratelimit.Limiter{"before the first throttle": free, "with a token": limited} {
+		before, _ := limiter.State()
+		for _, noWait := range []bool{false, true} {
+			over.NoWait = noWait
+			_, err := limiter.Acquire(t.Context(), over)
+			require.ErrorIs(t, err, ratelimit.ErrNotAfter, name)
+		}
+		after, waiting := limiter.State()
+		before.Tokens, after.Tokens = 0, 0
+		require.Equal(t, before, after)
+		require.Zero(t, waiting)
+		sent, err := limiter.Acquire(t.Context(), ratelimit.Request{NoWait: true, NotAfter: clk.Now()})
+		require.NoError(t, err, name)
+		require.Equal(t, clk.Now(), sent)
+	}
+}
+
+func TestLimiterTokenThatComesAfterTheEndOfTheOperationGoesBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clk := &aheadClock{Fake: new(clock.Fake)}
+		limiter := throttled(clk)
+		waiter := call(t, limiter, ratelimit.Request{NotAfter: clk.Now().Add(2 * time.Second)})
+		clk.by.Store(int64(3 * time.Second))
+		limiter.Report(ratelimit.Response{}) // grants what is due, and the timer has not fired yet
+		synctest.Wait()
+		require.True(t, waiter.ended)
+		require.ErrorIs(t, waiter.err, ratelimit.ErrNotAfter)
+		state, waiting := limiter.State()
+		require.InDelta(t, 1, state.Tokens, 0)
+		require.Zero(t, waiting)
+	})
+}
