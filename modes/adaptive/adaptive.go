@@ -32,6 +32,7 @@ type operation struct {
 	inner retry.Token // of the standard strategy
 	scope *sendScope
 	sent  time.Time // when the present attempt got its send token
+	told  error     // the refusal that the standard strategy has told the observer of
 }
 
 var (
@@ -193,8 +194,13 @@ func (s *Strategy) tellChange(t retry.Token, r *retry.Record[operation], c ratel
 	})
 }
 
-// tellRefused tells of an attempt whose Wait failed.
+// tellRefused tells of an attempt whose Wait failed, unless the standard strategy has.
 func (s *Strategy) tellRefused(t retry.Token, r *retry.Record[operation], e *retry.Error) {
+	told := r.Data.told
+	r.Data.told = nil
+	if told == error(e) { //nolint:errorlint // the same value
+		return
+	}
 	s.tell(r, retry.Event{
 		Kind: retry.RetryRefused, Attempt: t.Attempt(), Err: e.Last, Reason: e.Reason, Delay: e.Wait,
 	})

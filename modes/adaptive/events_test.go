@@ -4,12 +4,14 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -101,6 +103,43 @@ func TestRefusedSendWaitIsARefusedRetry(t *testing.T) {
 	require.Equal(t, time.Second, refused[0].Delay, "the rest of the two that a token takes")
 	require.Equal(t, clk.Now(), refused[0].Time)
 	require.Empty(t, r.of(retry.SendWaitBegan), "there was no wait")
+}
+
+func TestRefusedWaitForQuotaIsOneRefusedRetry(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		deadline   time.Duration
+		maxElapsed time.Duration
+		want       error
+	}{
+		{"in vain", time.Hour, 0, retry.ErrQuotaExhausted},
+		{"past the end of the operation", time.Hour, 10 * time.Second, retry.ErrMaxElapsed},
+		{"until the caller gives up", 10 * time.Second, 0, retry.ErrCanceled},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := &recorder{}
+				s, err := adaptive.New(adaptive.Config{Standard: standard.Config{
+					QuotaInitial: new(4), MaxQuotaWait: time.Minute, Observer: r,
+				}})
+				require.NoError(t, err)
+				ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
+				defer cancel()
+				op := retry.Operation{Scope: "orders", MaxElapsed: c.maxElapsed}
+				_, err = retry.Do(ctx, s, op, answers(errServer))
+				require.ErrorIs(t, err, c.want)
+				refused := r.of(retry.RetryRefused)
+				require.Len(t, refused, 1)
+				require.Equal(t, c.want, refused[0].Reason)
+				require.Equal(t, errServer, refused[0].Err)
+				require.Equal(t, 2, refused[0].Attempt)
+				require.Equal(t, 4, refused[0].Quota)
+				require.Equal(t, op.Key(), refused[0].Scope)
+			})
+		})
+	}
 }
 
 func TestEventsOfSendWaitsTellTheQueueAndTheError(t *testing.T) {

@@ -17,6 +17,9 @@ func (s *Strategy) send(ctx context.Context, t retry.Token, r *retry.Record[oper
 		// It has waited already if an earlier Wait got that far.
 		err := r.Data.inner.WithoutDelay().Wait(ctx)
 		if err != nil && !errors.Is(err, retry.ErrTokenUsed) {
+			if s.config.Standard.Observer != nil {
+				r.Data.told = err
+			}
 			return err
 		}
 	}
