@@ -80,7 +80,7 @@ func newAdaptiveRun(t *rapid.T) *adaptiveRun {
 func (r *adaptiveRun) rate(op retry.Operation) *rateModel {
 	key := op.Key().String()
 	if r.rates[key] == nil {
-		config, begun := ratelimit.SendRateConfig{CutPerThrottle: r.config.CutPerThrottle}, r.begun
+		config, begun := ratelimit.SendRateConfig{CutPerThrottle: r.config.CutPerThrottle, Cost: r.config.SendCost}, r.begun
 		if limit := r.config.SendLimit(op.Key()); limit != (adaptive.SendLimit{}) {
 			config.StartingRate, config.Ceiling = limit.Starting, limit.Ceiling
 			if !op.Unscoped() {

@@ -21,6 +21,7 @@ type rateModel struct {
 	limited, cut   bool
 
 	fill, capacity, tokens float64
+	cost                   float64   // of an attempt that is no exception
 	lifted                 float64   // the cost of the first in line, A12
 	filled                 time.Time // up to when; zero before the first refill
 }
@@ -28,6 +29,7 @@ type rateModel struct {
 func newRateModel(start time.Time, config ratelimit.SendRateConfig) *rateModel {
 	m := &rateModel{
 		cutPerThrottle: config.CutPerThrottle, ceiling: math.Inf(1), start: start, newest: start, lastThrottle: start,
+		cost: config.Cost,
 	}
 	m.starting = float64(config.StartingRate)
 	if config.Ceiling > 0 {
@@ -114,7 +116,7 @@ func (m *rateModel) climbed(seconds float64) float64 {
 func (m *rateModel) setRate(now time.Time, rate float64) {
 	m.refill(now)
 	rate = min(rate, m.ceiling)
-	m.fill, m.capacity = max(rate, 0.5), max(rate, 1)
+	m.fill, m.capacity = max(rate, 0.5), max(rate, 1, m.cost)
 	m.spend(0)
 }
 

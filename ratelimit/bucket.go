@@ -39,15 +39,16 @@ type Bucket struct {
 	last     time.Time
 	started  bool
 	lifted   float64 // what the first in line costs, if that is above the capacity
+	room     float64 // the capacity is never less; MinCapacity if that is more
 }
 
 // SetRate changes the fill rate to max(rate, MinFillRate) and the capacity to
-// max(rate, MinCapacity). What has passed until now is filled at the old rate
+// max(rate, MinCapacity), or to SendRateConfig.Cost if that is more. What has passed until now is filled at the old rate
 // first, and what exceeds the new capacity is dropped.
 func (b *Bucket) SetRate(now time.Time, rate Rate) {
 	b.refill(now)
 	b.fill = max(Rate(amount(float64(rate))), MinFillRate)
-	b.capacity = max(amount(float64(rate)), MinCapacity)
+	b.capacity = max(amount(float64(rate)), MinCapacity, b.room)
 	b.tokens = min(b.tokens, b.limit())
 }
 

@@ -21,8 +21,8 @@ var (
 // context.
 type Request struct {
 	// Cost is the number of send tokens; zero or less means one, and more than 2^53
-	// counts as that. A cost above the capacity of the bucket is served too, it
-	// just takes its time.
+	// counts as that. A cost above the capacity of the bucket is served too, it just
+	// takes its time; where all attempts cost more, say so in SendRateConfig.Cost.
 	Cost float64
 	// NoWait refuses every wait.
 	NoWait bool

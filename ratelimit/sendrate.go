@@ -49,6 +49,10 @@ type SendRateConfig struct {
 	// Ceiling is a rate that the send rate never exceeds; zero means none. It is
 	// subject to MinFillRate.
 	Ceiling Rate
+	// Cost is how many send tokens an attempt takes that is no exception; zero means
+	// one. The bucket has room for as many, however low the rate: if it had not, no
+	// attempt that cannot wait would ever be sent again.
+	Cost float64
 	// Start is when a Limiter's measurement begins; zero means when it is made.
 	Start time.Time
 }
@@ -65,6 +69,7 @@ func NewSendRate(config SendRateConfig, start time.Time) SendRate {
 		cubic:          NewCubic(start, 0),
 	}
 	s.cubic.controller = config.Controller
+	s.bucket.room = amount(config.Cost)
 	starting := Rate(amount(float64(config.StartingRate)))
 	if ceiling := Rate(amount(float64(config.Ceiling))); ceiling > 0 {
 		s.ceiling = ceiling

@@ -1,11 +1,13 @@
 package ratelimit_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
@@ -139,4 +141,52 @@ func TestSendRateLiftsItsBucket(t *testing.T) {
 	require.InDelta(t, 1, rate.State().Tokens, 0)
 	rate.Give(at(50), 3)
 	require.InDelta(t, 1, rate.State().Tokens, 0)
+}
+
+func TestSendRateHasRoomForWhatAnAttemptCosts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ cost, rate, want float64 }{
+		{0, 0.5, 1},
+		{0, 3, 3},
+		{-1, 0.5, 1},
+		{math.NaN(), 0.5, 1},
+		{0.5, 0.5, 1},
+		{1, 0.5, 1},
+		{2, 0.5, 2},
+		{2, 1.5, 2},
+		{2, 3, 3},
+		{math.Inf(1), 3, 1 << 53},
+	} {
+		s := ratelimit.NewSendRate(ratelimit.SendRateConfig{Cost: c.cost}, at(0))
+		s.SetRate(at(0), ratelimit.Rate(c.rate))
+		require.InDelta(t, c.want, s.State().Capacity, 0, "%+v", c)
+		require.InDelta(t, c.rate, float64(s.Fill()), 0)
+		if c.cost < 10 {
+			_, ok := s.Take(at(100), c.cost)
+			require.True(t, ok, "%+v: the tokens have come while nothing was sent", c)
+		}
+	}
+}
+
+// A12: what costs more than the others takes its time, and changes nothing for them.
+func TestSendRateServesWhatCostsMoreThanAnAttemptDoes(t *testing.T) {
+	t.Parallel()
+	clk := new(clock.Fake)
+	limiter := ratelimit.NewLimiter(ratelimit.SendRateConfig{Cost: 2}, clk)
+	limiter.Report(ratelimit.Response{Throttled: true})
+	clk.Advance(time.Hour)
+	_, err := limiter.Acquire(t.Context(), ratelimit.Request{Cost: 5, MaxWait: 6*time.Second - 1})
+	require.ErrorIs(t, err, ratelimit.ErrWaitLimit)
+	start, done := clk.Now(), make(chan error)
+	go func() {
+		_, err := limiter.Acquire(t.Context(), ratelimit.Request{Cost: 5})
+		done <- err
+	}()
+	require.NoError(t, clk.BlockUntil(t.Context(), 1))
+	clk.AdvanceToNext()
+	require.NoError(t, <-done)
+	require.Equal(t, 6*time.Second, clk.Now().Sub(start), "two of the tokens were there")
+	clk.Advance(time.Hour)
+	state, _ := limiter.State()
+	require.InDelta(t, 2, state.Capacity, 0)
 }

@@ -52,7 +52,8 @@ type Config struct {
 	// MaxSendQueue refuses attempts that would have to wait behind this many
 	// others. Zero means no limit.
 	MaxSendQueue int
-	// SendCost is how many send tokens an attempt takes; zero means 1.
+	// SendCost is how many send tokens an attempt takes; zero means 1. A scope can save
+	// up that many however low its rate is.
 	SendCost float64
 
 	// SendScope returns the key of the send rate of an operation; nil means

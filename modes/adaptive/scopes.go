@@ -117,6 +117,7 @@ func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) li
 		CutPerThrottle: c.CutPerThrottle,
 		StartingRate:   limit.Starting,
 		Ceiling:        limit.Ceiling,
+		Cost:           c.SendCost,
 		Start:          start,
 	}, clk)}
 }
