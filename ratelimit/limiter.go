@@ -36,7 +36,9 @@ func NewLimiter(config SendRateConfig, clk clock.Clock) *Limiter {
 // wants to know. Until the first throttle that is at once, unless there is a
 // starting rate. It fails without waiting when the request does not allow the wait
 // or ctx would be done before its end (*WaitError), and with ctx.Err() when ctx is
-// done first. A failure takes no token and gives up the place in the queue.
+// done first. A wait that a cut of the rate has made too long for the deadline of ctx
+// or for NotAfter fails when the cut comes (*WaitError). A failure takes no token and
+// gives up the place in the queue.
 func (l *Limiter) Acquire(ctx context.Context, r Request) (sent time.Time, err error) {
 	now := l.reading.Now()
 	if !l.limited.Load() {
@@ -59,6 +61,9 @@ func (l *Limiter) Report(r Response) Change {
 		l.limited.Store(true)
 	}
 	if l.queue.Len() > 0 {
+		if cut {
+			l.dismissLocked(now)
+		}
 		l.grantLocked(now)
 	}
 	return Change{From: from, To: l.state.bucket.Fill(), Cut: cut, Limited: l.state.limited}

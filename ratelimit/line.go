@@ -47,9 +47,11 @@ type line struct {
 // waiter is a place in the queue.
 type waiter struct {
 	cost    float64
+	ends    ends
 	place   *list.Element // nil once it has left the queue; guarded by line.mu
-	granted chan struct{} // closed when the tokens have been taken
-	at      time.Time     // when that was; written before granted is closed
+	done    chan struct{} // closed when the tokens have been taken, or the waiter was dismissed
+	at      time.Time     // when the tokens were taken; written before done is closed
+	refused *WaitError    // why the waiter was dismissed; likewise
 }
 
 // acquire returns when the tokens have been taken, and that instant. A failure
@@ -70,7 +72,10 @@ func (l *line) acquire(ctx context.Context, now time.Time, r Request) (at time.T
 		defer cancel()
 	}
 	select {
-	case <-e.waiter.granted:
+	case <-e.waiter.done:
+		if e.waiter.refused != nil {
+			return time.Time{}, e.waiter.refused
+		}
 		if !r.NotAfter.IsZero() && r.late(l.reading.Now()) {
 			l.leave(e.waiter)
 			return time.Time{}, &WaitError{Wait: e.wait, Reason: ErrNotAfter}
@@ -118,7 +123,7 @@ func (l *line) enter(ctx context.Context, now time.Time, r Request) (entry, erro
 	if reason := r.refuse(ctx, now, wait); reason != nil {
 		return entry{}, &WaitError{Wait: wait, Reason: reason}
 	}
-	w := &waiter{cost: cost, granted: make(chan struct{})}
+	w := &waiter{cost: cost, ends: r.ends(ctx), done: make(chan struct{})}
 	w.place = l.queue.PushBack(w)
 	l.owed += cost
 	// Whoever adds tokens looks at this afterwards, so that either they see the
@@ -146,10 +151,11 @@ func (l *line) leave(w *waiter) {
 	now := l.reading.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w.place == nil {
-		l.account.Give(now, w.cost)
-	} else {
+	switch {
+	case w.place != nil:
 		l.removeLocked(w)
+	case w.refused == nil:
+		l.account.Give(now, w.cost)
 	}
 	l.grantLocked(now)
 }
@@ -172,6 +178,27 @@ func (l *line) wake() {
 	l.grantLocked(now)
 }
 
+// dismissLocked sends those away who cannot be served in time any more if the rate,
+// which has fallen, stays as it is. Each of them makes the wait of all behind shorter.
+func (l *line) dismissLocked(now time.Time) {
+	ahead := Wait{FillRate: l.account.Fill()}
+	owed := 0.0
+	for next := l.queue.Front(); next != nil; {
+		w, _ := next.Value.(*waiter)
+		next = next.Next()
+		wait := ahead
+		wait.Expected = l.account.Until(now, owed+w.cost)
+		if reason := w.ends.refuse(now, wait.Expected); reason != nil {
+			l.removeLocked(w)
+			w.refused = &WaitError{Wait: wait, Reason: reason}
+			close(w.done)
+			continue
+		}
+		ahead.Ahead++
+		owed += w.cost
+	}
+}
+
 // grantLocked serves everybody who is due, in order, and sets the timer for the
 // first who is not.
 func (l *line) grantLocked(now time.Time) {
@@ -185,7 +212,7 @@ func (l *line) grantLocked(now time.Time) {
 		}
 		l.removeLocked(w)
 		w.at = l.account.Instant(now) // not now: a cut may have come in between, and then this is after it
-		close(w.granted)
+		close(w.done)
 	}
 	l.account.Lift(now, 0)
 	if l.timer != nil {

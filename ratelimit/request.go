@@ -88,7 +88,6 @@ func (r Request) late(now time.Time) bool { return !r.NotAfter.IsZero() && now.A
 
 // refuse returns why the wait that begins now is not acceptable, or nil.
 func (r Request) refuse(ctx context.Context, now time.Time, w Wait) error {
-	deadline, limited := ctx.Deadline()
 	switch {
 	case r.late(now):
 		return ErrNotAfter
@@ -98,9 +97,29 @@ func (r Request) refuse(ctx context.Context, now time.Time, w Wait) error {
 		return ErrQueueFull
 	case r.MaxWait > 0 && w.Expected > r.MaxWait:
 		return ErrWaitLimit
-	case limited && w.Expected >= deadline.Sub(now):
+	default:
+		return r.ends(ctx).refuse(now, w.Expected)
+	}
+}
+
+// ends are the instants at which a caller does not wait any more; zero where there is
+// none.
+type ends struct {
+	deadline time.Time // of the caller, who needs some time to send
+	notAfter time.Time // of the operation, and still in time
+}
+
+func (r Request) ends(ctx context.Context) ends {
+	deadline, _ := ctx.Deadline()
+	return ends{deadline: deadline, notAfter: r.NotAfter}
+}
+
+// refuse returns why a wait that begins now and takes d is too long, or nil.
+func (e ends) refuse(now time.Time, d time.Duration) error {
+	switch {
+	case !e.deadline.IsZero() && d >= e.deadline.Sub(now):
 		return ErrDeadline
-	case !r.NotAfter.IsZero() && w.Expected > r.NotAfter.Sub(now):
+	case !e.notAfter.IsZero() && d > e.notAfter.Sub(now):
 		return ErrNotAfter
 	default:
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -252,4 +253,40 @@ func TestNoAttemptBeginsTooLateWhenTheRateFallsDuringItsWait(t *testing.T) {
 	require.ErrorIs(t, <-ended, retry.ErrMaxElapsed)
 	require.Equal(t, start.Add(time.Minute), clk.Now())
 	require.Zero(t, s.Snapshot().Scopes[0].Waiting)
+}
+
+func TestCallerWhoCannotBeServedInTimeAfterACutMakesRoomInTheQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := adaptive.New(adaptive.Config{
+			Standard:     standard.Config{MaxAttempts: 1},
+			MaxSendQueue: 1,
+			SendLimit:    func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 2} },
+		})
+		require.NoError(t, err)
+		first, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+		require.NoError(t, err)
+		require.NoError(t, first.Wait(t.Context()))
+		ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond)
+		defer cancel()
+		second, begun := make(chan error, 1), time.Now()
+		go func() {
+			_, err := retry.Do(ctx, s, retry.Operation{}, answers()) // in half a second
+			second <- err
+		}()
+		synctest.Wait()
+
+		require.NoError(t, s.RecordFailure(first, errThrottle))
+
+		err = <-second
+		require.Equal(t, begun, time.Now(), "at once")
+		require.ErrorIs(t, err, retry.ErrDeadline)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, retry.ErrSendRateLimited)
+		refusal, ok := errors.AsType[*retry.Error](err)
+		require.True(t, ok)
+		require.Equal(t, 714285715*time.Nanosecond, refusal.Wait)
+		_, err = retry.Do(t.Context(), s, retry.Operation{}, answers())
+		require.NoError(t, err, "the queue is free")
+	})
 }
