@@ -138,11 +138,10 @@ func (m *rateModel) spend(cost float64) {
 
 // until is how many seconds a caller has to wait for so many tokens, A01 and A10.
 func (m *rateModel) until(now time.Time, cost float64) float64 {
-	now = m.forward(now)
 	if !m.limited {
-		return 0
+		return 0 // and no instant that counts as seen, A13
 	}
-	m.refill(now)
+	m.refill(m.forward(now))
 	return max(cost-m.tokens, 0) / m.fill
 }
 
