@@ -55,6 +55,10 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 	if c.denied == nil {
 		return c.wait(ctx)
 	}
+	if errors.Is(c.denied, retry.ErrNoStrategy) {
+		c.phase = over
+		return c.denied
+	}
 	if reason := retry.CheckWait(context.Background(), clockOf(s.strategy), op.NotAfter, 0); reason != nil {
 		c.phase = over
 		return c.explain(ctx, &retry.Error{Reason: reason, Detail: c.denied})

@@ -3,6 +3,7 @@ package awssdk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -14,7 +15,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Retryer is an aws.RetryerV2 over a strategy. Use [New]; it is safe for
+// Retryer is an aws.RetryerV2 over a strategy. Use [New]; the zero Retryer refuses
+// every call. It is safe for
 // concurrent use and meant to be shared by clients.
 //
 // The strategy does all the waiting, on its clock and with the context of the
@@ -46,21 +48,34 @@ type shared struct {
 
 var _ aws.RetryerV2 = (*Retryer)(nil)
 
-// New returns a retryer over the strategy, which must not be nil. Of the options
+var errNotMade = errors.New("awssdk: a *awssdk.Retryer that was not made by awssdk.New, Load or Install: use what these return")
+
+// made reports whether New has made the retryer.
+func (r *Retryer) made() bool { return r != nil && r.shared != nil }
+
+// New returns a retryer over the strategy, which must not be nil nor a zero one. Of the options
 // only [WithOperation] matters.
 func New(strategy retry.Strategy, opts ...Option) (*Retryer, error) {
-	if strategy == nil {
-		return nil, errors.New("awssdk: New without a strategy")
+	if err := retry.CheckStrategy(strategy); err != nil {
+		return nil, fmt.Errorf("awssdk: %w", err)
 	}
 	return &Retryer{shared: &shared{strategy: strategy, operation: collect(opts).operation}}, nil
 }
 
 // Strategy returns the strategy, whose Snapshot tells about its scopes.
-func (r *Retryer) Strategy() retry.Strategy { return r.strategy }
+func (r *Retryer) Strategy() retry.Strategy {
+	if !r.made() {
+		return nil
+	}
+	return r.strategy
+}
 
 // forService returns the retryer for the clients of one service, which shares
 // everything with r but has the defaults of the service.
 func (r *Retryer) forService(id string) *Retryer {
+	if !r.made() {
+		return r
+	}
 	return &Retryer{shared: r.shared, service: id, scoped: strings.ToLower(id)}
 }
 
@@ -69,6 +84,9 @@ func (r *Retryer) forService(id string) *Retryer {
 // does not say it is 0: the loop then goes on until the strategy refuses.
 // RetryMaxAttempts of a client or of one call takes its place, whatever it is.
 func (r *Retryer) MaxAttempts() int {
+	if !r.made() {
+		return 1
+	}
 	op := retry.Operation{Service: r.scoped}
 	switch s := r.strategy.(type) {
 	case interface {
@@ -87,6 +105,9 @@ func (r *Retryer) MaxAttempts() int {
 // GetAttemptToken returns when the first attempt of a call may be made. A further
 // one has waited in GetRetryToken already.
 func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) error, err error) {
+	if !r.made() {
+		return nil, errNotMade
+	}
 	if c := callFrom(ctx); c != nil {
 		if c.phase == idle {
 			_, c.limit = r.attemptOf(ctx)
@@ -110,7 +131,7 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) erro
 // each attempt that failed. Asked about any other error it answers for an
 // operation of which nothing is known.
 func (r *Retryer) IsErrorRetryable(err error) bool {
-	if err == nil {
+	if err == nil || !r.made() {
 		return false
 	}
 	c, key := r.failures.take(err)
@@ -140,6 +161,9 @@ func (r *Retryer) judge(err error) bool {
 // It does not ask whether the error is retryable: clients such as that of STS
 // retry some for themselves.
 func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(error) error, err error) {
+	if !r.made() {
+		return nil, errNotMade
+	}
 	c := callFrom(ctx)
 	if c == nil || c.phase == idle {
 		c, _ = r.failures.take(opErr)
@@ -171,7 +195,12 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 // none, as it has waited for it. The number is below zero because the loop
 // lengthens the delay by what the response asked for, up to five seconds, and
 // the strategy has done so already.
-func (r *Retryer) RetryDelay(int, error) (time.Duration, error) { return -time.Hour, nil }
+func (r *Retryer) RetryDelay(int, error) (time.Duration, error) {
+	if !r.made() {
+		return 0, errNotMade
+	}
+	return -time.Hour, nil
+}
 
 // GetInitialToken does nothing. The loop calls GetAttemptToken instead.
 func (r *Retryer) GetInitialToken() (release func(error) error) { return released }

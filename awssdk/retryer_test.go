@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -224,7 +225,7 @@ func (silencer) IsErrorRetryable(error) bool { return false }
 func TestNewWantsAStrategy(t *testing.T) {
 	t.Parallel()
 	_, err := awssdk.New(nil)
-	require.EqualError(t, err, "awssdk: New without a strategy")
+	require.EqualError(t, err, "awssdk: no strategy: use what standard.New, adaptive.New or awsretry.Load returns")
 }
 
 func TestCallDoesNotBeginAfterTheEndOfItsOperation(t *testing.T) {
@@ -238,5 +239,40 @@ func TestCallDoesNotBeginAfterTheEndOfItsOperation(t *testing.T) {
 		attempts, err := loop(t.Context(), r, nil)
 		require.Zero(t, attempts)
 		require.ErrorIs(t, err, retry.ErrMaxElapsed)
+	}
+}
+
+func TestStrategyThatNoConstructorMadeIsRefusedWhereItIsGiven(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]retry.Strategy{
+		"nil *standard.Strategy": (*standard.Strategy)(nil), "*standard.Strategy that": &standard.Strategy{},
+		"nil *adaptive.Strategy": (*adaptive.Strategy)(nil), "*adaptive.Strategy that": &adaptive.Strategy{},
+	} {
+		_, err := awssdk.New(s)
+		require.ErrorContains(t, err, name)
+		_, err = awssdk.Load(t.Context(), awssdk.WithStrategy(s))
+		require.ErrorContains(t, err, name)
+		cfg := aws.Config{}
+		err = awssdk.Install(&cfg, awssdk.WithStrategy(s))
+		require.ErrorContains(t, err, name)
+		require.Nil(t, cfg.Retryer)
+	}
+}
+
+func TestRetryerThatNewDidNotMakeIsRefused(t *testing.T) {
+	t.Parallel()
+	const want = "awssdk: a *awssdk.Retryer that was not made by awssdk.New, Load or Install: use what these return"
+	for name, r := range map[string]*awssdk.Retryer{"zero": {}, "nil": nil} {
+		attempts, err := loop(t.Context(), r, nil)
+		require.ErrorContains(t, err, want, name)
+		require.Zero(t, attempts)
+		_, err = r.GetRetryToken(t.Context(), failed(500))
+		require.EqualError(t, err, want)
+		_, err = r.RetryDelay(1, failed(500))
+		require.EqualError(t, err, want)
+		require.False(t, r.IsErrorRetryable(failed(500)))
+		require.NoError(t, r.GetInitialToken()(nil))
+		require.Nil(t, r.Strategy())
+		require.Equal(t, 1, r.MaxAttempts())
 	}
 }

@@ -61,6 +61,8 @@ func (c Config) Check() error {
 	var errs []error
 	if c.Strategy == nil {
 		errs = append(errs, errors.New("httpretry: Strategy: must be set"))
+	} else if err := retry.CheckStrategy(c.Strategy); err != nil {
+		errs = append(errs, fmt.Errorf("httpretry: Strategy: %w", err))
 	}
 	if c.MaxAttempts < 0 {
 		errs = append(errs, fmt.Errorf("httpretry: MaxAttempts %d: must not be negative", c.MaxAttempts))

@@ -16,6 +16,7 @@ import (
 //
 //   - nil after success;
 //   - the error of fn itself where nobody wants it retried;
+//   - ErrNoStrategy, without a call of fn, where there is no strategy to ask;
 //   - an *Error with the reason, the last error of fn and the error of ctx, as far
 //     as they apply, where something else ended the operation.
 //
@@ -27,8 +28,11 @@ import (
 func Do[T any](
 	ctx context.Context, s Strategy, op Operation, fn func(ctx context.Context) (T, error), opts ...Option,
 ) (value T, err error) {
-	if s == nil || fn == nil {
+	if fn == nil {
 		return value, errNothingToDo
+	}
+	if err := checkNil(s); err != nil {
+		return value, fmt.Errorf("retry: %w", err)
 	}
 	var o options
 	if len(opts) > 0 {
@@ -72,7 +76,7 @@ func call[T any](ctx context.Context, l *loop, fn func(ctx context.Context) (T, 
 	return value, timedOut(ctx, limited, l.timeout, err)
 }
 
-var errNothingToDo = errors.New("retry: Do needs a strategy and a function")
+var errNothingToDo = errors.New("retry: Do needs a function")
 
 // loop is what Do knows of its operation, whatever T is.
 type loop struct {
@@ -98,6 +102,9 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 		l.around = outer.Loops
 	}
 	l.token, l.denied = l.strategy.AcquireInitialToken(ctx, *op)
+	if errors.Is(l.denied, ErrNoStrategy) {
+		return l.denied
+	}
 	// Without a token there is nothing to record, and one attempt all the same:
 	// a strategy manages retries, it does not gate access.
 	l.done = l.denied != nil

@@ -2,6 +2,7 @@ package adaptive
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
@@ -12,7 +13,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Strategy is the adaptive mode. Use New; it is safe for concurrent use.
+// Strategy is the adaptive mode. Use New; it is safe for concurrent use. The verbs of
+// the zero Strategy, and of a nil one, return retry.ErrNoStrategy.
 //
 // Its scopes count time from when the strategy was built, whenever they are first
 // used.
@@ -68,18 +70,42 @@ func New(config Config) (*Strategy, error) {
 	return s, nil
 }
 
+var errNotMade = fmt.Errorf(
+	"adaptive: %w: an *adaptive.Strategy that was not made by adaptive.New: use what that returns", retry.ErrNoStrategy)
+
+// made reports whether New has made the strategy.
+func (s *Strategy) made() bool { return s != nil && s.standard != nil }
+
 // Clock returns the clock that the strategy waits on.
-func (s *Strategy) Clock() clock.Clock { return s.standard.Clock() }
+func (s *Strategy) Clock() clock.Clock {
+	if !s.made() {
+		return nil
+	}
+	return s.standard.Clock()
+}
 
 // Plan returns the numbers for an operation, which are those of the standard mode.
-func (s *Strategy) Plan(op retry.Operation) standard.Plan { return s.standard.Plan(op) }
+func (s *Strategy) Plan(op retry.Operation) standard.Plan {
+	if !s.made() {
+		return standard.Plan{}
+	}
+	return s.standard.Plan(op)
+}
 
 // MaxAttempts returns how many attempts an operation may have.
-func (s *Strategy) MaxAttempts(op retry.Operation) int { return s.standard.MaxAttempts(op) }
+func (s *Strategy) MaxAttempts(op retry.Operation) int {
+	if !s.made() {
+		return 0
+	}
+	return s.standard.MaxAttempts(op)
+}
 
 // AcquireInitialToken begins an operation. It does not wait; the token's Wait
 // does. It fails only if Config.SendLimit says something impossible of the scope.
 func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
+	if !s.made() {
+		return retry.Token{}, errNotMade
+	}
 	t, r := s.tokens.Open(ctx, &op)
 	if s.config.SendScope == nil && op.Unscoped() {
 		r.Hold(nil)
@@ -95,6 +121,9 @@ func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) 
 // RefreshRetryToken judges the failure, tells the limiter, and lets the standard
 // strategy decide.
 func (s *Strategy) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (next retry.Token, err error) {
+	if !s.made() {
+		return retry.Token{}, errNotMade
+	}
 	r, err := s.tokens.Take(t)
 	if err != nil {
 		return retry.Token{}, err
@@ -144,6 +173,9 @@ func (s *Strategy) judge(t retry.Token, r *retry.Record[operation], failure erro
 
 // RecordSuccess tells the limiter and the standard strategy.
 func (s *Strategy) RecordSuccess(t retry.Token) error {
+	if !s.made() {
+		return errNotMade
+	}
 	r, err := s.tokens.TakeToEnd(t)
 	if err != nil {
 		return err
@@ -159,6 +191,9 @@ func (s *Strategy) RecordSuccess(t retry.Token) error {
 // RecordFailure ends the operation. The limiter hears of the attempt unless a
 // refused refresh has told it.
 func (s *Strategy) RecordFailure(t retry.Token, failure error) error {
+	if !s.made() {
+		return errNotMade
+	}
 	r, afterRefusal, err := s.tokens.TakeLast(t)
 	if err != nil {
 		return err

@@ -10,6 +10,9 @@ import (
 // Snapshot returns the state of the quotas and of the send rates. Where both have
 // the same key they are one scope in it.
 func (s *Strategy) Snapshot() retry.Snapshot {
+	if !s.made() {
+		return retry.Snapshot{}
+	}
 	snapshot := s.standard.Snapshot()
 	snapshot.Mode = "adaptive"
 	snapshot.Overflowed = max(snapshot.Overflowed, s.limiters.Overflowed())

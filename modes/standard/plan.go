@@ -20,6 +20,9 @@ type Plan struct {
 
 // Plan returns the numbers for an operation.
 func (s *Strategy) Plan(op retry.Operation) Plan {
+	if !s.made() {
+		return Plan{}
+	}
 	return Plan{
 		MaxAttempts:    s.MaxAttempts(op),
 		QuotaCapacity:  *s.config.QuotaCapacity,

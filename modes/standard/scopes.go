@@ -11,6 +11,9 @@ import (
 
 // Snapshot returns the state of the quotas.
 func (s *Strategy) Snapshot() retry.Snapshot {
+	if !s.made() {
+		return retry.Snapshot{}
+	}
 	snapshot := retry.Snapshot{
 		Mode:       "standard",
 		SharedAs:   s.config.SharedAs,

@@ -2,6 +2,7 @@ package standard
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/awsretry/awsretry/backoff"
@@ -12,7 +13,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Strategy is the standard mode. Use New; it is safe for concurrent use.
+// Strategy is the standard mode. Use New; it is safe for concurrent use. The verbs of
+// the zero Strategy, and of a nil one, return retry.ErrNoStrategy.
 type Strategy struct {
 	config Config // with defaults
 	usual  defaults
@@ -70,11 +72,27 @@ func (s *Strategy) newQuota(start time.Time) *ratelimit.QuotaLine {
 	return ratelimit.NewQuotaLine(quota, s.config.Clock)
 }
 
+var errNotMade = fmt.Errorf(
+	"standard: %w: a *standard.Strategy that was not made by standard.New: use what that returns", retry.ErrNoStrategy)
+
+// made reports whether New has made the strategy.
+func (s *Strategy) made() bool { return s != nil && s.quotas != nil }
+
 // Clock returns the clock that the strategy waits on.
-func (s *Strategy) Clock() clock.Clock { return s.config.Clock }
+func (s *Strategy) Clock() clock.Clock {
+	if !s.made() {
+		return nil
+	}
+	return s.config.Clock
+}
 
 // MaxAttempts returns how many attempts an operation may have.
-func (s *Strategy) MaxAttempts(op retry.Operation) int { return s.maxAttempts(&op) }
+func (s *Strategy) MaxAttempts(op retry.Operation) int {
+	if !s.made() {
+		return 0
+	}
+	return s.maxAttempts(&op)
+}
 
 // maxAttempts and others take a pointer because an operation is large.
 func (s *Strategy) maxAttempts(op *retry.Operation) int {
@@ -90,6 +108,9 @@ func (s *Strategy) maxAttempts(op *retry.Operation) int {
 // AcquireInitialToken begins an operation. It never fails: the quota is for
 // retries, the first attempt is free.
 func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
+	if !s.made() {
+		return retry.Token{}, errNotMade
+	}
 	t, r := s.tokens.Open(ctx, &op)
 	if s.config.QuotaScope == nil && op.Unscoped() {
 		r.Hold(nil)
@@ -102,6 +123,9 @@ func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) 
 
 // RefreshRetryToken judges the failure with the classifier and decides.
 func (s *Strategy) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
+	if !s.made() {
+		return retry.Token{}, errNotMade
+	}
 	r, err := s.tokens.Take(t)
 	if err != nil {
 		return retry.Token{}, err
@@ -122,6 +146,9 @@ func (s *Strategy) RefreshRetryToken(ctx context.Context, t retry.Token, failure
 func (s *Strategy) RefreshJudged(
 	ctx context.Context, t retry.Token, failure error, verdict classify.Verdict, floor time.Duration,
 ) (retry.Token, error) {
+	if !s.made() {
+		return retry.Token{}, errNotMade
+	}
 	r, err := s.tokens.Take(t)
 	if err != nil {
 		return retry.Token{}, err
@@ -150,6 +177,9 @@ func (s *Strategy) judge(op *retry.Operation, attempt int, failure error) classi
 // RecordSuccess gives back to the quota: one token after a success on the first
 // attempt, what the last retry cost after a later one.
 func (s *Strategy) RecordSuccess(t retry.Token) error {
+	if !s.made() {
+		return errNotMade
+	}
 	r, err := s.tokens.TakeToEnd(t)
 	if err != nil {
 		return err
@@ -170,6 +200,9 @@ func (s *Strategy) RecordSuccess(t retry.Token) error {
 // RecordFailure ends the operation. It gives nothing back, but for a retry that
 // was granted and not made.
 func (s *Strategy) RecordFailure(t retry.Token, failure error) error {
+	if !s.made() {
+		return errNotMade
+	}
 	r, afterRefusal, err := s.tokens.TakeLast(t)
 	if err != nil {
 		return err
@@ -181,6 +214,9 @@ func (s *Strategy) RecordFailure(t retry.Token, failure error) error {
 // RecordFailureOf is RecordFailure for a caller who waits for tokens of its own and
 // knows whether the attempt was made.
 func (s *Strategy) RecordFailureOf(t retry.Token, failure error, made bool) error {
+	if !s.made() {
+		return errNotMade
+	}
 	r, afterRefusal, err := s.tokens.TakeLast(t)
 	if err != nil {
 		return err

@@ -1,0 +1,58 @@
+package httpretry_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/httpretry"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestTransportThatNewDidNotMakeIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, transport := range map[string]*httpretry.Transport{"zero": {}, "nil": nil} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			body := &bodyReader{Reader: strings.NewReader("text")}
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://example.com", body)
+			require.NoError(t, err)
+			response, err := transport.RoundTrip(request) //nolint:bodyclose // there is none
+			require.Nil(t, response)
+			require.EqualError(t, err, "httpretry: a *httpretry.Transport that was not made by httpretry.New: use what that returns")
+			require.EqualValues(t, 1, body.closed.Load())
+			require.NotPanics(t, transport.CloseIdleConnections)
+		})
+	}
+}
+
+func TestStrategyThatNoConstructorMadeIsRefusedWhereItIsGiven(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		strategy retry.Strategy
+		want     string
+	}{
+		"nil":            {nil, "httpretry: Strategy: must be set"},
+		"nil, standard":  {(*standard.Strategy)(nil), "a nil *standard.Strategy"},
+		"nil, adaptive":  {(*adaptive.Strategy)(nil), "a nil *adaptive.Strategy"},
+		"zero, standard": {&standard.Strategy{}, "a *standard.Strategy that its constructor did not make"},
+		"zero, adaptive": {&adaptive.Strategy{}, "a *adaptive.Strategy that its constructor did not make"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := httpretry.New(httpretry.Config{Strategy: c.strategy})
+			require.ErrorContains(t, err, c.want)
+
+			transport := newTransport(t, httpretry.Config{Strategy: modes(t, standard.Config{})["standard"]})
+			ctx := httpretry.With(t.Context(), func(config *httpretry.Config) { config.Strategy = c.strategy })
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://example.com", http.NoBody)
+			require.NoError(t, err)
+			_, err = transport.RoundTrip(request) //nolint:bodyclose // there is none
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}

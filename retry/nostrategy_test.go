@@ -1,0 +1,82 @@
+package retry_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// wrapped is a strategy by another author.
+type wrapped struct{ *standard.Strategy }
+
+func TestStrategyThatNoConstructorMadeIsRefusedAndNothingIsCalled(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		strategy retry.Strategy
+		want     string
+	}{
+		"nil":              {nil, "retry: no strategy: use what standard.New, adaptive.New or awsretry.Load returns"},
+		"nil, standard":    {(*standard.Strategy)(nil), "retry: no strategy: a nil *standard.Strategy: use what its constructor returns, such as standard.New"},
+		"nil, adaptive":    {(*adaptive.Strategy)(nil), "retry: no strategy: a nil *adaptive.Strategy: use what its constructor returns, such as standard.New"},
+		"nil, of the user": {(*wrapped)(nil), "retry: no strategy: a nil *retry_test.wrapped: use what its constructor returns, such as standard.New"},
+		"zero, standard":   {&standard.Strategy{}, "standard: no strategy: a *standard.Strategy that was not made by standard.New: use what that returns"},
+		"zero, adaptive":   {&adaptive.Strategy{}, "adaptive: no strategy: an *adaptive.Strategy that was not made by adaptive.New: use what that returns"},
+		"around nil":       {wrapped{}, "standard: no strategy: a *standard.Strategy that was not made by standard.New: use what that returns"},
+		"around zero":      {wrapped{&standard.Strategy{}}, "standard: no strategy: a *standard.Strategy that was not made by standard.New: use what that returns"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			value, err := retry.Do(t.Context(), c.strategy, retry.Operation{}, func(context.Context) (int, error) {
+				require.Fail(t, "called")
+				return 1, nil
+			})
+			require.Zero(t, value)
+			require.EqualError(t, err, c.want)
+			require.ErrorIs(t, err, retry.ErrNoStrategy)
+			require.ErrorIs(t, retry.CheckStrategy(c.strategy), retry.ErrNoStrategy)
+		})
+	}
+}
+
+func TestStrategyThatCanBeUsedPassesTheCheck(t *testing.T) {
+	t.Parallel()
+	for _, s := range modes(t, nil, nil) {
+		for _, given := range []retry.Strategy{s, denying{}, &denying{}, &counting{Strategy: s}} {
+			require.NoError(t, retry.CheckStrategy(given))
+		}
+	}
+}
+
+func TestVerbsOfAStrategyThatNoConstructorMadeSaySo(t *testing.T) {
+	t.Parallel()
+	made, err := standard.New(standard.Config{})
+	require.NoError(t, err)
+	for name, s := range map[string]interface {
+		retry.Strategy
+		Snapshot() retry.Snapshot
+		Plan(op retry.Operation) standard.Plan
+		MaxAttempts(op retry.Operation) int
+	}{
+		"nil, standard": (*standard.Strategy)(nil), "zero, standard": &standard.Strategy{},
+		"nil, adaptive": (*adaptive.Strategy)(nil), "zero, adaptive": &adaptive.Strategy{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "orders"})
+			require.ErrorContains(t, err, "was not made by")
+			for _, token := range []retry.Token{{}, acquire(t, made)} {
+				for verb, use := range verbs(s) {
+					require.ErrorContains(t, use(t, token), "was not made by", verb)
+				}
+			}
+			require.Zero(t, s.Plan(retry.Operation{}))
+			require.Zero(t, s.MaxAttempts(retry.Operation{}))
+			require.Zero(t, s.Snapshot())
+		})
+	}
+}
