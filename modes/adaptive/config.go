@@ -33,7 +33,8 @@ type Limiter interface {
 // Config describes a Strategy. Its zero value is the adaptive mode of v2.1.
 type Config struct {
 	// Standard is the standard mode that adaptive mode is built on, with the clock
-	// and the observer of both.
+	// and the observer of both. Its ScopeIdle says what a throttle long ago means for
+	// a burst.
 	Standard standard.Config
 
 	// CutPerThrottle lowers the send rate for every throttle, as the AWS SDKs do,

@@ -81,6 +81,15 @@ type Config struct {
 	// anew with the next operation; that happens when another scope is created, and
 	// within twice this time. A scope with an operation under way is never dropped.
 	// Zero means 5 minutes.
+	//
+	// In adaptive mode a scope is not dropped within ten minutes of its last throttle
+	// either, and one that is in use keeps its send rate, as in the AWS SDKs, for life:
+	// limiting never goes off again, and the rate is at most twice what is measured. A
+	// scope that was throttled once and has sent one good request in 5 s for a day is
+	// at half an attempt a second, and a burst of 50 then takes 6.5 to 6.8 s, where it
+	// takes no time in a scope that was dropped in between or never throttled. Where
+	// bursts come after long pauses, make ScopeIdle less than half of such a pause. The
+	// scope of the strategy as a whole is never dropped.
 	ScopeIdle time.Duration
 	// KeepScope reports whether a scope has to stay although it is unused; nil
 	// means none. It must be safe for concurrent use.
