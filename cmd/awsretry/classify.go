@@ -80,13 +80,13 @@ func (s *signs) err() error {
 
 // classification is what --json prints.
 type classification struct {
-	Retryable  bool     `json:"retryable"`
-	Throttling bool     `json:"throttling"`
-	Timeout    bool     `json:"timeout"`
-	Transient  bool     `json:"transient"`
-	ClockSkew  bool     `json:"clock_skew"`
-	RetryAfter *float64 `json:"retry_after_s"`
-	Trail      []step   `json:"trail"`
+	Retryable  bool          `json:"retryable"`
+	Throttling bool          `json:"throttling"`
+	Timeout    bool          `json:"timeout"`
+	Transient  bool          `json:"transient"`
+	ClockSkew  bool          `json:"clock_skew"`
+	RetryAfter *exactSeconds `json:"retry_after_s"`
+	Trail      []step        `json:"trail"`
 }
 
 type step struct {
@@ -110,7 +110,7 @@ func (c *call) classify(s *signs) error {
 		ClockSkew:  kind == classify.ClockSkew,
 	}
 	if after, ok := verdict.Hint(); ok {
-		answer.RetryAfter = new(seconds(after))
+		answer.RetryAfter = new(exactSeconds(after))
 	}
 	for _, said := range trail {
 		answer.Trail = append(answer.Trail, step{said.Classifier, said.Verdict.Action().String(), said.Verdict.Kind().String()})

@@ -82,7 +82,9 @@ func TestClassifyHeaders(t *testing.T) {
 			t.Parallel()
 			status, out, errs := classifying(t, append(c.args, "--status", "503", "--json")...)
 			require.Zero(t, status, errs)
-			var got classification
+			var got struct {
+				RetryAfter *float64 `json:"retry_after_s"`
+			}
 			require.NoError(t, json.Unmarshal([]byte(out), &got))
 			require.Equal(t, c.want, got.RetryAfter)
 		})

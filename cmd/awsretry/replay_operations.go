@@ -7,13 +7,13 @@ import (
 
 // operationLine is what is printed of an operation.
 type operationLine struct {
-	Outcome      string    `json:"outcome"`
-	Quota        int       `json:"quota_after"`
-	SentAt       []float64 `json:"sent_at_s"`
-	SendWait     []float64 `json:"send_wait_s"`
-	End          float64   `json:"end_t_s"`
-	MeasuredRate *float64  `json:"measured_tx_rate,omitempty"`
-	FillRate     *float64  `json:"fill_rate,omitempty"`
+	Outcome      string         `json:"outcome"`
+	Quota        int            `json:"quota_after"`
+	SentAt       []exactSeconds `json:"sent_at_s"`
+	SendWait     []exactSeconds `json:"send_wait_s"`
+	End          exactSeconds   `json:"end_t_s"`
+	MeasuredRate *float64       `json:"measured_tx_rate,omitempty"`
+	FillRate     *float64       `json:"fill_rate,omitempty"`
 }
 
 // recorded is an operation of a trace.
@@ -87,8 +87,8 @@ func (p *player) operate(ctx context.Context, r *traceReader, op recorded) (*ope
 			return nil, err
 		}
 		sent := p.clock.elapsed()
-		line.SentAt = append(line.SentAt, seconds(sent))
-		line.SendWait = append(line.SendWait, seconds(sent-asked-token.Delay()))
+		line.SentAt = append(line.SentAt, exactSeconds(sent))
+		line.SendWait = append(line.SendWait, exactSeconds(sent-asked-token.Delay()))
 		if err := p.clock.Sleep(ctx, op.latency); err != nil {
 			return nil, err
 		}
@@ -109,11 +109,8 @@ func (p *player) operate(ctx context.Context, r *traceReader, op recorded) (*ope
 // finish fills in what is known when the operation is over.
 func (p *player) finish(line *operationLine) {
 	state := p.state()
-	line.Quota, line.End = state.Quota, seconds(p.clock.elapsed())
+	line.Quota, line.End = state.Quota, exactSeconds(p.clock.elapsed())
 	if p.adaptive {
 		line.MeasuredRate, line.FillRate = &state.MeasuredRate, &state.FillRate
 	}
 }
-
-// seconds is a time as it is printed, in full.
-func seconds(d time.Duration) float64 { return float64(d) / float64(time.Second) }

@@ -8,11 +8,11 @@ import (
 
 // stepLine is what is printed of a step with a response.
 type stepLine struct {
-	Request string   `json:"request,omitempty"`
-	Attempt int      `json:"attempt"`
-	Outcome string   `json:"outcome"`
-	Delay   *float64 `json:"delay_s"`
-	Quota   int      `json:"quota_after"`
+	Request string        `json:"request,omitempty"`
+	Attempt int           `json:"attempt"`
+	Outcome string        `json:"outcome"`
+	Delay   *exactSeconds `json:"delay_s"`
+	Quota   int           `json:"quota_after"`
 	*sendRateLine
 }
 
@@ -92,7 +92,7 @@ func (p *player) line(name string, attempt int, outcome string, next retry.Token
 	state := p.state()
 	line := &stepLine{Request: name, Attempt: attempt, Outcome: outcome, Quota: state.Quota}
 	if outcome == outcomeRetry || next.Delay() > 0 {
-		line.Delay = new(seconds(next.Delay()))
+		line.Delay = new(exactSeconds(next.Delay()))
 	}
 	if p.adaptive {
 		line.sendRateLine = &sendRateLine{

@@ -9,11 +9,6 @@ import (
 	"time"
 )
 
-// maxSeconds is the longest time of a trace, both for a number in it and for all
-// of it. It is a little less than a Duration can hold, and leaves room for the
-// seconds since 1970.
-const maxSeconds = 9e9
-
 // text reads a string; nil for null.
 func (r *traceReader) text() (*string, error) {
 	token, err := r.token()
@@ -83,11 +78,19 @@ func (r *traceReader) whole(low, high int) (*int, error) {
 
 // seconds reads a time in seconds, to the nearest nanosecond; nil for null.
 func (r *traceReader) seconds() (*time.Duration, error) {
-	value, err := r.number(0, maxSeconds)
-	if err != nil || value == nil {
+	token, err := r.token()
+	if err != nil || token == nil {
 		return nil, err
 	}
-	return new(time.Duration(math.Round(*value * float64(time.Second)))), nil
+	number, ok := token.(json.Number)
+	if !ok {
+		return nil, r.wrongType("a number", token)
+	}
+	value, ok := nanoseconds(number.String())
+	if !ok {
+		return nil, r.fail("must be from 0 to %d, not %s", maxSeconds, number)
+	}
+	return &value, nil
 }
 
 func inFull(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
