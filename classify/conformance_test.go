@@ -83,19 +83,34 @@ func TestSkewIsObservedAndRemembered(t *testing.T) {
 				skew := conformance.Seconds(sequence.Operations[0].InitialSkew)
 				for _, operation := range sequence.Operations {
 					require.Equal(t, conformance.Seconds(operation.InitialSkew), skew)
-					for i, attempt := range operation.Attempts {
-						require.Equal(t, conformance.Seconds(attempt.Signing), conformance.Seconds(attempt.Sent)+skew)
-						verdict := verdictOfAttempt(attempt, &skew)
-						require.Equal(t, attempt.Skewed, verdict.Kind() == classify.ClockSkew, verdict)
-						if i < len(operation.Attempts)-1 {
-							require.Equal(t, classify.Retry, verdict.Action())
-						}
-					}
+					require.Equal(t, operation.Outcome, perform(t, operation, &skew))
 					require.Equal(t, conformance.Seconds(operation.Skew), skew)
 				}
 			})
 		}
 	}
+}
+
+// perform makes the attempts of an operation, each of which has to be the last one
+// exactly if it succeeds, is not to be retried, or is the last one allowed.
+func perform(t *testing.T, operation conformance.SkewOperation, skew *time.Duration) (outcome string) {
+	t.Helper()
+	limit := 3
+	if operation.MaxAttempts != nil {
+		limit = *operation.MaxAttempts
+	}
+	for i, attempt := range operation.Attempts {
+		require.Equal(t, conformance.Seconds(attempt.Signing), conformance.Seconds(attempt.Sent)+*skew)
+		verdict := verdictOfAttempt(attempt, skew)
+		require.Equal(t, attempt.Skewed, verdict.Kind() == classify.ClockSkew, verdict)
+		again := verdict.Action() == classify.Retry && i+1 < limit
+		require.Equal(t, i+1 < len(operation.Attempts), again, "attempt %d: %v", i+1, verdict)
+		outcome = "success"
+		if attempt.Failed() {
+			outcome = "error"
+		}
+	}
+	return outcome
 }
 
 // verdictOfAttempt judges an attempt that was signed with the skew, and puts the one
@@ -107,7 +122,7 @@ func verdictOfAttempt(a conformance.SkewAttempt, skew *time.Duration) classify.V
 		date = at(*a.Date)
 	}
 	var err error
-	if a.Status >= 300 {
+	if a.Failed() {
 		err = &conformance.ServiceError{Response: conformance.Response{Status: a.Status, ErrorCode: a.ErrorCode}}
 	}
 	if observed, ok := classify.CandidateSkew(at(a.Sent), at(a.Received), date, a.Cached); ok {

@@ -71,18 +71,15 @@ const responseHeaderTimeout = time.Second
 
 func newConductor(t *testing.T, c conformance.Sequence, form int) *conductor {
 	t.Helper()
-	config := standard.Config{
-		Behavior: standard.Behavior(c.Behavior), Service: c.Given.Service,
-		QuotaCapacity: c.Given.QuotaCapacity, QuotaInitial: c.Given.InitialQuota,
-		MaxBackoff: conformance.Seconds(c.Given.MaxBackoff), Random: func() float64 { return c.Given.Jitter },
-	}
-	if c.Given.MaxAttempts != nil {
-		config.MaxAttempts = *c.Given.MaxAttempts
-	}
-	if c.Given.QuotaCapacity == nil {
-		config.QuotaCapacity = c.Given.InitialQuota
-	}
-	s, err := standard.New(config)
+	s, err := standard.New(standard.Config{
+		Behavior:      standard.Behavior(c.Behavior),
+		Service:       c.Given.Service,
+		MaxAttempts:   c.Given.Attempts(),
+		QuotaCapacity: c.Given.Capacity(),
+		QuotaInitial:  c.Given.InitialQuota,
+		MaxBackoff:    conformance.Seconds(c.Given.MaxBackoff),
+		Random:        func() float64 { return c.Given.Jitter },
+	})
 	require.NoError(t, err)
 	d := &conductor{vector: c, form: form, strategy: s, performed: map[string]*performance{}}
 	d.network = serve(t, http.HandlerFunc(d.serve))

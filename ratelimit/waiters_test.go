@@ -66,7 +66,7 @@ func serve(t *testing.T, c conformance.Waiters) {
 		at, ok := granted[id]
 		require.Equal(t, want != nil, ok, "%s granted", id)
 		if want != nil {
-			require.InDelta(t, *want, at.Seconds(), c.Tolerance, "%s", id)
+			require.InDelta(t, *want, at.Seconds(), c.Within(), "%s", id)
 		}
 	}
 	require.Equal(t, c.Order, order)

@@ -68,13 +68,10 @@ func caller(t *testing.T, cfg aws.Config, g conformance.Given) func(ctx context.
 // optionsOf are those of the strategy of a vector.
 func optionsOf(c conformance.Sequence) []awssdk.Option {
 	config := standard.Config{
-		QuotaCapacity: c.Given.QuotaCapacity,
+		QuotaCapacity: c.Given.Capacity(),
 		QuotaInitial:  c.Given.InitialQuota,
 		MaxBackoff:    conformance.Seconds(c.Given.MaxBackoff),
 		Random:        func() float64 { return c.Given.Jitter },
-	}
-	if c.Given.QuotaCapacity == nil {
-		config.QuotaCapacity = c.Given.InitialQuota
 	}
 	opts := []awsretry.Option{
 		awsretry.WithBehavior(awsretry.Behavior(c.Behavior)), awsretry.WithService(c.Given.Service),
@@ -156,6 +153,14 @@ func follow(t *testing.T, c conformance.Sequence, setup setup) {
 		}
 		require.Equal(t, want, time.Since(answered), "sleep before returning, step %d", i-1)
 	}
+	requireFinalQuota(t, c, cfg)
+}
+
+func requireFinalQuota(t *testing.T, c conformance.Sequence, cfg aws.Config) {
+	t.Helper()
+	if c.FinalQuota != nil {
+		require.Equal(t, *c.FinalQuota, quotaOfAny(t, cfg))
+	}
 }
 
 func TestClientsAtTheSameTimeFollowTheVectors(t *testing.T) {
@@ -175,9 +180,11 @@ type requestName struct{}
 
 // attempt is a request that waits for its answer.
 type attempt struct {
-	arrived chan struct{}
-	answer  chan conformance.Response
-	ended   chan error
+	arrived  chan time.Time
+	answer   chan conformance.Response
+	ended    chan error
+	answered time.Time
+	due      *float64 // the delay before it arrives again
 }
 
 // interleave answers the requests of calls that run at the same time in the order
@@ -190,7 +197,7 @@ func interleave(t *testing.T, c conformance.Sequence, setup setup) {
 	cfg := setup(t, answerFunc(func(r *http.Request) (*http.Response, error) {
 		a, _ := r.Context().Value(requestName{}).(*attempt)
 		select {
-		case a.arrived <- struct{}{}:
+		case a.arrived <- time.Now():
 			return wire(<-a.answer, 0)
 		case <-r.Context().Done():
 			return nil, r.Context().Err()
@@ -200,12 +207,16 @@ func interleave(t *testing.T, c conformance.Sequence, setup setup) {
 	for i, step := range c.Steps {
 		a := calls[step.Request]
 		if a == nil {
-			a = &attempt{make(chan struct{}), make(chan conformance.Response), make(chan error, 1)}
+			a = &attempt{arrived: make(chan time.Time), answer: make(chan conformance.Response), ended: make(chan error, 1)}
 			calls[step.Request] = a
 			ctx := context.WithValue(all, requestName{}, a)
 			go func() { a.ended <- call(ctx) }()
 		}
-		<-a.arrived
+		arrived := <-a.arrived
+		if a.due != nil {
+			require.Equal(t, conformance.Seconds(*a.due), arrived.Sub(a.answered), "delay before step %d", i)
+		}
+		a.answered, a.due = time.Now(), step.Want.Delay
 		a.answer <- step.Response
 		synctest.Wait()
 		if step.Want.Outcome != "retry" {
@@ -214,5 +225,5 @@ func interleave(t *testing.T, c conformance.Sequence, setup setup) {
 		}
 		require.Equal(t, step.Want.QuotaAfter, quotaOfAny(t, cfg), "step %d", i)
 	}
-	require.Equal(t, *c.FinalQuota, quotaOfAny(t, cfg))
+	requireFinalQuota(t, c, cfg)
 }

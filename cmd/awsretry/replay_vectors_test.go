@@ -16,14 +16,27 @@ import (
 
 // vectors are the traces of a file of standard.json's or adaptive.json's form.
 type vectors struct {
+	conformance.About
+
 	Sequences  []json.RawMessage `json:"sequences"`
 	Concurrent []json.RawMessage `json:"concurrent"`
 	EndToEnd   []json.RawMessage `json:"e2e"`
 	Operations []json.RawMessage `json:"operations"`
+
+	// No trace has the form of these.
+	QuotaOps      json.RawMessage `json:"quota_ops"`
+	BackoffTables json.RawMessage `json:"backoff_tables"`
+	RetryAfter    json.RawMessage `json:"retry_after"`
+	Cubic         json.RawMessage `json:"cubic"`
+	RateClocker   json.RawMessage `json:"rate_clocker"`
+	SendBucket    json.RawMessage `json:"send_bucket"`
+	Waiters       json.RawMessage `json:"waiters"`
 }
 
-// vector is what a trace is expected to give.
+// vector is what a trace is expected to give. The command reads the rest.
 type vector struct {
+	conformance.Precision
+
 	ID         string         `json:"id"`
 	FinalQuota *float64       `json:"final_quota"`
 	Steps      []expectations `json:"steps"`
@@ -45,18 +58,21 @@ func TestReplayFollowsTheVectors(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"standard.json", "adaptive.json"} {
 		for title, file := range conformance.Load[vectors](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), name) {
-			follow(t, title+"/sequences", file.Sequences, 1e-9, expectations.step)
-			follow(t, title+"/concurrent", file.Concurrent, 1e-9, expectations.step)
-			follow(t, title+"/e2e", file.EndToEnd, 1e-9, expectations.rate)
-			follow(t, title+"/operations", file.Operations, 1e-6, expectations.operation)
+			follow[conformance.Sequence](t, title+"/sequences", file.Sequences, expectations.step)
+			follow[conformance.Sequence](t, title+"/concurrent", file.Concurrent, expectations.step)
+			follow[conformance.EndToEnd](t, title+"/e2e", file.EndToEnd, expectations.rate)
+			follow[conformance.Operations](t, title+"/operations", file.Operations, expectations.operation)
 		}
 	}
 }
 
-func follow(t *testing.T, title string, traces []json.RawMessage, tolerance float64, wanted func(expectations) map[string]any) {
+// follow replays each trace. All of its members are those of a T.
+func follow[T any](t *testing.T, title string, traces []json.RawMessage, wanted func(expectations) map[string]any) {
 	t.Helper()
 	for _, trace := range traces {
 		var v vector
+		_, err := conformance.Decode[T](trace)
+		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(trace, &v))
 		t.Run(title+"/"+v.ID, func(t *testing.T) {
 			t.Parallel()
@@ -73,10 +89,10 @@ func follow(t *testing.T, title string, traces []json.RawMessage, tolerance floa
 			require.Len(t, lines, len(steps))
 			require.NotEmpty(t, lines)
 			for i, step := range steps {
-				requireSame(t, fmt.Sprintf("line %d", i), wanted(step), lines[i], tolerance)
+				requireSame(t, fmt.Sprintf("line %d", i), wanted(step), lines[i], v.Precision)
 			}
 			if v.FinalQuota != nil {
-				requireSame(t, "final quota", *v.FinalQuota, lines[len(lines)-1]["quota_after"], 0)
+				requireSame(t, "final quota", *v.FinalQuota, lines[len(lines)-1]["quota_after"], v.Precision)
 			}
 		})
 	}
@@ -126,29 +142,26 @@ func requireLines(t *testing.T, out string) (lines []map[string]any) {
 	return lines
 }
 
-// requireSame compares values of JSON, numbers up to a relative tolerance and
+// requireSame compares values of JSON, numbers with the precision of the case and
 // objects member by member.
-func requireSame(t *testing.T, what string, want, got any, tolerance float64) {
+func requireSame(t *testing.T, what string, want, got any, p conformance.Precision) {
 	t.Helper()
 	switch want := want.(type) {
 	case float64:
-		if want == 0 {
-			require.InDelta(t, want, got, tolerance, what)
-			return
-		}
-		require.InEpsilon(t, want, got, tolerance, what)
+		number, ok := got.(float64)
+		require.True(t, ok && p.Near(want, number), "%s: %v, not %v", what, got, want)
 	case []any:
 		require.Len(t, got, len(want), what)
 		items, _ := got.([]any)
 		for i := range want {
-			requireSame(t, fmt.Sprintf("%s[%d]", what, i), want[i], items[i], tolerance)
+			requireSame(t, fmt.Sprintf("%s[%d]", what, i), want[i], items[i], p)
 		}
 	case map[string]any:
 		members, _ := got.(map[string]any)
 		require.Len(t, members, len(want), "%s: %v", what, got)
 		for name := range want {
 			require.Contains(t, members, name, what)
-			requireSame(t, what+"."+name, want[name], members[name], tolerance)
+			requireSame(t, what+"."+name, want[name], members[name], p)
 		}
 	default:
 		require.Equal(t, want, got, what)

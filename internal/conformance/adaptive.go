@@ -2,6 +2,8 @@ package conformance
 
 // Adaptive is a file of adaptive.json's form.
 type Adaptive struct {
+	About
+
 	Cubic       []Cubic       `json:"cubic"`
 	RateClocker []RateClocker `json:"rate_clocker"`
 	EndToEnd    []EndToEnd    `json:"e2e"`
@@ -12,7 +14,9 @@ type Adaptive struct {
 
 // Cubic is a series of rates that the controller computes.
 type Cubic struct {
-	ID    string `json:"id"`
+	Case
+	Precision
+
 	Given struct {
 		LastMaxRate      float64 `json:"last_max_rate"`
 		LastThrottleTime float64 `json:"last_throttle_time_s"`
@@ -26,7 +30,9 @@ type Cubic struct {
 
 // RateClocker is a series of measured rates.
 type RateClocker struct {
-	ID    string  `json:"id"`
+	Case
+	Precision
+
 	Start float64 `json:"start_s"`
 	Steps []struct {
 		T      float64 `json:"t_s"`
@@ -37,7 +43,9 @@ type RateClocker struct {
 
 // EndToEnd is a series of responses and the send rate after each.
 type EndToEnd struct {
-	ID    string  `json:"id"`
+	Case
+	Precision
+
 	Start float64 `json:"start_s"`
 	Steps []struct {
 		T            float64 `json:"t_s"`
@@ -53,7 +61,9 @@ type EndToEnd struct {
 
 // SendBucket is a series of calls on the state of a send rate.
 type SendBucket struct {
-	ID    string  `json:"id"`
+	Case
+	Precision
+
 	Start float64 `json:"start_s"`
 	Steps []struct {
 		Op        string  `json:"op"`
@@ -73,9 +83,10 @@ type SendBucket struct {
 
 // Waiters is who gets a send token when.
 type Waiters struct {
-	ID        string              `json:"id"`
+	Case
+
 	Start     float64             `json:"start_s"`
-	Tolerance float64             `json:"tolerance_s"`
+	Tolerance *float64            `json:"tolerance_s"`
 	GrantAt   map[string]*float64 `json:"want_grant_at_s"`
 	Order     []string            `json:"want_order"`
 	Events    []struct {
@@ -89,13 +100,17 @@ type Waiters struct {
 	} `json:"events"`
 }
 
+// Within returns how far from the wanted instant a grant may be, in seconds.
+func (w Waiters) Within() float64 { return Precision{w.Tolerance}.Within() }
+
 // Operations are operations that run one after the other in adaptive mode.
 type Operations struct {
-	ID         string  `json:"id"`
+	Case
+	Precision
+
 	Behavior   string  `json:"behavior"`
 	Given      Given   `json:"given"`
 	Start      float64 `json:"start_s"`
-	Tolerance  float64 `json:"tolerance"`
 	Operations []struct {
 		Start     float64    `json:"start_s"`
 		Latency   float64    `json:"latency_s"`

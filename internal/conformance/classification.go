@@ -2,6 +2,8 @@ package conformance
 
 // Classification is a file of classification.json's form.
 type Classification struct {
+	About
+
 	ErrorCodes     []Classified `json:"error_codes"`
 	StatusCodes    []Classified `json:"status_codes"`
 	TransportKinds []Classified `json:"transport_kinds"`
@@ -16,7 +18,8 @@ type Classification struct {
 // failure without an answer; Modeled says what the model of the service knows of
 // the error. The skews are in seconds; without a candidate none was observed.
 type Classified struct {
-	ID    string `json:"id"`
+	Case
+
 	Given struct {
 		Status    int    `json:"status"`
 		ErrorCode string `json:"error_code"`
@@ -32,12 +35,19 @@ type Classified struct {
 // SkewSequence is operations that one client makes one after the other. Times are
 // in seconds on its clock.
 type SkewSequence struct {
-	ID         string `json:"id"`
-	Operations []struct {
-		InitialSkew float64       `json:"initial_client_skew_s"`
-		Attempts    []SkewAttempt `json:"attempts"`
-		Skew        float64       `json:"want_client_skew_s"`
-	} `json:"operations"`
+	Case
+
+	Operations []SkewOperation `json:"operations"`
+}
+
+// SkewOperation is one operation. Its outcome is success or error; without a
+// MaxAttempts it has as many attempts as the strategy gives it, which is three.
+type SkewOperation struct {
+	InitialSkew float64       `json:"initial_client_skew_s"`
+	MaxAttempts *int          `json:"max_attempts"`
+	Attempts    []SkewAttempt `json:"attempts"`
+	Skew        float64       `json:"want_client_skew_s"`
+	Outcome     string        `json:"want_outcome"`
 }
 
 // SkewAttempt is one attempt of an operation. Without a Date the answer had none.
@@ -51,6 +61,9 @@ type SkewAttempt struct {
 	Cached    bool     `json:"age_header"`
 	Skewed    bool     `json:"want_clock_skew_error"`
 }
+
+// Failed reports whether the answer was an error.
+func (a SkewAttempt) Failed() bool { return a.Status >= 300 }
 
 // Traits are what a classification says of a failure. A timeout is transient.
 type Traits struct {

@@ -4,6 +4,7 @@
 package conformance
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"os"
@@ -30,10 +31,73 @@ func read[T any](t *testing.T, path string) (file T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, &file); err != nil {
+	file, err = Decode[T](text)
+	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return file
+}
+
+// Decode reads the text of a file, or of a part of one. A member that T does not
+// know is an error, so that no test passes over a new kind of expectation.
+func Decode[T any](text []byte) (value T, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	err = decoder.Decode(&value)
+	return value, err
+}
+
+// About is what a file says of itself. No test depends on it.
+type About struct {
+	Kind           string          `json:"kind"`
+	Version        int             `json:"format_version"`
+	Text           string          `json:"about"`
+	Description    string          `json:"description"`
+	Rules          json.RawMessage `json:"rules"`
+	Defaults       json.RawMessage `json:"defaults"`
+	CarrierSources json.RawMessage `json:"carrier_sources"`
+	ClockSkew      json.RawMessage `json:"clock_skew"`
+}
+
+// Case is what a case says of itself. No expectation is in it.
+type Case struct {
+	ID           string          `json:"id"`
+	Title        string          `json:"title"`
+	Note         string          `json:"note"`
+	Rules        []string        `json:"rules"`
+	Origin       string          `json:"origin"`
+	Source       json.RawMessage `json:"source"`
+	CarriedBy    json.RawMessage `json:"carried_by"`
+	RetriedBy    json.RawMessage `json:"retried_by"`
+	DefaultGroup json.RawMessage `json:"default_group"`
+	Disputed     json.RawMessage `json:"disputed"`
+}
+
+// Precision is how near the numbers of a case have to be met.
+type Precision struct {
+	// Tolerance is relative to the number that the case names, and absolute where
+	// that is 0.
+	Tolerance *float64 `json:"tolerance"`
+}
+
+// defaultTolerance is that of a case that names none.
+const defaultTolerance = 1e-9
+
+// Within returns the tolerance of the case.
+func (p Precision) Within() float64 {
+	if p.Tolerance == nil {
+		return defaultTolerance
+	}
+	return *p.Tolerance
+}
+
+// Near reports whether a number is as near to the wanted one as the case asks.
+func (p Precision) Near(want, got float64) bool {
+	limit := p.Within()
+	if want != 0 {
+		limit *= math.Abs(want)
+	}
+	return math.Abs(got-want) <= limit
 }
 
 // Seconds turns the seconds of a file into a Duration, to the nearest nanosecond.

@@ -4,13 +4,16 @@ import "strings"
 
 // SharedConfig is a file of shared-config.json's form.
 type SharedConfig struct {
+	About
+
 	Cases []SharedCase `json:"cases"`
 }
 
 // SharedCase is one pair of shared files, or one way to find them, and what comes
 // of it; the description in the file says how to read one.
 type SharedCase struct {
-	ID              string            `json:"id"`
+	Case
+
 	Rule            string            `json:"rule"`
 	Config          *string           `json:"config"`
 	Credentials     *string           `json:"credentials"`

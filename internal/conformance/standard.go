@@ -2,6 +2,8 @@ package conformance
 
 // Standard is a file of standard.json's form.
 type Standard struct {
+	About
+
 	Sequences     []Sequence     `json:"sequences"`
 	Concurrent    []Sequence     `json:"concurrent"`
 	QuotaOps      []QuotaOps     `json:"quota_ops"`
@@ -13,13 +15,12 @@ type Standard struct {
 // In a sequence one operation follows the other; among concurrent ones each step
 // names its operation. Behavior is v2.1 where a case has none, here and below.
 type Sequence struct {
-	ID         string   `json:"id"`
-	Title      string   `json:"title"`
-	Rules      []string `json:"rules"`
-	Behavior   string   `json:"behavior"`
-	Given      Given    `json:"given"`
-	FinalQuota *int     `json:"final_quota"`
-	Steps      []Step   `json:"steps"`
+	Case
+
+	Behavior   string `json:"behavior"`
+	Given      Given  `json:"given"`
+	FinalQuota *int   `json:"final_quota"`
+	Steps      []Step `json:"steps"`
 }
 
 // Given is how the strategy of a case is set up.
@@ -31,6 +32,23 @@ type Given struct {
 	MaxBackoff    float64 `json:"max_backoff_s"`
 	Service       string  `json:"service"`
 	LongPolling   bool    `json:"long_polling"`
+}
+
+// Attempts returns the limit of attempts; 0 for the default of the strategy.
+func (g Given) Attempts() int {
+	if g.MaxAttempts == nil {
+		return 0
+	}
+	return *g.MaxAttempts
+}
+
+// Capacity returns the capacity of the quota: that of the initial quota unless it
+// is given, and nil for the default.
+func (g Given) Capacity() *int {
+	if g.QuotaCapacity == nil {
+		return g.InitialQuota
+	}
+	return g.QuotaCapacity
 }
 
 // Step is a response and what is to come of it.
@@ -46,10 +64,10 @@ type Step struct {
 
 // QuotaOps is a series of calls on one quota.
 type QuotaOps struct {
-	ID       string `json:"id"`
-	Title    string `json:"title"`
-	Capacity int    `json:"capacity"`
-	Initial  int    `json:"initial"`
+	Case
+
+	Capacity int `json:"capacity"`
+	Initial  int `json:"initial"`
 	Ops      []struct {
 		Acquire   *int `json:"acquire"`
 		Release   *int `json:"release"`
@@ -60,8 +78,10 @@ type QuotaOps struct {
 
 // BackoffTable is a table of delays from an index on.
 type BackoffTable struct {
-	ID         string    `json:"id"`
-	Title      string    `json:"title"`
+	Case
+
+	// Behavior tells where the numbers are from, which Base and MaxBackoff hold.
+	Behavior   string    `json:"behavior"`
 	Base       float64   `json:"base_s"`
 	MaxBackoff float64   `json:"max_backoff_s"`
 	Jitter     float64   `json:"jitter"`
@@ -71,7 +91,8 @@ type BackoffTable struct {
 
 // RetryAfter is a delay before and after a server hint.
 type RetryAfter struct {
-	ID       string  `json:"id"`
+	Case
+
 	Behavior string  `json:"behavior"`
 	Delay    float64 `json:"t_i_s"`
 	Header   *string `json:"header"`

@@ -27,21 +27,28 @@ type ToolFiles struct {
 // ToolsTable is a file of tools-table.json's form: what each of the AWS tools reads,
 // as MODE/ATTEMPTS.
 type ToolsTable struct {
+	About
+
 	Cases []struct {
+		Case
 		ToolFiles
 
-		Title  string            `json:"title"`
 		ReadAs map[string]string `json:"read_as"`
+		// ReadOnce is how this module read the file once, before it named the tools that
+		// read a line differently.
+		ReadOnce string `json:"awsretry_2026_11"`
 	} `json:"cases"`
 }
 
 // ToolsAgree is a file of tools-agree.json's form: what all of the AWS tools read,
 // with nil for a setting that is not given.
 type ToolsAgree struct {
+	About
+
 	Cases []struct {
+		Case
 		ToolFiles
 
-		ID   string `json:"id"`
 		Want struct {
 			RetryMode   *string `json:"retry_mode"`
 			MaxAttempts *string `json:"max_attempts"`

@@ -39,8 +39,9 @@ func operate(t *testing.T, c conformance.Operations) {
 	config := standard.Config{
 		Behavior:      standard.Behavior(c.Behavior),
 		Service:       c.Given.Service,
-		MaxAttempts:   *c.Given.MaxAttempts,
-		QuotaCapacity: c.Given.InitialQuota,
+		MaxAttempts:   c.Given.Attempts(),
+		QuotaCapacity: c.Given.Capacity(),
+		QuotaInitial:  c.Given.InitialQuota,
 		MaxBackoff:    conformance.Seconds(c.Given.MaxBackoff),
 		Random:        func() float64 { return c.Given.Jitter },
 		Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
@@ -56,7 +57,7 @@ func operate(t *testing.T, c conformance.Operations) {
 		line, n := timeline{}, 0
 		before := time.Now()
 		delay = 0
-		_, err := retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (struct{}, error) {
+		_, err := retry.Do(t.Context(), s, retry.Operation{LongPolling: c.Given.LongPolling}, func(ctx context.Context) (struct{}, error) {
 			line.sentAt = append(line.sentAt, time.Since(zero).Seconds())
 			line.sendWait = append(line.sendWait, (time.Since(before) - delay).Seconds())
 			sleep(t, conformance.Seconds(op.Latency))
@@ -65,13 +66,20 @@ func operate(t *testing.T, c conformance.Operations) {
 			return struct{}{}, op.Responses[n-1].Err()
 		})
 		require.Equal(t, op.Want.Outcome, outcomeOf(err, op.Responses[n-1]), "operation %d", i)
-		require.InDeltaSlice(t, op.Want.SentAt, line.sentAt, c.Tolerance, "operation %d", i)
-		require.InDeltaSlice(t, op.Want.SendWait, line.sendWait, c.Tolerance, "operation %d", i)
-		require.InDelta(t, op.Want.End, time.Since(zero).Seconds(), c.Tolerance, "operation %d", i)
+		requireNear(t, c, i, "sent at", op.Want.SentAt, line.sentAt...)
+		requireNear(t, c, i, "send wait", op.Want.SendWait, line.sendWait...)
+		requireNear(t, c, i, "end", []float64{op.Want.End}, time.Since(zero).Seconds())
 		state := s.Snapshot().Scopes[0]
 		require.Equal(t, op.Want.QuotaAfter, state.Quota, "operation %d", i)
-		require.InDelta(t, op.Want.MeasuredRate, state.MeasuredRate, c.Tolerance, "operation %d", i)
-		require.InDelta(t, op.Want.FillRate, state.FillRate, c.Tolerance*max(1, op.Want.FillRate), "operation %d", i)
+		requireNear(t, c, i, "rates", []float64{op.Want.MeasuredRate, op.Want.FillRate}, state.MeasuredRate, state.FillRate)
+	}
+}
+
+func requireNear(t *testing.T, c conformance.Operations, i int, what string, want []float64, got ...float64) {
+	t.Helper()
+	require.Len(t, got, len(want), "%s of operation %d", what, i)
+	for n := range want {
+		require.True(t, c.Near(want[n], got[n]), "%s of operation %d: %v, not %v", what, i, got, want)
 	}
 }
 

@@ -17,22 +17,16 @@ import (
 )
 
 // configOf is how the strategy of a case is set up.
-func configOf(behavior string, g conformance.Given) standard.Config {
-	config := standard.Config{
-		Behavior:      standard.Behavior(behavior),
-		Service:       g.Service,
-		QuotaCapacity: g.QuotaCapacity,
-		QuotaInitial:  g.InitialQuota,
-		MaxBackoff:    conformance.Seconds(g.MaxBackoff),
-		Random:        func() float64 { return g.Jitter },
+func configOf(c conformance.Sequence) standard.Config {
+	return standard.Config{
+		Behavior:      standard.Behavior(c.Behavior),
+		Service:       c.Given.Service,
+		MaxAttempts:   c.Given.Attempts(),
+		QuotaCapacity: c.Given.Capacity(),
+		QuotaInitial:  c.Given.InitialQuota,
+		MaxBackoff:    conformance.Seconds(c.Given.MaxBackoff),
+		Random:        func() float64 { return c.Given.Jitter },
 	}
-	if g.MaxAttempts != nil {
-		config.MaxAttempts = *g.MaxAttempts
-	}
-	if g.QuotaCapacity == nil {
-		config.QuotaCapacity = g.InitialQuota
-	}
-	return config
 }
 
 // outcomeOf names the outcome as the vectors do.
@@ -57,7 +51,7 @@ func TestStrategyFollowsTheVectors(t *testing.T) {
 	t.Parallel()
 	for title, file := range conformance.Load[conformance.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range append(file.Sequences, file.Concurrent...) {
-			config := configOf(c.Behavior, c.Given)
+			config := configOf(c)
 			t.Run(title+"/"+c.ID+"/standard", func(t *testing.T) {
 				s, err := standard.New(config)
 				require.NoError(t, err)
@@ -86,6 +80,7 @@ func stepThrough(t *testing.T, c conformance.Sequence, s strategy) {
 		}
 		if step.Response.Err() == nil {
 			require.Equal(t, "success", step.Want.Outcome, "step %d", i)
+			require.Nil(t, step.Want.Delay, "step %d", i)
 			require.NoError(t, s.RecordSuccess(token))
 			delete(open, step.Request)
 		} else {
@@ -104,9 +99,7 @@ func stepThrough(t *testing.T, c conformance.Sequence, s strategy) {
 		}
 		require.Equal(t, step.Want.QuotaAfter, s.Snapshot().Scopes[0].Quota, "quota after step %d", i)
 	}
-	if c.FinalQuota != nil {
-		require.Equal(t, *c.FinalQuota, s.Snapshot().Scopes[0].Quota)
-	}
+	requireFinalQuota(t, c, s)
 }
 
 func TestDoFollowsTheVectors(t *testing.T) {
@@ -124,7 +117,7 @@ func TestDoFollowsTheVectors(t *testing.T) {
 // time, and looks at when attempts are made and when Do returns.
 func doThrough(t *testing.T, c conformance.Sequence) {
 	t.Helper()
-	s, err := standard.New(configOf(c.Behavior, c.Given))
+	s, err := standard.New(configOf(c))
 	require.NoError(t, err)
 	for i := 0; i < len(c.Steps); {
 		var returned time.Time // when the last attempt did
@@ -145,6 +138,14 @@ func doThrough(t *testing.T, c conformance.Sequence) {
 		last := c.Steps[i-1]
 		requireEnd(t, last, err, time.Since(returned))
 		require.Equal(t, last.Want.QuotaAfter, s.Snapshot().Scopes[0].Quota, "step %d", i-1)
+	}
+	requireFinalQuota(t, c, s)
+}
+
+func requireFinalQuota(t *testing.T, c conformance.Sequence, s strategy) {
+	t.Helper()
+	if c.FinalQuota != nil {
+		require.Equal(t, *c.FinalQuota, s.Snapshot().Scopes[0].Quota)
 	}
 }
 
