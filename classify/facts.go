@@ -17,6 +17,7 @@ type facts struct {
 	safety   Safety // if safetySaid
 	fault    Fault
 	said     facet
+	count    uint16 // how many errors have been looked at
 }
 
 // facet is one thing that an error may say.
@@ -54,11 +55,12 @@ type (
 // is one look at the type, whatever the number of its cases. So the types that
 // have more to say than a status, a code and a hint come first, and only they cost
 // a look for each of the things that they may say; the later cases can be sure that
-// there is nothing else.
+// there is nothing else. It looks at maxErrors of them.
 //
 //nolint:errorlint // this is the walk itself
 func (f *facts) read(err error) {
-	for err != nil {
+	for err != nil && f.count < maxErrors {
+		f.count++
 		if inner, known := f.readStandard(err); known {
 			err = inner
 			continue
@@ -124,7 +126,14 @@ func (f *facts) read(err error) {
 
 func (f *facts) readAll(errs []error) {
 	for _, err := range errs {
-		f.read(err)
+		switch {
+		case f.count >= maxErrors:
+			return
+		case err == nil:
+			f.count++
+		default:
+			f.read(err)
+		}
 	}
 }
 

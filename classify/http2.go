@@ -1,9 +1,6 @@
 package classify
 
-import (
-	"errors"
-	"strings"
-)
+import "strings"
 
 // streamError has the fields of the error with which net/http reports a reset
 // HTTP/2 stream: that error copies itself into such a struct for errors.As.
@@ -22,7 +19,7 @@ const refusedStream = 0x7
 // isLostConnection recognizes failures of connections that net/http reports by
 // errors of which nothing but the text can be told from outside.
 func isLostConnection(err error) bool {
-	if stream, ok := errors.AsType[streamError](err); ok {
+	if stream, ok := as[streamError](err); ok {
 		return stream.Code == refusedStream
 	}
 	_, ok := find(err, func(e error) bool {

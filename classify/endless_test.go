@@ -1,0 +1,153 @@
+package classify_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+)
+
+// ring is an error that wraps one error, perhaps itself.
+type ring struct{ inner error }
+
+func (*ring) Error() string   { return "ring" }
+func (r *ring) Unwrap() error { return r.inner }
+
+// web is an error that wraps several, perhaps itself.
+type web struct{ inner []error }
+
+func (*web) Error() string     { return "web" }
+func (w *web) Unwrap() []error { return w.inner }
+
+// ringOf returns a ring of that many errors.
+func ringOf(n int) error {
+	last := &ring{}
+	last.inner = chainOf(n-1, last)
+	return last
+}
+
+// chainOf wraps an error that many times.
+func chainOf(n int, err error) error {
+	for range n {
+		err = &ring{err}
+	}
+	return err
+}
+
+func TestErrorsThatWrapWithoutEndAreJudged(t *testing.T) {
+	t.Parallel()
+	self := &web{}
+	self.inner = []error{self, self, nil, self}
+	nothing := &web{inner: make([]error, 1_000_000)}
+	nothing.inner[500_000] = nothing
+	for i := range nothing.inner[:500_000] {
+		nothing.inner[i] = nothing
+	}
+	doubled := error(statusError(503))
+	for range 64 {
+		doubled = errors.Join(doubled, doubled)
+	}
+	silent := errors.Join(errors.New("plain"), ringOf(2))
+	for _, c := range []struct {
+		name string
+		err  error
+		want classify.Verdict
+	}{
+		{"an error that wraps itself", ringOf(1), classify.None()},
+		{"two that wrap each other", ringOf(2), classify.None()},
+		{"a list of itself", self, classify.None()},
+		{"a long list of itself", nothing, classify.None()},
+		{"an answer before a ring", errors.Join(statusError(503), ringOf(2)), classify.RetryAs(classify.Transient)},
+		{"a code before a ring", errors.Join(codeError("RetryableConflictException"), ringOf(1)), classify.None()},
+		{"a silent error before a ring", silent, classify.None()},
+		{"a ring below a failed request", &url.Error{Op: "Get", Err: ringOf(3)}, classify.None()},
+		{"an end before a ring below a failed request", &url.Error{Op: "Get", Err: &web{[]error{io.EOF, ringOf(3)}}}, classify.RetryAs(classify.Transient)},
+		{"a throttle below many wrappings", chainOf(200, codeError("Throttling")), classify.RetryAs(classify.Throttling)},
+		{"an answer in a tree of all ways", doubled, classify.RetryAs(classify.Transient)},
+		{"a verdict on a ring", &classify.JudgedError{Verdict: classify.RetryAs(classify.Server), Err: ringOf(2)}, classify.RetryAs(classify.Server)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			o := classify.Outcome{Err: c.err}
+			require.Equal(t, c.want, classify.Default().Classify(o))
+			explained, _ := classify.Default().Explain(o)
+			require.Equal(t, c.want, explained)
+			require.Equal(t, c.want, classify.Layered(classify.Default(), classify.Add(classify.Status(418)), o))
+		})
+	}
+}
+
+func TestErrorsBeyondTheLimitAreNotThere(t *testing.T) {
+	t.Parallel()
+	throttle := codeError("Throttling")
+	near := classify.MaxErrors - 1
+	require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(chainOf(near, throttle)))
+	require.Equal(t, classify.None(), verdictOf(chainOf(near+1, throttle)))
+
+	lost := errors.New("http: server closed idle connection")
+	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(chainOf(near, lost)))
+	require.Equal(t, classify.None(), verdictOf(chainOf(near+1, lost)))
+
+	wide := &web{inner: make([]error, 2*classify.MaxErrors)}
+	wide.inner[near-1] = throttle
+	require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(wide))
+	wide.inner[near-1], wide.inner[near] = nil, throttle
+	require.Equal(t, classify.None(), verdictOf(wide))
+}
+
+// knot is an error of a random graph.
+type knot struct {
+	answer
+	inner []error
+}
+
+func (k *knot) Unwrap() []error { return k.inner }
+
+// TestGraphOfErrorsIsJudgedAsTheListOfThem compares the verdict on a random graph,
+// with rings as a rule, to that on the plain list of the errors that a walk comes by.
+func TestGraphOfErrorsIsJudgedAsTheListOfThem(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(500) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		knots := make([]*knot, 1+random.IntN(6))
+		for i := range knots {
+			knots[i] = &knot{}
+			if random.IntN(3) == 0 {
+				knots[i].status = []int{200, 404, 429, 503}[random.IntN(4)]
+			}
+			if random.IntN(3) == 0 {
+				knots[i].code = []codeError{"Throttling", "RequestTimeout", "Odd"}[random.IntN(3)]
+			}
+		}
+		for _, k := range knots {
+			for range random.IntN(4) {
+				k.inner = append(k.inner, knots[random.IntN(len(knots))])
+			}
+		}
+		met, seen, left := []error{}, map[*knot]bool{}, classify.MaxErrors
+		var visit func(k *knot)
+		visit = func(k *knot) {
+			if left--; left < 0 {
+				return
+			}
+			if !seen[k] {
+				seen[k] = true
+				met = append(met, &k.answer)
+			}
+			for _, inner := range k.inner {
+				visit(inner.(*knot)) //nolint:errorlint,forcetypeassert // all are knots
+				if left <= 0 {
+					return
+				}
+			}
+		}
+		visit(knots[0])
+		require.Equal(t, verdictOf(errors.Join(met...)), verdictOf(knots[0]), fmt.Sprint("seed ", seed))
+	}
+}
