@@ -47,7 +47,7 @@ $(foreach module,$(1),cd $(module) && $(2)
 endef
 
 .PHONY: check
-check: fmt-diff lint vet tidy-diff fix-diff test allocs ## all of the checks below; the default
+check: fmt-diff lint vet vet-others tidy-diff fix-diff test test-386 allocs ## all of the checks below; the default
 
 .PHONY: fmt-diff
 fmt-diff: $(LINT) ## check the formatting
@@ -60,6 +60,11 @@ lint: $(LINT) ## run the linters of .golangci.yml
 .PHONY: vet
 vet: ## run go vet
 	$(call in,$(CODE),go vet ./...)
+
+# vet compiles what it looks at, tests included, so this finds code that another system cannot build.
+.PHONY: vet-others
+vet-others: ## run go vet for windows, darwin and freebsd
+	$(foreach os,windows darwin freebsd,$(call in,$(CODE),GOOS=$(os) CGO_ENABLED=0 go vet ./...))
 
 .PHONY: tidy-diff
 tidy-diff: ## check that every go.mod and go.sum is tidy
@@ -75,6 +80,16 @@ test: ## run the tests, with the race detector where there is a C compiler
 		{ echo "AWSRETRY_CONFORMANCE is not a directory: $$AWSRETRY_CONFORMANCE" >&2; exit 1; }
 	@[ -n "$(RACE)" ] || echo 'no cgo or no C compiler: the tests run without the race detector'
 	$(call in,$(CODE),go test $(RACE) $(FRESH) ./...)
+
+# Most Linux on amd64 runs programs for 386. TestMemory... measures memory, as allocs does, and TestSettles... plays a
+# simulation of 20 seconds in which no number depends on the size of an int.
+WITH_386 := GOOS=linux GOARCH=386 CGO_ENABLED=0
+.PHONY: test-386
+test-386: ## run the tests of the core module with an int of 32 bits, where this machine can
+	$(WITH_386) go vet ./...
+	@if $(WITH_386) go run ./cmd/awsretry version >/dev/null 2>&1; then \
+		$(WITH_386) go test -skip '^Test(Memory|Settles)' $(FRESH) ./...; \
+	else echo 'this machine does not run programs for linux/386: their tests are left out'; fi
 
 # The race detector lets pools forget at random, so these tests are not part of a build with it.
 .PHONY: allocs
@@ -112,7 +127,7 @@ work: ## write a go.work over all modules for editors; git ignores it and make d
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
 
 $(LINT): tools/go.mod tools/go.sum
 	cd tools && CGO_ENABLED=0 go build -buildvcs=false -trimpath -o "../$@" github.com/golangci/golangci-lint/v2/cmd/golangci-lint

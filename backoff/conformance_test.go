@@ -18,8 +18,9 @@ func TestDelayFollowsTheTables(t *testing.T) {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				shape := backoff.Exponential{Max: conformance.Seconds(c.MaxBackoff)}
 				for n, want := range c.Delays {
-					delay := shape.Delay(c.FirstIndex+n, conformance.Seconds(c.Base), 0, c.Jitter)
-					require.Equal(t, conformance.Seconds(want), delay, "index %d", c.FirstIndex+n)
+					index := c.FirstIndex + int64(n)
+					delay := shape.Delay(conformance.Int(index), conformance.Seconds(c.Base), 0, c.Jitter)
+					require.Equal(t, conformance.Seconds(want), delay, "index %d", index)
 				}
 			})
 		}

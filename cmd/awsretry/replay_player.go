@@ -97,8 +97,8 @@ func (p *player) state() retry.ScopeSnapshot { return p.strategy.Snapshot().Scop
 
 // checkTime refuses a trace that has lasted too long for its times to be exact.
 func (p *player) checkTime(r *traceReader) error {
-	if p.clock.elapsed() > maxSeconds*time.Second {
-		return r.fail("the time of the trace is beyond %d s", maxSeconds)
+	if p.clock.elapsed() > maxTime {
+		return r.fail("the time of the trace is beyond %s s", exactSeconds(maxTime))
 	}
 	return nil
 }

@@ -8,17 +8,21 @@ import (
 	"time"
 )
 
-// maxSeconds is the longest time of a trace, both for a number in it and for all
-// of it. It is a little less than a Duration can hold, and leaves room for the
-// seconds since 1970.
-const maxSeconds = 9_000_000_000
+// maxTime is the longest time of a trace, both for a number in it and for all of
+// it. It is a little less than a Duration can hold, and leaves room for the seconds
+// since 1970.
+const maxTime = 9_000_000_000 * time.Second
 
-// nanoDigits is the number of digits that a nanosecond has behind the point.
-const nanoDigits = 9
+const (
+	// nanoDigits is the number of digits that a nanosecond has behind the point.
+	nanoDigits = 9
+	// maxDigits is the number of digits of maxTime in nanoseconds.
+	maxDigits = 10 + nanoDigits
+)
 
 // nanoseconds reads seconds as JSON writes a number, to the nearest nanosecond. It
 // works on the digits, because a float of the seconds since 1970 is as much as 120
-// ns off. It reports false for a time that is negative or above maxSeconds.
+// ns off. It reports false for a time that is negative or above maxTime.
 func nanoseconds(number string) (time.Duration, bool) {
 	unsigned, negative := strings.CutPrefix(number, "-")
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(unsigned), "e")
@@ -41,7 +45,7 @@ func nanoseconds(number string) (time.Duration, bool) {
 	switch {
 	case length < 0:
 		return 0, true
-	case length > int64(len(strconv.Itoa(maxSeconds)))+nanoDigits:
+	case length > maxDigits:
 		return 0, false
 	}
 	padded := digits + strings.Repeat("0", int(max(0, length+1-int64(len(digits)))))
@@ -52,7 +56,7 @@ func nanoseconds(number string) (time.Duration, bool) {
 	if padded[length] >= '5' {
 		total++
 	}
-	return time.Duration(total), total <= maxSeconds*uint64(time.Second)
+	return time.Duration(total), total <= uint64(maxTime)
 }
 
 // exactSeconds is a time that is printed in seconds, with all its digits.

@@ -88,7 +88,7 @@ func (r *traceReader) seconds() (*time.Duration, error) {
 	}
 	value, ok := nanoseconds(number.String())
 	if !ok {
-		return nil, r.fail("must be from 0 to %d, not %s", maxSeconds, number)
+		return nil, r.fail("must be from 0 to %s, not %s", exactSeconds(maxTime), number)
 	}
 	return &value, nil
 }

@@ -100,6 +100,10 @@ func (p Precision) Near(want, got float64) bool {
 	return math.Abs(got-want) <= limit
 }
 
+// Int returns the number as an int; one that an int of this machine does not hold is
+// the largest or smallest that there is, as for a caller who counts no further.
+func Int(n int64) int { return int(max(math.MinInt, min(n, math.MaxInt))) }
+
 // Seconds turns the seconds of a file into a Duration, to the nearest nanosecond.
 func Seconds(s float64) time.Duration {
 	return time.Duration(math.Round(s * float64(time.Second)))

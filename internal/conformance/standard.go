@@ -69,10 +69,10 @@ type QuotaOps struct {
 	Capacity int `json:"capacity"`
 	Initial  int `json:"initial"`
 	Ops      []struct {
-		Acquire   *int `json:"acquire"`
-		Release   *int `json:"release"`
-		WantOK    bool `json:"want_ok"`
-		WantAfter int  `json:"want_after"`
+		Acquire   *int64 `json:"acquire"`
+		Release   *int64 `json:"release"`
+		WantOK    bool   `json:"want_ok"`
+		WantAfter int    `json:"want_after"`
 	} `json:"ops"`
 }
 
@@ -85,7 +85,7 @@ type BackoffTable struct {
 	Base       float64   `json:"base_s"`
 	MaxBackoff float64   `json:"max_backoff_s"`
 	Jitter     float64   `json:"jitter"`
-	FirstIndex int       `json:"first_index"`
+	FirstIndex int64     `json:"first_index"`
 	Delays     []float64 `json:"delays_s"`
 }
 
