@@ -14,5 +14,7 @@
 // it says that the request must not be sent again. So an error that wraps itself has
 // a verdict too. The functions of the standard library know no such limit: errors.Is
 // and errors.As do not return from an error that wraps itself unless they find what
-// they look for, and so a method of an error that calls them does not either.
+// they look for, and so a method of an error that calls them does not either. The
+// other packages of this module call them when an attempt, its context or its request
+// has ended.
 package classify

@@ -52,22 +52,3 @@ func is(err, target error) bool {
 	})
 	return ok
 }
-
-// as is errors.AsType within maxErrors.
-func as[T error](err error) (found T, ok bool) {
-	_, ok = find(err, func(e error) bool {
-		if same, is := e.(T); is { //nolint:errorlint // one error of the walk
-			found = same
-			return true
-		}
-		if converting, can := e.(interface{ As(target any) bool }); can {
-			target := new(T)
-			if converting.As(target) {
-				found = *target
-				return true
-			}
-		}
-		return false
-	})
-	return found, ok
-}

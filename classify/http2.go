@@ -18,18 +18,34 @@ const refusedStream = 0x7
 
 // isLostConnection recognizes failures of connections that net/http reports by
 // errors of which nothing but the text can be told from outside.
-func isLostConnection(err error) bool {
-	if stream, ok := as[streamError](err); ok {
-		return stream.Code == refusedStream
-	}
-	_, ok := find(err, func(e error) bool {
+func isLostConnection(err error) (lost bool) {
+	_, _ = find(err, func(e error) bool {
+		if stream, ok := asStream(e); ok {
+			lost = stream.Code == refusedStream
+			return true
+		}
 		switch e.(type) { //nolint:errorlint // an error that wraps is not asked for its text
 		case wrapper, joined:
-			return false
+		default:
+			lost = lost || saysLostConnection(e.Error())
 		}
-		return saysLostConnection(e.Error())
+		return false
 	})
-	return ok
+	return lost
+}
+
+// asStream is errors.AsType without what the error wraps.
+func asStream(err error) (stream streamError, ok bool) {
+	switch e := err.(type) { //nolint:errorlint // one error of the walk
+	case streamError:
+		return e, true
+	case interface{ As(target any) bool }:
+		target := new(streamError)
+		ok = e.As(target)
+		return *target, ok
+	default:
+		return stream, false
+	}
 }
 
 // saysLostConnection is the one place where a text decides: the server said GOAWAY,

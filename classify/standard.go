@@ -20,7 +20,7 @@ func (f *facts) readStandard(err error) (inner error, known bool) {
 	case *url.Error:
 		// So net/http says that the server closed the connection without an answer.
 		// Elsewhere io.EOF is the end of a stream, no failure.
-		f.addIf(disconnected, e.Temporary() || is(e.Err, io.EOF))
+		f.addIf(disconnected, e.Temporary() || e.Err == io.EOF || is(e.Err, io.EOF))
 		f.addIf(timedOut, e.Timeout())
 		return e.Err, true
 	case *net.OpError:
