@@ -28,7 +28,7 @@ func (c *Fake) WithTimeout(parent context.Context, d time.Duration) (context.Con
 // it; a derived one by itself may take a moment, since package context tells
 // other packages only by starting a goroutine.
 func (c *Fake) WithDeadline(parent context.Context, t time.Time) (context.Context, context.CancelFunc) {
-	s := &deadlineSource{clock: c, parent: parent, deadline: t, done: make(chan struct{})}
+	s := &deadlineSource{clock: c, parent: parent, parentDone: parent.Done(), deadline: t, done: make(chan struct{})}
 	if outer, ok := parent.Deadline(); ok && outer.Before(t) {
 		s.deadline = outer
 	}
@@ -57,20 +57,27 @@ func (c *deadlineContext) Err() error {
 	return c.Context.Err()
 }
 
+// Value asks the contexts above once, as each of them does, so that a question costs
+// as much as the contexts are deep. It follows parent only for the inner context
+// itself, which package context asks for where it wants the cause: no other answer
+// depends on whether parent is done.
 func (c *deadlineContext) Value(key any) any {
-	c.source.follow()
 	if key == (settleKey{}) {
+		c.source.follow()
 		return nil
 	}
 	v := c.Context.Value(key)
-	if v == nil && c.source.expired.Load() {
-		v = c.source.parent.Value(key)
+	switch {
+	case v == any(c.Context):
+		c.source.follow()
+	case v == nil && c.source.expired.Load():
+		return c.source.parent.Value(key)
 	}
 	return v
 }
 
-// settleKey is asked for, never found: every deadlineContext that the question
-// comes by catches up with its parent.
+// settleKey is asked for, never found: the first deadlineContext that the question
+// comes by catches up with its parent, for which it asks that in turn.
 type settleKey struct{}
 
 // settledErr returns ctx.Err() after all contexts of a Fake from which ctx is

@@ -13,15 +13,17 @@ import (
 // takes over Err and the cause: no other way ends a context of the standard
 // library, from outside and at once, with the error DeadlineExceeded.
 type deadlineSource struct {
-	clock    *Fake
-	parent   context.Context //nolint:containedctx // this type is a context
-	deadline time.Time
-	entry    *entry
-	done     chan struct{} // never closed: AfterFunc stands in for it
+	clock      *Fake
+	parent     context.Context //nolint:containedctx // this type is a context
+	parentDone <-chan struct{}
+	deadline   time.Time
+	entry      *entry
+	done       chan struct{} // never closed: AfterFunc stands in for it
 
 	once    sync.Once
 	err     error       // set in once, read by cancel
 	expired atomic.Bool // the deadline ended it, not parent
+	ended   atomic.Bool // the inner context and all below it are done
 	cancel  func()      // ends the inner context
 
 	mu         sync.Mutex  // taken before the clock's
@@ -61,10 +63,22 @@ func (s *deadlineSource) start(t time.Time) {
 	}
 }
 
-// follow ends the context if parent is done. Whoever looks at the context calls
-// it, because the goroutine that package context starts may be late.
+// follow ends the context if parent is done. Every look at the context calls
+// it, because the goroutine that package context starts may be late. It asks parent
+// to catch up once and then looks at the channel: both Done and Err of parent would
+// ask all contexts above again, which doubles the cost with each level. It asks Err
+// only of a parent that is done, where the answer is known at once.
 func (s *deadlineSource) follow() {
-	if err := settledErr(s.parent); err != nil {
+	if s.ended.Load() {
+		return
+	}
+	_ = s.parent.Value(settleKey{})
+	select {
+	case <-s.parentDone:
+	default:
+		return
+	}
+	if err := s.parent.Err(); err != nil {
 		s.finish(err, false)
 	}
 }
@@ -87,8 +101,10 @@ func (s *deadlineSource) finish(err error, expired bool) {
 	})
 }
 
-// release lets go of the clock and of parent.
+// release lets go of the clock and of parent, once the inner context and all below it
+// are done.
 func (s *deadlineSource) release() bool {
+	s.ended.Store(true)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock.removeDeadline(s.entry)
