@@ -1,9 +1,6 @@
 package ratelimit
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // Rate is a number of sends, or of tokens, per second.
 type Rate float64
@@ -40,16 +37,22 @@ type Bucket struct {
 	started  bool
 	lifted   float64 // what the first in line costs, if that is above the capacity
 	room     float64 // the capacity is never less; MinCapacity if that is more
+
+	// What the tokens grow from: they are not summed up look by look, because each sum
+	// rounds, and a look must not prolong a wait.
+	since time.Time
+	base  float64
 }
 
 // SetRate changes the fill rate to max(rate, MinFillRate) and the capacity to
-// max(rate, MinCapacity), or to SendRateConfig.Cost if that is more. What has passed until now is filled at the old rate
-// first, and what exceeds the new capacity is dropped.
+// max(rate, MinCapacity), or to SendRateConfig.Cost if that is more. What has passed
+// until now is filled at the old rate first, and what exceeds the new capacity is
+// dropped.
 func (b *Bucket) SetRate(now time.Time, rate Rate) {
 	b.refill(now)
 	b.fill = max(Rate(amount(float64(rate))), MinFillRate)
 	b.capacity = max(amount(float64(rate)), MinCapacity, b.room)
-	b.tokens = min(b.tokens, b.limit())
+	b.set(b.tokens)
 }
 
 // Take takes cost tokens if they are there. If not it returns how long the
@@ -60,7 +63,7 @@ func (b *Bucket) Take(now time.Time, cost float64) (wait time.Duration, ok bool)
 	if wait = b.Until(now, cost); wait > 0 {
 		return wait, false
 	}
-	b.tokens -= amount(cost)
+	b.set(b.tokens - amount(cost))
 	return 0, true
 }
 
@@ -68,25 +71,26 @@ func (b *Bucket) Take(now time.Time, cost float64) (wait time.Duration, ok bool)
 // have come, whatever the capacity; zero if they are there. It takes nothing.
 func (b *Bucket) Until(now time.Time, cost float64) time.Duration {
 	b.refill(now)
-	missing := amount(cost) - b.tokens
-	if missing <= 0 {
+	if cost = amount(cost); cost <= b.tokens {
 		return 0
 	}
-	return durationOf(missing, b.fill)
+	return less(waitFor(b.base, cost, b.fill), b.last.Sub(b.since))
 }
 
 // Give puts tokens back that were taken and not used.
 func (b *Bucket) Give(now time.Time, tokens float64) {
 	b.refill(now)
-	b.tokens = min(b.tokens+amount(tokens), b.limit())
+	b.set(b.tokens + amount(tokens))
 }
 
 // Lift lets the bucket fill up to cost, for a caller that is first in line and
 // costs more than the capacity; a cost of 0 ends that. It takes effect from now.
 func (b *Bucket) Lift(now time.Time, cost float64) {
 	b.refill(now)
-	b.lifted = amount(cost)
-	b.tokens = min(b.tokens, b.limit())
+	if cost = amount(cost); cost != b.lifted {
+		b.lifted = cost
+		b.set(b.tokens)
+	}
 }
 
 // Fill reports the fill rate.
@@ -102,27 +106,25 @@ func (b *Bucket) Tokens() float64 { return b.tokens }
 
 func (b *Bucket) limit() float64 { return max(b.capacity, b.lifted) }
 
-// refill adds what has passed since the last call. The first call only notes
-// the time, as in every SDK; a time before the newest one adds nothing.
+// refill adds what has passed. The first call only notes the time, as in every SDK; a
+// time before the newest one adds nothing.
 func (b *Bucket) refill(now time.Time) {
 	if !b.started {
-		b.started, b.last = true, now
+		b.started, b.last, b.since = true, now, now
 		return
 	}
-	passed := now.Sub(b.last)
-	if passed <= 0 {
+	if !now.After(b.last) {
 		return
 	}
 	b.last = now
-	b.tokens = min(b.tokens+float64(passed.Seconds()*float64(b.fill)), b.limit())
+	b.tokens = grown(b.base, b.fill, now.Sub(b.since))
+	if b.tokens >= b.limit() {
+		b.set(b.tokens)
+	}
 }
 
-// durationOf returns how long the bucket needs for the missing tokens, at least
-// a nanosecond. Without a fill rate that is for ever.
-func durationOf(tokens float64, fill Rate) time.Duration {
-	nanoseconds := math.Ceil(tokens / float64(fill) * float64(time.Second))
-	if !(nanoseconds < math.MaxInt64) {
-		return math.MaxInt64
-	}
-	return max(time.Duration(nanoseconds), 1)
+// set makes this the number of tokens as of the newest time, up to the limit.
+func (b *Bucket) set(tokens float64) {
+	b.tokens = min(tokens, b.limit())
+	b.base, b.since = b.tokens, b.last
 }

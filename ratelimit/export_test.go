@@ -1,6 +1,9 @@
 package ratelimit
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // WhileLocked runs f while the lock of the limiter is held.
 func (l *Limiter) WhileLocked(f func()) {
@@ -13,3 +16,6 @@ func (l *Limiter) WhileLocked(f func()) {
 func (l *Limiter) Queue() {
 	_, _ = l.enter(context.Background(), l.clock.Now(), Request{})
 }
+
+// Until returns the wait for a timer of a QuotaLine.
+func (q *Quota) Until(now time.Time, cost int) time.Duration { return q.until(now, cost) }

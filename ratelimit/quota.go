@@ -17,8 +17,9 @@ type Quota struct {
 
 	refill float64 // tokens per second; 0 means never
 	mu     sync.Mutex
-	last   time.Time // guarded by mu: up to when refill has been counted
-	part   float64   // guarded by mu: the fraction of a token that is due
+	newest time.Time // guarded by mu: the newest instant seen
+	since  time.Time // guarded by mu: when the quota last was full, or the start
+	given  int64     // guarded by mu: how many tokens time has added since
 }
 
 // QuotaConfig describes a Quota.
@@ -35,7 +36,7 @@ type QuotaConfig struct {
 
 // NewQuota returns a quota whose refill, if any, counts from now.
 func NewQuota(config QuotaConfig, now time.Time) *Quota {
-	q := &Quota{capacity: int64(max(config.Capacity, 0)), last: now}
+	q := &Quota{capacity: int64(max(config.Capacity, 0)), newest: now, since: now}
 	if config.RefillPerSecond > 0 {
 		q.refill = float64(config.RefillPerSecond)
 	}
@@ -89,34 +90,37 @@ func (q *Quota) Capacity() int { return int(q.capacity) }
 // Available are given do not matter.
 func (q *Quota) Refills() bool { return q.refill > 0 }
 
-// advance adds what time has brought since the last call. The fraction of a
-// token is kept, so that a slow refill is not rounded away; a full quota keeps
-// none, because it could not have been filled any further.
+// advance adds the whole tokens that time has brought. They are counted since the
+// quota last was full, because it could not have been filled any further: a slow
+// refill is not rounded away, and no sum of fractions rounds at each call.
 func (q *Quota) advance(now time.Time) {
 	if q.refill == 0 {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if passed := now.Sub(q.last); passed > 0 {
-		q.last = now
-		q.part += passed.Seconds() * q.refill
+	if now.After(q.newest) {
+		q.newest = now
 	}
-	whole := int64(math.MaxInt64)
-	if q.part < float64(q.capacity) {
-		whole = int64(q.part)
+	whole := int64(0)
+	if passed := q.newest.Sub(q.since); passed > 0 {
+		whole = math.MaxInt64
+		if due := grown(0, Rate(q.refill), passed) - float64(q.given); due < float64(q.capacity) {
+			whole = int64(due)
+		}
 	}
 	if q.add(whole) == q.capacity {
-		q.part = 0
-		return
+		q.since, q.given = q.newest, 0
+	} else {
+		q.given += whole
 	}
-	q.part -= float64(whole)
 }
 
-// exact is what is available with the fraction that is due.
-func (q *Quota) exact(now time.Time) float64 {
-	available := float64(q.Available(now))
+// until returns how long the refill takes until cost tokens are there if nothing else
+// takes or adds any; endless if time adds none. A wait is never zero.
+func (q *Quota) until(now time.Time, cost int) time.Duration {
+	missing := int64(cost) - int64(q.Available(now))
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return available + q.part
+	return less(waitFor(0, float64(q.given+missing), Rate(q.refill)), now.Sub(q.since))
 }

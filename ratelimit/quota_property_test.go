@@ -2,6 +2,7 @@ package ratelimit_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -44,6 +45,36 @@ func TestQuotaIsAsTheModel(t *testing.T) {
 			t.Parallel()
 			playQuota(t, rand.New(rand.NewPCG(seed, 1)))
 		})
+	}
+}
+
+// The wait begins with a fraction of a token, and time adds tokens during it.
+func TestQuotaWaitIsTheShortestThatSuffices(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 5))
+	for range 20_000 {
+		config := ratelimit.QuotaConfig{Capacity: 1 << 30, RefillPerSecond: ratelimit.Rate(between(random, 1e-3, 1e7))}
+		begin := at(0).Add(time.Duration(random.Int64N(int64(time.Second))))
+		begun := func() (*ratelimit.Quota, float64) {
+			quota := ratelimit.NewQuota(config, at(0))
+			return quota, begin.Sub(at(0)).Seconds() * float64(config.RefillPerSecond)
+		}
+		quota, tokens := begun()
+		cost := quota.Available(begin) + int(math.Ceil(between(random, 1e-1, 1e6)))
+
+		wait := quota.Until(begin, cost)
+
+		requireShortest(t, wait, tokens, float64(cost), config.RefillPerSecond, func(after time.Duration) bool {
+			quota, _ := begun()
+			quota.Available(begin)
+			_, ok := quota.Take(begin.Add(after), cost)
+			return ok
+		})
+		for part := range 8 {
+			quota.Available(begin.Add(time.Duration(float64(wait) * float64(part) / 8)))
+		}
+		_, ok := quota.Take(begin.Add(wait), cost)
+		require.True(t, ok, "%v for %v at %v/s after looks", wait, cost, config.RefillPerSecond)
 	}
 }
 

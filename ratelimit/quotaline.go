@@ -3,7 +3,6 @@ package ratelimit
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
@@ -84,15 +83,12 @@ func (q *QuotaLine) Waiting() int { return int(q.waiting.Load()) }
 // quotaAccount makes a quota an account. Costs are whole numbers there.
 type quotaAccount struct{ quota *Quota }
 
-// Take says how long the refill takes, if there is one.
+// Take says how long the refill takes; without one that is endless.
 func (a quotaAccount) Take(now time.Time, cost float64) (time.Duration, bool) {
 	if _, ok := a.quota.Take(now, int(cost)); ok {
 		return 0, true
 	}
-	if !a.quota.Refills() {
-		return math.MaxInt64, false
-	}
-	return durationOf(cost-a.quota.exact(now), a.Fill()), false
+	return a.quota.until(now, int(cost)), false
 }
 
 // Until foresees nothing, because refunds may come at any time.

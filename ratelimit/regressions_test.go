@@ -105,6 +105,23 @@ func TestLargestCapacityRefills(t *testing.T) {
 	require.Equal(t, math.MaxInt, quota.Available(at(1)))
 }
 
+// A refund fills the quota, and a caller that read the clock before finds it full: what
+// has come since that instant has been counted.
+func TestQuotaThatOldTimeFindsFullRefillsFromTheNewestTime(t *testing.T) {
+	t.Parallel()
+	quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 2, RefillPerSecond: 1}, at(0))
+	require.Equal(t, 1, quota.Available(at(1.25)))
+	require.Equal(t, 2, quota.Refund(1))
+
+	after, ok := quota.Take(at(0.25), 1)
+
+	require.True(t, ok)
+	require.Equal(t, 1, after)
+	require.Equal(t, 1, quota.Available(at(1.25)))
+	require.Equal(t, 1, quota.Available(at(2)))
+	require.Equal(t, 2, quota.Available(at(2.25)))
+}
+
 // A caller that gives up reads the clock before it takes the lock; time passes in
 // between.
 func TestTimerIsNotLateForWhoeverMovesUp(t *testing.T) {
