@@ -14,7 +14,8 @@ import (
 // account is what a line hands tokens out of. The line calls it with its lock
 // held.
 type account interface {
-	// Take takes cost tokens, or says how long the missing ones take.
+	// Take takes cost tokens, or says how long the missing ones take; endless if that
+	// cannot be foreseen.
 	Take(now time.Time, cost float64) (wait time.Duration, ok bool)
 	// Until says how long it takes until cost tokens are there, as far as that can be
 	// foreseen; zero if not.
@@ -48,6 +49,7 @@ type line struct {
 type waiter struct {
 	cost    float64
 	ends    ends
+	until   time.Time     // when it gives up; zero if that is not known here
 	place   *list.Element // nil once it has left the queue; guarded by line.mu
 	done    chan struct{} // closed when the tokens have been taken, or the waiter was dismissed
 	at      time.Time     // when the tokens were taken; written before done is closed
@@ -123,7 +125,7 @@ func (l *line) enter(ctx context.Context, now time.Time, r Request) (entry, erro
 	if reason := r.refuse(ctx, now, wait); reason != nil {
 		return entry{}, &WaitError{Wait: wait, Reason: reason}
 	}
-	w := &waiter{cost: cost, ends: r.ends(ctx), done: make(chan struct{})}
+	w := &waiter{cost: cost, ends: r.ends(ctx), until: r.until, done: make(chan struct{})}
 	w.place = l.queue.PushBack(w)
 	l.owed += cost
 	// Whoever adds tokens looks at this afterwards, so that either they see the
@@ -207,7 +209,7 @@ func (l *line) grantLocked(now time.Time) {
 		l.account.Lift(now, w.cost)
 		wait, ok := l.account.Take(now, w.cost)
 		if !ok {
-			l.armLocked(l.account.Instant(now), wait)
+			l.armLocked(w, l.account.Instant(now), wait)
 			return
 		}
 		l.removeLocked(w)
@@ -220,13 +222,24 @@ func (l *line) grantLocked(now time.Time) {
 	}
 }
 
-// armLocked sets the timer for the end of a wait that began at from. The clock is
-// read once more, because time may have passed since the caller read it.
-func (l *line) armLocked(from time.Time, wait time.Duration) {
-	wait = from.Add(wait).Sub(l.reading.Now())
-	if l.timer == nil {
-		l.timer = l.clock.AfterFunc(wait, l.wake)
-		return
+// armLocked sets the timer for the end of a wait of w that began at from. The clock is
+// read once more, because time may have passed since the caller read it. A wait that
+// is endless has no end to set it for, only the instant at which w gives up: w does
+// that by itself, but a clock that moves from timer to timer finds it this way.
+func (l *line) armLocked(w *waiter, from time.Time, wait time.Duration) {
+	due := from.Add(wait)
+	if wait == endless {
+		due = w.until
 	}
-	l.timer.Reset(wait)
+	left := due.Sub(l.reading.Now())
+	switch {
+	case wait == endless && left <= 0:
+		if l.timer != nil {
+			l.timer.Stop()
+		}
+	case l.timer == nil:
+		l.timer = l.clock.AfterFunc(left, l.wake)
+	default:
+		l.timer.Reset(left)
+	}
 }

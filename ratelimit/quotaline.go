@@ -57,7 +57,8 @@ func (q *QuotaLine) Wait(ctx context.Context, cost int, limit time.Duration) err
 	limited, cancel := clock.WithTimeout(ctx, q.clock, limit)
 	defer cancel()
 	// The wait itself has no limit that could be foreseen: tokens come from others.
-	_, err := q.acquire(limited, q.reading.Now(), Request{Cost: float64(cost)})
+	now := q.reading.Now()
+	_, err := q.acquire(limited, now, Request{Cost: float64(cost), until: now.Add(limit)})
 	switch {
 	case err == nil, ctx.Err() == nil && limited.Err() == nil:
 		return err

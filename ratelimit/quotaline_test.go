@@ -123,3 +123,56 @@ func TestQuotaLineConcurrentSafe(t *testing.T) {
 		require.Zero(t, q.Waiting())
 	})
 }
+
+// There is no timer for an unknown instant: moved to the next waiter, a
+// fake clock would be centuries ahead.
+func TestQuotaLineWithoutARefillWaitsForItsLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var clk clock.Fake
+		q := ratelimit.NewQuotaLine(ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 10}, clk.Now()), &clk)
+		ended := make(chan error, 3)
+		for i := range 3 {
+			go func() { ended <- q.Wait(t.Context(), 5, time.Duration(i+1)*time.Minute) }()
+			synctest.Wait()
+		}
+
+		moved, ok := clk.AdvanceToNext()
+		synctest.Wait()
+
+		require.True(t, ok)
+		require.Equal(t, time.Minute, moved)
+		require.Equal(t, ratelimit.ErrQuotaWait, <-ended)
+		require.Equal(t, 2, q.Waiting(), "the others have time left")
+
+		q.Refund(5)
+		require.NoError(t, <-ended)
+		moved, ok = clk.AdvanceToNext()
+		synctest.Wait()
+		require.True(t, ok)
+		require.Equal(t, 2*time.Minute, moved)
+		require.Equal(t, ratelimit.ErrQuotaWait, <-ended)
+		require.Zero(t, clk.Waiters())
+	})
+}
+
+func TestQuotaLineSetsNoTimerBeyondTheLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clk := &longestClock{Clock: clock.System{}}
+		q := ratelimit.NewQuotaLine(ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 10}, clk.Now()), clk)
+		require.Equal(t, ratelimit.ErrQuotaWait, q.Wait(t.Context(), 5, time.Minute))
+		require.Equal(t, time.Minute, clk.longest)
+	})
+}
+
+// longestClock knows the longest timer that was set.
+type longestClock struct {
+	clock.Clock
+	longest time.Duration
+}
+
+func (c *longestClock) AfterFunc(d time.Duration, f func()) clock.Timer {
+	c.longest = max(c.longest, d)
+	return c.Clock.AfterFunc(d, f)
+}

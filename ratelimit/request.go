@@ -36,6 +36,8 @@ type Request struct {
 	// OnWait is called before a wait begins, with no lock held; nil means none. If
 	// it panics the caller is no longer in the queue.
 	OnWait func(Wait)
+
+	until time.Time // when the caller gives up by itself; zero if that is not known here
 }
 
 // Wait says what a caller has to expect in the queue.
