@@ -33,9 +33,9 @@ func (c *Fake) Advance(d time.Duration) {
 
 // AdvanceToNext moves the time to the instant at which the next waiter is due,
 // fires everything that is due until then and at that instant, and returns how
-// far it moved. With no waiter it returns false and does nothing: deadlines of
-// contexts expire on the way to a waiter, but none is a place to go to. To reach
-// one, use Advance.
+// far it moved. With no waiter that has an instant it returns false and does nothing:
+// those of AddWaiters have none, and deadlines of contexts expire on the way to a
+// waiter, but none is a place to go to. To reach one, use Advance.
 func (c *Fake) AdvanceToNext() (time.Duration, bool) {
 	c.mu.Lock()
 	next := c.waiters.head()
@@ -96,12 +96,20 @@ type watcher struct {
 
 // BlockUntil returns nil as soon as there are at least n waiters, at once if
 // there are so many already, and otherwise an error that wraps ctx.Err() and
-// says how many there were when ctx was done. The number is that of a moment:
-// waiters may end before BlockUntil returns if somebody else moves the time,
-// cancels them or stops them.
+// says how many there were when ctx was done. What counts:
+//
+//   - a Sleep that has not ended;
+//   - a timer of AfterFunc whose call is still to come;
+//   - an operation of this module that waits for a send token or for retry quota, one
+//     for each, also behind others: the first of a queue by the timer for it, those
+//     behind it by AddWaiters;
+//   - not the deadline of a context, see WithDeadline.
+//
+// The number is that of a moment: waiters may end before BlockUntil returns if another
+// goroutine moves the time, cancels them or stops them.
 func (c *Fake) BlockUntil(ctx context.Context, n int) error {
 	c.mu.Lock()
-	if len(c.waiters) >= n {
+	if c.waitingLocked() >= n {
 		c.mu.Unlock()
 		return nil
 	}
@@ -120,7 +128,7 @@ func (c *Fake) BlockUntil(ctx context.Context, n int) error {
 		return nil // reached at the last moment
 	}
 	c.watchers = slices.Delete(c.watchers, i, i+1)
-	return fmt.Errorf("clock: %d of %d waiters on the fake clock: %w", len(c.waiters), n, ctx.Err())
+	return fmt.Errorf("clock: %d of %d waiters on the fake clock: %w", c.waitingLocked(), n, ctx.Err())
 }
 
 // addWaiterLocked registers a waiter due d from now.
@@ -129,8 +137,16 @@ func (c *Fake) addWaiterLocked(e *entry, d time.Duration) {
 	c.registered++
 	e.seq = c.registered
 	c.waiters.add(e)
+	c.tellLocked()
+}
+
+// waitingLocked returns the number of waiters.
+func (c *Fake) waitingLocked() int { return len(c.waiters) + c.others }
+
+// tellLocked ends each BlockUntil whose waiters are there.
+func (c *Fake) tellLocked() {
 	c.watchers = slices.DeleteFunc(c.watchers, func(w *watcher) bool {
-		reached := len(c.waiters) >= w.n
+		reached := c.waitingLocked() >= w.n
 		if reached {
 			close(w.reached)
 		}

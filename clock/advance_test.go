@@ -3,6 +3,7 @@ package clock_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -187,4 +188,40 @@ func TestFakeBlockUntilWaits(t *testing.T) {
 
 	require.Zero(t, clk.Watchers())
 	clk.Advance(time.Second)
+}
+
+func TestFakeCountsWaitersWithoutATimer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var clk clock.Fake
+		clk.AfterFunc(time.Second, func() {})
+		reached := false
+		go func() {
+			reached = clk.BlockUntil(t.Context(), 3) == nil
+		}()
+		clk.AddWaiters(1)
+		synctest.Wait()
+		require.False(t, reached)
+
+		clk.AddWaiters(1)
+
+		synctest.Wait()
+		require.True(t, reached)
+		require.Equal(t, 3, clk.Waiters())
+		require.NoError(t, clk.BlockUntil(t.Context(), 3))
+		moved, ok := clk.AdvanceToNext()
+		require.True(t, ok)
+		require.Equal(t, time.Second, moved)
+		require.Equal(t, 2, clk.Waiters(), "the time does not end them")
+		_, ok = clk.AdvanceToNext()
+		require.False(t, ok, "they have no instant to go to")
+
+		done, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorContains(t, clk.BlockUntil(done, 4), "2 of 4 waiters")
+		clk.AddWaiters(-2)
+		require.Zero(t, clk.Waiters())
+		require.PanicsWithValue(t, "clock: Fake.AddWaiters of -1 with 0 counted", func() { clk.AddWaiters(-1) })
+		require.Zero(t, clk.Waiters())
+	})
 }

@@ -2,6 +2,7 @@ package clock
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -12,8 +13,8 @@ import (
 // 2000-01-01 00:00:00 UTC; NewFake starts at another instant. A Fake is safe
 // for concurrent use and must not be copied after its first use.
 //
-// A waiter is a Sleep that has not ended, or a timer of AfterFunc whose call is
-// still to come. The way to test code that waits is to let BlockUntil see the
+// A waiter is a Sleep that has not ended, a timer of AfterFunc whose call is still to
+// come, or a caller that AddWaiters has counted. The way to test code that waits is to let BlockUntil see the
 // waiter before moving the time: without it, Advance may come before the Sleep
 // that it is meant to end, and the test hangs.
 //
@@ -33,6 +34,7 @@ type Fake struct {
 	registered uint64    // entries ever queued; orders those due at the same instant
 	waiters    queue
 	deadlines  queue // of contexts; these wait for nobody, so they are not waiters
+	others     int   // waiters without an entry in the queue, see AddWaiters
 	watchers   []*watcher
 	waits      []time.Duration
 }
@@ -91,12 +93,25 @@ func (c *Fake) AfterFunc(d time.Duration, f func()) Timer {
 	return t
 }
 
-// Waiters returns the number of waiters: sleepers and timers still to fire.
-// Deadlines of contexts do not count.
+// Waiters returns the number of waiters; BlockUntil says what counts.
 func (c *Fake) Waiters() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.waiters)
+	return c.waitingLocked()
+}
+
+// AddWaiters counts n more waiters that have no timer of their own: those who stand in
+// a queue behind the first, for whom the timer is. A negative n counts so many of them
+// no more; fewer than none panics. A caller may hold locks that the function of its
+// timer takes.
+func (c *Fake) AddWaiters(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.others+n < 0 {
+		panic(fmt.Sprintf("clock: Fake.AddWaiters of %d with %d counted", n, c.others))
+	}
+	c.others += n
+	c.tellLocked()
 }
 
 // Waits returns the duration of every Sleep that had to wait, whether it has

@@ -27,7 +27,7 @@ func NewLimiter(config SendRateConfig, clk clock.Clock) *Limiter {
 		start = clk.Now()
 	}
 	l := &Limiter{state: NewSendRate(config, start)}
-	l.clock, l.reading, l.account = clk, clock.NewReadings(clk), &l.state
+	l.begin(clk, &l.state)
 	l.limited.Store(l.state.limited)
 	return l
 }

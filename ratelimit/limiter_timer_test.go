@@ -1,6 +1,7 @@
 package ratelimit_test
 
 import (
+	"context"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -145,4 +146,62 @@ func TestLimiterWakesNotMuchMoreOftenWhenTheRateChanges(t *testing.T) {
 		require.Positive(t, changes)
 		require.LessOrEqual(t, int(clk.fired.Load()), waiters+changes)
 	})
+}
+
+// A test sees each caller of a queue wait, though the first has the only timer.
+func TestFakeClockCountsEachCallerInAQueue(t *testing.T) {
+	t.Parallel()
+	queues := map[string]func(clk clock.Clock) (wait func(ctx context.Context) error, poke func()){
+		"of a limiter": func(clk clock.Clock) (func(context.Context) error, func()) {
+			limiter := throttled(clk)
+			return func(ctx context.Context) error {
+				_, err := limiter.Acquire(ctx, ratelimit.Request{})
+				return err
+			}, func() { limiter.Report(ratelimit.Response{}) }
+		},
+		"of a quota": func(clk clock.Clock) (func(context.Context) error, func()) {
+			q := ratelimit.NewQuotaLine(ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 10, RefillPerSecond: 0.5}, clk.Now()), clk)
+			return func(ctx context.Context) error { return q.Wait(ctx, 1, time.Hour) }, func() { q.Refund(0) }
+		},
+		"of a quota that time does not fill": func(clk clock.Clock) (func(context.Context) error, func()) {
+			q := ratelimit.NewQuotaLine(ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 10}, clk.Now()), clk)
+			return func(ctx context.Context) error { return q.Wait(ctx, 1, time.Hour) }, func() { q.Refund(0) }
+		},
+	}
+	for name, queue := range queues {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var clk clock.Fake
+				wait, poke := queue(&hookClock{Fake: &clk})
+				var ended atomic.Int64
+				var cancels []context.CancelFunc
+				for range 6 {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					cancels = append(cancels, cancel)
+					go func() {
+						_ = wait(ctx)
+						ended.Add(1)
+					}()
+					require.NoError(t, clk.BlockUntil(t.Context(), len(cancels)))
+					synctest.Wait()
+					require.Equal(t, len(cancels), clk.Waiters())
+				}
+
+				for i, who := range []int{2, 0, 5} { // in the middle, the first, the last
+					poke()
+					cancels[who]()
+					synctest.Wait()
+					require.Equal(t, 6-i-1, clk.Waiters())
+				}
+				for ended.Load() < 6 {
+					_, ok := clk.AdvanceToNext()
+					require.True(t, ok, "the first in line has an instant")
+					synctest.Wait()
+					require.EqualValues(t, 6-ended.Load(), clk.Waiters())
+				}
+			})
+		})
+	}
 }

@@ -30,12 +30,21 @@ type account interface {
 	Instant(now time.Time) time.Time
 }
 
+// waiterCounter is a clock that counts who waits on it, such as clock.Fake. Only the
+// first in line has a timer there, so the line says how many others wait.
+type waiterCounter interface {
+	// AddWaiters counts n more callers that wait, or n fewer if it is negative. The
+	// line calls it with its lock held, so it calls nothing of the line.
+	AddWaiters(n int)
+}
+
 // line is a queue in which callers wait for the tokens of an account, first come,
 // first served. It has one timer, for the first in line; no lock is held while
 // somebody waits.
 type line struct {
 	clock   clock.Clock
 	reading clock.Readings // of clock
+	counter waiterCounter  // the clock, if it counts; otherwise nil
 	waiting atomic.Int64   // the length of the queue
 
 	mu      sync.Mutex // guards what follows; never held while waiting or calling back
@@ -43,6 +52,12 @@ type line struct {
 	queue   list.List // of *waiter
 	owed    float64   // the cost of all who wait
 	timer   clock.Timer
+}
+
+// begin makes the line one for the tokens of an account.
+func (l *line) begin(clk clock.Clock, a account) {
+	l.clock, l.reading, l.account = clk, clock.NewReadings(clk), a
+	l.counter, _ = clk.(waiterCounter)
 }
 
 // waiter is a place in the queue.
@@ -128,11 +143,13 @@ func (l *line) enter(ctx context.Context, now time.Time, r Request) (entry, erro
 	w := &waiter{cost: cost, ends: r.ends(ctx), until: r.until, done: make(chan struct{})}
 	w.place = l.queue.PushBack(w)
 	l.owed += cost
-	// Whoever adds tokens looks at this afterwards, so that either they see the
-	// waiter or the waiter, who looks once more below, sees the tokens.
+	// A caller that adds tokens looks at this afterwards, so that either it sees the
+	// waiter or the waiter, which looks once more below, sees the tokens.
 	l.waiting.Store(int64(l.queue.Len()))
 	if l.queue.Len() == 1 {
 		l.grantLocked(now)
+	} else if l.counter != nil {
+		l.counter.AddWaiters(1)
 	}
 	return entry{waiter: w, wait: wait}, nil
 }
@@ -169,6 +186,8 @@ func (l *line) removeLocked(w *waiter) {
 	l.owed -= w.cost
 	if l.queue.Len() == 0 {
 		l.owed = 0 // what rounding has left
+	} else if l.counter != nil {
+		l.counter.AddWaiters(-1) // the timer is now for one of the others
 	}
 }
 

@@ -23,7 +23,7 @@ type QuotaLine struct {
 // from or gives to.
 func NewQuotaLine(quota *Quota, clk clock.Clock) *QuotaLine {
 	q := &QuotaLine{quota: quota}
-	q.clock, q.reading, q.account = clk, clock.NewReadings(clk), quotaAccount{quota}
+	q.begin(clk, quotaAccount{quota})
 	return q
 }
 

@@ -141,6 +141,31 @@ func TestCallersPastTheLongestQueueAreRefused(t *testing.T) {
 	require.NoError(t, <-first)
 }
 
+// A test of a program sees its operations wait, one by one.
+func TestFakeClockCountsEachOperationInASendQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
+		require.Error(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle))
+		ended := make(chan error)
+		for range 3 {
+			go func() {
+				_, err := retry.Do(t.Context(), s, retry.Operation{}, answers())
+				ended <- err
+			}()
+		}
+
+		require.NoError(t, clk.BlockUntil(t.Context(), 3))
+
+		require.Equal(t, 3, s.Snapshot().Scopes[0].Waiting)
+		for left := 2; left >= 0; left-- {
+			clk.AdvanceToNext()
+			require.NoError(t, <-ended)
+			require.Equal(t, left, clk.Waiters())
+		}
+	})
+}
+
 func TestErrorOfALimiterOfTheUser(t *testing.T) {
 	t.Parallel()
 	errOwn := errors.New("no route to the fleet")
