@@ -11,6 +11,7 @@ import (
 // seconds and tokens, and as known limits change that. It keeps all responses, and
 // measures from the whole list.
 type rateModel struct {
+	config         ratelimit.SendRateConfig
 	cutPerThrottle bool
 	starting       float64 // 0 if there is none
 	ceiling        float64 // infinite if there is none
@@ -28,7 +29,7 @@ type rateModel struct {
 
 func newRateModel(start time.Time, config ratelimit.SendRateConfig) *rateModel {
 	m := &rateModel{
-		cutPerThrottle: config.CutPerThrottle, ceiling: math.Inf(1), start: start, newest: start, lastThrottle: start,
+		config: config, cutPerThrottle: config.CutPerThrottle, ceiling: math.Inf(1), start: start, newest: start, lastThrottle: start,
 		cost: config.Cost,
 	}
 	m.starting = float64(config.StartingRate)
@@ -44,8 +45,12 @@ func newRateModel(start time.Time, config ratelimit.SendRateConfig) *rateModel {
 	return m
 }
 
-// forward reads an old instant as the newest one, A13.
+// forward reads an old instant as the newest one, and begins anew at one that is older
+// by more than a year, A13.
 func (m *rateModel) forward(now time.Time) time.Time {
+	if m.newest.Sub(now) > 365*24*time.Hour {
+		*m = *newRateModel(now, m.config)
+	}
 	if now.After(m.newest) {
 		m.newest = now
 	}
@@ -141,7 +146,10 @@ func (m *rateModel) until(now time.Time, cost float64) float64 {
 	if !m.limited {
 		return 0 // and no instant that counts as seen, A13
 	}
-	m.refill(m.forward(now))
+	if now = m.forward(now); !m.limited {
+		return 0
+	}
+	m.refill(now)
 	return max(cost-m.tokens, 0) / m.fill
 }
 

@@ -30,6 +30,7 @@ func TestSendRateIsAsItsRules(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"":       run.check,
 			"pass":   func(t *rapid.T) { run.now = run.now.Add(drawPause(t, "pause")) },
+			"jump":   run.jump,
 			"report": run.report,
 			"burst":  run.burst,
 			"take":   run.take,
@@ -77,6 +78,27 @@ func (r *sendRateRun) report(t *rapid.T) {
 		response.Sent = at.Add(-drawPause(t, "under way"))
 	}
 	r.respond(t, at, response)
+}
+
+// jump is a call on another clock, which is behind by a year and a little more or less.
+func (r *sendRateRun) jump(t *rapid.T) {
+	r.now = r.model.newest.Add(-365*24*time.Hour + drawFrom(t, "beyond", 0, -1, -time.Hour))
+	switch cost := drawFloat(t, 3, "cost"); drawInt(t, 0, 3, "call") {
+	case 0:
+		r.rate.Report(r.now, ratelimit.Response{})
+		r.model.report(r.now, ratelimit.Response{})
+	case 1:
+		requireClose(t, r.model.until(r.now, cost), r.rate.Until(r.now, cost).Seconds(), "until")
+	case 2:
+		r.rate.Give(r.now, cost)
+		r.model.give(r.now, cost)
+	default:
+		r.rate.SetRate(r.now, ratelimit.Rate(cost))
+		at := r.model.forward(r.now)
+		r.model.limited = true
+		r.model.setRate(at, cost)
+	}
+	r.now = r.model.newest
 }
 
 // burst is many responses at once, so that the rate gets somewhere.
@@ -140,8 +162,9 @@ func (r *sendRateRun) give(t *rapid.T) {
 func (r *sendRateRun) set(t *rapid.T) {
 	at, rate := r.at(t), drawFloat(t, 50, "rate")
 	r.rate.SetRate(at, ratelimit.Rate(rate))
+	at = r.model.forward(at)
 	r.model.limited = true
-	r.model.setRate(r.model.forward(at), rate)
+	r.model.setRate(at, rate)
 }
 
 // requireClose allows for the rounding of float64 arithmetic and of a wait to the

@@ -107,13 +107,17 @@ func (b *Bucket) Tokens() float64 { return b.tokens }
 func (b *Bucket) limit() float64 { return max(b.capacity, b.lifted) }
 
 // refill adds what has passed. The first call only notes the time, as in every SDK; a
-// time before the newest one adds nothing.
+// time before the newest one adds nothing, and from one of another clock on the bucket
+// fills as that moves.
 func (b *Bucket) refill(now time.Time) {
 	if !b.started {
 		b.started, b.last, b.since = true, now, now
 		return
 	}
 	if !now.After(b.last) {
+		if ofAnotherClock(now, b.last) {
+			b.last, b.since, b.base = now, now, b.tokens
+		}
 		return
 	}
 	b.last = now

@@ -57,8 +57,8 @@ func (l *Limiter) Report(r Response) Change {
 	defer l.mu.Unlock()
 	from := l.state.bucket.Fill()
 	cut := l.state.Report(now, r)
-	if cut {
-		l.limited.Store(true)
+	if limited := l.state.limited; limited != l.limited.Load() { // false only for a state that began anew
+		l.limited.Store(limited)
 	}
 	if l.queue.Len() > 0 {
 		if cut {

@@ -29,8 +29,12 @@ func NewMeasuredRate(start time.Time) MeasuredRate {
 //
 //	rate' = 0.8 * count / (seconds between the windows) + 0.2 * rate
 //
-// A time before the newest window counts in the newest window.
+// A time before the newest window counts in the newest window; more than 365 days
+// before it, the measurement begins anew.
 func (m *MeasuredRate) Response(now time.Time) Rate {
+	if ofAnotherClock(now, m.second.Add(time.Duration(m.window)*measureWindow)) {
+		*m = NewMeasuredRate(now)
+	}
 	m.count++
 	if window := int64(now.Sub(m.second) / measureWindow); window > m.window {
 		seconds := float64(window-m.window) * measureWindow.Seconds()

@@ -99,8 +99,11 @@ func (q *Quota) advance(now time.Time) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if now.After(q.newest) {
+	switch {
+	case now.After(q.newest):
 		q.newest = now
+	case ofAnotherClock(now, q.newest):
+		q.newest, q.since, q.given = now, now, 0
 	}
 	whole := int64(0)
 	if passed := q.newest.Sub(q.since); passed > 0 {

@@ -3,6 +3,7 @@ package ratelimit_test
 import (
 	"context"
 	"math"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,4 +148,44 @@ func TestTimerIsNotLateForWhoeverMovesUp(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, 2*time.Second, (<-served).Sub(start))
 	})
+}
+
+// What begins anew on another clock is as free as it was at first.
+func TestLimiterThatBeganAnewTakesNoLockAgain(t *testing.T) {
+	t.Parallel()
+	var now atomic.Int64
+	limiter := throttled(movedClock{clock.System{}, &now})
+	now.Store(-int64(365*24*time.Hour) - int64(time.Hour))
+	require.Zero(t, limiter.Expected(1))
+	require.False(t, limiter.Report(ratelimit.Response{}).Limited)
+
+	limiter.WhileLocked(func() {
+		_, err := limiter.Acquire(t.Context(), ratelimit.Request{NoWait: true})
+		require.NoError(t, err)
+	})
+}
+
+// movedClock is a clock that is moved by so many nanoseconds.
+type movedClock struct {
+	clock.Clock
+	by *atomic.Int64
+}
+
+func (c movedClock) Now() time.Time { return c.Clock.Now().Add(time.Duration(c.by.Load())) }
+
+func TestBucketAndQuotaFillOnAnotherClock(t *testing.T) {
+	t.Parallel()
+	const year = 365 * 24 * 3600
+	bucket, quota := bucketAt(2), ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 9, RefillPerSecond: 2}, at(0))
+	bucket.Until(at(0.25), 0)
+	require.Zero(t, quota.Available(at(0.25)))
+	for _, late := range []float64{-1, 0.25 - year} {
+		require.Equal(t, 250*time.Millisecond, bucket.Until(at(late), 1))
+		require.Zero(t, quota.Available(at(late)))
+	}
+
+	require.Equal(t, 250*time.Millisecond, bucket.Until(at(-year), 1), "it keeps its tokens")
+	require.Zero(t, bucket.Until(at(-year+0.25), 1))
+	require.Zero(t, quota.Available(at(-year)))
+	require.Equal(t, 1, quota.Available(at(-year+0.5)))
 }

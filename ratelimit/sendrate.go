@@ -11,7 +11,8 @@ import (
 // nothing. Use NewSendRate; it is not safe for concurrent use.
 //
 // Time never moves back in it: an instant before the newest one it has seen is
-// read as the newest one.
+// read as the newest one. One that is more than 365 days older is of another clock,
+// such as that of a testing/synctest bubble: there the state begins anew.
 type SendRate struct {
 	controller     Controller
 	cutPerThrottle bool
@@ -64,11 +65,7 @@ func NewSendRate(config SendRateConfig, start time.Time) SendRate {
 		controller:     config.Controller,
 		cutPerThrottle: config.CutPerThrottle,
 		ceiling:        Rate(math.Inf(1)),
-		newest:         start,
-		measured:       NewMeasuredRate(start),
-		cubic:          NewCubic(start, 0),
 	}
-	s.cubic.controller = config.Controller
 	s.bucket.room = amount(config.Cost)
 	starting := Rate(amount(float64(config.StartingRate)))
 	if ceiling := Rate(amount(float64(config.Ceiling))); ceiling > 0 {
@@ -78,15 +75,34 @@ func NewSendRate(config SendRateConfig, start time.Time) SendRate {
 		}
 	}
 	if starting > 0 {
-		s.begin(start, max(starting, MinFillRate))
+		s.starting = max(starting, MinFillRate)
 	}
+	s.anew(start)
 	return s
+}
+
+// anew makes the state one that begins at start and has seen nothing.
+func (s *SendRate) anew(start time.Time) {
+	*s = SendRate{
+		controller:     s.controller,
+		cutPerThrottle: s.cutPerThrottle,
+		ceiling:        s.ceiling,
+		starting:       s.starting,
+		bucket:         Bucket{room: s.bucket.room},
+		newest:         start,
+		measured:       NewMeasuredRate(start),
+		cubic:          NewCubic(start, 0),
+	}
+	s.cubic.controller = s.controller
+	if s.starting > 0 {
+		s.begin(start, s.starting)
+	}
 }
 
 // begin turns limiting on at a rate that is known to be good, as if CUBIC had just
 // come back to it.
 func (s *SendRate) begin(start time.Time, rate Rate) {
-	s.starting, s.limited = rate, true
+	s.limited = true
 	s.cubic.setMax(rate)
 	s.cubic.lastThrottle = start.Add(-s.cubic.recovery())
 	s.bucket.SetRate(start, rate)
@@ -170,7 +186,10 @@ func (s *SendRate) Take(now time.Time, cost float64) (wait time.Duration, ok boo
 	if !s.limited {
 		return 0, true
 	}
-	return s.bucket.Take(s.forward(now), cost)
+	if now = s.forward(now); !s.limited {
+		return 0, true // it began anew
+	}
+	return s.bucket.Take(now, cost)
 }
 
 // Until returns how long a caller that wants cost tokens has to wait at the
@@ -179,13 +198,19 @@ func (s *SendRate) Until(now time.Time, cost float64) time.Duration {
 	if !s.limited {
 		return 0
 	}
-	return s.bucket.Until(s.forward(now), cost)
+	if now = s.forward(now); !s.limited {
+		return 0 // it began anew
+	}
+	return s.bucket.Until(now, cost)
 }
 
 // Give puts send tokens back that were taken and not used.
 func (s *SendRate) Give(now time.Time, cost float64) {
-	if s.limited {
-		s.bucket.Give(s.forward(now), cost)
+	if !s.limited {
+		return
+	}
+	if now = s.forward(now); s.limited {
+		s.bucket.Give(now, cost)
 	}
 }
 
@@ -195,13 +220,20 @@ func (s *SendRate) Lift(now time.Time, cost float64) { s.bucket.Lift(s.forward(n
 // Fill reports the send rate.
 func (s *SendRate) Fill() Rate { return s.bucket.Fill() }
 
-// Instant returns the instant as which now is read.
-func (s *SendRate) Instant(now time.Time) time.Time { return s.forward(now) }
+// Instant returns the instant as which now is read. Before the first throttle that is
+// now itself, and does not count as an instant seen.
+func (s *SendRate) Instant(now time.Time) time.Time {
+	if !s.limited {
+		return now
+	}
+	return s.forward(now)
+}
 
 // SetRate sets the send rate by hand, not above the ceiling, and turns limiting on.
 func (s *SendRate) SetRate(now time.Time, rate Rate) {
+	now = s.forward(now)
 	s.limited = true
-	s.bucket.SetRate(s.forward(now), min(rate, s.ceiling))
+	s.bucket.SetRate(now, min(rate, s.ceiling))
 }
 
 // SendRateState is a SendRate at an instant.
@@ -238,9 +270,20 @@ func (s *SendRate) State() SendRateState {
 	}
 }
 
+// forward reads an instant, see SendRate.
 func (s *SendRate) forward(now time.Time) time.Time {
-	if now.After(s.newest) {
+	switch {
+	case now.After(s.newest):
 		s.newest = now
+	case ofAnotherClock(now, s.newest):
+		s.anew(now)
 	}
 	return s.newest
+}
+
+// ofAnotherClock reports whether an instant is so much older than the newest one that
+// it is not late.
+func ofAnotherClock(now, newest time.Time) bool {
+	const late = 365 * 24 * time.Hour
+	return newest.Sub(now) > late
 }

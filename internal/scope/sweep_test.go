@@ -233,3 +233,29 @@ func TestSweepConcurrentSafe(t *testing.T) {
 	require.Positive(t, evicted.Load())
 	require.Equal(t, uint64(evicted.Load()), r.Evicted())
 }
+
+// A registry that was made outside of a testing/synctest bubble is years ahead of it.
+func TestIdleTimeBeginsAnewOnAnotherClock(t *testing.T) {
+	t.Parallel()
+	const year = 365 * 24 * time.Hour
+	for name, c := range map[string]struct {
+		back time.Duration
+		want []string
+	}{
+		"a clock that fell back by a year is late":    {year, nil},
+		"one that fell back by more is another clock": {year + 1, []string{"a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, w := sweeping(0)
+			require.Empty(t, get(r, "a"))
+			w.pass(-c.back)
+			require.Empty(t, get(r, "b"))
+			w.pass(time.Minute)
+			require.Empty(t, get(r, "c"), "all have been used")
+			w.pass(time.Minute)
+			evicted := get(r, "b", "c", "d")
+			require.Equal(t, c.want, evicted)
+		})
+	}
+}

@@ -59,8 +59,9 @@ func (l limiterOr) throttles(now time.Time) bool {
 	if l.err != nil {
 		return false
 	}
+	expected := l.limiter.Expected(1) // first, because it brings the state up to now
 	state, waiting := l.limiter.State()
-	return waiting > 0 || l.limiter.Expected(1) > 0 ||
+	return waiting > 0 || expected > 0 ||
 		!state.LastThrottle.IsZero() && now.Sub(state.LastThrottle) < throttledFor
 }
 
