@@ -86,7 +86,7 @@ func TestBucketWaitIsTheShortestThatSuffices(t *testing.T) {
 }
 
 // A look adds up what has come until then, and each sum rounds.
-func TestBucketWaitSufficesWhoeverLooksMeanwhile(t *testing.T) {
+func TestBucketWaitSufficesThoughLookedAtMeanwhile(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 3))
 	for range 20_000 {
