@@ -7,13 +7,13 @@
 //
 // A setting comes from the first of these that has it:
 //
-//	                    retry mode        attempts           behavior
-//	override in code    WithMode          WithMaxAttempts    WithBehavior
+//	                    retry mode        attempts                 behavior
+//	override in code    WithMode          WithMaxAttempts          WithBehavior
 //	environment         AWS_RETRY_MODE    AWS_MAX_ATTEMPTS
 //	credentials file    retry_mode        max_attempts
 //	config file         retry_mode        max_attempts
 //	default in code     WithDefaultMode   WithDefaultMaxAttempts   WithDefaultBehavior
-//	built-in            standard          3, 4 for DynamoDB          v2.1
+//	built-in            standard          3, 4 for DynamoDB        v2.1
 //
 // The strategies themselves are in modes/standard and modes/adaptive, the contract
 // that they and their callers keep is in retry.
