@@ -66,7 +66,7 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 	return nil
 }
 
-// open starts the operation at an attempt that somebody else sent.
+// open starts the operation at an attempt that was sent without it.
 func (c *call) open(ctx context.Context, s *shared, op retry.Operation) {
 	c.strategy, c.failures = s.strategy, &s.failures
 	c.ctx, c.start = ctx, clockOf(s.strategy).Now()
@@ -106,7 +106,8 @@ func (c *call) decide(err error) bool {
 	return c.refresh(failureOf(err, c.err))
 }
 
-// force is decide where somebody else has answered the question.
+// force is like decide, but treats the failure as retryable, since the loop of the SDK
+// has decided so.
 func (c *call) force(err error) {
 	if c.phase == failed {
 		c.refresh(forced(failureOf(err, c.err)))
@@ -114,7 +115,7 @@ func (c *call) force(err error) {
 }
 
 // overruled reports whether the strategy has ended the operation because the failure
-// is not retryable. Whoever asks for a retry all the same begins another one.
+// is not retryable. A retry that is asked for all the same begins another operation.
 func (c *call) overruled() bool {
 	return c.phase == over && c.denied == nil && isReason(c.refusal, retry.ErrNotRetryable)
 }
@@ -216,7 +217,7 @@ func (c *call) withLost(err error) error {
 	return errors.Join(err, lost)
 }
 
-// finish ends an operation that nobody will ask about any more.
+// finish ends an operation about which no further question comes.
 func (c *call) finish() {
 	switch c.phase {
 	case idle, over:
@@ -227,7 +228,7 @@ func (c *call) finish() {
 	}
 }
 
-// fail ends the operation without success. There is nobody to tell that the
+// fail ends the operation without success. No caller could be told that the
 // strategy does not accept its own token.
 func (c *call) fail(err error) {
 	c.phase = over

@@ -60,8 +60,8 @@ type cell struct {
 	held   atomic.Pointer[ScopeKey] // see Record.Hold
 
 	// limited is whether the operation has an instant after which nothing begins. It
-	// changes before the first token of an operation is issued, so that it is right for
-	// whoever finds the generation of a token unchanged afterwards.
+	// changes before the first token of an operation is issued, so that a reader that
+	// finds the generation of a token unchanged afterwards has read it right.
 	limited atomic.Bool
 }
 
