@@ -59,9 +59,9 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 		c.phase = over
 		return c.denied
 	}
-	if reason := retry.CheckWait(context.Background(), clockOf(s.strategy), op.NotAfter, 0); reason != nil {
+	if !op.NotAfter.IsZero() && clockOf(s.strategy).Now().After(op.NotAfter) {
 		c.phase = over
-		return c.explain(ctx, &retry.Error{Reason: reason, Detail: c.denied})
+		return c.explain(ctx, &retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
 	}
 	return nil
 }

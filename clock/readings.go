@@ -19,6 +19,9 @@ func NewReadings(clk Clock) Readings {
 	return Readings{clock: clk}
 }
 
+// Clock returns the clock that is read.
+func (r *Readings) Clock() Clock { return r.clock }
+
 // Now returns what the Now of the clock does, but for one thing: what a result of
 // System shows as its date is what the wall clock showed when the Readings were
 // made, and the time that has passed since. Where the wall clock was set in the

@@ -70,7 +70,7 @@ func call[T any](ctx context.Context, l *loop, fn func(ctx context.Context) (T, 
 	if l.timeout <= 0 {
 		return fn(attempt)
 	}
-	limited, cancel := clock.WithTimeout(attempt, l.clock, l.timeout)
+	limited, cancel := clock.WithTimeout(attempt, l.readings.Clock(), l.timeout)
 	defer cancel()
 	value, err := fn(limited)
 	return value, timedOut(ctx, limited, l.timeout, err)
@@ -81,7 +81,6 @@ var errNothingToDo = errors.New("retry: Do needs a function")
 // loop is what Do knows of its operation, whatever T is.
 type loop struct {
 	strategy Strategy
-	clock    clock.Clock
 	timeout  time.Duration // of an attempt
 	around   int           // how many loops there are around this one
 	readings *clock.Readings
@@ -108,19 +107,22 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	// Without a token there is nothing to record, and one attempt all the same:
 	// a strategy manages retries, it does not gate access.
 	l.done = l.denied != nil
-	l.clock = l.token.clock()
-	if own, ok := l.strategy.(interface{ Clock() clock.Clock }); ok && l.done {
-		l.clock = own.Clock()
-	}
 	if l.readings = l.token.readings(); l.readings == nil {
-		system := clock.NewReadings(l.clock)
-		l.readings = &system
+		l.readings = readingsOf(l.strategy)
 	}
 	l.start = l.readings.Mark()
-	if l.done && CheckWait(context.Background(), l.clock, op.NotAfter, 0) != nil {
+	if l.done && !op.NotAfter.IsZero() && l.readings.Now().After(op.NotAfter) {
 		return l.explain(ctx, &Error{Reason: ErrMaxElapsed, Detail: l.denied}, nil)
 	}
 	return nil
+}
+
+// readingsOf are those of the strategy's clock, where there is no token to ask.
+func readingsOf(s Strategy) *clock.Readings {
+	if own, ok := s.(interface{ Clock() clock.Clock }); ok {
+		return new(clock.NewReadings(own.Clock()))
+	}
+	return new(clock.NewReadings(clock.System{}))
 }
 
 // wait returns when the next attempt is due, or why there is none.

@@ -34,8 +34,7 @@ const (
 	// Delay, Quota.
 	RetryScheduled
 	// RetryRefused: no other attempt will be made, or, if its wait was refused, the
-	// attempt itself. Reason, Err of the last attempt, Delay that was refused, Quota
-	// unless the wait for the send rate was refused.
+	// attempt itself. Reason, Err of the last attempt, Delay that was refused, Quota.
 	RetryRefused
 	// SendWaitBegan: adaptive mode holds the attempt back. Delay if the send rate
 	// stays as it is, Waiting, Rate.
@@ -45,12 +44,11 @@ const (
 	SendWaitEnded
 	// SendRateChanged: Rate, RateBefore.
 	SendRateChanged
-	// ScopeCreated: an operation was the first of its scope. Part. The scope of the
-	// strategy as a whole is there from the start.
+	// ScopeCreated: an operation was the first of its scope. The scope of the strategy
+	// as a whole is there from the start.
 	ScopeCreated
-	// ScopeEvicted: the state of a scope was dropped, because nobody had used it for a
-	// while when another scope was created. Scope, which is not that of Operation,
-	// Part.
+	// ScopeEvicted: the state of a scope was dropped when another scope was created.
+	// Scope, which is not that of Operation.
 	ScopeEvicted
 )
 
@@ -78,28 +76,6 @@ func (k EventKind) String() string {
 	}
 }
 
-// ScopePart is what a strategy keeps for a scope.
-type ScopePart uint8
-
-// The parts of a scope. They may have keys of their own, and come and go on their
-// own.
-const (
-	QuotaPart ScopePart = iota + 1
-	SendRatePart
-)
-
-// String returns "quota", "send-rate" or "unknown".
-func (p ScopePart) String() string {
-	switch p {
-	case QuotaPart:
-		return "quota"
-	case SendRatePart:
-		return "send-rate"
-	default:
-		return "unknown"
-	}
-}
-
 // Event is one thing that happened. Fields that its kind does not set are zero and
 // mean nothing.
 type Event struct {
@@ -108,11 +84,9 @@ type Event struct {
 	Time time.Time
 	// Operation is the operation that caused the event.
 	Operation Operation
-	// Scope is the scope that it is about: of the send rate in its events, of the
-	// retry quota in all others. It is the overflow's for operations that share that.
+	// Scope is the scope that it is about. It is the overflow's for operations that
+	// share that.
 	Scope ScopeKey
-	// Part is what of the scope was created or evicted.
-	Part ScopePart
 	// Attempt is the number of the attempt that ended or is waiting.
 	Attempt int
 	// Err is the error of the attempt or of the wait.
@@ -129,13 +103,4 @@ type Event struct {
 	Rate, RateBefore float64
 	// Waiting is how many callers wait in front.
 	Waiting int
-}
-
-// Emit tells the observer, if there is one, and survives its panic.
-func Emit(ctx context.Context, o Observer, e Event) {
-	if o == nil {
-		return
-	}
-	defer func() { _ = recover() }()
-	o.Observe(ctx, e)
 }

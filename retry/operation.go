@@ -1,16 +1,17 @@
 package retry
 
 import (
-	"context"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/clock"
 )
 
 // Operation says what is about to be attempted. Its zero value is an operation
 // of which nothing is known; it shares one scope with all others of that sort.
 type Operation struct {
+	// Account is the AWS account whose limits count, such as "111122223333"; empty
+	// where that is not known, or all operations are of one account.
+	Account string
 	// Service is the service id in lower case, such as "dynamodb". It selects the
 	// defaults of the service, if there are any. Another spelling is another scope.
 	Service string
@@ -20,7 +21,7 @@ type Operation struct {
 	Name string
 	// Resource is what the service throttles by: a table, a bucket, a queue.
 	Resource string
-	// Scope, if set, is the scope by name, instead of service, region and
+	// Scope, if set, is the scope by name, instead of account, service, region and
 	// resource.
 	Scope string
 	// LongPolling marks an operation that is called again and again to wait for
@@ -41,24 +42,4 @@ type Operation struct {
 	// NotAfter, if not zero, is the instant on the strategy's clock after which no
 	// attempt begins, the first included. The strategy sets it from MaxElapsed if that is sooner.
 	NotAfter time.Time
-}
-
-// CheckWait returns why a wait of d must not be begun: ErrDeadline if it could
-// not end before the deadline of ctx, ErrMaxElapsed if it would end after
-// notAfter, nil if there is room for it. It reads the clock only if there is
-// such a limit.
-func CheckWait(ctx context.Context, clk clock.Clock, notAfter time.Time, d time.Duration) error {
-	deadline, limited := ctx.Deadline()
-	if !limited && notAfter.IsZero() {
-		return nil
-	}
-	now := clk.Now()
-	switch {
-	case limited && deadline.Sub(now) <= d:
-		return ErrDeadline
-	case !notAfter.IsZero() && notAfter.Sub(now) < d:
-		return ErrMaxElapsed
-	default:
-		return nil
-	}
 }

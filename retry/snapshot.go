@@ -11,12 +11,11 @@ type Snapshot struct {
 	SharedAs string
 	// Scopes are the scopes that exist, sorted by name.
 	Scopes []ScopeSnapshot
-	// Overflowed is how many operations used a shared overflow scope because there
-	// were too many scopes; of those of the quota and those of the send rate, where
-	// these have keys of their own, it is the larger number.
+	// Overflowed is how many operations used the shared overflow scope because there
+	// were too many scopes.
 	Overflowed uint64
-	// Evicted is how many times the quota or the send rate of a scope was dropped
-	// because nobody had used it for a while.
+	// Evicted is how many scopes were dropped, because they were not used for a while or
+	// had to make room for others.
 	Evicted uint64
 }
 
@@ -26,17 +25,11 @@ type ScopeSnapshot struct {
 	Key ScopeKey
 	// Scope is its name; empty for the strategy as a whole.
 	Scope string
-	// InFlight is how many operations are under way in it. Those of the strategy as a
-	// whole count from their first wait on. Where a function makes it the scope of the
-	// quota of some operations and of the send rate of others, it is the larger number.
-	InFlight int
-	// HasQuota is true if it is the scope of a retry quota. Quota is how many tokens
-	// are left, and QuotaCapacity how many there can be.
-	HasQuota             bool
+	// Quota is how many tokens of the retry quota are left, and QuotaCapacity how many
+	// there can be.
 	Quota, QuotaCapacity int
-	// HasSendRate is true if it is the scope of a send rate; in standard mode none
-	// is, and what follows is zero.
-	HasSendRate bool
+	// Limited and what follows is about the send rate, and zero in standard mode.
+	//
 	// Limited is true once attempts may have to wait: from the first throttle on, or
 	// from the start with a known limit.
 	Limited bool

@@ -57,10 +57,6 @@ type Config struct {
 	// up that many however low its rate is.
 	SendCost float64
 
-	// SendScope returns the key of the send rate of an operation; nil means
-	// retry.Operation.Key. It must be safe for concurrent use. The retry quota has a
-	// function of its own, standard.Config.QuotaScope.
-	SendScope func(op retry.Operation) retry.ScopeKey
 	// SendLimit returns what is known of the limit of a scope when it is first used;
 	// nil means that nothing is. The key is zero for the strategy as a whole, and
 	// retry.OverflowKey for what operations share when there are too many scopes. A

@@ -24,9 +24,6 @@ func (b Behavior) Valid() bool { return b == V20 || b == V21 }
 // DefaultQuotaCapacity is the size of a retry quota in both generations.
 const DefaultQuotaCapacity = 500
 
-// firstTrySuccess is what a success without a retry adds to the quota.
-const firstTrySuccess = 1
-
 type defaults struct {
 	maxAttempts                            int
 	retryCost, timeoutCost, throttlingCost int

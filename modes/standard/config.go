@@ -71,29 +71,28 @@ type Config struct {
 	// Observer is told what the strategy does; nil means none.
 	Observer retry.Observer
 
-	// QuotaScope returns the key of the retry quota of an operation; nil means
-	// retry.Operation.Key. It must be safe for concurrent use.
-	QuotaScope func(op retry.Operation) retry.ScopeKey
-	// MaxScopes is how many scopes are kept; further ones share one. Zero means
-	// 10,000.
+	// Scope returns the key of the scope of an operation; nil means retry.Operation.Key.
+	// Operations of a scope share a retry quota and, in adaptive mode, a send rate. It
+	// must be safe for concurrent use.
+	Scope func(op retry.Operation) retry.ScopeKey
+	// MaxScopes is how many scopes are kept. When there are as many, a new one takes the
+	// place of one that was not used lately; if all have to stay, see ScopeIdle, it
+	// shares one more scope with all others that find no place. Zero means 10,000.
 	MaxScopes int
-	// ScopeIdle is how long a scope has been unused when it may be dropped, to begin
-	// anew with the next operation; that happens when another scope is created, and
-	// within twice this time. A scope with an operation under way is never dropped.
-	// Zero means 5 minutes.
+	// ScopeIdle is how long no operation has begun or ended in a scope when it may be
+	// dropped, to begin anew with the next operation; that happens when another scope is
+	// created, and within twice this time. An operation that is under way then goes on
+	// with what was dropped. The scope of the strategy as a whole stays, and so does one
+	// in which an operation waits for quota or for a send token. Zero means 5 minutes.
 	//
-	// In adaptive mode a scope is not dropped within ten minutes of its last throttle
-	// either, and one that is in use keeps its send rate, as in the AWS SDKs, for life:
+	// In adaptive mode a scope also stays for ten minutes after its last throttle, and
+	// one that is in use keeps its send rate, as in the AWS SDKs, for life:
 	// limiting never goes off again, and the rate is at most twice what is measured. A
 	// scope that was throttled once and has sent one good request in 5 s for a day is
 	// at half an attempt a second, and a burst of 50 then takes 6.5 to 6.8 s, where it
 	// takes no time in a scope that was dropped in between or never throttled. Where
-	// bursts come after long pauses, make ScopeIdle less than half of such a pause. The
-	// scope of the strategy as a whole is never dropped.
+	// bursts come after long pauses, make ScopeIdle less than half of such a pause.
 	ScopeIdle time.Duration
-	// KeepScope reports whether a scope has to stay although it is unused; nil
-	// means none. It must be safe for concurrent use.
-	KeepScope func(scope retry.ScopeKey) bool
 	// SharedAs names the strategy in snapshots, for one that several clients share;
 	// empty for any other. It changes nothing else.
 	SharedAs string

@@ -20,18 +20,19 @@ type Plan struct {
 
 // Plan returns the numbers for an operation.
 func (s *Strategy) Plan(op retry.Operation) Plan {
-	if !s.made() {
+	config := s.engine().Config()
+	if config == nil {
 		return Plan{}
 	}
 	return Plan{
-		MaxAttempts:    s.MaxAttempts(op),
-		QuotaCapacity:  *s.config.QuotaCapacity,
-		RetryCost:      s.config.RetryCost,
-		TimeoutCost:    s.config.TimeoutCost,
-		ThrottlingCost: s.config.ThrottlingCost,
-		Base:           s.base(&op),
-		ThrottlingBase: s.config.ThrottlingBase,
-		MaxBackoff:     s.config.MaxBackoff,
+		MaxAttempts:    s.engine().MaxAttempts(&op),
+		QuotaCapacity:  config.Quota.Capacity,
+		RetryCost:      config.RetryCost,
+		TimeoutCost:    config.TimeoutCost,
+		ThrottlingCost: config.ThrottlingCost,
+		Base:           s.engine().Base(&op),
+		ThrottlingBase: config.ThrottlingBase,
+		MaxBackoff:     config.MaxBackoff,
 	}
 }
 

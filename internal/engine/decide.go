@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/awsretry/awsretry/backoff"
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// decide grants or refuses a retry: retryable at all, attempts left, caller still
+// there, room for the wait, quota. The quota comes last, so that it is charged
+// only for a retry that nothing else stands against. It returns the backoff, or with a
+// refusal how long to sleep before the operation returns.
+func (e *Engine) decide(
+	ctx context.Context, t retry.Token, r *record, failure error, verdict classify.Verdict,
+) (time.Duration, error) {
+	before := r.last
+	r.last = failure
+	if e.config.Observer != nil {
+		e.tell(r, retry.Event{
+			Kind: retry.AttemptEnded, Attempt: t.Attempt(), Err: failure, Verdict: verdict, Quota: e.available(r),
+		})
+	}
+	delay, refusal := time.Duration(0), e.against(ctx, t, r, verdict, before)
+	if refusal == nil {
+		delay, refusal = e.charge(ctx, t, r, verdict)
+	}
+	if refusal == nil {
+		return delay, nil
+	}
+	e.tellRefused(t, r, refusal)
+	return delay, refusal
+}
+
+// against returns what stands against a retry before the quota is asked. before is the
+// failure of the attempt before the last one.
+func (e *Engine) against(
+	ctx context.Context, t retry.Token, r *record, verdict classify.Verdict, before error,
+) *retry.Error {
+	retryable := verdict.Action() == classify.Retry
+	switch {
+	case !retryable && !endedWith(ctx, r.last):
+		return r.refusal(retry.ErrNotRetryable, t.Attempt())
+	case retryable && t.Attempt() >= e.MaxAttempts(&r.op):
+		refusal := r.refusal(retry.ErrAttemptsExhausted, t.Attempt())
+		refusal.MaxAttempts = e.MaxAttempts(&r.op)
+		return refusal
+	case ctx.Err() == nil:
+		return nil
+	}
+	refusal := r.refusal(retry.ErrCanceled, t.Attempt()).Because(ctx)
+	if before != nil && endedWith(ctx, r.last) {
+		// The attempt says only that the caller is gone; the one before says what the
+		// service thought.
+		refusal.Last, refusal.Detail = before, r.last
+	}
+	return refusal
+}
+
+// endedWith reports whether the failure is the end of ctx: then the operation was
+// canceled, whatever a classifier thinks of such errors.
+func endedWith(ctx context.Context, failure error) bool {
+	return ctx.Err() != nil && (errors.Is(failure, ctx.Err()) || errors.Is(failure, context.Cause(ctx)))
+}
+
+// charge takes the cost of a retry from the quota and returns its backoff, or why
+// there is no retry and how long to sleep before the operation returns.
+func (e *Engine) charge(
+	ctx context.Context, t retry.Token, r *record, verdict classify.Verdict,
+) (time.Duration, *retry.Error) {
+	quota, cost := r.scope.quota, e.cost(verdict.Kind())
+	delay := e.backoff(r, t.Attempt(), verdict)
+	wait := delay
+	if limited(ctx, &r.op) && r.scope.limiter != nil {
+		wait = max(wait, r.scope.limiter.Expected(e.send.Request.Cost))
+	}
+	noRoom := e.noRoom(ctx, &r.op, wait)
+	now, available, granted := e.quotaTime(r), 0, false
+	if noRoom == nil {
+		available, granted = quota.Take(now, cost)
+	} else {
+		available = quota.Available(now)
+	}
+	owed := 0
+	switch {
+	case granted:
+	case noRoom != nil && available >= cost:
+		return 0, r.refusal(noRoom, t.Attempt()).ForWait(wait)
+	case noRoom == nil && e.config.MaxQuotaWait > 0 && cost <= quota.Capacity():
+		owed = cost
+	default:
+		if !e.config.BackoffWhenEmpty && !(r.op.LongPolling && e.config.LongPollingSleeps) {
+			delay = 0
+		}
+		return delay, r.empty(t.Attempt(), available, cost)
+	}
+	r.paid, r.owed, r.delay = cost, owed, delay
+	if e.config.Observer != nil {
+		e.tell(r, retry.Event{
+			Kind: retry.RetryScheduled, Attempt: t.Attempt(), Err: r.last, Verdict: verdict, Delay: delay, Quota: available,
+		})
+	}
+	return delay, nil
+}
+
+// backoff returns the delay before the retry that follows a failure.
+func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) time.Duration {
+	base := e.config.ThrottlingBase
+	if verdict.Kind() != classify.Throttling {
+		base = e.Base(&r.op)
+	}
+	shape := backoff.Exponential{Max: e.config.MaxBackoff, Jitter: e.config.Jitter}
+	delay := shape.Delay(attempt-1, base, r.delay, e.config.Random())
+	hint, hinted := verdict.Hint()
+	switch {
+	case !hinted:
+		return delay
+	case e.config.HintInWindow:
+		return backoff.HintInWindow(delay, hint)
+	default:
+		return backoff.HintAsFloor(delay, hint, e.config.MaxBackoff)
+	}
+}
+
+func (e *Engine) cost(kind classify.Kind) int {
+	switch kind {
+	case classify.Throttling:
+		return e.config.ThrottlingCost
+	case classify.Timeout:
+		return e.config.TimeoutCost
+	default:
+		return e.config.RetryCost
+	}
+}
+
+// quotaTime is the time for a quota that refills; any other does not look at it.
+func (e *Engine) quotaTime(r *record) time.Time {
+	if !r.scope.quota.Refills() {
+		return time.Time{}
+	}
+	return e.config.Clock.Now()
+}
+
+func (e *Engine) available(r *record) int { return r.scope.quota.Available(e.quotaTime(r)) }
+
+// refusal returns why there is no further attempt after so many.
+func (r *record) refusal(reason error, attempts int) *retry.Error {
+	return &retry.Error{Reason: reason, Scope: r.scope.key, Attempts: attempts, Last: r.last}
+}
+
+// empty is the refusal for want of quota.
+func (r *record) empty(attempts, available, needed int) *retry.Error {
+	refusal := r.refusal(retry.ErrQuotaExhausted, attempts)
+	refusal.Available, refusal.Needed = available, needed
+	return refusal
+}

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// tell completes an event and passes it on, and survives a panic of the observer.
+func (e *Engine) tell(r *record, event retry.Event) {
+	defer func() { _ = recover() }()
+	event.Time, event.Operation = e.config.Clock.Now(), r.op
+	if event.Kind != retry.ScopeEvicted {
+		event.Scope = r.scope.key
+	}
+	e.config.Observer.Observe(r.ctx, event)
+}
+
+// tellRefused tells of an attempt that is not made.
+func (e *Engine) tellRefused(t retry.Token, r *record, refusal *retry.Error) {
+	if e.config.Observer != nil {
+		e.tell(r, retry.Event{
+			Kind: retry.RetryRefused, Attempt: t.Attempt(), Err: refusal.Last, Reason: refusal.Reason, Delay: refusal.Wait,
+			Quota: e.available(r),
+		})
+	}
+}
+
+// tellChange tells what an answer did to the send rate.
+func (e *Engine) tellChange(t retry.Token, r *record, c ratelimit.Change) {
+	if e.config.Observer != nil && c.Limited && c.From != c.To {
+		e.tell(r, retry.Event{
+			Kind: retry.SendRateChanged, Attempt: t.Attempt(), Rate: float64(c.To), RateBefore: float64(c.From),
+		})
+	}
+}
+
+// tellScopes tells of the scopes that an operation has driven out, and of its own if that
+// is new.
+func (e *Engine) tellScopes(r *record, evicted []*scope, created bool) {
+	if e.config.Observer == nil {
+		return
+	}
+	for _, s := range evicted {
+		e.tell(r, retry.Event{Kind: retry.ScopeEvicted, Scope: s.key, Attempt: 1})
+	}
+	if created {
+		e.tell(r, retry.Event{Kind: retry.ScopeCreated, Attempt: 1})
+	}
+}
+
+// Snapshot returns the state of all scopes.
+func (e *Engine) Snapshot() retry.Snapshot {
+	if !e.Made() {
+		return retry.Snapshot{}
+	}
+	all := e.scopes.all()
+	slices.SortFunc(all, func(a, b *scope) int { return strings.Compare(a.name, b.name) })
+	snapshot := retry.Snapshot{
+		Mode:       "standard",
+		SharedAs:   e.config.SharedAs,
+		Scopes:     make([]retry.ScopeSnapshot, 0, len(all)),
+		Overflowed: e.scopes.overflowed.Load(),
+		Evicted:    e.scopes.evicted.Load(),
+	}
+	if e.send.New != nil {
+		snapshot.Mode = "adaptive"
+	}
+	now := e.config.Clock.Now()
+	for _, s := range all {
+		if s.err == nil {
+			snapshot.Scopes = append(snapshot.Scopes, s.snapshot(now))
+		}
+	}
+	return snapshot
+}

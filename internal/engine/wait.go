@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/awsretry/awsretry/internal/token"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// Wait returns when the attempt of the token may be made: after its backoff, when the
+// quota that it owes is there, and with a send token.
+func (r *record) Wait(ctx context.Context, t token.Token) error {
+	switch {
+	case t.Plain() && t.Delay() <= 0 && ctx.Err() == nil && t.Move(token.Issued, token.Ready):
+		return nil
+	case t.Move(token.Issued, token.Waiting):
+		return r.engine.wait(ctx, retry.Token(t), r)
+	case t.Move(token.Refused, token.Resting):
+		defer t.Set(token.Refused)
+		if refusal := r.engine.sleep(ctx, retry.Token(t), r); refusal != nil {
+			return refusal
+		}
+		return nil
+	default:
+		return retry.ErrTokenUsed
+	}
+}
+
+func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
+	after := token.Issued
+	defer func() { token.Token(t).Set(after) }()
+	r.scope.touch()
+	refusal := e.sleep(ctx, t, r)
+	if refusal == nil {
+		refusal = e.late(t, r)
+	}
+	if refusal == nil && r.owed > 0 {
+		refusal = e.settle(ctx, t, r)
+	}
+	if refusal == nil && r.scope.limiter != nil {
+		if refusal = e.acquire(ctx, t, r); refusal == nil {
+			refusal = e.late(t, r) // a limiter of the user need not know of the end
+		}
+	}
+	if refusal != nil {
+		e.tellRefused(t, r, refusal)
+		return refusal
+	}
+	after = token.Ready
+	return nil
+}
+
+// sleep is the backoff. A deadline that leaves no room for it is not waited for.
+func (e *Engine) sleep(ctx context.Context, t retry.Token, r *record) *retry.Error {
+	delay := t.Delay()
+	if ctx.Err() == nil && delay > 0 {
+		if reason := e.noRoom(ctx, &r.op, delay); reason != nil {
+			return r.refusal(reason, t.RetryCount()).ForWait(delay)
+		}
+		if e.config.Clock.Sleep(ctx, delay) == nil {
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return r.refusal(retry.ErrCanceled, t.RetryCount()).Because(ctx)
+	}
+	return nil
+}
+
+// late refuses an attempt that would begin after the end of the operation.
+func (e *Engine) late(t retry.Token, r *record) *retry.Error {
+	if end := r.op.NotAfter; end.IsZero() || !e.config.Clock.Now().After(end) {
+		return nil
+	}
+	return r.refusal(retry.ErrMaxElapsed, t.RetryCount())
+}
+
+// limited reports whether the time of the operation is limited.
+func limited(ctx context.Context, op *retry.Operation) bool {
+	_, limited := ctx.Deadline()
+	return limited || !op.NotAfter.IsZero()
+}
+
+// noRoom returns why a wait of d must not be begun: ErrDeadline if it could not end
+// before the deadline of ctx, ErrMaxElapsed if it would end after op.NotAfter, nil if
+// there is room for it.
+func (e *Engine) noRoom(ctx context.Context, op *retry.Operation, d time.Duration) error {
+	if !limited(ctx, op) {
+		return nil
+	}
+	now := e.config.Clock.Now()
+	deadline, ok := ctx.Deadline()
+	switch {
+	case ok && deadline.Sub(now) <= d:
+		return retry.ErrDeadline
+	case !op.NotAfter.IsZero() && op.NotAfter.Sub(now) < d:
+		return retry.ErrMaxElapsed
+	default:
+		return nil
+	}
+}
+
+// settle waits for the tokens of a retry that the quota did not cover.
+func (e *Engine) settle(ctx context.Context, t retry.Token, r *record) *retry.Error {
+	limit, reason := e.config.MaxQuotaWait, retry.ErrQuotaExhausted
+	if end := r.op.NotAfter; !end.IsZero() {
+		if left := end.Sub(e.config.Clock.Now()); left < limit {
+			limit, reason = left, retry.ErrMaxElapsed
+		}
+	}
+	err := r.scope.quota.Wait(ctx, r.owed, limit)
+	switch {
+	case err == nil:
+		r.owed = 0
+		return nil
+	case ctx.Err() != nil:
+		return r.refusal(retry.ErrCanceled, t.RetryCount()).Because(ctx)
+	default:
+		refusal := r.empty(t.RetryCount(), e.available(r), r.owed)
+		refusal.Reason, refusal.Detail = reason, err
+		return refusal
+	}
+}
+
+// acquire takes the send token of an attempt, with events around a wait.
+func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record) *retry.Error {
+	request := e.send.Request
+	request.NotAfter = r.op.NotAfter
+	if e.config.Observer == nil {
+		sent, err := r.scope.limiter.Acquire(ctx, request)
+		return r.acquired(ctx, t, sent, err)
+	}
+	var began time.Time
+	waited := false
+	request.OnWait = func(w ratelimit.Wait) {
+		began, waited = e.config.Clock.Now(), true
+		e.tell(r, retry.Event{
+			Kind: retry.SendWaitBegan, Attempt: t.Attempt(),
+			Delay: w.Expected, Waiting: w.Ahead, Rate: float64(w.FillRate),
+		})
+	}
+	sent, err := r.scope.limiter.Acquire(ctx, request)
+	refusal := r.acquired(ctx, t, sent, err)
+	if waited {
+		ended := retry.Event{Kind: retry.SendWaitEnded, Attempt: t.Attempt(), Delay: e.config.Clock.Now().Sub(began)}
+		if refusal != nil {
+			ended.Err = refusal
+		}
+		e.tell(r, ended)
+	}
+	return refusal
+}
+
+// acquired notes when the attempt was sent, or says why it was not.
+func (r *record) acquired(ctx context.Context, t retry.Token, sent time.Time, err error) *retry.Error {
+	if err == nil {
+		r.sent = sent
+		return nil
+	}
+	refused, ok := errors.AsType[*ratelimit.WaitError](err)
+	if !ok && ctx.Err() != nil {
+		return r.refusal(retry.ErrCanceled, t.RetryCount()).Because(ctx)
+	}
+	refusal := r.refusal(retry.ErrSendRateLimited, t.RetryCount())
+	refusal.Detail = err
+	if !ok {
+		return refusal
+	}
+	refusal.Detail = refused
+	switch {
+	case errors.Is(refused, ratelimit.ErrDeadline):
+		refusal.Reason = retry.ErrDeadline
+	case errors.Is(refused, ratelimit.ErrNotAfter):
+		refusal.Reason = retry.ErrMaxElapsed
+	default:
+		return refusal.ForWait(refused.Wait.Expected)
+	}
+	refusal.Detail = fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused)
+	return refusal.ForWait(refused.Wait.Expected)
+}

@@ -1,0 +1,121 @@
+// Package token makes the tokens of an operation good for one use each.
+package token
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+)
+
+// Owner is the state of an operation, which its tokens lead to.
+type Owner interface {
+	// Wait returns when the attempt of the token may be made.
+	Wait(ctx context.Context, t Token) error
+	// Readings are those of the clock that Wait waits on.
+	Readings() *clock.Readings
+}
+
+// Token is what an operation carries from attempt to attempt. The zero Token belongs
+// to no operation. The compiler keeps a struct of four words in registers.
+type Token struct {
+	cell       *Cell
+	generation uint64
+	delay      time.Duration
+	attempt    attempt
+}
+
+// attempt is twice the number of an attempt, and one more if it is plain.
+type attempt int64
+
+func (a attempt) with(plain bool) attempt {
+	if plain {
+		return a | 1
+	}
+	return a &^ 1
+}
+
+// Cell knows which token of an operation is the present one, and what it may be used
+// for. It serves many operations, one after the other: the generation tells all their
+// tokens apart.
+type Cell struct {
+	word  atomic.Uint64 // generation and phase
+	owner Owner         // set once, before the first token
+}
+
+// Phase is what the present token may be used for.
+type Phase uint64
+
+// The phases.
+const (
+	Issued  Phase = iota // everything
+	Waiting              // nothing: Wait has begun
+	Ready                // everything but Wait: the attempt may have been made
+	Refused              // the end of the operation, and a last wait
+	Resting              // nothing: the last wait has begun
+
+	phaseBits = 3
+	phaseMask = 1<<phaseBits - 1
+)
+
+func word(generation uint64, p Phase) uint64 { return generation<<phaseBits | uint64(p) }
+
+// Own says whose cell it is. It is called once.
+func (c *Cell) Own(owner Owner) { c.owner = owner }
+
+// First returns the first token of the next operation. It is plain if the attempt waits
+// for nothing but a delay.
+func (c *Cell) First(plain bool) Token {
+	return Token{cell: c, generation: c.word.Load() >> phaseBits, attempt: attempt(2).with(plain)}
+}
+
+// Next returns the token that follows t, which has been taken.
+func (t Token) Next(delay time.Duration, plain bool) Token {
+	return Token{cell: t.cell, generation: t.generation + 1, delay: delay, attempt: (t.attempt + 2).with(plain)}
+}
+
+// Owner returns the state of the operation; nil for the zero Token.
+func (t Token) Owner() Owner {
+	if t.cell == nil {
+		return nil
+	}
+	return t.cell.owner
+}
+
+// Attempt returns the number of the attempt; the first is 1.
+func (t Token) Attempt() int { return int(t.attempt / 2) }
+
+// Delay returns the backoff before the attempt.
+func (t Token) Delay() time.Duration { return t.delay }
+
+// Plain reports whether the attempt waits for nothing but the delay.
+func (t Token) Plain() bool { return t.attempt&1 != 0 }
+
+// WithDelay returns the same token with another delay.
+func (t Token) WithDelay(d time.Duration) Token {
+	t.delay = d
+	return t
+}
+
+// Move changes the phase of the token, if it is the present one and in that phase.
+func (t Token) Move(from, to Phase) bool {
+	return t.cell.word.CompareAndSwap(word(t.generation, from), word(t.generation, to))
+}
+
+// Set makes the token the present one, in the given phase. Only the caller that has
+// taken the token, or has moved it to a phase without uses, may do that.
+func (t Token) Set(p Phase) { t.cell.word.Store(word(t.generation, p)) }
+
+// Take uses the token up and returns the phase that it was in. A refused token can be
+// taken only to end the operation. After that the state of the operation belongs to the
+// caller until it issues the next token.
+func (t Token) Take(toEnd bool) (was Phase, ok bool) {
+	now := t.cell.word.Load()
+	was = Phase(now & phaseMask)
+	usable := was == Issued || was == Ready || was == Refused && toEnd
+	if !usable || now>>phaseBits != t.generation {
+		return was, false
+	}
+	return was, t.cell.word.CompareAndSwap(now, word(t.generation+1, Issued))
+}
