@@ -2,7 +2,6 @@ package adaptive_test
 
 import (
 	"math"
-	"runtime"
 	"strconv"
 	"sync"
 	"testing"
@@ -49,24 +48,19 @@ func TestIdleScopesAreEvicted(t *testing.T) {
 	})
 	orders := retry.Operation{Scope: "orders"}
 	require.NoError(t, do(t.Context(), t, clk, s, orders, errServer))
-	before := scopesOf(s)["orders"]
-	require.True(t, before.HasQuota && before.HasSendRate)
 	idleTwice(t, clk, s)
 	require.NotContains(t, scopesOf(s), "orders")
-	require.Equal(t, uint64(2), s.Snapshot().Evicted, "its quota and its send rate")
+	require.Equal(t, uint64(1), s.Snapshot().Evicted)
 
-	var parts []string
-	for _, e := range r.of(retry.ScopeEvicted) {
-		require.Equal(t, orders.Key(), e.Scope)
-		require.NotEqual(t, orders, e.Operation, "the operation that drove it out")
-		parts = append(parts, e.Part.String())
-	}
-	require.Equal(t, []string{"send-rate", "quota"}, parts)
+	gone := r.of(retry.ScopeEvicted)
+	require.Len(t, gone, 1)
+	require.Equal(t, orders.Key(), gone[0].Scope)
+	require.NotEqual(t, orders, gone[0].Operation, "the operation that drove it out")
 	require.NoError(t, do(t.Context(), t, clk, s, orders))
 	require.Contains(t, scopesOf(s), "orders")
 }
 
-func TestScopesInUseAreNotEvicted(t *testing.T) {
+func TestOperationGoesOnWithAScopeThatWasEvicted(t *testing.T) {
 	t.Parallel()
 	orders := retry.Operation{Scope: "orders"}
 	acquired := func(t *testing.T, s *adaptive.Strategy) retry.Token {
@@ -105,22 +99,12 @@ func TestScopesInUseAreNotEvicted(t *testing.T) {
 				s, clk := newStrategy(t, forgetful)
 				token, err := begin(t, s)
 				require.NoError(t, err)
-				for range 5 {
-					idleTwice(t, clk, s)
-				}
-				require.Equal(t, 1, scopesOf(s)["orders"].InFlight)
-				require.True(t, scopesOf(s)["orders"].HasQuota)
-				require.NoError(t, end(s, token))
-				if how == "success" {
-					require.Equal(t, 500, scopesOf(s)["orders"].Quota, "its end reaches the scope")
-				}
-				require.Zero(t, scopesOf(s)["orders"].InFlight)
-				clk.Advance(idle)
-				require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "another"}))
-				last := scopesOf(s)["orders"]
-				require.True(t, last.HasQuota && last.HasSendRate, "it was used a moment ago")
 				idleTwice(t, clk, s)
-				require.NotContains(t, scopesOf(s), "orders")
+				require.NotContains(t, scopesOf(s), "orders", "no operation has begun or ended in it")
+				require.NoError(t, do(t.Context(), t, clk, s, orders, errThrottle))
+				anew := scopesOf(s)["orders"]
+				require.NoError(t, end(s, token))
+				require.Equal(t, anew, scopesOf(s)["orders"], "it is another one")
 			})
 		}
 	}
@@ -164,7 +148,6 @@ func TestThrottledScopeIsNotEvictedForTenMinutes(t *testing.T) {
 	for clk.Now().Sub(throttled) < 8*time.Minute {
 		idleTwice(t, clk, s)
 		require.True(t, scopesOf(s)["orders"].Limited)
-		require.True(t, scopesOf(s)["orders"].HasQuota)
 	}
 	idleTwice(t, clk, s)
 	require.NotContains(t, scopesOf(s), "orders")
@@ -187,68 +170,70 @@ func TestThrottledScopeMayGoAfterTenMinutes(t *testing.T) {
 	require.NotContains(t, scopesOf(s), "orders")
 }
 
-func TestScopesThatTheUserKeepsStay(t *testing.T) {
+func TestScopeOfEachVerbIsInUse(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		forgetful(c)
-		c.Standard.KeepScope = func(scope retry.ScopeKey) bool { return scope.Scope == "orders" }
-	})
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "orders"}))
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "users"}))
-	for range 5 {
-		idleTwice(t, clk, s)
-	}
-	require.NotContains(t, scopesOf(s), "users")
-	require.True(t, scopesOf(s)["orders"].HasQuota)
-	require.True(t, scopesOf(s)["orders"].HasSendRate)
-}
-
-func TestAbandonedTokenDoesNotKeepItsScopeForEver(t *testing.T) {
-	t.Parallel()
+	orders := retry.Operation{Scope: "orders", MaxAttempts: 9}
 	s, clk := newStrategy(t, forgetful)
-	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "orders"})
-	require.NoError(t, err)
-	require.NoError(t, token.Wait(t.Context()))
-	idleTwice(t, clk, s)
-	require.Equal(t, 1, scopesOf(s)["orders"].InFlight)
-	runtime.KeepAlive(token)
-	for range 3 {
-		runtime.GC()
+	another := func() {
+		clk.Advance(idle)
+		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: clk.Now().String()}))
+		require.Contains(t, scopesOf(s), "orders")
 	}
-	idleTwice(t, clk, s)
-	require.NotContains(t, scopesOf(s), "orders")
+	token, err := s.AcquireInitialToken(t.Context(), orders)
+	require.NoError(t, err)
+	another()
+	require.NoError(t, token.Wait(t.Context()))
+	another()
+	token, err = s.RefreshRetryToken(t.Context(), token, errServer)
+	require.NoError(t, err)
+	another()
+	require.NoError(t, s.RecordFailure(token, errServer))
+	another()
+	token, err = s.AcquireInitialToken(t.Context(), orders)
+	require.NoError(t, err)
+	another()
+	require.NoError(t, s.RecordSuccess(token))
+	another()
 }
 
-func TestQuotaAndSendRateMayHaveKeysOfTheirOwn(t *testing.T) {
+func TestScopeFunctionKeysTheQuotaAndTheSendRate(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		c.Standard.QuotaScope = func(op retry.Operation) retry.ScopeKey {
-			return retry.ScopeKey{Service: op.Service, Region: op.Region}
-		}
-		c.SendScope = func(op retry.Operation) retry.ScopeKey {
+		c.Standard.Scope = func(op retry.Operation) retry.ScopeKey {
 			return retry.ScopeKey{Service: op.Service, Region: op.Region, Operation: op.Name}
 		}
 	})
-	read := retry.Operation{Service: "dynamodb", Region: "eu-west-1", Name: "GetItem", Resource: "orders"}
-	write := retry.Operation{Service: "dynamodb", Region: "eu-west-1", Name: "PutItem", Resource: "orders"}
+	read := retry.Operation{Service: "ec2", Region: "eu-west-1", Name: "DescribeInstances", Resource: "i-1"}
+	write := retry.Operation{Service: "ec2", Region: "eu-west-1", Name: "RunInstances", Resource: "i-1"}
 	require.NoError(t, do(t.Context(), t, clk, s, read, errThrottle))
 	require.ErrorIs(t, do(t.Context(), t, clk, s, write, errServer, errServer, errServer, errServer), retry.ErrAttemptsExhausted)
+	read.Resource = "i-2"
+	require.NoError(t, do(t.Context(), t, clk, s, read, errServer))
 	scopes := scopesOf(s)
-	require.Len(t, scopes, 4)
-	both := scopes["dynamodb/eu-west-1"]
-	require.True(t, both.HasQuota)
-	require.False(t, both.HasSendRate)
-	require.Equal(t, 500-3*14, both.Quota)
-	require.True(t, scopes["dynamodb/eu-west-1/GetItem"].Limited)
-	require.False(t, scopes["dynamodb/eu-west-1/PutItem"].Limited)
-	require.True(t, scopes["dynamodb/eu-west-1/PutItem"].HasSendRate)
-	require.False(t, scopes["dynamodb/eu-west-1/PutItem"].HasQuota)
+	require.Len(t, scopes, 3)
+	require.True(t, scopes["ec2/eu-west-1/DescribeInstances"].Limited)
+	require.Equal(t, 500, scopes["ec2/eu-west-1/DescribeInstances"].Quota)
+	require.False(t, scopes["ec2/eu-west-1/RunInstances"].Limited)
+	require.Equal(t, 500-2*14, scopes["ec2/eu-west-1/RunInstances"].Quota)
+}
+
+func TestAccountsAreScopesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, nil)
+	one := retry.Operation{Account: "111122223333", Service: "dynamodb", Resource: "orders", MaxAttempts: 1}
+	other := one
+	other.Account = "444455556666"
+	require.Error(t, do(t.Context(), t, clk, s, one, errThrottle))
+	require.NoError(t, do(t.Context(), t, clk, s, other))
+	scopes := scopesOf(s)
+	require.True(t, scopes["111122223333/dynamodb//orders"].Limited)
+	require.False(t, scopes["444455556666/dynamodb//orders"].Limited)
 }
 
 func TestKeyFunctionMayPutEverythingIntoOneScope(t *testing.T) {
 	t.Parallel()
 	whole := func(retry.Operation) retry.ScopeKey { return retry.ScopeKey{} }
-	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.QuotaScope, c.SendScope = whole, whole })
+	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.Scope = whole })
 	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "a"}, errThrottle))
 	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "b"}))
 	scopes := scopesOf(s)
@@ -260,7 +245,7 @@ func TestRefusedAttemptNamesTheScopeOfTheSendRate(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
 		c.NoSendWait = true
-		c.SendScope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Operation: op.Name} }
+		c.Standard.Scope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Operation: op.Name} }
 	})
 	op := retry.Operation{Name: "GetItem"}
 	err := do(t.Context(), t, clk, s, op, errThrottle)
@@ -270,51 +255,48 @@ func TestRefusedAttemptNamesTheScopeOfTheSendRate(t *testing.T) {
 	require.ErrorContains(t, err, "GetItem")
 }
 
-func TestScopesPastTheCapShareQuotaAndSendRate(t *testing.T) {
+func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		c.Standard.MaxScopes = 1
+		c.Standard.MaxScopes, c.Standard.MaxAttempts = 1, 1
 		r.use(c)
 	})
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "a"}))
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "b"}, errThrottle))
+	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "a"}, errThrottle))
+	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "b"}, errThrottle))
 	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "c"}))
+	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "a"}))
 	snapshot := s.Snapshot()
 	require.Equal(t, uint64(2), snapshot.Overflowed)
 	limited := map[retry.ScopeKey]bool{}
 	for _, scope := range snapshot.Scopes {
-		require.True(t, scope.HasQuota && scope.HasSendRate)
 		limited[scope.Key] = scope.Limited
 	}
-	require.Equal(t, map[retry.ScopeKey]bool{{}: false, {Scope: "a"}: false, retry.OverflowKey(): true}, limited)
-	created := map[retry.ScopeKey]int{}
+	require.Equal(t, map[retry.ScopeKey]bool{{}: false, {Scope: "a"}: true, retry.OverflowKey(): true}, limited)
+	var created []retry.ScopeKey
 	for _, e := range r.of(retry.ScopeCreated) {
-		created[e.Scope]++
+		created = append(created, e.Scope)
 	}
-	require.Equal(t, map[retry.ScopeKey]int{{Scope: "a"}: 2, retry.OverflowKey(): 2}, created, "both parts, once")
+	require.Equal(t, []retry.ScopeKey{{Scope: "a"}, retry.OverflowKey()}, created)
 }
 
-func TestOverflowOfEitherPartIsCounted(t *testing.T) {
+func TestScopeThatNeedNotStayMakesRoomAtOnce(t *testing.T) {
 	t.Parallel()
-	whole := func(retry.Operation) retry.ScopeKey { return retry.ScopeKey{} }
-	for name, use := range map[string]func(c *adaptive.Config){
-		"both":          func(*adaptive.Config) {},
-		"the quota":     func(c *adaptive.Config) { c.SendScope = whole },
-		"the send rate": func(c *adaptive.Config) { c.Standard.QuotaScope = whole },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, clk := newStrategy(t, func(c *adaptive.Config) {
-				c.Standard.MaxScopes = 1
-				use(c)
-			})
-			for _, scope := range []string{"a", "b", "c", "a"} {
-				require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: scope}))
-			}
-			require.Equal(t, uint64(2), s.Snapshot().Overflowed)
-		})
+	r := &recorder{}
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.MaxScopes, c.Standard.MaxAttempts = 2, 1
+		r.use(c)
+	})
+	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "throttled"}, errThrottle))
+	for _, scope := range []string{"a", "b", "c"} {
+		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: scope}))
+		scopes := scopesOf(s)
+		require.Contains(t, scopes, scope)
+		require.Contains(t, scopes, "throttled")
+		require.Len(t, scopes, 3, "with that of the strategy as a whole")
 	}
+	require.Zero(t, s.Snapshot().Overflowed)
+	require.Len(t, r.of(retry.ScopeEvicted), 2)
 }
 
 func TestKnownLimitHoldsAttemptsOfItsScopeBackFromTheStart(t *testing.T) {
@@ -390,25 +372,32 @@ func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
 	}
 }
 
-// TestScopesConcurrentSafe drives scopes out while others use them. Every operation
-// of the hot scope gives one token back to a quota that began empty, so that the
-// quota would be short of one if its scope had been dropped under a user.
+// TestScopesConcurrentSafe drives scopes out while others use them. In the hot scope a
+// retry waits for as much quota as all successes there give back, one token each, and one
+// more: it would not get that if one of them had gone to another scope.
 func TestScopesConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const goroutines, rounds = 8, 200
 	clk := &clock.Fake{}
 	s, err := adaptive.New(adaptive.Config{Standard: standard.Config{
-		Clock: clk, ScopeIdle: 1, QuotaCapacity: new(goroutines * rounds), QuotaInitial: new(0),
+		Clock: clk, ScopeIdle: 1, MaxQuotaWait: time.Hour,
+		QuotaCapacity: new(goroutines*rounds + 1), QuotaInitial: new(0), RetryCost: goroutines*rounds + 1,
 	}})
 	require.NoError(t, err)
-	held, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "hot"})
+	hot := retry.Operation{Scope: "hot"}
+	token, err := s.AcquireInitialToken(t.Context(), hot)
 	require.NoError(t, err)
+	token, err = s.RefreshRetryToken(t.Context(), token, errServer)
+	require.NoError(t, err)
+	waited := make(chan error)
+	go func() { waited <- token.WithoutDelay().Wait(t.Context()) }()
+	require.NoError(t, clk.BlockUntil(t.Context(), 1))
 	var wg sync.WaitGroup
 	for g := range goroutines {
 		wg.Go(func() {
 			for i := range rounds {
-				for _, scope := range []string{"hot", strconv.Itoa(g) + "/" + strconv.Itoa(i)} {
-					token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: scope})
+				for _, op := range []retry.Operation{hot, {Scope: strconv.Itoa(g) + "/" + strconv.Itoa(i)}} {
+					token, err := s.AcquireInitialToken(t.Context(), op)
 					if err != nil || token.Wait(t.Context()) != nil || s.RecordSuccess(token) != nil {
 						panic("an operation failed")
 					}
@@ -419,10 +408,12 @@ func TestScopesConcurrentSafe(t *testing.T) {
 	}
 	wg.Wait()
 	require.Equal(t, goroutines*rounds, scopesOf(s)["hot"].Quota)
-	require.Equal(t, 1, scopesOf(s)["hot"].InFlight)
-	require.NoError(t, s.RecordFailure(held, nil))
+	require.NoError(t, do(t.Context(), t, clk, s, hot))
+	clk.Advance(time.Hour)
+	require.NoError(t, <-waited)
+	require.Zero(t, scopesOf(s)["hot"].Quota)
+	require.NoError(t, s.RecordSuccess(token))
+	require.Equal(t, goroutines*rounds+1, scopesOf(s)["hot"].Quota)
 	require.Positive(t, s.Snapshot().Evicted)
-	for name, scope := range scopesOf(s) {
-		require.Zero(t, scope.InFlight, "scope %s", name)
-	}
+	require.Zero(t, s.Snapshot().Overflowed)
 }

@@ -1,22 +1,25 @@
 package standard_test
 
 import (
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/backoff"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// inFlight returns how many operations are under way in each scope.
-func inFlight(s *standard.Strategy) map[string]int {
-	counts := map[string]int{}
+// scopes returns the quota of each scope.
+func scopes(s *standard.Strategy) map[string]int {
+	quotas := map[string]int{}
 	for _, scope := range s.Snapshot().Scopes {
-		counts[scope.Scope] = scope.InFlight
+		quotas[scope.Scope] = scope.Quota
 	}
-	return counts
+	return quotas
 }
 
 func begin(t *testing.T, s *standard.Strategy, scope string) retry.Token {
@@ -39,32 +42,53 @@ func TestScopeIsEvictedWhenItHasNotBeenUsedForAWhile(t *testing.T) {
 			another := func() map[string]int {
 				clk.Advance(time.Minute)
 				require.NoError(t, s.RecordSuccess(begin(t, s, clk.Now().String())))
-				return inFlight(s)
+				return scopes(s)
 			}
 			token := begin(t, s, "orders")
-			for range 5 {
-				require.Equal(t, 1, another()["orders"])
-			}
+			require.Contains(t, another(), "orders", "it was used since the strategy was made")
 			require.NoError(t, end(s, token))
 			require.Contains(t, another(), "orders", "it was used a moment ago")
 			require.NotContains(t, another(), "orders")
 			require.Equal(t, "team", s.Snapshot().SharedAs)
-			require.Equal(t, uint64(6), s.Snapshot().Evicted, "and five of the others")
+			require.Equal(t, uint64(1), s.Snapshot().Evicted)
 		})
 	}
 }
 
-// The state of an operation that has ended is used for another one.
-func TestOperationsAreInFlightInTheirOwnScopes(t *testing.T) {
+func TestScopeInWhichARetryWaitsForQuotaStays(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *standard.Config) {
+		c.ScopeIdle, c.MaxScopes = time.Minute, 1
+		c.QuotaInitial, c.MaxQuotaWait = new(0), time.Hour
+		c.Jitter = backoff.None
+	})
+	token, err := s.RefreshRetryToken(t.Context(), begin(t, s, "orders"), errServer)
+	require.NoError(t, err)
+	waited := make(chan error)
+	go func() { waited <- token.WithoutDelay().Wait(t.Context()) }()
+	require.NoError(t, clk.BlockUntil(t.Context(), 1))
+	for range 5 {
+		clk.Advance(time.Minute)
+		require.NoError(t, s.RecordSuccess(begin(t, s, clk.Now().String())))
+		require.Contains(t, scopes(s), "orders")
+	}
+	require.Equal(t, uint64(5), s.Snapshot().Overflowed)
+	for range 14 {
+		require.NoError(t, s.RecordSuccess(begin(t, s, "orders")))
+	}
+	require.NoError(t, <-waited)
+	require.NoError(t, s.RecordSuccess(token))
+}
+
+func TestScopesDoNotKeepTheTextThatTheirNamesWereCutFrom(t *testing.T) {
 	t.Parallel()
 	s, _ := newStrategy(t, nil)
-	for range 3 {
-		for _, scope := range []string{"orders", "", "users", ""} {
-			token := begin(t, s, scope)
-			for name, count := range inFlight(s) {
-				require.Equal(t, name == scope, count == 1, "%q beside %q", name, scope)
-			}
-			require.NoError(t, s.RecordSuccess(token))
-		}
+	body := strings.Repeat("x", 1<<10) + "orders"
+	name := body[1<<10:]
+	require.NoError(t, s.RecordSuccess(begin(t, s, name)))
+	for _, scope := range s.Snapshot().Scopes[1:] {
+		require.Equal(t, "orders", scope.Key.Scope)
+		require.NotSame(t, unsafe.StringData(name), unsafe.StringData(scope.Key.Scope))
+		require.NotSame(t, unsafe.StringData(name), unsafe.StringData(scope.Scope))
 	}
 }

@@ -288,17 +288,19 @@ func TestScopesHaveQuotasOfTheirOwn(t *testing.T) {
 	require.Equal(t, []string{"", "by name", "dynamodb/eu-west-1/orders"}, names)
 }
 
-func TestTooManyScopesShareOne(t *testing.T) {
+func TestScopesAreBounded(t *testing.T) {
 	t.Parallel()
 	s, _ := newStrategy(t, func(c *standard.Config) { c.MaxScopes = 2 })
 	for _, name := range []string{"a", "b", "c", "d", "a"} {
 		token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: name})
 		require.NoError(t, err)
 		require.NoError(t, s.RecordSuccess(token))
+		require.Contains(t, scopes(s), name)
 	}
 	snapshot := s.Snapshot()
-	require.Len(t, snapshot.Scopes, 4, "the whole, a, b and the overflow")
-	require.Equal(t, uint64(2), snapshot.Overflowed)
+	require.Len(t, snapshot.Scopes, 3, "the whole and two of the others")
+	require.Zero(t, snapshot.Overflowed)
+	require.Equal(t, uint64(3), snapshot.Evicted)
 }
 
 func TestServiceOfTheOperationDecidesTheDefaults(t *testing.T) {
