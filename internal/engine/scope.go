@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -34,13 +33,15 @@ const (
 	gone // from the table: the next operation with the key makes another scope
 )
 
-// newScope makes the state of a key. The key is cloned: it must not keep the text that
-// its parts were cut from.
+// newScope makes the state of a key. The parts of the key are copied into one text, so
+// that they do not keep what they were cut from, and lie beside each other.
 func (e *Engine) newScope(key retry.ScopeKey) *scope {
+	text := key.Scope + key.Account + key.Service + key.Region + key.Operation + key.Resource
 	for _, part := range [...]*string{
 		&key.Scope, &key.Account, &key.Service, &key.Region, &key.Operation, &key.Resource,
 	} {
-		*part = strings.Clone(*part)
+		n := len(*part)
+		*part, text = text[:n], text[n:]
 	}
 	quota := ratelimit.NewQuota(e.config.Quota, e.start)
 	s := &scope{key: key, name: key.String(), quota: ratelimit.NewQuotaLine(quota, e.config.Clock)}
