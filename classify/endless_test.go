@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // ring is an error that wraps one error, perhaps itself.
@@ -86,7 +87,7 @@ func TestErrorsThatWrapWithoutEndAreJudged(t *testing.T) {
 func TestErrorsBeyondTheLimitAreNotThere(t *testing.T) {
 	t.Parallel()
 	throttle := codeError("Throttling")
-	near := classify.MaxErrors - 1
+	near := errtree.Max - 1
 	require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(chainOf(near, throttle)))
 	require.Equal(t, classify.None(), verdictOf(chainOf(near+1, throttle)))
 
@@ -94,7 +95,7 @@ func TestErrorsBeyondTheLimitAreNotThere(t *testing.T) {
 	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(chainOf(near, lost)))
 	require.Equal(t, classify.None(), verdictOf(chainOf(near+1, lost)))
 
-	wide := &web{inner: make([]error, 2*classify.MaxErrors)}
+	wide := &web{inner: make([]error, 2*errtree.Max)}
 	wide.inner[near-1] = throttle
 	require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(wide))
 	wide.inner[near-1], wide.inner[near] = nil, throttle
@@ -130,7 +131,7 @@ func TestGraphOfErrorsIsJudgedAsTheListOfThem(t *testing.T) {
 				k.inner = append(k.inner, knots[random.IntN(len(knots))])
 			}
 		}
-		met, seen, left := []error{}, map[*knot]bool{}, classify.MaxErrors
+		met, seen, left := []error{}, map[*knot]bool{}, errtree.Max
 		var visit func(k *knot)
 		visit = func(k *knot) {
 			if left--; left < 0 {

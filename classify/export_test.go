@@ -1,8 +1,5 @@
 package classify
 
-// MaxErrors is how many errors of one failure are looked at.
-const MaxErrors = maxErrors
-
 // What a number of a system call means on Windows.
 const (
 	Disconnected = disconnected

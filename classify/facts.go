@@ -3,6 +3,8 @@ package classify
 import (
 	"net"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // facts is what an error and all that it wraps say, read in one pass for all
@@ -55,11 +57,11 @@ type (
 // is one look at the type, whatever the number of its cases. So the types that
 // have more to say than a status, a code and a hint come first, and only they cost
 // a look for each of the things that they may say; the later cases can be sure that
-// there is nothing else. It looks at maxErrors of them.
+// there is nothing else. It looks at errtree.Max of them.
 //
 //nolint:errorlint // this is the walk itself
 func (f *facts) read(err error) {
-	for err != nil && f.count < maxErrors {
+	for err != nil && f.count < errtree.Max {
 		f.count++
 		if inner, known := f.readStandard(err); known {
 			err = inner
@@ -127,7 +129,7 @@ func (f *facts) read(err error) {
 func (f *facts) readAll(errs []error) {
 	for _, err := range errs {
 		switch {
-		case f.count >= maxErrors:
+		case f.count >= errtree.Max:
 			return
 		case err == nil:
 			f.count++

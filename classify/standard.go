@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+
+	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // readStandard takes in the errors of the standard library that are around every
@@ -20,7 +22,7 @@ func (f *facts) readStandard(err error) (inner error, known bool) {
 	case *url.Error:
 		// So net/http says that the server closed the connection without an answer.
 		// Elsewhere io.EOF is the end of a stream, no failure.
-		f.addIf(disconnected, e.Temporary() || e.Err == io.EOF || is(e.Err, io.EOF))
+		f.addIf(disconnected, e.Temporary() || e.Err == io.EOF || errtree.Is(e.Err, io.EOF))
 		f.addIf(timedOut, e.Timeout())
 		return e.Err, true
 	case *net.OpError:

@@ -1,0 +1,162 @@
+package errtree_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/errtree"
+)
+
+// list is an error that wraps several and cannot be compared.
+type list []error
+
+func (list) Error() string     { return "list" }
+func (l list) Unwrap() []error { return l }
+
+// loop is an error that wraps several, perhaps itself.
+type loop struct{ inner []error }
+
+func (*loop) Error() string     { return "loop" }
+func (l *loop) Unwrap() []error { return l.inner }
+
+// number is an error of its own.
+type number int
+
+func (n number) Error() string { return strconv.Itoa(int(n)) }
+
+// alias is equal to one error, and can be read as a number.
+type alias struct{ to error }
+
+func (alias) Error() string          { return "alias" }
+func (a alias) Is(target error) bool { return a.to == target }
+func (a alias) As(target any) bool {
+	n, ok := target.(*number)
+	if ok {
+		*n = -1
+	}
+	return ok
+}
+
+type numbered interface {
+	error
+	Number() int
+}
+
+func (n number) Number() int { return int(n) }
+
+// grow returns a random error without a ring.
+func grow(random *rand.Rand, depth int) error {
+	kind := random.IntN(8)
+	if depth == 0 {
+		kind = random.IntN(4)
+	}
+	switch kind {
+	case 0:
+		return number(random.IntN(3))
+	case 1:
+		return alias{io.EOF}
+	case 2:
+		return io.EOF
+	case 3:
+		return errors.New("plain")
+	case 4, 5:
+		return fmt.Errorf("wrap: %w", grow(random, depth-1))
+	case 6:
+		return list{grow(random, depth-1), nil, grow(random, depth-1)}
+	default:
+		return errors.Join(grow(random, depth-1), grow(random, depth-1))
+	}
+}
+
+func TestFindsWhatTheStandardLibraryFinds(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for seed := range uint64(2000) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		err := grow(random, 5)
+		for _, target := range []error{io.EOF, io.ErrUnexpectedEOF, number(1), alias{io.EOF}, list{io.EOF}, err, nil} {
+			require.Equal(t, errors.Is(err, target), errtree.Is(err, target), "seed %d, target %v", seed, target)
+		}
+		requireSame[number](t, err)
+		requireSame[numbered](t, err)
+		requireSame[alias](t, err)
+		requireSame[list](t, err)
+		if errtree.Is(err, number(1)) {
+			found++
+		}
+	}
+	require.Positive(t, found)
+	require.True(t, errtree.Is(nil, nil))
+	require.False(t, errtree.Is(nil, io.EOF))
+	requireSame[number](t, nil)
+}
+
+func requireSame[T error](t *testing.T, err error) {
+	t.Helper()
+	want, wantOK := errors.AsType[T](err)
+	got, ok := errtree.As[T](err)
+	require.Equal(t, wantOK, ok)
+	require.Equal(t, want, got)
+}
+
+func TestLooksAtNoMoreThanTheLimit(t *testing.T) {
+	t.Parallel()
+	self := &loop{}
+	self.inner = []error{self, nil, self}
+	looked := len(slices.Collect(errtree.All(self)))
+	require.Positive(t, looked)
+	require.LessOrEqual(t, looked, errtree.Max)
+	require.False(t, errtree.Is(self, io.EOF))
+
+	for _, c := range []struct {
+		name   string
+		before int // errors before the one that is looked for
+		nils   bool
+		want   bool
+	}{
+		{"the last one that is looked at", errtree.Max - 1, false, true},
+		{"the first one that is not", errtree.Max, false, false},
+		{"the last one after nils", errtree.Max - 1, true, true},
+		{"the first one that is not after nils", errtree.Max, true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			err := error(number(7))
+			if c.nils {
+				err = &loop{append(make([]error, c.before-1), err)}
+			} else {
+				for range c.before {
+					err = &loop{[]error{err}}
+				}
+			}
+			require.Equal(t, c.want, errtree.Is(err, number(7)))
+			_, ok := errtree.As[number](err)
+			require.Equal(t, c.want, ok)
+		})
+	}
+}
+
+func TestPartsOfAWalkShareTheLimit(t *testing.T) {
+	t.Parallel()
+	left := 3
+	require.Len(t, slices.Collect(errtree.Within(&left, io.EOF)), 1)
+	require.Equal(t, 2, left)
+	require.Len(t, slices.Collect(errtree.Within(&left, errors.Join(io.EOF, io.EOF, io.EOF))), 2)
+	require.Zero(t, left)
+}
+
+// TestLooksAllocateNothing runs alone: other tests allocate too.
+func TestLooksAllocateNothing(t *testing.T) {
+	err := fmt.Errorf("wrap: %w", list{io.EOF, number(1)})
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		errtree.Is(err, io.ErrUnexpectedEOF)
+		_, _ = errtree.As[alias](err)
+	}))
+}
