@@ -12,9 +12,8 @@
 // Of one failure the first thousand errors are looked at, in the order of errors.Is:
 // each error, then what it wraps. What comes after them counts as not there, even if
 // it says that the request must not be sent again. So an error that wraps itself has
-// a verdict too. The functions of the standard library know no such limit: errors.Is
-// and errors.As do not return from an error that wraps itself unless they find what
-// they look for, and so a method of an error that calls them does not either. The
-// other packages of this module call them when an attempt, its context or its request
-// has ended.
+// a verdict too, and the other packages of the core come to an end with it in the same
+// way. The functions of the standard library know no such limit: errors.Is and
+// errors.As do not return from an error that wraps itself unless they find what they
+// look for, and so a method of an error that calls them does not either.
 package classify

@@ -8,6 +8,7 @@ import (
 	"net/http/httptrace"
 	"sync/atomic"
 
+	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -139,7 +140,7 @@ func (c *call) end(response *http.Response, err error) (*http.Response, error) {
 
 // wantsError reports whether err comes back instead of the response.
 func (c *call) wantsError(err error) bool {
-	if errors.Is(err, retry.ErrCanceled) {
+	if errtree.Is(err, retry.ErrCanceled) {
 		return true
 	}
 	_, refused := err.(*retry.Error) //nolint:errorlint // the refusal of this call

@@ -1,13 +1,15 @@
 package httpretry
 
 import (
-	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // ResponseError is a response with a status of 400 or more, as classifiers,
@@ -93,11 +95,14 @@ func (e *connectionError) Temporary() bool { return true }
 
 // Timeout is for those who ask the error that http.Client returns.
 func (e *connectionError) Timeout() bool {
-	timeout, ok := errors.AsType[interface {
-		error
-		Timeout() bool
-	}](e.err)
-	return ok && timeout.Timeout()
+	for err := range errtree.All(e.err) {
+		switch err := err.(type) { //nolint:errorlint // one error of the walk
+		case *connectionError, *retry.Error, *url.Error: // each asks what it wraps, which follows
+		case interface{ Timeout() bool }:
+			return err.Timeout()
+		}
+	}
+	return false
 }
 
 // explain says what the error of the base means.
@@ -112,7 +117,7 @@ func (c *call) explain(err error) error {
 	if limited := c.lease.explain(err); limited != err { //nolint:errorlint // whether it is another one
 		return limited
 	}
-	if c.Err() == nil && (c.connected.Load() || errors.Is(err, io.EOF)) {
+	if c.Err() == nil && (c.connected.Load() || errtree.Is(err, io.EOF)) {
 		return &connectionError{err}
 	}
 	return err

@@ -2,12 +2,12 @@ package httpretry
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -75,16 +75,16 @@ func (c *call) mayRepeat(failure error) bool {
 // unprocessed reports whether the failure says that the request was not executed:
 // there was no connection, or the server refused for now.
 func unprocessed(failure error) bool {
-	if op, ok := errors.AsType[*net.OpError](failure); ok {
+	if op, ok := errtree.As[*net.OpError](failure); ok {
 		switch op.Op {
 		case "dial", "proxyconnect", "socks connect": // the latter two are net/http's
 			return true
 		}
 	}
-	if _, ok := errors.AsType[*net.DNSError](failure); ok {
+	if _, ok := errtree.As[*net.DNSError](failure); ok {
 		return true
 	}
-	answer, ok := errors.AsType[*ResponseError](failure)
+	answer, ok := errtree.As[*ResponseError](failure)
 	if !ok {
 		return false
 	}

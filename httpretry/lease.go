@@ -2,12 +2,12 @@ package httpretry
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -49,11 +49,11 @@ func (l lease) release() {
 
 // explain returns the error of an attempt that the limit ended as what it is.
 func (l lease) explain(err error) error {
-	ended := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	ended := errtree.Is(err, context.DeadlineExceeded) || errtree.Is(err, context.Canceled)
 	if l.alive == nil || !ended || context.Cause(l.alive) != context.DeadlineExceeded { //nolint:errorlint // the cause itself
 		return err
 	}
-	if errors.Is(l.caller.Err(), context.DeadlineExceeded) {
+	if errtree.Is(l.caller.Err(), context.DeadlineExceeded) {
 		return err // the caller had no more time either, and theirs counts
 	}
 	return &retry.AttemptTimeoutError{After: l.after, Err: err}

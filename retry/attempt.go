@@ -2,9 +2,11 @@ package retry
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"reflect"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // Attempt says which attempt of which loop a function of Do is called for.
@@ -63,17 +65,41 @@ func (e *AttemptTimeoutError) Error() string {
 func (e *AttemptTimeoutError) Timeout() bool { return true }
 
 // As lets errors.As look into what the attempt returned.
-func (e *AttemptTimeoutError) As(target any) bool { return errors.As(e.Err, target) }
+func (e *AttemptTimeoutError) As(target any) bool {
+	left := errtree.Max
+	return e.find(&left, reflect.ValueOf(target).Elem())
+}
+
+// find looks at what is left, also where the attempt returned another such error.
+func (e *AttemptTimeoutError) find(left *int, target reflect.Value) bool {
+	for err := range errtree.Within(left, e.Err) {
+		if found := reflect.ValueOf(err); found.Type().AssignableTo(target.Type()) {
+			target.Set(found)
+			return true
+		}
+		switch inner := err.(type) { //nolint:errorlint // one error of the walk
+		case *AttemptTimeoutError:
+			if inner.find(left, target) {
+				return true
+			}
+		case interface{ As(target any) bool }:
+			if inner.As(target.Addr().Interface()) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // timedOut returns the error of an attempt as an AttemptTimeoutError if the limit
 // of the attempt, and not the caller, ended it. What is not about a context is
 // the answer of the service, however late.
 func timedOut(caller, attempt context.Context, after time.Duration, err error) error {
-	ended := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	ended := errtree.Is(err, context.DeadlineExceeded) || errtree.Is(err, context.Canceled)
 	if !ended || context.Cause(attempt) != context.DeadlineExceeded { //nolint:errorlint // the cause itself
 		return err
 	}
-	if errors.Is(caller.Err(), context.DeadlineExceeded) {
+	if errtree.Is(caller.Err(), context.DeadlineExceeded) {
 		return err // the caller had no more time either, and theirs counts
 	}
 	return &AttemptTimeoutError{After: after, Err: err}

@@ -3,7 +3,9 @@ package retry_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -188,4 +190,60 @@ func TestNegativeAttemptsAreAnError(t *testing.T) {
 	_, err := retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { return 0, nil },
 		retry.WithMaxAttempts(-1))
 	require.EqualError(t, err, "retry: MaxAttempts -1: must not be negative")
+}
+
+// wrapping is an error that wraps what is put in later.
+type wrapping struct{ inner []error }
+
+func (*wrapping) Error() string     { return "wrapping" }
+func (w *wrapping) Unwrap() []error { return w.inner }
+
+func TestWhatAnAttemptWithoutTimeReturnedIsFound(t *testing.T) {
+	t.Parallel()
+	slow := &net.DNSError{Name: "service"}
+	inner := &retry.AttemptTimeoutError{After: time.Second, Err: slow}
+	self, list, closed := &wrapping{}, &wrapping{}, &wrapping{}
+	self.inner = []error{self}
+	list.inner = []error{slow, list, nil, list}
+	closed.inner = []error{&retry.Error{Reason: retry.ErrMaxElapsed, Last: &retry.AttemptTimeoutError{Err: closed}}}
+	for _, c := range []struct {
+		name string
+		err  error
+		want bool
+	}{
+		{"nothing", nil, false},
+		{"the error", slow, true},
+		{"a wrapped one", fmt.Errorf("look up: %w", slow), true},
+		{"in an inner operation", fmt.Errorf("get: %w", &retry.Error{Reason: retry.ErrMaxElapsed, Last: inner}), true},
+		{"after an inner operation", errors.Join(&retry.AttemptTimeoutError{Err: io.EOF}, slow), true},
+		{"by the method of an error", readable{slow}, true},
+		{"another error", io.EOF, false},
+		{"an error that wraps itself", self, false},
+		{"before an error that wraps itself", list, true},
+		{"an error that wraps itself through a refusal", closed, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, ok := errors.AsType[*net.DNSError](&retry.AttemptTimeoutError{Err: c.err})
+			require.Equal(t, c.want, ok)
+			if ok {
+				require.Same(t, slow, got)
+			}
+			outer, ok := errors.AsType[*retry.AttemptTimeoutError](&retry.Error{Last: &retry.AttemptTimeoutError{After: time.Hour, Err: c.err}})
+			require.True(t, ok)
+			require.Equal(t, time.Hour, outer.After)
+		})
+	}
+}
+
+// readable is an error that can be read as another one.
+type readable struct{ as *net.DNSError }
+
+func (readable) Error() string { return "readable" }
+func (r readable) As(target any) bool {
+	e, ok := target.(**net.DNSError)
+	if ok {
+		*e = r.as
+	}
+	return ok
 }

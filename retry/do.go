@@ -8,6 +8,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // Do calls fn until it succeeds or the strategy gives up, waiting before each
@@ -101,7 +102,7 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 		l.around = outer.Loops
 	}
 	l.token, l.denied = l.strategy.AcquireInitialToken(ctx, *op)
-	if errors.Is(l.denied, ErrNoStrategy) {
+	if errtree.Is(l.denied, ErrNoStrategy) {
 		return l.denied
 	}
 	// Without a token there is nothing to record, and one attempt all the same:
@@ -200,7 +201,7 @@ func (l *loop) explain(ctx context.Context, err, failure error) error {
 	if own, ok := err.(*Error); ok { //nolint:errorlint // one that is wrapped is not the strategy's own
 		refusal = *own
 	}
-	if errors.Is(refusal.Reason, ErrNotRetryable) && failure != nil {
+	if errtree.Is(refusal.Reason, ErrNotRetryable) && failure != nil {
 		return bare(failure)
 	}
 	if refusal.Last == nil {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // Reasons for which an operation ends without success, found with errors.Is.
@@ -98,9 +101,9 @@ func (e *Error) writeFacts(b *strings.Builder) {
 		fmt.Fprintf(b, " in scope %q", e.Scope.String())
 	}
 	switch {
-	case errors.Is(e.Reason, ErrQuotaExhausted):
+	case errtree.Is(e.Reason, ErrQuotaExhausted):
 		fmt.Fprintf(b, " (%d available, %d needed)", e.Available, e.Needed)
-	case errors.Is(e.Reason, ErrAttemptsExhausted) && e.MaxAttempts > 0:
+	case errtree.Is(e.Reason, ErrAttemptsExhausted) && e.MaxAttempts > 0:
 		fmt.Fprintf(b, " (%d allowed)", e.MaxAttempts)
 	case e.Wait > 0 && e.Detail == nil:
 		fmt.Fprintf(b, " (%v to wait)", e.Wait)
@@ -121,14 +124,17 @@ func (e *Error) Unwrap() []error {
 // Timeout reports whether time ran out: at the caller's deadline, or in the last
 // attempt. It is for those who ask the error that http.Client makes of this one.
 func (e *Error) Timeout() bool {
-	if errors.Is(e.Canceled, context.DeadlineExceeded) {
+	if errtree.Is(e.Canceled, context.DeadlineExceeded) {
 		return true
 	}
-	last, ok := errors.AsType[interface {
-		error
-		Timeout() bool
-	}](e.Last)
-	return ok && last.Timeout()
+	for err := range errtree.All(e.Last) {
+		switch err := err.(type) { //nolint:errorlint // one error of the walk
+		case *Error, *url.Error: // each asks what it wraps, which follows
+		case interface{ Timeout() bool }:
+			return err.Timeout()
+		}
+	}
+	return false
 }
 
 // Because fills in why ctx, which is done, ended, and returns e.
@@ -144,7 +150,7 @@ func (e *Error) Because(ctx context.Context) *Error {
 // is the reason, errors.Is finds context.DeadlineExceeded from then on.
 func (e *Error) ForWait(wait time.Duration) *Error {
 	e.Wait = wait
-	if errors.Is(e.Reason, ErrDeadline) {
+	if errtree.Is(e.Reason, ErrDeadline) {
 		e.Canceled = context.DeadlineExceeded
 	}
 	return e

@@ -121,6 +121,9 @@ func TestTimeoutOfAnError(t *testing.T) {
 		{"the last attempt", &retry.Error{Reason: retry.ErrQuotaExhausted, Last: fmt.Errorf("get: %w", slow)}, true},
 		{"another last attempt", &retry.Error{Reason: retry.ErrQuotaExhausted, Last: io.EOF}, false},
 		{"no attempt", &retry.Error{Reason: retry.ErrSendRateLimited}, false},
+		{"the deadline of an inner operation", &retry.Error{Reason: retry.ErrMaxElapsed, Last: (&retry.Error{Reason: retry.ErrDeadline}).ForWait(time.Second)}, true},
+		{"the last attempt of an inner operation", &retry.Error{Reason: retry.ErrMaxElapsed, Last: &retry.Error{Last: slow}}, true},
+		{"below what another client wrapped", &retry.Error{Reason: retry.ErrMaxElapsed, Last: &url.Error{Op: "Get", Err: fmt.Errorf("get: %w", slow)}}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -2,9 +2,10 @@ package retry
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // DefaultLongWait is how long a wait for the send rate has to be for a
@@ -35,7 +36,7 @@ func (o SlogObserver) Observe(ctx context.Context, e Event) {
 	case e.Kind == SendWaitBegan && e.Delay >= o.longWait():
 		o.log(ctx, slog.LevelInfo, "waiting for the send rate", e,
 			slog.Duration("delay", e.Delay), slog.Float64("rate", e.Rate), slog.Int("waiting", e.Waiting))
-	case e.Kind == RetryRefused && !errors.Is(e.Reason, ErrNotRetryable):
+	case e.Kind == RetryRefused && !errtree.Is(e.Reason, ErrNotRetryable):
 		o.log(ctx, slog.LevelWarn, "retry refused", e,
 			slog.String("reason", e.Reason.Error()), slog.Int("quota", e.Quota))
 	}

@@ -2,11 +2,11 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/awsretry/awsretry/backoff"
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -63,7 +63,7 @@ func (e *Engine) against(
 // endedWith reports whether the failure is the end of ctx: then the operation was
 // canceled, whatever a classifier thinks of such errors.
 func endedWith(ctx context.Context, failure error) bool {
-	return ctx.Err() != nil && (errors.Is(failure, ctx.Err()) || errors.Is(failure, context.Cause(ctx)))
+	return ctx.Err() != nil && (errtree.Is(failure, ctx.Err()) || errtree.Is(failure, context.Cause(ctx)))
 }
 
 // charge takes the cost of a retry from the quota and returns its backoff, or why

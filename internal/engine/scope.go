@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -36,7 +37,7 @@ const (
 // newScope makes the state of a key. The parts of the key are copied into one text, so
 // that they do not keep what they were cut from, and lie beside each other.
 func (e *Engine) newScope(key retry.ScopeKey) *scope {
-	text := key.Scope + key.Account + key.Service + key.Region + key.Operation + key.Resource
+	text := strings.Clone(key.Scope + key.Account + key.Service + key.Region + key.Operation + key.Resource)
 	for _, part := range [...]*string{
 		&key.Scope, &key.Account, &key.Service, &key.Region, &key.Operation, &key.Resource,
 	} {

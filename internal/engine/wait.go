@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -161,7 +162,7 @@ func (r *record) acquired(ctx context.Context, t retry.Token, sent time.Time, er
 		r.sent = sent
 		return nil
 	}
-	refused, ok := errors.AsType[*ratelimit.WaitError](err)
+	refused, ok := errtree.As[*ratelimit.WaitError](err)
 	if !ok && ctx.Err() != nil {
 		return r.refusal(retry.ErrCanceled, t.RetryCount()).Because(ctx)
 	}
