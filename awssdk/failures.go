@@ -25,6 +25,10 @@ type failures struct {
 // has answered instead.
 const maxFailures = 1000
 
+// maxWrapped is how many errors are looked at, so that one which wraps itself does not
+// keep the lock.
+const maxWrapped = 1000
+
 // add remembers the call until it is taken. It reports false if the error cannot be
 // told from that of another call.
 func (f *failures) add(err error, c *call) bool {
@@ -61,7 +65,7 @@ func (f *failures) take(err error) (*call, error) {
 	if len(f.young)+len(f.old) == 0 {
 		return nil, nil
 	}
-	for ; err != nil; err = errors.Unwrap(err) {
+	for left := maxWrapped; err != nil && left > 0; err, left = errors.Unwrap(err), left-1 {
 		if !reflect.ValueOf(err).Comparable() {
 			continue
 		}

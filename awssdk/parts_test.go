@@ -68,6 +68,11 @@ func TestFailureIsFoundUnderWhatWrapsIt(t *testing.T) {
 	require.Equal(t, first, key)
 	found, _ = f.take(first)
 	require.Nil(t, found, "taken")
+	require.True(t, f.add(first, c))
+	self := &uniqueError{}
+	self.error = self
+	found, _ = f.take(self)
+	require.Nil(t, found, "wraps itself")
 }
 
 func retryer(t *testing.T, s retry.Strategy) *Retryer {
