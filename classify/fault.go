@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // saysServerFault reports whether the ErrorFault method of the first error that has
@@ -11,15 +13,14 @@ import (
 // A method that takes arguments, or returns anything but one fmt.Stringer, is
 // another one.
 func saysServerFault(err error) bool {
-	server := false
-	_, _ = find(err, func(e error) bool {
+	for e := range errtree.All(err) {
 		method := reflect.ValueOf(e).MethodByName("ErrorFault")
 		if !method.IsValid() || method.Type().NumIn() != 0 || method.Type().NumOut() != 1 {
-			return false
+			continue
 		}
-		fault, ok := reflect.TypeAssert[fmt.Stringer](method.Call(nil)[0])
-		server = ok && strings.EqualFold(fault.String(), "server")
-		return ok
-	})
-	return server
+		if fault, ok := reflect.TypeAssert[fmt.Stringer](method.Call(nil)[0]); ok {
+			return strings.EqualFold(fault.String(), "server")
+		}
+	}
+	return false
 }

@@ -1,6 +1,10 @@
 package classify
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/awsretry/awsretry/internal/errtree"
+)
 
 // streamError has the fields of the error with which net/http reports a reset
 // HTTP/2 stream: that error copies itself into such a struct for errors.As.
@@ -19,18 +23,16 @@ const refusedStream = 0x7
 // isLostConnection recognizes failures of connections that net/http reports by
 // errors of which nothing but the text can be told from outside.
 func isLostConnection(err error) (lost bool) {
-	_, _ = find(err, func(e error) bool {
+	for e := range errtree.All(err) {
 		if stream, ok := asStream(e); ok {
-			lost = stream.Code == refusedStream
-			return true
+			return stream.Code == refusedStream
 		}
 		switch e.(type) { //nolint:errorlint // an error that wraps is not asked for its text
 		case wrapper, joined:
 		default:
 			lost = lost || saysLostConnection(e.Error())
 		}
-		return false
-	})
+	}
 	return lost
 }
 

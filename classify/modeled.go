@@ -1,6 +1,10 @@
 package classify
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/awsretry/awsretry/internal/errtree"
+)
 
 // Modeled returns the classifier of errors that the models of AWS services mark as
 // retryable and that neither their code nor their status gives away; the clients of
@@ -56,16 +60,12 @@ func kindIn(services, service string) Kind {
 }
 
 func serviceOf(err error) string {
-	e, _ := find(err, func(e serviceError) bool { return e.Service() != "" })
-	if e == nil {
-		return ""
+	for e := range errtree.All(err) {
+		if e, ok := e.(interface{ Service() string }); ok && e.Service() != "" {
+			return e.Service()
+		}
 	}
-	return e.Service()
-}
-
-type serviceError interface {
-	error
-	Service() string
+	return ""
 }
 
 // sameService compares the ids of two services as endpoints, clients and models
