@@ -92,7 +92,7 @@ func (e *Engine) charge(
 	case noRoom == nil && e.config.MaxQuotaWait > 0 && cost <= quota.Capacity():
 		owed = cost
 	default:
-		if !e.config.BackoffWhenEmpty && !(r.op.LongPolling && e.config.LongPollingSleeps) {
+		if sleeps := e.config.BackoffWhenEmpty || r.op.LongPolling && e.config.LongPollingSleeps; !sleeps {
 			delay = 0
 		}
 		return delay, r.empty(t.Attempt(), available, cost)

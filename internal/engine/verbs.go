@@ -148,10 +148,9 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		return err
 	}
 	r.scope.touch()
-	switch was {
-	case token.Ready:
+	if was == token.Ready {
 		e.ended(t, r, failure)
-	case token.Issued:
+	} else if was == token.Issued {
 		r.scope.quota.Refund(r.paid - r.owed)
 	}
 	e.close(r)
