@@ -56,11 +56,10 @@ func (ss *scopes) begin(limit int, idle time.Duration, now time.Time) {
 
 // enter finds the scope of an operation, which may be new.
 func (e *Engine) enter(r *record) {
-	ss, key := &e.scopes, retry.ScopeKey{}
+	ss := &e.scopes
+	key := r.op.Key()
 	if e.config.Scope != nil {
 		key = e.config.Scope(r.op)
-	} else {
-		key = r.op.Key()
 	}
 	if key.IsZero() {
 		r.scope = ss.whole
@@ -128,11 +127,13 @@ func (e *Engine) overflow(r *record) {
 	e.tellScopes(r, nil, created)
 }
 
+// hash looks closely at what tells many scopes apart. Of services and regions there are
+// few.
 func (ss *scopes) hash(k *retry.ScopeKey) uint64 {
-	h := maphash.String(ss.seed, k.Resource)
-	for _, part := range [...]string{k.Scope, k.Account, k.Service, k.Region, k.Operation} {
-		if h = h*31 + uint64(len(part)); part != "" {
-			h ^= maphash.String(ss.seed, part)
+	h := maphash.String(ss.seed, k.Resource) + uint64(len(k.Service))<<8 + uint64(len(k.Region))
+	for _, part := range [...]string{k.Scope, k.Account, k.Operation} {
+		if h *= 31; part != "" {
+			h += maphash.String(ss.seed, part)
 		}
 	}
 	return h

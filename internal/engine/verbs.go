@@ -148,10 +148,12 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		return err
 	}
 	r.scope.touch()
-	if was == token.Ready {
+	switch was {
+	case token.Ready:
 		e.ended(t, r, failure)
-	} else if was == token.Issued {
+	case token.Issued:
 		r.scope.quota.Refund(r.paid - r.owed)
+	default: // a refused refresh has said everything
 	}
 	e.close(r)
 	return nil
