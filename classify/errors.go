@@ -1,6 +1,13 @@
 package classify
 
-import "time"
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/awsretry/awsretry/internal/errtree"
+)
 
 // The interfaces by which errors tell about themselves are found through any
 // wrapping, that of errors.Join and of several %w included. Where several errors
@@ -113,4 +120,21 @@ func (e *SkewedError) Unwrap() error { return e.Err }
 // ClockSkew returns both skews and true.
 func (e *SkewedError) ClockSkew() (used, observed time.Duration, ok bool) {
 	return e.Used, e.Observed, true
+}
+
+// saysServerFault reports whether the ErrorFault method of the first error that has
+// one says that the fault is the server's; see Traits for why this takes reflection.
+// A method that takes arguments, or returns anything but one fmt.Stringer, is
+// another one.
+func saysServerFault(err error) bool {
+	for e := range errtree.All(err) {
+		method := reflect.ValueOf(e).MethodByName("ErrorFault")
+		if !method.IsValid() || method.Type().NumIn() != 0 || method.Type().NumOut() != 1 {
+			continue
+		}
+		if fault, ok := reflect.TypeAssert[fmt.Stringer](method.Call(nil)[0]); ok {
+			return strings.EqualFold(fault.String(), "server")
+		}
+	}
+	return false
 }

@@ -1,5 +1,12 @@
 package classify
 
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
 // UnknownSafety is what becomes of errors that say of themselves that nobody knows
 // whether their request may be sent again.
 type UnknownSafety uint8
@@ -97,4 +104,44 @@ func (f *facts) faultOf(err error) Fault {
 		return FaultServer
 	}
 	return f.fault
+}
+
+// ParseRetryAfterMillis reads the value of an x-amz-retry-after header: whole
+// milliseconds, in decimal digits that fit an int64. It reports false for anything
+// else, a negative number included. A number too large for a Duration becomes the
+// largest one.
+func ParseRetryAfterMillis(value string) (after time.Duration, ok bool) {
+	if value == "" || strings.Trim(value, "0123456789") != "" {
+		return 0, false
+	}
+	millis, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	if millis > math.MaxInt64/int64(time.Millisecond) {
+		return math.MaxInt64, true
+	}
+	return time.Duration(millis) * time.Millisecond, true
+}
+
+// AWSCompatible returns the default chain for services that speak a protocol of AWS
+// and have codes of their own: object stores and gateways. Besides what Default
+// knows, these are throttles: Throttled, ThrottledRequest, TooManyRequest,
+// TooManyRequests, RateExceeded, RateLimitExceeded, SlowDownRead, SlowDownWrite; and
+// these are transient: InternalError, InternalFailure, ServiceUnavailable. A
+// throttle that only shows in its status, 429, is one for Default too.
+func AWSCompatible() *Chain {
+	return Default().Replace(Code(Codes{
+		"Throttled":          Throttling,
+		"ThrottledRequest":   Throttling,
+		"TooManyRequest":     Throttling,
+		"TooManyRequests":    Throttling,
+		"RateExceeded":       Throttling,
+		"RateLimitExceeded":  Throttling,
+		"SlowDownRead":       Throttling,
+		"SlowDownWrite":      Throttling,
+		"InternalError":      Transient,
+		"InternalFailure":    Transient,
+		"ServiceUnavailable": Transient,
+	}))
 }

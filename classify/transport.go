@@ -1,6 +1,16 @@
 package classify
 
-import "net"
+import (
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/awsretry/awsretry/internal/errtree"
+)
 
 // Transport returns the classifier of failures without an answer: timeouts, and
 // connections that were refused, reset, cut or given up by the server, and name
@@ -49,5 +59,154 @@ func ofLookup(lookup *net.DNSError) Verdict {
 		return RetryAs(Timeout)
 	default: // also what net does not call temporary: REFUSED, FORMERR, NOTIMP, a malformed answer
 		return RetryAs(Transient)
+	}
+}
+
+// streamError has the fields of the error with which net/http reports a reset
+// HTTP/2 stream: that error copies itself into such a struct for errors.As.
+type streamError struct {
+	StreamID uint32
+	Code     uint32
+	Cause    error
+}
+
+func (streamError) Error() string { return "http2 stream error" }
+
+// refusedStream is REFUSED_STREAM of RFC 9113, section 7: the server has not
+// processed the request.
+const refusedStream = 0x7
+
+// isLostConnection recognizes failures of connections that net/http reports by
+// errors of which nothing but the text can be told from outside.
+func isLostConnection(err error) (lost bool) {
+	for e := range errtree.All(err) {
+		if stream, ok := asStream(e); ok {
+			return stream.Code == refusedStream
+		}
+		switch e.(type) { //nolint:errorlint // an error that wraps is not asked for its text
+		case wrapper, joined:
+		default:
+			lost = lost || saysLostConnection(e.Error())
+		}
+	}
+	return lost
+}
+
+// asStream is errors.AsType without what the error wraps.
+func asStream(err error) (stream streamError, ok bool) {
+	switch e := err.(type) { //nolint:errorlint // one error of the walk
+	case streamError:
+		return e, true
+	case interface{ As(target any) bool }:
+		target := new(streamError)
+		ok = e.As(target)
+		return *target, ok
+	default:
+		return stream, false
+	}
+}
+
+// saysLostConnection is the one place where a text decides: the server said GOAWAY,
+// or refused a stream whose body net/http cannot send again, or the connection was
+// lost, perhaps in the middle of a status line. In Go 1.26 these errors have types that are not exported, no methods and
+// no sentinels. Those of golang.org/x/net/http2 have the same texts.
+func saysLostConnection(text string) bool {
+	if text == "http: server closed idle connection" || strings.HasPrefix(text, "malformed HTTP status code ") {
+		return true
+	}
+	rest, ok := strings.CutPrefix(text, "http2: ")
+	if !ok {
+		return false
+	}
+	if inner, ok := strings.CutPrefix(rest, "Transport: cannot retry err ["); ok {
+		return strings.HasPrefix(inner, "stream error: ") && strings.Contains(inner, "; REFUSED_STREAM") ||
+			saysLostConnection(inner)
+	}
+	for _, start := range [...]string{
+		"server sent GOAWAY and closed the connection",
+		"Transport received Server's graceful shutdown GOAWAY",
+		"Transport received GOAWAY from server",
+		"client connection lost",
+		"client conn could not be established",
+	} {
+		if strings.HasPrefix(rest, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// windowsErrno says what a number means on Windows. There the constants of the
+// syscall package are made up, so that a connection which the peer reset is not
+// syscall.ECONNRESET, nor is WSAETIMEDOUT a timeout for syscall.Errno. The numbers
+// are those of winerror.h.
+func windowsErrno(n uintptr) facet {
+	switch n {
+	case 64, // ERROR_NETNAME_DELETED
+		109,   // ERROR_BROKEN_PIPE
+		232,   // ERROR_NO_DATA: the pipe is being closed
+		1225,  // ERROR_CONNECTION_REFUSED
+		1231,  // ERROR_NETWORK_UNREACHABLE
+		1232,  // ERROR_HOST_UNREACHABLE
+		1236,  // ERROR_CONNECTION_ABORTED
+		10050, // WSAENETDOWN
+		10051, // WSAENETUNREACH
+		10052, // WSAENETRESET
+		10053, // WSAECONNABORTED
+		10054, // WSAECONNRESET
+		10058, // WSAESHUTDOWN
+		10061, // WSAECONNREFUSED
+		10064, // WSAEHOSTDOWN
+		10065: // WSAEHOSTUNREACH
+		return disconnected
+	case 121, // ERROR_SEM_TIMEOUT
+		1460,  // ERROR_TIMEOUT
+		10060: // WSAETIMEDOUT
+		return timedOut
+	default:
+		return 0
+	}
+}
+
+// readStandard takes in the errors of the standard library that are around every
+// failure of a connection, and returns what the error wraps. They are known by
+// their types, since to ask each for everything that an error may say takes ten
+// times as long.
+//
+//nolint:errorlint // one error of the walk
+func (f *facts) readStandard(err error) (inner error, known bool) {
+	switch e := err.(type) {
+	case *url.Error:
+		// So net/http says that the server closed the connection without an answer.
+		// Elsewhere io.EOF is the end of a stream, no failure.
+		f.addIf(disconnected, e.Temporary() || e.Err == io.EOF || errtree.Is(e.Err, io.EOF))
+		f.addIf(timedOut, e.Timeout())
+		return e.Err, true
+	case *net.OpError:
+		f.addIf(disconnected, e.Op == "dial" || e.Temporary())
+		f.addIf(timedOut, e.Timeout())
+		return e.Err, true
+	case *os.SyscallError:
+		f.addIf(timedOut, e.Timeout())
+		return e.Err, true
+	case syscall.Errno:
+		f.addErrno(e)
+		return nil, true
+	default:
+		return err, false
+	}
+}
+
+func (f *facts) addErrno(e syscall.Errno) {
+	f.addIf(timedOut, e.Timeout())
+	f.addIf(disconnected, e.Temporary())
+	if runtime.GOOS == "windows" {
+		f.said |= windowsErrno(uintptr(e))
+	}
+	switch e {
+	case syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE,
+		syscall.EHOSTUNREACH, syscall.ENETUNREACH:
+		f.said |= disconnected
+	default:
 	}
 }

@@ -1,6 +1,10 @@
 package classify
 
-import "time"
+import (
+	"log/slog"
+	"strings"
+	"time"
+)
 
 // Kind is what sort of failure is to be retried. Costs and delays depend on it.
 type Kind uint8
@@ -119,4 +123,81 @@ func (v Verdict) String() string {
 		return v.action.String()
 	}
 	return "retry(" + v.kind.String() + ")"
+}
+
+// JudgedError is an error with a verdict that whoever made it already knows, such
+// as the policy of a call. The verdict counts where the JudgedError itself is
+// judged, not where it is wrapped: what was decided for an inner call does not
+// decide an outer one.
+type JudgedError struct {
+	// Verdict is what to do with the error.
+	Verdict Verdict
+	// Err is the error itself; nil if a value was judged.
+	Err error
+}
+
+// Error returns the text of the error, or says what the verdict is.
+func (e *JudgedError) Error() string {
+	if e.Err == nil {
+		return "classify: judged " + e.Verdict.String()
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the error itself.
+func (e *JudgedError) Unwrap() error { return e.Err }
+
+// Judgement returns the verdict of an error that is a JudgedError, with the hint of
+// the error in it where the verdict is a retry without one. It reports false for
+// any other error.
+func Judgement(err error) (Verdict, bool) {
+	judged, ok := err.(*JudgedError) //nolint:errorlint // only what is judged here
+	if !ok {
+		return Verdict{}, false
+	}
+	var f facts
+	f.read(judged.Err)
+	return f.hint(judged.Verdict), true
+}
+
+// Step is what one classifier said.
+type Step struct {
+	// Classifier is the name of the classifier, or "judged" for the verdict of a
+	// JudgedError.
+	Classifier string
+	// Verdict is what it said, without what is made of it.
+	Verdict Verdict
+}
+
+// String returns the step in the form "http-status: retry(transient)".
+func (s Step) String() string { return s.Classifier + ": " + s.Verdict.String() }
+
+// Trail is what the classifiers of a chain said, in the order in which they were
+// asked. Those after one that forbade the retry were not asked and are not in it.
+type Trail []Step
+
+// String returns the steps with a semicolon in between.
+func (t Trail) String() string {
+	steps := make([]string, len(t))
+	for i, s := range t {
+		steps[i] = s.String()
+	}
+	return strings.Join(steps, "; ")
+}
+
+// LogValue returns the text of the trail, so that it can be an attribute of a log
+// record.
+func (t Trail) LogValue() slog.Value { return slog.StringValue(t.String()) }
+
+func (t *Trail) add(name string, v Verdict) {
+	if t != nil {
+		*t = append(*t, Step{name, v})
+	}
+}
+
+// Explain is Classify with the decision trail. Only this allocates.
+func (c *Chain) Explain(o Outcome) (Verdict, Trail) {
+	var trail Trail
+	verdict := judge(nil, c.list(), nil, o, &trail)
+	return verdict, trail
 }
