@@ -1,6 +1,15 @@
 package retry
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/token"
+)
 
 // Strategy decides whether a failed attempt is made again, and when. It is safe
 // for concurrent use and shared by all operations of a client.
@@ -34,4 +43,78 @@ type Strategy interface {
 	// Wait has failed. A retry that was granted and never made gives back what it
 	// took from the quota; it counts as made if its token was waited for.
 	RecordFailure(t Token, failure error) error
+}
+
+// Token is what one operation carries from attempt to attempt. It is a small
+// value; what it says of the attempt and the delay stays true however long it is
+// kept, but it is good for one call of its strategy only, see Strategy. The zero
+// Token belongs to no strategy.
+type Token token.Token
+
+// Attempt reports the number of the attempt that the token is for; the first is
+// 1.
+func (t Token) Attempt() int { return token.Token(t).Attempt() }
+
+// RetryCount reports how many retries that makes: the attempts but the first.
+func (t Token) RetryCount() int { return max(t.Attempt()-1, 0) }
+
+// Delay reports the backoff that Wait sleeps. What adaptive mode adds for the
+// send rate is known only when the backoff is over.
+func (t Token) Delay() time.Duration { return token.Token(t).Delay() }
+
+// WithoutDelay returns the token for a caller that has slept the delay itself:
+// its Wait does not sleep it again.
+func (t Token) WithoutDelay() Token { return Token(token.Token(t).WithDelay(0)) }
+
+// Wait returns when the attempt may be made: after the backoff, a wait for retry quota
+// if the strategy has one, and, in adaptive mode, with a send token. It is the only
+// place that waits. A wait that could not end before the deadline of ctx is refused at
+// once, and so is an attempt, be it the first, that would begin after the end of the
+// operation, see Operation.NotAfter. The error is an *Error that
+// holds the last error of the operation, or ErrForeignToken or ErrTokenUsed.
+//
+// After an error the attempt counts as never made; Wait may then be called again
+// and starts over. After success another Wait gives ErrTokenUsed.
+func (t Token) Wait(ctx context.Context) error {
+	owner := token.Token(t).Owner()
+	if owner == nil {
+		return ErrForeignToken
+	}
+	return owner.Wait(ctx, token.Token(t))
+}
+
+// readings are those of the strategy's clock; nil for the zero Token.
+func (t Token) readings() *clock.Readings {
+	if owner := token.Token(t).Owner(); owner != nil {
+		return owner.Readings()
+	}
+	return nil
+}
+
+// ErrNoStrategy is the error for a strategy that is nil or that its constructor did
+// not make.
+var ErrNoStrategy = errors.New("no strategy")
+
+// CheckStrategy returns an error, which is ErrNoStrategy, for a strategy that cannot be
+// used: nil, a nil pointer, or one whose method Clock, if it has one, returns nil, as
+// that of the zero Strategy of each mode does. It is for code that is given a strategy
+// and uses it later.
+func CheckStrategy(s Strategy) error {
+	if err := checkNil(s); err != nil {
+		return err
+	}
+	if own, ok := s.(interface{ Clock() clock.Clock }); ok && own.Clock() == nil {
+		return fmt.Errorf("%w: a %T that its constructor did not make: use what that returns, such as standard.New", ErrNoStrategy, s)
+	}
+	return nil
+}
+
+func checkNil(s Strategy) error {
+	if s == nil {
+		return fmt.Errorf("%w: use what standard.New, adaptive.New or awsretry.Load returns", ErrNoStrategy)
+	}
+	if v := reflect.ValueOf(s); v.Kind() == reflect.Pointer && v.IsNil() {
+		return fmt.Errorf("%w: a nil %T: use what its constructor returns, such as standard.New", ErrNoStrategy, s)
+	}
+	return nil
 }
