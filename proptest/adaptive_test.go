@@ -83,7 +83,7 @@ func (r *adaptiveRun) rate(op retry.Operation) *rateModel {
 		config, begun := ratelimit.SendRateConfig{CutPerThrottle: r.config.CutPerThrottle, Cost: r.config.SendCost}, r.begun
 		if limit := r.config.SendLimit(op.Key()); limit != (adaptive.SendLimit{}) {
 			config.StartingRate, config.Ceiling = limit.Starting, limit.Ceiling
-			if !op.Unscoped() {
+			if !op.Key().IsZero() {
 				begun = r.clock.Now()
 			}
 		}
