@@ -2,6 +2,8 @@ package engine
 
 import (
 	"hash/maphash"
+	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,8 +20,12 @@ const (
 	// from there.
 	anotherClock = 365 * 24 * time.Hour
 
-	// fewVictims is how many scopes a new one that needs room tries to replace.
-	fewVictims = 4
+	// fewVictims is how many scopes a new one that needs room tries to replace, and
+	// fewLooks how often it looks for them.
+	fewVictims, fewLooks = 4, 3
+
+	// every is the need of a sweep.
+	every = math.MaxInt
 )
 
 // scopes finds the scope of a key. A scope that is there is found without a lock, in a
@@ -81,7 +87,9 @@ func sameScope(a, b *retry.Operation) bool {
 	return a.Resource == b.Resource && a.Service == b.Service && a.Region == b.Region && a.Account == b.Account
 }
 
-// create gives an operation a new scope, or, if there is no room, the overflow.
+// create gives an operation a new scope, or, if there is no room, the overflow. It looks
+// again after a sweep that has found nothing to remove, and when another operation has
+// taken the room in the meantime.
 func (e *Engine) create(r *record, hash uint64, key retry.ScopeKey) {
 	if key == retry.OverflowKey() {
 		e.overflow(r)
@@ -89,41 +97,48 @@ func (e *Engine) create(r *record, hash uint64, key retry.ScopeKey) {
 	}
 	ss, now := &e.scopes, e.config.Clock.Now()
 	var few [fewVictims]*scope
-	found, victims, need := ss.look(hash, &key, now, few[:0])
-	if found != nil {
-		r.scope = found
-		return
-	}
-	idle := victims[:0]
-	for _, s := range victims {
-		if !s.keeps(now) {
-			idle = append(idle, s)
+	var fresh *scope
+	for range fewLooks {
+		found, victims, need := ss.look(hash, &key, now, few[:0])
+		if found != nil {
+			r.scope = found
+			return
+		}
+		idle := victims[:0]
+		for _, s := range victims {
+			if !s.keeps(now) {
+				idle = append(idle, s)
+			}
+		}
+		if need > 0 && len(idle) == 0 {
+			if need == 1 {
+				break
+			}
+			continue
+		}
+		if fresh == nil {
+			fresh = e.newScope(key)
+			fresh.hash = hash
+		}
+		if s, evicted := ss.replace(idle, need, fresh); s != nil {
+			r.scope = s
+			e.tellScopes(r, evicted, s == fresh)
+			return
 		}
 	}
-	if need == 1 && len(idle) == 0 {
-		e.overflow(r)
-		return
-	}
-	fresh := e.newScope(key)
-	fresh.hash = hash
-	s, evicted := ss.replace(idle, need, fresh)
-	if r.scope = s; s == nil {
-		e.overflow(r)
-	}
-	e.tellScopes(r, evicted, s == fresh)
+	e.overflow(r)
 }
 
 // overflow gives an operation the scope that keys without a place share.
 func (e *Engine) overflow(r *record) {
-	ss := &e.scopes
-	ss.overflowed.Add(1)
-	if r.scope = ss.overflow.Load(); r.scope != nil {
-		return
+	ss, created := &e.scopes, false
+	if r.scope = ss.overflow.Load(); r.scope == nil {
+		fresh := e.newScope(retry.OverflowKey())
+		fresh.use.Store(gone) // so that an operation looks for a place of its own each time
+		created = ss.overflow.CompareAndSwap(nil, fresh)
+		r.scope = ss.overflow.Load()
 	}
-	fresh := e.newScope(retry.OverflowKey())
-	fresh.use.Store(gone) // so that an operation looks for a place of its own each time
-	created := ss.overflow.CompareAndSwap(nil, fresh)
-	r.scope = ss.overflow.Load()
+	ss.overflowed.Add(1)
 	e.tellScopes(r, nil, created)
 }
 
@@ -152,7 +167,7 @@ func (ss *scopes) find(hash uint64, key *retry.ScopeKey) *scope {
 
 // look returns the scope of a key if it is there by now. If not, it appends to victims
 // the scopes that may go if they do not have to stay, and returns how many of them need
-// to: none if there is room, one if there is not, all after a sweep.
+// to: none if there is room, one if there is not, every one after a sweep.
 func (ss *scopes) look(
 	hash uint64, key *retry.ScopeKey, now time.Time, victims []*scope,
 ) (found *scope, _ []*scope, need int) {
@@ -169,7 +184,7 @@ func (ss *scopes) look(
 	switch {
 	case passed >= ss.idle:
 		ss.swept = now
-		return nil, ss.turnLocked(all, all, victims), all
+		return nil, ss.turnLocked(all, all, victims), every
 	case all >= ss.limit:
 		return nil, ss.turnLocked(2*all, fewVictims, victims), 1
 	default:
@@ -178,7 +193,8 @@ func (ss *scopes) look(
 }
 
 // turnLocked moves the hand on, by so many steps or until it has found enough victims: a
-// scope that was used since the hand came by last is not one, this time.
+// scope that was used since the hand came by last is not one, this time. In a second
+// round, which is only for few victims, those of the first do not count again.
 func (ss *scopes) turnLocked(steps, enough int, victims []*scope) []*scope {
 	for ; steps > 0 && len(victims) < enough; steps-- {
 		if ss.hand >= len(ss.ring) {
@@ -186,7 +202,7 @@ func (ss *scopes) turnLocked(steps, enough int, victims []*scope) []*scope {
 		}
 		s := ss.ring[ss.hand]
 		ss.hand++
-		if !s.use.CompareAndSwap(used, unused) {
+		if !s.use.CompareAndSwap(used, unused) && !slices.Contains(victims[:min(len(victims), fewVictims)], s) {
 			victims = append(victims, s)
 		}
 	}

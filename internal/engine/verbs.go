@@ -44,7 +44,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 		r = &record{engine: e, scope: e.scopes.whole}
 		r.Own(r)
 	}
-	again := e.config.Scope == nil && r.scope.touch() && sameScope(&r.op, op)
+	again := e.config.Scope == nil && sameScope(&r.op, op) && r.scope.touch()
 	r.op, r.ctx = *op, ctx
 	r.last, r.paid, r.owed, r.delay = nil, 0, 0, 0
 	if op.MaxElapsed > 0 {
