@@ -87,27 +87,6 @@ func TestErrorOfDoTellsElapsedTimeAndAttempts(t *testing.T) {
 	require.Equal(t, 3*time.Second, refusal.Elapsed)
 }
 
-func TestScopeKey(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		op   retry.Operation
-		want string
-	}{
-		{retry.Operation{}, ""},
-		{retry.Operation{Name: "GetItem", LongPolling: true}, ""},
-		{retry.Operation{Service: "s3"}, "s3"},
-		{retry.Operation{Service: "s3", Region: "eu-west-1"}, "s3/eu-west-1"},
-		{retry.Operation{Service: "s3", Resource: "bucket"}, "s3//bucket"},
-		{retry.Operation{Service: "s3", Scope: "mine"}, "mine"},
-	} {
-		require.Equal(t, c.want, c.op.Key().String())
-		require.Equal(t, c.want == "", c.op.Unscoped())
-		require.Equal(t, c.want == "", c.op.Key().IsZero())
-	}
-	require.NotEqual(t, retry.Operation{Service: "a", Region: "b"}.Key(), retry.Operation{Service: "a", Resource: "b"}.Key())
-	require.Equal(t, retry.Operation{Scope: "x", Service: "a"}.Key(), retry.Operation{Scope: "x", Region: "b"}.Key())
-}
-
 func TestTimeoutOfAnError(t *testing.T) {
 	t.Parallel()
 	slow := &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded}

@@ -13,39 +13,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func TestWaitIsCheckedAgainstTheEndOfTheOperationAndOfTheCaller(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name               string
-		deadline, notAfter time.Duration // from now; 0 for none
-		wait               time.Duration
-		want               error
-	}{
-		{"no limit", 0, 0, time.Hour, nil},
-		{"just within the deadline", time.Second, 0, time.Second - 1, nil},
-		{"to the deadline", time.Second, 0, time.Second, retry.ErrDeadline},
-		{"to the end of the operation", 0, time.Second, time.Second, nil},
-		{"past the end of the operation", 0, time.Second, time.Second + 1, retry.ErrMaxElapsed},
-		{"past both", time.Second, time.Second, time.Second + 1, retry.ErrDeadline},
-		{"within a late deadline", time.Hour, time.Second, 2 * time.Second, retry.ErrMaxElapsed},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			ctx, op := t.Context(), retry.Operation{}
-			if c.deadline > 0 {
-				limited, cancel := clk.WithTimeout(ctx, c.deadline)
-				defer cancel()
-				ctx = limited
-			}
-			if c.notAfter > 0 {
-				op.NotAfter = clk.Now().Add(c.notAfter)
-			}
-			require.Equal(t, c.want, retry.CheckWait(ctx, clk, op.NotAfter, c.wait))
-		})
-	}
-}
-
 func TestNoAttemptBeginsAfterTheEarlierOfTwoEnds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -16,6 +16,7 @@ type wrapped struct{ *standard.Strategy }
 
 func TestStrategyThatNoConstructorMadeIsRefusedAndNothingIsCalled(t *testing.T) {
 	t.Parallel()
+	const notMade = "no strategy: a Strategy that no constructor has made: use what standard.New or adaptive.New returns"
 	for name, c := range map[string]struct {
 		strategy retry.Strategy
 		want     string
@@ -24,10 +25,10 @@ func TestStrategyThatNoConstructorMadeIsRefusedAndNothingIsCalled(t *testing.T) 
 		"nil, standard":    {(*standard.Strategy)(nil), "retry: no strategy: a nil *standard.Strategy: use what its constructor returns, such as standard.New"},
 		"nil, adaptive":    {(*adaptive.Strategy)(nil), "retry: no strategy: a nil *adaptive.Strategy: use what its constructor returns, such as standard.New"},
 		"nil, of the user": {(*wrapped)(nil), "retry: no strategy: a nil *retry_test.wrapped: use what its constructor returns, such as standard.New"},
-		"zero, standard":   {&standard.Strategy{}, "standard: no strategy: a *standard.Strategy that was not made by standard.New: use what that returns"},
-		"zero, adaptive":   {&adaptive.Strategy{}, "adaptive: no strategy: an *adaptive.Strategy that was not made by adaptive.New: use what that returns"},
-		"around nil":       {wrapped{}, "standard: no strategy: a *standard.Strategy that was not made by standard.New: use what that returns"},
-		"around zero":      {wrapped{&standard.Strategy{}}, "standard: no strategy: a *standard.Strategy that was not made by standard.New: use what that returns"},
+		"zero, standard":   {&standard.Strategy{}, notMade},
+		"zero, adaptive":   {&adaptive.Strategy{}, notMade},
+		"around nil":       {wrapped{}, notMade},
+		"around zero":      {wrapped{&standard.Strategy{}}, notMade},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,10 +69,10 @@ func TestVerbsOfAStrategyThatNoConstructorMadeSaySo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "orders"})
-			require.ErrorContains(t, err, "was not made by")
+			require.ErrorIs(t, err, retry.ErrNoStrategy)
 			for _, token := range []retry.Token{{}, acquire(t, made)} {
 				for verb, use := range verbs(s) {
-					require.ErrorContains(t, use(t, token), "was not made by", verb)
+					require.ErrorIs(t, use(t, token), retry.ErrNoStrategy, verb)
 				}
 			}
 			require.Zero(t, s.Plan(retry.Operation{}))

@@ -14,58 +14,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func TestRecordOfAnEarlierOperationTellsNothingOfIt(t *testing.T) {
-	t.Parallel()
-	ts := &retry.Tokens[int]{Clock: &clock.Fake{}}
-	ops := []retry.Operation{
-		{Service: "s3", Region: "eu-west-1", Name: "GetObject", MaxAttempts: 7, MaxElapsed: 1},
-		{},
-		{Scope: "orders"},
-		{Name: "ListBuckets"},
-	}
-	// The pool drops some records under the race detector, but not all of them.
-	for i := range 100 {
-		op := ops[i%len(ops)]
-		_, r := ts.Open(t.Context(), &op)
-		if op.MaxElapsed > 0 {
-			require.False(t, r.Operation.NotAfter.IsZero())
-			r.Operation.NotAfter = op.NotAfter
-		}
-		require.Equal(t, op, r.Operation)
-		require.Equal(t, op.Key(), r.Scope)
-		require.NoError(t, r.Last)
-		require.Equal(t, t.Context(), r.Context)
-		r.Last = errServer
-		ts.Close(r)
-	}
-}
-
-func TestRestoredTokenIsWhatItWas(t *testing.T) {
-	t.Parallel()
-	ts := &retry.Tokens[int]{Clock: &clock.Fake{}}
-	for range 2 {
-		token, r := ts.Open(t.Context(), &retry.Operation{})
-		for range 3 {
-			_, err := ts.Take(token)
-			require.NoError(t, err)
-			require.False(t, r.Sent())
-			ts.Restore(token, r)
-		}
-		require.NoError(t, token.Wait(t.Context()), "it can be waited for still")
-		for range 3 {
-			_, err := ts.Take(token)
-			require.NoError(t, err)
-			require.True(t, r.Sent())
-			ts.Restore(token, r)
-		}
-		require.Equal(t, retry.ErrTokenUsed, token.Wait(t.Context()), "it has been waited for")
-		_, err := ts.Take(token)
-		require.NoError(t, err)
-		ts.Close(r)
-		require.Equal(t, retry.ErrTokenUsed, token.Wait(t.Context()))
-	}
-}
-
 // storm is what goroutines did to the tokens of one strategy.
 type storm struct {
 	strategy retry.Strategy

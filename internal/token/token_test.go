@@ -1,0 +1,256 @@
+package token_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/token"
+)
+
+// owner is the state of an operation without any use.
+type owner struct{ token.Cell }
+
+func (*owner) Wait(context.Context, token.Token) error { return nil }
+func (*owner) Readings() *clock.Readings               { return nil }
+
+func newOwner() *owner {
+	o := &owner{}
+	o.Own(o)
+	return o
+}
+
+// in returns a token in the given phase.
+func in(o *owner, p token.Phase) token.Token {
+	t := o.First(false)
+	t.Set(p)
+	return t
+}
+
+var phases = map[string]token.Phase{
+	"issued": token.Issued, "waiting": token.Waiting, "ready": token.Ready,
+	"refused": token.Refused, "resting": token.Resting,
+}
+
+func TestPhaseSaysWhatATokenMayBeUsedFor(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ retry, end bool }{
+		"issued":  {true, true},
+		"waiting": {false, false},
+		"ready":   {true, true},
+		"refused": {false, true},
+		"resting": {false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for toEnd, want := range map[bool]bool{false: tt.retry, true: tt.end} {
+				held := in(newOwner(), phases[name])
+				was, ok := held.Take(toEnd)
+				require.Equal(t, want, ok, "to end: %t", toEnd)
+				require.Equal(t, phases[name], was)
+				require.NotEqual(t, ok, held.Move(was, was), "it is the present one unless it was taken")
+			}
+		})
+	}
+}
+
+func TestTokenMovesFromThePhaseThatItIsInOnly(t *testing.T) {
+	t.Parallel()
+	for name, from := range phases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for other, to := range phases {
+				held := in(newOwner(), from)
+				require.Equal(t, name == other, held.Move(to, token.Ready))
+				held = in(newOwner(), from)
+				require.True(t, held.Move(from, to))
+				require.True(t, held.Move(to, from))
+			}
+		})
+	}
+}
+
+func TestCopyOfATokenIsUsedUpWithIt(t *testing.T) {
+	t.Parallel()
+	held := newOwner().First(false)
+	for _, same := range []token.Token{held, held.WithDelay(time.Second)} {
+		_, ok := held.Take(false)
+		require.True(t, ok)
+		_, ok = same.Take(true)
+		require.False(t, ok)
+		require.False(t, same.Move(token.Issued, token.Waiting))
+		held.Set(token.Issued) // for the other copy
+	}
+}
+
+func TestTokenThatIsSetAgainIsWhatItWas(t *testing.T) {
+	t.Parallel()
+	o := newOwner()
+	for range 3 { // operations
+		held := o.First(false)
+		for _, phase := range []token.Phase{token.Issued, token.Ready, token.Refused} {
+			held.Set(phase)
+			for range 3 {
+				was, ok := held.Take(true)
+				require.True(t, ok)
+				require.Equal(t, phase, was)
+				held.Set(was)
+			}
+		}
+		_, ok := held.Take(true)
+		require.True(t, ok)
+	}
+}
+
+func TestTokenDescribesItsAttempt(t *testing.T) {
+	t.Parallel()
+	for _, plain := range []bool{false, true} {
+		first := newOwner().First(plain)
+		_, ok := first.Take(false)
+		require.True(t, ok)
+		second := first.Next(time.Second, !plain)
+		_, ok = second.Take(false)
+		require.True(t, ok)
+		third := second.Next(2*time.Second, plain).WithDelay(3 * time.Second)
+		for i, held := range []token.Token{first, second, third} {
+			require.Equal(t, i+1, held.Attempt())
+			require.Equal(t, plain == (i != 1), held.Plain())
+			require.Same(t, first.Owner(), held.Owner())
+		}
+		require.Equal(t, []time.Duration{0, time.Second, 3 * time.Second},
+			[]time.Duration{first.Delay(), second.Delay(), third.Delay()})
+	}
+}
+
+func TestZeroTokenBelongsToNoOperation(t *testing.T) {
+	t.Parallel()
+	require.Nil(t, token.Token{}.Owner())
+	require.Zero(t, token.Token{}.Attempt())
+	require.Zero(t, token.Token{}.Delay())
+}
+
+// A cell serves one operation after the other. Nothing that an earlier one has left
+// behind may touch the present one, whatever phase that is in.
+func TestStaleTokensDoNotTouchTheNextOperation(t *testing.T) {
+	t.Parallel()
+	for name, phase := range phases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOwner()
+			var stale []token.Token
+			for i := range 10 { // operations, which end after one to three attempts
+				held := o.First(false)
+				for range i%3 + 1 {
+					_, ok := held.Take(true)
+					require.True(t, ok)
+					stale = append(stale, held)
+					held = held.Next(0, false)
+				}
+			}
+			present := in(o, phase)
+			for _, old := range stale {
+				for _, toEnd := range []bool{false, true} {
+					_, ok := old.Take(toEnd)
+					require.False(t, ok)
+				}
+				for _, from := range phases {
+					require.False(t, old.Move(from, token.Issued))
+				}
+			}
+			require.True(t, present.Move(phase, token.Issued), "it is as it was")
+		})
+	}
+}
+
+// TestTakersConcurrentSafe lets goroutines fight for the same tokens, each of which all
+// of them try at the same time. A use that succeeds adds one, so that the sum is the
+// number of tokens.
+func TestTakersConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	const tokens = 5000
+	for name, uses := range map[string][]func(held token.Token) bool{
+		"takers":             {take(false), take(true)},
+		"takers and waiters": {take(false), begin},
+		"waiters":            {begin, begin},
+		"many":               {take(false), take(false), take(true), take(true), begin, begin},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			held := make([]token.Token, tokens)
+			for i := range held {
+				held[i] = newOwner().First(false)
+			}
+			var won, arrived atomic.Int64
+			var wg sync.WaitGroup
+			for _, use := range uses {
+				wg.Go(func() {
+					for i := range held {
+						arrived.Add(1)
+						for arrived.Load() < int64((i+1)*len(uses)) {
+							runtime.Gosched() // until all are here
+						}
+						if use(held[i]) {
+							won.Add(1)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			require.EqualValues(t, tokens, won.Load())
+		})
+	}
+}
+
+func take(toEnd bool) func(held token.Token) bool {
+	return func(held token.Token) bool {
+		_, ok := held.Take(toEnd)
+		return ok
+	}
+}
+
+func begin(held token.Token) bool { return held.Move(token.Issued, token.Waiting) }
+
+// TestStaleTakersConcurrentSafe lets goroutines try the old tokens of a cell all the
+// time that its operations go on.
+func TestStaleTakersConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	const operations = 2000
+	o := newOwner()
+	var stale atomic.Pointer[token.Token]
+	var taken atomic.Int64
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if old := stale.Load(); old != nil && (take(true)(*old) || begin(*old)) {
+					taken.Add(1)
+				}
+			}
+		})
+	}
+	for range operations {
+		held := o.First(false)
+		for range 2 {
+			if !held.Move(token.Issued, token.Ready) || !take(false)(held) {
+				taken.Add(1)
+			}
+			stale.Store(new(held))
+			held = held.Next(0, false)
+		}
+	}
+	close(done)
+	wg.Wait()
+	require.Zero(t, taken.Load())
+}
