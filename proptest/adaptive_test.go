@@ -56,12 +56,12 @@ func newAdaptiveRun(t *rapid.T) *adaptiveRun {
 	inner.QuotaRefill = 0 // the clock of this run does not move in ticks
 	limits := map[retry.ScopeKey]adaptive.SendLimit{{}: drawLimit(t, "the whole"), {Scope: "one"}: drawLimit(t, "one")}
 	config := adaptive.Config{
-		SendLimit:      func(scope retry.ScopeKey) adaptive.SendLimit { return limits[scope] },
-		Standard:       inner,
-		CutPerThrottle: drawBool(t, "cut per throttle"),
-		NoSendWait:     drawInt(t, 0, 4, "no send wait") == 0,
-		MaxSendWait:    drawFrom(t, "max send wait", 0, 0, time.Millisecond, 2*time.Second),
-		SendCost:       drawFrom(t, "send cost", 0, 0, 0, 0.5, 2.5),
+		SendLimit:   func(scope retry.ScopeKey) adaptive.SendLimit { return limits[scope] },
+		Standard:    inner,
+		Controller:  drawFrom(t, "controller", ratelimit.CutPerEvent, ratelimit.CutPerThrottle),
+		NoSendWait:  drawInt(t, 0, 4, "no send wait") == 0,
+		MaxSendWait: drawFrom(t, "max send wait", 0, 0, time.Millisecond, 2*time.Second),
+		SendCost:    drawFrom(t, "send cost", 0, 0, 0, 0.5, 2.5),
 	}
 	strategy, err := adaptive.New(config)
 	require.NoError(t, err)
@@ -80,7 +80,7 @@ func newAdaptiveRun(t *rapid.T) *adaptiveRun {
 func (r *adaptiveRun) rate(op retry.Operation) *rateModel {
 	key := op.Key().String()
 	if r.rates[key] == nil {
-		config, begun := ratelimit.SendRateConfig{CutPerThrottle: r.config.CutPerThrottle, Cost: r.config.SendCost}, r.begun
+		config, begun := ratelimit.SendRateConfig{Controller: r.config.Controller, Cost: r.config.SendCost}, r.begun
 		if limit := r.config.SendLimit(op.Key()); limit != (adaptive.SendLimit{}) {
 			config.StartingRate, config.Ceiling = limit.Starting, limit.Ceiling
 			if !op.Key().IsZero() {

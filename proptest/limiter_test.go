@@ -20,7 +20,7 @@ func TestLimiterServesInOrderAndWithinItsRate(t *testing.T) {
 
 func playLimiter(t *rapid.T) {
 	clk := clock.NewFake(start())
-	config := ratelimit.SendRateConfig{CutPerThrottle: drawBool(t, "cut per throttle")}
+	config := ratelimit.SendRateConfig{Controller: drawFrom(t, "controller", ratelimit.CutPerEvent, ratelimit.CutPerThrottle)}
 	run := &limiterRun{limiter: ratelimit.NewLimiter(config, clk), clock: clk}
 	defer run.cancelAll()
 	if drawBool(t, "throttled before") {

@@ -11,15 +11,14 @@ import (
 // seconds and tokens, and as known limits change that. It keeps all responses, and
 // measures from the whole list.
 type rateModel struct {
-	config         ratelimit.SendRateConfig
-	cutPerThrottle bool
-	starting       float64 // 0 if there is none
-	ceiling        float64 // infinite if there is none
-	start, newest  time.Time
-	responses      []time.Time
-	lastMax        float64
-	lastThrottle   time.Time // the start, until there is one
-	limited, cut   bool
+	config        ratelimit.SendRateConfig
+	starting      float64 // 0 if there is none
+	ceiling       float64 // infinite if there is none
+	start, newest time.Time
+	responses     []time.Time
+	lastMax       float64
+	lastThrottle  time.Time // the start, until there is one
+	limited, cut  bool
 
 	fill, capacity, tokens float64
 	cost                   float64   // of an attempt that is no exception
@@ -29,7 +28,7 @@ type rateModel struct {
 
 func newRateModel(start time.Time, config ratelimit.SendRateConfig) *rateModel {
 	m := &rateModel{
-		config: config, cutPerThrottle: config.CutPerThrottle, ceiling: math.Inf(1), start: start, newest: start, lastThrottle: start,
+		config: config, ceiling: math.Inf(1), start: start, newest: start, lastThrottle: start,
 		cost: config.Cost,
 	}
 	m.starting = float64(config.StartingRate)
@@ -83,7 +82,7 @@ func (m *rateModel) report(now time.Time, r ratelimit.Response) (cut bool) {
 		if sent.IsZero() {
 			sent = now
 		}
-		if m.cut && !m.cutPerThrottle && sent.Before(m.lastThrottle) {
+		if m.cut && m.config.Controller != ratelimit.CutPerThrottle && sent.Before(m.lastThrottle) {
 			return false
 		}
 		m.lastMax = measured

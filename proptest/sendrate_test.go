@@ -43,10 +43,10 @@ func TestSendRateIsAsItsRules(t *testing.T) {
 // drawRateConfig draws known limits, or none.
 func drawRateConfig(t *rapid.T) ratelimit.SendRateConfig {
 	return ratelimit.SendRateConfig{
-		CutPerThrottle: drawBool(t, "cut per throttle"),
-		StartingRate:   drawFrom[ratelimit.Rate](t, "starting rate", 0, 0, 0.1, 0.5, 3, 100),
-		Ceiling:        drawFrom[ratelimit.Rate](t, "ceiling", 0, 0, 0.2, 0.6, 2, 7, 300),
-		Cost:           drawFrom(t, "usual cost", 0, 0, 0.5, 2.5),
+		Controller:   drawFrom(t, "controller", ratelimit.CutPerEvent, ratelimit.CutPerThrottle),
+		StartingRate: drawFrom[ratelimit.Rate](t, "starting rate", 0, 0, 0.1, 0.5, 3, 100),
+		Ceiling:      drawFrom[ratelimit.Rate](t, "ceiling", 0, 0, 0.2, 0.6, 2, 7, 300),
+		Cost:         drawFrom(t, "usual cost", 0, 0, 0.5, 2.5),
 	}
 }
 

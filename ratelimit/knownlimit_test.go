@@ -112,9 +112,8 @@ func TestNoRateExceedsItsCeiling(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 8))
 		config := ratelimit.SendRateConfig{
-			Ceiling:        ratelimit.Rate(between(random, 0.1, 1000)),
-			CutPerThrottle: seed%2 == 0,
-			Controller:     ratelimit.Controller(seed / 2 % 2),
+			Ceiling:    ratelimit.Rate(between(random, 0.1, 1000)),
+			Controller: ratelimit.Controller(seed / 3 % 3),
 		}
 		if seed%3 == 0 {
 			config.StartingRate = ratelimit.Rate(between(random, 0.1, 1000))

@@ -73,7 +73,7 @@ func acquireFor(t *testing.T, limiter *ratelimit.Limiter, d time.Duration) (time
 func TestLimiterFirstThrottleConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	var clk clock.Fake
-	limiter := ratelimit.NewLimiter(ratelimit.SendRateConfig{CutPerThrottle: true}, &clk)
+	limiter := ratelimit.NewLimiter(ratelimit.SendRateConfig{Controller: ratelimit.CutPerThrottle}, &clk)
 	var granted, refused atomic.Int64
 
 	inParallel(100, func(i int) {

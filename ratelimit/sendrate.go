@@ -14,14 +14,13 @@ import (
 // read as the newest one. One that is more than 365 days older is of another clock,
 // such as that of a testing/synctest bubble: there the state begins anew.
 type SendRate struct {
-	controller     Controller
-	cutPerThrottle bool
-	ceiling        Rate // math.Inf(1) if there is none
-	starting       Rate // 0 if there is none
+	controller Controller
+	ceiling    Rate // math.Inf(1) if there is none
+	starting   Rate // 0 if there is none
 
 	newest   time.Time
 	measured MeasuredRate
-	success  SuccessRate // of the SteadyController
+	success  SuccessRate // of Steady
 	cubic    Cubic
 	bucket   Bucket
 	limited  bool
@@ -31,15 +30,9 @@ type SendRate struct {
 
 // SendRateConfig describes a SendRate. Its zero value is the default.
 type SendRateConfig struct {
-	// Controller steers the rate; zero means SDKController, and so does one that does
+	// Controller steers the rate; zero means CutPerEvent, and so does one that does
 	// not exist.
 	Controller Controller
-	// CutPerThrottle cuts the rate for every throttle, as the AWS SDKs do. By
-	// default a throttle that answers an attempt sent before the last cut does
-	// not cut again: it belongs to the same congestion event, and if each of
-	// the requests in flight at the first throttle cut the rate, it would
-	// collapse.
-	CutPerThrottle bool
 	// StartingRate limits from the start on, at this rate, for a limit that is
 	// published: no throttle is needed to learn it. The first send token is there
 	// at once. Until the first throttle the rate does not fall below StartingRate
@@ -62,9 +55,8 @@ type SendRateConfig struct {
 // Rates that are negative or not a number count as zero.
 func NewSendRate(config SendRateConfig, start time.Time) SendRate {
 	s := SendRate{
-		controller:     config.Controller,
-		cutPerThrottle: config.CutPerThrottle,
-		ceiling:        Rate(math.Inf(1)),
+		controller: config.Controller,
+		ceiling:    Rate(math.Inf(1)),
 	}
 	s.bucket.room = amount(config.Cost)
 	starting := Rate(amount(float64(config.StartingRate)))
@@ -84,14 +76,13 @@ func NewSendRate(config SendRateConfig, start time.Time) SendRate {
 // anew makes the state one that begins at start and has seen nothing.
 func (s *SendRate) anew(start time.Time) {
 	*s = SendRate{
-		controller:     s.controller,
-		cutPerThrottle: s.cutPerThrottle,
-		ceiling:        s.ceiling,
-		starting:       s.starting,
-		bucket:         Bucket{room: s.bucket.room},
-		newest:         start,
-		measured:       NewMeasuredRate(start),
-		cubic:          NewCubic(start, 0),
+		controller: s.controller,
+		ceiling:    s.ceiling,
+		starting:   s.starting,
+		bucket:     Bucket{room: s.bucket.room},
+		newest:     start,
+		measured:   NewMeasuredRate(start),
+		cubic:      NewCubic(start, 0),
 	}
 	s.cubic.controller = s.controller
 	if s.starting > 0 {
@@ -130,8 +121,8 @@ type Response struct {
 // as demand that is lower than a known limit says nothing about the limit, and
 // after it for as long as nothing has been measured.
 //
-// That is the SDKController; see SteadyController for the other one. It reports
-// whether the response was a throttle that cut the rate.
+// With Steady the measured rate is that of the successes, and 0.9 stands in for 0.7.
+// Report says whether the response was a throttle that cut the rate.
 func (s *SendRate) Report(now time.Time, r Response) (cut bool) {
 	now = s.forward(now)
 	measured := s.measure(now, r)
@@ -156,7 +147,7 @@ func (s *SendRate) Report(now time.Time, r Response) (cut bool) {
 // measure counts the response and returns the rate that the controller goes by.
 func (s *SendRate) measure(now time.Time, r Response) Rate {
 	var measured Rate
-	if s.controller == SteadyController {
+	if s.controller == Steady {
 		measured = s.success.Response(now, !r.Throttled)
 	} else {
 		measured = s.measured.Response(now)
@@ -170,7 +161,7 @@ func (s *SendRate) measure(now time.Time, r Response) Rate {
 // answersEarlierCut reports whether a throttle belongs to the congestion event
 // that the last cut answered already: only strictly before counts.
 func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
-	if s.cutPerThrottle || !s.cut {
+	if s.controller == CutPerThrottle || !s.cut {
 		return false
 	}
 	if sent.IsZero() {
@@ -244,7 +235,7 @@ type SendRateState struct {
 	// FillRate is the send rate: tokens that the bucket gains each second.
 	FillRate Rate
 	// MeasuredRate is the smoothed rate of responses that the controller goes by: of
-	// all, or with the SteadyController of the successes.
+	// all, or with Steady of the successes.
 	MeasuredRate Rate
 	// Capacity is the most tokens the bucket holds.
 	Capacity float64
@@ -257,7 +248,7 @@ type SendRateState struct {
 // State reports the state as of the last call.
 func (s *SendRate) State() SendRateState {
 	measured := s.measured.Rate()
-	if s.controller == SteadyController {
+	if s.controller == Steady {
 		measured = s.success.Rate()
 	}
 	return SendRateState{

@@ -10,11 +10,11 @@ import (
 
 // FuzzSendRate plays a program of three bytes an operation: what to do, and a
 // number of 16 bits, low byte first, that its arguments are made of. It is played to
-// both controllers.
+// every controller.
 func FuzzSendRate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, program []byte) {
-		for _, controller := range []ratelimit.Controller{ratelimit.SDKController, ratelimit.SteadyController} {
-			playAll(t, ratelimit.SendRateConfig{Controller: controller, CutPerThrottle: len(program)%2 == 1}, program)
+		for controller := ratelimit.CutPerEvent; controller.Valid(); controller++ {
+			playAll(t, ratelimit.SendRateConfig{Controller: controller}, program)
 		}
 	})
 }

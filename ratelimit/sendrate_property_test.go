@@ -36,7 +36,7 @@ func TestSendRateFillStaysBelowTwiceTheMeasuredRate(t *testing.T) {
 	t.Parallel()
 	atTheBound := 0
 	for seed := range uint64(200) {
-		config := ratelimit.SendRateConfig{CutPerThrottle: seed%2 == 0, Controller: ratelimit.Controller(seed / 2 % 2)}
+		config := ratelimit.SendRateConfig{Controller: ratelimit.Controller(seed % 3)}
 		rate := ratelimit.NewSendRate(config, at(0))
 		source := traffic{rand.New(rand.NewPCG(seed, 5)), at(0)}
 		for range 300 {
@@ -64,7 +64,7 @@ func TestSendRateFillStaysBelowTwiceTheMeasuredRate(t *testing.T) {
 func TestSendRateThrottleNeverRaisesTheRate(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
-		config := ratelimit.SendRateConfig{CutPerThrottle: seed%2 == 0, Controller: ratelimit.Controller(seed / 2 % 2)}
+		config := ratelimit.SendRateConfig{Controller: ratelimit.Controller(seed % 3)}
 		rate := ratelimit.NewSendRate(config, at(0))
 		source := traffic{rand.New(rand.NewPCG(seed, 6)), at(0)}
 		for range 300 {
@@ -76,7 +76,7 @@ func TestSendRateThrottleNeverRaisesTheRate(t *testing.T) {
 				require.False(t, cut, "seed %d", seed)
 			}
 			require.Equal(t, before.Limited || cut, after.Limited, "seed %d", seed)
-			if config.CutPerThrottle {
+			if config.Controller == ratelimit.CutPerThrottle {
 				require.Equal(t, r.Throttled, cut, "seed %d", seed)
 			}
 			if r.Throttled && before.Limited {

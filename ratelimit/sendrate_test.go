@@ -38,7 +38,7 @@ func TestSendRateCutsOncePerCongestionEvent(t *testing.T) {
 		"sent at the last cut":                         {sent: at(1), wantCut: true},
 		"sent after the last cut":                      {sent: at(1.1), wantCut: true},
 		"sent at an unknown instant":                   {wantCut: true},
-		"sent before the last cut, a cut per throttle": {ratelimit.SendRateConfig{CutPerThrottle: true}, at(0.25), true},
+		"sent before the last cut, a cut per throttle": {ratelimit.SendRateConfig{Controller: ratelimit.CutPerThrottle}, at(0.25), true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

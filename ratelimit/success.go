@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Constants of the SteadyController. They are this package's own; the proof in
+// Constants of Steady. They are this package's own; the proof in
 // modes/adaptive shows what they come to.
 const (
 	steadyBeta   = 0.9

@@ -86,7 +86,7 @@ func TestZeroSuccessRateIsZero(t *testing.T) {
 func TestControllersCutWhatTheyMeasure(t *testing.T) {
 	t.Parallel()
 	for controller, want := range map[ratelimit.Controller]float64{
-		ratelimit.SDKController: 0.7 * 200, ratelimit.SteadyController: 0.9 * 200,
+		ratelimit.CutPerEvent: 0.7 * 200, ratelimit.Steady: 0.9 * 200,
 	} {
 		t.Run(controller.String(), func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +104,7 @@ func TestControllersCutWhatTheyMeasure(t *testing.T) {
 				rate.Report(at(10+float64(i)/200), ratelimit.Response{Sent: at(9), Throttled: true})
 			}
 			measured := float64(rate.State().MeasuredRate)
-			if controller == ratelimit.SteadyController {
+			if controller == ratelimit.Steady {
 				require.InEpsilon(t, 200*math.Exp(-1.5), measured, 0.02)
 			} else {
 				require.InEpsilon(t, 200, measured, 0.02)
@@ -113,9 +113,9 @@ func TestControllersCutWhatTheyMeasure(t *testing.T) {
 	}
 }
 
-func TestSteadyControllerIsBackAtItsRateAfterK(t *testing.T) {
+func TestSteadyIsBackAtItsRateAfterK(t *testing.T) {
 	t.Parallel()
-	rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{Controller: ratelimit.SteadyController}, at(0))
+	rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{Controller: ratelimit.Steady}, at(0))
 	for i := range 2000 {
 		rate.Report(at(float64(i)/200), ratelimit.Response{})
 	}
@@ -133,7 +133,8 @@ func TestSteadyControllerIsBackAtItsRateAfterK(t *testing.T) {
 func TestControllersHaveNames(t *testing.T) {
 	t.Parallel()
 	for controller, name := range map[ratelimit.Controller]string{
-		ratelimit.SDKController: "sdk", ratelimit.SteadyController: "steady", 99: "unknown",
+		ratelimit.CutPerEvent: "cut-per-event", ratelimit.CutPerThrottle: "cut-per-throttle",
+		ratelimit.Steady: "steady", 99: "unknown",
 	} {
 		require.Equal(t, name, controller.String())
 		require.Equal(t, name != "unknown", controller.Valid())

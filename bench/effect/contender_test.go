@@ -62,8 +62,8 @@ func contenders() []contender {
 	return []contender{
 		{name: "awsretry-adaptive", make: ours(adaptive.Config{})},
 		{name: "awsretry-adaptive-2.0", make: ours(adaptive.Config{Standard: standard.Config{Behavior: standard.V20}})},
-		{name: "awsretry-adaptive-steady", make: ours(adaptive.Config{Controller: ratelimit.SteadyController})},
-		{name: "awsretry-adaptive-cut-per-throttle", make: ours(adaptive.Config{CutPerThrottle: true})},
+		{name: "awsretry-adaptive-steady", make: ours(adaptive.Config{Controller: ratelimit.Steady})},
+		{name: "awsretry-adaptive-cut-per-throttle", make: ours(adaptive.Config{Controller: ratelimit.CutPerThrottle})},
 		{name: "awsretry-standard", make: oursStandard(standard.Config{})},
 		{name: "awsretry-standard-2.0", make: oursStandard(standard.Config{Behavior: standard.V20})},
 		{name: "aws-sdk-go-v2-adaptive", make: sdkAdaptive, env: newRetries},
@@ -104,9 +104,7 @@ func ours(config adaptive.Config) newClient {
 		config.Standard.Clock = countingClock{wakeUps: &w.wakeUps}
 		config.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
 			return countingLimiter{
-				Limiter: ratelimit.NewLimiter(ratelimit.SendRateConfig{
-					Controller: config.Controller, CutPerThrottle: config.CutPerThrottle,
-				}, clk),
+				Limiter: ratelimit.NewLimiter(ratelimit.SendRateConfig{Controller: config.Controller}, clk),
 				delayed: &w.delayed,
 			}
 		}

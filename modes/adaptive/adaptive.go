@@ -68,12 +68,11 @@ func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (e
 		start = clk.Now()
 	}
 	return ratelimit.NewLimiter(ratelimit.SendRateConfig{
-		Controller:     c.Controller,
-		CutPerThrottle: c.CutPerThrottle,
-		StartingRate:   limit.Starting,
-		Ceiling:        limit.Ceiling,
-		Cost:           c.SendCost,
-		Start:          start,
+		Controller:   c.Controller,
+		StartingRate: limit.Starting,
+		Ceiling:      limit.Ceiling,
+		Cost:         c.SendCost,
+		Start:        start,
 	}, clk), nil
 }
 

@@ -37,12 +37,8 @@ type Config struct {
 	// a burst.
 	Standard standard.Config
 
-	// CutPerThrottle lowers the send rate for every throttle, as the AWS SDKs do,
-	// instead of once for each congestion event; see ratelimit.SendRateConfig.
-	CutPerThrottle bool
-
 	// Controller is what the send rate of each scope is steered by; zero means
-	// ratelimit.SDKController.
+	// ratelimit.CutPerEvent. The AWS SDKs are as ratelimit.CutPerThrottle.
 	Controller ratelimit.Controller
 
 	// NoSendWait refuses attempts that would have to wait for a send token.

@@ -9,25 +9,26 @@ import (
 
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
 func TestThrottlesOfOneCongestionEventCutTheRateOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name           string
-		cutPerThrottle bool
-		end            func(s *adaptive.Strategy, token retry.Token) error
+		name       string
+		controller ratelimit.Controller
+		end        func(s *adaptive.Strategy, token retry.Token) error
 	}{
-		{"refused retries", false, refresh},
-		{"failures", false, fail},
-		{"refused retries, one cut per throttle", true, refresh},
-		{"failures, one cut per throttle", true, fail},
+		{"refused retries", ratelimit.CutPerEvent, refresh},
+		{"failures", ratelimit.CutPerEvent, fail},
+		{"refused retries, one cut per throttle", ratelimit.CutPerThrottle, refresh},
+		{"failures, one cut per throttle", ratelimit.CutPerThrottle, fail},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s, clk := newStrategy(t, func(config *adaptive.Config) {
-				config.Standard.MaxAttempts, config.CutPerThrottle = 1, c.cutPerThrottle
+				config.Standard.MaxAttempts, config.Controller = 1, c.controller
 			})
 			var inFlight [2]retry.Token
 			for i := range inFlight {
@@ -43,7 +44,7 @@ func TestThrottlesOfOneCongestionEventCutTheRateOnce(t *testing.T) {
 			clk.Advance(100 * time.Millisecond)
 			require.NoError(t, c.end(s, inFlight[1]))
 			second := s.Snapshot().Scopes[0]
-			if !c.cutPerThrottle {
+			if c.controller == ratelimit.CutPerEvent {
 				require.Equal(t, firstCut, second.LastThrottle)
 				require.InDelta(t, first.FillRate, second.FillRate, 0)
 				return

@@ -77,12 +77,11 @@ func (s *service) take() (served, throttled int) {
 
 // run is one client with workers that together offer five times the rate.
 type run struct {
-	rate           float64
-	burst          time.Duration
-	workers        int
-	then           float64 // the rate from the 30th second on; zero means the same
-	cutPerThrottle bool
-	controller     ratelimit.Controller
+	rate       float64
+	burst      time.Duration
+	workers    int
+	then       float64 // the rate from the 30th second on; zero means the same
+	controller ratelimit.Controller
 
 	goodput, throttled float64 // what it has to reach
 }
@@ -102,7 +101,7 @@ func (r run) do(t *testing.T) (got result) {
 	synctest.Test(t, func(t *testing.T) {
 		timers, delayed := &timers{}, &atomic.Int64{}
 		s, err := adaptive.New(adaptive.Config{
-			CutPerThrottle: r.cutPerThrottle, Controller: r.controller,
+			Controller: r.controller,
 			Standard: standard.Config{Clock: timers, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 				if e.Kind == retry.SendWaitBegan {
 					delayed.Add(1)
@@ -201,7 +200,7 @@ func (m *meter) longest() time.Duration {
 // TestSettlesAtTheRateOfTheService is the proof that adaptive mode finds the rate of
 // a service, stays there, and follows it. -v prints the table; the runs with a cut
 // for each throttle, as in the SDKs, stand beside and have nothing to reach. Those
-// with the SteadyController have more to reach.
+// with Steady have more to reach.
 func TestSettlesAtTheRateOfTheService(t *testing.T) {
 	t.Parallel()
 	const short = 100 * time.Millisecond
@@ -232,7 +231,7 @@ func TestSettlesAtTheRateOfTheService(t *testing.T) {
 	} {
 		got := r.do(t)
 		perThrottle, steadily := r, r
-		perThrottle.cutPerThrottle, steadily.controller = true, ratelimit.SteadyController
+		perThrottle.controller, steadily.controller = ratelimit.CutPerThrottle, ratelimit.Steady
 		theirs, steady := perThrottle.do(t), steadily.do(t)
 		t.Logf("| %s | %v | %d | %.3f R | %.2f %% | %.2f N/R | %.2f | %.3f R, %.2f N/R | %.3f R, %.2f N/R |",
 			r.rates(), r.burst, r.workers, got.goodput, 100*got.throttled, r.inTurns(got.longest), got.wakeUps,

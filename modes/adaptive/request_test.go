@@ -251,7 +251,7 @@ func TestRefusedSendWaitGivesTheCostBack(t *testing.T) {
 
 func TestNoAttemptBeginsTooLateWhenTheRateFallsDuringItsWait(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts, c.CutPerThrottle = 1, true })
+	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts, c.Controller = 1, ratelimit.CutPerThrottle })
 	inFlight := make([]retry.Token, 40)
 	for i := range inFlight {
 		token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
