@@ -13,6 +13,9 @@ const (
 	cubicScale = 0.4
 )
 
+// longestProbe is how many seconds a curve takes at most that ProbeEvery makes longer.
+const longestProbe = 24 * 60 * 60
+
 // Cubic computes the send rate that adaptive mode aims at. A throttle cuts the
 // rate; without one it climbs back to where it was cut, slowly around that
 // point and faster beyond it. The zero value has seen no throttle and counts
@@ -20,8 +23,9 @@ const (
 // use.
 type Cubic struct {
 	controller   Controller
+	probe        float64 // how many tokens Steady takes at least from a cut to lastMax
 	lastMax      Rate
-	k            float64 // of lastMax
+	k, scale     float64 // of lastMax; a scale of 0 is cubicScale
 	lastThrottle time.Time
 }
 
@@ -51,8 +55,12 @@ func (c *Cubic) Throttle(now time.Time, rate Rate) Rate {
 //
 // K is when the curve reaches lastMax again, so that dt = 0 gives 0.7 * lastMax.
 func (c *Cubic) Success(now time.Time) Rate {
+	scale := cubicScale
+	if c.scale > 0 {
+		scale = c.scale
+	}
 	d := now.Sub(c.lastThrottle).Seconds() - c.k
-	return Rate(float64(cubicScale*float64(d*float64(d*d))) + float64(c.lastMax))
+	return Rate(float64(scale*float64(d*float64(d*d))) + float64(c.lastMax))
 }
 
 // LastMax reports the rate at the last throttle.
@@ -61,10 +69,17 @@ func (c *Cubic) LastMax() Rate { return c.lastMax }
 // LastThrottle reports when the last throttle was, or the start.
 func (c *Cubic) LastThrottle() time.Time { return c.lastThrottle }
 
-// setMax sets the maximum, and k: after how many seconds the rate is back at it.
+// setMax sets the maximum, and k: after how many seconds the rate is back at it. A
+// curve that SendRateConfig.ProbeEvery makes longer begins at the same rate.
 func (c *Cubic) setMax(rate Rate) {
 	_, takes := c.controller.cut()
-	c.lastMax, c.k = rate, math.Cbrt(float64(rate)*takes/cubicScale)
+	c.lastMax, c.k, c.scale = rate, math.Cbrt(float64(rate)*takes/cubicScale), 0
+	if c.controller != Steady || rate < MinFillRate {
+		return
+	}
+	if k := min(c.probe/float64(rate), longestProbe); k > c.k {
+		c.k, c.scale = k, float64(rate)*takes/(k*k*k)
+	}
 }
 
 // recovery is k as a duration.

@@ -14,9 +14,8 @@ import (
 // read as the newest one. One that is more than 365 days older is of another clock,
 // such as that of a testing/synctest bubble: there the state begins anew.
 type SendRate struct {
-	controller Controller
-	ceiling    Rate // math.Inf(1) if there is none
-	starting   Rate // 0 if there is none
+	ceiling  Rate // math.Inf(1) if there is none
+	starting Rate // 0 if there is none
 
 	newest   time.Time
 	measured MeasuredRate
@@ -33,6 +32,14 @@ type SendRateConfig struct {
 	// Controller steers the rate; zero means CutPerEvent, and so does one that does
 	// not exist.
 	Controller Controller
+	// ProbeEvery is how many requests pass from a cut of the rate until it is back where
+	// it was cut and asks for more, at least; zero means as many as the curve makes of
+	// it, about 2 seconds' worth. Only Steady heeds it. A service that allows 5 requests
+	// a second is probed with every tenth of them otherwise. The time that the requests
+	// take is that at the rate of the cut, and a day at most. A cut below MinFillRate says
+	// too little, and the curve stays as it is. A negative number counts as zero. See
+	// adaptive.Config.ProbeEvery for what it brings, and for whom it is wrong.
+	ProbeEvery int
 	// StartingRate limits from the start on, at this rate, for a limit that is
 	// published: no throttle is needed to learn it. The first send token is there
 	// at once. Until the first throttle the rate does not fall below StartingRate
@@ -55,8 +62,11 @@ type SendRateConfig struct {
 // Rates that are negative or not a number count as zero.
 func NewSendRate(config SendRateConfig, start time.Time) SendRate {
 	s := SendRate{
-		controller: config.Controller,
-		ceiling:    Rate(math.Inf(1)),
+		ceiling: Rate(math.Inf(1)),
+		cubic: Cubic{
+			controller: config.Controller,
+			probe:      float64(config.ProbeEvery) * Request{Cost: config.Cost}.cost(),
+		},
 	}
 	s.bucket.room = amount(config.Cost)
 	starting := Rate(amount(float64(config.StartingRate)))
@@ -76,15 +86,13 @@ func NewSendRate(config SendRateConfig, start time.Time) SendRate {
 // anew makes the state one that begins at start and has seen nothing.
 func (s *SendRate) anew(start time.Time) {
 	*s = SendRate{
-		controller: s.controller,
-		ceiling:    s.ceiling,
-		starting:   s.starting,
-		bucket:     Bucket{room: s.bucket.room},
-		newest:     start,
-		measured:   NewMeasuredRate(start),
-		cubic:      NewCubic(start, 0),
+		ceiling:  s.ceiling,
+		starting: s.starting,
+		bucket:   Bucket{room: s.bucket.room},
+		newest:   start,
+		measured: NewMeasuredRate(start),
+		cubic:    Cubic{controller: s.cubic.controller, probe: s.cubic.probe, lastThrottle: start},
 	}
-	s.cubic.controller = s.controller
 	if s.starting > 0 {
 		s.begin(start, s.starting)
 	}
@@ -147,7 +155,7 @@ func (s *SendRate) Report(now time.Time, r Response) (cut bool) {
 // measure counts the response and returns the rate that the controller goes by.
 func (s *SendRate) measure(now time.Time, r Response) Rate {
 	var measured Rate
-	if s.controller == Steady {
+	if s.cubic.controller == Steady {
 		measured = s.success.Response(now, !r.Throttled)
 	} else {
 		measured = s.measured.Response(now)
@@ -161,7 +169,7 @@ func (s *SendRate) measure(now time.Time, r Response) Rate {
 // answersEarlierCut reports whether a throttle belongs to the congestion event
 // that the last cut answered already: only strictly before counts.
 func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
-	if s.controller == CutPerThrottle || !s.cut {
+	if s.cubic.controller == CutPerThrottle || !s.cut {
 		return false
 	}
 	if sent.IsZero() {
@@ -248,7 +256,7 @@ type SendRateState struct {
 // State reports the state as of the last call.
 func (s *SendRate) State() SendRateState {
 	measured := s.measured.Rate()
-	if s.controller == Steady {
+	if s.cubic.controller == Steady {
 		measured = s.success.Rate()
 	}
 	return SendRateState{

@@ -14,7 +14,7 @@ import (
 func FuzzSendRate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, program []byte) {
 		for controller := ratelimit.CutPerEvent; controller.Valid(); controller++ {
-			playAll(t, ratelimit.SendRateConfig{Controller: controller}, program)
+			playAll(t, ratelimit.SendRateConfig{Controller: controller, ProbeEvery: len(program) % 64}, program)
 		}
 	})
 }

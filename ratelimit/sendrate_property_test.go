@@ -36,7 +36,7 @@ func TestSendRateFillStaysBelowTwiceTheMeasuredRate(t *testing.T) {
 	t.Parallel()
 	atTheBound := 0
 	for seed := range uint64(200) {
-		config := ratelimit.SendRateConfig{Controller: ratelimit.Controller(seed % 3)}
+		config := ratelimit.SendRateConfig{Controller: ratelimit.Controller(seed % 3), ProbeEvery: int(seed % 40)}
 		rate := ratelimit.NewSendRate(config, at(0))
 		source := traffic{rand.New(rand.NewPCG(seed, 5)), at(0)}
 		for range 300 {
@@ -64,7 +64,7 @@ func TestSendRateFillStaysBelowTwiceTheMeasuredRate(t *testing.T) {
 func TestSendRateThrottleNeverRaisesTheRate(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
-		config := ratelimit.SendRateConfig{Controller: ratelimit.Controller(seed % 3)}
+		config := ratelimit.SendRateConfig{Controller: ratelimit.Controller(seed % 3), ProbeEvery: int(seed % 40)}
 		rate := ratelimit.NewSendRate(config, at(0))
 		source := traffic{rand.New(rand.NewPCG(seed, 6)), at(0)}
 		for range 300 {

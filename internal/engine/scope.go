@@ -11,7 +11,7 @@ import (
 
 // throttledFor is how long after its last throttle a scope counts as throttled.
 // Nothing is left to forget after that: CUBIC allows more than 10^7 attempts a
-// second by then, whatever the rate was.
+// second by then, whatever the rate was, unless ProbeEvery slows it.
 const throttledFor = 10 * time.Minute
 
 // scope is what operations with the same key share.

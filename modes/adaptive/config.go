@@ -41,6 +41,19 @@ type Config struct {
 	// ratelimit.CutPerEvent. The AWS SDKs are as ratelimit.CutPerThrottle.
 	Controller ratelimit.Controller
 
+	// ProbeEvery is how many requests pass from a cut of the send rate until the rate is
+	// back where it was cut and asks for more, at least; zero means as many as come in
+	// the time that the controller takes by itself. It needs ratelimit.Steady, and is
+	// for low limits: at 5 requests a second and 10 workers, 30 of them lower the
+	// throttled share from 7.1 % to 2.0 %, or where the service saves up no more than
+	// one request, from 9.1 % to 1.5 %, with a goodput of 0.85 of the limit in place of
+	// 0.73.
+	//
+	// It is only for a client that has the limit for itself. Of several, the one with
+	// the lowest rate takes longest to ask for more: ten clients that share 100 requests
+	// a second have a Jain index of 0.98 without it, and of 0.67 with 30.
+	ProbeEvery int
+
 	// NoSendWait refuses attempts that would have to wait for a send token.
 	NoSendWait bool
 	// MaxSendWait refuses attempts that would have to wait longer for a send token
@@ -70,6 +83,13 @@ func (c Config) Check() error {
 	errs := []error{c.Standard.Check()}
 	if !c.Controller.Valid() {
 		errs = append(errs, fmt.Errorf("adaptive: Controller %d: does not exist", c.Controller))
+	}
+	if c.ProbeEvery < 0 {
+		errs = append(errs, fmt.Errorf("adaptive: ProbeEvery %d: must not be negative", c.ProbeEvery))
+	}
+	if c.ProbeEvery > 0 && c.Controller != ratelimit.Steady {
+		errs = append(errs, fmt.Errorf("adaptive: ProbeEvery %d: needs the Controller %v, not %v",
+			c.ProbeEvery, ratelimit.Steady, c.Controller))
 	}
 	if c.MaxSendWait < 0 {
 		errs = append(errs, fmt.Errorf("adaptive: MaxSendWait %v: must not be negative", c.MaxSendWait))

@@ -82,6 +82,7 @@ type run struct {
 	workers    int
 	then       float64 // the rate from the 30th second on; zero means the same
 	controller ratelimit.Controller
+	probeEvery int
 
 	goodput, throttled float64 // what it has to reach
 }
@@ -101,7 +102,7 @@ func (r run) do(t *testing.T) (got result) {
 	synctest.Test(t, func(t *testing.T) {
 		timers, delayed := &timers{}, &atomic.Int64{}
 		s, err := adaptive.New(adaptive.Config{
-			Controller: r.controller,
+			Controller: r.controller, ProbeEvery: r.probeEvery,
 			Standard: standard.Config{Clock: timers, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 				if e.Kind == retry.SendWaitBegan {
 					delayed.Add(1)
