@@ -5,6 +5,7 @@
 //
 // Bucket, Cubic, MeasuredRate and SendRate are pure state machines: they take
 // the time as an argument, never wait and are not safe for concurrent use.
-// Quota and Limiter are safe for concurrent use; Limiter is the only one that
-// waits, on a clock.Clock.
+// Quota, QuotaLine, Limiter and Line are safe for concurrent use. The last three
+// make callers wait, on a clock.Clock: for retry quota, for the send rate, and for
+// the tokens of an Account from outside.
 package ratelimit

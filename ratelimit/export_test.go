@@ -14,7 +14,7 @@ func (l *Limiter) WhileLocked(f func()) {
 
 // Queue puts a caller in the queue who never looks whether it has been granted.
 func (l *Limiter) Queue() {
-	_, _ = l.enter(context.Background(), l.clock.Now(), Request{})
+	_, _, _ = l.enter(context.Background(), l.clock.Now(), Request{})
 }
 
 // Until returns the wait for a timer of a QuotaLine.

@@ -17,7 +17,7 @@ type Limiter struct {
 	limited atomic.Bool
 
 	line
-	state SendRate // the account of the line, so guarded by its lock
+	state SendRate // what the account of the line is made of, so guarded by its lock
 }
 
 // NewLimiter returns a limiter that begins now, on the given clock.
@@ -27,7 +27,7 @@ func NewLimiter(config SendRateConfig, clk clock.Clock) *Limiter {
 		start = clk.Now()
 	}
 	l := &Limiter{state: NewSendRate(config, start)}
-	l.begin(clk, &l.state)
+	l.begin(clk, sendAccount{&l.state})
 	l.limited.Store(l.state.limited)
 	return l
 }
@@ -42,7 +42,7 @@ func NewLimiter(config SendRateConfig, clk clock.Clock) *Limiter {
 func (l *Limiter) Acquire(ctx context.Context, r Request) (sent time.Time, err error) {
 	now := l.reading.Now()
 	if !l.limited.Load() {
-		if r.late(now) {
+		if late(now, r.NotAfter) {
 			return time.Time{}, &WaitError{Reason: ErrNotAfter}
 		}
 		return now, nil
@@ -76,9 +76,7 @@ func (l *Limiter) Expected(cost float64) time.Duration {
 	if !l.limited.Load() {
 		return 0
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.waitLocked(now, Request{Cost: cost}.cost()).Expected
+	return l.expected(now, cost)
 }
 
 // State reports the send rate as of the last call, and how many callers wait.
@@ -86,4 +84,20 @@ func (l *Limiter) State() (state SendRateState, waiting int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state.State(), l.queue.Len()
+}
+
+// sendAccount makes a send rate an account.
+type sendAccount struct{ *SendRate }
+
+// Take counts a token as taken at the instant as which now is read. Before the first
+// throttle that is now itself.
+func (a sendAccount) Take(now time.Time, cost float64) (at time.Time, ok bool) {
+	wait, ok := a.SendRate.Take(now, cost)
+	if wait == endless {
+		return time.Time{}, false
+	}
+	if a.limited {
+		now = a.newest
+	}
+	return now.Add(wait), ok
 }

@@ -11,26 +11,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 )
 
-// account is what a line hands tokens out of. The line calls it with its lock
-// held.
-type account interface {
-	// Take takes cost tokens, or says how long the missing ones take; endless if that
-	// cannot be foreseen.
-	Take(now time.Time, cost float64) (wait time.Duration, ok bool)
-	// Until says how long it takes until cost tokens are there, as far as that can be
-	// foreseen; zero if not.
-	Until(now time.Time, cost float64) time.Duration
-	// Give puts tokens back that were taken and not used.
-	Give(now time.Time, cost float64)
-	// Lift makes room for a cost above the capacity, for the first in line.
-	Lift(now time.Time, cost float64)
-	// Fill reports how many tokens come each second.
-	Fill() Rate
-	// Instant returns what the account reads now as.
-	Instant(now time.Time) time.Time
-}
-
-// waiterCounter is a clock that counts who waits on it, such as clock.Fake. Only the
+// waiterCounter is a clock that counts who waits on it, such as clock.Fake. At most the
 // first in line has a timer there, so the line says how many others wait.
 type waiterCounter interface {
 	// AddWaiters counts n more callers that wait, or n fewer if it is negative. The
@@ -38,9 +19,7 @@ type waiterCounter interface {
 	AddWaiters(n int)
 }
 
-// line is a queue in which callers wait for the tokens of an account, first come,
-// first served. It has one timer, for the first in line; no lock is held while
-// somebody waits.
+// line is what a Line, a Limiter and a QuotaLine have in common.
 type line struct {
 	clock   clock.Clock
 	reading clock.Readings // of clock
@@ -48,14 +27,16 @@ type line struct {
 	waiting atomic.Int64   // the length of the queue
 
 	mu      sync.Mutex // guards what follows; never held while waiting or calling back
-	account account
+	account Account
 	queue   list.List // of *waiter
 	owed    float64   // the cost of all who wait
 	timer   clock.Timer
+	armed   int // how many timers are set, 0 or 1
+	counted int // how many others counter was told of
 }
 
 // begin makes the line one for the tokens of an account.
-func (l *line) begin(clk clock.Clock, a account) {
+func (l *line) begin(clk clock.Clock, a Account) {
 	l.clock, l.reading, l.account = clk, clock.NewReadings(clk), a
 	l.counter, _ = clk.(waiterCounter)
 }
@@ -64,83 +45,89 @@ func (l *line) begin(clk clock.Clock, a account) {
 type waiter struct {
 	cost    float64
 	ends    ends
-	until   time.Time     // when it gives up; zero if that is not known here
+	wait    Wait          // what it had to expect
 	place   *list.Element // nil once it has left the queue; guarded by line.mu
 	done    chan struct{} // closed when the tokens have been taken, or the waiter was dismissed
 	at      time.Time     // when the tokens were taken; written before done is closed
 	refused *WaitError    // why the waiter was dismissed; likewise
 }
 
-// acquire returns when the tokens have been taken, and that instant. A failure
-// takes none and leaves the queue.
+// acquire returns when the caller may send, and that instant. Tokens that came in time
+// go back if the caller learns of them too late to send.
 func (l *line) acquire(ctx context.Context, now time.Time, r Request) (at time.Time, err error) {
-	e, err := l.enter(ctx, now, r)
-	if e.waiter == nil {
-		return e.at, err
+	at, w, err := l.await(ctx, now, r)
+	if err == nil && w != nil && !r.NotAfter.IsZero() && late(l.reading.Now(), r.NotAfter) {
+		l.leave(w)
+		return time.Time{}, &WaitError{Wait: w.wait, Reason: ErrNotAfter}
+	}
+	return at, err
+}
+
+// await returns when the tokens have been taken, and that instant, with the place in
+// the queue if there was one. A failure takes none and leaves the queue.
+func (l *line) await(ctx context.Context, now time.Time, r Request) (at time.Time, w *waiter, err error) {
+	at, w, err = l.enter(ctx, now, r)
+	if w == nil {
+		return at, nil, err
 	}
 	if r.OnWait != nil {
-		l.tell(e, r.OnWait)
+		l.tell(w, r.OnWait)
 	}
 	waiting := ctx
 	// Sub stops at the longest Duration; an instant that is as far away is no limit.
 	if left := r.NotAfter.Sub(now); !r.NotAfter.IsZero() && left < math.MaxInt64 {
 		var cancel context.CancelFunc
-		waiting, cancel = clock.WithTimeout(ctx, l.clock, left+1)
+		waiting, cancel = clock.WithTimeout(ctx, l.clock, left)
 		defer cancel()
 	}
 	select {
-	case <-e.waiter.done:
-		if e.waiter.refused != nil {
-			return time.Time{}, e.waiter.refused
-		}
-		if !r.NotAfter.IsZero() && r.late(l.reading.Now()) {
-			l.leave(e.waiter)
-			return time.Time{}, &WaitError{Wait: e.wait, Reason: ErrNotAfter}
-		}
-		return e.waiter.at, nil
+	case <-w.done:
 	case <-waiting.Done():
-		l.leave(e.waiter)
 		if ctx.Err() != nil {
-			return time.Time{}, ctx.Err()
+			l.leave(w)
+			return time.Time{}, nil, ctx.Err()
 		}
-		return time.Time{}, &WaitError{Wait: e.wait, Reason: ErrNotAfter}
+		l.wake() // tokens that come at the last instant come in time
+	}
+	select {
+	case <-w.done:
+		if w.refused != nil {
+			return time.Time{}, nil, w.refused
+		}
+		return w.at, w, nil
+	default:
+		l.leave(w)
+		return time.Time{}, nil, &WaitError{Wait: w.wait, Reason: ErrNotAfter}
 	}
 }
 
 // tell calls onWait for a caller in the queue, who leaves it if that panics.
-func (l *line) tell(e entry, onWait func(Wait)) {
+func (l *line) tell(w *waiter, onWait func(Wait)) {
 	told := false
 	defer func() {
 		if !told {
-			l.leave(e.waiter)
+			l.leave(w)
 		}
 	}()
-	onWait(e.wait)
+	onWait(w.wait)
 	told = true
 }
 
-// entry is what becomes of a caller that asks for tokens.
-type entry struct {
-	at     time.Time // of one that got them
-	waiter *waiter   // of one that is in the queue
-	wait   Wait
-}
-
-// enter takes the tokens, queues the caller or refuses.
-func (l *line) enter(ctx context.Context, now time.Time, r Request) (entry, error) {
+// enter takes the tokens, or returns the place of the caller in the queue, or refuses.
+func (l *line) enter(ctx context.Context, now time.Time, r Request) (at time.Time, w *waiter, err error) {
 	cost := r.cost()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.queue.Len() == 0 && !r.late(now) {
-		if _, ok := l.account.Take(now, cost); ok {
-			return entry{at: l.account.Instant(now)}, nil
+	if l.queue.Len() == 0 && !late(now, r.NotAfter) {
+		if at, ok := l.account.Take(now, cost); ok {
+			return at, nil, nil
 		}
 	}
 	wait := l.waitLocked(now, cost)
 	if reason := r.refuse(ctx, now, wait); reason != nil {
-		return entry{}, &WaitError{Wait: wait, Reason: reason}
+		return time.Time{}, nil, &WaitError{Wait: wait, Reason: reason}
 	}
-	w := &waiter{cost: cost, ends: r.ends(ctx), until: r.until, done: make(chan struct{})}
+	w = &waiter{cost: cost, ends: r.ends(ctx), wait: wait, done: make(chan struct{})}
 	w.place = l.queue.PushBack(w)
 	l.owed += cost
 	// A caller that adds tokens looks at this afterwards, so that either it sees the
@@ -148,10 +135,10 @@ func (l *line) enter(ctx context.Context, now time.Time, r Request) (entry, erro
 	l.waiting.Store(int64(l.queue.Len()))
 	if l.queue.Len() == 1 {
 		l.grantLocked(now)
-	} else if l.counter != nil {
-		l.counter.AddWaiters(1)
+	} else {
+		l.countLocked()
 	}
-	return entry{waiter: w, wait: wait}, nil
+	return time.Time{}, w, nil
 }
 
 // waitLocked says what a caller with this cost has to expect at the end of the
@@ -162,6 +149,13 @@ func (l *line) waitLocked(now time.Time, cost float64) Wait {
 		Ahead:    l.queue.Len(),
 		FillRate: l.account.Fill(),
 	}
+}
+
+// expected is how long a caller that asks now has to wait.
+func (l *line) expected(now time.Time, cost float64) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waitLocked(now, Request{Cost: cost}.cost()).Expected
 }
 
 // leave takes a caller that gives up out of the queue. If it was granted its
@@ -179,6 +173,7 @@ func (l *line) leave(w *waiter) {
 	l.grantLocked(now)
 }
 
+// removeLocked takes a caller out of the queue; grantLocked has to follow.
 func (l *line) removeLocked(w *waiter) {
 	l.queue.Remove(w.place)
 	l.waiting.Store(int64(l.queue.Len()))
@@ -186,8 +181,6 @@ func (l *line) removeLocked(w *waiter) {
 	l.owed -= w.cost
 	if l.queue.Len() == 0 {
 		l.owed = 0 // what rounding has left
-	} else if l.counter != nil {
-		l.counter.AddWaiters(-1) // the timer is now for one of the others
 	}
 }
 
@@ -210,9 +203,7 @@ func (l *line) dismissLocked(now time.Time) {
 		wait := ahead
 		wait.Expected = l.account.Until(now, owed+w.cost)
 		if reason := w.ends.refuse(now, wait.Expected); reason != nil {
-			l.removeLocked(w)
-			w.refused = &WaitError{Wait: wait, Reason: reason}
-			close(w.done)
+			l.refuseLocked(w, &WaitError{Wait: wait, Reason: reason})
 			continue
 		}
 		ahead.Ahead++
@@ -220,45 +211,71 @@ func (l *line) dismissLocked(now time.Time) {
 	}
 }
 
-// grantLocked serves everybody who is due, in order, and sets the timer for the
-// first who is not.
+func (l *line) refuseLocked(w *waiter, reason *WaitError) {
+	l.removeLocked(w)
+	w.refused = reason
+	close(w.done)
+}
+
+// grantLocked serves in order all who are due, and sets the timer for the first who is
+// not.
 func (l *line) grantLocked(now time.Time) {
 	for first := l.queue.Front(); first != nil; first = l.queue.Front() {
 		w, _ := first.Value.(*waiter)
+		if late(now, w.ends.notAfter) {
+			l.refuseLocked(w, &WaitError{Wait: w.wait, Reason: ErrNotAfter})
+			continue
+		}
 		l.account.Lift(now, w.cost)
-		wait, ok := l.account.Take(now, w.cost)
+		at, ok := l.account.Take(now, w.cost)
 		if !ok {
-			l.armLocked(w, l.account.Instant(now), wait)
+			l.armLocked(w, at)
 			return
 		}
 		l.removeLocked(w)
-		w.at = l.account.Instant(now) // not now: a cut may have come in between, and then this is after it
+		w.at = at // not now: a cut may have come in between, and then this is after it
 		close(w.done)
 	}
 	l.account.Lift(now, 0)
-	if l.timer != nil {
-		l.timer.Stop()
-	}
+	l.disarmLocked()
 }
 
-// armLocked sets the timer for the end of a wait of w that began at from. The clock is
-// read once more, because time may have passed since the caller read it. A wait that
-// is endless has no end to set it for, only the instant at which w gives up: w does
-// that by itself, but a clock that moves from timer to timer finds it this way.
-func (l *line) armLocked(w *waiter, from time.Time, wait time.Duration) {
-	due := from.Add(wait)
-	if wait == endless {
-		due = w.until
+// armLocked sets the timer for the instant at which the tokens of w are due. If that is
+// not known, it is set for the instant at which w gives up: w does that by itself, but a
+// clock that moves from timer to timer finds it this way. The clock is read once more,
+// because time may have passed since the caller read it.
+func (l *line) armLocked(w *waiter, due time.Time) {
+	known := !due.IsZero()
+	if !known {
+		due = w.ends.notAfter
 	}
 	left := due.Sub(l.reading.Now())
 	switch {
-	case wait == endless && left <= 0:
-		if l.timer != nil {
-			l.timer.Stop()
-		}
+	case !known && left <= 0:
+		l.disarmLocked()
+		return
 	case l.timer == nil:
 		l.timer = l.clock.AfterFunc(left, l.wake)
 	default:
 		l.timer.Reset(left)
+	}
+	l.armed = 1
+	l.countLocked()
+}
+
+// disarmLocked stops the timer.
+func (l *line) disarmLocked() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.armed = 0
+	l.countLocked()
+}
+
+// countLocked tells a clock that counts of those who wait without a timer.
+func (l *line) countLocked() {
+	if others := l.queue.Len() - l.armed; l.counter != nil && others != l.counted {
+		l.counter.AddWaiters(others - l.counted)
+		l.counted = others
 	}
 }

@@ -60,3 +60,30 @@ func TestLimiterTokenThatComesAfterTheEndOfTheOperationGoesBack(t *testing.T) {
 		require.Zero(t, waiting)
 	})
 }
+
+func TestLimiterCallerThatLearnsOfItsTokenTooLateSendsNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var clk clock.Fake
+		limiter := throttled(&clk)
+		waiter := call(t, limiter, ratelimit.Request{NotAfter: clk.Now().Add(2 * time.Second)})
+		clk.Advance(3 * time.Second) // the token comes in time on the way
+		synctest.Wait()
+		require.ErrorIs(t, waiter.err, ratelimit.ErrNotAfter)
+		state, waiting := limiter.State()
+		require.InDelta(t, 1, state.Tokens, 0, "it went back")
+		require.Zero(t, waiting)
+	})
+}
+
+// Moved to the next waiter, a fake clock would be centuries ahead.
+func TestLimiterSetsNoTimerForTokensThatTakeCenturies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var clk clock.Fake
+		waiter := call(t, throttled(&clk), ratelimit.Request{Cost: 1e15})
+		_, ok := clk.AdvanceToNext()
+		require.False(t, ok)
+		waiter.cancel()
+	})
+}

@@ -48,24 +48,24 @@ func (q *QuotaLine) Refund(tokens int) (available int) {
 
 // Wait takes cost tokens as soon as they are there and everybody who came before
 // has been served. It fails with ErrQuotaWait after limit, or at once if the cost
-// is above the capacity, and with ctx.Err() when ctx is done first. A failure takes
-// nothing.
+// is above the capacity, and with ctx.Err() when ctx is done first. Tokens that come
+// exactly at the end of the limit come in time. A failure takes nothing.
 func (q *QuotaLine) Wait(ctx context.Context, cost int, limit time.Duration) error {
 	if cost > q.quota.Capacity() {
 		return ErrQuotaWait
 	}
-	limited, cancel := clock.WithTimeout(ctx, q.clock, limit)
-	defer cancel()
-	// The wait itself has no limit that could be foreseen: tokens come from others.
 	now := q.reading.Now()
-	_, err := q.acquire(limited, now, Request{Cost: float64(cost), until: now.Add(limit)})
+	// The wait itself cannot be foreseen: tokens come from others too.
+	_, _, err := q.await(ctx, now, Request{Cost: float64(cost), NotAfter: now.Add(max(limit, 0))})
 	switch {
-	case err == nil, ctx.Err() == nil && limited.Err() == nil:
-		return err
+	case err == nil:
+		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	default:
+	case errors.Is(err, ErrNotAfter):
 		return ErrQuotaWait
+	default:
+		return err
 	}
 }
 
@@ -84,18 +84,20 @@ func (q *QuotaLine) Waiting() int { return int(q.waiting.Load()) }
 // quotaAccount makes a quota an account. Costs are whole numbers there.
 type quotaAccount struct{ quota *Quota }
 
-// Take says how long the refill takes; without one that is endless.
-func (a quotaAccount) Take(now time.Time, cost float64) (time.Duration, bool) {
+// Take says when the refill will have brought the tokens; without one that is not known.
+func (a quotaAccount) Take(now time.Time, cost float64) (time.Time, bool) {
 	if _, ok := a.quota.Take(now, int(cost)); ok {
-		return 0, true
+		return now, true
 	}
-	return a.quota.until(now, int(cost)), false
+	if wait := a.quota.until(now, int(cost)); wait < endless {
+		return now.Add(wait), false
+	}
+	return time.Time{}, false
 }
 
 // Until foresees nothing, because refunds may come at any time.
 func (a quotaAccount) Until(time.Time, float64) time.Duration { return 0 }
 
-func (a quotaAccount) Give(_ time.Time, cost float64)  { a.quota.Refund(int(cost)) }
-func (a quotaAccount) Lift(time.Time, float64)         {}
-func (a quotaAccount) Fill() Rate                      { return Rate(a.quota.refill) }
-func (a quotaAccount) Instant(now time.Time) time.Time { return now }
+func (a quotaAccount) Give(_ time.Time, cost float64) { a.quota.Refund(int(cost)) }
+func (a quotaAccount) Lift(time.Time, float64)        {}
+func (a quotaAccount) Fill() Rate                     { return Rate(a.quota.refill) }

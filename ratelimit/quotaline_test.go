@@ -73,6 +73,8 @@ func TestQuotaLineGivesUp(t *testing.T) {
 		{"with the caller", 5, time.Hour, time.Minute, context.DeadlineExceeded, time.Minute},
 		{"at once for more than there can be", 11, time.Minute, time.Hour, ratelimit.ErrQuotaWait, 0},
 		{"not while tokens are there", 2, time.Minute, time.Hour, nil, 0},
+		{"not while tokens are there, though there is no time left", 2, -1, time.Hour, nil, 0},
+		{"at once when there is no time left", 5, -1, time.Hour, ratelimit.ErrQuotaWait, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Reasons for which Limiter.Acquire refuses to wait.
+// Reasons for which Limiter.Acquire and Line.Acquire refuse to wait.
 var (
 	ErrDeadline  = errors.New("the wait would end after the caller's deadline")
 	ErrWaitLimit = errors.New("the wait would be longer than allowed")
@@ -16,7 +16,7 @@ var (
 	ErrNotAfter  = errors.New("the wait would end too late for the operation")
 )
 
-// Request is what a caller of Limiter.Acquire wants and accepts. Its zero value
+// Request is what a caller of Limiter.Acquire or Line.Acquire wants and accepts. Its zero value
 // asks for one token and accepts any wait that ends before the deadline of the
 // context.
 type Request struct {
@@ -36,8 +36,6 @@ type Request struct {
 	// OnWait is called before a wait begins, with no lock held; nil means none. If
 	// it panics the caller is no longer in the queue.
 	OnWait func(Wait)
-
-	until time.Time // when the caller gives up by itself; zero if that is not known here
 }
 
 // Wait says what a caller has to expect in the queue.
@@ -61,7 +59,7 @@ type Change struct {
 	Limited bool
 }
 
-// WaitError is returned by Limiter.Acquire for a wait that it refuses.
+// WaitError is returned by Limiter.Acquire and Line.Acquire for a wait that it refuses.
 type WaitError struct {
 	// Wait is the wait that was refused.
 	Wait Wait
@@ -86,12 +84,12 @@ func (r Request) cost() float64 {
 }
 
 // late reports whether now is too late to send.
-func (r Request) late(now time.Time) bool { return !r.NotAfter.IsZero() && now.After(r.NotAfter) }
+func late(now, notAfter time.Time) bool { return !notAfter.IsZero() && now.After(notAfter) }
 
 // refuse returns why the wait that begins now is not acceptable, or nil.
 func (r Request) refuse(ctx context.Context, now time.Time, w Wait) error {
 	switch {
-	case r.late(now):
+	case late(now, r.NotAfter):
 		return ErrNotAfter
 	case r.NoWait:
 		return ErrNoWait

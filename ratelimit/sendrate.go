@@ -219,15 +219,6 @@ func (s *SendRate) Lift(now time.Time, cost float64) { s.bucket.Lift(s.forward(n
 // Fill reports the send rate.
 func (s *SendRate) Fill() Rate { return s.bucket.Fill() }
 
-// Instant returns the instant as which now is read. Before the first throttle that is
-// now itself, and does not count as an instant seen.
-func (s *SendRate) Instant(now time.Time) time.Time {
-	if !s.limited {
-		return now
-	}
-	return s.forward(now)
-}
-
 // SetRate sets the send rate by hand, not above the ceiling, and turns limiting on.
 func (s *SendRate) SetRate(now time.Time, rate Rate) {
 	now = s.forward(now)

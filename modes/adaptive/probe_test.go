@@ -62,7 +62,7 @@ func TestSettlesWithFewerThrottlesIfItProbesLessOften(t *testing.T) {
 
 // TestProbeEveryIsForAClientThatHasTheLimitForItself has ten clients share a limit of
 // 100 requests a second. All are cut alike and all come back after as many requests, so
-// that who has little of the limit also takes longest to ask for more.
+// that the client with the lowest rate takes longest to ask for more.
 func TestProbeEveryIsForAClientThatHasTheLimitForItself(t *testing.T) {
 	t.Parallel()
 	const runs = 5 // they differ
