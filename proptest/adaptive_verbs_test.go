@@ -90,7 +90,7 @@ func (r *adaptiveRun) borderline(wait float64) bool {
 // report tells the model of an attempt that was made (A08), and of no other.
 func (r *adaptiveRun) report(o *sending, throttled bool) {
 	if o.underWay {
-		r.rate(o.op).report(r.clock.Now(), ratelimit.Response{Sent: o.sent, Throttled: throttled})
+		r.rate(o.op).report(r.clock.Now(), ratelimit.Response{Sent: o.sent, Throttled: throttled, Cost: r.cost()})
 	}
 	o.underWay = false
 }

@@ -21,8 +21,9 @@ func TestMeasuredRateIsThatOfTheListOfResponses(t *testing.T) {
 			"response": func(t *rapid.T) {
 				now = now.Add(drawPause(t, "pause"))
 				at := now.Add(-drawFrom(t, "late", 0, 0, 0, time.Millisecond, 3*time.Second))
-				model.responses = append(model.responses, at)
-				got := measured.Response(at)
+				cost := drawFrom(t, "cost", 1, 1, 0.5, 2.5)
+				model.responses = append(model.responses, response{at, cost})
+				got := measured.Response(at, cost)
 				require.InDelta(t, model.measured(), float64(got), 1e-9)
 				require.InDelta(t, float64(got), float64(measured.Rate()), 0)
 			},

@@ -7,6 +7,12 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
+// response is one that arrived to an attempt of so many tokens.
+type response struct {
+	at   time.Time
+	cost float64
+}
+
 // rateModel is the send rate of adaptive mode as its rules A01 to A16 say it, in
 // seconds and tokens, and as known limits change that. It keeps all responses, and
 // measures from the whole list.
@@ -15,7 +21,7 @@ type rateModel struct {
 	starting      float64 // 0 if there is none
 	ceiling       float64 // infinite if there is none
 	start, newest time.Time
-	responses     []time.Time
+	responses     []response
 	lastMax       float64
 	lastThrottle  time.Time // the start, until there is one
 	limited, cut  bool
@@ -58,11 +64,12 @@ func (m *rateModel) forward(now time.Time) time.Time {
 
 // measured is the rate of the responses so far, A03 and A16.
 func (m *rateModel) measured() float64 {
-	rate, window, counted := 0.0, halfSeconds(m.start.Truncate(time.Second)), 0
-	for i, at := range m.responses {
-		if later := halfSeconds(at); later > window {
-			rate = 0.8*float64(i+1-counted)/(0.5*float64(later-window)) + 0.2*rate
-			window, counted = later, i+1
+	rate, window, counted := 0.0, halfSeconds(m.start.Truncate(time.Second)), 0.0
+	for _, r := range m.responses {
+		counted += r.cost
+		if later := halfSeconds(r.at); later > window {
+			rate = 0.8*counted/(0.5*float64(later-window)) + 0.2*rate
+			window, counted = later, 0
 		}
 	}
 	return rate
@@ -74,7 +81,7 @@ func halfSeconds(at time.Time) int64 { return at.Truncate(500*time.Millisecond).
 // report counts a response, A04 to A07. It reports whether the rate was cut.
 func (m *rateModel) report(now time.Time, r ratelimit.Response) (cut bool) {
 	now = m.forward(now)
-	m.responses = append(m.responses, now)
+	m.responses = append(m.responses, response{now, or(r.Cost, 1)})
 	measured := m.known()
 	var rate float64
 	if r.Throttled {

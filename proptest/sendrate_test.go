@@ -73,7 +73,9 @@ func (r *sendRateRun) check(t *rapid.T) {
 }
 
 func (r *sendRateRun) report(t *rapid.T) {
-	at, response := r.at(t), ratelimit.Response{Throttled: drawBool(t, "throttled")}
+	at, response := r.at(t), ratelimit.Response{
+		Throttled: drawBool(t, "throttled"), Cost: drawFrom(t, "cost", 0, 0, 0.5, 2.5),
+	}
 	if drawBool(t, "with the send instant") {
 		response.Sent = at.Add(-drawPause(t, "under way"))
 	}

@@ -71,7 +71,7 @@ func TestMeasuredRateFollowsTheVectors(t *testing.T) {
 				measured := ratelimit.NewMeasuredRate(at(c.Start))
 				for i, step := range c.Steps {
 					for range max(step.Repeat, 1) {
-						measured.Response(at(step.T))
+						measured.Response(at(step.T), 1)
 					}
 					requireRate(t, c.Precision, step.Rate, measured.Rate(), "measured rate", i)
 				}

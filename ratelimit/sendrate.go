@@ -115,6 +115,9 @@ type Response struct {
 	// Throttled is true for an answer that is a throttle. Every other answer,
 	// an error included, is false.
 	Throttled bool
+	// Cost is how many send tokens the attempt took, as in Request; zero or less means
+	// one. The measured rate counts it, because it is compared with the send rate.
+	Cost float64
 }
 
 // Report counts a response that arrived at now and sets the send rate:
@@ -154,11 +157,15 @@ func (s *SendRate) Report(now time.Time, r Response) (cut bool) {
 
 // measure counts the response and returns the rate that the controller goes by.
 func (s *SendRate) measure(now time.Time, r Response) Rate {
+	cost := Request{Cost: r.Cost}.cost()
 	var measured Rate
-	if s.cubic.controller == Steady {
-		measured = s.success.Response(now, !r.Throttled)
-	} else {
-		measured = s.measured.Response(now)
+	switch {
+	case s.cubic.controller != Steady:
+		measured = s.measured.Response(now, cost)
+	case r.Throttled:
+		measured = s.success.Response(now, 0)
+	default:
+		measured = s.success.Response(now, cost)
 	}
 	if !s.cut || measured == 0 {
 		return max(measured, s.starting)
@@ -233,8 +240,8 @@ type SendRateState struct {
 	Limited bool
 	// FillRate is the send rate: tokens that the bucket gains each second.
 	FillRate Rate
-	// MeasuredRate is the smoothed rate of responses that the controller goes by: of
-	// all, or with Steady of the successes.
+	// MeasuredRate is the smoothed rate of responses that the controller goes by, in
+	// tokens per second: of all, or with Steady of the successes.
 	MeasuredRate Rate
 	// Capacity is the most tokens the bucket holds.
 	Capacity float64

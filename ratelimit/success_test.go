@@ -14,7 +14,7 @@ func TestSuccessRateIsRightFromTheStart(t *testing.T) {
 	for _, perSecond := range []float64{5, 50, 500, 5000} {
 		var m ratelimit.SuccessRate
 		for i := range int(10 * perSecond) {
-			rate := float64(m.Response(at(7+float64(i)/perSecond), true))
+			rate := float64(m.Response(at(7+float64(i)/perSecond), 1))
 			if seconds := float64(i) / perSecond; seconds > 2/perSecond && seconds > 0.05 {
 				// The first success is counted and no time has passed for it.
 				require.InEpsilon(t, perSecond, rate, 1.1/(perSecond*min(seconds, 1)), "%v/s after %v s", perSecond, seconds)
@@ -26,13 +26,14 @@ func TestSuccessRateIsRightFromTheStart(t *testing.T) {
 func TestSuccessRateCountsSuccessesOnly(t *testing.T) {
 	t.Parallel()
 	var mixed, alone ratelimit.SuccessRate
-	alone.Response(at(0), false) // so that both begin at the same time
+	alone.Response(at(0), 0) // so that both begin at the same time
 	for i := range 1000 {
 		now := at(float64(i) / 100)
-		success := i%4 == 1
-		rate := mixed.Response(now, success)
-		if success {
-			require.InEpsilon(t, float64(alone.Response(now, true)), float64(rate), 1e-9)
+		if i%4 != 1 {
+			mixed.Response(now, 0)
+		} else {
+			rate := mixed.Response(now, 1)
+			require.InEpsilon(t, float64(alone.Response(now, 1)), float64(rate), 1e-9)
 		}
 	}
 	require.InEpsilon(t, 25, float64(mixed.Rate()), 0.1)
@@ -43,7 +44,7 @@ func TestSuccessRateForgets(t *testing.T) {
 	full := func() *ratelimit.SuccessRate {
 		var m ratelimit.SuccessRate
 		for i := range 2000 {
-			m.Response(at(float64(i)/100), true)
+			m.Response(at(float64(i)/100), 1)
 		}
 		return &m
 	}
@@ -59,16 +60,16 @@ func TestSuccessRateForgets(t *testing.T) {
 		{"when it begins anew", 5.001, 0},
 	} {
 		m := full()
-		require.InDelta(t, tt.share*before, float64(m.Response(at(last+tt.after), false)), 1e-6*before, tt.name)
+		require.InDelta(t, tt.share*before, float64(m.Response(at(last+tt.after), 0)), 1e-6*before, tt.name)
 	}
 }
 
 func TestSuccessRateAfterIdlingIsThatOfTheNewBurst(t *testing.T) {
 	t.Parallel()
 	var m ratelimit.SuccessRate
-	m.Response(at(0), true)
+	m.Response(at(0), 1)
 	for i := range 100 {
-		m.Response(at(600+float64(i)/1000), true)
+		m.Response(at(600+float64(i)/1000), 1)
 	}
 	require.InEpsilon(t, 1000, float64(m.Rate()), 0.1)
 }
@@ -77,8 +78,8 @@ func TestZeroSuccessRateIsZero(t *testing.T) {
 	t.Parallel()
 	var m ratelimit.SuccessRate
 	require.Zero(t, m.Rate())
-	require.Zero(t, m.Response(at(0), false))
-	require.InEpsilon(t, 1/(1-math.Exp(-0.05)), float64(m.Response(at(0), true)), 1e-9, "50 ms is the shortest time")
+	require.Zero(t, m.Response(at(0), 0))
+	require.InEpsilon(t, 1/(1-math.Exp(-0.05)), float64(m.Response(at(0), 1)), 1e-9, "50 ms is the shortest time")
 }
 
 // A hundred successes a second and a hundred client errors, until a throttle comes:

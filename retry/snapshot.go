@@ -28,8 +28,10 @@ type ScopeSnapshot struct {
 	// Quota is how many tokens of the retry quota are left, and QuotaCapacity how many
 	// there can be.
 	Quota, QuotaCapacity int
-	// Limited and what follows is about the send rate, and zero in standard mode.
-	//
+	// SendRateSource is where the send rate comes from: "local" where the limiter is of
+	// this process alone, or what a limiter from outside says. It is empty in standard
+	// mode, and all that follows is zero there.
+	SendRateSource string
 	// Limited is true once attempts may have to wait: from the first throttle on, or
 	// from the start with a known limit.
 	Limited bool

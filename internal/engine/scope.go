@@ -85,6 +85,7 @@ func (s *scope) snapshot(now time.Time) retry.ScopeSnapshot {
 	}
 	if s.limiter != nil {
 		state, waiting := s.limiter.State()
+		got.SendRateSource = state.Source
 		got.Limited, got.Waiting, got.LastThrottle = state.Limited, waiting, state.LastThrottle
 		got.FillRate, got.MeasuredRate = float64(state.FillRate), float64(state.MeasuredRate)
 		got.SendTokens, got.SendCapacity = state.Tokens, state.Capacity

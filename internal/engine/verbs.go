@@ -186,7 +186,7 @@ func (e *Engine) report(r *record, was token.Phase, verdict classify.Verdict) ra
 		return ratelimit.Change{}
 	}
 	return r.scope.limiter.Report(ratelimit.Response{
-		Sent: r.sent, Throttled: verdict.Kind() == classify.Throttling,
+		Sent: r.sent, Throttled: verdict.Kind() == classify.Throttling, Cost: e.send.Request.Cost,
 	})
 }
 

@@ -69,6 +69,7 @@ func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (e
 	}
 	return ratelimit.NewLimiter(ratelimit.SendRateConfig{
 		Controller:   c.Controller,
+		ProbeEvery:   c.ProbeEvery,
 		StartingRate: limit.Starting,
 		Ceiling:      limit.Ceiling,
 		Cost:         c.SendCost,

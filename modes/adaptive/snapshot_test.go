@@ -34,7 +34,7 @@ func TestSnapshotHasTheQuotaAndTheSendRate(t *testing.T) {
 	require.InDelta(t, 0.7*0.8, got.FillRate, 1e-12)
 	got.MeasuredRate, got.FillRate = 0, 0
 	require.Equal(t, retry.ScopeSnapshot{
-		Quota: 495, QuotaCapacity: 500, Limited: true, SendCapacity: 1, Waiting: 1, LastThrottle: throttled,
+		Quota: 495, QuotaCapacity: 500, SendRateSource: "local", Limited: true, SendCapacity: 1, Waiting: 1, LastThrottle: throttled,
 	}, got)
 
 	clk.Advance(10 * time.Second)

@@ -1,0 +1,50 @@
+package ratelimit_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// A caller that sends whenever it may gets the rate to rise, whatever its attempts cost.
+func TestRateRisesWhateverAttemptsCost(t *testing.T) {
+	t.Parallel()
+	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Steady} {
+		for _, cost := range []float64{0, 0.5, 1, 2, 7.5} {
+			t.Run(fmt.Sprint(controller, ", cost ", cost), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					limiter := ratelimit.NewLimiter(ratelimit.SendRateConfig{Controller: controller, Cost: cost}, clock.System{})
+					limiter.Report(ratelimit.Response{Throttled: true, Cost: cost})
+					for start := time.Now(); time.Since(start) < 30*time.Second; {
+						sent, err := limiter.Acquire(t.Context(), ratelimit.Request{Cost: cost})
+						require.NoError(t, err)
+						limiter.Report(ratelimit.Response{Sent: sent, Cost: cost})
+					}
+					state, _ := limiter.State()
+					require.Greater(t, state.FillRate, ratelimit.Rate(20))
+				})
+			})
+		}
+	}
+}
+
+// Answers of attempts that cost two tokens each count as twice as many that cost one.
+func TestMeasuredRateIsInTokens(t *testing.T) {
+	t.Parallel()
+	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Steady} {
+		for cost, perSecond := range map[float64]float64{-3: 100, 0: 100, 0.5: 50, 1: 100, 2: 200} {
+			rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{Controller: controller}, at(0))
+			for i := range 1000 {
+				rate.Report(at(float64(i)/100), ratelimit.Response{Cost: cost})
+			}
+			require.InEpsilon(t, perSecond, float64(rate.State().MeasuredRate), 0.02, "%v, cost %v", controller, cost)
+		}
+	}
+}
