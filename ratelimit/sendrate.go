@@ -249,6 +249,9 @@ type SendRateState struct {
 	Tokens float64
 	// LastThrottle is when the rate was last cut; zero if never.
 	LastThrottle time.Time
+	// Source is where the send rate comes from: "local" for a SendRate, which finds it
+	// by itself, or what a limiter from outside says, such as one of a fleet.
+	Source string
 }
 
 // State reports the state as of the last call.
@@ -264,6 +267,7 @@ func (s *SendRate) State() SendRateState {
 		Capacity:     s.bucket.Capacity(),
 		Tokens:       s.bucket.Tokens(),
 		LastThrottle: s.lastCut,
+		Source:       "local",
 	}
 }
 

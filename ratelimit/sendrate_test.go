@@ -190,3 +190,9 @@ func TestSendRateServesWhatCostsMoreThanAnAttemptDoes(t *testing.T) {
 	state, _ := limiter.State()
 	require.InDelta(t, 2, state.Capacity, 0)
 }
+
+func TestSendRateSaysThatItFindsItsRateByItself(t *testing.T) {
+	t.Parallel()
+	state, _ := throttled(new(clock.Fake)).State()
+	require.Equal(t, "local", state.Source)
+}

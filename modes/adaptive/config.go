@@ -74,7 +74,10 @@ type Config struct {
 	SendLimit func(scope retry.ScopeKey) SendLimit
 
 	// NewLimiter makes the limiter of a scope; nil, or a nil result, means a
-	// ratelimit.Limiter with the SendLimit of the scope. The key is as there.
+	// ratelimit.Limiter with the SendLimit of the scope. The key is as there. A limiter
+	// must have no effect before its first Acquire, because NewLimiter may be called for
+	// a scope that has one already; one of the two is then not used. It is not told when
+	// its scope is evicted.
 	NewLimiter func(scope retry.ScopeKey, clk clock.Clock) Limiter
 }
 
