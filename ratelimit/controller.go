@@ -109,12 +109,6 @@ func (c *Cubic) Success(now time.Time) Rate {
 	return Rate(float64(scale*float64(d*float64(d*d))) + float64(c.lastMax))
 }
 
-// LastMax reports the rate at the last throttle.
-func (c *Cubic) LastMax() Rate { return c.lastMax }
-
-// LastThrottle reports when the last throttle was, or the start.
-func (c *Cubic) LastThrottle() time.Time { return c.lastThrottle }
-
 // setMax sets the maximum, and k: after how many seconds the rate is back at it. A
 // curve that SendRateConfig.ProbeEvery makes longer begins at the same rate.
 func (c *Cubic) setMax(rate Rate) {
