@@ -2,7 +2,6 @@ package engine
 
 import (
 	"hash/maphash"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,9 +22,6 @@ const (
 	// fewVictims is how many scopes a new one that needs room tries to replace, and
 	// fewLooks how often it looks for them.
 	fewVictims, fewLooks = 4, 3
-
-	// every is the need of a sweep.
-	every = math.MaxInt
 )
 
 // scopes finds the scope of a key. A scope that is there is found without a lock, in a
@@ -88,50 +84,42 @@ func sameScope(a, b *retry.Operation) bool {
 }
 
 // create gives an operation a new scope, or, if there is no room, the overflow. It looks
-// again after a sweep that has found nothing to remove, and when another operation has
-// taken the room in the meantime.
+// again if another operation has taken the room in the meantime.
 func (e *Engine) create(r *record, hash uint64, key retry.ScopeKey) {
-	if key == retry.OverflowKey() {
-		e.overflow(r)
-		return
-	}
 	ss, now := &e.scopes, e.config.Clock.Now()
+	evicted := ss.sweep(now)
 	var few [fewVictims]*scope
-	var fresh *scope
-	for range fewLooks {
-		found, victims, need := ss.look(hash, &key, now, few[:0])
-		if found != nil {
-			r.scope = found
-			return
+	var found, fresh *scope
+	for looks := 0; found == nil && looks < fewLooks && key != retry.OverflowKey(); looks++ {
+		s, victims, room := ss.look(hash, &key, few[:0])
+		if found = s; found != nil {
+			break
 		}
-		idle := victims[:0]
-		for _, s := range victims {
-			if !s.keeps(now) {
-				idle = append(idle, s)
-			}
-		}
-		if need > 0 && len(idle) == 0 {
-			if need == 1 {
-				break
-			}
-			continue
+		if victims = withoutKept(victims, now); len(victims) == 0 && !room {
+			break
 		}
 		if fresh == nil {
 			fresh = e.newScope(key)
 			fresh.hash = hash
 		}
-		if s, evicted := ss.replace(idle, need, fresh); s != nil {
-			r.scope = s
-			e.tellScopes(r, evicted, s == fresh)
-			return
-		}
+		found, evicted = ss.put(fresh, victims, evicted)
 	}
-	e.overflow(r)
+	created := found != nil && found == fresh
+	if r.scope = found; found == nil {
+		created = e.overflow(r)
+	}
+	e.tellScopes(r, evicted, created)
 }
 
-// overflow gives an operation the scope that keys without a place share.
-func (e *Engine) overflow(r *record) {
-	ss, created := &e.scopes, false
+// withoutKept takes those out that have to stay.
+func withoutKept(victims []*scope, now time.Time) []*scope {
+	return slices.DeleteFunc(victims, func(s *scope) bool { return s.keeps(now) })
+}
+
+// overflow gives an operation the scope that keys without a place share, and reports
+// whether it is new.
+func (e *Engine) overflow(r *record) (created bool) {
+	ss := &e.scopes
 	if r.scope = ss.overflow.Load(); r.scope == nil {
 		fresh := e.newScope(retry.OverflowKey())
 		fresh.use.Store(gone) // so that an operation looks for a place of its own each time
@@ -139,7 +127,7 @@ func (e *Engine) overflow(r *record) {
 		r.scope = ss.overflow.Load()
 	}
 	ss.overflowed.Add(1)
-	e.tellScopes(r, nil, created)
+	return created
 }
 
 // hash looks closely at what tells many scopes apart. Of services and regions there are
@@ -165,31 +153,45 @@ func (ss *scopes) find(hash uint64, key *retry.ScopeKey) *scope {
 	return nil
 }
 
-// look returns the scope of a key if it is there by now. If not, it appends to victims
-// the scopes that may go if they do not have to stay, and returns how many of them need
-// to: none if there is room, one if there is not, every one after a sweep.
-func (ss *scopes) look(
-	hash uint64, key *retry.ScopeKey, now time.Time, victims []*scope,
-) (found *scope, _ []*scope, need int) {
+// sweep removes the scopes that were not used since the last sweep, if that is as long
+// ago as the idle time, and returns them.
+func (ss *scopes) sweep(now time.Time) []*scope {
+	victims := withoutKept(ss.unused(now), now)
+	if len(victims) == 0 {
+		return nil
+	}
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	return slices.DeleteFunc(victims, func(s *scope) bool { return !ss.removeLocked(s) })
+}
+
+// unused begins a sweep, if it is time for one.
+func (ss *scopes) unused(now time.Time) []*scope {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	passed := now.Sub(ss.swept)
+	if passed < -anotherClock || passed >= ss.idle {
+		ss.swept = now
+	}
+	if passed < ss.idle {
+		return nil
+	}
+	return ss.turnLocked(len(ss.ring), len(ss.ring), nil)
+}
+
+// look returns the scope of a key if it is there by now. If not, it says whether there
+// is room for it, and if there is none, appends a few scopes to victims that may go if
+// they do not have to stay.
+func (ss *scopes) look(hash uint64, key *retry.ScopeKey, victims []*scope) (found *scope, _ []*scope, room bool) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if s := ss.find(hash, key); s != nil && s.touch() {
-		return s, nil, 0
+		return s, nil, true
 	}
-	all := len(ss.ring)
-	passed := now.Sub(ss.swept)
-	if passed < -anotherClock {
-		ss.swept = now
+	if len(ss.ring) < ss.limit {
+		return nil, nil, true
 	}
-	switch {
-	case passed >= ss.idle:
-		ss.swept = now
-		return nil, ss.turnLocked(all, all, victims), every
-	case all >= ss.limit:
-		return nil, ss.turnLocked(2*all, fewVictims, victims), 1
-	default:
-		return nil, nil, 0
-	}
+	return nil, ss.turnLocked(2*len(ss.ring), fewVictims, victims), false
 }
 
 // turnLocked moves the hand on, by so many steps or until it has found enough victims: a
@@ -209,22 +211,20 @@ func (ss *scopes) turnLocked(steps, enough int, victims []*scope) []*scope {
 	return victims
 }
 
-// replace puts a new scope into the table, after removing as many victims as need to go,
-// if they are still not in use. It returns the scope of that key by now, which may be
-// another one, or nil if there is no room, and what it has removed.
-func (ss *scopes) replace(victims []*scope, need int, fresh *scope) (s *scope, evicted []*scope) {
+// put puts a new scope into the table. Where there is no room it removes one of the
+// victims, if it is still not in use, and appends it to evicted. It returns the scope of
+// that key by now, which may be another one, or nil if there is no room still.
+func (ss *scopes) put(fresh *scope, victims, evicted []*scope) (s *scope, _ []*scope) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if s = ss.find(fresh.hash, &fresh.key); s != nil && s.touch() {
-		return s, nil
+		return s, evicted
 	}
 	for _, victim := range victims {
-		if len(evicted) < need && victim.use.CompareAndSwap(unused, gone) {
-			ss.removeLocked(victim)
+		if len(ss.ring) >= ss.limit && ss.removeLocked(victim) {
 			evicted = append(evicted, victim)
 		}
 	}
-	ss.evicted.Add(uint64(len(evicted)))
 	if len(ss.ring) >= ss.limit {
 		return nil, evicted
 	}
@@ -243,7 +243,11 @@ func (ss *scopes) addLocked(s *scope) {
 	push(table, s)
 }
 
-func (ss *scopes) removeLocked(s *scope) {
+// removeLocked removes a scope if it is not in use, and reports that.
+func (ss *scopes) removeLocked(s *scope) bool {
+	if !s.use.CompareAndSwap(unused, gone) {
+		return false
+	}
 	last := len(ss.ring) - 1
 	ss.ring[s.place], ss.ring[last].place = ss.ring[last], s.place
 	ss.ring[last] = nil
@@ -254,6 +258,8 @@ func (ss *scopes) removeLocked(s *scope) {
 		link = &link.Load().next
 	}
 	link.Store(s.next.Load()) // a reader that is at s goes on from there
+	ss.evicted.Add(1)
+	return true
 }
 
 // grown returns a table with twice as many chains. A reader that is in one of the old
