@@ -13,6 +13,55 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
+// The retries of these strategies wait for a second.
+func TestRetryWithoutRoomForItsWaitIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name               string
+		deadline, notAfter time.Duration // from now; 0 for none
+		want               error
+	}{
+		{"no limit", 0, 0, nil},
+		{"just within the deadline", time.Second + 1, 0, nil},
+		{"to the deadline", time.Second, 0, retry.ErrDeadline},
+		{"to the end of the operation", 0, time.Second, nil},
+		{"past the end of the operation", 0, time.Second - 1, retry.ErrMaxElapsed},
+		{"past both", time.Second - 1, time.Second - 1, retry.ErrDeadline},
+		{"within a late deadline", time.Hour, time.Second - 1, retry.ErrMaxElapsed},
+	} {
+		for _, mode := range []string{"standard", "adaptive"} {
+			t.Run(c.name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				clk := &clock.Fake{}
+				ctx, op := t.Context(), retry.Operation{}
+				if c.deadline > 0 {
+					limited, cancel := clk.WithTimeout(ctx, c.deadline)
+					defer cancel()
+					ctx = limited
+				}
+				if c.notAfter > 0 {
+					op.NotAfter = clk.Now().Add(c.notAfter)
+				}
+				s := modes(t, clk, nil)[mode]
+				token, err := s.AcquireInitialToken(ctx, op)
+				require.NoError(t, err)
+				require.NoError(t, token.Wait(ctx))
+				next, err := s.RefreshRetryToken(ctx, token, errServer)
+				if c.want == nil {
+					require.NoError(t, err)
+					moving(t, clk, func() { err = next.Wait(ctx) })
+					require.NoError(t, err)
+					return
+				}
+				refusal, ok := errors.AsType[*retry.Error](err)
+				require.True(t, ok)
+				require.Equal(t, c.want, refusal.Reason)
+				require.Equal(t, time.Second, refusal.Wait)
+			})
+		}
+	}
+}
+
 func TestNoAttemptBeginsAfterTheEarlierOfTwoEnds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
