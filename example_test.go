@@ -125,20 +125,23 @@ func ExampleWithClock() {
 	// <nil> [50ms 100ms] 00:00:00.150
 }
 
-// Quotas are counted for each service and region, send rates for each table; the
-// limit of one table is known.
+// Calls of EC2 are throttled by operation. Each operation there has a scope of its own,
+// and the limit of one of them is known.
 func ExampleWithConfig() {
 	strategy, err := awsretry.Load(context.Background(),
 		awsretry.WithMode(awsretry.ModeAdaptive),
 		awsretry.WithEnv(func(string) (string, bool) { return "", false }),
 		awsretry.WithFS(fstest.MapFS{}),
 		awsretry.WithConfig(adaptive.Config{
-			Standard: standard.Config{QuotaScope: func(op retry.Operation) retry.ScopeKey {
-				return retry.ScopeKey{Service: op.Service, Region: op.Region}
+			Standard: standard.Config{Scope: func(op retry.Operation) retry.ScopeKey {
+				if op.Service == "ec2" {
+					return retry.ScopeKey{Service: op.Service, Region: op.Region, Operation: op.Name}
+				}
+				return op.Key()
 			}},
 			SendLimit: func(scope retry.ScopeKey) adaptive.SendLimit {
-				if scope.Resource == "orders" {
-					return adaptive.SendLimit{Starting: 10, Ceiling: 25}
+				if scope.Operation == "RunInstances" {
+					return adaptive.SendLimit{Starting: 1, Ceiling: 2}
 				}
 				return adaptive.SendLimit{}
 			},
@@ -146,20 +149,24 @@ func ExampleWithConfig() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, table := range []string{"orders", "users"} {
-		op := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: table}
-		if _, err := retry.Do(context.Background(), strategy, op, getItem); err != nil {
+	for _, op := range []retry.Operation{
+		{Service: "ec2", Region: "eu-central-1", Name: "RunInstances"},
+		{Service: "ec2", Region: "eu-central-1", Name: "DescribeVpcs"},
+		{Service: "dynamodb", Region: "eu-central-1", Name: "GetItem", Resource: "orders"},
+	} {
+		call := func(context.Context) (string, error) { return "the answer of " + op.Name, nil }
+		if _, err := retry.Do(context.Background(), strategy, op, call); err != nil {
 			log.Fatal(err)
 		}
 	}
 	for _, scope := range strategy.Snapshot().Scopes {
-		fmt.Printf("%-28s quota %t, send rate %t, limited %t\n", scope.Key, scope.HasQuota, scope.HasSendRate, scope.Limited)
+		fmt.Printf("%-29s quota %d, limited %t\n", scope.Key, scope.Quota, scope.Limited)
 	}
 	// Output:
-	//                              quota true, send rate true, limited false
-	// dynamodb/eu-central-1        quota true, send rate false, limited false
-	// dynamodb/eu-central-1/orders quota false, send rate true, limited true
-	// dynamodb/eu-central-1/users  quota false, send rate true, limited false
+	//                               quota 500, limited false
+	// dynamodb/eu-central-1/orders  quota 500, limited false
+	// ec2/eu-central-1/DescribeVpcs quota 500, limited false
+	// ec2/eu-central-1/RunInstances quota 500, limited true
 }
 
 // Who asks with the same key shares a strategy.

@@ -16,7 +16,7 @@ type wrapped struct{ *standard.Strategy }
 
 func TestStrategyThatNoConstructorMadeIsRefusedAndNothingIsCalled(t *testing.T) {
 	t.Parallel()
-	const notMade = "no strategy: a Strategy that no constructor has made: use what standard.New or adaptive.New returns"
+	const notMade = "retry: no strategy: a strategy that no constructor has made: use what standard.New or adaptive.New returns"
 	for name, c := range map[string]struct {
 		strategy retry.Strategy
 		want     string

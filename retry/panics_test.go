@@ -117,7 +117,13 @@ func TestObserverThatEndsItsGoroutineEndsTheOperation(t *testing.T) {
 			require.True(t, told)
 			require.False(t, returned)
 			require.Equal(t, []int{0, 1}, []int{s.successes, s.failures})
-			require.Zero(t, s.Strategy.(snapshotter).Snapshot().Scopes[0].Waiting)
+			scope := s.Strategy.(snapshotter).Snapshot().Scopes[0]
+			require.Zero(t, scope.Waiting)
+			quota := 500 // no retry was made
+			if kind == retry.RetryRefused {
+				quota -= 2 * 5 // two were
+			}
+			require.Equal(t, quota, scope.Quota)
 		})
 	}
 }

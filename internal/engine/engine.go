@@ -146,4 +146,4 @@ func (e *Engine) service(op *retry.Operation) string {
 }
 
 var errNotMade = fmt.Errorf(
-	"%w: a Strategy that no constructor has made: use what standard.New or adaptive.New returns", retry.ErrNoStrategy)
+	"retry: %w: a strategy that no constructor has made: use what standard.New or adaptive.New returns", retry.ErrNoStrategy)

@@ -101,12 +101,16 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	r.scope.touch()
 	used, granted, otherwise := token.Token(t), false, was
 	defer func() {
-		if !granted {
-			used.Set(otherwise)
+		if granted {
+			return
 		}
+		if otherwise == token.Refused && r.paid > 0 {
+			r.scope.quota.Refund(r.paid - r.owed) // an observer has ended the goroutine
+		}
+		used.Set(otherwise)
 	}()
 	verdict := e.judge(&r.op, t.Attempt(), failure)
-	otherwise = token.Refused
+	otherwise, r.paid, r.owed = token.Refused, 0, 0
 	change := e.report(r, was, verdict)
 	delay, refusal := e.decide(ctx, t, r, failure, verdict)
 	e.tellChange(t, r, change)
