@@ -48,9 +48,9 @@ func playQuotaLine(t *rapid.T) {
 	}
 	initial := drawInt(t, 0, run.capacity, "initial")
 	run.parts = initial * tokenParts
-	run.line = ratelimit.NewQuotaLine(ratelimit.NewQuota(ratelimit.QuotaConfig{
+	run.line = ratelimit.NewQuotaLine(ratelimit.QuotaConfig{
 		Capacity: run.capacity, Initial: initial, RefillPerSecond: ratelimit.Rate(run.eighths) / 8,
-	}, start()), run.clock)
+	}, start(), run.clock)
 	defer run.cancelAll()
 	t.Repeat(map[string]func(*rapid.T){
 		"":       run.check,

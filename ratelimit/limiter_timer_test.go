@@ -160,11 +160,11 @@ func TestFakeClockCountsEachCallerInAQueue(t *testing.T) {
 			}, func() { limiter.Report(ratelimit.Response{}) }
 		},
 		"of a quota": func(clk clock.Clock) (func(context.Context) error, func()) {
-			q := ratelimit.NewQuotaLine(ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 10, RefillPerSecond: 0.5}, clk.Now()), clk)
+			q := ratelimit.NewQuotaLine(ratelimit.QuotaConfig{Capacity: 10, RefillPerSecond: 0.5}, clk.Now(), clk)
 			return func(ctx context.Context) error { return q.Wait(ctx, 1, time.Hour) }, func() { q.Refund(0) }
 		},
 		"of a quota that time does not fill": func(clk clock.Clock) (func(context.Context) error, func()) {
-			q := ratelimit.NewQuotaLine(ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 10}, clk.Now()), clk)
+			q := ratelimit.NewQuotaLine(ratelimit.QuotaConfig{Capacity: 10}, clk.Now(), clk)
 			return func(ctx context.Context) error { return q.Wait(ctx, 1, time.Hour) }, func() { q.Refund(0) }
 		},
 	}

@@ -35,7 +35,7 @@ func TestQuotaLineServesUntilTheEndOfTheWaitAndNoLonger(t *testing.T) {
 					for range 300 {
 						var clk clock.Fake
 						config := ratelimit.QuotaConfig{Capacity: 10, RefillPerSecond: 1}
-						q := ratelimit.NewQuotaLine(ratelimit.NewQuota(config, clk.Now()), &clk)
+						q := ratelimit.NewQuotaLine(config, clk.Now(), &clk)
 						ended := make(chan error, 1)
 						go func() { ended <- q.Wait(t.Context(), 1, tt.limit) }()
 						synctest.Wait()
@@ -68,7 +68,7 @@ func TestQuotaLineTimerFiresOnceAtTheEndOfTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 300 {
 			clk := &countingClock{Clock: clock.System{}}
-			q := ratelimit.NewQuotaLine(ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 10}, clk.Now()), clk)
+			q := ratelimit.NewQuotaLine(ratelimit.QuotaConfig{Capacity: 10}, clk.Now(), clk)
 			require.Equal(t, ratelimit.ErrQuotaWait, q.Wait(t.Context(), 1, time.Second))
 			require.LessOrEqual(t, clk.fired.Load(), int64(2), "that of the limit is the other")
 		}

@@ -17,8 +17,8 @@ import (
 
 // newLine returns a line for a quota of 10, on the bubble's time.
 func newLine(initial int, refill ratelimit.Rate) *ratelimit.QuotaLine {
-	quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 10, Initial: initial, RefillPerSecond: refill}, time.Now())
-	return ratelimit.NewQuotaLine(quota, clock.System{})
+	config := ratelimit.QuotaConfig{Capacity: 10, Initial: initial, RefillPerSecond: refill}
+	return ratelimit.NewQuotaLine(config, time.Now(), clock.System{})
 }
 
 func TestQuotaLineServesInOrderOfArrival(t *testing.T) {
@@ -132,7 +132,7 @@ func TestQuotaLineWithoutARefillWaitsForItsLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var clk clock.Fake
-		q := ratelimit.NewQuotaLine(ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 10}, clk.Now()), &clk)
+		q := ratelimit.NewQuotaLine(ratelimit.QuotaConfig{Capacity: 10}, clk.Now(), &clk)
 		ended := make(chan error, 3)
 		for i := range 3 {
 			go func() { ended <- q.Wait(t.Context(), 5, time.Duration(i+1)*time.Minute) }()
@@ -162,7 +162,7 @@ func TestQuotaLineSetsNoTimerBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		clk := &longestClock{Clock: clock.System{}}
-		q := ratelimit.NewQuotaLine(ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 10}, clk.Now()), clk)
+		q := ratelimit.NewQuotaLine(ratelimit.QuotaConfig{Capacity: 10}, clk.Now(), clk)
 		require.Equal(t, ratelimit.ErrQuotaWait, q.Wait(t.Context(), 5, time.Minute))
 		require.Equal(t, time.Minute, clk.longest)
 	})

@@ -146,16 +146,6 @@ func (e *Error) Because(ctx context.Context) *Error {
 	return e
 }
 
-// ForWait fills in the wait that was refused and returns e. Where the deadline
-// is the reason, errors.Is finds context.DeadlineExceeded from then on.
-func (e *Error) ForWait(wait time.Duration) *Error {
-	e.Wait = wait
-	if errtree.Is(e.Reason, ErrDeadline) {
-		e.Canceled = context.DeadlineExceeded
-	}
-	return e
-}
-
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -51,7 +51,7 @@ func TestErrorSaysWhoWhyAndWhere(t *testing.T) {
 		},
 		{
 			"deadline",
-			(&retry.Error{Reason: retry.ErrDeadline, Attempts: 1, Last: errServer}).ForWait(2 * time.Second),
+			&retry.Error{Reason: retry.ErrDeadline, Attempts: 1, Wait: 2 * time.Second, Canceled: context.DeadlineExceeded, Last: errServer},
 			"client-side: wait would end after the caller's deadline (2s to wait) after 1 attempt: context deadline exceeded: last error: status",
 		},
 		{
@@ -95,12 +95,12 @@ func TestTimeoutOfAnError(t *testing.T) {
 		err  *retry.Error
 		want bool
 	}{
-		{"the caller's deadline", (&retry.Error{Reason: retry.ErrDeadline}).ForWait(time.Second), true},
+		{"the caller's deadline", &retry.Error{Reason: retry.ErrDeadline, Canceled: context.DeadlineExceeded}, true},
 		{"the caller's cancel", &retry.Error{Reason: retry.ErrCanceled, Canceled: context.Canceled}, false},
 		{"the last attempt", &retry.Error{Reason: retry.ErrQuotaExhausted, Last: fmt.Errorf("get: %w", slow)}, true},
 		{"another last attempt", &retry.Error{Reason: retry.ErrQuotaExhausted, Last: io.EOF}, false},
 		{"no attempt", &retry.Error{Reason: retry.ErrSendRateLimited}, false},
-		{"the deadline of an inner operation", &retry.Error{Reason: retry.ErrMaxElapsed, Last: (&retry.Error{Reason: retry.ErrDeadline}).ForWait(time.Second)}, true},
+		{"the deadline of an inner operation", &retry.Error{Reason: retry.ErrMaxElapsed, Last: &retry.Error{Reason: retry.ErrDeadline, Canceled: context.DeadlineExceeded}}, true},
 		{"the last attempt of an inner operation", &retry.Error{Reason: retry.ErrMaxElapsed, Last: &retry.Error{Last: slow}}, true},
 		{"below what another client wrapped", &retry.Error{Reason: retry.ErrMaxElapsed, Last: &url.Error{Op: "Get", Err: fmt.Errorf("get: %w", slow)}}, true},
 	} {

@@ -88,7 +88,7 @@ func (e *Engine) charge(
 	switch {
 	case granted:
 	case noRoom != nil && available >= cost:
-		return 0, r.refusal(noRoom, t.Attempt()).ForWait(wait)
+		return 0, r.tooLong(noRoom, t.Attempt(), wait)
 	case noRoom == nil && e.config.MaxQuotaWait > 0 && cost <= quota.Capacity():
 		owed = cost
 	default:
@@ -149,6 +149,16 @@ func (e *Engine) available(r *record) int { return r.scope.quota.Available(e.quo
 // refusal returns why there is no further attempt after so many.
 func (r *record) refusal(reason error, attempts int) *retry.Error {
 	return &retry.Error{Reason: reason, Scope: r.scope.key, Attempts: attempts, Last: r.last}
+}
+
+// tooLong is the refusal of a wait. At a deadline it holds the error that the context would
+// have had.
+func (r *record) tooLong(reason error, attempts int, wait time.Duration) *retry.Error {
+	refusal := r.refusal(reason, attempts)
+	if refusal.Wait = wait; reason == retry.ErrDeadline { //nolint:errorlint // the same value
+		refusal.Canceled = context.DeadlineExceeded
+	}
+	return refusal
 }
 
 // empty is the refusal for want of quota.

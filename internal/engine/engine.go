@@ -12,6 +12,7 @@ import (
 	"github.com/awsretry/awsretry/backoff"
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -147,3 +148,200 @@ func (e *Engine) service(op *retry.Operation) string {
 
 var errNotMade = fmt.Errorf(
 	"retry: %w: a strategy that no constructor has made: use what standard.New or adaptive.New returns", retry.ErrNoStrategy)
+
+// firstTrySuccess is what a success without a retry adds to the quota.
+const firstTrySuccess = 1
+
+// record is the state of one operation. It belongs to the caller that has taken the
+// present token, or that waits for it. Between two operations it is in a pool, and
+// keeps the scope of the one before, which often is that of the next.
+type record struct {
+	token.Cell
+	engine *Engine
+	scope  *scope
+	op     retry.Operation
+	ctx    context.Context //nolint:containedctx // it belongs to the operation and ends with it
+	last   error           // of the last attempt
+	sent   time.Time       // when the present attempt got its send token
+	paid   int             // what the last granted retry cost
+	owed   int             // what of it Wait has still to take from the quota
+	delay  time.Duration   // the backoff before that retry
+}
+
+// Readings are those of the engine's clock.
+func (r *record) Readings() *clock.Readings { return &r.engine.reading }
+
+// AcquireInitialToken begins an operation. It fails only if there is no limiter for
+// the scope.
+func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (retry.Token, error) {
+	if !e.Made() {
+		return retry.Token{}, errNotMade
+	}
+	r, ok := e.records.Get().(*record)
+	if !ok {
+		r = &record{engine: e, scope: e.scopes.whole}
+		r.Own(r)
+	}
+	again := e.config.Scope == nil && sameScope(&r.op, op) && r.scope.touch()
+	r.op, r.ctx = *op, ctx
+	r.last, r.paid, r.owed, r.delay = nil, 0, 0, 0
+	if op.MaxElapsed > 0 {
+		if end := e.config.Clock.Now().Add(op.MaxElapsed); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
+			r.op.NotAfter = end
+		}
+	}
+	if !again {
+		e.enter(r)
+	}
+	if err := r.scope.err; err != nil {
+		e.close(r)
+		return retry.Token{}, err
+	}
+	return retry.Token(r.First(e.plain(r))), nil
+}
+
+// plain reports whether the next attempt of an operation waits for nothing but its
+// backoff.
+func (e *Engine) plain(r *record) bool {
+	return r.scope.limiter == nil && r.owed == 0 && r.op.NotAfter.IsZero()
+}
+
+// take uses a token up and returns its record and the phase that it was in.
+func (e *Engine) take(t retry.Token, toEnd bool) (*record, token.Phase, error) {
+	if !e.Made() {
+		return nil, 0, errNotMade
+	}
+	r, ok := token.Token(t).Owner().(*record)
+	if !ok || r.engine != e {
+		return nil, 0, retry.ErrForeignToken
+	}
+	was, ok := token.Token(t).Take(toEnd)
+	if !ok {
+		return nil, was, retry.ErrTokenUsed
+	}
+	return r, was, nil
+}
+
+// close ends an operation. The record may be another one's from then on.
+func (e *Engine) close(r *record) {
+	r.ctx, r.last = nil, nil
+	e.records.Put(r)
+}
+
+// RefreshRetryToken reports that the attempt failed and grants another one or refuses
+// it. If a function of the user panics, the token accepts RecordFailure: as after a
+// refusal if the limiter has heard of the attempt, and otherwise as if it were new.
+func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
+	r, was, err := e.take(t, false)
+	if err != nil {
+		return retry.Token{}, err
+	}
+	r.scope.touch()
+	used, granted, otherwise := token.Token(t), false, was
+	defer func() {
+		if granted {
+			return
+		}
+		if otherwise == token.Refused && r.paid > 0 {
+			r.scope.quota.Refund(r.paid - r.owed) // an observer has ended the goroutine
+		}
+		used.Set(otherwise)
+	}()
+	verdict := e.judge(&r.op, t.Attempt(), failure)
+	otherwise, r.paid, r.owed = token.Refused, 0, 0
+	change := e.report(r, was, verdict)
+	delay, refusal := e.decide(ctx, t, r, failure, verdict)
+	e.tellChange(t, r, change)
+	if refusal != nil {
+		return retry.Token(used.WithDelay(delay)), refusal
+	}
+	granted = true
+	return retry.Token(used.Next(delay, e.plain(r))), nil
+}
+
+// RecordSuccess gives back to the quota: one token after a success on the first
+// attempt, what the last retry cost after a later one.
+func (e *Engine) RecordSuccess(t retry.Token) error {
+	r, was, err := e.take(t, false)
+	if err != nil {
+		return err
+	}
+	r.scope.touch()
+	change := e.report(r, was, classify.None())
+	back := r.paid - r.owed
+	if t.Attempt() == 1 {
+		back = firstTrySuccess
+	}
+	available := r.scope.quota.Refund(back)
+	if e.config.Observer != nil {
+		e.tell(r, retry.Event{Kind: retry.AttemptEnded, Attempt: t.Attempt(), Quota: available})
+		e.tellChange(t, r, change)
+	}
+	e.close(r)
+	return nil
+}
+
+// RecordFailure ends the operation without success. It gives nothing back, but for a
+// retry that was granted and not made. The limiter hears of the attempt unless a
+// refused refresh has told it.
+func (e *Engine) RecordFailure(t retry.Token, failure error) error {
+	r, was, err := e.take(t, true)
+	if err != nil {
+		return err
+	}
+	r.scope.touch()
+	switch was {
+	case token.Ready:
+		e.ended(t, r, failure)
+	case token.Issued:
+		r.scope.quota.Refund(r.paid - r.owed)
+	default: // a refused refresh has said everything
+	}
+	e.close(r)
+	return nil
+}
+
+// ended reports an attempt that is not made again. If the classifier panics, the token
+// is what it was.
+func (e *Engine) ended(t retry.Token, r *record, failure error) {
+	verdict := classify.None()
+	if r.scope.limiter != nil {
+		judged := false
+		defer func() {
+			if !judged {
+				token.Token(t).Set(token.Ready)
+			}
+		}()
+		verdict = e.judge(&r.op, t.Attempt(), failure)
+		judged = true
+	}
+	change := e.report(r, token.Ready, verdict)
+	if e.config.Observer != nil {
+		e.tell(r, retry.Event{Kind: retry.AttemptEnded, Attempt: t.Attempt(), Err: failure, Quota: e.available(r)})
+		e.tellChange(t, r, change)
+	}
+}
+
+// report tells the limiter of an attempt, if it was made.
+func (e *Engine) report(r *record, was token.Phase, verdict classify.Verdict) ratelimit.Change {
+	if r.scope.limiter == nil || was != token.Ready {
+		return ratelimit.Change{}
+	}
+	return r.scope.limiter.Report(ratelimit.Response{
+		Sent: r.sent, Throttled: verdict.Kind() == classify.Throttling, Cost: e.send.Request.Cost,
+	})
+}
+
+// judge returns what the classifier says of a failure, or what a policy has said
+// already.
+func (e *Engine) judge(op *retry.Operation, attempt int, failure error) classify.Verdict {
+	if failure == retry.ErrAborted { //nolint:errorlint // the loop's own, never wrapped
+		return classify.Forbidden()
+	}
+	if verdict, ok := classify.Judgement(failure); ok {
+		return verdict
+	}
+	return classify.Layered(e.config.Classifier, op.Classifier, classify.Outcome{
+		Err: failure, Service: e.service(op), Operation: op.Name, Attempt: attempt,
+	})
+}

@@ -60,7 +60,7 @@ func (e *Engine) sleep(ctx context.Context, t retry.Token, r *record) *retry.Err
 	delay := t.Delay()
 	if ctx.Err() == nil && delay > 0 {
 		if reason := e.noRoom(ctx, &r.op, delay); reason != nil {
-			return r.refusal(reason, t.RetryCount()).ForWait(delay)
+			return r.tooLong(reason, t.RetryCount(), delay)
 		}
 		if e.config.Clock.Sleep(ctx, delay) == nil {
 			return nil
@@ -163,23 +163,25 @@ func (r *record) acquired(ctx context.Context, t retry.Token, sent time.Time, er
 		return nil
 	}
 	refused, ok := errtree.As[*ratelimit.WaitError](err)
-	if !ok && ctx.Err() != nil {
+	switch {
+	case !ok && ctx.Err() != nil:
 		return r.refusal(retry.ErrCanceled, t.RetryCount()).Because(ctx)
-	}
-	refusal := r.refusal(retry.ErrSendRateLimited, t.RetryCount())
-	refusal.Detail = err
-	if !ok {
+	case !ok:
+		refusal := r.refusal(retry.ErrSendRateLimited, t.RetryCount())
+		refusal.Detail = err
 		return refusal
 	}
-	refusal.Detail = refused
+	reason, detail := retry.ErrSendRateLimited, error(refused)
 	switch {
 	case errors.Is(refused, ratelimit.ErrDeadline):
-		refusal.Reason = retry.ErrDeadline
+		reason = retry.ErrDeadline
 	case errors.Is(refused, ratelimit.ErrNotAfter):
-		refusal.Reason = retry.ErrMaxElapsed
-	default:
-		return refusal.ForWait(refused.Wait.Expected)
+		reason = retry.ErrMaxElapsed
 	}
-	refusal.Detail = fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused)
-	return refusal.ForWait(refused.Wait.Expected)
+	if reason != retry.ErrSendRateLimited { //nolint:errorlint // the same value
+		detail = fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused)
+	}
+	refusal := r.tooLong(reason, t.RetryCount(), refused.Wait.Expected)
+	refusal.Detail = detail
+	return refusal
 }
