@@ -106,8 +106,8 @@ func (c Config) Check() error {
 	return errors.Join(errs...)
 }
 
-// SendLimit is what a user knows of a limit on the rate of attempts, in attempts
-// per second. Its zero value is nothing.
+// SendLimit is what a user knows of a limit on the rate of attempts, in send tokens per
+// second: attempts, unless Config.SendCost says otherwise. Its zero value is nothing.
 type SendLimit struct {
 	// Starting is a rate to start at, at least ratelimit.MinFillRate. Attempts are
 	// held back to it from the first one on, and the rate moves from there as adaptive

@@ -39,8 +39,9 @@ type Config struct {
 	// whatever the outcomes. Zero means none, as in the SDKs.
 	QuotaRefill ratelimit.Rate
 	// MaxQuotaWait lets a retry that the quota does not cover wait for tokens, after
-	// its backoff, for as long as this at most, first come, first served. Zero means
-	// that it is refused at once, as in the SDKs.
+	// its backoff, for as long as this at most, first come, first served. Tokens that come
+	// exactly at the end come in time. Zero means that the retry is refused at once, as in
+	// the SDKs.
 	MaxQuotaWait time.Duration
 	// BackoffWhenEmpty lets every operation that an empty quota refuses sleep the
 	// delay first, as long polling does in V21: a loop that calls operations that
@@ -77,8 +78,9 @@ type Config struct {
 	// must be safe for concurrent use.
 	Scope func(op retry.Operation) retry.ScopeKey
 	// MaxScopes is how many scopes are kept. When there are as many, a new one takes the
-	// place of one that was not used lately; if all have to stay, see ScopeIdle, it
-	// shares one more scope with all others that find no place. Zero means 10,000.
+	// place of one that was not used lately. If it finds none that may go, see ScopeIdle,
+	// its operation uses one more scope, which all operations without a place share.
+	// Zero means 10,000.
 	MaxScopes int
 	// ScopeIdle is how long no operation has begun or ended in a scope when it may be
 	// dropped, to begin anew with the next operation; that happens when another scope is
