@@ -231,7 +231,7 @@ func (b Behavior) MaxAttempts(service string) int { return b.defaults(service).m
 // spell them.
 func isDynamoDB(service string) bool {
 	for _, name := range [...]string{"dynamodb", "dynamodb-streams", "dynamodb streams", "dynamodb_streams", "dynamodbstreams"} {
-		if strings.EqualFold(service, name) {
+		if service == name || len(service) == len(name) && strings.EqualFold(service, name) {
 			return true
 		}
 	}

@@ -26,6 +26,7 @@ func New(config Config) (*Strategy, error) {
 // engine returns the numbers of the config, with the defaults.
 func (c Config) engine() engine.Config {
 	c = c.withDefaults()
+	usual, dynamo := c.Behavior.defaults(""), c.Behavior.defaults("dynamodb")
 	return engine.Config{
 		Clock:      c.Clock,
 		Observer:   c.Observer,
@@ -33,8 +34,10 @@ func (c Config) engine() engine.Config {
 		Service:    c.Service,
 		SharedAs:   c.SharedAs,
 		Defaults: func(service string) engine.Defaults {
-			d := c.Behavior.defaults(service)
-			return engine.Defaults{MaxAttempts: d.maxAttempts, Base: d.base}
+			if isDynamoDB(service) {
+				return engine.Defaults{MaxAttempts: dynamo.maxAttempts, Base: dynamo.base}
+			}
+			return engine.Defaults{MaxAttempts: usual.maxAttempts, Base: usual.base}
 		},
 		MaxAttempts:       c.MaxAttempts,
 		Base:              c.Base,
