@@ -34,7 +34,7 @@ func TestForgettingScopesLosesNothingThatMatters(t *testing.T) {
 func playForgetful(t *rapid.T, limited bool) {
 	run := newForgetfulRun(t, limited)
 	defer run.cancelAll()
-	t.Repeat(map[string]func(*rapid.T){
+	actions := map[string]func(*rapid.T){
 		"":        run.check,
 		"begin":   run.begin,
 		"other":   run.begin, // so that scopes are created
@@ -44,12 +44,16 @@ func playForgetful(t *rapid.T, limited bool) {
 		"waits":   run.wait,
 		"cancel":  run.cancel,
 		"refresh": run.refresh,
+		"again":   run.refresh,
 		"succeed": run.succeed,
 		"fail":    run.fail,
 		"abandon": run.abandon,
 		"pass":    run.pass,
 		"jump":    run.jump,
-	})
+	}
+	for range 3 { // one is too short for scopes that come, go and come again
+		t.Repeat(actions)
+	}
 }
 
 // The quota of each scope of these runs, and what a retry costs.

@@ -28,8 +28,9 @@ func recovered(t *rapid.T, call func()) (panicked bool) {
 
 func (r *forgetfulRun) begin(t *rapid.T) {
 	r.enter(t, retry.Operation{
-		Scope: drawFrom(t, "scope", "", "a", "b", "c", "d", "e", "f", "g", "h", "impossible"),
-		Name:  drawFrom(t, "name", "get", "put", "scan", "query", "update", "delete", "list", "wait"),
+		Account: drawFrom(t, "account", "", "one", "two"), // which counts without a scope
+		Scope:   drawFrom(t, "scope", "", "", "a", "b", "c", "d", "e", "f", "g", "h", "impossible"),
+		Name:    drawFrom(t, "name", "get", "put", "scan", "query", "update", "delete", "list", "wait"),
 	}, drawFrom(t, "panics", "", "", "", "", "", inKey, inLimiter, inState))
 }
 

@@ -15,3 +15,15 @@ func QuotaOf(t retry.Token) *ratelimit.QuotaLine {
 	}
 	return r.scope.quota
 }
+
+// Chained returns how many scopes the chains of the table of an engine lead to.
+func Chained(e *Engine) (n int) {
+	e.scopes.mu.Lock()
+	defer e.scopes.mu.Unlock()
+	for i := range *e.scopes.table.Load() {
+		for s := (*e.scopes.table.Load())[i].Load(); s != nil; s = s.next.Load() {
+			n++
+		}
+	}
+	return n
+}

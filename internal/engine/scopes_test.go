@@ -71,6 +71,17 @@ func newAdaptive(t *testing.T, c standard.Config) mode {
 	return s
 }
 
+func engineOf(s mode) *engine.Engine {
+	switch s := s.(type) {
+	case *standard.Strategy:
+		return (*engine.Engine)(s)
+	case *adaptive.Strategy:
+		return (*engine.Engine)(s)
+	default:
+		return nil
+	}
+}
+
 func named(i int) retry.Operation { return retry.Operation{Scope: strconv.Itoa(i)} }
 
 // begin begins an operation.
@@ -226,6 +237,7 @@ func TestScopesConcurrentSafe(t *testing.T) {
 			require.EqualValues(t, snapshot.Evicted, seen.evicted.Load())
 			require.Equal(t, seen.created.Load(), lives, "each that was created was used, and no other")
 			require.Positive(t, seen.evicted.Load())
+			require.Equal(t, places, engine.Chained(engineOf(s)), "nothing leads to what has gone")
 		})
 	}
 }
@@ -364,6 +376,202 @@ func TestScopesThatHaveToStayDoNotHideOneThatMayGo(t *testing.T) {
 	succeed(t, s, named(5))
 	require.Contains(t, scopesOf(s), "5")
 	require.Zero(t, s.Snapshot().Overflowed)
+}
+
+// sweep lets a sweep pass twice. The first one clears the flag of every scope.
+func sweep(t *testing.T, clk *clock.Fake, s retry.Strategy) {
+	t.Helper()
+	for range 2 {
+		clk.Advance(idle)
+		begin(t, s, retry.Operation{Scope: clk.Now().String()})
+	}
+}
+
+// waitInBackground begins a wait and returns when it is under way.
+func waitInBackground(t *testing.T, clk *clock.Fake, token retry.Token) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	waited := make(chan struct{})
+	before := clk.Waiters()
+	go func() {
+		defer close(waited)
+		_ = token.Wait(ctx)
+	}()
+	require.NoError(t, clk.BlockUntil(t.Context(), before+1))
+	t.Cleanup(func() {
+		cancel()
+		<-waited
+	})
+}
+
+func TestScopesThatHaveToStayDo(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		config adaptive.Config
+		use    func(t *testing.T, clk *clock.Fake, s mode)
+		pass   time.Duration
+		stay   bool
+	}{
+		"none": {use: func(t *testing.T, _ *clock.Fake, s mode) {
+			t.Helper()
+			succeed(t, s, named(1))
+		}},
+		"an operation waits for quota": {
+			config: adaptive.Config{Standard: standard.Config{QuotaInitial: new(0), MaxQuotaWait: time.Hour, Base: 1}},
+			use: func(t *testing.T, clk *clock.Fake, s mode) {
+				t.Helper()
+				token, err := s.RefreshRetryToken(t.Context(), begin(t, s, named(1)), errServer)
+				require.NoError(t, err)
+				waitInBackground(t, clk, token.WithoutDelay())
+			},
+			stay: true,
+		},
+		"an attempt waits for more send tokens than there are": {
+			config: adaptive.Config{SendCost: 10_000},
+			use: func(t *testing.T, clk *clock.Fake, s mode) {
+				t.Helper()
+				throttle(t, s, named(1))
+				waitInBackground(t, clk, begin(t, s, named(1)))
+			},
+			pass: time.Hour, stay: true,
+		},
+		"throttled a moment ago": {
+			use: func(t *testing.T, _ *clock.Fake, s mode) {
+				t.Helper()
+				throttle(t, s, named(1))
+			},
+			stay: true,
+		},
+		"throttled less than ten minutes ago": {
+			use: func(t *testing.T, _ *clock.Fake, s mode) {
+				t.Helper()
+				throttle(t, s, named(1))
+			},
+			pass: 10*time.Minute - 2*idle - 1, stay: true,
+		},
+		"throttled ten minutes ago": {
+			use: func(t *testing.T, _ *clock.Fake, s mode) {
+				t.Helper()
+				throttle(t, s, named(1))
+			},
+			pass: 10*time.Minute - 2*idle,
+		},
+		"without a send token": {
+			config: adaptive.Config{NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+				return exhausted{ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)}
+			}},
+			use: func(t *testing.T, _ *clock.Fake, s mode) {
+				t.Helper()
+				begin(t, s, named(1))
+			},
+			stay: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			tt.config.Standard.Clock, tt.config.Standard.Classifier, tt.config.Standard.ScopeIdle = clk, judge{}, idle
+			s, err := adaptive.New(tt.config)
+			require.NoError(t, err)
+			tt.use(t, clk, s)
+			clk.Advance(tt.pass)
+			sweep(t, clk, s)
+			require.Equal(t, tt.stay, scopesOf(s)["1"].QuotaCapacity > 0)
+		})
+	}
+}
+
+// exhausted is a limiter that has no send token left.
+type exhausted struct{ adaptive.Limiter }
+
+func (exhausted) Expected(float64) time.Duration { return time.Second }
+
+func TestEveryVerbIsAUseOfTheScope(t *testing.T) {
+	t.Parallel()
+	for name, use := range map[string]func(t *testing.T, s mode, token retry.Token){
+		"none": func(*testing.T, mode, retry.Token) {},
+		"another operation": func(t *testing.T, s mode, _ retry.Token) {
+			t.Helper()
+			begin(t, s, named(1))
+		},
+		"wait": func(t *testing.T, _ mode, token retry.Token) {
+			t.Helper()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			require.ErrorIs(t, token.Wait(ctx), retry.ErrCanceled)
+		},
+		"refresh": func(t *testing.T, s mode, token retry.Token) {
+			t.Helper()
+			_, err := s.RefreshRetryToken(t.Context(), token, errServer)
+			require.NoError(t, err)
+		},
+		"success": func(t *testing.T, s mode, token retry.Token) {
+			t.Helper()
+			require.NoError(t, s.RecordSuccess(token))
+		},
+		"failure": func(t *testing.T, s mode, token retry.Token) {
+			t.Helper()
+			require.NoError(t, s.RecordFailure(token, errServer))
+		},
+	} {
+		for which, build := range modes() {
+			t.Run(name+", "+which, func(t *testing.T) {
+				t.Parallel()
+				clk := &clock.Fake{}
+				s := build(t, standard.Config{Clock: clk, ScopeIdle: idle})
+				token := begin(t, s, named(1))
+				clk.Advance(idle)
+				begin(t, s, named(2)) // clears the flag
+				use(t, s, token)
+				clk.Advance(idle)
+				begin(t, s, named(3))
+				require.Equal(t, name != "none", scopesOf(s)["1"].QuotaCapacity > 0)
+			})
+		}
+	}
+}
+
+// asked is a limiter that says when it is asked whether an attempt would have to wait.
+type asked struct {
+	adaptive.Limiter
+	then func()
+}
+
+func (l asked) Expected(cost float64) time.Duration {
+	l.then()
+	return l.Limiter.Expected(cost)
+}
+
+// No lock is held while a limiter of the user is asked, so that its scope may come into
+// use in the meantime.
+func TestScopeThatIsUsedWhileItIsAskedStays(t *testing.T) {
+	t.Parallel()
+	for name, places := range map[string]int{"sweep": 10, "full table": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var s *adaptive.Strategy
+			clk := &clock.Fake{}
+			questions := 0
+			s, err := adaptive.New(adaptive.Config{
+				Standard: standard.Config{Clock: clk, ScopeIdle: idle, MaxScopes: places},
+				NewLimiter: func(key retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+					return asked{ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk), func() {
+						if key.Scope == "1" {
+							questions++
+							begin(t, s, named(1))
+						}
+					}}
+				},
+			})
+			require.NoError(t, err)
+			begin(t, s, named(1))
+			begin(t, s, named(2))
+			sweep(t, clk, s)
+			require.Positive(t, questions)
+			require.Contains(t, scopesOf(s), "1")
+			require.NotContains(t, scopesOf(s), "2")
+		})
+	}
 }
 
 // The state of an operation that has ended serves another one, which may be in another
