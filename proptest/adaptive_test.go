@@ -107,7 +107,7 @@ func (r *adaptiveRun) check(t *rapid.T) {
 		require.Zero(t, scope.Waiting)
 		quota, rate := r.quotas.scopes[scope.Scope], r.rates[scope.Scope]
 		if quota == nil || rate == nil {
-			require.Empty(t, scope.Scope, "a scope that nobody has used")
+			require.Empty(t, scope.Scope, "a scope that no operation has used")
 			continue
 		}
 		require.Equal(t, quota.parts/tokenParts, scope.Quota)

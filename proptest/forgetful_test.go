@@ -283,7 +283,7 @@ func (r *forgetfulRun) key(op retry.Operation) retry.ScopeKey {
 }
 
 func (r *forgetfulRun) observe(_ context.Context, e retry.Event) {
-	switch e.Kind { //nolint:exhaustive // the others come from operations that wait
+	switch e.Kind {
 	case retry.ScopeCreated, retry.ScopeEvicted:
 		r.news = append(r.news, e)
 	case retry.AttemptEnded:

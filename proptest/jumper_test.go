@@ -8,7 +8,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// jumper is a clock for a single goroutine: whoever would wait moves the time
+// jumper is a clock for a single goroutine: what would wait moves the time
 // instead. It does so for a send token too if it is the observer of the strategy.
 type jumper struct{ *clock.Fake }
 

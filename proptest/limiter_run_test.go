@@ -10,7 +10,7 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// caller is somebody who wants a send token.
+// caller is an attempt that wants a send token.
 type caller struct {
 	cost   float64
 	free   bool // came before the first throttle
@@ -23,7 +23,7 @@ type caller struct {
 }
 
 // limiterRun is a limiter and the books of all who came, in order of arrival. It
-// runs in a bubble, so that everybody who can move has moved after each step.
+// runs in a bubble, so that whatever can move has moved after each step.
 type limiterRun struct {
 	limiter *ratelimit.Limiter
 	clock   *clock.Fake

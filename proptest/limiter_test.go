@@ -40,7 +40,7 @@ func playLimiter(t *rapid.T) {
 		"pass":    func(t *rapid.T) { run.pass(drawPause(t, "pause")) },
 		"jump":    func(*rapid.T) { run.jump() },
 	})
-	// Whoever is first is served when its timer has fired, twice at most.
+	// The first one is served when its timer has fired, twice at most.
 	for rounds := 2 * len(run.queue); len(run.queue) > 0; rounds-- {
 		require.Positive(t, rounds, "%d wait still", len(run.queue))
 		run.jump()
@@ -176,7 +176,7 @@ func (r *limiterRun) jump() {
 	r.settle()
 }
 
-// cancelAll lets everybody go, so that a run that has failed ends.
+// cancelAll ends all waits, so that a run that has failed ends.
 func (r *limiterRun) cancelAll() {
 	for _, c := range r.callers {
 		c.cancel()

@@ -14,7 +14,7 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// quotaCaller is somebody who waits for retry quota.
+// quotaCaller is a retry that waits for retry quota.
 type quotaCaller struct {
 	cost     int
 	until    time.Time // when it gives up
@@ -25,7 +25,7 @@ type quotaCaller struct {
 }
 
 // quotaLineRun is a line for a quota and its books. It runs in a bubble, so that
-// everybody who can move has moved after each step.
+// whatever can move has moved after each step.
 type quotaLineRun struct {
 	line     *ratelimit.QuotaLine
 	clock    *clock.Fake
@@ -66,7 +66,7 @@ func playQuotaLine(t *rapid.T) {
 
 func (r *quotaLineRun) add(parts int) { r.parts = min(r.parts+parts, r.capacity*tokenParts) }
 
-// settle books what has become of those who waited: whoever was served stood
+// settle books what has become of those that waited: one that was served stood
 // before all who wait still.
 func (r *quotaLineRun) settle(t *rapid.T) {
 	synctest.Wait()
@@ -168,7 +168,7 @@ func (r *quotaLineRun) cancelAndRefund(t *rapid.T) {
 }
 
 // quotaStep is how time passes. It is also what the limits of the callers are made
-// of: in a longer step somebody might be served after the instant at which it gives
+// of: in a longer step one might be served after the instant at which it gives
 // up, and when it then gives its tokens back, the capacity cuts them.
 const quotaStep = tick / 5
 
@@ -176,7 +176,7 @@ func drawSteps(t *rapid.T, most int) time.Duration {
 	return time.Duration(drawInt(t, 1, most, "steps")) * quotaStep
 }
 
-// pass lets whole steps pass. Whoever is served within one makes room in the quota
+// pass lets whole steps pass. One that is served within one makes room in the quota
 // for the rest of it.
 func (r *quotaLineRun) pass(t *rapid.T) {
 	for d := drawSteps(t, 200); d > 0; d -= quotaStep {
@@ -187,7 +187,7 @@ func (r *quotaLineRun) pass(t *rapid.T) {
 	}
 }
 
-// cancelAll lets everybody go, so that a run that has failed ends.
+// cancelAll ends all waits, so that a run that has failed ends.
 func (r *quotaLineRun) cancelAll() {
 	for _, c := range r.queue {
 		c.cancel()

@@ -179,7 +179,7 @@ func (r *standardRun) check(t *rapid.T) {
 			want = m.parts / tokenParts
 			used++
 		} else {
-			require.Empty(t, scope.Scope, "a scope that nobody has used")
+			require.Empty(t, scope.Scope, "a scope that no operation has used")
 			want = min(want+r.model.ticks*int(r.model.config.QuotaRefill*8)/tokenParts, r.model.capacity())
 		}
 		require.Equal(t, want, scope.Quota, "quota of %q", scope.Scope)

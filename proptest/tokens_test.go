@@ -25,7 +25,7 @@ const (
 	used    phase = "used"    // for nothing
 )
 
-// held is a token that somebody has kept.
+// held is a token that was kept.
 type held struct {
 	token   retry.Token
 	issuer  int    // its strategy

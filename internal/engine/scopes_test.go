@@ -466,6 +466,16 @@ func TestScopesThatHaveToStayDo(t *testing.T) {
 			},
 			stay: true,
 		},
+		"an attempt waits, and a next one would not": {
+			config: adaptive.Config{NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+				return queued{ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)}
+			}},
+			use: func(t *testing.T, _ *clock.Fake, s mode) {
+				t.Helper()
+				begin(t, s, named(1))
+			},
+			stay: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -485,6 +495,11 @@ func TestScopesThatHaveToStayDo(t *testing.T) {
 type exhausted struct{ adaptive.Limiter }
 
 func (exhausted) Expected(float64) time.Duration { return time.Second }
+
+// queued is a limiter in which an attempt waits.
+type queued struct{ adaptive.Limiter }
+
+func (queued) State() (ratelimit.SendRateState, int) { return ratelimit.SendRateState{}, 1 }
 
 func TestEveryVerbIsAUseOfTheScope(t *testing.T) {
 	t.Parallel()
