@@ -206,17 +206,22 @@ func (c creation) happened(t *rapid.T, key retry.ScopeKey, news []retry.Event) *
 	c.evicted(t, evicted)
 	c.placed(t, len(evicted), !created[key])
 	c.after(evicted)
-	for gone := range evicted {
-		r.gone = append(r.gone, r.table[gone])
-		delete(r.table, gone)
-	}
-	r.evicted += uint64(len(evicted))
+	r.forget(evicted)
 	if created[key] {
 		require.Len(t, created, 1)
 		r.table[key] = r.born(key)
 		return r.table[key]
 	}
 	return r.overflows(t, created)
+}
+
+// forget takes what was evicted out of the table.
+func (r *forgetfulRun) forget(evicted map[retry.ScopeKey]bool) {
+	for gone := range evicted {
+		r.gone = append(r.gone, r.table[gone])
+		delete(r.table, gone)
+	}
+	r.evicted += uint64(len(evicted))
 }
 
 // overflows books an operation that shares the overflow.

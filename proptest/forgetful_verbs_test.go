@@ -82,9 +82,13 @@ func (r *forgetfulRun) enter(t *rapid.T, op retry.Operation, panics string) {
 }
 
 // panicked checks that an operation that could not begin has changed nothing, but that
-// the table was looked through.
+// the table was looked through, and swept if it was time for that.
 func (r *forgetfulRun) panicked(t *rapid.T, why string, key retry.ScopeKey, c creation, news []retry.Event) {
-	require.Empty(t, news)
+	evicted := map[retry.ScopeKey]bool{}
+	for _, e := range news {
+		require.True(t, c.sweep && why == inLimiter && e.Kind == retry.ScopeEvicted, "%v", e.Kind)
+		evicted[e.Scope] = true
+	}
 	r.made = nil
 	switch {
 	case why == inKey:
@@ -95,7 +99,11 @@ func (r *forgetfulRun) panicked(t *rapid.T, why string, key retry.ScopeKey, c cr
 	default:
 		require.NotContains(t, r.table, key)
 		require.NotEmpty(t, why)
-		c.after(nil)
+		if why == inLimiter {
+			c.evicted(t, evicted)
+		}
+		c.after(evicted)
+		r.forget(evicted)
 	}
 }
 

@@ -179,7 +179,8 @@ func (q *QuotaLine) Refund(tokens int) (available int) {
 // Wait takes cost tokens as soon as they are there and everybody who came before
 // has been served. It fails with ErrQuotaWait after limit, or at once if the cost
 // is above the capacity, and with ctx.Err() when ctx is done first. Tokens that come
-// exactly at the end of the limit come in time. A failure takes nothing.
+// exactly at the end of the limit come in time. A failure takes nothing. A cost of zero or
+// less counts as 1.
 func (q *QuotaLine) Wait(ctx context.Context, cost int, limit time.Duration) error {
 	if cost > q.quota.Capacity() {
 		return ErrQuotaWait

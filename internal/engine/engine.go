@@ -242,7 +242,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 		if granted {
 			return
 		}
-		if otherwise == token.Refused && r.paid > 0 {
+		if otherwise == token.Refused {
 			r.scope.quota.Refund(r.paid - r.owed) // an observer has ended the goroutine
 		}
 		used.Set(otherwise)
@@ -267,12 +267,12 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 		return err
 	}
 	r.scope.touch()
-	change := e.report(r, was, classify.None())
 	back := r.paid - r.owed
 	if t.Attempt() == 1 {
 		back = firstTrySuccess
 	}
 	available := r.scope.quota.Refund(back)
+	change := e.report(r, was, classify.None())
 	if e.config.Observer != nil {
 		e.tell(r, retry.Event{Kind: retry.AttemptEnded, Attempt: t.Attempt(), Quota: available})
 		e.tellChange(t, r, change)

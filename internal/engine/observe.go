@@ -37,16 +37,18 @@ func (e *Engine) tellChange(t retry.Token, r *record, c ratelimit.Change) {
 	}
 }
 
-// tellScopes tells of the scopes that an operation has driven out, and of its own if that
-// is new.
-func (e *Engine) tellScopes(r *record, evicted []*scope, created bool) {
-	if e.config.Observer == nil {
-		return
-	}
+// tellEvicted tells of the scopes that an operation has driven out.
+func (e *Engine) tellEvicted(r *record, evicted []*scope) {
 	for _, s := range evicted {
-		e.tell(r, retry.Event{Kind: retry.ScopeEvicted, Scope: s.key, Attempt: 1})
+		if e.config.Observer != nil {
+			e.tell(r, retry.Event{Kind: retry.ScopeEvicted, Scope: s.key, Attempt: 1})
+		}
 	}
-	if created {
+}
+
+// tellCreated tells of the scope of an operation if that is the new one.
+func (e *Engine) tellCreated(r *record, fresh *scope) {
+	if e.config.Observer != nil && r.scope == fresh {
 		e.tell(r, retry.Event{Kind: retry.ScopeCreated, Attempt: 1})
 	}
 }

@@ -88,14 +88,18 @@ func sameScope(a, b *retry.Operation) bool {
 // create gives an operation a new scope, or, if there is no room, the overflow. It looks
 // again if another operation has taken the room in the meantime.
 func (e *Engine) create(r *record, hash uint64, key retry.ScopeKey) {
+	if key == retry.OverflowKey() {
+		e.overflow(r)
+		return
+	}
 	ss, now := &e.scopes, e.config.Clock.Now()
-	evicted := ss.sweep(now)
+	e.tellEvicted(r, ss.sweep(now))
 	var few [fewVictims]*scope
-	var found, fresh *scope
-	for looks := 0; found == nil && looks < fewLooks && key != retry.OverflowKey(); looks++ {
+	var fresh *scope
+	for range fewLooks {
 		s, victims, room := ss.look(hash, &key, few[:0])
-		if found = s; found != nil {
-			break
+		if r.scope = s; s != nil {
+			return
 		}
 		if victims = withoutKept(victims, now); len(victims) == 0 && !room {
 			break
@@ -104,13 +108,14 @@ func (e *Engine) create(r *record, hash uint64, key retry.ScopeKey) {
 			fresh = e.newScope(key)
 			fresh.hash = hash
 		}
-		found, evicted = ss.put(fresh, victims, evicted)
+		var evicted []*scope
+		if r.scope, evicted = ss.put(fresh, victims); r.scope != nil {
+			e.tellEvicted(r, evicted)
+			e.tellCreated(r, fresh)
+			return
+		}
 	}
-	created := found != nil && found == fresh
-	if r.scope = found; found == nil {
-		created = e.overflow(r)
-	}
-	e.tellScopes(r, evicted, created)
+	e.overflow(r)
 }
 
 // withoutKept takes those out that have to stay.
@@ -118,25 +123,23 @@ func withoutKept(victims []*scope, now time.Time) []*scope {
 	return slices.DeleteFunc(victims, func(s *scope) bool { return s.keeps(now) })
 }
 
-// overflow gives an operation the scope that keys without a place share, and reports
-// whether it is new.
-func (e *Engine) overflow(r *record) (created bool) {
+// overflow gives an operation the scope that keys without a place share.
+func (e *Engine) overflow(r *record) {
 	ss := &e.scopes
+	var fresh *scope
 	if r.scope = ss.overflow.Load(); r.scope == nil {
-		fresh := e.newScope(retry.OverflowKey())
+		fresh = e.newScope(retry.OverflowKey())
 		fresh.use.Store(gone) // so that an operation looks for a place of its own each time
-		created = ss.overflow.CompareAndSwap(nil, fresh)
+		ss.overflow.CompareAndSwap(nil, fresh)
 		r.scope = ss.overflow.Load()
 	}
 	ss.overflowed.Add(1)
-	return created
+	e.tellCreated(r, fresh)
 }
 
-// hash looks closely at what tells many scopes apart. Of services and regions there are
-// few.
 func (ss *scopes) hash(k *retry.ScopeKey) uint64 {
-	h := maphash.String(ss.seed, k.Resource) + uint64(len(k.Service))<<8 + uint64(len(k.Region))
-	for _, part := range [...]string{k.Scope, k.Account, k.Operation} {
+	h := uint64(0)
+	for _, part := range [...]string{k.Resource, k.Scope, k.Account, k.Operation, k.Service, k.Region} {
 		if h *= 31; part != "" {
 			h += maphash.String(ss.seed, part)
 		}
@@ -214,21 +217,21 @@ func (ss *scopes) turnLocked(steps, enough int, victims []*scope) []*scope {
 }
 
 // put puts a new scope into the table. Where there is no room it removes one of the
-// victims, if it is still not in use, and appends it to evicted. It returns the scope of
-// that key by now, which may be another one, or nil if there is no room still.
-func (ss *scopes) put(fresh *scope, victims, evicted []*scope) (s *scope, _ []*scope) {
+// victims, if it is still not in use. It returns the scope of that key by now, which may
+// be another one, or nil if there is no room still, and what it has removed.
+func (ss *scopes) put(fresh *scope, victims []*scope) (s *scope, evicted []*scope) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if s = ss.find(fresh.hash, &fresh.key); s != nil && s.touch() {
-		return s, evicted
+		return s, nil
 	}
-	for _, victim := range victims {
+	for i, victim := range victims {
 		if len(ss.ring) >= ss.limit && ss.removeLocked(victim) {
-			evicted = append(evicted, victim)
+			evicted = victims[i : i+1]
 		}
 	}
 	if len(ss.ring) >= ss.limit {
-		return nil, evicted
+		return nil, nil
 	}
 	ss.addLocked(fresh)
 	return fresh, evicted

@@ -34,8 +34,8 @@ func (r *record) Wait(ctx context.Context, t token.Token) error {
 func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 	after := token.Issued
 	defer func() { token.Token(t).Set(after) }()
-	r.scope.touch()
 	refusal := e.sleep(ctx, t, r)
+	r.scope.touch() // after the backoff, so that no scope with a waiter is evicted
 	if refusal == nil {
 		refusal = e.late(t, r)
 	}
@@ -43,9 +43,7 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 		refusal = e.settle(ctx, t, r)
 	}
 	if refusal == nil && r.scope.limiter != nil {
-		if refusal = e.acquire(ctx, t, r); refusal == nil {
-			refusal = e.late(t, r) // a limiter of the user need not know of the end
-		}
+		refusal = e.acquire(ctx, t, r)
 	}
 	if refusal != nil {
 		e.tellRefused(t, r, refusal)
@@ -57,16 +55,14 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 
 // sleep is the backoff. A deadline that leaves no room for it is not waited for.
 func (e *Engine) sleep(ctx context.Context, t retry.Token, r *record) *retry.Error {
-	delay := t.Delay()
-	if ctx.Err() == nil && delay > 0 {
+	delay, err := t.Delay(), ctx.Err()
+	if err == nil && delay > 0 {
 		if reason := e.noRoom(ctx, &r.op, delay); reason != nil {
 			return r.tooLong(reason, t.RetryCount(), delay)
 		}
-		if e.config.Clock.Sleep(ctx, delay) == nil {
-			return nil
-		}
+		err = e.config.Clock.Sleep(ctx, delay)
 	}
-	if ctx.Err() != nil {
+	if err != nil {
 		return r.refusal(retry.ErrCanceled, t.RetryCount()).Because(ctx)
 	}
 	return nil
@@ -117,7 +113,7 @@ func (e *Engine) settle(ctx context.Context, t retry.Token, r *record) *retry.Er
 	switch {
 	case err == nil:
 		r.owed = 0
-		return nil
+		return e.late(t, r)
 	case ctx.Err() != nil:
 		return r.refusal(retry.ErrCanceled, t.RetryCount()).Because(ctx)
 	default:
@@ -160,7 +156,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record) *retry.E
 func (r *record) acquired(ctx context.Context, t retry.Token, sent time.Time, err error) *retry.Error {
 	if err == nil {
 		r.sent = sent
-		return nil
+		return r.engine.late(t, r) // a limiter of the user need not know of the end
 	}
 	refused, ok := errtree.As[*ratelimit.WaitError](err)
 	switch {

@@ -2,6 +2,7 @@ package adaptive_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -83,4 +84,30 @@ func TestPanicOfAFunctionOfTheUserHarmsOnlyItsOperation(t *testing.T) {
 			}
 		})
 	}
+}
+
+// unreported is a limiter that does not survive a success.
+type unreported struct{ adaptive.Limiter }
+
+func (l unreported) Report(r ratelimit.Response) ratelimit.Change {
+	if !r.Throttled {
+		panic("report")
+	}
+	return l.Limiter.Report(r)
+}
+
+func TestQuotaIsGivenBackAlthoughTheLimiterPanics(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			return unreported{ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)}
+		}
+	})
+	token, err := s.RefreshRetryToken(t.Context(), sent(t, s), errThrottle)
+	require.NoError(t, err)
+	require.Equal(t, 495, scopesOf(s)[""].Quota)
+	clk.Advance(time.Minute)
+	require.NoError(t, token.WithoutDelay().Wait(t.Context()))
+	require.PanicsWithValue(t, "report", func() { _ = s.RecordSuccess(token) })
+	require.Equal(t, 500, scopesOf(s)[""].Quota)
 }

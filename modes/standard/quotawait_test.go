@@ -106,3 +106,21 @@ func TestRetryWaitsForQuota(t *testing.T) {
 		})
 	}
 }
+
+func TestAttemptThatWaitedForQuotaPastTheEndIsNotMade(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *standard.Config) {
+		c.QuotaInitial, c.QuotaRefill, c.MaxQuotaWait = new(0), 1, time.Hour
+	})
+	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{MaxElapsed: 20 * time.Second})
+	require.NoError(t, err)
+	token, err = s.RefreshRetryToken(t.Context(), token, errServer)
+	require.NoError(t, err)
+	waited := make(chan error)
+	go func() { waited <- token.WithoutDelay().Wait(t.Context()) }()
+	require.NoError(t, clk.BlockUntil(t.Context(), 1))
+	clk.Advance(time.Minute) // the tokens come after 14 s, and the operation hears of them too late
+	require.ErrorIs(t, <-waited, retry.ErrMaxElapsed)
+	require.NoError(t, s.RecordFailure(token, errServer))
+	require.Equal(t, 60, s.Snapshot().Scopes[0].Quota, "it took nothing")
+}
