@@ -84,6 +84,7 @@ type forgetfulRun struct {
 	created, evicted, overflowed uint64
 
 	mu     sync.Mutex // for the tokens of lives and what visits owe
+	names  []string   // of scopes and of operations
 	panics string     // which function of the user panics
 	noisy  bool       // the observer panics, always
 	made   []*bookedLimiter
@@ -193,6 +194,11 @@ func newForgetfulRun(t *rapid.T, limited bool) *forgetfulRun {
 	r := &forgetfulRun{
 		clock: clock.NewFake(start()), table: map[retry.ScopeKey]*scopeLife{}, swept: start(),
 		noisy: drawBool(t, "observer panics"),
+		names: drawFrom(t, "names",
+			[]string{"a"}, // so that operations meet
+			[]string{"", "a", "b"},
+			[]string{"", "a", "b", "c", "d", "e", "f", "g", "impossible", "scan"},
+		),
 	}
 	r.config = standard.Config{
 		Clock: r.clock, Observer: retry.ObserverFunc(r.observe), Classifier: moody{},
@@ -203,8 +209,8 @@ func newForgetfulRun(t *rapid.T, limited bool) *forgetfulRun {
 			return jitter
 		},
 		RetryCost: serverCost, ThrottlingCost: againCost, MaxAttempts: 4, QuotaCapacity: new(forgetfulQuota),
-		QuotaInitial: new(drawInt(t, 0, forgetfulQuota, "initial quota")),
-		MaxQuotaWait: drawFrom(t, "max quota wait", 0, time.Second, 30*time.Minute),
+		QuotaInitial: new(drawFrom(t, "initial quota", 0, 2, 4, 9, forgetfulQuota)),
+		MaxQuotaWait: drawFrom(t, "max quota wait", 0, 10*time.Second, 30*time.Minute),
 		MaxScopes:    drawFrom(t, "max scopes", 1, 2, 3, 4, 5, 6, 2*crowded),
 		ScopeIdle:    drawFrom(t, "idle", 1, time.Second, time.Minute, 15*time.Minute),
 		Scope:        r.drawKeys(t),

@@ -28,17 +28,22 @@ func recovered(t *rapid.T, call func()) (panicked bool) {
 
 func (r *forgetfulRun) begin(t *rapid.T) {
 	r.enter(t, retry.Operation{
-		Account: drawFrom(t, "account", "", "one", "two"), // which counts without a scope
-		Scope:   drawFrom(t, "scope", "", "", "a", "b", "c", "d", "e", "f", "g", "h", "impossible"),
-		Name:    drawFrom(t, "name", "get", "put", "scan", "query", "update", "delete", "list", "wait"),
+		Account: drawFrom(t, "account", "", "", "one"), // which counts without a scope
+		Scope:   drawFrom(t, "scope", r.names...),
+		Name:    drawFrom(t, "name", r.names...),
 	}, drawFrom(t, "panics", "", "", "", "", "", inKey, inLimiter, inState))
 }
 
-// crowd begins operations in many scopes, and again in each of them.
+// crowd begins and ends operations in many scopes, and again in each of them, if there is
+// room for all.
 func (r *forgetfulRun) crowd(t *rapid.T) {
+	if r.config.MaxScopes < crowded {
+		return
+	}
 	for i := range 2 * crowded {
 		name := "crowd " + strconv.Itoa(i%crowded)
 		r.enter(t, retry.Operation{Scope: name, Name: name}, "")
+		r.success(t, r.open[len(r.open)-1])
 	}
 }
 
@@ -153,13 +158,15 @@ func (r *forgetfulRun) give(v *visit, tokens int) (quota int) {
 	return v.life.tokens
 }
 
-// wait begins a wait and does not wait for its end. One that is instant does not count as
-// use.
+// wait begins a wait and does not wait for its end.
 func (r *forgetfulRun) wait(t *rapid.T) {
-	v := r.pick(t, false)
-	if v == nil || v.sent {
-		return
+	if v := r.pick(t, false); v != nil && !v.sent {
+		r.waitFor(t, v)
 	}
+}
+
+// waitFor begins a wait. One that is instant does not count as use.
+func (r *forgetfulRun) waitFor(t *rapid.T, v *visit) {
 	if v.life.limiter != nil || v.owed > 0 || v.token.Delay() > 0 {
 		r.touch(v.life)
 	}
@@ -228,7 +235,9 @@ func (r *forgetfulRun) refresh(t *rapid.T) {
 		if v.paid, v.owed = cost, cost; granted {
 			r.settled(v)
 		}
-		v.token = next
+		if v.token = next; drawBool(t, "wait at once") {
+			r.waitFor(t, v)
+		}
 		return
 	}
 	require.NoError(t, r.strategy.RecordFailure(next, failure))
@@ -236,10 +245,12 @@ func (r *forgetfulRun) refresh(t *rapid.T) {
 }
 
 func (r *forgetfulRun) succeed(t *rapid.T) {
-	v := r.pick(t, false)
-	if v == nil {
-		return
+	if v := r.pick(t, false); v != nil {
+		r.success(t, v)
 	}
+}
+
+func (r *forgetfulRun) success(t *rapid.T, v *visit) {
 	r.touch(v.life)
 	back := v.paid - v.owed
 	if v.token.Attempt() == 1 {
