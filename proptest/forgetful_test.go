@@ -98,6 +98,7 @@ type visit struct {
 	life       *scopeLife
 	cancel     context.CancelFunc // of the wait that is under way, if one is
 	due        time.Time          // when the backoff of that wait is over
+	sleeps     bool               // it may not be over
 	err        error              // of the last wait
 	sent       bool
 	paid, owed int

@@ -47,9 +47,20 @@ func (r *forgetfulRun) crowd(t *rapid.T) {
 	}
 }
 
+// awake notes whose backoff is over.
+func (r *forgetfulRun) awake() {
+	synctest.Wait()
+	for _, v := range r.open {
+		if v.sleeps && (v.cancel == nil || !r.clock.Now().Before(v.due)) {
+			v.sleeps = false
+			r.touch(v.life)
+		}
+	}
+}
+
 // enter begins an operation, or tries to.
 func (r *forgetfulRun) enter(t *rapid.T, op retry.Operation, panics string) {
-	synctest.Wait()
+	r.awake()
 	key := r.key(op)
 	life, c := r.table[key], r.creation()
 	r.panics = panics
@@ -114,7 +125,7 @@ func (r *forgetfulRun) panicked(t *rapid.T, why string, key retry.ScopeKey, c cr
 
 // pick draws an operation for which a wait is under way, or one for which none is.
 func (r *forgetfulRun) pick(t *rapid.T, waiting bool) *visit {
-	synctest.Wait()
+	r.awake()
 	var some []*visit
 	for _, v := range r.open {
 		if (v.cancel != nil) == waiting {
@@ -165,11 +176,10 @@ func (r *forgetfulRun) wait(t *rapid.T) {
 	}
 }
 
-// waitFor begins a wait. One that is instant does not count as use.
+// waitFor begins a wait. One that is instant does not count as use, and any other does
+// when its backoff is over.
 func (r *forgetfulRun) waitFor(t *rapid.T, v *visit) {
-	if v.life.limiter != nil || v.owed > 0 || v.token.Delay() > 0 {
-		r.touch(v.life)
-	}
+	v.sleeps = v.life.limiter != nil || v.owed > 0 || v.token.Delay() > 0
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), visitKey{}, v))
 	v.cancel, v.due = cancel, r.clock.Now().Add(v.token.Delay())
 	v.panics = drawInt(t, 0, 9, "limiter panics") == 0
