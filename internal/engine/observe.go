@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -58,8 +55,7 @@ func (e *Engine) Snapshot() retry.Snapshot {
 	if !e.Made() {
 		return retry.Snapshot{}
 	}
-	all := e.scopes.all()
-	slices.SortFunc(all, func(a, b *scope) int { return strings.Compare(a.name, b.name) })
+	all := e.scopes.byName()
 	snapshot := retry.Snapshot{
 		Mode:       "standard",
 		SharedAs:   e.config.SharedAs,

@@ -40,6 +40,7 @@ type scopes struct {
 	table      atomic.Pointer[[]atomic.Pointer[scope]] // a power of two of chains
 	overflowed atomic.Uint64
 	evicted    atomic.Uint64
+	last       atomic.Pointer[inOrder] // what byName returned
 
 	mu    sync.Mutex // held to change what follows and the chains
 	ring  []*scope   // those in the table
@@ -287,15 +288,33 @@ func push(table []atomic.Pointer[scope], s *scope) {
 	chain.Store(s)
 }
 
-// all returns the scopes that there are.
-func (ss *scopes) all() []*scope {
+// inOrder is all scopes by name, when so many had been evicted.
+type inOrder struct {
+	evicted uint64
+	scopes  []*scope
+}
+
+// byName returns all scopes by name, for reading only. To sort them takes longer than to
+// read them, so it is done only when there are others than the last time.
+func (ss *scopes) byName() []*scope {
+	now := ss.all()
+	if last := ss.last.Load(); last != nil && last.evicted == now.evicted && len(last.scopes) == len(now.scopes) {
+		return last.scopes
+	}
+	slices.SortFunc(now.scopes, func(a, b *scope) int { return strings.Compare(a.name, b.name) })
+	ss.last.Store(&now)
+	return now.scopes
+}
+
+// all returns the scopes that there are, in no order.
+func (ss *scopes) all() inOrder {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	all := append(make([]*scope, 0, len(ss.ring)+2), ss.whole)
 	if s := ss.overflow.Load(); s != nil {
 		all = append(all, s)
 	}
-	return append(all, ss.ring...)
+	return inOrder{ss.evicted.Load(), append(all, ss.ring...)}
 }
 
 // throttledFor is how long after its last throttle a scope counts as throttled.
