@@ -23,7 +23,7 @@ const (
 
 	// fewVictims is how many scopes a new one that needs room tries to replace, and
 	// fewLooks how often it looks for them.
-	fewVictims, fewLooks = 4, 3
+	fewVictims, fewLooks = 4, 4
 )
 
 // scopes finds the scope of a key. A scope that is there is found without a lock, in a
@@ -87,22 +87,26 @@ func sameScope(a, b *retry.Operation) bool {
 }
 
 // create gives an operation a new scope, or, if there is no room, the overflow. It looks
-// again if another operation has taken the room in the meantime.
+// again after a sweep, and if another operation has taken the room in the meantime.
 func (e *Engine) create(r *record, hash uint64, key retry.ScopeKey) {
 	if key == retry.OverflowKey() {
 		e.overflow(r)
 		return
 	}
 	ss, now := &e.scopes, e.config.Clock.Now()
-	e.tellEvicted(r, ss.sweep(now))
 	var few [fewVictims]*scope
 	var fresh *scope
 	for range fewLooks {
-		s, victims, room := ss.look(hash, &key, few[:0])
+		s, victims, place := ss.look(hash, &key, now, few[:0])
 		if r.scope = s; s != nil {
 			return
 		}
-		if victims = withoutKept(victims, now); len(victims) == 0 && !room {
+		victims = slices.DeleteFunc(victims, func(s *scope) bool { return s.keeps(now) })
+		if place == afterSweep {
+			e.tellEvicted(r, ss.remove(victims))
+			continue
+		}
+		if place == ofAnother && len(victims) == 0 {
 			break
 		}
 		if fresh == nil {
@@ -119,11 +123,6 @@ func (e *Engine) create(r *record, hash uint64, key retry.ScopeKey) {
 	e.overflow(r)
 }
 
-// withoutKept takes those out that have to stay.
-func withoutKept(victims []*scope, now time.Time) []*scope {
-	return slices.DeleteFunc(victims, func(s *scope) bool { return s.keeps(now) })
-}
-
 // overflow gives an operation the scope that keys without a place share.
 func (e *Engine) overflow(r *record) {
 	ss := &e.scopes
@@ -138,9 +137,14 @@ func (e *Engine) overflow(r *record) {
 	e.tellCreated(r, fresh)
 }
 
+// hash hashes what tells many scopes apart. A resource is rarely in many services and
+// regions, so these count where there is none.
 func (ss *scopes) hash(k *retry.ScopeKey) uint64 {
-	h := uint64(0)
-	for _, part := range [...]string{k.Resource, k.Scope, k.Account, k.Operation, k.Service, k.Region} {
+	h := maphash.String(ss.seed, k.Resource)
+	if k.Resource == "" {
+		h = maphash.String(ss.seed, k.Service)*31 + maphash.String(ss.seed, k.Region)
+	}
+	for _, part := range [...]string{k.Scope, k.Account, k.Operation} {
 		if h *= 31; part != "" {
 			h += maphash.String(ss.seed, part)
 		}
@@ -159,45 +163,39 @@ func (ss *scopes) find(hash uint64, key *retry.ScopeKey) *scope {
 	return nil
 }
 
-// sweep removes the scopes that were not used since the last sweep, if that is as long
-// ago as the idle time, and returns them.
-func (ss *scopes) sweep(now time.Time) []*scope {
-	victims := withoutKept(ss.unused(now), now)
-	if len(victims) == 0 {
-		return nil
-	}
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	return slices.DeleteFunc(victims, func(s *scope) bool { return !ss.removeLocked(s) })
-}
+// place is where a new scope may go.
+type place uint8
 
-// unused begins a sweep, if it is time for one.
-func (ss *scopes) unused(now time.Time) []*scope {
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	passed := now.Sub(ss.swept)
-	if passed < -anotherClock || passed >= ss.idle {
-		ss.swept = now
-	}
-	if passed < ss.idle {
-		return nil
-	}
-	return ss.turnLocked(len(ss.ring), len(ss.ring), nil)
-}
+const (
+	free       place = iota
+	ofAnother        // of a victim
+	afterSweep       // wherever that leaves one
+)
 
-// look returns the scope of a key if it is there by now. If not, it says whether there
-// is room for it, and if there is none, appends a few scopes to victims that may go if
-// they do not have to stay.
-func (ss *scopes) look(hash uint64, key *retry.ScopeKey, victims []*scope) (found *scope, _ []*scope, room bool) {
+// look returns the scope of a key if it is there by now. If not, it says where a new one
+// may go, and appends to victims the scopes that may go for that if they do not have to
+// stay: a few if there is no room, and once in each idle time all that were not used since
+// the last sweep.
+func (ss *scopes) look(
+	hash uint64, key *retry.ScopeKey, now time.Time, victims []*scope,
+) (found *scope, _ []*scope, where place) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if s := ss.find(hash, key); s != nil && s.touch() {
-		return s, nil, true
+		return s, nil, free
 	}
-	if len(ss.ring) < ss.limit {
-		return nil, nil, true
+	all, passed := len(ss.ring), now.Sub(ss.swept)
+	if passed < -anotherClock || passed >= ss.idle {
+		ss.swept = now
 	}
-	return nil, ss.turnLocked(2*len(ss.ring), fewVictims, victims), false
+	switch {
+	case passed >= ss.idle:
+		return nil, ss.turnLocked(all, all, victims), afterSweep
+	case all >= ss.limit:
+		return nil, ss.turnLocked(2*all, fewVictims, victims), ofAnother
+	default:
+		return nil, nil, free
+	}
 }
 
 // turnLocked moves the hand on, by so many steps or until it has found enough victims: a
@@ -215,6 +213,13 @@ func (ss *scopes) turnLocked(steps, enough int, victims []*scope) []*scope {
 		}
 	}
 	return victims
+}
+
+// remove removes the victims that are still not in use, and returns them.
+func (ss *scopes) remove(victims []*scope) []*scope {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	return slices.DeleteFunc(victims, func(s *scope) bool { return !ss.removeLocked(s) })
 }
 
 // put puts a new scope into the table. Where there is no room it removes one of the
