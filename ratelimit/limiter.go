@@ -152,7 +152,7 @@ type Change struct {
 	// Cut is true if the response was a throttle that cut the rate.
 	Cut bool
 	// Limited is true if attempts have to wait for tokens, that is from the first
-	// throttle on. Before it the rate is computed and holds nobody back.
+	// throttle on. Before it the rate is computed and holds no attempt back.
 	Limited bool
 }
 

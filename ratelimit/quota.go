@@ -141,7 +141,7 @@ func (q *Quota) until(now time.Time, cost int) time.Duration {
 var ErrQuotaWait = errors.New("no retry quota in the time allowed")
 
 // QuotaLine is a Quota whose tokens can be waited for, first come, first served.
-// It is safe for concurrent use. As long as nobody waits it costs what the Quota
+// It is safe for concurrent use. As long as no caller waits it costs what the Quota
 // costs.
 type QuotaLine struct {
 	quota Quota
@@ -157,7 +157,7 @@ func NewQuotaLine(config QuotaConfig, start time.Time, clk clock.Clock) *QuotaLi
 	return q
 }
 
-// Take takes cost tokens if they are there and nobody waits for any, and reports
+// Take takes cost tokens if they are there and no caller waits for any, and reports
 // what is available afterwards.
 func (q *QuotaLine) Take(now time.Time, cost int) (available int, ok bool) {
 	if q.waiting.Load() > 0 {
@@ -166,7 +166,7 @@ func (q *QuotaLine) Take(now time.Time, cost int) (available int, ok bool) {
 	return q.quota.Take(now, cost)
 }
 
-// Refund adds tokens, for those who wait first, and reports what is available
+// Refund adds tokens, for the callers that wait first, and reports what is available
 // afterwards.
 func (q *QuotaLine) Refund(tokens int) (available int) {
 	available = q.quota.Refund(tokens)
@@ -176,8 +176,8 @@ func (q *QuotaLine) Refund(tokens int) (available int) {
 	return available
 }
 
-// Wait takes cost tokens as soon as they are there and everybody who came before
-// has been served. It fails with ErrQuotaWait after limit, or at once if the cost
+// Wait takes cost tokens as soon as they are there and all callers that came
+// before have been served. It fails with ErrQuotaWait after limit, or at once if the cost
 // is above the capacity, and with ctx.Err() when ctx is done first. Tokens that come
 // exactly at the end of the limit come in time. A failure takes nothing. A cost of zero or
 // less counts as 1.

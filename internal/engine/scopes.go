@@ -368,10 +368,10 @@ func (e *Engine) newScope(key retry.ScopeKey) *scope {
 // touch says that the scope is in use, and reports whether it is still in the table.
 // An operation that uses one that is not, because it began before, goes on with it.
 func (s *scope) touch() bool {
-	if s.use.Load() == unused {
-		s.use.CompareAndSwap(unused, used)
+	if use := s.use.Load(); use != unused {
+		return use == used
 	}
-	return s.use.Load() == used
+	return s.use.CompareAndSwap(unused, used) || s.use.Load() == used
 }
 
 // keeps reports whether a scope has to stay although it is not in use: an operation
