@@ -55,11 +55,11 @@ func (e *Engine) Snapshot() retry.Snapshot {
 	if !e.Made() {
 		return retry.Snapshot{}
 	}
-	all := e.scopes.byName()
+	all := e.scopes.list()
 	snapshot := retry.Snapshot{
 		Mode:       "standard",
 		SharedAs:   e.config.SharedAs,
-		Scopes:     make([]retry.ScopeSnapshot, 0, len(all)),
+		Scopes:     make([]retry.ScopeSnapshot, len(all.scopes)),
 		Overflowed: e.scopes.overflowed.Load(),
 		Evicted:    e.scopes.evicted.Load(),
 	}
@@ -67,10 +67,8 @@ func (e *Engine) Snapshot() retry.Snapshot {
 		snapshot.Mode = "adaptive"
 	}
 	now := e.config.Clock.Now()
-	for _, s := range all {
-		if s.err == nil {
-			snapshot.Scopes = append(snapshot.Scopes, s.snapshot(now))
-		}
+	for i, s := range all.scopes {
+		snapshot.Scopes[all.places[i]] = s.snapshot(now)
 	}
 	return snapshot
 }

@@ -40,7 +40,7 @@ type scopes struct {
 	table      atomic.Pointer[[]atomic.Pointer[scope]] // a power of two of chains
 	overflowed atomic.Uint64
 	evicted    atomic.Uint64
-	last       atomic.Pointer[inOrder] // what byName returned
+	listed     atomic.Pointer[listing] // what list returned last
 
 	mu    sync.Mutex // held to change what follows and the chains
 	ring  []*scope   // those in the table
@@ -293,33 +293,45 @@ func push(table []atomic.Pointer[scope], s *scope) {
 	chain.Store(s)
 }
 
-// inOrder is all scopes by name, when so many had been evicted.
-type inOrder struct {
+// listing is all scopes that can be shown, in the order in which they lie in memory, and
+// the place of each by name. It is right for as long as no more were evicted and there are
+// as many.
+type listing struct {
 	evicted uint64
 	scopes  []*scope
+	places  []int
 }
 
-// byName returns all scopes by name, for reading only. To sort them takes longer than to
-// read them, so it is done only when there are others than the last time.
-func (ss *scopes) byName() []*scope {
-	now := ss.all()
-	if last := ss.last.Load(); last != nil && last.evicted == now.evicted && len(last.scopes) == len(now.scopes) {
-		return last.scopes
+// list returns the listing of now, for reading only. To sort takes longer than to read, so
+// it is done only when there are other scopes than the last time.
+func (ss *scopes) list() listing {
+	now := ss.unsorted()
+	if last := ss.listed.Load(); last != nil && last.evicted == now.evicted && len(last.scopes) == len(now.scopes) {
+		return *last
 	}
-	slices.SortFunc(now.scopes, func(a, b *scope) int { return strings.Compare(a.name, b.name) })
-	ss.last.Store(&now)
-	return now.scopes
+	byName := make([]int, len(now.scopes))
+	for i := range byName {
+		byName[i] = i
+	}
+	slices.SortFunc(byName, func(a, b int) int { return strings.Compare(now.scopes[a].name, now.scopes[b].name) })
+	now.places = make([]int, len(byName))
+	for place, i := range byName {
+		now.places[i] = place
+	}
+	ss.listed.Store(&now)
+	return now
 }
 
-// all returns the scopes that there are, in no order.
-func (ss *scopes) all() inOrder {
+// unsorted is list without the places.
+func (ss *scopes) unsorted() listing {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	all := append(make([]*scope, 0, len(ss.ring)+2), ss.whole)
 	if s := ss.overflow.Load(); s != nil {
 		all = append(all, s)
 	}
-	return inOrder{ss.evicted.Load(), append(all, ss.ring...)}
+	all = slices.DeleteFunc(append(all, ss.ring...), func(s *scope) bool { return s.err != nil })
+	return listing{evicted: ss.evicted.Load(), scopes: all}
 }
 
 // throttledFor is how long after its last throttle a scope counts as throttled.
