@@ -52,7 +52,7 @@ func isSkew(err error) bool {
 	return ok && skew.RetryableError()
 }
 
-// forced judges a failure for which somebody else decided that it is to be
+// forced judges a failure for which the loop of the SDK has decided that it is to be
 // retried. The strategy may refuse for other reasons.
 func forced(failure error) error {
 	verdict, ok := classify.Judgement(failure)

@@ -9,19 +9,19 @@ import (
 // failures finds the call that an error belongs to: not every method of a retryer
 // is given a context. An error is in here only between the end of an attempt and
 // the decision about it, which are a few calls apart in one goroutine. It is safe
-// for concurrent use; a call that was taken out belongs to whoever took it.
+// for concurrent use; a call that was taken out belongs to its taker.
 type failures struct {
 	mu         sync.Mutex // guards both
 	young, old map[error]*call
 
 	// decided is in the place of a call that a middleware observes, from when it was
-	// taken out until it is forgotten: no other call gets its error, and who asks
-	// about that again does not get another call.
+	// taken out until it is forgotten: no other call gets its error, and a second
+	// question about that error does not get another call.
 	decided call
 }
 
 // maxFailures is how many errors are young. Older ones go when as many have come
-// after them: nobody asked about those, because another retryer around this one
+// after them: no question came about those, because another retryer around this one
 // has answered instead.
 const maxFailures = 1000
 

@@ -52,7 +52,7 @@ func WithOperation(f OperationFunc) Option {
 
 // Load resolves the settings, as awsretry.Load does, and returns what
 // config.WithRetryer wants. The function returns the same retryer each time, so that
-// all clients share its strategy. Nobody tells it which service a client is for:
+// all clients share its strategy. It is not told which service a client is for:
 // awsretry.WithService selects the defaults of one. Its errors are those of
 // awsretry.Load.
 func Load(ctx context.Context, opts ...Option) (func() aws.Retryer, error) {
