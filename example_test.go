@@ -83,7 +83,7 @@ func ExampleWithAddedClassifiers() {
 // The behavior of awsretry before v2.1 was the default.
 func ExampleWithBehavior() {
 	ctx := context.Background()
-	strategy, err := awsretry.Load(ctx, awsretry.WithBehavior(awsretry.BehaviorV20))
+	strategy, err := awsretry.Load(ctx, awsretry.WithBehavior(retry.V20))
 	if err != nil {
 		log.Fatal(err)
 	}

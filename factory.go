@@ -5,33 +5,15 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Strategy is what [Load] and [New] build: a *standard.Strategy or an
-// *adaptive.Strategy. It is meant to be shared by all operations of a client.
-type Strategy interface {
-	retry.Strategy
-	// Clock returns the clock that the strategy waits on.
-	Clock() clock.Clock
-	// Plan returns the numbers by which an operation is retried.
-	Plan(op retry.Operation) standard.Plan
-	// Snapshot returns the state of quotas and send rates.
-	Snapshot() retry.Snapshot
-}
-
-var (
-	_ Strategy = (*standard.Strategy)(nil)
-	_ Strategy = (*adaptive.Strategy)(nil)
-)
-
 // Load resolves the settings and builds the strategy that they ask for: [Resolve]
 // and [New] in one call, with the errors of both. It starts no goroutine.
-func Load(ctx context.Context, opts ...Option) (Strategy, error) {
+func Load(ctx context.Context, opts ...Option) (retry.Strategy, error) {
 	settings, err := Resolve(ctx, opts...)
 	if err != nil {
 		return nil, err
@@ -43,18 +25,18 @@ func Load(ctx context.Context, opts ...Option) (Strategy, error) {
 // those that do not change settings matter, such as [WithConfig]; a number in it
 // that is out of range is an error that names it. Each call builds a strategy
 // with a quota and a send rate of its own.
-func New(settings *Settings, opts ...Option) (Strategy, error) {
+func New(settings *Settings, opts ...Option) (retry.Strategy, error) {
 	if settings == nil {
 		return nil, errors.New("awsretry: no settings")
 	}
 	built := collect(opts).build.apply()
-	built.Standard.Behavior = standard.Behavior(settings.Behavior.Value)
+	built.Standard.Behavior = settings.Behavior.Value
 	if settings.Service != "" {
 		built.Standard.Service = settings.Service
 	}
 	// A number that was not set is left to the strategy, where it may depend on
 	// the service of each operation.
-	builtIn := built.Standard.Behavior.MaxAttempts(settings.Service)
+	builtIn := builtInAttempts(settings.Behavior.Value, settings.Service)
 	origin := settings.MaxAttempts.Origin
 	if origin.Kind != config.OriginDefault || origin.Name != "" || settings.MaxAttempts.Value != builtIn {
 		built.Standard.MaxAttempts = settings.MaxAttempts.Value
@@ -69,8 +51,8 @@ func New(settings *Settings, opts ...Option) (Strategy, error) {
 	}
 }
 
-// orNil keeps a nil pointer from becoming a Strategy that is not nil.
-func orNil[S Strategy](s S, err error) (Strategy, error) {
+// orNil keeps a nil pointer from becoming a strategy that is not nil.
+func orNil[S retry.Strategy](s S, err error) (retry.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}

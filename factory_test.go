@@ -31,7 +31,7 @@ func with(environment map[string]string, configFile string, more ...awsretry.Opt
 	}, more...)
 }
 
-func attemptsOf(t *testing.T, s awsretry.Strategy, op retry.Operation) int {
+func attemptsOf(t *testing.T, s retry.Strategy, op retry.Operation) int {
 	t.Helper()
 	attempts := 0
 	_, _ = retry.Do(t.Context(), s, op, func(context.Context) (int, error) {
@@ -64,7 +64,7 @@ func TestLoadBuildsWhatTheSettingsSay(t *testing.T) {
 		{name: "default of the operation's service", opts: with(nil, "", noDelay(adaptive.Config{})), op: dynamodb, want: 4},
 		{
 			name: "no default of the service in v2.0",
-			opts: with(nil, "", noDelay(adaptive.Config{}), awsretry.WithBehavior(awsretry.BehaviorV20)), op: dynamodb, want: 3,
+			opts: with(nil, "", noDelay(adaptive.Config{}), awsretry.WithBehavior(retry.V20)), op: dynamodb, want: 3,
 		},
 		{
 			name: "default of the client's service",
@@ -179,18 +179,18 @@ func (nothing) Classify(classify.Outcome) classify.Verdict { return classify.Non
 func TestSettingsCountBeforeBehaviorAndServiceOfTheConfig(t *testing.T) {
 	t.Parallel()
 	numbers := awsretry.WithConfig(adaptive.Config{
-		Standard: standard.Config{Behavior: standard.V21, Service: "dynamodb"},
+		Standard: standard.Config{Behavior: retry.V21, Service: "dynamodb"},
 	})
 	for _, c := range []struct {
 		name     string
-		behavior awsretry.Behavior
+		behavior retry.Behavior
 		service  string
 		want     time.Duration
 	}{
-		{"behavior", awsretry.BehaviorV20, "dynamodb", time.Second},
-		{"service", awsretry.BehaviorV21, "s3", 50 * time.Millisecond},
-		{"both as in the config", awsretry.BehaviorV21, "dynamodb", 25 * time.Millisecond},
-		{"no service is set", awsretry.BehaviorV21, "", 25 * time.Millisecond},
+		{"behavior", retry.V20, "dynamodb", time.Second},
+		{"service", retry.V21, "s3", 50 * time.Millisecond},
+		{"both as in the config", retry.V21, "dynamodb", 25 * time.Millisecond},
+		{"no service is set", retry.V21, "", 25 * time.Millisecond},
 	} {
 		for _, mode := range []awsretry.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
 			t.Run(c.name+"/"+string(mode), func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // Option changes what [Resolve] reads or what it decides. Options are applied
@@ -114,10 +115,10 @@ func WithMaxAttempts(n int) Option {
 	return setting(func(q *config.Query) { q.Override.MaxAttempts = &n })
 }
 
-// WithBehavior sets the generation of behavior: [BehaviorV20] for what AWS tools did
+// WithBehavior sets the generation of behavior: [retry.V20] for what AWS tools did
 // before November 2026. The empty one is as if the option were absent; one that does
 // not exist is an error.
-func WithBehavior(b Behavior) Option {
+func WithBehavior(b retry.Behavior) Option {
 	return setting(func(q *config.Query) { q.Override.Behavior = unlessEmpty(b) })
 }
 
@@ -135,11 +136,11 @@ func WithDefaultMaxAttempts(n int) Option {
 
 // WithDefaultBehavior sets the generation of behavior for when [WithBehavior] does
 // not. The empty one is as if the option were absent.
-func WithDefaultBehavior(b Behavior) Option {
+func WithDefaultBehavior(b retry.Behavior) Option {
 	return setting(func(q *config.Query) { q.Default.Behavior = unlessEmpty(b) })
 }
 
-func unlessEmpty(b Behavior) *Behavior {
+func unlessEmpty(b retry.Behavior) *retry.Behavior {
 	if b == "" {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // Resolve decides how a client shall retry. Each setting comes from the first
@@ -34,6 +35,16 @@ func Resolve(ctx context.Context, opts ...Option) (*Settings, error) {
 		return nil, err
 	}
 	query := collect(opts).query
-	query.BuiltInAttempts = func(b Behavior) int { return standard.Behavior(b).MaxAttempts(query.Service) }
+	query.BuiltInAttempts = func(b retry.Behavior) int { return builtInAttempts(b, query.Service) }
 	return config.Resolve(query)
+}
+
+// builtInAttempts returns how many attempts an operation of a service has where no number
+// is set.
+func builtInAttempts(b retry.Behavior, service string) int {
+	s, err := standard.New(standard.Config{Behavior: b, Service: service})
+	if err != nil {
+		return 0 // a behavior that does not exist is refused elsewhere
+	}
+	return s.Plan(retry.Operation{}).MaxAttempts
 }

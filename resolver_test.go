@@ -11,6 +11,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // Paths of the shared files in a world.
@@ -76,7 +77,7 @@ func TestResolveWithoutAnythingGivesBuiltInDefaults(t *testing.T) {
 		Profile:     awsretry.Setting[string]{Value: "default", Raw: "default", Origin: builtIn, Overridden: []awsretry.Candidate{}},
 		RetryMode:   awsretry.Setting[awsretry.Mode]{Value: awsretry.ModeStandard, Raw: "standard", Origin: builtIn, Overridden: []awsretry.Candidate{}},
 		MaxAttempts: awsretry.Setting[int]{Value: 3, Raw: "3", Origin: builtIn, Overridden: []awsretry.Candidate{}},
-		Behavior:    awsretry.Setting[awsretry.Behavior]{Value: awsretry.BehaviorV21, Raw: "v2.1", Origin: builtIn, Overridden: []awsretry.Candidate{}},
+		Behavior:    awsretry.Setting[retry.Behavior]{Value: retry.V21, Raw: "v2.1", Origin: builtIn, Overridden: []awsretry.Candidate{}},
 		Files: []awsretry.FileStatus{
 			{Kind: config.KindConfig, Path: configPath, Status: config.StatusMissing},
 			{Kind: config.KindCredentials, Path: credentialsPath, Status: config.StatusMissing},
@@ -146,7 +147,7 @@ func TestSettingsHaveTheirOwnWinners(t *testing.T) {
 		env:         map[string]string{"AWS_RETRY_MODE": "standard"},
 		config:      "[default]\nretry_mode = adaptive\nmax_attempts = 6\n",
 		credentials: "[default]\nretry_mode = standard\n",
-		opts:        []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive), awsretry.WithBehavior(awsretry.BehaviorV21)},
+		opts:        []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive), awsretry.WithBehavior(retry.V21)},
 	}.mustResolve(t)
 	require.Equal(t, "AWS_RETRY_MODE", s.RetryMode.Origin.String())
 	require.Len(t, s.RetryMode.Overridden, 3)
@@ -199,17 +200,17 @@ func TestDefaultProfileVariableCountsWhereTheOtherIsUnset(t *testing.T) {
 func TestBuiltInAttemptsFollowBehaviorAndService(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		behavior awsretry.Behavior
+		behavior retry.Behavior
 		service  string
 		want     int
 	}{
-		{awsretry.BehaviorV20, "dynamodb", 3},
-		{awsretry.BehaviorV21, "", 3},
-		{awsretry.BehaviorV21, "s3", 3},
-		{awsretry.BehaviorV21, "dynamodb", 4},
-		{awsretry.BehaviorV21, "DynamoDB Streams", 4},
-		{awsretry.BehaviorV21, "dynamodb-streams", 4},
-		{awsretry.BehaviorV21, "dynamodbx", 3},
+		{retry.V20, "dynamodb", 3},
+		{retry.V21, "", 3},
+		{retry.V21, "s3", 3},
+		{retry.V21, "dynamodb", 4},
+		{retry.V21, "DynamoDB Streams", 4},
+		{retry.V21, "dynamodb-streams", 4},
+		{retry.V21, "dynamodbx", 3},
 	} {
 		s := world{opts: []awsretry.Option{awsretry.WithBehavior(c.behavior), awsretry.WithService(c.service)}}.mustResolve(t)
 		require.Equal(t, c.want, s.MaxAttempts.Value, "%v", c)
@@ -227,7 +228,7 @@ func TestNewRetriesVariableDecidesNothing(t *testing.T) {
 	for raw, found := range map[string][]string{
 		"": {}, " \t": {}, "true": {config.CodeNoEffect}, "false": {config.CodeNoEffect}, "1": {config.CodeNoEffect}, "no\n": {config.CodeNoEffect},
 	} {
-		for _, b := range []awsretry.Behavior{awsretry.BehaviorV20, awsretry.BehaviorV21} {
+		for _, b := range []retry.Behavior{retry.V20, retry.V21} {
 			s := world{
 				env:  map[string]string{"AWS_NEW_RETRIES_2026": raw},
 				opts: []awsretry.Option{awsretry.WithDefaultBehavior(b)},
@@ -238,7 +239,7 @@ func TestNewRetriesVariableDecidesNothing(t *testing.T) {
 		}
 	}
 	s := world{env: map[string]string{"AWS_NEW_RETRIES_2026": "false"}}.mustResolve(t)
-	require.Equal(t, awsretry.BehaviorV21, s.Behavior.Value)
+	require.Equal(t, retry.V21, s.Behavior.Value)
 	require.Contains(t, s.Diagnostics[0].Message, "AWS removed it on 2026-11-10")
 }
 

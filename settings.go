@@ -8,8 +8,6 @@ type (
 	Settings = config.Settings
 	// Mode is the retry mode.
 	Mode = config.Mode
-	// Behavior is the generation of retry behavior.
-	Behavior = config.Behavior
 	// Setting is a value, where it came from, and what it beat.
 	Setting[T any] = config.Setting[T]
 	// Origin is the place that a value came from.
@@ -26,6 +24,4 @@ type (
 const (
 	ModeStandard = config.ModeStandard
 	ModeAdaptive = config.ModeAdaptive
-	BehaviorV20  = config.BehaviorV20
-	BehaviorV21  = config.BehaviorV21
 )

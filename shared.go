@@ -20,13 +20,13 @@ type Factory struct {
 	opts     []Option
 
 	mu         sync.Mutex
-	strategies map[string]Strategy // guarded by mu
+	strategies map[string]retry.Strategy // guarded by mu
 }
 
 // NewFactory returns a factory for the given settings. Settings and options are
 // those of [New], which says at once what is wrong with them.
 func NewFactory(settings *Settings, opts ...Option) (*Factory, error) {
-	f := &Factory{settings: settings, opts: slices.Clone(opts), strategies: make(map[string]Strategy)}
+	f := &Factory{settings: settings, opts: slices.Clone(opts), strategies: make(map[string]retry.Strategy)}
 	if _, err := f.build(""); err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func NewFactory(settings *Settings, opts ...Option) (*Factory, error) {
 
 // Strategy returns the strategy of the key, which it builds on the
 // first call with that key. The key, which must not be empty, is in the strategy's snapshots.
-func (f *Factory) Strategy(key string) (Strategy, error) {
+func (f *Factory) Strategy(key string) (retry.Strategy, error) {
 	if key == "" {
 		return nil, errors.New("awsretry: the key of a shared strategy must not be empty")
 	}
@@ -68,7 +68,7 @@ func (f *Factory) Snapshots() []retry.Snapshot {
 	return snapshots
 }
 
-func (f *Factory) find(key string) Strategy {
+func (f *Factory) find(key string) retry.Strategy {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.strategies[key]
@@ -76,7 +76,7 @@ func (f *Factory) find(key string) Strategy {
 
 // build adds the name to what the options make of the configuration, so it comes
 // last.
-func (f *Factory) build(key string) (Strategy, error) {
+func (f *Factory) build(key string) (retry.Strategy, error) {
 	named := building(func(b *buildOptions) { b.config.Standard.SharedAs = key })
 	return New(f.settings, append(slices.Clone(f.opts), named)...)
 }

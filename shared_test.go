@@ -116,7 +116,7 @@ func TestFactorySaysWhatIsWrongWithAStrategyLater(t *testing.T) {
 func TestFactoryMayBeAskedWhileItBuilds(t *testing.T) {
 	t.Parallel()
 	var f *awsretry.Factory
-	var nested awsretry.Strategy
+	var nested retry.Strategy
 	f = newFactory(t, awsretry.WithConfig(adaptive.Config{
 		NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter {
 			if f != nil && nested == nil {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -59,7 +58,7 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 		c.phase = over
 		return c.denied
 	}
-	if !op.NotAfter.IsZero() && clockOf(s.strategy).Now().After(op.NotAfter) {
+	if !op.NotAfter.IsZero() && s.strategy.Clock().Now().After(op.NotAfter) {
 		c.phase = over
 		return c.explain(ctx, &retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
 	}
@@ -69,7 +68,7 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 // open starts the operation at an attempt that was sent without it.
 func (c *call) open(ctx context.Context, s *shared, op retry.Operation) {
 	c.strategy, c.failures = s.strategy, &s.failures
-	c.ctx, c.start = ctx, clockOf(s.strategy).Now()
+	c.ctx, c.start = ctx, s.strategy.Clock().Now()
 	c.token, c.denied = c.strategy.AcquireInitialToken(ctx, op)
 	c.phase = sent
 }
@@ -245,7 +244,7 @@ func (c *call) explain(ctx context.Context, err error) error {
 		return err
 	}
 	refusal := *own
-	refusal.Elapsed = clockOf(c.strategy).Now().Sub(c.start)
+	refusal.Elapsed = c.strategy.Clock().Now().Sub(c.start)
 	if ctx.Err() != nil && refusal.Canceled == nil {
 		refusal = *refusal.Because(ctx)
 	}
@@ -265,11 +264,4 @@ func isReason(err, reason error) bool {
 		return errors.Is(refusal.Reason, reason)
 	}
 	return errors.Is(err, reason)
-}
-
-func clockOf(s retry.Strategy) clock.Clock {
-	if own, ok := s.(interface{ Clock() clock.Clock }); ok {
-		return own.Clock()
-	}
-	return clock.System{}
 }

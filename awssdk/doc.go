@@ -30,7 +30,7 @@
 // # Generations
 //
 // The strategy follows the behavior v2.1 unless [WithSettings] names another one,
-// such as awsretry.WithBehavior(awsretry.BehaviorV20). So does the loop of the SDK
+// such as awsretry.WithBehavior(retry.V20). So does the loop of the SDK
 // since v1.48.0. Before, AWS_NEW_RETRIES_2026 chose between the two generations of the
 // loop at each step. Nothing here depends on which of them runs: the strategy does
 // the waiting, and it follows the behavior that was resolved when it was built.

@@ -292,7 +292,9 @@ func TestResourceOfOddInputsIsEmpty(t *testing.T) {
 
 func TestRetryerIsSetWhereAClientHasOne(t *testing.T) {
 	t.Parallel()
-	r := retryer(t, struct{ retry.Strategy }{})
+	made, err := standard.New(standard.Config{})
+	require.NoError(t, err)
+	r := retryer(t, made)
 	require.NotPanics(t, func() {
 		nameService("X", nil)
 		nameService("X", 1)

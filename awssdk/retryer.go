@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -80,26 +79,13 @@ func (r *Retryer) forService(id string) *Retryer {
 }
 
 // MaxAttempts returns how many attempts a call may have: what the strategy says,
-// for the service if Install has told which one this is for. For a strategy that
-// does not say it is 0: the loop then goes on until the strategy refuses.
+// for the service if Install has told which one this is for.
 // RetryMaxAttempts of a client or of one call takes its place, whatever it is.
 func (r *Retryer) MaxAttempts() int {
 	if !r.made() {
 		return 1
 	}
-	op := retry.Operation{Service: r.scoped}
-	switch s := r.strategy.(type) {
-	case interface {
-		MaxAttempts(op retry.Operation) int
-	}:
-		return s.MaxAttempts(op)
-	case interface {
-		Plan(op retry.Operation) standard.Plan
-	}:
-		return s.Plan(op).MaxAttempts
-	default:
-		return 0
-	}
+	return r.strategy.Plan(retry.Operation{Service: r.scoped}).MaxAttempts
 }
 
 // GetAttemptToken returns when the first attempt of a call may be made. A further

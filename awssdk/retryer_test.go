@@ -191,10 +191,10 @@ func (denying) AcquireInitialToken(context.Context, retry.Operation) (retry.Toke
 func TestWithoutATokenThereIsOneAttempt(t *testing.T) {
 	t.Parallel()
 	first := failed(500)
-	attempts, err := loop(t.Context(), retryer(t, denying{}), first)
+	attempts, err := loop(t.Context(), retryer(t, denying{strategy(t, standard.Config{})}), first)
 	require.Equal(t, 1, attempts)
 	require.Equal(t, first, err)
-	_, err = loop(t.Context(), retryer(t, denying{}), nil)
+	_, err = loop(t.Context(), retryer(t, denying{strategy(t, standard.Config{})}), nil)
 	require.NoError(t, err)
 }
 
@@ -229,7 +229,7 @@ func TestNewWantsAStrategy(t *testing.T) {
 
 func TestCallDoesNotBeginAfterTheEndOfItsOperation(t *testing.T) {
 	t.Parallel()
-	for _, s := range []retry.Strategy{strategy(t, standard.Config{}), denying{}} {
+	for _, s := range []retry.Strategy{strategy(t, standard.Config{}), denying{strategy(t, standard.Config{})}} {
 		r, err := awssdk.New(s, awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
 			op.NotAfter = time.Unix(1, 0)
 			return op

@@ -289,7 +289,7 @@ func unlessDefault[T any](s awsretry.Setting[T]) (value T) {
 }
 
 func modeOf(cfg aws.Config) string {
-	return cfg.Retryer().(*Retryer).Strategy().(awsretry.Strategy).Snapshot().Mode
+	return cfg.Retryer().(*Retryer).Strategy().Snapshot().Mode
 }
 
 // TestWhatTheSDKDoesNotStartWith leaves nothing to install.

@@ -27,7 +27,11 @@
 // this package only, and only through [Sources].
 package config
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/awsretry/awsretry/retry"
+)
 
 // Mode is the retry mode: which strategy is built. The zero value is not a mode.
 type Mode string
@@ -38,19 +42,6 @@ const (
 	ModeStandard Mode = "standard"
 	// ModeAdaptive is standard with a send rate that adapts to throttling.
 	ModeAdaptive Mode = "adaptive"
-)
-
-// Behavior is the generation of retry behavior, which decides costs, base
-// delays and defaults. The zero value stands for "unset".
-type Behavior string
-
-// The generations.
-const (
-	// BehaviorV20 is what AWS tools did from 2020 to November 2026. Only code can
-	// ask for it.
-	BehaviorV20 Behavior = "v2.0"
-	// BehaviorV21 is the default of AWS tools since 2026-11-10, and the built-in one.
-	BehaviorV21 Behavior = "v2.1"
 )
 
 // Settings is the answer to how a client shall retry, each value with where it
@@ -65,7 +56,7 @@ type Settings struct {
 	// included, from 1 to 2^31-1.
 	MaxAttempts Setting[int] `json:"max_attempts"`
 	// Behavior is the generation of behavior.
-	Behavior Setting[Behavior] `json:"behavior"`
+	Behavior Setting[retry.Behavior] `json:"behavior"`
 	// Service is the service that was named, as it was named, or empty.
 	Service string `json:"service,omitempty"`
 	// Files says where the config file and the credentials file, in this order,

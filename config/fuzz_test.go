@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // FuzzSharedFiles feeds two files of any bytes. Nothing panics, and no text is a
@@ -149,7 +150,7 @@ func malformedPlaces(found []config.Diagnostic) []place {
 
 // everythingSet is a layer of code beside which no value of a file can win.
 func everythingSet() config.Layer {
-	return config.Layer{Mode: new(config.ModeStandard), MaxAttempts: new(3), Behavior: new(config.BehaviorV21)}
+	return config.Layer{Mode: new(config.ModeStandard), MaxAttempts: new(3), Behavior: new(retry.V21)}
 }
 
 // requireSingles compares each profile, read alone, with all of them.

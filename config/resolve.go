@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/awsretry/awsretry/retry"
 )
 
 // Variables of the environment, and keys of the shared files.
@@ -38,14 +40,14 @@ type Query struct {
 	// Strict makes the first malformed line of either file a *[ParseError].
 	Strict bool
 	// BuiltInAttempts returns the built-in number of attempts; nil means 3.
-	BuiltInAttempts func(b Behavior) int
+	BuiltInAttempts func(b retry.Behavior) int
 }
 
 // Layer is what code says about the settings. A nil member says nothing.
 type Layer struct {
 	Mode        *Mode
 	MaxAttempts *int
-	Behavior    *Behavior
+	Behavior    *retry.Behavior
 }
 
 // setting is a row of the table of settings.
@@ -71,7 +73,7 @@ func (q Query) table() table {
 		},
 		behavior: setting{
 			name: "behavior", parse: parseBehavior,
-			builtIn: string(BehaviorV21), option: "Behavior", over: (*string)(over.Behavior), def: (*string)(def.Behavior),
+			builtIn: string(retry.V21), option: "Behavior", over: (*string)(over.Behavior), def: (*string)(def.Behavior),
 		},
 		retryMode: setting{
 			name: keyRetryMode, variables: [2]string{envRetryMode}, key: keyRetryMode, parse: parseMode,
@@ -131,7 +133,7 @@ func Resolve(q Query) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Behavior = typed(behavior, Behavior(behavior.Value))
+	s.Behavior = typed(behavior, retry.Behavior(behavior.Value))
 	mode, err := r.choose(table.retryMode)
 	if err != nil {
 		return nil, err

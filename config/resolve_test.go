@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/retry"
 )
 
 func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
@@ -112,8 +113,8 @@ func TestVariablesThatDecideNothing(t *testing.T) {
 			src.LookupEnv = lookupIn(map[string]string{name: value})
 			settings, err := config.Resolve(config.Query{Sources: src})
 			require.NoError(t, err)
-			require.Equal(t, config.Setting[config.Behavior]{
-				Value: config.BehaviorV21, Raw: "v2.1", Origin: config.Origin{Kind: config.OriginDefault}, Overridden: []config.Candidate{},
+			require.Equal(t, config.Setting[retry.Behavior]{
+				Value: retry.V21, Raw: "v2.1", Origin: config.Origin{Kind: config.OriginDefault}, Overridden: []config.Candidate{},
 			}, settings.Behavior)
 			if !warns {
 				require.Empty(t, settings.Diagnostics, "%s=%q", name, value)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/awsretry/awsretry/retry"
 )
 
 // What is accepted, for errors.Is; each is the Err of a [ValueError].
@@ -69,8 +71,7 @@ func parseMaxAttempts(raw string) (plain, note string, err error) {
 
 // parseBehavior reads a generation by its exact name.
 func parseBehavior(raw string) (plain, note string, err error) {
-	switch Behavior(raw) {
-	case BehaviorV20, BehaviorV21:
+	if retry.Behavior(raw).Valid() {
 		return raw, "", nil
 	}
 	return "", "", ErrBehavior

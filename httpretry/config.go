@@ -84,10 +84,7 @@ func (c *Config) clock() clock.Clock {
 	if c.Clock != nil {
 		return c.Clock
 	}
-	if s, ok := c.Strategy.(interface{ Clock() clock.Clock }); ok {
-		return s.Clock()
-	}
-	return clock.System{}
+	return c.Strategy.Clock()
 }
 
 func (c *Config) operation(r *http.Request) retry.Operation {

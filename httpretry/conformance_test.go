@@ -72,7 +72,7 @@ const responseHeaderTimeout = time.Second
 func newConductor(t *testing.T, c conformance.Sequence, form int) *conductor {
 	t.Helper()
 	s, err := standard.New(standard.Config{
-		Behavior:      standard.Behavior(c.Behavior),
+		Behavior:      retry.Behavior(c.Behavior),
 		Service:       c.Given.Service,
 		MaxAttempts:   c.Given.Attempts(),
 		QuotaCapacity: c.Given.Capacity(),

@@ -6,28 +6,15 @@ import (
 	"net/http"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// guard is the strategy of a call as Do sees it: it asks for a retry only of what
-// may be sent again, and frees the connection before the backoff.
-type guard struct{ call *call }
-
-var _ retry.Strategy = guard{}
-
-// Clock is that of the strategy, not of the Config: the end of an operation is an
-// instant on it.
-func (g guard) Clock() clock.Clock {
-	if own, ok := g.call.config.Strategy.(interface{ Clock() clock.Clock }); ok {
-		return own.Clock()
-	}
-	return clock.System{}
-}
-
-func (g guard) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
-	return g.call.config.Strategy.AcquireInitialToken(ctx, op)
+// guard is the strategy of a call as Do sees it: it asks for a retry only of what may be
+// sent again, and frees the connection before the backoff.
+type guard struct {
+	retry.Strategy
+	call *call
 }
 
 func (g guard) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
@@ -36,13 +23,13 @@ func (g guard) RefreshRetryToken(ctx context.Context, t retry.Token, failure err
 	if !c.mayRepeat(failure) {
 		return g.final(t, failure)
 	}
-	next, err := c.config.Strategy.RefreshRetryToken(ctx, t, failure)
+	next, err := g.Strategy.RefreshRetryToken(ctx, t, failure)
 	if err != nil {
 		return next, err
 	}
 	if !c.body.again() {
 		// The base began to read the body after the response was there.
-		_ = c.config.Strategy.RecordFailure(next, failure)
+		_ = g.RecordFailure(next, failure)
 		return g.final(t, failure)
 	}
 	if c.response != nil {
@@ -55,12 +42,6 @@ func (g guard) RefreshRetryToken(ctx context.Context, t retry.Token, failure err
 // RecordFailure, as of any other that is not retried.
 func (guard) final(t retry.Token, failure error) (retry.Token, error) {
 	return retry.Token{}, &retry.Error{Reason: retry.ErrNotRetryable, Attempts: t.Attempt(), Last: failure}
-}
-
-func (g guard) RecordSuccess(t retry.Token) error { return g.call.config.Strategy.RecordSuccess(t) }
-
-func (g guard) RecordFailure(t retry.Token, failure error) error {
-	return g.call.config.Strategy.RecordFailure(t, failure)
 }
 
 // mayRepeat reports whether the request may be sent again after the failure.

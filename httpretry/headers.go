@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-
-	"github.com/awsretry/awsretry/retry"
 )
 
 const (
@@ -29,7 +27,7 @@ func (c *call) stamp(ctx context.Context, out *http.Request, attempt int) {
 		out.Header.Set(invocationHeader, c.id)
 	}
 	value := "attempt=" + strconv.Itoa(attempt)
-	if most := c.maxAttempts(); most > 0 {
+	if most := c.config.Strategy.Plan(c.operation).MaxAttempts; most > 0 {
 		value += "; max=" + strconv.Itoa(most)
 	}
 	if ttl := c.ttl(ctx); ttl != "" {
@@ -38,16 +36,7 @@ func (c *call) stamp(ctx context.Context, out *http.Request, attempt int) {
 	out.Header.Set(attemptHeader, value)
 }
 
-func (c *call) maxAttempts() int {
-	if s, ok := c.config.Strategy.(interface {
-		MaxAttempts(op retry.Operation) int
-	}); ok {
-		return s.MaxAttempts(c.operation)
-	}
-	return c.operation.MaxAttempts
-}
-
-// ttl is when nobody waits for the attempt any more; empty if that is not known.
+// ttl is when the attempt ends at the latest; empty if that is not known.
 func (c *call) ttl(ctx context.Context) string {
 	end, limited := ctx.Deadline()
 	if c.config.AttemptTimeout > 0 {

@@ -60,22 +60,21 @@ func TestHeadersOfTheRequestAreKept(t *testing.T) {
 func TestSDKHeaders(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 8, 23, 14, 5, 6, 7, time.FixedZone("CEST", 2*60*60))
-	bare := func(retry.Strategy) retry.Strategy { return nil }
 	for _, c := range []struct {
-		name     string
-		config   httpretry.Config
-		left     time.Duration
-		strategy func(s retry.Strategy) retry.Strategy
-		want     []string
+		name    string
+		config  httpretry.Config
+		left    time.Duration
+		wrapped bool
+		want    []string
 	}{
 		{name: "limit of the strategy", want: []string{"attempt=1; max=3", "attempt=2; max=3", "attempt=3; max=3"}},
 		{
 			name: "limit of the request", config: httpretry.Config{MaxAttempts: 2},
 			want: []string{"attempt=1; max=2", "attempt=2; max=2"},
 		},
-		{name: "no limit that is known", strategy: bare, want: []string{"attempt=1", "attempt=2", "attempt=3"}},
+		{name: "limit of a strategy in a wrapper", wrapped: true, want: []string{"attempt=1; max=3", "attempt=2; max=3", "attempt=3; max=3"}},
 		{
-			name: "limit of the request only", strategy: bare, config: httpretry.Config{MaxAttempts: 1},
+			name: "limit of the request over a wrapper", wrapped: true, config: httpretry.Config{MaxAttempts: 1},
 			want: []string{"attempt=1; max=1"},
 		},
 		{name: "deadline of the request", left: time.Minute, want: []string{
@@ -92,7 +91,7 @@ func TestSDKHeaders(t *testing.T) {
 			t.Parallel()
 			clk := clock.NewFake(start)
 			c.config.SDKHeaders = true
-			if c.strategy != nil {
+			if c.wrapped {
 				c.config.Strategy = struct{ retry.Strategy }{on(t, clk)}
 				c.config.Clock = clk
 			}

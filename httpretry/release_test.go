@@ -140,7 +140,7 @@ func TestLimitOfAnAttemptEndsWithIt(t *testing.T) {
 			_, _ = io.WriteString(w, "at last")
 		}), httpretry.Config{
 			AttemptTimeout: 500 * time.Millisecond,
-			Strategy:       modes(t, standard.Config{Behavior: standard.V21, QuotaCapacity: new(0)})["standard"],
+			Strategy:       modes(t, standard.Config{Behavior: retry.V21, QuotaCapacity: new(0)})["standard"],
 			Operation:      func(*http.Request) retry.Operation { return retry.Operation{LongPolling: true} },
 		})
 		start := time.Now()

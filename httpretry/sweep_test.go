@@ -14,6 +14,7 @@ import (
 	"github.com/awsretry/awsretry/httpretry"
 	"github.com/awsretry/awsretry/internal/pipenet"
 	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // TestNoRequestIsLostOrDoubled sends requests through each kind of fault, in both
@@ -25,7 +26,7 @@ func TestNoRequestIsLostOrDoubled(t *testing.T) {
 	cells := 0
 	for _, f := range faults() {
 		for _, mode := range []string{"standard", "adaptive"} {
-			for _, behavior := range []standard.Behavior{standard.V20, standard.V21} {
+			for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
 				for _, body := range []string{"", "a body"} {
 					cells++
 					t.Run(fmt.Sprintf("%s/%s/%s/body=%q", f.name, mode, behavior, body), func(t *testing.T) {

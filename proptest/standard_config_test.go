@@ -16,7 +16,7 @@ import (
 func drawConfig(t *rapid.T) (config standard.Config, jitter int) {
 	jitter = drawInt(t, 0, jitterParts, "jitter")
 	config = standard.Config{
-		Behavior:         drawFrom(t, "behavior", "", standard.V20, standard.V21),
+		Behavior:         drawFrom(t, "behavior", "", retry.V20, retry.V21),
 		Service:          drawFrom(t, "service", "", "s3", "dynamodb"),
 		MaxAttempts:      drawInt(t, 0, 6, "max attempts"),
 		BackoffWhenEmpty: drawBool(t, "backoff when empty"),

@@ -5,11 +5,10 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/backoff"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-func (m *standardModel) v21() bool { return m.config.Behavior != standard.V20 }
+func (m *standardModel) v21() bool { return m.config.Behavior != retry.V20 }
 
 func (m *standardModel) service(op retry.Operation) string { return or(op.Service, m.config.Service) }
 

@@ -88,7 +88,7 @@ func TestCancelDuringTheLastSleepOfLongPollingIsInTheError(t *testing.T) {
 			t.Parallel()
 			clk := &clock.Fake{}
 			s := &counting{Strategy: modes(t, clk, func(c *standard.Config) {
-				c.Behavior, c.QuotaInitial = standard.V21, new(0)
+				c.Behavior, c.QuotaInitial = retry.V21, new(0)
 			})[mode]}
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {

@@ -120,10 +120,11 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 
 // readingsOf are those of the strategy's clock, where there is no token to ask.
 func readingsOf(s Strategy) *clock.Readings {
-	if own, ok := s.(interface{ Clock() clock.Clock }); ok {
-		return new(clock.NewReadings(own.Clock()))
+	clk := s.Clock()
+	if clk == nil {
+		clk = clock.System{}
 	}
-	return new(clock.NewReadings(clock.System{}))
+	return new(clock.NewReadings(clk))
 }
 
 // wait returns when the next attempt is due, or why there is none.

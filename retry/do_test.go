@@ -286,6 +286,8 @@ func TestPolicyOfAnotherTypeIsAnError(t *testing.T) {
 // denying gives no tokens.
 type denying struct{ retry.Strategy }
 
+func (denying) Clock() clock.Clock { return clock.System{} }
+
 var errDenied = errors.New("no token today")
 
 func (denying) AcquireInitialToken(context.Context, retry.Operation) (retry.Token, error) {

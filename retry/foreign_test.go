@@ -156,7 +156,7 @@ func TestMaxElapsedHoldsThroughAForeignStrategy(t *testing.T) {
 
 func TestOperationWithoutATokenIsJudgedByItsPolicyAndItsContext(t *testing.T) {
 	t.Parallel()
-	s := foreign{acquire: func() error { return errDenied }}
+	s := foreign{Strategy: denying{}, acquire: func() error { return errDenied }}
 	_, err := retry.Do(t.Context(), s, retry.Operation{}, failing(errServer),
 		retry.WithPolicy(retry.Policy[int](func(int, error) retry.Directive { return retry.Fail() })))
 	require.Equal(t, errServer, err, "as it is")

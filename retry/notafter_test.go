@@ -101,11 +101,6 @@ func (tokenless) AcquireInitialToken(context.Context, retry.Operation) (retry.To
 	return retry.Token{}, errors.New("no tokens")
 }
 
-func (s tokenless) Clock() clock.Clock {
-	own, _ := s.Strategy.(interface{ Clock() clock.Clock })
-	return own.Clock()
-}
-
 func TestTokenThatWaitedPastTheEndOfTheOperationIsRefused(t *testing.T) {
 	t.Parallel()
 	clk := oversleeper{&clock.Fake{}, time.Second}

@@ -43,6 +43,16 @@ type Strategy interface {
 	// Wait has failed. A retry that was granted and never made gives back what it
 	// took from the quota; it counts as made if its token was waited for.
 	RecordFailure(t Token, failure error) error
+
+	// Clock returns the clock that the strategy waits on; nil if its constructor did not
+	// make it.
+	Clock() clock.Clock
+
+	// Plan returns the numbers by which an operation is retried.
+	Plan(op Operation) Plan
+
+	// Snapshot returns the state of the scopes.
+	Snapshot() Snapshot
 }
 
 // Token is what one operation carries from attempt to attempt. It is a small
@@ -95,18 +105,24 @@ func (t Token) readings() *clock.Readings {
 // not make.
 var ErrNoStrategy = errors.New("no strategy")
 
-// CheckStrategy returns an error, which is ErrNoStrategy, for a strategy that cannot be
-// used: nil, a nil pointer, or one whose method Clock, if it has one, returns nil, as
-// that of the zero Strategy of each mode does. It is for code that is given a strategy
-// and uses it later.
+// CheckStrategy returns an error, which is [ErrNoStrategy], for a strategy that cannot be
+// used: nil, a nil pointer, the zero Strategy of a mode, or a wrapper around one of these.
+// It is for code that is given a strategy and uses it later, such as a constructor.
 func CheckStrategy(s Strategy) error {
 	if err := checkNil(s); err != nil {
 		return err
 	}
-	if own, ok := s.(interface{ Clock() clock.Clock }); ok && own.Clock() == nil {
+	if !hasClock(s) {
 		return fmt.Errorf("%w: a %T that its constructor did not make: use what that returns, such as standard.New", ErrNoStrategy, s)
 	}
 	return nil
+}
+
+// hasClock reports whether the strategy was made: a zero one has no clock, and the method
+// of a wrapper around nil panics.
+func hasClock(s Strategy) (made bool) {
+	defer func() { _ = recover() }()
+	return s.Clock() != nil
 }
 
 func checkNil(s Strategy) error {

@@ -65,13 +65,11 @@ func adaptiveMode(config standard.Config) (awssdk.Option, *books) {
 }
 
 // strategyOf returns the strategy that the clients of cfg have.
-func strategyOf(t *testing.T, cfg aws.Config) awsretry.Strategy {
+func strategyOf(t *testing.T, cfg aws.Config) retry.Strategy {
 	t.Helper()
 	r, ok := cfg.Retryer().(*awssdk.Retryer)
 	require.True(t, ok)
-	s, ok := r.Strategy().(awsretry.Strategy)
-	require.True(t, ok)
-	return s
+	return r.Strategy()
 }
 
 // quotaOf returns the retry quota of the only scope that was used.
@@ -173,24 +171,24 @@ func TestRetriesWaitAsTheStrategySays(t *testing.T) {
 		hint := func(ms string) answerFunc { return fail(500, "", "X-Amz-Retry-After", ms) }
 		for _, c := range []struct {
 			name     string
-			behavior awsretry.Behavior
+			behavior retry.Behavior
 			answer   answerFunc
 			want     []time.Duration
 		}{
 			{"default", "", fail(500, ""), []time.Duration{25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond}},
-			{"v2.0", awsretry.BehaviorV20, fail(500, ""), []time.Duration{time.Second, 2 * time.Second}},
-			{"v2.1", awsretry.BehaviorV21, fail(500, ""), []time.Duration{25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond}},
-			{"v2.1, throttle", awsretry.BehaviorV21, fail(400, "ThrottlingException"), []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}},
-			{"hint below the delay, v2.0", awsretry.BehaviorV20, hint("10"), []time.Duration{time.Second, 2 * time.Second}},
-			{"hint, v2.0", awsretry.BehaviorV20, hint("8000"), []time.Duration{8 * time.Second, 8 * time.Second}},
-			{"hint beyond the longest delay, v2.0", awsretry.BehaviorV20, hint("90000"), []time.Duration{20 * time.Second, 20 * time.Second}},
-			{"hint, v2.1", awsretry.BehaviorV21, hint("3000"), []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}},
+			{"v2.0", retry.V20, fail(500, ""), []time.Duration{time.Second, 2 * time.Second}},
+			{"v2.1", retry.V21, fail(500, ""), []time.Duration{25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond}},
+			{"v2.1, throttle", retry.V21, fail(400, "ThrottlingException"), []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}},
+			{"hint below the delay, v2.0", retry.V20, hint("10"), []time.Duration{time.Second, 2 * time.Second}},
+			{"hint, v2.0", retry.V20, hint("8000"), []time.Duration{8 * time.Second, 8 * time.Second}},
+			{"hint beyond the longest delay, v2.0", retry.V20, hint("90000"), []time.Duration{20 * time.Second, 20 * time.Second}},
+			{"hint, v2.1", retry.V21, hint("3000"), []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}},
 			{
-				"hint beyond the window, v2.1", awsretry.BehaviorV21, hint("60000"),
+				"hint beyond the window, v2.1", retry.V21, hint("60000"),
 				[]time.Duration{5025 * time.Millisecond, 5050 * time.Millisecond, 5100 * time.Millisecond},
 			},
-			{"hint larger than a 64-bit number", awsretry.BehaviorV20, hint("9223372036854775808"), []time.Duration{time.Second, 2 * time.Second}},
-			{"hint that is no number", awsretry.BehaviorV20, hint("soon"), []time.Duration{time.Second, 2 * time.Second}},
+			{"hint larger than a 64-bit number", retry.V20, hint("9223372036854775808"), []time.Duration{time.Second, 2 * time.Second}},
+			{"hint that is no number", retry.V20, hint("soon"), []time.Duration{time.Second, 2 * time.Second}},
 			{"hint that is no number, default", "", hint("soon"), []time.Duration{25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond}},
 		} {
 			s := newScript(c.answer)

@@ -105,7 +105,7 @@ func Example_behaviorBefore() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithBehavior(awsretry.BehaviorV20))); err != nil {
+	if err := awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithBehavior(retry.V20))); err != nil {
 		log.Fatal(err)
 	}
 

@@ -71,7 +71,7 @@ func TestRetryerAloneIsToldTheService(t *testing.T) {
 func TestNegativeAttemptsAreUnlimited(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
-		for behavior, want := range map[awsretry.Behavior]int{"": 1 + 500/14, awsretry.BehaviorV20: 1 + 500/5} {
+		for behavior, want := range map[retry.Behavior]int{"": 1 + 500/14, retry.V20: 1 + 500/5} {
 			s := newScript(fail(500, ""))
 			cfg := setup(t, s, hermetic(awsretry.WithBehavior(behavior)))
 			err := describe(t, cfg, func(o *dynamodb.Options) { o.RetryMaxAttempts = -1 })
@@ -100,7 +100,7 @@ func TestInstallKnowsTheDefaultsOfEachService(t *testing.T) {
 			require.Equal(t, []string{"attempt=3; max=3"}, s.headers[2]["Amz-Sdk-Request"])
 
 			s = newScript(fail(500, ""))
-			cfg = installed(t, s, hermetic(awsretry.WithBehavior(awsretry.BehaviorV20)))
+			cfg = installed(t, s, hermetic(awsretry.WithBehavior(retry.V20)))
 			require.Error(t, describe(t, cfg))
 			require.Equal(t, 3, s.requests(), "v2.0 has no defaults of services")
 		})

@@ -34,17 +34,17 @@ func TestLongPollIsSlowedDownOnceWhenTheQuotaIsEmpty(t *testing.T) {
 		t.Helper()
 		for _, c := range []struct {
 			name     string
-			behavior awsretry.Behavior
+			behavior retry.Behavior
 			call     func(ctx context.Context, c *sqs.Client) error
 			hint     string
 			option   awssdk.Option
 			want     time.Duration
 		}{
-			{"long poll", awsretry.BehaviorV21, receive, "", nil, 50 * time.Millisecond},
-			{"long poll with a hint", awsretry.BehaviorV21, receive, "2000", nil, 2 * time.Second},
-			{"long poll in v2.0", awsretry.BehaviorV20, receive, "", nil, 0},
-			{"no long poll", awsretry.BehaviorV21, send, "", nil, 0},
-			{"marked by the user", awsretry.BehaviorV21, send, "", mark, 50 * time.Millisecond},
+			{"long poll", retry.V21, receive, "", nil, 50 * time.Millisecond},
+			{"long poll with a hint", retry.V21, receive, "2000", nil, 2 * time.Second},
+			{"long poll in v2.0", retry.V20, receive, "", nil, 0},
+			{"no long poll", retry.V21, send, "", nil, 0},
+			{"marked by the user", retry.V21, send, "", mark, 50 * time.Millisecond},
 		} {
 			s := newScript(fail(500, "", "X-Amz-Retry-After", c.hint))
 			cfg := setup(t, s, c.option, hermetic(always(), awsretry.WithBehavior(c.behavior),
@@ -61,7 +61,7 @@ func TestLongPollIsSlowedDownOnceWhenTheQuotaIsEmpty(t *testing.T) {
 func TestLongPollMayBeCanceledWhileItIsSlowedDown(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
-		cfg := setup(t, newScript(fail(500, "")), hermetic(always(), awsretry.WithBehavior(awsretry.BehaviorV21),
+		cfg := setup(t, newScript(fail(500, "")), hermetic(always(), awsretry.WithBehavior(retry.V21),
 			awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(0)}})))
 		queue := aws.String("https://sqs.test/1/jobs")
 		ctx, cancel := context.WithCancel(t.Context())

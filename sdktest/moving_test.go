@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/retry"
 )
 
 func listQueues(ctx context.Context, cfg aws.Config) error {
@@ -30,7 +31,7 @@ func TestNumbersOfTheMovingPage(t *testing.T) {
 			return installed(t, client, hermetic(opts...))
 		}
 	}
-	old := with(awsretry.WithBehavior(awsretry.BehaviorV20))
+	old := with(awsretry.WithBehavior(retry.V20))
 	serverError, throttled := fail(500, ""), fail(400, "ThrottlingException")
 	const ms = time.Millisecond
 	for _, c := range []struct {

@@ -134,18 +134,15 @@ func TestRetryerGoesWhereTheSDKWantsIt(t *testing.T) {
 	require.ErrorContains(t, err, `"nobody"`)
 }
 
-// unknown is a strategy of which only the verbs are known.
-type unknown struct{ retry.Strategy }
-
-func TestStrategyThatSaysNoNumberLimitsItself(t *testing.T) {
+func TestStrategyInAWrapperLimitsAsItDoesWithout(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		inner, err := standard.New(standard.Config{MaxAttempts: 4})
 		require.NoError(t, err)
 		s := newScript(fail(500, ""))
-		cfg := setup(t, s, awssdk.WithStrategy(unknown{inner}))
-		require.Zero(t, cfg.Retryer().MaxAttempts())
-		require.ErrorIs(t, describe(t, cfg), retry.ErrAttemptsExhausted)
+		cfg := setup(t, s, awssdk.WithStrategy(struct{ retry.Strategy }{inner}))
+		require.Equal(t, 4, cfg.Retryer().MaxAttempts())
+		require.ErrorContains(t, describe(t, cfg), "exceeded maximum number of attempts, 4")
 		require.Equal(t, 4, s.requests())
 	})
 }

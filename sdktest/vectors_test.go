@@ -74,7 +74,7 @@ func optionsOf(c conformance.Sequence) []awssdk.Option {
 		Random:        func() float64 { return c.Given.Jitter },
 	}
 	opts := []awsretry.Option{
-		awsretry.WithBehavior(awsretry.Behavior(c.Behavior)), awsretry.WithService(c.Given.Service),
+		awsretry.WithBehavior(retry.Behavior(c.Behavior)), awsretry.WithService(c.Given.Service),
 		awsretry.WithConfig(adaptive.Config{Standard: config}),
 	}
 	if c.Given.MaxAttempts != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // answerFunc answers one request of an SDK client. It is called without a network.
@@ -100,12 +101,12 @@ func generations(t *testing.T, test func(t *testing.T)) {
 
 // generationOf returns the behavior that belongs to the generation of the SDK's loop
 // that a test under generations runs in. Of itself Install follows v2.1 in both.
-func generationOf(t *testing.T) awsretry.Behavior {
+func generationOf(t *testing.T) retry.Behavior {
 	t.Helper()
 	if strings.Contains(t.Name(), "AWS_NEW_RETRIES_2026=true") {
-		return awsretry.BehaviorV21
+		return retry.V21
 	}
-	return awsretry.BehaviorV20
+	return retry.V20
 }
 
 // setup makes a config whose clients have a strategy.

@@ -61,11 +61,11 @@ func contenders() []contender {
 	oldRetries := map[string]string{"AWS_NEW_RETRIES_2026": ""}
 	return []contender{
 		{name: "awsretry-adaptive", make: ours(adaptive.Config{})},
-		{name: "awsretry-adaptive-2.0", make: ours(adaptive.Config{Standard: standard.Config{Behavior: standard.V20}})},
+		{name: "awsretry-adaptive-2.0", make: ours(adaptive.Config{Standard: standard.Config{Behavior: retry.V20}})},
 		{name: "awsretry-adaptive-steady", make: ours(adaptive.Config{Controller: ratelimit.Steady})},
 		{name: "awsretry-adaptive-cut-per-throttle", make: ours(adaptive.Config{Controller: ratelimit.CutPerThrottle})},
 		{name: "awsretry-standard", make: oursStandard(standard.Config{})},
-		{name: "awsretry-standard-2.0", make: oursStandard(standard.Config{Behavior: standard.V20})},
+		{name: "awsretry-standard-2.0", make: oursStandard(standard.Config{Behavior: retry.V20})},
 		{name: "aws-sdk-go-v2-adaptive", make: sdkAdaptive, env: newRetries},
 		{name: "aws-sdk-go-v2-adaptive-2.0", make: sdkAdaptive, env: oldRetries},
 		{name: "aws-sdk-go-v2-standard", make: sdkStandard, env: newRetries},

@@ -5,7 +5,6 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -19,8 +18,8 @@ func explainCommand() command {
 			f.StringVar(&q.profile, "profile", "", "profile to use, in place of AWS_PROFILE and AWS_DEFAULT_PROFILE")
 			f.BoolVar(&q.strict, "strict", false, "refuse the first malformed line of the shared files")
 			f.Func("behavior", "`generation` of behavior, v2.1 or v2.0; v2.1 unless given", func(text string) error {
-				q.behavior = awsretry.Behavior(text)
-				if q.behavior != awsretry.BehaviorV20 && q.behavior != awsretry.BehaviorV21 {
+				q.behavior = retry.Behavior(text)
+				if q.behavior != retry.V20 && q.behavior != retry.V21 {
 					return config.ErrBehavior
 				}
 				return nil
@@ -33,19 +32,19 @@ func explainCommand() command {
 // question is what explain is asked.
 type question struct {
 	profile  string
-	behavior awsretry.Behavior
+	behavior retry.Behavior
 	strict   bool
 }
 
 // explanation is what --json prints.
 type explanation struct {
-	Profile     awsretry.Setting[string]            `json:"profile"`
-	RetryMode   awsretry.Setting[awsretry.Mode]     `json:"retry_mode"`
-	MaxAttempts awsretry.Setting[int]               `json:"max_attempts"`
-	Behavior    awsretry.Setting[awsretry.Behavior] `json:"behavior"`
-	Strategy    strategyNumbers                     `json:"strategy"`
-	Files       []config.FileStatus                 `json:"files"`
-	Diagnostics []config.Diagnostic                 `json:"diagnostics"`
+	Profile     awsretry.Setting[string]         `json:"profile"`
+	RetryMode   awsretry.Setting[awsretry.Mode]  `json:"retry_mode"`
+	MaxAttempts awsretry.Setting[int]            `json:"max_attempts"`
+	Behavior    awsretry.Setting[retry.Behavior] `json:"behavior"`
+	Strategy    strategyNumbers                  `json:"strategy"`
+	Files       []config.FileStatus              `json:"files"`
+	Diagnostics []config.Diagnostic              `json:"diagnostics"`
 }
 
 // strategyNumbers is what the strategy will do.
@@ -116,7 +115,7 @@ func asFlag(origin config.Origin) config.Origin {
 	return origin
 }
 
-func numbers(plan standard.Plan) strategyNumbers {
+func numbers(plan retry.Plan) strategyNumbers {
 	var n strategyNumbers
 	n.Costs.Retry, n.Costs.Timeout, n.Costs.Throttling = plan.RetryCost, plan.TimeoutCost, plan.ThrottlingCost
 	n.Bases.Throttling, n.Bases.Other = plan.ThrottlingBase.Seconds(), plan.Base.Seconds()

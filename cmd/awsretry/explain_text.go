@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry"
-	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // explainText prints the settings for people: the value that counts is marked,
 // and below it stands what it beat.
-func (c *call) explainText(s *awsretry.Settings, plan standard.Plan) {
+func (c *call) explainText(s *awsretry.Settings, plan retry.Plan) {
 	table := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
 	explainSetting(table, "profile", s.Profile)
 	explainSetting(table, "retry_mode", s.RetryMode)
@@ -61,7 +61,7 @@ func loserText(loser awsretry.Candidate) string {
 	return strconv.Quote(loser.Raw)
 }
 
-func (c *call) planText(table *tabwriter.Writer, s *awsretry.Settings, p standard.Plan) {
+func (c *call) planText(table *tabwriter.Writer, s *awsretry.Settings, p retry.Plan) {
 	attempts := "1, so nothing is retried"
 	if retries := p.MaxAttempts - 1; retries > 0 {
 		attempts = fmt.Sprintf("%d, that is up to %d after the first", p.MaxAttempts, retries)

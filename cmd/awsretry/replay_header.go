@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // traceForm is what the steps of a trace are.
@@ -63,7 +64,7 @@ func (h *traceHeader) title() string {
 	case h.form == formRate:
 		return "send rate of adaptive mode, the same in every behavior"
 	case h.config.Behavior == "":
-		return h.mode + " mode, behavior " + string(standard.V21) + ", the default"
+		return h.mode + " mode, behavior " + string(retry.V21) + ", the default"
 	default:
 		return h.mode + " mode, behavior " + string(h.config.Behavior)
 	}
@@ -75,8 +76,8 @@ func (h *traceHeader) member(r *traceReader, name string) (err error) {
 		h.mode, err = r.oneOf(modeStandard, modeAdaptive)
 	case "behavior":
 		var behavior string
-		behavior, err = r.oneOf(string(standard.V21), string(standard.V20))
-		h.config.Behavior = standard.Behavior(behavior)
+		behavior, err = r.oneOf(string(retry.V21), string(retry.V20))
+		h.config.Behavior = retry.Behavior(behavior)
 	case "start_s":
 		var start *time.Duration
 		start, err = r.seconds()

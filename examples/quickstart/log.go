@@ -6,7 +6,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -17,7 +16,7 @@ const readHeaderTimeout = 5 * time.Second
 // operation at a time.
 type log struct {
 	out      io.Writer
-	strategy awsretry.Strategy
+	strategy retry.Strategy
 	start    time.Time
 
 	operations, failed, attempts, retries, throttles int
@@ -26,7 +25,7 @@ type log struct {
 
 const row = "%8s  %-14s %-8v %-30s %-34s %8s %6v  %s\n"
 
-func (l *log) begin(strategy awsretry.Strategy) {
+func (l *log) begin(strategy retry.Strategy) {
 	l.strategy, l.start = strategy, strategy.Clock().Now()
 	fmt.Fprintf(l.out, row, "time", "operation", "attempt", "status", "decision", "delay", "quota", "send rate")
 }

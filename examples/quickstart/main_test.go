@@ -16,6 +16,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/internal/pipenet"
+	"github.com/awsretry/awsretry/retry"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -50,7 +51,7 @@ func TestQuickStart(t *testing.T) {
 		{name: "nothing-set"},
 		{name: "profile-x", env: map[string]string{"AWS_PROFILE": "x"}},
 		{name: "few-attempts", env: map[string]string{"AWS_MAX_ATTEMPTS": "2"}},
-		{name: "v2.0", opts: []awsretry.Option{awsretry.WithBehavior(awsretry.BehaviorV20)}},
+		{name: "v2.0", opts: []awsretry.Option{awsretry.WithBehavior(retry.V20)}},
 		{
 			name: "bad-mode", env: map[string]string{"AWS_RETRY_MODE": "bogus"}, status: 1,
 			errs: `AWS_RETRY_MODE: "bogus"`,

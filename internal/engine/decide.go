@@ -44,9 +44,9 @@ func (e *Engine) against(
 	switch {
 	case !retryable && !endedWith(ctx, r.last):
 		return r.refusal(retry.ErrNotRetryable, t.Attempt())
-	case retryable && t.Attempt() >= e.MaxAttempts(&r.op):
+	case retryable && t.Attempt() >= e.maxAttempts(&r.op):
 		refusal := r.refusal(retry.ErrAttemptsExhausted, t.Attempt())
-		refusal.MaxAttempts = e.MaxAttempts(&r.op)
+		refusal.MaxAttempts = e.maxAttempts(&r.op)
 		return refusal
 	case ctx.Err() == nil:
 		return nil
@@ -110,7 +110,7 @@ func (e *Engine) charge(
 func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) time.Duration {
 	base := e.config.ThrottlingBase
 	if verdict.Kind() != classify.Throttling {
-		base = e.Base(&r.op)
+		base = e.base(&r.op)
 	}
 	shape := backoff.Exponential{Max: e.config.MaxBackoff, Jitter: e.config.Jitter}
 	delay := shape.Delay(attempt-1, base, r.delay, e.config.Random())

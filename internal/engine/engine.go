@@ -101,12 +101,21 @@ func (e *Engine) Limit(send Send) error {
 // Made reports whether a constructor has made the engine.
 func (e *Engine) Made() bool { return e != nil && e.scopes.whole != nil }
 
-// Config returns what the engine was made from; nil for one that was not made.
-func (e *Engine) Config() *Config {
+// Plan returns the numbers of an operation; the zero Plan for an engine that was not made.
+func (e *Engine) Plan(op *retry.Operation) retry.Plan {
 	if !e.Made() {
-		return nil
+		return retry.Plan{}
 	}
-	return &e.config
+	return retry.Plan{
+		MaxAttempts:    e.maxAttempts(op),
+		QuotaCapacity:  e.config.Quota.Capacity,
+		RetryCost:      e.config.RetryCost,
+		TimeoutCost:    e.config.TimeoutCost,
+		ThrottlingCost: e.config.ThrottlingCost,
+		Base:           e.base(op),
+		ThrottlingBase: e.config.ThrottlingBase,
+		MaxBackoff:     e.config.MaxBackoff,
+	}
 }
 
 // Clock returns the clock that the engine waits on; nil for one that was not made.
@@ -117,11 +126,9 @@ func (e *Engine) Clock() clock.Clock {
 	return e.config.Clock
 }
 
-// MaxAttempts returns how many attempts an operation may have.
-func (e *Engine) MaxAttempts(op *retry.Operation) int {
+// maxAttempts returns how many attempts an operation may have.
+func (e *Engine) maxAttempts(op *retry.Operation) int {
 	switch {
-	case !e.Made():
-		return 0
 	case op.MaxAttempts != 0:
 		return max(op.MaxAttempts, 1)
 	case e.config.MaxAttempts > 0:
@@ -130,9 +137,9 @@ func (e *Engine) MaxAttempts(op *retry.Operation) int {
 	return e.config.Defaults(e.service(op)).MaxAttempts
 }
 
-// Base returns the delay before the first retry of an operation after anything but a
+// base returns the delay before the first retry of an operation after anything but a
 // throttle.
-func (e *Engine) Base(op *retry.Operation) time.Duration {
+func (e *Engine) base(op *retry.Operation) time.Duration {
 	if e.config.Base > 0 {
 		return e.config.Base
 	}

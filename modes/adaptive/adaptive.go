@@ -103,11 +103,8 @@ func (s *Strategy) RecordFailure(t retry.Token, failure error) error {
 // Clock returns the clock that the strategy waits on.
 func (s *Strategy) Clock() clock.Clock { return s.engine().Clock() }
 
-// MaxAttempts returns how many attempts an operation may have.
-func (s *Strategy) MaxAttempts(op retry.Operation) int { return s.engine().MaxAttempts(&op) }
-
 // Plan returns the numbers for an operation, which are those of the standard mode.
-func (s *Strategy) Plan(op retry.Operation) standard.Plan { return (*standard.Strategy)(s).Plan(op) }
+func (s *Strategy) Plan(op retry.Operation) retry.Plan { return s.engine().Plan(&op) }
 
 // Snapshot returns the state of the scopes.
 func (s *Strategy) Snapshot() retry.Snapshot { return s.engine().Snapshot() }

@@ -169,7 +169,7 @@ func (l *listening) State() (ratelimit.SendRateState, int) { return ratelimit.Se
 func TestLimiterHearsOfEveryAttemptExactlyOnce(t *testing.T) {
 	t.Parallel()
 	const yes, no = true, false
-	for _, behavior := range []standard.Behavior{standard.V20, standard.V21} {
+	for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
 		for _, c := range []struct {
 			name    string
 			quota   int

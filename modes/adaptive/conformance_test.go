@@ -37,7 +37,7 @@ func operate(t *testing.T, c conformance.Operations) {
 	sleep(t, conformance.Seconds(c.Start))
 	var delay time.Duration // of the retry that was granted last
 	config := standard.Config{
-		Behavior:      standard.Behavior(c.Behavior),
+		Behavior:      retry.Behavior(c.Behavior),
 		Service:       c.Given.Service,
 		MaxAttempts:   c.Given.Attempts(),
 		QuotaCapacity: c.Given.Capacity(),

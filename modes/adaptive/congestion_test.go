@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -111,7 +110,7 @@ func TestWaitOfARetryKnowsTheLastError(t *testing.T) {
 func TestLongPollingSleepsOnceBeforeItReturnsInAdaptiveModeToo(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		c.Standard.Behavior, c.Standard.QuotaInitial = standard.V21, new(0)
+		c.Standard.Behavior, c.Standard.QuotaInitial = retry.V21, new(0)
 	})
 	err := do(t.Context(), t, clk, s, retry.Operation{LongPolling: true}, errThrottle)
 	require.ErrorIs(t, err, retry.ErrQuotaExhausted)

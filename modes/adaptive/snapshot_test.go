@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -63,8 +62,8 @@ func TestSnapshotKeepsScopesWithTheSameNameApart(t *testing.T) {
 
 func TestMaxAttemptsAreThoseOfTheStandardMode(t *testing.T) {
 	t.Parallel()
-	s, _ := newStrategy(t, func(c *adaptive.Config) { c.Standard.Behavior = standard.V21 })
-	require.Equal(t, 3, s.MaxAttempts(retry.Operation{}))
-	require.Equal(t, 4, s.MaxAttempts(retry.Operation{Service: "dynamodb"}))
-	require.Equal(t, 7, s.MaxAttempts(retry.Operation{Service: "dynamodb", MaxAttempts: 7}))
+	s, _ := newStrategy(t, func(c *adaptive.Config) { c.Standard.Behavior = retry.V21 })
+	require.Equal(t, 3, s.Plan(retry.Operation{}).MaxAttempts)
+	require.Equal(t, 4, s.Plan(retry.Operation{Service: "dynamodb"}).MaxAttempts)
+	require.Equal(t, 7, s.Plan(retry.Operation{Service: "dynamodb", MaxAttempts: 7}).MaxAttempts)
 }

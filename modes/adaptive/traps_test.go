@@ -23,9 +23,9 @@ import (
 // alone are in its own package.
 
 // generations are both behaviors.
-func generations(t *testing.T, test func(t *testing.T, behavior standard.Behavior)) {
+func generations(t *testing.T, test func(t *testing.T, behavior retry.Behavior)) {
 	t.Helper()
-	for _, behavior := range []standard.Behavior{standard.V20, standard.V21} {
+	for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
 		t.Run(string(behavior), func(t *testing.T) {
 			t.Parallel()
 			test(t, behavior)
@@ -36,7 +36,7 @@ func generations(t *testing.T, test func(t *testing.T, behavior standard.Behavio
 // aws-sdk-net#4384: throttles did not slow a client down that does not retry.
 func TestTrapThrottlesDoNotCountWithoutRetries(t *testing.T) {
 	t.Parallel()
-	generations(t, func(t *testing.T, behavior standard.Behavior) {
+	generations(t, func(t *testing.T, behavior retry.Behavior) {
 		t.Helper()
 		s, clk := newStrategy(t, func(c *adaptive.Config) {
 			c.Standard.Behavior, c.Standard.MaxAttempts = behavior, 1

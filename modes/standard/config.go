@@ -19,8 +19,8 @@ import (
 // so that the zero Config is the standard mode of v2.1. A negative number, or one
 // that is not a number, is an error of New.
 type Config struct {
-	// Behavior is the generation of the defaults; empty means V21.
-	Behavior Behavior
+	// Behavior is the generation of the defaults; empty means [retry.V21].
+	Behavior retry.Behavior
 	// Service is the service of operations that do not name theirs, such as
 	// "dynamodb". It selects defaults only.
 	Service string
@@ -105,7 +105,7 @@ type Config struct {
 func (c Config) Check() error {
 	var errs []error
 	if c.Behavior != "" && !c.Behavior.Valid() {
-		errs = append(errs, fmt.Errorf("standard: Behavior %q: must be %q or %q", c.Behavior, V20, V21))
+		errs = append(errs, fmt.Errorf("standard: Behavior %q: must be %q or %q", c.Behavior, retry.V20, retry.V21))
 	}
 	if !c.Jitter.Valid() {
 		errs = append(errs, fmt.Errorf("standard: Jitter %d: unknown kind", c.Jitter))
@@ -141,9 +141,9 @@ func (c Config) Check() error {
 // withDefaults fills in everything that does not depend on the operation.
 func (c Config) withDefaults() Config {
 	if c.Behavior == "" {
-		c.Behavior = V21
+		c.Behavior = retry.V21
 	}
-	d := c.Behavior.defaults("")
+	d := defaultsOf(c.Behavior, "")
 	c.QuotaCapacity = new(valueOr(c.QuotaCapacity, DefaultQuotaCapacity))
 	c.QuotaInitial = new(valueOr(c.QuotaInitial, *c.QuotaCapacity))
 	setDefault(&c.RetryCost, d.retryCost)
@@ -177,22 +177,6 @@ func valueOr(p *int, value int) int {
 	return *p
 }
 
-// Behavior is a generation of retry behavior. AWS has two in the field.
-type Behavior string
-
-// The generations.
-const (
-	// V21 is the default: shorter delays after failures that are not throttles, and
-	// fewer retries out of one quota. AWS made it the default of its SDKs on
-	// 2026-11-10; aws-sdk-go-v2 has it since v1.48.0.
-	V21 Behavior = "v2.1"
-	// V20 is the behavior that the SDKs had before, for code that asks for it.
-	V20 Behavior = "v2.0"
-)
-
-// Valid reports whether b is one of the generations.
-func (b Behavior) Valid() bool { return b == V20 || b == V21 }
-
 // DefaultQuotaCapacity is the size of a retry quota in both generations.
 const DefaultQuotaCapacity = 500
 
@@ -202,9 +186,9 @@ type defaults struct {
 	base, throttlingBase                   time.Duration
 }
 
-// defaults returns the numbers of a generation for a service.
-func (b Behavior) defaults(service string) defaults {
-	if b == V20 {
+// defaultsOf returns the numbers of a generation for a service.
+func defaultsOf(b retry.Behavior, service string) defaults {
+	if b == retry.V20 {
 		return defaults{
 			maxAttempts: 3,
 			retryCost:   5, timeoutCost: 10, throttlingCost: 5,
@@ -221,11 +205,6 @@ func (b Behavior) defaults(service string) defaults {
 	}
 	return d
 }
-
-// MaxAttempts returns how many attempts an operation of the service may have
-// unless another number is set: 3, and 4 for DynamoDB and DynamoDB Streams in V21
-// and in the empty Behavior, which means V21.
-func (b Behavior) MaxAttempts(service string) int { return b.defaults(service).maxAttempts }
 
 // isDynamoDB knows DynamoDB and DynamoDB Streams as endpoints, clients and models
 // spell them.

@@ -19,7 +19,7 @@ import (
 // configOf is how the strategy of a case is set up.
 func configOf(c conformance.Sequence) standard.Config {
 	return standard.Config{
-		Behavior:      standard.Behavior(c.Behavior),
+		Behavior:      retry.Behavior(c.Behavior),
 		Service:       c.Given.Service,
 		MaxAttempts:   c.Given.Attempts(),
 		QuotaCapacity: c.Given.Capacity(),

@@ -10,7 +10,7 @@ import (
 
 // A Config without numbers follows v2.1; v2.0 has to be asked for.
 func ExampleNew() {
-	strategy, err := standard.New(standard.Config{Behavior: standard.V20})
+	strategy, err := standard.New(standard.Config{Behavior: retry.V20})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	table := retry.Operation{Service: "dynamodb"}
-	for _, plan := range []standard.Plan{today.Plan(table), strategy.Plan(table)} {
+	for _, plan := range []retry.Plan{today.Plan(table), strategy.Plan(table)} {
 		fmt.Println(plan.MaxAttempts, plan.Base, plan.ThrottlingBase, plan.RetryCost, plan.TimeoutCost, plan.ThrottlingCost)
 	}
 	// Output:

@@ -154,12 +154,12 @@ func TestDynamoDBIsKnownHoweverItIsSpelt(t *testing.T) {
 	} {
 		for _, spelling := range []string{service, strings.ToUpper(service)} {
 			op := retry.Operation{Service: spelling}
-			require.Equal(t, 4, s.MaxAttempts(op), spelling)
+			require.Equal(t, 4, s.Plan(op).MaxAttempts, spelling)
 			require.Equal(t, 25*time.Millisecond, s.Plan(op).Base, spelling)
 		}
 	}
 	for _, service := range []string{"", "dynamo", "dynamodb ", "dax", "s3"} {
-		require.Equal(t, 3, s.MaxAttempts(retry.Operation{Service: service}), service)
+		require.Equal(t, 3, s.Plan(retry.Operation{Service: service}).MaxAttempts, service)
 	}
 }
 

@@ -17,35 +17,35 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 		name      string
 		config    standard.Config
 		op        retry.Operation
-		want      standard.Plan
+		want      retry.Plan
 		wantDelay float64
 	}{
 		{
 			"default",
 			standard.Config{},
 			retry.Operation{},
-			standard.Plan{3, 500, 14, 14, 5, 50 * time.Millisecond, time.Second, 20 * time.Second},
+			planOf(3, 500, [3]int{14, 14, 5}, 50*time.Millisecond, time.Second, 20*time.Second),
 			3,
 		},
 		{
 			"v2.1",
-			standard.Config{Behavior: standard.V21},
+			standard.Config{Behavior: retry.V21},
 			retry.Operation{Service: "s3"},
-			standard.Plan{3, 500, 14, 14, 5, 50 * time.Millisecond, time.Second, 20 * time.Second},
+			planOf(3, 500, [3]int{14, 14, 5}, 50*time.Millisecond, time.Second, 20*time.Second),
 			3,
 		},
 		{
 			"v2.0",
-			standard.Config{Behavior: standard.V20},
+			standard.Config{Behavior: retry.V20},
 			retry.Operation{Service: "dynamodb"},
-			standard.Plan{3, 500, 5, 10, 5, time.Second, time.Second, 20 * time.Second},
+			planOf(3, 500, [3]int{5, 10, 5}, time.Second, time.Second, 20*time.Second),
 			3,
 		},
 		{
 			"DynamoDB",
 			standard.Config{},
 			retry.Operation{Service: "dynamodb"},
-			standard.Plan{4, 500, 14, 14, 5, 25 * time.Millisecond, time.Second, 20 * time.Second},
+			planOf(4, 500, [3]int{14, 14, 5}, 25*time.Millisecond, time.Second, 20*time.Second),
 			7,
 		},
 		{
@@ -55,35 +55,35 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 				Base: 6 * time.Second, ThrottlingBase: 4 * time.Second, MaxBackoff: 10 * time.Second,
 			},
 			retry.Operation{},
-			standard.Plan{5, 0, 1, 2, 3, 6 * time.Second, 4 * time.Second, 10 * time.Second},
+			planOf(5, 0, [3]int{1, 2, 3}, 6*time.Second, 4*time.Second, 10*time.Second),
 			36,
 		},
 		{
 			"one attempt",
 			standard.Config{MaxAttempts: 1},
 			retry.Operation{},
-			standard.Plan{1, 500, 14, 14, 5, 50 * time.Millisecond, time.Second, 20 * time.Second},
+			planOf(1, 500, [3]int{14, 14, 5}, 50*time.Millisecond, time.Second, 20*time.Second),
 			0,
 		},
 		{
 			"as many attempts as there can be",
 			standard.Config{MaxAttempts: math.MaxInt32},
 			retry.Operation{},
-			standard.Plan{math.MaxInt32, 500, 14, 14, 5, 50 * time.Millisecond, time.Second, 20 * time.Second},
+			planOf(math.MaxInt32, 500, [3]int{14, 14, 5}, 50*time.Millisecond, time.Second, 20*time.Second),
 			1 + 2 + 4 + 8 + 16 + 20*float64(math.MaxInt32-6),
 		},
 		{
 			"base above the longest delay",
 			standard.Config{Base: time.Minute},
 			retry.Operation{},
-			standard.Plan{3, 500, 14, 14, 5, time.Minute, time.Second, 20 * time.Second},
+			planOf(3, 500, [3]int{14, 14, 5}, time.Minute, time.Second, 20*time.Second),
 			40,
 		},
 		{
 			"delays that double to more than a duration can be",
 			standard.Config{MaxAttempts: 5, Base: 1 << 61, MaxBackoff: math.MaxInt64},
 			retry.Operation{},
-			standard.Plan{5, 500, 14, 14, 5, 1 << 61, time.Second, math.MaxInt64},
+			planOf(5, 500, [3]int{14, 14, 5}, 1<<61, time.Second, math.MaxInt64),
 			(1<<61 + 1<<62 + 2*math.MaxInt64) / float64(time.Second),
 		},
 	} {
@@ -95,5 +95,14 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 			require.Equal(t, c.want, plan)
 			require.InEpsilon(t, 1+c.wantDelay, 1+plan.WorstCaseDelay(), 1e-12)
 		})
+	}
+}
+
+// planOf returns a Plan; costs are those of a retry, after a timeout and after a throttle.
+func planOf(attempts, quota int, costs [3]int, base, throttlingBase, longest time.Duration) retry.Plan {
+	return retry.Plan{
+		MaxAttempts: attempts, QuotaCapacity: quota,
+		RetryCost: costs[0], TimeoutCost: costs[1], ThrottlingCost: costs[2],
+		Base: base, ThrottlingBase: throttlingBase, MaxBackoff: longest,
 	}
 }

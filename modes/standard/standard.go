@@ -26,7 +26,7 @@ func New(config Config) (*Strategy, error) {
 // engine returns the numbers of the config, with the defaults.
 func (c Config) engine() engine.Config {
 	c = c.withDefaults()
-	usual, dynamo := c.Behavior.defaults(""), c.Behavior.defaults("dynamodb")
+	usual, dynamo := defaultsOf(c.Behavior, ""), defaultsOf(c.Behavior, "dynamodb")
 	return engine.Config{
 		Clock:      c.Clock,
 		Observer:   c.Observer,
@@ -48,8 +48,8 @@ func (c Config) engine() engine.Config {
 		MaxBackoff:        c.MaxBackoff,
 		Jitter:            c.Jitter,
 		Random:            c.Random,
-		HintInWindow:      c.Behavior == V21,
-		LongPollingSleeps: c.Behavior == V21,
+		HintInWindow:      c.Behavior == retry.V21,
+		LongPollingSleeps: c.Behavior == retry.V21,
 		BackoffWhenEmpty:  c.BackoffWhenEmpty,
 		Quota: ratelimit.QuotaConfig{
 			Capacity: *c.QuotaCapacity, Initial: *c.QuotaInitial, RefillPerSecond: c.QuotaRefill,
@@ -87,8 +87,8 @@ func (s *Strategy) RecordFailure(t retry.Token, failure error) error {
 // Clock returns the clock that the strategy waits on.
 func (s *Strategy) Clock() clock.Clock { return s.engine().Clock() }
 
-// MaxAttempts returns how many attempts an operation may have.
-func (s *Strategy) MaxAttempts(op retry.Operation) int { return s.engine().MaxAttempts(&op) }
+// Plan returns the numbers by which an operation is retried.
+func (s *Strategy) Plan(op retry.Operation) retry.Plan { return s.engine().Plan(&op) }
 
 // Snapshot returns the state of the scopes.
 func (s *Strategy) Snapshot() retry.Snapshot { return s.engine().Snapshot() }

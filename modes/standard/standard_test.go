@@ -131,7 +131,7 @@ func TestDoOnAFakeClock(t *testing.T) {
 		},
 		{
 			name:      "numbers of v2.0",
-			change:    func(c *standard.Config) { c.Behavior, c.Service = standard.V20, "dynamodb" },
+			change:    func(c *standard.Config) { c.Behavior, c.Service = retry.V20, "dynamodb" },
 			answers:   []error{errServer, errTimeout, errThrottle},
 			wantValue: 3, wantErr: retry.ErrAttemptsExhausted,
 			wantWaits: []time.Duration{time.Second, 2 * time.Second}, wantQuota: 500 - 5 - 10,
@@ -306,9 +306,9 @@ func TestScopesAreBounded(t *testing.T) {
 func TestServiceOfTheOperationDecidesTheDefaults(t *testing.T) {
 	t.Parallel()
 	s, _ := newStrategy(t, func(c *standard.Config) { c.Service = "dynamodb" })
-	require.Equal(t, 4, s.MaxAttempts(retry.Operation{}))
-	require.Equal(t, 4, s.MaxAttempts(retry.Operation{Service: "DynamoDB Streams"}))
-	require.Equal(t, 3, s.MaxAttempts(retry.Operation{Service: "s3"}))
+	require.Equal(t, 4, s.Plan(retry.Operation{}).MaxAttempts)
+	require.Equal(t, 4, s.Plan(retry.Operation{Service: "DynamoDB Streams"}).MaxAttempts)
+	require.Equal(t, 3, s.Plan(retry.Operation{Service: "s3"}).MaxAttempts)
 }
 
 func TestNewNamesWhatIsOutOfRange(t *testing.T) {
@@ -352,17 +352,17 @@ func TestHintsOfTheServer(t *testing.T) {
 		}.Err()
 	}
 	for _, c := range []struct {
-		behavior standard.Behavior
+		behavior retry.Behavior
 		header   string
 		want     time.Duration
 	}{
-		{standard.V20, "4000", 4 * time.Second},
-		{standard.V20, "30000", 20 * time.Second},
-		{standard.V20, "9223372036854775807", 20 * time.Second},
-		{standard.V20, "-1", time.Second},
-		{standard.V21, "4000", 4 * time.Second},
-		{standard.V21, "9223372036854775807", 5050 * time.Millisecond},
-		{standard.V21, "1", 50 * time.Millisecond},
+		{retry.V20, "4000", 4 * time.Second},
+		{retry.V20, "30000", 20 * time.Second},
+		{retry.V20, "9223372036854775807", 20 * time.Second},
+		{retry.V20, "-1", time.Second},
+		{retry.V21, "4000", 4 * time.Second},
+		{retry.V21, "9223372036854775807", 5050 * time.Millisecond},
+		{retry.V21, "1", 50 * time.Millisecond},
 	} {
 		t.Run(string(c.behavior)+" "+c.header, func(t *testing.T) {
 			t.Parallel()

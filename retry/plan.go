@@ -1,0 +1,31 @@
+package retry
+
+import "time"
+
+// Plan is what a [Strategy] will do for an operation, in numbers. The zero Plan is that of
+// a strategy that its constructor did not make.
+type Plan struct {
+	// MaxAttempts is how many attempts the operation may have, the first included.
+	MaxAttempts int
+	// QuotaCapacity is the size of the retry quota of its scope, in tokens. RetryCost,
+	// TimeoutCost and ThrottlingCost are the tokens that a retry takes from it.
+	QuotaCapacity, RetryCost, TimeoutCost, ThrottlingCost int
+	// Base and ThrottlingBase are the delays before the first retry, without jitter.
+	// MaxBackoff is the longest delay.
+	Base, ThrottlingBase, MaxBackoff time.Duration
+}
+
+// WorstCaseDelay returns the seconds of backoff of an operation that uses up its
+// attempts, each retry after the kind of failure with the longest delay, with the
+// jitter at its longest. Server hints, attempts themselves and waits for a send
+// rate come on top. It is a number of seconds because it may be longer than a
+// [time.Duration] can be.
+func (p Plan) WorstCaseDelay() (seconds float64) {
+	delay := max(p.Base, p.ThrottlingBase)
+	retries := p.MaxAttempts - 1
+	for ; retries > 0 && delay < p.MaxBackoff; retries-- {
+		seconds += delay.Seconds()
+		delay += min(delay, p.MaxBackoff-delay) // twice the delay may be more than a Duration can be
+	}
+	return seconds + float64(max(retries, 0))*p.MaxBackoff.Seconds()
+}
