@@ -131,9 +131,8 @@ func TestErrorsThatWrapWithoutEndHoldUpNothing(t *testing.T) {
 	judge := func(err error) error {
 		return errors.New(classify.Default().Classify(classify.Outcome{Err: err}).String())
 	}
-	policy := func(d retry.Directive) retry.Option {
-		return retry.WithPolicy(func(int, error) retry.Directive { return d })
-	}
+	again := retry.WithPolicy(func(_ int, err error) error { return retry.Mark(err, classify.Server) })
+	final := retry.WithPolicy(func(_ int, err error) error { return retry.Permanent(err) })
 	const exhausted = "client-side: attempts exhausted"
 	for _, c := range []struct {
 		name    string
@@ -167,9 +166,9 @@ func TestErrorsThatWrapWithoutEndHoldUpNothing(t *testing.T) {
 			return d.do(d.failWithContext, retry.WithAttemptTimeout(time.Second))
 		}, exhausted, true},
 		{"a policy for retries", func(d doomed) error {
-			return d.do(d.fail, policy(retry.Again(classify.Server)))
+			return d.do(d.fail, again)
 		}, exhausted, false},
-		{"a policy against them", func(d doomed) error { return d.do(d.fail, policy(retry.Fail())) }, "service unavailable", false},
+		{"a policy against them", func(d doomed) error { return d.do(d.fail, final) }, "service unavailable", false},
 		{"a strategy with words of its own", func(d doomed) error {
 			d.strategy = stubborn{d.strategy}
 			return d.do(d.fail)

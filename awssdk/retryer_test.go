@@ -224,7 +224,7 @@ func (silencer) IsErrorRetryable(error) bool { return false }
 func TestNewWantsAStrategy(t *testing.T) {
 	t.Parallel()
 	_, err := awssdk.New(nil)
-	require.EqualError(t, err, "awssdk: no strategy: use what standard.New, adaptive.New or awsretry.Load returns")
+	require.EqualError(t, err, "awssdk: retry: no strategy: use what standard.New, adaptive.New or awsretry.Load returns")
 }
 
 func TestCallDoesNotBeginAfterTheEndOfItsOperation(t *testing.T) {

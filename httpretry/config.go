@@ -28,10 +28,11 @@ type Config struct {
 	// failures are retried that say that it was not executed. Nil means the function
 	// Idempotent. An AWS SDK takes every request for idempotent.
 	Idempotent func(r *http.Request) bool
-	// Policy, if not nil, judges each attempt before the strategy does. The error is a
-	// *ResponseError beside a response with a status of 400 or more. A policy that
-	// reads the body has to put it back. Retry.Again overrides Idempotent.
-	Policy retry.Policy[*http.Response]
+	// Policy, if not nil, judges each attempt before the strategy does, see
+	// [retry.WithPolicy]. The error is a [*ResponseError] beside a response with a status of
+	// 400 or more. A policy that reads the body has to put it back. An error of [retry.Mark]
+	// overrides Idempotent.
+	Policy func(response *http.Response, err error) error
 
 	// AttemptTimeout, if positive, is how long an attempt may take on the clock until
 	// the headers of its response are there and, if it failed, what is read of the

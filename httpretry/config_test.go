@@ -79,10 +79,11 @@ func TestEditsOfAContext(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	t.Parallel()
-	succeed := func(*http.Response, error) retry.Directive { return retry.Succeed() }
+	succeed := func(*http.Response, error) error { return nil }
+	errBad := errors.New("bad")
 	for _, c := range []struct {
 		name     string
-		policy   retry.Policy[*http.Response]
+		policy   func(*http.Response, error) error
 		base     scripted
 		attempts int
 		refusal  error
@@ -90,26 +91,26 @@ func TestPolicy(t *testing.T) {
 	}{
 		{
 			name: "an answer to ask for again", base: scripted{status: 202, body: "pending"}, attempts: 3, refusal: retry.ErrAttemptsExhausted,
-			policy: func(r *http.Response, err error) retry.Directive {
+			policy: func(r *http.Response, err error) error {
 				text, bad := io.ReadAll(r.Body)
 				require.NoError(t, errors.Join(err, bad, r.Body.Close()))
 				require.Equal(t, "pending", string(text))
 				r.Body = io.NopCloser(strings.NewReader("pending"))
-				return retry.Again(classify.Transient)
+				return retry.Mark(errors.New("pending"), classify.Transient)
 			},
 		},
 		{name: "a failure that is fine", base: scripted{status: 503, body: "fine"}, attempts: 1, policy: succeed},
 		{
 			name: "a failure that is final", base: scripted{status: 503, body: "final"}, attempts: 1,
-			policy: func(r *http.Response, err error) retry.Directive {
+			policy: func(r *http.Response, err error) error {
 				require.Equal(t, 503, r.StatusCode)
 				requireStatus(t, err, 503)
-				return retry.Fail()
+				return retry.Permanent(err)
 			}, refusal: &httpretry.ResponseError{},
 		},
 		{
-			name: "an answer that is a failure", base: scripted{status: 200, body: "bad"}, attempts: 1, refusal: retry.ErrRejected,
-			policy: func(*http.Response, error) retry.Directive { return retry.Fail() },
+			name: "an answer that is a failure", base: scripted{status: 200, body: "bad"}, attempts: 1, refusal: errBad,
+			policy: func(*http.Response, error) error { return retry.Permanent(errBad) },
 		},
 		{
 			name: "nothing that is fine", base: scripted{err: errReset}, attempts: 1, policy: succeed,

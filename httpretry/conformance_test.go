@@ -92,11 +92,11 @@ func newConductor(t *testing.T, c conformance.Sequence, form int) *conductor {
 		Operation: func(*http.Request) retry.Operation {
 			return retry.Operation{LongPolling: c.Given.LongPolling}
 		},
-		Policy: func(response *http.Response, _ error) retry.Directive {
+		Policy: func(response *http.Response, err error) error {
 			if response != nil && response.Header.Get("X-Kind") == "clock_skew" {
-				return retry.Again(classify.ClockSkew)
+				return retry.Mark(err, classify.ClockSkew)
 			}
-			return retry.Default()
+			return err
 		},
 	})}
 	return d

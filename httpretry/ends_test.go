@@ -158,7 +158,7 @@ func TestRefusal(t *testing.T) {
 		{304, ""},
 		{404, "httpretry: status 404 Not Found"},
 		{501, "httpretry: status 501 Not Implemented"},
-		{503, "client-side: attempts exhausted (1 allowed) after 1 attempt: last error: httpretry: status 503 Service Unavailable"},
+		{503, "retry: client-side: attempts exhausted: last error: httpretry: status 503 Service Unavailable (1 attempt of 1)"},
 	} {
 		for _, asError := range []bool{false, true} {
 			transport := newTransport(t, httpretry.Config{

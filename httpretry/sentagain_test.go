@@ -76,12 +76,12 @@ func TestWhatIsSentAgain(t *testing.T) {
 			Idempotent: func(*http.Request) bool { return false },
 		}},
 		{name: "POST, reset, by a policy", request: post, fails: failure(errReset), want: 3, config: httpretry.Config{
-			Policy: func(*http.Response, error) retry.Directive { return retry.Again(classify.Transient) },
+			Policy: func(_ *http.Response, err error) error { return retry.Mark(err, classify.Transient) },
 		}},
 		{name: "stream, reset", request: stream, fails: failure(errReset), want: 1},
 		{name: "stream, 503", request: stream, fails: status(503), want: 1},
 		{name: "stream, by a policy", request: stream, fails: status(503), want: 1, config: httpretry.Config{
-			Policy: func(*http.Response, error) retry.Directive { return retry.Again(classify.Transient) },
+			Policy: func(_ *http.Response, err error) error { return retry.Mark(err, classify.Transient) },
 		}},
 		{name: "stream, no connection, unread", request: stream, unread: true, fails: failure(errDial), want: 3},
 		{name: "stream, 503, unread", request: stream, unread: true, fails: status(503), want: 3},

@@ -60,11 +60,11 @@ func TestPanics(t *testing.T) {
 						}
 						return &http.Response{StatusCode: http.StatusServiceUnavailable, Body: received}, nil
 					}),
-					Policy: func(*http.Response, error) retry.Directive {
+					Policy: func(_ *http.Response, err error) error {
 						if attempts == 2 {
 							leave()
 						}
-						return retry.Default()
+						return err
 					},
 				})
 				request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "x")

@@ -40,7 +40,7 @@ func (r *adaptiveRun) do(t *rapid.T) {
 		r.wasSent(t, o, due)
 		attempt, ok := retry.AttemptFrom(ctx)
 		require.True(t, ok)
-		require.Equal(t, retry.Attempt{Number: o.attempt, Loops: 1}, attempt)
+		require.Equal(t, retry.Attempt{Number: o.attempt, Loops: 1, MaxAttempts: r.strategy.Plan(o.op).MaxAttempts}, attempt)
 
 		r.clock.Advance(drawFrom(t, "latency", 0, time.Millisecond, 70*time.Millisecond, time.Second))
 		if made++; made > failures {

@@ -3,30 +3,46 @@ package retry
 import (
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"time"
 
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// Attempt says which attempt of which loop a function of Do is called for.
+// Attempt says which attempt of which loop a context belongs to.
 type Attempt struct {
-	// Number is the number of the attempt; the first is 1.
+	// Number is the number of the attempt in the innermost loop; the first is 1. It is 0
+	// for a context of [Once] outside of any loop.
 	Number int
-	// Loops is how many Do calls are around the function: 1, or more if it runs in
-	// the function of another Do, so that their attempts multiply.
+	// Loops is how many loops there are around the context: 1 in the function of [Do], 2 if
+	// that Do was called in the function of another one.
 	Loops int
+	// MaxAttempts is how many attempts all these loops together may make: the product of
+	// what each of them may make.
+	MaxAttempts int
+	// Once is true if operations that begin with the context make one attempt, see [Once].
+	Once bool
 }
 
-// AttemptFrom returns the attempt that ctx, which Do gave to its function,
-// belongs to. It reports false for any other context. A program that is about to
-// retry in a loop of its own can ask whether somebody does already.
+// AttemptFrom returns what is known of the attempt that ctx belongs to. It reports false for
+// a context that comes neither from [Do], [Token.Context] nor [Once]. A program that is about
+// to retry in a loop of its own can ask whether there is a loop around it already.
 func AttemptFrom(ctx context.Context) (Attempt, bool) {
 	a, ok := ctx.Value(attemptKey{}).(*attemptContext)
 	if !ok {
 		return Attempt{}, false
 	}
 	return a.attempt, true
+}
+
+// Once returns a context with which every operation makes one attempt, in all loops and
+// clients that use a strategy of this module. An outer loop gives it to its inner calls, so
+// that attempts do not multiply.
+func Once(ctx context.Context) context.Context {
+	attempt, _ := AttemptFrom(ctx)
+	attempt.Once = true
+	return &attemptContext{Context: ctx, attempt: attempt}
 }
 
 type attemptKey struct{}
@@ -43,6 +59,18 @@ func (c *attemptContext) Value(key any) any {
 		return c
 	}
 	return c.Context.Value(key)
+}
+
+// inside returns the attempt of a loop that stands in this one.
+func (a Attempt) inside(number, most int) Attempt {
+	return Attempt{Number: number, Loops: a.Loops + 1, MaxAttempts: multiply(max(a.MaxAttempts, 1), most), Once: a.Once}
+}
+
+// multiply returns a product that stops at the largest number of attempts that a setting can
+// have.
+func multiply(a, b int) int {
+	const most = math.MaxInt32
+	return int(min(int64(min(a, most))*int64(min(b, most)), most))
 }
 
 // AttemptTimeoutError is the error of an attempt that WithAttemptTimeout ended.

@@ -41,7 +41,9 @@ func TestFunctionKnowsWhichAttemptItIs(t *testing.T) {
 			return 0, nil
 		})
 	})
-	require.Equal(t, []retry.Attempt{{1, 2}, {1, 1}, {1, 2}, {2, 1}}, seen)
+	first, second := retry.Attempt{Number: 1, Loops: 1, MaxAttempts: 3}, retry.Attempt{Number: 2, Loops: 1, MaxAttempts: 3}
+	inner := retry.Attempt{Number: 1, Loops: 2, MaxAttempts: 9}
+	require.Equal(t, []retry.Attempt{inner, first, inner, second}, seen)
 	_, ok := retry.AttemptFrom(t.Context())
 	require.False(t, ok)
 }
@@ -144,23 +146,23 @@ func TestOverridesOfOneCall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
+		op     retry.Operation
 		opt    retry.Option
 		answer error
 		want   int
 	}{
-		{"more attempts", retry.WithMaxAttempts(5), errServer, 5},
-		{"zero attempts means as the strategy says", retry.WithMaxAttempts(0), errServer, 3},
-		{"no retry", retry.WithoutRetry(), errServer, 1},
-		{"another classifier", retry.WithClassifier(always{}), errClient, 3},
-		{"no other classifier", retry.WithClassifier(nil), errClient, 1},
-		{"nil", nil, errServer, 3},
+		{"more attempts", retry.Operation{MaxAttempts: 5}, nil, errServer, 5},
+		{"zero attempts means as the strategy says", retry.Operation{}, nil, errServer, 3},
+		{"no retry", retry.Operation{MaxAttempts: 1}, nil, errServer, 1},
+		{"another classifier", retry.Operation{Classifier: always{}}, nil, errClient, 3},
+		{"no policy", retry.Operation{}, retry.WithPolicy[int](nil), errServer, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			clk := &clock.Fake{}
 			attempts := 0
 			moving(t, clk, func() {
-				_, _ = retry.Do(t.Context(), modes(t, clk, nil)["adaptive"], retry.Operation{}, func(context.Context) (int, error) {
+				_, _ = retry.Do(t.Context(), modes(t, clk, nil)["adaptive"], c.op, func(context.Context) (int, error) {
 					attempts++
 					return 0, c.answer
 				}, c.opt)
@@ -178,8 +180,7 @@ func (always) Classify(classify.Outcome) classify.Verdict { return classify.Retr
 func TestScopeOfOneCall(t *testing.T) {
 	t.Parallel()
 	s := modes(t, &clock.Fake{}, nil)["standard"]
-	_, err := retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { return 0, nil },
-		retry.WithScope("mine"))
+	_, err := retry.Do(t.Context(), s, retry.Operation{Scope: "mine"}, func(context.Context) (int, error) { return 0, nil })
 	require.NoError(t, err)
 	require.Equal(t, "mine", s.(snapshotter).Snapshot().Scopes[1].Scope)
 }
@@ -187,8 +188,7 @@ func TestScopeOfOneCall(t *testing.T) {
 func TestNegativeAttemptsAreAnError(t *testing.T) {
 	t.Parallel()
 	s := modes(t, &clock.Fake{}, nil)["standard"]
-	_, err := retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { return 0, nil },
-		retry.WithMaxAttempts(-1))
+	_, err := retry.Do(t.Context(), s, retry.Operation{MaxAttempts: -1}, func(context.Context) (int, error) { return 0, nil })
 	require.EqualError(t, err, "retry: MaxAttempts -1: must not be negative")
 }
 

@@ -51,7 +51,7 @@ func TestErrorAfterACancelHoldsTheLastServiceErrorAndTheCause(t *testing.T) {
 				n := 0
 				var err error
 				moving(t, clk, func() {
-					_, err = retry.Do(ctx, s, retry.Operation{}, func(ctx context.Context) (int, error) {
+					_, err = retry.Do(ctx, s, retry.Operation{MaxAttempts: c.limit}, func(ctx context.Context) (int, error) {
 						n++
 						if n == len(c.answers) {
 							cancel(cause)
@@ -60,7 +60,7 @@ func TestErrorAfterACancelHoldsTheLastServiceErrorAndTheCause(t *testing.T) {
 							return 0, answer
 						}
 						return 0, ctx.Err()
-					}, retry.WithMaxAttempts(c.limit))
+					})
 				})
 				require.ErrorIs(t, err, c.reason)
 				require.ErrorIs(t, err, context.Canceled)

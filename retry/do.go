@@ -6,26 +6,31 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// Do calls fn until it succeeds or the strategy gives up, waiting before each
-// attempt as the strategy says. It returns what the last call of fn returned,
-// with one of these errors:
+// Do calls fn until it succeeds or the strategy gives up, and waits before each attempt as
+// the strategy says. An error is retried only if a classifier asks for it: [classify.Default]
+// knows the errors of AWS and of connections, and [Mark] makes any other error one that is
+// retried.
+//
+// Do returns what the last call of fn returned, with one of these errors:
 //
 //   - nil after success;
-//   - the error of fn itself where nobody wants it retried;
-//   - ErrNoStrategy, without a call of fn, where there is no strategy to ask;
-//   - an *Error with the reason, the last error of fn and the error of ctx, as far
-//     as they apply, where something else ended the operation.
+//   - the error of fn itself if it is not retryable;
+//   - [ErrNoStrategy], without a call of fn, for a strategy that is nil or was not made by
+//     its constructor;
+//   - an [*Error] with the reason, the last error of fn and the error of ctx, as far as they
+//     apply, if anything else ended the operation.
 //
-// fn is called at least once unless ctx is done, its deadline is sooner than the
-// wait before the first attempt, adaptive mode may not wait as long, or the first
-// attempt would begin after the end of the operation, see Operation.NotAfter. Its
-// context comes from ctx and tells which attempt it is, see AttemptFrom. A panic of
-// fn, or runtime.Goexit in it, passes through after the strategy has been told.
+// Do calls fn at least once, with these exceptions: ctx is done, its deadline is sooner than
+// the wait before the first attempt, adaptive mode may not wait as long, or the first attempt
+// would begin after the end of the operation, see [Operation.NotAfter]. The context that fn
+// gets comes from ctx and tells which attempt it is, see [AttemptFrom]. A panic of fn, or
+// [runtime.Goexit] in it, passes through after the strategy has been told.
+//
+// Do may be called by several goroutines at once, with the same strategy.
 func Do[T any](
 	ctx context.Context, s Strategy, op Operation, fn func(ctx context.Context) (T, error), opts ...Option,
 ) (value T, err error) {
@@ -33,12 +38,11 @@ func Do[T any](
 		return value, errNothingToDo
 	}
 	if err := checkNil(s); err != nil {
-		return value, fmt.Errorf("retry: %w", err)
+		return value, err
 	}
 	var o options
 	if len(opts) > 0 {
 		o = collect(opts)
-		o.change(&op)
 	}
 	policy, err := policyOf[T](o)
 	if err != nil {
@@ -54,20 +58,28 @@ func Do[T any](
 			return value, err
 		}
 		value, err = call(ctx, &l, fn)
-		failure, final := err, err == nil
 		if policy != nil {
-			failure, final = policy(value, err).judge(err)
+			err = policy(value, err)
 		}
-		if done, err := l.ended(ctx, failure, final); done {
+		if done, err := l.ended(ctx, err); done {
 			return value, err
 		}
 	}
 }
 
+// DoErr is [Do] for a function that returns nothing but an error.
+func DoErr(ctx context.Context, s Strategy, op Operation, fn func(ctx context.Context) error, opts ...Option) error {
+	if fn == nil {
+		return errNothingToDo
+	}
+	_, err := Do(ctx, s, op, func(ctx context.Context) (struct{}, error) { return struct{}{}, fn(ctx) }, opts...)
+	return err
+}
+
 // call makes one attempt.
 func call[T any](ctx context.Context, l *loop, fn func(ctx context.Context) (T, error)) (T, error) {
 	l.attempts++
-	attempt := &attemptContext{Context: ctx, attempt: Attempt{Number: l.attempts, Loops: l.around + 1}}
+	attempt := &attemptContext{Context: ctx, attempt: l.around.inside(l.attempts, l.most)}
 	if l.timeout <= 0 {
 		return fn(attempt)
 	}
@@ -83,7 +95,8 @@ var errNothingToDo = errors.New("retry: Do needs a function")
 type loop struct {
 	strategy Strategy
 	timeout  time.Duration // of an attempt
-	around   int           // how many loops there are around this one
+	around   Attempt       // of the loop around this one
+	most     int           // attempts that the operation may make
 	readings *clock.Readings
 	start    clock.Mark
 	token    Token
@@ -98,9 +111,7 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	if op.MaxAttempts < 0 {
 		return fmt.Errorf("retry: MaxAttempts %d: must not be negative", op.MaxAttempts)
 	}
-	if outer, ok := AttemptFrom(ctx); ok {
-		l.around = outer.Loops
-	}
+	l.around, _ = AttemptFrom(ctx)
 	l.token, l.denied = l.strategy.AcquireInitialToken(ctx, *op)
 	if errtree.Is(l.denied, ErrNoStrategy) {
 		return l.denied
@@ -111,6 +122,7 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	if l.readings = l.token.readings(); l.readings == nil {
 		l.readings = readingsOf(l.strategy)
 	}
+	l.most = l.token.maxAttempts()
 	l.start = l.readings.Mark()
 	if l.done && !op.NotAfter.IsZero() && l.readings.Now().After(op.NotAfter) {
 		return l.explain(ctx, &Error{Reason: ErrMaxElapsed, Detail: l.denied}, nil)
@@ -145,14 +157,11 @@ func (l *loop) wait(ctx context.Context) error {
 
 // ended tells the strategy how the attempt went. It reports whether the
 // operation is over, and with what error.
-func (l *loop) ended(ctx context.Context, failure error, final bool) (done bool, err error) {
+func (l *loop) ended(ctx context.Context, failure error) (done bool, err error) {
 	switch {
 	case failure == nil:
 		l.succeed()
 		return true, nil
-	case final:
-		l.fail(failure)
-		return true, failure
 	case l.denied != nil:
 		return true, l.explain(ctx, l.denied, failure)
 	}
@@ -178,9 +187,9 @@ func (l *loop) succeed() {
 	}
 }
 
-// fail ends the operation without success. There is nobody to tell that the
-// strategy does not accept its own token. done is set last: if the strategy
-// panics, abort tells it once more.
+// fail ends the operation without success. An error of a strategy that does not accept
+// its own token has no place to go to. done is set last: if the strategy panics, abort
+// tells it once more.
 func (l *loop) fail(failure error) {
 	if l.denied == nil {
 		_ = l.strategy.RecordFailure(l.token, failure)
@@ -195,64 +204,34 @@ func (l *loop) abort() {
 	}
 }
 
-// explain completes a copy of the error of a strategy, which may be shared. A
-// failure that nobody wants to have retried comes back as it is.
+// explain completes a copy of the error of a strategy, which may be shared. A failure that
+// is not retryable comes back as it is.
 func (l *loop) explain(ctx context.Context, err, failure error) error {
 	refusal := Error{Reason: err, Attempts: l.attempts}
 	if own, ok := err.(*Error); ok { //nolint:errorlint // one that is wrapped is not the strategy's own
 		refusal = *own
 	}
 	if errtree.Is(refusal.Reason, ErrNotRetryable) && failure != nil {
-		return bare(failure)
+		return unmarked(failure)
 	}
 	if refusal.Last == nil {
 		refusal.Last = failure
 	}
-	if ctx.Err() != nil && refusal.Canceled == nil {
+	refusal.Last = unmarked(refusal.Last)
+	if ctx.Err() != nil && !errtree.Is(refusal.Detail, ctx.Err()) {
 		refusal = *refusal.Because(ctx)
 	}
 	refusal.Elapsed = l.readings.Since(l.start)
 	return &refusal
 }
 
-// bare takes off what a policy wrapped around an error.
-func bare(failure error) error {
-	if judged, ok := failure.(*classify.JudgedError); ok && judged.Err != nil { //nolint:errorlint // only the outermost
-		return judged.Err
-	}
-	return failure
-}
-
-// Option changes how Do runs one operation.
+// Option changes how [Do] runs one operation. What an operation may do otherwise, such as
+// its number of attempts, is a field of [Operation].
 type Option interface{ apply(o *options) }
 
 type options struct {
-	maxElapsed     time.Duration
 	attemptTimeout time.Duration
-	policy         any // a Policy[T], or nil
-	maxAttempts    int
-	classifier     classify.Classifier
-	added          *classify.Additions // to classifier, or to what it leaves in place
-	scope          string
-}
-
-// change sets in op what the options say.
-func (o *options) change(op *Operation) {
-	if o.maxAttempts != 0 {
-		op.MaxAttempts = o.maxAttempts
-	}
-	if o.classifier != nil {
-		op.Classifier = o.classifier
-	}
-	if o.added != nil {
-		op.Classifier = o.added.On(op.Classifier)
-	}
-	if o.scope != "" {
-		op.Scope = o.scope
-	}
-	if o.maxElapsed > 0 {
-		op.MaxElapsed = o.maxElapsed
-	}
+	policy         any // a func(T, error) error, or nil
 }
 
 type optionFunc func(*options)
@@ -271,61 +250,22 @@ func collect(opts []Option) options {
 	return o
 }
 
-// WithMaxElapsed sets Operation.MaxElapsed, unless d is zero or negative.
-func WithMaxElapsed(d time.Duration) Option {
-	return optionFunc(func(o *options) { o.maxElapsed = d })
-}
-
 // WithAttemptTimeout ends the context of an attempt d after it began, on the
 // strategy's clock. If the attempt then returns an error, that is an
-// *AttemptTimeoutError, which is retryable, unlike the end of the caller's own
+// [*AttemptTimeoutError], which is retryable, unlike the end of the caller's own
 // context. Zero or negative means no such limit.
 func WithAttemptTimeout(d time.Duration) Option {
 	return optionFunc(func(o *options) { o.attemptTimeout = d })
 }
 
-// WithMaxAttempts sets Operation.MaxAttempts, unless n is zero.
-func WithMaxAttempts(n int) Option {
-	return optionFunc(func(o *options) { o.maxAttempts = n })
-}
-
-// WithoutRetry allows one attempt only.
-func WithoutRetry() Option { return WithMaxAttempts(1) }
-
-// WithClassifier sets Operation.Classifier, unless c is nil: it replaces all
-// classifiers of the strategy, those of the default chain included, and what
-// options before this one added. Several become one with classify.NewChain, which
-// without arguments means that nothing is retried.
-func WithClassifier(c classify.Classifier) Option {
-	return optionFunc(func(o *options) {
-		if c != nil {
-			o.classifier, o.added = c, nil
-		}
-	})
-}
-
-// WithAddedClassifiers runs the classifiers besides those that the operation has
-// otherwise, all of them in the order of their priorities; of equal ones those of the
-// strategy come first. Nil ones are left out.
-func WithAddedClassifiers(classifiers ...classify.Classifier) Option {
-	added := classify.Add(classifiers...)
-	return optionFunc(func(o *options) {
-		if o.added == nil {
-			o.added = added
-		} else {
-			o.added = o.added.With(added)
-		}
-	})
-}
-
-// WithScope sets Operation.Scope, unless name is empty.
-func WithScope(name string) Option {
-	return optionFunc(func(o *options) { o.scope = name })
-}
-
-// WithPolicy lets the policy judge what attempts return. Its T must be that of
-// Do. Nil means no policy.
-func WithPolicy[T any](policy Policy[T]) Option {
+// WithPolicy lets a policy judge what each attempt returned, value and error. The error that
+// the policy returns takes the place of the attempt's: nil is success, an error of [Mark] asks
+// for a retry, an error of [Permanent] ends the operation, and any other error is classified.
+// So a value can be retried, such as that of a waiter, and an error can count as success.
+//
+// T must be that of [Do]; for [DoErr] it is struct{}. A policy must be safe for concurrent use
+// if operations that use it run at the same time. Nil means no policy.
+func WithPolicy[T any](policy func(value T, err error) error) Option {
 	return optionFunc(func(o *options) {
 		o.policy = nil
 		if policy != nil {
@@ -334,11 +274,11 @@ func WithPolicy[T any](policy Policy[T]) Option {
 	})
 }
 
-func policyOf[T any](o options) (Policy[T], error) {
+func policyOf[T any](o options) (func(T, error) error, error) {
 	if o.policy == nil {
 		return nil, nil
 	}
-	policy, ok := o.policy.(Policy[T])
+	policy, ok := o.policy.(func(T, error) error)
 	if !ok {
 		return nil, fmt.Errorf("retry: a policy of type %T does not fit an operation with %T", o.policy, policy)
 	}

@@ -86,7 +86,7 @@ func TestEveryOperationEndsExactlyOnce(t *testing.T) {
 		// op is the n-th attempt, from 1; cancel ends the caller's context.
 		op         func(n int, cancel func()) error
 		classifier classify.Classifier
-		opts       []retry.Option
+		with       retry.Operation
 		cancelled  bool
 		deadline   time.Duration
 		panics     any
@@ -149,7 +149,7 @@ func TestEveryOperationEndsExactlyOnce(t *testing.T) {
 		{
 			name: "no time left for a retry",
 			op:   func(int, func()) error { return errServer },
-			opts: []retry.Option{retry.WithMaxElapsed(1500 * time.Millisecond)},
+			with: retry.Operation{MaxElapsed: 1500 * time.Millisecond},
 			want: counts{granted: 1, refused: 1, failures: 1},
 		},
 	} {
@@ -174,10 +174,10 @@ func TestEveryOperationEndsExactlyOnce(t *testing.T) {
 				n := 0
 				moving(t, clk, func() {
 					defer func() { recovered = recover() }()
-					_, _ = retry.Do(ctx, s, retry.Operation{}, func(context.Context) (int, error) {
+					_, _ = retry.Do(ctx, s, c.with, func(context.Context) (int, error) {
 						n++
 						return n, c.op(n, cancel)
-					}, c.opts...)
+					})
 				})
 				require.Equal(t, c.panics, recovered)
 				require.Equal(t, 1, s.acquired)
@@ -208,48 +208,50 @@ func TestCancelDuringTheBackoffEndsTheOperationOnce(t *testing.T) {
 	}
 }
 
+var errNotReady = errors.New("not ready")
+
 func TestPolicyJudgesValuesAndErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
-		policy    retry.Policy[int]
+		policy    func(value int, err error) error
 		answers   []error
 		wantValue int
 		wantErr   error
 	}{
 		{
 			name: "wait for a value",
-			policy: func(value int, err error) retry.Directive {
+			policy: func(value int, err error) error {
 				if err == nil && value < 3 {
-					return retry.Again(classify.Transient)
+					return retry.Mark(errNotReady, classify.Transient)
 				}
-				return retry.Default()
+				return err
 			},
 			wantValue: 3,
 		},
 		{
 			name:    "an error counts as success",
-			policy:  func(int, error) retry.Directive { return retry.Succeed() },
+			policy:  func(int, error) error { return nil },
 			answers: []error{errClient}, wantValue: 1,
 		},
 		{
 			name:    "a retryable error is final",
-			policy:  func(int, error) retry.Directive { return retry.Fail() },
+			policy:  func(_ int, err error) error { return retry.Permanent(err) },
 			answers: []error{errServer}, wantValue: 1, wantErr: errServer,
 		},
 		{
 			name:      "a value is refused",
-			policy:    func(int, error) retry.Directive { return retry.Fail() },
-			wantValue: 1, wantErr: retry.ErrRejected,
+			policy:    func(int, error) error { return retry.Permanent(errNotReady) },
+			wantValue: 1, wantErr: errNotReady,
 		},
 		{
 			name:    "a final error is retried",
-			policy:  func(int, error) retry.Directive { return retry.Again(classify.Client) },
+			policy:  func(_ int, err error) error { return retry.Mark(err, classify.Client) },
 			answers: []error{errClient, errClient, errClient}, wantValue: 3, wantErr: errClient,
 		},
 		{
 			name:    "it may leave everything to the strategy",
-			policy:  func(int, error) retry.Directive { return retry.Default() },
+			policy:  func(_ int, err error) error { return err },
 			answers: []error{errServer}, wantValue: 2,
 		},
 	} {
@@ -277,10 +279,10 @@ func TestPolicyJudgesValuesAndErrors(t *testing.T) {
 
 func TestPolicyOfAnotherTypeIsAnError(t *testing.T) {
 	t.Parallel()
-	policy := retry.Policy[string](func(string, error) retry.Directive { return retry.Succeed() })
+	policy := func(string, error) error { return nil }
 	_, err := retry.Do(t.Context(), modes(t, &clock.Fake{}, nil)["standard"], retry.Operation{},
 		func(context.Context) (int, error) { return 0, nil }, retry.WithPolicy(policy))
-	require.EqualError(t, err, "retry: a policy of type retry.Policy[string] does not fit an operation with retry.Policy[int]")
+	require.EqualError(t, err, "retry: a policy of type func(string, error) error does not fit an operation with func(int, error) error")
 }
 
 // denying gives no tokens.

@@ -11,109 +11,121 @@ import (
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// Reasons for which an operation ends without success, found with errors.Is.
+// Reasons why an operation ends without success: each is the Reason of an [*Error], and
+// [errors.Is] finds it there.
 var (
-	// ErrNotRetryable: nobody asked for a retry of this failure, or one was
-	// forbidden.
-	ErrNotRetryable = errors.New("failure is not retryable")
-	// ErrAttemptsExhausted: as many attempts were made as are allowed.
-	ErrAttemptsExhausted = errors.New("attempts exhausted")
-	// ErrQuotaExhausted: the retry quota of the scope does not cover a retry.
-	ErrQuotaExhausted = errors.New("retry quota exhausted")
-	// ErrMaxElapsed: an attempt would begin after the time that the whole operation
-	// may take.
-	ErrMaxElapsed = errors.New("maximum elapsed time reached")
-	// ErrSendRateLimited: adaptive mode would have to delay the attempt for longer
-	// than is allowed.
-	ErrSendRateLimited = errors.New("held back by the send rate")
-	// ErrCanceled: the caller's context ended.
-	ErrCanceled = errors.New("canceled by the caller")
-	// ErrDeadline: a wait could not end before the caller's deadline, so it was
-	// not begun.
-	ErrDeadline = errors.New("wait would end after the caller's deadline")
+	// ErrNotRetryable means that no classifier asked for a retry of the failure, or that a
+	// retry was forbidden. [Do] then returns the failure itself.
+	ErrNotRetryable = errors.New("retry: failure is not retryable")
+	// ErrAttemptsExhausted means that the operation has made all attempts that it may make.
+	ErrAttemptsExhausted = errors.New("retry: attempts exhausted")
+	// ErrQuotaExhausted means that the retry quota of the scope does not cover a retry.
+	ErrQuotaExhausted = errors.New("retry: retry quota exhausted")
+	// ErrMaxElapsed means that the next attempt would begin after the end of the operation,
+	// see [Operation.MaxElapsed] and [Operation.NotAfter].
+	ErrMaxElapsed = errors.New("retry: maximum elapsed time reached")
+	// ErrSendRateLimited means that adaptive mode would have to delay the attempt for longer
+	// than its Config allows.
+	ErrSendRateLimited = errors.New("retry: held back by the send rate")
+	// ErrCanceled means that the context of the caller has ended.
+	ErrCanceled = errors.New("retry: canceled by the caller")
+	// ErrDeadline means that a wait could not end before the deadline of the caller's
+	// context, so that it was not begun.
+	ErrDeadline = errors.New("retry: wait would end after the caller's deadline")
 )
 
-// Errors that are not a refusal.
+// Errors of calls that are not as they should be.
 var (
-	// ErrForeignToken: the token was issued by another strategy, or is the zero
-	// Token.
+	// ErrForeignToken means that another strategy issued the token, or that it is the zero
+	// [Token].
 	ErrForeignToken = errors.New("retry: token of another strategy")
-	// ErrTokenUsed: the token has been used, or is being waited for.
+	// ErrTokenUsed means that the token has been used, or that a Wait for it is under way.
 	ErrTokenUsed = errors.New("retry: token already used")
-	// ErrAborted is the failure of an attempt that ended without returning: by a
-	// panic or runtime.Goexit.
+	// ErrAborted is the failure of an attempt that did not return: it panicked, or it called
+	// [runtime.Goexit]. A loop of one's own gives it to [Strategy.RecordFailure].
 	ErrAborted = errors.New("retry: attempt did not return")
-	// ErrRejected is the error of an operation whose policy ended it as a failure
-	// although the attempt returned no error.
-	ErrRejected = errors.New("retry: policy rejected the value")
+	// ErrNoStrategy means that a strategy is nil or that its constructor did not make it.
+	ErrNoStrategy = errors.New("retry: no strategy")
 )
 
-// Error says why the client gave up on an operation. errors.Is finds its reason,
-// the error of the caller's context and its cause, and errors.As finds the last
-// error of the service.
+// Error says why the client gave up on an operation. [errors.Is] finds the reason, and the
+// error and the cause of the caller's context if that ended the operation. [errors.As] finds
+// the last error of the service.
 type Error struct {
-	// Reason is one of the reasons above.
+	// Reason is why the client gave up: one of the errors of this package that stand under
+	// "Reasons", or the error of a strategy by another author.
 	Reason error
-	// Scope is the scope of the operation.
-	Scope ScopeKey
-	// Attempts is how many attempts were made, and MaxAttempts how many were
-	// allowed; MaxAttempts is 0 where that is not known.
-	Attempts, MaxAttempts int
-	// Elapsed is how long the operation took; Do fills it in.
-	Elapsed time.Duration
-	// Available and Needed are retry quota tokens, for ErrQuotaExhausted.
-	Available, Needed int
-	// Wait is the wait that was refused, for ErrDeadline, ErrSendRateLimited and
-	// ErrMaxElapsed.
-	Wait time.Duration
-	// Detail is what else is known of the reason, or nil.
+	// Detail is what else is known of the reason: how the caller's context ended, which
+	// limit of the send rate was reached; nil if nothing is.
 	Detail error
-	// Canceled is the error of the caller's context, or the one it would have had
-	// at its deadline; nil if the context is not the reason. Cause is
-	// context.Cause where that says more.
-	Canceled, Cause error
 	// Last is the error of the last attempt; nil if there was none.
 	Last error
+
+	// Scope is the scope of the operation.
+	Scope ScopeKey
+	// Attempts is how many attempts were made.
+	Attempts int
+	// MaxAttempts is how many attempts were allowed, for [ErrAttemptsExhausted]; else 0.
+	MaxAttempts int
+	// Elapsed is how long the operation took on the strategy's clock. [Do] sets it.
+	Elapsed time.Duration
+	// Available and Needed are tokens of the retry quota, for [ErrQuotaExhausted].
+	Available, Needed int
+	// Wait is the wait that was refused, for [ErrDeadline], [ErrSendRateLimited] and
+	// [ErrMaxElapsed].
+	Wait time.Duration
 }
 
-// Error begins with "client-side", because it is the client that gave up.
+// Error returns a text that begins with "retry: client-side", because the client gave up, not
+// the service. The reason follows, and the numbers come last, so that logs can be grouped by
+// what is in front of them.
 func (e *Error) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "client-side: %v", e.Reason)
-	e.writeFacts(&b)
-	fmt.Fprintf(&b, " after %s", count(e.Attempts, "attempt"))
-	if e.Elapsed > 0 {
-		fmt.Fprintf(&b, " and %v", e.Elapsed)
-	}
-	for _, err := range []error{e.Detail, e.Canceled, e.Cause} {
+	b.WriteString("retry: client-side")
+	for _, err := range []error{e.Reason, e.Detail} {
 		if err != nil {
-			fmt.Fprintf(&b, ": %v", err)
+			b.WriteString(": " + withoutPackage(err))
 		}
 	}
 	if e.Last != nil {
 		fmt.Fprintf(&b, ": last error: %v", e.Last)
 	}
+	fmt.Fprintf(&b, " (%s)", strings.Join(e.numbers(), ", "))
 	return b.String()
 }
 
-func (e *Error) writeFacts(b *strings.Builder) {
+// withoutPackage is the text of an error for a place that names the package already.
+func withoutPackage(err error) string { return strings.TrimPrefix(err.Error(), "retry: ") }
+
+// numbers returns what differs from one such error to the next.
+func (e *Error) numbers() []string {
+	made := fmt.Sprintf("%d attempts", e.Attempts)
+	if e.Attempts == 1 {
+		made = "1 attempt"
+	}
+	if e.MaxAttempts > 0 {
+		made += fmt.Sprintf(" of %d", e.MaxAttempts)
+	}
+	numbers := []string{made}
+	if e.Elapsed > 0 {
+		numbers = append(numbers, e.Elapsed.String())
+	}
+	if e.Needed > 0 {
+		numbers = append(numbers, fmt.Sprintf("%d of %d quota tokens", e.Available, e.Needed))
+	}
+	if e.Wait > 0 {
+		numbers = append(numbers, fmt.Sprintf("%v to wait", e.Wait))
+	}
 	if e.Scope != (ScopeKey{}) {
-		fmt.Fprintf(b, " in scope %q", e.Scope.String())
+		numbers = append(numbers, fmt.Sprintf("scope %q", e.Scope.String()))
 	}
-	switch {
-	case errtree.Is(e.Reason, ErrQuotaExhausted):
-		fmt.Fprintf(b, " (%d available, %d needed)", e.Available, e.Needed)
-	case errtree.Is(e.Reason, ErrAttemptsExhausted) && e.MaxAttempts > 0:
-		fmt.Fprintf(b, " (%d allowed)", e.MaxAttempts)
-	case e.Wait > 0 && e.Detail == nil:
-		fmt.Fprintf(b, " (%v to wait)", e.Wait)
-	}
+	return numbers
 }
 
-// Unwrap returns everything that errors.Is and errors.As are to find.
+// Unwrap returns Reason, Detail and Last, without those that are nil.
 func (e *Error) Unwrap() []error {
-	found := make([]error, 0, 5)
-	for _, err := range [...]error{e.Reason, e.Canceled, e.Cause, e.Detail, e.Last} {
+	found := make([]error, 0, 3)
+	for _, err := range [...]error{e.Reason, e.Detail, e.Last} {
 		if err != nil {
 			found = append(found, err)
 		}
@@ -121,10 +133,10 @@ func (e *Error) Unwrap() []error {
 	return found
 }
 
-// Timeout reports whether time ran out: at the caller's deadline, or in the last
-// attempt. It is for those who ask the error that http.Client makes of this one.
+// Timeout reports whether time ran out: at the caller's deadline, or in the last attempt.
+// [net/url.Error] asks for it.
 func (e *Error) Timeout() bool {
-	if errtree.Is(e.Canceled, context.DeadlineExceeded) {
+	if errtree.Is(e.Detail, context.DeadlineExceeded) {
 		return true
 	}
 	for err := range errtree.All(e.Last) {
@@ -137,18 +149,25 @@ func (e *Error) Timeout() bool {
 	return false
 }
 
-// Because fills in why ctx, which is done, ended, and returns e.
+// Because adds to Detail how ctx, which is done, ended: its error, and its cause if that says
+// more. It returns e. Loops of one's own call it for [ErrCanceled].
 func (e *Error) Because(ctx context.Context) *Error {
-	e.Canceled = ctx.Err()
-	if cause := context.Cause(ctx); cause != e.Canceled { //nolint:errorlint // the same value says nothing more
-		e.Cause = cause
+	ended := ctx.Err()
+	if cause := context.Cause(ctx); cause != ended { //nolint:errorlint // the same value says nothing more
+		ended = fmt.Errorf("%w: %w", ended, cause)
 	}
+	e.Detail = detailed(ended, e.Detail)
 	return e
 }
 
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
+// detailed is both errors, of which one may be nil.
+func detailed(first, second error) error {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	default:
+		return fmt.Errorf("%w: %w", first, second)
 	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -32,32 +32,32 @@ func TestErrorSaysWhoWhyAndWhere(t *testing.T) {
 				Reason: retry.ErrQuotaExhausted, Scope: orders, Attempts: 2, Elapsed: time.Second,
 				Available: 4, Needed: 5, Last: errServer,
 			},
-			`client-side: retry quota exhausted in scope "orders" (4 available, 5 needed) after 2 attempts and 1s: last error: status`,
+			`retry: client-side: retry quota exhausted: last error: status (2 attempts, 1s, 4 of 5 quota tokens, scope "orders")`,
 		},
 		{
 			"attempts",
 			&retry.Error{Reason: retry.ErrAttemptsExhausted, Attempts: 3, MaxAttempts: 3, Last: errServer},
-			"client-side: attempts exhausted (3 allowed) after 3 attempts: last error: status",
+			"retry: client-side: attempts exhausted: last error: status (3 attempts of 3)",
 		},
 		{
-			"attempts, of which nobody knows how many are allowed",
+			"attempts, of a number that is not known",
 			&retry.Error{Reason: retry.ErrAttemptsExhausted, Attempts: 3, Last: errServer},
-			"client-side: attempts exhausted after 3 attempts: last error: status",
+			"retry: client-side: attempts exhausted: last error: status (3 attempts)",
 		},
 		{
 			"cancellation without a cause",
 			(&retry.Error{Reason: retry.ErrCanceled, Attempts: 1}).Because(ended(nil)),
-			"client-side: canceled by the caller after 1 attempt: context canceled",
+			"retry: client-side: canceled by the caller: context canceled (1 attempt)",
 		},
 		{
 			"deadline",
-			&retry.Error{Reason: retry.ErrDeadline, Attempts: 1, Wait: 2 * time.Second, Canceled: context.DeadlineExceeded, Last: errServer},
-			"client-side: wait would end after the caller's deadline (2s to wait) after 1 attempt: context deadline exceeded: last error: status",
+			&retry.Error{Reason: retry.ErrDeadline, Attempts: 1, Wait: 2 * time.Second, Detail: context.DeadlineExceeded, Last: errServer},
+			"retry: client-side: wait would end after the caller's deadline: context deadline exceeded: last error: status (1 attempt, 2s to wait)",
 		},
 		{
 			"cancellation",
 			(&retry.Error{Reason: retry.ErrCanceled}).Because(ended(cause)),
-			"client-side: canceled by the caller after 0 attempts: context canceled: shutting down",
+			"retry: client-side: canceled by the caller: context canceled: shutting down (0 attempts)",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -95,12 +95,12 @@ func TestTimeoutOfAnError(t *testing.T) {
 		err  *retry.Error
 		want bool
 	}{
-		{"the caller's deadline", &retry.Error{Reason: retry.ErrDeadline, Canceled: context.DeadlineExceeded}, true},
-		{"the caller's cancel", &retry.Error{Reason: retry.ErrCanceled, Canceled: context.Canceled}, false},
+		{"the caller's deadline", &retry.Error{Reason: retry.ErrDeadline, Detail: context.DeadlineExceeded}, true},
+		{"the caller's cancel", &retry.Error{Reason: retry.ErrCanceled, Detail: context.Canceled}, false},
 		{"the last attempt", &retry.Error{Reason: retry.ErrQuotaExhausted, Last: fmt.Errorf("get: %w", slow)}, true},
 		{"another last attempt", &retry.Error{Reason: retry.ErrQuotaExhausted, Last: io.EOF}, false},
 		{"no attempt", &retry.Error{Reason: retry.ErrSendRateLimited}, false},
-		{"the deadline of an inner operation", &retry.Error{Reason: retry.ErrMaxElapsed, Last: &retry.Error{Reason: retry.ErrDeadline, Canceled: context.DeadlineExceeded}}, true},
+		{"the deadline of an inner operation", &retry.Error{Reason: retry.ErrMaxElapsed, Last: &retry.Error{Reason: retry.ErrDeadline, Detail: context.DeadlineExceeded}}, true},
 		{"the last attempt of an inner operation", &retry.Error{Reason: retry.ErrMaxElapsed, Last: &retry.Error{Last: slow}}, true},
 		{"below what another client wrapped", &retry.Error{Reason: retry.ErrMaxElapsed, Last: &url.Error{Op: "Get", Err: fmt.Errorf("get: %w", slow)}}, true},
 	} {

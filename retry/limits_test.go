@@ -78,14 +78,14 @@ func TestNoAttemptBeginsAfterTheEarlierOfTwoEnds(t *testing.T) {
 			t.Run(c.name+"/"+mode, func(t *testing.T) {
 				t.Parallel()
 				clk := &clock.Fake{}
-				op := retry.Operation{NotAfter: clk.Now().Add(c.notAfter)}
+				op := retry.Operation{NotAfter: clk.Now().Add(c.notAfter), MaxElapsed: c.maxElapsed}
 				n := 0
 				var err error
 				moving(t, clk, func() {
 					_, err = retry.Do(t.Context(), modes(t, clk, nil)[mode], op, func(context.Context) (int, error) {
 						n++
 						return 0, errServer
-					}, retry.WithMaxElapsed(c.maxElapsed))
+					})
 				})
 				require.ErrorIs(t, err, retry.ErrMaxElapsed)
 				require.Equal(t, c.want, n)
@@ -145,7 +145,7 @@ func TestPolicyOfAnInnerLoopDoesNotJudgeTheOuterOne(t *testing.T) {
 				_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
 					outer++
 					return retry.Do(ctx, s, retry.Operation{}, func(context.Context) (int, error) { inner++; return 0, nil },
-						retry.WithPolicy(retry.Policy[int](func(int, error) retry.Directive { return retry.Again(classify.Transient) })))
+						retry.WithPolicy(func(int, error) error { return retry.Mark(errNotReady, classify.Transient) }))
 				})
 			})
 			require.Equal(t, []int{3, 1}, []int{inner, outer})
@@ -168,14 +168,13 @@ func TestPolicyCountsWhateverTheUsersClassifierThinks(t *testing.T) {
 			n := 0
 			var err error
 			moving(t, clk, func() {
-				_, err = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { n++; return n, nil },
-					retry.WithClassifier(never{}),
-					retry.WithPolicy(retry.Policy[int](func(value int, _ error) retry.Directive {
+				_, err = retry.Do(t.Context(), s, retry.Operation{Classifier: never{}}, func(context.Context) (int, error) { n++; return n, nil },
+					retry.WithPolicy(func(value int, err error) error {
 						if value < 3 {
-							return retry.Again(classify.Transient)
+							return retry.Mark(errNotReady, classify.Transient)
 						}
-						return retry.Default()
-					})))
+						return err
+					}))
 			})
 			require.NoError(t, err)
 			require.Equal(t, 3, n)

@@ -55,7 +55,7 @@ func TestFirstAttemptDoesNotBeginAfterTheEndOfTheOperation(t *testing.T) {
 				for range 2 {
 					err = late.Wait(t.Context())
 					require.ErrorIs(t, err, retry.ErrMaxElapsed)
-					require.EqualError(t, err, "client-side: maximum elapsed time reached after 0 attempts")
+					require.EqualError(t, err, "retry: client-side: maximum elapsed time reached (0 attempts)")
 				}
 				require.NoError(t, s.RecordFailure(late, err))
 				require.Equal(t, 500, s.(snapshotter).Snapshot().Scopes[0].Quota)
@@ -114,7 +114,7 @@ func TestTokenThatWaitedPastTheEndOfTheOperationIsRefused(t *testing.T) {
 		err = token.Wait(t.Context()) // a second, which takes two
 		require.ErrorIs(t, err, retry.ErrMaxElapsed)
 		require.ErrorIs(t, err, errServer)
-		require.EqualError(t, err, "client-side: maximum elapsed time reached after 1 attempt: last error: "+errServer.Error())
+		require.EqualError(t, err, "retry: client-side: maximum elapsed time reached: last error: "+errServer.Error()+" (1 attempt)")
 		require.NoError(t, s.RecordFailure(token, err))
 		require.Equal(t, 500, s.(snapshotter).Snapshot().Scopes[0].Quota, "its cost was given back")
 	})

@@ -7,99 +7,95 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-// Observer is told what strategies do. It is called with no lock held, by the
-// goroutine that caused the event, and must be safe for concurrent use; what it
-// takes, the operation takes longer. A panic of an observer is recovered and
-// harms nothing but its own event.
+// Observer hears what strategies do. A strategy calls it with no lock held, in the goroutine
+// that caused the event, so that an operation takes longer by the time that the observer
+// takes. It must be safe for concurrent use. A panic of an observer is recovered and harms
+// nothing but its own event.
 type Observer interface {
 	Observe(ctx context.Context, e Event)
 }
 
-// ObserverFunc is a function that is an Observer.
+// ObserverFunc is a function that is an [Observer].
 type ObserverFunc func(ctx context.Context, e Event)
 
 // Observe calls the function.
 func (f ObserverFunc) Observe(ctx context.Context, e Event) { f(ctx, e) }
 
-// EventKind is what happened.
+// EventKind says what happened.
 type EventKind uint8
 
-// The kinds of events, with the fields that they set besides Time, Operation, Scope
-// and Attempt, which all have.
+// The kinds of events. Each comment names the fields that the kind sets besides Kind, Time,
+// Operation, Scope and Attempt, which every event has.
 const (
-	// AttemptEnded: an attempt came back. Err, which is nil after success, Verdict
-	// where it was asked for one, Quota.
+	// AttemptEnded means that an attempt came back. It sets Err, which is nil after success,
+	// Verdict if a classifier has judged the error, and Quota.
 	AttemptEnded EventKind = iota + 1
-	// RetryScheduled: another attempt will be made. Err and Verdict of the last one,
-	// Delay, Quota.
+	// RetryScheduled means that another attempt follows. It sets Err and Verdict of the last
+	// attempt, Delay and Quota.
 	RetryScheduled
-	// RetryRefused: no other attempt will be made, or, if its wait was refused, the
-	// attempt itself. Reason, Err of the last attempt, Delay that was refused, Quota.
+	// RetryRefused means that no other attempt follows, or that the attempt itself is not
+	// made because its wait was refused. It sets Reason, Err of the last attempt, Delay that
+	// was refused, and Quota.
 	RetryRefused
-	// SendWaitBegan: adaptive mode holds the attempt back. Delay if the send rate
-	// stays as it is, Waiting, Rate.
+	// SendWaitBegan means that adaptive mode holds the attempt back. It sets Delay, which is
+	// the wait if the send rate stays as it is, Waiting and Rate.
 	SendWaitBegan
-	// SendWaitEnded: that is over. Delay that it took, Err, which is nil if the
-	// attempt may be sent.
+	// SendWaitEnded means that a wait for the send rate is over. It sets Delay, which is the
+	// time that it took, and Err, which is nil if the attempt may be sent.
 	SendWaitEnded
-	// SendRateChanged: Rate, RateBefore.
+	// SendRateChanged means that a response has changed the send rate. It sets Rate and
+	// RateBefore.
 	SendRateChanged
-	// ScopeCreated: an operation was the first of its scope. The scope of the strategy
-	// as a whole is there from the start.
+	// ScopeCreated means that an operation was the first of its scope. The scope of the
+	// strategy as a whole exists from the start.
 	ScopeCreated
-	// ScopeEvicted: the state of a scope was dropped when another scope was created.
-	// Scope, which is not that of Operation.
+	// ScopeEvicted means that the state of a scope was dropped when another scope was
+	// created. Scope is the one that was dropped, not that of Operation.
 	ScopeEvicted
+	// LoopNested means that an operation begins in an attempt of another loop, so that their
+	// attempts multiply. It sets MaxAttempts. [Once] keeps an inner operation to one attempt.
+	LoopNested
 )
 
 // String returns the kind's name in lower case, such as "retry-scheduled".
 func (k EventKind) String() string {
-	switch k {
-	case AttemptEnded:
-		return "attempt-ended"
-	case RetryScheduled:
-		return "retry-scheduled"
-	case RetryRefused:
-		return "retry-refused"
-	case SendWaitBegan:
-		return "send-wait-began"
-	case SendWaitEnded:
-		return "send-wait-ended"
-	case SendRateChanged:
-		return "send-rate-changed"
-	case ScopeCreated:
-		return "scope-created"
-	case ScopeEvicted:
-		return "scope-evicted"
-	default:
-		return "unknown"
+	names := [...]string{
+		AttemptEnded: "attempt-ended", RetryScheduled: "retry-scheduled", RetryRefused: "retry-refused",
+		SendWaitBegan: "send-wait-began", SendWaitEnded: "send-wait-ended", SendRateChanged: "send-rate-changed",
+		ScopeCreated: "scope-created", ScopeEvicted: "scope-evicted", LoopNested: "loop-nested",
 	}
+	if int(k) < len(names) && names[k] != "" {
+		return names[k]
+	}
+	return "unknown"
 }
 
-// Event is one thing that happened. Fields that its kind does not set are zero and
-// mean nothing.
+// Event is one thing that happened. The fields that its kind does not set are zero.
 type Event struct {
 	Kind EventKind
 	// Time is when it happened, on the strategy's clock.
 	Time time.Time
 	// Operation is the operation that caused the event.
 	Operation Operation
-	// Scope is the scope that it is about. It is the overflow's for operations that
-	// share that.
+	// Scope is the scope that the event is about. Operations that found no place for a scope
+	// of their own have the key of [OverflowKey].
 	Scope ScopeKey
-	// Attempt is the number of the attempt that ended or is waiting.
+	// Attempt is the number of the attempt that ended or waits, from 1.
 	Attempt int
+	// MaxAttempts is how many attempts all nested loops together may make.
+	MaxAttempts int
 	// Err is the error of the attempt or of the wait.
 	Err error
 	// Verdict is what the classifiers said of Err.
 	Verdict classify.Verdict
 	// Delay is the backoff before the next attempt, or a wait for the send rate.
 	Delay time.Duration
-	// Reason is why a retry was refused, such as ErrQuotaExhausted.
+	// Reason is why a retry was refused, such as [ErrQuotaExhausted].
 	Reason error
-	// Quota is how many retry quota tokens are left in the scope.
+	// Quota is how many tokens are left in the retry quota of the scope: after the charge
+	// for a retry, and after the refund for a success.
 	Quota int
-	// Rate and RateBefore are fill rates in sends per second.
+	// Rate and RateBefore are send rates, in attempts per second; with a SendCost in tokens.
 	Rate, RateBefore float64
 	// Waiting is how many callers wait in front.
 	Waiting int

@@ -55,14 +55,7 @@ func TestPanicOfAFunctionOfTheUserEndsTheOperationOnce(t *testing.T) {
 			t.Parallel()
 			clk := &clock.Fake{}
 			endAsOnce(t, clk, modes(t, clk, nil)[mode], "policy",
-				retry.WithPolicy(retry.Policy[int](func(int, error) retry.Directive { panic("policy") })))
-		})
-		t.Run("policy that fails and classifier/"+mode, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			panics := map[string]any{"adaptive": "classifier"}[mode] // standard mode does not ask it
-			endAsOnce(t, clk, modes(t, clk, func(c *standard.Config) { c.Classifier = panicking{} })[mode], panics,
-				retry.WithPolicy(retry.Policy[int](func(int, error) retry.Directive { return retry.Fail() })))
+				retry.WithPolicy(func(int, error) error { panic("policy") }))
 		})
 	}
 }

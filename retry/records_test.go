@@ -78,7 +78,7 @@ func oneAfterAnother(t *testing.T, clk *clock.Fake, s retry.Strategy, before, op
 	require.NoError(t, err)
 	refusal, ok := errors.AsType[*retry.Error](token.Wait(ctx))
 	require.True(t, ok)
-	require.Equal(t, &retry.Error{Reason: retry.ErrCanceled, Scope: op.Key(), Canceled: context.Canceled}, refusal)
+	require.Equal(t, &retry.Error{Reason: retry.ErrCanceled, Scope: op.Key(), Detail: context.Canceled}, refusal)
 	if op.MaxElapsed > 0 {
 		op.NotAfter = clk.Now().Add(op.MaxElapsed)
 	}

@@ -8,26 +8,26 @@ import (
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// DefaultLongWait is how long a wait for the send rate has to be for a
-// SlogObserver to mention it.
-const DefaultLongWait = time.Second
-
-// SlogObserver writes to a log what an operator wants to know, and no more: the
-// first retry of an operation at debug level, a long wait for the send rate at info
-// level, and a retry or an attempt that the client refuses at warn level. A failure
-// that nobody wants retried is the caller's to log. The zero value writes to
-// slog.Default. It is safe for concurrent use if the logger is.
+// SlogObserver writes to a log what an operator wants to know, and no more:
+//
+//   - the first retry of an operation, and loops that nest, at debug level;
+//   - a long wait for the send rate at info level;
+//   - a retry or an attempt that the client refuses at warn level. A failure that is not
+//     retryable is the caller's to log.
+//
+// The zero value writes to [slog.Default]. A SlogObserver is safe for concurrent use if its
+// logger is.
 type SlogObserver struct {
-	// Logger is where to write; nil means slog.Default.
+	// Logger is where to write; nil means [slog.Default].
 	Logger *slog.Logger
-	// LongWait is the shortest expected wait to mention; zero means DefaultLongWait,
-	// and a negative one every wait.
+	// LongWait is the shortest expected wait for the send rate to write about. Zero means one
+	// second, a negative one every wait.
 	LongWait time.Duration
 }
 
 var _ Observer = SlogObserver{}
 
-// Observe writes the event, or not.
+// Observe writes the event if it is one of those that the type's comment names.
 func (o SlogObserver) Observe(ctx context.Context, e Event) {
 	switch {
 	case e.Kind == RetryScheduled && e.Attempt == 1:
@@ -36,15 +36,17 @@ func (o SlogObserver) Observe(ctx context.Context, e Event) {
 	case e.Kind == SendWaitBegan && e.Delay >= o.longWait():
 		o.log(ctx, slog.LevelInfo, "waiting for the send rate", e,
 			slog.Duration("delay", e.Delay), slog.Float64("rate", e.Rate), slog.Int("waiting", e.Waiting))
+	case e.Kind == LoopNested:
+		o.log(ctx, slog.LevelDebug, "loop in a loop", e, slog.Int("max_attempts", e.MaxAttempts))
 	case e.Kind == RetryRefused && !errtree.Is(e.Reason, ErrNotRetryable):
 		o.log(ctx, slog.LevelWarn, "retry refused", e,
-			slog.String("reason", e.Reason.Error()), slog.Int("quota", e.Quota))
+			slog.String("reason", withoutPackage(e.Reason)), slog.Int("quota", e.Quota))
 	}
 }
 
 func (o SlogObserver) longWait() time.Duration {
 	if o.LongWait == 0 {
-		return DefaultLongWait
+		return time.Second
 	}
 	return o.LongWait
 }

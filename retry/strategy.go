@@ -2,7 +2,6 @@ package retry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -93,6 +92,22 @@ func (t Token) Wait(ctx context.Context) error {
 	return owner.Wait(ctx, token.Token(t))
 }
 
+// Context returns a context for the attempt of the token, as [Do] gives it to its function:
+// [AttemptFrom] finds the attempt in it. It is for loops of one's own, which call it before
+// the attempt.
+func (t Token) Context(ctx context.Context) context.Context {
+	around, _ := AttemptFrom(ctx)
+	return &attemptContext{Context: ctx, attempt: around.inside(t.Attempt(), t.maxAttempts())}
+}
+
+// maxAttempts is how many attempts the operation may make; 1 for the zero Token.
+func (t Token) maxAttempts() int {
+	if owner := token.Token(t).Owner(); owner != nil {
+		return owner.MaxAttempts()
+	}
+	return 1
+}
+
 // readings are those of the strategy's clock; nil for the zero Token.
 func (t Token) readings() *clock.Readings {
 	if owner := token.Token(t).Owner(); owner != nil {
@@ -100,10 +115,6 @@ func (t Token) readings() *clock.Readings {
 	}
 	return nil
 }
-
-// ErrNoStrategy is the error for a strategy that is nil or that its constructor did
-// not make.
-var ErrNoStrategy = errors.New("no strategy")
 
 // CheckStrategy returns an error, which is [ErrNoStrategy], for a strategy that cannot be
 // used: nil, a nil pointer, the zero Strategy of a mode, or a wrapper around one of these.

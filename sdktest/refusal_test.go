@@ -135,8 +135,8 @@ func TestQuotaErrorSaysThatItIsTheClients(t *testing.T) {
 		err := describe(t, cfg)
 		requireThrottle(t, err)
 		require.ErrorIs(t, err, retry.ErrQuotaExhausted)
-		require.ErrorContains(t, err, "client-side: retry quota exhausted in scope ")
-		require.ErrorContains(t, err, "(3 available, 5 needed) after 1 attempt")
+		require.ErrorContains(t, err, "client-side: retry quota exhausted")
+		require.ErrorContains(t, err, "(1 attempt, 3 of 5 quota tokens")
 		require.Equal(t, 1, s.requests())
 	})
 }

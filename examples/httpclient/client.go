@@ -66,7 +66,7 @@ func send(out io.Writer, client *http.Client, request *http.Request) error {
 	}
 	fmt.Fprintf(out, "  %s: %s\n", response.Status, body)
 	if refusal, ok := httpretry.Refusal(response).(*retry.Error); ok { //nolint:errorlint // whether the client gave up
-		fmt.Fprintf(out, "  not retried: %v\n", refusal.Reason)
+		fmt.Fprintf(out, "  not retried: %s\n", strings.TrimPrefix(refusal.Reason.Error(), "retry: "))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
@@ -46,7 +47,7 @@ func (l *log) Observe(_ context.Context, e retry.Event) {
 		l.backoff += e.Delay
 		l.print(e, e.Err.Error(), "retry: "+e.Verdict.Kind().String())
 	case retry.RetryRefused:
-		l.print(e, e.Err.Error(), "give up: "+e.Reason.Error())
+		l.print(e, e.Err.Error(), "give up: "+strings.TrimPrefix(e.Reason.Error(), "retry: "))
 	case retry.SendWaitBegan:
 		l.print(e, "", "wait for the send rate")
 	case retry.SendWaitEnded:

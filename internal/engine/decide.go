@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/awsretry/awsretry/backoff"
@@ -55,7 +56,7 @@ func (e *Engine) against(
 	if before != nil && endedWith(ctx, r.last) {
 		// The attempt says only that the caller is gone; the one before says what the
 		// service thought.
-		refusal.Last, refusal.Detail = before, r.last
+		refusal.Last, refusal.Detail = before, fmt.Errorf("%w: %w", refusal.Detail, r.last)
 	}
 	return refusal
 }
@@ -156,7 +157,7 @@ func (r *record) refusal(reason error, attempts int) *retry.Error {
 func (r *record) tooLong(reason error, attempts int, wait time.Duration) *retry.Error {
 	refusal := r.refusal(reason, attempts)
 	if refusal.Wait = wait; reason == retry.ErrDeadline { //nolint:errorlint // the same value
-		refusal.Canceled = context.DeadlineExceeded
+		refusal.Detail = context.DeadlineExceeded
 	}
 	return refusal
 }

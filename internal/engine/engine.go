@@ -12,6 +12,7 @@ import (
 	"github.com/awsretry/awsretry/backoff"
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -154,7 +155,7 @@ func (e *Engine) service(op *retry.Operation) string {
 }
 
 var errNotMade = fmt.Errorf(
-	"retry: %w: a strategy that no constructor has made: use what standard.New or adaptive.New returns", retry.ErrNoStrategy)
+	"%w: a strategy that no constructor has made: use what standard.New or adaptive.New returns", retry.ErrNoStrategy)
 
 // firstTrySuccess is what a success without a retry adds to the quota.
 const firstTrySuccess = 1
@@ -177,6 +178,9 @@ type record struct {
 
 // Readings are those of the engine's clock.
 func (r *record) Readings() *clock.Readings { return &r.engine.reading }
+
+// MaxAttempts is how many attempts the operation may make.
+func (r *record) MaxAttempts() int { return r.engine.maxAttempts(&r.op) }
 
 // AcquireInitialToken begins an operation. It fails only if there is no limiter for
 // the scope.
@@ -204,7 +208,15 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 		e.close(r)
 		return retry.Token{}, err
 	}
-	return retry.Token(r.First(e.plain(r))), nil
+	around, nested := retry.AttemptFrom(ctx)
+	if around.Once {
+		r.op.MaxAttempts = 1
+	}
+	first := retry.Token(r.First(e.plain(r)))
+	if nested && e.config.Observer != nil {
+		e.tellNested(first, r, around)
+	}
+	return first, nil
 }
 
 // plain reports whether the next attempt of an operation waits for nothing but its
@@ -255,8 +267,9 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 		used.Set(otherwise)
 	}()
 	verdict := e.judge(&r.op, t.Attempt(), failure)
+	throttled := r.scope.limiter != nil && e.throttled(&r.op, t.Attempt(), failure, verdict)
 	otherwise, r.paid, r.owed = token.Refused, 0, 0
-	change := e.report(r, was, verdict)
+	change := e.report(r, was, throttled)
 	delay, refusal := e.decide(ctx, t, r, failure, verdict)
 	e.tellChange(t, r, change)
 	if refusal != nil {
@@ -279,7 +292,7 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 		back = firstTrySuccess
 	}
 	available := r.scope.quota.Refund(back)
-	change := e.report(r, was, classify.None())
+	change := e.report(r, was, false)
 	if e.config.Observer != nil {
 		e.tell(r, retry.Event{Kind: retry.AttemptEnded, Attempt: t.Attempt(), Quota: available})
 		e.tellChange(t, r, change)
@@ -311,7 +324,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 // ended reports an attempt that is not made again. If the classifier panics, the token
 // is what it was.
 func (e *Engine) ended(t retry.Token, r *record, failure error) {
-	verdict := classify.None()
+	throttled := false
 	if r.scope.limiter != nil {
 		judged := false
 		defer func() {
@@ -319,10 +332,10 @@ func (e *Engine) ended(t retry.Token, r *record, failure error) {
 				token.Token(t).Set(token.Ready)
 			}
 		}()
-		verdict = e.judge(&r.op, t.Attempt(), failure)
+		throttled = e.throttled(&r.op, t.Attempt(), failure, e.judge(&r.op, t.Attempt(), failure))
 		judged = true
 	}
-	change := e.report(r, token.Ready, verdict)
+	change := e.report(r, token.Ready, throttled)
 	if e.config.Observer != nil {
 		e.tell(r, retry.Event{Kind: retry.AttemptEnded, Attempt: t.Attempt(), Err: failure, Quota: e.available(r)})
 		e.tellChange(t, r, change)
@@ -330,13 +343,24 @@ func (e *Engine) ended(t retry.Token, r *record, failure error) {
 }
 
 // report tells the limiter of an attempt, if it was made.
-func (e *Engine) report(r *record, was token.Phase, verdict classify.Verdict) ratelimit.Change {
+func (e *Engine) report(r *record, was token.Phase, throttled bool) ratelimit.Change {
 	if r.scope.limiter == nil || was != token.Ready {
 		return ratelimit.Change{}
 	}
 	return r.scope.limiter.Report(ratelimit.Response{
-		Sent: r.sent, Throttled: verdict.Kind() == classify.Throttling, Cost: e.send.Request.Cost,
+		Sent: r.sent, Throttled: throttled, Cost: e.send.Request.Cost,
 	})
+}
+
+// throttled reports whether a failure is a throttle for the limiter of its scope: a mark
+// that forbids a retry says nothing about that, so that the error below the mark is judged.
+func (e *Engine) throttled(op *retry.Operation, attempt int, failure error, verdict classify.Verdict) bool {
+	if verdict.Action() == classify.Forbid {
+		if marked, ok := errtree.As[*classify.JudgedError](failure); ok && marked.Err != nil {
+			verdict = e.judge(op, attempt, marked.Err)
+		}
+	}
+	return verdict.Kind() == classify.Throttling
 }
 
 // judge returns what the classifier says of a failure, or what a policy has said

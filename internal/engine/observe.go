@@ -15,6 +15,14 @@ func (e *Engine) tell(r *record, event retry.Event) {
 	e.config.Observer.Observe(r.ctx, event)
 }
 
+// tellNested tells of an operation in a loop if the attempts of the two multiply.
+func (e *Engine) tellNested(first retry.Token, r *record, around retry.Attempt) {
+	inside, _ := retry.AttemptFrom(first.Context(r.ctx))
+	if around.MaxAttempts > 1 && inside.MaxAttempts > around.MaxAttempts {
+		e.tell(r, retry.Event{Kind: retry.LoopNested, Attempt: 1, MaxAttempts: inside.MaxAttempts})
+	}
+}
+
 // tellRefused tells of an attempt that is not made.
 func (e *Engine) tellRefused(t retry.Token, r *record, refusal *retry.Error) {
 	if e.config.Observer != nil {

@@ -13,6 +13,8 @@ import (
 type Owner interface {
 	// Wait returns when the attempt of the token may be made.
 	Wait(ctx context.Context, t Token) error
+	// MaxAttempts is how many attempts the operation may make.
+	MaxAttempts() int
 	// Readings are those of the clock that Wait waits on.
 	Readings() *clock.Readings
 }

@@ -18,6 +18,7 @@ import (
 type owner struct{ token.Cell }
 
 func (*owner) Wait(context.Context, token.Token) error { return nil }
+func (*owner) MaxAttempts() int                        { return 1 }
 func (*owner) Readings() *clock.Readings               { return nil }
 
 func newOwner() *owner {

@@ -103,9 +103,9 @@ func TestSendWaitPastTheDeadlineIsRefusedAtOnce(t *testing.T) {
 	require.ErrorIs(t, err, retry.ErrDeadline)
 	require.ErrorIs(t, err, retry.ErrSendRateLimited)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.EqualError(t, err, "client-side: wait would end after the caller's deadline after 0 attempts: "+
-		"held back by the send rate: send rate of 0.5/s, 0 waiting, 2s to wait: "+
-		"the wait would end after the caller's deadline: context deadline exceeded")
+	require.EqualError(t, err, "retry: client-side: wait would end after the caller's deadline: "+
+		"context deadline exceeded: retry: held back by the send rate: send rate of 0.5/s, 0 waiting, 2s to wait: "+
+		"the wait would end after the caller's deadline (0 attempts, 2s to wait)")
 }
 
 func TestServiceErrorSurvivesARefusedSendWait(t *testing.T) {
@@ -221,7 +221,7 @@ func TestThrottleThatAPolicyEndsIsStillReported(t *testing.T) {
 	s, _ := newStrategy(t, func(config *adaptive.Config) {
 		config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
 	})
-	policy := retry.Policy[int](func(int, error) retry.Directive { return retry.Fail() })
+	policy := func(_ int, err error) error { return retry.Permanent(err) }
 	_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errThrottle), retry.WithPolicy(policy))
 	require.Equal(t, errThrottle, err)
 	require.Equal(t, []bool{true}, l.reports)

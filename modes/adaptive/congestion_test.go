@@ -124,7 +124,7 @@ func TestPanicOfAClassifierIsReportedAsAnAttemptOnce(t *testing.T) {
 		c.Standard.Classifier = panicking{}
 		l.use(c)
 	})
-	policy := retry.Policy[int](func(int, error) retry.Directive { return retry.Fail() })
+	policy := func(_ int, err error) error { return retry.Permanent(err) }
 	require.PanicsWithValue(t, "classifier", func() {
 		_, _ = retry.Do(t.Context(), s, retry.Operation{}, answers(errServer), retry.WithPolicy(policy))
 	})

@@ -51,12 +51,14 @@ func TestFailureThatAPolicyEndsIsAnAttemptThatEnded(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
 	s, _ := newStrategy(t, r.use)
-	policy := retry.Policy[int](func(int, error) retry.Directive { return retry.Fail() })
+	policy := func(_ int, err error) error { return retry.Permanent(err) }
 	_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errServer), retry.WithPolicy(policy))
 	require.Equal(t, errServer, err)
-	require.Len(t, r.events, 1)
+	require.Len(t, r.events, 2)
 	require.Equal(t, retry.AttemptEnded, r.events[0].Kind)
-	require.Equal(t, errServer, r.events[0].Err)
+	require.ErrorIs(t, r.events[0].Err, errServer)
+	require.Equal(t, retry.RetryRefused, r.events[1].Kind)
+	require.Equal(t, retry.ErrNotRetryable, r.events[1].Reason)
 	require.Equal(t, 1, r.events[0].Attempt)
 }
 

@@ -176,7 +176,7 @@ func TestErrorOfALimiterOfTheUser(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, retry.ErrSendRateLimited, refusal.Reason)
 	require.Equal(t, errOwn, refusal.Detail)
-	require.EqualError(t, err, "client-side: held back by the send rate after 0 attempts: no route to the fleet")
+	require.EqualError(t, err, "retry: client-side: held back by the send rate: no route to the fleet (0 attempts)")
 	require.Empty(t, l.reports, "an attempt that was refused is not reported")
 }
 

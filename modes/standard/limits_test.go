@@ -171,10 +171,10 @@ func TestQuotaWaitEndsWithTheOperation(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := waitingModes(t, 0, 1)[mode]
 				start, n := time.Now(), 0
-				_, err := retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) {
+				_, err := retry.Do(t.Context(), s, retry.Operation{MaxElapsed: 2 * time.Second}, func(context.Context) (int, error) {
 					n++
 					return 0, errServer
-				}, retry.WithMaxElapsed(2*time.Second))
+				})
 				require.ErrorIs(t, err, retry.ErrMaxElapsed)
 				require.ErrorIs(t, err, errServer)
 				require.Equal(t, 1, n)

@@ -75,7 +75,7 @@ func TestRetryWaitsForQuota(t *testing.T) {
 				_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errServer))
 				require.ErrorIs(t, err, retry.ErrQuotaExhausted)
 				require.ErrorIs(t, err, errServer)
-				require.ErrorContains(t, err, "client-side: retry quota exhausted (4 available, 14 needed) after 1 attempt and 1m1s")
+				require.ErrorContains(t, err, "1 attempt, 1m1s, 4 of 14 quota tokens")
 				require.Equal(t, 61*time.Second, time.Since(start))
 				require.Equal(t, 4, s.Snapshot().Scopes[0].Quota)
 			})

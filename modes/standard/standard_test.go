@@ -278,9 +278,9 @@ func TestScopesHaveQuotasOfTheirOwn(t *testing.T) {
 	}
 	orders := retry.Operation{Service: "dynamodb", Region: "eu-west-1", Resource: "orders"}
 	require.ErrorIs(t, do(orders), retry.ErrQuotaExhausted)
-	require.ErrorContains(t, do(orders), `in scope "dynamodb/eu-west-1/orders" (0 available, 14 needed) after 1 attempt`)
-	require.ErrorContains(t, do(retry.Operation{Scope: "by name"}), "after 2 attempts")
-	require.ErrorContains(t, do(retry.Operation{}), "after 2 attempts")
+	require.ErrorContains(t, do(orders), `(1 attempt, 0 of 14 quota tokens, scope "dynamodb/eu-west-1/orders")`)
+	require.ErrorContains(t, do(retry.Operation{Scope: "by name"}), "(2 attempts")
+	require.ErrorContains(t, do(retry.Operation{}), "(2 attempts")
 	names := []string{}
 	for _, scope := range s.Snapshot().Scopes {
 		names = append(names, scope.Scope)
