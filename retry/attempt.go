@@ -73,10 +73,9 @@ func multiply(a, b int) int {
 	return int(min(int64(min(a, most))*int64(min(b, most)), most))
 }
 
-// AttemptTimeoutError is the error of an attempt that WithAttemptTimeout ended.
-// It is a timeout, so that it is retried as one. errors.As finds in it what the
-// attempt returned; errors.Is does not, because the context error in there is not
-// the caller's.
+// AttemptTimeoutError is the error of an attempt that [WithAttemptTimeout] ended. It is a
+// timeout, and is retried as one. [errors.As] finds in it what the attempt returned.
+// [errors.Is] does not, because the context error in there is not the caller's.
 type AttemptTimeoutError struct {
 	// After is how long the attempt was allowed to take.
 	After time.Duration
@@ -119,16 +118,16 @@ func (e *AttemptTimeoutError) find(left *int, target reflect.Value) bool {
 	return false
 }
 
-// timedOut returns the error of an attempt as an AttemptTimeoutError if the limit
-// of the attempt, and not the caller, ended it. What is not about a context is
-// the answer of the service, however late.
+// timedOut returns the error of an attempt as an AttemptTimeoutError if the limit of the
+// attempt, and not the caller, ended it. An error that is not about a context is the answer of
+// the service, however late.
 func timedOut(caller, attempt context.Context, after time.Duration, err error) error {
 	ended := errtree.Is(err, context.DeadlineExceeded) || errtree.Is(err, context.Canceled)
 	if !ended || context.Cause(attempt) != context.DeadlineExceeded { //nolint:errorlint // the cause itself
 		return err
 	}
 	if errtree.Is(caller.Err(), context.DeadlineExceeded) {
-		return err // the caller had no more time either, and theirs counts
+		return err // the caller had no more time either, and the caller's end counts
 	}
 	return &AttemptTimeoutError{After: after, Err: err}
 }

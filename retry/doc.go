@@ -1,8 +1,34 @@
-// Package retry is the contract between those who retry and the strategies that
-// say whether and when: the Strategy interface with its tokens, the loop Do that
-// uses it, the errors and the events.
+// Package retry holds the loop, the contract that strategies keep, and what they tell: errors,
+// events and snapshots.
 //
-// A Strategy is shared by many operations; what belongs to one operation travels
-// in a Token. Do is the only loop most programs need. Whoever has a loop of their
-// own calls the strategy's four verbs as Do does.
+// # A function that is retried
+//
+// [Do] calls a function until it succeeds or the strategy gives up, [DoErr] does so for one
+// that returns only an error. A strategy comes from awsretry.Load, standard.New or
+// adaptive.New. It is made once and shared by all operations of a client. An [Operation] says
+// what is called, and with it what shares a retry quota and a send rate.
+//
+// Classifiers decide which errors are retried, see package [classify]. [Mark] and [Permanent]
+// decide it for one error, [WithPolicy] for what an attempt returned.
+//
+// # Why the client gave up
+//
+// The error of [Do] is that of the function where it is not retryable. Anything else is an
+// [*Error] in which [errors.Is] finds the reason, such as [ErrQuotaExhausted], and [errors.As]
+// the last error of the service.
+//
+// # What happens inside
+//
+// An [Observer] hears of each [Event]; [SlogObserver] writes the important ones to a log.
+// [Strategy.Snapshot] gives the state of quotas and send rates.
+//
+// # Loops in loops
+//
+// Attempts of nested loops multiply. [Once] keeps inner operations to one attempt, and
+// [AttemptFrom] tells which attempt a context belongs to.
+//
+// # A loop of one's own
+//
+// A program that cannot use Do calls the four verbs of [Strategy] as Do does: acquire a
+// [Token], wait for it, make the attempt, then end the operation or ask for the next token.
 package retry

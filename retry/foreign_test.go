@@ -14,7 +14,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// foreign is a strategy of somebody else around one of ours.
+// foreign is a strategy by another author around one of ours.
 type foreign struct {
 	retry.Strategy
 	acquire func() error

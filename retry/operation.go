@@ -7,64 +7,66 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-// Operation says what is about to be attempted. Its zero value is an operation
-// of which nothing is known; it shares one scope with all others of that sort.
+// Operation says what is about to be attempted, and what it may do. Its zero value is an
+// operation of which nothing is known. All such operations share one scope.
 type Operation struct {
-	// Account is the AWS account whose limits count, such as "111122223333"; empty
-	// where that is not known, or all operations are of one account.
+	// Account is the AWS account whose limits count, such as "111122223333". It is empty if
+	// the account is not known, or if all operations are of one account.
 	Account string
-	// Service is the service id in lower case, such as "dynamodb". It selects the
-	// defaults of the service, if there are any. Another spelling is another scope.
+	// Service is the service id in lower case, such as "dynamodb". It selects the defaults
+	// of the service, if there are any. Another spelling is another scope.
 	Service string
 	// Region is where the operation goes, such as "eu-central-1".
 	Region string
-	// Name is the name of the operation, such as "GetItem".
+	// Name is the name of the operation, such as "GetItem". It does not change the scope
+	// unless standard.Config.Scope says so.
 	Name string
 	// Resource is what the service throttles by: a table, a bucket, a queue.
 	Resource string
-	// Scope, if set, is the scope by name, instead of account, service, region and
-	// resource.
+	// Scope names the scope of the operation. If it is set, account, service, region and
+	// resource do not matter for the scope.
 	Scope string
-	// LongPolling marks an operation that is called again and again to wait for
-	// something. In behavior v2.1 it is slowed down, not just refused, when the
-	// retry quota is empty.
+
+	// LongPolling marks an operation that a program calls again and again to wait for
+	// something. In behavior v2.1 an empty retry quota slows it down: it sleeps the backoff
+	// before it is refused.
 	LongPolling bool
-	// MaxAttempts, if not zero, is how many attempts the operation may have instead
-	// of what the strategy allows, the first included. Do refuses a negative number;
-	// a strategy takes it for 1.
+	// MaxAttempts is how many attempts the operation may have, the first included, whatever
+	// the strategy allows. Zero means as many as the strategy allows. [Do] refuses a negative
+	// number; a strategy reads it as 1.
 	MaxAttempts int
-	// Classifier, if not nil, judges the failures of the operation instead of the
-	// strategy's classifier, or besides it if it comes from classify.Add.
+	// Classifier judges the failures of the operation in place of the strategy's classifier,
+	// or after it if the Classifier comes from [classify.Also]. Nil means the strategy's.
 	Classifier classify.Classifier
-	// MaxElapsed, if positive, ends the operation with ErrMaxElapsed if an attempt,
-	// be it the first, would begin later than this after its first token was acquired.
-	// It does not cut an attempt short.
+	// MaxElapsed ends the operation with [ErrMaxElapsed] if an attempt, the first included,
+	// would begin later than this after the operation began. It does not cut an attempt
+	// short. Zero or less means no such end.
 	MaxElapsed time.Duration
-	// NotAfter, if not zero, is the instant on the strategy's clock after which no
-	// attempt begins, the first included. The strategy sets it from MaxElapsed if that is sooner.
+	// NotAfter is the instant on the strategy's clock after which no attempt begins, the
+	// first included. The zero time means no such end. Of NotAfter and MaxElapsed the sooner
+	// one counts; events show it as NotAfter.
 	NotAfter time.Time
 }
 
-// ScopeKey identifies a scope: operations with the same key share a retry quota and, in
-// adaptive mode, a send rate. It is comparable. Its fields are those of Operation that make
-// operations belong together, with Operation.Name as Operation; the zero value is
-// the scope of the strategy as a whole.
+// ScopeKey identifies a scope. Operations with the same key share a retry quota and, in
+// adaptive mode, a send rate. The fields are those of [Operation] by which operations belong
+// together. The zero value is the scope of the strategy as a whole. A ScopeKey is comparable.
 type ScopeKey struct {
-	// Scope is a name of its own; a key that has one usually has nothing else.
+	// Scope is a name of its own. A key with a name usually has nothing else.
 	Scope string
 	// Account, Service, Region, Operation and Resource say what the service throttles
-	// together; empty ones do not matter.
+	// together. Operation is Operation.Name. Empty ones do not matter.
 	Account, Service, Region, Operation, Resource string
 
 	overflow bool
 }
 
-// OverflowKey returns the key of the scope that operations share when a strategy
-// has as many scopes as it may.
+// OverflowKey returns the key of the scope that operations share when a strategy has as many
+// scopes as it may.
 func OverflowKey() ScopeKey { return ScopeKey{overflow: true} }
 
-// Key returns the scope of the operation: Scope if it is set, else account, service,
-// region and resource. A strategy uses it unless it is given a function for that.
+// Key returns the scope of the operation: Scope if it is set, else account, service, region
+// and resource. A strategy uses it unless standard.Config.Scope gives another key.
 func (o Operation) Key() ScopeKey {
 	if o.Scope != "" {
 		return ScopeKey{Scope: o.Scope}
@@ -77,9 +79,10 @@ func (k ScopeKey) IsZero() bool {
 	return len(k.Scope)|len(k.Account)|len(k.Service)|len(k.Region)|len(k.Operation)|len(k.Resource) == 0 && !k.overflow
 }
 
-// String returns the name if there is one, and account, service, region, operation and
-// resource with a slash in between, without an account or operation that is empty;
-// nothing for the strategy as a whole. It is for people: two keys may look the same.
+// String returns a text for people, such as "dynamodb/eu-central-1/orders": name, account,
+// service, region, operation and resource with a slash in between. An empty name, account or
+// operation is left out. The scope of the strategy as a whole is the empty text, and
+// [OverflowKey] is "(overflow)". Two keys may have the same text.
 func (k ScopeKey) String() string {
 	if k.overflow {
 		return "(overflow)"

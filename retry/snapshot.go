@@ -2,20 +2,20 @@ package retry
 
 import "time"
 
-// Snapshot is the state of a strategy at an instant.
+// Snapshot is the state of a [Strategy] at an instant.
 type Snapshot struct {
 	// Mode is "standard" or "adaptive".
 	Mode string
-	// SharedAs is the key under which clients share the strategy, see
-	// standard.Config; empty for one that nobody has declared to be shared.
+	// SharedAs is the key under which clients share the strategy, see awsretry.Factory. It is
+	// empty for a strategy that is not declared to be shared.
 	SharedAs string
 	// Scopes are the scopes that exist, sorted by name.
 	Scopes []ScopeSnapshot
-	// Overflowed is how many operations used the shared overflow scope because there
-	// were too many scopes.
+	// Overflowed is how many operations used the scope of [OverflowKey] because there were
+	// too many scopes.
 	Overflowed uint64
-	// Evicted is how many scopes were dropped, because they were not used for a while or
-	// had to make room for others.
+	// Evicted is how many scopes were dropped, because no operation used them for a while or
+	// because others needed their place.
 	Evicted uint64
 }
 
@@ -23,26 +23,26 @@ type Snapshot struct {
 type ScopeSnapshot struct {
 	// Key is the scope.
 	Key ScopeKey
-	// Scope is its name; empty for the strategy as a whole.
+	// Scope is the text of Key; empty for the scope of the strategy as a whole.
 	Scope string
-	// Quota is how many tokens of the retry quota are left, and QuotaCapacity how many
-	// there can be.
+	// Quota is how many tokens are left in the retry quota. QuotaCapacity is how many there
+	// can be.
 	Quota, QuotaCapacity int
-	// SendRateSource is where the send rate comes from: "local" where the limiter is of
-	// this process alone, or what a limiter from outside says. It is empty in standard
-	// mode, and all that follows is zero there.
+	// SendRateSource is where the send rate comes from: "local" for the limiter of this
+	// process, or the word of a limiter from outside. It is empty in standard mode, in which
+	// all fields below are zero.
 	SendRateSource string
-	// Limited is true once attempts may have to wait: from the first throttle on, or
-	// from the start with a known limit.
+	// Limited is true if attempts may have to wait: from the first throttle on, or from the
+	// start with a limit that is known.
 	Limited bool
-	// FillRate is the send rate and MeasuredRate the smoothed rate of responses,
-	// both per second and as of the last response.
+	// FillRate is the send rate and MeasuredRate the smoothed rate of responses. Both are in
+	// attempts per second, in tokens with a SendCost, and as of the last response.
 	FillRate, MeasuredRate float64
-	// SendTokens are those in the send-rate bucket, of SendCapacity, as of the last
-	// attempt or response.
+	// SendTokens are the tokens in the bucket of the send rate, and SendCapacity is how many
+	// there can be, as of the last attempt or response.
 	SendTokens, SendCapacity float64
-	// Waiting is how many callers wait for a send token.
+	// Waiting is how many attempts wait for a send token.
 	Waiting int
-	// LastThrottle is when the send rate was last cut; zero if never.
+	// LastThrottle is when a throttle last cut the send rate; the zero time if none did.
 	LastThrottle time.Time
 }

@@ -10,41 +10,42 @@ import (
 	"github.com/awsretry/awsretry/internal/token"
 )
 
-// Strategy decides whether a failed attempt is made again, and when. It is safe
-// for concurrent use and shared by all operations of a client.
+// Strategy decides whether a failed attempt is made again, and when. It is safe for
+// concurrent use and shared by all operations of a client.
 //
-// An operation acquires a token, waits for it (Token.Wait), makes an attempt, and
-// then either ends with RecordSuccess or RecordFailure or asks for another token
-// with RefreshRetryToken. Exactly one of RecordSuccess and RecordFailure ends it.
-// A token is good for one of these calls: one that has been used gives
-// ErrTokenUsed, one of another strategy ErrForeignToken. A token that is dropped
-// instead holds nothing; only what a retry took from the quota when it was granted
-// is not given back then.
+// An operation acquires a token, waits for it with [Token.Wait] and makes an attempt. Then it
+// ends with RecordSuccess or RecordFailure, or it asks for the next token with
+// RefreshRetryToken. Exactly one of RecordSuccess and RecordFailure ends an operation. A
+// token is good for one call of these methods. A used token gives [ErrTokenUsed], and the
+// token of another strategy gives [ErrForeignToken]. An operation that drops its token leaks
+// nothing, but what its retry took from the quota is not given back.
+//
+// Only the strategies of this module issue tokens. A strategy of one's own embeds one of them
+// and changes what it has to change.
 type Strategy interface {
-	// AcquireInitialToken begins an operation. The token's Attempt is 1. The
-	// strategies of this module never refuse it, unless a function of the user says
-	// something impossible of the operation's scope.
+	// AcquireInitialToken begins an operation. The token is for attempt 1. The strategies of
+	// this module refuse it only if a function of their Config says something impossible of
+	// the operation's scope.
 	AcquireInitialToken(ctx context.Context, op Operation) (Token, error)
 
-	// RefreshRetryToken reports that the attempt failed and asks for another one.
-	// The new token carries the delay before that attempt. If there is to be no
-	// further attempt the error is an *Error with the reason; t then accepts one
-	// RecordFailure and nothing else, and so does the token that is returned with
-	// the error, whose Delay is what remains to be slept before the operation
-	// returns: zero but for long polling.
+	// RefreshRetryToken reports that the attempt failed, and asks for another one. The new
+	// token carries the delay before that attempt. If there is to be no further attempt, the
+	// error is an [*Error] with the reason, and t then accepts one RecordFailure and nothing
+	// else. So does the token that comes with the error: its Delay is what remains to be
+	// slept before the operation returns, which is zero but for long polling.
 	RefreshRetryToken(ctx context.Context, t Token, failure error) (Token, error)
 
 	// RecordSuccess ends an operation whose last attempt succeeded.
 	RecordSuccess(t Token) error
 
-	// RecordFailure ends an operation without success: after a refused refresh,
-	// after an attempt that is not to be made again, or before an attempt, if its
-	// Wait has failed. A retry that was granted and never made gives back what it
-	// took from the quota; it counts as made if its token was waited for.
+	// RecordFailure ends an operation without success: after a refused refresh, after an
+	// attempt that is not to be made again, or after a Wait that failed. A retry that was
+	// granted and not made gives back what it took from the quota. A retry counts as made
+	// once its token was waited for.
 	RecordFailure(t Token, failure error) error
 
-	// Clock returns the clock that the strategy waits on; nil if its constructor did not
-	// make it.
+	// Clock returns the clock that the strategy waits on; nil if no constructor made the
+	// strategy.
 	Clock() clock.Clock
 
 	// Plan returns the numbers by which an operation is retried.
@@ -54,36 +55,34 @@ type Strategy interface {
 	Snapshot() Snapshot
 }
 
-// Token is what one operation carries from attempt to attempt. It is a small
-// value; what it says of the attempt and the delay stays true however long it is
-// kept, but it is good for one call of its strategy only, see Strategy. The zero
-// Token belongs to no strategy.
+// Token is what one operation carries from attempt to attempt. It is a small value. Attempt
+// and Delay stay true however long it is kept, but it is good for one call of its strategy
+// only, see [Strategy]. The zero Token belongs to no strategy.
 type Token token.Token
 
-// Attempt reports the number of the attempt that the token is for; the first is
-// 1.
+// Attempt returns the number of the attempt that the token is for; the first is 1.
 func (t Token) Attempt() int { return token.Token(t).Attempt() }
 
-// RetryCount reports how many retries that makes: the attempts but the first.
+// RetryCount returns the number of retries that this makes: the attempts without the first.
 func (t Token) RetryCount() int { return max(t.Attempt()-1, 0) }
 
-// Delay reports the backoff that Wait sleeps. What adaptive mode adds for the
-// send rate is known only when the backoff is over.
+// Delay returns the backoff that Wait sleeps. A wait for the send rate, in adaptive mode,
+// comes on top; its length is known only when the backoff is over.
 func (t Token) Delay() time.Duration { return token.Token(t).Delay() }
 
-// WithoutDelay returns the token for a caller that has slept the delay itself:
-// its Wait does not sleep it again.
+// WithoutDelay returns the token for a loop that has slept the delay itself. Its Wait does
+// not sleep it again.
 func (t Token) WithoutDelay() Token { return Token(token.Token(t).WithDelay(0)) }
 
-// Wait returns when the attempt may be made: after the backoff, a wait for retry quota
-// if the strategy has one, and, in adaptive mode, with a send token. It is the only
-// place that waits. A wait that could not end before the deadline of ctx is refused at
-// once, and so is an attempt, be it the first, that would begin after the end of the
-// operation, see Operation.NotAfter. The error is an *Error that
-// holds the last error of the operation, or ErrForeignToken or ErrTokenUsed.
+// Wait returns when the attempt may be made: after the backoff, after a wait for retry quota
+// if the Config allows one, and, in adaptive mode, with a send token. A wait that could not
+// end before the deadline of ctx is refused at once, and so is an attempt, the first
+// included, that would begin after the end of the operation, see [Operation.NotAfter]. The
+// error is an [*Error] that holds the last error of the operation, or [ErrForeignToken] or
+// [ErrTokenUsed].
 //
-// After an error the attempt counts as never made; Wait may then be called again
-// and starts over. After success another Wait gives ErrTokenUsed.
+// After an error the attempt counts as never made. Wait may then be called again and starts
+// over. After success another Wait gives [ErrTokenUsed].
 func (t Token) Wait(ctx context.Context) error {
 	owner := token.Token(t).Owner()
 	if owner == nil {
@@ -93,8 +92,7 @@ func (t Token) Wait(ctx context.Context) error {
 }
 
 // Context returns a context for the attempt of the token, as [Do] gives it to its function:
-// [AttemptFrom] finds the attempt in it. It is for loops of one's own, which call it before
-// the attempt.
+// [AttemptFrom] finds the attempt in it. A loop of one's own calls it before the attempt.
 func (t Token) Context(ctx context.Context) context.Context {
 	around, _ := AttemptFrom(ctx)
 	return &attemptContext{Context: ctx, attempt: around.inside(t.Attempt(), t.maxAttempts())}
