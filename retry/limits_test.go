@@ -119,7 +119,7 @@ func TestWaitWithoutRoomIsRefusedAndItsCostGivenBack(t *testing.T) {
 				clk.Advance(c.late)
 				ctx, cancel := clk.WithTimeout(t.Context(), c.within)
 				defer cancel()
-				err = token.Wait(ctx) // nobody moves the clock
+				err = token.Wait(ctx) // the clock stands still
 				require.ErrorIs(t, err, c.want)
 				require.ErrorIs(t, err, errServer)
 				refusal, ok := errors.AsType[*retry.Error](err)
