@@ -1,0 +1,329 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// rushing is a clock for the examples: no wait takes any time.
+type rushing struct{ clock.Fake }
+
+func (c *rushing) Sleep(_ context.Context, d time.Duration) error {
+	c.Advance(d)
+	return nil
+}
+
+// newExampleStrategy returns a strategy that waits in no time, with every jitter at one half.
+func newExampleStrategy(config standard.Config) *standard.Strategy {
+	config.Clock, config.Random = new(rushing), func() float64 { return 0.5 }
+	strategy, err := standard.New(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return strategy
+}
+
+func ExampleDo() {
+	strategy := newExampleStrategy(standard.Config{})
+	calls := 0
+	fetch := func(context.Context) (string, error) {
+		if calls++; calls < 3 {
+			return "", retry.Mark(errors.New("not there yet"), classify.Transient)
+		}
+		return "an order", nil
+	}
+	op := retry.Operation{Service: "orders", Name: "Fetch"}
+	order, err := retry.Do(context.Background(), strategy, op, fetch)
+	fmt.Println(order, err, "after", calls, "calls")
+	// Output: an order <nil> after 3 calls
+}
+
+// An error that is not retryable comes back as it is.
+func ExampleDo_notRetryable() {
+	strategy := newExampleStrategy(standard.Config{})
+	_, err := retry.Do(context.Background(), strategy, retry.Operation{}, func(context.Context) (int, error) {
+		return 0, errors.New("no such table")
+	})
+	fmt.Println(err)
+	// Output: no such table
+}
+
+func ExampleDoErr() {
+	strategy := newExampleStrategy(standard.Config{})
+	err := retry.DoErr(context.Background(), strategy, retry.Operation{}, func(ctx context.Context) error {
+		attempt, _ := retry.AttemptFrom(ctx)
+		fmt.Println("attempt", attempt.Number)
+		if attempt.Number == 1 {
+			return &serviceError{503}
+		}
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// attempt 1
+	// attempt 2
+	// <nil>
+}
+
+func ExampleMark() {
+	strategy := newExampleStrategy(standard.Config{})
+	err := retry.DoErr(context.Background(), strategy, retry.Operation{}, func(context.Context) error {
+		return retry.Mark(errors.New("the queue is full"), classify.Throttling)
+	})
+	fmt.Println(err)
+	fmt.Println(retry.Mark(nil, classify.Throttling))
+	// Output:
+	// retry: client-side: attempts exhausted: last error: the queue is full (3 attempts of 3, 1.5s)
+	// <nil>
+}
+
+func ExamplePermanent() {
+	strategy := newExampleStrategy(standard.Config{})
+	err := retry.DoErr(context.Background(), strategy, retry.Operation{}, func(context.Context) error {
+		fmt.Println("one call")
+		return retry.Permanent(&serviceError{503}) // 503 alone is retried
+	})
+	fmt.Println(err)
+	// Output:
+	// one call
+	// status 503
+}
+
+// serviceError is an error with an HTTP status, which the classifiers know by its method.
+type serviceError struct{ code int }
+
+func (e *serviceError) Error() string       { return fmt.Sprint("status ", e.code) }
+func (e *serviceError) HTTPStatusCode() int { return e.code }
+
+// The reason, the numbers and the last error of the service are in the error.
+func ExampleError() {
+	strategy := newExampleStrategy(standard.Config{MaxAttempts: 2})
+	op := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "orders"}
+	err := retry.DoErr(context.Background(), strategy, op, func(context.Context) error { return &serviceError{503} })
+
+	fmt.Println(errors.Is(err, retry.ErrAttemptsExhausted))
+	if refusal, ok := errors.AsType[*retry.Error](err); ok {
+		fmt.Println(refusal.Attempts, "attempts in", refusal.Elapsed, "in scope", refusal.Scope)
+	}
+	if last, ok := errors.AsType[*serviceError](err); ok {
+		fmt.Println("the service said", last.code)
+	}
+	// Output:
+	// true
+	// 2 attempts in 12.5ms in scope dynamodb/eu-central-1/orders
+	// the service said 503
+}
+
+// A deadline that leaves no room for the backoff is not waited for.
+func ExampleError_Timeout() {
+	clk := &clock.Fake{}
+	strategy, err := standard.New(standard.Config{Clock: clk, Base: time.Minute, MaxBackoff: time.Minute})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, cancel := clk.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	err = retry.DoErr(ctx, strategy, retry.Operation{}, func(context.Context) error { return &serviceError{503} })
+	refusal, _ := errors.AsType[*retry.Error](err)
+	fmt.Println(errors.Is(err, retry.ErrDeadline), errors.Is(err, context.DeadlineExceeded), refusal.Timeout(), refusal.Elapsed)
+	// Output: true true true 0s
+}
+
+// A value can be retried, and an error can count as success.
+func ExampleWithPolicy() {
+	strategy := newExampleStrategy(standard.Config{})
+	states := []string{"CREATING", "CREATING", "ACTIVE"}
+	describe := func(ctx context.Context) (string, error) {
+		attempt, _ := retry.AttemptFrom(ctx)
+		return states[attempt.Number-1], nil
+	}
+	state, err := retry.Do(context.Background(), strategy, retry.Operation{}, describe,
+		retry.WithPolicy(func(state string, err error) error {
+			if err == nil && state != "ACTIVE" {
+				return retry.Mark(fmt.Errorf("the table is %s", state), classify.Transient)
+			}
+			return err
+		}))
+	fmt.Println(state, err)
+	// Output: ACTIVE <nil>
+}
+
+func ExampleWithAttemptTimeout() {
+	strategy := newExampleStrategy(standard.Config{})
+	clk := strategy.Clock()
+	hang := func(ctx context.Context) error {
+		attempt, _ := retry.AttemptFrom(ctx)
+		if attempt.Number > 1 {
+			return nil
+		}
+		_ = clk.Sleep(ctx, time.Minute)
+		return ctx.Err()
+	}
+	err := retry.DoErr(context.Background(), strategy, retry.Operation{}, func(ctx context.Context) error {
+		err := hang(ctx)
+		fmt.Println(err)
+		return err
+	}, retry.WithAttemptTimeout(2*time.Second))
+	fmt.Println(err)
+	// Output:
+	// context deadline exceeded
+	// <nil>
+	// <nil>
+}
+
+// Without Once the inner call would be made three times for each of three outer attempts.
+func ExampleOnce() {
+	strategy := newExampleStrategy(standard.Config{})
+	calls := 0
+	_ = retry.DoErr(context.Background(), strategy, retry.Operation{}, func(ctx context.Context) error {
+		return retry.DoErr(retry.Once(ctx), strategy, retry.Operation{}, func(context.Context) error {
+			calls++
+			return &serviceError{503}
+		})
+	})
+	fmt.Println(calls, "calls")
+	// Output: 3 calls
+}
+
+func ExampleAttemptFrom() {
+	strategy := newExampleStrategy(standard.Config{})
+	_ = retry.DoErr(context.Background(), strategy, retry.Operation{}, func(ctx context.Context) error {
+		attempt, _ := retry.AttemptFrom(ctx)
+		fmt.Printf("attempt %d of %d\n", attempt.Number, attempt.MaxAttempts)
+		return &serviceError{503}
+	})
+	_, inside := retry.AttemptFrom(context.Background())
+	fmt.Println(inside)
+	// Output:
+	// attempt 1 of 3
+	// attempt 2 of 3
+	// attempt 3 of 3
+	// false
+}
+
+func ExampleObserverFunc() {
+	strategy := newExampleStrategy(standard.Config{
+		Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			switch e.Kind {
+			case retry.RetryScheduled:
+				fmt.Println(e.Kind, "after attempt", e.Attempt, "in", e.Delay)
+			case retry.RetryRefused:
+				fmt.Println(e.Kind, e.Reason)
+			default:
+			}
+		}),
+	})
+	_ = retry.DoErr(context.Background(), strategy, retry.Operation{}, func(context.Context) error { return &serviceError{503} })
+	// Output:
+	// retry-scheduled after attempt 1 in 25ms
+	// retry-scheduled after attempt 2 in 50ms
+	// retry-refused retry: attempts exhausted
+}
+
+func ExampleSlogObserver() {
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{} // so that the example prints the same each time
+			}
+			return a
+		},
+	}))
+	strategy := newExampleStrategy(standard.Config{Observer: retry.SlogObserver{Logger: logger}})
+	op := retry.Operation{Service: "dynamodb", Name: "GetItem"}
+	_ = retry.DoErr(context.Background(), strategy, op, func(context.Context) error { return &serviceError{503} })
+	// Output:
+	// level=WARN msg="retry refused" reason="attempts exhausted" quota=458 attempt=4 operation=GetItem scope=dynamodb error="status 503"
+}
+
+// Operations with the same key share a retry quota and a send rate.
+func ExampleOperation_Key() {
+	orders := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "orders", Name: "GetItem"}
+	users := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "users", Name: "GetItem"}
+	put := orders
+	put.Name = "PutItem"
+	fmt.Println(orders.Key(), orders.Key() == users.Key(), orders.Key() == put.Key())
+	fmt.Println(retry.Operation{Scope: "night jobs"}.Key(), retry.OverflowKey())
+	// Output:
+	// dynamodb/eu-central-1/orders false true
+	// night jobs (overflow)
+}
+
+func ExampleSnapshot() {
+	strategy, err := adaptive.New(adaptive.Config{Standard: standard.Config{Clock: new(rushing)}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	op := retry.Operation{Service: "dynamodb", Resource: "orders", MaxAttempts: 1}
+	_ = retry.DoErr(context.Background(), strategy, op, func(context.Context) error { return &serviceError{429} })
+	for _, scope := range strategy.Snapshot().Scopes[1:] {
+		fmt.Printf("%s: quota %d of %d, limited %t\n", scope.Scope, scope.Quota, scope.QuotaCapacity, scope.Limited)
+	}
+	// Output: dynamodb//orders: quota 500 of 500, limited true
+}
+
+func ExamplePlan() {
+	plan := newExampleStrategy(standard.Config{}).Plan(retry.Operation{Service: "dynamodb"})
+	fmt.Println(plan.MaxAttempts, "attempts,", plan.WorstCaseDelay(), "s of backoff at most")
+	// Output: 4 attempts, 7 s of backoff at most
+}
+
+// A loop of one's own calls the verbs as Do does.
+func ExampleStrategy() {
+	ctx := context.Background()
+	strategy := newExampleStrategy(standard.Config{})
+	send := func(ctx context.Context) error {
+		attempt, _ := retry.AttemptFrom(ctx)
+		fmt.Println("attempt", attempt.Number)
+		if attempt.Number == 1 {
+			return &serviceError{503}
+		}
+		return nil
+	}
+	token, err := strategy.AcquireInitialToken(ctx, retry.Operation{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for {
+		if err := token.Wait(ctx); err != nil {
+			_ = strategy.RecordFailure(token, err)
+			fmt.Println(err)
+			return
+		}
+		failure := send(token.Context(ctx))
+		if failure == nil {
+			_ = strategy.RecordSuccess(token)
+			return
+		}
+		next, err := strategy.RefreshRetryToken(ctx, token, failure)
+		if err != nil {
+			_ = strategy.RecordFailure(token, failure)
+			fmt.Println(err)
+			return
+		}
+		token = next
+	}
+	// Output:
+	// attempt 1
+	// attempt 2
+}
+
+// A constructor that is given a strategy refuses one that cannot be used.
+func ExampleCheckStrategy() {
+	fmt.Println(retry.CheckStrategy(&standard.Strategy{}) != nil)
+	fmt.Println(retry.CheckStrategy(newExampleStrategy(standard.Config{})))
+	// Output:
+	// true
+	// <nil>
+}
