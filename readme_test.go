@@ -59,7 +59,7 @@ func flat(text string) string {
 
 func TestCodeOfThePagesIsCompiled(t *testing.T) {
 	t.Parallel()
-	examples := files(t, "example_test.go", "*/example_test.go", "modes/*/example_test.go")
+	examples := files(t, "example_test.go", "examples/*/main.go", "sdktest/program/main.go", "*/example_test.go", "modes/*/example_test.go")
 	for _, block := range blocks(t, "go") {
 		if !strings.Contains(examples, block) {
 			require.Fail(t, "no example has this block", block)

@@ -1,54 +1,51 @@
-// Command quickstart resolves the retry settings of whoever runs it, builds the
-// strategy that they ask for, and sends requests with it to a service inside the
-// process that fails, throttles and recovers.
-//
-// It reads the environment and the shared files as any AWS tool does:
+// Command quickstart resolves the retry settings of the user that runs it, says where they
+// come from, and retries a function with them.
 //
 //	AWS_PROFILE=x AWS_RETRY_MODE=adaptive go run ./examples/quickstart
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
+	"log"
 	"os"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/retry"
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Stdout, os.Stderr, loopback))
-}
-
-// run is the whole program; it returns the exit status.
-func run(ctx context.Context, out, errs io.Writer, connect network, opts ...awsretry.Option) int {
-	if err := tour(ctx, out, connect, opts...); err != nil {
-		fmt.Fprintf(errs, "quickstart: %v\n", err)
-		return 1
+	if err := run(context.Background(), os.Stdout); err != nil {
+		log.Fatal(err)
 	}
-	return 0
 }
 
-func tour(ctx context.Context, out io.Writer, connect network, opts ...awsretry.Option) error {
-	settings, err := awsretry.Resolve(ctx, opts...)
+func run(ctx context.Context, out io.Writer) error {
+	settings, err := awsretry.Resolve(ctx)
+	if err != nil {
+		return err // it names the value, its place and what would be accepted
+	}
+	fmt.Fprintf(out, "mode %s from %v\n", settings.RetryMode.Value, settings.RetryMode.Origin)
+	fmt.Fprintf(out, "%d attempts from %v\n", settings.MaxAttempts.Value, settings.MaxAttempts.Origin)
+
+	strategy, err := awsretry.New(settings)
 	if err != nil {
 		return err
 	}
-	printSettings(out, settings)
-	listener, client, err := connect(ctx)
+	order, err := retry.Do(ctx, strategy, retry.Operation{Name: "FetchOrder"}, func(ctx context.Context) (string, error) {
+		attempt, _ := retry.AttemptFrom(ctx)
+		if attempt.Number < 3 {
+			fmt.Fprintf(out, "attempt %d: not there yet\n", attempt.Number)
+			return "", retry.Mark(errors.New("not there yet"), classify.Transient)
+		}
+		return "order 17", nil
+	})
 	if err != nil {
 		return err
 	}
-	return visit(ctx, out, settings, listener, client, opts...)
-}
-
-// network gives the service something to listen on and the client a way to it.
-type network func(ctx context.Context) (net.Listener, *http.Client, error)
-
-func loopback(ctx context.Context) (net.Listener, *http.Client, error) {
-	var listening net.ListenConfig
-	listener, err := listening.Listen(ctx, "tcp", "127.0.0.1:0")
-	return listener, &http.Client{Transport: &http.Transport{}}, err
+	fmt.Fprintf(out, "%s after the backoff of two retries\n", order)
+	return nil
 }

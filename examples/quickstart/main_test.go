@@ -1,91 +1,61 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"flag"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
-	"testing/fstest"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry"
-	"github.com/awsretry/awsretry/internal/pipenet"
 	"github.com/awsretry/awsretry/retry"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// pipes is a network that a synctest bubble holds all of.
-func pipes(context.Context) (net.Listener, *http.Client, error) {
-	network := pipenet.New()
-	return network, &http.Client{Transport: network.Transport()}, nil
+// environment is what the settings of the test come from.
+func environment(t *testing.T, variables map[string]string) {
+	t.Helper()
+	for _, name := range []string{
+		"AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS", "AWS_SHARED_CREDENTIALS_FILE",
+	} {
+		t.Setenv(name, variables[name])
+	}
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("AWS_CONFIG_FILE", filepath.Join("testdata", "config"))
 }
-
-func environment(vars map[string]string) awsretry.Option {
-	return awsretry.WithEnv(func(name string) (string, bool) {
-		value, ok := vars[name]
-		return value, ok
-	})
-}
-
-const sharedConfig = `[profile x]
-retry_mode = adaptive
-max_attempts = 7
-`
 
 func TestQuickStart(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name   string
-		env    map[string]string
-		opts   []awsretry.Option
-		status int
-		errs   string
-	}{
-		{name: "nothing-set"},
-		{name: "profile-x", env: map[string]string{"AWS_PROFILE": "x"}},
-		{name: "few-attempts", env: map[string]string{"AWS_MAX_ATTEMPTS": "2"}},
-		{name: "v2.0", opts: []awsretry.Option{awsretry.WithBehavior(retry.V20)}},
-		{
-			name: "bad-mode", env: map[string]string{"AWS_RETRY_MODE": "bogus"}, status: 1,
-			errs: `AWS_RETRY_MODE: "bogus"`,
-		},
-		{
-			name: "no-such-profile", env: map[string]string{"AWS_PROFILE": "y"}, status: 1,
-			errs: `profile "y"`,
-		},
+	for name, variables := range map[string]map[string]string{
+		"nothing-set": {"AWS_PROFILE": "empty"},
+		"profile-x":   {"AWS_PROFILE": "x"},
+		"environment": {"AWS_PROFILE": "x", "AWS_RETRY_MODE": "standard", "AWS_MAX_ATTEMPTS": "9"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var out, errs bytes.Buffer
-				status := run(t.Context(), &out, &errs, pipes, append(c.opts,
-					environment(c.env),
-					awsretry.WithFS(fstest.MapFS{"aws/config": {Data: []byte(sharedConfig)}}),
-					awsretry.WithConfigFile("/aws/config"),
-					awsretry.WithCredentialsFile("/aws/credentials"),
-					awsretry.WithRandom(func() float64 { return 0.5 }))...)
-				require.Equal(t, c.status, status, errs.String())
-				require.Contains(t, errs.String(), c.errs)
-				requireGolden(t, c.name, out.Bytes())
-			})
+		t.Run(name, func(t *testing.T) {
+			environment(t, variables)
+			var out strings.Builder
+			synctest.Test(t, func(t *testing.T) { require.NoError(t, run(t.Context(), &out)) })
+			golden := filepath.Join("testdata", name+".golden")
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(out.String()), 0o600))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			require.Equal(t, string(want), out.String())
 		})
 	}
 }
 
-func requireGolden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		require.NoError(t, os.WriteFile(path, got, 0o600))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
+func TestQuickStartWithTwoAttemptsSaysWhyItGaveUp(t *testing.T) {
+	environment(t, map[string]string{"AWS_PROFILE": "x", "AWS_MAX_ATTEMPTS": "2"})
+	synctest.Test(t, func(t *testing.T) {
+		require.ErrorIs(t, run(t.Context(), new(strings.Builder)), retry.ErrAttemptsExhausted)
+	})
+}
+
+func TestQuickStartNamesThePlaceOfABadValue(t *testing.T) {
+	environment(t, map[string]string{"AWS_PROFILE": "bad"})
+	require.ErrorContains(t, run(t.Context(), new(strings.Builder)), filepath.Join("testdata", "config")+":8")
 }
