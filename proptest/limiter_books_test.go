@@ -11,7 +11,7 @@ import (
 
 // refresh brings the state of the limiter up to now and returns it.
 func (r *limiterRun) refresh(t *rapid.T) ratelimit.SendRateState {
-	if len(r.queue) > 0 { // without anybody who waits there might be a token to get
+	if len(r.queue) > 0 { // with an empty queue there might be a token to get
 		_, err := r.limiter.Acquire(t.Context(), ratelimit.Request{NoWait: true})
 		require.ErrorIs(t, err, ratelimit.ErrNoWait)
 	}

@@ -30,7 +30,7 @@ type client interface {
 // as far as it can be told.
 type newClient func(t *testing.T, w *waits, seed uint64) client
 
-// contender is somebody who makes clients.
+// contender makes clients.
 type contender struct {
 	name string
 	make newClient

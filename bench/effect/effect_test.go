@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	all  = flag.Bool("all", false, "play every scenario with everybody")
+	all  = flag.Bool("all", false, "play every scenario with every contender")
 	seed = flag.Uint64("seed", 1, "of latencies and jitter")
 )
 
@@ -44,7 +44,7 @@ func TestEffect(t *testing.T) {
 	}
 }
 
-// BenchmarkService is what the service itself costs everybody who is played.
+// BenchmarkService is what the service itself costs every contender.
 func BenchmarkService(b *testing.B) {
 	svc, now := newService(50, short, 1), time.Now()
 	for b.Loop() {

@@ -31,7 +31,7 @@ var (
 )
 
 // classifyGroups is whether a failure may be retried. go-retryablehttp judges what
-// net/http has returned, which nobody has wrapped.
+// net/http has returned, without anything around it.
 func classifyGroups() []group {
 	return []group{
 		{"failure=api", []subject{

@@ -77,7 +77,7 @@ func readClock(context.Context) error {
 }
 
 // usedOnce is the least for a token that can be used once, for its wait and for its
-// end, whoever tries: a record from a pool, swapped twice, and back.
+// end, whatever goroutine tries: a record from a pool, swapped twice, and back.
 func usedOnce(testing.TB) round {
 	var pool sync.Pool
 	return func(context.Context) error {

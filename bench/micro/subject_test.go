@@ -27,7 +27,7 @@ type subject struct {
 	prepare func(tb testing.TB) round
 }
 
-// group is a step and everybody who can do it.
+// group is a step and all subjects that can do it.
 type group struct {
 	name     string // in the form of a part of a benchmark's name
 	subjects []subject

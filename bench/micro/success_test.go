@@ -11,7 +11,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// plenty is a rate that nobody here comes near.
+// plenty is a rate that no benchmark comes near.
 const plenty = 1_000_000_000
 
 // successGroups is what a request without a failure pays: an operation with service,

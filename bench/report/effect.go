@@ -96,7 +96,7 @@ func inSeconds(x float64) string {
 	return fmt.Sprintf("%.2f s", x)
 }
 
-// writeScenario writes everybody's row of a scenario. A column without anything but
+// writeScenario writes the rows of a scenario, one for each contender. A column without anything but
 // zeros is left out.
 func writeScenario(w io.Writer, r *results, table string) {
 	fmt.Fprintf(w, "\n## %s\n\n", scenarioTitle(table))

@@ -1,5 +1,5 @@
 // Command report runs the benchmarks of this module in rounds and writes what they
-// came to: one table for each step, with the ratio of everybody to aws-sdk-go-v2 and
+// came to: one table for each step, with the ratio of each subject to aws-sdk-go-v2 and
 // to the limit, and the targets with what was measured.
 //
 //	go run ./report [-rounds 10] [-benchtime 100ms] [-match .] [-again] micro

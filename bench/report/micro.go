@@ -73,7 +73,7 @@ func title(table string) string {
 	return strings.NewReplacer("/", ", ", "=", " ").Replace(table)
 }
 
-// writeTable writes everybody's time, and its ratios to the reference and to the
+// writeTable writes the time of each subject, and its ratios to the reference and to the
 // limit.
 func writeTable(w io.Writer, r *results, table string) {
 	fmt.Fprintf(w, "\n## %s\n\n", title(table))
