@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/awsretry/awsretry/backoff"
+	"github.com/awsretry/awsretry/internal/backoff"
 )
 
 func TestBackoffEqualsItsFormula(t *testing.T) {

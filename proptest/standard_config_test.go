@@ -5,7 +5,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/awsretry/awsretry/backoff"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -26,7 +25,7 @@ func drawConfig(t *rapid.T) (config standard.Config, jitter int) {
 		Base:             drawFrom(t, "base", 0, time.Nanosecond, 30*time.Millisecond, 7*time.Second),
 		ThrottlingBase:   drawFrom(t, "throttling base", 0, 333*time.Millisecond, time.Minute),
 		MaxBackoff:       drawFrom(t, "max backoff", 0, time.Millisecond, 3*time.Second, 5*time.Minute),
-		Jitter:           drawFrom(t, "jitter kind", backoff.Full, backoff.None),
+		Jitter:           drawFrom(t, "jitter kind", standard.Full, standard.NoJitter),
 		Random:           func() float64 { return float64(jitter) / jitterParts },
 		ScopeIdle:        forEver, // the models forget nothing
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/awsretry/awsretry/backoff"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -62,7 +62,7 @@ func (m *standardModel) delay(o *operationModel, f *failure) time.Duration {
 	for range o.attempt - 1 {
 		delay = min(2*delay, longest)
 	}
-	if m.config.Jitter == backoff.Full { // to the nearest nanosecond
+	if m.config.Jitter == standard.Full { // to the nearest nanosecond
 		delay = (2*delay*time.Duration(m.jitter) + jitterParts) / (2 * jitterParts)
 	}
 	hint, hinted := f.hintOf()

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/awsretry/awsretry/backoff"
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/retry"
 )

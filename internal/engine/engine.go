@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/awsretry/awsretry/backoff"
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/ratelimit"

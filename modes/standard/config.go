@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awsretry/awsretry/backoff"
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -60,8 +60,8 @@ type Config struct {
 	Base, ThrottlingBase time.Duration
 	// MaxBackoff is the longest delay before jitter; zero means 20 s.
 	MaxBackoff time.Duration
-	// Jitter is the kind of jitter; zero means full.
-	Jitter backoff.Jitter
+	// Jitter is the kind of jitter; zero means [Full].
+	Jitter Jitter
 	// Random returns a number from 0 to 1 for the jitter; nil means math/rand/v2.
 	// It must be safe for concurrent use.
 	Random func() float64

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/backoff"
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -40,7 +39,7 @@ func TestQuotaIsTheReasonOnlyWhereItDoesNotCoverTheRetry(t *testing.T) {
 func TestDecorrelatedJitterKnowsThePreviousDelay(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *standard.Config) {
-		c.Jitter, c.MaxAttempts, c.Base = backoff.Decorrelated, 5, time.Second
+		c.Jitter, c.MaxAttempts, c.Base = standard.Decorrelated, 5, time.Second
 	})
 	_, err := onFake(t, clk, func() (int, error) {
 		return retry.Do(t.Context(), s, retry.Operation{}, answers(errServer, errServer, errServer, errServer))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/backoff"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -60,7 +59,7 @@ func TestScopeInWhichARetryWaitsForQuotaStays(t *testing.T) {
 	s, clk := newStrategy(t, func(c *standard.Config) {
 		c.ScopeIdle, c.MaxScopes = time.Minute, 1
 		c.QuotaInitial, c.MaxQuotaWait = new(0), time.Hour
-		c.Jitter = backoff.None
+		c.Jitter = standard.NoJitter
 	})
 	token, err := s.RefreshRetryToken(t.Context(), begin(t, s, "orders"), errServer)
 	require.NoError(t, err)

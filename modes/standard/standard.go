@@ -46,7 +46,7 @@ func (c Config) engine() engine.Config {
 		ThrottlingCost:    c.ThrottlingCost,
 		ThrottlingBase:    c.ThrottlingBase,
 		MaxBackoff:        c.MaxBackoff,
-		Jitter:            c.Jitter,
+		Jitter:            c.Jitter.kind(),
 		Random:            c.Random,
 		HintInWindow:      c.Behavior == retry.V21,
 		LongPollingSleeps: c.Behavior == retry.V21,

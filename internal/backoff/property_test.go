@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/backoff"
+	"github.com/awsretry/awsretry/internal/backoff"
 )
 
 // input is one call of Delay.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/awsretry/awsretry/backoff"
+	"github.com/awsretry/awsretry/internal/backoff"
 )
 
 func BenchmarkDelay(b *testing.B) {

@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/backoff"
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/conformance"
 )
 
 func TestDelayFollowsTheTables(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Standard](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range conformance.Load[conformance.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range file.BackoffTables {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				shape := backoff.Exponential{Max: conformance.Seconds(c.MaxBackoff)}
@@ -29,7 +29,7 @@ func TestDelayFollowsTheTables(t *testing.T) {
 
 func TestHintsFollowTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Standard](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range conformance.Load[conformance.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range file.RetryAfter {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				delay := conformance.Seconds(c.Delay)
