@@ -3,6 +3,8 @@ package ratelimit
 import (
 	"math"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/instant"
 )
 
 // Rate is a number of sends, or of tokens, per second.
@@ -118,7 +120,7 @@ func (b *Bucket) refill(now time.Time) {
 		return
 	}
 	if !now.After(b.last) {
-		if ofAnotherClock(now, b.last) {
+		if instant.OfAnotherClock(now, b.last) {
 			b.last, b.since, b.base = now, now, b.tokens
 		}
 		return

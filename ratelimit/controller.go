@@ -3,6 +3,8 @@ package ratelimit
 import (
 	"math"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/instant"
 )
 
 // Controller says what the send rate is steered by. Those that cut once for each
@@ -157,7 +159,7 @@ func NewMeasuredRate(start time.Time) MeasuredRate {
 // A time before the newest window counts in the newest window; more than 365 days
 // before it, the measurement begins anew.
 func (m *MeasuredRate) Response(now time.Time, cost float64) Rate {
-	if ofAnotherClock(now, m.second.Add(time.Duration(m.window)*measureWindow)) {
+	if instant.OfAnotherClock(now, m.second.Add(time.Duration(m.window)*measureWindow)) {
 		*m = NewMeasuredRate(now)
 	}
 	m.count += cost

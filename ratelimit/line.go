@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/instant"
 )
 
 // Account is what a Line hands tokens out of, such as a bucket, or a list of slots that
@@ -87,9 +88,9 @@ type waiterCounter interface {
 // line is what a Line, a Limiter and a QuotaLine have in common.
 type line struct {
 	clock   clock.Clock
-	reading clock.Readings // of clock
-	counter waiterCounter  // the clock, if it counts; otherwise nil
-	waiting atomic.Int64   // the length of the queue
+	reading instant.Readings // of clock
+	counter waiterCounter    // the clock, if it counts; otherwise nil
+	waiting atomic.Int64     // the length of the queue
 
 	mu      sync.Mutex // guards what follows; never held while waiting or calling back
 	account Account
@@ -102,7 +103,7 @@ type line struct {
 
 // begin makes the line one for the tokens of an account.
 func (l *line) begin(clk clock.Clock, a Account) {
-	l.clock, l.reading, l.account = clk, clock.NewReadings(clk), a
+	l.clock, l.reading, l.account = clk, instant.NewReadings(clk), a
 	l.counter, _ = clk.(waiterCounter)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/instant"
 )
 
 // Quota is the retry quota of a scope: a count of tokens that retries take and
@@ -111,7 +112,7 @@ func (q *Quota) advance(now time.Time) {
 	switch {
 	case now.After(q.newest):
 		q.newest = now
-	case ofAnotherClock(now, q.newest):
+	case instant.OfAnotherClock(now, q.newest):
 		q.newest, q.since, q.given = now, now, 0
 	}
 	whole := int64(0)

@@ -3,6 +3,8 @@ package ratelimit
 import (
 	"math"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/instant"
 )
 
 // SendRate is the state of adaptive mode for one scope: it measures the rate of
@@ -276,15 +278,8 @@ func (s *SendRate) forward(now time.Time) time.Time {
 	switch {
 	case now.After(s.newest):
 		s.newest = now
-	case ofAnotherClock(now, s.newest):
+	case instant.OfAnotherClock(now, s.newest):
 		s.anew(now)
 	}
 	return s.newest
-}
-
-// ofAnotherClock reports whether an instant is so much older than the newest one that
-// it is not late.
-func ofAnotherClock(now, newest time.Time) bool {
-	const late = 365 * 24 * time.Hour
-	return newest.Sub(now) > late
 }

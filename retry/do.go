@@ -8,6 +8,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/instant"
 )
 
 // Do calls fn until it succeeds or the strategy gives up, and waits before each attempt as
@@ -97,8 +98,8 @@ type loop struct {
 	timeout  time.Duration // of an attempt
 	around   Attempt       // of the loop around this one
 	most     int           // attempts that the operation may make
-	readings *clock.Readings
-	start    clock.Mark
+	readings *instant.Readings
+	start    instant.Mark
 	token    Token
 	denied   error // why there is no token
 	done     bool  // the strategy knows that the operation is over
@@ -131,12 +132,12 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 }
 
 // readingsOf are those of the strategy's clock, where there is no token to ask.
-func readingsOf(s Strategy) *clock.Readings {
+func readingsOf(s Strategy) *instant.Readings {
 	clk := s.Clock()
 	if clk == nil {
 		clk = clock.System{}
 	}
-	return new(clock.NewReadings(clk))
+	return new(instant.NewReadings(clk))
 }
 
 // wait returns when the next attempt is due, or why there is none.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/token"
 )
 
@@ -107,7 +108,7 @@ func (t Token) maxAttempts() int {
 }
 
 // readings are those of the strategy's clock; nil for the zero Token.
-func (t Token) readings() *clock.Readings {
+func (t Token) readings() *instant.Readings {
 	if owner := token.Token(t).Owner(); owner != nil {
 		return owner.Readings()
 	}

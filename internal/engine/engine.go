@@ -13,6 +13,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -76,7 +77,7 @@ type Send struct {
 // Engine, and of a nil one, return retry.ErrNoStrategy.
 type Engine struct {
 	config  Config
-	reading clock.Readings
+	reading instant.Readings
 	start   time.Time
 	send    Send // without New in standard mode
 	records sync.Pool
@@ -85,7 +86,7 @@ type Engine struct {
 
 // New returns an engine without a limiter.
 func New(config Config) *Engine {
-	e := &Engine{config: config, reading: clock.NewReadings(config.Clock), start: config.Clock.Now()}
+	e := &Engine{config: config, reading: instant.NewReadings(config.Clock), start: config.Clock.Now()}
 	e.scopes.whole = e.newScope(retry.ScopeKey{})
 	e.scopes.begin(config.MaxScopes, config.ScopeIdle, e.start)
 	return e
@@ -177,7 +178,7 @@ type record struct {
 }
 
 // Readings are those of the engine's clock.
-func (r *record) Readings() *clock.Readings { return &r.engine.reading }
+func (r *record) Readings() *instant.Readings { return &r.engine.reading }
 
 // MaxAttempts is how many attempts the operation may make.
 func (r *record) MaxAttempts() int { return r.engine.maxAttempts(&r.op) }

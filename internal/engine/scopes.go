@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -15,11 +16,6 @@ import (
 const (
 	defaultMaxScopes = 10_000
 	defaultScopeIdle = 5 * time.Minute
-
-	// anotherClock is how much older than the last sweep an instant is that belongs to
-	// another clock, such as that of a testing/synctest bubble: the idle time counts anew
-	// from there.
-	anotherClock = 365 * 24 * time.Hour
 
 	// fewVictims is how many scopes a new one that needs room tries to replace, and
 	// fewLooks how often it looks for them.
@@ -185,7 +181,7 @@ func (ss *scopes) look(
 		return s, nil, free
 	}
 	all, passed := len(ss.ring), now.Sub(ss.swept)
-	if passed < -anotherClock || passed >= ss.idle {
+	if passed >= ss.idle || instant.OfAnotherClock(now, ss.swept) {
 		ss.swept = now
 	}
 	switch {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/instant"
 )
 
 // Owner is the state of an operation, which its tokens lead to.
@@ -16,7 +16,7 @@ type Owner interface {
 	// MaxAttempts is how many attempts the operation may make.
 	MaxAttempts() int
 	// Readings are those of the clock that Wait waits on.
-	Readings() *clock.Readings
+	Readings() *instant.Readings
 }
 
 // Token is what an operation carries from attempt to attempt. The zero Token belongs

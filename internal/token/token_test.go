@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/token"
 )
 
@@ -19,7 +19,7 @@ type owner struct{ token.Cell }
 
 func (*owner) Wait(context.Context, token.Token) error { return nil }
 func (*owner) MaxAttempts() int                        { return 1 }
-func (*owner) Readings() *clock.Readings               { return nil }
+func (*owner) Readings() *instant.Readings             { return nil }
 
 func newOwner() *owner {
 	o := &owner{}

@@ -1,4 +1,4 @@
-package clock_test
+package instant_test
 
 import (
 	"testing"
@@ -8,11 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/instant"
 )
 
 func TestReadingsLieBetweenThoseOfTheSystem(t *testing.T) {
 	t.Parallel()
-	readings := clock.NewReadings(clock.System{})
+	readings := instant.NewReadings(clock.System{})
 	for range 1000 {
 		before := time.Now()
 		got := readings.Now()
@@ -26,7 +27,7 @@ func TestReadingsLieBetweenThoseOfTheSystem(t *testing.T) {
 // A strategy may be built outside of a bubble and used inside.
 func TestReadingsMadeOutsideOfABubbleFollowItsTime(t *testing.T) {
 	t.Parallel()
-	readings := clock.NewReadings(clock.System{})
+	readings := instant.NewReadings(clock.System{})
 	synctest.Test(t, func(t *testing.T) {
 		start, direct := readings.Now(), time.Now()
 		require.Zero(t, start.Sub(direct), "the two can be compared")
@@ -42,7 +43,7 @@ func TestReadingsMadeOutsideOfABubbleFollowItsTime(t *testing.T) {
 func TestReadingsOfAnotherClockAreItsOwn(t *testing.T) {
 	t.Parallel()
 	clk := &clock.Fake{}
-	readings := clock.NewReadings(clk)
+	readings := instant.NewReadings(clk)
 	require.Equal(t, clk.Now(), readings.Now())
 	mark := readings.Mark()
 	clk.Advance(time.Hour)
@@ -51,7 +52,7 @@ func TestReadingsOfAnotherClockAreItsOwn(t *testing.T) {
 }
 
 func BenchmarkReading(b *testing.B) {
-	readings := clock.NewReadings(clock.System{})
+	readings := instant.NewReadings(clock.System{})
 	for name, read := range map[string]func(){
 		"System.Now":    func() { _ = clock.System{}.Now() },
 		"Readings.Now":  func() { _ = readings.Now() },

@@ -1,0 +1,70 @@
+// Package instant reads a clock often and cheaply, and tells the instants of two clocks
+// apart.
+package instant
+
+import (
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+)
+
+// Readings reads a clock where only the time between two results matters. From
+// [clock.System] it reads the monotonic clock alone, which takes about half as long as
+// Now. Use NewReadings. It may be copied, and it is safe for concurrent use.
+type Readings struct {
+	clock  clock.Clock
+	anchor time.Time // a reading of clock.System
+	system bool
+}
+
+// NewReadings returns readings of the clock.
+func NewReadings(clk clock.Clock) Readings {
+	if system, ok := clk.(clock.System); ok {
+		return Readings{clock: clk, anchor: system.Now(), system: true}
+	}
+	return Readings{clock: clk}
+}
+
+// Clock returns the clock that is read.
+func (r *Readings) Clock() clock.Clock { return r.clock }
+
+// Now is like Now of the clock. From [clock.System] the monotonic part of the result is
+// exact, so that Sub, Before, After and Compare are right, also beside results of the clock
+// itself. The wall-clock part counts from the instant at which the Readings were created
+// and does not follow a wall clock that is set later.
+func (r *Readings) Now() time.Time {
+	if r.system {
+		return r.anchor.Add(time.Since(r.anchor))
+	}
+	return r.clock.Now()
+}
+
+// Mark is an instant to measure from. Its zero value means nothing.
+type Mark struct {
+	instant time.Time     // of any other clock
+	since   time.Duration // since the anchor, of clock.System
+}
+
+// Mark returns the present instant, at less cost than Now.
+func (r *Readings) Mark() Mark {
+	if r.system {
+		return Mark{since: time.Since(r.anchor)}
+	}
+	return Mark{instant: r.clock.Now()}
+}
+
+// Since returns the time that has passed since a mark of these readings.
+func (r *Readings) Since(m Mark) time.Duration {
+	if r.system {
+		return time.Since(r.anchor) - m.since
+	}
+	return r.clock.Now().Sub(m.instant)
+}
+
+// OfAnotherClock reports whether now is so much older than the newest instant seen that it
+// is from another clock, such as that of a testing/synctest bubble: more than 365 days. An
+// instant that is less old is only late.
+func OfAnotherClock(now, newest time.Time) bool {
+	const late = 365 * 24 * time.Hour
+	return newest.Sub(now) > late
+}
