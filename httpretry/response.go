@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/errcode"
 )
 
 const (
@@ -28,7 +28,7 @@ func (c *call) judge(response *http.Response) error {
 			e.Err = c.explain(err)
 		}
 	}
-	e.Code = strings.TrimSpace(classify.BareCode(e.Code))
+	e.Code = strings.TrimSpace(errcode.Bare(e.Code))
 	e.after, e.hinted = retryAfter(response.Header, func() time.Time { return c.config.clock().Now() })
 	return e
 }
