@@ -1,8 +1,6 @@
 package awsretry
 
 import (
-	"slices"
-
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
@@ -11,12 +9,11 @@ import (
 
 // buildOptions is what options say about the strategy that is built.
 type buildOptions struct {
-	config     adaptive.Config
-	clock      clock.Clock
-	observer   retry.Observer
-	classifier classify.Classifier
-	added      []classify.Classifier
-	random     func() float64
+	config      adaptive.Config
+	clock       clock.Clock
+	observer    retry.Observer
+	classifiers []classify.Classifier // one of each option
+	random      func() float64
 }
 
 // building makes an option that changes what is built, not what is resolved.
@@ -45,27 +42,18 @@ func WithObserver(observer retry.Observer) Option {
 	return building(func(b *buildOptions) { b.observer = observer })
 }
 
-// WithClassifier decides with classifier what may be retried, instead of
-// classify.Default: it replaces all classifiers, also those of the config and those
-// that options before this one added. Several become one with classify.NewChain,
-// which without arguments means that nothing is retried. For services that only
-// resemble those of AWS there is classify.AWSCompatible. Nil is as if the option
-// were absent.
+// WithClassifier decides with classifier what may be retried. It replaces the
+// classifier of the config, which is [classify.Default] unless WithConfig has another
+// one, and those of options before this one. One from [classify.Also] adds to them
+// instead. [classify.Chain] says how to change the default classifiers, and
+// [classify.AWSCompatible] is for services that only resemble those of AWS. With
+// classify.NewChain() nothing is retried. Nil is as if the option were absent.
 func WithClassifier(classifier classify.Classifier) Option {
 	return building(func(b *buildOptions) {
 		if classifier != nil {
-			b.classifier, b.added = classifier, nil
+			b.classifiers = append(b.classifiers, classifier)
 		}
 	})
-}
-
-// WithAddedClassifiers runs the classifiers besides those that the strategy has
-// otherwise, the default ones mostly, all of them in the order of their priorities.
-// The option may be used several times; of equal priorities the earlier one is asked
-// first and the later one overrides. Nil classifiers are left out.
-func WithAddedClassifiers(classifiers ...classify.Classifier) Option {
-	classifiers = slices.Clone(classifiers)
-	return building(func(b *buildOptions) { b.added = append(b.added, classifiers...) })
 }
 
 // WithRandom takes the random numbers for the jitter, from 0 to 1, from random,
@@ -83,11 +71,11 @@ func (b buildOptions) apply() adaptive.Config {
 	if b.observer != nil {
 		config.Standard.Observer = b.observer
 	}
-	if b.classifier != nil {
-		config.Standard.Classifier = b.classifier
-	}
-	if len(b.added) > 0 {
-		config.Standard.Classifier = classify.NewChain(append([]classify.Classifier{orDefault(config.Standard.Classifier)}, b.added...)...)
+	for _, classifier := range b.classifiers {
+		if config.Standard.Classifier != nil {
+			classifier = layers{config.Standard.Classifier, classifier}
+		}
+		config.Standard.Classifier = classifier
 	}
 	if b.random != nil {
 		config.Standard.Random = b.random
@@ -95,9 +83,10 @@ func (b buildOptions) apply() adaptive.Config {
 	return config
 }
 
-func orDefault(c classify.Classifier) classify.Classifier {
-	if c == nil {
-		return classify.Default()
-	}
-	return c
-}
+// layers are two classifiers of which the upper one replaces the lower one, or adds to
+// it if it comes from classify.Also.
+type layers struct{ lower, upper classify.Classifier }
+
+func (l layers) Name() string { return l.upper.Name() }
+
+func (l layers) Classify(o classify.Outcome) classify.Verdict { return o.Judge(l.lower, l.upper) }

@@ -17,7 +17,7 @@ import (
 
 func getItem(context.Context) (string, error) { return "an item", nil }
 
-// Load reads the environment and the shared files of whoever runs the program.
+// Load reads the environment and the shared files of the user who runs the program.
 func ExampleLoad() {
 	ctx := context.Background()
 	strategy, err := awsretry.Load(ctx)
@@ -55,7 +55,7 @@ func ExampleResolve() {
 	//   beats 7 from /aws/config:3: [profile x] max_attempts
 }
 
-// idempotent forbids to repeat what timed out, unless it may be done twice.
+// idempotent forbids to send again what timed out, unless it only reads.
 type idempotent struct{}
 
 func (idempotent) Name() string { return "idempotent" }
@@ -64,15 +64,15 @@ func (idempotent) Classify(o classify.Outcome) classify.Verdict {
 	if o.Previous.Kind() == classify.Timeout && !strings.HasPrefix(o.Operation, "Get") {
 		return classify.Forbidden()
 	}
-	return classify.None()
+	return classify.Verdict{}
 }
 
-func ExampleWithAddedClassifiers() {
+func ExampleWithClassifier() {
 	ctx := context.Background()
-	strategy, err := awsretry.Load(ctx, awsretry.WithAddedClassifiers(
+	strategy, err := awsretry.Load(ctx, awsretry.WithClassifier(classify.Also(
 		classify.Code(classify.Codes{"Maintenance": classify.Server}), // besides the codes of AWS
-		classify.WithPriority(idempotent{}, classify.After(classify.TransportPriority())),
-	))
+		idempotent{},
+	)))
 	if err != nil {
 		log.Fatal(err)
 	}

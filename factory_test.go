@@ -121,8 +121,8 @@ func TestOptionsReachTheStrategy(t *testing.T) {
 
 func TestClassifiersOfAStrategy(t *testing.T) {
 	t.Parallel()
-	add, replace := awsretry.WithAddedClassifiers, awsretry.WithClassifier
-	veto := classify.WithPriority(forbids{}, classify.Before(classify.StatusPriority()))
+	set := awsretry.WithClassifier
+	add := func(classifiers ...classify.Classifier) awsretry.Option { return set(classify.Also(classifiers...)) }
 	config := awsretry.WithConfig(noClassifiers())
 	const retried, final = 3, 1
 	for _, c := range []struct {
@@ -133,13 +133,16 @@ func TestClassifiersOfAStrategy(t *testing.T) {
 		{"the default ones", nil, retried},
 		{"the default ones, as nothing is added", []awsretry.Option{add(), add(nil)}, retried},
 		{"one that is added", []awsretry.Option{add(nothing{})}, retried},
-		{"one that is added and forbids", []awsretry.Option{add(nothing{}), add(veto)}, final},
+		{"one that is added and forbids", []awsretry.Option{add(nothing{}), add(forbids{})}, final},
+		{"one that is added before another one and forbids", []awsretry.Option{add(forbids{}), add(classify.Status())}, final},
 		{"those of the config", []awsretry.Option{config}, final},
 		{"one is added to those of the config", []awsretry.Option{add(classify.Status()), config}, retried},
-		{"all are replaced by nobody", []awsretry.Option{replace(classify.NewChain())}, final},
-		{"what was added before is replaced too", []awsretry.Option{add(veto), replace(classify.AWSCompatible())}, retried},
-		{"one is added to what replaced all", []awsretry.Option{replace(nothing{}), add(classify.Status())}, retried},
-		{"nil replaces nothing", []awsretry.Option{add(veto), replace(nil)}, final},
+		{"two are added to those of the config", []awsretry.Option{config, add(classify.Status()), add(forbids{})}, final},
+		{"all are replaced by none", []awsretry.Option{set(classify.NewChain())}, final},
+		{"those of the config are replaced", []awsretry.Option{set(classify.Default()), config}, retried},
+		{"what was added before is replaced too", []awsretry.Option{add(forbids{}), set(classify.AWSCompatible())}, retried},
+		{"one is added to what replaced all", []awsretry.Option{set(nothing{}), add(classify.Status())}, retried},
+		{"nil replaces nothing", []awsretry.Option{add(forbids{}), set(nil)}, final},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -157,8 +160,8 @@ func TestAnOperationAddsToTheClassifiersOfItsStrategy(t *testing.T) {
 	for _, mode := range []awsretry.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
 		s, err := awsretry.Load(t.Context(), with(nil, "", atOnce, awsretry.WithMode(mode), awsretry.WithClassifier(nothing{}))...)
 		require.NoError(t, err)
-		require.Equal(t, 1, attemptsOf(t, s, retry.Operation{Classifier: classify.Add(nothing{})}), mode)
-		require.Equal(t, 3, attemptsOf(t, s, retry.Operation{Classifier: classify.Add(classify.Status())}), mode)
+		require.Equal(t, 1, attemptsOf(t, s, retry.Operation{Classifier: classify.Also(nothing{})}), mode)
+		require.Equal(t, 3, attemptsOf(t, s, retry.Operation{Classifier: classify.Also(classify.Status())}), mode)
 		require.Equal(t, 3, attemptsOf(t, s, retry.Operation{Classifier: classify.Status()}), mode)
 	}
 }
@@ -174,7 +177,7 @@ func (forbids) Classify(classify.Outcome) classify.Verdict { return classify.For
 type nothing struct{}
 
 func (nothing) Name() string                               { return "nothing" }
-func (nothing) Classify(classify.Outcome) classify.Verdict { return classify.None() }
+func (nothing) Classify(classify.Outcome) classify.Verdict { return classify.Verdict{} }
 
 func TestSettingsCountBeforeBehaviorAndServiceOfTheConfig(t *testing.T) {
 	t.Parallel()

@@ -55,11 +55,8 @@ func isSkew(err error) bool {
 // forced judges a failure for which the loop of the SDK has decided that it is to be
 // retried. The strategy may refuse for other reasons.
 func forced(failure error) error {
-	verdict, ok := classify.Judgement(failure)
-	if !ok {
-		verdict = classify.Default().Classify(classify.Outcome{Err: failure})
-	}
-	if verdict.Action() != classify.Retry {
+	verdict := classify.Default().Classify(classify.Outcome{Err: failure})
+	if !verdict.Retryable() {
 		verdict = classify.RetryAs(classify.Transient)
 	}
 	return &classify.JudgedError{Verdict: verdict, Err: failure}

@@ -31,7 +31,7 @@ func (e canceledError) CanceledError() bool { return bool(e) }
 
 func TestAConnectionErrorIsNotAlwaysOne(t *testing.T) {
 	t.Parallel()
-	transient, timeout, none := classify.RetryAs(classify.Transient), classify.RetryAs(classify.Timeout), classify.None()
+	transient, timeout, none := classify.RetryAs(classify.Transient), classify.RetryAs(classify.Timeout), classify.Verdict{}
 	for _, c := range []struct {
 		name  string
 		cause error

@@ -2,6 +2,7 @@ package classify_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,16 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 )
+
+// changed returns what changes a chain without an error.
+func changed(t *testing.T) func(*classify.Chain, error) *classify.Chain {
+	t.Helper()
+	return func(c *classify.Chain, err error) *classify.Chain {
+		t.Helper()
+		require.NoError(t, err)
+		return c
+	}
+}
 
 // fixed is a classifier that always says the same. It keeps what it was asked.
 type fixed struct {
@@ -26,7 +37,7 @@ func (f *fixed) Classify(o classify.Outcome) classify.Verdict {
 
 func TestChainTakesTheLastOpinionUnlessItIsForbidden(t *testing.T) {
 	t.Parallel()
-	none, forbidden := classify.None(), classify.Forbidden()
+	none, forbidden := classify.Verdict{}, classify.Forbidden()
 	server, client := classify.RetryAs(classify.Server), classify.RetryAs(classify.Client)
 	for _, c := range []struct {
 		name  string
@@ -34,7 +45,7 @@ func TestChainTakesTheLastOpinionUnlessItIsForbidden(t *testing.T) {
 		want  classify.Verdict
 		asked int
 	}{
-		{"nobody", nil, none, 0},
+		{"no classifiers", nil, none, 0},
 		{"no opinions", []classify.Verdict{none, none, none}, none, 3},
 		{"only the first", []classify.Verdict{server, none, none}, server, 3},
 		{"only the last", []classify.Verdict{none, none, server}, server, 3},
@@ -67,7 +78,7 @@ func TestChainTakesTheLastOpinionUnlessItIsForbidden(t *testing.T) {
 func TestChainTellsEachClassifierWhatWasSaidBefore(t *testing.T) {
 	t.Parallel()
 	first := &fixed{verdict: classify.RetryAs(classify.Server)}
-	second := &fixed{verdict: classify.None()}
+	second := &fixed{verdict: classify.Verdict{}}
 	third := &fixed{verdict: classify.RetryAs(classify.Client)}
 	last := &fixed{}
 	o := classify.Outcome{
@@ -92,7 +103,7 @@ func TestChainsWithoutClassifiersHaveNoOpinion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, "chain", chain.Name())
-			require.Equal(t, classify.None(), chain.Classify(classify.Outcome{Err: statusError(500)}))
+			require.Equal(t, classify.Verdict{}, chain.Classify(classify.Outcome{Err: statusError(500)}))
 			before := classify.RetryAs(classify.Client)
 			require.Equal(t, before, chain.Classify(classify.Outcome{Err: statusError(500), Previous: before}))
 		})
@@ -126,20 +137,20 @@ func TestChainsCanBeNested(t *testing.T) {
 func TestChainHasNothingToSayOfSuccess(t *testing.T) {
 	t.Parallel()
 	f := &fixed{verdict: classify.RetryAs(classify.Server)}
-	require.Equal(t, classify.None(), classify.NewChain(f).Classify(classify.Outcome{}))
+	require.Equal(t, classify.Verdict{}, classify.NewChain(f).Classify(classify.Outcome{}))
 	before := classify.RetryAs(classify.Client)
 	require.Equal(t, before, classify.NewChain(f).Classify(classify.Outcome{Previous: before}))
 	require.Empty(t, f.asked)
 	for _, c := range builtIn() {
-		require.Equal(t, classify.None(), c.Classify(classify.Outcome{}), c.Name())
+		require.Equal(t, classify.Verdict{}, c.Classify(classify.Outcome{}), c.Name())
 	}
 }
 
-// builtIn are the built-in classifiers from the lowest priority to the highest.
+// builtIn are the built-in classifiers in the order of the default chain.
 func builtIn() []classify.Classifier {
 	return []classify.Classifier{
 		classify.Status(), classify.Code(), classify.Skew(), classify.Modeled(), classify.Transport(),
-		classify.Traits(classify.UnknownOnServerFault),
+		classify.Traits(false),
 	}
 }
 
@@ -158,14 +169,104 @@ func TestBuiltInClassifiersAlone(t *testing.T) {
 	t.Parallel()
 	for i, err := range []error{
 		statusError(503), codeError("RequestTimeout"),
-		&classify.SkewedError{Used: time.Hour, Err: codeError("AuthFailure")},
+		&skewedError{used: time.Hour, err: codeError("AuthFailure")},
 		codeError("ReplicatedWriteConflictException"),
 		temporaryError{},
 		yes,
 	} {
 		for j, c := range builtIn() {
 			got := c.Classify(classify.Outcome{Err: err, Service: "dynamodb"})
-			require.Equal(t, i == j, got.Action() == classify.Retry, "%s of %v", c.Name(), err)
+			require.Equal(t, i == j, got.Retryable(), "%s of %v", c.Name(), err)
 		}
 	}
+}
+
+// says is a classifier that has no opinion and writes down that it was asked.
+type says struct {
+	name  string
+	asked *[]string
+}
+
+func (r says) Name() string { return r.name }
+
+func (r says) Classify(classify.Outcome) classify.Verdict {
+	*r.asked = append(*r.asked, r.name)
+	return classify.Verdict{}
+}
+
+func TestAChainIsChangedByMakingAnother(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	of := func(name string) classify.Classifier { return says{name, &asked} }
+	chain := classify.NewChain(of("a"), of("b"), of("a"), of("c"))
+	for _, c := range []struct {
+		name  string
+		chain *classify.Chain
+		want  string
+	}{
+		{"as it is", chain, "a b a c"},
+		{"before the first", changed(t)(chain.InsertBefore("a", of("x"), of("y"))), "x y a b a c"},
+		{"before another", changed(t)(chain.InsertBefore("c", of("x"))), "a b a x c"},
+		{"before, nothing", changed(t)(chain.InsertBefore("c", nil)), "a b a c"},
+		{"after the last", changed(t)(chain.InsertAfter("a", of("x"), of("y"))), "a b a x y c"},
+		{"after another", changed(t)(chain.InsertAfter("c", of("x"))), "a b a c x"},
+		{"after, nothing", changed(t)(chain.InsertAfter("a")), "a b a c"},
+		{"a chain", changed(t)(chain.InsertAfter("b", classify.NewChain(of("x"), of("y")))), "a b x y a c"},
+		{"one from Also", changed(t)(chain.InsertBefore("b", classify.Also(of("x"), nil, of("y")))), "a x y b a c"},
+		{"replaced", changed(t)(chain.Replace("b", of("x"))), "a x a c"},
+		{"replaced by several", changed(t)(chain.Replace("b", nil, of("x"), of("y"))), "a x y a c"},
+		{"two replaced", changed(t)(chain.Replace("a", of("x"))), "x b c"},
+		{"replaced by nothing", changed(t)(chain.Replace("a")), "b c"},
+		{"replaced by its name", changed(t)(chain.Replace("a", of("a"))), "a b c"},
+		{"without one", changed(t)(chain.Without("b")), "a a c"},
+		{"without two of a name", changed(t)(chain.Without("a")), "b c"},
+		{"without several", changed(t)(chain.Without("a", "c", "a")), "b"},
+		{"without all", changed(t)(chain.Without("a", "b", "c")), ""},
+		{"without none", changed(t)(chain.Without()), "a b a c"},
+		{"no chain, without none", changed(t)((*classify.Chain)(nil).Without()), ""},
+		{"several chains", classify.NewChain(of("x"), chain, nil, (*classify.Chain)(nil), classify.NewChain(of("y"))), "x a b a c y"},
+		{"and what Also returns", classify.NewChain(chain, classify.Also(classify.Also(of("x")), of("y"))), "a b a c x y"},
+	} {
+		asked = nil
+		c.chain.Classify(classify.Outcome{Err: errors.New("failed")})
+		require.Equal(t, c.want, strings.Join(asked, " "), c.name)
+		asked = nil
+		_, trail := c.chain.Explain(classify.Outcome{Err: errors.New("failed")})
+		require.Len(t, trail, len(asked), c.name)
+	}
+}
+
+func TestBuiltInClassifiersCanBeMovedAndLeftOut(t *testing.T) {
+	t.Parallel()
+	o := classify.Outcome{Err: joinAnswer(503, "SlowDown")}
+	transient, throttle := classify.RetryAs(classify.Transient), classify.RetryAs(classify.Throttling)
+	whole := classify.Default()
+	require.Equal(t, transient, changed(t)(whole.Without("aws-code")).Classify(o))
+	require.Equal(t, throttle, changed(t)(whole.Without("http-status")).Classify(o))
+	require.Equal(t, classify.Verdict{}, changed(t)(whole.Without("http-status", "aws-code")).Classify(o))
+	client := &fixed{name: "client", verdict: classify.RetryAs(classify.Client)}
+	require.Equal(t, throttle, changed(t)(whole.InsertBefore("aws-code", client)).Classify(o))
+	require.Equal(t, client.verdict, changed(t)(whole.InsertAfter("aws-code", client)).Classify(o))
+	require.Equal(t, throttle, whole.Classify(o), "the first one is as it was")
+}
+
+func TestAnUnknownNameIsAnErrorThatSaysWhichThereAre(t *testing.T) {
+	t.Parallel()
+	f := &fixed{name: "x"}
+	for _, change := range []func(c *classify.Chain) (*classify.Chain, error){
+		func(c *classify.Chain) (*classify.Chain, error) { return c.InsertBefore("modelled", f) },
+		func(c *classify.Chain) (*classify.Chain, error) { return c.InsertAfter("modelled", f) },
+		func(c *classify.Chain) (*classify.Chain, error) { return c.Replace("modelled", f) },
+		func(c *classify.Chain) (*classify.Chain, error) { return c.Without("modelled") },
+	} {
+		chain, err := change(classify.NewChain(classify.Status(), classify.Code()))
+		require.Nil(t, chain)
+		require.EqualError(t, err, `classify: the chain has no classifier of this name: "modelled", only ["http-status" "aws-code"]`)
+		for _, empty := range []*classify.Chain{nil, {}} {
+			_, err = change(empty)
+			require.EqualError(t, err, `classify: the chain has no classifier of this name: "modelled", only []`)
+		}
+	}
+	_, err := classify.Default().Without("modeled", "")
+	require.ErrorContains(t, err, `this name: "", only`)
 }

@@ -4,20 +4,21 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// Codes says of what kind the errors with some codes are. KindNone says that a
-// code means nothing, also where it would otherwise.
+// Codes are error codes and the kinds of the errors that have them. KindNone says
+// that a code means nothing, also where it would without this entry.
 type Codes map[string]Kind
 
-// Code returns the classifier of AWS error codes. It knows the throttling and the
-// transient codes on which the AWS SDKs agree; more adds to them and changes them,
-// and of two equal codes the later counts. A throttle by another sign stays one.
-// Codes are compared without what the wire formats put around them, the namespace
-// of com.amazon#Code and the address of Code:http://..., and otherwise as they are.
-// Its name is "aws-code".
+// Code returns the classifier of the error codes of AWS, "aws-code". It knows the
+// throttling and the transient codes on which the SDKs of AWS agree. The codes in more
+// are added to these and change them; of two equal codes the later one counts. A code
+// is compared without what the wire formats put around it, the namespace of
+// com.amazon#Code and the address of Code:http://..., and otherwise as it is. An error
+// that is a throttle by another sign stays a throttle.
 func Code(more ...Codes) Classifier {
 	c := &codeClassifier{}
 	if len(more) > 0 {
@@ -31,18 +32,13 @@ func Code(more ...Codes) Classifier {
 
 type codeClassifier struct{ more Codes }
 
-func (*codeClassifier) Name() string       { return "aws-code" }
-func (*codeClassifier) Priority() Priority { return CodePriority() }
+func (*codeClassifier) Name() string { return "aws-code" }
 
-func (c *codeClassifier) Classify(o Outcome) Verdict {
-	var f facts
-	f.read(o.Err)
-	return c.judge(&o, &f)
-}
+func (c *codeClassifier) Classify(o Outcome) Verdict { return alone(c, &o) }
 
 func (c *codeClassifier) judge(o *Outcome, f *facts) Verdict {
 	if f.code == "" {
-		return None()
+		return Verdict{}
 	}
 	kind, ok := KindNone, false
 	if c.more != nil {
@@ -52,22 +48,12 @@ func (c *codeClassifier) judge(o *Outcome, f *facts) Verdict {
 		kind = kindOfCode(f.code)
 	}
 	if kind == KindNone {
-		return None()
+		return Verdict{}
 	}
 	return o.retryAs(kind)
 }
 
-// BareCode returns an error code without what the wire formats put around it: the
-// namespace of com.amazon#Code and the address of Code:http://... . The classifiers
-// of this package do that by themselves.
-func BareCode(code string) string {
-	if end := strings.IndexByte(code, ':'); end >= 0 {
-		code = code[:end]
-	}
-	return code[strings.IndexByte(code, '#')+1:]
-}
-
-// kindOfCode holds the codes that the AWS SDKs agree on.
+// kindOfCode has the codes on which the SDKs of AWS agree.
 func kindOfCode(code string) Kind {
 	switch code {
 	case "BandwidthLimitExceeded",
@@ -92,26 +78,43 @@ func kindOfCode(code string) Kind {
 	}
 }
 
-// Status returns the classifier of HTTP status codes: the given ones are
-// transient, but 429 is a throttle. Without any, they are 429, 500, 502, 503 and
-// 504. Its name is "http-status".
+// AWSCompatible returns the chain of [Default] for services that speak a protocol of
+// AWS and have codes of their own, such as object stores and gateways. It knows these
+// throttles besides: Throttled, ThrottledRequest, TooManyRequest, TooManyRequests,
+// RateExceeded, RateLimitExceeded, SlowDownRead, SlowDownWrite; and these transient
+// errors: InternalError, InternalFailure, ServiceUnavailable. A throttle that only
+// shows in its status, 429, is a throttle for Default too.
+func AWSCompatible() *Chain {
+	return chainWith(Code(Codes{
+		"Throttled":          Throttling,
+		"ThrottledRequest":   Throttling,
+		"TooManyRequest":     Throttling,
+		"TooManyRequests":    Throttling,
+		"RateExceeded":       Throttling,
+		"RateLimitExceeded":  Throttling,
+		"SlowDownRead":       Throttling,
+		"SlowDownWrite":      Throttling,
+		"InternalError":      Transient,
+		"InternalFailure":    Transient,
+		"ServiceUnavailable": Transient,
+	}))
+}
+
+// Status returns the classifier of HTTP statuses, "http-status". The given statuses
+// are transient, but 429 is a throttle. Without any, they are 429, 500, 502, 503 and
+// 504.
 func Status(codes ...int) Classifier { return &statusClassifier{slices.Clone(codes)} }
 
 type statusClassifier struct{ codes []int }
 
-func (*statusClassifier) Name() string       { return "http-status" }
-func (*statusClassifier) Priority() Priority { return StatusPriority() }
+func (*statusClassifier) Name() string { return "http-status" }
 
-func (c *statusClassifier) Classify(o Outcome) Verdict {
-	var f facts
-	f.read(o.Err)
-	return c.judge(&o, &f)
-}
+func (c *statusClassifier) Classify(o Outcome) Verdict { return alone(c, &o) }
 
 func (c *statusClassifier) judge(o *Outcome, f *facts) Verdict {
 	switch {
 	case !c.lists(f.status):
-		return None()
+		return Verdict{}
 	case f.status == 429:
 		return RetryAs(Throttling)
 	default:
@@ -131,48 +134,42 @@ func (c *statusClassifier) lists(status int) bool {
 	}
 }
 
-// The limits of the clock-skew rules, as the SDKs have them.
+// The limits of the rules for clocks, as the SDKs of AWS have them.
 const (
-	// skewThreshold is by how much the clock of a signature has to be off before it
-	// is taken for the reason of a refusal.
+	// skewThreshold is the difference of clocks above which the clock counts as the
+	// reason of a refused signature.
 	skewThreshold = 4 * time.Minute
-	// maxRoundTrip is how long an exchange may take for its middle to say when the
-	// server answered.
+	// maxRoundTrip is the longest exchange whose middle says when the server answered.
 	maxRoundTrip = 15 * time.Minute
 )
 
 // Skew returns the classifier of requests that were refused because the clock of
-// their signature was off. An error with one of these codes, or of more, is
-// retryable as ClockSkew only if it is a SkewError whose skews differ by more than
-// four minutes: InvalidSignatureException, SignatureDoesNotMatch, AuthFailure,
-// RequestTimeTooSkewed, AccessDeniedException. The difference counts in either
-// direction, so that a skew that was right once is given up when the clock has been
-// set. To sign the retry with the observed skew is for the caller. Its name is
-// "clock-skew".
+// their signature was off, "clock-skew". It retries an error as [ClockSkew] if it has
+// one of these codes, or one of more, and a method ClockSkew whose two skews differ by
+// more than four minutes: InvalidSignatureException, SignatureDoesNotMatch,
+// AuthFailure, RequestTimeTooSkewed, AccessDeniedException. The difference counts in
+// either direction, so that a skew that was right once is given up after the clock has
+// been set. The caller has to sign the retry with the observed skew, see
+// [CandidateSkew].
 func Skew(more ...string) Classifier { return &skewClassifier{slices.Clone(more)} }
 
 type skewClassifier struct{ more []string }
 
-func (*skewClassifier) Name() string       { return "clock-skew" }
-func (*skewClassifier) Priority() Priority { return SkewPriority() }
+func (*skewClassifier) Name() string { return "clock-skew" }
 
-func (c *skewClassifier) Classify(o Outcome) Verdict {
-	var f facts
-	f.read(o.Err)
-	return c.judge(&o, &f)
-}
+func (c *skewClassifier) Classify(o Outcome) Verdict { return alone(c, &o) }
 
 func (c *skewClassifier) judge(o *Outcome, f *facts) Verdict {
 	if !f.has(skewed) || !isSkewCode(f.code) && !slices.Contains(c.more, f.code) {
-		return None()
+		return Verdict{}
 	}
 	if apart(f.used, f.observed) <= skewThreshold {
-		return None()
+		return Verdict{}
 	}
 	return o.retryAs(ClockSkew)
 }
 
-// isSkewCode holds the codes of aws-sdk-go-v2 (aws/retry/middleware.go).
+// isSkewCode has the codes of aws-sdk-go-v2 (aws/retry/middleware.go).
 func isSkewCode(code string) bool {
 	switch code {
 	case "InvalidSignatureException",
@@ -197,17 +194,35 @@ func apart(a, b time.Duration) time.Duration {
 	return math.MaxInt64
 }
 
-// CandidateSkew computes how far the server's clock is ahead of the client's, from
-// the Date header of an answer and the client's times before the request and after
-// the answer: Date minus the middle between the two. It reports false where that
-// says nothing: the answer comes from a cache (it has an Age header), the exchange
-// took more than fifteen minutes or less than nothing, or date is zero. A caller
-// keeps a skew that it reports true for, whatever became of the request, and signs
-// the next one with it.
+// CandidateSkew returns how far the clock of the server is ahead of the client's:
+// date minus the middle between sent and received. date is the Date header of the
+// answer; sent and received are the times of the client before the request and after
+// the answer. It reports false where these say nothing: the answer comes from a cache
+// (it has an Age header), the exchange took more than fifteen minutes or less than
+// nothing, or date is zero. A client keeps a skew for which it reports true, whatever
+// became of the request, and signs the next one with it.
 func CandidateSkew(sent, received, date time.Time, cached bool) (skew time.Duration, ok bool) {
 	trip := received.Sub(sent)
 	if cached || date.IsZero() || trip < 0 || trip > maxRoundTrip {
 		return 0, false
 	}
 	return date.Sub(sent.Add(trip / 2)), true
+}
+
+// ParseRetryAfterMillis reads the value of an x-amz-retry-after header: whole
+// milliseconds in decimal digits that fit an int64. It reports false for anything
+// else, a negative number included. A number too large for a Duration becomes the
+// largest one.
+func ParseRetryAfterMillis(value string) (after time.Duration, ok bool) {
+	if value == "" || strings.Trim(value, "0123456789") != "" {
+		return 0, false
+	}
+	millis, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	if millis > math.MaxInt64/int64(time.Millisecond) {
+		return math.MaxInt64, true
+	}
+	return time.Duration(millis) * time.Millisecond, true
 }

@@ -32,7 +32,7 @@ func TestDefaultChainFollowsTheVectors(t *testing.T) {
 
 func traitsOf(v classify.Verdict) conformance.Traits {
 	return conformance.Traits{
-		Retryable:  v.Action() == classify.Retry,
+		Retryable:  v.Retryable(),
 		Throttling: v.Kind() == classify.Throttling,
 		Timeout:    v.Kind() == classify.Timeout,
 		Transient:  v.Kind() == classify.Transient || v.Kind() == classify.Timeout,
@@ -52,8 +52,8 @@ func failureOf(t *testing.T, c conformance.Classified) error {
 		err = fmt.Errorf("call: %w", errors.Join(err, broken))
 	}
 	if c.Given.CandidateSkew != nil {
-		err = &classify.SkewedError{
-			Used: conformance.Seconds(c.Given.AttemptSkew), Observed: conformance.Seconds(*c.Given.CandidateSkew), Err: err,
+		err = &skewedError{
+			used: conformance.Seconds(c.Given.AttemptSkew), observed: conformance.Seconds(*c.Given.CandidateSkew), err: err,
 		}
 	}
 	switch c.Given.Modeled {
@@ -103,7 +103,7 @@ func perform(t *testing.T, operation conformance.SkewOperation, skew *time.Durat
 		require.Equal(t, conformance.Seconds(attempt.Signing), conformance.Seconds(attempt.Sent)+*skew)
 		verdict := verdictOfAttempt(attempt, skew)
 		require.Equal(t, attempt.Skewed, verdict.Kind() == classify.ClockSkew, verdict)
-		again := verdict.Action() == classify.Retry && i+1 < limit
+		again := verdict.Retryable() && i+1 < limit
 		require.Equal(t, i+1 < len(operation.Attempts), again, "attempt %d: %v", i+1, verdict)
 		outcome = "success"
 		if attempt.Failed() {
@@ -127,7 +127,7 @@ func verdictOfAttempt(a conformance.SkewAttempt, skew *time.Duration) classify.V
 	}
 	if observed, ok := classify.CandidateSkew(at(a.Sent), at(a.Received), date, a.Cached); ok {
 		if err != nil {
-			err = &classify.SkewedError{Used: *skew, Observed: observed, Err: err}
+			err = &skewedError{used: *skew, observed: observed, err: err}
 		}
 		*skew = observed
 	}

@@ -60,17 +60,18 @@ func TestErrorsThatWrapWithoutEndAreJudged(t *testing.T) {
 		err  error
 		want classify.Verdict
 	}{
-		{"an error that wraps itself", ringOf(1), classify.None()},
-		{"two that wrap each other", ringOf(2), classify.None()},
-		{"a list of itself", self, classify.None()},
-		{"a long list of itself", nothing, classify.None()},
+		{"an error that wraps itself", ringOf(1), classify.Verdict{}},
+		{"two that wrap each other", ringOf(2), classify.Verdict{}},
+		{"a list of itself", self, classify.Verdict{}},
+		{"a long list of itself", nothing, classify.Verdict{}},
 		{"an answer before a ring", errors.Join(statusError(503), ringOf(2)), classify.RetryAs(classify.Transient)},
-		{"a code before a ring", errors.Join(codeError("RetryableConflictException"), ringOf(1)), classify.None()},
-		{"a silent error before a ring", silent, classify.None()},
-		{"a ring below a failed request", &url.Error{Op: "Get", Err: ringOf(3)}, classify.None()},
+		{"a code before a ring", errors.Join(codeError("RetryableConflictException"), ringOf(1)), classify.Verdict{}},
+		{"a silent error before a ring", silent, classify.Verdict{}},
+		{"a ring below a failed request", &url.Error{Op: "Get", Err: ringOf(3)}, classify.Verdict{}},
 		{"an end before a ring below a failed request", &url.Error{Op: "Get", Err: &web{[]error{io.EOF, ringOf(3)}}}, classify.RetryAs(classify.Transient)},
 		{"a throttle below many wrappings", chainOf(200, codeError("Throttling")), classify.RetryAs(classify.Throttling)},
 		{"an answer in a tree of all ways", doubled, classify.RetryAs(classify.Transient)},
+		{"a verdict in a ring", &ring{&classify.JudgedError{Verdict: classify.Forbidden(), Err: ringOf(2)}}, classify.Forbidden()},
 		{"a verdict on a ring", &classify.JudgedError{Verdict: classify.RetryAs(classify.Server), Err: ringOf(2)}, classify.RetryAs(classify.Server)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -79,7 +80,7 @@ func TestErrorsThatWrapWithoutEndAreJudged(t *testing.T) {
 			require.Equal(t, c.want, classify.Default().Classify(o))
 			explained, _ := classify.Default().Explain(o)
 			require.Equal(t, c.want, explained)
-			require.Equal(t, c.want, classify.Layered(classify.Default(), classify.Add(classify.Status(418)), o))
+			require.Equal(t, c.want, o.Judge(classify.Default(), classify.Also(classify.Status(418))))
 		})
 	}
 }
@@ -89,17 +90,21 @@ func TestErrorsBeyondTheLimitAreNotThere(t *testing.T) {
 	throttle := codeError("Throttling")
 	near := errtree.Max - 1
 	require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(chainOf(near, throttle)))
-	require.Equal(t, classify.None(), verdictOf(chainOf(near+1, throttle)))
+	require.Equal(t, classify.Verdict{}, verdictOf(chainOf(near+1, throttle)))
 
 	lost := errors.New("http: server closed idle connection")
 	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(chainOf(near, lost)))
-	require.Equal(t, classify.None(), verdictOf(chainOf(near+1, lost)))
+	require.Equal(t, classify.Verdict{}, verdictOf(chainOf(near+1, lost)))
+
+	judged := &classify.JudgedError{Verdict: classify.Forbidden()}
+	require.Equal(t, classify.Forbidden(), verdictOf(chainOf(near, judged)))
+	require.Equal(t, classify.Verdict{}, verdictOf(chainOf(near+1, judged)))
 
 	wide := &web{inner: make([]error, 2*errtree.Max)}
 	wide.inner[near-1] = throttle
 	require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(wide))
 	wide.inner[near-1], wide.inner[near] = nil, throttle
-	require.Equal(t, classify.None(), verdictOf(wide))
+	require.Equal(t, classify.Verdict{}, verdictOf(wide))
 }
 
 // knot is an error of a random graph.

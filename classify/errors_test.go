@@ -61,13 +61,13 @@ func TestErrorsAreFoundThroughAnyWrapping(t *testing.T) {
 	}{
 		{"status", statusError(503), classify.RetryAs(classify.Transient)},
 		{"throttling status", statusError(429), classify.RetryAs(classify.Throttling)},
-		{"final status", statusError(404), classify.None()},
+		{"final status", statusError(404), classify.Verdict{}},
 		{"throttling code", codeError("SlowDown"), classify.RetryAs(classify.Throttling)},
 		{"transient code", codeError("RequestTimeout"), classify.RetryAs(classify.Transient)},
-		{"final code", codeError("NoSuchKey"), classify.None()},
+		{"final code", codeError("NoSuchKey"), classify.Verdict{}},
 		{"timeout", timeoutError{}, classify.RetryAs(classify.Timeout)},
 		{"hint", hintError{500, time.Second, true}, classify.RetryAs(classify.Transient).WithHint(time.Second)},
-		{"neither", errors.New("neither"), classify.None()},
+		{"neither", errors.New("neither"), classify.Verdict{}},
 	} {
 		for how, err := range wrappings(c.err) {
 			t.Run(c.name+"/"+how, func(t *testing.T) {
@@ -76,24 +76,4 @@ func TestErrorsAreFoundThroughAnyWrapping(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestJudgedErrorSpeaksForItsError(t *testing.T) {
-	t.Parallel()
-	cause := codeError("SlowDown")
-	judged := &classify.JudgedError{Verdict: classify.Forbidden(), Err: cause}
-	require.EqualError(t, judged, "code SlowDown")
-	require.ErrorIs(t, judged, cause)
-
-	value := &classify.JudgedError{Verdict: classify.RetryAs(classify.Throttling)}
-	require.EqualError(t, value, "classify: judged retry(throttling)")
-	require.NoError(t, value.Unwrap())
-}
-
-func TestSkewedErrorWithoutAnErrorSaysWhatItKnows(t *testing.T) {
-	t.Parallel()
-	err := &classify.SkewedError{Observed: time.Hour}
-	require.EqualError(t, err, "classify: the clocks differ")
-	require.NoError(t, err.Unwrap())
-	require.Equal(t, classify.None(), verdictOf(err), "there is no code")
 }

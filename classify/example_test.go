@@ -1,71 +1,282 @@
 package classify_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
 )
 
-// maintenanceClassifier retries what a service under maintenance answers, which it
-// does with a status and a code that nobody else retries.
-type maintenanceClassifier struct{}
+// serviceError is the answer of a service. Its methods tell the classifiers what it is.
+type serviceError struct {
+	status int
+	code   string
+	after  string // of the header x-amz-retry-after
+}
 
-func (maintenanceClassifier) Name() string { return "maintenance" }
+func (e *serviceError) Error() string       { return fmt.Sprintf("status %d %s", e.status, e.code) }
+func (e *serviceError) HTTPStatusCode() int { return e.status }
+func (e *serviceError) ErrorCode() string   { return e.code }
 
-// Classify looks at the error of the attempt. Without an opinion it says None, which
-// leaves the verdict of others as it is.
-func (maintenanceClassifier) Classify(o classify.Outcome) classify.Verdict {
-	answer, ok := errors.AsType[classify.CodeError](o.Err)
-	if !ok || answer.ErrorCode() != "Maintenance" {
-		return classify.None()
+func (e *serviceError) RetryAfter() (time.Duration, bool) {
+	return classify.ParseRetryAfterMillis(e.after)
+}
+
+// onlyReads forbids to send again what timed out, unless it only reads.
+type onlyReads struct{}
+
+func (onlyReads) Name() string { return "only-reads" }
+
+func (onlyReads) Classify(o classify.Outcome) classify.Verdict {
+	if o.Previous.Kind() == classify.Timeout && !strings.HasPrefix(o.Operation, "Get") {
+		return classify.Forbidden()
 	}
-	return classify.RetryAfter(classify.Server, 2*time.Second)
+	return classify.Verdict{}
 }
 
-// Priority lets it run before the classifier of HTTP statuses, so that all built-in
-// ones may override what it says. Without this method it would run last.
-func (maintenanceClassifier) Priority() classify.Priority {
-	return classify.Before(classify.StatusPriority())
+// lateError says that the attempt timed out.
+type lateError struct{}
+
+func (lateError) Error() string { return "late" }
+func (lateError) Timeout() bool { return true }
+
+func ExampleDefault() {
+	chain := classify.Default()
+	for _, err := range []error{
+		&serviceError{status: 503},
+		&serviceError{status: 400, code: "ThrottlingException", after: "1500"},
+		&serviceError{status: 404, code: "NoSuchKey"},
+		fmt.Errorf("get object: %w", lateError{}),
+		context.Canceled,
+	} {
+		verdict := chain.Classify(classify.Outcome{Err: err})
+		after, hinted := verdict.Hint()
+		fmt.Println(verdict.Retryable(), verdict.Kind(), after, hinted)
+	}
+	// Output:
+	// true transient 0s false
+	// true throttling 1.5s true
+	// false none 0s false
+	// true timeout 0s false
+	// false none 0s false
 }
 
-func Example() {
-	chain := classify.Default().With(maintenanceClassifier{})
-	verdict, trail := chain.Explain(classify.Outcome{Err: joinAnswer(409, "Maintenance")})
-	after, _ := verdict.Hint()
-	fmt.Println(verdict, "after", after)
+func ExampleChain_Explain() {
+	err := &serviceError{status: 503, code: "SlowDown"}
+	verdict, trail := classify.Default().Explain(classify.Outcome{Err: err})
+	fmt.Println(verdict)
 	for _, step := range trail {
 		fmt.Println(" ", step)
 	}
-	fmt.Println(chain.Classify(classify.Outcome{Err: joinAnswer(503, "Maintenance")}))
-	fmt.Println(chain.Classify(classify.Outcome{Err: joinAnswer(409, "Conflict")}))
 	// Output:
-	// retry(server) after 2s
-	//   maintenance: retry(server)
-	//   http-status: none
-	//   aws-code: none
+	// retry(throttling)
+	//   http-status: retry(transient)
+	//   aws-code: retry(throttling)
 	//   clock-skew: none
 	//   modeled: none
 	//   transport: none
 	//   traits: none
-	// retry(transient)
+}
+
+func ExampleChain_InsertBefore() {
+	// The classifier sees what ran before it, and "traits" may still override it.
+	chain, err := classify.Default().InsertBefore("traits", onlyReads{})
+	if err != nil {
+		panic(err)
+	}
+	for _, operation := range []string{"GetItem", "PutItem"} {
+		fmt.Println(operation, chain.Classify(classify.Outcome{Err: lateError{}, Operation: operation}))
+	}
+	// Output:
+	// GetItem retry(timeout)
+	// PutItem forbid
+}
+
+func ExampleChain_InsertAfter() {
+	chain, err := classify.Default().InsertAfter("transport", onlyReads{})
+	fmt.Println(chain.Classify(classify.Outcome{Err: lateError{}, Operation: "PutItem"}), err)
+
+	_, err = classify.Default().InsertAfter("transports", onlyReads{})
+	fmt.Println(err)
+	// Output:
+	// forbid <nil>
+	// classify: the chain has no classifier of this name: "transports", only ["http-status" "aws-code" "clock-skew" "modeled" "transport" "traits"]
+}
+
+func ExampleChain_Without() {
+	chain, err := classify.Default().Without("http-status", "modeled")
+	fmt.Println(chain.Classify(classify.Outcome{Err: &serviceError{status: 503}}), err)
+	fmt.Println(chain.Classify(classify.Outcome{Err: &serviceError{status: 503, code: "SlowDown"}}))
+	// Output:
+	// none <nil>
+	// retry(throttling)
+}
+
+func ExampleChain_Replace() {
+	chain, err := classify.Default().Replace("http-status", classify.Status(502, 503))
+	fmt.Println(chain.Classify(classify.Outcome{Err: &serviceError{status: 503}}), err)
+	fmt.Println(chain.Classify(classify.Outcome{Err: &serviceError{status: 500}}))
+	// Output:
+	// retry(transient) <nil>
 	// none
 }
 
-// A built-in classifier runs elsewhere under another priority, and with other
-// settings in place of the one of the same name.
-func ExampleChain_Replace() {
-	chain := classify.Default().Replace(
-		classify.Status(502, 503),
-		classify.Code(classify.Codes{"Busy": classify.Throttling}),
-		classify.WithPriority(classify.Modeled(), classify.After(classify.TransportPriority())),
-	)
-	for _, err := range []error{joinAnswer(500, ""), joinAnswer(503, ""), joinAnswer(400, "Busy")} {
-		fmt.Println(chain.Classify(classify.Outcome{Err: err}))
+func ExampleNewChain() {
+	chain := classify.NewChain(classify.Status(), onlyReads{})
+	fmt.Println(chain.Classify(classify.Outcome{Err: &serviceError{status: 503}}))
+	fmt.Println(chain.Classify(classify.Outcome{Err: lateError{}}), "as the chain has no classifier for timeouts")
+
+	more := classify.NewChain(classify.Default(), onlyReads{})
+	fmt.Println(more.Classify(classify.Outcome{Err: lateError{}, Operation: "PutItem"}))
+	// Output:
+	// retry(transient)
+	// none as the chain has no classifier for timeouts
+	// forbid
+}
+
+// Also adds to the classifier of the strategy, where any other classifier of an
+// operation replaces it.
+func ExampleAlso() {
+	strategy := classify.Default() // standard.Config.Classifier
+	busy := classify.Code(classify.Codes{"Busy": classify.Throttling})
+	for _, operation := range []classify.Classifier{nil, busy, classify.Also(busy)} { // retry.Operation.Classifier
+		for _, err := range []error{&serviceError{status: 400, code: "Busy"}, &serviceError{status: 503}} {
+			fmt.Println(classify.Outcome{Err: err}.Judge(strategy, operation))
+		}
 	}
 	// Output:
 	// none
 	// retry(transient)
 	// retry(throttling)
+	// none
+	// retry(throttling)
+	// retry(transient)
+}
+
+func ExampleOutcome_Judge() {
+	outcome := classify.Outcome{Err: &serviceError{status: 503}}
+	fmt.Println(outcome.Judge(classify.Default(), nil))
+	fmt.Println(outcome.Judge(classify.Default(), classify.NewChain())) // nothing is retried
+	// Output:
+	// retry(transient)
+	// none
+}
+
+func ExampleCode() {
+	chain, err := classify.Default().Replace("aws-code", classify.Code(classify.Codes{
+		"Busy":     classify.Throttling, // added
+		"SlowDown": classify.KindNone,   // taken away
+	}))
+	for _, code := range []string{"Busy", "com.example#Busy:http://example.com/", "SlowDown", "ThrottlingException"} {
+		fmt.Println(chain.Classify(classify.Outcome{Err: &serviceError{status: 400, code: code}}), err)
+	}
+	// Output:
+	// retry(throttling) <nil>
+	// retry(throttling) <nil>
+	// none <nil>
+	// retry(throttling) <nil>
+}
+
+func ExampleStatus() {
+	for _, classifier := range []classify.Classifier{classify.Status(), classify.Status(409, 429)} {
+		for _, status := range []int{409, 429, 503} {
+			fmt.Println(status, classifier.Classify(classify.Outcome{Err: &serviceError{status: status}}))
+		}
+	}
+	// Output:
+	// 409 none
+	// 429 retry(throttling)
+	// 503 retry(transient)
+	// 409 retry(transient)
+	// 429 retry(throttling)
+	// 503 none
+}
+
+// refusedError is a refused signature of a client whose clock is behind.
+type refusedError struct{ serviceError }
+
+func (*refusedError) ClockSkew() (used, observed time.Duration, ok bool) {
+	return 0, 10 * time.Minute, true
+}
+
+func ExampleSkew() {
+	refused := &refusedError{serviceError{status: 403, code: "RequestExpired"}}
+	fmt.Println(classify.Default().Classify(classify.Outcome{Err: refused}))
+	chain, err := classify.Default().Replace("clock-skew", classify.Skew("RequestExpired"))
+	fmt.Println(chain.Classify(classify.Outcome{Err: refused}), err)
+	// Output:
+	// none
+	// retry(clock_skew) <nil>
+}
+
+// brokenStreamError does not know whether the request was executed.
+type brokenStreamError struct{ lateError }
+
+func (brokenStreamError) RetrySafe() (safe, known bool) { return false, false }
+
+func ExampleTraits() {
+	fmt.Println(classify.Default().Classify(classify.Outcome{Err: brokenStreamError{}}))
+	chain, err := classify.Default().Replace("traits", classify.Traits(true))
+	fmt.Println(chain.Classify(classify.Outcome{Err: brokenStreamError{}}), err)
+	// Output:
+	// forbid
+	// retry(timeout) <nil>
+}
+
+func ExampleAWSCompatible() {
+	outcome := classify.Outcome{Err: &serviceError{status: 400, code: "SlowDownWrite"}}
+	fmt.Println(classify.Default().Classify(outcome))
+	fmt.Println(classify.AWSCompatible().Classify(outcome))
+	// Output:
+	// none
+	// retry(throttling)
+}
+
+func ExampleJudgedError() {
+	judged := &classify.JudgedError{
+		Verdict: classify.RetryAs(classify.Client),
+		Err:     &serviceError{status: 404, code: "NoSuchBucket"},
+		Reason:  errors.New("a new bucket takes some time to be there"),
+	}
+	err := fmt.Errorf("head bucket: %w", judged)
+	fmt.Println(err)
+	fmt.Println(classify.Default().Classify(classify.Outcome{Err: err}))
+	// Output:
+	// head bucket: status 404 NoSuchBucket
+	// retry(client)
+}
+
+func ExampleVerdict() {
+	verdict := classify.RetryAs(classify.Throttling).WithHint(2 * time.Second)
+	after, hinted := verdict.Hint()
+	fmt.Println(verdict, verdict.Action(), verdict.Retryable(), after, hinted)
+	fmt.Println(classify.Forbidden(), classify.Forbidden().Forbids())
+	fmt.Println(classify.Verdict{})
+	// Output:
+	// retry(throttling) retry true 2s true
+	// forbid true
+	// none
+}
+
+func ExampleParseRetryAfterMillis() {
+	for _, value := range []string{"1500", "soon"} {
+		after, ok := classify.ParseRetryAfterMillis(value)
+		fmt.Println(after, ok)
+	}
+	// Output:
+	// 1.5s true
+	// 0s false
+}
+
+func ExampleCandidateSkew() {
+	sent := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) // on the clock of the client
+	received := sent.Add(2 * time.Second)
+	date := sent.Add(10 * time.Minute) // of the server
+	skew, ok := classify.CandidateSkew(sent, received, date, false)
+	fmt.Println(skew, ok)
+	// Output:
+	// 9m59s true
 }

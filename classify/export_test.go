@@ -11,3 +11,9 @@ func WindowsErrno(n uintptr) facet { return windowsErrno(n) }
 
 // KindIn is for kinds that the table does not have at present.
 func KindIn(services, service string) Kind { return kindIn(services, service) }
+
+// Modeled returns the built-in classifier of this name.
+func Modeled() Classifier { return &modeledClassifier{} }
+
+// Transport returns the built-in classifier of this name.
+func Transport() Classifier { return &transportClassifier{} }

@@ -1,20 +1,18 @@
 package classify
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"io"
 	"net"
-	"net/textproto"
-	"syscall"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/errcode"
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// facts is what an error and all that it wraps say, read in one pass for all
-// built-in classifiers.
+// facts is what an error and all that it wraps say, read in one pass for all built-in
+// classifiers. Where several errors say the same sort of thing, the outermost one that
+// has something to say counts, and of joined errors the first one.
 type facts struct {
 	code     string // without what the wire adds
 	status   int
@@ -22,10 +20,12 @@ type facts struct {
 	used     time.Duration // if skewed, and so is observed
 	observed time.Duration
 	lookup   *net.DNSError
-	safety   Safety // if safetySaid
-	fault    Fault
+	judged   *JudgedError
 	said     facet
-	count    uint16 // how many errors have been looked at
+	count    uint16 // of the errors that were looked at
+	safety   safety
+	fault    fault
+	forked   bool // the walk is below several errors
 }
 
 // facet is one thing that an error may say.
@@ -34,36 +34,79 @@ type facet uint16
 const (
 	hinted        facet = 1 << iota // how long to wait
 	skewed                          // what the clocks show
-	safetySaid                      // whether the request may be sent again
-	retryableSaid                   // the same, in the words of aws-sdk-go-v2
+	retryableSaid                   // in the words of aws-sdk-go-v2, whether the request may be sent again
 	throttled                       // that it is a throttle
 	timedOut                        // that it is a timeout
 	disconnected                    // that the connection failed
 	endedByCaller                   // that the caller gave up
-	untrusted                       // that the certificate of the server is no good
+	untrusted                       // that the certificate of the server is not trusted
 	silent                          // nothing but its text
+)
+
+// safety is whether a request may be sent again.
+type safety uint8
+
+const (
+	safetyUnsaid safety = iota
+	safetyUnknown
+	safetyYes
+	safetyNo
+)
+
+// fault is whose fault a failure is.
+type fault uint8
+
+const (
+	faultUnknown fault = iota
+	faultServer
+	faultClient
 )
 
 func (f *facts) has(x facet) bool { return f.said&x != 0 }
 
 // hint adds the hint of the error to a verdict that is a retry without one.
 func (f *facts) hint(v Verdict) Verdict {
-	if v.action == Retry && !v.hinted && f.has(hinted) {
+	if v.action == actionRetry && !v.hinted && f.has(hinted) {
 		v.hinted, v.hint = true, f.after
 	}
 	return v
 }
+
+// What errors may say; the package comment has the table.
+type (
+	codeError       interface{ ErrorCode() string }
+	statusError     interface{ HTTPStatusCode() int }
+	hintError       interface{ RetryAfter() (time.Duration, bool) }
+	safetyError     interface{ RetrySafe() (safe, known bool) }
+	retryableError  interface{ RetryableError() bool }
+	throttlingError interface{ Throttling() bool }
+	timeoutError    interface{ Timeout() bool }
+	faultError      interface{ ServerFault() bool }
+	skewError       interface {
+		ClockSkew() (used, observed time.Duration, ok bool)
+	}
+	temporaryError  interface{ Temporary() bool }
+	connectionError interface{ ConnectionError() bool }
+	canceledError   interface{ CanceledError() bool }
+	comparingError  interface{ Is(target error) bool }
+
+	certificateError = *tls.CertificateVerificationError
+	authorityError   = x509.UnknownAuthorityError
+	hostnameError    = x509.HostnameError
+	invalidError     = x509.CertificateInvalidError
+	rootsError       = x509.SystemRootsError
+)
 
 type (
 	wrapper interface{ Unwrap() error }
 	joined  interface{ Unwrap() []error }
 )
 
-// read takes in what an error and all that it wraps say. A switch over interfaces
-// is one look at the type, whatever the number of its cases. So the types that
-// have more to say than a status, a code and a hint come first, and only they cost
-// a look for each of the things that they may say; the later cases can be sure that
-// there is nothing else. It looks at errtree.Max of them.
+// read takes in what an error and all that it wraps say, errtree.Max errors at most. A
+// switch over interfaces is one look at the type, whatever the number of its cases. So
+// the types that have more to say than a status, a code and a hint come first, and only
+// they cost a look for each of the things that they may say. In the later cases there
+// is nothing else to say.
 //
 //nolint:errorlint // this is the walk itself
 func (f *facts) read(err error) {
@@ -74,41 +117,45 @@ func (f *facts) read(err error) {
 			continue
 		}
 		switch e := err.(type) {
-		case TimeoutError, temporaryError, connectionError, canceledError, comparingError,
-			SafetyError, retryableError, ThrottlingError, FaultError, SkewError,
+		case *JudgedError:
+			f.addJudged(e)
+			err = e.Err
+			continue
+		case timeoutError, temporaryError, connectionError, canceledError, comparingError,
+			safetyError, retryableError, throttlingError, faultError, skewError,
 			certificateError, authorityError, hostnameError, invalidError, rootsError:
 			f.listen(err)
 		case interface {
-			CodeError
-			StatusError
-			RetryAfterError
+			codeError
+			statusError
+			hintError
 		}:
 			f.addCode(e.ErrorCode())
 			f.addStatus(e.HTTPStatusCode())
 			f.addHint(e.RetryAfter())
 		case interface {
-			StatusError
-			RetryAfterError
+			statusError
+			hintError
 		}:
 			f.addStatus(e.HTTPStatusCode())
 			f.addHint(e.RetryAfter())
 		case interface {
-			CodeError
-			RetryAfterError
+			codeError
+			hintError
 		}:
 			f.addCode(e.ErrorCode())
 			f.addHint(e.RetryAfter())
-		case RetryAfterError:
+		case hintError:
 			f.addHint(e.RetryAfter())
 		case interface {
-			CodeError
-			StatusError
+			codeError
+			statusError
 		}:
 			f.addCode(e.ErrorCode())
 			f.addStatus(e.HTTPStatusCode())
-		case CodeError:
+		case codeError:
 			f.addCode(e.ErrorCode())
-		case StatusError:
+		case statusError:
 			f.addStatus(e.HTTPStatusCode())
 		case wrapper:
 			err = e.Unwrap()
@@ -133,6 +180,7 @@ func (f *facts) read(err error) {
 }
 
 func (f *facts) readAll(errs []error) {
+	f.forked = true
 	for _, err := range errs {
 		switch {
 		case f.count >= errtree.Max:
@@ -145,9 +193,17 @@ func (f *facts) readAll(errs []error) {
 	}
 }
 
+// addJudged takes in the outermost JudgedError that is not one of several errors, and
+// forgets the hints of what wraps it.
+func (f *facts) addJudged(e *JudgedError) {
+	if f.judged == nil && !f.forked {
+		f.judged, f.said = e, f.said&^hinted
+	}
+}
+
 func (f *facts) addCode(code string) {
 	if f.code == "" {
-		f.code = BareCode(code)
+		f.code = errcode.Bare(code)
 	}
 }
 
@@ -163,42 +219,28 @@ func (f *facts) addHint(after time.Duration, ok bool) {
 	}
 }
 
-// What errors of the standard library and of aws-sdk-go-v2 say besides.
-type (
-	temporaryError  interface{ Temporary() bool }
-	connectionError interface{ ConnectionError() bool }
-	canceledError   interface{ CanceledError() bool }
-	retryableError  interface{ RetryableError() bool }
-	comparingError  interface{ Is(target error) bool }
-
-	certificateError = *tls.CertificateVerificationError
-	authorityError   = x509.UnknownAuthorityError
-	hostnameError    = x509.HostnameError
-	invalidError     = x509.CertificateInvalidError
-	rootsError       = x509.SystemRootsError
-)
-
 // listen takes in everything that one error says, without what it wraps.
-//
-//nolint:errorlint // one error of the walk
 func (f *facts) listen(err error) {
-	if e, ok := err.(CodeError); ok {
+	if e, ok := err.(codeError); ok {
 		f.addCode(e.ErrorCode())
 	}
-	if e, ok := err.(StatusError); ok {
+	if e, ok := err.(statusError); ok {
 		f.addStatus(e.HTTPStatusCode())
 	}
-	if e, ok := err.(RetryAfterError); ok {
+	if e, ok := err.(hintError); ok {
 		f.addHint(e.RetryAfter())
 	}
-	if e, ok := err.(ThrottlingError); ok {
+	if e, ok := err.(throttlingError); ok {
 		f.addIf(throttled, e.Throttling())
 	}
-	if e, ok := err.(SkewError); ok {
+	if e, ok := err.(skewError); ok {
 		f.addSkew(e.ClockSkew())
 	}
-	if e, ok := err.(FaultError); ok && f.fault == FaultUnknown {
-		f.fault = e.Fault()
+	if e, ok := err.(faultError); ok && f.fault == faultUnknown {
+		f.fault = faultClient
+		if e.ServerFault() {
+			f.fault = faultServer
+		}
 	}
 	f.listenSafety(err)
 	f.listenTransport(err)
@@ -216,89 +258,25 @@ func (f *facts) addSkew(used, observed time.Duration, ok bool) {
 	}
 }
 
-//nolint:errorlint // one error of the walk
 func (f *facts) listenSafety(err error) {
-	if e, ok := err.(SafetyError); ok {
-		f.addSafety(e.RetrySafety())
+	if e, ok := err.(safetyError); ok {
+		f.addSafety(e.RetrySafe())
 	}
 	if e, ok := err.(retryableError); ok {
 		f.said |= retryableSaid
-		if e.RetryableError() {
-			f.addSafety(SafetyYes)
-		} else {
-			f.addSafety(SafetyNo)
-		}
+		f.addSafety(e.RetryableError(), true)
 	}
 }
 
-func (f *facts) addSafety(s Safety) {
-	if s == SafetyNo || !f.has(safetySaid) {
-		f.said, f.safety = f.said|safetySaid, s
-	}
-}
-
-//nolint:errorlint // one error of the walk
-func (f *facts) listenTransport(err error) {
-	switch e := err.(type) {
-	case *net.DNSError:
-		if f.lookup == nil {
-			f.lookup = e
-		}
-	case certificateError, authorityError, hostnameError, invalidError, rootsError:
-		f.said |= untrusted
-	}
-	if e, ok := err.(comparingError); ok {
-		f.compare(err, e)
-	}
-	// The timeouts of the net package say that they are context.DeadlineExceeded too.
-	// So that one is known by its identity only, or a slow server would count as a
-	// caller that gave up.
-	f.addIf(endedByCaller, err == context.DeadlineExceeded)
-	f.addIf(disconnected, err == net.ErrClosed)
-	if e, ok := err.(canceledError); ok {
-		f.addIf(endedByCaller, e.CanceledError())
-	}
-	if e, ok := err.(TimeoutError); ok {
-		f.addIf(timedOut, e.Timeout())
-	}
-	if e, ok := err.(temporaryError); ok {
-		f.addIf(disconnected, e.Temporary())
-	}
-	if e, ok := err.(connectionError); ok {
-		f.addIf(disconnected, e.ConnectionError())
-	}
-}
-
-// readSilent takes in an error that says nothing and wraps nothing.
-//
-//nolint:errorlint // one error of the walk
-func (f *facts) readSilent(err error) {
-	if _, cut := err.(textproto.ProtocolError); cut {
-		// Header lines that are none: most often the answer ended in the middle of one.
-		f.said |= disconnected
-		return
-	}
-	switch err {
-	case context.Canceled:
-		f.said |= endedByCaller
-	case io.ErrUnexpectedEOF:
-		f.said |= disconnected
+// addSafety takes in the first answer, but a no counts wherever it is.
+func (f *facts) addSafety(safe, known bool) {
+	switch {
+	case known && !safe:
+		f.safety = safetyNo
+	case f.safety != safetyUnsaid:
+	case known:
+		f.safety = safetyYes
 	default:
-		f.said |= silent
-	}
-}
-
-// compare asks an error that is equal to others which of them it is. The error of a
-// system call is one of these.
-//
-//nolint:errorlint // one error of the walk
-func (f *facts) compare(err error, e comparingError) {
-	f.addIf(endedByCaller, e.Is(context.Canceled))
-	for _, cause := range [...]error{
-		syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE,
-		syscall.EHOSTUNREACH, syscall.ENETUNREACH,
-		net.ErrClosed, io.ErrUnexpectedEOF,
-	} {
-		f.addIf(disconnected, err == cause || e.Is(cause))
+		f.safety = safetyUnknown
 	}
 }

@@ -26,9 +26,9 @@ func (e *aroundError) Unwrap() error { return e.inner }
 
 func TestTheOutermostThatHasSomethingToSayCounts(t *testing.T) {
 	t.Parallel()
-	transient, throttle, none := classify.RetryAs(classify.Transient), classify.RetryAs(classify.Throttling), classify.None()
+	transient, throttle, none := classify.RetryAs(classify.Transient), classify.RetryAs(classify.Throttling), classify.Verdict{}
 	hint := func(after time.Duration) error { return hintError{after: after, hinted: true} }
-	server, client := faultError(classify.FaultServer), faultError(classify.FaultClient)
+	server, client := faultError(true), faultError(false)
 	unknownHost, unknownNow := &net.DNSError{IsNotFound: true}, &net.DNSError{IsTemporary: true}
 	for _, c := range []struct {
 		name         string
@@ -49,7 +49,7 @@ func TestTheOutermostThatHasSomethingToSayCounts(t *testing.T) {
 		{"fault, the other way round", client, server, none},
 		{"lookup", unknownHost, unknownNow, none},
 		{"lookup, the other way round", unknownNow, unknownHost, transient},
-		{"skew", &classify.SkewedError{Err: codeError("AuthFailure")}, &classify.SkewedError{Used: time.Hour, Err: codeError("X")}, none},
+		{"skew", &skewedError{err: codeError("AuthFailure")}, &skewedError{used: time.Hour, err: codeError("X")}, none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -99,9 +99,9 @@ func TestErrorsThatAreEqualToOthers(t *testing.T) {
 		syscall.EHOSTUNREACH, syscall.ENETUNREACH, net.ErrClosed, io.ErrUnexpectedEOF,
 	} {
 		require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(equalError{to}), to)
-		require.Equal(t, classify.None(), verdictOf(errors.Join(equalError{to}, equalError{context.Canceled})), to)
+		require.Equal(t, classify.Verdict{}, verdictOf(errors.Join(equalError{to}, equalError{context.Canceled})), to)
 	}
 	for _, to := range []error{context.Canceled, context.DeadlineExceeded, io.EOF, syscall.EINVAL} {
-		require.Equal(t, classify.None(), verdictOf(equalError{to}), to)
+		require.Equal(t, classify.Verdict{}, verdictOf(equalError{to}), to)
 	}
 }

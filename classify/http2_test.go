@@ -157,7 +157,7 @@ func TestFailuresOfHTTP2InGo126(t *testing.T) {
 		{
 			name: "stream with an error", server: http2Server{answers: [][]byte{resetStream(codeInternal)}},
 			text: "stream error: stream ID 1; INTERNAL_ERROR",
-			want: classify.None(),
+			want: classify.Verdict{},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -232,7 +232,7 @@ func TestTextsThatAreNoLostConnection(t *testing.T) {
 		"http: server closed idle connection, perhaps",
 		"",
 	} {
-		require.Equal(t, classify.None(), verdictOf(errors.New(text)), text)
+		require.Equal(t, classify.Verdict{}, verdictOf(errors.New(text)), text)
 	}
 	// These are only seen if the connection ends at the very moment at which a request
 	// begins to use it.

@@ -25,7 +25,7 @@ func TestAnswersOfNameServersInGo126(t *testing.T) {
 	}{
 		{"FORMERR", 1, classify.RetryAs(classify.Transient)},
 		{"SERVFAIL", 2, classify.RetryAs(classify.Transient)},
-		{"NXDOMAIN", 3, classify.None()},
+		{"NXDOMAIN", 3, classify.Verdict{}},
 		{"NOTIMP", 4, classify.RetryAs(classify.Transient)},
 		{"REFUSED", 5, classify.RetryAs(classify.Transient)},
 	} {
@@ -69,7 +69,7 @@ func TestLookupThatTheCallerEndsIsLeftAlone(t *testing.T) {
 	lookup, ok := errors.AsType[*net.DNSError](err)
 	require.True(t, ok, "%v", err)
 	require.False(t, lookup.IsNotFound || lookup.IsTemporary || lookup.IsTimeout)
-	require.Equal(t, classify.None(), verdictOf(err))
+	require.Equal(t, classify.Verdict{}, verdictOf(err))
 }
 
 // answerQueries answers each query of a connection with the query itself, made a

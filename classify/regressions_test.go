@@ -34,7 +34,7 @@ func TestCanceledDial(t *testing.T) {
 	cancel()
 	_, err := (&net.Dialer{}).DialContext(ctx, "tcp", "127.0.0.1:1")
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, classify.None(), verdictOf(err), err)
+	require.Equal(t, classify.Verdict{}, verdictOf(err), err)
 }
 
 func TestCanceledLookup(t *testing.T) {
@@ -46,7 +46,7 @@ func TestCanceledLookup(t *testing.T) {
 	}}
 	_, err := resolver.LookupHost(ctx, "service.invalid")
 	require.Error(t, err)
-	require.Equal(t, classify.None(), verdictOf(err), "%v, is canceled: %t", err, errors.Is(err, context.Canceled))
+	require.Equal(t, classify.Verdict{}, verdictOf(err), "%v, is canceled: %t", err, errors.Is(err, context.Canceled))
 }
 
 func TestTimeoutsBelowAnErrorThatSaysItIsNone(t *testing.T) {

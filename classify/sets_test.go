@@ -14,7 +14,7 @@ func TestCodesCanBeAddedAndChanged(t *testing.T) {
 	first := classify.Codes{"Busy": classify.Transient, "SlowDown": classify.KindNone, "Odd": classify.Server}
 	code := classify.Code(first, classify.Codes{"Odd": classify.Timeout, "RequestTimeout": classify.Throttling})
 	first["Busy"], first["Late"] = classify.KindNone, classify.Transient
-	throttle, none := classify.RetryAs(classify.Throttling), classify.None()
+	throttle, none := classify.RetryAs(classify.Throttling), classify.Verdict{}
 	for _, c := range []struct {
 		name string
 		err  error
@@ -33,7 +33,7 @@ func TestCodesCanBeAddedAndChanged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, classify.Default().Replace(code).Classify(classify.Outcome{Err: c.err}))
+			require.Equal(t, c.want, changed(t)(classify.Default().Replace("aws-code", code)).Classify(classify.Outcome{Err: c.err}))
 		})
 	}
 	require.Equal(t, throttle, verdictOf(codeError("SlowDown")), "other classifiers know what they knew")
@@ -42,19 +42,19 @@ func TestCodesCanBeAddedAndChanged(t *testing.T) {
 func TestStatusesCanBeReplaced(t *testing.T) {
 	t.Parallel()
 	statuses := []int{429, 500, 599}
-	chain := classify.Default().Replace(classify.Status(statuses...))
+	chain := changed(t)(classify.Default().Replace("http-status", classify.Status(statuses...)))
 	statuses[1] = 404
 	for status, want := range map[int]classify.Verdict{
 		429: classify.RetryAs(classify.Throttling),
 		500: classify.RetryAs(classify.Transient),
 		599: classify.RetryAs(classify.Transient),
-		404: classify.None(),
-		503: classify.None(),
+		404: {},
+		503: {},
 	} {
 		require.Equal(t, want, chain.Classify(classify.Outcome{Err: statusError(status)}), status)
 	}
-	without := classify.Default().Replace(classify.Status(503))
-	require.Equal(t, classify.None(), without.Classify(classify.Outcome{Err: statusError(429)}))
+	without := changed(t)(classify.Default().Replace("http-status", classify.Status(503)))
+	require.Equal(t, classify.Verdict{}, without.Classify(classify.Outcome{Err: statusError(429)}))
 }
 
 func TestServicesThatResembleAWS(t *testing.T) {
@@ -67,7 +67,7 @@ func TestServicesThatResembleAWS(t *testing.T) {
 	} {
 		o := classify.Outcome{Err: joinAnswer(400, code)}
 		require.Equal(t, want, classify.AWSCompatible().Classify(o), code)
-		require.Equal(t, classify.None(), classify.Default().Classify(o), code)
+		require.Equal(t, classify.Verdict{}, classify.Default().Classify(o), code)
 	}
 	for _, err := range manyErrors() {
 		o := classify.Outcome{Err: err, Service: "dynamodb"}

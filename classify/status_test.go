@@ -16,7 +16,7 @@ func TestStatusOfEveryNumber(t *testing.T) {
 	}
 	got := map[int]classify.Verdict{}
 	for status := -1; status <= 1000; status++ {
-		if v := judge(status); v != classify.None() {
+		if v := judge(status); v != (classify.Verdict{}) {
 			got[status] = v
 		}
 	}
@@ -27,8 +27,8 @@ func TestStatusOfEveryNumber(t *testing.T) {
 		503: classify.RetryAs(classify.Transient),
 		504: classify.RetryAs(classify.Transient),
 	}, got)
-	require.Equal(t, classify.None(), judge(math.MaxInt))
-	require.Equal(t, classify.None(), judge(math.MinInt))
+	require.Equal(t, classify.Verdict{}, judge(math.MaxInt))
+	require.Equal(t, classify.Verdict{}, judge(math.MinInt))
 }
 
 func TestOtherErrorsAreNoneOfTheClassifiersBusiness(t *testing.T) {
@@ -44,6 +44,6 @@ func TestOtherErrorsAreNoneOfTheClassifiersBusiness(t *testing.T) {
 		{classify.Transport(), statusError(503)},
 		{classify.Transport(), codeError("SlowDown")},
 	} {
-		require.Equal(t, classify.None(), c.classifier.Classify(classify.Outcome{Err: c.err}), "%s, %v", c.classifier.Name(), c.err)
+		require.Equal(t, classify.Verdict{}, c.classifier.Classify(classify.Outcome{Err: c.err}), "%s, %v", c.classifier.Name(), c.err)
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-func TestTheTrailSaysWhoSaidWhat(t *testing.T) {
+func TestTheTrailHasWhatEachClassifierSaid(t *testing.T) {
 	t.Parallel()
-	none, transient := classify.None(), classify.RetryAs(classify.Transient)
+	none, transient := classify.Verdict{}, classify.RetryAs(classify.Transient)
 	throttle, forbidden := classify.RetryAs(classify.Throttling), classify.Forbidden()
 	throttled := &answer{hintError{status: 503}, "SlowDown"}
-	veto := classify.WithPriority(&fixed{name: "veto", verdict: forbidden}, classify.After(classify.CodePriority()))
+	veto := &fixed{name: "veto", verdict: forbidden}
 	for _, c := range []struct {
 		name  string
 		chain *classify.Chain
@@ -27,10 +27,11 @@ func TestTheTrailSaysWhoSaidWhat(t *testing.T) {
 		{"a verdict and a later one", classify.Default(), throttled, throttle, classify.Trail{
 			{"http-status", transient}, {"aws-code", throttle}, {"clock-skew", none}, {"modeled", none}, {"transport", none}, {"traits", none},
 		}},
-		{"forbidden ends it", classify.Default().With(veto), throttled, forbidden, classify.Trail{
+		{"forbidden ends it", changed(t)(classify.Default().InsertAfter("aws-code", veto)), throttled, forbidden, classify.Trail{
 			{"http-status", transient}, {"aws-code", throttle}, {"veto", forbidden},
 		}},
 		{"a judged error", classify.Default(), &classify.JudgedError{Verdict: throttle}, throttle, classify.Trail{{"judged", throttle}}},
+		{"a judged error that is wrapped", classify.Default(), &ring{&classify.JudgedError{Verdict: throttle}}, throttle, classify.Trail{{"judged", throttle}}},
 		{"no classifiers", classify.NewChain(), throttled, none, nil},
 		{"no chain", nil, throttled, none, nil},
 		{"no error", classify.Default(), nil, none, nil},
@@ -58,33 +59,33 @@ func TestATrailIsOneAttributeOfALogRecord(t *testing.T) {
 	require.Equal(t, "level=INFO msg=classified trail=\"http-status: retry(transient); aws-code: none\"\n", out.String())
 }
 
-// TestExplainAgreesWithClassify runs the errors of all other tests that can be
-// listed through chains of several shapes: the built-in classifiers that a chain
-// begins with are called in a shorter way, which must not show.
+// TestExplainAgreesWithClassify runs many errors through chains of several shapes.
+// Classify calls the built-in classifiers in a shorter way where a chain begins with all
+// of them, which must not show.
 func TestExplainAgreesWithClassify(t *testing.T) {
 	t.Parallel()
-	late := classify.WithPriority(classify.Status(404), classify.After(classify.TraitsPriority()))
-	middle := classify.WithPriority(&fixed{name: "middle", verdict: classify.RetryAs(classify.Client)}, classify.Before(classify.TransportPriority()))
+	middle, last := &fixed{name: "middle", verdict: classify.RetryAs(classify.Client)}, &fixed{name: "last"}
+	whole := classify.Default()
 	chains := map[string]*classify.Chain{
-		"default":         classify.Default(),
+		"default":         whole,
 		"compatible":      classify.AWSCompatible(),
-		"without the end": classify.Default().Without("traits", "transport"),
-		"without a part":  classify.Default().Without("aws-code", "modeled"),
-		"twice":           classify.Default().With(classify.Default()),
-		"out of place":    classify.Default().With(late),
-		"in between":      classify.Default().With(middle),
-		"custom at last":  classify.Default().With(&fixed{name: "last", verdict: classify.None()}),
-		"upside down": classify.NewChain(
-			classify.WithPriority(classify.Traits(classify.UnknownRetried), classify.Before(classify.StatusPriority())),
-			classify.Transport(), classify.Status(),
-		),
+		"without the end": changed(t)(whole.Without("traits", "transport")),
+		"without a part":  changed(t)(whole.Without("aws-code", "modeled")),
+		"twice":           classify.NewChain(whole, whole),
+		"status again":    classify.NewChain(whole, classify.Status(404)),
+		"in between":      changed(t)(whole.InsertBefore("transport", middle)),
+		"custom at first": changed(t)(whole.InsertBefore("http-status", middle)),
+		"custom at last":  classify.NewChain(whole, last),
+		"upside down":     classify.NewChain(classify.Traits(true), classify.Transport(), classify.Status()),
+		"six of another sort": classify.NewChain(
+			classify.Traits(true), classify.Transport(), classify.Modeled(), classify.Skew(), classify.Code(), classify.Status()),
 	}
 	for name, chain := range chains {
 		for _, err := range manyErrors() {
 			o := classify.Outcome{Err: err, Service: "DynamoDB"}
 			want, trail := chain.Explain(o)
 			require.Equal(t, want, chain.Classify(o), "%s, %v: %v", name, err, trail)
-			require.Equal(t, want, classify.Layered(chain, classify.Add(), o), "%s, %v: %v", name, err, trail)
+			require.Equal(t, want, o.Judge(chain, classify.Also()), "%s, %v: %v", name, err, trail)
 		}
 	}
 }
@@ -97,9 +98,8 @@ func manyErrors() []error {
 		timeoutError{},
 		temporaryError{},
 		hintError{status: 500, after: 1, hinted: true},
-		safetyError(classify.SafetyNo), safetyError(classify.SafetyYes), safetyError(classify.SafetyUnknown),
-		faultError(classify.FaultServer), throttlingError(true),
-		&classify.SkewedError{Observed: 1 << 40, Err: codeError("AuthFailure")},
+		no, yes, unknown, faultError(true), throttlingError(true),
+		&skewedError{observed: 1 << 40, err: codeError("AuthFailure")},
 		&classify.JudgedError{Verdict: classify.Forbidden(), Err: statusError(503)},
 	}
 	all := single

@@ -11,11 +11,11 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-// safetyError says whether its request may be sent again.
-type safetyError classify.Safety
+// safetyError says whether its request may be sent again: "yes", "no" or "unknown".
+type safetyError string
 
-func (e safetyError) Error() string                { return fmt.Sprintf("safety %d", e) }
-func (e safetyError) RetrySafety() classify.Safety { return classify.Safety(e) }
+func (e safetyError) Error() string                 { return "safety " + string(e) }
+func (e safetyError) RetrySafe() (safe, known bool) { return e == yes, e != unknown }
 
 // retryableError says the same in the words of aws-sdk-go-v2.
 type retryableError bool
@@ -29,11 +29,11 @@ type throttlingError bool
 func (e throttlingError) Error() string    { return fmt.Sprintf("throttling %t", bool(e)) }
 func (e throttlingError) Throttling() bool { return bool(e) }
 
-// faultError says on whose side it arose.
-type faultError classify.Fault
+// faultError says whether the fault is the server's.
+type faultError bool
 
-func (e faultError) Error() string         { return fmt.Sprintf("fault %d", e) }
-func (e faultError) Fault() classify.Fault { return classify.Fault(e) }
+func (e faultError) Error() string     { return fmt.Sprintf("server fault %t", bool(e)) }
+func (e faultError) ServerFault() bool { return bool(e) }
 
 // smithyError has the methods of smithy-go's API errors, with types that this
 // package does not know.
@@ -49,13 +49,13 @@ type smithyFault int
 
 func (f smithyFault) String() string { return [...]string{"unknown", "server", "client"}[f] }
 
-const no, yes, unknown = safetyError(classify.SafetyNo), safetyError(classify.SafetyYes), safetyError(classify.SafetyUnknown)
+const no, yes, unknown = safetyError("no"), safetyError("yes"), safetyError("unknown")
 
 func TestWhatErrorsSayAboutThemselves(t *testing.T) {
 	t.Parallel()
-	none, forbidden := classify.None(), classify.Forbidden()
+	none, forbidden := classify.Verdict{}, classify.Forbidden()
 	as := classify.RetryAs
-	serverFault, clientFault := faultError(classify.FaultServer), faultError(classify.FaultClient)
+	serverFault, clientFault := faultError(true), faultError(false)
 	for _, c := range []struct {
 		name string
 		err  error
@@ -105,7 +105,7 @@ func TestWhatErrorsSayAboutThemselves(t *testing.T) {
 		{"a fault of the server and a status", errors.Join(statusError(503), serverFault), as(classify.Transient)},
 		{"a fault of the client", clientFault, none},
 		{"a fault of the client and a status", errors.Join(statusError(503), clientFault), as(classify.Transient)},
-		{"a fault of nobody, then of the server", errors.Join(faultError(classify.FaultUnknown), serverFault), as(classify.Server)},
+		{"a fault of the client, then of the server", errors.Join(clientFault, serverFault), none},
 	} {
 		for how, err := range wrappings(c.err) {
 			t.Run(c.name+"/"+how, func(t *testing.T) {
@@ -116,17 +116,17 @@ func TestWhatErrorsSayAboutThemselves(t *testing.T) {
 	}
 }
 
-func TestUnknownSafetyCanBeLeftToTheOtherClassifiers(t *testing.T) {
+func TestErrorsOfUnknownSafetyCanBeLeftToTheOtherClassifiers(t *testing.T) {
 	t.Parallel()
-	chain := classify.Default().Replace(classify.Traits(classify.UnknownRetried))
+	chain := changed(t)(classify.Default().Replace("traits", classify.Traits(true)))
 	for _, c := range []struct {
 		err  error
 		want classify.Verdict
 	}{
-		{unknown, classify.None()},
+		{unknown, classify.Verdict{}},
 		{errors.Join(timeoutError{}, unknown), classify.RetryAs(classify.Timeout)},
 		{errors.Join(statusError(429), unknown), classify.RetryAs(classify.Throttling)},
-		{errors.Join(statusError(404), unknown), classify.None()},
+		{errors.Join(statusError(404), unknown), classify.Verdict{}},
 		{errors.Join(unknown, no), classify.Forbidden()},
 	} {
 		require.Equal(t, c.want, chain.Classify(classify.Outcome{Err: c.err}), c.err)
@@ -135,9 +135,12 @@ func TestUnknownSafetyCanBeLeftToTheOtherClassifiers(t *testing.T) {
 
 func TestNoForbidsWhateverOtherClassifiersSay(t *testing.T) {
 	t.Parallel()
-	retry := &fixed{verdict: classify.RetryAs(classify.Throttling)}
-	for _, p := range []classify.Priority{{}, classify.Before(classify.StatusPriority()), classify.After(classify.TraitsPriority())} {
-		chain := classify.Default().With(classify.WithPriority(retry, p))
+	again := &fixed{verdict: classify.RetryAs(classify.Throttling)}
+	for _, chain := range []*classify.Chain{
+		classify.NewChain(again, classify.Default()),
+		changed(t)(classify.Default().InsertBefore("traits", again)),
+		classify.NewChain(classify.Default(), again),
+	} {
 		require.Equal(t, classify.Forbidden(), chain.Classify(classify.Outcome{Err: errors.Join(statusError(503), no)}))
 	}
 }
@@ -162,16 +165,16 @@ func TestFaultsOfSmithy(t *testing.T) {
 		want classify.Verdict
 	}{
 		{"server", server, classify.RetryAs(classify.Server)},
-		{"client", smithyError{"ValidationException", 2}, classify.None()},
-		{"unknown", smithyError{"Odd", 0}, classify.None()},
+		{"client", smithyError{"ValidationException", 2}, classify.Verdict{}},
+		{"unknown", smithyError{"Odd", 0}, classify.Verdict{}},
 		{"a throttle that is the client's fault", smithyError{"SlowDown", 2}, classify.RetryAs(classify.Throttling)},
-		{"server without a code", smithyError{"", 1}, classify.None()},
-		{"server with a final status", errors.Join(statusError(501), server), classify.None()},
+		{"server without a code", smithyError{"", 1}, classify.Verdict{}},
+		{"server with a final status", errors.Join(statusError(501), server), classify.Verdict{}},
 		{"server of unknown safety", errors.Join(unknown, server), classify.RetryAs(classify.Server)},
 		{"client of unknown safety", errors.Join(unknown, smithyError{"Odd", 2}), classify.Forbidden()},
-		{"with an argument", argumentError{"Odd"}, classify.None()},
-		{"without a text", textlessError{"Odd"}, classify.None()},
-		{"of two", twofoldError{"Odd"}, classify.None()},
+		{"with an argument", argumentError{"Odd"}, classify.Verdict{}},
+		{"without a text", textlessError{"Odd"}, classify.Verdict{}},
+		{"of two", twofoldError{"Odd"}, classify.Verdict{}},
 	} {
 		for how, err := range wrappings(c.err) {
 			t.Run(c.name+"/"+how, func(t *testing.T) {

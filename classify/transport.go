@@ -1,8 +1,10 @@
 package classify
 
 import (
+	"context"
 	"io"
 	"net"
+	"net/textproto"
 	"net/url"
 	"os"
 	"runtime"
@@ -12,30 +14,18 @@ import (
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// Transport returns the classifier of failures without an answer: timeouts, and
-// connections that were refused, reset, cut or given up by the server, and name
-// servers that give no answer of use. What the
-// caller ended itself, by cancelling or by its own deadline, is left alone, and so
-// are a host that does not exist and a server whose certificate is not trusted. A
-// throttle stays a throttle, whatever happened to the connection. Its name is
-// "transport".
-func Transport() Classifier { return &transportClassifier{} }
-
+// transportClassifier retries failures without an answer; [Default] says which. A
+// throttle stays a throttle, whatever happened to the connection.
 type transportClassifier struct{}
 
-func (*transportClassifier) Name() string       { return "transport" }
-func (*transportClassifier) Priority() Priority { return TransportPriority() }
+func (*transportClassifier) Name() string { return "transport" }
 
-func (c *transportClassifier) Classify(o Outcome) Verdict {
-	var f facts
-	f.read(o.Err)
-	return c.judge(&o, &f)
-}
+func (c *transportClassifier) Classify(o Outcome) Verdict { return alone(c, &o) }
 
 func (*transportClassifier) judge(o *Outcome, f *facts) Verdict {
 	switch {
 	case o.Previous.kind == Throttling || f.has(endedByCaller|untrusted):
-		return None()
+		return Verdict{}
 	case f.lookup != nil:
 		return ofLookup(f.lookup)
 	case f.has(timedOut):
@@ -43,18 +33,19 @@ func (*transportClassifier) judge(o *Outcome, f *facts) Verdict {
 	case f.has(disconnected) || f.mayBeLost() && isLostConnection(o.Err):
 		return RetryAs(Transient)
 	default:
-		return None()
+		return Verdict{}
 	}
 }
 
-// mayBeLost keeps answers of a service, and errors that speak, from being asked for
-// their texts.
+// mayBeLost reports whether the text of an error may say that the connection was lost.
+// The texts of answers of a service, and of errors that say something by a method, do
+// not count.
 func (f *facts) mayBeLost() bool { return f.has(silent) && f.code == "" && f.status < 300 }
 
 func ofLookup(lookup *net.DNSError) Verdict {
 	switch {
 	case lookup.IsNotFound:
-		return None()
+		return Verdict{}
 	case lookup.IsTimeout:
 		return RetryAs(Timeout)
 	default: // also what net does not call temporary: REFUSED, FORMERR, NOTIMP, a malformed answer
@@ -76,8 +67,8 @@ func (streamError) Error() string { return "http2 stream error" }
 // processed the request.
 const refusedStream = 0x7
 
-// isLostConnection recognizes failures of connections that net/http reports by
-// errors of which nothing but the text can be told from outside.
+// isLostConnection recognizes failures of connections that net/http reports by errors
+// that show nothing but their text.
 func isLostConnection(err error) (lost bool) {
 	for e := range errtree.All(err) {
 		if stream, ok := asStream(e); ok {
@@ -108,8 +99,9 @@ func asStream(err error) (stream streamError, ok bool) {
 
 // saysLostConnection is the one place where a text decides: the server said GOAWAY,
 // or refused a stream whose body net/http cannot send again, or the connection was
-// lost, perhaps in the middle of a status line. In Go 1.26 these errors have types that are not exported, no methods and
-// no sentinels. Those of golang.org/x/net/http2 have the same texts.
+// lost, perhaps in the middle of a status line. In Go 1.26 these errors have types
+// that are not exported, no methods and no sentinels. The errors of
+// golang.org/x/net/http2 have the same texts.
 func saysLostConnection(text string) bool {
 	if text == "http: server closed idle connection" || strings.HasPrefix(text, "malformed HTTP status code ") {
 		return true
@@ -137,8 +129,8 @@ func saysLostConnection(text string) bool {
 }
 
 // windowsErrno says what a number means on Windows. There the constants of the
-// syscall package are made up, so that a connection which the peer reset is not
-// syscall.ECONNRESET, nor is WSAETIMEDOUT a timeout for syscall.Errno. The numbers
+// syscall package are made up: a connection that the peer reset is not
+// syscall.ECONNRESET, and WSAETIMEDOUT is not a timeout for syscall.Errno. The numbers
 // are those of winerror.h.
 func windowsErrno(n uintptr) facet {
 	switch n {
@@ -169,16 +161,16 @@ func windowsErrno(n uintptr) facet {
 }
 
 // readStandard takes in the errors of the standard library that are around every
-// failure of a connection, and returns what the error wraps. They are known by
-// their types, since to ask each for everything that an error may say takes ten
-// times as long.
+// failure of a connection, and returns what the error wraps. It knows them by their
+// types: to ask each of them for everything that an error may say takes ten times as
+// long.
 //
 //nolint:errorlint // one error of the walk
 func (f *facts) readStandard(err error) (inner error, known bool) {
 	switch e := err.(type) {
 	case *url.Error:
-		// So net/http says that the server closed the connection without an answer.
-		// Elsewhere io.EOF is the end of a stream, no failure.
+		// With io.EOF net/http says that the server closed the connection without an
+		// answer. Elsewhere io.EOF is the end of a stream, which is no failure.
 		f.addIf(disconnected, e.Temporary() || e.Err == io.EOF || errtree.Is(e.Err, io.EOF))
 		f.addIf(timedOut, e.Timeout())
 		return e.Err, true
@@ -208,5 +200,73 @@ func (f *facts) addErrno(e syscall.Errno) {
 		syscall.EHOSTUNREACH, syscall.ENETUNREACH:
 		f.said |= disconnected
 	default:
+	}
+}
+
+// listenTransport takes in what one error says of the connection and of the caller.
+//
+//nolint:errorlint // one error of the walk
+func (f *facts) listenTransport(err error) {
+	switch e := err.(type) {
+	case *net.DNSError:
+		if f.lookup == nil {
+			f.lookup = e
+		}
+	case certificateError, authorityError, hostnameError, invalidError, rootsError:
+		f.said |= untrusted
+	}
+	if e, ok := err.(comparingError); ok {
+		f.compare(err, e)
+	}
+	// The timeouts of the net package say that they are context.DeadlineExceeded too.
+	// So that one is known by its identity only, or a slow server would count as a
+	// caller that gave up.
+	f.addIf(endedByCaller, err == context.DeadlineExceeded)
+	f.addIf(disconnected, err == net.ErrClosed)
+	if e, ok := err.(canceledError); ok {
+		f.addIf(endedByCaller, e.CanceledError())
+	}
+	if e, ok := err.(timeoutError); ok {
+		f.addIf(timedOut, e.Timeout())
+	}
+	if e, ok := err.(temporaryError); ok {
+		f.addIf(disconnected, e.Temporary())
+	}
+	if e, ok := err.(connectionError); ok {
+		f.addIf(disconnected, e.ConnectionError())
+	}
+}
+
+// readSilent takes in an error that says nothing and wraps nothing.
+//
+//nolint:errorlint // one error of the walk
+func (f *facts) readSilent(err error) {
+	if _, cut := err.(textproto.ProtocolError); cut {
+		// Header lines that are none: most often the answer ended in the middle of one.
+		f.said |= disconnected
+		return
+	}
+	switch err {
+	case context.Canceled:
+		f.said |= endedByCaller
+	case io.ErrUnexpectedEOF:
+		f.said |= disconnected
+	default:
+		f.said |= silent
+	}
+}
+
+// compare asks an error that is equal to others which of them it is. The error of a
+// system call is one of these.
+//
+//nolint:errorlint // one error of the walk
+func (f *facts) compare(err error, e comparingError) {
+	f.addIf(endedByCaller, e.Is(context.Canceled))
+	for _, cause := range [...]error{
+		syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE,
+		syscall.EHOSTUNREACH, syscall.ENETUNREACH,
+		net.ErrClosed, io.ErrUnexpectedEOF,
+	} {
+		f.addIf(disconnected, err == cause || e.Is(cause))
 	}
 }

@@ -150,7 +150,7 @@ func reset(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-func TestNobodyListens(t *testing.T) {
+func TestPortOnWhichNoServerListens(t *testing.T) {
 	t.Parallel()
 	listener := listen(t)
 	require.NoError(t, listener.Close())
@@ -181,7 +181,7 @@ func TestServersThatWillNotChange(t *testing.T) {
 	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
 	noTLS := get(t.Context(), t, client, "https"+plain[len("http"):])
 	require.Error(t, noTLS)
-	require.Equal(t, classify.None(), verdictOf(noTLS), noTLS)
+	require.Equal(t, classify.Verdict{}, verdictOf(noTLS), noTLS)
 
 	encrypted := httptest.NewUnstartedServer(http.NotFoundHandler())
 	encrypted.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -189,12 +189,12 @@ func TestServersThatWillNotChange(t *testing.T) {
 	t.Cleanup(encrypted.Close)
 	untrusted := get(t.Context(), t, client, encrypted.URL)
 	require.Error(t, untrusted)
-	require.Equal(t, classify.None(), verdictOf(untrusted), untrusted)
+	require.Equal(t, classify.Verdict{}, verdictOf(untrusted), untrusted)
 
 	garbage := serve(t, inside("SSH-2.0-OpenSSH\r\n"))
 	noHTTP := get(t.Context(), t, client, garbage)
 	require.Error(t, noHTTP)
-	require.Equal(t, classify.None(), verdictOf(noHTTP), noHTTP)
+	require.Equal(t, classify.Verdict{}, verdictOf(noHTTP), noHTTP)
 }
 
 // TestCallersThatGiveUp ends the request from the caller's side, with and
@@ -213,7 +213,7 @@ func TestCallersThatGiveUp(t *testing.T) {
 					handler(w, r)
 				}))
 				require.ErrorIs(t, err, context.Canceled)
-				require.Equal(t, classify.None(), verdictOf(err), err)
+				require.Equal(t, classify.Verdict{}, verdictOf(err), err)
 			})
 			t.Run("deadline "+where+" "+title, func(t *testing.T) {
 				t.Parallel()
@@ -223,7 +223,7 @@ func TestCallersThatGiveUp(t *testing.T) {
 				client.Timeout = timeout
 				err := get(ctx, t, client, serve(t, handler))
 				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.Equal(t, classify.None(), verdictOf(err), err)
+				require.Equal(t, classify.Verdict{}, verdictOf(err), err)
 			})
 		}
 	}
@@ -239,7 +239,7 @@ func TestCallersThatGaveUpBefore(t *testing.T) {
 	for _, ctx := range []context.Context{canceled, late} {
 		err := get(ctx, t, client, "http://127.0.0.1:1")
 		require.ErrorIs(t, err, ctx.Err())
-		require.Equal(t, classify.None(), verdictOf(err), err)
+		require.Equal(t, classify.Verdict{}, verdictOf(err), err)
 	}
 }
 
@@ -254,7 +254,7 @@ func TestCallersThatCancelTheDial(t *testing.T) {
 	}
 	err := get(ctx, t, client, "http://127.0.0.1:1")
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, classify.None(), verdictOf(err), err)
+	require.Equal(t, classify.Verdict{}, verdictOf(err), err)
 }
 
 // What is cut in the middle of a header line has no name of its own in net/http: it

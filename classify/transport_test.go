@@ -34,7 +34,7 @@ func opError(op string, cause error) error {
 
 func TestTransportFailures(t *testing.T) {
 	t.Parallel()
-	timeout, transient, none := classify.RetryAs(classify.Timeout), classify.RetryAs(classify.Transient), classify.None()
+	timeout, transient, none := classify.RetryAs(classify.Timeout), classify.RetryAs(classify.Transient), classify.Verdict{}
 	for _, c := range []struct {
 		name string
 		err  error
@@ -73,7 +73,7 @@ func TestTransportFailures(t *testing.T) {
 				t.Parallel()
 				require.Equal(t, c.want, classify.Transport().Classify(classify.Outcome{Err: err}))
 				throttled := classify.Outcome{Err: err, Previous: classify.RetryAs(classify.Throttling)}
-				require.Equal(t, classify.None(), classify.Transport().Classify(throttled), "a throttle stays one")
+				require.Equal(t, classify.Verdict{}, classify.Transport().Classify(throttled), "a throttle stays one")
 			})
 		}
 	}
@@ -84,7 +84,7 @@ func TestTransportOverridesEveryKindButAThrottle(t *testing.T) {
 	for kind := classify.KindNone; kind <= classify.ClockSkew; kind++ {
 		want := classify.RetryAs(classify.Transient)
 		if kind == classify.Throttling {
-			want = classify.None()
+			want = classify.Verdict{}
 		}
 		o := classify.Outcome{Err: opError("read", syscall.ECONNRESET), Previous: classify.RetryAs(kind)}
 		require.Equal(t, want, classify.Transport().Classify(o), kind)
@@ -98,8 +98,8 @@ func TestLookupFailures(t *testing.T) {
 		lookup net.DNSError
 		want   classify.Verdict
 	}{
-		{"unknown host", net.DNSError{Err: "no such host", IsNotFound: true}, classify.None()},
-		{"unknown for now", net.DNSError{Err: "no such host", IsNotFound: true, IsTemporary: true}, classify.None()},
+		{"unknown host", net.DNSError{Err: "no such host", IsNotFound: true}, classify.Verdict{}},
+		{"unknown for now", net.DNSError{Err: "no such host", IsNotFound: true, IsTemporary: true}, classify.Verdict{}},
 		{"timeout", net.DNSError{Err: "i/o timeout", IsTimeout: true, IsTemporary: true}, classify.RetryAs(classify.Timeout)},
 		{"server misbehaving", net.DNSError{Err: "server misbehaving", IsTemporary: true}, classify.RetryAs(classify.Transient)},
 		{"refused, not implemented or a format error", net.DNSError{Err: "server misbehaving", Server: "192.0.2.1:53"}, classify.RetryAs(classify.Transient)},
@@ -137,7 +137,7 @@ func TestWhatTheCallerEndedIsLeftAlone(t *testing.T) {
 		} {
 			t.Run(ended.Error()+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				require.Equal(t, classify.None(), verdictOf(err))
+				require.Equal(t, classify.Verdict{}, verdictOf(err))
 			})
 		}
 	}

@@ -6,28 +6,29 @@ import (
 	"time"
 )
 
-// Kind is what sort of failure is to be retried. Costs and delays depend on it.
+// Kind is the sort of failure that is retried. The cost and the delay of the retry
+// depend on it.
 type Kind uint8
 
-// The kinds. KindNone is the kind of a verdict that is not a retry.
+// The kinds. KindNone is the kind of a verdict that does not ask for a retry.
 const (
 	KindNone Kind = iota
-	// Throttling: the service refused because it gets too many requests.
+	// Throttling: the service refused the request because it gets too many of them.
 	Throttling
 	// Transient: the service or the connection failed for a moment.
 	Transient
-	// Timeout: the client gave up waiting to connect, or for an answer.
+	// Timeout: the client gave up waiting for a connection or for an answer.
 	Timeout
-	// Server: the fault lies with the service; nothing more is known.
+	// Server: the fault lies with the service, and nothing more is known.
 	Server
-	// Client: the fault lies with the request, and it may be sent again all the
-	// same.
+	// Client: the fault lies with the request, which may be sent again all the same.
 	Client
-	// ClockSkew: the signature was refused because the client's clock is off.
+	// ClockSkew: the service refused the signature because the clock of the client is
+	// off.
 	ClockSkew
 )
 
-// String returns the kind's name in lower case, such as "clock_skew".
+// String returns the name of the kind in lower case, such as "clock_skew".
 func (k Kind) String() string {
 	switch k {
 	case KindNone:
@@ -49,131 +50,203 @@ func (k Kind) String() string {
 	}
 }
 
-// Action is what a verdict asks for.
-type Action uint8
+// action is what a verdict asks for.
+type action uint8
 
-// The actions.
 const (
-	// NoOpinion leaves an earlier verdict as it is. If nobody has an opinion
-	// there is no retry.
-	NoOpinion Action = iota
-	// Retry asks for a retry, as far as attempts and quota allow.
-	Retry
-	// Forbid refuses a retry, whatever anybody else says.
-	Forbid
+	actionNone action = iota
+	actionRetry
+	actionForbid
 )
 
-// String returns the action's name in lower case, such as "retry".
-func (a Action) String() string {
-	switch a {
-	case NoOpinion:
+// Verdict is what a [Classifier] says of a failure: a retry, no retry at all, or
+// nothing. The zero value is no opinion: it leaves an earlier verdict as it is, and
+// a failure of which no classifier has an opinion is not retried. Verdicts are
+// comparable with ==.
+type Verdict struct {
+	action action
+	kind   Kind
+	hinted bool
+	hint   time.Duration
+}
+
+// RetryAs returns the verdict that asks for a retry of a failure of this kind, as
+// far as attempts and quota allow one.
+func RetryAs(kind Kind) Verdict { return Verdict{action: actionRetry, kind: kind} }
+
+// Forbidden returns the verdict that refuses a retry, whatever other classifiers say.
+func Forbidden() Verdict { return Verdict{action: actionForbid} }
+
+// WithHint returns the verdict with a hint: the time for which the server asked to
+// wait before the next attempt. Zero is a hint too. Where after is negative or the
+// verdict does not ask for a retry, WithHint returns the verdict as it is.
+func (v Verdict) WithHint(after time.Duration) Verdict {
+	if v.action == actionRetry && after >= 0 {
+		v.hinted, v.hint = true, after
+	}
+	return v
+}
+
+// Retryable reports whether the verdict asks for a retry.
+func (v Verdict) Retryable() bool { return v.action == actionRetry }
+
+// Forbids reports whether the verdict refuses a retry, see [Forbidden].
+func (v Verdict) Forbids() bool { return v.action == actionForbid }
+
+// Action returns what the verdict asks for: "retry", "forbid", or "none" for no
+// opinion.
+func (v Verdict) Action() string {
+	switch v.action {
+	case actionNone:
 		return "none"
-	case Retry:
+	case actionRetry:
 		return "retry"
-	case Forbid:
+	case actionForbid:
 		return "forbid"
 	default:
 		return "unknown"
 	}
 }
 
-// Verdict is what a classifier says of a failure. The zero value is no opinion.
-type Verdict struct {
-	action Action
-	kind   Kind
-	hinted bool
-	hint   time.Duration
-}
-
-// None is the verdict of a classifier without an opinion.
-func None() Verdict { return Verdict{} }
-
-// RetryAs asks for a retry of a failure of the given kind.
-func RetryAs(kind Kind) Verdict { return Verdict{action: Retry, kind: kind} }
-
-// RetryAfter asks for a retry of a failure of the given kind, and not before the
-// server's hint is over: RetryAs(kind).WithHint(after).
-func RetryAfter(kind Kind, after time.Duration) Verdict { return RetryAs(kind).WithHint(after) }
-
-// Forbidden refuses a retry and ends the classification.
-func Forbidden() Verdict { return Verdict{action: Forbid} }
-
-// WithHint returns the verdict with the time for which the server asked to wait
-// before the next attempt. A negative one is no hint, and only a retry has one.
-func (v Verdict) WithHint(after time.Duration) Verdict {
-	if v.action == Retry && after >= 0 {
-		v.hinted, v.hint = true, after
-	}
-	return v
-}
-
-// Action reports what the verdict asks for.
-func (v Verdict) Action() Action { return v.action }
-
-// Kind reports the kind of the failure; KindNone if there is to be no retry.
+// Kind returns the kind of the failure; KindNone where the verdict does not ask for
+// a retry.
 func (v Verdict) Kind() Kind { return v.kind }
 
-// Hint reports how long the server asked to wait, if it did.
+// Hint returns how long the server asked to wait. It reports false where the server
+// did not say.
 func (v Verdict) Hint() (after time.Duration, ok bool) { return v.hint, v.hinted }
 
 // String returns the action and, for a retry, the kind, such as
 // "retry(throttling)".
 func (v Verdict) String() string {
-	if v.action != Retry {
-		return v.action.String()
+	if v.action != actionRetry {
+		return v.Action()
 	}
 	return "retry(" + v.kind.String() + ")"
 }
 
-// JudgedError is an error with a verdict that whoever made it already knows, such
-// as the policy of a call. The verdict counts where the JudgedError itself is
-// judged, not where it is wrapped: what was decided for an inner call does not
-// decide an outer one.
-type JudgedError struct {
-	// Verdict is what to do with the error.
-	Verdict Verdict
-	// Err is the error itself; nil if a value was judged.
+// Outcome is the failure of one attempt.
+type Outcome struct {
+	// Err is the error of the attempt. Without one there is nothing to judge, and the
+	// verdict is Previous.
 	Err error
+	// Service is the id of the service as SDKs and models spell it, such as "DynamoDB"
+	// or "Auto Scaling"; empty if it is not known. Upper and lower case, spaces, dashes
+	// and underscores do not matter, so "auto-scaling" is the same service. The name
+	// in the address of a service may be another one: "ds-data" is not known, but
+	// "Directory Service Data" is.
+	Service string
+	// Operation is the name of the operation, such as "GetItem"; empty if it is not
+	// known.
+	Operation string
+	// Attempt is the number of the attempt, from 1; 0 if it is not known.
+	Attempt int
+	// Previous is the verdict of the classifiers that ran before.
+	Previous Verdict
 }
 
-// Error returns the text of the error, or says what the verdict is.
+// Judge returns the verdict of a strategy with one classifier on the failure of an
+// operation with another one:
+//
+//   - an error that carries its own verdict is not classified, see [JudgedError];
+//   - an operation with a nil classifier leaves the strategy's alone;
+//   - classifiers from [Also] run after the strategy's, as one chain;
+//   - any other classifier of the operation replaces the strategy's.
+//
+// A nil classifier of the strategy has no opinion, so Judge(nil, nil) returns the
+// verdict that the error carries, or no opinion. As a [Chain] does, Judge adds the
+// hint of the error to a retry without one. It allocates nothing.
+func (o Outcome) Judge(strategy, operation Classifier) Verdict {
+	var more *Chain
+	switch operation := operation.(type) {
+	case nil:
+	case *also:
+		more = operation.own
+	default:
+		strategy = operation
+	}
+	switch strategy := strategy.(type) {
+	case nil:
+		return judge(nil, more, o, nil)
+	case *Chain:
+		return judge(strategy, more, o, nil)
+	case *also:
+		return judge(strategy.alone, more, o, nil)
+	default:
+		one := [...]Classifier{strategy}
+		return judge(&Chain{classifiers: one[:]}, more, o, nil)
+	}
+}
+
+// retryAs asks for a retry, but leaves what is already a throttle a throttle.
+func (o *Outcome) retryAs(kind Kind) Verdict {
+	if o.Previous.kind == Throttling && kind != Throttling {
+		return Verdict{}
+	}
+	return RetryAs(kind)
+}
+
+// Classifier judges failures. It must be safe for concurrent use. It cannot fail: a
+// classifier without an opinion returns Verdict{}.
+type Classifier interface {
+	// Name returns the name of the classifier in a [Chain] and in a [Trail], in lower
+	// case with dashes. It is always the same.
+	Name() string
+	// Classify returns the opinion of the classifier on a failure.
+	Classify(o Outcome) Verdict
+}
+
+// JudgedError is an error that carries its own verdict, such as one that a policy
+// has judged. [Outcome.Judge] and every [Chain] return this verdict and ask no
+// classifier. If the verdict is a retry without a hint, they add the hint of Err.
+//
+// A JudgedError counts where Unwrap() error leads to it, as from fmt.Errorf with one
+// %w; the outermost one counts. It does not count below Unwrap() []error: what was
+// decided for one of several errors does not decide for all of them, and what was
+// decided in an inner loop does not decide in an outer one.
+//
+// The fields must not be changed once the error is in use.
+type JudgedError struct {
+	// Verdict is what to do with the error. The zero value is that no classifier
+	// asks for a retry.
+	Verdict Verdict
+	// Err is the error itself; nil if a value was judged that came without one.
+	Err error
+	// Reason says why the verdict is what it is; nil if that needs no words. errors.Is
+	// and errors.As do not look at it.
+	Reason error
+}
+
+// Error returns the text of Err. Without Err it returns the verdict and the reason.
 func (e *JudgedError) Error() string {
-	if e.Err == nil {
+	switch {
+	case e.Err != nil:
+		return e.Err.Error()
+	case e.Reason != nil:
+		return "classify: judged " + e.Verdict.String() + ": " + e.Reason.Error()
+	default:
 		return "classify: judged " + e.Verdict.String()
 	}
-	return e.Err.Error()
 }
 
-// Unwrap returns the error itself.
+// Unwrap returns Err.
 func (e *JudgedError) Unwrap() error { return e.Err }
 
-// Judgement returns the verdict of an error that is a JudgedError, with the hint of
-// the error in it where the verdict is a retry without one. It reports false for
-// any other error.
-func Judgement(err error) (Verdict, bool) {
-	judged, ok := err.(*JudgedError) //nolint:errorlint // only what is judged here
-	if !ok {
-		return Verdict{}, false
-	}
-	var f facts
-	f.read(judged.Err)
-	return f.hint(judged.Verdict), true
-}
-
-// Step is what one classifier said.
+// Step is the opinion of one classifier.
 type Step struct {
 	// Classifier is the name of the classifier, or "judged" for the verdict of a
-	// JudgedError.
+	// [JudgedError].
 	Classifier string
-	// Verdict is what it said, without what is made of it.
+	// Verdict is what the classifier said, before the chain adds the hint of the
+	// error.
 	Verdict Verdict
 }
 
 // String returns the step in the form "http-status: retry(transient)".
 func (s Step) String() string { return s.Classifier + ": " + s.Verdict.String() }
 
-// Trail is what the classifiers of a chain said, in the order in which they were
-// asked. Those after one that forbade the retry were not asked and are not in it.
+// Trail is what the classifiers of a chain said, in the order in which they ran.
+// Classifiers after one that forbids the retry do not run and are not in the trail.
 type Trail []Step
 
 // String returns the steps with a semicolon in between.
@@ -185,19 +258,6 @@ func (t Trail) String() string {
 	return strings.Join(steps, "; ")
 }
 
-// LogValue returns the text of the trail, so that it can be an attribute of a log
-// record.
+// LogValue returns the text of the trail, so that a trail can be one attribute of a
+// log record.
 func (t Trail) LogValue() slog.Value { return slog.StringValue(t.String()) }
-
-func (t *Trail) add(name string, v Verdict) {
-	if t != nil {
-		*t = append(*t, Step{name, v})
-	}
-}
-
-// Explain is Classify with the decision trail. Only this allocates.
-func (c *Chain) Explain(o Outcome) (Verdict, Trail) {
-	var trail Trail
-	verdict := judge(nil, c.list(), nil, o, &trail)
-	return verdict, trail
-}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -29,12 +28,6 @@ type ResponseError struct {
 	after  time.Duration
 	hinted bool
 }
-
-var (
-	_ classify.StatusError     = (*ResponseError)(nil)
-	_ classify.CodeError       = (*ResponseError)(nil)
-	_ classify.RetryAfterError = (*ResponseError)(nil)
-)
 
 // Error returns the status and the code.
 func (e *ResponseError) Error() string {
@@ -67,9 +60,9 @@ func (e *ResponseError) RetryAfter() (after time.Duration, ok bool) { return e.a
 // Refusal returns why a failed response that a Transport returned, which may have
 // come through an http.Client, was not retried: a *retry.Error in which errors.Is
 // finds the reason, such as retry.ErrAttemptsExhausted, and errors.As the
-// *ResponseError; or the *ResponseError itself if nobody wanted a retry. It returns
+// *ResponseError; or the *ResponseError itself if no classifier wanted a retry. It returns
 // nil for a success, and for a response that did not come from a Transport or whose
-// Request somebody has replaced.
+// Request has been replaced.
 func Refusal(response *http.Response) error {
 	if response == nil || response.Request == nil {
 		return nil

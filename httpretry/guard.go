@@ -44,12 +44,13 @@ func (guard) final(t retry.Token, failure error) (retry.Token, error) {
 	return retry.Token{}, &retry.Error{Reason: retry.ErrNotRetryable, Attempts: t.Attempt(), Last: failure}
 }
 
-// mayRepeat reports whether the request may be sent again after the failure.
+// mayRepeat reports whether the request may be sent again after the failure: a verdict that
+// the failure carries may ask for it.
 func (c *call) mayRepeat(failure error) bool {
 	if !c.body.replayable() {
 		return false
 	}
-	_, asked := classify.Judgement(failure)
+	asked := classify.Outcome{Err: failure}.Judge(nil, nil).Retryable()
 	return asked || c.config.idempotent(c.request) || unprocessed(failure)
 }
 

@@ -145,6 +145,6 @@ func (fickle) Classify(o classify.Outcome) classify.Verdict {
 	case errors.Is(o.Err, errAgain):
 		return classify.RetryAs(classify.Throttling)
 	default:
-		return classify.None()
+		return classify.Verdict{}
 	}
 }

@@ -11,20 +11,13 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// forbids has the lowest priority and refuses every retry.
-type forbids struct{}
-
-func (forbids) Name() string                               { return "forbids" }
-func (forbids) Classify(classify.Outcome) classify.Verdict { return classify.Forbidden() }
-func (forbids) Priority() classify.Priority                { return classify.Before(classify.StatusPriority()) }
-
 // mute has no opinion of anything.
 type mute struct{}
 
 func (mute) Name() string                               { return "mute" }
-func (mute) Classify(classify.Outcome) classify.Verdict { return classify.None() }
+func (mute) Classify(classify.Outcome) classify.Verdict { return classify.Verdict{} }
 
-func TestClassifiersOfOneCall(t *testing.T) {
+func TestClassifiersOfOneOperation(t *testing.T) {
 	t.Parallel()
 	const retried, final = 3, 1
 	for _, c := range []struct {
@@ -33,14 +26,19 @@ func TestClassifiersOfOneCall(t *testing.T) {
 		answer error
 		want   int
 	}{
-		{"the strategy's, as nothing is added", classify.Add(), errServer, retried},
-		{"the strategy's besides one that is added", classify.Add(mute{}), errServer, retried},
-		{"one that is added", classify.Add(always{}), errClient, retried},
-		{"one that is added and forbids", classify.Add(forbids{}), errServer, final},
-		{"two that are added", classify.Add(always{}, forbids{}), errClient, final},
-		{"a nil one", classify.Add(nil), errServer, retried},
-		{"all are replaced by none", classify.NewChain(), errServer, final},
-		{"all are replaced by one", mute{}, errServer, final},
+		{"those of the strategy retry", nil, errServer, retried},
+		{"those of the strategy do not", nil, errClient, final},
+		{"another one replaces them", always{}, errClient, retried},
+		{"another one replaces them and has no opinion", mute{}, errServer, final},
+		{"none replaces them", classify.NewChain(), errServer, final},
+		{"nothing is added", classify.Also(), errServer, retried},
+		{"nil is added", classify.Also(nil), errServer, retried},
+		{"one without an opinion is added", classify.Also(mute{}), errServer, retried},
+		{"one that retries is added", classify.Also(always{}), errClient, retried},
+		{"one that forbids is added", classify.Also(never{}), errServer, final},
+		{"two are added", classify.Also(always{}, never{}), errClient, final},
+		{"one is added to what replaces them", classify.NewChain(mute{}, always{}), errServer, retried},
+		{"one is added to what is added", classify.Also(classify.Also(never{}), always{}), errServer, final},
 	} {
 		for _, mode := range []string{"standard", "adaptive"} {
 			t.Run(c.name+"/"+mode, func(t *testing.T) {

@@ -43,7 +43,7 @@ func callSSO(ctx context.Context, tb testing.TB, endpoint string, client aws.HTT
 	}).ListAccounts(ctx, &sso.ListAccountsInput{AccessToken: aws.String("token")})
 	require.Error(tb, err)
 	if seen == nil {
-		return err // the caller was gone before anybody was asked
+		return err // the caller was gone before the retryer was asked
 	}
 	return seen
 }
@@ -86,7 +86,7 @@ func hijacked(end func(c *net.TCPConn)) http.HandlerFunc {
 // sdkRetries is what the SDK's own standard retryer says of the same error.
 func TestErrorsOfRealClients(t *testing.T) {
 	t.Parallel()
-	as, none := classify.RetryAs, classify.None()
+	as, none := classify.RetryAs, classify.Verdict{}
 	skewed := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	for _, c := range []struct {
@@ -110,7 +110,7 @@ func TestErrorsOfRealClients(t *testing.T) {
 			"refused signature, clock is off", answered(403, "InvalidSignatureException", "Date", skewed),
 			as(classify.ClockSkew), true,
 		},
-		{"nobody listens", func(t *testing.T, client *awshttp.BuildableClient) error {
+		{"no server listens", func(t *testing.T, client *awshttp.BuildableClient) error {
 			t.Helper()
 			listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 			require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestErrorsOfRealClients(t *testing.T) {
 			client = client.WithTransportOptions(func(tr *http.Transport) { tr.TLSHandshakeTimeout = 10 * time.Millisecond })
 			return callSSO(t.Context(), t, "https://"+listener.Addr().String(), client)
 		}, as(classify.Timeout), true},
-		{"certificate that nobody trusts", func(t *testing.T, client *awshttp.BuildableClient) error {
+		{"certificate that is not trusted", func(t *testing.T, client *awshttp.BuildableClient) error {
 			t.Helper()
 			server := httptest.NewUnstartedServer(http.NotFoundHandler())
 			server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -212,7 +212,7 @@ func TestTheServiceOfARealErrorIsKnown(t *testing.T) {
 	const code = "ReplicatedWriteConflictException"
 	for service, want := range map[string]classify.Verdict{
 		"DynamoDB": classify.RetryAs(classify.Transient),
-		"SSO":      classify.None(),
+		"SSO":      {},
 	} {
 		err := &smithy.OperationError{ServiceID: service, OperationName: "PutItem", Err: &smithy.GenericAPIError{Code: code}}
 		require.Equal(t, want, classify.Default().Classify(classify.Outcome{Err: err}), service)

@@ -61,7 +61,7 @@ var errMisjudged = errors.New("a failure that may be retried was judged otherwis
 func judgeOurs(err error) func(testing.TB) round {
 	chain := classify.Default()
 	return ready(func(context.Context) error {
-		if chain.Classify(classify.Outcome{Err: err, Attempt: 1}).Action() != classify.Retry {
+		if !chain.Classify(classify.Outcome{Err: err, Attempt: 1}).Retryable() {
 			return errMisjudged
 		}
 		return nil
@@ -92,10 +92,10 @@ func judgeHashicorp(response *http.Response, err error) func(testing.TB) round {
 func walk(whole error, code string, status int) func(testing.TB) round {
 	return ready(func(context.Context) error {
 		for err := whole; err != nil; {
-			if e, ok := err.(classify.CodeError); ok && e.ErrorCode() == code { //nolint:errorlint // this is the walk itself
+			if e, ok := err.(interface{ ErrorCode() string }); ok && e.ErrorCode() == code {
 				return nil
 			}
-			if e, ok := err.(classify.StatusError); ok && status != 0 && e.HTTPStatusCode() == status { //nolint:errorlint // this is the walk itself
+			if e, ok := err.(interface{ HTTPStatusCode() int }); ok && status != 0 && e.HTTPStatusCode() == status {
 				return nil
 			}
 			wrapper, ok := err.(interface{ Unwrap() error })

@@ -73,7 +73,7 @@ func (s *signs) err() error {
 	}
 	err := errors.Join(parts...)
 	if s.observed != nil {
-		err = &classify.SkewedError{Used: s.used, Observed: *s.observed, Err: err}
+		err = &skewedError{used: s.used, observed: *s.observed, err: err}
 	}
 	return err
 }
@@ -103,7 +103,7 @@ func (c *call) classify(s *signs) error {
 	}
 	kind := verdict.Kind()
 	answer := classification{
-		Retryable:  verdict.Action() == classify.Retry,
+		Retryable:  verdict.Retryable(),
 		Throttling: kind == classify.Throttling,
 		Timeout:    kind == classify.Timeout,
 		Transient:  kind == classify.Transient || kind == classify.Timeout,
@@ -113,7 +113,7 @@ func (c *call) classify(s *signs) error {
 		answer.RetryAfter = new(exactSeconds(after))
 	}
 	for _, said := range trail {
-		answer.Trail = append(answer.Trail, step{said.Classifier, said.Verdict.Action().String(), said.Verdict.Kind().String()})
+		answer.Trail = append(answer.Trail, step{said.Classifier, said.Verdict.Action(), said.Verdict.Kind().String()})
 	}
 	return c.print(answer)
 }
@@ -121,9 +121,9 @@ func (c *call) classify(s *signs) error {
 // classifyText prints the verdict for people, and below it who said what.
 func (c *call) classifyText(verdict classify.Verdict, trail classify.Trail) {
 	switch after, hinted := verdict.Hint(); {
-	case verdict.Action() == classify.Forbid:
+	case verdict.Forbids():
 		fmt.Fprintln(c.out, "not retried: forbidden")
-	case verdict.Action() != classify.Retry:
+	case !verdict.Retryable():
 		fmt.Fprintln(c.out, "not retried: no classifier asks for it")
 	case hinted:
 		fmt.Fprintf(c.out, "retried: %s, after %v as the server asks\n", verdict.Kind(), after)

@@ -82,12 +82,7 @@ func (e modeledError) Error() string { return "modeled as " + string(e) }
 
 func (e modeledError) Throttling() bool { return e == "throttling" }
 
-func (e modeledError) RetrySafety() classify.Safety {
-	if e == "not_retryable" {
-		return classify.SafetyNo
-	}
-	return classify.SafetyYes
-}
+func (e modeledError) RetrySafe() (safe, known bool) { return e != "not_retryable", true }
 
 func (e modeledError) check() error {
 	switch e {
@@ -96,6 +91,20 @@ func (e modeledError) check() error {
 	default:
 		return errors.New("must be retryable, throttling or not_retryable")
 	}
+}
+
+// skewedError is an error with the clock skews of its request and of its answer.
+type skewedError struct {
+	used, observed time.Duration
+	err            error
+}
+
+func (e *skewedError) Error() string { return e.err.Error() }
+
+func (e *skewedError) Unwrap() error { return e.err }
+
+func (e *skewedError) ClockSkew() (used, observed time.Duration, ok bool) {
+	return e.used, e.observed, true
 }
 
 // parseStatus reads an HTTP status; 0 is none.

@@ -79,7 +79,7 @@ func (p *response) verdict() classify.Verdict {
 	case "clock_skew":
 		return classify.RetryAs(classify.ClockSkew)
 	default: // server, client
-		return classify.None()
+		return classify.Verdict{}
 	}
 }
 

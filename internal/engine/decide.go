@@ -41,7 +41,7 @@ func (e *Engine) decide(
 func (e *Engine) against(
 	ctx context.Context, t retry.Token, r *record, verdict classify.Verdict, before error,
 ) *retry.Error {
-	retryable := verdict.Action() == classify.Retry
+	retryable := verdict.Retryable()
 	switch {
 	case !retryable && !endedWith(ctx, r.last):
 		return r.refusal(retry.ErrNotRetryable, t.Attempt())

@@ -356,7 +356,7 @@ func (e *Engine) report(r *record, was token.Phase, throttled bool) ratelimit.Ch
 // throttled reports whether a failure is a throttle for the limiter of its scope: a mark
 // that forbids a retry says nothing about that, so that the error below the mark is judged.
 func (e *Engine) throttled(op *retry.Operation, attempt int, failure error, verdict classify.Verdict) bool {
-	if verdict.Action() == classify.Forbid {
+	if verdict.Forbids() {
 		if marked, ok := errtree.As[*classify.JudgedError](failure); ok && marked.Err != nil {
 			verdict = e.judge(op, attempt, marked.Err)
 		}
@@ -364,16 +364,11 @@ func (e *Engine) throttled(op *retry.Operation, attempt int, failure error, verd
 	return verdict.Kind() == classify.Throttling
 }
 
-// judge returns what the classifier says of a failure, or what a policy has said
-// already.
+// judge returns what the classifiers say of a failure, or the verdict that it carries.
 func (e *Engine) judge(op *retry.Operation, attempt int, failure error) classify.Verdict {
 	if failure == retry.ErrAborted { //nolint:errorlint // the loop's own, never wrapped
 		return classify.Forbidden()
 	}
-	if verdict, ok := classify.Judgement(failure); ok {
-		return verdict
-	}
-	return classify.Layered(e.config.Classifier, op.Classifier, classify.Outcome{
-		Err: failure, Service: e.service(op), Operation: op.Name, Attempt: attempt,
-	})
+	outcome := classify.Outcome{Err: failure, Service: e.service(op), Operation: op.Name, Attempt: attempt}
+	return outcome.Judge(e.config.Classifier, op.Classifier)
 }
