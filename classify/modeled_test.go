@@ -30,8 +30,8 @@ func TestModeledErrorsAreThoseOfTheirService(t *testing.T) {
 		want          classify.Verdict
 	}{
 		{"its service", "Bedrock AgentCore", joinAnswer(409, conflict), transient},
-		{"as endpoints spell it", "bedrock-agentcore", joinAnswer(409, conflict), transient},
-		{"in one word", "BEDROCKAGENTCORE", joinAnswer(409, conflict), transient},
+		{"with dashes", "bedrock-agentcore", joinAnswer(409, conflict), transient},
+		{"in one word, in upper case", "BEDROCKAGENTCORE", joinAnswer(409, conflict), transient},
 		{"with underscores", "_bedrock_agentcore_", joinAnswer(409, conflict), transient},
 		{"with a namespace", "bedrock-agentcore", joinAnswer(409, "x#"+conflict+":y"), transient},
 		{"another service", "s3", joinAnswer(409, conflict), none},
@@ -42,6 +42,8 @@ func TestModeledErrorsAreThoseOfTheirService(t *testing.T) {
 		{"the error knows of another", "", &operationError{"S3", joinAnswer(409, conflict)}, none},
 		{"the caller knows better", "bedrock-agentcore", &operationError{"S3", joinAnswer(409, conflict)}, transient},
 		{"an inner error knows", "", &operationError{"", &operationError{"Bedrock AgentCore", joinAnswer(409, conflict)}}, transient},
+		{"of several words", "directory-service-data", joinAnswer(400, "DirectoryUnavailableException"), transient},
+		{"as its address has it", "ds-data", joinAnswer(400, "DirectoryUnavailableException"), none},
 		{"one of several services", "mediaconnect", joinAnswer(409, "ConflictException"), transient},
 		{"the last of several services", "odb", joinAnswer(0, "InternalServerException"), transient},
 		{"none of several services", "lambda", joinAnswer(409, "ConflictException"), none},

@@ -3,6 +3,7 @@ package httpretry_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -28,6 +29,11 @@ var (
 	errSOCKS = &net.OpError{Op: "socks connect", Net: "tcp", Err: errDial}
 	errReset = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
 )
+
+// marked is a failure that carries the verdict, and is wrapped.
+func marked(v classify.Verdict) error {
+	return fmt.Errorf("base: %w", &classify.JudgedError{Verdict: v, Err: errReset})
+}
 
 // bodyReader is a body that counts how often it is closed.
 type bodyReader struct {
@@ -75,6 +81,12 @@ func TestWhatIsSentAgain(t *testing.T) {
 		{name: "PUT, reset, not idempotent by config", fails: failure(errReset), want: 1, config: httpretry.Config{
 			Idempotent: func(*http.Request) bool { return false },
 		}},
+		{name: "POST, reset, marked", request: post, fails: failure(marked(classify.RetryAs(classify.Transient))), want: 3},
+		{name: "POST, reset, marked as final", request: post, fails: failure(marked(classify.Forbidden())), want: 1},
+		{name: "PUT, reset, marked as final", fails: failure(marked(classify.Forbidden())), want: 1},
+		{name: "POST, reset, one of two marked", request: post, want: 1, fails: failure(
+			errors.Join(errReset, marked(classify.RetryAs(classify.Transient))),
+		)},
 		{name: "POST, reset, by a policy", request: post, fails: failure(errReset), want: 3, config: httpretry.Config{
 			Policy: func(_ *http.Response, err error) error { return retry.Mark(err, classify.Transient) },
 		}},

@@ -2,6 +2,8 @@ package retry_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +18,49 @@ type mute struct{}
 
 func (mute) Name() string                               { return "mute" }
 func (mute) Classify(classify.Outcome) classify.Verdict { return classify.Verdict{} }
+
+func TestAVerdictThatTheErrorCarriesCountsBeforeAllClassifiers(t *testing.T) {
+	t.Parallel()
+	judged := func(v classify.Verdict) error { return &classify.JudgedError{Verdict: v, Err: errServer} }
+	again, forbidden := classify.RetryAs(classify.Client), classify.Forbidden()
+	const retried, final = 3, 1
+	for _, c := range []struct {
+		name   string
+		op     classify.Classifier
+		answer error
+		want   int
+	}{
+		{"a retry", nil, judged(again), retried},
+		{"a retry, against the classifier of the operation", never{}, judged(again), retried},
+		{"a retry, against what is added", classify.Also(never{}), judged(again), retried},
+		{"a retry below a wrapping", never{}, fmt.Errorf("call: %w", judged(again)), retried},
+		{"no retry", nil, judged(forbidden), final},
+		{"no retry, against the classifier of the operation", always{}, fmt.Errorf("call: %w", judged(forbidden)), final},
+		{"no retry below another loop", always{}, &retry.Error{Reason: retry.ErrAttemptsExhausted, Last: judged(forbidden)}, retried},
+		{"no retry of one of two errors", always{}, errors.Join(errServer, judged(forbidden)), retried},
+	} {
+		for _, mode := range []string{"standard", "adaptive"} {
+			t.Run(c.name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				require.Equal(t, c.want, attemptsFor(t, mode, c.op, c.answer))
+			})
+		}
+	}
+}
+
+// attemptsFor returns how many attempts an operation makes that always gets the answer.
+func attemptsFor(t *testing.T, mode string, op classify.Classifier, answer error) (attempts int) {
+	t.Helper()
+	clk := &clock.Fake{}
+	moving(t, clk, func() {
+		operation := retry.Operation{Classifier: op}
+		_, _ = retry.Do(t.Context(), modes(t, clk, nil)[mode], operation, func(context.Context) (int, error) {
+			attempts++
+			return 0, answer
+		})
+	})
+	return attempts
+}
 
 func TestClassifiersOfOneOperation(t *testing.T) {
 	t.Parallel()
@@ -43,16 +88,7 @@ func TestClassifiersOfOneOperation(t *testing.T) {
 		for _, mode := range []string{"standard", "adaptive"} {
 			t.Run(c.name+"/"+mode, func(t *testing.T) {
 				t.Parallel()
-				clk := &clock.Fake{}
-				attempts := 0
-				moving(t, clk, func() {
-					op := retry.Operation{Classifier: c.op}
-					_, _ = retry.Do(t.Context(), modes(t, clk, nil)[mode], op, func(context.Context) (int, error) {
-						attempts++
-						return 0, c.answer
-					})
-				})
-				require.Equal(t, c.want, attempts)
+				require.Equal(t, c.want, attemptsFor(t, mode, c.op, c.answer))
 			})
 		}
 	}

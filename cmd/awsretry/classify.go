@@ -17,9 +17,13 @@ func classifyCommand() command {
 		name:     "classify",
 		synopsis: "what the default classifiers say of a failure, and which said what",
 		example:  "awsretry classify --status 503 --code SlowDown",
-		notes: "The flags are signs of one failure. --service says which service the error is from, for\n" +
-			"those errors that are retryable in some services only.\n",
+		notes: "The flags are signs of one failure. Some errors are retryable in some services only: for these,\n" +
+			"--service says which service the error is from. It wants the service id as SDKs and models spell\n" +
+			"it, such as \"DynamoDB\" or \"Auto Scaling\". Upper and lower case, spaces, dashes and underscores do\n" +
+			"not matter. The name in the address of a service may be another one: \"Directory Service Data\" is\n" +
+			"known, \"ds-data\" is not.\n",
 		define: func(f *flags) func(context.Context, *call) error {
+			f.Lookup("service").Usage = "`id` of the service that the error is from, such as DynamoDB or \"Auto Scaling\""
 			var s signs
 			s.define(f.FlagSet)
 			return func(_ context.Context, c *call) error { return c.classify(&s) }
@@ -118,7 +122,7 @@ func (c *call) classify(s *signs) error {
 	return c.print(answer)
 }
 
-// classifyText prints the verdict for people, and below it who said what.
+// classifyText prints the verdict for people, and below it what each classifier said.
 func (c *call) classifyText(verdict classify.Verdict, trail classify.Trail) {
 	switch after, hinted := verdict.Hint(); {
 	case verdict.Forbids():
