@@ -1,14 +1,12 @@
 package clock
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"time"
 )
 
 // Advance moves the time forward by d and fires what is due on the way, that is
-// waiters and deadlines, in order of time and for one instant in order of
+// sleeps, timers and deadlines of contexts, in order of time and for one instant in order of
 // registration. While one fires, Now is the instant at which it was due. What
 // the functions of timers register on the way fires too if it is due within d.
 // A negative d panics.
@@ -31,14 +29,14 @@ func (c *Fake) Advance(d time.Duration) {
 	c.moveTo(end)
 }
 
-// AdvanceToNext moves the time to the instant at which the next waiter is due,
+// AdvanceToNext moves the time to the instant at which the next Sleep or timer is due,
 // fires everything that is due until then and at that instant, and returns how
-// far it moved. With no waiter that has an instant it returns false and does nothing:
-// those of AddWaiters have none, and deadlines of contexts expire on the way to a
-// waiter, but none is a place to go to. To reach one, use Advance.
+// far it moved. With no Sleep and no timer it returns false and does nothing. Deadlines
+// of contexts expire on the way, but AdvanceToNext does not stop at one: to reach it, use
+// [Fake.Advance].
 func (c *Fake) AdvanceToNext() (time.Duration, bool) {
 	c.mu.Lock()
-	next := c.waiters.head()
+	next := c.queue.head()
 	if next == nil {
 		c.mu.Unlock()
 		return 0, false
@@ -67,11 +65,7 @@ func (c *Fake) moveTo(end time.Time) {
 func (c *Fake) next(end time.Time) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	q := &c.waiters
-	e := q.head()
-	if d := c.deadlines.head(); e == nil || d != nil && d.before(e) {
-		q, e = &c.deadlines, d
-	}
+	q, e := c.headLocked()
 	if e == nil || e.due.After(end) {
 		c.now = later(c.now, end)
 		return nil
@@ -81,75 +75,19 @@ func (c *Fake) next(end time.Time) *entry {
 	return e
 }
 
+// headLocked returns what is due next and the queue that it is in; nil if there is
+// nothing.
+func (c *Fake) headLocked() (*queue, *entry) {
+	e, d := c.queue.head(), c.deadlines.head()
+	if e == nil || d != nil && d.before(e) {
+		return &c.deadlines, d
+	}
+	return &c.queue, e
+}
+
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
 	return b
-}
-
-// watcher is a BlockUntil that waits.
-type watcher struct {
-	n       int
-	reached chan struct{} // closed once there have been n waiters
-}
-
-// BlockUntil returns nil as soon as there are at least n waiters, at once if
-// there are so many already, and otherwise an error that wraps ctx.Err() and
-// says how many there were when ctx was done. What counts:
-//
-//   - a Sleep that has not ended;
-//   - a timer of AfterFunc whose call is still to come;
-//   - an operation of this module that waits for a send token or for retry quota, one
-//     for each, also behind others: the first of a queue by the timer for it, those
-//     behind it by AddWaiters;
-//   - not the deadline of a context, see WithDeadline.
-//
-// The number is that of a moment: waiters may end before BlockUntil returns if another
-// goroutine moves the time, cancels them or stops them.
-func (c *Fake) BlockUntil(ctx context.Context, n int) error {
-	c.mu.Lock()
-	if c.waitingLocked() >= n {
-		c.mu.Unlock()
-		return nil
-	}
-	w := &watcher{n: n, reached: make(chan struct{})}
-	c.watchers = append(c.watchers, w)
-	c.mu.Unlock()
-	select {
-	case <-w.reached:
-		return nil
-	case <-ctx.Done():
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	i := slices.Index(c.watchers, w)
-	if i < 0 {
-		return nil // reached at the last moment
-	}
-	c.watchers = slices.Delete(c.watchers, i, i+1)
-	return fmt.Errorf("clock: %d of %d waiters on the fake clock: %w", c.waitingLocked(), n, ctx.Err())
-}
-
-// addWaiterLocked registers a waiter due d from now.
-func (c *Fake) addWaiterLocked(e *entry, d time.Duration) {
-	e.due = c.nowLocked().Add(d)
-	c.registered++
-	e.seq = c.registered
-	c.waiters.add(e)
-	c.tellLocked()
-}
-
-// waitingLocked returns the number of waiters.
-func (c *Fake) waitingLocked() int { return len(c.waiters) + c.others }
-
-// tellLocked ends each BlockUntil whose waiters are there.
-func (c *Fake) tellLocked() {
-	c.watchers = slices.DeleteFunc(c.watchers, func(w *watcher) bool {
-		reached := c.waitingLocked() >= w.n
-		if reached {
-			close(w.reached)
-		}
-		return reached
-	})
 }

@@ -160,7 +160,7 @@ func TestFakeBlockUntil(t *testing.T) {
 	err := clk.BlockUntil(cancelled, 3)
 
 	require.ErrorIs(t, err, context.Canceled)
-	require.EqualError(t, err, "clock: 1 of 3 waiters on the fake clock: context canceled")
+	require.EqualError(t, err, "clock: too few waiters on the fake clock: context canceled: 1 of 3")
 	require.Zero(t, clk.Watchers(), "nothing stays behind")
 }
 
@@ -190,38 +190,110 @@ func TestFakeBlockUntilWaits(t *testing.T) {
 	clk.Advance(time.Second)
 }
 
-func TestFakeCountsWaitersWithoutATimer(t *testing.T) {
+func TestFakeAwait(t *testing.T) {
+	t.Parallel()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	closed := make(chan struct{})
+	close(closed)
+	tests := map[string]struct {
+		ctx  context.Context //nolint:containedctx // the argument of a table case
+		done chan struct{}
+		act  func(clk *clock.Fake, done chan struct{}, cancel context.CancelFunc)
+		want error
+	}{
+		"closed beforehand":              {ctx: t.Context(), done: closed},
+		"context done beforehand":        {ctx: cancelled, done: make(chan struct{}), want: context.Canceled},
+		"context done beforehand, first": {ctx: cancelled, done: closed, want: context.Canceled},
+		"closed by a timer": {
+			ctx: t.Context(), done: make(chan struct{}),
+			act: func(clk *clock.Fake, done chan struct{}, _ context.CancelFunc) {
+				clk.AfterFunc(time.Second, func() { close(done) })
+				clk.AdvanceToNext()
+			},
+		},
+		"cancelled": {
+			ctx: t.Context(),
+			act: func(_ *clock.Fake, _ chan struct{}, cancel context.CancelFunc) { cancel() }, want: context.Canceled,
+		},
+		"closed and cancelled": {
+			ctx: t.Context(), done: make(chan struct{}),
+			act: func(_ *clock.Fake, done chan struct{}, cancel context.CancelFunc) {
+				cancel()
+				close(done)
+			},
+			want: context.Canceled,
+		},
+		"at the deadline of its context": {
+			ctx:  t.Context(),
+			act:  func(clk *clock.Fake, _ chan struct{}, _ context.CancelFunc) { clk.Advance(time.Hour) },
+			want: context.DeadlineExceeded,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var clk clock.Fake
+			ctx, cancel := clk.WithTimeout(tt.ctx, time.Hour)
+			defer cancel()
+			ended := make(chan error, 1)
+			go func() { ended <- clk.Await(ctx, tt.done) }()
+
+			if tt.act != nil {
+				require.NoError(t, clk.BlockUntil(t.Context(), 1))
+				tt.act(&clk, tt.done, cancel)
+			}
+
+			require.Equal(t, tt.want, <-ended)
+			require.Zero(t, clk.Waiters())
+			require.Nil(t, clk.Waits(), "it is no sleep")
+		})
+	}
+}
+
+func TestFakeCountsAwaitsTogetherWithTheirTimers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var clk clock.Fake
-		clk.AfterFunc(time.Second, func() {})
+		woken := make(chan struct{})
+		clk.AfterFunc(time.Second, func() { close(woken) })
 		reached := false
-		go func() {
-			reached = clk.BlockUntil(t.Context(), 3) == nil
-		}()
-		clk.AddWaiters(1)
-		synctest.Wait()
+		go func() { reached = clk.BlockUntil(t.Context(), 3) == nil }()
+		await := func() {
+			go func() { _ = clk.Await(t.Context(), woken) }()
+			synctest.Wait()
+		}
+		for range 2 {
+			await()
+		}
 		require.False(t, reached)
+		require.Equal(t, 2, clk.Waiters())
 
-		clk.AddWaiters(1)
+		await()
 
-		synctest.Wait()
 		require.True(t, reached)
 		require.Equal(t, 3, clk.Waiters())
-		require.NoError(t, clk.BlockUntil(t.Context(), 3))
+		startSleep(t.Context(), t, &clk, time.Minute)
+		require.Equal(t, 4, clk.Waiters())
 		moved, ok := clk.AdvanceToNext()
 		require.True(t, ok)
 		require.Equal(t, time.Second, moved)
-		require.Equal(t, 2, clk.Waiters(), "the time does not end them")
-		_, ok = clk.AdvanceToNext()
-		require.False(t, ok, "they have no instant to go to")
-
-		done, cancel := context.WithCancel(t.Context())
-		cancel()
-		require.ErrorContains(t, clk.BlockUntil(done, 4), "2 of 4 waiters")
-		clk.AddWaiters(-2)
-		require.Zero(t, clk.Waiters())
-		require.PanicsWithValue(t, "clock: Fake.AddWaiters of -1 with 0 counted", func() { clk.AddWaiters(-1) })
-		require.Zero(t, clk.Waiters())
+		require.Equal(t, 1, clk.Waiters(), "the timer has ended the other waits")
+		clk.AdvanceToNext()
 	})
+}
+
+func TestFakeAdvanceToNextWithoutAnInstant(t *testing.T) {
+	t.Parallel()
+	var clk clock.Fake
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- clk.Await(ctx, nil) }()
+	require.NoError(t, clk.BlockUntil(t.Context(), 1))
+
+	_, ok := clk.AdvanceToNext()
+
+	require.False(t, ok)
+	cancel()
+	require.Equal(t, context.Canceled, <-ended)
 }

@@ -20,27 +20,43 @@ func poll(ctx context.Context, clk clock.Clock, ask func() bool) error {
 	return nil
 }
 
-// Run the code in a goroutine, wait until it sleeps, and move the time to the
-// end of its sleep.
-func ExampleFake() {
-	ctx := context.Background()
+// The test says what the code does. The time moves whenever it waits.
+func ExampleFake_Run() {
 	var clk clock.Fake
 	start := clk.Now()
 	questions := 0
-	done := make(chan error)
-	go func() {
-		done <- poll(ctx, &clk, func() bool { questions++; return questions == 4 })
-	}()
+	var err error
 
-	for range 3 {
-		if err := clk.BlockUntil(ctx, 1); err != nil {
-			fmt.Println(err)
+	clk.Run(func() {
+		err = poll(context.Background(), &clk, func() bool { questions++; return questions == 4 })
+	})
+
+	fmt.Println(err, questions, clk.Now().Sub(start), clk.Waits())
+	// Output: <nil> 4 6s [1s 2s 3s]
+}
+
+// Code of which several parts wait at the same time is given to Run in as many
+// functions. The time moves when all of them wait.
+func ExampleFake_Run_several() {
+	var clk clock.Fake
+	start := clk.Now()
+	worker := func(name string, every time.Duration) func() {
+		return func() {
+			for range 2 {
+				if err := clk.Sleep(context.Background(), every); err != nil {
+					return
+				}
+				fmt.Println(name, clk.Now().Sub(start))
+			}
 		}
-		clk.AdvanceToNext()
 	}
 
-	fmt.Println(<-done, questions, clk.Now().Sub(start), clk.Waits())
-	// Output: <nil> 4 6s [1s 2s 3s]
+	clk.Run(worker("slow", 5*time.Second), worker("quick", 3*time.Second))
+	// Output:
+	// quick 3s
+	// slow 5s
+	// quick 6s
+	// slow 10s
 }
 
 // A deadline on the fake clock ends a sleep like any other deadline.

@@ -2,21 +2,20 @@ package clock
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 )
 
-// Fake is a clock for tests: its time stands still until Advance or
-// AdvanceToNext moves it. The zero value is ready to use and shows
-// 2000-01-01 00:00:00 UTC; NewFake starts at another instant. A Fake is safe
-// for concurrent use and must not be copied after its first use.
+// Fake is a clock for tests: its time stands still until [Fake.Run], [Fake.Advance]
+// or [Fake.AdvanceToNext] moves it. The zero value is ready to use and shows
+// 2000-01-01 00:00:00 UTC; [NewFake] starts at another instant. A Fake is safe for
+// concurrent use and must not be copied after its first use.
 //
-// A waiter is a Sleep that has not ended, a timer of AfterFunc whose call is still to
-// come, or a caller that AddWaiters has counted. The way to test code that waits is to let BlockUntil see the
-// waiter before moving the time: without it, Advance may come before the Sleep
-// that it is meant to end, and the test hangs.
+// [Fake.Run] is the way to test code that waits. A test that has to look at the code
+// during a wait moves the time by hand: it starts the code in a goroutine, lets
+// [Fake.BlockUntil] see the wait, looks, and then moves the time. Without BlockUntil,
+// Advance may come before the Sleep that it is meant to end, and the test hangs.
 //
 //	go func() { done <- worker(clk) }()
 //	err := clk.BlockUntil(ctx, 1) // the worker sleeps now
@@ -32,10 +31,12 @@ type Fake struct {
 	now        time.Time // never goes backwards
 	target     time.Time // where now will be when all calls of Advance have returned
 	registered uint64    // entries ever queued; orders those due at the same instant
-	waiters    queue
-	deadlines  queue // of contexts; these wait for nobody, so they are not waiters
-	others     int   // waiters without an entry in the queue, see AddWaiters
+	queue      queue     // sleeps and timers
+	deadlines  queue     // of contexts; apart, because they are not waiters
+	waiting    map[*wait]struct{}
+	starting   int // functions of timers that were due at once and have not returned
 	watchers   []*watcher
+	run        *run // the Run under way, or nil
 	waits      []time.Duration
 }
 
@@ -48,7 +49,7 @@ func NewFake(start time.Time) *Fake {
 	return &Fake{started: true, now: start, target: start}
 }
 
-// Now returns the time of the clock. While a waiter or a deadline fires, that
+// Now returns the time of the clock. While a sleep, a timer or a deadline fires, that
 // is the instant at which it was due.
 func (c *Fake) Now() time.Time {
 	c.mu.Lock()
@@ -60,8 +61,9 @@ func (c *Fake) Now() time.Time {
 // first. Where both have happened by the time the sleeper runs, it returns
 // ctx.Err(): a test that cancels and then moves the time gets the same result
 // every time, and so does a Sleep that would end at the deadline of its context
-// (see WithDeadline), which expires first. A ctx that is done beforehand is reported at once, a d of zero or
-// less does not sleep, and neither is recorded in Waits.
+// (see [Fake.WithDeadline]), which expires first. A ctx that is done beforehand is
+// reported at once, a d of zero or less does not sleep, and neither is recorded in
+// [Fake.Waits].
 func (c *Fake) Sleep(ctx context.Context, d time.Duration) error {
 	if err := settledErr(ctx); err != nil || d <= 0 {
 		return err
@@ -70,48 +72,32 @@ func (c *Fake) Sleep(ctx context.Context, d time.Duration) error {
 	e := newEntry(func() { close(woken) })
 	c.mu.Lock()
 	c.waits = append(c.waits, d)
-	c.addWaiterLocked(e, d)
+	c.enqueueLocked(e, d)
 	c.mu.Unlock()
-	select {
-	case <-woken:
-	case <-ctx.Done():
-		c.mu.Lock()
-		c.waiters.remove(e)
-		c.mu.Unlock()
+	return c.wait(ctx, woken, func() { c.queue.remove(e) })
+}
+
+// Await waits until done is closed or ctx is done, whichever is first, and counts as a
+// waiter meanwhile. It is for code that a timer of [Fake.AfterFunc] wakes, which waits
+// without Sleep: the clock cannot see who receives from a channel. Where both have
+// happened, and where ctx is done beforehand, it returns ctx.Err(), otherwise nil. With
+// a nil done it waits for ctx.
+func (c *Fake) Await(ctx context.Context, done <-chan struct{}) error {
+	if err := settledErr(ctx); err != nil {
+		return err
 	}
-	return settledErr(ctx)
+	return c.wait(ctx, done, func() {})
 }
 
 // AfterFunc calls f when the clock has been moved by d. It runs in the goroutine
 // that moves the clock, with no lock of the clock held, so f may use the clock
-// again, and may move it; a Sleep of f, however, waits for somebody else to
-// move it. With a d of zero or less, f starts at once in a goroutine of its own,
-// and there is no waiter. A nil f panics when it is due.
+// again, and may move it; a Sleep of f, however, ends only if another goroutine moves
+// the clock. With a d of zero or less, f starts at once in a goroutine of its own, and
+// nothing is left to wait for. A nil f panics when it is due.
 func (c *Fake) AfterFunc(d time.Duration, f func()) Timer {
 	t := &fakeTimer{clock: c, entry: newEntry(f)}
 	t.Reset(d)
 	return t
-}
-
-// Waiters returns the number of waiters; BlockUntil says what counts.
-func (c *Fake) Waiters() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.waitingLocked()
-}
-
-// AddWaiters counts n more waiters that have no timer of their own: those who stand in
-// a queue behind the first, for whom the timer is. A negative n counts so many of them
-// no more; fewer than none panics. A caller may hold locks that the function of its
-// timer takes.
-func (c *Fake) AddWaiters(n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.others+n < 0 {
-		panic(fmt.Sprintf("clock: Fake.AddWaiters of %d with %d counted", n, c.others))
-	}
-	c.others += n
-	c.tellLocked()
 }
 
 // Waits returns the duration of every Sleep that had to wait, whether it has
@@ -131,4 +117,13 @@ func (c *Fake) nowLocked() time.Time {
 		c.target = c.now
 	}
 	return c.now
+}
+
+// enqueueLocked registers a sleep or a timer due d from now.
+func (c *Fake) enqueueLocked(e *entry, d time.Duration) {
+	e.due = c.nowLocked().Add(d)
+	c.registered++
+	e.seq = c.registered
+	c.queue.add(e)
+	c.tellLocked()
 }

@@ -2,8 +2,8 @@ package clock
 
 import "time"
 
-// fakeTimer is the Timer of a Fake. Its entry is in the queue of waiters at most
-// once, and is there exactly as long as the call is still to come.
+// fakeTimer is the Timer of a Fake. Its entry is in the queue at most once, and is
+// there exactly as long as the call is still to come.
 type fakeTimer struct {
 	clock *Fake
 	entry *entry
@@ -13,20 +13,32 @@ type fakeTimer struct {
 func (t *fakeTimer) Stop() bool {
 	t.clock.mu.Lock()
 	defer t.clock.mu.Unlock()
-	return t.clock.waiters.remove(t.entry)
+	return t.clock.queue.remove(t.entry)
 }
 
 // Reset takes the call off the clock and puts it back at its new instant, behind
-// whatever is due there already. A d of zero or less starts it at once, in a
+// all that is due there already. A d of zero or less starts it at once, in a
 // goroutine of its own because the caller may hold locks that it needs.
 func (t *fakeTimer) Reset(d time.Duration) bool {
 	t.clock.mu.Lock()
 	defer t.clock.mu.Unlock()
-	pending := t.clock.waiters.remove(t.entry)
+	pending := t.clock.queue.remove(t.entry)
 	if d > 0 {
-		t.clock.addWaiterLocked(t.entry, d)
+		t.clock.enqueueLocked(t.entry, d)
 	} else {
-		go t.entry.fire()
+		t.clock.starting++
+		go t.fire()
 	}
 	return pending
+}
+
+// fire calls the function of a timer that was due at once.
+func (t *fakeTimer) fire() {
+	defer func() {
+		t.clock.mu.Lock()
+		defer t.clock.mu.Unlock()
+		t.clock.starting--
+		t.clock.tellLocked()
+	}()
+	t.entry.fire()
 }

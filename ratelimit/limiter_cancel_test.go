@@ -135,7 +135,7 @@ func TestLimiterContextThatIsDoneBeforehandTakesNoToken(t *testing.T) {
 }
 
 // The first in line is granted its token and cancelled before it looks, so it may
-// see either. In both cases there is one token for one caller.
+// see either, on a clock without Await. In both cases there is one token for one caller.
 func TestLimiterTokenOfAWaiterCancelledWhenGrantedGoesToTheNext(t *testing.T) {
 	t.Parallel()
 	seen := map[bool]int{}
@@ -143,7 +143,7 @@ func TestLimiterTokenOfAWaiterCancelledWhenGrantedGoesToTheNext(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var clk clock.Fake
 			start := clk.Now()
-			limiter := throttled(&clk)
+			limiter := throttled(struct{ clock.Clock }{&clk})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var next *caller

@@ -205,3 +205,30 @@ func TestFakeClockCountsEachCallerInAQueue(t *testing.T) {
 		})
 	}
 }
+
+// The first two of the queue get their tokens, the third is cancelled before.
+func TestLimiterOnAFakeClockThatRunsItsCallers(t *testing.T) {
+	t.Parallel()
+	for range 50 { // whichever goroutine is faster
+		var clk clock.Fake
+		start := clk.Now()
+		limiter := throttled(&clk) // a token every 2 s
+		ctx, cancel := context.WithCancel(t.Context())
+		clk.AfterFunc(5*time.Second, cancel)
+		var ended [3]time.Duration
+		var errs [3]error
+		var callers []func()
+		for i := range ended {
+			callers = append(callers, func() {
+				_ = clk.Sleep(t.Context(), time.Duration(i+1)) // so that they have an order
+				_, errs[i] = limiter.Acquire(ctx, ratelimit.Request{})
+				ended[i] = clk.Now().Sub(start)
+			})
+		}
+
+		clk.Run(callers...)
+
+		require.Equal(t, [3]error{nil, nil, context.Canceled}, errs)
+		require.Equal(t, [3]time.Duration{2 * time.Second, 4 * time.Second, 5 * time.Second}, ended)
+	}
+}

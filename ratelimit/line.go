@@ -77,19 +77,17 @@ func (l *Line) Poke() {
 	l.grantLocked(now)
 }
 
-// waiterCounter is a clock that counts who waits on it, such as clock.Fake. At most the
-// first in line has a timer there, so the line says how many others wait.
-type waiterCounter interface {
-	// AddWaiters counts n more callers that wait, or n fewer if it is negative. The
-	// line calls it with its lock held, so it calls nothing of the line.
-	AddWaiters(n int)
+// awaiter is a clock that must see who waits for its timers, such as clock.Fake.
+type awaiter interface {
+	// Await waits until done is closed or ctx is done.
+	Await(ctx context.Context, done <-chan struct{}) error
 }
 
 // line is what a Line, a Limiter and a QuotaLine have in common.
 type line struct {
 	clock   clock.Clock
 	reading instant.Readings // of clock
-	counter waiterCounter    // the clock, if it counts; otherwise nil
+	awaiter awaiter          // the clock, if it must see who waits; otherwise nil
 	waiting atomic.Int64     // the length of the queue
 
 	mu      sync.Mutex // guards what follows; never held while waiting or calling back
@@ -97,14 +95,12 @@ type line struct {
 	queue   list.List // of *waiter
 	owed    float64   // the cost of all who wait
 	timer   clock.Timer
-	armed   int // how many timers are set, 0 or 1
-	counted int // how many others counter was told of
 }
 
 // begin makes the line one for the tokens of an account.
 func (l *line) begin(clk clock.Clock, a Account) {
 	l.clock, l.reading, l.account = clk, instant.NewReadings(clk), a
-	l.counter, _ = clk.(waiterCounter)
+	l.awaiter, _ = clk.(awaiter)
 }
 
 // waiter is a place in the queue.
@@ -146,9 +142,7 @@ func (l *line) await(ctx context.Context, now time.Time, r Request) (at time.Tim
 		waiting, cancel = clock.WithTimeout(ctx, l.clock, left)
 		defer cancel()
 	}
-	select {
-	case <-w.done:
-	case <-waiting.Done():
+	if l.wait(waiting, w.done) != nil {
 		if ctx.Err() != nil {
 			l.leave(w)
 			return time.Time{}, nil, ctx.Err()
@@ -164,6 +158,20 @@ func (l *line) await(ctx context.Context, now time.Time, r Request) (at time.Tim
 	default:
 		l.leave(w)
 		return time.Time{}, nil, &WaitError{Wait: w.wait, Reason: ErrNotAfter}
+	}
+}
+
+// wait returns when done is closed or ctx is done; in the latter case the error is that
+// of ctx, where both have happened that of either.
+func (l *line) wait(ctx context.Context, done <-chan struct{}) error {
+	if l.awaiter != nil {
+		return l.awaiter.Await(ctx, done)
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -201,8 +209,6 @@ func (l *line) enter(ctx context.Context, now time.Time, r Request) (at time.Tim
 	l.waiting.Store(int64(l.queue.Len()))
 	if l.queue.Len() == 1 {
 		l.grantLocked(now)
-	} else {
-		l.countLocked()
 	}
 	return time.Time{}, w, nil
 }
@@ -325,23 +331,11 @@ func (l *line) armLocked(w *waiter, due time.Time) {
 	default:
 		l.timer.Reset(left)
 	}
-	l.armed = 1
-	l.countLocked()
 }
 
 // disarmLocked stops the timer.
 func (l *line) disarmLocked() {
 	if l.timer != nil {
 		l.timer.Stop()
-	}
-	l.armed = 0
-	l.countLocked()
-}
-
-// countLocked tells a clock that counts of those who wait without a timer.
-func (l *line) countLocked() {
-	if others := l.queue.Len() - l.armed; l.counter != nil && others != l.counted {
-		l.counter.AddWaiters(others - l.counted)
-		l.counted = others
 	}
 }

@@ -1,0 +1,235 @@
+package clock_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+)
+
+// The functions write to one slice without a lock: after their first waits one of them
+// runs at a time.
+func TestFakeRunOfSeveralFunctionsIsTheSameEachTime(t *testing.T) {
+	t.Parallel()
+	const functions, rounds = 20, 10
+	play := func() (events []string) {
+		var clk clock.Fake
+		var fs []func()
+		for i := range functions {
+			fs = append(fs, func() {
+				_ = clk.Sleep(t.Context(), time.Duration(i+1)) // so that the first waits have an order
+				for r := range rounds {
+					_ = clk.Sleep(t.Context(), time.Duration(1+(i*r)%7)*time.Second)
+					events = append(events, fmt.Sprint(i, " ", since(&clk)))
+				}
+			})
+		}
+		clk.Run(fs...)
+		return events
+	}
+
+	first := play()
+
+	require.Len(t, first, functions*rounds)
+	for range 10 {
+		require.Equal(t, first, play())
+	}
+}
+
+func TestFakeRunOfFunctionsThatEndAtDifferentTimes(t *testing.T) {
+	t.Parallel()
+	var clk clock.Fake
+	ended := make([]time.Duration, 4)
+	sleeper := func(i, n int) func() {
+		return func() {
+			for range n {
+				_ = clk.Sleep(t.Context(), time.Second)
+			}
+			ended[i] = since(&clk)
+		}
+	}
+
+	clk.Run(sleeper(0, 3), sleeper(1, 0), sleeper(2, 5), sleeper(3, 1))
+
+	require.Equal(t, []time.Duration{3 * time.Second, 0, 5 * time.Second, time.Second}, ended)
+}
+
+func TestFakeRunOfAFunctionThatCancelsTheWaitOfAnother(t *testing.T) {
+	t.Parallel()
+	for range 50 { // whichever goroutine is faster
+		var clk clock.Fake
+		ctx, cancel := context.WithCancel(t.Context())
+		var sleepErr, untilErr error
+		var at time.Duration
+
+		clk.Run(
+			func() {
+				sleepErr = clk.Sleep(ctx, time.Hour)
+				at = since(&clk)
+				_ = clk.Sleep(t.Context(), time.Second)
+			},
+			func() {
+				untilErr = clk.BlockUntil(t.Context(), 1)
+				cancel()
+				_ = clk.Sleep(t.Context(), time.Minute)
+			},
+		)
+
+		require.NoError(t, untilErr)
+		require.Equal(t, context.Canceled, sleepErr)
+		require.Zero(t, at)
+		require.Equal(t, time.Minute, since(&clk))
+	}
+}
+
+// A bubble reports goroutines that are left.
+func TestFakeRunEndsWithAPanicOfItsFunction(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var clk clock.Fake
+		other := false
+		require.PanicsWithValue(t, "on purpose", func() {
+			clk.Run(func() {
+				_ = clk.Sleep(t.Context(), time.Second)
+				panic("on purpose")
+			}, func() {
+				_ = clk.Sleep(t.Context(), time.Hour)
+				other = true
+			})
+		})
+		require.True(t, other, "the others have returned")
+		require.Equal(t, time.Hour, since(&clk))
+
+		clk.Run(func() { _ = clk.Sleep(t.Context(), time.Hour) })
+		require.Equal(t, 2*time.Hour, since(&clk))
+	})
+}
+
+// A test that fails calls runtime.Goexit.
+func TestFakeRunEndsWithItsGoroutine(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(clk *clock.Fake){
+		"in the first function": func(clk *clock.Fake) {
+			clk.Run(func() {
+				_ = clk.Sleep(context.Background(), time.Second)
+				runtime.Goexit()
+			})
+		},
+		"in the first of two": func(clk *clock.Fake) {
+			clk.Run(runtime.Goexit, func() { _ = clk.Sleep(context.Background(), time.Second) })
+		},
+		"in the second": func(clk *clock.Fake) {
+			clk.Run(func() { _ = clk.Sleep(context.Background(), time.Second) }, runtime.Goexit)
+		},
+		"in the function of a timer": func(clk *clock.Fake) {
+			clk.AfterFunc(1, runtime.Goexit)
+			clk.Run(func() { _ = clk.Sleep(context.Background(), time.Second) })
+		},
+		"in that of a timer due at once": func(clk *clock.Fake) {
+			clk.Run(func() {
+				clk.AfterFunc(0, runtime.Goexit)
+				_ = clk.Sleep(context.Background(), time.Second)
+			})
+		},
+	}
+	for name, run := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var clk clock.Fake
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					run(&clk)
+				}()
+				<-ended
+				require.Equal(t, time.Second, since(&clk))
+				clk.Run(func() { _ = clk.Sleep(t.Context(), time.Second) })
+				require.Equal(t, 2*time.Second, since(&clk), "the clock is as good as before")
+			})
+		})
+	}
+}
+
+func TestFakeRunRefusesAnotherRun(t *testing.T) {
+	t.Parallel()
+	const want = "clock: Fake.Run on a clock on which another Run is under way"
+	var clk clock.Fake
+	require.PanicsWithValue(t, want, func() {
+		clk.Run(func() {
+			clk.Run(func() { _ = clk.Sleep(t.Context(), time.Second) })
+		})
+	})
+	clk.Run(func() {
+		require.PanicsWithValue(t, want, func() { clk.Run(func() {}) })
+		_ = clk.Sleep(t.Context(), time.Second)
+	})
+	require.Equal(t, time.Second, since(&clk), "the first goes on")
+
+	var other clock.Fake
+	clk.Run(func() { other.Run(func() { _ = other.Sleep(t.Context(), time.Minute) }) })
+	require.Equal(t, time.Minute, since(&other))
+	require.Equal(t, time.Second, since(&clk))
+}
+
+func TestFakeRunRefusesGoroutinesThatWaitAlready(t *testing.T) {
+	t.Parallel()
+	var clk clock.Fake
+	ctx, cancel := context.WithCancel(t.Context())
+	startSleep(ctx, t, &clk, time.Second)
+	slept := startSleep(ctx, t, &clk, time.Second)
+
+	require.PanicsWithValue(t, "clock: Fake.Run on a clock on which goroutines wait already: 2", func() { clk.Run(func() {}) })
+
+	cancel()
+	clk.Run(func() {}) // whether the sleepers know or not
+	require.Equal(t, context.Canceled, <-slept)
+}
+
+func TestFakeRunSaysWhenMoreWaitThanItHasFunctions(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		f    func(ctx context.Context, clk *clock.Fake)
+		want string
+	}{
+		"at once": {
+			func(ctx context.Context, clk *clock.Fake) {
+				within, cancel := context.WithCancel(ctx)
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					_ = clk.Await(within, nil)
+				}()
+				_ = clk.BlockUntil(ctx, 1)
+				_ = clk.Sleep(ctx, time.Second)
+				cancel()
+				<-ended
+			},
+			"clock: more waits at once than functions in Fake.Run: 1 more than 1",
+		},
+		"at the end": {
+			func(ctx context.Context, clk *clock.Fake) {
+				for range 2 {
+					go func() { _ = clk.Await(ctx, nil) }()
+				}
+				_ = clk.BlockUntil(ctx, 2)
+			},
+			"clock: more waits at once than functions in Fake.Run: 2 more than 1",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var clk clock.Fake
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			require.PanicsWithValue(t, tt.want, func() { clk.Run(func() { tt.f(ctx, &clk) }) })
+		})
+	}
+}
