@@ -5,28 +5,29 @@ import (
 	"time"
 )
 
-// WithTimeout is WithDeadline for the instant d from now. With a d of zero or less
+// WithTimeout is [Fake.WithDeadline] for the instant d from now. With a d of zero or less
 // the context is done from the start.
 func (c *Fake) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return c.WithDeadline(parent, c.Now().Add(d))
 }
 
-// WithDeadline is context.WithDeadline on the time of c. The context is done when
+// WithDeadline is [context.WithDeadline] on the time of c. The context is done when
 // that time reaches t, with context.DeadlineExceeded as its error and cause,
 // when parent is done, with the error and the cause of parent, or when cancel is
 // called. Its Deadline is t or that of parent, whichever is earlier. If t has
 // passed, it is done from the start. Call cancel to release it.
 //
-// A deadline is not a waiter: BlockUntil and Waiters do not count it and
-// AdvanceToNext does not stop at it, though it expires when the time passes it.
-// A deadline says how long somebody may take, not that somebody waits; if it
-// counted, jumping to the next waiter would expire work that is still running.
+// A deadline is not a waiter: [Fake.BlockUntil] and [Fake.Waiters] do not count it, and
+// [Fake.AdvanceToNext] does not stop at it, though it expires when the time passes it.
+// A deadline says how long work may take, not that the work waits; if it counted, a move
+// to the next waiter would expire work that is still running. [Fake.Run] stops at
+// deadlines, because it moves the time only while all work waits.
 //
-// When the deadline expires or cancel is called, all contexts derived from this
-// one with package context are done at once. When parent is done, this context
-// says so at once too, and so does a Sleep on c that gets it or one derived from
-// it; a derived one by itself may take a moment, since package context tells
-// other packages only by starting a goroutine.
+// When the deadline expires or cancel is called, all contexts that package context has
+// derived from this one are done at once. When parent is done, this context is done at
+// once too, and so is a Sleep on c with this context or with a derived one. A derived
+// context by itself may be done a moment later, because package context starts a
+// goroutine to learn of the end of a context of another package.
 func (c *Fake) WithDeadline(parent context.Context, t time.Time) (context.Context, context.CancelFunc) {
 	s := &deadlineSource{clock: c, parent: parent, parentDone: parent.Done(), deadline: t, done: make(chan struct{})}
 	if outer, ok := parent.Deadline(); ok && outer.Before(t) {
@@ -38,10 +39,10 @@ func (c *Fake) WithDeadline(parent context.Context, t time.Time) (context.Contex
 	return &deadlineContext{Context: inner, source: s}, cancel
 }
 
-// deadlineContext is what WithDeadline returns: a context of the standard
-// library below a deadlineSource. Being the standard library's own, the inner
-// context looks after derived contexts and the cause; its Done channel and its
-// answer to Value are passed on unchanged, by which package context knows it.
+// deadlineContext is what WithDeadline returns: a context of the standard library below
+// a deadlineSource. The inner context looks after derived contexts and the cause.
+// Package context knows it by its Done channel and its answer to Value, which are passed
+// on unchanged.
 type deadlineContext struct {
 	context.Context //nolint:containedctx // this type is a context
 	source          *deadlineSource
@@ -57,10 +58,10 @@ func (c *deadlineContext) Err() error {
 	return c.Context.Err()
 }
 
-// Value asks the contexts above once, as each of them does, so that a question costs
-// as much as the contexts are deep. It follows parent only for the inner context
-// itself, which package context asks for where it wants the cause: no other answer
-// depends on whether parent is done.
+// Value asks the contexts above once, as each of them does, so that the cost of a
+// question is linear in the depth. It follows parent only where the answer is the inner
+// context, which package context asks for to find the cause: no other answer depends on
+// whether parent is done.
 func (c *deadlineContext) Value(key any) any {
 	if key == (settleKey{}) {
 		c.source.follow()
@@ -76,8 +77,8 @@ func (c *deadlineContext) Value(key any) any {
 	return v
 }
 
-// settleKey is asked for, never found: the first deadlineContext that the question
-// comes by catches up with its parent, for which it asks that in turn.
+// settleKey is a key without a value: the first deadlineContext that is asked for it
+// catches up with its parent, and asks the parent for it too.
 type settleKey struct{}
 
 // settledErr returns ctx.Err() after all contexts of a Fake from which ctx is

@@ -86,7 +86,7 @@ func TestFakeContextEnds(t *testing.T) {
 
 			tt.act(&clk, cancel, cancelParent)
 
-			// The cause comes first: it must not depend on somebody asking for the error.
+			// The cause comes first: it must not depend on a question for the error.
 			require.Equal(t, tt.wantCause, context.Cause(ctx))
 			require.Equal(t, tt.wantErr, ctx.Err())
 			require.Equal(t, "value", ctx.Value(key{}))

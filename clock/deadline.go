@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// deadlineSource is the parent that the inner context of a deadlineContext sees.
-// Only package context calls its methods of context.Context. It ends the inner
-// context through the function that package context gives to AfterFunc, which
-// takes over Err and the cause: no other way ends a context of the standard
-// library, from outside and at once, with the error DeadlineExceeded.
+// deadlineSource is the parent of the inner context of a deadlineContext. Only package
+// context calls its methods of context.Context. The source ends the inner context through
+// the function that package context gives to AfterFunc, which takes over Err and the
+// cause. There is no other way to end a context of the standard library from outside, at
+// once, with the error DeadlineExceeded.
 type deadlineSource struct {
 	clock      *Fake
 	parent     context.Context //nolint:containedctx // this type is a context
@@ -34,9 +34,9 @@ func (s *deadlineSource) Deadline() (time.Time, bool) { return s.deadline, true 
 func (s *deadlineSource) Done() <-chan struct{}       { return s.done }
 func (s *deadlineSource) Err() error                  { return s.err }
 
-// Value passes everything on until the deadline expires, and then nothing: cancel
-// asks for the cause this way, and must not get that of a parent that is done a
-// moment later. The deadlineContext knows and asks parent itself.
+// Value passes all questions on to parent until the deadline expires, and then none:
+// cancel asks for the cause this way, and must not get the cause of a parent that is done
+// a moment later. After that the deadlineContext asks parent itself.
 func (s *deadlineSource) Value(key any) any {
 	if s.expired.Load() {
 		return nil
@@ -63,11 +63,11 @@ func (s *deadlineSource) start(t time.Time) {
 	}
 }
 
-// follow ends the context if parent is done. Every look at the context calls
-// it, because the goroutine that package context starts may be late. It asks parent
+// follow ends the context if parent is done. Every method of the context calls follow,
+// because the goroutine that package context starts may be late. It asks parent
 // to catch up once and then looks at the channel: both Done and Err of parent would
-// ask all contexts above again, which doubles the cost with each level. It asks Err
-// only of a parent that is done, where the answer is known at once.
+// ask all contexts above again, which doubles the cost with each level. It calls Err
+// only on a parent that is done, which answers at once.
 func (s *deadlineSource) follow() {
 	if s.ended.Load() {
 		return
@@ -89,9 +89,9 @@ func (s *deadlineSource) expire() {
 	s.finish(context.DeadlineExceeded, true)
 }
 
-// finish ends the inner context with err unless it has ended. All callers return
-// after it has. There is no way back here from cancel, which only asks s for its
-// error and for a value of parent.
+// finish ends the inner context with err unless it has ended. When any call of finish
+// returns, the inner context has ended. cancel does not lead back to finish: it only asks
+// s for its error and for a value of parent.
 func (s *deadlineSource) finish(err error, expired bool) {
 	s.once.Do(func() {
 		s.err = err
@@ -101,8 +101,8 @@ func (s *deadlineSource) finish(err error, expired bool) {
 	})
 }
 
-// release lets go of the clock and of parent, once the inner context and all below it
-// are done.
+// release removes the deadline from the clock and stops following parent. It is called
+// when the inner context and all below it are done.
 func (s *deadlineSource) release() bool {
 	s.ended.Store(true)
 	s.mu.Lock()
@@ -112,7 +112,7 @@ func (s *deadlineSource) release() bool {
 }
 
 // addDeadline registers a deadline and reports whether it is still to come. The
-// instant becomes a result of Now, so it gets the location of the clock and
+// instant will be a result of Now, so it gets the location of the clock and
 // loses its monotonic reading.
 func (c *Fake) addDeadline(e *entry, t time.Time) bool {
 	c.mu.Lock()

@@ -12,16 +12,9 @@ import (
 // 2000-01-01 00:00:00 UTC; [NewFake] starts at another instant. A Fake is safe for
 // concurrent use and must not be copied after its first use.
 //
-// [Fake.Run] is the way to test code that waits. A test that has to look at the code
-// during a wait moves the time by hand: it starts the code in a goroutine, lets
-// [Fake.BlockUntil] see the wait, looks, and then moves the time. Without BlockUntil,
-// Advance may come before the Sleep that it is meant to end, and the test hangs.
-//
-//	go func() { done <- worker(clk) }()
-//	err := clk.BlockUntil(ctx, 1) // the worker sleeps now
-//	clk.Advance(time.Second)      // its Sleep is over
-//
-// When Advance or AdvanceToNext returns, the sleepers that were due have been
+// Most tests use Run. A test that moves the time by hand calls [Fake.BlockUntil] before:
+// without it, Advance may come before the Sleep that it is meant to end, and the test
+// hangs. When Advance or AdvanceToNext returns, the sleepers that were due have been
 // released and are no longer waiters, but their goroutines may not have run
 // yet; receive what they produce, or see them wait again with BlockUntil.
 type Fake struct {
@@ -77,11 +70,11 @@ func (c *Fake) Sleep(ctx context.Context, d time.Duration) error {
 	return c.wait(ctx, woken, func() { c.queue.remove(e) })
 }
 
-// Await waits until done is closed or ctx is done, whichever is first, and counts as a
-// waiter meanwhile. It is for code that a timer of [Fake.AfterFunc] wakes, which waits
-// without Sleep: the clock cannot see who receives from a channel. Where both have
-// happened, and where ctx is done beforehand, it returns ctx.Err(), otherwise nil. With
-// a nil done it waits for ctx.
+// Await waits until done is closed or ctx is done, whichever is first, and is a waiter
+// meanwhile. It is for code that the function of a timer wakes: the clock cannot see that
+// a goroutine receives from a channel. Where both have happened, and where ctx is done
+// beforehand, Await returns ctx.Err(), otherwise nil. With a nil done it waits for ctx,
+// like an operation that hangs.
 func (c *Fake) Await(ctx context.Context, done <-chan struct{}) error {
 	if err := settledErr(ctx); err != nil {
 		return err
@@ -89,11 +82,11 @@ func (c *Fake) Await(ctx context.Context, done <-chan struct{}) error {
 	return c.wait(ctx, done, func() {})
 }
 
-// AfterFunc calls f when the clock has been moved by d. It runs in the goroutine
-// that moves the clock, with no lock of the clock held, so f may use the clock
-// again, and may move it; a Sleep of f, however, ends only if another goroutine moves
-// the clock. With a d of zero or less, f starts at once in a goroutine of its own, and
-// nothing is left to wait for. A nil f panics when it is due.
+// AfterFunc calls f when the clock has been moved by d, in the goroutine that moves the
+// clock ([Fake.Run] has one of its own for that) and with no lock of the clock held. So f
+// may use the clock and may move it, but must not wait on it: the time would stand still.
+// With a d of zero or less, f starts at once, in a goroutine of its own, where it may
+// wait. A nil f panics when it is due.
 func (c *Fake) AfterFunc(d time.Duration, f func()) Timer {
 	t := &fakeTimer{clock: c, entry: newEntry(f)}
 	t.Reset(d)

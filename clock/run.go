@@ -2,46 +2,41 @@ package clock
 
 import "fmt"
 
-// Run calls the functions and moves the time to the next instant at which anything is
-// due whenever all of them wait on the clock. It returns when all have returned. So a
-// test states what the code does and not when the time moves:
+// Run calls the functions, moves the time whenever all of them wait, and returns when
+// all have returned. With one function, which is the usual case:
 //
 //	clk.Run(func() { err = retry.Do(ctx, strategy, op, call) })
 //
-// The first function runs in the goroutine of the caller, where it may call t.FailNow
-// and panic; the others run in goroutines of their own, at the same time. With no
-// function Run does nothing, and a nil one panics.
+// A function waits while it is in [Fake.Sleep], in [Fake.Await], or in an operation of
+// this module that waits for a send token or for retry quota. While one of the functions
+// does anything else, the time stands still. When all of them wait, the next sleep,
+// timer or deadline of a context fires, at its instant; at one instant they fire in order
+// of registration. A function that is released in this way runs until it waits again or
+// returns before the next of them fires. So the result does not depend on which goroutine
+// is faster.
 //
-// Run counts waits, because it cannot see what else a goroutine does. A function waits
-// while it is in [Fake.Sleep], in [Fake.Await], or in an operation of this module that
-// waits for a send token or for retry quota. While one of the functions computes, or
-// is blocked by something else, the time stands still. What is due fires one at a
-// time: sleeps, timers and deadlines of contexts, in the order of [Fake.Advance]. A
-// function that one of them releases runs until it waits again or returns before the
-// next of them fires. The result is therefore the same each time, on a loaded machine
-// too, under these rules:
+// Run sees waits and does not see goroutines. It is right under these rules:
 //
-//   - A function may start goroutines, but no more than one of them, or the function
-//     itself, waits at a time. Code of which several parts wait at the same time is
-//     given to Run as several functions. If Run has seen more waits at once than there
-//     were functions, it panics when the functions have returned; it also panics if a
-//     goroutine waits on the clock already when Run is called.
-//   - A timer does not wait, it is only due: a function that sets one with AfterFunc and
-//     then receives from a channel has to do so with Await, or the time stands still for
-//     ever. The same holds for a function that waits for another one by a channel or a
-//     lock, and for the body of an operation that hangs until its context is done:
-//     Await(ctx, nil) waits for the context on the clock.
-//   - Code that cannot keep to this, because its goroutines come and go, runs on
-//     [System] in a bubble of testing/synctest, which sees when all of them are blocked.
-//     Run may be used inside a bubble, under the same rules.
+//   - Each function is one sequence of waits: it may start goroutines, but it and they
+//     wait one at a time. Parts that wait at the same time are functions of their own.
+//   - A function that waits for the function of a timer, for another function of Run or
+//     for the end of a context does so with Await. With a channel or a lock alone the
+//     time stands still, and the test hangs.
+//   - Goroutines that run beside the functions do not wait on the clock.
 //
-// The functions may move the time themselves, with Advance for instance, to let a call
-// take some of it. Run on a clock on which it is under way panics, also inside of one of
-// the functions.
+// Run panics if a goroutine waits on the clock when Run begins, and if it has seen more
+// waits at once than functions, in this case after the functions have returned. Code that
+// cannot keep the rules, because its goroutines come and go, is tested on [System] in a
+// bubble of testing/synctest, which does see goroutines.
 //
-// A panic of the first function, or its call of runtime.Goexit, goes on after the other
-// functions have returned. A panic in another function, or in the function of a timer,
-// ends the program. No goroutine of Run is left when it returns or panics.
+// The first function runs in the goroutine of the caller, where it may panic and call
+// t.FailNow: Run then waits for the other functions, and the panic or the end of the
+// goroutine goes on. The others run in goroutines of their own, where a panic ends the
+// program, as does one in the function of a timer. Run leaves no goroutine behind.
+//
+// The functions may move the time themselves, for example with [Fake.Advance] for the
+// time that a call takes. On one clock there is one Run at a time: another one, inside of
+// a function or beside, panics. Without a function Run does nothing, and a nil one panics.
 func (c *Fake) Run(functions ...func()) {
 	if len(functions) == 0 {
 		return

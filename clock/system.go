@@ -8,22 +8,22 @@ import (
 // System is the clock of the machine. The zero value is ready to use, has no
 // state and may be copied and shared freely.
 //
-// It measures on the monotonic clock: a wall clock that is set forward or back
+// System measures on the monotonic clock: a wall clock that is set forward or back
 // neither shortens nor prolongs a wait, and the difference between two results
-// of Now is the time that really passed. Inside a testing/synctest bubble it
-// follows the time of the bubble.
+// of [System.Now] is the time that really passed. Inside a testing/synctest bubble
+// System follows the time of the bubble.
 type System struct{}
 
 var _ Clock = System{}
 
-// Now returns time.Now(), which holds a monotonic reading besides the wall
+// Now returns [time.Now], which holds a monotonic reading besides the wall
 // time. Sub, Before, After and Compare use that reading as long as neither side
 // has lost it: do not pass the result through Round(0), UnixNano or an encoder
 // and then measure with it. Now does not allocate.
 func (System) Now() time.Time { return time.Now() }
 
 // Sleep waits until d has passed or ctx is done, whichever is first. Where both
-// have happened by the time it looks, it returns ctx.Err(). A ctx that is done
+// have happened when the goroutine goes on, it returns ctx.Err(). A ctx that is done
 // beforehand is reported at once, and a d of zero or less does not sleep. No
 // timer stays behind.
 func (System) Sleep(ctx context.Context, d time.Duration) error {
@@ -39,7 +39,7 @@ func (System) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// AfterFunc is time.AfterFunc: f runs in a goroutine of its own, at once if d
+// AfterFunc is [time.AfterFunc]: f runs in a goroutine of its own, at once if d
 // is zero or less.
 func (System) AfterFunc(d time.Duration, f func()) Timer {
 	return time.AfterFunc(d, f)

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// WithTimeout is context.WithTimeout on the time of clk: the context is done d
-// from now, with context.DeadlineExceeded as its cause, and as its error on a
-// System or a Fake, or when parent is done. For other clocks it asks their method
-// of this name if they have one; without it, the timeout is a call of AfterFunc,
-// the error is context.Canceled and Deadline is that of parent. Call cancel to
-// release it.
+// WithTimeout is [context.WithTimeout] on the time of clk: the context is done d from now
+// or when parent is done. After d its cause is [context.DeadlineExceeded], and so is its
+// error on [System], on [Fake] and on any other clock that has a method WithTimeout of
+// the same form, which is called. On a clock without such a method the timeout is a call
+// of AfterFunc, the error is [context.Canceled], and Deadline is that of parent. Call
+// cancel to release the context. With a d of zero or less the context is done from the
+// start, or a moment later on a clock without the method.
 func WithTimeout(parent context.Context, clk Clock, d time.Duration) (ctx context.Context, cancel context.CancelFunc) {
 	if own, ok := clk.(interface {
 		WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc)
@@ -25,7 +26,7 @@ func WithTimeout(parent context.Context, clk Clock, d time.Duration) (ctx contex
 	}
 }
 
-// WithTimeout is context.WithTimeout.
+// WithTimeout is [context.WithTimeout].
 func (System) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(parent, d)
 }
