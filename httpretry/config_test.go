@@ -47,7 +47,7 @@ func TestEachHostHasItsOwnQuota(t *testing.T) {
 	clk := &clock.Fake{}
 	s := modes(t, standard.Config{Clock: clk})["standard"]
 	transport := newTransport(t, httpretry.Config{Strategy: s, Base: scripted{status: 503}})
-	moving(t, clk, func() {
+	clk.Run(func() {
 		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://a/", ""))
 		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://A/x", ""))
 		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://b/", ""))
@@ -68,7 +68,7 @@ func TestEditsOfAContext(t *testing.T) {
 			attempts++
 			return scripted{status: 503}.RoundTrip(r)
 		})})
-		moving(t, clk, func() { exchange(transport, newRequest(ctx, t, http.MethodGet, "http://service/", "")) })
+		clk.Run(func() { exchange(transport, newRequest(ctx, t, http.MethodGet, "http://service/", "")) })
 		return attempts
 	}
 	once := httpretry.With(t.Context(), func(c *httpretry.Config) { c.MaxAttempts = 1 })
@@ -125,7 +125,7 @@ func TestPolicy(t *testing.T) {
 				Strategy: on(t, clk), Policy: c.policy,
 				Base: roundTripFunc(func(r *http.Request) (*http.Response, error) { attempts++; return c.base.RoundTrip(r) }),
 			})
-			moving(t, clk, func() {
+			clk.Run(func() {
 				got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
 				require.Equal(t, c.attempts, attempts)
 				if c.err != "" {
@@ -158,7 +158,7 @@ func TestIdleConnectionsAreClosedBelow(t *testing.T) {
 	client.CloseIdleConnections()
 	require.True(t, base.closed)
 	client.Transport = newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: scripted{}})
-	client.CloseIdleConnections() // there is nobody to tell
+	client.CloseIdleConnections() // the base has no such method
 }
 
 type closing struct {

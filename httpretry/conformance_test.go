@@ -236,7 +236,7 @@ func outcomeOf(err error) string {
 	case errors.Is(err, retry.ErrQuotaExhausted):
 		return "quota_exceeded"
 	}
-	if _, bare := err.(*httpretry.ResponseError); bare { //nolint:errorlint // what nobody wants retried is not wrapped
+	if _, bare := err.(*httpretry.ResponseError); bare { //nolint:errorlint // what is not retried is not wrapped
 		return "not_retryable"
 	}
 	return err.Error()

@@ -56,7 +56,7 @@ func TestLastResponseComesBackWhole(t *testing.T) {
 				s, err := adaptive.New(c.config)
 				require.NoError(t, err)
 				transport := newTransport(t, httpretry.Config{Strategy: s, Base: always(strings.Repeat("x", size))})
-				moving(t, clk, func() {
+				clk.Run(func() {
 					got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
 					require.NoError(t, got.err)
 					require.ErrorIs(t, got.refusal, c.want)
@@ -193,9 +193,9 @@ func TestErrorOfTheLastAttemptIsTheClients(t *testing.T) {
 		}
 		return nil, broken
 	})})
-	moving(t, clk, func() {
+	clk.Run(func() {
 		got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
-		require.Equal(t, broken, got.err, "nobody wants it retried, so it comes back as it is")
+		require.Equal(t, broken, got.err, "it is not retried, so it comes back as it is")
 	})
 	require.Equal(t, 2, attempts)
 }

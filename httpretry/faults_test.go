@@ -18,7 +18,7 @@ type fault struct {
 	refused bool
 	// status is what the client gets if all attempts fail so; 0 for an error.
 	status int
-	// final: the service has answered, and nobody is to ask again.
+	// final: the service has answered, and the request must not be sent again.
 	final bool
 	// cut: the client gets a response whose body is not whole.
 	cut bool

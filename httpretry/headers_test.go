@@ -32,7 +32,7 @@ func sentHeaders(t *testing.T, clk *clock.Fake, config httpretry.Config, r *http
 		return scripted{status: 503}.RoundTrip(r)
 	})
 	transport := newTransport(t, config)
-	moving(t, clk, func() { exchange(transport, r) })
+	clk.Run(func() { exchange(transport, r) })
 	return sent
 }
 
@@ -45,7 +45,7 @@ func TestHeadersOfTheRequestAreKept(t *testing.T) {
 	sent := sentHeaders(t, &clock.Fake{}, httpretry.Config{
 		Base: roundTripFunc(func(r *http.Request) (*http.Response, error) { // a signer without manners
 			r.Header.Add("X-Signature", "now")
-			return nil, nil //nolint:nilnil // nobody looks
+			return nil, nil //nolint:nilnil // the result is not used
 		}),
 	}, request)
 	require.Equal(t, before, request.Header)
@@ -167,7 +167,7 @@ func TestDatesAreReadOnTheClock(t *testing.T) {
 				Strategy: modes(t, standard.Config{Clock: clk})["standard"], MaxAttempts: 2,
 				Base: scripted{status: 503, header: c.header},
 			})
-			moving(t, clk, func() {
+			clk.Run(func() {
 				exchange(transport, newRequest(context.Background(), t, http.MethodGet, "http://service/", ""))
 			})
 			require.Equal(t, []time.Duration{c.want}, clk.Waits())

@@ -63,20 +63,6 @@ func newTransport(t *testing.T, config httpretry.Config) *httpretry.Transport {
 	return transport
 }
 
-// moving calls f and moves the clock whenever somebody waits for it.
-func moving(t *testing.T, clk *clock.Fake, f func()) {
-	t.Helper()
-	done, finish := context.WithCancel(t.Context())
-	go func() {
-		defer finish()
-		f()
-	}()
-	for clk.BlockUntil(done, 1) == nil {
-		clk.AdvanceToNext()
-	}
-	<-done.Done()
-}
-
 // serve answers on a network inside the bubble until the test ends. No connection
 // may be left then.
 func serve(t *testing.T, handler http.Handler) *pipenet.Network {

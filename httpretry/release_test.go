@@ -79,7 +79,7 @@ func TestBodiesOfResponsesAreClosedOnce(t *testing.T) {
 				}, nil
 			})
 			transport := newTransport(t, c.config)
-			moving(t, clk, func() {
+			clk.Run(func() {
 				ctx := t.Context()
 				if c.cancel != nil {
 					ctx = canceled

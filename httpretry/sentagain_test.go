@@ -127,7 +127,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 				return c.fails.RoundTrip(r)
 			})
 			transport := newTransport(t, c.config)
-			moving(t, clk, func() { exchange(transport, request) })
+			clk.Run(func() { exchange(transport, request) })
 			require.Equal(t, c.want, attempts)
 			if !bodiless {
 				require.Equal(t, int32(1), body.closed.Load(), "the body is closed once")
@@ -173,7 +173,7 @@ func TestBodyThatCannotBeMadeAgain(t *testing.T) {
 	request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "body")
 	request.GetBody = func() (io.ReadCloser, error) { return nil, gone }
 	transport := newTransport(t, httpretry.Config{Strategy: on(t, clk), Base: always("")})
-	moving(t, clk, func() {
+	clk.Run(func() {
 		err := exchange(transport, request).err
 		require.ErrorIs(t, err, gone)
 		require.EqualError(t, err, "httpretry: body of attempt 2: file is gone")
@@ -208,7 +208,7 @@ func TestBaseThatReadsTheBodyLate(t *testing.T) {
 			require.NoError(t, r.Body.Close())
 			return scripted{status: 200, body: string(text)}.RoundTrip(r)
 		})})
-		moving(t, clk, func() {
+		clk.Run(func() {
 			got := exchange(transport, request)
 			require.NoError(t, got.err)
 			if readBeforeRetry {
@@ -263,7 +263,7 @@ func TestErrorsThatSayNothing(t *testing.T) {
 				}
 				return nil, c.err
 			})})
-			moving(t, clk, func() {
+			clk.Run(func() {
 				err := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", "")).err
 				require.ErrorIs(t, err, c.err)
 				require.Equal(t, c.want == 3, errors.Is(err, retry.ErrAttemptsExhausted))

@@ -171,8 +171,8 @@ func TestResponseWithoutABodyNeedsNoClose(t *testing.T) {
 	})
 }
 
-// An answer that comes with the end of the attempt's time is too late: nobody could
-// read its body any more.
+// An answer that comes with the end of the attempt's time is too late: its body could not
+// be read any more.
 func TestAnswerAtTheLastInstant(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

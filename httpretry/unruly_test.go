@@ -70,9 +70,14 @@ func TestPanics(t *testing.T) {
 				request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "x")
 				request.Body = sent
 				request.GetBody = func() (io.ReadCloser, error) { return http.NoBody, nil }
-				moving(t, clk, func() {
-					defer func() { _ = recover() }()
-					exchange(transport, request)
+				clk.Run(func() {
+					left := make(chan struct{})
+					go func() { // which is the one that ends
+						defer close(left)
+						defer func() { _ = recover() }()
+						exchange(transport, request)
+					}()
+					<-left
 				})
 				require.Equal(t, 2, attempts)
 				require.Positive(t, sent.closed.Load())

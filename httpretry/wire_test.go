@@ -26,8 +26,8 @@ import (
 	"github.com/awsretry/awsretry/modes/standard"
 )
 
-// These go over the loopback interface, in both versions of the protocol, with a
-// clock that moves when somebody waits.
+// These tests go over the loopback interface, in both versions of the protocol, with a
+// clock that moves when the client waits.
 
 // loopback starts a server, and returns a client that retries and counts of
 // connections and attempts.
@@ -75,7 +75,7 @@ func TestConnectionIsUsedAgainAfterThrottles(t *testing.T) {
 				w.WriteHeader(http.StatusTooManyRequests)
 				_, _ = io.WriteString(w, bodies[len(n)])
 			})
-			moving(t, clk, func() {
+			clk.Run(func() {
 				for i, want := range bodies {
 					got := exchange(roundTripFunc(client.Do), newRequest(t.Context(), t, http.MethodPut, url, "xx"[:i]))
 					require.NoError(t, got.err)
@@ -111,7 +111,7 @@ func TestTrailersSurvive(t *testing.T) {
 				_, _ = io.WriteString(w, "answer")
 				w.Header().Set("Answer", http.StatusText(status))
 			})
-			moving(t, clk, func() {
+			clk.Run(func() {
 				request := newRequest(t.Context(), t, http.MethodPut, url, "")
 				request.ContentLength = -1
 				request.Trailer = http.Header{"Sum": nil}
@@ -173,7 +173,7 @@ func TestRedirectsAndCookies(t *testing.T) {
 				_, _ = io.WriteString(w, string(text)+" "+r.Header.Get("Cookie"))
 			})
 			client.Jar, _ = cookiejar.New(nil)
-			moving(t, clk, func() {
+			clk.Run(func() {
 				got := exchange(roundTripFunc(client.Do), newRequest(t.Context(), t, http.MethodPut, url+"/", "body"))
 				require.NoError(t, got.err)
 				require.Equal(t, "body from=root", got.body)
@@ -198,7 +198,7 @@ func TestInterimResponsesPassThrough(t *testing.T) {
 			ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
 				Got1xxResponse: func(code int, _ textproto.MIMEHeader) error { codes = append(codes, code); return nil },
 			})
-			moving(t, clk, func() {
+			clk.Run(func() {
 				got := exchange(roundTripFunc(client.Do), newRequest(ctx, t, http.MethodGet, url, ""))
 				require.Equal(t, 503, got.status)
 			})

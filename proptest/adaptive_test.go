@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -16,7 +17,7 @@ func TestAdaptiveModeIsAsItsRules(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		run := newAdaptiveRun(t)
-		t.Repeat(map[string]func(*rapid.T){
+		actions := map[string]func(*rapid.T){
 			"":         run.check,
 			"begin":    run.begin,
 			"send":     run.send,
@@ -25,7 +26,8 @@ func TestAdaptiveModeIsAsItsRules(t *testing.T) {
 			"succeed":  run.succeed,
 			"fail":     run.fail,
 			"pass":     func(t *rapid.T) { run.clock.Advance(drawPause(t, "pause")) },
-		})
+		}
+		run.clock.Run(func() { t.Repeat(actions) })
 	})
 }
 
@@ -34,7 +36,7 @@ func TestAdaptiveModeIsAsItsRules(t *testing.T) {
 type adaptiveRun struct {
 	strategy *adaptive.Strategy
 	config   adaptive.Config
-	clock    jumper
+	clock    *clock.Fake
 	quotas   *standardModel
 	rates    map[string]*rateModel
 	begun    time.Time
@@ -50,9 +52,9 @@ type sending struct {
 }
 
 func newAdaptiveRun(t *rapid.T) *adaptiveRun {
-	clk := newJumper()
+	clk := clock.NewFake(start())
 	inner, jitter := drawConfig(t)
-	inner.Clock, inner.Observer = clk, clk
+	inner.Clock = clk
 	inner.QuotaRefill = 0 // the clock of this run does not move in ticks
 	limits := map[retry.ScopeKey]adaptive.SendLimit{{}: drawLimit(t, "the whole"), {Scope: "one"}: drawLimit(t, "one")}
 	config := adaptive.Config{

@@ -18,11 +18,13 @@ func TestDoInAdaptiveModeIsAsItsRules(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		run := newAdaptiveRun(t)
-		for range drawInt(t, 1, 12, "operations") {
-			run.clock.Advance(drawPause(t, "pause"))
-			run.do(t)
-			run.check(t)
-		}
+		run.clock.Run(func() {
+			for range drawInt(t, 1, 12, "operations") {
+				run.clock.Advance(drawPause(t, "pause"))
+				run.do(t)
+				run.check(t)
+			}
+		})
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -43,9 +44,9 @@ type tokenRun struct {
 func TestTokensAreGoodForWhatTheContractSays(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		clk := newJumper()
+		clk := clock.NewFake(start())
 		config := standard.Config{
-			Clock: clk, Observer: clk, Classifier: fickle{},
+			Clock: clk, Classifier: fickle{},
 			QuotaCapacity: new(60), BackoffWhenEmpty: drawBool(t, "backoff when empty"),
 		}
 		plain, err := standard.New(config)
@@ -56,7 +57,7 @@ func TestTokensAreGoodForWhatTheContractSays(t *testing.T) {
 		require.NoError(t, err)
 		run := &tokenRun{strategies: []observable{plain, other, limited}}
 		run.held = append(run.held, &held{issuer: -1, phase: new(used)}) // the zero token
-		t.Repeat(map[string]func(*rapid.T){
+		actions := map[string]func(*rapid.T){
 			"":        run.check,
 			"acquire": run.acquire,
 			"wait":    run.wait,
@@ -64,7 +65,8 @@ func TestTokensAreGoodForWhatTheContractSays(t *testing.T) {
 			"panic":   run.panicIn,
 			"succeed": run.succeed,
 			"fail":    run.fail,
-		})
+		}
+		clk.Run(func() { t.Repeat(actions) })
 	})
 }
 

@@ -206,13 +206,7 @@ func TestRetriesWaitOnTheClockOfTheStrategy(t *testing.T) {
 	clk := &clock.Fake{}
 	cfg := installed(t, newScript(fail(503, ""), fail(503, ""), say(200, "{}")),
 		hermetic(awsretry.WithClock(clk), awsretry.WithRandom(func() float64 { return 1 })))
-	done := make(chan error)
-	go func() { done <- describe(t, cfg) }()
-	for range 2 {
-		require.NoError(t, clk.BlockUntil(t.Context(), 1))
-		clk.AdvanceToNext()
-	}
-	require.NoError(t, <-done)
+	clk.Run(func() { require.NoError(t, describe(t, cfg)) })
 	require.Equal(t, []time.Duration{25 * time.Millisecond, 50 * time.Millisecond}, clk.Waits())
 }
 

@@ -2,6 +2,7 @@ package sdktest
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -45,7 +46,7 @@ func TestServiceThrottlesByItsOwnBucket(t *testing.T) {
 		var all sync.WaitGroup
 		for _, kind := range withBody {
 			all.Go(func() {
-				clk := rushing(t)
+				clk := &clock.Fake{}
 				limit := &bucket{rate: 10, clk: clk}
 				throttles := 0
 				s, server := newService(t, func(string, int) fault {
@@ -62,7 +63,9 @@ func TestServiceThrottlesByItsOwnBucket(t *testing.T) {
 				cfg.BaseEndpoint = &server.URL
 				call := kind.make(cfg)
 				for range 5 {
-					if err := callAll(t.Context(), call); err != nil {
+					calls, errs := callsOf(t.Context(), call)
+					clk.Run(calls...)
+					if err := errors.Join(errs...); err != nil {
 						t.Errorf("%s: %v", kind.name, err)
 					}
 				}
@@ -81,7 +84,7 @@ func TestServiceThrottlesByItsOwnBucket(t *testing.T) {
 // rewind the body and forgets what the service said.
 func TestUploadThatCannotBeReadAgainIsNotRetried(t *testing.T) {
 	s, server := newService(t, twice(unavailable))
-	cfg := installed(t, overTCP(t, s.peers), hermetic(awsretry.WithClock(&clock.Fake{}))) // nobody moves it
+	cfg := installed(t, overTCP(t, s.peers), hermetic(awsretry.WithClock(&clock.Fake{}))) // it stands still
 	cfg.BaseEndpoint = &server.URL
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
 		o.UsePathStyle = true
@@ -102,9 +105,10 @@ func TestS3ThatIsNotOurs(t *testing.T) {
 			t.Helper()
 			s, server := newService(t, twice(f))
 			s.next = gofakes3.New(s3mem.New()).Server()
-			cfg := installed(t, overTCP(t, s.peers), hermetic(awsretry.WithClock(rushing(t))))
+			clk := &clock.Fake{}
+			cfg := installed(t, overTCP(t, s.peers), hermetic(awsretry.WithClock(clk)))
 			cfg.BaseEndpoint = &server.URL
-			useBucket(t, s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }))
+			clk.Run(func() { useBucket(t, s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })) })
 			s.requireBooks(t, 8, 3)
 		})
 	}

@@ -2,6 +2,7 @@ package sdktest
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -47,24 +48,26 @@ func TestConnectionsThatAProxyCuts(t *testing.T) {
 					endpoint := "http://" + proxy.Listen
 					cfg.BaseEndpoint = &endpoint
 
-					done := make(chan error, 1)
-					go func() { done <- callAll(t.Context(), kind.make(cfg)) }()
-					patience := 1 // none is to wait
-					if toxic.retried {
-						patience = callsOfEach
+					calls, errs := callsOf(t.Context(), kind.make(cfg))
+					untilOneReturns, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					for i, call := range calls {
+						calls[i] = func() {
+							defer cancel()
+							call()
+						}
 					}
-					waiting := make(chan error, 1)
-					go func() { waiting <- clk.BlockUntil(t.Context(), patience) }()
-					select {
-					case err := <-waiting:
-						require.NoError(t, err)
-						require.True(t, toxic.retried, "a call has failed")
-						require.NoError(t, proxy.Toxics.RemoveToxic(context.Background(), "t"))
-						clk.AdvanceToNext()
-						require.NoError(t, <-done)
-					case err := <-done:
-						require.NoError(t, err)
-						require.False(t, toxic.retried, "not retried")
+					mend := func() {
+						allWait := clk.BlockUntil(untilOneReturns, callsOfEach) == nil
+						require.Equal(t, toxic.retried, allWait, "all calls are retried, or none")
+						if allWait {
+							require.NoError(t, proxy.Toxics.RemoveToxic(context.Background(), "t"))
+						}
+					}
+					clk.Run(append([]func(){mend}, calls...)...) // mend in this goroutine
+					require.NoError(t, errors.Join(errs...))
+					if !toxic.retried {
+						require.Empty(t, clk.Waits())
 						s.requireBooks(t, callsOfEach, 1)
 					}
 				})

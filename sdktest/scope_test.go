@@ -152,7 +152,7 @@ func TestRetryerAloneKnowsServiceRegionAndName(t *testing.T) {
 	require.Equal(t, []string{"", "dynamodb/eu-central-1", "tenant 7"}, names)
 }
 
-// TestClientsShareTheStateOfAScope: whoever uses the resource, and however often
+// TestClientsShareTheStateOfAScope: whichever client uses the resource, and however often
 // the function of Load is called.
 func TestClientsShareTheStateOfAScope(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {

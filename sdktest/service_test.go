@@ -175,7 +175,7 @@ func (s *service) json(operation string, body []byte) string {
 	}
 }
 
-// refuse answers with an error in the format of whoever asks.
+// refuse answers with an error in the format of the client.
 func (s *service) refuse(w http.ResponseWriter, r *http.Request, f fault) {
 	status, code := http.StatusInternalServerError, "InternalFailure"
 	isJSON := r.Header.Get("X-Amz-Target") != ""

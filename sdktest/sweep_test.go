@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,26 +26,6 @@ import (
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 )
-
-// rushing is a fake clock that moves whenever somebody waits for it, until the test
-// ends.
-func rushing(t *testing.T) *clock.Fake {
-	t.Helper()
-	clk := &clock.Fake{}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for clk.BlockUntil(ctx, 1) == nil {
-			clk.AdvanceToNext()
-		}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-	})
-	return clk
-}
 
 // overTCP is an HTTP client whose connections are known, for clients of one test.
 func overTCP(t *testing.T, known *peers) *http.Client {
@@ -174,23 +153,25 @@ func TestFaultsLoseNothing(t *testing.T) {
 func sweep(t *testing.T, f fault, mode awsretry.Mode, kind kindOfCall, each int) *peers {
 	t.Helper()
 	s, server := newService(t, twice(f))
+	clk := &clock.Fake{}
 	cfg := installed(t, overTCP(t, s.peers), hermetic(
-		awsretry.WithMode(mode), awsretry.WithBehavior(generationOf(t)), awsretry.WithMaxAttempts(4), awsretry.WithClock(rushing(t)),
+		awsretry.WithMode(mode), awsretry.WithBehavior(generationOf(t)), awsretry.WithMaxAttempts(4), awsretry.WithClock(clk),
 		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(10_000)}}),
 	))
 	cfg.BaseEndpoint = &server.URL
-	require.NoError(t, callAll(t.Context(), kind.make(cfg)))
+	calls, errs := callsOf(t.Context(), kind.make(cfg))
+	clk.Run(calls...)
+	require.NoError(t, errors.Join(errs...))
 	s.requireBooks(t, callsOfEach, each)
 	return s.peers
 }
 
-// callAll makes calls at the same time.
-func callAll(ctx context.Context, call func(ctx context.Context, n int) error) error {
-	var all sync.WaitGroup
-	errs := make([]error, callsOfEach)
-	for i := range callsOfEach {
-		all.Go(func() { errs[i] = call(ctx, i) })
+// callsOf returns calls to make at the same time, and their errors, which are there when
+// the calls have returned.
+func callsOf(ctx context.Context, call func(ctx context.Context, n int) error) (calls []func(), errs []error) {
+	errs = make([]error, callsOfEach)
+	for i := range errs {
+		calls = append(calls, func() { errs[i] = call(ctx, i) })
 	}
-	all.Wait()
-	return errors.Join(errs...)
+	return calls, errs
 }

@@ -60,7 +60,7 @@ func configFor(client aws.HTTPClient) aws.Config {
 	}
 }
 
-// hermetic is the settings of nobody's environment, and others.
+// hermetic is the settings of an empty environment, and others.
 func hermetic(opts ...awsretry.Option) awssdk.Option {
 	return awssdk.WithSettings(append([]awsretry.Option{
 		awsretry.WithEnv(func(string) (string, bool) { return "", false }),

@@ -90,11 +90,14 @@ func runTrace(ctx context.Context, c *call, r *traceReader, h *traceHeader) erro
 	if err != nil {
 		return err
 	}
-	defer p.clock.drive(ctx)()
-	if h.form == formOperations {
-		return eachStep(c, r, func(r *traceReader) (*operationLine, error) { return p.operation(ctx, r) })
-	}
-	return eachStep(c, r, func(r *traceReader) (*stepLine, error) { return p.step(ctx, r) })
+	p.clock.Run(func() {
+		if h.form == formOperations {
+			err = eachStep(c, r, func(r *traceReader) (*operationLine, error) { return p.operation(ctx, r) })
+		} else {
+			err = eachStep(c, r, func(r *traceReader) (*stepLine, error) { return p.step(ctx, r) })
+		}
+	})
+	return err
 }
 
 // eachStep reads a trace and prints what play makes of each of its steps.

@@ -2,14 +2,14 @@ package main
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
 )
 
-// replayClock is a clock that shows the time of a trace. It stands still unless
-// something waits on it and it is driven: then it jumps to the end of the wait.
+// replayClock is a clock that shows the time of a trace. It stands still unless the
+// replay waits on it in Run: then it jumps to the end of the wait. One goroutine replays
+// a trace, so the time does not depend on which goroutine is faster.
 type replayClock struct {
 	*clock.Fake
 	zero time.Time // when the trace's seconds are 0
@@ -33,27 +33,6 @@ func (c *replayClock) Sleep(ctx context.Context, d time.Duration) error {
 	}
 	woken := make(chan struct{})
 	timer := c.AfterFunc(d, func() { close(woken) })
-	select {
-	case <-woken:
-	case <-ctx.Done():
-		timer.Stop()
-	}
-	return ctx.Err()
-}
-
-// drive ends every wait, in a goroutine of its own, until stop is called. Traces
-// are replayed by one goroutine, so there is no more than one wait at a time, and
-// the time does not depend on which goroutine is faster.
-func (c *replayClock) drive(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var driver sync.WaitGroup
-	driver.Go(func() {
-		for c.BlockUntil(ctx, 1) == nil {
-			c.AdvanceToNext()
-		}
-	})
-	return func() {
-		cancel()
-		driver.Wait()
-	}
+	defer timer.Stop()
+	return c.Await(ctx, woken)
 }

@@ -71,53 +71,48 @@ func TestStock(t *testing.T) {
 			t.Parallel()
 			clk := &clock.Fake{}
 			warehouse := newWarehouse(t, clk, &c.service)
-			done := make(chan struct{})
-			var count int
-			var err error
-			go func() {
-				defer close(done)
-				count, err = warehouse.Stock(t.Context(), "chair")
-			}()
-			for range c.waits {
-				require.NoError(t, clk.BlockUntil(t.Context(), 1)) // it waits now
-				clk.AdvanceToNext()                                // and no longer
-			}
-			<-done
-			require.ErrorIs(t, err, c.err)
-			require.Equal(t, c.want, count)
+			clk.Run(func() {
+				count, err := warehouse.Stock(t.Context(), "chair")
+				require.ErrorIs(t, err, c.err)
+				require.Equal(t, c.want, count)
+			})
 			require.Equal(t, c.waits, clk.Waits())
 			require.Empty(t, c.service)
 		})
 	}
 }
 
-// There is no point in a wait that the caller would not live to see the end of.
+// A wait whose end the caller would not see does not begin.
 func TestStockWithLittleTimeLeft(t *testing.T) {
 	t.Parallel()
 	clk := &clock.Fake{}
 	service := answers{{status: 503, retryAfter: "10"}}
-	ctx, cancel := clk.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	_, err := newWarehouse(t, clk, &service).Stock(ctx, "chair")
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	said, ok := errors.AsType[*httpretry.ResponseError](err)
-	require.True(t, ok)
-	require.Equal(t, http.StatusServiceUnavailable, said.Status)
+	warehouse := newWarehouse(t, clk, &service)
+	clk.Run(func() {
+		ctx, cancel := clk.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		_, err := warehouse.Stock(ctx, "chair")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		said, ok := errors.AsType[*httpretry.ResponseError](err)
+		require.True(t, ok)
+		require.Equal(t, http.StatusServiceUnavailable, said.Status)
+	})
 	require.Empty(t, clk.Waits())
 }
 
-func TestStockThatNobodyWaitsForAnyMore(t *testing.T) {
+// The caller cancels during the second wait, which would last until 3 s.
+func TestStockThatIsCanceled(t *testing.T) {
 	t.Parallel()
 	clk := &clock.Fake{}
-	service := answers{{status: 503}}
-	ctx, cancel := context.WithCancel(t.Context())
+	start := clk.Now()
+	service := answers{{status: 429}, {status: 429}}
 	warehouse := newWarehouse(t, clk, &service)
-	failed := make(chan error)
-	go func() {
+	ctx, cancel := context.WithCancel(t.Context())
+	clk.AfterFunc(1500*time.Millisecond, cancel)
+	clk.Run(func() {
 		_, err := warehouse.Stock(ctx, "chair")
-		failed <- err
-	}()
-	require.NoError(t, clk.BlockUntil(t.Context(), 1))
-	cancel()
-	require.ErrorIs(t, <-failed, context.Canceled)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, 1500*time.Millisecond, clk.Now().Sub(start))
+	})
+	require.Empty(t, service)
 }
