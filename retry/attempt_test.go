@@ -25,7 +25,7 @@ func TestFunctionKnowsWhichAttemptItIs(t *testing.T) {
 	clk := &clock.Fake{}
 	s := modes(t, clk, nil)["standard"]
 	var seen []retry.Attempt
-	moving(t, clk, func() {
+	clk.Run(func() {
 		_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
 			outer, ok := retry.AttemptFrom(ctx)
 			require.True(t, ok)
@@ -122,7 +122,7 @@ func TestAttemptTimeoutOfARealRequest(t *testing.T) {
 	defer close(release)
 	s := modes(t, clk, nil)["standard"]
 	var err error
-	moving(t, clk, func() {
+	clk.Run(func() {
 		_, err = retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
 			request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, http.NoBody)
 			require.NoError(t, err)
@@ -161,7 +161,7 @@ func TestOverridesOfOneCall(t *testing.T) {
 			t.Parallel()
 			clk := &clock.Fake{}
 			attempts := 0
-			moving(t, clk, func() {
+			clk.Run(func() {
 				_, _ = retry.Do(t.Context(), modes(t, clk, nil)["adaptive"], c.op, func(context.Context) (int, error) {
 					attempts++
 					return 0, c.answer

@@ -50,7 +50,7 @@ func TestErrorAfterACancelHoldsTheLastServiceErrorAndTheCause(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				n := 0
 				var err error
-				moving(t, clk, func() {
+				clk.Run(func() {
 					_, err = retry.Do(ctx, s, retry.Operation{MaxAttempts: c.limit}, func(ctx context.Context) (int, error) {
 						n++
 						if n == len(c.answers) {

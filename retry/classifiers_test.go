@@ -52,7 +52,7 @@ func TestAVerdictThatTheErrorCarriesCountsBeforeAllClassifiers(t *testing.T) {
 func attemptsFor(t *testing.T, mode string, op classify.Classifier, answer error) (attempts int) {
 	t.Helper()
 	clk := &clock.Fake{}
-	moving(t, clk, func() {
+	clk.Run(func() {
 		operation := retry.Operation{Classifier: op}
 		_, _ = retry.Do(t.Context(), modes(t, clk, nil)[mode], operation, func(context.Context) (int, error) {
 			attempts++

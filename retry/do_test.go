@@ -59,20 +59,6 @@ func (c *counting) count(n *int) {
 	*n++
 }
 
-// moving runs f while the clock is moved whenever it waits.
-func moving(t *testing.T, clk *clock.Fake, f func()) {
-	t.Helper()
-	done, finish := context.WithCancel(t.Context())
-	go func() {
-		defer finish()
-		f()
-	}()
-	for clk.BlockUntil(done, 1) == nil {
-		clk.AdvanceToNext()
-	}
-	<-done.Done()
-}
-
 type panicking struct{}
 
 func (panicking) Name() string                               { return "panicking" }
@@ -172,7 +158,7 @@ func TestEveryOperationEndsExactlyOnce(t *testing.T) {
 				}
 				var recovered any
 				n := 0
-				moving(t, clk, func() {
+				clk.Run(func() {}, func() { // whose goroutine may end
 					defer func() { recovered = recover() }()
 					_, _ = retry.Do(ctx, s, c.with, func(context.Context) (int, error) {
 						n++
@@ -261,7 +247,7 @@ func TestPolicyJudgesValuesAndErrors(t *testing.T) {
 			s := &counting{Strategy: modes(t, clk, nil)["standard"]}
 			var value int
 			var err error
-			moving(t, clk, func() {
+			clk.Run(func() {
 				n := 0
 				value, err = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) {
 					if n++; n <= len(c.answers) {

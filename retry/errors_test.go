@@ -78,7 +78,7 @@ func TestErrorOfDoTellsElapsedTimeAndAttempts(t *testing.T) {
 	clk := &clock.Fake{}
 	s := modes(t, clk, nil)["standard"]
 	var err error
-	moving(t, clk, func() {
+	clk.Run(func() {
 		_, err = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { return 0, errServer })
 	})
 	refusal, ok := errors.AsType[*retry.Error](err)

@@ -142,7 +142,7 @@ func TestMaxElapsedHoldsThroughAForeignStrategy(t *testing.T) {
 			clk := &clock.Fake{}
 			n := 0
 			var err error
-			moving(t, clk, func() {
+			clk.Run(func() {
 				_, err = retry.Do(t.Context(), foreign{Strategy: modes(t, clk, nil)[mode]}, retry.Operation{MaxElapsed: time.Second},
 					func(context.Context) (int, error) { n++; return 0, errServer })
 			})

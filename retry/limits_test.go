@@ -49,7 +49,7 @@ func TestRetryWithoutRoomForItsWaitIsRefused(t *testing.T) {
 				next, err := s.RefreshRetryToken(ctx, token, errServer)
 				if c.want == nil {
 					require.NoError(t, err)
-					moving(t, clk, func() { err = next.Wait(ctx) })
+					clk.Run(func() { err = next.Wait(ctx) })
 					require.NoError(t, err)
 					return
 				}
@@ -81,7 +81,7 @@ func TestNoAttemptBeginsAfterTheEarlierOfTwoEnds(t *testing.T) {
 				op := retry.Operation{NotAfter: clk.Now().Add(c.notAfter), MaxElapsed: c.maxElapsed}
 				n := 0
 				var err error
-				moving(t, clk, func() {
+				clk.Run(func() {
 					_, err = retry.Do(t.Context(), modes(t, clk, nil)[mode], op, func(context.Context) (int, error) {
 						n++
 						return 0, errServer
@@ -141,7 +141,7 @@ func TestPolicyOfAnInnerLoopDoesNotJudgeTheOuterOne(t *testing.T) {
 			clk := &clock.Fake{}
 			s := modes(t, clk, nil)[mode]
 			inner, outer := 0, 0
-			moving(t, clk, func() {
+			clk.Run(func() {
 				_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
 					outer++
 					return retry.Do(ctx, s, retry.Operation{}, func(context.Context) (int, error) { inner++; return 0, nil },
@@ -167,7 +167,7 @@ func TestPolicyCountsWhateverTheUsersClassifierThinks(t *testing.T) {
 			s := modes(t, clk, nil)[mode]
 			n := 0
 			var err error
-			moving(t, clk, func() {
+			clk.Run(func() {
 				_, err = retry.Do(t.Context(), s, retry.Operation{Classifier: never{}}, func(context.Context) (int, error) { n++; return n, nil },
 					retry.WithPolicy(func(value int, err error) error {
 						if value < 3 {

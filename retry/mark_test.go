@@ -37,7 +37,7 @@ func TestMarkDecidesWhetherAnErrorIsRetried(t *testing.T) {
 				t.Parallel()
 				clk := &clock.Fake{}
 				calls := 0
-				moving(t, clk, func() {
+				clk.Run(func() {
 					err := retry.DoErr(t.Context(), modes(t, clk, nil)[mode], retry.Operation{}, func(context.Context) error {
 						calls++
 						return c.err
@@ -76,7 +76,7 @@ func TestMarkOfAnInnerLoopDoesNotCountInTheOuterOne(t *testing.T) {
 			clk := &clock.Fake{}
 			s := modes(t, clk, nil)["standard"]
 			inner, outer := 0, 0
-			moving(t, clk, func() {
+			clk.Run(func() {
 				err := retry.DoErr(t.Context(), s, retry.Operation{}, func(ctx context.Context) error {
 					outer++
 					return retry.DoErr(ctx, s, retry.Operation{}, func(context.Context) error {
@@ -94,7 +94,7 @@ func TestMarkOfAnInnerLoopDoesNotCountInTheOuterOne(t *testing.T) {
 func TestHintOfAMarkedErrorCounts(t *testing.T) {
 	t.Parallel()
 	clk := &clock.Fake{}
-	moving(t, clk, func() {
+	clk.Run(func() {
 		_ = retry.DoErr(t.Context(), modes(t, clk, nil)["standard"], retry.Operation{MaxAttempts: 2}, func(context.Context) error {
 			return retry.Mark(hintError(3*time.Second), classify.Transient)
 		})

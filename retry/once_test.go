@@ -16,7 +16,7 @@ import (
 func nested(t *testing.T, clk *clock.Fake, s retry.Strategy, outer, inner retry.Operation, change func(context.Context) context.Context) int {
 	t.Helper()
 	calls := 0
-	moving(t, clk, func() {
+	clk.Run(func() {
 		_ = retry.DoErr(t.Context(), s, outer, func(ctx context.Context) error {
 			_ = retry.DoErr(change(ctx), s, inner, func(context.Context) error {
 				calls++

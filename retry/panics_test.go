@@ -32,7 +32,7 @@ func endAsOnce(t *testing.T, clk *clock.Fake, inner retry.Strategy, panics any, 
 	t.Helper()
 	s := &counting{Strategy: inner}
 	var recovered any
-	moving(t, clk, func() {
+	clk.Run(func() {
 		defer func() { recovered = recover() }()
 		_, _ = retry.Do(t.Context(), s, retry.Operation{}, failing(errServer), opts...)
 	})
@@ -72,7 +72,7 @@ func TestPanicOfTheClockEndsTheOperationOnce(t *testing.T) {
 				s := &counting{Strategy: modes(t, clk, func(c *standard.Config) { c.QuotaRefill = 1 })[mode]}
 				clk.left = reading
 				var recovered any
-				moving(t, clk.Fake, func() {
+				clk.Run(func() {
 					defer func() { recovered = recover() }()
 					_, _ = retry.Do(t.Context(), s, retry.Operation{MaxElapsed: time.Hour}, failing(errServer))
 				})
@@ -103,7 +103,7 @@ func TestObserverThatEndsItsGoroutineEndsTheOperation(t *testing.T) {
 				})
 			})["adaptive"]}
 			returned := false
-			moving(t, clk, func() {
+			clk.Run(func() {}, func() { // whose goroutine ends
 				_, _ = retry.Do(t.Context(), s, retry.Operation{}, failing(statusError(429)))
 				returned = true
 			})
