@@ -10,9 +10,9 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// bucketRun is a bucket and what is known of it.
+// bucketRun is the bucket of a send rate that is set by hand, and what is known of it.
 type bucketRun struct {
-	bucket *ratelimit.Bucket
+	rate   ratelimit.SendRate
 	now    time.Time
 	newest time.Time // that the bucket has been told
 	lifted float64
@@ -21,8 +21,8 @@ type bucketRun struct {
 func TestBucketKeepsItsBoundsAndItsWord(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		run := &bucketRun{bucket: &ratelimit.Bucket{}, now: start()}
-		run.bucket.SetRate(start(), ratelimit.Rate(drawSize(t, "rate")))
+		run := &bucketRun{rate: ratelimit.NewSendRate(ratelimit.SendRateConfig{}, start()), now: start()}
+		run.rate.SetRate(start(), ratelimit.Rate(drawSize(t, "rate")))
 		run.newest = start()
 		t.Repeat(map[string]func(*rapid.T){
 			"":     run.check,
@@ -30,17 +30,17 @@ func TestBucketKeepsItsBoundsAndItsWord(t *testing.T) {
 			"take": run.take,
 			"rate": func(t *rapid.T) {
 				rate := ratelimit.Rate(drawSize(t, "rate"))
-				run.call(t, 0, func(at time.Time) { run.bucket.SetRate(at, rate) })
-				require.InDelta(t, max(float64(rate), 0.5), float64(run.bucket.Fill()), 0)
-				require.InDelta(t, max(float64(rate), 1), run.bucket.Capacity(), 0)
+				run.call(t, 0, func(at time.Time) { run.rate.SetRate(at, rate) })
+				require.InDelta(t, max(float64(rate), 0.5), float64(run.rate.Fill()), 0)
+				require.InDelta(t, max(float64(rate), 1), run.rate.State().Capacity, 0)
 			},
 			"give": func(t *rapid.T) {
 				tokens := drawSize(t, "tokens")
-				run.call(t, tokens, func(at time.Time) { run.bucket.Give(at, tokens) })
+				run.call(t, tokens, func(at time.Time) { run.rate.Give(at, tokens) })
 			},
 			"lift": func(t *rapid.T) {
 				run.lifted = drawFrom(t, "cost", 0, 1, drawSize(t, "size"))
-				run.call(t, 0, func(at time.Time) { run.bucket.Lift(at, run.lifted) })
+				run.call(t, 0, func(at time.Time) { run.rate.Lift(at, run.lifted) })
 			},
 		})
 	})
@@ -51,23 +51,25 @@ func drawSize(t *rapid.T, label string) float64 {
 	return rapid.OneOf(rapid.Float64Range(0, 4), rapid.Float64Range(0, 1e6)).Draw(t, label)
 }
 
+func (r *bucketRun) tokens() float64 { return r.rate.State().Tokens }
+
 func (r *bucketRun) check(t *rapid.T) {
-	require.GreaterOrEqual(t, r.bucket.Tokens(), 0.0)
-	require.LessOrEqual(t, r.bucket.Tokens(), max(r.bucket.Capacity(), r.lifted))
+	require.GreaterOrEqual(t, r.tokens(), 0.0)
+	require.LessOrEqual(t, r.tokens(), max(r.rate.State().Capacity, r.lifted))
 }
 
-// call makes a call, now or at an instant that has passed, which may add what is
-// given and what time has brought, and nothing when time goes back.
+// call makes a call, now or at an instant that has passed, which may add what is given and
+// what time has brought, and nothing when time goes back.
 func (r *bucketRun) call(t *rapid.T, given float64, call func(at time.Time)) {
 	at := r.now.Add(-drawFrom(t, "late", 0, 0, 0, time.Nanosecond, time.Second, time.Hour))
-	before, fill := r.bucket.Tokens(), float64(r.bucket.Fill())
+	before, fill := r.tokens(), float64(r.rate.Fill())
 	call(at)
 	if !at.After(r.newest) {
-		require.LessOrEqual(t, r.bucket.Tokens(), before+given)
+		require.LessOrEqual(t, r.tokens(), before+given)
 		return
 	}
 	brought := at.Sub(r.newest).Seconds() * fill
-	require.LessOrEqual(t, r.bucket.Tokens(), (before+given+brought)*(1+1e-12))
+	require.LessOrEqual(t, r.tokens(), (before+given+brought)*(1+1e-12))
 	r.newest = at
 }
 
@@ -76,18 +78,17 @@ func (r *bucketRun) take(t *rapid.T) {
 	cost := drawSize(t, "cost")
 	refused := false
 	r.call(t, 0, func(at time.Time) {
-		var wait time.Duration
-		until := r.bucket.Until(at, cost)
-		before := r.bucket.Tokens()
-		wait, granted := r.bucket.Take(at, cost)
+		until := r.rate.Until(at, cost)
+		before := r.tokens()
+		wait, granted := r.rate.Take(at, cost)
 		require.Equal(t, until, wait)
 		require.Equal(t, granted, wait == 0, "a wait of %v", wait)
 		if granted {
-			require.InDelta(t, before-cost, r.bucket.Tokens(), 0)
+			require.InDelta(t, before-cost, r.tokens(), 0)
 			return
 		}
-		require.InDelta(t, before, r.bucket.Tokens(), 0, "a refusal took tokens")
-		missing := (cost - before) / float64(r.bucket.Fill())
+		require.InDelta(t, before, r.tokens(), 0, "a refusal took tokens")
+		missing := (cost - before) / float64(r.rate.Fill())
 		require.GreaterOrEqual(t, wait.Seconds(), missing*(1-1e-12))
 		require.LessOrEqual(t, wait.Seconds(), missing*(1+1e-12)+1e-9)
 		refused = true
@@ -100,17 +101,17 @@ func (r *bucketRun) take(t *rapid.T) {
 func (r *bucketRun) waitFor(t *rapid.T, cost float64) {
 	r.lifted = cost
 	r.now = r.newest
-	r.bucket.Lift(r.now, cost)
+	r.rate.Lift(r.now, cost)
 	for range 2 {
-		wait, granted := r.bucket.Take(r.now, cost)
+		wait, granted := r.rate.Take(r.now, cost)
 		require.False(t, granted)
 		require.Positive(t, wait)
 		r.now = r.now.Add(wait)
 		r.newest = r.now
-		if r.bucket.Until(r.now, cost) == 0 {
+		if r.rate.Until(r.now, cost) == 0 {
 			break
 		}
 	}
-	_, granted := r.bucket.Take(r.now, cost)
+	_, granted := r.rate.Take(r.now, cost)
 	require.True(t, granted, "two waits were not enough")
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
@@ -51,23 +53,23 @@ func TestQuotaWithRefillIsAsExactArithmetic(t *testing.T) {
 }
 
 type quotaRun struct {
-	quota *ratelimit.Quota
+	quota *quota.Quota
 	model *quotaModel
 	now   time.Time
 }
 
 func newQuotaRun(t *rapid.T) *quotaRun {
-	config := ratelimit.QuotaConfig{
+	config := quota.Config{
 		Capacity: rapid.OneOf(rapid.IntRange(-1, 12), rapid.IntRange(0, 1_000_000)).Draw(t, "capacity"),
 		Initial:  drawInt(t, -2, 20, "initial"),
-		RefillPerSecond: ratelimit.Rate(rapid.OneOf(
+		Refill: ratelimit.Rate(rapid.OneOf(
 			rapid.Float64Range(0, 5), rapid.Float64Range(-1, 1e6), rapid.Float64Range(1e-12, 1e-3),
 		).Draw(t, "refill")),
 	}
 	capacity := max(config.Capacity, 0)
-	perSecond := new(big.Rat).SetFloat64(max(float64(config.RefillPerSecond), 0))
+	perSecond := new(big.Rat).SetFloat64(max(float64(config.Refill), 0))
 	return &quotaRun{
-		quota: ratelimit.NewQuota(config, start()),
+		quota: quota.New(config, start(), clock.System{}),
 		now:   start(),
 		model: &quotaModel{
 			capacity:      whole(capacity),

@@ -122,7 +122,7 @@ func TestLineRefusesAtOnceWhatTheAccountCannotServeInTime(t *testing.T) {
 		deadline, notAfter float64 // seconds; 0 means none
 		want               error
 	}{
-		"deadline at the slot":          {deadline: 2, want: ratelimit.ErrDeadline},
+		"deadline at the slot":          {deadline: 2, want: context.DeadlineExceeded},
 		"deadline after the slot":       {deadline: 2.5},
 		"end of the operation before":   {notAfter: 1.5, want: ratelimit.ErrNotAfter},
 		"end of the operation with it":  {notAfter: 2},
@@ -223,10 +223,86 @@ func TestPokeDismissesThoseWhoCannotBeServedInTimeAnyMore(t *testing.T) {
 		r.set(5, 6, 7) // so that the first slot is for the third caller
 
 		require.ErrorIs(t, late.err, ratelimit.ErrNotAfter)
-		require.ErrorIs(t, hurried.err, ratelimit.ErrDeadline)
+		require.ErrorIs(t, hurried.err, context.DeadlineExceeded)
 		r.requireSent(t, []float64{0}, patient)
 		r.advance(5 * time.Second)
 		r.requireSent(t, []float64{5}, patient)
+	})
+}
+
+func TestWaitThatCannotBeForeseenEndsWhenTheCallerGivesUp(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		giveUpAfter, notAfter, slot float64 // seconds; 0 means none
+		want                        error
+		after                       float64
+	}{
+		"without a slot":                          {3, 0, 0, ratelimit.ErrNotAfter, 3},
+		"with a slot just before the end":         {3, 0, 2.5, nil, 2.5},
+		"with a slot at the end":                  {3, 0, 3, nil, 3},
+		"with one that is too late":               {3, 0, 3.5, ratelimit.ErrNotAfter, 0},
+		"before the end of the operation":         {3, 9, 0, ratelimit.ErrNotAfter, 3},
+		"or with the operation if that is sooner": {3, 2, 0, ratelimit.ErrNotAfter, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newLineRun()
+				if tt.slot > 0 {
+					r.set(tt.slot)
+				}
+				request := ratelimit.Request{GiveUpAfter: time.Duration(tt.giveUpAfter * float64(time.Second))}
+				if tt.notAfter > 0 {
+					request.NotAfter = r.in(tt.notAfter)
+				}
+				c := r.call(t.Context(), request)
+				for tt.after > 0 && r.clock.Now().Before(r.in(tt.after)) {
+					require.False(t, c.ended, "%v", c.err)
+					r.advance(500 * time.Millisecond)
+				}
+				require.True(t, c.ended)
+				require.Equal(t, tt.want == nil, c.err == nil)
+				if tt.want != nil {
+					require.ErrorIs(t, c.err, tt.want)
+				} else {
+					require.Equal(t, r.in(tt.slot), c.sent)
+				}
+				require.Zero(t, r.clock.Waiters())
+			})
+		})
+	}
+}
+
+// The time at which a token comes decides, also where the caller learns of it later.
+func TestTokenThatCameBeforeTheCallerGaveUpStays(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for range 100 { // the token and the end are due at the same time
+			r := newLineRun()
+			r.set(3)
+			c := r.call(t.Context(), ratelimit.Request{GiveUpAfter: 3 * time.Second})
+			r.advance(time.Hour)
+			r.requireSent(t, []float64{3}, c)
+		}
+	})
+}
+
+func TestWakeServesAndSendsNoCallerAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newLineRun()
+		r.set(1, 2)
+		first := r.call(t.Context(), ratelimit.Request{})
+		second := r.call(t.Context(), ratelimit.Request{NotAfter: r.in(4)})
+		r.account.set(r.in(0), r.in(5))
+		r.line.Wake()
+		synctest.Wait()
+		require.True(t, first.ended)
+		require.Equal(t, r.start, first.sent)
+		require.False(t, second.ended, "its end is still to come")
+		r.line.Poke()
+		synctest.Wait()
+		require.ErrorIs(t, second.err, ratelimit.ErrNotAfter)
 	})
 }
 

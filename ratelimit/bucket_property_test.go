@@ -2,13 +2,13 @@ package ratelimit_test
 
 import (
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/refill"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
@@ -17,71 +17,27 @@ func between(random *rand.Rand, low, high float64) float64 {
 	return low * math.Pow(high/low, random.Float64())
 }
 
-// rationally reports whether exact arithmetic finds the tokens after the wait.
-func rationally(tokens, cost float64, fill ratelimit.Rate, wait time.Duration) bool {
-	rat := func(f float64) *big.Rat { return new(big.Rat).SetFloat64(f) }
-	missing := new(big.Rat).Sub(rat(cost), rat(tokens))
-	brought := new(big.Rat).Mul(rat(float64(fill)), big.NewRat(int64(wait), int64(time.Second)))
-	return brought.Cmp(missing) >= 0
-}
-
-// requireShortest checks that the tokens are there after the wait, both for the state
-// machine and in exact arithmetic, and that one of them misses some a nanosecond
-// earlier.
-func requireShortest(
-	t *testing.T, wait time.Duration, tokens, cost float64, fill ratelimit.Rate, take func(after time.Duration) bool,
-) {
-	t.Helper()
-	require.Positive(t, wait)
-	if wait == math.MaxInt64 {
-		return
-	}
-	require.True(t, rationally(tokens, cost, fill, wait), "%v for %v of %v at %v/s is too short", wait, cost, tokens, fill)
-	require.True(t, take(wait), "%v for %v of %v at %v/s takes a second round", wait, cost, tokens, fill)
-	if rationally(tokens, cost, fill, wait-1) {
-		require.False(t, take(wait-1), "%v for %v of %v at %v/s is too long", wait, cost, tokens, fill)
-	}
-}
-
-// Rounded to the nearest nanosecond, or down, a wait ends a hair too early for
-// most rates, and on a clock that only moves by the waits the caller spins.
+// What Take returns is the wait of refill.Wait, which is the shortest that suffices, and
+// after it the tokens are there.
 func TestBucketWaitIsTheShortestThatSuffices(t *testing.T) {
 	t.Parallel()
-	ranges := map[string]struct{ lowRate, highRate, lowMissing, highMissing float64 }{
-		"of what is in use":     {0.5, 1e7, 1e-9, 50},
-		"of seconds":            {0.5, 10, 1, 50},
-		"of days":               {0.5, 10, 1e4, 1e7},
-		"of years":              {0.5, 10, 1e7, 1e9},
-		"of a whole bucket":     {1e3, 1e9, 1e3, 1e9},
-		"of whatever there is":  {0.5, 1 << 53, 1e-300, 1 << 53},
-		"of less than rounding": {0.5, 1e9, 1e-20, 1e-12},
-	}
-	for name, r := range ranges {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			random := rand.New(rand.NewPCG(3, 3))
-			for range 20_000 {
-				rate := ratelimit.Rate(between(random, r.lowRate, r.highRate))
-				missing := between(random, r.lowMissing, r.highMissing)
-				if random.IntN(2) == 0 {
-					missing = max(math.Round(missing), 1)
-				}
-				bucket, now := bucketAt(rate), at(0)
-				bucket.Give(now, float64(random.IntN(3))/2*random.Float64()*bucket.Capacity())
-				tokens := bucket.Tokens()
-				cost := math.Nextafter(max(tokens+missing, tokens), math.Inf(1))
-				bucket.Lift(now, cost)
+	random := rand.New(rand.NewPCG(3, 3))
+	for range 20_000 {
+		rate := ratelimit.Rate(between(random, 0.5, 1<<53))
+		bucket, now := bucketAt(rate), at(0)
+		bucket.Give(now, float64(random.IntN(3))/2*random.Float64()*bucket.Capacity())
+		tokens := bucket.Tokens()
+		cost := min(math.Nextafter(tokens+between(random, 1e-12, 1<<53), math.Inf(1)), 1<<53)
+		bucket.Lift(now, cost)
 
-				wait, ok := bucket.Take(now, cost)
+		wait, ok := bucket.Take(now, cost)
 
-				require.False(t, ok)
-				requireShortest(t, wait, tokens, min(cost, 1<<53), rate, func(after time.Duration) bool {
-					later := *bucket
-					_, ok := later.Take(now.Add(after), cost)
-					return ok
-				})
-			}
-		})
+		require.False(t, ok)
+		require.Equal(t, refill.Wait(tokens, cost, float64(rate)), wait)
+		if wait < refill.Endless {
+			_, ok = bucket.Take(now.Add(wait), cost)
+			require.True(t, ok, "%v for %v of %v at %v/s", wait, cost, tokens, rate)
+		}
 	}
 }
 

@@ -22,27 +22,6 @@ func requireRate[F ~float64](t *testing.T, p conformance.Precision, want float64
 	require.True(t, p.Near(want, float64(got)), "%s after step %d: %v, not %v", what, step, got, want)
 }
 
-func TestQuotaFollowsTheVectors(t *testing.T) {
-	t.Parallel()
-	for title, file := range conformance.Load[conformance.Standard](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
-		for _, c := range file.QuotaOps {
-			t.Run(title+"/"+c.ID, func(t *testing.T) {
-				quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: c.Capacity, Initial: c.Initial}, at(0))
-				for i, op := range c.Ops {
-					if op.Acquire != nil {
-						after, ok := quota.Take(at(0), conformance.Int(*op.Acquire))
-						require.Equal(t, op.WantOK, ok, "step %d", i)
-						require.Equal(t, op.WantAfter, after, "step %d", i)
-					} else {
-						require.Equal(t, op.WantAfter, quota.Refund(conformance.Int(*op.Release)), "step %d", i)
-					}
-					require.Equal(t, op.WantAfter, quota.Available(at(0)), "step %d", i)
-				}
-			})
-		}
-	}
-}
-
 func TestCubicFollowsTheVectors(t *testing.T) {
 	t.Parallel()
 	for title, file := range conformance.Load[conformance.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {

@@ -59,7 +59,7 @@ func TestWaitersWhoCannotBeServedInTimeAfterACutLeaveAtOnce(t *testing.T) {
 
 		require.InDelta(t, 7, float64(change.To), 0)
 		for i, want := range map[int]ratelimit.WaitError{
-			1: {ratelimit.Wait{Expected: 2857142858, Ahead: 1, FillRate: 7}, ratelimit.ErrDeadline},
+			1: {ratelimit.Wait{Expected: 2857142858, Ahead: 1, FillRate: 7}, context.DeadlineExceeded},
 			4: {ratelimit.Wait{Expected: 3571428572, Ahead: 3, FillRate: 7}, ratelimit.ErrNotAfter},
 		} {
 			require.True(t, waiters[i].ended)

@@ -1,11 +1,17 @@
-// Package ratelimit holds the accounts that decide whether a retry is granted
-// and when an attempt may be sent: the retry quota of standard mode, and the
-// send rate of adaptive mode with its token bucket, its CUBIC controller and
-// its measured rate.
+// Package ratelimit is the send rate of adaptive mode: how many attempts a second a client
+// may make, found from the answers of the service.
 //
-// Bucket, Cubic, MeasuredRate and SendRate are pure state machines: they take
-// the time as an argument, never wait and are not safe for concurrent use.
-// Quota, QuotaLine, Limiter and Line are safe for concurrent use. The last three
-// make callers wait, on a clock.Clock: for retry quota, for the send rate, and for
-// the tokens of an Account from outside.
+// # One client
+//
+// A [Limiter] makes attempts wait. modes/adaptive makes one for each scope. It can be used
+// without a retry strategy: call [Limiter.Acquire] before an attempt and [Limiter.Report]
+// after it.
+//
+// # A rate of your own
+//
+// A [SendRate] is the state behind a Limiter: a token bucket, a [Controller] that steers its
+// fill rate, and a measured rate. It takes the time as an argument, never waits, and is not
+// safe for concurrent use. A [Line] makes callers wait for the tokens of any [Account], such
+// as a rate that several processes share. With a Line and a SendRate or an Account, another
+// module can build a limiter for adaptive.Config.NewLimiter.
 package ratelimit

@@ -1,8 +1,24 @@
 package ratelimit
 
-import (
-	"context"
-	"time"
+import "context"
+
+// The state machines behind a SendRate, for their own tests.
+type (
+	Bucket       = bucket
+	Cubic        = cubic
+	MeasuredRate = measuredRate
+	SuccessRate  = successRate
+)
+
+const MinCapacity = minCapacity
+
+var (
+	NewCubic        = newCubic
+	NewMeasuredRate = newMeasuredRate
+
+	ErrNoWait    = errNoWait
+	ErrQueueFull = errQueueFull
+	ErrWaitLimit = errWaitLimit
 )
 
 // WhileLocked runs f while the lock of the limiter is held.
@@ -12,10 +28,7 @@ func (l *Limiter) WhileLocked(f func()) {
 	f()
 }
 
-// Queue puts a caller in the queue who never looks whether it has been granted.
+// Queue puts a caller in the queue that never looks whether it has been granted.
 func (l *Limiter) Queue() {
 	_, _, _ = l.enter(context.Background(), l.clock.Now(), Request{})
 }
-
-// Until returns the wait for a timer of a QuotaLine.
-func (q *Quota) Until(now time.Time, cost int) time.Duration { return q.until(now, cost) }

@@ -69,6 +69,20 @@ func acquireFor(t *testing.T, limiter *ratelimit.Limiter, d time.Duration) (time
 	return limiter.Acquire(ctx, ratelimit.Request{})
 }
 
+// inParallel runs f for 0, 1, ..., n-1 at the same time and waits for all.
+func inParallel(n int, f func(i int)) {
+	var group sync.WaitGroup
+	begin := make(chan struct{})
+	for i := range n {
+		group.Go(func() {
+			<-begin
+			f(i)
+		})
+	}
+	close(begin)
+	group.Wait()
+}
+
 // The first throttle arrives while many are sending.
 func TestLimiterFirstThrottleConcurrentSafe(t *testing.T) {
 	t.Parallel()

@@ -24,8 +24,8 @@ func TestLimiterRefusesWaits(t *testing.T) {
 		want     error
 	}{
 		"none by default":                   {},
-		"deadline before the end":           {deadline: expected - 1, want: ratelimit.ErrDeadline},
-		"deadline at the end":               {deadline: expected, want: ratelimit.ErrDeadline},
+		"deadline before the end":           {deadline: expected - 1, want: context.DeadlineExceeded},
+		"deadline at the end":               {deadline: expected, want: context.DeadlineExceeded},
 		"deadline after the end":            {deadline: expected + 1},
 		"no wait allowed":                   {request: ratelimit.Request{NoWait: true}, want: ratelimit.ErrNoWait},
 		"longer than the longest wait":      {request: ratelimit.Request{MaxWait: expected - 1}, want: ratelimit.ErrWaitLimit},
@@ -116,7 +116,7 @@ func TestLimiterRefusalTakesNoToken(t *testing.T) {
 		defer cancel()
 		for range 10 {
 			_, err := limiter.Acquire(ctx, ratelimit.Request{})
-			require.ErrorIs(t, err, ratelimit.ErrDeadline)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
 		}
 
 		sent, err := limiter.Acquire(t.Context(), ratelimit.Request{})
@@ -126,7 +126,7 @@ func TestLimiterRefusalTakesNoToken(t *testing.T) {
 	})
 }
 
-// The rate may fall while somebody waits who was promised a turn in time.
+// The rate may fall while a caller waits that was promised a turn in time.
 func TestLimiterWaitThatTurnsOutTooLongEndsWithTheCut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestLimiterWaitThatTurnsOutTooLongEndsWithTheCut(t *testing.T) {
 		start := time.Now()
 		_, err := limiter.Acquire(ctx, ratelimit.Request{})
 
-		require.ErrorIs(t, err, ratelimit.ErrDeadline)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, 100*time.Millisecond, time.Since(start))
 		requireWaiting(t, limiter, 0)
 	})
@@ -156,7 +156,11 @@ func TestWaitErrorSaysWhatWasRefused(t *testing.T) {
 		Reason: ratelimit.ErrQueueFull,
 	}
 
-	require.EqualError(t, err, "send rate of 0.6667/s, 3 waiting, 1.5s to wait: too many callers wait already")
+	require.EqualError(t, err, "ratelimit: too many callers wait already: 1.5s to wait, 3 ahead, 0.6667 tokens/s")
 	require.ErrorIs(t, err, ratelimit.ErrQueueFull)
-	require.NotErrorIs(t, err, ratelimit.ErrDeadline)
+	require.NotErrorIs(t, err, context.DeadlineExceeded)
+	err.Reason = context.DeadlineExceeded
+	require.EqualError(t, err,
+		"ratelimit: the wait would end after the caller's deadline: 1.5s to wait, 3 ahead, 0.6667 tokens/s")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 }

@@ -82,7 +82,7 @@ func TestLimiterResponseGrantsWhoeverIsDue(t *testing.T) {
 	})
 }
 
-// heldClock is a clock whose timers come too late for anybody.
+// heldClock is a clock whose timers come too late for every caller.
 type heldClock struct{ clock.Clock }
 
 func (c *heldClock) AfterFunc(time.Duration, func()) clock.Timer {
@@ -159,13 +159,12 @@ func TestFakeClockCountsEachCallerInAQueue(t *testing.T) {
 				return err
 			}, func() { limiter.Report(ratelimit.Response{}) }
 		},
-		"of a quota": func(clk clock.Clock) (func(context.Context) error, func()) {
-			q := ratelimit.NewQuotaLine(ratelimit.QuotaConfig{Capacity: 10, RefillPerSecond: 0.5}, clk.Now(), clk)
-			return func(ctx context.Context) error { return q.Wait(ctx, 1, time.Hour) }, func() { q.Refund(0) }
-		},
-		"of a quota that time does not fill": func(clk clock.Clock) (func(context.Context) error, func()) {
-			q := ratelimit.NewQuotaLine(ratelimit.QuotaConfig{Capacity: 10}, clk.Now(), clk)
-			return func(ctx context.Context) error { return q.Wait(ctx, 1, time.Hour) }, func() { q.Refund(0) }
+		"of a line for an account that knows no instant": func(clk clock.Clock) (func(context.Context) error, func()) {
+			line := ratelimit.NewLine(new(purse), clk)
+			return func(ctx context.Context) error {
+				_, err := line.Acquire(ctx, ratelimit.Request{GiveUpAfter: time.Hour})
+				return err
+			}, line.Wake
 		},
 	}
 	for name, queue := range queues {

@@ -44,15 +44,7 @@ func TestSentIsNotBeforeACutThatCameFirst(t *testing.T) {
 	require.False(t, sent.Before(state.LastThrottle), "token taken after the cut, sent %v before it", state.LastThrottle.Sub(sent))
 }
 
-func TestQuotaFullByRefundKeepsAFraction(t *testing.T) {
-	quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 10, Initial: 9, RefillPerSecond: 1}, at(0))
-	quota.Available(at(0.75)) // 9 and three quarters
-	require.Equal(t, 10, quota.Refund(1))
-	quota.Take(at(0.75), 1)
-	require.Equal(t, 9, quota.Available(at(1)), "the full quota kept 3/4 of a token")
-}
-
-func TestInfiniteCostPoisonsTheExpectedWait(t *testing.T) {
+func TestInfiniteCostDoesNotSpoilTheExpectedWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := throttled(clock.System{})
 		endless := call(t, limiter, ratelimit.Request{Cost: math.Inf(1)})
@@ -91,7 +83,7 @@ func TestBucketArgumentsOutOfRange(t *testing.T) {
 	})
 }
 
-func TestPanicInOnWaitLeavesAPlaceInTheQueue(t *testing.T) {
+func TestPanicInOnWaitLeavesNoPlaceInTheQueue(t *testing.T) {
 	var clk clock.Fake
 	limiter := throttled(&clk)
 	require.Panics(t, func() {
@@ -101,31 +93,9 @@ func TestPanicInOnWaitLeavesAPlaceInTheQueue(t *testing.T) {
 	require.Zero(t, waiting)
 }
 
-func TestLargestCapacityRefills(t *testing.T) {
-	quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: math.MaxInt, RefillPerSecond: ratelimit.Rate(math.Inf(1))}, at(0))
-	require.Equal(t, math.MaxInt, quota.Available(at(1)))
-}
-
-// A refund fills the quota, and a caller that read the clock before finds it full: what
-// has come since that instant has been counted.
-func TestQuotaThatOldTimeFindsFullRefillsFromTheNewestTime(t *testing.T) {
-	t.Parallel()
-	quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 2, RefillPerSecond: 1}, at(0))
-	require.Equal(t, 1, quota.Available(at(1.25)))
-	require.Equal(t, 2, quota.Refund(1))
-
-	after, ok := quota.Take(at(0.25), 1)
-
-	require.True(t, ok)
-	require.Equal(t, 1, after)
-	require.Equal(t, 1, quota.Available(at(1.25)))
-	require.Equal(t, 1, quota.Available(at(2)))
-	require.Equal(t, 2, quota.Available(at(2.25)))
-}
-
 // A caller that gives up reads the clock before it takes the lock; time passes in
 // between.
-func TestTimerIsNotLateForWhoeverMovesUp(t *testing.T) {
+func TestTimerIsNotLateForTheCallerThatMovesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		clk := &hookClock{Fake: new(clock.Fake)}
@@ -173,19 +143,13 @@ type movedClock struct {
 
 func (c movedClock) Now() time.Time { return c.Clock.Now().Add(time.Duration(c.by.Load())) }
 
-func TestBucketAndQuotaFillOnAnotherClock(t *testing.T) {
+func TestBucketFillsOnAnotherClock(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 24 * 3600
-	bucket, quota := bucketAt(2), ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: 9, RefillPerSecond: 2}, at(0))
-	bucket.Until(at(0.25), 0)
-	require.Zero(t, quota.Available(at(0.25)))
-	for _, late := range []float64{-1, 0.25 - year} {
+	bucket := bucketAt(2)
+	for _, late := range []float64{0.25, -1, 0.25 - year} {
 		require.Equal(t, 250*time.Millisecond, bucket.Until(at(late), 1))
-		require.Zero(t, quota.Available(at(late)))
 	}
-
 	require.Equal(t, 250*time.Millisecond, bucket.Until(at(-year), 1), "it keeps its tokens")
 	require.Zero(t, bucket.Until(at(-year+0.25), 1))
-	require.Zero(t, quota.Available(at(-year)))
-	require.Equal(t, 1, quota.Available(at(-year+0.5)))
 }

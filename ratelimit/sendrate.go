@@ -7,65 +7,66 @@ import (
 	"github.com/awsretry/awsretry/internal/instant"
 )
 
-// SendRate is the state of adaptive mode for one scope: it measures the rate of
-// responses, steers a send rate by their throttles and hands out send tokens
-// from a bucket that fills at that rate. Until the first throttle it limits
-// nothing. Use NewSendRate; it is not safe for concurrent use.
+// SendRate is the send rate of one scope in adaptive mode. It measures the rate of the
+// responses, changes a send rate by what they say, and hands out send tokens from a bucket
+// that fills at that rate. Until the first throttle it limits nothing, unless there is a
+// starting rate. Use [NewSendRate]. It takes the time as an argument and is not safe for
+// concurrent use; a [Limiter] is.
 //
-// Time never moves back in it: an instant before the newest one it has seen is
-// read as the newest one. One that is more than 365 days older is of another clock,
-// such as that of a testing/synctest bubble: there the state begins anew.
+// Time never moves back in it: an instant before the newest one that it has seen counts as
+// the newest one. At an instant that is more than 365 days older the state begins anew: that
+// is another clock, such as that of a testing/synctest bubble.
 type SendRate struct {
 	ceiling  Rate // math.Inf(1) if there is none
 	starting Rate // 0 if there is none
 
 	newest   time.Time
-	measured MeasuredRate
-	success  SuccessRate // of Steady
-	cubic    Cubic
-	bucket   Bucket
+	measured measuredRate
+	success  successRate // of Steady
+	cubic    cubic
+	bucket   bucket
 	limited  bool
 	cut      bool // at least once; lastCut is when it was last
 	lastCut  time.Time
 }
 
-// SendRateConfig describes a SendRate. Its zero value is the default.
+// SendRateConfig describes a [SendRate]. Its zero value is the adaptive mode of the AWS SDKs
+// with one cut for each congestion event. Rates and costs that are negative or not a number
+// count as zero.
 type SendRateConfig struct {
-	// Controller steers the rate; zero means CutPerEvent, and so does one that does
-	// not exist.
+	// Controller says how answers change the rate. Zero means [CutPerEvent], and so does a
+	// value that is not one of the controllers.
 	Controller Controller
-	// ProbeEvery is how many requests pass from a cut of the rate until it is back where
-	// it was cut and asks for more, at least; zero means as many as the curve makes of
-	// it, about 2 seconds' worth. Only Steady heeds it. A service that allows 5 requests
-	// a second is probed with every tenth of them otherwise. The time that the requests
-	// take is that at the rate of the cut, and a day at most. A cut below MinFillRate says
-	// too little, and the curve stays as it is. A negative number counts as zero. See
-	// adaptive.Config.ProbeEvery for what it brings, and for whom it is wrong.
+	// ProbeEvery is the least number of requests from a cut of the rate until the rate is
+	// back where it was cut and asks for more. Only [Steady] looks at it. Zero means as many
+	// as pass in the time that the curve takes by itself, about 2 seconds' worth: a service
+	// that allows 5 requests a second is probed with every tenth of them. The requests count
+	// at the rate of the cut, and the time is a day at most. After a cut below [MinFillRate]
+	// the curve stays as it is. A negative number counts as zero. See
+	// adaptive.Config.ProbeEvery for what it improves and where it is wrong.
 	ProbeEvery int
-	// StartingRate limits from the start on, at this rate, for a limit that is
-	// published: no throttle is needed to learn it. The first send token is there
-	// at once. Until the first throttle the rate does not fall below StartingRate
-	// and grows from it as CUBIC does when it is back at the old maximum. Zero means
-	// Ceiling, and without a ceiling that nothing is limited before the first
-	// throttle.
+	// StartingRate is a rate to begin with, in tokens per second, for a limit that is known:
+	// attempts are held back to it from the first one on, and no throttle is needed to learn
+	// it. The first send token is there at once. Until the first throttle the rate does not
+	// fall below StartingRate, and it grows as CUBIC does from its old maximum. Zero means
+	// Ceiling; without a ceiling, nothing is limited before the first throttle.
 	StartingRate Rate
-	// Ceiling is a rate that the send rate never exceeds; zero means none. It is
-	// subject to MinFillRate.
+	// Ceiling is a rate that the send rate never exceeds, in tokens per second; zero means
+	// none. A ceiling below [MinFillRate] counts as MinFillRate.
 	Ceiling Rate
-	// Cost is how many send tokens an attempt takes that is no exception; zero means
-	// one. The bucket has room for as many, however low the rate: if it had not, no
-	// attempt that cannot wait would ever be sent again.
+	// Cost is how many send tokens a usual attempt takes; zero means one. The bucket has
+	// room for as many, however low the rate: otherwise no attempt that cannot wait would
+	// ever be sent again.
 	Cost float64
-	// Start is when a Limiter's measurement begins; zero means when it is made.
+	// Start is when the measurement of a [Limiter] begins; zero means when it is made.
 	Start time.Time
 }
 
 // NewSendRate returns a state that begins at start, whatever config.Start is.
-// Rates that are negative or not a number count as zero.
 func NewSendRate(config SendRateConfig, start time.Time) SendRate {
 	s := SendRate{
 		ceiling: Rate(math.Inf(1)),
-		cubic: Cubic{
+		cubic: cubic{
 			controller: config.Controller,
 			probe:      float64(config.ProbeEvery) * Request{Cost: config.Cost}.cost(),
 		},
@@ -90,18 +91,18 @@ func (s *SendRate) anew(start time.Time) {
 	*s = SendRate{
 		ceiling:  s.ceiling,
 		starting: s.starting,
-		bucket:   Bucket{room: s.bucket.room},
+		bucket:   bucket{room: s.bucket.room},
 		newest:   start,
-		measured: NewMeasuredRate(start),
-		cubic:    Cubic{controller: s.cubic.controller, probe: s.cubic.probe, lastThrottle: start},
+		measured: newMeasuredRate(start),
+		cubic:    cubic{controller: s.cubic.controller, probe: s.cubic.probe, lastThrottle: start},
 	}
 	if s.starting > 0 {
 		s.begin(start, s.starting)
 	}
 }
 
-// begin turns limiting on at a rate that is known to be good, as if CUBIC had just
-// come back to it.
+// begin turns limiting on at a rate that is known to be good, as if CUBIC had just come back
+// to it.
 func (s *SendRate) begin(start time.Time, rate Rate) {
 	s.limited = true
 	s.cubic.setMax(rate)
@@ -110,32 +111,33 @@ func (s *SendRate) begin(start time.Time, rate Rate) {
 	s.bucket.Give(start, 1)
 }
 
-// Response is what an attempt tells a SendRate.
+// Response is the answer to an attempt.
 type Response struct {
-	// Sent is when the attempt was sent; zero means the time of the response.
+	// Sent is when the attempt was sent, as [Limiter.Acquire] returned it; zero means the
+	// time of the response.
 	Sent time.Time
-	// Throttled is true for an answer that is a throttle. Every other answer,
-	// an error included, is false.
+	// Throttled is true for an answer that is a throttle. It is false for every other
+	// answer, an error included.
 	Throttled bool
-	// Cost is how many send tokens the attempt took, as in Request; zero or less means
+	// Cost is how many send tokens the attempt took, as in [Request]; zero or less means
 	// one. The measured rate counts it, because it is compared with the send rate.
 	Cost float64
 }
 
 // Report counts a response that arrived at now and sets the send rate:
 //
-//	throttle     rate to use = measured rate, or min(measured, fill) once
-//	             limiting is on; new rate = 0.7 * rate to use; limiting is on
-//	             from now on
-//	otherwise    new rate = what Cubic.Success says
+//	throttle     rate to use = measured rate, or min(measured, fill) once limiting is on;
+//	             new rate = 0.7 * rate to use; limiting is on from now on
+//	otherwise    new rate = 0.4 * (dt - K)^3 + last rate to use, dt seconds after the last cut,
+//	             with K = cbrt(last rate to use * (1 - 0.7) / 0.4)
 //	both         never above twice the measured rate, nor above the ceiling
 //
-// A starting rate stands in for a measured rate below it until the first throttle,
-// as demand that is lower than a known limit says nothing about the limit, and
-// after it for as long as nothing has been measured.
+// Before the first throttle the starting rate stands in for a measured rate below it: demand
+// that is lower than a known limit says nothing about the limit. After the first throttle it
+// does so until something has been measured. With [Steady] the measured rate is that of the
+// successes, and 0.9 stands in for 0.7.
 //
-// With Steady the measured rate is that of the successes, and 0.9 stands in for 0.7.
-// Report says whether the response was a throttle that cut the rate.
+// Report returns whether the response was a throttle that cut the rate.
 func (s *SendRate) Report(now time.Time, r Response) (cut bool) {
 	now = s.forward(now)
 	measured := s.measure(now, r)
@@ -157,7 +159,7 @@ func (s *SendRate) Report(now time.Time, r Response) (cut bool) {
 	return cut
 }
 
-// measure counts the response and returns the rate that the controller goes by.
+// measure counts the response and returns the measured rate that the controller uses.
 func (s *SendRate) measure(now time.Time, r Response) Rate {
 	cost := Request{Cost: r.Cost}.cost()
 	var measured Rate
@@ -175,8 +177,8 @@ func (s *SendRate) measure(now time.Time, r Response) Rate {
 	return measured
 }
 
-// answersEarlierCut reports whether a throttle belongs to the congestion event
-// that the last cut answered already: only strictly before counts.
+// answersEarlierCut reports whether a throttle belongs to the congestion event of the last
+// cut: its attempt was sent strictly before that cut.
 func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
 	if s.cubic.controller == CutPerThrottle || !s.cut {
 		return false
@@ -187,9 +189,11 @@ func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
 	return sent.Before(s.lastCut)
 }
 
-// Take takes cost send tokens at now. Before the first throttle that is free,
-// deducts nothing, and now does not count as an instant seen. Otherwise see
-// Bucket.Take.
+// Take takes cost send tokens if they are there. If not, it takes none and returns how long
+// the missing ones take at the present rate: a caller that comes after exactly that time is
+// not too early, and the wait is never zero. Before limiting begins Take succeeds, takes
+// nothing, and now does not count as an instant seen. Take does not wait. A negative cost
+// counts as 0.
 func (s *SendRate) Take(now time.Time, cost float64) (wait time.Duration, ok bool) {
 	if !s.limited {
 		return 0, true
@@ -200,8 +204,8 @@ func (s *SendRate) Take(now time.Time, cost float64) (wait time.Duration, ok boo
 	return s.bucket.Take(now, cost)
 }
 
-// Until returns how long a caller that wants cost tokens has to wait at the
-// present rate, see Bucket.Until. It takes nothing.
+// Until returns how long it takes at the present rate until there are cost tokens, whatever
+// the capacity; zero if they are there or if nothing is limited yet. It takes nothing.
 func (s *SendRate) Until(now time.Time, cost float64) time.Duration {
 	if !s.limited {
 		return 0
@@ -222,10 +226,11 @@ func (s *SendRate) Give(now time.Time, cost float64) {
 	}
 }
 
-// Lift lets the bucket fill up to cost for the first in line, see Bucket.Lift.
+// Lift lets the bucket fill up to cost, for a caller that is first in line and costs more
+// than the capacity; a cost of 0 ends that. It takes effect from now on.
 func (s *SendRate) Lift(now time.Time, cost float64) { s.bucket.Lift(s.forward(now), cost) }
 
-// Fill reports the send rate.
+// Fill returns the send rate.
 func (s *SendRate) Fill() Rate { return s.bucket.Fill() }
 
 // SetRate sets the send rate by hand, not above the ceiling, and turns limiting on.
@@ -235,28 +240,28 @@ func (s *SendRate) SetRate(now time.Time, rate Rate) {
 	s.bucket.SetRate(now, min(rate, s.ceiling))
 }
 
-// SendRateState is a SendRate at an instant.
+// SendRateState is the state of a [SendRate] as of the last call that was given the time.
 type SendRateState struct {
-	// Limited is true from the first throttle on, or from the start if there is a
-	// starting rate.
+	// Limited is true from the first throttle on, or from the start if there is a starting
+	// rate.
 	Limited bool
-	// FillRate is the send rate: tokens that the bucket gains each second.
+	// FillRate is the send rate: the tokens that the bucket gains each second.
 	FillRate Rate
-	// MeasuredRate is the smoothed rate of responses that the controller goes by, in
-	// tokens per second: of all, or with Steady of the successes.
+	// MeasuredRate is the smoothed rate of the responses, in tokens per second: of all, or
+	// with [Steady] of the successes.
 	MeasuredRate Rate
-	// Capacity is the most tokens the bucket holds.
+	// Capacity is the most tokens that the bucket holds.
 	Capacity float64
-	// Tokens are those in the bucket as of the last call.
+	// Tokens are those in the bucket.
 	Tokens float64
 	// LastThrottle is when the rate was last cut; zero if never.
 	LastThrottle time.Time
-	// Source is where the send rate comes from: "local" for a SendRate, which finds it
-	// by itself, or what a limiter from outside says, such as one of a fleet.
+	// Source says where the send rate comes from: "local" for a SendRate, which finds it by
+	// itself. A limiter from another module says what it wants, such as the name of a fleet.
 	Source string
 }
 
-// State reports the state as of the last call.
+// State returns the state.
 func (s *SendRate) State() SendRateState {
 	measured := s.measured.Rate()
 	if s.cubic.controller == Steady {
@@ -273,7 +278,7 @@ func (s *SendRate) State() SendRateState {
 	}
 }
 
-// forward reads an instant, see SendRate.
+// forward returns the instant that counts for now, see SendRate.
 func (s *SendRate) forward(now time.Time) time.Time {
 	switch {
 	case now.After(s.newest):

@@ -14,6 +14,7 @@ import (
 	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/instant"
+	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -41,7 +42,7 @@ type Config struct {
 	// quota refuses sleep its backoff first, BackoffWhenEmpty any operation.
 	HintInWindow, LongPollingSleeps, BackoffWhenEmpty bool
 
-	Quota        ratelimit.QuotaConfig
+	Quota        quota.Config
 	MaxQuotaWait time.Duration // zero: a retry without quota is refused at once
 
 	// Scope returns the key of an operation; nil means retry.Operation.Key.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/internal/instant"
-	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -341,7 +341,7 @@ type scope struct {
 	next    atomic.Pointer[scope] // in its chain
 	use     atomic.Uint32
 	key     retry.ScopeKey
-	quota   *ratelimit.QuotaLine
+	quota   *quota.Quota
 	limiter Limiter // nil in standard mode
 	err     error   // why there is no limiter
 	name    string
@@ -365,7 +365,7 @@ func (e *Engine) newScope(key retry.ScopeKey) *scope {
 		n := len(*part)
 		*part, text = text[:n], text[n:]
 	}
-	s := &scope{key: key, name: key.String(), quota: ratelimit.NewQuotaLine(e.config.Quota, e.start, e.config.Clock)}
+	s := &scope{key: key, name: key.String(), quota: quota.New(e.config.Quota, e.start, e.config.Clock)}
 	s.use.Store(used)
 	if e.send.New != nil {
 		s.limiter, s.err = e.send.New(key, e.start)

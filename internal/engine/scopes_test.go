@@ -16,6 +16,7 @@ import (
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/engine"
+	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -171,7 +172,7 @@ func TestScopesConcurrentSafe(t *testing.T) {
 				Clock: clk, Observer: seen, MaxScopes: places, ScopeIdle: time.Second,
 				QuotaCapacity: new(2 * initial), QuotaInitial: new(initial), Base: 1,
 			})
-			var books sync.Map // of *ratelimit.QuotaLine to *atomic.Int64
+			var books sync.Map // of *quota.Quota to *atomic.Int64
 			var began atomic.Int64
 			operate := func(op retry.Operation, retries int) error {
 				token, err := s.AcquireInitialToken(t.Context(), op)
@@ -226,9 +227,9 @@ func TestScopesConcurrentSafe(t *testing.T) {
 			require.EqualValues(t, goroutines*rounds, began.Load())
 
 			snapshot, lives := s.Snapshot(), int64(0)
-			books.Range(func(quota, balance any) bool {
+			books.Range(func(q, balance any) bool {
 				lives++
-				require.EqualValues(t, initial+balance.(*atomic.Int64).Load(), quota.(*ratelimit.QuotaLine).Available(clk.Now()))
+				require.EqualValues(t, initial+balance.(*atomic.Int64).Load(), q.(*quota.Quota).Available(clk.Now()))
 				return true
 			})
 			present := int64(len(scopesOf(s)))

@@ -169,7 +169,7 @@ func (r *record) acquired(ctx context.Context, t retry.Token, sent time.Time, er
 	}
 	reason, detail := retry.ErrSendRateLimited, error(refused)
 	switch {
-	case errors.Is(refused, ratelimit.ErrDeadline):
+	case errors.Is(refused, context.DeadlineExceeded):
 		reason = retry.ErrDeadline
 		detail = fmt.Errorf("%w: %w: %w", context.DeadlineExceeded, retry.ErrSendRateLimited, refused)
 	case errors.Is(refused, ratelimit.ErrNotAfter):

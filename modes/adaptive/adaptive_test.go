@@ -104,8 +104,8 @@ func TestSendWaitPastTheDeadlineIsRefusedAtOnce(t *testing.T) {
 	require.ErrorIs(t, err, retry.ErrSendRateLimited)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.EqualError(t, err, "retry: client-side: wait would end after the caller's deadline: "+
-		"context deadline exceeded: retry: held back by the send rate: send rate of 0.5/s, 0 waiting, 2s to wait: "+
-		"the wait would end after the caller's deadline (0 attempts, 2s to wait)")
+		"held back by the send rate: ratelimit: the wait would end after the caller's deadline: "+
+		"2s to wait, 0 ahead, 0.5 tokens/s: context deadline exceeded (0 attempts, 2s to wait)")
 }
 
 func TestServiceErrorSurvivesARefusedSendWait(t *testing.T) {

@@ -70,18 +70,22 @@ func TestWaitsThatTheLimitsRefuse(t *testing.T) {
 		change func(c *adaptive.Config)
 		op     retry.Operation
 		reason error
-		detail error
+		detail string
 	}{
-		{"any", func(c *adaptive.Config) { c.NoSendWait = true }, retry.Operation{}, retry.ErrSendRateLimited, ratelimit.ErrNoWait},
+		{
+			"any", func(c *adaptive.Config) { c.NoSendWait = true },
+			retry.Operation{},
+			retry.ErrSendRateLimited, "ratelimit: waiting is not allowed: 2s to wait, 0 ahead, 0.5 tokens/s",
+		},
 		{
 			"too long", func(c *adaptive.Config) { c.MaxSendWait = 2*time.Second - 1 },
 			retry.Operation{},
-			retry.ErrSendRateLimited, ratelimit.ErrWaitLimit,
+			retry.ErrSendRateLimited, "ratelimit: the wait would be longer than allowed: 2s to wait",
 		},
 		{
 			"past the end of the operation", nil,
 			retry.Operation{MaxElapsed: 2*time.Second - 1},
-			retry.ErrMaxElapsed, ratelimit.ErrNotAfter,
+			retry.ErrMaxElapsed, "ratelimit: the wait would end too late: 2s to wait",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -99,7 +103,9 @@ func TestWaitsThatTheLimitsRefuse(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, c.reason, refusal.Reason)
 			require.Equal(t, 2*time.Second, refusal.Wait)
-			require.ErrorIs(t, err, c.detail)
+			require.ErrorContains(t, err, c.detail)
+			_, ok = errors.AsType[*ratelimit.WaitError](err)
+			require.True(t, ok)
 			require.ErrorIs(t, err, retry.ErrSendRateLimited)
 			require.Equal(t, before, clk.Now(), "at once")
 		})
@@ -136,7 +142,7 @@ func TestCallersPastTheLongestQueueAreRefused(t *testing.T) {
 	require.Equal(t, 1, s.Snapshot().Scopes[0].Waiting)
 	_, err := retry.Do(t.Context(), s, retry.Operation{}, answers())
 	require.ErrorIs(t, err, retry.ErrSendRateLimited)
-	require.ErrorIs(t, err, ratelimit.ErrQueueFull)
+	require.ErrorContains(t, err, "ratelimit: too many callers wait already")
 	clk.AdvanceToNext()
 	require.NoError(t, <-first)
 }

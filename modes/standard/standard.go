@@ -5,7 +5,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/engine"
-	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -51,8 +51,8 @@ func (c Config) engine() engine.Config {
 		HintInWindow:      c.Behavior == retry.V21,
 		LongPollingSleeps: c.Behavior == retry.V21,
 		BackoffWhenEmpty:  c.BackoffWhenEmpty,
-		Quota: ratelimit.QuotaConfig{
-			Capacity: *c.QuotaCapacity, Initial: *c.QuotaInitial, RefillPerSecond: c.QuotaRefill,
+		Quota: quota.Config{
+			Capacity: *c.QuotaCapacity, Initial: *c.QuotaInitial, Refill: c.QuotaRefill,
 		},
 		MaxQuotaWait: c.MaxQuotaWait,
 		Scope:        c.Scope,

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
@@ -24,10 +25,10 @@ type quotaCaller struct {
 	err      error
 }
 
-// quotaLineRun is a line for a quota and its books. It runs in a bubble, so that
+// waitRun is a quota with callers that wait, and its books. It runs in a bubble, so that
 // whatever can move has moved after each step.
-type quotaLineRun struct {
-	line     *ratelimit.QuotaLine
+type waitRun struct {
+	quota    *quota.Quota
 	clock    *clock.Fake
 	capacity int
 	eighths  int // of a token, that a second adds
@@ -35,21 +36,21 @@ type quotaLineRun struct {
 	queue    []*quotaCaller
 }
 
-func TestQuotaLineServesInOrderAndLosesNoToken(t *testing.T) {
+func TestQuotaServesInOrderAndLosesNoToken(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) { rapid.SyncTest(t, playQuotaLine) })
+	rapid.Check(t, func(t *rapid.T) { rapid.SyncTest(t, playQuotaWaits) })
 }
 
-func playQuotaLine(t *rapid.T) {
-	run := &quotaLineRun{
+func playQuotaWaits(t *rapid.T) {
+	run := &waitRun{
 		clock:    clock.NewFake(start()),
 		capacity: drawInt(t, 0, 20, "capacity"),
 		eighths:  drawFrom(t, "eighths of a token a second", 0, 0, 100, 3000, 9995),
 	}
 	initial := drawInt(t, 0, run.capacity, "initial")
 	run.parts = initial * tokenParts
-	run.line = ratelimit.NewQuotaLine(ratelimit.QuotaConfig{
-		Capacity: run.capacity, Initial: initial, RefillPerSecond: ratelimit.Rate(run.eighths) / 8,
+	run.quota = quota.New(quota.Config{
+		Capacity: run.capacity, Initial: initial, Refill: ratelimit.Rate(run.eighths) / 8,
 	}, start(), run.clock)
 	defer run.cancelAll()
 	t.Repeat(map[string]func(*rapid.T){
@@ -64,11 +65,11 @@ func playQuotaLine(t *rapid.T) {
 	})
 }
 
-func (r *quotaLineRun) add(parts int) { r.parts = min(r.parts+parts, r.capacity*tokenParts) }
+func (r *waitRun) add(parts int) { r.parts = min(r.parts+parts, r.capacity*tokenParts) }
 
 // settle books what has become of those that waited: one that was served stood
 // before all who wait still.
-func (r *quotaLineRun) settle(t *rapid.T) {
+func (r *waitRun) settle(t *rapid.T) {
 	synctest.Wait()
 	waits := false
 	for _, c := range r.queue {
@@ -82,7 +83,7 @@ func (r *quotaLineRun) settle(t *rapid.T) {
 		case c.canceled:
 			require.ErrorIs(t, c.err, context.Canceled)
 		default:
-			require.ErrorIs(t, c.err, ratelimit.ErrQuotaWait)
+			require.ErrorIs(t, c.err, quota.ErrWait)
 			require.False(t, c.until.After(r.clock.Now()), "it gave up too early")
 		}
 	}
@@ -90,42 +91,42 @@ func (r *quotaLineRun) settle(t *rapid.T) {
 }
 
 // check closes the books. A timer within a step leaves some rounding.
-func (r *quotaLineRun) check(t *rapid.T) {
+func (r *waitRun) check(t *rapid.T) {
 	const rounding = 1
-	available := r.line.Available(r.clock.Now())
+	available := r.quota.Available(r.clock.Now())
 	require.GreaterOrEqual(t, r.parts, -rounding)
 	require.GreaterOrEqual(t, available, 0)
 	require.LessOrEqual(t, available*tokenParts, r.parts+rounding)
 	require.Greater(t, (available+1)*tokenParts, r.parts-rounding)
-	require.Equal(t, len(r.queue), r.line.Waiting())
+	require.Equal(t, len(r.queue), r.quota.Waiting())
 	if len(r.queue) > 0 {
 		require.Less(t, available, r.queue[0].cost, "the first in line is due")
 	}
 	require.Equal(t, len(r.queue), r.clock.Waiters(), "the clock counts those who wait")
 }
 
-func (r *quotaLineRun) wait(t *rapid.T) {
+func (r *waitRun) wait(t *rapid.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	limit := drawSteps(t, 3000)
 	c := &quotaCaller{cost: drawInt(t, 1, 12, "cost"), until: r.clock.Now().Add(limit), cancel: cancel}
 	go func() {
-		c.err = r.line.Wait(ctx, c.cost, limit)
+		c.err = r.quota.Wait(ctx, c.cost, limit)
 		c.done = true
 	}()
 	synctest.Wait()
 	if c.cost > r.capacity {
 		require.True(t, c.done)
-		require.ErrorIs(t, c.err, ratelimit.ErrQuotaWait)
+		require.ErrorIs(t, c.err, quota.ErrWait)
 		return
 	}
 	r.queue = append(r.queue, c)
 	r.settle(t)
 }
 
-func (r *quotaLineRun) take(t *rapid.T) {
+func (r *waitRun) take(t *rapid.T) {
 	cost := drawInt(t, 0, 12, "cost")
-	before := r.line.Available(r.clock.Now())
-	after, granted := r.line.Take(r.clock.Now(), cost)
+	before := r.quota.Available(r.clock.Now())
+	after, granted := r.quota.Take(r.clock.Now(), cost)
 	require.Equal(t, len(r.queue) == 0 && before >= cost, granted)
 	if granted {
 		before -= cost
@@ -134,17 +135,17 @@ func (r *quotaLineRun) take(t *rapid.T) {
 	require.Equal(t, before, after)
 }
 
-func (r *quotaLineRun) refund(t *rapid.T) {
+func (r *waitRun) refund(t *rapid.T) {
 	r.giveBack(t, drawInt(t, 0, 12, "tokens"))
 }
 
-func (r *quotaLineRun) giveBack(t *rapid.T, tokens int) {
-	r.line.Refund(tokens)
+func (r *waitRun) giveBack(t *rapid.T, tokens int) {
+	r.quota.Refund(tokens)
 	r.add(tokens * tokenParts)
 	r.settle(t)
 }
 
-func (r *quotaLineRun) cancel(t *rapid.T) {
+func (r *waitRun) cancel(t *rapid.T) {
 	if len(r.queue) == 0 {
 		return
 	}
@@ -158,7 +159,7 @@ func (r *quotaLineRun) cancel(t *rapid.T) {
 
 // cancelAndRefund leaves it open whether the first in line gives up before it is
 // served or after it. No token is lost either way, and the capacity cuts none.
-func (r *quotaLineRun) cancelAndRefund(t *rapid.T) {
+func (r *waitRun) cancelAndRefund(t *rapid.T) {
 	tokens := drawInt(t, 0, max(r.capacity-r.parts/tokenParts-1, 0), "tokens")
 	if len(r.queue) > 0 {
 		r.queue[0].canceled = true
@@ -178,7 +179,7 @@ func drawSteps(t *rapid.T, most int) time.Duration {
 
 // pass lets whole steps pass. One that is served within one makes room in the quota
 // for the rest of it.
-func (r *quotaLineRun) pass(t *rapid.T) {
+func (r *waitRun) pass(t *rapid.T) {
 	for d := drawSteps(t, 200); d > 0; d -= quotaStep {
 		r.clock.Advance(quotaStep)
 		r.parts += r.eighths / 5
@@ -188,7 +189,7 @@ func (r *quotaLineRun) pass(t *rapid.T) {
 }
 
 // cancelAll ends all waits, so that a run that has failed ends.
-func (r *quotaLineRun) cancelAll() {
+func (r *waitRun) cancelAll() {
 	for _, c := range r.queue {
 		c.cancel()
 	}

@@ -1,4 +1,4 @@
-package ratelimit_test
+package quota_test
 
 import (
 	"fmt"
@@ -9,15 +9,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/quota"
+	"github.com/awsretry/awsretry/internal/refill"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// tick is the step of time of the model; eighths of tokens times it are exact in
-// a float, so that the model and the quota may be compared for equality.
+// tick is the step of time of the model. Eighths of tokens times it are exact in a float, so
+// that the model and the quota can be compared for equality.
 const tick = time.Second / 512
 
-// modelQuota is a quota that counts in parts of a token, 8*512 to each: what a
-// rate of one eighth of a token a second brings in one tick.
+// modelQuota is a quota that counts in parts of a token, 8*512 to each: what a rate of one
+// eighth of a token a second brings in one tick.
 type modelQuota struct{ capacity, parts, eighths int }
 
 const modelToken = 8 * 512
@@ -52,29 +54,22 @@ func TestQuotaIsAsTheModel(t *testing.T) {
 func TestQuotaWaitIsTheShortestThatSuffices(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 5))
+	between := func(low, high float64) float64 { return low * math.Pow(high/low, random.Float64()) }
 	for range 20_000 {
-		config := ratelimit.QuotaConfig{Capacity: 1 << 30, RefillPerSecond: ratelimit.Rate(between(random, 1e-3, 1e7))}
-		begin := at(0).Add(time.Duration(random.Int64N(int64(time.Second))))
-		begun := func() (*ratelimit.Quota, float64) {
-			quota := ratelimit.NewQuota(config, at(0))
-			return quota, begin.Sub(at(0)).Seconds() * float64(config.RefillPerSecond)
-		}
-		quota, tokens := begun()
-		cost := quota.Available(begin) + int(math.Ceil(between(random, 1e-1, 1e6)))
+		config := quota.Config{Capacity: 1 << 30, Refill: ratelimit.Rate(between(1e-3, 1e7))}
+		passed := time.Duration(random.Int64N(int64(time.Second)))
+		begin := at(0).Add(passed)
+		q := newQuota(config)
+		cost := q.Available(begin) + int(math.Ceil(between(1e-1, 1e6)))
 
-		wait := quota.Until(begin, cost)
+		wait := q.Until(begin, cost)
 
-		requireShortest(t, wait, tokens, float64(cost), config.RefillPerSecond, func(after time.Duration) bool {
-			quota, _ := begun()
-			quota.Available(begin)
-			_, ok := quota.Take(begin.Add(after), cost)
-			return ok
-		})
+		require.Equal(t, refill.Left(refill.Wait(0, float64(cost), float64(config.Refill)), passed), wait)
 		for part := range 8 {
-			quota.Available(begin.Add(time.Duration(float64(wait) * float64(part) / 8)))
+			q.Available(begin.Add(time.Duration(float64(wait) * float64(part) / 8)))
 		}
-		_, ok := quota.Take(begin.Add(wait), cost)
-		require.True(t, ok, "%v for %v at %v/s after looks", wait, cost, config.RefillPerSecond)
+		_, ok := q.Take(begin.Add(wait), cost)
+		require.True(t, ok, "%v for %v at %v/s after looks", wait, cost, config.Refill)
 	}
 }
 
@@ -83,24 +78,24 @@ func playQuota(t *testing.T, random *rand.Rand) {
 	model := modelQuota{capacity: random.IntN(20), eighths: random.IntN(4) * random.IntN(40)}
 	initial := random.IntN(model.capacity + 1)
 	model.parts = initial * modelToken
-	config := ratelimit.QuotaConfig{
-		Capacity: model.capacity, Initial: initial, RefillPerSecond: ratelimit.Rate(model.eighths) / 8,
+	config := quota.Config{
+		Capacity: model.capacity, Initial: initial, Refill: ratelimit.Rate(model.eighths) / 8,
 	}
 	now := at(0)
-	quota := ratelimit.NewQuota(config, now)
+	q := newQuota(config)
 	for step := range 300 {
 		ticks := 1 + random.IntN(400)
 		now = now.Add(time.Duration(ticks) * tick)
 		model.pass(ticks)
-		require.Equal(t, model.parts/modelToken, quota.Available(now), "step %d, %+v", step, config)
+		require.Equal(t, model.parts/modelToken, q.Available(now), "step %d, %+v", step, config)
 		amount := random.IntN(8)
 		if random.IntN(3) == 0 {
 			model.refund(amount)
-			quota.Refund(amount)
+			q.Refund(amount)
 			continue
 		}
 		asOf := now.Add(-time.Duration(random.IntN(2)*random.IntN(1000)) * tick)
-		after, ok := quota.Take(asOf, amount)
+		after, ok := q.Take(asOf, amount)
 		require.Equal(t, model.take(amount), ok, "step %d, %+v", step, config)
 		require.Equal(t, model.parts/modelToken, after, "step %d, %+v", step, config)
 	}

@@ -1,4 +1,4 @@
-package ratelimit_test
+package quota_test
 
 import (
 	"math/rand/v2"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/internal/quota"
 )
 
 const crowd = 300
@@ -28,12 +28,12 @@ func inParallel(n int, f func(i int)) {
 	group.Wait()
 }
 
-// Everybody takes and gives back what they took, except for a token in all that
-// they keep, which leaves less than the dearest request wants.
+// Each caller takes and gives back what it took, except for one token that it keeps. That
+// leaves less than the dearest request wants.
 func TestQuotaConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const initial, rounds, dearest = crowd + 100, 1000, 150
-	quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: initial, Initial: initial}, at(0))
+	q := newQuota(quota.Config{Capacity: initial, Initial: initial})
 	var kept, refused atomic.Int64
 
 	inParallel(crowd, func(i int) {
@@ -41,11 +41,11 @@ func TestQuotaConcurrentSafe(t *testing.T) {
 		keep := 1
 		for range rounds {
 			cost := 1 + random.IntN(dearest)
-			after, ok := quota.Take(at(0), cost)
+			after, ok := q.Take(at(0), cost)
 			if !ok {
 				refused.Add(1)
 			} else {
-				after = quota.Refund(cost - keep)
+				after = q.Refund(cost - keep)
 				kept.Add(int64(keep))
 				keep = 0
 			}
@@ -55,40 +55,40 @@ func TestQuotaConcurrentSafe(t *testing.T) {
 		}
 	})
 
-	require.Positive(t, refused.Load(), "nobody ran into the limit")
-	require.Equal(t, initial, int(kept.Load())+quota.Available(at(0)))
+	require.Positive(t, refused.Load(), "no caller ran into the limit")
+	require.Equal(t, initial, int(kept.Load())+q.Available(at(0)))
 	require.Positive(t, kept.Load())
 }
 
 func TestQuotaRefundConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const rounds = 5000
-	quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: crowd * rounds}, at(0))
+	q := newQuota(quota.Config{Capacity: crowd * rounds})
 
 	inParallel(crowd, func(int) {
 		for range rounds {
-			quota.Refund(1)
+			q.Refund(1)
 		}
 	})
 
-	require.Equal(t, crowd*rounds, quota.Available(at(0)))
+	require.Equal(t, crowd*rounds, q.Available(at(0)))
 }
 
 // The refill and the takers share the time, which goes back for some of them.
 func TestQuotaRefillConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const ticks, perSecond, capacity = 100 * 512, 64, 1 << 30
-	quota := ratelimit.NewQuota(ratelimit.QuotaConfig{Capacity: capacity, RefillPerSecond: perSecond}, at(0))
+	q := newQuota(quota.Config{Capacity: capacity, Refill: perSecond})
 	var passed, taken atomic.Int64
 
 	inParallel(crowd, func(int) {
 		for n := passed.Add(1); n <= ticks; n = passed.Add(1) {
-			if _, ok := quota.Take(at(0).Add(time.Duration(n)*tick), 1); ok {
+			if _, ok := q.Take(at(0).Add(time.Duration(n)*tick), 1); ok {
 				taken.Add(1)
 			}
 		}
 	})
 
 	require.Positive(t, taken.Load())
-	require.Equal(t, ticks/512*perSecond, int(taken.Load())+quota.Available(at(0).Add(ticks*tick)))
+	require.Equal(t, ticks/512*perSecond, int(taken.Load())+q.Available(at(0).Add(ticks*tick)))
 }

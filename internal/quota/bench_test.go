@@ -1,0 +1,45 @@
+package quota_test
+
+import (
+	"testing"
+
+	"github.com/awsretry/awsretry/internal/quota"
+)
+
+func BenchmarkQuota(b *testing.B) {
+	config := quota.Config{Capacity: 500, Initial: 500}
+	refilling := config
+	refilling.Refill = 1
+	cases := []struct {
+		name   string
+		config quota.Config
+		op     func(q *quota.Quota)
+	}{
+		{"case=take-refund", config, takeAndRefund},
+		{"case=take-refund-refilling", refilling, takeAndRefund},
+		{"case=refund-on-full", config, func(q *quota.Quota) { q.Refund(1) }},
+	}
+	for _, c := range cases {
+		b.Run(c.name+"/run=serial", func(b *testing.B) {
+			q := newQuota(c.config)
+			b.ReportAllocs()
+			for b.Loop() {
+				c.op(q)
+			}
+		})
+		b.Run(c.name+"/run=parallel", func(b *testing.B) {
+			q := newQuota(c.config)
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					c.op(q)
+				}
+			})
+		})
+	}
+}
+
+func takeAndRefund(q *quota.Quota) {
+	q.Take(at(1), 5)
+	q.Refund(5)
+}

@@ -1,0 +1,200 @@
+// Package quota is the retry quota of a scope: tokens that retries take and successes give
+// back.
+package quota
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/instant"
+	"github.com/awsretry/awsretry/internal/refill"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// Quota counts tokens. Callers can wait for them, first come, first served. It is safe for
+// concurrent use. Taking and giving back are lock-free unless the quota refills with time
+// or a caller waits. Giving to a full quota writes nothing, so that healthy traffic does not
+// share a cache line.
+type Quota struct {
+	capacity int64
+	tokens   atomic.Int64
+	line     *ratelimit.Line // of the callers that wait
+
+	refill float64 // tokens per second; 0 means never
+	mu     sync.Mutex
+	newest time.Time // guarded by mu: the newest instant seen
+	since  time.Time // guarded by mu: when the quota last was full, or the start
+	given  int64     // guarded by mu: how many tokens time has added since
+}
+
+// Config describes a Quota.
+type Config struct {
+	// Capacity is the largest number of tokens. 0 refuses every retry; a negative number
+	// counts as 0.
+	Capacity int
+	// Initial is the number of tokens at the start, cut to [0, Capacity].
+	Initial int
+	// Refill is how many tokens a second time itself adds. 0 means none, as in the AWS
+	// SDKs; a rate that is negative or not a number counts as 0.
+	Refill ratelimit.Rate
+}
+
+// New returns a quota on the given clock. Its refill, if any, counts from start.
+func New(config Config, start time.Time, clk clock.Clock) *Quota {
+	q := &Quota{capacity: int64(max(config.Capacity, 0)), newest: start, since: start}
+	if config.Refill > 0 {
+		q.refill = float64(config.Refill)
+	}
+	q.tokens.Store(min(max(int64(config.Initial), 0), q.capacity))
+	q.line = ratelimit.NewLine(account{q}, clk)
+	return q
+}
+
+// Take takes cost tokens if they are there and no caller waits for any. It returns what is
+// available afterwards. A refusal changes nothing. now matters only if the quota refills,
+// see Refills. A negative cost counts as 0.
+func (q *Quota) Take(now time.Time, cost int) (available int, ok bool) {
+	if q.line.Waiting() > 0 {
+		return q.Available(now), false
+	}
+	return q.take(now, cost)
+}
+
+func (q *Quota) take(now time.Time, cost int) (available int, ok bool) {
+	q.advance(now)
+	want := int64(max(cost, 0))
+	for {
+		have := q.tokens.Load()
+		if have < want {
+			return int(have), false
+		}
+		if q.tokens.CompareAndSwap(have, have-want) {
+			return int(have - want), true
+		}
+	}
+}
+
+// Refund adds tokens, never above the capacity, for the callers that wait first. It returns
+// what is available afterwards. A negative number of tokens counts as 0.
+func (q *Quota) Refund(tokens int) (available int) {
+	available = int(q.add(int64(max(tokens, 0))))
+	if q.line.Waiting() > 0 {
+		q.line.Wake()
+	}
+	return available
+}
+
+func (q *Quota) add(tokens int64) (available int64) {
+	for {
+		have := q.tokens.Load()
+		sum := have + min(tokens, q.capacity-have)
+		if sum == have || q.tokens.CompareAndSwap(have, sum) {
+			return sum
+		}
+	}
+}
+
+// ErrWait is the error of a wait that took as long as it may.
+var ErrWait = errors.New("retry: no quota in the time allowed")
+
+// Wait takes cost tokens as soon as they are there and all callers that came before have
+// been served. It fails with ErrWait after limit, or at once if the cost is above the
+// capacity, and with ctx.Err() when ctx is done first. Tokens that come exactly at the end
+// of the limit come in time. A failure takes nothing. A cost of zero or less counts as 1.
+func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) error {
+	if cost > q.Capacity() {
+		return ErrWait
+	}
+	_, err := q.line.Acquire(ctx, ratelimit.Request{Cost: float64(cost), NoWait: limit <= 0, GiveUpAfter: max(limit, 0)})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return err // ctx will be done in a moment
+	default:
+		return ErrWait
+	}
+}
+
+// Available returns how many tokens could be taken at now if no caller waits.
+func (q *Quota) Available(now time.Time) int {
+	q.advance(now)
+	return int(q.tokens.Load())
+}
+
+// Capacity returns the largest number of tokens.
+func (q *Quota) Capacity() int { return int(q.capacity) }
+
+// Refills reports whether time adds tokens; if not, the times that Take and Available are
+// given do not matter.
+func (q *Quota) Refills() bool { return q.refill > 0 }
+
+// Waiting returns how many callers wait.
+func (q *Quota) Waiting() int { return q.line.Waiting() }
+
+// advance adds the whole tokens that time has brought. They are counted since the quota
+// last was full, because it could not have been filled any further: a slow refill is not
+// rounded away, and no sum of fractions rounds at each call.
+func (q *Quota) advance(now time.Time) {
+	if q.refill == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case now.After(q.newest):
+		q.newest = now
+	case instant.OfAnotherClock(now, q.newest):
+		q.newest, q.since, q.given = now, now, 0
+	}
+	whole := int64(0)
+	if passed := q.newest.Sub(q.since); passed > 0 {
+		whole = math.MaxInt64
+		if due := refill.Grown(0, q.refill, passed) - float64(q.given); due < float64(q.capacity) {
+			whole = int64(due)
+		}
+	}
+	if q.add(whole) == q.capacity {
+		q.since, q.given = q.newest, 0
+	} else {
+		q.given += whole
+	}
+}
+
+// until returns how long the refill takes until cost tokens are there if no caller takes or
+// adds any; refill.Endless if time adds none. The wait is never zero.
+func (q *Quota) until(now time.Time, cost int) time.Duration {
+	missing := int64(cost) - int64(q.Available(now))
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return refill.Left(refill.Wait(0, float64(q.given+missing), q.refill), now.Sub(q.since))
+}
+
+// account makes a quota an account of its line. Costs are whole numbers there.
+type account struct{ *Quota }
+
+// Take also says when the refill will have brought the tokens; without a refill that is not
+// known.
+func (a account) Take(now time.Time, cost float64) (time.Time, bool) {
+	if _, ok := a.take(now, int(cost)); ok {
+		return now, true
+	}
+	if wait := a.until(now, int(cost)); wait < refill.Endless {
+		return now.Add(wait), false
+	}
+	return time.Time{}, false
+}
+
+// Until foresees nothing, because refunds may come at any time.
+func (a account) Until(time.Time, float64) time.Duration { return 0 }
+
+func (a account) Give(_ time.Time, cost float64) { a.add(int64(cost)) }
+func (a account) Lift(time.Time, float64)        {}
+func (a account) Fill() ratelimit.Rate           { return ratelimit.Rate(a.refill) }

@@ -1,0 +1,240 @@
+package quota_test
+
+import (
+	"math"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/quota"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// at is an instant so many seconds after a whole second.
+func at(seconds float64) time.Time {
+	return time.Unix(1_000_000, 0).Add(conformance.Seconds(seconds))
+}
+
+// newQuota returns a quota that begins at second 0.
+func newQuota(config quota.Config) *quota.Quota { return quota.New(config, at(0), clock.System{}) }
+
+func TestQuotaFollowsTheVectors(t *testing.T) {
+	t.Parallel()
+	for title, file := range conformance.Load[conformance.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+		for _, c := range file.QuotaOps {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
+				q := newQuota(quota.Config{Capacity: c.Capacity, Initial: c.Initial})
+				for i, op := range c.Ops {
+					if op.Acquire != nil {
+						after, ok := q.Take(at(0), conformance.Int(*op.Acquire))
+						require.Equal(t, op.WantOK, ok, "step %d", i)
+						require.Equal(t, op.WantAfter, after, "step %d", i)
+					} else {
+						require.Equal(t, op.WantAfter, q.Refund(conformance.Int(*op.Release)), "step %d", i)
+					}
+					require.Equal(t, op.WantAfter, q.Available(at(0)), "step %d", i)
+				}
+			})
+		}
+	}
+}
+
+func TestNewQuotaCutsItsConfigToWhatMakesSense(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		config        quota.Config
+		wantAvailable int
+		wantCapacity  int
+		wantRefills   bool
+	}{
+		"zero value":             {quota.Config{}, 0, 0, false},
+		"initial below capacity": {quota.Config{Capacity: 500, Initial: 20}, 20, 500, false},
+		"initial above capacity": {quota.Config{Capacity: 5, Initial: 6}, 5, 5, false},
+		"negative initial":       {quota.Config{Capacity: 5, Initial: -1}, 0, 5, false},
+		"negative capacity":      {quota.Config{Capacity: -5, Initial: 3}, 0, 0, false},
+		"refill":                 {quota.Config{Capacity: 5, Refill: 0.1}, 0, 5, true},
+		"negative refill":        {quota.Config{Capacity: 5, Refill: -1}, 0, 5, false},
+		"refill not a number":    {quota.Config{Capacity: 5, Refill: ratelimit.Rate(math.NaN())}, 0, 5, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q := newQuota(tt.config)
+
+			require.Equal(t, tt.wantAvailable, q.Available(at(0)))
+			require.Equal(t, tt.wantCapacity, q.Capacity())
+			require.Equal(t, tt.wantRefills, q.Refills())
+		})
+	}
+}
+
+func TestQuotaAmountsOutOfRange(t *testing.T) {
+	t.Parallel()
+	full := quota.Config{Capacity: 10, Initial: 10}
+	tests := map[string]struct {
+		config    quota.Config
+		take      int
+		wantOK    bool
+		wantAfter int
+		refund    int
+		wantEnd   int
+	}{
+		"negative cost takes nothing":               {full, -3, true, 10, 0, 10},
+		"negative refund gives nothing":             {full, 4, true, 6, -2, 6},
+		"largest cost":                              {full, math.MaxInt, false, 10, 0, 10},
+		"largest refund":                            {full, 10, true, 0, math.MaxInt, 10},
+		"largest capacity does not overflow":        {quota.Config{Capacity: math.MaxInt, Initial: math.MaxInt}, 1, true, math.MaxInt - 1, math.MaxInt, math.MaxInt},
+		"no capacity refuses one":                   {quota.Config{}, 1, false, 0, 5, 0},
+		"no capacity grants what costs nothing":     {quota.Config{}, 0, true, 0, 5, 0},
+		"initial above capacity, all there is goes": {quota.Config{Capacity: 5, Initial: 50}, 5, true, 0, 1, 1},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q := newQuota(tt.config)
+
+			after, ok := q.Take(at(0), tt.take)
+
+			require.Equal(t, tt.wantOK, ok)
+			require.Equal(t, tt.wantAfter, after)
+			require.Equal(t, tt.wantEnd, q.Refund(tt.refund))
+			require.Equal(t, tt.wantEnd, q.Available(at(0)))
+		})
+	}
+}
+
+func TestQuotaRefills(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		config quota.Config
+		after  []float64 // seconds since the start at which Available is asked
+		want   []int
+	}{
+		"not without a rate":               {quota.Config{Capacity: 10, Initial: 1}, []float64{1, 1e6}, []int{1, 1}},
+		"whole tokens only":                {quota.Config{Capacity: 10, Refill: 1}, []float64{0.5, 0.75, 1, 1.75, 2}, []int{0, 0, 1, 1, 2}},
+		"the fraction is kept":             {quota.Config{Capacity: 10, Refill: 2}, []float64{0.75, 1}, []int{1, 2}},
+		"never above the capacity":         {quota.Config{Capacity: 10, Initial: 9, Refill: 4}, []float64{0.25, 0.5, 100}, []int{10, 10, 10}},
+		"never above it in one leap":       {quota.Config{Capacity: 10, Initial: 9, Refill: 4}, []float64{1e9}, []int{10}},
+		"time going back adds nothing":     {quota.Config{Capacity: 10, Refill: 1}, []float64{3, 1, 2, 3, 4}, []int{3, 3, 3, 3, 4}},
+		"time before the start is no debt": {quota.Config{Capacity: 10, Initial: 2, Refill: 1}, []float64{-5, 0, 1}, []int{2, 2, 3}},
+		"an endless rate fills it at once": {quota.Config{Capacity: 10, Refill: ratelimit.Rate(math.Inf(1))}, []float64{0, 1e-9, 1}, []int{0, 10, 10}},
+		"nothing fits a capacity of zero":  {quota.Config{Refill: 5}, []float64{1, 10}, []int{0, 0}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q := newQuota(tt.config)
+			for i, seconds := range tt.after {
+				require.Equal(t, tt.want[i], q.Available(at(seconds)), "at %v s", seconds)
+			}
+		})
+	}
+}
+
+// Each step brings 1/512 of a token, which a float holds exactly.
+func TestQuotaRefillLosesNothingInSmallSteps(t *testing.T) {
+	t.Parallel()
+	const step = time.Second / 512
+	q := newQuota(quota.Config{Capacity: 1000, Refill: 1})
+
+	for i := range 100 * 512 {
+		now := at(0).Add(time.Duration(i+1) * step)
+		require.Equal(t, (i+1)/512, q.Available(now), "step %d", i)
+	}
+}
+
+func TestQuotaThatIsFullKeepsNoFraction(t *testing.T) {
+	t.Parallel()
+	config := quota.Config{Capacity: 10, Initial: 10, Refill: 1}
+	tests := map[string]struct {
+		fill func(q *quota.Quota)
+	}{
+		"full from the start": {func(q *quota.Quota) {
+			q.Available(at(3.75))
+		}},
+		"filled by time": {func(q *quota.Quota) {
+			q.Take(at(0), 2)
+			q.Available(at(3.75))
+		}},
+		"filled by a refund": {func(q *quota.Quota) {
+			q.Take(at(0), 4)
+			require.Equal(t, 9, q.Available(at(3.5)))
+			require.Equal(t, 10, q.Refund(1))
+			q.Available(at(3.75))
+		}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q := newQuota(config)
+			tt.fill(q)
+
+			after, ok := q.Take(at(3.75), 1)
+
+			require.True(t, ok)
+			require.Equal(t, 9, after)
+			require.Equal(t, 9, q.Available(at(4.5)))
+			require.Equal(t, 10, q.Available(at(4.75)))
+		})
+	}
+}
+
+func TestQuotaTakesWhatTimeHasBroughtUntilThen(t *testing.T) {
+	t.Parallel()
+	q := newQuota(quota.Config{Capacity: 10, Refill: 2})
+
+	after, ok := q.Take(at(1), 3)
+	require.False(t, ok)
+	require.Equal(t, 2, after)
+
+	after, ok = q.Take(at(1.5), 3)
+	require.True(t, ok)
+	require.Zero(t, after)
+}
+
+func TestQuotaFullByRefundKeepsNoFraction(t *testing.T) {
+	t.Parallel()
+	q := newQuota(quota.Config{Capacity: 10, Initial: 9, Refill: 1})
+	q.Available(at(0.75)) // 9 and three quarters
+	require.Equal(t, 10, q.Refund(1))
+	q.Take(at(0.75), 1)
+	require.Equal(t, 9, q.Available(at(1)), "the full quota kept 3/4 of a token")
+}
+
+func TestLargestCapacityRefills(t *testing.T) {
+	t.Parallel()
+	q := newQuota(quota.Config{Capacity: math.MaxInt, Refill: ratelimit.Rate(math.Inf(1))})
+	require.Equal(t, math.MaxInt, q.Available(at(1)))
+}
+
+// A refund fills the quota, and a caller that read the clock before finds it full: what has
+// come since that instant has been counted.
+func TestQuotaThatOldTimeFindsFullRefillsFromTheNewestTime(t *testing.T) {
+	t.Parallel()
+	q := newQuota(quota.Config{Capacity: 2, Refill: 1})
+	require.Equal(t, 1, q.Available(at(1.25)))
+	require.Equal(t, 2, q.Refund(1))
+
+	after, ok := q.Take(at(0.25), 1)
+
+	require.True(t, ok)
+	require.Equal(t, 1, after)
+	require.Equal(t, 1, q.Available(at(1.25)))
+	require.Equal(t, 1, q.Available(at(2)))
+	require.Equal(t, 2, q.Available(at(2.25)))
+}
+
+func TestQuotaFillsOnAnotherClock(t *testing.T) {
+	t.Parallel()
+	const year = 365 * 24 * 3600
+	q := newQuota(quota.Config{Capacity: 9, Refill: 2})
+	for _, late := range []float64{0.25, -1, 0.25 - year} {
+		require.Zero(t, q.Available(at(late)))
+	}
+	require.Zero(t, q.Available(at(-year)), "of another clock")
+	require.Equal(t, 1, q.Available(at(-year+0.5)))
+}

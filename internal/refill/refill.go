@@ -1,0 +1,87 @@
+// Package refill is the arithmetic of tokens that come with time: how many have come, and
+// how long a caller waits for the next ones. A wait that it returns is never too short, not
+// even by a nanosecond or by what floats round, and never zero.
+package refill
+
+import (
+	"math"
+	"time"
+)
+
+// Endless is the wait for tokens that do not come.
+const Endless time.Duration = math.MaxInt64
+
+// Grown returns what tokens have become after a time at a fill rate, in tokens per second.
+func Grown(tokens, fill float64, passed time.Duration) float64 {
+	return tokens + float64(passed.Seconds()*fill)
+}
+
+// Wait returns the shortest time, in whole nanoseconds, after which tokens have grown to
+// cost, which is more than tokens. The wait is long enough in two ways. It is not shorter
+// than
+//
+//	(cost - tokens) / fill
+//
+// is in exact arithmetic, so that no rate is exceeded. And Grown agrees, so that a caller
+// that comes after exactly that time does not have to wait once more. Without a fill rate
+// the wait is Endless.
+func Wait(tokens, cost, fill float64) time.Duration {
+	wait := quotientUp(tokens, cost, fill)
+	if wait == Endless || Grown(tokens, fill, wait) >= cost {
+		return wait
+	}
+	// Rounding has made Grown less than it is. It does not fall when the time rises, so
+	// bisection finds where it reaches the cost.
+	short, step := wait, time.Duration(1)
+	for Grown(tokens, fill, wait) < cost {
+		if short = wait; wait > Endless-step {
+			return Endless
+		}
+		wait += step
+		step *= 2
+	}
+	for wait-short > 1 {
+		if middle := short + (wait-short)/2; Grown(tokens, fill, middle) < cost {
+			short = middle
+		} else {
+			wait = middle
+		}
+	}
+	return wait
+}
+
+// Left returns what is left of a wait when a part of it has passed, at least a nanosecond.
+func Left(wait, passed time.Duration) time.Duration {
+	if wait == Endless {
+		return Endless
+	}
+	return max(wait-passed, 1)
+}
+
+// quotientUp returns (cost - tokens) / fill seconds, rounded up to the nanosecond and at
+// least one. The quotient of floats is off by many nanoseconds where the wait is long, and
+// may be off by one where it is short. So quotientUp also counts what that quotient leaves
+// of the missing tokens, together with what rounding took from the difference and from the
+// product: left is (cost - tokens) * 1e9 - wait * fill.
+func quotientUp(tokens, cost, fill float64) time.Duration {
+	missing := cost - tokens
+	back := missing - cost
+	lost := (cost - (missing - back)) - (tokens + back)
+	const perSecond = float64(time.Second)
+	units := float64(missing * perSecond)
+	lost = math.FMA(missing, perSecond, -units) + float64(lost*perSecond)
+
+	wait := math.Ceil(units / fill)
+	switch {
+	case !(wait < math.MaxInt64):
+		return Endless
+	case wait == 0: // an endless rate
+		return 1
+	}
+	left := math.FMA(-wait, fill, units) + lost
+	more := time.Duration(math.Ceil(left / fill))
+	if more > Endless-time.Duration(wait) {
+		return Endless
+	}
+	return max(time.Duration(wait)+more, 1)
+}
