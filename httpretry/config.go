@@ -57,8 +57,9 @@ type Config struct {
 	Clock clock.Clock
 }
 
-// Check returns an error that names every field that is out of range.
-func (c Config) Check() error {
+// Validate returns an error that names every field that is out of range, with its value; nil
+// if there is none.
+func (c Config) Validate() error {
 	var errs []error
 	if c.Strategy == nil {
 		errs = append(errs, errors.New("httpretry: Strategy: must be set"))
@@ -142,5 +143,5 @@ func (c *Config) in(ctx context.Context) (*Config, error) {
 	}
 	changed := *c
 	changes.apply(&changed)
-	return &changed, changed.Check()
+	return &changed, changed.Validate()
 }

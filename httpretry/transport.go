@@ -16,9 +16,9 @@ type Transport struct {
 
 var _ http.RoundTripper = (*Transport)(nil)
 
-// New returns a Transport, or what Config.Check says.
+// New returns a Transport, or the error of [Config.Validate].
 func New(config Config) (*Transport, error) {
-	if err := config.Check(); err != nil {
+	if err := config.Validate(); err != nil {
 		return nil, err
 	}
 	return &Transport{config: config}, nil

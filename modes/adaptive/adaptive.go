@@ -12,12 +12,13 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Strategy is the adaptive mode. Use New; it is safe for concurrent use. The verbs of
-// the zero Strategy, and of a nil one, return retry.ErrNoStrategy.
+// Strategy is the adaptive mode. Use [New]. It is safe for concurrent use and meant to be
+// shared by all operations of a client. The methods of the zero Strategy, and of a nil one,
+// return [retry.ErrNoStrategy] or zero.
 //
-// Its scopes count time from when the strategy was built, whenever they are first
-// used. The limiter of a scope hears of every attempt that was made, exactly once,
-// whether or not another one follows.
+// The send rate of a scope is measured from when the strategy was built, whenever the scope
+// is first used. The limiter of a scope hears of every attempt that was made, exactly once,
+// whether or not a retry follows.
 type Strategy engine.Engine
 
 var (
@@ -25,9 +26,10 @@ var (
 	_ Limiter        = (*ratelimit.Limiter)(nil)
 )
 
-// New returns a strategy, or what Config.Check says.
+// New returns a strategy, or the error of [Config.Validate], or that of an impossible
+// SendLimit for the strategy as a whole.
 func New(config Config) (*Strategy, error) {
-	if err := config.Check(); err != nil {
+	if err := config.Validate(); err != nil {
 		return nil, err
 	}
 	quota, err := standard.New(config.Standard)
@@ -49,8 +51,8 @@ func New(config Config) (*Strategy, error) {
 	return (*Strategy)(e), nil
 }
 
-// limiter returns a new limiter for a scope of a strategy built at start. A limit
-// that is known counts from now on: time in which nothing was sent has not probed it.
+// limiter returns a new limiter for a scope of a strategy built at start. A limit that is
+// known counts from now on: time in which nothing was sent has not probed it.
 func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (engine.Limiter, error) {
 	if c.NewLimiter != nil {
 		if limiter := c.NewLimiter(key, clk); limiter != nil {
@@ -79,32 +81,34 @@ func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (e
 
 func (s *Strategy) engine() *engine.Engine { return (*engine.Engine)(s) }
 
-// AcquireInitialToken begins an operation. It does not wait; the token's Wait
-// does. It fails only if Config.SendLimit says something impossible of the scope.
+// AcquireInitialToken begins an operation. It does not wait; [retry.Token.Wait] does. Its only
+// errors are [retry.ErrNoStrategy] and that of a [Config].SendLimit that is out of range.
 func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
 	return s.engine().AcquireInitialToken(ctx, &op)
 }
 
-// RefreshRetryToken judges the failure, tells the limiter, and decides as standard mode
-// does.
+// RefreshRetryToken judges the failure, tells the limiter, and grants or refuses a retry as
+// standard mode does.
 func (s *Strategy) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
 	return s.engine().RefreshRetryToken(ctx, t, failure)
 }
 
-// RecordSuccess tells the limiter and gives back to the quota as standard mode does.
+// RecordSuccess tells the limiter, and gives back to the quota as standard mode does.
 func (s *Strategy) RecordSuccess(t retry.Token) error { return s.engine().RecordSuccess(t) }
 
-// RecordFailure ends the operation. The limiter hears of the attempt unless a
-// refused refresh has told it.
+// RecordFailure ends an operation without success. It tells the limiter of the attempt, unless
+// a refused RefreshRetryToken has done so.
 func (s *Strategy) RecordFailure(t retry.Token, failure error) error {
 	return s.engine().RecordFailure(t, failure)
 }
 
-// Clock returns the clock that the strategy waits on.
+// Clock returns the clock that the strategy waits on: that of [Config].Standard, or
+// [clock.System].
 func (s *Strategy) Clock() clock.Clock { return s.engine().Clock() }
 
-// Plan returns the numbers for an operation, which are those of the standard mode.
+// Plan returns the numbers by which an operation is retried: those of standard mode.
 func (s *Strategy) Plan(op retry.Operation) retry.Plan { return s.engine().Plan(&op) }
 
-// Snapshot returns the state of the scopes.
+// Snapshot returns the state of the scopes, with their send rates. The scope of the strategy
+// as a whole, which has the empty name, comes first.
 func (s *Strategy) Snapshot() retry.Snapshot { return s.engine().Snapshot() }

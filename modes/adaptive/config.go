@@ -13,77 +13,78 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Limiter holds attempts back and learns from their responses. ratelimit.Limiter
-// is the one that a Strategy makes for each scope unless it is given another. It
-// must be safe for concurrent use.
+// Limiter holds attempts back and learns from their answers. [ratelimit.Limiter] is the one
+// that a [Strategy] makes for each scope unless [Config].NewLimiter makes another. It must be
+// safe for concurrent use. To change a part of what a Limiter does, embed one.
 type Limiter interface {
-	// Acquire returns when the attempt may be sent, and that instant; its error is
-	// a *ratelimit.WaitError, ctx.Err() or the limiter's own. An attempt that was
-	// refused is not reported.
+	// Acquire returns when the attempt may be sent, and that instant. Its error is a
+	// [*ratelimit.WaitError], ctx.Err() or the limiter's own. The answer to an attempt that
+	// was refused is not reported.
 	Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error)
 	// Report is called once for each attempt that was acquired and made.
 	Report(r ratelimit.Response) ratelimit.Change
-	// Expected says how long an attempt that asked now would have to wait if the rate
-	// stays as it is. A cost of zero means one.
+	// Expected returns how long an attempt that came now would have to wait if the rate
+	// stays as it is. cost is in send tokens; zero means one.
 	Expected(cost float64) time.Duration
 	// State returns the state for snapshots, and how many callers wait.
 	State() (state ratelimit.SendRateState, waiting int)
 }
 
-// Config describes a Strategy. Its zero value is the adaptive mode of v2.1.
+// Config describes a [Strategy]. Its zero value is the adaptive mode of the AWS SDKs in
+// behavior v2.1, with one cut of the send rate for each congestion event. A number that is
+// negative or not a number is an error of [New].
 type Config struct {
-	// Standard is the standard mode that adaptive mode is built on, with the clock
-	// and the observer of both. Its ScopeIdle says what a throttle long ago means for
-	// a burst.
+	// Standard is the standard mode that adaptive mode is built on. Its Clock and Observer
+	// are those of both. Its ScopeIdle also decides how long a throttle matters for a burst.
 	Standard standard.Config
 
-	// Controller is what the send rate of each scope is steered by; zero means
-	// ratelimit.CutPerEvent. The AWS SDKs are as ratelimit.CutPerThrottle.
+	// Controller says how answers change the send rate of a scope. Zero means
+	// [ratelimit.CutPerEvent]; the AWS SDKs have [ratelimit.CutPerThrottle].
 	Controller ratelimit.Controller
 
-	// ProbeEvery is how many requests pass from a cut of the send rate until the rate is
-	// back where it was cut and asks for more, at least; zero means as many as come in
-	// the time that the controller takes by itself. It needs ratelimit.Steady, and is
-	// for low limits: at 5 requests a second and 10 workers, 30 of them lower the
-	// throttled share from 7.1 % to 2.0 %, or where the service saves up no more than
-	// one request, from 9.1 % to 1.5 %, with a goodput of 0.85 of the limit in place of
-	// 0.73.
+	// ProbeEvery is the least number of requests from a cut of the send rate until the rate
+	// is back where it was cut and asks for more. Zero means as many as pass in the time that
+	// the controller takes by itself. It needs [ratelimit.Steady], and is for low limits. At
+	// a limit of 5 requests a second with 10 workers, 30 lowers the share of throttles from
+	// 7.1 % to 2.0 %, or from 9.1 % to 1.5 % if the service saves up no more than one
+	// request. The goodput is then 0.85 of the limit instead of 0.73.
 	//
-	// It is only for a client that has the limit for itself. Of several, the one with
-	// the lowest rate takes longest to ask for more: ten clients that share 100 requests
+	// It is only for a client that does not share the limit. Among several clients the one
+	// with the lowest rate takes longest to ask for more: ten clients that share 100 requests
 	// a second have a Jain index of 0.98 without it, and of 0.6 to 0.7 with 30.
 	ProbeEvery int
 
 	// NoSendWait refuses attempts that would have to wait for a send token.
 	NoSendWait bool
-	// MaxSendWait refuses attempts that would have to wait longer for a send token
-	// than this, as far as can be foreseen. Zero means no limit.
+	// MaxSendWait refuses attempts that are expected to wait longer for a send token. Zero
+	// means no limit.
 	MaxSendWait time.Duration
-	// MaxSendQueue refuses attempts that would have to wait behind this many
-	// others. Zero means no limit.
+	// MaxSendQueue refuses attempts that would have to wait behind so many others. Zero means
+	// no limit.
 	MaxSendQueue int
-	// SendCost is how many send tokens an attempt takes; zero means 1. A scope can save
-	// up that many however low its rate is.
+	// SendCost is how many send tokens an attempt takes. Zero means 1. A scope can save up
+	// that many, however low its rate is.
 	SendCost float64
 
-	// SendLimit returns what is known of the limit of a scope when it is first used;
-	// nil means that nothing is. The key is zero for the strategy as a whole, and
-	// retry.OverflowKey for what operations share when there are too many scopes. A
-	// limit that is impossible is an error of New, or of AcquireInitialToken. It must
-	// be safe for concurrent use.
+	// SendLimit returns what is known of the limit of a scope, when the scope is first used.
+	// Nil means that nothing is known. The key is zero for the strategy as a whole, and
+	// [retry.OverflowKey] for the scope of operations without a place. A limit that is out of
+	// range is an error of [New] for the zero key, and otherwise of AcquireInitialToken. It
+	// must be safe for concurrent use.
 	SendLimit func(scope retry.ScopeKey) SendLimit
 
-	// NewLimiter makes the limiter of a scope; nil, or a nil result, means a
-	// ratelimit.Limiter with the SendLimit of the scope. The key is as there. A limiter
-	// must have no effect before its first Acquire, because NewLimiter may be called for
-	// a scope that has one already; one of the two is then not used. It is not told when
-	// its scope is evicted.
+	// NewLimiter makes the limiter of a scope, on the clock of the strategy. Nil, or a nil
+	// result, means a [ratelimit.Limiter] with the SendLimit of the scope. The key is that of
+	// SendLimit. A limiter must have no effect before its first Acquire: NewLimiter may be
+	// called twice for a scope, and one of the two limiters is then not used. A limiter is
+	// not told when its scope is evicted. NewLimiter must be safe for concurrent use.
 	NewLimiter func(scope retry.ScopeKey, clk clock.Clock) Limiter
 }
 
-// Check returns an error that names every field that is out of range.
-func (c Config) Check() error {
-	errs := []error{c.Standard.Check()}
+// Validate returns an error that names every field that is out of range, with its value,
+// those of Standard included; nil if there is none.
+func (c Config) Validate() error {
+	errs := []error{c.Standard.Validate()}
 	if !c.Controller.Valid() {
 		errs = append(errs, fmt.Errorf("adaptive: Controller %d: does not exist", c.Controller))
 	}
@@ -106,14 +107,13 @@ func (c Config) Check() error {
 	return errors.Join(errs...)
 }
 
-// SendLimit is what a user knows of a limit on the rate of attempts, in send tokens per
-// second: attempts, unless Config.SendCost says otherwise. Its zero value is nothing.
+// SendLimit is what is known of the limit of a service, in send tokens per second: attempts
+// per second, unless [Config].SendCost is set. Its zero value is that nothing is known.
 type SendLimit struct {
-	// Starting is a rate to start at, at least ratelimit.MinFillRate. Attempts are
-	// held back to it from the first one on, and the rate moves from there as adaptive
-	// mode moves it. Zero means Ceiling.
+	// Starting is a rate to begin with, at least [ratelimit.MinFillRate]. Attempts are held
+	// back to it from the first one on, and answers change it from there. Zero means Ceiling.
 	Starting ratelimit.Rate
-	// Ceiling is a rate never to exceed, at least ratelimit.MinFillRate and at least
+	// Ceiling is a rate that is never exceeded, at least [ratelimit.MinFillRate] and at least
 	// Starting. Zero means none.
 	Ceiling ratelimit.Rate
 }

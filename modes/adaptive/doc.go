@@ -1,5 +1,23 @@
-// Package adaptive is the adaptive retry mode of the AWS SDKs: the standard mode,
-// and a send rate that throttles of the service lower and successes raise again.
-// From the first throttle on it may delay any attempt, the first of an operation
-// included.
+// Package adaptive is the adaptive retry mode of the AWS SDKs: the standard mode, and a send
+// rate.
+//
+// # What it does
+//
+// It does everything that [standard.Strategy] does. In addition each scope has a send rate,
+// which throttles of the service lower and other answers raise again. From the first throttle
+// on it may delay any attempt, the first of an operation included. It is for work that rather
+// waits than fails, on resources that throttle.
+//
+// # Use
+//
+// [New] builds a [Strategy] from a [Config]. The zero Config has the numbers of the AWS SDKs;
+// other than they do, it cuts the send rate once for all throttles of one congestion event
+// (see [ratelimit.Controller]). [SendLimit] is for a limit that is known in advance. The time that an attempt may
+// wait is bounded by the deadline of its context, and by Config.MaxSendWait and its
+// neighbors.
+//
+// # A limiter of your own
+//
+// Config.NewLimiter takes any [Limiter], such as one that several processes share. Package
+// ratelimit has the parts to build one.
 package adaptive

@@ -9,15 +9,16 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Strategy is the standard mode. Use New; it is safe for concurrent use. The verbs of
-// the zero Strategy, and of a nil one, return retry.ErrNoStrategy.
+// Strategy is the standard mode. Use [New]. It is safe for concurrent use and meant to be
+// shared by all operations of a client. The methods of the zero Strategy, and of a nil one,
+// return [retry.ErrNoStrategy] or zero.
 type Strategy engine.Engine
 
 var _ retry.Strategy = (*Strategy)(nil)
 
-// New returns a strategy, or what Config.Check says.
+// New returns a strategy, or the error of [Config.Validate].
 func New(config Config) (*Strategy, error) {
-	if err := config.Check(); err != nil {
+	if err := config.Validate(); err != nil {
 		return nil, err
 	}
 	return (*Strategy)(engine.New(config.engine())), nil
@@ -63,32 +64,36 @@ func (c Config) engine() engine.Config {
 
 func (s *Strategy) engine() *engine.Engine { return (*engine.Engine)(s) }
 
-// AcquireInitialToken begins an operation. It never fails: the quota is for
-// retries, the first attempt is free.
+// AcquireInitialToken begins an operation. The quota is for retries; the first attempt is
+// free. Its only error is [retry.ErrNoStrategy].
 func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
 	return s.engine().AcquireInitialToken(ctx, &op)
 }
 
-// RefreshRetryToken judges the failure with the classifier and decides.
+// RefreshRetryToken judges the failure with the classifier and grants a retry, whose token
+// has the backoff as its delay, or refuses it with a [*retry.Error]. A granted retry takes
+// its cost from the quota of the scope.
 func (s *Strategy) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
 	return s.engine().RefreshRetryToken(ctx, t, failure)
 }
 
-// RecordSuccess gives back to the quota: one token after a success on the first
-// attempt, what the last retry cost after a later one.
+// RecordSuccess ends an operation whose last attempt succeeded. It gives back to the quota:
+// one token if that was the first attempt, otherwise the cost of the last retry.
 func (s *Strategy) RecordSuccess(t retry.Token) error { return s.engine().RecordSuccess(t) }
 
-// RecordFailure ends the operation. It gives nothing back, but for a retry that
-// was granted and not made.
+// RecordFailure ends an operation without success. It gives nothing back to the quota, except
+// the cost of a retry that was granted and not made.
 func (s *Strategy) RecordFailure(t retry.Token, failure error) error {
 	return s.engine().RecordFailure(t, failure)
 }
 
-// Clock returns the clock that the strategy waits on.
+// Clock returns the clock that the strategy waits on: that of the [Config], or
+// [clock.System].
 func (s *Strategy) Clock() clock.Clock { return s.engine().Clock() }
 
-// Plan returns the numbers by which an operation is retried.
+// Plan returns the numbers by which an operation is retried, defaults included.
 func (s *Strategy) Plan(op retry.Operation) retry.Plan { return s.engine().Plan(&op) }
 
-// Snapshot returns the state of the scopes.
+// Snapshot returns the state of the scopes. The scope of the strategy as a whole, which has
+// the empty name, comes first.
 func (s *Strategy) Snapshot() retry.Snapshot { return s.engine().Snapshot() }
