@@ -171,9 +171,10 @@ func (r *record) acquired(ctx context.Context, t retry.Token, sent time.Time, er
 	switch {
 	case errors.Is(refused, context.DeadlineExceeded):
 		reason = retry.ErrDeadline
-		detail = fmt.Errorf("%w: %w: %w", context.DeadlineExceeded, retry.ErrSendRateLimited, refused)
 	case errors.Is(refused, ratelimit.ErrNotAfter):
 		reason = retry.ErrMaxElapsed
+	}
+	if reason != retry.ErrSendRateLimited { //nolint:errorlint // the same value
 		detail = fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused)
 	}
 	refusal := r.tooLong(reason, t.RetryCount(), refused.Wait.Expected)
