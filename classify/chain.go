@@ -144,13 +144,13 @@ func (c *Chain) Name() string { return "chain" }
 // Classify returns the verdict of the chain. An error that carries its own verdict is
 // not classified, see [JudgedError]. Where the verdict is a retry without a hint,
 // Classify adds the hint of the error; a hint never makes an error retryable.
-func (c *Chain) Classify(o Outcome) Verdict { return judge(c, nil, o, nil) }
+func (c *Chain) Classify(o Outcome) Verdict { return judge(c, nil, &o, nil) }
 
 // Explain returns the verdict of Classify and what each classifier said. Unlike
 // Classify it allocates.
 func (c *Chain) Explain(o Outcome) (Verdict, Trail) {
 	var trail Trail
-	verdict := judge(c, nil, o, &trail)
+	verdict := judge(c, nil, &o, &trail)
 	return verdict, trail
 }
 
@@ -174,29 +174,30 @@ func (a *also) Classify(o Outcome) Verdict { return a.alone.Classify(o) }
 
 // judge runs two lists of classifiers as one chain. The trail gets what each of them
 // said, unless it is nil.
-func judge(c, more *Chain, o Outcome, trail *Trail) Verdict {
+func judge(c, more *Chain, o *Outcome, trail *Trail) Verdict {
 	if o.Err == nil {
 		return o.Previous
 	}
 	var f facts
 	f.read(o.Err)
 	if f.judged != nil {
-		verdict := f.hint(f.judged.Verdict)
 		if trail != nil {
-			*trail = Trail{{"judged", verdict}}
+			*trail = Trail{{"judged", f.judged.Verdict}}
 		}
-		return verdict
+		return f.hint(f.judged.Verdict)
 	}
 	if o.Previous.action == actionForbid {
 		return o.Previous
 	}
 	list := c.list()
 	if trail == nil && c != nil && c.front != nil {
-		c.front.run(&o, &f)
+		c.front.run(o, &f)
 		list = list[frontLength:]
 	}
-	o.run(list, &f, trail)
-	o.run(more.list(), &f, trail)
+	if len(list) > 0 || more != nil { // the front is not the whole chain
+		o.run(list, &f, trail)
+		o.run(more.list(), &f, trail)
+	}
 	return f.hint(o.Previous)
 }
 

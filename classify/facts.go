@@ -117,10 +117,6 @@ func (f *facts) read(err error) {
 			continue
 		}
 		switch e := err.(type) {
-		case *JudgedError:
-			f.addJudged(e)
-			err = e.Err
-			continue
 		case timeoutError, temporaryError, connectionError, canceledError, comparingError,
 			safetyError, retryableError, throttlingError, faultError, skewError,
 			certificateError, authorityError, hostnameError, invalidError, rootsError:
@@ -158,6 +154,9 @@ func (f *facts) read(err error) {
 		case statusError:
 			f.addStatus(e.HTTPStatusCode())
 		case wrapper:
+			if judged, ok := err.(*JudgedError); ok {
+				f.addJudged(judged)
+			}
 			err = e.Unwrap()
 			continue
 		case joined:

@@ -167,14 +167,14 @@ func (o Outcome) Judge(strategy, operation Classifier) Verdict {
 	}
 	switch strategy := strategy.(type) {
 	case nil:
-		return judge(nil, more, o, nil)
+		return judge(nil, more, &o, nil)
 	case *Chain:
-		return judge(strategy, more, o, nil)
+		return judge(strategy, more, &o, nil)
 	case *also:
-		return judge(strategy.alone, more, o, nil)
+		return judge(strategy.alone, more, &o, nil)
 	default:
 		one := [...]Classifier{strategy}
-		return judge(&Chain{classifiers: one[:]}, more, o, nil)
+		return judge(&Chain{classifiers: one[:]}, more, &o, nil)
 	}
 }
 
