@@ -12,7 +12,7 @@
 //	environment         AWS_RETRY_MODE    AWS_MAX_ATTEMPTS
 //	credentials file    retry_mode        max_attempts
 //	config file         retry_mode        max_attempts
-//	default in code     WithDefaultMode   WithDefaultMaxAttempts   WithDefaultBehavior
+//	default in code     WithDefaultMode   WithDefaultMaxAttempts
 //	built-in            standard          3, 4 for DynamoDB        v2.1
 //
 // The strategies themselves are in modes/standard and modes/adaptive, the contract

@@ -24,10 +24,10 @@ func TestProfileThatIsNowhere(t *testing.T) {
 	missing, ok := errors.AsType[*config.ProfileNotFoundError](err)
 	require.True(t, ok)
 	require.Equal(t, []string{"Prod", "prof"}, missing.Near)
-	require.EqualError(t, err, `AWS_PROFILE: profile "prod" not found in `+configPath+" or "+credentialsPath+`; did you mean "Prod" or "prof"`)
+	require.EqualError(t, err, `config: AWS_PROFILE: profile "prod" not found in `+configPath+" or "+credentialsPath+`; did you mean "Prod" or "prof"`)
 
 	_, err = world{opts: []awsretry.Option{awsretry.WithProfile("default")}}.resolve(t)
-	require.EqualError(t, err, `option WithProfile: profile "default" not found in `+configPath+" (missing) or "+credentialsPath+" (missing)")
+	require.EqualError(t, err, `config: option WithProfile: profile "default" not found in `+configPath+" (missing) or "+credentialsPath+" (missing)")
 
 	_, err = world{config: "[a]\n", opts: []awsretry.Option{awsretry.WithProfile("a")}}.resolve(t)
 	require.ErrorContains(t, err, configPath+":1 has [a], which would have to be [profile a]")
@@ -57,12 +57,12 @@ func TestMalformedLineIsSkippedUnlessReadingIsStrict(t *testing.T) {
 			w := world{config: c.config}
 			s := w.mustResolve(t)
 			require.Equal(t, c.attempts, s.MaxAttempts.Value)
-			require.Equal(t, []string{config.CodeMalformedLine}, codes(s.Diagnostics))
+			require.Equal(t, []string{"malformed-line"}, codes(s.Diagnostics))
 			require.Contains(t, s.Diagnostics[0].Message, "is skipped")
 			for _, profile := range []string{"", "elsewhere"} {
 				w.opts = []awsretry.Option{awsretry.WithProfile(profile), awsretry.WithStrict()}
 				_, err := w.resolve(t)
-				require.EqualError(t, err, configPath+c.want)
+				require.EqualError(t, err, "config: "+configPath+c.want)
 				_, ok := errors.AsType[*config.ParseError](err)
 				require.True(t, ok)
 			}
@@ -105,9 +105,9 @@ func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
 	s, err := awsretry.Resolve(t.Context(), inFiles(tree, nil)...)
 	require.NoError(t, err)
 	require.Equal(t, 4, s.MaxAttempts.Value)
-	require.Equal(t, config.StatusUnreadable, s.Files[0].Status)
+	require.Equal(t, "unreadable", s.Files[0].Status)
 	require.Equal(t, []awsretry.Diagnostic{{
-		Severity: config.SeverityWarning, Code: config.CodeUnreadableFile, File: configPath,
+		Severity: "warning", Code: "unreadable-file", File: configPath,
 		Message: "the config file counts as empty: it cannot be read: not a regular file",
 	}}, s.Diagnostics)
 
@@ -115,7 +115,7 @@ func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
 	s, err = awsretry.Resolve(t.Context(), inFiles(denied, nil)...)
 	require.NoError(t, err)
 	require.Equal(t, 3, s.MaxAttempts.Value)
-	require.Equal(t, config.StatusUnreadable, s.Files[1].Status)
+	require.Equal(t, "unreadable", s.Files[1].Status)
 
 	for _, named := range []awsretry.Option{awsretry.WithConfigFile("~/.aws/config"), awsretry.WithCredentialsFile(credentialsPath)} {
 		_, err = awsretry.Resolve(t.Context(), append(inFiles(denied, nil), named)...)
@@ -124,14 +124,14 @@ func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
 		require.Contains(t, []string{configPath, credentialsPath}, unreadable.File)
 	}
 	require.ErrorIs(t, err, fs.ErrPermission)
-	require.EqualError(t, err, credentialsPath+": cannot be read: permission denied")
+	require.EqualError(t, err, "config: "+credentialsPath+": cannot be read: permission denied")
 }
 
 func TestFileThatCodeNamesMayBeMissing(t *testing.T) {
 	t.Parallel()
 	s := world{opts: []awsretry.Option{awsretry.WithConfigFile("/nowhere")}}.mustResolve(t)
-	require.Equal(t, awsretry.FileStatus{Kind: config.KindConfig, Path: "/nowhere", Status: config.StatusMissing}, s.Files[0])
-	require.Equal(t, []string{config.CodeMissingFile}, codes(s.Diagnostics))
+	require.Equal(t, awsretry.FileStatus{Kind: "config", Path: "/nowhere", Status: "missing"}, s.Files[0])
+	require.Equal(t, []string{"missing-file"}, codes(s.Diagnostics))
 }
 
 func TestNoHomeDirectory(t *testing.T) {
@@ -145,10 +145,10 @@ func TestNoHomeDirectory(t *testing.T) {
 	s, err := awsretry.Resolve(t.Context(), none...)
 	require.NoError(t, err)
 	require.Equal(t, []awsretry.FileStatus{
-		{Kind: config.KindConfig, Status: config.StatusMissing},
-		{Kind: config.KindCredentials, Status: config.StatusMissing},
+		{Kind: "config", Status: "missing"},
+		{Kind: "credentials", Status: "missing"},
 	}, s.Files)
-	require.Equal(t, []string{config.CodeNoHome}, codes(s.Diagnostics))
+	require.Equal(t, []string{"no-home-directory"}, codes(s.Diagnostics))
 
 	none = append(none, awsretry.WithConfigFile("/etc/aws"), awsretry.WithCredentialsFile("/etc/aws"))
 	s, err = awsretry.Resolve(t.Context(), none...)

@@ -134,12 +134,6 @@ func WithDefaultMaxAttempts(n int) Option {
 	return setting(func(q *config.Query) { q.Default.MaxAttempts = &n })
 }
 
-// WithDefaultBehavior sets the generation of behavior for when [WithBehavior] does
-// not. The empty one is as if the option were absent.
-func WithDefaultBehavior(b retry.Behavior) Option {
-	return setting(func(q *config.Query) { q.Default.Behavior = unlessEmpty(b) })
-}
-
 func unlessEmpty(b retry.Behavior) *retry.Behavior {
 	if b == "" {
 		return nil

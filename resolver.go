@@ -3,7 +3,6 @@ package awsretry
 import (
 	"context"
 
-	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -36,7 +35,7 @@ func Resolve(ctx context.Context, opts ...Option) (*Settings, error) {
 	}
 	query := collect(opts).query
 	query.BuiltInAttempts = func(b retry.Behavior) int { return builtInAttempts(b, query.Service) }
-	return config.Resolve(query)
+	return query.Resolve()
 }
 
 // builtInAttempts returns how many attempts an operation of a service has where no number

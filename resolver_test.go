@@ -79,8 +79,8 @@ func TestResolveWithoutAnythingGivesBuiltInDefaults(t *testing.T) {
 		MaxAttempts: awsretry.Setting[int]{Value: 3, Raw: "3", Origin: builtIn, Overridden: []awsretry.Candidate{}},
 		Behavior:    awsretry.Setting[retry.Behavior]{Value: retry.V21, Raw: "v2.1", Origin: builtIn, Overridden: []awsretry.Candidate{}},
 		Files: []awsretry.FileStatus{
-			{Kind: config.KindConfig, Path: configPath, Status: config.StatusMissing},
-			{Kind: config.KindCredentials, Path: credentialsPath, Status: config.StatusMissing},
+			{Kind: "config", Path: configPath, Status: "missing"},
+			{Kind: "credentials", Path: credentialsPath, Status: "missing"},
 		},
 		Diagnostics: []awsretry.Diagnostic{},
 	}, s)
@@ -184,14 +184,14 @@ func TestDefaultProfileVariableCountsWhereTheOtherIsUnset(t *testing.T) {
 	s := w.mustResolve(t)
 	require.Equal(t, 4, s.MaxAttempts.Value)
 	require.Equal(t, awsretry.Origin{Kind: config.OriginEnvironment, Name: "AWS_DEFAULT_PROFILE"}, s.Profile.Origin)
-	require.Equal(t, []string{config.CodeUnusedProfile}, codes(s.Diagnostics))
+	require.Equal(t, []string{"unused-profile"}, codes(s.Diagnostics))
 	w.env["AWS_PROFILE"] = "b"
 	s = w.mustResolve(t)
 	require.Equal(t, 5, s.MaxAttempts.Value)
 	require.Equal(t, []awsretry.Candidate{{
 		Raw: "a", Valid: true, Origin: awsretry.Origin{Kind: config.OriginEnvironment, Name: "AWS_DEFAULT_PROFILE"},
 	}}, s.Profile.Overridden)
-	require.Equal(t, []string{config.CodeNoEffect, config.CodeUnusedProfile}, codes(s.Diagnostics))
+	require.Equal(t, []string{"no-effect", "unused-profile"}, codes(s.Diagnostics))
 	w.env = map[string]string{"AWS_DEFAULT_PROFILE": "nowhere"}
 	_, err := w.resolve(t)
 	require.ErrorContains(t, err, `AWS_DEFAULT_PROFILE: profile "nowhere" not found`)
@@ -226,15 +226,14 @@ func TestBuiltInAttemptsFollowBehaviorAndService(t *testing.T) {
 func TestNewRetriesVariableDecidesNothing(t *testing.T) {
 	t.Parallel()
 	for raw, found := range map[string][]string{
-		"": {}, " \t": {}, "true": {config.CodeNoEffect}, "false": {config.CodeNoEffect}, "1": {config.CodeNoEffect}, "no\n": {config.CodeNoEffect},
+		"": {}, " \t": {}, "true": {"no-effect"}, "false": {"no-effect"}, "1": {"no-effect"}, "no\n": {"no-effect"},
 	} {
 		for _, b := range []retry.Behavior{retry.V20, retry.V21} {
 			s := world{
 				env:  map[string]string{"AWS_NEW_RETRIES_2026": raw},
-				opts: []awsretry.Option{awsretry.WithDefaultBehavior(b)},
+				opts: []awsretry.Option{awsretry.WithBehavior(b)},
 			}.mustResolve(t)
 			require.Equal(t, b, s.Behavior.Value, "%q", raw)
-			require.Equal(t, config.OriginDefault, s.Behavior.Origin.Kind, "%q", raw)
 			require.Equal(t, found, codes(s.Diagnostics), "%q", raw)
 		}
 	}
@@ -247,7 +246,7 @@ func TestLaterOptionsCountAndNilOnesAreSkipped(t *testing.T) {
 	t.Parallel()
 	s := world{opts: []awsretry.Option{
 		awsretry.WithMode(awsretry.ModeStandard), nil, awsretry.WithMode(awsretry.ModeAdaptive),
-		awsretry.WithBehavior(""), awsretry.WithDefaultBehavior(""),
+		awsretry.WithBehavior(""),
 	}}.mustResolve(t)
 	require.Equal(t, awsretry.ModeAdaptive, s.RetryMode.Value)
 	require.Empty(t, s.RetryMode.Overridden)

@@ -27,85 +27,85 @@ func TestInputsThatOtherToolsGetWrong(t *testing.T) {
 			"legacy overridden by code",
 			world{config: legacy, opts: []awsretry.Option{awsretry.WithMode("adaptive")}},
 			"adaptive", 3,
-			[]string{config.CodeReadDifferently},
+			[]string{"read-differently"},
 		},
 		{
 			"legacy overridden by the environment",
 			world{config: legacy, env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
 			"adaptive", 3,
-			[]string{config.CodeReadDifferently},
+			[]string{"read-differently"},
 		},
-		{"legacy that wins", world{config: legacy}, "standard", 3, []string{config.CodeMappedMode, config.CodeReadDifferently}},
+		{"legacy that wins", world{config: legacy}, "standard", 3, []string{"mapped-mode", "read-differently"}},
 		{
 			"legacy in an unused profile",
 			world{config: "[profile old]\nretry_mode = legacy\n[default]\nmax_attempts = 4\n"},
 			"standard", 4,
-			[]string{config.CodeUnusedProfile},
+			[]string{"unused-profile"},
 		},
-		{"adaptive_v2 in capitals", world{env: map[string]string{"AWS_RETRY_MODE": "ADAPTIVE_V2"}}, "adaptive", 3, []string{config.CodeMappedMode}},
-		{"capitalised mode", world{config: "[default]\nretry_mode = Standard\n"}, "standard", 3, []string{config.CodeReadDifferently}},
+		{"adaptive_v2 in capitals", world{env: map[string]string{"AWS_RETRY_MODE": "ADAPTIVE_V2"}}, "adaptive", 3, []string{"mapped-mode"}},
+		{"capitalised mode", world{config: "[default]\nretry_mode = Standard\n"}, "standard", 3, []string{"read-differently"}},
 		{
 			"unknown mode that loses",
 			world{config: "[default]\nretry_mode = bogus\n", env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
 			"adaptive", 3,
-			[]string{config.CodeInvalidValue},
+			[]string{"invalid-value"},
 		},
-		{"comment after a blank", world{config: "[default]\nmax_attempts = 5 # five\n"}, "standard", 5, []string{config.CodeReadDifferently}},
+		{"comment after a blank", world{config: "[default]\nmax_attempts = 5 # five\n"}, "standard", 5, []string{"read-differently"}},
 		{"blanks around a variable", world{env: map[string]string{"AWS_MAX_ATTEMPTS": " 9\t"}}, "standard", 9, []string{}},
 		{"blank variable", world{env: map[string]string{"AWS_MAX_ATTEMPTS": " "}, config: "[default]\nmax_attempts = 7\n"}, "standard", 7, []string{}},
 		{
 			"misspelt keys",
 			world{config: "[default]\nretry-mode = adaptive\nmax_attempt = 9\n"},
 			"standard", 3,
-			[]string{config.CodeMisspeltKey, config.CodeMisspeltKey},
+			[]string{"misspelt-key", "misspelt-key"},
 		},
 		{
 			"both spellings of the default profile",
 			world{config: "[profile default]\nmax_attempts = 6\n[default]\nmax_attempts = 4\n"},
 			"standard", 6,
-			[]string{config.CodeDefaultTwice, config.CodeReadDifferently},
+			[]string{"default-twice", "read-differently"},
 		},
 		{
 			"both files",
 			world{config: "[default]\nmax_attempts = 6\n", credentials: "[default]\nmax_attempts = 2\n"},
 			"standard", 2,
-			[]string{config.CodeReadDifferently, config.CodeShadowedKey},
+			[]string{"read-differently", "shadowed-key"},
 		},
 		{
 			"same key twice",
 			world{config: "[default]\nmax_attempts = 6\nmax_attempts = 2\n"},
 			"standard", 2,
-			[]string{config.CodeDuplicateKey, config.CodeReadDifferently},
+			[]string{"duplicate-key", "read-differently"},
 		},
 		{
 			"same section twice",
 			world{config: "[default]\nmax_attempts = 6\n[default]\nretry_mode = adaptive\n"},
 			"adaptive", 6,
-			[]string{config.CodeDuplicateSection, config.CodeReadDifferently},
+			[]string{"duplicate-section", "read-differently"},
 		},
 		{
 			"file variable that points nowhere",
 			world{env: map[string]string{"AWS_CONFIG_FILE": "/nowhere"}},
 			"standard", 3,
-			[]string{config.CodeMissingFile},
+			[]string{"missing-file"},
 		},
 		{
 			"switches of other tools",
 			world{env: map[string]string{"AWS_SDK_LOAD_CONFIG": "1", "AWS_NEW_RETRIES_2026": "true"}},
 			"standard", 3,
-			[]string{config.CodeNoEffect, config.CodeNoEffect},
+			[]string{"no-effect", "no-effect"},
 		},
 		{
 			"setting in a section without the word profile",
 			world{config: "[x]\nmax_attempts = 9\n[default]\n"},
 			"standard", 3,
-			[]string{config.CodeIgnoredSection},
+			[]string{"ignored-section"},
 		},
 		{
 			"indented setting",
 			world{config: "[default]\nregion = x\n  max_attempts = 9\n"},
 			"standard", 3,
-			[]string{config.CodeIndentedKey, config.CodeReadDifferently},
+			[]string{"indented-key", "read-differently"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -120,7 +120,8 @@ func TestInputsThatOtherToolsGetWrong(t *testing.T) {
 
 func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {
 	t.Parallel()
-	attempts := "must be a decimal integer from 1 to 2147483647"
+	const attempts = "must be a decimal integer from 1 to 2147483647"
+	const multiLine = "must be a single line (in a file, a line that is indented deeper continues the one above)"
 	for _, c := range []struct {
 		name string
 		in   world
@@ -147,8 +148,8 @@ func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {
 			`AWS_MAX_ATTEMPTS: "0": ` + attempts,
 		},
 		{"negative", world{env: map[string]string{"AWS_MAX_ATTEMPTS": "-1"}}, `AWS_MAX_ATTEMPTS: "-1": ` + attempts},
-		{"newline in a variable", world{env: map[string]string{"AWS_RETRY_MODE": "standard\nx"}}, `AWS_RETRY_MODE: "standard\nx": ` + config.ErrMultiLine.Error()},
-		{"indented line below", world{config: "[default]\nmax_attempts = 5\n region = x\n"}, configPath + `:2: [default] max_attempts: "5\n...": ` + config.ErrMultiLine.Error()},
+		{"newline in a variable", world{env: map[string]string{"AWS_RETRY_MODE": "standard\nx"}}, `AWS_RETRY_MODE: "standard\nx": ` + multiLine},
+		{"indented line below", world{config: "[default]\nmax_attempts = 5\n region = x\n"}, configPath + `:2: [default] max_attempts: "5\n...": ` + multiLine},
 		{"override of zero", world{opts: []awsretry.Option{awsretry.WithMaxAttempts(0)}}, `option WithMaxAttempts: "0": ` + attempts},
 		{"override of no mode", world{opts: []awsretry.Option{awsretry.WithMode("")}}, `option WithMode: "": must be standard or adaptive`},
 		{"default that does not exist", world{opts: []awsretry.Option{awsretry.WithDefaultMode("x")}}, `option WithDefaultMode: "x": must be standard or adaptive`},
@@ -157,7 +158,7 @@ func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := c.in.resolve(t)
-			require.EqualError(t, err, c.want)
+			require.EqualError(t, err, "config: "+c.want)
 			value, ok := errors.AsType[*config.ValueError](err)
 			require.True(t, ok)
 			require.NotEmpty(t, value.Key)
@@ -184,7 +185,7 @@ func TestNumbersOfAttempts(t *testing.T) {
 		"99999999999999999999999", "٣", "1 2", "\u200b1",
 	} {
 		_, err := attempts(raw)
-		require.ErrorIs(t, err, config.ErrMaxAttempts, raw)
+		require.ErrorContains(t, err, ": must be a decimal integer from 1 to 2147483647", raw)
 	}
 	_, err := world{opts: []awsretry.Option{awsretry.WithMaxAttempts(math.MaxInt32)}}.resolve(t)
 	require.NoError(t, err)
@@ -195,10 +196,10 @@ func TestLosingDefaultsInCodeAreOnlyWarnings(t *testing.T) {
 	s := world{
 		env: map[string]string{"AWS_MAX_ATTEMPTS": "2"},
 		opts: []awsretry.Option{
-			awsretry.WithDefaultMaxAttempts(-3), awsretry.WithDefaultBehavior("v9"), awsretry.WithBehavior("v2.0"),
+			awsretry.WithDefaultMaxAttempts(-3), awsretry.WithBehavior("v2.0"),
 			awsretry.WithMode("standard"), awsretry.WithDefaultMode("nope"),
 		},
 	}.mustResolve(t)
-	require.Equal(t, []string{config.CodeInvalidValue, config.CodeInvalidValue, config.CodeInvalidValue}, codes(s.Diagnostics))
+	require.Equal(t, []string{"invalid-value", "invalid-value"}, codes(s.Diagnostics))
 	require.False(t, s.MaxAttempts.Overridden[0].Valid)
 }

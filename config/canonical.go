@@ -7,17 +7,18 @@ import (
 	"gopkg.in/ini.v1"
 )
 
-// more stands for the lines of a value that are not kept.
+// more stands for the lines of a value that are left out.
 const more = "\n..."
 
-// errCanonical cannot happen, as canonical text is made to be read.
+// errCanonical cannot happen, because ini.v1 reads every canonical text.
 var errCanonical = errors.New("config: ini.v1 does not read canonical text")
 
-// canonicalKey begins each line of canonical text, k:KEY="value", so that no key is
-// special to ini.v1. The value is a quoted Go string, so that no character of it is.
+// canonicalKey begins each line of canonical text, k:KEY="value". With it no key has a special
+// meaning for ini.v1. The value is a quoted Go string, so no character of the value has a
+// special meaning either.
 const canonicalKey = "k:"
 
-// appendCanonical writes one property.
+// appendCanonical appends one property to canonical text.
 func appendCanonical(text []byte, key, value string) []byte {
 	text = append(text, canonicalKey...)
 	text = append(text, key...)
@@ -37,12 +38,12 @@ func appendCanonical(text []byte, key, value string) []byte {
 	return append(text, '"', '\n')
 }
 
-// merge loads the canonical text of both files and gives what reads a value: of
-// equal keys the last one wins.
+// merge loads the canonical text of both files, of equal keys the last one. It returns the
+// function that looks a key up.
 func merge(config, credentials []byte) (func(key string) (string, bool), error) {
 	var others []any
 	if len(config) > 0 && len(credentials) > 0 {
-		others = []any{credentials} // The reader of an empty text costs as much as any.
+		others = []any{credentials} // To read an empty text costs as much as to read any other.
 	}
 	if len(config) == 0 {
 		config = credentials
@@ -54,7 +55,7 @@ func merge(config, credentials []byte) (func(key string) (string, bool), error) 
 		KeyValueDelimiters:      "=",
 	}, config, others...)
 	if err != nil {
-		return nil, errCanonical // Not err: its text may hold a value.
+		return nil, errCanonical // err is left out, because its text may hold a value.
 	}
 	section := file.Section(ini.DefaultSection)
 	return func(key string) (string, bool) {

@@ -1,30 +1,51 @@
 // Package config reads the retry settings that AWS tools share: variables of the
-// environment and the two files config and credentials in the directory .aws. It
-// knows where every value stood, what it lost to, and what another AWS tool reads
-// in its place.
+// environment, and the two files config and credentials in the directory .aws. Each value
+// comes with the place where it stands and with the values that it beat.
 //
-// [Resolve] decides the settings of one profile, [Lint] says what is odd in both
-// files, and [Profiles] gives everything that AWS tools see in them.
+// Most programs use this package through [github.com/awsretry/awsretry.Load] and
+// [github.com/awsretry/awsretry.Resolve]. It is for programs that check settings files, and
+// for those that want more than a strategy.
+//
+// # Resolving settings
+//
+// [Query.Resolve] decides the settings of one profile. A [Query] says where to read, which
+// profile to use, and what code has set; the zero Query is the environment and the files of
+// the process. The result is a [Settings]: of each [Setting] the value, its [Origin], and
+// every [Candidate] that lost.
+//
+// # Checking files
+//
+// [Sources.Lint] reports what is odd in both files, about all profiles. [Sources.Profiles]
+// returns every profile, key and value that AWS tools see in them.
+//
+// # Findings and errors
+//
+// A [Diagnostic] is a finding with a stable code; it never stops a program. The errors are
+// [*ValueError], [*ProfileNotFoundError], [*UnreadableError] and [*ParseError]; use
+// [errors.AsType] to tell them apart.
 //
 // # Dialect
 //
 // The files are read as AWS tools read them, not as INI and not by the letter of a
 // specification. No line makes a file invalid: a malformed line is skipped, and a
-// diagnostic names its place. Strict reading makes the first malformed line a
-// [*ParseError]. One pass over the bytes finds the sections of the wanted profile;
-// its settings are written out in a canonical form that gopkg.in/ini.v1 cannot
-// misread, and ini.v1 loads that text of both files. What it says for a key is the
-// value that counts.
+// diagnostic names its place. Strict reading returns a [*ParseError] for the first
+// malformed line instead.
+//
+// One pass over the bytes finds the sections of the wanted profile. Its settings are
+// written out in a canonical form that gopkg.in/ini.v1 cannot misread, and ini.v1 loads
+// that text of both files. The value that ini.v1 returns for a key counts.
 //
 // # Secrets
 //
-// No error, diagnostic or setting of this package contains the value of a key that
-// is not a retry setting. [Profiles] shows other values if asked to, and those of
-// secrets never.
+// No error, diagnostic or setting of this package contains the value of a key that is not a
+// retry setting. [Sources.Profiles] shows other values if it is asked to, and never those
+// of secrets.
 //
-// All functions may be called by several goroutines at once; nothing is changed
-// after it has been returned. The module reads the environment and the system in
-// this package only, and only through [Sources].
+// # Concurrency
+//
+// All functions and methods are safe for concurrent use, and no returned value is changed
+// later. In this module only this package reads the environment and the file system, and
+// only through [Sources].
 package config
 
 import (
@@ -33,72 +54,72 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Mode is the retry mode: which strategy is built. The zero value is not a mode.
+// Mode is the retry mode. It decides which strategy is built. The empty Mode is not a mode.
 type Mode string
 
-// The two modes of AWS tools.
+// The two retry modes of AWS tools.
 const (
-	// ModeStandard retries with backoff and a retry quota.
+	// ModeStandard retries with a backoff and a retry quota.
 	ModeStandard Mode = "standard"
-	// ModeAdaptive is standard with a send rate that adapts to throttling.
+	// ModeAdaptive is standard mode with a send rate that adapts to throttling.
 	ModeAdaptive Mode = "adaptive"
 )
 
-// Settings is the answer to how a client shall retry, each value with where it
-// came from. [Resolve] makes one; the zero value is of no use. It is plain data
-// that nothing changes, and its JSON form is stable.
+// Settings says how a client retries, and where each value came from. Use [Query.Resolve];
+// the zero Settings has no meaning. Settings is plain data that nothing changes, and its
+// JSON form is stable.
 type Settings struct {
 	// Profile is the profile of the shared files that was used.
 	Profile Setting[string] `json:"profile"`
 	// RetryMode is the retry mode.
 	RetryMode Setting[Mode] `json:"retry_mode"`
-	// MaxAttempts is the number of attempts of one operation, the first
-	// included, from 1 to 2^31-1.
+	// MaxAttempts is the number of attempts of one operation, the first one included, from
+	// 1 to 2^31-1.
 	MaxAttempts Setting[int] `json:"max_attempts"`
 	// Behavior is the generation of behavior.
 	Behavior Setting[retry.Behavior] `json:"behavior"`
-	// Service is the service that was named, as it was named, or empty.
+	// Service is the name of the service as code gave it, or empty.
 	Service string `json:"service,omitempty"`
-	// Files says where the config file and the credentials file, in this order,
-	// were looked for and what became of them.
+	// Files says where the config file and the credentials file, in this order, were looked
+	// for and what became of each.
 	Files []FileStatus `json:"files"`
-	// Diagnostics are findings that did not keep the settings from being resolved:
-	// about the environment, where the files are, and the values of environment and
-	// code; then about the config file and the credentials file, by line. Never nil.
+	// Diagnostics are the findings. First come those about the environment, about the paths
+	// of the files, and about values of environment and code; then those about the config
+	// file and about the credentials file, each by line. It is never nil.
 	Diagnostics []Diagnostic `json:"diagnostics"`
 }
 
-// Setting is a value together with where it came from and what it beat.
+// Setting is a value with its origin and with the values that it beat.
 type Setting[T any] struct {
+	// Value is the value that counts.
 	Value T `json:"value"`
 	// Raw is the text that Value was read from; see [Candidate].
 	Raw string `json:"raw"`
 	// Origin is where the value came from.
 	Origin Origin `json:"origin"`
-	// Overridden lists what was also given and lost, the strongest first; of one
-	// file at most the last 100 values. The built-in default is not among them.
-	// Never nil.
+	// Overridden lists the other values that were given, the strongest first; of one file
+	// at most the last 100 values. The built-in default is not one of them. It is never nil.
 	Overridden []Candidate `json:"overridden"`
 }
 
 // Candidate is a value that was given for a setting.
 type Candidate struct {
-	// Raw is the text as it was given. Of a value that goes over several lines
-	// of a file it is the first line, a newline and "...": the other lines may
-	// be anything, so they are not kept.
+	// Raw is the text as it was given. Of a value that goes over several lines of a file it
+	// is the first line, a newline and "...": the other lines may hold a secret, so they are
+	// not kept.
 	Raw string `json:"raw"`
-	// Valid says whether the text is an acceptable value.
+	// Valid says whether the setting accepts the text.
 	Valid bool `json:"valid"`
-	// Origin is where it stood.
+	// Origin is where the value came from.
 	Origin Origin `json:"origin"`
 }
 
-// OriginKind says what kind of place a value came from.
+// OriginKind is the kind of place that a value came from.
 type OriginKind string
 
-// Kinds of origin, the strongest first.
+// The kinds of origins, the strongest first.
 const (
-	// OriginOption is an option in code that overrides everything else.
+	// OriginOption is an option in code that overrides all other places.
 	OriginOption OriginKind = "option"
 	// OriginEnvironment is a variable of the environment.
 	OriginEnvironment OriginKind = "environment"
@@ -106,26 +127,26 @@ const (
 	OriginSharedCredentials OriginKind = "shared-credentials"
 	// OriginSharedConfig is the shared config file.
 	OriginSharedConfig OriginKind = "shared-config"
-	// OriginDefault is a default: one given in code, whose option Name tells, or
-	// the built-in one, which has no Name.
+	// OriginDefault is a default. That of an option in code has the Name of the option; the
+	// built-in default has no Name.
 	OriginDefault OriginKind = "default"
 )
 
-// Origin is the place that a value came from. Members that say nothing about
-// its kind are empty: a value of a file has no Name, one of a variable no File.
-// The zero value is no place at all.
+// Origin is the place that a value came from. Fields that have no meaning for a kind are
+// empty: a value in a file has no Name, and one of a variable has no File. The zero Origin
+// is no place.
 type Origin struct {
 	Kind    OriginKind `json:"kind"`
 	Name    string     `json:"name,omitempty"`    // The variable or the option.
 	File    string     `json:"file,omitempty"`    // The path as it was opened.
-	Line    int        `json:"line,omitempty"`    // From 1.
-	Profile string     `json:"profile,omitempty"` // The profile whose section it is in.
+	Line    int        `json:"line,omitempty"`    // The number of the line, from 1.
+	Profile string     `json:"profile,omitempty"` // The profile that the section in the file is for.
 	Key     string     `json:"key,omitempty"`     // The key in that section, in lower case.
 
-	prefixed bool // The section is [profile default].
+	prefixed bool // The header of the section is [profile default].
 }
 
-// String names the place for people: "path:line: [profile x] key",
+// String returns the place as text for people: "path:line: [profile x] key",
 // "AWS_RETRY_MODE", "option WithMode" or "built-in default".
 func (o Origin) String() string {
 	switch o.Kind {
@@ -144,7 +165,7 @@ func (o Origin) String() string {
 	return ""
 }
 
-// inFile is the section and the key, as the file in question writes them.
+// inFile returns the section and the key as the file writes them.
 func (o Origin) inFile() string {
 	header := "[" + o.Profile + "]"
 	if o.Kind == OriginSharedConfig && (o.Profile != defaultProfile || o.prefixed) {

@@ -13,8 +13,8 @@ import (
 	"github.com/awsretry/awsretry/internal/conformance"
 )
 
-// readCases gives the cases of this project and, if AWSRETRY_CONFORMANCE names a
-// directory, those in it.
+// readCases returns the cases of this repository and, if AWSRETRY_CONFORMANCE names a
+// directory, those in that directory.
 func readCases(t *testing.T) map[string]conformance.SharedConfig {
 	t.Helper()
 	return conformance.Load[conformance.SharedConfig](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "shared-config.json")
@@ -65,7 +65,7 @@ func checkLocation(t *testing.T, c conformance.SharedCase) {
 			return c.HomeFallback, nil
 		},
 	}
-	settings, err := config.Resolve(config.Query{Sources: src})
+	settings, err := config.Query{Sources: src}.Resolve()
 	var files []config.FileStatus
 	if missing, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
 		files = missing.Files
@@ -102,8 +102,8 @@ func checkProfiles(t *testing.T, c conformance.SharedCase) {
 	}
 	require.Equal(t, plainGroups(want), plainGroups(profiles))
 
-	_, _, err = config.Profiles(src, false, true)
-	_, resolveErr := config.Resolve(config.Query{Sources: src, Strict: true, Profile: "no such profile"})
+	_, _, err = src.Profiles(false, true)
+	_, resolveErr := config.Query{Sources: src, Strict: true, Profile: "no such profile"}.Resolve()
 	if len(c.StrictErrorContainsAny) == 0 {
 		require.NoError(t, err)
 		_, ok := errors.AsType[*config.ProfileNotFoundError](resolveErr)
@@ -126,7 +126,7 @@ func plainGroups(profiles map[string]map[string]any) map[string]map[string]any {
 	return profiles
 }
 
-// layOut puts a file of some kind into a directory and gives its path.
+// layOut puts a file of a kind into a directory and returns its path.
 func layOut(t *testing.T, dir, name, text string, exists bool, kind string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)

@@ -6,57 +6,52 @@ import (
 	"strings"
 )
 
-// Why a file cannot be read, for errors.Is; each is the Err of an [UnreadableError].
-var (
-	// ErrNotRegular is for a directory, a pipe, a socket or a device.
-	ErrNotRegular = errors.New("not a regular file")
-	// ErrTooLarge is for a file of more than 16 MiB, which is refused unread.
-	ErrTooLarge = errors.New("too large")
-)
+// Every error of this package has a text that begins with this.
+const prefix = "config: "
 
-// ValueError reports an invalid value for the setting that takes effect. Its text
-// names the place, the value, cut to a readable length, and what is accepted.
+// ValueError reports a value that is not accepted for a setting, although no stronger
+// value overrides it.
 type ValueError struct {
-	Origin Origin
-	Key    string // The setting, as the shared files name it, or behavior.
-	Raw    string // See [Candidate].
-	Err    error  // What is accepted, such as [ErrMode].
+	Origin Origin // Where the value stands.
+	Key    string // The name of the setting: retry_mode, max_attempts or behavior.
+	Raw    string // The value as it was given; see [Candidate].
+	Err    error  // What is accepted. Its text begins with "must be".
 }
 
-// Error gives "place: "value": what is accepted".
+// Error returns "config: place: "value": must be ...". A long value is cut.
 func (e *ValueError) Error() string {
-	return e.Origin.String() + ": " + quote(e.Raw) + ": " + e.Err.Error()
+	return prefix + e.Origin.String() + ": " + quote(e.Raw) + ": " + e.Err.Error()
 }
 
-// Unwrap gives what is accepted.
+// Unwrap returns Err.
 func (e *ValueError) Unwrap() error { return e.Err }
 
-// ProfileNotFoundError reports a profile that code or a variable named and that
-// neither file has.
+// ProfileNotFoundError reports a profile that code or a variable named and that neither
+// file has.
 type ProfileNotFoundError struct {
-	Profile string
+	Profile string       // The name of the profile.
 	Origin  Origin       // Where the name came from.
-	Near    []string     // Names of profiles that look like it, the nearest first; at most five.
-	Hint    string       // What may have gone wrong, or empty.
-	Files   []FileStatus // Where the profile was looked for.
+	Near    []string     // Up to five names of profiles that are like it, the nearest first.
+	Hint    string       // A section that is the profile except for its header, or empty.
+	Files   []FileStatus // The two files that were read: config and credentials.
 }
 
-// Error names the profile, where its name came from, where it was looked for, and
-// what may have been meant.
+// Error names the profile, the origin of its name, the files that were read, and the
+// profiles with a similar name.
 func (e *ProfileNotFoundError) Error() string {
 	var b strings.Builder
-	b.WriteString(e.Origin.String() + ": profile " + quote(e.Profile) + " not found in")
+	b.WriteString(prefix + e.Origin.String() + ": profile " + quote(e.Profile) + " not found in")
 	for i, f := range e.Files {
 		if i > 0 {
 			b.WriteString(" or")
 		}
 		path := f.Path
 		if path == "" {
-			path = "the " + string(f.Kind) + " file"
+			path = "the " + f.Kind + " file"
 		}
 		b.WriteString(" " + path)
-		if f.Status != StatusLoaded {
-			b.WriteString(" (" + string(f.Status) + ")")
+		if f.Status != statusLoaded {
+			b.WriteString(" (" + f.Status + ")")
 		}
 	}
 	for i, name := range e.Near {
@@ -73,24 +68,23 @@ func (e *ProfileNotFoundError) Error() string {
 	return b.String()
 }
 
-// ParseError reports a malformed line, which only strict reading refuses.
-//
-// Text is the beginning of the line where that cannot be a secret: a section
-// header up to its first equals sign or colon, and the key of a line if that is a
-// retry setting or looks like one. It is empty for any other line, since a malformed
-// line may be a key pasted on its own, in whole or up to the equals signs that end
-// it.
+// ParseError reports a malformed line. Only strict reading refuses a file for one.
 type ParseError struct {
-	Kind FileKind
-	File string
-	Line int // From 1.
-	Text string
+	Kind string // The kind of the file, "config" or "credentials".
+	File string // The path of the file.
+	Line int    // The number of the line, from 1.
 	Msg  string // What was expected.
+
+	// Text is the beginning of the line, as far as that cannot be a secret: of a section
+	// header the text up to the first equals sign or colon, and of a property the key if
+	// that is a retry setting or looks like one. It is empty for any other line, because a
+	// malformed line may be a secret that was pasted without its key.
+	Text string
 }
 
-// Error gives "path:line: "text": what was expected", without an empty text.
+// Error returns "config: path:line: "text": what was expected", without an empty text.
 func (e *ParseError) Error() string {
-	return e.File + ":" + strconv.Itoa(e.Line) + ": " + e.detail()
+	return prefix + e.File + ":" + strconv.Itoa(e.Line) + ": " + e.detail()
 }
 
 func (e *ParseError) detail() string {
@@ -100,23 +94,30 @@ func (e *ParseError) detail() string {
 	return quote(e.Text) + ": " + e.Msg
 }
 
+// Why a file cannot be read, other than an error of the system.
+var (
+	errNotRegular = errors.New("not a regular file")
+	errTooLarge   = errors.New("too large")
+)
+
 // UnreadableError reports a file that exists and cannot be read.
 type UnreadableError struct {
-	Kind FileKind
-	File string
-	Size int64 // Bytes, as far as known; set with [ErrTooLarge].
-	Err  error // [ErrNotRegular], [ErrTooLarge] or the system's error.
+	Kind string // The kind of the file, "config" or "credentials".
+	File string // The path of the file.
+	Size int64  // How many bytes a file above the limit of 16 MiB has at least; 0 for any other file.
+	Err  error  // The reason: the system's error, or one for a file that is too large or not regular.
 }
 
-// Error names the file and the reason, and with [ErrTooLarge] size and limit.
+// Error returns "config: path: cannot be read: the reason". For a file above 16 MiB it adds
+// the size and the limit.
 func (e *UnreadableError) Error() string {
-	text := e.File + ": cannot be read: " + e.Err.Error()
-	if errors.Is(e.Err, ErrTooLarge) {
+	text := prefix + e.File + ": cannot be read: " + e.Err.Error()
+	if errors.Is(e.Err, errTooLarge) {
 		text += ": at least " + strconv.FormatInt(e.Size, 10) +
 			" bytes, the limit is " + strconv.Itoa(maxFileSize)
 	}
 	return text
 }
 
-// Unwrap gives the reason.
+// Unwrap returns Err.
 func (e *UnreadableError) Unwrap() error { return e.Err }

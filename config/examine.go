@@ -8,26 +8,25 @@ import (
 	"strings"
 )
 
-// property is a place where a key stands. Its key is read from the data again.
+// property is the place of a key in the data of a file. The key itself is not kept.
 type property struct{ key, line, size uint32 }
 
-// examiner reads the sections that one file has for one name: the values of its
-// retry settings, and what is odd about its lines.
+// examiner reads the sections that one file has for one name: the values of the retry
+// settings, and what is odd about the lines.
 type examiner struct {
 	*index
 	name     string
 	sections []section
-	above    []Candidate // What the stronger file has, the strongest first.
-	prefixed bool        // The section is [profile default].
+	above    []Candidate // The values of the stronger file, the strongest first.
+	prefixed bool        // The header of the section is [profile default].
 	props    []property
 
 	given   []Candidate // The retry settings, in the order of the file.
-	setting bool        // The property above is the last of given.
+	setting bool        // The property above the current line is the last one of given.
 }
 
-// examine returns the values of the retry settings, the last one first, of each
-// setting at most as many as findings are kept. The values of the stronger file are
-// above.
+// examine returns the values of the retry settings, the last one first, and of each setting
+// at most maxFindings. above has the values of the stronger file.
 func (x *index) examine(name string, sections []section, above []Candidate) []Candidate {
 	if len(sections) == 0 {
 		return nil
@@ -38,7 +37,7 @@ func (x *index) examine(name string, sections []section, above []Candidate) []Ca
 		if i > 0 {
 			e.again(s, first)
 		}
-		e.prefixed = x.Kind == KindConfig && name == defaultProfile && !s.bare
+		e.prefixed = x.Kind == kindConfig && name == defaultProfile && !s.bare
 		others := otherTools{findings: &x.findings, kind: x.Kind, section: s}
 		x.walk(s, func(it *item) {
 			others.line(it)
@@ -51,11 +50,11 @@ func (x *index) examine(name string, sections []section, above []Candidate) []Ca
 	return e.given
 }
 
-// again tells of a second section of the same name as the first, whose header is
-// read only once, since it may be long.
+// again reports a further section for the name. first is the header of the first section; it
+// may be long, so it is read only once.
 func (e *examiner) again(s section, header []byte) {
 	if s.profile {
-		e.findings.warn(CodeDuplicateSection, int(s.line), "profile "+quote(e.name)+" has a section on line "+
+		e.findings.warn(codeDuplicateSection, int(s.line), "profile "+quote(e.name)+" has a section on line "+
 			strconv.Itoa(int(e.sections[0].line))+" already; the two count as one")
 	}
 	again, _, _ := bytes.Cut(e.textAt(s.start), []byte("]"))
@@ -93,7 +92,7 @@ func (e *examiner) property(it *item, s section) {
 		return
 	}
 	if meant := lookalike(it.key); meant != "" {
-		e.findings.warn(CodeMisspeltKey, it.number, quote(string(it.key))+" is not a retry setting and has no effect; "+meant+" is")
+		e.findings.warn(codeMisspeltKey, it.number, quote(string(it.key))+" is not a retry setting and has no effect; "+meant+" is")
 	}
 	key := retryKey(it.key)
 	if key == "" {
@@ -107,32 +106,31 @@ func (e *examiner) property(it *item, s section) {
 	e.shadowed(it, key)
 }
 
-// shadowed tells of a retry setting of the config file that the credentials file
-// has as well.
+// shadowed reports a retry setting of the config file that the credentials file overrides.
 func (e *examiner) shadowed(it *item, key string) {
 	i := slices.IndexFunc(e.above, func(c Candidate) bool { return c.Origin.Key == key })
 	if i < 0 || e.twin {
 		return
 	}
 	by := e.above[i]
-	e.findings.warn(CodeShadowedKey, it.number, key+" of profile "+quote(e.name)+
+	e.findings.warn(codeShadowedKey, it.number, key+" of profile "+quote(e.name)+
 		" has no effect: "+by.Origin.File+":"+strconv.Itoa(by.Origin.Line)+" overrides it")
 	if string(it.value) != by.Raw {
 		e.findings.differ(it.number, []string{toolJS}, "the config file wins over the credentials file")
 	}
 }
 
-// origin is where a setting stands.
+// origin returns the place of a setting.
 func (e *examiner) origin(key string, line int) Origin {
 	kind := OriginSharedConfig
-	if e.Kind == KindCredentials {
+	if e.Kind == kindCredentials {
 		kind = OriginSharedCredentials
 	}
 	return Origin{Kind: kind, File: e.Path, Line: line, Profile: e.name, Key: key, prefixed: e.prefixed}
 }
 
-// bound keeps the last values of each setting. It looks at the others here, which
-// have lost to those.
+// bound keeps the last values of each setting, and reports the other ones, which have lost,
+// if they are not valid.
 func (e *examiner) bound() {
 	count := map[string]int{}
 	kept := len(e.given)
@@ -149,16 +147,16 @@ func (e *examiner) bound() {
 	e.given = slices.Delete(e.given, 0, kept)
 }
 
-// indented tells of a retry setting that belongs to the property above it only
-// because its line is indented deeper.
+// indented reports a retry setting that belongs to the property above it, because its line
+// is indented deeper.
 func (e *examiner) indented(it *item, key []byte) {
 	if setting := retryKey(key); setting != "" {
-		e.findings.warn(CodeIndentedKey, it.number, setting+
+		e.findings.warn(codeIndentedKey, it.number, setting+
 			" has no effect here: the line is indented deeper than the property above, so it belongs to that")
 	}
 }
 
-// keyOf is what would be the key of a line if it were a property.
+// keyOf returns the key that a line would have if it were a property.
 func keyOf(line []byte) []byte {
 	it := item{}
 	if !it.split(line) {
@@ -167,7 +165,7 @@ func keyOf(line []byte) []byte {
 	return it.key
 }
 
-// repeats tells of keys that stand twice.
+// repeats reports keys that stand more than once.
 func (e *examiner) repeats() {
 	slices.SortFunc(e.props, e.compareProperties)
 	for i := 1; i < len(e.props); i++ {
@@ -177,7 +175,7 @@ func (e *examiner) repeats() {
 			continue
 		}
 		if e.sections[0].profile && isIdentifier(key) {
-			e.findings.warn(CodeDuplicateKey, int(b.line), publicKey(key)+" of profile "+quote(e.name)+
+			e.findings.warn(codeDuplicateKey, int(b.line), publicKey(key)+" of profile "+quote(e.name)+
 				" is set on line "+strconv.Itoa(int(a.line))+" already; the later one counts")
 		}
 		if e.together(a, b) {
@@ -186,13 +184,13 @@ func (e *examiner) repeats() {
 	}
 }
 
-// together reports whether two properties stand in one section.
+// together reports whether the properties a and b stand in one section.
 func (e *examiner) together(a, b property) bool {
 	after, _ := slices.BinarySearchFunc(e.sections, a.line, func(s section, line uint32) int { return cmp.Compare(s.line, line) })
 	return after == len(e.sections) || e.sections[after].line > b.line
 }
 
-// textAt is the text of the line that begins at start.
+// textAt returns the trimmed line that begins at start.
 func (f *file) textAt(start uint32) []byte {
 	line := f.data[start:]
 	if end := bytes.IndexByte(line, '\n'); end >= 0 {
@@ -201,20 +199,20 @@ func (f *file) textAt(start uint32) []byte {
 	return trim(line)
 }
 
-// place is where a property stands: its text begins with the key.
+// place returns the place of a property. Its text begins with the key.
 func place(it *item) property {
 	return property{uint32(it.at), uint32(it.number), uint32(len(it.key))}
 }
 
-// keyAt reads the key of a property.
+// keyAt returns the key of a property.
 func (f *file) keyAt(p property) []byte { return f.data[p.key : p.key+p.size] }
 
 func (f *file) compareProperties(a, b property) int {
 	return cmp.Or(compareKeys(f.keyAt(a), f.keyAt(b)), cmp.Compare(a.line, b.line))
 }
 
-// publicKey is how a finding may call a key. A key may be a secret that was pasted
-// in its place, so only retry settings are named.
+// publicKey returns the text with which a finding names a key. Only retry settings are
+// named, because any other key may be a secret that was pasted in its place.
 func publicKey(key []byte) string {
 	if setting := retryKey(key); setting != "" {
 		return setting

@@ -1,8 +1,7 @@
 package config
 
-// RawProfiles gives all values of all profiles, secrets included, with a map of
-// sub-properties for each property that has them. Values come from the data, not
-// from ini.v1.
+// RawProfiles returns all values of all profiles, secrets included. A property with
+// sub-properties has a map of them. The values come from the data, not from ini.v1.
 func RawProfiles(src Sources) (map[string]map[string]any, error) {
 	files, _, err := src.open()
 	if err != nil {
@@ -39,7 +38,7 @@ func (x *index) subProperties(p property) map[string]any {
 	return subs
 }
 
-// Malformed lists the malformed lines of both files as kind and line.
+// Malformed returns the malformed lines of both files with Kind, Line and Msg.
 func Malformed(src Sources) ([]ParseError, error) {
 	files, _, err := src.open()
 	if err != nil {
@@ -58,17 +57,17 @@ func Malformed(src Sources) ([]ParseError, error) {
 	return all, nil
 }
 
-// ProfileName is the name of the profile that the environment chooses.
+// ProfileName returns the name of the profile that the environment chooses.
 func ProfileName(src Sources) string {
 	r := resolution{sources: src}
 	s, _ := r.choose(Query{}.table().profile)
 	return s.Value
 }
 
-// Distance is the bounded edit distance.
+// Distance returns the edit distance up to a limit.
 func Distance(a, b string, limit int) int { return distance(a, b, limit) }
 
-// IsSecret says whether the value of a key is never shown.
+// IsSecret reports whether the value of a key is never shown.
 func IsSecret(key string) bool { return isSecret(key) }
 
 // ParseMode, ParseMaxAttempts and ParseBehavior read values.
@@ -80,3 +79,13 @@ var (
 
 // MaxFileSize is the limit on the size of a file.
 const MaxFileSize = maxFileSize
+
+// What the settings accept, and why a file cannot be read.
+var (
+	ErrMode        = errMode
+	ErrBehavior    = errBehavior
+	ErrMaxAttempts = errMaxAttempts
+	ErrMultiLine   = errMultiLine
+	ErrNotRegular  = errNotRegular
+	ErrTooLarge    = errTooLarge
+)

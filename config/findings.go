@@ -8,72 +8,78 @@ import (
 	"strings"
 )
 
-// Severity says how bad a finding is.
-type Severity string
-
-// Severities.
+// Severities of diagnostics.
 const (
-	// SeverityWarning is for what works, perhaps not as intended.
-	SeverityWarning Severity = "warning"
-	// SeverityError is for what makes a profile unusable, or is refused by strict reading.
-	SeverityError Severity = "error"
+	severityWarning = "warning"
+	severityError   = "error"
 )
 
-// Codes of diagnostics. They are stable: programs may rely on them.
-// docs/settings.md has an example and a remedy for each.
+// Codes of diagnostics. The comment of Diagnostic.Code says what each one means.
 const (
-	// CodeMalformedLine is a line that is skipped.
-	CodeMalformedLine = "malformed-line"
-	// CodeParseError is a malformed line in a strict [Lint].
-	CodeParseError = "parse-error"
-	// CodeReadDifferently is a line that another AWS tool refuses or misreads.
-	CodeReadDifferently = "read-differently"
-	// CodeShadowedKey is a setting of the config file that the credentials file overrides.
-	CodeShadowedKey = "shadowed-key"
-	// CodeMisspeltKey is a key that looks like a retry setting and is none.
-	CodeMisspeltKey = "misspelt-key"
-	// CodeIndentedKey is a retry setting on a line that continues the property above it.
-	CodeIndentedKey = "indented-key"
-	// CodeDuplicateKey is a key that the same profile has twice in one file.
-	CodeDuplicateKey = "duplicate-key"
-	// CodeDuplicateSection is a second section for the same profile in one file.
-	CodeDuplicateSection = "duplicate-section"
-	// CodeDefaultTwice is a [default] that does not count because of a [profile default].
-	CodeDefaultTwice = "default-twice"
-	// CodeUnusedProfile is a retry setting in a profile other than the one in use.
-	CodeUnusedProfile = "unused-profile"
-	// CodeIgnoredSection is a retry setting in a section that is no profile.
-	CodeIgnoredSection = "ignored-section"
-	// CodeInvalidValue is a value that is not accepted: a warning if it lost.
-	CodeInvalidValue = "invalid-value"
-	// CodeMappedMode is a retry mode of other tools that is read as one of the two.
-	CodeMappedMode = "mapped-mode"
-	// CodeNoEffect is a variable that is set and changes nothing.
-	CodeNoEffect = "no-effect"
-	// CodeMissingFile is a file that was named and does not exist.
-	CodeMissingFile = "missing-file"
-	// CodeUnreadableFile is a file that exists and cannot be read.
-	CodeUnreadableFile = "unreadable-file"
-	// CodeNoHome is a home directory that was needed and could not be found.
-	CodeNoHome = "no-home-directory"
+	codeMalformedLine    = "malformed-line"
+	codeParseError       = "parse-error"
+	codeReadDifferently  = "read-differently"
+	codeShadowedKey      = "shadowed-key"
+	codeMisspeltKey      = "misspelt-key"
+	codeIndentedKey      = "indented-key"
+	codeDuplicateKey     = "duplicate-key"
+	codeDuplicateSection = "duplicate-section"
+	codeDefaultTwice     = "default-twice"
+	codeUnusedProfile    = "unused-profile"
+	codeIgnoredSection   = "ignored-section"
+	codeInvalidValue     = "invalid-value"
+	codeMappedMode       = "mapped-mode"
+	codeNoEffect         = "no-effect"
+	codeMissingFile      = "missing-file"
+	codeUnreadableFile   = "unreadable-file"
+	codeNoHome           = "no-home-directory"
 )
 
-// Diagnostic is one finding. File and Line, from 1, are set where it stands in a
-// file. The message is for people and holds no value but those of retry settings.
+// Diagnostic is one finding about settings or files. Its JSON form is stable.
 type Diagnostic struct {
-	Severity Severity `json:"severity"`
-	Code     string   `json:"code"`
-	Message  string   `json:"message"`
-	File     string   `json:"file,omitempty"`
-	Line     int      `json:"line,omitempty"`
-	// Tools names the tools that read the line differently, with
-	// [CodeReadDifferently] only: aws-sdk-go-v2, botocore, aws-cli and js.
+	// Severity is "error" for a finding that makes a profile unusable or that strict
+	// reading refuses, and "warning" for any other.
+	Severity string `json:"severity"`
+
+	// Code names the kind of finding. Codes stay the same in later versions, so programs
+	// may compare them. docs/settings.md in the repository has an example and a remedy for
+	// each:
+	//
+	//   - malformed-line: the line is skipped;
+	//   - parse-error: a malformed line in strict [Sources.Lint];
+	//   - read-differently: another AWS tool refuses the line or reads it differently;
+	//   - shadowed-key: the credentials file overrides a setting of the config file;
+	//   - misspelt-key: a key that looks like a retry setting and is none;
+	//   - indented-key: a retry setting on a line that continues the property above it;
+	//   - duplicate-key: a key that the same profile has twice in one file;
+	//   - duplicate-section: a second section for the same profile in one file;
+	//   - default-twice: a [default] that does not count, as there is a [profile default];
+	//   - unused-profile: a retry setting in a profile other than the one in use;
+	//   - ignored-section: a retry setting in a section that is no profile;
+	//   - invalid-value: a value that is not accepted: an error if it would win, and a
+	//     warning if another value wins;
+	//   - mapped-mode: a retry mode of other tools that is read as standard or adaptive;
+	//   - no-effect: a variable that is set and changes nothing, or a retry mode in which
+	//     fields that code has set have no effect;
+	//   - missing-file: a file that code or a variable named and that does not exist;
+	//   - unreadable-file: a file that exists and cannot be read;
+	//   - no-home-directory: the home directory was needed and is not known.
+	Code string `json:"code"`
+
+	// Message is for people. Of all values in the files it shows only those of retry
+	// settings.
+	Message string `json:"message"`
+	// File is the path of the file that the finding is about, or empty.
+	File string `json:"file,omitempty"`
+	// Line is the number of the line in File, from 1, or 0 for no line.
+	Line int `json:"line,omitempty"`
+	// Tools names the tools that read the line differently: aws-sdk-go-v2, botocore,
+	// aws-cli and js. Only findings with the code read-differently have it.
 	Tools []string `json:"tools,omitempty"`
 }
 
-// String gives the finding as "file:line: severity: text [code]", without the place
-// if there is none. A control character in a path or in the name of a section is not
-// quoted.
+// String returns "file:line: severity: message [code]", without file and line if they are not
+// set. It does not quote control characters in the path and in the message.
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if d.File != "" {
@@ -83,37 +89,38 @@ func (d Diagnostic) String() string {
 		}
 		b.WriteString(" ")
 	}
-	b.WriteString(string(d.Severity) + ": " + d.Message + " [" + d.Code + "]")
+	b.WriteString(d.Severity + ": " + d.Message + " [" + d.Code + "]")
 	return b.String()
 }
 
-// maxFindings is how many findings of one code are kept for each file.
+// maxFindings is how many findings of one code are kept for one file.
 const maxFindings = 100
 
-// findings gathers the diagnostics about one file. Of each code it keeps errors
-// before warnings, and then those of the first lines. It counts the others.
+// findings collects the diagnostics about one file. Of each code it keeps at most
+// maxFindings: errors before warnings, and then those with the smallest line. It counts the
+// others.
 type findings struct {
 	path  string
 	codes []kept
 }
 
-// kept is the findings of one code, one for each line.
+// kept holds the findings of one code, one for each line.
 type kept struct {
 	code    string
 	list    []Diagnostic
-	dropped []uint64 // The lines of the others, a bit for each: a file may have millions.
-	worst   Severity // Of the others.
+	dropped []uint64 // One bit for the line of each of the others: a file may have millions.
+	worst   string   // The severity of the others: an error if one of them is.
 }
 
 func (f *findings) warn(code string, line int, message string) {
-	f.add(Diagnostic{Severity: SeverityWarning, Code: code, Line: line, Message: message})
+	f.add(Diagnostic{Severity: severityWarning, Code: code, Line: line, Message: message})
 }
 
 func (f *findings) add(d Diagnostic) {
 	i := slices.IndexFunc(f.codes, func(k kept) bool { return k.code == d.Code })
 	if i < 0 {
 		i = len(f.codes)
-		f.codes = append(f.codes, kept{code: d.Code, worst: SeverityWarning})
+		f.codes = append(f.codes, kept{code: d.Code, worst: severityWarning})
 	}
 	d.File = f.path
 	k := &f.codes[i]
@@ -123,7 +130,7 @@ func (f *findings) add(d Diagnostic) {
 	}
 }
 
-// cut drops all but the findings that are kept.
+// cut drops the findings above the limit.
 func (k *kept) cut() {
 	slices.SortStableFunc(k.list, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), byLine(a, b)) // error, warning
@@ -131,8 +138,8 @@ func (k *kept) cut() {
 	k.list = merged(k.list)
 	for last := len(k.list) - 1; last >= maxFindings; last-- {
 		d := k.list[last]
-		if d.Severity == SeverityError {
-			k.worst = SeverityError
+		if d.Severity == severityError {
+			k.worst = severityError
 		}
 		if n := d.Line/64 + 1; n > len(k.dropped) {
 			k.dropped = append(k.dropped, make([]uint64, n-len(k.dropped))...)
@@ -143,8 +150,8 @@ func (k *kept) cut() {
 	}
 }
 
-// list gives the findings by line, those of one line by code, and behind them one
-// for each code of which findings were dropped.
+// list returns the findings by line, those of one line by code. The last findings, one for
+// each code, say how many findings were dropped.
 func (f *findings) list() []Diagnostic {
 	var all, more []Diagnostic
 	slices.SortFunc(f.codes, func(a, b kept) int { return cmp.Compare(a.code, b.code) })
@@ -169,11 +176,11 @@ func (f *findings) list() []Diagnostic {
 
 func byLine(a, b Diagnostic) int { return cmp.Compare(a.Line, b.Line) }
 
-// finding is a diagnostic about a value: its place, the value, and the text.
-func (c Candidate) finding(severity Severity, code, text string) Diagnostic {
+// finding returns a diagnostic about a value, with a message of its place, the value and text.
+func (c Candidate) finding(severity, code, text string) Diagnostic {
 	subject := c.Origin.String()
 	if c.Origin.File != "" {
-		subject = c.Origin.inFile() // File and line are said already.
+		subject = c.Origin.inFile() // File and Line have the rest.
 	}
 	return Diagnostic{
 		Severity: severity, Code: code,
@@ -182,7 +189,7 @@ func (c Candidate) finding(severity Severity, code, text string) Diagnostic {
 	}
 }
 
-// invalidLoser is the finding about a value that is not accepted and lost anyway.
+// invalidLoser returns the finding about a value that is not accepted and that has lost.
 func (c Candidate) invalidLoser(err error) Diagnostic {
-	return c.finding(SeverityWarning, CodeInvalidValue, err.Error()+"; another value wins, so it is ignored")
+	return c.finding(severityWarning, codeInvalidValue, err.Error()+"; another value wins, so it is ignored")
 }

@@ -2,7 +2,12 @@ package config_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,12 +16,12 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-// coded keeps the findings of one code about one file.
+// coded returns the findings of one code about one file.
 func coded(found []config.Diagnostic, file, code string) []config.Diagnostic {
 	return slices.DeleteFunc(slices.Clone(found), func(d config.Diagnostic) bool { return d.File != file || d.Code != code })
 }
 
-// numbered repeats a text with the numbers from 1 to n in it.
+// numbered returns a text n times, with the numbers from 1 to n in it.
 func numbered(format string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -35,40 +40,40 @@ func TestFindingsOfOneCodeAreBounded(t *testing.T) {
 		first, every int    // The lines of the findings.
 	}{
 		{
-			code: config.CodeMalformedLine, first: 2, every: 1,
+			code: "malformed-line", first: 2, every: 1,
 			text: func(n int) string { return "[default]\n" + strings.Repeat("x\n", n) },
 		},
 		{
-			code: config.CodeReadDifferently, first: 2, every: 1,
+			code: "read-differently", first: 2, every: 1,
 			text: func(n int) string { return "[default]\n" + strings.Repeat("# \xff\n", n) },
 		},
 		{
-			code: config.CodeMisspeltKey, first: 2, every: 1,
+			code: "misspelt-key", first: 2, every: 1,
 			text: func(n int) string { return "[default]\n" + strings.Repeat("retry-mode = x\n", n) },
 		},
 		{
-			code: config.CodeIndentedKey, first: 3, every: 1,
+			code: "indented-key", first: 3, every: 1,
 			text: func(n int) string { return "[default]\ns3 =\n" + strings.Repeat(" retry_mode = x\n", n) },
 		},
 		{
-			code: config.CodeDuplicateKey, first: 3, every: 1,
+			code: "duplicate-key", first: 3, every: 1,
 			text: func(n int) string { return "[default]\n" + strings.Repeat("region = x\n", n+1) },
 		},
 		{
-			code: config.CodeDuplicateSection, first: 2, every: 1,
+			code: "duplicate-section", first: 2, every: 1,
 			text: func(n int) string { return strings.Repeat("[default]\n", n+1) },
 		},
 		{
-			code: config.CodeShadowedKey, first: 2, every: 2, lint: true,
+			code: "shadowed-key", first: 2, every: 2, lint: true,
 			text:        func(n int) string { return numbered("[profile p%04d]\nmax_attempts = 3\n", n) },
 			credentials: numbered("[p%04d]\nmax_attempts = 3\n", 300),
 		},
 		{
-			code: config.CodeInvalidValue, first: 2, every: 2, lint: true,
+			code: "invalid-value", first: 2, every: 2, lint: true,
 			text: func(n int) string { return numbered("[profile p%04d]\nmax_attempts = x\n", n) },
 		},
 		{
-			code: config.CodeMappedMode, first: 2, every: 2, lint: true,
+			code: "mapped-mode", first: 2, every: 2, lint: true,
 			text: func(n int) string { return numbered("[profile p%04d]\nretry_mode = legacy\n", n) },
 		},
 	} {
@@ -79,7 +84,7 @@ func TestFindingsOfOneCodeAreBounded(t *testing.T) {
 			} {
 				found := lint(t, texts(c.text(n), c.credentials), false)
 				if !c.lint {
-					settings, err := config.Resolve(config.Query{Sources: texts(c.text(n), c.credentials)})
+					settings, err := config.Query{Sources: texts(c.text(n), c.credentials)}.Resolve()
 					require.NoError(t, err)
 					require.Equal(t, coded(found, "/c", c.code), coded(settings.Diagnostics, "/c", c.code))
 				}
@@ -104,7 +109,7 @@ func TestFindingsOfOneCodeAreBounded(t *testing.T) {
 func TestEachFileHasItsOwnBound(t *testing.T) {
 	t.Parallel()
 	text := "[default]\n" + strings.Repeat("x\n", 120)
-	found := coded(lint(t, texts(text, text), false), "/k", config.CodeMalformedLine)
+	found := coded(lint(t, texts(text, text), false), "/k", "malformed-line")
 	require.Len(t, found, 101)
 	require.Equal(t, "/k: warning: and 20 more findings of this kind [malformed-line]", found[100].String())
 	require.Len(t, lint(t, texts(text, text), false), 202)
@@ -123,10 +128,10 @@ func TestFindingsAboutValuesOfOneProfileAreBoundedAndCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			src := texts("[default]\n"+c.text, "")
-			settings, err := config.Resolve(config.Query{Sources: src})
+			settings, err := config.Query{Sources: src}.Resolve()
 			require.NoError(t, err)
 			for _, found := range [][]config.Diagnostic{lint(t, src, false), settings.Diagnostics} {
-				found = coded(found, "/c", config.CodeInvalidValue)
+				found = coded(found, "/c", "invalid-value")
 				if c.counted != "" {
 					require.Len(t, found, 101)
 					require.Equal(t, c.counted, found[100].Message)
@@ -155,17 +160,17 @@ func TestErrorsAreKeptBeforeWarnings(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			found := coded(lint(t, texts(c.config, winners), false), "/c", config.CodeInvalidValue)
+			found := coded(lint(t, texts(c.config, winners), false), "/c", "invalid-value")
 			require.Len(t, found, 101)
 			errors := 0
 			for i, d := range found[:100] {
-				if d.Severity == config.SeverityError {
+				if d.Severity == "error" {
 					errors++
 				}
 				require.True(t, i == 0 || found[i-1].Line < d.Line, "by line")
 			}
 			require.Equal(t, c.errors, errors)
-			require.Equal(t, c.countIsAnError, found[100].Severity == config.SeverityError)
+			require.Equal(t, c.countIsAnError, found[100].Severity == "error")
 		})
 	}
 }
@@ -175,8 +180,8 @@ func TestCountOfMalformedLinesIsAnErrorInStrictReading(t *testing.T) {
 	found := lint(t, texts("", strings.Repeat("x\n", 103)), true)
 	require.Len(t, found, 101)
 	for _, d := range found {
-		require.Equal(t, config.CodeParseError, d.Code)
-		require.Equal(t, config.SeverityError, d.Severity)
+		require.Equal(t, "parse-error", d.Code)
+		require.Equal(t, "error", d.Severity)
 	}
 	require.Equal(t, "/k: error: and 3 more findings of this kind [parse-error]", found[100].String())
 }
@@ -191,7 +196,7 @@ func TestFindingsAboutOneLineAreOneInTheCountToo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := "[default]\n" + strings.Repeat(line, 1000)
-			found := coded(lint(t, texts(text, ""), false), "/c", config.CodeReadDifferently)
+			found := coded(lint(t, texts(text, ""), false), "/c", "read-differently")
 			require.Len(t, found, 101)
 			require.Equal(t, "and 900 more findings of this kind", found[100].Message)
 		})
@@ -203,15 +208,55 @@ func TestFindingsComeByFileThenLineWithTheCountsLast(t *testing.T) {
 	text := "[default]\nretry-mode = x\n" + strings.Repeat("x\n", 101) + "max-attempts = 3\n"
 	src := texts(text, "y\n")
 	src.LookupEnv = lookupIn(map[string]string{"AWS_NEW_RETRIES_2026": "true"})
-	settings, err := config.Resolve(config.Query{Sources: src})
+	settings, err := config.Query{Sources: src}.Resolve()
 	require.NoError(t, err)
 	var told []string
 	for _, d := range settings.Diagnostics {
-		if d.Code != config.CodeMalformedLine || d.Line == 0 || d.File == "/k" {
+		if d.Code != "malformed-line" || d.Line == 0 || d.File == "/k" {
 			told = append(told, fmt.Sprintf("%s:%d %s", d.File, d.Line, d.Code))
 		}
 	}
 	require.Equal(t, []string{
 		":0 no-effect", "/c:2 misspelt-key", "/c:104 misspelt-key", "/c:0 malformed-line", "/k:1 malformed-line",
 	}, told)
+}
+
+// constants returns the values of the string constants of a source file whose names begin with
+// prefix.
+func constants(t *testing.T, file *ast.File, prefix string) []string {
+	t.Helper()
+	var found []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || !strings.HasPrefix(spec.Names[0].Name, prefix) {
+			return true
+		}
+		text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+		require.NoError(t, err)
+		found = append(found, text)
+		return true
+	})
+	require.NotEmpty(t, found)
+	return found
+}
+
+func TestEveryCodeIsInTheCommentOfCodeAndInTheGuide(t *testing.T) {
+	t.Parallel()
+	file, err := parser.ParseFile(token.NewFileSet(), "findings.go", nil, parser.ParseComments)
+	require.NoError(t, err)
+	guide, err := os.ReadFile("../docs/settings.md")
+	require.NoError(t, err)
+	var comment string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if field, ok := n.(*ast.Field); ok && len(field.Names) == 1 && field.Names[0].Name == "Code" {
+			comment = field.Doc.Text()
+		}
+		return true
+	})
+	codes := constants(t, file, "code")
+	for _, code := range codes {
+		require.Contains(t, comment, "- "+code+":")
+		require.Contains(t, string(guide), "| `"+code+"` |")
+	}
+	require.Equal(t, len(codes), strings.Count(comment, "- "), "a code that does not exist is in the comment")
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// FuzzSharedFiles feeds two files of any bytes. Nothing panics, and no text is a
-// reason to fail but a bad winning value. What is read gives the same profiles when
-// it is written out again, ini.v1 and the data agree about every value, and every
-// single profile agrees with the whole.
+// FuzzSharedFiles reads two files of any bytes. No function panics, and Resolve fails only for
+// a value that is not accepted and counts. The profiles are the same when they are written
+// out and read again. ini.v1 and the data have the same values. Each profile that is read
+// alone has the values that it has among all profiles.
 func FuzzSharedFiles(f *testing.F) {
 	f.Add([]byte("[default]\nretry_mode = adaptive\n"), []byte("[a]\nmax_attempts = 4\n"))
 	f.Fuzz(func(t *testing.T, configText, credentialsText []byte) {
@@ -29,7 +29,7 @@ func FuzzSharedFiles(f *testing.F) {
 		same, err := config.RawProfiles(again)
 		require.NoError(t, err)
 		require.Equal(t, raw, same)
-		require.Empty(t, coded(lint(t, again, false), "/c", config.CodeMalformedLine))
+		require.Empty(t, coded(lint(t, again, false), "/c", "malformed-line"))
 
 		requireFindings(t, src)
 		requireStrict(t, src)
@@ -38,8 +38,8 @@ func FuzzSharedFiles(f *testing.F) {
 	})
 }
 
-// writeOut writes profiles as a config file. There is no blank before a value, as
-// it may begin with a comment character.
+// writeOut returns profiles as a config file. No blank stands before a value, because the
+// value may begin with a comment character.
 func writeOut(raw map[string]map[string]any) string {
 	var b strings.Builder
 	for name, values := range raw {
@@ -59,8 +59,8 @@ func writeOut(raw map[string]map[string]any) string {
 	return b.String()
 }
 
-// quoted puts quotes around a name, which keeps the whitespace at its ends. A name
-// with both quotes in it has been read without any around it.
+// quoted returns a name in quotes, which keep the whitespace at its ends. A name that contains
+// both kinds of quotes has no quotes around it in any file.
 func quoted(name string) string {
 	for _, quote := range []string{`"`, `'`} {
 		if !strings.Contains(name, quote) {
@@ -70,7 +70,7 @@ func quoted(name string) string {
 	return name
 }
 
-// requireFindings looks at the findings of lint: their order, and their number.
+// requireFindings checks the order and the number of the findings of lint.
 func requireFindings(t *testing.T, src config.Sources) {
 	t.Helper()
 	found := lint(t, src, false)
@@ -86,7 +86,7 @@ func requireFindings(t *testing.T, src config.Sources) {
 			require.GreaterOrEqual(t, d.Line, previous.Line)
 		}
 		count[[2]string{d.File, d.Code}]++
-		require.Equal(t, d.Code == config.CodeReadDifferently && d.Line > 0, len(d.Tools) > 0, d.String())
+		require.Equal(t, d.Code == "read-differently" && d.Line > 0, len(d.Tools) > 0, d.String())
 		previous = d
 	}
 	for at, n := range count {
@@ -94,15 +94,15 @@ func requireFindings(t *testing.T, src config.Sources) {
 	}
 }
 
-// requireStrict compares strict reading with the findings about malformed lines,
-// and these with the lines themselves.
+// requireStrict compares strict reading with the findings about malformed lines, and the
+// findings with the lines.
 func requireStrict(t *testing.T, src config.Sources) {
 	t.Helper()
 	all, err := config.Malformed(src)
 	require.NoError(t, err)
-	settings, err := config.Resolve(config.Query{Sources: src, Override: everythingSet()})
+	settings, err := overriding(src, "").Resolve()
 	require.NoError(t, err)
-	_, found, err := config.Profiles(src, false, false)
+	_, found, err := src.Profiles(false, false)
 	require.NoError(t, err)
 	for _, list := range [][]config.Diagnostic{lint(t, src, false), settings.Diagnostics, found} {
 		require.Equal(t, placesOf(all), malformedPlaces(list))
@@ -127,12 +127,12 @@ type place struct {
 	line int
 }
 
-// placesOf gives the places of at most a hundred malformed lines of each file.
+// placesOf returns the places of at most a hundred malformed lines of each file.
 func placesOf(all []config.ParseError) []place {
-	places, count := []place{}, map[config.FileKind]int{}
+	places, count := []place{}, map[string]int{}
 	for _, e := range all {
 		if count[e.Kind]++; count[e.Kind] <= 100 {
-			places = append(places, place{map[config.FileKind]string{config.KindConfig: "/c", config.KindCredentials: "/k"}[e.Kind], e.Line})
+			places = append(places, place{map[string]string{"config": "/c", "credentials": "/k"}[e.Kind], e.Line})
 		}
 	}
 	return places
@@ -141,23 +141,25 @@ func placesOf(all []config.ParseError) []place {
 func malformedPlaces(found []config.Diagnostic) []place {
 	places := []place{}
 	for _, d := range found {
-		if d.Code == config.CodeMalformedLine && d.Line > 0 {
+		if d.Code == "malformed-line" && d.Line > 0 {
 			places = append(places, place{d.File, d.Line})
 		}
 	}
 	return places
 }
 
-// everythingSet is a layer of code beside which no value of a file can win.
-func everythingSet() config.Layer {
-	return config.Layer{Mode: new(config.ModeStandard), MaxAttempts: new(3), Behavior: new(retry.V21)}
+// overriding returns a query in which code overrides every value of a file.
+func overriding(src config.Sources, profile string) config.Query {
+	q := config.Query{Sources: src, Profile: profile}
+	q.Override.Mode, q.Override.MaxAttempts, q.Override.Behavior = new(config.ModeStandard), new(3), new(retry.V21)
+	return q
 }
 
-// requireSingles compares each profile, read alone, with all of them.
+// requireSingles compares each profile that is read alone with the same profile among all.
 func requireSingles(t *testing.T, src config.Sources, raw map[string]map[string]any) {
 	t.Helper()
 	for name, values := range raw {
-		settings, err := config.Resolve(config.Query{Sources: src, Profile: name, Override: everythingSet()})
+		settings, err := overriding(src, name).Resolve()
 		require.NoError(t, err)
 		require.Equal(t, name, settings.Profile.Value)
 		for key, given := range map[string][]config.Candidate{
@@ -174,7 +176,7 @@ func requireSingles(t *testing.T, src config.Sources, raw map[string]map[string]
 	}
 }
 
-// winner is the value that counts in the form that is kept of it.
+// winner returns the value that counts, in the form of Candidate.Raw.
 func winner(values map[string]any, key string) (text string, ok bool) {
 	value, ok := values[key]
 	text, _ = value.(string) // It is empty for sub-properties.
@@ -194,12 +196,12 @@ func accepted(key, text string) bool {
 	return err == nil
 }
 
-// requireReasonsToFail holds that nothing else than a bad winning value or a missing
-// profile makes Resolve fail.
+// requireReasonsToFail checks that Resolve fails only for a value that is not accepted and
+// counts, and for a missing profile.
 func requireReasonsToFail(t *testing.T, src config.Sources, raw map[string]map[string]any) {
 	t.Helper()
 	for _, name := range append([]string{"", "default", "no such profile"}, slices.Sorted(maps.Keys(raw))...) {
-		_, err := config.Resolve(config.Query{Sources: src, Profile: name})
+		_, err := config.Query{Sources: src, Profile: name}.Resolve()
 		values, exists := raw[name]
 		if name == "" {
 			values, exists = raw["default"], true

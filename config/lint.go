@@ -2,13 +2,16 @@ package config
 
 import "strings"
 
-// Lint gives the findings about all profiles of both files and about the files
-// themselves: first those without a line, then the config file's, then the
-// credentials file's, by line. A value that would win is an error if it is not
-// accepted. Strict makes each malformed line an error, [CodeParseError]. The error
-// is a *[UnreadableError], as [Resolve] has it.
-func Lint(src Sources, strict bool) ([]Diagnostic, error) {
-	files, all, err := src.open()
+// Lint returns the findings about all profiles of both files and about the files
+// themselves. First come the findings without a line, then those about the config file,
+// then those about the credentials file, each by line. A value that is not accepted has the
+// severity "error" if it would win. With strict each malformed line is a finding with the
+// code parse-error and the severity "error".
+//
+// The error is an [*UnreadableError] for a file that code named and that cannot be read,
+// and for any file above 16 MiB.
+func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
+	files, all, err := s.open()
 	if err != nil {
 		return nil, err
 	}
@@ -20,10 +23,10 @@ func Lint(src Sources, strict bool) ([]Diagnostic, error) {
 		both[0].check(config, credentials)
 	}
 	for _, x := range both {
-		x.tell(CodeIgnoredSection, &x.ignored, ignoredText)
+		x.tell(codeIgnoredSection, &x.ignored, ignoredText)
 		for _, d := range x.findings.list() {
-			if strict && d.Code == CodeMalformedLine {
-				d.Code, d.Severity, d.Message = CodeParseError, SeverityError, strings.TrimSuffix(d.Message, skipped)
+			if strict && d.Code == codeMalformedLine {
+				d.Code, d.Severity, d.Message = codeParseError, severityError, strings.TrimSuffix(d.Message, skipped)
 			}
 			all = append(all, d)
 		}
@@ -31,8 +34,8 @@ func Lint(src Sources, strict bool) ([]Diagnostic, error) {
 	return all, nil
 }
 
-// check looks at the values that one file has for the retry settings of one
-// profile. The last one wins, unless the file above has one as well.
+// check reports values that one file has for the retry settings of one profile. The first
+// one in given wins, unless the stronger file, above, has one as well.
 func (x *index) check(given, above []Candidate) {
 	won := map[string]bool{}
 	for _, c := range above {
@@ -42,11 +45,11 @@ func (x *index) check(given, above []Candidate) {
 		_, note, err := parserOf(c.Origin.Key)(c.Raw)
 		switch wins := !won[c.Origin.Key]; {
 		case err != nil && wins:
-			x.findings.add(c.finding(SeverityError, CodeInvalidValue, err.Error()))
+			x.findings.add(c.finding(severityError, codeInvalidValue, err.Error()))
 		case err != nil:
 			x.findings.add(c.invalidLoser(err))
 		case note != "" && wins:
-			x.findings.add(c.finding(SeverityWarning, CodeMappedMode, note))
+			x.findings.add(c.finding(severityWarning, codeMappedMode, note))
 		}
 		won[c.Origin.Key] = true
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-// lines gives findings as people see them.
+// lines returns findings as text.
 func lines(found []config.Diagnostic) []string {
 	all := []string{}
 	for _, d := range found {
@@ -20,16 +20,16 @@ func lines(found []config.Diagnostic) []string {
 
 func lint(t *testing.T, src config.Sources, strict bool) []config.Diagnostic {
 	t.Helper()
-	found, err := config.Lint(src, strict)
+	found, err := src.Lint(strict)
 	require.NoError(t, err)
 	return found
 }
 
-// without drops the findings about other tools, which tools_test.go looks at.
+// without drops the findings about other tools, which tools_test.go checks.
 func without(found []config.Diagnostic) []config.Diagnostic {
 	var kept []config.Diagnostic
 	for _, d := range found {
-		if d.Code != config.CodeReadDifferently {
+		if d.Code != "read-differently" {
 			kept = append(kept, d)
 		}
 	}
@@ -139,12 +139,12 @@ func TestLintOfMalformedLines(t *testing.T) {
 			require.ElementsMatch(t, warning, lines(without(lint(t, src, false))))
 			require.ElementsMatch(t, refusal, lines(without(lint(t, src, true))))
 
-			_, err := config.Resolve(config.Query{Sources: src, Strict: true})
+			_, err := config.Query{Sources: src, Strict: true}.Resolve()
 			if c.want == "" {
 				require.NoError(t, err)
 				return
 			}
-			require.EqualError(t, err, "/k:"+c.want)
+			require.EqualError(t, err, "config: /k:"+c.want)
 		})
 	}
 }
@@ -160,9 +160,9 @@ func TestStrictReadingRefusesTheFirstMalformedLine(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := config.Resolve(config.Query{Sources: texts(c.config, c.credentials), Profile: "missing", Strict: true})
-			require.EqualError(t, err, c.want)
-			_, _, err2 := config.Profiles(texts(c.config, c.credentials), false, true)
+			_, err := config.Query{Sources: texts(c.config, c.credentials), Profile: "missing", Strict: true}.Resolve()
+			require.EqualError(t, err, "config: "+c.want)
+			_, _, err2 := texts(c.config, c.credentials).Profiles(false, true)
 			require.Equal(t, err, err2)
 		})
 	}
@@ -182,7 +182,7 @@ func TestProfileFindingsConcernThatProfileOnly(t *testing.T) {
 			`/c:8: warning: retry settings of other profiles have no effect on profile "b": [profile c] [unused-profile]`,
 		},
 	} {
-		settings, err := config.Resolve(config.Query{Sources: texts(text, ""), Profile: name})
+		settings, err := config.Query{Sources: texts(text, ""), Profile: name}.Resolve()
 		require.NoError(t, err)
 		require.Equal(t, want, lines(without(settings.Diagnostics)[:len(want)]))
 	}

@@ -18,11 +18,11 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-// measuredSize is the size of the files. What is needed grows with it evenly, so
-// that a small file shows as much as the largest one.
+// measuredSize is the size of the files. The memory grows in proportion to the size, so a
+// small file shows as much as the largest one.
 const measuredSize = 1 << 18
 
-// hostile are files made to cost as much memory for each byte as they can.
+// hostile returns files that take as much memory for each byte as possible.
 func hostile() iter.Seq2[string, []byte] {
 	repeated := func(head, unit string) []byte {
 		return []byte(head + strings.Repeat(unit, (measuredSize-len(head))/len(unit)))
@@ -64,7 +64,7 @@ func hostile() iter.Seq2[string, []byte] {
 	}
 }
 
-// Not parallel: it looks at the heap of the process.
+// This test is not parallel, because it measures the heap of the process.
 func TestMemoryIsBoundedByTheSizeOfTheFile(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10))
 	for name, text := range hostile() {
@@ -75,14 +75,14 @@ func TestMemoryIsBoundedByTheSizeOfTheFile(t *testing.T) {
 			} {
 				src.LookupEnv, src.FS = lookupIn(nil), fstest.MapFS{"f": {Data: text}}
 				for task, do := range map[string]func(){
-					"lint":    func() { _, _ = config.Lint(src, false) },
-					"resolve": func() { _, _ = config.Resolve(config.Query{Sources: src}) },
+					"lint":    func() { _, _ = src.Lint(false) },
+					"resolve": func() { _, _ = config.Query{Sources: src}.Resolve() },
 					"a profile that is missing": func() {
-						_, err := config.Resolve(config.Query{Sources: src, Profile: "zzzz"})
+						_, err := config.Query{Sources: src, Profile: "zzzz"}.Resolve()
 						require.Error(t, err)
 					},
 					"profiles": func() {
-						seq, _, err := config.Profiles(src, true, false)
+						seq, _, err := src.Profiles(true, false)
 						require.NoError(t, err)
 						for _, values := range seq {
 							for range values {
@@ -99,8 +99,8 @@ func TestMemoryIsBoundedByTheSizeOfTheFile(t *testing.T) {
 	}
 }
 
-// peakHeap is how many bytes the heap grows by at most while something is done. A
-// goroutine looks at it as often as it can.
+// peakHeap returns by how many bytes the heap grows at most while do runs. A goroutine reads
+// the size of the heap all the time.
 func peakHeap(do func()) uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	runtime.GC()
@@ -126,7 +126,7 @@ func TestOneProfileAllocatesTheSameInAnyFile(t *testing.T) {
 	count := func(n int) float64 {
 		src := texts(manyProfiles(n), "[p5]\naws_access_key_id = x\n")
 		return testing.AllocsPerRun(2, func() {
-			settings, err := config.Resolve(config.Query{Sources: src, Profile: "p5"})
+			settings, err := config.Query{Sources: src, Profile: "p5"}.Resolve()
 			require.NoError(t, err)
 			require.Equal(t, 6, settings.MaxAttempts.Value)
 		})

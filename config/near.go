@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	maxNear       = 5        // Names that an error suggests at most.
-	maxNearLength = maxShown // Bytes of a name that is compared at all.
+	maxNear       = 5        // How many names an error suggests at most.
+	maxNearLength = maxShown // Names with more bytes are not compared.
 )
 
-// near collects the names that look most like want: those that differ in case
-// only, or in at most a third of their letters.
+// near collects the names that are most like want. Such names differ from it only in case,
+// or in at most a third of its bytes.
 type near struct {
 	want, lower string
 	found       []match // The best first.
@@ -43,7 +43,7 @@ func (n *near) add(name []byte) {
 	}
 }
 
-// names gives the nearest names, the best first.
+// names returns the nearest names, the best first.
 func (n *near) names() []string {
 	var names []string
 	for _, m := range n.found {
@@ -52,9 +52,9 @@ func (n *near) names() []string {
 	return names
 }
 
-// lookalike gives the retry setting that a key was probably meant to be, or ""
-// for a key that is one, or that is nothing like one. It compares letters and
-// digits only, in lower case and without a leading "aws".
+// lookalike returns the retry setting that a key was probably meant to be. It returns "" for a
+// key that is a retry setting, and for one that is not like one. It compares only letters
+// and digits, in lower case and without a leading "aws".
 func lookalike(key []byte) string {
 	var plain [40]byte
 	n := 0
@@ -89,8 +89,8 @@ func lookalike(key []byte) string {
 	return ""
 }
 
-// distance is the Levenshtein distance of two texts in bytes, or limit+1 if it
-// is larger than limit.
+// distance returns the Levenshtein distance of two texts in bytes, or limit+1 if that is
+// larger than limit.
 func distance(a, b string, limit int) int {
 	if len(b) > maxNearLength || max(len(a)-len(b), len(b)-len(a)) > limit {
 		return limit + 1

@@ -28,7 +28,7 @@ func TestNearNames(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			src := texts("[profile "+strings.Join(c.has, "]\n[profile ")+"]\n", "["+c.has[0]+"]\n")
-			_, err := config.Resolve(config.Query{Sources: src, Profile: c.asked})
+			_, err := config.Query{Sources: src, Profile: c.asked}.Resolve()
 			var missing *config.ProfileNotFoundError
 			require.ErrorAs(t, err, &missing)
 			require.Equal(t, c.want, missing.Near)
@@ -48,7 +48,7 @@ func TestMissingProfileWhoseHeaderIsWrittenLikeTheOtherFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := config.Resolve(config.Query{Sources: texts(c.config, c.credentials), Profile: "dev"})
+			_, err := config.Query{Sources: texts(c.config, c.credentials), Profile: "dev"}.Resolve()
 			var missing *config.ProfileNotFoundError
 			require.ErrorAs(t, err, &missing)
 			require.Equal(t, c.want, missing.Hint)
@@ -72,7 +72,7 @@ func TestKeysThatLookLikeRetrySettings(t *testing.T) {
 			continue
 		}
 		require.Len(t, found, 1, key)
-		require.Equal(t, config.CodeMisspeltKey, found[0].Code, key)
+		require.Equal(t, "misspelt-key", found[0].Code, key)
 		require.True(t, strings.HasSuffix(found[0].Message, meant+" is"), found[0].Message)
 	}
 }

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// permitted is the file system of the machine with the permissions of files: root
-// may read every file, so for root they are applied here. It is nil, the real one,
-// for any other user.
+// permitted returns a file system that respects the permissions of files for root too, who may
+// read every file. For any other user it returns nil, the file system of the machine.
 func permitted() fs.FS {
 	if os.Geteuid() != 0 {
 		return nil
@@ -16,8 +15,7 @@ func permitted() fs.FS {
 	return obeying{}
 }
 
-// obeying is the file system from the root on, without files that their owner may
-// not read.
+// obeying is the file system of the machine without files that their owner may not read.
 type obeying struct{}
 
 func (obeying) Open(name string) (fs.File, error) {

@@ -8,23 +8,23 @@ import (
 	"strconv"
 )
 
-// section is one section of a file. It is small, and its name stays in the data,
-// since a file of 16 MiB may have four million sections.
+// section is one section of a file. It is small, because a file of 16 MiB may have four
+// million sections. Its name stays in the data.
 type section struct {
-	start, line uint32 // Of the header.
-	name, size  uint32 // Where the name stands: that of the profile, or the whole of any other section.
+	start, line uint32 // Where the header begins in the data, and its line.
+	name, size  uint32 // Where the name stands in the data: that of the profile, or else the text in the brackets.
 	profile     bool
 	bare        bool // [default] of the config file, which a [profile default] hides.
 }
 
-// index is what one pass over a file finds out: the wanted sections, and every
-// malformed line. About all other sections it keeps counts only, so it costs the
-// same for ten profiles in a file as for ten thousand.
+// index is the result of one pass over a file: the wanted sections, and every malformed
+// line. Of all other sections it keeps only counts, so it takes the same memory for ten
+// profiles as for ten thousand.
 type index struct {
 	*file
-	wanted   string // The name of the wanted profile,
-	all      bool   // or every section.
-	twin     bool   // Both files are the same one.
+	wanted   string // The name of the wanted profile.
+	all      bool   // Every section is wanted.
+	twin     bool   // The config file and the credentials file are the same file.
 	sections []section
 	findings findings
 	refused  *ParseError // The first malformed line.
@@ -33,14 +33,14 @@ type index struct {
 	ignored tally // Sections that are no profiles and have retry settings.
 }
 
-// tally counts sections of a kind and remembers the first.
+// tally counts sections of one kind, and keeps the first one.
 type tally struct {
 	sections int
-	line     int    // Of the first retry setting in one.
-	name     string // Of the section that has it.
+	line     int    // The line of the first retry setting.
+	name     string // The name of the section with that line.
 }
 
-// indexes makes the pass over both files.
+// indexes goes over both files.
 func indexes(files [2]*file, wanted string, all bool) [2]*index {
 	twin := files[0].Path == files[1].Path
 	return [2]*index{files[0].index(wanted, all, twin), files[1].index(wanted, all, twin)}
@@ -48,8 +48,8 @@ func indexes(files [2]*file, wanted string, all bool) [2]*index {
 
 func (f *file) index(wanted string, all, twin bool) *index {
 	x := &index{file: f, wanted: wanted, all: all, twin: twin, findings: findings{path: f.Path}}
-	var header []byte // Of a section that may still enter a tally.
-	var counts *tally
+	var header []byte // The header of the current section.
+	var counts *tally // The tally that the current section enters with its first retry setting.
 	if f.bom {
 		x.bom()
 	}
@@ -85,14 +85,15 @@ func (f *file) index(wanted string, all, twin bool) *index {
 	return x
 }
 
-// scanner starts at a section; the zero one is the whole file.
+// scanner returns a scanner that starts at a section. For the zero section it starts at the
+// beginning of the file.
 func (f *file) scanner(s section) scanner {
 	return scanner{data: f.data, next: int(s.start), number: max(int(s.line)-1, 0), valid: f.valid, comments: f.comments}
 }
 
-// header keeps a wanted section, and gives the tally of any other.
+// header keeps a wanted section. For any other section it returns the tally.
 func (x *index) header(it *item) *tally {
-	if len(it.key) == 0 { // It is not kept: a file may have five million of them.
+	if len(it.key) == 0 { // Such a section is not kept: a file may have five million of them.
 		if bytes.HasPrefix(it.text, []byte("[]")) {
 			x.findings.differ(it.number, python(), "an empty section header"+unreadable)
 		}
@@ -116,11 +117,11 @@ func (x *index) header(it *item) *tally {
 	return nil
 }
 
-// profileName decides by rules R06 and R07 whether a section is a profile, and
-// which. It gives nil for one that is none, and reports a [default] of the config
-// file as bare.
-func profileName(kind FileKind, header []byte) (name []byte, bare bool) {
-	if kind == KindConfig {
+// profileName returns the name of the profile that a section is for by rules R06 and R07. It
+// returns nil for a section that is no profile. bare says that the section is the [default]
+// of the config file.
+func profileName(kind string, header []byte) (name []byte, bare bool) {
+	if kind == kindConfig {
 		if string(header) == defaultProfile {
 			return header, true
 		}
@@ -140,14 +141,14 @@ func profileName(kind FileKind, header []byte) (name []byte, bare bool) {
 	return unquoted(header), false
 }
 
-// cutWord takes off a word that a space or tab follows.
+// cutWord cuts off a leading word that a space or tab follows.
 func cutWord(text []byte, word string) (rest []byte, ok bool) {
 	rest, ok = bytes.CutPrefix(text, []byte(word))
 	return rest, ok && len(rest) > 0 && isBlank(rest[0])
 }
 
-// unquoted takes off one pair of quotes, if there is something between them and
-// no such quote in it.
+// unquoted cuts off one pair of quotes, if there is a text between them that does not contain
+// such a quote.
 func unquoted(name []byte) []byte {
 	last := len(name) - 1
 	if last < 2 || name[0] != '\'' && name[0] != '"' || bytes.IndexByte(name[1:], name[0]) != last-1 {
@@ -158,7 +159,8 @@ func unquoted(name []byte) []byte {
 
 func (x *index) nameOf(s section) []byte { return x.data[s.name : s.name+s.size] }
 
-// compare orders sections by name, the dropped ones first, and then by line.
+// compare orders sections that are no profiles before profiles, then by name, and then by
+// line.
 func (x *index) compare(a, b section) int {
 	return cmp.Or(comparePlaces(a.profile, x.nameOf(a), b.profile, x.nameOf(b)), cmp.Compare(a.start, b.start))
 }
@@ -173,8 +175,8 @@ func comparePlaces(profileA bool, nameA []byte, profileB bool, nameB []byte) int
 	return 1
 }
 
-// hideBareDefault makes every [default] of the config file a section that is no
-// profile if there is a [profile default] (R16).
+// hideBareDefault turns every [default] of the config file into a section that is no profile
+// if there is a [profile default] (R16).
 func (x *index) hideBareDefault() {
 	first := slices.IndexFunc(x.sections, func(s section) bool { return s.bare })
 	prefixed := func(s section) bool {
@@ -183,7 +185,7 @@ func (x *index) hideBareDefault() {
 	if first < 0 || !slices.ContainsFunc(x.sections, prefixed) {
 		return
 	}
-	x.findings.warn(CodeDefaultTwice, int(x.sections[first].line),
+	x.findings.warn(codeDefaultTwice, int(x.sections[first].line),
 		"[default] does not count, as there is a [profile default]; its settings have no effect")
 	x.lastDefault()
 	if !x.all {
@@ -194,7 +196,7 @@ func (x *index) hideBareDefault() {
 	}
 }
 
-// lastDefault tells of a [default] behind the last [profile default].
+// lastDefault reports a [default] behind the last [profile default].
 func (x *index) lastDefault() {
 	var last section
 	for _, s := range x.sections {
@@ -210,20 +212,20 @@ func (x *index) lastDefault() {
 // skipped ends the finding about a malformed line.
 const skipped = "; the line is skipped"
 
-// malformed notes a line that is skipped.
+// malformed keeps a line that is skipped.
 func (x *index) malformed(it *item) {
 	e := &ParseError{Kind: x.Kind, File: x.Path, Line: it.number, Text: shownText(it), Msg: it.msg}
 	if x.refused == nil {
 		x.refused = e
 	}
-	if !x.twin || x.Kind == KindConfig {
-		x.findings.warn(CodeMalformedLine, it.number, e.detail()+skipped)
+	if !x.twin || x.Kind == kindConfig {
+		x.findings.warn(codeMalformedLine, it.number, e.detail()+skipped)
 	}
 }
 
-// shownText is what may be shown of a malformed line: of a header nothing after
-// the bracket that closes it, an equals sign or a colon; of any other line its first
-// word, if that is a retry setting or looks like one.
+// shownText returns the part of a malformed line that may be shown. Of a header it ends at the
+// closing bracket, at an equals sign or at a colon. Of any other line it is the first word,
+// if that is a retry setting or looks like one, and else nothing.
 func shownText(it *item) string {
 	word := it.text
 	if it.text[0] == '[' {
@@ -244,8 +246,8 @@ func shownText(it *item) string {
 	return ""
 }
 
-// tell reports the retry settings that a tally has counted. Where both files are the
-// same one, the other half of it may use them.
+// tell reports the retry settings that a tally has counted. If both files are the same file,
+// it reports nothing, because the settings may have an effect in the other kind of file.
 func (x *index) tell(code string, t *tally, text string) {
 	if t.sections > 0 && !x.twin {
 		x.findings.warn(code, t.line, text+": "+t.String())
@@ -259,7 +261,7 @@ func (t *tally) add(line int, header []byte) {
 	}
 }
 
-// String names the first section and counts the others.
+// String returns the name of the first section and the number of the others.
 func (t *tally) String() string {
 	text := shorten("[" + t.name + "]")
 	if t.sections > 1 {
@@ -268,7 +270,7 @@ func (t *tally) String() string {
 	return text
 }
 
-// walk visits the lines of a section, from its header up to the next one.
+// walk calls visit for each line of a section, its header included.
 func (f *file) walk(s section, visit func(it *item)) {
 	lines, it := f.scanner(s), item{}
 	for lines.scan(&it) && (it.text[0] != '[' || it.start == int(s.start)) {
@@ -276,15 +278,14 @@ func (f *file) walk(s section, visit func(it *item)) {
 	}
 }
 
-// group is what both files have for one name: the sections of a profile, or of a
-// name that is none.
+// group holds the sections that both files have for one name, which may be no profile.
 type group struct {
 	name    []byte
 	profile bool
-	parts   [2][]section // Of the config file and of the credentials file.
+	parts   [2][]section // The sections of the config file and of the credentials file.
 }
 
-// groups goes over the sections of both files by name.
+// groups ranges over the sections of both files by name.
 func groups(files [2]*index) iter.Seq[group] {
 	return func(yield func(group) bool) {
 		rest := [2][]section{files[0].sections, files[1].sections}

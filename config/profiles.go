@@ -7,27 +7,28 @@ import (
 	"strings"
 )
 
-// hidden is shown in place of a value.
+// hidden stands for a value that is not shown.
 const hidden = "***"
 
-// maxLoaded is how many properties ini.v1 gets in one go. It looks for a key by
-// going through all that it has, so that loading takes the square of their number.
+// maxLoaded is how many properties ini.v1 gets at once. To find a key ini.v1 goes through
+// all its keys, so the time to load them grows with the square of their number.
 const maxLoaded = 512
 
-// Profiles gives everything that AWS tools see in the two files: the profiles in
-// the order of the bytes of their names, and of each its keys and values in the
-// order of the keys. Values are not validated.
+// Profiles returns every profile that AWS tools see in the two files, in the order of the
+// bytes of the names, and of each profile its keys and values in the order of the keys. It
+// does not validate values. Both sequences may be ranged over several times.
 //
-// A value is "***" unless showValues asks for it, and always if it is a secret:
-// if its key, in lower case, contains secret, token or access_key, or if one of the
-// lines that continue it has such a key. A property with sub-properties has the
-// empty text for a value, and its sub-properties are not given.
+// A value is "***" unless showValues is true. The value of a secret is always "***": a value
+// whose key, in lower case, contains secret, token or access_key, and a value that is
+// continued by a line with such a key. A property with sub-properties has the empty text for
+// a value, and its sub-properties are not returned.
 //
-// The diagnostics tell what became of the files and of each malformed line; strict
-// makes the first malformed line a *[ParseError]. The other errors are those of
-// [Lint]. What has been read may be gone over several times.
-func Profiles(src Sources, showValues, strict bool) (iter.Seq2[string, iter.Seq2[string, string]], []Diagnostic, error) {
-	files, found, err := src.open()
+// The diagnostics are those about the paths of the files and about malformed lines. With
+// strict the first malformed line is a [*ParseError]. The other error is an
+// [*UnreadableError] for a file that code named and that cannot be read, and for any file
+// above 16 MiB.
+func (s Sources) Profiles(showValues, strict bool) (iter.Seq2[string, iter.Seq2[string, string]], []Diagnostic, error) {
+	files, found, err := s.open()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -37,7 +38,7 @@ func Profiles(src Sources, showValues, strict bool) (iter.Seq2[string, iter.Seq2
 	}
 	for _, x := range both {
 		for _, d := range x.findings.list() {
-			if d.Code == CodeMalformedLine {
+			if d.Code == codeMalformedLine {
 				found = append(found, d)
 			}
 		}
@@ -51,8 +52,8 @@ func Profiles(src Sources, showValues, strict bool) (iter.Seq2[string, iter.Seq2
 	}, found, nil
 }
 
-// refuse gives the error of strict reading: the first malformed line of the config
-// file, or else of the credentials file.
+// refuse returns the error of strict reading: the first malformed line of the config file,
+// or else of the credentials file.
 func refuse(files [2]*index, strict bool) error {
 	for _, x := range files {
 		if strict && x.refused != nil {
@@ -62,8 +63,7 @@ func refuse(files [2]*index, strict bool) error {
 	return nil
 }
 
-// properties gives the keys and values of one profile as both files together have
-// them.
+// properties returns the keys and values that both files together have for one profile.
 func properties(files [2]*index, g group, showValues bool) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		rest := [2][]property{files[0].last(g.parts[0]), files[1].last(g.parts[1])}
@@ -74,7 +74,7 @@ func properties(files [2]*index, g group, showValues bool) iter.Seq2[string, str
 			}
 			value, err := merge(load.texts[0], load.texts[1])
 			if err != nil {
-				return // Canonical text is always read; the tests compare what comes of it.
+				return // ini.v1 reads every canonical text; the tests compare the values.
 			}
 			for _, key := range load.keys {
 				if text, _ := value(key); !yield(key, text) {
@@ -85,7 +85,8 @@ func properties(files [2]*index, g group, showValues bool) iter.Seq2[string, str
 	}
 }
 
-// last gives the properties of sections of one file by key, of equal keys the last.
+// last returns the properties of sections of one file, sorted by key, of equal keys the
+// last one.
 func (x *index) last(sections []section) []property {
 	var props []property
 	for _, s := range sections {
@@ -105,14 +106,14 @@ func (x *index) last(sections []section) []property {
 	return kept
 }
 
-// loading is the canonical text that ini.v1 gets in one go.
+// loading is the canonical text that ini.v1 gets at once.
 type loading struct {
 	showValues bool
 	keys       []string
 	texts      [2][]byte
 }
 
-// next takes the first key of both files.
+// next takes the first key of both files, and returns the properties that are left.
 func (l *loading) next(files [2]*index, rest [2][]property) [2][]property {
 	var key []byte
 	for i, x := range files {
@@ -133,7 +134,7 @@ func (l *loading) next(files [2]*index, rest [2][]property) [2][]property {
 	return rest
 }
 
-// shownValue is the value of a property as it may be shown.
+// shownValue returns the value of a property as it may be shown.
 func (x *index) shownValue(key string, p property, show bool) string {
 	value, secret, group := x.value(p)
 	switch {
@@ -145,8 +146,8 @@ func (x *index) shownValue(key string, p property, show bool) string {
 	return string(value)
 }
 
-// value reads the value of a property with all lines that continue it, and reports
-// whether one of these has the key of a secret, and whether they are sub-properties.
+// value returns the value of a property with all lines that continue it. secret says that
+// one of these lines has the key of a secret, and group that they are sub-properties.
 func (x *index) value(p property) (value []byte, secret, group bool) {
 	x.block(p, func(it *item) {
 		switch it.kind {
@@ -163,7 +164,7 @@ func (x *index) value(p property) (value []byte, secret, group bool) {
 	return value, secret, group
 }
 
-// block visits a property and the lines that continue it.
+// block calls visit for a property and for each line that continues it.
 func (f *file) block(p property, visit func(it *item)) {
 	start := bytes.LastIndexByte(f.data[:p.key], '\n') + 1
 	lines, it := f.scanner(section{start: uint32(start), line: p.line}), item{}
@@ -176,7 +177,7 @@ func (f *file) block(p property, visit func(it *item)) {
 	}
 }
 
-// isSecret says whether the value of a key is never shown.
+// isSecret reports whether the value of a key is never shown.
 func isSecret(key string) bool {
 	key = asciiLower(key)
 	return strings.Contains(key, "secret") || strings.Contains(key, "token") || strings.Contains(key, "access_key")

@@ -11,10 +11,10 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-// profiles goes over everything that the two files have.
+// profiles returns everything that the two files have.
 func profiles(t *testing.T, src config.Sources, showValues bool) map[string]map[string]string {
 	t.Helper()
-	seq, _, err := config.Profiles(src, showValues, false)
+	seq, _, err := src.Profiles(showValues, false)
 	require.NoError(t, err)
 	all := map[string]map[string]string{}
 	for name, values := range seq {
@@ -76,7 +76,7 @@ func TestValueIsHiddenIfALineOfItHasTheKeyOfASecret(t *testing.T) {
 
 func TestProfilesComeInOrder(t *testing.T) {
 	t.Parallel()
-	seq, _, err := config.Profiles(texts("[profile b]\nz = 1\nA = 2\n[default]\n[profile é]\n[profile B]\n", "[a]\n[b]\nm = 3\n\"q\"= 4\na: 5\n"), true, false)
+	seq, _, err := texts("[profile b]\nz = 1\nA = 2\n[default]\n[profile é]\n[profile B]\n", "[a]\n[b]\nm = 3\n\"q\"= 4\na: 5\n").Profiles(true, false)
 	require.NoError(t, err)
 	told := func() []string {
 		var all []string
@@ -104,20 +104,20 @@ func TestProfilesComeInOrder(t *testing.T) {
 func TestProfilesTellOfFilesAndMalformedLinesOnly(t *testing.T) {
 	t.Parallel()
 	src := texts("x\n[default]\nretry-mode = 1\nretry_mode = bogus\nretry_mode = standard\n", "[a]\n \xff\n")
-	_, found, err := config.Profiles(src, false, false)
+	_, found, err := src.Profiles(false, false)
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"/c:1: warning: expected a section header such as [default] before the first property; the line is skipped [malformed-line]",
 		"/k:2: warning: the line is not valid UTF-8; the line is skipped [malformed-line]",
 	}, lines(found))
 	src.CredentialsFile = "/none"
-	_, found, err = config.Profiles(src, false, false)
+	_, found, err = src.Profiles(false, false)
 	require.NoError(t, err)
-	require.Equal(t, []string{config.CodeMissingFile, config.CodeMalformedLine},
+	require.Equal(t, []string{"missing-file", "malformed-line"},
 		[]string{found[0].Code, found[1].Code})
 }
 
-// manyProfiles is a config file with so many profiles of six keys each.
+// manyProfiles returns a config file with n profiles of six keys each.
 func manyProfiles(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -145,7 +145,7 @@ func TestManyProfilesAndManyKeysAreMergedAlike(t *testing.T) {
 	require.Len(t, all["p7"], n/2+6)
 }
 
-// shown is what may be shown of profiles, from the data alone.
+// shown returns the values of profiles that may be shown.
 func shown(raw map[string]map[string]any) map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for name, values := range raw {

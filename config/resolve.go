@@ -26,28 +26,47 @@ const (
 	defaultProfile = "default"
 )
 
-// Query is what [Resolve] is asked: where to read, and what code says.
+// Query says where [Query.Resolve] reads, which profile it uses, and what code has set. The
+// zero Query resolves the settings of the process: its environment, its files, and the
+// profile that the environment names, or else the profile default.
+//
+// A nil field of Override, Default and Config sets nothing. In an [Origin] such a value has
+// the name of the option of package awsretry that sets the field.
 type Query struct {
 	Sources
 
-	// Profile names the profile, in place of the environment. It is used as it is.
+	// Profile names the profile, whatever the environment says. The name is used as it is.
+	// Empty means the profile that the environment names.
 	Profile string
-	// Service names the service that the client talks to, or is empty.
+	// Service is the name of the service that the client talks to, or empty.
 	Service string
-	// Override is the layer of code that wins over everything, Default the one that
-	// wins over the built-in defaults only.
-	Override, Default Layer
-	// Strict makes the first malformed line of either file a *[ParseError].
-	Strict bool
-	// BuiltInAttempts returns the built-in number of attempts; nil means 3.
-	BuiltInAttempts func(b retry.Behavior) int
-}
 
-// Layer is what code says about the settings. A nil member says nothing.
-type Layer struct {
-	Mode        *Mode
-	MaxAttempts *int
-	Behavior    *retry.Behavior
+	// Override is stronger than the environment and the files.
+	Override struct {
+		Mode        *Mode           // WithMode
+		MaxAttempts *int            // WithMaxAttempts
+		Behavior    *retry.Behavior // WithBehavior
+	}
+	// Default is weaker than the environment and the files.
+	Default struct {
+		Mode        *Mode // WithDefaultMode
+		MaxAttempts *int  // WithDefaultMaxAttempts
+	}
+	// Config is what the configuration of the strategy says, as WithConfig gives it. It is
+	// weaker than Default, and stronger than the built-in defaults.
+	Config struct {
+		MaxAttempts *int
+		Behavior    *retry.Behavior
+		// Adaptive names the fields that are set and that only adaptive mode uses. If the
+		// environment or a file chooses standard mode, a diagnostic with the code no-effect
+		// lists them.
+		Adaptive []string
+	}
+
+	// Strict makes the first malformed line of either file a [*ParseError].
+	Strict bool
+	// BuiltInAttempts returns the built-in default for the number of attempts. Nil means 3.
+	BuiltInAttempts func(b retry.Behavior) int
 }
 
 // setting is a row of the table of settings.
@@ -57,31 +76,33 @@ type setting struct {
 	key       string    // In the shared files, or empty.
 	parse     parse
 	builtIn   string
-	option    string  // The option of code, without its With or WithDefault.
-	over, def *string // What the two layers of code say.
+	option    string // The option of Query.Override, without With, and of Query.Default, without WithDefault.
+
+	over, def, conf *string // Of Query.Override, Query.Default and Query.Config.
 }
 
-// table is the settings with everything that decides them.
+// table holds everything that decides the settings.
 type table struct{ profile, behavior, retryMode, maxAttempts setting }
 
 func (q Query) table() table {
-	over, def := q.Override, q.Default
 	return table{
 		profile: setting{
 			name: "profile", variables: [2]string{envProfile, envDefaultProfile}, parse: parseName,
 			builtIn: defaultProfile, option: "Profile", over: unlessEmpty(q.Profile),
 		},
 		behavior: setting{
-			name: "behavior", parse: parseBehavior,
-			builtIn: string(retry.V21), option: "Behavior", over: (*string)(over.Behavior), def: (*string)(def.Behavior),
+			name: "behavior", parse: parseBehavior, builtIn: string(retry.V21), option: "Behavior",
+			over: (*string)(q.Override.Behavior), conf: (*string)(q.Config.Behavior),
 		},
 		retryMode: setting{
 			name: keyRetryMode, variables: [2]string{envRetryMode}, key: keyRetryMode, parse: parseMode,
-			builtIn: string(ModeStandard), option: "Mode", over: (*string)(over.Mode), def: (*string)(def.Mode),
+			builtIn: string(ModeStandard), option: "Mode",
+			over: (*string)(q.Override.Mode), def: (*string)(q.Default.Mode),
 		},
 		maxAttempts: setting{
 			name: keyMaxAttempts, variables: [2]string{envMaxAttempts}, key: keyMaxAttempts, parse: parseMaxAttempts,
-			builtIn: "3", option: "MaxAttempts", over: decimal(over.MaxAttempts), def: decimal(def.MaxAttempts),
+			builtIn: "3", option: "MaxAttempts",
+			over: decimal(q.Override.MaxAttempts), def: decimal(q.Default.MaxAttempts), conf: decimal(q.Config.MaxAttempts),
 		},
 	}
 }
@@ -100,15 +121,19 @@ func decimal(n *int) *string {
 	return new(strconv.Itoa(*n))
 }
 
-// Resolve decides the settings. Each comes from the first of these that has it:
-// Override, the environment, the credentials file, the config file, Default, the
-// built-in default.
+// Resolve decides the settings of one profile. Each setting has the value of the first of
+// these that gives one: Override, the environment, the credentials file, the config file,
+// Default, Config, and the built-in default: standard mode, 3 attempts or what
+// BuiltInAttempts returns, and behavior v2.1.
 //
-// The errors are a *[ValueError] for a value that is not accepted and would win, a
-// *[ProfileNotFoundError] for a profile that code or a variable named, a
-// *[UnreadableError] for a file that code named and that cannot be read, and for
-// any file above 16 MiB, and with Strict a *[ParseError].
-func Resolve(q Query) (*Settings, error) {
+// The errors are
+//   - a [*ValueError] for a value that is not accepted, although it would be the one that
+//     counts;
+//   - a [*ProfileNotFoundError] for a profile that Profile or a variable names;
+//   - an [*UnreadableError] for a file that ConfigFile or CredentialsFile names and that
+//     cannot be read, and for any file above 16 MiB;
+//   - a [*ParseError] if Strict is true.
+func (q Query) Resolve() (*Settings, error) {
 	files, found, err := q.open()
 	if err != nil {
 		return nil, err
@@ -139,6 +164,9 @@ func Resolve(q Query) (*Settings, error) {
 		return nil, err
 	}
 	s.RetryMode = typed(mode, Mode(mode.Value))
+	if len(q.Config.Adaptive) > 0 {
+		r.unused(s.RetryMode, q.Config.Adaptive)
+	}
 	if q.BuiltInAttempts != nil {
 		table.maxAttempts.builtIn = strconv.Itoa(q.BuiltInAttempts(s.Behavior.Value))
 	}
@@ -155,19 +183,19 @@ func Resolve(q Query) (*Settings, error) {
 	return s, nil
 }
 
-// typed is a setting with the value that its text stands for.
+// typed returns the setting with the value that its text stands for.
 func typed[T any](s Setting[string], value T) Setting[T] {
 	return Setting[T]{Value: value, Raw: s.Raw, Origin: s.Origin, Overridden: s.Overridden}
 }
 
-// inFiles gives the values that both files have for the wanted profile, the
-// strongest first. Of each setting ini.v1 decides the first.
+// inFiles returns the values that both files have for the wanted profile, the strongest
+// first. The first one of each setting comes from ini.v1.
 func inFiles(files [2]*index) ([]Candidate, error) {
 	credentials := files[1].examine(files[1].wanted, files[1].sections, nil)
 	config := files[0].examine(files[0].wanted, files[0].sections, credentials)
 	for _, x := range files {
-		x.tell(CodeUnusedProfile, &x.unused, "retry settings of other profiles have no effect on profile "+quote(x.wanted))
-		x.tell(CodeIgnoredSection, &x.ignored, ignoredText)
+		x.tell(codeUnusedProfile, &x.unused, "retry settings of other profiles have no effect on profile "+quote(x.wanted))
+		x.tell(codeIgnoredSection, &x.ignored, ignoredText)
 	}
 	given := append(credentials, config...)
 	if len(given) == 0 {
@@ -187,7 +215,8 @@ func inFiles(files [2]*index) ([]Candidate, error) {
 	return given, nil
 }
 
-// canonical writes the values of one file, of which the last one stands first.
+// canonical returns the values of one file as canonical text. In the file their order is the
+// reverse.
 func canonical(given []Candidate) []byte {
 	var text []byte
 	for _, c := range slices.Backward(given) {
@@ -196,7 +225,7 @@ func canonical(given []Candidate) []byte {
 	return text
 }
 
-// resolution is where settings are chosen.
+// resolution is what one Resolve knows and has found.
 type resolution struct {
 	sources Sources
 	files   [2]*index
@@ -204,7 +233,7 @@ type resolution struct {
 	found   []Diagnostic
 }
 
-// note keeps the finding about a value, with those about its file if it has one.
+// note keeps a finding about a value, with the findings about the value's file if it has one.
 func (r *resolution) note(c Candidate, d Diagnostic) {
 	switch c.Origin.Kind {
 	case OriginSharedConfig:
@@ -216,7 +245,7 @@ func (r *resolution) note(c Candidate, d Diagnostic) {
 	}
 }
 
-// candidates lists the values of a setting, the strongest first.
+// candidates returns the values that were given for a setting, the strongest first.
 func (r *resolution) candidates(s setting) []Candidate {
 	var given []Candidate
 	if s.over != nil {
@@ -240,11 +269,14 @@ func (r *resolution) candidates(s setting) []Candidate {
 	if s.def != nil {
 		given = append(given, Candidate{Raw: *s.def, Origin: Origin{Kind: OriginDefault, Name: "WithDefault" + s.option}})
 	}
+	if s.conf != nil {
+		given = append(given, Candidate{Raw: *s.conf, Origin: Origin{Kind: OriginDefault, Name: "WithConfig"}})
+	}
 	return given
 }
 
-// choose takes the strongest value of a setting, which must be valid. The others
-// are only looked at.
+// choose takes the strongest value of a setting, which must be valid. A weaker one that is
+// not valid is a finding.
 func (r *resolution) choose(s setting) (Setting[string], error) {
 	chosen := Setting[string]{Value: s.builtIn, Raw: s.builtIn, Origin: Origin{Kind: OriginDefault}, Overridden: []Candidate{}}
 	for i, c := range r.candidates(s) {
@@ -261,20 +293,30 @@ func (r *resolution) choose(s setting) (Setting[string], error) {
 		default:
 			chosen.Value, chosen.Raw, chosen.Origin = plain, c.Raw, c.Origin
 			if note != "" {
-				r.note(c, c.finding(SeverityWarning, CodeMappedMode, note))
+				r.note(c, c.finding(severityWarning, codeMappedMode, note))
 			}
 		}
 	}
 	return chosen, nil
 }
 
-// noEffect are the findings about variables that are set and change nothing.
+// unused keeps the finding about fields that have no effect because the environment or a file
+// has chosen standard mode. If code has chosen it, the fields are an error of awsretry.New.
+func (r *resolution) unused(mode Setting[Mode], fields []string) {
+	if mode.Value != ModeStandard || mode.Origin.Kind == OriginOption || mode.Origin.Kind == OriginDefault {
+		return
+	}
+	c := Candidate{Raw: mode.Raw, Origin: mode.Origin}
+	r.note(c, c.finding(severityWarning, codeNoEffect, "in this mode these have no effect: "+strings.Join(fields, ", ")))
+}
+
+// noEffect returns the findings about variables that are set and change nothing.
 func (q Query) noEffect() []Diagnostic {
 	found := []Diagnostic{}
 	add := func(name, why string) {
 		if value, ok := q.env(name); ok && strings.TrimFunc(value, unicode.IsSpace) != "" {
 			found = append(found, Diagnostic{
-				Severity: SeverityWarning, Code: CodeNoEffect, Message: name + " is set and has no effect: " + why,
+				Severity: severityWarning, Code: codeNoEffect, Message: name + " is set and has no effect: " + why,
 			})
 		}
 	}
@@ -286,8 +328,8 @@ func (q Query) noEffect() []Diagnostic {
 	return found
 }
 
-// notFound makes the error for a profile that neither file has. Only here are the
-// names of all profiles looked at.
+// notFound returns the error for a profile that neither file has. To find similar names it
+// goes over both files again.
 func notFound(profile Setting[string], files [2]*file) error {
 	e := &ProfileNotFoundError{
 		Profile: profile.Value, Origin: profile.Origin,
@@ -309,12 +351,11 @@ func notFound(profile Setting[string], files [2]*file) error {
 	return e
 }
 
-// hint looks for a section that would be the profile if its header were written as
-// the file wants it.
+// hint names a section that would be the profile if it had the header meant.
 func (x *index) hint(name, meant string) string {
-	other := KindConfig
-	if x.Kind == KindConfig {
-		other = KindCredentials
+	other := kindConfig
+	if x.Kind == kindConfig {
+		other = kindCredentials
 	}
 	for _, s := range x.sections {
 		header := x.nameOf(s)

@@ -73,7 +73,7 @@ func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
 			t.Parallel()
 			src := texts("[profile a]\n[profile b]\n", "[' c ']\n")
 			src.LookupEnv = lookupIn(c.env)
-			settings, err := config.Resolve(config.Query{Sources: src, Profile: c.option})
+			settings, err := config.Query{Sources: src, Profile: c.option}.Resolve()
 			require.NoError(t, err)
 			require.Equal(t, config.Setting[string]{
 				Value: c.want, Raw: c.want, Origin: c.origin, Overridden: append([]config.Candidate{}, c.overridden...),
@@ -89,20 +89,20 @@ func TestNamedProfileMustExist(t *testing.T) {
 		for _, profile := range []string{"none", "default", " "} {
 			src := texts("[profile staging]\n", "")
 			src.LookupEnv = lookupIn(map[string]string{name: profile})
-			_, err := config.Resolve(config.Query{Sources: src})
+			_, err := config.Query{Sources: src}.Resolve()
 			missing, ok := errors.AsType[*config.ProfileNotFoundError](err)
 			require.True(t, ok, "%v", err)
 			require.Equal(t, profile, missing.Profile)
 			require.Equal(t, config.Origin{Kind: config.OriginEnvironment, Name: name}, missing.Origin)
-			require.EqualError(t, err, name+": profile "+strconv.Quote(profile)+" not found in /c or /k")
+			require.EqualError(t, err, "config: "+name+": profile "+strconv.Quote(profile)+" not found in /c or /k")
 		}
 	}
-	settings, err := config.Resolve(config.Query{Sources: texts("", "")})
+	settings, err := config.Query{Sources: texts("", "")}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, "default", settings.Profile.Value)
 }
 
-func TestVariablesThatDecideNothing(t *testing.T) {
+func TestVariablesWithoutEffectAreFindings(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"AWS_NEW_RETRIES_2026", "AWS_SDK_LOAD_CONFIG"} {
 		for value, warns := range map[string]bool{
@@ -111,7 +111,7 @@ func TestVariablesThatDecideNothing(t *testing.T) {
 		} {
 			src := texts("", "")
 			src.LookupEnv = lookupIn(map[string]string{name: value})
-			settings, err := config.Resolve(config.Query{Sources: src})
+			settings, err := config.Query{Sources: src}.Resolve()
 			require.NoError(t, err)
 			require.Equal(t, config.Setting[retry.Behavior]{
 				Value: retry.V21, Raw: "v2.1", Origin: config.Origin{Kind: config.OriginDefault}, Overridden: []config.Candidate{},
@@ -121,7 +121,7 @@ func TestVariablesThatDecideNothing(t *testing.T) {
 				continue
 			}
 			require.Len(t, settings.Diagnostics, 1, "%s=%q", name, value)
-			require.Equal(t, config.CodeNoEffect, settings.Diagnostics[0].Code)
+			require.Equal(t, "no-effect", settings.Diagnostics[0].Code)
 			require.Contains(t, settings.Diagnostics[0].Message, name+" is set and has no effect")
 		}
 	}
@@ -131,7 +131,7 @@ func TestVariableOfWhitespaceIsUnset(t *testing.T) {
 	t.Parallel()
 	src := texts("[default]\nretry_mode = adaptive\nmax_attempts = 7\n", "")
 	src.LookupEnv = lookupIn(map[string]string{"AWS_RETRY_MODE": " \t", "AWS_MAX_ATTEMPTS": "\u00a0"})
-	settings, err := config.Resolve(config.Query{Sources: src})
+	settings, err := config.Query{Sources: src}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, "/c:2: [default] retry_mode", settings.RetryMode.Origin.String())
 	require.Equal(t, "/c:3: [default] max_attempts", settings.MaxAttempts.Origin.String())
@@ -157,14 +157,14 @@ func TestOverriddenListsTheLastHundredValuesOfAFile(t *testing.T) {
 		}
 		return all
 	}
-	settings, err := config.Resolve(config.Query{Sources: src, Profile: "a"})
+	settings, err := config.Query{Sources: src, Profile: "a"}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, "/k:1004: [a] max_attempts", settings.MaxAttempts.Origin.String())
 	require.Equal(t, append(down(1003, 905), down(1004, 905)...), lastLines(settings.MaxAttempts.Overridden))
 	require.Equal(t, []int{3, 2, 4, 3, 2}, lastLines(settings.RetryMode.Overridden))
 
 	src.LookupEnv = lookupIn(map[string]string{"AWS_MAX_ATTEMPTS": "2"})
-	settings, err = config.Resolve(config.Query{Sources: src, Profile: "a"})
+	settings, err = config.Query{Sources: src, Profile: "a"}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, append(down(1004, 905), down(1004, 905)...), lastLines(settings.MaxAttempts.Overridden))
 }
@@ -175,8 +175,70 @@ func TestOriginNamesTheSectionAsTheFileDoes(t *testing.T) {
 		"[default]\nmax_attempts = 4\n":                         "/c:2: [default] max_attempts",
 		"[profile default]\nmax_attempts = 4\n[default]\na = b": "/c:2: [profile default] max_attempts",
 	} {
-		s, err := config.Resolve(config.Query{Sources: texts(text, "")})
+		s, err := config.Query{Sources: texts(text, "")}.Resolve()
 		require.NoError(t, err)
 		require.Equal(t, want, s.MaxAttempts.Origin.String())
+	}
+}
+
+func TestConfigIsWeakerThanDefaultAndStrongerThanTheBuiltInDefaults(t *testing.T) {
+	t.Parallel()
+	q := config.Query{Sources: texts("", "")}
+	q.Config.MaxAttempts, q.Config.Behavior = new(5), new(retry.V20)
+	s, err := q.Resolve()
+	require.NoError(t, err)
+	ofConfig := config.Origin{Kind: config.OriginDefault, Name: "WithConfig"}
+	require.Equal(t, config.Setting[int]{Value: 5, Raw: "5", Origin: ofConfig, Overridden: []config.Candidate{}}, s.MaxAttempts)
+	require.Equal(t, config.Setting[retry.Behavior]{
+		Value: retry.V20, Raw: "v2.0", Origin: ofConfig, Overridden: []config.Candidate{},
+	}, s.Behavior)
+
+	q.Default.MaxAttempts, q.Override.Behavior = new(6), new(retry.V21)
+	s, err = q.Resolve()
+	require.NoError(t, err)
+	require.Equal(t, 6, s.MaxAttempts.Value)
+	require.Equal(t, "option WithDefaultMaxAttempts", s.MaxAttempts.Origin.String())
+	require.Equal(t, []config.Candidate{{Raw: "5", Valid: true, Origin: ofConfig}}, s.MaxAttempts.Overridden)
+	require.Equal(t, retry.V21, s.Behavior.Value)
+	require.Equal(t, []config.Candidate{{Raw: "v2.0", Valid: true, Origin: ofConfig}}, s.Behavior.Overridden)
+}
+
+func TestFieldsForAdaptiveModeAreAFindingOnlyIfEnvironmentOrFileChoseStandardMode(t *testing.T) {
+	t.Parallel()
+	const unused = `"standard": in this mode these have no effect: SendLimit, SendCost [no-effect]`
+	for _, c := range []struct {
+		name, mode, config, credentials string
+		change                          func(q *config.Query)
+		want                            []string
+	}{
+		{name: "built-in default"},
+		{name: "variable", mode: "standard", want: []string{"warning: AWS_RETRY_MODE: " + unused}},
+		{name: "adaptive variable", mode: "adaptive"},
+		{name: "config file", config: "[default]\nretry_mode = standard\n", want: []string{"/c:2: warning: [default] retry_mode: " + unused}},
+		{name: "credentials file", credentials: "[default]\nretry_mode = standard\n", want: []string{"/k:2: warning: [default] retry_mode: " + unused}},
+		{name: "adaptive file", config: "[default]\nretry_mode = adaptive\n"},
+		{
+			name: "override", mode: "standard",
+			change: func(q *config.Query) { q.Override.Mode = new(config.ModeStandard) },
+		},
+		{name: "default", change: func(q *config.Query) { q.Default.Mode = new(config.ModeStandard) }},
+		{
+			name: "default that loses", mode: "standard", want: []string{"warning: AWS_RETRY_MODE: " + unused},
+			change: func(q *config.Query) { q.Default.Mode = new(config.ModeAdaptive) },
+		},
+		{name: "no fields", mode: "standard", change: func(q *config.Query) { q.Config.Adaptive = nil }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			q := config.Query{Sources: texts(c.config, c.credentials)}
+			q.LookupEnv = lookupIn(map[string]string{"AWS_RETRY_MODE": c.mode})
+			q.Config.Adaptive = []string{"SendLimit", "SendCost"}
+			if c.change != nil {
+				c.change(&q)
+			}
+			s, err := q.Resolve()
+			require.NoError(t, err)
+			require.Equal(t, append([]string{}, c.want...), lines(s.Diagnostics))
+		})
 	}
 }

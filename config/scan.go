@@ -6,25 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// lineKind is what a line is. Blank lines are never returned.
+// lineKind is the kind of a line. The scanner does not return blank lines.
 type lineKind uint8
 
 const (
 	lineEnd          lineKind = iota // There are no more lines.
 	lineHeader                       // A section header; item.key is the name of the section.
-	lineProperty                     // A property; item.drop tells if its key is no identifier (R11).
+	lineProperty                     // A property; item.drop reports whether its key is no identifier (R11).
 	lineContinuation                 // More of the value above (R13); item.value is the line.
 	lineSubProperty                  // A property of the property above (R14).
 	lineMalformed                    // A line that is skipped (R08); item.msg says what was expected.
 	lineComment                      // A comment that is not UTF-8; no other comment is returned.
 )
 
-// item is one line. Its slices are parts of the file. Members that its kind does
-// not mention may be those of an earlier line.
+// item is one line. Its slices are parts of the file. Fields that the kind of the line does
+// not mention may have the values of an earlier line.
 type item struct {
 	kind    lineKind
 	comment bool // A comment behind the property was cut off (R10).
-	nested  bool // The header is indented deeper than the property above.
+	nested  bool // The header is indented deeper than the property above it.
 	sign    byte // '=' or ':' of a property or sub-property.
 	depth   int  // Spaces and tabs before the text.
 	start   int  // Where the line begins in the data.
@@ -36,42 +36,41 @@ type item struct {
 	msg     string // What was expected in place of a malformed line.
 }
 
-// drop reports whether a property is dropped with all lines that continue it (R11).
+// drop reports whether the property is dropped, with all lines that continue it (R11).
 func (it *item) drop() bool { return !isIdentifier(it.key) }
 
-// above is the property that a deeper line continues, as rule R13 knows it.
+// above is the kind of the property that a deeper line continues by rule R13.
 type above uint8
 
 const (
 	aboveNothing   above = iota // A header or the start of the file.
-	aboveProperty               // A property; the first deeper line finds out of which kind.
+	aboveProperty               // A property. The first deeper line finds out of which kind below it is.
 	aboveValue                  // A property with a value.
-	aboveGroup                  // A property with an empty value: sub-properties follow.
+	aboveGroup                  // A property with an empty value: deeper lines are its sub-properties.
 	aboveDropped                // A dropped property.
-	aboveMalformed              // A malformed line: deeper lines are skipped in silence.
+	aboveMalformed              // A malformed line: deeper lines are skipped without a finding.
 )
 
-// scanner goes over the lines of one file and classifies every one of them by
-// rules R01 to R14.
+// scanner goes over the lines of one file and finds the kind of each by rules R01 to R14.
 type scanner struct {
 	data   []byte
 	next   int // Where the next line starts.
 	number int // The number of the current line.
 
-	valid    bool // The whole data is UTF-8.
+	valid    bool // All of the data is UTF-8.
 	comments bool // There may be a # or ; somewhere in the data.
 
-	brief    bool // Most properties are passed over, and are only checked;
-	settings bool // but retry settings are not.
+	brief    bool // Properties of the usual form are not returned,
+	settings bool // but retry settings are.
 
 	started bool // A line that begins with [ has been seen.
 	above   above
 	depth   int // The indentation of the property above.
-	start   int // Where the property above begins.
+	start   int // Where the line of the property above begins in the data.
 }
 
-// scan goes to the next line that counts and writes it to it. The caller keeps
-// one item for the whole pass, since a new one for each line costs a quarter of the
+// scan writes the next line that counts to it. It returns false if there is none. The caller
+// keeps one item for the whole pass, because a new item for each line costs a quarter of the
 // time of the pass.
 func (s *scanner) scan(it *item) bool {
 	for s.next < len(s.data) {
@@ -115,9 +114,9 @@ func (s *scanner) scan(it *item) bool {
 	return false
 }
 
-// isUsual reports whether a line is of a form that most lines have: a property that
-// begins with a letter, and that is certainly well formed. The pass over a large file
-// spends most of its time on those.
+// isUsual reports whether a line has the form that most lines have: a well-formed property
+// that is not indented, begins with a letter and has an equals sign. The pass over a large
+// file spends most of its time on such lines.
 func (s *scanner) isUsual(line []byte) bool {
 	if len(line) < 3 || !s.valid || !s.started {
 		return false
@@ -132,8 +131,8 @@ func (s *scanner) isUsual(line []byte) bool {
 	return bytes.IndexByte(line, '=') > 0 && (!s.comments || !bytes.ContainsAny(line, "#;"))
 }
 
-// cutLine takes the next line off, without its end: LF, or CR and LF; at the end
-// of the file also CR alone (R02).
+// cutLine returns the next line without its end. The end is LF, or CR and LF; at the end of
+// the file it may be CR alone (R02).
 func (s *scanner) cutLine() []byte {
 	s.number++
 	rest := s.data[s.next:]
@@ -149,7 +148,7 @@ func (s *scanner) cutLine() []byte {
 	return rest[:end]
 }
 
-// header reads a section header (R05). A malformed one ends the section above too.
+// header reads a section header (R05). A malformed header ends the section above it too.
 func (s *scanner) header(it *item) {
 	it.nested = s.above != aboveNothing && it.depth > s.depth
 	s.started, s.above = true, aboveNothing
@@ -169,8 +168,7 @@ func (s *scanner) header(it *item) {
 	}
 }
 
-// property reads a line that is a property of its own (R09, R10). The next lines
-// continue it if they are deeper.
+// property reads a line that does not continue another one (R09, R10).
 func (s *scanner) property(it *item) {
 	s.depth, s.above = it.depth, aboveMalformed
 	if !s.isUTF8(it.text) {
@@ -187,8 +185,8 @@ func (s *scanner) property(it *item) {
 	}
 }
 
-// deeper reads a line that is deeper than the property above (R13, R14), and
-// reports whether it counts.
+// deeper reads a line that is indented deeper than the property above (R13, R14). It reports
+// whether the line counts.
 func (s *scanner) deeper(it *item) bool {
 	if s.above == aboveProperty {
 		s.above = s.kindAbove()
@@ -208,7 +206,7 @@ func (s *scanner) deeper(it *item) bool {
 	return true
 }
 
-// kindAbove reads the property above again.
+// kindAbove reads the property above again and returns its kind.
 func (s *scanner) kindAbove() above {
 	line, it := scanner{data: s.data, next: s.start, valid: true, comments: s.comments, started: true}, item{}
 	line.scan(&it)
@@ -221,8 +219,8 @@ func (s *scanner) kindAbove() above {
 	return aboveValue
 }
 
-// split splits a trimmed property at its first equals sign or, without one, at its
-// first colon (R09). It reports whether the line is well formed.
+// split splits a trimmed property at the first equals sign, or, if it has none, at the first
+// colon (R09). It reports whether the line is well formed.
 func (it *item) split(text []byte) bool {
 	i := bytes.IndexByte(text, '=')
 	if i < 0 {
@@ -234,7 +232,7 @@ func (it *item) split(text []byte) bool {
 	}
 	before, after := i, i+1
 	if before > 0 && text[before-1] == ' ' {
-		before-- // The usual space is dropped here, without a call.
+		before-- // One space, the usual case, is dropped without a call.
 	}
 	if after < len(text) && text[after] == ' ' {
 		after++
@@ -253,7 +251,8 @@ func (it *item) malformed(msg string) { it.kind, it.msg = lineMalformed, msg }
 
 func (s *scanner) isUTF8(text []byte) bool { return s.valid || utf8.Valid(text) }
 
-// withoutComment drops what follows the first # or ; behind a space or tab (R10).
+// withoutComment drops a comment: the text from the first # or ; behind a space or tab on
+// (R10).
 func withoutComment(text []byte) []byte {
 	for i := 1; i < len(text); i++ {
 		if (text[i] == '#' || text[i] == ';') && isBlank(text[i-1]) {
@@ -268,8 +267,8 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 // trim drops whitespace (R03) at both ends.
 func trim(b []byte) []byte { return trimLeft(trimRight(b)) }
 
-// trimLeft and trimRight run several times a line, so that the usual case, in which
-// there is nothing to drop, is inlined.
+// trimLeft and trimRight run several times for each line. They are small enough to be inlined,
+// and call a function only if there may be whitespace.
 func trimLeft(b []byte) []byte {
 	if len(b) > 0 && maySpace(b[0]) {
 		return trimLeftSpaces(b)
@@ -290,12 +289,12 @@ func trimLeftSpaces(b []byte) []byte { return bytes.TrimLeftFunc(b, unicode.IsSp
 //go:noinline
 func trimRightSpaces(b []byte) []byte { return bytes.TrimRightFunc(b, unicode.IsSpace) }
 
-// maySpace reports whether a character that begins or ends with c may be whitespace:
-// whether c is outside of '!' to 0x7F.
+// maySpace reports whether a character that begins or ends with the byte c may be whitespace.
+// It is false for '!' to 0x7F.
 func maySpace(c byte) bool { return c-'!' >= utf8.RuneSelf-'!' }
 
-// isIdentifier reports whether b may be a key: one or more of the characters
-// [A-Za-z0-9_/.%@:+-] (R11).
+// isIdentifier reports whether b consists of one or more of the characters
+// [A-Za-z0-9_/.%@:+-], as a key must (R11).
 func isIdentifier(b []byte) bool {
 	for _, c := range b {
 		switch {

@@ -11,14 +11,13 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-// secret stands in for what must not get out. It has the characters and the
-// length of a real one.
+// secret must not be in any output. It has the characters and the length of a real secret.
 const secret = "hUnTeR2/SeCrEt+EXAMPLEKEYwJalrXUtnFEMIK7=="
 
-// bareSecret is what is left of it if the equals signs are taken for something else.
+// bareSecret is the secret without the equals signs at its end.
 const bareSecret = "hUnTeR2/SeCrEt+EXAMPLEKEYwJalrXUtnFEMIK7"
 
-// tellAll gives every way to print a value.
+// tellAll returns values printed in every way.
 func tellAll(t *testing.T, values ...any) string {
 	t.Helper()
 	var b strings.Builder
@@ -42,21 +41,25 @@ func requireNoSecret(t *testing.T, text string) {
 	}
 }
 
-// everything gives what all functions say about two files, in default and in strict
-// reading, without the values and keys of profiles.
+// everything returns the results of all functions for two files, except for the values and
+// keys of profiles.
 func everything(src config.Sources, profile string) []any {
 	said := []any{}
-	three := 3
-	mode := config.ModeStandard
 	for _, strict := range []bool{false, true} {
-		found, err := config.Lint(src, strict)
+		found, err := src.Lint(strict)
 		said = append(said, found, err)
-		for _, layer := range []config.Layer{{}, {Mode: &mode}, {Mode: &mode, MaxAttempts: &three}} {
-			settings, err := config.Resolve(config.Query{Sources: src, Profile: profile, Override: layer, Strict: strict})
+		q := config.Query{Sources: src, Profile: profile, Strict: strict}
+		for _, override := range []func(){
+			func() {},
+			func() { q.Override.Mode = new(config.ModeStandard) },
+			func() { q.Override.MaxAttempts = new(3) },
+		} {
+			override()
+			settings, err := q.Resolve()
 			said = append(said, settings, err)
 		}
 		for _, show := range []bool{false, true} {
-			_, found, err = config.Profiles(src, show, strict)
+			_, found, err = src.Profiles(show, strict)
 			said = append(said, found, err)
 		}
 	}
@@ -133,7 +136,7 @@ func TestSecretsStayInBadFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, src := range []config.Sources{texts(bad, ""), texts("", bad), texts(bad, bad)} {
-				_, _, err := config.Profiles(src, true, true)
+				_, _, err := src.Profiles(true, true)
 				require.Error(t, err)
 				requireNoSecret(t, tellAll(t, everything(src, "")...)+tellAll(t, everything(src, "default")...))
 				for _, values := range profiles(t, src, true) {

@@ -16,63 +16,57 @@ import (
 // maxFileSize is the limit on the size of a shared file in bytes, 16 MiB.
 const maxFileSize = 16 << 20
 
-// Sources says where settings are read from. The zero value is the environment,
-// the file system and the home directory of this process.
+// Sources says where settings are read. The zero Sources is the environment, the file system
+// and the home directory of the process.
 type Sources struct {
-	// ConfigFile and CredentialsFile are paths that code gave. Empty means the
-	// variable AWS_CONFIG_FILE or AWS_SHARED_CREDENTIALS_FILE, or else the file
-	// .aws/config or .aws/credentials in the home directory. A leading ~ before a
-	// separator is the home directory.
+	// ConfigFile and CredentialsFile are the paths of the shared files. Empty means the
+	// path in the variable AWS_CONFIG_FILE or AWS_SHARED_CREDENTIALS_FILE, or else the file
+	// .aws/config or .aws/credentials in the home directory. A leading ~ before a separator
+	// stands for the home directory.
 	ConfigFile, CredentialsFile string
 
-	// LookupEnv finds a variable; nil means the environment of the process.
+	// LookupEnv returns a variable as [os.LookupEnv] does. Nil means the environment of the
+	// process.
 	LookupEnv func(key string) (value string, ok bool)
 
-	// FS is the file system; nil means the operating system's. An [fs.FS] knows
-	// only slashes and no root: /home/me/.aws/config is looked up in it as
-	// home/me/.aws/config, and C:\me\.aws\config as C:/me/.aws/config.
+	// FS is the file system. Nil means that of the operating system. An [fs.FS] has names
+	// with slashes and without a root: the name of /home/me/.aws/config is
+	// home/me/.aws/config, and that of C:\me\.aws\config is C:/me/.aws/config.
 	FS fs.FS
 
-	// Platform is a GOOS value; empty means that of the process. Only "windows"
-	// makes a difference: in finding the home directory and in paths.
+	// Platform is a GOOS value. It decides how the home directory is found and which
+	// separators a path has: "windows" has its own rules, and all others are alike. Empty
+	// means the platform of the process.
 	Platform string
 
-	// HomeDir tells the home directory that the operating system knows, for when
-	// no variable does; nil means the entry of the current user.
+	// HomeDir returns the home directory for an environment without a variable for it. Nil
+	// means the home directory of the current user, as the operating system knows it.
 	HomeDir func() (string, error)
 }
 
-// FileKind says which of the two shared files is meant.
-type FileKind string
-
-// The two shared files.
+// The two shared files, and what can become of each.
 const (
-	KindConfig      FileKind = "config"
-	KindCredentials FileKind = "credentials"
+	kindConfig      = "config"
+	kindCredentials = "credentials"
+
+	statusLoaded     = "loaded"
+	statusMissing    = "missing"
+	statusUnreadable = "unreadable"
 )
 
-// Status says what became of a file.
-type Status string
-
-// What can become of a file.
-const (
-	// StatusLoaded is for a file that was read.
-	StatusLoaded Status = "loaded"
-	// StatusMissing is for a file that does not exist; it counts as empty.
-	StatusMissing Status = "missing"
-	// StatusUnreadable is for a file that exists and cannot be read; it counts as empty.
-	StatusUnreadable Status = "unreadable"
-)
-
-// FileStatus says where a shared file was looked for and what became of it. Path is
-// neither made absolute nor cleaned, and empty when no home directory was found.
+// FileStatus says where a shared file was looked for and what became of it.
 type FileStatus struct {
-	Kind   FileKind `json:"kind"`
-	Path   string   `json:"path"`
-	Status Status   `json:"status"`
+	// Kind is "config" or "credentials".
+	Kind string `json:"kind"`
+	// Path is the path of the file as it was opened, neither made absolute nor cleaned. It
+	// is empty if the home directory was needed and is not known.
+	Path string `json:"path"`
+	// Status is "loaded" for a file that was read, "missing" for one that does not exist,
+	// and "unreadable" for one that exists and cannot be read. The last two count as empty.
+	Status string `json:"status"`
 }
 
-// file is one of the two files as it was read.
+// file is one of the two shared files as it was read.
 type file struct {
 	FileStatus
 	data     []byte // Without a byte-order mark.
@@ -81,20 +75,20 @@ type file struct {
 	comments bool // There is a # or ; somewhere in the data.
 }
 
-// open finds and reads the two shared files: config, then credentials. A file that
-// is missing or cannot be read counts as empty, which its status and the
-// diagnostics tell. A file that cannot be read is a *[UnreadableError] if its path
-// came from code; one above the limit always is.
+// open finds and reads the two shared files: config, then credentials. A file that is missing
+// or cannot be read counts as empty; its status and the diagnostics say so. The error is an
+// *UnreadableError for a file that code named and that cannot be read, and for any file above
+// the limit.
 func (s Sources) open() (files [2]*file, found []Diagnostic, err error) {
 	l := &locator{Sources: s}
 	for i, place := range []location{
-		l.locate(KindConfig, s.ConfigFile, envConfigFile),
-		l.locate(KindCredentials, s.CredentialsFile, envCredentialsFile),
+		l.locate(kindConfig, s.ConfigFile, envConfigFile),
+		l.locate(kindCredentials, s.CredentialsFile, envCredentialsFile),
 	} {
 		data, err := s.read(place.path)
 		if unreadable, ok := errors.AsType[*UnreadableError](err); ok {
 			unreadable.Kind = place.kind
-			if errors.Is(err, ErrTooLarge) || place.byCode {
+			if errors.Is(err, errTooLarge) || place.byCode {
 				return files, nil, err
 			}
 		}
@@ -103,28 +97,28 @@ func (s Sources) open() (files [2]*file, found []Diagnostic, err error) {
 	}
 	if l.asked && l.home == "" {
 		found = append([]Diagnostic{{
-			Severity: SeverityWarning, Code: CodeNoHome,
+			Severity: severityWarning, Code: codeNoHome,
 			Message: "no home directory: HOME is not set and the system knows none, so the shared files in it are not read",
 		}}, found...)
 	}
 	return files, found, nil
 }
 
-// location is where a shared file is looked for, and why there.
+// location is where a shared file is looked for, and what named it.
 type location struct {
-	kind     FileKind
+	kind     string
 	path     string
 	byCode   bool
-	variable string // The variable that named it, or empty.
+	variable string // The variable that named the file, or empty.
 }
 
 func (p location) file(data []byte, err error) *file {
-	f := &file{FileStatus: FileStatus{Kind: p.kind, Path: p.path, Status: StatusLoaded}}
+	f := &file{FileStatus: FileStatus{Kind: p.kind, Path: p.path, Status: statusLoaded}}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.Status = StatusMissing
+		f.Status = statusMissing
 	case err != nil:
-		f.Status = StatusUnreadable
+		f.Status = statusUnreadable
 	}
 	f.data, f.bom = bytes.CutPrefix(data, []byte("\uFEFF"))
 	f.valid = utf8.Valid(f.data)
@@ -132,40 +126,40 @@ func (p location) file(data []byte, err error) *file {
 	return f
 }
 
-// diagnose tells of a file that was named and is not there, and of one that is
-// there and cannot be read.
+// diagnose adds the finding about a file that was named and does not exist, or that exists
+// and cannot be read.
 func (p location) diagnose(found []Diagnostic, err error) []Diagnostic {
-	d := Diagnostic{Severity: SeverityWarning, File: p.path}
+	d := Diagnostic{Severity: severityWarning, File: p.path}
 	switch {
 	case err == nil:
 		return found
 	case !errors.Is(err, fs.ErrNotExist):
-		d.Code = CodeUnreadableFile
+		d.Code = codeUnreadableFile
 		if e, ok := errors.AsType[*UnreadableError](err); ok {
 			err = e.Err
 		}
-		d.Message = "the " + string(p.kind) + " file counts as empty: it cannot be read: " + err.Error()
+		d.Message = "the " + p.kind + " file counts as empty: it cannot be read: " + err.Error()
 	case p.byCode:
-		d.Code = CodeMissingFile
-		d.Message = "the " + string(p.kind) + " file that an option names does not exist"
+		d.Code = codeMissingFile
+		d.Message = "the " + p.kind + " file that an option names does not exist"
 	case p.variable != "":
-		d.Code = CodeMissingFile
-		d.Message = "the " + string(p.kind) + " file that " + p.variable + " names does not exist"
+		d.Code = codeMissingFile
+		d.Message = "the " + p.kind + " file that " + p.variable + " names does not exist"
 	default:
 		return found
 	}
 	return append(found, d)
 }
 
-// locator finds the two files by rules R19 and R20. It asks for the home
-// directory only when a path needs it, and then once.
+// locator finds the two files by rules R19 and R20. It looks for the home directory at most
+// once, and only if a path needs it.
 type locator struct {
 	Sources
 	asked bool
 	home  string
 }
 
-func (l *locator) locate(kind FileKind, given, variable string) location {
+func (l *locator) locate(kind string, given, variable string) location {
 	if given != "" {
 		return location{kind: kind, path: l.expand(given), byCode: true}
 	}
@@ -175,13 +169,13 @@ func (l *locator) locate(kind FileKind, given, variable string) location {
 	place := location{kind: kind}
 	if home := l.homeDir(); home != "" {
 		sep := l.separator()
-		place.path = strings.TrimSuffix(home, sep) + sep + ".aws" + sep + string(kind)
+		place.path = strings.TrimSuffix(home, sep) + sep + ".aws" + sep + kind
 	}
 	return place
 }
 
-// expand replaces a leading ~ that stands alone or before a separator. Without
-// a home directory the path stays as it is.
+// expand replaces a leading ~ that stands alone or before a separator. If the home directory
+// is not known, it returns the path as it is.
 func (l *locator) expand(name string) string {
 	rest, ok := strings.CutPrefix(name, "~")
 	if !ok || rest != "" && rest[0] != '/' && (rest[0] != '\\' || !l.windows()) {
@@ -245,7 +239,7 @@ func (l *locator) separator() string {
 	return "/"
 }
 
-// env looks a variable up. One that is empty counts as unset.
+// env returns a variable. An empty variable counts as unset.
 func (s Sources) env(key string) (string, bool) {
 	lookup := s.LookupEnv
 	if lookup == nil {
@@ -255,7 +249,7 @@ func (s Sources) env(key string) (string, bool) {
 	return value, ok && value != ""
 }
 
-// windows says whether the rules of Windows apply.
+// windows reports whether the rules of Windows apply.
 func (s Sources) windows() bool {
 	if s.Platform == "" {
 		return runtime.GOOS == "windows"
@@ -263,15 +257,14 @@ func (s Sources) windows() bool {
 	return s.Platform == "windows"
 }
 
-// read returns the bytes of a file. The error is one that fs.ErrNotExist matches,
-// also for an empty path, or an *[UnreadableError]. Only a regular file is
-// opened, since opening a pipe waits for its writer; no more than the limit is
-// read, also if the file grows meanwhile.
+// read returns the bytes of a file. The error is fs.ErrNotExist, also for an empty path, or
+// an *UnreadableError. read opens only a regular file, because to open a pipe would wait for
+// its writer. It reads no more than the limit, even if the file grows meanwhile.
 func (s Sources) read(name string) ([]byte, error) {
 	switch name {
 	case "":
 		return nil, fs.ErrNotExist
-	case os.DevNull: // The usual way to name no file.
+	case os.DevNull: // This path is the usual way to name no file.
 		return nil, nil
 	}
 	info, err := s.stat(name)
@@ -279,10 +272,10 @@ func (s Sources) read(name string) ([]byte, error) {
 		return nil, notRead(name, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, notRead(name, ErrNotRegular)
+		return nil, notRead(name, errNotRegular)
 	}
 	if info.Size() > maxFileSize {
-		return nil, &UnreadableError{File: name, Size: info.Size(), Err: ErrTooLarge}
+		return nil, &UnreadableError{File: name, Size: info.Size(), Err: errTooLarge}
 	}
 	file, err := s.openFile(name)
 	if err != nil {
@@ -296,7 +289,7 @@ func (s Sources) read(name string) ([]byte, error) {
 	return data, nil
 }
 
-// readLimited reads what is there, in one piece of memory if size is right.
+// readLimited reads all of r. If size is right, it allocates once.
 func readLimited(r io.Reader, size int64) ([]byte, error) {
 	data := make([]byte, 0, min(size, maxFileSize)+1)
 	for {
@@ -304,7 +297,7 @@ func readLimited(r io.Reader, size int64) ([]byte, error) {
 		data = data[:len(data)+n]
 		switch {
 		case len(data) > maxFileSize:
-			return nil, ErrTooLarge
+			return nil, errTooLarge
 		case errors.Is(err, io.EOF):
 			return data, nil
 		case err != nil:
@@ -315,8 +308,8 @@ func readLimited(r io.Reader, size int64) ([]byte, error) {
 	}
 }
 
-// notRead makes the error of a file that cannot be read. The path is taken out
-// of the system's error, as it is said already.
+// notRead returns the error for a file that cannot be read. It takes the path out of the
+// system's error, because the UnreadableError names it.
 func notRead(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fs.ErrNotExist
@@ -325,7 +318,7 @@ func notRead(name string, err error) error {
 	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		e.Err = inner.Err
 	}
-	if errors.Is(err, ErrTooLarge) {
+	if errors.Is(err, errTooLarge) {
 		e.Size = maxFileSize + 1
 	}
 	return e
@@ -345,7 +338,7 @@ func (s Sources) openFile(name string) (fs.File, error) {
 	return s.FS.Open(s.inFS(name))
 }
 
-// inFS is the name of a file in an fs.FS that holds the whole tree.
+// inFS returns the name of a file in an fs.FS that holds the whole tree.
 func (s Sources) inFS(name string) string {
 	if s.windows() {
 		name = strings.ReplaceAll(name, `\`, "/")

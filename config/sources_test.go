@@ -16,7 +16,7 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-// texts are two files with these texts, /c and /k, and an empty environment.
+// texts returns sources of two files, /c and /k, and an empty environment.
 func texts(configText, credentialsText string) config.Sources {
 	return config.Sources{
 		ConfigFile: "/c", CredentialsFile: "/k", LookupEnv: lookupIn(nil), Platform: "linux",
@@ -24,37 +24,37 @@ func texts(configText, credentialsText string) config.Sources {
 	}
 }
 
-// named is a config file that the environment names, and no credentials file.
+// named returns sources of a config file that the environment names, and no credentials file.
 func named(path string) config.Sources {
 	return config.Sources{LookupEnv: lookupIn(map[string]string{
 		"AWS_CONFIG_FILE": path, "AWS_SHARED_CREDENTIALS_FILE": path + ".none",
 	})}
 }
 
-// withHome is a file system and an environment that knows the home directory only.
+// withHome returns sources of a file system, and of an environment with only the home directory.
 func withHome(fsys fs.FS) config.Sources {
 	return config.Sources{FS: fsys, Platform: "linux", LookupEnv: lookupIn(map[string]string{"HOME": "/h"})}
 }
 
-// readers calls everything that reads the two files.
+// readers calls every function that reads the two files.
 func readers(src config.Sources) map[string]func(strict bool) error {
 	return map[string]func(strict bool) error{
 		"resolve": func(strict bool) error {
-			_, err := config.Resolve(config.Query{Sources: src, Strict: strict})
+			_, err := config.Query{Sources: src, Strict: strict}.Resolve()
 			return err
 		},
 		"lint": func(strict bool) error {
-			_, err := config.Lint(src, strict)
+			_, err := src.Lint(strict)
 			return err
 		},
 		"profiles": func(strict bool) error {
-			_, _, err := config.Profiles(src, true, strict)
+			_, _, err := src.Profiles(true, strict)
 			return err
 		},
 	}
 }
 
-// liar is a file system with one file, whose size is not what it says.
+// liar is a file system with one file, which reports a wrong size.
 type liar struct {
 	says    int64
 	content func() io.Reader
@@ -76,7 +76,7 @@ func (l liarFile) ModTime() time.Time         { return time.Time{} }
 func (l liarFile) IsDir() bool                { return false }
 func (l liarFile) Sys() any                   { return nil }
 
-// readerFunc is a reader without a state.
+// readerFunc is a function that is an io.Reader.
 type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
@@ -89,7 +89,7 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			settings, err := config.Resolve(config.Query{Sources: withHome(liar{says, func() io.Reader { return strings.NewReader(text) }})})
+			settings, err := config.Query{Sources: withHome(liar{says, func() io.Reader { return strings.NewReader(text) }})}.Resolve()
 			require.NoError(t, err)
 			require.Equal(t, 7, settings.MaxAttempts.Value)
 			require.Equal(t, config.ModeAdaptive, settings.RetryMode.Value)
@@ -97,7 +97,7 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	}
 }
 
-func TestFileThatGrowsForEverIsReadUpToTheLimit(t *testing.T) {
+func TestFileThatGrowsForeverIsReadUpToTheLimit(t *testing.T) {
 	t.Parallel()
 	endless := readerFunc(func(p []byte) (int, error) {
 		for i := range p {
@@ -105,7 +105,7 @@ func TestFileThatGrowsForEverIsReadUpToTheLimit(t *testing.T) {
 		}
 		return len(p), nil
 	})
-	_, err := config.Resolve(config.Query{Sources: withHome(liar{10, func() io.Reader { return endless }})})
+	_, err := config.Query{Sources: withHome(liar{10, func() io.Reader { return endless }})}.Resolve()
 	unreadable, ok := errors.AsType[*config.UnreadableError](err)
 	require.True(t, ok)
 	require.ErrorIs(t, err, config.ErrTooLarge)
@@ -144,9 +144,9 @@ func TestReadingThatFailsHalfWayLeavesTheFileEmpty(t *testing.T) {
 		return io.MultiReader(strings.NewReader("[default]\nmax_attempts = 9\nmax"), failing)
 	}
 	src := withHome(liar{10, half})
-	settings, err := config.Resolve(config.Query{Sources: src, Strict: true})
+	settings, err := config.Query{Sources: src, Strict: true}.Resolve()
 	require.NoError(t, err)
-	require.Equal(t, config.StatusUnreadable, settings.Files[0].Status)
+	require.Equal(t, "unreadable", settings.Files[0].Status)
 	require.Equal(t, 3, settings.MaxAttempts.Value)
 	require.Contains(t, lines(settings.Diagnostics),
 		"/h/.aws/config: warning: the config file counts as empty: it cannot be read: disk on fire [unreadable-file]")
@@ -160,15 +160,15 @@ func TestReadingThatFailsHalfWayLeavesTheFileEmpty(t *testing.T) {
 func TestLineOfAMegabyte(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 1<<20)
-	settings, err := config.Resolve(config.Query{Sources: texts("[default]\nmax_attempts = 4\na = "+long+"\n"+long+" = b\n# "+long+"\n", "")})
+	settings, err := config.Query{Sources: texts("[default]\nmax_attempts = 4\na = "+long+"\n"+long+" = b\n# "+long+"\n", "")}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, 4, settings.MaxAttempts.Value)
 
 	for _, bad := range []string{"[" + long, "[default]\n" + long, "[default]\nretry_mode" + long + "\n", " " + long} {
-		_, err := config.Resolve(config.Query{Sources: texts(bad, ""), Strict: true})
+		_, err := config.Query{Sources: texts(bad, ""), Strict: true}.Resolve()
 		require.Error(t, err)
 		require.Less(t, len(err.Error()), 200)
-		found, err := config.Lint(texts(bad, ""), false)
+		found, err := texts(bad, "").Lint(false)
 		require.NoError(t, err)
 		require.Len(t, found, 1)
 		require.Less(t, len(found[0].String()), 200)
@@ -177,10 +177,10 @@ func TestLineOfAMegabyte(t *testing.T) {
 
 func TestBackslashIsOrdinaryUnlessOnWindows(t *testing.T) {
 	t.Parallel()
-	for platform, want := range map[string]config.Status{"linux": config.StatusMissing, "windows": config.StatusLoaded} {
+	for platform, want := range map[string]string{"linux": "missing", "windows": "loaded"} {
 		src := withHome(fstest.MapFS{"a/b": {}})
 		src.Platform, src.ConfigFile = platform, `a\b`
-		settings, err := config.Resolve(config.Query{Sources: src})
+		settings, err := config.Query{Sources: src}.Resolve()
 		require.NoError(t, err)
 		require.Equal(t, want, settings.Files[0].Status)
 	}
@@ -188,22 +188,22 @@ func TestBackslashIsOrdinaryUnlessOnWindows(t *testing.T) {
 
 func TestPathsInAFileSystem(t *testing.T) {
 	t.Parallel()
-	settings, err := config.Resolve(config.Query{Sources: config.Sources{
+	settings, err := config.Query{Sources: config.Sources{
 		FS:       fstest.MapFS{"C:/me/.aws/config": {Data: []byte("[default]\n")}, "rel/keys": {Data: []byte("[default]\n")}},
 		Platform: "windows", CredentialsFile: "./rel//keys", LookupEnv: lookupIn(map[string]string{"HOME": `C:\me`}),
-	}})
+	}}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, []config.FileStatus{
-		{Kind: config.KindConfig, Path: `C:\me\.aws\config`, Status: config.StatusLoaded},
-		{Kind: config.KindCredentials, Path: "./rel//keys", Status: config.StatusLoaded},
+		{Kind: "config", Path: `C:\me\.aws\config`, Status: "loaded"},
+		{Kind: "credentials", Path: "./rel//keys", Status: "loaded"},
 	}, settings.Files)
 }
 
 func TestNullDeviceIsAnEmptyFile(t *testing.T) {
 	t.Parallel()
-	s, err := config.Resolve(config.Query{Sources: config.Sources{ConfigFile: os.DevNull, CredentialsFile: os.DevNull, LookupEnv: lookupIn(nil)}})
+	s, err := config.Query{Sources: config.Sources{ConfigFile: os.DevNull, CredentialsFile: os.DevNull, LookupEnv: lookupIn(nil)}}.Resolve()
 	require.NoError(t, err)
-	require.Equal(t, config.StatusLoaded, s.Files[0].Status)
+	require.Equal(t, "loaded", s.Files[0].Status)
 	require.Empty(t, s.Diagnostics)
 }
 
@@ -213,10 +213,10 @@ func TestOneFileMayBeBoth(t *testing.T) {
 		ConfigFile: "/both", CredentialsFile: "/both", LookupEnv: lookupIn(nil), Platform: "linux",
 		FS: fstest.MapFS{"both": {Data: []byte("[default]\nmax_attempts = 4\n[dev]\nretry_mode = adaptive\n[profile dev]\nmax_attempts = 7\nx\n")}},
 	}
-	found, err := config.Lint(src, false)
+	found, err := src.Lint(false)
 	require.NoError(t, err)
 	require.Equal(t, []string{"/both:7: warning: expected an '=' sign in a property; the line is skipped [malformed-line]"}, lines(found))
-	s, err := config.Resolve(config.Query{Sources: src, Profile: "dev"})
+	s, err := config.Query{Sources: src, Profile: "dev"}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, config.ModeAdaptive, s.RetryMode.Value)
 	require.Equal(t, 7, s.MaxAttempts.Value)

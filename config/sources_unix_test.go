@@ -14,15 +14,15 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-// requireUnreadable looks at a file that counts as empty, with a warning.
+// requireUnreadable checks that a file counts as empty, with a warning.
 func requireUnreadable(t *testing.T, src config.Sources) {
 	t.Helper()
-	settings, err := config.Resolve(config.Query{Sources: src, Strict: true})
+	settings, err := config.Query{Sources: src, Strict: true}.Resolve()
 	require.NoError(t, err)
-	require.Equal(t, config.StatusUnreadable, settings.Files[0].Status)
-	require.Equal(t, config.CodeUnreadableFile, settings.Diagnostics[0].Code)
-	require.Equal(t, config.SeverityWarning, settings.Diagnostics[0].Severity)
-	found, err := config.Lint(src, true)
+	require.Equal(t, "unreadable", settings.Files[0].Status)
+	require.Equal(t, "unreadable-file", settings.Diagnostics[0].Code)
+	require.Equal(t, "warning", settings.Diagnostics[0].Severity)
+	found, err := src.Lint(true)
 	require.NoError(t, err)
 	require.Contains(t, found, settings.Diagnostics[0])
 }
@@ -35,7 +35,7 @@ func TestPipeIsNotOpened(t *testing.T) {
 	for name, read := range readers(config.Sources{ConfigFile: path, CredentialsFile: path}) {
 		err := read(false)
 		require.ErrorIs(t, err, config.ErrNotRegular, name)
-		require.EqualError(t, err, path+": cannot be read: not a regular file")
+		require.EqualError(t, err, "config: "+path+": cannot be read: not a regular file")
 	}
 }
 

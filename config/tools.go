@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// The tools that a finding names, as measured in November 2026: aws-sdk-go-v2
-// config 1.33.15, botocore 1.43.11, AWS CLI 2.9.19 and the JavaScript SDK's
-// @smithy/shared-ini-file-loader 4.7.2. docs/settings.md lists what each of them
-// makes of which line.
+// The tools that a finding names. They were measured in November 2026: aws-sdk-go-v2 config
+// 1.33.15, botocore 1.43.11, AWS CLI 2.9.19, and @smithy/shared-ini-file-loader 4.7.2 of the
+// JavaScript SDK. docs/settings.md says how each of them reads which line.
 const (
 	toolGo   = "aws-sdk-go-v2"
 	toolBoto = "botocore"
@@ -18,23 +17,23 @@ const (
 	toolJS   = "js"
 )
 
-// python is botocore and the AWS CLI, which read files with the same parser.
+// python returns botocore and the AWS CLI, which have the same parser.
 func python() []string { return []string{toolBoto, toolCLI} }
 
 func allTools() []string { return []string{toolGo, toolBoto, toolCLI, toolJS} }
 
 const unreadable = " makes the whole file unreadable"
 
-// differ tells of a line because of which other tools refuse the file, miss the
-// profile or take it for another, or read other retry settings.
+// differ reports a line that makes other tools refuse the file, miss the profile, find another
+// profile, or read other retry settings.
 func (f *findings) differ(line int, names []string, how string) {
 	f.add(Diagnostic{
-		Severity: SeverityWarning, Code: CodeReadDifferently, Line: line, Tools: names,
+		Severity: severityWarning, Code: codeReadDifferently, Line: line, Tools: names,
 		Message: strings.Join(names, ", ") + ": " + how,
 	})
 }
 
-// merged makes one finding of those about the same line.
+// merged joins the findings about one line into one.
 func merged(list []Diagnostic) []Diagnostic {
 	kept := list[:0]
 	for _, d := range list {
@@ -52,7 +51,7 @@ func merged(list []Diagnostic) []Diagnostic {
 	return kept
 }
 
-// bom tells what other tools make of a byte-order mark.
+// bom reports how other tools read a byte-order mark.
 func (x *index) bom() {
 	x.findings.differ(1, python(), "the byte-order mark"+unreadable)
 	if line, _, _ := bytes.Cut(x.data, []byte("\n")); bytes.HasPrefix(trim(line), []byte("[")) {
@@ -60,16 +59,16 @@ func (x *index) bom() {
 	}
 }
 
-// otherTools follows what they make of the lines of one section.
+// otherTools reports how other tools read the lines of one section.
 type otherTools struct {
 	*findings
-	kind     FileKind
+	kind     string
 	section  section
-	inherits bool // [DEFAULT], whose keys botocore gives to every profile.
-	group    bool // There was a property without a value.
+	inherits bool // The section is [DEFAULT], whose keys botocore gives to every profile.
+	group    bool // The section has had a property without a value.
 }
 
-// line looks at one line; the header comes first.
+// line looks at one line. The first line is the header.
 func (r *otherTools) line(it *item) {
 	value := it.value
 	switch it.kind {
@@ -117,11 +116,11 @@ func (r *otherTools) header(it *item) {
 		r.differ(it.number, []string{toolJS}, "a section of this name"+unreadable)
 	}
 	switch {
-	case r.section.profile && r.kind == KindConfig:
+	case r.section.profile && r.kind == kindConfig:
 		r.configProfile(it, inner)
 	case r.section.profile:
 		r.credentialsProfile(it, inner)
-	case r.kind == KindConfig:
+	case r.kind == kindConfig:
 		r.noProfile(it)
 	}
 }
@@ -176,8 +175,8 @@ func (r *otherTools) credentialsProfile(it *item, inner []byte) {
 	}
 }
 
-// noProfile looks for a section of the config file that other tools take for a
-// profile: [profiles x] and [profile.x].
+// noProfile looks at a section of the config file that is no profile. Other tools take some
+// such sections, [profiles x] and [profile.x], for a profile.
 func (r *otherTools) noProfile(it *item) {
 	rest, ok := bytes.CutPrefix(it.key, []byte("profile"))
 	if ok && bytes.ContainsAny(rest, " \t") {
@@ -197,7 +196,7 @@ func (r *otherTools) property(it *item) {
 
 // setting looks at a retry setting.
 func (r *otherTools) setting(it *item, key string) {
-	if r.inherits && r.kind == KindConfig {
+	if r.inherits && r.kind == kindConfig {
 		r.differ(it.number, python(), "a key of [DEFAULT] counts in every profile of the file")
 		return
 	}
@@ -227,7 +226,7 @@ func (r *otherTools) setting(it *item, key string) {
 	}
 }
 
-// octal looks at a number with leading zeros, which aws-sdk-go-v2 takes for octal.
+// octal looks at a number with leading zeros, which aws-sdk-go-v2 reads as octal.
 func (r *otherTools) octal(line int, value string) {
 	plain, _, err := parseMaxAttempts(value)
 	if err != nil || strings.TrimPrefix(value, "+")[0] != '0' {
@@ -241,7 +240,7 @@ func (r *otherTools) octal(line int, value string) {
 	}
 }
 
-// continuation looks at a line that would be a property if it were less indented.
+// continuation looks at a line that would be a property if it were not indented as deep.
 func (r *otherTools) continuation(it *item) {
 	key := retryKey(it.key)
 	if key == "" || !r.section.profile {

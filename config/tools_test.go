@@ -22,7 +22,7 @@ const (
 	onlyJS = "js"
 )
 
-// shared makes sources of two files, of which nil does not exist.
+// shared returns sources of two files. A nil file does not exist.
 func shared(configFile, credentials []byte, env map[string]string) config.Sources {
 	tree := fstest.MapFS{}
 	if configFile != nil {
@@ -36,12 +36,12 @@ func shared(configFile, credentials []byte, env map[string]string) config.Source
 	return config.Sources{FS: tree, LookupEnv: lookupIn(all)}
 }
 
-// readDifferently picks the findings of that code.
+// readDifferently returns the findings with that code.
 func readDifferently(found []config.Diagnostic) []config.Diagnostic {
-	return slices.DeleteFunc(slices.Clone(found), func(d config.Diagnostic) bool { return d.Code != config.CodeReadDifferently })
+	return slices.DeleteFunc(slices.Clone(found), func(d config.Diagnostic) bool { return d.Code != "read-differently" })
 }
 
-// places gives findings as "line tools".
+// places returns findings as "line tools".
 func places(found []config.Diagnostic) []string {
 	texts := []string{}
 	for _, d := range readDifferently(found) {
@@ -152,7 +152,7 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found, err := config.Lint(shared([]byte(c.config), []byte(c.credentials), nil), false)
+			found, err := shared([]byte(c.config), []byte(c.credentials), nil).Lint(false)
 			require.NoError(t, err)
 			if c.want == nil {
 				c.want = []string{}
@@ -164,7 +164,7 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 
 func TestLintGivesAReasonForEachTool(t *testing.T) {
 	t.Parallel()
-	found, err := config.Lint(shared([]byte("[default]\nregion = secret-1\nMAX_ATTEMPTS: 010 # secret-2\nregion = secret-3\n"), nil, nil), false)
+	found, err := shared([]byte("[default]\nregion = secret-1\nMAX_ATTEMPTS: 010 # secret-2\nregion = secret-3\n"), nil, nil).Lint(false)
 	require.NoError(t, err)
 	texts := []string{}
 	for _, d := range readDifferently(found) {
@@ -187,19 +187,19 @@ func TestResolveNamesToolsForTheProfileInUseOnly(t *testing.T) {
 	} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			settings, err := config.Resolve(config.Query{Sources: shared([]byte(file), nil, nil), Profile: profile})
+			settings, err := config.Query{Sources: shared([]byte(file), nil, nil), Profile: profile}.Resolve()
 			require.NoError(t, err)
 			require.Equal(t, want, places(settings.Diagnostics))
 		})
 	}
 }
 
-// toolSources makes sources of the files of a case.
+// toolSources returns sources of the files of a case.
 func toolSources(f conformance.ToolFiles) config.Sources {
 	return shared(f.Config.Data(), f.Credentials.Data(), f.Env)
 }
 
-// given is the value of a setting, or nil if the built-in default counts.
+// given returns the value of a setting, or nil if the built-in default counts.
 func given[T any](s config.Setting[T], text func(T) string) *string {
 	if s.Origin.Kind == config.OriginDefault {
 		return nil
@@ -209,7 +209,7 @@ func given[T any](s config.Setting[T], text func(T) string) *string {
 
 func modeText(m config.Mode) string { return string(m) }
 
-// readAs is MODE/ATTEMPTS, with - for one that is unset.
+// readAs returns MODE/ATTEMPTS, with - for a setting that is unset.
 func readAs(s *config.Settings) string {
 	parts := []string{"-", "-"}
 	for i, p := range []*string{given(s.RetryMode, modeText), given(s.MaxAttempts, strconv.Itoa)} {
@@ -240,10 +240,10 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 		for _, c := range file.Cases {
 			t.Run(source+"/"+c.Title, func(t *testing.T) {
 				t.Parallel()
-				found, err := config.Lint(toolSources(c.ToolFiles), false)
+				found, err := toolSources(c.ToolFiles).Lint(false)
 				require.NoError(t, err)
-				settings, err := config.Resolve(config.Query{Sources: toolSources(c.ToolFiles)})
-				if err != nil || hasCode(found, config.CodeMalformedLine) || otherReasons[c.Title] != "" {
+				settings, err := config.Query{Sources: toolSources(c.ToolFiles)}.Resolve()
+				if err != nil || hasCode(found, "malformed-line") || otherReasons[c.Title] != "" {
 					return
 				}
 				differ, named := []string{}, []string{}
@@ -270,13 +270,13 @@ func TestResolveReadsWhatAllToolsRead(t *testing.T) {
 		for _, c := range file.Cases {
 			t.Run(source+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()
-				found, err := config.Lint(toolSources(c.ToolFiles), false)
+				found, err := toolSources(c.ToolFiles).Lint(false)
 				require.NoError(t, err)
 				for _, strict := range []bool{false, true} {
-					if strict && hasCode(found, config.CodeMalformedLine) {
+					if strict && hasCode(found, "malformed-line") {
 						continue
 					}
-					settings, err := config.Resolve(config.Query{Sources: toolSources(c.ToolFiles), Strict: strict})
+					settings, err := config.Query{Sources: toolSources(c.ToolFiles), Strict: strict}.Resolve()
 					require.NoError(t, err)
 					require.Equal(t, c.Want.RetryMode, given(settings.RetryMode, modeText))
 					require.Equal(t, c.Want.MaxAttempts, given(settings.MaxAttempts, strconv.Itoa))

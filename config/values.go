@@ -11,24 +11,21 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// What is accepted, for errors.Is; each is the Err of a [ValueError].
+// What the settings accept. Each of these is the Err of a ValueError.
 var (
-	// ErrMode says which modes there are.
-	ErrMode = errors.New("must be standard or adaptive")
-	// ErrBehavior says which generations there are.
-	ErrBehavior = errors.New("must be v2.0 or v2.1")
-	// ErrMaxAttempts says which numbers of attempts there are.
-	ErrMaxAttempts = errors.New("must be a decimal integer from 1 to 2147483647")
-	// ErrMultiLine says that the value of a setting goes over several lines,
-	// most often because the line below it is indented.
-	ErrMultiLine = errors.New("must be a single line (in a file, a line that is indented deeper continues the one above)")
+	errMode        = errors.New("must be standard or adaptive")
+	errBehavior    = errors.New("must be v2.0 or v2.1")
+	errMaxAttempts = errors.New("must be a decimal integer from 1 to 2147483647")
+	// errMultiLine is for a value that goes over several lines of a file, most often because
+	// the line below it is indented.
+	errMultiLine = errors.New("must be a single line (in a file, a line that is indented deeper continues the one above)")
 )
 
-// parse reads the text of a setting and returns it in its plain form: standard,
-// 5, v2.1. The note says how a text was understood that stands for another one.
+// parse reads the text of a setting and returns its plain form, such as standard, 5 or v2.1.
+// note is for a text that stands for another one, and says how it was read.
 type parse func(raw string) (plain, note string, err error)
 
-// parserOf is what reads the values of a key of the shared files.
+// parserOf returns the parse for a key of the shared files.
 func parserOf(key string) parse {
 	if key == keyMaxAttempts {
 		return parseMaxAttempts
@@ -36,9 +33,8 @@ func parserOf(key string) parse {
 	return parseMode
 }
 
-// parseMode reads a retry mode: surrounding whitespace is dropped and ASCII case
-// is ignored. The names legacy and adaptive_v2, which other AWS tools accept, are
-// standard and adaptive.
+// parseMode reads a retry mode. It drops whitespace at both ends and ignores ASCII case. It
+// reads legacy and adaptive_v2, which other AWS tools accept, as standard and adaptive.
 func parseMode(raw string) (plain, note string, err error) {
 	switch name := asciiLower(strings.TrimFunc(raw, unicode.IsSpace)); name {
 	case "standard", "adaptive":
@@ -48,23 +44,22 @@ func parseMode(raw string) (plain, note string, err error) {
 	case "adaptive_v2":
 		return string(ModeAdaptive), "a mode of other tools, read as adaptive", nil
 	}
-	return "", "", orMultiLine(raw, ErrMode)
+	return "", "", orMultiLine(raw, errMode)
 }
 
-// parseMaxAttempts reads the number of attempts of one operation, the first
-// included: decimal digits with an optional plus sign, from 1 to 2^31-1, where
-// leading zeros mean nothing (010 is ten). Surrounding whitespace is dropped.
+// parseMaxAttempts reads a number of attempts, from 1 to 2^31-1: decimal digits, perhaps after
+// a plus sign. It drops whitespace at both ends and leading zeros (010 is ten).
 func parseMaxAttempts(raw string) (plain, note string, err error) {
 	digits := strings.TrimPrefix(strings.TrimFunc(raw, unicode.IsSpace), "+")
 	n := int64(0)
 	for i := range len(digits) {
 		if c := digits[i]; c < '0' || c > '9' || n > math.MaxInt32 {
-			return "", "", orMultiLine(raw, ErrMaxAttempts)
+			return "", "", orMultiLine(raw, errMaxAttempts)
 		}
 		n = n*10 + int64(digits[i]-'0')
 	}
 	if n < 1 || n > math.MaxInt32 {
-		return "", "", ErrMaxAttempts
+		return "", "", errMaxAttempts
 	}
 	return strconv.FormatInt(n, 10), "", nil
 }
@@ -74,24 +69,24 @@ func parseBehavior(raw string) (plain, note string, err error) {
 	if retry.Behavior(raw).Valid() {
 		return raw, "", nil
 	}
-	return "", "", ErrBehavior
+	return "", "", errBehavior
 }
 
-// parseName takes the name of a profile as it is (R21).
+// parseName returns the name of a profile as it is (R21).
 func parseName(raw string) (plain, note string, err error) { return raw, "", nil }
 
-// orMultiLine picks the clearer complaint about a value that was not accepted.
+// orMultiLine returns errMultiLine for a value of several lines, and else err.
 func orMultiLine(raw string, err error) error {
 	if strings.ContainsRune(raw, '\n') {
-		return ErrMultiLine
+		return errMultiLine
 	}
 	return err
 }
 
-// maxShown is how many bytes of a text from outside an error shows.
+// maxShown is how many bytes an error shows of a text from a file, a variable or an option.
 const maxShown = 64
 
-// shorten cuts a text from outside to a length that an error can show.
+// shorten cuts a text to maxShown bytes.
 func shorten(text string) string {
 	if len(text) <= maxShown {
 		return text
@@ -103,7 +98,7 @@ func shorten(text string) string {
 	return text[:end] + "..."
 }
 
-// quote shows a text from outside on one line.
+// quote returns a text in quotes, shortened and on one line.
 func quote(text string) string { return strconv.Quote(shorten(text)) }
 
 func lowerByte(c byte) byte {
@@ -113,8 +108,8 @@ func lowerByte(c byte) byte {
 	return c
 }
 
-// asciiLower is strings.ToLower without the letters beyond ASCII, some of which
-// have an ASCII letter as their lower case.
+// asciiLower returns the text with the letters A to Z in lower case. strings.ToLower would
+// turn some letters beyond ASCII into ASCII letters.
 func asciiLower(text string) string {
 	lower := []byte(text)
 	for i, c := range lower {
@@ -123,7 +118,7 @@ func asciiLower(text string) string {
 	return string(lower)
 }
 
-// compareKeys compares two keys without regard to ASCII case.
+// compareKeys compares two keys and ignores ASCII case.
 func compareKeys(a, b []byte) int {
 	for i := range min(len(a), len(b)) {
 		if d := int(lowerByte(a[i])) - int(lowerByte(b[i])); d != 0 {
@@ -133,7 +128,7 @@ func compareKeys(a, b []byte) int {
 	return len(a) - len(b)
 }
 
-// retryKey gives the retry setting that a key of a file names, or "".
+// retryKey returns the retry setting that a key of a file names, or "".
 func retryKey(key []byte) string {
 	switch {
 	case isKey(key, keyRetryMode):
@@ -144,8 +139,7 @@ func retryKey(key []byte) string {
 	return ""
 }
 
-// isKey compares a key of a file with a lower-case name, without regard to ASCII
-// case.
+// isKey reports whether a key of a file is the lower-case name. It ignores ASCII case.
 func isKey(key []byte, name string) bool {
 	if len(key) != len(name) {
 		return false

@@ -11,8 +11,8 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-// FuzzValues reads values of any text: what is accepted is in range and reads the
-// same in its plain form, and an error names what is accepted.
+// FuzzValues reads values of any text. A value that is accepted is in range, and its plain
+// form is read as the same value. An error names what is accepted.
 func FuzzValues(f *testing.F) {
 	for _, raw := range []string{"", "standard", " Adaptive\t", "legacy", "adaptive_v2", "+010", "2147483647", "2147483648", "-1", "5\n..."} {
 		f.Add(raw)
@@ -44,8 +44,8 @@ func FuzzValues(f *testing.F) {
 	})
 }
 
-// requireReason reports whether a text is accepted. If not, the error is the one
-// wanted, or tells of several lines where there are several.
+// requireReason reports whether a text is accepted. If it is not, the error must be want, or
+// ErrMultiLine for a text of several lines.
 func requireReason(t *testing.T, raw string, err, want error) bool {
 	t.Helper()
 	if err != nil && strings.Contains(raw, "\n") {
@@ -58,7 +58,7 @@ func requireReason(t *testing.T, raw string, err, want error) bool {
 	return err == nil
 }
 
-// requirePlain reads the plain form of a value again.
+// requirePlain checks that the plain form of a value is read as the same value.
 func requirePlain(t *testing.T, parse func(string) (string, string, error), plain string) {
 	t.Helper()
 	again, note, err := parse(plain)

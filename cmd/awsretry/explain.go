@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
@@ -20,7 +21,7 @@ func explainCommand() command {
 			f.Func("behavior", "`generation` of behavior, v2.1 or v2.0; v2.1 unless given", func(text string) error {
 				q.behavior = retry.Behavior(text)
 				if q.behavior != retry.V20 && q.behavior != retry.V21 {
-					return config.ErrBehavior
+					return fmt.Errorf("must be %s or %s", retry.V20, retry.V21)
 				}
 				return nil
 			})

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/awsretry/awsretry/config"
 )
@@ -25,15 +26,19 @@ func (c *call) fail(err error) {
 	if e, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
 		e.Origin = asFlag(e.Origin)
 	}
-	fmt.Fprintf(c.errs, "awsretry %s: %s\n", c.Name(), escaped(err.Error()))
+	fmt.Fprintf(c.errs, "awsretry %s: %s\n", c.Name(), escaped(message(err)))
 	if c.json {
 		_ = c.print(map[string]failure{"error": describe(err)})
 	}
 }
 
+// message returns the text of an error without the name of the package config, which is of no
+// use to a user of the command.
+func message(err error) string { return strings.TrimPrefix(err.Error(), "config: ") }
+
 // describe gives an error its code and its place.
 func describe(err error) failure {
-	f := failure{Code: "error", Message: err.Error()}
+	f := failure{Code: "error", Message: message(err)}
 	if e, ok := errors.AsType[*config.ValueError](err); ok {
 		f.Code, f.Origin = "invalid-value", &e.Origin
 	}
@@ -55,8 +60,8 @@ func describe(err error) failure {
 	return f
 }
 
-func originKind(kind config.FileKind) config.OriginKind {
-	if kind == config.KindCredentials {
+func originKind(kind string) config.OriginKind {
+	if kind == "credentials" {
 		return config.OriginSharedCredentials
 	}
 	return config.OriginSharedConfig

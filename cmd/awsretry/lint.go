@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-
-	"github.com/awsretry/awsretry/config"
 )
 
 func lintCommand() command {
@@ -20,13 +18,13 @@ func lintCommand() command {
 
 // lint prints the diagnostics of all profiles.
 func lint(c *call, strict bool) error {
-	found, err := config.Lint(c.source(), strict)
+	found, err := c.source().Lint(strict)
 	if err != nil {
 		return err
 	}
 	bad := false
 	for _, d := range found {
-		bad = bad || strict || d.Severity == config.SeverityError
+		bad = bad || strict || d.Severity == "error"
 		if c.json {
 			if err := c.print(d); err != nil {
 				return err

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/awsretry/awsretry/config"
 )
 
 func profilesCommand() command {
@@ -30,7 +28,7 @@ func profilesCommand() command {
 // profiles prints all profiles with their properties, each as soon as it is read:
 // together they may be many times as large as the files.
 func (c *call) profiles(showValues, strict bool) error {
-	all, found, err := config.Profiles(c.source(), showValues, strict)
+	all, found, err := c.source().Profiles(showValues, strict)
 	if err != nil {
 		return err
 	}
