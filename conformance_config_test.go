@@ -44,7 +44,7 @@ func (c sharedCase) checkLocation(t *testing.T) {
 		awsretry.WithPlatform(c.Platform),
 		awsretry.WithHomeDir(func() (string, error) { return c.HomeFallback, nil }))...)
 	var profile string
-	var files []awsretry.FileStatus
+	var files []config.FileStatus
 	if missing, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
 		profile, files = missing.Profile, missing.Files
 	} else {
@@ -81,7 +81,7 @@ func (c sharedCase) checkProfiles(t *testing.T) {
 }
 
 // checkProfile compares the settings of one profile with its values.
-func checkProfile(t *testing.T, values map[string]any, options []awsretry.Option) {
+func checkProfile(t *testing.T, values map[string]any, options []awsretry.ResolveOption) {
 	t.Helper()
 	s, err := awsretry.Resolve(t.Context(), options...)
 	wanted, valid := wantedSettings(values)

@@ -1,11 +1,17 @@
-// Package awsretry decides how an AWS client shall retry, and builds the strategy
-// that does it.
+// Package awsretry reads the retry settings that AWS tools share, and builds the strategy
+// that they ask for.
 //
-// [Load] reads the retry settings as AWS tools do and returns a strategy for
-// [retry.Do]. [Resolve] and [New] are its two steps, for those who want to look at
-// the settings in between: each comes with where it was found and what it beat.
+// # Retry an operation
 //
-// A setting comes from the first of these that has it:
+// [Load] does both in one call. The strategy that it returns goes to [retry.Do], which runs
+// any function, to httpretry.New, which wraps an http.RoundTripper, or to the module awssdk,
+// which is for clients of aws-sdk-go-v2. One strategy serves any number of operations.
+//
+// # Choose settings in code
+//
+// [WithMode], [WithMaxAttempts] and [WithBehavior] override all other places. [WithDefaultMode]
+// and [WithDefaultMaxAttempts] leave the choice to the environment and to the profile. Each
+// setting has the value of the first of these places that gives one:
 //
 //	                    retry mode        attempts                 behavior
 //	override in code    WithMode          WithMaxAttempts          WithBehavior
@@ -13,8 +19,35 @@
 //	credentials file    retry_mode        max_attempts
 //	config file         retry_mode        max_attempts
 //	default in code     WithDefaultMode   WithDefaultMaxAttempts
-//	built-in            standard          3, 4 for DynamoDB        v2.1
+//	configuration                         WithConfig               WithConfig
+//	built-in default    standard          3, 4 for DynamoDB        v2.1
 //
-// The strategies themselves are in modes/standard and modes/adaptive, the contract
-// that they and their callers keep is in retry.
+// The profile is that of [WithProfile], of AWS_PROFILE or of AWS_DEFAULT_PROFILE, or else the
+// profile default.
+//
+// # See where a value came from
+//
+// [Resolve] returns [Settings], which has the origin of each value, the values that it beat,
+// and findings about environment and files. [New] builds the strategy for these settings.
+//
+// # Change what a strategy does
+//
+// [WithConfig] sets costs, delays, limits and the send rate. [WithClassifier] decides which
+// errors are retried. [WithObserver] tells an observer about every attempt, retry and wait.
+//
+// # Share strategies
+//
+// A [Factory] returns the same strategy for the same key, so that the operations of a service
+// or of a tenant share one retry quota and one send rate.
+//
+// # Test code that retries
+//
+// [WithClock] and [WithRandom] replace the clock and the random numbers, [WithEnv] and
+// [WithFS] the environment and the files. A test with all four depends on nothing else.
+//
+// # Other packages
+//
+// The package retry has the loop and the interface of strategies, modes/standard and
+// modes/adaptive have the strategies, classify has the rules for errors, config has the
+// reader of the shared files, and clock has the fake clock.
 package awsretry

@@ -171,15 +171,13 @@ func ExampleWithConfig() {
 
 // Who asks with the same key shares a strategy.
 func ExampleFactory() {
-	opts := []awsretry.Option{
+	settings, err := awsretry.Resolve(context.Background(),
 		awsretry.WithEnv(func(string) (string, bool) { return "", false }),
-		awsretry.WithFS(fstest.MapFS{}),
-	}
-	settings, err := awsretry.Resolve(context.Background(), opts...)
+		awsretry.WithFS(fstest.MapFS{}))
 	if err != nil {
 		log.Fatal(err)
 	}
-	factory, err := awsretry.NewFactory(settings, opts...)
+	factory, err := awsretry.NewFactory(settings)
 	if err != nil {
 		log.Fatal(err)
 	}

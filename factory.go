@@ -4,48 +4,193 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 
-	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Load resolves the settings and builds the strategy that they ask for: [Resolve]
-// and [New] in one call, with the errors of both. It starts no goroutine.
+// Load resolves the settings and builds the strategy that they ask for: it is [Resolve] and
+// [New] in one call, with the errors of both.
 func Load(ctx context.Context, opts ...Option) (retry.Strategy, error) {
-	settings, err := Resolve(ctx, opts...)
+	o := collect(opts)
+	settings, err := o.resolve(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return New(settings, opts...)
+	return o.newStrategy(ctx, settings)
 }
 
-// New builds the strategy that resolved settings ask for. Of the options only
-// those that do not change settings matter, such as [WithConfig]; a number in it
-// that is out of range is an error that names it. Each call builds a strategy
-// with a quota and a send rate of its own.
-func New(settings *Settings, opts ...Option) (retry.Strategy, error) {
+// New builds the strategy that resolved settings ask for. Each call returns a strategy with
+// retry quotas and send rates of its own. New starts no goroutine.
+//
+// The errors are those of [WithConfig], and those of standard.New and adaptive.New for a field
+// that is out of range.
+func New(settings *Settings, opts ...BuildOption) (retry.Strategy, error) {
+	return collect(opts).newStrategy(context.Background(), settings)
+}
+
+// newStrategy builds a strategy and tells its observer about fields without effect.
+func (o options) newStrategy(ctx context.Context, settings *Settings) (retry.Strategy, error) {
+	s, err := o.build.strategy(settings)
+	if err != nil {
+		return nil, err
+	}
+	o.build.tellIgnored(ctx, settings, s)
+	return s, nil
+}
+
+// BuildOption is an option of [New] and [NewFactory]: it changes what a strategy does.
+type BuildOption interface {
+	Option
+	builds()
+}
+
+// buildOptions is what options say about the strategy.
+type buildOptions struct {
+	config      adaptive.Config
+	clock       clock.Clock
+	observer    retry.Observer
+	classifiers []classify.Classifier // one of each option
+	random      func() float64
+}
+
+type buildOption func(b *buildOptions)
+
+func (f buildOption) apply(o *options) { f(&o.build) }
+func (buildOption) builds()            {}
+
+// configOption is both kinds of options: a configuration has defaults for settings too.
+type configOption struct{ buildOption }
+
+func (configOption) resolves() {}
+
+// WithConfig sets costs, delays, capacities and limits. Fields that are zero keep their
+// defaults. In standard mode only the field Standard has a meaning.
+//
+// Some fields are settings too. What the configuration and the other places say together:
+//
+//	field             the configuration counts       error, if the configuration differs from
+//	Behavior          if WithBehavior is absent      WithBehavior
+//	Service           if WithService is absent       WithService
+//	MaxAttempts       as a default in code           WithDefaultMaxAttempts
+//	Clock, Observer,  if WithClock, WithObserver,
+//	Classifier,       WithClassifier or
+//	Random            WithRandom is absent
+//
+// The fields of adaptive.Config other than Standard have an effect only in adaptive mode. If
+// one of them is set and the mode is standard, the place that chose the mode decides:
+//
+//	the mode comes from               New, NewFactory and Load
+//	WithMode or WithDefaultMode       return an error
+//	the built-in default              return an error: add WithDefaultMode or WithMode
+//	the environment or a shared file  tell the observer once, with [retry.SettingIgnored]
+//
+// [Resolve] with this option adds the diagnostic no-effect in the last case, and gives
+// Behavior and MaxAttempts the origin WithConfig. Settings that were resolved without this
+// option work too: the configuration then counts for what the settings leave at the built-in
+// default, and the errors are the same.
+func WithConfig(config adaptive.Config) interface {
+	ResolveOption
+	BuildOption
+} {
+	return configOption{func(b *buildOptions) { b.config = config }}
+}
+
+// WithClock sets the clock that the strategy waits on, such as a [*clock.Fake] in a test. The
+// default is [clock.System].
+func WithClock(clk clock.Clock) BuildOption {
+	return buildOption(func(b *buildOptions) {
+		if clk != nil {
+			b.clock = clk
+		}
+	})
+}
+
+// WithObserver sets the observer, which is told what the strategy does. The default is none.
+func WithObserver(observer retry.Observer) BuildOption {
+	return buildOption(func(b *buildOptions) {
+		if observer != nil {
+			b.observer = observer
+		}
+	})
+}
+
+// WithClassifier sets the classifier, which decides what may be retried. It replaces the
+// classifier of the configuration, which is [classify.Default] unless WithConfig has another
+// one, and those of options before this one. A classifier from [classify.Also] adds to them
+// instead. [classify.Chain] says how to change the default classifiers, and
+// [classify.AWSCompatible] is for services that only resemble those of AWS. With
+// classify.NewChain() nothing is retried.
+func WithClassifier(classifier classify.Classifier) BuildOption {
+	return buildOption(func(b *buildOptions) {
+		if classifier != nil {
+			b.classifiers = append(b.classifiers, classifier)
+		}
+	})
+}
+
+// WithRandom sets the source of the random numbers for the jitter. It returns numbers from 0
+// to 1 and must be safe for concurrent use. The default is [math/rand/v2.Float64].
+func WithRandom(random func() float64) BuildOption {
+	return buildOption(func(b *buildOptions) {
+		if random != nil {
+			b.random = random
+		}
+	})
+}
+
+// merged returns the configuration with the single options on top.
+func (b buildOptions) merged() adaptive.Config {
+	config := b.config
+	if b.clock != nil {
+		config.Standard.Clock = b.clock
+	}
+	if b.observer != nil {
+		config.Standard.Observer = b.observer
+	}
+	for _, classifier := range b.classifiers {
+		if config.Standard.Classifier != nil {
+			classifier = layers{config.Standard.Classifier, classifier}
+		}
+		config.Standard.Classifier = classifier
+	}
+	if b.random != nil {
+		config.Standard.Random = b.random
+	}
+	return config
+}
+
+// layers are two classifiers of which the upper one replaces the lower one, or adds to it if
+// it comes from classify.Also.
+type layers struct{ lower, upper classify.Classifier }
+
+func (l layers) Name() string { return l.upper.Name() }
+
+func (l layers) Classify(o classify.Outcome) classify.Verdict { return o.Judge(l.lower, l.upper) }
+
+// strategy builds the strategy for settings.
+func (b buildOptions) strategy(settings *Settings) (retry.Strategy, error) {
 	if settings == nil {
 		return nil, errors.New("awsretry: no settings")
 	}
-	built := collect(opts).build.apply()
-	built.Standard.Behavior = settings.Behavior.Value
-	if settings.Service != "" {
-		built.Standard.Service = settings.Service
-	}
-	// A number that was not set is left to the strategy, where it may depend on
-	// the service of each operation.
-	builtIn := builtInAttempts(settings.Behavior.Value, settings.Service)
-	origin := settings.MaxAttempts.Origin
-	if origin.Kind != config.OriginDefault || origin.Name != "" || settings.MaxAttempts.Value != builtIn {
-		built.Standard.MaxAttempts = settings.MaxAttempts.Value
+	c := b.merged()
+	if err := settle(&c.Standard, settings); err != nil {
+		return nil, err
 	}
 	switch settings.RetryMode.Value {
 	case ModeStandard:
-		return orNil(standard.New(built.Standard))
+		if err := ignored(c, settings); err != nil && !chosenOutsideCode(settings.RetryMode.Origin) {
+			return nil, err
+		}
+		return orNil(standard.New(c.Standard))
 	case ModeAdaptive:
-		return orNil(adaptive.New(built))
+		return orNil(adaptive.New(c))
 	default:
 		return nil, fmt.Errorf("awsretry: no such retry mode: %q", settings.RetryMode.Value)
 	}
@@ -57,4 +202,84 @@ func orNil[S retry.Strategy](s S, err error) (retry.Strategy, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// tellIgnored tells the observer about fields that have no effect on the new strategy s. It
+// recovers a panic of the observer, as strategies do.
+func (b buildOptions) tellIgnored(ctx context.Context, settings *Settings, s retry.Strategy) {
+	c := b.merged()
+	observer, err := c.Standard.Observer, ignored(c, settings)
+	if observer == nil || err == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	observer.Observe(ctx, retry.Event{Kind: retry.SettingIgnored, Time: s.Clock().Now(), Err: err})
+}
+
+// Factory builds strategies that are shared on purpose. All callers with the same key get the
+// same strategy, with one retry quota and one send rate for each scope; a caller with another
+// key gets another strategy. A program chooses its keys by what is shared: a service and
+// region, a tenant, or the whole process. Use [NewFactory]. A Factory is safe for concurrent
+// use, and it keeps its strategies as long as it lives.
+type Factory struct {
+	settings *Settings
+	build    buildOptions
+
+	mu         sync.Mutex
+	strategies map[string]retry.Strategy // guarded by mu
+}
+
+// NewFactory returns a factory for strategies with these settings and options. They are those
+// of [New], and so are the errors.
+func NewFactory(settings *Settings, opts ...BuildOption) (*Factory, error) {
+	o := collect(opts)
+	if _, err := o.newStrategy(context.Background(), settings); err != nil {
+		return nil, err
+	}
+	return &Factory{settings: settings, build: o.build, strategies: make(map[string]retry.Strategy)}, nil
+}
+
+// Strategy returns the strategy of the key. It builds the strategy on the first call with that
+// key. The key is the SharedAs of the strategy's snapshots; an empty key is an error. Another
+// error is possible only if a function of the configuration returns other values than it did
+// for NewFactory.
+func (f *Factory) Strategy(key string) (retry.Strategy, error) {
+	if key == "" {
+		return nil, errors.New("awsretry: the key of a shared strategy must not be empty")
+	}
+	if s := f.find(key); s != nil {
+		return s, nil
+	}
+	// The lock is not held, because to build a strategy calls functions of the configuration.
+	build := f.build
+	build.config.Standard.SharedAs = key
+	built, err := build.strategy(f.settings)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s := f.strategies[key]; s != nil {
+		return s, nil
+	}
+	f.strategies[key] = built
+	return built, nil
+}
+
+// Snapshots returns the state of all strategies, sorted by key.
+func (f *Factory) Snapshots() []retry.Snapshot {
+	f.mu.Lock()
+	strategies := maps.Clone(f.strategies)
+	f.mu.Unlock()
+	snapshots := make([]retry.Snapshot, 0, len(strategies))
+	for _, key := range slices.Sorted(maps.Keys(strategies)) {
+		snapshots = append(snapshots, strategies[key].Snapshot())
+	}
+	return snapshots
+}
+
+func (f *Factory) find(key string) retry.Strategy {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.strategies[key]
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// with returns options for an environment and a config file, and nothing else of
-// this machine.
+// with returns options with an environment and a config file, and without those of the
+// machine.
 func with(environment map[string]string, configFile string, more ...awsretry.Option) []awsretry.Option {
 	return append([]awsretry.Option{
 		awsretry.WithEnv(func(name string) (string, bool) {
@@ -31,6 +32,17 @@ func with(environment map[string]string, configFile string, more ...awsretry.Opt
 	}, more...)
 }
 
+// resolved returns the settings of an environment and a config file.
+func resolved(t *testing.T, environment map[string]string, configFile string, more ...awsretry.ResolveOption) *awsretry.Settings {
+	t.Helper()
+	for _, opt := range with(environment, configFile) {
+		more = append(more, opt.(awsretry.ResolveOption))
+	}
+	s, err := awsretry.Resolve(t.Context(), more...)
+	require.NoError(t, err)
+	return s
+}
+
 func attemptsOf(t *testing.T, s retry.Strategy, op retry.Operation) int {
 	t.Helper()
 	attempts := 0
@@ -41,7 +53,11 @@ func attemptsOf(t *testing.T, s retry.Strategy, op retry.Operation) int {
 	return attempts
 }
 
-func noDelay(c adaptive.Config) awsretry.Option {
+// noDelay returns WithConfig without any delay before a retry.
+func noDelay(c adaptive.Config) interface {
+	awsretry.ResolveOption
+	awsretry.BuildOption
+} {
 	c.Standard.Random = func() float64 { return 0 }
 	return awsretry.WithConfig(c)
 }
@@ -123,7 +139,7 @@ func TestClassifiersOfAStrategy(t *testing.T) {
 	t.Parallel()
 	set := awsretry.WithClassifier
 	add := func(classifiers ...classify.Classifier) awsretry.Option { return set(classify.Also(classifiers...)) }
-	config := awsretry.WithConfig(noClassifiers())
+	own := awsretry.WithConfig(noClassifiers())
 	const retried, final = 3, 1
 	for _, c := range []struct {
 		name string
@@ -135,11 +151,11 @@ func TestClassifiersOfAStrategy(t *testing.T) {
 		{"one that is added", []awsretry.Option{add(nothing{})}, retried},
 		{"one that is added and forbids", []awsretry.Option{add(nothing{}), add(forbids{})}, final},
 		{"one that is added before another one and forbids", []awsretry.Option{add(forbids{}), add(classify.Status())}, final},
-		{"those of the config", []awsretry.Option{config}, final},
-		{"one is added to those of the config", []awsretry.Option{add(classify.Status()), config}, retried},
-		{"two are added to those of the config", []awsretry.Option{config, add(classify.Status()), add(forbids{})}, final},
+		{"those of the config", []awsretry.Option{own}, final},
+		{"one is added to those of the config", []awsretry.Option{add(classify.Status()), own}, retried},
+		{"two are added to those of the config", []awsretry.Option{own, add(classify.Status()), add(forbids{})}, final},
 		{"all are replaced by none", []awsretry.Option{set(classify.NewChain())}, final},
-		{"those of the config are replaced", []awsretry.Option{set(classify.Default()), config}, retried},
+		{"those of the config are replaced", []awsretry.Option{set(classify.Default()), own}, retried},
 		{"what was added before is replaced too", []awsretry.Option{add(forbids{}), set(classify.AWSCompatible())}, retried},
 		{"one is added to what replaced all", []awsretry.Option{set(nothing{}), add(classify.Status())}, retried},
 		{"nil replaces nothing", []awsretry.Option{add(forbids{}), set(nil)}, final},
@@ -157,7 +173,7 @@ func TestClassifiersOfAStrategy(t *testing.T) {
 func TestAnOperationAddsToTheClassifiersOfItsStrategy(t *testing.T) {
 	t.Parallel()
 	atOnce := awsretry.WithRandom(func() float64 { return 0 })
-	for _, mode := range []awsretry.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
+	for _, mode := range []config.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
 		s, err := awsretry.Load(t.Context(), with(nil, "", atOnce, awsretry.WithMode(mode), awsretry.WithClassifier(nothing{}))...)
 		require.NoError(t, err)
 		require.Equal(t, 1, attemptsOf(t, s, retry.Operation{Classifier: classify.Also(nothing{})}), mode)
@@ -178,34 +194,6 @@ type nothing struct{}
 
 func (nothing) Name() string                               { return "nothing" }
 func (nothing) Classify(classify.Outcome) classify.Verdict { return classify.Verdict{} }
-
-func TestSettingsCountBeforeBehaviorAndServiceOfTheConfig(t *testing.T) {
-	t.Parallel()
-	numbers := awsretry.WithConfig(adaptive.Config{
-		Standard: standard.Config{Behavior: retry.V21, Service: "dynamodb"},
-	})
-	for _, c := range []struct {
-		name     string
-		behavior retry.Behavior
-		service  string
-		want     time.Duration
-	}{
-		{"behavior", retry.V20, "dynamodb", time.Second},
-		{"service", retry.V21, "s3", 50 * time.Millisecond},
-		{"both as in the config", retry.V21, "dynamodb", 25 * time.Millisecond},
-		{"no service is set", retry.V21, "", 25 * time.Millisecond},
-	} {
-		for _, mode := range []awsretry.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
-			t.Run(c.name+"/"+string(mode), func(t *testing.T) {
-				t.Parallel()
-				s, err := awsretry.Load(t.Context(), with(nil, "", numbers, awsretry.WithMode(mode),
-					awsretry.WithBehavior(c.behavior), awsretry.WithService(c.service))...)
-				require.NoError(t, err)
-				require.Equal(t, c.want, s.Plan(retry.Operation{}).Base)
-			})
-		}
-	}
-}
 
 func TestClockAndRandomOfTheConfigStayUnlessAnOptionReplacesThem(t *testing.T) {
 	t.Parallel()
@@ -246,8 +234,7 @@ func TestClockAndRandomOfTheConfigStayUnlessAnOptionReplacesThem(t *testing.T) {
 
 func TestEachStrategyHasAQuotaOfItsOwn(t *testing.T) {
 	t.Parallel()
-	settings, err := awsretry.Resolve(t.Context(), with(nil, "")...)
-	require.NoError(t, err)
+	settings := resolved(t, nil, "")
 	one, err := awsretry.New(settings, noDelay(adaptive.Config{}))
 	require.NoError(t, err)
 	other, err := awsretry.New(settings, noDelay(adaptive.Config{}))
@@ -267,7 +254,7 @@ func TestBadNumbersAndSettingsAreErrors(t *testing.T) {
 	require.EqualError(t, err, `awsretry: no such retry mode: ""`)
 	require.Nil(t, s)
 
-	for _, mode := range []awsretry.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
+	for _, mode := range []config.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
 		s, err = awsretry.Load(t.Context(), with(nil, "", awsretry.WithMode(mode),
 			awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Base: -1}}))...)
 		require.ErrorContains(t, err, "standard: Base -1ns: must not be negative")

@@ -26,12 +26,12 @@ func TestProfileThatIsNowhere(t *testing.T) {
 	require.Equal(t, []string{"Prod", "prof"}, missing.Near)
 	require.EqualError(t, err, `config: AWS_PROFILE: profile "prod" not found in `+configPath+" or "+credentialsPath+`; did you mean "Prod" or "prof"`)
 
-	_, err = world{opts: []awsretry.Option{awsretry.WithProfile("default")}}.resolve(t)
+	_, err = world{opts: []awsretry.ResolveOption{awsretry.WithProfile("default")}}.resolve(t)
 	require.EqualError(t, err, `config: option WithProfile: profile "default" not found in `+configPath+" (missing) or "+credentialsPath+" (missing)")
 
-	_, err = world{config: "[a]\n", opts: []awsretry.Option{awsretry.WithProfile("a")}}.resolve(t)
+	_, err = world{config: "[a]\n", opts: []awsretry.ResolveOption{awsretry.WithProfile("a")}}.resolve(t)
 	require.ErrorContains(t, err, configPath+":1 has [a], which would have to be [profile a]")
-	_, err = world{credentials: "\n[profile a]\n", opts: []awsretry.Option{awsretry.WithProfile("a")}}.resolve(t)
+	_, err = world{credentials: "\n[profile a]\n", opts: []awsretry.ResolveOption{awsretry.WithProfile("a")}}.resolve(t)
 	require.ErrorContains(t, err, credentialsPath+":2 has [profile a], which would have to be [a]")
 	_, err = world{config: "[profile a]\n", env: map[string]string{"AWS_PROFILE": " a"}}.resolve(t)
 	require.ErrorContains(t, err, `profile " a" not found`)
@@ -60,7 +60,7 @@ func TestMalformedLineIsSkippedUnlessReadingIsStrict(t *testing.T) {
 			require.Equal(t, []string{"malformed-line"}, codes(s.Diagnostics))
 			require.Contains(t, s.Diagnostics[0].Message, "is skipped")
 			for _, profile := range []string{"", "elsewhere"} {
-				w.opts = []awsretry.Option{awsretry.WithProfile(profile), awsretry.WithStrict()}
+				w.opts = []awsretry.ResolveOption{awsretry.WithProfile(profile), awsretry.WithStrict()}
 				_, err := w.resolve(t)
 				require.EqualError(t, err, "config: "+configPath+c.want)
 				_, ok := errors.AsType[*config.ParseError](err)
@@ -73,7 +73,7 @@ func TestMalformedLineIsSkippedUnlessReadingIsStrict(t *testing.T) {
 func TestStrictReadingNamesTheFirstMalformedLineOfTheConfigFileFirst(t *testing.T) {
 	t.Parallel()
 	w := world{
-		config: "[default]\n\nx\ny\n", credentials: "z\n", opts: []awsretry.Option{awsretry.WithStrict()},
+		config: "[default]\n\nx\ny\n", credentials: "z\n", opts: []awsretry.ResolveOption{awsretry.WithStrict()},
 	}
 	_, err := w.resolve(t)
 	require.ErrorContains(t, err, configPath+":3: ")
@@ -106,7 +106,7 @@ func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 4, s.MaxAttempts.Value)
 	require.Equal(t, "unreadable", s.Files[0].Status)
-	require.Equal(t, []awsretry.Diagnostic{{
+	require.Equal(t, []config.Diagnostic{{
 		Severity: "warning", Code: "unreadable-file", File: configPath,
 		Message: "the config file counts as empty: it cannot be read: not a regular file",
 	}}, s.Diagnostics)
@@ -117,7 +117,7 @@ func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
 	require.Equal(t, 3, s.MaxAttempts.Value)
 	require.Equal(t, "unreadable", s.Files[1].Status)
 
-	for _, named := range []awsretry.Option{awsretry.WithConfigFile("~/.aws/config"), awsretry.WithCredentialsFile(credentialsPath)} {
+	for _, named := range []awsretry.ResolveOption{awsretry.WithConfigFile("~/.aws/config"), awsretry.WithCredentialsFile(credentialsPath)} {
 		_, err = awsretry.Resolve(t.Context(), append(inFiles(denied, nil), named)...)
 		unreadable, ok := errors.AsType[*config.UnreadableError](err)
 		require.True(t, ok)
@@ -129,14 +129,14 @@ func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
 
 func TestFileThatCodeNamesMayBeMissing(t *testing.T) {
 	t.Parallel()
-	s := world{opts: []awsretry.Option{awsretry.WithConfigFile("/nowhere")}}.mustResolve(t)
-	require.Equal(t, awsretry.FileStatus{Kind: "config", Path: "/nowhere", Status: "missing"}, s.Files[0])
+	s := world{opts: []awsretry.ResolveOption{awsretry.WithConfigFile("/nowhere")}}.mustResolve(t)
+	require.Equal(t, config.FileStatus{Kind: "config", Path: "/nowhere", Status: "missing"}, s.Files[0])
 	require.Equal(t, []string{"missing-file"}, codes(s.Diagnostics))
 }
 
 func TestNoHomeDirectory(t *testing.T) {
 	t.Parallel()
-	none := []awsretry.Option{
+	none := []awsretry.ResolveOption{
 		awsretry.WithFS(fstest.MapFS{"etc/aws": {Data: []byte("[default]\nmax_attempts = 4\n")}}),
 		awsretry.WithPlatform("linux"),
 		awsretry.WithEnv(func(string) (string, bool) { return "", false }),
@@ -144,7 +144,7 @@ func TestNoHomeDirectory(t *testing.T) {
 	}
 	s, err := awsretry.Resolve(t.Context(), none...)
 	require.NoError(t, err)
-	require.Equal(t, []awsretry.FileStatus{
+	require.Equal(t, []config.FileStatus{
 		{Kind: "config", Status: "missing"},
 		{Kind: "credentials", Status: "missing"},
 	}, s.Files)

@@ -2,48 +2,205 @@ package awsretry
 
 import (
 	"context"
+	"io/fs"
 
+	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Resolve decides how a client shall retry. Each setting comes from the first
-// of these that has it:
+// Settings says how a client retries. Each value has its origin and the values that it beat.
+type Settings = config.Settings
+
+// The retry modes.
+const (
+	// ModeStandard retries with a backoff and a retry quota.
+	ModeStandard = config.ModeStandard
+	// ModeAdaptive is standard mode with a send rate that adapts to throttling.
+	ModeAdaptive = config.ModeAdaptive
+)
+
+// Option is an option of [Load]. Each is a [ResolveOption], a [BuildOption] or both.
 //
-//  1. an override in code, such as [WithMode];
-//  2. the environment: AWS_RETRY_MODE and AWS_MAX_ATTEMPTS;
-//  3. the profile: retry_mode and max_attempts in the credentials file, then in
-//     the config file;
-//  4. a default in code, such as [WithDefaultMode];
-//  5. the built-in default: standard, v2.1, 3 attempts, 4 for DynamoDB.
+// Options are applied in order, and of two equal ones the later one counts. A nil option is
+// skipped, and so is an option with an empty or nil argument. The zero of [WithMaxAttempts]
+// and [WithDefaultMaxAttempts] is not skipped: it is an error. Options are safe for concurrent
+// use and may be used several times.
+type Option interface{ apply(o *options) }
+
+// ResolveOption is an option of [Resolve]: it decides what is read, or what the settings are.
+type ResolveOption interface {
+	Option
+	resolves()
+}
+
+// options is what all options of a call say together.
+type options struct {
+	query config.Query
+	build buildOptions
+}
+
+// collect applies options in order.
+func collect[O Option](opts []O) options {
+	var o options
+	for _, opt := range opts {
+		if any(opt) != nil {
+			opt.apply(&o)
+		}
+	}
+	return o
+}
+
+type resolveOption func(q *config.Query)
+
+func (f resolveOption) apply(o *options) { f(&o.query) }
+func (resolveOption) resolves()          {}
+
+// Resolve decides how a client retries. The comment of this package has the order of the
+// places that a value may come from.
 //
-// The profile is [WithProfile], else AWS_PROFILE, else AWS_DEFAULT_PROFILE, else
-// default.
+// A value that is not accepted is an error only if it would be the one that counts: a
+// [*config.ValueError], which names its place. If it loses, it is a diagnostic. The other
+// errors are
+//   - a [*config.ProfileNotFoundError] for a profile that [WithProfile] or a variable names
+//     and that neither file has;
+//   - a [*config.UnreadableError] for a file that [WithConfigFile] or [WithCredentialsFile]
+//     names and that cannot be read, and for any file above 16 MiB;
+//   - a [*config.ParseError] for a malformed line, with [WithStrict] only;
+//   - the error of ctx if ctx is done when Resolve begins.
 //
-// A value is an error only if it wins: a *config.ValueError, which names its
-// place. One that loses is a warning. The other errors are
-// *config.ProfileNotFoundError for a profile that [WithProfile] or a variable
-// named, *config.UnreadableError for a file that an option named and that cannot be
-// read and for one above 16 MiB, with [WithStrict] *config.ParseError, and the error
-// of a ctx that is done at the start. No error contains a value other than that of a
-// retry setting.
-//
-// Resolve may be called by several goroutines at once.
-func Resolve(ctx context.Context, opts ...Option) (*Settings, error) {
+// No error contains a value other than that of a retry setting. Resolve is safe for
+// concurrent use.
+func Resolve(ctx context.Context, opts ...ResolveOption) (*Settings, error) {
+	return collect(opts).resolve(ctx)
+}
+
+func (o options) resolve(ctx context.Context) (*Settings, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	query := collect(opts).query
+	query, c := o.query, o.build.config
+	if query.Service == "" {
+		query.Service = c.Standard.Service
+	}
+	if n := c.Standard.MaxAttempts; n != 0 {
+		query.Config.MaxAttempts = &n
+	}
+	if b := c.Standard.Behavior; b != "" {
+		query.Config.Behavior = &b
+	}
+	query.Config.Adaptive = adaptiveFields(c)
 	query.BuiltInAttempts = func(b retry.Behavior) int { return builtInAttempts(b, query.Service) }
 	return query.Resolve()
 }
 
-// builtInAttempts returns how many attempts an operation of a service has where no number
-// is set.
+// builtInAttempts returns the built-in number of attempts of an operation of a service.
 func builtInAttempts(b retry.Behavior, service string) int {
 	s, err := standard.New(standard.Config{Behavior: b, Service: service})
 	if err != nil {
-		return 0 // a behavior that does not exist is refused elsewhere
+		return 0 // There is no such behavior, which is refused elsewhere.
 	}
 	return s.Plan(retry.Operation{}).MaxAttempts
+}
+
+// WithProfile names the profile, whatever AWS_PROFILE and AWS_DEFAULT_PROFILE say. The name is
+// used as it is, and one of the files must have the profile.
+func WithProfile(name string) ResolveOption {
+	return resolveOption(func(q *config.Query) { setTo(&q.Profile, name) })
+}
+
+// WithConfigFile sets the path of the config file, whatever AWS_CONFIG_FILE says. A leading ~
+// before a slash stands for the home directory. A file that exists and cannot be read is an
+// error of [Resolve]; a file that does not exist counts as empty.
+func WithConfigFile(path string) ResolveOption {
+	return resolveOption(func(q *config.Query) { setTo(&q.ConfigFile, path) })
+}
+
+// WithCredentialsFile sets the path of the credentials file, whatever
+// AWS_SHARED_CREDENTIALS_FILE says. The path follows the rules of [WithConfigFile].
+func WithCredentialsFile(path string) ResolveOption {
+	return resolveOption(func(q *config.Query) { setTo(&q.CredentialsFile, path) })
+}
+
+// WithEnv reads variables with lookup instead of the environment of the process. lookup works
+// as [os.LookupEnv] does.
+func WithEnv(lookup func(key string) (value string, ok bool)) ResolveOption {
+	return resolveOption(func(q *config.Query) {
+		if lookup != nil {
+			q.LookupEnv = lookup
+		}
+	})
+}
+
+// WithFS reads the shared files from fsys instead of the file system of the operating system.
+// fsys holds the whole tree without its root: the name of /home/me/.aws/config is
+// home/me/.aws/config.
+func WithFS(fsys fs.FS) ResolveOption {
+	return resolveOption(func(q *config.Query) {
+		if fsys != nil {
+			q.FS = fsys
+		}
+	})
+}
+
+// WithService names the service that the client talks to, such as "dynamodb". Some built-in
+// defaults depend on the service: in behavior v2.1 DynamoDB has 4 attempts and a shorter
+// backoff. Case does not matter, and the service ids of the AWS SDKs, such as "DynamoDB
+// Streams", are names too.
+func WithService(id string) ResolveOption {
+	return resolveOption(func(q *config.Query) { setTo(&q.Service, id) })
+}
+
+// WithStrict refuses a shared file with a malformed line. The error is a [*config.ParseError]
+// for the first malformed line of the config file, or else of the credentials file. Without
+// this option a malformed line is skipped, as AWS tools skip it, and is a diagnostic. All
+// other findings stay diagnostics.
+func WithStrict() ResolveOption {
+	return resolveOption(func(q *config.Query) { q.Strict = true })
+}
+
+// WithMode sets the retry mode, whatever environment and files say. It accepts what
+// AWS_RETRY_MODE accepts; another mode is an error of [Resolve].
+func WithMode(mode config.Mode) ResolveOption {
+	return resolveOption(func(q *config.Query) { pointTo(&q.Override.Mode, mode) })
+}
+
+// WithMaxAttempts sets the number of attempts of an operation, the first one included,
+// whatever environment and files say. 1 means no retry. A number below 1 or above 2^31-1 is an
+// error of [Resolve].
+func WithMaxAttempts(n int) ResolveOption {
+	return resolveOption(func(q *config.Query) { q.Override.MaxAttempts = &n })
+}
+
+// WithBehavior sets the generation of behavior: [retry.V21], the default, or [retry.V20] for
+// what AWS tools did before November 2026. Another one is an error of [Resolve].
+func WithBehavior(b retry.Behavior) ResolveOption {
+	return resolveOption(func(q *config.Query) { pointTo(&q.Override.Behavior, b) })
+}
+
+// WithDefaultMode sets the retry mode for the case that neither environment nor files set one.
+// A mode that does not exist is an error of [Resolve] in that case.
+func WithDefaultMode(mode config.Mode) ResolveOption {
+	return resolveOption(func(q *config.Query) { pointTo(&q.Default.Mode, mode) })
+}
+
+// WithDefaultMaxAttempts sets the number of attempts for the case that neither environment nor
+// files set one. A number outside the range of [WithMaxAttempts] is an error of [Resolve] in
+// that case.
+func WithDefaultMaxAttempts(n int) ResolveOption {
+	return resolveOption(func(q *config.Query) { q.Default.MaxAttempts = &n })
+}
+
+// setTo sets a text unless the new one is empty.
+func setTo(text *string, to string) {
+	if to != "" {
+		*text = to
+	}
+}
+
+// pointTo sets a pointer to a text unless the text is empty.
+func pointTo[S ~string](text **S, to S) {
+	if to != "" {
+		*text = &to
+	}
 }

@@ -25,7 +25,7 @@ type world struct {
 	env         map[string]string
 	config      string
 	credentials string
-	opts        []awsretry.Option
+	opts        []awsretry.ResolveOption
 }
 
 // resolve resolves in a world that has nothing else, no file for an empty text.
@@ -41,8 +41,8 @@ func (w world) resolve(t *testing.T) (*awsretry.Settings, error) {
 	return awsretry.Resolve(t.Context(), append(inFiles(files, w.env), w.opts...)...)
 }
 
-func inFiles(files fs.FS, env map[string]string) []awsretry.Option {
-	return []awsretry.Option{
+func inFiles(files fs.FS, env map[string]string) []awsretry.ResolveOption {
+	return []awsretry.ResolveOption{
 		awsretry.WithFS(files),
 		awsretry.WithPlatform("linux"),
 		awsretry.WithHomeDir(func() (string, error) { return "/home/me", nil }),
@@ -61,7 +61,7 @@ func (w world) mustResolve(t *testing.T) *awsretry.Settings {
 }
 
 // codes lists the codes of findings in their order.
-func codes(found []awsretry.Diagnostic) []string {
+func codes(found []config.Diagnostic) []string {
 	list := []string{}
 	for _, d := range found {
 		list = append(list, d.Code)
@@ -72,17 +72,17 @@ func codes(found []awsretry.Diagnostic) []string {
 func TestResolveWithoutAnythingGivesBuiltInDefaults(t *testing.T) {
 	t.Parallel()
 	s := world{}.mustResolve(t)
-	builtIn := awsretry.Origin{Kind: config.OriginDefault}
+	builtIn := config.Origin{Kind: config.OriginDefault}
 	require.Equal(t, &awsretry.Settings{
-		Profile:     awsretry.Setting[string]{Value: "default", Raw: "default", Origin: builtIn, Overridden: []awsretry.Candidate{}},
-		RetryMode:   awsretry.Setting[awsretry.Mode]{Value: awsretry.ModeStandard, Raw: "standard", Origin: builtIn, Overridden: []awsretry.Candidate{}},
-		MaxAttempts: awsretry.Setting[int]{Value: 3, Raw: "3", Origin: builtIn, Overridden: []awsretry.Candidate{}},
-		Behavior:    awsretry.Setting[retry.Behavior]{Value: retry.V21, Raw: "v2.1", Origin: builtIn, Overridden: []awsretry.Candidate{}},
-		Files: []awsretry.FileStatus{
+		Profile:     config.Setting[string]{Value: "default", Raw: "default", Origin: builtIn, Overridden: []config.Candidate{}},
+		RetryMode:   config.Setting[config.Mode]{Value: awsretry.ModeStandard, Raw: "standard", Origin: builtIn, Overridden: []config.Candidate{}},
+		MaxAttempts: config.Setting[int]{Value: 3, Raw: "3", Origin: builtIn, Overridden: []config.Candidate{}},
+		Behavior:    config.Setting[retry.Behavior]{Value: retry.V21, Raw: "v2.1", Origin: builtIn, Overridden: []config.Candidate{}},
+		Files: []config.FileStatus{
 			{Kind: "config", Path: configPath, Status: "missing"},
 			{Kind: "credentials", Path: credentialsPath, Status: "missing"},
 		},
-		Diagnostics: []awsretry.Diagnostic{},
+		Diagnostics: []config.Diagnostic{},
 	}, s)
 }
 
@@ -94,43 +94,43 @@ func TestValuesOfAProfileCarryFileAndLine(t *testing.T) {
 	}.mustResolve(t)
 	require.Equal(t, awsretry.ModeAdaptive, s.RetryMode.Value)
 	require.Equal(t, 7, s.MaxAttempts.Value)
-	want := awsretry.Origin{Kind: config.OriginSharedConfig, File: configPath, Line: 2, Profile: "x", Key: "retry_mode"}
+	want := config.Origin{Kind: config.OriginSharedConfig, File: configPath, Line: 2, Profile: "x", Key: "retry_mode"}
 	require.Equal(t, want, s.RetryMode.Origin)
 	want.Line, want.Key = 3, "max_attempts"
 	require.Equal(t, want, s.MaxAttempts.Origin)
-	require.Equal(t, awsretry.Origin{Kind: config.OriginEnvironment, Name: "AWS_PROFILE"}, s.Profile.Origin)
+	require.Equal(t, config.Origin{Kind: config.OriginEnvironment, Name: "AWS_PROFILE"}, s.Profile.Origin)
 	require.Empty(t, s.Diagnostics)
 }
 
 func TestStrongestCandidateWinsAndListsTheOthersInOrder(t *testing.T) {
 	t.Parallel()
-	candidate := func(raw string, valid bool, origin awsretry.Origin) awsretry.Candidate {
-		return awsretry.Candidate{Raw: raw, Valid: valid, Origin: origin}
+	candidate := func(raw string, valid bool, origin config.Origin) config.Candidate {
+		return config.Candidate{Raw: raw, Valid: valid, Origin: origin}
 	}
-	override := candidate("2", true, awsretry.Origin{Kind: config.OriginOption, Name: "WithMaxAttempts"})
-	variable := candidate(" 3 ", true, awsretry.Origin{Kind: config.OriginEnvironment, Name: "AWS_MAX_ATTEMPTS"})
-	credentials2 := candidate("5", true, awsretry.Origin{Kind: config.OriginSharedCredentials, File: credentialsPath, Line: 4, Profile: "default", Key: "max_attempts"})
-	credentials1 := candidate("4", true, awsretry.Origin{Kind: config.OriginSharedCredentials, File: credentialsPath, Line: 2, Profile: "default", Key: "max_attempts"})
-	file := candidate("six", false, awsretry.Origin{Kind: config.OriginSharedConfig, File: configPath, Line: 2, Profile: "default", Key: "max_attempts"})
-	fallback := candidate("7", true, awsretry.Origin{Kind: config.OriginDefault, Name: "WithDefaultMaxAttempts"})
+	override := candidate("2", true, config.Origin{Kind: config.OriginOption, Name: "WithMaxAttempts"})
+	variable := candidate(" 3 ", true, config.Origin{Kind: config.OriginEnvironment, Name: "AWS_MAX_ATTEMPTS"})
+	credentials2 := candidate("5", true, config.Origin{Kind: config.OriginSharedCredentials, File: credentialsPath, Line: 4, Profile: "default", Key: "max_attempts"})
+	credentials1 := candidate("4", true, config.Origin{Kind: config.OriginSharedCredentials, File: credentialsPath, Line: 2, Profile: "default", Key: "max_attempts"})
+	file := candidate("six", false, config.Origin{Kind: config.OriginSharedConfig, File: configPath, Line: 2, Profile: "default", Key: "max_attempts"})
+	fallback := candidate("7", true, config.Origin{Kind: config.OriginDefault, Name: "WithDefaultMaxAttempts"})
 
 	all := world{
 		env:         map[string]string{"AWS_MAX_ATTEMPTS": " 3 "},
 		credentials: "[default]\nmax_attempts = 4\nregion = x\nMax_Attempts = 5\n",
 		config:      "[default]\nmax_attempts = six\n",
-		opts:        []awsretry.Option{awsretry.WithDefaultMaxAttempts(7), awsretry.WithMaxAttempts(2)},
+		opts:        []awsretry.ResolveOption{awsretry.WithDefaultMaxAttempts(7), awsretry.WithMaxAttempts(2)},
 	}
 	for _, step := range []struct {
 		name   string
 		change func(w *world)
-		winner awsretry.Candidate
+		winner config.Candidate
 		value  int
-		losers []awsretry.Candidate
+		losers []config.Candidate
 	}{
-		{"override", func(*world) {}, override, 2, []awsretry.Candidate{variable, credentials2, credentials1, file, fallback}},
-		{"variable", func(w *world) { w.opts = w.opts[:1] }, variable, 3, []awsretry.Candidate{credentials2, credentials1, file, fallback}},
-		{"credentials", func(w *world) { w.env = nil }, credentials2, 5, []awsretry.Candidate{credentials1, file, fallback}},
-		{"default in code", func(w *world) { w.credentials, w.config = "", "" }, fallback, 7, []awsretry.Candidate{}},
+		{"override", func(*world) {}, override, 2, []config.Candidate{variable, credentials2, credentials1, file, fallback}},
+		{"variable", func(w *world) { w.opts = w.opts[:1] }, variable, 3, []config.Candidate{credentials2, credentials1, file, fallback}},
+		{"credentials", func(w *world) { w.env = nil }, credentials2, 5, []config.Candidate{credentials1, file, fallback}},
+		{"default in code", func(w *world) { w.credentials, w.config = "", "" }, fallback, 7, []config.Candidate{}},
 	} {
 		step.change(&all)
 		s := all.mustResolve(t)
@@ -147,7 +147,7 @@ func TestSettingsHaveTheirOwnWinners(t *testing.T) {
 		env:         map[string]string{"AWS_RETRY_MODE": "standard"},
 		config:      "[default]\nretry_mode = adaptive\nmax_attempts = 6\n",
 		credentials: "[default]\nretry_mode = standard\n",
-		opts:        []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive), awsretry.WithBehavior(retry.V21)},
+		opts:        []awsretry.ResolveOption{awsretry.WithDefaultMode(awsretry.ModeAdaptive), awsretry.WithBehavior(retry.V21)},
 	}.mustResolve(t)
 	require.Equal(t, "AWS_RETRY_MODE", s.RetryMode.Origin.String())
 	require.Len(t, s.RetryMode.Overridden, 3)
@@ -162,14 +162,14 @@ func TestProfileComesFromOptionThenVariable(t *testing.T) {
 	w := world{
 		env:    map[string]string{"AWS_PROFILE": "b"},
 		config: "[profile a]\nmax_attempts = 4\n[profile b]\nmax_attempts = 5\n",
-		opts:   []awsretry.Option{awsretry.WithProfile("a")},
+		opts:   []awsretry.ResolveOption{awsretry.WithProfile("a")},
 	}
 	s := w.mustResolve(t)
 	require.Equal(t, 4, s.MaxAttempts.Value)
-	require.Equal(t, []awsretry.Candidate{{
-		Raw: "b", Valid: true, Origin: awsretry.Origin{Kind: config.OriginEnvironment, Name: "AWS_PROFILE"},
+	require.Equal(t, []config.Candidate{{
+		Raw: "b", Valid: true, Origin: config.Origin{Kind: config.OriginEnvironment, Name: "AWS_PROFILE"},
 	}}, s.Profile.Overridden)
-	w.opts = []awsretry.Option{awsretry.WithProfile("")}
+	w.opts = []awsretry.ResolveOption{awsretry.WithProfile("")}
 	require.Equal(t, 5, w.mustResolve(t).MaxAttempts.Value)
 	w.env = map[string]string{"AWS_PROFILE": ""}
 	require.Equal(t, 3, w.mustResolve(t).MaxAttempts.Value)
@@ -183,13 +183,13 @@ func TestDefaultProfileVariableCountsWhereTheOtherIsUnset(t *testing.T) {
 	}
 	s := w.mustResolve(t)
 	require.Equal(t, 4, s.MaxAttempts.Value)
-	require.Equal(t, awsretry.Origin{Kind: config.OriginEnvironment, Name: "AWS_DEFAULT_PROFILE"}, s.Profile.Origin)
+	require.Equal(t, config.Origin{Kind: config.OriginEnvironment, Name: "AWS_DEFAULT_PROFILE"}, s.Profile.Origin)
 	require.Equal(t, []string{"unused-profile"}, codes(s.Diagnostics))
 	w.env["AWS_PROFILE"] = "b"
 	s = w.mustResolve(t)
 	require.Equal(t, 5, s.MaxAttempts.Value)
-	require.Equal(t, []awsretry.Candidate{{
-		Raw: "a", Valid: true, Origin: awsretry.Origin{Kind: config.OriginEnvironment, Name: "AWS_DEFAULT_PROFILE"},
+	require.Equal(t, []config.Candidate{{
+		Raw: "a", Valid: true, Origin: config.Origin{Kind: config.OriginEnvironment, Name: "AWS_DEFAULT_PROFILE"},
 	}}, s.Profile.Overridden)
 	require.Equal(t, []string{"no-effect", "unused-profile"}, codes(s.Diagnostics))
 	w.env = map[string]string{"AWS_DEFAULT_PROFILE": "nowhere"}
@@ -212,13 +212,13 @@ func TestBuiltInAttemptsFollowBehaviorAndService(t *testing.T) {
 		{retry.V21, "dynamodb-streams", 4},
 		{retry.V21, "dynamodbx", 3},
 	} {
-		s := world{opts: []awsretry.Option{awsretry.WithBehavior(c.behavior), awsretry.WithService(c.service)}}.mustResolve(t)
+		s := world{opts: []awsretry.ResolveOption{awsretry.WithBehavior(c.behavior), awsretry.WithService(c.service)}}.mustResolve(t)
 		require.Equal(t, c.want, s.MaxAttempts.Value, "%v", c)
 		require.Equal(t, c.service, s.Service)
 	}
 	s := world{
 		env:  map[string]string{"AWS_MAX_ATTEMPTS": "2"},
-		opts: []awsretry.Option{awsretry.WithService("dynamodb")},
+		opts: []awsretry.ResolveOption{awsretry.WithService("dynamodb")},
 	}.mustResolve(t)
 	require.Equal(t, 2, s.MaxAttempts.Value)
 }
@@ -231,7 +231,7 @@ func TestNewRetriesVariableDecidesNothing(t *testing.T) {
 		for _, b := range []retry.Behavior{retry.V20, retry.V21} {
 			s := world{
 				env:  map[string]string{"AWS_NEW_RETRIES_2026": raw},
-				opts: []awsretry.Option{awsretry.WithBehavior(b)},
+				opts: []awsretry.ResolveOption{awsretry.WithBehavior(b)},
 			}.mustResolve(t)
 			require.Equal(t, b, s.Behavior.Value, "%q", raw)
 			require.Equal(t, found, codes(s.Diagnostics), "%q", raw)
@@ -244,13 +244,35 @@ func TestNewRetriesVariableDecidesNothing(t *testing.T) {
 
 func TestLaterOptionsCountAndNilOnesAreSkipped(t *testing.T) {
 	t.Parallel()
-	s := world{opts: []awsretry.Option{
+	s := world{opts: []awsretry.ResolveOption{
 		awsretry.WithMode(awsretry.ModeStandard), nil, awsretry.WithMode(awsretry.ModeAdaptive),
-		awsretry.WithBehavior(""),
 	}}.mustResolve(t)
 	require.Equal(t, awsretry.ModeAdaptive, s.RetryMode.Value)
 	require.Empty(t, s.RetryMode.Overridden)
 	require.Equal(t, config.OriginDefault, s.Behavior.Origin.Kind)
+}
+
+func TestOptionsWithEmptyArgumentsAreAsIfTheyWereAbsent(t *testing.T) {
+	t.Parallel()
+	w := world{
+		config: "[default]\nmax_attempts = 4\n[profile a]\nmax_attempts = 5\n",
+		opts: []awsretry.ResolveOption{
+			awsretry.WithProfile("a"), awsretry.WithConfigFile(configPath), awsretry.WithCredentialsFile("/none"),
+			awsretry.WithService("dynamodb"), awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithBehavior(retry.V20),
+			awsretry.WithDefaultMode(awsretry.ModeStandard),
+		},
+	}
+	want := w.mustResolve(t)
+	require.Equal(t, []any{"a", awsretry.ModeAdaptive, 5, retry.V20, "dynamodb"},
+		[]any{want.Profile.Value, want.RetryMode.Value, want.MaxAttempts.Value, want.Behavior.Value, want.Service})
+	empty := []awsretry.ResolveOption{
+		awsretry.WithProfile(""), awsretry.WithConfigFile(""), awsretry.WithCredentialsFile(""), awsretry.WithEnv(nil), awsretry.WithFS(nil),
+		awsretry.WithService(""), awsretry.WithMode(""), awsretry.WithBehavior(""), awsretry.WithDefaultMode(""),
+	}
+	w.opts = append(w.opts, empty...)
+	require.Equal(t, want, w.mustResolve(t))
+	w.opts = empty
+	require.Equal(t, world{config: w.config}.mustResolve(t), w.mustResolve(t))
 }
 
 func TestDoneContextResolvesNothing(t *testing.T) {
@@ -272,7 +294,7 @@ func TestStrictReadingLeavesOtherFindingsWarnings(t *testing.T) {
 	}
 	loose := w.mustResolve(t)
 	require.Len(t, loose.Diagnostics, 6)
-	w.opts = []awsretry.Option{awsretry.WithStrict()}
+	w.opts = []awsretry.ResolveOption{awsretry.WithStrict()}
 	require.Equal(t, loose, w.mustResolve(t))
 }
 

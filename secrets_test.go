@@ -20,8 +20,8 @@ func TestNoSecretInSettingsOrErrors(t *testing.T) {
 		"winner with more": {credentials: "[default]\n" + keys + "max_attempts = 4\n  token = " + secret + "\n"},
 		"bad line":         {credentials: "[default]\n" + keys + secret + "\n"},
 		"bad start":        {credentials: keys},
-		"missing profile":  {credentials: "[default]\n" + keys, opts: []awsretry.Option{awsretry.WithProfile("x")}},
-		"strict":           {credentials: "[default]\n" + keys + keys, opts: []awsretry.Option{awsretry.WithStrict()}},
+		"missing profile":  {credentials: "[default]\n" + keys, opts: []awsretry.ResolveOption{awsretry.WithProfile("x")}},
+		"strict":           {credentials: "[default]\n" + keys + keys, opts: []awsretry.ResolveOption{awsretry.WithStrict()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

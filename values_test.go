@@ -19,13 +19,13 @@ func TestInputsThatOtherToolsGetWrong(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		in       world
-		mode     awsretry.Mode
+		mode     config.Mode
 		attempts int
 		codes    []string
 	}{
 		{
 			"legacy overridden by code",
-			world{config: legacy, opts: []awsretry.Option{awsretry.WithMode("adaptive")}},
+			world{config: legacy, opts: []awsretry.ResolveOption{awsretry.WithMode("adaptive")}},
 			"adaptive", 3,
 			[]string{"read-differently"},
 		},
@@ -130,7 +130,7 @@ func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {
 		{"unknown mode", world{env: map[string]string{"AWS_RETRY_MODE": "bogus"}}, `AWS_RETRY_MODE: "bogus": must be standard or adaptive`},
 		{
 			"unknown mode in a profile",
-			world{config: "[profile x]\nretry_mode = bogus\n", opts: []awsretry.Option{awsretry.WithProfile("x")}},
+			world{config: "[profile x]\nretry_mode = bogus\n", opts: []awsretry.ResolveOption{awsretry.WithProfile("x")}},
 			configPath + `:2: [profile x] retry_mode: "bogus": must be standard or adaptive`,
 		},
 		{
@@ -150,10 +150,11 @@ func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {
 		{"negative", world{env: map[string]string{"AWS_MAX_ATTEMPTS": "-1"}}, `AWS_MAX_ATTEMPTS: "-1": ` + attempts},
 		{"newline in a variable", world{env: map[string]string{"AWS_RETRY_MODE": "standard\nx"}}, `AWS_RETRY_MODE: "standard\nx": ` + multiLine},
 		{"indented line below", world{config: "[default]\nmax_attempts = 5\n region = x\n"}, configPath + `:2: [default] max_attempts: "5\n...": ` + multiLine},
-		{"override of zero", world{opts: []awsretry.Option{awsretry.WithMaxAttempts(0)}}, `option WithMaxAttempts: "0": ` + attempts},
-		{"override of no mode", world{opts: []awsretry.Option{awsretry.WithMode("")}}, `option WithMode: "": must be standard or adaptive`},
-		{"default that does not exist", world{opts: []awsretry.Option{awsretry.WithDefaultMode("x")}}, `option WithDefaultMode: "x": must be standard or adaptive`},
-		{"behavior that does not exist", world{opts: []awsretry.Option{awsretry.WithBehavior("v3")}}, `option WithBehavior: "v3": must be v2.0 or v2.1`},
+		{"override of zero", world{opts: []awsretry.ResolveOption{awsretry.WithMaxAttempts(0)}}, `option WithMaxAttempts: "0": ` + attempts},
+		{"default of zero", world{opts: []awsretry.ResolveOption{awsretry.WithDefaultMaxAttempts(0)}}, `option WithDefaultMaxAttempts: "0": ` + attempts},
+		{"override that does not exist", world{opts: []awsretry.ResolveOption{awsretry.WithMode("x")}}, `option WithMode: "x": must be standard or adaptive`},
+		{"default that does not exist", world{opts: []awsretry.ResolveOption{awsretry.WithDefaultMode("x")}}, `option WithDefaultMode: "x": must be standard or adaptive`},
+		{"behavior that does not exist", world{opts: []awsretry.ResolveOption{awsretry.WithBehavior("v3")}}, `option WithBehavior: "v3": must be v2.0 or v2.1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -187,7 +188,7 @@ func TestNumbersOfAttempts(t *testing.T) {
 		_, err := attempts(raw)
 		require.ErrorContains(t, err, ": must be a decimal integer from 1 to 2147483647", raw)
 	}
-	_, err := world{opts: []awsretry.Option{awsretry.WithMaxAttempts(math.MaxInt32)}}.resolve(t)
+	_, err := world{opts: []awsretry.ResolveOption{awsretry.WithMaxAttempts(math.MaxInt32)}}.resolve(t)
 	require.NoError(t, err)
 }
 
@@ -195,7 +196,7 @@ func TestLosingDefaultsInCodeAreOnlyWarnings(t *testing.T) {
 	t.Parallel()
 	s := world{
 		env: map[string]string{"AWS_MAX_ATTEMPTS": "2"},
-		opts: []awsretry.Option{
+		opts: []awsretry.ResolveOption{
 			awsretry.WithDefaultMaxAttempts(-3), awsretry.WithBehavior("v2.0"),
 			awsretry.WithMode("standard"), awsretry.WithDefaultMode("nope"),
 		},

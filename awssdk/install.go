@@ -31,7 +31,7 @@ import (
 // there were no Install, or RetryMaxAttempts of its own.
 //
 // Install changes cfg only, and only if it returns no error. Its errors are those
-// of awsretry.Load.
+// of awsretry.Load, and one for [WithStrategy] beside [WithSettings].
 func Install(cfg *aws.Config, opts ...Option) error {
 	if cfg == nil {
 		return errors.New("awssdk: Install without a config")
@@ -50,16 +50,21 @@ func Install(cfg *aws.Config, opts ...Option) error {
 
 func (o options) install(cfg aws.Config) (*Retryer, error) {
 	ctx := context.Background()
-	if o.strategy == nil {
-		settings, all, err := sourcesOf(ctx, cfg).resolve(ctx, o.settings)
-		if err != nil {
-			return nil, err
-		}
-		if o.strategy, err = awsretry.New(settings, all...); err != nil {
-			return nil, err
-		}
+	if err := o.check(); err != nil {
+		return nil, err
 	}
-	return o.load(ctx)
+	if o.strategy != nil {
+		return New(o.strategy, o.operation)
+	}
+	settings, err := sourcesOf(ctx, cfg).resolve(ctx, o.settings)
+	if err != nil {
+		return nil, err
+	}
+	strategy, err := awsretry.New(settings, only[awsretry.BuildOption](o.settings)...)
+	if err != nil {
+		return nil, err
+	}
+	return New(strategy, o.operation)
 }
 
 // nameService gives a new client the retryer for its service, in place of the one

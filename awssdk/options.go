@@ -2,6 +2,7 @@ package awssdk
 
 import (
 	"context"
+	"errors"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Option changes what [Load], [Install] and [New] do. A nil one is skipped.
+// Option is an option of [Load] and [Install]. A nil option is skipped.
 type Option interface{ apply(o *options) }
 
 type options struct {
@@ -33,28 +34,37 @@ func collect(opts []Option) options {
 }
 
 // WithSettings passes options to awsretry.Load, which resolves the settings and
-// builds the strategy. Several add up.
+// builds the strategy. The options of several WithSettings add up. Beside [WithStrategy],
+// which leaves nothing to resolve, it is an error.
 func WithSettings(opts ...awsretry.Option) Option {
 	return optionFunc(func(o *options) { o.settings = append(o.settings, opts...) })
 }
 
-// WithStrategy uses this strategy, without resolving anything. Nil is as if the
+// WithStrategy uses this strategy, and no settings are resolved. Nil is as if the
 // option were absent.
 func WithStrategy(s retry.Strategy) Option {
-	return optionFunc(func(o *options) { o.strategy = s })
+	return optionFunc(func(o *options) {
+		if s != nil {
+			o.strategy = s
+		}
+	})
 }
 
 // WithOperation lets f change what the strategy is told about each call. Nil is
 // as if the option were absent.
 func WithOperation(f OperationFunc) Option {
-	return optionFunc(func(o *options) { o.operation = f })
+	return optionFunc(func(o *options) {
+		if f != nil {
+			o.operation = f
+		}
+	})
 }
 
 // Load resolves the settings, as awsretry.Load does, and returns what
 // config.WithRetryer wants. The function returns the same retryer each time, so that
 // all clients share its strategy. It is not told which service a client is for:
 // awsretry.WithService selects the defaults of one. Its errors are those of
-// awsretry.Load.
+// awsretry.Load, and one for [WithStrategy] beside [WithSettings].
 func Load(ctx context.Context, opts ...Option) (func() aws.Retryer, error) {
 	o := collect(opts)
 	r, err := o.load(ctx)
@@ -65,12 +75,23 @@ func Load(ctx context.Context, opts ...Option) (func() aws.Retryer, error) {
 }
 
 func (o options) load(ctx context.Context) (*Retryer, error) {
-	if o.strategy == nil {
-		strategy, err := awsretry.Load(ctx, o.settings...)
-		if err != nil {
-			return nil, err
-		}
-		o.strategy = strategy
+	if err := o.check(); err != nil {
+		return nil, err
 	}
-	return New(o.strategy, WithOperation(o.operation))
+	if o.strategy != nil {
+		return New(o.strategy, o.operation)
+	}
+	strategy, err := awsretry.Load(ctx, o.settings...)
+	if err != nil {
+		return nil, err
+	}
+	return New(strategy, o.operation)
+}
+
+// check refuses options of which one would have no effect.
+func (o options) check() error {
+	if o.strategy != nil && len(o.settings) > 0 {
+		return errors.New("awssdk: WithStrategy and WithSettings exclude each other")
+	}
+	return nil
 }

@@ -77,7 +77,7 @@ func TestFailureIsFoundUnderWhatWrapsIt(t *testing.T) {
 
 func retryer(t *testing.T, s retry.Strategy) *Retryer {
 	t.Helper()
-	r, err := New(s)
+	r, err := New(s, nil)
 	require.NoError(t, err)
 	return r
 }

@@ -52,13 +52,13 @@ var errNotMade = errors.New("awssdk: a *awssdk.Retryer that was not made by awss
 // made reports whether New has made the retryer.
 func (r *Retryer) made() bool { return r != nil && r.shared != nil }
 
-// New returns a retryer over the strategy, which must not be nil nor a zero one. Of the options
-// only [WithOperation] matters.
-func New(strategy retry.Strategy, opts ...Option) (*Retryer, error) {
+// New returns a retryer over the strategy, which must not be nil nor a zero one. operation may
+// change what the strategy is told about each call; nil changes nothing.
+func New(strategy retry.Strategy, operation OperationFunc) (*Retryer, error) {
 	if err := retry.CheckStrategy(strategy); err != nil {
 		return nil, fmt.Errorf("awssdk: %w", err)
 	}
-	return &Retryer{shared: &shared{strategy: strategy, operation: collect(opts).operation}}, nil
+	return &Retryer{shared: &shared{strategy: strategy, operation: operation}}, nil
 }
 
 // Strategy returns the strategy, whose Snapshot tells about its scopes.

@@ -14,6 +14,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
@@ -54,7 +55,7 @@ func strategy(t *testing.T, config standard.Config) *standard.Strategy {
 
 func retryer(t *testing.T, s retry.Strategy) *awssdk.Retryer {
 	t.Helper()
-	r, err := awssdk.New(s)
+	r, err := awssdk.New(s, nil)
 	require.NoError(t, err)
 	return r
 }
@@ -94,6 +95,21 @@ func TestNumberOfAttemptsIsTheStrategys(t *testing.T) {
 	require.Equal(t, 7, retryer(t, strategy(t, standard.Config{MaxAttempts: 7})).MaxAttempts())
 }
 
+func TestWithStrategyBesideWithSettingsIsAnError(t *testing.T) {
+	t.Parallel()
+	const text = "awssdk: WithStrategy and WithSettings exclude each other"
+	both := []awssdk.Option{
+		awssdk.WithStrategy(strategy(t, standard.Config{})), awssdk.WithSettings(awsretry.WithMaxAttempts(2)), awssdk.WithStrategy(nil),
+	}
+	_, err := awssdk.Load(t.Context(), both...)
+	require.EqualError(t, err, text)
+	cfg := aws.Config{}
+	require.EqualError(t, awssdk.Install(&cfg, both...), text)
+	require.Equal(t, aws.Config{}, cfg)
+	_, err = awssdk.Load(t.Context(), both[0], awssdk.WithSettings())
+	require.NoError(t, err, "no settings")
+}
+
 // TestFunctionLowersTheNumberOfAttempts and cannot raise it. A call that the loop
 // does not ask about again is over.
 func TestFunctionLowersTheNumberOfAttempts(t *testing.T) {
@@ -102,10 +118,10 @@ func TestFunctionLowersTheNumberOfAttempts(t *testing.T) {
 		for allowed, want := range []int{4, 1, 2, 3, 4, 4, 4} {
 			synctest.Test(t, func(t *testing.T) {
 				s := strategy(t, standard.Config{MaxAttempts: 4})
-				r, err := awssdk.New(s, awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+				r, err := awssdk.New(s, func(_ context.Context, op retry.Operation, _ any) retry.Operation {
 					op.MaxAttempts = allowed
 					return op
-				}))
+				})
 				require.NoError(t, err)
 				attempts, err := loop(t.Context(), r, failed(500), failed(500), failed(500), failed(500), failed(500))
 				require.Error(t, err)
@@ -223,17 +239,17 @@ func (silencer) IsErrorRetryable(error) bool { return false }
 
 func TestNewWantsAStrategy(t *testing.T) {
 	t.Parallel()
-	_, err := awssdk.New(nil)
+	_, err := awssdk.New(nil, nil)
 	require.EqualError(t, err, "awssdk: retry: no strategy: use what standard.New, adaptive.New or awsretry.Load returns")
 }
 
 func TestCallDoesNotBeginAfterTheEndOfItsOperation(t *testing.T) {
 	t.Parallel()
 	for _, s := range []retry.Strategy{strategy(t, standard.Config{}), denying{strategy(t, standard.Config{})}} {
-		r, err := awssdk.New(s, awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+		r, err := awssdk.New(s, func(_ context.Context, op retry.Operation, _ any) retry.Operation {
 			op.NotAfter = time.Unix(1, 0)
 			return op
-		}))
+		})
 		require.NoError(t, err)
 		attempts, err := loop(t.Context(), r, nil)
 		require.Zero(t, attempts)
@@ -247,7 +263,7 @@ func TestStrategyThatNoConstructorMadeIsRefusedWhereItIsGiven(t *testing.T) {
 		"nil *standard.Strategy": (*standard.Strategy)(nil), "*standard.Strategy that": &standard.Strategy{},
 		"nil *adaptive.Strategy": (*adaptive.Strategy)(nil), "*adaptive.Strategy that": &adaptive.Strategy{},
 	} {
-		_, err := awssdk.New(s)
+		_, err := awssdk.New(s, nil)
 		require.ErrorContains(t, err, name)
 		_, err = awssdk.Load(t.Context(), awssdk.WithStrategy(s))
 		require.ErrorContains(t, err, name)

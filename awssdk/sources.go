@@ -58,30 +58,38 @@ func sourcesOf(ctx context.Context, cfg aws.Config) *sources {
 	return s
 }
 
-// resolve resolves the settings from the profile and the files that the SDK has read.
-// Of the options more has the last word. It returns all of them too.
-func (s *sources) resolve(ctx context.Context, more []awsretry.Option) (*awsretry.Settings, []awsretry.Option, error) {
-	code := append(s.code(), more...)
+// resolve resolves the settings from the profile and the files that the SDK has read. The
+// options in more override all other values.
+func (s *sources) resolve(ctx context.Context, more []awsretry.Option) (*awsretry.Settings, error) {
+	code := append(s.code(), only[awsretry.ResolveOption](more)...)
 	files, ok := s.files()
 	if !ok {
 		files = s.asRead()
 	}
-	all := slices.Concat(files, code)
-	settings, err := awsretry.Resolve(ctx, all...)
+	settings, err := awsretry.Resolve(ctx, slices.Concat(files, code)...)
 	if !s.loaded || !isProfileNotFound(err) {
-		return settings, all, err
+		return settings, err
 	}
 	if _, alone := awsretry.Resolve(ctx, files...); !isProfileNotFound(alone) {
-		return nil, nil, err // The options in more name this profile, or other files.
+		return nil, err // The options in more name this profile, or other files.
 	}
 	// The SDK has started: it does not miss a profile that only AWS_DEFAULT_PROFILE
 	// names, and any other it has found.
-	all = slices.Concat(s.asRead(), code)
-	settings, again := awsretry.Resolve(ctx, all...)
+	settings, again := awsretry.Resolve(ctx, slices.Concat(s.asRead(), code)...)
 	if isProfileNotFound(again) {
-		return nil, nil, err
+		return nil, err
 	}
-	return settings, all, again
+	return settings, again
+}
+
+// only returns the options that are of the type O.
+func only[O awsretry.Option](opts []awsretry.Option) (found []O) {
+	for _, opt := range opts {
+		if opt, ok := opt.(O); ok {
+			found = append(found, opt)
+		}
+	}
+	return found
 }
 
 func isProfileNotFound(err error) bool {
@@ -91,16 +99,16 @@ func isProfileNotFound(err error) bool {
 
 // code is the mode and the attempts that code has given, to config.LoadDefaultConfig
 // or by hand.
-func (s *sources) code() []awsretry.Option {
-	var given []awsretry.Option
+func (s *sources) code() []awsretry.ResolveOption {
+	var given []awsretry.ResolveOption
 	if mode := s.options.RetryMode; mode != "" {
-		given = append(given, awsretry.WithMode(awsretry.Mode(mode)))
+		given = append(given, awsretry.WithMode(retryconfig.Mode(mode)))
 	}
 	if n := s.options.RetryMaxAttempts; n != 0 {
 		given = append(given, awsretry.WithMaxAttempts(n))
 	}
 	if mode := s.cfg.RetryMode; mode != "" && mode != s.mode {
-		given = append(given, awsretry.WithMode(awsretry.Mode(mode)))
+		given = append(given, awsretry.WithMode(retryconfig.Mode(mode)))
 	}
 	if n := s.cfg.RetryMaxAttempts; n != 0 && n != s.attempts {
 		given = append(given, awsretry.WithMaxAttempts(n))
@@ -116,12 +124,12 @@ type sharedFiles struct {
 
 	// How awsretry is told.
 	name string
-	take func(path string) awsretry.Option
+	take func(path string) awsretry.ResolveOption
 }
 
 // files names the profile and the shared files that the SDK has read. The result is
 // false if awsretry cannot read the same files.
-func (s *sources) files() (found []awsretry.Option, ok bool) {
+func (s *sources) files() (found []awsretry.ResolveOption, ok bool) {
 	found = append(found, awsretry.WithProfile(s.options.SharedConfigProfile))
 	seen := map[string]string{}
 	home, atHome := sdkHome()
@@ -227,13 +235,13 @@ func sdkHome() (dir string, ok bool) {
 
 // asRead takes from the SDK what the profile says, and reads no files. It stands above
 // the environment, so it leaves out what a variable says.
-func (s *sources) asRead() []awsretry.Option {
-	found := []awsretry.Option{
+func (s *sources) asRead() []awsretry.ResolveOption {
+	found := []awsretry.ResolveOption{
 		awsretry.WithConfigFile(sdkRead), awsretry.WithCredentialsFile(sdkRead),
 		awsretry.WithEnv(s.environment(map[string]string{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": ""})),
 	}
 	if mode := s.shared.RetryMode; mode != "" && s.env.RetryMode == "" {
-		found = append(found, awsretry.WithMode(awsretry.Mode(mode)))
+		found = append(found, awsretry.WithMode(retryconfig.Mode(mode)))
 	}
 	if n := s.shared.RetryMaxAttempts; n != 0 && s.env.RetryMaxAttempts == 0 {
 		found = append(found, awsretry.WithMaxAttempts(n))

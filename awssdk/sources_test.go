@@ -258,7 +258,7 @@ func TestInstallResolvesWhatTheSDKHasResolved(t *testing.T) {
 			loaded := sourcesOf(t.Context(), cfg)
 			require.Equal(t, w.want, resolved{loaded.shared.Profile, string(cfg.RetryMode), cfg.RetryMaxAttempts}, "the SDK")
 
-			settings, _, err := loaded.resolve(t.Context(), nil)
+			settings, err := loaded.resolve(t.Context(), nil)
 			require.NoError(t, err)
 			profile := settings.Profile.Value
 			if w.from == sdkRead {
@@ -281,7 +281,7 @@ func TestInstallResolvesWhatTheSDKHasResolved(t *testing.T) {
 }
 
 // unlessDefault is a value as the SDK has it, nothing if it was not set.
-func unlessDefault[T any](s awsretry.Setting[T]) (value T) {
+func unlessDefault[T any](s retryconfig.Setting[T]) (value T) {
 	if s.Origin.Kind == retryconfig.OriginDefault {
 		return value
 	}

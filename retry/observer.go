@@ -55,6 +55,11 @@ const (
 	// LoopNested means that an operation begins in an attempt of another loop, so that their
 	// attempts multiply. It sets MaxAttempts. [Once] keeps an inner operation to one attempt.
 	LoopNested
+	// SettingIgnored means that a strategy was built from a Config with fields that have no
+	// effect, because the environment or a shared file chose standard mode. It sets Err, whose
+	// text names the fields and the origin of the mode. The event belongs to no operation, so
+	// that Operation, Scope and Attempt are zero.
+	SettingIgnored
 )
 
 // String returns the kind's name in lower case, such as "retry-scheduled".
@@ -63,6 +68,7 @@ func (k EventKind) String() string {
 		AttemptEnded: "attempt-ended", RetryScheduled: "retry-scheduled", RetryRefused: "retry-refused",
 		SendWaitBegan: "send-wait-began", SendWaitEnded: "send-wait-ended", SendRateChanged: "send-rate-changed",
 		ScopeCreated: "scope-created", ScopeEvicted: "scope-evicted", LoopNested: "loop-nested",
+		SettingIgnored: "setting-ignored",
 	}
 	if int(k) < len(names) && names[k] != "" {
 		return names[k]

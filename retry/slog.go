@@ -12,8 +12,8 @@ import (
 //
 //   - the first retry of an operation, and loops that nest, at debug level;
 //   - a long wait for the send rate at info level;
-//   - a retry or an attempt that the client refuses at warn level. A failure that is not
-//     retryable is the caller's to log.
+//   - at warn level a retry or an attempt that the client refuses, and settings without
+//     effect. A failure that is not retryable is the caller's to log.
 //
 // The zero value writes to [slog.Default]. A SlogObserver is safe for concurrent use if its
 // logger is.
@@ -41,6 +41,8 @@ func (o SlogObserver) Observe(ctx context.Context, e Event) {
 	case e.Kind == RetryRefused && !errtree.Is(e.Reason, ErrNotRetryable):
 		o.log(ctx, slog.LevelWarn, "retry refused", e,
 			slog.String("reason", withoutPackage(e.Reason)), slog.Int("quota", e.Quota))
+	case e.Kind == SettingIgnored:
+		o.log(ctx, slog.LevelWarn, "setting ignored", e)
 	}
 }
 
@@ -59,7 +61,9 @@ func (o SlogObserver) log(ctx context.Context, level slog.Level, message string,
 	if !logger.Enabled(ctx, level) {
 		return
 	}
-	attrs = append(attrs, slog.Int("attempt", e.Attempt))
+	if e.Attempt > 0 {
+		attrs = append(attrs, slog.Int("attempt", e.Attempt))
+	}
 	for _, named := range []slog.Attr{
 		slog.String("operation", e.Operation.Name), slog.String("scope", e.Scope.String()),
 	} {

@@ -46,6 +46,11 @@ func TestSlogObserverDoesNotFlood(t *testing.T) {
 			event: retry.Event{Kind: retry.RetryRefused, Operation: op, Scope: op.Key(), Attempt: 3, Reason: retry.ErrQuotaExhausted, Quota: 2, Err: errServer},
 			want:  "level=WARN msg=\"retry refused\" reason=\"retry quota exhausted\" quota=2 attempt=3 operation=GetItem scope=orders error=status\n",
 		},
+		{
+			name:  "setting ignored",
+			event: retry.Event{Kind: retry.SettingIgnored, Err: errors.New("SendLimit is set")},
+			want:  "level=WARN msg=\"setting ignored\" error=\"SendLimit is set\"\n",
+		},
 		{name: "final failure", event: retry.Event{Kind: retry.RetryRefused, Reason: retry.ErrNotRetryable, Err: errors.New("404")}},
 		{name: "success", event: retry.Event{Kind: retry.AttemptEnded, Attempt: 1}},
 	} {

@@ -85,7 +85,7 @@ func TestAnotherRetryerOfThisPackageMayBeSetForACall(t *testing.T) {
 		client, kept := adaptiveMode(standard.Config{})
 		own, err := standard.New(standard.Config{MaxAttempts: 5})
 		require.NoError(t, err)
-		retryer, err := awssdk.New(own)
+		retryer, err := awssdk.New(own, nil)
 		require.NoError(t, err)
 		s := newScript(fail(500, ""))
 		require.Error(t, describe(t, setup(t, s, client), func(o *dynamodb.Options) { o.Retryer = retryer }))

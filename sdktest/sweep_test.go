@@ -23,6 +23,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 )
@@ -129,7 +130,7 @@ func TestFaultsLoseNothing(t *testing.T) {
 		for _, f := range []fault{
 			none, throttled, hinted, internal, unavailable, reset, closed, resetInBody, closedInBody, silence, skewed, lateHeaders,
 		} {
-			for _, mode := range []awsretry.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
+			for _, mode := range []config.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
 				for _, kind := range append(withBody, withoutBody...) {
 					t.Run(strings.Join([]string{string(f), string(mode), kind.name}, "/"), func(t *testing.T) {
 						before := goleak.IgnoreCurrent()
@@ -150,7 +151,7 @@ func TestFaultsLoseNothing(t *testing.T) {
 	t.Logf("%d calls, %d requests", calls, requests)
 }
 
-func sweep(t *testing.T, f fault, mode awsretry.Mode, kind kindOfCall, each int) *peers {
+func sweep(t *testing.T, f fault, mode config.Mode, kind kindOfCall, each int) *peers {
 	t.Helper()
 	s, server := newService(t, twice(f))
 	clk := &clock.Fake{}

@@ -60,11 +60,10 @@ func configFor(client aws.HTTPClient) aws.Config {
 	}
 }
 
-// hermetic is the settings of an empty environment, and others.
+// hermetic returns settings without the environment and the files of the machine, and others.
 func hermetic(opts ...awsretry.Option) awssdk.Option {
 	return awssdk.WithSettings(append([]awsretry.Option{
-		awsretry.WithEnv(func(string) (string, bool) { return "", false }),
-		awsretry.WithHomeDir(func() (string, error) { return "/nowhere", nil }),
+		awsretry.WithEnv(func(name string) (string, bool) { return "/nowhere", name == "HOME" }),
 	}, opts...)...)
 }
 

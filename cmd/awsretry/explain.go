@@ -6,6 +6,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -25,7 +26,7 @@ func explainCommand() command {
 				}
 				return nil
 			})
-			return func(ctx context.Context, c *call) error { return c.explain(ctx, q) }
+			return func(_ context.Context, c *call) error { return c.explain(q) }
 		},
 	}
 }
@@ -39,13 +40,13 @@ type question struct {
 
 // explanation is what --json prints.
 type explanation struct {
-	Profile     awsretry.Setting[string]         `json:"profile"`
-	RetryMode   awsretry.Setting[awsretry.Mode]  `json:"retry_mode"`
-	MaxAttempts awsretry.Setting[int]            `json:"max_attempts"`
-	Behavior    awsretry.Setting[retry.Behavior] `json:"behavior"`
-	Strategy    strategyNumbers                  `json:"strategy"`
-	Files       []config.FileStatus              `json:"files"`
-	Diagnostics []config.Diagnostic              `json:"diagnostics"`
+	Profile     config.Setting[string]         `json:"profile"`
+	RetryMode   config.Setting[config.Mode]    `json:"retry_mode"`
+	MaxAttempts config.Setting[int]            `json:"max_attempts"`
+	Behavior    config.Setting[retry.Behavior] `json:"behavior"`
+	Strategy    strategyNumbers                `json:"strategy"`
+	Files       []config.FileStatus            `json:"files"`
+	Diagnostics []config.Diagnostic            `json:"diagnostics"`
 }
 
 // strategyNumbers is what the strategy will do.
@@ -63,8 +64,8 @@ type strategyNumbers struct {
 }
 
 // explain resolves the settings and says what they do.
-func (c *call) explain(ctx context.Context, q question) error {
-	settings, err := awsretry.Resolve(ctx, c.options(q)...)
+func (c *call) explain(q question) error {
+	settings, err := c.query(q).Resolve()
 	if err != nil {
 		return err
 	}
@@ -86,23 +87,20 @@ func (c *call) explain(ctx context.Context, q question) error {
 	return nil
 }
 
-// options are the options that the flags and the system stand for.
-func (c *call) options(q question) []awsretry.Option {
-	options := []awsretry.Option{
-		awsretry.WithProfile(q.profile),
-		awsretry.WithBehavior(q.behavior),
-		awsretry.WithConfigFile(c.configFile),
-		awsretry.WithCredentialsFile(c.credentialsFile),
-		awsretry.WithService(c.service),
-		awsretry.WithEnv(c.sources.LookupEnv),
-		awsretry.WithFS(c.sources.FS),
-		awsretry.WithPlatform(c.sources.Platform),
-		awsretry.WithHomeDir(c.sources.HomeDir),
+// query returns what to resolve for a question.
+func (c *call) query(q question) config.Query {
+	query := config.Query{Sources: c.source(), Profile: q.profile, Service: c.service, Strict: q.strict}
+	if q.behavior != "" {
+		query.Override.Behavior = &q.behavior
 	}
-	if q.strict {
-		options = append(options, awsretry.WithStrict())
+	query.BuiltInAttempts = func(b retry.Behavior) int {
+		s, err := standard.New(standard.Config{Behavior: b, Service: c.service})
+		if err != nil {
+			return 0 // Resolve has refused a behavior that does not exist.
+		}
+		return s.Plan(retry.Operation{}).MaxAttempts
 	}
-	return options
+	return query
 }
 
 // asFlag names the flag in place of the option that it stands for.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -42,7 +43,7 @@ func (c *call) explainText(s *awsretry.Settings, plan retry.Plan) {
 	}
 }
 
-func explainSetting[T any](table *tabwriter.Writer, name string, s awsretry.Setting[T]) {
+func explainSetting[T any](table *tabwriter.Writer, name string, s config.Setting[T]) {
 	fmt.Fprintf(table, "%s\t* %s\t%s\n", name, plain(fmt.Sprint(s.Value)), escaped(s.Origin.String()))
 	for _, loser := range s.Overridden {
 		note := ""
@@ -54,7 +55,7 @@ func explainSetting[T any](table *tabwriter.Writer, name string, s awsretry.Sett
 }
 
 // loserText shows what was written, in quotes if that may be odd.
-func loserText(loser awsretry.Candidate) string {
+func loserText(loser config.Candidate) string {
 	if loser.Valid {
 		return plain(loser.Raw)
 	}

@@ -19,19 +19,22 @@ import (
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Stdout, os.Stderr, loopback))
+	os.Exit(run(context.Background(), os.Stdout, os.Stderr, loopback, nil))
 }
 
-// run is the whole program; it returns the exit status.
-func run(ctx context.Context, out, errs io.Writer, connect network, opts ...awsretry.Option) int {
-	if err := tour(ctx, out, connect, opts...); err != nil {
+// run is the whole program; it returns the exit status. A nil random means the random numbers
+// of the strategy.
+func run(
+	ctx context.Context, out, errs io.Writer, connect network, random func() float64, opts ...awsretry.ResolveOption,
+) int {
+	if err := tour(ctx, out, connect, random, opts...); err != nil {
 		fmt.Fprintf(errs, "tour: %v\n", err)
 		return 1
 	}
 	return 0
 }
 
-func tour(ctx context.Context, out io.Writer, connect network, opts ...awsretry.Option) error {
+func tour(ctx context.Context, out io.Writer, connect network, random func() float64, opts ...awsretry.ResolveOption) error {
 	settings, err := awsretry.Resolve(ctx, opts...)
 	if err != nil {
 		return err
@@ -41,7 +44,7 @@ func tour(ctx context.Context, out io.Writer, connect network, opts ...awsretry.
 	if err != nil {
 		return err
 	}
-	return visit(ctx, out, settings, listener, client, opts...)
+	return visit(ctx, out, settings, listener, client, awsretry.WithRandom(random))
 }
 
 // network gives the service something to listen on and the client a way to it.

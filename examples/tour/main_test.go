@@ -27,7 +27,7 @@ func pipes(context.Context) (net.Listener, *http.Client, error) {
 	return network, &http.Client{Transport: network.Transport()}, nil
 }
 
-func environment(vars map[string]string) awsretry.Option {
+func environment(vars map[string]string) awsretry.ResolveOption {
 	return awsretry.WithEnv(func(name string) (string, bool) {
 		value, ok := vars[name]
 		return value, ok
@@ -44,14 +44,14 @@ func TestTour(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		env    map[string]string
-		opts   []awsretry.Option
+		opts   []awsretry.ResolveOption
 		status int
 		errs   string
 	}{
 		{name: "nothing-set"},
 		{name: "profile-x", env: map[string]string{"AWS_PROFILE": "x"}},
 		{name: "few-attempts", env: map[string]string{"AWS_MAX_ATTEMPTS": "2"}},
-		{name: "v2.0", opts: []awsretry.Option{awsretry.WithBehavior(retry.V20)}},
+		{name: "v2.0", opts: []awsretry.ResolveOption{awsretry.WithBehavior(retry.V20)}},
 		{
 			name: "bad-mode", env: map[string]string{"AWS_RETRY_MODE": "bogus"}, status: 1,
 			errs: `AWS_RETRY_MODE: "bogus"`,
@@ -65,12 +65,11 @@ func TestTour(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var out, errs bytes.Buffer
-				status := run(t.Context(), &out, &errs, pipes, append(c.opts,
+				status := run(t.Context(), &out, &errs, pipes, func() float64 { return 0.5 }, append(c.opts,
 					environment(c.env),
 					awsretry.WithFS(fstest.MapFS{"aws/config": {Data: []byte(sharedConfig)}}),
 					awsretry.WithConfigFile("/aws/config"),
-					awsretry.WithCredentialsFile("/aws/credentials"),
-					awsretry.WithRandom(func() float64 { return 0.5 }))...)
+					awsretry.WithCredentialsFile("/aws/credentials"))...)
 				require.Equal(t, c.status, status, errs.String())
 				require.Contains(t, errs.String(), c.errs)
 				requireGolden(t, c.name, out.Bytes())

@@ -22,12 +22,12 @@ func printSettings(out io.Writer, s *awsretry.Settings) {
 	fmt.Fprintln(out)
 }
 
-func printSetting[T any](out io.Writer, name string, s awsretry.Setting[T]) {
+func printSetting[T any](out io.Writer, name string, s config.Setting[T]) {
 	fmt.Fprintf(out, "  %-13s %-10v %s\n", name, s.Value, source(s.Origin))
 }
 
 // source names an origin in few words: a file by its base name.
-func source(o awsretry.Origin) string {
+func source(o config.Origin) string {
 	switch o.Kind {
 	case config.OriginSharedConfig, config.OriginSharedCredentials:
 		return fmt.Sprintf("%s:%d (profile %s)", filepath.Base(o.File), o.Line, o.Profile)

@@ -15,7 +15,7 @@ import (
 // visit serves on the listener and sends the itinerary to it.
 func visit(
 	ctx context.Context, out io.Writer, settings *awsretry.Settings,
-	listener net.Listener, client *http.Client, opts ...awsretry.Option,
+	listener net.Listener, client *http.Client, opts ...awsretry.BuildOption,
 ) error {
 	calls := itinerary()
 	server := &http.Server{

@@ -14,12 +14,9 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func newFactory(t *testing.T, opts ...awsretry.Option) *awsretry.Factory {
+func newFactory(t *testing.T, opts ...awsretry.BuildOption) *awsretry.Factory {
 	t.Helper()
-	opts = with(nil, "[default]\nretry_mode = adaptive\n", opts...)
-	settings, err := awsretry.Resolve(t.Context(), opts...)
-	require.NoError(t, err)
-	f, err := awsretry.NewFactory(settings, opts...)
+	f, err := awsretry.NewFactory(resolved(t, nil, "[default]\nretry_mode = adaptive\n"), opts...)
 	require.NoError(t, err)
 	return f
 }
@@ -45,7 +42,7 @@ func TestSameKeyGivesTheSameStrategy(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]int{"dynamodb/eu-west-1 ": 500, "dynamodb/eu-west-1 orders": 472, "s3/eu-west-1 ": 500}, quota)
-	require.Equal(t, "dynamodb/eu-west-1", f.Snapshots()[0].SharedAs, "they are sorted")
+	require.Equal(t, "dynamodb/eu-west-1", f.Snapshots()[0].SharedAs, "sorted by key")
 }
 
 func TestSnapshotsOfAFactoryAreSortedByKey(t *testing.T) {
@@ -64,9 +61,8 @@ func TestSnapshotsOfAFactoryAreSortedByKey(t *testing.T) {
 
 func TestFactoryHasOptionsOfItsOwn(t *testing.T) {
 	t.Parallel()
-	settings, err := awsretry.Resolve(t.Context(), with(nil, "")...)
-	require.NoError(t, err)
-	opts := []awsretry.Option{noDelay(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(7)}})}
+	settings := resolved(t, nil, "")
+	opts := []awsretry.BuildOption{noDelay(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(7)}})}
 	f, err := awsretry.NewFactory(settings, opts...)
 	require.NoError(t, err)
 	opts[0] = nil
@@ -75,27 +71,25 @@ func TestFactoryHasOptionsOfItsOwn(t *testing.T) {
 	require.Equal(t, 7, s.Snapshot().Scopes[0].Quota)
 }
 
-func TestStrategyOfNewIsSharedByNobody(t *testing.T) {
+func TestStrategyOfLoadHasNoKey(t *testing.T) {
 	t.Parallel()
 	s, err := awsretry.Load(t.Context(), with(nil, "")...)
 	require.NoError(t, err)
 	require.Empty(t, s.Snapshot().SharedAs)
 }
 
-func TestFactorySaysAtOnceWhatIsWrong(t *testing.T) {
+func TestNewFactoryReturnsTheErrorsOfNew(t *testing.T) {
 	t.Parallel()
 	_, err := awsretry.NewFactory(nil)
 	require.EqualError(t, err, "awsretry: no settings")
-	settings, err := awsretry.Resolve(t.Context(), with(nil, "")...)
-	require.NoError(t, err)
-	f, err := awsretry.NewFactory(settings, awsretry.WithConfig(adaptive.Config{Standard: standard.Config{RetryCost: -1}}))
+	f, err := awsretry.NewFactory(resolved(t, nil, ""), awsretry.WithConfig(adaptive.Config{Standard: standard.Config{RetryCost: -1}}))
 	require.EqualError(t, err, "standard: RetryCost -1: must not be negative")
 	require.Nil(t, f)
 	_, err = newFactory(t).Strategy("")
 	require.EqualError(t, err, "awsretry: the key of a shared strategy must not be empty")
 }
 
-func TestFactorySaysWhatIsWrongWithAStrategyLater(t *testing.T) {
+func TestStrategyThatCannotBeBuiltLaterIsAnErrorOfStrategy(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	f := newFactory(t, awsretry.WithConfig(adaptive.Config{SendLimit: func(retry.ScopeKey) adaptive.SendLimit {
@@ -113,14 +107,14 @@ func TestFactorySaysWhatIsWrongWithAStrategyLater(t *testing.T) {
 	require.NotNil(t, s)
 }
 
-func TestFactoryMayBeAskedWhileItBuilds(t *testing.T) {
+func TestStrategyMayBeCalledWhileTheFactoryBuilds(t *testing.T) {
 	t.Parallel()
 	var f *awsretry.Factory
 	var nested retry.Strategy
 	f = newFactory(t, awsretry.WithConfig(adaptive.Config{
 		NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter {
 			if f != nil && nested == nil {
-				nested = &standard.Strategy{} // so that it does so once
+				nested = &standard.Strategy{} // The next call does not enter here.
 				nested, _ = f.Strategy("a")
 			}
 			return nil
@@ -128,11 +122,11 @@ func TestFactoryMayBeAskedWhileItBuilds(t *testing.T) {
 	}))
 	s, err := f.Strategy("a")
 	require.NoError(t, err)
-	require.Same(t, nested, s, "the one that was there first")
+	require.Same(t, nested, s, "the strategy that was built first")
 }
 
-// TestFactoryConcurrentSafe counts in the quota of a shared strategy: if two of the
-// goroutines were given different ones, it would be less empty.
+// TestFactoryConcurrentSafe checks the quota of a shared strategy. It would have more tokens if
+// two goroutines had got different strategies.
 func TestFactoryConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const goroutines, quota, cost = 50, 10_000, 14

@@ -1,0 +1,244 @@
+package awsretry_test
+
+import (
+	"context"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestSettingsInAConfigurationCountAsDefaultsInCode(t *testing.T) {
+	t.Parallel()
+	own := awsretry.WithConfig(adaptive.Config{
+		Standard: standard.Config{Behavior: retry.V20, Service: "dynamodb", MaxAttempts: 6},
+	})
+	origin := config.Origin{Kind: config.OriginDefault, Name: "WithConfig"}
+	settings := resolved(t, nil, "", own)
+	require.Equal(t, config.Setting[retry.Behavior]{
+		Value: retry.V20, Raw: "v2.0", Origin: origin, Overridden: []config.Candidate{},
+	}, settings.Behavior)
+	require.Equal(t, config.Setting[int]{Value: 6, Raw: "6", Origin: origin, Overridden: []config.Candidate{}}, settings.MaxAttempts)
+	require.Equal(t, "dynamodb", settings.Service)
+	require.Empty(t, settings.Diagnostics)
+
+	for name, s := range map[string]*awsretry.Settings{"with the configuration": settings, "without": resolved(t, nil, "")} {
+		strategy, err := awsretry.New(s, own)
+		require.NoError(t, err, name)
+		plan := strategy.Plan(retry.Operation{})
+		require.Equal(t, []any{6, time.Second}, []any{plan.MaxAttempts, plan.Base}, name)
+	}
+
+	settings = resolved(t, map[string]string{"AWS_MAX_ATTEMPTS": "2"}, "", own)
+	require.Equal(t, 2, settings.MaxAttempts.Value)
+	require.Equal(t, []config.Candidate{{Raw: "6", Valid: true, Origin: origin}}, settings.MaxAttempts.Overridden)
+	strategy, err := awsretry.New(settings, own)
+	require.NoError(t, err)
+	require.Equal(t, 2, strategy.Plan(retry.Operation{}).MaxAttempts)
+}
+
+func TestServiceOfAConfigurationSelectsDefaults(t *testing.T) {
+	t.Parallel()
+	own := awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Service: "dynamodb"}})
+	for name, s := range map[string]*awsretry.Settings{
+		"with the configuration": resolved(t, nil, "", own), "without": resolved(t, nil, ""),
+		"in other letters": resolved(t, nil, "", awsretry.WithService("DynamoDB")),
+	} {
+		strategy, err := awsretry.New(s, own)
+		require.NoError(t, err, name)
+		plan := strategy.Plan(retry.Operation{})
+		require.Equal(t, []any{4, 25 * time.Millisecond}, []any{plan.MaxAttempts, plan.Base}, name)
+	}
+}
+
+func TestConfigurationThatContradictsTheSettingsIsAnErrorThatNamesBoth(t *testing.T) {
+	t.Parallel()
+	few := map[string]string{"AWS_MAX_ATTEMPTS": "2"}
+	for _, c := range []struct {
+		name   string
+		env    map[string]string
+		option awsretry.ResolveOption
+		config standard.Config
+		want   string
+	}{
+		{
+			name: "behavior", option: awsretry.WithBehavior(retry.V20), config: standard.Config{Behavior: retry.V21},
+			want: "awsretry: WithConfig and the settings differ in the behavior: v2.1, and v2.0 (option WithBehavior)",
+		},
+		{name: "the same behavior", option: awsretry.WithBehavior(retry.V20), config: standard.Config{Behavior: retry.V20}},
+		{
+			name: "service", option: awsretry.WithService("s3"), config: standard.Config{Service: "dynamodb"},
+			want: `awsretry: WithConfig and the settings differ in the service: "dynamodb", and "s3" (option WithService)`,
+		},
+		{
+			name: "attempts", option: awsretry.WithDefaultMaxAttempts(5), config: standard.Config{MaxAttempts: 6},
+			want: "awsretry: WithConfig and the settings differ in the default of attempts: 6, and 5 (option WithDefaultMaxAttempts)",
+		},
+		{
+			name: "attempts of which neither counts", env: few, option: awsretry.WithDefaultMaxAttempts(5), config: standard.Config{MaxAttempts: 6},
+			want: "awsretry: WithConfig and the settings differ in the default of attempts: 6, and 5 (option WithDefaultMaxAttempts)",
+		},
+		{name: "the same attempts", option: awsretry.WithDefaultMaxAttempts(6), config: standard.Config{MaxAttempts: 6}},
+		{name: "attempts that an option overrides", option: awsretry.WithMaxAttempts(5), config: standard.Config{MaxAttempts: 6}},
+		{
+			name: "another configuration", option: awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MaxAttempts: 5}}),
+			config: standard.Config{MaxAttempts: 6},
+			want:   "awsretry: WithConfig and the settings differ in the default of attempts: 6, and 5 (option WithConfig)",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			own := awsretry.WithConfig(adaptive.Config{Standard: c.config})
+			errs := map[string]error{}
+			_, errs["New"] = awsretry.New(resolved(t, c.env, "", c.option), own)
+			_, errs["NewFactory"] = awsretry.NewFactory(resolved(t, c.env, "", c.option), own)
+			if _, isConfig := c.option.(awsretry.BuildOption); !isConfig {
+				_, errs["New after Resolve with the configuration"] = awsretry.New(resolved(t, c.env, "", c.option, own), own)
+				_, errs["Load"] = awsretry.Load(t.Context(), with(c.env, "", own, c.option)...)
+			}
+			for name, err := range errs {
+				if c.want == "" {
+					require.NoError(t, err, name)
+					continue
+				}
+				require.EqualError(t, err, c.want, name)
+			}
+		})
+	}
+}
+
+// adaptiveConfigs returns one configuration for each field that only adaptive mode uses.
+func adaptiveConfigs(t *testing.T) map[string]adaptive.Config {
+	t.Helper()
+	configs := map[string]adaptive.Config{
+		"Controller":   {Controller: ratelimit.Steady},
+		"ProbeEvery":   {ProbeEvery: 30},
+		"NoSendWait":   {NoSendWait: true},
+		"MaxSendWait":  {MaxSendWait: time.Second},
+		"MaxSendQueue": {MaxSendQueue: 1},
+		"SendCost":     {SendCost: 2},
+		"SendLimit":    {SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{} }},
+		"NewLimiter":   {NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return nil }},
+	}
+	for field := range reflect.TypeFor[adaptive.Config]().Fields() {
+		if field.Name != "Standard" {
+			require.Contains(t, configs, field.Name)
+		}
+	}
+	return configs
+}
+
+func TestFieldForAdaptiveModeIsAnErrorWhereCodeChoseStandardMode(t *testing.T) {
+	t.Parallel()
+	for field, c := range adaptiveConfigs(t) {
+		own := awsretry.WithConfig(c)
+		for where, opts := range map[string][]awsretry.ResolveOption{
+			"(option WithMode)":        {awsretry.WithMode(awsretry.ModeStandard)},
+			"(option WithDefaultMode)": {awsretry.WithDefaultMode(awsretry.ModeStandard)},
+			"(built-in default): add WithDefaultMode(ModeAdaptive) or WithMode(ModeAdaptive)": nil,
+		} {
+			t.Run(field+" "+where, func(t *testing.T) {
+				t.Parallel()
+				want := "awsretry: adaptive.Config." + field + " is set, but the retry mode is standard " + where
+				settings := resolved(t, nil, "", append(opts, own)...)
+				require.Empty(t, settings.Diagnostics)
+				s, err := awsretry.New(settings, own)
+				require.EqualError(t, err, want)
+				require.Nil(t, s)
+				_, err = awsretry.NewFactory(settings, own)
+				require.EqualError(t, err, want)
+				all := with(nil, "", own)
+				for _, opt := range opts {
+					all = append(all, opt)
+				}
+				_, err = awsretry.Load(t.Context(), all...)
+				require.EqualError(t, err, want)
+			})
+		}
+	}
+	_, err := awsretry.Load(t.Context(), with(nil, "", awsretry.WithConfig(adaptive.Config{NoSendWait: true, SendCost: 2}))...)
+	require.ErrorContains(t, err, "adaptive.Config.NoSendWait and adaptive.Config.SendCost are set")
+}
+
+func TestFieldForAdaptiveModeIsToldOnceWhereEnvironmentOrFileChoseStandardMode(t *testing.T) {
+	t.Parallel()
+	for field, c := range adaptiveConfigs(t) {
+		for _, place := range []struct {
+			name, file string
+			env        map[string]string
+			finding    string
+		}{
+			{name: "AWS_RETRY_MODE", env: map[string]string{"AWS_RETRY_MODE": "standard"}, finding: "warning: AWS_RETRY_MODE"},
+			{name: "/config:2: [default] retry_mode", file: "[default]\nretry_mode = standard\n", finding: "/config:2: warning: [default] retry_mode"},
+		} {
+			t.Run(field+" "+place.name, func(t *testing.T) {
+				t.Parallel()
+				own, clk := awsretry.WithConfig(c), clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+				settings := resolved(t, place.env, place.file, own, awsretry.WithDefaultMode(awsretry.ModeAdaptive))
+				require.Len(t, settings.Diagnostics, 1)
+				require.Equal(t, place.finding+`: "standard": in this mode these have no effect: adaptive.Config.`+field+" [no-effect]",
+					settings.Diagnostics[0].String())
+
+				var events []retry.Event
+				observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) }))
+				for _, build := range []func() error{
+					func() error {
+						s, err := awsretry.New(settings, own, observer, awsretry.WithClock(clk))
+						require.Equal(t, "standard", s.Snapshot().Mode)
+						return err
+					},
+					func() error {
+						_, err := awsretry.Load(t.Context(), with(place.env, place.file, own, observer, awsretry.WithClock(clk))...)
+						return err
+					},
+					func() error {
+						f, err := awsretry.NewFactory(settings, own, observer, awsretry.WithClock(clk))
+						require.NoError(t, err)
+						_, err = f.Strategy("a")
+						return err
+					},
+				} {
+					events = nil
+					require.NoError(t, build())
+					require.Len(t, events, 1)
+					require.EqualError(t, events[0].Err, "awsretry: adaptive.Config."+field+" is set, but the retry mode is standard ("+place.name+")")
+					events[0].Err = nil
+					require.Equal(t, retry.Event{Kind: retry.SettingIgnored, Time: clk.Now()}, events[0])
+				}
+			})
+		}
+	}
+}
+
+func TestPanicOfAnObserverDoesNotKeepAStrategyFromBeingBuilt(t *testing.T) {
+	t.Parallel()
+	told := false
+	s, err := awsretry.Load(t.Context(), with(map[string]string{"AWS_RETRY_MODE": "standard"}, "",
+		awsretry.WithConfig(adaptive.Config{NoSendWait: true}),
+		awsretry.WithObserver(retry.ObserverFunc(func(context.Context, retry.Event) { told = true; panic("observer") })))...)
+	require.NoError(t, err)
+	require.NotNil(t, s)
+	require.True(t, told)
+}
+
+func TestFieldsForAdaptiveModeHaveAnEffectInAdaptiveMode(t *testing.T) {
+	t.Parallel()
+	for _, c := range adaptiveConfigs(t) {
+		c.Controller = ratelimit.Steady // ProbeEvery needs it.
+		events := 0
+		s, err := awsretry.Load(t.Context(), with(nil, "", awsretry.WithConfig(c), awsretry.WithDefaultMode(awsretry.ModeAdaptive),
+			awsretry.WithObserver(retry.ObserverFunc(func(context.Context, retry.Event) { events++ })))...)
+		require.NoError(t, err)
+		require.IsType(t, &adaptive.Strategy{}, s)
+		require.Zero(t, events)
+	}
+}
