@@ -17,8 +17,9 @@ import (
 
 func getItem(context.Context) (string, error) { return "an item", nil }
 
-// Load reads the environment and the shared files of the user who runs the program.
-func ExampleLoad() {
+// Without options, Load reads the environment and the shared files of the user who runs the
+// program.
+func ExampleLoad_withoutOptions() {
 	ctx := context.Background()
 	strategy, err := awsretry.Load(ctx)
 	if err != nil {
@@ -31,31 +32,7 @@ func ExampleLoad() {
 	fmt.Println(item, err)
 }
 
-func ExampleResolve() {
-	files := fstest.MapFS{"aws/config": {Data: []byte("[profile x]\nretry_mode = adaptive\nmax_attempts = 7\n")}}
-	environment := map[string]string{"AWS_PROFILE": "x", "AWS_MAX_ATTEMPTS": "4", "AWS_CONFIG_FILE": "/aws/config"}
-
-	settings, err := awsretry.Resolve(context.Background(),
-		awsretry.WithFS(files),
-		awsretry.WithEnv(func(name string) (string, bool) {
-			value, ok := environment[name]
-			return value, ok
-		}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(settings.RetryMode.Value, "from", settings.RetryMode.Origin)
-	fmt.Println(settings.MaxAttempts.Value, "from", settings.MaxAttempts.Origin)
-	for _, loser := range settings.MaxAttempts.Overridden {
-		fmt.Println("  beats", loser.Raw, "from", loser.Origin)
-	}
-	// Output:
-	// adaptive from /aws/config:2: [profile x] retry_mode
-	// 4 from AWS_MAX_ATTEMPTS
-	//   beats 7 from /aws/config:3: [profile x] max_attempts
-}
-
-// idempotent forbids to send again what timed out, unless it only reads.
+// idempotent forbids to repeat what timed out, unless it may be done twice.
 type idempotent struct{}
 
 func (idempotent) Name() string { return "idempotent" }
@@ -78,19 +55,6 @@ func ExampleWithClassifier() {
 	}
 	item, err := retry.Do(ctx, strategy, retry.Operation{Name: "GetItem"}, getItem)
 	fmt.Println(item, err)
-}
-
-// The behavior of awsretry before v2.1 was the default.
-func ExampleWithBehavior() {
-	ctx := context.Background()
-	strategy, err := awsretry.Load(ctx, awsretry.WithBehavior(retry.V20))
-	if err != nil {
-		log.Fatal(err)
-	}
-	plan := strategy.Plan(retry.Operation{Service: "dynamodb"})
-	fmt.Println(plan.Base, plan.RetryCost, plan.TimeoutCost, plan.ThrottlingCost)
-	// Output:
-	// 1s 5 10 5
 }
 
 // A test moves the time by hand.
@@ -125,8 +89,8 @@ func ExampleWithClock() {
 	// <nil> [50ms 100ms] 00:00:00.150
 }
 
-// Calls of EC2 are throttled by operation. Each operation there has a scope of its own,
-// and the limit of one of them is known.
+// EC2 throttles calls by operation, so each operation of EC2 has a scope of its own here. The
+// limit of RunInstances is known.
 func ExampleWithConfig() {
 	strategy, err := awsretry.Load(context.Background(),
 		awsretry.WithMode(awsretry.ModeAdaptive),
@@ -169,8 +133,8 @@ func ExampleWithConfig() {
 	// ec2/eu-central-1/RunInstances quota 500, limited true
 }
 
-// Who asks with the same key shares a strategy.
-func ExampleFactory() {
+// Callers with the same key share a strategy, its retry quota and its send rate.
+func ExampleNewFactory() {
 	settings, err := awsretry.Resolve(context.Background(),
 		awsretry.WithEnv(func(string) (string, bool) { return "", false }),
 		awsretry.WithFS(fstest.MapFS{}))
@@ -194,7 +158,7 @@ func ExampleFactory() {
 	// true dynamodb/eu-central-1
 }
 
-// unavailable is an error with an HTTP status, as the errors of AWS clients are.
+// unavailable is an error with an HTTP status, as AWS clients return it.
 type unavailable struct{}
 
 func (unavailable) Error() string       { return "service unavailable" }

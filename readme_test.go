@@ -59,7 +59,7 @@ func flat(text string) string {
 
 func TestCodeOfThePagesIsCompiled(t *testing.T) {
 	t.Parallel()
-	examples := files(t, "example_test.go", "examples/*/main.go", "sdktest/program/main.go", "*/example_test.go", "modes/*/example_test.go")
+	examples := files(t, "example*_test.go", "*/example*_test.go", "modes/*/example*_test.go", "examples/*/main.go", "sdktest/program/main.go")
 	for _, block := range blocks(t, "go") {
 		if !strings.Contains(examples, block) {
 			require.Fail(t, "no example has this block", block)
@@ -69,7 +69,7 @@ func TestCodeOfThePagesIsCompiled(t *testing.T) {
 
 func TestOutputsInThePagesArePrinted(t *testing.T) {
 	t.Parallel()
-	printed := flat(strings.ReplaceAll(files(t, "example_test.go", "*/example_test.go"), "// ", "")) +
+	printed := flat(strings.ReplaceAll(files(t, "example*_test.go", "*/example*_test.go"), "// ", "")) +
 		files(t, "examples/*/testdata/*.golden", "cmd/awsretry/testdata/*.golden")
 	for _, block := range blocks(t, "text") {
 		if !strings.Contains(printed, block) {

@@ -90,7 +90,7 @@ type Event struct {
 	Attempt int
 	// MaxAttempts is how many attempts all nested loops together may make.
 	MaxAttempts int
-	// Err is the error of the attempt or of the wait.
+	// Err is the error of the attempt or of the wait, or what SettingIgnored has to say.
 	Err error
 	// Verdict is what the classifiers said of Err.
 	Verdict classify.Verdict

@@ -1,0 +1,104 @@
+package config_test
+
+import (
+	"errors"
+	"fmt"
+	"log"
+	"testing/fstest"
+
+	"github.com/awsretry/awsretry/config"
+)
+
+// sharedFiles returns sources of two files, and of no environment.
+func sharedFiles(configFile, credentialsFile string) config.Sources {
+	return config.Sources{
+		ConfigFile:      "/aws/config",
+		CredentialsFile: "/aws/credentials",
+		LookupEnv:       func(string) (string, bool) { return "", false },
+		FS: fstest.MapFS{
+			"aws/config":      {Data: []byte(configFile)},
+			"aws/credentials": {Data: []byte(credentialsFile)},
+		},
+	}
+}
+
+// Code sets a mode that is stronger than the files, and a default that is weaker.
+func ExampleQuery_Resolve() {
+	query := config.Query{Sources: sharedFiles("[profile batch]\nretry_mode = standard\nmax_attempts = 8\n", ""), Profile: "batch"}
+	query.Override.Mode = new(config.ModeAdaptive)
+	query.Default.MaxAttempts = new(5)
+	settings, err := query.Resolve()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(settings.RetryMode.Value, "from", settings.RetryMode.Origin)
+	fmt.Println(settings.MaxAttempts.Value, "from", settings.MaxAttempts.Origin)
+	for _, loser := range settings.MaxAttempts.Overridden {
+		fmt.Println("  beats", loser.Raw, "from", loser.Origin)
+	}
+	// Output:
+	// adaptive from option WithMode
+	// 8 from /aws/config:3: [profile batch] max_attempts
+	//   beats 5 from option WithDefaultMaxAttempts
+}
+
+// A check of the files in a repository fails for findings with the severity error.
+func ExampleSources_Lint() {
+	found, err := sharedFiles("[default]\nretry-mode = adaptive\n[profile batch]\nmax_attempts = ten\n", "").Lint(false)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, finding := range found {
+		fmt.Println(finding)
+	}
+	// Output:
+	// /aws/config:2: warning: "retry-mode" is not a retry setting and has no effect; retry_mode is [misspelt-key]
+	// /aws/config:4: error: [profile batch] max_attempts: "ten": must be a decimal integer from 1 to 2147483647 [invalid-value]
+}
+
+// Secrets are hidden even if other values are shown.
+func ExampleSources_Profiles() {
+	profiles, _, err := sharedFiles(
+		"[default]\nregion = eu-central-1\n[profile batch]\nmax_attempts = 8\n",
+		"[batch]\naws_secret_access_key = not-shown\n",
+	).Profiles(true, false)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for name, properties := range profiles {
+		fmt.Println(name)
+		for key, value := range properties {
+			fmt.Println(" ", key, "=", value)
+		}
+	}
+	// Output:
+	// batch
+	//   aws_secret_access_key = ***
+	//   max_attempts = 8
+	// default
+	//   region = eu-central-1
+}
+
+func ExampleProfileNotFoundError() {
+	query := config.Query{Sources: sharedFiles("[profile production]\n", ""), Profile: "prodution"}
+	_, err := query.Resolve()
+	if missing, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
+		fmt.Printf("no profile %s from %s, but %s\n", missing.Profile, missing.Origin, missing.Near[0])
+	}
+	fmt.Println(err)
+	// Output:
+	// no profile prodution from option WithProfile, but production
+	// config: option WithProfile: profile "prodution" not found in /aws/config or /aws/credentials; did you mean "production"
+}
+
+func ExampleValueError() {
+	query := config.Query{Sources: sharedFiles("[default]\nretry_mode = fast\n", "")}
+	_, err := query.Resolve()
+	if invalid, ok := errors.AsType[*config.ValueError](err); ok {
+		fmt.Println(invalid.Key, "in line", invalid.Origin.Line, invalid.Err)
+	}
+	fmt.Println(err)
+	// Output:
+	// retry_mode in line 2 must be standard or adaptive
+	// config: /aws/config:2: [default] retry_mode: "fast": must be standard or adaptive
+}
