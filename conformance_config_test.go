@@ -15,12 +15,12 @@ import (
 	"github.com/awsretry/awsretry/internal/conformance"
 )
 
-// sharedCase is a case as Resolve is to see it.
+// sharedCase is a case for Resolve.
 type sharedCase struct{ conformance.SharedCase }
 
-// TestResolveFollowsSharedConfigCases takes the cases of this project and, if
-// AWSRETRY_CONFORMANCE names a directory, those in it through Resolve: every
-// profile has the retry settings that the case says, or the file is refused.
+// TestResolveFollowsSharedConfigCases resolves every profile of the cases in testdata and, if
+// AWSRETRY_CONFORMANCE names a directory, of those in that directory. Each profile has the retry
+// settings of the case, or Resolve returns an error.
 func TestResolveFollowsSharedConfigCases(t *testing.T) {
 	t.Parallel()
 	for source, file := range conformance.Load[conformance.SharedConfig](t, ".", os.Getenv("AWSRETRY_CONFORMANCE"), "shared-config.json") {
@@ -94,8 +94,8 @@ func checkProfile(t *testing.T, values map[string]any, options []awsretry.Resolv
 	require.Equal(t, wanted, [2]string{string(s.RetryMode.Value), strconv.Itoa(s.MaxAttempts.Value)})
 }
 
-// files is a file system with the files of a case. Links are files here, since
-// the tests of the package config follow them on a disk.
+// files returns a file system with the files of a case. Links are files in it, because the tests
+// of the package config follow links on a disk.
 func (c sharedCase) files() fstest.MapFS {
 	files := fstest.MapFS{}
 	add := func(name, text, kind string) {
@@ -114,8 +114,8 @@ func (c sharedCase) files() fstest.MapFS {
 	return files
 }
 
-// wantedSettings gives mode and attempts of a profile as the case has them, and
-// whether they are values that are accepted.
+// wantedSettings returns the mode and the attempts of a profile, and whether both values are
+// accepted.
 func wantedSettings(values map[string]any) (wanted [2]string, valid bool) {
 	wanted, valid = [2]string{"standard", "3"}, true
 	if value, ok := values["retry_mode"]; ok {

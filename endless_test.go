@@ -36,8 +36,8 @@ type web struct {
 
 func (w *web) Unwrap() []error { return w.inner }
 
-// endless returns errors that wrap without an end, the last one as soon as it wraps
-// what came of it.
+// endless returns errors that wrap others without an end. The last one does so once its test has
+// made it wrap its own result.
 func endless() map[string]error {
 	self, one, list := &ring{}, &ring{}, &web{}
 	self.inner = self
@@ -49,7 +49,7 @@ func endless() map[string]error {
 	}
 }
 
-// stubborn refuses every retry in words of its own.
+// stubborn refuses every retry with an error that is not of the package retry.
 type stubborn struct{ retry.Strategy }
 
 func (stubborn) RefreshRetryToken(_ context.Context, t retry.Token, failure error) (retry.Token, error) {
@@ -58,7 +58,7 @@ func (stubborn) RefreshRetryToken(_ context.Context, t retry.Token, failure erro
 
 // doomed is an operation with an endless error.
 type doomed struct {
-	ctx      context.Context //nolint:containedctx // of the caller
+	ctx      context.Context //nolint:containedctx // the context of the caller
 	cancel   context.CancelFunc
 	strategy retry.Strategy
 	err      error
@@ -88,8 +88,8 @@ func (d doomed) do(attempt func(ctx context.Context) error, opts ...retry.Option
 	return err
 }
 
-// base is a round tripper that fails, on a connection if there is one, or in the body
-// of its response.
+// base is a round tripper that fails before its response, perhaps on a connection, or in the
+// body of the response.
 type base struct {
 	attempt              func(ctx context.Context) error
 	connected, answering bool
@@ -137,8 +137,8 @@ func TestErrorsThatWrapWithoutEndHoldUpNothing(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		enter   func(d doomed) error
-		want    string // in the text of the error
-		timeout bool   // what it says of itself
+		want    string // A part of the text of the error.
+		timeout bool   // The result of the error's Timeout method.
 	}{
 		{"a verdict", func(d doomed) error { return judge(d.err) }, "retry(transient)", false},
 		{"a verdict on a refusal", func(d doomed) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-func TestProfileThatIsNowhere(t *testing.T) {
+func TestProfileThatNoFileHasIsAnError(t *testing.T) {
 	t.Parallel()
 	_, err := world{
 		env:         map[string]string{"AWS_PROFILE": "prod"},

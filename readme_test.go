@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// blocks returns the fenced blocks of the README and of the pages beside it in a
-// language, line by line and without indentation.
+// blocks returns the fenced blocks of a language in the README and in docs. Their lines have no
+// indentation.
 func blocks(t *testing.T, language string) []string {
 	t.Helper()
 	pages, err := filepath.Glob("docs/*.md")
@@ -34,7 +34,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// files returns the files of the patterns, line by line and without indentation.
+// files returns the text of the files that match the patterns. Its lines have no indentation.
 func files(t *testing.T, patterns ...string) string {
 	t.Helper()
 	var text strings.Builder

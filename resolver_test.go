@@ -20,7 +20,7 @@ const (
 	credentialsPath = "/home/me/.aws/credentials"
 )
 
-// world is all that a resolution can see.
+// world is everything that Resolve can read.
 type world struct {
 	env         map[string]string
 	config      string
@@ -28,7 +28,7 @@ type world struct {
 	opts        []awsretry.ResolveOption
 }
 
-// resolve resolves in a world that has nothing else, no file for an empty text.
+// resolve resolves the settings of the world. A file with an empty text does not exist.
 func (w world) resolve(t *testing.T) (*awsretry.Settings, error) {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -60,7 +60,7 @@ func (w world) mustResolve(t *testing.T) *awsretry.Settings {
 	return s
 }
 
-// codes lists the codes of findings in their order.
+// codes returns the codes of findings in their order.
 func codes(found []config.Diagnostic) []string {
 	list := []string{}
 	for _, d := range found {
@@ -197,7 +197,7 @@ func TestDefaultProfileVariableCountsWhereTheOtherIsUnset(t *testing.T) {
 	require.ErrorContains(t, err, `AWS_DEFAULT_PROFILE: profile "nowhere" not found`)
 }
 
-func TestBuiltInAttemptsFollowBehaviorAndService(t *testing.T) {
+func TestBuiltInAttemptsDependOnBehaviorAndService(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		behavior retry.Behavior

@@ -11,8 +11,8 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-// TestInputsThatOtherToolsGetWrong goes through the inputs that users report
-// about other tools, which drop, leak or refuse them.
+// TestInputsThatOtherToolsGetWrong has inputs that other tools drop, leak or refuse, as their
+// users have reported.
 func TestInputsThatOtherToolsGetWrong(t *testing.T) {
 	t.Parallel()
 	legacy := "[default]\nretry_mode = legacy\n"

@@ -15,7 +15,7 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-// flags are the flags of a command: the common ones, and those it adds.
+// flags are the common flags of all commands. A command adds its own to the FlagSet.
 type flags struct {
 	*flag.FlagSet
 	configFile, credentialsFile, service string
@@ -26,11 +26,11 @@ type flags struct {
 type call struct {
 	system
 	flags
-	// argument is that of a command that takes one.
+	// argument is the argument of a command that takes one, and else empty.
 	argument string
 }
 
-// errBad ends a command whose output says already what is bad.
+// errBad ends a command whose output has said what is bad. Nothing more is printed.
 var errBad = errors.New("the answer is bad")
 
 func (c command) run(ctx context.Context, args []string, sys system) int {
@@ -59,8 +59,7 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 	}
 }
 
-// parse reads the flags and the argument, before, between and behind which they
-// may stand.
+// parse reads the flags and the argument. Flags may stand before and behind the argument.
 func (c command) parse(f *flags, args []string) (argument string, err error) {
 	for given := false; ; given = true {
 		switch err := f.Parse(args); {
@@ -97,7 +96,8 @@ func newFlags(c command) *flags {
 	return f
 }
 
-// source is where settings are read: the flags before the system.
+// source returns where settings are read. The paths of the flags are stronger than those of the
+// system.
 func (c *call) source() config.Sources {
 	sources := c.sources
 	sources.ConfigFile, sources.CredentialsFile = c.configFile, c.credentialsFile
@@ -111,12 +111,12 @@ func (c *call) print(value any) error {
 	return encoder.Encode(value)
 }
 
-// show prints a diagnostic for people.
+// show prints a diagnostic as text.
 func show(w io.Writer, indent string, d config.Diagnostic) {
 	fmt.Fprintln(w, indent+escaped(d.String()))
 }
 
-// escaped writes such characters of a sentence as Go does, without quotes.
+// escaped returns a sentence with the obeyed characters written as in Go, without quotes.
 func escaped(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -130,7 +130,7 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// plain quotes a text with characters that a terminal would not show but obey.
+// plain returns a text, in quotes if it has obeyed characters.
 func plain(text string) string {
 	if strings.ContainsFunc(text, obeyed) {
 		return strconv.Quote(text)
@@ -138,8 +138,8 @@ func plain(text string) string {
 	return text
 }
 
-// obeyed reports whether a character is a control character, or one of those that
-// format the text around them.
+// obeyed reports whether a terminal obeys a character instead of showing it. Such characters
+// are control characters, and characters that format the text around them.
 func obeyed(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError
 }

@@ -31,7 +31,7 @@ func classifyCommand() command {
 	}
 }
 
-// signs are what is known of a failure.
+// signs is what the flags say about a failure.
 type signs struct {
 	answer    answerError
 	transport error
@@ -66,7 +66,7 @@ func (s *signs) define(f *flag.FlagSet) {
 	})
 }
 
-// err returns the error that a client makes of the failure.
+// err returns the error that a client returns for the failure.
 func (s *signs) err() error {
 	parts := []error{&s.answer}
 	if s.transport != nil {
@@ -122,7 +122,7 @@ func (c *call) classify(s *signs) error {
 	return c.print(answer)
 }
 
-// classifyText prints the verdict for people, and below it what each classifier said.
+// classifyText prints the verdict as text, and below it the opinion of each classifier.
 func (c *call) classifyText(verdict classify.Verdict, trail classify.Trail) {
 	switch after, hinted := verdict.Hint(); {
 	case verdict.Forbids():

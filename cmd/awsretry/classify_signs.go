@@ -11,7 +11,7 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-// answerError is an answer of a service as far as the flags tell of it.
+// answerError is an answer of a service, as the flags describe it.
 type answerError struct {
 	status          int
 	code, errorType string
@@ -22,7 +22,7 @@ func (e *answerError) Error() string { return fmt.Sprintf("status %d %s", e.stat
 
 func (e *answerError) HTTPStatusCode() int { return e.status }
 
-// ErrorCode returns the code that was given, else that of the header.
+// ErrorCode returns the code of the flag, or else that of the header.
 func (e *answerError) ErrorCode() string {
 	if e.code != "" {
 		return e.code
@@ -30,7 +30,7 @@ func (e *answerError) ErrorCode() string {
 	return e.errorType
 }
 
-// RetryAfter returns what the header of AWS asks for, else the general one.
+// RetryAfter returns the delay in the header of AWS, or else in the header Retry-After.
 func (e *answerError) RetryAfter() (time.Duration, bool) {
 	for _, after := range []*time.Duration{e.millis, e.seconds} {
 		if after != nil {
@@ -40,8 +40,8 @@ func (e *answerError) RetryAfter() (time.Duration, bool) {
 	return 0, false
 }
 
-// addHeader takes in a header in the form K=V. One with a value that no client
-// understands is as if it were absent.
+// addHeader adds a header in the form K=V. A header whose value no client understands counts
+// as absent.
 func (e *answerError) addHeader(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok || name == "" {
@@ -62,8 +62,8 @@ func (e *answerError) addHeader(text string) error {
 	return nil
 }
 
-// parseSeconds reads whole seconds as httpretry does: a number too large for a
-// Duration becomes the largest one.
+// parseSeconds reads whole seconds as httpretry does. For a number that is too large it returns
+// the largest Duration.
 func parseSeconds(value string) (after time.Duration, ok bool) {
 	if value == "" || strings.Trim(value, "0123456789") != "" {
 		return 0, false
@@ -75,7 +75,7 @@ func parseSeconds(value string) (after time.Duration, ok bool) {
 	return time.Duration(seconds) * time.Second, true
 }
 
-// modeledError says what the model of a service says of an error.
+// modeledError is an error with what the model of the service says about it.
 type modeledError string
 
 func (e modeledError) Error() string { return "modeled as " + string(e) }
@@ -107,7 +107,7 @@ func (e *skewedError) ClockSkew() (used, observed time.Duration, ok bool) {
 	return e.used, e.observed, true
 }
 
-// parseStatus reads an HTTP status; 0 is none.
+// parseStatus reads an HTTP status. 0 means no status.
 func parseStatus(text string) (int, error) {
 	status, err := strconv.Atoi(text)
 	if err != nil || status < 0 || status > 999 {
@@ -116,7 +116,7 @@ func parseStatus(text string) (int, error) {
 	return status, nil
 }
 
-// maxSkew keeps the seconds of a skew within what a Duration holds.
+// maxSkew is the largest skew in seconds. It fits into a Duration.
 const maxSkew = 9e9
 
 func parseSkew(text string) (time.Duration, error) {

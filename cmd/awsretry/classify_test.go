@@ -15,7 +15,7 @@ import (
 	"github.com/awsretry/awsretry/internal/conformance"
 )
 
-// classifying runs the command and returns its exit status and what it wrote.
+// classifying runs the command and returns its exit status and its output.
 func classifying(t *testing.T, args ...string) (status int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -121,7 +121,7 @@ func TestClassifyFollowsTheVectors(t *testing.T) {
 	}
 }
 
-// argsOf are the flags for a case.
+// argsOf returns the flags for a case.
 func argsOf(c conformance.Classified) []string {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	args := []string{"--json"}
@@ -146,7 +146,7 @@ func argsOf(c conformance.Classified) []string {
 	return args
 }
 
-// TestTransportKindsAreAllKnown also says which are timeouts and which are final; the
+// TestTransportKindsAreAllKnown names the kinds that are timeouts and those that are final. All
 // others are failed connections.
 func TestTransportKindsAreAllKnown(t *testing.T) {
 	t.Parallel()

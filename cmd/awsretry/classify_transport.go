@@ -14,7 +14,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// transportKinds are the failures of the transport that there is a name for.
+// transportKinds returns the names of the failures of the transport.
 func transportKinds() []string {
 	return []string{
 		"connect_timeout", "read_timeout", "attempt_deadline", "dns_timeout", "dns_temporary", "dns_refused", "dns_not_found",
@@ -24,7 +24,7 @@ func transportKinds() []string {
 	}
 }
 
-// transportFailure returns the error that net/http makes of a failure.
+// transportFailure returns the error that net/http returns for a failure.
 func transportFailure(kind string) (error, error) {
 	cause := causeOf(kind)
 	if cause == nil {
@@ -80,12 +80,12 @@ func causeOf(kind string) error {
 
 func opError(op string, cause error) error { return &net.OpError{Op: op, Net: "tcp", Err: cause} }
 
-// errRefusedStream has the text with which net/http says that the server refused
-// the stream of a request whose body it cannot send again.
+// errRefusedStream has the text of the error that net/http returns if the server refused the
+// stream of a request, and its body cannot be sent again.
 var errRefusedStream = errors.New("http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM] " +
 	"after Request.Body was written; define Request.GetBody to avoid this error")
 
-// temporaryError is a network error that says only that it is temporary.
+// temporaryError is a network error of which only Temporary is true.
 type temporaryError struct{}
 
 func (temporaryError) Error() string   { return "temporary network error" }

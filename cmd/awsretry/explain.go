@@ -31,14 +31,14 @@ func explainCommand() command {
 	}
 }
 
-// question is what explain is asked.
+// question holds the flags of explain.
 type question struct {
 	profile  string
 	behavior retry.Behavior
 	strict   bool
 }
 
-// explanation is what --json prints.
+// explanation is the output with --json.
 type explanation struct {
 	Profile     config.Setting[string]         `json:"profile"`
 	RetryMode   config.Setting[config.Mode]    `json:"retry_mode"`
@@ -49,7 +49,7 @@ type explanation struct {
 	Diagnostics []config.Diagnostic            `json:"diagnostics"`
 }
 
-// strategyNumbers is what the strategy will do.
+// strategyNumbers are the numbers of the strategy.
 type strategyNumbers struct {
 	Costs struct {
 		Retry      int `json:"retry"`
@@ -63,7 +63,7 @@ type strategyNumbers struct {
 	WorstCaseDelay float64 `json:"worst_case_delay_s"`
 }
 
-// explain resolves the settings and says what they do.
+// explain resolves the settings, and prints them and what they do.
 func (c *call) explain(q question) error {
 	settings, err := c.query(q).Resolve()
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *call) explain(q question) error {
 	return nil
 }
 
-// query returns what to resolve for a question.
+// query returns the query for a question.
 func (c *call) query(q question) config.Query {
 	query := config.Query{Sources: c.source(), Profile: q.profile, Service: c.service, Strict: q.strict}
 	if q.behavior != "" {
@@ -103,7 +103,7 @@ func (c *call) query(q question) config.Query {
 	return query
 }
 
-// asFlag names the flag in place of the option that it stands for.
+// asFlag returns an origin with the name of the flag in place of the option.
 func asFlag(origin config.Origin) config.Origin {
 	switch origin.Name {
 	case "WithProfile":

@@ -11,8 +11,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// explainText prints the settings for people: the value that counts is marked,
-// and below it stands what it beat.
+// explainText prints the settings as text. A star marks the value that counts, and below it
+// stand the values that it beat.
 func (c *call) explainText(s *awsretry.Settings, plan retry.Plan) {
 	table := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
 	explainSetting(table, "profile", s.Profile)
@@ -54,7 +54,7 @@ func explainSetting[T any](table *tabwriter.Writer, name string, s config.Settin
 	}
 }
 
-// loserText shows what was written, in quotes if that may be odd.
+// loserText returns a value that lost. A value that is not valid is in quotes.
 func loserText(loser config.Candidate) string {
 	if loser.Valid {
 		return plain(loser.Raw)
@@ -80,7 +80,7 @@ func (c *call) planText(table *tabwriter.Writer, s *awsretry.Settings, p retry.P
 	fmt.Fprintf(table, "  first attempt\t%s\n", sends)
 }
 
-// secondsText prints seconds as a Duration, as far as they fit into one.
+// secondsText returns seconds as a Duration below one day, and else as a number.
 func secondsText(seconds float64) string {
 	if seconds < (24 * time.Hour).Seconds() {
 		return time.Duration(seconds * float64(time.Second)).String()

@@ -8,20 +8,20 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-// failure is what --json prints of an error.
+// failure is an error in the output with --json.
 type failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Origin  any    `json:"origin,omitempty"` // A *config.Origin or a place.
 }
 
-// place is where in a file that is not a settings file an error is.
+// place is the place of an error in a trace.
 type place struct {
 	File string `json:"file"`
 	Line int    `json:"line,omitempty"`
 }
 
-// fail tells of an error.
+// fail prints an error.
 func (c *call) fail(err error) {
 	if e, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
 		e.Origin = asFlag(e.Origin)
@@ -32,11 +32,11 @@ func (c *call) fail(err error) {
 	}
 }
 
-// message returns the text of an error without the name of the package config, which is of no
-// use to a user of the command.
+// message returns the text of an error without the name of the package config, which means
+// nothing to a user of the command.
 func message(err error) string { return strings.TrimPrefix(err.Error(), "config: ") }
 
-// describe gives an error its code and its place.
+// describe returns an error with its code and its place.
 func describe(err error) failure {
 	f := failure{Code: "error", Message: message(err)}
 	if e, ok := errors.AsType[*config.ValueError](err); ok {

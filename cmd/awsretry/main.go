@@ -1,5 +1,5 @@
-// Command awsretry explains and checks the retry settings of AWS profiles, says what
-// becomes of a failure, and replays recorded traces.
+// Command awsretry explains and checks the retry settings of AWS profiles, classifies
+// failures, and replays recorded traces.
 //
 //	awsretry explain        what the settings are, where each came from, what they do
 //	awsretry lint           what is wrong or without effect in the shared files
@@ -33,27 +33,27 @@ const (
 )
 
 func main() {
-	debug.SetGCPercent(50) // Files of 16 MiB are read once: memory counts more than time.
+	debug.SetGCPercent(50) // A file of 16 MiB is read once, so memory matters more than time.
 	os.Exit(run(context.Background(), os.Args[1:], system{in: os.Stdin, out: os.Stdout, errs: os.Stderr}))
 }
 
-// system is the world around the program.
+// system is what the program reads from and writes to.
 type system struct {
 	in        io.Reader
 	out, errs io.Writer
-	// sources is where settings are read; zero means the process and its machine.
+	// sources says where settings are read. Its zero value is the process and its machine.
 	sources config.Sources
 }
 
 // command is one of the program's commands.
 type command struct {
 	name, synopsis, example string
-	// argument is what the help calls the argument of a command that takes one.
+	// argument is the name of the argument in the help, or empty for a command without one.
 	argument string
-	// notes end the help; empty for most commands.
+	// notes is the end of the help, or empty.
 	notes string
-	// define adds the flags of the command to the common ones and returns what runs
-	// it.
+	// define adds the flags of the command to the common ones, and returns the function that
+	// runs the command.
 	define func(f *flags) func(ctx context.Context, c *call) error
 }
 
@@ -61,8 +61,8 @@ func commands() []command {
 	return []command{explainCommand(), lintCommand(), profilesCommand(), classifyCommand(), replayCommand(), versionCommand()}
 }
 
-// run runs a command. An output that cannot be written is told at the end, whatever
-// the command made of it.
+// run runs a command. If the output cannot be written, it says so at the end and returns
+// exitBad, whatever the status of the command is.
 func run(ctx context.Context, args []string, sys system) int {
 	out := &checked{to: sys.out}
 	sys.out = out
@@ -74,10 +74,10 @@ func run(ctx context.Context, args []string, sys system) int {
 	return status
 }
 
-// errUnwritten is the error of every write after the one that failed, and of that.
+// errUnwritten is the error of the first write that fails and of every later write.
 var errUnwritten = errors.New("the output cannot be written")
 
-// checked remembers the first error of a writer.
+// checked is a writer that keeps its first error.
 type checked struct {
 	to  io.Writer
 	err error

@@ -46,7 +46,7 @@ max_attempts = 5
 `
 )
 
-// world is what a run of the program sees.
+// world returns sources with these files and this environment.
 func world(files map[string]string, env map[string]string) config.Sources {
 	fsys := fstest.MapFS{}
 	for name, text := range files {
@@ -165,7 +165,7 @@ func requireGolden(t *testing.T, name, got string) {
 	require.Equal(t, string(want), got)
 }
 
-// full is a disk without space.
+// full is a writer on a disk without space.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }

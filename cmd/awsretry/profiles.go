@@ -25,8 +25,8 @@ func profilesCommand() command {
 	}
 }
 
-// profiles prints all profiles with their properties, each as soon as it is read:
-// together they may be many times as large as the files.
+// profiles prints all profiles with their properties. It prints each one as soon as it is read,
+// because all of them together may be many times as large as the files.
 func (c *call) profiles(showValues, strict bool) error {
 	all, found, err := c.source().Profiles(showValues, strict)
 	if err != nil {
@@ -51,8 +51,7 @@ func (c *call) profiles(showValues, strict bool) error {
 	return out.Flush()
 }
 
-// printProperty writes each line of a value that is not the first on an indented line
-// of its own.
+// printProperty writes a property. Each further line of the value is an indented line.
 func printProperty(w *bufio.Writer, key, value string) {
 	_, _ = w.WriteString(key + " =") // The buffer keeps an error.
 	between := " "
@@ -97,7 +96,7 @@ func printProfiles(w *bufio.Writer, all iter.Seq2[string, iter.Seq2[string, stri
 	_, _ = w.WriteString("}}\n")
 }
 
-// printString writes a JSON string.
+// printString writes a string as JSON.
 func printString(w *bufio.Writer, text string) {
 	_ = w.WriteByte('"')
 	var b bytes.Buffer
@@ -111,8 +110,8 @@ func printString(w *bufio.Writer, text string) {
 	_ = w.WriteByte('"')
 }
 
-// pieces cuts a text between characters: quoted at once, one of 16 MiB may need six
-// times as much.
+// pieces cuts a text between characters. A text of 16 MiB that is quoted in one piece may need
+// six times as much memory.
 func pieces(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for len(text) > 0 {

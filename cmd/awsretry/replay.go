@@ -51,8 +51,8 @@ longest and each replay gives the same; initial_quota as the capacity; and for t
 rest the default of the strategy. Other members are ignored.
 `
 
-// replay runs the traces of a file, one after the other. Each is read twice: for
-// its header, which may stand behind the steps, and then step by step.
+// replay runs the traces of a file, one after the other. It reads each trace twice: first the
+// header, which may stand behind the steps, and then the steps.
 func replay(ctx context.Context, c *call) error {
 	file, err := openTrace(c.argument, c.in)
 	if err != nil {
@@ -76,7 +76,7 @@ func replay(ctx context.Context, c *call) error {
 	}
 }
 
-// runTrace is the second reading.
+// runTrace reads the steps of a trace and plays them.
 func runTrace(ctx context.Context, c *call, r *traceReader, h *traceHeader) error {
 	if !c.json {
 		if _, err := fmt.Fprintln(c.out, h.title()); err != nil {
@@ -100,7 +100,7 @@ func runTrace(ctx context.Context, c *call, r *traceReader, h *traceHeader) erro
 	return err
 }
 
-// eachStep reads a trace and prints what play makes of each of its steps.
+// eachStep reads a trace and prints what play returns for each step.
 func eachStep[T any](c *call, r *traceReader, play func(r *traceReader) (T, error)) error {
 	_, err := r.object(func(name string) error {
 		if name != "steps" && name != "operations" {

@@ -15,18 +15,17 @@ type replayClock struct {
 	zero time.Time // when the trace's seconds are 0
 }
 
-// newReplayClock returns a clock that shows start. Its zero is a whole second, so
-// that the windows of the measured rate lie as they do for the trace.
+// newReplayClock returns a clock that shows start. Its zero is a whole second, so the windows of
+// the measured rate begin at the same times as in the trace.
 func newReplayClock(start time.Duration) *replayClock {
 	zero := time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 	return &replayClock{Fake: clock.NewFake(zero.Add(start)), zero: zero}
 }
 
-// elapsed is the time of the trace.
+// elapsed returns the time of the trace.
 func (c *replayClock) elapsed() time.Duration { return c.Now().Sub(c.zero) }
 
-// Sleep is that of the Fake without its record of all sleeps, which would grow
-// with the trace.
+// Sleep is that of the Fake without the record of all sleeps, which would grow with the trace.
 func (c *replayClock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err

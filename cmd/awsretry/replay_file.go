@@ -10,15 +10,15 @@ import (
 	"syscall"
 )
 
-// traceFile is a file that can be read again from anywhere.
+// traceFile is a file that can be read several times from any offset.
 type traceFile struct {
 	io.ReaderAt
 	name  string
 	close func()
 }
 
-// openTrace opens the file of that name, or standard input for "-". What cannot
-// be read twice is copied to a temporary file first.
+// openTrace opens the file of that name, or standard input for "-". It copies a file that cannot
+// be read twice to a temporary file.
 func openTrace(name string, in io.Reader) (*traceFile, error) {
 	if name == "-" {
 		return copyTrace("<standard input>", in)
@@ -58,8 +58,8 @@ func copyTrace(name string, in io.Reader) (*traceFile, error) {
 	return &traceFile{ReaderAt: file, name: name, close: remove}, nil
 }
 
-// line returns the number of the line of the first value that begins at the
-// offset or behind it; if there is none, of the offset.
+// line returns the number of the line of the first value that begins at the offset or behind it.
+// If there is no such value, it returns the line of the offset.
 func (f *traceFile) line(offset int64) int {
 	in := bufio.NewReader(io.NewSectionReader(f, 0, math.MaxInt64))
 	line, further := 1, 0
@@ -79,7 +79,7 @@ func (f *traceFile) line(offset int64) int {
 	}
 }
 
-// separates reports whether a byte stands between the values of JSON.
+// separates reports whether a byte may stand between two values of JSON.
 func separates(b byte) bool {
 	switch b {
 	case ' ', '\t', '\r', '\n', ',', ':':
@@ -89,17 +89,17 @@ func separates(b byte) bool {
 	}
 }
 
-// traceError says what is wrong with a trace, and where.
+// traceError is an error in a trace, with its place.
 type traceError struct {
 	File string
 	Line int
-	// Field is the way from the trace to the value, such as
-	// "steps[3].response.status"; empty for the trace itself.
+	// Field is the path from the trace to the value, such as
+	// "steps[3].response.status". It is empty for the trace itself.
 	Field   string
 	Problem string
 }
 
-// Error begins with the place.
+// Error returns the place and what is wrong.
 func (e *traceError) Error() string {
 	if e.Field == "" {
 		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem)
@@ -107,14 +107,14 @@ func (e *traceError) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %s", e.File, e.Line, e.Field, e.Problem)
 }
 
-// unreadableTraceError says why a file could not be read.
+// unreadableTraceError reports a trace file that cannot be read.
 type unreadableTraceError struct {
 	File string
 	Err  error
 }
 
-// Error says what the system said.
+// Error returns the text of the system's error.
 func (e *unreadableTraceError) Error() string { return "reading the trace: " + e.Err.Error() }
 
-// Unwrap returns the error of the system.
+// Unwrap returns the system's error.
 func (e *unreadableTraceError) Unwrap() error { return e.Err }

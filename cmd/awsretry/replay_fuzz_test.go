@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzReplay replays any bytes. Nothing may panic or hang, what is printed is one
-// JSON object a line, an error has a place, and another run gives the same.
+// FuzzReplay replays any bytes. The command must not panic or hang. Each line of the output is
+// one JSON object, an error has a place, and another run has the same output.
 func FuzzReplay(f *testing.F) {
 	place := regexp.MustCompile(`^awsretry replay: <standard input>:[1-9][0-9]*: `)
 	f.Fuzz(func(t *testing.T, trace []byte) {

@@ -8,7 +8,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// traceForm is what the steps of a trace are.
+// traceForm is the kind of the steps of a trace.
 type traceForm int
 
 const (
@@ -23,7 +23,7 @@ const (
 	modeAdaptive = "adaptive"
 )
 
-// traceHeader is all of a trace but its steps.
+// traceHeader is a trace without its steps.
 type traceHeader struct {
 	form        traceForm
 	mode        string
@@ -34,7 +34,7 @@ type traceHeader struct {
 	end         int64 // where in the file the trace ends
 }
 
-// readHeader reads a trace to its end. The error is io.EOF if there is none.
+// readHeader reads a trace to its end. The error is io.EOF if there is no trace.
 func readHeader(r *traceReader, service string) (*traceHeader, error) {
 	h := &traceHeader{config: standard.Config{Service: service}, jitter: 1}
 	present, err := r.object(func(name string) error { return h.member(r, name) })
@@ -58,7 +58,7 @@ func readHeader(r *traceReader, service string) (*traceHeader, error) {
 	return h, nil
 }
 
-// title says what the steps are run through.
+// title describes the strategy that plays the steps.
 func (h *traceHeader) title() string {
 	switch {
 	case h.form == formRate:
@@ -92,7 +92,7 @@ func (h *traceHeader) member(r *traceReader, name string) (err error) {
 	return err
 }
 
-// given reads how the strategy is set up.
+// given reads the configuration of the strategy.
 func (h *traceHeader) given(r *traceReader) error {
 	service := h.config.Service
 	var initial, capacity *int
@@ -141,7 +141,7 @@ func (h *traceHeader) maxBackoff(r *traceReader) error {
 	return nil
 }
 
-// findForm reads the steps only to see, by the first of them, what they are.
+// findForm reads the steps to find out their kind. The first step decides.
 func (h *traceHeader) findForm(r *traceReader, name string) error {
 	if h.form != formNone {
 		return r.fail("a trace has steps or operations, and has them once")
@@ -182,7 +182,7 @@ func (h *traceHeader) firstStep(r *traceReader) error {
 	return nil
 }
 
-// assign stores what a function returns besides its error.
+// assign returns a function that stores a value and returns the error beside it.
 func assign[T any](into *T) func(value T, err error) error {
 	return func(value T, err error) error {
 		*into = value

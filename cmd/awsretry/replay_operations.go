@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// operationLine is what is printed of an operation.
+// operationLine is the output for an operation.
 type operationLine struct {
 	Outcome      string         `json:"outcome"`
 	Quota        int            `json:"quota_after"`
@@ -74,7 +74,7 @@ func (op *recorded) member(r *traceReader, name string) error {
 	}
 }
 
-// operate makes the attempts of an operation, as retry.Do would.
+// operate makes the attempts of an operation, as retry.Do does.
 func (p *player) operate(ctx context.Context, r *traceReader, op recorded) (*operationLine, error) {
 	line := &operationLine{}
 	token, err := p.strategy.AcquireInitialToken(ctx, p.op)
@@ -106,7 +106,7 @@ func (p *player) operate(ctx context.Context, r *traceReader, op recorded) (*ope
 	return nil, r.failIn("responses", "there are %d, and the strategy asks for attempt %d", len(op.responses), len(op.responses)+1)
 }
 
-// finish fills in what is known when the operation is over.
+// finish adds what is known when the operation has ended.
 func (p *player) finish(line *operationLine) {
 	state := p.state()
 	line.Quota, line.End = state.Quota, exactSeconds(p.clock.elapsed())

@@ -58,9 +58,8 @@ const (
 	outcomeNotRetryable = "not_retryable"
 )
 
-// answer tells the strategy what the attempt got. next is the token of the next
-// attempt after outcomeRetry, and otherwise one with the sleep that was slept
-// before the operation ended.
+// answer tells the strategy the response of the attempt. After outcomeRetry next is the token of
+// the next attempt. Otherwise its delay is the sleep before the end of the operation.
 func (p *player) answer(ctx context.Context, token retry.Token, failure error) (outcome string, next retry.Token, err error) {
 	if failure == nil {
 		return outcomeSuccess, next, p.strategy.RecordSuccess(token)
@@ -92,10 +91,10 @@ func outcomeOf(refusal error) (string, error) {
 	}
 }
 
-// state is that of the one scope that there is.
+// state returns the state of the only scope.
 func (p *player) state() retry.ScopeSnapshot { return p.strategy.Snapshot().Scopes[0] }
 
-// checkTime refuses a trace that has lasted too long for its times to be exact.
+// checkTime returns an error for a trace whose time is beyond maxTime.
 func (p *player) checkTime(r *traceReader) error {
 	if p.clock.elapsed() > maxTime {
 		return r.fail("the time of the trace is beyond %s s", exactSeconds(maxTime))

@@ -6,11 +6,11 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// maxRepeat bounds the work of a single step.
+// maxRepeat limits the work of one step.
 const maxRepeat = 1_000_000
 
-// ratePlayer runs outcomes through a send rate, without a strategy: no send
-// token, no backoff, and a time that may go back.
+// ratePlayer runs outcomes through a send rate, without a strategy. There are no send tokens and
+// no backoff, and the time may go back.
 type ratePlayer struct {
 	zero time.Time
 	rate ratelimit.SendRate

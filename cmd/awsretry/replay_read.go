@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// traceReader reads the JSON of one trace piece by piece and knows where it is,
-// so that whatever is wrong has a line and a field.
+// traceReader reads the JSON of one trace piece by piece. It knows its place in the file, so
+// every error has a line and a field.
 type traceReader struct {
 	file  *traceFile
 	json  *json.Decoder
@@ -22,7 +22,7 @@ type traceReader struct {
 	begun bool
 }
 
-// segment is a member's name or, where that is empty, an index of a list.
+// segment is the name of a member or, if the name is empty, an index of a list.
 type segment struct {
 	name  string
 	index int
@@ -35,10 +35,10 @@ func newTraceReader(file *traceFile, offset int64) *traceReader {
 	return &traceReader{file: file, json: decoder, start: offset}
 }
 
-// offset is the end of what has been read.
+// offset returns the end of the part that has been read.
 func (r *traceReader) offset() int64 { return r.start + r.json.InputOffset() }
 
-// fail says what is wrong with the value that was read last.
+// fail returns an error about the value that was read last.
 func (r *traceReader) fail(format string, args ...any) error {
 	var field strings.Builder
 	for i, s := range r.path {
@@ -56,19 +56,19 @@ func (r *traceReader) fail(format string, args ...any) error {
 	}
 }
 
-// failIn is fail for a member of that value.
+// failIn returns an error about a member of that value.
 func (r *traceReader) failIn(name, format string, args ...any) error {
 	defer r.enter(segment{name: name})()
 	return r.fail(format, args...)
 }
 
-// enter goes to a member or an item; the function that it returns goes back.
+// enter goes to a member or an item. The function that it returns goes back.
 func (r *traceReader) enter(s segment) (leave func()) {
 	r.path = append(r.path, s)
 	return func() { r.path = r.path[:len(r.path)-1] }
 }
 
-// token returns the next token. The error is io.EOF if there is not even a first.
+// token returns the next token. The error is io.EOF if the trace has no tokens.
 func (r *traceReader) token() (json.Token, error) {
 	r.at = r.offset()
 	token, err := r.json.Token()
@@ -87,8 +87,8 @@ func (r *traceReader) token() (json.Token, error) {
 	}
 }
 
-// object reads an object and calls member for each of its members, to read its
-// value. It reports false for null.
+// object reads an object. It calls member for each member, which reads the value. It reports
+// false for null.
 func (r *traceReader) object(member func(name string) error) (present bool, err error) {
 	if present, err = r.open('{', "an object"); !present {
 		return false, err
@@ -112,8 +112,8 @@ func (r *traceReader) object(member func(name string) error) (present bool, err 
 	}
 }
 
-// list reads a list and calls item for each value in it, to read it. It reports
-// false for null.
+// list reads a list. It calls item for each value, which reads the value. It reports false for
+// null.
 func (r *traceReader) list(item func(i int) error) (present bool, err error) {
 	if present, err = r.open('[', "a list"); !present {
 		return false, err

@@ -8,14 +8,14 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-// response is what an attempt got.
+// response is the response of an attempt.
 type response struct {
 	kind, code string
 	status     int
 	hint       string // the value of x-amz-retry-after
 }
 
-// read reads a response; it reports false for null.
+// read reads a response. It reports false for null.
 func (p *response) read(r *traceReader) (present bool, err error) {
 	present, err = r.object(func(name string) error { return p.member(r, name) })
 	switch {
@@ -55,7 +55,7 @@ func (p *response) member(r *traceReader, name string) error {
 	}
 }
 
-// failure is the error that a client makes of the response; nil for success.
+// failure returns the error that a client returns for the response, or nil for success.
 func (p *response) failure() error {
 	switch {
 	case p.kind == "success", p.kind == "" && p.code == "" && p.status/100 == 2:
@@ -67,7 +67,7 @@ func (p *response) failure() error {
 	}
 }
 
-// verdict is what the kind says, whatever status and code would.
+// verdict returns the verdict for the kind. Status and code do not matter.
 func (p *response) verdict() classify.Verdict {
 	switch p.kind {
 	case "transient", "connect":
@@ -86,7 +86,7 @@ func (p *response) verdict() classify.Verdict {
 // responseError is a response that is not a success.
 type responseError struct{ response response }
 
-// Error says what the response was.
+// Error describes the response.
 func (e *responseError) Error() string {
 	return fmt.Sprintf("status %d %s", e.response.status, e.response.code)
 }
@@ -97,7 +97,7 @@ func (e *responseError) HTTPStatusCode() int { return e.response.status }
 // ErrorCode returns the error code.
 func (e *responseError) ErrorCode() string { return e.response.code }
 
-// RetryAfter returns the server hint.
+// RetryAfter returns the hint of the server.
 func (e *responseError) RetryAfter() (time.Duration, bool) {
 	return classify.ParseRetryAfterMillis(e.response.hint)
 }

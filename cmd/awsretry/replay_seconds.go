@@ -8,21 +8,20 @@ import (
 	"time"
 )
 
-// maxTime is the longest time of a trace, both for a number in it and for all of
-// it. It is a little less than a Duration can hold, and leaves room for the seconds
-// since 1970.
+// maxTime is the longest time of a trace, both for one number and for the whole trace. It is a
+// little shorter than the longest Duration, so there is room for the seconds since 1970.
 const maxTime = 9_000_000_000 * time.Second
 
 const (
-	// nanoDigits is the number of digits that a nanosecond has behind the point.
+	// nanoDigits is the number of digits behind the point in seconds with nanoseconds.
 	nanoDigits = 9
 	// maxDigits is the number of digits of maxTime in nanoseconds.
 	maxDigits = 10 + nanoDigits
 )
 
-// nanoseconds reads seconds as JSON writes a number, to the nearest nanosecond. It
-// works on the digits, because a float of the seconds since 1970 is as much as 120
-// ns off. It reports false for a time that is negative or above maxTime.
+// nanoseconds reads a JSON number of seconds, to the nearest nanosecond. It works on the digits,
+// because a float of the seconds since 1970 is wrong by up to 120 ns. It reports false for a
+// time that is negative or above maxTime.
 func nanoseconds(number string) (time.Duration, bool) {
 	unsigned, negative := strings.CutPrefix(number, "-")
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(unsigned), "e")
@@ -34,13 +33,13 @@ func nanoseconds(number string) (time.Duration, bool) {
 	if negative {
 		return 0, false
 	}
-	// The error is only that there are too many digits: then the largest or smallest
-	// number is as far out as the exponent itself.
+	// The only error is that there are too many digits. ParseInt then returns the largest or
+	// smallest number, which is out of range as the exponent itself is.
 	shift := int64(0)
 	if exponent != "" {
 		shift, _ = strconv.ParseInt(exponent, 10, 32)
 	}
-	// length is the number of digits before the point, once nanoseconds are the unit.
+	// length is the number of digits before the point in nanoseconds.
 	length := int64(len(digits)-len(fraction)+nanoDigits) + shift
 	switch {
 	case length < 0:
@@ -59,7 +58,7 @@ func nanoseconds(number string) (time.Duration, bool) {
 	return time.Duration(total), total <= uint64(maxTime)
 }
 
-// exactSeconds is a time that is printed in seconds, with all its digits.
+// exactSeconds is a time that is printed in seconds with all its digits.
 type exactSeconds time.Duration
 
 // MarshalJSON writes the number that String returns.

@@ -6,7 +6,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// stepLine is what is printed of a step with a response.
+// stepLine is the output for a step with a response.
 type stepLine struct {
 	Request string        `json:"request,omitempty"`
 	Attempt int           `json:"attempt"`
@@ -16,7 +16,7 @@ type stepLine struct {
 	*sendRateLine
 }
 
-// sendRateLine is what is printed of a send rate.
+// sendRateLine is the output for a send rate.
 type sendRateLine struct {
 	MeasuredRate float64 `json:"measured_tx_rate"`
 	FillRate     float64 `json:"fill_rate"`
@@ -58,8 +58,8 @@ func (p *player) step(ctx context.Context, r *traceReader) (*stepLine, error) {
 	return line, p.checkTime(r)
 }
 
-// attempt makes the next attempt of a request. The backoff counts from when the
-// retry was granted, whatever other requests have done since.
+// attempt makes the next attempt of a request. Its backoff begins when the retry is granted,
+// whatever other requests do in the meantime.
 func (p *player) attempt(ctx context.Context, name string, failure error) (*stepLine, error) {
 	current, known := p.requests[name]
 	if !known {

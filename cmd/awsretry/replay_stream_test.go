@@ -39,9 +39,9 @@ func heap() uint64 {
 	return stats.HeapAlloc
 }
 
-// Not parallel: it looks at the heap of the process. Not with the race detector,
-// with which pools forget what they are given, at random: what is collected later is
-// then on the heap too.
+// This test is not parallel, because it measures the heap of the process. It does not run with
+// the race detector, because pools then drop objects at random, which stay on the heap until the
+// next collection.
 func TestReplayNeedsNoMemoryForTheStepsThatAreDone(t *testing.T) {
 	const steps, room = 40_000, 100_000
 	for _, c := range []struct{ name, list, step, second string }{

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// text reads a string; nil for null.
+// text reads a string. It returns nil for null.
 func (r *traceReader) text() (*string, error) {
 	token, err := r.token()
 	if err != nil || token == nil {
@@ -22,7 +22,7 @@ func (r *traceReader) text() (*string, error) {
 	return &value, nil
 }
 
-// oneOf reads one of some strings; empty for null.
+// oneOf reads one of some strings. It returns an empty one for null.
 func (r *traceReader) oneOf(names ...string) (string, error) {
 	value, err := r.text()
 	if err != nil || value == nil {
@@ -34,7 +34,7 @@ func (r *traceReader) oneOf(names ...string) (string, error) {
 	return *value, nil
 }
 
-// boolean reads true or false; false for null.
+// boolean reads true or false. It returns false for null.
 func (r *traceReader) boolean() (bool, error) {
 	token, err := r.token()
 	if err != nil || token == nil {
@@ -47,7 +47,7 @@ func (r *traceReader) boolean() (bool, error) {
 	return value, nil
 }
 
-// number reads a number between two others; nil for null.
+// number reads a number between two others. It returns nil for null.
 func (r *traceReader) number(low, high float64) (*float64, error) {
 	token, err := r.token()
 	if err != nil || token == nil {
@@ -64,7 +64,7 @@ func (r *traceReader) number(low, high float64) (*float64, error) {
 	return &value, nil
 }
 
-// whole reads a whole number between two others; nil for null.
+// whole reads a whole number between two others. It returns nil for null.
 func (r *traceReader) whole(low, high int) (*int, error) {
 	value, err := r.number(float64(low), float64(high))
 	if err != nil || value == nil {
@@ -76,7 +76,7 @@ func (r *traceReader) whole(low, high int) (*int, error) {
 	return new(int(*value)), nil
 }
 
-// seconds reads a time in seconds, to the nearest nanosecond; nil for null.
+// seconds reads a time in seconds, to the nearest nanosecond. It returns nil for null.
 func (r *traceReader) seconds() (*time.Duration, error) {
 	token, err := r.token()
 	if err != nil || token == nil {
@@ -95,7 +95,7 @@ func (r *traceReader) seconds() (*time.Duration, error) {
 
 func inFull(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
 
-// or returns what p points to, or the value if that is nothing.
+// or returns the value that p points to, or the other value if p is nil.
 func or[T any](p *T, value T) T {
 	if p == nil {
 		return value

@@ -14,7 +14,7 @@ import (
 	"github.com/awsretry/awsretry/internal/conformance"
 )
 
-// vectors are the traces of a file of standard.json's or adaptive.json's form.
+// vectors are the traces of a file with the form of standard.json or adaptive.json.
 type vectors struct {
 	conformance.About
 
@@ -33,7 +33,7 @@ type vectors struct {
 	Waiters       json.RawMessage `json:"waiters"`
 }
 
-// vector is what a trace is expected to give. The command reads the rest.
+// vector is the wanted output for a trace. The command reads the other members.
 type vector struct {
 	conformance.Precision
 
@@ -66,7 +66,7 @@ func TestReplayFollowsTheVectors(t *testing.T) {
 	}
 }
 
-// follow replays each trace. All of its members are those of a T.
+// follow replays each trace. Each member of a trace is a member of T.
 func follow[T any](t *testing.T, title string, traces []json.RawMessage, wanted func(expectations) map[string]any) {
 	t.Helper()
 	for _, trace := range traces {
@@ -98,7 +98,7 @@ func follow[T any](t *testing.T, title string, traces []json.RawMessage, wanted 
 	}
 }
 
-// step is all of a line but the number of the attempt.
+// step is a line without the number of the attempt.
 func (e expectations) step() map[string]any {
 	want := map[string]any{
 		"outcome": e.Want["outcome"], "quota_after": e.Want["quota_after"], "delay_s": e.Want["delay_s"],
@@ -118,7 +118,7 @@ func (e expectations) rate() map[string]any {
 
 func (e expectations) operation() map[string]any { return e.Want }
 
-// requireLines reads what was printed and looks at how the attempts count.
+// requireLines reads the output and checks the numbers of the attempts.
 func requireLines(t *testing.T, out string) (lines []map[string]any) {
 	t.Helper()
 	next := map[any]int{}
@@ -142,8 +142,8 @@ func requireLines(t *testing.T, out string) (lines []map[string]any) {
 	return lines
 }
 
-// requireSame compares values of JSON, numbers with the precision of the case and
-// objects member by member.
+// requireSame compares values of JSON: numbers with the precision of the case, and objects member
+// by member.
 func requireSame(t *testing.T, what string, want, got any, p conformance.Precision) {
 	t.Helper()
 	switch want := want.(type) {

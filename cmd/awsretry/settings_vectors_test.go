@@ -13,8 +13,7 @@ import (
 	"github.com/awsretry/awsretry/internal/conformance"
 )
 
-// sharedFiles are the two shared files in the home directory, but for
-// those that do not exist.
+// sharedFiles returns the shared files that exist, in the home directory.
 func sharedFiles(configText, credentialsText *string) map[string]string {
 	files := map[string]string{}
 	for name, text := range map[string]*string{"home/me/.aws/config": configText, "home/me/.aws/credentials": credentialsText} {
@@ -34,8 +33,8 @@ func ask(t *testing.T, sources config.Sources, answer any, args ...string) (stat
 	return status
 }
 
-// TestCommandsFollowSharedConfigCases but for those about kinds of files, which the
-// tests of the package config lay out on a disk.
+// TestCommandsFollowSharedConfigCases leaves out the cases about kinds of files, which the tests
+// of the package config put on a disk.
 func TestCommandsFollowSharedConfigCases(t *testing.T) {
 	t.Parallel()
 	for source, file := range conformance.Load[conformance.SharedConfig](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "shared-config.json") {
@@ -144,7 +143,7 @@ func TestExplainReadsWhatAllToolsRead(t *testing.T) {
 	}
 }
 
-// unlessDefault is a value that was given, or nil.
+// unlessDefault returns a value, or nil if it is a default.
 func unlessDefault(origin config.Origin, value string) *string {
 	if origin.Kind == config.OriginDefault {
 		return nil

@@ -18,7 +18,7 @@ func versionCommand() command {
 	}
 }
 
-// version prints what the build recorded about the program.
+// version prints the version, the Go release and the commit that the build has recorded.
 func (c *call) version() error {
 	v := struct {
 		Version string `json:"version"`

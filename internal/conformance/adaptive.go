@@ -1,6 +1,6 @@
 package conformance
 
-// Adaptive is a file of adaptive.json's form.
+// Adaptive is a file with the form of adaptive.json.
 type Adaptive struct {
 	About
 
@@ -81,7 +81,7 @@ type SendBucket struct {
 	} `json:"steps"`
 }
 
-// Waiters is who gets a send token when.
+// Waiters is a series of callers and the instants at which each gets a send token.
 type Waiters struct {
 	Case
 
@@ -100,10 +100,10 @@ type Waiters struct {
 	} `json:"events"`
 }
 
-// Within returns how far from the wanted instant a grant may be, in seconds.
+// Within returns by how many seconds a grant may differ from the wanted instant.
 func (w Waiters) Within() float64 { return Precision{w.Tolerance}.Within() }
 
-// Operations are operations that run one after the other in adaptive mode.
+// Operations is a series of operations in adaptive mode. One runs after the other.
 type Operations struct {
 	Case
 	Precision

@@ -1,6 +1,6 @@
 package conformance
 
-// Classification is a file of classification.json's form.
+// Classification is a file with the form of classification.json.
 type Classification struct {
 	About
 
@@ -8,15 +8,15 @@ type Classification struct {
 	StatusCodes    []Classified `json:"status_codes"`
 	TransportKinds []Classified `json:"transport_kinds"`
 	Combinations   []Classified `json:"combinations"`
-	// SkewDecisions are failures for which the clocks matter.
+	// SkewDecisions are failures whose verdict depends on the clocks.
 	SkewDecisions []Classified `json:"clock_skew_decisions"`
-	// SkewSequences are what becomes of the skew from attempt to attempt.
+	// SkewSequences are operations with the skew before and after each attempt.
 	SkewSequences []SkewSequence `json:"clock_skew_sequences"`
 }
 
-// Classified is a failure and what is to be thought of it. Transport names a
-// failure without an answer; Modeled says what the model of the service knows of
-// the error. The skews are in seconds; without a candidate none was observed.
+// Classified is a failure and its wanted verdict. Transport names a failure without a response.
+// Modeled is what the model of the service says about the error. The skews are in seconds; a
+// nil CandidateSkew means that no skew was observed.
 type Classified struct {
 	Case
 
@@ -32,16 +32,15 @@ type Classified struct {
 	Want Traits `json:"want"`
 }
 
-// SkewSequence is operations that one client makes one after the other. Times are
-// in seconds on its clock.
+// SkewSequence is a series of operations of one client. Times are in seconds on its clock.
 type SkewSequence struct {
 	Case
 
 	Operations []SkewOperation `json:"operations"`
 }
 
-// SkewOperation is one operation. Its outcome is success or error; without a
-// MaxAttempts it has as many attempts as the strategy gives it, which is three.
+// SkewOperation is one operation. Its outcome is success or error. Without MaxAttempts it has the
+// three attempts that the strategy allows.
 type SkewOperation struct {
 	InitialSkew float64       `json:"initial_client_skew_s"`
 	MaxAttempts *int          `json:"max_attempts"`
@@ -50,7 +49,7 @@ type SkewOperation struct {
 	Outcome     string        `json:"want_outcome"`
 }
 
-// SkewAttempt is one attempt of an operation. Without a Date the answer had none.
+// SkewAttempt is one attempt of an operation. A nil Date means that the response has no date.
 type SkewAttempt struct {
 	Sent      float64  `json:"sent_s"`
 	Received  float64  `json:"received_s"`
@@ -62,10 +61,10 @@ type SkewAttempt struct {
 	Skewed    bool     `json:"want_clock_skew_error"`
 }
 
-// Failed reports whether the answer was an error.
+// Failed reports whether the response is an error.
 func (a SkewAttempt) Failed() bool { return a.Status >= 300 }
 
-// Traits are what a classification says of a failure. A timeout is transient.
+// Traits is the verdict on a failure. A timeout is transient too.
 type Traits struct {
 	Retryable  bool `json:"retryable"`
 	Throttling bool `json:"throttling"`

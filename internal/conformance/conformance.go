@@ -1,6 +1,6 @@
-// Package conformance reads the files of expected behavior that the tests of
-// several packages run: the project's own in testdata, and others of the same
-// form from a directory that the environment may name.
+// Package conformance reads the files of expected behavior that the tests of several packages
+// share: those in testdata, and files of the same form in a directory that the environment may
+// name.
 package conformance
 
 import (
@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Load reads the file of that name from the testdata folder under root, the way
-// from the test to the root of the module, and from the directory extra unless
-// that is empty. It returns their contents as "own" and "shared".
+// Load reads the file of that name from the folder testdata in root, which is the path from the
+// test to the root of the module, and from the directory extra unless that is empty. The
+// contents are "own" and "shared" in the result.
 func Load[T any](t *testing.T, root, extra, name string) map[string]T {
 	t.Helper()
 	files := map[string]T{"own": read[T](t, filepath.Join(root, "testdata", name))}
@@ -38,8 +38,8 @@ func read[T any](t *testing.T, path string) (file T) {
 	return file
 }
 
-// Decode reads the text of a file, or of a part of one. A member that T does not
-// know is an error, so that no test passes over a new kind of expectation.
+// Decode reads the text of a file or of a part of a file. A member that T does not have is an
+// error, so that no test misses a new kind of expectation.
 func Decode[T any](text []byte) (value T, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -47,7 +47,7 @@ func Decode[T any](text []byte) (value T, err error) {
 	return value, err
 }
 
-// About is what a file says of itself. No test depends on it.
+// About describes a file. No test depends on it.
 type About struct {
 	Kind           string          `json:"kind"`
 	Version        int             `json:"format_version"`
@@ -59,7 +59,7 @@ type About struct {
 	ClockSkew      json.RawMessage `json:"clock_skew"`
 }
 
-// Case is what a case says of itself. No expectation is in it.
+// Case describes a case. It holds no expectation.
 type Case struct {
 	ID           string          `json:"id"`
 	Title        string          `json:"title"`
@@ -73,14 +73,14 @@ type Case struct {
 	Disputed     json.RawMessage `json:"disputed"`
 }
 
-// Precision is how near the numbers of a case have to be met.
+// Precision says by how much a number may differ from the wanted one.
 type Precision struct {
-	// Tolerance is relative to the number that the case names, and absolute where
-	// that is 0.
+	// Tolerance is relative to the wanted number. If that is 0, Tolerance is absolute. Nil
+	// means 1e-9.
 	Tolerance *float64 `json:"tolerance"`
 }
 
-// defaultTolerance is that of a case that names none.
+// defaultTolerance is the tolerance of a case without one.
 const defaultTolerance = 1e-9
 
 // Within returns the tolerance of the case.
@@ -91,7 +91,7 @@ func (p Precision) Within() float64 {
 	return *p.Tolerance
 }
 
-// Near reports whether a number is as near to the wanted one as the case asks.
+// Near reports whether a number differs from the wanted one by no more than the tolerance.
 func (p Precision) Near(want, got float64) bool {
 	limit := p.Within()
 	if want != 0 {
@@ -100,11 +100,11 @@ func (p Precision) Near(want, got float64) bool {
 	return math.Abs(got-want) <= limit
 }
 
-// Int returns the number as an int; one that an int of this machine does not hold is
-// the largest or smallest that there is, as for a caller who counts no further.
+// Int returns the number as an int. For a number that an int of this machine cannot hold, it
+// returns the largest or smallest int.
 func Int(n int64) int { return int(max(math.MinInt, min(n, math.MaxInt))) }
 
-// Seconds turns the seconds of a file into a Duration, to the nearest nanosecond.
+// Seconds returns seconds as a Duration, to the nearest nanosecond.
 func Seconds(s float64) time.Duration {
 	return time.Duration(math.Round(s * float64(time.Second)))
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testCase is what the cases of every kind have.
+// testCase has the members that cases of every kind have.
 type testCase struct {
 	ID    string   `json:"id"`
 	Title string   `json:"title"`
 	Rules []string `json:"rules"`
 }
 
-// files are those of the project's own files that have rules.
+// files returns the names of the files in testdata that have rules.
 func files() []string { return []string{"standard.json", "adaptive.json", "classification.json"} }
 
-// readCases returns the rules of one of the project's own files and the cases of
-// all its lists, so that a new kind of case is covered without a change here.
+// readCases returns the rules of a file in testdata and the cases of all its lists, those of new
+// kinds included.
 func readCases(t *testing.T, name string) (map[string]string, []testCase) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", name))
@@ -53,7 +53,7 @@ func TestEveryRuleHasACase(t *testing.T) {
 			require.NotEmpty(t, rules)
 			covered := map[string]bool{}
 			for _, c := range cases {
-				// A single failure is told by its id.
+				// In classification.json the id describes the case.
 				require.True(t, c.Title != "" || name == "classification.json", "%s has no title", c.ID)
 				require.NotEmpty(t, c.Rules, c.ID)
 				for _, rule := range c.Rules {

@@ -2,15 +2,15 @@ package conformance
 
 import "strings"
 
-// SharedConfig is a file of shared-config.json's form.
+// SharedConfig is a file with the form of shared-config.json.
 type SharedConfig struct {
 	About
 
 	Cases []SharedCase `json:"cases"`
 }
 
-// SharedCase is one pair of shared files, or one way to find them, and what comes
-// of it; the description in the file says how to read one.
+// SharedCase is one pair of shared files, or one way to find the files, and the wanted result.
+// The description in the file explains the members.
 type SharedCase struct {
 	Case
 
@@ -24,8 +24,8 @@ type SharedCase struct {
 	Env             map[string]string `json:"env"`
 	Platform        string            `json:"platform"`
 	HomeFallback    string            `json:"home_fallback"`
-	// StrictErrorContainsAny lists texts of which the error of strict reading has
-	// one; without any the case reads the same in strict reading.
+	// StrictErrorContainsAny lists texts. The error of strict reading contains one of them. If
+	// the list is empty, strict reading has the same result.
 	StrictErrorContainsAny []string `json:"strict_error_contains_any"`
 
 	Want struct {
@@ -36,7 +36,7 @@ type SharedCase struct {
 	} `json:"want"`
 }
 
-// ConfigText returns the text of the config file, and whether there is one.
+// ConfigText returns the text of the config file, and whether the file exists.
 func (c SharedCase) ConfigText() (text string, exists bool) {
 	switch {
 	case c.ConfigBase64 != nil:
@@ -55,8 +55,7 @@ func (c SharedCase) ConfigText() (text string, exists bool) {
 	return "", false
 }
 
-// CredentialsText returns the text of the credentials file, and whether there is
-// one.
+// CredentialsText returns the text of the credentials file, and whether the file exists.
 func (c SharedCase) CredentialsText() (text string, exists bool) {
 	if c.Credentials == nil {
 		return "", false

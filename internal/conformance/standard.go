@@ -1,6 +1,6 @@
 package conformance
 
-// Standard is a file of standard.json's form.
+// Standard is a file with the form of standard.json.
 type Standard struct {
 	About
 
@@ -11,9 +11,9 @@ type Standard struct {
 	RetryAfter    []RetryAfter   `json:"retry_after"`
 }
 
-// Sequence is what one strategy is to do with the responses of its operations.
-// In a sequence one operation follows the other; among concurrent ones each step
-// names its operation. Behavior is v2.1 where a case has none, here and below.
+// Sequence is a series of responses and the wanted decisions of one strategy. In a sequence one
+// operation follows the other. In a concurrent one each step names its operation. In all types of
+// this package an empty Behavior means v2.1.
 type Sequence struct {
 	Case
 
@@ -23,7 +23,7 @@ type Sequence struct {
 	Steps      []Step `json:"steps"`
 }
 
-// Given is how the strategy of a case is set up.
+// Given is the configuration of the strategy of a case.
 type Given struct {
 	MaxAttempts   *int    `json:"max_attempts"`
 	InitialQuota  *int    `json:"initial_quota"`
@@ -34,7 +34,7 @@ type Given struct {
 	LongPolling   bool    `json:"long_polling"`
 }
 
-// Attempts returns the limit of attempts; 0 for the default of the strategy.
+// Attempts returns the limit of attempts, or 0 for the default of the strategy.
 func (g Given) Attempts() int {
 	if g.MaxAttempts == nil {
 		return 0
@@ -42,8 +42,8 @@ func (g Given) Attempts() int {
 	return *g.MaxAttempts
 }
 
-// Capacity returns the capacity of the quota: that of the initial quota unless it
-// is given, and nil for the default.
+// Capacity returns the capacity of the quota, or else the initial quota. It returns nil for the
+// default of the strategy.
 func (g Given) Capacity() *int {
 	if g.QuotaCapacity == nil {
 		return g.InitialQuota
@@ -51,7 +51,7 @@ func (g Given) Capacity() *int {
 	return g.QuotaCapacity
 }
 
-// Step is a response and what is to come of it.
+// Step is a response and the wanted decision.
 type Step struct {
 	Request  string   `json:"request"`
 	Response Response `json:"response"`
@@ -76,11 +76,11 @@ type QuotaOps struct {
 	} `json:"ops"`
 }
 
-// BackoffTable is a table of delays from an index on.
+// BackoffTable is a table of delays, which begins with the index FirstIndex.
 type BackoffTable struct {
 	Case
 
-	// Behavior tells where the numbers are from, which Base and MaxBackoff hold.
+	// Behavior is the generation that Base and MaxBackoff belong to.
 	Behavior   string    `json:"behavior"`
 	Base       float64   `json:"base_s"`
 	MaxBackoff float64   `json:"max_backoff_s"`
@@ -89,7 +89,7 @@ type BackoffTable struct {
 	Delays     []float64 `json:"delays_s"`
 }
 
-// RetryAfter is a delay before and after a server hint.
+// RetryAfter is a delay, a hint of the server, and the wanted delay with the hint.
 type RetryAfter struct {
 	Case
 

@@ -6,7 +6,7 @@ type ToolFile struct {
 	Base64 []byte `json:"base64"`
 }
 
-// Data returns the contents of the file, nil if it does not exist.
+// Data returns the contents of the file, or nil if the file does not exist.
 func (f *ToolFile) Data() []byte {
 	switch {
 	case f == nil:
@@ -17,14 +17,14 @@ func (f *ToolFile) Data() []byte {
 	return []byte(f.Text)
 }
 
-// ToolFiles is what the AWS tools were given.
+// ToolFiles are the files and the environment that the AWS tools have read.
 type ToolFiles struct {
 	Config      *ToolFile         `json:"config"`
 	Credentials *ToolFile         `json:"credentials"`
 	Env         map[string]string `json:"env"`
 }
 
-// ToolsTable is a file of tools-table.json's form: what each of the AWS tools reads,
+// ToolsTable is a file with the form of tools-table.json. It has what each of the AWS tools reads,
 // as MODE/ATTEMPTS.
 type ToolsTable struct {
 	About
@@ -34,14 +34,13 @@ type ToolsTable struct {
 		ToolFiles
 
 		ReadAs map[string]string `json:"read_as"`
-		// ReadOnce is how this module read the file once, before it named the tools that
-		// read a line differently.
+		// ReadOnce is what this module read before it had findings about other tools.
 		ReadOnce string `json:"awsretry_2026_11"`
 	} `json:"cases"`
 }
 
-// ToolsAgree is a file of tools-agree.json's form: what all of the AWS tools read,
-// with nil for a setting that is not given.
+// ToolsAgree is a file with the form of tools-agree.json. It has what all AWS tools read; nil is a
+// setting without a value.
 type ToolsAgree struct {
 	About
 
