@@ -11,27 +11,25 @@ import (
 	"github.com/awsretry/awsretry"
 )
 
-// Install gives a strategy to all clients that are made from cfg from then on. They
-// share it. The settings are resolved as awsretry.Load does, from the profile, the
-// files and the environment that config.LoadDefaultConfig has read; the retry mode
-// and the attempts that it was called with, and those set in cfg by hand, count like
-// awsretry.WithMode and awsretry.WithMaxAttempts. [WithSettings] has the last word.
-// The Retryer of cfg is replaced.
+// Install gives one strategy to all clients that are made from cfg later. It replaces the Retryer
+// of cfg. The settings are resolved as awsretry.Load does, from the profile, the files and the
+// environment that config.LoadDefaultConfig has read. The retry mode and the attempts that
+// config.LoadDefaultConfig was called with, and those that code has set in cfg, count like
+// awsretry.WithMode and awsretry.WithMaxAttempts. [WithSettings] overrides all other values.
 //
-// The files are those of the SDK, also where other AWS tools look elsewhere: ~ is not
-// the home directory in a path, and the home directory is the one of when the process
-// started. A file that the SDK cannot open counts as empty, and so does a profile that
-// only AWS_DEFAULT_PROFILE names and no file has. awsretry reads one file of each
-// kind. With several in one option of config.LoadDefaultConfig, and with a pipe, the
-// values that the SDK has read count like awsretry.WithMode and
-// awsretry.WithMaxAttempts, below the environment; [WithSettings] can override these
-// values, and cannot name another profile of these files.
+// The files are those of the SDK, even where other AWS tools read other files: ~ is not the home
+// directory in a path, and the home directory is that at the start of the process. A file that
+// the SDK cannot open counts as empty, and so does a profile that only AWS_DEFAULT_PROFILE names
+// and that no file has. awsretry reads one file of each kind. With several files in one option of
+// config.LoadDefaultConfig, and with a pipe, the values that the SDK has read count like
+// awsretry.WithMode and awsretry.WithMaxAttempts, below the environment. [WithSettings] can
+// override these values, but it cannot name another profile of these files.
 //
-// A client or a call may still have a Retryer of its own, which then works as if
-// there were no Install, or RetryMaxAttempts of its own.
+// A client or a call may have its own Retryer, which works as if there were no Install, or its
+// own RetryMaxAttempts.
 //
-// Install changes cfg only, and only if it returns no error. Its errors are those
-// of awsretry.Load, and one for [WithStrategy] beside [WithSettings].
+// Install changes only cfg, and only if it returns no error. The errors are those of
+// awsretry.Load, and one for [WithStrategy] beside [WithSettings].
 func Install(cfg *aws.Config, opts ...Option) error {
 	if cfg == nil {
 		return errors.New("awssdk: Install without a config")
@@ -42,7 +40,7 @@ func Install(cfg *aws.Config, opts ...Option) error {
 		return err
 	}
 	cfg.Retryer = func() aws.Retryer { return r }
-	cfg.RetryMode, cfg.RetryMaxAttempts = "", 0 // they are in the strategy now
+	cfg.RetryMode, cfg.RetryMaxAttempts = "", 0 // The strategy has both now.
 	cfg.APIOptions = append(slices.Clip(cfg.APIOptions), addMiddlewares)
 	cfg.ServiceOptions = append(slices.Clip(cfg.ServiceOptions), nameService)
 	return nil
@@ -67,9 +65,8 @@ func (o options) install(cfg aws.Config) (*Retryer, error) {
 	return New(strategy, o.operation)
 }
 
-// nameService gives a new client the retryer for its service, in place of the one
-// for all. clientOptions points to the options of the client; there is no interface
-// for these.
+// nameService gives a new client the retryer for its service, in place of the retryer for all
+// services. clientOptions points to the options of the client, for which there is no interface.
 func nameService(id string, clientOptions any) {
 	v := reflect.ValueOf(clientOptions)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {

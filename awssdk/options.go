@@ -33,15 +33,15 @@ func collect(opts []Option) options {
 	return o
 }
 
-// WithSettings passes options to awsretry.Load, which resolves the settings and
-// builds the strategy. The options of several WithSettings add up. Beside [WithStrategy],
-// which leaves nothing to resolve, it is an error.
+// WithSettings passes options to awsretry.Load, which resolves the settings and builds the
+// strategy. The options of several WithSettings add up. Options beside [WithStrategy] are an
+// error, because then no settings are resolved.
 func WithSettings(opts ...awsretry.Option) Option {
 	return optionFunc(func(o *options) { o.settings = append(o.settings, opts...) })
 }
 
-// WithStrategy uses this strategy, and no settings are resolved. Nil is as if the
-// option were absent.
+// WithStrategy uses this strategy, so no settings are resolved. A nil strategy is as if the option
+// were absent.
 func WithStrategy(s retry.Strategy) Option {
 	return optionFunc(func(o *options) {
 		if s != nil {
@@ -50,8 +50,8 @@ func WithStrategy(s retry.Strategy) Option {
 	})
 }
 
-// WithOperation lets f change what the strategy is told about each call. Nil is
-// as if the option were absent.
+// WithOperation lets f change what the strategy is told about each call. A nil f is as if the
+// option were absent.
 func WithOperation(f OperationFunc) Option {
 	return optionFunc(func(o *options) {
 		if f != nil {
@@ -60,11 +60,11 @@ func WithOperation(f OperationFunc) Option {
 	})
 }
 
-// Load resolves the settings, as awsretry.Load does, and returns what
-// config.WithRetryer wants. The function returns the same retryer each time, so that
-// all clients share its strategy. It is not told which service a client is for:
-// awsretry.WithService selects the defaults of one. Its errors are those of
-// awsretry.Load, and one for [WithStrategy] beside [WithSettings].
+// Load resolves the settings as awsretry.Load does, and returns a function for
+// config.WithRetryer. The function returns the same retryer each time, so all clients share one
+// strategy. The retryer does not know which service a client is for: awsretry.WithService selects
+// the defaults of a service. The errors are those of awsretry.Load, and one for [WithStrategy]
+// beside [WithSettings].
 func Load(ctx context.Context, opts ...Option) (func() aws.Retryer, error) {
 	o := collect(opts)
 	r, err := o.load(ctx)
@@ -88,7 +88,7 @@ func (o options) load(ctx context.Context) (*Retryer, error) {
 	return New(strategy, o.operation)
 }
 
-// check refuses options of which one would have no effect.
+// check returns an error for options that have no effect.
 func (o options) check() error {
 	if o.strategy != nil && len(o.settings) > 0 {
 		return errors.New("awssdk: WithStrategy and WithSettings exclude each other")

@@ -19,16 +19,16 @@ import (
 	retryconfig "github.com/awsretry/awsretry/config"
 )
 
-// sources is what config.LoadDefaultConfig has made a config from. Of a config that
-// was made by hand all is zero.
+// sources is what config.LoadDefaultConfig has read for a config. For a config that code has made
+// without it, all fields except cfg are zero.
 type sources struct {
 	cfg     aws.Config
 	loaded  bool
 	options config.LoadOptions
 	env     config.EnvConfig
-	shared  config.SharedConfig // zero if no file has the profile
+	shared  config.SharedConfig // It is zero if no file has the profile.
 
-	// What the SDK takes from the first of its sources that has it.
+	// The values of the first source that has one.
 	mode     aws.RetryMode
 	attempts int
 }
@@ -73,8 +73,8 @@ func (s *sources) resolve(ctx context.Context, more []awsretry.Option) (*awsretr
 	if _, alone := awsretry.Resolve(ctx, files...); !isProfileNotFound(alone) {
 		return nil, err // The options in more name this profile, or other files.
 	}
-	// The SDK has started: it does not miss a profile that only AWS_DEFAULT_PROFILE
-	// names, and any other it has found.
+	// The SDK has started, so it has found the profile, or only AWS_DEFAULT_PROFILE names it,
+	// which the SDK does not require to exist.
 	settings, again := awsretry.Resolve(ctx, slices.Concat(s.asRead(), code)...)
 	if isProfileNotFound(again) {
 		return nil, err
@@ -97,8 +97,8 @@ func isProfileNotFound(err error) bool {
 	return ok
 }
 
-// code is the mode and the attempts that code has given, to config.LoadDefaultConfig
-// or by hand.
+// code returns the mode and the attempts that code has given to config.LoadDefaultConfig or has
+// set in the config.
 func (s *sources) code() []awsretry.ResolveOption {
 	var given []awsretry.ResolveOption
 	if mode := s.options.RetryMode; mode != "" {
@@ -118,17 +118,17 @@ func (s *sources) code() []awsretry.ResolveOption {
 
 // sharedFiles is where the SDK looks for the shared files of one kind.
 type sharedFiles struct {
-	option   []string // of config.LoadDefaultConfig; nil if it was not given
-	variable string   // the value, empty if it was not set
+	option   []string // The option of config.LoadDefaultConfig, or nil.
+	variable string   // The value of the variable, or empty.
 	fallback []string
 
-	// How awsretry is told.
+	// The variable and the option of awsretry for such a file.
 	name string
 	take func(path string) awsretry.ResolveOption
 }
 
-// files names the profile and the shared files that the SDK has read. The result is
-// false if awsretry cannot read the same files.
+// files returns options with the profile and the shared files that the SDK has read. ok is false
+// if awsretry cannot read the same files.
 func (s *sources) files() (found []awsretry.ResolveOption, ok bool) {
 	found = append(found, awsretry.WithProfile(s.options.SharedConfigProfile))
 	seen := map[string]string{}
@@ -171,15 +171,15 @@ func (s *sources) files() (found []awsretry.ResolveOption, ok bool) {
 	return found, true
 }
 
-// Paths that are no files. A file that is missing counts as empty.
+// Paths of files that do not exist. A missing file counts as empty.
 const (
 	noFile  = "(none)"
 	sdkRead = "(read by config.LoadDefaultConfig)"
 )
 
-// oneFile is the only file of these that has contents. The SDK passes over what it
-// cannot open. The result is false for several files, of which awsretry reads one,
-// and for a pipe or a device, of which the SDK has taken the contents.
+// oneFile returns the only one of these files that has contents. The SDK skips a file that it
+// cannot open. ok is false for several files, because awsretry reads only one, and for a pipe or a
+// device, whose contents the SDK has consumed.
 func oneFile(paths []string) (path string, ok bool) {
 	path = noFile
 	var contents []string
@@ -213,8 +213,8 @@ func opens(path string) bool {
 	return true
 }
 
-// literal is a path in which ~ does not mean the home directory, as it never does to
-// the SDK.
+// literal returns a path in which ~ does not stand for the home directory. In the SDK it never
+// does.
 func literal(path string) string {
 	if strings.HasPrefix(path, "~") {
 		return "./" + path
@@ -222,8 +222,8 @@ func literal(path string) string {
 	return path
 }
 
-// sdkHome is the home directory that the SDK found its files in when the process
-// started. The result is false if the program has put other files in their place.
+// sdkHome returns the home directory that the SDK has found at the start of the process. ok is
+// false if the program has replaced the default files of the SDK.
 func sdkHome() (dir string, ok bool) {
 	if len(config.DefaultSharedConfigFiles) == 0 {
 		return "", false
@@ -233,8 +233,9 @@ func sdkHome() (dir string, ok bool) {
 		slices.Equal(config.DefaultSharedCredentialsFiles, []string{filepath.Join(dir, ".aws", "credentials")})
 }
 
-// asRead takes from the SDK what the profile says, and reads no files. It stands above
-// the environment, so it leaves out what a variable says.
+// asRead returns options with the values of the profile as the SDK has read them, and without
+// files. Such options are stronger than the environment, so a value that a variable overrides is
+// left out.
 func (s *sources) asRead() []awsretry.ResolveOption {
 	found := []awsretry.ResolveOption{
 		awsretry.WithConfigFile(sdkRead), awsretry.WithCredentialsFile(sdkRead),
@@ -249,8 +250,8 @@ func (s *sources) asRead() []awsretry.ResolveOption {
 	return found
 }
 
-// environment is the environment that the SDK has seen, with some variables changed;
-// empty means unset.
+// environment returns the environment that the SDK has read, with some variables changed. An empty
+// value means that the variable is unset.
 func (s *sources) environment(changed map[string]string) func(name string) (string, bool) {
 	process := os.LookupEnv //nolint:forbidigo // The SDK does not tell which variable named the profile.
 	seen := map[string]string{}
@@ -266,8 +267,8 @@ func (s *sources) environment(changed map[string]string) func(name string) (stri
 	}
 }
 
-// changedSince has the variables that are not what they were when the SDK read them,
-// with the values of then. A variable that is the same keeps its text and its name.
+// changedSince returns the variables that have changed since the SDK has read them, with their
+// former values.
 func (s *sources) changedSince(process func(name string) (string, bool)) map[string]string {
 	now := func(name string) string {
 		value, _ := process(name)
