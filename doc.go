@@ -3,9 +3,9 @@
 //
 // # Retry an operation
 //
-// [Load] does both in one call. The strategy that it returns goes to [retry.Do], which runs
-// any function, to httpretry.New, which wraps an http.RoundTripper, or to the module awssdk,
-// which is for clients of aws-sdk-go-v2. One strategy serves any number of operations.
+// [Load] does both in one call. [retry.Do] runs any function with the strategy that Load
+// returns; the package httpretry is for HTTP clients, and the module awssdk for clients of
+// aws-sdk-go-v2. One strategy serves any number of operations at once.
 //
 // # Choose settings in code
 //
@@ -47,7 +47,11 @@
 //
 // # Other packages
 //
-// The package retry has the loop and the interface of strategies, modes/standard and
-// modes/adaptive have the strategies, classify has the rules for errors, config has the
-// reader of the shared files, and clock has the fake clock.
+//   - [retry]: the loop, the interface of strategies, events, and errors;
+//   - [standard] and [adaptive]: the strategies of the two modes;
+//   - [classify]: the rules that decide which errors are retried;
+//   - [config]: the settings, and a check of the shared files;
+//   - [clock]: the interface of clocks, and a fake clock;
+//   - httpretry: a round tripper that retries HTTP requests;
+//   - awssdk, a module of its own: retryers for clients of aws-sdk-go-v2.
 package awsretry

@@ -89,7 +89,7 @@ func (configOption) resolves() {}
 //	the mode comes from               New, NewFactory and Load
 //	WithMode or WithDefaultMode       return an error
 //	the built-in default              return an error: add WithDefaultMode or WithMode
-//	the environment or a shared file  tell the observer once, with [retry.SettingIgnored]
+//	the environment or a shared file  tell the observer once, by retry.SettingIgnored
 //
 // [Resolve] with this option adds the diagnostic no-effect in the last case, and gives
 // Behavior and MaxAttempts the origin WithConfig. Settings that were resolved without this
