@@ -11,15 +11,15 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// slots is an account of instants at which one request may be sent each, which a server
-// has handed out in ascending order.
+// slots is an account of instants, in ascending order, that a server has handed out. At each
+// of them one request may be sent.
 type slots struct {
 	mu   sync.Mutex
 	free []time.Time
 	rate ratelimit.Rate
 }
 
-// set notes new slots in place of the old ones. The line has to be told.
+// set notes new slots in place of the old ones. Call Poke of the line afterwards.
 func (s *slots) set(free ...time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,31 +59,23 @@ func (s *slots) Lift(time.Time, float64) {}
 
 func (s *slots) Fill() ratelimit.Rate { return s.rate }
 
-// A server hands out slots to the members of a fleet. A line makes the callers of one
-// member wait for them.
+// A server hands out slots to the members of a fleet. A line makes the callers of one member
+// wait for them.
 func ExampleNewLine() {
 	ctx, clk := context.Background(), clock.NewFake(time.Unix(0, 0).UTC())
 	account := &slots{rate: 2}
 	line := ratelimit.NewLine(account, clk)
 
-	sent := make(chan time.Time)
-	go func() {
-		at, err := line.Acquire(ctx, ratelimit.Request{})
-		if err != nil {
-			panic(err)
-		}
-		sent <- at
-	}()
-	if err := clk.BlockUntil(ctx, 1); err != nil { // no slot is known yet
-		panic(err)
-	}
-
-	account.set(clk.Now().Add(500*time.Millisecond), clk.Now().Add(time.Second)) // the answer of the server
-	line.Poke()
-	clk.Advance(500 * time.Millisecond)
-	fmt.Println("sent at", (<-sent).Format("05.0"))
+	clk.Run(func() { // no slot is known yet
+		sent, err := line.Acquire(ctx, ratelimit.Request{})
+		fmt.Println("sent at", sent.Format("05.0"), err)
+	}, func() { // the answer of the server
+		_ = clk.Sleep(ctx, 200*time.Millisecond)
+		account.set(clk.Now().Add(500*time.Millisecond), clk.Now().Add(time.Second))
+		line.Poke()
+	})
 	fmt.Println("the next one waits", line.Expected(1))
 	// Output:
-	// sent at 00.5
+	// sent at 00.7 <nil>
 	// the next one waits 500ms
 }

@@ -38,8 +38,7 @@ func newStrategy(t *testing.T, change func(c *adaptive.Config)) (*adaptive.Strat
 	return s, clk
 }
 
-// answers returns an operation that gives the errors one after the other, and
-// then success.
+// answers returns a function that fails with each of the errors in turn, and then succeeds.
 func answers(errs ...error) func(context.Context) (int, error) {
 	n := 0
 	return func(context.Context) (int, error) {
@@ -51,19 +50,9 @@ func answers(errs ...error) func(context.Context) (int, error) {
 	}
 }
 
-// do runs an operation and moves the clock whenever it waits.
-func do(ctx context.Context, t *testing.T, clk *clock.Fake, s retry.Strategy, op retry.Operation, errs ...error) error {
-	t.Helper()
-	var err error
-	done, finish := context.WithCancel(t.Context())
-	go func() {
-		defer finish()
-		_, err = retry.Do(ctx, s, op, answers(errs...))
-	}()
-	for clk.BlockUntil(done, 1) == nil {
-		clk.AdvanceToNext()
-	}
-	<-done.Done()
+// do runs an operation on the fake clock of the strategy.
+func do(ctx context.Context, clk *clock.Fake, s retry.Strategy, op retry.Operation, errs ...error) (err error) {
+	clk.Run(func() { _, err = retry.Do(ctx, s, op, answers(errs...)) })
 	return err
 }
 
@@ -72,18 +61,18 @@ func TestThrottleTurnsTheSendRateOnAndDelaysAFirstAttempt(t *testing.T) {
 	s, clk := newStrategy(t, nil)
 	whole := retry.Operation{}
 	start := clk.Now()
-	require.NoError(t, do(t.Context(), t, clk, s, whole))
+	require.NoError(t, do(t.Context(), clk, s, whole))
 	require.Equal(t, start, clk.Now(), "nothing is held back before the first throttle")
 	require.False(t, s.Snapshot().Scopes[0].Limited)
 
-	require.NoError(t, do(t.Context(), t, clk, s, whole, errThrottle))
+	require.NoError(t, do(t.Context(), clk, s, whole, errThrottle))
 	require.True(t, s.Snapshot().Scopes[0].Limited)
-	// Three responses in the two seconds until the success, of which the smoothing
-	// takes 0.8, and the rate is at most twice what is measured.
+	// Three responses in the two seconds until the success, of which the smoothing takes 0.8.
+	// The rate is at most twice the measured rate.
 	require.InDelta(t, 2*0.8*3/2, s.Snapshot().Scopes[0].FillRate, 1e-12)
 
 	before := clk.Now()
-	require.NoError(t, do(t.Context(), t, clk, s, whole))
+	require.NoError(t, do(t.Context(), clk, s, whole))
 	require.Greater(t, clk.Now().Sub(before), 100*time.Millisecond, "the first attempt of an operation waits too")
 	require.Len(t, clk.Waits(), 1, "that is no backoff")
 }
@@ -91,7 +80,7 @@ func TestThrottleTurnsTheSendRateOnAndDelaysAFirstAttempt(t *testing.T) {
 func TestSendWaitPastTheDeadlineIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
-	require.ErrorIs(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle), retry.ErrAttemptsExhausted)
+	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle), retry.ErrAttemptsExhausted)
 	ctx, cancel := clk.WithTimeout(t.Context(), time.Second) // a token takes two
 	defer cancel()
 	attempted := false
@@ -111,7 +100,7 @@ func TestSendWaitPastTheDeadlineIsRefusedAtOnce(t *testing.T) {
 func TestServiceErrorSurvivesARefusedSendWait(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) { c.NoSendWait = true })
-	err := do(t.Context(), t, clk, s, retry.Operation{}, errThrottle, errThrottle)
+	err := do(t.Context(), clk, s, retry.Operation{}, errThrottle, errThrottle)
 	require.ErrorIs(t, err, retry.ErrSendRateLimited)
 	require.ErrorIs(t, err, errThrottle)
 	refusal, ok := errors.AsType[*retry.Error](err)
@@ -122,15 +111,11 @@ func TestServiceErrorSurvivesARefusedSendWait(t *testing.T) {
 func TestCancelDuringASendWait(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
-	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle))
+	require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
 	cause := errors.New("shutting down")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() {
-		if clk.BlockUntil(t.Context(), 1) == nil {
-			cancel(cause)
-		}
-	}()
-	_, err := retry.Do(ctx, s, retry.Operation{}, answers())
+	clk.AfterFunc(time.Second, func() { cancel(cause) }) // a token takes two
+	err := do(ctx, clk, s, retry.Operation{})
 	require.ErrorIs(t, err, retry.ErrCanceled)
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, err, cause)
@@ -138,7 +123,7 @@ func TestCancelDuringASendWait(t *testing.T) {
 	require.Zero(t, clk.Waiters())
 }
 
-// listening is a limiter that only notes what it hears.
+// listening is a limiter that only notes the responses.
 type listening struct {
 	mu       sync.Mutex
 	acquired int
@@ -190,7 +175,7 @@ func TestLimiterHearsOfEveryAttemptExactlyOnce(t *testing.T) {
 					config.Standard.QuotaInitial = &c.quota
 					config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
 				})
-				_ = do(t.Context(), t, clk, s, retry.Operation{}, c.answers...)
+				_ = do(t.Context(), clk, s, retry.Operation{}, c.answers...)
 				require.Equal(t, c.want, l.reports)
 				require.Equal(t, len(c.want), l.acquired)
 			})
@@ -206,7 +191,7 @@ func TestAttemptThatWasNotSentIsNotReported(t *testing.T) {
 	})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, do(gone, t, clk, s, retry.Operation{}), retry.ErrCanceled)
+	require.ErrorIs(t, do(gone, clk, s, retry.Operation{}), retry.ErrCanceled)
 	require.Empty(t, l.reports)
 
 	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
@@ -230,25 +215,25 @@ func TestThrottleThatAPolicyEndsIsStillReported(t *testing.T) {
 func TestSuccessesRefillTheQuotaInAdaptiveModeToo(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.QuotaInitial = new(0) })
-	require.ErrorIs(t, do(t.Context(), t, clk, s, retry.Operation{}, errServer), retry.ErrQuotaExhausted)
+	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{}, errServer), retry.ErrQuotaExhausted)
 	for range 14 {
-		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}))
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
 	}
 	require.Equal(t, 14, s.Snapshot().Scopes[0].Quota)
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}, errServer), "there are retries again")
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, errServer), "there are retries again")
 }
 
 func TestThrottledScopeDoesNotSlowAnother(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
 	orders, users := retry.Operation{Resource: "orders"}, retry.Operation{Resource: "users"}
-	require.Error(t, do(t.Context(), t, clk, s, orders, errThrottle))
+	require.Error(t, do(t.Context(), clk, s, orders, errThrottle))
 	before := clk.Now()
 	for range 100 {
-		require.NoError(t, do(t.Context(), t, clk, s, users))
+		require.NoError(t, do(t.Context(), clk, s, users))
 	}
 	require.Equal(t, before, clk.Now())
-	require.NoError(t, do(t.Context(), t, clk, s, orders))
+	require.NoError(t, do(t.Context(), clk, s, orders))
 	require.Equal(t, 2*time.Second, clk.Now().Sub(before))
 }
 
@@ -263,11 +248,11 @@ func TestEventsTellTheWholeStoryInOrder(t *testing.T) {
 			story = append(story, fmt.Sprintf("%v %s #%d %s delay=%v quota=%d rate=%.3f",
 				e.Time.Sub(start), kind, e.Attempt, e.Verdict, e.Delay, e.Quota, e.Rate))
 			scopes[e.Scope]++
-			panic("an observer that panics harms nobody")
+			panic("an observer that panics does no harm")
 		})
 	})
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "orders"}, errThrottle, errThrottle))
-	require.ErrorIs(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "orders"}, errClient), errClient)
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errThrottle, errThrottle))
+	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errClient), errClient)
 	require.Equal(t, []string{
 		"0s scope-created #1 none delay=0s quota=0 rate=0.000",
 		"0s attempt-ended #1 retry(throttling) delay=0s quota=500 rate=0.000",
@@ -305,6 +290,6 @@ func TestScopesCountTimeFromWhenTheStrategyWasBuilt(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, nil)
 	clk.Advance(10 * time.Second)
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "late"}))
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "late"}))
 	require.InDelta(t, 0.8/10, s.Snapshot().Scopes[1].MeasuredRate, 1e-12, "one response in ten seconds")
 }

@@ -112,7 +112,7 @@ func TestLongPollingSleepsOnceBeforeItReturnsInAdaptiveModeToo(t *testing.T) {
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
 		c.Standard.Behavior, c.Standard.QuotaInitial = retry.V21, new(0)
 	})
-	err := do(t.Context(), t, clk, s, retry.Operation{LongPolling: true}, errThrottle)
+	err := do(t.Context(), clk, s, retry.Operation{LongPolling: true}, errThrottle)
 	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
 	require.Equal(t, []time.Duration{time.Second}, clk.Waits())
 }

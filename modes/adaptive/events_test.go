@@ -80,10 +80,10 @@ func TestSuccessesBeforeTheFirstThrottleChangeNoRateThatCounts(t *testing.T) {
 	s, clk := newStrategy(t, r.use)
 	for range 10 {
 		clk.Advance(time.Second)
-		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}))
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
 	}
 	require.Empty(t, r.of(retry.SendRateChanged))
-	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{MaxAttempts: 1}, errThrottle))
+	require.Error(t, do(t.Context(), clk, s, retry.Operation{MaxAttempts: 1}, errThrottle))
 	require.Len(t, r.of(retry.SendRateChanged), 1)
 	require.InDelta(t, s.Snapshot().Scopes[0].FillRate, r.of(retry.SendRateChanged)[0].Rate, 0)
 }
@@ -95,7 +95,7 @@ func TestRefusedSendWaitIsARefusedRetry(t *testing.T) {
 		c.NoSendWait = true
 		r.use(c)
 	})
-	err := do(t.Context(), t, clk, s, retry.Operation{}, errThrottle)
+	err := do(t.Context(), clk, s, retry.Operation{}, errThrottle)
 	require.ErrorIs(t, err, retry.ErrSendRateLimited)
 	refused := r.of(retry.RetryRefused)
 	require.Len(t, refused, 1)
@@ -158,7 +158,7 @@ func TestEventsOfSendWaitsTellTheQueueAndTheError(t *testing.T) {
 			}
 		})
 	})
-	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle))
+	require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
 	ctx, cancel := context.WithCancel(t.Context())
 	for i, caller := range []context.Context{t.Context(), ctx, t.Context()} {
 		token, err := s.AcquireInitialToken(caller, retry.Operation{})

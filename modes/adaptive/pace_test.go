@@ -28,19 +28,19 @@ func TestEvictionLetsNobodyExceedAKnownLimit(t *testing.T) {
 	orders := retry.Operation{Scope: "orders"}
 	served := 0
 	for began := clk.Now(); clk.Now().Sub(began) < 20*time.Second; {
-		if do(t.Context(), t, clk, s, orders) == nil {
+		if do(t.Context(), clk, s, orders) == nil {
 			served++
 		}
 		for range 3 {
 			clk.Advance(50 * time.Millisecond)
-			require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: clk.Now().String()}))
+			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: clk.Now().String()}))
 		}
 	}
 	require.Equal(t, 10, served, "in 20 s")
 	clk.Advance(2 * time.Second)
 	for range 2 {
 		clk.Advance(time.Millisecond)
-		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: clk.Now().String()}))
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: clk.Now().String()}))
 	}
 	require.NotContains(t, scopesOf(s), "orders", "its token is there again")
 }

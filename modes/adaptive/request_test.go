@@ -17,7 +17,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// scripted is a limiter that notes what it is asked and answers as it was told.
+// scripted is a limiter that notes the requests and gives the answers of its fields.
 type scripted struct {
 	listening
 	err      error
@@ -56,7 +56,7 @@ func TestLimitsOfTheConfigReachTheLimiter(t *testing.T) {
 			l.use(c)
 		})
 		end := clk.Now().Add(time.Hour)
-		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{NotAfter: end}, errServer))
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{NotAfter: end}, errServer))
 		want := ratelimit.Request{Cost: 2.5, NoWait: true, MaxWait: time.Minute, MaxQueue: 7, NotAfter: end}
 		require.Equal(t, []ratelimit.Request{want, want}, l.requests)
 		require.Equal(t, []float64{2.5}, l.costs, "what the retry has to expect")
@@ -96,9 +96,9 @@ func TestWaitsThatTheLimitsRefuse(t *testing.T) {
 					c.change(config)
 				}
 			})
-			require.Error(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle))
+			require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
 			before := clk.Now()
-			err := do(t.Context(), t, clk, s, c.op)
+			err := do(t.Context(), clk, s, c.op)
 			refusal, ok := errors.AsType[*retry.Error](err)
 			require.True(t, ok)
 			require.Equal(t, c.reason, refusal.Reason)
@@ -121,9 +121,9 @@ func TestOperationThatMayTakeCenturiesWaitsForItsToken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, clk := newStrategy(t, nil)
-			require.NoError(t, do(t.Context(), t, clk, s, op, errThrottle))
+			require.NoError(t, do(t.Context(), clk, s, op, errThrottle))
 			before := clk.Now()
-			require.NoError(t, do(t.Context(), t, clk, s, op))
+			require.NoError(t, do(t.Context(), clk, s, op))
 			require.Positive(t, clk.Now().Sub(before), "it has waited")
 		})
 	}
@@ -132,27 +132,26 @@ func TestOperationThatMayTakeCenturiesWaitsForItsToken(t *testing.T) {
 func TestCallersPastTheLongestQueueAreRefused(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts, c.MaxSendQueue = 1, 1 })
-	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle))
-	first := make(chan error)
-	go func() {
+	require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
+	var first error
+	clk.Run(func() {
+		require.NoError(t, clk.Sleep(t.Context(), time.Second))
+		require.Equal(t, 1, s.Snapshot().Scopes[0].Waiting)
 		_, err := retry.Do(t.Context(), s, retry.Operation{}, answers())
-		first <- err
-	}()
-	require.NoError(t, clk.BlockUntil(t.Context(), 1))
-	require.Equal(t, 1, s.Snapshot().Scopes[0].Waiting)
-	_, err := retry.Do(t.Context(), s, retry.Operation{}, answers())
-	require.ErrorIs(t, err, retry.ErrSendRateLimited)
-	require.ErrorContains(t, err, "ratelimit: too many callers wait already")
-	clk.AdvanceToNext()
-	require.NoError(t, <-first)
+		require.ErrorIs(t, err, retry.ErrSendRateLimited)
+		require.ErrorContains(t, err, "ratelimit: too many callers wait already")
+	}, func() {
+		_, first = retry.Do(t.Context(), s, retry.Operation{}, answers())
+	})
+	require.NoError(t, first)
 }
 
-// A test of a program sees its operations wait, one by one.
+// A test of a program can see each of its operations wait.
 func TestFakeClockCountsEachOperationInASendQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
-		require.Error(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle))
+		require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
 		ended := make(chan error)
 		for range 3 {
 			go func() {
@@ -177,7 +176,7 @@ func TestErrorOfALimiterOfTheUser(t *testing.T) {
 	errOwn := errors.New("no route to the fleet")
 	l := &scripted{err: errOwn}
 	s, clk := newStrategy(t, l.use)
-	err := do(t.Context(), t, clk, s, retry.Operation{})
+	err := do(t.Context(), clk, s, retry.Operation{})
 	refusal, ok := errors.AsType[*retry.Error](err)
 	require.True(t, ok)
 	require.Equal(t, retry.ErrSendRateLimited, refusal.Reason)
@@ -217,7 +216,7 @@ func TestLimiterOfTheUserThatIsNilIsOneOfOurs(t *testing.T) {
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
 		c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return nil }
 	})
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "orders"}, errThrottle))
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errThrottle))
 	require.True(t, s.Snapshot().Scopes[1].Limited)
 }
 
@@ -237,8 +236,8 @@ func TestBackoffAndSendWaitTogetherPastTheDeadlineAreRefusedAtOnce(t *testing.T)
 			s, clk := newStrategy(t, nil)
 			ctx, cancel := clk.WithTimeout(t.Context(), c.deadline)
 			defer cancel()
-			// A second of backoff would be possible, but the token takes two. Nobody moves
-			// the clock.
+			// There is time for a second of backoff, but the token takes two. The clock stands
+			// still.
 			_, err := retry.Do(ctx, s, c.op, answers(errThrottle))
 			require.ErrorIs(t, err, c.want)
 			require.ErrorIs(t, err, errThrottle)
@@ -251,7 +250,7 @@ func TestBackoffAndSendWaitTogetherPastTheDeadlineAreRefusedAtOnce(t *testing.T)
 func TestRefusedSendWaitGivesTheCostBack(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) { c.NoSendWait = true })
-	require.ErrorIs(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle), retry.ErrSendRateLimited)
+	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle), retry.ErrSendRateLimited)
 	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 }
 
@@ -267,22 +266,22 @@ func TestNoAttemptBeginsTooLateWhenTheRateFallsDuringItsWait(t *testing.T) {
 	}
 	for range 20 {
 		clk.Advance(50 * time.Millisecond)
-		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}))
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
 	}
 	require.NoError(t, s.RecordFailure(inFlight[0], errThrottle))
-	ended := make(chan error)
-	go func() {
-		_, err := retry.Do(t.Context(), s, retry.Operation{MaxElapsed: 200 * time.Millisecond}, answers())
-		ended <- err
-	}()
-	require.NoError(t, clk.BlockUntil(t.Context(), 1))
-	for _, token := range inFlight[1:] {
-		require.NoError(t, s.RecordFailure(token, errThrottle))
-	}
+	var err error
 	start := clk.Now()
-	clk.Advance(time.Minute)
-	require.ErrorIs(t, <-ended, retry.ErrMaxElapsed)
-	require.Equal(t, start.Add(time.Minute), clk.Now())
+	clk.Run(func() {
+		require.NoError(t, clk.Sleep(t.Context(), time.Millisecond))
+		require.Equal(t, 1, s.Snapshot().Scopes[0].Waiting)
+		for _, token := range inFlight[1:] {
+			require.NoError(t, s.RecordFailure(token, errThrottle))
+		}
+	}, func() {
+		_, err = retry.Do(t.Context(), s, retry.Operation{MaxElapsed: 200 * time.Millisecond}, answers())
+	})
+	require.ErrorIs(t, err, retry.ErrMaxElapsed)
+	require.Equal(t, start.Add(time.Millisecond), clk.Now(), "it leaves with the cut")
 	require.Zero(t, s.Snapshot().Scopes[0].Waiting)
 }
 

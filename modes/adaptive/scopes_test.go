@@ -35,7 +35,7 @@ func idleTwice(t *testing.T, clk *clock.Fake, s *adaptive.Strategy) {
 	t.Helper()
 	for range 2 {
 		clk.Advance(idle)
-		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: clk.Now().String()}))
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: clk.Now().String()}))
 	}
 }
 
@@ -47,7 +47,7 @@ func TestIdleScopesAreEvicted(t *testing.T) {
 		r.use(c)
 	})
 	orders := retry.Operation{Scope: "orders"}
-	require.NoError(t, do(t.Context(), t, clk, s, orders, errServer))
+	require.NoError(t, do(t.Context(), clk, s, orders, errServer))
 	idleTwice(t, clk, s)
 	require.NotContains(t, scopesOf(s), "orders")
 	require.Equal(t, uint64(1), s.Snapshot().Evicted)
@@ -56,7 +56,7 @@ func TestIdleScopesAreEvicted(t *testing.T) {
 	require.Len(t, gone, 1)
 	require.Equal(t, orders.Key(), gone[0].Scope)
 	require.NotEqual(t, orders, gone[0].Operation, "the operation that drove it out")
-	require.NoError(t, do(t.Context(), t, clk, s, orders))
+	require.NoError(t, do(t.Context(), clk, s, orders))
 	require.Contains(t, scopesOf(s), "orders")
 }
 
@@ -101,7 +101,7 @@ func TestOperationGoesOnWithAScopeThatWasEvicted(t *testing.T) {
 				require.NoError(t, err)
 				idleTwice(t, clk, s)
 				require.NotContains(t, scopesOf(s), "orders", "no operation has begun or ended in it")
-				require.NoError(t, do(t.Context(), t, clk, s, orders, errThrottle))
+				require.NoError(t, do(t.Context(), clk, s, orders, errThrottle))
 				anew := scopesOf(s)["orders"]
 				require.NoError(t, end(s, token))
 				require.Equal(t, anew, scopesOf(s)["orders"], "it is another one")
@@ -110,7 +110,7 @@ func TestOperationGoesOnWithAScopeThatWasEvicted(t *testing.T) {
 	}
 }
 
-func TestScopeInWhichSomebodyWaitsIsNotEvicted(t *testing.T) {
+func TestScopeInWhichAnAttemptWaitsIsNotEvicted(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
 		forgetful(c)
@@ -118,21 +118,22 @@ func TestScopeInWhichSomebodyWaitsIsNotEvicted(t *testing.T) {
 		c.Standard.MaxAttempts = 1
 	})
 	orders := retry.Operation{Scope: "orders"}
-	require.Error(t, do(t.Context(), t, clk, s, orders, errThrottle))
+	require.Error(t, do(t.Context(), clk, s, orders, errThrottle))
 	token, err := s.AcquireInitialToken(t.Context(), orders)
 	require.NoError(t, err)
-	waited := make(chan error)
-	go func() { waited <- token.Wait(t.Context()) }()
-	require.NoError(t, clk.BlockUntil(t.Context(), 1))
-	for range 14 { // of two minutes
-		clk.Advance(2 * idle)
-		other, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: clk.Now().String()})
-		require.NoError(t, err)
-		require.NoError(t, s.RecordSuccess(other))
-	}
-	require.Equal(t, 1, scopesOf(s)["orders"].Waiting)
-	clk.AdvanceToNext()
-	require.NoError(t, <-waited)
+	var waited error
+	clk.Run(func() {
+		for range 14 { // of two minutes
+			require.NoError(t, clk.Sleep(t.Context(), 2*idle))
+			other, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: clk.Now().String()})
+			require.NoError(t, err)
+			require.NoError(t, s.RecordSuccess(other))
+		}
+		require.Equal(t, 1, scopesOf(s)["orders"].Waiting)
+	}, func() {
+		waited = token.Wait(t.Context())
+	})
+	require.NoError(t, waited)
 	require.NoError(t, s.RecordSuccess(token))
 	require.True(t, scopesOf(s)["orders"].Limited)
 }
@@ -144,7 +145,7 @@ func TestThrottledScopeIsNotEvictedForTenMinutes(t *testing.T) {
 		c.Standard.MaxAttempts = 1
 	})
 	throttled := clk.Now()
-	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "orders"}, errThrottle))
+	require.Error(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errThrottle))
 	for clk.Now().Sub(throttled) < 8*time.Minute {
 		idleTwice(t, clk, s)
 		require.True(t, scopesOf(s)["orders"].Limited)
@@ -158,10 +159,10 @@ func TestThrottledScopeMayGoAfterTenMinutes(t *testing.T) {
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
 		c.Standard.ScopeIdle, c.Standard.MaxAttempts = 1, 1
 	})
-	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "orders"}, errThrottle))
+	require.Error(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errThrottle))
 	another := func(d time.Duration) {
 		clk.Advance(d)
-		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: clk.Now().String()}))
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: clk.Now().String()}))
 	}
 	another(10*time.Minute - 2)
 	another(1)
@@ -176,7 +177,7 @@ func TestScopeOfEachVerbIsInUse(t *testing.T) {
 	s, clk := newStrategy(t, forgetful)
 	another := func() {
 		clk.Advance(idle)
-		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: clk.Now().String()}))
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: clk.Now().String()}))
 		require.Contains(t, scopesOf(s), "orders")
 	}
 	token, err := s.AcquireInitialToken(t.Context(), orders)
@@ -205,10 +206,10 @@ func TestScopeFunctionKeysTheQuotaAndTheSendRate(t *testing.T) {
 	})
 	read := retry.Operation{Service: "ec2", Region: "eu-west-1", Name: "DescribeInstances", Resource: "i-1"}
 	write := retry.Operation{Service: "ec2", Region: "eu-west-1", Name: "RunInstances", Resource: "i-1"}
-	require.NoError(t, do(t.Context(), t, clk, s, read, errThrottle))
-	require.ErrorIs(t, do(t.Context(), t, clk, s, write, errServer, errServer, errServer, errServer), retry.ErrAttemptsExhausted)
+	require.NoError(t, do(t.Context(), clk, s, read, errThrottle))
+	require.ErrorIs(t, do(t.Context(), clk, s, write, errServer, errServer, errServer, errServer), retry.ErrAttemptsExhausted)
 	read.Resource = "i-2"
-	require.NoError(t, do(t.Context(), t, clk, s, read, errServer))
+	require.NoError(t, do(t.Context(), clk, s, read, errServer))
 	scopes := scopesOf(s)
 	require.Len(t, scopes, 3)
 	require.True(t, scopes["ec2/eu-west-1/DescribeInstances"].Limited)
@@ -223,8 +224,8 @@ func TestAccountsAreScopesOfTheirOwn(t *testing.T) {
 	one := retry.Operation{Account: "111122223333", Service: "dynamodb", Resource: "orders", MaxAttempts: 1}
 	other := one
 	other.Account = "444455556666"
-	require.Error(t, do(t.Context(), t, clk, s, one, errThrottle))
-	require.NoError(t, do(t.Context(), t, clk, s, other))
+	require.Error(t, do(t.Context(), clk, s, one, errThrottle))
+	require.NoError(t, do(t.Context(), clk, s, other))
 	scopes := scopesOf(s)
 	require.True(t, scopes["111122223333/dynamodb//orders"].Limited)
 	require.False(t, scopes["444455556666/dynamodb//orders"].Limited)
@@ -234,8 +235,8 @@ func TestKeyFunctionMayPutEverythingIntoOneScope(t *testing.T) {
 	t.Parallel()
 	whole := func(retry.Operation) retry.ScopeKey { return retry.ScopeKey{} }
 	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.Scope = whole })
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "a"}, errThrottle))
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "b"}))
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "a"}, errThrottle))
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "b"}))
 	scopes := scopesOf(s)
 	require.Len(t, scopes, 1)
 	require.True(t, scopes[""].Limited)
@@ -248,7 +249,7 @@ func TestRefusedAttemptNamesTheScopeOfTheSendRate(t *testing.T) {
 		c.Standard.Scope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Operation: op.Name} }
 	})
 	op := retry.Operation{Name: "GetItem"}
-	err := do(t.Context(), t, clk, s, op, errThrottle)
+	err := do(t.Context(), clk, s, op, errThrottle)
 	var refused *retry.Error
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, retry.ScopeKey{Operation: "GetItem"}, refused.Scope)
@@ -262,10 +263,10 @@ func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
 		c.Standard.MaxScopes, c.Standard.MaxAttempts = 1, 1
 		r.use(c)
 	})
-	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "a"}, errThrottle))
-	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "b"}, errThrottle))
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "c"}))
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "a"}))
+	require.Error(t, do(t.Context(), clk, s, retry.Operation{Scope: "a"}, errThrottle))
+	require.Error(t, do(t.Context(), clk, s, retry.Operation{Scope: "b"}, errThrottle))
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "c"}))
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "a"}))
 	snapshot := s.Snapshot()
 	require.Equal(t, uint64(2), snapshot.Overflowed)
 	limited := map[retry.ScopeKey]bool{}
@@ -287,9 +288,9 @@ func TestScopeThatNeedNotStayMakesRoomAtOnce(t *testing.T) {
 		c.Standard.MaxScopes, c.Standard.MaxAttempts = 2, 1
 		r.use(c)
 	})
-	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "throttled"}, errThrottle))
+	require.Error(t, do(t.Context(), clk, s, retry.Operation{Scope: "throttled"}, errThrottle))
 	for _, scope := range []string{"a", "b", "c"} {
-		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: scope}))
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: scope}))
 		scopes := scopesOf(s)
 		require.Contains(t, scopes, scope)
 		require.Contains(t, scopes, "throttled")
@@ -322,11 +323,7 @@ func TestKnownLimitHoldsAttemptsOfItsScopeBackFromTheStart(t *testing.T) {
 		for range tt.want {
 			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Resource: tt.resource})
 			require.NoError(t, err)
-			go func() { _ = token.Wait(t.Context()) }()
-			if tt.resource == "orders" && len(sentAt) > 0 {
-				require.NoError(t, clk.BlockUntil(t.Context(), 1))
-				clk.AdvanceToNext()
-			}
+			clk.Run(func() { require.NoError(t, token.Wait(t.Context())) })
 			sentAt = append(sentAt, clk.Now().Sub(start))
 		}
 		require.Equal(t, tt.want, sentAt)
@@ -357,11 +354,11 @@ func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
 			for range 2 {
 				_, err := s.AcquireInitialToken(t.Context(), retry.Operation{Resource: "orders"})
 				require.EqualError(t, err, `adaptive: SendLimit of scope "//orders": `+want)
-				failed := do(t.Context(), t, clk, s, retry.Operation{Resource: "orders"}, errServer)
+				failed := do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, errServer)
 				require.ErrorIs(t, failed, errServer)
 				require.ErrorContains(t, failed, err.Error(), "why it was not retried")
 			}
-			require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Resource: "users"}))
+			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Resource: "users"}))
 			require.NotContains(t, scopesOf(s), "//orders")
 
 			_, err := adaptive.New(adaptive.Config{
@@ -372,9 +369,9 @@ func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
 	}
 }
 
-// TestScopesConcurrentSafe drives scopes out while others use them. In the hot scope a
-// retry waits for as much quota as all successes there give back, one token each, and one
-// more: it would not get that if one of them had gone to another scope.
+// TestScopesConcurrentSafe evicts scopes that other operations use. In the hot scope a retry
+// waits for one token more than all successes there give back, one token each. It would not
+// get them if one of the successes had gone to another scope.
 func TestScopesConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const goroutines, rounds = 8, 200

@@ -15,7 +15,7 @@ func TestMeasuredRateOfAStrategyIsInTokens(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) { c.SendCost = 2.5 })
 	clk.Advance(10 * time.Second)
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}))
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
 	require.InDelta(t, 0.8*2.5/10, s.Snapshot().Scopes[0].MeasuredRate, 1e-12, "one response in ten seconds")
 }
 

@@ -27,7 +27,7 @@ func TestLimitsThatArePossible(t *testing.T) {
 		s, clk := newStrategy(t, func(c *adaptive.Config) {
 			c.SendLimit = func(retry.ScopeKey) adaptive.SendLimit { return limit }
 		})
-		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}), "%+v", limit)
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{}), "%+v", limit)
 		got := s.Snapshot().Scopes[0]
 		require.Equal(t, want > 0, got.Limited, "%+v", limit)
 		if want > 0 {

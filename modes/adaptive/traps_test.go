@@ -12,9 +12,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// What follows has been wrong in the adaptive mode of one AWS SDK or another. Each
-// test is named after the mistake, and says where it was made. Mistakes that have
-// tests elsewhere: TestLimiterHearsOfEveryAttemptExactlyOnce (aws-sdk-go-v2,
+// The adaptive mode of one AWS SDK or another has had each of these mistakes. Each test is
+// named after the mistake and says where it was made. Mistakes that have tests elsewhere: TestLimiterHearsOfEveryAttemptExactlyOnce (aws-sdk-go-v2,
 // aws-sdk-java-v2), TestSuccessesRefillTheQuotaInAdaptiveModeToo
 // (aws-sdk-go-v2#3550), TestServiceErrorSurvivesARefusedSendWait and
 // TestCancelDuringASendWait (aws-sdk-go-v2), TestThrottledScopeIsNotEvictedForTenMinutes
@@ -41,9 +40,9 @@ func TestTrapThrottlesDoNotCountWithoutRetries(t *testing.T) {
 		s, clk := newStrategy(t, func(c *adaptive.Config) {
 			c.Standard.Behavior, c.Standard.MaxAttempts = behavior, 1
 		})
-		require.Error(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle))
+		require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
 		before := clk.Now()
-		require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}))
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
 		require.Equal(t, 2*time.Second, clk.Now().Sub(before))
 	})
 }
@@ -56,12 +55,12 @@ func TestTrapRetryTakesNoSendToken(t *testing.T) {
 		c.Standard.Random = func() float64 { return 0 } // no backoff
 	})
 	before := clk.Now()
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}, errServer, errServer))
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, errServer, errServer))
 	require.Equal(t, 4*time.Second, clk.Now().Sub(before), "two seconds for each token but the first")
 }
 
-// smithy-typescript#1974: a retry that the quota refuses must not have taken a send
-// token from those who may send.
+// smithy-typescript#1974: a retry that the quota refuses must not have taken a send token from
+// attempts that are made.
 func TestTrapSendTokenIsTakenBeforeTheQuotaDecides(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
@@ -69,9 +68,9 @@ func TestTrapSendTokenIsTakenBeforeTheQuotaDecides(t *testing.T) {
 		c.Standard.QuotaInitial = new(0)
 	})
 	before := clk.Now()
-	require.ErrorIs(t, do(t.Context(), t, clk, s, retry.Operation{}, errServer), retry.ErrQuotaExhausted)
+	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{}, errServer), retry.ErrQuotaExhausted)
 	require.Equal(t, before, clk.Now(), "it returns at once")
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}))
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
 	require.Equal(t, time.Second, clk.Now().Sub(before), "the next token is the second one")
 }
 
@@ -79,38 +78,39 @@ func TestTrapSendTokenIsTakenBeforeTheQuotaDecides(t *testing.T) {
 func TestTrapStateDoesNotOutliveTheOperation(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, nil)
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle))
-	require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{}, errServer))
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, errServer))
 	got := s.Snapshot().Scopes[0]
 	require.True(t, got.Limited)
 	require.Positive(t, got.MeasuredRate)
 	require.Equal(t, 500, got.Quota, "all retries have succeeded")
 }
 
-// smithy-kotlin slept with its lock held, so that nobody could even ask.
-func TestTrapLockIsHeldWhileSomebodyWaits(t *testing.T) {
+// smithy-kotlin slept with its lock held, so that no other caller could even ask.
+func TestTrapLockIsHeldWhileACallerWaits(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
 	under := sent(t, s)
-	require.Error(t, do(t.Context(), t, clk, s, retry.Operation{}, errThrottle))
+	require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
 	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
 	require.NoError(t, err)
-	waited := make(chan error)
-	go func() { waited <- token.Wait(t.Context()) }()
-	require.NoError(t, clk.BlockUntil(t.Context(), 1))
-
-	require.Equal(t, 1, s.Snapshot().Scopes[0].Waiting)
-	require.NoError(t, s.RecordSuccess(under))
-	other, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "other"})
-	require.NoError(t, err)
-	require.NoError(t, other.Wait(t.Context()))
-	clk.AdvanceToNext()
-	require.NoError(t, <-waited)
+	var waited error
+	clk.Run(func() {
+		require.NoError(t, clk.Sleep(t.Context(), time.Second))
+		require.Equal(t, 1, s.Snapshot().Scopes[0].Waiting)
+		require.NoError(t, s.RecordSuccess(under))
+		other, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "other"})
+		require.NoError(t, err)
+		require.NoError(t, other.Wait(t.Context()))
+	}, func() {
+		waited = token.Wait(t.Context())
+	})
+	require.NoError(t, waited)
 }
 
-// aws-sdk-go-v2, aws-sdk-js-v3 and botocore count in wall-clock time: when that is
-// set back, nothing is sent until it has caught up. The readings of clock.System
-// have a monotonic part, which must not get lost on the way.
+// aws-sdk-go-v2, aws-sdk-js-v3 and botocore count in wall-clock time: when the wall clock is
+// set back, nothing is sent until it has caught up. The readings of clock.System have a
+// monotonic part, which must not get lost on the way.
 func TestTrapRatesAreCountedInWallClockTime(t *testing.T) {
 	t.Parallel()
 	s, err := adaptive.New(adaptive.Config{Standard: standard.Config{MaxAttempts: 1}})
@@ -120,7 +120,7 @@ func TestTrapRatesAreCountedInWallClockTime(t *testing.T) {
 	require.Contains(t, s.Snapshot().Scopes[0].LastThrottle.String(), " m=")
 }
 
-// settable is a clock that may be set back.
+// settable is a clock that can be set back.
 type settable struct {
 	*clock.Fake
 	off time.Duration
@@ -137,7 +137,7 @@ func TestTrapTokensGoMissingWhenTheClockIsSetBack(t *testing.T) {
 		SendLimit:  func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Ceiling: 10} },
 	})
 	require.NoError(t, err)
-	send := func() error { return do(t.Context(), t, clk.Fake, s, retry.Operation{}) }
+	send := func() error { return do(t.Context(), clk.Fake, s, retry.Operation{}) }
 	require.NoError(t, send())
 	clk.Advance(300 * time.Millisecond)
 	require.NoError(t, send())

@@ -65,9 +65,9 @@ func TestPanicOfAFunctionOfTheUserHarmsOnlyItsOperation(t *testing.T) {
 				forgetful(c)
 				use(c, &fails)
 			})
-			require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "orders"}, errServer))
+			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errServer))
 			clk.Advance(idle)
-			require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "users"}))
+			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "users"}))
 			clk.Advance(idle)
 			fails = true
 			require.PanicsWithValue(t, name, func() {
@@ -75,7 +75,7 @@ func TestPanicOfAFunctionOfTheUserHarmsOnlyItsOperation(t *testing.T) {
 			})
 			fails = false
 
-			require.NoError(t, do(t.Context(), t, clk, s, retry.Operation{Scope: "carts"}, errServer))
+			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "carts"}, errServer))
 			require.Contains(t, scopesOf(s), "carts")
 			idleTwice(t, clk, s)
 			idleTwice(t, clk, s)

@@ -41,9 +41,7 @@ func TestDecorrelatedJitterKnowsThePreviousDelay(t *testing.T) {
 	s, clk := newStrategy(t, func(c *standard.Config) {
 		c.Jitter, c.MaxAttempts, c.Base = standard.Decorrelated, 5, time.Second
 	})
-	_, err := onFake(t, clk, func() (int, error) {
-		return retry.Do(t.Context(), s, retry.Operation{}, answers(errServer, errServer, errServer, errServer))
-	})
+	_, err := do(t.Context(), clk, s, retry.Operation{}, errServer, errServer, errServer, errServer)
 	require.NoError(t, err)
 	require.Equal(t, []time.Duration{3 * time.Second, 9 * time.Second, 20 * time.Second, 20 * time.Second}, clk.Waits())
 }
@@ -132,9 +130,7 @@ func TestClassifierIsToldTheOperationAndTheAttempt(t *testing.T) {
 	classifier := &asked{}
 	s, clk := newStrategy(t, func(c *standard.Config) { c.Classifier, c.Service = classifier, "dynamodb" })
 	for _, op := range []retry.Operation{{Name: "GetItem"}, {Service: "s3", Name: "GetObject"}} {
-		_, err := onFake(t, clk, func() (int, error) {
-			return retry.Do(t.Context(), s, op, answers(errClient, errServer))
-		})
+		_, err := do(t.Context(), clk, s, op, errClient, errServer)
 		require.NoError(t, err)
 	}
 	require.Equal(t, []classify.Outcome{

@@ -63,19 +63,21 @@ func TestScopeInWhichARetryWaitsForQuotaStays(t *testing.T) {
 	})
 	token, err := s.RefreshRetryToken(t.Context(), begin(t, s, "orders"), errServer)
 	require.NoError(t, err)
-	waited := make(chan error)
-	go func() { waited <- token.WithoutDelay().Wait(t.Context()) }()
-	require.NoError(t, clk.BlockUntil(t.Context(), 1))
-	for range 5 {
-		clk.Advance(time.Minute)
-		require.NoError(t, s.RecordSuccess(begin(t, s, clk.Now().String())))
-		require.Contains(t, scopes(s), "orders")
-	}
-	require.Equal(t, uint64(5), s.Snapshot().Overflowed)
-	for range 14 {
-		require.NoError(t, s.RecordSuccess(begin(t, s, "orders")))
-	}
-	require.NoError(t, <-waited)
+	var waited error
+	clk.Run(func() {
+		for range 5 {
+			require.NoError(t, clk.Sleep(t.Context(), time.Minute))
+			require.NoError(t, s.RecordSuccess(begin(t, s, clk.Now().String())))
+			require.Contains(t, scopes(s), "orders")
+		}
+		require.Equal(t, uint64(5), s.Snapshot().Overflowed)
+		for range 14 {
+			require.NoError(t, s.RecordSuccess(begin(t, s, "orders")))
+		}
+	}, func() {
+		waited = token.WithoutDelay().Wait(t.Context())
+	})
+	require.NoError(t, waited)
 	require.NoError(t, s.RecordSuccess(token))
 }
 

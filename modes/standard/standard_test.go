@@ -26,8 +26,7 @@ var (
 	errClient   = conformance.Response{Status: 404, ErrorCode: "ResourceNotFoundException", Kind: "client"}.Err()
 )
 
-// answers returns an operation that gives the errors one after the other, and
-// then success.
+// answers returns a function that fails with each of the errors in turn, and then succeeds.
 func answers(errs ...error) func(context.Context) (int, error) {
 	n := 0
 	return func(context.Context) (int, error) {
@@ -52,21 +51,10 @@ func newStrategy(t *testing.T, change func(c *standard.Config)) (*standard.Strat
 	return s, clk
 }
 
-// onFake calls run and moves the clock whenever it waits.
-func onFake[T any](t *testing.T, clk *clock.Fake, run func() (T, error)) (T, error) {
-	t.Helper()
-	var value T
-	var err error
-	done, finish := context.WithCancel(t.Context())
-	go func() {
-		defer finish()
-		value, err = run()
-	}()
-	for clk.BlockUntil(done, 1) == nil {
-		clk.AdvanceToNext()
-	}
-	<-done.Done()
-	return value, err
+// do runs an operation on the fake clock of the strategy.
+func do(ctx context.Context, clk *clock.Fake, s retry.Strategy, op retry.Operation, errs ...error) (attempts int, err error) {
+	clk.Run(func() { attempts, err = retry.Do(ctx, s, op, answers(errs...)) })
+	return attempts, err
 }
 
 func TestDoOnAFakeClock(t *testing.T) {
@@ -148,9 +136,7 @@ func TestDoOnAFakeClock(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s, clk := newStrategy(t, c.change)
-			value, err := onFake(t, clk, func() (int, error) {
-				return retry.Do(t.Context(), s, retry.Operation{}, answers(c.answers...))
-			})
+			value, err := do(t.Context(), clk, s, retry.Operation{}, c.answers...)
 			require.Equal(t, c.wantValue, value)
 			if c.wantErr == nil {
 				require.NoError(t, err)
@@ -169,12 +155,8 @@ func TestCancelWhileWaitingEndsTheOperation(t *testing.T) {
 	s, clk := newStrategy(t, nil)
 	cause := errors.New("shutting down")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() {
-		if clk.BlockUntil(t.Context(), 1) == nil {
-			cancel(cause)
-		}
-	}()
-	_, err := retry.Do(ctx, s, retry.Operation{}, answers(errServer))
+	clk.AfterFunc(20*time.Millisecond, func() { cancel(cause) }) // of a backoff of 50
+	_, err := do(ctx, clk, s, retry.Operation{}, errServer)
 	require.ErrorIs(t, err, retry.ErrCanceled)
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, err, cause)
@@ -217,13 +199,14 @@ func TestCallersOwnEndIsNeitherRetriedNorHidden(t *testing.T) {
 	s, clk := newStrategy(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
-	_, err := onFake(t, clk, func() (int, error) {
-		return retry.Do(ctx, s, retry.Operation{}, func(ctx context.Context) (int, error) {
+	var err error
+	clk.Run(func() {
+		err = retry.DoErr(ctx, s, retry.Operation{}, func(ctx context.Context) error {
 			if n++; n == 1 {
-				return 0, errServer
+				return errServer
 			}
 			cancel()
-			return 0, ctx.Err()
+			return ctx.Err()
 		})
 	})
 	require.ErrorIs(t, err, retry.ErrCanceled)
@@ -235,9 +218,7 @@ func TestCallersOwnEndIsNeitherRetriedNorHidden(t *testing.T) {
 func TestLongPollingSleepsOnceBeforeItReturns(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *standard.Config) { c.QuotaInitial = new(0) })
-	_, err := onFake(t, clk, func() (int, error) {
-		return retry.Do(t.Context(), s, retry.Operation{LongPolling: true}, answers(errThrottle))
-	})
+	_, err := do(t.Context(), clk, s, retry.Operation{LongPolling: true}, errThrottle)
 	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
 	require.Equal(t, []time.Duration{time.Second}, clk.Waits())
 }
@@ -271,9 +252,7 @@ func TestScopesHaveQuotasOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *standard.Config) { c.QuotaCapacity = new(14) })
 	do := func(op retry.Operation) error {
-		_, err := onFake(t, clk, func() (int, error) {
-			return retry.Do(t.Context(), s, op, answers(errServer, errServer))
-		})
+		_, err := do(t.Context(), clk, s, op, errServer, errServer)
 		return err
 	}
 	orders := retry.Operation{Service: "dynamodb", Region: "eu-west-1", Resource: "orders"}
@@ -381,9 +360,7 @@ func TestClassifierOfTheUserDecides(t *testing.T) {
 	s, clk := newStrategy(t, func(c *standard.Config) {
 		c.Classifier = classify.NewChain(forbidAll{}, classify.Status())
 	})
-	_, err := onFake(t, clk, func() (int, error) {
-		return retry.Do(t.Context(), s, retry.Operation{}, answers(errServer))
-	})
+	_, err := do(t.Context(), clk, s, retry.Operation{}, errServer)
 	require.Equal(t, errServer, err)
 }
 
