@@ -2,15 +2,18 @@ package httpretry
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/json"
 	"encoding/xml"
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// codeIn returns the error code in a body of the AWS protocols, as far as it can
-// be read; empty if there is none. It reads no further than it has to.
+// codeIn returns the error code in a body of the AWS protocols. It returns the empty
+// text for a body without a code, and for one that ends before the code does. It reads
+// no further than the end of the code.
 func codeIn(body io.Reader) string {
 	text := bufio.NewReaderSize(body, 512)
 	for {
@@ -19,12 +22,12 @@ func codeIn(body io.Reader) string {
 			return ""
 		}
 		switch b {
-		case ' ', '\t', '\r', '\n', 0xEF, 0xBB, 0xBF: // space, and the mark of UTF-8
+		case ' ', '\t', '\r', '\n', 0xEF, 0xBB, 0xBF, 0xFE, 0xFF: // space, and byte order marks
 			continue
 		case '{':
 			_ = text.UnreadByte()
 			return codeInJSON(text)
-		case '<':
+		case '<', 0: // 0 is the first half of a < in UTF-16
 			_ = text.UnreadByte()
 			return codeInXML(text)
 		default:
@@ -34,7 +37,7 @@ func codeIn(body io.Reader) string {
 }
 
 // codeInJSON looks for the string members of AWS JSON and REST JSON: __type, else
-// code.
+// code. Bytes that are not UTF-8 do not disturb the decoder.
 func codeInJSON(text io.Reader) (code string) {
 	decoder := json.NewDecoder(text)
 	if _, err := decoder.Token(); err != nil {
@@ -62,9 +65,9 @@ func codeInJSON(text io.Reader) (code string) {
 }
 
 // codeInXML looks for the element of REST XML, of S3, and of the query protocols.
-func codeInXML(text io.Reader) string {
-	decoder := xml.NewDecoder(text)
-	// Codes are ASCII in whatever encoding the text claims to have.
+func codeInXML(text *bufio.Reader) string {
+	decoder := xml.NewDecoder(newXMLText(text))
+	decoder.Strict = false // a stray & or an unknown entity in a message hides no code
 	decoder.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil }
 	var path []string
 	code := "" // so far: its element may have been cut
@@ -100,4 +103,81 @@ func isCode(path []string) bool {
 	return slices.Equal(path, []string{"Error", "Code"}) ||
 		slices.Equal(path, []string{"ErrorResponse", "Error", "Code"}) ||
 		slices.Equal(path, []string{"Response", "Errors", "Error", "Code"})
+}
+
+// xmlText is a document in any encoding as UTF-8 that encoding/xml accepts. Elements
+// and codes are ASCII, and every encoding but UTF-16 has ASCII as single bytes. So
+// what is neither UTF-8 nor allowed in XML becomes a question mark, whatever encoding
+// the document declares.
+type xmlText struct {
+	from   *bufio.Reader
+	utf16  binary.ByteOrder // nil for any other encoding
+	buffer [utf8.UTFMax]byte
+	rest   []byte // of the present character, in buffer
+}
+
+// newXMLText looks at the first character of the document, which is a <.
+func newXMLText(from *bufio.Reader) *xmlText {
+	t := &xmlText{from: from}
+	switch start, _ := from.Peek(2); string(start) {
+	case "<\x00":
+		t.utf16 = binary.LittleEndian
+	case "\x00<":
+		t.utf16 = binary.BigEndian
+	}
+	return t
+}
+
+// ReadByte is what the decoder calls, so that it reads nothing ahead.
+func (t *xmlText) ReadByte() (byte, error) {
+	if len(t.rest) == 0 {
+		r, err := t.next()
+		if err != nil {
+			return 0, err
+		}
+		t.rest = utf8.AppendRune(t.buffer[:0], r)
+	}
+	b := t.rest[0]
+	t.rest = t.rest[1:]
+	return b, nil
+}
+
+// Read is not called: the decoder wants an io.Reader and then uses ReadByte.
+func (t *xmlText) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	b, err := t.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	p[0] = b
+	return 1, nil
+}
+
+// next returns the next character.
+func (t *xmlText) next() (rune, error) {
+	if t.utf16 != nil {
+		var unit [2]byte
+		if _, err := io.ReadFull(t.from, unit[:]); err != nil {
+			return 0, err
+		}
+		return allowed(rune(t.utf16.Uint16(unit[:]))), nil
+	}
+	r, size, err := t.from.ReadRune()
+	if r == utf8.RuneError && size == 1 {
+		r = '?'
+	}
+	return allowed(r), err
+}
+
+// allowed returns r if it may be in a document of XML 1.0 (section 2.2, Char). The
+// halves of surrogate pairs may not.
+func allowed(r rune) rune {
+	switch {
+	case r == '\t', r == '\n', r == '\r', r >= 0x20 && r <= 0xD7FF, r >= 0xE000 && r <= 0xFFFD, r >= 0x10000:
+		return r
+	default:
+		return '?'
+	}
 }
