@@ -57,11 +57,17 @@ func flat(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// examples returns the code of the examples that pkg.go.dev shows.
+func examples(t *testing.T) string {
+	t.Helper()
+	return files(t, "example*_test.go", "*/example*_test.go", "modes/*/example*_test.go")
+}
+
 func TestCodeOfThePagesIsCompiled(t *testing.T) {
 	t.Parallel()
-	examples := files(t, "example*_test.go", "*/example*_test.go", "modes/*/example*_test.go", "examples/*/main.go", "sdktest/program/main.go")
+	compiled := examples(t) + files(t, "examples/*/main.go", "sdktest/program/main.go")
 	for _, block := range blocks(t, "go") {
-		if !strings.Contains(examples, block) {
+		if !strings.Contains(compiled, block) {
 			require.Fail(t, "no example has this block", block)
 		}
 	}
@@ -69,7 +75,7 @@ func TestCodeOfThePagesIsCompiled(t *testing.T) {
 
 func TestOutputsInThePagesArePrinted(t *testing.T) {
 	t.Parallel()
-	printed := flat(strings.ReplaceAll(files(t, "example*_test.go", "*/example*_test.go"), "// ", "")) +
+	printed := flat(strings.ReplaceAll(examples(t), "// ", "")) +
 		files(t, "examples/*/testdata/*.golden", "cmd/awsretry/testdata/*.golden")
 	for _, block := range blocks(t, "text") {
 		if !strings.Contains(printed, block) {

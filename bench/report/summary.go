@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// line is a line of the summary, which the README of the project quotes.
+// line is a line of the summary, which bench/README.md quotes.
 type line struct {
 	what       string
 	table      string

@@ -1,0 +1,62 @@
+package retry_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// A throttled operation in adaptive mode has all the events that most operations have.
+func ExampleEvent() {
+	clk := &clock.Fake{}
+	start := clk.Now()
+	strategy, err := adaptive.New(adaptive.Config{Standard: standard.Config{
+		Clock:  clk,
+		Random: func() float64 { return 1 }, // the longest delays
+		Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			fmt.Printf("%v  attempt %d  %-17v", e.Time.Sub(start), e.Attempt, e.Kind)
+			switch e.Kind {
+			case retry.AttemptEnded:
+				fmt.Printf("  quota %d, error: %v", e.Quota, e.Err)
+			case retry.RetryScheduled:
+				fmt.Printf("  quota %d, %v, in %v", e.Quota, e.Verdict, e.Delay)
+			case retry.SendWaitBegan, retry.SendWaitEnded:
+				fmt.Printf("  %v", e.Delay)
+			case retry.SendRateChanged:
+				fmt.Printf("  %.2f a second, before %.2f", e.Rate, e.RateBefore)
+			default:
+				fmt.Printf("  %v", e.Scope)
+			}
+			fmt.Println()
+		}),
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	op := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "orders", Name: "PutItem"}
+	clk.Run(func() {
+		err = retry.DoErr(context.Background(), strategy, op, func(ctx context.Context) error {
+			if attempt, _ := retry.AttemptFrom(ctx); attempt.Number == 1 {
+				return &serviceError{429}
+			}
+			return nil
+		})
+	})
+	fmt.Println(err)
+	// Output:
+	// 0s  attempt 1  scope-created      dynamodb/eu-central-1/orders
+	// 0s  attempt 1  attempt-ended      quota 500, error: status 429
+	// 0s  attempt 1  retry-scheduled    quota 495, retry(throttling), in 1s
+	// 0s  attempt 1  send-rate-changed  0.50 a second, before 0.00
+	// 1s  attempt 2  send-wait-began    1s
+	// 2s  attempt 2  send-wait-ended    1s
+	// 2s  attempt 2  attempt-ended      quota 500, error: <nil>
+	// 2s  attempt 2  send-rate-changed  1.60 a second, before 0.50
+	// <nil>
+}
