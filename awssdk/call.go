@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -97,11 +98,6 @@ func (c *call) decide(err error) bool {
 	if c.phase != failed {
 		return c.retryable || err != c.err && isSkew(err) //nolint:errorlint // whether the loop has wrapped it
 	}
-	if c.unseekable {
-		c.refusal = errUnseekable
-		c.fail(c.err)
-		return false
-	}
 	return c.refresh(failureOf(err, c.err))
 }
 
@@ -114,15 +110,19 @@ func (c *call) force(err error) {
 }
 
 // overruled reports whether the strategy has ended the operation because the failure
-// is not retryable. A retry that is asked for all the same begins another operation.
+// is not retryable. A retry that is asked for all the same begins another operation,
+// unless the body cannot be sent again.
 func (c *call) overruled() bool {
-	return c.phase == over && c.denied == nil && isReason(c.refusal, retry.ErrNotRetryable)
+	return c.phase == over && c.denied == nil && !c.unseekable && isReason(c.refusal, retry.ErrNotRetryable)
 }
 
 func (c *call) refresh(failure error) bool {
 	if c.denied != nil {
 		c.refusal, c.phase = c.denied, over
 		return false
+	}
+	if c.unseekable {
+		failure = &classify.JudgedError{Verdict: classify.Forbidden(), Err: failure, Reason: errUnseekable}
 	}
 	next, refusal := c.strategy.RefreshRetryToken(c.ctx, c.token, failure)
 	if next != (retry.Token{}) {
@@ -236,8 +236,9 @@ func (c *call) fail(err error) {
 	}
 }
 
-// explain completes a copy of the error of a strategy, which the SDK joins to
-// that of the attempt.
+// explain completes a copy of the error of a strategy, which the SDK joins to that of
+// the attempt. The end of the caller's context, and a deadline that leaves no room for a
+// wait, is what the SDK makes of a context that ends while it waits.
 func (c *call) explain(ctx context.Context, err error) error {
 	own, ok := err.(*retry.Error) //nolint:errorlint // one that is wrapped is not the strategy's own
 	if !ok {
@@ -251,7 +252,7 @@ func (c *call) explain(ctx context.Context, err error) error {
 	if c.err != nil && errors.Is(refusal.Last, c.err) {
 		refusal.Last = nil // it is what this is joined to
 	}
-	if isReason(err, retry.ErrCanceled) {
+	if isReason(err, retry.ErrCanceled) || isReason(err, retry.ErrDeadline) {
 		return &aws.RequestCanceledError{Err: &refusal}
 	}
 	return &refusal

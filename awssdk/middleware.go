@@ -89,6 +89,9 @@ func (attemptMiddleware) HandleFinalize(
 			c.ended(retry.ErrAborted)
 		}
 	}()
+	if c.denied == nil {
+		ctx = c.token.Context(ctx) // so that a loop inside knows of this one
+	}
 	out, metadata, err = next.HandleFinalize(ctx, in)
 	returned = true
 	return out, metadata, c.attempted(err)

@@ -61,12 +61,19 @@ func New(strategy retry.Strategy, operation OperationFunc) (*Retryer, error) {
 	return &Retryer{shared: &shared{strategy: strategy, operation: operation}}, nil
 }
 
-// Strategy returns the strategy, whose Snapshot tells about its scopes.
-func (r *Retryer) Strategy() retry.Strategy {
-	if !r.made() {
-		return nil
+// StrategyOf returns the strategy of the clients that are made from cfg: the one that
+// [Install] gave to cfg, or that of a retryer of [Load] or [New] in cfg. Its Snapshot shows
+// the quotas and send rates of all scopes. StrategyOf reports false if cfg has no retryer, or
+// one that is not of this package. It calls the function in cfg.Retryer once.
+func StrategyOf(cfg aws.Config) (retry.Strategy, bool) {
+	if cfg.Retryer == nil {
+		return nil, false
 	}
-	return r.strategy
+	r, ok := cfg.Retryer().(*Retryer)
+	if !ok || !r.made() {
+		return nil, false
+	}
+	return r.strategy, true
 }
 
 // forService returns the retryer for the clients of one service, which shares
@@ -141,8 +148,9 @@ func (r *Retryer) judge(err error) bool {
 }
 
 // GetRetryToken returns when the retry may be made, after its backoff and, in
-// adaptive mode, with a send token; or why there is no retry, as a *retry.Error or,
-// if ctx has ended, an *aws.RequestCanceledError around one.
+// adaptive mode, with a send token; or why there is no retry, as a [*retry.Error]. If ctx
+// has ended, or its deadline leaves no room for the wait, an [*aws.RequestCanceledError] is
+// around it.
 //
 // It does not ask whether the error is retryable: clients such as that of STS
 // retry some for themselves.

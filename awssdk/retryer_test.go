@@ -287,7 +287,34 @@ func TestRetryerThatNewDidNotMakeIsRefused(t *testing.T) {
 		require.EqualError(t, err, want)
 		require.False(t, r.IsErrorRetryable(failed(500)))
 		require.NoError(t, r.GetInitialToken()(nil))
-		require.Nil(t, r.Strategy())
 		require.Equal(t, 1, r.MaxAttempts())
+	}
+}
+
+func TestStrategyOfAConfig(t *testing.T) {
+	t.Parallel()
+	s := strategy(t, standard.Config{})
+	installed := aws.Config{}
+	require.NoError(t, awssdk.Install(&installed, awssdk.WithStrategy(s)))
+	load, err := awssdk.Load(t.Context(), awssdk.WithStrategy(s))
+	require.NoError(t, err)
+	made := retryer(t, s)
+	for name, c := range map[string]struct {
+		retryer func() aws.Retryer
+		want    retry.Strategy
+	}{
+		"Install":           {installed.Retryer, s},
+		"Load":              {load, s},
+		"New":               {func() aws.Retryer { return made }, s},
+		"none":              {nil, nil},
+		"a nil interface":   {func() aws.Retryer { return nil }, nil},
+		"another one":       {func() aws.Retryer { return aws.NopRetryer{} }, nil},
+		"one around ours":   {func() aws.Retryer { return sdkretry.AddWithMaxAttempts(made, 5) }, nil},
+		"one not by New":    {func() aws.Retryer { return &awssdk.Retryer{} }, nil},
+		"a nil one of ours": {func() aws.Retryer { return (*awssdk.Retryer)(nil) }, nil},
+	} {
+		got, ok := awssdk.StrategyOf(aws.Config{Retryer: c.retryer})
+		require.Equal(t, c.want != nil, ok, name)
+		require.Equal(t, c.want, got, name)
 	}
 }

@@ -289,7 +289,11 @@ func unlessDefault[T any](s retryconfig.Setting[T]) (value T) {
 }
 
 func modeOf(cfg aws.Config) string {
-	return cfg.Retryer().(*Retryer).Strategy().Snapshot().Mode
+	strategy, ok := StrategyOf(cfg)
+	if !ok {
+		return "no strategy"
+	}
+	return strategy.Snapshot().Mode
 }
 
 // TestWhatTheSDKDoesNotStartWith leaves nothing to install.

@@ -212,8 +212,10 @@ type JudgedError struct {
 	Verdict Verdict
 	// Err is the error itself; nil if a value was judged that came without one.
 	Err error
-	// Reason says why the verdict is what it is; nil if that needs no words. errors.Is
-	// and errors.As do not look at it.
+	// Reason says why Verdict forbids a retry; nil if that needs no words. Where the
+	// classifiers ask for a retry of Err, the strategy refuses the retry with this reason,
+	// which is then Detail of its *retry.Error. Otherwise it has no effect. errors.Is and
+	// errors.As do not look at it.
 	Reason error
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// call is a request on its way. It is also the context of its attempts, by which
-// Refusal finds it again.
+// call is a request with all its attempts. It is also the context of the attempts, so that
+// Refusal finds it in a response.
 type call struct {
 	context.Context //nolint:containedctx // it is a context
 
@@ -24,14 +24,14 @@ type call struct {
 	id        string // of the invocation, if headers are asked for
 
 	trace     httptrace.ClientTrace
-	connected atomic.Bool // the present attempt has had a connection
+	connected atomic.Bool // whether the present attempt has had a connection
 
 	cancel   context.CancelFunc // ends Context; nil if there is nothing to end
 	lease    lease              // of the present attempt
-	response *http.Response     // of the last attempt, as long as its body is ours to close
+	response *http.Response     // of the last attempt, as long as the call has to close its body
 	failure  error              // of the last attempt
 	ended    bool
-	err      error // of the whole; written before anybody has the response
+	err      error // of the whole call; written before the caller gets the response
 }
 
 func newCall(config *Config, r *http.Request) *call {
@@ -46,7 +46,7 @@ func newCall(config *Config, r *http.Request) *call {
 
 type callKey struct{}
 
-// Value knows the call itself.
+// Value returns the call itself for callKey.
 func (c *call) Value(key any) any {
 	if key == (callKey{}) {
 		return c
@@ -65,7 +65,8 @@ func (c *call) attempt(ctx context.Context) (*http.Response, error) {
 	case response.StatusCode >= http.StatusBadRequest:
 		err = c.judge(response)
 	case !c.lease.disarm():
-		// Too late by a hair: nobody could read the body any more.
+		// The limit of the attempt has ended its context after the response had arrived, so
+		// that its body can no longer be read.
 		c.drop()
 		response, err = nil, c.lease.explain(context.Cause(c.lease.alive))
 	}
@@ -102,15 +103,15 @@ func (c *call) send(ctx context.Context) (*http.Response, error) {
 
 var errNothing = errors.New("httpretry: Base returned neither a response nor an error")
 
-// outgoing returns the request of an attempt. Its headers are a copy, so that what
-// a round tripper below adds to them does not pile up. The trailer is not: who
-// writes the body fills it in.
+// outgoing returns the request of an attempt. Its headers are a copy, so that what a round
+// tripper below adds to them does not pile up. Its trailer is that of the request, because
+// the writer of the body fills it in.
 func (c *call) outgoing(ctx context.Context) (*http.Request, error) {
 	out := c.request.WithContext(ctx)
 	out.Header = c.request.Header.Clone()
 	attempt, _ := retry.AttemptFrom(ctx)
 	if c.config.SDKHeaders {
-		c.stamp(ctx, out, attempt.Number)
+		c.stamp(ctx, out, attempt)
 	}
 	body, err := c.body.next()
 	if err != nil {
@@ -120,7 +121,7 @@ func (c *call) outgoing(ctx context.Context) (*http.Request, error) {
 	return out, nil
 }
 
-// end returns what the client gets, and lets go of everything else.
+// end returns the response or the error of the call, and releases everything else.
 func (c *call) end(response *http.Response, err error) (*http.Response, error) {
 	c.ended, c.err = true, err
 	c.lease.disarm()
@@ -131,7 +132,7 @@ func (c *call) end(response *http.Response, err error) (*http.Response, error) {
 		c.releaseWith(response)
 		return response, nil
 	case err == nil && response == nil:
-		err = fmt.Errorf("httpretry: a policy took for a success what has no response: %w", c.failure)
+		err = fmt.Errorf("httpretry: Policy made a success of an attempt without a response: %w", c.failure)
 	}
 	c.drop()
 	c.release()
@@ -156,7 +157,7 @@ func (c *call) abandon() {
 	}
 }
 
-// drop lets go of the last attempt and its response.
+// drop releases the last attempt and closes the body of its response.
 func (c *call) drop() {
 	if c.response != nil {
 		_ = c.response.Body.Close()

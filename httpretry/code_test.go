@@ -16,7 +16,7 @@ import (
 	"github.com/awsretry/awsretry/httpretry"
 )
 
-// codeOf returns the code that is found in a response, whose body has to survive.
+// codeOf returns the code that is found in a response, and checks that the body is unchanged.
 func codeOf(tb testing.TB, header http.Header, body io.Reader, want string) (code string) {
 	tb.Helper()
 	transport, err := httpretry.New(httpretry.Config{
@@ -119,7 +119,7 @@ func inUTF16(order binary.AppendByteOrder, texts ...string) string {
 	return string(encoded)
 }
 
-// A body that comes in small pieces is read as far as the code, and no further.
+// A body is read as far as the code, and no further.
 func TestCodeNeedsNoMoreThanItself(t *testing.T) {
 	t.Parallel()
 	const start, rest = `<Error><Code>T</Code>`, `</Error>`
@@ -153,8 +153,8 @@ func (l *lateRest) Read(p []byte) (int, error) {
 	return l.rest.Read(p)
 }
 
-// FuzzCode feeds any body of a failed response. Nothing may panic, the body has to
-// survive, a code is a part of the body or spelled with escapes, and it does not
+// FuzzCode looks for a code in any body of a failed response. Nothing may panic, the body must
+// stay as it is, the code must be a part of the body or spelled with escapes, and must not
 // depend on the pieces in which the body comes.
 func FuzzCode(f *testing.F) {
 	f.Add([]byte(`{"__type":"a#b"}`), 1)

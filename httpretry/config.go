@@ -11,54 +11,58 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Config describes a Transport. Only Strategy has to be set.
+// Config describes a [Transport]. Only Strategy has to be set.
 type Config struct {
-	// Strategy decides about retries. It is shared by all requests.
+	// Strategy decides which requests are sent again, how often and when. All requests of the
+	// Transport share it, and other clients may share it too. It honours a hint of the server,
+	// such as Retry-After, only up to a limit, see MaxHint of standard.Config.
 	Strategy retry.Strategy
-	// Base makes the attempts; nil means http.DefaultTransport.
+	// Base makes the attempts, each with one call of its RoundTrip. Nil means
+	// [http.DefaultTransport].
 	Base http.RoundTripper
 
-	// Operation says what a request is to the strategy: its scope, its service, its
-	// limits. It must not change the request. Nil means HostOperation.
+	// Operation describes a request to the strategy: which requests share a retry quota and a
+	// send rate, and which limits the request has. It is called once for each request, must not
+	// change it, and must be safe for concurrent use. Nil means [HostOperation].
 	Operation func(r *http.Request) retry.Operation
-	// MaxAttempts, if not zero, is how many attempts a request may have, the first
-	// included, whatever Operation and Strategy say; 1 means no retry.
+	// MaxAttempts is the number of attempts of a request, the first included; 1 means no retry.
+	// It overrides Operation and Strategy, but not [retry.Once]. Zero means that they decide.
 	MaxAttempts int
-	// Idempotent says whether a request may be executed twice. Where it may not, only
-	// failures are retried that say that it was not executed. Nil means the function
-	// Idempotent. An AWS SDK takes every request for idempotent.
+	// Idempotent reports whether a request may be executed twice. Other requests are retried
+	// only after a failure which says that the server did not execute them. It must be safe for
+	// concurrent use. Nil means the function [Idempotent]. AWS SDKs retry every request, as if
+	// it returned true.
 	Idempotent func(r *http.Request) bool
-	// Policy, if not nil, judges each attempt before the strategy does, see
-	// [retry.WithPolicy]. The error is a [*ResponseError] beside a response with a status of
-	// 400 or more. A policy that reads the body has to put it back. An error of [retry.Mark]
-	// overrides Idempotent.
+	// Policy judges each attempt before the strategy does, see [retry.WithPolicy]. Beside a
+	// response with a status of 400 or more, err is a [*ResponseError]. A policy that reads the
+	// body must put it back. An error of [retry.Mark] asks for a retry also where Idempotent
+	// reports false. It must be safe for concurrent use. Nil means no policy.
 	Policy func(response *http.Response, err error) error
 
-	// AttemptTimeout, if positive, is how long an attempt may take on the clock until
-	// the headers of its response are there and, if it failed, what is read of the
-	// body to judge it and to use its connection again. Its end is a failure that is
-	// retried as a timeout. The body of the response that is returned may take
-	// longer: only the request's context bounds it.
+	// AttemptTimeout is the longest time that an attempt may take until the headers of its
+	// response are there. For a failed response it also covers what the Transport reads of the
+	// body, to find an error code and to use the connection again. An attempt that takes longer
+	// is retried as a timeout. The limit does not hold for reading the body of the response
+	// that RoundTrip returns. Zero means no limit.
 	AttemptTimeout time.Duration
 
-	// RefusalAsError returns the *retry.Error, in which errors.As finds the
-	// *ResponseError, instead of a response with which the client gave up. A response
-	// that nobody wants retried, such as 404, is returned as ever.
+	// RefusalAsError makes RoundTrip return the error of [Refusal] in place of the response
+	// where the client gave up on a failure that the classifiers ask to retry: attempts,
+	// quota or time were used up, or the request must not be sent again. Any other response,
+	// such as one with status 404, is returned as ever.
 	RefusalAsError bool
-	// SDKHeaders adds the headers that AWS SDKs send: amz-sdk-invocation-id, the same
-	// for all attempts of a request unless it has one already, and amz-sdk-request
-	// with the number of the attempt, how many there may be, if Operation,
-	// MaxAttempts or a method MaxAttempts of the strategy says so, and the
-	// deadline of the attempt, if it has one.
+	// SDKHeaders adds the headers of AWS SDKs to each attempt: amz-sdk-invocation-id, which is
+	// the same for all attempts of a request and is left alone if the request has it, and
+	// amz-sdk-request with the number of the attempt, the largest number and the deadline.
 	SDKHeaders bool
 
-	// Clock reads dates in Retry-After and limits attempts; nil means that of the
-	// strategy, if it has a method Clock, else clock.System.
+	// Clock measures AttemptTimeout and the dates of Retry-After. Nil means the clock of
+	// Strategy.
 	Clock clock.Clock
 }
 
-// Validate returns an error that names every field that is out of range, with its value; nil
-// if there is none.
+// Validate returns an error that names every field that is out of range; nil if there is
+// none.
 func (c Config) Validate() error {
 	var errs []error
 	if c.Strategy == nil {
@@ -108,10 +112,10 @@ func (c *Config) idempotent(r *http.Request) bool {
 	return Idempotent(r)
 }
 
-// With returns a context whose requests are made with a Config that edit has
-// changed: one attempt only, a longer AttemptTimeout, another scope. Edits of an
-// outer context come first. What edit gets is a copy; a value of it that is out of
-// range is the error of the request.
+// With returns a context that changes the Config for its requests: fewer attempts, a longer
+// AttemptTimeout, another scope. edit gets a copy of the Config, after the edits of outer
+// contexts. A field that is out of range after all edits is the error of the request. edit
+// must be safe for concurrent use if requests are made at the same time.
 func With(ctx context.Context, edit func(c *Config)) context.Context {
 	return context.WithValue(ctx, editsKey{}, &edits{outer: editsOf(ctx), edit: edit})
 }

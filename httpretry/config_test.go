@@ -77,6 +77,44 @@ func TestEditsOfAContext(t *testing.T) {
 	require.Equal(t, 3, attemptsWith(t.Context()))
 }
 
+// With retry.Once the loop around the client makes all attempts.
+func TestOnceIsOneAttemptForEachRequest(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"standard", "adaptive"} {
+		clk := &clock.Fake{}
+		var products []int
+		s := modes(t, standard.Config{Clock: clk, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if e.Kind == retry.LoopNested {
+				products = append(products, e.MaxAttempts)
+			}
+		})})[mode]
+		attempts := 0
+		transport := newTransport(t, httpretry.Config{
+			Strategy: s, MaxAttempts: 5,
+			Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+				attempts++
+				return scripted{status: 503}.RoundTrip(r)
+			}),
+		})
+		do := func(change func(context.Context) context.Context) (refusal error) {
+			attempts, products = 0, nil
+			clk.Run(func() {
+				_ = retry.DoErr(t.Context(), s, retry.Operation{MaxAttempts: 2}, func(ctx context.Context) error {
+					refusal = exchange(transport, newRequest(change(ctx), t, http.MethodGet, "http://service/", "")).refusal
+					return refusal
+				})
+			})
+			return refusal
+		}
+		require.ErrorContains(t, do(retry.Once), "(1 attempt of 1")
+		require.Equal(t, 2, attempts)
+		require.Empty(t, products)
+		require.ErrorContains(t, do(func(ctx context.Context) context.Context { return ctx }), "(5 attempts of 5")
+		require.Equal(t, 10, attempts)
+		require.Equal(t, []int{10, 10}, products)
+	}
+}
+
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	succeed := func(*http.Response, error) error { return nil }
@@ -114,7 +152,7 @@ func TestPolicy(t *testing.T) {
 		},
 		{
 			name: "nothing that is fine", base: scripted{err: errReset}, attempts: 1, policy: succeed,
-			err: "httpretry: a policy took for a success what has no response: " + errReset.Error(),
+			err: "httpretry: Policy made a success of an attempt without a response: " + errReset.Error(),
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -22,9 +22,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// The vectors run over HTTP: the answers are those of a service, in the three forms
-// in which error codes travel, and the failures those of connections.
-
+// TestTransportFollowsTheVectors runs the vectors over HTTP. The answers are those of a
+// service, in the three forms of error codes, and the failures are those of connections.
 func TestTransportFollowsTheVectors(t *testing.T) {
 	t.Parallel()
 	for title, file := range conformance.Load[conformance.Standard](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
@@ -38,7 +37,7 @@ func TestTransportFollowsTheVectors(t *testing.T) {
 	}
 }
 
-// conductor lets one attempt after the other go on, as the steps say.
+// conductor lets the attempts of a vector go on one after the other, as its steps say.
 type conductor struct {
 	vector    conformance.Sequence
 	form      int
@@ -51,7 +50,7 @@ type conductor struct {
 
 type performanceKey struct{}
 
-// performance is a request on its way.
+// performance is a request with its attempts.
 type performance struct {
 	arrived  chan time.Time
 	turn     chan conformance.Response
@@ -102,7 +101,7 @@ func newConductor(t *testing.T, c conformance.Sequence, form int) *conductor {
 	return d
 }
 
-// attempt waits for its turn and lets the service know what to answer.
+// attempt waits for its turn and tells the service what to answer.
 func (d *conductor) attempt(r *http.Request) (*http.Response, error) {
 	p, ok := r.Context().Value(performanceKey{}).(*performance)
 	if !ok {
@@ -133,7 +132,7 @@ func (d *conductor) serve(w http.ResponseWriter, r *http.Request) {
 	if err := json.Unmarshal([]byte(r.Header.Get("X-Answer")), &want); err != nil {
 		panic(err)
 	}
-	_, _ = io.Copy(io.Discard, r.Body) // only then does the server see that the client goes
+	_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not see that the client has gone
 	if want.Kind == "timeout" {
 		<-r.Context().Done()
 		return
@@ -208,7 +207,7 @@ func (d *conductor) start(t *testing.T, name string) *performance {
 	return p
 }
 
-// requireEnd looks at what the client got.
+// requireEnd checks what the client got.
 func (d *conductor) requireEnd(t *testing.T, i int, p *performance) {
 	t.Helper()
 	step := d.vector.Steps[i]
@@ -236,7 +235,7 @@ func outcomeOf(err error) string {
 	case errors.Is(err, retry.ErrQuotaExhausted):
 		return "quota_exceeded"
 	}
-	if _, bare := err.(*httpretry.ResponseError); bare { //nolint:errorlint // what is not retried is not wrapped
+	if _, bare := err.(*httpretry.ResponseError); bare { //nolint:errorlint // a failure that is not retryable is not wrapped
 		return "not_retryable"
 	}
 	return err.Error()

@@ -27,7 +27,7 @@ func always(body string, header ...string) http.RoundTripper {
 	return scripted{status: 400, body: body, header: append(header, "X-Amzn-Errortype", slowDown)}
 }
 
-// requireThrottle looks for what the service said in an error.
+// requireThrottle checks that an error holds what the service said.
 func requireThrottle(t *testing.T, err error) {
 	t.Helper()
 	said, ok := errors.AsType[*httpretry.ResponseError](err)
@@ -112,7 +112,7 @@ func TestWaitThatWouldPassTheDeadline(t *testing.T) {
 	}
 }
 
-func TestCallerWhoLeavesDuringTheBackoffGetsAnError(t *testing.T) {
+func TestEndOfTheContextDuringTheBackoffIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -145,43 +145,6 @@ func TestCallerWhoLeavesDuringTheBackoffGetsAnError(t *testing.T) {
 	}
 }
 
-func TestRefusal(t *testing.T) {
-	t.Parallel()
-	require.NoError(t, httpretry.Refusal(nil))
-	require.NoError(t, httpretry.Refusal(&http.Response{}))
-	require.NoError(t, httpretry.Refusal(&http.Response{Request: newRequest(t.Context(), t, http.MethodGet, "http://x/", "")}))
-	for _, c := range []struct {
-		status int
-		want   string
-	}{
-		{200, ""},
-		{304, ""},
-		{404, "httpretry: status 404 Not Found"},
-		{501, "httpretry: status 501 Not Implemented"},
-		{503, "retry: client-side: attempts exhausted: last error: httpretry: status 503 Service Unavailable (1 attempt of 1)"},
-	} {
-		for _, asError := range []bool{false, true} {
-			transport := newTransport(t, httpretry.Config{
-				Strategy: on(t, &clock.Fake{}), MaxAttempts: 1, RefusalAsError: asError,
-				Operation: func(*http.Request) retry.Operation { return retry.Operation{} },
-				Base:      scripted{status: c.status, body: "body"},
-			})
-			got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
-			if asError && c.status == 503 {
-				require.EqualError(t, got.err, c.want)
-				continue
-			}
-			require.NoError(t, got.err)
-			require.Equal(t, "body", got.body)
-			if c.want == "" {
-				require.NoError(t, got.refusal)
-			} else {
-				require.EqualError(t, got.refusal, c.want)
-			}
-		}
-	}
-}
-
 func TestErrorOfTheLastAttemptIsTheClients(t *testing.T) {
 	t.Parallel()
 	clk := &clock.Fake{}
@@ -195,7 +158,7 @@ func TestErrorOfTheLastAttemptIsTheClients(t *testing.T) {
 	})})
 	clk.Run(func() {
 		got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
-		require.Equal(t, broken, got.err, "it is not retried, so it comes back as it is")
+		require.Equal(t, broken, got.err, "it is not retryable, so it comes back as it is")
 	})
 	require.Equal(t, 2, attempts)
 }

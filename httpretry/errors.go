@@ -11,18 +11,19 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// ResponseError is a response with a status of 400 or more, as classifiers,
-// policies and observers see it.
+// ResponseError is a response with a status of 400 or more, as classifiers, policies and
+// observers see it.
 type ResponseError struct {
 	// Status is the HTTP status.
 	Status int
-	// Code is the error code that the service gave, without namespace; empty if there
-	// is none or it was not found: it is looked for in the header x-amzn-ErrorType and
-	// in the first 64 KiB of a JSON or XML body.
+	// Code is the error code of the service without its namespace, such as
+	// "ThrottlingException". It comes from the header x-amzn-ErrorType or from the first
+	// 64 KiB of a JSON or XML body in the forms of the AWS protocols. It is empty if there is
+	// none.
 	Code string
 	// Header is the header of the response. It must not be changed.
 	Header http.Header
-	// Err is why the body could not be read, where that was tried; else nil.
+	// Err is the error of reading the body in search of a code; nil if there was none.
 	Err error
 
 	after  time.Duration
@@ -53,16 +54,25 @@ func (e *ResponseError) HTTPStatusCode() int { return e.Status }
 // ErrorCode returns Code.
 func (e *ResponseError) ErrorCode() string { return e.Code }
 
-// RetryAfter returns how long the server asked to wait, in x-amz-retry-after or
-// Retry-After.
+// RetryAfter returns how long the server asked to wait: the milliseconds of
+// x-amz-retry-after, else Retry-After, as seconds or as a date. It reports false if the
+// server did not ask. A strategy may wait for less time: unless MaxHint of standard.Config
+// says otherwise, the delay is at most 5 s longer than the backoff in behavior v2.1, and at
+// most MaxBackoff, which is 20 s by default, in v2.0.
 func (e *ResponseError) RetryAfter() (after time.Duration, ok bool) { return e.after, e.hinted }
 
-// Refusal returns why a failed response that a Transport returned, which may have
-// come through an http.Client, was not retried: a *retry.Error in which errors.Is
-// finds the reason, such as retry.ErrAttemptsExhausted, and errors.As the
-// *ResponseError; or the *ResponseError itself if no classifier wanted a retry. It returns
-// nil for a success, and for a response that did not come from a Transport or whose
-// Request has been replaced.
+// Refusal returns why there was no further attempt after a failed response that a
+// [Transport] returned, also through an [http.Client]:
+//
+//   - a [*retry.Error] where the classifiers asked for a retry and the client gave up.
+//     [errors.Is] finds the reason, such as [retry.ErrAttemptsExhausted], and [errors.As] the
+//     [*ResponseError]. The reason is [retry.ErrNotRetryable] where a rule of this package
+//     stopped the retry. Detail and the text then say which rule: the request may have been
+//     executed and is not idempotent, or its body cannot be read again;
+//   - the [*ResponseError] itself where no classifier asked for a retry, as for status 404;
+//   - the error of [Config.Policy] where that is neither marked nor retried;
+//   - nil for a success, and for a response that no Transport returned or whose Request was
+//     replaced.
 func Refusal(response *http.Response) error {
 	if response == nil || response.Request == nil {
 		return nil
@@ -74,23 +84,24 @@ func Refusal(response *http.Response) error {
 	return c.err
 }
 
-// connectionError is an error of a round trip that has had a connection. Whatever
-// it is, the connection or what came over it failed: net/http has many such errors
-// that tell nothing about themselves. Without a connection only io.EOF is one: the
-// server or a proxy hung up before all was set up, such as TLS.
+// connectionError is an error of a round trip that has had a connection. Then the connection
+// failed, or what came over it was no response: net/http has many such errors that say
+// nothing about themselves. Without a connection only io.EOF is one: the server or a proxy
+// hung up before the connection was set up, for example during a TLS handshake.
 type connectionError struct{ err error }
 
 func (e *connectionError) Error() string { return e.err.Error() }
 func (e *connectionError) Unwrap() error { return e.err }
 
-// Temporary lets classifiers take it for transient.
+// Temporary returns true, so that classifiers see a transient failure.
 func (e *connectionError) Temporary() bool { return true }
 
-// Timeout is for those who ask the error that http.Client returns.
+// Timeout reports whether the connection timed out. url.Error, which http.Client returns,
+// calls it.
 func (e *connectionError) Timeout() bool {
 	for err := range errtree.All(e.err) {
 		switch err := err.(type) { //nolint:errorlint // one error of the walk
-		case *connectionError, *retry.Error, *url.Error: // each asks what it wraps, which follows
+		case *connectionError, *retry.Error, *url.Error: // what they wrap comes next
 		case interface{ Timeout() bool }:
 			return err.Timeout()
 		}
@@ -98,7 +109,7 @@ func (e *connectionError) Timeout() bool {
 	return false
 }
 
-// explain says what the error of the base means.
+// explain returns the error of the base as one that says what it means.
 func (c *call) explain(err error) error {
 	if c.cancel != nil {
 		select {

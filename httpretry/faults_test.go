@@ -10,7 +10,7 @@ import (
 	"github.com/awsretry/awsretry/internal/pipenet"
 )
 
-// fault is a way in which an attempt fails.
+// fault is one way in which an attempt fails.
 type fault struct {
 	name string
 	do   http.HandlerFunc
@@ -18,15 +18,15 @@ type fault struct {
 	refused bool
 	// status is what the client gets if all attempts fail so; 0 for an error.
 	status int
-	// final: the service has answered, and the request must not be sent again.
+	// final: the service has answered, and there must be no further attempt.
 	final bool
-	// cut: the client gets a response whose body is not whole.
+	// cut: the client gets a response whose body is cut off.
 	cut bool
-	// reusable: the connection is good for the next attempt.
+	// reusable: the next attempt can use the connection.
 	reusable bool
 }
 
-// attemptTimeout is longer than all that is not meant to be slow.
+// attemptTimeout is longer than every answer that is not meant to be slow.
 const attemptTimeout = time.Second
 
 func faults() []fault {

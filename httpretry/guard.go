@@ -2,6 +2,7 @@ package httpretry
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// guard is the strategy of a call as Do sees it: it asks for a retry only of what may be
-// sent again, and frees the connection before the backoff.
+// guard is the strategy of a call as Do sees it: it forbids a retry of what must not or
+// cannot be sent again, and frees the connection before the backoff.
 type guard struct {
 	retry.Strategy
 	call *call
@@ -20,17 +21,20 @@ type guard struct {
 func (g guard) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
 	c := g.call
 	defer c.lease.disarm()
-	if !c.mayRepeat(failure) {
-		return g.final(t, failure)
+	told, rule := failure, c.rule(failure)
+	if rule != nil {
+		told = &classify.JudgedError{Verdict: classify.Forbidden(), Err: failure, Reason: rule}
 	}
-	next, err := g.Strategy.RefreshRetryToken(ctx, t, failure)
+	next, err := g.Strategy.RefreshRetryToken(ctx, t, told)
 	if err != nil {
 		return next, err
 	}
-	if !c.body.again() {
-		// The base began to read the body after the response was there.
+	if rule == nil && !c.body.again() {
+		rule = c.notAgain("its body was read after the response had come") // while the strategy decided
+	}
+	if rule != nil { // the rule came too late, or a wrapper of the user did not pass it on
 		_ = g.RecordFailure(next, failure)
-		return g.final(t, failure)
+		return retry.Token{}, &retry.Error{Reason: retry.ErrNotRetryable, Detail: rule, Attempts: t.Attempt(), Last: failure}
 	}
 	if c.response != nil {
 		hold(c.response)
@@ -38,28 +42,32 @@ func (g guard) RefreshRetryToken(ctx context.Context, t retry.Token, failure err
 	return next, nil
 }
 
-// final refuses a retry without asking the strategy, which hears of the attempt by
-// RecordFailure, as of any other that is not retried.
-func (guard) final(t retry.Token, failure error) (retry.Token, error) {
-	return retry.Token{}, &retry.Error{Reason: retry.ErrNotRetryable, Attempts: t.Attempt(), Last: failure}
-}
-
-// mayRepeat reports whether the request may be sent again after the failure: a verdict that
-// the failure carries may ask for it.
-func (c *call) mayRepeat(failure error) bool {
-	if !c.body.replayable() {
-		return false
+// rule returns why the request must not be sent again after the failure, whatever the
+// strategy says; nil if it may.
+func (c *call) rule(failure error) error {
+	carried := classify.Outcome{Err: failure}.Judge(nil, nil) // by a mark of the policy
+	switch {
+	case carried.Forbids():
+		return nil // there is no retry to stop
+	case !c.body.replayable():
+		return c.notAgain("its body was read and the request has no GetBody")
+	case carried.Retryable(), c.config.idempotent(c.request), unprocessed(failure):
+		return nil
+	default:
+		return c.notAgain("it may have been executed and is not idempotent")
 	}
-	asked := classify.Outcome{Err: failure}.Judge(nil, nil).Retryable()
-	return asked || c.config.idempotent(c.request) || unprocessed(failure)
 }
 
-// unprocessed reports whether the failure says that the request was not executed:
+func (c *call) notAgain(why string) error {
+	return errors.New("httpretry: " + methodOf(c.request) + " is not sent again: " + why)
+}
+
+// unprocessed reports whether the failure says that the server did not execute the request:
 // there was no connection, or the server refused for now.
 func unprocessed(failure error) bool {
 	if op, ok := errtree.As[*net.OpError](failure); ok {
 		switch op.Op {
-		case "dial", "proxyconnect", "socks connect": // the latter two are net/http's
+		case "dial", "proxyconnect", "socks connect": // net/http has the last two
 			return true
 		}
 	}

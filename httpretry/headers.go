@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+
+	"github.com/awsretry/awsretry/retry"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 
 // stamp adds the headers of AWS SDKs, in the form of aws-sdk-go-v2
 // (aws/retry/middleware.go, aws/middleware/middleware.go).
-func (c *call) stamp(ctx context.Context, out *http.Request, attempt int) {
+func (c *call) stamp(ctx context.Context, out *http.Request, attempt retry.Attempt) {
 	if out.Header == nil {
 		out.Header = make(http.Header)
 	}
@@ -26,8 +28,12 @@ func (c *call) stamp(ctx context.Context, out *http.Request, attempt int) {
 		}
 		out.Header.Set(invocationHeader, c.id)
 	}
-	value := "attempt=" + strconv.Itoa(attempt)
-	if most := c.config.Strategy.Plan(c.operation).MaxAttempts; most > 0 {
+	value := "attempt=" + strconv.Itoa(attempt.Number)
+	most := c.config.Strategy.Plan(c.operation).MaxAttempts
+	if attempt.Once {
+		most = 1
+	}
+	if most > 0 {
 		value += "; max=" + strconv.Itoa(most)
 	}
 	if ttl := c.ttl(ctx); ttl != "" {
@@ -36,7 +42,7 @@ func (c *call) stamp(ctx context.Context, out *http.Request, attempt int) {
 	out.Header.Set(attemptHeader, value)
 }
 
-// ttl is when the attempt ends at the latest; empty if that is not known.
+// ttl returns when the attempt ends at the latest; empty if it has no deadline.
 func (c *call) ttl(ctx context.Context) string {
 	end, limited := ctx.Deadline()
 	if c.config.AttemptTimeout > 0 {
@@ -51,7 +57,7 @@ func (c *call) ttl(ctx context.Context) string {
 	return end.UTC().Format(ttlFormat)
 }
 
-// newID returns a random UUID: version 4 of RFC 9562.
+// newID returns a random UUID of version 4 (RFC 9562).
 func newID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails

@@ -2,6 +2,7 @@ package httpretry_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"regexp"
@@ -16,8 +17,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// sentHeaders returns the headers of the attempts of a request that fails three
-// times.
+// sentHeaders returns the headers of the attempts of a request that always fails.
 func sentHeaders(t *testing.T, clk *clock.Fake, config httpretry.Config, r *http.Request) (sent []http.Header) {
 	t.Helper()
 	if config.Strategy == nil {
@@ -43,9 +43,9 @@ func TestHeadersOfTheRequestAreKept(t *testing.T) {
 	request.AddCookie(&http.Cookie{Name: "session", Value: "1"})
 	before := maps.Clone(request.Header)
 	sent := sentHeaders(t, &clock.Fake{}, httpretry.Config{
-		Base: roundTripFunc(func(r *http.Request) (*http.Response, error) { // a signer without manners
+		Base: roundTripFunc(func(r *http.Request) (*http.Response, error) { // a signer that changes the request
 			r.Header.Add("X-Signature", "now")
-			return nil, nil //nolint:nilnil // the result is not used
+			return nil, nil //nolint:nilnil // the caller does not look
 		}),
 	}, request)
 	require.Equal(t, before, request.Header)
@@ -65,6 +65,7 @@ func TestSDKHeaders(t *testing.T) {
 		config  httpretry.Config
 		left    time.Duration
 		wrapped bool
+		once    bool
 		want    []string
 	}{
 		{name: "limit of the strategy", want: []string{"attempt=1; max=3", "attempt=2; max=3", "attempt=3; max=3"}},
@@ -72,6 +73,7 @@ func TestSDKHeaders(t *testing.T) {
 			name: "limit of the request", config: httpretry.Config{MaxAttempts: 2},
 			want: []string{"attempt=1; max=2", "attempt=2; max=2"},
 		},
+		{name: "limit of the context", once: true, want: []string{"attempt=1; max=1"}},
 		{name: "limit of a strategy in a wrapper", wrapped: true, want: []string{"attempt=1; max=3", "attempt=2; max=3", "attempt=3; max=3"}},
 		{
 			name: "limit of the request over a wrapper", wrapped: true, config: httpretry.Config{MaxAttempts: 1},
@@ -100,6 +102,9 @@ func TestSDKHeaders(t *testing.T) {
 				limited, cancel := clk.WithTimeout(ctx, c.left)
 				defer cancel()
 				ctx = limited
+			}
+			if c.once {
+				ctx = retry.Once(ctx)
 			}
 			request := newRequest(ctx, t, http.MethodGet, "http://service/", "")
 			request.Header = nil
@@ -172,5 +177,27 @@ func TestDatesAreReadOnTheClock(t *testing.T) {
 			})
 			require.Equal(t, []time.Duration{c.want}, clk.Waits())
 		})
+	}
+}
+
+func TestRetryAfterCountsUpToMaxHint(t *testing.T) {
+	t.Parallel()
+	for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
+		for _, mode := range []string{"standard", "adaptive"} {
+			for value, want := range map[string]time.Duration{"45": 45 * time.Second, "3600": time.Minute} {
+				t.Run(fmt.Sprintf("%s/%s/%s", behavior, mode, value), func(t *testing.T) {
+					t.Parallel()
+					clk := &clock.Fake{}
+					transport := newTransport(t, httpretry.Config{
+						Strategy: modes(t, standard.Config{Clock: clk, Behavior: behavior, MaxHint: time.Minute})[mode], MaxAttempts: 2,
+						Base: scripted{status: 503, header: []string{"Retry-After", value}},
+					})
+					clk.Run(func() {
+						exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
+					})
+					require.Equal(t, []time.Duration{want}, clk.Waits())
+				})
+			}
+		}
 	}
 }

@@ -26,16 +26,9 @@ type roundTripFunc func(r *http.Request) (*http.Response, error)
 
 func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// strategy is what both modes are.
-type strategy interface {
-	retry.Strategy
-	Snapshot() retry.Snapshot
-}
-
-// modes returns a strategy of each mode, whose retries come after the longest
-// delay, 1 s, 2 s, ... whatever the failure, unless the config says otherwise or
-// names a behavior.
-func modes(tb testing.TB, config standard.Config) map[string]strategy {
+// modes returns a strategy of each mode. Retries come after the longest delay: 1 s, 2 s, ...
+// for every failure, unless the config has a Base or a Behavior.
+func modes(tb testing.TB, config standard.Config) map[string]retry.Strategy {
 	tb.Helper()
 	if config.Base == 0 && config.Behavior == "" {
 		config.Base = time.Second
@@ -47,7 +40,7 @@ func modes(tb testing.TB, config standard.Config) map[string]strategy {
 	require.NoError(tb, err)
 	a, err := adaptive.New(adaptive.Config{Standard: config})
 	require.NoError(tb, err)
-	return map[string]strategy{"standard": s, "adaptive": a}
+	return map[string]retry.Strategy{"standard": s, "adaptive": a}
 }
 
 // on returns a standard strategy on the clock, with delays of 1 s, 2 s, ...
@@ -63,8 +56,8 @@ func newTransport(t *testing.T, config httpretry.Config) *httpretry.Transport {
 	return transport
 }
 
-// serve answers on a network inside the bubble until the test ends. No connection
-// may be left then.
+// serve answers on a network inside the bubble until the test ends. Then no connection may
+// be open.
 func serve(t *testing.T, handler http.Handler) *pipenet.Network {
 	t.Helper()
 	network := pipenet.New()
@@ -81,8 +74,8 @@ func serve(t *testing.T, handler http.Handler) *pipenet.Network {
 	return network
 }
 
-// newRequest returns a request with a body that can be replayed; without one if
-// body is empty.
+// newRequest returns a request whose body can be sent again; without a body if the text is
+// empty.
 func newRequest(ctx context.Context, tb testing.TB, method, url, body string) *http.Request {
 	tb.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
@@ -90,7 +83,7 @@ func newRequest(ctx context.Context, tb testing.TB, method, url, body string) *h
 	return r
 }
 
-// reply is what the client gets.
+// reply is what a client gets.
 type reply struct {
 	status  int
 	header  http.Header
@@ -135,7 +128,7 @@ func (s scripted) RoundTrip(*http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// gone is a context that is over.
+// gone returns a context that has ended.
 func gone(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()

@@ -11,16 +11,17 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// lease is the time of an attempt. Its context outlives the limit, because the
-// body of a response is read on it. The zero lease has no limit.
+// lease is the time of an attempt. The context of the attempt is good for longer than the
+// limit if a response arrives in time, because the body of the response is read with it. The
+// zero lease has no limit.
 type lease struct {
-	caller, alive context.Context //nolint:containedctx // what is to be compared
+	caller, alive context.Context //nolint:containedctx // explain compares how they ended
 	cancel        context.CancelCauseFunc
-	stop          func() (inTime bool) // the limit
+	stop          func() (inTime bool) // lifts the limit
 	after         time.Duration
 }
 
-// lend returns the context of an attempt.
+// lend returns the context of an attempt and its lease.
 func lend(ctx context.Context, config *Config) (context.Context, lease) {
 	after := config.AttemptTimeout
 	if after <= 0 {
@@ -35,8 +36,7 @@ func lend(ctx context.Context, config *Config) (context.Context, lease) {
 	}, after}
 }
 
-// disarm lifts the limit. What it returns is for who calls it first: whether the
-// limit was not reached.
+// disarm lifts the limit. The first call reports whether it came before the limit.
 func (l lease) disarm() (inTime bool) { return l.stop == nil || l.stop() }
 
 // release ends the context.
@@ -47,20 +47,21 @@ func (l lease) release() {
 	}
 }
 
-// explain returns the error of an attempt that the limit ended as what it is.
+// explain returns the error of an attempt that the limit has ended as a timeout of the
+// attempt, and any other error as it is.
 func (l lease) explain(err error) error {
 	ended := errtree.Is(err, context.DeadlineExceeded) || errtree.Is(err, context.Canceled)
 	if l.alive == nil || !ended || context.Cause(l.alive) != context.DeadlineExceeded { //nolint:errorlint // the cause itself
 		return err
 	}
 	if errtree.Is(l.caller.Err(), context.DeadlineExceeded) {
-		return err // the caller had no more time either, and theirs counts
+		return err // the caller had no more time either, and the caller's end counts
 	}
 	return &retry.AttemptTimeoutError{After: l.after, Err: err}
 }
 
-// follow returns a context that ends when the channel of a request's Cancel is
-// closed. It has to be released.
+// follow returns a context that ends when the channel in Cancel of a request is closed. The
+// function that comes with it must be called.
 func follow(parent context.Context, canceled <-chan struct{}) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	go func() {
@@ -73,8 +74,8 @@ func follow(parent context.Context, canceled <-chan struct{}) (context.Context, 
 	return ctx, cancel
 }
 
-// releaseWith keeps the contexts of a response that is returned until its body is
-// done with.
+// releaseWith ends the contexts of a response that is returned once its body has been read
+// or closed.
 func (c *call) releaseWith(response *http.Response) {
 	if c.cancel == nil && c.lease.alive == nil {
 		return
@@ -95,7 +96,7 @@ func (c *call) releaseWith(response *http.Response) {
 	response.Body = body
 }
 
-// lastBody calls done at its end.
+// lastBody calls done at its end and when it is closed.
 type lastBody struct {
 	io.ReadCloser
 	done func()

@@ -21,8 +21,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// strictBody is a body that cannot be read after its end or when it is closed, and
-// counts.
+// strictBody is a body that cannot be read after its end or after Close, and that counts.
 type strictBody struct {
 	io.Reader
 	read, closed int
@@ -98,7 +97,7 @@ func TestBodiesOfResponsesAreClosedOnce(t *testing.T) {
 	}
 }
 
-// What was kept of a body that is closed is all of it.
+// A body that was closed before the backoff was kept whole.
 func TestBodyThatWasKept(t *testing.T) {
 	t.Parallel()
 	for name, header := range map[string]http.Header{
@@ -125,7 +124,7 @@ func TestBodyThatWasKept(t *testing.T) {
 	}
 }
 
-// The sleep of a long poll that is refused is no part of its attempt.
+// The sleep after a refused long poll is not part of an attempt.
 func TestLimitOfAnAttemptEndsWithIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,8 +151,8 @@ func TestLimitOfAnAttemptEndsWithIt(t *testing.T) {
 	})
 }
 
-// The bubble does not end before the goroutines of a response are gone, and the
-// context of the request does not help.
+// The bubble ends only when the goroutines of a response are gone. The context of the request
+// does not end them here.
 func TestBodyThatIsDoneWithReleasesItsContext(t *testing.T) {
 	t.Parallel()
 	for name, use := range map[string]func(body io.ReadCloser) error{
@@ -199,7 +198,7 @@ func TestUnreadBodyThatTheBaseClosesLate(t *testing.T) {
 	require.Equal(t, int32(1), body.closed.Load())
 }
 
-// net/http tells of the legacy channel with an error that says nothing about itself.
+// The error of net/http for the legacy channel says nothing about itself.
 func TestErrorOfTheLegacyChannelIsFinal(t *testing.T) {
 	t.Parallel()
 	canceled, ended := make(chan struct{}), errors.New("net/http: request canceled")

@@ -7,10 +7,11 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// HostOperation is the operation of a request unless Config.Operation says
-// otherwise: its name is the method, and its resource the host and port of the
-// URL in lower case, so that each server has a retry quota and a send rate of its
-// own. The service is that of the strategy.
+// HostOperation returns the operation of a request unless [Config.Operation] is set. Its Name
+// is the method, and its Resource the host and port of the URL in lower case. So each server
+// has a retry quota and, in adaptive mode, a send rate of its own, which all its routes share.
+// A function for Config.Operation may call HostOperation and change the result, see the
+// example.
 func HostOperation(r *http.Request) retry.Operation {
 	op := retry.Operation{Name: methodOf(r)}
 	if r.URL != nil {
@@ -19,10 +20,10 @@ func HostOperation(r *http.Request) retry.Operation {
 	return op
 }
 
-// Idempotent reports whether a request may be executed twice without harm, as far
-// as HTTP says so: the methods GET, HEAD, OPTIONS, TRACE, PUT and DELETE of RFC
-// 9110, section 9.2.2, and any request with a header Idempotency-Key or
-// X-Idempotency-Key, as net/http has it.
+// Idempotent reports whether a request may be executed twice without harm as far as HTTP
+// says so. Such requests are those with the methods GET, HEAD, OPTIONS, TRACE, PUT and DELETE
+// (RFC 9110, section 9.2.2) and those with a header Idempotency-Key or X-Idempotency-Key, as
+// for [http.Transport]. A function for [Config.Idempotent] may call it.
 func Idempotent(r *http.Request) bool {
 	switch methodOf(r) {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
@@ -36,7 +37,7 @@ func Idempotent(r *http.Request) bool {
 	return false
 }
 
-// methodOf knows that an empty method is GET.
+// methodOf returns the method of a request, which is GET if the field is empty.
 func methodOf(r *http.Request) string {
 	if r.Method == "" {
 		return http.MethodGet

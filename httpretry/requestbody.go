@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// requestBody gives each attempt the body of the request, and sees to it that the
-// request's own is closed.
+// requestBody gives each attempt a body, and sees to it that the body of the request is
+// closed.
 type requestBody struct {
 	request *http.Request
-	sent    bool      // an attempt has got the request's own, with GetBody for the next
-	only    *onlyBody // of the last attempt, without GetBody
+	sent    bool      // whether an attempt has got the body of the request, and the next needs GetBody
+	only    *onlyBody // the body of the last attempt if there is no GetBody
 }
 
 func (b *requestBody) empty() bool { return b.request.Body == nil || b.request.Body == http.NoBody }
@@ -32,17 +32,17 @@ func (b *requestBody) next() (io.ReadCloser, error) {
 	}
 }
 
-// replayable reports whether there can be another attempt.
+// replayable reports whether there is a body for another attempt.
 func (b *requestBody) replayable() bool {
 	return b.empty() || b.request.GetBody != nil || b.only == nil || !b.only.isTouched()
 }
 
-// again makes sure of what replayable said.
+// again reports whether there is a body for another attempt, and takes it from the last one.
 func (b *requestBody) again() bool {
 	return b.empty() || b.request.GetBody != nil || b.only == nil || b.only.takeBack()
 }
 
-// finish closes the request's own body if no attempt will.
+// finish closes the body of the request if no attempt will.
 func (b *requestBody) finish() {
 	switch {
 	case b.empty():
@@ -59,9 +59,9 @@ func closeBody(r *http.Request) {
 	}
 }
 
-// onlyBody lends a body that there is only once to one attempt. As long as nothing
-// of it was read the attempt does not close it, so that another one can have it. A
-// base may still read and close it in another goroutine when it has returned.
+// onlyBody lends the only body of a request to one attempt. Its Close leaves a body open
+// that was not read and that another attempt may need. A base may still call Read and Close in
+// another goroutine after its RoundTrip has returned.
 type onlyBody struct {
 	body io.ReadCloser
 
@@ -97,7 +97,7 @@ func (o *onlyBody) isTouched() bool {
 	return o.touched
 }
 
-// takeBack ends the loan, unless the attempt has begun to read.
+// takeBack ends the loan unless the attempt has begun to read.
 func (o *onlyBody) takeBack() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -105,8 +105,8 @@ func (o *onlyBody) takeBack() bool {
 	return !o.touched
 }
 
-// finish says that there is no other attempt: the body is closed when the attempt
-// is done with it, which may be now.
+// finish closes the body if the attempt has closed it already, and otherwise leaves that to
+// the attempt: there is no other one.
 func (o *onlyBody) finish() {
 	o.mu.Lock()
 	mine := o.closed && !o.touched && !o.last

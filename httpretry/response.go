@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// peekLimit is how much of an error body is looked at for a code.
+	// peekLimit is how many bytes of an error body are searched for a code.
 	peekLimit = 64 << 10
-	// holdLimit is how much of an error body is kept during the backoff, so that the
-	// connection is free and the response whole if the next attempt is refused.
+	// holdLimit is how many bytes of an error body are read and kept before a backoff. The
+	// connection is then free, and the response still whole if the next attempt is refused.
 	holdLimit = 64 << 10
 )
 
-// judge makes an error of a failed response. The body can be read as before.
+// judge returns the error of a failed response, whose body can be read as before.
 func (c *call) judge(response *http.Response) error {
 	e := &ResponseError{Status: response.StatusCode, Header: response.Header}
 	e.Code = response.Header.Get("X-Amzn-Errortype")
@@ -33,7 +33,7 @@ func (c *call) judge(response *http.Response) error {
 	return e
 }
 
-// mayHaveCode reports whether the body is of a kind that has codes in it.
+// mayHaveCode reports whether the body may be JSON or XML that can be read.
 func mayHaveCode(r *http.Response) bool {
 	if r.Body == http.NoBody || r.ContentLength == 0 || r.Header.Get("Content-Encoding") != "" {
 		return false
@@ -42,7 +42,7 @@ func mayHaveCode(r *http.Response) bool {
 	return kind == "" || strings.Contains(kind, "json") || strings.Contains(kind, "xml")
 }
 
-// peek returns the code in the body of a response, and the error of reading it.
+// peek returns the code in the body of a response and the error of reading the body.
 func peek(response *http.Response) (code string, err error) {
 	read := &tap{from: response.Body}
 	code = codeIn(io.LimitReader(read, peekLimit))
@@ -50,8 +50,8 @@ func peek(response *http.Response) (code string, err error) {
 	return code, read.err
 }
 
-// hold reads what is left of the body of a response, so that its connection can be
-// used again, and keeps it. A longer body stays open.
+// hold reads and keeps what is left of the body of a response, so that its connection can
+// be used again. A body longer than holdLimit stays open.
 func hold(response *http.Response) {
 	read := &tap{from: response.Body}
 	_, _ = io.Copy(io.Discard, io.LimitReader(read, holdLimit))
@@ -63,7 +63,7 @@ func hold(response *http.Response) {
 	response.Body = whole
 }
 
-// tap keeps what is read of a body.
+// tap is a body that keeps what is read of it.
 type tap struct {
 	from  io.ReadCloser
 	kept  bytes.Buffer
@@ -83,7 +83,7 @@ func (t *tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// untap returns the body as if nothing of it had been read.
+// untap returns the body from its first byte on.
 func (t *tap) untap() io.ReadCloser {
 	rest := io.Reader(t.from)
 	if t.ended {
@@ -95,7 +95,7 @@ func (t *tap) untap() io.ReadCloser {
 	}{io.MultiReader(&t.kept, rest), t.from}
 }
 
-// ending is the end of a body, good or bad.
+// ending is the end of a body: io.EOF, or the error if there is one.
 type ending struct{ err error }
 
 func (e ending) Read([]byte) (int, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-// retryAfter returns how long the headers of a response ask to wait: the
-// milliseconds of x-amz-retry-after, else Retry-After. It calls now for a date only.
+// retryAfter returns how long the headers of a response ask to wait: the milliseconds of
+// x-amz-retry-after, else Retry-After. It calls now only for a date.
 func retryAfter(h http.Header, now func() time.Time) (after time.Duration, ok bool) {
 	if after, ok = classify.ParseRetryAfterMillis(h.Get("X-Amz-Retry-After")); ok {
 		return after, true
@@ -19,9 +19,9 @@ func retryAfter(h http.Header, now func() time.Time) (after time.Duration, ok bo
 	return parseRetryAfter(h.Get("Retry-After"), now)
 }
 
-// parseRetryAfter reads the value of Retry-After, RFC 9110, section 10.2.3: whole
-// seconds or a date. A date that has passed asks for no wait; a number too large
-// for a Duration becomes the largest one. It reports false for anything else.
+// parseRetryAfter reads the value of Retry-After (RFC 9110, section 10.2.3): whole seconds
+// or a date. A date that has passed asks for no wait, and a number that is too large for a
+// Duration for the longest one. It reports false for any other value.
 func parseRetryAfter(value string, now func() time.Time) (after time.Duration, ok bool) {
 	if value == "" {
 		return 0, false
@@ -29,7 +29,7 @@ func parseRetryAfter(value string, now func() time.Time) (after time.Duration, o
 	if strings.Trim(value, "0123456789") == "" {
 		seconds, err := strconv.ParseUint(value, 10, 64)
 		if err != nil || seconds > math.MaxInt64/uint64(time.Second) {
-			return math.MaxInt64, true // all digits, so the only error is that they are too many
+			return math.MaxInt64, true // digits alone have no other error than that there are too many
 		}
 		return time.Duration(seconds) * time.Second, true
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/awsretry/awsretry/httpretry"
 )
 
-// FuzzRetryAfter feeds any two header values. A hint is never negative, is there
-// only for digits and dates, and a date is as far away as it says.
+// FuzzRetryAfter reads any two header values. A hint must not be negative, must come from
+// digits or a date, and must be as long as the date is away.
 func FuzzRetryAfter(f *testing.F) {
 	f.Add("120", "")
 	f.Add("Sun, 06 Nov 1994 08:49:37 GMT", "100")

@@ -24,7 +24,7 @@ import (
 
 var (
 	errDial = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
-	// What net/http makes of it where there is a proxy.
+	// The same as net/http returns it with a proxy.
 	errProxy = &net.OpError{Op: "proxyconnect", Net: "tcp", Err: errDial}
 	errSOCKS = &net.OpError{Op: "socks connect", Net: "tcp", Err: errDial}
 	errReset = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
@@ -223,7 +223,7 @@ func TestBaseThatReadsTheBodyLate(t *testing.T) {
 	}
 }
 
-// lateReader reads a body while the strategy decides.
+// lateReader calls read while the strategy decides.
 type lateReader struct {
 	retry.Strategy
 	read func()
@@ -234,9 +234,8 @@ func (s *lateReader) RefreshRetryToken(ctx context.Context, t retry.Token, failu
 	return s.Strategy.RefreshRetryToken(ctx, t, failure)
 }
 
-// An error after there was a connection is the connection's, whatever it is. Before
-// that, the end of a stream is: net/http says so of a TLS handshake or a proxy that
-// was cut.
+// Every error after a connection was there is a failure of the connection. Before that, io.EOF
+// is one: net/http returns it for a TLS handshake or a proxy that was cut off.
 func TestErrorsThatSayNothing(t *testing.T) {
 	t.Parallel()
 	silent := errors.New("silent")
@@ -271,25 +270,4 @@ func TestErrorsThatSayNothing(t *testing.T) {
 			require.Equal(t, c.want, attempts)
 		})
 	}
-}
-
-// The send rate learns from a throttle that answers what cannot be sent again.
-func TestThrottleCountsThoughNothingIsSentAgain(t *testing.T) {
-	t.Parallel()
-	s := modes(t, standard.Config{Clock: &clock.Fake{}})["adaptive"]
-	transport := newTransport(t, httpretry.Config{
-		Strategy: s, Operation: func(*http.Request) retry.Operation { return retry.Operation{} },
-		Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			_, err := io.ReadAll(r.Body)
-			require.NoError(t, err)
-			return scripted{status: 429}.RoundTrip(r)
-		}),
-	})
-	request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "body")
-	request.GetBody = nil
-	got := exchange(transport, request)
-	require.Equal(t, 429, got.status)
-	requireStatus(t, got.refusal, 429)
-	require.True(t, s.Snapshot().Scopes[0].Limited)
-	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// TestNoRequestIsLostOrDoubled sends requests through each kind of fault, in both
-// modes and both generations, with and without a body. A bubble does not end as
-// long as a goroutine of it is there, and serve counts connections.
+// TestNoRequestIsLostOrDoubled sends requests through each kind of fault, in both modes and
+// both behaviors, with and without a body. A bubble does not end before its goroutines, and
+// serve counts connections.
 func TestNoRequestIsLostOrDoubled(t *testing.T) {
 	t.Parallel()
 	var all tally
@@ -45,7 +45,7 @@ func TestNoRequestIsLostOrDoubled(t *testing.T) {
 		cells, all.requests, all.attempts, all.answered, all.failed, all.doubled, all.dials)
 }
 
-// tally is what happened to requests.
+// tally counts what happened to requests.
 type tally struct{ requests, attempts, answered, failed, doubled, dials int }
 
 func (a *tally) add(b tally) {
@@ -57,9 +57,9 @@ func (a *tally) add(b tally) {
 	a.dials += b.dials
 }
 
-// sweep sends requests one after the other and side by side: of each round the
-// first attempt fails, then two, then all of them.
-func sweep(t *testing.T, f fault, s strategy, body string) (got tally) {
+// sweep sends requests one after the other and at the same time. In the first round one
+// attempt of each request fails, in the second two, in the third all.
+func sweep(t *testing.T, f fault, s retry.Strategy, body string) (got tally) {
 	t.Helper()
 	c := &counting{fault: f, attempts: map[string]int{}, answered: map[string]bool{}}
 	c.network = serve(t, c)
@@ -136,7 +136,7 @@ func (c *counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	respond(http.StatusOK, "answer to "+string(body))(w, r)
 }
 
-// send sends a request and looks at what comes back.
+// send sends a request and checks what comes back.
 func (c *counting) send(t *testing.T, id, body string) {
 	t.Helper()
 	method := http.MethodGet

@@ -87,7 +87,7 @@ func TestAttemptTimeoutIsRetriedAsATimeout(t *testing.T) {
 	})
 }
 
-// The caller's end is no timeout of an attempt.
+// The end of the caller's context is not the timeout of an attempt.
 func TestCallerEndsAnAttempt(t *testing.T) {
 	t.Parallel()
 	const left = 500 * time.Millisecond
@@ -144,7 +144,7 @@ func TestCallerEndsAnAttempt(t *testing.T) {
 	}
 }
 
-// http.Client gives every request a channel when it has a Timeout.
+// http.Client with a Timeout gives every request a channel in Cancel.
 func TestTimeoutOfTheClientReachesTheBody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestTimeoutOfTheClientReachesTheBody(t *testing.T) {
 	})
 }
 
-// The bubble does not end before the goroutines of a response are gone.
+// The bubble ends only when the goroutines of a response are gone.
 func TestResponseWithoutABodyNeedsNoClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,8 +171,8 @@ func TestResponseWithoutABodyNeedsNoClose(t *testing.T) {
 	})
 }
 
-// An answer that comes with the end of the attempt's time is too late: its body could not
-// be read any more.
+// An answer that comes at the very end of the attempt is too late: its context has ended, so
+// that its body cannot be read.
 func TestAnswerAtTheLastInstant(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

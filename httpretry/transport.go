@@ -7,9 +7,9 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Transport is an http.RoundTripper that retries. Use New; the zero Transport refuses
-// every request. It is safe for
-// concurrent use and meant to be shared, as its strategy is.
+// Transport is an [http.RoundTripper] that sends failed requests again. [New] makes one; the
+// zero Transport refuses every request. It is safe for concurrent use. One Transport serves
+// all requests of a client.
 type Transport struct {
 	config Config
 }
@@ -26,11 +26,11 @@ func New(config Config) (*Transport, error) {
 
 var errNotMade = errors.New("httpretry: a *httpretry.Transport that was not made by httpretry.New: use what that returns")
 
-// RoundTrip makes as many attempts as the strategy allows. It returns the response
-// of the last one; or an error, if that attempt got none, if the request's context
-// ended, or if the client gave up and Config.RefusalAsError says so. The error is
-// that of the attempt if nobody wants it retried, else a *retry.Error. Like
-// any round tripper it leaves the request as it was and closes its body.
+// RoundTrip makes as many attempts as the strategy allows, and returns the response of the
+// last one. It returns an error where that attempt got no response, where the context of the
+// request has ended, and where [Config.RefusalAsError] asks for one. The error is that of the
+// attempt where no classifier asked for a retry, and else a [*retry.Error] with what
+// [Refusal] says of a response. RoundTrip leaves the request as it was and closes its body.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t == nil {
 		t = &Transport{}
@@ -54,7 +54,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.end(response, err)
 }
 
-// CloseIdleConnections passes on what http.Client asks for.
+// CloseIdleConnections closes the idle connections of Base if Base can do that.
+// [http.Client.CloseIdleConnections] calls it.
 func (t *Transport) CloseIdleConnections() {
 	if t == nil {
 		return

@@ -37,8 +37,7 @@ func TestBaseThatReturnsBoth(t *testing.T) {
 	require.Equal(t, int32(1), body.closed.Load())
 }
 
-// A panic passes through, and leaves neither a body open nor a retry unaccounted
-// for.
+// A panic passes through. No body stays open, and the strategy hears of the attempt.
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]func(){

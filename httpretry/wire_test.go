@@ -26,11 +26,11 @@ import (
 	"github.com/awsretry/awsretry/modes/standard"
 )
 
-// These tests go over the loopback interface, in both versions of the protocol, with a
-// clock that moves when the client waits.
+// The tests of this file use the loopback interface, both versions of HTTP, and a clock that
+// moves when an attempt waits.
 
-// loopback starts a server, and returns a client that retries and counts of
-// connections and attempts.
+// loopback starts a server. It returns a client that retries, and counts of connections and
+// attempts.
 func loopback(t *testing.T, h2 bool, clk *clock.Fake, service http.HandlerFunc) (client *http.Client, url string, connections, attempts *atomic.Int64) {
 	t.Helper()
 	connections, attempts = new(atomic.Int64), new(atomic.Int64)
@@ -59,7 +59,7 @@ func loopback(t *testing.T, h2 bool, clk *clock.Fake, service http.HandlerFunc) 
 	return &http.Client{Transport: newTransport(t, httpretry.Config{Strategy: on(t, clk), Base: inner})}, server.URL, connections, attempts
 }
 
-// versions says which of them a test runs over.
+// versions has the versions of HTTP that tests run over, and whether each is HTTP/2.
 var versions = map[string]bool{"HTTP/1.1": false, "HTTP/2": true}
 
 func TestConnectionIsUsedAgainAfterThrottles(t *testing.T) {
@@ -207,7 +207,7 @@ func TestInterimResponsesPassThrough(t *testing.T) {
 	}
 }
 
-// A stream that the server does not want to have yet can be sent later.
+// A stream of which the server has not asked for a byte can be sent again.
 func TestExpectedBodyIsSentWhenItIsWanted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -266,7 +266,7 @@ func TestUpgradedConnectionCanBeWritten(t *testing.T) {
 	})
 }
 
-// One request may be on its way several times.
+// Several goroutines may send one request at the same time.
 func TestTransportConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	for name, s := range modes(t, standard.Config{Random: func() float64 { return 0 }}) {

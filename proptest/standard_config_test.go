@@ -25,6 +25,7 @@ func drawConfig(t *rapid.T) (config standard.Config, jitter int) {
 		Base:             drawFrom(t, "base", 0, time.Nanosecond, 30*time.Millisecond, 7*time.Second),
 		ThrottlingBase:   drawFrom(t, "throttling base", 0, 333*time.Millisecond, time.Minute),
 		MaxBackoff:       drawFrom(t, "max backoff", 0, time.Millisecond, 3*time.Second, 5*time.Minute),
+		MaxHint:          drawFrom(t, "max hint", 0, 0, time.Millisecond, 4*time.Second, 2*time.Hour),
 		Jitter:           drawFrom(t, "jitter kind", standard.Full, standard.NoJitter),
 		Random:           func() float64 { return float64(jitter) / jitterParts },
 		ScopeIdle:        forEver, // the models forget nothing

@@ -55,7 +55,7 @@ func (m *standardModel) cost(f *failure) int {
 	}
 }
 
-// delay is that of S10 to S14b.
+// delay is that of S10 to S14b, with MaxHint in place of the limits on hints.
 func (m *standardModel) delay(o *operationModel, f *failure) time.Duration {
 	longest := or(m.config.MaxBackoff, 20*time.Second)
 	delay := min(m.base(o.op, f), longest)
@@ -69,6 +69,8 @@ func (m *standardModel) delay(o *operationModel, f *failure) time.Duration {
 	switch {
 	case !hinted:
 		return delay
+	case m.config.MaxHint > 0:
+		return max(delay, min(hint, m.config.MaxHint))
 	case m.v21():
 		return min(max(hint, delay), delay+5*time.Second)
 	default:

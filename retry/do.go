@@ -206,13 +206,13 @@ func (l *loop) abort() {
 }
 
 // explain completes a copy of the error of a strategy, which may be shared. A failure that
-// is not retryable comes back as it is.
+// is not retryable comes back as it is, unless a rule has stopped a retry.
 func (l *loop) explain(ctx context.Context, err, failure error) error {
 	refusal := Error{Reason: err, Attempts: l.attempts}
 	if own, ok := err.(*Error); ok { //nolint:errorlint // one that is wrapped is not the strategy's own
 		refusal = *own
 	}
-	if errtree.Is(refusal.Reason, ErrNotRetryable) && failure != nil {
+	if errtree.Is(refusal.Reason, ErrNotRetryable) && refusal.Detail == nil && failure != nil {
 		return unmarked(failure)
 	}
 	if refusal.Last == nil {

@@ -15,7 +15,9 @@ import (
 // [errors.Is] finds it there.
 var (
 	// ErrNotRetryable means that no classifier asked for a retry of the failure, or that a
-	// retry was forbidden. [Do] then returns the failure itself.
+	// retry was forbidden. [Do] then returns the failure itself. Where a rule stops a retry
+	// that the classifiers ask for, such as that of httpretry for requests which may not be
+	// executed twice, Do returns an [*Error] whose Detail is the rule.
 	ErrNotRetryable = errors.New("retry: failure is not retryable")
 	// ErrAttemptsExhausted means that the operation has made all attempts that it may make.
 	ErrAttemptsExhausted = errors.New("retry: attempts exhausted")
@@ -56,7 +58,7 @@ type Error struct {
 	// "Reasons", or the error of a strategy by another author.
 	Reason error
 	// Detail is what else is known of the reason: how the caller's context ended, which
-	// limit of the send rate was reached; nil if nothing is.
+	// limit of the send rate was reached, which rule stopped a retry; nil if nothing is.
 	Detail error
 	// Last is the error of the last attempt; nil if there was none.
 	Last error

@@ -96,7 +96,8 @@ type Event struct {
 	Verdict classify.Verdict
 	// Delay is the backoff before the next attempt, or a wait for the send rate.
 	Delay time.Duration
-	// Reason is why a retry was refused, such as [ErrQuotaExhausted].
+	// Reason is why a retry was refused, such as [ErrQuotaExhausted]. Where a rule stops a
+	// retry that the classifiers ask for, [errors.Is] finds [ErrNotRetryable] and the rule.
 	Reason error
 	// Quota is how many tokens are left in the retry quota of the scope: after the charge
 	// for a retry, and after the refund for a success.

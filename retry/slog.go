@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"time"
-
-	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // SlogObserver writes to a log what an operator wants to know, and no more:
@@ -13,7 +11,7 @@ import (
 //   - the first retry of an operation, and loops that nest, at debug level;
 //   - a long wait for the send rate at info level;
 //   - at warn level a retry or an attempt that the client refuses, and settings without
-//     effect. A failure that is not retryable is the caller's to log.
+//     effect. A failure that no classifier asks to retry is the caller's to log.
 //
 // The zero value writes to [slog.Default]. A SlogObserver is safe for concurrent use if its
 // logger is.
@@ -38,7 +36,7 @@ func (o SlogObserver) Observe(ctx context.Context, e Event) {
 			slog.Duration("delay", e.Delay), slog.Float64("rate", e.Rate), slog.Int("waiting", e.Waiting))
 	case e.Kind == LoopNested:
 		o.log(ctx, slog.LevelDebug, "loop in a loop", e, slog.Int("max_attempts", e.MaxAttempts))
-	case e.Kind == RetryRefused && !errtree.Is(e.Reason, ErrNotRetryable):
+	case e.Kind == RetryRefused && e.Reason != ErrNotRetryable: //nolint:errorlint // with a rule around it, it is told
 		o.log(ctx, slog.LevelWarn, "retry refused", e,
 			slog.String("reason", withoutPackage(e.Reason)), slog.Int("quota", e.Quota))
 	case e.Kind == SettingIgnored:

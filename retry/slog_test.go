@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -45,6 +46,11 @@ func TestSlogObserverDoesNotFlood(t *testing.T) {
 			name:  "refusal",
 			event: retry.Event{Kind: retry.RetryRefused, Operation: op, Scope: op.Key(), Attempt: 3, Reason: retry.ErrQuotaExhausted, Quota: 2, Err: errServer},
 			want:  "level=WARN msg=\"retry refused\" reason=\"retry quota exhausted\" quota=2 attempt=3 operation=GetItem scope=orders error=status\n",
+		},
+		{
+			name:  "a rule that stops a retry",
+			event: retry.Event{Kind: retry.RetryRefused, Attempt: 1, Reason: fmt.Errorf("%w: %w", retry.ErrNotRetryable, errRule), Quota: 500, Err: errServer},
+			want:  "level=WARN msg=\"retry refused\" reason=\"failure is not retryable: rule: not sent again\" quota=500 attempt=1 error=status\n",
 		},
 		{
 			name:  "setting ignored",

@@ -67,9 +67,9 @@ func adaptiveMode(config standard.Config) (awssdk.Option, *books) {
 // strategyOf returns the strategy that the clients of cfg have.
 func strategyOf(t *testing.T, cfg aws.Config) retry.Strategy {
 	t.Helper()
-	r, ok := cfg.Retryer().(*awssdk.Retryer)
+	s, ok := awssdk.StrategyOf(cfg)
 	require.True(t, ok)
-	return r.Strategy()
+	return s
 }
 
 // quotaOf returns the retry quota of the only scope that was used.
@@ -196,6 +196,21 @@ func TestRetriesWaitAsTheStrategySays(t *testing.T) {
 				awsretry.WithService("dynamodb"), awsretry.WithBehavior(c.behavior), awsretry.WithRandom(func() float64 { return 1 })))
 			require.Error(t, describe(t, cfg))
 			require.Equal(t, c.want, s.gaps(), c.name)
+		}
+	})
+}
+
+// TestHintsCountUpToMaxHint: the loop of the SDK adds nothing to what the strategy waits.
+func TestHintsCountUpToMaxHint(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
+			s := newScript(fail(500, "", "X-Amz-Retry-After", "25000"), fail(500, "", "X-Amz-Retry-After", "60000"), say(200, "{}"))
+			cfg := setup(t, s, hermetic(awsretry.WithBehavior(behavior), awsretry.WithConfig(adaptive.Config{
+				Standard: standard.Config{MaxHint: 30 * time.Second},
+			})))
+			require.NoError(t, describe(t, cfg))
+			require.Equal(t, []time.Duration{25 * time.Second, 30 * time.Second}, s.gaps(), behavior)
 		}
 	})
 }

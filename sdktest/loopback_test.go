@@ -2,6 +2,7 @@ package sdktest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // bucket is the token bucket of a service that takes so many requests a second.
@@ -83,19 +85,71 @@ func TestServiceThrottlesByItsOwnBucket(t *testing.T) {
 // TestUploadThatCannotBeReadAgainIsNotRetried: the SDK waits, tries, fails to
 // rewind the body and forgets what the service said.
 func TestUploadThatCannotBeReadAgainIsNotRetried(t *testing.T) {
-	s, server := newService(t, twice(unavailable))
-	cfg := installed(t, overTCP(t, s.peers), hermetic(awsretry.WithClock(&clock.Fake{}))) // it stands still
-	cfg.BaseEndpoint = &server.URL
-	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
-		o.UsePathStyle = true
-		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
-	})
-	_, err := client.PutObject(t.Context(), &s3.PutObjectInput{
-		Bucket: aws.String("photos"), Key: aws.String("cat"), Body: &onlyReader{strings.NewReader("meow")}, ContentLength: aws.Int64(4),
-	}, s3.WithAPIOptions(unsignedPayload))
-	require.ErrorContains(t, err, "ServiceUnavailable")
-	require.NotContains(t, err.Error(), "rewind")
-	require.Equal(t, 500, quotaOf(t, cfg))
+	const rule = "awssdk: the body of the request cannot be sent again"
+	for _, c := range []struct {
+		name     string
+		fault    fault
+		around   func(aws.RetryerV2) aws.RetryerV2
+		code     string
+		reason   string // of the event
+		told     bool   // the caller, because a retryer around ours wanted a retry
+		throttle bool
+	}{
+		{name: "server error", fault: unavailable, code: "ServiceUnavailable", reason: ": " + rule},
+		{name: "throttle", fault: throttled, code: "SlowDown", reason: ": " + rule, throttle: true},
+		{name: "client error", fault: skewed, code: "RequestTimeTooSkewed"},
+		{name: "retryer that overrules", fault: unavailable, around: overruling, code: "ServiceUnavailable", reason: ": " + rule, told: true},
+		{name: "retryer that does not ask", fault: unavailable, around: deaf, code: "ServiceUnavailable", reason: ": " + rule, told: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var refused []retry.Event
+			s, server := newService(t, twice(c.fault))
+			cfg := installed(t, overTCP(t, s.peers), hermetic(
+				awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithClock(&clock.Fake{}), // it does not move
+				awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if e.Kind == retry.RetryRefused {
+						refused = append(refused, e)
+					}
+				}))))
+			cfg.BaseEndpoint = &server.URL
+			client := s3.NewFromConfig(cfg, func(o *s3.Options) {
+				o.UsePathStyle = true
+				o.DisableClockSkewCorrection = true
+				o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+				if c.around != nil {
+					o.Retryer = c.around(o.Retryer.(aws.RetryerV2))
+				}
+			})
+			_, err := client.PutObject(t.Context(), &s3.PutObjectInput{
+				Bucket: aws.String("photos"), Key: aws.String("cat"), Body: &onlyReader{strings.NewReader("meow")}, ContentLength: aws.Int64(4),
+			}, s3.WithAPIOptions(unsignedPayload))
+			require.ErrorContains(t, err, c.code)
+			require.NotContains(t, err.Error(), "rewind")
+			require.Equal(t, c.told, strings.Contains(err.Error(), rule), err)
+			require.Equal(t, 500, quotaOf(t, cfg))
+			require.Equal(t, c.throttle, strategyOf(t, cfg).Snapshot().Scopes[1].Limited)
+			require.Len(t, refused, 1)
+			require.ErrorIs(t, refused[0].Reason, retry.ErrNotRetryable)
+			require.EqualError(t, refused[0].Reason, retry.ErrNotRetryable.Error()+c.reason)
+		})
+	}
+}
+
+// overrule is a retryer around another one that wants every failure retried.
+type overrule struct {
+	aws.RetryerV2
+	ask bool // the other one first
+}
+
+func overruling(r aws.RetryerV2) aws.RetryerV2 { return overrule{r, true} }
+
+func deaf(r aws.RetryerV2) aws.RetryerV2 { return overrule{r, false} }
+
+func (r overrule) IsErrorRetryable(err error) bool {
+	if r.ask {
+		_ = r.RetryerV2.IsErrorRetryable(err)
+	}
+	return true
 }
 
 // TestS3ThatIsNotOurs: gofakes3 behind the faults.

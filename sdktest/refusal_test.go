@@ -38,26 +38,74 @@ func requireThrottle(t *testing.T, err error) {
 
 var throttle = fail(400, "ProvisionedThroughputExceededException")
 
+// TestBackoffThatPassesTheDeadlineIsNotBegun: the SDK begins it. What a program finds in the
+// error of the SDK it finds in ours too, and what the service said besides.
 func TestBackoffThatPassesTheDeadlineIsNotBegun(t *testing.T) {
+	const left = 150 * time.Millisecond
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
-		cfg := setup(t, newScript(throttle), hermetic(always(), awsretry.WithConfig(adaptive.Config{
+		call := func(cfg aws.Config) (took time.Duration, err error) {
+			ctx, cancel := context.WithTimeout(t.Context(), left)
+			defer cancel()
+			began := time.Now()
+			err = describeWith(ctx, cfg)
+			return time.Since(began), err
+		}
+		sdks := configFor(newScript(throttle))
+		sdks.Retryer = func() aws.Retryer {
+			return sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
+				o.Backoff = sdkretry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 10 * time.Second, nil })
+			})
+		}
+		took, theirs := call(sdks)
+		require.Equal(t, left, took)
+		took, ours := call(setup(t, newScript(throttle), hermetic(always(), awsretry.WithConfig(adaptive.Config{
 			Standard: standard.Config{ThrottlingBase: 10 * time.Second},
-		})))
-		ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
-		defer cancel()
-		began := time.Now()
-		err := describeWith(ctx, cfg)
-		require.Zero(t, time.Since(began))
-		requireThrottle(t, err)
-		require.ErrorIs(t, err, retry.ErrDeadline)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
+		}))))
+		require.Zero(t, took)
+
+		for name, err := range map[string]error{"the SDK's": theirs, "ours": ours} {
+			var canceled *aws.RequestCanceledError
+			require.ErrorAs(t, err, &canceled, name)
+			require.ErrorIs(t, canceled, context.DeadlineExceeded, name)
+			var operation *smithy.OperationError
+			require.ErrorAs(t, err, &operation, name)
+		}
+		requireThrottle(t, ours)
+		require.ErrorIs(t, ours, retry.ErrDeadline)
 		var refusal *retry.Error
-		require.ErrorAs(t, err, &refusal)
+		require.ErrorAs(t, ours, &refusal)
 		require.Equal(t, 10*time.Second, refusal.Wait)
 		require.Equal(t, 1, refusal.Attempts)
 		require.NoError(t, refusal.Last, "it is beside it")
-		require.Contains(t, err.Error(), "client-side: ")
+		require.Contains(t, ours.Error(), "client-side: ")
+	})
+}
+
+// TestSendWaitThatPassesTheDeadlineIsNotBegun: neither before a retry nor before the first
+// attempt, where the service has said nothing.
+func TestSendWaitThatPassesTheDeadlineIsNotBegun(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		s := newScript(throttle)
+		cfg := setup(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
+			Standard: standard.Config{ThrottlingBase: time.Nanosecond},
+		})))
+		for _, first := range []bool{false, true} {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			defer cancel()
+			began := time.Now()
+			err := describeWith(ctx, cfg)
+			require.Zero(t, time.Since(began))
+			require.Equal(t, 1, s.requests())
+			var canceled *aws.RequestCanceledError
+			require.ErrorAs(t, err, &canceled)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorIs(t, err, retry.ErrDeadline)
+			if !first {
+				requireThrottle(t, err)
+			}
+		}
 	})
 }
 

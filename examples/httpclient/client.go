@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,7 +14,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// newClient is what a program needs: a strategy, a transport over it, a client.
+// newClient does what a program needs to do: it makes a strategy, a transport with it, and a
+// client with that.
 func newClient(ctx context.Context, out io.Writer, base http.RoundTripper, opts ...awsretry.Option) (*http.Client, error) {
 	strategy, err := awsretry.Load(ctx, append(opts, awsretry.WithObserver(retries{out}))...)
 	if err != nil {
@@ -26,7 +28,7 @@ func newClient(ctx context.Context, out io.Writer, base http.RoundTripper, opts 
 	return &http.Client{Transport: transport}, nil
 }
 
-// use sends one request after the other.
+// use sends one request after the other to the service.
 func use(ctx context.Context, out io.Writer, client *http.Client, url string) error {
 	for _, r := range []struct {
 		method, path, body string
@@ -53,7 +55,7 @@ func use(ctx context.Context, out io.Writer, client *http.Client, url string) er
 	return nil
 }
 
-// send prints what a request came to.
+// send sends a request and prints its result.
 func send(out io.Writer, client *http.Client, request *http.Request) error {
 	response, err := client.Do(request)
 	if err != nil {
@@ -65,8 +67,12 @@ func send(out io.Writer, client *http.Client, request *http.Request) error {
 		return err
 	}
 	fmt.Fprintf(out, "  %s: %s\n", response.Status, body)
-	if refusal, ok := httpretry.Refusal(response).(*retry.Error); ok { //nolint:errorlint // whether the client gave up
-		fmt.Fprintf(out, "  not retried: %s\n", strings.TrimPrefix(refusal.Reason.Error(), "retry: "))
+	if refusal, ok := errors.AsType[*retry.Error](httpretry.Refusal(response)); ok {
+		reason := refusal.Reason
+		if errors.Is(reason, retry.ErrNotRetryable) {
+			reason = refusal.Detail // the rule that stopped the retry
+		}
+		fmt.Fprintf(out, "  %v\n", reason)
 	}
 	return nil
 }

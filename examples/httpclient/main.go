@@ -1,7 +1,7 @@
-// Command httpclient sends requests with an http.Client that retries to a service
-// inside the process that fails, throttles and recovers.
+// Command httpclient sends requests with an http.Client that retries. The service is inside
+// the process; it fails, throttles and recovers.
 //
-// Mode and attempts are those of whoever runs it:
+// Mode and attempts come from the environment and the shared files of AWS tools:
 //
 //	AWS_MAX_ATTEMPTS=5 go run ./examples/httpclient
 package main
@@ -22,7 +22,7 @@ func main() {
 	os.Exit(run(context.Background(), os.Stdout, os.Stderr, loopback))
 }
 
-// run is the whole program; it returns the exit status.
+// run is the program without its process. It returns the exit status.
 func run(ctx context.Context, out, errs io.Writer, connect network, opts ...awsretry.Option) int {
 	if err := tour(ctx, out, connect, opts...); err != nil {
 		fmt.Fprintf(errs, "httpclient: %v\n", err)
@@ -31,7 +31,7 @@ func run(ctx context.Context, out, errs io.Writer, connect network, opts ...awsr
 	return 0
 }
 
-// tour starts the service, makes a client of it, and uses it.
+// tour starts the service, makes a client for it and sends requests.
 func tour(ctx context.Context, out io.Writer, connect network, opts ...awsretry.Option) error {
 	listener, base, err := connect(ctx)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 
 const readHeaderTimeout = 5 * time.Second
 
-// service fails in the way that the path says. It answers the second attempt, or
-// none if the path says so.
+// service fails in the way that the path names. It answers the second attempt of a request,
+// or none if the path is /breaks or /pauses.
 type service struct {
 	mu       sync.Mutex
 	attempts map[string]int // by path; guarded by mu
@@ -31,7 +31,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/breaks":
 		w.WriteHeader(http.StatusBadGateway)
-		_, _ = io.WriteString(w, "nobody behind the gateway")
+		_, _ = io.WriteString(w, "no answer behind the gateway")
 	case r.URL.Path == "/pauses":
 		w.Header().Set("Retry-After", "10")
 		w.WriteHeader(http.StatusServiceUnavailable)

@@ -11,23 +11,21 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// decide grants or refuses a retry: retryable at all, attempts left, caller still
-// there, room for the wait, quota. The quota comes last, so that it is charged
+// decide grants or refuses a retry: retryable at all, attempts left, caller not gone, no
+// rule against it, room for the wait, quota. The quota comes last, so that it is charged
 // only for a retry that nothing else stands against. It returns the backoff, or with a
 // refusal how long to sleep before the operation returns.
-func (e *Engine) decide(
-	ctx context.Context, t retry.Token, r *record, failure error, verdict classify.Verdict,
-) (time.Duration, error) {
+func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found opinion) (time.Duration, error) {
 	before := r.last
-	r.last = failure
+	r.last = found.failure
 	if e.config.Observer != nil {
 		e.tell(r, retry.Event{
-			Kind: retry.AttemptEnded, Attempt: t.Attempt(), Err: failure, Verdict: verdict, Quota: e.available(r),
+			Kind: retry.AttemptEnded, Attempt: t.Attempt(), Err: r.last, Verdict: found.verdict, Quota: e.available(r),
 		})
 	}
-	delay, refusal := time.Duration(0), e.against(ctx, t, r, verdict, before)
+	delay, refusal := time.Duration(0), e.against(ctx, t, r, found, before)
 	if refusal == nil {
-		delay, refusal = e.charge(ctx, t, r, verdict)
+		delay, refusal = e.charge(ctx, t, r, found.verdict)
 	}
 	if refusal == nil {
 		return delay, nil
@@ -39,9 +37,9 @@ func (e *Engine) decide(
 // against returns what stands against a retry before the quota is asked. before is the
 // failure of the attempt before the last one.
 func (e *Engine) against(
-	ctx context.Context, t retry.Token, r *record, verdict classify.Verdict, before error,
+	ctx context.Context, t retry.Token, r *record, found opinion, before error,
 ) *retry.Error {
-	retryable := verdict.Retryable()
+	retryable := found.verdict.Retryable()
 	switch {
 	case !retryable && !endedWith(ctx, r.last):
 		return r.refusal(retry.ErrNotRetryable, t.Attempt())
@@ -49,8 +47,12 @@ func (e *Engine) against(
 		refusal := r.refusal(retry.ErrAttemptsExhausted, t.Attempt())
 		refusal.MaxAttempts = e.maxAttempts(&r.op)
 		return refusal
-	case ctx.Err() == nil:
+	case ctx.Err() == nil && found.rule == nil:
 		return nil
+	case ctx.Err() == nil:
+		refusal := r.refusal(retry.ErrNotRetryable, t.Attempt())
+		refusal.Detail = found.rule
+		return refusal
 	}
 	refusal := r.refusal(retry.ErrCanceled, t.Attempt()).Because(ctx)
 	if before != nil && endedWith(ctx, r.last) {
@@ -122,7 +124,7 @@ func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) time.
 	case e.config.HintInWindow:
 		return backoff.HintInWindow(delay, hint)
 	default:
-		return backoff.HintAsFloor(delay, hint, e.config.MaxBackoff)
+		return backoff.HintAsFloor(delay, hint, e.config.MaxHint)
 	}
 }
 

@@ -5,6 +5,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -34,11 +35,11 @@ type Config struct {
 	Base        time.Duration // zero: that of the service
 
 	RetryCost, TimeoutCost, ThrottlingCost int
-	ThrottlingBase, MaxBackoff             time.Duration
+	ThrottlingBase, MaxBackoff, MaxHint    time.Duration
 	Jitter                                 backoff.Jitter
 	Random                                 func() float64
-	// HintInWindow keeps the hint of a server within a window above the backoff, where
-	// otherwise the hint is a floor for it. LongPollingSleeps lets long polling that the
+	// HintInWindow keeps the hint of a server within a window above the backoff. Otherwise
+	// the hint, up to MaxHint, is a floor for the delay. LongPollingSleeps lets long polling that the
 	// quota refuses sleep its backoff first, BackoffWhenEmpty any operation.
 	HintInWindow, LongPollingSleeps, BackoffWhenEmpty bool
 
@@ -268,11 +269,10 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 		}
 		used.Set(otherwise)
 	}()
-	verdict := e.judge(&r.op, t.Attempt(), failure)
-	throttled := r.scope.limiter != nil && e.throttled(&r.op, t.Attempt(), failure, verdict)
+	found := e.opinionOn(r, t.Attempt(), failure)
 	otherwise, r.paid, r.owed = token.Refused, 0, 0
-	change := e.report(r, was, throttled)
-	delay, refusal := e.decide(ctx, t, r, failure, verdict)
+	change := e.report(r, was, found.throttled)
+	delay, refusal := e.decide(ctx, t, r, found)
 	e.tellChange(t, r, change)
 	if refusal != nil {
 		return retry.Token(used.WithDelay(delay)), refusal
@@ -334,7 +334,7 @@ func (e *Engine) ended(t retry.Token, r *record, failure error) {
 				token.Token(t).Set(token.Ready)
 			}
 		}()
-		throttled = e.throttled(&r.op, t.Attempt(), failure, e.judge(&r.op, t.Attempt(), failure))
+		throttled = e.opinionOn(r, t.Attempt(), failure).throttled
 		judged = true
 	}
 	change := e.report(r, token.Ready, throttled)
@@ -354,15 +354,45 @@ func (e *Engine) report(r *record, was token.Phase, throttled bool) ratelimit.Ch
 	})
 }
 
-// throttled reports whether a failure is a throttle for the limiter of its scope: a mark
-// that forbids a retry says nothing about that, so that the error below the mark is judged.
-func (e *Engine) throttled(op *retry.Operation, attempt int, failure error, verdict classify.Verdict) bool {
-	if verdict.Forbids() {
-		if marked, ok := errtree.As[*classify.JudgedError](failure); ok && marked.Err != nil {
-			verdict = e.judge(op, attempt, marked.Err)
-		}
+// opinion is what the engine makes of a failure.
+type opinion struct {
+	failure   error // without a mark that has a reason
+	verdict   classify.Verdict
+	throttled bool  // for the limiter of the scope
+	rule      error // why there is no retry even if the verdict asks for one; or nil
+}
+
+// opinionOn judges a failure. A mark that forbids a retry does not say what happened. So the
+// error below the mark is judged for the limiter, and where the mark has a reason, for
+// whether there is a retry that the reason stops.
+func (e *Engine) opinionOn(r *record, attempt int, failure error) opinion {
+	verdict := e.judge(&r.op, attempt, failure)
+	found := opinion{failure: failure, verdict: verdict, throttled: verdict.Kind() == classify.Throttling}
+	if !verdict.Forbids() {
+		return found
 	}
-	return verdict.Kind() == classify.Throttling
+	mark := markOf(failure)
+	if mark == nil || mark.Err == nil || mark.Reason == nil && r.scope.limiter == nil {
+		return found
+	}
+	below := e.judge(&r.op, attempt, mark.Err)
+	found.throttled = below.Kind() == classify.Throttling
+	if mark.Reason != nil {
+		found.failure, found.verdict, found.rule = mark.Err, below, mark.Reason
+	}
+	return found
+}
+
+// markOf returns the mark of a failure, which is where Unwrap() error leads to it; nil if
+// there is none.
+func markOf(failure error) *classify.JudgedError {
+	for left := errtree.Max; failure != nil && left > 0; left-- {
+		if mark, ok := failure.(*classify.JudgedError); ok { //nolint:errorlint // one error of the walk
+			return mark
+		}
+		failure = errors.Unwrap(failure)
+	}
+	return nil
 }
 
 // judge returns what the classifiers say of a failure, or the verdict that it carries.

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -25,12 +27,17 @@ func (e *Engine) tellNested(first retry.Token, r *record, around retry.Attempt) 
 
 // tellRefused tells of an attempt that is not made.
 func (e *Engine) tellRefused(t retry.Token, r *record, refusal *retry.Error) {
-	if e.config.Observer != nil {
-		e.tell(r, retry.Event{
-			Kind: retry.RetryRefused, Attempt: t.Attempt(), Err: refusal.Last, Reason: refusal.Reason, Delay: refusal.Wait,
-			Quota: e.available(r),
-		})
+	if e.config.Observer == nil {
+		return
 	}
+	reason := refusal.Reason
+	if refusal.Detail != nil && reason == retry.ErrNotRetryable { //nolint:errorlint // the same value
+		reason = fmt.Errorf("%w: %w", reason, refusal.Detail) // the rule that stopped a retry
+	}
+	e.tell(r, retry.Event{
+		Kind: retry.RetryRefused, Attempt: t.Attempt(), Err: refusal.Last, Reason: reason, Delay: refusal.Wait,
+		Quota: e.available(r),
+	})
 }
 
 // tellChange tells what an answer did to the send rate.

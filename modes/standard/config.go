@@ -40,8 +40,14 @@ type Config struct {
 	// ThrottlingBase is the same after a throttle. The failure before a retry decides which
 	// of the two is doubled. Zero means 1 s.
 	ThrottlingBase time.Duration
-	// MaxBackoff is the longest delay. Zero means 20 s.
+	// MaxBackoff is the longest delay. Zero means 20 s. A hint of the server,
+	// such as Retry-After, may make a delay longer, see MaxHint.
 	MaxBackoff time.Duration
+	// MaxHint is the longest delay that a hint of the server, such as Retry-After, may ask
+	// for. The delay is then max(backoff, min(hint, MaxHint)). Zero means the rule of the
+	// behavior: in [retry.V21] a hint makes the delay at most 5 s longer than the backoff, in
+	// [retry.V20] it counts up to MaxBackoff. A hint never makes a delay shorter.
+	MaxHint time.Duration
 	// Jitter is the kind of jitter. Zero means [Full].
 	Jitter Jitter
 	// Random returns a number from 0 to 1 for the jitter. Nil means rand.Float64 of
@@ -136,6 +142,7 @@ func (c Config) Validate() error {
 		{"Base", c.Base < 0, c.Base},
 		{"ThrottlingBase", c.ThrottlingBase < 0, c.ThrottlingBase},
 		{"MaxBackoff", c.MaxBackoff < 0, c.MaxBackoff},
+		{"MaxHint", c.MaxHint < 0, c.MaxHint},
 		{"QuotaCapacity", valueOr(c.QuotaCapacity, 0) < 0, valueOr(c.QuotaCapacity, 0)},
 		{"QuotaInitial", valueOr(c.QuotaInitial, 0) < 0, valueOr(c.QuotaInitial, 0)},
 		{"RetryCost", c.RetryCost < 0, c.RetryCost},

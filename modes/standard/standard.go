@@ -1,6 +1,7 @@
 package standard
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/awsretry/awsretry/clock"
@@ -49,7 +50,8 @@ func (c Config) engine() engine.Config {
 		MaxBackoff:        c.MaxBackoff,
 		Jitter:            c.Jitter.kind(),
 		Random:            c.Random,
-		HintInWindow:      c.Behavior == retry.V21,
+		MaxHint:           cmp.Or(c.MaxHint, c.MaxBackoff),
+		HintInWindow:      c.Behavior == retry.V21 && c.MaxHint == 0,
 		LongPollingSleeps: c.Behavior == retry.V21,
 		BackoffWhenEmpty:  c.BackoffWhenEmpty,
 		Quota: quota.Config{

@@ -3,6 +3,7 @@ package standard_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"testing"
@@ -308,6 +309,7 @@ func TestNewNamesWhatIsOutOfRange(t *testing.T) {
 		{"delay", standard.Config{Base: -time.Second}, "standard: Base -1s: must not be negative"},
 		{"delay after a throttle", standard.Config{ThrottlingBase: -1}, "standard: ThrottlingBase -1ns: must not be negative"},
 		{"longest delay", standard.Config{MaxBackoff: -1}, "standard: MaxBackoff -1ns: must not be negative"},
+		{"longest hint", standard.Config{MaxHint: -1}, "standard: MaxHint -1ns: must not be negative"},
 		{"scopes", standard.Config{MaxScopes: -1}, "standard: MaxScopes -1: must not be negative"},
 		{"jitter", standard.Config{Jitter: 99}, "standard: Jitter 99: unknown kind"},
 		{"refill", standard.Config{QuotaRefill: -1}, "standard: QuotaRefill -1: must be a finite number of 0 or more"},
@@ -332,20 +334,30 @@ func TestHintsOfTheServer(t *testing.T) {
 	}
 	for _, c := range []struct {
 		behavior retry.Behavior
+		maxHint  time.Duration
 		header   string
 		want     time.Duration
 	}{
-		{retry.V20, "4000", 4 * time.Second},
-		{retry.V20, "30000", 20 * time.Second},
-		{retry.V20, "9223372036854775807", 20 * time.Second},
-		{retry.V20, "-1", time.Second},
-		{retry.V21, "4000", 4 * time.Second},
-		{retry.V21, "9223372036854775807", 5050 * time.Millisecond},
-		{retry.V21, "1", 50 * time.Millisecond},
+		{retry.V20, 0, "4000", 4 * time.Second},
+		{retry.V20, 0, "30000", 20 * time.Second},
+		{retry.V20, 0, "9223372036854775807", 20 * time.Second},
+		{retry.V20, 0, "-1", time.Second},
+		{retry.V20, time.Minute, "30000", 30 * time.Second},
+		{retry.V20, time.Minute, "9223372036854775807", time.Minute},
+		{retry.V20, 3 * time.Second, "4000", 3 * time.Second},
+		{retry.V20, time.Millisecond, "4000", time.Second},
+		{retry.V21, 0, "4000", 4 * time.Second},
+		{retry.V21, 0, "9223372036854775807", 5050 * time.Millisecond},
+		{retry.V21, 0, "1", 50 * time.Millisecond},
+		{retry.V21, time.Minute, "30000", 30 * time.Second},
+		{retry.V21, time.Minute, "9223372036854775807", time.Minute},
+		{retry.V21, time.Minute, "1", 50 * time.Millisecond},
+		{retry.V21, 3 * time.Second, "4000", 3 * time.Second},
+		{retry.V21, time.Millisecond, "4000", 50 * time.Millisecond},
 	} {
-		t.Run(string(c.behavior)+" "+c.header, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s, at most %v, %s", c.behavior, c.maxHint, c.header), func(t *testing.T) {
 			t.Parallel()
-			s, _ := newStrategy(t, func(config *standard.Config) { config.Behavior = c.behavior })
+			s, _ := newStrategy(t, func(config *standard.Config) { config.Behavior, config.MaxHint = c.behavior, c.maxHint })
 			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
 			require.NoError(t, err)
 			next, err := s.RefreshRetryToken(t.Context(), token, hinted(c.header))

@@ -1,0 +1,101 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+var errRule = errors.New("rule: not sent again")
+
+// ruled returns an error that a rule keeps from being retried.
+func ruled(err error) error {
+	return &classify.JudgedError{Verdict: classify.Forbidden(), Err: err, Reason: errRule}
+}
+
+func TestRuleStopsARetryThatTheClassifiersAskFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		fails    error
+		throttle bool
+		reason   error // of the event; nil for retry.ErrNotRetryable and the rule
+		op       retry.Operation
+		quota    int
+		gone     bool // before the strategy decides
+	}{
+		{name: "a failure that is retried", fails: errServer, quota: 500},
+		{name: "a throttle", fails: statusError(429), throttle: true, quota: 500},
+		{name: "a failure that is marked", fails: retry.Mark(errBoom, classify.Throttling), throttle: true, quota: 500},
+		{name: "an empty quota", fails: errServer},
+		{name: "a failure that is not retried", fails: errClient, reason: retry.ErrNotRetryable, quota: 500},
+		{name: "a failure that is permanent", fails: retry.Permanent(errServer), reason: retry.ErrNotRetryable, quota: 500},
+		{name: "no attempts left", fails: errServer, reason: retry.ErrAttemptsExhausted, op: retry.Operation{MaxAttempts: 1}, quota: 500},
+		{name: "a caller who has gone", fails: errServer, reason: retry.ErrCanceled, gone: true, quota: 500},
+	} {
+		for _, mode := range []string{"standard", "adaptive"} {
+			t.Run(c.name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				var events []retry.Event
+				s := modes(t, &clock.Fake{}, func(config *standard.Config) {
+					config.QuotaInitial = &c.quota
+					config.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) })
+				})[mode]
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				calls := 0
+				err := retry.DoErr(ctx, s, c.op, func(context.Context) error {
+					calls++
+					if c.gone {
+						cancel()
+					}
+					return ruled(c.fails)
+				})
+				require.Equal(t, 1, calls)
+				require.Equal(t, c.quota, s.Snapshot().Scopes[0].Quota)
+				require.Equal(t, mode == "adaptive" && c.throttle, s.Snapshot().Scopes[0].Limited)
+
+				require.Equal(t, retry.AttemptEnded, events[0].Kind)
+				require.Equal(t, c.fails, events[0].Err, "without the rule")
+				refused := events[1]
+				require.Equal(t, retry.RetryRefused, refused.Kind)
+				require.Equal(t, c.fails, refused.Err)
+				for _, e := range events[2:] {
+					require.Equal(t, retry.SendRateChanged, e.Kind)
+				}
+				if c.reason != nil {
+					require.Equal(t, c.reason, refused.Reason)
+					require.NotErrorIs(t, err, errRule)
+					return
+				}
+				require.ErrorIs(t, refused.Reason, retry.ErrNotRetryable)
+				require.ErrorIs(t, refused.Reason, errRule)
+				require.Equal(t, classify.Default().Classify(classify.Outcome{Err: c.fails}), events[0].Verdict)
+				refusal, ok := err.(*retry.Error) //nolint:errorlint // nothing is around it
+				require.True(t, ok, err)
+				require.Equal(t, retry.ErrNotRetryable, refusal.Reason)
+				require.Equal(t, errRule, refusal.Detail)
+				require.ErrorIs(t, c.fails, refusal.Last, "without its mark")
+				require.Equal(t, 1, refusal.Attempts)
+			})
+		}
+	}
+}
+
+func TestRuleThatStopsNothingLeavesTheErrorAsItIs(t *testing.T) {
+	t.Parallel()
+	s := modes(t, &clock.Fake{}, nil)["standard"]
+	fails := func(err error) error {
+		return retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return err })
+	}
+	require.Equal(t, errClient, fails(ruled(errClient)))
+	require.EqualError(t, fails(ruled(errServer)),
+		"retry: client-side: failure is not retryable: rule: not sent again: last error: status (1 attempt)")
+}
