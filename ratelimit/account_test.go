@@ -29,7 +29,7 @@ func newLineRun() *lineRun {
 	return r
 }
 
-// in is an instant so many seconds after the start.
+// in returns the instant so many seconds after the start.
 func (r *lineRun) in(seconds float64) time.Time {
 	return r.start.Add(time.Duration(seconds * float64(time.Second)))
 }
@@ -63,7 +63,7 @@ func (r *lineRun) advance(d time.Duration) {
 	synctest.Wait()
 }
 
-// requireSent says when callers were sent, in seconds; 0 means that one still waits.
+// requireSent checks when callers were sent, in seconds; 0 means that a caller still waits.
 func (r *lineRun) requireSent(t *testing.T, seconds []float64, callers ...*caller) {
 	t.Helper()
 	waiting := 0
@@ -77,7 +77,7 @@ func (r *lineRun) requireSent(t *testing.T, seconds []float64, callers ...*calle
 		}
 	}
 	require.Equal(t, waiting, r.line.Waiting())
-	require.Equal(t, waiting, r.clock.Waiters(), "the clock counts those who wait")
+	require.Equal(t, waiting, r.clock.Waiters(), "the clock counts the callers that wait")
 }
 
 func TestLineServesAnAccountFromOutsideInOrder(t *testing.T) {
@@ -159,7 +159,7 @@ func TestLineRefusesAtOnceWhatTheAccountCannotServeInTime(t *testing.T) {
 	}
 }
 
-func TestPokeServesThoseWhoseTokensHaveCome(t *testing.T) {
+func TestPokeServesCallersWhoseTokensHaveCome(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newLineRun()
@@ -208,7 +208,7 @@ func TestPokeEndsTheWaitForASlotThatWasTakenAway(t *testing.T) {
 	})
 }
 
-func TestPokeDismissesThoseWhoCannotBeServedInTimeAnyMore(t *testing.T) {
+func TestPokeSendsCallersAwayThatCannotBeServedInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newLineRun()
@@ -328,8 +328,8 @@ func (p *purse) Give(_ time.Time, tokens float64) {
 	p.tokens += tokens
 }
 
-// TestLineConcurrentSafe takes, gives up and gives back at random: at the end every
-// token is where it belongs.
+// TestLineConcurrentSafe takes, gives up and gives back at random. At the end every token is
+// where it belongs.
 func TestLineConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

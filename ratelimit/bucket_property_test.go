@@ -41,7 +41,7 @@ func TestBucketWaitIsTheShortestThatSuffices(t *testing.T) {
 	}
 }
 
-// A look adds up what has come until then, and each sum rounds.
+// Each look adds what has come until then, and each sum rounds.
 func TestBucketWaitSufficesThoughLookedAtMeanwhile(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 3))
@@ -69,7 +69,7 @@ func TestBucketWaitSufficesThoughLookedAtMeanwhile(t *testing.T) {
 	}
 }
 
-// The tokens stay within [0, limit] whatever comes, and only time adds any.
+// The tokens stay within [0, limit] whatever is called, and only time and Give add any.
 func TestBucketTokensStayWithinTheirLimit(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(100) {
@@ -90,7 +90,7 @@ func TestBucketTokensStayWithinTheirLimit(t *testing.T) {
 	}
 }
 
-// useBucket calls one of the methods and returns how many tokens that gave back.
+// useBucket calls one of the methods and returns how many tokens the call gave back.
 func useBucket(random *rand.Rand, bucket *ratelimit.Bucket, now time.Time, lifted *float64) (given float64) {
 	amount := random.Float64() * 5
 	switch random.IntN(5) {

@@ -12,7 +12,7 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// A caller that sends whenever it may gets the rate to rise, whatever its attempts cost.
+// The rate of a caller that sends whenever it may rises, whatever its attempts cost.
 func TestRateRisesWhateverAttemptsCost(t *testing.T) {
 	t.Parallel()
 	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Steady} {
@@ -35,7 +35,7 @@ func TestRateRisesWhateverAttemptsCost(t *testing.T) {
 	}
 }
 
-// Answers of attempts that cost two tokens each count as twice as many that cost one.
+// Answers to attempts that cost two tokens count twice as much as those that cost one.
 func TestMeasuredRateIsInTokens(t *testing.T) {
 	t.Parallel()
 	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Steady} {

@@ -21,7 +21,7 @@ func known(t *testing.T, clk clock.Clock) *ratelimit.Limiter {
 	return limiter
 }
 
-func TestWaitersWhoCannotBeServedInTimeAfterACutLeaveAtOnce(t *testing.T) {
+func TestCallersThatCannotBeServedInTimeAfterACutLeaveAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		clk := new(clock.Fake)
@@ -67,7 +67,7 @@ func TestWaitersWhoCannotBeServedInTimeAfterACutLeaveAtOnce(t *testing.T) {
 		}
 		requireWaiting(t, limiter, 4)
 		_, err := limiter.Acquire(t.Context(), ratelimit.Request{MaxQueue: 5, MaxWait: 3571428571})
-		require.ErrorIs(t, err, ratelimit.ErrWaitLimit, "nobody waits for those who have left")
+		require.ErrorIs(t, err, ratelimit.ErrWaitLimit, "no caller waits for those that have left")
 		for range 4 {
 			clk.AdvanceToNext()
 			synctest.Wait()
@@ -98,8 +98,8 @@ func TestLastWaiterWhoLeavesAfterACutStopsTheTimer(t *testing.T) {
 	})
 }
 
-// Only what a waiter has got goes back.
-func TestWaiterWhoLeavesAfterACutGivesNothingBack(t *testing.T) {
+// A caller gives back only tokens that it has got.
+func TestCallerThatLeavesAfterACutGivesNothingBack(t *testing.T) {
 	t.Parallel()
 	for range 20 { // either end may be the one that is seen
 		clk := new(clock.Fake)

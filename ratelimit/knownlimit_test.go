@@ -50,8 +50,8 @@ func TestKnownLimitsHoldFromTheStart(t *testing.T) {
 	}
 }
 
-// A measured rate of nothing, in the first half second, or of a client that has
-// little to send, must not bring a known rate down.
+// A measured rate of zero, in the first half second, or a low one, of a client that has little
+// to send, must not lower a known rate.
 func TestStartingRateOutlastsLowDemand(t *testing.T) {
 	t.Parallel()
 	for _, gap := range []float64{0.001, 0.1, 0.5, 1, 10, 60} {
@@ -80,7 +80,7 @@ func TestStartingRateDoublesAtMostWithoutDemand(t *testing.T) {
 	require.InDelta(t, 20, float64(rate.State().FillRate), 1e-9)
 }
 
-// The first window has not been measured yet: the known rate is cut, not zero.
+// The first window has not been measured yet, so the known rate is cut and not a rate of zero.
 func TestThrottleInTheFirstHalfSecondCutsTheStartingRate(t *testing.T) {
 	t.Parallel()
 	rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{StartingRate: 10}, at(0))

@@ -13,8 +13,8 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// stridingClock moves on by a millisecond whenever it is read, so that a caller
-// that asks it twice a round makes 500 rounds a second.
+// stridingClock moves on by a millisecond whenever it is read, so that a caller that reads it
+// twice a round makes 500 rounds a second.
 type stridingClock struct {
 	clock.System
 	milliseconds atomic.Int64
@@ -24,8 +24,8 @@ func (c *stridingClock) Now() time.Time {
 	return at(0).Add(time.Duration(c.milliseconds.Add(1)) * time.Millisecond)
 }
 
-// flowing returns a limiter that was throttled and has since climbed to a rate
-// of which a caller of every other reading of the clock uses about a half.
+// flowing returns a limiter that was throttled and has since climbed to about twice the rate of
+// a caller that reads the clock twice a round.
 func flowing() *ratelimit.Limiter {
 	clk := new(stridingClock)
 	limiter := ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)
@@ -47,7 +47,7 @@ func send(ctx context.Context, limiter *ratelimit.Limiter) error {
 	return err
 }
 
-func TestLimiterAllocatesNothingUnlessSomebodyWaits(t *testing.T) {
+func TestLimiterAllocatesNothingUnlessACallerWaits(t *testing.T) {
 	for name, limiter := range map[string]*ratelimit.Limiter{"free": free(), "flowing": flowing()} {
 		t.Run(name, func(t *testing.T) {
 			var failed error
@@ -107,8 +107,8 @@ func BenchmarkLimiterAcquire(b *testing.B) {
 	})
 }
 
-// One round is a caller that comes and one that is granted its token, with the
-// given number in the queue: it costs the same however many those are.
+// In one round a caller comes and another is granted its token, with the given number in the
+// queue. A round costs the same however long the queue is.
 func BenchmarkLimiterGrant(b *testing.B) {
 	for _, waiters := range []int{1, 100, 10_000} {
 		b.Run(fmt.Sprintf("waiters=%d", waiters), func(b *testing.B) {

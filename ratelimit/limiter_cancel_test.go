@@ -12,8 +12,8 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// Three wait, for one, two and three tokens; at the floor rate they are due after
-// 2, 6 and 12 seconds. Somebody gives up after one.
+// Three callers wait, for one, two and three tokens. At the floor rate they are due after 2, 6
+// and 12 seconds. One of them gives up after a second.
 func TestLimiterWaiterThatGivesUpMovesTheOthersUp(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -55,7 +55,7 @@ func TestLimiterWaiterThatGivesUpMovesTheOthersUp(t *testing.T) {
 	}
 }
 
-func TestLimiterExpectsNothingOfThoseWhoGaveUp(t *testing.T) {
+func TestLimiterExpectsNothingOfCallersThatGaveUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		limiter := throttled(clock.System{})
@@ -84,7 +84,7 @@ func TestLimiterExpectsNothingOfThoseWhoGaveUp(t *testing.T) {
 	})
 }
 
-// What a dear caller has saved up does not outlive it.
+// The tokens that the bucket has saved up for a dear caller go when the caller gives up.
 func TestLimiterDropsTheSavingsOfADearWaiterThatGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestLimiterDropsTheSavingsOfADearWaiterThatGivesUp(t *testing.T) {
 	})
 }
 
-func TestLimiterLeavesNoTimerWhenNobodyWaits(t *testing.T) {
+func TestLimiterLeavesNoTimerWhenNoCallerWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var clk clock.Fake

@@ -15,10 +15,10 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// Everybody asks again as soon as they have been answered, so that the queue is
-// never empty, and gives up at an instant at which somebody may be granted. The
-// throttles are all from before the cut, so that the rate stays the same, and
-// each token it brings goes to exactly one of them.
+// Each caller asks again as soon as it has an answer, so that the queue is never empty, and
+// gives up at an instant at which another one may be granted its token. All throttles are from
+// before the cut, so that the rate stays the same. Each token that the rate brings goes to
+// exactly one caller.
 func TestLimiterConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestLimiterConcurrentSafe(t *testing.T) {
 	})
 }
 
-// acquireFor gives up after d, other than by a deadline, which Acquire would know.
+// acquireFor gives up after d by a cancel, because Acquire would know a deadline.
 func acquireFor(t *testing.T, limiter *ratelimit.Limiter, d time.Duration) (time.Time, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

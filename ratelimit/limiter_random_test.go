@@ -14,8 +14,8 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// queueRun is a limiter with a crowd that waits, gives up at random and hears of
-// rate changes at random. It keeps account of what the rate has brought.
+// queueRun is a limiter with many callers that wait and give up at random, while the rate
+// changes at random. It counts the tokens that the rate has brought.
 type queueRun struct {
 	limiter *ratelimit.Limiter
 	random  *rand.Rand
@@ -48,7 +48,7 @@ func TestLimiterThousandWaitersCancelledAtRandom(t *testing.T) {
 	}
 }
 
-// step lets some time pass, then cancels somebody or reports a response.
+// step lets some time pass, then cancels some callers or reports a response.
 func (q *queueRun) step(t *testing.T) {
 	t.Helper()
 	d := time.Duration(between(q.random, 0.01, 3) * float64(time.Second))
@@ -63,9 +63,8 @@ func (q *queueRun) step(t *testing.T) {
 	synctest.Wait()
 }
 
-// check counts: everybody has been granted a token, or was cancelled, or waits;
-// those granted came in order of arrival; and while somebody waits, no token is
-// lost or invented.
+// check counts: each caller has been granted a token, or was cancelled, or waits. Callers were
+// granted in order of arrival. While a caller waits, no token is lost or invented.
 func (q *queueRun) check(t *testing.T) (waiting int) {
 	t.Helper()
 	var granted, cancelled int
@@ -78,7 +77,7 @@ func (q *queueRun) check(t *testing.T) (waiting int) {
 			require.Equal(t, context.Canceled, c.err)
 			cancelled++
 		default:
-			require.Equal(t, i, granted+cancelled, "granted before somebody in front")
+			require.Equal(t, i, granted+cancelled, "granted before a caller in front")
 			require.False(t, c.sent.Before(last))
 			last = c.sent
 			granted++

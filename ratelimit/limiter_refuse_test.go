@@ -13,7 +13,7 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// One waiter is in line already, so a newcomer has to expect four seconds.
+// One caller is in line already, so a new one has to expect four seconds.
 func TestLimiterRefusesWaits(t *testing.T) {
 	t.Parallel()
 	const expected = 4 * time.Second
@@ -79,8 +79,8 @@ func TestLimiterWaitsForAnOperationThatMayTakeCenturies(t *testing.T) {
 	}
 }
 
-// requireRefusal sees Acquire refuse at once and leave everything as it was, or,
-// if want is nil, wait and be granted its token.
+// requireRefusal checks that Acquire refuses at once and leaves everything as it was, or, if
+// want is nil, that it waits and gets its token.
 func requireRefusal(ctx context.Context, t *testing.T, limiter *ratelimit.Limiter, r ratelimit.Request, want error) {
 	t.Helper()
 	start := time.Now()

@@ -20,8 +20,8 @@ func throttled(clk clock.Clock) *ratelimit.Limiter {
 	return limiter
 }
 
-// caller is an Acquire in a goroutine of its own. Inside a bubble, its fields may
-// be read after synctest.Wait.
+// caller is an Acquire in a goroutine of its own. In a bubble, its fields may be read after
+// synctest.Wait.
 type caller struct {
 	cancel context.CancelFunc
 	ended  bool

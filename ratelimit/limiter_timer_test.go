@@ -65,7 +65,7 @@ func TestLimiterRateChangeMovesTheWakeUp(t *testing.T) {
 	}
 }
 
-func TestLimiterResponseGrantsWhoeverIsDue(t *testing.T) {
+func TestLimiterResponseGrantsTheCallersThatAreDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		held := &heldClock{Clock: clock.System{}}
@@ -148,7 +148,7 @@ func TestLimiterWakesNotMuchMoreOftenWhenTheRateChanges(t *testing.T) {
 	})
 }
 
-// A test sees each caller of a queue wait, though the first has the only timer.
+// A test can see each caller of a queue wait, although only the first one has a timer.
 func TestFakeClockCountsEachCallerInAQueue(t *testing.T) {
 	t.Parallel()
 	queues := map[string]func(clk clock.Clock) (wait func(ctx context.Context) error, poke func()){
@@ -205,7 +205,7 @@ func TestFakeClockCountsEachCallerInAQueue(t *testing.T) {
 	}
 }
 
-// The first two of the queue get their tokens, the third is cancelled before.
+// The first two callers of the queue get their tokens; the third is cancelled before.
 func TestLimiterOnAFakeClockThatRunsItsCallers(t *testing.T) {
 	t.Parallel()
 	for range 50 { // whichever goroutine is faster

@@ -12,7 +12,7 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// aheadClock shows a later time than that at which its timers are due.
+// aheadClock shows a later time than the one at which its timers are due.
 type aheadClock struct {
 	*clock.Fake
 	by atomic.Int64
@@ -76,7 +76,7 @@ func TestLimiterCallerThatLearnsOfItsTokenTooLateSendsNothing(t *testing.T) {
 	})
 }
 
-// Moved to the next waiter, a fake clock would be centuries ahead.
+// A fake clock that is moved to the next waiter would be centuries ahead.
 func TestLimiterSetsNoTimerForTokensThatTakeCenturies(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

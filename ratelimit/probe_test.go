@@ -49,7 +49,7 @@ func TestProbeEverySaysHowLongTheRateTakesToComeBack(t *testing.T) {
 	}
 }
 
-// A cut before any success says nothing of the service.
+// A cut before any success says nothing about the service.
 func TestProbeEveryDoesNotKeepARateDownThatWasNotMeasured(t *testing.T) {
 	t.Parallel()
 	rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{Controller: ratelimit.Steady, ProbeEvery: 30}, at(0))

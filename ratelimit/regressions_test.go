@@ -29,7 +29,7 @@ func (c *hookClock) Now() time.Time {
 	return now
 }
 
-// Acquire reads the clock before it takes the lock; a cut in between.
+// Acquire reads the clock before it takes the lock, and a cut comes in between.
 func TestSentIsNotBeforeACutThatCameFirst(t *testing.T) {
 	clk := &hookClock{Fake: new(clock.Fake)}
 	limiter := throttled(clk)
@@ -93,8 +93,7 @@ func TestPanicInOnWaitLeavesNoPlaceInTheQueue(t *testing.T) {
 	require.Zero(t, waiting)
 }
 
-// A caller that gives up reads the clock before it takes the lock; time passes in
-// between.
+// A caller that gives up reads the clock before it takes the lock, and time passes in between.
 func TestTimerIsNotLateForTheCallerThatMovesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -120,7 +119,7 @@ func TestTimerIsNotLateForTheCallerThatMovesUp(t *testing.T) {
 	})
 }
 
-// What begins anew on another clock is as free as it was at first.
+// A limiter that begins anew on another clock holds no attempt back, as at first.
 func TestLimiterThatBeganAnewTakesNoLockAgain(t *testing.T) {
 	t.Parallel()
 	var now atomic.Int64
@@ -135,7 +134,7 @@ func TestLimiterThatBeganAnewTakesNoLockAgain(t *testing.T) {
 	})
 }
 
-// movedClock is a clock that is moved by so many nanoseconds.
+// movedClock is a clock that is ahead by so many nanoseconds.
 type movedClock struct {
 	clock.Clock
 	by *atomic.Int64

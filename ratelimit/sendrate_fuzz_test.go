@@ -8,9 +8,8 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// FuzzSendRate plays a program of three bytes an operation: what to do, and a
-// number of 16 bits, low byte first, that its arguments are made of. It is played to
-// every controller.
+// FuzzSendRate plays a program to every controller. An operation of the program has three bytes:
+// what to do, and a number of 16 bits, low byte first, for its arguments.
 func FuzzSendRate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, program []byte) {
 		for controller := ratelimit.CutPerEvent; controller.Valid(); controller++ {
@@ -46,8 +45,8 @@ func (p *player) move(d time.Duration) {
 	}
 }
 
-// amount makes a positive number between 2^-20 and 2^43 of the bits: eleven of
-// mantissa, five of exponent, the exponent doubled.
+// amount makes a positive number between 2^-20 and 2^43 from the bits: eleven bits of mantissa
+// and five of exponent, which is doubled.
 func amount(bits uint16) float64 {
 	return math.Ldexp(1+float64(bits&0x7ff)/0x800, 2*int(bits>>11)-20)
 }
@@ -85,7 +84,7 @@ func (p *player) play(t *testing.T, op byte, bits uint16) {
 	}
 }
 
-// take takes n tokens, or is told to wait and takes none.
+// take takes n tokens, or gets a wait and takes none.
 func (p *player) take(t *testing.T, n float64) {
 	t.Helper()
 	until := p.rate.Until(p.now, n)
@@ -100,8 +99,8 @@ func (p *player) take(t *testing.T, n float64) {
 	p.same(t, want)
 }
 
-// waitFor waits as long as it is told to, which must be over after two rounds,
-// then takes n tokens. The bucket is lifted to hold them.
+// waitFor lifts the bucket to n tokens, waits as long as Take says, two rounds at most, and takes
+// them.
 func (p *player) waitFor(t *testing.T, n float64) {
 	t.Helper()
 	p.lifted = n
@@ -119,7 +118,7 @@ func (p *player) waitFor(t *testing.T, n float64) {
 	}
 }
 
-// same fails unless nothing has changed since want, or only what want foresees.
+// same fails if the state differs from want.
 func (p *player) same(t *testing.T, want ratelimit.SendRateState) {
 	t.Helper()
 	if got := p.rate.State(); got != want {

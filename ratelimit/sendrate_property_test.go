@@ -31,7 +31,7 @@ func (f *traffic) next() (time.Time, ratelimit.Response) {
 	return now, r
 }
 
-// A throttle that does not cut leaves the rate alone, whatever has been measured.
+// A throttle that does not cut leaves the rate as it is, whatever has been measured.
 func TestSendRateFillStaysBelowTwiceTheMeasuredRate(t *testing.T) {
 	t.Parallel()
 	atTheBound := 0
@@ -86,7 +86,7 @@ func TestSendRateThrottleNeverRaisesTheRate(t *testing.T) {
 	}
 }
 
-// What is granted over any stretch is at most what the fill rates brought.
+// The tokens granted over any time are at most those that the fill rates brought.
 func TestSendRateGrantsNoMoreThanItsRateBrings(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(100) {

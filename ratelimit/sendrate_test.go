@@ -99,8 +99,8 @@ func TestSendRateThrottleOfTheSameEvent(t *testing.T) {
 	})
 }
 
-// The instant of a response that comes late is read as the newest one, so its
-// attempt, if sent then, is not one from before the cut.
+// The instant of a late response counts as the newest one. An attempt that was sent then is not
+// from before the cut.
 func TestSendRateReadsATimeThatWentBackAsNow(t *testing.T) {
 	t.Parallel()
 	rate := cutOnce(ratelimit.SendRateConfig{})
@@ -168,7 +168,7 @@ func TestSendRateHasRoomForWhatAnAttemptCosts(t *testing.T) {
 	}
 }
 
-// A12: what costs more than the others takes its time, and changes nothing for them.
+// A12: an attempt that costs more than the others takes its time and changes nothing for them.
 func TestSendRateServesWhatCostsMoreThanAnAttemptDoes(t *testing.T) {
 	t.Parallel()
 	clk := new(clock.Fake)

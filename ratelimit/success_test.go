@@ -82,8 +82,8 @@ func TestZeroSuccessRateIsZero(t *testing.T) {
 	require.InEpsilon(t, 1/(1-math.Exp(-0.05)), float64(m.Response(at(0), 1)), 1e-9, "50 ms is the shortest time")
 }
 
-// A hundred successes a second and a hundred client errors, until a throttle comes:
-// neither controller takes an error for less than an answer.
+// Two hundred answers a second, until a throttle comes: both controllers cut the rate that they
+// have measured.
 func TestControllersCutWhatTheyMeasure(t *testing.T) {
 	t.Parallel()
 	for controller, want := range map[ratelimit.Controller]float64{

@@ -28,9 +28,8 @@ func TestJitterNamesAndValidity(t *testing.T) {
 	}
 }
 
-// TestDelayOfTheKindsThatDouble has one row for each index: the delays of one
-// second without jitter, then of the other kinds for the random numbers 0, 1/4
-// and 1.
+// TestDelayOfTheKindsThatDouble has one row for each index: the delays from a base of one second
+// without jitter, then those of the other kinds for the random numbers 0, 1/4 and 1.
 func TestDelayOfTheKindsThatDouble(t *testing.T) {
 	t.Parallel()
 	const s, ms = time.Second, time.Millisecond

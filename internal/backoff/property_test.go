@@ -114,8 +114,8 @@ func TestKindsRelateToEachOther(t *testing.T) {
 	}
 }
 
-// slack is how far float64 arithmetic on a delay may be off, two units in the
-// last place: nothing below 26 days.
+// slack is how far float64 arithmetic on a delay may be off: two units in the last place, which
+// is nothing below 26 days.
 func slack(delay time.Duration) time.Duration { return delay >> 51 }
 
 // TestDelayEqualsTheFormulas computes the formulas of the kinds with big numbers.

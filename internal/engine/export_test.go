@@ -6,8 +6,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// QuotaOf returns the quota of the scope that an operation began with. No two scopes
-// have the same one.
+// QuotaOf returns the quota of the scope in which an operation began. No two scopes have the same
+// quota.
 func QuotaOf(t retry.Token) *quota.Quota {
 	r, ok := token.Token(t).Owner().(*record)
 	if !ok {

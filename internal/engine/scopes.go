@@ -3,13 +3,11 @@ package engine
 import (
 	"hash/maphash"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/awsretry/awsretry/internal/instant"
-	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -17,16 +15,21 @@ const (
 	defaultMaxScopes = 10_000
 	defaultScopeIdle = 5 * time.Minute
 
-	// fewVictims is how many scopes a new one that needs room tries to replace, and
-	// fewLooks how often it looks for them.
+	// fewVictims is how many scopes a new scope that needs room tries to replace. fewLooks is
+	// how often it looks for them.
 	fewVictims, fewLooks = 4, 4
 )
 
-// scopes finds the scope of a key. A scope that is there is found without a lock, in a
-// table of chains. They are bounded in two ways, both when a scope is created, so that
-// there is no timer: a sweep once in each idle time removes what was not used since the
-// one before, and when all places are taken one scope is replaced that was not used
-// since the hand of a clock came by (second chance). One that has to stay does.
+// scopes finds the scope of a key, without a lock if the scope is there, in a table of
+// chains. Two rules bound the number of scopes. Both are applied when a scope is created, so
+// that there is no timer:
+//
+//   - Once in each idle time a sweep removes the scopes that were not used since the sweep
+//     before.
+//   - When all places are taken, the new scope replaces one that was not used since the hand
+//     came by (the second-chance or clock algorithm).
+//
+// A scope that has to stay (see scope.keeps) is not removed by either.
 type scopes struct {
 	whole      *scope                // of the zero key; it stays
 	overflow   atomic.Pointer[scope] // what keys without a place share; it stays
@@ -40,7 +43,7 @@ type scopes struct {
 
 	mu    sync.Mutex // held to change what follows and the chains
 	ring  []*scope   // those in the table
-	hand  int        // the next of them to look at
+	hand  int        // the index of the next one to look at
 	swept time.Time
 }
 
@@ -82,8 +85,8 @@ func sameScope(a, b *retry.Operation) bool {
 	return a.Resource == b.Resource && a.Service == b.Service && a.Region == b.Region && a.Account == b.Account
 }
 
-// create gives an operation a new scope, or, if there is no room, the overflow. It looks
-// again after a sweep, and if another operation has taken the room in the meantime.
+// create gives an operation a new scope, or the overflow scope if there is no room. It looks
+// again after a sweep, and when another operation has taken the room in the meantime.
 func (e *Engine) create(r *record, hash uint64, key retry.ScopeKey) {
 	if key == retry.OverflowKey() {
 		e.overflow(r)
@@ -125,7 +128,7 @@ func (e *Engine) overflow(r *record) {
 	var fresh *scope
 	if r.scope = ss.overflow.Load(); r.scope == nil {
 		fresh = e.newScope(retry.OverflowKey())
-		fresh.use.Store(gone) // so that an operation looks for a place of its own each time
+		fresh.use.Store(gone) // so that each operation looks for a place of its own again
 		ss.overflow.CompareAndSwap(nil, fresh)
 		r.scope = ss.overflow.Load()
 	}
@@ -133,8 +136,8 @@ func (e *Engine) overflow(r *record) {
 	e.tellCreated(r, fresh)
 }
 
-// hash hashes what tells many scopes apart. A resource is rarely in many services and
-// regions, so these count where there is none.
+// hash hashes the parts of a key that tell many scopes apart. The same resource is rarely in
+// many services or regions, so those two count only where there is no resource.
 func (ss *scopes) hash(k *retry.ScopeKey) uint64 {
 	h := maphash.String(ss.seed, k.Resource)
 	if k.Resource == "" {
@@ -148,7 +151,8 @@ func (ss *scopes) hash(k *retry.ScopeKey) uint64 {
 	return h
 }
 
-// find needs no lock. It may miss a scope while the table grows.
+// find returns the scope of a key if it is in the table. It needs no lock. While the table
+// grows, it may miss a scope.
 func (ss *scopes) find(hash uint64, key *retry.ScopeKey) *scope {
 	table := *ss.table.Load()
 	for s := table[hash&uint64(len(table)-1)].Load(); s != nil; s = s.next.Load() {
@@ -164,14 +168,13 @@ type place uint8
 
 const (
 	free       place = iota
-	ofAnother        // of a victim
-	afterSweep       // wherever that leaves one
+	ofAnother        // the place of a victim
+	afterSweep       // any place that the sweep leaves free
 )
 
-// look returns the scope of a key if it is there by now. If not, it says where a new one
-// may go, and appends to victims the scopes that may go for that if they do not have to
-// stay: a few if there is no room, and once in each idle time all that were not used since
-// the last sweep.
+// look returns the scope of a key if it is there by now. If not, it says where a new scope may
+// go, and appends to victims the scopes that may be removed if they do not have to stay: a few
+// if there is no room, and once in each idle time all that were not used since the last sweep.
 func (ss *scopes) look(
 	hash uint64, key *retry.ScopeKey, now time.Time, victims []*scope,
 ) (found *scope, _ []*scope, where place) {
@@ -194,9 +197,9 @@ func (ss *scopes) look(
 	}
 }
 
-// turnLocked moves the hand on, by so many steps or until it has found enough victims: a
-// scope that was used since the hand came by last is not one, this time. In a second
-// round, which is only for few victims, those of the first do not count again.
+// turnLocked moves the hand on, by so many steps or until it has found enough victims. A scope
+// that was used since the hand came by last is not a victim this time. There is a second round
+// only for few victims; those of the first round do not count again.
 func (ss *scopes) turnLocked(steps, enough int, victims []*scope) []*scope {
 	for ; steps > 0 && len(victims) < enough; steps-- {
 		if ss.hand >= len(ss.ring) {
@@ -211,16 +214,16 @@ func (ss *scopes) turnLocked(steps, enough int, victims []*scope) []*scope {
 	return victims
 }
 
-// remove removes the victims that are still not in use, and returns them.
+// remove removes the victims that are still not in use, and returns those.
 func (ss *scopes) remove(victims []*scope) []*scope {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	return slices.DeleteFunc(victims, func(s *scope) bool { return !ss.removeLocked(s) })
 }
 
-// put puts a new scope into the table. Where there is no room it removes one of the
-// victims, if it is still not in use. It returns the scope of that key by now, which may
-// be another one, or nil if there is no room still, and what it has removed.
+// put puts a new scope into the table. If there is no room, it removes a victim that is still
+// not in use. It returns the scope of the key, which may be one that another operation has put
+// there, or nil if there is still no room; and what it has removed.
 func (ss *scopes) put(fresh *scope, victims []*scope) (s *scope, evicted []*scope) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -250,7 +253,7 @@ func (ss *scopes) addLocked(s *scope) {
 	push(table, s)
 }
 
-// removeLocked removes a scope if it is not in use, and reports that.
+// removeLocked removes a scope if it is not in use, and reports whether it did.
 func (ss *scopes) removeLocked(s *scope) bool {
 	if !s.use.CompareAndSwap(unused, gone) {
 		return false
@@ -264,13 +267,13 @@ func (ss *scopes) removeLocked(s *scope) bool {
 	for link.Load() != s {
 		link = &link.Load().next
 	}
-	link.Store(s.next.Load()) // a reader that is at s goes on from there
+	link.Store(s.next.Load()) // s keeps its next, for a reader that is at s
 	ss.evicted.Add(1)
 	return true
 }
 
-// grown returns a table with twice as many chains. A reader that is in one of the old
-// chains may miss scopes, but comes to an end.
+// grown returns a table with twice as many chains. A reader of an old chain may miss scopes,
+// but comes to an end.
 func grown(old []atomic.Pointer[scope]) []atomic.Pointer[scope] {
 	table := make([]atomic.Pointer[scope], 2*len(old))
 	for i := range old {
@@ -287,128 +290,4 @@ func push(table []atomic.Pointer[scope], s *scope) {
 	chain := &table[s.hash&uint64(len(table)-1)]
 	s.next.Store(chain.Load())
 	chain.Store(s)
-}
-
-// listing is all scopes that can be shown, in the order in which they lie in memory, and
-// the place of each by name. It is right for as long as no more were evicted and there are
-// as many.
-type listing struct {
-	evicted uint64
-	scopes  []*scope
-	places  []int
-}
-
-// list returns the listing of now, for reading only. To sort takes longer than to read, so
-// it is done only when there are other scopes than the last time.
-func (ss *scopes) list() listing {
-	now := ss.unsorted()
-	if last := ss.listed.Load(); last != nil && last.evicted == now.evicted && len(last.scopes) == len(now.scopes) {
-		return *last
-	}
-	byName := make([]int, len(now.scopes))
-	for i := range byName {
-		byName[i] = i
-	}
-	slices.SortFunc(byName, func(a, b int) int { return strings.Compare(now.scopes[a].name, now.scopes[b].name) })
-	now.places = make([]int, len(byName))
-	for place, i := range byName {
-		now.places[i] = place
-	}
-	ss.listed.Store(&now)
-	return now
-}
-
-// unsorted is list without the places.
-func (ss *scopes) unsorted() listing {
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	all := append(make([]*scope, 0, len(ss.ring)+2), ss.whole)
-	if s := ss.overflow.Load(); s != nil {
-		all = append(all, s)
-	}
-	all = slices.DeleteFunc(append(all, ss.ring...), func(s *scope) bool { return s.err != nil })
-	return listing{evicted: ss.evicted.Load(), scopes: all}
-}
-
-// throttledFor is how long after its last throttle a scope counts as throttled.
-// Nothing is left to forget after that: CUBIC allows more than 10^7 attempts a
-// second by then, whatever the rate was, unless ProbeEvery slows it.
-const throttledFor = 10 * time.Minute
-
-// scope is what operations with the same key share.
-type scope struct {
-	hash    uint64
-	next    atomic.Pointer[scope] // in its chain
-	use     atomic.Uint32
-	key     retry.ScopeKey
-	quota   *quota.Quota
-	limiter Limiter // nil in standard mode
-	err     error   // why there is no limiter
-	name    string
-	place   int // in the ring; guarded by scopes.mu
-}
-
-// What the use of a scope may be.
-const (
-	unused uint32 = iota // since scopes looked last
-	used
-	gone // from the table: the next operation with the key makes another scope
-)
-
-// newScope makes the state of a key. The parts of the key are copied into one text, so
-// that they do not keep what they were cut from, and lie beside each other.
-func (e *Engine) newScope(key retry.ScopeKey) *scope {
-	text := strings.Clone(key.Scope + key.Account + key.Service + key.Region + key.Operation + key.Resource)
-	for _, part := range [...]*string{
-		&key.Scope, &key.Account, &key.Service, &key.Region, &key.Operation, &key.Resource,
-	} {
-		n := len(*part)
-		*part, text = text[:n], text[n:]
-	}
-	s := &scope{key: key, name: key.String(), quota: quota.New(e.config.Quota, e.start, e.config.Clock)}
-	s.use.Store(used)
-	if e.send.New != nil {
-		s.limiter, s.err = e.send.New(key, e.start)
-	}
-	return s
-}
-
-// touch says that the scope is in use, and reports whether it is still in the table.
-// An operation that uses one that is not, because it began before, goes on with it.
-func (s *scope) touch() bool {
-	if use := s.use.Load(); use != unused {
-		return use == used
-	}
-	return s.use.CompareAndSwap(unused, used) || s.use.Load() == used
-}
-
-// keeps reports whether a scope has to stay although it is not in use: an operation
-// waits in it, or its send rate holds attempts back with good reason. A new scope has a
-// send token, so that one without any stays until it has one.
-func (s *scope) keeps(now time.Time) bool {
-	switch {
-	case s.quota.Waiting() > 0:
-		return true
-	case s.limiter == nil:
-		return false
-	}
-	expected := s.limiter.Expected(1) // first, because it brings the state up to now
-	state, waiting := s.limiter.State()
-	return waiting > 0 || expected > 0 ||
-		!state.LastThrottle.IsZero() && now.Sub(state.LastThrottle) < throttledFor
-}
-
-// snapshot returns the state of the scope.
-func (s *scope) snapshot(now time.Time) retry.ScopeSnapshot {
-	got := retry.ScopeSnapshot{
-		Key: s.key, Scope: s.name, Quota: s.quota.Available(now), QuotaCapacity: s.quota.Capacity(),
-	}
-	if s.limiter != nil {
-		state, waiting := s.limiter.State()
-		got.SendRateSource = state.Source
-		got.Limited, got.Waiting, got.LastThrottle = state.Limited, waiting, state.LastThrottle
-		got.FillRate, got.MeasuredRate = float64(state.FillRate), float64(state.MeasuredRate)
-		got.SendTokens, got.SendCapacity = state.Tokens, state.Capacity
-	}
-	return got
 }

@@ -31,7 +31,7 @@ var (
 	errServer   = errors.New("server")
 )
 
-// judge knows the two errors.
+// judge classifies the two errors.
 type judge struct{}
 
 func (judge) Name() string { return "judge" }
@@ -141,7 +141,7 @@ func TestEachOfManyScopesIsFoundAgain(t *testing.T) {
 			seen := &tally{}
 			s := build(t, standard.Config{Clock: &clock.Fake{}, Observer: seen, QuotaInitial: new(0)})
 			for i := range keys {
-				for known := range i%7 + 1 { // and those that were there before are found meanwhile
+				for known := range i%7 + 1 { // and earlier scopes are found meanwhile
 					succeed(t, s, named(i-known*i/7))
 				}
 			}
@@ -159,8 +159,8 @@ func TestEachOfManyScopesIsFoundAgain(t *testing.T) {
 	}
 }
 
-// TestScopesConcurrentSafe keeps books for each scope that an operation began with,
-// whether it is there at the end or was replaced while it was in use.
+// TestScopesConcurrentSafe counts the tokens of each scope in which an operation began, whether
+// the scope is there at the end or was evicted while it was in use.
 func TestScopesConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	for name, build := range modes() {
@@ -285,7 +285,7 @@ func TestKeysDoNotKeepTheTextThatTheyWereCutFrom(t *testing.T) {
 	}
 }
 
-// within reports whether a text is a part of another, in memory.
+// within reports whether the memory of a text is a part of that of another.
 func within(part, whole string) bool {
 	at, from := uintptr(unsafe.Pointer(unsafe.StringData(part))), uintptr(unsafe.Pointer(unsafe.StringData(whole)))
 	return at >= from && at < from+uintptr(len(whole))
@@ -365,7 +365,7 @@ func TestSecondScopeFindsAPlaceWhenASweepIsDue(t *testing.T) {
 	}
 }
 
-// The hand goes round twice, and meets those that have to stay twice.
+// The hand goes round twice, and meets the scopes that have to stay twice.
 func TestScopesThatHaveToStayDoNotHideOneThatMayGo(t *testing.T) {
 	t.Parallel()
 	clk := &clock.Fake{}
@@ -374,7 +374,7 @@ func TestScopesThatHaveToStayDoNotHideOneThatMayGo(t *testing.T) {
 		throttle(t, s, named(i))
 	}
 	succeed(t, s, named(3))
-	succeed(t, s, named(4)) // drives the last one out, and the flags of the others are cleared
+	succeed(t, s, named(4)) // evicts the last one, and clears the flags of the others
 	require.Len(t, scopesOf(s), 4)
 	require.NotContains(t, scopesOf(s), "3")
 	succeed(t, s, named(5))
@@ -550,7 +550,7 @@ func TestEveryVerbIsAUseOfTheScope(t *testing.T) {
 	}
 }
 
-// asked is a limiter that says when it is asked whether an attempt would have to wait.
+// asked is a limiter that calls a function when Expected is called.
 type asked struct {
 	adaptive.Limiter
 	then func()
@@ -561,7 +561,7 @@ func (l asked) Expected(cost float64) time.Duration {
 	return l.Limiter.Expected(cost)
 }
 
-// No lock is held while a limiter of the user is asked, so that its scope may come into
+// The engine holds no lock while it calls a limiter of the user, so that the scope may come into
 // use in the meantime.
 func TestScopeThatIsUsedWhileItIsAskedStays(t *testing.T) {
 	t.Parallel()
@@ -593,7 +593,7 @@ func TestScopeThatIsUsedWhileItIsAskedStays(t *testing.T) {
 	}
 }
 
-// The state of an operation that has ended serves another one, which may be in another
+// The record of an operation that has ended serves another operation, which may be in another
 // scope.
 func TestOperationUsesNoScopeButItsOwn(t *testing.T) {
 	t.Parallel()
@@ -669,8 +669,8 @@ func TestOverflowThatCouldNotBeMadeIsNotCounted(t *testing.T) {
 	require.EqualValues(t, 1, s.Snapshot().Overflowed)
 }
 
-// A limiter of the user is made without a lock, so that another operation may take the
-// place in the meantime.
+// The engine holds no lock while it makes a limiter of the user, so that another operation may
+// take the place in the meantime.
 func TestPlaceThatWasTakenInTheMeantimeIsReplaced(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -715,7 +715,8 @@ type settable struct {
 
 func (s *settable) Now() time.Time { return s.Fake.Now().Add(s.set) }
 
-// A strategy that was made outside of a testing/synctest bubble is years ahead of it.
+// The clock of a strategy that was made outside of a testing/synctest bubble is years ahead of
+// the bubble.
 func TestIdleTimeBeginsAnewOnAnotherClock(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 24 * time.Hour

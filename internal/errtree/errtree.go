@@ -1,5 +1,5 @@
-// Package errtree looks through an error and what it wraps, as errors.Is and
-// errors.AsType do, but comes to an end also where an error wraps itself.
+// Package errtree looks through an error and the errors that it wraps, as errors.Is and
+// errors.AsType do. It comes to an end also where an error wraps itself.
 package errtree
 
 import (
@@ -7,11 +7,12 @@ import (
 	"reflect"
 )
 
-// Max is how many errors are looked at, in the order of errors.Is: each one, then
-// what it wraps. The others count as not there. A nil in a list of errors counts too.
+// Max is how many errors a walk looks at, in the order of errors.Is: an error, then the errors
+// that it wraps. Those after the first Max count as absent. A nil in a list of errors counts as
+// one.
 const Max = 1000
 
-// All yields err and what it wraps, Max errors at most.
+// All yields err and the errors that it wraps, Max at most.
 func All(err error) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		left := Max
@@ -19,8 +20,8 @@ func All(err error) iter.Seq[error] {
 	}
 }
 
-// Within is All for a walk that is a part of another one: it takes what it looks at
-// from what is left.
+// Within is All for a walk that is a part of another one: it subtracts the errors that it
+// looks at from left.
 func Within(left *int, err error) iter.Seq[error] {
 	return func(yield func(error) bool) { walk(left, err, yield) }
 }
@@ -53,7 +54,7 @@ func walk(left *int, err error, yield func(error) bool) (goOn bool) {
 	return true
 }
 
-// Is is errors.Is within Max errors.
+// Is is errors.Is for the errors that All yields.
 func Is(err, target error) bool {
 	if err == nil || target == nil {
 		return err == target //nolint:errorlint // one of them is nil
@@ -70,7 +71,7 @@ func Is(err, target error) bool {
 	return false
 }
 
-// As is errors.AsType within Max errors.
+// As is errors.AsType for the errors that All yields.
 func As[T error](err error) (found T, ok bool) {
 	for e := range All(err) {
 		if found, ok := e.(T); ok { //nolint:errorlint // one error of the walk

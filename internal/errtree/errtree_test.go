@@ -26,7 +26,7 @@ type loop struct{ inner []error }
 func (*loop) Error() string     { return "loop" }
 func (l *loop) Unwrap() []error { return l.inner }
 
-// number is an error of its own.
+// number is an error type of these tests.
 type number int
 
 func (n number) Error() string { return strconv.Itoa(int(n)) }

@@ -9,7 +9,7 @@ import (
 	"github.com/awsretry/awsretry/internal/instant"
 )
 
-// Owner is the state of an operation, which its tokens lead to.
+// Owner is the state of an operation. Each of its tokens leads to it.
 type Owner interface {
 	// Wait returns when the attempt of the token may be made.
 	Wait(ctx context.Context, t Token) error
@@ -19,8 +19,8 @@ type Owner interface {
 	Readings() *instant.Readings
 }
 
-// Token is what an operation carries from attempt to attempt. The zero Token belongs
-// to no operation. The compiler keeps a struct of four words in registers.
+// Token is what an operation carries from attempt to attempt. The zero Token belongs to no
+// operation. It has four words, so that the compiler keeps it in registers.
 type Token struct {
 	cell       *Cell
 	generation uint64
@@ -38,9 +38,9 @@ func (a attempt) with(plain bool) attempt {
 	return a &^ 1
 }
 
-// Cell knows which token of an operation is the present one, and what it may be used
-// for. It serves many operations, one after the other: the generation tells all their
-// tokens apart.
+// Cell says which token of an operation is the present one, and what that token may be used
+// for. It serves many operations, one after the other: the generation tells all their tokens
+// apart.
 type Cell struct {
 	word  atomic.Uint64 // generation and phase
 	owner Owner         // set once, before the first token
@@ -63,16 +63,16 @@ const (
 
 func word(generation uint64, p Phase) uint64 { return generation<<phaseBits | uint64(p) }
 
-// Own says whose cell it is. It is called once.
+// Own sets the owner of the cell. It is called once.
 func (c *Cell) Own(owner Owner) { c.owner = owner }
 
-// First returns the first token of the next operation. It is plain if the attempt waits
-// for nothing but a delay.
+// First returns the first token of the next operation. plain says that the attempt waits for
+// nothing but a delay.
 func (c *Cell) First(plain bool) Token {
 	return Token{cell: c, generation: c.word.Load() >> phaseBits, attempt: attempt(2).with(plain)}
 }
 
-// Next returns the token that follows t, which has been taken.
+// Next returns the token that follows t. The caller has taken t.
 func (t Token) Next(delay time.Duration, plain bool) Token {
 	return Token{cell: t.cell, generation: t.generation + 1, delay: delay, attempt: (t.attempt + 2).with(plain)}
 }
@@ -100,18 +100,19 @@ func (t Token) WithDelay(d time.Duration) Token {
 	return t
 }
 
-// Move changes the phase of the token, if it is the present one and in that phase.
+// Move changes the phase of the token and returns true, if the token is the present one and
+// in the phase from.
 func (t Token) Move(from, to Phase) bool {
 	return t.cell.word.CompareAndSwap(word(t.generation, from), word(t.generation, to))
 }
 
-// Set makes the token the present one, in the given phase. Only the caller that has
-// taken the token, or has moved it to a phase without uses, may do that.
+// Set makes the token the present one, in the given phase. Only the caller that has taken the
+// token, or has moved it to a phase without uses, may call it.
 func (t Token) Set(p Phase) { t.cell.word.Store(word(t.generation, p)) }
 
-// Take uses the token up and returns the phase that it was in. A refused token can be
-// taken only to end the operation. After that the state of the operation belongs to the
-// caller until it issues the next token.
+// Take uses the token up and returns the phase that it was in. toEnd says that the caller ends
+// the operation; a refused token can be taken only for that. After Take the state of the
+// operation belongs to the caller, until the caller issues the next token.
 func (t Token) Take(toEnd bool) (was Phase, ok bool) {
 	now := t.cell.word.Load()
 	was = Phase(now & phaseMask)

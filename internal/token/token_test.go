@@ -14,7 +14,7 @@ import (
 	"github.com/awsretry/awsretry/internal/token"
 )
 
-// owner is the state of an operation without any use.
+// owner is the state of an operation that does nothing.
 type owner struct{ token.Cell }
 
 func (*owner) Wait(context.Context, token.Token) error { return nil }
@@ -136,8 +136,8 @@ func TestZeroTokenBelongsToNoOperation(t *testing.T) {
 	require.Zero(t, token.Token{}.Delay())
 }
 
-// A cell serves one operation after the other. Nothing that an earlier one has left
-// behind may touch the present one, whatever phase that is in.
+// A cell serves one operation after the other. Tokens of an earlier operation must not change the
+// present one, whatever its phase is.
 func TestStaleTokensDoNotTouchTheNextOperation(t *testing.T) {
 	t.Parallel()
 	for name, phase := range phases {
@@ -169,9 +169,8 @@ func TestStaleTokensDoNotTouchTheNextOperation(t *testing.T) {
 	}
 }
 
-// TestTakersConcurrentSafe lets goroutines fight for the same tokens, each of which all
-// of them try at the same time. A use that succeeds adds one, so that the sum is the
-// number of tokens.
+// TestTakersConcurrentSafe has goroutines that all try to take the same token at the same time,
+// one token after the other. Each success adds one, so that the sum is the number of tokens.
 func TestTakersConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const tokens = 5000
@@ -217,8 +216,8 @@ func take(toEnd bool) func(held token.Token) bool {
 
 func begin(held token.Token) bool { return held.Move(token.Issued, token.Waiting) }
 
-// TestStaleTakersConcurrentSafe lets goroutines try the old tokens of a cell all the
-// time that its operations go on.
+// TestStaleTakersConcurrentSafe has goroutines that try the old tokens of a cell while its
+// operations go on.
 func TestStaleTakersConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const operations = 2000

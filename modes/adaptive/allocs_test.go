@@ -45,7 +45,7 @@ type operations struct {
 	err      error
 }
 
-// run is an operation that is retried so often.
+// run makes an operation with so many retries.
 func (o *operations) run(retries int) {
 	ctx := o.t.Context()
 	token, err := o.strategy.AcquireInitialToken(ctx, retry.Operation{})
@@ -59,8 +59,8 @@ func (o *operations) run(retries int) {
 	o.note(o.strategy.RecordSuccess(token))
 }
 
-// throttle ends ten seconds of a high rate with a throttle and lets the bucket fill,
-// so that nothing has to wait afterwards.
+// throttle ends ten seconds of a high rate with a throttle and lets the bucket fill, so that no
+// attempt has to wait afterwards.
 func (o *operations) throttle(clk *clock.Fake) {
 	ctx := o.t.Context()
 	for range 20 {

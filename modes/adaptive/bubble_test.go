@@ -65,8 +65,8 @@ func TestQuotaFromOutsideOfABubbleRefillsInsideIt(t *testing.T) {
 	})
 }
 
-// A scope is kept for ten minutes after a throttle; one that lies in the future of the
-// bubble has no end.
+// A scope is kept for ten minutes after a throttle. The ten minutes after a throttle in the
+// future of the bubble have no end.
 func TestScopesFromOutsideOfABubbleAreEvictedInsideIt(t *testing.T) {
 	t.Parallel()
 	s, err := adaptive.New(adaptive.Config{Standard: standard.Config{MaxAttempts: 1, ScopeIdle: time.Minute}})

@@ -15,9 +15,9 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// After a throttle the rate is at most twice what is measured (A06) for as long as the
-// limiter lives (A04), so that a day of little traffic leaves it at the floor. The
-// figures stand at standard.Config.ScopeIdle.
+// After a throttle the rate is at most twice the measured rate (A06) for as long as the limiter
+// lives (A04), so that a day of little traffic leaves it at the floor. The figures are those of
+// the comment on standard.Config.ScopeIdle.
 func TestBurstAfterADayOfLittleTraffic(t *testing.T) {
 	t.Parallel()
 	orders := retry.Operation{Scope: "orders"}
@@ -49,7 +49,7 @@ func TestBurstAfterADayOfLittleTraffic(t *testing.T) {
 				others := 0
 				for began := time.Now(); time.Since(began) < 24*time.Hour; {
 					call(orders)
-					for range 2 { // another scope, which drives out what is unused
+					for range 2 { // another scope, so that unused ones are evicted
 						pause(2500 * time.Millisecond)
 						if c.idle > 0 {
 							others++

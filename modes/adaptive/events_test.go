@@ -20,7 +20,7 @@ type panicking struct{}
 func (panicking) Name() string                               { return "panicking" }
 func (panicking) Classify(classify.Outcome) classify.Verdict { panic("classifier") }
 
-// recorder is an observer that keeps what it is told.
+// recorder is an observer that keeps the events.
 type recorder struct {
 	mu     sync.Mutex
 	events []retry.Event
@@ -164,7 +164,7 @@ func TestEventsOfSendWaitsTellTheQueueAndTheError(t *testing.T) {
 		token, err := s.AcquireInitialToken(caller, retry.Operation{})
 		require.NoError(t, err)
 		go func() { _ = token.Wait(caller) }()
-		e := <-began // told from within the queue
+		e := <-began // while it is in the queue
 		require.Equal(t, i, e.Waiting)
 		require.Equal(t, time.Duration(i+1)*2*time.Second, e.Delay)
 		require.InDelta(t, 0.5, e.Rate, 0)

@@ -10,10 +10,9 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// A scope that is begun anew has a send token: one whose tokens have been used up
-// must not be, or operations that come just less often than scopes are dropped
-// would never be held back.
-func TestEvictionLetsNobodyExceedAKnownLimit(t *testing.T) {
+// A new scope has a send token. If scopes without a token were evicted, operations that come just
+// after each eviction would never be held back.
+func TestEvictionLetsNoAttemptExceedAKnownLimit(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
 		c.NoSendWait = true

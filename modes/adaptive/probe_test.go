@@ -60,9 +60,9 @@ func TestSettlesWithFewerThrottlesIfItProbesLessOften(t *testing.T) {
 	}
 }
 
-// TestProbeEveryIsForAClientThatHasTheLimitForItself has ten clients share a limit of
-// 100 requests a second. All are cut alike and all come back after as many requests, so
-// that the client with the lowest rate takes longest to ask for more.
+// TestProbeEveryIsForAClientThatHasTheLimitForItself has ten clients that share a limit of 100
+// requests a second. All are cut alike and all come back after the same number of requests, so
+// the client with the lowest rate takes longest to ask for more.
 func TestProbeEveryIsForAClientThatHasTheLimitForItself(t *testing.T) {
 	t.Parallel()
 	const runs = 5 // they differ
@@ -76,7 +76,7 @@ func TestProbeEveryIsForAClientThatHasTheLimitForItself(t *testing.T) {
 	require.LessOrEqual(t, seldom, 0.85)
 }
 
-// fairness is the Jain index of what ten clients are served in two minutes, after a
+// fairness is the Jain index of the requests that ten clients are served in two minutes, after a
 // minute to settle: 1 if all get the same, 0.1 if one gets all.
 func fairness(t *testing.T, probeEvery int) (index float64) {
 	t.Helper()

@@ -19,8 +19,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// service allows rate requests a second, with a burst, and answers after 5 to 20
-// ms. It runs in a bubble's time.
+// service allows rate requests a second, with a burst, and answers after 5 to 20 ms. It runs on
+// the time of a bubble.
 type service struct {
 	mu                sync.Mutex
 	rate, burst       float64
@@ -87,7 +87,7 @@ type run struct {
 	goodput, throttled float64 // what it has to reach
 }
 
-// result is what a run came to in a minute.
+// result is what a run reached in a minute.
 type result struct {
 	goodput   float64 // of the rate
 	throttled float64 // of the requests
@@ -95,8 +95,8 @@ type result struct {
 	wakeUps   float64 // timers that fired for each attempt that was delayed
 }
 
-// do runs the load: half a minute to settle, a minute more if the rate changes, and
-// a minute that is measured.
+// do runs the load: half a minute to settle, a minute more if the rate changes, and a minute
+// that is measured.
 func (r run) do(t *testing.T) (got result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,7 +138,7 @@ func (r run) do(t *testing.T) (got result) {
 
 func pass(ctx context.Context, d time.Duration) { _ = clock.System{}.Sleep(ctx, d) }
 
-// work sends an operation each pause, or as soon as the last one has ended.
+// work sends an operation each pause, or as soon as the one before has ended.
 func work(ctx context.Context, s retry.Strategy, svc *service, m *meter, pause time.Duration) {
 	next := time.Now()
 	for ctx.Err() == nil {
@@ -157,8 +157,8 @@ func work(ctx context.Context, s retry.Strategy, svc *service, m *meter, pause t
 	}
 }
 
-// timers is the bubble's clock. It counts the timers of queues that fire: backoffs
-// are sleeps.
+// timers is the clock of the bubble. It counts the timers of queues that fire; backoffs are
+// sleeps.
 type timers struct {
 	clock.System
 	fired atomic.Int64
@@ -171,7 +171,7 @@ func (c *timers) AfterFunc(d time.Duration, f func()) clock.Timer {
 	})
 }
 
-// meter remembers the longest wait before a first attempt.
+// meter keeps the longest wait before a first attempt.
 type meter struct {
 	mu  sync.Mutex
 	on  bool
@@ -198,10 +198,9 @@ func (m *meter) longest() time.Duration {
 	return m.max
 }
 
-// TestSettlesAtTheRateOfTheService is the proof that adaptive mode finds the rate of
-// a service, stays there, and follows it. -v prints the table; the runs with a cut
-// for each throttle, as in the SDKs, stand beside and have nothing to reach. Those
-// with Steady have more to reach.
+// TestSettlesAtTheRateOfTheService is the proof that adaptive mode finds the rate of a service,
+// stays there, and follows it. -v prints the table. The runs with a cut for each throttle, as in
+// the AWS SDKs, have no target; those with Steady have a higher one.
 func TestSettlesAtTheRateOfTheService(t *testing.T) {
 	t.Parallel()
 	const short = 100 * time.Millisecond
@@ -258,8 +257,7 @@ func (r run) rates() string {
 	return fmt.Sprintf("%v/s", r.rate)
 }
 
-// inTurns expresses a wait in the time that the service needs to serve every worker
-// once.
+// inTurns expresses a wait in the time that the service needs to serve every worker once.
 func (r run) inTurns(wait time.Duration) float64 {
 	return wait.Seconds() * r.final() / float64(r.workers)
 }
@@ -272,8 +270,8 @@ func (r run) final() float64 {
 	return r.rate
 }
 
-// TestThrottledTableDoesNotSlowAnother has one client with two tables, of which one
-// allows five requests a second.
+// TestThrottledTableDoesNotSlowAnother has one client with two tables. One of them allows five
+// requests a second.
 func TestThrottledTableDoesNotSlowAnother(t *testing.T) {
 	t.Parallel()
 	served := func(withNeighbour bool) (count int) {

@@ -285,7 +285,7 @@ func TestNoAttemptBeginsTooLateWhenTheRateFallsDuringItsWait(t *testing.T) {
 	require.Zero(t, s.Snapshot().Scopes[0].Waiting)
 }
 
-func TestCallerWhoCannotBeServedInTimeAfterACutMakesRoomInTheQueue(t *testing.T) {
+func TestAttemptThatCannotBeSentInTimeAfterACutMakesRoomInTheQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, err := adaptive.New(adaptive.Config{

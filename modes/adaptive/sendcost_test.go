@@ -19,8 +19,8 @@ func TestMeasuredRateOfAStrategyIsInTokens(t *testing.T) {
 	require.InDelta(t, 0.8*2.5/10, s.Snapshot().Scopes[0].MeasuredRate, 1e-12, "one response in ten seconds")
 }
 
-// A throttle leaves a rate of half a token a second, so that what an attempt costs is
-// there after twice as many seconds.
+// A throttle leaves a rate of half a token a second, so that the tokens for an attempt are there
+// after twice as many seconds.
 func TestAttemptsThatCostMoreThanTheRateGoOnAfterAThrottle(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

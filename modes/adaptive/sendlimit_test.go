@@ -36,8 +36,8 @@ func TestLimitsThatArePossible(t *testing.T) {
 	}
 }
 
-// A scope of which something impossible was said goes as any other does, and what
-// is said of it the next time counts.
+// A scope whose limit is out of range is evicted like any other. When it is made again, the new
+// limit counts.
 func TestScopeWithAnImpossibleLimitIsEvicted(t *testing.T) {
 	t.Parallel()
 	ceiling := ratelimit.Rate(-1)

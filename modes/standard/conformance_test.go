@@ -16,7 +16,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// configOf is how the strategy of a case is set up.
+// configOf returns the Config of the strategy of a case.
 func configOf(c conformance.Sequence) standard.Config {
 	return standard.Config{
 		Behavior:      retry.Behavior(c.Behavior),
@@ -45,8 +45,8 @@ func outcomeOf(err error) string {
 	}
 }
 
-// TestStrategyFollowsTheVectors runs adaptive mode too: it adds a send rate to what
-// standard mode does and changes nothing of it.
+// TestStrategyFollowsTheVectors runs adaptive mode too, which adds a send rate to standard mode
+// and changes nothing else.
 func TestStrategyFollowsTheVectors(t *testing.T) {
 	t.Parallel()
 	for title, file := range conformance.Load[conformance.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
@@ -66,8 +66,7 @@ func TestStrategyFollowsTheVectors(t *testing.T) {
 	}
 }
 
-// stepThrough calls the strategy's verbs as a loop of the user's own would,
-// without waiting.
+// stepThrough calls the verbs of the strategy as a loop of the user's own would, without waiting.
 func stepThrough(t *testing.T, c conformance.Sequence, s strategy) {
 	t.Helper()
 	open := map[string]retry.Token{}
@@ -113,8 +112,8 @@ func TestDoFollowsTheVectors(t *testing.T) {
 	}
 }
 
-// doThrough runs the operations of a sequence through retry.Do, on the bubble's
-// time, and looks at when attempts are made and when Do returns.
+// doThrough runs the operations of a sequence through retry.Do, on the time of a bubble, and
+// checks when attempts are made and when Do returns.
 func doThrough(t *testing.T, c conformance.Sequence) {
 	t.Helper()
 	s, err := standard.New(configOf(c))

@@ -10,7 +10,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Three quarters of the longest spread, in base delays, and 20 at most.
+// The random number is always three quarters, the base 1 s and the longest delay 20 s.
 func TestEachKindOfJitterHasItsFormula(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

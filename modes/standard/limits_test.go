@@ -14,8 +14,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// refreshed returns what RefreshRetryToken says of the first attempt of an
-// operation.
+// refreshed returns what RefreshRetryToken returns after the first attempt of an operation.
 func refreshed(ctx context.Context, t *testing.T, s *standard.Strategy, op retry.Operation) (retry.Token, error) {
 	t.Helper()
 	token, err := s.AcquireInitialToken(ctx, op)
@@ -115,7 +114,7 @@ func TestEveryKindOfRefusalIsToldWithItsReason(t *testing.T) {
 	}
 }
 
-// asked is a classifier that notes what it was asked.
+// asked is a classifier that notes the outcomes that it gets.
 type asked struct{ outcomes []classify.Outcome }
 
 func (*asked) Name() string { return "asked" }

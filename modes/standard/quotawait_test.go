@@ -21,8 +21,8 @@ type strategy interface {
 	Snapshot() retry.Snapshot
 }
 
-// waitingModes returns a strategy of each mode that waits a minute for quota, after
-// a backoff of a second.
+// waitingModes returns a strategy of each mode that waits a minute for quota, after a backoff of
+// a second.
 func waitingModes(t *testing.T, quota int, refill ratelimit.Rate) map[string]strategy {
 	t.Helper()
 	config := standard.Config{
