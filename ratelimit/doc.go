@@ -12,6 +12,6 @@
 // A [SendRate] is the state behind a Limiter: a token bucket, a [Controller] that steers its
 // fill rate, and a measured rate. It takes the time as an argument, never waits, and is not
 // safe for concurrent use. A [Line] makes callers wait for the tokens of any [Account], such
-// as a rate that several processes share. With a Line and a SendRate or an Account, another
-// module can build a limiter for adaptive.Config.NewLimiter.
+// as a rate that several processes share. With these parts another module can build a limiter
+// for adaptive.Config.NewLimiter.
 package ratelimit

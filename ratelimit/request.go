@@ -17,13 +17,13 @@ type Request struct {
 	Cost float64
 	// NoWait refuses every wait.
 	NoWait bool
-	// MaxWait refuses a wait that is expected to be longer; zero means none. A wait that
+	// MaxWait refuses a wait that is expected to be longer; zero means no limit. A wait that
 	// cannot be foreseen is not refused.
 	MaxWait time.Duration
 	// GiveUpAfter ends a wait that has taken so long, and refuses one that is expected to be
-	// longer; zero means none. Tokens that come exactly at its end come in time.
+	// longer; zero means no limit. Tokens that come exactly at its end come in time.
 	GiveUpAfter time.Duration
-	// MaxQueue refuses to wait behind that many callers; zero means any number.
+	// MaxQueue refuses to wait behind that many callers; zero means no limit.
 	MaxQueue int
 	// NotAfter is the latest instant to send at; zero means any.
 	NotAfter time.Time

@@ -18,8 +18,8 @@ import (
 // safe for concurrent use. To change a part of what a Limiter does, embed one.
 type Limiter interface {
 	// Acquire returns when the attempt may be sent, and that instant. Its error is a
-	// [*ratelimit.WaitError], ctx.Err() or the limiter's own. The answer to an attempt that
-	// was refused is not reported.
+	// [*ratelimit.WaitError], ctx.Err() or the limiter's own. Report is not called for an
+	// attempt that was refused.
 	Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error)
 	// Report is called once for each attempt that was acquired and made.
 	Report(r ratelimit.Response) ratelimit.Change

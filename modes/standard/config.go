@@ -40,8 +40,8 @@ type Config struct {
 	// ThrottlingBase is the same after a throttle. The failure before a retry decides which
 	// of the two is doubled. Zero means 1 s.
 	ThrottlingBase time.Duration
-	// MaxBackoff is the longest delay. Zero means 20 s. A hint of the server,
-	// such as Retry-After, may make a delay longer, see MaxHint.
+	// MaxBackoff is the longest delay without a hint of the server. Zero means 20 s. See
+	// MaxHint for what a hint, such as Retry-After, adds.
 	MaxBackoff time.Duration
 	// MaxHint is the longest delay that a hint of the server, such as Retry-After, may ask
 	// for. The delay is then max(backoff, min(hint, MaxHint)). Zero means the rule of the
