@@ -11,15 +11,15 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// call is one call of an SDK client: what the strategy's verbs need from one
-// method of the retryer to the next. It belongs to one goroutine at a time.
+// call is one call of an SDK client. It holds what the methods of the retryer need for the
+// verbs of the strategy. It belongs to one goroutine at a time.
 type call struct {
-	input      any  // of the operation, if a middleware saw it
-	observed   bool // a middleware reports how each attempt ends, and how the call does
-	unseekable bool // the body cannot be sent again
+	input      any  // of the operation, if there are middlewares
+	observed   bool // whether middlewares report how each attempt and the call ended
+	unseekable bool // whether the body cannot be sent again
 
 	failures  *failures // of the retryer
-	key       error     // under which it is there, if a middleware put it there
+	key       error     // under which the call is in failures, if a middleware put it there
 	strategy  retry.Strategy
 	ctx       context.Context //nolint:containedctx // of the attempt; not every method of a retryer is given one
 	start     time.Time
@@ -27,9 +27,9 @@ type call struct {
 	phase     phase
 	token     retry.Token
 	denied    error // why there is no token
-	err       error // of the last attempt; can be compared
+	err       error // of the last attempt, as one that can be compared
 	previous  error // of the one before
-	retryable bool  // what was decided
+	retryable bool  // whether the last failure is of a sort that is retried
 	refusal   error // why there is no retry
 }
 
@@ -43,15 +43,15 @@ const (
 	sent                 // an attempt is being made
 	failed               // it has failed, and nothing is decided
 	granted              // a retry is due, after a wait
-	resting              // there is no retry, but a sleep is due
+	resting              // there is no retry, but a sleep before the call returns
 	over                 // the strategy knows that the operation has ended
 )
 
 // begin starts the operation and returns when its first attempt may be made.
 func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 	c.open(ctx, s, op)
-	// Without a token the attempt is made all the same: a strategy manages retries,
-	// it does not gate access.
+	// Without a token the attempt is made all the same: a strategy decides about retries,
+	// not about first attempts.
 	if c.denied == nil {
 		return c.wait(ctx)
 	}
@@ -66,7 +66,7 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 	return nil
 }
 
-// open starts the operation at an attempt that was sent without it.
+// open starts the operation for an attempt that is sent already.
 func (c *call) open(ctx context.Context, s *shared, op retry.Operation) {
 	c.strategy, c.failures = s.strategy, &s.failures
 	c.ctx, c.start = ctx, s.strategy.Clock().Now()
@@ -91,9 +91,9 @@ func (c *call) ended(err error) {
 // last reports whether the loop makes no attempt after the one of the token.
 func (c *call) last() bool { return c.limit > 0 && c.token.Attempt() >= c.limit }
 
-// decide lets the strategy decide about the attempt that failed, and reports
-// whether it is of the sort that is retried: whether it will be, is another
-// question. err is the error as the loop of the SDK sees it.
+// decide lets the strategy decide about the attempt that failed, and reports whether such a
+// failure is retried. Attempts or quota may be used up all the same. err is the error as the
+// loop of the SDK sees it.
 func (c *call) decide(err error) bool {
 	if c.phase != failed {
 		return c.retryable || err != c.err && isSkew(err) //nolint:errorlint // whether the loop has wrapped it
@@ -141,13 +141,13 @@ func (c *call) refresh(failure error) bool {
 	return c.retryable
 }
 
-// again returns when the retry may be made, or why there is none.
+// again returns when the retry may be made, or why there is no retry.
 func (c *call) again(ctx context.Context) error {
 	if c.phase == granted {
 		return c.wait(ctx)
 	}
 	if c.phase == resting {
-		// Long polling: slowed down, then refused. A wait cut short changes nothing.
+		// A long poll sleeps before it is refused. The end of ctx changes nothing.
 		_ = c.token.Wait(ctx)
 		c.fail(c.err)
 	}
@@ -165,8 +165,7 @@ func (c *call) wait(ctx context.Context) error {
 	return c.explain(ctx, err)
 }
 
-// attempted is ended for a middleware. It returns the error, which is this call's
-// alone from then on.
+// attempted is ended for a middleware. It returns the error as one that no other call has.
 func (c *call) attempted(err error) error {
 	c.forget() // the attempt before, if the loop has not asked about it
 	c.ended(err)
@@ -182,13 +181,13 @@ func (c *call) attempted(err error) error {
 	return err
 }
 
-// close ends what the loop has left open.
+// close ends the operation if the loop has not ended it.
 func (c *call) close() {
 	c.forget()
 	c.finish()
 }
 
-// forget takes out what attempted has put in.
+// forget takes the call out of failures, where attempted has put it.
 func (c *call) forget() {
 	if c.key != nil {
 		c.failures.forget(c.key, c)
@@ -196,19 +195,18 @@ func (c *call) forget() {
 	}
 }
 
-// awaited reports whether the loop, having been told what was decided, goes on to
-// GetRetryToken.
+// awaited reports whether the loop calls GetRetryToken after the decision.
 func (c *call) awaited() bool { return c.retryable && (c.phase != over || !c.last()) }
 
-// withLost adds to the error of the call what the service said before the client
-// was stopped, if the loop has lost it.
+// withLost adds to the error of the call what the service said before the caller's context
+// ended, if the loop has lost that.
 func (c *call) withLost(err error) error {
 	var lost error
 	switch {
 	case c.phase == sent:
 		lost = c.err // no attempt came of the retry that was granted
 	case isReason(c.refusal, retry.ErrCanceled):
-		lost = c.previous // the last attempt says only that the caller is gone
+		lost = c.previous // the last attempt says only that the context has ended
 	}
 	if err == nil || lost == nil || errors.Is(err, lost) {
 		return err
@@ -216,7 +214,7 @@ func (c *call) withLost(err error) error {
 	return errors.Join(err, lost)
 }
 
-// finish ends an operation about which no further question comes.
+// finish ends an operation for which the loop calls no further method.
 func (c *call) finish() {
 	switch c.phase {
 	case idle, over:
@@ -227,8 +225,8 @@ func (c *call) finish() {
 	}
 }
 
-// fail ends the operation without success. No caller could be told that the
-// strategy does not accept its own token.
+// fail ends the operation without success. The error of RecordFailure has no place to go: no
+// method of a retryer could return it.
 func (c *call) fail(err error) {
 	c.phase = over
 	if c.denied == nil {
@@ -258,8 +256,8 @@ func (c *call) explain(ctx context.Context, err error) error {
 	return &refusal
 }
 
-// isReason reports whether err is a strategy's refusal for that reason. What the
-// service said, which is in there too, does not matter.
+// isReason reports whether err is the refusal of a strategy for that reason. The error of the
+// service, which a refusal holds too, does not matter.
 func isReason(err, reason error) bool {
 	if refusal, ok := err.(*retry.Error); ok { //nolint:errorlint // one that is wrapped is the service's
 		return errors.Is(refusal.Reason, reason)

@@ -1,9 +1,9 @@
-// Package awssdk lets clients of aws-sdk-go-v2 retry with the strategies of
-// awsretry.
+// Package awssdk lets clients of aws-sdk-go-v2 retry with the strategies of awsretry.
 //
-// [Install] is the way to do it: it resolves the settings that the config of the
-// clients was loaded with, and gives every client made from that config the
-// strategy that they ask for.
+// # All clients of a config
+//
+// [Install] resolves the retry settings that a config was loaded with, and gives one strategy
+// to every client that is made from the config:
 //
 //	cfg, err := config.LoadDefaultConfig(ctx)
 //	...
@@ -11,27 +11,47 @@
 //	...
 //	client := dynamodb.NewFromConfig(cfg)
 //
-// The SDK's own retry loop stays, with all that is built into it: the correction
-// of clock skew, the headers and metrics of attempts, the errors. Three small
-// middlewares tell the strategy what a retryer alone cannot know: what the call is
-// about, so that each table, bucket or queue has a retry quota and a send rate of
-// its own; how every attempt ended; and how the call ended.
+// The retry loop of the SDK stays, and with it the correction of clock skew, the headers and
+// metrics of attempts, and the errors. Three small middlewares tell the strategy what a
+// retryer alone cannot know: what a call is about, how each attempt ended, and how the call
+// ended.
 //
-// [Load] and [New] give a plain aws.Retryer, for where no middleware can be added.
-// Its scopes are services and regions, and names given with [WithScope].
+// # A retryer alone
 //
-// # What is shared
+// [Load] and [New] give an [aws.Retryer] for programs that cannot add middlewares. Its scopes
+// are services and regions, and the names that [WithScope] gives. [Retryer] says what else is
+// different.
 //
-// All clients made from one config share one strategy, and so do all retryers that
-// the function of Load returns: it returns the same one each time. What is kept
-// apart is kept apart by scope, that is by service, region and resource, however
-// many clients there are. Two calls of Load or Install share nothing.
+// # What shares a quota and a send rate
 //
-// # Generations
+// Calls of one scope share a retry quota and, in adaptive mode, a send rate. The scope of a
+// call is its service, its region and, with Install, the resource that its input names: a
+// table, bucket, queue, topic, stream, function or key. [WithOperation] changes the scope of
+// calls by a function, [WithScope] that of the calls of a context.
 //
-// The strategy follows the behavior v2.1 unless [WithSettings] names another one,
-// such as awsretry.WithBehavior(retry.V20). So does the loop of the SDK
-// since v1.48.0. Before, AWS_NEW_RETRIES_2026 chose between the two generations of the
-// loop at each step. Nothing here depends on which of them runs: the strategy does
-// the waiting, and it follows the behavior that was resolved when it was built.
+// All clients of one config share a strategy, and so do all retryers that the function of Load
+// returns. The state of a scope is the same for all of them. Two calls of Install or of Load
+// share nothing, unless both get one strategy from [WithStrategy]. [StrategyOf] returns the
+// strategy of a config, whose Snapshot shows all scopes.
+//
+// # What a call returns
+//
+// A call returns the error of the SDK. Where the strategy gave up, a [*retry.Error] is joined
+// to it: [errors.Is] finds the reason, such as [retry.ErrQuotaExhausted], and [errors.As] also
+// the error of the service. Attempts that are used up are the MaxAttemptsError of the SDK. If
+// the context of the call has ended, or its deadline leaves no room for the next wait,
+// errors.As finds an [*aws.RequestCanceledError] as well.
+//
+// # Loops in loops
+//
+// A call with a context of [retry.Once] makes one attempt. With Install the context of an
+// attempt says which attempt it is, so that a loop inside the client, such as that of an HTTP
+// client which retries by itself, is an event of kind [retry.LoopNested].
+//
+// # Behaviors
+//
+// The strategy follows the behavior v2.1 unless [WithSettings] names another one, such as
+// awsretry.WithBehavior(retry.V20). The loop of the SDK does so since v1.48.0. Before that,
+// AWS_NEW_RETRIES_2026 chose between two generations of the loop at each step. Both work,
+// because the strategy does all the waiting.
 package awssdk

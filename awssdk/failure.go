@@ -23,9 +23,9 @@ func (e *hintedError) Unwrap() error { return e.error }
 // RetryAfter returns the delay.
 func (e *hintedError) RetryAfter() (time.Duration, bool) { return e.after, true }
 
-// failureOf returns the error of an attempt as a strategy is to see it: with what
-// the SDK's errors do not tell by themselves, or in a way of their own, and judged
-// where the loop has judged. raw is the error before the loop had seen it.
+// failureOf returns the error of an attempt as a strategy must see it: with the hint of the
+// server, which the errors of the SDK do not tell, and marked as clock skew where the loop has
+// found that. raw is the error before the loop has changed it.
 func failureOf(err, raw error) error {
 	failure := err
 	if after, ok := hintOf(err); ok {
@@ -45,8 +45,8 @@ func hintOf(err error) (after time.Duration, ok bool) {
 	return classify.ParseRetryAfterMillis(response.Response.Header.Get(retryAfterHeader))
 }
 
-// isSkew reports whether err is what the loop of the SDK makes of an error that it
-// has traced to a difference of clocks: retryable, and outermost.
+// isSkew reports whether err is what the loop of the SDK puts around an error that it has
+// traced to a difference of clocks.
 func isSkew(err error) bool {
 	skew, ok := err.(interface{ RetryableError() bool })
 	return ok && skew.RetryableError()

@@ -6,38 +6,36 @@ import (
 	"sync"
 )
 
-// failures finds the call that an error belongs to: not every method of a retryer
-// is given a context. An error is in here only between the end of an attempt and
-// the decision about it, which are a few calls apart in one goroutine. It is safe
-// for concurrent use; a call that was taken out belongs to its taker.
+// failures finds the call that an error belongs to, because IsErrorRetryable gets no context.
+// An error is in it from the end of an attempt until the decision about the attempt, which
+// follows soon in the same goroutine. It is safe for concurrent use; take gives a call to its
+// caller alone.
 type failures struct {
 	mu         sync.Mutex // guards both
 	young, old map[error]*call
 
-	// decided is in the place of a call that a middleware observes, from when it was
-	// taken out until it is forgotten: no other call gets its error, and a second
-	// question about that error does not get another call.
+	// decided replaces an observed call that was taken. It reserves the error until the call
+	// is forgotten, so that no lookup of that error can return another call.
 	decided call
 }
 
-// maxFailures is how many errors are young. Older ones go when as many have come
-// after them: no question came about those, because another retryer around this one
-// has answered instead.
+// maxFailures is how many errors are young. An older error goes when as many others have come
+// after it: a retryer around this one has decided about it.
 const maxFailures = 1000
 
-// maxWrapped is how many errors are looked at, so that one which wraps itself does not
+// maxWrapped is how many errors take looks at, so that an error which wraps itself does not
 // keep the lock.
 const maxWrapped = 1000
 
-// add remembers the call until it is taken. It reports false if the error cannot be
-// told from that of another call.
+// add keeps the call until it is taken. It reports false if the error cannot be told from that
+// of another call.
 func (f *failures) add(err error, c *call) bool {
 	if !reflect.ValueOf(err).Comparable() {
 		return false
 	}
 	dropped, ok := f.insert(err, c)
 	for _, forgotten := range dropped {
-		if forgotten != &f.decided && !forgotten.observed { // a middleware ends those that are
+		if forgotten != &f.decided && !forgotten.observed { // a middleware ends an observed one
 			forgotten.finish()
 		}
 	}
@@ -57,8 +55,8 @@ func (f *failures) insert(err error, c *call) (dropped map[error]*call, ok bool)
 	return dropped, true
 }
 
-// take returns the call that err, or an error that it wraps, belongs to, and
-// forgets it; nil if there is none. It also returns the error that was found.
+// take returns the call that err or an error below it belongs to, and takes the call out; nil
+// if there is none. It also returns the error under which the call was.
 func (f *failures) take(err error) (*call, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -86,7 +84,7 @@ func (f *failures) take(err error) (*call, error) {
 	return nil, nil
 }
 
-// forget frees the key of the call, unless another call is there meanwhile.
+// forget takes the call out unless another call has the key since.
 func (f *failures) forget(key error, c *call) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -97,7 +95,7 @@ func (f *failures) forget(key error, c *call) {
 	}
 }
 
-// toCompare returns an error that can be compared, and says the same as err.
+// toCompare returns err, or an error around it if err cannot be compared.
 func toCompare(err error) error {
 	if err == nil || reflect.ValueOf(err).Comparable() {
 		return err
@@ -105,7 +103,7 @@ func toCompare(err error) error {
 	return &uniqueError{err}
 }
 
-// uniqueError makes an error that several calls share one call's own.
+// uniqueError makes an error that several calls share the error of one call.
 type uniqueError struct{ error }
 
 func (e *uniqueError) Unwrap() error { return e.error }

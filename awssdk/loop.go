@@ -12,15 +12,15 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// attemptHeader is where the SDK tells the service which attempt a request is.
+// attemptHeader is the header with which the SDK tells the service the number of an attempt.
 const attemptHeader = "Amz-Sdk-Request"
 
-// attemptOf returns the number of the attempt that the loop of the SDK makes with
-// ctx, and how many it will make at most: 0 if that is the retryer's to say. The
-// number is 0 outside such a loop.
+// attemptOf returns the number of the attempt that the loop of the SDK makes with ctx, and how
+// many the loop makes at most: 0 if the retryer decides that. The number is 0 outside of such
+// a loop.
 //
-// The loop keeps both under a key of its own. The middleware that once wrote the
-// header can read it, so it is made to write one.
+// The loop keeps both in the context under a key of its own. The middleware that once wrote
+// the header can read them, so attemptOf lets it write a header.
 func (s *shared) attemptOf(ctx context.Context) (number, limit int) {
 	request, ok := s.requests.Get().(*smithyhttp.Request)
 	if !ok {
@@ -35,8 +35,7 @@ func (s *shared) attemptOf(ctx context.Context) (number, limit int) {
 	return parseAttempt(strings.Join(request.Header[attemptHeader], ";"))
 }
 
-// parseAttempt reads a header such as "attempt=2; max=3". A negative limit is
-// none.
+// parseAttempt reads a header such as "attempt=2; max=3". A negative limit means no limit.
 func parseAttempt(header string) (number, limit int) {
 	for part := range strings.SplitSeq(header, ";") {
 		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
@@ -54,7 +53,7 @@ func parseAttempt(header string) (number, limit int) {
 	return number, limit
 }
 
-// nowhere sends nothing.
+// nowhere is a handler that sends nothing.
 type nowhere struct{}
 
 func (nowhere) HandleFinalize(context.Context, middleware.FinalizeInput) (

@@ -13,10 +13,10 @@ import (
 // loopID is the name of the SDK's retry loop among the middlewares.
 const loopID = "Retry"
 
-// addMiddlewares puts the three middlewares into the stack of an operation. A
-// stack without a retry loop gets none, and one that has them is left as it is.
-// They do nothing for a call whose retryer is not one of this package, or whose
-// loop is taken out later, as presigning does.
+// addMiddlewares puts the three middlewares into the stack of an operation. A stack without a
+// retry loop gets none, and a stack that has them stays as it is. They do nothing for a call
+// whose retryer is not one of this package, or whose loop is taken out later, as presigning
+// does.
 func addMiddlewares(stack *middleware.Stack) error {
 	if _, ok := stack.Finalize.Get(loopID); !ok {
 		return nil
@@ -28,8 +28,8 @@ func addMiddlewares(stack *middleware.Stack) error {
 	)
 }
 
-// callFrom returns the call that ctx belongs to, or nil without the middlewares.
-// It is a value of the stack, so that calls made for credentials do not see it.
+// callFrom returns the call that ctx belongs to, or nil without the middlewares. The call is a
+// value of the stack, so that calls made for credentials do not see it.
 func callFrom(ctx context.Context) *call {
 	c, _ := middleware.GetStackValue(ctx, callKey{}).(*call)
 	return c
@@ -37,8 +37,8 @@ func callFrom(ctx context.Context) *call {
 
 type callKey struct{}
 
-// callMiddleware begins a call. It comes last of its step, where older clients
-// have named the service.
+// callMiddleware begins a call. It is the last one of its step, because older clients name the
+// service before that.
 type callMiddleware struct{}
 
 func (callMiddleware) ID() string { return "awsretry.Call" }
@@ -50,7 +50,7 @@ func (callMiddleware) HandleInitialize(
 	return next.HandleInitialize(ctx, in)
 }
 
-// endMiddleware is around the retry loop and ends what the loop has left open.
+// endMiddleware is around the retry loop. It ends the operation if the loop has not ended it.
 type endMiddleware struct{}
 
 func (endMiddleware) ID() string { return "awsretry.End" }
@@ -67,8 +67,8 @@ func (endMiddleware) HandleFinalize(
 	return out, metadata, c.withLost(err)
 }
 
-// attemptMiddleware is inside the retry loop and reports how each attempt ends, be
-// it by a panic.
+// attemptMiddleware is inside the retry loop. It reports how each attempt ends, also by a
+// panic.
 type attemptMiddleware struct{}
 
 func (attemptMiddleware) ID() string { return "awsretry.Attempt" }
@@ -90,7 +90,7 @@ func (attemptMiddleware) HandleFinalize(
 		}
 	}()
 	if c.denied == nil {
-		ctx = c.token.Context(ctx) // so that a loop inside knows of this one
+		ctx = c.token.Context(ctx) // a loop inside then knows of this one
 	}
 	out, metadata, err = next.HandleFinalize(ctx, in)
 	returned = true

@@ -82,8 +82,7 @@ func retryer(t *testing.T, s retry.Strategy) *Retryer {
 	return r
 }
 
-// inside runs the loop of the SDK with the middlewares around it and in it, and
-// returns the call that they made.
+// inside runs the loop of the SDK with the middlewares, and returns the call that they made.
 func inside(t *testing.T, r aws.Retryer, errs ...error) (c *call, err error) {
 	t.Helper()
 	stack := middleware.NewStack("Test", smithyhttp.NewStackRequest)
@@ -99,12 +98,12 @@ func inside(t *testing.T, r aws.Retryer, errs ...error) (c *call, err error) {
 	return c, err
 }
 
-// answering says of every error that it is to be retried, and does not ask.
+// answering is a retryer that retries every error and does not ask the one that it wraps.
 type answering struct{ *Retryer }
 
 func (answering) IsErrorRetryable(error) bool { return true }
 
-// correcting asks first, and says of every error that it is to be retried.
+// correcting is a retryer that asks the one that it wraps, and then retries every error.
 type correcting struct{ *Retryer }
 
 func (r correcting) IsErrorRetryable(err error) bool {
@@ -154,9 +153,9 @@ func TestNothingIsKeptOfACallThatHasEnded(t *testing.T) {
 	}
 }
 
-// TestManyCallsThatOthersAnswerForGoOn: more than are kept wait for a retry, and
-// each is still its own goroutine's.
-func TestManyCallsThatOthersAnswerForGoOn(t *testing.T) {
+// TestManyCallsAtOnceGoOn has more calls than failures keeps. Another retryer decides about
+// their errors.
+func TestManyCallsAtOnceGoOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, err := standard.New(standard.Config{QuotaCapacity: new(1_000_000)})
@@ -176,8 +175,8 @@ func TestManyCallsThatOthersAnswerForGoOn(t *testing.T) {
 	})
 }
 
-// TestCallForgetsNothingOfAnother that has failed with the same error.
-func TestCallForgetsNothingOfAnother(t *testing.T) {
+// TestEndOfACallForgetsNoOtherCall has two calls that fail with the same error.
+func TestEndOfACallForgetsNoOtherCall(t *testing.T) {
 	t.Parallel()
 	var f failures
 	same := errors.New("same")
@@ -195,9 +194,9 @@ func TestCallForgetsNothingOfAnother(t *testing.T) {
 	}
 }
 
-// TestWhoAsksTwiceGetsNoOthersCall: two calls fail with the same error, and a
-// retryer around this one asks twice.
-func TestWhoAsksTwiceGetsNoOthersCall(t *testing.T) {
+// TestSecondLookupGetsNoOtherCall has two calls that fail with the same error, and a retryer
+// that looks each up twice.
+func TestSecondLookupGetsNoOtherCall(t *testing.T) {
 	t.Parallel()
 	var f failures
 	same := errors.New("same")
@@ -206,7 +205,7 @@ func TestWhoAsksTwiceGetsNoOthersCall(t *testing.T) {
 	found, _ := f.take(same)
 	require.Same(t, first, found)
 	wrapped := second.attempted(same)
-	require.NotEqual(t, same, wrapped, "it is the first one's still")
+	require.NotEqual(t, same, wrapped, "the first call still has it")
 	found, _ = f.take(same)
 	require.Nil(t, found)
 	found, _ = f.take(wrapped)
@@ -230,7 +229,7 @@ func TestOutcomeOfAnAttemptIsToldOnce(t *testing.T) {
 	require.Empty(t, r.failures.young)
 }
 
-// impatient has an attempt token of its own.
+// impatient is a retryer that gives attempt tokens of its own.
 type impatient struct{ *Retryer }
 
 func (impatient) GetAttemptToken(context.Context) (func(error) error, error) { return released, nil }
@@ -241,7 +240,7 @@ func TestRetryerAroundMayWaitForAttemptsItself(t *testing.T) {
 	require.NoError(t, err)
 	_, err = inside(t, impatient{retryer(t, s)}, temporary{errors.New("first")}, temporary{errors.New("second")})
 	require.Error(t, err)
-	require.Equal(t, 486, s.Snapshot().Scopes[0].Quota, "retries are the strategy's still")
+	require.Equal(t, 486, s.Snapshot().Scopes[0].Quota, "the strategy still decides about retries")
 }
 
 // temporary is an error that is retried.
@@ -251,9 +250,9 @@ func (temporary) Temporary() bool { return true }
 
 func (e temporary) Unwrap() error { return e.error }
 
-// TestReasonIsTheStrategysNotTheServices: the error of an attempt may come from
-// another strategy, that of its credentials for example.
-func TestReasonIsTheStrategysNotTheServices(t *testing.T) {
+// TestRefusalInsideAnErrorDoesNotCount: the error of an attempt may come from another
+// strategy, for example that of the credentials.
+func TestRefusalInsideAnErrorDoesNotCount(t *testing.T) {
 	t.Parallel()
 	s, err := standard.New(standard.Config{QuotaCapacity: new(0)})
 	require.NoError(t, err)
@@ -269,7 +268,7 @@ type getItemInput struct {
 type batchInput struct{ RequestItems map[string]int }
 
 type oddInput struct {
-	TableName     string // not what inputs look like
+	TableName     string // no input of the SDK looks so
 	RequestItems  []int
 	TransactItems map[int]int
 }

@@ -2,11 +2,10 @@ package awssdk
 
 import "reflect"
 
-// resourceOf returns what the input of an operation says is worked on, as it is
-// written there: a name, an ARN or a URL. It is empty if the input names nothing
-// that the service throttles by, or several things: a batch over two tables
-// belongs to the service in the region as a whole, and neither slows one table nor
-// is slowed by it.
+// resourceOf returns the resource that the input of an operation names, as the input spells it:
+// a name, an ARN or a URL. It is empty if the input names nothing by which the service
+// throttles, or several resources: a batch over two tables belongs to the service in the
+// region as a whole. It slows neither table, and neither table slows it.
 func (s *shared) resourceOf(service string, input any) string {
 	v := reflect.ValueOf(input)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
@@ -21,8 +20,8 @@ func (s *shared) resourceOf(service string, input any) string {
 	return plan.resource(v)
 }
 
-// fieldsOf returns the members of inputs that name a resource of the service, the
-// most telling first.
+// fieldsOf returns the fields of inputs that name a resource of the service. The first one that
+// is set counts.
 func fieldsOf(service string) []string {
 	switch service {
 	case "dynamodb":
@@ -46,16 +45,15 @@ func fieldsOf(service string) []string {
 	}
 }
 
-// inputPlan is where the inputs of a type name resources, as indices of fields.
+// inputPlan says which fields of the inputs of a type name resources.
 type inputPlan struct {
-	names  []int      // texts
-	keys   []int      // maps whose keys are resources
-	groups []groupSet // lists of alternatives that each name one
+	names  []int      // indices of texts
+	keys   []int      // indices of maps whose keys are resources
+	groups []groupSet // lists whose items name one resource each
 }
 
-// groupSet is a list of structures, of whose members, pointers to structures, one
-// is set, such as the Put or Delete of a transaction. inner is the name's field in
-// each of them.
+// groupSet is a list of structures in which one member is set, a pointer to a structure, such
+// as the Put or the Delete of a transaction. inner has the index of the name in each member.
 type groupSet struct {
 	field int
 	inner map[int]int
@@ -82,8 +80,7 @@ func planFor(service string, input reflect.Type) *inputPlan {
 	return plan
 }
 
-// tablesIn returns, for each member of an item of a transaction, which field of it
-// is the table.
+// tablesIn returns for each member of an item of a transaction which field is the table.
 func tablesIn(item reflect.Type) map[int]int {
 	inner := map[int]int{}
 	for i := range item.NumField() {
@@ -98,7 +95,7 @@ func tablesIn(item reflect.Type) map[int]int {
 	return inner
 }
 
-// textIn returns the index of the optional text of that name.
+// textIn returns the index of the field of that name if it is a pointer to a text.
 func textIn(t reflect.Type, name string) (index int, ok bool) {
 	f, ok := t.FieldByName(name)
 	if !ok || len(f.Index) != 1 || f.Type != reflect.TypeFor[*string]() {
@@ -139,7 +136,7 @@ func text(p reflect.Value) string {
 	return p.Elem().String()
 }
 
-// single is the one name that was added, or none.
+// single is the name that was added, or no name if there were several.
 type single struct {
 	name    string
 	several bool

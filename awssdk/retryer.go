@@ -14,29 +14,31 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Retryer is an aws.RetryerV2 over a strategy. Use [New]; the zero Retryer refuses
-// every call. It is safe for
-// concurrent use and meant to be shared by clients.
+// Retryer is an [aws.RetryerV2] that asks a strategy. [New], [Load] and [Install] make one; the
+// zero Retryer refuses every call. It is safe for concurrent use, and clients may share it.
 //
-// The strategy does all the waiting, on its clock and with the context of the
-// call: GetAttemptToken waits for the first attempt, and GetRetryToken for each
-// further one, for backoff and send rate together. An error of GetRetryToken is
-// joined to the service's by the SDK, so that errors.As finds both.
+// The strategy does all the waiting, on its clock and with the context of the call:
+// GetAttemptToken waits for the first attempt, and GetRetryToken for the backoff and the send
+// rate of each further one. The SDK joins an error of GetRetryToken to that of the service, so
+// that [errors.As] finds both.
 //
-// Without the middlewares of [Install] it finds the call that an error belongs to
-// by the identity of the error. This has consequences: if another retryer that is
-// wrapped around this one does not let an error be retried, the strategy hears of
-// the attempt, and gets back what a retry took from the quota, only after many other
-// failures; it never hears of an attempt that panicked; the error of a call that
-// is canceled during a retry does not tell of the attempt before; and there is no
-// scope but service, region, and [WithScope].
+// Without the middlewares of [Install] the identity of an error tells which call the error
+// belongs to. This has consequences:
+//
+//   - If a retryer around this one does not let an error be retried, the strategy hears of the
+//     attempt only after many other failures. Only then does the quota get back what a retry
+//     took.
+//   - The strategy does not hear of an attempt that panicked.
+//   - The error of a call that is canceled during a retry does not tell of the attempt before.
+//   - The scope of a call is its service and its region, or the name of [WithScope].
+//   - A loop inside an attempt does not know of the loop around it.
 type Retryer struct {
 	*shared
 	service string // as the SDK spells it; empty if several
 	scoped  string // as scopes spell it
 }
 
-// shared is what the retryers of all services have in common.
+// shared is what the retryers of one strategy for all services have in common.
 type shared struct {
 	strategy  retry.Strategy
 	operation OperationFunc
@@ -52,8 +54,9 @@ var errNotMade = errors.New("awssdk: a *awssdk.Retryer that was not made by awss
 // made reports whether New has made the retryer.
 func (r *Retryer) made() bool { return r != nil && r.shared != nil }
 
-// New returns a retryer over the strategy, which must not be nil nor a zero one. operation may
-// change what the strategy is told about each call; nil changes nothing.
+// New returns a retryer for a strategy, or an error, which is [retry.ErrNoStrategy], if the
+// strategy is nil or was not made by its constructor. operation changes what the strategy is
+// told about each call; nil changes nothing.
 func New(strategy retry.Strategy, operation OperationFunc) (*Retryer, error) {
 	if err := retry.CheckStrategy(strategy); err != nil {
 		return nil, fmt.Errorf("awssdk: %w", err)
@@ -64,7 +67,7 @@ func New(strategy retry.Strategy, operation OperationFunc) (*Retryer, error) {
 // StrategyOf returns the strategy of the clients that are made from cfg: the one that
 // [Install] gave to cfg, or that of a retryer of [Load] or [New] in cfg. Its Snapshot shows
 // the quotas and send rates of all scopes. StrategyOf reports false if cfg has no retryer, or
-// one that is not of this package. It calls the function in cfg.Retryer once.
+// one of another package. It calls the function in cfg.Retryer once.
 func StrategyOf(cfg aws.Config) (retry.Strategy, bool) {
 	if cfg.Retryer == nil {
 		return nil, false
@@ -76,8 +79,8 @@ func StrategyOf(cfg aws.Config) (retry.Strategy, bool) {
 	return r.strategy, true
 }
 
-// forService returns the retryer for the clients of one service, which shares
-// everything with r but has the defaults of the service.
+// forService returns the retryer for the clients of one service. It shares everything with r
+// but has the defaults of the service.
 func (r *Retryer) forService(id string) *Retryer {
 	if !r.made() {
 		return r
@@ -85,9 +88,9 @@ func (r *Retryer) forService(id string) *Retryer {
 	return &Retryer{shared: r.shared, service: id, scoped: strings.ToLower(id)}
 }
 
-// MaxAttempts returns how many attempts a call may have: what the strategy says,
-// for the service if Install has told which one this is for.
-// RetryMaxAttempts of a client or of one call takes its place, whatever it is.
+// MaxAttempts returns how many attempts a call may have: what the strategy says of the service
+// if [Install] has named it, and else of any service. RetryMaxAttempts of a client or of one
+// call overrides it.
 func (r *Retryer) MaxAttempts() int {
 	if !r.made() {
 		return 1
@@ -95,8 +98,8 @@ func (r *Retryer) MaxAttempts() int {
 	return r.strategy.Plan(retry.Operation{Service: r.scoped}).MaxAttempts
 }
 
-// GetAttemptToken returns when the first attempt of a call may be made. A further
-// one has waited in GetRetryToken already.
+// GetAttemptToken returns when the first attempt of a call may be made. It does not wait for
+// further ones, for which GetRetryToken has waited.
 func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) error, err error) {
 	if !r.made() {
 		return nil, errNotMade
@@ -119,10 +122,10 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) erro
 	return r.release(c), nil
 }
 
-// IsErrorRetryable lets the strategy decide about the attempt that ended with err,
-// and reports whether it is of the sort that is retried. The loop asks once for
-// each attempt that failed. Asked about any other error it answers for an
-// operation of which nothing is known.
+// IsErrorRetryable lets the strategy decide about the attempt that ended with err, and reports
+// whether such an error is retried. The loop of the SDK calls it once for each attempt that
+// failed. For any other error it reports what holds for an operation of which nothing is
+// known.
 func (r *Retryer) IsErrorRetryable(err error) bool {
 	if err == nil || !r.made() {
 		return false
@@ -133,12 +136,12 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 	}
 	retryable := c.decide(err)
 	if !c.observed && c.awaited() && !r.failures.add(key, c) {
-		c.finish() // another call has failed with the same value in the meantime
+		c.finish() // another call has failed with the same value since
 	}
 	return retryable
 }
 
-// judge answers for an error that no call is known for.
+// judge reports whether an error is retried that belongs to no known call.
 func (r *Retryer) judge(err error) bool {
 	c := &call{}
 	c.open(context.Background(), r.shared, retry.Operation{Service: r.scoped})
@@ -147,13 +150,13 @@ func (r *Retryer) judge(err error) bool {
 	return c.decide(err)
 }
 
-// GetRetryToken returns when the retry may be made, after its backoff and, in
-// adaptive mode, with a send token; or why there is no retry, as a [*retry.Error]. If ctx
-// has ended, or its deadline leaves no room for the wait, an [*aws.RequestCanceledError] is
-// around it.
+// GetRetryToken returns when the retry may be made: after its backoff and, in adaptive mode,
+// with a send token. If there is no retry, the error is a [*retry.Error] with the reason. An
+// [*aws.RequestCanceledError] is around it if ctx has ended or its deadline leaves no room for
+// the wait.
 //
-// It does not ask whether the error is retryable: clients such as that of STS
-// retry some for themselves.
+// It takes the error for retryable, because clients such as that of STS wrap the retryer and
+// decide about some errors themselves.
 func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(error) error, err error) {
 	if !r.made() {
 		return nil, errNotMade
@@ -185,10 +188,9 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 	return r.release(c), nil
 }
 
-// RetryDelay returns the delay before the retry that GetRetryToken has granted:
-// none, as it has waited for it. The number is below zero because the loop
-// lengthens the delay by what the response asked for, up to five seconds, and
-// the strategy has done so already.
+// RetryDelay returns the delay before a retry for which GetRetryToken has waited: none. The
+// number is below zero because the loop of the SDK makes the delay up to five seconds longer
+// where the response asked for it, and the strategy has done so already.
 func (r *Retryer) RetryDelay(int, error) (time.Duration, error) {
 	if !r.made() {
 		return 0, errNotMade
@@ -196,12 +198,12 @@ func (r *Retryer) RetryDelay(int, error) (time.Duration, error) {
 	return -time.Hour, nil
 }
 
-// GetInitialToken does nothing. The loop calls GetAttemptToken instead.
+// GetInitialToken does nothing. The loop of the SDK calls GetAttemptToken instead.
 func (r *Retryer) GetInitialToken() (release func(error) error) { return released }
 
-// release returns the function by which the loop tells how an attempt ended. It
-// calls it for every attempt: that of GetAttemptToken for the first, that of
-// GetRetryToken for the others.
+// release returns the function with which the loop tells how an attempt ended. The loop calls
+// the function of GetAttemptToken for the first attempt, and that of GetRetryToken for each
+// further one.
 func (r *Retryer) release(c *call) func(error) error {
 	return func(err error) error {
 		c.ended(err)
@@ -209,7 +211,7 @@ func (r *Retryer) release(c *call) func(error) error {
 			return nil
 		}
 		if c.last() {
-			c.decide(err) // the loop need not ask
+			c.decide(err) // the loop may not ask any more
 		}
 		if !r.failures.add(err, c) {
 			c.finish()
@@ -237,7 +239,7 @@ func (r *Retryer) operationOf(ctx context.Context, input any, limit int) retry.O
 	if r.operation != nil {
 		op = r.operation(ctx, op, input)
 		if limit > 0 && (op.MaxAttempts == 0 || op.MaxAttempts > limit) {
-			op.MaxAttempts = limit // the loop asks for no more, and the strategy must know
+			op.MaxAttempts = limit // the loop makes no more, and the strategy must know that
 		}
 	}
 	if scope, ok := scopeFrom(ctx); ok {

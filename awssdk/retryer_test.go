@@ -30,8 +30,8 @@ func (f answer) HandleFinalize(ctx context.Context, _ middleware.FinalizeInput) 
 	return out, metadata, f(ctx)
 }
 
-// loop runs the retry loop of the SDK around attempts that end with the given
-// errors, and returns how many there were.
+// loop runs the retry loop of the SDK around attempts that end with the given errors, and
+// returns how many attempts there were.
 func loop(ctx context.Context, r aws.Retryer, errs ...error) (attempts int, err error) {
 	ctx = awsmiddleware.SetServiceID(ctx, "DynamoDB")
 	ctx = awsmiddleware.SetRegion(ctx, "eu-central-1")
@@ -60,7 +60,7 @@ func retryer(t *testing.T, s retry.Strategy) *awssdk.Retryer {
 	return r
 }
 
-// failed is an error of a service; each is another one.
+// failed returns a new error of a service.
 func failed(status int) error { return &serviceError{status} }
 
 type serviceError struct{ status int }
@@ -110,8 +110,8 @@ func TestWithStrategyBesideWithSettingsIsAnError(t *testing.T) {
 	require.NoError(t, err, "no settings")
 }
 
-// TestFunctionLowersTheNumberOfAttempts and cannot raise it. A call that the loop
-// does not ask about again is over.
+// TestFunctionLowersTheNumberOfAttempts: it cannot raise the number. The operation ends where
+// the loop asks no more.
 func TestFunctionLowersTheNumberOfAttempts(t *testing.T) {
 	for _, flag := range []string{"false", "true"} {
 		t.Setenv("AWS_NEW_RETRIES_2026", flag)
@@ -138,7 +138,7 @@ type several []error
 
 func (several) Error() string { return "several" }
 
-// seemingly is one that looks as if it could.
+// seemingly is an error of a comparable type that cannot be compared.
 type seemingly struct{ error }
 
 func (seemingly) Temporary() bool { return true }
@@ -162,8 +162,8 @@ func TestErrorsThatCannotBeComparedDoNotPanic(t *testing.T) {
 	}
 }
 
-// TestErrorOutsideALoopIsJudged: programs ask retryers whether an error may be
-// retried, and that costs nothing.
+// TestErrorOutsideALoopIsJudged: programs call IsErrorRetryable, and that takes nothing from
+// the quota.
 func TestErrorOutsideALoopIsJudged(t *testing.T) {
 	t.Parallel()
 	s := strategy(t, standard.Config{})
@@ -176,7 +176,7 @@ func TestErrorOutsideALoopIsJudged(t *testing.T) {
 	require.NoError(t, r.GetInitialToken()(nil))
 }
 
-// TestRetryOutsideALoopWaits: whoever calls the methods by hand.
+// TestRetryOutsideALoopWaits calls the methods without the loop of the SDK.
 func TestRetryOutsideALoopWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -214,9 +214,9 @@ func TestWithoutATokenThereIsOneAttempt(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestErrorsThatNobodyAsksAboutAreForgotten: another retryer may answer for this
-// one. What is kept for them is bounded, and the strategy hears of them at last.
-func TestErrorsThatNobodyAsksAboutAreForgotten(t *testing.T) {
+// TestErrorsThatAreNotLookedUpAreForgotten: a retryer around this one may decide alone. The
+// number of errors that are kept is limited, and the strategy hears of each in the end.
+func TestErrorsThatAreNotLookedUpAreForgotten(t *testing.T) {
 	t.Parallel()
 	ended := 0
 	s := strategy(t, standard.Config{Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
@@ -232,7 +232,7 @@ func TestErrorsThatNobodyAsksAboutAreForgotten(t *testing.T) {
 	require.Equal(t, 2000, ended, "the other 1500 are kept")
 }
 
-// silencer lets nothing be retried, and does not ask.
+// silencer is a retryer that retries nothing and does not ask the one that it wraps.
 type silencer struct{ *awssdk.Retryer }
 
 func (silencer) IsErrorRetryable(error) bool { return false }

@@ -6,19 +6,17 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// OperationFunc changes what a strategy is told about a call: its scope or
-// resource, whether it is a long poll, how many attempts it may have, its
-// classifier. op is what was found out about the call, MaxAttempts being what the
-// client or the call allows, or 0. A smaller number there is respected, a larger
-// one is not. input points to the input of the operation, such as
-// *dynamodb.GetItemInput; it is nil without [Install]. It must be safe for
-// concurrent use and not keep the input.
+// OperationFunc returns what a strategy is told about a call: its scope or resource, whether it
+// is a long poll, how many attempts it may have, its classifier. op is what is known of the
+// call. Its MaxAttempts is what the client or the call allows, or 0 if they do not say; a
+// smaller number in the result counts, a larger one does not. input points to the input of the
+// operation, such as *dynamodb.GetItemInput. It is nil without [Install]. An OperationFunc must
+// be safe for concurrent use, and must not keep or change the input.
 type OperationFunc func(ctx context.Context, op retry.Operation, input any) retry.Operation
 
-// WithScope returns a context whose calls belong to the scope of that name,
-// instead of that of service, region and resource, whatever else is set up. Calls
-// that are made on behalf of such a call, for credentials, may see the same
-// context. The empty name is as if it were absent.
+// WithScope returns a context whose calls belong to the scope of that name instead of the scope
+// of their service, region and resource. It overrides [WithOperation]. Calls for the
+// credentials of such a call may belong to the scope too. An empty name changes nothing.
 func WithScope(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, scopeKey{}, name)
 }
@@ -30,7 +28,7 @@ func scopeFrom(ctx context.Context) (name string, ok bool) {
 	return name, name != ""
 }
 
-// isLongPolling knows the operations that AWS calls so.
+// isLongPolling reports whether AWS calls the operation a long poll.
 func isLongPolling(service, operation string) bool {
 	switch service {
 	case "sqs":

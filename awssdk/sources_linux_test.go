@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestInstallTakesFromTheSDKWhatCanBeReadOnce, such as <(command) of a shell.
+// TestInstallTakesFromTheSDKWhatCanBeReadOnce has a pipe, as <(command) of a shell makes one.
 func TestInstallTakesFromTheSDKWhatCanBeReadOnce(t *testing.T) {
 	for _, byOption := range []bool{false, true} {
 		start(t, map[string]string{"AWS_RETRY_MODE": "adaptive"})
@@ -37,8 +37,7 @@ func TestInstallTakesFromTheSDKWhatCanBeReadOnce(t *testing.T) {
 	}
 }
 
-// asAnotherUser makes the permissions of files apply to the test, which they do not
-// to root.
+// asAnotherUser makes the permissions of files hold for the test. They do not hold for root.
 func asAnotherUser(t *testing.T) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -49,7 +48,7 @@ func asAnotherUser(t *testing.T) {
 	})
 }
 
-// TestFileOfAnOptionThatMayNotBeOpenedCountsAsEmpty, to awsretry as to the SDK.
+// TestFileOfAnOptionThatMayNotBeOpenedCountsAsEmpty for awsretry as for the SDK.
 func TestFileOfAnOptionThatMayNotBeOpenedCountsAsEmpty(t *testing.T) {
 	start(t, nil)
 	require.NoError(t, os.Chmod("work/config", 0))

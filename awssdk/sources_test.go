@@ -15,8 +15,8 @@ import (
 	retryconfig "github.com/awsretry/awsretry/config"
 )
 
-// tree is the files of the tests below. Every profile of every file has attempts of its
-// own, so that the number tells what was read.
+// tree has the files of the tests below. Every profile of every file has another number of
+// attempts, so that the number tells what was read.
 var tree = map[string]string{
 	"home/.aws/config": `[default]
 retry_mode = standard
@@ -49,19 +49,19 @@ max_attempts = 16
 	"more/config":            "[profile busy]\nretry_mode = standard\n[profile extra]\nmax_attempts = 41\n",
 	"more/credentials":       "[busy]\nmax_attempts = 42\n[keys]\nretry_mode = standard\n",
 	"~/config":               "[default]\nmax_attempts = 50\n",
-	"home/config":            "[default]\nmax_attempts = 60\n", // what ~/config is to other tools
+	"home/config":            "[default]\nmax_attempts = 60\n", // what ~/config means to other tools
 	"empty":                  "",
 	"directory/file":         "",
 }
 
-// places is what says where the files are, in the process that a test is part of.
+// places are the variables that say where the files are.
 var places = []string{
 	"AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS",
 	"AWS_NEW_RETRIES_2026", "AWS_SDK_LOAD_CONFIG", "AWS_DEFAULTS_MODE", "AWS_REGION", "AWS_DEFAULT_REGION",
 }
 
-// start makes the test's process one that was started in a directory with the tree,
-// and with these variables.
+// start changes the process of the test to one that was started in a directory with the tree,
+// with these variables.
 func start(t *testing.T, env map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -88,7 +88,7 @@ func setenv(t *testing.T, env map[string]string) {
 	}
 }
 
-// defaults changes the files that the SDK reads if it is told of no others.
+// defaults changes the files that the SDK reads by default.
 func defaults(t *testing.T, configFiles, credentialsFiles []string) {
 	t.Helper()
 	before, beforeCredentials := config.DefaultSharedConfigFiles, config.DefaultSharedCredentialsFiles
@@ -100,8 +100,8 @@ func defaults(t *testing.T, configFiles, credentialsFiles []string) {
 
 type load = func(*config.LoadOptions) error
 
-// resolved is the profile, the mode and the attempts of a world. Nothing stands for a
-// profile that no file has, and for what is not set.
+// resolved is the profile, the mode and the attempts of a world. A field is empty for a profile
+// that no file has, and for a value that is not set.
 type resolved struct {
 	profile  string
 	mode     string
@@ -244,7 +244,7 @@ func worlds() []world {
 	}
 }
 
-// TestInstallResolvesWhatTheSDKHasResolved holds the two beside each other.
+// TestInstallResolvesWhatTheSDKHasResolved compares the two.
 func TestInstallResolvesWhatTheSDKHasResolved(t *testing.T) {
 	for _, w := range worlds() {
 		t.Run(w.name, func(t *testing.T) {
@@ -280,7 +280,7 @@ func TestInstallResolvesWhatTheSDKHasResolved(t *testing.T) {
 	}
 }
 
-// unlessDefault is a value as the SDK has it, nothing if it was not set.
+// unlessDefault returns a value as the SDK has it: zero if it was not set.
 func unlessDefault[T any](s retryconfig.Setting[T]) (value T) {
 	if s.Origin.Kind == retryconfig.OriginDefault {
 		return value
@@ -296,7 +296,7 @@ func modeOf(cfg aws.Config) string {
 	return strategy.Snapshot().Mode
 }
 
-// TestWhatTheSDKDoesNotStartWith leaves nothing to install.
+// TestWhatTheSDKDoesNotStartWith has worlds in which there is no config to install into.
 func TestWhatTheSDKDoesNotStartWith(t *testing.T) {
 	for name, w := range map[string]world{
 		"AWS_PROFILE that no file has":                  {env: map[string]string{"AWS_PROFILE": "gone"}},
@@ -319,8 +319,8 @@ func TestWhatTheSDKDoesNotStartWith(t *testing.T) {
 	}
 }
 
-// TestSettingsOfInstallHaveTheLastWord over what the SDK has resolved.
-func TestSettingsOfInstallHaveTheLastWord(t *testing.T) {
+// TestSettingsOfInstallOverrideTheSDK has settings beside what the SDK has resolved.
+func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 	several := config.WithSharedConfigFiles([]string{"home/.aws/config", "work/config"})
 	variables := awsretry.WithEnv(func(name string) (string, bool) {
 		value, ok := map[string]string{"AWS_PROFILE": "both", "HOME": "home"}[name]
@@ -369,7 +369,7 @@ func TestSettingsOfInstallHaveTheLastWord(t *testing.T) {
 	}
 }
 
-// TestAttemptsBelowOneAreAnErrorThatNamesTheirPlace, although the SDK starts with them.
+// TestAttemptsBelowOneAreAnErrorThatNamesTheirPlace: the SDK starts with them.
 func TestAttemptsBelowOneAreAnErrorThatNamesTheirPlace(t *testing.T) {
 	for name, c := range map[string]struct {
 		env  map[string]string
