@@ -52,7 +52,7 @@ endef
 
 # The tests come first: they say most, and the linter takes minutes to build.
 .PHONY: check
-check: test test-386 allocs vet vet-others tidy-diff fix-diff fmt-diff lint ## all of the checks below; the default
+check: test test-386 allocs vet vet-others tidy-diff fix-diff release-check fmt-diff lint ## all of the checks below; the default
 
 # test-386, allocs and test run what is skipped here: simulations of 20 seconds and tests that measure memory.
 .PHONY: quick
@@ -100,6 +100,12 @@ test-386: $(VET) ## run the tests of the core module with an int of 32 bits, whe
 	@if $(WITH_386) go run ./cmd/awsretry version >/dev/null 2>&1; then \
 		$(WITH_386) go test -vet=off -skip '^Test(Memory|Settles)' $(FRESH) ./...; \
 	else echo 'this machine does not run programs for linux/386: their tests are left out'; fi
+
+# Only a VERSION of the command line counts.
+VERSION :=
+.PHONY: release-check
+release-check: ## check that the modules can be released as VERSION, by default as the one that they require
+	scripts/release-check $(VERSION)
 
 # The race detector lets pools forget at random, so these tests are not part of a build with it.
 .PHONY: allocs
