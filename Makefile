@@ -40,6 +40,9 @@ VET := $(BIN)/vet
 lint_here = GOGC=400 "$(CURDIR)/$(LINT)"
 vet_here = "$(CURDIR)/$(VET)"
 
+# The oldest SDK that awssdk supports, and what it was released with.
+OLDEST := github.com/aws/aws-sdk-go-v2@v1.47.0 github.com/aws/smithy-go@v1.28.1
+
 ROUNDS ?= 10
 SEEDS ?= 5
 FUZZTIME ?= 10s
@@ -52,7 +55,7 @@ endef
 
 # The tests come first: they say most, and the linter takes minutes to build.
 .PHONY: check
-check: test test-386 allocs vet vet-others tidy-diff fix-diff release-check fmt-diff lint ## all of the checks below; the default
+check: test test-oldest test-386 allocs vet vet-others tidy-diff fix-diff release-check fmt-diff lint ## all of the checks below; the default
 
 # test-386, allocs and test run what is skipped here: simulations of 20 seconds and tests that measure memory.
 .PHONY: quick
@@ -90,6 +93,14 @@ test: ## run the tests, with the race detector where there is a C compiler
 		{ echo "AWSRETRY_CONFORMANCE is not a directory: $$AWSRETRY_CONFORMANCE" >&2; exit 1; }
 	@[ -n "$(RACE)" ] || echo 'no cgo or no C compiler: the tests run without the race detector'
 	$(call in,$(CODE),go test -vet=off $(RACE) $(FRESH) ./...)
+
+.PHONY: test-oldest
+test-oldest: ## run the tests of awssdk with the oldest SDK that it supports
+	scripts/test-sdk $(OLDEST)
+
+.PHONY: newest
+newest: ## run the tests of awssdk with the newest version of all that they require
+	scripts/test-sdk newest
 
 # Most Linux on amd64 runs programs for 386. TestMemory... measures memory, as allocs does, and TestSettles... plays a
 # simulation of 20 seconds in which no number depends on the size of an int.
