@@ -140,7 +140,7 @@ bench: ## measure small steps beside the peers, in ROUNDS rounds, and write benc
 	cd bench && go run ./report -rounds $(ROUNDS) micro
 
 .PHONY: bench-effect
-bench-effect: ## play everybody in virtual time, SEEDS times, and write bench/RESULTS-effect.md; five minutes
+bench-effect: ## play all libraries in virtual time, SEEDS times, and write bench/RESULTS-effect.md; five minutes
 	cd bench && go run ./report -rounds $(SEEDS) effect
 
 .PHONY: fuzz
