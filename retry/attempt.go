@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/token"
 )
 
 // Attempt says which attempt of which loop a context belongs to.
@@ -33,25 +34,31 @@ func AttemptFrom(ctx context.Context) (Attempt, bool) {
 	if !ok {
 		return Attempt{}, false
 	}
-	return a.attempt, true
+	return Attempt{
+		Number: int(a.number), Loops: int(a.nesting.Loops), MaxAttempts: int(a.nesting.MaxAttempts), Once: a.nesting.Once,
+	}, true
 }
 
 // Once returns a context with which every operation makes one attempt, in all loops and
 // clients that use a strategy of this module. An outer loop gives it to its inner calls, so
 // that attempts do not multiply.
 func Once(ctx context.Context) context.Context {
-	attempt, _ := AttemptFrom(ctx)
-	attempt.Once = true
-	return &attemptContext{Context: ctx, attempt: attempt}
+	once := &attemptContext{Context: ctx}
+	if around, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
+		once.number, once.nesting = around.number, around.nesting
+	}
+	once.nesting.Once = true
+	return once
 }
 
 type attemptKey struct{}
 
 // attemptContext is the context of one attempt. It is a type of its own so that
-// an attempt costs one allocation.
+// an attempt costs one small allocation.
 type attemptContext struct {
 	context.Context //nolint:containedctx // it is a context
-	attempt         Attempt
+	number          int32
+	nesting         token.Nesting
 }
 
 func (c *attemptContext) Value(key any) any {
@@ -61,16 +68,9 @@ func (c *attemptContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// inside returns the attempt of a loop that stands in this one.
-func (a Attempt) inside(number, most int) Attempt {
-	return Attempt{Number: number, Loops: a.Loops + 1, MaxAttempts: multiply(max(a.MaxAttempts, 1), most), Once: a.Once}
-}
-
-// multiply returns a product that stops at the largest number of attempts that a setting can
-// have.
-func multiply(a, b int) int {
-	const most = math.MaxInt32
-	return int(min(int64(min(a, most))*int64(min(b, most)), most))
+// within returns the context of an attempt with that number.
+func within(ctx context.Context, number int, nesting token.Nesting) context.Context {
+	return &attemptContext{Context: ctx, number: int32(min(number, math.MaxInt32)), nesting: nesting}
 }
 
 // AttemptTimeoutError is the error of an attempt that [WithAttemptTimeout] ended. It is a

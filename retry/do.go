@@ -9,6 +9,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/instant"
+	"github.com/awsretry/awsretry/internal/token"
 )
 
 // Do calls fn until it succeeds or the strategy gives up, and waits before each attempt as
@@ -80,7 +81,7 @@ func DoErr(ctx context.Context, s Strategy, op Operation, fn func(ctx context.Co
 // call makes one attempt.
 func call[T any](ctx context.Context, l *loop, fn func(ctx context.Context) (T, error)) (T, error) {
 	l.attempts++
-	attempt := &attemptContext{Context: ctx, attempt: l.around.inside(l.attempts, l.most)}
+	attempt := within(ctx, l.attempts, l.nesting)
 	if l.timeout <= 0 {
 		return fn(attempt)
 	}
@@ -96,8 +97,7 @@ var errNothingToDo = errors.New("retry: Do needs a function")
 type loop struct {
 	strategy Strategy
 	timeout  time.Duration // of an attempt
-	around   Attempt       // of the loop around this one
-	most     int           // attempts that the operation may make
+	nesting  token.Nesting // of the operation
 	readings *instant.Readings
 	start    instant.Mark
 	token    Token
@@ -112,7 +112,6 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	if op.MaxAttempts < 0 {
 		return fmt.Errorf("retry: MaxAttempts %d: must not be negative", op.MaxAttempts)
 	}
-	l.around, _ = AttemptFrom(ctx)
 	l.token, l.denied = l.strategy.AcquireInitialToken(ctx, *op)
 	if errtree.Is(l.denied, ErrNoStrategy) {
 		return l.denied
@@ -123,7 +122,7 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	if l.readings = l.token.readings(); l.readings == nil {
 		l.readings = readingsOf(l.strategy)
 	}
-	l.most = l.token.maxAttempts()
+	l.nesting = l.token.nesting()
 	l.start = l.readings.Mark()
 	if l.done && !op.NotAfter.IsZero() && l.readings.Now().After(op.NotAfter) {
 		return l.explain(ctx, &Error{Reason: ErrMaxElapsed, Detail: l.denied}, nil)

@@ -95,16 +95,15 @@ func (t Token) Wait(ctx context.Context) error {
 // Context returns a context for the attempt of the token, as [Do] gives it to its function:
 // [AttemptFrom] finds the attempt in it. A loop of one's own calls it before the attempt.
 func (t Token) Context(ctx context.Context) context.Context {
-	around, _ := AttemptFrom(ctx)
-	return &attemptContext{Context: ctx, attempt: around.inside(t.Attempt(), t.maxAttempts())}
+	return within(ctx, t.Attempt(), t.nesting())
 }
 
-// maxAttempts is how many attempts the operation may make; 1 for the zero Token.
-func (t Token) maxAttempts() int {
+// nesting is where the operation stands among loops. The zero Token allows one attempt.
+func (t Token) nesting() token.Nesting {
 	if owner := token.Token(t).Owner(); owner != nil {
-		return owner.MaxAttempts()
+		return owner.Nesting()
 	}
-	return 1
+	return token.Nesting{Loops: 1, MaxAttempts: 1}
 }
 
 // readings are those of the strategy's clock; nil for the zero Token.

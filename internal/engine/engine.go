@@ -177,13 +177,15 @@ type record struct {
 	paid   int             // what the last granted retry cost
 	owed   int             // what of it Wait has still to take from the quota
 	delay  time.Duration   // the backoff before that retry
+
+	nesting token.Nesting
 }
 
 // Readings are those of the engine's clock.
 func (r *record) Readings() *instant.Readings { return &r.engine.reading }
 
-// MaxAttempts is how many attempts the operation may make.
-func (r *record) MaxAttempts() int { return r.engine.maxAttempts(&r.op) }
+// Nesting is where the operation stands among loops.
+func (r *record) Nesting() token.Nesting { return r.nesting }
 
 // AcquireInitialToken begins an operation. It fails only if there is no limiter for
 // the scope.
@@ -211,15 +213,8 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 		e.close(r)
 		return retry.Token{}, err
 	}
-	around, nested := retry.AttemptFrom(ctx)
-	if around.Once {
-		r.op.MaxAttempts = 1
-	}
-	first := retry.Token(r.First(e.plain(r)))
-	if nested && e.config.Observer != nil {
-		e.tellNested(first, r, around)
-	}
-	return first, nil
+	e.nest(ctx, r)
+	return retry.Token(r.First(e.plain(r))), nil
 }
 
 // plain reports whether the next attempt of an operation waits for nothing but its

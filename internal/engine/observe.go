@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"context"
 	"fmt"
+	"math"
 
+	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -17,11 +20,19 @@ func (e *Engine) tell(r *record, event retry.Event) {
 	e.config.Observer.Observe(r.ctx, event)
 }
 
-// tellNested tells of an operation in a loop if the attempts of the two multiply.
-func (e *Engine) tellNested(first retry.Token, r *record, around retry.Attempt) {
-	inside, _ := retry.AttemptFrom(first.Context(r.ctx))
-	if around.MaxAttempts > 1 && inside.MaxAttempts > around.MaxAttempts {
-		e.tell(r, retry.Event{Kind: retry.LoopNested, Attempt: 1, MaxAttempts: inside.MaxAttempts})
+// nest finds out where an operation stands among loops, limits it to what the loop around it
+// allows, and tells of attempts that multiply. Their product stops at the largest number of
+// attempts that a setting can have.
+func (e *Engine) nest(ctx context.Context, r *record) {
+	around, _ := retry.AttemptFrom(ctx)
+	if around.Once {
+		r.op.MaxAttempts = 1
+	}
+	outer, most := max(int64(around.MaxAttempts), 1), int64(min(e.maxAttempts(&r.op), math.MaxInt32))
+	product := min(outer*most, math.MaxInt32)
+	r.nesting = token.Nesting{Loops: int32(around.Loops + 1), MaxAttempts: int32(product), Once: around.Once}
+	if e.config.Observer != nil && outer > 1 && product > outer {
+		e.tell(r, retry.Event{Kind: retry.LoopNested, Attempt: 1, MaxAttempts: int(product)})
 	}
 }
 

@@ -13,10 +13,17 @@ import (
 type Owner interface {
 	// Wait returns when the attempt of the token may be made.
 	Wait(ctx context.Context, t Token) error
-	// MaxAttempts is how many attempts the operation may make.
-	MaxAttempts() int
+	// Nesting returns where the operation stands among loops.
+	Nesting() Nesting
 	// Readings are those of the clock that Wait waits on.
 	Readings() *instant.Readings
+}
+
+// Nesting is where an operation stands among loops in loops.
+type Nesting struct {
+	Loops       int32 // how many there are, that of the operation included
+	MaxAttempts int32 // how many attempts all of them together may make
+	Once        bool  // operations inside make one attempt
 }
 
 // Token is what an operation carries from attempt to attempt. The zero Token belongs to no

@@ -18,7 +18,7 @@ import (
 type owner struct{ token.Cell }
 
 func (*owner) Wait(context.Context, token.Token) error { return nil }
-func (*owner) MaxAttempts() int                        { return 1 }
+func (*owner) Nesting() token.Nesting                  { return token.Nesting{} }
 func (*owner) Readings() *instant.Readings             { return nil }
 
 func newOwner() *owner {
