@@ -92,12 +92,12 @@ func ExampleWithConfig() {
 		awsretry.WithConfig(adaptive.Config{
 			Standard: standard.Config{Scope: func(op retry.Operation) retry.ScopeKey {
 				if op.Service == "ec2" {
-					return retry.ScopeKey{Service: op.Service, Region: op.Region, Operation: op.Name}
+					return retry.ScopeKey{Service: op.Service, Region: op.Region, Name: op.Name}
 				}
 				return op.Key()
 			}},
 			SendLimit: func(scope retry.ScopeKey) adaptive.SendLimit {
-				if scope.Operation == "RunInstances" {
+				if scope.Name == "RunInstances" {
 					return adaptive.SendLimit{Starting: 1, Ceiling: 2}
 				}
 				return adaptive.SendLimit{}

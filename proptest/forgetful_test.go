@@ -263,7 +263,7 @@ func impossible(key retry.ScopeKey) bool { return key.Scope == "impossible" }
 func (r *forgetfulRun) drawKeys(t *rapid.T) func(op retry.Operation) retry.ScopeKey {
 	function := drawFrom(t, "keys",
 		retry.Operation.Key,
-		func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Operation: op.Name} },
+		func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Name: op.Name} },
 		func(op retry.Operation) retry.ScopeKey {
 			if op.Name == "scan" {
 				return retry.OverflowKey()

@@ -54,9 +54,9 @@ type Operation struct {
 type ScopeKey struct {
 	// Scope is a name of its own. A key with a name usually has nothing else.
 	Scope string
-	// Account, Service, Region, Operation and Resource say what the service throttles
-	// together. Operation is Operation.Name. Empty ones do not matter.
-	Account, Service, Region, Operation, Resource string
+	// Account, Service, Region, Name and Resource say what the service throttles together,
+	// in the words of [Operation]. Empty ones do not matter.
+	Account, Service, Region, Name, Resource string
 
 	overflow bool
 }
@@ -76,7 +76,7 @@ func (o Operation) Key() ScopeKey {
 
 // IsZero reports whether k is the scope of the strategy as a whole.
 func (k ScopeKey) IsZero() bool {
-	return len(k.Scope)|len(k.Account)|len(k.Service)|len(k.Region)|len(k.Operation)|len(k.Resource) == 0 && !k.overflow
+	return len(k.Scope)|len(k.Account)|len(k.Service)|len(k.Region)|len(k.Name)|len(k.Resource) == 0 && !k.overflow
 }
 
 // String returns a text for people, such as "dynamodb/eu-central-1/orders": name, account,
@@ -91,7 +91,7 @@ func (k ScopeKey) String() string {
 	for _, part := range [...]struct {
 		text   string
 		always bool
-	}{{k.Scope, false}, {k.Account, false}, {k.Service, true}, {k.Region, true}, {k.Operation, false}, {k.Resource, true}} {
+	}{{k.Scope, false}, {k.Account, false}, {k.Service, true}, {k.Region, true}, {k.Name, false}, {k.Resource, true}} {
 		if part.always || part.text != "" {
 			parts = append(parts, part.text)
 		}

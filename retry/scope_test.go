@@ -20,10 +20,10 @@ func TestKeysOfScopes(t *testing.T) {
 		"an account":   {retry.ScopeKey{Account: "111122223333"}, "111122223333"},
 		"a service":    {retry.ScopeKey{Service: "s3"}, "s3"},
 		"a region":     {retry.ScopeKey{Region: "eu-west-1"}, "/eu-west-1"},
-		"an operation": {retry.ScopeKey{Operation: "GetItem"}, "//GetItem"},
+		"an operation": {retry.ScopeKey{Name: "GetItem"}, "//GetItem"},
 		"a resource":   {retry.ScopeKey{Resource: "orders"}, "//orders"},
 		"all but a name": {
-			retry.ScopeKey{Account: "111122223333", Service: "s3", Region: "eu-west-1", Operation: "Get", Resource: "b"},
+			retry.ScopeKey{Account: "111122223333", Service: "s3", Region: "eu-west-1", Name: "Get", Resource: "b"},
 			"111122223333/s3/eu-west-1/Get/b",
 		},
 		"a table of an account": {

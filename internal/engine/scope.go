@@ -38,9 +38,9 @@ const (
 // newScope makes the scope of a key. It copies the parts of the key into one text, so that they
 // lie beside each other and keep no larger text in memory.
 func (e *Engine) newScope(key retry.ScopeKey) *scope {
-	text := strings.Clone(key.Scope + key.Account + key.Service + key.Region + key.Operation + key.Resource)
+	text := strings.Clone(key.Scope + key.Account + key.Service + key.Region + key.Name + key.Resource)
 	for _, part := range [...]*string{
-		&key.Scope, &key.Account, &key.Service, &key.Region, &key.Operation, &key.Resource,
+		&key.Scope, &key.Account, &key.Service, &key.Region, &key.Name, &key.Resource,
 	} {
 		n := len(*part)
 		*part, text = text[:n], text[n:]

@@ -143,7 +143,7 @@ func (ss *scopes) hash(k *retry.ScopeKey) uint64 {
 	if k.Resource == "" {
 		h = maphash.String(ss.seed, k.Service)*31 + maphash.String(ss.seed, k.Region)
 	}
-	for _, part := range [...]string{k.Scope, k.Account, k.Operation} {
+	for _, part := range [...]string{k.Scope, k.Account, k.Name} {
 		if h *= 31; part != "" {
 			h += maphash.String(ss.seed, part)
 		}

@@ -260,7 +260,7 @@ func TestKeysDoNotKeepTheTextThatTheyWereCutFrom(t *testing.T) {
 				nil,
 				func(op retry.Operation) retry.ScopeKey {
 					key := op.Key()
-					key.Operation = op.Name
+					key.Name = op.Name
 					return key
 				},
 			} {
@@ -271,7 +271,7 @@ func TestKeysDoNotKeepTheTextThatTheyWereCutFrom(t *testing.T) {
 					parts := 0
 					for _, part := range []string{
 						scope.Scope, scope.Key.Scope, scope.Key.Account, scope.Key.Service, scope.Key.Region,
-						scope.Key.Operation, scope.Key.Resource,
+						scope.Key.Name, scope.Key.Resource,
 					} {
 						if part != "" {
 							parts++

@@ -201,7 +201,7 @@ func TestScopeFunctionKeysTheQuotaAndTheSendRate(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
 		c.Standard.Scope = func(op retry.Operation) retry.ScopeKey {
-			return retry.ScopeKey{Service: op.Service, Region: op.Region, Operation: op.Name}
+			return retry.ScopeKey{Service: op.Service, Region: op.Region, Name: op.Name}
 		}
 	})
 	read := retry.Operation{Service: "ec2", Region: "eu-west-1", Name: "DescribeInstances", Resource: "i-1"}
@@ -246,13 +246,13 @@ func TestRefusedAttemptNamesTheScopeOfTheSendRate(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
 		c.NoSendWait = true
-		c.Standard.Scope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Operation: op.Name} }
+		c.Standard.Scope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Name: op.Name} }
 	})
 	op := retry.Operation{Name: "GetItem"}
 	err := do(t.Context(), clk, s, op, errThrottle)
 	var refused *retry.Error
 	require.ErrorAs(t, err, &refused)
-	require.Equal(t, retry.ScopeKey{Operation: "GetItem"}, refused.Scope)
+	require.Equal(t, retry.ScopeKey{Name: "GetItem"}, refused.Scope)
 	require.ErrorContains(t, err, "GetItem")
 }
 
