@@ -37,8 +37,8 @@
 //
 // # Share strategies
 //
-// A [Factory] returns the same strategy for the same key, so that the operations of a service
-// or of a tenant share one retry quota and one send rate.
+// A [Factory] returns the same strategy for the same key, so that the clients of a service or
+// of a tenant share retry quotas and send rates.
 //
 // # Test code that retries
 //
@@ -52,6 +52,7 @@
 //   - [classify]: the rules that decide which errors are retried;
 //   - [config]: the settings, and a check of the shared files;
 //   - [clock]: the interface of clocks, and a fake clock;
+//   - ratelimit: the send rate of adaptive mode;
 //   - httpretry: a round tripper that retries HTTP requests;
-//   - awssdk, a module of its own: retryers for clients of aws-sdk-go-v2.
+//   - awssdk, a module of its own: strategies for clients of aws-sdk-go-v2.
 package awsretry

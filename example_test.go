@@ -17,8 +17,8 @@ import (
 
 func getItem(context.Context) (string, error) { return "an item", nil }
 
-// Without options, Load reads the environment and the shared files of the user who runs the
-// program.
+// Without options, Load reads the environment of the process and the shared files in the home
+// directory.
 func ExampleLoad_withoutOptions() {
 	ctx := context.Background()
 	strategy, err := awsretry.Load(ctx)
@@ -32,7 +32,7 @@ func ExampleLoad_withoutOptions() {
 	fmt.Println(item, err)
 }
 
-// idempotent forbids to repeat what timed out, unless it may be done twice.
+// idempotent forbids the retry of an operation that timed out, unless it may be executed twice.
 type idempotent struct{}
 
 func (idempotent) Name() string { return "idempotent" }
@@ -57,7 +57,7 @@ func ExampleWithClassifier() {
 	fmt.Println(item, err)
 }
 
-// A test moves the time by hand.
+// A test gives the strategy a fake clock. The time moves whenever the strategy waits.
 func ExampleWithClock() {
 	clk := &clock.Fake{}
 	strategy, err := awsretry.Load(context.Background(),

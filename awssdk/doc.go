@@ -38,7 +38,8 @@
 //
 // A call returns the error of the SDK. Where the strategy gave up, a [*retry.Error] is joined
 // to it: [errors.Is] finds the reason, such as [retry.ErrQuotaExhausted], and [errors.As] also
-// the error of the service. Attempts that are used up are the MaxAttemptsError of the SDK. If
+// the error of the service. Where the attempts are used up, errors.As finds the MaxAttemptsError
+// of the SDK's package aws/retry. If
 // the context of the call has ended, or its deadline leaves no room for the next wait,
 // errors.As finds an [*aws.RequestCanceledError] as well.
 //

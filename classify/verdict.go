@@ -10,8 +10,9 @@ import (
 // depend on it.
 type Kind uint8
 
-// The kinds. KindNone is the kind of a verdict that does not ask for a retry.
+// The kinds of failures.
 const (
+	// KindNone: the verdict does not ask for a retry.
 	KindNone Kind = iota
 	// Throttling: the service refused the request because it gets too many of them.
 	Throttling

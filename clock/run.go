@@ -5,7 +5,7 @@ import "fmt"
 // Run calls the functions, moves the time whenever all of them wait, and returns when
 // all have returned. With one function, which is the usual case:
 //
-//	clk.Run(func() { err = retry.Do(ctx, strategy, op, call) })
+//	clk.Run(func() { err = retry.DoErr(ctx, strategy, op, call) })
 //
 // A function waits while it is in [Fake.Sleep], in [Fake.Await], or in an operation of
 // this module that waits for a send token or for retry quota. While one of the functions

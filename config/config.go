@@ -136,7 +136,7 @@ const (
 // empty: a value in a file has no Name, and one of a variable has no File. The zero Origin
 // is no place.
 type Origin struct {
-	Kind    OriginKind `json:"kind"`
+	Kind    OriginKind `json:"kind"`              // The kind of place.
 	Name    string     `json:"name,omitempty"`    // The variable or the option.
 	File    string     `json:"file,omitempty"`    // The path as it was opened.
 	Line    int        `json:"line,omitempty"`    // The number of the line, from 1.

@@ -49,7 +49,7 @@ type Config struct {
 	// RefusalAsError makes RoundTrip return the error of [Refusal] in place of the response
 	// where the client gave up on a failure that the classifiers ask to retry: attempts,
 	// quota or time were used up, or the request must not be sent again. Any other response,
-	// such as one with status 404, is returned as ever.
+	// such as one with status 404, is returned as a response.
 	RefusalAsError bool
 	// SDKHeaders adds the headers of AWS SDKs to each attempt: amz-sdk-invocation-id, which is
 	// the same for all attempts of a request and is left alone if the request has it, and

@@ -57,7 +57,7 @@ var (
 // WaitError is the error of [Limiter.Acquire] and [Line.Acquire] for a wait that is refused
 // or given up.
 type WaitError struct {
-	// Wait is that wait.
+	// Wait is the wait that was refused or given up.
 	Wait Wait
 	// Reason is [context.DeadlineExceeded] if the wait would not end before the deadline of
 	// the context, [ErrNotAfter], or an error whose text says which limit of the [Request]

@@ -23,12 +23,15 @@ import (
 //   - the error of fn itself if it is not retryable;
 //   - [ErrNoStrategy], without a call of fn, for a strategy that is nil or was not made by
 //     its constructor;
+//   - another error, without a call of fn, for a nil fn, a negative [Operation.MaxAttempts], or
+//     a policy for values of another type than T;
 //   - an [*Error] with the reason, the last error of fn and the error of ctx, as far as they
 //     apply, if anything else ended the operation.
 //
-// Do calls fn at least once, with these exceptions: ctx is done, its deadline is sooner than
-// the wait before the first attempt, adaptive mode may not wait as long, or the first attempt
-// would begin after the end of the operation, see [Operation.NotAfter]. The context that fn
+// With a valid call, Do calls fn at least once, with these exceptions: ctx is done, its deadline
+// comes before the end of the wait for the first attempt, the Config of adaptive mode forbids
+// that wait, or the first attempt would begin after the end of the operation, see
+// [Operation.NotAfter]. If the strategy refuses the first token, Do calls fn once. The context that fn
 // gets comes from ctx and tells which attempt it is, see [AttemptFrom]. A panic of fn, or
 // [runtime.Goexit] in it, passes through after the strategy has been told.
 //

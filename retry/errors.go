@@ -54,8 +54,8 @@ var (
 // error and the cause of the caller's context if that ended the operation. [errors.As] finds
 // the last error of the service.
 type Error struct {
-	// Reason is why the client gave up: one of the errors of this package that stand under
-	// "Reasons", or the error of a strategy by another author.
+	// Reason is why the client gave up: one of the reasons of this package, such as
+	// [ErrQuotaExhausted], or the error of a strategy from another module.
 	Reason error
 	// Detail is what else is known of the reason: how the caller's context ended, which
 	// limit of the send rate was reached, which rule stopped a retry; nil if nothing is.

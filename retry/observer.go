@@ -7,11 +7,12 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-// Observer hears what strategies do. A strategy calls it with no lock held, in the goroutine
+// Observer is told what strategies do. A strategy calls it with no lock held, in the goroutine
 // that caused the event, so that an operation takes longer by the time that the observer
-// takes. It must be safe for concurrent use. A panic of an observer is recovered and harms
-// nothing but its own event.
+// takes. It must be safe for concurrent use. The strategy recovers a panic of the observer,
+// which then misses this event only.
 type Observer interface {
+	// Observe is called once for each event. ctx is the context of the operation.
 	Observe(ctx context.Context, e Event)
 }
 

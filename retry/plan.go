@@ -11,15 +11,15 @@ type Plan struct {
 	// TimeoutCost and ThrottlingCost are the tokens that a retry takes from it.
 	QuotaCapacity, RetryCost, TimeoutCost, ThrottlingCost int
 	// Base and ThrottlingBase are the delays before the first retry, without jitter.
-	// MaxBackoff is the longest delay.
+	// MaxBackoff is the longest delay without a hint of the server.
 	Base, ThrottlingBase, MaxBackoff time.Duration
 }
 
 // WorstCaseDelay returns the seconds of backoff of an operation that uses up its
 // attempts, each retry after the kind of failure with the longest delay, with the
-// jitter at its longest. Server hints, attempts themselves and waits for a send
-// rate come on top. It is a number of seconds because it may be longer than a
-// [time.Duration] can be.
+// jitter at its longest. With standard.Decorrelated the backoff can be longer. Hints of
+// the server, the attempts themselves and waits for a send rate come on top. It is a
+// number of seconds because it may be longer than a [time.Duration] can be.
 func (p Plan) WorstCaseDelay() (seconds float64) {
 	delay := max(p.Base, p.ThrottlingBase)
 	retries := p.MaxAttempts - 1

@@ -31,9 +31,10 @@ type Strategy interface {
 
 	// RefreshRetryToken reports that the attempt failed, and asks for another one. The new
 	// token carries the delay before that attempt. If there is to be no further attempt, the
-	// error is an [*Error] with the reason, and t then accepts one RecordFailure and nothing
-	// else. So does the token that comes with the error: its Delay is what remains to be
-	// slept before the operation returns, which is zero but for long polling.
+	// error is an [*Error] with the reason. One RecordFailure then ends the operation, with t
+	// or with the token that comes with the error. The Delay of that token is what remains to
+	// be slept before the operation returns, and its Wait sleeps it. The Delay is zero except
+	// for an operation that an empty quota slows down, see [Operation.LongPolling].
 	RefreshRetryToken(ctx context.Context, t Token, failure error) (Token, error)
 
 	// RecordSuccess ends an operation whose last attempt succeeded.
@@ -64,7 +65,8 @@ type Token token.Token
 // Attempt returns the number of the attempt that the token is for; the first is 1.
 func (t Token) Attempt() int { return token.Token(t).Attempt() }
 
-// RetryCount returns the number of retries that this makes: the attempts without the first.
+// RetryCount returns how many retries the operation has made with the attempt of the token: the
+// attempts without the first.
 func (t Token) RetryCount() int { return max(t.Attempt()-1, 0) }
 
 // Delay returns the backoff that Wait sleeps. A wait for the send rate, in adaptive mode,
