@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// permitted returns a file system that respects the permissions of files for root too, who may
-// read every file. For any other user it returns nil, the file system of the machine.
+// permitted returns a file system that respects the permissions of files for root too, although
+// the machine lets root read every file. For any other user it returns nil, the file system of the
+// machine.
 func permitted() fs.FS {
 	if os.Geteuid() != 0 {
 		return nil

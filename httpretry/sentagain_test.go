@@ -140,7 +140,7 @@ func TestBodyIsClosedWhereThereIsNoAttempt(t *testing.T) {
 	t.Parallel()
 	for _, replayable := range []bool{false, true} {
 		for name, change := range map[string]func(r *http.Request) *http.Request{
-			"a caller who is gone": func(r *http.Request) *http.Request { return r.WithContext(gone(r.Context())) },
+			"a caller that is gone": func(r *http.Request) *http.Request { return r.WithContext(gone(r.Context())) },
 			"a bad edit": func(r *http.Request) *http.Request {
 				return r.WithContext(httpretry.With(r.Context(), func(c *httpretry.Config) { c.MaxAttempts = -1 }))
 			},

@@ -47,7 +47,7 @@ func (r *forgetfulRun) crowd(t *rapid.T) {
 	}
 }
 
-// awake notes whose backoff is over.
+// awake notes which backoffs are over.
 func (r *forgetfulRun) awake() {
 	synctest.Wait()
 	for _, v := range r.open {

@@ -54,8 +54,8 @@ func (r *limiterRun) checkBooks(t *rapid.T, spent float64) {
 	require.LessOrEqual(t, state.Tokens, max(state.Capacity, first.cost))
 }
 
-// checkTimer sees that the clock counts those who wait, and that there is a timer as
-// long as one does, and no longer.
+// checkTimer requires that the clock counts the callers that wait, and that there is a timer as
+// long as a caller waits, and no longer.
 func (r *limiterRun) checkTimer(t *rapid.T) {
 	require.Equal(t, len(r.queue), r.clock.Waiters())
 }

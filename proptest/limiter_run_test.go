@@ -22,13 +22,13 @@ type caller struct {
 	err    error
 }
 
-// limiterRun is a limiter and the books of all who came, in order of arrival. It
+// limiterRun is a limiter and the books of all callers, in order of arrival. It
 // runs in a bubble, so that whatever can move has moved after each step.
 type limiterRun struct {
 	limiter *ratelimit.Limiter
 	clock   *clock.Fake
 	callers []*caller
-	queue   []*caller // who wait, as the books have it
+	queue   []*caller // callers that wait, as the books have it
 	brought float64   // what the rate has brought
 }
 
@@ -69,13 +69,13 @@ func (r *limiterRun) arrive(ctx context.Context, request ratelimit.Request) *cal
 	return c
 }
 
-// settle sees who has left the queue.
+// settle takes the callers that have left the queue off the books of the queue.
 func (r *limiterRun) settle() {
 	synctest.Wait()
 	r.queue = slices.DeleteFunc(r.queue, func(c *caller) bool { return c.done })
 }
 
-// owed is the cost of all who wait.
+// owed is the cost of all callers that wait.
 func (r *limiterRun) owed() (cost float64) {
 	for _, c := range r.queue {
 		cost += c.cost

@@ -30,10 +30,10 @@ func playLimiter(t *rapid.T) {
 	}
 	t.Repeat(map[string]func(*rapid.T){
 		"":        run.check,
-		"arrive":  run.anyoneArrives,
+		"arrive":  run.callerArrives,
 		"crowd":   run.crowdArrives,
 		"limited": run.limitedArrives,
-		"cancel":  run.someoneGivesUp,
+		"cancel":  run.callerGivesUp,
 		"race":    run.someGiveUpWhileTimePasses,
 		"report":  run.anyReport,
 		"climb":   run.climb,
@@ -55,12 +55,12 @@ func drawCost(t *rapid.T) float64 {
 	return rapid.OneOf(rapid.SampledFrom([]float64{0, 1, 3}), rapid.Float64Range(0.1, 6)).Draw(t, "cost")
 }
 
-func (r *limiterRun) anyoneArrives(t *rapid.T) {
+func (r *limiterRun) callerArrives(t *rapid.T) {
 	before, owed := len(r.queue), r.owed()
 	c := r.arrive(t.Context(), ratelimit.Request{Cost: drawCost(t)})
 	if c.done {
 		require.NoError(t, c.err)
-		require.True(t, c.free || before == 0, "served before those who came earlier")
+		require.True(t, c.free || before == 0, "served before callers that came earlier")
 		require.Equal(t, r.clock.Now(), c.sent)
 		return
 	}
@@ -107,7 +107,7 @@ func (r *limiterRun) limitedArrives(t *rapid.T) {
 		require.True(t, refused.Wait.Expected > limit || deadline && refused.Wait.Expected == limit, "%v", c.err)
 	case c.done:
 		require.NoError(t, c.err)
-		require.True(t, c.free || before == 0, "served before those who came earlier")
+		require.True(t, c.free || before == 0, "served before callers that came earlier")
 	default:
 		r.checkWait(t, c, c.wait, before, owed)
 		require.True(t, c.wait.Expected < limit || !deadline && c.wait.Expected == limit, "%v", c.wait)
@@ -125,23 +125,23 @@ func (r *limiterRun) checkWait(t *rapid.T, c *caller, told ratelimit.Wait, ahead
 	requireClose(t, (owed+c.cost-state.Tokens)/float64(state.FillRate), told.Expected.Seconds(), "expected wait")
 }
 
-func (r *limiterRun) someoneGivesUp(t *rapid.T) {
+func (r *limiterRun) callerGivesUp(t *rapid.T) {
 	if len(r.queue) == 0 {
 		return
 	}
-	c := r.queue[drawInt(t, 0, len(r.queue)-1, "who")]
+	c := r.queue[drawInt(t, 0, len(r.queue)-1, "caller")]
 	c.cancel()
 	r.settle()
 	require.True(t, c.done)
 	require.ErrorIs(t, c.err, context.Canceled)
 }
 
-// someGiveUpWhileTimePasses leaves it open who is served first and who gives up.
+// someGiveUpWhileTimePasses does not decide which caller is served first and which gives up.
 func (r *limiterRun) someGiveUpWhileTimePasses(t *rapid.T) {
 	var leaving []*caller
 	for range drawInt(t, 1, 3, "callers") {
 		if len(r.callers) > 0 {
-			leaving = append(leaving, r.callers[drawInt(t, 0, len(r.callers)-1, "who")])
+			leaving = append(leaving, r.callers[drawInt(t, 0, len(r.callers)-1, "caller")])
 		}
 	}
 	pause := drawPause(t, "pause")

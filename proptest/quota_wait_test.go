@@ -67,8 +67,8 @@ func playQuotaWaits(t *rapid.T) {
 
 func (r *waitRun) add(parts int) { r.parts = min(r.parts+parts, r.capacity*tokenParts) }
 
-// settle books what has become of those that waited: one that was served stood
-// before all who wait still.
+// settle books how each wait has ended. A caller that was served stood before all callers that
+// still wait.
 func (r *waitRun) settle(t *rapid.T) {
 	synctest.Wait()
 	waits := false
@@ -78,7 +78,7 @@ func (r *waitRun) settle(t *rapid.T) {
 			waits = true
 			require.True(t, c.until.After(r.clock.Now()), "it waits for longer than it wanted")
 		case c.err == nil:
-			require.False(t, waits, "served before those who came earlier")
+			require.False(t, waits, "served before callers that came earlier")
 			r.parts -= c.cost * tokenParts
 		case c.canceled:
 			require.ErrorIs(t, c.err, context.Canceled)
@@ -102,7 +102,7 @@ func (r *waitRun) check(t *rapid.T) {
 	if len(r.queue) > 0 {
 		require.Less(t, available, r.queue[0].cost, "the first in line is due")
 	}
-	require.Equal(t, len(r.queue), r.clock.Waiters(), "the clock counts those who wait")
+	require.Equal(t, len(r.queue), r.clock.Waiters(), "the clock counts the callers that wait")
 }
 
 func (r *waitRun) wait(t *rapid.T) {
@@ -149,7 +149,7 @@ func (r *waitRun) cancel(t *rapid.T) {
 	if len(r.queue) == 0 {
 		return
 	}
-	c := r.queue[drawInt(t, 0, len(r.queue)-1, "who")]
+	c := r.queue[drawInt(t, 0, len(r.queue)-1, "caller")]
 	c.canceled = true
 	c.cancel()
 	synctest.Wait()

@@ -30,7 +30,7 @@ func TestCallersThatCannotBeServedInTimeAfterACutLeaveAtOnce(t *testing.T) {
 		for _, w := range []struct{ cost, deadline, notAfter float64 }{
 			{10, 0, 0},   // 1 s from now, and 1.43 s after the cut
 			{10, 2.5, 0}, // 2 s, and 2.86 s: it leaves
-			{10, 4, 0},   // 3 s, and 2.86 s without the one before, with whom it would be 4.29 s
+			{10, 4, 0},   // 3 s, and 2.86 s after the second has left; with the second it would be 4.29 s
 			{1, 0, 3.2},  // 3.1 s, and 3 s
 			{4, 0, 3.5},  // 3.5 s, and 3.57 s: it leaves
 			{3, 9, 9},    // 3.8 s, and 3.43 s
@@ -81,7 +81,7 @@ func TestCallersThatCannotBeServedInTimeAfterACutLeaveAtOnce(t *testing.T) {
 	})
 }
 
-func TestLastWaiterWhoLeavesAfterACutStopsTheTimer(t *testing.T) {
+func TestLastWaiterThatLeavesAfterACutStopsTheTimer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		clk := new(clock.Fake)

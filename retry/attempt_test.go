@@ -85,7 +85,7 @@ func TestAttemptTimeoutIsRetriedAndTheCallersIsNot(t *testing.T) {
 		start := time.Now()
 		_, err := retry.Do(t.Context(), s, retry.Operation{}, hang, retry.WithAttemptTimeout(5*time.Second))
 		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
-		require.NotErrorIs(t, err, context.DeadlineExceeded, "it is not the caller who had no time left")
+		require.NotErrorIs(t, err, context.DeadlineExceeded, "the deadline is that of the attempt, not of the caller")
 		timeout, ok := errors.AsType[*retry.AttemptTimeoutError](err)
 		require.True(t, ok)
 		require.True(t, timeout.Timeout())

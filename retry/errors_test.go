@@ -17,7 +17,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func TestErrorSaysWhoWhyAndWhere(t *testing.T) {
+func TestErrorSaysThatTheClientGaveUpWhyAndWhere(t *testing.T) {
 	t.Parallel()
 	orders := retry.Operation{Scope: "orders"}.Key()
 	cause := errors.New("shutting down")

@@ -14,7 +14,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// foreign is a strategy by another author around one of ours.
+// foreign is a strategy of another module around one of this module.
 type foreign struct {
 	retry.Strategy
 	acquire func() error

@@ -38,7 +38,7 @@ func TestRuleStopsARetryThatTheClassifiersAskFor(t *testing.T) {
 		{name: "a failure that is not retried", fails: errClient, reason: retry.ErrNotRetryable, quota: 500},
 		{name: "a failure that is permanent", fails: retry.Permanent(errServer), reason: retry.ErrNotRetryable, quota: 500},
 		{name: "no attempts left", fails: errServer, reason: retry.ErrAttemptsExhausted, op: retry.Operation{MaxAttempts: 1}, quota: 500},
-		{name: "a caller who has gone", fails: errServer, reason: retry.ErrCanceled, gone: true, quota: 500},
+		{name: "a caller that has gone", fails: errServer, reason: retry.ErrCanceled, gone: true, quota: 500},
 	} {
 		for _, mode := range []string{"standard", "adaptive"} {
 			t.Run(c.name+"/"+mode, func(t *testing.T) {

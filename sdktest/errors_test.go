@@ -148,7 +148,7 @@ func TestErrorsOfRealClients(t *testing.T) {
 			t.Cleanup(server.Close)
 			return callSSO(t.Context(), t, server.URL, client)
 		}, none, true},
-		{"caller who cancels", func(t *testing.T, client *awshttp.BuildableClient) error {
+		{"caller that cancels", func(t *testing.T, client *awshttp.BuildableClient) error {
 			t.Helper()
 			ctx, cancel := context.WithCancel(t.Context())
 			return callSSO(ctx, t, serving(t, func(w http.ResponseWriter, r *http.Request) {
@@ -156,7 +156,7 @@ func TestErrorsOfRealClients(t *testing.T) {
 				silent(w, r)
 			}), client)
 		}, none, false},
-		{"caller who has no more time", func(t *testing.T, client *awshttp.BuildableClient) error {
+		{"caller without time left", func(t *testing.T, client *awshttp.BuildableClient) error {
 			t.Helper()
 			clk := clock.NewFake(time.Now()) // whose hours do not pass by themselves
 			ctx, cancel := clk.WithTimeout(t.Context(), time.Hour)

@@ -16,7 +16,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func TestAttemptsAreThoseOfTheStrictestOrOfWhoSaysSo(t *testing.T) {
+func TestAttemptsAreThoseOfTheStrictestLimitOrOfTheCall(t *testing.T) {
 	perCall := func(n int) func(*sqs.Options) {
 		return func(o *sqs.Options) { o.RetryMaxAttempts = n }
 	}

@@ -130,8 +130,8 @@ func TestRetryerGoesWhereTheSDKWantsIt(t *testing.T) {
 	first := retryer()
 	require.Same(t, first, retryer(), "one strategy, however often it is asked for")
 
-	_, err = awssdk.Load(t.Context(), awssdk.WithSettings(awsretry.WithProfile("nobody")))
-	require.ErrorContains(t, err, `"nobody"`)
+	_, err = awssdk.Load(t.Context(), awssdk.WithSettings(awsretry.WithProfile("absent")))
+	require.ErrorContains(t, err, `"absent"`)
 }
 
 func TestStrategyInAWrapperLimitsAsItDoesWithout(t *testing.T) {

@@ -27,7 +27,7 @@ func parsed(t *testing.T) *results {
 	return r
 }
 
-func TestParseKeepsEveryRoundOfEverybody(t *testing.T) {
+func TestParseKeepsEveryRoundOfEveryContender(t *testing.T) {
 	t.Parallel()
 	r := parsed(t)
 	require.Equal(t, []string{"Success/mode=standard/scopes=1", "Effect/scenario=steady/R=5"}, r.tables)

@@ -18,7 +18,7 @@ const (
 	limit = "limit"
 )
 
-// cell is a measurement: of what, with how many goroutines, by whom.
+// cell names a measurement: the benchmark, the number of goroutines and the contender.
 type cell struct {
 	table      string // the name of the benchmark without the two others
 	goroutines string // empty if the benchmark does not say

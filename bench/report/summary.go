@@ -14,7 +14,7 @@ type line struct {
 	unit       string
 }
 
-// summary is what most readers want to know.
+// summary has the lines of the short table in README.md.
 func summary() []line {
 	const cpu = "cpu-sec/op"
 	return []line{
