@@ -99,3 +99,38 @@ func TestRuleThatStopsNothingLeavesTheErrorAsItIs(t *testing.T) {
 	require.EqualError(t, fails(ruled(errServer)),
 		"retry: client-side: failure is not retryable: rule: not sent again: last error: status (1 attempt)")
 }
+
+// wrapped is an error with a type of its own around another one.
+type wrapped struct{ inner error }
+
+func (w *wrapped) Error() string { return "reading: " + w.inner.Error() }
+func (w *wrapped) Unwrap() error { return w.inner }
+
+func TestErrorAroundARuleIsNotLost(t *testing.T) {
+	t.Parallel()
+	s := modes(t, &clock.Fake{}, nil)["standard"]
+	failure := &wrapped{ruled(errServer)}
+	err := retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return failure })
+	var refusal *retry.Error
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, errRule, refusal.Detail)
+	require.Same(t, failure, refusal.Last)
+}
+
+func TestLimiterHearsOfAThrottleWhoseMarkAsksForNoRetry(t *testing.T) {
+	t.Parallel()
+	for name, verdict := range map[string]classify.Verdict{"forbidden": classify.Forbidden(), "no opinion": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := modes(t, &clock.Fake{}, nil)["adaptive"]
+			calls := 0
+			err := retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
+				calls++
+				return &classify.JudgedError{Verdict: verdict, Err: statusError(429)}
+			})
+			require.Equal(t, statusError(429), err)
+			require.Equal(t, 1, calls)
+			require.True(t, s.Snapshot().Scopes[0].Limited)
+		})
+	}
+}

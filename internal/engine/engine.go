@@ -351,30 +351,38 @@ func (e *Engine) report(r *record, was token.Phase, throttled bool) ratelimit.Ch
 
 // opinion is what the engine makes of a failure.
 type opinion struct {
-	failure   error // without a mark that has a reason
+	failure   error // without a mark that has a reason and is the outermost error
 	verdict   classify.Verdict
 	throttled bool  // for the limiter of the scope
 	rule      error // why there is no retry even if the verdict asks for one; or nil
 }
 
-// opinionOn judges a failure. A mark that forbids a retry does not say what happened. So the
-// error below the mark is judged for the limiter, and where the mark has a reason, for
-// whether there is a retry that the reason stops.
+// opinionOn judges a failure. A mark that asks for no retry does not say what happened. So the
+// error below the mark is judged for the limiter, and where the mark forbids a retry with a
+// reason, for whether there is a retry that the reason stops.
 func (e *Engine) opinionOn(r *record, attempt int, failure error) opinion {
 	verdict := e.judge(&r.op, attempt, failure)
 	found := opinion{failure: failure, verdict: verdict, throttled: verdict.Kind() == classify.Throttling}
-	if !verdict.Forbids() {
+	if verdict.Retryable() {
 		return found
 	}
 	mark := markOf(failure)
-	if mark == nil || mark.Err == nil || mark.Reason == nil && r.scope.limiter == nil {
+	if mark == nil || mark.Err == nil {
+		return found
+	}
+	ruled := mark.Reason != nil && verdict.Forbids()
+	if !ruled && r.scope.limiter == nil {
 		return found
 	}
 	below := e.judge(&r.op, attempt, mark.Err)
 	found.throttled = below.Kind() == classify.Throttling
-	if mark.Reason != nil {
-		found.failure, found.verdict, found.rule = mark.Err, below, mark.Reason
+	if !ruled {
+		return found
 	}
+	if failure == error(mark) { //nolint:errorlint // what is around a mark below it stays
+		found.failure = mark.Err
+	}
+	found.verdict, found.rule = below, mark.Reason
 	return found
 }
 
