@@ -100,16 +100,16 @@ func TestRuleThatStopsNothingLeavesTheErrorAsItIs(t *testing.T) {
 		"retry: client-side: failure is not retryable: rule: not sent again: last error: status (1 attempt)")
 }
 
-// wrapped is an error with a type of its own around another one.
-type wrapped struct{ inner error }
+// readingError is an error with a type of its own around another one.
+type readingError struct{ inner error }
 
-func (w *wrapped) Error() string { return "reading: " + w.inner.Error() }
-func (w *wrapped) Unwrap() error { return w.inner }
+func (w *readingError) Error() string { return "reading: " + w.inner.Error() }
+func (w *readingError) Unwrap() error { return w.inner }
 
 func TestErrorAroundARuleIsNotLost(t *testing.T) {
 	t.Parallel()
 	s := modes(t, &clock.Fake{}, nil)["standard"]
-	failure := &wrapped{ruled(errServer)}
+	failure := &readingError{ruled(errServer)}
 	err := retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return failure })
 	var refusal *retry.Error
 	require.ErrorAs(t, err, &refusal)
