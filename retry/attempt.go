@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/token"
 )
@@ -119,8 +120,8 @@ func (e *AttemptTimeoutError) find(left *int, target reflect.Value) bool {
 }
 
 // timedOut returns the error of an attempt as an AttemptTimeoutError if the limit of the
-// attempt, and not the caller, ended it. An error that is not about a context is the answer of
-// the service, however late.
+// attempt, and not the caller, ended it. A mark in the error is then around the result. An
+// error that is not about a context is the answer of the service, however late.
 func timedOut(caller, attempt context.Context, after time.Duration, err error) error {
 	ended := errtree.Is(err, context.DeadlineExceeded) || errtree.Is(err, context.Canceled)
 	if !ended || context.Cause(attempt) != context.DeadlineExceeded { //nolint:errorlint // the cause itself
@@ -129,5 +130,9 @@ func timedOut(caller, attempt context.Context, after time.Duration, err error) e
 	if errtree.Is(caller.Err(), context.DeadlineExceeded) {
 		return err // the caller had no more time either, and the caller's end counts
 	}
-	return &AttemptTimeoutError{After: after, Err: err}
+	late := error(&AttemptTimeoutError{After: after, Err: unmarked(err)})
+	if mark := (classify.Outcome{Err: err}).Judge(nil, nil); mark != (classify.Verdict{}) {
+		return &classify.JudgedError{Verdict: mark, Err: late}
+	}
+	return late
 }

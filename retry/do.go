@@ -256,7 +256,8 @@ func collect(opts []Option) options {
 // WithAttemptTimeout ends the context of an attempt d after it began, on the
 // strategy's clock. If the attempt then returns an error, that is an
 // [*AttemptTimeoutError], which is retryable, unlike the end of the caller's own
-// context. Zero or negative means no such limit.
+// context. A mark in the error of the attempt, such as that of [Permanent], still
+// counts. Zero or negative means no such limit.
 func WithAttemptTimeout(d time.Duration) Option {
 	return optionFunc(func(o *options) { o.attemptTimeout = d })
 }

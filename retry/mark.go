@@ -1,15 +1,20 @@
 package retry
 
-import "github.com/awsretry/awsretry/classify"
+import (
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/errtree"
+)
 
 // Mark returns err as an error of the given kind that is to be retried, as far as attempts
 // and quota allow. The kind decides what the retry costs and how long its backoff is. What
 // the classifiers would say of err does not matter; a hint of the server in err does, see
 // [classify]. A nil err stays nil.
 //
-// A mark counts for the innermost loop that sees it, also below an error that wraps it with
-// %w. It does not count below [errors.Join], nor in the [*Error] of an inner loop. [Do] returns
-// err without its mark.
+// A mark also counts below an error that wraps it with %w; the outermost of several marks
+// counts. It does not count below [errors.Join], nor in the [*Error] of an inner loop. [Do]
+// takes marks off an error that it returns, so that they do not count in a loop around it. It
+// cannot do so below an error of another type: there [Permanent] counts in the loop around it
+// too.
 func Mark(err error, kind classify.Kind) error {
 	if err == nil {
 		return nil
@@ -26,10 +31,14 @@ func Permanent(err error) error {
 	return &classify.JudgedError{Verdict: classify.Forbidden(), Err: err}
 }
 
-// unmarked takes the mark off an error that is the mark itself.
+// unmarked takes off the marks that are the outermost errors.
 func unmarked(err error) error {
-	if judged, ok := err.(*classify.JudgedError); ok && judged.Err != nil { //nolint:errorlint // only the outermost
-		return judged.Err
+	for range errtree.Max { // a mark may wrap itself
+		judged, ok := err.(*classify.JudgedError) //nolint:errorlint // only the outermost
+		if !ok || judged.Err == nil {
+			break
+		}
+		err = judged.Err
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -58,6 +59,10 @@ func TestMarkComesOffWhatDoReturns(t *testing.T) {
 		return retry.DoErr(t.Context(), s, retry.Operation{MaxAttempts: 1}, func(context.Context) error { return err })
 	}
 	require.Equal(t, errBoom, fails(retry.Permanent(errBoom)))
+	require.Equal(t, errBoom, fails(retry.Permanent(retry.Mark(errBoom, classify.Timeout))), "nor does the mark below count")
+	endless := &classify.JudgedError{Verdict: classify.Forbidden()}
+	endless.Err = endless
+	require.Equal(t, error(endless), fails(endless))
 
 	var refusal *retry.Error
 	require.ErrorAs(t, fails(retry.Mark(errBoom, classify.Timeout)), &refusal)
@@ -87,6 +92,47 @@ func TestMarkOfAnInnerLoopDoesNotCountInTheOuterOne(t *testing.T) {
 				require.ErrorIs(t, err, errBoom)
 			})
 			require.Equal(t, []int{1, 3}, []int{outer, inner})
+		})
+	}
+}
+
+func TestMarkCountsAfterAnAttemptTimeout(t *testing.T) {
+	t.Parallel()
+	again := func(err error) error { return retry.Mark(err, classify.Throttling) }
+	for _, c := range []struct {
+		name  string
+		mark  func(error) error
+		calls int
+		kind  classify.Kind
+	}{
+		{"no mark", func(err error) error { return err }, 3, classify.Timeout},
+		{"a mark", again, 3, classify.Throttling},
+		{"a permanent error", retry.Permanent, 1, classify.KindNone},
+		{"a permanent error below another one", func(err error) error { return fmt.Errorf("reading: %w", retry.Permanent(err)) }, 1, classify.KindNone},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			calls, kind := 0, classify.Kind(99)
+			s := modes(t, clk, func(config *standard.Config) {
+				config.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if e.Kind == retry.AttemptEnded {
+						kind = e.Verdict.Kind()
+					}
+				})
+			})["standard"]
+			clk.Run(func() {
+				err := retry.DoErr(t.Context(), s, retry.Operation{}, func(ctx context.Context) error {
+					calls++
+					_ = clk.Await(ctx, nil)
+					return c.mark(ctx.Err())
+				}, retry.WithAttemptTimeout(time.Second))
+				var timeout *retry.AttemptTimeoutError
+				require.ErrorAs(t, err, &timeout)
+				require.ErrorContains(t, err, "attempt timed out after 1s")
+			})
+			require.Equal(t, c.calls, calls)
+			require.Equal(t, c.kind, kind)
 		})
 	}
 }
