@@ -244,9 +244,7 @@ func (c *call) explain(ctx context.Context, err error) error {
 	}
 	refusal := *own
 	refusal.Elapsed = c.strategy.Clock().Now().Sub(c.start)
-	if ctx.Err() != nil && !errors.Is(refusal.Detail, ctx.Err()) {
-		refusal = *refusal.Because(ctx)
-	}
+	refusal = *refusal.Because(ctx)
 	if c.err != nil && errors.Is(refusal.Last, c.err) {
 		refusal.Last = nil // it is what this is joined to
 	}

@@ -221,9 +221,7 @@ func (l *loop) explain(ctx context.Context, err, failure error) error {
 		refusal.Last = failure
 	}
 	refusal.Last = unmarked(refusal.Last)
-	if ctx.Err() != nil && !errtree.Is(refusal.Detail, ctx.Err()) {
-		refusal = *refusal.Because(ctx)
-	}
+	refusal = *refusal.Because(ctx)
 	refusal.Elapsed = l.readings.Since(l.start)
 	return &refusal
 }

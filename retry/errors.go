@@ -152,10 +152,14 @@ func (e *Error) Timeout() bool {
 }
 
 // Because adds to Detail how ctx, which is done, ended: its error, and its cause if that says
-// more. It returns e. Loops of one's own call it for [ErrCanceled].
+// more. It adds nothing that Detail holds already, and nothing if ctx is not done. It returns
+// e. Loops of one's own call it for [ErrCanceled].
 func (e *Error) Because(ctx context.Context) *Error {
-	ended := ctx.Err()
-	if cause := context.Cause(ctx); cause != ended { //nolint:errorlint // the same value says nothing more
+	ended, cause := ctx.Err(), context.Cause(ctx)
+	if errtree.Is(e.Detail, ended) && errtree.Is(e.Detail, cause) {
+		return e
+	}
+	if !errtree.Is(ended, cause) {
 		ended = fmt.Errorf("%w: %w", ended, cause)
 	}
 	e.Detail = detailed(ended, e.Detail)

@@ -59,6 +59,16 @@ func TestErrorSaysThatTheClientGaveUpWhyAndWhere(t *testing.T) {
 			(&retry.Error{Reason: retry.ErrCanceled}).Because(ended(cause)),
 			"retry: client-side: canceled by the caller: context canceled: shutting down (0 attempts)",
 		},
+		{
+			"cancellation that is added twice",
+			(&retry.Error{Reason: retry.ErrCanceled}).Because(ended(cause)).Because(ended(cause)),
+			"retry: client-side: canceled by the caller: context canceled: shutting down (0 attempts)",
+		},
+		{
+			"a context that has not ended",
+			(&retry.Error{Reason: retry.ErrCanceled, Detail: cause}).Because(context.Background()),
+			"retry: client-side: canceled by the caller: shutting down (0 attempts)",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
