@@ -112,7 +112,7 @@ type (
 func (f *facts) read(err error) {
 	for err != nil && f.count < errtree.Max {
 		f.count++
-		if inner, known := f.readStandard(err); known {
+		if inner, known := f.readKnown(err); known {
 			err = inner
 			continue
 		}
@@ -154,9 +154,6 @@ func (f *facts) read(err error) {
 		case statusError:
 			f.addStatus(e.HTTPStatusCode())
 		case wrapper:
-			if judged, ok := err.(*JudgedError); ok {
-				f.addJudged(judged)
-			}
 			err = e.Unwrap()
 			continue
 		case joined:

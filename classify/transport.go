@@ -160,14 +160,17 @@ func windowsErrno(n uintptr) facet {
 	}
 }
 
-// readStandard takes in the errors of the standard library that are around every
+// readKnown takes in marks and the errors of the standard library that are around every
 // failure of a connection, and returns what the error wraps. It knows them by their
 // types: to ask each of them for everything that an error may say takes ten times as
 // long.
 //
 //nolint:errorlint // one error of the walk
-func (f *facts) readStandard(err error) (inner error, known bool) {
+func (f *facts) readKnown(err error) (inner error, known bool) {
 	switch e := err.(type) {
+	case *JudgedError:
+		f.addJudged(e)
+		return e.Err, true
 	case *url.Error:
 		// With io.EOF net/http says that the server closed the connection without an
 		// answer. Elsewhere io.EOF is the end of a stream, which is no failure.

@@ -15,7 +15,7 @@ import (
 // rule against it, room for the wait, quota. The quota comes last, so that it is charged
 // only for a retry that nothing else stands against. It returns the backoff, or with a
 // refusal how long to sleep before the operation returns.
-func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found opinion) (time.Duration, error) {
+func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *opinion) (time.Duration, error) {
 	before := r.last
 	r.last = found.failure
 	if e.config.Observer != nil {
@@ -37,7 +37,7 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found opi
 // against returns what stands against a retry before the quota is asked. before is the
 // failure of the attempt before the last one.
 func (e *Engine) against(
-	ctx context.Context, t retry.Token, r *record, found opinion, before error,
+	ctx context.Context, t retry.Token, r *record, found *opinion, before error,
 ) *retry.Error {
 	retryable := found.verdict.Retryable()
 	switch {

@@ -267,7 +267,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	found := e.opinionOn(r, t.Attempt(), failure)
 	otherwise, r.paid, r.owed = token.Refused, 0, 0
 	change := e.report(r, was, found.throttled)
-	delay, refusal := e.decide(ctx, t, r, found)
+	delay, refusal := e.decide(ctx, t, r, &found)
 	e.tellChange(t, r, change)
 	if refusal != nil {
 		return retry.Token(used.WithDelay(delay)), refusal
