@@ -50,7 +50,7 @@ func (k bookkeeper) Report(r ratelimit.Response) ratelimit.Change {
 	return k.Limiter.Report(r)
 }
 
-// adaptiveMode is an adaptive strategy without jitter whose books are kept.
+// adaptiveMode returns an adaptive strategy without jitter, and what its limiters hear.
 func adaptiveMode(config standard.Config) (awssdk.Option, *books) {
 	kept := &books{}
 	if config.Random == nil {
@@ -72,7 +72,7 @@ func strategyOf(t *testing.T, cfg aws.Config) retry.Strategy {
 	return s
 }
 
-// quotaOf returns the retry quota of the only scope that was used.
+// quotaOf returns the tokens in the retry quota of the only scope that was used.
 func quotaOf(t *testing.T, cfg aws.Config) int {
 	t.Helper()
 	scopes := strategyOf(t, cfg).Snapshot().Scopes
@@ -125,8 +125,8 @@ func TestLimiterHearsOfEveryAttemptOnce(t *testing.T) {
 	})
 }
 
-// TestAdaptiveRetriesAgainAfterAnOutage: in the SDK an adaptive client that has
-// used up its quota never retries again (aws-sdk-go-v2#3550).
+// TestAdaptiveRetriesAgainAfterAnOutage: an adaptive client of the SDK that has used up its
+// quota never retries again (aws-sdk-go-v2#3550).
 func TestAdaptiveRetriesAgainAfterAnOutage(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
@@ -158,7 +158,7 @@ func TestAdaptiveRetriesAgainAfterAnOutage(t *testing.T) {
 	})
 }
 
-// quotaOfAny is quotaOf before there is a scope, too.
+// quotaOfAny is quotaOf also for a strategy without a scope yet.
 func quotaOfAny(t *testing.T, cfg aws.Config) int {
 	t.Helper()
 	scopes := strategyOf(t, cfg).Snapshot().Scopes
@@ -200,7 +200,7 @@ func TestRetriesWaitAsTheStrategySays(t *testing.T) {
 	})
 }
 
-// TestHintsCountUpToMaxHint: the loop of the SDK adds nothing to what the strategy waits.
+// TestHintsCountUpToMaxHint: the loop of the SDK adds nothing to the wait of the strategy.
 func TestHintsCountUpToMaxHint(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
@@ -238,8 +238,8 @@ func TestPanicInAnAttemptEndsTheOperation(t *testing.T) {
 	})
 }
 
-// TestErrorsThatCallsShareAreToldApart: calls at the same time whose attempts
-// fail with one and the same value.
+// TestErrorsThatCallsShareAreToldApart has calls at the same time whose attempts fail with one
+// and the same value.
 func TestErrorsThatCallsShareAreToldApart(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()

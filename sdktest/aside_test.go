@@ -58,8 +58,8 @@ func TestStackWithoutLoopIsLeftAlone(t *testing.T) {
 	require.NoError(t, describe(t, cfg), "removed afterwards")
 }
 
-// TestForeignRetryerOfACallWorksAlone: the strategy hears nothing of such calls,
-// and the retryer works as if there were no Install.
+// TestForeignRetryerOfACallWorksAlone: the strategy does not hear of such a call, and the
+// retryer works as without Install.
 func TestForeignRetryerOfACallWorksAlone(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
@@ -78,8 +78,7 @@ func TestForeignRetryerOfACallWorksAlone(t *testing.T) {
 	})
 }
 
-// TestAnotherRetryerOfThisPackageMayBeSetForACall: it then is the one that is used.
-func TestAnotherRetryerOfThisPackageMayBeSetForACall(t *testing.T) {
+func TestRetryerOfACallReplacesThatOfTheConfig(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		client, kept := adaptiveMode(standard.Config{})
@@ -95,7 +94,7 @@ func TestAnotherRetryerOfThisPackageMayBeSetForACall(t *testing.T) {
 	})
 }
 
-// veto is a retryer around another one that lets some errors be.
+// veto is a retryer around another one that retries no error.
 type veto struct {
 	aws.RetryerV2
 	after bool // ask the other one first
@@ -134,8 +133,8 @@ func stsError(code string) answerFunc {
 		`</Code><Message>made up</Message></Error><RequestId>1</RequestId></ErrorResponse>`)
 }
 
-// TestCodeOfSTSIsRetried: the client of STS wraps the retryer to retry it, and the
-// strategy knows nothing of it.
+// TestCodeOfSTSIsRetried: the client of STS wraps the retryer and retries that code, which the
+// classifiers of the strategy do not.
 func TestCodeOfSTSIsRetried(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
@@ -226,8 +225,8 @@ func TestInstallDoesNotTouchACopyOfTheConfig(t *testing.T) {
 	require.Nil(t, original.APIOptions[:1][0], "not written behind its end")
 }
 
-// TestSDKCorrectsTheClock: the service refuses the signature and tells the time;
-// the loop of the SDK learns from it and has the call retried.
+// TestSDKCorrectsTheClock: the service refuses the signature and tells the time. The loop of
+// the SDK corrects the clock and wants a retry.
 func TestSDKCorrectsTheClock(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
@@ -250,9 +249,9 @@ func TestSDKCorrectsTheClock(t *testing.T) {
 	})
 }
 
-// TestCredentialsOfACallAreNotPartOfIt: the credentials of a client are fetched by
-// another one, inside an attempt.
-func TestCredentialsOfACallAreNotPartOfIt(t *testing.T) {
+// TestCallForCredentialsIsACallOfItsOwn: another client fetches the credentials of a client,
+// inside an attempt.
+func TestCallForCredentialsIsACallOfItsOwn(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		option, kept := adaptiveMode(standard.Config{})

@@ -13,8 +13,8 @@ import (
 	"github.com/awsretry/awsretry/awssdk"
 )
 
-// BenchmarkSuccess is a call that succeeds at once, over loopback: what a retryer
-// adds to it.
+// BenchmarkSuccess is a call over the loopback interface that succeeds at once. It shows what a
+// retryer costs.
 func BenchmarkSuccess(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-amz-json-1.0")

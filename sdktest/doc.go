@@ -1,3 +1,3 @@
-// Package sdktest tests awssdk with real clients of aws-sdk-go-v2. Its
-// requirements stay out of the other modules.
+// Package sdktest tests package awssdk with real clients of aws-sdk-go-v2. It is a module of
+// its own, so that no other module requires these clients.
 package sdktest

@@ -22,8 +22,8 @@ import (
 	"github.com/awsretry/awsretry/clock"
 )
 
-// seeing is a retryer that retries nothing and keeps the error that it is asked
-// about: what a classifier of a client of aws-sdk-go-v2 gets to see.
+// seeing is a retryer that retries nothing and keeps the error of the attempt, as a classifier
+// of a client of aws-sdk-go-v2 sees it.
 type seeing struct {
 	aws.NopRetryer
 	seen *error
@@ -43,12 +43,12 @@ func callSSO(ctx context.Context, tb testing.TB, endpoint string, client aws.HTT
 	}).ListAccounts(ctx, &sso.ListAccountsInput{AccessToken: aws.String("token")})
 	require.Error(tb, err)
 	if seen == nil {
-		return err // the caller was gone before the retryer was asked
+		return err // the context ended before the SDK asked the retryer
 	}
 	return seen
 }
 
-// answering serves one answer.
+// answering starts a service with one answer.
 func answering(tb testing.TB, status int, errorType string, header ...string) string {
 	tb.Helper()
 	return serving(tb, func(w http.ResponseWriter, _ *http.Request) {
@@ -81,9 +81,9 @@ func hijacked(end func(c *net.TCPConn)) http.HandlerFunc {
 	}
 }
 
-// TestErrorsOfRealClients runs the default chain on errors that a generated client of
-// aws-sdk-go-v2 makes of answers and of connections on the loopback interface.
-// sdkRetries is what the SDK's own standard retryer says of the same error.
+// TestErrorsOfRealClients runs the default chain on the errors that a generated client of
+// aws-sdk-go-v2 makes of answers and connections on the loopback interface. sdkRetries is
+// what the standard retryer of the SDK says of the same error.
 func TestErrorsOfRealClients(t *testing.T) {
 	t.Parallel()
 	as, none := classify.RetryAs, classify.Verdict{}
@@ -158,7 +158,7 @@ func TestErrorsOfRealClients(t *testing.T) {
 		}, none, false},
 		{"caller without time left", func(t *testing.T, client *awshttp.BuildableClient) error {
 			t.Helper()
-			clk := clock.NewFake(time.Now()) // whose hours do not pass by themselves
+			clk := clock.NewFake(time.Now()) // it moves only by hand
 			ctx, cancel := clk.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			return callSSO(ctx, t, serving(t, func(w http.ResponseWriter, r *http.Request) {
@@ -205,8 +205,8 @@ func served(handler http.HandlerFunc) func(t *testing.T, client *awshttp.Buildab
 	}
 }
 
-// TestTheServiceOfARealErrorIsKnown has an error that only the model of its service
-// marks as retryable, as the client of that service wraps it.
+// TestTheServiceOfARealErrorIsKnown has an error that only the model of its service marks as
+// retryable. The client wraps it in an error that names the service.
 func TestTheServiceOfARealErrorIsKnown(t *testing.T) {
 	t.Parallel()
 	const code = "ReplicatedWriteConflictException"

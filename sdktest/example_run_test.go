@@ -2,7 +2,7 @@ package sdktest
 
 import "testing"
 
-// TestExamplesRun runs those whose output depends on the environment.
+// TestExamplesRun runs the examples whose output depends on the environment.
 func TestExamplesRun(t *testing.T) {
 	home(t)
 	Example()

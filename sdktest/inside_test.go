@@ -8,8 +8,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// failInside lets attempts end with what f returns, if that is an error, before
-// anything is sent.
+// failInside lets an attempt end with the error of f before it is sent.
 func failInside(f func() error) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
 		return stack.Finalize.Add(middleware.FinalizeMiddlewareFunc("FailInside", func(
@@ -23,10 +22,10 @@ func failInside(f func() error) func(*middleware.Stack) error {
 	}
 }
 
-// onlyReader is a body that cannot be read twice.
+// onlyReader is a body that can be read only once.
 type onlyReader struct{ io.Reader }
 
-// unsignedPayload lets a body be sent that cannot be read for its signature first.
+// unsignedPayload leaves the body out of the signature, so that it is read only once.
 func unsignedPayload(stack *middleware.Stack) error {
 	return v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware(stack)
 }

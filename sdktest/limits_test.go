@@ -52,8 +52,8 @@ func TestAttemptsAreThoseOfTheStrictestLimitOrOfTheCall(t *testing.T) {
 	})
 }
 
-// TestRetryerAloneIsToldTheService: before the call it does not know what for it is.
-func TestRetryerAloneIsToldTheService(t *testing.T) {
+// TestServiceOfARetryerAloneIsASetting: the retryer does not know which service it is for.
+func TestServiceOfARetryerAloneIsASetting(t *testing.T) {
 	generations(t, func(t *testing.T) {
 		t.Helper()
 		inBubble(t, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestRetryerAloneIsToldTheService(t *testing.T) {
 	})
 }
 
-// TestNegativeAttemptsAreUnlimited, as in the SDK; the quota still ends it.
+// TestNegativeAttemptsAreUnlimited as in the SDK. The quota still limits them.
 func TestNegativeAttemptsAreUnlimited(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
@@ -107,8 +107,8 @@ func TestInstallKnowsTheDefaultsOfEachService(t *testing.T) {
 	})
 }
 
-// TestOperationMayHaveFewerAttempts: a user's function may say so, where an outer
-// loop already retries for example.
+// TestOperationMayHaveFewerAttempts: a function of the user may say so, for example where a
+// loop around the call retries.
 func TestOperationMayHaveFewerAttempts(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()

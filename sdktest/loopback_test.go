@@ -22,7 +22,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// bucket is the token bucket of a service that takes so many requests a second.
+// bucket is the token bucket of a service that takes a number of requests a second.
 type bucket struct {
 	rate, tokens float64
 	clk          clock.Clock
@@ -40,8 +40,8 @@ func (b *bucket) take() bool {
 	return true
 }
 
-// TestServiceThrottlesByItsOwnBucket: all four clients at once, each against the
-// limit of its own resource, over TCP.
+// TestServiceThrottlesByItsOwnBucket has all four clients at the same time, each with the limit
+// of its own resource, over TCP.
 func TestServiceThrottlesByItsOwnBucket(t *testing.T) {
 	generations(t, func(t *testing.T) {
 		t.Helper()
@@ -82,8 +82,8 @@ func TestServiceThrottlesByItsOwnBucket(t *testing.T) {
 	})
 }
 
-// TestUploadThatCannotBeReadAgainIsNotRetried: the SDK waits, tries, fails to
-// rewind the body and forgets what the service said.
+// TestUploadThatCannotBeReadAgainIsNotRetried: the SDK waits, fails to rewind the body and
+// forgets what the service said.
 func TestUploadThatCannotBeReadAgainIsNotRetried(t *testing.T) {
 	const rule = "awssdk: the body of the request cannot be sent again"
 	for _, c := range []struct {
@@ -91,8 +91,8 @@ func TestUploadThatCannotBeReadAgainIsNotRetried(t *testing.T) {
 		fault    fault
 		around   func(aws.RetryerV2) aws.RetryerV2
 		code     string
-		reason   string // of the event
-		told     bool   // the caller, because a retryer around ours wanted a retry
+		reason   string // of the event, after that of the strategy
+		told     bool   // whether the error of the call has the rule
 		throttle bool
 	}{
 		{name: "server error", fault: unavailable, code: "ServiceUnavailable", reason: ": " + rule},
@@ -138,7 +138,7 @@ func TestUploadThatCannotBeReadAgainIsNotRetried(t *testing.T) {
 // overrule is a retryer around another one that wants every failure retried.
 type overrule struct {
 	aws.RetryerV2
-	ask bool // the other one first
+	ask bool // whether it asks the other one first
 }
 
 func overruling(r aws.RetryerV2) aws.RetryerV2 { return overrule{r, true} }
@@ -152,8 +152,8 @@ func (r overrule) IsErrorRetryable(err error) bool {
 	return true
 }
 
-// TestS3ThatIsNotOurs: gofakes3 behind the faults.
-func TestS3ThatIsNotOurs(t *testing.T) {
+// TestFaultsBeforeAnotherS3 has gofakes3 behind the faults.
+func TestFaultsBeforeAnotherS3(t *testing.T) {
 	for _, f := range []fault{throttled, unavailable, reset, closed, silence} {
 		generations(t, func(t *testing.T) {
 			t.Helper()
@@ -168,7 +168,7 @@ func TestS3ThatIsNotOurs(t *testing.T) {
 	}
 }
 
-// useBucket makes eight calls, and looks at what has come of them.
+// useBucket makes eight calls and checks their results.
 func useBucket(t *testing.T, client *s3.Client) {
 	t.Helper()
 	ctx, name, key, copied := t.Context(), aws.String("photos"), aws.String("cat"), aws.String("copy")

@@ -19,9 +19,9 @@ func listQueues(ctx context.Context, cfg aws.Config) error {
 	return err
 }
 
-// TestNumbersOfTheMovingPage holds the delays and attempts of docs/moving.md, with
-// Install and without. The jitter is drawn, so the longest of many delays is close to
-// the longest that there can be.
+// TestNumbersOfTheMovingPage checks the delays and attempts of docs/moving.md, with Install and
+// without. The jitter is random, so the longest of many delays is close to the longest possible
+// one.
 func TestNumbersOfTheMovingPage(t *testing.T) {
 	const calls = 200
 	plain := func(_ *testing.T, client aws.HTTPClient) aws.Config { return configFor(client) }

@@ -33,7 +33,7 @@ func TestOnceIsOneAttemptWithoutAWait(t *testing.T) {
 	})
 }
 
-// nestings returns an observer, and the products of the loops that it hears of.
+// nestings returns an observer and the products of attempts that it hears of.
 func nestings() (retry.Observer, *[]int) {
 	var products []int
 	return retry.ObserverFunc(func(_ context.Context, e retry.Event) {
@@ -43,7 +43,7 @@ func nestings() (retry.Observer, *[]int) {
 	}), &products
 }
 
-func TestClientInALoopIsHeardOf(t *testing.T) {
+func TestObserverHearsOfAClientInALoop(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		observer, products := nestings()
@@ -58,8 +58,8 @@ func TestClientInALoopIsHeardOf(t *testing.T) {
 	})
 }
 
-// TestLoopInAClientIsHeardOf: one below the client that retries by itself.
-func TestLoopInAClientIsHeardOf(t *testing.T) {
+// TestObserverHearsOfALoopInAClient has an HTTP client that retries below that of the SDK.
+func TestObserverHearsOfALoopInAClient(t *testing.T) {
 	generations(t, func(t *testing.T) {
 		t.Helper()
 		inBubble(t, func(t *testing.T) {

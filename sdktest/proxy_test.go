@@ -16,9 +16,8 @@ import (
 	"github.com/awsretry/awsretry/modes/standard"
 )
 
-// TestConnectionsThatAProxyCuts puts a TCP proxy between client and service, lets it
-// spoil the connections of all calls, and mends them once all calls wait for a
-// retry.
+// TestConnectionsThatAProxyCuts has a TCP proxy between client and service. It breaks the
+// connections of all calls, and works again once all calls wait for a retry.
 func TestConnectionsThatAProxyCuts(t *testing.T) {
 	for _, toxic := range []struct {
 		name, json string

@@ -20,10 +20,10 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// always is the jitter that is none.
+// always makes every delay the longest one.
 func always() awsretry.Option { return awsretry.WithRandom(func() float64 { return 1 }) }
 
-// requireThrottle wants the service's own error in err, in all forms.
+// requireThrottle checks that err holds the error of the service in all its forms.
 func requireThrottle(t *testing.T, err error) {
 	t.Helper()
 	var api smithy.APIError
@@ -38,8 +38,8 @@ func requireThrottle(t *testing.T, err error) {
 
 var throttle = fail(400, "ProvisionedThroughputExceededException")
 
-// TestBackoffThatPassesTheDeadlineIsNotBegun: the SDK begins it. What a program finds in the
-// error of the SDK it finds in ours too, and what the service said besides.
+// TestBackoffThatPassesTheDeadlineIsNotBegun: the SDK begins it. Both errors hold what a
+// program looks for in that of the SDK, and ours holds the error of the service too.
 func TestBackoffThatPassesTheDeadlineIsNotBegun(t *testing.T) {
 	const left = 150 * time.Millisecond
 	bothWays(t, func(t *testing.T, setup setup) {
@@ -82,8 +82,8 @@ func TestBackoffThatPassesTheDeadlineIsNotBegun(t *testing.T) {
 	})
 }
 
-// TestSendWaitThatPassesTheDeadlineIsNotBegun: neither before a retry nor before the first
-// attempt, where the service has said nothing.
+// TestSendWaitThatPassesTheDeadlineIsNotBegun before a retry, and before a first attempt, where
+// there is no error of the service.
 func TestSendWaitThatPassesTheDeadlineIsNotBegun(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
@@ -153,8 +153,8 @@ func TestCancelDuringARetryKeepsTheServiceError(t *testing.T) {
 	}
 }
 
-// TestCancelBetweenAttemptsKeepsTheServiceError: the loop looks at the context
-// before it asks for an attempt.
+// TestCancelBetweenAttemptsKeepsTheServiceError: the loop of the SDK checks the context before
+// it asks for an attempt.
 func TestCancelBetweenAttemptsKeepsTheServiceError(t *testing.T) {
 	generations(t, func(t *testing.T) {
 		t.Helper()
@@ -163,7 +163,7 @@ func TestCancelBetweenAttemptsKeepsTheServiceError(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			option, kept := adaptiveMode(standard.Config{Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 				if e.Kind == retry.SendWaitEnded {
-					cancel() // GetRetryToken grants the retry, and then the caller is gone
+					cancel() // GetRetryToken grants the retry, and then the context ends
 				}
 			})})
 			err := describeWith(ctx, installed(t, newScript(throttle), option))
@@ -203,7 +203,7 @@ func TestSendRateMayRefuseTheFirstAttempt(t *testing.T) {
 	})
 }
 
-// TestSendRateThatRefusesARetryKeepsTheServiceError: the SDK drops it.
+// TestSendRateThatRefusesARetryKeepsTheServiceError: the SDK drops that error.
 func TestSendRateThatRefusesARetryKeepsTheServiceError(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()

@@ -21,7 +21,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// scopesOf makes calls and returns the operations that were first in their scopes.
+// scopesOf makes calls, and returns the operations that were the first of their scopes.
 func scopesOf(t *testing.T, call func(ctx context.Context, cfg aws.Config), opts ...awssdk.Option) []retry.Operation {
 	t.Helper()
 	var created []retry.Operation
@@ -152,8 +152,8 @@ func TestRetryerAloneKnowsServiceRegionAndName(t *testing.T) {
 	require.Equal(t, []string{"", "dynamodb/eu-central-1", "tenant 7"}, names)
 }
 
-// TestClientsShareTheStateOfAScope: whichever client uses the resource, and however often
-// the function of Load is called.
+// TestClientsShareTheStateOfAScope, also those with the results of several calls of the function
+// of Load.
 func TestClientsShareTheStateOfAScope(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()

@@ -38,23 +38,23 @@ const (
 	invocationKey       = "Amz-Sdk-Invocation-Id"
 )
 
-// service is DynamoDB (awsJson1.0), SQS (awsJson1.0), SNS (query) and S3
-// (rest-xml), as far as the tests need them, with faults.
+// service is as much of DynamoDB and SQS (awsJson1.0), SNS (query) and S3 (rest-xml) as the
+// tests need, with faults.
 type service struct {
 	plan  func(call string, n int) fault // for request n of a call, from 0
 	peers *peers
-	next  http.Handler // what answers instead of the service itself, if not nil
+	next  http.Handler // answers in place of the service if it is not nil
 
 	mu       sync.Mutex // guards all below
 	requests map[string]int
 	answered map[string]bool
-	repeated int // requests of calls that had been answered
+	repeated int // requests of calls that were answered before
 	skews    int
 	objects  map[string][]byte
 	messages []string
 }
 
-// newService starts a service on a port of its own, until the test ends.
+// newService starts a service that ends with the test.
 func newService(t *testing.T, plan func(call string, n int) fault) (*service, *httptest.Server) {
 	t.Helper()
 	s := &service{
@@ -97,7 +97,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// arrived counts a request and says what is to happen to it.
+// arrived counts a request and returns what happens to it.
 func (s *service) arrived(call string) fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *service) arrived(call string) fault {
 	return s.plan(call, n)
 }
 
-// answer answers in full.
+// answer answers without a fault.
 func (s *service) answer(w http.ResponseWriter, r *http.Request, body []byte, call string) {
 	s.mu.Lock()
 	s.answered[call] = true
@@ -125,7 +125,7 @@ func (s *service) answer(w http.ResponseWriter, r *http.Request, body []byte, ca
 	_, _ = io.WriteString(w, text)
 }
 
-// handle does what is asked for.
+// handle executes a request and returns the body of the answer.
 func (s *service) handle(r *http.Request, body []byte) (contentType, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +191,7 @@ func (s *service) refuse(w http.ResponseWriter, r *http.Request, f fault) {
 	case skewed:
 		status, code = http.StatusForbidden, "RequestTimeTooSkewed"
 		s.mu.Lock()
-		s.skews++ // each time another one, as the SDK corrects its clock each time
+		s.skews++ // another skew each time, because the SDK corrects its clock
 		w.Header().Set("Date", time.Now().Add(time.Duration(s.skews)*time.Hour).UTC().Format(http.TimeFormat))
 		s.mu.Unlock()
 	default: // internal
@@ -228,8 +228,8 @@ func (s *service) cut(w http.ResponseWriter, r *http.Request, body []byte, f fau
 	}
 }
 
-// peers are the client's ends of connections: the service may make a client give up
-// waiting, so that no test waits for a time-out.
+// peers are the connections as the client has them. The service can make a client give up, so
+// that no test waits for a timeout.
 type peers struct {
 	mu   sync.Mutex // guards open
 	open map[string]net.Conn
@@ -251,14 +251,14 @@ func (p *peers) gone(conn net.Conn) {
 	delete(p.open, conn.LocalAddr().String())
 }
 
-// left reports how many connections are open.
+// left returns how many connections are open.
 func (p *peers) left() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.open)
 }
 
-// giveUp lets the client's read time out.
+// giveUp lets the read of the client time out.
 func (p *peers) giveUp(address string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -278,8 +278,7 @@ func (p *peer) Close() error {
 	return p.Conn.Close()
 }
 
-// requireBooks wants every call answered once, after as many requests as it had to
-// make.
+// requireBooks checks that every call was answered once, after the given number of requests.
 func (s *service) requireBooks(t *testing.T, calls, requestsOfEach int) {
 	t.Helper()
 	s.mu.Lock()

@@ -112,8 +112,8 @@ func TestInstallTakesAlongTheFiles(t *testing.T) {
 	require.Equal(t, 5, cfg.Retryer().MaxAttempts())
 }
 
-// TestRetryerGoesWhereTheSDKWantsIt: config.LoadDefaultConfig resolves neither mode
-// nor attempts once it has a retryer.
+// TestRetryerGoesWhereTheSDKWantsIt: with a retryer config.LoadDefaultConfig resolves neither
+// mode nor attempts.
 func TestRetryerGoesWhereTheSDKWantsIt(t *testing.T) {
 	home(t)
 	retryer, err := awssdk.Load(t.Context(), awssdk.WithSettings(awsretry.WithProfile("busy")))
@@ -147,7 +147,7 @@ func TestStrategyInAWrapperLimitsAsItDoesWithout(t *testing.T) {
 	})
 }
 
-// TestWhatTheSDKResolvedIsResolvedAgain: it is not taken for what code has said.
+// TestWhatTheSDKResolvedIsResolvedAgain: it does not count as a value that code has set.
 func TestWhatTheSDKResolvedIsResolvedAgain(t *testing.T) {
 	home(t)
 	cfg, err := config.LoadDefaultConfig(t.Context())
@@ -161,7 +161,7 @@ func TestWhatTheSDKResolvedIsResolvedAgain(t *testing.T) {
 	require.Equal(t, "adaptive", strategyOf(t, cfg).Snapshot().Mode)
 	require.Equal(t, 6, cfg.Retryer().MaxAttempts())
 
-	t.Setenv("AWS_MAX_ATTEMPTS", "-1") // which the SDK takes
+	t.Setenv("AWS_MAX_ATTEMPTS", "-1") // the SDK accepts it
 	cfg, err = config.LoadDefaultConfig(t.Context())
 	require.NoError(t, err)
 	require.ErrorContains(t, awssdk.Install(&cfg), "AWS_MAX_ATTEMPTS")

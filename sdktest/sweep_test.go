@@ -28,7 +28,7 @@ import (
 	"github.com/awsretry/awsretry/modes/standard"
 )
 
-// overTCP is an HTTP client whose connections are known, for clients of one test.
+// overTCP returns an HTTP client for the SDK clients of one test, whose connections are known.
 func overTCP(t *testing.T, known *peers) *http.Client {
 	t.Helper()
 	var dialer net.Dialer
@@ -46,10 +46,10 @@ func overTCP(t *testing.T, known *peers) *http.Client {
 	return &http.Client{Transport: plainBodies{transport}}
 }
 
-// plainBodies hides the WriteTo of the SDK's request bodies. The SDK closes a body
-// once the response has begun, and WriteTo then returns io.EOF for an error. A
-// transport that has sent the body and looks whether there is more of it then
-// closes the connection, under a response that is still being read.
+// plainBodies hides the method WriteTo of the request bodies of the SDK. The SDK closes a body
+// once the response has begun, and WriteTo then returns the error io.EOF. A transport that has
+// sent the body and looks for more of it then closes the connection, although the response is
+// still being read.
 type plainBodies struct{ http.RoundTripper }
 
 func (t plainBodies) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -60,7 +60,7 @@ func (t plainBodies) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.RoundTripper.RoundTrip(r)
 }
 
-// kind of call: a client, an operation, with a body or without.
+// kind is a kind of call: a client and an operation, with a body or without.
 type kindOfCall struct {
 	name string
 	make func(cfg aws.Config) func(ctx context.Context, n int) error
@@ -120,9 +120,9 @@ var (
 
 const callsOfEach = 8
 
-// TestFaultsLoseNothing lets the first two requests of each call fail, in each way,
-// and wants every call to succeed after three, none to be sent again once it was
-// answered, and no goroutine or connection to stay. With -v it prints the counts.
+// TestFaultsLoseNothing lets the first two requests of each call fail, in each way. Every call
+// must succeed with the third request, none must be sent again after the answer, and no
+// goroutine or connection must stay. With -v it prints the counts.
 func TestFaultsLoseNothing(t *testing.T) {
 	calls, requests := 0, 0
 	generations(t, func(t *testing.T) {

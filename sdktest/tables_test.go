@@ -21,8 +21,8 @@ import (
 	"github.com/awsretry/awsretry"
 )
 
-// The tables of this test: A takes five requests a second, with as many at once; B
-// takes all. A request takes 50 ms.
+// Table A takes five requests a second, and a burst of five. Table B takes all requests. A
+// request takes 50 ms.
 const (
 	limitOfA = 5.0
 	latency  = 50 * time.Millisecond
@@ -63,7 +63,7 @@ func (s *tables) take() bool {
 	return true
 }
 
-// traffic is what the workers of a table got done.
+// traffic is what the calls of the workers of a table came to.
 type traffic struct {
 	mu        sync.Mutex // guards all below
 	succeeded int
@@ -79,12 +79,12 @@ func (t *traffic) p99() time.Duration {
 	return t.took[len(t.took)*99/100]
 }
 
-// drive lets the workers of both tables, or of B alone, call one client.
+// drive lets the workers of both tables, or of B alone, make calls with one client.
 func drive(t *testing.T, client *dynamodb.Client, withA bool) (a, b *traffic) {
 	t.Helper()
 	a, b = &traffic{}, &traffic{}
 	start := time.Now()
-	// Not a deadline: calls that cannot end before one are refused at once.
+	// This is no deadline, because a call that cannot end before one is refused at once.
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	for range workers {
@@ -118,9 +118,9 @@ func work(ctx context.Context, client *dynamodb.Client, table string, done *traf
 	}
 }
 
-// pollingAdaptive is the SDK's adaptive mode with a wait of its own: the SDK's
-// rounds waits down, and on a clock that wakes at the very instant it then waits
-// for nothing, again and again. This one asks every millisecond.
+// pollingAdaptive is the adaptive mode of the SDK with another wait. That of the SDK rounds
+// waits down: on a clock that wakes it at the very instant it then waits for no time, for ever.
+// This one asks every millisecond.
 type pollingAdaptive struct{ *sdkretry.AdaptiveMode }
 
 func (r pollingAdaptive) GetAttemptToken(ctx context.Context) (func(error) error, error) {
@@ -139,8 +139,7 @@ func sdkAdaptive() aws.Retryer {
 	})}
 }
 
-// rivals are the retryers of the test. Those of this project are to keep the tables
-// apart.
+// rivals are the retryers of the test. Those of this module must keep the tables apart.
 var rivals = []struct {
 	name  string
 	setup func(t *testing.T, client aws.HTTPClient) aws.Config
@@ -164,7 +163,7 @@ var rivals = []struct {
 	}, true},
 }
 
-// TestThrottledTableLeavesTheOtherAlone prints the table of the README with -v.
+// TestThrottledTableLeavesTheOtherAlone prints the table of docs/modes.md with -v.
 func TestThrottledTableLeavesTheOtherAlone(t *testing.T) {
 	generations(t, func(t *testing.T) {
 		t.Helper()

@@ -25,7 +25,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// wire makes of a response in a vector what comes over the wire.
+// wire returns the response of a vector as it comes over the wire.
 func wire(r conformance.Response, n int) (*http.Response, error) {
 	var headers []string
 	for name, value := range r.Headers {
@@ -39,13 +39,13 @@ func wire(r conformance.Response, n int) (*http.Response, error) {
 	case "connect":
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	case "clock_skew":
-		// The SDK corrects its clock each time, so the service must move on.
+		// The SDK corrects its clock each time, so the time of the service must change.
 		headers = append(headers, "Date", time.Now().Add(time.Duration(n+1)*time.Hour).UTC().Format(http.TimeFormat))
 	}
 	return jsonError(r.Status, r.ErrorCode, headers...), nil
 }
 
-// caller makes the call of a vector with a client of the right service.
+// caller returns the call of a vector, with a client of its service.
 func caller(t *testing.T, cfg aws.Config, g conformance.Given) func(ctx context.Context) error {
 	t.Helper()
 	switch g.Service {
@@ -65,7 +65,7 @@ func caller(t *testing.T, cfg aws.Config, g conformance.Given) func(ctx context.
 	}
 }
 
-// optionsOf are those of the strategy of a vector.
+// optionsOf returns the options of the strategy of a vector.
 func optionsOf(c conformance.Sequence) []awssdk.Option {
 	config := standard.Config{
 		QuotaCapacity: c.Given.Capacity(),
@@ -122,7 +122,7 @@ func TestClientsFollowTheVectors(t *testing.T) {
 	}
 }
 
-// follow makes one call after the other, as many as the steps are for.
+// follow makes one call after the other until the steps of the vector end.
 func follow(t *testing.T, c conformance.Sequence, setup setup) {
 	t.Helper()
 	var cfg aws.Config
@@ -187,8 +187,8 @@ type attempt struct {
 	due      *float64 // the delay before it arrives again
 }
 
-// interleave answers the requests of calls that run at the same time in the order
-// of the steps.
+// interleave makes calls at the same time, and answers their requests in the order of the
+// steps.
 func interleave(t *testing.T, c conformance.Sequence, setup setup) {
 	t.Helper()
 	all, cancel := context.WithCancel(t.Context())

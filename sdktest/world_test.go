@@ -50,7 +50,7 @@ func jsonError(status int, code string, headers ...string) *http.Response {
 	return response(status, body, headers...)
 }
 
-// configFor is an aws.Config without environment and files.
+// configFor returns a config that depends neither on the environment nor on files.
 func configFor(client aws.HTTPClient) aws.Config {
 	return aws.Config{
 		Region:       "eu-central-1",
@@ -67,7 +67,7 @@ func hermetic(opts ...awsretry.Option) awssdk.Option {
 	}, opts...)...)
 }
 
-// installed is configFor with a strategy.
+// installed returns a config like configFor, with a strategy.
 func installed(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config {
 	t.Helper()
 	cfg := configFor(client)
@@ -75,7 +75,7 @@ func installed(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.C
 	return cfg
 }
 
-// retryerOnly is configFor with a strategy and without middlewares.
+// retryerOnly returns a config like configFor, with a strategy and without middlewares.
 func retryerOnly(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config {
 	t.Helper()
 	cfg := configFor(client)
@@ -85,9 +85,9 @@ func retryerOnly(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws
 	return cfg
 }
 
-// generations runs a test under both generations of the SDK's loop. That of this
-// version asks the environment at each step; that of v1.48.0 and later, from which AWS
-// removed the variable, goes as with true.
+// generations runs a test with both generations of the loop of the SDK. This version of the SDK
+// reads the variable at each step. From v1.48.0 on there is no variable, and the loop is that of
+// true.
 func generations(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	for _, flag := range []string{"false", "true"} {
@@ -98,8 +98,8 @@ func generations(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// generationOf returns the behavior that belongs to the generation of the SDK's loop
-// that a test under generations runs in. Of itself Install follows v2.1 in both.
+// generationOf returns the behavior of the generation of the loop in a test of generations.
+// Install follows v2.1 in both unless it is told otherwise.
 func generationOf(t *testing.T) retry.Behavior {
 	t.Helper()
 	if strings.Contains(t.Name(), "AWS_NEW_RETRIES_2026=true") {
@@ -111,8 +111,7 @@ func generationOf(t *testing.T) retry.Behavior {
 // setup makes a config whose clients have a strategy.
 type setup func(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config
 
-// bothWays runs a test in virtual time with the middlewares and without, under both
-// generations.
+// bothWays runs a test in virtual time, with the middlewares and without, in both generations.
 func bothWays(t *testing.T, test func(t *testing.T, setup setup)) {
 	t.Helper()
 	generations(t, func(t *testing.T) {
@@ -126,7 +125,7 @@ func bothWays(t *testing.T, test func(t *testing.T, setup setup)) {
 	})
 }
 
-// script answers with one answer after the other, and remembers when it was asked.
+// script gives one answer after the other, and records the times of the requests.
 type script struct {
 	mu      sync.Mutex // guards all below
 	answers []answerFunc
