@@ -69,8 +69,8 @@ func (e *ResponseError) RetryAfter() (after time.Duration, ok bool) { return e.a
 //     [*ResponseError]. The reason is [retry.ErrNotRetryable] where a rule of this package
 //     stopped the retry. Detail and the text then say which rule: the request may have been
 //     executed and is not idempotent, or its body cannot be read again;
-//   - the [*ResponseError] itself where no classifier asked for a retry, as for status 404;
-//   - the error of [Config.Policy] where that is neither marked nor retried;
+//   - the [*ResponseError] itself, or the error of [Config.Policy] in its place, where no
+//     classifier asked for a retry, as for status 404;
 //   - nil for a success, and for a response that no Transport returned or whose Request was
 //     replaced.
 func Refusal(response *http.Response) error {
