@@ -75,8 +75,9 @@ func within(ctx context.Context, number int, nesting token.Nesting) context.Cont
 }
 
 // AttemptTimeoutError is the error of an attempt that [WithAttemptTimeout] ended. It is a
-// timeout, and is retried as one. [errors.As] finds in it what the attempt returned.
-// [errors.Is] does not, because the context error in there is not the caller's.
+// timeout, and is retried as one unless what the attempt returned has a mark, see [Mark].
+// [errors.As] finds in it what the attempt returned. [errors.Is] does not, because the context
+// error in there is not the caller's.
 type AttemptTimeoutError struct {
 	// After is how long the attempt was allowed to take.
 	After time.Duration

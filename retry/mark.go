@@ -10,11 +10,11 @@ import (
 // the classifiers would say of err does not matter; a hint of the server in err does, see
 // [classify]. A nil err stays nil.
 //
-// A mark also counts below an error that wraps it with %w; the outermost of several marks
-// counts. It does not count below [errors.Join], nor in the [*Error] of an inner loop. [Do]
-// takes marks off an error that it returns, so that they do not count in a loop around it. It
-// cannot do so below an error of another type: there [Permanent] counts in the loop around it
-// too.
+// A mark also counts below an error that wraps it with %w. Of several marks the outermost one
+// counts. A mark does not count below [errors.Join], nor in the [*Error] of an inner loop. [Do]
+// takes marks off the error that it returns, so that they do not count in a loop around Do. A
+// mark that is below an error of another type stays there: [Permanent] then counts in the loop
+// around Do too.
 func Mark(err error, kind classify.Kind) error {
 	if err == nil {
 		return nil
