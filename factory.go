@@ -180,6 +180,9 @@ func (b buildOptions) strategy(settings *Settings) (retry.Strategy, error) {
 		return nil, errors.New("awsretry: no settings")
 	}
 	c := b.merged()
+	if err := c.Validate(); err != nil {
+		return nil, err // also of a field that the mode or another place keeps from counting
+	}
 	if err := settle(&c.Standard, settings); err != nil {
 		return nil, err
 	}

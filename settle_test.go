@@ -134,6 +134,7 @@ func adaptiveConfigs(t *testing.T) map[string]adaptive.Config {
 			require.Contains(t, configs, field.Name)
 		}
 	}
+	delete(configs, "ProbeEvery") // without Controller it is out of range
 	return configs
 }
 
@@ -240,5 +241,27 @@ func TestFieldsForAdaptiveModeHaveAnEffectInAdaptiveMode(t *testing.T) {
 		require.NoError(t, err)
 		require.IsType(t, &adaptive.Strategy{}, s)
 		require.Zero(t, events)
+	}
+}
+
+func TestConfigurationIsCheckedAlsoWhereItDoesNotCount(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config adaptive.Config
+		env    map[string]string
+		want   string
+	}{
+		"attempts, of which the environment has others": {
+			adaptive.Config{Standard: standard.Config{MaxAttempts: -1}}, map[string]string{"AWS_MAX_ATTEMPTS": "5"}, "MaxAttempts -1",
+		},
+		"a field for the other mode": {
+			adaptive.Config{MaxSendWait: -1}, map[string]string{"AWS_RETRY_MODE": "standard"}, "MaxSendWait",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := awsretry.Load(t.Context(), with(c.env, "", awsretry.WithConfig(c.config))...)
+			require.ErrorContains(t, err, c.want)
+		})
 	}
 }
