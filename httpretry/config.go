@@ -115,8 +115,11 @@ func (c *Config) idempotent(r *http.Request) bool {
 // With returns a context that changes the Config for its requests: fewer attempts, a longer
 // AttemptTimeout, another scope. edit gets a copy of the Config, after the edits of outer
 // contexts. A field that is out of range after all edits is the error of the request. edit
-// must be safe for concurrent use if requests are made at the same time.
+// must be safe for concurrent use if requests are made at the same time. Nil changes nothing.
 func With(ctx context.Context, edit func(c *Config)) context.Context {
+	if edit == nil {
+		return ctx
+	}
 	return context.WithValue(ctx, editsKey{}, &edits{outer: editsOf(ctx), edit: edit})
 }
 

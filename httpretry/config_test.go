@@ -75,6 +75,7 @@ func TestEditsOfAContext(t *testing.T) {
 	require.Equal(t, 1, attemptsWith(once))
 	require.Equal(t, 5, attemptsWith(httpretry.With(once, func(c *httpretry.Config) { c.MaxAttempts *= 5 })), "the outer edit comes first")
 	require.Equal(t, 3, attemptsWith(t.Context()))
+	require.Equal(t, 3, attemptsWith(httpretry.With(t.Context(), nil)))
 }
 
 // With retry.Once the loop around the client makes all attempts.
