@@ -125,7 +125,7 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	if l.readings = l.token.readings(); l.readings == nil {
 		l.readings = readingsOf(l.strategy)
 	}
-	l.nesting = l.token.nesting()
+	l.nesting = l.token.nesting(ctx)
 	l.start = l.readings.Mark()
 	if l.done && !op.NotAfter.IsZero() && l.readings.Now().After(op.NotAfter) {
 		return l.explain(ctx, &Error{Reason: ErrMaxElapsed, Detail: l.denied}, nil)

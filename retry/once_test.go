@@ -106,3 +106,18 @@ func TestProductOfAttemptsStopsAtTheLargestSetting(t *testing.T) {
 	})
 	require.Equal(t, retry.Attempt{Number: 1, Loops: 2, MaxAttempts: most}, seen)
 }
+
+func TestOnceAndTheLoopsAroundReachAnOperationWithoutAToken(t *testing.T) {
+	t.Parallel()
+	clk := &clock.Fake{}
+	s := modes(t, clk, nil)["standard"]
+	var seen retry.Attempt
+	err := retry.DoErr(t.Context(), s, retry.Operation{}, func(ctx context.Context) error {
+		return retry.DoErr(retry.Once(ctx), denying{s}, retry.Operation{}, func(ctx context.Context) error {
+			seen, _ = retry.AttemptFrom(ctx)
+			return nil
+		})
+	})
+	require.NoError(t, err)
+	require.Equal(t, retry.Attempt{Number: 1, Loops: 2, MaxAttempts: 3, Once: true}, seen)
+}

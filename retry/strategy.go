@@ -97,15 +97,22 @@ func (t Token) Wait(ctx context.Context) error {
 // Context returns a context for the attempt of the token, as [Do] gives it to its function:
 // [AttemptFrom] finds the attempt in it. A loop of one's own calls it before the attempt.
 func (t Token) Context(ctx context.Context) context.Context {
-	return within(ctx, t.Attempt(), t.nesting())
+	return within(ctx, t.Attempt(), t.nesting(ctx))
 }
 
-// nesting is where the operation stands among loops. The zero Token allows one attempt.
-func (t Token) nesting() token.Nesting {
+// nesting is where the operation stands among loops. The zero Token allows one attempt, so
+// that the loops around ctx decide.
+func (t Token) nesting(ctx context.Context) token.Nesting {
 	if owner := token.Token(t).Owner(); owner != nil {
 		return owner.Nesting()
 	}
-	return token.Nesting{Loops: 1, MaxAttempts: 1}
+	nesting := token.Nesting{MaxAttempts: 1}
+	if around, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
+		nesting = around.nesting
+		nesting.MaxAttempts = max(nesting.MaxAttempts, 1)
+	}
+	nesting.Loops++
+	return nesting
 }
 
 // readings are those of the strategy's clock; nil for the zero Token.

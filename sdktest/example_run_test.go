@@ -5,8 +5,6 @@ import "testing"
 // TestExamplesRun runs the examples whose output depends on the environment.
 func TestExamplesRun(t *testing.T) {
 	home(t)
-	Example()
-	Example_retryer()
 	Example_behaviorBefore()
 	Example_scopeOfTheClient()
 }

@@ -17,36 +17,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// All clients that are made from a config retry as its settings say.
-func Example() {
-	ctx := context.Background()
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := awssdk.Install(&cfg); err != nil {
-		log.Fatal(err)
-	}
-	tables, buckets := dynamodb.NewFromConfig(cfg), s3.NewFromConfig(cfg)
-
-	fmt.Println(tables.Options().Retryer.MaxAttempts(), buckets.Options().Retryer.MaxAttempts())
-}
-
-// Where no middleware can be added, a plain retryer does.
-func Example_retryer() {
-	ctx := context.Background()
-	retryer, err := awssdk.Load(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryer(retryer))
-	if err != nil {
-		log.Fatal(err)
-	}
-
-	fmt.Println(s3.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
-}
-
 // Two tables on one client do not disturb each other.
 func Example_twoTables() {
 	ctx := context.Background()

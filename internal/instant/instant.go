@@ -34,7 +34,7 @@ func (r *Readings) Clock() clock.Clock { return r.clock }
 // and does not follow a wall clock that is set later.
 func (r *Readings) Now() time.Time {
 	if r.system {
-		return r.anchor.Add(time.Since(r.anchor))
+		return r.anchor.Add(clock.System{}.Since(r.anchor))
 	}
 	return r.clock.Now()
 }
@@ -48,7 +48,7 @@ type Mark struct {
 // Mark returns the present instant, at less cost than Now.
 func (r *Readings) Mark() Mark {
 	if r.system {
-		return Mark{since: time.Since(r.anchor)}
+		return Mark{since: clock.System{}.Since(r.anchor)}
 	}
 	return Mark{instant: r.clock.Now()}
 }
@@ -56,7 +56,7 @@ func (r *Readings) Mark() Mark {
 // Since returns the time that has passed since a mark of these readings.
 func (r *Readings) Since(m Mark) time.Duration {
 	if r.system {
-		return time.Since(r.anchor) - m.since
+		return clock.System{}.Since(r.anchor) - m.since
 	}
 	return r.clock.Now().Sub(m.instant)
 }
