@@ -92,7 +92,7 @@ test: ## run the tests, with the race detector where there is a C compiler
 	@[ -z "$$AWSRETRY_CONFORMANCE" ] || [ -d "$$AWSRETRY_CONFORMANCE" ] || \
 		{ echo "AWSRETRY_CONFORMANCE is not a directory: $$AWSRETRY_CONFORMANCE" >&2; exit 1; }
 	@[ -n "$(RACE)" ] || echo 'no cgo or no C compiler: the tests run without the race detector'
-	$(call in,$(CODE),go test -vet=off $(RACE) $(FRESH) ./...)
+	$(call in,$(CODE),go test -vet=off $(RACE) -skip '^TestSettlesAtTheRate' $(FRESH) ./...)
 
 .PHONY: test-oldest
 test-oldest: ## run the tests of awssdk with the oldest SDK that it supports
@@ -118,10 +118,11 @@ VERSION :=
 release-check: ## check that the modules can be released as VERSION, by default as the one that they require
 	scripts/release-check $(VERSION)
 
-# The race detector lets pools forget at random, so these tests are not part of a build with it.
+# The race detector lets pools forget at random, so that tests of allocations are not part of a build with it. The
+# simulations of TestSettlesAtTheRate... take two minutes with it, and ten seconds without.
 .PHONY: allocs
-allocs: ## run the tests that count allocations or memory, without the race detector
-	go test -vet=off -run 'Allocate|Memory' $(FRESH) ./...
+allocs: ## run the tests that count allocations or memory, and the longest simulations, without the race detector
+	go test -vet=off -run 'Allocate|Memory|^TestSettlesAtTheRate' $(FRESH) ./...
 
 .PHONY: fmt
 fmt: $(LINT) ## format the code
