@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 
 	"github.com/awsretry/awsretry/retry"
 )
@@ -221,29 +220,3 @@ func (r *Retryer) release(c *call) func(error) error {
 }
 
 func released(error) error { return nil }
-
-// operationOf describes the call that ctx belongs to.
-func (r *Retryer) operationOf(ctx context.Context, input any, limit int) retry.Operation {
-	service := awsmiddleware.GetServiceID(ctx)
-	op := retry.Operation{
-		Service:     r.scoped,
-		Region:      awsmiddleware.GetRegion(ctx),
-		Name:        awsmiddleware.GetOperationName(ctx),
-		MaxAttempts: limit,
-	}
-	if service != r.service {
-		op.Service = strings.ToLower(service)
-	}
-	op.LongPolling = isLongPolling(op.Service, op.Name)
-	op.Resource = r.resourceOf(op.Service, input)
-	if r.operation != nil {
-		op = r.operation(ctx, op, input)
-		if limit > 0 && (op.MaxAttempts == 0 || op.MaxAttempts > limit) {
-			op.MaxAttempts = limit // the loop makes no more, and the strategy must know that
-		}
-	}
-	if scope, ok := scopeFrom(ctx); ok {
-		op.Scope = scope
-	}
-	return op
-}

@@ -2,6 +2,9 @@ package awssdk
 
 import (
 	"context"
+	"strings"
+
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 
 	"github.com/awsretry/awsretry/retry"
 )
@@ -26,6 +29,32 @@ type scopeKey struct{}
 func scopeFrom(ctx context.Context) (name string, ok bool) {
 	name, _ = ctx.Value(scopeKey{}).(string)
 	return name, name != ""
+}
+
+// operationOf describes the call that ctx belongs to.
+func (r *Retryer) operationOf(ctx context.Context, input any, limit int) retry.Operation {
+	service := awsmiddleware.GetServiceID(ctx)
+	op := retry.Operation{
+		Service:     r.scoped,
+		Region:      awsmiddleware.GetRegion(ctx),
+		Name:        awsmiddleware.GetOperationName(ctx),
+		MaxAttempts: limit,
+	}
+	if service != r.service {
+		op.Service = strings.ToLower(service)
+	}
+	op.LongPolling = isLongPolling(op.Service, op.Name)
+	op.Resource = r.resourceOf(op.Service, input)
+	if r.operation != nil {
+		op = r.operation(ctx, op, input)
+		if limit > 0 && (op.MaxAttempts == 0 || op.MaxAttempts > limit) {
+			op.MaxAttempts = limit // the loop makes no more, and the strategy must know that
+		}
+	}
+	if scope, ok := scopeFrom(ctx); ok {
+		op.Scope = scope
+	}
+	return op
 }
 
 // isLongPolling reports whether AWS calls the operation a long poll.
