@@ -1,6 +1,7 @@
 package awssdk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -18,8 +20,10 @@ type call struct {
 	observed   bool // whether middlewares report how each attempt and the call ended
 	unseekable bool // whether the body cannot be sent again
 
-	failures  *failures // of the retryer
-	key       error     // under which the call is in failures, if a middleware put it there
+	failures  *failures   // of the retryer
+	key       error       // under which the call is in failures, or nil
+	stop      func() bool // keeps the end of ctx from ending the retry; nil with middlewares
+	polls     bool        // whether the operation is a long poll
 	strategy  retry.Strategy
 	ctx       context.Context //nolint:containedctx // of the attempt; not every method of a retryer is given one
 	start     time.Time
@@ -47,7 +51,8 @@ const (
 	over                 // the strategy knows that the operation has ended
 )
 
-// begin starts the operation and returns when its first attempt may be made.
+// begin starts the operation and returns when its first attempt may be made. Its error is not
+// explained.
 func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 	c.open(ctx, s, op)
 	// Without a token the attempt is made all the same: a strategy decides about retries,
@@ -61,7 +66,7 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 	}
 	if !op.NotAfter.IsZero() && s.strategy.Clock().Now().After(op.NotAfter) {
 		c.phase = over
-		return c.explain(ctx, &retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
+		return &retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied}
 	}
 	return nil
 }
@@ -69,7 +74,7 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 // open starts the operation for an attempt that is sent already.
 func (c *call) open(ctx context.Context, s *shared, op retry.Operation) {
 	c.strategy, c.failures = s.strategy, &s.failures
-	c.ctx, c.start = ctx, s.strategy.Clock().Now()
+	c.ctx, c.start, c.polls = ctx, s.strategy.Clock().Now(), op.LongPolling
 	c.token, c.denied = c.strategy.AcquireInitialToken(ctx, op)
 	c.phase = sent
 }
@@ -141,28 +146,91 @@ func (c *call) refresh(failure error) bool {
 	return c.retryable
 }
 
-// again returns when the retry may be made, or why there is no retry.
-func (c *call) again(ctx context.Context) error {
-	if c.phase == granted {
-		return c.wait(ctx)
+// again returns nil if there is a retry, which RetryDelay and wait delay, and else why there is
+// none.
+func (c *call) again(ctx context.Context, failure error, number int) error {
+	w := wait{number: number}
+	switch c.phase {
+	case granted, resting:
+		w.left = c.token.Delay()
+	default:
+		if !c.polls { // the loop asks how long to sleep before a long poll returns
+			return c.explain(ctx, c.refusal, c.err)
+		}
 	}
-	if c.phase == resting {
-		// A long poll sleeps before it is refused. The end of ctx changes nothing.
-		_ = c.token.Wait(ctx)
-		c.fail(c.err)
+	if !c.observed {
+		left, err := c.waitBefore(ctx, w.left)
+		if err != nil {
+			return c.explain(ctx, err, c.err)
+		}
+		w.left = left
 	}
-	return c.explain(ctx, c.refusal)
+	key := cmp.Or(c.key, failure)
+	if c.key = nil; c.failures.grant(key, c, w) {
+		c.key = key
+	}
+	if c.phase == sent && c.key != nil {
+		c.stop = context.AfterFunc(ctx, c.cancel)
+	}
+	if c.refusal != nil {
+		return c.explain(ctx, c.refusal, c.err)
+	}
+	return nil
 }
 
-// wait returns when the attempt of the token may be made.
-func (c *call) wait(ctx context.Context) error {
-	err := c.token.Wait(ctx)
-	if err == nil {
-		c.phase = sent
-		return nil
+// waitBefore waits before the sleep of the SDK for what comes after it, because without
+// middlewares nothing that is called after the sleep knows the call. It returns what is left to
+// sleep. A long poll that is refused rests here.
+func (c *call) waitBefore(ctx context.Context, delay time.Duration) (left time.Duration, err error) {
+	began := c.strategy.Clock().Now()
+	switch c.phase {
+	case granted:
+		err = c.wait(ctx)
+		return max(delay-c.strategy.Clock().Now().Sub(began), 0), err
+	case resting:
+		c.rest(ctx)
 	}
-	c.fail(err)
-	return c.explain(ctx, err)
+	return 0, nil
+}
+
+// cancel ends a call whose context has ended while the SDK sleeps. Without middlewares the loop
+// calls no method for such a call.
+func (c *call) cancel() {
+	now := clock.System{}.Now()
+	if c.failures.withdraw(c.key, c, func(f failure) bool { return !now.After(f.wait.until) }) {
+		c.fail(retry.ErrCanceled)
+	}
+}
+
+// resume takes the call out of failures after its retry. It reports false if the call has ended
+// with its context.
+func (c *call) resume() bool {
+	if c.stop == nil {
+		return true
+	}
+	c.stop()
+	c.stop = nil
+	ok := c.failures.withdraw(c.key, c, func(failure) bool { return true })
+	c.key = nil
+	return ok
+}
+
+// wait returns when the attempt of the token may be made. The SDK has slept its backoff.
+func (c *call) wait(ctx context.Context) error {
+	err := c.token.WithoutDelay().Wait(ctx)
+	if err != nil {
+		c.fail(err)
+		c.retryable = false
+		return err
+	}
+	c.phase = sent
+	return nil
+}
+
+// rest sleeps before a long poll returns. The end of ctx changes nothing.
+func (c *call) rest(ctx context.Context) {
+	_ = c.token.Wait(ctx)
+	c.fail(c.err)
 }
 
 // attempted is ended for a middleware. It returns the error as one that no other call has.
@@ -181,38 +249,46 @@ func (c *call) attempted(err error) error {
 	return err
 }
 
-// close ends the operation if the loop has not ended it.
-func (c *call) close() {
-	c.forget()
-	c.finish()
-}
-
-// forget takes the call out of failures, where attempted has put it.
-func (c *call) forget() {
+// forget takes the call out of failures. It reports whether RetryDelay was asked since the
+// attempt.
+func (c *call) forget() (asked bool) {
 	if c.key != nil {
-		c.failures.forget(c.key, c)
+		asked = c.failures.forget(c.key, c)
 		c.key = nil
 	}
+	return asked
 }
 
-// awaited reports whether the loop calls GetRetryToken after the decision.
-func (c *call) awaited() bool { return c.retryable && (c.phase != over || !c.last()) }
-
-// withLost adds to the error of the call what the service said before the caller's context
-// ended, if the loop has lost that.
-func (c *call) withLost(err error) error {
-	var lost error
+// end ends the operation for a middleware, if the loop has not ended it. It adds to the error of
+// the call what the loop has not told: what the service said before the caller's context ended,
+// and that the strategy has given up.
+func (c *call) end(ctx context.Context, err error) error {
+	asked := c.forget()
 	switch {
-	case c.phase == sent:
-		lost = c.err // no attempt came of the retry that was granted
+	case c.phase == resting:
+		if !asked {
+			c.rest(ctx)
+		}
+		return withLost(err, ctx.Err())
+	case c.phase == granted && ctx.Err() != nil:
+		return errors.Join(err, c.complete(ctx, c.wait(ctx)))
+	case c.phase == granted, c.phase == sent:
+		return withLost(err, c.err) // no attempt came of the retry that was granted
 	case isReason(c.refusal, retry.ErrCanceled):
-		lost = c.previous // the last attempt says only that the context has ended
+		return withLost(err, c.previous) // the last attempt says only that the context has ended
 	}
+	return err
+}
+
+func withLost(err, lost error) error {
 	if err == nil || lost == nil || errors.Is(err, lost) {
 		return err
 	}
 	return errors.Join(err, lost)
 }
+
+// awaited reports whether the loop calls GetRetryToken after the decision.
+func (c *call) awaited() bool { return c.retryable && (c.phase != over || !c.last()) }
 
 // finish ends an operation for which the loop calls no further method.
 func (c *call) finish() {
@@ -234,24 +310,32 @@ func (c *call) fail(err error) {
 	}
 }
 
-// explain completes a copy of the error of a strategy, which the SDK joins to that of
-// the attempt. The end of the caller's context, and a deadline that leaves no room for a
-// wait, is what the SDK makes of a context that ends while it waits.
-func (c *call) explain(ctx context.Context, err error) error {
+// complete returns a copy of the error of a strategy with what only the call knows.
+func (c *call) complete(ctx context.Context, err error) error {
 	own, ok := err.(*retry.Error) //nolint:errorlint // one that is wrapped is not the strategy's own
 	if !ok {
 		return err
 	}
 	refusal := *own
 	refusal.Elapsed = c.strategy.Clock().Now().Sub(c.start)
-	refusal = *refusal.Because(ctx)
-	if c.err != nil && errors.Is(refusal.Last, c.err) {
-		refusal.Last = nil // it is what this is joined to
+	return refusal.Because(ctx)
+}
+
+// explain completes the error of a strategy for the SDK, which joins it to the error that beside
+// is. The end of the caller's context, and a deadline that leaves no room for a wait, is what the
+// SDK makes of a context that ends while it waits.
+func (c *call) explain(ctx context.Context, err, beside error) error {
+	refusal, ok := c.complete(ctx, err).(*retry.Error) //nolint:errorlint // as in complete
+	if !ok {
+		return err
+	}
+	if beside != nil && errors.Is(refusal.Last, beside) {
+		refusal.Last = nil
 	}
 	if isReason(err, retry.ErrCanceled) || isReason(err, retry.ErrDeadline) {
-		return &aws.RequestCanceledError{Err: &refusal}
+		return &aws.RequestCanceledError{Err: refusal}
 	}
-	return &refusal
+	return refusal
 }
 
 // isReason reports whether err is the refusal of a strategy for that reason. The error of the

@@ -4,95 +4,158 @@ import (
 	"errors"
 	"reflect"
 	"sync"
+	"time"
 )
 
-// failures finds the call that an error belongs to, because IsErrorRetryable gets no context.
-// An error is in it from the end of an attempt until the decision about the attempt, which
-// follows soon in the same goroutine. It is safe for concurrent use; take gives a call to its
-// caller alone.
+// failures finds the call that an error belongs to, because neither IsErrorRetryable nor
+// RetryDelay gets a context. With middlewares an error is in it from the end of its attempt to
+// the end of the next one or of the call. Without them it is in it from the end of its attempt
+// until the decision about it, and until the end of the retry if there is one. It is safe for
+// concurrent use; take and withdraw give a call to their caller alone.
 type failures struct {
 	mu         sync.Mutex // guards both
-	young, old map[error]*call
+	young, old map[error]failure
+}
 
-	// decided replaces an observed call that was taken. It reserves the error until the call
-	// is forgotten, so that no lookup of that error can return another call.
-	decided call
+// failure is what is known of an error.
+type failure struct {
+	call *call
+	// taken means that a caller of take has the call. The error stays reserved until the call
+	// is forgotten, so that no lookup of the error can return another call.
+	taken bool
+	// granted means that a retry follows after wait, or a rest before the call returns.
+	granted bool
+	wait    wait
+	asked   bool // whether RetryDelay has returned the wait
 }
 
 // maxFailures is how many errors are young. An older error goes when as many others have come
-// after it: a retryer around this one has decided about it.
-const maxFailures = 1000
+// after it: a retryer around this one has decided about it, or the call has ended in its backoff.
+const maxFailures = 10_000
 
-// maxWrapped is how many errors take looks at, so that an error which wraps itself does not
+// maxWrapped is how many errors a lookup looks at, so that an error which wraps itself does not
 // keep the lock.
 const maxWrapped = 1000
 
 // add keeps the call until it is taken. It reports false if the error cannot be told from that
 // of another call.
-func (f *failures) add(err error, c *call) bool {
-	if !reflect.ValueOf(err).Comparable() {
+func (f *failures) add(err error, c *call) bool { return f.keep(err, failure{call: c}) }
+
+// grant keeps the wait for RetryDelay, under the error of an observed call that was taken or
+// under an error of its own. It reports whether it did.
+func (f *failures) grant(err error, c *call, w wait) bool {
+	return f.keep(err, failure{call: c, taken: c.observed, granted: true, wait: w})
+}
+
+func (f *failures) keep(err error, known failure) bool {
+	if err == nil || !reflect.ValueOf(err).Comparable() {
 		return false
 	}
-	dropped, ok := f.insert(err, c)
+	dropped, ok := f.insert(err, known)
 	for _, forgotten := range dropped {
-		if forgotten != &f.decided && !forgotten.observed { // a middleware ends an observed one
-			forgotten.finish()
+		if c := forgotten.call; !c.observed { // a middleware ends an observed one
+			c.finish()
 		}
 	}
 	return ok
 }
 
-func (f *failures) insert(err error, c *call) (dropped map[error]*call, ok bool) {
+func (f *failures) insert(err error, known failure) (dropped map[error]failure, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.young[err] != nil || f.old[err] != nil {
-		return nil, false
+	for _, all := range [...]map[error]failure{f.young, f.old} {
+		if found, there := all[err]; there {
+			if ok = known.granted && found.call == known.call; ok {
+				all[err] = known
+			}
+			return nil, ok
+		}
 	}
 	if f.young == nil || len(f.young) >= maxFailures {
-		dropped, f.old, f.young = f.old, f.young, map[error]*call{}
+		dropped, f.old, f.young = f.old, f.young, map[error]failure{}
 	}
-	f.young[err] = c
+	f.young[err] = known
 	return dropped, true
 }
 
-// take returns the call that err or an error below it belongs to, and takes the call out; nil
-// if there is none. It also returns the error under which the call was.
-func (f *failures) take(err error) (*call, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// look calls found with err and then each error below it that is known, until found reports
+// true. f.mu is held.
+func (f *failures) lookLocked(err error, found func(all map[error]failure, key error) bool) {
 	if len(f.young)+len(f.old) == 0 {
-		return nil, nil
+		return
 	}
 	for left := maxWrapped; err != nil && left > 0; err, left = errors.Unwrap(err), left-1 {
 		if !reflect.ValueOf(err).Comparable() {
 			continue
 		}
-		for _, known := range [...]map[error]*call{f.young, f.old} {
-			switch c := known[err]; {
-			case c == nil:
-			case c == &f.decided:
-				return nil, nil
-			case c.observed:
-				known[err] = &f.decided
-				return c, err
-			default:
-				delete(known, err)
-				return c, err
+		for _, all := range [...]map[error]failure{f.young, f.old} {
+			if _, there := all[err]; there && found(all, err) {
+				return
 			}
 		}
 	}
-	return nil, nil
 }
 
-// forget takes the call out unless another call has the key since.
-func (f *failures) forget(key error, c *call) {
+// take returns the call that err or an error below it belongs to, and takes the call out; nil
+// if there is none. It also returns the error under which the call was.
+func (f *failures) take(err error) (c *call, key error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, known := range [...]map[error]*call{f.young, f.old} {
-		if found := known[key]; found == c || found == &f.decided {
-			delete(known, key)
+	f.lookLocked(err, func(all map[error]failure, found error) bool {
+		known := all[found]
+		switch {
+		case known.taken || known.granted:
+			return true
+		case known.call.observed:
+			known.taken = true
+			all[found] = known
+		default:
+			delete(all, found)
+		}
+		c, key = known.call, found
+		return true
+	})
+	return c, key
+}
+
+// ask returns the wait after err, or after an error below it, for RetryDelay.
+func (f *failures) ask(err error, now time.Time) (w wait, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lookLocked(err, func(all map[error]failure, found error) bool {
+		known := all[found]
+		if !known.granted {
+			return false
+		}
+		known.asked, known.wait.until = true, now.Add(known.wait.left)
+		all[found] = known
+		w, ok = known.wait, true
+		return true
+	})
+	return w, ok
+}
+
+// withdraw takes the call out if it is there under the key, and holds reports true of it.
+func (f *failures) withdraw(key error, c *call, holds func(failure) bool) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, all := range [...]map[error]failure{f.young, f.old} {
+		if known, there := all[key]; there && known.call == c && holds(known) {
+			delete(all, key)
+			return true
 		}
 	}
+	return false
+}
+
+// forget takes an observed call out unless another call has the key since. It reports whether
+// RetryDelay has returned the wait after the failure.
+func (f *failures) forget(key error, c *call) (asked bool) {
+	f.withdraw(key, c, func(known failure) bool {
+		asked = known.asked
+		return true
+	})
+	return asked
 }
 
 // toCompare returns err, or an error around it if err cannot be compared.

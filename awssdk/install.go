@@ -41,7 +41,7 @@ func Install(cfg *aws.Config, opts ...Option) error {
 	}
 	cfg.Retryer = func() aws.Retryer { return r }
 	cfg.RetryMode, cfg.RetryMaxAttempts = "", 0 // The strategy has both now.
-	cfg.APIOptions = append(slices.Clip(cfg.APIOptions), addMiddlewares)
+	cfg.APIOptions = append(slices.Clip(cfg.APIOptions), r.addMiddlewares)
 	cfg.ServiceOptions = append(slices.Clip(cfg.ServiceOptions), nameService)
 	return nil
 }

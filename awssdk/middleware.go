@@ -14,17 +14,22 @@ import (
 const loopID = "Retry"
 
 // addMiddlewares puts the three middlewares into the stack of an operation. A stack without a
-// retry loop gets none, and a stack that has them stays as it is. They do nothing for a call
-// whose retryer is not one of this package, or whose loop is taken out later, as presigning
-// does.
-func addMiddlewares(stack *middleware.Stack) error {
-	if _, ok := stack.Finalize.Get(loopID); !ok {
+// retry loop gets none. They do nothing for a call whose retryer is not one of this package, or
+// whose loop is taken out later, as presigning does.
+func (s *shared) addMiddlewares(stack *middleware.Stack) error {
+	loop, ok := stack.Finalize.Get(loopID)
+	if !ok {
 		return nil
+	}
+	attempt := &attemptMiddleware{s, loop}
+	if _, again := stack.Finalize.Get(attempt.ID()); again {
+		_, err := stack.Finalize.Swap(attempt.ID(), attempt)
+		return err
 	}
 	return errors.Join(
 		stack.Initialize.Add(callMiddleware{}, middleware.After),
 		stack.Finalize.Insert(endMiddleware{}, loopID, middleware.Before),
-		stack.Finalize.Insert(attemptMiddleware{}, loopID, middleware.After),
+		stack.Finalize.Insert(attempt, loopID, middleware.After),
 	)
 }
 
@@ -62,23 +67,31 @@ func (endMiddleware) HandleFinalize(
 	if c == nil {
 		return next.HandleFinalize(ctx, in)
 	}
-	defer c.close()
+	defer c.finish() // also after a panic
 	out, metadata, err = next.HandleFinalize(ctx, in)
-	return out, metadata, c.withLost(err)
+	return out, metadata, c.end(ctx, err)
 }
 
 // attemptMiddleware is inside the retry loop. It reports how each attempt ends, also by a
 // panic.
-type attemptMiddleware struct{}
+type attemptMiddleware struct {
+	*shared
+	loop middleware.FinalizeMiddleware
+}
 
-func (attemptMiddleware) ID() string { return "awsretry.Attempt" }
+func (*attemptMiddleware) ID() string { return "awsretry.Attempt" }
 
-func (attemptMiddleware) HandleFinalize(
+func (m *attemptMiddleware) HandleFinalize(
 	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
 ) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
 	c := callFrom(ctx)
-	if c == nil || c.phase != sent {
+	if c == nil || c.phase == idle && !wraps(m.loop, m.shared) {
 		return next.HandleFinalize(ctx, in)
+	}
+	if c.phase != sent { // a retryer around ours has not called GetAttemptToken
+		if err := (&Retryer{shared: m.shared}).admit(ctx, c); err != nil {
+			return out, metadata, c.attempted(err)
+		}
 	}
 	if request, ok := in.Request.(*smithyhttp.Request); ok {
 		c.unseekable = request.GetStream() != nil && !request.IsStreamSeekable()

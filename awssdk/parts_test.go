@@ -82,12 +82,18 @@ func retryer(t *testing.T, s retry.Strategy) *Retryer {
 	return r
 }
 
+// inner returns what a retryer, or one around it, has in common with others.
+func (r *Retryer) inner() *shared { return r.shared }
+
 // inside runs the loop of the SDK with the middlewares, and returns the call that they made.
-func inside(t *testing.T, r aws.Retryer, errs ...error) (c *call, err error) {
+func inside(t *testing.T, r interface {
+	aws.Retryer
+	inner() *shared
+}, errs ...error) (c *call, err error) {
 	t.Helper()
 	stack := middleware.NewStack("Test", smithyhttp.NewStackRequest)
 	require.NoError(t, stack.Finalize.Add(sdkretry.NewAttemptMiddleware(r, smithyhttp.RequestCloner), middleware.After))
-	require.NoError(t, addMiddlewares(stack))
+	require.NoError(t, r.inner().addMiddlewares(stack))
 	handler := middleware.HandlerFunc(func(ctx context.Context, _ any) (any, middleware.Metadata, error) {
 		c = callFrom(ctx)
 		err := errs[0]
@@ -187,7 +193,7 @@ func TestEndOfACallForgetsNoOtherCall(t *testing.T) {
 			found, _ := f.take(wrapped) // the decision
 			require.Same(t, first, found)
 			require.Equal(t, same, second.attempted(same))
-			first.close()
+			first.forget()
 			found, _ = f.take(same)
 			require.Same(t, second, found)
 		})
@@ -212,8 +218,8 @@ func TestSecondLookupGetsNoOtherCall(t *testing.T) {
 	require.Same(t, second, found)
 	found, _ = f.take(wrapped)
 	require.Nil(t, found)
-	first.close()
-	second.close()
+	first.forget()
+	second.forget()
 	require.Empty(t, f.young)
 }
 

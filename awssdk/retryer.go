@@ -10,25 +10,33 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/retry"
 )
 
 // Retryer is an [aws.RetryerV2] that asks a strategy. [New], [Load] and [Install] make one; the
 // zero Retryer refuses every call. It is safe for concurrent use, and clients may share it.
 //
-// The strategy does all the waiting, on its clock and with the context of the call:
-// GetAttemptToken waits for the first attempt, and GetRetryToken for the backoff and the send
-// rate of each further one. The SDK joins an error of GetRetryToken to that of the service, so
-// that [errors.As] finds both.
+// The loop of the SDK sleeps the backoff that RetryDelay returns, so that a retryer around this
+// one sees the backoff and may change it. GetAttemptToken then waits for the send rate and the
+// quota, on the clock of the strategy and with the context of the call. GetRetryToken refuses a
+// backoff that would not end before the deadline of the call. The SDK joins an error of
+// GetRetryToken to that of the service, so that [errors.As] finds both.
+//
+// A retryer around this one embeds [aws.RetryerV2]. If it embeds [aws.Retryer] and there are no
+// middlewares, a first attempt is neither delayed nor heard of.
 //
 // Without the middlewares of [Install] the identity of an error tells which call the error
 // belongs to. This has consequences:
 //
-//   - If a retryer around this one does not let an error be retried, the strategy hears of the
-//     attempt only after many other failures. Only then does the quota get back what a retry
-//     took.
+//   - A retry waits for the send rate and the quota in GetRetryToken, before its backoff.
+//     RetryDelay returns what is left of the backoff.
+//   - If a retryer around this one does not let an error be retried, or lengthens a backoff during
+//     which the call is canceled, the strategy hears of the attempt only after many other
+//     failures. Only then does the quota get back what a retry took.
 //   - The strategy does not hear of an attempt that panicked.
-//   - The error of a call that is canceled during a retry does not tell of the attempt before.
+//   - The error of a call that is canceled after its first attempt does not tell of the attempt
+//     before.
 //   - The scope of a call is its service and its region, or the name of [WithScope].
 //   - A loop inside an attempt does not know of the loop around it.
 type Retryer struct {
@@ -97,18 +105,14 @@ func (r *Retryer) MaxAttempts() int {
 	return r.strategy.Plan(retry.Operation{Service: r.scoped}).MaxAttempts
 }
 
-// GetAttemptToken returns when the first attempt of a call may be made. It does not wait for
-// further ones, for which GetRetryToken has waited.
+// GetAttemptToken returns when the attempt may be made: with a send token in adaptive mode. For
+// a retry it is called after the backoff.
 func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) error, err error) {
 	if !r.made() {
 		return nil, errNotMade
 	}
 	if c := callFrom(ctx); c != nil {
-		if c.phase == idle {
-			_, c.limit = r.attemptOf(ctx)
-			err = c.begin(ctx, r.shared, r.operationOf(ctx, c.input, c.limit))
-		}
-		return released, err
+		return released, r.admit(ctx, c)
 	}
 	number, limit := r.attemptOf(ctx)
 	if number > 1 {
@@ -116,9 +120,21 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) erro
 	}
 	c := &call{limit: limit}
 	if err := c.begin(ctx, r.shared, r.operationOf(ctx, nil, limit)); err != nil {
-		return nil, err
+		return nil, c.explain(ctx, err, nil)
 	}
 	return r.release(c), nil
+}
+
+// admit returns when the attempt of a call with middlewares may be made.
+func (r *Retryer) admit(ctx context.Context, c *call) (err error) {
+	switch c.phase {
+	case idle:
+		_, c.limit = r.attemptOf(ctx)
+		err = c.begin(ctx, r.shared, r.operationOf(ctx, c.input, c.limit))
+	case granted:
+		err = c.wait(ctx)
+	}
+	return c.explain(ctx, err, nil)
 }
 
 // IsErrorRetryable lets the strategy decide about the attempt that ended with err, and reports
@@ -149,8 +165,7 @@ func (r *Retryer) judge(err error) bool {
 	return c.decide(err)
 }
 
-// GetRetryToken returns when the retry may be made: after its backoff and, in adaptive mode,
-// with a send token. If there is no retry, the error is a [*retry.Error] with the reason. An
+// GetRetryToken returns an error if there is no retry: a [*retry.Error] with the reason. An
 // [*aws.RequestCanceledError] is around it if ctx has ended or its deadline leaves no room for
 // the wait.
 //
@@ -162,10 +177,11 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 	}
 	c := callFrom(ctx)
 	if c == nil || c.phase == idle {
-		c, _ = r.failures.take(opErr)
-	}
-	if c == nil {
-		c = &call{}
+		var key error
+		if c, key = r.failures.take(opErr); c == nil {
+			c = &call{}
+		}
+		c.key = key
 	}
 	if c.phase == idle || c.overruled() {
 		number, limit := r.attemptOf(ctx)
@@ -178,7 +194,11 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 	}
 	c.ctx = ctx
 	c.force(opErr)
-	if err := c.again(ctx); err != nil {
+	number := 0
+	if _, hinted := hintOf(opErr); hinted {
+		number, _ = r.attemptOf(ctx)
+	}
+	if err := c.again(ctx, opErr, number); err != nil {
 		return nil, err
 	}
 	if c.observed {
@@ -187,14 +207,21 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 	return r.release(c), nil
 }
 
-// RetryDelay returns the delay before a retry for which GetRetryToken has waited: none. The
-// number is below zero because the loop of the SDK makes the delay up to five seconds longer
-// where the response asked for it, and the strategy has done so already.
-func (r *Retryer) RetryDelay(int, error) (time.Duration, error) {
+// RetryDelay returns the backoff before the retry that GetRetryToken has granted after err. Where
+// the response of err asks for a delay, the newer loop of the SDK makes the result up to five
+// seconds longer. The strategy has done so already, so the result is then shorter. It can be below
+// zero if MaxHint or MaxBackoff of the strategy is less than five seconds.
+//
+// For an error of no known call RetryDelay returns the backoff after so many retries, with full
+// jitter.
+func (r *Retryer) RetryDelay(attempt int, err error) (time.Duration, error) {
 	if !r.made() {
 		return 0, errNotMade
 	}
-	return -time.Hour, nil
+	if w, ok := r.failures.ask(err, clock.System{}.Now()); ok {
+		return w.delay(attempt, err), nil
+	}
+	return usualDelay(r.strategy.Plan(retry.Operation{Service: r.scoped}), attempt, err), nil
 }
 
 // GetInitialToken does nothing. The loop of the SDK calls GetAttemptToken instead.
@@ -205,6 +232,9 @@ func (r *Retryer) GetInitialToken() (release func(error) error) { return release
 // further one.
 func (r *Retryer) release(c *call) func(error) error {
 	return func(err error) error {
+		if !c.resume() {
+			return nil
+		}
 		c.ended(err)
 		if err == nil || c.phase != failed {
 			return nil

@@ -176,23 +176,53 @@ func TestErrorOutsideALoopIsJudged(t *testing.T) {
 	require.NoError(t, r.GetInitialToken()(nil))
 }
 
-// TestRetryOutsideALoopWaits calls the methods without the loop of the SDK.
-func TestRetryOutsideALoopWaits(t *testing.T) {
+// TestRetryOutsideALoop calls the methods without the loop of the SDK.
+func TestRetryOutsideALoop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := strategy(t, standard.Config{})
 		r := retryer(t, s)
-		began := time.Now()
-		release, err := r.GetRetryToken(t.Context(), failed(500))
+		began, failure := time.Now(), failed(500)
+		release, err := r.GetRetryToken(t.Context(), failure)
 		require.NoError(t, err)
-		require.Equal(t, 50*time.Millisecond, time.Since(began))
+		require.Zero(t, time.Since(began), "the loop sleeps")
 		require.Equal(t, 486, s.Snapshot().Scopes[0].Quota)
+		delay, err := r.RetryDelay(0, failure)
+		require.NoError(t, err)
+		require.Equal(t, 50*time.Millisecond, delay)
 		require.NoError(t, release(nil))
 		require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
-		delay, err := r.RetryDelay(1, failed(500))
-		require.NoError(t, err)
-		require.LessOrEqual(t, delay, time.Duration(0))
 	})
+}
+
+func TestDelayOfAnUnknownErrorIsTheUsualBackoff(t *testing.T) {
+	t.Parallel()
+	r := retryer(t, strategy(t, standard.Config{}))
+	for retries, c := range []struct {
+		failure error
+		most    time.Duration
+	}{
+		{failed(500), 50 * time.Millisecond},
+		{failed(500), 100 * time.Millisecond},
+		{failed(429), 4 * time.Second},
+		{failed(429), 8 * time.Second},
+		{failed(429), 16 * time.Second},
+		{failed(429), 20 * time.Second},
+		{nil, 3200 * time.Millisecond},
+	} {
+		longest := time.Duration(0)
+		for range 1000 {
+			delay, err := r.RetryDelay(retries, c.failure)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, delay, time.Duration(0))
+			longest = max(longest, delay)
+		}
+		require.LessOrEqual(t, longest, c.most)
+		require.Greater(t, longest, c.most*9/10, "full jitter")
+	}
+	delay, err := r.RetryDelay(1<<40, failed(500))
+	require.NoError(t, err)
+	require.LessOrEqual(t, delay, 20*time.Second)
 }
 
 // denying is a strategy that has no tokens.
@@ -224,18 +254,14 @@ func TestErrorsThatAreNotLookedUpAreForgotten(t *testing.T) {
 			ended++
 		}
 	})})
-	r := silencer{retryer(t, s)}
-	for range 3500 {
-		_, err := loop(t.Context(), r, failed(500))
-		require.Error(t, err)
+	r := retryer(t, s)
+	for range 35_000 {
+		release, err := r.GetAttemptToken(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, release(failed(500)))
 	}
-	require.Equal(t, 2000, ended, "the other 1500 are kept")
+	require.Equal(t, 20_000, ended, "the other 15,000 are kept")
 }
-
-// silencer is a retryer that retries nothing and does not ask the one that it wraps.
-type silencer struct{ *awssdk.Retryer }
-
-func (silencer) IsErrorRetryable(error) bool { return false }
 
 func TestNewWantsAStrategy(t *testing.T) {
 	t.Parallel()

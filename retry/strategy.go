@@ -43,7 +43,8 @@ type Strategy interface {
 	// RecordFailure ends an operation without success: after a refused refresh, after an
 	// attempt that is not to be made again, or after a Wait that failed. A retry that was
 	// granted and not made gives back what it took from the quota. A retry counts as made
-	// once its token was waited for.
+	// once its token was waited for, unless the failure is [ErrCanceled] itself: a loop that
+	// waits for the token before it sleeps tells so that its context ended during the sleep.
 	RecordFailure(t Token, failure error) error
 
 	// Clock returns the clock that the strategy waits on; nil if no constructor made the

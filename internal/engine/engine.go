@@ -307,10 +307,13 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		return err
 	}
 	r.scope.touch()
-	switch was {
-	case token.Ready:
+	switch {
+	case was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // that of the caller itself
+		r.scope.quota.Refund(r.paid - r.owed)
+		e.tellRefused(t, r, r.refusal(failure, t.RetryCount()).Because(r.ctx))
+	case was == token.Ready:
 		e.ended(t, r, failure)
-	case token.Issued:
+	case was == token.Issued:
 		r.scope.quota.Refund(r.paid - r.owed)
 	default: // a refused refresh has said everything
 	}

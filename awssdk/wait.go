@@ -1,0 +1,49 @@
+package awssdk
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// wait is what the loop of the SDK has to sleep after a failure.
+type wait struct {
+	left  time.Duration
+	until time.Time // when the SDK has slept, if RetryDelay was asked
+	// number is that of the attempt that failed, if its response has a hint; else 0.
+	number int
+}
+
+// hintWindow is how much longer than the delay of RetryDelay the loop of the SDK sleeps at most
+// if the response has a hint: adjustForRetryAfterHeader in its package aws/retry.
+const hintWindow = 5 * time.Second
+
+// delay returns what RetryDelay has to return so that the loop sleeps what is left.
+//
+// The strategy has made the wait longer for the hint already. The older loop of the SDK, which
+// numbers the delays from 1, leaves it so. The newer one numbers them from 0, and makes the delay
+// longer for the hint once more.
+func (w wait) delay(number int, err error) time.Duration {
+	if number >= w.number {
+		return w.left
+	}
+	if hint, ok := hintOf(err); ok && hint > w.left {
+		return w.left - hintWindow
+	}
+	return w.left
+}
+
+// usualDelay returns a delay for an error of which no call is known, such as one that a retryer
+// around this one has replaced: the backoff of the strategy with full jitter.
+func usualDelay(plan retry.Plan, retries int, err error) time.Duration {
+	delay := plan.Base
+	if classify.Default().Classify(classify.Outcome{Err: err}).Kind() == classify.Throttling {
+		delay = plan.ThrottlingBase
+	}
+	for ; retries > 0 && delay < plan.MaxBackoff; retries-- {
+		delay += min(delay, plan.MaxBackoff-delay) // twice the delay may be more than a Duration can be
+	}
+	return time.Duration(rand.Float64() * float64(min(delay, plan.MaxBackoff))) //nolint:gosec // jitter
+}
