@@ -38,11 +38,16 @@ func failureOf(err, raw error) error {
 }
 
 func hintOf(err error) (after time.Duration, ok bool) {
+	return classify.ParseRetryAfterMillis(hintHeader(err))
+}
+
+// hintHeader returns the header with the hint; empty if there is none.
+func hintHeader(err error) string {
 	response, ok := errors.AsType[*smithyhttp.ResponseError](err)
 	if !ok || response.Response == nil || response.Response.Response == nil {
-		return 0, false
+		return ""
 	}
-	return classify.ParseRetryAfterMillis(response.Response.Header.Get(retryAfterHeader))
+	return response.Response.Header.Get(retryAfterHeader)
 }
 
 // isSkew reports whether err is what the loop of the SDK puts around an error that it has

@@ -195,7 +195,7 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 	c.ctx = ctx
 	c.force(opErr)
 	number := 0
-	if _, hinted := hintOf(opErr); hinted {
+	if _, hinted := hintOfLoop(opErr); hinted {
 		number, _ = r.attemptOf(ctx)
 	}
 	if err := c.again(ctx, opErr, number); err != nil {

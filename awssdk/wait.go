@@ -2,6 +2,7 @@ package awssdk
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
@@ -29,10 +30,17 @@ func (w wait) delay(number int, err error) time.Duration {
 	if number >= w.number {
 		return w.left
 	}
-	if hint, ok := hintOf(err); ok && hint > w.left {
+	if hint, ok := hintOfLoop(err); ok && hint > w.left {
 		return w.left - hintWindow
 	}
 	return w.left
+}
+
+// hintOfLoop returns the hint as the newer loop of the SDK reads it: other numbers than those of
+// [classify.ParseRetryAfterMillis], and a number too large for a Duration wraps around.
+func hintOfLoop(err error) (hint time.Duration, ok bool) {
+	millis, parseErr := strconv.ParseInt(hintHeader(err), 10, 64)
+	return time.Duration(millis) * time.Millisecond, parseErr == nil && millis >= 0
 }
 
 // usualDelay returns a delay for an error of which no call is known, such as one that a retryer

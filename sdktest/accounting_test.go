@@ -18,6 +18,7 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -215,14 +216,22 @@ func TestHintsCountUpToMaxHint(t *testing.T) {
 	})
 }
 
-// TestRetriesWaitOnTheClockOfTheStrategy runs a client on a fake clock.
-func TestRetriesWaitOnTheClockOfTheStrategy(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	cfg := installed(t, newScript(fail(503, ""), fail(503, ""), say(200, "{}")),
-		hermetic(awsretry.WithClock(clk), awsretry.WithRandom(func() float64 { return 1 })))
-	clk.Run(func() { require.NoError(t, describe(t, cfg)) })
-	require.Equal(t, []time.Duration{25 * time.Millisecond, 50 * time.Millisecond}, clk.Waits())
+// TestRetriesOfAFakeClockWorkInABubble: the loop of the SDK sleeps the backoff in the time of the
+// bubble, and the strategy waits for the send rate on its clock.
+func TestRetriesOfAFakeClockWorkInABubble(t *testing.T) {
+	for _, mode := range []config.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
+		bothWays(t, func(t *testing.T, setup setup) {
+			t.Helper()
+			clk, s := &clock.Fake{}, newScript(fail(503, ""), throttle, say(200, "{}"))
+			cfg := setup(t, s, hermetic(awsretry.WithMode(mode), awsretry.WithClock(clk), always()))
+			began := clk.Now()
+			clk.Run(func() { require.NoError(t, describe(t, cfg)) })
+			if mode == awsretry.ModeStandard {
+				require.Equal(t, []time.Duration{25 * time.Millisecond, 2 * time.Second}, s.gaps())
+			}
+			require.Equal(t, mode == awsretry.ModeAdaptive, clk.Now().After(began), "for the send rate")
+		})
+	}
 }
 
 func TestPanicInAnAttemptEndsTheOperation(t *testing.T) {

@@ -59,7 +59,7 @@ func TestServiceThrottlesByItsOwnBucket(t *testing.T) {
 					return throttled
 				})
 				cfg := installed(t, overTCP(t, s.peers), hermetic(
-					awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithMaxAttempts(50), awsretry.WithClock(clk),
+					awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithMaxAttempts(50), awsretry.WithClock(clk), noBackoff(),
 					awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(10_000)}}),
 				))
 				cfg.BaseEndpoint = &server.URL
@@ -159,10 +159,9 @@ func TestFaultsBeforeAnotherS3(t *testing.T) {
 			t.Helper()
 			s, server := newService(t, twice(f))
 			s.next = gofakes3.New(s3mem.New()).Server()
-			clk := &clock.Fake{}
-			cfg := installed(t, overTCP(t, s.peers), hermetic(awsretry.WithClock(clk)))
+			cfg := installed(t, overTCP(t, s.peers), hermetic(noBackoff()))
 			cfg.BaseEndpoint = &server.URL
-			clk.Run(func() { useBucket(t, s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })) })
+			useBucket(t, s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }))
 			s.requireBooks(t, 8, 3)
 		})
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
@@ -11,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // TestConnectionsThatAProxyCuts has a TCP proxy between client and service. It breaks the
@@ -41,32 +43,37 @@ func TestConnectionsThatAProxyCuts(t *testing.T) {
 					_, err := proxy.Toxics.AddToxicJson(strings.NewReader(toxic.json))
 					require.NoError(t, err)
 
-					clk := &clock.Fake{}
-					cfg := installed(t, overTCP(t, s.peers), hermetic(awsretry.WithClock(clk), always(),
-						awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(10_000)}})))
+					// Every retry waits until the proxy has been mended, after the first failure of each call.
+					var failed sync.WaitGroup
+					failed.Add(callsOfEach)
+					mended := make(chan struct{})
+					retries := atomic.Int64{}
+					cfg := installed(t, overTCP(t, s.peers), hermetic(noBackoff(),
+						awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(10_000)}}),
+						awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+							if e.Kind == retry.RetryScheduled {
+								retries.Add(1)
+								failed.Done()
+								<-mended
+							}
+						}))))
 					endpoint := "http://" + proxy.Listen
 					cfg.BaseEndpoint = &endpoint
 
 					calls, errs := callsOf(t.Context(), kind.make(cfg))
-					untilOneReturns, cancel := context.WithCancel(t.Context())
-					defer cancel()
-					for i, call := range calls {
-						calls[i] = func() {
-							defer cancel()
-							call()
-						}
+					var all sync.WaitGroup
+					for _, call := range calls {
+						all.Go(call)
 					}
-					mend := func() {
-						allWait := clk.BlockUntil(untilOneReturns, callsOfEach) == nil
-						require.Equal(t, toxic.retried, allWait, "all calls are retried, or none")
-						if allWait {
-							require.NoError(t, proxy.Toxics.RemoveToxic(context.Background(), "t"))
-						}
+					if toxic.retried {
+						failed.Wait()
+						require.NoError(t, proxy.Toxics.RemoveToxic(context.Background(), "t"))
 					}
-					clk.Run(append([]func(){mend}, calls...)...) // mend in this goroutine
+					close(mended)
+					all.Wait()
 					require.NoError(t, errors.Join(errs...))
+					require.EqualValues(t, map[bool]int{true: callsOfEach}[toxic.retried], retries.Load(), "all calls are retried, or none")
 					if !toxic.retried {
-						require.Empty(t, clk.Waits())
 						s.requireBooks(t, callsOfEach, 1)
 					}
 				})

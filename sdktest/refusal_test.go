@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -109,11 +110,19 @@ func TestSendWaitThatPassesTheDeadlineIsNotBegun(t *testing.T) {
 	})
 }
 
+// TestCancelDuringTheBackoffKeepsTheServiceError: the loop of the SDK drops that error, and
+// without middlewares it stays dropped.
 func TestCancelDuringTheBackoffKeepsTheServiceError(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		cause := errors.New("the user has left")
-		cfg := setup(t, newScript(throttle), hermetic(always()))
+		var refused []retry.Event
+		cfg := setup(t, newScript(throttle), hermetic(always(), awsretry.WithObserver(retry.ObserverFunc(
+			func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.RetryRefused {
+					refused = append(refused, e)
+				}
+			}))))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		go func() {
 			pause(300 * time.Millisecond)
@@ -122,11 +131,20 @@ func TestCancelDuringTheBackoffKeepsTheServiceError(t *testing.T) {
 		began := time.Now()
 		err := describeWith(ctx, cfg)
 		require.Equal(t, 300*time.Millisecond, time.Since(began))
-		requireThrottle(t, err)
 		require.ErrorIs(t, err, context.Canceled)
-		require.ErrorIs(t, err, cause)
 		var canceled *aws.RequestCanceledError
 		require.ErrorAs(t, err, &canceled, "as the SDK says it")
+
+		synctest.Wait()
+		require.Equal(t, 500, quotaOf(t, cfg), "the retry was not made")
+		require.Len(t, refused, 1)
+		require.ErrorIs(t, refused[0].Reason, retry.ErrCanceled)
+		if cfg.APIOptions == nil {
+			return
+		}
+		requireThrottle(t, err)
+		require.ErrorIs(t, err, cause)
+		require.ErrorIs(t, err, retry.ErrCanceled)
 		var refusal *retry.Error
 		require.ErrorAs(t, err, &refusal)
 		require.Equal(t, 300*time.Millisecond, refusal.Elapsed)
@@ -153,26 +171,34 @@ func TestCancelDuringARetryKeepsTheServiceError(t *testing.T) {
 	}
 }
 
-// TestCancelBetweenAttemptsKeepsTheServiceError: the loop of the SDK checks the context before
-// it asks for an attempt.
+// TestCancelBetweenAttemptsKeepsTheServiceError: the context ends while the retry waits for the
+// send rate, after its backoff, or before the loop of the SDK begins to sleep.
 func TestCancelBetweenAttemptsKeepsTheServiceError(t *testing.T) {
-	generations(t, func(t *testing.T) {
-		t.Helper()
-		inBubble(t, func(t *testing.T) {
+	for _, at := range []retry.EventKind{retry.RetryScheduled, retry.SendWaitBegan} {
+		generations(t, func(t *testing.T) {
 			t.Helper()
-			ctx, cancel := context.WithCancel(t.Context())
-			option, kept := adaptiveMode(standard.Config{Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-				if e.Kind == retry.SendWaitEnded {
-					cancel() // GetRetryToken grants the retry, and then the context ends
-				}
-			})})
-			err := describeWith(ctx, installed(t, newScript(throttle), option))
-			requireThrottle(t, err)
-			require.ErrorIs(t, err, context.Canceled)
-			require.EqualValues(t, 2, kept.acquired.Load())
-			require.EqualValues(t, 2, kept.reported.Load(), "it had its token")
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				ctx, cancel := context.WithCancel(t.Context())
+				option, kept := adaptiveMode(standard.Config{
+					ThrottlingBase: time.Nanosecond,
+					Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+						if e.Kind == at {
+							cancel()
+						}
+					}),
+				})
+				cfg := installed(t, newScript(throttle), option)
+				err := describeWith(ctx, cfg)
+				requireThrottle(t, err)
+				require.ErrorIs(t, err, context.Canceled)
+				require.ErrorIs(t, err, retry.ErrCanceled)
+				require.EqualValues(t, 1, kept.acquired.Load())
+				require.EqualValues(t, 1, kept.reported.Load())
+				require.Equal(t, 500, quotaOf(t, cfg), "the retry was not made")
+			})
 		})
-	})
+	}
 }
 
 func TestQuotaErrorSaysThatItIsTheClients(t *testing.T) {

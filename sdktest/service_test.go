@@ -197,7 +197,7 @@ func (s *service) refuse(w http.ResponseWriter, r *http.Request, f fault) {
 	default: // internal
 	}
 	if f == hinted {
-		w.Header().Set("X-Amz-Retry-After", "1500")
+		w.Header().Set("X-Amz-Retry-After", "1")
 	}
 	text := `<ErrorResponse><Error><Type>Sender</Type><Code>` + code + `</Code><Message>made up</Message></Error></ErrorResponse>`
 	switch {

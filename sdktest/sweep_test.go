@@ -156,7 +156,7 @@ func sweep(t *testing.T, f fault, mode config.Mode, kind kindOfCall, each int) *
 	s, server := newService(t, twice(f))
 	clk := &clock.Fake{}
 	cfg := installed(t, overTCP(t, s.peers), hermetic(
-		awsretry.WithMode(mode), awsretry.WithBehavior(generationOf(t)), awsretry.WithMaxAttempts(4), awsretry.WithClock(clk),
+		awsretry.WithMode(mode), awsretry.WithBehavior(generationOf(t)), awsretry.WithMaxAttempts(4), awsretry.WithClock(clk), noBackoff(),
 		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(10_000)}}),
 	))
 	cfg.BaseEndpoint = &server.URL

@@ -67,6 +67,10 @@ func hermetic(opts ...awsretry.Option) awssdk.Option {
 	}, opts...)...)
 }
 
+// noBackoff makes every backoff zero, for tests outside of a bubble: the loop of the SDK sleeps in
+// real time there.
+func noBackoff() awsretry.Option { return awsretry.WithRandom(func() float64 { return 0 }) }
+
 // installed returns a config like configFor, with a strategy.
 func installed(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config {
 	t.Helper()
