@@ -182,15 +182,15 @@ func (c *call) again(ctx context.Context, failure error, number int) error {
 // middlewares nothing that is called after the sleep knows the call. It returns what is left to
 // sleep. A long poll that is refused rests here.
 func (c *call) waitBefore(ctx context.Context, delay time.Duration) (left time.Duration, err error) {
-	began := c.strategy.Clock().Now()
-	switch c.phase {
-	case granted:
-		err = c.wait(ctx)
-		return max(delay-c.strategy.Clock().Now().Sub(began), 0), err
-	case resting:
+	if c.phase == resting {
 		c.rest(ctx)
 	}
-	return 0, nil
+	if c.phase != granted {
+		return 0, nil
+	}
+	began := c.strategy.Clock().Now()
+	err = c.wait(ctx)
+	return max(delay-c.strategy.Clock().Now().Sub(began), 0), err
 }
 
 // cancel ends a call whose context has ended while the SDK sleeps. Without middlewares the loop

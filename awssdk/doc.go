@@ -11,8 +11,9 @@
 //	...
 //	client := dynamodb.NewFromConfig(cfg)
 //
-// The retry loop of the SDK stays, and with it the correction of clock skew, the headers and
-// metrics of attempts, and the errors. Three small middlewares tell the strategy what a
+// The retry loop of the SDK stays, and with it the sleep of each backoff, the correction of clock
+// skew, the headers and metrics of attempts, and the errors. The sleep follows the time of the
+// SDK and not the clock of the strategy. Three small middlewares tell the strategy what a
 // retryer alone cannot know: what a call is about, how each attempt ended, and how the call
 // ended.
 //
@@ -53,6 +54,6 @@
 //
 // The strategy follows the behavior v2.1 unless [WithSettings] names another one, such as
 // awsretry.WithBehavior(retry.V20). The loop of the SDK does so since v1.48.0. Before that,
-// AWS_NEW_RETRIES_2026 chose between two generations of the loop at each step. Both work,
-// because the strategy does all the waiting.
+// AWS_NEW_RETRIES_2026 chose between two generations of the loop at each step. Both sleep the
+// backoff of the strategy, also where the newer one would make it longer for a hint once more.
 package awssdk

@@ -89,7 +89,8 @@ func (r *Retryer) inner() *shared { return r.shared }
 func inside(t *testing.T, r interface {
 	aws.Retryer
 	inner() *shared
-}, errs ...error) (c *call, err error) {
+}, errs ...error,
+) (c *call, err error) {
 	t.Helper()
 	stack := middleware.NewStack("Test", smithyhttp.NewStackRequest)
 	require.NoError(t, stack.Finalize.Add(sdkretry.NewAttemptMiddleware(r, smithyhttp.RequestCloner), middleware.After))

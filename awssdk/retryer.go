@@ -127,11 +127,10 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) erro
 
 // admit returns when the attempt of a call with middlewares may be made.
 func (r *Retryer) admit(ctx context.Context, c *call) (err error) {
-	switch c.phase {
-	case idle:
+	if c.phase == idle {
 		_, c.limit = r.attemptOf(ctx)
 		err = c.begin(ctx, r.shared, r.operationOf(ctx, c.input, c.limit))
-	case granted:
+	} else if c.phase == granted {
 		err = c.wait(ctx)
 	}
 	return c.explain(ctx, err, nil)

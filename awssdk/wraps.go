@@ -33,8 +33,8 @@ func leadsTo(v reflect.Value, shared uintptr, left int) bool {
 	if v.Type() == reflect.TypeFor[Retryer]() {
 		return v.FieldByName("shared").Pointer() == shared
 	}
-	for i := range v.NumField() {
-		if v.Field(i).Type().Implements(reflect.TypeFor[aws.Retryer]()) && leadsTo(v.Field(i), shared, left-1) {
+	for _, field := range v.Fields() {
+		if field.Type().Implements(reflect.TypeFor[aws.Retryer]()) && leadsTo(field, shared, left-1) {
 			return true
 		}
 	}

@@ -1,0 +1,296 @@
+package sdktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// logs is a retryer around another one that notes each delay. It embeds the older interface, as
+// many such retryers do.
+type logs struct {
+	aws.Retryer
+	delays *[]time.Duration
+}
+
+func (r logs) RetryDelay(attempt int, err error) (time.Duration, error) {
+	delay, delayErr := r.Retryer.RetryDelay(attempt, err)
+	*r.delays = append(*r.delays, delay)
+	return delay, delayErr
+}
+
+// counts is a retryer around another one that counts attempts and retries.
+type counts struct {
+	aws.RetryerV2
+	attempts, retries *int
+}
+
+func (r counts) GetAttemptToken(ctx context.Context) (func(error) error, error) {
+	*r.attempts++
+	return r.RetryerV2.GetAttemptToken(ctx)
+}
+
+func (r counts) GetRetryToken(ctx context.Context, err error) (func(error) error, error) {
+	*r.retries++
+	return r.RetryerV2.GetRetryToken(ctx, err)
+}
+
+// bounds is a retryer around another one that keeps delays within bounds.
+type bounds struct {
+	aws.RetryerV2
+	least, most time.Duration
+}
+
+func (r bounds) RetryDelay(attempt int, err error) (time.Duration, error) {
+	delay, delayErr := r.RetryerV2.RetryDelay(attempt, err)
+	return min(max(delay, r.least), r.most), delayErr
+}
+
+// stops is a retryer around another one that gives up in RetryDelay, the only method that is told
+// the number of the attempt.
+type stops struct {
+	aws.RetryerV2
+	asked *int
+}
+
+func (r stops) RetryDelay(attempt int, err error) (time.Duration, error) {
+	if *r.asked++; *r.asked == 2 {
+		return 0, err
+	}
+	return r.RetryerV2.RetryDelay(attempt, err)
+}
+
+func v2(r aws.Retryer) aws.RetryerV2 {
+	inner, ok := r.(aws.RetryerV2)
+	if !ok {
+		panic("a retryer of the older interface")
+	}
+	return inner
+}
+
+// wrapper is a way to put a retryer around another one.
+type wrapper struct {
+	name    string
+	around  func(r aws.Retryer, seen *seen) aws.Retryer
+	answers []answerFunc
+	// random means that the wrapper chooses delays of its own.
+	random bool
+}
+
+// seen is what a wrapper has seen.
+type seen struct {
+	delays            []time.Duration
+	attempts, retries int
+	asked             int
+}
+
+const longest = 1 << 62 // of all delays
+
+var (
+	odd      = fail(400, "OddException")
+	succeeds = say(200, "{}")
+	wrappers = []wrapper{
+		{name: "none", around: func(r aws.Retryer, _ *seen) aws.Retryer { return r }},
+		{name: "logs each delay", around: func(r aws.Retryer, s *seen) aws.Retryer { return logs{r, &s.delays} }},
+		{name: "counts attempts", around: func(r aws.Retryer, s *seen) aws.Retryer { return counts{v2(r), &s.attempts, &s.retries} }},
+		{name: "at least 300 ms", around: func(r aws.Retryer, _ *seen) aws.Retryer { return bounds{v2(r), 300 * time.Millisecond, longest} }},
+		{name: "at most 1 s", around: func(r aws.Retryer, _ *seen) aws.Retryer { return bounds{v2(r), 0, time.Second} }},
+		{name: "gives up in RetryDelay", around: func(r aws.Retryer, s *seen) aws.Retryer { return stops{v2(r), &s.asked} }},
+		{
+			name:    "retry.AddWithMaxAttempts(r, 5)",
+			around:  func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 5) },
+			answers: []answerFunc{fail(500, ""), fail(500, ""), fail(500, ""), fail(500, ""), succeeds},
+		},
+		{
+			name:    "retry.AddWithErrorCodes(r, ...)",
+			around:  func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithErrorCodes(r, "OddException") },
+			answers: []answerFunc{odd, odd, succeeds},
+		},
+		{
+			name:   "retry.AddWithMaxBackoffDelay(r, 1s)",
+			around: func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithMaxBackoffDelay(r, time.Second) },
+			random: true,
+		},
+	}
+)
+
+// measure makes one call with a retryer, and returns what it came to.
+func measure(t *testing.T, w wrapper, cfg aws.Config, s *script, inner aws.Retryer) (gaps []time.Duration, saw seen, err error) {
+	t.Helper()
+	retryer := w.around(inner, &saw)
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = retryer })
+	_, err = client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+	return s.gaps(), saw, err
+}
+
+// sdksRetryer is the standard retryer of the SDK with the delays of v2.1 without jitter. The loop
+// before v1.48.0 numbers them from 1.
+func sdksRetryer(behavior retry.Behavior) aws.Retryer {
+	return sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
+		o.Backoff = sdkretry.BackoffDelayerFunc(func(attempt int, err error) (time.Duration, error) {
+			if behavior == retry.V20 {
+				attempt--
+			}
+			base := 50 * time.Millisecond
+			if sdkretry.IsErrorThrottles(sdkretry.DefaultThrottles).IsErrorThrottle(err).Bool() {
+				base = time.Second
+			}
+			return base << attempt, nil
+		})
+	})
+}
+
+// TestRetryersAroundOursWorkAsAroundTheSDKs calls a client whose retryer is around one of the SDK,
+// and around ours. With -v it prints the table of docs/clients.md.
+func TestRetryersAroundOursWorkAsAroundTheSDKs(t *testing.T) {
+	rows := map[string]string{}
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		for _, w := range wrappers {
+			answers := w.answers
+			if answers == nil {
+				answers = []answerFunc{fail(500, ""), throttle, succeeds}
+			}
+			s := newScript(answers...)
+			theirs, theySaw, theirErr := measure(t, w, configFor(s), s, sdksRetryer(generationOf(t)))
+
+			s = newScript(answers...)
+			strategy, err := standard.New(standard.Config{
+				Base: 50 * time.Millisecond, MaxAttempts: 3, Random: func() float64 { return 1 },
+			})
+			require.NoError(t, err)
+			cfg := setup(t, s, awssdk.WithStrategy(strategy))
+			ours, weSaw, ourErr := measure(t, w, cfg, s, cfg.Retryer())
+
+			require.Len(t, ours, len(theirs), w.name)
+			require.Equal(t, theirErr == nil, ourErr == nil, "%s: %v", w.name, ourErr)
+			require.Equal(t, theySaw, weSaw, w.name)
+			if w.random {
+				for i := range ours {
+					require.LessOrEqual(t, ours[i], time.Second, w.name)
+				}
+				require.Equal(t, theirs[1:], ours[1:], w.name)
+			} else {
+				require.Equal(t, theirs, ours, w.name)
+			}
+			if cfg.APIOptions != nil {
+				// The last retry gives its tokens back: it succeeded, or it was not made.
+				require.Equal(t, 500-14*max(len(ours)-1, 1), quotaOfAny(t, cfg), w.name)
+			}
+			if ourErr != nil {
+				requireThrottle(t, ourErr)
+			}
+			rows[w.name] = row(w, theirs, ours)
+		}
+	})
+	for _, w := range wrappers {
+		t.Log(rows[w.name])
+	}
+	requireTable(t, rows)
+}
+
+// row is a line of the table.
+func row(w wrapper, theirs, ours []time.Duration) string {
+	cells := func(delays []time.Duration) string {
+		texts := make([]string, len(delays))
+		for i, d := range delays {
+			if texts[i] = d.String(); w.random && i == 0 {
+				texts[i] = "up to 1s"
+			}
+		}
+		return fmt.Sprintf("%d: %s", len(delays)+1, strings.Join(texts, ", "))
+	}
+	return fmt.Sprintf("| %s | %s | %s |", w.name, cells(theirs), cells(ours))
+}
+
+// requireTable checks that docs/clients.md has the rows.
+func requireTable(t *testing.T, rows map[string]string) {
+	t.Helper()
+	page, err := os.ReadFile("../docs/clients.md")
+	require.NoError(t, err)
+	lines := strings.Split(string(page), "\n")
+	for _, w := range wrappers {
+		require.Contains(t, lines, rows[w.name])
+	}
+}
+
+// TestStrategyHearsOfEachAttemptBehindAnOlderInterface: a retryer that embeds aws.Retryer
+// hides GetAttemptToken. With middlewares the strategy knows of each attempt all the same.
+func TestStrategyHearsOfEachAttemptBehindAnOlderInterface(t *testing.T) {
+	generations(t, func(t *testing.T) {
+		t.Helper()
+		inBubble(t, func(t *testing.T) {
+			t.Helper()
+			option, kept := adaptiveMode(standard.Config{})
+			s := newScript(succeeds, throttle, succeeds, fail(404, ""))
+			cfg := installed(t, s, option)
+			client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+				o.Retryer = sdkretry.AddWithMaxAttempts(logs{o.Retryer, new([]time.Duration)}, 3)
+			})
+			for range 3 {
+				_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+				require.Equal(t, s.requests() == 4, err != nil)
+			}
+			require.EqualValues(t, 4, kept.acquired.Load())
+			require.EqualValues(t, 4, kept.reported.Load())
+			require.EqualValues(t, 1, kept.throttled.Load())
+		})
+	})
+}
+
+// TestRefusedFirstAttemptBehindAnOlderInterfaceIsNotRetried: the refusal is the error of the call.
+func TestRefusedFirstAttemptBehindAnOlderInterfaceIsNotRetried(t *testing.T) {
+	generations(t, func(t *testing.T) {
+		t.Helper()
+		s := newScript(succeeds)
+		cfg := installed(t, s, hermetic(), awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+			op.NotAfter = time.Unix(1, 0)
+			return op
+		}))
+		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = logs{o.Retryer, new([]time.Duration)} })
+		_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+		require.ErrorIs(t, err, retry.ErrMaxElapsed)
+		require.Zero(t, s.requests())
+	})
+}
+
+var errUsual = errors.New("replaced")
+
+// replaces is a retryer around another one that asks for the delay of another error.
+type replaces struct{ aws.RetryerV2 }
+
+func (r replaces) RetryDelay(attempt int, _ error) (time.Duration, error) {
+	return r.RetryerV2.RetryDelay(attempt, errUsual)
+}
+
+// TestReplacedErrorHasABackoff: a retryer around ours may lose the error.
+func TestReplacedErrorHasABackoff(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		s := newScript(fail(500, ""))
+		cfg := setup(t, s, hermetic(awsretry.WithMaxAttempts(30), awsretry.WithService("dynamodb")))
+		_, err := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = replaces{v2(o.Retryer)} }).
+			ListTables(t.Context(), &dynamodb.ListTablesInput{})
+		require.Error(t, err)
+		total := time.Duration(0)
+		for _, gap := range s.gaps() {
+			require.LessOrEqual(t, gap, 20*time.Second)
+			total += gap
+		}
+		require.Greater(t, total, 20*time.Second)
+	})
+}
