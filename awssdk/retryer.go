@@ -127,11 +127,13 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) erro
 
 // admit returns when the attempt of a call with middlewares may be made.
 func (r *Retryer) admit(ctx context.Context, c *call) (err error) {
-	if c.phase == idle {
+	switch c.phase {
+	case idle:
 		_, c.limit = r.attemptOf(ctx)
 		err = c.begin(ctx, r.shared, r.operationOf(ctx, c.input, c.limit))
-	} else if c.phase == granted {
+	case granted:
 		err = c.wait(ctx)
+	default: // it may be made already
 	}
 	return c.explain(ctx, err, nil)
 }

@@ -31,6 +31,9 @@ type Operation struct {
 	// something. In behavior v2.1 an empty retry quota slows it down: it sleeps the backoff
 	// before it is refused.
 	LongPolling bool
+	// Unpaced lets the operation take no send tokens in adaptive mode: its attempts are never
+	// held back, and their answers do not change the send rate.
+	Unpaced bool
 	// MaxAttempts is how many attempts the operation may have, the first included, whatever
 	// the strategy allows. Zero means as many as the strategy allows. [Do] refuses a negative
 	// number; a strategy reads it as 1.

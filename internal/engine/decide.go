@@ -77,7 +77,7 @@ func (e *Engine) charge(
 	quota, cost := r.scope.quota, e.cost(verdict.Kind())
 	delay := e.backoff(r, t.Attempt(), verdict)
 	wait := delay
-	if limited(ctx, &r.op) && r.scope.limiter != nil {
+	if limited(ctx, &r.op) && r.paced() {
 		wait = max(wait, r.scope.limiter.Expected(e.send.Request.Cost))
 	}
 	noRoom := e.noRoom(ctx, &r.op, wait)

@@ -220,8 +220,11 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 // plain reports whether the next attempt of an operation waits for nothing but its
 // backoff.
 func (e *Engine) plain(r *record) bool {
-	return r.scope.limiter == nil && r.owed == 0 && r.op.NotAfter.IsZero()
+	return !r.paced() && r.owed == 0 && r.op.NotAfter.IsZero()
 }
+
+// paced reports whether the attempts of an operation take send tokens.
+func (r *record) paced() bool { return r.scope.limiter != nil && !r.op.Unpaced }
 
 // take uses a token up and returns its record and the phase that it was in.
 func (e *Engine) take(t retry.Token, toEnd bool) (*record, token.Phase, error) {
@@ -325,7 +328,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 // is what it was.
 func (e *Engine) ended(t retry.Token, r *record, failure error) {
 	throttled := false
-	if r.scope.limiter != nil {
+	if r.paced() {
 		judged := false
 		defer func() {
 			if !judged {
@@ -344,7 +347,7 @@ func (e *Engine) ended(t retry.Token, r *record, failure error) {
 
 // report tells the limiter of an attempt, if it was made.
 func (e *Engine) report(r *record, was token.Phase, throttled bool) ratelimit.Change {
-	if r.scope.limiter == nil || was != token.Ready {
+	if !r.paced() || was != token.Ready {
 		return ratelimit.Change{}
 	}
 	return r.scope.limiter.Report(ratelimit.Response{
@@ -374,7 +377,7 @@ func (e *Engine) opinionOn(r *record, attempt int, failure error) opinion {
 		return found
 	}
 	ruled := mark.Reason != nil && verdict.Forbids()
-	if !ruled && r.scope.limiter == nil {
+	if !ruled && !r.paced() {
 		return found
 	}
 	below := e.judge(&r.op, attempt, mark.Err)

@@ -42,7 +42,7 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 	if refusal == nil && r.owed > 0 {
 		refusal = e.settle(ctx, t, r)
 	}
-	if refusal == nil && r.scope.limiter != nil {
+	if refusal == nil && r.paced() {
 		refusal = e.acquire(ctx, t, r)
 	}
 	if refusal != nil {
