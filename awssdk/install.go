@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // Install gives one strategy to all clients that are made from cfg later. It replaces the Retryer
@@ -47,22 +48,29 @@ func Install(cfg *aws.Config, opts ...Option) error {
 }
 
 func (o options) install(cfg aws.Config) (*Retryer, error) {
-	ctx := context.Background()
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if o.strategy != nil {
-		return New(o.strategy, o.operation)
+	if len(o.ofSDK) > 0 {
+		return nil, errLoadOptions
 	}
+	strategy := o.strategy
+	if strategy == nil {
+		var err error
+		if strategy, err = o.resolved(context.Background(), cfg); err != nil {
+			return nil, err
+		}
+	}
+	return New(strategy, o.operation)
+}
+
+// resolved returns the strategy that the settings of cfg ask for.
+func (o options) resolved(ctx context.Context, cfg aws.Config) (retry.Strategy, error) {
 	settings, err := sourcesOf(ctx, cfg).resolve(ctx, o.settings)
 	if err != nil {
 		return nil, err
 	}
-	strategy, err := awsretry.New(settings, only[awsretry.BuildOption](o.settings)...)
-	if err != nil {
-		return nil, err
-	}
-	return New(strategy, o.operation)
+	return awsretry.New(settings, only[awsretry.BuildOption](o.settings)...)
 }
 
 // nameService gives a new client the retryer for its service, in place of the retryer for all

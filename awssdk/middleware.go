@@ -85,7 +85,7 @@ func (m *attemptMiddleware) HandleFinalize(
 	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
 ) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
 	c := callFrom(ctx)
-	if c == nil || c.phase == idle && !wraps(m.loop, m.shared) {
+	if c == nil || c.phase == idle && !aroundOurs(m.loop, m.shared).ours {
 		return next.HandleFinalize(ctx, in)
 	}
 	if c.phase != sent { // a retryer around ours has not called GetAttemptToken
@@ -107,5 +107,8 @@ func (m *attemptMiddleware) HandleFinalize(
 	}
 	out, metadata, err = next.HandleFinalize(ctx, in)
 	returned = true
+	if err != nil && aroundOurs(m.loop, m.shared).changes {
+		c.ctx = endless{c.ctx}
+	}
 	return out, metadata, c.attempted(err)
 }

@@ -5,18 +5,20 @@ import (
 	"errors"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Option is an option of [Load] and [Install]. A nil option is skipped.
+// Option is an option of [LoadDefaultConfig], [Install] and [Load]. A nil option is skipped.
 type Option interface{ apply(o *options) }
 
 type options struct {
 	settings  []awsretry.Option
 	strategy  retry.Strategy
 	operation OperationFunc
+	ofSDK     []func(*config.LoadOptions) error // for config.LoadDefaultConfig
 }
 
 type optionFunc func(o *options)
@@ -60,6 +62,21 @@ func WithOperation(f OperationFunc) Option {
 	})
 }
 
+// WithLoadOptions passes options to config.LoadDefaultConfig, such as config.WithRegion. The
+// options of several WithLoadOptions add up. They are for [LoadDefaultConfig] alone; [Install] and
+// [Load] return an error for them.
+func WithLoadOptions(opts ...func(*config.LoadOptions) error) Option {
+	return optionFunc(func(o *options) {
+		for _, opt := range opts {
+			if opt != nil {
+				o.ofSDK = append(o.ofSDK, opt)
+			}
+		}
+	})
+}
+
+var errLoadOptions = errors.New("awssdk: WithLoadOptions has an effect only in LoadDefaultConfig")
+
 // Load resolves the settings as awsretry.Load does, and returns a function for
 // config.WithRetryer. The function returns the same retryer each time, so all clients share one
 // strategy. The retryer does not know which service a client is for: awsretry.WithService selects
@@ -77,6 +94,9 @@ func Load(ctx context.Context, opts ...Option) (func() aws.Retryer, error) {
 func (o options) load(ctx context.Context) (*Retryer, error) {
 	if err := o.check(); err != nil {
 		return nil, err
+	}
+	if len(o.ofSDK) > 0 {
+		return nil, errLoadOptions
 	}
 	if o.strategy != nil {
 		return New(o.strategy, o.operation)

@@ -43,6 +43,7 @@ func (r *Retryer) operationOf(ctx context.Context, input any, limit int) retry.O
 	if service != r.service {
 		op.Service = strings.ToLower(service)
 	}
+	nameUnnamed(&op, input)
 	op.LongPolling = isLongPolling(op.Service, op.Name)
 	op.Resource = r.resourceOf(op.Service, input)
 	if r.operation != nil {

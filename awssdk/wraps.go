@@ -1,42 +1,65 @@
 package awssdk
 
 import (
+	"context"
 	"reflect"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go/middleware"
 )
 
-// maxWraps is how many retryers around one another wraps looks at.
-const maxWraps = 20
-
-// wraps reports whether the retryer of a retry loop is one of s with others around it. It is for
-// those that embed an [aws.Retryer]: the loop asks them for no attempt token. Only a field that is
-// not exported tells the retryer of a loop, so it is looked at without being used. A loop that has
-// no such field counts as that of another retryer.
-func wraps(loop middleware.FinalizeMiddleware, s *shared) bool {
-	v := reflect.Indirect(reflect.ValueOf(loop))
-	if v.Kind() != reflect.Struct {
-		return false
-	}
-	return leadsTo(v.FieldByName("retryer"), reflect.ValueOf(s).Pointer(), maxWraps)
+// around is what the retryers around ours do to a call.
+type around struct {
+	ours    bool // whether there is a retryer of ours at all
+	changes bool // whether another one may change delays
 }
 
-// leadsTo reports whether v, or a retryer in one of its fields, is a Retryer with that shared.
-func leadsTo(v reflect.Value, shared uintptr, left int) bool {
+// maxAround is how many retryers around one another aroundOurs looks at.
+const maxAround = 20
+
+// aroundOurs looks at the retryer of a retry loop, and at those that it leads to. Only a field that
+// is not exported tells the retryer of a loop, so the field is read without using its value. A
+// loop without such a field counts as that of another retryer.
+func aroundOurs(loop middleware.FinalizeMiddleware, s *shared) around {
+	v := reflect.Indirect(reflect.ValueOf(loop))
+	if v.Kind() != reflect.Struct {
+		return around{}
+	}
+	return lookAt(v.FieldByName("retryer"), reflect.ValueOf(s).Pointer(), maxAround)
+}
+
+func lookAt(v reflect.Value, shared uintptr, left int) around {
 	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
 	if v.Kind() != reflect.Struct || left == 0 {
-		return false
+		return around{}
 	}
 	if v.Type() == reflect.TypeFor[Retryer]() {
-		return v.FieldByName("shared").Pointer() == shared
+		return around{ours: v.FieldByName("shared").Pointer() == shared}
 	}
 	for _, field := range v.Fields() {
-		if field.Type().Implements(reflect.TypeFor[aws.Retryer]()) && leadsTo(field, shared, left-1) {
-			return true
+		if !field.Type().Implements(reflect.TypeFor[aws.Retryer]()) {
+			continue
+		}
+		if inner := lookAt(field, shared, left-1); inner.ours {
+			inner.changes = inner.changes || mayChange(v.Type())
+			return inner
 		}
 	}
-	return false
+	return around{}
 }
+
+// mayChange reports whether a type of retryers may change the delays of the one that it embeds:
+// those of the SDK's package aws/retry do not, but for that of AddWithMaxBackoffDelay.
+func mayChange(t reflect.Type) bool {
+	return !strings.HasSuffix(t.PkgPath(), "aws-sdk-go-v2/aws/retry") || t.Name() == "withMaxBackoffDelay"
+}
+
+// endless hides the deadline of a context from a decision about a backoff that another retryer
+// may make shorter. The SDK stops sleeping at the deadline.
+type endless struct{ context.Context } //nolint:containedctx // it is a context
+
+func (endless) Deadline() (deadline time.Time, ok bool) { return time.Time{}, false }

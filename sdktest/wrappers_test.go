@@ -16,6 +16,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -265,6 +266,48 @@ func TestRefusedFirstAttemptBehindAnOlderInterfaceIsNotRetried(t *testing.T) {
 		_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
 		require.ErrorIs(t, err, retry.ErrMaxElapsed)
 		require.Zero(t, s.requests())
+	})
+}
+
+// TestShorterBackoffOfARetryerAroundFitsTheDeadline: the strategy would refuse its own backoff.
+func TestShorterBackoffOfARetryerAroundFitsTheDeadline(t *testing.T) {
+	generations(t, func(t *testing.T) {
+		t.Helper()
+		for name, c := range map[string]struct {
+			around func(r aws.Retryer) aws.Retryer
+			gaps   []time.Duration
+		}{
+			"at most 1 s": {
+				func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, time.Second} },
+				[]time.Duration{time.Second, time.Second},
+			},
+			"that of the SDK below another one": {
+				func(r aws.Retryer) aws.Retryer {
+					return sdkretry.AddWithMaxAttempts(sdkretry.AddWithMaxBackoffDelay(r, time.Nanosecond), 5)
+				},
+				[]time.Duration{time.Nanosecond, time.Nanosecond},
+			},
+			"one of the SDK that leaves delays as they are": {
+				func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithErrorCodes(r, "X") }, []time.Duration{},
+			},
+		} {
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				s := newScript(fail(500, ""), fail(500, ""), succeeds)
+				cfg := installed(t, s, hermetic(always(), awsretry.WithConfig(adaptive.Config{
+					Standard: standard.Config{Base: 10 * time.Second},
+				})))
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				defer cancel()
+				_, err := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = c.around(o.Retryer) }).
+					ListTables(ctx, &dynamodb.ListTablesInput{})
+				require.Equal(t, len(c.gaps) == 0, err != nil, name)
+				require.Len(t, s.gaps(), len(c.gaps), name)
+				for i, gap := range s.gaps() {
+					require.LessOrEqual(t, gap, c.gaps[i], name)
+				}
+			})
+		}
 	})
 }
 

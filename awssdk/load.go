@@ -1,0 +1,72 @@
+package awssdk
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+
+	"github.com/awsretry/awsretry/modes/standard"
+)
+
+// LoadDefaultConfig is config.LoadDefaultConfig and [Install] in one call. The strategy is also
+// that of the clients which the credentials of the config come from: STS, SSO, the container
+// endpoint and the instance metadata service (IMDS). config.LoadDefaultConfig makes these clients
+// before Install sees the config. [WithLoadOptions] has the options of config.LoadDefaultConfig.
+//
+// Calls to IMDS have a scope of their own. They are made three times at most, and no send rate
+// holds them back, so that they take no longer than with the SDK alone.
+//
+// A call that is made while the config is loaded, such as that of config.WithEC2IMDSRegion, is
+// retried in standard mode with the built-in defaults, because the settings are not known yet.
+//
+// The errors are those of config.LoadDefaultConfig and Install, and one for config.WithRetryer,
+// which would have no effect.
+func LoadDefaultConfig(ctx context.Context, opts ...Option) (aws.Config, error) {
+	o := collect(opts)
+	if err := o.check(); err != nil {
+		return aws.Config{}, err
+	}
+	r, err := o.interim()
+	if err != nil {
+		return aws.Config{}, err
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, append(slices.Clip(o.ofSDK), r.give)...)
+	if err != nil {
+		return aws.Config{}, err
+	}
+	if o.strategy == nil {
+		strategy, err := o.resolved(ctx, cfg)
+		if err != nil {
+			return aws.Config{}, err
+		}
+		r.strategy = strategy // There is no call yet.
+	}
+	return cfg, nil
+}
+
+// interim returns a retryer for a config whose settings are not known yet.
+func (o options) interim() (*Retryer, error) {
+	if o.strategy != nil {
+		return New(o.strategy, o.operation)
+	}
+	strategy, err := standard.New(standard.Config{})
+	if err != nil {
+		return nil, err
+	}
+	return New(strategy, o.operation)
+}
+
+// give is an option of config.LoadDefaultConfig. All clients of the config get the retryer and
+// the middlewares.
+func (r *Retryer) give(o *config.LoadOptions) error {
+	if o.Retryer != nil {
+		return errors.New("awssdk: config.WithRetryer has no effect in LoadDefaultConfig: use config.LoadDefaultConfig")
+	}
+	o.Retryer = func() aws.Retryer { return r }
+	o.APIOptions = append(slices.Clip(o.APIOptions), r.addMiddlewares)
+	o.ServiceOptions = append(slices.Clip(o.ServiceOptions), nameService)
+	return nil
+}
