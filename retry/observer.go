@@ -61,6 +61,16 @@ const (
 	// text names the fields and the origin of the mode. The event belongs to no operation, so
 	// that Operation, Scope and Attempt are zero.
 	SettingIgnored
+	// ScopesThrottledTogether means that three or more scopes of one service were throttled
+	// within a second, so that the limit of the service is probably wider than a scope. It sets
+	// Scopes. Scope is the service: account, service and region of Operation. The event is the
+	// last one of an attempt, after SendRateChanged. In the minute that follows the service has
+	// no such event.
+	//
+	// Every throttled attempt counts, retried or not, in both modes. Operations without a
+	// Service do not count, nor does the scope of the strategy as a whole, nor that of
+	// [OverflowKey]. Of more than 256 services at a time some are not watched.
+	ScopesThrottledTogether
 )
 
 // String returns the kind's name in lower case, such as "retry-scheduled".
@@ -69,7 +79,7 @@ func (k EventKind) String() string {
 		AttemptEnded: "attempt-ended", RetryScheduled: "retry-scheduled", RetryRefused: "retry-refused",
 		SendWaitBegan: "send-wait-began", SendWaitEnded: "send-wait-ended", SendRateChanged: "send-rate-changed",
 		ScopeCreated: "scope-created", ScopeEvicted: "scope-evicted", LoopNested: "loop-nested",
-		SettingIgnored: "setting-ignored",
+		SettingIgnored: "setting-ignored", ScopesThrottledTogether: "scopes-throttled-together",
 	}
 	if int(k) < len(names) && names[k] != "" {
 		return names[k]
@@ -107,4 +117,7 @@ type Event struct {
 	Rate, RateBefore float64
 	// Waiting is how many callers wait in front.
 	Waiting int
+	// Scopes are the three scopes that were throttled last, that of Operation at the end. No
+	// other event shares the slice.
+	Scopes []ScopeKey
 }

@@ -57,6 +57,15 @@ func TestSlogObserverDoesNotFlood(t *testing.T) {
 			event: retry.Event{Kind: retry.SettingIgnored, Err: errors.New("SendLimit is set")},
 			want:  "level=WARN msg=\"setting ignored\" error=\"SendLimit is set\"\n",
 		},
+		{
+			name: "scopes throttled together",
+			event: retry.Event{
+				Kind: retry.ScopesThrottledTogether, Operation: retry.Operation{Name: "Sign"}, Attempt: 2,
+				Scope:  retry.ScopeKey{Service: "kms", Region: "eu-west-1"},
+				Scopes: []retry.ScopeKey{{Scope: "one"}, {Scope: "two"}, {Scope: "three"}},
+			},
+			want: "level=WARN msg=\"scopes throttled together, the limit is probably wider\" scopes=\"[one two three]\" attempt=2 operation=Sign scope=kms/eu-west-1\n",
+		},
 		{name: "final failure", event: retry.Event{Kind: retry.RetryRefused, Reason: retry.ErrNotRetryable, Err: errors.New("404")}},
 		{name: "success", event: retry.Event{Kind: retry.AttemptEnded, Attempt: 1}},
 	} {

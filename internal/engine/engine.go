@@ -84,6 +84,8 @@ type Engine struct {
 	send    Send // without New in standard mode
 	records sync.Pool
 	scopes  scopes
+
+	together together // of no use without an observer
 }
 
 // New returns an engine without a limiter.
@@ -272,6 +274,9 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	change := e.report(r, was, found.throttled)
 	delay, refusal := e.decide(ctx, t, r, &found)
 	e.tellChange(t, r, change)
+	if found.throttled && was == token.Ready {
+		e.tellTogether(t, r)
+	}
 	if refusal != nil {
 		return retry.Token(used.WithDelay(delay)), refusal
 	}
@@ -328,7 +333,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 // is what it was.
 func (e *Engine) ended(t retry.Token, r *record, failure error) {
 	throttled := false
-	if r.paced() {
+	if e.heeds(r) {
 		judged := false
 		defer func() {
 			if !judged {
@@ -343,7 +348,14 @@ func (e *Engine) ended(t retry.Token, r *record, failure error) {
 		e.tell(r, retry.Event{Kind: retry.AttemptEnded, Attempt: t.Attempt(), Err: failure, Quota: e.available(r)})
 		e.tellChange(t, r, change)
 	}
+	if throttled {
+		e.tellTogether(t, r)
+	}
 }
+
+// heeds reports whether it matters if an attempt of an operation was throttled: for the send
+// rate, or for an event.
+func (e *Engine) heeds(r *record) bool { return r.paced() || e.watches(r) }
 
 // report tells the limiter of an attempt, if it was made.
 func (e *Engine) report(r *record, was token.Phase, throttled bool) ratelimit.Change {
@@ -359,12 +371,12 @@ func (e *Engine) report(r *record, was token.Phase, throttled bool) ratelimit.Ch
 type opinion struct {
 	failure   error // without a mark that has a reason and is the outermost error
 	verdict   classify.Verdict
-	throttled bool  // for the limiter of the scope
+	throttled bool  // for the limiter of the scope and for together
 	rule      error // why there is no retry even if the verdict asks for one; or nil
 }
 
 // opinionOn judges a failure. A mark that asks for no retry does not say what happened. So the
-// error below the mark is judged for the limiter, and where the mark forbids a retry with a
+// error below the mark is judged where throttles matter, and where the mark forbids a retry with a
 // reason, for whether there is a retry that the reason stops.
 func (e *Engine) opinionOn(r *record, attempt int, failure error) opinion {
 	verdict := e.judge(&r.op, attempt, failure)
@@ -377,7 +389,7 @@ func (e *Engine) opinionOn(r *record, attempt int, failure error) opinion {
 		return found
 	}
 	ruled := mark.Reason != nil && verdict.Forbids()
-	if !ruled && !r.paced() {
+	if !ruled && !e.heeds(r) {
 		return found
 	}
 	below := e.judge(&r.op, attempt, mark.Err)

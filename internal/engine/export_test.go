@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/retry"
@@ -27,3 +29,14 @@ func Chained(e *Engine) (n int) {
 	}
 	return n
 }
+
+// Together is the state machine that finds throttles of several scopes.
+type Together = together
+
+// Throttle is throttle, at an instant after some start.
+func (t *together) Throttle(after time.Duration, service, scope retry.ScopeKey) []retry.ScopeKey {
+	return t.throttle(time.Time{}.Add(after), service, scope)
+}
+
+// Watched returns how many services are watched.
+func (t *together) Watched() int { return len(t.services) }

@@ -10,11 +10,12 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// tell completes an event and passes it on, and survives a panic of the observer.
+// tell completes an event and passes it on, and survives a panic of the observer. An event without
+// a scope is about that of the operation.
 func (e *Engine) tell(r *record, event retry.Event) {
 	defer func() { _ = recover() }()
 	event.Time, event.Operation = e.config.Clock.Now(), r.op
-	if event.Kind != retry.ScopeEvicted {
+	if event.Scope.IsZero() {
 		event.Scope = r.scope.key
 	}
 	e.config.Observer.Observe(r.ctx, event)
@@ -56,6 +57,26 @@ func (e *Engine) tellChange(t retry.Token, r *record, c ratelimit.Change) {
 	if e.config.Observer != nil && c.Limited && c.From != c.To {
 		e.tell(r, retry.Event{
 			Kind: retry.SendRateChanged, Attempt: t.Attempt(), Rate: float64(c.To), RateBefore: float64(c.From),
+		})
+	}
+}
+
+// watches reports whether throttles of an operation count for together. The scope of the strategy
+// as a whole and the overflow do not: operations of all services are in them.
+func (e *Engine) watches(r *record) bool {
+	return e.config.Observer != nil && r.op.Service != "" && r.scope != e.scopes.whole && r.scope != e.scopes.overflow.Load()
+}
+
+// tellTogether tells of a service whose scopes are throttled together, if the throttle of an
+// attempt shows it.
+func (e *Engine) tellTogether(t retry.Token, r *record) {
+	if !e.watches(r) {
+		return
+	}
+	service := retry.ScopeKey{Account: r.op.Account, Service: r.op.Service, Region: r.op.Region}
+	if scopes := e.together.throttle(e.reading.Now(), service, r.scope.key); scopes != nil {
+		e.tell(r, retry.Event{
+			Kind: retry.ScopesThrottledTogether, Scope: service, Attempt: t.Attempt(), Scopes: scopes,
 		})
 	}
 }
