@@ -2,14 +2,15 @@
 //
 // # All clients of a config
 //
-// [Install] resolves the retry settings that a config was loaded with, and gives one strategy
-// to every client that is made from the config:
+// [LoadDefaultConfig] loads a config whose clients share one strategy, those included that fetch
+// its credentials:
 //
-//	cfg, err := config.LoadDefaultConfig(ctx)
-//	...
-//	err = awssdk.Install(&cfg)
+//	cfg, err := awssdk.LoadDefaultConfig(ctx)
 //	...
 //	client := dynamodb.NewFromConfig(cfg)
+//
+// [Install] gives a strategy to every client that is made later from a config which the program
+// has. The strategy follows the retry settings that the config was loaded with.
 //
 // The retry loop of the SDK stays, and with it the sleep of each backoff, the correction of clock
 // skew, the headers and metrics of attempts, and the errors. The sleep follows the time of the
@@ -31,8 +32,8 @@
 // calls by a function, [WithScope] that of the calls of a context.
 //
 // All clients of one config share a strategy, and so do all retryers that the function of Load
-// returns. The state of a scope is the same for all of them. Two calls of Install or of Load
-// share nothing, unless both get one strategy from [WithStrategy]. [StrategyOf] returns the
+// returns. The state of a scope is the same for all of them. Two calls of LoadDefaultConfig,
+// Install or Load share nothing, unless both get one strategy from [WithStrategy]. [StrategyOf] returns the
 // strategy of a config, whose Snapshot shows all scopes.
 //
 // # What a call returns

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/awsretry/awsretry/awssdk"
@@ -14,11 +13,8 @@ import (
 
 func main() {
 	ctx := context.Background()
-	cfg, err := config.LoadDefaultConfig(ctx)
+	cfg, err := awssdk.LoadDefaultConfig(ctx)
 	if err != nil {
-		log.Fatal(err)
-	}
-	if err := awssdk.Install(&cfg); err != nil {
 		log.Fatal(err)
 	}
 	tables, err := dynamodb.NewFromConfig(cfg).ListTables(ctx, &dynamodb.ListTablesInput{})

@@ -53,3 +53,23 @@ func ExampleRetryer_RetryDelay() {
 	// 1s are due
 	// account 111122223333, requests: 3
 }
+
+// One call loads a config and gives its clients a strategy, those for credentials included.
+func ExampleLoadDefaultConfig() {
+	service := failing(2)
+	defer service.Close()
+
+	ctx := context.Background()
+	cfg, err := awssdk.LoadDefaultConfig(ctx,
+		awssdk.WithLoadOptions(config.WithRegion("eu-central-1")),
+		awssdk.WithSettings(awsretry.WithDefaultMode(awsretry.ModeAdaptive)))
+	if err != nil {
+		log.Fatal(err)
+	}
+	strategy, _ := awssdk.StrategyOf(cfg)
+	fmt.Println(strategy.Snapshot().Mode)
+	service.show(ctx, sts.NewFromConfig(cfg))
+	// Output:
+	// adaptive
+	// account 111122223333, requests: 3
+}
