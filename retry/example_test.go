@@ -279,6 +279,15 @@ func ExamplePlan() {
 	// Output: 4 attempts, 7 s of backoff at most
 }
 
+func ExamplePlan_DrainPoint() {
+	plan := newExampleStrategy(standard.Config{}).Plan(retry.Operation{})
+	fmt.Printf("the quota empties above %.1f %% of failures\n", 100*plan.DrainPoint(plan.RetryCost))
+	fmt.Printf("the quota empties above %.1f %% of throttles\n", 100*plan.DrainPoint(plan.ThrottlingCost))
+	// Output:
+	// the quota empties above 21.5 % of failures
+	// the quota empties above 32.1 % of throttles
+}
+
 // A loop of one's own calls the verbs as Do does.
 func ExampleStrategy() {
 	ctx := context.Background()

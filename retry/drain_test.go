@@ -1,0 +1,119 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestDrainPointsAreThoseThatAWSPublishes(t *testing.T) {
+	t.Parallel()
+	// AWS SDKs and Tools Reference Guide, "Retry behavior": with three attempts the quota begins
+	// to drain above about 22 % of transient failures, or about 32 % of throttling errors.
+	plan := newExampleStrategy(standard.Config{Behavior: retry.V21}).Plan(retry.Operation{})
+	require.InDelta(t, 0.22, plan.DrainPoint(plan.RetryCost), 0.01)
+	require.InDelta(t, 0.22, plan.DrainPoint(plan.TimeoutCost), 0.01)
+	require.InDelta(t, 0.32, plan.DrainPoint(plan.ThrottlingCost), 0.01)
+}
+
+func TestDrainPointOfEachPlan(t *testing.T) {
+	t.Parallel()
+	const digits = 0.0005 // half of the last digit that want has
+	endless := 1 / (1 + math.Sqrt(14))
+	oneRetry := func(cost float64) float64 { return (math.Sqrt(1+4*cost) - 1) / (2 * cost) } // 1-p = cost*p^2
+	for _, c := range []struct {
+		name                     string
+		attempts, capacity, cost int
+		want, delta              float64
+	}{
+		{"v2.0", 3, 500, 5, 0.321, digits},
+		{"v2.0, timeouts", 3, 500, 10, 0.246, digits},
+		{"v2.1", 3, 500, 14, 0.215, digits},
+		{"v2.1, throttles", 3, 500, 5, 0.321, digits},
+		{"v2.1, DynamoDB", 4, 500, 14, 0.212, digits},
+		{"10 attempts", 10, 500, 14, 0.211, digits},
+		{"50 attempts", 50, 500, 14, 0.211, digits},
+		{"one retry for one token", 2, 500, 1, oneRetry(1), 1e-15},
+		{"one retry for 14 tokens", 2, 500, 14, oneRetry(14), 1e-15},
+		{"as many attempts as settings allow", math.MaxInt32, 500, 14, endless, 1e-15},
+		{"as many attempts as there can be", math.MaxInt, 500, 14, endless, 1e-15},
+		{"the highest cost", 2, math.MaxInt, math.MaxInt, oneRetry(math.MaxInt), 1e-15},
+		{"a quota of one retry", 3, 14, 14, 0.215, digits},
+		{"a quota of less than one retry", 3, 13, 14, 0, 0},
+		{"no quota", 3, 0, 14, 0, 0},
+		{"no cost", 3, 500, 0, 1, 0},
+		{"no cost and no quota", 3, 0, 0, 1, 0},
+		{"a negative cost", 3, 500, -1, 1, 0},
+		{"one attempt", 1, 500, 14, 1, 0},
+		{"one attempt and no quota", 1, 0, 14, 1, 0},
+		{"the zero plan", 0, 0, 14, 1, 0},
+		{"fewer than no attempts", math.MinInt, 500, 14, 1, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			plan := retry.Plan{MaxAttempts: c.attempts, QuotaCapacity: c.capacity}
+			require.InDelta(t, c.want, plan.DrainPoint(c.cost), c.delta)
+		})
+	}
+}
+
+// A strategy makes operations whose attempts fail independently of each other.
+func TestQuotaEmptiesAboveTheDrainPointOnly(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		config standard.Config
+		kind   classify.Kind
+	}{
+		{"v2.0", standard.Config{Behavior: retry.V20}, classify.Transient},
+		{"v2.0, timeouts", standard.Config{Behavior: retry.V20}, classify.Timeout},
+		{"v2.1", standard.Config{}, classify.Transient},
+		{"v2.1, throttles", standard.Config{}, classify.Throttling},
+		{"v2.1, DynamoDB", standard.Config{Service: "dynamodb"}, classify.Transient},
+		{"10 attempts", standard.Config{MaxAttempts: 10}, classify.Transient},
+		{"one retry", standard.Config{MaxAttempts: 2}, classify.Timeout},
+		{"one retry for one token", standard.Config{MaxAttempts: 2, RetryCost: 1}, classify.Transient},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			require.Greater(t, averageQuota(t, c.config, c.kind, 0.9), 400.0)
+			require.Less(t, averageQuota(t, c.config, c.kind, 1.1), 100.0)
+		})
+	}
+}
+
+// averageQuota returns how many of its 500 tokens the quota has on average where the share of
+// failing attempts is so many times the drain point. The quota has half of its tokens at first.
+func averageQuota(t *testing.T, config standard.Config, kind classify.Kind, ofDrainPoint float64) (tokens float64) {
+	t.Helper()
+	config.QuotaInitial = new(250)
+	s := newExampleStrategy(config)
+	plan := s.Plan(retry.Operation{})
+	cost := map[classify.Kind]int{
+		classify.Transient: plan.RetryCost, classify.Timeout: plan.TimeoutCost, classify.Throttling: plan.ThrottlingCost,
+	}[kind]
+	share := ofDrainPoint * plan.DrainPoint(cost)
+	failure := retry.Mark(errors.New("failed"), kind)
+	random := rand.New(rand.NewPCG(1, 2))
+	const settle, count = 3000, 8000
+	for i := range settle + count {
+		_ = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
+			if random.Float64() < share {
+				return failure
+			}
+			return nil
+		})
+		if i >= settle && i%10 == 0 {
+			tokens += float64(s.Snapshot().Scopes[0].Quota) / (count / 10)
+		}
+	}
+	return tokens
+}
