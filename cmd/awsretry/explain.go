@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
@@ -51,16 +52,20 @@ type explanation struct {
 
 // strategyNumbers are the numbers of the strategy.
 type strategyNumbers struct {
-	Costs struct {
-		Retry      int `json:"retry"`
-		Timeout    int `json:"timeout"`
-		Throttling int `json:"throttling"`
-	} `json:"costs"`
-	Bases struct {
+	Costs       byKind[int]     `json:"costs"`
+	DrainPoints byKind[float64] `json:"drain_points"`
+	Bases       struct {
 		Throttling float64 `json:"throttling"`
 		Other      float64 `json:"other"`
 	} `json:"bases_s"`
 	WorstCaseDelay float64 `json:"worst_case_delay_s"`
+}
+
+// byKind has a number for retries after timeouts, after throttles, and after other failures.
+type byKind[T any] struct {
+	Retry      T `json:"retry"`
+	Timeout    T `json:"timeout"`
+	Throttling T `json:"throttling"`
 }
 
 // explain resolves the settings, and prints them and what they do.
@@ -116,8 +121,15 @@ func asFlag(origin config.Origin) config.Origin {
 
 func numbers(plan retry.Plan) strategyNumbers {
 	var n strategyNumbers
-	n.Costs.Retry, n.Costs.Timeout, n.Costs.Throttling = plan.RetryCost, plan.TimeoutCost, plan.ThrottlingCost
+	n.Costs = byKind[int]{plan.RetryCost, plan.TimeoutCost, plan.ThrottlingCost}
+	n.DrainPoints = byKind[float64]{
+		fourDigits(plan.DrainPoint(plan.RetryCost)), fourDigits(plan.DrainPoint(plan.TimeoutCost)),
+		fourDigits(plan.DrainPoint(plan.ThrottlingCost)),
+	}
 	n.Bases.Throttling, n.Bases.Other = plan.ThrottlingBase.Seconds(), plan.Base.Seconds()
 	n.WorstCaseDelay = plan.WorstCaseDelay()
 	return n
 }
+
+// fourDigits rounds a share. Beyond that, processors differ in how they compute it.
+func fourDigits(share float64) float64 { return math.Round(1e4*share) / 1e4 }

@@ -70,6 +70,7 @@ func (c *call) planText(table *tabwriter.Writer, s *awsretry.Settings, p retry.P
 	fmt.Fprintf(table, "  attempts\t%s\n", attempts)
 	fmt.Fprintf(table, "  retry quota\t%d tokens for each scope; a retry takes %d, after a timeout %d, after a throttle %d\n",
 		p.QuotaCapacity, p.RetryCost, p.TimeoutCost, p.ThrottlingCost)
+	fmt.Fprintf(table, "  drain point\t%s\n", drainText(p))
 	fmt.Fprintf(table, "  backoff\tup to %v before the first retry, %v after a throttle; each next one doubles it, to %v at most\n",
 		p.Base, p.ThrottlingBase, p.MaxBackoff)
 	fmt.Fprintf(table, "  worst case\t%s of backoff in one operation, without hints of the server\n", secondsText(p.WorstCaseDelay()))
@@ -78,6 +79,22 @@ func (c *call) planText(table *tabwriter.Writer, s *awsretry.Settings, p retry.P
 		sends = "delayed to the send rate of the scope once the service has throttled"
 	}
 	fmt.Fprintf(table, "  first attempt\t%s\n", sends)
+}
+
+// drainText says at which share of failing attempts the quota starts to empty. It names
+// timeouts and throttles only where they differ from other failures.
+func drainText(p retry.Plan) string {
+	if p.MaxAttempts <= 1 {
+		return "none, because nothing is retried"
+	}
+	text := fmt.Sprintf("the quota starts to empty when %.1f %% of attempts fail", 100*p.DrainPoint(p.RetryCost))
+	if p.TimeoutCost != p.RetryCost {
+		text += fmt.Sprintf(", or %.1f %% time out", 100*p.DrainPoint(p.TimeoutCost))
+	}
+	if p.ThrottlingCost != p.RetryCost {
+		text += fmt.Sprintf(", or %.1f %% are throttled", 100*p.DrainPoint(p.ThrottlingCost))
+	}
+	return text
 }
 
 // secondsText returns seconds as a Duration below one day, and else as a number.
