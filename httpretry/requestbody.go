@@ -61,7 +61,8 @@ func closeBody(r *http.Request) {
 
 // onlyBody lends the only body of a request to one attempt. Its Close leaves a body open
 // that was not read and that another attempt may need. A base may still call Read and Close in
-// another goroutine after its RoundTrip has returned.
+// another goroutine after its RoundTrip has returned. It hides a WriteTo of the body: net/http
+// would close the connection for the io.EOF that bodies of smithy-go return from it after Close.
 type onlyBody struct {
 	body io.ReadCloser
 

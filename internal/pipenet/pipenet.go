@@ -100,28 +100,36 @@ func (c *Conn) Reset() error {
 type client struct {
 	net.Conn
 	reset   *atomic.Bool
+	closed  atomic.Bool
 	network *Network
-	once    sync.Once
 }
 
 func (c *client) Read(p []byte) (int, error) {
 	count, err := c.Conn.Read(p)
-	if err != nil && c.reset.Load() {
-		err = failed("read", "read", syscall.ECONNRESET)
-	}
-	return count, err
+	return count, c.explain("read", err)
 }
 
 func (c *client) Write(p []byte) (int, error) {
 	count, err := c.Conn.Write(p)
-	if err != nil && c.reset.Load() {
-		err = failed("write", "write", syscall.ECONNRESET)
+	return count, c.explain("write", err)
+}
+
+// explain returns the error that a TCP connection has in place of err.
+func (c *client) explain(call string, err error) error {
+	switch {
+	case err != nil && c.closed.Load():
+		return &net.OpError{Op: call, Net: "pipe", Err: net.ErrClosed}
+	case err != nil && c.reset.Load():
+		return failed(call, call, syscall.ECONNRESET)
+	default:
+		return err
 	}
-	return count, err
 }
 
 func (c *client) Close() error {
-	c.once.Do(func() { c.network.open.Add(-1) })
+	if c.closed.CompareAndSwap(false, true) {
+		c.network.open.Add(-1)
+	}
 	return c.Conn.Close()
 }
 
