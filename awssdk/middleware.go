@@ -107,8 +107,8 @@ func (m *attemptMiddleware) HandleFinalize(
 	}
 	out, metadata, err = next.HandleFinalize(ctx, in)
 	returned = true
-	if err != nil && aroundOurs(m.loop, m.shared).changes {
-		c.ctx = endless{c.ctx}
+	if c.ctx = ctx; err != nil && aroundOurs(m.loop, m.shared).changes {
+		c.ctx = endless{ctx}
 	}
 	return out, metadata, c.attempted(err)
 }

@@ -193,7 +193,9 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 		c.open(ctx, r.shared, r.operationOf(ctx, c.input, limit))
 		c.phase = failed
 	}
-	c.ctx = ctx
+	if !c.observed {
+		c.ctx = ctx
+	}
 	c.force(opErr)
 	number := 0
 	if _, hinted := hintOfLoop(opErr); hinted {

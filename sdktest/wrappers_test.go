@@ -287,6 +287,10 @@ func TestShorterBackoffOfARetryerAroundFitsTheDeadline(t *testing.T) {
 				},
 				[]time.Duration{time.Nanosecond, time.Nanosecond},
 			},
+			"at most 1 s, around one that decides": {
+				func(r aws.Retryer) aws.Retryer { return bounds{v2(overrule{v2(r), false}), 0, time.Second} },
+				[]time.Duration{time.Second, time.Second},
+			},
 			"one of the SDK that leaves delays as they are": {
 				func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithErrorCodes(r, "X") }, []time.Duration{},
 			},
