@@ -269,6 +269,26 @@ func TestRefusedFirstAttemptBehindAnOlderInterfaceIsNotRetried(t *testing.T) {
 	})
 }
 
+// TestRefusedRetryBehindAnOlderInterfaceIsNotRetried: the send rate refuses the second attempt.
+func TestRefusedRetryBehindAnOlderInterfaceIsNotRetried(t *testing.T) {
+	generations(t, func(t *testing.T) {
+		t.Helper()
+		inBubble(t, func(t *testing.T) {
+			t.Helper()
+			s := newScript(throttle)
+			cfg := installed(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
+				Standard: standard.Config{ThrottlingBase: time.Nanosecond}, NoSendWait: true,
+			})))
+			client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = logs{o.Retryer, new([]time.Duration)} })
+			_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+			requireThrottle(t, err)
+			require.ErrorIs(t, err, retry.ErrSendRateLimited)
+			require.Equal(t, 1, s.requests())
+			require.Equal(t, 500, quotaOfAny(t, cfg), "the retry was not made")
+		})
+	})
+}
+
 // TestShorterBackoffOfARetryerAroundFitsTheDeadline: the strategy would refuse its own backoff.
 func TestShorterBackoffOfARetryerAroundFitsTheDeadline(t *testing.T) {
 	generations(t, func(t *testing.T) {
