@@ -30,6 +30,10 @@ func drawConfig(t *rapid.T) (config standard.Config, jitter int) {
 		Random:           func() float64 { return float64(jitter) / jitterParts },
 		ScopeIdle:        forEver, // the models forget nothing
 	}
+	if drawBool(t, "shortest delay") {
+		longest := or(config.MaxBackoff, 20*time.Second)
+		config.MinDelay = drawFrom(t, "min delay", time.Nanosecond, longest/3, longest)
+	}
 	if drawBool(t, "small quota") {
 		config.QuotaCapacity = new(drawInt(t, 0, 40, "capacity"))
 	}

@@ -65,6 +65,7 @@ func (m *standardModel) delay(o *operationModel, f *failure) time.Duration {
 	if m.config.Jitter == standard.Full { // to the nearest nanosecond
 		delay = (2*delay*time.Duration(m.jitter) + jitterParts) / (2 * jitterParts)
 	}
+	delay = max(delay, m.config.MinDelay)
 	hint, hinted := f.hintOf()
 	switch {
 	case !hinted:

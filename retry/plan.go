@@ -11,8 +11,9 @@ type Plan struct {
 	// TimeoutCost and ThrottlingCost are the tokens that a retry takes from it.
 	QuotaCapacity, RetryCost, TimeoutCost, ThrottlingCost int
 	// Base and ThrottlingBase are the delays before the first retry, without jitter.
-	// MaxBackoff is the longest delay without a hint of the server.
-	Base, ThrottlingBase, MaxBackoff time.Duration
+	// MinDelay and MaxBackoff are the shortest and the longest delay without a hint of the
+	// server.
+	Base, ThrottlingBase, MinDelay, MaxBackoff time.Duration
 }
 
 // WorstCaseDelay returns the seconds of backoff of an operation that uses up its
@@ -24,8 +25,8 @@ func (p Plan) WorstCaseDelay() (seconds float64) {
 	delay := max(p.Base, p.ThrottlingBase)
 	retries := p.MaxAttempts - 1
 	for ; retries > 0 && delay < p.MaxBackoff; retries-- {
-		seconds += delay.Seconds()
+		seconds += max(delay, p.MinDelay).Seconds()
 		delay += min(delay, p.MaxBackoff-delay) // twice the delay may be more than a Duration can be
 	}
-	return seconds + float64(max(retries, 0))*p.MaxBackoff.Seconds()
+	return seconds + float64(max(retries, 0))*max(p.MaxBackoff, p.MinDelay).Seconds()
 }

@@ -116,7 +116,7 @@ func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) time.
 		base = e.base(&r.op)
 	}
 	shape := backoff.Exponential{Max: e.config.MaxBackoff, Jitter: e.config.Jitter}
-	delay := shape.Delay(attempt-1, base, r.delay, e.config.Random())
+	delay := max(shape.Delay(attempt-1, base, r.delay, e.config.Random()), e.config.MinDelay)
 	hint, hinted := verdict.Hint()
 	switch {
 	case !hinted:

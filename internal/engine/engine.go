@@ -36,6 +36,7 @@ type Config struct {
 
 	RetryCost, TimeoutCost, ThrottlingCost int
 	ThrottlingBase, MaxBackoff, MaxHint    time.Duration
+	MinDelay                               time.Duration // or zero
 	Jitter                                 backoff.Jitter
 	Random                                 func() float64
 	// HintInWindow keeps the hint of a server within a window above the backoff. Otherwise
@@ -121,6 +122,7 @@ func (e *Engine) Plan(op *retry.Operation) retry.Plan {
 		Base:           e.base(op),
 		ThrottlingBase: e.config.ThrottlingBase,
 		MaxBackoff:     e.config.MaxBackoff,
+		MinDelay:       e.config.MinDelay,
 	}
 }
 

@@ -1,6 +1,7 @@
 package standard
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -43,6 +44,11 @@ type Config struct {
 	// MaxBackoff is the longest delay without a hint of the server. Zero means 20 s. See
 	// MaxHint for what a hint, such as Retry-After, adds.
 	MaxBackoff time.Duration
+	// MinDelay is the shortest backoff: where the jitter gives a shorter one, the delay is
+	// MinDelay. A hint of the server counts from there. Many such delays are equal, so
+	// operations that failed together are spread less. Zero means none. It must not be above
+	// MaxBackoff.
+	MinDelay time.Duration
 	// MaxHint is the longest delay that a hint of the server, such as Retry-After, may ask
 	// for. The delay is then max(backoff, min(hint, MaxHint)). Zero means the rule of the
 	// behavior: in [retry.V21] a hint makes the delay at most 5 s longer than the backoff, in
@@ -133,6 +139,9 @@ func (c Config) Validate() error {
 	if rate := float64(c.QuotaRefill); !(rate >= 0) || math.IsInf(rate, 0) {
 		errs = append(errs, fmt.Errorf("standard: QuotaRefill %v: must be a finite number of 0 or more", rate))
 	}
+	if longest := cmp.Or(c.MaxBackoff, backoff.DefaultMax); c.MinDelay > longest && longest > 0 {
+		errs = append(errs, fmt.Errorf("standard: MinDelay %v: must not be above MaxBackoff, which is %v", c.MinDelay, longest))
+	}
 	for _, field := range []struct {
 		name     string
 		negative bool
@@ -142,6 +151,7 @@ func (c Config) Validate() error {
 		{"Base", c.Base < 0, c.Base},
 		{"ThrottlingBase", c.ThrottlingBase < 0, c.ThrottlingBase},
 		{"MaxBackoff", c.MaxBackoff < 0, c.MaxBackoff},
+		{"MinDelay", c.MinDelay < 0, c.MinDelay},
 		{"MaxHint", c.MaxHint < 0, c.MaxHint},
 		{"QuotaCapacity", valueOr(c.QuotaCapacity, 0) < 0, valueOr(c.QuotaCapacity, 0)},
 		{"QuotaInitial", valueOr(c.QuotaInitial, 0) < 0, valueOr(c.QuotaInitial, 0)},

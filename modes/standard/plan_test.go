@@ -80,6 +80,24 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 			40,
 		},
 		{
+			"a shortest delay",
+			standard.Config{MaxAttempts: 6, MinDelay: 3 * time.Second, MaxBackoff: 5 * time.Second},
+			retry.Operation{},
+			with(planOf(6, 500, [3]int{14, 14, 5}, 50*time.Millisecond, time.Second, 5*time.Second), func(p *retry.Plan) {
+				p.MinDelay = 3 * time.Second
+			}),
+			3 + 3 + 4 + 5 + 5,
+		},
+		{
+			"a shortest delay that is the longest one",
+			standard.Config{MinDelay: 20 * time.Second},
+			retry.Operation{},
+			with(planOf(3, 500, [3]int{14, 14, 5}, 50*time.Millisecond, time.Second, 20*time.Second), func(p *retry.Plan) {
+				p.MinDelay = 20 * time.Second
+			}),
+			40,
+		},
+		{
 			"delays that double to more than a duration can be",
 			standard.Config{MaxAttempts: 5, Base: 1 << 61, MaxBackoff: math.MaxInt64},
 			retry.Operation{},
@@ -105,4 +123,9 @@ func planOf(attempts, quota int, costs [3]int, base, throttlingBase, longest tim
 		RetryCost: costs[0], TimeoutCost: costs[1], ThrottlingCost: costs[2],
 		Base: base, ThrottlingBase: throttlingBase, MaxBackoff: longest,
 	}
+}
+
+func with(p retry.Plan, change func(p *retry.Plan)) retry.Plan {
+	change(&p)
+	return p
 }

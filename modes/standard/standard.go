@@ -48,6 +48,7 @@ func (c Config) engine() engine.Config {
 		ThrottlingCost:    c.ThrottlingCost,
 		ThrottlingBase:    c.ThrottlingBase,
 		MaxBackoff:        c.MaxBackoff,
+		MinDelay:          c.MinDelay,
 		Jitter:            c.Jitter.kind(),
 		Random:            c.Random,
 		MaxHint:           cmp.Or(c.MaxHint, c.MaxBackoff),

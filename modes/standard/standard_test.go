@@ -309,6 +309,17 @@ func TestNewNamesWhatIsOutOfRange(t *testing.T) {
 		{"delay", standard.Config{Base: -time.Second}, "standard: Base -1s: must not be negative"},
 		{"delay after a throttle", standard.Config{ThrottlingBase: -1}, "standard: ThrottlingBase -1ns: must not be negative"},
 		{"longest delay", standard.Config{MaxBackoff: -1}, "standard: MaxBackoff -1ns: must not be negative"},
+		{"shortest delay", standard.Config{MinDelay: -1}, "standard: MinDelay -1ns: must not be negative"},
+		{
+			"shortest delay above the longest one",
+			standard.Config{MinDelay: 2 * time.Second, MaxBackoff: time.Second},
+			"standard: MinDelay 2s: must not be above MaxBackoff, which is 1s",
+		},
+		{
+			"shortest delay above the default of the longest one",
+			standard.Config{MinDelay: time.Minute},
+			"standard: MinDelay 1m0s: must not be above MaxBackoff, which is 20s",
+		},
 		{"longest hint", standard.Config{MaxHint: -1}, "standard: MaxHint -1ns: must not be negative"},
 		{"scopes", standard.Config{MaxScopes: -1}, "standard: MaxScopes -1: must not be negative"},
 		{"jitter", standard.Config{Jitter: 99}, "standard: Jitter 99: unknown kind"},
