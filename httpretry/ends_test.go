@@ -45,6 +45,10 @@ func TestLastResponseComesBackWhole(t *testing.T) {
 			config adaptive.Config
 		}{
 			{"attempts used up", retry.ErrAttemptsExhausted, adaptive.Config{}},
+			{
+				"elapsed time of the strategy", retry.ErrMaxElapsed,
+				adaptive.Config{Standard: standard.Config{MaxElapsed: time.Second, MinDelay: 600 * time.Millisecond}},
+			},
 			{"quota empty", retry.ErrQuotaExhausted, adaptive.Config{Standard: standard.Config{QuotaInitial: new(7)}}},
 			{"send rate, after a retry was granted", retry.ErrSendRateLimited, adaptive.Config{NoSendWait: true}},
 		} {

@@ -40,6 +40,7 @@ func TestAdaptiveModeKeepsTheRulesOfStandardMode(t *testing.T) {
 
 func playStandard(t *rapid.T, waits bool, build func(c standard.Config) (observable, error)) {
 	config, jitter := drawConfig(t)
+	config.MaxElapsed = drawFrom(t, "max elapsed of all", 0, 0, 0, time.Nanosecond, 5*time.Second)
 	clk := clock.NewFake(start())
 	config.Clock = clk
 	strategy, err := build(config)
@@ -90,8 +91,10 @@ func (r *standardRun) acquire(t *rapid.T) {
 	require.Zero(t, token.Delay())
 	r.model.scope(op)
 	o := &openOperation{operationModel{op: op, attempt: 1}, token}
-	if op.MaxElapsed > 0 {
-		o.until = r.clock.Now().Add(op.MaxElapsed)
+	for _, limit := range []time.Duration{op.MaxElapsed, r.model.config.MaxElapsed} {
+		if end := r.clock.Now().Add(limit); limit > 0 && (o.until.IsZero() || end.Before(o.until)) {
+			o.until = end
+		}
 	}
 	r.open = append(r.open, o)
 }

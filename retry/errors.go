@@ -24,7 +24,7 @@ var (
 	// ErrQuotaExhausted means that the retry quota of the scope does not cover a retry.
 	ErrQuotaExhausted = errors.New("retry: retry quota exhausted")
 	// ErrMaxElapsed means that the next attempt would begin after the end of the operation,
-	// see [Operation.MaxElapsed] and [Operation.NotAfter].
+	// see [Operation.MaxElapsed], [Operation.NotAfter] and standard.Config.MaxElapsed.
 	ErrMaxElapsed = errors.New("retry: maximum elapsed time reached")
 	// ErrSendRateLimited means that adaptive mode would have to delay the attempt for longer
 	// than its Config allows.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -62,27 +63,37 @@ func TestRetryWithoutRoomForItsWaitIsRefused(t *testing.T) {
 	}
 }
 
-func TestNoAttemptBeginsAfterTheEarlierOfTwoEnds(t *testing.T) {
+func TestNoAttemptBeginsAfterTheSoonestEnd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name                 string
-		notAfter, maxElapsed time.Duration
-		want                 int
+		name                           string
+		notAfter, maxElapsed, strategy time.Duration // 0 for none
+		want                           int
 	}{
-		{"instant first", 500 * time.Millisecond, time.Hour, 1},
-		{"duration first", time.Hour, 500 * time.Millisecond, 1},
-		{"exactly at the instant", time.Second, time.Hour, 2},
-		{"exactly at the end of the duration", time.Hour, time.Second, 2},
+		{"instant first", 500 * time.Millisecond, time.Hour, 0, 1},
+		{"duration first", time.Hour, 500 * time.Millisecond, 0, 1},
+		{"exactly at the instant", time.Second, time.Hour, 0, 2},
+		{"exactly at the end of the duration", time.Hour, time.Second, 0, 2},
+		{"strategy alone", 0, 0, 500 * time.Millisecond, 1},
+		{"strategy first", time.Hour, time.Hour, 500 * time.Millisecond, 1},
+		{"exactly at the end of the strategy", time.Hour, time.Hour, time.Second, 2},
+		{"instant before the strategy", 500 * time.Millisecond, 0, time.Hour, 1},
+		{"duration before the strategy", 0, 500 * time.Millisecond, time.Hour, 1},
+		{"no end of the operation", 0, -1, time.Second, 2},
 	} {
 		for _, mode := range []string{"standard", "adaptive"} {
 			t.Run(c.name+"/"+mode, func(t *testing.T) {
 				t.Parallel()
 				clk := &clock.Fake{}
-				op := retry.Operation{NotAfter: clk.Now().Add(c.notAfter), MaxElapsed: c.maxElapsed}
+				op := retry.Operation{MaxElapsed: c.maxElapsed}
+				if c.notAfter > 0 {
+					op.NotAfter = clk.Now().Add(c.notAfter)
+				}
+				s := modes(t, clk, func(config *standard.Config) { config.MaxElapsed = c.strategy })[mode]
 				n := 0
 				var err error
 				clk.Run(func() {
-					_, err = retry.Do(t.Context(), modes(t, clk, nil)[mode], op, func(context.Context) (int, error) {
+					_, err = retry.Do(t.Context(), s, op, func(context.Context) (int, error) {
 						n++
 						return 0, errServer
 					})

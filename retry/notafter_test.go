@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -33,18 +34,25 @@ func forBoth(t *testing.T, clk clock.Clock, test func(t *testing.T, s retry.Stra
 
 func TestFirstAttemptDoesNotBeginAfterTheEndOfTheOperation(t *testing.T) {
 	t.Parallel()
-	for name, limited := range map[string]func(now time.Time) retry.Operation{
-		"instant":  func(now time.Time) retry.Operation { return retry.Operation{NotAfter: now.Add(time.Second)} },
-		"duration": func(time.Time) retry.Operation { return retry.Operation{MaxElapsed: time.Second} },
+	for name, limited := range map[string]func(c *standard.Config, now time.Time) retry.Operation{
+		"instant": func(_ *standard.Config, now time.Time) retry.Operation {
+			return retry.Operation{NotAfter: now.Add(time.Second)}
+		},
+		"duration": func(*standard.Config, time.Time) retry.Operation { return retry.Operation{MaxElapsed: time.Second} },
+		"strategy": func(c *standard.Config, _ time.Time) retry.Operation {
+			c.MaxElapsed = time.Second
+			return retry.Operation{}
+		},
 	} {
 		for _, mode := range []string{"standard", "adaptive"} {
 			t.Run(name+"/"+mode, func(t *testing.T) {
 				t.Parallel()
 				clk := &clock.Fake{}
-				s := modes(t, clk, nil)[mode]
-				early, err := s.AcquireInitialToken(t.Context(), limited(clk.Now()))
+				var op retry.Operation
+				s := modes(t, clk, func(c *standard.Config) { op = limited(c, clk.Now()) })[mode]
+				early, err := s.AcquireInitialToken(t.Context(), op)
 				require.NoError(t, err)
-				late, err := s.AcquireInitialToken(t.Context(), limited(clk.Now()))
+				late, err := s.AcquireInitialToken(t.Context(), op)
 				require.NoError(t, err)
 
 				clk.Advance(time.Second)

@@ -43,11 +43,12 @@ type Operation struct {
 	Classifier classify.Classifier
 	// MaxElapsed ends the operation with [ErrMaxElapsed] if an attempt, the first included,
 	// would begin later than this after the operation began. It does not cut an attempt
-	// short. Zero or less means no such end.
+	// short. Zero or less means no such end, unless the strategy has one, see
+	// standard.Config.MaxElapsed.
 	MaxElapsed time.Duration
 	// NotAfter is the instant on the strategy's clock after which no attempt begins, the
-	// first included. The zero time means no such end. Of NotAfter and MaxElapsed the sooner
-	// one counts; events show it as NotAfter.
+	// first included. The zero time means no such end. Of NotAfter, MaxElapsed and the limit
+	// of the strategy the soonest end counts; events show it as NotAfter.
 	NotAfter time.Time
 }
 

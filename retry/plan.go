@@ -14,13 +14,18 @@ type Plan struct {
 	// MinDelay and MaxBackoff are the shortest and the longest delay without a hint of the
 	// server.
 	Base, ThrottlingBase, MinDelay, MaxBackoff time.Duration
+	// MaxElapsed is the time after the beginning of the operation within which an attempt may
+	// begin: the limit of the strategy or that of [Operation.MaxElapsed], whichever is
+	// shorter. Zero means no such limit. It does not know of [Operation.NotAfter].
+	MaxElapsed time.Duration
 }
 
 // WorstCaseDelay returns the seconds of backoff of an operation that uses up its
 // attempts, each retry after the kind of failure with the longest delay, with the
 // jitter at its longest. With standard.Decorrelated the backoff can be longer. Hints of
-// the server, the attempts themselves and waits for a send rate come on top. It is a
-// number of seconds because it may be longer than a [time.Duration] can be.
+// the server, the attempts themselves and waits for a send rate come on top. With MaxElapsed
+// it is at most that, hints included. It is a number of seconds because it may be longer
+// than a [time.Duration] can be.
 func (p Plan) WorstCaseDelay() (seconds float64) {
 	delay := max(p.Base, p.ThrottlingBase)
 	retries := p.MaxAttempts - 1
@@ -28,5 +33,9 @@ func (p Plan) WorstCaseDelay() (seconds float64) {
 		seconds += max(delay, p.MinDelay).Seconds()
 		delay += min(delay, p.MaxBackoff-delay) // twice the delay may be more than a Duration can be
 	}
-	return seconds + float64(max(retries, 0))*max(p.MaxBackoff, p.MinDelay).Seconds()
+	seconds += float64(max(retries, 0)) * max(p.MaxBackoff, p.MinDelay).Seconds()
+	if p.MaxElapsed > 0 {
+		seconds = min(seconds, p.MaxElapsed.Seconds())
+	}
+	return seconds
 }

@@ -2,7 +2,9 @@ package sdktest
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -48,6 +50,24 @@ func TestAttemptsAreThoseOfTheStrictestLimitOrOfTheCall(t *testing.T) {
 			_, err := client.ListQueues(t.Context(), &sqs.ListQueuesInput{}, c.call...)
 			require.Error(t, err, c.name)
 			require.Equal(t, c.want, s.requests(), c.name)
+		}
+	})
+}
+
+// The attempts are due at 0, 1 and 3 seconds.
+func TestNoAttemptOfACallBeginsAfterTheElapsedLimitOfTheStrategy(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		for limit, want := range map[time.Duration]int{0: 3, time.Second - 1: 1, 3*time.Second - 1: 2, 3 * time.Second: 3} {
+			s := newScript(fail(500, ""))
+			cfg := setup(t, s, hermetic(awsretry.WithConfig(adaptive.Config{
+				Standard: standard.Config{MaxAttempts: 3, MinDelay: time.Second, Base: time.Second, Jitter: standard.NoJitter, MaxElapsed: limit},
+			})))
+			began := time.Now()
+			err := describe(t, cfg)
+			require.Equal(t, want < 3, errors.Is(err, retry.ErrMaxElapsed), "%v: %v", limit, err)
+			require.Equal(t, want, s.requests(), limit)
+			require.Equal(t, []time.Duration{0, time.Second, 3 * time.Second}[want-1], time.Since(began), limit)
 		}
 	})
 }

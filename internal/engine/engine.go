@@ -46,6 +46,7 @@ type Config struct {
 
 	Quota        quota.Config
 	MaxQuotaWait time.Duration // zero: a retry without quota is refused at once
+	MaxElapsed   time.Duration // of each operation; zero: no limit
 
 	// Scope returns the key of an operation; nil means retry.Operation.Key.
 	Scope     func(op retry.Operation) retry.ScopeKey
@@ -123,6 +124,7 @@ func (e *Engine) Plan(op *retry.Operation) retry.Plan {
 		ThrottlingBase: e.config.ThrottlingBase,
 		MaxBackoff:     e.config.MaxBackoff,
 		MinDelay:       e.config.MinDelay,
+		MaxElapsed:     e.maxElapsed(op),
 	}
 }
 
@@ -143,6 +145,16 @@ func (e *Engine) maxAttempts(op *retry.Operation) int {
 		return e.config.MaxAttempts
 	}
 	return e.config.Defaults(e.service(op)).MaxAttempts
+}
+
+// maxElapsed returns the time within which attempts of an operation may begin; 0 if there is
+// no such limit.
+func (e *Engine) maxElapsed(op *retry.Operation) time.Duration {
+	limit := e.config.MaxElapsed
+	if op.MaxElapsed > 0 && (limit == 0 || op.MaxElapsed < limit) {
+		limit = op.MaxElapsed
+	}
+	return limit
 }
 
 // base returns the delay before the first retry of an operation after anything but a
@@ -205,8 +217,8 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 	again := e.config.Scope == nil && sameScope(&r.op, op) && r.scope.touch()
 	r.op, r.ctx = *op, ctx
 	r.last, r.paid, r.owed, r.delay = nil, 0, 0, 0
-	if op.MaxElapsed > 0 {
-		if end := e.config.Clock.Now().Add(op.MaxElapsed); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
+	if limit := e.maxElapsed(op); limit > 0 {
+		if end := e.config.Clock.Now().Add(limit); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
 			r.op.NotAfter = end
 		}
 	}

@@ -6,6 +6,7 @@ package standard_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,9 +16,14 @@ import (
 
 func TestOperationAllocatesNothing(t *testing.T) {
 	scoped := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "orders"}
-	for name, op := range map[string]retry.Operation{"whole strategy": {}, "scope": scoped} {
+	for name, op := range map[string]retry.Operation{"whole strategy": {}, "scope": scoped, "limited time": scoped} {
 		t.Run(name, func(t *testing.T) {
 			s, ctx := benchStrategy(t), t.Context()
+			if name == "limited time" {
+				limited, err := standard.New(standard.Config{MaxElapsed: time.Hour, Random: func() float64 { return 0 }})
+				require.NoError(t, err)
+				s = limited
+			}
 			var failed error
 			note := func(err error) {
 				if err != nil {

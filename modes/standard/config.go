@@ -34,6 +34,12 @@ type Config struct {
 	// [retry.V20].
 	MaxAttempts int
 
+	// MaxElapsed ends every operation with [retry.ErrMaxElapsed] if an attempt, the first
+	// included, would begin later than this after the operation began. It does not cut an
+	// attempt short. Zero means no such end. An operation may have a limit of its own, see
+	// [retry.Operation.MaxElapsed]; the sooner end counts.
+	MaxElapsed time.Duration
+
 	// Base is the delay before the first retry, without jitter, after a failure that is not
 	// a throttle. Each further retry doubles it. Zero means 50 ms, or 25 ms for DynamoDB and
 	// DynamoDB Streams; in [retry.V20] zero means 1 s.
@@ -148,6 +154,7 @@ func (c Config) Validate() error {
 		value    any
 	}{
 		{"MaxAttempts", c.MaxAttempts < 0, c.MaxAttempts},
+		{"MaxElapsed", c.MaxElapsed < 0, c.MaxElapsed},
 		{"Base", c.Base < 0, c.Base},
 		{"ThrottlingBase", c.ThrottlingBase < 0, c.ThrottlingBase},
 		{"MaxBackoff", c.MaxBackoff < 0, c.MaxBackoff},

@@ -98,6 +98,33 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 			40,
 		},
 		{
+			"a limit on the elapsed time",
+			standard.Config{MaxAttempts: 5, MaxElapsed: 10 * time.Second},
+			retry.Operation{},
+			with(planOf(5, 500, [3]int{14, 14, 5}, 50*time.Millisecond, time.Second, 20*time.Second), func(p *retry.Plan) {
+				p.MaxElapsed = 10 * time.Second
+			}),
+			10,
+		},
+		{
+			"a shorter limit of the operation",
+			standard.Config{MaxElapsed: 10 * time.Second},
+			retry.Operation{MaxElapsed: 2 * time.Second},
+			with(planOf(3, 500, [3]int{14, 14, 5}, 50*time.Millisecond, time.Second, 20*time.Second), func(p *retry.Plan) {
+				p.MaxElapsed = 2 * time.Second
+			}),
+			2,
+		},
+		{
+			"a longer limit of the operation",
+			standard.Config{MaxElapsed: 10 * time.Second},
+			retry.Operation{MaxElapsed: time.Hour},
+			with(planOf(3, 500, [3]int{14, 14, 5}, 50*time.Millisecond, time.Second, 20*time.Second), func(p *retry.Plan) {
+				p.MaxElapsed = 10 * time.Second
+			}),
+			3,
+		},
+		{
 			"delays that double to more than a duration can be",
 			standard.Config{MaxAttempts: 5, Base: 1 << 61, MaxBackoff: math.MaxInt64},
 			retry.Operation{},

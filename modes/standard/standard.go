@@ -59,6 +59,7 @@ func (c Config) engine() engine.Config {
 			Capacity: *c.QuotaCapacity, Initial: *c.QuotaInitial, Refill: c.QuotaRefill,
 		},
 		MaxQuotaWait: c.MaxQuotaWait,
+		MaxElapsed:   c.MaxElapsed,
 		Scope:        c.Scope,
 		MaxScopes:    c.MaxScopes,
 		ScopeIdle:    c.ScopeIdle,

@@ -309,6 +309,7 @@ func TestNewNamesWhatIsOutOfRange(t *testing.T) {
 		{"delay", standard.Config{Base: -time.Second}, "standard: Base -1s: must not be negative"},
 		{"delay after a throttle", standard.Config{ThrottlingBase: -1}, "standard: ThrottlingBase -1ns: must not be negative"},
 		{"longest delay", standard.Config{MaxBackoff: -1}, "standard: MaxBackoff -1ns: must not be negative"},
+		{"elapsed time", standard.Config{MaxElapsed: -1}, "standard: MaxElapsed -1ns: must not be negative"},
 		{"shortest delay", standard.Config{MinDelay: -1}, "standard: MinDelay -1ns: must not be negative"},
 		{
 			"shortest delay above the longest one",
