@@ -11,7 +11,8 @@
 // for services of AWS, and [Chain.Explain] tells what each of its classifiers said.
 //
 // A verdict may carry a hint, the time for which the server asked to wait. A chain
-// takes it from the error.
+// takes it from the error. It may also carry a number of attempts for failures of one
+// sort, see [Verdict.AtMost].
 //
 // # How errors speak
 //

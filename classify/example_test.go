@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // serviceError is the answer of a service. Its methods tell the classifiers what it is.
@@ -259,6 +262,39 @@ func ExampleVerdict() {
 	// retry(throttling) retry true 2s true
 	// forbid true
 	// none
+}
+
+// noSuchHost retries a host that name servers do not know, but not for long.
+type noSuchHost struct{}
+
+func (noSuchHost) Name() string { return "no-such-host" }
+
+func (noSuchHost) Classify(o classify.Outcome) classify.Verdict {
+	if lookup, ok := errors.AsType[*net.DNSError](o.Err); ok && lookup.IsNotFound {
+		return classify.RetryAs(classify.Transient).AtMost(10)
+	}
+	return classify.Verdict{}
+}
+
+// An operation has 25 attempts, and 10 of them for a host that does not exist.
+func ExampleVerdict_AtMost() {
+	strategy, err := standard.New(standard.Config{
+		MaxAttempts: 25,
+		Classifier:  classify.Also(noSuchHost{}),
+		Random:      func() float64 { return 0 }, // no delay, so that the example does not wait
+	})
+	if err != nil {
+		panic(err)
+	}
+	for _, failure := range []error{&net.DNSError{Err: "no such host", Name: "s3.test", IsNotFound: true}, lateError{}} {
+		err := retry.DoErr(context.Background(), strategy, retry.Operation{}, func(context.Context) error { return failure })
+		if refusal, ok := errors.AsType[*retry.Error](err); ok {
+			fmt.Println(refusal.Attempts, "of", refusal.MaxAttempts, "-", refusal.Last)
+		}
+	}
+	// Output:
+	// 10 of 10 - lookup s3.test: no such host
+	// 25 of 25 - late
 }
 
 func ExampleParseRetryAfterMillis() {

@@ -2,6 +2,8 @@ package classify
 
 import (
 	"log/slog"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -68,6 +70,7 @@ type Verdict struct {
 	action action
 	kind   Kind
 	hinted bool
+	atMost int32 // or 0
 	hint   time.Duration
 }
 
@@ -84,6 +87,20 @@ func Forbidden() Verdict { return Verdict{action: actionForbid} }
 func (v Verdict) WithHint(after time.Duration) Verdict {
 	if v.action == actionRetry && after >= 0 {
 		v.hinted, v.hint = true, after
+	}
+	return v
+}
+
+// AtMost returns the verdict with a limit for failures of this sort: an operation whose
+// attempt fails like this gets no further attempt once it has made so many, the first
+// included, and however the others failed. The limit of the strategy and that of the
+// operation still count. Of two numbers the smaller one counts, so a classifier may
+// return o.Previous.AtMost(n) for what the classifiers before it have judged. Where
+// attempts is zero or negative or the verdict does not ask for a retry, AtMost returns
+// the verdict as it is.
+func (v Verdict) AtMost(attempts int) Verdict {
+	if v.action == actionRetry && attempts > 0 && (v.atMost == 0 || attempts < int(v.atMost)) {
+		v.atMost = int32(min(attempts, math.MaxInt32))
 	}
 	return v
 }
@@ -117,13 +134,20 @@ func (v Verdict) Kind() Kind { return v.kind }
 // did not say.
 func (v Verdict) Hint() (after time.Duration, ok bool) { return v.hint, v.hinted }
 
-// String returns the action and, for a retry, the kind, such as
-// "retry(throttling)".
+// MaxAttempts returns the number of [Verdict.AtMost]; 0 where there is no such limit.
+func (v Verdict) MaxAttempts() int { return int(v.atMost) }
+
+// String returns the action and, for a retry, the kind and the number of AtMost, such
+// as "retry(throttling)" or "retry(transient, at most 10)".
 func (v Verdict) String() string {
-	if v.action != actionRetry {
+	switch {
+	case v.action != actionRetry:
 		return v.Action()
+	case v.atMost > 0:
+		return "retry(" + v.kind.String() + ", at most " + strconv.Itoa(int(v.atMost)) + ")"
+	default:
+		return "retry(" + v.kind.String() + ")"
 	}
-	return "retry(" + v.kind.String() + ")"
 }
 
 // Outcome is the failure of one attempt.

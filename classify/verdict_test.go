@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,6 +27,7 @@ func TestVerdictsSayWhatTheyWereMadeFrom(t *testing.T) {
 		{classify.RetryAs(classify.Server), "retry", classify.Server, "retry(server)"},
 		{classify.RetryAs(classify.Client), "retry", classify.Client, "retry(client)"},
 		{classify.RetryAs(classify.ClockSkew), "retry", classify.ClockSkew, "retry(clock_skew)"},
+		{classify.RetryAs(classify.Timeout).AtMost(10), "retry", classify.Timeout, "retry(timeout, at most 10)"},
 		{classify.RetryAs(math.MaxUint8), "retry", math.MaxUint8, "retry(unknown)"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
@@ -80,4 +82,82 @@ func TestOnlyARetryCarriesAHint(t *testing.T) {
 	}
 	_, hinted := retry.Hint()
 	require.False(t, hinted, "a verdict does not change")
+}
+
+func TestOnlyARetryIsLimitedToANumberOfAttempts(t *testing.T) {
+	t.Parallel()
+	retry := classify.RetryAs(classify.Transient)
+	for _, c := range []struct {
+		name   string
+		from   classify.Verdict
+		atMost int
+		want   int
+	}{
+		{"retry", retry, 10, 10},
+		{"one", retry, 1, 1},
+		{"the largest", retry, math.MaxInt32, math.MaxInt32},
+		{"above the largest", retry, math.MaxInt, math.MaxInt32},
+		{"zero is no limit", retry, 0, 0},
+		{"negative is no limit", retry, -1, 0},
+		{"most negative is no limit", retry, math.MinInt, 0},
+		{"a later smaller one counts", retry.AtMost(10), 5, 5},
+		{"a later larger one does not", retry.AtMost(5), 10, 5},
+		{"a later zero does not", retry.AtMost(5), 0, 5},
+		{"beside a hint", retry.WithHint(time.Second), 10, 10},
+		{"no opinion", classify.Verdict{}, 10, 0},
+		{"forbidden", classify.Forbidden(), 10, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			verdict := c.from.AtMost(c.atMost)
+			require.Equal(t, c.want, verdict.MaxAttempts())
+			require.Equal(t, c.from.Action(), verdict.Action())
+			require.Equal(t, c.from.Kind(), verdict.Kind())
+			after, hinted := c.from.Hint()
+			gotAfter, gotHinted := verdict.Hint()
+			require.Equal(t, []any{after, hinted}, []any{gotAfter, gotHinted})
+		})
+	}
+	require.Zero(t, retry.MaxAttempts(), "a verdict does not change")
+	require.Equal(t, retry.AtMost(3).WithHint(1), retry.WithHint(1).AtMost(3))
+	require.NotEqual(t, retry, retry.AtMost(3))
+	require.LessOrEqual(t, unsafe.Sizeof(retry), uintptr(16))
+}
+
+// few limits what the classifiers before it have judged.
+type few struct{}
+
+func (few) Name() string                                 { return "few" }
+func (few) Classify(o classify.Outcome) classify.Verdict { return o.Previous.AtMost(2) }
+
+func TestALimitOfAttemptsIsPartOfTheOpinion(t *testing.T) {
+	t.Parallel()
+	transient, throttle := classify.RetryAs(classify.Transient), classify.RetryAs(classify.Throttling)
+	ten := constant{transient.AtMost(10)}
+	hinted := hintError{status: 503, after: time.Second, hinted: true}
+	for _, c := range []struct {
+		name                string
+		strategy, operation classify.Classifier
+		err                 error
+		want                classify.Verdict
+	}{
+		{"the last opinion counts", classify.Default(), classify.Also(ten), statusError(503), ten.verdict},
+		{"a later opinion takes it away", classify.NewChain(ten, classify.Status()), nil, statusError(503), transient},
+		{"a later classifier without an opinion leaves it", classify.NewChain(ten, classify.Code()), nil, statusError(503), ten.verdict},
+		{"a throttle that stays a throttle keeps it", classify.NewChain(constant{throttle.AtMost(10)}, classify.Status()), nil, statusError(503), throttle.AtMost(10)},
+		{"the opinion before it", classify.Default(), classify.Also(few{}), statusError(503), transient.AtMost(2)},
+		{"the opinion before it and the smaller number", ten, classify.Also(few{}), statusError(404), transient.AtMost(2)},
+		{"nothing to limit", classify.Default(), classify.Also(few{}), statusError(404), classify.Verdict{}},
+		{"with the hint of the error", classify.Default(), classify.Also(few{}), hinted, transient.AtMost(2).WithHint(time.Second)},
+		{"what the error carries", few{}, nil, &classify.JudgedError{Verdict: throttle.AtMost(7)}, throttle.AtMost(7)},
+		{"what the error carries, with its hint", few{}, nil, &classify.JudgedError{Verdict: throttle.AtMost(7), Err: hinted}, throttle.AtMost(7).WithHint(time.Second)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, classify.Outcome{Err: c.err}.Judge(c.strategy, c.operation))
+		})
+	}
+	verdict, trail := classify.NewChain(classify.Status(), few{}).Explain(classify.Outcome{Err: statusError(503)})
+	require.Equal(t, transient.AtMost(2), verdict)
+	require.Equal(t, "http-status: retry(transient); few: retry(transient, at most 2)", trail.String())
 }

@@ -19,7 +19,8 @@ var (
 	// that the classifiers ask for, such as that of httpretry for requests which may not be
 	// executed twice, Do returns an [*Error] whose Detail is the rule.
 	ErrNotRetryable = errors.New("retry: failure is not retryable")
-	// ErrAttemptsExhausted means that the operation has made all attempts that it may make.
+	// ErrAttemptsExhausted means that the operation has made all attempts that it may make,
+	// or all that it may make for such a failure, see [classify.Verdict.AtMost].
 	ErrAttemptsExhausted = errors.New("retry: attempts exhausted")
 	// ErrQuotaExhausted means that the retry quota of the scope does not cover a retry.
 	ErrQuotaExhausted = errors.New("retry: retry quota exhausted")
@@ -67,7 +68,8 @@ type Error struct {
 	Scope ScopeKey
 	// Attempts is how many attempts were made.
 	Attempts int
-	// MaxAttempts is how many attempts were allowed, for [ErrAttemptsExhausted]; else 0.
+	// MaxAttempts is how many attempts were allowed, for [ErrAttemptsExhausted]; else 0. It may
+	// be less than Attempts where only the last failure has such a limit.
 	MaxAttempts int
 	// Elapsed is how long the operation took on the strategy's clock. [Do] sets it.
 	Elapsed time.Duration

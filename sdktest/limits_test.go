@@ -3,6 +3,8 @@ package sdktest
 import (
 	"context"
 	"errors"
+	"net"
+	"net/http"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -69,6 +72,39 @@ func TestNoAttemptOfACallBeginsAfterTheElapsedLimitOfTheStrategy(t *testing.T) {
 			require.Equal(t, want, s.requests(), limit)
 			require.Equal(t, []time.Duration{0, time.Second, 3 * time.Second}[want-1], time.Since(began), limit)
 		}
+	})
+}
+
+// noSuchHost gives a host that does not exist fewer attempts than other failures.
+type noSuchHost struct{}
+
+func (noSuchHost) Name() string { return "no-such-host" }
+
+func (noSuchHost) Classify(o classify.Outcome) classify.Verdict {
+	if lookup, ok := errors.AsType[*net.DNSError](o.Err); ok && lookup.IsNotFound {
+		return classify.RetryAs(classify.Transient).AtMost(4)
+	}
+	return classify.Verdict{}
+}
+
+func TestFailuresOfOneSortHaveFewerAttempts(t *testing.T) {
+	missing := &net.DNSError{Err: "no such host", Name: "service.test", IsNotFound: true}
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		requests := 0
+		cfg := setup(t, answerFunc(func(*http.Request) (*http.Response, error) {
+			requests++
+			return nil, missing
+		}), hermetic(awsretry.WithMaxAttempts(7), awsretry.WithClassifier(classify.Also(noSuchHost{}))))
+		err := describe(t, cfg)
+		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+		require.ErrorIs(t, err, missing)
+		require.Equal(t, 4, requests)
+
+		s := newScript(fail(500, ""))
+		cfg = setup(t, s, hermetic(awsretry.WithMaxAttempts(7), awsretry.WithClassifier(classify.Also(noSuchHost{}))))
+		require.Error(t, describe(t, cfg))
+		require.Equal(t, 7, s.requests())
 	})
 }
 

@@ -39,13 +39,16 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *op
 func (e *Engine) against(
 	ctx context.Context, t retry.Token, r *record, found *opinion, before error,
 ) *retry.Error {
-	retryable := found.verdict.Retryable()
+	retryable, most := found.verdict.Retryable(), e.maxAttempts(&r.op)
+	if n := found.verdict.MaxAttempts(); n > 0 {
+		most = min(most, n)
+	}
 	switch {
 	case !retryable && !endedWith(ctx, r.last):
 		return r.refusal(retry.ErrNotRetryable, t.Attempt())
-	case retryable && t.Attempt() >= e.maxAttempts(&r.op):
+	case retryable && t.Attempt() >= most:
 		refusal := r.refusal(retry.ErrAttemptsExhausted, t.Attempt())
-		refusal.MaxAttempts = e.maxAttempts(&r.op)
+		refusal.MaxAttempts = most
 		return refusal
 	case ctx.Err() == nil && found.rule == nil:
 		return nil
