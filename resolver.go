@@ -3,6 +3,7 @@ package awsretry
 import (
 	"context"
 	"io/fs"
+	"time"
 
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/standard"
@@ -60,8 +61,8 @@ func (resolveOption) resolves()          {}
 // places that a value may come from.
 //
 // A value that is not accepted is an error only if it would be the one that counts: a
-// [*config.ValueError], which names its place. If it loses, it is a diagnostic. The other
-// errors are
+// [*config.ValueError], which names its place. If it loses, it is a diagnostic. A MinDelay
+// above MaxBackoff is such an error too. The other errors are
 //   - a [*config.ProfileNotFoundError] for a profile that [WithProfile] or a variable names
 //     and that neither file has;
 //   - a [*config.UnreadableError] for a file that [WithConfigFile] or [WithCredentialsFile]
@@ -89,9 +90,19 @@ func (o options) resolve(ctx context.Context) (*Settings, error) {
 	if b := c.Standard.Behavior; b != "" {
 		query.Config.Behavior = &b
 	}
+	query.Config.MaxBackoff = unlessZero(c.Standard.MaxBackoff)
+	query.Config.MinDelay = unlessZero(c.Standard.MinDelay)
+	query.Config.MaxElapsed = unlessZero(c.Standard.MaxElapsed)
 	query.Config.Adaptive = adaptiveFields(c)
 	query.BuiltInAttempts = func(b retry.Behavior) int { return builtInAttempts(b, query.Service) }
 	return query.Resolve()
+}
+
+func unlessZero(d time.Duration) *time.Duration {
+	if d == 0 {
+		return nil
+	}
+	return &d
 }
 
 // builtInAttempts returns the built-in number of attempts of an operation of a service.
@@ -159,14 +170,14 @@ func WithStrict() ResolveOption {
 	return resolveOption(func(q *config.Query) { q.Strict = true })
 }
 
-// WithMode sets the retry mode, whatever environment and files say. It accepts what
+// WithMode sets the retry mode, whatever environment and shared files say. It accepts what
 // AWS_RETRY_MODE accepts; another mode is an error of [Resolve].
 func WithMode(mode config.Mode) ResolveOption {
 	return resolveOption(func(q *config.Query) { pointTo(&q.Override.Mode, mode) })
 }
 
 // WithMaxAttempts sets the number of attempts of an operation, the first one included,
-// whatever environment and files say. 1 means no retry. A number below 1 or above 2^31-1 is an
+// whatever environment and shared files say. 1 means no retry. A number below 1 or above 2^31-1 is an
 // error of [Resolve].
 func WithMaxAttempts(n int) ResolveOption {
 	return resolveOption(func(q *config.Query) { q.Override.MaxAttempts = &n })

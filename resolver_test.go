@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -77,6 +78,9 @@ func TestResolveWithoutAnythingGivesBuiltInDefaults(t *testing.T) {
 		Profile:     config.Setting[string]{Value: "default", Raw: "default", Origin: builtIn, Overridden: []config.Candidate{}},
 		RetryMode:   config.Setting[config.Mode]{Value: awsretry.ModeStandard, Raw: "standard", Origin: builtIn, Overridden: []config.Candidate{}},
 		MaxAttempts: config.Setting[int]{Value: 3, Raw: "3", Origin: builtIn, Overridden: []config.Candidate{}},
+		MaxBackoff:  config.Setting[time.Duration]{Value: 20 * time.Second, Raw: "20s", Origin: builtIn, Overridden: []config.Candidate{}},
+		MinDelay:    config.Setting[time.Duration]{Raw: "0s", Origin: builtIn, Overridden: []config.Candidate{}},
+		MaxElapsed:  config.Setting[time.Duration]{Raw: "0s", Origin: builtIn, Overridden: []config.Candidate{}},
 		Behavior:    config.Setting[retry.Behavior]{Value: retry.V21, Raw: "v2.1", Origin: builtIn, Overridden: []config.Candidate{}},
 		Files: []config.FileStatus{
 			{Kind: "config", Path: configPath, Status: "missing"},
@@ -312,6 +316,9 @@ func TestSettingsAsJSON(t *testing.T) {
 		"max_attempts": {"value": 5, "raw": "5", "origin": {"kind": "environment", "name": "AWS_MAX_ATTEMPTS"}, "overridden": [
 			{"raw": "x", "valid": false, "origin": {"kind": "shared-config", "file": "/home/me/.aws/config", "line": 2,
 				"profile": "default", "key": "max_attempts"}}]},
+		"max_backoff": {"value": 20000000000, "raw": "20s", "origin": {"kind": "default"}, "overridden": []},
+		"min_delay": {"value": 0, "raw": "0s", "origin": {"kind": "default"}, "overridden": []},
+		"max_elapsed": {"value": 0, "raw": "0s", "origin": {"kind": "default"}, "overridden": []},
 		"behavior": {"value": "v2.1", "raw": "v2.1", "origin": {"kind": "default"}, "overridden": []},
 		"files": [{"kind": "config", "path": "/home/me/.aws/config", "status": "loaded"},
 			{"kind": "credentials", "path": "/home/me/.aws/credentials", "status": "missing"}],

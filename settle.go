@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/adaptive"
@@ -33,12 +34,21 @@ func settle(c *standard.Config, settings *Settings) error {
 	}
 	attempts := settings.MaxAttempts
 	if c.MaxAttempts != 0 {
-		for _, given := range append([]config.Candidate{{Raw: attempts.Raw, Origin: attempts.Origin}}, attempts.Overridden...) {
-			inCode := given.Origin.Kind == config.OriginDefault && given.Origin.Name != ""
-			if inCode && given.Raw != strconv.Itoa(c.MaxAttempts) {
-				return fmt.Errorf("awsretry: WithConfig and the settings differ in the default of attempts: %d, and %s (%v)",
-					c.MaxAttempts, given.Raw, given.Origin)
-			}
+		if err := contradicts(strconv.Itoa(c.MaxAttempts), "attempts", attempts); err != nil {
+			return err
+		}
+	}
+	for _, own := range []struct {
+		name    string
+		field   *time.Duration
+		setting config.Setting[time.Duration]
+	}{
+		{"max_backoff", &c.MaxBackoff, settings.MaxBackoff},
+		{"min_delay", &c.MinDelay, settings.MinDelay},
+		{"max_elapsed", &c.MaxElapsed, settings.MaxElapsed},
+	} {
+		if err := settleDuration(own.name, own.field, own.setting); err != nil {
+			return err
 		}
 	}
 	// The built-in number is left to the strategy, as it may depend on the service of each
@@ -49,18 +59,40 @@ func settle(c *standard.Config, settings *Settings) error {
 	return nil
 }
 
+// settleDuration is settle for a field that is a duration.
+func settleDuration(name string, field *time.Duration, setting config.Setting[time.Duration]) error {
+	if *field != 0 {
+		if err := contradicts(field.String(), name, setting); err != nil {
+			return err
+		}
+	}
+	if setting.Origin.Name != "" { // neither the built-in default nor settings made by hand
+		*field = setting.Value
+	}
+	return nil
+}
+
+// contradicts returns an error if a default in code was given for the setting that differs from
+// own, the one of the configuration.
+func contradicts[T any](own, name string, s config.Setting[T]) error {
+	for _, given := range append([]config.Candidate{{Raw: s.Raw, Origin: s.Origin}}, s.Overridden...) {
+		inCode := given.Origin.Kind == config.OriginDefault && given.Origin.Name != ""
+		if inCode && given.Raw != own {
+			return fmt.Errorf("awsretry: WithConfig and the settings differ in the default of %s: %s, and %s (%v)",
+				name, own, given.Raw, given.Origin)
+		}
+	}
+	return nil
+}
+
 func isBuiltIn(origin config.Origin) bool {
 	return origin.Kind == config.OriginDefault && origin.Name == ""
 }
 
-// chosenOutsideCode reports whether a value comes from the environment or from a file.
+// chosenOutsideCode reports whether a value comes from the environment, a file or a flag. The
+// latter two have a Key.
 func chosenOutsideCode(origin config.Origin) bool {
-	switch origin.Kind {
-	case config.OriginEnvironment, config.OriginSharedConfig, config.OriginSharedCredentials:
-		return true
-	default:
-		return false
-	}
+	return origin.Kind == config.OriginEnvironment || origin.Key != ""
 }
 
 // ignored returns an error that names the fields of the configuration that have no effect,

@@ -11,7 +11,7 @@
 // [Query.Resolve] decides the settings of one profile. A [Query] says where to read, which
 // profile to use, and what code has set; the zero Query is the environment and the files of
 // the process. The result is a [Settings]: of each [Setting] the value, its [Origin], and
-// every [Candidate] that lost.
+// every [Candidate] that lost. [Settings.Explain] writes it as text for people.
 //
 // # Checking files
 //
@@ -50,6 +50,7 @@ package config
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/awsretry/awsretry/retry"
 )
@@ -76,6 +77,15 @@ type Settings struct {
 	// MaxAttempts is the number of attempts of one operation, the first one included, from
 	// 1 to 2^31-1.
 	MaxAttempts Setting[int] `json:"max_attempts"`
+	// MaxBackoff is the longest backoff without a hint of the server. This one and the next
+	// two come from code or from [Query.Given], never from the environment or the shared
+	// files; in JSON their values are nanoseconds.
+	MaxBackoff Setting[time.Duration] `json:"max_backoff"`
+	// MinDelay is the shortest backoff, or 0 for none.
+	MinDelay Setting[time.Duration] `json:"min_delay"`
+	// MaxElapsed is the time after the beginning of an operation within which its attempts
+	// begin, or 0 for no limit.
+	MaxElapsed Setting[time.Duration] `json:"max_elapsed"`
 	// Behavior is the generation of behavior.
 	Behavior Setting[retry.Behavior] `json:"behavior"`
 	// Service is the name of the service as code gave it, or empty.
@@ -102,9 +112,10 @@ type Setting[T any] struct {
 	Overridden []Candidate `json:"overridden"`
 }
 
-// Candidate is a value that was given for a setting.
+// Candidate is a value that was given for a setting. [Candidate.Check] says whether the
+// setting accepts it.
 type Candidate struct {
-	// Raw is the text as it was given. Of a value that goes over several lines of a file it
+	// Raw is the text as it was given. Of a value that goes over several lines of a shared file it
 	// is the first line, a newline and "...": the other lines may hold a secret, so they are
 	// not kept.
 	Raw string `json:"raw"`
@@ -114,12 +125,26 @@ type Candidate struct {
 	Origin Origin `json:"origin"`
 }
 
+// Check returns a [*ValueError] if the setting that Origin.Key names does not accept Raw, or if
+// there is no such setting.
+func (c Candidate) Check() error {
+	err := errNoSetting
+	if parse := parserOf(c.Origin.Key); parse != nil {
+		_, _, err = parse(c.Raw)
+	}
+	if err == nil {
+		return nil
+	}
+	return &ValueError{Origin: c.Origin, Key: c.Origin.Key, Raw: c.Raw, Err: err}
+}
+
 // OriginKind is the kind of place that a value came from.
 type OriginKind string
 
 // The kinds of origins, the strongest first.
 const (
-	// OriginOption is an option in code that overrides all other places.
+	// OriginOption is an option in code that overrides all other places, or a flag or a file
+	// of the program itself, see Query.Given.
 	OriginOption OriginKind = "option"
 	// OriginEnvironment is a variable of the environment.
 	OriginEnvironment OriginKind = "environment"
@@ -133,21 +158,21 @@ const (
 )
 
 // Origin is the place that a value came from. Fields that have no meaning for a kind are
-// empty: a value in a file has no Name, and one of a variable has no File. The zero Origin
-// is no place.
+// empty: a value in a shared file has no Name, and one of a variable has no File. The zero
+// Origin is no place.
 type Origin struct {
 	Kind    OriginKind `json:"kind"`              // The kind of place.
-	Name    string     `json:"name,omitempty"`    // The variable or the option.
+	Name    string     `json:"name,omitempty"`    // The variable, the option, or the place of Query.Given.
 	File    string     `json:"file,omitempty"`    // The path as it was opened.
 	Line    int        `json:"line,omitempty"`    // The number of the line, from 1.
 	Profile string     `json:"profile,omitempty"` // The profile that the section in the file is for.
-	Key     string     `json:"key,omitempty"`     // The key in that section, in lower case.
+	Key     string     `json:"key,omitempty"`     // The key in that section, in lower case; of Query.Given the setting.
 
 	prefixed bool // The header of the section is [profile default].
 }
 
 // String returns the place as text for people: "path:line: [profile x] key",
-// "AWS_RETRY_MODE", "option WithMode" or "built-in default".
+// "AWS_RETRY_MODE", "option WithMode", "flag --max-attempts" or "built-in default".
 func (o Origin) String() string {
 	switch o.Kind {
 	case OriginSharedConfig, OriginSharedCredentials:
@@ -155,6 +180,9 @@ func (o Origin) String() string {
 	case OriginEnvironment:
 		return o.Name
 	case OriginOption:
+		if o.Key != "" {
+			return o.Name // of Query.Given, where it is the whole place
+		}
 		return "option " + o.Name
 	case OriginDefault:
 		if o.Name != "" {
@@ -163,6 +191,20 @@ func (o Origin) String() string {
 		return "built-in default"
 	}
 	return ""
+}
+
+// of returns the place with the name of a setting, unless the place alone says which
+// setting is meant.
+func (o Origin) of(name string) string {
+	if o.Name == withConfig || o.Name != "" && o.Key != "" {
+		return o.String() + ": " + name
+	}
+	return o.String()
+}
+
+// chosenInCode reports whether code alone has chosen a value.
+func (o Origin) chosenInCode() bool {
+	return o.Key == "" && (o.Kind == OriginOption || o.Kind == OriginDefault)
 }
 
 // inFile returns the section and the key as the file writes them.

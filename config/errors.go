@@ -13,14 +13,15 @@ const prefix = "config: "
 // value overrides it.
 type ValueError struct {
 	Origin Origin // Where the value stands.
-	Key    string // The name of the setting: retry_mode, max_attempts or behavior.
+	Key    string // The name of the setting: behavior, or as in the JSON form of Settings.
 	Raw    string // The value as it was given; see [Candidate].
 	Err    error  // What is accepted. Its text begins with "must be".
 }
 
-// Error returns "config: place: "value": must be ...". A long value is cut.
+// Error returns "config: place: "value": must be ...". Where the place does not name the
+// setting, as "file app.yaml" does not, it adds Key. A long value is cut.
 func (e *ValueError) Error() string {
-	return prefix + e.Origin.String() + ": " + quote(e.Raw) + ": " + e.Err.Error()
+	return prefix + e.Origin.of(e.Key) + ": " + quote(e.Raw) + ": " + e.Err.Error()
 }
 
 // Unwrap returns Err.

@@ -141,7 +141,7 @@ func (e *examiner) bound() {
 			continue
 		}
 		if _, _, err := parserOf(c.Origin.Key)(c.Raw); err != nil {
-			e.findings.add(c.invalidLoser(err))
+			e.findings.add(c.invalidLoser(c.Origin.Key, err))
 		}
 	}
 	e.given = slices.Delete(e.given, 0, kept)

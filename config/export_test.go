@@ -70,10 +70,12 @@ func Distance(a, b string, limit int) int { return distance(a, b, limit) }
 // IsSecret reports whether the value of a key is never shown.
 func IsSecret(key string) bool { return isSecret(key) }
 
-// ParseMode, ParseMaxAttempts and ParseBehavior read values.
+// These read values.
 var (
 	ParseMode        = parseMode
 	ParseMaxAttempts = parseMaxAttempts
+	ParseMaxBackoff  = parseMaxBackoff
+	ParseDuration    = parseDuration
 	ParseBehavior    = parseBehavior
 )
 
@@ -85,6 +87,8 @@ var (
 	ErrMode        = errMode
 	ErrBehavior    = errBehavior
 	ErrMaxAttempts = errMaxAttempts
+	ErrMaxBackoff  = errMaxBackoff
+	ErrDuration    = errDuration
 	ErrMultiLine   = errMultiLine
 	ErrNotRegular  = errNotRegular
 	ErrTooLarge    = errTooLarge

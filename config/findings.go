@@ -176,9 +176,10 @@ func (f *findings) list() []Diagnostic {
 
 func byLine(a, b Diagnostic) int { return cmp.Compare(a.Line, b.Line) }
 
-// finding returns a diagnostic about a value, with a message of its place, the value and text.
-func (c Candidate) finding(severity, code, text string) Diagnostic {
-	subject := c.Origin.String()
+// finding returns a diagnostic about a value of a setting, with a message of its place, the
+// value and text.
+func (c Candidate) finding(setting, severity, code, text string) Diagnostic {
+	subject := c.Origin.of(setting)
 	if c.Origin.File != "" {
 		subject = c.Origin.inFile() // File and Line have the rest.
 	}
@@ -189,7 +190,8 @@ func (c Candidate) finding(severity, code, text string) Diagnostic {
 	}
 }
 
-// invalidLoser returns the finding about a value that is not accepted and that has lost.
-func (c Candidate) invalidLoser(err error) Diagnostic {
-	return c.finding(severityWarning, codeInvalidValue, err.Error()+"; another value wins, so it is ignored")
+// invalidLoser returns the finding about a value of a setting that is not accepted and that has
+// lost.
+func (c Candidate) invalidLoser(setting string, err error) Diagnostic {
+	return c.finding(setting, severityWarning, codeInvalidValue, err.Error()+"; another value wins, so it is ignored")
 }

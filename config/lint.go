@@ -45,11 +45,11 @@ func (x *index) check(given, above []Candidate) {
 		_, note, err := parserOf(c.Origin.Key)(c.Raw)
 		switch wins := !won[c.Origin.Key]; {
 		case err != nil && wins:
-			x.findings.add(c.finding(severityError, codeInvalidValue, err.Error()))
+			x.findings.add(c.finding(c.Origin.Key, severityError, codeInvalidValue, err.Error()))
 		case err != nil:
-			x.findings.add(c.invalidLoser(err))
+			x.findings.add(c.invalidLoser(c.Origin.Key, err))
 		case note != "" && wins:
-			x.findings.add(c.finding(severityWarning, codeMappedMode, note))
+			x.findings.add(c.finding(c.Origin.Key, severityWarning, codeMappedMode, note))
 		}
 		won[c.Origin.Key] = true
 	}

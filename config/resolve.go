@@ -1,9 +1,11 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/awsretry/awsretry/retry"
@@ -22,6 +24,14 @@ const (
 
 	keyRetryMode   = "retry_mode"
 	keyMaxAttempts = "max_attempts"
+
+	// These are no keys of the shared files.
+	keyMaxBackoff = "max_backoff"
+	keyMinDelay   = "min_delay"
+	keyMaxElapsed = "max_elapsed"
+
+	// withConfig is the option that sets Query.Config.
+	withConfig = "WithConfig"
 
 	defaultProfile = "default"
 )
@@ -47,6 +57,12 @@ type Query struct {
 		MaxAttempts *int            // WithMaxAttempts
 		Behavior    *retry.Behavior // WithBehavior
 	}
+	// Given is what the program's own flags and files say, the strongest first. These values
+	// are weaker than Override and stronger than the environment. The Origin of each has the
+	// kind [OriginOption], as Name the place in full, such as "flag --max-attempts", and as
+	// Key the setting: retry_mode, max_attempts, max_backoff, min_delay or max_elapsed.
+	// awsretry.WithValues sets them.
+	Given []Candidate
 	// Default is weaker than the environment and the files.
 	Default struct {
 		Mode        *Mode // WithDefaultMode
@@ -55,10 +71,11 @@ type Query struct {
 	// Config is what the configuration of the strategy says, as WithConfig gives it. It is
 	// weaker than Default, and stronger than the built-in defaults.
 	Config struct {
-		MaxAttempts *int
-		Behavior    *retry.Behavior
+		MaxAttempts                      *int
+		MaxBackoff, MinDelay, MaxElapsed *time.Duration
+		Behavior                         *retry.Behavior
 		// Adaptive names the fields that are set and that only adaptive mode uses. If the
-		// environment or a file chooses standard mode, a diagnostic with the code no-effect
+		// environment, a file or a flag chooses standard mode, a diagnostic with the code no-effect
 		// lists them.
 		Adaptive []string
 	}
@@ -82,7 +99,10 @@ type setting struct {
 }
 
 // table holds everything that decides the settings.
-type table struct{ profile, behavior, retryMode, maxAttempts setting }
+type table struct {
+	profile, behavior, retryMode, maxAttempts setting
+	maxBackoff, minDelay, maxElapsed          setting
+}
 
 func (q Query) table() table {
 	return table{
@@ -104,7 +124,19 @@ func (q Query) table() table {
 			builtIn: "3", option: "MaxAttempts",
 			over: decimal(q.Override.MaxAttempts), def: decimal(q.Default.MaxAttempts), conf: decimal(q.Config.MaxAttempts),
 		},
+		maxBackoff: ofDuration(keyMaxBackoff, "20s", q.Config.MaxBackoff), // DefaultMaxBackoff of aws-sdk-go-v2
+		minDelay:   ofDuration(keyMinDelay, "0s", q.Config.MinDelay),
+		maxElapsed: ofDuration(keyMaxElapsed, "0s", q.Config.MaxElapsed),
 	}
+}
+
+// ofDuration returns the row of a setting that neither the environment nor the shared files have.
+func ofDuration(name, builtIn string, conf *time.Duration) setting {
+	s := setting{name: name, parse: parserOf(name), builtIn: builtIn}
+	if conf != nil {
+		s.conf = new(conf.String())
+	}
+	return s
 }
 
 func unlessEmpty(name string) *string {
@@ -122,23 +154,28 @@ func decimal(n *int) *string {
 }
 
 // Resolve decides the settings of one profile. Each setting has the value of the first of
-// these that gives one: Override, the environment, the credentials file, the config file,
-// Default, Config, and the built-in default: standard mode, 3 attempts or what
-// BuiltInAttempts returns, and behavior v2.1.
+// these that gives one: Override, Given, the environment, the credentials file, the config
+// file, Default, Config, and the built-in default: standard mode, 3 attempts or what
+// BuiltInAttempts returns, a backoff of up to 20 s, and behavior v2.1.
 //
 // The errors are
 //   - a [*ValueError] for a value that is not accepted, although it would be the one that
-//     counts;
+//     counts, and for a MinDelay above MaxBackoff;
 //   - a [*ProfileNotFoundError] for a profile that Profile or a variable names;
 //   - an [*UnreadableError] for a file that ConfigFile or CredentialsFile names and that
 //     cannot be read, and for any file above 16 MiB;
 //   - a [*ParseError] if Strict is true.
 func (q Query) Resolve() (*Settings, error) {
+	for _, c := range q.Given {
+		if parserOf(c.Origin.Key) == nil {
+			return nil, c.Check()
+		}
+	}
 	files, found, err := q.open()
 	if err != nil {
 		return nil, err
 	}
-	r, table := resolution{sources: q.Sources, found: q.noEffect()}, q.table()
+	r, table := resolution{sources: q.Sources, own: q.Given, found: q.noEffect()}, q.table()
 	s := &Settings{Service: q.Service, Files: []FileStatus{files[0].FileStatus, files[1].FileStatus}}
 	if s.Profile, err = r.choose(table.profile); err != nil {
 		return nil, err
@@ -176,11 +213,36 @@ func (q Query) Resolve() (*Settings, error) {
 	}
 	n, _ := strconv.Atoi(attempts.Value) // parseMaxAttempts and Itoa write decimal numbers.
 	s.MaxAttempts = typed(attempts, n)
+	if err := r.durations(s, table); err != nil {
+		return nil, err
+	}
 	for _, x := range both {
 		r.found = append(r.found, x.findings.list()...)
 	}
 	s.Diagnostics = r.found
 	return s, nil
+}
+
+// durations decides the settings that are durations.
+func (r *resolution) durations(s *Settings, t table) error {
+	for _, row := range []struct {
+		from setting
+		to   *Setting[time.Duration]
+	}{{t.maxBackoff, &s.MaxBackoff}, {t.minDelay, &s.MinDelay}, {t.maxElapsed, &s.MaxElapsed}} {
+		chosen, err := r.choose(row.from)
+		if err != nil {
+			return err
+		}
+		d, _ := time.ParseDuration(chosen.Value) // parseDuration writes what it reads.
+		*row.to = typed(chosen, d)
+	}
+	if longest := s.MaxBackoff; s.MinDelay.Value > longest.Value {
+		return &ValueError{
+			Origin: s.MinDelay.Origin, Key: keyMinDelay, Raw: s.MinDelay.Raw,
+			Err: fmt.Errorf("must be at most %s, which is %v (%v)", keyMaxBackoff, longest.Value, longest.Origin),
+		}
+	}
+	return nil
 }
 
 // typed returns the setting with the value that its text stands for.
@@ -228,6 +290,7 @@ func canonical(given []Candidate) []byte {
 // resolution is what one Resolve knows and has found.
 type resolution struct {
 	sources Sources
+	own     []Candidate // Query.Given
 	files   [2]*index
 	inFiles []Candidate
 	found   []Diagnostic
@@ -251,6 +314,11 @@ func (r *resolution) candidates(s setting) []Candidate {
 	if s.over != nil {
 		given = append(given, Candidate{Raw: *s.over, Origin: Origin{Kind: OriginOption, Name: "With" + s.option}})
 	}
+	for _, c := range r.own {
+		if c.Origin.Key == s.name {
+			given = append(given, c)
+		}
+	}
 	for _, name := range s.variables {
 		if name == "" {
 			continue
@@ -270,7 +338,7 @@ func (r *resolution) candidates(s setting) []Candidate {
 		given = append(given, Candidate{Raw: *s.def, Origin: Origin{Kind: OriginDefault, Name: "WithDefault" + s.option}})
 	}
 	if s.conf != nil {
-		given = append(given, Candidate{Raw: *s.conf, Origin: Origin{Kind: OriginDefault, Name: "WithConfig"}})
+		given = append(given, Candidate{Raw: *s.conf, Origin: Origin{Kind: OriginDefault, Name: withConfig}})
 	}
 	return given
 }
@@ -286,28 +354,28 @@ func (r *resolution) choose(s setting) (Setting[string], error) {
 			c.Valid = err == nil
 			chosen.Overridden = append(chosen.Overridden, c)
 			if err != nil {
-				r.note(c, c.invalidLoser(err))
+				r.note(c, c.invalidLoser(s.name, err))
 			}
 		case err != nil:
 			return chosen, &ValueError{Origin: c.Origin, Key: s.name, Raw: c.Raw, Err: err}
 		default:
 			chosen.Value, chosen.Raw, chosen.Origin = plain, c.Raw, c.Origin
 			if note != "" {
-				r.note(c, c.finding(severityWarning, codeMappedMode, note))
+				r.note(c, c.finding(s.name, severityWarning, codeMappedMode, note))
 			}
 		}
 	}
 	return chosen, nil
 }
 
-// unused keeps the finding about fields that have no effect because the environment or a file
-// has chosen standard mode. If code has chosen it, the fields are an error of awsretry.New.
+// unused keeps the finding about fields that have no effect because the environment, a file
+// or a flag has chosen standard mode. If code has chosen it, the fields are an error of awsretry.New.
 func (r *resolution) unused(mode Setting[Mode], fields []string) {
-	if mode.Value != ModeStandard || mode.Origin.Kind == OriginOption || mode.Origin.Kind == OriginDefault {
+	if mode.Value != ModeStandard || mode.Origin.chosenInCode() {
 		return
 	}
 	c := Candidate{Raw: mode.Raw, Origin: mode.Origin}
-	r.note(c, c.finding(severityWarning, codeNoEffect, "in this mode these have no effect: "+strings.Join(fields, ", ")))
+	r.note(c, c.finding(keyRetryMode, severityWarning, codeNoEffect, "in this mode these have no effect: "+strings.Join(fields, ", ")))
 }
 
 // noEffect returns the findings about variables that are set and change nothing.

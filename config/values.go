@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,6 +17,9 @@ var (
 	errMode        = errors.New("must be standard or adaptive")
 	errBehavior    = errors.New("must be v2.0 or v2.1")
 	errMaxAttempts = errors.New("must be a decimal integer from 1 to 2147483647")
+	errMaxBackoff  = errors.New("must be a duration above zero, such as 20s")
+	errDuration    = errors.New("must be a duration of zero or more, such as 300ms or 1m30s")
+	errNoSetting   = errors.New("must be for retry_mode, max_attempts, max_backoff, min_delay or max_elapsed")
 	// errMultiLine is for a value that goes over several lines of a file, most often because
 	// the line below it is indented.
 	errMultiLine = errors.New("must be a single line (in a file, a line that is indented deeper continues the one above)")
@@ -25,12 +29,20 @@ var (
 // note is for a text that stands for another one, and says how it was read.
 type parse func(raw string) (plain, note string, err error)
 
-// parserOf returns the parse for a key of the shared files.
+// parserOf returns the parse for a setting that a shared file or a program's own file or flag
+// may have; nil for any other.
 func parserOf(key string) parse {
-	if key == keyMaxAttempts {
+	switch key {
+	case keyRetryMode:
+		return parseMode
+	case keyMaxAttempts:
 		return parseMaxAttempts
+	case keyMaxBackoff:
+		return parseMaxBackoff
+	case keyMinDelay, keyMaxElapsed:
+		return parseDuration
 	}
-	return parseMode
+	return nil
 }
 
 // parseMode reads a retry mode. It drops whitespace at both ends and ignores ASCII case. It
@@ -62,6 +74,24 @@ func parseMaxAttempts(raw string) (plain, note string, err error) {
 		return "", "", errMaxAttempts
 	}
 	return strconv.FormatInt(n, 10), "", nil
+}
+
+// parseDuration reads a duration of zero or more as time.ParseDuration does. It drops
+// whitespace at both ends.
+func parseDuration(raw string) (plain, note string, err error) {
+	d, err := time.ParseDuration(strings.TrimFunc(raw, unicode.IsSpace))
+	if err != nil || d < 0 {
+		return "", "", errDuration
+	}
+	return d.String(), "", nil
+}
+
+// parseMaxBackoff reads a duration above zero.
+func parseMaxBackoff(raw string) (plain, note string, err error) {
+	if plain, note, err = parseDuration(raw); err != nil || plain == "0s" {
+		return "", "", errMaxBackoff
+	}
+	return plain, note, nil
 }
 
 // parseBehavior reads a generation by its exact name.

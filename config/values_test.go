@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,7 +15,7 @@ import (
 // FuzzValues reads values of any text. A value that is accepted is in range, and its plain
 // form is read as the same value. An error names what is accepted.
 func FuzzValues(f *testing.F) {
-	for _, raw := range []string{"", "standard", " Adaptive\t", "legacy", "adaptive_v2", "+010", "2147483647", "2147483648", "-1", "5\n..."} {
+	for _, raw := range []string{"", "standard", " Adaptive\t", "legacy", "adaptive_v2", "+010", "2147483647", "2147483648", "-1", "5\n...", "1m30s", "0", " .5h ", "-0s", "9223372036854775807ns"} {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
@@ -32,6 +33,24 @@ func FuzzValues(f *testing.F) {
 			require.Contains(t, []string{"standard", "adaptive"}, plain)
 			require.Equal(t, !strings.EqualFold(strings.TrimSpace(raw), plain), note != "", raw)
 			requirePlain(t, config.ParseMode, plain)
+		}
+		plain, note, err = config.ParseDuration(raw)
+		longest, _, tooShort := config.ParseMaxBackoff(raw)
+		if err != nil {
+			require.ErrorIs(t, err, config.ErrDuration)
+		} else {
+			d, err := time.ParseDuration(plain)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, d, time.Duration(0))
+			require.Equal(t, d.String(), plain)
+			require.Empty(t, note)
+			requirePlain(t, config.ParseDuration, plain)
+		}
+		if err == nil && plain != "0s" {
+			require.NoError(t, tooShort)
+			require.Equal(t, plain, longest)
+		} else {
+			require.ErrorIs(t, tooShort, config.ErrMaxBackoff)
 		}
 		plain, note, err = config.ParseBehavior(raw)
 		require.Equal(t, raw == "v2.0" || raw == "v2.1", err == nil)
@@ -86,6 +105,11 @@ func TestValuesThatAreAccepted(t *testing.T) {
 		{"many leading zeros", config.ParseMaxAttempts, strings.Repeat("0", 10_000) + "7", "7", ""},
 		{"plus sign", config.ParseMaxAttempts, "+5", "5", ""},
 		{"number in whitespace", config.ParseMaxAttempts, "\u00a0 5\t", "5", ""},
+		{"duration", config.ParseDuration, "90s", "1m30s", ""},
+		{"no duration", config.ParseDuration, "0", "0s", ""},
+		{"duration in whitespace", config.ParseDuration, "\u00a0+.5s\n", "500ms", ""},
+		{"the longest duration", config.ParseDuration, "9223372036854775807ns", "2562047h47m16.854775807s", ""},
+		{"longest delay", config.ParseMaxBackoff, " 20s", "20s", ""},
 		{"behavior", config.ParseBehavior, "v2.0", "v2.0", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,6 +134,16 @@ func TestValuesThatAreRefused(t *testing.T) {
 	} {
 		_, _, err := config.ParseMaxAttempts(raw)
 		require.ErrorIs(t, err, config.ErrMaxAttempts, raw)
+	}
+	for _, raw := range []string{"", " ", "5", "-1ns", "5 s", "5S", "1d", "soon", "9223372036854775808ns", "NaN", "5s # x"} {
+		_, _, err := config.ParseDuration(raw)
+		require.ErrorIs(t, err, config.ErrDuration, raw)
+		_, _, err = config.ParseMaxBackoff(raw)
+		require.ErrorIs(t, err, config.ErrMaxBackoff, raw)
+	}
+	for _, raw := range []string{"0", "0s", "-0h"} {
+		_, _, err := config.ParseMaxBackoff(raw)
+		require.ErrorIs(t, err, config.ErrMaxBackoff, raw)
 	}
 	for _, raw := range []string{"", "V2.1", " v2.1", "2.1", "v2.2"} {
 		_, _, err := config.ParseBehavior(raw)

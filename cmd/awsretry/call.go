@@ -7,12 +7,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/terminal"
 )
 
 // flags are the common flags of all commands. A command adds its own to the FlagSet.
@@ -44,7 +42,7 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 		fmt.Fprint(sys.out, said.String())
 		return exitFine
 	case err != nil:
-		fmt.Fprintf(sys.errs, "awsretry %s: %s\n", c.name, escaped(err.Error()))
+		fmt.Fprintf(sys.errs, "awsretry %s: %s\n", c.name, terminal.Escaped(err.Error()))
 		return exitUsage
 	}
 	run := &call{system: sys, flags: *f, argument: argument}
@@ -113,33 +111,5 @@ func (c *call) print(value any) error {
 
 // show prints a diagnostic as text.
 func show(w io.Writer, indent string, d config.Diagnostic) {
-	fmt.Fprintln(w, indent+escaped(d.String()))
-}
-
-// escaped returns a sentence with the obeyed characters written as in Go, without quotes.
-func escaped(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if obeyed(r) {
-			quoted := strconv.QuoteRune(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// plain returns a text, in quotes if it has obeyed characters.
-func plain(text string) string {
-	if strings.ContainsFunc(text, obeyed) {
-		return strconv.Quote(text)
-	}
-	return text
-}
-
-// obeyed reports whether a terminal obeys a character instead of showing it. Such characters
-// are control characters, and characters that format the text around them.
-func obeyed(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError
+	fmt.Fprintln(w, indent+terminal.Escaped(d.String()))
 }

@@ -88,8 +88,7 @@ func (c *call) explain(q question) error {
 			Strategy: numbers(plan), Files: settings.Files, Diagnostics: settings.Diagnostics,
 		})
 	}
-	c.explainText(settings, plan)
-	return nil
+	return settings.Explain(c.out, plan)
 }
 
 // query returns the query for a question.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/terminal"
 )
 
 // failure is an error in the output with --json.
@@ -26,7 +27,7 @@ func (c *call) fail(err error) {
 	if e, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
 		e.Origin = asFlag(e.Origin)
 	}
-	fmt.Fprintf(c.errs, "awsretry %s: %s\n", c.Name(), escaped(message(err)))
+	fmt.Fprintf(c.errs, "awsretry %s: %s\n", c.Name(), terminal.Escaped(message(err)))
 	if c.json {
 		_ = c.print(map[string]failure{"error": describe(err)})
 	}

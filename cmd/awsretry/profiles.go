@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/awsretry/awsretry/internal/terminal"
 )
 
 func profilesCommand() command {
@@ -42,7 +44,7 @@ func (c *call) profiles(showValues, strict bool) error {
 	}
 	separator := ""
 	for name, properties := range all {
-		fmt.Fprintf(out, "%s[%s]\n", separator, plain(name))
+		fmt.Fprintf(out, "%s[%s]\n", separator, terminal.Plain(name))
 		separator = "\n"
 		for key, value := range properties {
 			printProperty(out, key, value)
@@ -60,7 +62,7 @@ func printProperty(w *bufio.Writer, key, value string) {
 			_, _ = w.WriteString(between)
 		}
 		between = "\n    "
-		if !strings.ContainsFunc(line, obeyed) {
+		if !strings.ContainsFunc(line, terminal.Obeyed) {
 			_, _ = w.WriteString(line)
 			continue
 		}

@@ -1,0 +1,134 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/awsretry/awsretry/internal/terminal"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// Explain writes the settings as text for people, as the command "awsretry explain" prints
+// them: each setting with its origin and the values that it beat, the files, what a strategy
+// with this plan does, and the diagnostics. A star marks the value that counts. MaxBackoff,
+// MinDelay and MaxElapsed are left out where they have their built-in defaults, and what the
+// strategy does is left out for the zero Plan. Control characters are quoted.
+//
+// The text is not meant to be parsed, and it may change. The error is that of w.
+func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
+	var out bytes.Buffer
+	table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
+	explainSetting(table, "profile", s.Profile)
+	explainSetting(table, keyRetryMode, s.RetryMode)
+	explainSetting(table, keyMaxAttempts, s.MaxAttempts)
+	explainUnlessBuiltIn(table, keyMaxBackoff, s.MaxBackoff)
+	explainUnlessBuiltIn(table, keyMinDelay, s.MinDelay)
+	explainUnlessBuiltIn(table, keyMaxElapsed, s.MaxElapsed)
+	explainSetting(table, "behavior", s.Behavior)
+	_ = table.Flush() // The buffer takes everything.
+
+	fmt.Fprintln(&out, "\nFiles")
+	for _, f := range s.Files {
+		path := terminal.Escaped(f.Path)
+		if path == "" {
+			path = "(no home directory)"
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%s\n", f.Kind, path, f.Status)
+	}
+	_ = table.Flush()
+
+	if plan != (retry.Plan{}) {
+		fmt.Fprintln(&out, "\nWhat happens")
+		s.explainPlan(table, plan)
+		_ = table.Flush()
+	}
+
+	if len(s.Diagnostics) > 0 {
+		fmt.Fprintln(&out, "\nDiagnostics")
+	}
+	for _, d := range s.Diagnostics {
+		fmt.Fprintln(&out, "  "+terminal.Escaped(d.String()))
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+func explainSetting[T any](table io.Writer, name string, s Setting[T]) {
+	fmt.Fprintf(table, "%s\t* %s\t%s\n", name, terminal.Plain(fmt.Sprint(s.Value)), terminal.Escaped(s.Origin.String()))
+	for _, loser := range s.Overridden {
+		note := ""
+		if !loser.Valid {
+			note = ", not a valid value"
+		}
+		fmt.Fprintf(table, "\t  %s\t%s%s\n", loser.text(), terminal.Escaped(loser.Origin.String()), note)
+	}
+}
+
+// explainUnlessBuiltIn explains a setting that most programs do not set.
+func explainUnlessBuiltIn(table io.Writer, name string, s Setting[time.Duration]) {
+	if s.Origin.Name != "" {
+		explainSetting(table, name, s)
+	}
+}
+
+// text returns a value that lost. A value that is not valid is in quotes.
+func (c Candidate) text() string {
+	if c.Valid {
+		return terminal.Plain(c.Raw)
+	}
+	return strconv.Quote(c.Raw)
+}
+
+func (s *Settings) explainPlan(table io.Writer, p retry.Plan) {
+	attempts := "1, so nothing is retried"
+	if retries := p.MaxAttempts - 1; retries > 0 {
+		attempts = fmt.Sprintf("%d, that is up to %d after the first", p.MaxAttempts, retries)
+	}
+	fmt.Fprintf(table, "  attempts\t%s\n", attempts)
+	if p.MaxElapsed > 0 {
+		fmt.Fprintf(table, "  elapsed limit\tno attempt begins more than %v after the operation began\n", p.MaxElapsed)
+	}
+	fmt.Fprintf(table, "  retry quota\t%d tokens for each scope; a retry takes %d, after a timeout %d, after a throttle %d\n",
+		p.QuotaCapacity, p.RetryCost, p.TimeoutCost, p.ThrottlingCost)
+	fmt.Fprintf(table, "  drain point\t%s\n", drainText(p))
+	shortest := ""
+	if p.MinDelay > 0 {
+		shortest = fmt.Sprintf(", and at least %v", p.MinDelay)
+	}
+	fmt.Fprintf(table, "  backoff\tup to %v before the first retry, %v after a throttle; each next one doubles it, to %v at most%s\n",
+		p.Base, p.ThrottlingBase, p.MaxBackoff, shortest)
+	fmt.Fprintf(table, "  worst case\t%s of backoff in one operation, without hints of the server\n", secondsText(p.WorstCaseDelay()))
+	sends := "never delayed"
+	if s.RetryMode.Value == ModeAdaptive {
+		sends = "delayed to the send rate of the scope once the service has throttled"
+	}
+	fmt.Fprintf(table, "  first attempt\t%s\n", sends)
+}
+
+// drainText says at which share of failing attempts the quota starts to empty. It names
+// timeouts and throttles only where they differ from other failures.
+func drainText(p retry.Plan) string {
+	if p.MaxAttempts <= 1 {
+		return "none, because nothing is retried"
+	}
+	text := fmt.Sprintf("the quota starts to empty when %.1f %% of attempts fail", 100*p.DrainPoint(p.RetryCost))
+	if p.TimeoutCost != p.RetryCost {
+		text += fmt.Sprintf(", or %.1f %% time out", 100*p.DrainPoint(p.TimeoutCost))
+	}
+	if p.ThrottlingCost != p.RetryCost {
+		text += fmt.Sprintf(", or %.1f %% are throttled", 100*p.DrainPoint(p.ThrottlingCost))
+	}
+	return text
+}
+
+// secondsText returns seconds as a Duration below one day, and else as a number.
+func secondsText(seconds float64) string {
+	if seconds < (24 * time.Hour).Seconds() {
+		return time.Duration(seconds * float64(time.Second)).String()
+	}
+	return strconv.FormatFloat(seconds, 'f', -1, 64) + "s"
+}

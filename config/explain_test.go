@@ -1,0 +1,83 @@
+package config_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// own returns a value of a program's own flag or file.
+func own(place, key, raw string) config.Candidate {
+	return config.Candidate{Raw: raw, Origin: config.Origin{Kind: config.OriginOption, Name: place, Key: key}}
+}
+
+func TestExplainShowsWhatWasGivenAndDoesNotObeyIt(t *testing.T) {
+	t.Parallel()
+	minDelay := time.Second
+	query := config.Query{Sources: shared(nil, nil, nil), Given: []config.Candidate{
+		own("file \x1b[31m.yaml", "max_backoff", "30s"),
+		own("file b.yaml", "max_backoff", "\a"),
+		own("file b.yaml", "max_attempts", "\u00a05"),
+		own("flag --max-attempts", "max_attempts", "6\u202e"),
+	}}
+	query.Config.MinDelay = &minDelay
+	settings, err := query.Resolve()
+	require.NoError(t, err)
+	settings.Files, settings.Diagnostics = nil, settings.Diagnostics[:1]
+	var out bytes.Buffer
+	require.NoError(t, settings.Explain(&out, retry.Plan{}))
+	require.Equal(t, `profile       * default    built-in default
+retry_mode    * standard   built-in default
+max_attempts  * 5          file b.yaml
+                "6\u202e"  flag --max-attempts, not a valid value
+max_backoff   * 30s        file \x1b[31m.yaml
+                "\a"       file b.yaml, not a valid value
+min_delay     * 1s         option WithConfig
+behavior      * v2.1       built-in default
+
+Files
+
+Diagnostics
+  `+settings.Diagnostics[0].String()+"\n", out.String())
+}
+
+type full struct{}
+
+var errFull = errors.New("full")
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+func TestExplainReturnsTheErrorOfTheWriter(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, errFull, (&config.Settings{}).Explain(full{}, retry.Plan{}))
+}
+
+func TestGivenValueOfNoSettingIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"", "behavior", "profile", "max-attempts"} {
+		given := own("file app.yaml", key, "5")
+		_, err := config.Query{Sources: shared(nil, nil, nil), Given: []config.Candidate{given}}.Resolve()
+		require.Equal(t, given.Check(), err)
+		invalid, ok := errors.AsType[*config.ValueError](err)
+		require.True(t, ok)
+		require.Equal(t, key, invalid.Key)
+		require.ErrorContains(t, err, "must be for retry_mode, max_attempts, max_backoff, min_delay or max_elapsed")
+	}
+}
+
+func TestCheckAcceptsWhatTheSettingAccepts(t *testing.T) {
+	t.Parallel()
+	for key, raw := range map[string]string{
+		"retry_mode": " Adaptive", "max_attempts": "+5", "max_backoff": "1h", "min_delay": "0", "max_elapsed": "0.5s",
+	} {
+		require.NoError(t, own("flag --x", key, raw).Check())
+		require.EqualError(t, own("flag --x", key, "\n").Check(), "config: flag --x: "+key+`: "\n": `+
+			errors.Unwrap(own("flag --x", key, "\n").Check()).Error())
+	}
+}
