@@ -15,6 +15,7 @@
 //
 //	                    retry mode        attempts                 behavior
 //	override in code    WithMode          WithMaxAttempts          WithBehavior
+//	program's own       WithValues        WithValues
 //	environment         AWS_RETRY_MODE    AWS_MAX_ATTEMPTS
 //	credentials file    retry_mode        max_attempts
 //	config file         retry_mode        max_attempts
@@ -25,10 +26,15 @@
 // The profile is that of [WithProfile], of AWS_PROFILE or of AWS_DEFAULT_PROFILE, or else the
 // profile default.
 //
+// # Let operators choose settings of the program
+//
+// [Values] is a part of a program's own configuration, with flags. [WithValues] uses it.
+//
 // # See where a value came from
 //
 // [Resolve] returns [Settings], which has the origin of each value, the values that it beat,
-// and findings about environment and files. [New] builds the strategy for these settings.
+// and findings about environment and files. Its method Explain prints all of that. [New]
+// builds the strategy for these settings.
 //
 // # Change what a strategy does
 //

@@ -79,6 +79,9 @@ func (configOption) resolves() {}
 //	Behavior          if WithBehavior is absent      WithBehavior
 //	Service           if WithService is absent       WithService
 //	MaxAttempts       as a default in code           WithDefaultMaxAttempts
+//	MaxBackoff,       for what WithValues leaves     the configuration of Resolve
+//	MinDelay,         unset
+//	MaxElapsed
 //	Clock, Observer,  if WithClock, WithObserver,
 //	Classifier,       WithClassifier or
 //	Random            WithRandom is absent
@@ -89,12 +92,13 @@ func (configOption) resolves() {}
 //	the mode comes from               New, NewFactory and Load
 //	WithMode or WithDefaultMode       return an error
 //	the built-in default              return an error: add WithDefaultMode or WithMode
-//	the environment or a shared file  tell the observer once, by retry.SettingIgnored
+//	the environment, a shared file    tell the observer once, by retry.SettingIgnored
+//	or WithValues
 //
 // [Resolve] with this option adds the diagnostic no-effect in the last case, and gives
-// Behavior and MaxAttempts the origin WithConfig. Settings that were resolved without this
-// option work too: the configuration then counts for what the settings leave at the built-in
-// default, and the errors are the same.
+// Behavior, MaxAttempts, MaxBackoff, MinDelay and MaxElapsed the origin WithConfig. Settings
+// that were resolved without this option work too: the configuration then counts for what the
+// settings leave at the built-in default, and the errors are the same.
 func WithConfig(config adaptive.Config) interface {
 	ResolveOption
 	BuildOption

@@ -36,6 +36,7 @@ func TestOptionsCompileOnlyWhereTheyHaveAnEffect(t *testing.T) {
 		"WithBehavior":           {awsretry.WithBehavior, resolves},
 		"WithDefaultMode":        {awsretry.WithDefaultMode, resolves},
 		"WithDefaultMaxAttempts": {awsretry.WithDefaultMaxAttempts, resolves},
+		"WithValues":             {awsretry.WithValues, resolves},
 		"WithConfig":             {awsretry.WithConfig, both},
 		"WithClock":              {awsretry.WithClock, builds},
 		"WithObserver":           {awsretry.WithObserver, builds},

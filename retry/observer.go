@@ -57,7 +57,7 @@ const (
 	// attempts multiply. It sets MaxAttempts. [Once] keeps an inner operation to one attempt.
 	LoopNested
 	// SettingIgnored means that a strategy was built from a Config with fields that have no
-	// effect, because the environment or a shared file chose standard mode. It sets Err, whose
+	// effect, because the environment, a file or a flag chose standard mode. It sets Err, whose
 	// text names the fields and the origin of the mode. The event belongs to no operation, so
 	// that Operation, Scope and Attempt are zero.
 	SettingIgnored

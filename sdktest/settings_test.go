@@ -1,9 +1,12 @@
 package sdktest
 
 import (
+	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -165,4 +168,28 @@ func TestWhatTheSDKResolvedIsResolvedAgain(t *testing.T) {
 	cfg, err = config.LoadDefaultConfig(t.Context())
 	require.NoError(t, err)
 	require.ErrorContains(t, awssdk.Install(&cfg), "AWS_MAX_ATTEMPTS")
+}
+
+// What code has given to the SDK counts like WithMaxAttempts, and WithSettings overrides it.
+func TestInstallUsesTheFlagsAndTheFileOfAProgram(t *testing.T) {
+	home(t)
+	var values awsretry.Values
+	flags := flag.NewFlagSet("program", flag.ContinueOnError)
+	values.AddFlags(flags, "aws-")
+	require.NoError(t, flags.Parse([]string{"-aws-max-attempts=5", "-aws-max-elapsed=30s"}))
+	require.NoError(t, json.Unmarshal([]byte(`{"retry_mode": "adaptive", "max_attempts": 6, "min_delay": "300ms"}`), &values))
+	for _, load := range [][]func(*config.LoadOptions) error{nil, {config.WithRetryMaxAttempts(8), config.WithRetryMode(aws.RetryModeStandard)}} {
+		cfg, err := config.LoadDefaultConfig(t.Context(), load...)
+		require.NoError(t, err)
+		require.NoError(t, awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithValues(values))))
+		plan := strategyOf(t, cfg).Plan(retry.Operation{})
+		require.Equal(t, "adaptive", strategyOf(t, cfg).Snapshot().Mode)
+		require.Equal(t, []any{5, 300 * time.Millisecond, 30 * time.Second}, []any{plan.MaxAttempts, plan.MinDelay, plan.MaxElapsed})
+	}
+	values.MaxBackoff = "soon"
+	values.From("file app.json")
+	cfg, err := config.LoadDefaultConfig(t.Context())
+	require.NoError(t, err)
+	require.EqualError(t, awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithValues(values))),
+		`config: file app.json: max_backoff: "soon": must be a duration above zero, such as 20s`)
 }
