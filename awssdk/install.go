@@ -61,7 +61,7 @@ func (o options) install(cfg aws.Config) (*Retryer, error) {
 			return nil, err
 		}
 	}
-	return New(strategy, o.operation)
+	return o.retryer(strategy)
 }
 
 // resolved returns the strategy that the settings of cfg ask for.
@@ -85,6 +85,10 @@ func nameService(id string, clientOptions any) {
 		return
 	}
 	if r, ok := reflect.TypeAssert[*Retryer](field); ok {
-		field.Set(reflect.ValueOf(r.forService(id)))
+		named := r.forService(id)
+		if named.made() {
+			named.owner = ownerOf(v.Elem())
+		}
+		field.Set(reflect.ValueOf(named))
 	}
 }

@@ -50,13 +50,13 @@ func LoadDefaultConfig(ctx context.Context, opts ...Option) (aws.Config, error) 
 // interim returns a retryer for a config whose settings are not known yet.
 func (o options) interim() (*Retryer, error) {
 	if o.strategy != nil {
-		return New(o.strategy, o.operation)
+		return o.retryer(o.strategy)
 	}
 	strategy, err := standard.New(standard.Config{})
 	if err != nil {
 		return nil, err
 	}
-	return New(strategy, o.operation)
+	return o.retryer(strategy)
 }
 
 // give is an option of config.LoadDefaultConfig. All clients of the config get the retryer and

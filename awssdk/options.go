@@ -18,6 +18,7 @@ type options struct {
 	settings  []awsretry.Option
 	strategy  retry.Strategy
 	operation OperationFunc
+	account   string
 	ofSDK     []func(*config.LoadOptions) error // for config.LoadDefaultConfig
 }
 
@@ -99,13 +100,23 @@ func (o options) load(ctx context.Context) (*Retryer, error) {
 		return nil, errLoadOptions
 	}
 	if o.strategy != nil {
-		return New(o.strategy, o.operation)
+		return o.retryer(o.strategy)
 	}
 	strategy, err := awsretry.Load(ctx, o.settings...)
 	if err != nil {
 		return nil, err
 	}
-	return New(strategy, o.operation)
+	return o.retryer(strategy)
+}
+
+// retryer returns a retryer for a strategy with the other options.
+func (o options) retryer(s retry.Strategy) (*Retryer, error) {
+	r, err := New(s, o.operation)
+	if err != nil {
+		return nil, err
+	}
+	r.accounts.given = o.account
+	return r, nil
 }
 
 // check returns an error for options that have no effect.
@@ -113,5 +124,5 @@ func (o options) check() error {
 	if o.strategy != nil && len(o.settings) > 0 {
 		return errors.New("awssdk: WithStrategy and WithSettings exclude each other")
 	}
-	return nil
+	return checkAccount(o.account)
 }

@@ -307,6 +307,14 @@ func TestRetryerIsSetWhereAClientHasOne(t *testing.T) {
 		nameService("X", &struct{ Retryer int }{})
 		nameService("X", (*struct{ Retryer int })(nil))
 	})
+	none := struct {
+		Retryer     aws.Retryer
+		Credentials aws.CredentialsProvider
+	}{Retryer: (*Retryer)(nil)}
+	require.NotPanics(t, func() { nameService("X", &none) })
+	none.Retryer = &Retryer{}
+	nameService("X", &none)
+	require.Equal(t, &Retryer{}, none.Retryer, "not made")
 	options := struct{ Retryer any }{r}
 	nameService("X", &options)
 	require.Same(t, r, options.Retryer, "of another type")

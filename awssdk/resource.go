@@ -2,10 +2,10 @@ package awssdk
 
 import "reflect"
 
-// resourceOf returns the resource that the input of an operation names, as the input spells it:
-// a name, an ARN or a URL. It is empty if the input names nothing by which the service
-// throttles, or several resources: a batch over two tables belongs to the service in the
-// region as a whole. It slows neither table, and neither table slows it.
+// resourceOf returns the resource that the input of an operation names, as the input spells it: a
+// name, an ARN or a URL. It is empty if the input names nothing by which the service throttles, or
+// several resources: a batch over two tables belongs to the service in the region as a whole. It
+// slows neither table, and neither table slows it.
 func (s *shared) resourceOf(service string, input any) string {
 	v := reflect.ValueOf(input)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
@@ -20,8 +20,8 @@ func (s *shared) resourceOf(service string, input any) string {
 	return plan.resource(v)
 }
 
-// fieldsOf returns the fields of inputs that name a resource of the service. The first one that
-// is set counts.
+// fieldsOf returns the fields of inputs that name a resource of the service by which it throttles.
+// The first one that is set counts.
 func fieldsOf(service string) []string {
 	switch service {
 	case "dynamodb":
@@ -35,11 +35,9 @@ func fieldsOf(service string) []string {
 	case "sns":
 		return []string{"TopicArn", "TargetArn"}
 	case "kinesis":
-		return []string{"StreamARN", "StreamName"}
+		return []string{"ConsumerARN", "StreamARN", "StreamName"}
 	case "lambda":
 		return []string{"FunctionName"}
-	case "kms":
-		return []string{"KeyId"}
 	default:
 		return nil
 	}

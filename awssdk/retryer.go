@@ -43,12 +43,14 @@ type Retryer struct {
 	*shared
 	service string // as the SDK spells it; empty if several
 	scoped  string // as scopes spell it
+	owner   *owner // of the credentials of the client; nil if not known
 }
 
 // shared is what the retryers of one strategy for all services have in common.
 type shared struct {
 	strategy  retry.Strategy
 	operation OperationFunc
+	accounts  accounts
 	failures  failures
 	inputs    sync.Map  // of *inputPlan by reflect.Type
 	requests  sync.Pool // of *smithyhttp.Request, for attemptOf

@@ -3,6 +3,7 @@ package awssdk_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,6 +109,20 @@ func TestWithStrategyBesideWithSettingsIsAnError(t *testing.T) {
 	require.Equal(t, aws.Config{}, cfg)
 	_, err = awssdk.Load(t.Context(), both[0], awssdk.WithSettings())
 	require.NoError(t, err, "no settings")
+}
+
+func TestAccountThatIsNoneIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"1", "11112222333x", "arn:aws:iam::111122223333:root"} {
+		want := "awssdk: an account of WithAccount must have twelve digits: " + strconv.Quote(id)
+		_, err := awssdk.Load(t.Context(), awssdk.WithAccount(id), awssdk.WithStrategy(strategy(t, standard.Config{})))
+		require.EqualError(t, err, want)
+		cfg := aws.Config{}
+		require.EqualError(t, awssdk.Install(&cfg, awssdk.WithAccount(id)), want)
+		require.Equal(t, aws.Config{}, cfg)
+	}
+	cfg := aws.Config{}
+	require.NoError(t, awssdk.Install(&cfg, awssdk.WithAccount(""), awssdk.WithStrategy(strategy(t, standard.Config{}))))
 }
 
 // TestFunctionLowersTheNumberOfAttempts: it cannot raise the number. The operation ends where

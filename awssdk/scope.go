@@ -45,14 +45,15 @@ func (r *Retryer) operationOf(ctx context.Context, input any, limit int) retry.O
 	}
 	nameUnnamed(&op, input)
 	op.LongPolling = isLongPolling(op.Service, op.Name)
-	op.Resource = r.resourceOf(op.Service, input)
+	scope, named := scopeFrom(ctx)
+	op = r.counted(ctx, op, input, !named)
 	if r.operation != nil {
 		op = r.operation(ctx, op, input)
 		if limit > 0 && (op.MaxAttempts == 0 || op.MaxAttempts > limit) {
 			op.MaxAttempts = limit // the loop makes no more, and the strategy must know that
 		}
 	}
-	if scope, ok := scopeFrom(ctx); ok {
+	if named {
 		op.Scope = scope
 	}
 	return op

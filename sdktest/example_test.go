@@ -36,7 +36,7 @@ func Example_twoTables() {
 	}
 	client := dynamodb.NewFromConfig(cfg)
 	for _, table := range []string{"busy", "quiet"} {
-		_, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+		_, err := client.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(table)})
 		fmt.Println(table, err == nil)
 	}
 	for _, scope := range strategy.Snapshot().Scopes[1:] {

@@ -8,12 +8,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/kinesis"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
@@ -35,7 +37,8 @@ func scopesOf(t *testing.T, call func(ctx context.Context, cfg aws.Config), opts
 	return created
 }
 
-func TestScopeIsTheResourceOfTheInput(t *testing.T) {
+// TestScopeIsWhatAWSCounts has inputs of each row of the table in awssdk/counted.go.
+func TestScopeIsWhatAWSCounts(t *testing.T) {
 	t.Parallel()
 	text := aws.String
 	attributes := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}}
@@ -46,6 +49,27 @@ func TestScopeIsTheResourceOfTheInput(t *testing.T) {
 	remove := func(table string) types.TransactWriteItem {
 		return types.TransactWriteItem{Delete: &types.Delete{TableName: text(table), Key: attributes}}
 	}
+	queue := func(url string) func(ctx context.Context, cfg aws.Config) {
+		return func(ctx context.Context, cfg aws.Config) {
+			_, _ = sqs.NewFromConfig(cfg).PurgeQueue(ctx, &sqs.PurgeQueueInput{QueueUrl: text(url)})
+		}
+	}
+	bucket := func(name string) func(ctx context.Context, cfg aws.Config) {
+		return func(ctx context.Context, cfg aws.Config) {
+			_, _ = s3.NewFromConfig(cfg).HeadObject(ctx, &s3.HeadObjectInput{Bucket: text(name), Key: text("cat")})
+		}
+	}
+	function := func(name string) func(ctx context.Context, cfg aws.Config) {
+		return func(ctx context.Context, cfg aws.Config) {
+			_, _ = lambda.NewFromConfig(cfg).Invoke(ctx, &lambda.InvokeInput{FunctionName: text(name)})
+		}
+	}
+	publish := func(in sns.PublishInput) func(ctx context.Context, cfg aws.Config) {
+		return func(ctx context.Context, cfg aws.Config) {
+			in.Message = text("m")
+			_, _ = sns.NewFromConfig(cfg).Publish(ctx, &in)
+		}
+	}
 	for _, c := range []struct {
 		name string
 		want string
@@ -54,8 +78,14 @@ func TestScopeIsTheResourceOfTheInput(t *testing.T) {
 		{"table", "dynamodb/eu-central-1/orders", func(ctx context.Context, cfg aws.Config) {
 			_, _ = dynamodb.NewFromConfig(cfg).GetItem(ctx, &dynamodb.GetItemInput{TableName: text("orders"), Key: attributes})
 		}},
+		{"tables are described", "dynamodb/eu-central-1", func(ctx context.Context, cfg aws.Config) {
+			_, _ = dynamodb.NewFromConfig(cfg).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: text("orders")})
+		}},
 		{"no table", "dynamodb/eu-central-1", func(ctx context.Context, cfg aws.Config) {
 			_, _ = dynamodb.NewFromConfig(cfg).ListTables(ctx, &dynamodb.ListTablesInput{})
+		}},
+		{"backups of tables", "dynamodb/eu-central-1/CreateBackup", func(ctx context.Context, cfg aws.Config) {
+			_, _ = dynamodb.NewFromConfig(cfg).CreateBackup(ctx, &dynamodb.CreateBackupInput{TableName: text("orders"), BackupName: text("first")})
 		}},
 		{"batch over one table", "dynamodb/eu-central-1/orders", func(ctx context.Context, cfg aws.Config) {
 			_, _ = dynamodb.NewFromConfig(cfg).BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
@@ -82,33 +112,81 @@ func TestScopeIsTheResourceOfTheInput(t *testing.T) {
 				TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: text("orders"), Key: attributes}}},
 			})
 		}},
-		{"bucket", "s3/eu-central-1/photos", func(ctx context.Context, cfg aws.Config) {
-			_, _ = s3.NewFromConfig(cfg).HeadObject(ctx, &s3.HeadObjectInput{Bucket: text("photos"), Key: text("cat")})
+		{"stream of a table", "111122223333/dynamodb streams/eu-central-1/orders/stream/2026-01-02", func(ctx context.Context, cfg aws.Config) {
+			_, _ = dynamodbstreams.NewFromConfig(cfg).GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
+				StreamArn: text("arn:aws:dynamodb:eu-central-1:111122223333:table/orders/stream/2026-01-02"), ShardId: text("s"), ShardIteratorType: "LATEST",
+			})
 		}},
-		{"queue", "sqs/eu-central-1/https://sqs.test/1/jobs", func(ctx context.Context, cfg aws.Config) {
-			_, _ = sqs.NewFromConfig(cfg).PurgeQueue(ctx, &sqs.PurgeQueueInput{QueueUrl: text("https://sqs.test/1/jobs")})
+		{"streams of tables are described", "dynamodb streams/eu-central-1/DescribeStream", func(ctx context.Context, cfg aws.Config) {
+			_, _ = dynamodbstreams.NewFromConfig(cfg).DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{
+				StreamArn: text("arn:aws:dynamodb:eu-central-1:111122223333:table/orders/stream/2026-01-02"),
+			})
 		}},
-		{"topic", "sns/eu-central-1/arn:aws:sns:eu-central-1:1:news", func(ctx context.Context, cfg aws.Config) {
-			_, _ = sns.NewFromConfig(cfg).Publish(ctx, &sns.PublishInput{TopicArn: text("arn:aws:sns:eu-central-1:1:news"), Message: text("m")})
+		{"bucket", "s3/eu-central-1/photos", bucket("photos")},
+		{"access point", "111122223333/s3/us-west-2/accesspoint/mine", bucket("arn:aws:s3:us-west-2:111122223333:accesspoint/mine")},
+		{"multi-region access point", "111122223333/s3/eu-central-1/accesspoint/m.mrap", bucket("arn:aws:s3::111122223333:accesspoint/m.mrap")},
+		{"no bucket", "s3/eu-central-1", func(ctx context.Context, cfg aws.Config) {
+			_, _ = s3.NewFromConfig(cfg).ListBuckets(ctx, &s3.ListBucketsInput{})
 		}},
-		{"target of a topic", "sns/eu-central-1/arn:aws:sns:eu-central-1:1:phone", func(ctx context.Context, cfg aws.Config) {
-			_, _ = sns.NewFromConfig(cfg).Publish(ctx, &sns.PublishInput{TargetArn: text("arn:aws:sns:eu-central-1:1:phone"), Message: text("m")})
+		{"queue", "111122223333/sqs/eu-central-1/jobs", queue("https://sqs.eu-central-1.amazonaws.com/111122223333/jobs")},
+		{"queue, older URL", "111122223333/sqs/eu-central-1/jobs", queue("https://eu-central-1.queue.amazonaws.com/111122223333/jobs")},
+		{"queue, oldest URL", "111122223333/sqs/eu-central-1/jobs", queue("http://queue.amazonaws.com/111122223333/jobs")},
+		{"queue, VPC endpoint", "111122223333/sqs/eu-central-1/jobs", queue("https://vpce-1-2.sqs.eu-central-1.vpce.amazonaws.com/111122223333/jobs")},
+		{"queue, FIFO", "111122223333/sqs/eu-central-1/jobs.fifo", queue("https://sqs.eu-central-1.amazonaws.com/111122223333/jobs.fifo")},
+		{"queue of an emulator", "000000000000/sqs/eu-central-1/jobs", queue("http://localhost:4566/000000000000/jobs")},
+		{"queue of an emulator with a path", "000000000000/sqs/eu-central-1/jobs", queue("http://localhost:4566/queue/eu-central-1/000000000000/jobs")},
+		{"queue without an account", "sqs/eu-central-1/https://sqs.test/1/jobs", queue("https://sqs.test/1/jobs")},
+		{"topic", "111122223333/sns/eu-central-1/news", publish(sns.PublishInput{TopicArn: text("arn:aws:sns:eu-central-1:111122223333:news")})},
+		{"topic as a target", "111122223333/sns/eu-central-1/news", publish(sns.PublishInput{TargetArn: text("arn:aws:sns:eu-central-1:111122223333:news")})},
+		{"phone as a target", "sns/eu-central-1", publish(sns.PublishInput{TargetArn: text("arn:aws:sns:eu-central-1:111122223333:endpoint/GCM/app/1")})},
+		{"phone number", "sns/eu-central-1", publish(sns.PublishInput{PhoneNumber: text("+4930123456")})},
+		{"subscribers of a topic", "sns/eu-central-1/Subscribe", func(ctx context.Context, cfg aws.Config) {
+			_, _ = sns.NewFromConfig(cfg).Subscribe(ctx, &sns.SubscribeInput{TopicArn: text("arn:aws:sns:eu-central-1:111122223333:news"), Protocol: text("sqs")})
 		}},
 		{"stream", "kinesis/eu-central-1/clicks", func(ctx context.Context, cfg aws.Config) {
 			_, _ = kinesis.NewFromConfig(cfg).PutRecord(ctx, &kinesis.PutRecordInput{
 				StreamName: text("clicks"), PartitionKey: text("1"), Data: []byte("d"),
 			})
 		}},
-		{"stream by ARN", "kinesis/eu-central-1/arn:aws:kinesis:eu-central-1:123456789012:stream/clicks", func(ctx context.Context, cfg aws.Config) {
+		{"stream by ARN", "kinesis/eu-central-1/clicks", func(ctx context.Context, cfg aws.Config) {
 			_, _ = kinesis.NewFromConfig(cfg).ListShards(ctx, &kinesis.ListShardsInput{
-				StreamARN: text("arn:aws:kinesis:eu-central-1:123456789012:stream/clicks"),
+				StreamARN: text("arn:aws:kinesis:eu-central-1:111122223333:stream/clicks"),
 			})
 		}},
-		{"function", "lambda/eu-central-1/resize", func(ctx context.Context, cfg aws.Config) {
-			_, _ = lambda.NewFromConfig(cfg).Invoke(ctx, &lambda.InvokeInput{FunctionName: text("resize")})
+		{"consumer of a stream", "kinesis/eu-central-1/clicks/consumer/me:1", func(ctx context.Context, cfg aws.Config) {
+			_, _ = kinesis.NewFromConfig(cfg).DescribeStreamConsumer(ctx, &kinesis.DescribeStreamConsumerInput{
+				ConsumerARN: text("arn:aws:kinesis:eu-central-1:111122223333:stream/clicks/consumer/me:1"),
+			})
 		}},
-		{"key", "kms/eu-central-1/alias/main", func(ctx context.Context, cfg aws.Config) {
-			_, _ = kms.NewFromConfig(cfg).Encrypt(ctx, &kms.EncryptInput{KeyId: text("alias/main"), Plaintext: []byte("p")})
+		{"streams are described", "kinesis/eu-central-1/DescribeStream", func(ctx context.Context, cfg aws.Config) {
+			_, _ = kinesis.NewFromConfig(cfg).DescribeStream(ctx, &kinesis.DescribeStreamInput{StreamName: text("clicks")})
+		}},
+		{"function", "lambda/eu-central-1/resize", function("resize")},
+		{"function by ARN", "lambda/eu-central-1/resize", function("arn:aws:lambda:eu-central-1:111122223333:function:resize")},
+		{"function by ARN with an alias", "lambda/eu-central-1/resize", function("arn:aws:lambda:eu-central-1:111122223333:function:resize:live")},
+		{"function by account", "lambda/eu-central-1/resize", function("111122223333:function:resize")},
+		{"function with a version", "lambda/eu-central-1/resize", function("resize:7")},
+		{"one function", "lambda/eu-central-1/GetFunction", func(ctx context.Context, cfg aws.Config) {
+			_, _ = lambda.NewFromConfig(cfg).GetFunction(ctx, &lambda.GetFunctionInput{FunctionName: text("resize")})
+		}},
+		{"functions are changed", "lambda/eu-central-1", func(ctx context.Context, cfg aws.Config) {
+			_, _ = lambda.NewFromConfig(cfg).UpdateFunctionCode(ctx, &lambda.UpdateFunctionCodeInput{FunctionName: text("resize")})
+		}},
+		{"durable executions", "lambda/eu-central-1/GetDurableExecution", func(ctx context.Context, cfg aws.Config) {
+			_, _ = lambda.NewFromConfig(cfg).GetDurableExecution(ctx, &lambda.GetDurableExecutionInput{DurableExecutionArn: text("arn")})
+		}},
+		{"keys are used", "kms/eu-central-1", func(ctx context.Context, cfg aws.Config) {
+			_, _ = kms.NewFromConfig(cfg).Encrypt(ctx, &kms.EncryptInput{
+				KeyId: text("arn:aws:kms:eu-central-1:111122223333:key/1"), Plaintext: []byte("p"),
+			})
+		}},
+		{"keys are described", "kms/eu-central-1/DescribeKey", func(ctx context.Context, cfg aws.Config) {
+			_, _ = kms.NewFromConfig(cfg).DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: text("arn:aws:kms:eu-central-1:111122223333:key/1")})
+		}},
+		{"role of another account", "sts/eu-central-1", func(ctx context.Context, cfg aws.Config) {
+			_, _ = sts.NewFromConfig(cfg).AssumeRole(ctx, &sts.AssumeRoleInput{
+				RoleArn: text("arn:aws:iam::111122223333:role/deploy"), RoleSessionName: text("s"),
+			})
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -123,21 +201,50 @@ func TestScopeIsTheResourceOfTheInput(t *testing.T) {
 func TestCallerMayNameTheScope(t *testing.T) {
 	t.Parallel()
 	get := func(ctx context.Context, cfg aws.Config) {
-		_, _ = dynamodb.NewFromConfig(cfg).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("orders")})
+		_, _ = dynamodb.NewFromConfig(cfg).Scan(ctx, &dynamodb.ScanInput{TableName: aws.String("orders")})
 	}
 	perOperation := awssdk.WithOperation(func(_ context.Context, op retry.Operation, input any) retry.Operation {
-		if in, ok := input.(*dynamodb.DescribeTableInput); ok {
+		if in, ok := input.(*dynamodb.ScanInput); ok {
 			op.Resource = *in.TableName + "/" + op.Name
 		}
 		return op
 	})
 	named := func(ctx context.Context, cfg aws.Config) { get(awssdk.WithScope(ctx, "tenant 7"), cfg) }
 
-	require.Equal(t, "dynamodb/eu-central-1/orders/DescribeTable", scopesOf(t, get, perOperation)[0].Key().String())
+	require.Equal(t, "dynamodb/eu-central-1/orders/Scan", scopesOf(t, get, perOperation)[0].Key().String())
 	require.Equal(t, "tenant 7", scopesOf(t, named, perOperation)[0].Key().String(), "the context counts more")
 	require.Equal(t, "dynamodb/eu-central-1/orders", scopesOf(t, func(ctx context.Context, cfg aws.Config) {
 		get(awssdk.WithScope(ctx, ""), cfg)
 	})[0].Key().String())
+}
+
+func TestScopesByOperationAndByService(t *testing.T) {
+	t.Parallel()
+	const arn = "arn:aws:dynamodb:eu-central-1:444455556666:table/orders"
+	call := func(ctx context.Context, cfg aws.Config) {
+		client := dynamodb.NewFromConfig(cfg)
+		_, _ = client.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(arn)})
+		_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{})
+	}
+	for _, c := range []struct {
+		by   awssdk.OperationFunc
+		want []string
+	}{
+		{nil, []string{"111122223333/dynamodb/eu-central-1/" + arn, "111122223333/dynamodb/eu-central-1"}},
+		{awssdk.ByOperation, []string{"111122223333/dynamodb/eu-central-1/Scan", "111122223333/dynamodb/eu-central-1/ListTables"}},
+		{awssdk.ByService, []string{"111122223333/dynamodb/eu-central-1"}},
+	} {
+		require.Equal(t, c.want, keysOf(scopesOf(t, call, awssdk.WithOperation(c.by), awssdk.WithAccount("111122223333"))))
+	}
+}
+
+// keysOf returns the scopes of operations.
+func keysOf(operations []retry.Operation) []string {
+	keys := make([]string, 0, len(operations))
+	for _, op := range operations {
+		keys = append(keys, op.Key().String())
+	}
+	return keys
 }
 
 func TestRetryerAloneKnowsServiceRegionAndName(t *testing.T) {

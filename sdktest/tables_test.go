@@ -14,43 +14,117 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/kinesis"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
 )
 
-// Table A takes five requests a second, and a burst of five. Table B takes all requests. A
-// request takes 50 ms.
+// A takes five requests a second, and a burst of five. B takes all requests. A request takes 50
+// ms.
 const (
 	limitOfA = 5.0
 	latency  = 50 * time.Millisecond
-	workers  = 4 // for each table
+	workers  = 4 // for each of the two
 	warmUp   = 5 * time.Second
 	measured = 20 * time.Second
 )
 
-// tables is DynamoDB with the tables A and B.
-type tables struct {
+// pair is two things that one service counts apart, and calls that use them.
+type pair struct {
+	isA   func(r *http.Request, body string) bool
+	code  string // of the error of a throttle
+	calls func(cfg aws.Config) (a, b func(ctx context.Context) error)
+}
+
+// twoTables are the tables A and B of one client.
+var twoTables = pair{
+	isA:  func(_ *http.Request, body string) bool { return strings.Contains(body, `"TableName":"A"`) },
+	code: "ProvisionedThroughputExceededException",
+	calls: func(cfg aws.Config) (a, b func(ctx context.Context) error) {
+		client := dynamodb.NewFromConfig(cfg)
+		return getItem(client, "A"), getItem(client, "B")
+	},
+}
+
+// twoAccounts are tables of the same name in the accounts A and B, with a client for each.
+var twoAccounts = pair{
+	isA: func(r *http.Request, _ string) bool {
+		return strings.Contains(r.Header.Get("Authorization"), "Credential=KEY-OF-111122223333/")
+	},
+	code: "ProvisionedThroughputExceededException",
+	calls: func(cfg aws.Config) (a, b func(ctx context.Context) error) {
+		in := func(account string) func(ctx context.Context) error {
+			return getItem(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+				o.Credentials = aws.NewCredentialsCache(inAccount(account))
+			}), "orders")
+		}
+		return in("111122223333"), in("444455556666")
+	},
+}
+
+// twoOperations are the operations ListStreams (A), for which AWS documents five requests a second,
+// and DescribeStreamSummary (B) of Kinesis.
+var twoOperations = pair{
+	isA: func(r *http.Request, _ string) bool {
+		return strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".ListStreams")
+	},
+	code: "LimitExceededException",
+	calls: func(cfg aws.Config) (a, b func(ctx context.Context) error) {
+		client := kinesis.NewFromConfig(cfg)
+		a = func(ctx context.Context) error {
+			_, err := client.ListStreams(ctx, &kinesis.ListStreamsInput{})
+			return err
+		}
+		b = func(ctx context.Context) error {
+			_, err := client.DescribeStreamSummary(ctx, &kinesis.DescribeStreamSummaryInput{StreamName: aws.String("clicks")})
+			return err
+		}
+		return a, b
+	},
+}
+
+// inAccount returns credentials that know their account.
+func inAccount(account string) credentials.StaticCredentialsProvider {
+	return credentials.StaticCredentialsProvider{Value: aws.Credentials{
+		AccessKeyID: "KEY-OF-" + account, SecretAccessKey: "SECRET", AccountID: account,
+	}}
+}
+
+// getItem returns a call that reads from a table.
+func getItem(client *dynamodb.Client, table string) func(ctx context.Context) error {
+	key := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}}
+	return func(ctx context.Context) error {
+		_, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: key})
+		return err
+	}
+}
+
+// meter is a service that throttles A.
+type meter struct {
+	pair
+
 	mu     sync.Mutex // guards both
 	tokens float64
 	at     time.Time
 }
 
-func (s *tables) Do(r *http.Request) (*http.Response, error) {
+func (s *meter) Do(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
 	pause(latency)
-	if strings.Contains(string(body), `"TableName":"A"`) && !s.take() {
-		return jsonError(400, "ProvisionedThroughputExceededException"), nil
+	if s.isA(r, string(body)) && !s.take() {
+		return jsonError(400, s.code), nil
 	}
 	return response(200, `{}`), nil
 }
 
-func (s *tables) take() bool {
+func (s *meter) take() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -63,7 +137,7 @@ func (s *tables) take() bool {
 	return true
 }
 
-// traffic is what the calls of the workers of a table came to.
+// traffic is what the calls of the workers of one of the two came to.
 type traffic struct {
 	mu        sync.Mutex // guards all below
 	succeeded int
@@ -79,8 +153,8 @@ func (t *traffic) p99() time.Duration {
 	return t.took[len(t.took)*99/100]
 }
 
-// drive lets the workers of both tables, or of B alone, make calls with one client.
-func drive(t *testing.T, client *dynamodb.Client, withA bool) (a, b *traffic) {
+// drive lets the workers of both, or of B alone, make calls.
+func drive(t *testing.T, callA, callB func(ctx context.Context) error, withA bool) (a, b *traffic) {
 	t.Helper()
 	a, b = &traffic{}, &traffic{}
 	start := time.Now()
@@ -89,9 +163,9 @@ func drive(t *testing.T, client *dynamodb.Client, withA bool) (a, b *traffic) {
 	var all sync.WaitGroup
 	for range workers {
 		if withA {
-			all.Go(func() { work(ctx, client, "A", a, start) })
+			all.Go(func() { work(ctx, callA, a, start) })
 		}
-		all.Go(func() { work(ctx, client, "B", b, start) })
+		all.Go(func() { work(ctx, callB, b, start) })
 	}
 	pause(warmUp + measured)
 	cancel()
@@ -99,11 +173,10 @@ func drive(t *testing.T, client *dynamodb.Client, withA bool) (a, b *traffic) {
 	return a, b
 }
 
-func work(ctx context.Context, client *dynamodb.Client, table string, done *traffic, start time.Time) {
-	key := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}}
+func work(ctx context.Context, call func(ctx context.Context) error, done *traffic, start time.Time) {
 	for ctx.Err() == nil {
 		began := time.Now()
-		_, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: key})
+		err := call(ctx)
 		if began.Sub(start) < warmUp || ctx.Err() != nil {
 			continue
 		}
@@ -133,13 +206,7 @@ func (r pollingAdaptive) GetAttemptToken(ctx context.Context) (func(error) error
 	}
 }
 
-func sdkAdaptive() aws.Retryer {
-	return pollingAdaptive{sdkretry.NewAdaptiveMode(func(o *sdkretry.AdaptiveModeOptions) {
-		o.FailOnNoAttemptTokens = true
-	})}
-}
-
-// rivals are the retryers of the test. Those of this module must keep the tables apart.
+// rivals are the retryers of the test. Those of this module must keep A and B apart.
 var rivals = []struct {
 	name  string
 	setup func(t *testing.T, client aws.HTTPClient) aws.Config
@@ -150,7 +217,8 @@ var rivals = []struct {
 	}, false},
 	{"aws-sdk-go-v2, adaptive", func(_ *testing.T, client aws.HTTPClient) aws.Config {
 		cfg := configFor(client)
-		cfg.Retryer = sdkAdaptive
+		shared := pollingAdaptive{sdkretry.NewAdaptiveMode(func(o *sdkretry.AdaptiveModeOptions) { o.FailOnNoAttemptTokens = true })}
+		cfg.Retryer = func() aws.Retryer { return shared } // by all clients, as our strategy is
 		return cfg
 	}, false},
 	{"awsretry, standard", func(t *testing.T, client aws.HTTPClient) aws.Config {
@@ -163,16 +231,28 @@ var rivals = []struct {
 	}, true},
 }
 
-// TestThrottledTableLeavesTheOtherAlone prints the table of docs/modes.md with -v.
-func TestThrottledTableLeavesTheOtherAlone(t *testing.T) {
+// TestThrottledTableLeavesTheOtherAlone prints a table of docs/modes.md with -v, and so do the two
+// tests below.
+func TestThrottledTableLeavesTheOtherAlone(t *testing.T) { requireApart(t, twoTables) }
+
+func TestThrottledAccountLeavesTheOtherAlone(t *testing.T) { requireApart(t, twoAccounts) }
+
+func TestThrottledOperationLeavesTheOtherAlone(t *testing.T) { requireApart(t, twoOperations) }
+
+func requireApart(t *testing.T, p pair) {
+	t.Helper()
 	generations(t, func(t *testing.T) {
 		t.Helper()
 		lines := []string{"generation " + string(generationOf(t)), "| | A, succeeded/s | A, failed/s | B/s | B/s without A | B, p99 |", "|---|---|---|---|---|---|"}
 		for _, rival := range rivals {
 			t.Run(rival.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					_, alone := drive(t, dynamodb.NewFromConfig(rival.setup(t, &tables{})), false)
-					a, b := drive(t, dynamodb.NewFromConfig(rival.setup(t, &tables{})), true)
+					run := func(withA bool) (a, b *traffic) {
+						callA, callB := p.calls(rival.setup(t, &meter{pair: p}))
+						return drive(t, callA, callB, withA)
+					}
+					_, alone := run(false)
+					a, b := run(true)
 					lines = append(lines, fmt.Sprintf("| %s | %.1f | %.1f | %.1f | %.1f | %v |", rival.name,
 						perSecond(a.succeeded), perSecond(a.failed), perSecond(b.succeeded), perSecond(alone.succeeded), b.p99()))
 					if rival.apart {

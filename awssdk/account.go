@@ -1,0 +1,140 @@
+package awssdk
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/awsretry/awsretry/clock"
+)
+
+// WithAccount says which AWS account all clients of the config call, such as "111122223333". AWS
+// counts by account, so the account is part of each scope but those of S3 buckets, whose names are
+// the same for all accounts.
+//
+// Without WithAccount the account of a call is that of the ARN or the queue URL in its input, if
+// they name what the service throttles by, else that of the credentials of the client, if they
+// know it, else it is empty.
+//
+// An id that does not have twelve digits is an error of [Install] and [Load]. An empty id is as if
+// the option were absent.
+func WithAccount(id string) Option {
+	return optionFunc(func(o *options) { o.account = id })
+}
+
+func checkAccount(id string) error {
+	if id != "" && !isAccount(id) {
+		return fmt.Errorf("awssdk: an account of WithAccount must have twelve digits: %q", id)
+	}
+	return nil
+}
+
+// accounts is what the clients of a strategy know of accounts. It is safe for concurrent use.
+type accounts struct {
+	given string // by WithAccount; empty if absent
+	home  atomic.Pointer[string]
+}
+
+// isHome reports whether the account is the first that an ARN has named to a client that does not
+// know its own account. That account counts as the client's own, so that a table has one scope by
+// name and by ARN, and tables of other accounts have others. It does not change any more.
+func (a *accounts) isHome(account string) bool {
+	home := a.home.Load()
+	if home == nil {
+		first := strings.Clone(account)
+		a.home.CompareAndSwap(nil, &first)
+		home = a.home.Load()
+	}
+	return *home == account
+}
+
+// owner finds the account that the credentials of one client belong to. It is safe for concurrent
+// use. A nil owner knows nothing.
+//
+// The first call of a client asks, and it waits for the answer, so that all calls of the client
+// have the same scope. The client would get its credentials from the same provider with the same
+// context a moment later: a cache does not get them twice, and a static provider only returns them.
+// Other providers are not asked, because each answer may cost a request. Two more are not asked:
+//
+//   - Caches of clients whose service has calls without credentials, such as those by which STS
+//     gives credentials. Such a call may belong to the very cache, which would wait for itself.
+//   - Caches of credentials of the EC2 instance. They do not know the account, and without the
+//     instance metadata service each answer takes seconds.
+//
+// A provider that fails is asked again after askAgain, so that few calls of a client without
+// credentials ask twice.
+type owner struct {
+	// credentials is the field of the options of the client. It is read at the first call, when
+	// all options have been applied. Options of a single call do not change it.
+	credentials reflect.Value
+	known       atomic.Pointer[string]
+	failed      atomic.Pointer[time.Time] // when it was asked in vain
+}
+
+const askAgain = time.Minute
+
+// ownerOf returns the owner of the client with these options, a struct.
+func ownerOf(clientOptions reflect.Value) *owner {
+	field := clientOptions.FieldByName("Credentials")
+	if !field.IsValid() || field.Type() != reflect.TypeFor[aws.CredentialsProvider]() {
+		return nil
+	}
+	return &owner{credentials: field}
+}
+
+// account returns the account, or nothing if it is not known.
+func (o *owner) account(ctx context.Context, clk clock.Clock, service string) string {
+	if o == nil {
+		return ""
+	}
+	known := o.known.Load()
+	if known == nil {
+		known = o.ask(ctx, clk, service)
+	}
+	return *known
+}
+
+func (o *owner) ask(ctx context.Context, clk clock.Clock, service string) *string {
+	nothing := new(string)
+	provider, ok := reflect.TypeAssert[aws.CredentialsProvider](o.credentials)
+	if !ok || !mayAsk(provider, service) {
+		o.known.Store(nothing)
+		return nothing
+	}
+	if failed := o.failed.Load(); failed != nil && clk.Now().Sub(*failed) < askAgain {
+		return nothing
+	}
+	found, err := provider.Retrieve(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			o.failed.Store(new(clk.Now()))
+		}
+		return nothing // The call asks again, and reports the error.
+	}
+	account := strings.Clone(found.AccountID) // not a part of the secrets
+	o.known.Store(&account)
+	return &account
+}
+
+// mayAsk reports whether a provider may be asked before the call asks.
+func mayAsk(provider aws.CredentialsProvider, service string) bool {
+	if aws.IsCredentialsProvider(provider, credentials.StaticCredentialsProvider{}) {
+		return true
+	}
+	cache, ok := provider.(*aws.CredentialsCache)
+	if !ok {
+		return false
+	}
+	switch service {
+	case "sts", "sso", "sso oidc", "signin", "cognito identity", "cognito identity provider":
+		return false
+	}
+	sources := cache.ProviderSources()
+	return len(sources) == 0 || sources[len(sources)-1] != aws.CredentialSourceIMDS
+}

@@ -1,0 +1,87 @@
+package awssdk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const account = "111122223333"
+
+func TestPlaceOfAResource(t *testing.T) {
+	t.Parallel()
+	orders := place{account, "eu-central-1", "orders"}
+	resize := place{account, "", "resize"}
+	for _, c := range []struct {
+		service, text string
+		want          place
+	}{
+		{"dynamodb", "orders", place{name: "orders"}},
+		{"dynamodb", "arn:aws:dynamodb:eu-central-1:111122223333:table/orders", orders},
+		{"dynamodb", "arn:aws-us-gov:dynamodb:us-gov-west-1:111122223333:table/orders", place{account, "us-gov-west-1", "orders"}},
+		{"dynamodb streams", "arn:aws:dynamodb:eu-central-1:111122223333:table/orders/stream/1", place{account, "eu-central-1", "orders/stream/1"}},
+		{"kinesis", "arn:aws:kinesis:eu-central-1:111122223333:stream/orders", orders},
+		{"sns", "arn:aws:sns:eu-central-1:111122223333:orders", orders},
+		{"sns", "arn:aws:sns:eu-central-1:111122223333:endpoint/GCM/app/1", place{}},
+		{"s3", "orders", place{name: "orders"}},
+		{"s3", "arn:aws:s3:::orders", place{name: "orders"}},
+		{"s3", "arn:aws:s3:eu-central-1:111122223333:accesspoint/mine", place{account, "eu-central-1", "accesspoint/mine"}},
+		{"s3", "arn:aws:s3-outposts:eu-central-1:111122223333:outpost/op-1/accesspoint/mine", place{account, "eu-central-1", "outpost/op-1/accesspoint/mine"}},
+		{"sqs", "https://sqs.eu-central-1.amazonaws.com/111122223333/orders", place{account, "", "orders"}},
+		{"sqs", "https://sqs.eu-central-1.amazonaws.com/111122223333/", place{name: "https://sqs.eu-central-1.amazonaws.com/111122223333/"}},
+		{"sqs", "orders", place{name: "orders"}},
+		{"sqs", "/orders", place{name: "/orders"}},
+		{"lambda", "resize", place{name: "resize"}},
+		{"lambda", "resize:live", place{name: "resize"}},
+		{"lambda", "function:resize:$LATEST", place{name: "resize"}},
+		{"lambda", "111122223333:resize", resize},
+		{"lambda", "111122223333:function:resize:7", resize},
+		{"lambda", "eu-central-1:111122223333:function:resize", place{account, "eu-central-1", "resize"}},
+		{"lambda", "arn:aws:lambda:eu-central-1:111122223333:function:resize:live", place{account, "eu-central-1", "resize"}},
+		{"lambda", ":", place{name: ":"}},
+		// These are no ARNs.
+		{"dynamodb", "arn:aws:dynamodb:eu-central-1:111122223333:", place{name: "arn:aws:dynamodb:eu-central-1:111122223333:"}},
+		{"dynamodb", "arn:aws:dynamodb:eu-central-1:1:table/orders", place{name: "arn:aws:dynamodb:eu-central-1:1:table/orders"}},
+		{"dynamodb", "arn:aws", place{name: "arn:aws"}},
+		{"dynamodb", "", place{}},
+	} {
+		require.Equal(t, c.want, placeOf(c.service, c.text), "%s %s", c.service, c.text)
+	}
+}
+
+func TestAccountHasTwelveDigits(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		account: true, "000000000000": true, "": false, "11112222333": false, "1111222233334": false, "11112222333x": false, "-11122223333": false,
+	} {
+		require.Equal(t, want, isAccount(text), text)
+	}
+}
+
+// FuzzPlaceOf holds that what is found is in the text, and that the ARN of a name has this name.
+func FuzzPlaceOf(f *testing.F) {
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, service := range []string{"dynamodb", "dynamodb streams", "kinesis", "lambda", "s3", "sns", "sqs", "ec2"} {
+			at := placeOf(service, text)
+			require.Contains(t, text, at.account)
+			require.Contains(t, text, at.region)
+			require.Contains(t, text, at.name)
+			require.True(t, at.account == "" || isAccount(at.account))
+			require.Equal(t, text == "" || service == "sns" && strings.Contains(text, "/") && at == place{}, at.name == "", "%s: %#v", service, at)
+		}
+		if text == "" || strings.ContainsAny(text, ":/") {
+			return
+		}
+		for service, arn := range map[string]string{
+			"dynamodb": "arn:aws:dynamodb:eu-central-1:111122223333:table/",
+			"kinesis":  "arn:aws:kinesis:eu-central-1:111122223333:stream/",
+			"lambda":   "arn:aws:lambda:eu-central-1:111122223333:function:",
+			"sns":      "arn:aws:sns:eu-central-1:111122223333:",
+		} {
+			require.Equal(t, place{account, "eu-central-1", text}, placeOf(service, arn+text))
+			require.Equal(t, place{name: text}, placeOf(service, text))
+		}
+		require.Equal(t, place{account: account, name: text}, placeOf("sqs", "https://sqs.eu-central-1.amazonaws.com/111122223333/"+text))
+	})
+}
