@@ -92,7 +92,7 @@ func ExampleWithConfig() {
 		awsretry.WithConfig(adaptive.Config{
 			Standard: standard.Config{Scope: func(op retry.Operation) retry.ScopeKey {
 				if op.Service == "ec2" {
-					return retry.ScopeKey{Service: op.Service, Region: op.Region, Name: op.Name}
+					return retry.ScopeKey{Account: op.Account, Service: op.Service, Region: op.Region, Name: op.Name}
 				}
 				return op.Key()
 			}},

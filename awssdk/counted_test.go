@@ -14,15 +14,14 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// callOf returns the context of a call of the SDK.
-func callOf(service, region, operation string) (ctx context.Context) {
+// inCall calls f with the context of a call of the SDK.
+func inCall(service, region, operation string, f func(ctx context.Context)) {
 	metadata := &awsmiddleware.RegisterServiceMetadata{ServiceID: service, Region: region, OperationName: operation}
 	_, _, _ = metadata.HandleInitialize(context.Background(), middleware.InitializeInput{}, middleware.InitializeHandlerFunc(
-		func(inner context.Context, _ middleware.InitializeInput) (out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
-			ctx = inner
+		func(ctx context.Context, _ middleware.InitializeInput) (out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
+			f(ctx)
 			return out, metadata, nil
 		}))
-	return ctx
 }
 
 // TestScopesOfServicesWithoutResources names services as the SDK does. sdktest has clients of the
@@ -73,7 +72,8 @@ func TestScopesOfServicesWithoutResources(t *testing.T) {
 		{"Kinesis", "eu-central-1", "PutRecord", "kinesis/eu-central-1"},
 		{"S3", "eu-central-1", "GetObject", "s3/eu-central-1"},
 	} {
-		op := r.operationOf(callOf(c.service, c.region, c.operation), nil, 0)
+		var op retry.Operation
+		inCall(c.service, c.region, c.operation, func(ctx context.Context) { op = r.operationOf(ctx, nil, 0) })
 		require.Equal(t, c.want, op.Key().String())
 		require.Equal(t, c.operation, op.Name)
 	}
@@ -87,11 +87,12 @@ func TestScopeOfACallAllocatesNothing(t *testing.T) {
 		func(context.Context) (aws.Credentials, error) { return aws.Credentials{AccountID: account}, nil }))}
 	r := retryer(t, made).forService("DynamoDB")
 	r.owner = ownerOf(reflect.ValueOf(&options).Elem())
-	ctx := callOf("DynamoDB", "eu-central-1", "GetItem")
 	for _, table := range []string{"orders", "arn:aws:dynamodb:eu-central-1:111122223333:table/orders"} {
 		in := &getItemInput{TableName: &table}
 		var op retry.Operation
-		require.Zero(t, testing.AllocsPerRun(100, func() { op = r.operationOf(ctx, in, 3) }), table)
+		inCall("DynamoDB", "eu-central-1", "GetItem", func(ctx context.Context) {
+			require.Zero(t, testing.AllocsPerRun(100, func() { op = r.operationOf(ctx, in, 3) }), table)
+		})
 		require.Equal(t, retry.Operation{
 			Account: account, Service: "dynamodb", Region: "eu-central-1", Name: "GetItem", Resource: "orders", MaxAttempts: 3,
 		}, op)

@@ -21,7 +21,7 @@ type Operation struct {
 	// Name is the name of the operation, such as "GetItem". It does not change the scope
 	// unless standard.Config.Scope says so.
 	Name string
-	// Resource is what the service throttles by: a table, a bucket, a queue.
+	// Resource is what the service throttles by: a table, a bucket, a queue, an operation.
 	Resource string
 	// Scope names the scope of the operation. If it is set, account, service, region and
 	// resource do not matter for the scope.
