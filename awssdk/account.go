@@ -16,16 +16,27 @@ import (
 
 // WithAccount says which AWS account all clients of the config call, such as "111122223333". AWS
 // counts by account, so the account is part of each scope but those of S3 buckets, whose names are
-// the same for all accounts.
+// the same for all accounts. Calls by which the config gets its credentials, such as AssumeRole,
+// are of another account.
 //
 // Without WithAccount the account of a call is that of the ARN or the queue URL in its input, if
 // they name what the service throttles by, else that of the credentials of the client, if they
 // know it, else it is empty.
 //
-// An id that does not have twelve digits is an error of [Install] and [Load]. An empty id is as if
-// the option were absent.
+// An id that does not have twelve digits is an error of [LoadDefaultConfig], [Install] and [Load].
+// An empty id is as if the option were absent.
 func WithAccount(id string) Option {
 	return optionFunc(func(o *options) { o.account = id })
+}
+
+// given returns the account of WithAccount, if the call is one of that account. Clients that
+// config.LoadDefaultConfig has made to get the credentials have no owner. They call with other
+// credentials, and AWS counts the account of these.
+func (r *Retryer) given(service string) string {
+	if r.owner == nil && givesCredentials(service) {
+		return ""
+	}
+	return r.accounts.given
 }
 
 func checkAccount(id string) error {
@@ -62,8 +73,8 @@ func (a *accounts) isHome(account string) bool {
 // context a moment later: a cache does not get them twice, and a static provider only returns them.
 // Other providers are not asked, because each answer may cost a request. Two more are not asked:
 //
-//   - Caches of clients whose service has calls without credentials, such as those by which STS
-//     gives credentials. Such a call may belong to the very cache, which would wait for itself.
+//   - Caches of clients whose service gives credentials, such as STS. The call may be the one that
+//     fills the very cache, which would wait for itself.
 //   - Caches of credentials of the EC2 instance. They do not know the account, and without the
 //     instance metadata service each answer takes seconds.
 //
@@ -131,10 +142,16 @@ func mayAsk(provider aws.CredentialsProvider, service string) bool {
 	if !ok {
 		return false
 	}
+	sources := cache.ProviderSources()
+	return !givesCredentials(service) && (len(sources) == 0 || sources[len(sources)-1] != aws.CredentialSourceIMDS)
+}
+
+// givesCredentials reports whether the service has calls for credentials, which need none.
+func givesCredentials(service string) bool {
 	switch service {
 	case "sts", "sso", "sso oidc", "signin", "cognito identity", "cognito identity provider":
+		return true
+	default:
 		return false
 	}
-	sources := cache.ProviderSources()
-	return len(sources) == 0 || sources[len(sources)-1] != aws.CredentialSourceIMDS
 }

@@ -170,7 +170,7 @@ func (r *Retryer) counted(ctx context.Context, op retry.Operation, input any, as
 		}
 	case byService:
 	}
-	own := r.accounts.given
+	own := r.given(op.Service)
 	switch {
 	case own != "":
 		if at.account != "" && at.account != own {

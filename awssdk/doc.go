@@ -21,15 +21,17 @@
 // # A retryer alone
 //
 // [Load] and [New] give an [aws.Retryer] for programs that cannot add middlewares. Its scopes
-// are services and regions, and the names that [WithScope] gives. [Retryer] says what else is
+// are services or operations in a region, and the names that [WithScope] gives. [Retryer] says what else is
 // different.
 //
 // # What shares a quota and a send rate
 //
 // Calls of one scope share a retry quota and, in adaptive mode, a send rate. The scope of a
-// call is its service, its region and, with Install, the resource that its input names: a
-// table, bucket, queue, topic, stream, function or key. [WithOperation] changes the scope of
-// calls by a function, [WithScope] that of the calls of a context.
+// call is what AWS counts it in: a resource that its input names, such as a table, bucket,
+// queue, topic, stream or function, else the operation or the service, in an account and a
+// region. [WithAccount] says how the account is found. [WithOperation] changes the scope of
+// calls by a function, such as [ByOperation] or [ByService], and [WithScope] that of the calls
+// of a context.
 //
 // All clients of one config share a strategy, and so do all retryers that the function of Load
 // returns. The state of a scope is the same for all of them. Two calls of LoadDefaultConfig,

@@ -37,7 +37,8 @@ import (
 //   - The strategy does not hear of an attempt that panicked.
 //   - The error of a call that is canceled after its first attempt does not tell of the attempt
 //     before.
-//   - The scope of a call is its service and its region, or the name of [WithScope].
+//   - The scope of a call is its service, or its operation where AWS counts by operation, in a
+//     region and in the account of [WithAccount]; or it is the name of [WithScope].
 //   - A loop inside an attempt does not know of the loop around it.
 type Retryer struct {
 	*shared

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -25,14 +26,14 @@ const (
 	theirs = "444455556666"
 )
 
-// source is a provider of credentials that counts how often it is asked.
-type source struct {
+// issuer is a provider of credentials that counts how often it is asked.
+type issuer struct {
 	asked   atomic.Int64
 	answer  func(ctx context.Context) (aws.Credentials, error) // by default credentials of our account
 	origins []aws.CredentialSource
 }
 
-func (s *source) Retrieve(ctx context.Context) (aws.Credentials, error) {
+func (s *issuer) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	s.asked.Add(1)
 	if s.answer != nil {
 		return s.answer(ctx)
@@ -40,10 +41,10 @@ func (s *source) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	return inAccount(ours).Value, nil
 }
 
-func (s *source) ProviderSources() []aws.CredentialSource { return s.origins }
+func (s *issuer) ProviderSources() []aws.CredentialSource { return s.origins }
 
-// record returns an option that records how often the source was asked before each first attempt.
-func (s *source) record(before *[]int64) awssdk.Option {
+// record returns an option that records how often the issuer was asked before each first attempt.
+func (s *issuer) record(before *[]int64) awssdk.Option {
 	return awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
 		*before = append(*before, s.asked.Load())
 		return op
@@ -66,24 +67,24 @@ func TestAccountIsThatOfTheCredentials(t *testing.T) {
 	t.Parallel()
 	const known, unknown = ours + "/dynamodb/eu-central-1/orders", "dynamodb/eu-central-1/orders"
 	for name, c := range map[string]struct {
-		provider func(s *source) aws.CredentialsProvider
+		provider func(s *issuer) aws.CredentialsProvider
 		origins  []aws.CredentialSource
 		want     string
 		asked    int64 // by two calls
 	}{
-		"static":                     {func(*source) aws.CredentialsProvider { return inAccount(ours) }, nil, known, 0},
-		"static in a cache":          {func(*source) aws.CredentialsProvider { return aws.NewCredentialsCache(inAccount(ours)) }, nil, known, 0},
-		"static, account not known":  {func(*source) aws.CredentialsProvider { return inAccount("") }, nil, unknown, 0},
-		"in a cache":                 {func(s *source) aws.CredentialsProvider { return aws.NewCredentialsCache(s) }, nil, known, 1},
-		"in a cache, of a role":      {func(s *source) aws.CredentialsProvider { return aws.NewCredentialsCache(s) }, []aws.CredentialSource{aws.CredentialSourceIMDS, aws.CredentialSourceSTSAssumeRole}, known, 1},
-		"in a cache, of an instance": {func(s *source) aws.CredentialsProvider { return aws.NewCredentialsCache(s) }, []aws.CredentialSource{aws.CredentialSourceIMDS}, unknown, 1},
-		"without a cache":            {func(s *source) aws.CredentialsProvider { return s }, nil, unknown, 2},
-		"anonymous":                  {func(*source) aws.CredentialsProvider { return aws.AnonymousCredentials{} }, nil, unknown, 0},
-		"none":                       {func(*source) aws.CredentialsProvider { return nil }, nil, unknown, 0},
+		"static":                     {func(*issuer) aws.CredentialsProvider { return inAccount(ours) }, nil, known, 0},
+		"static in a cache":          {func(*issuer) aws.CredentialsProvider { return aws.NewCredentialsCache(inAccount(ours)) }, nil, known, 0},
+		"static, account not known":  {func(*issuer) aws.CredentialsProvider { return inAccount("") }, nil, unknown, 0},
+		"in a cache":                 {func(s *issuer) aws.CredentialsProvider { return aws.NewCredentialsCache(s) }, nil, known, 1},
+		"in a cache, of a role":      {func(s *issuer) aws.CredentialsProvider { return aws.NewCredentialsCache(s) }, []aws.CredentialSource{aws.CredentialSourceIMDS, aws.CredentialSourceSTSAssumeRole}, known, 1},
+		"in a cache, of an instance": {func(s *issuer) aws.CredentialsProvider { return aws.NewCredentialsCache(s) }, []aws.CredentialSource{aws.CredentialSourceIMDS}, unknown, 1},
+		"without a cache":            {func(s *issuer) aws.CredentialsProvider { return s }, nil, unknown, 2},
+		"anonymous":                  {func(*issuer) aws.CredentialsProvider { return aws.AnonymousCredentials{} }, nil, unknown, 0},
+		"none":                       {func(*issuer) aws.CredentialsProvider { return nil }, nil, unknown, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &source{origins: c.origins}
+			s := &issuer{origins: c.origins}
 			require.Equal(t, []string{c.want}, scopesWith(t, c.provider(s)), "the same for both calls")
 			require.Equal(t, c.asked, s.asked.Load(), "as often as the SDK asks")
 		})
@@ -103,6 +104,34 @@ func TestAccountFollowsTheCredentialsOfTheClient(t *testing.T) {
 	require.Equal(t, []string{
 		ours + "/dynamodb/eu-central-1/orders", theirs + "/dynamodb/eu-central-1/orders", "dynamodb/eu-central-1/orders",
 	}, keysOf(created))
+}
+
+// TestAccountOfAnAssumedRole: the first call assumes the role once, and has the account already.
+func TestAccountOfAnAssumedRole(t *testing.T) {
+	machine(t, map[string]string{
+		".aws/config":      "[profile role]\nrole_arn = arn:aws:iam::" + theirs + ":role/r\nsource_profile = keys\nregion = eu-central-1\n",
+		".aws/credentials": "[keys]\n" + keys,
+	})
+	s := newScript(say(200, `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>`+
+		`<AccessKeyId>ID</AccessKeyId><SecretAccessKey>S</SecretAccessKey><SessionToken>T</SessionToken><Expiration>`+expiry()+`</Expiration>`+
+		`</Credentials><AssumedRoleUser><Arn>arn:aws:sts::`+theirs+`:assumed-role/r/s</Arn></AssumedRoleUser></AssumeRoleResult></AssumeRoleResponse>`),
+		say(400, ""))
+	for want, opts := range map[string][]awssdk.Option{theirs: nil, ours: {awssdk.WithAccount(ours)}} {
+		s.at = nil
+		cfg, err := awssdk.LoadDefaultConfig(t.Context(), append(opts,
+			awssdk.WithLoadOptions(config.WithHTTPClient(s), config.WithSharedConfigProfile("role")))...)
+		require.NoError(t, err)
+		client := dynamodb.NewFromConfig(cfg)
+		for range 2 {
+			require.Error(t, getItem(client, "orders")(t.Context()))
+		}
+		require.Equal(t, 3, s.requests())
+		var scopes []string
+		for _, scope := range strategyOf(t, cfg).Snapshot().Scopes[1:] {
+			scopes = append(scopes, scope.Scope)
+		}
+		require.Equal(t, []string{want + "/dynamodb/eu-central-1/orders", "sts/eu-central-1"}, scopes, "AWS counts the account that assumes the role")
+	}
 }
 
 // TestTableHasOneScopeByNameAndByARN, and a table of the same name in another account another one.
@@ -161,7 +190,7 @@ func TestWithAccountCountsMoreThanInputsAndCredentials(t *testing.T) {
 
 func TestScopeOfTheContextNeedsNoAccount(t *testing.T) {
 	t.Parallel()
-	s := &source{}
+	s := &issuer{}
 	var before []int64
 	_ = scopesOf(t, func(ctx context.Context, cfg aws.Config) {
 		cfg.Credentials = aws.NewCredentialsCache(s)
@@ -176,7 +205,7 @@ func TestFailingCredentialsAreAskedForTheAccountOnceAMinute(t *testing.T) {
 	t.Parallel()
 	clk := &clock.Fake{}
 	fails := true
-	s := &source{}
+	s := &issuer{}
 	s.answer = func(context.Context) (aws.Credentials, error) {
 		if fails {
 			return aws.Credentials{}, errors.New("no credentials")
@@ -209,7 +238,7 @@ func TestFailingCredentialsAreAskedForTheAccountOnceAMinute(t *testing.T) {
 func TestAccountIsNotAwaitedAfterTheEndOfTheContext(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		t.Helper()
-		s := &source{answer: func(context.Context) (aws.Credentials, error) {
+		s := &issuer{answer: func(context.Context) (aws.Credentials, error) {
 			pause(time.Second)
 			return inAccount(ours).Value, nil
 		}}
@@ -258,7 +287,7 @@ func TestCredentialsDoNotWaitForThemselves(t *testing.T) {
 // renewed.
 func TestKnownAccountIsKept(t *testing.T) {
 	t.Parallel()
-	s := &source{}
+	s := &issuer{}
 	cache := aws.NewCredentialsCache(s)
 	var before []int64
 	created := scopesOf(t, func(ctx context.Context, cfg aws.Config) {
