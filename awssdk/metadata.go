@@ -19,13 +19,13 @@ const (
 const metadataAttempts = 3
 
 // nameUnnamed names the service and the operation of a call whose client does not name them,
-// by the type of the input.
+// by the type of the input. What the context names is the call that the credentials are for.
 //
 // A call for instance metadata takes no longer than with the SDK alone: it is made as often at
 // most, and no send rate holds it back. The client chooses the delays itself.
 func nameUnnamed(op *retry.Operation, input any) {
 	t := reflect.TypeOf(input)
-	if op.Service != "" || t == nil || t.Kind() != reflect.Pointer {
+	if t == nil || t.Kind() != reflect.Pointer {
 		return
 	}
 	switch t = t.Elem(); {
@@ -39,7 +39,8 @@ func nameUnnamed(op *retry.Operation, input any) {
 	default:
 		return
 	}
-	if name := strings.TrimSuffix(t.Name(), "Input"); op.Name == "" && name != "" {
-		op.Name = strings.ToUpper(name[:1]) + name[1:]
+	op.Region, op.Name = "", strings.TrimSuffix(t.Name(), "Input")
+	if op.Name != "" {
+		op.Name = strings.ToUpper(op.Name[:1]) + op.Name[1:]
 	}
 }

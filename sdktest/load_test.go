@@ -171,6 +171,38 @@ func TestCredentialsAreFetchedWithTheStrategy(t *testing.T) {
 	}
 }
 
+// TestCredentialsOfACallHaveAScopeOfTheirOwn: the context of the call that they are fetched for
+// names its service.
+func TestCredentialsOfACallHaveAScopeOfTheirOwn(t *testing.T) {
+	for _, s := range sources {
+		t.Run(s.name, func(t *testing.T) {
+			s.prepare(t)
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				client := newScript(func(r *http.Request) (*http.Response, error) {
+					if strings.Contains(r.Header.Get("X-Amz-Target"), "DescribeTable") {
+						return response(200, "{}"), nil
+					}
+					return identity(r)
+				})
+				cfg, err := awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...))
+				require.NoError(t, err)
+				require.NoError(t, describe(t, cfg))
+				strategy, _ := awssdk.StrategyOf(cfg)
+				var found []retry.ScopeKey
+				for _, scope := range strategy.Snapshot().Scopes[1:] {
+					if scope.Key.Service != "dynamodb" {
+						found = append(found, scope.Key)
+					}
+				}
+				require.Len(t, found, 1)
+				require.Equal(t, s.service, found[0].Service)
+				require.Equal(t, s.service == "sts" || s.service == "sso", found[0].Region == "eu-central-1")
+			})
+		})
+	}
+}
+
 // TestMetadataNeverWaitsLongerThanWithTheSDKAlone fetches the credentials of an instance with many
 // attempts and a low send rate in the settings.
 func TestMetadataNeverWaitsLongerThanWithTheSDKAlone(t *testing.T) {
