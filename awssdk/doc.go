@@ -49,7 +49,7 @@
 //
 // # Loops in loops
 //
-// A call with a context of [retry.Once] makes one attempt. With Install the context of an
+// A call with a context of [retry.Once] makes one attempt. With middlewares the context of an
 // attempt says which attempt it is, so that a loop inside the client, such as that of an HTTP
 // client which retries by itself, is an event of kind [retry.LoopNested].
 //

@@ -13,8 +13,9 @@ import (
 // is a long poll, how many attempts it may have, its classifier. op is what is known of the
 // call. Its MaxAttempts is what the client or the call allows, or 0 if they do not say; a
 // smaller number in the result counts, a larger one does not. input points to the input of the
-// operation, such as *dynamodb.GetItemInput. It is nil without [Install]. An OperationFunc must
-// be safe for concurrent use, and must not keep or change the input.
+// operation, such as *dynamodb.GetItemInput. It is nil without the middlewares of [Install] and
+// [LoadDefaultConfig]. An OperationFunc must be safe for concurrent use, and must not keep or
+// change the input.
 type OperationFunc func(ctx context.Context, op retry.Operation, input any) retry.Operation
 
 // WithScope returns a context whose calls belong to the scope of that name instead of the scope
