@@ -76,16 +76,21 @@ func TestAssumeRoleForAHundredAccounts(t *testing.T) {
 	t.Setenv("AWS_NEW_RETRIES_2026", "true") // the loop of v1.48.0
 	for _, attempts := range []int{3, 20} {
 		failures, throttles := map[string]int{}, map[string]int{}
-		for _, mode := range []string{"aws-sdk-go-v2", "adaptive", "standard"} {
+		for _, mode := range []string{"aws-sdk-go-v2", "standard", "standard, shared", "adaptive, shared"} {
 			inBubble(t, func(t *testing.T) {
 				t.Helper()
 				shared, err := awsretry.Load(t.Context(), awsretry.WithEnv(func(name string) (string, bool) {
-					return mode, name == "AWS_RETRY_MODE" && mode != "aws-sdk-go-v2"
+					shared, ok := strings.CutSuffix(mode, ", shared")
+					return shared, name == "AWS_RETRY_MODE" && ok
 				}), awsretry.WithMaxAttempts(attempts))
 				require.NoError(t, err)
 				failed, sts, took := assume(t, func(o ...func(*config.LoadOptions) error) (aws.Config, error) {
-					if mode == "aws-sdk-go-v2" {
+					switch mode {
+					case "aws-sdk-go-v2":
 						return config.LoadDefaultConfig(t.Context(), append(o, config.WithRetryMaxAttempts(attempts))...)
+					case "standard":
+						return awssdk.LoadDefaultConfig(t.Context(),
+							awssdk.WithLoadOptions(append(o, config.WithRetryMaxAttempts(attempts))...))
 					}
 					return awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(o...), awssdk.WithStrategy(shared))
 				})
@@ -94,7 +99,11 @@ func TestAssumeRoleForAHundredAccounts(t *testing.T) {
 				failures[mode], throttles[mode] = failed, sts.throttled
 			})
 		}
-		require.LessOrEqual(t, failures["adaptive"], failures["aws-sdk-go-v2"])
-		require.Less(t, throttles["adaptive"], throttles["aws-sdk-go-v2"]/2)
+		require.LessOrEqual(t, failures["adaptive, shared"], failures["aws-sdk-go-v2"])
+		require.Less(t, throttles["adaptive, shared"], throttles["aws-sdk-go-v2"]/2)
+		if attempts == 20 {
+			require.Zero(t, failures["aws-sdk-go-v2"])
+			require.Zero(t, failures["standard"])
+		}
 	}
 }
