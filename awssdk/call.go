@@ -35,6 +35,7 @@ type call struct {
 	previous  error // of the one before
 	retryable bool  // whether the last failure is of a sort that is retried
 	refusal   error // why there is no retry
+	barred    error // why the next attempt must not be made, although it was due
 }
 
 var errUnseekable = errors.New("awssdk: the body of the request cannot be sent again")
@@ -60,15 +61,13 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 	if c.denied == nil {
 		return c.wait(ctx)
 	}
-	if errors.Is(c.denied, retry.ErrNoStrategy) {
-		c.phase = over
-		return c.denied
+	switch {
+	case errors.Is(c.denied, retry.ErrNoStrategy):
+		c.bar(c.denied)
+	case !op.NotAfter.IsZero() && s.strategy.Clock().Now().After(op.NotAfter):
+		c.bar(&retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
 	}
-	if !op.NotAfter.IsZero() && s.strategy.Clock().Now().After(op.NotAfter) {
-		c.phase = over
-		return &retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied}
-	}
-	return nil
+	return c.barred
 }
 
 // open starts the operation for an attempt that is sent already.
@@ -217,14 +216,19 @@ func (c *call) resume() bool {
 
 // wait returns when the attempt of the token may be made. The SDK has slept its backoff.
 func (c *call) wait(ctx context.Context) error {
-	err := c.token.WithoutDelay().Wait(ctx)
-	if err != nil {
-		c.fail(err)
-		c.retryable = false
+	if err := c.token.WithoutDelay().Wait(ctx); err != nil {
+		c.bar(err)
 		return err
 	}
 	c.phase = sent
 	return nil
+}
+
+// bar ends an operation whose next attempt must not be made. A retryer around ours may ask for
+// the attempt all the same.
+func (c *call) bar(err error) {
+	c.fail(err)
+	c.barred, c.refusal, c.retryable = err, err, false
 }
 
 // rest sleeps before a long poll returns. The end of ctx changes nothing.

@@ -117,28 +117,40 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) erro
 	if c := callFrom(ctx); c != nil {
 		return released, r.admit(ctx, c)
 	}
-	number, limit := r.attemptOf(ctx)
-	if number > 1 {
+	if number, _ := r.attemptOf(ctx); number > 1 {
 		return released, nil
 	}
-	c := &call{limit: limit}
-	if err := c.begin(ctx, r.shared, r.operationOf(ctx, nil, limit)); err != nil {
+	c := &call{}
+	if err := c.begin(ctx, r.shared, r.next(ctx, c)); err != nil {
 		return nil, c.explain(ctx, err, nil)
 	}
 	return r.release(c), nil
 }
 
-// admit returns when the attempt of a call with middlewares may be made.
+// admit returns when the attempt of a call with middlewares may be made. A retry that the strategy
+// has not granted is that of a retryer around ours, and begins another operation.
 func (r *Retryer) admit(ctx context.Context, c *call) (err error) {
-	switch c.phase {
-	case idle:
-		_, c.limit = r.attemptOf(ctx)
-		err = c.begin(ctx, r.shared, r.operationOf(ctx, c.input, c.limit))
-	case granted:
+	switch {
+	case c.barred != nil:
+		err = c.barred
+	case c.phase == sent: // it may be made already
+	case c.phase == granted:
 		err = c.wait(ctx)
-	default: // it may be made already
+	default:
+		c.finish()
+		err = c.begin(ctx, r.shared, r.next(ctx, c))
 	}
 	return c.explain(ctx, err, nil)
+}
+
+// next describes what is left of the attempts of a call as an operation.
+func (r *Retryer) next(ctx context.Context, c *call) retry.Operation {
+	number, limit := r.attemptOf(ctx)
+	if limit > 0 {
+		limit -= max(number-1, 0)
+	}
+	c.limit = limit
+	return r.operationOf(ctx, c.input, limit)
 }
 
 // IsErrorRetryable lets the strategy decide about the attempt that ended with err, and reports
@@ -188,12 +200,7 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 		c.key = key
 	}
 	if c.phase == idle || c.overruled() {
-		number, limit := r.attemptOf(ctx)
-		if limit > 0 {
-			limit -= max(number-1, 0) // what is left of it
-		}
-		c.limit = limit
-		c.open(ctx, r.shared, r.operationOf(ctx, c.input, limit))
+		c.open(ctx, r.shared, r.next(ctx, c))
 		c.phase = failed
 	}
 	if !c.observed {
