@@ -164,17 +164,27 @@ func (c *call) again(ctx context.Context, failure error, number int) error {
 		}
 		w.left = left
 	}
-	key := cmp.Or(c.key, failure)
-	if c.key = nil; c.failures.grant(key, c, w) {
-		c.key = key
-	}
-	if c.phase == sent && c.key != nil {
-		c.stop = context.AfterFunc(ctx, c.cancel)
-	}
+	var refusal error
 	if c.refusal != nil {
-		return c.explain(ctx, c.refusal, c.err)
+		refusal = c.explain(ctx, c.refusal, c.err)
 	}
-	return nil
+	key := cmp.Or(c.key, toCompare(failure))
+	if c.key = key; c.phase == sent {
+		c.stop = context.AfterFunc(ctx, func() { c.cancel(key) })
+	}
+	// Without middlewares a call that is in failures can end at any time.
+	if !c.failures.grant(key, c, w) {
+		c.leave()
+		c.key, c.stop = nil, nil
+	}
+	return refusal
+}
+
+// leave undoes that the end of its context ends the call.
+func (c *call) leave() {
+	if c.stop != nil {
+		c.stop()
+	}
 }
 
 // waitBefore waits before the sleep of the SDK for what comes after it, because without
@@ -194,24 +204,25 @@ func (c *call) waitBefore(ctx context.Context, delay time.Duration) (left time.D
 
 // cancel ends a call whose context has ended while the SDK sleeps. Without middlewares the loop
 // calls no method for such a call.
-func (c *call) cancel() {
+func (c *call) cancel(key error) {
 	now := clock.System{}.Now()
-	if c.failures.withdraw(c.key, c, func(f failure) bool { return !now.After(f.wait.until) }) {
+	if c.failures.withdraw(key, c, func(f failure) bool { return !now.After(f.wait.until) }) {
 		c.fail(retry.ErrCanceled)
 	}
 }
 
 // resume takes the call out of failures after its retry. It reports false if the call has ended
-// with its context.
+// meanwhile, with its context or because failures has dropped it.
 func (c *call) resume() bool {
 	if c.stop == nil {
 		return true
 	}
-	c.stop()
-	c.stop = nil
-	ok := c.failures.withdraw(c.key, c, func(failure) bool { return true })
-	c.key = nil
-	return ok
+	c.leave()
+	if !c.failures.withdraw(c.key, c, func(failure) bool { return true }) {
+		return false
+	}
+	c.key, c.stop = nil, nil
+	return true
 }
 
 // wait returns when the attempt of the token may be made. The SDK has slept its backoff.

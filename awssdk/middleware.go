@@ -67,7 +67,10 @@ func (endMiddleware) HandleFinalize(
 	if c == nil {
 		return next.HandleFinalize(ctx, in)
 	}
-	defer c.finish() // also after a panic
+	defer func() { // also after a panic
+		c.forget()
+		c.finish()
+	}()
 	out, metadata, err = next.HandleFinalize(ctx, in)
 	return out, metadata, c.end(ctx, err)
 }

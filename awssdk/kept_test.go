@@ -1,0 +1,50 @@
+package awssdk
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/modes/standard"
+)
+
+// registering is a context that counts the functions which wait for its end.
+type registering struct {
+	context.Context //nolint:containedctx // it is a context
+	waiting         *int
+}
+
+func (registering) Done() <-chan struct{} { return make(chan struct{}) }
+
+func (c registering) AfterFunc(func()) (stop func() bool) {
+	*c.waiting++
+	return func() bool {
+		*c.waiting--
+		return true
+	}
+}
+
+// TestCallsThatAreDroppedLeaveTheirContext: a retryer around ours gives up in RetryDelay, so that
+// no method is called for the retry that was granted.
+func TestCallsThatAreDroppedLeaveTheirContext(t *testing.T) {
+	t.Parallel()
+	s, err := standard.New(standard.Config{QuotaCapacity: new(1_000_000)})
+	require.NoError(t, err)
+	r, waiting := retryer(t, s), 0
+	for range 3 * maxFailures {
+		_, err := r.GetRetryToken(registering{t.Context(), &waiting}, temporary{errors.New("made up")})
+		require.NoError(t, err)
+	}
+	require.Equal(t, 2*maxFailures, waiting)
+}
+
+func TestNothingIsKeptOfACallThatPanicked(t *testing.T) {
+	t.Parallel()
+	s, err := standard.New(standard.Config{Base: 1})
+	require.NoError(t, err)
+	r := retryer(t, s)
+	require.Panics(t, func() { _, _ = inside(t, r, temporary{errors.New("first")}) }) // there is no second error
+	require.Empty(t, r.failures.young)
+}
