@@ -110,8 +110,10 @@ func (m *attemptMiddleware) HandleFinalize(
 	}
 	out, metadata, err = next.HandleFinalize(ctx, in)
 	returned = true
-	if c.ctx = ctx; err != nil && aroundOurs(m.loop, m.shared).changes {
-		c.ctx = endless{ctx}
+	if c.ctx = ctx; err != nil {
+		if seen := aroundOurs(m.loop, nil); seen.changes || !seen.ours {
+			c.ctx = endless{ctx}
+		}
 	}
 	return out, metadata, c.attempted(err)
 }

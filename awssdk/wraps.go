@@ -21,7 +21,10 @@ const maxAround = 20
 
 // aroundOurs looks at the retryer of a retry loop, and at those that it leads to. Only a field that
 // is not exported tells the retryer of a loop, so the field is read without using its value. A
-// loop without such a field counts as that of another retryer.
+// loop without such a field counts as that of another retryer. A nil s stands for any strategy.
+//
+// A retryer that has a lock may exchange the one in a field of its own at any time, so such a field
+// is not read.
 func aroundOurs(loop middleware.FinalizeMiddleware, s *shared) around {
 	v := reflect.Indirect(reflect.ValueOf(loop))
 	if v.Kind() != reflect.Struct {
@@ -38,10 +41,11 @@ func lookAt(v reflect.Value, shared uintptr, left int) around {
 		return around{}
 	}
 	if v.Type() == reflect.TypeFor[Retryer]() {
-		return around{ours: v.FieldByName("shared").Pointer() == shared}
+		return around{ours: shared == 0 || v.FieldByName("shared").Pointer() == shared}
 	}
-	for _, field := range v.Fields() {
-		if !field.Type().Implements(reflect.TypeFor[aws.Retryer]()) {
+	locks := hasLock(v.Type())
+	for declared, field := range v.Fields() {
+		if !field.Type().Implements(reflect.TypeFor[aws.Retryer]()) || locks && !declared.Anonymous {
 			continue
 		}
 		if inner := lookAt(field, shared, left-1); inner.ours {
@@ -50,6 +54,20 @@ func lookAt(v reflect.Value, shared uintptr, left int) around {
 		}
 	}
 	return around{}
+}
+
+// hasLock reports whether a struct has a field of a type of package sync.
+func hasLock(t reflect.Type) bool {
+	for field := range t.Fields() {
+		of := field.Type
+		if of.Kind() == reflect.Pointer {
+			of = of.Elem()
+		}
+		if of.PkgPath() == "sync" {
+			return true
+		}
+	}
+	return false
 }
 
 // mayChange reports whether a type of retryers may change the delays of the one that it embeds:
