@@ -187,6 +187,16 @@ func (c *call) leave() {
 	}
 }
 
+// drop ends a call without middlewares for which the loop probably calls no further method. A retry
+// that was granted counts as not made.
+func (c *call) drop() {
+	c.leave()
+	if c.phase == sent {
+		c.fail(retry.ErrCanceled)
+	}
+	c.finish()
+}
+
 // waitBefore waits before the sleep of the SDK for what comes after it, because without
 // middlewares nothing that is called after the sleep knows the call. It returns what is left to
 // sleep. A long poll that is refused rests here.

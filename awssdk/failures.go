@@ -54,8 +54,7 @@ func (f *failures) keep(err error, known failure) bool {
 	dropped, ok := f.insert(err, known)
 	for _, forgotten := range dropped {
 		if c := forgotten.call; !c.observed { // a middleware ends an observed one
-			c.leave()
-			c.finish()
+			c.drop()
 		}
 	}
 	return ok

@@ -38,6 +38,7 @@ func TestCallsThatAreDroppedLeaveTheirContext(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Equal(t, 2*maxFailures, waiting)
+	require.Equal(t, 1_000_000-14*2*maxFailures, s.Snapshot().Scopes[0].Quota, "a retry that is dropped gives back what it took")
 }
 
 func TestNothingIsKeptOfACallThatPanicked(t *testing.T) {

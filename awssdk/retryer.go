@@ -31,9 +31,12 @@ import (
 //
 //   - A retry waits for the send rate and the quota in GetRetryToken, before its backoff.
 //     RetryDelay returns what is left of the backoff.
-//   - If a retryer around this one does not let an error be retried, or lengthens a backoff during
-//     which the call is canceled, the strategy hears of the attempt only after many other
-//     failures. Only then does the quota get back what a retry took.
+//   - If a retryer around this one does not let an error be retried, gives up in RetryDelay, or
+//     lengthens a backoff during which the call is canceled, the strategy hears of the end of the
+//     call only after many other failures. Only then does the quota get back what a retry took.
+//   - If a retryer around this one shortens a backoff, and the call is canceled during its retry,
+//     the retry may count as not made. A backoff that would not end before the deadline of the call
+//     is refused, also where such a retryer would shorten it.
 //   - The strategy does not hear of an attempt that panicked.
 //   - The error of a call that is canceled after its first attempt does not tell of the attempt
 //     before.
