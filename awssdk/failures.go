@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"sync"
 	"time"
+
+	"github.com/awsretry/awsretry/clock"
 )
 
 // failures finds the call that an error belongs to, because neither IsErrorRetryable nor
@@ -13,8 +15,30 @@ import (
 // until the decision about it, and until the end of the retry if there is one. It is safe for
 // concurrent use; take and withdraw give a call to their caller alone.
 type failures struct {
-	mu         sync.Mutex // guards both
+	mu      sync.Mutex  // guards both
+	lasting generations // of calls with middlewares, and of calls that a retry follows
+	passing generations // of other calls: the loop looks them up at once or not at all
+}
+
+// generations are errors of about the same age. An error goes with the old ones when as many
+// others have come after it as may be young.
+type generations struct {
 	young, old map[error]failure
+	began      time.Time // when the first of the young ones came
+}
+
+// put adds an error. The errors that it drops are older than least, or there are too many.
+func (g *generations) put(err error, known failure, now time.Time, least time.Duration) (dropped map[error]failure) {
+	if g.young == nil || len(g.young) >= maxFailures || now.Sub(g.began) > least {
+		dropped, g.old, g.young, g.began = g.old, g.young, map[error]failure{}, now
+	}
+	g.young[err] = known
+	return dropped
+}
+
+// allLocked returns all errors. f.mu is held.
+func (f *failures) allLocked() [4]map[error]failure {
+	return [...]map[error]failure{f.lasting.young, f.lasting.old, f.passing.young, f.passing.old}
 }
 
 // failure is what is known of an error.
@@ -29,9 +53,12 @@ type failure struct {
 	asked   bool // whether RetryDelay has returned the wait
 }
 
-// maxFailures is how many errors are young. An older error goes when as many others have come
-// after it: a retryer around this one has decided about it, or the call has ended in its backoff.
-const maxFailures = 10_000
+// Limits for errors that the loop does not ask about, because a retryer around this one has decided
+// about them or the call has ended in its backoff. An error can keep the body of a request.
+const (
+	maxFailures = 10_000      // how many errors of a sort are young
+	passingTime = time.Second // how long an error that no retry follows is young
+)
 
 // maxWrapped is how many errors a lookup looks at, so that an error which wraps itself does not
 // keep the lock.
@@ -63,7 +90,7 @@ func (f *failures) keep(err error, known failure) bool {
 func (f *failures) insert(err error, known failure) (dropped map[error]failure, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, all := range [...]map[error]failure{f.young, f.old} {
+	for _, all := range f.allLocked() {
 		if found, there := all[err]; there {
 			if ok = known.granted && found.call == known.call; ok {
 				all[err] = known
@@ -71,24 +98,24 @@ func (f *failures) insert(err error, known failure) (dropped map[error]failure, 
 			return nil, ok
 		}
 	}
-	if f.young == nil || len(f.young) >= maxFailures {
-		dropped, f.old, f.young = f.old, f.young, map[error]failure{}
+	if known.call.observed || known.call.stop != nil {
+		return f.lasting.put(err, known, time.Time{}, 0), true
 	}
-	f.young[err] = known
-	return dropped, true
+	return f.passing.put(err, known, clock.System{}.Now(), passingTime), true
 }
 
-// look calls found with err and then each error below it that is known, until found reports
+// lookLocked calls found with err and then each error below it that is known, until found reports
 // true. f.mu is held.
 func (f *failures) lookLocked(err error, found func(all map[error]failure, key error) bool) {
-	if len(f.young)+len(f.old) == 0 {
+	all := f.allLocked()
+	if len(all[0])+len(all[1])+len(all[2])+len(all[3]) == 0 {
 		return
 	}
 	for left := maxWrapped; err != nil && left > 0; err, left = errors.Unwrap(err), left-1 {
 		if !reflect.ValueOf(err).Comparable() {
 			continue
 		}
-		for _, all := range [...]map[error]failure{f.young, f.old} {
+		for _, all := range all {
 			if _, there := all[err]; there && found(all, err) {
 				return
 			}
@@ -139,7 +166,7 @@ func (f *failures) ask(err error, now time.Time) (w wait, ok bool) {
 func (f *failures) withdraw(key error, c *call, holds func(failure) bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, all := range [...]map[error]failure{f.young, f.old} {
+	for _, all := range f.allLocked() {
 		if known, there := all[key]; there && known.call == c && holds(known) {
 			delete(all, key)
 			return true

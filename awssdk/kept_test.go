@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -47,5 +49,38 @@ func TestNothingIsKeptOfACallThatPanicked(t *testing.T) {
 	require.NoError(t, err)
 	r := retryer(t, s)
 	require.Panics(t, func() { _, _ = inside(t, r, temporary{errors.New("first")}) }) // there is no second error
-	require.Empty(t, r.failures.young)
+	require.Zero(t, r.failures.kept())
+}
+
+// TestRetryOutlastsErrorsOfOtherCalls: a retryer around ours does not ask about those.
+func TestRetryOutlastsErrorsOfOtherCalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := standard.New(standard.Config{})
+		require.NoError(t, err)
+		r := retryer(t, s)
+		goOn, err := r.GetRetryToken(t.Context(), temporary{errors.New("first")})
+		require.NoError(t, err)
+		for i := range 3 * maxFailures {
+			release, err := r.GetAttemptToken(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, release(temporary{errors.New("other")}))
+			if i%maxFailures == 0 {
+				time.Sleep(10 * passingTime)
+			}
+		}
+		require.Equal(t, 486, s.Snapshot().Scopes[0].Quota)
+		require.NoError(t, goOn(nil))
+		require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
+	})
+}
+
+// kept returns how many errors there are.
+func (f *failures) kept() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, all := range f.allLocked() {
+		n += len(all)
+	}
+	return n
 }

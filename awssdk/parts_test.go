@@ -132,7 +132,7 @@ func TestRetryerAroundMayOverruleTheStrategy(t *testing.T) {
 			c, err := inside(t, r, errs...)
 			require.ErrorIs(t, err, errs[len(errs)-1])
 			require.Equal(t, over, c.phase)
-			require.Empty(t, r.failures.young)
+			require.Zero(t, r.failures.kept())
 		}
 	}
 }
@@ -155,8 +155,7 @@ func TestNothingIsKeptOfACallThatHasEnded(t *testing.T) {
 		c, err := inside(t, answering{r}, errs...)
 		require.Equal(t, wanted == nil, err == nil)
 		require.Equal(t, over, c.phase)
-		require.Empty(t, r.failures.young)
-		require.Empty(t, r.failures.old)
+		require.Zero(t, r.failures.kept())
 	}
 }
 
@@ -221,7 +220,7 @@ func TestSecondLookupGetsNoOtherCall(t *testing.T) {
 	require.Nil(t, found)
 	first.forget()
 	second.forget()
-	require.Empty(t, f.young)
+	require.Zero(t, f.kept())
 }
 
 func TestOutcomeOfAnAttemptIsToldOnce(t *testing.T) {
@@ -233,7 +232,7 @@ func TestOutcomeOfAnAttemptIsToldOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, release(nil))
 	require.NoError(t, release(errors.New("late")))
-	require.Empty(t, r.failures.young)
+	require.Zero(t, r.failures.kept())
 }
 
 // impatient is a retryer that gives attempt tokens of its own.
