@@ -20,14 +20,13 @@ type failures struct {
 	passing generations // of other calls: the loop looks them up at once or not at all
 }
 
-// generations are errors of about the same age. An error goes with the old ones when as many
-// others have come after it as may be young.
+// generations are errors with the young ones apart. The old ones go when the young ones become old.
 type generations struct {
 	young, old map[error]failure
 	began      time.Time // when the first of the young ones came
 }
 
-// put adds an error. The errors that it drops are older than least, or there are too many.
+// put adds an error. It drops errors that are older than least, or of which there are too many.
 func (g *generations) put(err error, known failure, now time.Time, least time.Duration) (dropped map[error]failure) {
 	if g.young == nil || len(g.young) >= maxFailures || now.Sub(g.began) > least {
 		dropped, g.old, g.young, g.began = g.old, g.young, map[error]failure{}, now

@@ -15,11 +15,6 @@ import (
 	"github.com/awsretry/awsretry/modes/standard"
 )
 
-// insists is a retryer around another one that retries every error.
-type insists struct{ aws.RetryerV2 }
-
-func (insists) IsErrorRetryable(error) bool { return true }
-
 // grants is a retryer around another one that grants every retry.
 type grants struct{ aws.RetryerV2 }
 
@@ -48,7 +43,7 @@ func TestAttemptThatTheSendRateRefusesIsNotMade(t *testing.T) {
 			})))
 			for range 2 { // the retry, and the first attempt of the next call
 				require.Error(t, listTables(t, cfg, func(r aws.Retryer) aws.Retryer {
-					return logs{insists{v2(r)}, new([]time.Duration)}
+					return older{deaf(v2(r))}
 				}))
 				require.Equal(t, 1, s.requests())
 			}
@@ -59,7 +54,7 @@ func TestAttemptThatTheSendRateRefusesIsNotMade(t *testing.T) {
 // TestStrategyHearsOfRetriesThatItHasNotGranted: a retryer around ours decides about them.
 func TestStrategyHearsOfRetriesThatItHasNotGranted(t *testing.T) {
 	grant := func(r aws.Retryer) aws.Retryer { return grants{v2(r)} }
-	both := func(r aws.Retryer) aws.Retryer { return grants{insists{v2(r)}} }
+	both := func(r aws.Retryer) aws.Retryer { return grants{deaf(v2(r))} }
 	generations(t, func(t *testing.T) {
 		t.Helper()
 		for _, c := range []struct {
@@ -72,7 +67,7 @@ func TestStrategyHearsOfRetriesThatItHasNotGranted(t *testing.T) {
 			{"granted by both", grant, fail(500, ""), 500, 4},
 			{"no quota", grant, fail(500, ""), 0, 4},
 			{"of an error that the strategy does not retry", both, odd, 500, 4},
-			{"the same, an older interface", func(r aws.Retryer) aws.Retryer { return logs{both(r), new([]time.Duration)} }, odd, 500, 4},
+			{"the same, an older interface", func(r aws.Retryer) aws.Retryer { return older{both(r)} }, odd, 500, 4},
 			{"the same, two attempts", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(both(r), 2) }, odd, 500, 2},
 		} {
 			inBubble(t, func(t *testing.T) {
