@@ -5,10 +5,10 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/standard"
 )
 
@@ -66,7 +66,7 @@ func TestRetryOutlastsErrorsOfOtherCalls(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, release(temporary{errors.New("other")}))
 			if i%maxFailures == 0 {
-				time.Sleep(10 * passingTime)
+				require.NoError(t, clock.System{}.Sleep(t.Context(), 10*passingTime))
 			}
 		}
 		require.Equal(t, 486, s.Snapshot().Scopes[0].Quota)

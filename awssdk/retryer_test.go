@@ -17,6 +17,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -282,7 +283,7 @@ func TestErrorsThatAreNotLookedUpAreForgotten(t *testing.T) {
 		}
 		require.Equal(t, 20_000, ended, "the other 15,000 are kept")
 		for range 3 {
-			time.Sleep(2 * time.Second)
+			require.NoError(t, clock.System{}.Sleep(t.Context(), 2*time.Second))
 			fail()
 		}
 		require.Equal(t, 35_000+1, ended, "the last two are kept")

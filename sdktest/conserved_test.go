@@ -124,7 +124,10 @@ func (s *scripted) calling(ctx context.Context) (context.Context, context.Cancel
 	case 1:
 		// Not at the end of a backoff: without middlewares such a retry may count as not made.
 		ctx, cancel := context.WithCancel(ctx)
-		time.AfterFunc(end+time.Microsecond, cancel)
+		go func() {
+			sleep(ctx, end+time.Microsecond)
+			cancel()
+		}()
 		return ctx, cancel
 	default:
 		return context.WithCancel(ctx)

@@ -33,9 +33,9 @@ func (r *exchanges) get() aws.RetryerV2 {
 	return r.inner
 }
 
-func (r *exchanges) IsErrorRetryable(err error) bool              { return r.get().IsErrorRetryable(err) }
-func (r *exchanges) MaxAttempts() int                             { return r.get().MaxAttempts() }
-func (r *exchanges) GetInitialToken() (release func(error) error) { return r.get().GetInitialToken() }
+func (r *exchanges) IsErrorRetryable(err error) bool            { return r.get().IsErrorRetryable(err) }
+func (r *exchanges) MaxAttempts() int                           { return r.get().MaxAttempts() }
+func (*exchanges) GetInitialToken() (release func(error) error) { return nil }
 
 func (r *exchanges) RetryDelay(attempt int, err error) (time.Duration, error) {
 	delay, delayErr := r.get().RetryDelay(attempt, err)
