@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,9 +15,17 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
 )
 
-const accounts = 100
+// roles is how a program assumes roles in many accounts at the same time.
+type roles struct {
+	how      string
+	accounts int
+	attempts int
+	quota    int // the capacity of a shared strategy
+}
 
 // limitedSTS allows a number of requests a second, and a burst of as many.
 type limitedSTS struct {
@@ -45,65 +54,83 @@ func (s *limitedSTS) Do(r *http.Request) (*http.Response, error) {
 	return identity(r)
 }
 
-// TestAssumeRoleForAHundredAccounts assumes a role in each account at the same time, where STS
-// allows ten requests a second. With -v it prints the table of docs/clients.md.
+// TestAssumeRoleForAHundredAccounts and for two hundred, where STS allows ten requests a second. With
+// -v it prints the table of docs/clients.md.
 func TestAssumeRoleForAHundredAccounts(t *testing.T) {
 	var file strings.Builder
-	for i := range accounts {
+	for i := range 200 {
 		fmt.Fprintf(&file, "[profile account%d]\nrole_arn = arn:aws:iam::%012d:role/r\nsource_profile = keys\nregion = eu-central-1\n", i, i)
 	}
 	machine(t, map[string]string{".aws/config": file.String(), ".aws/credentials": "[keys]\n" + keys})
-	assume := func(t *testing.T, load func(o ...func(*config.LoadOptions) error) (aws.Config, error)) (failed int, sts *limitedSTS, took time.Duration) {
-		t.Helper()
-		sts = &limitedSTS{limit: 10}
-		began := time.Now()
-		var all sync.WaitGroup
-		var mu sync.Mutex
-		for i := range accounts {
-			cfg, err := load(config.WithHTTPClient(sts), config.WithSharedConfigProfile(fmt.Sprintf("account%d", i)))
-			require.NoError(t, err)
-			all.Go(func() {
-				if _, err := cfg.Credentials.Retrieve(t.Context()); err != nil {
-					mu.Lock()
-					defer mu.Unlock()
-					failed++
-				}
-			})
-		}
-		all.Wait()
-		return failed, sts, time.Since(began)
-	}
 	t.Setenv("AWS_NEW_RETRIES_2026", "true") // the loop of v1.48.0
-	for _, attempts := range []int{3, 20} {
-		failures, throttles := map[string]int{}, map[string]int{}
-		for _, mode := range []string{"aws-sdk-go-v2", "standard", "standard, shared", "adaptive, shared"} {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
-				shared, err := awsretry.Load(t.Context(), awsretry.WithEnv(func(name string) (string, bool) {
-					shared, ok := strings.CutSuffix(mode, ", shared")
-					return shared, name == "AWS_RETRY_MODE" && ok
-				}), awsretry.WithMaxAttempts(attempts))
-				require.NoError(t, err)
-				failed, sts, took := assume(t, func(o ...func(*config.LoadOptions) error) (aws.Config, error) {
-					switch mode {
-					case "aws-sdk-go-v2":
-						return config.LoadDefaultConfig(t.Context(), append(o, config.WithRetryMaxAttempts(attempts))...)
-					case "standard":
-						return awssdk.LoadDefaultConfig(t.Context(),
-							awssdk.WithLoadOptions(append(o, config.WithRetryMaxAttempts(attempts))...))
-					}
-					return awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(o...), awssdk.WithStrategy(shared))
-				})
-				require.Equal(t, accounts, failed+sts.answered)
-				t.Logf("| %s | %d | %d | %d | %.0f s |", mode, attempts, failed, sts.throttled, took.Seconds())
-				failures[mode], throttles[mode] = failed, sts.throttled
-			})
-		}
-		require.LessOrEqual(t, failures["adaptive, shared"], failures["aws-sdk-go-v2"])
-		require.Less(t, throttles["adaptive, shared"], throttles["aws-sdk-go-v2"]/2)
-		if attempts == 20 {
-			require.Zero(t, failures["aws-sdk-go-v2"])
-			require.Zero(t, failures["standard"])
-		}
+	failures, throttles := map[roles]int{}, map[roles]int{}
+	const sdk, ours, standardShared, adaptiveShared = "aws-sdk-go-v2", "standard", "standard, shared", "adaptive, shared"
+	for _, r := range []roles{
+		{sdk, 100, 3, 0},
+		{ours, 100, 3, 0},
+		{standardShared, 100, 3, 500},
+		{adaptiveShared, 100, 3, 500},
+		{sdk, 100, 20, 0},
+		{ours, 100, 20, 0},
+		{standardShared, 100, 20, 500},
+		{adaptiveShared, 100, 20, 500},
+		{sdk, 200, 20, 0},
+		{adaptiveShared, 200, 20, 500},
+		{adaptiveShared, 200, 20, 5000},
+	} {
+		inBubble(t, func(t *testing.T) {
+			t.Helper()
+			sts, began := &limitedSTS{limit: 10}, time.Now()
+			failures[r] = assume(t, r, sts)
+			require.Equal(t, r.accounts, failures[r]+sts.answered)
+			throttles[r] = sts.throttled
+			t.Logf("| %s | %d | %d | %d | %d | %d | %.0f s |",
+				r.how, r.accounts, r.attempts, r.quota, failures[r], throttles[r], time.Since(began).Seconds())
+		})
 	}
+	require.LessOrEqual(t, failures[roles{adaptiveShared, 100, 3, 500}], failures[roles{sdk, 100, 3, 0}])
+	for _, r := range []roles{
+		{sdk, 100, 20, 0}, {ours, 100, 20, 0}, {adaptiveShared, 100, 20, 500}, {sdk, 200, 20, 0}, {adaptiveShared, 200, 20, 5000},
+	} {
+		require.Zero(t, failures[r], r)
+	}
+	require.Less(t, throttles[roles{adaptiveShared, 100, 3, 500}], throttles[roles{sdk, 100, 3, 0}]/2)
+	require.Less(t, throttles[roles{adaptiveShared, 100, 20, 500}], throttles[roles{sdk, 100, 20, 0}]/2)
+	require.Less(t, throttles[roles{adaptiveShared, 200, 20, 5000}], throttles[roles{sdk, 200, 20, 0}]/2)
+}
+
+// assume loads a config for each account and gets its credentials, all at the same time. It returns
+// how many failed.
+func assume(t *testing.T, r roles, sts *limitedSTS) int {
+	t.Helper()
+	mode, isShared := strings.CutSuffix(r.how, ", shared")
+	shared, err := awsretry.Load(t.Context(),
+		awsretry.WithEnv(func(name string) (string, bool) { return mode, name == "AWS_RETRY_MODE" && isShared }),
+		awsretry.WithMaxAttempts(r.attempts),
+		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: &r.quota}}))
+	require.NoError(t, err)
+	var failed atomic.Int64
+	var all sync.WaitGroup
+	for i := range r.accounts {
+		options := []func(*config.LoadOptions) error{
+			config.WithHTTPClient(sts), config.WithSharedConfigProfile(fmt.Sprintf("account%d", i)), config.WithRetryMaxAttempts(r.attempts),
+		}
+		var cfg aws.Config
+		switch {
+		case isShared:
+			cfg, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(options...), awssdk.WithStrategy(shared))
+		case mode == "standard":
+			cfg, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(options...))
+		default:
+			cfg, err = config.LoadDefaultConfig(t.Context(), options...)
+		}
+		require.NoError(t, err)
+		all.Go(func() {
+			if _, err := cfg.Credentials.Retrieve(t.Context()); err != nil {
+				failed.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	return int(failed.Load())
 }
