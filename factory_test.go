@@ -132,7 +132,7 @@ func TestOptionsReachTheStrategy(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, clock.Clock(clk), s.Clock())
 	require.Equal(t, 1, attemptsOf(t, s, retry.Operation{}), "the classifier retries nothing")
-	require.Equal(t, 2, events, "attempt ended, retry refused")
+	require.Equal(t, 3, events, "attempt ended, retry refused, operation ended")
 }
 
 func TestClassifiersOfAStrategy(t *testing.T) {

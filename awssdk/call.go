@@ -235,9 +235,14 @@ func (c *call) resume() bool {
 	return true
 }
 
-// wait returns when the attempt of the token may be made. The SDK has slept its backoff.
+// wait returns when the attempt of the token may be made. The SDK has slept its backoff, or sleeps
+// what is left of it afterwards if there are no middlewares.
 func (c *call) wait(ctx context.Context) error {
-	if err := c.token.WithoutDelay().Wait(ctx); err != nil {
+	token := c.token.WithoutDelay()
+	if !c.observed {
+		token = c.token.WithDelayAfter()
+	}
+	if err := token.Wait(ctx); err != nil {
 		c.bar(err)
 		return err
 	}

@@ -139,8 +139,10 @@ func (r *togetherRun) check(t *rapid.T, op retry.Operation, got []retry.Event) {
 		return
 	}
 	r.told[service] = append(told, now)
+	require.Len(t, got, 1)
 	require.Equal(t, []retry.Event{{
 		Kind: retry.ScopesThrottledTogether, Time: now, Operation: op, Scope: service, Attempt: 1, Scopes: scopes,
+		OperationID: got[0].OperationID,
 	}}, got)
 }
 

@@ -122,11 +122,11 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	// Without a token there is nothing to record, and one attempt all the same:
 	// a strategy manages retries, it does not gate access.
 	l.done = l.denied != nil
-	if l.readings = l.token.readings(); l.readings == nil {
+	if l.readings, l.start = l.token.clock(); l.readings == nil {
 		l.readings = readingsOf(l.strategy)
+		l.start = l.readings.Mark()
 	}
 	l.nesting = l.token.nesting(ctx)
-	l.start = l.readings.Mark()
 	if l.done && !op.NotAfter.IsZero() && l.readings.Now().After(op.NotAfter) {
 		return l.explain(ctx, &Error{Reason: ErrMaxElapsed, Detail: l.denied}, nil)
 	}

@@ -30,6 +30,8 @@ func ExampleEvent() {
 				fmt.Printf("  %v", e.Delay)
 			case retry.SendRateChanged:
 				fmt.Printf("  %.2f a second, before %.2f", e.Rate, e.RateBefore)
+			case retry.OperationEnded:
+				fmt.Printf("  %s after %v: backoff %v, send rate %v", e.Outcome(), e.Elapsed, e.BackoffWait, e.SendWait)
 			default:
 				fmt.Printf("  %v", e.Scope)
 			}
@@ -59,6 +61,35 @@ func ExampleEvent() {
 	// 2s  attempt 2  send-wait-ended    1s
 	// 2s  attempt 2  attempt-ended      quota 500, error: <nil>
 	// 2s  attempt 2  send-rate-changed  1.60 a second, before 0.50
+	// 2s  attempt 2  operation-ended    success after 2s: backoff 1s, send rate 1s
+	// <nil>
+}
+
+// Two observers get each event, and the operation tells how long it waited.
+func ExampleObservers() {
+	waited := retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+		if e.Kind == retry.OperationEnded {
+			fmt.Println(e.Operation.Name, e.Outcome(), "after", e.Attempt, "attempts and", e.BackoffWait, "of backoff")
+		}
+	})
+	failed := retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+		if e.Kind == retry.AttemptEnded && e.Err != nil {
+			fmt.Println("attempt", e.Attempt, "failed:", e.ErrorType())
+		}
+	})
+	strategy := newExampleStrategy(standard.Config{Observer: retry.Observers(failed, waited)})
+	calls := 0
+	err := retry.DoErr(context.Background(), strategy, retry.Operation{Name: "GetItem"}, func(context.Context) error {
+		if calls++; calls < 3 {
+			return &serviceError{503}
+		}
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// attempt 1 failed: transient
+	// attempt 2 failed: transient
+	// GetItem success after 3 attempts and 75ms of backoff
 	// <nil>
 }
 

@@ -336,3 +336,26 @@ func ExampleCheckStrategy() {
 	// true
 	// <nil>
 }
+
+// A metric cannot have a series for each of thousands of scopes, so that it has the hottest ones.
+func ExampleHottest() {
+	strategy := newExampleStrategy(standard.Config{})
+	for i, table := range []string{"orders", "carts", "users", "carts"} {
+		op := retry.Operation{Service: "dynamodb", Resource: table}
+		_ = retry.DoErr(context.Background(), strategy, op, func(context.Context) error {
+			if i == 0 || table == "carts" {
+				return &serviceError{503}
+			}
+			return nil
+		})
+	}
+	hot, rest := retry.Hottest(2, nil, strategy.Snapshot())
+	for _, scope := range hot {
+		fmt.Println(scope.Scope, "quota", scope.Quota, "of", scope.QuotaCapacity)
+	}
+	fmt.Println("the rest: quota", rest.Quota, "of", rest.QuotaCapacity)
+	// Output:
+	// dynamodb//carts quota 416 of 500
+	// dynamodb//orders quota 458 of 500
+	// the rest: quota 1000 of 1000
+}

@@ -1,11 +1,6 @@
 package retry
 
-import (
-	"context"
-	"time"
-
-	"github.com/awsretry/awsretry/classify"
-)
+import "context"
 
 // Observer is told what strategies do. A strategy calls it with no lock held, in the goroutine
 // that caused the event, so that an operation takes longer by the time that the observer
@@ -26,10 +21,10 @@ func (f ObserverFunc) Observe(ctx context.Context, e Event) { f(ctx, e) }
 type EventKind uint8
 
 // The kinds of events. Each comment names the fields that the kind sets besides Kind, Time,
-// Operation, Scope and Attempt, which every event has.
+// OperationID, Operation, Scope and Attempt, which every event has.
 const (
 	// AttemptEnded means that an attempt came back. It sets Err, which is nil after success,
-	// Verdict if a classifier has judged the error, and Quota.
+	// Verdict, Elapsed and Quota.
 	AttemptEnded EventKind = iota + 1
 	// RetryScheduled means that another attempt follows. It sets Err and Verdict of the last
 	// attempt, Delay and Quota.
@@ -59,7 +54,7 @@ const (
 	// SettingIgnored means that a strategy was built from a Config with fields that have no
 	// effect, because the environment, a file or a flag chose standard mode. It sets Err, whose
 	// text names the fields and the origin of the mode. The event belongs to no operation, so
-	// that Operation, Scope and Attempt are zero.
+	// that OperationID, Operation, Scope and Attempt are zero.
 	SettingIgnored
 	// ScopesThrottledTogether means that three or more scopes of one service were throttled
 	// within a second, so that the limit of the service is probably wider than a scope. It sets
@@ -71,6 +66,11 @@ const (
 	// Service do not count, nor does the scope of the strategy as a whole, nor that of
 	// [OverflowKey]. Of more than 256 services at a time some are not watched.
 	ScopesThrottledTogether
+	// OperationEnded means that the operation is over. It is the last event of the operation, and
+	// the only one that every operation has. It sets Attempt, which is the number of attempts that
+	// were made, Elapsed, BackoffWait, QuotaWait, SendWait, Reason, which is nil after success, Err
+	// and Verdict of the last attempt, and Quota. [Event.Outcome] is a word for it.
+	OperationEnded
 )
 
 // String returns the kind's name in lower case, such as "retry-scheduled".
@@ -80,44 +80,10 @@ func (k EventKind) String() string {
 		SendWaitBegan: "send-wait-began", SendWaitEnded: "send-wait-ended", SendRateChanged: "send-rate-changed",
 		ScopeCreated: "scope-created", ScopeEvicted: "scope-evicted", LoopNested: "loop-nested",
 		SettingIgnored: "setting-ignored", ScopesThrottledTogether: "scopes-throttled-together",
+		OperationEnded: "operation-ended",
 	}
 	if int(k) < len(names) && names[k] != "" {
 		return names[k]
 	}
 	return "unknown"
-}
-
-// Event is one thing that happened. The fields that its kind does not set are zero.
-type Event struct {
-	Kind EventKind
-	// Time is when it happened, on the strategy's clock.
-	Time time.Time
-	// Operation is the operation that caused the event.
-	Operation Operation
-	// Scope is the scope that the event is about. Operations that found no place for a scope
-	// of their own have the key of [OverflowKey].
-	Scope ScopeKey
-	// Attempt is the number of the attempt that ended or waits, from 1.
-	Attempt int
-	// MaxAttempts is how many attempts all nested loops together may make.
-	MaxAttempts int
-	// Err is the error of the attempt or of the wait, or what SettingIgnored has to say.
-	Err error
-	// Verdict is what the classifiers said of Err.
-	Verdict classify.Verdict
-	// Delay is the backoff before the next attempt, or a wait for the send rate.
-	Delay time.Duration
-	// Reason is why a retry was refused, such as [ErrQuotaExhausted]. Where a rule stops a
-	// retry that the classifiers ask for, [errors.Is] finds [ErrNotRetryable] and the rule.
-	Reason error
-	// Quota is how many tokens are left in the retry quota of the scope: after the charge
-	// for a retry, and after the refund for a success.
-	Quota int
-	// Rate and RateBefore are send rates, in attempts per second; with a SendCost in tokens.
-	Rate, RateBefore float64
-	// Waiting is how many callers wait in front.
-	Waiting int
-	// Scopes are the three scopes that were throttled last, that of Operation at the end. No
-	// other event shares the slice.
-	Scopes []ScopeKey
 }

@@ -67,9 +67,12 @@ func TestRuleStopsARetryThatTheClassifiersAskFor(t *testing.T) {
 				refused := events[1]
 				require.Equal(t, retry.RetryRefused, refused.Kind)
 				require.Equal(t, c.fails, refused.Err)
-				for _, e := range events[2:] {
+				last := events[len(events)-1]
+				for _, e := range events[2 : len(events)-1] {
 					require.Equal(t, retry.SendRateChanged, e.Kind)
 				}
+				require.Equal(t, retry.OperationEnded, last.Kind)
+				require.Equal(t, refused.Reason, last.Reason)
 				if c.reason != nil {
 					require.Equal(t, c.reason, refused.Reason)
 					require.NotErrorIs(t, err, errRule)

@@ -72,11 +72,16 @@ func (t Token) RetryCount() int { return max(t.Attempt()-1, 0) }
 
 // Delay returns the backoff that Wait sleeps. A wait for the send rate, in adaptive mode,
 // comes on top; its length is known only when the backoff is over.
-func (t Token) Delay() time.Duration { return token.Token(t).Delay() }
+func (t Token) Delay() time.Duration { return max(token.Token(t).Delay(), 0) }
 
 // WithoutDelay returns the token for a loop that has slept the delay itself. Its Wait does
 // not sleep it again.
 func (t Token) WithoutDelay() Token { return Token(token.Token(t).WithDelay(0)) }
+
+// WithDelayAfter returns the token for a loop that waits for it before it sleeps what is left of
+// the delay. Its Wait does not sleep the delay. The time until the delay is over, counted from
+// when the token was issued, is backoff for the observer.
+func (t Token) WithDelayAfter() Token { return Token(token.Token(t).WithDelay(-t.Delay())) }
 
 // Wait returns when the attempt may be made: after the backoff, after a wait for retry quota
 // if the Config allows one, and, in adaptive mode, with a send token. A wait that could not
@@ -116,12 +121,19 @@ func (t Token) nesting(ctx context.Context) token.Nesting {
 	return nesting
 }
 
-// readings are those of the strategy's clock; nil for the zero Token.
-func (t Token) readings() *instant.Readings {
-	if owner := token.Token(t).Owner(); owner != nil {
-		return owner.Readings()
+// clock returns the readings of the strategy's clock, nil for the zero Token, and when the
+// operation began.
+func (t Token) clock() (readings *instant.Readings, began instant.Mark) {
+	owner := token.Token(t).Owner()
+	if owner == nil {
+		return nil, began
 	}
-	return nil
+	readings = owner.Readings()
+	began, ok := owner.Began()
+	if !ok {
+		began = readings.Mark()
+	}
+	return readings, began
 }
 
 // CheckStrategy returns an error, which is [ErrNoStrategy], for a strategy that cannot be

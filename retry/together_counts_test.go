@@ -106,7 +106,7 @@ func (j judging) Classify(classify.Outcome) classify.Verdict {
 	return classify.RetryAs(classify.Throttling)
 }
 
-func TestFailureThatIsNotRetriedIsJudgedWhereAThrottleMatters(t *testing.T) {
+func TestFailureThatIsNotRetriedIsJudgedForTheSendRateAndTheObserver(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		mode     string
@@ -116,7 +116,7 @@ func TestFailureThatIsNotRetriedIsJudgedWhereAThrottleMatters(t *testing.T) {
 	}{
 		"standard mode":                          {mode: "standard", op: table("orders")},
 		"standard mode and an observer":          {mode: "standard", observer: &recorder{}, op: table("orders"), want: 1},
-		"standard mode, observer and no service": {mode: "standard", observer: &recorder{}},
+		"standard mode, observer and no service": {mode: "standard", observer: &recorder{}, want: 1},
 		"adaptive mode":                          {mode: "adaptive", op: table("orders"), want: 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -100,11 +100,14 @@ func TestScopesOfOneServiceThatAreThrottledTogetherAreTold(t *testing.T) {
 				return nil
 			}))
 		})
+		told := r.together()
+		require.Len(t, told, 1)
 		require.Equal(t, []retry.Event{{
 			Kind: retry.ScopesThrottledTogether, Time: before.Add(time.Second), Operation: last, Attempt: 1,
-			Scope:  retry.ScopeKey{Account: "111122223333", Service: "dynamodb", Region: "eu-west-1"},
-			Scopes: []retry.ScopeKey{table("orders").Key(), table("carts").Key(), last.Key()},
-		}}, r.together())
+			OperationID: told[0].OperationID,
+			Scope:       retry.ScopeKey{Account: "111122223333", Service: "dynamodb", Region: "eu-west-1"},
+			Scopes:      []retry.ScopeKey{table("orders").Key(), table("carts").Key(), last.Key()},
+		}}, told)
 	})
 }
 
@@ -138,7 +141,7 @@ func TestEventOfScopesThrottledTogetherIsTheLastOfItsAttempt(t *testing.T) {
 				t.Helper()
 				require.NoError(t, s.RecordFailure(token, errThrottled))
 			},
-			want: "attempt-ended send-rate-changed scopes-throttled-together",
+			want: "attempt-ended send-rate-changed scopes-throttled-together operation-ended",
 		},
 		"an attempt that fails in another way": {
 			fail: errServer, want: "attempt-ended retry-scheduled",

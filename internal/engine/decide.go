@@ -18,11 +18,7 @@ import (
 func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *opinion) (time.Duration, error) {
 	before := r.last
 	r.last = found.failure
-	if e.config.Observer != nil {
-		e.tell(r, retry.Event{
-			Kind: retry.AttemptEnded, Attempt: t.Attempt(), Err: r.last, Verdict: found.verdict, Quota: e.available(r),
-		})
-	}
+	e.tellEnded(t, r, found.verdict)
 	delay, refusal := time.Duration(0), e.against(ctx, t, r, found, before)
 	if refusal == nil {
 		delay, refusal = e.charge(ctx, t, r, found.verdict)
@@ -104,8 +100,8 @@ func (e *Engine) charge(
 		return delay, r.empty(t.Attempt(), available, cost)
 	}
 	r.paid, r.owed, r.delay = cost, owed, delay
-	if e.config.Observer != nil {
-		e.tell(r, retry.Event{
+	if e.observed() {
+		e.tell(r, &retry.Event{
 			Kind: retry.RetryScheduled, Attempt: t.Attempt(), Err: r.last, Verdict: verdict, Delay: delay, Quota: available,
 		})
 	}

@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
@@ -87,7 +89,9 @@ type Engine struct {
 	records sync.Pool
 	scopes  scopes
 
-	together together // of no use without an observer
+	// Of no use without an observer.
+	ids      atomic.Uint64 // of operations
+	together together
 }
 
 // New returns an engine without a limiter.
@@ -95,6 +99,7 @@ func New(config Config) *Engine {
 	e := &Engine{config: config, reading: instant.NewReadings(config.Clock), start: config.Clock.Now()}
 	e.scopes.whole = e.newScope(retry.ScopeKey{})
 	e.scopes.begin(config.MaxScopes, config.ScopeIdle, e.start)
+	e.ids.Store(rand.Uint64()) //nolint:gosec // not a secret
 	return e
 }
 
@@ -195,6 +200,7 @@ type record struct {
 	delay  time.Duration   // the backoff before that retry
 
 	nesting token.Nesting
+	tally   tally
 }
 
 // Readings are those of the engine's clock.
@@ -217,6 +223,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 	again := e.config.Scope == nil && sameScope(&r.op, op) && r.scope.touch()
 	r.op, r.ctx = *op, ctx
 	r.last, r.paid, r.owed, r.delay = nil, 0, 0, 0
+	e.open(r)
 	if limit := e.maxElapsed(op); limit > 0 {
 		if end := e.config.Clock.Now().Add(limit); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
 			r.op.NotAfter = end
@@ -261,6 +268,7 @@ func (e *Engine) take(t retry.Token, toEnd bool) (*record, token.Phase, error) {
 // close ends an operation. The record may be another one's from then on.
 func (e *Engine) close(r *record) {
 	r.ctx, r.last = nil, nil
+	r.tally.reason = nil
 	e.records.Put(r)
 }
 
@@ -287,6 +295,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	otherwise, r.paid, r.owed = token.Refused, 0, 0
 	change := e.report(r, was, found.throttled)
 	delay, refusal := e.decide(ctx, t, r, &found)
+	r.tally.rests = refusal != nil && delay > 0
 	e.tellChange(t, r, change)
 	if found.throttled && was == token.Ready {
 		e.tellTogether(t, r)
@@ -295,7 +304,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 		return retry.Token(used.WithDelay(delay)), refusal
 	}
 	granted = true
-	return retry.Token(used.Next(delay, e.plain(r))), nil
+	return retry.Token(used.Next(delay, e.plain(r) && !e.observed())), nil
 }
 
 // RecordSuccess gives back to the quota: one token after a success on the first
@@ -312,10 +321,7 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 	}
 	available := r.scope.quota.Refund(back)
 	change := e.report(r, was, false)
-	if e.config.Observer != nil {
-		e.tell(r, retry.Event{Kind: retry.AttemptEnded, Attempt: t.Attempt(), Quota: available})
-		e.tellChange(t, r, change)
-	}
+	e.tellSuccess(t, r, available, change)
 	e.close(r)
 	return nil
 }
@@ -329,16 +335,20 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		return err
 	}
 	r.scope.touch()
+	attempts := t.Attempt()
 	switch {
 	case was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // that of the caller itself
+		attempts--
+		e.tellRefused(t, r, r.refusal(failure, attempts).Because(r.ctx))
 		r.scope.quota.Refund(r.paid - r.owed)
-		e.tellRefused(t, r, r.refusal(failure, t.RetryCount()).Because(r.ctx))
 	case was == token.Ready:
 		e.ended(t, r, failure)
 	case was == token.Issued:
+		attempts--
 		r.scope.quota.Refund(r.paid - r.owed)
 	default: // a refused refresh has said everything
 	}
+	e.tellFailure(r, attempts, failure)
 	e.close(r)
 	return nil
 }
@@ -346,7 +356,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 // ended reports an attempt that is not made again. If the classifier panics, the token
 // is what it was.
 func (e *Engine) ended(t retry.Token, r *record, failure error) {
-	throttled := false
+	found := opinion{failure: failure}
 	if e.heeds(r) {
 		judged := false
 		defer func() {
@@ -354,22 +364,21 @@ func (e *Engine) ended(t retry.Token, r *record, failure error) {
 				token.Token(t).Set(token.Ready)
 			}
 		}()
-		throttled = e.opinionOn(r, t.Attempt(), failure).throttled
+		found = e.opinionOn(r, t.Attempt(), failure)
 		judged = true
 	}
-	change := e.report(r, token.Ready, throttled)
-	if e.config.Observer != nil {
-		e.tell(r, retry.Event{Kind: retry.AttemptEnded, Attempt: t.Attempt(), Err: failure, Quota: e.available(r)})
-		e.tellChange(t, r, change)
-	}
-	if throttled {
+	r.last = found.failure
+	change := e.report(r, token.Ready, found.throttled)
+	e.tellEnded(t, r, found.verdict)
+	e.tellChange(t, r, change)
+	if found.throttled {
 		e.tellTogether(t, r)
 	}
 }
 
 // heeds reports whether it matters if an attempt of an operation was throttled: for the send
 // rate, or for an event.
-func (e *Engine) heeds(r *record) bool { return r.paced() || e.watches(r) }
+func (e *Engine) heeds(r *record) bool { return r.paced() || e.observed() }
 
 // report tells the limiter of an attempt, if it was made.
 func (e *Engine) report(r *record, was token.Phase, throttled bool) ratelimit.Change {

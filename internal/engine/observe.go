@@ -11,14 +11,17 @@ import (
 )
 
 // tell completes an event and passes it on, and survives a panic of the observer. An event without
-// a scope is about that of the operation.
-func (e *Engine) tell(r *record, event retry.Event) {
+// a time is about now. Two kinds are about another scope than that of the operation.
+func (e *Engine) tell(r *record, event *retry.Event) {
 	defer func() { _ = recover() }()
-	event.Time, event.Operation = e.config.Clock.Now(), r.op
-	if event.Scope.IsZero() {
+	if event.Time.IsZero() {
+		event.Time = e.config.Clock.Now()
+	}
+	event.OperationID, event.Operation = r.tally.id, r.op
+	if event.Kind != retry.ScopesThrottledTogether && event.Kind != retry.ScopeEvicted {
 		event.Scope = r.scope.key
 	}
-	e.config.Observer.Observe(r.ctx, event)
+	e.config.Observer.Observe(r.ctx, *event)
 }
 
 // nest finds out where an operation stands among loops, limits it to what the loop around it
@@ -32,21 +35,22 @@ func (e *Engine) nest(ctx context.Context, r *record) {
 	outer, most := max(int64(around.MaxAttempts), 1), int64(min(e.maxAttempts(&r.op), math.MaxInt32))
 	product := min(outer*most, math.MaxInt32)
 	r.nesting = token.Nesting{Loops: int32(around.Loops + 1), MaxAttempts: int32(product), Once: around.Once}
-	if e.config.Observer != nil && outer > 1 && product > outer {
-		e.tell(r, retry.Event{Kind: retry.LoopNested, Attempt: 1, MaxAttempts: int(product)})
+	if e.observed() && outer > 1 && product > outer {
+		e.tell(r, &retry.Event{Kind: retry.LoopNested, Attempt: 1, MaxAttempts: int(product)})
 	}
 }
 
 // tellRefused tells of an attempt that is not made.
 func (e *Engine) tellRefused(t retry.Token, r *record, refusal *retry.Error) {
-	if e.config.Observer == nil {
+	if !e.observed() {
 		return
 	}
 	reason := refusal.Reason
 	if refusal.Detail != nil && reason == retry.ErrNotRetryable { //nolint:errorlint // the same value
 		reason = fmt.Errorf("%w: %w", reason, refusal.Detail) // the rule that stopped a retry
 	}
-	e.tell(r, retry.Event{
+	r.tally.reason = reason
+	e.tell(r, &retry.Event{
 		Kind: retry.RetryRefused, Attempt: t.Attempt(), Err: refusal.Last, Reason: reason, Delay: refusal.Wait,
 		Quota: e.available(r),
 	})
@@ -54,8 +58,8 @@ func (e *Engine) tellRefused(t retry.Token, r *record, refusal *retry.Error) {
 
 // tellChange tells what an answer did to the send rate.
 func (e *Engine) tellChange(t retry.Token, r *record, c ratelimit.Change) {
-	if e.config.Observer != nil && c.Limited && c.From != c.To {
-		e.tell(r, retry.Event{
+	if e.observed() && c.Limited && c.From != c.To {
+		e.tell(r, &retry.Event{
 			Kind: retry.SendRateChanged, Attempt: t.Attempt(), Rate: float64(c.To), RateBefore: float64(c.From),
 		})
 	}
@@ -64,7 +68,7 @@ func (e *Engine) tellChange(t retry.Token, r *record, c ratelimit.Change) {
 // watches reports whether throttles of an operation count for together. The scope of the strategy
 // as a whole and the overflow do not: operations of all services are in them.
 func (e *Engine) watches(r *record) bool {
-	return e.config.Observer != nil && r.op.Service != "" && r.scope != e.scopes.whole && r.scope != e.scopes.overflow.Load()
+	return e.observed() && r.op.Service != "" && r.scope != e.scopes.whole && r.scope != e.scopes.overflow.Load()
 }
 
 // tellTogether tells of a service whose scopes are throttled together, if the throttle of an
@@ -75,7 +79,7 @@ func (e *Engine) tellTogether(t retry.Token, r *record) {
 	}
 	service := retry.ScopeKey{Account: r.op.Account, Service: r.op.Service, Region: r.op.Region}
 	if scopes := e.together.throttle(e.reading.Now(), service, r.scope.key); scopes != nil {
-		e.tell(r, retry.Event{
+		e.tell(r, &retry.Event{
 			Kind: retry.ScopesThrottledTogether, Scope: service, Attempt: t.Attempt(), Scopes: scopes,
 		})
 	}
@@ -84,16 +88,16 @@ func (e *Engine) tellTogether(t retry.Token, r *record) {
 // tellEvicted tells of the scopes that an operation has driven out.
 func (e *Engine) tellEvicted(r *record, evicted []*scope) {
 	for _, s := range evicted {
-		if e.config.Observer != nil {
-			e.tell(r, retry.Event{Kind: retry.ScopeEvicted, Scope: s.key, Attempt: 1})
+		if e.observed() {
+			e.tell(r, &retry.Event{Kind: retry.ScopeEvicted, Scope: s.key, Attempt: 1})
 		}
 	}
 }
 
 // tellCreated tells of the scope of an operation if that is the new one.
 func (e *Engine) tellCreated(r *record, fresh *scope) {
-	if e.config.Observer != nil && r.scope == fresh {
-		e.tell(r, retry.Event{Kind: retry.ScopeCreated, Attempt: 1})
+	if e.observed() && r.scope == fresh {
+		e.tell(r, &retry.Event{Kind: retry.ScopeCreated, Attempt: 1})
 	}
 }
 

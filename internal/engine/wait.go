@@ -34,13 +34,18 @@ func (r *record) Wait(ctx context.Context, t token.Token) error {
 func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 	after := token.Issued
 	defer func() { token.Token(t).Set(after) }()
+	due := r.tally.waiting - token.Token(t).Delay()
 	refusal := e.sleep(ctx, t, r)
+	if t.Attempt() > 1 {
+		e.lap(r, &r.tally.backoff)
+	}
 	r.scope.touch() // after the backoff, so that no scope with a waiter is evicted
 	if refusal == nil {
 		refusal = e.late(t, r)
 	}
 	if refusal == nil && r.owed > 0 {
 		refusal = e.settle(ctx, t, r)
+		e.lap(r, &r.tally.quota)
 	}
 	if refusal == nil && r.paced() {
 		refusal = e.acquire(ctx, t, r)
@@ -49,6 +54,7 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 		e.tellRefused(t, r, refusal)
 		return refusal
 	}
+	e.admit(token.Token(t), r, due)
 	after = token.Ready
 	return nil
 }
@@ -127,15 +133,15 @@ func (e *Engine) settle(ctx context.Context, t retry.Token, r *record) *retry.Er
 func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record) *retry.Error {
 	request := e.send.Request
 	request.NotAfter = r.op.NotAfter
-	if e.config.Observer == nil {
+	if !e.observed() {
 		sent, err := r.scope.limiter.Acquire(ctx, request)
 		return r.acquired(ctx, t, sent, err)
 	}
-	var began time.Time
 	waited := false
 	request.OnWait = func(w ratelimit.Wait) {
-		began, waited = e.config.Clock.Now(), true
-		e.tell(r, retry.Event{
+		waited = true
+		r.tally.waiting = r.elapsed()
+		e.tell(r, &retry.Event{
 			Kind: retry.SendWaitBegan, Attempt: t.Attempt(),
 			Delay: w.Expected, Waiting: w.Ahead, Rate: float64(w.FillRate),
 		})
@@ -143,11 +149,13 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record) *retry.E
 	sent, err := r.scope.limiter.Acquire(ctx, request)
 	refusal := r.acquired(ctx, t, sent, err)
 	if waited {
-		ended := retry.Event{Kind: retry.SendWaitEnded, Attempt: t.Attempt(), Delay: e.config.Clock.Now().Sub(began)}
+		before := r.tally.send
+		e.lap(r, &r.tally.send)
+		ended := retry.Event{Kind: retry.SendWaitEnded, Attempt: t.Attempt(), Delay: r.tally.send - before}
 		if refusal != nil {
 			ended.Err = refusal
 		}
-		e.tell(r, ended)
+		e.tell(r, &ended)
 	}
 	return refusal
 }

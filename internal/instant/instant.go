@@ -53,12 +53,22 @@ func (r *Readings) Mark() Mark {
 	return Mark{instant: r.clock.Now()}
 }
 
+// MarkOf returns the mark of an instant that the clock has given, without another reading.
+func (r *Readings) MarkOf(now time.Time) Mark {
+	if r.system {
+		return Mark{since: now.Sub(r.anchor)}
+	}
+	return Mark{instant: now}
+}
+
+// Sub returns the time from an earlier mark of the same readings to m.
+func (m Mark) Sub(earlier Mark) time.Duration {
+	return m.since - earlier.since + m.instant.Sub(earlier.instant)
+}
+
 // Since returns the time that has passed since a mark of these readings.
 func (r *Readings) Since(m Mark) time.Duration {
-	if r.system {
-		return clock.System{}.Since(r.anchor) - m.since
-	}
-	return r.clock.Now().Sub(m.instant)
+	return r.Mark().Sub(m)
 }
 
 // OfAnotherClock reports whether now is so much older than the newest instant seen that it

@@ -17,6 +17,8 @@ type Owner interface {
 	Nesting() Nesting
 	// Readings are those of the clock that Wait waits on.
 	Readings() *instant.Readings
+	// Began returns when the operation began, if the owner knows.
+	Began() (m instant.Mark, ok bool)
 }
 
 // Nesting is where an operation stands among loops in loops.
@@ -95,7 +97,8 @@ func (t Token) Owner() Owner {
 // Attempt returns the number of the attempt; the first is 1.
 func (t Token) Attempt() int { return int(t.attempt / 2) }
 
-// Delay returns the backoff before the attempt.
+// Delay returns the backoff that Wait sleeps before the attempt. If it is negative, the loop
+// sleeps so long after the token was issued, and may do that after Wait.
 func (t Token) Delay() time.Duration { return t.delay }
 
 // Plain reports whether the attempt waits for nothing but the delay.

@@ -20,6 +20,7 @@ type owner struct{ token.Cell }
 func (*owner) Wait(context.Context, token.Token) error { return nil }
 func (*owner) Nesting() token.Nesting                  { return token.Nesting{} }
 func (*owner) Readings() *instant.Readings             { return nil }
+func (*owner) Began() (instant.Mark, bool)             { return instant.Mark{}, false }
 
 func newOwner() *owner {
 	o := &owner{}

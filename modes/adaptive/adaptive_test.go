@@ -264,11 +264,13 @@ func TestEventsTellTheWholeStoryInOrder(t *testing.T) {
 		"2s retry-scheduled #2 retry(throttling) delay=2s quota=490 rate=0.000",
 		"4s attempt-ended #3 none delay=0s quota=495 rate=0.000",
 		"4s send-rate-changed #3 none delay=0s quota=0 rate=1.120",
+		"4s operation-ended #3 none delay=0s quota=495 rate=0.000",
 		"4s send-wait-began #1 none delay=892.857143ms quota=0 rate=1.120",
 		"4.892857143s send-wait-ended #1 none delay=892.857143ms quota=0 rate=0.000",
 		"4.892857143s attempt-ended #1 none delay=0s quota=495 rate=0.000",
 		"4.892857143s retry-refused #1 none delay=0s quota=495 rate=0.000",
 		"4.892857143s send-rate-changed #1 none delay=0s quota=0 rate=3.424",
+		"4.892857143s operation-ended #1 none delay=0s quota=495 rate=0.000",
 	}, story)
 	require.Equal(t, map[retry.ScopeKey]int{{Scope: "orders"}: len(story)}, scopes)
 }

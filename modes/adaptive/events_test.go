@@ -54,11 +54,13 @@ func TestFailureThatAPolicyEndsIsAnAttemptThatEnded(t *testing.T) {
 	policy := func(_ int, err error) error { return retry.Permanent(err) }
 	_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errServer), retry.WithPolicy(policy))
 	require.Equal(t, errServer, err)
-	require.Len(t, r.events, 2)
+	require.Len(t, r.events, 3)
 	require.Equal(t, retry.AttemptEnded, r.events[0].Kind)
 	require.ErrorIs(t, r.events[0].Err, errServer)
 	require.Equal(t, retry.RetryRefused, r.events[1].Kind)
 	require.Equal(t, retry.ErrNotRetryable, r.events[1].Reason)
+	require.Equal(t, retry.OperationEnded, r.events[2].Kind)
+	require.Equal(t, retry.ErrNotRetryable, r.events[2].Reason)
 	require.Equal(t, 1, r.events[0].Attempt)
 }
 
@@ -69,9 +71,11 @@ func TestAttemptThatPanicsIsAnAttemptThatEnded(t *testing.T) {
 	require.PanicsWithValue(t, "operation", func() {
 		_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { panic("operation") })
 	})
-	require.Len(t, r.events, 1)
+	require.Len(t, r.events, 2)
 	require.Equal(t, retry.AttemptEnded, r.events[0].Kind)
 	require.Equal(t, retry.ErrAborted, r.events[0].Err)
+	require.Equal(t, retry.OperationEnded, r.events[1].Kind)
+	require.Equal(t, retry.ErrAborted, r.events[1].Reason)
 }
 
 func TestSuccessesBeforeTheFirstThrottleChangeNoRateThatCounts(t *testing.T) {

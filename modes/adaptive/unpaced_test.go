@@ -47,6 +47,8 @@ func TestRetryThatIsCanceledAfterItsWaitGivesBack(t *testing.T) {
 	require.NoError(t, s.RecordFailure(token, retry.ErrCanceled))
 	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 	require.Equal(t, []bool{false}, l.reports, "the second attempt was not made")
-	require.Equal(t, []retry.EventKind{retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused}, kinds)
+	require.Equal(t, []retry.EventKind{
+		retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused, retry.OperationEnded,
+	}, kinds)
 	require.ErrorIs(t, s.RecordFailure(token, retry.ErrCanceled), retry.ErrTokenUsed)
 }

@@ -180,6 +180,7 @@ func TestLokiHearsOfEachAttempt(t *testing.T) {
 		require.GreaterOrEqual(t, time.Since(began), 300*time.Millisecond)
 		require.Equal(t, map[retry.EventKind]int{
 			retry.ScopeCreated: 1, retry.AttemptEnded: 4, retry.RetryScheduled: 3, retry.RetryRefused: 1,
+			retry.OperationEnded: 1,
 		}, events)
 	})
 }

@@ -1,0 +1,280 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// of returns the events of a kind.
+func (r *recorder) of(kind retry.EventKind) (found []retry.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events {
+		if e.Kind == kind {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func TestEndOfAnOperationIsItsLastEventHoweverTheLoopEndsIt(t *testing.T) {
+	t.Parallel()
+	refused := func(t *testing.T, s retry.Strategy, token retry.Token) retry.Token {
+		t.Helper()
+		_, err := s.RefreshRetryToken(t.Context(), token, errClient)
+		require.ErrorIs(t, err, retry.ErrNotRetryable)
+		return token
+	}
+	granted := func(t *testing.T, s retry.Strategy, token retry.Token) retry.Token {
+		t.Helper()
+		next, err := s.RefreshRetryToken(t.Context(), token, errServer)
+		require.NoError(t, err)
+		return next
+	}
+	again := func(t *testing.T, s retry.Strategy, token retry.Token) retry.Token {
+		t.Helper()
+		next := granted(t, s, token)
+		require.NoError(t, next.WithoutDelay().Wait(t.Context()))
+		return next
+	}
+	for name, c := range map[string]struct {
+		before   func(t *testing.T, s retry.Strategy, token retry.Token) retry.Token
+		failure  error
+		canceled bool
+		attempts int
+		err      error
+		outcome  string
+	}{
+		"success":                          {attempts: 1, outcome: "success"},
+		"success of a retry":               {before: again, attempts: 2, outcome: "success"},
+		"failure that is not asked about":  {failure: errServer, attempts: 1, err: errServer, outcome: "not_retryable"},
+		"attempt that did not return":      {failure: retry.ErrAborted, attempts: 1, err: retry.ErrAborted, outcome: "aborted"},
+		"retry that did not return":        {before: again, failure: retry.ErrAborted, attempts: 2, err: retry.ErrAborted, outcome: "aborted"},
+		"refused retry":                    {before: refused, failure: errClient, attempts: 1, err: errClient, outcome: "not_retryable"},
+		"retry that is not made":           {before: granted, failure: errServer, attempts: 1, err: errServer, outcome: "not_retryable"},
+		"retry of a caller that has gone":  {before: granted, failure: errServer, canceled: true, attempts: 1, err: errServer, outcome: "canceled"},
+		"retry that is canceled in time":   {before: again, failure: retry.ErrCanceled, attempts: 1, err: errServer, outcome: "canceled"},
+		"failure as the caller has gone":   {failure: errServer, canceled: true, attempts: 1, err: errServer, outcome: "canceled"},
+		"failure that another loop judged": {failure: retry.Permanent(errServer), attempts: 1, err: retry.Permanent(errServer), outcome: "not_retryable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
+				t.Helper()
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				token, err := s.AcquireInitialToken(ctx, table("orders"))
+				require.NoError(t, err)
+				require.NoError(t, token.Wait(ctx))
+				clk.Advance(time.Second)
+				if c.before != nil {
+					token = c.before(t, s, token)
+				}
+				clk.Advance(time.Second)
+				if c.canceled {
+					cancel()
+				}
+				if c.failure == nil {
+					require.NoError(t, s.RecordSuccess(token))
+				} else {
+					require.NoError(t, s.RecordFailure(token, c.failure))
+				}
+				require.Len(t, r.of(retry.OperationEnded), 1)
+				last := r.events[len(r.events)-1]
+				require.Equal(t, retry.OperationEnded, last.Kind)
+				require.Equal(t, c.outcome, last.Outcome())
+				require.Equal(t, c.attempts, last.Attempt)
+				require.Len(t, r.of(retry.AttemptEnded), c.attempts)
+				require.Equal(t, c.err, last.Err)
+				require.Equal(t, 2*time.Second, last.Elapsed)
+				require.Equal(t, clk.Now(), last.Time)
+				require.Equal(t, s.Snapshot().Scopes[1].Quota, last.Quota)
+				for _, e := range r.events {
+					require.Equal(t, last.OperationID, e.OperationID, e.Kind)
+				}
+			})
+		})
+	}
+}
+
+func TestFirstAttemptThatIsNotMadeHasAnEnd(t *testing.T) {
+	t.Parallel()
+	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		op := table("orders")
+		err := retry.DoErr(ctx, s, op, func(context.Context) error { return nil })
+		require.ErrorIs(t, err, retry.ErrCanceled)
+		last := r.events[len(r.events)-1]
+		require.Equal(t, retry.OperationEnded, last.Kind)
+		require.Zero(t, last.Attempt)
+		require.Equal(t, retry.ErrCanceled, last.Reason)
+		require.NoError(t, last.Err)
+	})
+}
+
+func TestReasonOfAnEarlierWaitIsForgotten(t *testing.T) {
+	t.Parallel()
+	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		token, err := s.AcquireInitialToken(t.Context(), table("orders"))
+		require.NoError(t, err)
+		require.ErrorIs(t, token.Wait(ctx), retry.ErrCanceled)
+		require.NoError(t, token.Wait(t.Context()))
+		require.NoError(t, s.RecordFailure(token, errServer))
+		require.Equal(t, retry.ErrNotRetryable, r.of(retry.OperationEnded)[0].Reason)
+
+		r.events = nil
+		require.NoError(t, s.RecordSuccess(sent(t, s, table("orders"))))
+		require.NoError(t, r.of(retry.OperationEnded)[0].Reason, "of the operation before")
+	})
+}
+
+// A loop may sleep before it waits for the token, or afterwards. The times are the same.
+func TestBackoffThatTheLoopSleepsIsNoTimeOfAnAttempt(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	for name, c := range map[string]struct {
+		after   bool
+		slept   time.Duration // of a delay of one second
+		backoff time.Duration
+	}{
+		"before the wait":              {slept: second, backoff: second},
+		"before the wait, and longer":  {slept: 3 * second, backoff: 3 * second},
+		"before the wait, and shorter": {slept: second / 4, backoff: second / 4},
+		"after the wait":               {after: true, slept: second, backoff: second},
+		"after the wait, and shorter":  {after: true, slept: 0, backoff: second / 2}, // the attempt ends before it is due
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, clk := &recorder{}, &clock.Fake{}
+			s := modes(t, clk, func(config *standard.Config) { config.Observer = r })["standard"]
+			token := sent(t, s, table("orders"))
+			clk.Advance(second / 2)
+			token, err := s.RefreshRetryToken(t.Context(), token, errServer)
+			require.NoError(t, err)
+			require.Equal(t, second, token.Delay())
+			if c.after {
+				require.NoError(t, token.WithDelayAfter().Wait(t.Context()))
+				clk.Advance(c.slept)
+			} else {
+				clk.Advance(c.slept)
+				require.NoError(t, token.WithoutDelay().Wait(t.Context()))
+			}
+			clk.Advance(second / 2)
+			require.NoError(t, s.RecordSuccess(token))
+			ended, attempts := r.of(retry.OperationEnded)[0], r.of(retry.AttemptEnded)
+			require.Equal(t, c.backoff, ended.BackoffWait)
+			require.Equal(t, ended.Elapsed, ended.BackoffWait+attempts[0].Elapsed+attempts[1].Elapsed)
+			require.Equal(t, second/2, attempts[0].Elapsed)
+			require.Zero(t, token.WithDelayAfter().Delay(), "of a wait")
+		})
+	}
+}
+
+func TestObserverThatPanicsHearsOfTheEnd(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	s := modes(t, &clock.Fake{}, func(config *standard.Config) {
+		config.Observer = retry.Observers(nil, retry.ObserverFunc(func(context.Context, retry.Event) { panic("observer") }), r)
+	})["standard"]
+	require.NoError(t, s.RecordSuccess(sent(t, s, table("orders"))))
+	require.Len(t, r.events, 3, "scope created, attempt ended, operation ended: a panic is that of one observer")
+	require.Nil(t, retry.Observers(nil, nil))
+	require.Same(t, r, retry.Observers(nil, r))
+}
+
+// Every operation has one end, and an identity of its own.
+func TestOperationsHaveOneEndEachConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	const workers, each = 8, 200
+	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
+		t.Helper()
+		var made atomic.Int64
+		var wg sync.WaitGroup
+		for range workers {
+			wg.Go(func() {
+				for i := range each {
+					op := table("orders")
+					op.MaxAttempts = 1
+					_ = retry.DoErr(t.Context(), s, op, func(context.Context) error {
+						made.Add(1)
+						if i%3 == 0 {
+							return errServer
+						}
+						return nil
+					})
+				}
+			})
+		}
+		wg.Wait()
+		ends, attempts := r.of(retry.OperationEnded), 0
+		ids := map[uint64]int{}
+		for _, e := range ends {
+			ids[e.OperationID]++
+			attempts += e.Attempt
+		}
+		require.Len(t, ends, workers*each)
+		require.Len(t, ids, workers*each)
+		require.EqualValues(t, made.Load(), attempts)
+		require.Len(t, r.of(retry.AttemptEnded), attempts)
+	})
+}
+
+// codeError has the code of a service.
+type codeError string
+
+func (codeError) Error() string       { return "made up" }
+func (e codeError) ErrorCode() string { return string(e) }
+
+// circle is an error that wraps itself.
+type circle struct{}
+
+func (circle) Error() string   { return "circle" }
+func (c circle) Unwrap() error { return c }
+
+func TestOutcomeIsAWordForEachReason(t *testing.T) {
+	t.Parallel()
+	for want, reason := range map[string]error{
+		"success": nil, "attempts": retry.ErrAttemptsExhausted, "quota": retry.ErrQuotaExhausted,
+		"deadline": retry.ErrDeadline, "max_elapsed": retry.ErrMaxElapsed, "send_rate": retry.ErrSendRateLimited,
+		"canceled": retry.ErrCanceled, "aborted": retry.ErrAborted, "not_retryable": retry.ErrNotRetryable,
+		"rule": errors.Join(retry.ErrNotRetryable, errBoom), "other": errBoom,
+	} {
+		require.Equal(t, want, retry.Event{Reason: reason}.Outcome())
+	}
+}
+
+func TestErrorTypeIsACodeOrAKindAndNeverAMessage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		event retry.Event
+		want  string
+	}{
+		"success":                    {},
+		"code":                       {retry.Event{Err: codeError("SlowDown")}, "SlowDown"},
+		"code as the wire has it":    {retry.Event{Err: codeError("com.amazonaws#SlowDown:http://x")}, "SlowDown"},
+		"code below other errors":    {retry.Event{Err: errors.Join(errBoom, codeError(""), codeError("AuthFailure.x-1_2"))}, "AuthFailure.x-1_2"},
+		"message in place of a code": {retry.Event{Err: codeError("no table 4711"), Verdict: classify.RetryAs(classify.Transient)}, "transient"},
+		"code that is much too long": {retry.Event{Err: codeError(string(make([]byte, 81)))}, "_OTHER"},
+		"kind":                       {retry.Event{Err: errServer, Verdict: classify.RetryAs(classify.Transient)}, "transient"},
+		"failure of an unknown sort": {retry.Event{Err: errBoom}, "_OTHER"},
+		"error that wraps itself":    {retry.Event{Err: circle{}}, "_OTHER"},
+	} {
+		require.Equal(t, c.want, c.event.ErrorType(), name)
+	}
+}

@@ -1,0 +1,313 @@
+package sdktest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/httpretry"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/retry"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// story is what an observer is told, one line for each event.
+type story struct {
+	mu    sync.Mutex // guards all below
+	start time.Time
+	ids   map[uint64]bool
+	lines []string
+}
+
+func (s *story) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.start, s.ids, s.lines = time.Now(), map[uint64]bool{}, nil
+}
+
+func (s *story) Observe(_ context.Context, e retry.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ids[e.OperationID] = true
+	var line strings.Builder
+	fmt.Fprintf(&line, "%v %v #%d quota=%d", e.Time.Sub(s.start), e.Kind, e.Attempt, e.Quota)
+	for _, part := range []struct {
+		name string
+		of   time.Duration
+	}{
+		{"delay", e.Delay},
+		{"elapsed", e.Elapsed},
+		{"backoff", e.BackoffWait},
+		{"quota-wait", e.QuotaWait},
+		{"send-wait", e.SendWait},
+	} {
+		if part.of != 0 {
+			fmt.Fprintf(&line, " %s=%v", part.name, part.of)
+		}
+	}
+	if e.Verdict != (classify.Verdict{}) {
+		line.WriteString(" " + e.Verdict.String())
+	}
+	if e.Err != nil {
+		line.WriteString(" error=" + e.ErrorType())
+	}
+	if e.Kind == retry.RetryRefused || e.Kind == retry.OperationEnded {
+		line.WriteString(" " + e.Outcome())
+	}
+	s.lines = append(s.lines, line.String())
+}
+
+// answerError is an error of a service as a program without a client would make it.
+type answerError struct {
+	status int
+	code   string
+	hint   string
+}
+
+func (e *answerError) Error() string       { return e.code }
+func (e *answerError) ErrorCode() string   { return e.code }
+func (e *answerError) HTTPStatusCode() int { return e.status }
+func (e *answerError) RetryAfter() (time.Duration, bool) {
+	return classify.ParseRetryAfterMillis(e.hint)
+}
+
+// askWith makes calls with retry.Do.
+func askWith(s retry.Strategy, op retry.Operation, service answerFunc) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		return retry.DoErr(ctx, s, op, func(ctx context.Context) error {
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://service.test/", http.NoBody)
+			if err != nil {
+				return err
+			}
+			got, err := service(request)
+			if err != nil {
+				return err
+			}
+			defer got.Body.Close()
+			if got.StatusCode >= http.StatusBadRequest {
+				return &answerError{got.StatusCode, got.Header.Get("X-Amzn-ErrorType"), got.Header.Get("X-Amz-Retry-After")}
+			}
+			return nil
+		})
+	}
+}
+
+// RoundTrip is the method that http.Client calls.
+func (f answerFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// askOverHTTP makes calls with httpretry.
+func askOverHTTP(t *testing.T, s retry.Strategy, op retry.Operation, service answerFunc) func(ctx context.Context) error {
+	t.Helper()
+	transport, err := httpretry.New(httpretry.Config{
+		Strategy: s, Base: service,
+		Operation:  func(*http.Request) retry.Operation { return op },
+		Idempotent: func(*http.Request) bool { return true },
+	})
+	require.NoError(t, err)
+	client := &http.Client{Transport: transport}
+	return func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://service.test/", http.NoBody)
+		require.NoError(t, err)
+		got, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		defer got.Body.Close()
+		if _, err := io.Copy(io.Discard, got.Body); err != nil {
+			return err
+		}
+		if got.StatusCode >= http.StatusBadRequest {
+			return errors.New(got.Status)
+		}
+		return nil
+	}
+}
+
+// storyCase is one call, or several calls one after the other.
+type storyCase struct {
+	name     string
+	adaptive bool
+	config   func(c *adaptive.Config)
+	op       retry.Operation // of which limits and LongPolling count
+	answers  []answerFunc
+	calls    int           // zero means one
+	cancel   time.Duration // of the context, after so much time; zero means never
+	deadline time.Duration // of the context; zero means none
+	// differs says that the story is another one without middlewares: waits for the send rate or the
+	// quota come before the backoff.
+	differs bool
+}
+
+func (c *storyCase) context(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	if c.deadline > 0 {
+		ctx, cancel = context.WithTimeout(ctx, c.deadline)
+		t.Cleanup(cancel)
+	}
+	if c.cancel > 0 {
+		go func() {
+			pause(c.cancel)
+			cancel()
+		}()
+	}
+	return ctx
+}
+
+// service gives the answers, each after ten milliseconds.
+func (c *storyCase) service() answerFunc {
+	n := -1
+	return func(r *http.Request) (*http.Response, error) {
+		n++
+		if err := (clock.System{}).Sleep(r.Context(), 10*time.Millisecond); err != nil {
+			return nil, err
+		}
+		return c.answers[min(n, len(c.answers)-1)](r)
+	}
+}
+
+func (c *storyCase) settings(s *story) []awsretry.Option {
+	config := adaptive.Config{}
+	config.Standard.Random = func() float64 { return 0.5 }
+	config.Standard.Observer = s
+	if c.config != nil {
+		c.config(&config)
+	}
+	mode := awsretry.ModeStandard
+	if c.adaptive {
+		mode = awsretry.ModeAdaptive
+	}
+	return []awsretry.Option{
+		awsretry.WithMode(mode), awsretry.WithConfig(config), awsretry.WithMaxAttempts(3),
+		awsretry.WithEnv(func(name string) (string, bool) { return "/nowhere", name == "HOME" }),
+	}
+}
+
+// tell makes the calls with a client and returns the story.
+func (c *storyCase) tell(
+	t *testing.T, with func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error,
+) (lines []string, operations int) {
+	t.Helper()
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		s := &story{}
+		op := c.op
+		op.Service, op.Region, op.Name, op.Resource = "dynamodb", "eu-central-1", "DescribeTable", "orders"
+		call := with(t, op, c.settings(s), c.service())
+		s.begin()
+		ctx := c.context(t)
+		for range max(c.calls, 1) {
+			_ = call(ctx)
+		}
+		synctest.Wait()
+		lines, operations = s.lines, len(s.ids)
+	})
+	return lines, operations
+}
+
+func TestDoAndTransportAndSDKTellTheSameStory(t *testing.T) {
+	direct := func(t *testing.T, opts []awsretry.Option) retry.Strategy {
+		t.Helper()
+		s, err := awsretry.Load(t.Context(), opts...)
+		require.NoError(t, err)
+		return s
+	}
+	bySDK := func(setup setup) func(*testing.T, retry.Operation, []awsretry.Option, answerFunc) func(context.Context) error {
+		return func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
+			t.Helper()
+			limits := func(_ context.Context, _ retry.Operation, _ any) retry.Operation { return op }
+			cfg := setup(t, service, awssdk.WithSettings(opts...), awssdk.WithOperation(limits))
+			return func(ctx context.Context) error { return describeWith(ctx, cfg) }
+		}
+	}
+	for _, c := range storyCases() {
+		t.Run(c.name, func(t *testing.T) {
+			byDo, n := c.tell(t, func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
+				t.Helper()
+				return askWith(direct(t, opts), op, service)
+			})
+			requireStory(t, c.name, byDo)
+			require.Equal(t, max(c.calls, 1), n, "operations")
+			byTransport, _ := c.tell(t, func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
+				t.Helper()
+				return askOverHTTP(t, direct(t, opts), op, service)
+			})
+			require.Equal(t, byDo, byTransport)
+			generations(t, func(t *testing.T) {
+				t.Helper()
+				lines, _ := c.tell(t, bySDK(installed))
+				require.Equal(t, byDo, lines, "with middlewares")
+				lines, _ = c.tell(t, bySDK(retryerOnly))
+				if c.differs {
+					requireStory(t, c.name+" without middlewares", lines)
+				} else {
+					require.Equal(t, byDo, lines, "without middlewares")
+				}
+			})
+		})
+	}
+}
+
+// requireStory compares a story with a golden file.
+func requireStory(t *testing.T, name string, lines []string) {
+	t.Helper()
+	told := strings.Join(lines, "\n") + "\n"
+	path := filepath.Join("testdata", "story", strings.ReplaceAll(name, " ", "-")+".golden")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(told), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), told)
+}
+
+func storyCases() []storyCase {
+	ok, broken := say(http.StatusOK, "{}"), fail(http.StatusInternalServerError, "InternalServerError")
+	slow := fail(http.StatusBadRequest, "ThrottlingException")
+	wrong := fail(http.StatusBadRequest, "ValidationException")
+	return []storyCase{
+		{name: "success", answers: []answerFunc{ok}},
+		{name: "two failures and a success", answers: []answerFunc{broken, broken, ok}},
+		{name: "attempts exhausted", answers: []answerFunc{broken}},
+		{name: "not retryable", answers: []answerFunc{broken, wrong}},
+		{name: "empty quota", answers: []answerFunc{broken}, config: func(c *adaptive.Config) { c.Standard.QuotaInitial = aws.Int(0) }},
+		{name: "long poll with an empty quota", answers: []answerFunc{broken}, op: retry.Operation{LongPolling: true}, config: func(c *adaptive.Config) { c.Standard.QuotaInitial = aws.Int(0) }},
+		{name: "deadline", answers: []answerFunc{broken}, deadline: 20 * time.Millisecond},
+		{name: "canceled in the backoff", answers: []answerFunc{broken}, cancel: 15 * time.Millisecond},
+		{name: "canceled in an attempt", answers: []answerFunc{broken}, cancel: 5 * time.Millisecond},
+		{name: "end of the operation", answers: []answerFunc{broken}, op: retry.Operation{MaxElapsed: 20 * time.Millisecond}},
+		{name: "throttled in adaptive mode", adaptive: true, answers: []answerFunc{slow, ok}, calls: 2, differs: true},
+		{name: "send wait refused", adaptive: true, answers: []answerFunc{slow}, config: func(c *adaptive.Config) { c.NoSendWait = true }, differs: true},
+		{name: "canceled in the send wait", adaptive: true, answers: []answerFunc{slow}, cancel: 700 * time.Millisecond, differs: true},
+		{name: "deadline in the send wait", adaptive: true, answers: []answerFunc{slow}, deadline: 1500 * time.Millisecond},
+		{
+			name: "wait for quota", answers: []answerFunc{broken, broken, ok}, differs: true,
+			config: func(c *adaptive.Config) {
+				c.Standard.QuotaInitial, c.Standard.QuotaRefill, c.Standard.MaxQuotaWait = aws.Int(14), 100, time.Minute
+			},
+		},
+		{name: "hint of the server", answers: []answerFunc{fail(http.StatusBadRequest, "ThrottlingException", "X-Amz-Retry-After", "1500"), ok}},
+		{name: "connection that fails", answers: []answerFunc{refuse(&net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}), ok}},
+	}
+}
