@@ -44,14 +44,18 @@ func (l *log) Observe(_ context.Context, e retry.Event) {
 		}
 	case retry.RetryScheduled:
 		l.retries++
-		l.backoff += e.Delay
 		l.print(e, e.Err.Error(), "retry: "+e.Verdict.Kind().String())
 	case retry.RetryRefused:
 		l.print(e, e.Err.Error(), "give up: "+strings.TrimPrefix(e.Reason.Error(), "retry: "))
 	case retry.SendWaitBegan:
 		l.print(e, "", "wait for the send rate")
-	case retry.SendWaitEnded:
-		l.sendWait += e.Delay
+	case retry.OperationEnded:
+		l.operations++
+		if e.Reason != nil {
+			l.failed++
+		}
+		l.backoff += e.BackoffWait
+		l.sendWait += e.SendWait
 	default:
 	}
 }
@@ -68,11 +72,9 @@ func (l *log) print(e retry.Event, status, decision string) {
 	fmt.Fprintf(l.out, row, since(l.start, e.Time), e.Operation.Name, e.Attempt, status, decision, delay, state.Quota, rate)
 }
 
-// operation counts an operation that has ended.
+// operation prints how an operation has ended.
 func (l *log) operation(err error) {
-	l.operations++
 	if err != nil {
-		l.failed++
 		fmt.Fprintf(l.out, "%8s  error: %v\n", "", err)
 	}
 }
