@@ -1,0 +1,116 @@
+package promretry
+
+import (
+	"reflect"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+// rest is the name of all scopes without gauges of their own.
+const rest = "other"
+
+// gauges are the descriptions of what a scrape reads from strategies.
+type gauges struct {
+	quotaAvailable, quotaCapacity, sendRate, measuredRate, sendWaiting *prometheus.Desc // by scope
+	scopes, overflowed, evicted                                        *prometheus.Desc
+}
+
+func newGauges() gauges {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, labels, nil)
+	}
+	scope := []string{"awsretry_scope", "rpc_service", "aws_region"}
+	return gauges{
+		quotaAvailable: desc("awsretry_quota_available",
+			"Tokens that are left in the retry quota of the scope.", scope...),
+		quotaCapacity: desc("awsretry_quota_capacity",
+			"Tokens that the retry quota of the scope can hold.", scope...),
+		sendRate: desc("awsretry_send_rate_per_second",
+			"Send rate of the scope in attempts per second, only where it is limited.", scope...),
+		measuredRate: desc("awsretry_send_measured_rate_per_second",
+			"Smoothed rate of answers in the scope in attempts per second, only in adaptive mode.", scope...),
+		sendWaiting: desc("awsretry_send_waiting",
+			"Attempts that wait for the send rate of the scope, only in adaptive mode.", scope...),
+		scopes: desc("awsretry_scopes",
+			"Scopes of all watched strategies."),
+		overflowed: desc("awsretry_scopes_overflowed_total",
+			"Operations that shared the overflow scope because there were too many scopes."),
+		evicted: desc("awsretry_scopes_evicted_total",
+			"Scopes that were dropped because they were idle or others needed their place."),
+	}
+}
+
+// Describe sends the descriptions of all metrics.
+func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, vec := range m.vecs() {
+		vec.Describe(ch)
+	}
+	g := &m.gauges
+	for _, desc := range []*prometheus.Desc{
+		g.quotaAvailable, g.quotaCapacity, g.sendRate, g.measuredRate, g.sendWaiting, g.scopes, g.overflowed, g.evicted,
+	} {
+		ch <- desc
+	}
+}
+
+// Collect sends all metrics. It takes a [retry.Snapshot] of each watched strategy.
+func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
+	for _, vec := range m.vecs() {
+		vec.Collect(ch)
+	}
+	var snapshots []retry.Snapshot
+	var scopes, overflowed, evicted float64
+	for _, s := range m.watched() {
+		snapshot := s.Snapshot()
+		snapshots = append(snapshots, snapshot)
+		scopes += float64(len(snapshot.Scopes))
+		overflowed += float64(snapshot.Overflowed)
+		evicted += float64(snapshot.Evicted)
+	}
+	g := &m.gauges
+	ch <- prometheus.MustNewConstMetric(g.scopes, prometheus.GaugeValue, scopes)
+	ch <- prometheus.MustNewConstMetric(g.overflowed, prometheus.CounterValue, overflowed)
+	ch <- prometheus.MustNewConstMetric(g.evicted, prometheus.CounterValue, evicted)
+	for _, s := range m.shown(snapshots) {
+		send := func(desc *prometheus.Desc, value float64) {
+			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value,
+				s.Scope, clean(s.Key.Service), clean(s.Key.Region))
+		}
+		send(g.quotaAvailable, float64(s.Quota))
+		send(g.quotaCapacity, float64(s.QuotaCapacity))
+		if s.Limited {
+			send(g.sendRate, s.FillRate)
+		}
+		// Scopes of two modes that are one scope here have no source.
+		if s.SendRateSource != "" || s.MeasuredRate > 0 || s.Waiting > 0 {
+			send(g.measuredRate, s.MeasuredRate)
+			send(g.sendWaiting, float64(s.Waiting))
+		}
+	}
+}
+
+// shown returns the scopes that have gauges. Each has another name, and all names can be labels.
+func (m *Metrics) shown(snapshots []retry.Snapshot) []retry.ScopeSnapshot {
+	scopes, others := retry.Hottest(m.config.Scopes, m.config.ScopeName, snapshots...)
+	if others != (retry.ScopeSnapshot{}) {
+		others.Scope = rest
+		scopes = append(scopes, others)
+	}
+	for i := range scopes {
+		scopes[i].Scope = clean(scopes[i].Scope)
+	}
+	// Now two scopes may have the same name, one that is really named "other" among them.
+	scopes, _ = retry.Hottest(len(scopes), nil, retry.Snapshot{Scopes: scopes})
+	return scopes
+}
+
+func (m *Metrics) watched() []retry.Strategy {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.strategies
+}
+
+// same reports whether two strategies are one. Those of a type that cannot be compared never are.
+func same(a, b retry.Strategy) bool { return reflect.ValueOf(a).Comparable() && a == b }
