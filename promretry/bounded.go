@@ -2,17 +2,16 @@ package promretry
 
 import (
 	"maps"
-	"strings"
 	"sync"
 	"sync/atomic"
 )
 
-// bounded is a map that is read without a lock and copied for each new key. It makes the value of a key that it does not
-// have, until it has limit keys; then other is the value of every new key.
+// bounded is a map that makes the value of each new key, until it has limit keys. From then on
+// others is the value of each new key. Reading takes no lock, and a new key copies the map.
 type bounded[K comparable, V any] struct {
-	limit int
-	other V
-	fresh func(key K) (K, V) // the key to keep and its value
+	limit  int
+	others V
+	fresh  func(key K) (K, V) // the key to keep, and its value
 
 	current atomic.Pointer[map[K]V] // the map is never changed, only replaced
 	mu      sync.Mutex              // held to replace it
@@ -24,7 +23,7 @@ func (b *bounded[K, V]) get(key K) V {
 			return value
 		}
 		if len(*known) >= b.limit {
-			return b.other
+			return b.others
 		}
 	}
 	return b.add(key)
@@ -35,23 +34,16 @@ func (b *bounded[K, V]) add(key K) V {
 	defer b.mu.Unlock()
 	known := map[K]V{}
 	if current := b.current.Load(); current != nil {
-		known = *current
+		known = maps.Clone(*current)
 	}
 	if value, ok := known[key]; ok {
 		return value
 	}
 	if len(known) >= b.limit {
-		return b.other
+		return b.others
 	}
 	key, value := b.fresh(key)
-	known = maps.Clone(known)
 	known[key] = value
 	b.current.Store(&known)
 	return value
 }
-
-// cut returns what of a text fits into a label. It keeps keys short too, so it comes before the look into a map.
-func cut(text string) string { return text[:min(len(text), maxLabel)] }
-
-// clean returns a text that can be the value of a label. A client that meets one that is not UTF-8 refuses it.
-func clean(text string) string { return strings.ToValidUTF8(cut(text), "\uFFFD") }

@@ -8,10 +8,10 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// rest is the name of all scopes without gauges of their own.
+// rest is the name of the scope that stands for all scopes without gauges of their own.
 const rest = "other"
 
-// gauges are the descriptions of what a scrape reads from strategies.
+// gauges are the descriptions of what a scrape reads in the strategies.
 type gauges struct {
 	quotaAvailable, quotaCapacity, sendRate, measuredRate, sendWaiting *prometheus.Desc // by scope
 	scopes, overflowed, evicted                                        *prometheus.Desc
@@ -28,24 +28,24 @@ func newGauges() gauges {
 		quotaCapacity: desc("awsretry_quota_capacity",
 			"Tokens that the retry quota of the scope can hold.", scope...),
 		sendRate: desc("awsretry_send_rate_per_second",
-			"Send rate of the scope in attempts per second, only where it is limited.", scope...),
+			"Send rate of the scope in attempts per second, if it has a limit.", scope...),
 		measuredRate: desc("awsretry_send_measured_rate_per_second",
-			"Smoothed rate of answers in the scope in attempts per second, only in adaptive mode.", scope...),
+			"Smoothed rate of answers of the scope in attempts per second, in adaptive mode.", scope...),
 		sendWaiting: desc("awsretry_send_waiting",
-			"Attempts that wait for the send rate of the scope, only in adaptive mode.", scope...),
+			"Attempts of the scope that wait for the send rate, in adaptive mode.", scope...),
 		scopes: desc("awsretry_scopes",
-			"Scopes of all watched strategies."),
+			"Scopes of all strategies together."),
 		overflowed: desc("awsretry_scopes_overflowed_total",
-			"Operations that shared the overflow scope because there were too many scopes."),
+			"Operations that used the overflow scope because there were too many scopes."),
 		evicted: desc("awsretry_scopes_evicted_total",
-			"Scopes that were dropped because they were idle or others needed their place."),
+			"Scopes that were dropped because they were idle or made room for others."),
 	}
 }
 
 // Describe sends the descriptions of all metrics.
 func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, vec := range m.vecs() {
-		vec.Describe(ch)
+	for _, vector := range m.vectors() {
+		vector.Describe(ch)
 	}
 	g := &m.gauges
 	for _, desc := range []*prometheus.Desc{
@@ -57,8 +57,8 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect sends all metrics. It takes a [retry.Snapshot] of each watched strategy.
 func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
-	for _, vec := range m.vecs() {
-		vec.Collect(ch)
+	for _, vector := range m.vectors() {
+		vector.Collect(ch)
 	}
 	var snapshots []retry.Snapshot
 	var scopes, overflowed, evicted float64
@@ -83,7 +83,7 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 		if s.Limited {
 			send(g.sendRate, s.FillRate)
 		}
-		// Scopes of two modes that are one scope here have no source.
+		// A scope that stands for scopes of several sources has no source.
 		if s.SendRateSource != "" || s.MeasuredRate > 0 || s.Waiting > 0 {
 			send(g.measuredRate, s.MeasuredRate)
 			send(g.sendWaiting, float64(s.Waiting))

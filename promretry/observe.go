@@ -2,8 +2,8 @@ package promretry
 
 import (
 	"context"
-	"math"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,53 +12,32 @@ import (
 )
 
 const (
-	maxOperations = 1000 // combinations of service, name and region with series of their own
-	maxErrorTypes = 200  // error codes with series of their own
-	maxLabel      = 200  // bytes of a label
+	maxOperations = 1000
+	maxErrorTypes = 200
+	maxLabel      = 200 // bytes
 
-	// beyond stands for what came after a maximum was reached.
+	// beyond is the label of what came after a maximum was reached.
 	beyond = "_OTHER"
 )
 
-// operationKey is the part of an operation that is in labels.
-type operationKey struct{ service, name, region string }
+// labels are what counters and histograms say of an operation.
+type labels struct{ service, name, region string }
 
-// operation holds the metrics of an operation that every call has, so that no label is hashed by client_golang for them.
-// Those of retries and waits are found in their vectors.
+// operation has the metrics of a success, which are made at the first success, so that
+// client_golang does not hash the labels of each one. It does so for failures and waits.
 type operation struct {
-	labels   operationKey
-	attempts bounded[attemptKey, attempt]
-	calls    bounded[string, prometheus.Observer] // by outcome
+	labels
+	ok      func() attempt
+	success func() prometheus.Observer
 }
 
-// attemptKey is how an attempt ended.
-type attemptKey struct{ kind, errorType string }
-
+// attempt has the metrics of attempts that end in the same way.
 type attempt struct {
 	count    prometheus.Counter
 	duration prometheus.Observer
 }
 
-func (m *Metrics) newOperation(key operationKey) (operationKey, *operation) {
-	// The key must not keep the memory of a longer text.
-	key = operationKey{strings.Clone(key.service), strings.Clone(key.name), strings.Clone(key.region)}
-	service, name, region := clean(key.service), clean(key.name), clean(key.region)
-	o := &operation{labels: operationKey{service, name, region}}
-	o.attempts.limit = math.MaxInt // kinds and error types are bounded
-	o.attempts.fresh = func(end attemptKey) (attemptKey, attempt) {
-		return end, attempt{
-			count:    m.attempts.WithLabelValues(service, name, region, end.kind, end.errorType),
-			duration: m.attemptDuration.WithLabelValues(service, name, region, end.kind),
-		}
-	}
-	o.calls.limit = math.MaxInt // outcomes are bounded
-	o.calls.fresh = func(outcome string) (string, prometheus.Observer) {
-		return outcome, m.callDuration.WithLabelValues(service, name, region, outcome)
-	}
-	return key, o
-}
-
-// Observe counts the event. Once the operation is known, a success allocates nothing.
+// Observe counts the event. Where the event makes no new series, Observe allocates nothing.
 func (m *Metrics) Observe(_ context.Context, e retry.Event) {
 	switch e.Kind {
 	case retry.AttemptEnded:
@@ -66,41 +45,88 @@ func (m *Metrics) Observe(_ context.Context, e retry.Event) {
 	case retry.OperationEnded:
 		m.operationEnded(&e)
 	case retry.RetryRefused:
-		l := m.operation(&e).labels
-		m.refused.WithLabelValues(l.service, l.name, l.region, e.Outcome()).Inc()
+		o := m.find(&e)
+		m.refused.WithLabelValues(o.service, o.name, o.region, e.Outcome()).Inc()
 	case retry.SendWaitEnded:
-		l := m.operation(&e).labels
-		m.sendWait.WithLabelValues(l.service, l.name, l.region).Observe(seconds(e.Delay))
-	default: // not in the metrics
+		o := m.find(&e)
+		m.sendWait.WithLabelValues(o.service, o.name, o.region).Observe(seconds(e.Delay))
+	default: // The other kinds have no metrics.
 	}
 }
 
 func (m *Metrics) attemptEnded(e *retry.Event) {
-	end := attemptKey{kind: "ok"}
-	if e.Err != nil {
-		end = attemptKey{e.Verdict.Kind().String(), m.errorTypes.get(e.ErrorType())}
+	o := m.find(e)
+	var a attempt
+	if e.Err == nil {
+		a = o.ok()
+	} else {
+		a = m.attempt(o.labels, e.Verdict.Kind().String(), m.errorTypes.get(e.ErrorType()))
 	}
-	a := m.operation(e).attempts.get(end)
 	a.count.Inc()
 	a.duration.Observe(seconds(e.Elapsed))
 }
 
 func (m *Metrics) operationEnded(e *retry.Event) {
-	o := m.operation(e)
-	o.calls.get(e.Outcome()).Observe(seconds(e.Elapsed))
-	l, retries, delay := o.labels, e.Attempt-1, e.BackoffWait+e.QuotaWait
+	o := m.find(e)
+	if e.Reason == nil {
+		o.success().Observe(seconds(e.Elapsed))
+	} else {
+		m.call(o.labels, e.Outcome()).Observe(seconds(e.Elapsed))
+	}
+	retries, delay := e.Attempt-1, e.BackoffWait+e.QuotaWait
 	if retries > 0 {
-		m.callRetries.WithLabelValues(l.service, l.name, l.region).Observe(float64(retries))
+		m.callRetries.WithLabelValues(o.service, o.name, o.region).Observe(float64(retries))
 	}
 	if retries > 0 || delay > 0 {
-		m.callRetryDelay.WithLabelValues(l.service, l.name, l.region).Observe(seconds(delay))
+		m.callRetryDelay.WithLabelValues(o.service, o.name, o.region).Observe(seconds(delay))
 	}
 }
 
-// operation returns the metrics of the operation of an event.
-func (m *Metrics) operation(e *retry.Event) *operation {
-	return m.operations.get(operationKey{cut(e.Operation.Service), cut(e.Operation.Name), cut(e.Operation.Region)})
+func (m *Metrics) attempt(l labels, kind, errorType string) attempt {
+	return attempt{
+		count:    m.attempts.WithLabelValues(l.service, l.name, l.region, kind, errorType),
+		duration: m.attemptDuration.WithLabelValues(l.service, l.name, l.region, kind),
+	}
+}
+
+func (m *Metrics) call(l labels, outcome string) prometheus.Observer {
+	return m.callDuration.WithLabelValues(l.service, l.name, l.region, outcome)
+}
+
+// find returns the operation of an event. To hash three texts for the map takes as long as a
+// histogram, so find first looks in a place that the lengths of the texts and a letter choose.
+// The first operation of a place keeps it.
+func (m *Metrics) find(e *retry.Event) *operation {
+	key := labels{cut(e.Operation.Service), cut(e.Operation.Name), cut(e.Operation.Region)}
+	place := 3*len(key.service) + 5*len(key.name) + 7*len(key.region)
+	if key.name != "" {
+		place += int(key.name[0])
+	}
+	near := &m.near[place%len(m.near)]
+	if o := near.Load(); o != nil && o.labels == key {
+		return o
+	}
+	o := m.operations.get(key)
+	near.CompareAndSwap(nil, o)
+	return o
+}
+
+// newOperation returns copies of the texts, which may be parts of longer ones.
+func (m *Metrics) newOperation(key labels) (labels, *operation) {
+	key = labels{strings.Clone(key.service), strings.Clone(key.name), strings.Clone(key.region)}
+	shown := labels{clean(key.service), clean(key.name), clean(key.region)}
+	return key, &operation{
+		labels:  shown,
+		ok:      sync.OnceValue(func() attempt { return m.attempt(shown, "ok", "") }),
+		success: sync.OnceValue(func() prometheus.Observer { return m.call(shown, retry.Event{}.Outcome()) }),
+	}
 }
 
 // seconds never returns less than zero, so that no sum goes down.
 func seconds(d time.Duration) float64 { return max(d, 0).Seconds() }
+
+// cut returns the part of a text that a label may have.
+func cut(text string) string { return text[:min(len(text), maxLabel)] }
+
+// clean returns the label for a text. A registry refuses a label that is not UTF-8.
+func clean(text string) string { return strings.ToValidUTF8(cut(text), "\uFFFD") }
