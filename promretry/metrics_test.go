@@ -39,7 +39,7 @@ type unavailable struct{ apiError }
 func (unavailable) HTTPStatusCode() int { return http.StatusServiceUnavailable }
 
 // registryOf returns a registry that checks more than others do.
-func registryOf(t testing.TB, metrics *promretry.Metrics) *prometheus.Registry {
+func registryOf(t *testing.T, metrics *promretry.Metrics) *prometheus.Registry {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
 	require.NoError(t, registry.Register(metrics))
@@ -47,7 +47,7 @@ func registryOf(t testing.TB, metrics *promretry.Metrics) *prometheus.Registry {
 }
 
 // scrape returns what Prometheus reads.
-func scrape(t testing.TB, registry *prometheus.Registry) string {
+func scrape(t *testing.T, registry *prometheus.Registry) string {
 	t.Helper()
 	response := httptest.NewRecorder()
 	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).
@@ -57,7 +57,7 @@ func scrape(t testing.TB, registry *prometheus.Registry) string {
 }
 
 // series returns the lines of a scrape that begin with one of the names, without buckets.
-func series(t testing.TB, metrics *promretry.Metrics, names ...string) []string {
+func series(t *testing.T, metrics *promretry.Metrics, names ...string) []string {
 	t.Helper()
 	var found []string
 	for line := range strings.Lines(scrape(t, registryOf(t, metrics))) {
@@ -112,8 +112,8 @@ func TestOutageHasTheFiguresOfTheGoldenFile(t *testing.T) {
 	}
 	golden, err := os.Open(path)
 	require.NoError(t, err)
-	defer golden.Close()
 	require.NoError(t, testutil.GatherAndCompare(registry, golden))
+	require.NoError(t, golden.Close())
 }
 
 func TestLinterOfPrometheusHasNothingToSay(t *testing.T) {
@@ -189,16 +189,16 @@ func TestAttemptsCountedAreAttemptsMade(t *testing.T) {
 	close(done)
 	scraper.Wait()
 
-	sums := map[string]float64{}
+	sums := map[string]int{}
 	gathered, err := registry.Gather()
 	require.NoError(t, err)
 	for _, family := range gathered {
 		for _, metric := range family.GetMetric() {
-			sums[family.GetName()] += metric.GetCounter().GetValue() + float64(metric.GetHistogram().GetSampleCount())
+			sums[family.GetName()] += int(metric.GetCounter().GetValue()) + int(metric.GetHistogram().GetSampleCount())
 		}
 	}
-	require.EqualValues(t, 2*workers*calls, sums["awsretry_attempts_total"])
-	require.EqualValues(t, 2*workers*calls, sums["awsretry_attempt_duration_seconds"])
-	require.EqualValues(t, workers*calls, sums["awsretry_call_duration_seconds"])
-	require.EqualValues(t, workers*calls, sums["awsretry_call_retries"])
+	require.Equal(t, 2*workers*calls, sums["awsretry_attempts_total"])
+	require.Equal(t, 2*workers*calls, sums["awsretry_attempt_duration_seconds"])
+	require.Equal(t, workers*calls, sums["awsretry_call_duration_seconds"])
+	require.Equal(t, workers*calls, sums["awsretry_call_retries"])
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // only compares the metrics of one name with the lines that come after HELP and TYPE.
-func only(t testing.TB, metrics *promretry.Metrics, name, help, kind string, lines ...string) {
+func only(t *testing.T, metrics *promretry.Metrics, name, help, kind string, lines ...string) {
 	t.Helper()
 	want := fmt.Sprintf("# HELP %s %s\n# TYPE %s %s\n%s\n", name, help, name, kind, strings.Join(lines, "\n"))
 	require.NoError(t, testutil.GatherAndCompare(registryOf(t, metrics), strings.NewReader(want), name))

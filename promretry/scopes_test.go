@@ -20,7 +20,7 @@ type shown struct {
 
 func (s *shown) Snapshot() retry.Snapshot { return s.snapshot }
 
-func show(t testing.TB, scopes ...retry.ScopeSnapshot) *shown {
+func show(t *testing.T, scopes ...retry.ScopeSnapshot) *shown {
 	t.Helper()
 	strategy, err := standard.New(standard.Config{})
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func scope(name string, used int) retry.ScopeSnapshot {
 }
 
 // quotas returns the gauge of the quota for each scope.
-func quotas(t testing.TB, c promretry.Config, strategies ...retry.Strategy) []string {
+func quotas(t *testing.T, c promretry.Config, strategies ...retry.Strategy) []string {
 	t.Helper()
 	metrics := promretry.New(c)
 	require.NoError(t, metrics.Watch(strategies...))
