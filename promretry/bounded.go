@@ -13,37 +13,37 @@ type bounded[K comparable, V any] struct {
 	others V
 	fresh  func(key K) (K, V) // the key to keep, and its value
 
-	current atomic.Pointer[map[K]V] // the map is never changed, only replaced
+	current atomic.Pointer[map[K]V] // nil is empty; the map is never changed, only replaced
 	mu      sync.Mutex              // held to replace it
 }
 
 func (b *bounded[K, V]) get(key K) V {
-	if known := b.current.Load(); known != nil {
-		if value, ok := (*known)[key]; ok {
-			return value
-		}
-		if len(*known) >= b.limit {
-			return b.others
-		}
+	if value, ok := b.find(key); ok {
+		return value
 	}
-	return b.add(key)
-}
-
-func (b *bounded[K, V]) add(key K) V {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if value, ok := b.find(key); ok {
+		return value
+	}
+	kept, value := b.fresh(key)
 	known := map[K]V{}
 	if current := b.current.Load(); current != nil {
 		known = maps.Clone(*current)
 	}
-	if value, ok := known[key]; ok {
-		return value
-	}
-	if len(known) >= b.limit {
-		return b.others
-	}
-	key, value := b.fresh(key)
-	known[key] = value
+	known[kept] = value
 	b.current.Store(&known)
 	return value
+}
+
+// find reports false for a key that is to be added.
+func (b *bounded[K, V]) find(key K) (value V, ok bool) {
+	known := b.current.Load()
+	if known == nil {
+		return value, false
+	}
+	if value, ok = (*known)[key]; ok {
+		return value, true
+	}
+	return b.others, len(*known) >= b.limit
 }
