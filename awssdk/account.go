@@ -90,10 +90,10 @@ type owner struct {
 
 const askAgain = time.Minute
 
-// ownerOf returns the owner of the client with these options, a struct.
-func ownerOf(clientOptions reflect.Value) *owner {
-	field := clientOptions.FieldByName("Credentials")
-	if !field.IsValid() || field.Type() != reflect.TypeFor[aws.CredentialsProvider]() {
+// ownerOf returns the owner of the client with the options that clientOptions points to.
+func ownerOf(clientOptions any) *owner {
+	field, ok := fieldOf[aws.CredentialsProvider](clientOptions, "Credentials")
+	if !ok {
 		return nil
 	}
 	return &owner{credentials: field}

@@ -43,7 +43,7 @@ func Install(cfg *aws.Config, opts ...Option) error {
 	cfg.Retryer = func() aws.Retryer { return r }
 	cfg.RetryMode, cfg.RetryMaxAttempts = "", 0 // The strategy has both now.
 	cfg.APIOptions = append(slices.Clip(cfg.APIOptions), r.addMiddlewares)
-	cfg.ServiceOptions = append(slices.Clip(cfg.ServiceOptions), nameService)
+	cfg.ServiceOptions = append(o.providers.before(cfg.ServiceOptions), nameService)
 	return nil
 }
 
@@ -74,20 +74,16 @@ func (o options) resolved(ctx context.Context, cfg aws.Config) (retry.Strategy, 
 }
 
 // nameService gives a new client the retryer for its service, in place of the retryer for all
-// services. clientOptions points to the options of the client, for which there is no interface.
+// services. clientOptions points to the options of the client.
 func nameService(id string, clientOptions any) {
-	v := reflect.ValueOf(clientOptions)
-	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
-		return
-	}
-	field := v.Elem().FieldByName("Retryer")
-	if !field.IsValid() || field.Type() != reflect.TypeFor[aws.Retryer]() {
+	field, ok := fieldOf[aws.Retryer](clientOptions, "Retryer")
+	if !ok {
 		return
 	}
 	if r, ok := reflect.TypeAssert[*Retryer](field); ok {
 		named := r.forService(id)
 		if named.made() {
-			named.owner = ownerOf(v.Elem())
+			named.owner = ownerOf(clientOptions)
 		}
 		field.Set(reflect.ValueOf(named))
 	}

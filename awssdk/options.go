@@ -20,6 +20,7 @@ type options struct {
 	operation OperationFunc
 	account   string
 	ofSDK     []func(*config.LoadOptions) error // for config.LoadDefaultConfig
+	providers providers
 }
 
 type optionFunc func(o *options)
@@ -98,6 +99,9 @@ func (o options) load(ctx context.Context) (*Retryer, error) {
 	}
 	if len(o.ofSDK) > 0 {
 		return nil, errLoadOptions
+	}
+	if o.providers.given() {
+		return nil, errProviders
 	}
 	if o.strategy != nil {
 		return o.retryer(o.strategy)
