@@ -16,9 +16,10 @@ import (
 // call is one call of an SDK client. It holds what the methods of the retryer need for the
 // verbs of the strategy. It belongs to one goroutine at a time.
 type call struct {
-	input      any  // of the operation, if there are middlewares
-	observed   bool // whether middlewares report how each attempt and the call ended
-	unseekable bool // whether the body cannot be sent again
+	input      any             // of the operation, if there are middlewares
+	around     context.Context //nolint:containedctx // of the call, if there are middlewares
+	observed   bool            // whether middlewares report how each attempt and the call ended
+	unseekable bool            // whether the body cannot be sent again
 
 	failures  *failures   // of the retryer
 	key       error       // under which the call is in failures, or nil
@@ -74,7 +75,8 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 func (c *call) open(ctx context.Context, s *shared, op retry.Operation) {
 	c.strategy, c.failures = s.strategy, &s.failures
 	c.ctx, c.start, c.polls = ctx, s.strategy.Clock().Now(), op.LongPolling
-	c.token, c.denied = c.strategy.AcquireInitialToken(ctx, op)
+	// The context of an attempt may have a span that ends with the attempt.
+	c.token, c.denied = c.strategy.AcquireInitialToken(cmp.Or(c.around, ctx), op)
 	c.phase = sent
 }
 

@@ -67,6 +67,7 @@ func (endMiddleware) HandleFinalize(
 	if c == nil {
 		return next.HandleFinalize(ctx, in)
 	}
+	c.around = ctx
 	defer func() { // also after a panic
 		c.forget()
 		c.finish()

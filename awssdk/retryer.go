@@ -38,6 +38,8 @@ import (
 //     the retry may count as not made. A backoff that would not end before the deadline of the call
 //     is refused, also where such a retryer would shorten it.
 //   - The strategy does not hear of an attempt that panicked.
+//   - The context that an observer gets is that of the first attempt. With a TracerProvider the span of
+//     the context ends with that attempt, and later events find it ended.
 //   - The error of a call that is canceled after its first attempt does not tell of the attempt
 //     before.
 //   - The scope of a call is its service, or its operation where AWS counts by operation, in a
