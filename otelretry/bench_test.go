@@ -1,0 +1,66 @@
+package otelretry_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/otelretry"
+	"github.com/awsretry/awsretry/retry"
+)
+
+type nothing struct{}
+
+func (nothing) Observe(context.Context, retry.Event) {}
+
+// BenchmarkDo is an operation that succeeds at once. What an observer costs is the difference to
+// observer=nothing.
+func BenchmarkDo(b *testing.B) {
+	provider := metric.NewMeterProvider(metric.WithReader(metric.NewManualReader()))
+	for _, c := range []struct {
+		name     string
+		observer retry.Observer
+	}{
+		{"none", nil},
+		{"nothing", nothing{}},
+		{"otelretry", newTelemetry(b, otelretry.Config{MeterProvider: provider})},
+	} {
+		b.Run("observer="+c.name, func(b *testing.B) {
+			strategy, err := standard.New(standard.Config{Observer: c.observer})
+			require.NoError(b, err)
+			ctx := b.Context()
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = retry.DoErr(ctx, strategy, getItem, succeed)
+			}
+		})
+	}
+}
+
+func succeed(context.Context) error { return nil }
+
+// BenchmarkCollect is a collection from a strategy with as many scopes as it may have.
+func BenchmarkCollect(b *testing.B) {
+	reader := metric.NewManualReader()
+	telemetry := newTelemetry(b, otelretry.Config{MeterProvider: metric.NewMeterProvider(metric.WithReader(reader))})
+	strategy, err := standard.New(standard.Config{MaxScopes: 10_000})
+	require.NoError(b, err)
+	for i := range 10_000 {
+		op := getItem
+		op.Resource = fmt.Sprintf("table-%05d", i)
+		require.NoError(b, retry.DoErr(b.Context(), strategy, op, succeed))
+	}
+	require.NoError(b, telemetry.Watch(strategy))
+	var collected metricdata.ResourceMetrics
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := reader.Collect(b.Context(), &collected); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package otelretry
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+const (
+	// The semantic conventions have merged rpc.service into rpc.method. The AWS SDKs still write it.
+	serviceKey = attribute.Key("rpc.service")
+	// aws.region is not in the semantic conventions. The instrumentation of aws-sdk-go-v2 writes it.
+	regionKey = attribute.Key("aws.region")
+
+	attemptKey = attribute.Key("awsretry.attempt")
+	delayKey   = attribute.Key("awsretry.delay") // in seconds
+	kindKey    = attribute.Key("awsretry.kind")
+	outcomeKey = attribute.Key("awsretry.outcome")
+	quotaKey   = attribute.Key("awsretry.quota")
+	reasonKey  = attribute.Key("awsretry.reason")
+	scopeKey   = attribute.Key("awsretry.scope")
+)
+
+const (
+	maxOperations = 1000 // besides the one of late
+	maxCodes      = 200
+	maxName       = 256 // bytes
+
+	// late stands for what came when there was no more place. It is the word of the semantic conventions.
+	late = "_OTHER"
+)
+
+// operation is what the labels say of a retry.Operation.
+type operation struct{ service, name, region string }
+
+// series are the options of a measurement with some attributes. Options that exist already cost a
+// measurement no allocation.
+type series struct {
+	add    []metric.AddOption
+	record []metric.RecordOption
+}
+
+// labels are the attributes of an operation, and the series that a success needs.
+type labels struct {
+	attributes        []attribute.KeyValue
+	bare, ok, success series
+}
+
+// with returns the series with more attributes.
+func (l *labels) with(more ...attribute.KeyValue) series {
+	option := metric.WithAttributeSet(attribute.NewSet(slices.Concat(l.attributes, more)...))
+	return series{[]metric.AddOption{option}, []metric.RecordOption{option}}
+}
+
+// operations keeps the labels of operations and the error codes that were seen.
+type operations struct {
+	merged bool
+	// known is replaced, never changed, so that a look-up needs no lock.
+	known atomic.Pointer[map[operation]*labels]
+
+	learning sync.Mutex          // held while known is replaced
+	codes    map[string]struct{} // guarded by learning
+}
+
+// labelsOf returns the labels of an operation.
+func (o *operations) labelsOf(op *retry.Operation) *labels {
+	key := operation{op.Service, op.Name, op.Region}
+	if known := o.known.Load(); known != nil {
+		if l := (*known)[key]; l != nil {
+			return l
+		}
+	}
+	return o.learn(operation{presentable(key.service), presentable(key.name), presentable(key.region)})
+}
+
+// learn returns the labels of an operation that may be new.
+func (o *operations) learn(key operation) *labels {
+	o.learning.Lock()
+	defer o.learning.Unlock()
+	var known map[operation]*labels
+	if now := o.known.Load(); now != nil {
+		known = *now
+	}
+	if len(known) >= maxOperations && known[key] == nil {
+		key = operation{late, late, late}
+	}
+	if l := known[key]; l != nil {
+		return l
+	}
+	// A clone, because the name may be a part of a text that is much longer.
+	key = operation{strings.Clone(key.service), strings.Clone(key.name), strings.Clone(key.region)}
+	l := &labels{attributes: o.attributes(key)}
+	l.bare, l.ok, l.success = l.with(), l.with(kindKey.String("ok")), l.with(outcomeKey.String("success"))
+	next := make(map[operation]*labels, len(known)+1)
+	maps.Copy(next, known)
+	next[key] = l
+	o.known.Store(&next)
+	return l
+}
+
+func (o *operations) attributes(key operation) []attribute.KeyValue {
+	method := key.name
+	if o.merged && key.service != "" && key != (operation{late, late, late}) {
+		method = key.service + "/" + method
+	}
+	return slices.Concat(o.service(key.service), named(semconv.RPCMethodKey, method), named(regionKey, key.region))
+}
+
+// service returns the attribute of a service.
+func (o *operations) service(service string) []attribute.KeyValue {
+	if o.merged {
+		return nil
+	}
+	return named(serviceKey, service)
+}
+
+// named returns an attribute, and none for an empty value.
+func named(key attribute.Key, value string) []attribute.KeyValue {
+	if value == "" {
+		return nil
+	}
+	return []attribute.KeyValue{key.String(value)}
+}
+
+// errorType returns the word for a failure, or "_OTHER" for a code that came when there was no more
+// place. Kinds need no place, because there are few.
+func (o *operations) errorType(e *retry.Event) string {
+	word := e.ErrorType()
+	if word == late || word == e.Verdict.Kind().String() {
+		return word
+	}
+	o.learning.Lock()
+	defer o.learning.Unlock()
+	if _, known := o.codes[word]; known {
+		return word
+	}
+	if len(o.codes) >= maxCodes {
+		return late
+	}
+	if o.codes == nil {
+		o.codes = map[string]struct{}{}
+	}
+	word = strings.Clone(word)
+	o.codes[word] = struct{}{}
+	return word
+}
+
+// presentable returns the text, or "_OTHER" for one that no label should have.
+func presentable(text string) string {
+	if len(text) > maxName || !utf8.ValidString(text) {
+		return late
+	}
+	return text
+}

@@ -1,0 +1,174 @@
+package otelretry
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+// meterName is the instrumentation scope of all metrics.
+const meterName = "github.com/awsretry/awsretry/otelretry"
+
+// Config says what a [Telemetry] tells. The zero value is ready to use.
+type Config struct {
+	// MeterProvider makes the instruments. Nil means the one of [otel.GetMeterProvider], which a
+	// program may also set later.
+	MeterProvider metric.MeterProvider
+	// Scopes is how many of the hottest scopes have gauges of their own. Zero means 20. With a
+	// negative number none has, and the gauges show the sum of all scopes.
+	Scopes int
+	// ScopeName returns the awsretry.scope of a scope. An empty text drops the scope: it belongs to
+	// the rest, "other". Nil means the text of the key, and "(all)" for the scope of a strategy as a
+	// whole. Scopes with the same name count as one. ScopeName is called for each scope at each
+	// collection. It must be safe for concurrent use, and it must not panic.
+	ScopeName func(retry.ScopeKey) string
+	// MergedMethod makes rpc.method "service/method", as newer semantic conventions want it. There is
+	// no rpc.service then. By default both are as in the metrics of the AWS SDKs.
+	MergedMethod bool
+}
+
+// Telemetry is a [retry.Observer] that records metrics and adds events to spans. [New] makes one, for
+// any number of strategies. It is safe for concurrent use.
+type Telemetry struct {
+	instruments
+	operations
+
+	config       Config
+	registration metric.Registration
+
+	mu      sync.Mutex
+	watched []retry.Strategy // guarded by mu; only ever appended to
+}
+
+var _ retry.Observer = (*Telemetry)(nil)
+
+// New returns a Telemetry, or the error of a MeterProvider that did not make an instrument.
+func New(c Config) (*Telemetry, error) {
+	if c.MeterProvider == nil {
+		c.MeterProvider = otel.GetMeterProvider()
+	}
+	c.Scopes = cmp.Or(c.Scopes, 20)
+	meter := c.MeterProvider.Meter(meterName)
+	made, err := newInstruments(meter)
+	if err != nil {
+		return nil, fmt.Errorf("otelretry: making the instruments: %w", err)
+	}
+	t := &Telemetry{instruments: made, operations: operations{merged: c.MergedMethod}, config: c}
+	if t.registration, err = meter.RegisterCallback(t.collect, made.observables()...); err != nil {
+		return nil, fmt.Errorf("otelretry: registering the gauges: %w", err)
+	}
+	return t, nil
+}
+
+// Watch adds strategies whose snapshots fill the gauges and the counters of scopes. A strategy that is
+// watched already is not added again. Where one of them is not a strategy, Watch adds none and returns
+// the error of [retry.CheckStrategy].
+func (t *Telemetry) Watch(strategies ...retry.Strategy) error {
+	for _, s := range strategies {
+		if err := retry.CheckStrategy(s); err != nil {
+			return fmt.Errorf("otelretry: watching a strategy: %w", err)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range strategies {
+		if !slices.ContainsFunc(t.watched, func(w retry.Strategy) bool { return same(w, s) }) {
+			t.watched = append(t.watched, s)
+		}
+	}
+	return nil
+}
+
+// same reports whether both are one strategy. A strategy of another package may be of a type that ==
+// cannot compare.
+func same(a, b retry.Strategy) bool {
+	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+// Close ends the gauges and the counters of scopes, so that the MeterProvider no longer keeps the
+// strategies alive. What Observe records is not affected. A second Close does nothing.
+func (t *Telemetry) Close() error {
+	if err := t.registration.Unregister(); err != nil {
+		return fmt.Errorf("otelretry: ending the gauges: %w", err)
+	}
+	return nil
+}
+
+// Observe records the event. Strategies call it.
+func (t *Telemetry) Observe(ctx context.Context, e retry.Event) {
+	switch e.Kind {
+	case retry.AttemptEnded:
+		t.attemptEnded(ctx, &e)
+	case retry.OperationEnded:
+		t.operationEnded(ctx, &e)
+	case retry.RetryScheduled:
+		addEvent(ctx, &e, "awsretry.retry", delayKey.Float64(seconds(e.Delay)),
+			kindKey.String(e.Verdict.Kind().String()), quotaKey.Int(e.Quota))
+	case retry.RetryRefused:
+		reason := reasonKey.String(e.Outcome())
+		t.refused.Add(ctx, 1, t.labelsOf(&e.Operation).with(reason).add...)
+		if reason.Value.AsString() != "not_retryable" {
+			addEvent(ctx, &e, "awsretry.refused", reason)
+		}
+	case retry.SendWaitEnded:
+		t.sendWait.Record(ctx, seconds(e.Delay), t.labelsOf(&e.Operation).bare.record...)
+		addEvent(ctx, &e, "awsretry.send_wait", delayKey.Float64(seconds(e.Delay)))
+	default: // the other kinds are not told
+	}
+}
+
+func (t *Telemetry) attemptEnded(ctx context.Context, e *retry.Event) {
+	labels := t.labelsOf(&e.Operation)
+	counted, timed := labels.ok, labels.ok
+	if e.Err != nil {
+		kind := kindKey.String(e.Verdict.Kind().String())
+		counted, timed = labels.with(kind, semconv.ErrorTypeKey.String(t.errorType(e))), labels.with(kind)
+	}
+	t.attempts.Add(ctx, 1, counted.add...)
+	t.attemptDuration.Record(ctx, seconds(e.Elapsed), timed.record...)
+}
+
+func (t *Telemetry) operationEnded(ctx context.Context, e *retry.Event) {
+	labels := t.labelsOf(&e.Operation)
+	call := labels.success
+	if e.Reason != nil {
+		call = labels.with(outcomeKey.String(e.Outcome()))
+	}
+	t.callDuration.Record(ctx, seconds(e.Elapsed), call.record...)
+	if e.Attempt > 1 {
+		t.callRetries.Record(ctx, int64(e.Attempt-1), labels.bare.record...)
+	}
+	if waited := e.BackoffWait + e.QuotaWait; e.Attempt > 1 || waited > 0 {
+		t.retryDelay.Record(ctx, seconds(waited), labels.bare.record...)
+	}
+}
+
+// addEvent adds an event to the span of the operation. Its time is that of the span's own clock: the
+// clock of a strategy may be another one, a fake one in tests, and an event outside the time of its
+// span would mislead.
+func addEvent(ctx context.Context, e *retry.Event, name string, attributes ...attribute.KeyValue) {
+	span := trace.SpanFromContext(ctx)
+	if !span.IsRecording() {
+		return
+	}
+	attributes = append(attributes, attemptKey.Int(e.Attempt))
+	if failure := e.ErrorType(); failure != "" {
+		attributes = append(attributes, semconv.ErrorTypeKey.String(failure))
+	}
+	span.AddEvent(name, trace.WithAttributes(attributes...))
+}
+
+// seconds returns d in seconds, and zero for a negative d, of which a histogram could make nothing.
+func seconds(d time.Duration) float64 { return max(d, 0).Seconds() }
