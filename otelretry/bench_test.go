@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
@@ -28,6 +29,7 @@ func BenchmarkDo(b *testing.B) {
 	}{
 		{"none", nil},
 		{"nothing", nothing{}},
+		{"otelretry-without-sdk", newTelemetry(b, otelretry.Config{MeterProvider: noop.NewMeterProvider()})},
 		{"otelretry", newTelemetry(b, otelretry.Config{MeterProvider: provider})},
 	} {
 		b.Run("observer="+c.name, func(b *testing.B) {

@@ -31,11 +31,8 @@ func TestPrometheusGetsTheNamesOfTheTable(t *testing.T) {
 				labels[label.GetName()] = true
 			}
 		}
-		line := family.GetName() + " " + strings.ToLower(family.GetType().String())
-		for _, label := range slices.Sorted(maps.Keys(labels)) {
-			line += " " + label
-		}
-		got = append(got, line)
+		words := []string{family.GetName(), strings.ToLower(family.GetType().String())}
+		got = append(got, strings.Join(append(words, slices.Sorted(maps.Keys(labels))...), " "))
 	}
 	require.Equal(t, []string{
 		"awsretry_attempt_duration_seconds histogram aws_region awsretry_kind rpc_method rpc_service",

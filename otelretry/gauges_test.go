@@ -1,0 +1,196 @@
+package otelretry_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/otelretry"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// showing is a strategy with a snapshot of its own. It is not comparable.
+type showing struct {
+	retry.Strategy
+	snapshot retry.Snapshot
+}
+
+func (s showing) Snapshot() retry.Snapshot { return s.snapshot }
+
+func newStrategy(t *testing.T) *standard.Strategy {
+	t.Helper()
+	strategy, err := standard.New(standard.Config{})
+	require.NoError(t, err)
+	return strategy
+}
+
+// show returns a strategy with a scope for each of the tables. The first one is the hottest, and the
+// last one has used one token.
+func show(t *testing.T, tables ...string) showing {
+	t.Helper()
+	s := showing{Strategy: newStrategy(t)}
+	for i, table := range tables {
+		key := retry.ScopeKey{Service: "dynamodb", Region: "eu-central-1", Resource: table}
+		s.snapshot.Scopes = append(s.snapshot.Scopes, retry.ScopeSnapshot{
+			Key: key, Scope: key.String(), Quota: 500 - len(tables) + i, QuotaCapacity: 500,
+		})
+	}
+	return s
+}
+
+func TestTheHottestScopesHaveGaugesAndTheRestIsSummed(t *testing.T) {
+	t.Parallel()
+	tables := make([]string, 30)
+	for i := range tables {
+		tables[i] = fmt.Sprintf("t%02d", i)
+	}
+	for name, c := range map[string]struct {
+		scopes, points int
+		others         string
+	}{
+		"20 by default": {0, 21, "{aws.region=eu-central-1 awsretry.scope=other rpc.service=dynamodb} 4945"},
+		"2":             {2, 3, "{aws.region=eu-central-1 awsretry.scope=other rpc.service=dynamodb} 13594"},
+		"all":           {30, 30, ""},
+		"none":          {-1, 1, "{aws.region=eu-central-1 awsretry.scope=other rpc.service=dynamodb} 14535"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reader, config := newReader()
+			config.Scopes = c.scopes
+			require.NoError(t, newTelemetry(t, config).Watch(show(t, tables...)))
+			metrics := collect(t, reader)
+			points := figures(t, metrics, "awsretry.quota.available")
+			require.Len(t, points, c.points)
+			require.Equal(t, c.others != "", strings.Contains(points[len(points)-1]+points[0], "=other"))
+			if c.others != "" {
+				require.Contains(t, points, c.others)
+			}
+			require.Equal(t, []string{"{} 30"}, figures(t, metrics, "awsretry.scopes"))
+		})
+	}
+}
+
+func TestScopesAreRenamedAndDropped(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	config.ScopeName = func(key retry.ScopeKey) string {
+		switch key.Resource {
+		case "secret":
+			return ""
+		case "claims":
+			return "other"
+		case "broken":
+			return "\xff"
+		case "long":
+			return strings.Repeat("x", 257)
+		}
+		return "a table"
+	}
+	require.NoError(t, newTelemetry(t, config).Watch(show(t, "orders", "users", "secret", "claims", "broken", "long")))
+	require.Equal(t, []string{
+		"{aws.region=eu-central-1 awsretry.scope=a table rpc.service=dynamodb} 1000",
+		"{aws.region=eu-central-1 awsretry.scope=other rpc.service=dynamodb} 2000",
+	}, figures(t, collect(t, reader), "awsretry.quota.capacity"))
+}
+
+func TestNamesOfScopesMayBeOdd(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	s := show(t)
+	for _, key := range []retry.ScopeKey{
+		{}, retry.OverflowKey(), {Scope: "mine"}, {Scope: "other"}, {Service: "\xff", Region: strings.Repeat("x", 257)},
+		{Account: "111122223333", Service: strings.Repeat("x", 200), Region: "r"},
+	} {
+		s.snapshot.Scopes = append(s.snapshot.Scopes, retry.ScopeSnapshot{Key: key, Scope: key.String(), QuotaCapacity: 500})
+	}
+	require.NoError(t, newTelemetry(t, config).Watch(s))
+	require.Equal(t, []string{
+		"{aws.region=r awsretry.scope=111122223333/" + strings.Repeat("x", 200) + "/r rpc.service=" + strings.Repeat("x", 200) + "} 500",
+		"{awsretry.scope=(all)} 500", "{awsretry.scope=(overflow)} 500", "{awsretry.scope=mine} 500", "{awsretry.scope=other} 1000",
+	}, figures(t, collect(t, reader), "awsretry.quota.capacity"))
+}
+
+func TestSeveralStrategiesAddUp(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	a, b := show(t, "orders", "users"), show(t, "orders")
+	a.snapshot.Overflowed, a.snapshot.Evicted, b.snapshot.Overflowed, b.snapshot.Evicted = 1, 2, 30, 40
+	require.NoError(t, telemetry.Watch(a))
+	require.NoError(t, telemetry.Watch(b))
+	metrics := collect(t, reader)
+	require.Equal(t, []string{"{} 3"}, figures(t, metrics, "awsretry.scopes"))
+	require.Equal(t, []string{"{} 31"}, figures(t, metrics, "awsretry.scopes.overflowed"))
+	require.Equal(t, []string{"{} 42"}, figures(t, metrics, "awsretry.scopes.evicted"))
+	require.Equal(t, []string{
+		"{aws.region=eu-central-1 awsretry.scope=dynamodb/eu-central-1/orders rpc.service=dynamodb} 1000",
+		"{aws.region=eu-central-1 awsretry.scope=dynamodb/eu-central-1/users rpc.service=dynamodb} 500",
+	}, figures(t, metrics, "awsretry.quota.capacity"))
+}
+
+func TestAStrategyIsWatchedOnce(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	one := newStrategy(t)
+	require.NoError(t, telemetry.Watch(one, one))
+	require.NoError(t, telemetry.Watch(one))
+	require.Equal(t, []string{"{} 1"}, figures(t, collect(t, reader), "awsretry.scopes"))
+}
+
+func TestGaugesOfTheSendRateAreForAdaptiveModeOnly(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	s := show(t, "standard", "free", "limited", "both")
+	s.snapshot.Scopes[1].SendRateSource = "local"
+	s.snapshot.Scopes[2].SendRateSource = "redis"
+	s.snapshot.Scopes[2].Limited, s.snapshot.Scopes[2].FillRate = true, 2.5
+	s.snapshot.Scopes[3].Waiting, s.snapshot.Scopes[3].MeasuredRate = 3, 1.5 // a sum of both modes
+	config.ScopeName = func(key retry.ScopeKey) string { return key.Resource }
+	require.NoError(t, newTelemetry(t, config).Watch(s))
+	metrics := collect(t, reader)
+	line := "{aws.region=eu-central-1 awsretry.scope=%s rpc.service=dynamodb} %v"
+	require.Equal(t, []string{fmt.Sprintf(line, "limited", 2.5)}, figures(t, metrics, "awsretry.send.rate"))
+	require.Equal(t, []string{fmt.Sprintf(line, "both", 1.5), fmt.Sprintf(line, "free", 0), fmt.Sprintf(line, "limited", 0)},
+		figures(t, metrics, "awsretry.send.measured_rate"))
+	require.Equal(t, []string{fmt.Sprintf(line, "both", 3), fmt.Sprintf(line, "free", 0), fmt.Sprintf(line, "limited", 0)},
+		figures(t, metrics, "awsretry.send.waiting"))
+}
+
+func TestWatchRefusesWhatIsNoStrategy(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	for _, bad := range []retry.Strategy{nil, (*standard.Strategy)(nil), &standard.Strategy{}, showing{}} {
+		err := telemetry.Watch(newStrategy(t), bad)
+		require.ErrorIs(t, err, retry.ErrNoStrategy)
+		require.ErrorContains(t, err, "otelretry: watching a strategy: ")
+	}
+	require.NoError(t, telemetry.Watch())
+	require.NotContains(t, collect(t, reader), "awsretry.scopes")
+}
+
+func TestCloseEndsTheGauges(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	require.NoError(t, telemetry.Watch(newStrategy(t)))
+	require.Contains(t, collect(t, reader), "awsretry.scopes")
+	require.NoError(t, telemetry.Close())
+	require.NoError(t, telemetry.Close())
+	telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded})
+	metrics := collect(t, reader)
+	require.NotContains(t, metrics, "awsretry.scopes")
+	require.Equal(t, []string{"{awsretry.kind=ok} 1"}, figures(t, metrics, "awsretry.attempts"))
+}
+
+func TestNoMeterProviderMeansTheGlobalOne(t *testing.T) {
+	t.Parallel()
+	telemetry := newTelemetry(t, otelretry.Config{}) // none is set in these tests
+	require.NoError(t, telemetry.Watch(newStrategy(t)))
+	telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded})
+	require.NoError(t, telemetry.Close())
+}

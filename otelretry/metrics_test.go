@@ -1,0 +1,189 @@
+package otelretry_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/retry"
+)
+
+var update = flag.Bool("update", false, "write testdata/outage.txt")
+
+func TestAnOutageHasTheseFigures(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	play(t, config.MeterProvider)
+	metrics := collect(t, reader)
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(metrics)) {
+		m := metrics[name]
+		kind, points := describe(t, m.Data)
+		fmt.Fprintf(&text, "%s, %s: %s\n%s\n", name, m.Unit, m.Description, kind)
+		for _, point := range points {
+			fmt.Fprintf(&text, "\t%s\n", point)
+		}
+	}
+	if *update {
+		require.NoError(t, os.WriteFile("testdata/outage.txt", []byte(text.String()), 0o600))
+	}
+	want, err := os.ReadFile("testdata/outage.txt")
+	require.NoError(t, err)
+	require.Equal(t, string(want), text.String())
+}
+
+func TestMergedMethodHasTheServiceInTheMethod(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		op   retry.Operation
+		want string
+	}{
+		"all":        {getItem, "{aws.region=eu-central-1 awsretry.outcome=success rpc.method=dynamodb/GetItem}"},
+		"no name":    {retry.Operation{Service: "s3"}, "{awsretry.outcome=success rpc.method=s3/}"},
+		"no service": {retry.Operation{Name: "GET"}, "{awsretry.outcome=success rpc.method=GET}"},
+		"nothing":    {retry.Operation{}, "{awsretry.outcome=success}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reader, config := newReader()
+			config.MergedMethod = true
+			telemetry := newTelemetry(t, config)
+			telemetry.Observe(t.Context(), retry.Event{Kind: retry.OperationEnded, Operation: c.op})
+			require.NoError(t, telemetry.Watch(newStrategy(t)))
+			metrics := collect(t, reader)
+			require.Equal(t, []string{c.want + " count 1 sum 0: 1 to 0.005"}, figures(t, metrics, "awsretry.call.duration"))
+			require.Equal(t, []string{"{awsretry.scope=(all)} 500"}, figures(t, metrics, "awsretry.quota.available"))
+		})
+	}
+}
+
+// A call that waited for retry quota and then got no retry has a delay all the same.
+func TestACallWithAWaitHasARetryDelay(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	for _, e := range []retry.Event{
+		{Attempt: 1},
+		{Attempt: 1, QuotaWait: 2 * time.Second, Reason: retry.ErrCanceled},
+		{Attempt: 3, BackoffWait: time.Second, QuotaWait: time.Second},
+		{Attempt: 2}, // the retry came at once
+	} {
+		e.Kind = retry.OperationEnded
+		telemetry.Observe(t.Context(), e)
+	}
+	metrics := collect(t, reader)
+	require.Equal(t, []string{"{} count 2 sum 3: 1 to 1 1 to 2"}, figures(t, metrics, "awsretry.call.retries"))
+	require.Equal(t, []string{"{} count 3 sum 4: 1 to 0.005 2 to 2.5"}, figures(t, metrics, "awsretry.call.retry_delay"))
+	require.Equal(t, []string{
+		"{awsretry.outcome=canceled} count 1 sum 0: 1 to 0.005", "{awsretry.outcome=success} count 3 sum 0: 3 to 0.005",
+	}, figures(t, metrics, "awsretry.call.duration"))
+}
+
+func TestAnAttemptCountsByKindAndErrorType(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	for range 2 {
+		for kind := range classify.ClockSkew + 2 {
+			telemetry.Observe(t.Context(), retry.Event{
+				Kind: retry.AttemptEnded, Err: errors.New("no code"), Verdict: classify.RetryAs(kind), Elapsed: time.Second,
+			})
+		}
+		telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Err: serviceError("Busy")})
+		telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Elapsed: time.Second})
+	}
+	metrics := collect(t, reader)
+	require.Equal(t, []string{
+		"{awsretry.kind=client error.type=client} 2",
+		"{awsretry.kind=clock_skew error.type=clock_skew} 2",
+		"{awsretry.kind=none error.type=Busy} 2",
+		"{awsretry.kind=none error.type=_OTHER} 2",
+		"{awsretry.kind=ok} 2",
+		"{awsretry.kind=server error.type=server} 2",
+		"{awsretry.kind=throttling error.type=throttling} 2",
+		"{awsretry.kind=timeout error.type=timeout} 2",
+		"{awsretry.kind=transient error.type=transient} 2",
+		"{awsretry.kind=unknown error.type=unknown} 2",
+	}, figures(t, metrics, "awsretry.attempts"))
+	require.Contains(t, figures(t, metrics, "awsretry.attempt.duration"), "{awsretry.kind=none} count 4 sum 2: 2 to 0.005 2 to 1")
+}
+
+func TestNoEventIsTooOdd(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	for kind := range retry.OperationEnded + 3 {
+		telemetry.Observe(t.Context(), retry.Event{Kind: kind})
+		telemetry.Observe(nil, retry.Event{Kind: kind}) //nolint:staticcheck // a context that a strategy never gives
+		telemetry.Observe(t.Context(), retry.Event{
+			Kind: kind, Attempt: -7, Delay: -1, Elapsed: -1, BackoffWait: -1, QuotaWait: -1, Quota: -1, Reason: errors.New("odd"),
+			Err: errors.Join(nil, context.Canceled), Operation: retry.Operation{Name: "\xff", Region: strings.Repeat("x", 257)},
+		})
+	}
+	metrics := collect(t, reader)
+	require.Equal(t, []string{
+		"{aws.region=_OTHER awsretry.kind=none error.type=_OTHER rpc.method=_OTHER} 1", "{awsretry.kind=ok} 2",
+	}, figures(t, metrics, "awsretry.attempts"))
+	require.Equal(t, []string{
+		"{aws.region=_OTHER awsretry.outcome=other rpc.method=_OTHER} count 1 sum 0: 1 to 0.005",
+		"{awsretry.outcome=success} count 2 sum 0: 2 to 0.005",
+	}, figures(t, metrics, "awsretry.call.duration"))
+}
+
+func TestCombinationsOfLateAreOther(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	for i := range 1100 {
+		op := retry.Operation{Service: "dynamodb", Name: fmt.Sprintf("Op%04d", i)}
+		telemetry.Observe(t.Context(), retry.Event{Kind: retry.SendWaitEnded, Operation: op})
+		op.Resource = "orders" // not in the labels
+		telemetry.Observe(t.Context(), retry.Event{Kind: retry.SendWaitEnded, Operation: op})
+	}
+	points := figures(t, collect(t, reader), "awsretry.send.wait")
+	require.Len(t, points, 1001)
+	require.Equal(t, "{aws.region=_OTHER rpc.method=_OTHER rpc.service=_OTHER} count 200 sum 0: 200 to 0.005", points[0])
+	require.Equal(t, "{rpc.method=Op0999 rpc.service=dynamodb} count 2 sum 0: 2 to 0.005", points[1000])
+}
+
+func TestMergedCombinationsOfLateAreOther(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	config.MergedMethod = true
+	telemetry := newTelemetry(t, config)
+	for i := range 1001 {
+		telemetry.Observe(t.Context(), retry.Event{
+			Kind: retry.SendWaitEnded, Operation: retry.Operation{Service: "dynamodb", Name: fmt.Sprintf("Op%04d", i)},
+		})
+	}
+	require.Equal(t, "{aws.region=_OTHER rpc.method=_OTHER} count 1 sum 0: 1 to 0.005",
+		figures(t, collect(t, reader), "awsretry.send.wait")[0])
+}
+
+func TestErrorCodesOfLateAreOther(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	for range 2 {
+		for i := range 250 {
+			telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Err: serviceError(fmt.Sprintf("Code%03d", i))})
+		}
+	}
+	timeout := retry.Event{Kind: retry.AttemptEnded, Err: errors.New("late"), Verdict: classify.RetryAs(classify.Timeout)}
+	telemetry.Observe(t.Context(), timeout) // a kind needs no place
+	points := figures(t, collect(t, reader), "awsretry.attempts")
+	require.Len(t, points, 202)
+	require.Equal(t, "{awsretry.kind=none error.type=Code199} 2", points[199])
+	require.Equal(t, "{awsretry.kind=none error.type=_OTHER} 100", points[200])
+	require.Equal(t, "{awsretry.kind=timeout error.type=timeout} 1", points[201])
+}
