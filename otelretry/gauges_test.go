@@ -101,7 +101,11 @@ func TestNamesOfScopesMayBeOdd(t *testing.T) {
 	reader, config := newReader()
 	s := show(t)
 	for _, key := range []retry.ScopeKey{
-		{}, retry.OverflowKey(), {Scope: "mine"}, {Scope: "other"}, {Service: "\xff", Region: strings.Repeat("x", 257)},
+		{},
+		retry.OverflowKey(),
+		{Scope: "mine"},
+		{Scope: "other"},
+		{Service: "\xff", Region: strings.Repeat("x", 257)},
 		{Account: "111122223333", Service: strings.Repeat("x", 200), Region: "r"},
 	} {
 		s.snapshot.Scopes = append(s.snapshot.Scopes, retry.ScopeSnapshot{Key: key, Scope: key.String(), QuotaCapacity: 500})
