@@ -71,13 +71,17 @@ type operations struct {
 	codes    map[string]struct{} // guarded by learning
 }
 
+func newOperations(merged bool) *operations {
+	o := &operations{merged: merged, codes: map[string]struct{}{}}
+	o.known.Store(&map[operation]*labels{})
+	return o
+}
+
 // labelsOf returns the labels of an operation.
 func (o *operations) labelsOf(op *retry.Operation) *labels {
 	key := operation{op.Service, op.Name, op.Region}
-	if known := o.known.Load(); known != nil {
-		if l := (*known)[key]; l != nil {
-			return l
-		}
+	if l := (*o.known.Load())[key]; l != nil {
+		return l
 	}
 	return o.learn(operation{presentable(key.service), presentable(key.name), presentable(key.region)})
 }
@@ -86,10 +90,7 @@ func (o *operations) labelsOf(op *retry.Operation) *labels {
 func (o *operations) learn(key operation) *labels {
 	o.learning.Lock()
 	defer o.learning.Unlock()
-	var known map[operation]*labels
-	if now := o.known.Load(); now != nil {
-		known = *now
-	}
+	known := *o.known.Load()
 	if len(known) >= maxOperations && known[key] == nil {
 		key = operation{late, late, late}
 	}
@@ -100,10 +101,9 @@ func (o *operations) learn(key operation) *labels {
 	key = operation{strings.Clone(key.service), strings.Clone(key.name), strings.Clone(key.region)}
 	l := &labels{attributes: o.attributes(key)}
 	l.bare, l.ok, l.success = l.with(), l.with(kindKey.String("ok")), l.with(outcomeKey.String("success"))
-	next := make(map[operation]*labels, len(known)+1)
-	maps.Copy(next, known)
-	next[key] = l
-	o.known.Store(&next)
+	known = maps.Clone(known)
+	known[key] = l
+	o.known.Store(&known)
 	return l
 }
 
@@ -145,9 +145,6 @@ func (o *operations) errorType(e *retry.Event) string {
 	}
 	if len(o.codes) >= maxCodes {
 		return late
-	}
-	if o.codes == nil {
-		o.codes = map[string]struct{}{}
 	}
 	word = strings.Clone(word)
 	o.codes[word] = struct{}{}

@@ -144,16 +144,20 @@ func TestCombinationsOfLateAreOther(t *testing.T) {
 	t.Parallel()
 	reader, config := newReader()
 	telemetry := newTelemetry(t, config)
+	odd := retry.Event{Kind: retry.SendWaitEnded, Operation: retry.Operation{Name: "\xff"}}
+	telemetry.Observe(t.Context(), odd)
 	for i := range 1100 {
 		op := retry.Operation{Service: "dynamodb", Name: fmt.Sprintf("Op%04d", i)}
 		telemetry.Observe(t.Context(), retry.Event{Kind: retry.SendWaitEnded, Operation: op})
 		op.Resource = "orders" // not in the labels
 		telemetry.Observe(t.Context(), retry.Event{Kind: retry.SendWaitEnded, Operation: op})
 	}
+	telemetry.Observe(t.Context(), odd) // it has its place
 	points := figures(t, collect(t, reader), "awsretry.send.wait")
 	require.Len(t, points, 1001)
-	require.Equal(t, "{aws.region=_OTHER rpc.method=_OTHER rpc.service=_OTHER} count 200 sum 0: 200 to 0.005", points[0])
-	require.Equal(t, "{rpc.method=Op0999 rpc.service=dynamodb} count 2 sum 0: 2 to 0.005", points[1000])
+	require.Equal(t, "{aws.region=_OTHER rpc.method=_OTHER rpc.service=_OTHER} count 202 sum 0: 202 to 0.005", points[0])
+	require.Equal(t, "{rpc.method=Op0998 rpc.service=dynamodb} count 2 sum 0: 2 to 0.005", points[999])
+	require.Equal(t, "{rpc.method=_OTHER} count 2 sum 0: 2 to 0.005", points[1000])
 }
 
 func TestMergedCombinationsOfLateAreOther(t *testing.T) {

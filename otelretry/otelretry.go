@@ -43,7 +43,7 @@ type Config struct {
 // any number of strategies. It is safe for concurrent use.
 type Telemetry struct {
 	instruments
-	operations
+	*operations
 
 	config       Config
 	registration metric.Registration
@@ -65,7 +65,7 @@ func New(c Config) (*Telemetry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("otelretry: making the instruments: %w", err)
 	}
-	t := &Telemetry{instruments: made, operations: operations{merged: c.MergedMethod}, config: c}
+	t := &Telemetry{instruments: made, operations: newOperations(c.MergedMethod), config: c}
 	if t.registration, err = meter.RegisterCallback(t.collect, made.observables()...); err != nil {
 		return nil, fmt.Errorf("otelretry: registering the gauges: %w", err)
 	}
