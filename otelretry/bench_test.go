@@ -20,7 +20,9 @@ type nothing struct{}
 func (nothing) Observe(context.Context, retry.Event) {}
 
 // BenchmarkDo is an operation that succeeds at once. What an observer costs is the difference to
-// observer=nothing.
+// observer=nothing. The SDK of OpenTelemetry takes most of that, for three recordings with four attributes
+// each; the difference between observer=otelretry-without-sdk and observer=nothing is the part of this
+// package.
 func BenchmarkDo(b *testing.B) {
 	provider := metric.NewMeterProvider(metric.WithReader(metric.NewManualReader()))
 	for _, c := range []struct {

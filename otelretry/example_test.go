@@ -40,7 +40,7 @@ func ExampleNew() {
 	attempts := 0
 	err = retry.DoErr(ctx, strategy, retry.Operation{Service: "dynamodb", Name: "GetItem"}, func(context.Context) error {
 		if attempts++; attempts == 1 {
-			return retry.Mark(errors.New("busy"), classify.Throttling)
+			return retry.Mark(errors.New("busy"), classify.Transient)
 		}
 		return nil
 	})
@@ -61,7 +61,7 @@ func ExampleNew() {
 		}
 	}
 	// Unordered output:
-	// throttling 1
+	// transient 1
 	// ok 1
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel"
 
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/otelretry"
@@ -191,10 +192,19 @@ func TestCloseEndsTheGauges(t *testing.T) {
 	require.Equal(t, []string{"{awsretry.kind=ok} 1"}, figures(t, metrics, "awsretry.attempts"))
 }
 
-func TestNoMeterProviderMeansTheGlobalOne(t *testing.T) {
+// This is the only test that sets the global provider.
+func TestNoMeterProviderMeansTheGlobalOneAlsoOfLater(t *testing.T) {
 	t.Parallel()
-	telemetry := newTelemetry(t, otelretry.Config{}) // none is set in these tests
+	telemetry := newTelemetry(t, otelretry.Config{})
 	require.NoError(t, telemetry.Watch(newStrategy(t)))
+	telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded}) // is lost
+
+	reader, config := newReader()
+	otel.SetMeterProvider(config.MeterProvider)
 	telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded})
+	metrics := collect(t, reader)
+	require.Equal(t, []string{"{awsretry.kind=ok} 1"}, figures(t, metrics, "awsretry.attempts"))
+	require.Equal(t, []string{"{} 1"}, figures(t, metrics, "awsretry.scopes"))
 	require.NoError(t, telemetry.Close())
+	require.NotContains(t, collect(t, reader), "awsretry.scopes")
 }

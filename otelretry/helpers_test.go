@@ -135,16 +135,16 @@ func numbers[N int64 | float64](data []metricdata.DataPoint[N]) (points []string
 func histogram[N int64 | float64](data []metricdata.HistogramDataPoint[N]) (kind string, points []string) {
 	for _, p := range data {
 		kind = fmt.Sprintf("histogram %v", p.Bounds)
-		line := fmt.Sprintf("%s count %d sum %.6g:", attributes(p.Attributes), p.Count, float64(p.Sum))
+		line := []string{fmt.Sprintf("%s count %d sum %.6g:", attributes(p.Attributes), p.Count, float64(p.Sum))}
 		for i, n := range p.BucketCounts {
 			switch {
 			case n > 0 && i < len(p.Bounds):
-				line += fmt.Sprintf(" %d to %v", n, p.Bounds[i])
+				line = append(line, fmt.Sprintf("%d to %v", n, p.Bounds[i]))
 			case n > 0:
-				line += fmt.Sprintf(" %d above", n)
+				line = append(line, fmt.Sprintf("%d above", n))
 			}
 		}
-		points = append(points, line)
+		points = append(points, strings.Join(line, " "))
 	}
 	return kind, points
 }
