@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
@@ -95,6 +96,11 @@ func TestASpanGetsEvents(t *testing.T) {
 	}
 }
 
+// traced are options of otelhttp for spans and no metrics.
+func traced(provider *trace.TracerProvider) []otelhttp.Option {
+	return []otelhttp.Option{otelhttp.WithTracerProvider(provider), otelhttp.WithMeterProvider(noop.NewMeterProvider())}
+}
+
 // resend returns http.request.resend_count of a span, or nil.
 func resend(span trace.ReadOnlySpan) any {
 	for _, a := range span.Attributes() {
@@ -147,7 +153,7 @@ func newTransport(t *testing.T, base http.RoundTripper) *httpretry.Transport {
 func TestEachAttemptHasASpanWithItsResendCount(t *testing.T) {
 	t.Parallel()
 	recorder, provider := newTracing()
-	transport := newTransport(t, otelhttp.NewTransport(otelretry.ResendCount(nil), otelhttp.WithTracerProvider(provider)))
+	transport := newTransport(t, otelhttp.NewTransport(otelretry.ResendCount(nil), traced(provider)...))
 	ctx, span := provider.Tracer("").Start(t.Context(), "call")
 	get(ctx, t, transport, unavailable(t).URL)
 	span.End()
@@ -166,7 +172,7 @@ func TestEachAttemptHasASpanWithItsResendCount(t *testing.T) {
 func TestOneSpanAroundAllAttemptsHasTheLastResendCount(t *testing.T) {
 	t.Parallel()
 	recorder, provider := newTracing()
-	transport := otelhttp.NewTransport(newTransport(t, otelretry.ResendCount(nil)), otelhttp.WithTracerProvider(provider))
+	transport := otelhttp.NewTransport(newTransport(t, otelretry.ResendCount(nil)), traced(provider)...)
 	get(t.Context(), t, transport, unavailable(t).URL)
 
 	ended := recorder.Ended()
@@ -181,7 +187,7 @@ func TestARequestOutsideOfALoopHasNoResendCount(t *testing.T) {
 	base := roundTripFunc(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
 	})
-	transport := otelhttp.NewTransport(otelretry.ResendCount(base), otelhttp.WithTracerProvider(provider))
+	transport := otelhttp.NewTransport(otelretry.ResendCount(base), traced(provider)...)
 	get(t.Context(), t, transport, "http://service.example/")
 	get(retry.Once(t.Context()), t, transport, "http://service.example/")
 	for _, span := range recorder.Ended() {
