@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/otelretry"
 	"github.com/awsretry/awsretry/retry"
@@ -52,13 +53,14 @@ func succeed(context.Context) error { return nil }
 func BenchmarkCollect(b *testing.B) {
 	reader := metric.NewManualReader()
 	telemetry := newTelemetry(b, otelretry.Config{MeterProvider: metric.NewMeterProvider(metric.WithReader(reader))})
-	strategy, err := standard.New(standard.Config{MaxScopes: 10_000})
+	strategy, err := adaptive.New(adaptive.Config{Standard: standard.Config{MaxScopes: 10_000}})
 	require.NoError(b, err)
-	for i := range 10_000 {
+	for i := range 9_999 {
 		op := getItem
 		op.Resource = fmt.Sprintf("table-%05d", i)
 		require.NoError(b, retry.DoErr(b.Context(), strategy, op, succeed))
 	}
+	require.Len(b, strategy.Snapshot().Scopes, 10_000)
 	require.NoError(b, telemetry.Watch(strategy))
 	var collected metricdata.ResourceMetrics
 	b.ReportAllocs()

@@ -32,8 +32,7 @@
 // # Limits
 //
 // A [Telemetry] keeps 1,000 combinations of service, method and region, and 200 error codes. Those that
-// come later count as "_OTHER". So does a name that is longer than 256 bytes or not UTF-8; a scope with
-// such a name belongs to the rest. The SDK of OpenTelemetry has a limit of its own: of each instrument it
+// come later count as "_OTHER". Texts are cut after 200 bytes, and what is not UTF-8 is replaced. The SDK of OpenTelemetry has a limit of its own: of each instrument it
 // keeps 2,000 combinations of attributes, unless the program sets another limit.
 //
 // # Traces

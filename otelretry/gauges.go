@@ -1,7 +1,6 @@
 package otelretry
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -20,9 +19,6 @@ func (t *Telemetry) collect(_ context.Context, o metric.Observer) error {
 	t.mu.Lock()
 	watched := t.watched
 	t.mu.Unlock()
-	if len(watched) == 0 {
-		return nil
-	}
 	var scopes int
 	var overflowed, evicted uint64
 	snapshots := make([]retry.Snapshot, len(watched))
@@ -34,22 +30,31 @@ func (t *Telemetry) collect(_ context.Context, o metric.Observer) error {
 	o.ObserveInt64(t.scopes, int64(scopes))
 	o.ObserveInt64(t.overflowed, int64(overflowed))
 	o.ObserveInt64(t.evicted, int64(evicted))
-
-	hot, others := retry.Hottest(t.config.Scopes, t.scopeName, snapshots...)
-	for i := range hot {
-		t.collectScope(o, &hot[i])
-	}
-	if others != (retry.ScopeSnapshot{}) {
-		others.Scope = rest
-		t.collectScope(o, &others)
+	for _, s := range t.shown(snapshots) {
+		t.collectScope(o, &s)
 	}
 	return nil
+}
+
+// shown returns the scopes that have gauges. Each has another name.
+func (t *Telemetry) shown(snapshots []retry.Snapshot) []retry.ScopeSnapshot {
+	scopes, others := retry.Hottest(t.config.Scopes, t.config.ScopeName, snapshots...)
+	if others != (retry.ScopeSnapshot{}) {
+		others.Scope = rest
+		scopes = append(scopes, others)
+	}
+	for i := range scopes {
+		scopes[i].Scope = clean(scopes[i].Scope)
+	}
+	// Now scopes may have the same name, one that is really named "other" among them.
+	scopes, _ = retry.Hottest(len(scopes), nil, retry.Snapshot{Scopes: scopes})
+	return scopes
 }
 
 func (t *Telemetry) collectScope(o metric.Observer, s *retry.ScopeSnapshot) {
 	attributes := metric.WithAttributeSet(attribute.NewSet(slices.Concat(
 		[]attribute.KeyValue{scopeKey.String(s.Scope)},
-		t.service(presentable(s.Key.Service)), named(regionKey, presentable(s.Key.Region)))...))
+		t.service(clean(s.Key.Service)), named(regionKey, clean(s.Key.Region)))...))
 	o.ObserveInt64(t.available, int64(s.Quota), attributes)
 	o.ObserveInt64(t.capacity, int64(s.QuotaCapacity), attributes)
 	if s.Limited {
@@ -60,19 +65,4 @@ func (t *Telemetry) collectScope(o metric.Observer, s *retry.ScopeSnapshot) {
 		o.ObserveFloat64(t.measuredRate, s.MeasuredRate, attributes)
 		o.ObserveInt64(t.waiting, int64(s.Waiting), attributes)
 	}
-}
-
-// scopeName returns the awsretry.scope of a scope. It is empty for a scope that belongs to the rest, and
-// so for one that has its name.
-func (t *Telemetry) scopeName(key retry.ScopeKey) string {
-	var name string
-	if t.config.ScopeName != nil {
-		name = t.config.ScopeName(key)
-	} else {
-		name = cmp.Or(key.String(), "(all)")
-	}
-	if name == rest || presentable(name) != name {
-		return ""
-	}
-	return name
 }

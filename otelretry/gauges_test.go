@@ -85,37 +85,42 @@ func TestScopesAreRenamedAndDropped(t *testing.T) {
 		case "claims":
 			return "other"
 		case "broken":
-			return "\xff"
+			return "a\xfftable"
 		case "long":
-			return strings.Repeat("x", 257)
+			return strings.Repeat("x", 201)
 		}
 		return "a table"
 	}
 	require.NoError(t, newTelemetry(t, config).Watch(show(t, "orders", "users", "secret", "claims", "broken", "long")))
 	require.Equal(t, []string{
 		"{aws.region=eu-central-1 awsretry.scope=a table rpc.service=dynamodb} 1000",
-		"{aws.region=eu-central-1 awsretry.scope=other rpc.service=dynamodb} 2000",
+		"{aws.region=eu-central-1 awsretry.scope=a\uFFFDtable rpc.service=dynamodb} 500",
+		"{aws.region=eu-central-1 awsretry.scope=other rpc.service=dynamodb} 1000",
+		"{aws.region=eu-central-1 awsretry.scope=" + strings.Repeat("x", 200) + " rpc.service=dynamodb} 500",
 	}, figures(t, collect(t, reader), "awsretry.quota.capacity"))
 }
 
 func TestNamesOfScopesMayBeOdd(t *testing.T) {
 	t.Parallel()
 	reader, config := newReader()
-	s := show(t)
-	for _, key := range []retry.ScopeKey{
+	config.Scopes = 6 // two scopes are the rest
+	s, long := show(t), strings.Repeat("x", 200)
+	for i, key := range []retry.ScopeKey{
 		{},
 		retry.OverflowKey(),
-		{Scope: "mine"},
 		{Scope: "other"},
-		{Service: "\xff", Region: strings.Repeat("x", 257)},
-		{Account: "111122223333", Service: strings.Repeat("x", 200), Region: "r"},
+		{Service: "\xff"},
+		{Service: long + "y", Region: long + "y"},
+		{Service: long + "z"},
+		{Scope: "cold"},
+		{Scope: "colder"},
 	} {
-		s.snapshot.Scopes = append(s.snapshot.Scopes, retry.ScopeSnapshot{Key: key, Scope: key.String(), QuotaCapacity: 500})
+		s.snapshot.Scopes = append(s.snapshot.Scopes, retry.ScopeSnapshot{Key: key, Scope: key.String(), Quota: i, QuotaCapacity: 500})
 	}
 	require.NoError(t, newTelemetry(t, config).Watch(s))
 	require.Equal(t, []string{
-		"{aws.region=r awsretry.scope=111122223333/" + strings.Repeat("x", 200) + "/r rpc.service=" + strings.Repeat("x", 200) + "} 500",
-		"{awsretry.scope=(all)} 500", "{awsretry.scope=(overflow)} 500", "{awsretry.scope=mine} 500", "{awsretry.scope=other} 1000",
+		"{awsretry.scope=(all)} 500", "{awsretry.scope=(overflow)} 500", "{awsretry.scope=other} 1500",
+		"{awsretry.scope=" + long + "} 1000", "{awsretry.scope=\uFFFD rpc.service=\uFFFD} 500",
 	}, figures(t, collect(t, reader), "awsretry.quota.capacity"))
 }
 
@@ -176,7 +181,7 @@ func TestWatchRefusesWhatIsNoStrategy(t *testing.T) {
 		require.ErrorContains(t, err, "otelretry: watching a strategy: ")
 	}
 	require.NoError(t, telemetry.Watch())
-	require.NotContains(t, collect(t, reader), "awsretry.scopes")
+	require.Equal(t, []string{"{} 0"}, figures(t, collect(t, reader), "awsretry.scopes"))
 }
 
 func TestCloseEndsTheGauges(t *testing.T) {

@@ -52,27 +52,27 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 		return c
 	}
 	retries, err := meter.Int64Histogram("awsretry.call.retries", metric.WithUnit("{retry}"),
-		metric.WithDescription("Retries of a call, of calls with a retry only."),
+		metric.WithDescription("Retries of operations that made at least one."),
 		metric.WithExplicitBucketBoundaries(1, 2, 3, 4, 5, 10))
 	errs = append(errs, err)
 	made := instruments{
-		callDuration: duration("awsretry.call.duration", "Time that a call took, waits included."),
+		callDuration: duration("awsretry.call.duration", "Duration of operations, with all attempts and waits."),
 		callRetries:  retries,
 		retryDelay: duration("awsretry.call.retry_delay",
-			"Time of a call in backoff and in waits for retry quota, of calls with a retry or such a wait only."),
-		attempts:        counter("awsretry.attempts", "{attempt}", "Attempts that ended."),
-		attemptDuration: duration("awsretry.attempt.duration", "Time that an attempt took, without waits."),
-		refused:         counter("awsretry.retries.refused", "{retry}", "Retries that were refused."),
-		sendWait:        duration("awsretry.send.wait", "Time that an attempt waited for the send rate."),
-		sendRate:        rate("awsretry.send.rate", "Send rate of a scope, where attempts may have to wait for it."),
-		measuredRate:    rate("awsretry.send.measured_rate", "Smoothed rate of the answers in a scope."),
-		waiting:         gauge("awsretry.send.waiting", "{attempt}", "Attempts that wait for the send rate of a scope."),
-		available:       gauge("awsretry.quota.available", "{token}", "Tokens that are left in the retry quota of a scope."),
-		capacity:        gauge("awsretry.quota.capacity", "{token}", "Tokens that the retry quota of a scope can have."),
-		scopes:          gauge("awsretry.scopes", "{scope}", "Scopes that exist."),
+			"Time that an operation waited for the backoff and the retry quota, if it made a retry or waited."),
+		attempts:        counter("awsretry.attempts", "{attempt}", "Attempts that ended, by the kind of the failure and the error code."),
+		attemptDuration: duration("awsretry.attempt.duration", "Duration of attempts, without any wait."),
+		refused:         counter("awsretry.retries.refused", "{retry}", "Retries and attempts that were refused, by the reason."),
+		sendWait:        duration("awsretry.send.wait", "Time that an attempt waited for the send rate, if it had to wait."),
+		sendRate:        rate("awsretry.send.rate", "Send rate of the scope in attempts per second, if it has a limit."),
+		measuredRate:    rate("awsretry.send.measured_rate", "Smoothed rate of answers of the scope in attempts per second, in adaptive mode."),
+		waiting:         gauge("awsretry.send.waiting", "{attempt}", "Attempts of the scope that wait for the send rate, in adaptive mode."),
+		available:       gauge("awsretry.quota.available", "{token}", "Tokens that are left in the retry quota of the scope."),
+		capacity:        gauge("awsretry.quota.capacity", "{token}", "Tokens that the retry quota of the scope can hold."),
+		scopes:          gauge("awsretry.scopes", "{scope}", "Scopes of all strategies together."),
 		overflowed: total("awsretry.scopes.overflowed", "{operation}",
-			"Operations that shared the overflow scope because there were too many scopes."),
-		evicted: total("awsretry.scopes.evicted", "{scope}", "Scopes whose state was dropped."),
+			"Operations that used the overflow scope because there were too many scopes."),
+		evicted: total("awsretry.scopes.evicted", "{scope}", "Scopes that were dropped because they were idle or made room for others."),
 	}
 	return made, errors.Join(errs...)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -33,7 +32,7 @@ const (
 const (
 	maxOperations = 1000 // besides the one of late
 	maxCodes      = 200
-	maxName       = 256 // bytes
+	maxLabel      = 200 // bytes
 
 	// late stands for what came when there was no more place. It is the word of the semantic conventions.
 	late = "_OTHER"
@@ -83,7 +82,7 @@ func (o *operations) labelsOf(op *retry.Operation) *labels {
 	if l := (*o.known.Load())[key]; l != nil {
 		return l
 	}
-	return o.learn(operation{presentable(key.service), presentable(key.name), presentable(key.region)})
+	return o.learn(operation{clean(key.service), clean(key.name), clean(key.region)})
 }
 
 // learn returns the labels of an operation that may be new.
@@ -151,10 +150,5 @@ func (o *operations) errorType(e *retry.Event) string {
 	return word
 }
 
-// presentable returns the text, or "_OTHER" for one that no label should have.
-func presentable(text string) string {
-	if len(text) > maxName || !utf8.ValidString(text) {
-		return late
-	}
-	return text
-}
+// clean returns the text for a label: cut, so that what is kept has a limit, and in UTF-8.
+func clean(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxLabel)], "\uFFFD") }
