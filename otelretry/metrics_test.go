@@ -127,15 +127,15 @@ func TestNoEventIsTooOdd(t *testing.T) {
 		telemetry.Observe(nil, retry.Event{Kind: kind}) //nolint:staticcheck // a context that a strategy never gives
 		telemetry.Observe(t.Context(), retry.Event{
 			Kind: kind, Attempt: -7, Delay: -1, Elapsed: -1, BackoffWait: -1, QuotaWait: -1, Quota: -1, Reason: errors.New("odd"),
-			Err: errors.Join(nil, context.Canceled), Operation: retry.Operation{Name: "\xff", Region: strings.Repeat("x", 201)},
+			Err: errors.Join(nil, context.Canceled), Operation: retry.Operation{Service: "\xff", Name: "\xff", Region: strings.Repeat("x", 201)},
 		})
 	}
 	metrics, long := collect(t, reader), strings.Repeat("x", 200)
 	require.Equal(t, []string{
-		"{aws.region=" + long + " awsretry.kind=none error.type=_OTHER rpc.method=\uFFFD} 1", "{awsretry.kind=ok} 2",
+		"{aws.region=" + long + " awsretry.kind=none error.type=_OTHER rpc.method=\uFFFD rpc.service=\uFFFD} 1", "{awsretry.kind=ok} 2",
 	}, figures(t, metrics, "awsretry.attempts"))
 	require.Equal(t, []string{
-		"{aws.region=" + long + " awsretry.outcome=other rpc.method=\uFFFD} count 1 sum 0: 1 to 0.005",
+		"{aws.region=" + long + " awsretry.outcome=other rpc.method=\uFFFD rpc.service=\uFFFD} count 1 sum 0: 1 to 0.005",
 		"{awsretry.outcome=success} count 2 sum 0: 2 to 0.005",
 	}, figures(t, metrics, "awsretry.call.duration"))
 }
