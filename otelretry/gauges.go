@@ -60,8 +60,7 @@ func (t *Telemetry) collectScope(o metric.Observer, s *retry.ScopeSnapshot) {
 	if s.Limited {
 		o.ObserveFloat64(t.sendRate, s.FillRate, attributes)
 	}
-	// The source is empty where scopes of both modes count as one.
-	if s.SendRateSource != "" || s.Waiting > 0 || s.MeasuredRate > 0 {
+	if s.SendRateSource != "" {
 		o.ObserveFloat64(t.measuredRate, s.MeasuredRate, attributes)
 		o.ObserveInt64(t.waiting, int64(s.Waiting), attributes)
 	}

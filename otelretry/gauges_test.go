@@ -159,7 +159,8 @@ func TestGaugesOfTheSendRateAreForAdaptiveModeOnly(t *testing.T) {
 	s.snapshot.Scopes[1].SendRateSource = "local"
 	s.snapshot.Scopes[2].SendRateSource = "redis"
 	s.snapshot.Scopes[2].Limited, s.snapshot.Scopes[2].FillRate = true, 2.5
-	s.snapshot.Scopes[3].Waiting, s.snapshot.Scopes[3].MeasuredRate = 3, 1.5 // a sum of both modes
+	s.snapshot.Scopes[3].Waiting, s.snapshot.Scopes[3].MeasuredRate, s.snapshot.Scopes[3].SendRateSource = 3, 1.5, "local"
+	s.snapshot.Scopes = append(s.snapshot.Scopes, show(t, "both").snapshot.Scopes...) // in standard mode
 	config.ScopeName = func(key retry.ScopeKey) string { return key.Resource }
 	require.NoError(t, newTelemetry(t, config).Watch(s))
 	metrics := collect(t, reader)

@@ -83,8 +83,7 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 		if s.Limited {
 			send(g.sendRate, s.FillRate)
 		}
-		// A scope that stands for scopes of several sources has no source.
-		if s.SendRateSource != "" || s.MeasuredRate > 0 || s.Waiting > 0 {
+		if s.SendRateSource != "" {
 			send(g.measuredRate, s.MeasuredRate)
 			send(g.sendWaiting, float64(s.Waiting))
 		}

@@ -20,8 +20,9 @@ const wholeName = "(all)"
 //
 // Scopes with the same text count as one, also those of different strategies: quotas, rates,
 // tokens and waiting attempts add up, Limited is true if one of them is limited, and LastThrottle
-// is the latest. Fields of Key and a SendRateSource in which they differ are empty. It is the same
-// with the rest. Its Scope is empty, and it is zero if there is none.
+// is the latest. SendRateSource is that of the first one in adaptive mode. Fields of Key in which
+// they differ are empty. It is the same with the rest. Its Scope is empty, and it is zero if there is
+// none.
 func Hottest(n int, name func(ScopeKey) string, snapshots ...Snapshot) (hot []ScopeSnapshot, rest ScopeSnapshot) {
 	n = max(n, 0)
 	colder := false
@@ -116,13 +117,13 @@ func (s *ScopeSnapshot) add(other *ScopeSnapshot) {
 		{&s.Key.Region, other.Key.Region},
 		{&s.Key.Name, other.Key.Name},
 		{&s.Key.Resource, other.Key.Resource},
-		{&s.SendRateSource, other.SendRateSource},
 	} {
 		if *part.mine != part.theirs {
 			*part.mine = ""
 		}
 	}
 	s.Key.overflow = s.Key.overflow && other.Key.overflow
+	s.SendRateSource = cmp.Or(s.SendRateSource, other.SendRateSource)
 	s.Quota += other.Quota
 	s.QuotaCapacity += other.QuotaCapacity
 	s.Limited = s.Limited || other.Limited

@@ -73,7 +73,7 @@ func TestHottestScopesWithOneNameAreOne(t *testing.T) {
 	require.True(t, hot[1].Limited)
 	require.Equal(t, late, hot[1].LastThrottle)
 	require.Equal(t, 1, hot[1].Waiting)
-	require.Empty(t, hot[1].SendRateSource, "they differ")
+	require.Equal(t, "local", hot[1].SendRateSource, "of the one in adaptive mode")
 	require.Equal(t, 9, rest.Waiting)
 	require.Equal(t, hotScope("orders", 0, 5), one.Scopes[2], "the snapshot stays as it is")
 
