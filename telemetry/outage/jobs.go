@@ -39,7 +39,7 @@ func jobs() []*job {
 		},
 		{
 			service: "sqs", region: "us-east-1", name: "SendMessage", resource: ownOf("queue"),
-			callers: 10, pause: 2 * time.Second, latency: 15 * time.Millisecond, until: Length, maxElapsed: 5 * time.Second,
+			callers: 10, pause: 2 * time.Second, latency: 15 * time.Millisecond, until: Length, maxElapsed: 2500 * time.Millisecond,
 			failing: 0.02, faultFrom: 65 * time.Minute, faultFailing: 0.01, throttling: 0.44,
 		},
 		{
@@ -62,10 +62,10 @@ func jobs() []*job {
 			callers: 2, pause: 3 * time.Second, latency: 25 * time.Millisecond, until: Length,
 			failing: 0.01,
 		},
-		{ // the job that reads too many tables
+		{ // the job that reads too many tables, which throttle: a scope stays for ten minutes after a throttle
 			service: "dynamodb", region: "eu-central-1", name: "Query", resource: archives, adaptive: true,
 			callers: 3, pause: 3 * time.Second, latency: 25 * time.Millisecond, from: 70 * time.Minute, until: End,
-			failing: 0.01,
+			failing: 0.01, faultFrom: 70 * time.Minute, faultFailing: 0.01, throttling: 0.1,
 		},
 	}
 }
