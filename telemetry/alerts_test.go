@@ -31,7 +31,7 @@ func TestAlertsFireInTheOutageOnly(t *testing.T) {
 }
 
 // inputSeries returns the series that the alerts need, as promtool reads them.
-func inputSeries(r *record.Recording, every time.Duration) string {
+func inputSeries(r *evidence, every time.Duration) string {
 	needed := regexp.MustCompile(`^(awsretry_(attempts_total|send_wait_seconds_(bucket|count)|scopes_overflowed_total|` +
 		`call_duration_seconds_count)|awsretry_retries_refused_total\{.*awsretry_reason="quota".*)(\{|$)`)
 	var text strings.Builder

@@ -10,7 +10,6 @@ import (
 
 	"github.com/awsretry/awsretry/telemetry/internal/grafana"
 	"github.com/awsretry/awsretry/telemetry/internal/prom"
-	"github.com/awsretry/awsretry/telemetry/internal/record"
 	"github.com/awsretry/awsretry/telemetry/outage"
 )
 
@@ -122,7 +121,7 @@ func TestEachPanelHasSomethingToShowInAnOutage(t *testing.T) {
 }
 
 // replay is a Prometheus that has scraped a recording.
-func replay(t *testing.T, tools prom.Tools, r *record.Recording) *prom.Server {
+func replay(t *testing.T, tools prom.Tools, r *evidence) *prom.Server {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, tools.Import(t.Context(), dir, r.WriteOpenMetrics))

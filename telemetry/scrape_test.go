@@ -1,0 +1,151 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/promretry"
+	"github.com/awsretry/awsretry/retry"
+	"github.com/awsretry/awsretry/telemetry/internal/prom"
+	"github.com/awsretry/awsretry/telemetry/internal/record"
+)
+
+// endOfTheOutage serves what promretry showed at the end of the outage.
+func endOfTheOutage(t *testing.T) *httptest.Server {
+	t.Helper()
+	r := recording(t)
+	server := httptest.NewServer(promhttp.HandlerFor(
+		prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.End, nil }), promhttp.HandlerOpts{}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// scrape returns the text that a server shows.
+func scrape(t *testing.T, server *httptest.Server) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/metrics", nil)
+	require.NoError(t, err)
+	response, err := server.Client().Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestScrapeOfTheOutage(t *testing.T) {
+	t.Parallel()
+	golden(t, "testdata/scrape.txt", scrape(t, endOfTheOutage(t)))
+}
+
+func TestPrometheusHasWhatWasScraped(t *testing.T) {
+	t.Parallel()
+	program := tools(t)
+	service := endOfTheOutage(t)
+	server, err := program.Start(t.Context(), t.TempDir(), strings.TrimPrefix(service.URL, "http://"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+
+	var scraped []prom.Series
+	require.NoError(t, prom.Until(t.Context(), func() (bool, error) {
+		scraped, err = server.Query(t.Context(), `{__name__=~"awsretry_.+"}`, clock.System{}.Now())
+		return len(scraped) > 0, err
+	}))
+	var got []string
+	for _, s := range scraped {
+		name := s.Labels["__name__"]
+		for _, of := range []string{"__name__", "job", "instance"} { // not of the program
+			delete(s.Labels, of)
+		}
+		var labels []string
+		for n, v := range s.Labels {
+			labels = append(labels, fmt.Sprintf("%s=%q", n, v))
+		}
+		got = append(got, fmt.Sprintf("%s%s %s", name, record.Labels(labels...), record.Number(s.Values[0].Value)))
+	}
+	slices.Sort(got)
+
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(scrape(t, service)))
+	require.NoError(t, err)
+	var want []string
+	for _, f := range families {
+		want = append(want, seriesOf(f)...)
+	}
+	slices.Sort(want)
+	require.Equal(t, strings.Join(want, "\n"), strings.Join(got, "\n"))
+}
+
+func seriesOf(families ...*dto.MetricFamily) []string {
+	var all []string
+	for _, f := range families {
+		record.Each(f, func(name, labels string, value float64) {
+			all = append(all, fmt.Sprintf("%s%s %s", name, labels, record.Number(value)))
+		})
+	}
+	return all
+}
+
+// The golden file has to have something of everything.
+func TestEndOfTheOutageShowsEachMetric(t *testing.T) {
+	t.Parallel()
+	highest := map[string]float64{}
+	for _, f := range recording(t).End {
+		record.Each(f, func(name, _ string, value float64) { highest[name] = max(highest[name], value) })
+	}
+	require.Len(t, highest, 5*3+10, "five histograms, and ten other metrics")
+	for name, value := range highest {
+		require.Positive(t, value, name)
+	}
+	var text bytes.Buffer
+	for _, f := range recording(t).End {
+		_, err := expfmt.MetricFamilyToText(&text, f)
+		require.NoError(t, err)
+	}
+	for _, label := range []string{
+		`awsretry_scope="(all)"`, `awsretry_scope="other"`, `awsretry_reason="quota"`, `awsretry_reason="deadline"`,
+		`awsretry_reason="max_elapsed"`, `awsretry_outcome="not_retryable"`, `error_type="ThrottlingException"`,
+	} {
+		require.Contains(t, text.String(), label)
+	}
+}
+
+func TestRegistryOfControllerRuntime(t *testing.T) {
+	t.Parallel()
+	own := promretry.New(promretry.Config{})
+	strategy, err := standard.New(standard.Config{Observer: own})
+	require.NoError(t, err)
+	require.NoError(t, own.Watch(strategy))
+	require.NoError(t, metrics.Registry.Register(own))
+	t.Cleanup(func() { metrics.Registry.Unregister(own) })
+
+	op := retry.Operation{Service: "ec2", Region: "eu-central-1", Name: "DescribeInstances"}
+	require.NoError(t, retry.DoErr(t.Context(), strategy, op, func(context.Context) error { return nil }))
+	families, err := metrics.Registry.Gather()
+	require.NoError(t, err)
+	ours := slices.DeleteFunc(families, func(f *dto.MetricFamily) bool {
+		return !strings.HasPrefix(f.GetName(), "awsretry_")
+	})
+	require.Contains(t, seriesOf(ours...),
+		`awsretry_attempts_total{aws_region="eu-central-1",awsretry_kind="ok",rpc_method="DescribeInstances",rpc_service="ec2"} 1`)
+	require.Contains(t, seriesOf(ours...), `awsretry_quota_available{aws_region="eu-central-1",`+
+		`awsretry_scope="ec2/eu-central-1",rpc_service="ec2"} 500`)
+}
+
