@@ -107,7 +107,7 @@ func TestEachPanelHasSomethingToShowInAnOutage(t *testing.T) {
 	start := outage.Start()
 	for _, p := range dashboard(t).Panels {
 		for _, target := range p.Targets {
-			series, err := server.QueryRange(t.Context(), target.Expression("2m"), start, start.Add(outage.Length), time.Minute)
+			series, err := server.QueryRange(t.Context(), target.Expression("4m"), start, start.Add(outage.Length), time.Minute)
 			require.NoError(t, err, p.Title)
 			require.NotEmpty(t, series, "%s %s", p.Title, target.RefID)
 			require.True(t, slices.ContainsFunc(series, func(s prom.Series) bool {

@@ -37,7 +37,7 @@ type evidence struct {
 
 // played is the outage as all tests see it.
 var played = sync.OnceValues(func() (*evidence, error) {
-	all := &evidence{Recording: record.New(30 * time.Second)}
+	all := &evidence{Recording: record.New(time.Minute)}
 	registry, reader := prometheus.NewRegistry(), metric.NewManualReader()
 	exported, err := exporter.New(exporter.WithRegisterer(registry), exporter.WithoutScopeInfo(), exporter.WithoutTargetInfo())
 	if err != nil {

@@ -34,7 +34,7 @@ func jobs() []*job {
 	return []*job{
 		{
 			service: "s3", region: "eu-central-1", name: "GetObject", resource: oneOf("images", "invoices"),
-			callers: 4, pause: time.Second, latency: 60 * time.Millisecond, until: Length,
+			callers: 4, pause: 2 * time.Second, latency: 60 * time.Millisecond, until: Length,
 			failing: 0.02, refusing: 0.01,
 		},
 		{
