@@ -148,4 +148,3 @@ func TestRegistryOfControllerRuntime(t *testing.T) {
 	require.Contains(t, seriesOf(ours...), `awsretry_quota_available{aws_region="eu-central-1",`+
 		`awsretry_scope="ec2/eu-central-1",rpc_service="ec2"} 500`)
 }
-

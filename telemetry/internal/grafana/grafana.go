@@ -90,7 +90,11 @@ type Panel struct {
 				FillOpacity       int    `json:"fillOpacity"`
 				ShowPoints        string `json:"showPoints"`
 				SpanNulls         bool   `json:"spanNulls"`
-				Stacking          struct {
+				ScaleDistribution struct {
+					Type string `json:"type"`
+					Log  int    `json:"log"`
+				} `json:"scaleDistribution"`
+				Stacking struct {
 					Group string `json:"group"`
 					Mode  string `json:"mode"`
 				} `json:"stacking"`

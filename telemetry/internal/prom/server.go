@@ -45,6 +45,8 @@ func (t Tools) Start(ctx context.Context, dir, target string) (*Server, error) {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	cmd := exec.CommandContext(running, t.Prometheus, "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		"--storage.tsdb.retention.time=100y", "--web.listen-address=127.0.0.1:0",
+		// Imported series have no mark at their end, so that the last value would last for the usual five minutes.
+		"--query.lookback-delta=1m",
 		"--web.console.templates="+none, "--web.console.libraries="+none)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = patience
