@@ -55,7 +55,7 @@ endef
 
 # The tests come first: they say most, and the linter takes minutes to build.
 .PHONY: check
-check: test test-oldest test-386 allocs vet vet-others tidy-diff fix-diff release-check fmt-diff lint ## all of the checks below; the default
+check: prometheus test test-oldest test-386 allocs vet vet-others tidy-diff fix-diff release-check fmt-diff lint ## all of the checks below; the default
 
 # test-386, allocs and test run what is skipped here: simulations of 20 seconds and tests that measure memory.
 .PHONY: quick
@@ -86,6 +86,11 @@ tidy-diff: ## check that every go.mod and go.sum is tidy
 .PHONY: fix-diff
 fix-diff: ## check for outdated idioms
 	$(call in,$(CODE),go fix -diff ./...)
+
+# Without these two, the tests that need them are skipped; in continuous integration, where CI is set, they fail.
+.PHONY: prometheus
+prometheus: ## fetch promtool and prometheus into .bin for the tests of telemetry, where there is apt-get
+	@scripts/prometheus >/dev/null || { [ -z "$$CI" ] && echo 'the tests with promtool and prometheus are left out'; }
 
 .PHONY: test
 test: ## run the tests, with the race detector where there is a C compiler
@@ -143,6 +148,11 @@ bench: ## measure small steps beside the peers, in ROUNDS rounds, and write benc
 .PHONY: bench-effect
 bench-effect: ## play all libraries in virtual time, SEEDS times, and write bench/RESULTS-effect.md; five minutes
 	cd bench && go run ./report -rounds $(SEEDS) effect
+
+.PHONY: pictures
+pictures: ## draw docs/pictures from the scripted outage, with promtool and prometheus
+	scripts/prometheus
+	cd telemetry && go run ./panels
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME

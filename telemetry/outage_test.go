@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -94,10 +95,13 @@ func golden(t *testing.T, file, text string) {
 		t.Skip("other processors may round a product only after they have added to it, which makes another outage")
 	}
 	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o644)) //nolint:gosec // as git has it
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	// The texts are long, so that the difference is left to git.
-	require.True(t, text == string(want), "%s is different: look at git diff after go test -update", file)
+	got, wanted := strings.Split(text, "\n"), strings.Split(string(want), "\n")
+	for i := range min(len(got), len(wanted)) { // the first difference, because the texts are long
+		require.Equal(t, wanted[i], got[i], "%s:%d, see git diff after go test -update", file, i+1)
+	}
+	require.Len(t, got, len(wanted), file)
 }

@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -61,7 +62,8 @@ func (c *chart) add(name, group string, dashed bool, s prom.Series) {
 		sum += v.Value
 		l.values[int(v.At.Sub(outage.Start())/step)] = v.Value
 	}
-	if sum > 0 {
+	// A value by itself would be in the legend only.
+	if sum > 0 && slices.ContainsFunc(parts(l.values), func(part plotter.XYs) bool { return len(part) > 1 }) {
 		c.lines = append(c.lines, l)
 	}
 }
@@ -178,7 +180,7 @@ func shade(p *plot.Plot) error {
 	if err != nil {
 		return err
 	}
-	area.Color, area.LineStyle.Width = color.NRGBA{R: 200, G: 60, B: 60, A: 22}, 0
+	area.Color, area.Width = color.NRGBA{R: 200, G: 60, B: 60, A: 22}, 0
 	label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: begin, Y: p.Y.Max}}, Labels: []string{"outage"}})
 	if err != nil {
 		return err
@@ -260,7 +262,7 @@ func area(p *plot.Plot, first int, below, above []float64, c color.NRGBA) error 
 		return err
 	}
 	c.A = 110
-	fill.Color, fill.LineStyle.Width = c, 0
+	fill.Color, fill.Width = c, 0
 	p.Add(fill, top)
 	return nil
 }
@@ -295,8 +297,14 @@ func (c *chart) style(l line) draw.LineStyle {
 // color returns the colour of a line, or of several in a group.
 func (c *chart) color(l line) color.NRGBA {
 	all := [most]color.NRGBA{
-		{0x1f, 0x77, 0xb4, 255}, {0xe6, 0x7e, 0x00, 255}, {0x1a, 0x93, 0x4b, 255}, {0xc4, 0x2b, 0x2b, 255}, {0x7b, 0x4f, 0xb5, 255},
-		{0x7d, 0x52, 0x45, 255}, {0xd6, 0x55, 0xa9, 255}, {0x5f, 0x5f, 0x5f, 255},
+		{0x1f, 0x77, 0xb4, 255},
+		{0xe6, 0x7e, 0x00, 255},
+		{0x1a, 0x93, 0x4b, 255},
+		{0xc4, 0x2b, 0x2b, 255},
+		{0x7b, 0x4f, 0xb5, 255},
+		{0x7d, 0x52, 0x45, 255},
+		{0xd6, 0x55, 0xa9, 255},
+		{0x5f, 0x5f, 0x5f, 255},
 	}
 	return all[slices.Index(c.groups(), l.group)%most]
 }
@@ -332,7 +340,7 @@ func (c *chart) legend(to draw.Canvas, y vg.Length, columns int) {
 func minutes() []plot.Tick {
 	var all []plot.Tick
 	for m := 0; m <= int(outage.Length.Minutes()); m += 15 {
-		all = append(all, plot.Tick{Value: float64(m), Label: fmt.Sprint(m)})
+		all = append(all, plot.Tick{Value: float64(m), Label: strconv.Itoa(m)})
 	}
 	return all
 }

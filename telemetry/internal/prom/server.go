@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
@@ -87,15 +88,15 @@ func (s *Server) Stop() error { return s.stop() }
 func listening(log io.Reader) (address string, err error) {
 	line := regexp.MustCompile(`msg="?(?:Listening on|TLS is disabled\.)"?.* address=(127\.0\.0\.1:\d+)`)
 	lines := bufio.NewScanner(log)
-	said := ""
+	var said strings.Builder
 	for lines.Scan() {
 		if found := line.FindStringSubmatch(lines.Text()); found != nil {
 			go func() { _, _ = io.Copy(io.Discard, log) }()
 			return found[1], nil
 		}
-		said += lines.Text() + "\n"
+		said.WriteString(lines.Text() + "\n")
 	}
-	return "", fmt.Errorf("prom: prometheus does not listen:\n%s", said)
+	return "", fmt.Errorf("prom: prometheus does not listen:\n%s", said.String())
 }
 
 // Until asks again and again until done is true, for a bounded time.
