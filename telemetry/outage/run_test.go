@@ -2,8 +2,6 @@ package outage_test
 
 import (
 	"context"
-	"encoding/binary"
-	"hash/fnv"
 	"testing"
 	"time"
 
@@ -13,56 +11,42 @@ import (
 	"github.com/awsretry/awsretry/telemetry/outage"
 )
 
-// story is what the events and the snapshots of a run say.
-type story struct {
-	events, failures int
-	sum              uint64 // of all events, in their order
-	overflowed       []uint64
-}
-
-func play(t *testing.T) story {
-	t.Helper()
-	var told story
-	hash, numbers := fnv.New64a(), []byte(nil)
+// That each run is the same, to the byte, is what the golden files of package telemetry are about.
+func TestServicesFailAndRecover(t *testing.T) {
+	t.Parallel()
 	var watched []retry.Strategy
+	var calls, failures, overflowed []int // after each sample
+	var ended, failed int
 	require.NoError(t, outage.Run(outage.Config{
 		Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-			told.events++
-			if e.Kind == retry.OperationEnded && e.Reason != nil {
-				told.failures++
+			if e.Kind != retry.OperationEnded {
+				return
 			}
-			numbers = numbers[:0]
-			for _, n := range [...]int64{
-				e.Time.UnixNano(), int64(e.Kind), int64(e.Delay), int64(e.Elapsed), int64(e.SendWait), int64(e.Quota),
-			} {
-				numbers = binary.LittleEndian.AppendUint64(numbers, uint64(n))
+			ended++
+			if e.Reason != nil && e.Outcome() != "not_retryable" {
+				failed++
 			}
-			_, _ = hash.Write(numbers)
 		}),
 		Watch: func(strategies ...retry.Strategy) error {
 			watched = strategies
 			return nil
 		},
-		Every: 10 * time.Minute,
-		Sample: func(time.Duration) {
-			sum := uint64(0)
+		Every: 5 * time.Minute,
+		Sample: func(at time.Duration) {
+			require.Equal(t, time.Duration(len(calls))*5*time.Minute, at)
+			sum := 0
 			for _, s := range watched {
-				sum += s.Snapshot().Overflowed
+				sum += int(s.Snapshot().Overflowed)
 			}
-			told.overflowed = append(told.overflowed, sum)
+			calls, failures, overflowed = append(calls, ended), append(failures, failed), append(overflowed, sum)
 		},
 	}))
-	told.sum = hash.Sum64()
-	return told
-}
-
-func TestEachRunIsTheSame(t *testing.T) {
-	t.Parallel()
-	first := play(t)
-	require.Equal(t, first, play(t))
-	require.Greater(t, first.events, 100_000)
-	require.Greater(t, first.failures, 1_000)
-	require.Len(t, first.overflowed, 13, "from the beginning to the end")
-	require.Zero(t, first.overflowed[6], "after the good hour")
-	require.Positive(t, first.overflowed[9])
+	require.Len(t, calls, 25, "from the beginning to the end")
+	require.Greater(t, calls[24], 100_000)
+	const good, end, soon = 12, 19, 20 // the good hour, the outage, and five minutes more
+	require.Less(t, failures[good], 10)
+	require.Zero(t, overflowed[good])
+	require.Greater(t, failures[end], 5_000)
+	require.Positive(t, overflowed[end])
+	require.Less(t, failures[24]-failures[soon], 10)
 }
