@@ -97,36 +97,37 @@ func (m *Metrics) call(l labels, outcome string) prometheus.Observer {
 // histogram, so find first looks in a place that the lengths of the texts and a letter choose.
 // The first operation of a place keeps it.
 func (m *Metrics) find(e *retry.Event) *operation {
-	key := labels{cut(e.Operation.Service), cut(e.Operation.Name), cut(e.Operation.Region)}
+	key := labels{e.Operation.Service, e.Operation.Name, e.Operation.Region}
 	place := 3*len(key.service) + 5*len(key.name) + 7*len(key.region)
 	if key.name != "" {
 		place += int(key.name[0])
 	}
 	near := &m.near[place%len(m.near)]
-	if o := near.Load(); o != nil && o.labels == key {
-		return o
+	first := near.Load()
+	if first != nil && first.labels == key {
+		return first
 	}
-	o := m.operations.get(key)
-	near.CompareAndSwap(nil, o)
+	o := m.operations.get(labels{clean(key.service), clean(key.name), clean(key.region)})
+	if first == nil && o.labels == key {
+		near.Store(o)
+	}
 	return o
 }
 
-// newOperation returns copies of the texts, which may be parts of longer ones.
+// newOperation keeps copies of the texts, which may be parts of longer ones.
 func (m *Metrics) newOperation(key labels) (labels, *operation) {
 	key = labels{strings.Clone(key.service), strings.Clone(key.name), strings.Clone(key.region)}
-	shown := labels{clean(key.service), clean(key.name), clean(key.region)}
 	return key, &operation{
-		labels:  shown,
-		ok:      sync.OnceValue(func() attempt { return m.attempt(shown, "ok", "") }),
-		success: sync.OnceValue(func() prometheus.Observer { return m.call(shown, retry.Event{}.Outcome()) }),
+		labels:  key,
+		ok:      sync.OnceValue(func() attempt { return m.attempt(key, "ok", "") }),
+		success: sync.OnceValue(func() prometheus.Observer { return m.call(key, retry.Event{}.Outcome()) }),
 	}
 }
 
 // seconds never returns less than zero, so that no sum goes down.
 func seconds(d time.Duration) float64 { return max(d, 0).Seconds() }
 
-// cut returns the part of a text that a label may have.
-func cut(text string) string { return text[:min(len(text), maxLabel)] }
-
-// clean returns the label for a text. A registry refuses a label that is not UTF-8.
-func clean(text string) string { return strings.ToValidUTF8(cut(text), "\uFFFD") }
+// clean returns the label for a text: cut, and in UTF-8, because a registry refuses other texts.
+func clean(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), maxLabel)], "\uFFFD")
+}

@@ -165,6 +165,19 @@ func TestErrorCodesAfterTheFirstTwoHundredAreCountedTogether(t *testing.T) {
 		`awsretry_attempts_total{aws_region="",awsretry_kind="none",error_type="_OTHER",rpc_method="",rpc_service=""} 34`)
 }
 
+// Texts that are the same label take one place of the thousand.
+func TestOperationsWithTheSameLabelsTakeOnePlace(t *testing.T) {
+	t.Parallel()
+	metrics := promretry.New(promretry.Config{})
+	for i := range 10_000 {
+		op := retry.Operation{Name: strings.Repeat("\xff", 1+i%100), Region: strings.Repeat("\xfe", 1+i/100)}
+		metrics.Observe(t.Context(), retry.Event{Kind: retry.RetryRefused, Operation: op})
+	}
+	metrics.Observe(t.Context(), retry.Event{Kind: retry.RetryRefused, Operation: getItem})
+	require.Contains(t, series(t, metrics, "awsretry_retries_refused_total{"),
+		`awsretry_retries_refused_total{aws_region="eu-central-1",awsretry_reason="success",rpc_method="GetItem",rpc_service="dynamodb"} 1`)
+}
+
 // Texts with the same lengths and the same first letter share a place in which find looks.
 func TestOperationsThatLookAlikeAreCountedApart(t *testing.T) {
 	t.Parallel()
