@@ -60,7 +60,8 @@ func (m *Metrics) attemptEnded(e *retry.Event) {
 	if e.Err == nil {
 		a = o.ok()
 	} else {
-		a = m.attempt(o.labels, e.Verdict.Kind().String(), m.errorTypes.get(e.ErrorType()))
+		kind := e.Verdict.Kind().String()
+		a = m.attempt(o.labels, kind, m.errorType(e, kind))
 	}
 	a.count.Inc()
 	a.duration.Observe(seconds(e.Elapsed))
@@ -79,6 +80,19 @@ func (m *Metrics) operationEnded(e *retry.Event) {
 	}
 	if retries > 0 || delay > 0 {
 		m.callRetryDelay.WithLabelValues(o.service, o.name, o.region).Observe(seconds(delay))
+	}
+}
+
+// errorType returns a text that is kept already. Kinds need no place among the error codes, because
+// there are few.
+func (m *Metrics) errorType(e *retry.Event, kind string) string {
+	switch word := e.ErrorType(); word {
+	case kind:
+		return kind
+	case beyond:
+		return beyond
+	default:
+		return m.errorTypes.get(word)
 	}
 }
 

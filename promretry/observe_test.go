@@ -165,6 +165,23 @@ func TestErrorCodesAfterTheFirstTwoHundredAreCountedTogether(t *testing.T) {
 		`awsretry_attempts_total{aws_region="",awsretry_kind="none",error_type="_OTHER",rpc_method="",rpc_service=""} 34`)
 }
 
+func TestAKindNeedsNoPlaceAmongTheErrorCodes(t *testing.T) {
+	t.Parallel()
+	metrics := promretry.New(promretry.Config{})
+	metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Err: errors.New("unknown")})
+	for i := range 200 {
+		metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Err: apiError(fmt.Sprint("Code", i))})
+	}
+	timeout := retry.Event{Kind: retry.AttemptEnded, Err: errors.New("late"), Verdict: classify.RetryAs(classify.Timeout)}
+	metrics.Observe(t.Context(), timeout)
+	got := series(t, metrics, "awsretry_attempts_total{")
+	for _, line := range []string{
+		`awsretry_kind="timeout",error_type="timeout"`, `awsretry_kind="none",error_type="Code199"`, `awsretry_kind="none",error_type="_OTHER"`,
+	} {
+		require.Contains(t, got, `awsretry_attempts_total{aws_region="",`+line+`,rpc_method="",rpc_service=""} 1`)
+	}
+}
+
 // Texts that are the same label take one place of the thousand.
 func TestOperationsWithTheSameLabelsTakeOnePlace(t *testing.T) {
 	t.Parallel()
