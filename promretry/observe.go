@@ -74,11 +74,11 @@ func (m *Metrics) operationEnded(e *retry.Event) {
 	} else {
 		m.call(o.labels, e.Outcome()).Observe(seconds(e.Elapsed))
 	}
-	retries, delay := e.Attempt-1, e.BackoffWait+e.QuotaWait
-	if retries > 0 {
-		m.callRetries.WithLabelValues(o.service, o.name, o.region).Observe(float64(retries))
+	retried, delay := e.Attempt > 1, e.BackoffWait+e.QuotaWait
+	if retried {
+		m.callRetries.WithLabelValues(o.service, o.name, o.region).Observe(float64(e.Attempt - 1))
 	}
-	if retries > 0 || delay > 0 {
+	if retried || delay > 0 {
 		m.callRetryDelay.WithLabelValues(o.service, o.name, o.region).Observe(seconds(delay))
 	}
 }

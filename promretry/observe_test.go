@@ -3,6 +3,7 @@ package promretry_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -82,7 +83,8 @@ func TestOnlyOperationsWithARetryHaveRetriesAndOnlyThoseThatWaitedHaveADelay(t *
 	t.Parallel()
 	metrics := promretry.New(promretry.Config{})
 	for _, e := range []retry.Event{
-		{},           // no attempt was made
+		{}, // no attempt was made
+		{Attempt: math.MinInt},
 		{Attempt: 1}, // no retry
 		{Attempt: 1, SendWait: time.Hour},
 		{Attempt: 1, BackoffWait: time.Second, Reason: retry.ErrQuotaExhausted}, // slowed down, then refused
