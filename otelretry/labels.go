@@ -66,12 +66,12 @@ type operations struct {
 	// known is replaced, never changed, so that a look-up needs no lock.
 	known atomic.Pointer[map[operation]*labels]
 
-	learning sync.Mutex          // held while known is replaced
-	codes    map[string]struct{} // guarded by learning
+	learning sync.Mutex        // held while known is replaced
+	codes    map[string]string // guarded by learning; the value is the key
 }
 
 func newOperations(merged bool) *operations {
-	o := &operations{merged: merged, codes: map[string]struct{}{}}
+	o := &operations{merged: merged, codes: map[string]string{}}
 	o.known.Store(&map[operation]*labels{})
 	return o
 }
@@ -131,22 +131,26 @@ func named(key attribute.Key, value string) []attribute.KeyValue {
 }
 
 // errorType returns the word for a failure, or "_OTHER" for a code that came when there was no more
-// place. Kinds need no place, because there are few.
-func (o *operations) errorType(e *retry.Event) string {
+// place. Kinds need no place, because there are few. It returns no part of a text of the event,
+// because the SDK keeps the words and such a text may be long.
+func (o *operations) errorType(e *retry.Event, kind string) string {
 	word := e.ErrorType()
-	if word == late || word == e.Verdict.Kind().String() {
-		return word
+	switch word {
+	case kind:
+		return kind
+	case late:
+		return late
 	}
 	o.learning.Lock()
 	defer o.learning.Unlock()
-	if _, known := o.codes[word]; known {
-		return word
+	if kept, known := o.codes[word]; known {
+		return kept
 	}
 	if len(o.codes) >= maxCodes {
 		return late
 	}
 	word = strings.Clone(word)
-	o.codes[word] = struct{}{}
+	o.codes[word] = word
 	return word
 }
 

@@ -133,8 +133,9 @@ func (t *Telemetry) attemptEnded(ctx context.Context, e *retry.Event) {
 	labels := t.labelsOf(&e.Operation)
 	counted, timed := labels.ok, labels.ok
 	if e.Err != nil {
-		kind := kindKey.String(e.Verdict.Kind().String())
-		counted, timed = labels.with(kind, semconv.ErrorTypeKey.String(t.errorType(e))), labels.with(kind)
+		kind := e.Verdict.Kind().String()
+		timed = labels.with(kindKey.String(kind))
+		counted = labels.with(kindKey.String(kind), semconv.ErrorTypeKey.String(t.errorType(e, kind)))
 	}
 	t.attempts.Add(ctx, 1, counted.add...)
 	t.attemptDuration.Record(ctx, seconds(e.Elapsed), timed.record...)
