@@ -5,7 +5,6 @@
 package otelretry_test
 
 import (
-	"errors"
 	"runtime"
 	"strconv"
 	"strings"
@@ -45,8 +44,8 @@ func TestNoLongTextsAreKept(t *testing.T) {
 		for _, code := range []string{"Busy", "throttling", "_OTHER"} {
 			name := strconv.Itoa(i) + strings.Repeat("x", length)
 			telemetry.Observe(t.Context(), retry.Event{
-				Kind: retry.AttemptEnded, Operation: retry.Operation{Name: name[:2]}, Verdict: classify.RetryAs(classify.Throttling),
-				Err: errors.Join(serviceError(code + ":" + strings.Repeat("x", length))),
+				Kind: retry.AttemptEnded, Operation: retry.Operation{Name: name[:2]},
+				Err: serviceError(code + ":" + strings.Repeat("x", length)), Verdict: classify.RetryAs(classify.Throttling),
 			})
 		}
 	}

@@ -29,11 +29,14 @@
 // for the hottest scopes, see [retry.Hottest], and one more series for the rest, whose awsretry.scope is
 // "other".
 //
+// The gauges of two Telemetries with the same MeterProvider replace each other. A program needs only one.
+//
 // # Limits
 //
 // A [Telemetry] keeps 1,000 combinations of service, method and region, and 200 error codes. Those that
-// come later count as "_OTHER". Texts are cut after 200 bytes, and what is not UTF-8 is replaced. The SDK of OpenTelemetry has a limit of its own: of each instrument it
-// keeps 2,000 combinations of attributes, unless the program sets another limit.
+// come later count as "_OTHER". Texts are cut after 200 bytes, and what is not UTF-8 is replaced. The SDK
+// of OpenTelemetry has a limit of its own: of each instrument it keeps 2,000 combinations of attributes,
+// unless the program sets another limit.
 //
 // # Traces
 //

@@ -32,7 +32,8 @@ type Config struct {
 	// ScopeName returns the awsretry.scope of a scope. An empty text drops the scope: it belongs to
 	// the rest, "other". Nil means the text of the key, and "(all)" for the scope of a strategy as a
 	// whole. Scopes with the same name count as one. ScopeName is called for each scope at each
-	// collection. It must be safe for concurrent use, and it must not panic.
+	// collection. It must be safe for concurrent use. It must not panic, and not call Close, which
+	// waits for the end of a collection.
 	ScopeName func(retry.ScopeKey) string
 	// MergedMethod makes rpc.method "service/method", as newer semantic conventions want it. There is
 	// no rpc.service then. By default both are as in the metrics of the AWS SDKs.
@@ -73,8 +74,8 @@ func New(c Config) (*Telemetry, error) {
 }
 
 // Watch adds strategies whose snapshots fill the gauges and the counters of scopes. A strategy that is
-// watched already is not added again. Where one of them is not a strategy, Watch adds none and returns
-// the error of [retry.CheckStrategy].
+// watched already is not added again. Watch returns the error of [retry.CheckStrategy] for the first
+// strategy that has one, and then adds none. A Telemetry keeps the strategies that it watches.
 func (t *Telemetry) Watch(strategies ...retry.Strategy) error {
 	for _, s := range strategies {
 		if err := retry.CheckStrategy(s); err != nil {
@@ -91,11 +92,8 @@ func (t *Telemetry) Watch(strategies ...retry.Strategy) error {
 	return nil
 }
 
-// same reports whether both are one strategy. A strategy of another package may be of a type that ==
-// cannot compare.
-func same(a, b retry.Strategy) bool {
-	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
-}
+// same reports whether both are one strategy. Those of a type that == cannot compare never are.
+func same(a, b retry.Strategy) bool { return reflect.ValueOf(a).Comparable() && a == b }
 
 // Close ends the gauges and the counters of scopes, so that the MeterProvider no longer keeps the
 // strategies alive. What Observe records is not affected. A second Close does nothing.

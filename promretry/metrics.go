@@ -7,6 +7,7 @@
 package promretry
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,13 +25,11 @@ type Config struct {
 	// and with a negative number all scopes are in "other".
 	Scopes int
 	// ScopeName returns the name of a scope in the gauges. Scopes with the same name count as
-	// one, and scopes with an empty name are in "other". Nil means the text of the key. It is
-	// called for each scope at each scrape, and must be safe for concurrent use.
+	// one, and scopes with an empty name are in "other". Nil means the text of the key, and
+	// "(all)" for the scope of a strategy as a whole. ScopeName is called for each scope at each
+	// scrape. It must be safe for concurrent use, and it must not panic.
 	ScopeName func(retry.ScopeKey) string
 }
-
-// defaultScopes is how many scopes have gauges where Config.Scopes is zero.
-const defaultScopes = 20
 
 // Metrics counts what strategies do. It is a [retry.Observer] and a [prometheus.Collector], and
 // safe for concurrent use. Any number of strategies may have the same Metrics as observer. The
@@ -40,6 +39,8 @@ const defaultScopes = 20
 // and Region of the [retry.Operation]. The first 1,000 combinations of the three have series of
 // their own. Later ones are counted together, with "_OTHER" in all three labels, and so is each
 // error code after the first 200. Texts are cut after 200 bytes. What is not UTF-8 is replaced.
+// The most series are those of awsretry_attempts_total: one for each combination with each kind and
+// error code of its failures.
 type Metrics struct {
 	config Config
 
@@ -67,9 +68,7 @@ var (
 
 // New returns metrics that have counted nothing yet.
 func New(c Config) *Metrics {
-	if c.Scopes == 0 {
-		c.Scopes = defaultScopes
-	}
+	c.Scopes = cmp.Or(c.Scopes, 20)
 	with := func(more ...string) []string {
 		return append([]string{"rpc_service", "rpc_method", "aws_region"}, more...)
 	}
@@ -115,8 +114,8 @@ func (m *Metrics) vectors() []prometheus.Collector {
 }
 
 // Watch makes gauges of the quotas and send rates of the strategies from now on. A strategy that
-// it knows already does not count twice. It returns the error of [retry.CheckStrategy] for the
-// first strategy that has one, and then knows none of them.
+// is watched already does not count twice. Watch returns the error of [retry.CheckStrategy] for the
+// first strategy that has one, and then adds none. The Metrics keep the strategies that they watch.
 func (m *Metrics) Watch(strategies ...retry.Strategy) error {
 	for _, s := range strategies {
 		if err := retry.CheckStrategy(s); err != nil {
