@@ -39,7 +39,13 @@ func (e *Engine) open(r *record) {
 }
 
 // elapsed is how long the operation takes so far.
-func (r *record) elapsed() time.Duration { return r.engine.reading.Since(r.tally.start) }
+func (r *record) elapsed() time.Duration { return r.forward(r.engine.reading.Mark()) }
+
+// forward returns how long the operation takes at an instant. A clock that goes backwards counts as
+// one that stands still.
+func (r *record) forward(m instant.Mark) time.Duration {
+	return max(m.Sub(r.tally.start), r.tally.waiting)
+}
 
 // lap adds the time of a wait that is over. The next wait begins with its end.
 func (e *Engine) lap(r *record, total *time.Duration) {
@@ -66,7 +72,7 @@ func (e *Engine) admit(t token.Token, r *record, due time.Duration) {
 // instant returns how long the operation takes at an instant that the clock has given. An attempt
 // that should have begun later has begun before it, so that the backoff was shorter.
 func (r *record) instant(now time.Time) (elapsed time.Duration) {
-	elapsed = r.engine.reading.MarkOf(now).Sub(r.tally.start)
+	elapsed = r.forward(r.engine.reading.MarkOf(now))
 	if early := r.tally.began - elapsed; early > 0 {
 		r.tally.backoff -= early
 		r.tally.began = elapsed
