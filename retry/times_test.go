@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -49,4 +50,34 @@ func TestClockThatGoesBackwardsMakesNoTimeNegative(t *testing.T) {
 			require.Equal(t, []time.Duration{second, 0}, []time.Duration{r.of(retry.AttemptEnded)[0].Elapsed, r.of(retry.AttemptEnded)[1].Elapsed})
 		})
 	}
+}
+
+// A strategy accepts a token that was not waited for, or whose Wait has failed.
+func TestAttemptWithoutAWaitBeginsWhenTheStrategyWasCalledLast(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
+		t.Helper()
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		token := sent(t, s, table("orders"))
+		clk.Advance(second)
+		token, err := s.RefreshRetryToken(t.Context(), token, errServer)
+		require.NoError(t, err)
+		clk.Advance(2 * second)
+		token, err = s.RefreshRetryToken(t.Context(), token, errServer)
+		require.NoError(t, err)
+		clk.Advance(3 * second)
+		require.ErrorIs(t, token.Wait(gone), retry.ErrCanceled)
+		clk.Advance(4 * second)
+		require.NoError(t, s.RecordSuccess(token))
+		var took []time.Duration
+		for _, e := range r.of(retry.AttemptEnded) {
+			took = append(took, e.Elapsed)
+		}
+		require.Equal(t, []time.Duration{second, 2 * second, 4 * second}, took)
+		ended := r.of(retry.OperationEnded)[0]
+		require.Equal(t, 3*second, ended.BackoffWait)
+		require.Equal(t, 10*second, ended.Elapsed)
+	})
 }

@@ -15,7 +15,7 @@ import (
 type tally struct {
 	id      uint64
 	start   instant.Mark
-	began   time.Duration    // when the present attempt did
+	began   time.Duration    // when the present attempt did, or the last wait ended
 	waiting time.Duration    // since when the loop waits for the next attempt
 	waits                    // so far
 	verdict classify.Verdict // on the last failure
@@ -52,18 +52,14 @@ func (e *Engine) lap(r *record, total *time.Duration) {
 	if e.observed() {
 		now := r.elapsed()
 		*total += now - r.tally.waiting
-		r.tally.waiting = now
+		r.tally.waiting, r.tally.began = now, now
 	}
 }
 
 // admit notes that the attempt of the token may be made. A loop that sleeps after Wait begins the
 // attempt when the backoff is over, which is due.
 func (e *Engine) admit(t token.Token, r *record, due time.Duration) {
-	if !e.observed() {
-		return
-	}
-	r.tally.began = r.tally.waiting
-	if left := due - r.tally.waiting; t.Delay() < 0 && left > 0 {
+	if left := due - r.tally.waiting; e.observed() && t.Delay() < 0 && left > 0 {
 		r.tally.backoff += left
 		r.tally.began = due
 	}
@@ -86,11 +82,13 @@ func (e *Engine) tellEnded(t retry.Token, r *record, verdict classify.Verdict) {
 		return
 	}
 	now := e.config.Clock.Now()
-	r.tally.waiting = r.instant(now)
+	elapsed := r.instant(now)
+	took := elapsed - r.tally.began
+	r.tally.waiting, r.tally.began = elapsed, elapsed
 	r.tally.verdict, r.tally.reason = verdict, nil
 	e.tell(r, &retry.Event{
 		Kind: retry.AttemptEnded, Time: now, Attempt: t.Attempt(), Err: r.last, Verdict: verdict,
-		Elapsed: r.tally.waiting - r.tally.began, Quota: e.available(r),
+		Elapsed: took, Quota: e.available(r),
 	})
 }
 
