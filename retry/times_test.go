@@ -81,3 +81,25 @@ func TestAttemptWithoutAWaitBeginsWhenTheStrategyWasCalledLast(t *testing.T) {
 		require.Equal(t, 10*second, ended.Elapsed)
 	})
 }
+
+// The delay counts from when the token was issued, also in a second Wait.
+func TestDelayAfterAWaitThatIsMadeAgainEndsAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
+		t.Helper()
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		token, err := s.RefreshRetryToken(t.Context(), sent(t, s, table("orders")), errServer)
+		require.NoError(t, err)
+		require.Equal(t, second, token.Delay())
+		clk.Advance(second / 2)
+		require.ErrorIs(t, token.WithDelayAfter().Wait(gone), retry.ErrCanceled)
+		require.NoError(t, token.WithDelayAfter().Wait(t.Context()))
+		clk.Advance(second / 2)
+		clk.Advance(3 * second)
+		require.NoError(t, s.RecordSuccess(token))
+		require.Equal(t, second, r.of(retry.OperationEnded)[0].BackoffWait)
+		require.Equal(t, 3*second, r.of(retry.AttemptEnded)[1].Elapsed)
+	})
+}

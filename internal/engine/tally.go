@@ -17,6 +17,7 @@ type tally struct {
 	start   instant.Mark
 	began   time.Duration    // when the present attempt did, or the last wait ended
 	waiting time.Duration    // since when the loop waits for the next attempt
+	issued  time.Duration    // when the present token was
 	waits                    // so far
 	verdict classify.Verdict // on the last failure
 	reason  error            // of the last refusal
@@ -84,7 +85,7 @@ func (e *Engine) tellEnded(t retry.Token, r *record, verdict classify.Verdict) {
 	now := e.config.Clock.Now()
 	elapsed := r.instant(now)
 	took := elapsed - r.tally.began
-	r.tally.waiting, r.tally.began = elapsed, elapsed
+	r.tally.waiting, r.tally.began, r.tally.issued = elapsed, elapsed, elapsed
 	r.tally.verdict, r.tally.reason = verdict, nil
 	e.tell(r, &retry.Event{
 		Kind: retry.AttemptEnded, Time: now, Attempt: t.Attempt(), Err: r.last, Verdict: verdict,

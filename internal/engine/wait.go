@@ -34,7 +34,7 @@ func (r *record) Wait(ctx context.Context, t token.Token) error {
 func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 	after := token.Issued
 	defer func() { token.Token(t).Set(after) }()
-	due := r.tally.waiting - token.Token(t).Delay()
+	due := r.tally.issued - token.Token(t).Delay()
 	refusal := e.sleep(ctx, t, r)
 	if t.Attempt() > 1 {
 		e.lap(r, &r.tally.backoff)
