@@ -257,6 +257,8 @@ func TestOutcomeIsAWordForEachReason(t *testing.T) {
 	} {
 		require.Equal(t, want, retry.Event{Reason: reason}.Outcome())
 	}
+	around := errors.Join(retry.ErrNotRetryable, retry.ErrDeadline)
+	require.Equal(t, "rule", retry.Event{Reason: around}.Outcome(), "a rule with a reason of a loop inside")
 }
 
 func TestErrorTypeIsACodeOrAKindAndNeverAMessage(t *testing.T) {

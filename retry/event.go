@@ -64,8 +64,13 @@ type Event struct {
 // did not return. It is "other" for a Reason that is not of this package. There are no other
 // words, so an outcome may be the label of a metric.
 func (e Event) Outcome() string {
-	if e.Reason == nil {
+	switch {
+	case e.Reason == nil:
 		return "success"
+	case e.Reason == ErrNotRetryable: //nolint:errorlint // with a rule around it, it is another word
+		return "not_retryable"
+	case errtree.Is(e.Reason, ErrNotRetryable):
+		return "rule" // which may hold any other reason
 	}
 	for _, reason := range [...]struct {
 		err  error
@@ -83,14 +88,7 @@ func (e Event) Outcome() string {
 			return reason.word
 		}
 	}
-	switch {
-	case e.Reason == ErrNotRetryable: //nolint:errorlint // with a rule around it, it is another word
-		return "not_retryable"
-	case errtree.Is(e.Reason, ErrNotRetryable):
-		return "rule"
-	default:
-		return "other"
-	}
+	return "other"
 }
 
 // maxErrorType is longer than any code of AWS.
