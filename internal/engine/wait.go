@@ -139,8 +139,9 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record) *retry.E
 	}
 	waited := false
 	request.OnWait = func(w ratelimit.Wait) {
-		waited = true
-		r.tally.waiting = r.elapsed()
+		if !waited { // a limiter of the user may wait more than once
+			waited, r.tally.waiting = true, r.elapsed()
+		}
 		e.tell(r, &retry.Event{
 			Kind: retry.SendWaitBegan, Attempt: t.Attempt(),
 			Delay: w.Expected, Waiting: w.Ahead, Rate: float64(w.FillRate),
