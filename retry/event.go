@@ -44,7 +44,7 @@ type Event struct {
 	// operation took, from its first token to its end. BackoffWait, QuotaWait and SendWait are
 	// the parts of it in which the operation waited for the backoff, for retry quota and for the
 	// send rate. What is left of Elapsed is the time of the attempts. Time that a loop lets pass
-	// between two calls of the strategy counts as backoff after a failure.
+	// between two calls of the strategy counts as backoff after a retry was granted.
 	Elapsed, BackoffWait, QuotaWait, SendWait time.Duration
 	// Quota is how many tokens are left in the retry quota of the scope: after the charge
 	// for a retry, and after the refund for a success.

@@ -103,3 +103,21 @@ func TestDelayAfterAWaitThatIsMadeAgainEndsAtTheSameTime(t *testing.T) {
 		require.Equal(t, 3*second, r.of(retry.AttemptEnded)[1].Elapsed)
 	})
 }
+
+// A loop that sleeps by itself does not call Wait if its context ends meanwhile.
+func TestBackoffThatTheLoopDoesNotSleepToItsEndCounts(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
+		t.Helper()
+		token := sent(t, s, table("orders"))
+		clk.Advance(3 * second)
+		token, err := s.RefreshRetryToken(t.Context(), token, errServer)
+		require.NoError(t, err)
+		clk.Advance(second / 4)
+		require.NoError(t, s.RecordFailure(token, context.Canceled))
+		ended := r.of(retry.OperationEnded)[0]
+		require.Equal(t, second/4, ended.BackoffWait)
+		require.Equal(t, 3*second+second/4, ended.Elapsed)
+	})
+}

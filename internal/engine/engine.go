@@ -345,6 +345,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		e.ended(t, r, failure)
 	case was == token.Issued:
 		attempts--
+		r.tally.rests = attempts > 0
 		r.scope.quota.Refund(r.paid - r.owed)
 	default: // a refused refresh has said everything
 	}

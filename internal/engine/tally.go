@@ -21,7 +21,7 @@ type tally struct {
 	waits                    // so far
 	verdict classify.Verdict // on the last failure
 	reason  error            // of the last refusal
-	rests   bool             // the loop sleeps although a retry was refused
+	rests   bool             // the loop has slept since, although no attempt follows
 }
 
 // waits are for how long an operation has waited.
