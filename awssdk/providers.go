@@ -16,6 +16,8 @@ import (
 //
 // A MeterProvider overrides p if it is in the own options of a client or of a call, or if a function
 // of cfg.ServiceOptions sets it. There, metrics.NopMeterProvider switches the metrics of a client off.
+// The clients that fetch credentials are an exception: the SDK runs no function of cfg.ServiceOptions
+// for them, and p replaces a metrics.NopMeterProvider of theirs.
 // Clients whose options have no MeterProvider stay as they are: those of the instance metadata service
 // (IMDS) and of the container endpoint, and those released before September 2024. The client for the
 // credentials of aws login is out of reach, too.

@@ -67,9 +67,10 @@ const (
 	// [OverflowKey]. Of more than 256 services at a time some are not watched.
 	ScopesThrottledTogether
 	// OperationEnded means that the operation is over. It is the last event of the operation, and
-	// the only one that every operation has. It sets Attempt, which is the number of attempts that
-	// were made, Elapsed, BackoffWait, QuotaWait, SendWait, Reason, which is nil after success, Err
-	// and Verdict of the last attempt, and Quota. [Event.Outcome] is a word for it.
+	// the only one that every operation has. An operation does not have it if the strategy refuses
+	// its first token, or if its loop drops a token. It sets Attempt, which is the number of
+	// attempts that were made, Elapsed, BackoffWait, QuotaWait, SendWait, Reason, which is nil after
+	// success, Err and Verdict of the last attempt, and Quota. [Event.Outcome] is a word for it.
 	OperationEnded
 )
 
