@@ -293,7 +293,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	}()
 	found := e.opinionOn(r, t.Attempt(), failure)
 	otherwise, r.paid, r.owed = token.Refused, 0, 0
-	change := e.report(r, was, found.throttled)
+	change := e.report(t, r, was, found.throttled)
 	delay, refusal := e.decide(ctx, t, r, &found)
 	r.tally.rests = refusal != nil && delay > 0
 	e.tellChange(t, r, change)
@@ -320,7 +320,7 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 		back = firstTrySuccess
 	}
 	available := r.scope.quota.Refund(back)
-	change := e.report(r, was, false)
+	change := e.report(t, r, was, false)
 	e.tellSuccess(t, r, available, change)
 	e.close(r)
 	return nil
@@ -369,7 +369,7 @@ func (e *Engine) ended(t retry.Token, r *record, failure error) {
 		judged = true
 	}
 	r.last = found.failure
-	change := e.report(r, token.Ready, found.throttled)
+	change := e.report(t, r, token.Ready, found.throttled)
 	e.tellEnded(t, r, found.verdict)
 	e.tellChange(t, r, change)
 	if found.throttled {
@@ -381,14 +381,23 @@ func (e *Engine) ended(t retry.Token, r *record, failure error) {
 // rate, or for an event.
 func (e *Engine) heeds(r *record) bool { return r.paced() || e.observed() }
 
-// report tells the limiter of an attempt, if it was made.
-func (e *Engine) report(r *record, was token.Phase, throttled bool) ratelimit.Change {
+// report tells the limiter of an attempt, if it was made. If the limiter panics, the token accepts
+// RecordFailure, as after a refusal.
+func (e *Engine) report(t retry.Token, r *record, was token.Phase, throttled bool) ratelimit.Change {
 	if !r.paced() || was != token.Ready {
 		return ratelimit.Change{}
 	}
-	return r.scope.limiter.Report(ratelimit.Response{
+	reported := false
+	defer func() {
+		if !reported {
+			token.Token(t).Set(token.Refused)
+		}
+	}()
+	change := r.scope.limiter.Report(ratelimit.Response{
 		Sent: r.sent, Throttled: throttled, Cost: e.send.Request.Cost,
 	})
+	reported = true
+	return change
 }
 
 // opinion is what the engine makes of a failure.

@@ -1,6 +1,7 @@
 package adaptive_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -110,4 +111,25 @@ func TestQuotaIsGivenBackAlthoughTheLimiterPanics(t *testing.T) {
 	require.NoError(t, token.WithoutDelay().Wait(t.Context()))
 	require.PanicsWithValue(t, "report", func() { _ = s.RecordSuccess(token) })
 	require.Equal(t, 500, scopesOf(s)[""].Quota)
+}
+
+func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
+	t.Parallel()
+	var ends []retry.Event
+	s, _ := newStrategy(t, func(config *adaptive.Config) {
+		config.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if e.Kind == retry.OperationEnded {
+				ends = append(ends, e)
+			}
+		})
+		config.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			return unreported{ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)}
+		}
+	})
+	require.PanicsWithValue(t, "report", func() {
+		_ = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return nil })
+	})
+	require.Len(t, ends, 1)
+	require.Equal(t, "aborted", ends[0].Outcome())
+	require.Equal(t, 1, ends[0].Attempt)
 }
