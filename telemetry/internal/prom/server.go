@@ -96,7 +96,7 @@ func listening(log io.Reader) (address string, err error) {
 		}
 		said.WriteString(lines.Text() + "\n")
 	}
-	return "", fmt.Errorf("prom: prometheus does not listen:\n%s", said.String())
+	return "", errors.Join(fmt.Errorf("prom: prometheus does not listen:\n%s", said.String()), lines.Err())
 }
 
 // Until asks again and again until done is true, for a bounded time.
