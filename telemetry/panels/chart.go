@@ -7,7 +7,6 @@ import (
 	"image/color"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -130,72 +129,6 @@ func (c *chart) svg() ([]byte, error) {
 	// Browsers without this font take one with the same widths.
 	return bytes.ReplaceAll(buffer.Bytes(), []byte("font-family:Liberation Sans"),
 		[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif")), nil
-}
-
-// scale makes the vertical axis.
-func (c *chart) scale(y *plot.Axis) {
-	if c.log {
-		y.Scale, y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(decades)
-		y.Min, y.Max = math.Pow(10, math.Floor(math.Log10(y.Min))), y.Max*4
-		return
-	}
-	y.Tick.Marker = plot.TickerFunc(steps)
-	if c.floor != nil {
-		y.Min = *c.floor
-	}
-	y.Max += (y.Max - y.Min) * 0.12
-}
-
-func decades(low, high float64) []plot.Tick {
-	var all []plot.Tick
-	for exponent := math.Round(math.Log10(low)); math.Pow(10, exponent) <= high; exponent++ {
-		v := math.Pow(10, exponent)
-		all = append(all, plot.Tick{Value: v, Label: fmt.Sprintf("%.4g", v)})
-	}
-	return all
-}
-
-// steps are three to six round numbers.
-func steps(low, high float64) []plot.Tick {
-	size := math.Pow(10, math.Floor(math.Log10(high-low)))
-	for _, part := range []float64{0.2, 0.5, 1} {
-		if (high-low)/(size*part) <= 6 {
-			size *= part
-			break
-		}
-	}
-	var all []plot.Tick
-	for n := math.Ceil(low / size); n*size <= high; n++ {
-		all = append(all, plot.Tick{Value: n * size, Label: fmt.Sprintf("%.4g", n*size)})
-	}
-	return all
-}
-
-// shade marks the time of the outage.
-func shade(p *plot.Plot) error {
-	begin, end := outage.Begin.Minutes(), outage.End.Minutes()
-	area, err := plotter.NewPolygon(plotter.XYs{
-		{X: begin, Y: p.Y.Min}, {X: end, Y: p.Y.Min}, {X: end, Y: p.Y.Max}, {X: begin, Y: p.Y.Max},
-	})
-	if err != nil {
-		return err
-	}
-	area.Color, area.Width = color.NRGBA{R: 200, G: 60, B: 60, A: 22}, 0
-	label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: begin, Y: p.Y.Max}}, Labels: []string{"outage"}})
-	if err != nil {
-		return err
-	}
-	label.TextStyle[0] = sans(9, color.Gray{110})
-	label.TextStyle[0].YAlign = text.YTop
-	label.Offset = vg.Point{X: 3, Y: -2}
-	p.Add(area, label)
-	return nil
-}
-
-func sans(size vg.Length, c color.Color) text.Style {
-	return text.Style{
-		Color: c, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}, Handler: plot.DefaultTextHandler,
-	}
 }
 
 // count is how many values there are, and where the first one is.
@@ -337,10 +270,8 @@ func (c *chart) legend(to draw.Canvas, y vg.Length, columns int) {
 	}
 }
 
-func minutes() []plot.Tick {
-	var all []plot.Tick
-	for m := 0; m <= int(outage.Length.Minutes()); m += 15 {
-		all = append(all, plot.Tick{Value: float64(m), Label: strconv.Itoa(m)})
+func sans(size vg.Length, c color.Color) text.Style {
+	return text.Style{
+		Color: c, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}, Handler: plot.DefaultTextHandler,
 	}
-	return all
 }
