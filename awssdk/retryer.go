@@ -168,22 +168,13 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 	}
 	c, key := r.failures.take(err)
 	if c == nil {
-		return r.judge(err)
+		return r.strategy.Judge(retry.Operation{Service: r.scoped}, failureOf(err, nil)).Retryable()
 	}
 	retryable := c.decide(err)
 	if !c.observed && c.awaited() && !r.failures.add(key, c) {
 		c.finish() // another call has failed with the same value since
 	}
 	return retryable
-}
-
-// judge reports whether an error is retried that belongs to no known call.
-func (r *Retryer) judge(err error) bool {
-	c := &call{}
-	c.open(context.Background(), r.shared, retry.Operation{Service: r.scoped})
-	c.phase = failed
-	defer c.finish()
-	return c.decide(err)
 }
 
 // GetRetryToken returns an error if there is no retry: a [*retry.Error] with the reason. An

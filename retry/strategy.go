@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/token"
@@ -53,6 +54,10 @@ type Strategy interface {
 
 	// Plan returns the numbers by which an operation is retried.
 	Plan(op Operation) Plan
+
+	// Judge returns what the classifiers say of a failure of an operation. It begins no
+	// operation, so that it takes nothing from the quota and the observer does not hear of it.
+	Judge(op Operation, failure error) classify.Verdict
 
 	// Snapshot returns the state of the scopes.
 	Snapshot() Snapshot

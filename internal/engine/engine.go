@@ -133,6 +133,14 @@ func (e *Engine) Plan(op *retry.Operation) retry.Plan {
 	}
 }
 
+// Judge returns what the classifiers say of a failure; no opinion for an engine that was not made.
+func (e *Engine) Judge(op *retry.Operation, failure error) classify.Verdict {
+	if !e.Made() {
+		return classify.Verdict{}
+	}
+	return e.judge(op, 0, failure)
+}
+
 // Clock returns the clock that the engine waits on; nil for one that was not made.
 func (e *Engine) Clock() clock.Clock {
 	if !e.Made() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/engine"
 	"github.com/awsretry/awsretry/modes/standard"
@@ -108,6 +109,12 @@ func (s *Strategy) Clock() clock.Clock { return s.engine().Clock() }
 
 // Plan returns the numbers by which an operation is retried: those of standard mode.
 func (s *Strategy) Plan(op retry.Operation) retry.Plan { return s.engine().Plan(&op) }
+
+// Judge returns what the classifiers say of a failure; no opinion for a strategy that no constructor
+// made.
+func (s *Strategy) Judge(op retry.Operation, failure error) classify.Verdict {
+	return s.engine().Judge(&op, failure)
+}
 
 // Snapshot returns the state of the scopes, with their send rates. The scope of the strategy
 // as a whole, which has the empty name, comes first.

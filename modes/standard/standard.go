@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/engine"
 	"github.com/awsretry/awsretry/internal/quota"
@@ -97,6 +98,12 @@ func (s *Strategy) Clock() clock.Clock { return s.engine().Clock() }
 
 // Plan returns the numbers by which an operation is retried, defaults included.
 func (s *Strategy) Plan(op retry.Operation) retry.Plan { return s.engine().Plan(&op) }
+
+// Judge returns what the classifiers say of a failure; no opinion for a strategy that no constructor
+// made.
+func (s *Strategy) Judge(op retry.Operation, failure error) classify.Verdict {
+	return s.engine().Judge(&op, failure)
+}
 
 // Snapshot returns the state of the scopes. The scope of the strategy as a whole, which has
 // the empty name, comes first.
