@@ -124,10 +124,12 @@ release-check: ## check that the modules can be released as VERSION, by default 
 	scripts/release-check $(VERSION)
 
 # The race detector lets pools forget at random, so that tests of allocations are not part of a build with it. The
-# simulations of TestSettlesAtTheRate... take two minutes with it, and ten seconds without.
+# simulations of TestSettlesAtTheRate... take two minutes with it, and ten seconds without. The test with
+# controller-runtime takes two minutes to build with it.
 .PHONY: allocs
-allocs: ## run the tests that count allocations or memory, and the longest simulations, without the race detector
+allocs: ## run the tests that count allocations or memory, and others that take too long with the race detector
 	go test -vet=off -run 'Allocate|Memory|^TestSettlesAtTheRate' $(FRESH) ./...
+	cd telemetry && go test -vet=off -run ControllerRuntime $(FRESH) .
 
 .PHONY: fmt
 fmt: $(LINT) ## format the code

@@ -1,3 +1,7 @@
+//go:build linux && !race
+
+// Kubernetes takes minutes to build, so it is built for one system only, and not once more with the race detector.
+
 package telemetry_test
 
 import (
