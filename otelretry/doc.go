@@ -20,8 +20,8 @@
 //	awsretry.scopes.evicted        counter, {scope}         scopes whose state was dropped
 //
 // Histograms and the counters of calls, attempts and retries have the attributes rpc.service, rpc.method
-// and aws.region, which are Service, Name and Region of the [retry.Operation]. An empty one is absent. So
-// panels can join them with the metrics of the AWS SDKs. The words of awsretry.outcome and awsretry.reason
+// and aws.region, which are Service, Name and Region of the [retry.Operation]. An empty one is absent. The
+// AWS SDKs have the same attributes, but their services are spelled as in DynamoDB. The words of awsretry.outcome and awsretry.reason
 // are those of [retry.Event.Outcome]. awsretry.kind is "ok" after a success, and else the kind of the
 // verdict. error.type is [retry.Event.ErrorType].
 //
