@@ -245,20 +245,28 @@ type SendRateState struct {
 	// Limited is true from the first throttle on, or from the start if there is a starting
 	// rate.
 	Limited bool
-	// FillRate is the send rate: the tokens that the bucket gains each second.
+	// FillRate is the send rate: the tokens that the bucket gains each second, or those that a
+	// member of a fleet has got each second of late.
 	FillRate Rate
 	// MeasuredRate is the smoothed rate of the responses, in tokens per second: of all, or
 	// with [Steady] of the successes.
 	MeasuredRate Rate
 	// Capacity is the most tokens that the bucket holds.
 	Capacity float64
-	// Tokens are those in the bucket.
+	// Tokens are those in the bucket, or the slots that a member of a fleet has in hand.
 	Tokens float64
 	// LastThrottle is when the rate was last cut; zero if never.
 	LastThrottle time.Time
 	// Source says where the send rate comes from: "local" for a SendRate, which finds it by
-	// itself. A limiter from another module says what it wants, such as the name of a fleet.
+	// itself. A member of a fleet says "fleet", or "fleet-lost" while it cannot reach the store;
+	// as long as the fleet limits nothing, it is "local" too. Any other limiter says what it
+	// wants.
 	Source string
+	// FleetRate is the send rate of a whole fleet of processes, as the store last said it.
+	// StoreCalls is how many calls of the store a member has made, and StoreFailures how many
+	// of them failed. All three are zero for a limiter without a fleet.
+	FleetRate                 Rate
+	StoreCalls, StoreFailures uint64
 }
 
 // State returns the state.

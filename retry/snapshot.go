@@ -29,8 +29,9 @@ type ScopeSnapshot struct {
 	// can be.
 	Quota, QuotaCapacity int
 	// SendRateSource is where the send rate comes from: "local" for the limiter of this
-	// process, or the word of a limiter from outside. It is empty in standard mode, in which
-	// all fields below are zero.
+	// process, "fleet" where a fleet of processes shares it, "fleet-lost" while the process
+	// cannot reach the store of its fleet, or the word of another limiter from outside. It is
+	// empty in standard mode, in which all fields below are zero.
 	SendRateSource string
 	// Limited is true if attempts may have to wait: from the first throttle on, or from the
 	// start with a limit that is known.
@@ -38,11 +39,17 @@ type ScopeSnapshot struct {
 	// FillRate is the send rate and MeasuredRate the smoothed rate of responses. Both are in
 	// attempts per second, in tokens with a SendCost, and as of the last response.
 	FillRate, MeasuredRate float64
-	// SendTokens are the tokens in the bucket of the send rate, and SendCapacity is how many
-	// there can be, as of the last attempt or response.
+	// SendTokens are the tokens in the bucket of the send rate, or the slots that a member of a
+	// fleet has in hand. SendCapacity is how many tokens there can be. Both are as of the last
+	// attempt or response.
 	SendTokens, SendCapacity float64
 	// Waiting is how many attempts wait for a send token.
 	Waiting int
 	// LastThrottle is when a throttle last cut the send rate; the zero time if none did.
 	LastThrottle time.Time
+	// FleetRate is the send rate of the whole fleet, in attempts per second, as its store last
+	// said it. StoreCalls is how many calls of the store the limiter has made, and StoreFailures
+	// how many of them failed. All three are zero without a fleet.
+	FleetRate                 float64
+	StoreCalls, StoreFailures uint64
 }

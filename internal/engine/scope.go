@@ -89,6 +89,7 @@ func (s *scope) snapshot(now time.Time) retry.ScopeSnapshot {
 		got.Limited, got.Waiting, got.LastThrottle = state.Limited, waiting, state.LastThrottle
 		got.FillRate, got.MeasuredRate = float64(state.FillRate), float64(state.MeasuredRate)
 		got.SendTokens, got.SendCapacity = state.Tokens, state.Capacity
+		got.FleetRate, got.StoreCalls, got.StoreFailures = float64(state.FleetRate), state.StoreCalls, state.StoreFailures
 	}
 	return got
 }
