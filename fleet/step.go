@@ -251,4 +251,7 @@ func (s *state) sell(rate, want float64) Reply {
 	return reply
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// seconds returns s seconds, a year at most.
+func seconds(s float64) time.Duration {
+	return time.Duration(min(s, 365*24*60*60) * float64(time.Second))
+}

@@ -1,0 +1,68 @@
+package fleet
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	aloneCut   = 0.7              // what a throttle leaves of the rate
+	aloneBack  = 10 * time.Second // after which the rate is back
+	aloneLeast = 0.1              // per second: what a member may send that has sent nothing
+	aloneHold  = 5 * time.Minute  // after which the rate doubles, again and again
+)
+
+// alone is the send rate of a member that has lost the store: what it has sent of late.
+type alone struct {
+	rate float64 // at the loss
+	lost time.Time
+	next time.Time // when the next attempt may be sent
+	cut  time.Time // the last one, or the loss
+	kept float64   // part of the rate right after the last cut
+}
+
+// begin sets the rate. The members of a fleet have lost the store at the same time, so that
+// each sends its first attempt at a phase of its own, from 0 to 1.
+func (a *alone) begin(now time.Time, rate, phase float64) {
+	rate = max(rate, aloneLeast)
+	*a = alone{rate: rate, lost: now, cut: now, kept: 1, next: now.Add(seconds(phase / rate))}
+}
+
+// Rate returns the rate at now.
+func (a *alone) Rate(now time.Time) float64 {
+	part := min(a.kept+(1-a.kept)*float64(now.Sub(a.cut))/float64(aloneBack), 1)
+	doubled := math.Floor(float64(now.Sub(a.lost)) / float64(aloneHold))
+	return max(a.rate*part*math.Pow(2, min(doubled, 60)), leastRate)
+}
+
+// Throttle cuts the rate, unless the attempt was sent before the last cut.
+func (a *alone) Throttle(now, sent time.Time) (cut bool) {
+	if !sent.After(a.cut) {
+		return false
+	}
+	part := min(a.kept+(1-a.kept)*float64(now.Sub(a.cut))/float64(aloneBack), 1)
+	a.cut, a.kept = now, part*aloneCut
+	return true
+}
+
+// Take takes the tokens of an attempt if they are there, or returns when they will be.
+func (a *alone) Take(now time.Time, cost float64) (at time.Time, ok bool) {
+	if a.next.After(now) {
+		return a.next, false
+	}
+	if earliest := now.Add(-lateBy); a.next.Before(earliest) {
+		a.next = earliest
+	}
+	a.next = a.next.Add(seconds(cost / a.Rate(now)))
+	return now, true
+}
+
+// Give takes tokens back that were taken and not used.
+func (a *alone) Give(now time.Time, cost float64) {
+	a.next = a.next.Add(-seconds(cost / a.Rate(now)))
+}
+
+// Until returns how long it takes until there are so many tokens.
+func (a *alone) Until(now time.Time, total float64) time.Duration {
+	return max(a.next.Sub(now), 0) + seconds(max(total-1, 0)/a.Rate(now))
+}

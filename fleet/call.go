@@ -1,0 +1,149 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+)
+
+// errTimeout is the error of a call that has not returned within CallTimeout, whatever the
+// store makes of its context.
+var errTimeout = errors.New("fleet: the store did not answer in time")
+
+// storeCall is a call of the store. Its fields are guarded by limiter.mu.
+type storeCall struct {
+	began    time.Time
+	ask      Ask
+	ended    bool // the member has heard how: it may be before the call returns
+	returned bool
+}
+
+// call calls the store if that is due. The timer calls it in a goroutine of its own.
+func (l *limiter) call() {
+	now := l.clock.Now()
+	l.mu.Lock()
+	l.armed = time.Time{}
+	missing := l.missingLocked(now)
+	at, due := l.member.Due(now, missing)
+	if !due || at.After(now) || l.last != nil && !l.last.returned {
+		l.planLocked(now)
+		l.mu.Unlock()
+		return
+	}
+	c := &storeCall{began: now, ask: l.member.Ask(now, missing)}
+	c.ask.Starting, c.ask.Ceiling = float64(l.limit.Starting), float64(l.limit.Ceiling)
+	l.last = c
+	l.mu.Unlock()
+
+	ctx, done, err := l.fleet.begin()
+	if err != nil {
+		l.finish(c, Reply{}, err, true)
+		return
+	}
+	defer done()
+	ctx, cancel := clock.WithTimeout(ctx, l.clock, l.fleet.config.CallTimeout)
+	defer cancel()
+	expiry := l.clock.AfterFunc(l.fleet.config.CallTimeout, func() { l.finish(c, Reply{}, errTimeout, false) })
+	reply, err := callStore(ctx, l.fleet.config.Store, l.key, c.ask)
+	expiry.Stop()
+	l.finish(c, reply, err, true)
+}
+
+// callStore calls the store, and makes an error of a panic and of a reply out of range.
+func callStore(ctx context.Context, store Store, key string, ask Ask) (reply Reply, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("fleet: the store panicked: %v", p)
+		}
+	}()
+	if reply, err = store.Call(ctx, key, ask); err == nil {
+		err = reply.check()
+	}
+	return reply, err
+}
+
+// check returns an error for numbers that Step cannot have returned.
+func (r Reply) check() error {
+	ok := r.Rate >= 0 && r.Rate <= most[2] && r.Slots >= 0 && float64(r.Slots) <= most[2] && (r.Slots == 0 || r.Rate > 0)
+	for _, d := range [...]time.Duration{r.Again, r.Start, r.Gap} {
+		ok = ok && d >= 0 && d <= time.Minute
+	}
+	if !ok {
+		return fmt.Errorf("fleet: the reply of the store is out of range: %+v", r)
+	}
+	return nil
+}
+
+// finish tells the member how a call has ended, and serves the callers that wait.
+func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
+	now := l.clock.Now()
+	l.mu.Lock()
+	c.returned = c.returned || returned
+	if c.ended {
+		l.planLocked(now)
+		l.mu.Unlock()
+		return
+	}
+	c.ended = true
+	before := l.member.state
+	if err != nil {
+		l.member.Lost(now, err, l.fleet.config.Random())
+	} else {
+		l.member.Heard(c.began, now, c.ask, reply)
+	}
+	events := l.eventsLocked(now, before, err)
+	l.planLocked(now)
+	l.mu.Unlock()
+
+	l.joined.Store(true)
+	l.gate.open.Store(true)
+	l.joining.Wake()
+	l.line.Poke()
+	for _, e := range events {
+		l.fleet.tell(e)
+	}
+}
+
+// eventsLocked returns what a call has changed.
+func (l *limiter) eventsLocked(now time.Time, before State, err error) []Event {
+	m := &l.member
+	event := Event{Time: now, Scope: l.scope, FleetRate: m.rate, OwnRate: m.Rate(now), Err: err}
+	var events []Event
+	tell := func(kind EventKind) {
+		event.Kind = kind
+		events = append(events, event)
+	}
+	switch {
+	case errors.Is(err, ErrClosed):
+	case err != nil && !l.told:
+		// Scopes without a limit miss nothing for now, and there may be thousands of them.
+		limited := before == Slots
+		if errors.Is(err, ErrRejected) {
+			if l.fleet.rejected.once(now) {
+				l.told = true
+				tell(Rejected)
+			}
+			if limited {
+				l.told = true
+				tell(Lost)
+			}
+		} else if limited || l.fleet.unreachable.once(now) {
+			l.told = true
+			tell(Lost)
+		}
+	case err == nil && l.told:
+		l.told = false
+		tell(Back)
+	}
+	switch {
+	case err != nil:
+	case before == Open && m.state != Open:
+		tell(Limited)
+	case before != Open && m.state == Open:
+		tell(Opened)
+	}
+	return events
+}

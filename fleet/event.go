@@ -1,0 +1,97 @@
+package fleet
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// EventKind says what happened to a member.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	// Limited means that the fleet now has a limit for the scope.
+	Limited EventKind = iota + 1
+	// Lost means that the member cannot reach the store. If the scope has a limit, the member
+	// goes on alone at OwnRate. Of the scopes without a limit, at most one a minute has this
+	// event. Err is why.
+	Lost
+	// Back means that the store answers again, after Lost or Rejected.
+	Back
+	// Rejected means that the store answers and rejects every call, see [ErrRejected]: a user
+	// without permission, for example. At most one scope a minute has this event, and a scope
+	// with a limit has Lost besides. Err is why.
+	Rejected
+	// Opened means that the scope is open again: it was used for ten minutes without a
+	// throttle.
+	Opened
+)
+
+// String returns "limited", "lost", "back", "rejected" or "open"; "unknown" for any other
+// value.
+func (k EventKind) String() string {
+	names := [...]string{Limited: "limited", Lost: "lost", Back: "back", Rejected: "rejected", Opened: "open"}
+	if int(k) < len(names) && names[k] != "" {
+		return names[k]
+	}
+	return "unknown"
+}
+
+// Event is something that happened to a member of a fleet.
+type Event struct {
+	Kind EventKind
+	// Time is when it happened, on the clock of the member.
+	Time time.Time
+	// Scope is that of the member.
+	Scope retry.ScopeKey
+	// FleetRate is the send rate of the fleet as the store last said it, and OwnRate that of
+	// the member, per second. Zero means that there is none.
+	FleetRate, OwnRate ratelimit.Rate
+	// Err is the error of the store, for Lost and Rejected.
+	Err error
+}
+
+// SlogObserver returns a [Config].Observer that writes to a log: Lost at warn level, Rejected
+// at error level, the others at info level. Nil means [slog.Default].
+func SlogObserver(logger *slog.Logger) func(Event) {
+	return func(e Event) {
+		level, message := slog.LevelInfo, ""
+		switch e.Kind {
+		case Limited:
+			message = "fleet: the send rate is shared"
+		case Lost:
+			level, message = slog.LevelWarn, "fleet: store lost, holding the send rate"
+		case Back:
+			message = "fleet: store back"
+		case Rejected:
+			level, message = slog.LevelError, "fleet: the store rejects every call"
+		default:
+			message = "fleet: no limit any more"
+		}
+		attrs := []slog.Attr{
+			slog.String("scope", e.Scope.String()),
+			slog.Float64("fleet_rate", float64(e.FleetRate)), slog.Float64("own_rate", float64(e.OwnRate)),
+		}
+		if e.Err != nil {
+			attrs = append(attrs, slog.String("error", e.Err.Error()))
+		}
+		to := logger
+		if to == nil {
+			to = slog.Default()
+		}
+		to.LogAttrs(context.Background(), level, message, attrs...)
+	}
+}
+
+// minutely lets something happen once a minute.
+type minutely struct{ last atomic.Pointer[time.Time] }
+
+func (m *minutely) once(now time.Time) bool {
+	last := m.last.Load()
+	return (last == nil || now.Sub(*last) >= time.Minute) && m.last.CompareAndSwap(last, &now)
+}

@@ -1,0 +1,226 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+	"weak"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// Config describes a [Fleet]. Store and Namespace are required.
+type Config struct {
+	// Store keeps the send rates. All members must have the same one.
+	Store Store
+	// Namespace sets fleets in one store apart: members with the same one share. The account
+	// and the stage belong in it, such as "prod/111122223333".
+	Namespace string
+	// Share says which scopes have a shared send rate. Nil means all but two: that of the
+	// strategy as a whole, and that of operations without a place. It must be safe for
+	// concurrent use.
+	Share func(scope retry.ScopeKey) bool
+	// Limit returns what is known of the limit of a scope, for the whole fleet. Nil means that
+	// nothing is known. All members should know the same. It must be safe for concurrent use.
+	Limit func(scope retry.ScopeKey) adaptive.SendLimit
+
+	// JoinWait is how long the first attempts of a scope wait for the store to say whether the
+	// scope is limited. Zero means 100 ms, a negative one that they do not wait.
+	JoinWait time.Duration
+	// CallTimeout is how long a call of the store may take. Zero means 250 ms; a negative one
+	// is an error.
+	CallTimeout time.Duration
+
+	// Clock is what the members wait on; nil means the clock of the strategy.
+	Clock clock.Clock
+	// Random returns a number from 0 to 1, for the phases of members that have lost the store.
+	// Nil means that of math/rand/v2. It must be safe for concurrent use.
+	Random func() float64
+	// Observer is told what happens to the members, with no lock held, in a goroutine that no
+	// attempt waits for; nil means none. It must be safe for concurrent use. Its panics are
+	// recovered.
+	Observer func(Event)
+}
+
+// Fleet makes the members of one process. Use [New]. It is safe for concurrent use.
+type Fleet struct {
+	config Config
+
+	unreachable, rejected minutely
+
+	ending atomic.Bool
+	ctx    context.Context //nolint:containedctx // of all calls of the store, ended by Close
+	cancel context.CancelFunc
+
+	mu      sync.Mutex // guards what follows
+	calls   int
+	idle    chan struct{} // closed by the last call after Close
+	members map[weak.Pointer[limiter]]struct{}
+}
+
+// ErrClosed is the error of a member that would call the store after [Fleet.Close].
+var ErrClosed = errors.New("fleet: closed")
+
+// New returns a fleet, or an error that names the field that is wrong. It does not call the
+// store and starts nothing.
+func New(config Config) (*Fleet, error) {
+	var errs []error
+	if config.Store == nil {
+		errs = append(errs, errors.New("fleet: Store is nil"))
+	}
+	if config.Namespace == "" {
+		errs = append(errs, errors.New("fleet: Namespace is empty"))
+	}
+	if config.CallTimeout < 0 {
+		errs = append(errs, fmt.Errorf("fleet: CallTimeout %v: must not be negative", config.CallTimeout))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if config.JoinWait == 0 {
+		config.JoinWait = 100 * time.Millisecond
+	}
+	if config.CallTimeout == 0 {
+		config.CallTimeout = 250 * time.Millisecond
+	}
+	if config.Random == nil {
+		config.Random = rand.Float64
+	}
+	f := &Fleet{config: config, members: map[weak.Pointer[limiter]]struct{}{}, idle: make(chan struct{})}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	return f, nil
+}
+
+// Config returns c with a NewLimiter that makes members of the fleet. Until the fleet has a
+// limit for a scope, the Controller, ProbeEvery, SendCost and SendLimit of c govern it in this
+// process. For the scopes that the fleet does not share, c stays as it is.
+func (f *Fleet) Config(c adaptive.Config) adaptive.Config {
+	own := c
+	c.NewLimiter = func(scope retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+		if l := f.limiter(scope, clk, own); l != nil {
+			return l
+		}
+		if own.NewLimiter != nil {
+			return own.NewLimiter(scope, clk)
+		}
+		return nil
+	}
+	return c
+}
+
+// NewLimiter returns a member for the scope, for other programs than a strategy; nil if the
+// fleet does not share the scope. A member calls the store from its first Acquire on, and only
+// while it is used.
+func (f *Fleet) NewLimiter(scope retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+	if l := f.limiter(scope, clk, adaptive.Config{}); l != nil {
+		return l
+	}
+	return nil
+}
+
+func (f *Fleet) limiter(scope retry.ScopeKey, clk clock.Clock, own adaptive.Config) *limiter {
+	shares := !scope.IsZero() && scope != retry.OverflowKey()
+	if f.config.Share != nil {
+		shares = f.config.Share(scope)
+	}
+	if !shares {
+		return nil
+	}
+	if f.config.Clock != nil {
+		clk = f.config.Clock
+	}
+	l := &limiter{fleet: f, scope: scope, key: f.key(scope), clock: clk}
+	if f.config.Limit != nil {
+		l.limit = f.config.Limit(scope)
+	}
+	if l.limit.Starting == 0 {
+		l.limit.Starting = l.limit.Ceiling
+	}
+	known := l.limit
+	if own.SendLimit != nil {
+		known = own.SendLimit(scope)
+	}
+	config := ratelimit.SendRateConfig{
+		Controller: own.Controller, ProbeEvery: own.ProbeEvery, Cost: own.SendCost,
+		StartingRate: known.Starting, Ceiling: known.Ceiling,
+	}
+	l.member.fresh = func(now time.Time) ratelimit.SendRate { return ratelimit.NewSendRate(config, now) }
+	l.member.local = l.member.fresh(clk.Now())
+	l.line = ratelimit.NewLine(account{l}, clk)
+	return l
+}
+
+// key is the key of a scope in the store. Its first part is the version of the state, so that
+// two versions of a program do not read each other's. The parts of a scope are escaped one by
+// one, because the text of a scope may be that of another one too.
+func (f *Fleet) key(scope retry.ScopeKey) string {
+	key := "f1:" + f.config.Namespace + ":"
+	for i, part := range [...]string{
+		scope.Scope, scope.Account, scope.Service, scope.Region, scope.Name, scope.Resource,
+	} {
+		if i > 0 {
+			key += "/"
+		}
+		key += url.QueryEscape(part)
+	}
+	return key
+}
+
+// Close ends the calls of the store that are in progress, and there are no others afterwards.
+// The members go on alone, and their strategies stay in use. Close returns when the last call
+// has returned, or after CallTimeout if the store does not return when its context ends.
+func (f *Fleet) Close() {
+	f.ending.Store(true)
+	f.mu.Lock()
+	if f.calls == 0 && f.ctx.Err() == nil {
+		close(f.idle)
+	}
+	f.cancel()
+	f.mu.Unlock()
+	clk := f.config.Clock
+	if clk == nil {
+		clk = clock.System{}
+	}
+	ctx, cancel := clock.WithTimeout(context.Background(), clk, f.config.CallTimeout)
+	defer cancel()
+	select {
+	case <-f.idle:
+	case <-ctx.Done():
+	}
+}
+
+func (f *Fleet) closed() bool { return f.ending.Load() }
+
+// begin counts a call of the store, until done is called.
+func (f *Fleet) begin() (ctx context.Context, done func(), err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ctx.Err() != nil {
+		return nil, nil, ErrClosed
+	}
+	f.calls++
+	return f.ctx, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.calls--; f.calls == 0 && f.ctx.Err() != nil {
+			close(f.idle)
+		}
+	}, nil
+}
+
+// tell tells the observer.
+func (f *Fleet) tell(e Event) {
+	if f.config.Observer == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	f.config.Observer(e)
+}

@@ -1,0 +1,28 @@
+package fleet
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// gate is the account of a line that lets all callers through at an instant, or earlier when
+// it is opened.
+type gate struct {
+	open atomic.Bool
+	at   time.Time
+}
+
+func (g *gate) Take(now time.Time, _ float64) (at time.Time, ok bool) {
+	if g.open.Load() || !now.Before(g.at) {
+		return now, true
+	}
+	return g.at, false
+}
+
+// Until says that the wait is not known, because it is usually much shorter than it may be.
+func (g *gate) Until(time.Time, float64) time.Duration { return 0 }
+func (g *gate) Give(time.Time, float64)                {}
+func (g *gate) Lift(time.Time, float64)                {}
+func (g *gate) Fill() ratelimit.Rate                   { return 0 }

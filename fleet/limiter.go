@@ -1,0 +1,177 @@
+package fleet
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// limiter is a member with callers. It holds no lock while a caller waits, while the store is
+// called and while the observer is told.
+type limiter struct {
+	fleet *Fleet
+	scope retry.ScopeKey
+	key   string
+	clock clock.Clock
+	limit adaptive.SendLimit // of the whole fleet
+	line  *ratelimit.Line
+
+	// joined is true once the store has answered or failed, or JoinWait is over. Until then
+	// callers wait at the gate.
+	joined  atomic.Bool
+	joining *ratelimit.Line
+	gate    *gate
+
+	mu     sync.Mutex // guards what follows; taken with the lock of line held, never the other way
+	member member
+	cost   float64 // of the last request
+	timer  clock.Timer
+	armed  time.Time // when timer is due; zero if it is not set
+	last   *storeCall
+	told   bool // that the store is lost
+}
+
+// account is the limiter as its line sees it.
+type account struct{ *limiter }
+
+func (a account) Take(now time.Time, cost float64) (at time.Time, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.cost = cost
+	at, ok = a.member.Take(now, cost)
+	if ok && a.line.Waiting() == 0 {
+		a.member.hungry = time.Time{}
+	}
+	a.planLocked(now)
+	return at, ok
+}
+
+// Until is called for a caller that is about to wait, before it is one of those that wait.
+func (a account) Until(now time.Time, total float64) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.member.Want(now, total)
+	a.planLocked(now)
+	return a.member.Until(now, total)
+}
+
+func (a account) Give(now time.Time, cost float64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.member.Give(now, cost)
+}
+
+func (a account) Lift(_ time.Time, cost float64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.member.Lift(cost)
+}
+
+func (a account) Fill() ratelimit.Rate {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.member.Rate(a.clock.Now())
+}
+
+// Acquire returns when the attempt may be sent.
+func (l *limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error) {
+	if !l.joined.Load() {
+		if err := l.join(ctx, r); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return l.line.Acquire(ctx, r)
+}
+
+// join waits until the store has said whether the scope is limited, JoinWait at most. A caller
+// that may not wait so long does not wait at all, so that no attempt fails because of the
+// store.
+func (l *limiter) join(ctx context.Context, r ratelimit.Request) error {
+	now := l.clock.Now()
+	l.mu.Lock()
+	if l.joining == nil {
+		l.fleet.register(l)
+		l.gate = &gate{at: now.Add(l.fleet.config.JoinWait)}
+		l.joining = ratelimit.NewLine(l.gate, l.clock)
+		l.member.used = true
+		l.planLocked(now)
+	}
+	end, line := l.gate.at, l.joining
+	l.mu.Unlock()
+	deadline, limited := ctx.Deadline()
+	wait := end.Sub(now)
+	if r.NoWait || l.fleet.closed() || limited && deadline.Sub(now) <= wait || !r.NotAfter.IsZero() && r.NotAfter.Before(end) ||
+		r.MaxWait > 0 && r.MaxWait < wait || r.GiveUpAfter > 0 && r.GiveUpAfter < wait {
+		return nil
+	}
+	_, err := line.Acquire(ctx, ratelimit.Request{OnWait: r.OnWait})
+	if err == nil {
+		l.joined.Store(true)
+	}
+	return err
+}
+
+// Report counts the answer to an attempt.
+func (l *limiter) Report(r ratelimit.Response) ratelimit.Change {
+	now := l.clock.Now()
+	l.mu.Lock()
+	change := ratelimit.Change{Limited: l.member.Limited()}
+	if l.member.state == Slots { // only the store changes the rate
+		l.member.Report(now, r)
+	} else {
+		change.From = l.member.Rate(now)
+		change.Cut = l.member.Report(now, r)
+		change.To = l.member.Rate(now)
+	}
+	l.planLocked(now)
+	l.mu.Unlock()
+	if change.Cut && l.line.Waiting() > 0 {
+		l.line.Poke()
+	}
+	return change
+}
+
+// Expected returns how long an attempt that came now would have to wait at least.
+func (l *limiter) Expected(cost float64) time.Duration {
+	if !(cost > 0) {
+		cost = 1
+	}
+	waiting := float64(l.line.Waiting())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.member.Until(l.clock.Now(), waiting*l.cost+cost)
+}
+
+// State returns the state for snapshots, and how many callers wait.
+func (l *limiter) State() (state ratelimit.SendRateState, waiting int) {
+	waiting = l.line.Waiting()
+	now := l.clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.member.SendRateState(now), waiting
+}
+
+// planLocked sets the timer for the next call.
+func (l *limiter) planLocked(now time.Time) {
+	at, ok := l.member.Due(now, l.missingLocked(now))
+	switch {
+	case !ok || at.Equal(l.armed) || l.last != nil && !l.last.returned:
+	case l.fleet.closed() && l.member.state != Slots: // a member in Slots goes on alone
+		return
+	case l.timer == nil:
+		l.timer = l.clock.AfterFunc(at.Sub(now), l.call)
+	default:
+		l.timer.Reset(at.Sub(now))
+	}
+	l.armed = at
+}
+
+func (l *limiter) missingLocked(now time.Time) float64 {
+	return l.member.missing(now, float64(l.line.Waiting())*l.cost, l.cost)
+}

@@ -1,0 +1,356 @@
+package fleet
+
+import (
+	"math"
+	"time"
+
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// State says what governs the send rate of a member.
+type State uint8
+
+// The states of a member.
+const (
+	// Open means that the fleet has no limit: the member has a send rate of its own, as in
+	// adaptive mode without a fleet.
+	Open State = iota
+	// Learning means that an attempt was throttled, and the store looks for some seconds at
+	// what the members get. Until then they have send rates of their own.
+	Learning
+	// Slots means that the member sends in the slots that the store has given it.
+	Slots
+	// Alone means that the member was in Slots and cannot reach the store: it sends as much as
+	// it has sent of late.
+	Alone
+)
+
+// String returns "open", "learning", "slots" or "alone"; "unknown" for any other value.
+func (s State) String() string {
+	if names := [...]string{"open", "learning", "slots", "alone"}; int(s) < len(names) {
+		return names[s]
+	}
+	return "unknown"
+}
+
+const (
+	seedLasts    = 10 * time.Minute       // an older state is forgotten
+	longestLook  = 10 * time.Second       // between two calls of a member that is open
+	longestRetry = 2 * time.Second        // between two calls of a member that is alone
+	firstRetry   = 500 * time.Millisecond // after the first failure
+	leadFactor   = 1.2                    // round trips that a member asks in advance
+	leadExtra    = 5 * time.Millisecond
+	hungryFor    = 2 * time.Second // after which a member's own rate says how long a wait takes
+	rateWindow   = 10 * time.Second
+)
+
+// member is the state of one limiter of one scope. It takes the time as an argument and waits
+// for nothing. It is not safe for concurrent use.
+type member struct {
+	state State
+	fresh func(time.Time) ratelimit.SendRate // makes local
+	local ratelimit.SendRate                 // governs Open and Learning
+	runs  runs                               // governs Slots
+	alone alone                              // governs Alone
+	sent  usage
+	first time.Time // when the member sent first
+
+	epoch   uint64
+	since   time.Time // attempts sent from then on belong to the epoch; zero: none do
+	ok, bad float64   // answers to tell the store
+	rate    ratelimit.Rate
+	seed    string
+	heard   time.Time // when the seed came
+
+	used     bool      // something was sent, or wants to be, since the last call
+	wanted   time.Time // when a caller last found too few slots
+	short    float64   // what it and those before it want, as far as not taken since
+	hungry   time.Time // since then attempts wait without a break; zero: none does
+	again    time.Time // no call before
+	look     time.Duration
+	failures int
+	trips    [8]time.Duration // of the last calls, in a ring
+	trip     int
+
+	throttled     time.Time // when an answer last was a throttle
+	calls, failed uint64
+	err           error // of the last call
+}
+
+// Take takes what an attempt needs, or returns when it will be there; the zero time if that is
+// not known.
+func (m *member) Take(now time.Time, cost float64) (at time.Time, ok bool) {
+	switch m.state {
+	case Slots:
+		var epoch uint64
+		if at, epoch, ok = m.runs.Take(now, cost); ok && epoch == m.epoch && m.since.IsZero() {
+			m.since = now
+		}
+	case Alone:
+		at, ok = m.alone.Take(now, cost)
+	default:
+		var wait time.Duration
+		if wait, ok = m.local.Take(now, cost); wait == math.MaxInt64 {
+			at = time.Time{}
+		} else {
+			at = now.Add(wait)
+		}
+	}
+	m.used = true
+	if ok {
+		if m.first.IsZero() {
+			m.first = now
+		}
+		m.sent.Add(now, cost)
+		m.short = max(m.short-cost, 0)
+	}
+	return at, ok
+}
+
+// Give takes back what was taken and not used.
+func (m *member) Give(now time.Time, cost float64) {
+	m.sent.Add(now, -cost)
+	switch m.state {
+	case Slots:
+		m.runs.Give(now, cost)
+	case Alone:
+		m.alone.Give(now, cost)
+	default:
+		m.local.Give(now, cost)
+	}
+}
+
+// Until returns how long it takes at least until so much has come.
+func (m *member) Until(now time.Time, total float64) time.Duration {
+	switch m.state {
+	case Slots:
+		return m.untilSlots(now, total)
+	case Alone:
+		return m.alone.Until(now, total)
+	default:
+		return m.local.Until(now, total)
+	}
+}
+
+func (m *member) untilSlots(now time.Time, total float64) time.Duration {
+	missing := total - m.runs.InHand(now)
+	if missing <= 0 {
+		return max(m.runs.nth(total).Sub(now), 0)
+	}
+	last := now
+	for _, t := range [...]time.Time{m.runs.Last(), m.again} {
+		if t.After(last) {
+			last = t
+		}
+	}
+	rate := float64(m.rate)
+	if waited := now.Sub(m.hungry); !m.hungry.IsZero() && waited >= hungryFor {
+		window := min(waited, rateWindow)
+		rate = max(m.sent.Sum(now, window)/window.Seconds(), leastRate)
+	}
+	return last.Sub(now) + seconds(missing/max(rate, leastRate))
+}
+
+// Want notes that callers found too few slots. total is what all that wait need.
+func (m *member) Want(now time.Time, total float64) {
+	m.used, m.wanted, m.short = true, now, total
+	if m.hungry.IsZero() {
+		m.hungry = now
+	}
+}
+
+// missing returns how many slots the attempts that wait need. Besides those in the queue that
+// is a caller of the last second that did not enter it, or has not yet.
+func (m *member) missing(now time.Time, waiting, cost float64) float64 {
+	if waiting == 0 && m.short > 0 && now.Sub(m.wanted) < time.Second {
+		return math.Ceil(min(m.short, cost))
+	}
+	return math.Ceil(waiting)
+}
+
+// Due returns when the store has to be called next; false if that is not known.
+func (m *member) Due(now time.Time, missing float64) (at time.Time, ok bool) {
+	switch m.state {
+	case Open:
+		switch {
+		case m.bad > 0 && m.failures > 0:
+			return later(m.again, now), true
+		case m.bad > 0:
+			return now, true
+		}
+		// A look-up waits for the next use, so that an idle scope costs no call.
+		return now, m.used && !m.again.After(now)
+	case Slots:
+		if missing <= m.runs.InHand(now) {
+			return time.Time{}, false
+		}
+		return later(m.again, m.runs.Last().Add(-m.lead()), now), true
+	default: // Learning, Alone
+		return later(m.again, now), m.used || missing > 0
+	}
+}
+
+// later returns the last of several times.
+func later(times ...time.Time) time.Time {
+	last := times[0]
+	for _, t := range times[1:] {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
+
+// lead is how long before its last slot a member asks for the next ones.
+func (m *member) lead() time.Duration {
+	worst := time.Duration(0)
+	for _, trip := range m.trips {
+		worst = max(worst, trip)
+	}
+	return time.Duration(leadFactor*float64(worst)) + leadExtra
+}
+
+// Ask returns what to tell the store in a call that begins now.
+func (m *member) Ask(now time.Time, missing float64) Ask {
+	m.used = false
+	m.calls++
+	ask := Ask{Epoch: m.epoch, OK: m.ok, Bad: m.bad, Want: 1}
+	if now.Sub(m.heard) < seedLasts {
+		ask.Seed = m.seed
+	}
+	if m.state != Alone {
+		ask.Want = max(missing+math.Floor(m.sent.Sum(now, time.Second))-math.Floor(m.runs.InHand(now)), 1)
+	}
+	return ask
+}
+
+// Heard takes in the reply to an ask that was sent at began.
+func (m *member) Heard(began, now time.Time, ask Ask, reply Reply) {
+	m.failures, m.err = 0, nil
+	m.trips[m.trip] = now.Sub(began)
+	m.trip = (m.trip + 1) % len(m.trips)
+	if reply.Epoch == 0 {
+		m.open(now)
+		return
+	}
+	if m.epoch == reply.Epoch {
+		m.ok, m.bad = max(m.ok-ask.OK, 0), max(m.bad-ask.Bad, 0)
+	} else {
+		m.epoch, m.since, m.ok, m.bad = reply.Epoch, time.Time{}, 0, 0
+	}
+	m.seed, m.heard, m.rate, m.look = reply.State, now, ratelimit.Rate(reply.Rate), 0
+	m.again = now.Add(reply.Again)
+	if reply.Rate > 0 {
+		m.state = Slots
+		m.runs.Add(run{next: now.Add(reply.Start), gap: reply.Gap, left: reply.Slots, epoch: reply.Epoch})
+		return
+	}
+	if m.state > Learning {
+		m.local, m.runs = m.fresh(now), runs{}
+	}
+	m.state = Learning
+	if m.since.IsZero() {
+		m.since = now
+	}
+}
+
+// open forgets the limit of the fleet.
+func (m *member) open(now time.Time) {
+	if m.state != Open {
+		m.local, m.runs = m.fresh(now), runs{}
+	}
+	m.state, m.epoch, m.since, m.ok, m.bad, m.rate, m.seed = Open, 0, time.Time{}, 0, 0, 0, ""
+	m.look = min(max(2*m.look, time.Second), longestLook)
+	m.again = now.Add(m.look)
+}
+
+// Lost notes that a call has failed. random is from 0 to 1.
+func (m *member) Lost(now time.Time, err error, random float64) {
+	m.err = err
+	m.failed++
+	wait := longestRetry
+	if m.failures < 2 {
+		wait = firstRetry << m.failures
+	}
+	m.failures++
+	m.again = now.Add(time.Duration((0.8 + 0.4*random) * float64(wait)))
+	if m.state != Slots {
+		return
+	}
+	m.alone.begin(now, float64(m.own(now)), random)
+	m.state, m.runs = Alone, runs{}
+}
+
+// own returns the rate at which the member has sent in the last ten seconds.
+func (m *member) own(now time.Time) ratelimit.Rate {
+	window := min(max(now.Sub(m.first), time.Second), rateWindow)
+	return ratelimit.Rate(m.sent.Sum(now, window) / window.Seconds())
+}
+
+// Report counts the answer to an attempt, and reports whether it cut the rate of the member.
+func (m *member) Report(now time.Time, r ratelimit.Response) (cut bool) {
+	if r.Sent.IsZero() {
+		r.Sent = now
+	}
+	if r.Throttled {
+		m.throttled = now
+	}
+	switch m.state {
+	case Alone:
+		return r.Throttled && m.alone.Throttle(now, r.Sent)
+	case Open:
+		if r.Throttled {
+			m.bad = 1
+		}
+		return m.local.Report(now, r)
+	case Learning:
+		cut = m.local.Report(now, r)
+	}
+	if m.since.IsZero() || r.Sent.Before(m.since) {
+		return cut // sent under another epoch
+	}
+	cost := r.Cost
+	if !(cost > 0) {
+		cost = 1
+	}
+	if r.Throttled {
+		m.bad += cost
+	} else {
+		m.ok += cost
+	}
+	return cut
+}
+
+// Lift lets the first in line save up slots for its cost.
+func (m *member) Lift(cost float64) { m.runs.lifted = cost }
+
+// Limited reports whether attempts may have to wait.
+func (m *member) Limited() bool { return m.state >= Slots || m.local.State().Limited }
+
+// SendRateState returns the state in the words of a send rate.
+func (m *member) SendRateState(now time.Time) ratelimit.SendRateState {
+	state := m.local.State()
+	if m.state >= Slots {
+		state = ratelimit.SendRateState{
+			Limited: true, FillRate: m.Rate(now), MeasuredRate: m.own(now), Tokens: m.runs.InHand(now), Source: "fleet",
+		}
+	}
+	if m.state == Alone {
+		state.Source = "fleet-lost"
+	}
+	state.LastThrottle = m.throttled
+	state.FleetRate, state.StoreCalls, state.StoreFailures = m.rate, m.calls, m.failed
+	return state
+}
+
+// Rate returns the send rate of the member.
+func (m *member) Rate(now time.Time) ratelimit.Rate {
+	switch m.state {
+	case Slots:
+		return m.own(now)
+	case Alone:
+		return ratelimit.Rate(m.alone.Rate(now))
+	default:
+		return m.local.Fill()
+	}
+}

@@ -1,0 +1,79 @@
+package fleet
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+	"weak"
+
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// ScopeSnapshot is the state of a member at an instant.
+type ScopeSnapshot struct {
+	// Key is the scope, and Scope its text.
+	Key   retry.ScopeKey
+	Scope string
+	State State
+	// FleetRate is the send rate of the fleet as the store last said it, in slots per second;
+	// zero if there is none. OwnRate is that of the member: what it has sent in the last ten
+	// seconds, what it may send while it is alone, or the send rate of its own while the scope
+	// is open.
+	FleetRate, OwnRate ratelimit.Rate
+	// Epoch is the number of the epoch that the member knows; zero if it knows none.
+	Epoch uint64
+	// SlotsInHand is how many slots the member has, and Waiting how many attempts wait.
+	SlotsInHand, Waiting int
+	// Calls is how many calls of the store the member has made, and Failures how many of them
+	// failed. LastError is the error of the last call that is over; nil if it did not fail.
+	Calls, Failures uint64
+	LastError       error
+}
+
+// Snapshot returns the state of the members that have been used, sorted by scope. Two
+// strategies of a process have two members.
+func (f *Fleet) Snapshot() []ScopeSnapshot {
+	f.mu.Lock()
+	members := make([]*limiter, 0, len(f.members))
+	for member := range f.members {
+		if l := member.Value(); l != nil {
+			members = append(members, l)
+		}
+	}
+	f.mu.Unlock()
+	snapshots := make([]ScopeSnapshot, 0, len(members))
+	for _, l := range members {
+		snapshots = append(snapshots, l.snapshot())
+	}
+	slices.SortFunc(snapshots, func(a, b ScopeSnapshot) int { return cmp.Compare(a.Scope, b.Scope) })
+	return snapshots
+}
+
+func (l *limiter) snapshot() ScopeSnapshot {
+	waiting := l.line.Waiting()
+	now := l.clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := &l.member
+	return ScopeSnapshot{
+		Key: l.scope, Scope: l.scope.String(), State: m.state,
+		FleetRate: m.rate, OwnRate: m.Rate(now), Epoch: m.epoch,
+		SlotsInHand: int(m.runs.InHand(now)), Waiting: waiting,
+		Calls: m.calls, Failures: m.failed, LastError: m.err,
+	}
+}
+
+// register puts a member into the snapshots. A strategy does not say when it evicts a scope:
+// the member leaves the snapshots when the garbage collector takes it.
+func (f *Fleet) register(l *limiter) {
+	member := weak.Make(l)
+	f.mu.Lock()
+	f.members[member] = struct{}{}
+	f.mu.Unlock()
+	runtime.AddCleanup(l, func(gone weak.Pointer[limiter]) {
+		f.mu.Lock()
+		delete(f.members, gone)
+		f.mu.Unlock()
+	}, member)
+}
