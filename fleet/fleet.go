@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -162,16 +163,11 @@ func (f *Fleet) limiter(scope retry.ScopeKey, clk clock.Clock, own adaptive.Conf
 // two versions of a program do not read each other's. The parts of a scope are escaped one by
 // one, because the text of a scope may be that of another one too.
 func (f *Fleet) key(scope retry.ScopeKey) string {
-	key := "f1:" + f.config.Namespace + ":"
-	for i, part := range [...]string{
-		scope.Scope, scope.Account, scope.Service, scope.Region, scope.Name, scope.Resource,
-	} {
-		if i > 0 {
-			key += "/"
-		}
-		key += url.QueryEscape(part)
+	parts := []string{scope.Scope, scope.Account, scope.Service, scope.Region, scope.Name, scope.Resource}
+	for i, part := range parts {
+		parts[i] = url.QueryEscape(part)
 	}
-	return key
+	return "f1:" + f.config.Namespace + ":" + strings.Join(parts, "/")
 }
 
 // Close ends the calls of the store that are in progress, and there are no others afterwards.

@@ -148,7 +148,8 @@ func (m *member) untilSlots(now time.Time, total float64) time.Duration {
 		window := min(waited, rateWindow)
 		rate = max(m.sent.Sum(now, window)/window.Seconds(), leastRate)
 	}
-	return last.Sub(now) + seconds(missing/max(rate, leastRate))
+	// The next slot may come with the next reply, so that only those after it take time.
+	return last.Sub(now) + seconds(max(missing-1, 0)/max(rate, leastRate))
 }
 
 // Want notes that callers found too few slots. total is what all that wait need.
@@ -305,6 +306,7 @@ func (m *member) Report(now time.Time, r ratelimit.Response) (cut bool) {
 		return m.local.Report(now, r)
 	case Learning:
 		cut = m.local.Report(now, r)
+	case Slots: // only the store changes the rate
 	}
 	if m.since.IsZero() || r.Sent.Before(m.since) {
 		return cut // sent under another epoch

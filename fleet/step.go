@@ -104,7 +104,7 @@ func (s state) String() string {
 // throttled, it falls to what was served, by half at most.
 func Step(state string, now time.Time, ask Ask) (next string, reply Reply) {
 	ask = ask.cleaned()
-	at := float64(now.UnixMicro()) / 1e6
+	at := max(float64(now.UnixMicro())/1e6, 0)
 	s, known := parse(state)
 	if seed, ok := parse(ask.Seed); ok && (!known || s.epoch < seed.epoch) {
 		s, known = seed, true

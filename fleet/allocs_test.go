@@ -1,0 +1,30 @@
+//go:build !race
+
+package fleet_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+func TestAcquireWithSlotsInHandAllocatesNothing(t *testing.T) {
+	clk := clock.NewFake(time.Unix(0, 0))
+	var l adaptive.Limiter
+	clk.Run(func() { l = withSlots(t, clk) })
+	source, _ := l.State()
+	require.Equal(t, "fleet", source.Source)
+	require.Zero(t, testing.AllocsPerRun(1000, func() {
+		sent, err := l.Acquire(context.Background(), ratelimit.Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Report(ratelimit.Response{Sent: sent})
+	}))
+}

@@ -1,0 +1,343 @@
+package fleet_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestNewNamesTheFieldThatIsWrong(t *testing.T) {
+	t.Parallel()
+	for text, config := range map[string]fleet.Config{
+		"fleet: Store is nil":                            {Namespace: "prod"},
+		"fleet: Namespace is empty":                      {Store: &fleet.Memory{}},
+		"fleet: Store is nil\nfleet: Namespace is empty": {},
+		"fleet: CallTimeout -1s: must not be negative":   {Store: &fleet.Memory{}, Namespace: "prod", CallTimeout: -time.Second},
+	} {
+		f, err := fleet.New(config)
+		require.EqualError(t, err, text)
+		require.Nil(t, f)
+	}
+}
+
+func TestFleetSharesScopesButNotTheStrategyAsAWhole(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, fleet.Config{Store: &fleet.Memory{}})
+	require.NotNil(t, f.NewLimiter(orders, clock.System{}))
+	require.Nil(t, f.NewLimiter(retry.ScopeKey{}, clock.System{}))
+	require.Nil(t, f.NewLimiter(retry.OverflowKey(), clock.System{}))
+
+	all := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Share: func(scope retry.ScopeKey) bool { return scope != orders }})
+	require.Nil(t, all.NewLimiter(orders, clock.System{}))
+	require.NotNil(t, all.NewLimiter(retry.ScopeKey{}, clock.System{}))
+}
+
+func TestConfigKeepsTheLimitersOfScopesThatAreNotShared(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, fleet.Config{Store: &fleet.Memory{}})
+	own := ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clock.System{})
+	config := f.Config(adaptive.Config{
+		SendCost:   3,
+		NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return own },
+	})
+	require.InDelta(t, 3, config.SendCost, 0)
+	require.Same(t, own, config.NewLimiter(retry.ScopeKey{}, clock.System{}))
+	require.NotSame(t, own, config.NewLimiter(orders, clock.System{}))
+	require.Nil(t, f.Config(adaptive.Config{}).NewLimiter(retry.ScopeKey{}, clock.System{}))
+}
+
+func TestSendLimitOfAConfigHoldsWhileTheScopeIsOpen(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, fleet.Config{Store: &fleet.Memory{}})
+	config := f.Config(adaptive.Config{SendLimit: limitOf(7)})
+	state, _ := config.NewLimiter(orders, clock.System{}).State()
+	require.True(t, state.Limited)
+	require.InDelta(t, 7, float64(state.FillRate), 0)
+}
+
+// keys is a store that keeps the keys of its calls.
+type keys struct{ seen chan string }
+
+func (k keys) Call(_ context.Context, key string, _ fleet.Ask) (fleet.Reply, error) {
+	k.seen <- key
+	return fleet.Reply{}, nil
+}
+
+func TestEachScopeHasAKeyOfItsOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := keys{make(chan string, 100)}
+		seen := map[string]string{}
+		for _, namespace := range []string{"prod", "prod:a", "prod/a", "prod a"} {
+			f := newFleet(t, fleet.Config{Store: store, Namespace: namespace})
+			for _, scope := range []retry.ScopeKey{
+				orders,
+				{Scope: "a"},
+				{Account: "a"},
+				{Service: "a"},
+				{Region: "a"},
+				{Name: "a"},
+				{Resource: "a"},
+				{Service: "a", Region: "b"},
+				{Service: "a/b"},
+				{Service: "a%2Fb"},
+				{Scope: "a:b"},
+				{Scope: "a b"},
+				{Scope: "a+b"},
+			} {
+				send(t, f.NewLimiter(scope, clock.System{}), false)
+				key := <-store.seen
+				text := fmt.Sprintf("%s %#v", namespace, scope)
+				require.Empty(t, seen[key], "%s and %s", key, text)
+				seen[key] = text
+				require.True(t, strings.HasPrefix(key, "f1:"+namespace+":"), key)
+			}
+		}
+		require.Contains(t, seen, "f1:prod:/111122223333/dynamodb/eu-central-1//orders")
+	})
+}
+
+func TestSnapshotHasTheMembersInUse(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, fleet.Config{Store: &fleet.Memory{}})
+	kept := f.NewLimiter(orders, clock.System{})
+	require.Empty(t, f.Snapshot(), "not used yet")
+	func() {
+		for i := range 100 {
+			send(t, f.NewLimiter(retry.ScopeKey{Scope: fmt.Sprintf("job %02d", i)}, clock.System{}), false)
+		}
+		send(t, kept, false)
+	}()
+	names := func() (names []string) {
+		for _, s := range f.Snapshot() {
+			names = append(names, s.Scope)
+		}
+		return names
+	}
+	require.IsIncreasing(t, names()[1:])
+	require.Equal(t, orders.String(), names()[0])
+	require.Eventually(t, func() bool { // evicted scopes leave
+		runtime.GC()
+		return len(f.Snapshot()) < 10
+	}, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, orders.String(), names()[0])
+	runtime.KeepAlive(kept)
+}
+
+func TestCloseEndsTheCalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ended := false
+		store := &replies{call: func(ctx context.Context, _ int, _ fleet.Ask) (fleet.Reply, error) {
+			<-ctx.Done()
+			ended = true
+			return fleet.Reply{}, ctx.Err()
+		}}
+		var told journal
+		f := newFleet(t, fleet.Config{Store: store, JoinWait: -1, Observer: told.Observe})
+		l := f.NewLimiter(orders, clock.System{})
+		send(t, l, false)
+		f.Close()
+		require.True(t, ended, "Close has waited")
+		f.Close()
+		send(t, l, true)
+		pass(t, time.Hour)
+		send(t, l, true)
+		send(t, f.NewLimiter(orders, clock.System{}), false)
+		require.Len(t, store.Asks(), 1)
+		require.Equal(t, "lost", told.Kinds())
+	})
+}
+
+func TestCloseDoesNotWaitForAStoreThatHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hung := make(chan struct{})
+		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
+			<-hung
+			return fleet.Reply{}, errors.New("at last")
+		}}
+		f := newFleet(t, fleet.Config{Store: store, JoinWait: -1})
+		send(t, f.NewLimiter(orders, clock.System{}), false)
+		began := now()
+		f.Close()
+		require.Equal(t, 250*time.Millisecond, now().Sub(began))
+		close(hung)
+	})
+}
+
+func TestMemberWithSlotsGoesOnAloneAfterClose(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var told journal
+		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: limitOf(20), Observer: told.Observe})
+		l := f.NewLimiter(orders, clock.System{})
+		for range 200 {
+			send(t, l, false)
+		}
+		f.Close()
+		began := now()
+		for range 200 {
+			send(t, l, false)
+		}
+		require.InDelta(t, 10*time.Second, now().Sub(began), float64(time.Second))
+		require.Equal(t, "fleet-lost", source(l))
+		require.Equal(t, "limited", told.Kinds(), "Close is no loss")
+	})
+}
+
+func TestEventsAreFewWhereThousandsOfScopesLoseTheStore(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err   error
+		limit func(retry.ScopeKey) adaptive.SendLimit
+		kinds string
+	}{
+		"without a limit":          {err: errors.New("gone"), kinds: "lost lost back back"},
+		"where the store rejects":  {err: fmt.Errorf("NOPERM: %w", fleet.ErrRejected), kinds: "rejected rejected back back"},
+		"where all calls time out": {err: context.DeadlineExceeded, kinds: "lost lost back back"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var told journal
+				away := true
+				store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
+					if away {
+						return fleet.Reply{}, c.err
+					}
+					return fleet.Reply{}, nil
+				}}
+				f := newFleet(t, fleet.Config{Store: store, Observer: told.Observe, Limit: c.limit})
+				var members []adaptive.Limiter
+				for i := range 100 {
+					members = append(members, f.NewLimiter(retry.ScopeKey{Scope: strconv.Itoa(i)}, clock.System{}))
+				}
+				for range 9 { // 90 seconds
+					for _, l := range members {
+						send(t, l, false)
+					}
+					pass(t, 9*time.Second)
+				}
+				away = false
+				for _, l := range members {
+					send(t, l, false)
+				}
+				synctest.Wait()
+				require.Equal(t, c.kinds, told.Kinds())
+			})
+		})
+	}
+}
+
+func TestEachLimitedScopeTellsThatItLostTheStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var told journal
+		var memory fleet.Memory
+		away := false
+		store := &replies{call: func(ctx context.Context, n int, ask fleet.Ask) (fleet.Reply, error) {
+			if away {
+				return fleet.Reply{}, fleet.ErrRejected
+			}
+			return memory.Call(ctx, strconv.Itoa(n%2), ask)
+		}}
+		f := newFleet(t, fleet.Config{Store: store, Limit: limitOf(20), Observer: told.Observe})
+		one, two := f.NewLimiter(orders, clock.System{}), f.NewLimiter(retry.ScopeKey{Scope: "two"}, clock.System{})
+		send(t, one, false)
+		send(t, two, false)
+		away = true
+		for range 5 {
+			send(t, one, false)
+			send(t, two, false)
+		}
+		require.Equal(t, "limited limited rejected lost lost", told.Kinds())
+	})
+}
+
+func TestPanicOfTheObserverIsRecovered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: limitOf(20), Observer: func(fleet.Event) { panic("observer") }})
+		l := f.NewLimiter(orders, clock.System{})
+		send(t, l, false)
+		require.Equal(t, "fleet", source(l))
+	})
+}
+
+func TestSlogObserverWritesWhatAnOperatorMustKnow(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	observe := fleet.SlogObserver(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		},
+	})))
+	for kind := fleet.Limited; kind <= fleet.Opened; kind++ {
+		e := fleet.Event{Kind: kind, Scope: orders, FleetRate: 480, OwnRate: 4.8}
+		if kind == fleet.Lost || kind == fleet.Rejected {
+			e.Err = errors.New("i/o timeout")
+		}
+		observe(e)
+	}
+	const scope = " scope=111122223333/dynamodb/eu-central-1/orders fleet_rate=480 own_rate=4.8"
+	require.Equal(t, strings.Join([]string{
+		`level=INFO msg="fleet: the send rate is shared"` + scope,
+		`level=WARN msg="fleet: store lost, holding the send rate"` + scope + ` error="i/o timeout"`,
+		`level=INFO msg="fleet: store back"` + scope,
+		`level=ERROR msg="fleet: the store rejects every call"` + scope + ` error="i/o timeout"`,
+		`level=INFO msg="fleet: no limit any more"` + scope,
+		"",
+	}, "\n"), log.String())
+}
+
+func TestNamesOfKindsAndStates(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for kind := range fleet.Opened + 2 {
+		names = append(names, kind.String())
+	}
+	for state := range fleet.Alone + 2 {
+		names = append(names, state.String())
+	}
+	require.Equal(t, strings.Fields("unknown limited lost back rejected open unknown open learning slots alone unknown"), names)
+}
+
+func TestStrategySharesTheRateOfTheFleet(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: limitOf(20)})
+		strategy, err := adaptive.New(f.Config(adaptive.Config{}))
+		require.NoError(t, err)
+		began := now()
+		for range 100 {
+			require.NoError(t, retry.DoErr(context.Background(), strategy, retry.Operation{Service: "dynamodb", Resource: "orders"},
+				func(context.Context) error { return nil }))
+		}
+		require.InDelta(t, 5*time.Second, now().Sub(began), float64(300*time.Millisecond))
+		scopes := strategy.Snapshot().Scopes
+		require.Equal(t, "fleet", scopes[len(scopes)-1].SendRateSource)
+		require.InDelta(t, 20, scopes[len(scopes)-1].FleetRate, 1)
+		require.Positive(t, scopes[len(scopes)-1].StoreCalls)
+		require.Equal(t, "local", scopes[0].SendRateSource, "the strategy as a whole")
+	})
+}

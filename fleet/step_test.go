@@ -1,0 +1,311 @@
+package fleet_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/fleet"
+)
+
+var noon = time.Unix(1_800_000_000, 0)
+
+// line is a state of the store as numbers, in the order of its text.
+type line struct{ at, epoch, wmax, tc, ahead, line, ok, bad, use, age float64 }
+
+func (l line) String() string {
+	numbers := []float64{l.at, l.epoch, l.wmax, l.tc, l.ahead, l.line, l.ok, l.bad, l.use, l.age}
+	fields := make([]string, len(numbers))
+	for i, number := range numbers {
+		fields[i] = strconv.FormatFloat(number, 'g', 17, 64)
+	}
+	return strings.Join(fields, " ")
+}
+
+func readLine(tb testing.TB, text string) line {
+	tb.Helper()
+	var l line
+	n, err := fmt.Sscan(text, &l.at, &l.epoch, &l.wmax, &l.tc, &l.ahead, &l.line, &l.ok, &l.bad, &l.use, &l.age)
+	require.NoError(tb, err, text)
+	require.Equal(tb, 10, n)
+	return l
+}
+
+// calm is a state at the plateau of 100 slots a second, all of which are used.
+func calm() line {
+	return line{at: float64(noon.Unix()), epoch: 5, wmax: 100, tc: 7, use: 100, age: 60}
+}
+
+func TestStepSteersTheRate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*line)
+		ask    fleet.Ask
+		after  time.Duration
+		epoch  uint64
+		rate   float64
+	}{
+		"at the plateau":                            {epoch: 5, rate: 100},
+		"at the beginning of the curve":             {change: func(l *line) { l.tc = 0 }, epoch: 5, rate: 90},
+		"beyond the plateau":                        {change: func(l *line) { l.tc = 14 }, epoch: 5, rate: 110},
+		"time moves it along the curve":             {change: func(l *line) { l.tc = 13.5 }, after: 500 * time.Millisecond, epoch: 5, rate: 110},
+		"a pause counts as a second at most":        {change: func(l *line) { l.tc = 6 }, after: time.Hour, epoch: 5, rate: 100},
+		"no growth beyond what is used":             {change: func(l *line) { l.use = 49 }, after: time.Second, epoch: 5, rate: 100},
+		"a throttle cuts it by a tenth":             {ask: fleet.Ask{Epoch: 5, OK: 99, Bad: 1}, epoch: 6, rate: 90},
+		"many throttles cut it to what is served":   {ask: fleet.Ask{Epoch: 5, OK: 70, Bad: 30}, epoch: 6, rate: 63},
+		"by half and a tenth at most":               {ask: fleet.Ask{Epoch: 5, OK: 10, Bad: 90}, epoch: 6, rate: 45},
+		"few answers say little of a share":         {ask: fleet.Ask{Epoch: 5, Bad: 2}, epoch: 6, rate: 90},
+		"answers of another epoch do not count":     {ask: fleet.Ask{Epoch: 4, OK: 70, Bad: 30}, epoch: 5, rate: 100},
+		"nor do those of the first second":          {change: func(l *line) { l.tc = 0.9 }, ask: fleet.Ask{Epoch: 5, Bad: 30}, epoch: 5, rate: 93.3824781341108},
+		"nor is there a cut while they are counted": {change: func(l *line) { l.tc = 1.2 }, ask: fleet.Ask{Epoch: 5, Bad: 30}, epoch: 5, rate: 94.31160349854227},
+		"a ceiling holds":                           {ask: fleet.Ask{Ceiling: 80}, epoch: 5, rate: 80},
+		"a rate is never below 0.05":                {change: func(l *line) { l.wmax = 0.01 }, epoch: 5, rate: 0.05},
+		"before the first cut it doubles":           {change: func(l *line) { l.epoch, l.tc = 2, 4 }, epoch: 2, rate: 400},
+		"a known limit begins at the plateau":       {change: func(l *line) { *l = line{} }, ask: fleet.Ask{Starting: 80}, epoch: 3, rate: 80},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := calm()
+			if c.change != nil {
+				c.change(&l)
+			}
+			text := l.String()
+			if l == (line{}) {
+				text = ""
+			}
+			next, reply := fleet.Step(text, noon.Add(c.after), c.ask)
+			require.Equal(t, c.epoch, reply.Epoch)
+			require.InDelta(t, c.rate, reply.Rate, 1e-6)
+			require.Equal(t, next, reply.State)
+		})
+	}
+}
+
+func TestStepSellsSlots(t *testing.T) {
+	t.Parallel()
+	ms := time.Millisecond
+	for name, c := range map[string]struct {
+		ahead, line, want float64
+		reply             fleet.Reply
+		left              float64 // ahead afterwards
+	}{
+		"none if none are wanted":           {want: 0.9},
+		"a run of a twentieth of a second":  {want: 50, reply: fleet.Reply{Slots: 5, Gap: 10 * ms}, left: 0.05},
+		"fewer where fewer are wanted":      {want: 2.9, reply: fleet.Reply{Slots: 2, Gap: 10 * ms}, left: 0.02},
+		"spread over what is sold":          {ahead: 0.3, want: 50, reply: fleet.Reply{Slots: 2, Start: 144 * ms, Gap: 150 * ms}, left: 0.32},
+		"at once for who wants little":      {ahead: 0.3, want: 1, reply: fleet.Reply{Slots: 1, Gap: 300 * ms}, left: 0.31},
+		"one at least":                      {ahead: 0.49, want: 5, reply: fleet.Reply{Slots: 1, Start: 480200 * time.Microsecond, Gap: 490 * ms}, left: 0.5},
+		"an appointment when all are sold":  {ahead: 0.5, want: 5, reply: fleet.Reply{Again: 250 * ms}, left: 0.5},
+		"behind the appointments before it": {ahead: 0.5, line: 4, want: 5, reply: fleet.Reply{Again: 4 * time.Second}, left: 0.5},
+		"within ten seconds":                {ahead: 0.5, line: 25, want: 5, reply: fleet.Reply{Again: 10 * time.Second}, left: 0.5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := calm()
+			l.ahead, l.line = c.ahead, c.line
+			next, reply := fleet.Step(l.String(), noon, fleet.Ask{Want: c.want})
+			require.Equal(t, c.reply.Slots, reply.Slots)
+			for _, d := range [][2]time.Duration{
+				{c.reply.Start, reply.Start}, {c.reply.Gap, reply.Gap}, {c.reply.Again, reply.Again},
+			} {
+				if c.reply.Slots != 0 || c.reply.Again != 0 {
+					require.InDelta(t, d[0], d[1], float64(time.Microsecond))
+				}
+			}
+			require.InDelta(t, c.left, readLine(t, next).ahead, 1e-9)
+		})
+	}
+}
+
+func TestStepLearnsWhatTheMembersGet(t *testing.T) {
+	t.Parallel()
+	state, reply := fleet.Step("", noon, fleet.Ask{Bad: 1, Want: 5})
+	require.Equal(t, fleet.Reply{Epoch: 1, Again: 500 * time.Millisecond, State: state}, reply)
+	now := noon
+	for range 5 { // the answers of the first second do not count
+		now = now.Add(500 * time.Millisecond)
+		state, reply = fleet.Step(state, now, fleet.Ask{Epoch: 1, OK: 20, Bad: 10})
+		require.Zero(t, reply.Rate)
+	}
+	_, reply = fleet.Step(state, now.Add(500*time.Millisecond), fleet.Ask{Epoch: 1, OK: 20, Want: 5})
+	require.Equal(t, uint64(2), reply.Epoch)
+	require.InDelta(t, 100.0/2*math.Pow(2, 0.5/2), reply.Rate, 1e-9, "100 answers in two seconds, doubled for half a second")
+	require.Equal(t, 2, reply.Slots)
+}
+
+func TestStepIsOpen(t *testing.T) {
+	t.Parallel()
+	old := calm()
+	old.age = 599.5
+	for name, c := range map[string]struct {
+		state string
+		after time.Duration
+		ask   fleet.Ask
+		open  bool
+	}{
+		"without a state":                    {ask: fleet.Ask{Want: 5, OK: 7}, open: true},
+		"with a state that it cannot read":   {state: "OK", open: true},
+		"after ten minutes without throttle": {state: old.String(), after: time.Second, open: true},
+		"not with a throttle":                {state: old.String(), after: time.Second, ask: fleet.Ask{Epoch: 5, Bad: 1}},
+		"not with a throttle of no epoch":    {ask: fleet.Ask{Bad: 1}},
+		"not with a limit that is known":     {state: old.String(), after: time.Second, ask: fleet.Ask{Starting: 100}},
+		"not with a state of a member":       {ask: fleet.Ask{Seed: calm().String()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			next, reply := fleet.Step(c.state, noon.Add(c.after), c.ask)
+			require.Equal(t, c.open, next == "")
+			require.Equal(t, c.open, reply == fleet.Reply{})
+		})
+	}
+}
+
+func TestStepGoesOnWithTheStateOfAMember(t *testing.T) {
+	t.Parallel()
+	older, newer := calm(), calm()
+	older.epoch, newer.wmax = 4, 50
+	for name, c := range map[string]struct {
+		state, seed string
+		epoch       uint64
+		rate, ahead float64
+	}{
+		"if it has none":            {seed: calm().String(), epoch: 5, rate: 100, ahead: 0.5},
+		"if it has an older one":    {state: older.String(), seed: calm().String(), epoch: 5, rate: 100, ahead: 0.5},
+		"not if it has a newer one": {state: calm().String(), seed: older.String(), epoch: 5, rate: 100},
+		"not if it has the same":    {state: calm().String(), seed: newer.String(), epoch: 5, rate: 100},
+		"not if it makes no sense":  {state: calm().String(), seed: "99 99", epoch: 5, rate: 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			next, reply := fleet.Step(c.state, noon, fleet.Ask{Seed: c.seed})
+			require.Equal(t, c.epoch, reply.Epoch)
+			require.InDelta(t, c.rate, reply.Rate, 1e-9)
+			require.InDelta(t, c.ahead, readLine(t, next).ahead, 0)
+		})
+	}
+}
+
+// aliens are texts that are no state: each is calm but for one thing.
+func aliens() []string {
+	text := calm().String()
+	fields := strings.Fields(text)
+	texts := []string{
+		"", " ", "OK", text + " ", " " + text, text + " 1", strings.Join(fields[:9], " "), text[:len(text)/2],
+		strings.ReplaceAll(text, " ", "  "), strings.ReplaceAll(text, " ", "\t"), strings.ReplaceAll(text, " ", ","),
+		`{"at":1}`, strings.Repeat("9", 1<<16), "\x00", "0x10 5 100 7 0 0 0 0 100 60", "1_0 5 100 7 0 0 0 0 100 60",
+	}
+	for i := range fields {
+		for _, bad := range []string{"-1", "nan", "inf", "-inf", "1e300", "1e999", "x", ""} {
+			changed := append([]string(nil), fields...)
+			changed[i] = bad
+			texts = append(texts, strings.Join(changed, " "))
+		}
+	}
+	texts = append(texts, strings.Replace(text, " 5 ", " 5.5 ", 1))
+	return texts
+}
+
+func TestStepTakesWhatIsNoStateForNone(t *testing.T) {
+	t.Parallel()
+	_, fresh := fleet.Step("", noon, fleet.Ask{Bad: 1})
+	for _, text := range aliens() {
+		_, reply := fleet.Step(text, noon, fleet.Ask{Bad: 1, Seed: text})
+		require.Equal(t, fresh, reply, "%q", text)
+	}
+}
+
+func TestStepTakesWhatIsNoNumberForZero(t *testing.T) {
+	t.Parallel()
+	_, plain := fleet.Step(calm().String(), noon, fleet.Ask{Epoch: 5})
+	for _, number := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 1e300} {
+		_, reply := fleet.Step(calm().String(), noon, fleet.Ask{
+			Epoch: 5, OK: number, Bad: number, Want: number, Starting: number, Ceiling: number,
+		})
+		require.Equal(t, plain, reply, number)
+	}
+}
+
+// checkStep requires of one step what holds for all.
+func checkStep(tb testing.TB, state string, now time.Time, ask fleet.Ask) (next string, reply fleet.Reply) {
+	tb.Helper()
+	next, reply = fleet.Step(state, now, ask)
+	again, same := fleet.Step(state, now, ask)
+	require.Equal(tb, next, again, "a pure function")
+	require.Equal(tb, reply, same)
+	require.Equal(tb, next, reply.State)
+	if next == "" {
+		require.Equal(tb, fleet.Reply{}, reply)
+		return next, reply
+	}
+	l := readLine(tb, next)
+	for _, number := range []float64{l.at, l.epoch, l.wmax, l.tc, l.ahead, l.line, l.ok, l.bad, l.use, l.age} {
+		require.True(tb, number >= 0 && !math.IsInf(number, 0), next)
+	}
+	require.GreaterOrEqual(tb, reply.Slots, 0)
+	for _, d := range []time.Duration{reply.Again, reply.Start, reply.Gap} {
+		require.True(tb, d >= 0 && d <= 30*time.Second, "%+v", reply)
+	}
+	if reply.Rate == 0 {
+		require.Zero(tb, reply.Slots)
+		require.Equal(tb, 500*time.Millisecond, reply.Again)
+		return next, reply
+	}
+	if ask.Ceiling == 0 {
+		require.GreaterOrEqual(tb, reply.Rate, 0.05)
+	}
+	_, kept := fleet.Step(next, now, fleet.Ask{})
+	require.Equal(tb, reply.Epoch, kept.Epoch, "the next step reads what this one has written")
+	return next, reply
+}
+
+func FuzzStep(f *testing.F) {
+	for _, text := range aliens() {
+		f.Add(text, text, int64(0), uint64(0), 0.0, 0.0, 0.0, 0.0, 0.0)
+	}
+	f.Add(calm().String(), "", noon.UnixMicro(), uint64(5), 3.0, 1.0, 7.0, 0.0, 0.0)
+	f.Add("", calm().String(), noon.UnixMicro(), uint64(5), 3.0, 1.0, 7.0, 10.0, 20.0)
+	f.Fuzz(func(t *testing.T, state, seed string, now int64, epoch uint64, ok, bad, want, starting, ceiling float64) {
+		if len(state)+len(seed) > 4096 {
+			t.Skip("long texts take long and say nothing new")
+		}
+		ask := fleet.Ask{Seed: seed, Epoch: epoch, OK: ok, Bad: bad, Want: want, Starting: starting, Ceiling: ceiling}
+		checkStep(t, state, time.UnixMicro(now), ask)
+	})
+}
+
+// In any time the members get no more slots than the rate allows and half a second besides.
+func TestStepNeverSellsMoreThanTheRateAllows(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 17))
+			now, state := noon, calm().String()
+			sold, allowed, epoch := 0.0, 0.0, uint64(0)
+			for range 3000 {
+				dt := time.Duration(random.ExpFloat64() * float64(5*time.Millisecond))
+				if random.IntN(500) == 0 {
+					dt = time.Duration(random.IntN(3000)) * time.Millisecond
+				}
+				now = now.Add(dt)
+				next, reply := checkStep(t, state, now, fleet.Ask{
+					Epoch: epoch, OK: float64(random.IntN(5)), Bad: float64(random.IntN(200) / 199), Want: random.Float64() * 30,
+				})
+				require.GreaterOrEqual(t, reply.Epoch, epoch)
+				ahead := readLine(t, next).ahead
+				require.LessOrEqual(t, ahead, 0.5+1/reply.Rate+1e-9)
+				sold += float64(reply.Slots) / reply.Rate // in seconds of the rate at the sale
+				allowed += min(dt.Seconds(), 1)
+				require.LessOrEqual(t, sold, allowed+ahead+1e-6)
+				state, epoch = next, reply.Epoch
+			}
+			require.Greater(t, sold, allowed/2)
+		})
+	}
+}
