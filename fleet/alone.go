@@ -5,13 +5,6 @@ import (
 	"time"
 )
 
-const (
-	aloneCut   = 0.7              // what a throttle leaves of the rate
-	aloneBack  = 10 * time.Second // after which the rate is back
-	aloneLeast = 0.1              // per second: what a member may send that has sent nothing
-	aloneHold  = 5 * time.Minute  // after which the rate doubles, again and again
-)
-
 // alone is the send rate of a member that has lost the store: what it has sent of late.
 type alone struct {
 	rate float64 // at the loss

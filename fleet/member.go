@@ -33,17 +33,6 @@ func (s State) String() string {
 	return "unknown"
 }
 
-const (
-	seedLasts    = 10 * time.Minute       // an older state is forgotten
-	longestLook  = 10 * time.Second       // between two calls of a member that is open
-	longestRetry = 2 * time.Second        // between two calls of a member that is alone
-	firstRetry   = 500 * time.Millisecond // after the first failure
-	leadFactor   = 1.2                    // round trips that a member asks in advance
-	leadExtra    = 5 * time.Millisecond
-	hungryFor    = 2 * time.Second // after which a member's own rate says how long a wait takes
-	rateWindow   = 10 * time.Second
-)
-
 // member is the state of one limiter of one scope. It takes the time as an argument and waits
 // for nothing. It is not safe for concurrent use.
 type member struct {
@@ -220,7 +209,7 @@ func (m *member) Ask(now time.Time, missing float64) Ask {
 		ask.Seed = m.seed
 	}
 	if m.state != Alone {
-		ask.Want = max(missing+math.Floor(m.sent.Sum(now, time.Second))-math.Floor(m.runs.InHand(now)), 1)
+		ask.Want = max(missing+math.Floor(m.sent.Sum(now, demandWindow))-math.Floor(m.runs.InHand(now)), 1)
 	}
 	return ask
 }

@@ -5,10 +5,6 @@ import (
 	"time"
 )
 
-// lateBy is how late a slot may be used. Older ones are lost: sent all at once, they would be
-// a burst that the service was spared.
-const lateBy = 500 * time.Millisecond
-
 // run is what is left of the slots of a reply.
 type run struct {
 	next  time.Time

@@ -7,32 +7,6 @@ import (
 	"time"
 )
 
-// The constants of [Step]. script.lua in redisstore has the same. docs/fleet.md says what
-// happens with other values.
-const (
-	soldAhead    = 0.5  // s; slots are sold so far in advance
-	runShare     = 0.1  // part of the free slots that one run may take
-	keptAfterCut = 0.9  // of the rate
-	heavyShare   = 0.1  // of throttled answers; above it the rate falls to what was served
-	leastKept    = 0.5  // of the rate, however many answers were throttled
-	leastAnswers = 20   // that a share of throttled answers is computed from
-	settle       = 1    // s after a cut in which no answer counts: it is to an earlier attempt
-	count        = 0.3  // s after that in which answers are counted before the next cut
-	usedPart     = 0.5  // of the rate; it grows only if more of it is used
-	smooth       = 5    // s over which use is smoothed
-	doubling     = 2    // s in which the rate doubles, after learning and until the first cut
-	learnFor     = 3    // s
-	learnEvery   = 0.5  // s between two calls of a member while the store learns
-	backTokens   = 700  // slots after which the rate is back where it was cut, in 5 to 20 s
-	shortestBack = 5    // s
-	longestBack  = 20   // s
-	curveScale   = 0.1  // how steep the curve is around the rate of the last cut
-	denser       = 1.1  // appointments are so much denser than slots
-	latestAgain  = 10   // s; no appointment is later
-	leastRate    = 0.05 // slots per second
-	openAfter    = 600  // s of use without a throttle
-)
-
 // most are the greatest values of the numbers of a state, in their order in the text. A text
 // with a greater one counts as no state, so that alien data can hold the fleet back for
 // seconds at most.
@@ -158,7 +132,7 @@ func (s *state) advance(at, dt float64) {
 
 // count counts the answers.
 func (s *state) count(dt float64, ask Ask) {
-	s.use = s.use*math.Exp(-dt/smooth) + (ask.OK+ask.Bad)/smooth
+	s.use = s.use*math.Exp(-dt/useSmooth) + (ask.OK+ask.Bad)/useSmooth
 	if float64(ask.Epoch) != s.epoch {
 		return
 	}
@@ -193,14 +167,14 @@ func (s *state) cut(rate float64) {
 // steer moves the send rate, and returns it.
 func (s *state) steer(dt, ceiling float64) float64 {
 	rate := s.curve()
-	if s.use > usedPart*rate || s.tc < settle+count {
+	if s.use > usedPart*rate || s.tc < settle+counting {
 		s.tc += dt
 		rate = s.curve()
 	}
 	switch {
 	case s.tc < settle:
 		s.ok, s.bad = 0, 0
-	case s.bad > 0 && s.tc >= settle+count:
+	case s.bad > 0 && s.tc >= settle+counting:
 		if p := s.bad / max(s.ok+s.bad, leastAnswers); p > heavyShare {
 			rate *= max(1-p, leastKept)
 		}
@@ -225,7 +199,7 @@ func (s *state) curve() float64 {
 
 // back returns after how many seconds the rate is back at the one that was cut.
 func back(rate float64) float64 {
-	return min(max(backTokens/rate, shortestBack), longestBack)
+	return min(max(backSlots/rate, shortestBack), longestBack)
 }
 
 // sell hands out a run of at most so many slots, or an appointment.

@@ -1,0 +1,96 @@
+package fleet
+
+import "time"
+
+// The parameters of [Step]. redisstore has the same in its script. Times are in seconds. Each
+// was chosen in simulations with limits of 5 to 5,000 requests a second, 2 to 1,000 members,
+// and stores at 1 ms and 50 ms. What they gave otherwise stands beside it: R is the limit.
+const (
+	// soldAhead is how far in advance slots are sold. 0.25: two thirds more calls of the store,
+	// and 0.64 R where a run is shorter than the round trip. 1: up to 5.3 % throttled.
+	soldAhead = 0.5
+	// runShare is the part of the free slots that one run may take. 0.03: 0.08 R with few
+	// members and a store at 50 ms. 0.3: up to 3.9 % throttled.
+	runShare = 0.1
+
+	// keptAfterCut is what a cut leaves of the rate. 0.95: new capacity takes longer to find,
+	// and more is throttled at low limits.
+	keptAfterCut = 0.9
+	// heavyShare is the part of throttled answers above which the rate falls to what was
+	// served, and leastKept what it keeps at least. Without it, 9.9 % instead of 3.1 % are
+	// throttled in the minute in which the limit halves.
+	heavyShare, leastKept = 0.1, 0.5
+	// leastAnswers is how many answers a part of throttled ones is computed from, at least. 1:
+	// 0.75 R at a limit of 5, because one throttle of two answers says little.
+	leastAnswers = 20
+	// settle is how long after a cut no answer counts: the attempts were sold before it. 0.3:
+	// cuts twice. 2: up to 4.8 % throttled.
+	settle = 1
+	// counting is how long answers are counted then before the next cut. 0: 4.4 % throttled in
+	// the minute in which the limit halves. 1: less is served while the limit changes.
+	counting = 0.3
+
+	// backSlots is after how many slots the rate is back where it was cut, in no less than
+	// shortestBack and no more than longestBack. Always after 5 s: 5 % throttled at a limit of
+	// 5. After 8 s at least: 20 s until a doubled limit is found instead of 13.
+	backSlots, shortestBack, longestBack = 700, 5, 20
+	// curveScale is the part by which the curve leaves the plateau in as long again.
+	curveScale = 0.1
+	// usedPart is the part of the rate that must be used for it to grow. 0: 58 % throttled for
+	// 10 s after a lull. 0.3: 13 %. 0.8: stuck at 0.44 R where runs are shorter than the round
+	// trip.
+	usedPart = 0.5
+	// useSmooth is the time over which use is smoothed.
+	useSmooth = 5
+	// doubling is in how long the rate doubles, after learning and until the first cut. Without
+	// doubling, 0.02 R for minutes where the members had cut one another to their floors.
+	doubling = 2
+	// learnFor is how long the store learns; the answers of the first second do not count,
+	// because not all members have heard of it. learnEvery is how often a member calls then.
+	learnFor, learnEvery = 3, 0.5
+
+	// denser is how much denser than slots appointments are: a member whose slot comes before
+	// its appointment wastes it. latestAgain is the latest appointment. Without appointments,
+	// ten times the calls where the members are many more than the slots in a second.
+	denser, latestAgain = 1.1, 10
+	// leastRate is the lowest rate, per second.
+	leastRate = 0.05
+	// openAfter is the time of use without a throttle after which a scope is open again.
+	openAfter = 600
+)
+
+// The parameters of a member.
+const (
+	// lateBy is how late a slot may be used. Older ones are lost: sent all at once, they would
+	// be a burst that the service was spared. 0.1 s: slower to find new capacity. 1 s: up to
+	// 5.3 % throttled.
+	lateBy = 500 * time.Millisecond
+	// demandWindow is the time of which a member wants as many slots again as it has used. Half
+	// of it: a third more calls of the store, and nothing better.
+	demandWindow = time.Second
+	// leadFactor is how many of its worst round trips before its last slot a member asks for
+	// more, and leadExtra is added.
+	leadFactor, leadExtra = 1.2, 5 * time.Millisecond
+	// seedLasts is how long a member remembers the state of the store.
+	seedLasts = 10 * time.Minute
+	// longestLook is the longest time of use between two look-ups of a member that is open. The
+	// first is a second, and each is twice the one before.
+	longestLook = 10 * time.Second
+	// firstRetry is the time until the next call after the first failure in a row, twice as long
+	// after the second, and longestRetry after each further one. All are scattered by a fifth.
+	firstRetry, longestRetry = 500 * time.Millisecond, 2 * time.Second
+	// hungryFor is how long attempts must have waited without a break for the own rate of the
+	// member to say how long a wait takes.
+	hungryFor = 2 * time.Second
+	// rateWindow is the time of which a member takes what it has sent as its own rate: what it
+	// holds when it has lost the store.
+	rateWindow = 10 * time.Second
+
+	// aloneCut is what a throttle leaves of the rate of a member that has lost the store, and
+	// aloneBack the time in which the rate comes back in a straight line.
+	aloneCut, aloneBack = 0.7, 10 * time.Second
+	// aloneLeast is what a member may send each second that has sent nothing of late.
+	aloneLeast = 0.1
+	// aloneHold is how long a member holds its rate. Then the rate doubles, again and again.
+	aloneHold = 5 * time.Minute
+)
