@@ -281,6 +281,51 @@ func TestPanicOfTheObserverIsRecovered(t *testing.T) {
 	})
 }
 
+func TestObserverMayAskForTheState(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var f *fleet.Fleet
+		var l adaptive.Limiter
+		var states []fleet.State
+		f = newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: limitOf(20), Observer: func(fleet.Event) {
+			states = append(states, f.Snapshot()[0].State)
+			l.Report(ratelimit.Response{})
+			_, _ = l.State()
+			_ = l.Expected(1)
+		}})
+		l = f.NewLimiter(orders, clock.System{})
+		send(t, l, false)
+		require.Equal(t, []fleet.State{fleet.Slots}, states)
+	})
+}
+
+func TestFleetOnAFakeClockTakesNoTimeAndIsTheSameEachTime(t *testing.T) {
+	t.Parallel()
+	play := func() (at []time.Duration) {
+		start := time.Unix(0, 0)
+		clk := clock.NewFake(start)
+		f := newFleet(t, fleet.Config{Store: &fleet.Memory{Clock: clk}, Limit: limitOf(4), Clock: clk})
+		l := f.NewLimiter(orders, clk)
+		work := func() {
+			for range 10 {
+				sent, err := l.Acquire(context.Background(), ratelimit.Request{})
+				if err != nil {
+					t.Error(err)
+				}
+				at = append(at, sent.Sub(start))
+				l.Report(ratelimit.Response{Sent: sent})
+			}
+		}
+		clk.Run(work)
+		return at
+	}
+	first := play()
+	require.InDelta(t, 2250*time.Millisecond, first[9], float64(100*time.Millisecond))
+	for range 20 {
+		require.Equal(t, first, play())
+	}
+}
+
 func TestSlogObserverWritesWhatAnOperatorMustKnow(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

@@ -157,17 +157,19 @@ func (l *limiter) State() (state ratelimit.SendRateState, waiting int) {
 	return l.member.SendRateState(now), waiting
 }
 
-// planLocked sets the timer for the next call.
+// planLocked sets the timer for the next call. It is never due at once: a fake clock runs what
+// is due at once in a goroutine that it does not wait for, and the rest where it moves the time.
 func (l *limiter) planLocked(now time.Time) {
 	at, ok := l.member.Due(now, l.missingLocked(now))
+	wait := max(at.Sub(now), 1)
 	switch {
 	case !ok || at.Equal(l.armed) || l.last != nil && !l.last.returned:
 	case l.fleet.closed() && l.member.state != Slots: // a member in Slots goes on alone
 		return
 	case l.timer == nil:
-		l.timer = l.clock.AfterFunc(at.Sub(now), l.call)
+		l.timer = l.clock.AfterFunc(wait, l.call)
 	default:
-		l.timer.Reset(at.Sub(now))
+		l.timer.Reset(wait)
 	}
 	l.armed = at
 }
