@@ -29,8 +29,10 @@ type Config struct {
 	// strategy as a whole, and that of operations without a place. It must be safe for
 	// concurrent use.
 	Share func(scope retry.ScopeKey) bool
-	// Limit returns what is known of the limit of a scope, for the whole fleet. Nil means that
-	// nothing is known. All members should know the same. It must be safe for concurrent use.
+	// Limit returns what is known of the limit of a scope, for the whole fleet: rates of 0.05 a
+	// second or more. Nil means that nothing is known. Rates that are negative, infinite or not
+	// a number count as zero, and a Starting above the Ceiling counts as the Ceiling. All members
+	// should know the same. It must be safe for concurrent use.
 	Limit func(scope retry.ScopeKey) adaptive.SendLimit
 
 	// JoinWait is how long the first attempts of a scope wait for the store to say whether the
@@ -118,7 +120,7 @@ func (f *Fleet) Config(c adaptive.Config) adaptive.Config {
 }
 
 // NewLimiter returns a member for the scope, for other programs than a strategy; nil if the
-// fleet does not share the scope. A member calls the store from its first Acquire on, and only
+// fleet does not share the scope. A nil clk means [clock.System]. A member calls the store from its first Acquire on, and only
 // while it is used.
 func (f *Fleet) NewLimiter(scope retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
 	if l := f.limiter(scope, clk, adaptive.Config{}); l != nil {
@@ -137,6 +139,9 @@ func (f *Fleet) limiter(scope retry.ScopeKey, clk clock.Clock, own adaptive.Conf
 	}
 	if f.config.Clock != nil {
 		clk = f.config.Clock
+	}
+	if clk == nil {
+		clk = clock.System{}
 	}
 	l := &limiter{fleet: f, scope: scope, key: f.key(scope), clock: clk}
 	if f.config.Limit != nil {

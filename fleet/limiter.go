@@ -67,10 +67,10 @@ func (a account) Give(now time.Time, cost float64) {
 	a.member.Give(now, cost)
 }
 
-func (a account) Lift(_ time.Time, cost float64) {
+func (a account) Lift(now time.Time, cost float64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.member.Lift(cost)
+	a.member.Lift(now, cost)
 }
 
 func (a account) Fill() ratelimit.Rate {

@@ -400,3 +400,25 @@ func TestAttemptsThatCostMoreTakeSoManySlots(t *testing.T) {
 		})
 	}
 }
+
+func TestAttemptThatCostsMoreThanTheOpenScopeSavesUpIsServed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, fleet.Config{Store: stuck{}, Limit: limitOf(2)})
+		l := f.NewLimiter(orders, nil)
+		began := now()
+		for range 2 {
+			sent, err := l.Acquire(context.Background(), ratelimit.Request{Cost: 10})
+			require.NoError(t, err)
+			l.Report(ratelimit.Response{Sent: sent, Cost: 10})
+		}
+		require.InDelta(t, 8*time.Second, now().Sub(began), float64(2*time.Second), "a rate that nothing throttles grows")
+	})
+}
+
+// stuck is a store that always fails.
+type stuck struct{}
+
+func (stuck) Call(context.Context, string, fleet.Ask) (fleet.Reply, error) {
+	return fleet.Reply{}, errors.New("stuck")
+}

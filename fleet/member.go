@@ -126,19 +126,13 @@ func (m *member) untilSlots(now time.Time, total float64) time.Duration {
 	if missing <= 0 {
 		return max(m.runs.nth(total).Sub(now), 0)
 	}
-	last := now
-	for _, t := range [...]time.Time{m.runs.Last(), m.again} {
-		if t.After(last) {
-			last = t
-		}
-	}
 	rate := float64(m.rate)
 	if waited := now.Sub(m.hungry); !m.hungry.IsZero() && waited >= hungryFor {
 		window := min(waited, rateWindow)
 		rate = max(m.sent.Sum(now, window)/window.Seconds(), leastRate)
 	}
 	// The next slot may come with the next reply, so that only those after it take time.
-	return last.Sub(now) + seconds(max(missing-1, 0)/max(rate, leastRate))
+	return later(now, m.runs.Last(), m.again).Sub(now) + seconds(max(missing-1, 0)/max(rate, leastRate))
 }
 
 // Want notes that callers found too few slots. total is what all that wait need.
@@ -312,8 +306,13 @@ func (m *member) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	return cut
 }
 
-// Lift lets the first in line save up slots for its cost.
-func (m *member) Lift(cost float64) { m.runs.lifted = cost }
+// Lift lets the first in line save up for its cost.
+func (m *member) Lift(now time.Time, cost float64) {
+	m.runs.lifted = cost
+	if m.state < Slots {
+		m.local.Lift(now, cost)
+	}
+}
 
 // Limited reports whether attempts may have to wait.
 func (m *member) Limited() bool { return m.state >= Slots || m.local.State().Limited }
