@@ -20,9 +20,15 @@ const wholeName = "(all)"
 //
 // Scopes with the same text count as one, also those of different strategies: quotas, rates,
 // tokens and waiting attempts add up, Limited is true if one of them is limited, and LastThrottle
-// is the latest. SendRateSource is that of the first one in adaptive mode. Fields of Key in which
-// they differ are empty. It is the same with the rest. Its Scope is empty, and it is zero if there is
-// none.
+// is the latest. Fields of Key in which they differ are empty. SendRateSource is "fleet-lost" if one of
+// them has lost the store of its fleet, else "fleet" if one of them is in a fleet, else that of the
+// first one in adaptive mode. It is the same with the rest. Its Scope is empty, and it is zero if there
+// is none.
+//
+// FleetRate counts once for each Key: strategies with the same scope say the rate of the same fleet,
+// and the largest of what they say counts. The rates of different Keys add up. StoreCalls and
+// StoreFailures always add up, because each limiter makes calls of its own. The sums can get smaller
+// from one call of Hottest to the next, when a scope is dropped or joins or leaves the rest.
 func Hottest(n int, name func(ScopeKey) string, snapshots ...Snapshot) (hot []ScopeSnapshot, rest ScopeSnapshot) {
 	n = max(n, 0)
 	colder := false
@@ -57,13 +63,15 @@ func Hottest(n int, name func(ScopeKey) string, snapshots ...Snapshot) (hot []Sc
 	return hot, rest
 }
 
+// scope is a scope with the text that stands for it.
+type scope struct {
+	*ScopeSnapshot
+	text string
+}
+
 // named returns one scope for each text, sorted by the texts. Where a scope of a snapshot has another
 // text, or is one of several, what it returns is a copy.
 func named(name func(ScopeKey) string, snapshots []Snapshot) []*ScopeSnapshot {
-	type scope struct {
-		*ScopeSnapshot
-		text string
-	}
 	var all []scope
 	for _, snapshot := range snapshots {
 		all = slices.Grow(all, len(snapshot.Scopes))
@@ -75,8 +83,14 @@ func named(name func(ScopeKey) string, snapshots []Snapshot) []*ScopeSnapshot {
 			all = append(all, s)
 		}
 	}
-	// The scopes of a snapshot are sorted already, so that this takes no time for one snapshot.
-	slices.SortStableFunc(all, func(a, b scope) int { return strings.Compare(a.text, b.text) })
+	// The scopes of a snapshot are sorted already, so that this takes no time for one snapshot. Those with
+	// the same key have to be neighbours for fleetRate.
+	slices.SortStableFunc(all, func(a, b scope) int {
+		if order := strings.Compare(a.text, b.text); order != 0 {
+			return order
+		}
+		return strings.Compare(a.Scope, b.Scope)
+	})
 	distinct := make([]*ScopeSnapshot, 0, len(all))
 	for len(all) > 0 {
 		first, same := all[0], 1
@@ -91,9 +105,24 @@ func named(name func(ScopeKey) string, snapshots []Snapshot) []*ScopeSnapshot {
 		for _, s := range all[1:same] {
 			sum.add(s.ScopeSnapshot)
 		}
+		if same > 1 {
+			sum.FleetRate = fleetRate(all[:same])
+		}
 		distinct, all = append(distinct, sum), all[same:]
 	}
 	return distinct
+}
+
+// fleetRate returns the sum of the rates of fleets. Neighbours with the same key count once.
+func fleetRate(scopes []scope) (sum float64) {
+	var one float64
+	for i, s := range scopes {
+		if i > 0 && s.Key != scopes[i-1].Key {
+			sum, one = sum+one, 0
+		}
+		one = max(one, s.FleetRate)
+	}
+	return sum + one
 }
 
 // hotter orders scopes, the hottest first.
@@ -123,7 +152,7 @@ func (s *ScopeSnapshot) add(other *ScopeSnapshot) {
 		}
 	}
 	s.Key.overflow = s.Key.overflow && other.Key.overflow
-	s.SendRateSource = cmp.Or(s.SendRateSource, other.SendRateSource)
+	s.SendRateSource = worse(s.SendRateSource, other.SendRateSource)
 	s.Quota += other.Quota
 	s.QuotaCapacity += other.QuotaCapacity
 	s.Limited = s.Limited || other.Limited
@@ -135,4 +164,17 @@ func (s *ScopeSnapshot) add(other *ScopeSnapshot) {
 	if other.LastThrottle.After(s.LastThrottle) {
 		s.LastThrottle = other.LastThrottle
 	}
+	s.FleetRate += other.FleetRate
+	s.StoreCalls += other.StoreCalls
+	s.StoreFailures += other.StoreFailures
+}
+
+// worse returns the source of a send rate that an operator has to see before the other one.
+func worse(a, b string) string {
+	for _, word := range [...]string{"fleet-lost", "fleet"} {
+		if a == word || b == word {
+			return word
+		}
+	}
+	return cmp.Or(a, b)
 }

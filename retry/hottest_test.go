@@ -85,6 +85,67 @@ func TestHottestScopesWithOneNameAreOne(t *testing.T) {
 	require.Zero(t, rest)
 }
 
+// fleetScope is a scope of a fleet with such a rate and a number of calls of which the tenth failed.
+func fleetScope(resource, source string, rate float64, calls uint64) retry.ScopeSnapshot {
+	s := hotScope(resource, 1, 0)
+	s.SendRateSource, s.FleetRate, s.StoreCalls, s.StoreFailures = source, rate, calls, calls/10
+	return s
+}
+
+func TestScopesOfAFleetWithOneNameAreOne(t *testing.T) {
+	t.Parallel()
+	one := retry.Snapshot{Scopes: []retry.ScopeSnapshot{
+		fleetScope("a", "fleet", 20, 100), fleetScope("b", "fleet", 7, 30), hotScope("c", 0, 0),
+	}}
+	two := retry.Snapshot{Scopes: []retry.ScopeSnapshot{
+		fleetScope("a", "fleet", 19, 50), fleetScope("b", "local", 0, 10), fleetScope("c", "fleet", 3, 10),
+	}}
+	fleet := func(s retry.ScopeSnapshot) string {
+		return fmt.Sprintf("%s %v/s, %d of %d failed", s.SendRateSource, s.FleetRate, s.StoreFailures, s.StoreCalls)
+	}
+	hot, rest := retry.Hottest(20, nil, one, two)
+	require.Equal(t, "a b c", names(hot))
+	require.Equal(t, "fleet 20/s, 15 of 150 failed", fleet(hot[0]), "both strategies say the rate of the same fleet")
+	require.Equal(t, "fleet 7/s, 4 of 40 failed", fleet(hot[1]), "one strategy has not heard of a limit")
+	require.Equal(t, "fleet 3/s, 1 of 10 failed", fleet(hot[2]), "one strategy is in no fleet")
+	require.Zero(t, rest)
+
+	const all = "fleet 30/s, 20 of 200 failed"
+	for _, order := range [][]retry.Snapshot{{one, two}, {two, one}} {
+		hot, rest = retry.Hottest(0, nil, order...)
+		require.Empty(t, hot)
+		require.Equal(t, all, fleet(rest))
+		hot, _ = retry.Hottest(20, func(retry.ScopeKey) string { return "tables" }, order...)
+		require.Equal(t, all, fleet(hot[0]))
+		_, rest = retry.Hottest(20, func(retry.ScopeKey) string { return "" }, order...)
+		require.Equal(t, all, fleet(rest))
+	}
+	require.Equal(t, fleetScope("a", "fleet", 20, 100), one.Scopes[0], "the snapshot stays as it is")
+}
+
+func TestAFleetThatIsLostIsSeenBesideOtherScopes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		sources []string
+		want    string
+	}{
+		{[]string{"", ""}, ""},
+		{[]string{"", "local"}, "local"},
+		{[]string{"local", "of another module"}, "local"},
+		{[]string{"local", "fleet", ""}, "fleet"},
+		{[]string{"fleet", "local"}, "fleet"},
+		{[]string{"local", "fleet", "fleet-lost", "fleet"}, "fleet-lost"},
+		{[]string{"fleet-lost", "fleet", "local", ""}, "fleet-lost"},
+	} {
+		var s retry.Snapshot
+		for i, source := range c.sources {
+			s.Scopes = append(s.Scopes, fleetScope(strconv.Itoa(i), source, 0, 0))
+		}
+		_, rest := retry.Hottest(0, nil, s)
+		require.Equal(t, c.want, rest.SendRateSource, c.sources)
+	}
+}
+
 // The number of tokens and of attempts stays the same, however the scopes are put together.
 func TestHottestLosesNothing(t *testing.T) {
 	t.Parallel()
