@@ -15,6 +15,11 @@
 //	awsretry.send.waiting          gauge, {attempt}         attempts that wait for the send rate, in adaptive mode
 //	awsretry.quota.available       gauge, {token}           tokens left in the retry quota of a scope
 //	awsretry.quota.capacity        gauge, {token}           tokens that the retry quota of a scope can have
+//	awsretry.fleet.rate            gauge, {attempt}/s       send rate of the whole fleet, where there is a limit
+//	awsretry.fleet.slots           gauge, {slot}            slots of the fleet that a scope has in hand, where there is a limit
+//	awsretry.fleet.state           gauge, {scope}           1, by awsretry.fleet.state
+//	awsretry.fleet.store.calls     counter, {call}          calls of the store of the fleet
+//	awsretry.fleet.store.failures  counter, {call}          those of them that failed
 //	awsretry.scopes                gauge, {scope}           scopes of all watched strategies
 //	awsretry.scopes.overflowed     counter, {operation}     operations that found no place for a scope of their own
 //	awsretry.scopes.evicted        counter, {scope}         scopes whose state was dropped
@@ -27,7 +32,9 @@
 //
 // The gauges of a scope have the attributes awsretry.scope, rpc.service and aws.region. There are gauges
 // for the hottest scopes, see [retry.Hottest], and one more series for the rest, whose awsretry.scope is
-// "other".
+// "other". The metrics of a fleet have the same attributes, and are there for scopes that have called the
+// store of a fleet. awsretry.fleet.state is the SendRateSource of [retry.ScopeSnapshot]. "other" has only
+// the state, the worst one of its scopes: counters would go back when a scope leaves "other".
 //
 // The gauges of two Telemetries with the same MeterProvider replace each other. A program needs only one.
 //

@@ -52,9 +52,9 @@ func (t *Telemetry) shown(snapshots []retry.Snapshot) []retry.ScopeSnapshot {
 }
 
 func (t *Telemetry) collectScope(o metric.Observer, s *retry.ScopeSnapshot) {
-	attributes := metric.WithAttributeSet(attribute.NewSet(slices.Concat(
-		[]attribute.KeyValue{scopeKey.String(s.Scope)},
-		t.service(clean(s.Key.Service)), named(regionKey, clean(s.Key.Region)))...))
+	labels := slices.Concat([]attribute.KeyValue{scopeKey.String(s.Scope)},
+		t.service(clean(s.Key.Service)), named(regionKey, clean(s.Key.Region)))
+	attributes := metric.WithAttributeSet(attribute.NewSet(labels...))
 	o.ObserveInt64(t.available, int64(s.Quota), attributes)
 	o.ObserveInt64(t.capacity, int64(s.QuotaCapacity), attributes)
 	if s.Limited {
@@ -64,4 +64,19 @@ func (t *Telemetry) collectScope(o metric.Observer, s *retry.ScopeSnapshot) {
 		o.ObserveFloat64(t.measuredRate, s.MeasuredRate, attributes)
 		o.ObserveInt64(t.waiting, int64(s.Waiting), attributes)
 	}
+	if s.StoreCalls+s.StoreFailures == 0 {
+		return // it is in no fleet
+	}
+	o.ObserveInt64(t.fleetState, 1, metric.WithAttributes(append(labels, named(stateKey, clean(s.SendRateSource))...)...))
+	// Scopes join and leave the rest, so that its counters would go back. Some may be in no fleet, and
+	// their tokens are no slots.
+	if s.Scope == rest {
+		return
+	}
+	if s.FleetRate > 0 {
+		o.ObserveFloat64(t.fleetRate, s.FleetRate, attributes)
+		o.ObserveFloat64(t.fleetSlots, s.SendTokens, attributes)
+	}
+	o.ObserveInt64(t.storeCalls, int64(s.StoreCalls), attributes)
+	o.ObserveInt64(t.storeFailures, int64(s.StoreFailures), attributes)
 }

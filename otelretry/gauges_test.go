@@ -172,6 +172,60 @@ func TestGaugesOfTheSendRateAreForAdaptiveModeOnly(t *testing.T) {
 		figures(t, metrics, "awsretry.send.waiting"))
 }
 
+// showFleet returns a strategy with a scope for each of the tables, in a fleet that sends 40 a second. The
+// scopes come from the sources in turn.
+func showFleet(t *testing.T, sources []string, tables ...string) showing {
+	t.Helper()
+	s := show(t, tables...)
+	for i := range s.snapshot.Scopes {
+		scope := &s.snapshot.Scopes[i]
+		scope.SendRateSource, scope.Limited, scope.FillRate, scope.SendTokens = sources[i%len(sources)], true, 10, 3
+		scope.FleetRate, scope.StoreCalls, scope.StoreFailures = 40, 200, 7
+	}
+	return s
+}
+
+func TestMetricsOfAFleetAreForScopesInAFleetOnly(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	config.ScopeName = func(key retry.ScopeKey) string { return key.Resource }
+	telemetry := newTelemetry(t, config)
+	one := showFleet(t, []string{"fleet-lost", "local"}, "lost", "open", "local")
+	one.snapshot.Scopes[1].FleetRate, one.snapshot.Scopes[1].StoreFailures = 0, 0
+	one.snapshot.Scopes[2] = show(t, "local").snapshot.Scopes[0]
+	one.snapshot.Scopes[2].SendRateSource, one.snapshot.Scopes[2].SendTokens = "local", 5
+	require.NoError(t, telemetry.Watch(one, showFleet(t, []string{"fleet"}, "lost")))
+	metrics := collect(t, reader)
+	line := func(table string, value any) string {
+		return fmt.Sprintf("{aws.region=eu-central-1 awsretry.scope=%s rpc.service=dynamodb} %v", table, value)
+	}
+	require.Equal(t, []string{line("lost", 40)}, figures(t, metrics, "awsretry.fleet.rate"))
+	require.Equal(t, []string{line("lost", 6)}, figures(t, metrics, "awsretry.fleet.slots"))
+	require.Equal(t, []string{line("lost", 400), line("open", 200)}, figures(t, metrics, "awsretry.fleet.store.calls"))
+	require.Equal(t, []string{line("lost", 14), line("open", 0)}, figures(t, metrics, "awsretry.fleet.store.failures"))
+	require.Equal(t, []string{
+		"{aws.region=eu-central-1 awsretry.fleet.state=fleet-lost awsretry.scope=lost rpc.service=dynamodb} 1",
+		"{aws.region=eu-central-1 awsretry.fleet.state=local awsretry.scope=open rpc.service=dynamodb} 1",
+	}, figures(t, metrics, "awsretry.fleet.state"))
+}
+
+// A scope that leaves the rest would make its counters go back.
+func TestTheRestSaysOnlyWhetherAFleetIsLost(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	config.Scopes = 1
+	config.ScopeName = func(key retry.ScopeKey) string { return key.Resource }
+	require.NoError(t, newTelemetry(t, config).Watch(showFleet(t, []string{"fleet", "fleet-lost"}, "hot", "cold", "other", "colder")))
+	metrics := collect(t, reader)
+	for _, name := range []string{"rate", "slots", "store.calls", "store.failures"} {
+		points := figures(t, metrics, "awsretry.fleet."+name)
+		require.Len(t, points, 1, name)
+		require.Contains(t, points[0], "awsretry.scope=hot", name)
+	}
+	require.Contains(t, figures(t, metrics, "awsretry.fleet.state"),
+		"{aws.region=eu-central-1 awsretry.fleet.state=fleet-lost awsretry.scope=other rpc.service=dynamodb} 1")
+}
+
 func TestWatchRefusesWhatIsNoStrategy(t *testing.T) {
 	t.Parallel()
 	reader, config := newReader()

@@ -39,7 +39,7 @@ func newTelemetry(tb testing.TB, c otelretry.Config) *otelretry.Telemetry {
 }
 
 // play makes an outage of a few seconds: calls that succeed, are throttled, wait for the send rate, fail
-// for good and run out of attempts. Jitter is one half.
+// for good and run out of attempts. Jitter is one half. A strategy with a scope of a fleet is there besides.
 func play(t *testing.T, provider metric.MeterProvider) {
 	t.Helper()
 	telemetry := newTelemetry(t, otelretry.Config{MeterProvider: provider})
@@ -48,7 +48,7 @@ func play(t *testing.T, provider metric.MeterProvider) {
 		Clock: clk, Observer: telemetry, Random: func() float64 { return 0.5 },
 	}})
 	require.NoError(t, err)
-	require.NoError(t, telemetry.Watch(strategy))
+	require.NoError(t, telemetry.Watch(strategy, showFleet(t, []string{"fleet"}, "shared")))
 
 	call := func(op retry.Operation, answers ...error) (err error) {
 		clk.Run(func() {

@@ -14,9 +14,9 @@ type instruments struct {
 	callRetries       metric.Int64Histogram
 	attempts, refused metric.Int64Counter
 
-	sendRate, measuredRate               metric.Float64ObservableGauge
-	waiting, available, capacity, scopes metric.Int64ObservableGauge
-	overflowed, evicted                  metric.Int64ObservableCounter
+	sendRate, measuredRate, fleetRate, fleetSlots    metric.Float64ObservableGauge
+	waiting, available, capacity, scopes, fleetState metric.Int64ObservableGauge
+	overflowed, evicted, storeCalls, storeFailures   metric.Int64ObservableCounter
 }
 
 // newInstruments returns the instruments, and the errors of all that were not made.
@@ -36,8 +36,8 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 		errs = append(errs, err)
 		return c
 	}
-	rate := func(name, description string) metric.Float64ObservableGauge {
-		g, err := meter.Float64ObservableGauge(name, metric.WithUnit("{attempt}/s"), metric.WithDescription(description))
+	float := func(name, unit, description string) metric.Float64ObservableGauge {
+		g, err := meter.Float64ObservableGauge(name, metric.WithUnit(unit), metric.WithDescription(description))
 		errs = append(errs, err)
 		return g
 	}
@@ -64,12 +64,20 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 		attemptDuration: duration("awsretry.attempt.duration", "Duration of attempts, without any wait."),
 		refused:         counter("awsretry.retries.refused", "{retry}", "Retries and attempts that were refused, by the reason."),
 		sendWait:        duration("awsretry.send.wait", "Time that an attempt waited for the send rate, if it had to wait."),
-		sendRate:        rate("awsretry.send.rate", "Send rate of the scope in attempts per second, if it has a limit."),
-		measuredRate:    rate("awsretry.send.measured_rate", "Smoothed rate of answers of the scope in attempts per second, in adaptive mode."),
-		waiting:         gauge("awsretry.send.waiting", "{attempt}", "Attempts of the scope that wait for the send rate, in adaptive mode."),
-		available:       gauge("awsretry.quota.available", "{token}", "Tokens that are left in the retry quota of the scope."),
-		capacity:        gauge("awsretry.quota.capacity", "{token}", "Tokens that the retry quota of the scope can hold."),
-		scopes:          gauge("awsretry.scopes", "{scope}", "Scopes of all strategies together."),
+		sendRate:        float("awsretry.send.rate", "{attempt}/s", "Send rate of the scope in attempts per second, if it has a limit."),
+		measuredRate: float("awsretry.send.measured_rate", "{attempt}/s",
+			"Smoothed rate of answers of the scope in attempts per second, in adaptive mode."),
+		waiting:   gauge("awsretry.send.waiting", "{attempt}", "Attempts of the scope that wait for the send rate, in adaptive mode."),
+		available: gauge("awsretry.quota.available", "{token}", "Tokens that are left in the retry quota of the scope."),
+		capacity:  gauge("awsretry.quota.capacity", "{token}", "Tokens that the retry quota of the scope can hold."),
+		fleetRate: float("awsretry.fleet.rate", "{attempt}/s",
+			"Send rate of the whole fleet in attempts per second, as its store last said it, if it has a limit."),
+		fleetSlots: float("awsretry.fleet.slots", "{slot}", "Send slots of the fleet that the scope has in hand, if the fleet has a limit."),
+		fleetState: gauge("awsretry.fleet.state", "{scope}",
+			"Always 1. The label says where the send rate of the scope comes from."),
+		storeCalls:    total("awsretry.fleet.store.calls", "{call}", "Calls of the store of the fleet."),
+		storeFailures: total("awsretry.fleet.store.failures", "{call}", "Calls of the store of the fleet that failed."),
+		scopes:        gauge("awsretry.scopes", "{scope}", "Scopes of all strategies together."),
 		overflowed: total("awsretry.scopes.overflowed", "{operation}",
 			"Operations that used the overflow scope because there were too many scopes."),
 		evicted: total("awsretry.scopes.evicted", "{scope}", "Scopes that were dropped because they were idle or made room for others."),
@@ -80,6 +88,7 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 // observables are the instruments that Telemetry.collect fills.
 func (i *instruments) observables() []metric.Observable {
 	return []metric.Observable{
-		i.sendRate, i.measuredRate, i.waiting, i.available, i.capacity, i.scopes, i.overflowed, i.evicted,
+		i.sendRate, i.measuredRate, i.waiting, i.available, i.capacity, i.fleetRate, i.fleetSlots, i.fleetState,
+		i.storeCalls, i.storeFailures, i.scopes, i.overflowed, i.evicted,
 	}
 }

@@ -27,6 +27,7 @@ const (
 	quotaKey   = attribute.Key("awsretry.quota")
 	reasonKey  = attribute.Key("awsretry.reason")
 	scopeKey   = attribute.Key("awsretry.scope")
+	stateKey   = attribute.Key("awsretry.fleet.state")
 )
 
 const (

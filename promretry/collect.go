@@ -14,6 +14,7 @@ const rest = "other"
 // gauges are the descriptions of what a scrape reads in the strategies.
 type gauges struct {
 	quotaAvailable, quotaCapacity, sendRate, measuredRate, sendWaiting *prometheus.Desc // by scope
+	fleetRate, fleetSlots, fleetState, storeCalls, storeFailures       *prometheus.Desc // by scope
 	scopes, overflowed, evicted                                        *prometheus.Desc
 }
 
@@ -33,6 +34,16 @@ func newGauges() gauges {
 			"Smoothed rate of answers of the scope in attempts per second, in adaptive mode.", scope...),
 		sendWaiting: desc("awsretry_send_waiting",
 			"Attempts of the scope that wait for the send rate, in adaptive mode.", scope...),
+		fleetRate: desc("awsretry_fleet_rate_per_second",
+			"Send rate of the whole fleet in attempts per second, as its store last said it, if it has a limit.", scope...),
+		fleetSlots: desc("awsretry_fleet_slots",
+			"Send slots of the fleet that the scope has in hand, if the fleet has a limit.", scope...),
+		fleetState: desc("awsretry_fleet_state",
+			"Always 1. The label says where the send rate of the scope comes from.", append(scope, "awsretry_fleet_state")...),
+		storeCalls: desc("awsretry_fleet_store_calls_total",
+			"Calls of the store of the fleet.", scope...),
+		storeFailures: desc("awsretry_fleet_store_failures_total",
+			"Calls of the store of the fleet that failed.", scope...),
 		scopes: desc("awsretry_scopes",
 			"Scopes of all strategies together."),
 		overflowed: desc("awsretry_scopes_overflowed_total",
@@ -49,7 +60,8 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	}
 	g := &m.gauges
 	for _, desc := range []*prometheus.Desc{
-		g.quotaAvailable, g.quotaCapacity, g.sendRate, g.measuredRate, g.sendWaiting, g.scopes, g.overflowed, g.evicted,
+		g.quotaAvailable, g.quotaCapacity, g.sendRate, g.measuredRate, g.sendWaiting, g.fleetRate, g.fleetSlots,
+		g.fleetState, g.storeCalls, g.storeFailures, g.scopes, g.overflowed, g.evicted,
 	} {
 		ch <- desc
 	}
@@ -74,9 +86,9 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(g.overflowed, prometheus.CounterValue, overflowed)
 	ch <- prometheus.MustNewConstMetric(g.evicted, prometheus.CounterValue, evicted)
 	for _, s := range m.shown(snapshots) {
+		labels := []string{s.Scope, clean(s.Key.Service), clean(s.Key.Region)}
 		send := func(desc *prometheus.Desc, value float64) {
-			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value,
-				s.Scope, clean(s.Key.Service), clean(s.Key.Region))
+			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 		}
 		send(g.quotaAvailable, float64(s.Quota))
 		send(g.quotaCapacity, float64(s.QuotaCapacity))
@@ -87,6 +99,24 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 			send(g.measuredRate, s.MeasuredRate)
 			send(g.sendWaiting, float64(s.Waiting))
 		}
+		if s.StoreCalls+s.StoreFailures == 0 {
+			continue // it is in no fleet
+		}
+		ch <- prometheus.MustNewConstMetric(g.fleetState, prometheus.GaugeValue, 1, append(labels, clean(s.SendRateSource))...)
+		// Scopes join and leave the rest, so that its counters would go back. Some may be in no fleet, and
+		// their tokens are no slots.
+		if s.Scope == rest {
+			continue
+		}
+		if s.FleetRate > 0 {
+			send(g.fleetRate, s.FleetRate)
+			send(g.fleetSlots, s.SendTokens)
+		}
+		count := func(desc *prometheus.Desc, value uint64) {
+			ch <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(value), labels...)
+		}
+		count(g.storeCalls, s.StoreCalls)
+		count(g.storeFailures, s.StoreFailures)
 	}
 }
 

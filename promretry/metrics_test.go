@@ -70,7 +70,8 @@ func series(t *testing.T, metrics *promretry.Metrics, names ...string) []string 
 	return found
 }
 
-// An outage on a fake clock: a table is throttled, then unavailable until its quota is empty.
+// An outage on a fake clock: a table is throttled, then unavailable until its quota is empty. A scope of a fleet is there
+// besides.
 func TestOutageHasTheFiguresOfTheGoldenFile(t *testing.T) {
 	t.Parallel()
 	clk := &clock.Fake{}
@@ -79,7 +80,7 @@ func TestOutageHasTheFiguresOfTheGoldenFile(t *testing.T) {
 		Clock: clk, Observer: metrics, Random: func() float64 { return 1 }, QuotaCapacity: new(50),
 	}})
 	require.NoError(t, err)
-	require.NoError(t, metrics.Watch(strategy))
+	require.NoError(t, metrics.Watch(strategy, show(t, fleetScope("shared", "fleet", 0))))
 	registry := registryOf(t, metrics)
 
 	// call makes attempts of 20 ms that end with the errors in turn.
@@ -124,14 +125,14 @@ func TestLinterOfPrometheusHasNothingToSay(t *testing.T) {
 		SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Ceiling: 1e6} },
 	})
 	require.NoError(t, err)
-	require.NoError(t, metrics.Watch(strategy))
+	require.NoError(t, metrics.Watch(strategy, show(t, fleetScope("shared", "fleet", 0))))
 	for kind := range retry.OperationEnded + 1 {
 		metrics.Observe(t.Context(), retry.Event{Kind: kind, Attempt: 2})
 	}
 	problems, err := testutil.CollectAndLint(metrics)
 	require.NoError(t, err)
 	require.Empty(t, problems)
-	require.Equal(t, 15, families(t, metrics), "all metrics were looked at")
+	require.Equal(t, 20, families(t, metrics), "all metrics were looked at")
 }
 
 func families(t *testing.T, metrics *promretry.Metrics) int {

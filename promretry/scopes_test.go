@@ -162,6 +162,69 @@ func TestSendRatesAreShownWhereThereAreAny(t *testing.T) {
 		`awsretry_send_measured_rate_per_second{aws_region="",awsretry_scope="plain",rpc_service=""} 3`)
 }
 
+// fleetScope is a scope of a fleet that sends 40 a second, of which it has 3 slots.
+func fleetScope(name, source string, used int) retry.ScopeSnapshot {
+	s := scope(name, used)
+	s.SendRateSource, s.Limited, s.FillRate, s.SendTokens = source, true, 10, 3
+	s.FleetRate, s.StoreCalls, s.StoreFailures = 40, 200, 7
+	return s
+}
+
+func TestFleetsAreShownWhereThereAreAny(t *testing.T) {
+	t.Parallel()
+	open, local := fleetScope("open", "local", 0), scope("local", 0)
+	open.FleetRate, open.StoreFailures = 0, 0
+	local.SendRateSource, local.SendTokens = "local", 5
+	metrics := promretry.New(promretry.Config{})
+	require.NoError(t, metrics.Watch(show(t, scope("plain", 0), local, open, fleetScope("lost", "fleet-lost", 0))))
+	require.NoError(t, metrics.Watch(show(t, fleetScope("lost", "fleet", 0))), "a strategy with a scope of the same name")
+	require.Equal(t, []string{
+		`awsretry_fleet_rate_per_second{aws_region="",awsretry_scope="lost",rpc_service=""} 40`,
+		`awsretry_fleet_slots{aws_region="",awsretry_scope="lost",rpc_service=""} 6`,
+		`awsretry_fleet_state{aws_region="",awsretry_fleet_state="fleet-lost",awsretry_scope="lost",rpc_service=""} 1`,
+		`awsretry_fleet_state{aws_region="",awsretry_fleet_state="local",awsretry_scope="open",rpc_service=""} 1`,
+		`awsretry_fleet_store_calls_total{aws_region="",awsretry_scope="lost",rpc_service=""} 400`,
+		`awsretry_fleet_store_calls_total{aws_region="",awsretry_scope="open",rpc_service=""} 200`,
+		`awsretry_fleet_store_failures_total{aws_region="",awsretry_scope="lost",rpc_service=""} 14`,
+		`awsretry_fleet_store_failures_total{aws_region="",awsretry_scope="open",rpc_service=""} 0`,
+	}, series(t, metrics, "awsretry_fleet_"))
+}
+
+// A scope that leaves the rest would make its counters go back.
+func TestTheRestSaysOnlyWhetherAFleetIsLost(t *testing.T) {
+	t.Parallel()
+	for name, scopes := range map[string][]retry.ScopeSnapshot{
+		"the rest":    {fleetScope("a", "fleet", 2), fleetScope("b", "fleet-lost", 1), scope("c", 0)},
+		"a namesake":  {fleetScope("a", "fleet", 1), fleetScope("other", "fleet-lost", 2)},
+		"both are so": {fleetScope("a", "fleet", 2), fleetScope("b", "fleet", 1), fleetScope("other", "fleet-lost", 0)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			metrics := promretry.New(promretry.Config{Scopes: 1})
+			require.NoError(t, metrics.Watch(show(t, scopes...)))
+			var others []string
+			for _, line := range series(t, metrics, "awsretry_fleet_") {
+				if strings.Contains(line, `"other"`) {
+					others = append(others, line)
+				}
+			}
+			require.Equal(t, []string{
+				`awsretry_fleet_state{aws_region="",awsretry_fleet_state="fleet-lost",awsretry_scope="other",rpc_service=""} 1`,
+			}, others)
+		})
+	}
+}
+
+func TestWordsOfAnotherLimiterAreCut(t *testing.T) {
+	t.Parallel()
+	metrics := promretry.New(promretry.Config{})
+	require.NoError(t, metrics.Watch(show(t, fleetScope("a", "\xff"+strings.Repeat("w", 300), 0))))
+	require.Equal(t, []string{
+		`awsretry_fleet_state{aws_region="",awsretry_fleet_state="` + "\uFFFD" + strings.Repeat("w", 199) +
+			`",awsretry_scope="a",rpc_service=""} 1`,
+	}, series(t, metrics, "awsretry_fleet_state"))
+}
+
 func TestStrategiesAddUpAndEachCountsOnce(t *testing.T) {
 	t.Parallel()
 	one, two := show(t, scope("a", 10), scope("b", 20)), show(t, scope("a", 30))

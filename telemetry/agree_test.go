@@ -94,8 +94,10 @@ func (c chance) snapshot() *retry.Snapshot {
 			key = retry.ScopeKey{Scope: c.text()}
 		}
 		s.Scopes = append(s.Scopes, retry.ScopeSnapshot{
-			Key: key, Scope: key.String(), Quota: c.IntN(500), QuotaCapacity: 500, SendRateSource: []string{"", "local"}[c.IntN(2)],
-			Limited: c.IntN(2) == 0, FillRate: float64(c.IntN(100)), MeasuredRate: float64(c.IntN(100)), Waiting: c.IntN(3),
+			Key: key, Scope: key.String(), Quota: c.IntN(500), QuotaCapacity: 500,
+			SendRateSource: []string{"", "local", "fleet", "fleet-lost", "redis\xff"}[c.IntN(5)],
+			Limited:        c.IntN(2) == 0, FillRate: float64(c.IntN(100)), MeasuredRate: float64(c.IntN(100)), Waiting: c.IntN(3),
+			SendTokens: float64(c.IntN(5)), FleetRate: float64(c.IntN(3)), StoreCalls: c.Uint64N(3), StoreFailures: c.Uint64N(2),
 		})
 	}
 	return s
