@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/awsretry/awsretry v0.1.0
+	github.com/awsretry/awsretry/fleet v0.1.0
 	github.com/awsretry/awsretry/otelretry v0.1.0
 	github.com/awsretry/awsretry/promretry v0.1.0
 	github.com/prometheus/client_golang v1.25.0
@@ -64,6 +65,7 @@ require (
 
 replace (
 	github.com/awsretry/awsretry => ../
+	github.com/awsretry/awsretry/fleet => ../fleet
 	github.com/awsretry/awsretry/otelretry => ../otelretry
 	github.com/awsretry/awsretry/promretry => ../promretry
 )

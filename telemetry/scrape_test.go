@@ -105,7 +105,7 @@ func TestEndOfTheOutageShowsEachMetric(t *testing.T) {
 	for _, f := range recording(t).End {
 		record.Each(f, func(name, _ string, value float64) { highest[name] = max(highest[name], value) })
 	}
-	require.Len(t, highest, 5*3+10, "five histograms, and ten other metrics")
+	require.Len(t, highest, 5*3+15, "five histograms, and fifteen other metrics")
 	for name, value := range highest {
 		require.Positive(t, value, name)
 	}
@@ -117,6 +117,7 @@ func TestEndOfTheOutageShowsEachMetric(t *testing.T) {
 	for _, label := range []string{
 		`awsretry_scope="(all)"`, `awsretry_scope="other"`, `awsretry_reason="quota"`, `awsretry_reason="deadline"`,
 		`awsretry_reason="max_elapsed"`, `awsretry_outcome="not_retryable"`, `error_type="ThrottlingException"`,
+		`awsretry_fleet_state="fleet"`,
 	} {
 		require.Contains(t, text.String(), label)
 	}

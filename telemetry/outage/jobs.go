@@ -3,15 +3,13 @@ package outage
 import (
 	"fmt"
 	"time"
-
-	"github.com/awsretry/awsretry/retry"
 )
 
 // job is a part of the program: callers that do the same, each with a pause after a call.
 type job struct {
 	service, region, name string
 	resource              func(p *program, caller int) string
-	adaptive              bool
+	adaptive, fleet       bool // neither is standard mode
 	callers               int
 	pause, latency        time.Duration // on average
 	timeout, maxElapsed   time.Duration // of a call; zero is none
@@ -24,9 +22,8 @@ type job struct {
 	faultFrom                          time.Duration
 	faultFailing, throttling, narrowed float64
 
-	strategy retry.Strategy
-	tokens   float64
-	filled   time.Duration
+	tokens float64
+	filled time.Duration
 }
 
 // jobs are the parts of the program.
@@ -56,6 +53,11 @@ func jobs() []*job {
 			service: "dynamodb", region: "us-east-1", name: "GetItem", resource: oneOf("customers"), adaptive: true,
 			callers: 6, pause: 2 * time.Second, latency: 8 * time.Millisecond, until: Length, timeout: 3 * time.Second,
 			failing: 0.01, limit: 20, faultFrom: Begin, narrowed: 1.5, faultFailing: 0.01,
+		},
+		{ // the stream allows less than the three processes of the fleet send together
+			service: "kinesis", region: "eu-central-1", name: "PutRecord", resource: oneOf("clicks"), fleet: true,
+			callers: 48, pause: 2 * time.Second, latency: 20 * time.Millisecond, until: Length,
+			failing: 0.01, limit: 12,
 		},
 		{ // each report is a table, and the next one comes after some minutes
 			service: "dynamodb", region: "eu-central-1", name: "Query", resource: reports, adaptive: true,

@@ -32,9 +32,9 @@ func Start() time.Time { return time.Date(2026, time.November, 20, 10, 0, 0, 0, 
 
 // Config says what a run tells of itself.
 type Config struct {
-	// Observer sees the events of both strategies.
+	// Observer sees the events of the three strategies.
 	Observer retry.Observer
-	// Watch is called once with both strategies, before the first call of the program.
+	// Watch is called once with the three strategies, before the first call of the program.
 	Watch func(strategies ...retry.Strategy) error
 	// Sample is called at the beginning, and whenever Every has passed, with the time since the
 	// beginning. The virtual time stands still while Sample runs.
@@ -43,7 +43,7 @@ type Config struct {
 	Every time.Duration
 }
 
-// Run plays the two hours. It takes a second or two. Its errors are those of Watch and of the
+// Run plays the two hours. It takes a few seconds. Its errors are those of Watch and of the
 // strategies' configurations.
 func Run(c Config) error {
 	clk := newTurns(Start())
@@ -58,18 +58,29 @@ func Run(c Config) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Watch(plain, paced); err != nil {
+	// What the fleet does changes no random number of the rest of the program.
+	q := &program{clk: clk, random: rand.New(rand.NewPCG(3, 4))}
+	members, err := q.members(c.Observer)
+	if err != nil {
+		return err
+	}
+	if err := c.Watch(plain, paced, members[0]); err != nil {
 		return err
 	}
 
 	functions := []func(){func() { p.sample(c) }}
 	for _, j := range jobs() {
-		j.strategy = plain
-		if j.adaptive {
-			j.strategy = paced
-		}
 		for i := range j.callers {
-			functions = append(functions, func() { p.call(j, i) })
+			functions = append(functions, func() {
+				switch {
+				case j.fleet:
+					q.call(j, members[i%len(members)], i)
+				case j.adaptive:
+					p.call(j, paced, i)
+				default:
+					p.call(j, plain, i)
+				}
+			})
 		}
 	}
 	clk.run(functions...)
@@ -101,7 +112,7 @@ func (p *program) sample(c Config) {
 }
 
 // call is one caller of a job. It calls the service again and again.
-func (p *program) call(j *job, caller int) {
+func (p *program) call(j *job, strategy retry.Strategy, caller int) {
 	ctx := context.Background()
 	for wait := j.from + p.between(0, j.pause); p.now()+wait < j.until; wait = p.between(j.pause/2, j.pause*3/2) {
 		if err := p.clk.Sleep(ctx, wait); err != nil {
@@ -116,7 +127,7 @@ func (p *program) call(j *job, caller int) {
 			ctx, cancel = p.clk.WithTimeout(ctx, j.timeout)
 		}
 		// The program goes on after a call that failed.
-		_ = retry.DoErr(ctx, j.strategy, op, func(ctx context.Context) error { return p.attempt(ctx, j) })
+		_ = retry.DoErr(ctx, strategy, op, func(ctx context.Context) error { return p.attempt(ctx, j) })
 		cancel()
 	}
 }

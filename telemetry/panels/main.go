@@ -35,6 +35,7 @@ func drawn() []string {
 		"Goodput", "Throttled share of attempts", "Attempts per call",
 		"Retries refused, by reason", "Call duration", "Send wait", "Waiting attempts, top scopes",
 		"Send rate against measured rate", "Quota left, lowest scopes", "Overflowed and evicted scopes",
+		"Fleet rate and own rates",
 	}
 }
 
