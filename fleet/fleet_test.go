@@ -153,14 +153,17 @@ func TestCloseEndsTheCalls(t *testing.T) {
 		f := newFleet(t, fleet.Config{Store: store, JoinWait: -1, Observer: told.Observe})
 		l := f.NewLimiter(orders, clock.System{})
 		send(t, l, false)
+		began := now()
 		f.Close()
 		require.True(t, ended, "Close has waited")
+		require.Zero(t, now().Sub(began), "no longer than it must")
 		f.Close()
 		send(t, l, true)
 		pass(t, time.Hour)
 		send(t, l, true)
 		send(t, f.NewLimiter(orders, clock.System{}), false)
 		require.Len(t, store.Asks(), 1)
+		require.Equal(t, uint64(1), f.Snapshot()[0].Calls)
 		require.Equal(t, "lost", told.Kinds())
 	})
 }
@@ -304,7 +307,14 @@ func TestFleetOnAFakeClockTakesNoTimeAndIsTheSameEachTime(t *testing.T) {
 	play := func() (at []time.Duration) {
 		start := time.Unix(0, 0)
 		clk := clock.NewFake(start)
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{Clock: clk}, Limit: limitOf(4), Clock: clk})
+		memory := &fleet.Memory{Clock: clk}
+		store := &replies{call: func(ctx context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) {
+			for range 1000 {
+				runtime.Gosched() // others get far meanwhile
+			}
+			return memory.Call(ctx, "", ask)
+		}}
+		f := newFleet(t, fleet.Config{Store: store, Limit: limitOf(4), Clock: clk})
 		l := f.NewLimiter(orders, clk)
 		work := func() {
 			for range 10 {

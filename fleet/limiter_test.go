@@ -422,3 +422,114 @@ type stuck struct{}
 func (stuck) Call(context.Context, string, fleet.Ask) (fleet.Reply, error) {
 	return fleet.Reply{}, errors.New("stuck")
 }
+
+func TestCeilingAloneIsAKnownLimitToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: func(retry.ScopeKey) adaptive.SendLimit {
+			return adaptive.SendLimit{Ceiling: 20}
+		}})
+		l := f.NewLimiter(orders, clock.System{})
+		began := now()
+		for range 601 {
+			send(t, l, false)
+		}
+		require.InDelta(t, 30*time.Second, now().Sub(began), float64(300*time.Millisecond), "it never grows")
+	})
+}
+
+func TestMemberAloneAsksForOneSlot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var memory fleet.Memory
+		store := &replies{call: func(ctx context.Context, n int, ask fleet.Ask) (fleet.Reply, error) {
+			if n > 20 {
+				return fleet.Reply{}, errors.New("gone")
+			}
+			return memory.Call(ctx, "", ask)
+		}}
+		f := newFleet(t, fleet.Config{Store: store, Limit: limitOf(20)})
+		l := f.NewLimiter(orders, clock.System{})
+		for source(l) != "fleet-lost" {
+			send(t, l, false)
+		}
+		before := len(store.Asks())
+		for range 60 {
+			send(t, l, false)
+		}
+		for _, ask := range store.Asks()[before:] {
+			require.InDelta(t, 1, ask.Want, 0)
+		}
+		require.Greater(t, len(store.Asks()), before)
+	})
+}
+
+func TestThrottlesOfAnOpenScopeDoNotEachCallAStoreThatIsAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
+			return fleet.Reply{}, errors.New("gone")
+		}}
+		f := newFleet(t, fleet.Config{Store: store})
+		l := f.NewLimiter(orders, clock.System{})
+		began := now()
+		for now().Sub(began) < 20*time.Second {
+			send(t, l, true)
+		}
+		require.LessOrEqual(t, len(store.Asks()), 14)
+		require.GreaterOrEqual(t, len(store.Asks()), 8)
+	})
+}
+
+func TestMemberAsksARoundTripBeforeItsLastSlot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ms := time.Millisecond
+		var calls []time.Duration
+		began := now()
+		store := &replies{call: func(ctx context.Context, n int, _ fleet.Ask) (fleet.Reply, error) {
+			calls = append(calls, now().Sub(began))
+			if err := (clock.System{}).Sleep(ctx, 50*ms); err != nil {
+				return fleet.Reply{}, err
+			}
+			return fleet.Reply{Epoch: 2, Rate: 10, Slots: 10, Gap: 100 * ms, State: "-"}, nil
+		}}
+		f := newFleet(t, fleet.Config{Store: store})
+		l := f.NewLimiter(orders, clock.System{})
+		for range 40 {
+			_, err := l.Acquire(context.Background(), ratelimit.Request{})
+			require.NoError(t, err)
+			if now().Sub(began) < 50*ms+time.Microsecond {
+				for range 25 { // so that attempts always wait
+					go func() { _, _ = l.Acquire(context.Background(), ratelimit.Request{}) }()
+				}
+			}
+		}
+		// The first run has slots from 50 to 950 ms, and the member asks 1.2 round trips and 5 ms earlier.
+		require.InDelta(t, 885*ms, calls[1], float64(ms))
+	})
+}
+
+func TestExpectedWaitFollowsWhatTheMemberGetsWhileAttemptsWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
+			return fleet.Reply{Epoch: 2, Rate: 100, Slots: 1, Start: 200 * time.Millisecond, State: "-"}, nil // a twentieth
+		}}
+		f := newFleet(t, fleet.Config{Store: store})
+		l := f.NewLimiter(orders, clock.System{})
+		ctx, cancel := context.WithCancel(context.Background())
+		for range 40 {
+			go func() { _, _ = l.Acquire(ctx, ratelimit.Request{}) }()
+		}
+		pass(t, time.Second)
+		require.Less(t, l.Expected(1), time.Second, "as if the member had the rate of the fleet")
+		pass(t, 3*time.Second)
+		require.InDelta(t, 4*time.Second, l.Expected(1), float64(time.Second), "20 wait, and five go each second")
+		cancel()
+		pass(t, time.Second)
+		_, err := l.Acquire(context.Background(), ratelimit.Request{})
+		require.NoError(t, err)
+		require.Less(t, l.Expected(1), time.Second, "nothing waits any more")
+	})
+}

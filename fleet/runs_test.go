@@ -222,3 +222,26 @@ func TestAloneIsNotZeroForAMemberThatHasSentNothing(t *testing.T) {
 	require.False(t, ok)
 	require.Equal(t, at(10_000), due)
 }
+
+func TestAloneSavesUpHalfASecondAtMost(t *testing.T) {
+	t.Parallel()
+	var a alone
+	a.begin(at(0), 10, 0)
+	taken := 0
+	for {
+		if _, ok := a.Take(at(60_000), 1); !ok {
+			break
+		}
+		taken++
+	}
+	require.Equal(t, 6, taken, "five of half a second, and one")
+}
+
+func TestWhatIsGivenBackWasNotSent(t *testing.T) {
+	t.Parallel()
+	var m member
+	_, ok := m.Take(at(0), 3)
+	require.True(t, ok)
+	m.Give(at(10), 3)
+	require.Zero(t, m.own(at(10)))
+}
