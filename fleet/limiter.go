@@ -45,9 +45,6 @@ func (a account) Take(now time.Time, cost float64) (at time.Time, ok bool) {
 	defer a.mu.Unlock()
 	a.cost = cost
 	at, ok = a.member.Take(now, cost)
-	if ok && a.line.Waiting() == 0 {
-		a.member.hungry = time.Time{}
-	}
 	a.planLocked(now)
 	return at, ok
 }
@@ -56,6 +53,7 @@ func (a account) Take(now time.Time, cost float64) (at time.Time, ok bool) {
 func (a account) Until(now time.Time, total float64) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.calmLocked()
 	a.member.Want(now, total)
 	a.planLocked(now)
 	return a.member.Until(now, total)
@@ -145,7 +143,15 @@ func (l *limiter) Expected(cost float64) time.Duration {
 	waiting := float64(l.line.Waiting())
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.calmLocked()
 	return l.member.Until(l.clock.Now(), waiting*l.cost+cost)
+}
+
+// calmLocked ends a time in which attempts have waited.
+func (l *limiter) calmLocked() {
+	if l.line.Waiting() == 0 {
+		l.member.hungry = time.Time{}
+	}
 }
 
 // State returns the state for snapshots, and how many callers wait.
@@ -157,19 +163,17 @@ func (l *limiter) State() (state ratelimit.SendRateState, waiting int) {
 	return l.member.SendRateState(now), waiting
 }
 
-// planLocked sets the timer for the next call. It is never due at once: a fake clock runs what
-// is due at once in a goroutine that it does not wait for, and the rest where it moves the time.
+// planLocked sets the timer for the next call.
 func (l *limiter) planLocked(now time.Time) {
 	at, ok := l.member.Due(now, l.missingLocked(now))
-	wait := max(at.Sub(now), 1)
 	switch {
 	case !ok || at.Equal(l.armed) || l.last != nil && !l.last.returned:
 	case l.fleet.closed() && l.member.state != Slots: // a member in Slots goes on alone
 		return
 	case l.timer == nil:
-		l.timer = l.clock.AfterFunc(wait, l.call)
+		l.timer = l.clock.AfterFunc(at.Sub(now), l.call)
 	default:
-		l.timer.Reset(wait)
+		l.timer.Reset(at.Sub(now))
 	}
 	l.armed = at
 }
