@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"log/slog"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -75,7 +76,7 @@ func SlogObserver(logger *slog.Logger) func(Event) {
 		}
 		attrs := []slog.Attr{
 			slog.String("scope", e.Scope.String()),
-			slog.Float64("fleet_rate", float64(e.FleetRate)), slog.Float64("own_rate", float64(e.OwnRate)),
+			slog.Float64("fleet_rate", rounded(e.FleetRate)), slog.Float64("own_rate", rounded(e.OwnRate)),
 		}
 		if e.Err != nil {
 			attrs = append(attrs, slog.String("error", e.Err.Error()))
@@ -87,6 +88,9 @@ func SlogObserver(logger *slog.Logger) func(Event) {
 		to.LogAttrs(context.Background(), level, message, attrs...)
 	}
 }
+
+// rounded returns a rate as a log needs it.
+func rounded(rate ratelimit.Rate) float64 { return math.Round(float64(rate)*100) / 100 }
 
 // minutely lets something happen once a minute.
 type minutely struct{ last atomic.Pointer[time.Time] }

@@ -66,6 +66,7 @@ type Fleet struct {
 	mu      sync.Mutex // guards what follows
 	calls   int
 	idle    chan struct{} // closed by the last call after Close
+	used    uint64        // how many members were used so far
 	members map[weak.Pointer[limiter]]struct{}
 }
 

@@ -341,7 +341,7 @@ func TestSlogObserverWritesWhatAnOperatorMustKnow(t *testing.T) {
 		},
 	})))
 	for kind := fleet.Limited; kind <= fleet.Opened; kind++ {
-		e := fleet.Event{Kind: kind, Scope: orders, FleetRate: 480, OwnRate: 4.8}
+		e := fleet.Event{Kind: kind, Scope: orders, FleetRate: 480, OwnRate: 4.8000001}
 		if kind == fleet.Lost || kind == fleet.Rejected {
 			e.Err = errors.New("i/o timeout")
 		}

@@ -27,6 +27,7 @@ type limiter struct {
 	joined  atomic.Bool
 	joining *ratelimit.Line
 	gate    *gate
+	place   uint64 // among the members of the fleet, in the order of their first use
 
 	mu     sync.Mutex // guards what follows; taken with the lock of line held, never the other way
 	member member

@@ -32,7 +32,7 @@ type ScopeSnapshot struct {
 }
 
 // Snapshot returns the state of the members that have been used, sorted by scope. Two
-// strategies of a process have two members.
+// strategies of a process have two members, and the one that was used first comes first.
 func (f *Fleet) Snapshot() []ScopeSnapshot {
 	f.mu.Lock()
 	members := make([]*limiter, 0, len(f.members))
@@ -42,11 +42,12 @@ func (f *Fleet) Snapshot() []ScopeSnapshot {
 		}
 	}
 	f.mu.Unlock()
+	slices.SortFunc(members, func(a, b *limiter) int { return cmp.Compare(a.place, b.place) })
 	snapshots := make([]ScopeSnapshot, 0, len(members))
 	for _, l := range members {
 		snapshots = append(snapshots, l.snapshot())
 	}
-	slices.SortFunc(snapshots, func(a, b ScopeSnapshot) int { return cmp.Compare(a.Scope, b.Scope) })
+	slices.SortStableFunc(snapshots, func(a, b ScopeSnapshot) int { return cmp.Compare(a.Scope, b.Scope) })
 	return snapshots
 }
 
@@ -69,6 +70,8 @@ func (l *limiter) snapshot() ScopeSnapshot {
 func (f *Fleet) register(l *limiter) {
 	member := weak.Make(l)
 	f.mu.Lock()
+	f.used++
+	l.place = f.used
 	f.members[member] = struct{}{}
 	f.mu.Unlock()
 	runtime.AddCleanup(l, func(gone weak.Pointer[limiter]) {
