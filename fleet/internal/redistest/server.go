@@ -1,0 +1,126 @@
+// Package redistest runs redis-server and compares the script of redisstore with [fleet.Step],
+// for tests only.
+package redistest
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+)
+
+// Server is a redis-server on a free port of the loopback interface. It ends with the test.
+type Server struct {
+	Addr   string
+	Client *redis.Client // for the test itself
+
+	args    []string
+	process *os.Process
+	ended   chan struct{}
+}
+
+// Start starts a server that keeps nothing on disk. It skips a test where there is no
+// redis-server, but not in continuous integration.
+func Start(t *testing.T, args ...string) *Server {
+	t.Helper()
+	s := &Server{Addr: freeAddr(t)}
+	host, port, err := net.SplitHostPort(s.Addr)
+	require.NoError(t, err)
+	s.args = append([]string{
+		find(t), "--bind", host, "--port", port, "--dir", t.TempDir(), "--save", "", "--appendonly", "no",
+		"--protected-mode", "no", "--loglevel", "warning",
+	}, args...)
+	s.Client = redis.NewClient(&redis.Options{Addr: s.Addr, DisableIdentity: true, MaxRetries: -1})
+	s.Run(t)
+	t.Cleanup(func() {
+		s.Kill(t)
+		require.NoError(t, s.Client.Close())
+	})
+	return s
+}
+
+// Run starts the process, and returns when it answers.
+func (s *Server) Run(t *testing.T) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := exec.Command(s.args[0], s.args[1:]...) //nolint:noctx // Kill ends it, after the context of the test
+	cmd.Stdout, cmd.Stderr = &out, &out
+	require.NoError(t, cmd.Start())
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	s.process, s.ended = cmd.Process, ended
+	for range 500 {
+		if conn, err := net.Dial("tcp", s.Addr); err == nil { //nolint:noctx // loopback
+			_ = conn.Close()
+			return
+		}
+		select {
+		case <-ended:
+			require.FailNow(t, "redis-server has ended", out.String())
+		case <-time.After(10 * time.Millisecond): //nolint:forbidigo // another process has no clock.Clock
+		}
+	}
+	require.FailNow(t, "redis-server does not listen")
+}
+
+// Kill ends the process, also one that is stopped.
+func (s *Server) Kill(t *testing.T) {
+	t.Helper()
+	_ = s.process.Kill() // an error means that it has ended
+	<-s.ended
+}
+
+// Signal sends the process a signal.
+func (s *Server) Signal(t *testing.T, signal os.Signal) {
+	t.Helper()
+	require.NoError(t, s.process.Signal(signal))
+}
+
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	// A cluster needs the port that is 10,000 higher, too.
+	for {
+		listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // loopback
+		require.NoError(t, err)
+		addr := listener.Addr().String()
+		require.NoError(t, listener.Close())
+		_, port, err := net.SplitHostPort(addr)
+		require.NoError(t, err)
+		if n, err := strconv.Atoi(port); err == nil && n < 55000 {
+			return addr
+		}
+	}
+}
+
+// find looks on PATH, and then where scripts/redis puts redis-server.
+func find(t *testing.T) string {
+	t.Helper()
+	if path, err := exec.LookPath("redis-server"); err == nil {
+		return path
+	}
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	for ; ; dir = filepath.Dir(dir) {
+		if path, err := exec.LookPath(filepath.Join(dir, ".bin", "redis", "redis-server")); err == nil {
+			return path
+		}
+		if dir != filepath.Dir(dir) {
+			continue
+		}
+		const missing = "no redis-server on PATH or in .bin/redis: run scripts/redis"
+		if os.Getenv("CI") == "" { //nolint:forbidigo // says where the test runs
+			t.Skip(missing)
+		}
+		require.FailNow(t, missing)
+	}
+}

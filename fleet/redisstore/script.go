@@ -1,0 +1,127 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/sha1"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/awsretry/awsretry/fleet"
+)
+
+// source does what [fleet.Step] does, and keeps the state.
+//
+//go:embed script.lua
+var source string
+
+// FromScript returns a [fleet.Store] on a client for Valkey or Redis other than go-redis. call
+// must run EVALSHA with the SHA-1 digest sha, the one key and the arguments, and run EVAL with
+// the source in its place exactly once if the server answers NOSCRIPT. It must never repeat a
+// call otherwise, must return soon after ctx is done, and returns the strings of the result.
+// call must be safe for concurrent use.
+//
+// An error of call wraps [fleet.ErrRejected] for the member if it says that the server forbids
+// the script, does not know the command, or has something else under the key.
+func FromScript(
+	call func(ctx context.Context, sha, source, key string, args []string) ([]string, error),
+) fleet.Store {
+	digest := sha1.Sum([]byte(source))
+	return scripted{call: call, sha: hex.EncodeToString(digest[:])}
+}
+
+// scripted is a store that runs the script.
+type scripted struct {
+	call func(ctx context.Context, sha, source, key string, args []string) ([]string, error)
+	sha  string
+}
+
+// Call runs the script.
+func (s scripted) Call(ctx context.Context, key string, ask fleet.Ask) (fleet.Reply, error) {
+	fields, err := s.call(ctx, s.sha, source, key, arguments(ask))
+	if err != nil {
+		return fleet.Reply{}, explain(err)
+	}
+	return parseReply(fields, ask.Want)
+}
+
+// arguments returns those of the script. The script itself cleans them.
+func arguments(ask fleet.Ask) []string {
+	return []string{
+		ask.Seed, strconv.FormatUint(ask.Epoch, 10),
+		number(ask.OK), number(ask.Bad), number(ask.Want), number(ask.Starting), number(ask.Ceiling),
+	}
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'e', 16, 64) }
+
+// explain says whose error it is, and whether a later call can cure it. Servers before 7 put the
+// error of a command within a script into a longer text.
+func explain(err error) error {
+	text := err.Error()
+	for _, final := range []string{"NOPERM", "WRONGTYPE", "unknown command", "not allowed from script"} {
+		if strings.Contains(strings.ToLower(text), strings.ToLower(final)) {
+			return fmt.Errorf("redisstore: %w: %w", fleet.ErrRejected, err)
+		}
+	}
+	return fmt.Errorf("redisstore: %w", err)
+}
+
+// The bounds of a reply. No duration of the script is longer than 20.5 s.
+const (
+	mostEpoch   = 1 << 52
+	mostRate    = 1e9
+	mostSeconds = 60
+	mostSlots   = 1e9
+	mostState   = 1000 // bytes
+)
+
+var errReply = errors.New("the reply is none of the script")
+
+// parseReply reads the result of the script for a member that wants so many slots.
+func parseReply(fields []string, want float64) (fleet.Reply, error) {
+	if len(fields) == 0 {
+		return fleet.Reply{}, nil
+	}
+	refuse := func(what string) (fleet.Reply, error) {
+		return fleet.Reply{}, fmt.Errorf("redisstore: %w: %w: %s", fleet.ErrRejected, errReply, what)
+	}
+	if len(fields) != 7 {
+		return refuse(fmt.Sprintf("%d fields", len(fields)))
+	}
+	names := [...]string{"epoch", "rate", "again", "slots", "start", "gap"}
+	most := [...]float64{mostEpoch, mostRate, mostSeconds, mostSlots, mostSeconds, mostSeconds}
+	var values [len(names)]float64
+	for i, name := range names {
+		value, err := strconv.ParseFloat(fields[i], 64)
+		if err != nil || !(value >= 0 && value <= most[i]) {
+			return refuse(name)
+		}
+		values[i] = value
+	}
+	epoch, slots, state := values[0], values[3], fields[6]
+	switch {
+	case epoch < 1 || epoch != math.Floor(epoch):
+		return refuse("epoch")
+	case slots != math.Floor(slots) || slots > 0 && !(slots <= want):
+		return refuse("slots")
+	case state == "" || len(state) > mostState:
+		return refuse("state")
+	}
+	return fleet.Reply{
+		Epoch: uint64(epoch),
+		Rate:  values[1],
+		Again: seconds(values[2]),
+		Slots: int(slots),
+		Start: seconds(values[4]),
+		Gap:   seconds(values[5]),
+		State: state,
+	}, nil
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,133 @@
+-- Step of the package fleet, whose comments hold here too. Only the store differs: the state is
+-- the text under the one key, and the time is that of the server.
+--
+-- Arguments: seed, epoch, ok, bad, want, starting, ceiling, as in fleet.Ask.
+-- Result: epoch, rate, again, slots, start, gap, state, as in fleet.Reply with durations in
+-- seconds. All are strings, because a number in a result loses its fraction. An empty result
+-- means that the scope is open.
+
+local KEPT_FOR = 600000 -- ms; the server forgets a state that no call has read for so long
+local SOLD_AHEAD, LATEST_AGAIN, OPEN_AFTER = 0.5, 10, 600 -- s
+local LEAST_RATE, MOST_RATE = 0.05, 1e9 -- slots per second
+local NAMES = {'at', 'epoch', 'wmax', 'tc', 'ahead', 'line', 'ok', 'bad', 'use', 'age'}
+local MOST = {1e15, 2 ^ 52, 1e9, MOST_RATE, SOLD_AHEAD + 1 / LEAST_RATE,
+  LATEST_AGAIN + 1 / LEAST_RATE, 1e15, 1e15, 1e15, OPEN_AFTER + 1}
+
+local function parse(text)
+  if not text or text:find('[^%d%.e%+%- ]') then return nil end
+  local s, n = {}, 0
+  for field in (text .. ' '):gmatch('([^ ]*) ') do
+    n = n + 1
+    local value = tonumber(field)
+    if n > #NAMES or not (value and value >= 0 and value <= MOST[n]) then return nil end
+    s[NAMES[n]] = value
+  end
+  if n < #NAMES or s.epoch % 1 ~= 0 then return nil end
+  return s
+end
+
+local function print_state(s)
+  local fields = {}
+  for i, name in ipairs(NAMES) do fields[i] = string.format('%.17g', s[name]) end
+  return table.concat(fields, ' ')
+end
+
+local function clean(arg)
+  local n = tonumber(arg)
+  return n and n >= 0 and n <= 1e9 and n or 0
+end
+
+local function back(rate) return math.min(math.max(700 / rate, 5), 20) end
+
+local function curve(s)
+  if s.epoch == 2 then return math.min(s.wmax * 2 ^ (s.tc / 2), MOST_RATE) end
+  local u = s.tc / back(s.wmax) - 1
+  return math.min(s.wmax * (1 + 0.1 * u * u * u), MOST_RATE)
+end
+
+local function cut(s, rate)
+  s.epoch, s.wmax = math.min(s.epoch + 1, MOST[2]), math.min(rate, MOST_RATE)
+  s.tc, s.ok, s.bad = 0, 0, 0
+end
+
+local key, kept, time = KEYS[1], redis.call('GET', KEYS[1]), redis.call('TIME')
+local now = (time[1] * 1e6 + time[2]) / 1e6
+local epoch, ok, bad = tonumber(ARGV[2]), clean(ARGV[3]), clean(ARGV[4])
+local want, starting, ceiling = math.floor(clean(ARGV[5])), clean(ARGV[6]), clean(ARGV[7])
+
+local function open()
+  if kept then redis.call('DEL', key) end
+  return {}
+end
+
+local function save(s, rate, again, slots, start, gap)
+  local state = print_state(s)
+  redis.call('SET', key, state, 'PX', KEPT_FOR)
+  local reply = {s.epoch, rate, again, slots, start, gap}
+  for i, n in ipairs(reply) do reply[i] = string.format('%.17g', n) end
+  reply[7] = state
+  return reply
+end
+
+local s, seed = parse(kept), parse(ARGV[1])
+if seed and (not s or s.epoch < seed.epoch) then
+  s = seed
+  s.at, s.ahead = now, SOLD_AHEAD -- slots may be out
+end
+if not s then
+  if bad == 0 and starting == 0 then return open() end
+  s = {at = now, epoch = 1, wmax = starting, tc = 0, ahead = 0, line = 0, ok = 0, bad = 0, use = 0, age = 0}
+  if starting > 0 then s.epoch, s.tc = 3, back(starting) end
+end
+
+-- Let time pass, and count the answers.
+local dt = math.min(math.max(now - s.at, 0), 1)
+s.at, s.ahead, s.line = now, math.max(s.ahead - dt, 0), math.max(s.line - dt, 0)
+s.age = math.min(s.age + dt, OPEN_AFTER + 1)
+s.use = s.use * math.exp(-dt / 5) + (ok + bad) / 5
+if epoch == s.epoch then
+  s.ok, s.bad = s.ok + ok, s.bad + bad
+  if bad > 0 then s.age = 0 end
+end
+if s.age > OPEN_AFTER and starting == 0 then return open() end
+
+-- Learn what the members get without the fleet.
+if s.wmax == 0 then
+  s.tc = s.tc + dt
+  if s.tc < 1 then s.ok = 0 end
+  if s.tc < 3 then return save(s, 0, 0.5, 0, 0, 0) end
+  s.use = math.max(s.ok / (s.tc - 1), LEAST_RATE)
+  cut(s, s.use)
+end
+
+-- Steer the rate.
+local rate = curve(s)
+if s.use > rate / 2 or s.tc < 1.3 then
+  s.tc = s.tc + dt
+  rate = curve(s)
+end
+if s.tc < 1 then
+  s.ok, s.bad = 0, 0
+elseif s.bad > 0 and s.tc >= 1.3 then
+  local p = s.bad / math.max(s.ok + s.bad, 20)
+  if p > 0.1 then rate = rate * math.max(1 - p, 0.5) end
+  cut(s, math.max(rate, LEAST_RATE))
+  rate = 0.9 * s.wmax
+end
+rate = math.max(rate, LEAST_RATE)
+if ceiling > 0 then rate = math.min(rate, ceiling) end
+
+-- Sell a run of slots, or make an appointment.
+local room = SOLD_AHEAD - s.ahead
+if want < 1 then return save(s, rate, 0, 0, 0, 0) end
+if room <= 0 then
+  local again = math.min(math.max(s.line, s.ahead - SOLD_AHEAD / 2), LATEST_AGAIN)
+  s.line = again + 1 / (1.1 * rate)
+  return save(s, rate, again, 0, 0, 0)
+end
+local most = 0.1 * room * rate
+local slots = math.min(want, math.max(math.floor(most), 1))
+local start = s.ahead / slots * math.max(0, 1 - most / want)
+local gap = math.max(1 / rate, s.ahead / slots)
+s.ahead = s.ahead + slots / rate
+return save(s, rate, 0, slots, start, gap)
