@@ -16,7 +16,7 @@ import (
 func TestScriptDoesWhatStepDoes(t *testing.T) {
 	t.Parallel()
 	calls := 20_000
-	if testing.Short() {
+	if testing.Short() || race {
 		calls = 5_000
 	}
 	server := miniredis.RunT(t)

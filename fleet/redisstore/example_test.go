@@ -1,0 +1,67 @@
+package redisstore_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/fleet/redisstore"
+)
+
+func ExampleNew() {
+	server, err := miniredis.Run() // in a program: the address of Valkey or Redis
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+
+	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{Addrs: []string{server.Addr()}}})
+	if err != nil {
+		panic(err)
+	}
+	defer store.Close()
+	shared, err := fleet.New(fleet.Config{Store: store, Namespace: "prod/111122223333"})
+	if err != nil {
+		panic(err)
+	}
+	defer shared.Close()
+
+	fmt.Println(len(shared.Snapshot()), "scopes are in use")
+	// Output:
+	// 0 scopes are in use
+}
+
+// evaler is what the example needs of a client such as valkey-go: a command with arguments, the
+// strings of its result, and the error of the server.
+type evaler interface {
+	Strings(ctx context.Context, command ...string) ([]string, error)
+}
+
+// ExampleFromScript shows a store on another client.
+func ExampleFromScript() {
+	var client evaler = noServer{}
+	store := redisstore.FromScript(func(ctx context.Context, sha, source, key string, args []string) ([]string, error) {
+		rest := slices.Concat([]string{"1", "awsretry:" + key}, args)
+		fields, err := client.Strings(ctx, slices.Concat([]string{"EVALSHA", sha}, rest)...)
+		if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
+			fields, err = client.Strings(ctx, slices.Concat([]string{"EVAL", source}, rest)...)
+		}
+		return fields, err
+	})
+
+	reply, err := store.Call(context.Background(), "f1:prod:orders", fleet.Ask{Want: 3})
+	fmt.Println(reply.Epoch, err)
+	// Output:
+	// 0 redisstore: fleet: the store rejects the call: NOPERM this user has no permissions
+}
+
+type noServer struct{}
+
+func (noServer) Strings(context.Context, ...string) ([]string, error) {
+	return nil, fmt.Errorf("NOPERM this user has no permissions")
+}

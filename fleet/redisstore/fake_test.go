@@ -1,0 +1,156 @@
+package redisstore_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fakeServer answers EVALSHA and EVAL as told, and keeps all that it is asked.
+type fakeServer struct {
+	addr string
+	// answer returns the bytes of an answer; none closes the connection.
+	answer func(command []string) string
+
+	mu       sync.Mutex
+	commands []string
+	opened   int
+	open     map[net.Conn]struct{}
+}
+
+func startFake(t *testing.T, answer func(command []string) string) *fakeServer {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	f := &fakeServer{addr: listener.Addr().String(), answer: answer, open: map[net.Conn]struct{}{}}
+	var conns sync.WaitGroup
+	conns.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			f.mu.Lock()
+			f.opened++
+			f.open[conn] = struct{}{}
+			f.mu.Unlock()
+			conns.Go(func() {
+				f.serve(conn)
+				_ = conn.Close()
+				f.mu.Lock()
+				delete(f.open, conn)
+				f.mu.Unlock()
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		f.mu.Lock()
+		for conn := range f.open {
+			_ = conn.Close()
+		}
+		f.mu.Unlock()
+		conns.Wait()
+	})
+	return f
+}
+
+func (f *fakeServer) serve(conn net.Conn) {
+	reader := bufio.NewReader(conn)
+	for {
+		command, err := readCommand(reader)
+		if err != nil {
+			return
+		}
+		f.mu.Lock()
+		f.commands = append(f.commands, strings.ToUpper(command[0]))
+		f.mu.Unlock()
+		answer := f.reply(command)
+		if answer == "" {
+			return
+		}
+		if _, err := io.WriteString(conn, answer); err != nil {
+			return
+		}
+	}
+}
+
+// reply answers as a cluster of one node does that knows no HELLO.
+func (f *fakeServer) reply(command []string) string {
+	switch strings.ToUpper(command[0]) {
+	case "EVALSHA", "EVAL":
+		return f.answer(command)
+	case "AUTH":
+		return "+OK\r\n"
+	case "CLUSTER":
+		host, port, _ := net.SplitHostPort(f.addr)
+		return fmt.Sprintf("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$%d\r\n%s\r\n:%s\r\n", len(host), host, port)
+	default:
+		return "-ERR unknown command\r\n"
+	}
+}
+
+// counts returns how many connections were opened and are open, and how often each script
+// command came.
+func (f *fakeServer) counts() (opened, open, evalsha, eval int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, command := range f.commands {
+		switch command {
+		case "EVALSHA":
+			evalsha++
+		case "EVAL":
+			eval++
+		}
+	}
+	return f.opened, len(f.open), evalsha, eval
+}
+
+func (f *fakeServer) seen() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]string(nil), f.commands...)
+}
+
+func readCommand(r *bufio.Reader) ([]string, error) {
+	length := func() (int, error) {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return 0, err
+		}
+		return strconv.Atoi(strings.TrimSpace(line[1:]))
+	}
+	n, err := length()
+	if err != nil {
+		return nil, err
+	}
+	command := make([]string, n)
+	for i := range command {
+		size, err := length()
+		if err != nil {
+			return nil, err
+		}
+		text := make([]byte, size+2)
+		if _, err := io.ReadFull(r, text); err != nil {
+			return nil, err
+		}
+		command[i] = string(text[:size])
+	}
+	return command, nil
+}
+
+// list is an answer of strings.
+func list(fields ...string) string {
+	answer := fmt.Sprintf("*%d\r\n", len(fields))
+	for _, field := range fields {
+		answer += fmt.Sprintf("$%d\r\n%s\r\n", len(field), field)
+	}
+	return answer
+}

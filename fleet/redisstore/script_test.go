@@ -1,0 +1,128 @@
+package redisstore_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/fleet/redisstore"
+)
+
+func TestFromScriptPassesTheAskOn(t *testing.T) {
+	t.Parallel()
+	var got []string
+	store := redisstore.FromScript(func(_ context.Context, sha, source, key string, args []string) ([]string, error) {
+		require.Len(t, sha, 40)
+		require.Contains(t, source, "redis.call('TIME')")
+		got = append([]string{key}, args...)
+		return nil, nil
+	})
+
+	reply, err := store.Call(t.Context(), "key", fleet.Ask{
+		Seed: "1 2 3", Epoch: math.MaxUint64, OK: 0.1, Bad: math.NaN(), Want: math.Inf(1), Starting: 5, Ceiling: 1e300,
+	})
+
+	require.NoError(t, err)
+	require.Zero(t, reply)
+	require.Equal(t, []string{
+		"key", "1 2 3", "18446744073709551615", "1.0000000000000001e-01", "NaN", "+Inf", "5.0000000000000000e+00",
+		"1.0000000000000001e+300",
+	}, got)
+}
+
+func TestFromScriptExplainsErrors(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("NOPERM this user has no permissions")
+	store := redisstore.FromScript(func(context.Context, string, string, string, []string) ([]string, error) {
+		return nil, cause
+	})
+
+	_, err := store.Call(t.Context(), "key", fleet.Ask{})
+
+	require.ErrorIs(t, err, cause)
+	require.ErrorIs(t, err, fleet.ErrRejected)
+	require.EqualError(t, err, "redisstore: fleet: the store rejects the call: NOPERM this user has no permissions")
+}
+
+func TestParseReply(t *testing.T) {
+	t.Parallel()
+	good := []string{"3", "99.5", "1.25", "2", "0.5", "2e-2", "state"}
+	tests := map[string]struct {
+		change map[int]string
+		want   string // empty: no error
+	}{
+		"good":               {},
+		"nothing but a rate": {map[int]string{2: "0", 3: "0", 4: "0", 5: "0"}, ""},
+		"learning":           {map[int]string{1: "0"}, ""},
+		"epoch zero":         {map[int]string{0: "0"}, "epoch"},
+		"a part of an epoch": {map[int]string{0: "1.5"}, "epoch"},
+		"epoch too great":    {map[int]string{0: "1e16"}, "epoch"},
+		"a negative rate":    {map[int]string{1: "-1"}, "rate"},
+		"rate too great":     {map[int]string{1: "2e9"}, "rate"},
+		"no number":          {map[int]string{1: "nan"}, "rate"},
+		"infinite":           {map[int]string{2: "inf"}, "again"},
+		"empty":              {map[int]string{2: ""}, "again"},
+		"too late":           {map[int]string{4: "61"}, "start"},
+		"gap too great":      {map[int]string{5: "1e300"}, "gap"},
+		"more than wanted":   {map[int]string{3: "3"}, "slots"},
+		"half a slot":        {map[int]string{3: "0.5"}, "slots"},
+		"no state":           {map[int]string{6: ""}, "state"},
+		"a huge state":       {map[int]string{6: strings.Repeat("1", 2000)}, "state"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fields := append([]string(nil), good...)
+			for i, field := range tt.change {
+				fields[i] = field
+			}
+
+			_, err := redisstore.ParseReply(fields, 2.5)
+
+			if tt.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, fleet.ErrRejected)
+			require.EqualError(t, err,
+				"redisstore: fleet: the store rejects the call: the reply is none of the script: "+tt.want)
+		})
+	}
+	reply, err := redisstore.ParseReply(good, 2.5)
+	require.NoError(t, err)
+	require.Equal(t, fleet.Reply{
+		Epoch: 3, Rate: 99.5, Again: 1250 * time.Millisecond, Slots: 2, Start: 500 * time.Millisecond,
+		Gap: 20 * time.Millisecond, State: "state",
+	}, reply)
+	_, err = redisstore.ParseReply(good[:6], 2)
+	require.ErrorContains(t, err, "6 fields")
+}
+
+func FuzzParseReply(f *testing.F) {
+	f.Add("3\n99.5\n1.25\n2\n0.5\n2e-2\nstate", 2.0)
+	f.Add("1\n0\n0.5\n0\n0\n0\n1762345678 1 0 0 0 0 0 0 0 0", 1.0)
+	f.Add("1\nNaN\nInf\n1e999\n-0\n0x1p4\n", math.NaN())
+	f.Add("9007199254740993\n1e9\n60\n1e9\n60\n60\n ", math.Inf(1))
+	f.Add("", 0.0)
+	f.Fuzz(func(t *testing.T, text string, want float64) {
+		reply, err := redisstore.ParseReply(strings.Split(text, "\n"), want)
+		if err != nil {
+			require.ErrorIs(t, err, fleet.ErrRejected)
+			require.Zero(t, reply)
+			return
+		}
+		require.True(t, reply.Epoch >= 1 && reply.Epoch <= 1<<52)
+		require.True(t, reply.Rate >= 0 && reply.Rate <= 1e9)
+		require.True(t, reply.Slots >= 0 && (reply.Slots == 0 || float64(reply.Slots) <= want))
+		for _, d := range []time.Duration{reply.Again, reply.Start, reply.Gap} {
+			require.True(t, d >= 0 && d <= time.Minute)
+		}
+		require.NotEmpty(t, reply.State)
+	})
+}

@@ -1,0 +1,313 @@
+package redisstore_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/fleet/redisstore"
+)
+
+const key = "f1:test:orders"
+
+var run = list("3", "100", "0", "2", "0.25", "0.01", "state")
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		options *redis.UniversalOptions
+		want    string
+	}{
+		"no options": {nil, "redisstore: Config.Options: missing"},
+		"a URL": {
+			&redis.UniversalOptions{Addrs: []string{"redis://user:secret@example.com:6379"}},
+			"redisstore: Config.Options.Addrs: has a URL and not a host and port",
+		},
+		"a user": {
+			&redis.UniversalOptions{Addrs: []string{"a:1", "user:secret@example.com:6379"}},
+			"redisstore: Config.Options.Addrs: has a URL and not a host and port",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := redisstore.New(redisstore.Config{Options: tt.options})
+			require.EqualError(t, err, tt.want)
+		})
+	}
+}
+
+func TestNewLeavesTheOptionsAlone(t *testing.T) {
+	t.Parallel()
+	server := startFake(t, func([]string) string { return run })
+	options := redis.UniversalOptions{Addrs: []string{server.addr}, MaxRetries: 7, PoolSize: 70, ReadOnly: true}
+	mine := options
+
+	store, err := redisstore.New(redisstore.Config{Options: &options})
+	require.NoError(t, err)
+	require.Equal(t, mine, options)
+	options.Addrs[0] = "127.0.0.1:1"
+	_, err = store.Call(t.Context(), key, fleet.Ask{Want: 2})
+
+	require.NoError(t, err, "the addresses are copied too")
+	require.NoError(t, store.Close())
+}
+
+func TestNewDoesNotConnect(t *testing.T) {
+	t.Parallel()
+	server := startFake(t, func([]string) string { return run })
+
+	newStore(t, server.addr)
+
+	opened, _, _, _ := server.counts()
+	require.Zero(t, opened)
+}
+
+func TestStoreKeepsTheStateUnderThePrefix(t *testing.T) {
+	t.Parallel()
+	server := miniredis.RunT(t)
+	for prefix, want := range map[string]string{"": "awsretry:" + key, "mine:": "mine:" + key} {
+		store, err := redisstore.New(redisstore.Config{
+			Options: &redis.UniversalOptions{Addrs: []string{server.Addr()}}, Prefix: prefix,
+		})
+		require.NoError(t, err)
+
+		reply, err := store.Call(t.Context(), key, fleet.Ask{Starting: 100, Want: 2})
+
+		require.NoError(t, err)
+		require.Equal(t, 2, reply.Slots)
+		server.CheckGet(t, want, reply.State)
+		require.Equal(t, 10*time.Minute, server.TTL(want))
+		require.NoError(t, store.Close())
+	}
+}
+
+func TestStoreSendsNothingThatServersReject(t *testing.T) {
+	t.Parallel()
+	server := startFake(t, func([]string) string { return run })
+
+	_, err := newStore(t, server.addr).Call(t.Context(), key, fleet.Ask{Want: 2})
+
+	require.NoError(t, err)
+	require.Equal(t, []string{"HELLO", "EVALSHA"}, server.seen())
+}
+
+func TestStoreSendsTheScriptOnceWhereItIsMissing(t *testing.T) {
+	t.Parallel()
+	known := false
+	server := startFake(t, func(command []string) string {
+		switch {
+		case known || command[0] == "EVAL":
+			known = true
+			return run
+		default:
+			return "-NOSCRIPT No matching script. Please use EVAL.\r\n"
+		}
+	})
+	store := newStore(t, server.addr)
+
+	for range 3 {
+		reply, err := store.Call(t.Context(), key, fleet.Ask{Want: 2})
+		require.NoError(t, err)
+		require.Equal(t, fleet.Reply{
+			Epoch: 3, Rate: 100, Slots: 2, Start: 250 * time.Millisecond, Gap: 10 * time.Millisecond, State: "state",
+		}, reply)
+	}
+
+	_, _, evalsha, eval := server.counts()
+	require.Equal(t, 3, evalsha)
+	require.Equal(t, 1, eval)
+}
+
+func TestStoreNeverRepeatsACall(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		answer   string
+		rejected bool
+	}{
+		"no permission":           {"-NOPERM this user has no permissions to run the 'evalsha' command\r\n", true},
+		"unknown command":         {"-ERR unknown command 'EVALSHA', with args beginning with: \r\n", true},
+		"another type":            {"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n", true},
+		"another type, before 7":  {"-ERR Error running script (call to f_a): @user_script:1: WRONGTYPE Operation\r\n", true},
+		"a number":                {":7\r\n", true},
+		"a text":                  {"+OK\r\n", true},
+		"numbers":                 {"*2\r\n:1\r\n:2\r\n", true},
+		"too few":                 {list("3", "100"), true},
+		"no numbers":              {list("3", "x", "0", "2", "0", "0.1", "state"), true},
+		"a replica":               {"-READONLY You can't write against a read only replica.\r\n", false},
+		"loading":                 {"-LOADING Redis is loading the dataset in memory\r\n", false},
+		"out of memory":           {"-OOM command not allowed when used memory > 'maxmemory'.\r\n", false},
+		"a cluster that is down":  {"-CLUSTERDOWN The cluster is down\r\n", false},
+		"busy":                    {"-BUSY Redis is busy running a script.\r\n", false},
+		"the script is gone soon": {"-NOSCRIPT No matching script.\r\n", false},
+		"a closed connection":     {"", false},
+		"half an answer":          {"*7\r\n$1\r\n3\r\n$100\r\n1", false},
+		"no answer":               {"*7\r\n", false},
+		"no protocol":             {"hello\r\n", false},
+	}
+	for name, tt := range tests {
+		for _, mode := range []string{"one server", "cluster"} {
+			t.Run(name+", "+mode, func(t *testing.T) {
+				t.Parallel()
+				server := startFake(t, func([]string) string { return tt.answer })
+				store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
+					Addrs: []string{server.addr}, Password: "secret", IsClusterMode: mode == "cluster",
+				}})
+				require.NoError(t, err)
+				patience := 10 * time.Second
+				if strings.HasPrefix(tt.answer, "*7\r\n") && !strings.HasSuffix(tt.answer, "state\r\n") {
+					patience = 200 * time.Millisecond // the rest does not come
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+
+				_, err = store.Call(ctx, key, fleet.Ask{Want: 2})
+
+				require.ErrorContains(t, err, "redisstore: ")
+				require.NotContains(t, err.Error(), "secret")
+				require.Equal(t, tt.rejected, errors.Is(err, fleet.ErrRejected), err)
+				_, _, evalsha, eval := server.counts()
+				if name == "a replica" && mode == "cluster" {
+					require.LessOrEqual(t, evalsha, 4, "go-redis asks for the master, and a replica has done nothing")
+				} else {
+					require.LessOrEqual(t, evalsha, 1)
+				}
+				require.LessOrEqual(t, eval, 1)
+				require.NoError(t, store.Close())
+			})
+		}
+	}
+}
+
+func TestStoreReturnsAtTheDeadline(t *testing.T) {
+	t.Parallel()
+	server := startFake(t, func([]string) string { return "*7\r\n" })
+	store := newStore(t, server.addr)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+
+	_, err := store.Call(ctx, key, fleet.Ask{Want: 2})
+
+	require.Error(t, err)
+	require.Less(t, time.Since(began), time.Second)
+}
+
+func TestStoreLeavesAnotherTypeAlone(t *testing.T) {
+	t.Parallel()
+	server := miniredis.RunT(t)
+	_, err := server.Push("awsretry:"+key, "mine")
+	require.NoError(t, err)
+
+	_, err = newStore(t, server.Addr()).Call(t.Context(), key, fleet.Ask{Bad: 1, Epoch: 1})
+
+	require.ErrorIs(t, err, fleet.ErrRejected)
+	list, err := server.List("awsretry:" + key)
+	require.NoError(t, err)
+	require.Equal(t, []string{"mine"}, list)
+}
+
+func TestStoreMakesItsClientAnewAfterFiveSecondsOfFailures(t *testing.T) {
+	t.Parallel()
+	answer := "-LOADING Redis is loading the dataset in memory\r\n"
+	server := startFake(t, func([]string) string { return answer })
+	store, clk := storeWithClock(t, server.addr)
+	call := func() int {
+		t.Helper()
+		_, _ = store.Call(t.Context(), key, fleet.Ask{Want: 2})
+		opened, _, _, _ := server.counts()
+		return opened
+	}
+
+	require.Equal(t, 1, call(), "the first failure")
+	clk.Advance(4 * time.Second)
+	require.Equal(t, 1, call())
+	good := answer
+	answer = run
+	require.Equal(t, 1, call(), "a success in between")
+	answer = good
+	clk.Advance(4 * time.Second)
+	require.Equal(t, 1, call(), "the first failure after the success")
+	clk.Advance(5 * time.Second)
+	require.Equal(t, 1, call(), "the one after which the client is made anew")
+	require.Equal(t, 2, call())
+	clk.Advance(4 * time.Second)
+	require.Equal(t, 2, call())
+	require.Eventually(t, func() bool { _, open, _, _ := server.counts(); return open == 1 }, time.Second, time.Millisecond,
+		"the connection of the first client is closed")
+}
+
+func TestStoreDoesNotCutACallOfTheOldClient(t *testing.T) {
+	t.Parallel()
+	slow := make(chan struct{})
+	came := make(chan struct{})
+	server := startFake(t, func(command []string) string {
+		if command[3] == "awsretry:slow" {
+			close(came)
+			<-slow
+			return run
+		}
+		return "-LOADING Redis is loading the dataset in memory\r\n"
+	})
+	store, clk := storeWithClock(t, server.addr)
+	ended := make(chan error)
+	go func() {
+		_, err := store.Call(t.Context(), "slow", fleet.Ask{Want: 2})
+		ended <- err
+	}()
+	<-came
+	for range 3 {
+		_, err := store.Call(t.Context(), key, fleet.Ask{Want: 2})
+		require.Error(t, err)
+		clk.Advance(5 * time.Second)
+	}
+	opened, open, _, _ := server.counts()
+	require.Equal(t, 3, opened, "one for each call at a time, and that of the new client")
+	require.Equal(t, 3, open, "the old client has a call")
+
+	close(slow)
+
+	require.NoError(t, <-ended)
+	require.Eventually(t, func() bool { _, open, _, _ := server.counts(); return open == 1 }, time.Second, time.Millisecond,
+		"now the old client is closed")
+}
+
+func TestStoreCloses(t *testing.T) {
+	t.Parallel()
+	server := startFake(t, func([]string) string { return run })
+	store, clk := storeWithClock(t, server.addr)
+	_, err := store.Call(t.Context(), key, fleet.Ask{Want: 2})
+	require.NoError(t, err)
+
+	require.NoError(t, store.Close())
+	require.NoError(t, store.Close())
+
+	for range 3 {
+		_, err = store.Call(t.Context(), key, fleet.Ask{Want: 2})
+		require.ErrorIs(t, err, redis.ErrClosed)
+		require.EqualError(t, err, "redisstore: redis: client is closed")
+		clk.Advance(5 * time.Second)
+	}
+	opened, _, _, _ := server.counts()
+	require.Equal(t, 1, opened)
+	require.Eventually(t, func() bool { _, open, _, _ := server.counts(); return open == 0 }, time.Second, time.Millisecond)
+}
+
+func storeWithClock(t *testing.T, addr string) (*redisstore.Store, *clock.Fake) {
+	t.Helper()
+	var clk clock.Fake
+	store, err := redisstore.New(redisstore.WithClock(redisstore.Config{
+		Options: &redis.UniversalOptions{Addrs: []string{addr}},
+	}, &clk))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store, &clk
+}
