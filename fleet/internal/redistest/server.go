@@ -59,18 +59,19 @@ func (s *Server) Run(t *testing.T) {
 		close(ended)
 	}()
 	s.process, s.ended = cmd.Process, ended
-	for range 500 {
-		if conn, err := net.Dial("tcp", s.Addr); err == nil { //nolint:noctx // loopback
-			_ = conn.Close()
-			return
-		}
+	require.Eventually(t, func() bool {
 		select {
 		case <-ended:
-			require.FailNow(t, "redis-server has ended", out.String())
-		case <-time.After(10 * time.Millisecond): //nolint:forbidigo // another process has no clock.Clock
+			return true
+		default:
+			return s.Client.Ping(t.Context()).Err() == nil
 		}
+	}, 10*time.Second, 10*time.Millisecond, "redis-server does not answer")
+	select {
+	case <-ended:
+		require.FailNow(t, "redis-server has ended", out.String())
+	default:
 	}
-	require.FailNow(t, "redis-server does not listen")
 }
 
 // Kill ends the process, also one that is stopped.
@@ -90,7 +91,7 @@ func freeAddr(t *testing.T) string {
 	t.Helper()
 	// A cluster needs the port that is 10,000 higher, too.
 	for {
-		listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // loopback
+		listener, err := net.Listen("tcp", "127.0.0.1:0") 
 		require.NoError(t, err)
 		addr := listener.Addr().String()
 		require.NoError(t, listener.Close())

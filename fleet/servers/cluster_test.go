@@ -1,0 +1,73 @@
+//go:build servers
+
+package servers
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/fleet/internal/redistest"
+)
+
+// startCluster starts a cluster of three masters, each with a third of the slots.
+func startCluster(t *testing.T) (nodes [3]*redistest.Server) {
+	t.Helper()
+	for i := range nodes {
+		nodes[i] = redistest.Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "1000",
+			"--cluster-require-full-coverage", "no")
+		do(t, nodes[i], fmt.Sprintf("CLUSTER ADDSLOTSRANGE %d %d", i*5461, i*5461+5460))
+		do(t, nodes[i], fmt.Sprintf("CLUSTER SET-CONFIG-EPOCH %d", i+1))
+	}
+	do(t, nodes[2], fmt.Sprintf("CLUSTER ADDSLOTS %d", 16383))
+	for _, node := range nodes[1:] {
+		do(t, nodes[0], "CLUSTER MEET "+hostPort(t, node.Addr))
+	}
+	require.Eventually(t, func() bool {
+		for _, node := range nodes {
+			info := node.Client.ClusterInfo(t.Context()).Val()
+			if !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, "cluster_slots_assigned:16384") {
+				return false
+			}
+		}
+		return true
+	}, 20*time.Second, 50*time.Millisecond)
+	return nodes
+}
+
+func TestFleetOnACluster(t *testing.T) {
+	t.Parallel()
+	nodes := startCluster(t)
+	// One scope on each master: the first in line with that slot.
+	scopes := make([]string, len(nodes))
+	for i := 0; scopes[0] == "" || scopes[1] == "" || scopes[2] == ""; i++ {
+		name := fmt.Sprintf("s%d", i)
+		slot := nodes[0].Client.ClusterKeySlot(t.Context(), prefix+"f1:test://"+name+"///").Val()
+		if node := min(slot/5461, 2); scopes[node] == "" {
+			scopes[node] = name
+		}
+	}
+	w := begin(t, redis.UniversalOptions{Addrs: []string{nodes[0].Addr, nodes[2].Addr}}, false, scopes...)
+	w.warm(t)
+	w.sane(t, "before", 2*time.Second)
+	for i, node := range nodes {
+		require.EqualValues(t, 1, node.Client.DBSize(t.Context()).Val(), "state of %s", scopes[i])
+	}
+
+	nodes[1].Signal(t, syscall.SIGSTOP)
+	w.sane(t, "during", 8*time.Second)
+	nodes[1].Signal(t, syscall.SIGCONT)
+	rest(t, 3*time.Second)
+	w.settled(t, 1, fleet.Slots)
+	w.sane(t, "after", 3*time.Second)
+
+	w.told(t, 0)
+	w.told(t, 1, fleet.Lost, fleet.Back)
+	w.told(t, 2)
+}
