@@ -1,5 +1,5 @@
--- Step of the package fleet, whose comments hold here too. Only the store differs: the state is
--- the text under the one key, and the time is that of the server.
+-- Step of the package fleet, whose comments hold here too: the names and the order are the same.
+-- The state is the text under the one key, and the time is that of the server.
 --
 -- Arguments: seed, epoch, ok, bad, want, starting, ceiling, as in fleet.Ask.
 -- Result: epoch, rate, again, slots, start, gap, state, as in fleet.Reply with durations in
@@ -7,9 +7,17 @@
 -- means that the scope is open.
 
 local KEPT_FOR = 600000 -- ms; the server forgets a state that no call has read for so long
-local SOLD_AHEAD, LATEST_AGAIN, OPEN_AFTER = 0.5, 10, 600 -- s
-local LEAST_RATE, MOST_RATE = 0.05, 1e9 -- slots per second
-local MOST_EPOCH = 2 ^ 52
+local MOST_EPOCH, MOST_RATE = 2 ^ 52, 1e9
+
+-- The parameters, in seconds and slots per second. parameters.go says what they mean.
+local SOLD_AHEAD, RUN_SHARE = 0.5, 0.1
+local KEPT_AFTER_CUT, HEAVY_SHARE, LEAST_KEPT, LEAST_ANSWERS = 0.9, 0.1, 0.5, 20
+local SETTLE, COUNTING = 1, 0.3
+local BACK_SLOTS, SHORTEST_BACK, LONGEST_BACK = 700, 5, 20
+local CURVE_SCALE, USED_PART, USE_SMOOTH = 0.1, 0.5, 5
+local DOUBLING, LEARN_FOR, LEARN_EVERY = 2, 3, 0.5
+local DENSER, LATEST_AGAIN = 1.1, 10
+local LEAST_RATE, OPEN_AFTER = 0.05, 600
 
 local function number(text, most) -- false or nil if it is none from 0 to most
   local n = tonumber(text)
@@ -21,7 +29,7 @@ local function parse(text)
   local at, epoch, wmax, tc, ahead, line, ok, bad, use, age =
     text:match('^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
   local s = {
-    at = number(at, 1e15), epoch = number(epoch, MOST_EPOCH), wmax = number(wmax, 1e9), tc = number(tc, 1e9),
+    at = number(at, 1e15), epoch = number(epoch, MOST_EPOCH), wmax = number(wmax, MOST_RATE), tc = number(tc, 1e9),
     ahead = number(ahead, SOLD_AHEAD + 1 / LEAST_RATE), line = number(line, LATEST_AGAIN + 1 / LEAST_RATE),
     ok = number(ok, 1e15), bad = number(bad, 1e15), use = number(use, 1e15), age = number(age, OPEN_AFTER + 1),
   }
@@ -29,12 +37,12 @@ local function parse(text)
     and s.epoch % 1 == 0 and s
 end
 
-local function back(rate) return math.min(math.max(700 / rate, 5), 20) end
+local function back(rate) return math.min(math.max(BACK_SLOTS / rate, SHORTEST_BACK), LONGEST_BACK) end
 
 local function curve(s)
-  if s.epoch == 2 then return math.min(s.wmax * 2 ^ (s.tc / 2), MOST_RATE) end
+  if s.epoch == 2 then return math.min(s.wmax * 2 ^ (s.tc / DOUBLING), MOST_RATE) end
   local u = s.tc / back(s.wmax) - 1
-  return math.min(s.wmax * (1 + 0.1 * u * u * u), MOST_RATE)
+  return math.min(s.wmax * (1 + CURVE_SCALE * u * u * u), MOST_RATE)
 end
 
 local function cut(s, rate)
@@ -81,7 +89,7 @@ end
 local dt = math.min(math.max(now - s.at, 0), 1)
 s.at, s.ahead, s.line = now, math.max(s.ahead - dt, 0), math.max(s.line - dt, 0)
 s.age = math.min(s.age + dt, OPEN_AFTER + 1)
-s.use = s.use * math.exp(-dt / 5) + (ok + bad) / 5
+s.use = s.use * math.exp(-dt / USE_SMOOTH) + (ok + bad) / USE_SMOOTH
 if epoch == s.epoch then
   s.ok, s.bad = s.ok + ok, s.bad + bad
   if bad > 0 then s.age = 0 end
@@ -91,25 +99,25 @@ if s.age > OPEN_AFTER and starting == 0 then return open() end
 -- Learn what the members get without the fleet.
 if s.wmax == 0 then
   s.tc = s.tc + dt
-  if s.tc < 1 then s.ok = 0 end
-  if s.tc < 3 then return save(s, 0, 0.5, 0, 0, 0) end
-  s.use = math.max(s.ok / (s.tc - 1), LEAST_RATE)
+  if s.tc < SETTLE then s.ok = 0 end
+  if s.tc < LEARN_FOR then return save(s, 0, LEARN_EVERY, 0, 0, 0) end
+  s.use = math.max(s.ok / (s.tc - SETTLE), LEAST_RATE)
   cut(s, s.use)
 end
 
 -- Steer the rate.
 local rate = curve(s)
-if s.use > rate / 2 or s.tc < 1.3 then
+if s.use > USED_PART * rate or s.tc < SETTLE + COUNTING then
   s.tc = s.tc + dt
   rate = curve(s)
 end
-if s.tc < 1 then
+if s.tc < SETTLE then
   s.ok, s.bad = 0, 0
-elseif s.bad > 0 and s.tc >= 1.3 then
-  local p = s.bad / math.max(s.ok + s.bad, 20)
-  if p > 0.1 then rate = rate * math.max(1 - p, 0.5) end
+elseif s.bad > 0 and s.tc >= SETTLE + COUNTING then
+  local p = s.bad / math.max(s.ok + s.bad, LEAST_ANSWERS)
+  if p > HEAVY_SHARE then rate = rate * math.max(1 - p, LEAST_KEPT) end
   cut(s, math.max(rate, LEAST_RATE))
-  rate = 0.9 * s.wmax
+  rate = KEPT_AFTER_CUT * s.wmax
 end
 rate = math.max(rate, LEAST_RATE)
 if ceiling > 0 then rate = math.min(rate, ceiling) end
@@ -119,10 +127,10 @@ local room = SOLD_AHEAD - s.ahead
 if want < 1 then return save(s, rate, 0, 0, 0, 0) end
 if room <= 0 then
   local again = math.min(math.max(s.line, s.ahead - SOLD_AHEAD / 2), LATEST_AGAIN)
-  s.line = again + 1 / (1.1 * rate)
+  s.line = again + 1 / (DENSER * rate)
   return save(s, rate, again, 0, 0, 0)
 end
-local most = 0.1 * room * rate
+local most = RUN_SHARE * room * rate
 local slots = math.min(want, math.max(math.floor(most), 1))
 local start = s.ahead / slots * math.max(0, 1 - most / want)
 local gap = math.max(1 / rate, s.ahead / slots)
