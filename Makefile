@@ -58,7 +58,7 @@ endef
 
 # The tests come first: they say most, and the linter takes minutes to build.
 .PHONY: check
-check: prometheus test test-oldest test-386 allocs vet vet-others tidy-diff fix-diff release-check fmt-diff lint ## all of the checks below; the default
+check: prometheus redis test test-oldest test-386 allocs vet vet-others tidy-diff fix-diff release-check fmt-diff lint ## all of the checks below; the default
 
 # test-386, allocs and test run what is skipped here: simulations of 20 seconds and tests that measure memory.
 .PHONY: quick
@@ -90,10 +90,19 @@ tidy-diff: ## check that every go.mod and go.sum is tidy
 fix-diff: ## check for outdated idioms
 	$(call in,$(CODE),go fix -diff ./...)
 
-# Without these two, the tests that need them are skipped; in continuous integration, where CI is set, they fail.
+# Without these, the tests that need them are skipped; in continuous integration, where CI is set, they fail.
 .PHONY: prometheus
 prometheus: ## fetch promtool and prometheus into .bin for the tests of telemetry, where there is apt-get
 	@scripts/prometheus >/dev/null || { [ -z "$$CI" ] && echo 'the tests with promtool and prometheus are left out'; }
+
+.PHONY: redis
+redis: ## fetch redis-server into .bin for the tests of fleet, where there is apt-get
+	@scripts/redis >/dev/null || { [ -z "$$CI" ] && echo 'the tests with redis-server are left out'; }
+
+.PHONY: servers
+servers: ## run the tests of fleet with redis-servers that fail in many ways; two minutes
+	scripts/redis
+	cd fleet && go test -count=1 -tags servers -parallel 8 -timeout 5m ./servers
 
 .PHONY: test
 test: ## run the tests, with the race detector where there is a C compiler

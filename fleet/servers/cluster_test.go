@@ -16,12 +16,15 @@ import (
 	"github.com/awsretry/awsretry/fleet/internal/redistest"
 )
 
+var clusterArgs = []string{
+	"--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-require-full-coverage", "no",
+}
+
 // startCluster starts a cluster of three masters, each with a third of the slots.
 func startCluster(t *testing.T) (nodes [3]*redistest.Server) {
 	t.Helper()
 	for i := range nodes {
-		nodes[i] = redistest.Start(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "1000",
-			"--cluster-require-full-coverage", "no")
+		nodes[i] = redistest.Start(t, clusterArgs...)
 		do(t, nodes[i], fmt.Sprintf("CLUSTER ADDSLOTSRANGE %d %d", i*5461, i*5461+5460))
 		do(t, nodes[i], fmt.Sprintf("CLUSTER SET-CONFIG-EPOCH %d", i+1))
 	}
@@ -41,18 +44,25 @@ func startCluster(t *testing.T) (nodes [3]*redistest.Server) {
 	return nodes
 }
 
-func TestFleetOnACluster(t *testing.T) {
-	t.Parallel()
-	nodes := startCluster(t)
-	// One scope on each master: the first in line with that slot.
-	scopes := make([]string, len(nodes))
-	for i := 0; scopes[0] == "" || scopes[1] == "" || scopes[2] == ""; i++ {
+// onEach returns a scope for each third of the slots.
+func onEach(t *testing.T, node *redistest.Server) []string {
+	t.Helper()
+	scopes := make([]string, 3)
+	for i, found := 0, 0; found < len(scopes); i++ {
 		name := fmt.Sprintf("s%d", i)
-		slot := nodes[0].Client.ClusterKeySlot(t.Context(), prefix+"f1:test://"+name+"///").Val()
-		if node := min(slot/5461, 2); scopes[node] == "" {
-			scopes[node] = name
+		slot := node.Client.ClusterKeySlot(t.Context(), prefix+"f1:test://"+name+"///").Val()
+		if third := min(slot/5461, 2); scopes[third] == "" {
+			scopes[third] = name
+			found++
 		}
 	}
+	return scopes
+}
+
+func TestFleetOnAClusterWithAMasterThatIsStopped(t *testing.T) {
+	t.Parallel()
+	nodes := startCluster(t)
+	scopes := onEach(t, nodes[0])
 	w := begin(t, redis.UniversalOptions{Addrs: []string{nodes[0].Addr, nodes[2].Addr}}, false, scopes...)
 	w.warm(t)
 	w.sane(t, "before", 2*time.Second)
@@ -70,4 +80,34 @@ func TestFleetOnACluster(t *testing.T) {
 	w.told(t, 0)
 	w.told(t, 1, fleet.Lost, fleet.Back)
 	w.told(t, 2)
+}
+
+func TestFleetFollowsAClusterToAPromotedReplica(t *testing.T) {
+	t.Parallel()
+	nodes := startCluster(t)
+	replica := redistest.Start(t, clusterArgs...)
+	do(t, nodes[0], "CLUSTER MEET "+hostPort(t, replica.Addr))
+	id := nodes[1].Client.ClusterMyID(t.Context()).Val()
+	require.Eventually(t, func() bool {
+		return replica.Client.ClusterReplicate(t.Context(), id).Err() == nil // once it has heard of the master
+	}, 20*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return strings.Contains(replica.Client.Info(t.Context(), "replication").Val(), "master_link_status:up")
+	}, 20*time.Second, 50*time.Millisecond)
+	scopes := onEach(t, nodes[0])
+	w := begin(t, redis.UniversalOptions{Addrs: []string{nodes[0].Addr}, IsClusterMode: true}, false, scopes...)
+	w.warm(t)
+	w.sane(t, "before", 2*time.Second)
+	epoch := w.epoch(1)
+
+	nodes[1].Signal(t, syscall.SIGSTOP) // and it stays so
+	w.settled(t, 1, fleet.Alone)
+	w.settled(t, 1, fleet.Slots) // within 15 s
+	w.sane(t, "after", 3*time.Second)
+
+	w.told(t, 0)
+	w.told(t, 1, fleet.Lost, fleet.Back)
+	w.told(t, 2)
+	require.GreaterOrEqual(t, w.epoch(1), epoch)
+	require.EqualValues(t, 1, replica.Client.DBSize(t.Context()).Val())
 }

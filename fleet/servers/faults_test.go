@@ -9,16 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/fleet"
 	"github.com/awsretry/awsretry/fleet/internal/redistest"
 )
-
-func at(s *redistest.Server) redis.UniversalOptions {
-	return redis.UniversalOptions{Addrs: []string{s.Addr}}
-}
 
 func do(t *testing.T, s *redistest.Server, command string) {
 	t.Helper()
@@ -59,13 +54,6 @@ func TestFleetGoesOnWithoutItsStore(t *testing.T) {
 		"writes paused": {
 			during: 3 * time.Second,
 			fault:  func(t *testing.T, s *redistest.Server) { t.Helper(); do(t, s, "CLIENT PAUSE 3000 WRITE") },
-			want:   lost,
-		},
-		"killed and restarted empty": {
-			learn:  true,
-			during: 3 * time.Second,
-			fault:  func(t *testing.T, s *redistest.Server) { t.Helper(); s.Kill(t) },
-			mend:   func(t *testing.T, s *redistest.Server) { t.Helper(); s.Run(t) },
 			want:   lost,
 		},
 		"flushed": {

@@ -1,5 +1,0 @@
-//go:build servers
-
-package servers
-
-const calls = 20_000
