@@ -2,6 +2,7 @@ package redisstore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }()
 	shared, err := fleet.New(fleet.Config{Store: store, Namespace: "prod/111122223333"})
 	if err != nil {
 		panic(err)
@@ -63,5 +64,5 @@ func ExampleFromScript() {
 type noServer struct{}
 
 func (noServer) Strings(context.Context, ...string) ([]string, error) {
-	return nil, fmt.Errorf("NOPERM this user has no permissions")
+	return nil, errors.New("NOPERM this user has no permissions")
 }

@@ -27,7 +27,7 @@ type fakeServer struct {
 
 func startFake(t *testing.T, answer func(command []string) string) *fakeServer {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	f := &fakeServer{addr: listener.Addr().String(), answer: answer, open: map[net.Conn]struct{}{}}
 	var conns sync.WaitGroup
@@ -82,13 +82,13 @@ func (f *fakeServer) serve(conn net.Conn) {
 	}
 }
 
-// reply answers as a cluster of one node does that knows no HELLO.
+// reply answers as a cluster of one node does.
 func (f *fakeServer) reply(command []string) string {
 	switch strings.ToUpper(command[0]) {
 	case "EVALSHA", "EVAL":
 		return f.answer(command)
-	case "AUTH":
-		return "+OK\r\n"
+	case "HELLO":
+		return "%1\r\n+proto\r\n:3\r\n"
 	case "CLUSTER":
 		host, port, _ := net.SplitHostPort(f.addr)
 		return fmt.Sprintf("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$%d\r\n%s\r\n:%s\r\n", len(host), host, port)
@@ -148,9 +148,10 @@ func readCommand(r *bufio.Reader) ([]string, error) {
 
 // list is an answer of strings.
 func list(fields ...string) string {
-	answer := fmt.Sprintf("*%d\r\n", len(fields))
+	var answer strings.Builder
+	fmt.Fprintf(&answer, "*%d\r\n", len(fields))
 	for _, field := range fields {
-		answer += fmt.Sprintf("$%d\r\n%s\r\n", len(field), field)
+		fmt.Fprintf(&answer, "$%d\r\n%s\r\n", len(field), field)
 	}
-	return answer
+	return answer.String()
 }

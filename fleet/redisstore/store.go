@@ -45,7 +45,7 @@ const rebuildAfter = 5 * time.Second
 // use.
 type Store struct {
 	script  fleet.Store
-	options *redis.UniversalOptions
+	options redis.UniversalOptions
 	prefix  string
 	clock   clock.Clock
 
@@ -87,7 +87,7 @@ func New(c Config) (*Store, error) {
 }
 
 // own returns options for a client that makes a few small calls, each at most once.
-func own(o redis.UniversalOptions) *redis.UniversalOptions {
+func own(o redis.UniversalOptions) redis.UniversalOptions {
 	o.Addrs = slices.Clone(o.Addrs)
 	o.MaxRetries = -1
 	o.DialerRetries = 1
@@ -103,18 +103,17 @@ func own(o redis.UniversalOptions) *redis.UniversalOptions {
 	// The script writes.
 	o.ReadOnly, o.RouteByLatency, o.RouteRandomly = false, false, false
 	o.ClientSideCacheConfig, o.ClientSideCache, o.AutoPipelineOptions = nil, nil, nil
-	return &o
+	return o
 }
 
-func connect(o *redis.UniversalOptions) *client {
-	o = own(*o)
+func connect(o redis.UniversalOptions) *client {
 	if o.MasterName == "" && (len(o.Addrs) > 1 || o.IsClusterMode) {
 		cluster := o.Cluster()
 		// It would ask for a description of each command, and wait for it longer than ctx allows.
 		cluster.DisableRoutingPolicies = true
 		return &client{UniversalClient: redis.NewClusterClient(cluster)}
 	}
-	return &client{UniversalClient: redis.NewUniversalClient(o)}
+	return &client{UniversalClient: redis.NewUniversalClient(&o)}
 }
 
 // Call carries out one step, see [fleet.Store]. It returns an error when the deadline of ctx has

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -248,6 +249,7 @@ func TestStoreMakesItsClientAnewAfterFiveSecondsOfFailures(t *testing.T) {
 func TestStoreDoesNotCutACallOfTheOldClient(t *testing.T) {
 	t.Parallel()
 	slow := make(chan struct{})
+	release := sync.OnceFunc(func() { close(slow) })
 	came := make(chan struct{})
 	server := startFake(t, func(command []string) string {
 		if command[3] == "awsretry:slow" {
@@ -257,8 +259,9 @@ func TestStoreDoesNotCutACallOfTheOldClient(t *testing.T) {
 		}
 		return "-LOADING Redis is loading the dataset in memory\r\n"
 	})
+	t.Cleanup(release)
 	store, clk := storeWithClock(t, server.addr)
-	ended := make(chan error)
+	ended := make(chan error, 1)
 	go func() {
 		_, err := store.Call(t.Context(), "slow", fleet.Ask{Want: 2})
 		ended <- err
@@ -273,7 +276,7 @@ func TestStoreDoesNotCutACallOfTheOldClient(t *testing.T) {
 	require.Equal(t, 3, opened, "one for each call at a time, and that of the new client")
 	require.Equal(t, 3, open, "the old client has a call")
 
-	close(slow)
+	release()
 
 	require.NoError(t, <-ended)
 	require.Eventually(t, func() bool { _, open, _, _ := server.counts(); return open == 1 }, time.Second, time.Millisecond,

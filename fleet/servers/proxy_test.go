@@ -30,7 +30,7 @@ type proxy struct {
 
 func startProxy(t *testing.T, target string) *proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	p := &proxy{addr: listener.Addr().String(), target: target}
 	var copying sync.WaitGroup
@@ -41,7 +41,7 @@ func startProxy(t *testing.T, target string) *proxy {
 				return
 			}
 			p.mu.Lock()
-			server, err := net.Dial("tcp", p.target)
+			server, err := new(net.Dialer).DialContext(t.Context(), "tcp", p.target)
 			p.mu.Unlock()
 			if err != nil {
 				_ = client.Close()

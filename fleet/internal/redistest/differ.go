@@ -116,9 +116,9 @@ func disturb(random *rand.Rand, w World, key string) {
 		w.Move(key, 11*time.Minute)
 	case p < 26:
 		w.Set(key, "")
-	case p < 32:
+	case p < 60:
 		w.Set(key, corrupt(random, w, w.Get(key)))
-	case p < 35:
+	case p < 65:
 		w.Set(key, aged(w.Get(key)))
 	default:
 		w.Move(key, time.Duration(random.ExpFloat64()*float64(80*time.Millisecond)).Truncate(time.Microsecond))
@@ -161,8 +161,11 @@ func randomAsk(random *rand.Rand, w World, m *member) fleet.Ask {
 func corrupt(random *rand.Rand, w World, state string) string {
 	fields := strings.Split(state, " ")
 	at := random.IntN(len(fields))
+	if random.IntN(3) == 0 {
+		at = min(1, len(fields)-1) // the epoch, which has to be whole
+	}
 	strange := []string{
-		"", "x", "nan", "inf", "-1", "1e400", "1e-400", "0x1p4", "1e", ".", "+1", "-0", "1e16", "7", "0.5", "1_0", "5.", ".5",
+		"", "x", "nan", "inf", "-1", "1e400", "1e-400", "0x1p4", "1e", ".", "+1", "-0", "1e16", "7", "0.5", "1_0", "5.", ".5", "3.5",
 	}
 	switch random.IntN(4) {
 	case 0:
@@ -179,7 +182,8 @@ func corrupt(random *rand.Rand, w World, state string) string {
 		fields[at] = strange[random.IntN(len(strange))]
 		state = strings.Join(fields, " ")
 	}
-	if w.misreads(state) {
+	// Step reads a state of epoch zero, which is that of an open scope in a reply.
+	if numbers := split(state); w.misreads(state) || len(numbers) > 1 && numbers[1] == 0 {
 		return "alien"
 	}
 	return state

@@ -91,7 +91,7 @@ func freeAddr(t *testing.T) string {
 	t.Helper()
 	// A cluster needs the port that is 10,000 higher, too.
 	for {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		addr := listener.Addr().String()
 		require.NoError(t, listener.Close())
