@@ -34,7 +34,7 @@ func Start(t *testing.T, args ...string) *Server {
 	host, port, err := net.SplitHostPort(s.Addr)
 	require.NoError(t, err)
 	s.args = append([]string{
-		find(t), "--bind", host, "--port", port, "--dir", t.TempDir(), "--save", "", "--appendonly", "no",
+		Find(t), "--bind", host, "--port", port, "--dir", t.TempDir(), "--save", "", "--appendonly", "no",
 		"--protected-mode", "no", "--loglevel", "warning",
 	}, args...)
 	s.Client = redis.NewClient(&redis.Options{Addr: s.Addr, DisableIdentity: true, MaxRetries: -1})
@@ -103,8 +103,8 @@ func freeAddr(t *testing.T) string {
 	}
 }
 
-// find looks on PATH, and then where scripts/redis puts redis-server.
-func find(t *testing.T) string {
+// Find returns the path of redis-server. It looks on PATH, and then where scripts/redis puts redis-server.
+func Find(t *testing.T) string {
 	t.Helper()
 	if path, err := exec.LookPath("redis-server"); err == nil {
 		return path
