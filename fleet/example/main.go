@@ -115,7 +115,7 @@ func (p play) twice(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
-	print(out, results[0], results[1])
+	printTable(out, results[0], results[1])
 	return nil
 }
 
@@ -192,8 +192,8 @@ func (p play) counted(throttled int, served map[string]int, seconds float64) (r 
 	return r
 }
 
-// print prints a table.
-func print(out io.Writer, alone, fleet result) {
+// printTable prints the results side by side.
+func printTable(out io.Writer, alone, fleet result) {
 	row := func(name, alone, fleet string) { fmt.Fprintf(out, "%-22s  %9s  %9s\n", name, alone, fleet) }
 	rate := func(perSecond float64) string { return fmt.Sprintf("%.1f/s", perSecond) }
 	share := func(part float64) string { return fmt.Sprintf("%.1f %%", 100*part) }

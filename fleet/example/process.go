@@ -26,7 +26,7 @@ const workerArgument = "worker"
 
 // work is a worker in a process of its own. For each line of in it prints its standing. It ends
 // with in, and so with the process that has started it.
-func work(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+func work(ctx context.Context, args []string, in io.Reader, out io.Writer) (err error) {
 	if len(args) != 3 {
 		return fmt.Errorf("a worker has 3 arguments and not %d", len(args))
 	}
@@ -37,7 +37,7 @@ func work(ctx context.Context, args []string, in io.Reader, out io.Writer) error
 		if err != nil {
 			return err
 		}
-		defer store.Close()
+		defer func() { err = errors.Join(err, store.Close()) }()
 		shared, err = fleet.New(fleet.Config{Store: store, Namespace: "example"})
 		if err != nil {
 			return err
@@ -131,7 +131,7 @@ func (c *gang) ask() (total standing, err error) {
 // have not ended after 5 s.
 func (c *gang) end(ctx context.Context) error {
 	for _, p := range c.all {
-		p.in.Close()
+		_ = p.in.Close() // an error means that the process has ended
 	}
 	defer c.cancel()
 	late := clock.System{}.AfterFunc(5*time.Second, c.cancel)

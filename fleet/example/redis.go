@@ -18,9 +18,10 @@ import (
 type redisServer struct {
 	address string
 	cancel  context.CancelFunc
-	ended   chan error
 	folder  string
-	said    bytes.Buffer // complete when it has ended
+	ended   chan struct{}
+	err     error        // when it has ended
+	said    bytes.Buffer // and what it has printed
 }
 
 // startRedis starts a server that keeps nothing on disk, on a free port of loopback, in a
@@ -35,7 +36,9 @@ func startRedis(ctx context.Context, path string) (*redisServer, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &redisServer{address: net.JoinHostPort(host, port), cancel: cancel, ended: make(chan error, 1), folder: folder}
+	s := &redisServer{
+		address: net.JoinHostPort(host, port), cancel: cancel, folder: folder, ended: make(chan struct{}),
+	}
 	command := exec.CommandContext(ctx, path,
 		"--bind", host, "--port", port, "--dir", folder, "--save", "", "--appendonly", "no", "--loglevel", "warning")
 	command.Stdout, command.Stderr = &s.said, &s.said
@@ -43,7 +46,10 @@ func startRedis(ctx context.Context, path string) (*redisServer, error) {
 		cancel()
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
-	go func() { s.ended <- command.Wait() }()
+	go func() {
+		s.err = command.Wait()
+		close(s.ended)
+	}()
 	if err := s.ready(ctx); err != nil {
 		s.end()
 		return nil, err
@@ -58,8 +64,11 @@ func freePort(ctx context.Context) (host, port string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	defer listener.Close()
-	return net.SplitHostPort(listener.Addr().String())
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		return "", "", err
+	}
+	return net.SplitHostPort(address)
 }
 
 // ready returns when the server answers, within 5 s.
@@ -68,9 +77,8 @@ func (s *redisServer) ready(ctx context.Context) error {
 	defer cancel()
 	for {
 		select {
-		case err := <-s.ended:
-			s.ended <- err // for end
-			return fmt.Errorf("redis-server has ended: %w: %s", err, &s.said)
+		case <-s.ended:
+			return fmt.Errorf("redis-server has ended: %w: %s", s.err, &s.said)
 		default:
 		}
 		err := s.ping(ctx)
@@ -89,7 +97,7 @@ func (s *redisServer) ping(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer connection.Close()
+	defer func() { _ = connection.Close() }()
 	if err := connection.SetDeadline(clock.System{}.Now().Add(time.Second)); err != nil {
 		return err
 	}
