@@ -1,0 +1,52 @@
+package sdktest
+
+import (
+	"context"
+	"log"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/fleet/redisstore"
+	"github.com/awsretry/awsretry/modes/adaptive"
+)
+
+// The clients of all processes that do this share the send rate of each scope.
+func Example_fleet() {
+	ctx := context.Background()
+	store, err := redisstore.New(redisstore.Config{
+		Options: &redis.UniversalOptions{Addrs: []string{"cache.internal:6379"}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	shared, err := fleet.New(fleet.Config{
+		Store:     store,
+		Namespace: "prod/111122223333", // the stage and the account
+		Observer:  fleet.SlogObserver(nil),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = awssdk.Install(&cfg, awssdk.WithSettings(
+		awsretry.WithDefaultMode(awsretry.ModeAdaptive), awsretry.WithConfig(shared.Config(adaptive.Config{}))))
+	if err != nil {
+		log.Fatal(err)
+	}
+	_ = dynamodb.NewFromConfig(cfg)
+
+	// When the program ends:
+	shared.Close()
+	if err := store.Close(); err != nil {
+		log.Fatal(err)
+	}
+}
