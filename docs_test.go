@@ -251,7 +251,7 @@ func TestEveryExportedNameIsShownOrExplained(t *testing.T) {
 	}
 	for _, folder := range []string{
 		".", "retry", "classify", "clock", "config", "ratelimit", "modes/standard", "modes/adaptive", "httpretry", "awssdk",
-		"promretry", "otelretry",
+		"promretry", "otelretry", "fleet", "fleet/redisstore",
 	} {
 		for _, name := range exported(t, folder) {
 			_, bare, _ := strings.Cut(name, ".")

@@ -60,7 +60,7 @@ func flat(text string) string {
 // examples returns the code of the examples that pkg.go.dev shows.
 func examples(t *testing.T) string {
 	t.Helper()
-	return files(t, "example*_test.go", "*/example*_test.go", "modes/*/example*_test.go")
+	return files(t, "example*_test.go", "*/example*_test.go", "modes/*/example*_test.go", "fleet/redisstore/example*_test.go")
 }
 
 func TestCodeOfThePagesIsCompiled(t *testing.T) {
@@ -76,7 +76,7 @@ func TestCodeOfThePagesIsCompiled(t *testing.T) {
 func TestOutputsInThePagesArePrinted(t *testing.T) {
 	t.Parallel()
 	printed := flat(strings.ReplaceAll(examples(t), "// ", "")) +
-		files(t, "examples/*/testdata/*.golden", "cmd/awsretry/testdata/*.golden")
+		files(t, "examples/*/testdata/*.golden", "cmd/awsretry/testdata/*.golden", "fleet/example/testdata/*.golden")
 	for _, block := range blocks(t, "text") {
 		if !strings.Contains(printed, block) {
 			require.Fail(t, "no golden file and no example has this block", block)

@@ -35,7 +35,8 @@ func ExampleFleet_Config_load() {
 		log.Fatal(err)
 	}
 
-	strategy, err := awsretry.Load(ctx, awsretry.WithDefaultMode(awsretry.ModeAdaptive), awsretry.WithConfig(shared.Config(adaptive.Config{})))
+	strategy, err := awsretry.Load(ctx,
+		awsretry.WithDefaultMode(awsretry.ModeAdaptive), awsretry.WithConfig(shared.Config(adaptive.Config{})))
 	if err != nil {
 		log.Fatal(err)
 	}

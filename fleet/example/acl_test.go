@@ -1,0 +1,59 @@
+//go:build servers
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/fleet/internal/redistest"
+	"github.com/awsretry/awsretry/fleet/redisstore"
+)
+
+// The page says that this command is enough, and how to limit a user to some namespaces.
+func TestUserOfThePageMayDoWhatAFleetDoesAndNoMore(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "fleet.md"))
+	require.NoError(t, err)
+	command := regexp.MustCompile(`(?m)^ACL SETUSER .*$`).FindString(string(page))
+	narrow := regexp.MustCompile("`(~awsretry:f1:[^`]*)`").FindStringSubmatch(string(page))
+	require.Len(t, narrow, 2)
+	for _, c := range []struct{ keys, forbidden string }{{"~awsretry:*", ""}, {narrow[1], "test/1:orders"}} {
+		server := redistest.Start(t)
+		var words []any
+		for _, word := range strings.Fields(strings.ReplaceAll(command, "~awsretry:*", c.keys)) {
+			words = append(words, word)
+		}
+		require.NoError(t, server.Client.Do(t.Context(), words...).Err())
+		store, err := redisstore.New(redisstore.Config{
+			Options: &redis.UniversalOptions{Addrs: []string{server.Addr}, Username: "awsretry", Password: "secret"},
+		})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, store.Close()) })
+
+		const key = "f1:prod/1:orders"
+		for range 2 { // first by EVAL, then by EVALSHA
+			reply, err := store.Call(t.Context(), key, fleet.Ask{Bad: 1})
+			require.NoError(t, err)
+			require.Equal(t, uint64(1), reply.Epoch)
+		}
+		// The scope has been without a throttle for long, so that the call deletes the key.
+		require.NoError(t, server.Client.Set(t.Context(), "awsretry:"+key, "1 5 10 10 0 0 0 0 100 601", 0).Err())
+		reply, err := store.Call(t.Context(), key, fleet.Ask{Epoch: 5})
+		require.NoError(t, err)
+		require.Zero(t, reply)
+		require.Zero(t, server.Client.Exists(t.Context(), "awsretry:"+key).Val())
+		if c.forbidden != "" {
+			_, err = store.Call(t.Context(), "f1:"+c.forbidden, fleet.Ask{Bad: 1})
+			require.ErrorContains(t, err, "NOPERM")
+			require.ErrorIs(t, err, fleet.ErrRejected)
+		}
+	}
+}
