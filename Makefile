@@ -100,9 +100,9 @@ redis: ## fetch redis-server into .bin for the tests of fleet, where there is ap
 	@scripts/redis >/dev/null || { [ -z "$$CI" ] && echo 'the tests with redis-server are left out'; }
 
 .PHONY: servers
-servers: ## run the tests of fleet with redis-servers that fail in many ways; two minutes
+servers: ## run the tests of fleet with redis-servers that fail in many ways and with 40 processes; three minutes
 	scripts/redis
-	cd fleet && go test -count=1 -tags servers -parallel 8 -timeout 5m ./servers
+	cd fleet && go test -count=1 -tags servers -parallel 8 -timeout 5m -p 1 ./servers ./example
 
 .PHONY: test
 test: ## run the tests, with the race detector where there is a C compiler
