@@ -2,8 +2,10 @@ package sdktest
 
 import (
 	"context"
+	"fmt"
 	"log"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/redis/go-redis/v9"
@@ -49,4 +51,21 @@ func Example_fleet() {
 	if err := store.Close(); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// A fleet needs one line in the two ways to use this module.
+func Example_fleetInOneLine() {
+	ctx, cfg := context.Background(), aws.Config{}
+	shared, err := fleet.New(fleet.Config{Store: &fleet.Memory{}, Namespace: "test"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer shared.Close()
+
+	mode, config := awsretry.WithDefaultMode(awsretry.ModeAdaptive), awsretry.WithConfig(shared.Config(adaptive.Config{}))
+	strategy, err := awsretry.Load(ctx, mode, config)                 // for any function
+	failed := awssdk.Install(&cfg, awssdk.WithSettings(mode, config)) // for clients of the SDK
+
+	fmt.Println(err, failed, strategy.Snapshot().Mode)
+	// Output: <nil> <nil> adaptive
 }
