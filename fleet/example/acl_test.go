@@ -28,7 +28,7 @@ func TestUserOfThePageMayDoWhatAFleetDoesAndNoMore(t *testing.T) {
 	for _, c := range []struct{ keys, forbidden string }{{"~awsretry:*", ""}, {narrow[1], "test/1:orders"}} {
 		server := redistest.Start(t)
 		var words []any
-		for _, word := range strings.Fields(strings.ReplaceAll(command, "~awsretry:*", c.keys)) {
+		for word := range strings.FieldsSeq(strings.ReplaceAll(command, "~awsretry:*", c.keys)) {
 			words = append(words, word)
 		}
 		require.NoError(t, server.Client.Do(t.Context(), words...).Err())
