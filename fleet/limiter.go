@@ -94,13 +94,7 @@ func (l *limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.T
 func (l *limiter) join(ctx context.Context, r ratelimit.Request) error {
 	now := l.clock.Now()
 	l.mu.Lock()
-	if l.joining == nil {
-		l.fleet.register(l)
-		l.gate = &gate{at: now.Add(l.fleet.config.JoinWait)}
-		l.joining = ratelimit.NewLine(l.gate, l.clock)
-		l.member.used = true
-		l.planLocked(now)
-	}
+	l.startLocked(now)
 	end, line := l.gate.at, l.joining
 	l.mu.Unlock()
 	deadline, limited := ctx.Deadline()
@@ -116,10 +110,23 @@ func (l *limiter) join(ctx context.Context, r ratelimit.Request) error {
 	return err
 }
 
+// startLocked makes the member one that is in use, with a first call of the store.
+func (l *limiter) startLocked(now time.Time) {
+	if l.joining != nil {
+		return
+	}
+	l.fleet.register(l)
+	l.gate = &gate{at: now.Add(l.fleet.config.JoinWait)}
+	l.joining = ratelimit.NewLine(l.gate, l.clock)
+	l.member.used = true
+	l.planLocked(now)
+}
+
 // Report counts the answer to an attempt.
 func (l *limiter) Report(r ratelimit.Response) ratelimit.Change {
 	now := l.clock.Now()
 	l.mu.Lock()
+	l.startLocked(now) // for a program that reports an attempt without an Acquire
 	change := ratelimit.Change{Limited: l.member.Limited()}
 	if l.member.state == Slots { // only the store changes the rate
 		l.member.Report(now, r)

@@ -1,0 +1,31 @@
+package fleet_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// answers is a store with the given replies, the last of which repeats.
+func answers(all ...fleet.Reply) *replies {
+	return &replies{call: func(_ context.Context, n int, _ fleet.Ask) (fleet.Reply, error) {
+		return all[min(n, len(all))-1], nil
+	}}
+}
+
+func TestReportBeforeTheFirstAcquireTellsTheStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := answers(fleet.Reply{})
+		l := newFleet(t, fleet.Config{Store: store}).NewLimiter(orders, nil)
+		l.Report(ratelimit.Response{Throttled: true})
+		synctest.Wait()
+		require.Len(t, store.Asks(), 1)
+		send(t, l, false)
+	})
+}
