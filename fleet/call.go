@@ -13,6 +13,9 @@ import (
 // store makes of its context.
 var errTimeout = errors.New("fleet: the store did not answer in time")
 
+// errEnded is the error of a call that has ended its goroutine with runtime.Goexit.
+var errEnded = errors.New("fleet: the store ended the goroutine of the call")
+
 // storeCall is a call of the store. Its fields are guarded by limiter.mu.
 type storeCall struct {
 	began    time.Time
@@ -47,9 +50,12 @@ func (l *limiter) call() {
 	ctx, cancel := clock.WithTimeout(ctx, l.clock, l.fleet.config.CallTimeout)
 	defer cancel()
 	expiry := l.clock.AfterFunc(l.fleet.config.CallTimeout, func() { l.finish(c, Reply{}, errTimeout, false) })
-	reply, err := callStore(ctx, l.fleet.config.Store, l.key, c.ask)
-	expiry.Stop()
-	l.finish(c, reply, err, true)
+	reply, err := Reply{}, errEnded
+	defer func() {
+		expiry.Stop()
+		l.finish(c, reply, err, true)
+	}()
+	reply, err = callStore(ctx, l.fleet.config.Store, l.key, c.ask)
 }
 
 // callStore calls the store, and makes an error of a panic and of a reply out of range.

@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"testing/synctest"
 
@@ -27,5 +28,26 @@ func TestReportBeforeTheFirstAcquireTellsTheStore(t *testing.T) {
 		synctest.Wait()
 		require.Len(t, store.Asks(), 1)
 		send(t, l, false)
+	})
+}
+
+func TestStoreThatEndsItsGoroutineIsCalledAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var memory fleet.Memory
+		store := &replies{call: func(ctx context.Context, n int, ask fleet.Ask) (fleet.Reply, error) {
+			if n == 5 {
+				runtime.Goexit()
+			}
+			return memory.Call(ctx, "", ask)
+		}}
+		f := newFleet(t, fleet.Config{Store: store, Limit: limitOf(20)})
+		l := f.NewLimiter(orders, nil)
+		for range 100 {
+			send(t, l, false)
+		}
+		require.Greater(t, len(store.Asks()), 10)
+		require.Equal(t, "fleet", source(l))
+		require.Equal(t, uint64(1), f.Snapshot()[0].Failures)
 	})
 }
