@@ -214,7 +214,7 @@ func (m *member) Heard(began, now time.Time, ask Ask, reply Reply) {
 	m.trips[m.trip] = now.Sub(began)
 	m.trip = (m.trip + 1) % len(m.trips)
 	if reply.Epoch == 0 {
-		m.open(now)
+		m.open(now, ask)
 		return
 	}
 	if m.epoch == reply.Epoch {
@@ -238,12 +238,13 @@ func (m *member) Heard(began, now time.Time, ask Ask, reply Reply) {
 	}
 }
 
-// open forgets the limit of the fleet.
-func (m *member) open(now time.Time) {
+// open forgets the limit of the fleet, but not a throttle that came after the ask.
+func (m *member) open(now time.Time, ask Ask) {
 	if m.state != Open {
 		m.local, m.runs = m.fresh(now), runs{}
 	}
-	m.state, m.epoch, m.since, m.ok, m.bad, m.rate, m.seed = Open, 0, time.Time{}, 0, 0, 0, ""
+	m.bad = max(m.bad-ask.Bad, 0)
+	m.state, m.epoch, m.since, m.ok, m.rate, m.seed = Open, 0, time.Time{}, 0, 0, ""
 	m.look = min(max(2*m.look, time.Second), longestLook)
 	m.again = now.Add(m.look)
 }

@@ -5,9 +5,11 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
 	"github.com/awsretry/awsretry/ratelimit"
 )
@@ -49,5 +51,21 @@ func TestStoreThatEndsItsGoroutineIsCalledAgain(t *testing.T) {
 		require.Greater(t, len(store.Asks()), 10)
 		require.Equal(t, "fleet", source(l))
 		require.Equal(t, uint64(1), f.Snapshot()[0].Failures)
+	})
+}
+
+func TestThrottleDuringALookUpIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &replies{call: func(ctx context.Context, _ int, _ fleet.Ask) (fleet.Reply, error) {
+			return fleet.Reply{}, clock.System{}.Sleep(ctx, 50*time.Millisecond)
+		}}
+		l := newFleet(t, fleet.Config{Store: store, JoinWait: -1}).NewLimiter(orders, nil)
+		send(t, l, true) // answered while the look-up is out
+		pass(t, time.Second)
+		asks := store.Asks()
+		require.Len(t, asks, 2)
+		require.Zero(t, asks[0].Bad)
+		require.Positive(t, asks[1].Bad)
 	})
 }
