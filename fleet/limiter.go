@@ -171,11 +171,13 @@ func (l *limiter) State() (state ratelimit.SendRateState, waiting int) {
 	return l.member.SendRateState(now), waiting
 }
 
-// planLocked sets the timer for the next call.
+// planLocked sets the timer for the next call. Where none is due, it leaves the timer as it
+// is: a call that comes too early does nothing.
 func (l *limiter) planLocked(now time.Time) {
 	at, ok := l.member.Due(now, l.missingLocked(now))
 	switch {
 	case !ok || at.Equal(l.armed) || l.last != nil && !l.last.returned:
+		return
 	case l.fleet.closed() && l.member.state != Slots: // a member in Slots goes on alone
 		return
 	case l.timer == nil:

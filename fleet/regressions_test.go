@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -67,5 +68,43 @@ func TestThrottleDuringALookUpIsTold(t *testing.T) {
 		require.Len(t, asks, 2)
 		require.Zero(t, asks[0].Bad)
 		require.Positive(t, asks[1].Bad)
+	})
+}
+
+func TestThrottleAtTheInstantOfAnAttemptIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := answers(fleet.Reply{})
+		l := newFleet(t, fleet.Config{Store: store}).NewLimiter(orders, nil)
+		send(t, l, false)
+		sent, err := l.Acquire(context.Background(), ratelimit.Request{})
+		require.NoError(t, err)
+		l.Report(ratelimit.Response{Sent: sent, Throttled: true})
+		synctest.Wait()
+		require.Len(t, store.Asks(), 2)
+	})
+}
+
+func TestCallThatReturnsAfterItsTimeoutDoesNotDelayTheNext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := now()
+		var calls []time.Duration
+		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
+			calls = append(calls, now().Sub(began))
+			if len(calls) == 1 {
+				return fleet.Reply{Epoch: 2, Rate: 1, Slots: 1, State: "-"}, nil
+			}
+			time.Sleep(300 * time.Millisecond) //nolint:forbidigo // it heeds no context
+			return fleet.Reply{}, errors.New("late")
+		}}
+		l := newFleet(t, fleet.Config{Store: store, Random: func() float64 { return 0.5 }}).NewLimiter(orders, nil)
+		for range 2 {
+			go func() { _, _ = l.Acquire(context.Background(), ratelimit.Request{}) }()
+		}
+		pass(t, time.Second)
+		require.Len(t, calls, 3)
+		require.Equal(t, 750*time.Millisecond, calls[2]-calls[1], "half a second after the timeout")
+		pass(t, time.Minute)
 	})
 }
