@@ -204,6 +204,7 @@ func (m *member) Ask(now time.Time, missing float64) Ask {
 	}
 	if m.state != Alone {
 		ask.Want = max(missing+math.Floor(m.sent.Sum(now, demandWindow))-math.Floor(m.runs.InHand(now)), 1)
+		ask.Want = min(ask.Want, most[2]) // a store takes a greater number for none
 	}
 	return ask
 }
@@ -224,6 +225,9 @@ func (m *member) Heard(began, now time.Time, ask Ask, reply Reply) {
 	}
 	m.seed, m.heard, m.rate, m.look = reply.State, now, ratelimit.Rate(reply.Rate), 0
 	m.again = now.Add(reply.Again)
+	if reply.Slots == 0 {
+		m.again = later(m.again, now.Add(leastAgain))
+	}
 	if reply.Rate > 0 {
 		m.state = Slots
 		m.runs.Add(run{next: now.Add(reply.Start), gap: reply.Gap, left: reply.Slots, epoch: reply.Epoch})

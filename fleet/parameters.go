@@ -71,6 +71,9 @@ const (
 	// leadFactor is how many of its worst round trips before its last slot a member asks for
 	// more, and leadExtra is added.
 	leadFactor, leadExtra = 1.2, 5 * time.Millisecond
+	// leastAgain is how long a member that got no slot waits before it asks again, whatever the
+	// reply says. Step never says less than a quarter of a second.
+	leastAgain = 100 * time.Millisecond
 	// seedLasts is how long a member remembers the state of the store.
 	seedLasts = 10 * time.Minute
 	// longestLook is the longest time of use between two look-ups of a member that is open. The
