@@ -85,7 +85,10 @@ func (r Reply) check() error {
 
 // finish tells the member how a call has ended, and serves the callers that wait.
 func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
-	now := l.clock.Now()
+	now, random, rejected := l.clock.Now(), 0.0, false
+	if err != nil {
+		random, rejected = l.fleet.config.Random(), isRejected(err)
+	}
 	l.mu.Lock()
 	c.returned = c.returned || returned
 	if c.ended {
@@ -96,11 +99,11 @@ func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
 	c.ended = true
 	before := l.member.state
 	if err != nil {
-		l.member.Lost(now, err, l.fleet.config.Random())
+		l.member.Lost(now, err, random)
 	} else {
 		l.member.Heard(c.began, now, c.ask, reply)
 	}
-	events := l.eventsLocked(now, before, err)
+	events := l.eventsLocked(now, before, err, rejected)
 	l.planLocked(now)
 	l.mu.Unlock()
 
@@ -113,8 +116,15 @@ func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
 	}
 }
 
-// eventsLocked returns what a call has changed.
-func (l *limiter) eventsLocked(now time.Time, before State, err error) []Event {
+// isRejected reports whether an error of the store wraps [ErrRejected]; false for one that
+// panics when it is asked.
+func isRejected(err error) (rejected bool) {
+	defer func() { _ = recover() }()
+	return errors.Is(err, ErrRejected)
+}
+
+// eventsLocked returns what a call has changed. A call that fails after Close is no event.
+func (l *limiter) eventsLocked(now time.Time, before State, err error, rejected bool) []Event {
 	m := &l.member
 	event := Event{Time: now, Scope: l.scope, FleetRate: m.rate, OwnRate: m.Rate(now), Err: err}
 	var events []Event
@@ -123,11 +133,11 @@ func (l *limiter) eventsLocked(now time.Time, before State, err error) []Event {
 		events = append(events, event)
 	}
 	switch {
-	case errors.Is(err, ErrClosed):
+	case err != nil && l.fleet.closed():
 	case err != nil && !l.told:
 		// Scopes without a limit miss nothing for now, and there may be thousands of them.
 		limited := before == Slots
-		if errors.Is(err, ErrRejected) {
+		if rejected {
 			if l.fleet.rejected.once(now) {
 				l.told = true
 				tell(Rejected)
