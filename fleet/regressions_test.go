@@ -2,13 +2,14 @@ package fleet_test
 
 import (
 	"context"
-	"errors"
 	"testing"
-	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/ratelimit"
 )
 
 // answers is a store with the given replies, the last of which repeats.
@@ -18,30 +19,20 @@ func answers(all ...fleet.Reply) *replies {
 	}}
 }
 
-func TestRandomIsCalledWithoutALock(t *testing.T) {
+func TestMemberWantsNoMoreWhenTheClockIsOld(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var f *fleet.Fleet
-		f = newFleet(t, fleet.Config{Store: stuck{}, Random: func() float64 {
-			return float64(len(f.Snapshot())) / 2
-		}})
-		send(t, f.NewLimiter(orders, nil), false)
+	clk := clock.NewFake(time.Unix(-1e9, 0))
+	store := &replies{call: func(_ context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) {
+		return fleet.Reply{Epoch: 2, Rate: 20, Slots: 1, Start: 50 * time.Millisecond, State: "-"}, nil
+	}}
+	f := newFleet(t, fleet.Config{Store: store, Clock: clk})
+	l := f.NewLimiter(orders, nil)
+	clk.Run(func() {
+		for range 200 {
+			_, err := l.Acquire(context.Background(), ratelimit.Request{})
+			require.NoError(t, err)
+		}
 	})
-}
-
-// broken is an error that cannot be compared.
-type broken struct{ err *error }
-
-func (*broken) Error() string     { return "broken" }
-func (b *broken) Is(e error) bool { return errors.Is(*b.err, e) }
-
-func TestErrorOfTheStoreThatPanicsReachesNoCall(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var none *broken
-		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) { return fleet.Reply{}, none }}
-		f := newFleet(t, fleet.Config{Store: store})
-		send(t, f.NewLimiter(orders, nil), false)
-		require.Equal(t, uint64(1), f.Snapshot()[0].Failures)
-	})
+	asks := store.Asks()
+	require.LessOrEqual(t, asks[len(asks)-1].Want, 22.0, "20 in the last second")
 }

@@ -10,7 +10,8 @@ const (
 // usage is how much a member has sent in the last ten seconds. Its zero value has sent
 // nothing.
 type usage struct {
-	newest int64 // number of the newest step
+	start  time.Time // of step 0
+	newest int64     // number of the newest step
 	costs  [usageSteps]float32
 }
 
@@ -32,9 +33,12 @@ func (u *usage) Sum(now time.Time, window time.Duration) float64 {
 
 // forward begins the step of now. A clock that goes back adds to the newest step.
 func (u *usage) forward(now time.Time) {
-	step := now.UnixNano() / int64(usageStep)
+	if u.start.IsZero() {
+		u.start = now
+	}
+	step := int64(now.Sub(u.start) / usageStep)
 	if step-u.newest >= usageSteps {
-		*u = usage{newest: step}
+		*u = usage{start: u.start, newest: step}
 	}
 	for u.newest < step {
 		u.newest++
