@@ -229,6 +229,9 @@ func (m *member) Heard(began, now time.Time, ask Ask, reply Reply) {
 		m.again = later(m.again, now.Add(leastAgain))
 	}
 	if reply.Rate > 0 {
+		if m.state != Slots {
+			m.hungry = time.Time{} // what the member got until now says nothing
+		}
 		m.state = Slots
 		m.runs.Add(run{next: now.Add(reply.Start), gap: reply.Gap, left: reply.Slots, epoch: reply.Epoch})
 		return
