@@ -29,9 +29,9 @@ type Config struct {
 	// strategy as a whole, and that of operations without a place. It must be safe for
 	// concurrent use.
 	Share func(scope retry.ScopeKey) bool
-	// Limit returns what is known of the limit of a scope, for the whole fleet: rates of 0.05 a
-	// second or more. Nil means that nothing is known. Rates that are negative, infinite or not
-	// a number count as zero, and a Starting above the Ceiling counts as the Ceiling. All members
+	// Limit returns what is known of the limit of a scope, for the whole fleet. Nil means that
+	// nothing is known. Rates below 0.05 a second count as 0.05; rates that are negative, above
+	// 1e9 or not a number count as zero. A Starting above the Ceiling counts as the Ceiling. All members
 	// should know the same. It must be safe for concurrent use.
 	Limit func(scope retry.ScopeKey) adaptive.SendLimit
 
@@ -121,8 +121,8 @@ func (f *Fleet) Config(c adaptive.Config) adaptive.Config {
 }
 
 // NewLimiter returns a member for the scope, for other programs than a strategy; nil if the
-// fleet does not share the scope. A nil clk means [clock.System]. A member calls the store from its first Acquire on, and only
-// while it is used.
+// fleet does not share the scope. A nil clk means [clock.System]. A member calls the store from
+// its first Acquire or Report on, and only while it is used.
 func (f *Fleet) NewLimiter(scope retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
 	if l := f.limiter(scope, clk, adaptive.Config{}); l != nil {
 		return l
@@ -148,21 +148,30 @@ func (f *Fleet) limiter(scope retry.ScopeKey, clk clock.Clock, own adaptive.Conf
 	if f.config.Limit != nil {
 		l.limit = f.config.Limit(scope)
 	}
+	l.limit.Starting, l.limit.Ceiling = known(l.limit.Starting), known(l.limit.Ceiling)
 	if l.limit.Starting == 0 {
 		l.limit.Starting = l.limit.Ceiling
 	}
-	known := l.limit
+	local := l.limit
 	if own.SendLimit != nil {
-		known = own.SendLimit(scope)
+		local = own.SendLimit(scope)
 	}
 	config := ratelimit.SendRateConfig{
 		Controller: own.Controller, ProbeEvery: own.ProbeEvery, Cost: own.SendCost,
-		StartingRate: known.Starting, Ceiling: known.Ceiling,
+		StartingRate: local.Starting, Ceiling: local.Ceiling,
 	}
 	l.member.fresh = func(now time.Time) ratelimit.SendRate { return ratelimit.NewSendRate(config, now) }
 	l.member.local = l.member.fresh(clk.Now())
 	l.line = ratelimit.NewLine(account{l}, clk)
 	return l
+}
+
+// known returns the rate that counts for one of Config.Limit.
+func known(rate ratelimit.Rate) ratelimit.Rate {
+	if !(rate > 0 && rate <= 1e9) {
+		return 0
+	}
+	return max(rate, leastRate)
 }
 
 // key is the key of a scope in the store. Its first part is the version of the state, so that
