@@ -128,6 +128,7 @@ func (l *limiter) Report(r ratelimit.Response) ratelimit.Change {
 	l.mu.Lock()
 	l.startLocked(now) // for a program that reports an attempt without an Acquire
 	change := ratelimit.Change{Limited: l.member.Limited()}
+	local := l.member.state < Slots
 	if l.member.state == Slots { // only the store changes the rate
 		l.member.Report(now, r)
 	} else {
@@ -137,8 +138,12 @@ func (l *limiter) Report(r ratelimit.Response) ratelimit.Change {
 	}
 	l.planLocked(now)
 	l.mu.Unlock()
-	if change.Cut && l.line.Waiting() > 0 {
+	switch {
+	case l.line.Waiting() == 0:
+	case change.Cut:
 		l.line.Poke()
+	case local: // where answers raise the rate
+		l.line.Wake()
 	}
 	return change
 }
