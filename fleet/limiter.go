@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,7 +57,7 @@ func (a account) Until(now time.Time, total float64) time.Duration {
 	defer a.mu.Unlock()
 	a.calmLocked()
 	a.member.Want(now, total)
-	a.planLocked(now)
+	a.planForLocked(now, math.Ceil(total)) // not counted among those that wait
 	return a.member.Until(now, total)
 }
 
@@ -176,10 +177,13 @@ func (l *limiter) State() (state ratelimit.SendRateState, waiting int) {
 	return l.member.SendRateState(now), waiting
 }
 
-// planLocked sets the timer for the next call. Where none is due, it leaves the timer as it
-// is: a call that comes too early does nothing.
-func (l *limiter) planLocked(now time.Time) {
-	at, ok := l.member.Due(now, l.missingLocked(now))
+// planLocked sets the timer for the next call.
+func (l *limiter) planLocked(now time.Time) { l.planForLocked(now, l.missingLocked(now)) }
+
+// planForLocked is planLocked where so many slots are missing. Where no call is due, it leaves
+// the timer as it is: a call that comes too early does nothing.
+func (l *limiter) planForLocked(now time.Time, missing float64) {
+	at, ok := l.member.Due(now, missing)
 	switch {
 	case !ok || at.Equal(l.armed) || l.last != nil && !l.last.returned:
 		return

@@ -3,13 +3,13 @@ package fleet_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
-	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
@@ -20,30 +20,22 @@ func answers(all ...fleet.Reply) *replies {
 	}}
 }
 
-func TestAnswersLetWaitingAttemptsGoSoonerInAnOpenScope(t *testing.T) {
+func TestSecondAttemptInLineAsksARoundTripBeforeTheLastSlot(t *testing.T) {
 	t.Parallel()
-	waits := func(l adaptive.Limiter, clk *clock.Fake) (waited time.Duration) {
-		clk.Run(func() {
-			first, err := l.Acquire(context.Background(), ratelimit.Request{})
-			require.NoError(t, err)
-			clk.Advance(time.Second)
-			l.Report(ratelimit.Response{Sent: first, Throttled: true})
-			for range 3 {
-				clk.AfterFunc(500*time.Millisecond, func() {
-					for range 50 {
-						l.Report(ratelimit.Response{Sent: clk.Now()})
-					}
-				})
-			}
-			began := clk.Now()
-			sent, err := l.Acquire(context.Background(), ratelimit.Request{Cost: 5})
-			require.NoError(t, err)
-			waited = sent.Sub(began)
-		})
-		return waited
-	}
-	one, two := clock.NewFake(time.Unix(1e9, 0)), clock.NewFake(time.Unix(1e9, 0))
-	without := waits(ratelimit.NewLimiter(ratelimit.SendRateConfig{}, one), one)
-	f := newFleet(t, fleet.Config{Store: answers(fleet.Reply{}), Clock: two})
-	require.InDelta(t, without, waits(f.NewLimiter(orders, nil), two), float64(time.Millisecond))
+	synctest.Test(t, func(t *testing.T) {
+		ms := time.Millisecond
+		began := now()
+		var calls []time.Duration
+		store := &replies{call: func(ctx context.Context, _ int, _ fleet.Ask) (fleet.Reply, error) {
+			calls = append(calls, now().Sub(began))
+			return fleet.Reply{Epoch: 2, Rate: 10, Slots: 1, Start: 400 * ms, State: "-"}, clock.System{}.Sleep(ctx, 50*ms)
+		}}
+		l := newFleet(t, fleet.Config{Store: store}).NewLimiter(orders, nil)
+		go func() { _, _ = l.Acquire(context.Background(), ratelimit.Request{}) }()
+		pass(t, 100*ms)
+		go func() { _, _ = l.Acquire(context.Background(), ratelimit.Request{}) }()
+		pass(t, 10*time.Second)
+		require.Len(t, calls, 2)
+		require.InDelta(t, 385*ms, calls[1], float64(ms), "the slot is due at 450 ms")
+	})
 }
