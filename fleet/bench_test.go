@@ -42,6 +42,28 @@ func BenchmarkAcquireAndReport(b *testing.B) {
 	})
 }
 
+// What a reply costs while many callers wait.
+func BenchmarkReplyWhileManyWait(b *testing.B) {
+	const callers = 10_000
+	clk := clock.NewFake(time.Unix(1e9, 0))
+	store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
+		return fleet.Reply{Epoch: 2, Rate: 1000, Slots: 1, Start: 50 * time.Millisecond, State: "-"}, nil
+	}}
+	l := newFleet(b, fleet.Config{Store: store, Clock: clk}).NewLimiter(orders, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	b.Cleanup(cancel)
+	for range callers {
+		go func() { _, _ = l.Acquire(ctx, ratelimit.Request{}) }()
+	}
+	require.NoError(b, clk.BlockUntil(ctx, callers))
+	clk.Advance(5 * time.Second) // JoinWait, and then some
+	before := len(store.Asks())
+	b.ResetTimer()
+	for len(store.Asks()) < before+b.N {
+		clk.AdvanceToNext()
+	}
+}
+
 func BenchmarkStep(b *testing.B) {
 	b.ReportAllocs()
 	now := time.Unix(1e9, 0)
