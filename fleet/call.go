@@ -97,20 +97,25 @@ func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
 		return
 	}
 	c.ended = true
-	before := l.member.state
+	before, epoch := l.member.state, l.member.epoch
 	if err != nil {
 		l.member.Lost(now, err, random)
 	} else {
 		l.member.Heard(c.began, now, c.ask, reply)
 	}
 	events := l.eventsLocked(now, before, err, rejected)
+	longer := reply.Slots == 0 || l.member.state != before || l.member.epoch != epoch
 	l.planLocked(now)
 	l.mu.Unlock()
 
 	l.joined.Store(true)
 	l.gate.open.Store(true)
 	l.joining.Wake()
-	l.line.Poke()
+	if longer {
+		l.line.Poke()
+	} else {
+		l.line.Wake() // Poke looks at each caller, and there may be thousands
+	}
 	for _, e := range events {
 		l.fleet.tell(e)
 	}
