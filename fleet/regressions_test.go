@@ -310,3 +310,22 @@ func TestAnswersLetWaitingAttemptsGoSoonerInAnOpenScope(t *testing.T) {
 	f := newFleet(t, fleet.Config{Store: answers(fleet.Reply{}), Clock: two})
 	require.InDelta(t, without, waits(f.NewLimiter(orders, nil), two), float64(time.Millisecond))
 }
+
+func TestAttemptThatTakesSlotsOfTwoRunsWaitsForTheLaterOne(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ms := time.Millisecond
+		store := answers(
+			fleet.Reply{Epoch: 2, Rate: 10, Slots: 1, State: "-"},
+			fleet.Reply{Epoch: 2, Rate: 10, Slots: 1, Start: 400 * ms, State: "-"},
+			fleet.Reply{Epoch: 2, Rate: 10, Slots: 1, State: "-"},
+			fleet.Reply{Epoch: 2, Rate: 10, Again: time.Minute, State: "-"},
+		)
+		l := newFleet(t, fleet.Config{Store: store}).NewLimiter(orders, nil)
+		send(t, l, false)
+		began := now()
+		sent, err := l.Acquire(context.Background(), ratelimit.Request{Cost: 2})
+		require.NoError(t, err)
+		require.Equal(t, 400*ms, sent.Sub(began))
+	})
+}

@@ -92,11 +92,14 @@ func (r *runs) Last() time.Time {
 // nth returns when there will be so many tokens; the zero time if that is not known.
 func (r *runs) nth(tokens float64) time.Time {
 	n := int(math.Ceil(tokens - r.tokens))
-	for i := range r.list {
-		if n <= r.list[i].left {
-			return r.list[i].slot(n - 1)
+	var at time.Time
+	for i := range r.list { // a run may begin before the one in front of it is over
+		run := &r.list[i]
+		if n <= run.left {
+			return later(at, run.slot(n-1))
 		}
-		n -= r.list[i].left
+		at = later(at, run.slot(run.left-1))
+		n -= run.left
 	}
 	return time.Time{}
 }
