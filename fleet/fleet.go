@@ -42,7 +42,8 @@ type Config struct {
 	// is an error.
 	CallTimeout time.Duration
 
-	// Clock is what the members wait on; nil means the clock of the strategy.
+	// Clock is what the members wait on; nil means the clock of the strategy. A [clock.Fake]
+	// stands still while the store is called, so that the store must not wait on it.
 	Clock clock.Clock
 	// Random returns a number from 0 to 1, for the phases of members that have lost the store.
 	// Nil means that of math/rand/v2. It must be safe for concurrent use.
@@ -105,7 +106,8 @@ func New(config Config) (*Fleet, error) {
 
 // Config returns c with a NewLimiter that makes members of the fleet. Until the fleet has a
 // limit for a scope, the Controller, ProbeEvery, SendCost and SendLimit of c govern it in this
-// process. For the scopes that the fleet does not share, c stays as it is.
+// process. In a scope with a limit, NoSendWait refuses attempts without a slot in hand: as a slot
+// is lost half a second after it is due, these are all attempts where few come. For the scopes that the fleet does not share, c stays as it is.
 func (f *Fleet) Config(c adaptive.Config) adaptive.Config {
 	own := c
 	c.NewLimiter = func(scope retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
