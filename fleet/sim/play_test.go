@@ -1,0 +1,150 @@
+package sim
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// run describes a run.
+type run struct {
+	rate       float64 // of the service
+	burst      time.Duration
+	members    int
+	even       bool // one worker each, instead of the usual demands
+	alone      bool // without a fleet
+	roundTrip  time.Duration
+	replicated bool // the store has a replica
+	length     time.Duration
+	seed       uint64
+	events     []event
+}
+
+// event is something that happens in a run, in the order of time.
+type event struct {
+	at time.Duration
+	do func(p *play)
+}
+
+// play is a run that goes on.
+type play struct {
+	run
+	t       *testing.T
+	service *service
+	store   *store
+	record  *record
+	demands []demand
+	lull    atomic.Bool // only a tenth of the operations takes place
+	members []*member
+	wg      sync.WaitGroup
+	stop    []func() // of each member
+}
+
+// play plays the run and returns its record.
+func (r run) play(t *testing.T) *record {
+	t.Helper()
+	var done *record
+	synctest.Test(t, func(t *testing.T) {
+		p := &play{run: r, t: t, service: newService(r.rate, r.burst), demands: demands(r.rate, r.members)}
+		if r.even {
+			p.demands = even(r.rate, r.members)
+		}
+		p.record = newRecord(r.length, r.members)
+		p.store = newStore(r.roundTrip, p.record, r.replicated)
+		p.members = make([]*member, r.members)
+		p.stop = make([]func(), r.members)
+		for i := range p.members {
+			p.begin(i, 0)
+		}
+		for _, e := range r.events {
+			p.passUntil(e.at)
+			e.do(p)
+		}
+		p.passUntil(r.length)
+		for _, stop := range p.stop {
+			stop()
+		}
+		p.wg.Wait()
+		done = p.record
+	})
+	return done
+}
+
+func (p *play) passUntil(at time.Duration) { _ = pass(p.t.Context(), at-time.Since(p.record.began)) }
+
+// begin starts a member, in the place of the one with its number. generation tells them apart.
+func (p *play) begin(i int, generation uint64) {
+	if p.stop[i] != nil {
+		p.stop[i]()
+	}
+	seed := p.seed<<32 | generation<<24 | uint64(i)
+	m := &member{play: p, number: i, way: &way{store: p.store}}
+	var done func()
+	if p.alone {
+		m.limiter, done = ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clock.System{}), func() {}
+	} else {
+		m.limiter, done = newLimiter(p.t, m.way, seed)
+	}
+	ctx, cancel := context.WithCancel(p.t.Context())
+	p.stop[i] = func() {
+		cancel()
+		done()
+	}
+	p.members[i] = m
+	d := p.demands[i]
+	for worker := range d.workers {
+		random := rand.New(rand.NewPCG(seed, uint64(worker)))
+		p.wg.Go(func() { m.work(ctx, d.every(), random) })
+	}
+}
+
+// member is a process with one limiter and some workers.
+type member struct {
+	play    *play
+	number  int
+	way     *way
+	limiter adaptive.Limiter
+}
+
+// work begins an operation every so often, or as soon as the last one has ended. The intervals
+// differ by half, so that the members do not fall into step.
+func (m *member) work(ctx context.Context, every time.Duration, random *rand.Rand) {
+	interval := func(least float64) time.Duration { return time.Duration((least + random.Float64()) * float64(every)) }
+	next := time.Now().Add(interval(0))
+	for pass(ctx, time.Until(next)) == nil {
+		if !m.play.lull.Load() || random.IntN(10) == 0 {
+			m.operate(ctx, random)
+		}
+		if next = next.Add(interval(0.5)); next.Before(time.Now()) {
+			next = time.Now()
+		}
+	}
+}
+
+// operate is one operation: it sends attempts until one is not throttled.
+func (m *member) operate(ctx context.Context, random *rand.Rand) {
+	began := time.Now()
+	for {
+		sent, err := m.limiter.Acquire(ctx, ratelimit.Request{})
+		if err != nil {
+			return
+		}
+		accepted := m.play.service.take()
+		m.play.record.decided(m.number, began, accepted)
+		if pass(ctx, latency(random)) != nil {
+			return
+		}
+		m.limiter.Report(ratelimit.Response{Sent: sent, Throttled: !accepted})
+		if accepted {
+			return
+		}
+	}
+}

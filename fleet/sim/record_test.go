@@ -1,0 +1,121 @@
+package sim
+
+import (
+	"sync"
+	"time"
+)
+
+// second is what happened in one second of a run.
+type second struct {
+	accepted, throttled, calls int
+	longest                    time.Duration // wait of an accepted attempt since the operation began
+}
+
+// record is what happened in a run. Attempts count when the service decides about them.
+type record struct {
+	began time.Time
+
+	mu       sync.Mutex // guards what follows
+	seconds  []second
+	received [][]uint16 // of each member in each second
+}
+
+func newRecord(length time.Duration, members int) *record {
+	r := &record{began: time.Now(), seconds: make([]second, int(length.Seconds())+1), received: make([][]uint16, members)}
+	for i := range r.received {
+		r.received[i] = make([]uint16, len(r.seconds))
+	}
+	return r
+}
+
+func (r *record) at() int { return min(int(time.Since(r.began).Seconds()), len(r.seconds)-1) }
+
+// decided counts an attempt of a member whose operation began at the given time.
+func (r *record) decided(member int, began time.Time, accepted bool) {
+	at := r.at()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &r.seconds[at]
+	if !accepted {
+		s.throttled++
+		return
+	}
+	s.accepted++
+	s.longest = max(s.longest, time.Since(began))
+	r.received[member][at]++
+}
+
+func (r *record) called() {
+	at := r.at()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seconds[at].calls++
+}
+
+// result is what a part of a run came to.
+type result struct {
+	goodput   float64 // accepted attempts over what the service allows without bursts
+	throttled float64 // of all attempts
+	calls     float64 // of the store, each second
+	longest   time.Duration
+	jain      float64 // of received over entitlement
+}
+
+// part returns the result of the seconds from one on, before another, in which the service
+// allows so many attempts a second.
+func (r *record) part(from, to int, rate float64, entitled []float64) result {
+	var accepted, throttled, calls int
+	var longest time.Duration
+	for _, s := range r.seconds[from:to] {
+		accepted += s.accepted
+		throttled += s.throttled
+		calls += s.calls
+		longest = max(longest, s.longest)
+	}
+	length := float64(to - from)
+	shares := make([]float64, len(r.received))
+	for i, each := range r.received {
+		for _, n := range each[from:to] {
+			shares[i] += float64(n) / entitled[i]
+		}
+	}
+	return result{
+		goodput:   float64(accepted) / (rate * length),
+		throttled: float64(throttled) / float64(max(accepted+throttled, 1)),
+		calls:     float64(calls) / length,
+		longest:   longest,
+		jain:      jain(shares),
+	}
+}
+
+// settled returns how many seconds after the given one goodput is 0.9 of what the service
+// allows, with at most 5 % of the attempts throttled, for five seconds. It is the length of the
+// rest of the run if that is never so.
+func (r *record) settled(from int, rate float64) int {
+	const span = 5
+	last := len(r.seconds) - 1
+	for at := from; at+span <= last; at++ {
+		var accepted, throttled int
+		for _, s := range r.seconds[at : at+span] {
+			accepted += s.accepted
+			throttled += s.throttled
+		}
+		if float64(accepted) >= 0.9*span*rate && float64(throttled) <= 0.05*float64(accepted+throttled) {
+			return at - from
+		}
+	}
+	return last - from
+}
+
+// jain is Jain's index: 1 if all shares are the same, 1/n if one has everything.
+func jain(shares []float64) float64 {
+	var sum, squares float64
+	for _, x := range shares {
+		sum += x
+		squares += x * x
+	}
+	if squares == 0 {
+		return 0
+	}
+	return sum * sum / (float64(len(shares)) * squares)
+}
