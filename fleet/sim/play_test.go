@@ -21,6 +21,7 @@ type run struct {
 	members    int
 	even       bool // one worker each, instead of the usual demands
 	alone      bool // without a fleet
+	giveUp     bool // after a throttle, instead of another attempt
 	roundTrip  time.Duration
 	replicated bool // the store has a replica
 	length     time.Duration
@@ -57,7 +58,7 @@ func (r run) play(t *testing.T) *record {
 		if r.even {
 			p.demands = even(r.rate, r.members)
 		}
-		p.record = newRecord(r.length, r.members)
+		p.record = newRecord(r.length, r.rate, p.demands)
 		p.store = newStore(r.roundTrip, p.record, r.replicated)
 		p.members = make([]*member, r.members)
 		p.stop = make([]func(), r.members)
@@ -129,7 +130,12 @@ func (m *member) work(ctx context.Context, every time.Duration, random *rand.Ran
 	}
 }
 
-// operate is one operation: it sends attempts until one is not throttled.
+// longestBackoff is that of the strategies of this module, before their first retry of a
+// throttle.
+const longestBackoff = float64(time.Second)
+
+// operate is one operation: it sends attempts until one is not throttled, with a backoff as
+// that of a strategy.
 func (m *member) operate(ctx context.Context, random *rand.Rand) {
 	began := time.Now()
 	for {
@@ -143,7 +149,7 @@ func (m *member) operate(ctx context.Context, random *rand.Rand) {
 			return
 		}
 		m.limiter.Report(ratelimit.Response{Sent: sent, Throttled: !accepted})
-		if accepted {
+		if accepted || m.play.giveUp || pass(ctx, time.Duration(random.Float64()*longestBackoff)) != nil {
 			return
 		}
 	}

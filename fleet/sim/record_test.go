@@ -13,15 +13,20 @@ type second struct {
 
 // record is what happened in a run. Attempts count when the service decides about them.
 type record struct {
-	began time.Time
+	began    time.Time
+	rate     float64   // of the service at the beginning
+	entitled []float64 // what each member is due of it
 
 	mu       sync.Mutex // guards what follows
 	seconds  []second
 	received [][]uint16 // of each member in each second
 }
 
-func newRecord(length time.Duration, members int) *record {
-	r := &record{began: time.Now(), seconds: make([]second, int(length.Seconds())+1), received: make([][]uint16, members)}
+func newRecord(length time.Duration, rate float64, demands []demand) *record {
+	r := &record{
+		began: time.Now(), rate: rate, entitled: entitled(rate, demands),
+		seconds: make([]second, int(length.Seconds())+1), received: make([][]uint16, len(demands)),
+	}
 	for i := range r.received {
 		r.received[i] = make([]uint16, len(r.seconds))
 	}
@@ -63,7 +68,7 @@ type result struct {
 
 // part returns the result of the seconds from one on, before another, in which the service
 // allows so many attempts a second.
-func (r *record) part(from, to int, rate float64, entitled []float64) result {
+func (r *record) part(from, to int, rate float64) result {
 	var accepted, throttled, calls int
 	var longest time.Duration
 	for _, s := range r.seconds[from:to] {
@@ -76,7 +81,7 @@ func (r *record) part(from, to int, rate float64, entitled []float64) result {
 	shares := make([]float64, len(r.received))
 	for i, each := range r.received {
 		for _, n := range each[from:to] {
-			shares[i] += float64(n) / entitled[i]
+			shares[i] += float64(n) / r.entitled[i]
 		}
 	}
 	return result{
