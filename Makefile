@@ -140,10 +140,10 @@ release-check: ## check that the modules can be released as VERSION, by default 
 	scripts/release-check $(VERSION)
 
 # The race detector lets pools forget at random, so that tests of allocations are not part of a build with it. The
-# simulations of TestSettlesAtTheRate... take two minutes with it, and ten seconds without.
+# simulations of TestSettlesAtTheRate... take minutes with it, and half a minute without.
 .PHONY: allocs
 allocs: ## run the tests that count allocations or memory, and the longest simulations, without the race detector
-	go test -vet=off -run 'Allocate|Memory|^TestSettlesAtTheRate' $(FRESH) ./...
+	$(call in,. fleet,go test -vet=off -run 'Allocate|Memory|^TestSettlesAtTheRate' $(FRESH) ./...)
 
 .PHONY: fmt
 fmt: $(LINT) ## format the code
@@ -164,6 +164,10 @@ bench: ## measure small steps beside the peers, in ROUNDS rounds, and write benc
 .PHONY: bench-effect
 bench-effect: ## play all libraries in virtual time, SEEDS times, and write bench/RESULTS-effect.md; five minutes
 	cd bench && go run ./report -rounds $(SEEDS) effect
+
+.PHONY: fleet-tables
+fleet-tables: ## play fleets in virtual time and write the tables of fleet/README.md; half an hour
+	cd fleet && go test -vet=off -count=1 -timeout 2h -run '^TestTables$$' ./sim -tables
 
 .PHONY: pictures
 pictures: ## draw docs/pictures from the scripted outage, with promtool and prometheus

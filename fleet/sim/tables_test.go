@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ func TestTables(t *testing.T) {
 		play := func(table []string, i int, row func(t *testing.T) (text string, worse []string)) {
 			into := &left[0]
 			left = left[1:]
-			t.Run(fmt.Sprint(len(left)), func(t *testing.T) {
+			t.Run(strconv.Itoa(len(left)), func(t *testing.T) {
 				t.Parallel()
 				table[i], *into = row(t)
 				fmt.Fprintf(os.Stderr, "%v %v\n", time.Since(began).Round(time.Second), table[i])
@@ -61,11 +62,7 @@ func TestTables(t *testing.T) {
 	})
 	text := steadyHead + strings.Join(steady, "") + scenarioHead + strings.Join(happened, "") +
 		cutOffHead + strings.Join(cut, "") + lullHead + strings.Join(lulls, "") + "\nMarked with !, because clearly worse than in the model:\n\n"
-	for _, each := range worse {
-		for _, line := range each {
-			text += "- " + line + "\n"
-		}
-	}
+	text += "- " + strings.Join(slices.Concat(worse...), "\n- ") + "\n"
 	fmt.Print(text)
 	writeTables(t, text)
 }
@@ -187,12 +184,12 @@ func (row steadyRow) play(t *testing.T) (text string, worse []string) {
 
 func (row steadyRow) write(alone, near, far, late []result, settled []float64) (text string, worse []string) {
 	c := &cells{row: fmt.Sprintf("R %v, N %d", row.rate, row.members)}
-	members := fmt.Sprint(row.members)
+	members := strconv.Itoa(row.members)
 	if row.even {
 		c.row += " even"
 		members += " even, one worker each"
 	}
-	c.text.WriteString(fmt.Sprintf("| %v | %s |", row.rate, members))
+	fmt.Fprintf(&c.text, "| %v | %s |", row.rate, members)
 	independent := "-"
 	if page, known := alonePage[steadyKey{row.rate, row.even}]; known && alone != nil {
 		independent = fmt.Sprintf("%.1f %% (%.1f %%) / %.1f %% (%.1f %%)", 100*alone[0].throttled, page[0], 100*alone[1].throttled, page[1])
@@ -258,7 +255,7 @@ func mean(results []result) result {
 func (row scenarioRow) play(t *testing.T, all ...scenario) (text string, worse []string) {
 	t.Helper()
 	c := &cells{row: fmt.Sprintf("R %v, N %d, burst %v s", row.rate, row.members, row.burst)}
-	c.text.WriteString(fmt.Sprintf("| %v | %d | %v s |", row.rate, row.members, row.burst))
+	fmt.Fprintf(&c.text, "| %v | %d | %v s |", row.rate, row.members, row.burst)
 	page := row.figures
 	for _, s := range all {
 		r := run{rate: row.rate, members: row.members, burst: at(row.burst), roundTrip: time.Millisecond}
@@ -283,7 +280,11 @@ func (row scenarioRow) play(t *testing.T, all ...scenario) (text string, worse [
 				late = slower(settled, page[0])
 				page = page[1:]
 			}
-			goodput := fmt.Sprintf("%.2f, %.1f %% (%.2f, %.1f %%)", got.goodput, 100*got.throttled, page[0], page[1])
+			known := "-"
+			if page[0] > 0 {
+				known = fmt.Sprintf("%.2f", page[0])
+			}
+			goodput := fmt.Sprintf("%.2f, %.1f %% (%s, %.1f %%)", got.goodput, 100*got.throttled, known, page[1])
 			c.add(s.name+", "+o.window, text+goodput, late || lower(got.goodput, page[0]) || 100*got.throttled > page[1]+1)
 			page = page[2:]
 		}

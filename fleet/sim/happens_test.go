@@ -1,0 +1,102 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// within fails if goodput and throttled % of an outcome are worse than one and a half times
+// what the page says. A single run may miss 0.05 R or have 2 % all the same.
+func within(t *testing.T, got outcome, page []float64) {
+	t.Helper()
+	t.Logf("%s: settled %d s, goodput %.3f, throttled %.2f %%", got.window, got.settled, got.goodput, 100*got.throttled)
+	require.GreaterOrEqual(t, got.goodput, 1-max(1.5*(1-page[0]), 0.05))
+	require.LessOrEqual(t, 100*got.throttled, max(1.5*page[1], 2))
+}
+
+// afterAnOutage is the worst that the page says of the 30 s after an outage, in which all members
+// find the store again one after the other.
+var afterAnOutage = []float64{0.67, 4.7}
+
+// hundred is a fleet of 100 members that share 100 a second, with a burst of 1 s.
+func hundred() run {
+	return run{rate: 100, members: 100, burst: time.Second, roundTrip: time.Millisecond, seed: 1}
+}
+
+func TestTheFleetFindsTwiceTheRate(t *testing.T) {
+	t.Parallel()
+	got := rateTimes(2)(t, hundred())[0]
+	within(t, got, []float64{0.88, 2.1})
+	require.LessOrEqual(t, got.settled, 27)
+}
+
+func TestTheFleetFollowsWhenTheRateHalves(t *testing.T) {
+	t.Parallel()
+	got := rateTimes(0.5)(t, hundred())[0]
+	within(t, got, []float64{0.99, 3.8})
+	require.LessOrEqual(t, got.settled, 5)
+}
+
+func TestTheRateHoldsWithoutTheStore(t *testing.T) {
+	t.Parallel()
+	for name, hangs := range map[string]bool{"refuses": false, "hangs": true} {
+		t.Run(name, func(t *testing.T) {
+			got := gone(hangs)(t, hundred())
+			require.GreaterOrEqual(t, got[0].goodput, 0.93)
+			require.LessOrEqual(t, got[0].throttled, 0.02)
+			within(t, got[1], afterAnOutage)
+		})
+	}
+}
+
+func TestNewMembersTakeTheirShareWithoutThrottling(t *testing.T) {
+	long(t)
+	within(t, replaced(t, hundred())[0], []float64{1, 1.9})
+}
+
+func TestMembersRestoreAStoreThatWasFlushed(t *testing.T) {
+	long(t)
+	within(t, flushed(t, hundred())[0], []float64{1, 0.4})
+}
+
+func TestTheRateSurvivesAFailoverToAnOldCopy(t *testing.T) {
+	long(t)
+	r := hundred()
+	r.rate, r.members = 500, 10
+	within(t, failover(t, r)[0], []float64{1, 0.7})
+}
+
+func TestHalfOfTheMembersCutOffLeaveTheOthersAlone(t *testing.T) {
+	long(t)
+	r := hundred()
+	r.rate, r.members = 500, 10
+	got := halfCutOff(t, r)
+	within(t, got[0], []float64{1, 0.2})
+	within(t, got[1], []float64{0.99, 2.6})
+}
+
+func TestAFleetComesBackFromALull(t *testing.T) {
+	long(t)
+	r := hundred()
+	r.rate, r.members = 500, 10
+	within(t, lull(t, r)[0], []float64{1, 5.8})
+}
+
+func TestSettlesAtTheRateWhateverHappens(t *testing.T) {
+	long(t)
+	r := hundred()
+	r.rate = 500
+	got := rateTimes(2)(t, r)[0]
+	within(t, got, []float64{0.95, 3.1})
+	require.LessOrEqual(t, got.settled, 12)
+	got = rateTimes(0.5)(t, r)[0]
+	within(t, got, []float64{1, 4.4})
+	require.LessOrEqual(t, got.settled, 5)
+	outage := gone(false)(t, r)
+	require.GreaterOrEqual(t, outage[0].goodput, 0.93)
+	require.LessOrEqual(t, outage[0].throttled, 0.02)
+	within(t, outage[1], afterAnOutage)
+	within(t, lull(t, r)[0], []float64{1, 5.1})
+}
