@@ -56,19 +56,19 @@ func TestNewMembersTakeTheirShareWithoutThrottling(t *testing.T) {
 	within(t, replaced(t, hundred())[0], []float64{1, 1.9})
 }
 
-func TestMembersRestoreAStoreThatWasFlushed(t *testing.T) {
+func TestSettlesAtTheRateAfterAFlush(t *testing.T) {
 	long(t)
 	within(t, flushed(t, hundred())[0], []float64{1, 0.4})
 }
 
-func TestTheRateSurvivesAFailoverToAnOldCopy(t *testing.T) {
+func TestSettlesAtTheRateAfterAFailoverToAnOldCopy(t *testing.T) {
 	long(t)
 	r := hundred()
 	r.rate, r.members = 500, 10
 	within(t, failover(t, r)[0], []float64{1, 0.7})
 }
 
-func TestHalfOfTheMembersCutOffLeaveTheOthersAlone(t *testing.T) {
+func TestSettlesAtTheRateWithHalfOfTheMembersCutOff(t *testing.T) {
 	long(t)
 	r := hundred()
 	r.rate, r.members = 500, 10
@@ -77,7 +77,7 @@ func TestHalfOfTheMembersCutOffLeaveTheOthersAlone(t *testing.T) {
 	within(t, got[1], []float64{0.99, 2.6})
 }
 
-func TestAFleetComesBackFromALull(t *testing.T) {
+func TestSettlesAtTheRateAfterALull(t *testing.T) {
 	long(t)
 	r := hundred()
 	r.rate, r.members = 500, 10

@@ -30,8 +30,8 @@ func inBothBursts(t *testing.T, test func(t *testing.T, burst time.Duration)) {
 
 // The service, the demand and the windows are those that the page has its figures from if
 // independent clients do as badly here. A burst makes no difference to them.
-func TestIndependentClientsAreThrottledAsOnThePage(t *testing.T) {
-	t.Parallel()
+func TestSettlesAtTheRateOnlyWithMuchThrottlingWithoutAFleet(t *testing.T) {
+	long(t)
 	for key, page := range alonePage {
 		got := steady(t, run{rate: key.rate, members: 100, even: key.even, burst: time.Second, alone: true}, 1)
 		require.InDelta(t, 1, got.goodput, 0.01)
@@ -40,8 +40,8 @@ func TestIndependentClientsAreThrottledAsOnThePage(t *testing.T) {
 	}
 }
 
-func TestAHundredMembersShareAHundredASecond(t *testing.T) {
-	t.Parallel()
+func TestSettlesAtTheRateOfOneASecondForEachMember(t *testing.T) {
+	long(t)
 	inBothBursts(t, func(t *testing.T, burst time.Duration) {
 		t.Helper()
 		got := steady(t, run{rate: 100, members: 100, burst: burst}, 3)
