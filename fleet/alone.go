@@ -12,6 +12,9 @@ type alone struct {
 	next time.Time // when the next attempt may be sent
 	cut  time.Time // the last one, or the loss
 	kept float64   // part of the rate right after the last cut
+
+	back time.Time // when the store answered again; zero if it has not
+	held float64   // the rate then
 }
 
 // begin sets the rate. The members of a fleet have lost the store at the same time, so that
@@ -36,6 +39,23 @@ func (a *alone) Throttle(now, sent time.Time) (cut bool) {
 	part := min(a.kept+(1-a.kept)*float64(now.Sub(a.cut))/float64(aloneBack), 1)
 	a.cut, a.kept = now, part*aloneCut
 	return true
+}
+
+// Back notes that the store answers again.
+func (a *alone) Back(now time.Time) { a.back, a.held = now, a.Rate(now) }
+
+// Again returns when a member may ask for more slots that has now got some. The store sells the
+// whole send rate of the fleet to the members that are back, and the others still send as much
+// as before. Until they are back too, a member asks for no more than it has sent alone.
+func (a *alone) Again(now time.Time, slots int) time.Time {
+	end := a.back.Add(othersBack)
+	if a.back.IsZero() || !now.Before(end) {
+		return now
+	}
+	if again := now.Add(seconds(float64(slots) / a.held)); again.Before(end) {
+		return again
+	}
+	return end
 }
 
 // Take takes the tokens of an attempt if they are there, or returns when they will be.

@@ -224,7 +224,10 @@ func (m *member) Heard(began, now time.Time, ask Ask, reply Reply) {
 		m.epoch, m.since, m.ok, m.bad = reply.Epoch, time.Time{}, 0, 0
 	}
 	m.seed, m.heard, m.rate, m.look = reply.State, now, ratelimit.Rate(reply.Rate), 0
-	m.again = now.Add(reply.Again)
+	if m.state == Alone {
+		m.alone.Back(now)
+	}
+	m.again = later(now.Add(reply.Again), m.alone.Again(now, reply.Slots))
 	if reply.Slots == 0 {
 		m.again = later(m.again, now.Add(leastAgain))
 	}

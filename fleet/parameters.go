@@ -96,4 +96,8 @@ const (
 	aloneLeast = 0.1
 	// aloneHold is how long a member holds its rate. Then the rate doubles, again and again.
 	aloneHold = 5 * time.Minute
+	// othersBack is how long it takes until all members have found the store again: longestRetry
+	// with its scatter. Until then a member that has asks for no more than it has sent alone.
+	// Otherwise, 0.6 to 0.9 of the rate in the half minute after an outage, where bursts are short.
+	othersBack = longestRetry * 5 / 4
 )

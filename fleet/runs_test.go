@@ -245,3 +245,14 @@ func TestWhatIsGivenBackWasNotSent(t *testing.T) {
 	m.Give(at(10), 3)
 	require.Zero(t, m.own(at(10)))
 }
+
+func TestMemberThatIsBackAsksForNoMoreThanItHasSentAlone(t *testing.T) {
+	t.Parallel()
+	var a alone
+	require.Equal(t, at(3), a.Again(at(3), 5), "the store was never lost")
+	a.begin(at(0), 10, 0)
+	a.Back(at(60_000))
+	require.Equal(t, at(60_500), a.Again(at(60_000), 5))
+	require.Equal(t, at(62_500), a.Again(at(62_000), 50), "by then the others are back")
+	require.Equal(t, at(63_000), a.Again(at(63_000), 50))
+}

@@ -51,6 +51,17 @@ func TestTheRateHoldsWithoutTheStore(t *testing.T) {
 	}
 }
 
+// The members that are back first must not get the whole rate while the others still hold theirs:
+// the store would see half of the attempts throttled, and cut the rate to half.
+func TestMembersDoNotComeBackToTwiceTheRate(t *testing.T) {
+	t.Parallel()
+	r := hundred()
+	r.burst, r.seed = time.Second/10, 0
+	back := gone(false)(t, r)[1]
+	t.Logf("goodput %.3f, throttled %.2f %%", back.goodput, 100*back.throttled)
+	require.GreaterOrEqual(t, back.goodput, 0.85)
+}
+
 func TestNewMembersTakeTheirShareWithoutThrottling(t *testing.T) {
 	long(t)
 	within(t, replaced(t, hundred())[0], []float64{1, 1.9})
