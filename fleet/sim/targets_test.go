@@ -84,13 +84,10 @@ func TestSettlesAtTheRateWithAHundredMembers(t *testing.T) {
 
 func TestSettlesAtTheRateWithAThousandMembers(t *testing.T) {
 	long(t)
-	inBothBursts(t, func(t *testing.T, burst time.Duration) {
-		t.Helper()
-		got := steady(t, run{rate: 500, members: 1000, burst: burst}, 1)
-		require.GreaterOrEqual(t, got.goodput, 0.97)
-		require.LessOrEqual(t, got.throttled, 0.02)
-		require.LessOrEqual(t, got.calls, 1.3*1062)
-	})
+	got := steady(t, run{rate: 500, members: 1000, burst: time.Second}, 1)
+	require.GreaterOrEqual(t, got.goodput, 0.97)
+	require.LessOrEqual(t, got.throttled, 0.02)
+	require.LessOrEqual(t, got.calls, 1.3*1062)
 }
 
 // Eight seeds, because waves of sales that feed themselves do not begin in each.
@@ -98,10 +95,10 @@ func TestSettlesAtTheRateWithoutWaves(t *testing.T) {
 	long(t)
 	r := run{
 		rate: 500, members: 100, even: true, burst: time.Second / 10, roundTrip: time.Millisecond,
-		length: 50 * time.Second,
+		length: 45 * time.Second,
 	}
 	for r.seed = range uint64(8) {
-		got := r.play(t).part(30, 50, r.rate)
+		got := r.play(t).part(30, 45, r.rate)
 		require.GreaterOrEqual(t, got.goodput, 0.97, "seed %d", r.seed)
 	}
 }
