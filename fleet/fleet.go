@@ -71,8 +71,8 @@ type Fleet struct {
 	members map[weak.Pointer[limiter]]struct{}
 }
 
-// ErrClosed is the error of a member that would call the store after [Fleet.Close].
-var ErrClosed = errors.New("fleet: closed")
+// errClosed is the error of a member that would call the store after [Fleet.Close].
+var errClosed = errors.New("fleet: closed")
 
 // New returns a fleet, or an error that names the field that is wrong. It does not call the
 // store and starts nothing.
@@ -106,8 +106,9 @@ func New(config Config) (*Fleet, error) {
 
 // Config returns c with a NewLimiter that makes members of the fleet. Until the fleet has a
 // limit for a scope, the Controller, ProbeEvery, SendCost and SendLimit of c govern it in this
-// process. In a scope with a limit, NoSendWait refuses attempts without a slot in hand: as a slot
-// is lost half a second after it is due, these are all attempts where few come. For the scopes that the fleet does not share, c stays as it is.
+// process. In a scope with a limit, NoSendWait refuses attempts without a slot in hand. The
+// refusal asks for a slot, so that every second attempt is refused where few come. For the
+// scopes that the fleet does not share, c stays as it is.
 func (f *Fleet) Config(c adaptive.Config) adaptive.Config {
 	own := c
 	c.NewLimiter = func(scope retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
@@ -217,7 +218,7 @@ func (f *Fleet) begin() (ctx context.Context, done func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ctx.Err() != nil {
-		return nil, nil, ErrClosed
+		return nil, nil, errClosed
 	}
 	f.calls++
 	return f.ctx, func() {

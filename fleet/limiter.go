@@ -86,7 +86,13 @@ func (l *limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.T
 			return time.Time{}, err
 		}
 	}
-	return l.line.Acquire(ctx, r)
+	sent, err = l.line.Acquire(ctx, r)
+	if err != nil && (r.NoWait || r.MaxWait > 0) {
+		l.mu.Lock()
+		l.member.runs.saveUntil = l.clock.Now().Add(savedFor)
+		l.mu.Unlock()
+	}
+	return sent, err
 }
 
 // join waits until the store has said whether the scope is limited, JoinWait at most. A caller

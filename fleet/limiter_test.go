@@ -379,6 +379,23 @@ func TestAttemptThatMayNotWaitAsksForTheNext(t *testing.T) {
 	})
 }
 
+func TestEverySecondOfFewAttemptsThatMayNotWaitIsServed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: limitOf(10)})
+		l := f.NewLimiter(orders, clock.System{})
+		sent := 0
+		for range 60 {
+			if at, err := l.Acquire(context.Background(), ratelimit.Request{NoWait: true}); err == nil {
+				sent++
+				l.Report(ratelimit.Response{Sent: at})
+			}
+			pass(t, 4*time.Second)
+		}
+		require.InDelta(t, 30, sent, 2)
+	})
+}
+
 func TestAttemptsThatCostMoreTakeSoManySlots(t *testing.T) {
 	t.Parallel()
 	for name, cost := range map[string]float64{"four": 4, "a quarter": 0.25, "thirty": 30} {

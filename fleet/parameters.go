@@ -65,6 +65,10 @@ const (
 	// be a burst that the service was spared. 0.1 s: slower to find new capacity. 1 s: up to
 	// 5.3 % throttled.
 	lateBy = 500 * time.Millisecond
+	// savedFor is how long a slot is kept for attempts that do not wait, after one that found
+	// none. Without it, such attempts are never served where they are rare: the slot comes after
+	// the attempt, and is lost before the next.
+	savedFor = 10 * time.Second
 	// demandWindow is the time of which a member wants as many slots again as it has used. Half
 	// of it: a third more calls of the store, and nothing better.
 	demandWindow = time.Second

@@ -41,6 +41,9 @@ type runs struct {
 	at     time.Time // when the last one came
 	epoch  uint64    // and its epoch
 	lifted float64   // what the first in line costs
+	// Until then a slot that is late is kept for an attempt that does not wait: the last one
+	// found none.
+	saveUntil time.Time
 }
 
 // Add appends a run.
@@ -89,9 +92,13 @@ func (r *runs) Last() time.Time {
 	return last.slot(last.left - 1)
 }
 
-// nth returns when there will be so many tokens; the zero time if that is not known.
+// nth returns when there will be so many tokens; the zero time if they are there or if that is
+// not known.
 func (r *runs) nth(tokens float64) time.Time {
 	n := int(math.Ceil(tokens - r.tokens))
+	if n <= 0 {
+		return time.Time{}
+	}
 	var at time.Time
 	for i := range r.list { // a run may begin before the one in front of it is over
 		run := &r.list[i]
@@ -122,19 +129,25 @@ func (r *runs) dropFirst(n int) {
 }
 
 // forget drops slots that are too late. The first in line may save them up if it costs more
-// than one.
+// than one, and an attempt that does not wait may save one.
 func (r *runs) forget(now time.Time) {
+	save := r.lifted
+	if save <= 1 && now.Before(r.saveUntil) {
+		save = 1
+	} else if save <= 1 {
+		save = 0
+	}
 	for len(r.list) > 0 {
 		late := r.list[0].due(now.Add(-lateBy))
 		if late == 0 {
 			break
 		}
-		if saved := min(late, int(r.lifted-r.tokens)); r.lifted > 1 && saved > 0 {
+		if saved := min(late, int(save-r.tokens)); saved > 0 {
 			r.tokens, r.at, r.epoch = r.tokens+float64(saved), now, r.list[0].epoch
 		}
 		r.dropFirst(late)
 	}
-	if r.lifted <= 1 && now.Sub(r.at) > lateBy {
+	if save == 0 && now.Sub(r.at) > lateBy {
 		r.tokens = 0
 	}
 }

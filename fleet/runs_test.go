@@ -256,3 +256,15 @@ func TestMemberThatIsBackAsksForNoMoreThanItHasSentAlone(t *testing.T) {
 	require.Equal(t, at(62_500), a.Again(at(62_000), 50), "by then the others are back")
 	require.Equal(t, at(63_000), a.Again(at(63_000), 50))
 }
+
+func TestRunsKeepOneSlotForAttemptsThatDoNotWait(t *testing.T) {
+	t.Parallel()
+	var r runs
+	r.saveUntil = at(5000)
+	r.Add(runOf(0, 100, 3, 1))
+	require.InDelta(t, 1, r.InHand(at(4000)), 0)
+	_, _, ok := r.Take(at(4999), 1)
+	require.True(t, ok)
+	r.Add(runOf(5000, 100, 3, 1))
+	require.InDelta(t, 0, r.InHand(at(9000)), 0, "that is over")
+}

@@ -33,7 +33,7 @@ func (s *state) numbers() [10]*float64 {
 }
 
 // parse reads a state. What is not ten decimal numbers in range, separated by single spaces, is
-// none, and the epoch must be a whole number.
+// none, and the epoch must be a whole number above 0.
 func parse(text string) (s state, ok bool) {
 	if strings.Trim(text, "0123456789.e+- ") != "" {
 		return state{}, false // such as 0x1p4, which scripts read in another way
@@ -47,7 +47,7 @@ func parse(text string) (s state, ok bool) {
 		}
 		*number, text = value, rest
 	}
-	return s, s.epoch == math.Floor(s.epoch)
+	return s, s.epoch >= 1 && s.epoch == math.Floor(s.epoch)
 }
 
 // String writes the ten numbers so that parse reads the same ones.

@@ -207,7 +207,7 @@ func aliens() []string {
 			texts = append(texts, strings.Join(changed, " "))
 		}
 	}
-	texts = append(texts, strings.Replace(text, " 5 ", " 5.5 ", 1))
+	texts = append(texts, strings.Replace(text, " 5 ", " 5.5 ", 1), strings.Replace(text, " 5 ", " 0 ", 1))
 	return texts
 }
 

@@ -34,7 +34,7 @@ local function parse(text)
     ok = number(ok, 1e15), bad = number(bad, 1e15), use = number(use, 1e15), age = number(age, OPEN_AFTER + 1),
   }
   return s.at and s.epoch and s.wmax and s.tc and s.ahead and s.line and s.ok and s.bad and s.use and s.age
-    and s.epoch % 1 == 0 and s
+    and s.epoch >= 1 and s.epoch % 1 == 0 and s
 end
 
 local function back(rate) return math.min(math.max(BACK_SLOTS / rate, SHORTEST_BACK), LONGEST_BACK) end
