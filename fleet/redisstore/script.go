@@ -26,8 +26,9 @@ var source string
 // call otherwise, must return soon after ctx is done, and returns the strings of the result.
 // call must be safe for concurrent use.
 //
-// An error of call wraps [fleet.ErrRejected] for the member if it says that the server forbids
-// the script, does not know the command, or has something else under the key.
+// An error of call wraps [fleet.ErrRejected] for the member if it has the text of a server that
+// forbids the script, does not accept the user, does not know a command, has something else under
+// the key, or is a node of a cluster that does not have the key.
 func FromScript(
 	call func(ctx context.Context, sha, source, key string, args []string) ([]string, error),
 ) fleet.Store {
@@ -60,12 +61,23 @@ func arguments(ask fleet.Ask) []string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'e', 16, 64) }
 
-// explain says whose error it is, and whether a later call can cure it. Servers before 7 put the
-// error of a command within a script into a longer text.
+// finals are parts of the errors of servers that no later call can cure: the server forbids the
+// script or the key, does not know the user or a command, keeps something else under the key, or
+// is a cluster where the client expects none, or the reverse. Servers before 7 put the error of a
+// command within a script into a longer text, and each version has words of its own for it.
+var finals = []string{ //nolint:gochecknoglobals // constant
+	"NOPERM", "user executing the script", "ACL failure in script", // the last two within a script, from 6 and from 7.2 on
+	"NOAUTH", "WRONGPASS", "unauthenticated", // the last one is for a call with more than ten words
+	"invalid password", "no password is set", // before 6
+	"unknown command", "command called from", "not allowed from script", // the last two within a script
+	"WRONGTYPE", "MOVED", "cluster support disabled",
+}
+
+// explain says whose error it is, and whether a later call can cure it.
 func explain(err error) error {
 	text := err.Error()
-	for _, final := range []string{"NOPERM", "WRONGTYPE", "unknown command", "not allowed from script"} {
-		if strings.Contains(strings.ToLower(text), strings.ToLower(final)) {
+	for _, final := range finals {
+		if strings.Contains(text, final) {
 			return fmt.Errorf("redisstore: %w: %w", fleet.ErrRejected, err)
 		}
 	}

@@ -50,6 +50,20 @@ func TestFromScriptExplainsErrors(t *testing.T) {
 	require.EqualError(t, err, "redisstore: fleet: the store rejects the call: NOPERM this user has no permissions")
 }
 
+// The store of go-redis meets these only with a server of the other kind than the options say.
+func TestFromScriptRejectsServersOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"MOVED 3999 127.0.0.1:6381", "ERR This instance has cluster support disabled"} {
+		store := redisstore.FromScript(func(context.Context, string, string, string, []string) ([]string, error) {
+			return nil, errors.New(text)
+		})
+
+		_, err := store.Call(t.Context(), "key", fleet.Ask{})
+
+		require.ErrorIs(t, err, fleet.ErrRejected)
+	}
+}
+
 func TestParseReply(t *testing.T) {
 	t.Parallel()
 	good := []string{"3", "99.5", "1.25", "2", "0.5", "2e-2", "state"}
