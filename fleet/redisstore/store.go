@@ -26,7 +26,7 @@ import (
 // Config are the settings of a [Store].
 type Config struct {
 	// Options say where the server is and how to log in; required. New copies them and changes
-	// in its copy what concerns pools, repetitions and reads from replicas. In cluster mode with
+	// in its copy what concerns pools, repetitions, reads from replicas and calls without an end. In cluster mode with
 	// a single address, IsClusterMode must be set. go-redis logs failed connections with a
 	// logger that is common to all clients: redis.SetLogger changes it.
 	Options *redis.UniversalOptions
@@ -92,6 +92,8 @@ func own(o redis.UniversalOptions) redis.UniversalOptions {
 	o.MaxRetries = -1
 	o.DialerRetries = 1
 	o.ContextTimeoutEnabled = true
+	// With a negative one the deadline of ctx would not count.
+	o.ReadTimeout, o.WriteTimeout = max(o.ReadTimeout, 0), max(o.WriteTimeout, 0)
 	// Connections are opened when calls need them: one is enough for a store at 1 ms, even with
 	// hundreds of scopes. Eight serve 160 calls per second if each takes 50 ms, where two would
 	// let the calls of five busy scopes wait until they fail.
