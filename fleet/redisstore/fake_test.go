@@ -82,13 +82,19 @@ func (f *fakeServer) serve(conn net.Conn) {
 	}
 }
 
-// reply answers as a cluster of one node does.
+// reply answers as a cluster of one node does, and as a Sentinel of that node.
 func (f *fakeServer) reply(command []string) string {
 	switch strings.ToUpper(command[0]) {
 	case "EVALSHA", "EVAL":
 		return f.answer(command)
 	case "HELLO":
 		return "%1\r\n+proto\r\n:3\r\n"
+	case "SENTINEL":
+		if strings.EqualFold(command[1], "get-master-addr-by-name") {
+			host, port, _ := net.SplitHostPort(f.addr)
+			return list(host, port)
+		}
+		return "*0\r\n" // there are no other Sentinels
 	case "CLUSTER":
 		host, port, _ := net.SplitHostPort(f.addr)
 		return fmt.Sprintf("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$%d\r\n%s\r\n:%s\r\n", len(host), host, port)

@@ -104,6 +104,8 @@ func own(o redis.UniversalOptions) redis.UniversalOptions {
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	// The script writes.
 	o.ReadOnly, o.RouteByLatency, o.RouteRandomly = false, false, false
+	// With both, the client would look for replicas to read from.
+	o.IsClusterMode = o.IsClusterMode && o.MasterName == ""
 	o.ClientSideCacheConfig, o.ClientSideCache, o.AutoPipelineOptions = nil, nil, nil
 	return o
 }

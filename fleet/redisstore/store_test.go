@@ -101,6 +101,25 @@ func TestStoreSendsNothingThatServersReject(t *testing.T) {
 	require.Equal(t, []string{"HELLO", "EVALSHA"}, server.seen())
 }
 
+func TestStoreAsksASentinelForTheMaster(t *testing.T) {
+	t.Parallel()
+	for _, clusterMode := range []bool{false, true} {
+		master := startFake(t, func([]string) string { return run })
+		store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
+			Addrs: []string{master.addr, master.addr}, MasterName: "cache", IsClusterMode: clusterMode,
+		}})
+		require.NoError(t, err)
+
+		_, err = store.Call(t.Context(), key, fleet.Ask{Want: 2})
+
+		require.NoError(t, err)
+		require.Contains(t, master.seen(), "SENTINEL")
+		require.Contains(t, master.seen(), "EVALSHA")
+		require.NotContains(t, master.seen(), "COMMAND", "go-redis asks for it where it looks for replicas to read from")
+		require.NoError(t, store.Close())
+	}
+}
+
 func TestStoreSendsTheScriptOnceWhereItIsMissing(t *testing.T) {
 	t.Parallel()
 	known := false
