@@ -24,6 +24,7 @@ type Server struct {
 	args    []string
 	process *os.Process
 	ended   chan struct{}
+	guard   *exec.Cmd
 }
 
 // Start starts a server that keeps nothing on disk. It skips a test where there is no
@@ -38,11 +39,11 @@ func Start(t *testing.T, args ...string) *Server {
 		"--protected-mode", "no", "--loglevel", "warning",
 	}, args...)
 	s.Client = redis.NewClient(&redis.Options{Addr: s.Addr, DisableIdentity: true, MaxRetries: -1})
-	s.Run(t)
-	t.Cleanup(func() {
+	t.Cleanup(func() { // also if Run fails
 		s.Kill(t)
 		require.NoError(t, s.Client.Close())
 	})
+	s.Run(t)
 	return s
 }
 
@@ -59,6 +60,7 @@ func (s *Server) Run(t *testing.T) {
 		close(ended)
 	}()
 	s.process, s.ended = cmd.Process, ended
+	s.guard = startGuard(t, cmd.Process.Pid)
 	require.Eventually(t, func() bool {
 		select {
 		case <-ended:
@@ -77,8 +79,25 @@ func (s *Server) Run(t *testing.T) {
 // Kill ends the process, also one that is stopped.
 func (s *Server) Kill(t *testing.T) {
 	t.Helper()
+	if s.guard == nil {
+		return
+	}
+	_ = s.guard.Process.Kill()
+	_ = s.guard.Wait() // says that it was killed
+	s.guard = nil
 	_ = s.process.Kill() // an error means that it has ended
 	<-s.ended
+}
+
+// startGuard starts a process that kills another one when the program of the tests ends before
+// it has called Kill: a panic, or the end of the time of go test, runs no Cleanup.
+func startGuard(t *testing.T, pid int) *exec.Cmd {
+	t.Helper()
+	guard := exec.Command("sh", "-c", `read -r line; kill -9 "$1"`, "sh", strconv.Itoa(pid)) //nolint:noctx // Kill ends it
+	_, err := guard.StdinPipe()                                                              // which the end of this program closes
+	require.NoError(t, err)
+	require.NoError(t, guard.Start())
+	return guard
 }
 
 // Signal sends the process a signal.
