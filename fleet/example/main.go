@@ -47,8 +47,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		return 0
 	case err != nil:
 		return 2 // Parse has printed it
-	case flags.NArg() > 0 || p.workers < 1 || !(p.rate > 0) || p.measure <= 0:
-		fmt.Fprintln(errs, "example: -workers, -rate and -for must be positive, and there are no other arguments")
+	}
+	if err := p.check(flags.Args()); err != nil {
+		fmt.Fprintf(errs, "example: %v\n", err)
 		return 2
 	}
 	if p.redisServer == "" {
@@ -73,6 +74,21 @@ type play struct {
 	warmUp, measure time.Duration
 	redisServer     string // path; empty: members in this process over fleet.Memory
 	connect         network
+}
+
+// check says which flag has a value that makes no sense, or more than one computer can do.
+func (p play) check(rest []string) error {
+	switch {
+	case len(rest) > 0:
+		return fmt.Errorf("there are flags only, and no argument %q", rest[0])
+	case p.workers < 1 || p.workers > 1000:
+		return fmt.Errorf("-workers must be from 1 to 1000, and is %d", p.workers)
+	case !(p.rate > 0 && p.rate <= 1e5):
+		return fmt.Errorf("-rate must be above 0 and at most 100000, and is %v", p.rate)
+	case p.measure <= 0:
+		return fmt.Errorf("-for must be above 0s, and is %v", p.measure)
+	}
+	return nil
 }
 
 // network gives the service something to listen on and clients a way to it. In a process of

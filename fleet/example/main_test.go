@@ -103,10 +103,12 @@ func TestBadArgumentsEndTheProgram(t *testing.T) {
 		status int
 		errs   string
 	}{
-		{[]string{"-workers", "0"}, 2, "must be positive"},
-		{[]string{"-rate", "NaN"}, 2, "must be positive"},
-		{[]string{"-for", "0s"}, 2, "must be positive"},
-		{[]string{"10"}, 2, "no other arguments"},
+		{[]string{"-workers", "0"}, 2, "example: -workers must be from 1 to 1000, and is 0\n"},
+		{[]string{"-workers", "1001"}, 2, "example: -workers must be from 1 to 1000, and is 1001\n"},
+		{[]string{"-rate", "NaN"}, 2, "example: -rate must be above 0 and at most 100000, and is NaN\n"},
+		{[]string{"-rate", "+Inf"}, 2, "example: -rate must be above 0 and at most 100000, and is +Inf\n"},
+		{[]string{"-for", "0s"}, 2, "example: -for must be above 0s, and is 0s\n"},
+		{[]string{"10"}, 2, "example: there are flags only, and no argument \"10\"\n"},
 		{[]string{"-x"}, 2, "-redis-server"},
 		{[]string{"-h"}, 0, "-redis-server"},
 		{[]string{"-redis-server", filepath.Join(t.TempDir(), "none")}, 1, "example: "},
