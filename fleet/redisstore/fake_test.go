@@ -95,6 +95,8 @@ func (f *fakeServer) reply(command []string) string {
 			return list(host, port)
 		}
 		return "*0\r\n" // there are no other Sentinels
+	case "ASKING":
+		return "+OK\r\n"
 	case "CLUSTER":
 		host, port, _ := net.SplitHostPort(f.addr)
 		return fmt.Sprintf("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$%d\r\n%s\r\n:%s\r\n", len(host), host, port)

@@ -221,6 +221,29 @@ func TestStoreNeverRepeatsACall(t *testing.T) {
 	}
 }
 
+func TestStoreFollowsAClusterToTheNodeOfTheKey(t *testing.T) {
+	t.Parallel()
+	for _, redirection := range []string{"MOVED", "ASK"} {
+		target := startFake(t, func([]string) string { return run })
+		node := startFake(t, func([]string) string { return "-" + redirection + " 3999 " + target.addr + "\r\n" })
+		store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
+			Addrs: []string{node.addr}, IsClusterMode: true,
+		}})
+		require.NoError(t, err)
+
+		reply, err := store.Call(t.Context(), key, fleet.Ask{Want: 2})
+
+		require.NoError(t, err, redirection)
+		require.Equal(t, 2, reply.Slots)
+		for _, server := range []*fakeServer{node, target} {
+			_, _, evalsha, eval := server.counts()
+			require.Equal(t, 1, evalsha, redirection)
+			require.Zero(t, eval)
+		}
+		require.NoError(t, store.Close())
+	}
+}
+
 func TestStoreReturnsAtTheDeadline(t *testing.T) {
 	t.Parallel()
 	for _, timeout := range []time.Duration{0, -1, -2, time.Minute} { // -2 means that go-redis sets no deadline
@@ -239,10 +262,12 @@ func TestStoreReturnsAtTheDeadline(t *testing.T) {
 			ended <- err
 		}()
 
+		late, stop := context.WithTimeout(t.Context(), 5*time.Second)
+		t.Cleanup(stop)
 		select {
 		case err := <-ended:
 			require.Error(t, err)
-		case <-time.After(5 * time.Second):
+		case <-late.Done():
 			require.FailNow(t, "the call goes on", "ReadTimeout %v", timeout)
 		}
 	}

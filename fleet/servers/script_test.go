@@ -3,12 +3,15 @@
 package servers
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/fleet"
 	"github.com/awsretry/awsretry/fleet/internal/redistest"
 	"github.com/awsretry/awsretry/fleet/redisstore"
 )
@@ -46,6 +49,31 @@ func TestScriptDoesWhatStepDoes(t *testing.T) {
 		calls = 5_000
 	}
 	redistest.Differ(t, w, calls, 2)
+}
+
+// Servers word it in another way for a command within a script, and each version has its own.
+func TestMissingPermissionIsFinal(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	allowed := []any{"+get", "+set", "+time", "+evalsha", "+eval"}
+	for i := range allowed {
+		user, without := fmt.Sprintf("user%d", i), slices.Delete(slices.Clone(allowed), i, i+1)
+		words := append([]any{"ACL", "SETUSER", user, "on", ">" + password, "~*"}, without...)
+		require.NoError(t, server.Client.Do(t.Context(), words...).Err())
+		for _, with := range []string{password, "a wrong one"} {
+			require.NoError(t, server.Client.ScriptFlush(t.Context()).Err()) // so that EVAL is needed
+			store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
+				Addrs: []string{server.Addr}, Username: user, Password: with,
+			}})
+			require.NoError(t, err)
+
+			_, err = store.Call(t.Context(), "f1:test:orders", fleet.Ask{Bad: 1})
+
+			require.ErrorIs(t, err, fleet.ErrRejected, "without %v", allowed[i])
+			require.NotContains(t, err.Error(), with)
+			require.NoError(t, store.Close())
+		}
+	}
 }
 
 func newStore(t *testing.T, addr string) *redisstore.Store {
