@@ -75,7 +75,10 @@ var finals = []string{ //nolint:gochecknoglobals // constant
 
 // explain says whose error it is, and whether a later call can cure it.
 func explain(err error) error {
-	text := err.Error()
+	text, _, has := strings.Cut(err.Error(), ", with args beginning with")
+	if has { // of an unknown command; those of AUTH are the user and the password
+		err = errors.New(text)
+	}
 	for _, final := range finals {
 		if strings.Contains(text, final) {
 			return fmt.Errorf("redisstore: %w: %w", fleet.ErrRejected, err)

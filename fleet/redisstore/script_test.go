@@ -50,6 +50,18 @@ func TestFromScriptExplainsErrors(t *testing.T) {
 	require.EqualError(t, err, "redisstore: fleet: the store rejects the call: NOPERM this user has no permissions")
 }
 
+func TestFromScriptLeavesArgumentsOutOfErrors(t *testing.T) {
+	t.Parallel()
+	store := redisstore.FromScript(func(context.Context, string, string, string, []string) ([]string, error) {
+		return nil, errors.New("log in: ERR unknown command 'auth', with args beginning with: 'app' 'secret' ")
+	})
+
+	_, err := store.Call(t.Context(), "key", fleet.Ask{})
+
+	require.ErrorIs(t, err, fleet.ErrRejected)
+	require.EqualError(t, err, "redisstore: fleet: the store rejects the call: log in: ERR unknown command 'auth'")
+}
+
 // The store of go-redis meets these only with a server of the other kind than the options say.
 func TestFromScriptRejectsServersOfAnotherKind(t *testing.T) {
 	t.Parallel()
