@@ -87,7 +87,7 @@ func (r Reply) check() error {
 func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
 	now, random, rejected := l.clock.Now(), 0.0, false
 	if err != nil {
-		random, rejected = l.fleet.config.Random(), isRejected(err)
+		random, rejected = l.fleet.random(), isRejected(err)
 	}
 	l.mu.Lock()
 	c.returned = c.returned || returned

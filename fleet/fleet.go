@@ -31,8 +31,8 @@ type Config struct {
 	Share func(scope retry.ScopeKey) bool
 	// Limit returns what is known of the limit of a scope, for the whole fleet. Nil means that
 	// nothing is known. Rates below 0.05 a second count as 0.05; rates that are negative, above
-	// 1e9 or not a number count as zero. A Starting above the Ceiling counts as the Ceiling. All members
-	// should know the same. It must be safe for concurrent use.
+	// 1e9 or not a number count as zero. A Starting above the Ceiling counts as the Ceiling. All
+	// members should know the same. It must be safe for concurrent use.
 	Limit func(scope retry.ScopeKey) adaptive.SendLimit
 
 	// JoinWait is how long the first attempts of a scope wait for the store to say whether the
@@ -46,7 +46,8 @@ type Config struct {
 	// stands still while the store is called, so that the store must not wait on it.
 	Clock clock.Clock
 	// Random returns a number from 0 to 1, for the phases of members that have lost the store.
-	// Nil means that of math/rand/v2. It must be safe for concurrent use.
+	// Nil means that of math/rand/v2. Any other number, and a panic, count as 0.5. It must be
+	// safe for concurrent use.
 	Random func() float64
 	// Observer is told what happens to the members, with no lock held, in a goroutine that no
 	// attempt waits for; nil means none. It must be safe for concurrent use. Its panics are
@@ -228,6 +229,16 @@ func (f *Fleet) begin() (ctx context.Context, done func(), err error) {
 			close(f.idle)
 		}
 	}, nil
+}
+
+// random returns a number from 0 to 1.
+func (f *Fleet) random() (number float64) {
+	defer func() {
+		if recover() != nil || !(number >= 0 && number <= 1) {
+			number = 0.5
+		}
+	}()
+	return f.config.Random()
 }
 
 // tell tells the observer.

@@ -3,6 +3,7 @@ package fleet_test
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -430,6 +431,34 @@ func TestAttemptThatCostsMoreThanTheOpenScopeSavesUpIsServed(t *testing.T) {
 		}
 		require.InDelta(t, 8*time.Second, now().Sub(began), float64(2*time.Second), "a rate that nothing throttles grows")
 	})
+}
+
+func TestRandomThatIsNoNumberFromZeroToOneCountsAsHalf(t *testing.T) {
+	t.Parallel()
+	for name, random := range map[string]func() float64{
+		"not a number": math.NaN,
+		"negative":     func() float64 { return -1e300 },
+		"large":        func() float64 { return 1e300 },
+		"a panic":      func() float64 { panic("random") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := &replies{call: func(_ context.Context, n int, _ fleet.Ask) (fleet.Reply, error) {
+					if n > 1 {
+						return fleet.Reply{}, errors.New("gone")
+					}
+					return fleet.Reply{Epoch: 2, Rate: 10, Slots: 5, Gap: 100 * time.Millisecond, State: "-"}, nil
+				}}
+				f := newFleet(t, fleet.Config{Store: store, Random: random})
+				l := f.NewLimiter(orders, clock.System{})
+				for range 20 {
+					require.LessOrEqual(t, send(t, l, false), 2*time.Second)
+				}
+				require.Equal(t, "fleet-lost", source(l))
+			})
+		})
+	}
 }
 
 // stuck is a store that always fails.
