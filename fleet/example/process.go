@@ -48,9 +48,8 @@ func work(ctx context.Context, args []string, in io.Reader, out io.Writer) (err 
 	defer cancel()
 	go func() {
 		defer cancel()
-		lines := bufio.NewScanner(in)
-		for lines.Scan() {
-			if json.NewEncoder(out).Encode(standingOf(shared)) != nil {
+		for lines := bufio.NewReader(in); ; {
+			if _, err := lines.ReadString('\n'); err != nil || json.NewEncoder(out).Encode(standingOf(shared)) != nil {
 				return
 			}
 		}
