@@ -59,7 +59,7 @@ func TestMembersDoNotComeBackToTwiceTheRate(t *testing.T) {
 	r.burst, r.seed = time.Second/10, 0
 	back := gone(false)(t, r)[1]
 	t.Logf("goodput %.3f, throttled %.2f %%", back.goodput, 100*back.throttled)
-	require.GreaterOrEqual(t, back.goodput, 0.85)
+	require.GreaterOrEqual(t, back.goodput, 0.8) // 0.66 without it
 }
 
 func TestNewMembersTakeTheirShareWithoutThrottling(t *testing.T) {
