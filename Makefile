@@ -105,7 +105,7 @@ redis: ## fetch redis-server into .bin for the tests of fleet, where there is ap
 	@scripts/redis >/dev/null || { [ -z "$$CI" ] && echo 'the tests with redis-server are left out'; }
 
 .PHONY: servers
-servers: ## run the tests of fleet with redis-servers that fail in many ways and with 40 processes; three minutes
+servers: ## run the tests of fleet with redis-servers that fail in many ways and with 40 processes; two minutes
 	scripts/redis
 	cd fleet && go test -count=1 -tags servers -parallel 8 -timeout 5m -p 1 ./servers ./example
 
@@ -171,8 +171,8 @@ bench-effect: ## play all libraries in virtual time, SEEDS times, and write benc
 	cd bench && go run ./report -rounds $(SEEDS) effect
 
 .PHONY: fleet-tables
-fleet-tables: ## play fleets in virtual time and write the tables of fleet/README.md; half an hour
-	cd fleet && go test -vet=off -count=1 -timeout 2h -run '^TestTables$$' ./sim -tables
+fleet-tables: ## play fleets in virtual time and write the tables of fleet/README.md; a quarter of an hour
+	cd fleet && go test -vet=off -count=1 -timeout 2h -tags tables -run '^TestTables$$' ./sim
 
 .PHONY: pictures
 pictures: ## draw docs/pictures from the scripted outage, with promtool and prometheus

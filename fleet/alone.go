@@ -26,9 +26,13 @@ func (a *alone) begin(now time.Time, rate, phase float64) {
 
 // Rate returns the rate at now.
 func (a *alone) Rate(now time.Time) float64 {
-	part := min(a.kept+(1-a.kept)*float64(now.Sub(a.cut))/float64(aloneBack), 1)
 	doubled := math.Floor(float64(now.Sub(a.lost)) / float64(aloneHold))
-	return max(a.rate*part*math.Pow(2, min(doubled, 60)), leastRate)
+	return max(a.rate*a.part(now)*math.Pow(2, min(doubled, 60)), leastRate)
+}
+
+// part returns what the cuts have left of the rate.
+func (a *alone) part(now time.Time) float64 {
+	return min(a.kept+(1-a.kept)*float64(now.Sub(a.cut))/float64(aloneBack), 1)
 }
 
 // Throttle cuts the rate, unless the attempt was sent before the last cut.
@@ -36,8 +40,7 @@ func (a *alone) Throttle(now, sent time.Time) (cut bool) {
 	if !sent.After(a.cut) {
 		return false
 	}
-	part := min(a.kept+(1-a.kept)*float64(now.Sub(a.cut))/float64(aloneBack), 1)
-	a.cut, a.kept = now, part*aloneCut
+	a.cut, a.kept = now, a.part(now)*aloneCut
 	return true
 }
 

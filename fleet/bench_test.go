@@ -2,6 +2,8 @@ package fleet_test
 
 import (
 	"context"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,24 +46,44 @@ func BenchmarkAcquireAndReport(b *testing.B) {
 
 // What a reply costs while many callers wait.
 func BenchmarkReplyWhileManyWait(b *testing.B) {
-	const callers = 10_000
+	const most, least = 10_000, 9_000
 	clk := clock.NewFake(time.Unix(1e9, 0))
-	store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
-		return fleet.Reply{Epoch: 2, Rate: 1000, Slots: 1, Start: 50 * time.Millisecond, State: "-"}, nil
-	}}
-	l := newFleet(b, fleet.Config{Store: store, Clock: clk}).NewLimiter(orders, nil)
+	store := &trickle{}
+	l := newFleet(b, fleet.Config{Store: store, Clock: clk, JoinWait: -1}).NewLimiter(orders, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	b.Cleanup(cancel)
-	for range callers {
-		go func() { _, _ = l.Acquire(ctx, ratelimit.Request{}) }()
+	waiting := func() int {
+		_, n := l.State()
+		return n
 	}
-	require.NoError(b, clk.BlockUntil(ctx, callers))
-	clk.Advance(5 * time.Second) // JoinWait, and then some
-	before := len(store.Asks())
-	b.ResetTimer()
-	for len(store.Asks()) < before+b.N {
-		clk.AdvanceToNext()
+	fill := func() {
+		for range most - waiting() {
+			go func() { _, _ = l.Acquire(ctx, ratelimit.Request{}) }()
+		}
+		for waiting() < most-1 { // the slot of the first may be there already
+			runtime.Gosched()
+		}
 	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if waiting() < least { // each reply serves one
+			b.StopTimer()
+			fill()
+			b.StartTimer()
+		}
+		for before := store.calls.Load(); store.calls.Load() == before; {
+			clk.AdvanceToNext()
+		}
+	}
+	require.Equal(b, "fleet", source(l), "no call has failed")
+}
+
+// trickle is a store that gives one slot at a time.
+type trickle struct{ calls atomic.Int64 }
+
+func (t *trickle) Call(context.Context, string, fleet.Ask) (fleet.Reply, error) {
+	t.calls.Add(1)
+	return fleet.Reply{Epoch: 2, Rate: 1000, Slots: 1, Start: 50 * time.Millisecond, State: "-"}, nil
 }
 
 func BenchmarkStep(b *testing.B) {

@@ -109,7 +109,6 @@ func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
 	l.mu.Unlock()
 
 	l.joined.Store(true)
-	l.gate.open.Store(true)
 	l.joining.Wake()
 	if longer {
 		l.line.Poke()

@@ -7,10 +7,10 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// gate is the account of a line that lets all callers through at an instant, or earlier when
-// it is opened.
+// gate is the account of a line that lets all callers through at an instant, or from when open
+// is true.
 type gate struct {
-	open atomic.Bool
+	open *atomic.Bool
 	at   time.Time
 }
 

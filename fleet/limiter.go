@@ -123,7 +123,7 @@ func (l *limiter) startLocked(now time.Time) {
 		return
 	}
 	l.fleet.register(l)
-	l.gate = &gate{at: now.Add(l.fleet.config.JoinWait)}
+	l.gate = &gate{open: &l.joined, at: now.Add(l.fleet.config.JoinWait)}
 	l.joining = ratelimit.NewLine(l.gate, l.clock)
 	l.member.used = true
 	l.planLocked(now)

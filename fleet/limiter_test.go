@@ -188,10 +188,12 @@ func TestStoreThatFailsReachesNoCall(t *testing.T) {
 	t.Parallel()
 	boom := errors.New("connection refused")
 	for name, call := range map[string]func(ctx context.Context) (fleet.Reply, error){
-		"an error":                 func(context.Context) (fleet.Reply, error) { return fleet.Reply{}, boom },
-		"a panic":                  func(context.Context) (fleet.Reply, error) { panic("store") },
-		"no reply until ctx ends":  func(ctx context.Context) (fleet.Reply, error) { <-ctx.Done(); return fleet.Reply{}, ctx.Err() },
-		"no reply for ten seconds": func(context.Context) (fleet.Reply, error) { time.Sleep(10 * time.Second); return fleet.Reply{}, nil }, //nolint:forbidigo // it heeds no context
+		"an error":                func(context.Context) (fleet.Reply, error) { return fleet.Reply{}, boom },
+		"a panic":                 func(context.Context) (fleet.Reply, error) { panic("store") },
+		"no reply until ctx ends": func(ctx context.Context) (fleet.Reply, error) { <-ctx.Done(); return fleet.Reply{}, ctx.Err() },
+		"no reply for ten seconds, whatever ctx says": func(context.Context) (fleet.Reply, error) {
+			return fleet.Reply{}, clock.System{}.Sleep(context.Background(), 10*time.Second)
+		},
 		"nonsense": func(context.Context) (fleet.Reply, error) {
 			return fleet.Reply{Epoch: 1, Rate: -1, Slots: -1, Gap: -1, State: "x"}, nil
 		},

@@ -98,8 +98,8 @@ func TestCallThatReturnsAfterItsTimeoutDoesNotDelayTheNext(t *testing.T) {
 			if n == 1 {
 				return fleet.Reply{Epoch: 2, Rate: 1, Slots: 1, State: "-"}, nil
 			}
-			time.Sleep(300 * time.Millisecond) //nolint:forbidigo // it heeds no context
-			return fleet.Reply{}, errors.New("late")
+			// It heeds no end of its context.
+			return fleet.Reply{}, errors.Join(clock.System{}.Sleep(context.Background(), 300*time.Millisecond), errors.New("late"))
 		}}
 		l := newFleet(t, fleet.Config{Store: store, Random: func() float64 { return 0.5 }}).NewLimiter(orders, nil)
 		for range 2 {

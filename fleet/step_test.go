@@ -272,7 +272,7 @@ func FuzzStep(f *testing.F) {
 	f.Add("", calm().String(), noon.UnixMicro(), uint64(5), 3.0, 1.0, 7.0, 10.0, 20.0)
 	f.Fuzz(func(t *testing.T, state, seed string, now int64, epoch uint64, ok, bad, want, starting, ceiling float64) {
 		if len(state)+len(seed) > 4096 {
-			t.Skip("long texts take long and say nothing new")
+			return // long texts take long and say nothing new
 		}
 		ask := fleet.Ask{Seed: seed, Epoch: epoch, OK: ok, Bad: bad, Want: want, Starting: starting, Ceiling: ceiling}
 		checkStep(t, state, time.UnixMicro(now), ask)

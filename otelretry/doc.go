@@ -26,9 +26,9 @@
 //
 // Histograms and the counters of calls, attempts and retries have the attributes rpc.service, rpc.method
 // and aws.region, which are Service, Name and Region of the [retry.Operation]. An empty one is absent. The
-// AWS SDKs have the same attributes, but their services are spelled as in DynamoDB. The words of awsretry.outcome and awsretry.reason
-// are those of [retry.Event.Outcome]. awsretry.kind is "ok" after a success, and else the kind of the
-// verdict. error.type is [retry.Event.ErrorType].
+// AWS SDKs have the same attributes, but their services are spelled as in DynamoDB. The words of
+// awsretry.outcome and awsretry.reason are those of [retry.Event.Outcome]. awsretry.kind is "ok" after a
+// success, and else the kind of the verdict. error.type is [retry.Event.ErrorType].
 //
 // The gauges of a scope have the attributes awsretry.scope, rpc.service and aws.region. There are gauges
 // for the hottest scopes, see [retry.Hottest], and one more series for the rest, whose awsretry.scope is

@@ -17,10 +17,10 @@ func at(s *redistest.Server) redis.UniversalOptions {
 
 func TestFleetGoesOnWhileItsStoreRestartsEmpty(t *testing.T) {
 	t.Parallel()
-	server := redistest.Start(t)
 	if testing.Short() {
-		t.Skip("takes 15 s")
+		t.Skip("-short: it takes 15 s and a redis-server")
 	}
+	server := redistest.Start(t)
 	w := begin(t, at(server), false, "orders")
 	w.warm(t)
 	w.sane(t, "before", 2*time.Second)

@@ -124,3 +124,17 @@ func jain(shares []float64) float64 {
 	}
 	return sum * sum / (float64(len(shares)) * squares)
 }
+
+// mean returns the mean of results of several seeds.
+func mean(results []result) result {
+	var m result
+	n := float64(len(results))
+	for _, r := range results {
+		m.goodput += r.goodput / n
+		m.throttled += r.throttled / n
+		m.calls += r.calls / n
+		m.jain += r.jain / n
+		m.longest = max(m.longest, r.longest)
+	}
+	return m
+}

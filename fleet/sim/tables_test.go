@@ -1,7 +1,8 @@
+//go:build tables
+
 package sim
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -13,14 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var tables = flag.Bool("tables", false, "play all fleets and write the tables into fleet/README.md")
-
 // TestTables is the command behind the tables of fleet/README.md. It writes the figures of the
 // page in parentheses, and lists what is clearly worse.
 func TestTables(t *testing.T) {
-	if !*tables {
-		t.Skip("only with -tables")
-	}
 	began := time.Now()
 	steady := make([]string, len(steadyPage))
 	happened := make([]string, len(scenarioPage))
@@ -235,20 +231,6 @@ func (r run) seeds() uint64 {
 	default:
 		return 3
 	}
-}
-
-// mean returns the mean of results of several seeds.
-func mean(results []result) result {
-	var m result
-	n := float64(len(results))
-	for _, r := range results {
-		m.goodput += r.goodput / n
-		m.throttled += r.throttled / n
-		m.calls += r.calls / n
-		m.jain += r.jain / n
-		m.longest = max(m.longest, r.longest)
-	}
-	return m
 }
 
 // play plays scenarios with the seeds of the row. The figures of the page are in their order.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -21,13 +22,6 @@ func steady(t *testing.T, r run, seeds uint64) result {
 	return got
 }
 
-func inBothBursts(t *testing.T, test func(t *testing.T, burst time.Duration)) {
-	t.Helper()
-	for _, burst := range []time.Duration{time.Second, time.Second / 10} {
-		t.Run(burst.String(), func(t *testing.T) { test(t, burst) })
-	}
-}
-
 // The service, the demand and the windows are those that the page has its figures from if
 // independent clients do as badly here. A burst makes no difference to them.
 func TestSettlesAtTheRateOnlyWithMuchThrottlingWithoutAFleet(t *testing.T) {
@@ -40,16 +34,25 @@ func TestSettlesAtTheRateOnlyWithMuchThrottlingWithoutAFleet(t *testing.T) {
 	}
 }
 
-func TestSettlesAtTheRateOfOneASecondForEachMember(t *testing.T) {
+func TestSettlesAtTheRateWithAHundredMembers(t *testing.T) {
 	long(t)
-	inBothBursts(t, func(t *testing.T, burst time.Duration) {
-		t.Helper()
-		got := steady(t, run{rate: 100, members: 100, burst: burst}, 8)
-		require.GreaterOrEqual(t, got.goodput, 0.97)
-		require.LessOrEqual(t, got.throttled, 0.02)
-		require.GreaterOrEqual(t, got.jain, 0.99)
-		require.LessOrEqual(t, got.calls, 1.3*167)
-	})
+	for _, c := range []struct {
+		rate, calls float64
+		seeds       uint64
+	}{
+		{rate: 100, calls: 167, seeds: 8},
+		{rate: 500, calls: 197, seeds: 2},
+	} {
+		for _, burst := range []time.Duration{time.Second, time.Second / 10} {
+			t.Run(fmt.Sprint(c.rate, " a second, burst ", burst), func(t *testing.T) {
+				got := steady(t, run{rate: c.rate, members: 100, burst: burst}, c.seeds)
+				require.GreaterOrEqual(t, got.goodput, 0.97)
+				require.LessOrEqual(t, got.throttled, 0.02)
+				require.GreaterOrEqual(t, got.jain, 0.99)
+				require.LessOrEqual(t, got.calls, 1.3*c.calls)
+			})
+		}
+	}
 }
 
 func TestSettlesAtTheRateWithAHundredWorkers(t *testing.T) {
@@ -68,18 +71,6 @@ func TestTenMembersShareFiveASecond(t *testing.T) {
 	got = steady(t, run{rate: 5, members: 10, burst: time.Second / 10}, 16)
 	require.GreaterOrEqual(t, got.goodput, 0.82)
 	require.LessOrEqual(t, got.throttled, 0.03)
-}
-
-func TestSettlesAtTheRateWithAHundredMembers(t *testing.T) {
-	long(t)
-	inBothBursts(t, func(t *testing.T, burst time.Duration) {
-		t.Helper()
-		got := steady(t, run{rate: 500, members: 100, burst: burst}, 2)
-		require.GreaterOrEqual(t, got.goodput, 0.97)
-		require.LessOrEqual(t, got.throttled, 0.02)
-		require.GreaterOrEqual(t, got.jain, 0.99)
-		require.LessOrEqual(t, got.calls, 1.3*197)
-	})
 }
 
 func TestSettlesAtTheRateWithAThousandMembers(t *testing.T) {
@@ -108,7 +99,7 @@ func TestSettlesAtTheRateWithoutWaves(t *testing.T) {
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("a simulation of seconds")
+		t.Skip("-short: a simulation of seconds")
 	}
 	t.Parallel()
 }
