@@ -172,7 +172,7 @@ bench-effect: ## play all libraries in virtual time, SEEDS times, and write benc
 
 .PHONY: fleet-tables
 fleet-tables: ## play fleets in virtual time and write the tables of fleet/README.md; a quarter of an hour
-	cd fleet && go test -vet=off -count=1 -timeout 2h -tags tables -run '^TestTables$$' ./sim
+	cd fleet && go test -vet=off -count=1 -timeout 2h -tags tables -v -run '^TestTables$$' ./sim
 
 .PHONY: pictures
 pictures: ## draw docs/pictures from the scripted outage, with promtool and prometheus
