@@ -21,7 +21,6 @@ type run struct {
 	members    int
 	even       bool // one worker each, instead of the usual demands
 	alone      bool // without a fleet
-	giveUp     bool // after a throttle, instead of another attempt
 	roundTrip  time.Duration
 	replicated bool // the store has a replica
 	length     time.Duration
@@ -137,19 +136,18 @@ const longestBackoff = float64(time.Second)
 // operate is one operation: it sends attempts until one is not throttled, with a backoff as
 // that of a strategy.
 func (m *member) operate(ctx context.Context, random *rand.Rand) {
-	began := time.Now()
 	for {
 		sent, err := m.limiter.Acquire(ctx, ratelimit.Request{})
 		if err != nil {
 			return
 		}
 		accepted := m.play.service.take()
-		m.play.record.decided(m.number, began, accepted)
+		m.play.record.decided(m.number, accepted)
 		if pass(ctx, latency(random)) != nil {
 			return
 		}
 		m.limiter.Report(ratelimit.Response{Sent: sent, Throttled: !accepted})
-		if accepted || m.play.giveUp || pass(ctx, time.Duration(random.Float64()*longestBackoff)) != nil {
+		if accepted || pass(ctx, time.Duration(random.Float64()*longestBackoff)) != nil {
 			return
 		}
 	}

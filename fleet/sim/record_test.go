@@ -8,7 +8,6 @@ import (
 // second is what happened in one second of a run.
 type second struct {
 	accepted, throttled, calls int
-	longest                    time.Duration // wait of an accepted attempt since the operation began
 }
 
 // record is what happened in a run. Attempts count when the service decides about them.
@@ -35,8 +34,8 @@ func newRecord(length time.Duration, rate float64, demands []demand) *record {
 
 func (r *record) at() int { return min(int(time.Since(r.began).Seconds()), len(r.seconds)-1) }
 
-// decided counts an attempt of a member whose operation began at the given time.
-func (r *record) decided(member int, began time.Time, accepted bool) {
+// decided counts an attempt of a member.
+func (r *record) decided(member int, accepted bool) {
 	at := r.at()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,7 +45,6 @@ func (r *record) decided(member int, began time.Time, accepted bool) {
 		return
 	}
 	s.accepted++
-	s.longest = max(s.longest, time.Since(began))
 	r.received[member][at]++
 }
 
@@ -62,7 +60,6 @@ type result struct {
 	goodput   float64 // accepted attempts over what the service allows without bursts
 	throttled float64 // of all attempts
 	calls     float64 // of the store, each second
-	longest   time.Duration
 	jain      float64 // of received over entitlement
 }
 
@@ -70,12 +67,10 @@ type result struct {
 // allows so many attempts a second.
 func (r *record) part(from, to int, rate float64) result {
 	var accepted, throttled, calls int
-	var longest time.Duration
 	for _, s := range r.seconds[from:to] {
 		accepted += s.accepted
 		throttled += s.throttled
 		calls += s.calls
-		longest = max(longest, s.longest)
 	}
 	length := float64(to - from)
 	shares := make([]float64, len(r.received))
@@ -88,7 +83,6 @@ func (r *record) part(from, to int, rate float64) result {
 		goodput:   float64(accepted) / (rate * length),
 		throttled: float64(throttled) / float64(max(accepted+throttled, 1)),
 		calls:     float64(calls) / length,
-		longest:   longest,
 		jain:      jain(shares),
 	}
 }
@@ -134,7 +128,6 @@ func mean(results []result) result {
 		m.throttled += r.throttled / n
 		m.calls += r.calls / n
 		m.jain += r.jain / n
-		m.longest = max(m.longest, r.longest)
 	}
 	return m
 }
