@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/virtual"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -46,7 +47,7 @@ type Config struct {
 // Run plays the two hours. It takes a few seconds. Its errors are those of Watch and of the
 // strategies' configurations.
 func Run(c Config) error {
-	clk := newTurns(Start())
+	clk := virtual.New(Start())
 	p := &program{clk: clk, random: rand.New(rand.NewPCG(1, 2))}
 	base := standard.Config{Clock: clk, Observer: c.Observer, Random: p.float}
 	plain, err := standard.New(base)
@@ -68,10 +69,10 @@ func Run(c Config) error {
 		return err
 	}
 
-	functions := []func(){func() { p.sample(c) }}
+	clk.Go(func() { p.sample(c) })
 	for _, j := range jobs() {
 		for i := range j.callers {
-			functions = append(functions, func() {
+			clk.Go(func() {
 				switch {
 				case j.fleet:
 					q.call(j, members[i%len(members)], i)
@@ -83,13 +84,13 @@ func Run(c Config) error {
 			})
 		}
 	}
-	clk.run(functions...)
+	clk.Run(time.Time{})
 	return nil
 }
 
 // program is what the callers of a run share. One of them runs at a time.
 type program struct {
-	clk    *turns
+	clk    *virtual.Clock
 	random *rand.Rand
 }
 

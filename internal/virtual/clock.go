@@ -1,0 +1,234 @@
+// Package virtual has a clock for simulations with many tasks, such as the workers of a client
+// that a service throttles. One task runs at a time, and the clock decides which one, so each run
+// is the same, and no time passes but the virtual one.
+//
+// A [clock.Fake] serves tests of a few functions: there the goroutines are those of the test, and
+// a deadline that ends several waits at once lets them all run at once.
+package virtual
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+)
+
+// Clock is a clock whose time moves when all tasks wait. [Clock.Run] runs its tasks, which
+// [Clock.Go] has added. Its methods are for the tasks, for the functions of its timers, and for
+// the code before Run: it is not safe for concurrent use. Use [New].
+type Clock struct {
+	*loop
+	waits []*wait
+	// first is true if waits end in the order in which they began.
+	first bool
+}
+
+var _ clock.Clock = (*Clock)(nil)
+
+// loop is what clocks with the same time have in common.
+type loop struct {
+	now     time.Time
+	queue   queue
+	armed   uint64 // timers ever armed; orders those that are due at the same instant
+	current *task  // the task that runs, or nil
+	tasks   map[*task]struct{}
+	added   uint64 // tasks ever added
+	ended   bool
+}
+
+// New returns a clock that shows start.
+func New(start time.Time) *Clock {
+	return &Clock{loop: &loop{now: start, tasks: make(map[*task]struct{})}}
+}
+
+// Beside returns a clock with the same time. Its tasks must not end the waits of tasks of another
+// clock, as those of a client do not end the waits of another client: after a task has run, only
+// the waits of its own clock are looked at. inOrder says that these end in the order in which
+// they began, as waits for the send tokens of one scope do without deadlines, so that only the
+// first one has to be looked at.
+func (c *Clock) Beside(inOrder bool) *Clock { return &Clock{loop: c.loop, first: inOrder} }
+
+// task is a function that [Clock.Go] has added. It is a coroutine.
+type task struct {
+	clock  *Clock
+	number uint64
+	resume func() (struct{}, bool)
+	stop   func()
+	yield  func(struct{}) bool
+	alarm  *timer // wakes the task from a sleep
+}
+
+// Go adds a task, which begins when its turn comes.
+func (c *Clock) Go(f func()) {
+	c.added++
+	t := &task{clock: c, number: c.added}
+	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
+		t.yield = yield
+		f()
+	})
+	t.alarm = &timer{clock: c, f: func() { c.turn(t) }, place: outside}
+	c.tasks[t] = struct{}{}
+	t.alarm.Reset(0)
+}
+
+// turn lets a task run until it waits or has returned.
+func (l *loop) turn(t *task) {
+	l.current = t
+	_, waits := t.resume()
+	l.current = nil
+	if !waits {
+		delete(l.tasks, t)
+	}
+}
+
+// pause is the wait of the task that runs. It fails if the run has ended.
+func (l *loop) pause() error {
+	if !l.current.yield(struct{}{}) {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Run returns when all tasks have returned, or when the time has come. What is due at until does
+// not happen. Then each wait ends with [context.Canceled], as does each later one, whatever the
+// context, and Run returns when all tasks have. The zero time is no end.
+//
+// The clock shows until afterwards, or the end of the last task. A task that panics lets Run
+// panic.
+func (c *Clock) Run(until time.Time) {
+	for len(c.tasks) > 0 && len(c.queue) > 0 {
+		if !until.IsZero() && !c.queue[0].due.Before(until) {
+			c.now = until
+			break
+		}
+		next := heap.Pop(&c.queue).(*timer)
+		c.now = next.due
+		next.f()
+		next.clock.wake()
+	}
+	c.ended = true
+	inOrder := func(a, b *task) int { return cmp.Compare(a.number, b.number) }
+	for _, t := range slices.SortedFunc(maps.Keys(c.tasks), inOrder) {
+		c.current = t
+		t.stop()
+	}
+	c.current = nil
+	clear(c.tasks)
+}
+
+// wait is a call of Await.
+type wait struct {
+	task           *task
+	done, canceled <-chan struct{}
+}
+
+func (w *wait) over() bool {
+	select {
+	case <-w.done:
+		return true
+	case <-w.canceled:
+		return true
+	default:
+		return false
+	}
+}
+
+// wake lets the tasks run whose waits are over, in the order in which they began to wait.
+func (c *Clock) wake() {
+	for i := 0; i < len(c.waits); {
+		w := c.waits[i]
+		switch {
+		case w.over():
+			if i == 0 {
+				c.waits = c.waits[1:]
+			} else {
+				c.waits = append(c.waits[:i], c.waits[i+1:]...)
+			}
+			c.turn(w.task)
+			i = 0 // the task may have ended a wait that began before
+		case c.first:
+			return
+		default:
+			i++
+		}
+	}
+}
+
+// Now returns the time of the clock.
+func (c *Clock) Now() time.Time { return c.now }
+
+// Sleep waits until d has passed or ctx is done. Tasks alone may call it.
+func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
+	if c.ended {
+		return context.Canceled
+	}
+	if err := ctx.Err(); err != nil || d <= 0 {
+		return err
+	}
+	if ctx.Done() == nil {
+		c.current.alarm.Reset(d)
+		return c.pause()
+	}
+	done := make(chan struct{})
+	over := c.AfterFunc(d, func() { close(done) })
+	defer over.Stop()
+	return c.Await(ctx, done)
+}
+
+// Await waits until done is closed or ctx is done. Tasks alone may call it. The strategies of
+// this module wait with it for send tokens and for retry quota.
+func (c *Clock) Await(ctx context.Context, done <-chan struct{}) error {
+	if c.ended {
+		return context.Canceled
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.waits = append(c.waits, &wait{task: c.current, done: done, canceled: ctx.Done()})
+	if err := c.pause(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// AfterFunc calls f when d has passed, in the goroutine of Run. f must not wait.
+func (c *Clock) AfterFunc(d time.Duration, f func()) clock.Timer {
+	armed := &timer{clock: c, f: f, place: outside}
+	armed.Reset(d)
+	return armed
+}
+
+// WithTimeout is for [clock.WithTimeout].
+func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	until := c.now.Add(d)
+	if earlier, ok := parent.Deadline(); ok && earlier.Before(until) {
+		until = earlier
+	}
+	ctx, end := context.WithCancelCause(parent)
+	over := c.AfterFunc(d, func() { end(context.DeadlineExceeded) })
+	return &deadline{ctx, until}, func() {
+		over.Stop()
+		end(nil)
+	}
+}
+
+// deadline is a context of WithTimeout.
+type deadline struct {
+	context.Context //nolint:containedctx // it is a context
+	until           time.Time
+}
+
+func (d *deadline) Deadline() (time.Time, bool) { return d.until, true }
+
+func (d *deadline) Err() error {
+	err := d.Context.Err()
+	if err != nil && context.Cause(d.Context) == context.DeadlineExceeded { //nolint:errorlint // as it was given
+		return context.DeadlineExceeded
+	}
+	return err
+}
