@@ -38,6 +38,7 @@ type loop struct {
 	current *task  // the task that runs, or nil
 	tasks   map[*task]struct{}
 	added   uint64 // tasks ever added
+	stopped bool
 	ended   bool
 }
 
@@ -94,14 +95,17 @@ func (l *loop) pause() error {
 	return nil
 }
 
-// Run returns when all tasks have returned, or when the time has come. What is due at until does
-// not happen. Then each wait ends with [context.Canceled], as does each later one, whatever the
+// Stop lets Run end where it is.
+func (c *Clock) Stop() { c.stopped = true }
+
+// Run returns when all tasks have returned, when the time has come, or after [Clock.Stop]. What is
+// due at until does not happen. Then each wait ends with [context.Canceled], as does each later one, whatever the
 // context, and Run returns when all tasks have. The zero time is no end.
 //
-// The clock shows until afterwards, or the end of the last task. A task that panics lets Run
+// The clock shows until afterwards, or the instant at which the run ended before. A task that panics lets Run
 // panic.
 func (c *Clock) Run(until time.Time) {
-	for len(c.tasks) > 0 && len(c.queue) > 0 {
+	for len(c.tasks) > 0 && len(c.queue) > 0 && !c.stopped {
 		if !until.IsZero() && !c.queue[0].due.Before(until) {
 			c.now = until
 			break

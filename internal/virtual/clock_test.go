@@ -86,6 +86,19 @@ func TestWaitsWithoutAnEndDoNotKeepRun(t *testing.T) {
 	require.Equal(t, []string{"0s context canceled"}, notes.list)
 }
 
+func TestStopEndsARun(t *testing.T) {
+	t.Parallel()
+	clk, notes := newNotes()
+	clk.AfterFunc(time.Second, clk.Stop)
+	for range 2 {
+		clk.Go(func() { notes.add("%v", clk.Sleep(t.Context(), time.Hour)) })
+	}
+
+	clk.Run(time.Time{})
+
+	require.Equal(t, []string{"1s context canceled", "1s context canceled"}, notes.list)
+}
+
 func TestTimersFireUnlessTheyAreStopped(t *testing.T) {
 	t.Parallel()
 	clk, notes := newNotes()

@@ -1,0 +1,75 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/awsretry/awsretry/internal/virtual"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// MaxOpen is the largest number of calls that may be open at once. Each takes some kilobytes of
+// memory.
+const MaxOpen = 50_000
+
+// start is when each run begins. It is a whole second, so that the windows of the measured rate
+// begin at the same times in each run.
+func start() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC) }
+
+// Play plays a scenario with a variant. The same seed gives the same result. progress, unless it
+// is nil, is told now and then which share of the run has passed. The errors are those of ctx, of
+// the variant, and that more than [MaxOpen] calls were open at once.
+func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func(share float64)) (*Result, error) {
+	clk := virtual.New(start())
+	plan, err := v.Plan()
+	if err != nil {
+		return nil, err
+	}
+	r := NewRecorder(s.Duration, s.Measured, plan.QuotaCapacity)
+	load := &Load{Service: NewService(s, seed, clk.Now()), Table: "table", Start: clk.Now(), Ended: r.Ended}
+	load.Began = func(at time.Duration) {
+		if r.Began(at); r.open > MaxOpen {
+			clk.Stop()
+		}
+	}
+	var clients []*client
+	for i := range s.Clients {
+		world := clk.Beside(v.inOrder(plan))
+		c, err := v.newClient(world, seed+uint64(i), retry.ObserverFunc(r.Observe))
+		if err != nil {
+			return nil, err
+		}
+		clients = append(clients, c)
+		if s.Workers > 0 {
+			load.Work(context.Background(), world, c, s.Workers, s.Pause())
+		} else {
+			load.Open(context.Background(), world, c, s.Offered/float64(s.Clients), rand.New(rand.NewPCG(3, seed+uint64(i))))
+		}
+	}
+	for _, change := range s.Changes {
+		clk.AfterFunc(change.At, func() { load.Service.Change(clk.Now(), change) })
+	}
+	for i := range r.Bins {
+		end := r.end(i)
+		clk.AfterFunc(end-1, func() {
+			r.sample(i, clients)
+			if progress != nil {
+				progress(float64(end) / float64(s.Duration))
+			}
+			if ctx.Err() != nil {
+				clk.Stop()
+			}
+		})
+	}
+	clk.Run(start().Add(s.Duration))
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case r.most > MaxOpen:
+		return nil, fmt.Errorf("more than %d calls are open at once", MaxOpen)
+	default:
+		return r.result(&s), nil
+	}
+}

@@ -1,0 +1,45 @@
+package sim
+
+import (
+	"math"
+	"time"
+)
+
+// Result is what a run came to. Shares, rates, latencies and the delay are those of the calls that
+// ended in the window that counts; the other figures are of the whole run. NaN is what does not
+// apply.
+type Result struct {
+	// Calls is how many ended. Goodput is how many of them succeeded, a second. FailedShare is the
+	// share that failed, and NoQuotaShare the part of it that failed for lack of quota.
+	Calls                              int
+	Goodput, FailedShare, NoQuotaShare float64
+	// AttemptsPerCall counts all attempts, the first included. ThrottledShare is the share of
+	// them that the service throttled.
+	AttemptsPerCall, ThrottledShare float64
+	// The latencies are the times from the beginning of a call to its end, in seconds, of calls
+	// that fail too. DelayPerCall is how much of that a call waits for backoff and send tokens, on
+	// average.
+	LatencyP50, LatencyP99, LatencyMax, DelayPerCall float64
+	// Recover is how many seconds after the outage goodput is back; NaN if there is no outage, or
+	// if it does not come back in the run.
+	Recover float64
+	// Emptied is the second at which a retry was first refused for lack of quota. LowestQuota is
+	// the lowest number of tokens of any client.
+	Emptied     float64
+	LowestQuota int
+	// Bins are parts of the run that are Width long.
+	Bins  []Bin
+	Width time.Duration
+	// Longest is the call that took the longest time.
+	Longest Call
+}
+
+// NaN is a number that does not apply.
+func NaN() float64 { return math.NaN() }
+
+func ratio(part, whole int) float64 {
+	if whole == 0 {
+		return NaN()
+	}
+	return float64(part) / float64(whole)
+}

@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/awsretry/awsretry/internal/virtual"
+)
+
+// Point is what calls come to where each attempt fails with a probability of Share, by itself.
+type Point struct {
+	Share, AttemptsPerCall, FailedShare float64
+}
+
+// The calls of a point. The first ones do not count: they empty the quota if it empties.
+const (
+	pointCalls = 6000
+	warmUp     = 2000
+)
+
+// Sweep plays calls, one after the other, of a service that fails a share of the attempts and has
+// no limit. It has a point for each share.
+func Sweep(ctx context.Context, v Variant, seed uint64, shares []float64) ([]Point, error) {
+	points := make([]Point, 0, len(shares))
+	for _, share := range shares {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		p, err := v.point(share, seed)
+		if err != nil {
+			return nil, err
+		}
+		points = append(points, p)
+	}
+	return points, nil
+}
+
+func (v *Variant) point(share float64, seed uint64) (Point, error) {
+	clk := virtual.New(start())
+	c, err := v.newClient(clk, seed, nil)
+	if err != nil {
+		return Point{}, err
+	}
+	random := rand.New(rand.NewPCG(4, seed))
+	attempts, failed := 0, 0
+	clk.Go(func() {
+		for i := range warmUp + pointCalls {
+			if i == warmUp {
+				attempts, failed = 0, 0
+			}
+			err := c.Do(context.Background(), "table", func(context.Context) error {
+				attempts++
+				if random.Float64() < share {
+					return Failure{Code: "InternalServerError", Status: 500}
+				}
+				return nil
+			})
+			if err != nil {
+				failed++
+			}
+		}
+	})
+	clk.Run(time.Time{})
+	return Point{Share: share, AttemptsPerCall: ratio(attempts, pointCalls), FailedShare: ratio(failed, pointCalls)}, nil
+}

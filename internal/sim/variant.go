@@ -1,0 +1,72 @@
+package sim
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// Variant is a way to retry: settings, and what the program does around a call.
+type Variant struct {
+	Name string
+	// Timeout is the time that each call has; zero is no deadline.
+	Timeout time.Duration
+	// New returns a strategy for one client. It is called several times.
+	New func(p Parts) (retry.Strategy, error)
+}
+
+// Parts are what a strategy of a simulation is built with.
+type Parts struct {
+	Clock    clock.Clock
+	Random   func() float64
+	Observer retry.Observer
+}
+
+// client is a client of a variant.
+type client struct {
+	clock    clock.Clock
+	timeout  time.Duration
+	strategy retry.Strategy
+}
+
+// newClient returns a client whose jitter comes of the seed.
+func (v *Variant) newClient(clk clock.Clock, seed uint64, observer retry.Observer) (*client, error) {
+	random := rand.New(rand.NewPCG(2, seed))
+	s, err := v.New(Parts{Clock: clk, Random: random.Float64, Observer: observer})
+	if err != nil {
+		return nil, err
+	}
+	return &client{clock: clk, timeout: v.Timeout, strategy: s}, nil
+}
+
+// Do retries as the strategy says. A table is a resource, and so has a scope.
+func (c *client) Do(ctx context.Context, table string, attempt func(ctx context.Context) error) error {
+	if c.timeout > 0 {
+		limited, cancel := clock.WithTimeout(ctx, c.clock, c.timeout)
+		defer cancel()
+		ctx = limited
+	}
+	return retry.DoErr(ctx, c.strategy, retry.Operation{Resource: table}, attempt)
+}
+
+// Plan returns the numbers by which the variant retries.
+func (v *Variant) Plan() (retry.Plan, error) {
+	s, err := v.New(Parts{})
+	if err != nil {
+		return retry.Plan{}, err
+	}
+	return s.Plan(retry.Operation{}), nil
+}
+
+// inOrder reports whether calls that wait for send tokens get them in the order in which they
+// began to wait. A deadline may end the wait of a call before those in front of it.
+func (v *Variant) inOrder(p retry.Plan) bool { return v.Timeout == 0 && p.MaxElapsed == 0 }
+
+// state is that of the only table.
+func (c *client) state() retry.ScopeSnapshot {
+	scopes := c.strategy.Snapshot().Scopes
+	return scopes[len(scopes)-1]
+}
