@@ -42,7 +42,7 @@ type Service struct {
 // NewService returns the service of a scenario, which begins now. Its answers come of the seed.
 func NewService(s Scenario, seed uint64, now time.Time) *Service {
 	return &Service{
-		Throttled: Failure{Code: "ThrottlingException", Status: 400}, Failed: Failure{Code: "InternalServerError", Status: 500},
+		Throttled: ServiceError{Code: "ThrottlingException", Status: 400}, Failed: ServiceError{Code: "InternalServerError", Status: 500},
 		latency: s.Latency, failures: s.Fail,
 		rate: s.Rate, burst: s.Burst, tokens: s.Burst, last: now,
 		random: rand.New(rand.NewPCG(1, seed)), turn: make(chan struct{}, 1),
@@ -127,16 +127,16 @@ func (s *Service) Change(now time.Time, c Change) {
 	s.rate, s.failing = c.Rate, c.Failing
 }
 
-// Failure is the error of an answer, as AWS words it.
-type Failure struct {
+// ServiceError is the error of an answer, as AWS words it.
+type ServiceError struct {
 	Code   string
 	Status int
 }
 
-func (f Failure) Error() string { return f.Code }
+func (e ServiceError) Error() string { return e.Code }
 
 // ErrorCode is for the classifiers.
-func (f Failure) ErrorCode() string { return f.Code }
+func (e ServiceError) ErrorCode() string { return e.Code }
 
 // HTTPStatusCode is for the classifiers.
-func (f Failure) HTTPStatusCode() int { return f.Status }
+func (e ServiceError) HTTPStatusCode() int { return e.Status }

@@ -52,7 +52,7 @@ func (v *Variant) point(share float64, seed uint64) (Point, error) {
 			err := c.Do(context.Background(), "table", func(context.Context) error {
 				attempts++
 				if random.Float64() < share {
-					return Failure{Code: "InternalServerError", Status: 500}
+					return ServiceError{Code: "InternalServerError", Status: 500}
 				}
 				return nil
 			})
