@@ -96,26 +96,37 @@ func (l *Load) Open(ctx context.Context, w World, c Client, rate float64, random
 	})
 }
 
-type callKey struct{}
-
 // call makes one call.
 func (l *Load) call(ctx context.Context, w World, c Client, worker int) {
-	call := &Call{Worker: worker, Began: w.Now().Sub(l.Start)}
 	if l.Began != nil {
-		l.Began(call.Began)
+		l.Began(w.Now().Sub(l.Start))
 	}
-	ctx = context.WithValue(ctx, callKey{}, &noted{})
-	call.Err = c.Do(ctx, l.Table, func(ctx context.Context) error {
-		at, err := l.Service.Call(ctx, w)
+	l.Ended(record(ctx, w, l.Start, c, worker, l.Table, func(ctx context.Context) (at time.Time, throttled bool, err error) {
+		at, err = l.Service.Call(ctx, w)
+		return at, err == l.Service.Throttled, err //nolint:errorlint // the service's own
+	}))
+}
+
+// record makes a call and notes what becomes of it, in time since start. attempt returns when the
+// service took it up.
+func record(ctx context.Context, w World, start time.Time, c Client, worker int, table string,
+	attempt func(ctx context.Context) (at time.Time, throttled bool, err error),
+) *Call {
+	call := &Call{Worker: worker, Began: w.Now().Sub(start)}
+	notes := new(noted)
+	call.Err = c.Do(context.WithValue(ctx, callKey{}, notes), table, func(ctx context.Context) error {
+		at, throttled, err := attempt(ctx)
 		call.Attempts = append(call.Attempts, Attempt{
-			Sent: at.Sub(l.Start), Ended: w.Now().Sub(l.Start), SendWait: notedOf(ctx).takeSendWait(),
-			Throttled: err == l.Service.Throttled, Err: err, //nolint:errorlint // the service's own
+			Sent: at.Sub(start), Ended: w.Now().Sub(start), SendWait: notes.sendWait, Throttled: throttled, Err: err,
 		})
+		notes.sendWait = 0
 		return err
 	})
-	call.Ended = w.Now().Sub(l.Start)
-	l.Ended(call)
+	call.Ended = w.Now().Sub(start)
+	return call
 }
+
+type callKey struct{}
 
 // noted is what an observer has noted of the next attempt of a call.
 type noted struct{ sendWait time.Duration }
@@ -124,10 +135,4 @@ type noted struct{ sendWait time.Duration }
 func notedOf(ctx context.Context) *noted {
 	n, _ := ctx.Value(callKey{}).(*noted)
 	return n
-}
-
-func (n *noted) takeSendWait() time.Duration {
-	wait := n.sendWait
-	n.sendWait = 0
-	return wait
 }

@@ -27,17 +27,18 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 	if err != nil {
 		return nil, err
 	}
-	r := NewRecorder(s.Duration, s.Measured, plan.QuotaCapacity)
-	load := &Load{Service: NewService(s, seed, clk.Now()), Table: "table", Start: clk.Now(), Ended: r.Ended}
+	r := newRecorder(clk.Now(), plan.QuotaCapacity)
+	r.spread(s.Duration, s.Measured)
+	load := &Load{Service: NewService(s, seed, clk.Now()), Table: "table", Start: clk.Now(), Ended: r.ended}
 	load.Began = func(at time.Duration) {
-		if r.Began(at); r.open > MaxOpen {
+		if r.began(at); r.open > MaxOpen {
 			clk.Stop()
 		}
 	}
 	var clients []*client
 	for i := range s.Clients {
 		world := clk.Beside(v.inOrder(plan))
-		c, err := v.newClient(world, seed+uint64(i), retry.ObserverFunc(r.Observe))
+		c, err := v.newClient(world, jitter(seed+uint64(i)), retry.ObserverFunc(r.observe))
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +52,7 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 	for _, change := range s.Changes {
 		clk.AfterFunc(change.At, func() { load.Service.Change(clk.Now(), change) })
 	}
-	for i := range r.Bins {
+	for i := range r.bins {
 		end := r.end(i)
 		clk.AfterFunc(end-1, func() {
 			r.sample(i, clients)

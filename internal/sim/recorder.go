@@ -22,12 +22,12 @@ type Bin struct {
 	SendRate float64
 }
 
-// Recorder counts what becomes of calls. It is not safe for concurrent use. Use [NewRecorder].
-type Recorder struct {
-	// Bins are the parts of the run. Width is how long each of them is, but for the last one.
-	Bins  []Bin
-	Width time.Duration
+// recorder counts what becomes of calls.
+type recorder struct {
+	bins  []Bin
+	width time.Duration // of each bin but the last one
 
+	start      time.Time
 	duration   time.Duration
 	measured   Window
 	open, most int // calls, now and at the most
@@ -44,34 +44,38 @@ type Recorder struct {
 // mostBins is how many bins there are at most.
 const mostBins = 100
 
-// NewRecorder returns a recorder of a run that takes so long, of which a window counts, with
-// clients whose quota is full at first.
-func NewRecorder(duration time.Duration, measured Window, quota int) *Recorder {
-	r := &Recorder{duration: duration, measured: measured, lowest: quota, emptied: -1}
-	r.Width = max(time.Second, (duration/mostBins + time.Second - 1).Truncate(time.Second))
-	for from := time.Duration(0); from < duration; from += r.Width {
-		r.Bins = append(r.Bins, Bin{From: from, Quota: quota, SendRate: math.NaN()})
+// newRecorder returns a recorder of clients that have so many tokens in their quotas at first.
+func newRecorder(start time.Time, quota int) *recorder {
+	return &recorder{start: start, lowest: quota, emptied: -1}
+}
+
+// spread makes the bins of a run that takes so long, of which a window counts. It comes before any
+// call.
+func (r *recorder) spread(duration time.Duration, measured Window) {
+	r.duration, r.measured = duration, measured
+	r.width = max(time.Second, (duration/mostBins + time.Second - 1).Truncate(time.Second))
+	for from := time.Duration(0); from < duration || from == 0; from += r.width {
+		r.bins = append(r.bins, Bin{From: from, Quota: r.lowest, SendRate: math.NaN()})
 	}
-	return r
 }
 
 // end is when a bin ends.
-func (r *Recorder) end(bin int) time.Duration { return min(r.Bins[bin].From+r.Width, r.duration) }
+func (r *recorder) end(bin int) time.Duration { return min(r.bins[bin].From+r.width, r.duration) }
 
 // bin is that of an instant; what happens at the end of the run counts for the last one.
-func (r *Recorder) bin(at time.Duration) *Bin {
-	return &r.Bins[min(max(int(at/r.Width), 0), len(r.Bins)-1)]
+func (r *recorder) bin(at time.Duration) *Bin {
+	return &r.bins[min(max(int(at/r.width), 0), len(r.bins)-1)]
 }
 
-// Began counts a call that begins.
-func (r *Recorder) Began(at time.Duration) {
+// began counts a call that begins.
+func (r *recorder) began(at time.Duration) {
 	r.bin(at).Offered++
 	r.open++
 	r.most = max(r.most, r.open)
 }
 
-// Ended counts a call that has ended.
-func (r *Recorder) Ended(c *Call) {
+// ended counts a call that has ended.
+func (r *recorder) ended(c *Call) {
 	r.open--
 	for _, a := range c.Attempts {
 		b := r.bin(a.Sent)
@@ -105,13 +109,13 @@ func (r *Recorder) Ended(c *Call) {
 	}
 }
 
-// Observe is an observer of the strategies.
-func (r *Recorder) Observe(ctx context.Context, e retry.Event) {
+// observe is an observer of the strategies.
+func (r *recorder) observe(ctx context.Context, e retry.Event) {
 	switch e.Kind {
 	case retry.RetryScheduled, retry.RetryRefused:
 		r.lowest = min(r.lowest, e.Quota)
 		if errors.Is(e.Reason, retry.ErrQuotaExhausted) && r.emptied < 0 {
-			r.emptied = e.Time.Sub(start())
+			r.emptied = e.Time.Sub(r.start)
 		}
 	case retry.SendWaitEnded:
 		if n := notedOf(ctx); n != nil {
@@ -121,36 +125,44 @@ func (r *Recorder) Observe(ctx context.Context, e retry.Event) {
 	}
 }
 
-// sample notes the state at the end of a bin.
-func (r *Recorder) sample(bin int, clients []*client) {
-	b := &r.Bins[bin]
+// sample notes the state of the clients at the end of a bin.
+func (r *recorder) sample(bin int, clients []*client) {
+	b := &r.bins[bin]
 	for i, c := range clients {
 		state := c.state()
 		if i == 0 || state.Quota < b.Quota {
 			b.Quota = state.Quota
 		}
-		if !state.Limited {
-			continue
+		if state.Limited {
+			b.limit(state.FillRate)
 		}
-		if math.IsNaN(b.SendRate) {
-			b.SendRate = 0
-		}
-		b.SendRate += state.FillRate
 	}
 }
 
-func (r *Recorder) result(s *Scenario) *Result {
+// limit adds the send rate of a client.
+func (b *Bin) limit(rate float64) {
+	if math.IsNaN(b.SendRate) {
+		b.SendRate = 0
+	}
+	b.SendRate += rate
+}
+
+// result is what the run came to, of a scenario or, if that is nil, of a trace.
+func (r *recorder) result(s *Scenario) *Result {
 	slices.Sort(r.latencies)
 	slices.Sort(r.successes)
 	result := &Result{
-		Goodput:         float64(count(r.successes, r.measured)) / (r.measured.To - r.measured.From).Seconds(),
+		Goodput:         NaN(),
 		FailedShare:     ratio(r.failed, r.calls),
 		NoQuotaShare:    ratio(r.noQuota, r.calls),
 		AttemptsPerCall: ratio(r.attempts, r.calls),
 		ThrottledShare:  ratio(r.throttled, r.attempts),
 		LatencyP50:      NaN(), LatencyP99: NaN(), LatencyMax: NaN(), DelayPerCall: NaN(),
 		Recover: NaN(), Emptied: NaN(),
-		LowestQuota: r.lowest, Bins: r.Bins, Width: r.Width, Longest: r.longest, Calls: r.calls,
+		LowestQuota: r.lowest, Duration: r.duration, Bins: r.bins, Width: r.width, Longest: r.longest, Calls: r.calls,
+	}
+	if seconds := (min(r.measured.To, r.duration) - r.measured.From).Seconds(); seconds > 0 {
+		result.Goodput = float64(count(r.successes, r.measured)) / seconds
 	}
 	if n := len(r.latencies); n > 0 {
 		result.LatencyP50 = r.latencies[n/2].Seconds()

@@ -27,9 +27,10 @@ type Result struct {
 	// the lowest number of tokens of any client.
 	Emptied     float64
 	LowestQuota int
-	// Bins are parts of the run that are Width long.
-	Bins  []Bin
-	Width time.Duration
+	// Duration is how long the run took. Bins are parts of it that are Width long, but for the last
+	// one, which ends with the run.
+	Duration, Width time.Duration
+	Bins            []Bin
 	// Longest is the call that took the longest time.
 	Longest Call
 }

@@ -38,7 +38,7 @@ func Sweep(ctx context.Context, v Variant, seed uint64, shares []float64) ([]Poi
 
 func (v *Variant) point(share float64, seed uint64) (Point, error) {
 	clk := virtual.New(start())
-	c, err := v.newClient(clk, seed, nil)
+	c, err := v.newClient(clk, jitter(seed), nil)
 	if err != nil {
 		return Point{}, err
 	}

@@ -27,15 +27,18 @@ type Parts struct {
 
 // client is a client of a variant.
 type client struct {
-	clock    clock.Clock
-	timeout  time.Duration
-	strategy retry.Strategy
+	clock       clock.Clock
+	timeout     time.Duration
+	strategy    retry.Strategy
+	longPolling bool
 }
 
-// newClient returns a client whose jitter comes of the seed.
-func (v *Variant) newClient(clk clock.Clock, seed uint64, observer retry.Observer) (*client, error) {
-	random := rand.New(rand.NewPCG(2, seed))
-	s, err := v.New(Parts{Clock: clk, Random: random.Float64, Observer: observer})
+// jitter is a source of random numbers that comes of the seed.
+func jitter(seed uint64) func() float64 { return rand.New(rand.NewPCG(2, seed)).Float64 }
+
+// newClient returns a client with this jitter.
+func (v *Variant) newClient(clk clock.Clock, jitter func() float64, observer retry.Observer) (*client, error) {
+	s, err := v.New(Parts{Clock: clk, Random: jitter, Observer: observer})
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +52,7 @@ func (c *client) Do(ctx context.Context, table string, attempt func(ctx context.
 		defer cancel()
 		ctx = limited
 	}
-	return retry.DoErr(ctx, c.strategy, retry.Operation{Resource: table}, attempt)
+	return retry.DoErr(ctx, c.strategy, retry.Operation{Resource: table, LongPolling: c.longPolling}, attempt)
 }
 
 // Plan returns the numbers by which the variant retries.

@@ -1,0 +1,131 @@
+package sim_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func failing() error    { return sim.ServiceError{Code: "InternalServerError", Status: 500} }
+func throttling() error { return sim.ServiceError{Code: "ThrottlingException", Status: 400} }
+
+func playTrace(t *testing.T, trace sim.Trace, v sim.Variant) (*sim.Result, int) {
+	t.Helper()
+	r, beyond, err := trace.Play(v)
+	require.NoError(t, err)
+	return r, beyond
+}
+
+// sent are the instants of the attempts of a call.
+func sent(c sim.Call) (all []time.Duration) {
+	for _, a := range c.Attempts {
+		all = append(all, a.Sent)
+	}
+	return all
+}
+
+func TestOperationsOfATraceGetWhatWasRecorded(t *testing.T) {
+	t.Parallel()
+	trace := sim.Trace{Jitter: 1, Start: 10 * time.Second, Operations: []sim.Operation{
+		{Start: 12 * time.Second, Latency: 100 * time.Millisecond, Errs: []error{failing(), throttling(), nil}},
+		{Latency: 50 * time.Millisecond, Errs: []error{nil}},
+	}}
+
+	got, beyond := playTrace(t, trace, inStandardMode(standard.Config{}))
+
+	require.Zero(t, beyond)
+	require.Equal(t, 2, got.Calls)
+	require.Equal(t, 2*time.Second, got.Longest.Began)
+	require.Equal(t, []time.Duration{2 * time.Second, 2150 * time.Millisecond, 4250 * time.Millisecond}, sent(got.Longest))
+	require.Equal(t, 4400*time.Millisecond, got.Duration)
+	require.Zero(t, got.FailedShare)
+	require.InDelta(t, 2, got.AttemptsPerCall, 1e-9)
+	require.InDelta(t, 0.25, got.ThrottledShare, 1e-9)
+	require.InDelta(t, (50*time.Millisecond+2*time.Second).Seconds()/2, got.DelayPerCall, 1e-9)
+	require.InDelta(t, 2/4.4, got.Goodput, 1e-9)
+	require.Equal(t, 500-14-5, got.LowestQuota)
+	require.Equal(t, []int{500, 500, 500 - 14 - 5, 500 - 14 - 5, 500 - 14 + 1}, quotas(got))
+}
+
+func quotas(r *sim.Result) (all []int) {
+	for _, b := range r.Bins {
+		all = append(all, b.Quota)
+	}
+	return all
+}
+
+func TestAttemptsBeyondATraceGetTheLastAnswerAgain(t *testing.T) {
+	t.Parallel()
+	more := inStandardMode(standard.Config{MaxAttempts: 5})
+	for name, trace := range map[string]sim.Trace{
+		"operations": {Operations: []sim.Operation{{Errs: []error{nil}}, {Errs: []error{failing(), throttling()}}}},
+		"steps":      {Steps: []sim.Step{{Request: "A"}, {Request: "B", Err: failing()}, {Request: "B", Err: throttling()}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, beyond := playTrace(t, trace, more)
+			require.Equal(t, 3, beyond)
+			require.Equal(t, 2, got.Calls)
+			require.InDelta(t, 0.5, got.FailedShare, 1e-9)
+			require.InDelta(t, 3, got.AttemptsPerCall, 1e-9)
+		})
+	}
+}
+
+func TestStepsOfATraceAreTakenInTheirOrder(t *testing.T) {
+	t.Parallel()
+	trace := sim.Trace{Jitter: 1, Steps: []sim.Step{
+		{Request: "A", Err: failing()}, {Request: "B", Err: throttling()}, {Request: "A"}, {Request: "B"}, {Request: "B", Err: errors.New("final")},
+	}}
+
+	got, beyond := playTrace(t, trace, inStandardMode(standard.Config{}))
+
+	require.Zero(t, beyond)
+	require.Equal(t, 3, got.Calls, "a request that goes on after its success is another call")
+	require.InDelta(t, 1.0/3, got.FailedShare, 1e-9)
+	require.Equal(t, []time.Duration{0, time.Second}, sent(got.Longest))
+	require.InDelta(t, 0.2, got.ThrottledShare, 1e-9)
+}
+
+func TestTracePlaysASendRate(t *testing.T) {
+	t.Parallel()
+	var trace sim.Trace
+	for range 20 {
+		trace.Operations = append(trace.Operations, sim.Operation{Latency: 10 * time.Millisecond, Errs: []error{throttling(), nil}})
+	}
+
+	got, _ := playTrace(t, trace, inAdaptiveMode(standard.Config{}))
+
+	require.Equal(t, 20, got.Calls)
+	last := got.Bins[len(got.Bins)-1]
+	require.Positive(t, last.SendRate)
+	waited := time.Duration(0)
+	for _, a := range got.Longest.Attempts {
+		waited += a.SendWait
+	}
+	require.Positive(t, waited)
+	require.Equal(t, got.Longest.Waited(), got.Longest.Ended-got.Longest.Began-20*time.Millisecond)
+}
+
+func TestEmptyTraceHasNoFigures(t *testing.T) {
+	t.Parallel()
+	got, beyond := playTrace(t, sim.Trace{}, inStandardMode(standard.Config{}))
+	require.Zero(t, beyond)
+	require.Zero(t, got.Calls)
+	for _, x := range []float64{got.Goodput, got.FailedShare, got.AttemptsPerCall, got.LatencyP50, got.DelayPerCall, got.Recover} {
+		require.NotEqual(t, x, x, "NaN") //nolint:testifylint // NaN differs from itself
+	}
+	require.Equal(t, 500, got.LowestQuota)
+}
+
+func TestTraceReturnsTheErrorOfItsVariant(t *testing.T) {
+	t.Parallel()
+	_, _, err := new(sim.Trace).Play(sim.Variant{New: func(sim.Parts) (retry.Strategy, error) { return nil, errors.New("no such strategy") }})
+	require.EqualError(t, err, "no such strategy")
+}
