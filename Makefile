@@ -10,8 +10,8 @@ export GOWORK := off
 # Every go.mod that exists and is not ignored, committed or not yet.
 MODULES := $(patsubst %/,%,$(sort $(dir $(wildcard $(shell git ls-files -co --exclude-standard ':(glob)**/go.mod')))))
 # The modules with tests. tools holds the programs that check them. Kubernetes, which telemetry/controller requires, takes
-# minutes to build for each sort of check.
-CODE := $(filter-out tools telemetry/controller,$(MODULES))
+# minutes to build for each sort of check. browser needs a browser; make browser checks its code, too.
+CODE := $(filter-out tools telemetry/controller browser,$(MODULES))
 # The modules that programs use, on any system.
 RELEASED := $(filter-out bench proptest sdktest telemetry,$(CODE))
 ifeq ($(CODE),)
@@ -178,6 +178,13 @@ fleet-tables: ## play fleets in virtual time and write the tables of fleet/READM
 pictures: ## draw docs/pictures from the scripted outage, with promtool and prometheus
 	scripts/prometheus
 	cd telemetry && go run ./panels
+
+# Without a Chromium on PATH, this fetches one of 100 MB the first time, with apt-get. It does not compare pictures, since
+# the fonts of machines differ.
+.PHONY: browser
+browser: $(LINT) ## open the reports of awsretry simulate in Chromium and write the pictures of docs/simulate.md; half a minute
+	cd browser && go vet ./... && $(lint_here) run ./...
+	cd browser && go test -vet=off -count=1 ./...
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME
