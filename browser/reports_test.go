@@ -30,10 +30,10 @@ var reports = []struct {
 	{"ten-attempts", "--vs max_attempts=10 --outage 60s --limit 500 --offered 100", []picture{
 		{"ten-attempts", "figure[aria-labelledby=rates]", 800},
 	}},
-	{"clients", "--clients 100 --workers 1", []picture{
+	{"clients", "--vs adaptive --clients 100 --workers 1", []picture{
 		{"clients", ".results", 1200},
 	}},
-	{"deadline", "--vs timeout=2s --outage 60s --limit 500 --offered 100", []picture{
+	{"deadline", "--vs adaptive --vs adaptive,timeout=1s", []picture{
 		{"deadline", "figure[aria-labelledby=lanes]", 800},
 	}},
 }
@@ -80,7 +80,7 @@ func (p picture) take(t *testing.T, tab context.Context) []byte {
 	t.Helper()
 	cut, err := chromedp.Run(tab, chromedp.Evaluate[bool](fmt.Sprintf(`{
 		const part = document.querySelector(%q)
-		part.style.padding = "12px";
+		part.style.padding = "4px 12px 8px";
 		[part, ...part.querySelectorAll("div")].some(e => e.checkVisibility() && e.scrollWidth > e.clientWidth)
 	}`, p.selector)))
 	require.NoError(t, err, p.selector)
