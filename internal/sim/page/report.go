@@ -2,7 +2,11 @@
 // script, and asks the network for nothing.
 package page
 
-import "github.com/awsretry/awsretry/internal/sim"
+import (
+	"time"
+
+	"github.com/awsretry/awsretry/internal/sim"
+)
 
 // Report is what a page shows.
 type Report struct {
@@ -14,6 +18,9 @@ type Report struct {
 	Played []Fact
 	// Limit is what the service allows, in requests a second; NaN if that is not known.
 	Limit float64
+	// Duration is how long each run takes. The last bin of a run may end sooner than its width
+	// says. Zero means that it does not.
+	Duration time.Duration
 	// Outage is when the service fails all requests; empty if it never does.
 	Outage sim.Window
 	// Variants are the ways to retry. The first one is that of the settings.
@@ -29,6 +36,7 @@ type Variant struct {
 	Settings []Setting
 	Result   *sim.Result
 	// Curve is what calls come to at several shares of failing attempts, in the order of these.
+	// All variants have the same shares.
 	Curve []sim.Point
 	// Drain are the drain points: the shares of failing attempts above which the retry quota
 	// empties.
@@ -40,6 +48,7 @@ type Setting struct{ Name, Value, Origin string }
 
 // Drain is the drain point of a kind of failure: "transient", "timeout" or "throttling".
 type Drain struct {
-	Kind  string
+	Kind string
+	// Share is from 0 to 1; NaN if no share empties the quota.
 	Share float64
 }

@@ -1,0 +1,116 @@
+package page
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+)
+
+// lineClass is that of the line of a variant. There are eight looks.
+func lineClass(variant int) string { return "v" + strconv.Itoa(variant%8) }
+
+// curve is the picture of attempts per call against the share of failing attempts.
+func curve(r *Report) picture {
+	p := picture{
+		ID: "curve", Heading: "Attempts per call against failing attempts",
+		Caption: "Each line says how many attempts a call makes on average (up) if a share of all attempts fails (to the right). " +
+			"Right of its dashed mark, the drain point, the retry quota of a variant empties, and the line falls: " +
+			"calls are then refused their retries.",
+	}
+	most, rows := 0.0, 0
+	for _, v := range r.Variants {
+		rows = max(rows, len(v.Curve))
+		for _, at := range v.Curve {
+			if known(at.AttemptsPerCall) {
+				most = max(most, at.AttemptsPerCall)
+			}
+		}
+	}
+	if rows == 0 {
+		p.None = "No shares of failing attempts were played."
+		return p
+	}
+	marks := drainMarks(r)
+	const height = 14 // of a row of labels
+	lines := 0
+	for _, m := range marks {
+		lines = max(lines, m.row+1)
+	}
+	chart := newPlot("curve-1", p.Heading, largeFrame(), shareAxis("share of attempts that fail"),
+		valueAxis("attempts per call", most), float64(lines*height))
+	for _, m := range marks {
+		x, y := chart.atX(m.share), chart.top-4-float64(m.row*height)
+		chart.path("line mark "+m.class, (&outline{}).to("M", x, y+3).to("V", chart.bottom))
+		chart.text("label middle", x, y, m.label)
+	}
+	p.Tables = []table{{Label: p.Heading, First: "failing", Rows: make([]row, rows)}}
+	t := &p.Tables[0]
+	for i, v := range r.Variants {
+		points := make([]point, len(v.Curve))
+		for j, at := range v.Curve {
+			points[j] = point{at.Share, at.AttemptsPerCall}
+			t.Rows[j].Name = percent(at.Share)
+		}
+		chart.line(lineClass(i), points)
+		p.Legend = append(p.Legend, entry{key("line " + lineClass(i)), v.Name + drains(v)})
+		t.Groups = append(t.Groups, group{v.Name, 2})
+		t.Head = append(t.Head, "attempts per call", "failed calls")
+		for j := range t.Rows {
+			attempts, failed := unknown, unknown
+			if j < len(v.Curve) {
+				attempts, failed = number(v.Curve[j].AttemptsPerCall), percent(v.Curve[j].FailedShare)
+			}
+			t.Rows[j].Cells = append(t.Rows[j].Cells, cell{Text: attempts}, cell{Text: failed})
+		}
+	}
+	p.Panels = []panel{{SVG: chart.finish()}}
+	return p
+}
+
+func drains(v Variant) string {
+	for _, d := range v.Drain {
+		if d.Kind == "transient" && known(d.Share) {
+			return " (drains at " + percent(d.Share) + ")"
+		}
+	}
+	return ""
+}
+
+// mark is the drain point of one or more variants. Labels in the same row do not overlap.
+type mark struct {
+	share float64
+	label string
+	class string
+	row   int
+}
+
+func drainMarks(r *Report) []mark {
+	var marks []mark
+	for i, v := range r.Variants {
+		for _, d := range v.Drain {
+			if d.Kind != "transient" || !known(d.Share) {
+				continue
+			}
+			label := percent(d.Share)
+			if same := slices.IndexFunc(marks, func(m mark) bool { return m.label == label }); same >= 0 {
+				marks[same].class = "shared"
+				continue
+			}
+			marks = append(marks, mark{share: d.Share, label: label, class: lineClass(i)})
+		}
+	}
+	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.share, b.share) })
+	const width = 0.1  // of a label, as a share of the axis
+	var ends []float64 // of the rows
+	for i := range marks {
+		m := &marks[i]
+		for m.row < len(ends) && ends[m.row] > m.share {
+			m.row++
+		}
+		if m.row == len(ends) {
+			ends = append(ends, 0)
+		}
+		ends[m.row] = m.share + width
+	}
+	return marks
+}

@@ -1,0 +1,170 @@
+package page_test
+
+import (
+	"bytes"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/sim/page"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func inStandardMode(config standard.Config) func(p sim.Parts) (retry.Strategy, error) {
+	return func(p sim.Parts) (retry.Strategy, error) {
+		config := config
+		config.Clock, config.Random, config.Observer = p.Clock, p.Random, p.Observer
+		return standard.New(config)
+	}
+}
+
+func inAdaptiveMode(p sim.Parts) (retry.Strategy, error) {
+	return adaptive.New(adaptive.Config{Standard: standard.Config{Clock: p.Clock, Random: p.Random, Observer: p.Observer}})
+}
+
+// usual is the scenario that `awsretry simulate` plays by default.
+func usual() sim.Scenario {
+	return sim.Scenario{
+		Rate: 50, Burst: 50, Latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond},
+		Clients: 1, Workers: 100, Offered: 250,
+		Duration: 90 * time.Second, Measured: sim.Window{From: 30 * time.Second, To: 90 * time.Second},
+	}
+}
+
+// played is the report of a scenario with some variants.
+func played(t *testing.T, s sim.Scenario, variants ...sim.Variant) *page.Report {
+	t.Helper()
+	r := &page.Report{
+		Command:  "awsretry simulate --limit 50/50 --vs v2.0 --vs adaptive -o report.html",
+		Answer:   []string{"The service is offered five times what it allows.", "With these settings 83.3 % of the calls fail.", "In adaptive mode none does."},
+		Played:   []page.Fact{{"limit", "50 a second, bursts of 50"}, {"workers", "100"}, {"offered", "250 calls a second"}, {"latency", "5 ms to 20 ms"}, {"measured", "30 s to 90 s"}},
+		Limit:    s.Rate,
+		Duration: s.Duration,
+	}
+	var shares []float64
+	for i := range 21 {
+		shares = append(shares, float64(i)/20)
+	}
+	for i, v := range variants {
+		result, err := sim.Play(t.Context(), s, v, 1, nil)
+		require.NoError(t, err)
+		points, err := sim.Sweep(t.Context(), v, 1, shares)
+		require.NoError(t, err)
+		shown := page.Variant{
+			Name: v.Name, Result: result, Curve: points,
+			Settings: []page.Setting{
+				{"mode", "standard", "default"},
+				{"behavior", "v2.1", "default of the SDK"},
+				{"max attempts", "3", "/home/me/.aws/config:12 [profile prod]"},
+			},
+			Drain: []page.Drain{{"transient", 0.215}, {"timeout", 0.215}, {"throttling", 0.321}},
+		}
+		if i == 1 {
+			shown.Settings[1] = page.Setting{"behavior", "v2.0", "--vs v2.0"}
+			shown.Drain = []page.Drain{{"transient", 0.321}, {"timeout", 0.246}, {"throttling", 0.321}}
+		}
+		r.Variants = append(r.Variants, shown)
+	}
+	return r
+}
+
+func standardAndAdaptive(t *testing.T) *page.Report {
+	t.Helper()
+	return played(t, usual(),
+		sim.Variant{Name: "settings", New: inStandardMode(standard.Config{})},
+		sim.Variant{Name: "v2.0", New: inStandardMode(standard.Config{Behavior: retry.V20})},
+		sim.Variant{Name: "adaptive", New: inAdaptiveMode})
+}
+
+func outage(t *testing.T) *page.Report {
+	t.Helper()
+	s := usual()
+	s.Offered, s.Workers = 40, 0
+	window := sim.Window{From: 35 * time.Second, To: 55 * time.Second}
+	s.Changes = []sim.Change{{At: window.From, Rate: s.Rate, Failing: true}, {At: window.To, Rate: s.Rate}}
+	r := played(t, s,
+		sim.Variant{Name: "settings", New: inStandardMode(standard.Config{})},
+		sim.Variant{Name: "max_attempts=10,max_backoff=5s", New: inStandardMode(standard.Config{MaxAttempts: 10, MaxBackoff: 5 * time.Second})})
+	r.Outage = window
+	return r
+}
+
+// largest has as much of everything as a report of eight variants can have.
+func largest() *page.Report {
+	r := &page.Report{Limit: 12345.6, Duration: 6*time.Hour - 7*time.Second, Command: "awsretry simulate"}
+	for i := range 8 {
+		v := page.Variant{
+			Name: "max_attempts=" + strconv.Itoa(i) + ",max_backoff=20s,retry_mode=adaptive",
+			Result: &sim.Result{
+				Calls: 100_000, Goodput: 12345.6, FailedShare: 0.123, NoQuotaShare: 0.12, Width: 216 * time.Second,
+				Longest: sim.Call{Began: 1, Ended: time.Hour, Err: retry.ErrQuotaExhausted},
+			},
+		}
+		for j := range 20 {
+			v.Settings = append(v.Settings, page.Setting{"setting " + strconv.Itoa(j), "value " + strconv.Itoa(i), "/home/someone-or-other/.aws/config:1234 [profile production]"})
+		}
+		for j := range 41 {
+			v.Curve = append(v.Curve, sim.Point{Share: float64(j) / 40, AttemptsPerCall: 1 + math.Abs(math.Sin(float64(i+j))), FailedShare: 0.1234})
+		}
+		for j := range 100 {
+			n := 2_000_000 + (i*7919+j*104729)%1_000_000
+			v.Result.Bins = append(v.Result.Bins, sim.Bin{
+				From: time.Duration(j) * v.Result.Width, Offered: n, Sent: n * 2, Accepted: n - 500_000, Throttled: n + 123_456,
+				Quota: n % 500, SendRate: float64(n) / 200,
+			})
+		}
+		for j := range 1000 {
+			at := time.Duration(j) * 3 * time.Second
+			v.Result.Longest.Attempts = append(v.Result.Longest.Attempts, sim.Attempt{
+				Sent: at + time.Second, Ended: at + 1020*time.Millisecond, SendWait: 200 * time.Millisecond, Throttled: j%3 == 0, Err: retry.ErrQuotaExhausted,
+			})
+		}
+		v.Drain = []page.Drain{{"transient", 0.2 + float64(i)/100}, {"timeout", 0.2}, {"throttling", 0.3}}
+		r.Variants = append(r.Variants, v)
+	}
+	return r
+}
+
+func written(t *testing.T, r *page.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, page.Write(&b, r))
+	return b.String()
+}
+
+func TestPageIsTheGoldenOne(t *testing.T) {
+	t.Parallel()
+	for name, report := range map[string]func(t *testing.T) *page.Report{"overload": standardAndAdaptive, "outage": outage} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := written(t, report(t))
+			requireSound(t, got)
+			golden := filepath.Join("testdata", name+".golden.html")
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			require.Equal(t, string(want), got)
+		})
+	}
+}
+
+func TestLargestPageIsBelow300KB(t *testing.T) {
+	t.Parallel()
+	got := written(t, largest())
+	requireSound(t, got)
+	require.Less(t, len(got), 300_000)
+	require.Equal(t, got, written(t, largest()))
+}

@@ -1,0 +1,115 @@
+package page
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/awsretry/awsretry/internal/sim"
+)
+
+// series are the rates of a bin, in the order in which they are drawn and listed.
+func series() []string { return []string{"offered", "sent", "throttled", "accepted"} }
+
+func countsOf(b sim.Bin) [4]int { return [4]int{b.Offered, b.Sent, b.Throttled, b.Accepted} }
+
+// end is when a bin ends.
+func (r *Report) end(v *sim.Result, bin int) time.Duration {
+	end := v.Bins[bin].From + v.Width
+	if r.Duration > v.Bins[bin].From {
+		end = min(end, r.Duration)
+	}
+	return end
+}
+
+// ratesOf are the rates of a bin, a second.
+func (r *Report) ratesOf(v *sim.Result, bin int) [4]float64 {
+	var rates [4]float64
+	width := (r.end(v, bin) - v.Bins[bin].From).Seconds()
+	for i, n := range countsOf(v.Bins[bin]) {
+		rates[i] = float64(n) / width
+	}
+	return rates
+}
+
+// bins returns the result with the most bins, and when the last bin of all ends; nil if there are
+// no bins.
+func (r *Report) bins() (longest *sim.Result, end time.Duration) {
+	for _, v := range r.Variants {
+		if n := len(v.Result.Bins); n > 0 {
+			if longest == nil || n > len(longest.Bins) {
+				longest = v.Result
+			}
+			end = max(end, r.end(v.Result, n-1))
+		}
+	}
+	return longest, end
+}
+
+// overTime is a table with a row for each bin.
+func overTime(label string, longest *sim.Result) table {
+	t := table{Label: label, First: "from second", Rows: make([]row, len(longest.Bins))}
+	for i, b := range longest.Bins {
+		t.Rows[i].Name = strconv.FormatFloat(b.From.Seconds(), 'f', -1, 64)
+	}
+	return t
+}
+
+// rates is the picture of the rates over time.
+func rates(r *Report) picture {
+	p := picture{
+		ID: "rates", Heading: "Rates over time", Kind: "grid",
+		Caption: "How many calls a second begin (offered), and how many attempts a second the service gets (sent), refuses for their " +
+			"rate (throttled) and answers well (accepted). The wider the gap from sent to accepted, the more work is for nothing.",
+	}
+	longest, end := r.bins()
+	if longest == nil {
+		p.None = "Nothing was counted over time."
+		return p
+	}
+	most := 0.0
+	for _, v := range r.Variants {
+		for i := range v.Result.Bins {
+			for _, rate := range r.ratesOf(v.Result, i) {
+				if known(rate) {
+					most = max(most, rate)
+				}
+			}
+		}
+	}
+	y := valueAxis("a second", withLimit(most, r.Limit))
+	t := overTime(p.Heading, longest)
+	for i, v := range r.Variants {
+		chart := newPlot("rates-"+strconv.Itoa(i+1), "Rates over time of "+v.Name, smallFrame(), timeAxis("of the run", end.Seconds()), y, outageRoom(r.Outage))
+		chart.outage(r.Outage)
+		lines := [4][]point{}
+		for bin, b := range v.Result.Bins {
+			middle := (b.From + r.end(v.Result, bin)).Seconds() / 2
+			for s, rate := range r.ratesOf(v.Result, bin) {
+				lines[s] = append(lines[s], point{middle, rate})
+			}
+		}
+		for s, name := range series() {
+			chart.line(name, lines[s])
+		}
+		chart.limit(r.Limit)
+		p.Panels = append(p.Panels, panel{Name: v.Name, SVG: chart.finish()})
+		t.Groups = append(t.Groups, group{v.Name, 4})
+		t.Head = append(t.Head, series()...)
+		for bin := range t.Rows {
+			cells := [4]string{unknown, unknown, unknown, unknown}
+			if bin < len(v.Result.Bins) {
+				for s, rate := range r.ratesOf(v.Result, bin) {
+					cells[s] = number(rate)
+				}
+			}
+			for _, text := range cells {
+				t.Rows[bin].Cells = append(t.Rows[bin].Cells, cell{Text: text})
+			}
+		}
+	}
+	for _, name := range series() {
+		p.Legend = append(p.Legend, entry{key("line " + name), name})
+	}
+	p.Tables = []table{t}
+	return p
+}

@@ -1,0 +1,83 @@
+package page
+
+import (
+	"html/template"
+	"math"
+
+	"github.com/awsretry/awsretry/internal/sim"
+)
+
+// state is the picture of the retry quota and the send rate over time.
+func state(r *Report) picture {
+	p := picture{
+		ID: "state", Heading: "Retry quota and send rate over time", Kind: "pair",
+		Caption: "The lowest retry quota of all clients: at the bottom there are no tokens left, and calls are refused their retries. " +
+			"The send rate is how many attempts a second all clients together let through: a gap is a time in which nothing holds them back.",
+	}
+	longest, _ := r.bins()
+	if longest == nil {
+		p.None = "Nothing was counted over time."
+		return p
+	}
+	quota := func(b sim.Bin) float64 { return float64(b.Quota) }
+	sendRate := func(b sim.Bin) float64 { return b.SendRate }
+	chart, t := r.lines("state-1", "Retry quota over time", "tokens", quota, math.NaN())
+	p.Panels, p.Tables = []panel{{Name: "Retry quota", SVG: chart}}, []table{t}
+	if limited(r) {
+		chart, t = r.lines("state-2", "Send rate over time", "attempts a second", sendRate, r.Limit)
+		p.Panels, p.Tables = append(p.Panels, panel{Name: "Send rate", SVG: chart}), append(p.Tables, t)
+	} else {
+		p.Panels = append(p.Panels, panel{Name: "Send rate", Text: "No variant has a send rate: nothing holds back the attempts."})
+	}
+	for i, v := range r.Variants {
+		p.Legend = append(p.Legend, entry{key("line " + lineClass(i)), v.Name})
+	}
+	return p
+}
+
+// limited reports whether a variant has a send rate at any time.
+func limited(r *Report) bool {
+	for _, v := range r.Variants {
+		for _, b := range v.Result.Bins {
+			if known(b.SendRate) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lines is a chart with a line for each variant, and its table.
+func (r *Report) lines(id, name, unit string, value func(b sim.Bin) float64, limit float64) (template.HTML, table) {
+	longest, end := r.bins()
+	most := 0.0
+	for _, v := range r.Variants {
+		for _, b := range v.Result.Bins {
+			if v := value(b); known(v) {
+				most = max(most, v)
+			}
+		}
+	}
+	chart := newPlot(id, name, largeFrame(), timeAxis("of the run", end.Seconds()),
+		valueAxis(unit, withLimit(most, limit)), outageRoom(r.Outage))
+	chart.outage(r.Outage)
+	t := overTime(name, longest)
+	for i, v := range r.Variants {
+		var points []point
+		for bin, b := range v.Result.Bins {
+			points = append(points, point{r.end(v.Result, bin).Seconds(), value(b)})
+		}
+		chart.line(lineClass(i), points)
+		t.Head = append(t.Head, v.Name)
+		for bin := range t.Rows {
+			text := unknown
+			if bin < len(v.Result.Bins) {
+				text = number(value(v.Result.Bins[bin]))
+			}
+			t.Rows[bin].Cells = append(t.Rows[bin].Cells, cell{Text: text})
+		}
+	}
+	chart.limit(limit)
+	t.Caption, t.First = name+", in "+unit, "at the end of the time from second"
+	return chart.finish(), t
+}
