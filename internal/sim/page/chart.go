@@ -224,10 +224,9 @@ func (p *plot) limit(limit float64) {
 		p.text("end", p.right, 12, label+", above the picture")
 		return
 	}
-	p.path("limit", (&outline{}).to("M", p.left, p.atY(limit)).to("H", p.right))
-	p.text("end", p.right, 12, label)
-	const letter = 6.5 // how wide one is at most
-	p.path("limit", (&outline{}).to("M", p.right-30-letter*float64(len(label)), 8).to("h", 24))
+	const sample = 24 // of the line, beside the label
+	p.path("limit", (&outline{}).to("M", p.left, p.atY(limit)).to("H", p.right).to("M", p.right-sample, 8).to("H", p.right))
+	p.text("end", p.right-sample-5, 12, label)
 }
 
 // outage shades the time in which the service fails all requests.

@@ -32,16 +32,18 @@ func curve(r *Report) picture {
 	}
 	marks := drainMarks(r)
 	const height = 14 // of a row of labels
-	lines := 0
+	above := 0.0
 	for _, m := range marks {
-		lines = max(lines, m.row+1)
+		above = max(above, float64((m.row+1)*height))
 	}
-	chart := newPlot("curve-1", p.Heading, largeFrame(), shareAxis("share of attempts that fail"),
-		valueAxis("attempts per call", most), float64(lines*height))
+	f := largeFrame()
+	f.height += above
+	chart := newPlot("curve-1", p.Heading, f, shareAxis("share of attempts that fail"), valueAxis("attempts per call", most), above)
 	for _, m := range marks {
-		x, y := chart.atX(m.share), chart.top-4-float64(m.row*height)
-		chart.path("line mark "+m.class, (&outline{}).to("M", x, y+3).to("V", chart.bottom))
-		chart.text("label middle", x, y, m.label)
+		chart.path("line mark "+m.class, (&outline{}).to("M", chart.atX(m.share), chart.top-float64(m.row*height)).to("V", chart.bottom))
+	}
+	for _, m := range marks {
+		chart.text("label middle", chart.atX(m.share), chart.top-4-float64(m.row*height), m.label)
 	}
 	p.Tables = []table{{Label: p.Heading, First: "failing", Rows: make([]row, rows)}}
 	t := &p.Tables[0]

@@ -1,0 +1,134 @@
+package page_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"html"
+	"io"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/sim/page"
+)
+
+// named is a report in which each text from outside is this one.
+func named(text string) *page.Report {
+	r := small()
+	r.Command, r.Answer, r.Played = text, []string{text}, []page.Fact{{text, text}}
+	v := &r.Variants[0]
+	v.Name, v.Settings = text, []page.Setting{{text, text, text}}
+	v.Drain = append(v.Drain, page.Drain{Kind: text, Share: 0.5})
+	v.Result.Longest.Err = errors.New(text)
+	return r
+}
+
+func TestTextsFromOutsideStayTexts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"script", `<script>alert(1)</script>`, `<script>alert(1)</script>`},
+		{"attribute", `"><img src=x onerror=alert(1)>`, `"><img src=x onerror=alert(1)>`},
+		{"end of a picture", `</title></svg></style></details>`, `</title></svg></style></details>`},
+		{"template", `{{.}}`, `{{.}}`},
+		{"comment", `<!-- ' & "`, `<!-- ' & "`},
+		{"escape sequence", "a\x1b[31mb\n\u202ec", `a\x1b[31mb\n\u202ec`},
+		{"no text", "a\xffb\x00", "a\ufffdb\\x00"},
+		{"no character of XML", "a\ufffeb", `a\ufffeb`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			text := sound(t, named(c.text))
+			require.NotContains(t, text, "<script")
+			require.NotContains(t, text, "<img")
+			require.Contains(t, html.UnescapeString(text), "<b>"+c.want+"</b>")
+			require.Contains(t, html.UnescapeString(text), "<title id=\"lanes-1\">"+c.want+": It failed")
+		})
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestErrorOfTheWriterIsReturned(t *testing.T) {
+	t.Parallel()
+	require.ErrorIs(t, page.Write(failing{}, small()), io.ErrClosedPipe)
+}
+
+// source makes numbers of bytes; zeros when there are none left.
+type source struct{ data []byte }
+
+func (s *source) next() uint64 {
+	var eight [8]byte
+	s.data = s.data[copy(eight[:], s.data):]
+	return binary.LittleEndian.Uint64(eight[:])
+}
+
+func (s *source) small(most int) int { return int(s.next() % uint64(most+1)) }
+
+func (s *source) float() float64 {
+	n := s.next()
+	if n%3 == 0 { // a number as they are
+		return float64(n%1_000_000) / 1000
+	}
+	return math.Float64frombits(n)
+}
+
+func (s *source) time() time.Duration {
+	n := s.next()
+	if n%3 == 0 {
+		return time.Duration(n % uint64(time.Hour))
+	}
+	return time.Duration(n)
+}
+
+func reportOf(name string, s *source) *page.Report {
+	r := &page.Report{Command: name, Answer: []string{name}, Limit: s.float(), Duration: s.time(), Outage: sim.Window{From: s.time(), To: s.time()}}
+	for range s.small(4) {
+		v := page.Variant{Name: name, Settings: []page.Setting{{name, name, name}}, Result: &sim.Result{
+			Calls: s.small(2), Goodput: s.float(), FailedShare: s.float(), NoQuotaShare: s.float(), AttemptsPerCall: s.float(),
+			ThrottledShare: s.float(), LatencyP50: s.float(), LatencyP99: s.float(), LatencyMax: s.float(), DelayPerCall: s.float(),
+			Recover: s.float(), Emptied: s.float(), LowestQuota: int(s.next()), Width: s.time(),
+			Longest: sim.Call{Began: s.time(), Ended: s.time()},
+		}}
+		for range s.small(3) {
+			v.Result.Bins = append(v.Result.Bins, sim.Bin{
+				From: s.time(), Offered: int(s.next()), Sent: int(s.next()), Accepted: int(s.next()), Throttled: int(s.next()),
+				Quota: int(s.next()), SendRate: s.float(),
+			})
+		}
+		for range s.small(3) {
+			a := sim.Attempt{Sent: s.time(), Ended: s.time(), SendWait: s.time(), Throttled: s.small(1) == 1}
+			if s.small(1) == 1 {
+				a.Err = errors.New(name)
+			}
+			v.Result.Longest.Attempts = append(v.Result.Longest.Attempts, a)
+		}
+		for range s.small(3) {
+			v.Curve = append(v.Curve, sim.Point{Share: s.float(), AttemptsPerCall: s.float(), FailedShare: s.float()})
+		}
+		v.Drain = []page.Drain{{"transient", s.float()}, {name, s.float()}}
+		r.Variants = append(r.Variants, v)
+	}
+	return r
+}
+
+func FuzzAnyReportHasASoundPage(f *testing.F) {
+	for i, name := range []string{"settings", "a<b", "\x00\xff", "v2.0"} {
+		data := make([]byte, 1024*i)
+		_, _ = rand.NewChaCha8([32]byte{byte(i)}).Read(data)
+		f.Add(name, data)
+	}
+	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		if regexp.MustCompile(`NaN|Inf|ZgotmplZ`).MatchString(name) {
+			t.Skip("the name looks like what must not be there")
+		}
+		text := sound(t, reportOf(name, &source{data}))
+		require.Equal(t, text, written(t, reportOf(name, &source{data})))
+	})
+}
