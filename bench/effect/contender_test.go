@@ -13,22 +13,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sim"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// client is one client of the service, with everything that its operations share.
-type client interface {
-	// do is one operation on a table: attempt is called as often as the client
-	// wants.
-	do(ctx context.Context, table string, attempt func(ctx context.Context) error) error
-}
-
 // newClient makes a client that counts its waits and draws its jitter from the seed,
 // as far as it can be told.
-type newClient func(t *testing.T, w *waits, seed uint64) client
+type newClient func(t *testing.T, w *waits, seed uint64) sim.Client
 
 // contender makes clients.
 type contender struct {
@@ -76,7 +70,7 @@ func contenders() []contender {
 	}
 }
 
-// forQuota reports whether an operation failed because there was no quota for a
+// forQuota reports whether a call failed because there was no quota for a
 // retry.
 func forQuota(err error) bool {
 	if errors.Is(err, retry.ErrQuotaExhausted) {
@@ -87,17 +81,17 @@ func forQuota(err error) bool {
 }
 
 // oracle does not retry and does not need to.
-func oracle(*testing.T, *waits, uint64) client { return direct{} }
+func oracle(*testing.T, *waits, uint64) sim.Client { return direct{} }
 
 type direct struct{}
 
-func (direct) do(ctx context.Context, _ string, attempt func(context.Context) error) error {
+func (direct) Do(ctx context.Context, _ string, attempt func(context.Context) error) error {
 	return attempt(ctx)
 }
 
 // ours is adaptive mode, seeded, with a clock and limiters that count.
 func ours(config adaptive.Config) newClient {
-	return func(t *testing.T, w *waits, seed uint64) client {
+	return func(t *testing.T, w *waits, seed uint64) sim.Client {
 		t.Helper()
 		config := config
 		config.Standard.Random = seeded(seed)
@@ -115,7 +109,7 @@ func ours(config adaptive.Config) newClient {
 }
 
 func oursStandard(config standard.Config) newClient {
-	return func(t *testing.T, _ *waits, seed uint64) client {
+	return func(t *testing.T, _ *waits, seed uint64) sim.Client {
 		t.Helper()
 		config := config
 		config.Random = seeded(seed)
@@ -128,11 +122,8 @@ func oursStandard(config standard.Config) newClient {
 // looped is a strategy in its loop. A table is a resource, so a scope.
 type looped struct{ strategy retry.Strategy }
 
-func (l looped) do(ctx context.Context, table string, attempt func(context.Context) error) error {
-	_, err := retry.Do(ctx, l.strategy, retry.Operation{Resource: table}, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, attempt(ctx)
-	})
-	return err
+func (l looped) Do(ctx context.Context, table string, attempt func(context.Context) error) error {
+	return retry.DoErr(ctx, l.strategy, retry.Operation{Resource: table}, attempt)
 }
 
 // seeded is a source of jitter that is the same in every run with the seed.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/sim"
 )
 
 var (
@@ -24,11 +26,11 @@ func TestEffect(t *testing.T) {
 		played, who = scenarios(), contenders()
 	}
 	for i, s := range played {
-		fmt.Fprintf(os.Stderr, "    seed %d, scenario %d of %d: %v\n", *seed, i+1, len(played)+1, s)
+		fmt.Fprintf(os.Stderr, "    seed %d, scenario %d of %d: %v\n", *seed, i+1, len(played)+1, &s)
 		for _, c := range who {
 			t.Run(s.String()+"/of="+c.name, func(t *testing.T) {
 				m := play(t, s, c, *seed).metrics()
-				m.write(os.Stdout, s, c.name)
+				m.write(os.Stdout, &s, c.name)
 				require.Greater(t, m.goodput, 0.0)
 				require.Less(t, m.goodput, 1.05)
 			})
@@ -46,10 +48,11 @@ func TestEffect(t *testing.T) {
 
 // BenchmarkService is what the service itself costs every contender.
 func BenchmarkService(b *testing.B) {
-	svc, now := newService(50, short, 1), time.Now()
+	now := time.Now()
+	service := sim.NewService(limited(50, short), 1, now)
 	for b.Loop() {
 		now = now.Add(time.Millisecond)
-		if latency, _ := svc.take(now); latency <= 0 {
+		if latency, _ := service.Take(now); latency <= 0 {
 			b.Fatal("an answer without latency")
 		}
 	}

@@ -8,18 +8,20 @@ import (
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/adaptivethrottler"
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
+
+	"github.com/awsretry/awsretry/internal/sim"
 )
 
 // failsafeRetry is failsafe-go with what comes closest to standard mode: three
 // attempts and a backoff from 1 s to 20 s, half of it random.
-func failsafeRetry(*testing.T, *waits, uint64) client {
+func failsafeRetry(*testing.T, *waits, uint64) sim.Client {
 	return failsafed{failsafe.With(failsafePolicy())}
 }
 
 // failsafeThrottler has failsafe-go's adaptive throttler inside: it refuses attempts
 // by chance, the more the more have failed in the last minute. Nothing in failsafe-go
 // learns a rate from throttles.
-func failsafeThrottler(*testing.T, *waits, uint64) client {
+func failsafeThrottler(*testing.T, *waits, uint64) sim.Client {
 	return failsafed{failsafe.With(failsafePolicy(), adaptivethrottler.NewWithDefaults[any]())}
 }
 
@@ -31,7 +33,7 @@ func failsafePolicy() failsafe.Policy[any] {
 
 type failsafed struct{ executor failsafe.Executor[any] }
 
-func (f failsafed) do(ctx context.Context, _ string, attempt func(context.Context) error) error {
+func (f failsafed) Do(ctx context.Context, _ string, attempt func(context.Context) error) error {
 	return f.executor.WithContext(ctx).RunWithExecution(func(e failsafe.Execution[any]) error {
 		return attempt(e.Context())
 	})

@@ -7,7 +7,7 @@ import (
 )
 
 // write prints metrics in the format of benchmarks, which the report reads.
-func (m metrics) write(w io.Writer, s scenario, of string) {
+func (m *metrics) write(w io.Writer, s *scenario, of string) {
 	writeLine(w, s.String(), of,
 		value{m.goodput, "goodput/R"},
 		value{m.throttled, "throttled-share"},

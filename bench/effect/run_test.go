@@ -8,123 +8,69 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/bench/internal/cputime"
+	"github.com/awsretry/awsretry/bench/internal/failure"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sim"
 )
 
-// operation is what became of one operation. Times count from the start of the run.
-type operation struct {
-	worker       int // of all clients
-	began, ended time.Duration
-	first, last  time.Duration // when the service took up its first and its last attempt
-	attempts     int
-	throttled    int
-	err          error
+// bubble is the world of a bubble of testing/synctest.
+type bubble struct {
+	clock.System
+	sync.WaitGroup
 }
+
+var _ sim.World = (*bubble)(nil)
 
 // record is a whole run.
 type record struct {
-	scenario   scenario
-	operations []operation
-	wakeUps    int64
-	delayed    int64
-	sent       int
-	cpu        time.Duration
+	scenario scenario
+	calls    []*sim.Call // in the order in which they ended
+	wakeUps  int64
+	delayed  int64
+	sent     int
+	cpu      time.Duration
 }
 
-// play runs a scenario with a contender. Ours and the service do the same in every
-// run with the same seed.
-func play(t *testing.T, s scenario, c contender, seed uint64) record {
+// play runs a scenario with a contender in a bubble. Contenders of awsretry and the
+// service do the same in every run with the same seed.
+func play(t *testing.T, s scenario, c contender, seed uint64) *record {
 	t.Helper()
 	c.setEnv(t)
-	r := record{scenario: s}
+	r := &record{scenario: s}
 	synctest.Test(t, func(t *testing.T) {
-		svc := newService(s.rate, s.burst, seed)
-		svc.queues, svc.failures = c.queues, s.failures
+		var world bubble
 		before := cputime.Spent()
-		l := &load{service: svc, start: time.Now(), table: "table", pause: s.pause()}
+		load := newLoad(s.Scenario, c, seed, time.Now(), &r.calls)
 		ctx, stop := context.WithCancel(t.Context())
 		var w waits
-		for i := range s.clients {
-			l.run(ctx, c.make(t, &w, seed+uint64(i)), s.workers)
+		for i := range s.Clients {
+			load.Work(ctx, &world, c.make(t, &w, seed+uint64(i)), s.Workers, s.Pause())
 		}
-		for _, change := range s.changes {
-			l.passUntil(ctx, change.at)
-			svc.change(change.rate, change.failing)
+		for _, change := range s.Changes {
+			_ = world.Sleep(ctx, change.At-time.Since(load.Start))
+			load.Service.Change(time.Now(), change)
 		}
-		l.passUntil(ctx, s.measured.to)
+		_ = world.Sleep(ctx, s.Duration-time.Since(load.Start))
 		r.wakeUps, r.delayed = w.wakeUps.Load(), w.delayed.Load()
 		r.cpu = cputime.Spent() - before
 		stop()
-		l.wg.Wait()
-		r.operations = l.operations
+		world.Wait()
 	})
-	for _, op := range r.operations {
-		r.sent += op.attempts
+	for _, call := range r.calls {
+		r.sent += len(call.Attempts)
 	}
 	return r
 }
 
-// load is workers that send operations to one table of a service.
-type load struct {
-	service *service
-	table   string
-	pause   time.Duration
-	start   time.Time
-	wg      sync.WaitGroup
-	workers int
-
-	mu         sync.Mutex
-	operations []operation // guarded by mu
+// newLoad is the load of a table with the service of a scenario, which answers with errors
+// as clients of aws-sdk-go-v2 return them. It adds the calls that have ended to a list.
+func newLoad(s sim.Scenario, c contender, seed uint64, start time.Time, ended *[]*sim.Call) *sim.Load {
+	service := sim.NewService(s, seed, start)
+	service.Queues, service.Throttled, service.Failed = c.queues, failure.Throttle(), failure.Internal()
+	var mu sync.Mutex // guards the list
+	return &sim.Load{Service: service, Table: "table", Start: start, Ended: func(call *sim.Call) {
+		mu.Lock()
+		defer mu.Unlock()
+		*ended = append(*ended, call)
+	}}
 }
-
-// run starts so many workers of a client. They begin one after the other, and none
-// with the run, so that no two events fall on the same instant.
-func (l *load) run(ctx context.Context, c client, workers int) {
-	for range workers {
-		worker := l.workers
-		l.workers++
-		l.wg.Go(func() { l.work(ctx, c, worker) })
-	}
-}
-
-// work sends an operation each pause, or as soon as the last one has ended.
-func (l *load) work(ctx context.Context, c client, worker int) {
-	next := l.start.Add(time.Duration(worker+1) * 100_003)
-	for pass(ctx, time.Until(next)) == nil {
-		l.keep(l.one(ctx, c, worker))
-		if next = next.Add(l.pause); next.Before(time.Now()) {
-			next = time.Now()
-		}
-	}
-}
-
-// one is one operation.
-func (l *load) one(ctx context.Context, c client, worker int) operation {
-	op := operation{worker: worker, began: time.Since(l.start)}
-	op.err = c.do(ctx, l.table, func(ctx context.Context) error {
-		at, err := l.service.call(ctx)
-		op.last = at.Sub(l.start)
-		if op.attempts++; op.attempts == 1 {
-			op.first = op.last
-		}
-		if err == errThrottle { //nolint:errorlint // the service's own
-			op.throttled++
-		}
-		return err
-	})
-	op.ended = time.Since(l.start)
-	return op
-}
-
-func (l *load) keep(op operation) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.operations = append(l.operations, op)
-}
-
-// passUntil lets time pass up to an instant of the run.
-func (l *load) passUntil(ctx context.Context, at time.Duration) {
-	_ = pass(ctx, at-time.Since(l.start))
-}
-
-func pass(ctx context.Context, d time.Duration) error { return clock.System{}.Sleep(ctx, d) }

@@ -3,34 +3,16 @@ package effect
 import (
 	"fmt"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/sim"
 )
 
-// scenario is a service and its load. Everything but the rate is the same all the
-// time.
+// scenario is one of the benchmarks. Its run ends when the part that counts does.
 type scenario struct {
-	name    string
-	rate    float64
-	burst   time.Duration
-	clients int
-	workers int     // of each client
-	offered float64 // by all workers together, in rates; no worker sends before its last operation has ended
-
-	failures float64 // the share of requests that fail though there is room for them
-	changes  []change
-	measured window
+	sim.Scenario
+	name  string
+	burst time.Duration // that the bucket of the service holds
 }
-
-// change is what the service does differently from an instant on.
-type change struct {
-	at      time.Duration
-	rate    float64
-	failing bool
-}
-
-// window is a part of a run.
-type window struct{ from, to time.Duration }
-
-func (w window) has(at time.Duration) bool { return w.from <= at && at < w.to }
 
 const (
 	short   = 100 * time.Millisecond
@@ -52,61 +34,48 @@ func scenarios() []scenario {
 		steady(500, short, 100, 1),
 	}
 	halves, doubles := steady(500, time.Second, 1, 100), steady(500, time.Second, 1, 100)
-	halves.name, halves.changes = "halves", []change{{at: settled, rate: 250}}
-	doubles.name, doubles.changes = "doubles", []change{{at: settled, rate: 1000}}
+	halves.name, halves.Changes = "halves", []sim.Change{{At: settled, Rate: 250}}
+	doubles.name, doubles.Changes = "doubles", []sim.Change{{At: settled, Rate: 1000}}
 	outage := steady(500, time.Second, 1, 100)
-	outage.name, outage.offered, outage.failures = "outage", 0.5, 0.01
-	outage.changes = []change{{at: settled, rate: 500, failing: true}, {at: settled + time.Minute, rate: 500}}
-	outage.measured = window{settled + time.Minute, settled + 2*time.Minute}
+	outage.name, outage.Offered, outage.Fail = "outage", 250, 0.01
+	outage.Changes = []sim.Change{{At: settled, Rate: 500, Failing: true}, {At: settled + time.Minute, Rate: 500}}
+	outage.measure(settled + time.Minute)
 	return append(all, halves, doubles, outage)
 }
 
 func steady(rate float64, burst time.Duration, clients, workers int) scenario {
-	return scenario{
-		name: "steady", rate: rate, burst: burst, clients: clients, workers: workers, offered: 5,
-		measured: window{settled, settled + time.Minute},
+	s := scenario{Scenario: limited(rate, burst), name: "steady", burst: burst}
+	s.Clients, s.Workers, s.Offered = clients, workers, 5*rate
+	s.measure(settled)
+	return s
+}
+
+// limited is a service without a load.
+func limited(rate float64, burst time.Duration) sim.Scenario {
+	return sim.Scenario{
+		Rate: rate, Burst: max(rate*burst.Seconds(), 1),
+		Latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond},
 	}
+}
+
+// measure lets a minute count, the last one of the run.
+func (s *scenario) measure(from time.Duration) {
+	s.Measured = sim.Window{From: from, To: from + time.Minute}
+	s.Duration = s.Measured.To
 }
 
 // String is the scenario as a part of the name of a benchmark.
-func (s scenario) String() string {
-	return fmt.Sprintf("scenario=%s/R=%v/burst=%v/clients=%d/workers=%d", s.name, s.rate, s.burst, s.clients, s.workers)
-}
-
-// pause is the time from one operation of a worker to its next.
-func (s scenario) pause() time.Duration {
-	return time.Duration(float64(s.clients*s.workers) / (s.offered * s.rate) * float64(time.Second))
-}
-
-// capacity is how many requests the service allows in the window, without bursts,
-// or how many are offered if that is less.
-func (s scenario) capacity(w window) float64 {
-	sum := 0.0
-	rate, failing, from := s.rate, false, time.Duration(0)
-	for _, c := range append(s.changes, change{at: w.to}) {
-		if part := min(c.at, w.to) - max(from, w.from); part > 0 && !failing {
-			sum += rate * min(s.offered, 1) * part.Seconds()
-		}
-		rate, failing, from = c.rate, c.failing, c.at
-	}
-	return sum
-}
-
-// lastChange is the instant since which the service has been the same.
-func (s scenario) lastChange() time.Duration {
-	if len(s.changes) == 0 {
-		return 0
-	}
-	return s.changes[len(s.changes)-1].at
+func (s *scenario) String() string {
+	return fmt.Sprintf("scenario=%s/R=%v/burst=%v/clients=%d/workers=%d", s.name, s.Rate, s.burst, s.Clients, s.Workers)
 }
 
 // outage is when all requests fail, without its first ten seconds, in which clients
 // use up their quota; empty if there is none.
-func (s scenario) outage() window {
-	for i, c := range s.changes {
-		if c.failing {
-			return window{c.at + 10*time.Second, s.changes[i+1].at}
+func (s *scenario) outage() sim.Window {
+	for i, c := range s.Changes {
+		if c.Failing {
+			return sim.Window{From: c.At + 10*time.Second, To: s.Changes[i+1].At}
 		}
 	}
-	return window{}
+	return sim.Window{}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sim"
 )
 
 // sleepWithContext is what aws-sdk-go-v2 sleeps with, a variable for its own tests.
@@ -41,11 +42,11 @@ func TestMain(m *testing.M) {
 // waitsKey marks the context of a wait for a send token, which is counted.
 type waitsKey struct{}
 
-func sdkAdaptive(_ *testing.T, w *waits, _ uint64) client {
+func sdkAdaptive(_ *testing.T, w *waits, _ uint64) sim.Client {
 	return newSDK(counting{awsretryer.NewAdaptiveMode(), w})
 }
 
-func sdkStandard(*testing.T, *waits, uint64) client { return newSDK(awsretryer.NewStandard()) }
+func sdkStandard(*testing.T, *waits, uint64) sim.Client { return newSDK(awsretryer.NewStandard()) }
 
 // sdk is the SDK's own loop. A client has one retryer for all tables.
 type sdk struct{ loop *awsretryer.Attempt }
@@ -54,7 +55,7 @@ func newSDK(retryer aws.RetryerV2) sdk {
 	return sdk{awsretryer.NewAttemptMiddleware(retryer, func(request any) any { return request })}
 }
 
-func (s sdk) do(ctx context.Context, _ string, attempt func(context.Context) error) error {
+func (s sdk) Do(ctx context.Context, _ string, attempt func(context.Context) error) error {
 	_, _, err := s.loop.HandleFinalize(ctx, middleware.FinalizeInput{}, middleware.FinalizeHandlerFunc(
 		func(ctx context.Context, _ middleware.FinalizeInput) (out middleware.FinalizeOutput, m middleware.Metadata, err error) {
 			return out, m, attempt(ctx)

@@ -5,42 +5,42 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/sim"
 )
 
-// twoTables is how many operations on a table without a limit succeed in a minute,
-// over how many do when its client has no other table: one with five requests a
-// second, on which it has four workers too.
+// twoTables is how many calls on a table without a limit succeed in a minute, over how
+// many do when its client has no other table: one with five requests a second, on
+// which it has four workers too.
 func twoTables(t *testing.T, c contender, seed uint64) float64 {
 	t.Helper()
 	c.setEnv(t)
 	alone, together := oneMinute(t, c, seed, false), oneMinute(t, c, seed, true)
-	return share(together, alone)
+	return sim.Share(together, alone)
 }
 
 // oneMinute returns the successes on the table without a limit.
 func oneMinute(t *testing.T, c contender, seed uint64, withNeighbor bool) int {
 	t.Helper()
-	free := &load{table: "free"}
+	var calls, others []*sim.Call
 	synctest.Test(t, func(t *testing.T) {
+		var world bubble
 		ctx, stop := context.WithCancel(t.Context())
 		client := c.make(t, &waits{}, seed)
-		limited := &load{table: "limited"}
-		for l, rate := range map[*load]float64{free: 1e6, limited: 5} {
-			l.service, l.start = newService(rate, time.Second, seed), time.Now()
-			l.service.queues = c.queues
-		}
-		free.run(ctx, client, 4)
+		free := newLoad(limited(1e6, time.Second), c, seed, time.Now(), &calls)
+		free.Work(ctx, &world, client, 4, 0)
 		if withNeighbor {
-			limited.run(ctx, client, 4)
+			neighbor := newLoad(limited(5, time.Second), c, seed, time.Now(), &others)
+			neighbor.Table = "limited"
+			neighbor.Work(ctx, &world, client, 4, 0)
 		}
-		free.passUntil(ctx, time.Minute)
+		_ = world.Sleep(ctx, time.Minute)
 		stop()
-		free.wg.Wait()
-		limited.wg.Wait()
+		world.Wait()
 	})
 	successes := 0
-	for _, op := range free.operations {
-		if op.err == nil {
+	for _, call := range calls {
+		if call.Err == nil {
 			successes++
 		}
 	}
