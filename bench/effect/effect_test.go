@@ -21,13 +21,13 @@ var (
 // they come to in the format of benchmarks. Goodput above what the service allows
 // would be a fault of the service here.
 func TestEffect(t *testing.T) {
-	played, who := slice()
+	played, by := slice()
 	if *all {
-		played, who = scenarios(), contenders()
+		played, by = scenarios(), contenders()
 	}
 	for i, s := range played {
 		fmt.Fprintf(os.Stderr, "    seed %d, scenario %d of %d: %v\n", *seed, i+1, len(played)+1, &s)
-		for _, c := range who {
+		for _, c := range by {
 			t.Run(s.String()+"/of="+c.name, func(t *testing.T) {
 				m := play(t, s, c, *seed).metrics()
 				m.write(os.Stdout, &s, c.name)
@@ -37,7 +37,7 @@ func TestEffect(t *testing.T) {
 		}
 	}
 	fmt.Fprintf(os.Stderr, "    seed %d, scenario %d of %d: two tables\n", *seed, len(played)+1, len(played)+1)
-	for _, c := range who {
+	for _, c := range by {
 		t.Run("scenario=tables/of="+c.name, func(t *testing.T) {
 			goodput := twoTables(t, c, *seed)
 			writeLine(os.Stdout, "scenario=tables", c.name, value{goodput, "goodput/alone"})

@@ -33,14 +33,23 @@ func scenarios() []scenario {
 		steady(500, time.Second, 100, 1),
 		steady(500, short, 100, 1),
 	}
-	halves, doubles := steady(500, time.Second, 1, 100), steady(500, time.Second, 1, 100)
-	halves.name, halves.Changes = "halves", []sim.Change{{At: settled, Rate: 250}}
+	doubles := steady(500, time.Second, 1, 100)
 	doubles.name, doubles.Changes = "doubles", []sim.Change{{At: settled, Rate: 1000}}
-	outage := steady(500, time.Second, 1, 100)
-	outage.name, outage.Offered, outage.Fail = "outage", 250, 0.01
-	outage.Changes = []sim.Change{{At: settled, Rate: 500, Failing: true}, {At: settled + time.Minute, Rate: 500}}
-	outage.measure(settled + time.Minute)
-	return append(all, halves, doubles, outage)
+	return append(all, halves(500), doubles, outage(500))
+}
+
+func halves(rate float64) scenario {
+	s := steady(rate, time.Second, 1, 100)
+	s.name, s.Changes = "halves", []sim.Change{{At: settled, Rate: rate / 2}}
+	return s
+}
+
+func outage(rate float64) scenario {
+	s := steady(rate, time.Second, 1, 100)
+	s.name, s.Offered, s.Fail = "outage", rate/2, 0.01
+	s.Changes = []sim.Change{{At: settled, Rate: rate, Failing: true}, {At: settled + time.Minute, Rate: rate}}
+	s.measure(settled + time.Minute)
+	return s
 }
 
 func steady(rate float64, burst time.Duration, clients, workers int) scenario {

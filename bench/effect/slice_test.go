@@ -9,14 +9,14 @@ import (
 
 // slice is what an ordinary test plays: fast, and the same in every run.
 func slice() ([]scenario, []contender) {
-	var who []contender
+	var by []contender
 	for _, c := range contenders() {
 		switch c.name {
 		case "awsretry-adaptive", "awsretry-standard", "oracle":
-			who = append(who, c)
+			by = append(by, c)
 		}
 	}
-	return []scenario{steady(50, short, 1, 100)}, who
+	return []scenario{steady(50, short, 1, 100)}, by
 }
 
 func named(t *testing.T, name string) contender {
@@ -28,17 +28,6 @@ func named(t *testing.T, name string) contender {
 	}
 	require.Fail(t, "no such contender", name)
 	return contender{}
-}
-
-func scenarioNamed(t *testing.T, name string) scenario {
-	t.Helper()
-	for _, s := range scenarios() {
-		if s.name == name {
-			return s
-		}
-	}
-	require.Fail(t, "no such scenario", name)
-	return scenario{}
 }
 
 func TestRunsAreTheSameTwice(t *testing.T) {
@@ -68,7 +57,7 @@ func TestAdaptiveModeComesCloseToTheOracle(t *testing.T) {
 
 func TestOutageLeavesNoMarkOnTheQuota(t *testing.T) {
 	for _, name := range []string{"awsretry-standard", "awsretry-adaptive"} {
-		got := play(t, scenarioNamed(t, "outage"), named(t, name), 1).metrics()
+		got := play(t, outage(500), named(t, name), 1).metrics()
 		require.Zero(t, got.noQuota, name)
 		require.LessOrEqual(t, got.inOutage, 1.02, name)
 	}

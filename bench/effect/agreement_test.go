@@ -1,0 +1,159 @@
+package effect
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/virtual"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// variants are contenders as [sim.Play] takes them. Those in adaptive mode have a limiter
+// whose measurement begins with the first call, as the contenders have.
+func variants() []sim.Variant {
+	standardMode := func(b retry.Behavior) func(sim.Parts) (retry.Strategy, error) {
+		return func(p sim.Parts) (retry.Strategy, error) {
+			return standard.New(standard.Config{Behavior: b, Clock: p.Clock, Random: p.Random, Observer: p.Observer})
+		}
+	}
+	adaptiveMode := func(b retry.Behavior) func(sim.Parts) (retry.Strategy, error) {
+		return func(p sim.Parts) (retry.Strategy, error) {
+			return adaptive.New(adaptive.Config{
+				Standard: standard.Config{Behavior: b, Clock: p.Clock, Random: p.Random, Observer: p.Observer},
+				NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+					return ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)
+				},
+			})
+		}
+	}
+	return []sim.Variant{
+		{Name: "awsretry-standard", New: standardMode(retry.V21)},
+		{Name: "awsretry-standard-2.0", New: standardMode(retry.V20)},
+		{Name: "awsretry-adaptive", New: adaptiveMode(retry.V21)},
+		{Name: "awsretry-adaptive-2.0", New: adaptiveMode(retry.V20)},
+	}
+}
+
+// TestRunsAreTheSameInBothWorlds holds that the calls in a bubble of testing/synctest, on
+// the clock of programs, are those in virtual time, and that the figures of [sim.Play] are
+// theirs. No tolerance is needed: events hardly ever fall on the same instant, so that the
+// order of goroutines decides nothing with these seeds; and both worlds begin at a whole
+// second, so that the windows of the measured rate are the same.
+func TestRunsAreTheSameInBothWorlds(t *testing.T) {
+	t.Parallel()
+	played := []scenario{
+		steady(50, time.Second, 1, 100), steady(50, short, 1, 100), steady(50, time.Second, 10, 10),
+		halves(50), outage(50),
+	}
+	for _, s := range played {
+		s.Duration -= 40 * time.Second // of the minute that counts: 20 s are enough
+		s.Measured.To = s.Duration
+		for _, v := range variants() {
+			t.Run(s.String()+"/of="+v.Name, func(t *testing.T) {
+				t.Parallel()
+				inBubble := play(t, s, named(t, v.Name), *seed)
+				want, got := texts(inBubble), texts(playVirtual(t, s, v, *seed))
+				for i := range want {
+					if want[i] != got[i] { // so that a failure shows one text, not all of them
+						require.Equal(t, want[i], got[i])
+					}
+				}
+
+				result, err := sim.Play(t.Context(), s.Scenario, v, *seed, nil)
+				require.NoError(t, err)
+				require.Equal(t, figures(inBubble), figuresOf(&s, result))
+			})
+		}
+	}
+}
+
+// playVirtual is play in virtual time. It looks at the waits of all calls, where [sim.Play]
+// relies on their order.
+func playVirtual(t *testing.T, s scenario, v sim.Variant, seed uint64) *record {
+	t.Helper()
+	r := &record{scenario: s}
+	clk := virtual.New(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
+	load := newLoad(s.Scenario, contender{}, seed, clk.Now(), &r.calls)
+	for i := range s.Clients {
+		world := clk.Beside(false)
+		strategy, err := v.New(sim.Parts{Clock: world, Random: seeded(seed + uint64(i))})
+		require.NoError(t, err)
+		load.Work(t.Context(), world, looped{strategy}, s.Workers, s.Pause())
+	}
+	for _, change := range s.Changes {
+		clk.AfterFunc(change.At, func() { load.Service.Change(clk.Now(), change) })
+	}
+	clk.Run(load.Start.Add(s.Duration))
+	return r
+}
+
+// texts are how many calls of a run the end does not cut off, and these calls with all that
+// is known of them, in the order in which they ended.
+func texts(r *record) []string {
+	texts := []string{""}
+	for _, c := range r.calls {
+		if c.Ended < r.scenario.Duration {
+			texts = append(texts, fmt.Sprintf("%+v", *c))
+		}
+	}
+	texts[0] = fmt.Sprintf("%d calls", len(texts)-1)
+	return texts
+}
+
+// figuresOf are the figures of a result that are those of calls.
+func figuresOf(s *scenario, r *sim.Result) map[string]float64 {
+	of := map[string]float64{
+		"calls": float64(r.Calls), "goodput": r.Goodput, "failed": r.FailedShare, "no quota": r.NoQuotaShare,
+		"attempts": r.AttemptsPerCall, "throttled": r.ThrottledShare,
+		"p50": r.LatencyP50, "p99": r.LatencyP99, "longest": r.LatencyMax, "delay": r.DelayPerCall,
+	}
+	if len(s.Changes) > 0 {
+		of["recover"] = r.Recover
+	}
+	return of
+}
+
+// figures are the same of a run, counted here.
+func figures(r *record) map[string]float64 {
+	w := r.scenario.Measured
+	var calls, successes, noQuota, attempts, throttled int
+	var waited time.Duration
+	var latencies []time.Duration
+	for _, c := range r.calls {
+		if !w.Has(c.Ended) {
+			continue
+		}
+		calls++
+		if c.Err == nil {
+			successes++
+		}
+		if forQuota(c.Err) {
+			noQuota++
+		}
+		attempts += len(c.Attempts)
+		throttled += c.Throttled()
+		waited += c.Waited()
+		latencies = append(latencies, c.Ended-c.Began)
+	}
+	slices.Sort(latencies)
+	of := map[string]float64{
+		"calls": float64(calls), "goodput": float64(successes) / (w.To - w.From).Seconds(),
+		"failed": sim.Share(calls-successes, calls), "no quota": sim.Share(noQuota, calls),
+		"attempts": sim.Share(attempts, calls), "throttled": sim.Share(throttled, attempts),
+		"p50": latencies[calls/2].Seconds(), "p99": latencies[calls*99/100].Seconds(),
+		"longest": latencies[calls-1].Seconds(), "delay": waited.Seconds() / float64(calls),
+	}
+	if len(r.scenario.Changes) > 0 {
+		of["recover"] = r.settled().Seconds()
+	}
+	return of
+}
