@@ -24,12 +24,19 @@ type flags struct {
 type call struct {
 	system
 	flags
+	// args are what the command line has behind the name of the command.
+	args []string
 	// argument is the argument of a command that takes one, and else empty.
 	argument string
 }
 
 // errBad ends a command whose output has said what is bad. Nothing more is printed.
 var errBad = errors.New("the answer is bad")
+
+// usageError says which flags do not go together.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
 
 func (c command) run(ctx context.Context, args []string, sys system) int {
 	f := newFlags(c)
@@ -42,19 +49,26 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 		fmt.Fprint(sys.out, said.String())
 		return exitFine
 	case err != nil:
-		fmt.Fprintf(sys.errs, "awsretry %s: %s\n", c.name, terminal.Escaped(err.Error()))
-		return exitUsage
+		return c.misused(sys, err)
 	}
-	run := &call{system: sys, flags: *f, argument: argument}
+	run := &call{system: sys, flags: *f, args: args, argument: argument}
 	switch err := act(ctx, run); {
 	case errors.Is(err, errBad), errors.Is(err, errUnwritten):
 		return exitBad
+	case errors.As(err, new(usageError)):
+		return c.misused(sys, fmt.Errorf("%w; awsretry %s -h shows the flags", err, c.name))
 	case err != nil:
 		run.fail(err)
 		return exitBad
 	default:
 		return exitFine
 	}
+}
+
+// misused says why a call of the command is not accepted.
+func (c command) misused(sys system, err error) int {
+	fmt.Fprintf(sys.errs, "awsretry %s: %s\n", c.name, terminal.Escaped(err.Error()))
+	return exitUsage
 }
 
 // parse reads the flags and the argument. Flags may stand before and behind the argument.

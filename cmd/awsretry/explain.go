@@ -18,25 +18,30 @@ func explainCommand() command {
 		example:  "awsretry explain --profile prod --service dynamodb",
 		define: func(f *flags) func(context.Context, *call) error {
 			var q question
-			f.StringVar(&q.profile, "profile", "", "profile to use, in place of AWS_PROFILE and AWS_DEFAULT_PROFILE")
-			f.BoolVar(&q.strict, "strict", false, "refuse the first malformed line of the shared files")
-			f.Func("behavior", "`generation` of behavior, v2.1 or v2.0; v2.1 unless given", func(text string) error {
-				q.behavior = retry.Behavior(text)
-				if q.behavior != retry.V20 && q.behavior != retry.V21 {
-					return fmt.Errorf("must be %s or %s", retry.V20, retry.V21)
-				}
-				return nil
-			})
+			q.define(f)
 			return func(_ context.Context, c *call) error { return c.explain(q) }
 		},
 	}
 }
 
-// question holds the flags of explain.
+// question holds the flags that say which settings are asked for.
 type question struct {
 	profile  string
 	behavior retry.Behavior
 	strict   bool
+}
+
+// define adds the flags of the question.
+func (q *question) define(f *flags) {
+	f.StringVar(&q.profile, "profile", "", "profile to use, in place of AWS_PROFILE and AWS_DEFAULT_PROFILE")
+	f.BoolVar(&q.strict, "strict", false, "refuse the first malformed line of the shared files")
+	f.Func("behavior", "`generation` of behavior, v2.1 or v2.0; v2.1 unless given", func(text string) error {
+		q.behavior = retry.Behavior(text)
+		if q.behavior != retry.V20 && q.behavior != retry.V21 {
+			return fmt.Errorf("must be %s or %s", retry.V20, retry.V21)
+		}
+		return nil
+	})
 }
 
 // explanation is the output with --json.

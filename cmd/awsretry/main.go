@@ -1,11 +1,12 @@
 // Command awsretry explains and checks the retry settings of AWS profiles, classifies
-// failures, and replays recorded traces.
+// failures, replays recorded traces, and simulates what settings do.
 //
 //	awsretry explain        what the settings are, where each came from, what they do
 //	awsretry lint           what is wrong or without effect in the shared files
 //	awsretry profiles       what AWS tools see in the shared files
 //	awsretry classify       what the default classifiers say of a failure
 //	awsretry replay FILE    what a strategy does with the responses of a recorded trace
+//	awsretry simulate       what settings do to the calls of a program
 //	awsretry version        which version of the command this is
 //
 // Every command takes --json, and -h shows its flags with an example. The exit
@@ -34,13 +35,19 @@ const (
 
 func main() {
 	debug.SetGCPercent(50) // A file of 16 MiB is read once, so memory matters more than time.
-	os.Exit(run(context.Background(), os.Args[1:], system{in: os.Stdin, out: os.Stdout, errs: os.Stderr}))
+	sys := system{in: os.Stdin, out: os.Stdout, errs: os.Stderr}
+	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		sys.progress = os.Stderr
+	}
+	os.Exit(run(context.Background(), os.Args[1:], sys))
 }
 
 // system is what the program reads from and writes to.
 type system struct {
 	in        io.Reader
 	out, errs io.Writer
+	// progress is the terminal that is shown how far a long command has come, or nil.
+	progress io.Writer
 	// sources says where settings are read. Its zero value is the process and its machine.
 	sources config.Sources
 }
@@ -58,7 +65,10 @@ type command struct {
 }
 
 func commands() []command {
-	return []command{explainCommand(), lintCommand(), profilesCommand(), classifyCommand(), replayCommand(), versionCommand()}
+	return []command{
+		explainCommand(), lintCommand(), profilesCommand(), classifyCommand(), replayCommand(), simulateCommand(),
+		versionCommand(),
+	}
 }
 
 // run runs a command. If the output cannot be written, it says so at the end and returns
@@ -113,7 +123,7 @@ func dispatch(ctx context.Context, args []string, sys system) int {
 }
 
 func usage(w io.Writer) {
-	fmt.Fprint(w, "awsretry explains and checks the retry settings of AWS profiles, says what becomes\nof a failure, and replays recorded traces.\n\nUsage:\n\n")
+	fmt.Fprint(w, "awsretry explains and checks the retry settings of AWS profiles, says what becomes\nof a failure, replays recorded traces, and simulates what settings do.\n\nUsage:\n\n")
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  awsretry %-12s %s\n", strings.TrimRight(c.name+" "+c.argument, " "), c.synopsis)
 	}

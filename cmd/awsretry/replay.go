@@ -69,6 +69,7 @@ func replay(ctx context.Context, c *call) error {
 		case err != nil:
 			return err
 		}
+		header.setMode()
 		if err := runTrace(ctx, c, newTraceReader(file, offset), header); err != nil {
 			return err
 		}

@@ -49,13 +49,18 @@ func readHeader(r *traceReader, service string) (*traceHeader, error) {
 		return nil, r.failIn("mode", "steps with t_s are about the send rate of the adaptive mode")
 	}
 	h.end = r.offset()
-	if h.mode == "" {
-		h.mode = modeAdaptive
-		if h.form == formResponses {
-			h.mode = modeStandard
-		}
-	}
 	return h, nil
+}
+
+// setMode sets the mode of a trace that does not name its own.
+func (h *traceHeader) setMode() {
+	switch {
+	case h.mode != "":
+	case h.form == formResponses:
+		h.mode = modeStandard
+	default:
+		h.mode = modeAdaptive
+	}
 }
 
 // title describes the strategy that plays the steps.

@@ -24,15 +24,9 @@ type recorded struct {
 
 // operation reads an operation and plays it.
 func (p *player) operation(ctx context.Context, r *traceReader) (*operationLine, error) {
-	var op recorded
-	present, err := r.object(func(member string) error { return op.member(r, member) })
-	switch {
-	case err != nil:
+	op, err := readOperation(r)
+	if err != nil {
 		return nil, err
-	case !present:
-		return nil, r.wrongType("an object", nil)
-	case op.responses == nil:
-		return nil, r.failIn("responses", "is missing")
 	}
 	if err := p.clock.Sleep(ctx, op.start-p.clock.elapsed()); err != nil {
 		return nil, err
@@ -42,6 +36,20 @@ func (p *player) operation(ctx context.Context, r *traceReader) (*operationLine,
 		return nil, err
 	}
 	return line, p.checkTime(r)
+}
+
+func readOperation(r *traceReader) (op recorded, err error) {
+	present, err := r.object(func(member string) error { return op.member(r, member) })
+	switch {
+	case err != nil:
+		return op, err
+	case !present:
+		return op, r.wrongType("an object", nil)
+	case op.responses == nil:
+		return op, r.failIn("responses", "is missing")
+	default:
+		return op, nil
+	}
 }
 
 func (op *recorded) member(r *traceReader, name string) error {

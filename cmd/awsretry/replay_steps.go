@@ -27,35 +27,48 @@ type sendRateLine struct {
 
 // step reads a step with a response and plays it.
 func (p *player) step(ctx context.Context, r *traceReader) (*stepLine, error) {
-	var name string
-	var got response
+	step, err := readStep(r)
+	if err != nil {
+		return nil, err
+	}
+	line, err := p.attempt(ctx, step.request, step.response.failure())
+	if err != nil {
+		return nil, err
+	}
+	return line, p.checkTime(r)
+}
+
+// recordedStep is a step with a response.
+type recordedStep struct {
+	request  string
+	response response
+}
+
+func readStep(r *traceReader) (step recordedStep, err error) {
 	answered := false
 	present, err := r.object(func(member string) error {
 		switch member {
 		case "request":
 			value, err := r.text()
-			name = or(value, "")
+			step.request = or(value, "")
 			return err
 		case "response":
-			got = response{}
-			return assign(&answered)(got.read(r))
+			step.response = response{}
+			return assign(&answered)(step.response.read(r))
 		default:
 			return r.skip()
 		}
 	})
 	switch {
 	case err != nil:
-		return nil, err
+		return step, err
 	case !present:
-		return nil, r.wrongType("an object", nil)
+		return step, r.wrongType("an object", nil)
 	case !answered:
-		return nil, r.failIn("response", "is missing")
+		return step, r.failIn("response", "is missing")
+	default:
+		return step, nil
 	}
-	line, err := p.attempt(ctx, name, got.failure())
-	if err != nil {
-		return nil, err
-	}
-	return line, p.checkTime(r)
 }
 
 // attempt makes the next attempt of a request. Its backoff begins when the retry is granted,

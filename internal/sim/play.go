@@ -12,7 +12,10 @@ import (
 
 // MaxOpen is the largest number of calls that may be open at once. Each takes some kilobytes of
 // memory.
-const MaxOpen = 50_000
+const MaxOpen = 20_000
+
+// ErrOpen is the error of a run in which more than [MaxOpen] calls were open at once.
+var ErrOpen = fmt.Errorf("more than %d calls are open at once", MaxOpen)
 
 // start is when each run begins. It is a whole second, so that the windows of the measured rate
 // begin at the same times in each run.
@@ -20,7 +23,7 @@ func start() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 0, tim
 
 // Play plays a scenario with a variant. The same seed gives the same result. progress, unless it
 // is nil, is told now and then which share of the run has passed. The errors are those of ctx, of
-// the variant, and that more than [MaxOpen] calls were open at once.
+// the variant, and [ErrOpen].
 func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func(share float64)) (*Result, error) {
 	clk := virtual.New(start())
 	plan, err := v.Plan()
@@ -69,7 +72,7 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case r.most > MaxOpen:
-		return nil, fmt.Errorf("more than %d calls are open at once", MaxOpen)
+		return nil, ErrOpen
 	default:
 		return r.result(&s), nil
 	}

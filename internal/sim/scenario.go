@@ -42,13 +42,13 @@ func (s *Scenario) Pause() time.Duration {
 	return time.Duration(float64(s.Clients*s.Workers) / s.Offered * float64(time.Second))
 }
 
-// Capacity is how many requests the service allows in the window, without bursts, or how many
-// calls are offered if that is less.
+// Capacity is how many requests succeed in the window, without bursts, if clients send all that the
+// service allows, or how many calls are offered if that is less.
 func (s *Scenario) Capacity(w Window) float64 {
 	sum, now := 0.0, Change{Rate: s.Rate}
 	until := func(at time.Duration) {
 		if part := min(at, w.To) - max(now.At, w.From); part > 0 && !now.Failing {
-			sum += min(s.Offered, now.Rate) * part.Seconds()
+			sum += min(s.Offered, now.Rate*(1-s.Fail)) * part.Seconds()
 		}
 	}
 	for _, next := range s.Changes {

@@ -15,17 +15,21 @@ type Point struct {
 
 // The calls of a point. The first ones do not count: they empty the quota if it empties.
 const (
-	pointCalls = 6000
-	warmUp     = 2000
+	pointCalls = 2500
+	warmUp     = 1500
 )
 
 // Sweep plays calls, one after the other, of a service that fails a share of the attempts and has
-// no limit. It has a point for each share.
-func Sweep(ctx context.Context, v Variant, seed uint64, shares []float64) ([]Point, error) {
+// no limit. It has a point for each share. progress, unless it is nil, is told which share of the
+// points is done. The errors are those of ctx and of the variant.
+func Sweep(ctx context.Context, v Variant, seed uint64, shares []float64, progress func(share float64)) ([]Point, error) {
 	points := make([]Point, 0, len(shares))
-	for _, share := range shares {
+	for i, share := range shares {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if progress != nil {
+			progress(float64(i) / float64(len(shares)))
 		}
 		p, err := v.point(share, seed)
 		if err != nil {

@@ -59,7 +59,7 @@ func played(t *testing.T, s sim.Scenario, variants ...sim.Variant) *page.Report 
 	for i, v := range variants {
 		result, err := sim.Play(t.Context(), s, v, 1, nil)
 		require.NoError(t, err)
-		points, err := sim.Sweep(t.Context(), v, 1, shares)
+		points, err := sim.Sweep(t.Context(), v, 1, shares, nil)
 		require.NoError(t, err)
 		shown := page.Variant{
 			Name: v.Name, Result: result, Curve: points,

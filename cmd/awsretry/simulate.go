@@ -1,0 +1,136 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/sim/page"
+)
+
+func simulateCommand() command {
+	return command{
+		name:     "simulate",
+		synopsis: "what settings do to the calls of a program, in figures and pictures",
+		example:  "awsretry simulate --vs adaptive --limit 50 --workers 100 -o report.html",
+		notes:    simulateNotes,
+		define: func(f *flags) func(context.Context, *call) error {
+			s := newSimulation(f)
+			return func(ctx context.Context, c *call) error { return c.simulate(ctx, s) }
+		},
+	}
+}
+
+const simulateNotes = `It plays, in virtual time, clients that call one table of a service, which allows
+so many requests a second. The settings that the profile resolves to are the
+first variant. Each --vs is another one beside it: parts with commas between
+them, which are standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D,
+min_delay=D, max_elapsed=D, and timeout=D for a deadline of each call.
+
+Shares, rates and latencies are of the calls that end after second 30, where an
+outage begins. The latency of a call is the time from its beginning to its
+end, waits included, also if it fails. The same seed gives the same output.
+
+With --trace the recorded responses of a trace of "awsretry replay" take the
+place of the service and the load. What the trace says of mode, behavior,
+attempts, backoff and service is stronger than the profile. All calls count. An
+attempt for which nothing was recorded gets the last response again.
+`
+
+// simulate plays the variants and prints what they came to.
+func (c *call) simulate(ctx context.Context, s *simulation) error {
+	if err := s.check(c); err != nil {
+		return err
+	}
+	var trace *recording
+	if s.trace != "" {
+		var err error
+		if trace, err = readRecording(s.trace, c); err != nil {
+			return err
+		}
+	}
+	variants, err := c.variants(s, trace)
+	if err != nil {
+		return err
+	}
+	bar := progress{to: c.progress}
+	played, err := c.play(ctx, s, variants, trace, &bar)
+	bar.clear()
+	if err != nil {
+		return err
+	}
+	if s.out != "" {
+		if err := played.write(s.out); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.json:
+		return c.print(played.json())
+	case s.csv:
+		return played.csv(c.out)
+	case s.out == "":
+		return played.table(c.out)
+	default:
+		return nil
+	}
+}
+
+// play plays all variants. The curve is only for the report.
+func (c *call) play(ctx context.Context, s *simulation, variants []*variant, trace *recording, bar *progress) (*played, error) {
+	for i, v := range variants {
+		done := func(share float64) { bar.show((float64(i)+share)/float64(len(variants)), v.Name) }
+		if err := v.play(ctx, s, trace, done); err != nil {
+			return nil, fmt.Errorf("%s: %w", v.Name, err)
+		}
+		if s.out == "" {
+			continue
+		}
+		var err error
+		if v.curve, err = sim.Sweep(ctx, v.Variant, s.seed, s.fail.shares(), func(share float64) { done((1 + share) / 2) }); err != nil {
+			return nil, fmt.Errorf("%s: %w", v.Name, err)
+		}
+	}
+	return &played{simulation: s, args: c.args, trace: trace, variants: variants}, nil
+}
+
+// play plays a variant.
+func (v *variant) play(ctx context.Context, s *simulation, trace *recording, done func(share float64)) (err error) {
+	done(0)
+	if v.plan, err = v.Plan(); err != nil {
+		return err
+	}
+	if trace != nil {
+		v.result, v.beyond, err = trace.Play(v.Variant)
+		return err
+	}
+	if s.out != "" {
+		all := done
+		done = func(share float64) { all(share / 2) }
+	}
+	v.result, err = sim.Play(ctx, s.scenario(), v.Variant, s.seed, done)
+	if errors.Is(err, sim.ErrOpen) {
+		return fmt.Errorf("%w: lower --offered or --duration, or give --workers", err)
+	}
+	return err
+}
+
+// played is a simulation that has been played.
+type played struct {
+	*simulation
+	args     []string
+	trace    *recording
+	variants []*variant
+}
+
+// write writes the report.
+func (p *played) write(name string) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(page.Write(file, p.report()), file.Close())
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+// figure is a number of the output, with so many digits as processors agree about. NaN does not
+// apply, and is null.
+type figure float64
+
+func (f figure) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(f)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(math.Round(1e6*float64(f)) / 1e6)
+}
+
+// simulationOutput is the output with --json.
+type simulationOutput struct {
+	Seed     uint64          `json:"seed"`
+	Duration figure          `json:"duration_s"`
+	Limit    figure          `json:"limit_per_s"`
+	Variants []variantOutput `json:"variants"`
+	Drain    []drainOutput   `json:"drain_points"`
+}
+
+type variantOutput struct {
+	Name            string `json:"name"`
+	Goodput         figure `json:"goodput_per_s"`
+	FailedShare     figure `json:"failed_share"`
+	AttemptsPerCall figure `json:"attempts_per_call"`
+	ThrottledShare  figure `json:"throttled_share"`
+	LatencyP50      figure `json:"latency_p50_s"`
+	LatencyP99      figure `json:"latency_p99_s"`
+	LatencyMax      figure `json:"latency_max_s"`
+	DelayPerCall    figure `json:"delay_per_call_s"`
+	Recover         figure `json:"recover_s"`
+	LowestQuota     int    `json:"lowest_quota"`
+}
+
+type drainOutput struct {
+	Variant string `json:"variant"`
+	Kind    string `json:"kind"`
+	Share   figure `json:"share"`
+}
+
+func (p *played) json() simulationOutput {
+	out := simulationOutput{Seed: p.seed, Duration: figure(p.length().Seconds()), Limit: figure(p.limit())}
+	for _, v := range p.variants {
+		r := v.result
+		out.Variants = append(out.Variants, variantOutput{
+			Name: v.Name, Goodput: figure(r.Goodput), FailedShare: figure(r.FailedShare),
+			AttemptsPerCall: figure(r.AttemptsPerCall), ThrottledShare: figure(r.ThrottledShare),
+			LatencyP50: figure(r.LatencyP50), LatencyP99: figure(r.LatencyP99), LatencyMax: figure(r.LatencyMax),
+			DelayPerCall: figure(r.DelayPerCall), Recover: figure(r.Recover), LowestQuota: r.LowestQuota,
+		})
+		for _, d := range drainPoints(v.plan) {
+			out.Drain = append(out.Drain, drainOutput{v.Name, d.Kind, figure(d.Share)})
+		}
+	}
+	return out
+}
+
+// length is how long the run took, or the longest one of a trace.
+func (p *played) length() (longest time.Duration) {
+	for _, v := range p.variants {
+		longest = max(longest, v.result.Duration)
+	}
+	return longest
+}
+
+// limit is that of the service, a second.
+func (p *played) limit() float64 {
+	if p.trace != nil {
+		return math.NaN()
+	}
+	return p.rate
+}
+
+// csv writes the variants with the columns of the JSON.
+func (p *played) csv(to io.Writer) error {
+	lines := [][]string{{
+		"name", "goodput_per_s", "failed_share", "attempts_per_call", "throttled_share",
+		"latency_p50_s", "latency_p99_s", "latency_max_s", "delay_per_call_s", "recover_s", "lowest_quota",
+	}}
+	for _, v := range p.json().Variants {
+		line := []string{v.Name}
+		for _, f := range []figure{
+			v.Goodput, v.FailedShare, v.AttemptsPerCall, v.ThrottledShare,
+			v.LatencyP50, v.LatencyP99, v.LatencyMax, v.DelayPerCall, v.Recover,
+		} {
+			text := ""
+			if !math.IsNaN(float64(f)) {
+				text = strconv.FormatFloat(math.Round(1e6*float64(f))/1e6, 'f', -1, 64)
+			}
+			line = append(line, text)
+		}
+		lines = append(lines, append(line, strconv.Itoa(v.LowestQuota)))
+	}
+	return csv.NewWriter(to).WriteAll(lines)
+}
+
+// drainPoint is that of a kind of failure.
+type drainPoint struct {
+	Kind  string
+	Share float64
+}
+
+func drainPoints(p retry.Plan) []drainPoint {
+	return []drainPoint{
+		{"transient", fourDigits(p.DrainPoint(p.RetryCost))},
+		{"timeout", fourDigits(p.DrainPoint(p.TimeoutCost))},
+		{"throttling", fourDigits(p.DrainPoint(p.ThrottlingCost))},
+	}
+}

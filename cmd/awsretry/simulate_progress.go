@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/awsretry/awsretry/internal/terminal"
+)
+
+// progress is a bar on a terminal. Without one it shows nothing.
+type progress struct {
+	to      io.Writer
+	percent int
+	width   int // of what is shown
+}
+
+// show says which share is done, and what comes next.
+func (p *progress) show(share float64, next string) {
+	percent := int(100 * share)
+	if p.to == nil || p.width > 0 && percent == p.percent {
+		return
+	}
+	const cells = 25
+	done := percent * cells / 100
+	text := fmt.Sprintf("[%s%s] %3d %% %s", strings.Repeat("#", done), strings.Repeat(".", cells-done), percent, terminal.Escaped(next))
+	p.clear()
+	fmt.Fprint(p.to, text)
+	p.percent, p.width = percent, len([]rune(text))
+}
+
+// clear takes the bar away.
+func (p *progress) clear() {
+	if p.width > 0 {
+		fmt.Fprint(p.to, "\r"+strings.Repeat(" ", p.width)+"\r")
+	}
+	p.width = 0
+}

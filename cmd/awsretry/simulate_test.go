@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// runSimulate runs the command with a profile that has settings.
+func runSimulate(t *testing.T, args ...string) (out, errs string, status int) {
+	t.Helper()
+	var o, e bytes.Buffer
+	files := map[string]string{"home/me/.aws/config": configText, "home/me/.aws/credentials": credentialsText}
+	status = run(t.Context(), append([]string{"simulate"}, args...), system{in: strings.NewReader(""), out: &o, errs: &e, sources: world(files, nil)})
+	return o.String(), e.String(), status
+}
+
+func TestSimulateOutput(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, args string }{
+		{"help", "-h"},
+		{"default", ""},
+		{"variants", "--vs adaptive --vs v2.0,max_attempts=10 --vs timeout=1s"},
+		{"profile-json", "--profile prod --vs standard,v2.0 --limit 500/100 --offered 200 --fail 0.2..0.4 --clients 4 --workers 25 --seed 7 --json"},
+		{"outage-csv", "--outage 20s --limit 500 --offered 100 --vs max_attempts=10 --vs adaptive,max_elapsed=2s --csv"},
+		{"open", "--workers 0 --limit 20/5 --latency 10ms --offered 15 --duration 45s --service dynamodb --behavior v2.0"},
+		{"nothing-ends", "--latency 1h --json"},
+		{"trace", "--trace testdata/traces/operations.json --vs standard --vs max_attempts=10"},
+		{"trace-json", "--trace testdata/traces/concurrent.json --json"},
+		{"trace-steps", "--profile prod --trace testdata/traces/sequence.json"},
+
+		{"no-profile-json", "--profile nowhere --json"},
+		{"bad-value", "--profile old"},
+		{"bad-trace", "--trace testdata/traces/bad-status.json"},
+		{"trace-missing-json", "--trace testdata/traces/none.json --json"},
+		{"trace-several", "--trace testdata/traces/several.json"},
+		{"trace-rate", "--trace testdata/traces/rate.json"},
+		{"trace-empty", "--trace -"},
+		{"too-many-open", "--profile prod --workers 0 --limit 1 --offered 5000"},
+		{"contradiction", "--vs min_delay=30s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			out, errs, status := runSimulate(t, strings.Fields(c.args)...)
+			requireGolden(t, "simulate-"+c.name, fmt.Sprintf("$ awsretry simulate %s\n%s--- stderr\n%s--- exit %d\n", c.args, out, errs, status))
+		})
+	}
+}
+
+func TestSimulateRefusesBadFlags(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--limit x":                  `invalid value "x" for flag -limit: the rate must be a number above 0, and 1000000 at most`,
+		"--limit 0":                  `invalid value "0" for flag -limit: the rate must be a number above 0, and 1000000 at most`,
+		"--limit 5/0.5":              `invalid value "5/0.5" for flag -limit: the burst must be a number from 1 to 1000000`,
+		"--limit 5/":                 `invalid value "5/" for flag -limit: the burst must be a number from 1 to 1000000`,
+		"--limit NaN":                `invalid value "NaN" for flag -limit: the rate must be a number above 0, and 1000000 at most`,
+		"--workers -1":               `invalid value "-1" for flag -workers: must be a whole number from 0 to 20000`,
+		"--clients 0":                `invalid value "0" for flag -clients: must be a whole number from 1 to 20000`,
+		"--clients 600":              `--clients and --workers: at most 20000 workers in all, not 60000`,
+		"--offered -5":               `invalid value "-5" for flag -offered: must be a number above 0, and 1000000 at most`,
+		"--latency 5":                `invalid value "5" for flag -latency: must be a time such as 10ms, or two such as 5ms..20ms, from 0s to 1h`,
+		"--latency 2s..1s":           `invalid value "2s..1s" for flag -latency: the first of the two times must not be above the second one`,
+		"--fail 1.5":                 `invalid value "1.5" for flag -fail: must be a share from 0 to 1, or two such as 0..0.5`,
+		"--fail 0.5..0.5":            `invalid value "0.5..0.5" for flag -fail: the first of the two shares must be below the second one`,
+		"--fail 10%":                 `invalid value "10%" for flag -fail: must be a share from 0 to 1, or two such as 0..0.5`,
+		"--outage -1s":               `invalid value "-1s" for flag -outage: must be from 0s to 24h0m0s`,
+		"--outage 60":                `invalid value "60" for flag -outage: must be a time such as 60s`,
+		"--duration 30s":             `invalid value "30s" for flag -duration: must be longer than 30s: the figures count from there`,
+		"--duration 48h":             `invalid value "48h" for flag -duration: must be from 0s to 24h0m0s`,
+		"--seed -1":                  `invalid value "-1" for flag -seed: parse error`,
+		"--vs legacy":                `invalid value "legacy" for flag -vs: "legacy": must be standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D or timeout=D`,
+		"--vs v2.0,":                 `invalid value "v2.0," for flag -vs: "": must be standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D or timeout=D`,
+		"--vs v2.0,v2.1":             `invalid value "v2.0,v2.1" for flag -vs: "v2.1": there is another behavior`,
+		"--vs max_attempts=0":        `invalid value "max_attempts=0" for flag -vs: "max_attempts=0": must be a decimal integer from 1 to 2147483647`,
+		"--vs timeout=0s":            `invalid value "timeout=0s" for flag -vs: "timeout=0s": must be a duration above zero, such as 2s`,
+		"--vs v2.0 --vs v2.0":        `invalid value "v2.0" for flag -vs: was given before`,
+		"--csv --json":               `--csv and --json exclude each other`,
+		"--trace x.json --outage 5s": `--outage and --trace exclude each other: a trace has no service and no load`,
+		"--behavior v3":              `invalid value "v3" for flag -behavior: must be v2.0 or v2.1`,
+		strings.Repeat("--vs v2.0,max_attempts=%d ", 8): `invalid value "v2.0,max_attempts=8" for flag -vs: there are 7 already, which is the most`,
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			if strings.Contains(args, "%d") {
+				args = fmt.Sprintf(args, 1, 2, 3, 4, 5, 6, 7, 8)
+			}
+			out, errs, status := runSimulate(t, strings.Fields(args)...)
+			require.Empty(t, out)
+			require.Equal(t, "awsretry simulate: "+want+"; awsretry simulate -h shows the flags\n", errs)
+			require.Equal(t, exitUsage, status)
+		})
+	}
+}
+
+func TestSimulateWritesTheReport(t *testing.T) {
+	t.Parallel()
+	write := func(name string, args ...string) (report, out string) {
+		path := filepath.Join(t.TempDir(), name)
+		out, errs, status := runSimulate(t, append(args, "-o", path)...)
+		require.Zero(t, status, errs)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		return string(text), out
+	}
+	args := []string{
+		"--profile", "prod", "--vs", "v2.0,max_attempts=3", "--outage", "5s", "--limit", "20", "--offered", "10",
+		"--config-file", "/home/me/.aws/config",
+	}
+
+	first, out := write("first.html", args...)
+
+	require.Empty(t, out)
+	require.Less(t, len(first), 300_000)
+	for _, want := range []string{
+		strings.Join(args, " ") + "<", "/home/me/.aws/config:7: [profile prod] retry_mode", "--vs v2.0,max_attempts=3",
+	} {
+		require.Contains(t, first, want)
+	}
+	require.NotContains(t, first, "first.html")
+
+	second, out := write("second.html", append([]string{"--json"}, args...)...)
+	require.Equal(t, first, strings.Replace(second, "--json ", "", 1), "the same bytes")
+	require.True(t, json.Valid([]byte(out)))
+}
+
+func TestSimulateSaysThatTheReportCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "no-directory", "report.html")
+	out, errs, status := runSimulate(t, "--trace", "testdata/traces/sequence.json", "-o", path)
+	require.Equal(t, exitBad, status)
+	require.Empty(t, out)
+	require.Contains(t, errs, path)
+}
+
+// The guide of AWS has about 22 % and 32 % for v2.1.
+func TestSimulateHasTheDrainPointsOfTheGuide(t *testing.T) {
+	t.Parallel()
+	out, _, status := runSimulate(t, "--json", "--vs", "v2.0", "--offered", "10")
+	require.Zero(t, status)
+	var got struct {
+		Drain []struct {
+			Variant, Kind string
+			Share         float64
+		} `json:"drain_points"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	shares := map[string]float64{}
+	for _, d := range got.Drain {
+		shares[d.Variant+" "+d.Kind] = d.Share
+	}
+	require.Len(t, shares, 6)
+	require.InDelta(t, 0.22, shares["settings transient"], 0.01)
+	require.InDelta(t, 0.32, shares["settings throttling"], 0.01)
+	require.InDelta(t, 0.32, shares["v2.0 transient"], 0.01)
+	require.InDelta(t, 0.246, shares["v2.0 timeout"], 0.001)
+}
+
+func TestSimulatePrintsCSV(t *testing.T) {
+	t.Parallel()
+	out, _, status := runSimulate(t, "--csv", "--vs", "adaptive,max_attempts=2", "--offered", "10")
+	require.Zero(t, status)
+	lines, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, lines, 3)
+	require.Equal(t, "adaptive,max_attempts=2", lines[2][0])
+	require.Len(t, lines[0], 11)
+}
+
+func TestSimulateShowsABarOnATerminal(t *testing.T) {
+	t.Parallel()
+	var out, errs, bar bytes.Buffer
+	require.Zero(t, run(t.Context(), []string{"simulate", "--csv", "--vs", "adaptive", "--offered", "10"}, system{out: &out, errs: &errs, progress: &bar, sources: world(nil, nil)}))
+	require.Empty(t, errs.String())
+	shown := bar.String()
+	require.True(t, strings.HasPrefix(shown, "[.........................]   0 % settings\r"), shown)
+	require.Contains(t, shown, "[############.............]  51 % adaptive\r")
+	require.True(t, strings.HasSuffix(shown, " \r"), "it is taken away")
+	require.Less(t, strings.Count(shown, "%"), 102)
+}

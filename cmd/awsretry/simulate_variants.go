@@ -1,0 +1,145 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/sim/page"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// change is what a --vs says: settings, and the deadline of a call.
+type change struct {
+	given    []config.Candidate
+	behavior retry.Behavior
+	timeout  time.Duration
+}
+
+// parseChange reads a --vs.
+func parseChange(text string) (change, error) {
+	var c change
+	var keys []string
+	for part := range strings.SplitSeq(text, ",") {
+		key, value, assigned := strings.Cut(part, "=")
+		switch {
+		case part == string(retry.V20), part == string(retry.V21):
+			key, c.behavior = "behavior", retry.Behavior(part)
+		case part == string(config.ModeStandard), part == string(config.ModeAdaptive):
+			key, value = "retry_mode", part
+		case !assigned || !slices.Contains([]string{"max_attempts", "max_backoff", "min_delay", "max_elapsed", "timeout"}, key):
+			return c, fmt.Errorf("%q: must be standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D or timeout=D", part)
+		}
+		if slices.Contains(keys, key) {
+			return c, fmt.Errorf("%q: there is another %s", part, key)
+		}
+		keys = append(keys, key)
+		if err := c.set(key, value, "--vs "+text); err != nil {
+			return c, fmt.Errorf("%q: %w", part, err)
+		}
+	}
+	return c, nil
+}
+
+func (c *change) set(key, value, place string) error {
+	switch key {
+	case "behavior":
+		return nil
+	case "timeout":
+		var err error
+		if c.timeout, err = time.ParseDuration(value); err != nil || c.timeout <= 0 {
+			return errors.New("must be a duration above zero, such as 2s")
+		}
+		return nil
+	}
+	candidate := config.Candidate{Raw: value, Origin: config.Origin{Kind: config.OriginOption, Name: place, Key: key}}
+	if invalid, ok := errors.AsType[*config.ValueError](candidate.Check()); ok {
+		return invalid.Err
+	}
+	c.given = append(c.given, candidate)
+	return nil
+}
+
+// variant is a way to retry, and what came of it.
+type variant struct {
+	sim.Variant
+	settings []page.Setting
+	plan     retry.Plan
+	result   *sim.Result
+	curve    []sim.Point
+	beyond   int // attempts that the trace had no response for
+}
+
+// variants resolves the settings of all variants.
+func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
+	all := make([]*variant, 0, 1+len(s.vs))
+	for i, text := range append([]string{""}, s.vs...) {
+		var with change
+		query := c.query(s.question)
+		name, place := "settings", "--behavior"
+		if i > 0 {
+			name, place = text, "--vs "+text
+			with, _ = parseChange(text) // It was accepted as a flag.
+		}
+		if with.behavior != "" {
+			query.Override.Behavior = &with.behavior
+		}
+		query.Given = with.given
+		if trace != nil {
+			if query.Override.Behavior == nil && trace.behavior != "" {
+				query.Override.Behavior, place = &trace.behavior, trace.place
+			}
+			query.Given = append(query.Given, trace.given...)
+			if c.service == "" {
+				query.Service = trace.service
+			}
+		}
+		settings, err := query.Resolve()
+		if err != nil {
+			return nil, err
+		}
+		v := &variant{
+			Variant:  sim.Variant{Name: name, Timeout: with.timeout},
+			settings: settingsOf(settings, place),
+		}
+		if with.timeout > 0 {
+			v.settings = append(v.settings, page.Setting{Name: "timeout", Value: with.timeout.String(), Origin: "--vs " + text})
+		}
+		v.New = func(p sim.Parts) (retry.Strategy, error) {
+			return awsretry.New(settings, awsretry.WithConfig(adaptive.Config{Standard: trace.conditions()}),
+				awsretry.WithClock(p.Clock), awsretry.WithRandom(p.Random), awsretry.WithObserver(p.Observer))
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// settingsOf returns the settings of a variant. behavior is the place of a behavior that was asked for.
+func settingsOf(s *config.Settings, behavior string) []page.Setting {
+	asked := asFlag(s.Behavior.Origin).String()
+	if s.Behavior.Origin.Kind == config.OriginOption {
+		asked = behavior
+	}
+	all := []page.Setting{
+		{Name: "profile", Value: s.Profile.Value, Origin: asFlag(s.Profile.Origin).String()},
+		{Name: "retry_mode", Value: string(s.RetryMode.Value), Origin: s.RetryMode.Origin.String()},
+		{Name: "max_attempts", Value: strconv.Itoa(s.MaxAttempts.Value), Origin: s.MaxAttempts.Origin.String()},
+		{Name: "behavior", Value: string(s.Behavior.Value), Origin: asked},
+	}
+	for _, d := range []struct {
+		name    string
+		setting config.Setting[time.Duration]
+	}{{"max_backoff", s.MaxBackoff}, {"min_delay", s.MinDelay}, {"max_elapsed", s.MaxElapsed}} {
+		if d.setting.Origin.Name != "" {
+			all = append(all, page.Setting{Name: d.name, Value: d.setting.Value.String(), Origin: d.setting.Origin.String()})
+		}
+	}
+	return all
+}
