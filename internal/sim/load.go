@@ -55,6 +55,8 @@ type Load struct {
 	Service *Service
 	Table   string
 	Start   time.Time
+	// Apart is the time from the first call of a worker to that of the next one.
+	Apart time.Duration
 	// Began is told of each call that begins, and Ended of each that has ended, by the task of
 	// the call. Began may be nil.
 	Began func(at time.Duration)
@@ -63,8 +65,8 @@ type Load struct {
 	workers int
 }
 
-// Work starts so many workers of a client, with a pause from one call to the next. They begin one
-// after the other, and none with the run, so that no two events fall on the same instant.
+// Work starts so many workers of a client, with a pause from one call to the next. No worker begins
+// with the run or with another one, so that no two events fall on the same instant.
 func (l *Load) Work(ctx context.Context, w World, c Client, workers int, pause time.Duration) {
 	for range workers {
 		worker := l.workers
@@ -75,7 +77,7 @@ func (l *Load) Work(ctx context.Context, w World, c Client, workers int, pause t
 
 // work makes a call each pause, or as soon as the last one has ended.
 func (l *Load) work(ctx context.Context, w World, c Client, worker int, pause time.Duration) {
-	next := l.Start.Add(time.Duration(worker+1) * 100_003)
+	next := l.Start.Add(time.Duration(worker)*l.Apart + time.Duration(worker+1)*100_003)
 	for w.Sleep(ctx, next.Sub(w.Now())) == nil {
 		l.call(ctx, w, c, worker)
 		if next = next.Add(pause); next.Before(w.Now()) {
