@@ -160,7 +160,7 @@ func largeFrame() frame { return frame{"large", 480, 270} }
 func newPlot(id, name string, f frame, x, y axis, headroom float64) *plot {
 	p := &plot{
 		canvas: newCanvas(id, f.class, name, f.width, f.height),
-		x:      x, y: y, left: 42, right: f.width - 18, top: 24 + headroom, bottom: f.height - 38,
+		x:      x, y: y, left: 42, right: f.width - 22, top: 24 + headroom, bottom: f.height - 38,
 	}
 	grid, marks := &outline{}, &outline{}
 	for _, t := range y.ticks {

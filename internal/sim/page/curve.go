@@ -102,7 +102,7 @@ func drainMarks(r *Report) []mark {
 		}
 	}
 	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.share, b.share) })
-	const width = 0.1  // of a label, as a share of the axis
+	const width = 0.13 // of a label, as a share of the axis
 	var ends []float64 // of the rows
 	for i := range marks {
 		m := &marks[i]

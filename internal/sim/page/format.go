@@ -41,6 +41,15 @@ func number(v float64) string {
 	}
 }
 
+// brief is a number without zeros at its end.
+func brief(v float64) string {
+	text := number(v)
+	if strings.Contains(text, ".") && !strings.Contains(text, "e") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
 // grouped puts a comma before each three digits.
 func grouped(digits string) string {
 	sign := ""

@@ -9,7 +9,7 @@ import (
 )
 
 //go:embed page.html
-var text string
+var layout string
 
 //go:embed page.css
 var styles string
@@ -17,7 +17,7 @@ var styles string
 // Write writes the page of a report. The same report gives the same bytes. The errors are those of
 // w.
 func Write(w io.Writer, r *Report) error {
-	parsed, err := template.New("page").Parse(text)
+	parsed, err := template.New("page").Parse(layout)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func results(r *Report) table {
 			failed.Small = percent(s.NoQuotaShare) + " for lack of quota"
 		}
 		if known(s.Emptied) {
-			quota.Small = "empty after " + seconds(s.Emptied)
+			quota.Small = "first refusal after " + seconds(s.Emptied)
 		}
 		t.Rows = append(t.Rows, row{v.Name, []cell{
 			goodput, failed,
@@ -207,7 +207,7 @@ func notes() []Fact {
 		{"Latency", "The time from the beginning of a call to its end, waits included, of calls that fail too. Half of the calls take p50 at most, and 99 % take p99 at most."},
 		{"Delay per call", "How much of that a call waits for backoff and for send tokens, on average."},
 		{"Time to recover", "The time from the end of the outage until the successes come to 90 % of what the service allows, for 5 s."},
-		{"Lowest quota", "The fewest tokens that the retry quota of any client had in the whole run."},
+		{"Lowest quota", "The fewest tokens that the retry quota of any client had in the whole run. The first refusal is when a retry was first refused for lack of tokens."},
 		{"Drain point", "The share of failing attempts above which the retry quota empties, if all failures are of that kind."},
 	}
 }

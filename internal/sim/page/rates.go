@@ -99,7 +99,7 @@ func rates(r *Report) picture {
 			cells := [4]string{unknown, unknown, unknown, unknown}
 			if bin < len(v.Result.Bins) {
 				for s, rate := range r.ratesOf(v.Result, bin) {
-					cells[s] = number(rate)
+					cells[s] = brief(rate)
 				}
 			}
 			for _, text := range cells {

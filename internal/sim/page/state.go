@@ -72,7 +72,7 @@ func (r *Report) lines(id, name, unit string, value func(b sim.Bin) float64, lim
 		for bin := range t.Rows {
 			text := unknown
 			if bin < len(v.Result.Bins) {
-				text = number(value(v.Result.Bins[bin]))
+				text = brief(value(v.Result.Bins[bin]))
 			}
 			t.Rows[bin].Cells = append(t.Rows[bin].Cells, cell{Text: text})
 		}

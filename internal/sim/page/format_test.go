@@ -1,0 +1,53 @@
+package page
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestNumbersHaveThreeDigitsAndAUnit(t *testing.T) {
+	t.Parallel()
+	for want, got := range map[string]string{
+		"0 s": seconds(0), "0.45 ms": seconds(0.00045), "12.8 ms": seconds(0.0128), "1.00 s": seconds(0.9996), "2.16 s": seconds(2.159),
+		"59.9 s": seconds(59.94), "1 m 0 s": seconds(59.96), "1 m 12 s": seconds(72), "1 h 0 m": seconds(3599.9), "26 h 1 m": seconds(93660),
+		"0 %": percent(0), "< 0.1 %": percent(0.0004), "79.5 %": percent(0.795), "100 %": percent(1), "100.1 %": percent(1.001), "100.0 %": percent(0.99996),
+		"0.050": number(0.05), "9.99": number(9.99), "10.0": number(9.999), "12,346": number(12345.6), "-1,235": number(-1234.6), "1e+300": number(1e300),
+		"50": brief(50), "49.3": brief(49.31), "0.5": brief(0.5), "1,200": brief(1200), "1e+30": brief(1e30),
+		"1.5": tickLabel(1.5), "9500": tickLabel(9500), "12.5k": tickLabel(12500), "2M": tickLabel(2e6), "1e+12": tickLabel(1e12),
+		"1 attempt": counted(1, "attempt"), "1,000 attempts": counted(1000, "attempt"),
+	} {
+		require.Equal(t, want, got)
+	}
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, got := range []string{seconds(v), percent(v), number(v), brief(v), rate(v)} {
+			require.Equal(t, unknown, got)
+		}
+	}
+}
+
+func TestAxisHasRoundTicksUpToItsEnd(t *testing.T) {
+	t.Parallel()
+	labels := func(a axis) []string {
+		var all []string
+		for _, t := range a.ticks {
+			all = append(all, t.label)
+		}
+		return all
+	}
+	require.Equal(t, []string{"0", "0.5", "1", "1.5"}, labels(valueAxis("", 1.4)))
+	require.Equal(t, []string{"0", "100", "200", "300"}, labels(valueAxis("", 252)))
+	require.Equal(t, []string{"0", "0.5", "1", "1.5"}, labels(valueAxis("", 0)))
+	require.Equal(t, []string{"0", "20", "40", "60", "80"}, labels(timeAxis("", 90)))
+	require.Equal(t, []string{"0", "2", "4", "6", "8", "10"}, labels(timeAxis("", 600)))
+	require.Equal(t, []string{"0", "5", "10", "15", "20"}, labels(timeAxis("", 0.02)))
+	require.Equal(t, "milliseconds of the run", timeAxis("of the run", 0.02).name)
+	for _, most := range []float64{math.NaN(), math.Inf(1), -1, 0, 1e-300, 1e-9, 3.3, 1e17, math.MaxFloat64} {
+		for _, a := range []axis{valueAxis("", most), timeAxis("", most)} {
+			require.True(t, known(a.most), most)
+			require.Greater(t, a.most, 0.0)
+			require.True(t, len(a.ticks) >= 2 && len(a.ticks) <= 8, "%v: %v", most, a.ticks)
+		}
+	}
+}
