@@ -51,7 +51,7 @@ func curve(r *Report) picture {
 		points := make([]point, len(v.Curve))
 		for j, at := range v.Curve {
 			points[j] = point{at.Share, at.AttemptsPerCall}
-			t.Rows[j].Name = percent(at.Share)
+			t.Rows[j].Name = Percent(at.Share)
 		}
 		chart.line(lineClass(i), points)
 		p.Legend = append(p.Legend, entry{key("line " + lineClass(i)), v.Name + drains(v)})
@@ -60,7 +60,7 @@ func curve(r *Report) picture {
 		for j := range t.Rows {
 			attempts, failed := unknown, unknown
 			if j < len(v.Curve) {
-				attempts, failed = number(v.Curve[j].AttemptsPerCall), percent(v.Curve[j].FailedShare)
+				attempts, failed = Number(v.Curve[j].AttemptsPerCall), Percent(v.Curve[j].FailedShare)
 			}
 			t.Rows[j].Cells = append(t.Rows[j].Cells, cell{Text: attempts}, cell{Text: failed})
 		}
@@ -72,7 +72,7 @@ func curve(r *Report) picture {
 func drains(v Variant) string {
 	for _, d := range v.Drain {
 		if d.Kind == "transient" && known(d.Share) {
-			return " (drains at " + percent(d.Share) + ")"
+			return " (drains at " + Percent(d.Share) + ")"
 		}
 	}
 	return ""
@@ -93,7 +93,7 @@ func drainMarks(r *Report) []mark {
 			if d.Kind != "transient" || !known(d.Share) {
 				continue
 			}
-			label := percent(d.Share)
+			label := Percent(d.Share)
 			if same := slices.IndexFunc(marks, func(m mark) bool { return m.label == label }); same >= 0 {
 				marks[same].class = "shared"
 				continue

@@ -20,8 +20,8 @@ func shown(text string) string {
 	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(terminal.Escaped(text))
 }
 
-// number has three digits, or all those before the point.
-func number(v float64) string {
+// Number is a number with three digits, or with all those before the point, as the page shows it.
+func Number(v float64) string {
 	size := math.Abs(v)
 	switch {
 	case !known(v):
@@ -43,7 +43,7 @@ func number(v float64) string {
 
 // brief is a number without zeros at its end.
 func brief(v float64) string {
-	text := number(v)
+	text := Number(v)
 	if strings.Contains(text, ".") && !strings.Contains(text, "e") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	}
@@ -76,11 +76,11 @@ func rate(v float64) string {
 	if !known(v) {
 		return unknown
 	}
-	return number(v) + "/s"
+	return Number(v) + "/s"
 }
 
-// percent is a share with one digit after the point.
-func percent(share float64) string {
+// Percent is a share with one digit after the point.
+func Percent(share float64) string {
 	text := strconv.FormatFloat(float64(share*100), 'f', 1, 64)
 	switch {
 	case !known(share) || !known(share*100):
@@ -94,17 +94,17 @@ func percent(share float64) string {
 	}
 }
 
-// seconds is a time in the unit that suits it.
-func seconds(v float64) string {
+// Seconds is a time in the unit that suits it.
+func Seconds(v float64) string {
 	switch {
 	case !known(v):
 		return unknown
 	case v == 0:
 		return "0 s"
 	case v < 0.9995:
-		return number(float64(v*1e3)) + " ms"
+		return Number(float64(v*1e3)) + " ms"
 	case v < 59.95:
-		return number(v) + " s"
+		return Number(v) + " s"
 	case v < 3599.5:
 		whole := int64(math.Round(v))
 		return strconv.FormatInt(whole/60, 10) + " m " + strconv.FormatInt(whole%60, 10) + " s"
@@ -112,11 +112,11 @@ func seconds(v float64) string {
 		whole := int64(math.Round(v / 60))
 		return count(int(whole/60)) + " h " + strconv.FormatInt(whole%60, 10) + " m"
 	default:
-		return number(v/3600) + " h"
+		return Number(v/3600) + " h"
 	}
 }
 
-func duration(d time.Duration) string { return seconds(d.Seconds()) }
+func duration(d time.Duration) string { return Seconds(d.Seconds()) }
 
 // tickLabel is a number in few letters.
 func tickLabel(v float64) string {

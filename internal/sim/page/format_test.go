@@ -10,10 +10,10 @@ import (
 func TestNumbersHaveThreeDigitsAndAUnit(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{
-		"0 s": seconds(0), "0.45 ms": seconds(0.00045), "12.8 ms": seconds(0.0128), "1.00 s": seconds(0.9996), "2.16 s": seconds(2.159),
-		"59.9 s": seconds(59.94), "1 m 0 s": seconds(59.96), "1 m 12 s": seconds(72), "1 h 0 m": seconds(3599.9), "26 h 1 m": seconds(93660),
-		"0 %": percent(0), "< 0.1 %": percent(0.0004), "79.5 %": percent(0.795), "100 %": percent(1), "100.1 %": percent(1.001), "100.0 %": percent(0.99996),
-		"0.050": number(0.05), "9.99": number(9.99), "10.0": number(9.999), "12,346": number(12345.6), "-1,235": number(-1234.6), "1e+300": number(1e300),
+		"0 s": Seconds(0), "0.45 ms": Seconds(0.00045), "12.8 ms": Seconds(0.0128), "1.00 s": Seconds(0.9996), "2.16 s": Seconds(2.159),
+		"59.9 s": Seconds(59.94), "1 m 0 s": Seconds(59.96), "1 m 12 s": Seconds(72), "1 h 0 m": Seconds(3599.9), "26 h 1 m": Seconds(93660),
+		"0 %": Percent(0), "< 0.1 %": Percent(0.0004), "79.5 %": Percent(0.795), "100 %": Percent(1), "100.1 %": Percent(1.001), "100.0 %": Percent(0.99996),
+		"0.050": Number(0.05), "9.99": Number(9.99), "10.0": Number(9.999), "12,346": Number(12345.6), "-1,235": Number(-1234.6), "1e+300": Number(1e300),
 		"50": brief(50), "49.3": brief(49.31), "0.5": brief(0.5), "1,200": brief(1200), "1e+30": brief(1e30),
 		"1.5": tickLabel(1.5), "9500": tickLabel(9500), "12.5k": tickLabel(12500), "2M": tickLabel(2e6), "1e+12": tickLabel(1e12),
 		"1 attempt": counted(1, "attempt"), "1,000 attempts": counted(1000, "attempt"),
@@ -21,7 +21,7 @@ func TestNumbersHaveThreeDigitsAndAUnit(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		for _, got := range []string{seconds(v), percent(v), number(v), brief(v), rate(v)} {
+		for _, got := range []string{Seconds(v), Percent(v), Number(v), brief(v), rate(v)} {
 			require.Equal(t, unknown, got)
 		}
 	}

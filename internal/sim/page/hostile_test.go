@@ -88,12 +88,12 @@ func (s *source) time() time.Duration {
 }
 
 func reportOf(name string, s *source) *page.Report {
-	r := &page.Report{Command: name, Answer: []string{name}, Limit: s.float(), Duration: s.time(), Outage: sim.Window{From: s.time(), To: s.time()}}
+	r := &page.Report{Command: name, Answer: []string{name}, Limit: s.float(), Outage: sim.Window{From: s.time(), To: s.time()}}
 	for range s.small(4) {
 		v := page.Variant{Name: name, Settings: []page.Setting{{name, name, name}}, Result: &sim.Result{
 			Calls: s.small(2), Goodput: s.float(), FailedShare: s.float(), NoQuotaShare: s.float(), AttemptsPerCall: s.float(),
 			ThrottledShare: s.float(), LatencyP50: s.float(), LatencyP99: s.float(), LatencyMax: s.float(), DelayPerCall: s.float(),
-			Recover: s.float(), Emptied: s.float(), LowestQuota: int(s.next()), Width: s.time(),
+			Recover: s.float(), Emptied: s.float(), LowestQuota: int(s.next()), Duration: s.time(), Width: s.time(),
 			Longest: sim.Call{Began: s.time(), Ended: s.time()},
 		}}
 		for range s.small(3) {
@@ -126,7 +126,7 @@ func FuzzAnyReportHasASoundPage(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
 		if regexp.MustCompile(`NaN|Inf|ZgotmplZ`).MatchString(name) {
-			t.Skip("the name looks like what must not be there")
+			return // the name looks like what must not be there
 		}
 		text := sound(t, reportOf(name, &source{data}))
 		require.Equal(t, text, written(t, reportOf(name, &source{data})))

@@ -153,24 +153,24 @@ func results(r *Report) table {
 		s := v.Result
 		goodput := cell{Text: rate(s.Goodput)}
 		if known(s.Goodput) && known(r.Limit) && r.Limit > 0 {
-			goodput.Small = percent(s.Goodput/r.Limit) + " of the limit"
+			goodput.Small = Percent(s.Goodput/r.Limit) + " of the limit"
 		}
-		failed, quota := cell{Text: percent(s.FailedShare)}, cell{Text: count(s.LowestQuota)}
+		failed, quota := cell{Text: Percent(s.FailedShare)}, cell{Text: count(s.LowestQuota)}
 		if s.NoQuotaShare > 0 {
-			failed.Small = percent(s.NoQuotaShare) + " for lack of quota"
+			failed.Small = Percent(s.NoQuotaShare) + " for lack of quota"
 		}
 		if known(s.Emptied) {
-			quota.Small = "first refusal after " + seconds(s.Emptied)
+			quota.Small = "first refusal after " + Seconds(s.Emptied)
 		}
 		t.Rows = append(t.Rows, row{v.Name, []cell{
 			goodput, failed,
-			{Text: number(s.AttemptsPerCall)},
-			{Text: percent(s.ThrottledShare)},
-			{Text: seconds(s.LatencyP50)},
-			{Text: seconds(s.LatencyP99)},
-			{Text: seconds(s.LatencyMax)},
-			{Text: seconds(s.DelayPerCall)},
-			{Text: seconds(s.Recover)},
+			{Text: Number(s.AttemptsPerCall)},
+			{Text: Percent(s.ThrottledShare)},
+			{Text: Seconds(s.LatencyP50)},
+			{Text: Seconds(s.LatencyP99)},
+			{Text: Seconds(s.LatencyMax)},
+			{Text: Seconds(s.DelayPerCall)},
+			{Text: Seconds(s.Recover)},
 			quota,
 		}})
 	}
@@ -190,7 +190,7 @@ func drainPoints(r *Report) table {
 	for _, v := range r.Variants {
 		cells := slices.Repeat([]cell{{Text: unknown}}, len(t.Head))
 		for _, d := range v.Drain {
-			cells[slices.Index(t.Head, d.Kind)].Text = percent(d.Share)
+			cells[slices.Index(t.Head, d.Kind)].Text = Percent(d.Share)
 		}
 		t.Rows = append(t.Rows, row{v.Name, cells})
 	}

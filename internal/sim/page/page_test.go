@@ -45,7 +45,7 @@ func usual() sim.Scenario {
 // played is the report of a scenario with some variants, whose other texts it takes as they are.
 func played(t *testing.T, s sim.Scenario, r *page.Report, variants ...sim.Variant) *page.Report {
 	t.Helper()
-	r.Limit, r.Duration = s.Rate, s.Duration
+	r.Limit = s.Rate
 	var shares []float64
 	for i := range 21 {
 		shares = append(shares, float64(i)/20)
@@ -121,12 +121,12 @@ func outage(t *testing.T) *page.Report {
 
 // largest has as much of everything as a report of eight variants can have.
 func largest() *page.Report {
-	r := &page.Report{Limit: 12345.6, Duration: 6*time.Hour - 7*time.Second, Command: "awsretry simulate"}
+	r := &page.Report{Limit: 12345.6, Command: "awsretry simulate"}
 	for i := range 8 {
 		v := page.Variant{
 			Name: "max_attempts=" + strconv.Itoa(i) + ",max_backoff=20s,retry_mode=adaptive",
 			Result: &sim.Result{
-				Calls: 100_000, Goodput: 12345.6, FailedShare: 0.123, NoQuotaShare: 0.12, Width: 216 * time.Second,
+				Calls: 100_000, Goodput: 12345.6, FailedShare: 0.123, NoQuotaShare: 0.12, Duration: 6*time.Hour - 7*time.Second, Width: 216 * time.Second,
 				Longest: sim.Call{Began: 1, Ended: time.Hour, Err: retry.ErrQuotaExhausted},
 			},
 		}

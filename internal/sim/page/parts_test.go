@@ -18,12 +18,12 @@ import (
 // small is a report of one variant with two bins, of which the last one is half as long.
 func small() *page.Report {
 	return &page.Report{
-		Command: "awsretry simulate", Limit: 50, Duration: 15 * time.Second,
+		Command: "awsretry simulate", Limit: 50,
 		Variants: []page.Variant{{
 			Name: "settings",
 			Result: &sim.Result{
 				Calls: 1, Goodput: 40, AttemptsPerCall: 1.5, LatencyP50: 0.0128, LatencyP99: 2.16, LatencyMax: 72, DelayPerCall: 0,
-				Recover: math.NaN(), Emptied: math.NaN(), LowestQuota: 1234, Width: 10 * time.Second,
+				Recover: math.NaN(), Emptied: math.NaN(), LowestQuota: 1234, Duration: 15 * time.Second, Width: 10 * time.Second,
 				Bins: []sim.Bin{
 					{Offered: 100, Sent: 200, Accepted: 90, Throttled: 110, Quota: 500, SendRate: math.NaN()},
 					{From: 10 * time.Second, Offered: 35, Sent: 45, Accepted: 55, Throttled: 65, Quota: 400, SendRate: math.NaN()},
@@ -95,7 +95,7 @@ func TestWhatDoesNotApplyIsASentence(t *testing.T) {
 func TestBinsWithoutAWidthHaveNoRate(t *testing.T) {
 	t.Parallel()
 	r := small()
-	r.Duration, r.Variants[0].Result.Width = 0, 0
+	r.Variants[0].Result.Duration, r.Variants[0].Result.Width = 0, 0
 	require.Contains(t, sound(t, r), `<tr><th scope="row">0</th><td>—</td>`)
 }
 

@@ -12,19 +12,19 @@ func series() []string { return []string{"offered", "sent", "throttled", "accept
 
 func countsOf(b sim.Bin) [4]int { return [4]int{b.Offered, b.Sent, b.Throttled, b.Accepted} }
 
-// end is when a bin ends.
-func (r *Report) end(v *sim.Result, bin int) time.Duration {
+// endOf is when a bin ends. The last one ends with the run.
+func endOf(v *sim.Result, bin int) time.Duration {
 	end := v.Bins[bin].From + v.Width
-	if r.Duration > v.Bins[bin].From {
-		end = min(end, r.Duration)
+	if v.Duration > v.Bins[bin].From {
+		end = min(end, v.Duration)
 	}
 	return end
 }
 
 // ratesOf are the rates of a bin, a second.
-func (r *Report) ratesOf(v *sim.Result, bin int) [4]float64 {
+func ratesOf(v *sim.Result, bin int) [4]float64 {
 	var rates [4]float64
-	width := (r.end(v, bin) - v.Bins[bin].From).Seconds()
+	width := (endOf(v, bin) - v.Bins[bin].From).Seconds()
 	for i, n := range countsOf(v.Bins[bin]) {
 		rates[i] = float64(n) / width
 	}
@@ -39,7 +39,7 @@ func (r *Report) bins() (longest *sim.Result, end time.Duration) {
 			if longest == nil || n > len(longest.Bins) {
 				longest = v.Result
 			}
-			end = max(end, r.end(v.Result, n-1))
+			end = max(end, endOf(v.Result, n-1))
 		}
 	}
 	return longest, end
@@ -69,7 +69,7 @@ func rates(r *Report) picture {
 	most := 0.0
 	for _, v := range r.Variants {
 		for i := range v.Result.Bins {
-			for _, rate := range r.ratesOf(v.Result, i) {
+			for _, rate := range ratesOf(v.Result, i) {
 				if known(rate) {
 					most = max(most, rate)
 				}
@@ -83,8 +83,8 @@ func rates(r *Report) picture {
 		chart.outage(r.Outage)
 		lines := [4][]point{}
 		for bin, b := range v.Result.Bins {
-			middle := (b.From + r.end(v.Result, bin)).Seconds() / 2
-			for s, rate := range r.ratesOf(v.Result, bin) {
+			middle := (b.From + endOf(v.Result, bin)).Seconds() / 2
+			for s, rate := range ratesOf(v.Result, bin) {
 				lines[s] = append(lines[s], point{middle, rate})
 			}
 		}
@@ -98,7 +98,7 @@ func rates(r *Report) picture {
 		for bin := range t.Rows {
 			cells := [4]string{unknown, unknown, unknown, unknown}
 			if bin < len(v.Result.Bins) {
-				for s, rate := range r.ratesOf(v.Result, bin) {
+				for s, rate := range ratesOf(v.Result, bin) {
 					cells[s] = brief(rate)
 				}
 			}

@@ -2,11 +2,7 @@
 // script, and asks the network for nothing.
 package page
 
-import (
-	"time"
-
-	"github.com/awsretry/awsretry/internal/sim"
-)
+import "github.com/awsretry/awsretry/internal/sim"
 
 // Report is what a page shows.
 type Report struct {
@@ -18,9 +14,6 @@ type Report struct {
 	Played []Fact
 	// Limit is what the service allows, in requests a second; NaN if that is not known.
 	Limit float64
-	// Duration is how long each run takes. The last bin of a run may end sooner than its width
-	// says. Zero means that it does not.
-	Duration time.Duration
 	// Outage is when the service fails all requests; empty if it never does.
 	Outage sim.Window
 	// Variants are the ways to retry. The first one is that of the settings.

@@ -65,7 +65,7 @@ func (r *Report) lines(id, name, unit string, value func(b sim.Bin) float64, lim
 	for i, v := range r.Variants {
 		var points []point
 		for bin, b := range v.Result.Bins {
-			points = append(points, point{r.end(v.Result, bin).Seconds(), value(b)})
+			points = append(points, point{endOf(v.Result, bin).Seconds(), value(b)})
 		}
 		chart.line(lineClass(i), points)
 		t.Head = append(t.Head, v.Name)
