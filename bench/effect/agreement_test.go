@@ -8,17 +8,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/sim"
 	"github.com/awsretry/awsretry/internal/virtual"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
-	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// variants are contenders as [sim.Play] takes them. Those in adaptive mode have a limiter
-// whose measurement begins with the first call, as the contenders have.
+// variants are contenders as [sim.Play] takes them.
 func variants() []sim.Variant {
 	standardMode := func(b retry.Behavior) func(sim.Parts) (retry.Strategy, error) {
 		return func(p sim.Parts) (retry.Strategy, error) {
@@ -29,9 +26,6 @@ func variants() []sim.Variant {
 		return func(p sim.Parts) (retry.Strategy, error) {
 			return adaptive.New(adaptive.Config{
 				Standard: standard.Config{Behavior: b, Clock: p.Clock, Random: p.Random, Observer: p.Observer},
-				NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-					return ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)
-				},
 			})
 		}
 	}

@@ -96,9 +96,10 @@ func ours(config adaptive.Config) newClient {
 		config := config
 		config.Standard.Random = seeded(seed)
 		config.Standard.Clock = countingClock{wakeUps: &w.wakeUps}
+		limit := ratelimit.SendRateConfig{Controller: config.Controller, Start: time.Now()} // as adaptive.New has it
 		config.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
 			return countingLimiter{
-				Limiter: ratelimit.NewLimiter(ratelimit.SendRateConfig{Controller: config.Controller}, clk),
+				Limiter: ratelimit.NewLimiter(limit, clk),
 				delayed: &w.delayed,
 			}
 		}
