@@ -28,10 +28,10 @@ var reports = []struct {
 		{"standard-or-adaptive", "figure[aria-labelledby=rates]", 800},
 	}},
 	{"ten-attempts", "--vs max_attempts=10 --outage 60s --limit 500 --offered 100", []picture{
-		{"ten-attempts", "figure[aria-labelledby=rates]", 800},
+		{"ten-attempts", "figure[aria-labelledby=state]", 800},
 	}},
 	{"clients", "--vs adaptive --clients 100 --workers 1", []picture{
-		{"clients", ".results", 1200},
+		{"clients", "figure[aria-labelledby=rates]", 800},
 	}},
 	{"deadline", "--vs adaptive --vs adaptive,timeout=1s", []picture{
 		{"deadline", "figure[aria-labelledby=lanes]", 800},

@@ -136,7 +136,11 @@ func (p *played) answer() []string {
 		return []string{"No call has ended in the time that counts."}
 	}
 	reached := ""
-	if p.trace == nil {
+	switch played := p.scenario(); {
+	case p.trace != nil:
+	case played.Offered < played.Rate:
+		reached = fmt.Sprintf(" of %s that are offered", page.Number(played.Offered))
+	default:
 		reached = fmt.Sprintf(", which is %s of the limit", page.Percent(r.Goodput/p.limit()))
 	}
 	answer := []string{

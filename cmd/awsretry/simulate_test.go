@@ -26,8 +26,12 @@ func TestSimulateOutput(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, args string }{
 		{"help", "-h"},
-		{"default", ""},
-		{"variants", "--vs adaptive --vs v2.0,max_attempts=10 --vs timeout=1s"},
+		{"v20", "--vs v2.0 --fail 0.25 --limit 500 --offered 100"},
+		{"adaptive", "--vs adaptive"},
+		{"ten-attempts", "--vs max_attempts=10 --outage 60s --limit 500 --offered 100"},
+		{"clients-10", "--vs adaptive --clients 10 --workers 10"},
+		{"clients-100", "--vs adaptive --clients 100 --workers 1"},
+		{"deadline", "--vs adaptive --vs adaptive,timeout=1s"},
 		{"profile-json", "--profile prod --vs standard,v2.0 --limit 500/100 --offered 200 --fail 0.2..0.4 --clients 4 --workers 25 --seed 7 --json"},
 		{"outage-csv", "--outage 20s --limit 500 --offered 100 --vs max_attempts=10 --vs adaptive,max_elapsed=2s --csv"},
 		{"open", "--workers 0 --limit 20/5 --latency 10ms --offered 15 --duration 45s --service dynamodb --behavior v2.0"},
