@@ -46,6 +46,9 @@ vet_here = "$(CURDIR)/$(VET)"
 # The oldest SDK that awssdk supports, and what it was released with.
 OLDEST := github.com/aws/aws-sdk-go-v2@v1.47.0 github.com/aws/smithy-go@v1.28.1
 
+# The tests of long simulations: one task of TestSimul... runs at a time.
+LONG := ^Test(SettlesAtTheRate|Simul)
+
 ROUNDS ?= 10
 SEEDS ?= 5
 FUZZTIME ?= 10s
@@ -114,7 +117,7 @@ test: ## run the tests, with the race detector where there is a C compiler
 	@[ -z "$$AWSRETRY_CONFORMANCE" ] || [ -d "$$AWSRETRY_CONFORMANCE" ] || \
 		{ echo "AWSRETRY_CONFORMANCE is not a directory: $$AWSRETRY_CONFORMANCE" >&2; exit 1; }
 	@[ -n "$(RACE)" ] || echo 'no cgo or no C compiler: the tests run without the race detector'
-	$(call in,$(CODE),go test -vet=off $(RACE) -skip '^TestSettlesAtTheRate' $(FRESH) ./...)
+	$(call in,$(CODE),go test -vet=off $(RACE) -skip '$(LONG)' $(FRESH) ./...)
 
 .PHONY: test-oldest
 test-oldest: ## run the tests of awssdk with the oldest SDK that it supports
@@ -145,10 +148,10 @@ release-check: ## check that the modules can be released as VERSION, by default 
 	scripts/release-check $(VERSION)
 
 # The race detector lets pools forget at random, so that tests of allocations are not part of a build with it. The
-# simulations of TestSettlesAtTheRate... take minutes with it, and half a minute without.
+# tests of LONG take minutes with it, and half a minute without.
 .PHONY: allocs
 allocs: ## run the tests that count allocations or memory, and the longest simulations, without the race detector
-	$(call in,. fleet,go test -vet=off -run 'Allocate|Memory|^TestSettlesAtTheRate' $(FRESH) ./...)
+	$(call in,. fleet,go test -vet=off -run 'Allocate|Memory|$(LONG)' $(FRESH) ./...)
 
 .PHONY: fmt
 fmt: $(LINT) ## format the code

@@ -32,9 +32,10 @@ type simulation struct {
 const settled = 30 * time.Second
 
 const (
-	longest     = 24 * time.Hour
-	fastest     = 1e6 // a second
-	mostCompare = 7   // --vs; each of them takes room in the report
+	longestRun  = 24 * time.Hour
+	slowest     = 1e-3 // a second
+	fastest     = 1e6
+	mostCompare = 7 // --vs; each of them takes room in the report
 )
 
 func newSimulation(f *flags) *simulation {
@@ -48,8 +49,10 @@ func newSimulation(f *flags) *simulation {
 	s.count(f, "workers", "workers of each client; 0 lets calls begin at random instants, whatever became of those before", &s.workers, 0)
 	s.count(f, "clients", "clients, each with a retry quota and a send rate of its own", &s.clients, 1)
 	f.Func("offered", "`calls` a second that begin if none has to wait (default five times the limit)", func(text string) error {
-		var err error
-		s.offered, err = positive(text)
+		offered, err := rate(text)
+		if err == nil {
+			s.offered = offered
+		}
 		return err
 	})
 	f.Func("latency", "`time` of an answer, or two times A..B (default 5ms..20ms)", s.setLatency)
@@ -98,26 +101,28 @@ func number(text string) (float64, error) {
 	return x, nil
 }
 
-func positive(text string) (float64, error) {
+// rate reads calls or requests a second.
+func rate(text string) (float64, error) {
 	x, err := number(text)
-	if err != nil || x <= 0 || x > fastest {
-		return 0, fmt.Errorf("must be a number above 0, and %.0f at most", fastest)
+	if err != nil || x < slowest || x > fastest {
+		return 0, fmt.Errorf("must be a number from %v to %.0f", slowest, fastest)
 	}
 	return x, nil
 }
 
 func (s *simulation) setLimit(text string) error {
-	rate, burst, both := strings.Cut(text, "/")
-	var err error
-	if s.rate, err = positive(rate); err != nil {
+	first, second, both := strings.Cut(text, "/")
+	limit, err := rate(first)
+	if err != nil {
 		return fmt.Errorf("the rate %w", err)
 	}
-	s.burst = max(s.rate, 1) // a bucket with room for less than one request would never allow any
+	burst := max(limit, 1) // a bucket with room for less than one request would never allow any
 	if both {
-		if s.burst, err = positive(burst); err != nil || s.burst < 1 {
+		if burst, err = number(second); err != nil || burst < 1 || burst > fastest {
 			return fmt.Errorf("the burst must be a number from 1 to %.0f", fastest)
 		}
 	}
+	s.rate, s.burst = limit, burst
 	return nil
 }
 
@@ -132,16 +137,15 @@ func span(text string) (from, to string, both bool) {
 
 func (s *simulation) setLatency(text string) error {
 	from, to, _ := span(text)
-	for i, part := range []string{from, to} {
-		d, err := time.ParseDuration(part)
-		if err != nil || d < 0 || d > time.Hour {
-			return errors.New("must be a time such as 10ms, or two such as 5ms..20ms, from 0s to 1h")
-		}
-		s.latency[i] = d
-	}
-	if s.latency[0] > s.latency[1] {
+	shortest, err := time.ParseDuration(from)
+	longest, also := time.ParseDuration(to)
+	switch {
+	case err != nil || also != nil || shortest < 0 || shortest > time.Hour || longest < 0 || longest > time.Hour:
+		return errors.New("must be a time such as 10ms, or two such as 5ms..20ms, from 0s to 1h")
+	case shortest > longest:
 		return errors.New("the first of the two times must not be above the second one")
 	}
+	s.latency = [...]time.Duration{shortest, longest}
 	return nil
 }
 
@@ -186,8 +190,8 @@ func (s *simulation) setTime(into *time.Duration, least time.Duration) func(stri
 		switch {
 		case err != nil:
 			return errors.New("must be a time such as 60s")
-		case d < 0 || d > longest:
-			return fmt.Errorf("must be from 0s to %v", longest)
+		case d < 0 || d > longestRun:
+			return fmt.Errorf("must be from 0s to %v", longestRun)
 		case d < least:
 			return fmt.Errorf("must be longer than %v: the figures count from there", settled)
 		}

@@ -61,15 +61,15 @@ func TestSimulateOutput(t *testing.T) {
 func TestSimulateRefusesBadFlags(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--limit x":                  `invalid value "x" for flag -limit: the rate must be a number above 0, and 1000000 at most`,
-		"--limit 0":                  `invalid value "0" for flag -limit: the rate must be a number above 0, and 1000000 at most`,
+		"--limit x":                  `invalid value "x" for flag -limit: the rate must be a number from 0.001 to 1000000`,
+		"--limit 0":                  `invalid value "0" for flag -limit: the rate must be a number from 0.001 to 1000000`,
 		"--limit 5/0.5":              `invalid value "5/0.5" for flag -limit: the burst must be a number from 1 to 1000000`,
 		"--limit 5/":                 `invalid value "5/" for flag -limit: the burst must be a number from 1 to 1000000`,
-		"--limit NaN":                `invalid value "NaN" for flag -limit: the rate must be a number above 0, and 1000000 at most`,
+		"--limit NaN":                `invalid value "NaN" for flag -limit: the rate must be a number from 0.001 to 1000000`,
 		"--workers -1":               `invalid value "-1" for flag -workers: must be a whole number from 0 to 20000`,
 		"--clients 0":                `invalid value "0" for flag -clients: must be a whole number from 1 to 20000`,
 		"--clients 600":              `--clients and --workers: at most 20000 workers in all, not 60000`,
-		"--offered -5":               `invalid value "-5" for flag -offered: must be a number above 0, and 1000000 at most`,
+		"--offered -5":               `invalid value "-5" for flag -offered: must be a number from 0.001 to 1000000`,
 		"--latency 5":                `invalid value "5" for flag -latency: must be a time such as 10ms, or two such as 5ms..20ms, from 0s to 1h`,
 		"--latency 2s..1s":           `invalid value "2s..1s" for flag -latency: the first of the two times must not be above the second one`,
 		"--fail 1.5":                 `invalid value "1.5" for flag -fail: must be a share from 0 to 1, or two such as 0..0.5`,

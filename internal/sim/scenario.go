@@ -83,7 +83,7 @@ func (s *Scenario) Settled(ends []time.Duration, from time.Duration) time.Durati
 	const span, step = 5 * time.Second, 100 * time.Millisecond
 	for at := from; at+span <= s.Duration; at += step {
 		w := Window{at, at + span}
-		if float64(count(ends, w)) >= 0.9*s.Capacity(w) {
+		if most := s.Capacity(w); most > 0 && float64(count(ends, w)) >= 0.9*most {
 			return at - from
 		}
 	}

@@ -162,7 +162,7 @@ func written(t *testing.T, r *page.Report) string {
 	return b.String()
 }
 
-func TestPageIsTheGoldenOne(t *testing.T) {
+func TestSimulatedRunsHaveTheGoldenPages(t *testing.T) {
 	t.Parallel()
 	for name, report := range map[string]func(t *testing.T) *page.Report{"overload": overload, "outage": outage} {
 		t.Run(name, func(t *testing.T) {

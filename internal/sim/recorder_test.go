@@ -1,0 +1,110 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+const second = time.Second
+
+// ended makes a call that the service took up at one instant, with an answer after a second.
+func ended(began, sent, end time.Duration, err error) *Call {
+	return &Call{Began: began, Ended: end, Err: err, Attempts: []Attempt{{Sent: sent, Ended: sent + second, Err: err}}}
+}
+
+func TestRecorderCountsTheCallsThatEndInTheWindow(t *testing.T) {
+	t.Parallel()
+	r := newRecorder(start(), 500)
+	r.spread(100*second, Window{30 * second, 90 * second})
+	empty := fmt.Errorf("refused: %w", retry.ErrQuotaExhausted)
+	throttled := &Call{Began: 40 * second, Ended: 52 * second, Attempts: []Attempt{
+		{Sent: 41 * second, Ended: 42 * second, Throttled: true, Err: errors.New("throttled")},
+		{Sent: 50 * second, Ended: 51 * second, SendWait: 3 * second},
+	}}
+	for _, c := range []*Call{
+		ended(28*second, 28*second, 29*second, nil), // too early
+		ended(29*second, 29*second, 30*second, nil),
+		ended(31*second, 35*second, 36*second, empty),
+		ended(32*second, 32*second, 33*second, errors.New("other")),
+		throttled,
+		ended(89*second, 89*second, 90*second, empty), // too late
+	} {
+		r.began(c.Began)
+		r.ended(c)
+	}
+
+	got := r.result(nil)
+
+	require.Equal(t, 4, got.Calls)
+	require.InDelta(t, 2.0/60, got.Goodput, 1e-9)
+	require.InDelta(t, 0.5, got.FailedShare, 1e-9)
+	require.InDelta(t, 0.25, got.NoQuotaShare, 1e-9)
+	require.InDelta(t, 5.0/4, got.AttemptsPerCall, 1e-9)
+	require.InDelta(t, 1.0/5, got.ThrottledShare, 1e-9)
+	require.Equal(t, []float64{5, 12, 12}, []float64{got.LatencyP50, got.LatencyP99, got.LatencyMax})
+	require.InDelta(t, (0+4+0+10)/4.0, got.DelayPerCall, 1e-9)
+	require.Equal(t, *throttled, got.Longest)
+	require.Len(t, got.Bins, 100)
+	require.Equal(t, Bin{From: 50 * second, Sent: 1, Accepted: 1}, withoutState(got.Bins[50]))
+	require.Equal(t, Bin{From: 41 * second, Sent: 1, Throttled: 1}, withoutState(got.Bins[41]))
+	require.Equal(t, Bin{From: 28 * second, Offered: 1, Sent: 1, Accepted: 1}, withoutState(got.Bins[28]))
+	require.Zero(t, r.open)
+	require.Equal(t, 1, r.most)
+}
+
+func withoutState(b Bin) Bin {
+	b.Quota, b.SendRate = 0, 0
+	return b
+}
+
+func TestRecorderNotesTheQuota(t *testing.T) {
+	t.Parallel()
+	r := newRecorder(start(), 500)
+	r.spread(10*second, Window{0, 10 * second})
+	for i, e := range []retry.Event{
+		{Kind: retry.RetryScheduled, Quota: 14},
+		{Kind: retry.RetryRefused, Quota: 9, Reason: retry.ErrAttemptsExhausted},
+		{Kind: retry.RetryRefused, Quota: 11, Reason: fmt.Errorf("x: %w", retry.ErrQuotaExhausted)},
+		{Kind: retry.RetryRefused, Quota: 10, Reason: retry.ErrQuotaExhausted},
+		{Kind: retry.AttemptEnded, Quota: 3},
+	} {
+		e.Time = start().Add(time.Duration(i) * second)
+		r.observe(t.Context(), e)
+	}
+	got := r.result(nil)
+	require.Equal(t, 9, got.LowestQuota)
+	require.InDelta(t, 2, got.Emptied, 1e-9)
+}
+
+func TestBinsAreAHundredAtMost(t *testing.T) {
+	t.Parallel()
+	for duration, want := range map[time.Duration]struct {
+		bins  int
+		width time.Duration
+	}{
+		0:                     {1, second},
+		300 * second / 1000:   {1, second},
+		90 * second:           {90, second},
+		100 * second:          {100, second},
+		101 * second:          {51, 2 * second},
+		24 * time.Hour:        {100, 864 * second},
+		90*second + 1:         {91, second},
+		3600 * second * 1000:  {100, 36000 * second},
+		10*time.Minute + 1000: {86, 7 * second},
+	} {
+		r := newRecorder(start(), 1)
+		r.spread(duration, Window{})
+		require.Len(t, r.bins, want.bins, duration)
+		require.Equal(t, want.width, r.width, duration)
+		if duration > 0 {
+			require.Equal(t, duration, r.end(len(r.bins)-1))
+		}
+		require.Same(t, &r.bins[len(r.bins)-1], r.bin(duration))
+	}
+}
