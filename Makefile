@@ -71,7 +71,7 @@ ahead:
 # test-386, allocs and test run what is skipped here: simulations of 20 seconds and tests that measure memory.
 .PHONY: quick
 quick: vet ## run go vet and all but the slowest tests, without the race detector
-	$(call in,$(CODE),go test -vet=off -skip '^Test(Memory|Settles)' $(FRESH) ./...)
+	$(call in,$(CODE),go test -vet=off -skip '^Test(Memory|Settles|Simul)' $(FRESH) ./...)
 
 .PHONY: fmt-diff
 fmt-diff: $(LINT) ## check the formatting
@@ -131,14 +131,14 @@ controller: ## run the test of promretry with controller-runtime; the first time
 newest: ## run the tests of awssdk with the newest version of all that they require
 	scripts/test-sdk newest
 
-# Most Linux on amd64 runs programs for 386. TestMemory... measures memory, as allocs does, and TestSettles... plays a
-# simulation of 20 seconds in which no number depends on the size of an int.
+# Most Linux on amd64 runs programs for 386. TestMemory... measures memory, as allocs does, and TestSettles... and
+# TestSimul... play long simulations in which no number depends on the size of an int.
 WITH_386 := GOOS=linux GOARCH=386 CGO_ENABLED=0
 .PHONY: test-386
 test-386: $(VET) ## run the tests of the core module with an int of 32 bits, where this machine can
 	$(WITH_386) $(vet_here) ./...
 	@if $(WITH_386) go run ./cmd/awsretry version >/dev/null 2>&1; then \
-		$(WITH_386) go test -vet=off -skip '^Test(Memory|Settles)' $(FRESH) ./...; \
+		$(WITH_386) go test -vet=off -skip '^Test(Memory|Settles|Simul)' $(FRESH) ./...; \
 	else echo 'this machine does not run programs for linux/386: their tests are left out'; fi
 
 # Only a VERSION of the command line counts.
