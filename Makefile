@@ -68,7 +68,7 @@ check: ahead prometheus redis test test-oldest test-386 allocs vet vet-others ti
 ahead:
 	@[ -x $(LINT) ] || { nice -n 19 $(MAKE) --no-print-directory $(VET) $(LINT) </dev/null >/dev/null 2>&1 & }
 
-# test-386, allocs and test run what is skipped here: simulations of 20 seconds and tests that measure memory.
+# allocs and test run what is skipped here: simulations of 20 seconds and tests that measure memory.
 .PHONY: quick
 quick: vet ## run go vet and all but the slowest tests, without the race detector
 	$(call in,$(CODE),go test -vet=off -skip '^Test(Memory|Settles|Simul)' $(FRESH) ./...)
@@ -151,7 +151,7 @@ release-check: ## check that the modules can be released as VERSION, by default 
 # tests of LONG take minutes with it, and half a minute without.
 .PHONY: allocs
 allocs: ## run the tests that count allocations or memory, and the longest simulations, without the race detector
-	$(call in,. fleet,go test -vet=off -run 'Allocate|Memory|$(LONG)' $(FRESH) ./...)
+	$(call in,. fleet bench,go test -vet=off -run 'Allocate|Memory|$(LONG)' $(FRESH) ./...)
 
 .PHONY: fmt
 fmt: $(LINT) ## format the code

@@ -37,12 +37,12 @@ func variants() []sim.Variant {
 	}
 }
 
-// TestRunsAreTheSameInBothWorlds holds that the calls in a bubble of testing/synctest, on
+// TestSimulatedRunsAreTheSameInBothWorlds holds that the calls in a bubble of testing/synctest, on
 // the clock of programs, are those in virtual time, and that the figures of [sim.Play] are
 // theirs. No tolerance is needed: events hardly ever fall on the same instant, so that the
 // order of goroutines decides nothing with these seeds; and both worlds begin at a whole
 // second, so that the windows of the measured rate are the same.
-func TestRunsAreTheSameInBothWorlds(t *testing.T) {
+func TestSimulatedRunsAreTheSameInBothWorlds(t *testing.T) {
 	t.Parallel()
 	played := []scenario{
 		steady(50, time.Second, 1, 100), steady(50, short, 1, 100), steady(50, time.Second, 10, 10),
