@@ -68,7 +68,7 @@ func newLoad(s sim.Scenario, c contender, seed uint64, start time.Time, ended *[
 	service := sim.NewService(s, seed, start)
 	service.Queues, service.Throttled, service.Failed = c.queues, failure.Throttle(), failure.Internal()
 	var mu sync.Mutex // guards the list
-	return &sim.Load{Service: service, Table: "table", Start: start, Apart: s.Apart(), Ended: func(call *sim.Call) {
+	return &sim.Load{Service: service, Table: "table", Start: start, Seed: seed, Ended: func(call *sim.Call) {
 		mu.Lock()
 		defer mu.Unlock()
 		*ended = append(*ended, call)

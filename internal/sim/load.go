@@ -55,8 +55,8 @@ type Load struct {
 	Service *Service
 	Table   string
 	Start   time.Time
-	// Apart is the time from the first call of a worker to that of the next one.
-	Apart time.Duration
+	// Seed is what the pauses of the workers come of.
+	Seed uint64
 	// Began is told of each call that begins, and Ended of each that has ended, by the task of
 	// the call. Began may be nil.
 	Began func(at time.Duration)
@@ -65,8 +65,9 @@ type Load struct {
 	workers int
 }
 
-// Work starts so many workers of a client, with a pause from one call to the next. No worker begins
-// with the run or with another one, so that no two events fall on the same instant.
+// Work starts so many workers of a client. The time from one call of a worker to its next is from
+// half a pause to one and a half, so that workers do not fall into step: else a bucket would serve
+// the same ones again and again. If a call takes longer, the next one begins with its end.
 func (l *Load) Work(ctx context.Context, w World, c Client, workers int, pause time.Duration) {
 	for range workers {
 		worker := l.workers
@@ -75,12 +76,14 @@ func (l *Load) Work(ctx context.Context, w World, c Client, workers int, pause t
 	}
 }
 
-// work makes a call each pause, or as soon as the last one has ended.
 func (l *Load) work(ctx context.Context, w World, c Client, worker int, pause time.Duration) {
-	next := l.Start.Add(time.Duration(worker)*l.Apart + time.Duration(worker+1)*100_003)
+	random := rand.New(rand.NewPCG(uint64(worker)<<8|5, l.Seed))
+	interval := func(least float64) time.Duration { return time.Duration((least + random.Float64()) * float64(pause)) }
+	// The workers begin within a pause, each at an instant of its own.
+	next := l.Start.Add(time.Duration(worker+1)*100_003 + interval(0))
 	for w.Sleep(ctx, next.Sub(w.Now())) == nil {
 		l.call(ctx, w, c, worker)
-		if next = next.Add(pause); next.Before(w.Now()) {
+		if next = next.Add(interval(0.5)); next.Before(w.Now()) {
 			next = w.Now()
 		}
 	}

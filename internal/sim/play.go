@@ -32,7 +32,7 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 	}
 	r := newRecorder(clk.Now(), plan.QuotaCapacity)
 	r.spread(s.Duration, s.Measured)
-	load := &Load{Service: NewService(s, seed, clk.Now()), Table: "table", Start: clk.Now(), Apart: s.Apart(), Ended: r.ended}
+	load := &Load{Service: NewService(s, seed, clk.Now()), Table: "table", Start: clk.Now(), Seed: seed, Ended: r.ended}
 	load.Began = func(at time.Duration) {
 		if r.began(at); r.open > MaxOpen {
 			clk.Stop()

@@ -97,7 +97,7 @@ func TestSimulatedCallsAndAttemptsAreAllCounted(t *testing.T) {
 				require.Less(t, float64(accepted), scenario.Burst+scenario.Rate*scenario.Duration.Seconds())
 				require.Less(t, got.Goodput, 1.02*scenario.Rate)
 				if scenario.Workers > 0 && v.Name == "standard" {
-					require.LessOrEqual(t, float64(offered), scenario.Offered*scenario.Duration.Seconds()+1)
+					require.LessOrEqual(t, float64(offered), scenario.Offered*scenario.Duration.Seconds()+100)
 				}
 				if len(scenario.Changes) == 0 {
 					cut := sent - accepted - throttled // by the end, as nothing fails
@@ -139,7 +139,7 @@ func TestSimulatedDeadlineEndsCalls(t *testing.T) {
 			require.InDelta(t, most.Seconds(), got.LatencyMax, 0.005)
 			require.LessOrEqual(t, got.LatencyMax, most.Seconds())
 			require.Greater(t, got.FailedShare, 0.5)
-			require.Greater(t, got.Goodput, 40.0)
+			require.Greater(t, got.Goodput, 35.0)
 		})
 	}
 }

@@ -37,18 +37,9 @@ type Window struct{ From, To time.Duration }
 // Has reports whether an instant is in the window.
 func (w Window) Has(at time.Duration) bool { return w.From <= at && at < w.To }
 
-// Pause is the time from one call of a worker to its next.
+// Pause is the time from one call of a worker to its next, on average.
 func (s *Scenario) Pause() time.Duration {
 	return time.Duration(float64(s.Clients*s.Workers) / s.Offered * float64(time.Second))
-}
-
-// Apart is the time from the first call of a worker to that of the next one, so that the calls of
-// all of them are spread over a pause. It is zero if nothing is offered.
-func (s *Scenario) Apart() time.Duration {
-	if s.Offered <= 0 {
-		return 0
-	}
-	return time.Duration(float64(time.Second) / s.Offered)
 }
 
 // Capacity is how many requests succeed in the window, without bursts, if clients send all that the
