@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/internal/virtual"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // Point is what calls come to where each attempt fails with a probability of Share, by itself.
@@ -13,10 +14,12 @@ type Point struct {
 	Share, AttemptsPerCall, FailedShare float64
 }
 
-// The calls of a point. The first ones do not count: they empty the quota if it empties.
+// The calls of a point. The first ones do not count. Right of the drain point all of them fail, so
+// that the quota is empty, as it is there in the long run; close to the drain point it would take
+// thousands of calls to become so.
 const (
-	pointCalls = 2500
-	warmUp     = 1500
+	pointCalls = 3000
+	warmUp     = 500
 )
 
 // Sweep plays calls, one after the other, of a service that fails a share of the attempts and has
@@ -46,6 +49,8 @@ func (v *Variant) point(share float64, seed uint64) (Point, error) {
 	if err != nil {
 		return Point{}, err
 	}
+	plan := c.strategy.Plan(retry.Operation{})
+	drains := share > plan.DrainPoint(plan.RetryCost)
 	random := rand.New(rand.NewPCG(4, seed))
 	attempts, failed := 0, 0
 	clk.Go(func() {
@@ -55,7 +60,7 @@ func (v *Variant) point(share float64, seed uint64) (Point, error) {
 			}
 			err := c.Do(context.Background(), "table", func(context.Context) error {
 				attempts++
-				if random.Float64() < share {
+				if random.Float64() < share || drains && i < warmUp {
 					return ServiceError{Code: "InternalServerError", Status: 500}
 				}
 				return nil
