@@ -64,7 +64,7 @@ func TestSimulatedRunsAreTheSameInBothWorlds(t *testing.T) {
 
 				result, err := sim.Play(t.Context(), s.Scenario, v, *seed, nil)
 				require.NoError(t, err)
-				require.Equal(t, figures(inBubble), figuresOf(&s, result))
+				require.Equal(t, figures(inBubble), figuresOf(result))
 			})
 		}
 	}
@@ -104,16 +104,12 @@ func texts(r *record) []string {
 }
 
 // figuresOf are the figures of a result that are those of calls.
-func figuresOf(s *scenario, r *sim.Result) map[string]float64 {
-	of := map[string]float64{
+func figuresOf(r *sim.Result) map[string]float64 {
+	return map[string]float64{
 		"calls": float64(r.Calls), "goodput": r.Goodput, "failed": r.FailedShare, "no quota": r.NoQuotaShare,
 		"attempts": r.AttemptsPerCall, "throttled": r.ThrottledShare,
 		"p50": r.LatencyP50, "p99": r.LatencyP99, "longest": r.LatencyMax, "delay": r.DelayPerCall,
 	}
-	if len(s.Changes) > 0 {
-		of["recover"] = r.Recover
-	}
-	return of
 }
 
 // figures are the same of a run, counted here.
@@ -139,15 +135,11 @@ func figures(r *record) map[string]float64 {
 		latencies = append(latencies, c.Ended-c.Began)
 	}
 	slices.Sort(latencies)
-	of := map[string]float64{
+	return map[string]float64{
 		"calls": float64(calls), "goodput": float64(successes) / (w.To - w.From).Seconds(),
-		"failed": sim.Share(calls-successes, calls), "no quota": sim.Share(noQuota, calls),
-		"attempts": sim.Share(attempts, calls), "throttled": sim.Share(throttled, attempts),
+		"failed": share(calls-successes, calls), "no quota": share(noQuota, calls),
+		"attempts": share(attempts, calls), "throttled": share(throttled, attempts),
 		"p50": latencies[calls/2].Seconds(), "p99": latencies[calls*99/100].Seconds(),
 		"longest": latencies[calls-1].Seconds(), "delay": waited.Seconds() / float64(calls),
 	}
-	if len(r.scenario.Changes) > 0 {
-		of["recover"] = r.settled().Seconds()
-	}
-	return of
 }

@@ -56,14 +56,14 @@ func (r *record) metrics() metrics {
 	}
 	slices.Sort(waits)
 	m.goodput = float64(len(waits)) / s.Capacity(s.Measured)
-	m.throttled = sim.Share(throttled, attempts)
-	m.attempts = sim.Share(attempts, len(waits))
-	m.failed, m.noQuota = sim.Share(failed, calls), sim.Share(noQuota, calls)
+	m.throttled = share(throttled, attempts)
+	m.attempts = share(attempts, len(waits))
+	m.failed, m.noQuota = share(failed, calls), share(noQuota, calls)
 	if n := len(waits); n > 0 {
 		m.p50, m.p99, m.longest = waits[n/2], waits[n*99/100], waits[n-1]
 	}
-	m.wakeUps = sim.Share(int(r.wakeUps), r.sent)
-	m.wakeUpsPerDelay = sim.Share(int(r.wakeUps), int(r.delayed))
+	m.wakeUps = share(int(r.wakeUps), r.sent)
+	m.wakeUpsPerDelay = share(int(r.wakeUps), int(r.delayed))
 	m.cpu = r.cpu / time.Duration(max(r.sent, 1))
 	return m
 }
@@ -114,5 +114,13 @@ func (r *record) overhead(w sim.Window) float64 {
 			attempts += len(c.Attempts)
 		}
 	}
-	return sim.Share(attempts, calls)
+	return share(attempts, calls)
+}
+
+// share is a part of a whole, and 0 of nothing.
+func share(part, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
 }

@@ -16,7 +16,7 @@ func twoTables(t *testing.T, c contender, seed uint64) float64 {
 	t.Helper()
 	c.setEnv(t)
 	alone, together := oneMinute(t, c, seed, false), oneMinute(t, c, seed, true)
-	return sim.Share(together, alone)
+	return share(together, alone)
 }
 
 // oneMinute returns the successes on the table without a limit.

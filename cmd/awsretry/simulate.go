@@ -104,7 +104,7 @@ func (v *variant) play(ctx context.Context, s *simulation, trace *recording, don
 		return err
 	}
 	if trace != nil {
-		v.result, v.beyond, err = trace.Play(v.Variant)
+		v.result, err = trace.Play(v.Variant)
 		return err
 	}
 	if s.out != "" {

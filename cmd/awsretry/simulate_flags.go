@@ -35,6 +35,7 @@ const (
 	longestRun  = 24 * time.Hour
 	slowest     = 1e-3 // a second
 	fastest     = 1e6
+	mostCalls   = 2e7
 	mostCompare = 7 // --vs; each of them takes room in the report
 )
 
@@ -207,6 +208,9 @@ func (s *simulation) check(c *call) error {
 	}
 	if n := s.clients * max(s.workers, 1); n > sim.MaxOpen {
 		return usageError(fmt.Sprintf("--clients and --workers: at most %d workers in all, not %d", sim.MaxOpen, n))
+	}
+	if played := s.scenario(); played.Offered*played.Duration.Seconds() > mostCalls {
+		return usageError(fmt.Sprintf("--offered and --duration: at most %.0f calls in all, not %.0f", mostCalls, played.Offered*played.Duration.Seconds()))
 	}
 	var err error
 	c.Visit(func(f *flag.Flag) {

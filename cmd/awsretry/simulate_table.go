@@ -101,10 +101,11 @@ func (p *played) facts() []page.Fact {
 	if p.trace != nil {
 		facts := []page.Fact{{Name: "trace", Value: p.trace.name}, {Name: "time", Value: page.Seconds(p.length().Seconds())}}
 		for _, v := range p.variants {
-			if v.beyond > 0 {
-				facts = append(facts, page.Fact{
-					Name: "beyond the trace, " + v.Name, Value: fmt.Sprintf("%d attempts, which get the last response again", v.beyond),
-				})
+			if n := v.result.Beyond; n > 0 {
+				facts = append(facts, page.Fact{Name: v.Name + ", beyond the trace", Value: fmt.Sprintf("%d attempts, which get the last response again", n)})
+			}
+			if n := v.result.Unused; n > 0 {
+				facts = append(facts, page.Fact{Name: v.Name + ", not used", Value: fmt.Sprintf("%d responses, for which no attempt was made", n)})
 			}
 		}
 		return facts

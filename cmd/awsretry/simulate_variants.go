@@ -74,7 +74,6 @@ type variant struct {
 	plan     retry.Plan
 	result   *sim.Result
 	curve    []sim.Point
-	beyond   int // attempts that the trace had no response for
 }
 
 // variants resolves the settings of all variants.

@@ -39,17 +39,20 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 		}
 	}
 	var clients []*client
+	var worlds []World
 	for i := range s.Clients {
 		world := clk.Beside(v.inOrder(plan))
 		c, err := v.newClient(world, jitter(seed+uint64(i)), retry.ObserverFunc(r.observe))
 		if err != nil {
 			return nil, err
 		}
-		clients = append(clients, c)
+		clients, worlds = append(clients, c), append(worlds, world)
+	}
+	for i, c := range clients {
 		if s.Workers > 0 {
-			load.Work(context.Background(), world, c, s.Workers, s.Pause())
+			load.Work(context.Background(), worlds[i], c, s.Workers, s.Pause())
 		} else {
-			load.Open(context.Background(), world, c, s.Offered/float64(s.Clients), rand.New(rand.NewPCG(3, seed+uint64(i))))
+			load.Open(context.Background(), worlds[i], c, s.Offered/float64(s.Clients), rand.New(rand.NewPCG(3, seed+uint64(i))))
 		}
 	}
 	for _, change := range s.Changes {

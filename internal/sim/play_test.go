@@ -125,6 +125,17 @@ func TestSimulatedQuotaRecoversAfterAnOutage(t *testing.T) {
 	require.True(t, math.IsNaN(play(t, s, inStandardMode(standard.Config{})).Recover), "it lasts to the end")
 }
 
+func TestSimulatedClientsBeginTheirCallsByThemselves(t *testing.T) {
+	t.Parallel()
+	s := usual()
+	s.Clients, s.Workers, s.Offered = 2, 0, 40
+	odd := 0
+	for _, b := range play(t, s, inStandardMode(standard.Config{})).Bins {
+		odd += b.Offered % 2
+	}
+	require.Positive(t, odd, "two clients with the same instants have even numbers")
+}
+
 // A deadline ends waits out of their order, and each call in its time.
 func TestSimulatedDeadlineEndsCalls(t *testing.T) {
 	t.Parallel()

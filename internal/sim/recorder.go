@@ -152,13 +152,13 @@ func (r *recorder) result(s *Scenario) *Result {
 	slices.Sort(r.latencies)
 	slices.Sort(r.successes)
 	result := &Result{
-		Goodput:         NaN(),
+		Goodput:         math.NaN(),
 		FailedShare:     ratio(r.failed, r.calls),
 		NoQuotaShare:    ratio(r.noQuota, r.calls),
 		AttemptsPerCall: ratio(r.attempts, r.calls),
 		ThrottledShare:  ratio(r.throttled, r.attempts),
-		LatencyP50:      NaN(), LatencyP99: NaN(), LatencyMax: NaN(), DelayPerCall: NaN(),
-		Recover: NaN(), Emptied: NaN(),
+		LatencyP50:      math.NaN(), LatencyP99: math.NaN(), LatencyMax: math.NaN(), DelayPerCall: math.NaN(),
+		Recover: math.NaN(), Emptied: math.NaN(),
 		LowestQuota: r.lowest, Duration: r.duration, Bins: r.bins, Width: r.width, Longest: r.longest, Calls: r.calls,
 	}
 	if seconds := (min(r.measured.To, r.duration) - r.measured.From).Seconds(); seconds > 0 {
@@ -174,9 +174,21 @@ func (r *recorder) result(s *Scenario) *Result {
 		result.Emptied = r.emptied.Seconds()
 	}
 	if s != nil && len(s.Changes) > 0 {
-		if after := s.Settled(r.successes, s.LastChange()); after >= 0 {
-			result.Recover = after.Seconds()
-		}
+		result.Recover = r.recovered(s)
 	}
 	return result
+}
+
+// recovered is how many seconds after the last change the successes are what they were in the ten
+// seconds before the first one.
+func (r *recorder) recovered(s *Scenario) float64 {
+	before := Window{max(s.Changes[0].At-10*time.Second, 0), s.Changes[0].At}
+	rate := float64(count(r.successes, before)) / (before.To - before.From).Seconds()
+	after := settled(r.successes, Window{s.LastChange(), s.Duration}, func(w Window) float64 {
+		return rate * (w.To - w.From).Seconds()
+	})
+	if after < 0 {
+		return math.NaN()
+	}
+	return after.Seconds()
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -80,6 +81,56 @@ func TestRecorderNotesTheQuota(t *testing.T) {
 	got := r.result(nil)
 	require.Equal(t, 9, got.LowestQuota)
 	require.InDelta(t, 2, got.Emptied, 1e-9)
+}
+
+// stub is a strategy of which only the state matters.
+type stub struct {
+	retry.Strategy
+	state retry.ScopeSnapshot
+}
+
+func (s stub) Snapshot() retry.Snapshot {
+	return retry.Snapshot{Scopes: []retry.ScopeSnapshot{{Quota: 1}, s.state}}
+}
+
+func TestBinHasTheLowestQuotaAndAllSendRates(t *testing.T) {
+	t.Parallel()
+	r := newRecorder(start(), 500)
+	r.spread(3*second, Window{})
+	with := func(states ...retry.ScopeSnapshot) (clients []*client) {
+		for _, s := range states {
+			clients = append(clients, &client{strategy: stub{state: s}})
+		}
+		return clients
+	}
+	r.sample(0, with(
+		retry.ScopeSnapshot{Quota: 400, Limited: true, FillRate: 5}, retry.ScopeSnapshot{Quota: 300, FillRate: 100},
+		retry.ScopeSnapshot{Quota: 450, Limited: true, FillRate: 7}))
+	r.sample(1, with(retry.ScopeSnapshot{Quota: 700, FillRate: 5}))
+
+	require.Equal(t, 300, r.bins[0].Quota)
+	require.InDelta(t, 12, r.bins[0].SendRate, 1e-9)
+	require.Equal(t, 700, r.bins[1].Quota)
+	require.NotEqual(t, r.bins[1].SendRate, r.bins[1].SendRate) //nolint:testifylint // NaN differs from itself
+	require.Equal(t, 500, r.bins[2].Quota)
+}
+
+// The successes are compared with those before the outage, as calls may fail before it too.
+func TestRecoveredIsTheRateBeforeTheOutage(t *testing.T) {
+	t.Parallel()
+	s := Scenario{Rate: 100, Offered: 100, Fail: 0.5, Duration: 60 * second, Changes: []Change{{At: 20 * second, Failing: true}, {At: 30 * second}}}
+	r := newRecorder(start(), 500)
+	add := func(from, to time.Duration, rate int) {
+		for at := from; at < to; at += second / time.Duration(rate) {
+			r.successes = append(r.successes, at)
+		}
+	}
+	require.True(t, math.IsNaN(r.recovered(&s)), "nothing succeeded before")
+	add(0, 10*second, 90)
+	add(10*second, 20*second, 50)
+	require.True(t, math.IsNaN(r.recovered(&s)), "nothing succeeds afterwards")
+	add(40*second, 60*second, 50)
+	require.InDelta(t, 9.5, r.recovered(&s), 0.11)
 }
 
 func TestBinsAreAHundredAtMost(t *testing.T) {

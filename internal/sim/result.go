@@ -20,8 +20,9 @@ type Result struct {
 	// that fail too. DelayPerCall is how much of that a call waits for backoff and send tokens, on
 	// average.
 	LatencyP50, LatencyP99, LatencyMax, DelayPerCall float64
-	// Recover is how many seconds after the outage goodput is back; NaN if there is no outage, or
-	// if it does not come back in the run.
+	// Recover is how many seconds after the outage the successes are back at 90 % of what they were
+	// in the ten seconds before it, for five seconds; NaN if there is no outage, if nothing
+	// succeeded before, or if they do not come back in the run.
 	Recover float64
 	// Emptied is the second at which a retry was first refused for lack of quota. LowestQuota is
 	// the lowest number of tokens of any client.
@@ -33,14 +34,15 @@ type Result struct {
 	Bins            []Bin
 	// Longest is the call that took the longest time.
 	Longest Call
+	// Beyond is how many attempts a trace had no answer for. Unused is how many of its answers no
+	// attempt was made for.
+	Beyond, Unused int
 }
 
-// NaN is a number that does not apply.
-func NaN() float64 { return math.NaN() }
-
+// ratio is a part of a whole, and NaN of nothing.
 func ratio(part, whole int) float64 {
 	if whole == 0 {
-		return NaN()
+		return math.NaN()
 	}
 	return float64(part) / float64(whole)
 }

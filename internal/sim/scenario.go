@@ -42,13 +42,13 @@ func (s *Scenario) Pause() time.Duration {
 	return time.Duration(float64(s.Clients*s.Workers) / s.Offered * float64(time.Second))
 }
 
-// Capacity is how many requests succeed in the window, without bursts, if clients send all that the
-// service allows, or how many calls are offered if that is less.
+// Capacity is how many requests the service allows in the window, without bursts, or how many
+// calls are offered if that is less.
 func (s *Scenario) Capacity(w Window) float64 {
 	sum, now := 0.0, Change{Rate: s.Rate}
 	until := func(at time.Duration) {
 		if part := min(at, w.To) - max(now.At, w.From); part > 0 && !now.Failing {
-			sum += min(s.Offered, now.Rate*(1-s.Fail)) * part.Seconds()
+			sum += min(s.Offered, now.Rate) * part.Seconds()
 		}
 	}
 	for _, next := range s.Changes {
@@ -71,11 +71,17 @@ func (s *Scenario) LastChange() time.Duration {
 // seconds; negative if they did not do that before the end of the run. ends are the instants of
 // the successes, sorted.
 func (s *Scenario) Settled(ends []time.Duration, from time.Duration) time.Duration {
+	return settled(ends, Window{from, s.Duration}, s.Capacity)
+}
+
+// settled is how long after the begin of a window there are 90 % of the wanted instants for five
+// seconds; negative if that does not come before its end, or if none are wanted.
+func settled(sorted []time.Duration, in Window, wanted func(w Window) float64) time.Duration {
 	const span, step = 5 * time.Second, 100 * time.Millisecond
-	for at := from; at+span <= s.Duration; at += step {
+	for at := in.From; at+span <= in.To; at += step {
 		w := Window{at, at + span}
-		if most := s.Capacity(w); most > 0 && float64(count(ends, w)) >= 0.9*most {
-			return at - from
+		if want := wanted(w); want > 0 && float64(count(sorted, w)) >= 0.9*want {
+			return at - in.From
 		}
 	}
 	return -1

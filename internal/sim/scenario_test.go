@@ -28,11 +28,10 @@ func TestCapacityIsWhatCanSucceed(t *testing.T) {
 	}{
 		"the limit":                      {sim.Scenario{Rate: 50, Offered: 250}, whole, 1500},
 		"no more than is offered":        {sim.Scenario{Rate: 50, Offered: 20}, whole, 600},
-		"without what fails":             {sim.Scenario{Rate: 50, Offered: 250, Fail: 0.2}, whole, 1200},
 		"nothing in an outage":           {sim.Scenario{Rate: 50, Offered: 250, Changes: outage}, whole, 500 + 1000},
 		"the part of a window":           {sim.Scenario{Rate: 50, Offered: 250, Changes: outage}, sim.Window{From: 5 * second, To: 21 * second}, 250 + 100},
 		"changes behind the window":      {sim.Scenario{Rate: 50, Offered: 250, Changes: outage}, sim.Window{To: 5 * second}, 250},
-		"all that is offered of a limit": {sim.Scenario{Rate: 50, Offered: 49, Fail: 0.01}, sim.Window{To: second}, 49},
+		"all that is offered of a limit": {sim.Scenario{Rate: 50, Offered: 49}, sim.Window{To: second}, 49},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

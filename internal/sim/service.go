@@ -104,7 +104,7 @@ func (s *Service) Take(now time.Time) (latency time.Duration, err error) {
 }
 
 func (s *Service) refillLocked(now time.Time) {
-	s.tokens = min(s.tokens+now.Sub(s.last).Seconds()*s.rate, s.burst)
+	s.tokens = min(s.tokens+float64(now.Sub(s.last).Seconds()*s.rate), s.burst)
 	s.last = now
 }
 

@@ -14,12 +14,13 @@ type Point struct {
 	Share, AttemptsPerCall, FailedShare float64
 }
 
-// The calls of a point. The first ones do not count. Right of the drain point all of them fail, so
-// that the quota is empty, as it is there in the long run; close to the drain point it would take
-// thousands of calls to become so.
+// The calls of a point. The first ones do not count. Right of the drain point the first of them all
+// fail, so that the quota is empty, as it is there in the long run; close to the drain point it
+// would take thousands of calls to become so.
 const (
 	pointCalls = 3000
-	warmUp     = 500
+	warmUp     = 1000
+	failFirst  = 200 // which is more than a quota pays for
 )
 
 // Sweep plays calls, one after the other, of a service that fails a share of the attempts and has
@@ -60,7 +61,7 @@ func (v *Variant) point(share float64, seed uint64) (Point, error) {
 			}
 			err := c.Do(context.Background(), "table", func(context.Context) error {
 				attempts++
-				if random.Float64() < share || drains && i < warmUp {
+				if random.Float64() < share || drains && i < failFirst {
 					return ServiceError{Code: "InternalServerError", Status: 500}
 				}
 				return nil

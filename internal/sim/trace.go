@@ -38,13 +38,14 @@ type Operation struct {
 }
 
 // Play plays the trace with a variant. All calls count. An attempt for which nothing was recorded
-// gets what the last one of its request or operation got. beyond is how many there were.
-func (t *Trace) Play(v Variant) (result *Result, beyond int, err error) {
+// gets what the last one of its request or operation got.
+func (t *Trace) Play(v Variant) (*Result, error) {
 	clk := virtual.New(start().Add(t.Start))
 	p := &tracePlay{clock: clk, start: clk.Now()}
 	random := func() float64 { return t.Jitter }
+	var err error
 	if p.client, err = v.newClient(clk, random, retry.ObserverFunc(p.observe)); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	p.client.longPolling = t.LongPolling
 	p.samples = []sample{{state: p.client.state()}}
@@ -52,7 +53,7 @@ func (t *Trace) Play(v Variant) (result *Result, beyond int, err error) {
 	clk.Go(func() { p.operations(t) })
 	p.steps(t.Steps)
 	clk.Run(time.Time{})
-	return p.result(), p.beyond, nil
+	return p.result(), nil
 }
 
 // tracePlay is a trace that is played.
@@ -63,7 +64,8 @@ type tracePlay struct {
 	recorder *recorder
 	calls    []*Call
 	samples  []sample
-	beyond   int
+	beyond   int // attempts without an answer
+	unused   int // answers without an attempt
 }
 
 // sample is the state of the client at an instant.
@@ -102,6 +104,7 @@ func (p *tracePlay) operations(t *Trace) {
 			}
 			return sent, op.Errs[min(made, len(op.Errs))-1]
 		})
+		p.unused += max(len(op.Errs)-made, 0)
 	}
 }
 
@@ -128,11 +131,19 @@ func (p *tracePlay) steps(steps []Step) {
 }
 
 // request makes the calls of a request, which takes its own steps. After a call that takes no
-// further step the next one begins.
+// further step the next one begins. An attempt takes its send token before its turn comes, where
+// "awsretry replay" takes it then, so that the send rates of several requests may differ.
 func (p *tracePlay) request(steps []Step, own []int, turns []chan struct{}) {
 	next := 0
 	turn := func(ctx context.Context) error { return p.clock.Await(ctx, turns[own[next]]) }
+	take := func() error {
+		step := own[next]
+		next++
+		close(turns[step+1])
+		return steps[step].Err
+	}
 	for next < len(own) && turn(context.Background()) == nil {
+		before := next
 		p.call(func(ctx context.Context) (time.Time, error) {
 			if next == len(own) {
 				p.beyond++
@@ -141,11 +152,12 @@ func (p *tracePlay) request(steps []Step, own []int, turns []chan struct{}) {
 			if err := turn(ctx); err != nil {
 				return p.clock.Now(), err
 			}
-			step := own[next]
-			next++
-			close(turns[step+1])
-			return p.clock.Now(), steps[step].Err
+			return p.clock.Now(), take()
 		})
+		if next == before { // the call gave up before its first attempt
+			p.unused++
+			_ = take()
+		}
 	}
 }
 
@@ -169,5 +181,7 @@ func (p *tracePlay) result() *Result {
 			r.bins[i].SendRate = last.state.FillRate
 		}
 	}
-	return r.result(nil)
+	result := r.result(nil)
+	result.Beyond, result.Unused = p.beyond, p.unused
+	return result
 }

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,11 +16,11 @@ import (
 func failing() error    { return sim.ServiceError{Code: "InternalServerError", Status: 500} }
 func throttling() error { return sim.ServiceError{Code: "ThrottlingException", Status: 400} }
 
-func playTrace(t *testing.T, trace sim.Trace, v sim.Variant) (*sim.Result, int) {
+func playTrace(t *testing.T, trace sim.Trace, v sim.Variant) *sim.Result {
 	t.Helper()
-	r, beyond, err := trace.Play(v)
+	r, err := trace.Play(v)
 	require.NoError(t, err)
-	return r, beyond
+	return r
 }
 
 // sent are the instants of the attempts of a call.
@@ -37,9 +38,9 @@ func TestOperationsOfATraceGetWhatWasRecorded(t *testing.T) {
 		{Latency: 50 * time.Millisecond, Errs: []error{nil}},
 	}}
 
-	got, beyond := playTrace(t, trace, inStandardMode(standard.Config{}))
+	got := playTrace(t, trace, inStandardMode(standard.Config{}))
 
-	require.Zero(t, beyond)
+	require.Zero(t, got.Beyond)
 	require.Equal(t, 2, got.Calls)
 	require.Equal(t, 2*time.Second, got.Longest.Began)
 	require.Equal(t, []time.Duration{2 * time.Second, 2150 * time.Millisecond, 4250 * time.Millisecond}, sent(got.Longest))
@@ -69,8 +70,8 @@ func TestAttemptsBeyondATraceGetTheLastAnswerAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, beyond := playTrace(t, trace, more)
-			require.Equal(t, 3, beyond)
+			got := playTrace(t, trace, more)
+			require.Equal(t, 3, got.Beyond)
 			require.Equal(t, 2, got.Calls)
 			require.InDelta(t, 0.5, got.FailedShare, 1e-9)
 			require.InDelta(t, 3, got.AttemptsPerCall, 1e-9)
@@ -84,9 +85,9 @@ func TestStepsOfATraceAreTakenInTheirOrder(t *testing.T) {
 		{Request: "A", Err: failing()}, {Request: "B", Err: throttling()}, {Request: "A"}, {Request: "B"}, {Request: "B", Err: errors.New("final")},
 	}}
 
-	got, beyond := playTrace(t, trace, inStandardMode(standard.Config{}))
+	got := playTrace(t, trace, inStandardMode(standard.Config{}))
 
-	require.Zero(t, beyond)
+	require.Zero(t, got.Beyond)
 	require.Equal(t, 3, got.Calls, "a request that goes on after its success is another call")
 	require.InDelta(t, 1.0/3, got.FailedShare, 1e-9)
 	require.Equal(t, []time.Duration{0, time.Second}, sent(got.Longest))
@@ -100,7 +101,7 @@ func TestTracePlaysASendRate(t *testing.T) {
 		trace.Operations = append(trace.Operations, sim.Operation{Latency: 10 * time.Millisecond, Errs: []error{throttling(), nil}})
 	}
 
-	got, _ := playTrace(t, trace, inAdaptiveMode(standard.Config{}))
+	got := playTrace(t, trace, inAdaptiveMode(standard.Config{}))
 
 	require.Equal(t, 20, got.Calls)
 	last := got.Bins[len(got.Bins)-1]
@@ -113,10 +114,32 @@ func TestTracePlaysASendRate(t *testing.T) {
 	require.Equal(t, got.Longest.Waited(), got.Longest.Ended-got.Longest.Began-20*time.Millisecond)
 }
 
+// A call that may not wait for a send token makes no attempt. Its step is over all the same.
+func TestTraceEndsIfCallsGiveUpBeforeTheirFirstAttempt(t *testing.T) {
+	t.Parallel()
+	impatient := inAdaptiveMode(standard.Config{})
+	impatient.Timeout = 100 * time.Millisecond
+	steps := slices.Repeat([]sim.Step{{Request: "A", Err: throttling()}, {Request: "B"}}, 5)
+	operations := slices.Repeat([]sim.Operation{{Errs: []error{throttling(), nil}}}, 5)
+	for name, trace := range map[string]sim.Trace{"steps": {Steps: steps}, "operations": {Operations: operations}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := playTrace(t, trace, impatient)
+			require.Zero(t, got.Beyond)
+			require.Positive(t, got.Unused)
+			sent := 0
+			for _, b := range got.Bins {
+				sent += b.Sent
+			}
+			require.Equal(t, 10, sent+got.Unused)
+		})
+	}
+}
+
 func TestEmptyTraceHasNoFigures(t *testing.T) {
 	t.Parallel()
-	got, beyond := playTrace(t, sim.Trace{}, inStandardMode(standard.Config{}))
-	require.Zero(t, beyond)
+	got := playTrace(t, sim.Trace{}, inStandardMode(standard.Config{}))
+	require.Zero(t, got.Beyond)
 	require.Zero(t, got.Calls)
 	for _, x := range []float64{got.Goodput, got.FailedShare, got.AttemptsPerCall, got.LatencyP50, got.DelayPerCall, got.Recover} {
 		require.NotEqual(t, x, x, "NaN") //nolint:testifylint // NaN differs from itself
@@ -126,6 +149,6 @@ func TestEmptyTraceHasNoFigures(t *testing.T) {
 
 func TestTraceReturnsTheErrorOfItsVariant(t *testing.T) {
 	t.Parallel()
-	_, _, err := new(sim.Trace).Play(sim.Variant{New: func(sim.Parts) (retry.Strategy, error) { return nil, errors.New("no such strategy") }})
+	_, err := new(sim.Trace).Play(sim.Variant{New: func(sim.Parts) (retry.Strategy, error) { return nil, errors.New("no such strategy") }})
 	require.EqualError(t, err, "no such strategy")
 }

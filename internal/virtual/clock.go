@@ -64,8 +64,11 @@ type task struct {
 	alarm  *timer // wakes the task from a sleep
 }
 
-// Go adds a task, which begins when its turn comes.
+// Go adds a task, which begins when its turn comes. After the end of the run it does nothing.
 func (c *Clock) Go(f func()) {
+	if c.ended {
+		return
+	}
 	c.added++
 	t := &task{clock: c, number: c.added}
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
@@ -105,6 +108,7 @@ func (c *Clock) Stop() { c.stopped = true }
 // The clock shows until afterwards, or the instant at which the run ended before. A task that panics lets Run
 // panic.
 func (c *Clock) Run(until time.Time) {
+	defer c.end()
 	for len(c.tasks) > 0 && len(c.queue) > 0 && !c.stopped {
 		if !until.IsZero() && !c.queue[0].due.Before(until) {
 			c.now = until
@@ -115,14 +119,18 @@ func (c *Clock) Run(until time.Time) {
 		next.f()
 		next.clock.wake()
 	}
-	c.ended = true
+}
+
+// end ends the tasks that are left, in the order in which they were added.
+func (l *loop) end() {
+	l.ended = true
 	inOrder := func(a, b *task) int { return cmp.Compare(a.number, b.number) }
-	for _, t := range slices.SortedFunc(maps.Keys(c.tasks), inOrder) {
-		c.current = t
+	for _, t := range slices.SortedFunc(maps.Keys(l.tasks), inOrder) {
+		l.current = t
 		t.stop()
 	}
-	c.current = nil
-	clear(c.tasks)
+	l.current = nil
+	clear(l.tasks)
 }
 
 // wait is a call of Await.
@@ -207,7 +215,8 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	return armed
 }
 
-// WithTimeout is for [clock.WithTimeout].
+// WithTimeout is for [clock.WithTimeout]. A context that package context derives from the result
+// has the error Canceled after the deadline.
 func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	until := c.now.Add(d)
 	if earlier, ok := parent.Deadline(); ok && earlier.Before(until) {

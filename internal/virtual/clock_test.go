@@ -174,7 +174,11 @@ func TestPanicOfATaskIsThatOfRun(t *testing.T) {
 		_ = clk.Sleep(t.Context(), time.Second)
 		panic("on purpose")
 	})
+	ended := false
+	clk.Go(func() { ended = clk.Sleep(t.Context(), time.Hour) != nil })
 	require.PanicsWithValue(t, "on purpose", func() { clk.Run(time.Time{}) })
+	require.True(t, ended, "no task is left behind")
+	clk.Go(func() { t.Error("a task began after the end") })
 }
 
 // BenchmarkSleep is a sleep of one of a hundred tasks.

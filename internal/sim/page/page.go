@@ -206,7 +206,7 @@ func notes() []Fact {
 		{"Throttled attempts", "The share of the attempts that the service refused for their rate."},
 		{"Latency", "The time from the beginning of a call to its end, waits included, of calls that fail too. Half of the calls take p50 at most, and 99 % take p99 at most."},
 		{"Delay per call", "How much of that a call waits for backoff and for send tokens, on average."},
-		{"Time to recover", "The time from the end of the outage until the successes come to 90 % of what the service allows, for 5 s."},
+		{"Time to recover", "The time from the end of the outage until the successes come to 90 % of what they were in the ten seconds before it, for 5 s."},
 		{"Lowest quota", "The fewest tokens that the retry quota of any client had in the whole run. The first refusal is when a retry was first refused for lack of tokens."},
 		{"Drain point", "The share of failing attempts above which the retry quota empties, if all failures are of that kind."},
 	}
