@@ -41,7 +41,7 @@ type Operation struct {
 // gets what the last one of its request or operation got.
 func (t *Trace) Play(v Variant) (*Result, error) {
 	clk := virtual.New(start().Add(t.Start))
-	p := &tracePlay{clock: clk, start: clk.Now()}
+	p := &tracePlay{clock: clk, start: clk.Now(), from: t.Start}
 	random := func() float64 { return t.Jitter }
 	var err error
 	if p.client, err = v.newClient(clk, random, retry.ObserverFunc(p.observe)); err != nil {
@@ -50,7 +50,7 @@ func (t *Trace) Play(v Variant) (*Result, error) {
 	p.client.longPolling = t.LongPolling
 	p.samples = []sample{{state: p.client.state()}}
 	p.recorder = newRecorder(p.start, p.samples[0].state.Quota)
-	clk.Go(func() { p.operations(t) })
+	clk.Go(func() { p.operations(t.Operations) })
 	p.steps(t.Steps)
 	clk.Run(time.Time{})
 	return p.result(), nil
@@ -60,6 +60,7 @@ func (t *Trace) Play(v Variant) (*Result, error) {
 type tracePlay struct {
 	clock    *virtual.Clock
 	start    time.Time
+	from     time.Duration // when the recording begins
 	client   *client
 	recorder *recorder
 	calls    []*Call
@@ -88,9 +89,9 @@ func (p *tracePlay) call(attempt func(ctx context.Context) (time.Time, error)) {
 		}))
 }
 
-func (p *tracePlay) operations(t *Trace) {
-	for _, op := range t.Operations {
-		if p.clock.Sleep(context.Background(), op.Start-t.Start-p.clock.Now().Sub(p.start)) != nil {
+func (p *tracePlay) operations(operations []Operation) {
+	for _, op := range operations {
+		if p.clock.Sleep(context.Background(), op.Start-p.from-p.clock.Now().Sub(p.start)) != nil {
 			return
 		}
 		made := 0
@@ -108,55 +109,70 @@ func (p *tracePlay) operations(t *Trace) {
 	}
 }
 
-// steps starts a task for each request. A step waits until the one before it has been taken.
+// stepPlay plays steps. A request has a task while it has a call.
+type stepPlay struct {
+	*tracePlay
+	steps []Step
+	next  int              // the step whose turn it is
+	own   map[string][]int // the steps of each request from next on
+	calls map[string]bool  // the requests that have a call
+	turns []chan struct{}  // closed when a step that a call waits for has its turn
+}
+
 func (p *tracePlay) steps(steps []Step) {
-	turns := make([]chan struct{}, len(steps)+1)
-	requests := map[string][]int{}
-	for i, s := range steps {
-		turns[i] = make(chan struct{})
-		requests[s.Request] = append(requests[s.Request], i)
+	s := &stepPlay{
+		tracePlay: p, steps: steps, own: map[string][]int{}, calls: map[string]bool{}, turns: make([]chan struct{}, len(steps)),
 	}
-	turns[len(steps)] = make(chan struct{})
-	for _, s := range steps {
-		own, fresh := requests[s.Request]
-		if !fresh {
-			continue
-		}
-		delete(requests, s.Request)
-		p.clock.Go(func() { p.request(steps, own, turns) })
+	for i, step := range steps {
+		s.turns[i] = make(chan struct{})
+		s.own[step.Request] = append(s.own[step.Request], i)
 	}
-	if len(steps) > 0 {
-		close(turns[0])
+	s.turn()
+}
+
+// turn lets the call that the next step is for go on, or begins one.
+func (s *stepPlay) turn() {
+	if s.next == len(s.steps) {
+		return
+	}
+	close(s.turns[s.next])
+	if request := s.steps[s.next].Request; !s.calls[request] {
+		s.calls[request] = true
+		s.clock.Go(func() { s.request(request) })
 	}
 }
 
-// request makes the calls of a request, which takes its own steps. After a call that takes no
-// further step the next one begins. An attempt takes its send token before its turn comes, where
-// "awsretry replay" takes it then, so that the send rates of several requests may differ.
-func (p *tracePlay) request(steps []Step, own []int, turns []chan struct{}) {
-	next := 0
-	turn := func(ctx context.Context) error { return p.clock.Await(ctx, turns[own[next]]) }
-	take := func() error {
-		step := own[next]
-		next++
-		close(turns[step+1])
-		return steps[step].Err
-	}
-	for next < len(own) && turn(context.Background()) == nil {
-		before := next
-		p.call(func(ctx context.Context) (time.Time, error) {
-			if next == len(own) {
-				p.beyond++
-				return p.clock.Now(), steps[own[next-1]].Err
+// take takes the next step, which is one of the request.
+func (s *stepPlay) take(request string) error {
+	err := s.steps[s.next].Err
+	s.own[request] = s.own[request][1:]
+	s.next++
+	s.turn()
+	return err
+}
+
+// request makes the calls of a request while it is their turn. An attempt takes its send token
+// before its turn comes, where "awsretry replay" takes it then, so that the send rates of several
+// requests may differ.
+func (s *stepPlay) request(request string) {
+	defer delete(s.calls, request)
+	var last error
+	for own := s.own[request]; len(own) > 0 && own[0] == s.next; own = s.own[request] {
+		s.call(func(ctx context.Context) (time.Time, error) {
+			left := s.own[request]
+			if len(left) == 0 {
+				s.beyond++
+				return s.clock.Now(), last
 			}
-			if err := turn(ctx); err != nil {
-				return p.clock.Now(), err
+			if err := s.clock.Await(ctx, s.turns[left[0]]); err != nil {
+				return s.clock.Now(), err
 			}
-			return p.clock.Now(), take()
+			last = s.take(request)
+			return s.clock.Now(), last
 		})
-		if next == before { // the call gave up before its first attempt
-			p.unused++
-			_ = take()
+		if s.next == own[0] { // the call gave up before its first attempt
+			s.unused++
+			_ = s.take(request)
 		}
 	}
 }

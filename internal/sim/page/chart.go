@@ -13,7 +13,7 @@ import (
 // canvas writes a piece of SVG. The styles of its classes are in page.css.
 type canvas struct{ b strings.Builder }
 
-// newCanvas begins a picture whose name is for who does not see it. The id is unique in the page.
+// newCanvas begins a picture with a name that screen readers say. The id is unique in the page.
 func newCanvas(id, class, name string, width, height float64) *canvas {
 	c := &canvas{}
 	c.write(`<svg class="`, class, `" viewBox="0 0 `, coordinate(width), " ", coordinate(height),
@@ -125,11 +125,12 @@ func timeAxis(name string, most float64) axis {
 	return a
 }
 
-// shareAxis goes from 0 % to 100 %.
-func shareAxis(name string) axis {
-	a := axis{name: name, most: 1}
-	for _, share := range [...]float64{0, 0.2, 0.4, 0.6, 0.8, 1} {
-		a.ticks = append(a.ticks, tick{share, tickLabel(math.Round(share*100)) + " %"})
+// shareAxis goes from 0 % to a share.
+func shareAxis(name string, most float64) axis {
+	a := axis{name: name, most: sane(most)}
+	a.addTicks(step(a.most*100, 6), 0.01)
+	for i := range a.ticks {
+		a.ticks[i].label += " %"
 	}
 	return a
 }

@@ -17,10 +17,13 @@ func curve(r *Report) picture {
 			"Right of its dashed mark, the drain point, the retry quota of a variant empties, and the line falls: " +
 			"calls are then refused their retries.",
 	}
-	most, rows := 0.0, 0
+	most, widest, rows := 0.0, 0.0, 0
 	for _, v := range r.Variants {
 		rows = max(rows, len(v.Curve))
 		for _, at := range v.Curve {
+			if known(at.Share) {
+				widest = max(widest, min(at.Share, 1))
+			}
 			if known(at.AttemptsPerCall) {
 				most = max(most, at.AttemptsPerCall)
 			}
@@ -30,7 +33,8 @@ func curve(r *Report) picture {
 		p.None = "No shares of failing attempts were played."
 		return p
 	}
-	marks := drainMarks(r)
+	widest = sane(widest)
+	marks := drainMarks(r, widest)
 	const height = 14 // of a row of labels
 	above := 0.0
 	for _, m := range marks {
@@ -38,7 +42,7 @@ func curve(r *Report) picture {
 	}
 	f := largeFrame()
 	f.height += above
-	chart := newPlot("curve-1", p.Heading, f, shareAxis("share of attempts that fail"), valueAxis("attempts per call", most), above)
+	chart := newPlot("curve-1", p.Heading, f, shareAxis("share of attempts that fail", widest), valueAxis("attempts per call", most), above)
 	for _, m := range marks {
 		chart.path("line mark "+m.class, (&outline{}).to("M", chart.atX(m.share), chart.top-float64(m.row*height)).to("V", chart.bottom))
 	}
@@ -51,7 +55,7 @@ func curve(r *Report) picture {
 		points := make([]point, len(v.Curve))
 		for j, at := range v.Curve {
 			points[j] = point{at.Share, at.AttemptsPerCall}
-			t.Rows[j].Name = Percent(at.Share)
+			t.Rows[j].Name = brief(at.Share*100) + " %"
 		}
 		chart.line(lineClass(i), points)
 		p.Legend = append(p.Legend, entry{key("line " + lineClass(i)), v.Name + drains(v)})
@@ -86,11 +90,12 @@ type mark struct {
 	row   int
 }
 
-func drainMarks(r *Report) []mark {
+// drainMarks are those on an axis that ends at most.
+func drainMarks(r *Report, most float64) []mark {
 	var marks []mark
 	for i, v := range r.Variants {
 		for _, d := range v.Drain {
-			if d.Kind != "transient" || !known(d.Share) {
+			if d.Kind != "transient" || !known(d.Share) || d.Share > most {
 				continue
 			}
 			label := Percent(d.Share)
@@ -102,8 +107,8 @@ func drainMarks(r *Report) []mark {
 		}
 	}
 	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.share, b.share) })
-	const width = 0.13 // of a label, as a share of the axis
-	var ends []float64 // of the rows
+	width := 0.13 * most // of a label, of which the axis has room for eight
+	var ends []float64   // of the rows
 	for i := range marks {
 		m := &marks[i]
 		for m.row < len(ends) && ends[m.row] > m.share {

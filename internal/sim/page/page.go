@@ -66,7 +66,7 @@ type panel struct {
 
 // table has a heading for each row and column. Its groups are headings above several columns.
 type table struct {
-	Label   string // for who does not see it; unique in the page
+	Label   string // unique in the page; screen readers say it
 	Caption string
 	First   string // the heading of the first column
 	Groups  []group

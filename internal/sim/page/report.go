@@ -6,7 +6,7 @@ import "github.com/awsretry/awsretry/internal/sim"
 
 // Report is what a page shows.
 type Report struct {
-	// Command is the command line that makes this report.
+	// Command is the command line, without the file that the report is written to.
 	Command string
 	// Answer are the sentences at the top.
 	Answer []string
