@@ -75,7 +75,7 @@ type byKind[T any] struct {
 
 // explain resolves the settings, and prints them and what they do.
 func (c *call) explain(q question) error {
-	settings, err := c.query(q).Resolve()
+	settings, err := c.query(q, c.service).Resolve()
 	if err != nil {
 		return err
 	}
@@ -97,13 +97,13 @@ func (c *call) explain(q question) error {
 }
 
 // query returns the query for a question.
-func (c *call) query(q question) config.Query {
-	query := config.Query{Sources: c.source(), Profile: q.profile, Service: c.service, Strict: q.strict}
+func (c *call) query(q question, service string) config.Query {
+	query := config.Query{Sources: c.source(), Profile: q.profile, Service: service, Strict: q.strict}
 	if q.behavior != "" {
 		query.Override.Behavior = &q.behavior
 	}
 	query.BuiltInAttempts = func(b retry.Behavior) int {
-		s, err := standard.New(standard.Config{Behavior: b, Service: c.service})
+		s, err := standard.New(standard.Config{Behavior: b, Service: service})
 		if err != nil {
 			return 0 // Resolve has refused a behavior that does not exist.
 		}

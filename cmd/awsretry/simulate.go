@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 
 	"github.com/awsretry/awsretry/internal/sim"
 	"github.com/awsretry/awsretry/internal/sim/page"
@@ -56,8 +57,13 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	if err != nil {
 		return err
 	}
+	if err := s.checkOut(); err != nil {
+		return err
+	}
 	bar := progress{to: c.progress}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	played, err := c.play(ctx, s, variants, trace, &bar)
+	stop()
 	bar.clear()
 	if err != nil {
 		return err
@@ -77,6 +83,18 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	default:
 		return nil
 	}
+}
+
+// checkOut returns an error if the file of the report cannot be written, before a long run.
+func (s *simulation) checkOut() error {
+	if s.out == "" {
+		return nil
+	}
+	file, err := os.OpenFile(s.out, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return usageError("-o: " + err.Error())
+	}
+	return file.Close()
 }
 
 // play plays all variants. The curve is only for the report.

@@ -46,7 +46,7 @@ func newSimulation(f *flags) *simulation {
 	}
 	s.define(f)
 	f.Func("vs", "`variant` to play beside the settings, such as v2.0, adaptive or max_attempts=10,v2.0; may be given up to 7 times", s.addVariant)
-	f.Func("limit", "`rate[/burst]` of requests a second that the service allows, and the size of its bucket, one second of the rate unless given (default 50)", s.setLimit)
+	f.Func("limit", "`rate[/burst]` of requests a second that the service allows, and the size of its bucket, one second of the rate and at least 1 unless given (default 50)", s.setLimit)
 	s.count(f, "workers", "workers of each client; 0 lets calls begin at random instants, whatever became of those before", &s.workers, 0)
 	s.count(f, "clients", "clients, each with a retry quota and a send rate of its own", &s.clients, 1)
 	f.Func("offered", "`calls` a second that begin if none has to wait (default five times the limit)", func(text string) error {
@@ -60,9 +60,16 @@ func newSimulation(f *flags) *simulation {
 	f.Func("fail", "`share` of requests that fail, from 0 to 1, or two shares A..B: then the picture of failures is from A to B, and all else has A (default 0)", s.setFail)
 	f.Func("outage", "`time` for which all requests fail, from second 30 on (default none)", s.setTime(&s.outage, 0))
 	f.Func("duration", "`time` that is played, above 30s (default 90s, and an outage on top)", s.setTime(&s.duration, settled+1))
-	f.Uint64Var(&s.seed, "seed", s.seed, "`number` that the random numbers come of")
-	f.StringVar(&s.out, "o", "", "`file` for the report as one HTML page")
-	f.StringVar(&s.trace, "trace", "", "`file` with a recorded trace to play in place of the service and the load; - is standard input")
+	f.Func("seed", "`number` that the random numbers come of (default 1)", func(text string) error {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("must be a whole number from 0 to %d", uint64(math.MaxUint64))
+		}
+		s.seed = seed
+		return nil
+	})
+	f.Func("o", "`file` for the report as one HTML page", s.setFile(&s.out, "-"))
+	f.Func("trace", "`file` with a recorded trace to play in place of the service and the load; - is standard input", s.setFile(&s.trace))
 	f.BoolVar(&s.csv, "csv", false, "print CSV, a line for each variant")
 	return s
 }
@@ -77,6 +84,17 @@ func (s *simulation) count(f *flags, name, usage string, into *int, least int) {
 		*into = n
 		return nil
 	})
+}
+
+// setFile takes the name of a file that is not empty, nor one of some others.
+func (s *simulation) setFile(into *string, but ...string) func(string) error {
+	return func(name string) error {
+		if name == "" || slices.Contains(but, name) {
+			return errors.New("must be the name of a file")
+		}
+		*into = name
+		return nil
+	}
 }
 
 func (s *simulation) addVariant(text string) error {
@@ -154,6 +172,7 @@ func (s *simulation) setLatency(text string) error {
 type failShares struct {
 	share    float64 // of the run
 	from, to float64 // of the picture
+	sweep    bool    // these were given
 }
 
 // points is how many shares the picture has.
@@ -180,7 +199,7 @@ func (s *simulation) setFail(text string) error {
 	case a >= b:
 		return errors.New("the first of the two shares must be below the second one")
 	default:
-		s.fail = failShares{share: a, from: a, to: b}
+		s.fail = failShares{share: a, from: a, to: b, sweep: true}
 	}
 	return nil
 }
@@ -215,6 +234,10 @@ func (s *simulation) check(c *call) error {
 	var err error
 	c.Visit(func(f *flag.Flag) {
 		switch f.Name {
+		case "fail":
+			if s.trace != "" && !s.fail.sweep && err == nil {
+				err = usageError("--fail SHARE and --trace exclude each other: --fail A..B says what the first picture is of")
+			}
 		case "limit", "workers", "clients", "offered", "latency", "outage", "duration":
 			if s.trace != "" && err == nil {
 				err = usageError("--" + f.Name + " and --trace exclude each other: a trace has no service and no load")

@@ -15,11 +15,20 @@ import (
 // apply, and is null.
 type figure float64
 
+// MarshalJSON writes a number, or null.
 func (f figure) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(f)) {
 		return []byte("null"), nil
 	}
-	return json.Marshal(math.Round(1e6*float64(f)) / 1e6)
+	return json.Marshal(json.Number(f.text()))
+}
+
+// text is the number, or nothing.
+func (f figure) text() string {
+	if math.IsNaN(float64(f)) {
+		return ""
+	}
+	return strconv.FormatFloat(math.Round(1e6*float64(f))/1e6, 'f', -1, 64)
 }
 
 // simulationOutput is the output with --json.
@@ -96,11 +105,7 @@ func (p *played) csv(to io.Writer) error {
 			v.Goodput, v.FailedShare, v.AttemptsPerCall, v.ThrottledShare,
 			v.LatencyP50, v.LatencyP99, v.LatencyMax, v.DelayPerCall, v.Recover,
 		} {
-			text := ""
-			if !math.IsNaN(float64(f)) {
-				text = strconv.FormatFloat(math.Round(1e6*float64(f))/1e6, 'f', -1, 64)
-			}
-			line = append(line, text)
+			line = append(line, f.text())
 		}
 		lines = append(lines, append(line, strconv.Itoa(v.LowestQuota)))
 	}
@@ -113,10 +118,15 @@ type drainPoint struct {
 	Share float64
 }
 
+// drainPoints are those of all kinds. They do not apply where nothing is retried.
 func drainPoints(p retry.Plan) []drainPoint {
+	share := func(cost int) float64 {
+		if p.MaxAttempts == 1 {
+			return math.NaN()
+		}
+		return fourDigits(p.DrainPoint(cost))
+	}
 	return []drainPoint{
-		{"transient", fourDigits(p.DrainPoint(p.RetryCost))},
-		{"timeout", fourDigits(p.DrainPoint(p.TimeoutCost))},
-		{"throttling", fourDigits(p.DrainPoint(p.ThrottlingCost))},
+		{"transient", share(p.RetryCost)}, {"timeout", share(p.TimeoutCost)}, {"throttling", share(p.ThrottlingCost)},
 	}
 }

@@ -21,9 +21,10 @@ func (p *progress) show(share float64, next string) {
 	if p.to == nil || p.width > 0 && percent == p.percent {
 		return
 	}
-	const cells = 25
+	const cells, longestName = 25, 40 // so that it is less wide than a terminal
 	done := percent * cells / 100
-	text := fmt.Sprintf("[%s%s] %3d %% %s", strings.Repeat("#", done), strings.Repeat(".", cells-done), percent, terminal.Escaped(next))
+	name := []rune(terminal.Escaped(next))
+	text := fmt.Sprintf("[%s%s] %3d %% %s", strings.Repeat("#", done), strings.Repeat(".", cells-done), percent, string(name[:min(len(name), longestName)]))
 	p.clear()
 	fmt.Fprint(p.to, text)
 	p.percent, p.width = percent, len([]rune(text))

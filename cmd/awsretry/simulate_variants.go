@@ -81,14 +81,18 @@ func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
 	all := make([]*variant, 0, 1+len(s.vs))
 	for i, text := range append([]string{""}, s.vs...) {
 		var with change
-		query := c.query(s.question)
-		name, place := "settings", "--behavior"
+		service := page.Setting{Name: "service", Value: c.service, Origin: "option --service"}
+		if trace != nil && c.service == "" {
+			service.Value, service.Origin = trace.service, trace.place
+		}
+		query := c.query(s.question, service.Value)
+		name, place := "settings", "option --behavior"
 		if i > 0 {
-			name, place = text, "--vs "+text
+			name = text
 			with, _ = parseChange(text) // It was accepted as a flag.
 		}
 		if with.behavior != "" {
-			query.Override.Behavior = &with.behavior
+			query.Override.Behavior, place = &with.behavior, "--vs "+text
 		}
 		query.Given = with.given
 		if trace != nil {
@@ -96,17 +100,20 @@ func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
 				query.Override.Behavior, place = &trace.behavior, trace.place
 			}
 			query.Given = append(query.Given, trace.given...)
-			if c.service == "" {
-				query.Service = trace.service
-			}
 		}
 		settings, err := query.Resolve()
+		if invalid, ok := errors.AsType[*config.ValueError](err); ok && strings.HasPrefix(invalid.Origin.Name, "--vs ") {
+			return nil, usageError(message(err))
+		}
 		if err != nil {
 			return nil, err
 		}
 		v := &variant{
 			Variant:  sim.Variant{Name: name, Timeout: with.timeout},
 			settings: settingsOf(settings, place),
+		}
+		if service.Value != "" {
+			v.settings = append(v.settings, service)
 		}
 		if with.timeout > 0 {
 			v.settings = append(v.settings, page.Setting{Name: "timeout", Value: with.timeout.String(), Origin: "--vs " + text})
@@ -122,7 +129,7 @@ func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
 
 // settingsOf returns the settings of a variant. behavior is the place of a behavior that was asked for.
 func settingsOf(s *config.Settings, behavior string) []page.Setting {
-	asked := asFlag(s.Behavior.Origin).String()
+	asked := s.Behavior.Origin.String()
 	if s.Behavior.Origin.Kind == config.OriginOption {
 		asked = behavior
 	}
