@@ -46,7 +46,7 @@ vet_here = "$(CURDIR)/$(VET)"
 # The oldest SDK that awssdk supports, and what it was released with.
 OLDEST := github.com/aws/aws-sdk-go-v2@v1.47.0 github.com/aws/smithy-go@v1.28.1
 
-# The tests of long simulations: one task of TestSimul... runs at a time.
+# The tests of long simulations. In most of them one task runs at a time, so that the race detector has little to find.
 LONG := ^Test(SettlesAtTheRate|Simul)
 
 ROUNDS ?= 10
@@ -151,7 +151,7 @@ release-check: ## check that the modules can be released as VERSION, by default 
 # tests of LONG take minutes with it, and half a minute without.
 .PHONY: allocs
 allocs: ## run the tests that count allocations or memory, and the longest simulations, without the race detector
-	$(call in,. fleet bench,go test -vet=off -run 'Allocate|Memory|$(LONG)' $(FRESH) ./...)
+	$(call in,. fleet bench telemetry,go test -vet=off -run 'Allocate|Memory|$(LONG)' $(FRESH) ./...)
 
 .PHONY: fmt
 fmt: $(LINT) ## format the code

@@ -16,7 +16,7 @@ import (
 	"github.com/awsretry/awsretry/telemetry/internal/record"
 )
 
-func TestAlertsFireInTheOutageOnly(t *testing.T) {
+func TestSimulatedOutageFiresTheAlerts(t *testing.T) {
 	t.Parallel()
 	const file, mark = "alerts_test.yml", "    input_series: # written by go test -update\n"
 	text, err := os.ReadFile(file)

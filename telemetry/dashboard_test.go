@@ -77,7 +77,7 @@ func TestVariablesChooseServicesAndRegions(t *testing.T) {
 	require.Equal(t, []string{"datasource", "service", "region"}, names)
 }
 
-func TestDashboardShowsEachMetric(t *testing.T) {
+func TestSimulatedMetricsAreAllOnTheDashboard(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{} // to whether a panel shows it
 	for _, f := range recording(t).Families {
@@ -101,7 +101,7 @@ func TestDashboardShowsEachMetric(t *testing.T) {
 	}
 }
 
-func TestEachPanelHasSomethingToShowInAnOutage(t *testing.T) {
+func TestSimulatedOutageShowsOnEachPanel(t *testing.T) {
 	t.Parallel()
 	server := replay(t, tools(t), recording(t))
 	start := outage.Start()

@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-func TestOpenTelemetryHasTheSeriesOfPrometheus(t *testing.T) {
+func TestSimulatedOutageHasTheSameSeriesInOpenTelemetry(t *testing.T) {
 	t.Parallel()
 	r := recording(t)
 	types := func(families []*dto.MetricFamily) map[string]dto.MetricType {
@@ -29,7 +29,7 @@ func TestOpenTelemetryHasTheSeriesOfPrometheus(t *testing.T) {
 	require.Equal(t, strings.Join(want, "\n"), strings.Join(got, "\n"))
 }
 
-func TestReaderOfOpenTelemetryAfterTheOutage(t *testing.T) {
+func TestSimulatedOutageInAReaderOfOpenTelemetry(t *testing.T) {
 	t.Parallel()
 	r := recording(t)
 	require.Len(t, r.reader.ScopeMetrics, 1)

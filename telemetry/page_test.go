@@ -33,7 +33,7 @@ func table(t *testing.T, head string) (rows [][]string) {
 }
 
 // The page has each metric of the outage with its kind, its labels and a question, and no other one.
-func TestPageExplainsEachMetric(t *testing.T) {
+func TestSimulatedMetricsAreAllOnThePage(t *testing.T) {
 	t.Parallel()
 	labels := map[string]string{
 		"op": "aws_region rpc_method rpc_service", "scope": "aws_region awsretry_scope rpc_service", "none": "",

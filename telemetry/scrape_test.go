@@ -45,12 +45,12 @@ func scrape(t *testing.T, server *httptest.Server) string {
 	return string(text)
 }
 
-func TestScrapeOfTheOutage(t *testing.T) {
+func TestSimulatedOutageScraped(t *testing.T) {
 	t.Parallel()
 	golden(t, "testdata/scrape.txt", scrape(t, endOfTheOutage(t)))
 }
 
-func TestPrometheusHasWhatWasScraped(t *testing.T) {
+func TestSimulatedOutageIsInPrometheus(t *testing.T) {
 	t.Parallel()
 	program := tools(t)
 	service := endOfTheOutage(t)
@@ -99,7 +99,7 @@ func seriesOf(families ...*dto.MetricFamily) []string {
 }
 
 // The golden file has to have something of everything.
-func TestEndOfTheOutageShowsEachMetric(t *testing.T) {
+func TestSimulatedOutageShowsEachMetricAtItsEnd(t *testing.T) {
 	t.Parallel()
 	highest := map[string]float64{}
 	for _, f := range recording(t).End {

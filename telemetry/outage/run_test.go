@@ -12,7 +12,7 @@ import (
 )
 
 // That each run is the same, to the byte, is what the golden files of package telemetry are about.
-func TestServicesFailAndRecover(t *testing.T) {
+func TestSimulatedServicesFailAndRecover(t *testing.T) {
 	t.Parallel()
 	var watched []retry.Strategy
 	var calls, failures, overflowed []int // after each sample
