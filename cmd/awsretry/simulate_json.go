@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/sim/page"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -112,21 +113,16 @@ func (p *played) csv(to io.Writer) error {
 	return csv.NewWriter(to).WriteAll(lines)
 }
 
-// drainPoint is that of a kind of failure.
-type drainPoint struct {
-	Kind  string
-	Share float64
-}
-
 // drainPoints are those of all kinds. They do not apply where nothing is retried.
-func drainPoints(p retry.Plan) []drainPoint {
+func drainPoints(p retry.Plan) []page.Drain {
 	share := func(cost int) float64 {
 		if p.MaxAttempts == 1 {
 			return math.NaN()
 		}
 		return fourDigits(p.DrainPoint(cost))
 	}
-	return []drainPoint{
-		{"transient", share(p.RetryCost)}, {"timeout", share(p.TimeoutCost)}, {"throttling", share(p.ThrottlingCost)},
+	return []page.Drain{
+		{Kind: "transient", Share: share(p.RetryCost)}, {Kind: "timeout", Share: share(p.TimeoutCost)},
+		{Kind: "throttling", Share: share(p.ThrottlingCost)},
 	}
 }

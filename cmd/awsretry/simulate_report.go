@@ -16,11 +16,9 @@ func (p *played) report() *page.Report {
 		r.Outage.From, r.Outage.To = settled, min(settled+p.outage, p.length())
 	}
 	for _, v := range p.variants {
-		shown := page.Variant{Name: v.Name, Settings: v.settings, Result: v.result, Curve: v.curve}
-		for _, d := range drainPoints(v.plan) {
-			shown.Drain = append(shown.Drain, page.Drain(d))
-		}
-		r.Variants = append(r.Variants, shown)
+		r.Variants = append(r.Variants, page.Variant{
+			Name: v.Name, Settings: v.settings, Result: v.result, Curve: v.curve, Drain: drainPoints(v.plan),
+		})
 	}
 	return r
 }
@@ -55,10 +53,10 @@ func (p *played) facts() []page.Fact {
 		facts := []page.Fact{{Name: "trace", Value: p.trace.name}, {Name: "time", Value: page.Seconds(p.length().Seconds())}}
 		for _, v := range p.variants {
 			if n := v.result.Beyond; n > 0 {
-				facts = append(facts, page.Fact{Name: v.Name + ", beyond the trace", Value: fmt.Sprintf("%d attempts, which get the last response again", n)})
+				facts = append(facts, page.Fact{Name: v.Name + ", attempts beyond the trace", Value: fmt.Sprintf("%d; each gets the last response again", n)})
 			}
 			if n := v.result.Unused; n > 0 {
-				facts = append(facts, page.Fact{Name: v.Name + ", not used", Value: fmt.Sprintf("%d responses, for which no attempt was made", n)})
+				facts = append(facts, page.Fact{Name: v.Name + ", responses without an attempt", Value: strconv.Itoa(n)})
 			}
 		}
 		return facts

@@ -20,7 +20,7 @@ type Point struct {
 const (
 	pointCalls = 3000
 	warmUp     = 1000
-	failFirst  = 200 // which is more than a quota pays for
+	failFirst  = 200 // which is more than a quota of 500 tokens pays for
 )
 
 // Sweep plays calls, one after the other, of a service that fails a share of the attempts and has

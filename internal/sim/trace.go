@@ -13,7 +13,7 @@ import (
 
 // Trace is what attempts got that were recorded: steps or operations.
 type Trace struct {
-	// Start is when the recording begins. Only Operation.Start counts from the same instant.
+	// Start is when the recording begins, on the clock of Operation.Start.
 	Start time.Duration
 	// Jitter is what all delays are multiplied with, from 0 to 1.
 	Jitter      float64

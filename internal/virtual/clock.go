@@ -102,11 +102,11 @@ func (l *loop) pause() error {
 func (c *Clock) Stop() { c.stopped = true }
 
 // Run returns when all tasks have returned, when the time has come, or after [Clock.Stop]. What is
-// due at until does not happen. Then each wait ends with [context.Canceled], as does each later one, whatever the
-// context, and Run returns when all tasks have. The zero time is no end.
+// due at until does not happen. Then each wait ends with [context.Canceled], as does each later
+// one, whatever the context, and Run returns when all tasks have. The zero time is no end.
 //
-// The clock shows until afterwards, or the instant at which the run ended before. A task that panics lets Run
-// panic.
+// The clock shows until afterwards, or the instant at which the run ended before. A task that
+// panics lets Run panic.
 func (c *Clock) Run(until time.Time) {
 	defer c.end()
 	for len(c.tasks) > 0 && len(c.queue) > 0 && !c.stopped {
