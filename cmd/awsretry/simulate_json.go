@@ -122,7 +122,8 @@ func drainPoints(p retry.Plan) []page.Drain {
 		return fourDigits(p.DrainPoint(cost))
 	}
 	return []page.Drain{
-		{Kind: "transient", Share: share(p.RetryCost)}, {Kind: "timeout", Share: share(p.TimeoutCost)},
+		{Kind: "transient", Share: share(p.RetryCost)},
+		{Kind: "timeout", Share: share(p.TimeoutCost)},
 		{Kind: "throttling", Share: share(p.ThrottlingCost)},
 	}
 }
