@@ -12,18 +12,18 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 )
 
 // sharedCase is a case for Resolve.
-type sharedCase struct{ conformance.SharedCase }
+type sharedCase struct{ vectors.SharedCase }
 
 // TestResolveFollowsSharedConfigCases resolves every profile of the cases in testdata and, if
 // AWSRETRY_CONFORMANCE names a directory, of those in that directory. Each profile has the retry
 // settings of the case, or Resolve returns an error.
 func TestResolveFollowsSharedConfigCases(t *testing.T) {
 	t.Parallel()
-	for source, file := range conformance.Load[conformance.SharedConfig](t, ".", os.Getenv("AWSRETRY_CONFORMANCE"), "shared-config.json") {
+	for source, file := range vectors.Load[vectors.SharedConfig](t, ".", os.Getenv("AWSRETRY_CONFORMANCE"), "shared-config.json") {
 		for _, shared := range file.Cases {
 			c := sharedCase{shared}
 			t.Run(source+"/"+c.Rule+"/"+c.ID, func(t *testing.T) {

@@ -15,12 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 )
 
 func TestDefaultChainFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Classification](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "classification.json") {
+	for title, file := range vectors.Load[vectors.Classification](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "classification.json") {
 		for _, c := range slices.Concat(file.ErrorCodes, file.StatusCodes, file.TransportKinds, file.Combinations, file.SkewDecisions) {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()
@@ -30,8 +30,8 @@ func TestDefaultChainFollowsTheVectors(t *testing.T) {
 	}
 }
 
-func traitsOf(v classify.Verdict) conformance.Traits {
-	return conformance.Traits{
+func traitsOf(v classify.Verdict) vectors.Traits {
+	return vectors.Traits{
 		Retryable:  v.Retryable(),
 		Throttling: v.Kind() == classify.Throttling,
 		Timeout:    v.Kind() == classify.Timeout,
@@ -41,11 +41,11 @@ func traitsOf(v classify.Verdict) conformance.Traits {
 }
 
 // failureOf returns the error that a client makes of the case.
-func failureOf(t *testing.T, c conformance.Classified) error {
+func failureOf(t *testing.T, c vectors.Classified) error {
 	t.Helper()
 	var err error
 	if c.Given.Status != 0 || c.Given.ErrorCode != "" {
-		err = &conformance.ServiceError{Response: conformance.Response{Status: c.Given.Status, ErrorCode: c.Given.ErrorCode}}
+		err = &vectors.ServiceError{Response: vectors.Response{Status: c.Given.Status, ErrorCode: c.Given.ErrorCode}}
 	}
 	if c.Given.Transport != "" {
 		broken := &url.Error{Op: "Post", URL: "https://service.example/", Err: transportFailure(t, c.Given.Transport)}
@@ -53,7 +53,7 @@ func failureOf(t *testing.T, c conformance.Classified) error {
 	}
 	if c.Given.CandidateSkew != nil {
 		err = &skewedError{
-			used: conformance.Seconds(c.Given.AttemptSkew), observed: conformance.Seconds(*c.Given.CandidateSkew), err: err,
+			used: vectors.Seconds(c.Given.AttemptSkew), observed: vectors.Seconds(*c.Given.CandidateSkew), err: err,
 		}
 	}
 	switch c.Given.Modeled {
@@ -76,15 +76,15 @@ func failureOf(t *testing.T, c conformance.Classified) error {
 // chain says.
 func TestSkewIsObservedAndRemembered(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Classification](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "classification.json") {
+	for title, file := range vectors.Load[vectors.Classification](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "classification.json") {
 		for _, sequence := range file.SkewSequences {
 			t.Run(title+"/"+sequence.ID, func(t *testing.T) {
 				t.Parallel()
-				skew := conformance.Seconds(sequence.Operations[0].InitialSkew)
+				skew := vectors.Seconds(sequence.Operations[0].InitialSkew)
 				for _, operation := range sequence.Operations {
-					require.Equal(t, conformance.Seconds(operation.InitialSkew), skew)
+					require.Equal(t, vectors.Seconds(operation.InitialSkew), skew)
 					require.Equal(t, operation.Outcome, perform(t, operation, &skew))
-					require.Equal(t, conformance.Seconds(operation.Skew), skew)
+					require.Equal(t, vectors.Seconds(operation.Skew), skew)
 				}
 			})
 		}
@@ -93,14 +93,14 @@ func TestSkewIsObservedAndRemembered(t *testing.T) {
 
 // perform makes the attempts of an operation, each of which has to be the last one
 // exactly if it succeeds, is not to be retried, or is the last one allowed.
-func perform(t *testing.T, operation conformance.SkewOperation, skew *time.Duration) (outcome string) {
+func perform(t *testing.T, operation vectors.SkewOperation, skew *time.Duration) (outcome string) {
 	t.Helper()
 	limit := 3
 	if operation.MaxAttempts != nil {
 		limit = *operation.MaxAttempts
 	}
 	for i, attempt := range operation.Attempts {
-		require.Equal(t, conformance.Seconds(attempt.Signing), conformance.Seconds(attempt.Sent)+*skew)
+		require.Equal(t, vectors.Seconds(attempt.Signing), vectors.Seconds(attempt.Sent)+*skew)
 		verdict := verdictOfAttempt(attempt, skew)
 		require.Equal(t, attempt.Skewed, verdict.Kind() == classify.ClockSkew, verdict)
 		again := verdict.Retryable() && i+1 < limit
@@ -115,15 +115,15 @@ func perform(t *testing.T, operation conformance.SkewOperation, skew *time.Durat
 
 // verdictOfAttempt judges an attempt that was signed with the skew, and puts the one
 // that it observes in its place.
-func verdictOfAttempt(a conformance.SkewAttempt, skew *time.Duration) classify.Verdict {
-	at := func(seconds float64) time.Time { return time.Unix(1e9, 0).Add(conformance.Seconds(seconds)) }
+func verdictOfAttempt(a vectors.SkewAttempt, skew *time.Duration) classify.Verdict {
+	at := func(seconds float64) time.Time { return time.Unix(1e9, 0).Add(vectors.Seconds(seconds)) }
 	var date time.Time
 	if a.Date != nil {
 		date = at(*a.Date)
 	}
 	var err error
 	if a.Failed() {
-		err = &conformance.ServiceError{Response: conformance.Response{Status: a.Status, ErrorCode: a.ErrorCode}}
+		err = &vectors.ServiceError{Response: vectors.Response{Status: a.Status, ErrorCode: a.ErrorCode}}
 	}
 	if observed, ok := classify.CandidateSkew(at(a.Sent), at(a.Received), date, a.Cached); ok {
 		if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 )
 
 // readCases returns the cases of this repository and, if AWSRETRY_CONFORMANCE names a
 // directory, those in that directory.
-func readCases(t *testing.T) map[string]conformance.SharedConfig {
+func readCases(t *testing.T) map[string]vectors.SharedConfig {
 	t.Helper()
-	return conformance.Load[conformance.SharedConfig](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "shared-config.json")
+	return vectors.Load[vectors.SharedConfig](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "shared-config.json")
 }
 
 func TestSharedConfigCases(t *testing.T) {
@@ -52,7 +52,7 @@ func TestOwnCasesCoverEveryRule(t *testing.T) {
 	require.Len(t, count, 21)
 }
 
-func checkLocation(t *testing.T, c conformance.SharedCase) {
+func checkLocation(t *testing.T, c vectors.SharedCase) {
 	t.Helper()
 	src := config.Sources{
 		LookupEnv: lookupIn(c.Env),
@@ -84,7 +84,7 @@ func checkLocation(t *testing.T, c conformance.SharedCase) {
 	}
 }
 
-func checkProfiles(t *testing.T, c conformance.SharedCase) {
+func checkProfiles(t *testing.T, c vectors.SharedCase) {
 	t.Helper()
 	dir := t.TempDir()
 	text, exists := c.ConfigText()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 )
 
 // Sets of tools.
@@ -195,7 +195,7 @@ func TestResolveNamesToolsForTheProfileInUseOnly(t *testing.T) {
 }
 
 // toolSources returns sources of the files of a case.
-func toolSources(f conformance.ToolFiles) config.Sources {
+func toolSources(f vectors.ToolFiles) config.Sources {
 	return shared(f.Config.Data(), f.Credentials.Data(), f.Env)
 }
 
@@ -236,7 +236,7 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 		"AWS_RETRY_MODE ' adaptive '":         "about a variable",
 		"AWS_MAX_ATTEMPTS ' 7 '":              "about a variable",
 	}
-	for source, file := range conformance.Load[conformance.ToolsTable](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-table.json") {
+	for source, file := range vectors.Load[vectors.ToolsTable](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-table.json") {
 		for _, c := range file.Cases {
 			t.Run(source+"/"+c.Title, func(t *testing.T) {
 				t.Parallel()
@@ -266,7 +266,7 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 
 func TestResolveReadsWhatAllToolsRead(t *testing.T) {
 	t.Parallel()
-	for source, file := range conformance.Load[conformance.ToolsAgree](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-agree.json") {
+	for source, file := range vectors.Load[vectors.ToolsAgree](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-agree.json") {
 		for _, c := range file.Cases {
 			t.Run(source+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()

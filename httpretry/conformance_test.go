@@ -16,8 +16,8 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/httpretry"
-	"github.com/awsretry/awsretry/internal/conformance"
 	"github.com/awsretry/awsretry/internal/pipenet"
+	"github.com/awsretry/awsretry/internal/vectors"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -26,7 +26,7 @@ import (
 // service, in the three forms of error codes, and the failures are those of connections.
 func TestTransportFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Standard](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range vectors.Load[vectors.Standard](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range append(file.Sequences, file.Concurrent...) {
 			for i, form := range []string{"header", "json", "xml"} {
 				t.Run(fmt.Sprintf("%s/%s/%s", title, c.ID, form), func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestTransportFollowsTheVectors(t *testing.T) {
 
 // conductor lets the attempts of a vector go on one after the other, as its steps say.
 type conductor struct {
-	vector    conformance.Sequence
+	vector    vectors.Sequence
 	form      int
 	strategy  *standard.Strategy
 	network   *pipenet.Network
@@ -53,7 +53,7 @@ type performanceKey struct{}
 // performance is a request with its attempts.
 type performance struct {
 	arrived  chan time.Time
-	turn     chan conformance.Response
+	turn     chan vectors.Response
 	answered chan time.Time
 	result   chan result
 	due      *time.Duration // the delay before its next attempt
@@ -68,7 +68,7 @@ type result struct {
 
 const responseHeaderTimeout = time.Second
 
-func newConductor(t *testing.T, c conformance.Sequence, form int) *conductor {
+func newConductor(t *testing.T, c vectors.Sequence, form int) *conductor {
 	t.Helper()
 	s, err := standard.New(standard.Config{
 		Behavior:      retry.Behavior(c.Behavior),
@@ -76,7 +76,7 @@ func newConductor(t *testing.T, c conformance.Sequence, form int) *conductor {
 		MaxAttempts:   c.Given.Attempts(),
 		QuotaCapacity: c.Given.Capacity(),
 		QuotaInitial:  c.Given.InitialQuota,
-		MaxBackoff:    conformance.Seconds(c.Given.MaxBackoff),
+		MaxBackoff:    vectors.Seconds(c.Given.MaxBackoff),
 		Random:        func() float64 { return c.Given.Jitter },
 	})
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func (d *conductor) attempt(r *http.Request) (*http.Response, error) {
 
 // serve answers as the attempt asks.
 func (d *conductor) serve(w http.ResponseWriter, r *http.Request) {
-	var want conformance.Response
+	var want vectors.Response
 	if err := json.Unmarshal([]byte(r.Header.Get("X-Answer")), &want); err != nil {
 		panic(err)
 	}
@@ -174,7 +174,7 @@ func (d *conductor) run(t *testing.T) {
 		require.Equal(t, step.Want.QuotaAfter, d.strategy.Snapshot().Scopes[0].Quota, "quota after step %d", i)
 		p.due = new(time.Duration(0))
 		if step.Want.Delay != nil {
-			*p.due = conformance.Seconds(*step.Want.Delay)
+			*p.due = vectors.Seconds(*step.Want.Delay)
 		}
 		if step.Want.Outcome != "retry" {
 			d.requireEnd(t, i, p)
@@ -193,7 +193,7 @@ func (d *conductor) run(t *testing.T) {
 func (d *conductor) start(t *testing.T, name string) *performance {
 	t.Helper()
 	p := &performance{
-		arrived: make(chan time.Time), turn: make(chan conformance.Response),
+		arrived: make(chan time.Time), turn: make(chan vectors.Response),
 		answered: make(chan time.Time), result: make(chan result, 1),
 	}
 	d.performed[name] = p

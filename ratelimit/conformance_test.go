@@ -7,24 +7,24 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
 // at is an instant of the vectors, which count seconds on a clock whose zero is a
 // whole second.
 func at(seconds float64) time.Time {
-	return time.Unix(1_000_000, 0).Add(conformance.Seconds(seconds))
+	return time.Unix(1_000_000, 0).Add(vectors.Seconds(seconds))
 }
 
-func requireRate[F ~float64](t *testing.T, p conformance.Precision, want float64, got F, what string, step int) {
+func requireRate[F ~float64](t *testing.T, p vectors.Precision, want float64, got F, what string, step int) {
 	t.Helper()
 	require.True(t, p.Near(want, float64(got)), "%s after step %d: %v, not %v", what, step, got, want)
 }
 
 func TestCubicFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.Cubic {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				cubic := ratelimit.NewCubic(at(c.Given.LastThrottleTime), ratelimit.Rate(c.Given.LastMaxRate))
@@ -44,7 +44,7 @@ func TestCubicFollowsTheVectors(t *testing.T) {
 
 func TestMeasuredRateFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.RateClocker {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				measured := ratelimit.NewMeasuredRate(at(c.Start))
@@ -61,7 +61,7 @@ func TestMeasuredRateFollowsTheVectors(t *testing.T) {
 
 func TestSendRateFollowsTheEndToEndVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.EndToEnd {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, at(c.Start))
@@ -83,7 +83,7 @@ func TestSendRateFollowsTheEndToEndVectors(t *testing.T) {
 
 func TestSendRateFollowsTheSendBucketVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.SendBucket {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, at(c.Start))

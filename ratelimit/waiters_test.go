@@ -11,13 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
 func TestLimiterServesWaitersAsTheVectorsSay(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.Waiters {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { serve(t, c) })
@@ -26,16 +26,16 @@ func TestLimiterServesWaitersAsTheVectorsSay(t *testing.T) {
 	}
 }
 
-func serve(t *testing.T, c conformance.Waiters) {
+func serve(t *testing.T, c vectors.Waiters) {
 	t.Helper()
 	start := time.Now()
-	sleepUntil(t, start.Add(conformance.Seconds(c.Start)))
+	sleepUntil(t, start.Add(vectors.Seconds(c.Start)))
 	limiter := ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clock.System{})
 	var mu sync.Mutex
 	granted, order := map[string]time.Duration{}, []string{}
 	cancels := map[string]context.CancelFunc{}
 	for _, e := range c.Events {
-		sleepUntil(t, start.Add(conformance.Seconds(e.T)))
+		sleepUntil(t, start.Add(vectors.Seconds(e.T)))
 		switch e.Op {
 		case "update":
 			for range max(e.Repeat, 1) {

@@ -17,16 +17,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/vectors"
+
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
-	"github.com/awsretry/awsretry/internal/conformance"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
 // wire returns the response of a vector as it comes over the wire.
-func wire(r conformance.Response, n int) (*http.Response, error) {
+func wire(r vectors.Response, n int) (*http.Response, error) {
 	var headers []string
 	for name, value := range r.Headers {
 		headers = append(headers, name, value)
@@ -46,7 +47,7 @@ func wire(r conformance.Response, n int) (*http.Response, error) {
 }
 
 // caller returns the call of a vector, with a client of its service.
-func caller(t *testing.T, cfg aws.Config, g conformance.Given) func(ctx context.Context) error {
+func caller(t *testing.T, cfg aws.Config, g vectors.Given) func(ctx context.Context) error {
 	t.Helper()
 	switch g.Service {
 	case "dynamodb":
@@ -66,11 +67,11 @@ func caller(t *testing.T, cfg aws.Config, g conformance.Given) func(ctx context.
 }
 
 // optionsOf returns the options of the strategy of a vector.
-func optionsOf(c conformance.Sequence) []awssdk.Option {
+func optionsOf(c vectors.Sequence) []awssdk.Option {
 	config := standard.Config{
 		QuotaCapacity: c.Given.Capacity(),
 		QuotaInitial:  c.Given.InitialQuota,
-		MaxBackoff:    conformance.Seconds(c.Given.MaxBackoff),
+		MaxBackoff:    vectors.Seconds(c.Given.MaxBackoff),
 		Random:        func() float64 { return c.Given.Jitter },
 	}
 	opts := []awsretry.Option{
@@ -104,13 +105,13 @@ func outcomeOf(err error) string {
 	}
 }
 
-func vectors(t *testing.T) map[string]conformance.Standard {
+func vectorFiles(t *testing.T) map[string]vectors.Standard {
 	t.Helper()
-	return conformance.Load[conformance.Standard](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json")
+	return vectors.Load[vectors.Standard](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json")
 }
 
 func TestClientsFollowTheVectors(t *testing.T) {
-	for title, file := range vectors(t) {
+	for title, file := range vectorFiles(t) {
 		for _, c := range file.Sequences {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				bothWays(t, func(t *testing.T, setup setup) {
@@ -123,7 +124,7 @@ func TestClientsFollowTheVectors(t *testing.T) {
 }
 
 // follow makes one call after the other until the steps of the vector end.
-func follow(t *testing.T, c conformance.Sequence, setup setup) {
+func follow(t *testing.T, c vectors.Sequence, setup setup) {
 	t.Helper()
 	var cfg aws.Config
 	var answered time.Time
@@ -133,7 +134,7 @@ func follow(t *testing.T, c conformance.Sequence, setup setup) {
 		if i > first {
 			before := c.Steps[i-1].Want
 			require.Equal(t, "retry", before.Outcome, "step %d", i-1)
-			require.Equal(t, conformance.Seconds(*before.Delay), time.Since(answered), "step %d", i-1)
+			require.Equal(t, vectors.Seconds(*before.Delay), time.Since(answered), "step %d", i-1)
 			require.Equal(t, before.QuotaAfter, quotaOfAny(t, cfg), "step %d", i-1)
 		}
 		i++
@@ -149,14 +150,14 @@ func follow(t *testing.T, c conformance.Sequence, setup setup) {
 		require.Equal(t, last.QuotaAfter, quotaOfAny(t, cfg), "step %d", i-1)
 		want := time.Duration(0)
 		if last.Delay != nil {
-			want = conformance.Seconds(*last.Delay)
+			want = vectors.Seconds(*last.Delay)
 		}
 		require.Equal(t, want, time.Since(answered), "sleep before returning, step %d", i-1)
 	}
 	requireFinalQuota(t, c, cfg)
 }
 
-func requireFinalQuota(t *testing.T, c conformance.Sequence, cfg aws.Config) {
+func requireFinalQuota(t *testing.T, c vectors.Sequence, cfg aws.Config) {
 	t.Helper()
 	if c.FinalQuota != nil {
 		require.Equal(t, *c.FinalQuota, quotaOfAny(t, cfg))
@@ -164,7 +165,7 @@ func requireFinalQuota(t *testing.T, c conformance.Sequence, cfg aws.Config) {
 }
 
 func TestClientsAtTheSameTimeFollowTheVectors(t *testing.T) {
-	for title, file := range vectors(t) {
+	for title, file := range vectorFiles(t) {
 		for _, c := range file.Concurrent {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				bothWays(t, func(t *testing.T, setup setup) {
@@ -181,7 +182,7 @@ type requestName struct{}
 // attempt is a request that waits for its answer.
 type attempt struct {
 	arrived  chan time.Time
-	answer   chan conformance.Response
+	answer   chan vectors.Response
 	ended    chan error
 	answered time.Time
 	due      *float64 // the delay before it arrives again
@@ -189,7 +190,7 @@ type attempt struct {
 
 // interleave makes calls at the same time, and answers their requests in the order of the
 // steps.
-func interleave(t *testing.T, c conformance.Sequence, setup setup) {
+func interleave(t *testing.T, c vectors.Sequence, setup setup) {
 	t.Helper()
 	all, cancel := context.WithCancel(t.Context())
 	defer cancel() // of the calls that no step ends
@@ -207,14 +208,14 @@ func interleave(t *testing.T, c conformance.Sequence, setup setup) {
 	for i, step := range c.Steps {
 		a := calls[step.Request]
 		if a == nil {
-			a = &attempt{arrived: make(chan time.Time), answer: make(chan conformance.Response), ended: make(chan error, 1)}
+			a = &attempt{arrived: make(chan time.Time), answer: make(chan vectors.Response), ended: make(chan error, 1)}
 			calls[step.Request] = a
 			ctx := context.WithValue(all, requestName{}, a)
 			go func() { a.ended <- call(ctx) }()
 		}
 		arrived := <-a.arrived
 		if a.due != nil {
-			require.Equal(t, conformance.Seconds(*a.due), arrived.Sub(a.answered), "delay before step %d", i)
+			require.Equal(t, vectors.Seconds(*a.due), arrived.Sub(a.answered), "delay before step %d", i)
 		}
 		a.answered, a.due = time.Now(), step.Want.Delay
 		a.answer <- step.Response

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 )
 
 // classifying runs the command and returns its exit status and its output.
@@ -107,13 +107,13 @@ func TestClassifyTakesTheCodeOfAHeader(t *testing.T) {
 
 func TestClassifyFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Classification](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "classification.json") {
+	for title, file := range vectors.Load[vectors.Classification](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "classification.json") {
 		for _, c := range slices.Concat(file.ErrorCodes, file.StatusCodes, file.TransportKinds, file.Combinations, file.SkewDecisions) {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()
 				status, out, errs := classifying(t, argsOf(c)...)
 				require.Zero(t, status, errs)
-				var got conformance.Traits
+				var got vectors.Traits
 				require.NoError(t, json.Unmarshal([]byte(out), &got))
 				require.Equal(t, c.Want, got, out)
 			})
@@ -122,7 +122,7 @@ func TestClassifyFollowsTheVectors(t *testing.T) {
 }
 
 // argsOf returns the flags for a case.
-func argsOf(c conformance.Classified) []string {
+func argsOf(c vectors.Classified) []string {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	args := []string{"--json"}
 	if c.Given.Status != 0 {

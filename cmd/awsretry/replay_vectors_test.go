@@ -11,12 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 )
 
-// vectors are the traces of a file with the form of standard.json or adaptive.json.
-type vectors struct {
-	conformance.About
+// traced are the traces of a file with the form of standard.json or adaptive.json.
+type traced struct {
+	vectors.About
 
 	Sequences  []json.RawMessage `json:"sequences"`
 	Concurrent []json.RawMessage `json:"concurrent"`
@@ -35,7 +35,7 @@ type vectors struct {
 
 // vector is the wanted output for a trace. The command reads the other members.
 type vector struct {
-	conformance.Precision
+	vectors.Precision
 
 	ID         string         `json:"id"`
 	FinalQuota *float64       `json:"final_quota"`
@@ -57,11 +57,11 @@ type expectations struct {
 func TestReplayFollowsTheVectors(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"standard.json", "adaptive.json"} {
-		for title, file := range conformance.Load[vectors](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), name) {
-			follow[conformance.Sequence](t, title+"/sequences", file.Sequences, expectations.step)
-			follow[conformance.Sequence](t, title+"/concurrent", file.Concurrent, expectations.step)
-			follow[conformance.EndToEnd](t, title+"/e2e", file.EndToEnd, expectations.rate)
-			follow[conformance.Operations](t, title+"/operations", file.Operations, expectations.operation)
+		for title, file := range vectors.Load[traced](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), name) {
+			follow[vectors.Sequence](t, title+"/sequences", file.Sequences, expectations.step)
+			follow[vectors.Sequence](t, title+"/concurrent", file.Concurrent, expectations.step)
+			follow[vectors.EndToEnd](t, title+"/e2e", file.EndToEnd, expectations.rate)
+			follow[vectors.Operations](t, title+"/operations", file.Operations, expectations.operation)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func follow[T any](t *testing.T, title string, traces []json.RawMessage, wanted 
 	t.Helper()
 	for _, trace := range traces {
 		var v vector
-		_, err := conformance.Decode[T](trace)
+		_, err := vectors.Decode[T](trace)
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(trace, &v))
 		t.Run(title+"/"+v.ID, func(t *testing.T) {
@@ -144,7 +144,7 @@ func requireLines(t *testing.T, out string) (lines []map[string]any) {
 
 // requireSame compares values of JSON: numbers with the precision of the case, and objects member
 // by member.
-func requireSame(t *testing.T, what string, want, got any, p conformance.Precision) {
+func requireSame(t *testing.T, what string, want, got any, p vectors.Precision) {
 	t.Helper()
 	switch want := want.(type) {
 	case float64:

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 )
 
 // sharedFiles returns the shared files that exist, in the home directory.
@@ -37,7 +37,7 @@ func ask(t *testing.T, sources config.Sources, answer any, args ...string) (stat
 // of the package config put on a disk.
 func TestCommandsFollowSharedConfigCases(t *testing.T) {
 	t.Parallel()
-	for source, file := range conformance.Load[conformance.SharedConfig](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "shared-config.json") {
+	for source, file := range vectors.Load[vectors.SharedConfig](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "shared-config.json") {
 		for _, c := range file.Cases {
 			t.Run(source+"/"+c.Rule+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()
@@ -52,7 +52,7 @@ func TestCommandsFollowSharedConfigCases(t *testing.T) {
 	}
 }
 
-func checkPaths(t *testing.T, c conformance.SharedCase) {
+func checkPaths(t *testing.T, c vectors.SharedCase) {
 	t.Helper()
 	sources := world(nil, nil)
 	sources.Platform = c.Platform
@@ -77,7 +77,7 @@ func checkPaths(t *testing.T, c conformance.SharedCase) {
 	}
 }
 
-func checkProfiles(t *testing.T, c conformance.SharedCase) {
+func checkProfiles(t *testing.T, c vectors.SharedCase) {
 	t.Helper()
 	texts := [2]*string{}
 	if text, ok := c.ConfigText(); ok {
@@ -121,12 +121,12 @@ func checkProfiles(t *testing.T, c conformance.SharedCase) {
 
 func TestExplainReadsWhatAllToolsRead(t *testing.T) {
 	t.Parallel()
-	for source, file := range conformance.Load[conformance.ToolsAgree](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-agree.json") {
+	for source, file := range vectors.Load[vectors.ToolsAgree](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-agree.json") {
 		for _, c := range file.Cases {
 			t.Run(source+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()
 				texts := [2]*string{}
-				for i, f := range []*conformance.ToolFile{c.Config, c.Credentials} {
+				for i, f := range []*vectors.ToolFile{c.Config, c.Credentials} {
 					if f != nil {
 						texts[i] = new(string(f.Data()))
 					}

@@ -8,19 +8,19 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/backoff"
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 )
 
 func TestDelayFollowsTheTables(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range file.BackoffTables {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
-				shape := backoff.Exponential{Max: conformance.Seconds(c.MaxBackoff)}
+				shape := backoff.Exponential{Max: vectors.Seconds(c.MaxBackoff)}
 				for n, want := range c.Delays {
 					index := c.FirstIndex + int64(n)
-					delay := shape.Delay(conformance.Int(index), conformance.Seconds(c.Base), 0, c.Jitter)
-					require.Equal(t, conformance.Seconds(want), delay, "index %d", index)
+					delay := shape.Delay(vectors.Int(index), vectors.Seconds(c.Base), 0, c.Jitter)
+					require.Equal(t, vectors.Seconds(want), delay, "index %d", index)
 				}
 			})
 		}
@@ -29,10 +29,10 @@ func TestDelayFollowsTheTables(t *testing.T) {
 
 func TestHintsFollowTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range file.RetryAfter {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
-				delay := conformance.Seconds(c.Delay)
+				delay := vectors.Seconds(c.Delay)
 				if c.Header != nil {
 					if hint, ok := classify.ParseRetryAfterMillis(*c.Header); ok {
 						if c.Behavior == "v2.0" {
@@ -42,7 +42,7 @@ func TestHintsFollowTheVectors(t *testing.T) {
 						}
 					}
 				}
-				require.Equal(t, conformance.Seconds(c.Want), delay)
+				require.Equal(t, vectors.Seconds(c.Want), delay)
 			})
 		}
 	}

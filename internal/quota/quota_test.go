@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/conformance"
 	"github.com/awsretry/awsretry/internal/quota"
+	"github.com/awsretry/awsretry/internal/vectors"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
 // at is an instant so many seconds after a whole second.
 func at(seconds float64) time.Time {
-	return time.Unix(1_000_000, 0).Add(conformance.Seconds(seconds))
+	return time.Unix(1_000_000, 0).Add(vectors.Seconds(seconds))
 }
 
 // newQuota returns a quota that begins at second 0.
@@ -24,17 +24,17 @@ func newQuota(config quota.Config) *quota.Quota { return quota.New(config, at(0)
 
 func TestQuotaFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range file.QuotaOps {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				q := newQuota(quota.Config{Capacity: c.Capacity, Initial: c.Initial})
 				for i, op := range c.Ops {
 					if op.Acquire != nil {
-						after, ok := q.Take(at(0), conformance.Int(*op.Acquire))
+						after, ok := q.Take(at(0), vectors.Int(*op.Acquire))
 						require.Equal(t, op.WantOK, ok, "step %d", i)
 						require.Equal(t, op.WantAfter, after, "step %d", i)
 					} else {
-						require.Equal(t, op.WantAfter, q.Refund(conformance.Int(*op.Release)), "step %d", i)
+						require.Equal(t, op.WantAfter, q.Refund(vectors.Int(*op.Release)), "step %d", i)
 					}
 					require.Equal(t, op.WantAfter, q.Available(at(0)), "step %d", i)
 				}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -20,9 +20,9 @@ import (
 )
 
 var (
-	errServer   = conformance.Response{Status: 500, Kind: "transient"}.Err()
-	errThrottle = conformance.Response{Status: 400, ErrorCode: "ThrottlingException", Kind: "throttling"}.Err()
-	errClient   = conformance.Response{Status: 404, ErrorCode: "ResourceNotFoundException", Kind: "client"}.Err()
+	errServer   = vectors.Response{Status: 500, Kind: "transient"}.Err()
+	errThrottle = vectors.Response{Status: 400, ErrorCode: "ThrottlingException", Kind: "throttling"}.Err()
+	errClient   = vectors.Response{Status: 404, ErrorCode: "ResourceNotFoundException", Kind: "client"}.Err()
 )
 
 // newStrategy returns a strategy on a fake clock, without jitter.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -19,7 +19,7 @@ import (
 
 func TestOperationsFollowTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.Operations {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { operate(t, c) })
@@ -31,10 +31,10 @@ func TestOperationsFollowTheVectors(t *testing.T) {
 // timeline is what an operation did, in seconds since the start of the case.
 type timeline struct{ sentAt, sendWait []float64 }
 
-func operate(t *testing.T, c conformance.Operations) {
+func operate(t *testing.T, c vectors.Operations) {
 	t.Helper()
 	zero := time.Now()
-	sleep(t, conformance.Seconds(c.Start))
+	sleep(t, vectors.Seconds(c.Start))
 	var delay time.Duration // of the retry that was granted last
 	config := standard.Config{
 		Behavior:      retry.Behavior(c.Behavior),
@@ -42,7 +42,7 @@ func operate(t *testing.T, c conformance.Operations) {
 		MaxAttempts:   c.Given.Attempts(),
 		QuotaCapacity: c.Given.Capacity(),
 		QuotaInitial:  c.Given.InitialQuota,
-		MaxBackoff:    conformance.Seconds(c.Given.MaxBackoff),
+		MaxBackoff:    vectors.Seconds(c.Given.MaxBackoff),
 		Random:        func() float64 { return c.Given.Jitter },
 		Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 			if e.Kind == retry.RetryScheduled {
@@ -53,14 +53,14 @@ func operate(t *testing.T, c conformance.Operations) {
 	s, err := adaptive.New(adaptive.Config{Standard: config})
 	require.NoError(t, err)
 	for i, op := range c.Operations {
-		sleep(t, conformance.Seconds(op.Start)-time.Since(zero))
+		sleep(t, vectors.Seconds(op.Start)-time.Since(zero))
 		line, n := timeline{}, 0
 		before := time.Now()
 		delay = 0
 		_, err := retry.Do(t.Context(), s, retry.Operation{LongPolling: c.Given.LongPolling}, func(ctx context.Context) (struct{}, error) {
 			line.sentAt = append(line.sentAt, time.Since(zero).Seconds())
 			line.sendWait = append(line.sendWait, (time.Since(before) - delay).Seconds())
-			sleep(t, conformance.Seconds(op.Latency))
+			sleep(t, vectors.Seconds(op.Latency))
 			before = time.Now()
 			n++
 			return struct{}{}, op.Responses[n-1].Err()
@@ -75,7 +75,7 @@ func operate(t *testing.T, c conformance.Operations) {
 	}
 }
 
-func requireNear(t *testing.T, c conformance.Operations, i int, what string, want []float64, got ...float64) {
+func requireNear(t *testing.T, c vectors.Operations, i int, what string, want []float64, got ...float64) {
 	t.Helper()
 	require.Len(t, got, len(want), "%s of operation %d", what, i)
 	for n := range want {
@@ -83,7 +83,7 @@ func requireNear(t *testing.T, c conformance.Operations, i int, what string, wan
 	}
 }
 
-func outcomeOf(err error, last conformance.Response) string {
+func outcomeOf(err error, last vectors.Response) string {
 	switch {
 	case err == nil:
 		return "success"

@@ -10,21 +10,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
 // configOf returns the Config of the strategy of a case.
-func configOf(c conformance.Sequence) standard.Config {
+func configOf(c vectors.Sequence) standard.Config {
 	return standard.Config{
 		Behavior:      retry.Behavior(c.Behavior),
 		Service:       c.Given.Service,
 		MaxAttempts:   c.Given.Attempts(),
 		QuotaCapacity: c.Given.Capacity(),
 		QuotaInitial:  c.Given.InitialQuota,
-		MaxBackoff:    conformance.Seconds(c.Given.MaxBackoff),
+		MaxBackoff:    vectors.Seconds(c.Given.MaxBackoff),
 		Random:        func() float64 { return c.Given.Jitter },
 	}
 }
@@ -49,7 +49,7 @@ func outcomeOf(err error) string {
 // and changes nothing else.
 func TestStrategyFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range append(file.Sequences, file.Concurrent...) {
 			config := configOf(c)
 			t.Run(title+"/"+c.ID+"/standard", func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestStrategyFollowsTheVectors(t *testing.T) {
 }
 
 // stepThrough calls the verbs of the strategy as a loop of the user's own would, without waiting.
-func stepThrough(t *testing.T, c conformance.Sequence, s strategy) {
+func stepThrough(t *testing.T, c vectors.Sequence, s strategy) {
 	t.Helper()
 	open := map[string]retry.Token{}
 	for i, step := range c.Steps {
@@ -88,7 +88,7 @@ func stepThrough(t *testing.T, c conformance.Sequence, s strategy) {
 			if step.Want.Delay == nil {
 				require.Zero(t, next.Delay(), "step %d", i)
 			} else {
-				require.Equal(t, conformance.Seconds(*step.Want.Delay), next.Delay(), "step %d", i)
+				require.Equal(t, vectors.Seconds(*step.Want.Delay), next.Delay(), "step %d", i)
 			}
 			open[step.Request] = next
 			if err != nil {
@@ -103,7 +103,7 @@ func stepThrough(t *testing.T, c conformance.Sequence, s strategy) {
 
 func TestDoFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range conformance.Load[conformance.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
 		for _, c := range file.Sequences {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { doThrough(t, c) })
@@ -114,7 +114,7 @@ func TestDoFollowsTheVectors(t *testing.T) {
 
 // doThrough runs the operations of a sequence through retry.Do, on the time of a bubble, and
 // checks when attempts are made and when Do returns.
-func doThrough(t *testing.T, c conformance.Sequence) {
+func doThrough(t *testing.T, c vectors.Sequence) {
 	t.Helper()
 	s, err := standard.New(configOf(c))
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func doThrough(t *testing.T, c conformance.Sequence) {
 				if i > first {
 					before := c.Steps[i-1].Want
 					require.Equal(t, "retry", before.Outcome, "step %d", i-1)
-					require.Equal(t, conformance.Seconds(*before.Delay), time.Since(returned), "step %d", i-1)
+					require.Equal(t, vectors.Seconds(*before.Delay), time.Since(returned), "step %d", i-1)
 					require.Equal(t, before.QuotaAfter, s.Snapshot().Scopes[0].Quota, "step %d", i-1)
 				}
 				returned = time.Now()
@@ -141,14 +141,14 @@ func doThrough(t *testing.T, c conformance.Sequence) {
 	requireFinalQuota(t, c, s)
 }
 
-func requireFinalQuota(t *testing.T, c conformance.Sequence, s strategy) {
+func requireFinalQuota(t *testing.T, c vectors.Sequence, s strategy) {
 	t.Helper()
 	if c.FinalQuota != nil {
 		require.Equal(t, *c.FinalQuota, s.Snapshot().Scopes[0].Quota)
 	}
 }
 
-func requireEnd(t *testing.T, last conformance.Step, err error, waited time.Duration) {
+func requireEnd(t *testing.T, last vectors.Step, err error, waited time.Duration) {
 	t.Helper()
 	switch last.Want.Outcome {
 	case "success":
@@ -160,7 +160,7 @@ func requireEnd(t *testing.T, last conformance.Step, err error, waited time.Dura
 	}
 	want := time.Duration(0)
 	if last.Want.Delay != nil {
-		want = conformance.Seconds(*last.Want.Delay)
+		want = vectors.Seconds(*last.Want.Delay)
 	}
 	require.Equal(t, want, waited, "sleep before returning")
 }

@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
 func TestNoDelayIsBelowTheShortestOne(t *testing.T) {
 	t.Parallel()
-	hinted := conformance.Response{
+	hinted := vectors.Response{
 		Status: 500, Kind: "transient", Headers: map[string]string{"x-amz-retry-after": "7000"},
 	}.Err()
 	for _, c := range []struct {

@@ -14,17 +14,17 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/conformance"
+	"github.com/awsretry/awsretry/internal/vectors"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
 var (
-	errServer   = conformance.Response{Status: 500, Kind: "transient"}.Err()
-	errThrottle = conformance.Response{Status: 400, ErrorCode: "ThrottlingException", Kind: "throttling"}.Err()
-	errTimeout  = conformance.Response{Kind: "timeout"}.Err()
-	errClient   = conformance.Response{Status: 404, ErrorCode: "ResourceNotFoundException", Kind: "client"}.Err()
+	errServer   = vectors.Response{Status: 500, Kind: "transient"}.Err()
+	errThrottle = vectors.Response{Status: 400, ErrorCode: "ThrottlingException", Kind: "throttling"}.Err()
+	errTimeout  = vectors.Response{Kind: "timeout"}.Err()
+	errClient   = vectors.Response{Status: 404, ErrorCode: "ResourceNotFoundException", Kind: "client"}.Err()
 )
 
 // answers returns a function that fails with each of the errors in turn, and then succeeds.
@@ -161,7 +161,7 @@ func TestCancelWhileWaitingEndsTheOperation(t *testing.T) {
 	require.ErrorIs(t, err, retry.ErrCanceled)
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, err, cause)
-	serviceError, ok := errors.AsType[*conformance.ServiceError](err)
+	serviceError, ok := errors.AsType[*vectors.ServiceError](err)
 	require.True(t, ok)
 	require.Equal(t, 500, serviceError.HTTPStatusCode())
 	require.Zero(t, clk.Waiters())
@@ -176,7 +176,7 @@ func TestDeadlineShorterThanTheWaitIsRefusedAtOnce(t *testing.T) {
 	_, err := retry.Do(ctx, s, retry.Operation{Name: "GetItem"}, answers(errServer))
 	require.ErrorIs(t, err, retry.ErrDeadline)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	_, ok := errors.AsType[*conformance.ServiceError](err)
+	_, ok := errors.AsType[*vectors.ServiceError](err)
 	require.True(t, ok)
 	require.Empty(t, clk.Waits())
 	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota, "a retry that is not made costs nothing")
@@ -340,7 +340,7 @@ func TestNewNamesWhatIsOutOfRange(t *testing.T) {
 func TestHintsOfTheServer(t *testing.T) {
 	t.Parallel()
 	hinted := func(header string) error {
-		return conformance.Response{
+		return vectors.Response{
 			Status: 500, Kind: "transient", Headers: map[string]string{"x-amz-retry-after": header},
 		}.Err()
 	}

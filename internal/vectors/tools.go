@@ -1,4 +1,4 @@
-package conformance
+package vectors
 
 // ToolFile is one shared file of a case, as text or as bytes.
 type ToolFile struct {

@@ -1,4 +1,4 @@
-package conformance
+package vectors
 
 // Classification is a file with the form of classification.json.
 type Classification struct {

@@ -1,4 +1,4 @@
-package conformance_test
+package vectors_test
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package conformance
+package vectors
 
 // Standard is a file with the form of standard.json.
 type Standard struct {

@@ -1,7 +1,7 @@
-// Package conformance reads the files of expected behavior that the tests of several packages
+// Package vectors reads the files of expected behavior that the tests of several packages
 // share: those in testdata, and files of the same form in a directory that the environment may
 // name.
-package conformance
+package vectors
 
 import (
 	"bytes"

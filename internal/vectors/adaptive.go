@@ -1,4 +1,4 @@
-package conformance
+package vectors
 
 // Adaptive is a file with the form of adaptive.json.
 type Adaptive struct {
