@@ -1,14 +1,11 @@
 package classify_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -147,29 +144,10 @@ var errRefusedStream = errors.New("http2: Transport: cannot retry err [stream er
 
 func transportFailure(t *testing.T, kind string) error {
 	t.Helper()
-	failure, ok := map[string]error{
-		"connect_timeout":          opError("dial", os.ErrDeadlineExceeded),
-		"read_timeout":             opError("read", os.ErrDeadlineExceeded),
-		"attempt_deadline":         timeoutError{},
-		"dns_timeout":              opError("dial", &net.DNSError{Err: "i/o timeout", IsTimeout: true, IsTemporary: true}),
-		"dns_temporary":            opError("dial", &net.DNSError{Err: "server misbehaving", IsTemporary: true}),
-		"dns_refused":              opError("dial", &net.DNSError{Err: "server misbehaving", Server: "192.0.2.1:53"}),
-		"dns_not_found":            opError("dial", &net.DNSError{Err: "no such host", IsNotFound: true}),
-		"connection_reset":         opError("read", syscall.ECONNRESET),
-		"connection_refused":       opError("proxyconnect", opError("dial", syscall.ECONNREFUSED)),
-		"use_of_closed_connection": opError("write", net.ErrClosed),
-		"broken_pipe":              opError("write", syscall.EPIPE),
-		"dial_error":               opError("dial", errors.New("no route through the proxy")),
-		"host_unreachable":         opError("read", syscall.EHOSTUNREACH),
-		"network_unreachable":      opError("write", syscall.ENETUNREACH),
-		"http2_refused_stream":     errRefusedStream,
-		"temporary_network_error":  opError("read", temporaryError{}),
-		"caller_canceled":          context.Canceled,
-		"caller_deadline_exceeded": context.DeadlineExceeded,
-		"plain_error":              errors.New("plain"),
-	}[kind]
-	if !ok {
-		t.Fatalf("unknown kind of transport failure %q", kind)
+	if kind == "http2_refused_stream" {
+		return errRefusedStream
 	}
+	failure := vectors.TransportError(kind)
+	require.Error(t, failure, "unknown kind of transport failure %q", kind)
 	return failure
 }
