@@ -13,7 +13,7 @@ MODULES := $(patsubst %/,%,$(sort $(dir $(wildcard $(shell git ls-files -co --ex
 # minutes to build for each sort of check. browser needs a browser; make browser checks its code, too.
 CODE := $(filter-out tools telemetry/controller browser,$(MODULES))
 # The modules that programs use, on any system.
-RELEASED := $(filter-out bench proptest sdktest telemetry,$(CODE))
+RELEASED := $(filter-out bench conformance/peers proptest sdktest telemetry,$(CODE))
 ifeq ($(CODE),)
 $(error no go.mod found: run make in the root of a git checkout)
 endif

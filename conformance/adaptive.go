@@ -1,0 +1,390 @@
+package conformance
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing/synctest"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/vectors"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// adaptive plays the cases of adaptive mode.
+func (r *run) adaptive(file vectors.Adaptive) {
+	for _, c := range file.Operations {
+		if cmp.Or(retry.Behavior(c.Behavior), retry.V21) == r.subject.Behavior {
+			r.operations(c)
+		}
+	}
+	for _, c := range file.EndToEnd {
+		r.endToEnd(c)
+	}
+	for _, c := range file.Waiters {
+		r.waiters(c)
+	}
+}
+
+// timeline is the clock of a case, which counts seconds from the beginning of the bubble.
+type timeline struct{ zero time.Time }
+
+func (l timeline) sleepUntil(ctx context.Context, seconds float64) {
+	sleep(ctx, time.Until(l.zero.Add(vectors.Seconds(seconds))))
+}
+
+// sleep waits on the clock of the bubble. Nothing ends the context of a case before the case.
+func sleep(ctx context.Context, d time.Duration) { _ = clock.System{}.Sleep(ctx, d) }
+
+func (l timeline) of(t time.Time) time.Duration { return t.Sub(l.zero) }
+
+// at plays a case with a retryer that is made at its start.
+func (r *run) at(start float64, s Settings, play func(ctx context.Context, l timeline, stage stage)) (err error) {
+	bubble(r.t, func(ctx context.Context) {
+		l := timeline{time.Now()}
+		l.sleepUntil(ctx, start)
+		var made stage
+		if made, err = r.build(&s); err == nil {
+			play(ctx, l, made)
+		}
+	})
+	return err
+}
+
+// operations plays operations one after the other, and compares when their attempts arrive.
+func (r *run) operations(c vectors.Operations) {
+	s := r.settings()
+	s.maxAttempts, s.quotaCapacity, s.jitter = c.Given.Attempts(), capacityOf(c.Given), c.Given.Jitter
+	s.maxBackoff, s.service, s.longPolling = vectors.Seconds(c.Given.MaxBackoff), c.Given.Service, c.Given.LongPolling
+	if why := r.unfitOperations(c); why != "" {
+		r.skip(c.Rules, why)
+		return
+	}
+	j := judgment{compared: outcome | sending, about: Finding{Case: c.ID, Title: c.Title}}
+	for i, operation := range c.Operations {
+		if i > 0 {
+			j.about.Answers += " | "
+		}
+		for k, response := range operation.Responses {
+			if k > 0 {
+				j.about.Answers += ", "
+			}
+			j.about.Answers += answerOf(response).String()
+		}
+	}
+	err := r.at(c.Start, s, func(ctx context.Context, l timeline, stage stage) {
+		for i := range c.Operations {
+			if !j.operation(ctx, c, i, l, stage) {
+				return
+			}
+		}
+		left := stage.readQuota(ctx, s.quotaCapacity)
+		want := c.Operations[len(c.Operations)-1].Want.QuotaAfter
+		if least, most := left.tokens(); attemptsOfGiven(c.Given) > 1 && (left.endless || want < least || want > most) {
+			j.differs(quota, fmt.Sprintf("%d tokens left", want), left.String())
+		}
+	})
+	if err != nil {
+		j.stop(outcome, "a retryer", err.Error())
+	}
+	r.judge(c.Rules, j)
+}
+
+func attemptsOfGiven(g vectors.Given) int { return cmp.Or(g.Attempts(), 3) }
+
+// unfitOperations returns why a case cannot be put to the subject. What drains a quota slows down a
+// send rate, so that a quota that is not full at first needs a subject with an own capacity.
+func (r *run) unfitOperations(c vectors.Operations) string {
+	needed := quotaSetting
+	if capacityOf(c.Given) == defaultCapacity {
+		needed = 0
+	}
+	if initialOf(c.Given) != capacityOf(c.Given) {
+		return "its quota is not full at the beginning"
+	}
+	if vectors.Seconds(c.Given.MaxBackoff) != defaultMaxBackoff {
+		needed |= backoffSetting
+	}
+	if c.Given.Attempts() != 0 {
+		needed |= attemptsSetting
+	}
+	if c.Given.Service != "" {
+		needed |= serviceSetting
+	}
+	if c.Given.LongPolling {
+		needed |= pollingSetting
+	}
+	for _, operation := range c.Operations {
+		if len(operation.Responses) > 1 {
+			needed |= jitterSetting
+		}
+	}
+	return r.missing(needed)
+}
+
+// operation plays one operation and reports whether the case goes on.
+func (j *judgment) operation(ctx context.Context, c vectors.Operations, i int, l timeline, stage stage) bool {
+	operation := c.Operations[i]
+	if operation.Start > 0 {
+		l.sleepUntil(ctx, operation.Start)
+	}
+	o := stage.began(ctx)
+	defer o.drop()
+	for k, response := range operation.Responses {
+		at, ended, err := o.next()
+		want := vectors.Seconds(operation.Want.SentAt[k])
+		switch {
+		case ended:
+			j.stop(outcome, fmt.Sprintf("attempt %d of operation %d", k+1, i+1), "the operation ended: "+endText(err))
+			return false
+		case !near(want, l.of(at)):
+			j.stop(sending, fmt.Sprintf("attempt %d of operation %d at %s", k+1, i+1, want), "at "+l.of(at).String())
+			return false
+		}
+		sleep(ctx, vectors.Seconds(operation.Latency))
+		o.answer(answerOf(response))
+	}
+	at, ended, err := o.next()
+	switch want := vectors.Seconds(operation.Want.End); {
+	case !ended:
+		j.stop(outcome, fmt.Sprintf("the end of operation %d%s", i+1, because(operation.Want.Outcome)), "another attempt")
+		return false
+	case (err == nil) != (operation.Want.Outcome == "success"):
+		j.stop(outcome, fmt.Sprintf("the result %q of operation %d", operation.Want.Outcome, i+1), endText(err))
+		return false
+	case !near(want, l.of(at)):
+		j.differs(sending, fmt.Sprintf("the end of operation %d at %s", i+1, want), "at "+l.of(at).String())
+	}
+	return true
+}
+
+// flight begins operations while sends are free. Their answers come when a case wants them to.
+func flight(ctx context.Context, stage stage, size int) (waiting []*open, ok bool) {
+	for range size {
+		o := stage.began(ctx)
+		waiting = append(waiting, o)
+		if _, ended, _ := o.next(); ended {
+			return waiting, false
+		}
+	}
+	return waiting, true
+}
+
+// land gives one operation of a flight its answer, which ends it: its caller has given up.
+func land(o *open, throttled bool) {
+	a := success()
+	if throttled {
+		a = throttle()
+	}
+	a.last = true
+	o.answer(a)
+	o.drop()
+}
+
+// shownBy returns the rules that a flight with so many throttles shows. All were sent before the first
+// cut. A retryer may take them for one event and cut once, so that several say nothing of other rules
+// than those of the cut.
+func shownBy(rules []string, throttles int) []string {
+	if throttles < 2 {
+		return rules
+	}
+	return slices.DeleteFunc(slices.Clone(rules), func(rule string) bool { return rule != "A04" && rule != "A05" })
+}
+
+// single returns the settings of a case whose operations make one attempt.
+func (r *run) single() Settings {
+	s := r.settings()
+	s.maxAttempts = 1
+	return s
+}
+
+// endToEnd begins as many operations as there are answers, gives the answers at their times, and
+// compares after each how long a new operation waits for its send token.
+func (r *run) endToEnd(c vectors.EndToEnd) {
+	j := judgment{compared: outcome | sending, about: Finding{Case: c.ID, Title: c.Title}}
+	answers, throttles := 0, 0
+	var said []string
+	for i, step := range c.Steps {
+		if i > 0 && step.T < c.Steps[i-1].T {
+			return // the clock goes back, which a bubble cannot do
+		}
+		answers += max(step.Repeat, 1)
+		if step.Throttled {
+			throttles += max(step.Repeat, 1)
+		}
+		said = append(said, answerText(step.T, max(step.Repeat, 1), step.Throttled))
+	}
+	for i, step := range c.Steps {
+		j.about.Answers = strings.Join(said[:i+1], ", ")
+		var want time.Duration
+		if step.Enabled && step.Tokens < 1 {
+			want = vectors.Seconds((1 - step.Tokens) / step.FillRate)
+		}
+		err := r.at(c.Start, r.single(), func(ctx context.Context, l timeline, stage stage) {
+			waiting, ok := flight(ctx, stage, answers)
+			if !ok {
+				j.stop(outcome, "free attempts before the first throttle", "an operation ended without one")
+				return
+			}
+			for _, s := range c.Steps[:i+1] {
+				l.sleepUntil(ctx, s.T)
+				for range max(s.Repeat, 1) {
+					land(waiting[0], s.Throttled)
+					waiting = waiting[1:]
+				}
+			}
+			asked := time.Now()
+			o := stage.began(ctx)
+			at, ended, err := o.next()
+			switch {
+			case ended:
+				j.stop(outcome, "an attempt", "the operation ended: "+endText(err))
+			case !near(want, at.Sub(asked)):
+				j.stop(sending, fmt.Sprintf("the next attempt waits %s", want), at.Sub(asked).String())
+			}
+		})
+		if err != nil {
+			j.stop(outcome, "a retryer", err.Error())
+		}
+		if j.stopped != "" {
+			break
+		}
+	}
+	r.judge(shownBy(c.Rules, throttles), j)
+}
+
+func answerText(t float64, times int, throttled bool) string {
+	what := "success"
+	if throttled {
+		what = "throttle"
+	}
+	if times > 1 {
+		what = fmt.Sprintf("%d of %s", times, what)
+	}
+	return fmt.Sprintf("%s at %gs", what, t)
+}
+
+// waiters begins operations while answers of others come, and compares when their attempts arrive.
+func (r *run) waiters(c vectors.Waiters) {
+	answers, throttles := 0, 0
+	var said []string
+	for _, e := range c.Events {
+		switch {
+		case e.Op == "update" && e.Rate == 0:
+			answers += max(e.Repeat, 1)
+			if e.Throttled {
+				throttles += max(e.Repeat, 1)
+			}
+			said = append(said, answerText(e.T, max(e.Repeat, 1), e.Throttled))
+		case e.Op == "cancel" && c.GrantAt[e.ID] != nil:
+			return // the end of an attempt is an answer, of which the case does not speak
+		case e.Op == "cancel", e.Op == "arrive" && e.Cost == 1:
+			said = append(said, fmt.Sprintf("operation %s: %s at %gs", e.ID, e.Op, e.T))
+		default:
+			return // an operation cannot say another cost, or set a rate
+		}
+	}
+	j := judgment{compared: outcome | sending, about: Finding{Case: c.ID, Title: c.Title, Answers: strings.Join(said, ", ")}}
+	rules := shownBy(c.Rules, throttles)
+	for range lineups {
+		var got map[string]time.Duration
+		err := r.at(c.Start, r.single(), func(ctx context.Context, l timeline, stage stage) {
+			waiting, ok := flight(ctx, stage, answers)
+			if !ok {
+				j.stop(outcome, "free attempts before the first throttle", "an operation ended without one")
+				return
+			}
+			got = line(ctx, c, l, stage, waiting)
+		})
+		if err != nil {
+			j.stop(outcome, "a retryer", err.Error())
+		}
+		if j.stopped != "" {
+			break
+		}
+		if wanted := grantsOf(c); !j.sameLine(wanted, got) {
+			if sameTimes(wanted, got) && slices.Contains(rules, "A11") {
+				rules = []string{"A11"}
+			}
+			break
+		}
+	}
+	r.judge(rules, j)
+}
+
+// lineups is how often a line is played: callers that all wake up at once may be served in order by
+// chance.
+const lineups = 10
+
+// grantsOf returns when the attempts of a case arrive.
+func grantsOf(c vectors.Waiters) map[string]time.Duration {
+	at := map[string]time.Duration{}
+	for id, seconds := range c.GrantAt {
+		if seconds != nil {
+			at[id] = vectors.Seconds(*seconds)
+		}
+	}
+	return at
+}
+
+// sameLine compares when each attempt arrives.
+func (j *judgment) sameLine(want, got map[string]time.Duration) bool {
+	names := slices.Sorted(maps.Keys(want))
+	for id := range got {
+		if _, wanted := want[id]; !wanted {
+			j.differs(sending, "no attempt of "+id, "one at "+got[id].String())
+			return false
+		}
+	}
+	for _, id := range names {
+		at, arrived := got[id]
+		if arrived && near(want[id], at) {
+			continue
+		}
+		said := "none"
+		if arrived {
+			said = "at " + at.String()
+		}
+		j.differs(sending, fmt.Sprintf("the attempt of %s at %s", id, want[id]), said)
+		return false
+	}
+	return true
+}
+
+// sameTimes reports whether attempts arrive at the wanted times, whichever they are.
+func sameTimes(want, got map[string]time.Duration) bool {
+	return slices.EqualFunc(slices.Sorted(maps.Values(want)), slices.Sorted(maps.Values(got)), near)
+}
+
+// line plays the events of a case and returns when the attempts have arrived. These stay without an
+// answer, which would change the rate.
+func line(ctx context.Context, c vectors.Waiters, l timeline, stage stage, waiting []*open) map[string]time.Duration {
+	inLine := map[string]*open{}
+	for _, e := range c.Events {
+		l.sleepUntil(ctx, e.T)
+		switch e.Op {
+		case "arrive":
+			inLine[e.ID] = stage.began(ctx)
+		case "cancel":
+			inLine[e.ID].cancel()
+		case "update":
+			for range max(e.Repeat, 1) {
+				land(waiting[0], e.Throttled)
+				waiting = waiting[1:]
+			}
+		}
+		synctest.Wait()
+	}
+	got := map[string]time.Duration{}
+	for id, o := range inLine {
+		if at, ended, _ := o.next(); !ended {
+			got[id] = l.of(at)
+		}
+		defer o.drop()
+	}
+	return got
+}

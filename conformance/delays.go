@@ -1,0 +1,251 @@
+package conformance
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/awsretry/awsretry/internal/vectors"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// precision is by how much a time may differ from the wanted one. A retryer may count in seconds.
+const precision = 10 * time.Microsecond
+
+// near reports whether a time is the wanted one.
+func near(want, got time.Duration) bool { return (want - got).Abs() <= precision }
+
+// judgeSteps compares one play of a case with what is wanted, step by step.
+func (r *run) judgeSteps(j *judgment, c vectors.Sequence, steps []seen) {
+	p := newPace(r, c)
+	for i, s := range steps {
+		step := c.Steps[i]
+		at, again := p.next(step), step.Want.Outcome == "retry"
+		j.compared |= outcome
+		switch {
+		case s.absent:
+			j.stop(outcome, "an attempt", fmt.Sprintf("the operation ended without one: %v", s.err))
+			return
+		case again && s.ended:
+			j.stop(outcome, fmt.Sprintf("a retry after answer %d", i+1), "the operation ended: "+endText(s.err))
+			return
+		case !again && !s.ended:
+			j.stop(outcome, fmt.Sprintf("no retry after answer %d%s", i+1, because(step.Want.Outcome)), fmt.Sprintf("a retry %s later", s.after))
+			return
+		case again:
+			if r.fixed&jitterSetting == 0 && step.Want.Delay != nil && !at.paced {
+				j.compared |= at.aspect
+				if want := vectors.Seconds(*step.Want.Delay); !near(want, s.after) {
+					j.differs(at.aspect, fmt.Sprintf("a backoff of %s after answer %d", want, i+1), s.after.String())
+				}
+			}
+		case (s.err == nil) != (step.Want.Outcome == "success"):
+			j.differs(outcome, fmt.Sprintf("the result %q after answer %d", step.Want.Outcome, i+1), endText(s.err))
+		default:
+			r.judgeEnd(j, i, step, at, s)
+		}
+	}
+}
+
+// stop notes a difference after which the case says nothing more.
+func (j *judgment) stop(a aspect, want, got string) {
+	j.differs(a, want, got)
+	j.stopped = fmt.Sprintf("in case %s it makes other attempts: expected %s, got: %s", j.about.Case, want, got)
+}
+
+func endText(err error) string {
+	if err == nil {
+		return "success"
+	}
+	return "error: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+}
+
+// because says why an operation ends.
+func because(outcome string) string {
+	switch outcome {
+	case "quota_exceeded":
+		return ", since the quota is too low"
+	case "max_attempts_exceeded":
+		return ", since it was the last attempt"
+	case "not_retryable":
+		return ", since it is final"
+	default:
+		return ""
+	}
+}
+
+// judgeEnd compares how long after its last answer an operation ends.
+func (r *run) judgeEnd(j *judgment, i int, step vectors.Step, at instant, s seen) {
+	j.compared |= ending
+	var want time.Duration
+	if step.Want.Delay != nil {
+		want = vectors.Seconds(*step.Want.Delay)
+	}
+	least, most := want, want
+	if want > 0 && r.fixed&jitterSetting != 0 {
+		least, most = at.least, at.most
+	}
+	if s.after < least-precision || s.after > most+precision {
+		j.differs(ending, fmt.Sprintf("the end %s after answer %d", span(least, most), i+1), s.after.String())
+	}
+}
+
+func span(least, most time.Duration) string {
+	if least == most {
+		return least.String()
+	}
+	return fmt.Sprintf("%s to %s", least, most)
+}
+
+// judgeRange compares the delays of many plays with the range in which the jitter puts them.
+func (r *run) judgeRange(j *judgment, c vectors.Sequence, plays [][]seen) {
+	p := newPace(r, c)
+	for i, step := range c.Steps {
+		at := p.next(step)
+		if step.Want.Outcome != "retry" || at.paced {
+			continue
+		}
+		var delays []time.Duration
+		for _, steps := range plays {
+			if i < len(steps) && !steps[i].ended && !steps[i].absent {
+				delays = append(delays, steps[i].after)
+			}
+		}
+		if len(delays) == 0 {
+			continue
+		}
+		j.compared |= at.aspect
+		least, most := slices.Min(delays), slices.Max(delays)
+		want := fmt.Sprintf("a backoff of %s after answer %d", span(at.least, at.most), i+1)
+		outside := least < at.least-precision || most > at.most+precision
+		if at.aspect == delay {
+			want += ", evenly spread"
+			outside = outside || most < at.most*4/5 || slices.Contains(c.Rules, "S13") && least > at.most/5
+		}
+		if outside {
+			j.differs(at.aspect, want, fmt.Sprintf("%s in %d plays", span(least, most), len(delays)))
+		}
+	}
+}
+
+// pace follows the backoff of the operations of a case.
+type pace struct {
+	run   *run
+	given vectors.Given
+	made  map[string]int
+	// throttled says that a throttle has come, after which adaptive mode has waits of its own.
+	throttled bool
+}
+
+func newPace(r *run, c vectors.Sequence) *pace {
+	return &pace{run: r, given: c.Given, made: map[string]int{}, throttled: initialOf(c.Given) < r.capacity(c.Given)}
+}
+
+// instant is when the next attempt of an operation comes, without and with the whole jitter.
+type instant struct {
+	least, most time.Duration
+	paced       bool // a wait for the send rate may come on top
+	aspect      aspect
+}
+
+// next moves on by one step.
+func (p *pace) next(step vectors.Step) (at instant) {
+	index := p.made[step.Request]
+	p.made[step.Request]++
+	if step.Want.Outcome != "retry" {
+		p.made[step.Request] = 0
+	}
+	throttling := step.Response.Kind == "throttling"
+	p.throttled = p.throttled || throttling
+	at.paced = p.run.subject.Adaptive && p.throttled
+
+	base := 1.0
+	if p.run.subject.Behavior == retry.V21 && !throttling {
+		base = 0.05
+		if strings.HasPrefix(p.given.Service, "dynamodb") {
+			base = 0.025
+		}
+	}
+	at.most = vectors.Seconds(min(base*math.Pow(2, float64(index)), p.given.MaxBackoff))
+	at.aspect = delay
+	if _, given := step.Response.Headers["x-amz-retry-after"]; given {
+		at.aspect = hinted
+	}
+	if hint, ok := answerOf(step.Response).hint(); ok {
+		at.least, at.most = p.moved(0, hint), p.moved(at.most, hint)
+	}
+	return at
+}
+
+// moved returns a backoff with the hint of the server.
+func (p *pace) moved(backoff, hint time.Duration) time.Duration {
+	if p.run.subject.Behavior == retry.V20 {
+		return max(backoff, min(hint, vectors.Seconds(p.given.MaxBackoff)))
+	}
+	return max(backoff, min(hint, backoff+5*time.Second))
+}
+
+// tables makes sequences of the tables that begin at the first retry of a base that failures have.
+func tables(list []vectors.BackoffTable) (cases []vectors.Sequence) {
+	for _, table := range list {
+		kind, service := "transient", ""
+		switch {
+		case table.FirstIndex != 0 || table.MaxBackoff > 1e6:
+			continue
+		case table.Base == 1 && table.Behavior != string(retry.V20):
+			kind = "throttling"
+		case table.Base == 0.025:
+			service = "dynamodb"
+		case table.Base != 1 && table.Base != 0.05:
+			continue
+		}
+		c := vectors.Sequence{Case: table.Case, Behavior: table.Behavior}
+		c.Given = vectors.Given{
+			MaxAttempts: new(len(table.Delays) + 2), Jitter: table.Jitter, MaxBackoff: table.MaxBackoff, Service: service,
+		}
+		for i := range table.Delays {
+			c.Steps = append(c.Steps, retried(kind, nil, &table.Delays[i]))
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// hints makes sequences of the hints: throttles up to the one whose backoff is that of the case.
+func hints(list []vectors.RetryAfter) (cases []vectors.Sequence) {
+	for _, hint := range list {
+		c := vectors.Sequence{Case: hint.Case, Behavior: hint.Behavior}
+		c.Title = fmt.Sprintf("a backoff of %g s with the hint %s", hint.Delay, headerText(hint.Header))
+		whole := 1.0
+		for whole < hint.Delay {
+			whole = min(2*whole, defaultMaxBackoff.Seconds())
+			c.Steps = append(c.Steps, retried("throttling", nil, nil))
+		}
+		c.Steps = append(c.Steps, retried("throttling", hint.Header, &hint.Want))
+		c.Given = vectors.Given{MaxAttempts: new(len(c.Steps) + 2), Jitter: hint.Delay / whole, MaxBackoff: defaultMaxBackoff.Seconds()}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+func headerText(header *string) string {
+	if header == nil {
+		return "left out"
+	}
+	return fmt.Sprintf("%q", *header)
+}
+
+// retried is a step that ends with a retry.
+func retried(kind string, hint *string, delay *float64) vectors.Step {
+	step := vectors.Step{Response: vectors.Response{Status: 500, Kind: kind}}
+	if kind == "throttling" {
+		step.Response = vectors.Response{Status: 400, ErrorCode: "ThrottlingException", Kind: kind}
+	}
+	if hint != nil {
+		step.Response.Headers = map[string]string{"x-amz-retry-after": *hint}
+	}
+	step.Want.Outcome, step.Want.Delay = "retry", delay
+	return step
+}

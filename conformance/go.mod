@@ -1,0 +1,11 @@
+module github.com/awsretry/awsretry/conformance
+
+go 1.26.0
+
+require (
+	github.com/aws/aws-sdk-go-v2 v1.47.7
+	github.com/aws/smithy-go v1.28.8
+	github.com/awsretry/awsretry v0.1.0
+)
+
+replace github.com/awsretry/awsretry => ../

@@ -1,0 +1,194 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// runaway is after how many attempts an operation is ended by force whose caller has given up.
+const runaway = 100
+
+// stage plays operations of one retryer in a bubble.
+type stage struct{ do Do }
+
+// open is an operation that waits for the answer of an attempt.
+type open struct {
+	arrived chan time.Time
+	answers chan answer
+	ended   chan error
+	cancel  context.CancelFunc
+	// late counts the attempts after the caller has given up. It is read after the end.
+	late int
+}
+
+// began returns the operation that a new call of Do makes.
+func (s stage) began(ctx context.Context) *open {
+	ctx, cancel := context.WithCancel(ctx)
+	o := &open{make(chan time.Time, 1), make(chan answer), make(chan error, 1), cancel, 0}
+	go func() {
+		err := errDied
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("the retryer panicked: %v", p)
+			}
+			cancel()
+			o.ended <- err
+		}()
+		err = s.do(ctx, func(attempt context.Context) error {
+			if ctx.Err() != nil {
+				if o.late++; o.late > runaway {
+					runtime.Goexit()
+				}
+				return ctx.Err()
+			}
+			o.arrived <- time.Now()
+			select {
+			case a := <-o.answers:
+				if a.last {
+					cancel()
+				}
+				return a.err()
+			case <-attempt.Done():
+				return attempt.Err()
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	return o
+}
+
+// tooLong is more than any case takes.
+const tooLong = 365 * 24 * time.Hour
+
+var errTooLong = errors.New("neither an attempt nor an end for a year")
+
+// errDied is the error of an operation that has ended its goroutine.
+var errDied = errors.New("the operation did not return")
+
+// next waits until the operation makes an attempt or ends. The time is that of the attempt or the end.
+func (o *open) next() (at time.Time, ended bool, err error) {
+	select {
+	case at = <-o.arrived: // before the end, if the caller has given up since
+		return at, false, nil
+	default:
+	}
+	select {
+	case at = <-o.arrived:
+		return at, false, nil
+	case err = <-o.ended:
+		o.ended <- err
+		return time.Now(), true, err
+	case <-time.After(tooLong):
+		return time.Now(), true, errTooLong
+	}
+}
+
+// answer lets the attempt end.
+func (o *open) answer(a answer) { o.answers <- a }
+
+// drop ends an operation that no answer is left for.
+func (o *open) drop() {
+	o.cancel()
+	<-o.ended //nolint:errcheck // it is that of a caller who has gone
+}
+
+// play runs one operation with these answers. It returns the number of attempts; one more than there
+// are answers stands for any larger number.
+func (s stage) play(ctx context.Context, answers ...answer) (attempts int) {
+	o := s.began(ctx)
+	defer o.drop()
+	for {
+		_, ended, _ := o.next()
+		if ended {
+			return attempts
+		}
+		if attempts++; attempts > len(answers) {
+			return attempts
+		}
+		o.answer(answers[attempts-1])
+	}
+}
+
+// granted reports whether the quota grants a retry after a throttle. It takes the five tokens of it.
+func (s stage) granted(ctx context.Context) bool { return s.play(ctx, throttle(), final()) > 1 }
+
+// drain makes the quota, which has this many tokens, have fewer.
+func (s stage) drain(ctx context.Context, from, to int) {
+	for ; from > to; from -= throttleCost {
+		if !s.granted(ctx) {
+			return
+		}
+	}
+	for ; from < to; from++ {
+		s.play(ctx, success())
+	}
+}
+
+// throttleCost is how many tokens a retry after a throttle costs in both generations.
+const throttleCost = 5
+
+// reading is what the suite has found in a quota.
+type reading struct {
+	retries int  // that the quota has granted after throttles
+	earned  int  // successes until it granted one more; 0 if that did not help
+	endless bool // it went on
+}
+
+// readQuota empties the quota and counts.
+func (s stage) readQuota(ctx context.Context, capacity int) (r reading) {
+	for s.granted(ctx) {
+		if r.retries++; r.retries > capacity/throttleCost {
+			r.endless = true
+			return r
+		}
+	}
+	for i := range throttleCost {
+		s.play(ctx, success())
+		if s.granted(ctx) {
+			r.earned = i + 1
+			return r
+		}
+	}
+	return r
+}
+
+// tokens returns how many tokens the quota had at least and at most.
+func (r reading) tokens() (least, most int) {
+	least = throttleCost * r.retries
+	if r.earned > 0 {
+		least += throttleCost - r.earned
+		return least, least
+	}
+	return least, least + throttleCost - 1
+}
+
+// String says what was found.
+func (r reading) String() string {
+	least, most := r.tokens()
+	switch {
+	case r.endless:
+		return fmt.Sprintf("no end of the quota: after it, %d retries in a row were granted", r.retries)
+	case least < most:
+		return fmt.Sprintf("%d to %d tokens left: after it, %d retries after throttles were granted", least, most, r.retries)
+	default:
+		return fmt.Sprintf("%d tokens left: after it, %d retries after throttles were granted, and one more after %d successes",
+			least, r.retries, r.earned)
+	}
+}
+
+// bubble calls play in a bubble of its own, at a time that is a whole second of its clock.
+func bubble(t *testing.T, play func(ctx context.Context)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		play(ctx)
+	})
+}

@@ -1,0 +1,242 @@
+package conformance
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+// Run plays the cases against the subject and makes a subtest of each rule. It fails where a rule is
+// broken, skips where it is not meant or could not be asked, and logs the summary of the report.
+func Run(t *testing.T, s Subject) {
+	t.Helper()
+	report := Check(t, s)
+	for _, rule := range report.Rules {
+		t.Run(rule.ID, func(t *testing.T) {
+			switch rule.Result {
+			case Broken:
+				t.Errorf("\n%s", rule)
+			case Kept:
+				t.Log(rule)
+			case NotAsked, NotMeant:
+				t.Skip(rule)
+			}
+		})
+	}
+	t.Log(report)
+}
+
+// Check plays the cases and returns what was found. A broken rule does not fail the test. An error of
+// New, or a rule in NotMeant that does not exist, does.
+func Check(t *testing.T, s Subject) Report {
+	t.Helper()
+	b, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return check(t, s, b)
+}
+
+// check plays the cases of these files.
+func check(t *testing.T, s Subject, b book) Report {
+	t.Helper()
+	if s.Behavior == "" {
+		s.Behavior = retry.V21
+	}
+	if s.New == nil || !s.Behavior.Valid() {
+		t.Fatalf("conformance: a Subject needs New and a known Behavior: %q has %q", s.Name, s.Behavior)
+	}
+	for rule := range s.NotMeant {
+		if b.wording[rule] == "" {
+			t.Fatalf("conformance: NotMeant of %s names a rule that does not exist: %q", s.Name, rule)
+		}
+	}
+	r := &run{t: t, subject: s, verdicts: map[string]*Rule{}}
+	for _, id := range b.ids() {
+		r.verdicts[id] = &Rule{ID: id, Wording: b.wording[id], Matters: matters()[id]}
+	}
+	r.measure()
+	r.standard(b.standard)
+	if s.Adaptive {
+		r.adaptive(b.adaptive)
+	}
+	r.classification(b.classification)
+	r.blame()
+	return r.report(b.ids())
+}
+
+// run is the cases of one subject under way.
+type run struct {
+	t        *testing.T
+	subject  Subject
+	verdicts map[string]*Rule
+	// fixed are the settings that the subject does not take, and limit is its number of attempts
+	// if that is one of them.
+	fixed  setting
+	limit  int
+	broken []suspicion
+}
+
+// manyAttempts is a limit above those of the rules: a retryer with more is said to have none. The
+// retries after so many throttles are within a full quota.
+const manyAttempts = 100
+
+// measure finds out what the subject takes.
+func (r *run) measure() {
+	s := r.settings()
+	bubble(r.t, func(ctx context.Context) {
+		stage, err := r.build(&s)
+		if err != nil {
+			r.t.Errorf("conformance: New of %s: %v", r.subject.Name, err)
+			return
+		}
+		r.limit = stage.play(ctx, slices.Repeat([]answer{throttle()}, manyAttempts)...)
+	})
+	if r.t.Failed() {
+		r.t.FailNow()
+	}
+	r.fixed = ^s.read
+}
+
+// settings returns what a case has that asks for nothing.
+func (r *run) settings() Settings {
+	return Settings{
+		behavior: r.subject.Behavior, quotaCapacity: defaultCapacity, maxBackoff: defaultMaxBackoff, jitter: 1,
+	}
+}
+
+// build makes the retryer of a case.
+func (r *run) build(s *Settings) (stage, error) {
+	do, err := r.subject.New(s)
+	if err == nil && do == nil {
+		err = errors.New("a nil Do")
+	}
+	return stage{do}, err
+}
+
+// missing returns why a case with these settings cannot be put to the subject; empty if it can.
+func (r *run) missing(needed setting) string {
+	for s := attemptsSetting; s <= pollingSetting; s <<= 1 {
+		if needed&r.fixed&s != 0 {
+			return fmt.Sprintf("the retryer does not take %s", s)
+		}
+	}
+	return ""
+}
+
+// skip notes that a case was not asked.
+func (r *run) skip(rules []string, why string) {
+	for _, rule := range rules {
+		if v := r.verdicts[rule]; v.Reason == "" {
+			v.Reason = why
+		}
+	}
+}
+
+// judge notes what a case says of its rules.
+func (r *run) judge(rules []string, j judgment) {
+	var broken []string
+	for _, rule := range rules {
+		_, differs := j.breaks(aspects(rule))
+		switch {
+		case differs:
+			broken = append(broken, rule)
+		case aspects(rule)&j.compared == 0:
+			r.skip([]string{rule}, cmp.Or(j.stopped, "the retryer has a random source of its own"))
+		case j.stopped != "":
+			r.skip([]string{rule}, j.stopped)
+		default:
+			r.verdicts[rule].Kept++
+		}
+	}
+	if len(broken) > 0 {
+		r.broken = append(r.broken, suspicion{broken, j})
+	}
+}
+
+// suspicion is a case that does not end as wanted, with the rules that may be broken.
+type suspicion struct {
+	rules []string
+	found judgment
+}
+
+// blame decides which rules are broken. Where a case may be due to several rules, it is due to those
+// that no case has found kept, if there are any.
+func (r *run) blame() {
+	for _, s := range r.broken {
+		rules := slices.DeleteFunc(slices.Clone(s.rules), func(rule string) bool { return r.verdicts[rule].Kept > 0 })
+		if len(rules) == 0 {
+			rules = s.rules
+		}
+		for _, rule := range s.rules {
+			if !slices.Contains(rules, rule) {
+				continue
+			}
+			finding, _ := s.found.breaks(aspects(rule))
+			v := r.verdicts[rule]
+			v.Broken++
+			v.Findings = append(v.Findings, finding)
+		}
+	}
+}
+
+// report returns the rules that cases were found for.
+func (r *run) report(ids []string) Report {
+	report := Report{Subject: r.subject.Name}
+	for _, id := range ids {
+		rule := *r.verdicts[id]
+		why, unmeant := r.subject.NotMeant[id]
+		switch {
+		case unmeant:
+			rule = Rule{ID: id, Wording: rule.Wording, Matters: rule.Matters, Result: NotMeant, Reason: why}
+		case rule.Broken > 0:
+			rule.Result = Broken
+		case rule.Kept > 0:
+			rule.Result = Kept
+		case rule.Reason != "":
+			rule.Result = NotAsked
+		default:
+			continue // of another generation or mode, or not to be seen from outside
+		}
+		report.Rules = append(report.Rules, rule)
+	}
+	return report
+}
+
+// judgment is what a case has shown.
+type judgment struct {
+	about Finding
+	// compared are the aspects that the case has shown, and found those that are not as wanted.
+	compared aspect
+	found    []shownAspect
+	// stopped is why the case was not played to its end; empty if it was.
+	stopped string
+}
+
+type shownAspect struct {
+	aspect  aspect
+	finding Finding
+}
+
+// differs notes that an aspect is not as wanted.
+func (j *judgment) differs(a aspect, want, got string) {
+	j.compared |= a
+	f := j.about
+	f.Want, f.Got = want, got
+	j.found = append(j.found, shownAspect{a, f})
+}
+
+// breaks returns the first finding about an aspect of these.
+func (j judgment) breaks(of aspect) (Finding, bool) {
+	for _, f := range j.found {
+		if f.aspect&of != 0 {
+			return f.finding, true
+		}
+	}
+	return Finding{}, false
+}

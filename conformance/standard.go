@@ -1,0 +1,244 @@
+package conformance
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/awsretry/awsretry/internal/vectors"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// standard plays the cases of standard mode.
+func (r *run) standard(file vectors.Standard) {
+	for _, c := range slices.Concat(file.Sequences, file.Concurrent, tables(file.BackoffTables), hints(file.RetryAfter)) {
+		if cmp.Or(retry.Behavior(c.Behavior), retry.V21) == r.subject.Behavior {
+			r.sequence(c)
+		}
+	}
+}
+
+// draws is how often a case is played with a retryer that has a random source of its own.
+const draws = 100
+
+// sequence plays a case and judges it.
+func (r *run) sequence(c vectors.Sequence) {
+	if why := r.unfit(c); why != "" {
+		r.skip(c.Rules, why)
+		return
+	}
+	j := judgment{about: about(c)}
+	first := r.perform(c, true)
+	r.judgeSteps(&j, c, first.steps)
+	if first.left != nil {
+		judgeQuota(&j, c, *first.left)
+	}
+	if r.fixed&jitterSetting != 0 && j.stopped == "" && speaksOf(c.Rules, delay|hinted) {
+		plays := [][]seen{first.steps}
+		for len(plays) < draws {
+			plays = append(plays, r.perform(c, false).steps)
+		}
+		r.judgeRange(&j, c, plays)
+	}
+	r.judge(c.Rules, j)
+}
+
+// speaksOf reports whether one of the rules does.
+func speaksOf(rules []string, a aspect) bool {
+	return slices.ContainsFunc(rules, func(rule string) bool { return aspects(rule)&a != 0 })
+}
+
+// unfit returns why a case cannot be put to the subject; empty if it can.
+func (r *run) unfit(c vectors.Sequence) string {
+	g := c.Given
+	var needed setting
+	if vectors.Seconds(g.MaxBackoff) != defaultMaxBackoff {
+		needed |= backoffSetting
+	}
+	if g.LongPolling {
+		needed |= pollingSetting
+	}
+	if g.Service != "" && !g.LongPolling {
+		needed |= serviceSetting
+	}
+	if capacityOf(g) != defaultCapacity && fills(c) {
+		needed |= quotaSetting
+	}
+	if r.fixed&attemptsSetting != 0 && r.limit != attemptsOf(c) && !within(c, r.limit) {
+		return "the retryer does not take MaxAttempts, and its limit is " + limitText(r.limit)
+	}
+	return r.missing(needed)
+}
+
+func limitText(limit int) string {
+	if limit > manyAttempts {
+		return "none"
+	}
+	return strconv.Itoa(limit)
+}
+
+// attemptsOf returns the limit of attempts in a case.
+func attemptsOf(c vectors.Sequence) int {
+	switch g := c.Given; {
+	case g.Attempts() > 0:
+		return g.Attempts()
+	case retry.Behavior(c.Behavior) != retry.V20 && strings.HasPrefix(g.Service, "dynamodb"):
+		return 4
+	default:
+		return 3
+	}
+}
+
+// within reports whether the limit of the case does not matter to a retryer with another one.
+func within(c vectors.Sequence, limit int) bool {
+	made := map[string]int{}
+	for _, step := range c.Steps {
+		if made[step.Request]++; made[step.Request] > limit || step.Want.Outcome == "max_attempts_exceeded" {
+			return false
+		}
+		if step.Want.Outcome != "retry" {
+			made[step.Request] = 0
+		} else if made[step.Request] == limit {
+			return false
+		}
+	}
+	return true
+}
+
+// capacityOf returns the size of the quota in a case.
+func capacityOf(g vectors.Given) int {
+	if capacity := g.Capacity(); capacity != nil {
+		return *capacity
+	}
+	return defaultCapacity
+}
+
+// capacity returns the size that the quota of the subject has in a case.
+func (r *run) capacity(g vectors.Given) int {
+	if r.fixed&quotaSetting != 0 {
+		return defaultCapacity
+	}
+	return capacityOf(g)
+}
+
+// initialOf returns the tokens of the quota at the beginning of a case.
+func initialOf(g vectors.Given) int {
+	if g.InitialQuota != nil {
+		return *g.InitialQuota
+	}
+	return capacityOf(g)
+}
+
+// fills reports whether the quota of a case gets full, so that its size matters.
+func fills(c vectors.Sequence) bool {
+	return slices.ContainsFunc(c.Steps, func(s vectors.Step) bool { return s.Want.QuotaAfter >= capacityOf(c.Given) })
+}
+
+// about describes the case of a finding.
+func about(c vectors.Sequence) Finding {
+	var b strings.Builder
+	for i, step := range c.Steps {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if step.Request != "" {
+			b.WriteString(step.Request + ": ")
+		}
+		b.WriteString(answerOf(step.Response).String())
+		if step.Want.Outcome != "retry" && step.Request == "" && i+1 < len(c.Steps) {
+			b.WriteString(" | ")
+		}
+	}
+	return Finding{Case: c.ID, Title: c.Title, Answers: strings.ReplaceAll(b.String(), " | , ", " | ")}
+}
+
+// performance is what a service sees of a case.
+type performance struct {
+	steps []seen
+	left  *reading // of the quota; nil if the case was not played to its end
+}
+
+// seen is what an operation did after an answer.
+type seen struct {
+	absent bool // it made no attempt
+	ended  bool
+	after  time.Duration
+	err    error
+}
+
+// perform plays a case, up to where the subject leaves it. The first time it reads the quota at the
+// end, and it brings the quota to its initial state where that matters.
+func (r *run) perform(c vectors.Sequence, first bool) (p performance) {
+	s := r.settings()
+	s.maxAttempts, s.jitter, s.service, s.longPolling = c.Given.Attempts(), c.Given.Jitter, c.Given.Service, c.Given.LongPolling
+	s.maxBackoff, s.quotaCapacity = vectors.Seconds(c.Given.MaxBackoff), capacityOf(c.Given)
+	bubble(r.t, func(ctx context.Context) {
+		stage, err := r.build(&s)
+		if err != nil {
+			p.steps = []seen{{absent: true, err: err}}
+			return
+		}
+		capacity := r.capacity(c.Given)
+		if first || refuses(c) {
+			stage.drain(ctx, capacity, initialOf(c.Given))
+		}
+		operations := map[string]*open{}
+		defer func() {
+			for _, o := range operations {
+				o.drop()
+			}
+		}()
+		for _, step := range c.Steps {
+			o := operations[step.Request]
+			if o == nil {
+				o = stage.began(ctx)
+				operations[step.Request] = o
+				if _, ended, err := o.next(); ended {
+					p.steps = append(p.steps, seen{absent: true, err: err})
+					return
+				}
+			}
+			answered := time.Now()
+			o.answer(answerOf(step.Response))
+			at, ended, err := o.next()
+			p.steps = append(p.steps, seen{ended: ended, after: at.Sub(answered), err: err})
+			if ended {
+				o.drop()
+				delete(operations, step.Request)
+			}
+			if ended == (step.Want.Outcome == "retry") {
+				return
+			}
+		}
+		for request, o := range operations {
+			o.answer(final())
+			o.drop()
+			delete(operations, request)
+		}
+		if first && attemptsOf(c) > 1 && speaksOf(c.Rules, quota) {
+			p.left = new(stage.readQuota(ctx, capacity))
+		}
+	})
+	return p
+}
+
+// refuses reports whether a quota that is empty matters to the delays of a case.
+func refuses(c vectors.Sequence) bool {
+	return slices.ContainsFunc(c.Steps, func(s vectors.Step) bool { return s.Want.Outcome == "quota_exceeded" })
+}
+
+// judgeQuota compares the tokens that are left.
+func judgeQuota(j *judgment, c vectors.Sequence, left reading) {
+	want := c.Steps[len(c.Steps)-1].Want.QuotaAfter
+	if c.FinalQuota != nil {
+		want = *c.FinalQuota
+	}
+	j.compared |= quota
+	if least, most := left.tokens(); left.endless || want < least || want > most {
+		j.differs(quota, fmt.Sprintf("%d tokens left", want), left.String())
+	}
+}

@@ -1,0 +1,109 @@
+package conformance
+
+import (
+	"context"
+	"time"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+// Do runs one operation. It calls attempt, calls it again as the retryer wants, and returns nil
+// after a success and else the last error, wrapped or not. It passes on a context that comes from
+// ctx. It returns soon after ctx has ended, with any error.
+//
+// The errors of attempt are those of clients of aws-sdk-go-v2: [smithy.APIError], and
+// [*awshttp.ResponseError] with status and headers, or [*smithyhttp.RequestSendError] around an
+// error of net/http.
+type Do func(ctx context.Context, attempt func(context.Context) error) error
+
+// Subject is a retryer that is held against the rules.
+type Subject struct {
+	// Name is the name in the report.
+	Name string
+	// New returns a fresh retryer with a full quota. The suite calls it for each case, in the bubble of
+	// the case, and hands over what the case asks for. A setting that New does not read is taken to
+	// be fixed: the suite leaves out the cases that need another value. An error ends the test.
+	New func(*Settings) (Do, error)
+	// Behavior is the generation of the rules; empty means [retry.V21].
+	Behavior retry.Behavior
+	// Adaptive says that the retryer has a send rate, so that the rules of adaptive mode are meant.
+	Adaptive bool
+	// NotMeant has the rules that the retryer is not meant to keep, with the reason for each. The
+	// report counts them. A rule that does not exist is an error.
+	NotMeant map[string]string
+}
+
+// Settings are what a case asks a retryer to be made with.
+type Settings struct {
+	behavior      retry.Behavior
+	maxAttempts   int
+	quotaCapacity int
+	maxBackoff    time.Duration
+	jitter        float64
+	service       string
+	longPolling   bool
+
+	read setting
+}
+
+// setting is a set of settings.
+type setting uint8
+
+const (
+	attemptsSetting setting = 1 << iota
+	quotaSetting
+	backoffSetting
+	jitterSetting
+	serviceSetting
+	pollingSetting
+)
+
+// String names what New does not read.
+func (s setting) String() string {
+	switch s {
+	case attemptsSetting:
+		return "MaxAttempts"
+	case quotaSetting:
+		return "QuotaCapacity"
+	case backoffSetting:
+		return "MaxBackoff"
+	case jitterSetting:
+		return "Random"
+	case serviceSetting:
+		return "Service"
+	default:
+		return "LongPolling"
+	}
+}
+
+// The defaults of the rules.
+const (
+	defaultCapacity   = 500
+	defaultMaxBackoff = 20 * time.Second
+)
+
+// Behavior returns the generation of the rules, that of the [Subject].
+func (s *Settings) Behavior() retry.Behavior { return s.behavior }
+
+// MaxAttempts returns how many attempts an operation has at most, the first included; 0 means the
+// default of the retryer.
+func (s *Settings) MaxAttempts() int { s.read |= attemptsSetting; return s.maxAttempts }
+
+// QuotaCapacity returns the size of the retry quota in tokens, 0 or more. The quota is full at first.
+func (s *Settings) QuotaCapacity() int { s.read |= quotaSetting; return s.quotaCapacity }
+
+// MaxBackoff returns the longest backoff.
+func (s *Settings) MaxBackoff() time.Duration { s.read |= backoffSetting; return s.maxBackoff }
+
+// Random returns the source of the jitter, whose numbers are from 0 to 1, both included. A retryer
+// that does not take one is played a hundred times, and its delays are compared as a range.
+func (s *Settings) Random() func() float64 {
+	s.read |= jitterSetting
+	return func() float64 { return s.jitter }
+}
+
+// Service returns the id of the service, such as "dynamodb"; empty means any.
+func (s *Settings) Service() string { s.read |= serviceSetting; return s.service }
+
+// LongPolling reports whether the operations are long polls.
+func (s *Settings) LongPolling() bool { s.read |= pollingSetting; return s.longPolling }
