@@ -15,12 +15,20 @@ import (
 
 // Load reads the file of that name from the folder testdata in root, which is the path from the
 // test to the root of the module, and from the directory extra unless that is empty. The
-// contents are "own" and "shared" in the result.
+// contents are "own" and "shared" in the result. The part of [CrossChecks] with the same form, if
+// there is one, is "public".
 func Load[T any](t *testing.T, root, extra, name string) map[string]T {
 	t.Helper()
 	files := map[string]T{"own": read[T](t, filepath.Join(root, "testdata", name))}
 	if extra != "" {
 		files["shared"] = read[T](t, filepath.Join(extra, name))
+	}
+	if part := ReadCrossChecks(t, root).part(name); part != nil {
+		public, err := Decode[T](part)
+		if err != nil {
+			t.Fatalf("the part of cross-checks.json with the form of %s: %v", name, err)
+		}
+		files["public"] = public
 	}
 	return files
 }
