@@ -16,6 +16,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/vectors"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -319,4 +320,11 @@ func TestRetryerIsSetWhereAClientHasOne(t *testing.T) {
 	require.Same(t, r, options.Retryer, "of another type")
 	require.Equal(t, "dynamodb streams", r.forService("DynamoDB Streams").scoped)
 	require.Equal(t, reflect.TypeFor[*Retryer](), reflect.TypeOf(r.forService("S3")))
+}
+
+func TestLongPollsAreThoseOfTheCrossChecks(t *testing.T) {
+	t.Parallel()
+	for _, poll := range vectors.ReadCrossChecks(t, "..").LongPolls {
+		require.Equal(t, poll.LongPoll, isLongPolling(poll.Service, poll.Operation), poll.ID)
+	}
 }
