@@ -127,8 +127,9 @@ test-oldest: ## run the tests of awssdk with the oldest SDK that it supports
 controller: ## run the test of promretry with controller-runtime; the first time this builds Kubernetes
 	cd telemetry/controller && go test .
 
+# scripts/sdk-changes OLD NEW prints the changes between any two versions of the SDK.
 .PHONY: newest
-newest: ## run the tests of awssdk with the newest version of all that they require
+newest: ## run the tests of awssdk with the newest releases that can be downloaded, and print what changed in the SDK
 	scripts/test-sdk newest
 
 # Most Linux on amd64 runs programs for 386. TestMemory... measures memory, as allocs does, and TestSettles... and
