@@ -244,7 +244,7 @@ func TestEveryExportedNameIsShownOrExplained(t *testing.T) {
 	var explained strings.Builder
 	pages, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)
-	for _, page := range append(pages, "README.md") {
+	for _, page := range append(pages, "README.md", "conformance/README.md") {
 		for _, code := range codePattern.FindAllString(strings.Join(prose(t, page), "\n"), -1) {
 			explained.WriteString(code)
 		}

@@ -16,7 +16,7 @@ func blocks(t *testing.T, language string) []string {
 	pages, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)
 	var found []string
-	for _, page := range append(pages, "README.md") {
+	for _, page := range append(pages, "README.md", "conformance/README.md") {
 		for i, part := range strings.Split(read(t, page), "```") {
 			if text, ok := strings.CutPrefix(part, language+"\n"); ok && i%2 == 1 {
 				found = append(found, flat(text))
@@ -76,7 +76,7 @@ func TestCodeOfThePagesIsCompiled(t *testing.T) {
 func TestOutputsInThePagesArePrinted(t *testing.T) {
 	t.Parallel()
 	printed := flat(strings.ReplaceAll(examples(t), "// ", "")) +
-		files(t, "examples/*/testdata/*.golden", "cmd/awsretry/testdata/*.golden", "fleet/example/testdata/*.golden")
+		files(t, "examples/*/testdata/*.golden", "cmd/awsretry/testdata/*.golden", "fleet/example/testdata/*.golden", "conformance/testdata/*.txt")
 	for _, block := range blocks(t, "text") {
 		if !strings.Contains(printed, block) {
 			require.Fail(t, "no golden file and no example has this block", block)

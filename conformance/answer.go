@@ -69,7 +69,11 @@ func (a answer) String() string {
 	}
 	said := strings.TrimSpace(fmt.Sprintf("%d %s", a.status, a.code))
 	if a.skew != nil {
-		said += fmt.Sprintf(" with a clock that is %s ahead", *a.skew)
+		where := "ahead"
+		if *a.skew < 0 {
+			where = "behind"
+		}
+		said += fmt.Sprintf(" with a clock that is %s %s", a.skew.Abs(), where)
 	}
 	if hint, ok := a.headers["x-amz-retry-after"]; ok {
 		said += fmt.Sprintf(" with x-amz-retry-after %q", hint)
@@ -88,6 +92,9 @@ func (a answer) err() error {
 	switch {
 	case a.transport != "":
 		cause = vectors.TransportError(a.transport)
+		if a.transport == "plain_error" {
+			break // it comes from the client itself
+		}
 		cause = &smithyhttp.RequestSendError{Err: &url.Error{Op: "Post", URL: address, Err: cause}}
 	case a.status < http.StatusMultipleChoices:
 		return nil

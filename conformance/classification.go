@@ -88,6 +88,8 @@ func (r *run) judgeFailure(j *judgment, c vectors.Classified, s seen) {
 	switch {
 	case c.Want.Retryable && s.ended:
 		j.differs(outcome, "a retry", "the operation ended: "+endText(s.err))
+	case !c.Want.Retryable && !s.ended && strings.HasPrefix(c.Given.Transport, "caller_"):
+		j.differs(outcome, "no retry, since the caller has given up", "another attempt")
 	case !c.Want.Retryable && !s.ended:
 		j.differs(outcome, "no retry", fmt.Sprintf("a retry %s later", s.after))
 	case s.ended && s.err == nil:

@@ -125,7 +125,7 @@ func (r *run) judgeRange(j *judgment, c vectors.Sequence, plays [][]seen) {
 			outside = outside || most < at.most*4/5 || slices.Contains(c.Rules, "S13") && least > at.most/5
 		}
 		if outside {
-			j.differs(at.aspect, want, fmt.Sprintf("%s in %d plays", span(least, most), len(delays)))
+			j.differs(at.aspect, want, fmt.Sprintf("%s, in %d plays", span(least, most), len(delays)))
 		}
 	}
 }

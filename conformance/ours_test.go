@@ -1,13 +1,18 @@
 package conformance_test
 
 import (
+	"io/fs"
+	"os"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/conformance"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
+	"github.com/awsretry/awsretry/testdata"
 )
 
 // configOf returns the Config that a case asks for.
@@ -25,20 +30,37 @@ func newAdaptive(s *conformance.Settings) (retry.Strategy, error) {
 	return adaptive.New(adaptive.Config{Standard: configOf(s), Controller: ratelimit.CutPerThrottle})
 }
 
-func TestStrategiesKeepTheRules(t *testing.T) {
+// folders are where there are cases: those of the module, and those of a folder that the environment
+// may name.
+func folders(t *testing.T) map[string]fs.ReadFileFS {
+	t.Helper()
+	all := map[string]fs.ReadFileFS{"own": testdata.Cases}
+	if extra := os.Getenv("AWSRETRY_CONFORMANCE"); extra != "" {
+		shared, ok := os.DirFS(extra).(fs.ReadFileFS)
+		require.True(t, ok)
+		all["shared"] = shared
+	}
+	return all
+}
+
+func TestStrategiesKeepEveryRule(t *testing.T) {
 	t.Parallel()
-	for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
-		t.Run("standard/"+string(behavior), func(t *testing.T) {
-			t.Parallel()
-			conformance.Run(t, conformance.Subject{
-				Name: "standard", Behavior: behavior, New: conformance.FromStrategy(newStandard),
-			})
-		})
-		t.Run("adaptive/"+string(behavior), func(t *testing.T) {
-			t.Parallel()
-			conformance.Run(t, conformance.Subject{
-				Name: "adaptive", Behavior: behavior, Adaptive: true, New: conformance.FromStrategy(newAdaptive),
-			})
-		})
+	for title, cases := range folders(t) {
+		for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
+			for _, subject := range []conformance.Subject{
+				{Name: "standard", New: conformance.FromStrategy(newStandard)},
+				{Name: "adaptive", New: conformance.FromStrategy(newAdaptive), Adaptive: true},
+			} {
+				subject.Behavior = behavior
+				t.Run(title+"/"+subject.Name+"/"+string(behavior), func(t *testing.T) {
+					t.Parallel()
+					report := conformance.CheckCases(t, subject, cases)
+					require.Greater(t, len(report.Rules), 20)
+					for _, rule := range report.Rules {
+						require.Equal(t, conformance.Kept, rule.Result, "%s", rule)
+					}
+				})
+			}
+		}
 	}
 }

@@ -87,7 +87,7 @@ func (r Rule) String() string {
 	case Kept, Broken:
 		fmt.Fprintf(&b, "\n%s in %d of %d cases", r.Result, r.count(), r.Kept+r.Broken)
 		if r.Reason != "" {
-			fmt.Fprintf(&b, "; others were not asked: %s", r.Reason)
+			fmt.Fprintf(&b, "; other cases were not asked: %s", r.Reason)
 		}
 	case NotAsked, NotMeant:
 		fmt.Fprintf(&b, "\n%s: %s", r.Result, r.Reason)

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 
 	"github.com/awsretry/awsretry/internal/vectors"
-	"github.com/awsretry/awsretry/testdata"
 )
 
 // aspect is a set of what a case shows.
@@ -63,14 +63,14 @@ type book struct {
 	classification vectors.Classification
 }
 
-// read opens the cases that come with the module.
-func read() (b book, err error) {
+// read opens the cases of a folder.
+func read(cases fs.ReadFileFS) (b book, err error) {
 	b.wording = map[string]string{}
 	for _, f := range []struct {
 		name string
 		file any
 	}{{"standard.json", &b.standard}, {"adaptive.json", &b.adaptive}, {"classification.json", &b.classification}} {
-		text, err := testdata.Cases.ReadFile(f.name)
+		text, err := cases.ReadFile(f.name)
 		if err == nil {
 			err = b.add(text, f.file)
 		}

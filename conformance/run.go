@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/awsretry/awsretry/retry"
+	"github.com/awsretry/awsretry/testdata"
 )
 
 // Run plays the cases against the subject and makes a subtest of each rule. It fails where a rule is
@@ -18,6 +19,7 @@ func Run(t *testing.T, s Subject) {
 	report := Check(t, s)
 	for _, rule := range report.Rules {
 		t.Run(rule.ID, func(t *testing.T) {
+			t.Helper()
 			switch rule.Result {
 			case Broken:
 				t.Errorf("\n%s", rule)
@@ -35,7 +37,7 @@ func Run(t *testing.T, s Subject) {
 // New, or a rule in NotMeant that does not exist, does.
 func Check(t *testing.T, s Subject) Report {
 	t.Helper()
-	b, err := read()
+	b, err := read(testdata.Cases)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,9 +79,11 @@ type run struct {
 	verdicts map[string]*Rule
 	// fixed are the settings that the subject does not take, and limit is its number of attempts
 	// if that is one of them.
-	fixed  setting
-	limit  int
-	broken []suspicion
+	fixed setting
+	limit int
+	// boundless says that there is no quota.
+	boundless bool
+	broken    []suspicion
 }
 
 // manyAttempts is a limit above those of the rules: a retryer with more is said to have none. The
@@ -101,6 +105,45 @@ func (r *run) measure() {
 		r.t.FailNow()
 	}
 	r.fixed = ^s.read
+	r.findQuota()
+}
+
+// findQuota finds out whether there is a quota at all, so that the report says so once.
+func (r *run) findQuota() {
+	if r.limit < 2 {
+		return
+	}
+	s := r.settings()
+	bubble(r.t, func(ctx context.Context) {
+		stage, err := r.build(&s)
+		if err != nil {
+			return
+		}
+		left := stage.readQuota(ctx, defaultCapacity)
+		if r.boundless = left.endless; !left.endless {
+			return
+		}
+		j := judgment{about: Finding{
+			Case: noQuota, Title: "operations that are throttled twice, one after the other",
+			Answers: throttle().String() + ", " + final().String() + ", and so on",
+		}}
+		j.differs(quota, fmt.Sprintf("no retry after %d of them, since these have emptied the quota of %d tokens", defaultCapacity/throttleCost, defaultCapacity),
+			fmt.Sprintf("%d retries; the retryer has no retry quota", left.retries))
+		r.judge([]string{"S09"}, j)
+	})
+}
+
+// noQuota is the case of a retryer without a quota.
+const noQuota = "no-quota"
+
+// needsQuota reports whether a rule says something only of a retryer with a quota.
+func needsQuota(rule string) bool {
+	switch rule {
+	case "S01", "S02", "S03", "S04", "S05", "S06", "S07", "S08", "S09", "S15", "S18", "S19", "A15":
+		return true
+	default:
+		return false
+	}
 }
 
 // settings returns what a case has that asks for nothing.
@@ -123,7 +166,7 @@ func (r *run) build(s *Settings) (stage, error) {
 func (r *run) missing(needed setting) string {
 	for s := attemptsSetting; s <= pollingSetting; s <<= 1 {
 		if needed&r.fixed&s != 0 {
-			return fmt.Sprintf("the retryer does not take %s", s)
+			return fmt.Sprintf("New does not read %s", s)
 		}
 	}
 	return ""
@@ -132,7 +175,12 @@ func (r *run) missing(needed setting) string {
 // skip notes that a case was not asked.
 func (r *run) skip(rules []string, why string) {
 	for _, rule := range rules {
-		if v := r.verdicts[rule]; v.Reason == "" {
+		v := r.verdicts[rule]
+		switch {
+		case r.boundless && rule == "S09":
+		case r.boundless && needsQuota(rule):
+			v.Reason = "the retryer has no retry quota, see S09"
+		case v.Reason == "":
 			v.Reason = why
 		}
 	}
@@ -144,6 +192,8 @@ func (r *run) judge(rules []string, j judgment) {
 	for _, rule := range rules {
 		_, differs := j.breaks(aspects(rule))
 		switch {
+		case r.boundless && needsQuota(rule) && j.about.Case != noQuota:
+			r.skip([]string{rule}, "")
 		case differs:
 			broken = append(broken, rule)
 		case aspects(rule)&j.compared == 0:

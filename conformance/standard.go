@@ -69,7 +69,7 @@ func (r *run) unfit(c vectors.Sequence) string {
 		needed |= quotaSetting
 	}
 	if r.fixed&attemptsSetting != 0 && r.limit != attemptsOf(c) && !within(c, r.limit) {
-		return "the retryer does not take MaxAttempts, and its limit is " + limitText(r.limit)
+		return "New does not read MaxAttempts, and the limit is " + limitText(r.limit)
 	}
 	return r.missing(needed)
 }
