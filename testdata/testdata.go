@@ -4,7 +4,7 @@ package testdata
 
 import "embed"
 
-// Cases are the files of this folder.
+// Cases are the files about retries.
 //
-//go:embed *.json
+//go:embed standard.json adaptive.json classification.json
 var Cases embed.FS
