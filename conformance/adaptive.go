@@ -94,7 +94,7 @@ func (r *run) operations(c vectors.Operations) {
 	r.judge(c.Rules, j)
 }
 
-func attemptsOfGiven(g vectors.Given) int { return cmp.Or(g.Attempts(), 3) }
+func attemptsOfGiven(g vectors.Given) int { return cmp.Or(g.Attempts(), usualAttempts) }
 
 // unfitOperations returns why a case cannot be put to the subject. What drains a quota slows down a
 // send rate, so that a quota that is not full at first needs a subject with an own capacity.

@@ -6,7 +6,7 @@ import (
 )
 
 // CheckCases is Check with the cases of a folder.
-func CheckCases(t *testing.T, s Subject, cases fs.ReadFileFS) Report {
+func CheckCases(t *testing.T, s Subject, cases fs.ReadFileFS) (Report, error) {
 	t.Helper()
 	b, err := read(cases)
 	if err != nil {

@@ -54,7 +54,8 @@ func TestStrategiesKeepEveryRule(t *testing.T) {
 				subject.Behavior = behavior
 				t.Run(title+"/"+subject.Name+"/"+string(behavior), func(t *testing.T) {
 					t.Parallel()
-					report := conformance.CheckCases(t, subject, cases)
+					report, err := conformance.CheckCases(t, subject, cases)
+					require.NoError(t, err)
 					require.Greater(t, len(report.Rules), 20)
 					for _, rule := range report.Rules {
 						require.Equal(t, conformance.Kept, rule.Result, "%s", rule)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -41,35 +42,50 @@ func Check(t *testing.T, s Subject) Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return check(t, s, b)
+	report, err := check(t, s, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
 }
 
 // check plays the cases of these files.
-func check(t *testing.T, s Subject, b book) Report {
+func check(t *testing.T, s Subject, b book) (Report, error) {
 	t.Helper()
-	if s.Behavior == "" {
-		s.Behavior = retry.V21
-	}
-	if s.New == nil || !s.Behavior.Valid() {
-		t.Fatalf("conformance: a Subject needs New and a known Behavior: %q has %q", s.Name, s.Behavior)
-	}
-	for rule := range s.NotMeant {
-		if b.wording[rule] == "" {
-			t.Fatalf("conformance: NotMeant of %s names a rule that does not exist: %q", s.Name, rule)
-		}
+	s.Behavior = cmp.Or(s.Behavior, retry.V21)
+	if err := s.valid(b); err != nil {
+		return Report{}, err
 	}
 	r := &run{t: t, subject: s, verdicts: map[string]*Rule{}}
 	for _, id := range b.ids() {
 		r.verdicts[id] = &Rule{ID: id, Wording: b.wording[id], Matters: matters()[id]}
 	}
-	r.measure()
+	if err := r.measure(); err != nil {
+		return Report{}, fmt.Errorf("conformance: New of %q: %w", s.Name, err)
+	}
 	r.standard(b.standard)
 	if s.Adaptive {
 		r.adaptive(b.adaptive)
 	}
 	r.classification(b.classification)
 	r.blame()
-	return r.report(b.ids())
+	return r.report(b.ids()), nil
+}
+
+// valid returns what is wrong with a subject.
+func (s Subject) valid(b book) error {
+	if s.New == nil {
+		return fmt.Errorf("conformance: the subject %q has no New", s.Name)
+	}
+	if !s.Behavior.Valid() {
+		return fmt.Errorf("conformance: the subject %q has an unknown Behavior: %q", s.Name, s.Behavior)
+	}
+	for _, rule := range slices.Sorted(maps.Keys(s.NotMeant)) {
+		if b.wording[rule] == "" {
+			return fmt.Errorf("conformance: NotMeant of the subject %q names a rule that does not exist: %q", s.Name, rule)
+		}
+	}
+	return nil
 }
 
 // run is the cases of one subject under way.
@@ -91,21 +107,20 @@ type run struct {
 const manyAttempts = 100
 
 // measure finds out what the subject takes.
-func (r *run) measure() {
+func (r *run) measure() (err error) {
 	s := r.settings()
 	bubble(r.t, func(ctx context.Context) {
-		stage, err := r.build(&s)
-		if err != nil {
-			r.t.Errorf("conformance: New of %s: %v", r.subject.Name, err)
+		var made stage
+		if made, err = r.build(&s); err != nil {
 			return
 		}
-		r.limit = stage.play(ctx, slices.Repeat([]answer{throttle()}, manyAttempts)...)
+		r.limit = made.play(ctx, slices.Repeat([]answer{throttle()}, manyAttempts)...)
 	})
-	if r.t.Failed() {
-		r.t.FailNow()
-	}
 	r.fixed = ^s.read
-	r.findQuota()
+	if err == nil {
+		r.findQuota()
+	}
+	return err
 }
 
 // findQuota finds out whether there is a quota at all, so that the report says so once.

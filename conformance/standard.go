@@ -22,8 +22,12 @@ func (r *run) standard(file vectors.Standard) {
 	}
 }
 
-// draws is how often a case is played with a retryer that has a random source of its own.
-const draws = 100
+// A retryer that has a random source of its own is played so often: enough that its delays come near
+// both ends of their range. The range of a hint has ends that are reached at once.
+const (
+	draws       = 100
+	hintedDraws = 10
+)
 
 // sequence plays a case and judges it.
 func (r *run) sequence(c vectors.Sequence) {
@@ -39,7 +43,11 @@ func (r *run) sequence(c vectors.Sequence) {
 	}
 	if r.fixed&jitterSetting != 0 && j.stopped == "" && speaksOf(c.Rules, delay|hinted) {
 		plays := [][]seen{first.steps}
-		for len(plays) < draws {
+		enough := draws
+		if !speaksOf(c.Rules, delay) {
+			enough = hintedDraws
+		}
+		for len(plays) < enough {
 			plays = append(plays, r.perform(c, false).steps)
 		}
 		r.judgeRange(&j, c, plays)
@@ -68,11 +76,26 @@ func (r *run) unfit(c vectors.Sequence) string {
 	if capacityOf(g) != defaultCapacity && fills(c) {
 		needed |= quotaSetting
 	}
-	if r.fixed&attemptsSetting != 0 && r.limit != attemptsOf(c) && !within(c, r.limit) {
+	if r.fixed&attemptsSetting != 0 && !r.keepsLimit(c) && !within(c, r.limit) {
 		return "New does not read MaxAttempts, and the limit is " + limitText(r.limit)
 	}
 	return r.missing(needed)
 }
+
+// keepsLimit reports whether a retryer with a limit of its own should have that of the case. If its
+// limit is the usual one, then that of a service is the service's.
+func (r *run) keepsLimit(c vectors.Sequence) bool {
+	limit := r.limit
+	if limit == usualAttempts {
+		byDefault := c
+		byDefault.Given.MaxAttempts = nil
+		limit = attemptsOf(byDefault)
+	}
+	return attemptsOf(c) == limit
+}
+
+// usualAttempts is the default limit of attempts.
+const usualAttempts = 3
 
 func limitText(limit int) string {
 	if limit > manyAttempts {
@@ -89,7 +112,7 @@ func attemptsOf(c vectors.Sequence) int {
 	case retry.Behavior(c.Behavior) != retry.V20 && strings.HasPrefix(g.Service, "dynamodb"):
 		return 4
 	default:
-		return 3
+		return usualAttempts
 	}
 }
 
