@@ -171,7 +171,7 @@ func about(c vectors.Sequence) Finding {
 		if step.Request != "" {
 			b.WriteString(step.Request + ": ")
 		}
-		b.WriteString(answerOf(step.Response).String())
+		b.WriteString(answerOf(step.Response).nth(i).String())
 		if step.Want.Outcome != "retry" && step.Request == "" && i+1 < len(c.Steps) {
 			b.WriteString(" | ")
 		}
@@ -215,7 +215,7 @@ func (r *run) perform(c vectors.Sequence, first bool) (p performance) {
 				o.drop()
 			}
 		}()
-		for _, step := range c.Steps {
+		for i, step := range c.Steps {
 			o := operations[step.Request]
 			if o == nil {
 				o = stage.began(ctx)
@@ -226,7 +226,7 @@ func (r *run) perform(c vectors.Sequence, first bool) (p performance) {
 				}
 			}
 			answered := time.Now()
-			o.answer(answerOf(step.Response))
+			o.answer(answerOf(step.Response).nth(i))
 			at, ended, err := o.next()
 			p.steps = append(p.steps, seen{ended: ended, after: at.Sub(answered), err: err})
 			if ended {
