@@ -25,13 +25,13 @@ func (e *hintedError) RetryAfter() (time.Duration, bool) { return e.after, true 
 
 // failureOf returns the error of an attempt as a strategy must see it: with the hint of the
 // server, which the errors of the SDK do not tell, and marked as clock skew where the loop has
-// found that. raw is the error before the loop has changed it.
+// found that. A throttle stays one. raw is the error before the loop has changed it.
 func failureOf(err, raw error) error {
 	failure := err
 	if after, ok := hintOf(err); ok {
 		failure = &hintedError{err, after}
 	}
-	if err != raw && isSkew(err) { //nolint:errorlint // whether the loop has wrapped it
+	if err != raw && isSkew(err) && !throttles(err) { //nolint:errorlint // whether the loop has wrapped it
 		failure = &classify.JudgedError{Verdict: classify.RetryAs(classify.ClockSkew), Err: failure}
 	}
 	return failure
@@ -55,6 +55,10 @@ func hintHeader(err error) string {
 func isSkew(err error) bool {
 	skew, ok := err.(interface{ RetryableError() bool })
 	return ok && skew.RetryableError()
+}
+
+func throttles(err error) bool {
+	return classify.Default().Classify(classify.Outcome{Err: err}).Kind() == classify.Throttling
 }
 
 // forced judges a failure for which the loop of the SDK has decided that it is to be
