@@ -21,8 +21,11 @@ type peer struct {
 
 // note is what the table says about a broken rule.
 type note struct {
-	// effect is one line: the consequence for a user.
+	// effect is one line: the consequence for a user. It begins with a capital and ends with a full stop.
 	effect string
+	// from are the rules whose differences make the cases of this one come out differently; empty if it is
+	// this rule. A note with from needs no effect.
+	from []string
 	// issue is the address of a public issue; empty if there is none.
 	issue string
 }

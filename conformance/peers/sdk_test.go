@@ -1,4 +1,126 @@
 package peers
 
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+	_ "unsafe" // for the linknames below
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	awsretryer "github.com/aws/aws-sdk-go-v2/aws/retry"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/conformance"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// sleepWithContext is what aws-sdk-go-v2 sleeps with, a variable for its own tests.
+//
+//go:linkname sleepWithContext github.com/aws/aws-sdk-go-v2/internal/sdk.SleepWithContext
+var sleepWithContext func(context.Context, time.Duration) error
+
+// randReader is where aws-sdk-go-v2 takes its jitter from, a variable for its own tests.
+//
+//go:linkname randReader github.com/aws/aws-sdk-go-v2/internal/rand.Reader
+var randReader io.Reader
+
+// floor is the shortest sleep of aws-sdk-go-v2 here. Its adaptive mode cuts the wait for a send token to
+// whole nanoseconds, so that it wakes a fraction of one too early; on a clock that fires exactly it would
+// then sleep for 0, for ever. A real timer is late enough to hide that.
+const floor = time.Microsecond
+
+func TestMain(m *testing.M) {
+	if sleepWithContext == nil || randReader == nil {
+		panic("aws-sdk-go-v2 has no such variable any more: its sleeps would not end, or its jitter cannot be set")
+	}
+	sleepWithContext = func(ctx context.Context, d time.Duration) error {
+		return clock.System{}.Sleep(ctx, max(d, floor))
+	}
+	m.Run()
+}
+
+// jitter is a random source of which aws-sdk-go-v2 makes one number.
+type jitter func() float64
+
+// Read writes the 53 bits that the SDK makes a number below 1 of: rand.Int reads as many bytes as the
+// bits need, the highest first. The ids of requests are longer, and the same for all.
+func (j jitter) Read(p []byte) (int, error) {
+	const bits = 1 << 53
+	bytes := binary.BigEndian.AppendUint64(make([]byte, len(p)), uint64(min(math.Round(j()*bits), bits-1)))
+	return copy(p, bytes[len(bytes)-len(p):]), nil
+}
+
+// newRetries is the variable that turns the behavior of 2026-11 on.
+const newRetries = "AWS_NEW_RETRIES_2026"
+
 // sdk are the retryers of aws-sdk-go-v2 in its clients.
-func sdk() []peer { return nil }
+func sdk() []peer {
+	var columns []peer
+	for _, mode := range []aws.RetryMode{aws.RetryModeStandard, aws.RetryModeAdaptive} {
+		for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
+			columns = append(columns, sdkColumn(mode, behavior))
+		}
+	}
+	return columns
+}
+
+func sdkColumn(mode aws.RetryMode, behavior retry.Behavior) peer {
+	flag, generation := "", "the behavior of before 2026-11, which is the default of this version and has the rules of v2.0"
+	if behavior == retry.V21 {
+		flag, generation = "true", "the behavior of 2026-11, which "+newRetries+"=true brings and which has the rules of v2.1"
+	}
+	p := peer{
+		column: "SDK " + mode.String() + ", " + string(behavior),
+		about: "Clients of SQS, DynamoDB and DynamoDB Streams of aws-sdk-go-v2 v" + aws.SDKVersion + " in " +
+			mode.String() + " mode, with " + generation + ".",
+		ways: []conformance.Subject{{
+			Name: "clients", Behavior: behavior, Adaptive: mode == aws.RetryModeAdaptive,
+			New: func(s *conformance.Settings) (conformance.Do, error) { return newClient(mode, s), nil },
+		}},
+		setUp: func(t *testing.T) {
+			t.Helper()
+			t.Setenv(newRetries, flag)
+			usual := randReader
+			t.Cleanup(func() { randReader = usual })
+		},
+		notes: notesOfSDK(mode, behavior),
+	}
+	return p
+}
+
+// newClient returns a call of a client as a case wants it, and as the SDK builds it where the case has
+// no wish.
+func newClient(mode aws.RetryMode, s *conformance.Settings) conformance.Do {
+	randReader = jitter(s.Random())
+	cfg := configOfClients()
+	cfg.RetryMode, cfg.RetryMaxAttempts = mode, s.MaxAttempts()
+	service := s.Service()
+	dynamo := strings.HasPrefix(service, "dynamodb") && s.Behavior() == retry.V21
+	poll := s.LongPolling() && !isSQS(service)
+	capacity, longest := uint(s.QuotaCapacity()), s.MaxBackoff()
+	if capacity != awsretryer.DefaultRetryRateTokens || longest != awsretryer.DefaultMaxBackoff || poll {
+		options := func(o *awsretryer.StandardOptions) {
+			o.RateLimiter, o.MaxBackoff = ratelimit.NewTokenRateLimit(capacity), longest
+			if dynamo { // the defaults of the service, which a retryer of one's own replaces
+				o.MaxAttempts, o.BaseDelay = 4, 25*time.Millisecond
+			}
+		}
+		cfg.Retryer = func() aws.Retryer {
+			if mode == aws.RetryModeAdaptive {
+				return awsretryer.NewAdaptiveMode(func(o *awsretryer.AdaptiveModeOptions) {
+					o.StandardOptions = append(o.StandardOptions, options)
+				})
+			}
+			return awsretryer.NewStandard(options)
+		}
+	}
+	if poll { // with the defaults of its service, in the client that has long polls
+		service = ""
+	}
+	return callOf(cfg, service, s.LongPolling())
+}

@@ -1,9 +1,158 @@
 package peers
 
-import "testing"
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
 
-func TestTable(t *testing.T) {
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/conformance"
+)
+
+var (
+	update  = flag.Bool("update", false, "write docs/conformance.md")
+	results = flag.String("results", "", "write the results to this file, a line for each peer and rule, and compare nothing")
+)
+
+// page is the page that the test writes and compares.
+const page = "../../docs/conformance.md"
+
+// TestTable is not parallel: the columns of the SDK set its environment and its random source.
+func TestTable(t *testing.T) { //nolint:paralleltest // see above
+	var columns []column
 	for _, p := range peers() {
-		t.Run(p.column, func(*testing.T) {})
+		t.Run(p.column, func(t *testing.T) {
+			columns = append(columns, p.played(t))
+		})
 	}
+	if *results != "" {
+		require.NoError(t, os.WriteFile(*results, []byte(lines(columns)), 0o600))
+		return
+	}
+	for _, c := range columns {
+		c.requireNotes(t)
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(page, []byte(pageOf(columns)), 0o600))
+	}
+	want, err := os.ReadFile(page)
+	require.NoError(t, err)
+	require.Equal(t, string(want), pageOf(columns),
+		"the results have changed: run make conformance and read the difference of docs/conformance.md")
+}
+
+// column is a peer with its results.
+type column struct {
+	peer
+
+	adaptive bool
+	rules    map[string]verdict
+}
+
+// verdict is the result of a rule in all ways of a peer.
+type verdict struct {
+	wording, reason string
+	result          conformance.Result
+	// broken has for each way that breaks the rule its name and the cases.
+	broken []failing
+}
+
+type failing struct {
+	way   string
+	cases []string
+}
+
+// played plays all ways of the peer.
+func (p peer) played(t *testing.T) column {
+	t.Helper()
+	t.Setenv(newRetries, "")
+	if p.setUp != nil {
+		p.setUp(t)
+	}
+	c := column{peer: p, rules: map[string]verdict{}}
+	for _, way := range p.ways {
+		c.adaptive = c.adaptive || way.Adaptive
+		for _, rule := range conformance.Check(t, way).Rules {
+			c.rules[rule.ID] = c.rules[rule.ID].and(way.Name, rule)
+		}
+	}
+	return c
+}
+
+// and adds what one way has shown.
+func (v verdict) and(way string, rule conformance.Rule) verdict {
+	if v.result == "" || weight(rule.Result) > weight(v.result) {
+		v.wording, v.result, v.reason = rule.Wording, rule.Result, rule.Reason
+	}
+	if rule.Result == conformance.Broken {
+		f := failing{way: way}
+		for _, finding := range rule.Findings {
+			f.cases = append(f.cases, finding.Case)
+		}
+		v.broken = append(v.broken, f)
+	}
+	return v
+}
+
+// weight says which result of two ways is that of both: a rule is kept if one way keeps it and none
+// breaks it.
+func weight(r conformance.Result) int {
+	return slices.Index([]conformance.Result{conformance.NotAsked, conformance.NotMeant, conformance.Kept, conformance.Broken}, r)
+}
+
+// requireNotes holds the notes to the broken rules.
+func (c column) requireNotes(t *testing.T) {
+	t.Helper()
+	for _, id := range ids([]column{c}) {
+		v := c.rules[id]
+		_, noted := c.notes[id]
+		require.Equal(t, v.result == conformance.Broken, noted, "the note of %s on %s, which is %s: %v", c.column, id, v.result, v.broken)
+	}
+	for id, n := range c.notes {
+		require.Contains(t, c.rules, id, "a note of %s", c.column)
+		require.NotEqual(t, n.effect == "", len(n.from) == 0, "%s, %s: one of effect and from", c.column, id)
+		for _, from := range n.from {
+			require.NotEmpty(t, c.notes[from].effect, "%s, %s: the rule %s has no effect", c.column, id, from)
+		}
+	}
+}
+
+// lines returns the results for scripts/sdk-changes: peer, rule, result and the broken cases, with tabs
+// between.
+func lines(columns []column) string {
+	var b strings.Builder
+	for _, c := range columns {
+		for _, id := range ids([]column{c}) {
+			v := c.rules[id]
+			var detail []string
+			for _, f := range v.broken {
+				text := strings.Join(f.cases, " ")
+				if len(c.ways) > 1 {
+					text = f.way + ": " + text
+				}
+				detail = append(detail, text)
+			}
+			fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", c.column, id, v.result, strings.Join(detail, "; "))
+		}
+	}
+	return b.String()
+}
+
+// ids returns the rules of the columns in the order of the reports.
+func ids(columns []column) []string {
+	found := map[string]bool{}
+	for _, c := range columns {
+		for id := range c.rules {
+			found[id] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(found), func(x, y string) int {
+		return cmp.Or(cmp.Compare(strings.Index("SAC", x[:1]), strings.Index("SAC", y[:1])), cmp.Compare(x, y))
+	})
 }
