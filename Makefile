@@ -174,6 +174,10 @@ bench: ## measure small steps beside the peers, in ROUNDS rounds, and write benc
 bench-effect: ## play all libraries in virtual time, SEEDS times, and write bench/RESULTS-effect.md; five minutes
 	cd bench && go run ./report -rounds $(SEEDS) effect
 
+.PHONY: conformance
+conformance: ## write docs/conformance.md again, the results of this module and of its peers
+	cd conformance/peers && go test -vet=off -count=1 -run '^TestTable$$' . -update
+
 .PHONY: fleet-tables
 fleet-tables: ## play fleets in virtual time and write the tables of fleet/README.md; a quarter of an hour
 	cd fleet && go test -vet=off -count=1 -timeout 2h -tags tables -v -run '^TestTables$$' ./sim

@@ -231,20 +231,25 @@ const width = 120
 
 // wrapped breaks a paragraph, or an item of a list, into lines.
 func wrapped(text string) string {
-	indent := ""
+	indent := "\n"
 	if strings.HasPrefix(text, "- ") {
-		indent = "  "
+		indent = "\n  "
 	}
-	var lines []string
-	for _, word := range strings.Fields(text) {
-		last := len(lines) - 1
-		if last >= 0 && len(lines[last])+1+len(word) <= width {
-			lines[last] += " " + word
-		} else if last < 0 {
-			lines = append(lines, word)
-		} else {
-			lines = append(lines, indent+word)
+	var b strings.Builder
+	room := 0
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case b.Len() == 0:
+			room = width
+		case len(word) < room:
+			b.WriteString(" ")
+			room--
+		default:
+			b.WriteString(indent)
+			room = width - len(indent) + 1
 		}
+		b.WriteString(word)
+		room -= len(word)
 	}
-	return strings.Join(lines, "\n")
+	return b.String()
 }

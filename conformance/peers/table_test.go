@@ -24,7 +24,7 @@ var (
 const page = "../../docs/conformance.md"
 
 // TestTable is not parallel: the columns of the SDK set its environment and its random source.
-func TestTable(t *testing.T) { //nolint:paralleltest // see above
+func TestTable(t *testing.T) {
 	var columns []column
 	for _, p := range peers() {
 		t.Run(p.column, func(t *testing.T) {
