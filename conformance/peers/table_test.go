@@ -38,6 +38,9 @@ func TestTable(t *testing.T) {
 	for _, c := range columns {
 		c.requireNotes(t)
 	}
+	for _, id := range ids(columns) {
+		require.NotEmpty(t, short()[id], "the rule %s has no short wording", id)
+	}
 	if *update {
 		require.NoError(t, os.WriteFile(page, []byte(pageOf(columns)), 0o600))
 	}
