@@ -34,8 +34,11 @@ type answer struct {
 // success is the answer of a service that has done what it was asked for.
 func success() answer { return answer{status: http.StatusOK} }
 
-// throttle is an answer that a retry of five tokens follows.
-func throttle() answer { return answer{status: http.StatusBadRequest, code: "ThrottlingException"} }
+// throttle is an answer that a retry of five tokens follows. Its status reaches retryers that do not
+// read codes.
+func throttle() answer {
+	return answer{status: http.StatusTooManyRequests, code: "ThrottlingException"}
+}
 
 // final is an answer that no retry follows.
 func final() answer { return answer{status: http.StatusBadRequest, code: "ValidationException"} }
