@@ -1,4 +1,156 @@
 package peers
 
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+
+	"github.com/awsretry/awsretry/conformance"
+)
+
 // wrappers are retryers around those of aws-sdk-go-v2, as programs write them.
-func wrappers() []peer { return nil }
+func wrappers() []peer {
+	return []peer{
+		{
+			column: "minimum delay",
+			about: "Standard mode in a wrapper that waits a second or longer before each retry, for stores that should not " +
+				"be asked again at once. pingcap/tidb (pkg/objstore/s3.go) and percona/percona-backup-mongodb " +
+				"(pbm/storage/s3/retryer.go) have wrappers of this form.",
+			ways:  []conformance.Subject{{Name: "minimum delay", New: conformance.FromRetryer(newFloor)}},
+			setUp: setNewRules,
+			notes: map[string]note{
+				"S11": {effect: "A retry that could come within 50 ms comes after a second."},
+				"S12": {effect: "The first retries wait a second, whatever the failure was."},
+				"S13": {effect: "The first retries come after exactly a second, so that clients that failed together come back together."},
+				"S14": {effect: "A hint below a second is not taken, and one above may add up to five seconds to the second. " +
+					"Of the SDK below: a hint of more than 292 years can be read as none."},
+				"S21": {effect: "After a wrong clock is found the retry waits a second."},
+				"C04": unknown429(),
+			},
+		},
+		{
+			column: "logging, adaptive",
+			about: "Adaptive mode in a wrapper that logs each retry and embeds aws.Retryer. This interface has no " +
+				"GetAttemptToken, so that the SDK does not find that of the adaptive mode inside. " +
+				"cloudquery/cq-provider-aws (client/retry.go) has a wrapper of this form.",
+			ways:  []conformance.Subject{{Name: "logging, adaptive", Adaptive: true, New: conformance.FromRetryer(newLogger)}},
+			setUp: setNewRules,
+			notes: map[string]note{
+				"S05": neverRefilled(),
+				"S09": neverRefilled(),
+				"A03": {effect: "Nothing measures the sends: the send rate is lost, see A04."},
+				"A04": {effect: "Throttles do not slow the client down: its mode is adaptive, but it sends as in standard mode; " +
+					"a wrapper that embeds aws.RetryerV2 keeps the send rate."},
+				"A06": {effect: "The sends have no limit, see A04."},
+				"A10": {effect: "No attempt waits for the send rate, see A04."},
+				"A11": {effect: "There is no line of waiting attempts, see A04."},
+				"A14": {effect: "There are no waits that a new rate could end, see A04."},
+				"A18": {effect: "There is no line that a caller could leave, see A04."},
+				"C04": unknown429(),
+			},
+		},
+		{
+			column: "quota off",
+			about: "Standard mode without a quota, with nine attempts and a backoff of its own: 25 ms, three times as long for " +
+				"each retry, give or take a fifth. Programs that make many calls at once use it, so that no call fails " +
+				"for an empty quota. turbot/steampipe-plugin-aws (aws/service.go) has this form; cloudquery/cloudquery, " +
+				"pingcap/tidb and hashicorp/aws-sdk-go-base turn the quota off, too.",
+			ways:  []conformance.Subject{{Name: "quota off", New: conformance.FromRetryer(newUnlimited)}},
+			setUp: setNewRules,
+			notes: map[string]note{
+				"S09": {
+					effect: "In an outage each call makes all its attempts, so that the service gets up to nine times the usual requests.",
+					issue:  "https://github.com/aws/aws-sdk-go-v2/issues/1665",
+				},
+				"S11": {effect: "After a throttle the waits begin at 25 ms instead of up to a second; after other failures they grow faster than those of the SDK."},
+				"S12": {effect: "After a throttle the first retry comes within 30 ms, as after any other failure."},
+				"S13": {effect: "A fifth of jitter keeps clients together that failed together."},
+				"S14": {effect: "Hints move the backoff of the wrapper, which differs. " +
+					"Of the SDK below: a hint of more than 292 years can be read as none."},
+				"S21": {effect: "After a wrong clock is found the wait is that of the wrapper, see S11."},
+				"C04": unknown429(),
+			},
+		},
+	}
+}
+
+// unknown429 is the note on a failure that the wrappers do not touch.
+func unknown429() note {
+	return note{
+		effect: "Of the SDK below: an answer 429 with a code that the SDK does not know fails at once.",
+		issue:  "https://github.com/aws/aws-sdk-go-v2/issues/704",
+	}
+}
+
+// neverRefilled is the note on the quota of the adaptive mode.
+func neverRefilled() note {
+	return note{
+		effect: "Of the SDK below: successes add nothing to an empty quota, so that retries stay off after an outage.",
+		issue:  "https://github.com/aws/aws-sdk-go-v2/issues/3550",
+	}
+}
+
+// setNewRules gives the SDK the rules v2.1, which it has without the variable from v1.48.0 on.
+func setNewRules(t *testing.T) {
+	t.Helper()
+	t.Setenv("AWS_NEW_RETRIES_2026", "true")
+}
+
+// withSettings sets what programs pass on to the SDK.
+func withSettings(s *conformance.Settings) func(*awsretry.StandardOptions) {
+	return func(o *awsretry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = s.MaxAttempts(), s.MaxBackoff() }
+}
+
+// floorRetryer waits a second at least.
+type floorRetryer struct{ aws.Retryer }
+
+func newFloor(s *conformance.Settings) aws.Retryer {
+	return floorRetryer{awsretry.NewStandard(withSettings(s))}
+}
+
+func (r floorRetryer) RetryDelay(attempt int, opErr error) (time.Duration, error) {
+	delay, err := r.Retryer.RetryDelay(attempt, opErr)
+	return max(delay, time.Second), err
+}
+
+// loggingRetryer tells a logger of each retry.
+type loggingRetryer struct {
+	aws.Retryer
+
+	log func(attempt int, delay time.Duration, err error)
+}
+
+func newLogger(s *conformance.Settings) aws.Retryer {
+	adaptive := awsretry.NewAdaptiveMode(func(o *awsretry.AdaptiveModeOptions) {
+		o.StandardOptions = append(o.StandardOptions, withSettings(s))
+	})
+	return loggingRetryer{adaptive, func(int, time.Duration, error) {}}
+}
+
+func (r loggingRetryer) RetryDelay(attempt int, opErr error) (time.Duration, error) {
+	delay, err := r.Retryer.RetryDelay(attempt, opErr)
+	r.log(attempt, delay, opErr)
+	return delay, err
+}
+
+func newUnlimited(s *conformance.Settings) aws.Retryer {
+	return awsretry.NewStandard(func(o *awsretry.StandardOptions) {
+		o.MaxAttempts = 9
+		if limit := s.MaxAttempts(); limit > 0 {
+			o.MaxAttempts = limit
+		}
+		o.RateLimiter = ratelimit.None
+		o.Backoff = awsretry.BackoffDelayerFunc(tripled)
+	})
+}
+
+// tripled is the backoff of newUnlimited: 25 ms, three times as long for each retry, at most five minutes.
+func tripled(attempt int, _ error) (time.Duration, error) {
+	whole := float64(25*time.Millisecond) * math.Pow(3, float64(attempt))
+	return time.Duration(min(whole*(0.8+0.4*rand.Float64()), float64(5*time.Minute))), nil
+}
