@@ -36,9 +36,13 @@ func (r *run) judgeSteps(j *judgment, c vectors.Sequence, steps []seen) {
 			return
 		case again:
 			if r.fixed&jitterSetting == 0 && step.Want.Delay != nil && !at.paced {
-				j.compared |= at.aspect
+				shown := at.aspect
+				if shown == delay {
+					shown |= spread // a single delay may be due to either
+				}
+				j.compared |= shown
 				if want := vectors.Seconds(*step.Want.Delay); !near(want, s.after) {
-					j.differs(at.aspect, fmt.Sprintf("a backoff of %s after answer %d", want, i+1), s.after.String())
+					j.differs(shown, fmt.Sprintf("a backoff of %s after answer %d", want, i+1), s.after.String())
 				}
 			}
 		case (s.err == nil) != (step.Want.Outcome == "success"):
@@ -119,13 +123,17 @@ func (r *run) judgeRange(j *judgment, c vectors.Sequence, plays [][]seen) {
 		j.compared |= at.aspect
 		least, most := slices.Min(delays), slices.Max(delays)
 		want := fmt.Sprintf("a backoff of %s after answer %d", span(at.least, at.most), i+1)
-		outside := least < at.least-precision || most > at.most+precision
-		if at.aspect == delay {
+		got := fmt.Sprintf("%s, in %d plays", span(least, most), len(delays))
+		jittered := at.aspect == delay
+		if jittered {
 			want += ", evenly spread"
-			outside = outside || most < at.most*4/5 || slices.Contains(c.Rules, "S13") && least > at.most/5
+			j.compared |= spread
+			if least > at.most/5 {
+				j.differs(spread, want, got)
+			}
 		}
-		if outside {
-			j.differs(at.aspect, want, fmt.Sprintf("%s, in %d plays", span(least, most), len(delays)))
+		if least < at.least-precision || most > at.most+precision || jittered && most < at.most*4/5 {
+			j.differs(at.aspect, want, got)
 		}
 	}
 }

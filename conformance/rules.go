@@ -19,6 +19,7 @@ const (
 	outcome aspect = 1 << iota // a retry or the end
 	delay                      // the time before a retry
 	hinted                     // the same, after a response with a hint
+	spread                     // how the jitter spreads the time before a retry
 	ending                     // the time before the end
 	quota                      // the tokens that are left
 	sending                    // the times of attempts in adaptive mode
@@ -32,8 +33,10 @@ func aspects(rule string) aspect {
 		return quota | outcome
 	case "S09":
 		return quota | outcome | ending
-	case "S10", "S11", "S12", "S13":
+	case "S10", "S11", "S12":
 		return delay
+	case "S13":
+		return spread
 	case "S14", "S14b":
 		return hinted | ending
 	case "S15":

@@ -230,13 +230,18 @@ type suspicion struct {
 	found judgment
 }
 
-// blame decides which rules are broken. Where a case may be due to several rules, it is due to those
-// that no case has found kept, if there are any.
+// blame decides which rules are broken. Where a difference may be due to several rules, it is due to
+// those that no case has found kept, if there are any.
 func (r *run) blame() {
 	for _, s := range r.broken {
-		rules := slices.DeleteFunc(slices.Clone(s.rules), func(rule string) bool { return r.verdicts[rule].Kept > 0 })
-		if len(rules) == 0 {
-			rules = s.rules
+		var rules []string
+		for _, f := range s.found.found {
+			speak := slices.DeleteFunc(slices.Clone(s.rules), func(rule string) bool { return aspects(rule)&f.aspect == 0 })
+			open := slices.DeleteFunc(slices.Clone(speak), func(rule string) bool { return r.verdicts[rule].Kept > 0 })
+			if len(open) == 0 {
+				open = speak
+			}
+			rules = append(rules, open...)
 		}
 		for _, rule := range s.rules {
 			if !slices.Contains(rules, rule) {

@@ -41,10 +41,10 @@ func (r *run) sequence(c vectors.Sequence) {
 	if first.left != nil {
 		judgeQuota(&j, c, *first.left)
 	}
-	if r.fixed&jitterSetting != 0 && j.stopped == "" && speaksOf(c.Rules, delay|hinted) {
+	if r.fixed&jitterSetting != 0 && j.stopped == "" && speaksOf(c.Rules, delay|spread|hinted) {
 		plays := [][]seen{first.steps}
 		enough := draws
-		if !speaksOf(c.Rules, delay) {
+		if !speaksOf(c.Rules, delay|spread) {
 			enough = hintedDraws
 		}
 		for len(plays) < enough {

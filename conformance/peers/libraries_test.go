@@ -41,6 +41,7 @@ func libraries() []peer {
 			ways: []conformance.Subject{{Name: "go-retryablehttp", New: newRetryableHTTP, NotMeant: generic()}},
 			notes: map[string]note{
 				"S09": {effect: "Without a retry quota an outage gets all retries of all calls, up to five times the usual requests by default."},
+				"S11": {effect: "A retry that could come within 50 ms comes after a second."},
 				"S13": {
 					effect: "The waits are exactly 1 s, 2 s, 4 s and so on, so that clients that failed together come back together; LinearJitterBackoff is an option.",
 					issue:  "https://github.com/hashicorp/go-retryablehttp/pull/25",
