@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -23,7 +24,11 @@ import (
 // in versions before v1.48.0. The loop does not tell a retryer of a long poll.
 func FromRetryer(newRetryer func(*Settings) aws.Retryer) func(*Settings) (Do, error) {
 	return func(s *Settings) (Do, error) {
-		loop := awsretry.NewAttemptMiddleware(newRetryer(s), smithyhttp.RequestCloner)
+		retryer := newRetryer(s)
+		if retryer == nil {
+			return nil, errors.New("a nil aws.Retryer")
+		}
+		loop := awsretry.NewAttemptMiddleware(retryer, smithyhttp.RequestCloner)
 		return func(ctx context.Context, attempt func(context.Context) error) error {
 			request := smithyhttp.NewStackRequest().(*smithyhttp.Request) //nolint:forcetypeassert // says its documentation
 			handler := middleware.FinalizeHandlerFunc(func(ctx context.Context, in middleware.FinalizeInput) (
@@ -81,6 +86,9 @@ func (c *lateContext) Done() <-chan struct{} {
 func FromStrategy(newStrategy func(*Settings) (retry.Strategy, error)) func(*Settings) (Do, error) {
 	return func(s *Settings) (Do, error) {
 		strategy, err := newStrategy(s)
+		if err == nil {
+			err = retry.CheckStrategy(strategy)
+		}
 		if err != nil {
 			return nil, err
 		}

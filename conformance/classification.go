@@ -38,36 +38,60 @@ func failureOf(c vectors.Classified) (a answer, ok bool) {
 	return a, g.Status >= 300 && g.Modeled == "" && g.AttemptSkew == 0 && whole
 }
 
-// failure plays one operation.
+// failure plays an operation, and in adaptive mode another one, which waits after a throttle.
 func (r *run) failure(c vectors.Classified, a answer) {
-	s := r.settings()
 	j := judgment{about: Finding{Case: c.ID, Title: titleOf(c), Answers: a.String() + ", success"}}
-	bubble(r.t, func(ctx context.Context) {
-		stage, err := r.build(&s)
-		if err != nil {
-			j.stopped = err.Error()
-			return
-		}
-		o := stage.began(ctx)
-		defer o.drop()
-		if _, ended, err := o.next(); ended {
-			j.stop(outcome, "an attempt", endText(err))
-			return
-		}
-		answered := time.Now()
-		o.answer(a)
-		at, ended, err := o.next()
-		r.judgeFailure(&j, c, seen{ended: ended && o.late == 0, after: at.Sub(answered), err: err})
-		if !ended {
-			o.answer(success())
-		}
-	})
+	first, why := r.fail(c.ID, a)
+	if why != "" {
+		r.skip(c.Rules, why)
+		return
+	}
+	j.judgeFailure(c, first)
+	if c.Want.Retryable && !first.ended {
+		r.judgeKind(&j, c, a, first)
+	}
 	rules := c.Rules
 	if c.Want.Retryable {
 		// What makes it retryable is the other rule of the case.
 		rules = slices.DeleteFunc(slices.Clone(rules), func(rule string) bool { return rule == "C06" })
 	}
 	r.judge(rules, j)
+}
+
+// failed is what an operation does after a failure.
+type failed struct {
+	seen
+
+	// paced says that an operation after it waits for a send token.
+	paced bool
+}
+
+// fail plays an operation with this answer.
+func (r *run) fail(id string, a answer) (f failed, why string) {
+	s := r.settings()
+	why = r.bubble(id, func(ctx context.Context) {
+		stage := r.build(&s)
+		o := stage.began(ctx)
+		defer o.drop()
+		if _, ended, err := o.next(); ended {
+			f.seen = seen{absent: true, ended: true, err: err}
+			return
+		}
+		answered := time.Now()
+		o.answer(a)
+		at, ended, err := o.next()
+		f.seen = seen{ended: ended && o.late.Load() == 0, after: at.Sub(answered), err: err}
+		if ended {
+			return
+		}
+		o.answer(success())
+		next := stage.began(ctx)
+		defer next.drop()
+		began := time.Now()
+		at, _, _ = next.next()
+		f.paced = at.After(began)
+	})
+	return f, why
 }
 
 func titleOf(c vectors.Classified) string {
@@ -83,21 +107,65 @@ const (
 	throttlingBase = time.Second
 )
 
-func (r *run) judgeFailure(j *judgment, c vectors.Classified, s seen) {
-	j.compared = outcome | delay
+func (j *judgment) judgeFailure(c vectors.Classified, f failed) {
+	j.compared = outcome
 	switch {
-	case c.Want.Retryable && s.ended:
-		j.differs(outcome, "a retry", "the operation ended: "+endText(s.err))
-	case !c.Want.Retryable && !s.ended && strings.HasPrefix(c.Given.Transport, "caller_"):
+	case f.absent:
+		j.stop(outcome, "an attempt", endText(f.err))
+	case c.Want.Retryable && f.ended:
+		j.differs(outcome, "a retry", "the operation ended: "+endText(f.err))
+	case !c.Want.Retryable && !f.ended && strings.HasPrefix(c.Given.Transport, "caller_"):
 		j.differs(outcome, "no retry, since the caller has given up", "another attempt")
-	case !c.Want.Retryable && !s.ended:
-		j.differs(outcome, "no retry", fmt.Sprintf("a retry %s later", s.after))
-	case s.ended && s.err == nil:
+	case !c.Want.Retryable && !f.ended:
+		j.differs(outcome, "no retry", fmt.Sprintf("a retry %s later", f.after))
+	case f.ended && f.err == nil:
 		j.differs(outcome, "the error", endText(nil))
-	case s.ended || r.subject.Behavior == retry.V20 || r.subject.Adaptive || r.fixed&jitterSetting != 0:
-	case c.Want.Throttling && near(ordinaryBase, s.after):
-		j.differs(delay, "the backoff of a throttle, "+throttlingBase.String(), s.after.String())
-	case !c.Want.Throttling && near(throttlingBase, s.after):
-		j.differs(delay, "the backoff of an ordinary failure, "+ordinaryBase.String(), s.after.String())
 	}
+}
+
+// judgeKind compares whether a failure that is retried is taken for a throttle. In v2.0 standard mode
+// nothing shows it.
+func (r *run) judgeKind(j *judgment, c vectors.Classified, a answer, f failed) {
+	const ordinary, throttle = "an ordinary failure", "a throttle"
+	want, got := ordinary, ""
+	if c.Want.Throttling {
+		want = throttle
+	}
+	switch {
+	case !r.subject.Adaptive && r.subject.Behavior == retry.V21 && r.suspect("S11"):
+		return // its backoffs say nothing
+	case r.subject.Adaptive:
+		if got = ordinary; f.paced {
+			got = throttle
+		}
+	case r.subject.Behavior == retry.V20:
+		got = want
+	case r.fixed&jitterSetting == 0 && near(ordinaryBase, f.after):
+		got = ordinary
+	case r.fixed&jitterSetting == 0 && near(throttlingBase, f.after):
+		got = throttle
+	case r.fixed&jitterSetting != 0:
+		got = map[bool]string{false: ordinary, true: throttle}[r.waits(c.ID, a) > ordinaryBase+precision]
+		if got != want && got == throttle {
+			got = "" // or the base is another one, of which S11 speaks
+		}
+	}
+	if got == "" {
+		return // S11 speaks of other backoffs
+	}
+	j.compared |= throttling
+	if got != want {
+		j.differs(throttling, "the wait after "+want, "that after "+got)
+	}
+}
+
+// waits returns the longest backoff after a failure in many plays, or the first that a throttle has.
+func (r *run) waits(id string, a answer) (longest time.Duration) {
+	for range draws {
+		f, _ := r.fail(id, a)
+		if longest = max(longest, f.after); longest > ordinaryBase+precision {
+			break
+		}
+	}
+	return longest
 }

@@ -37,12 +37,13 @@ func (r *run) judgeSteps(j *judgment, c vectors.Sequence, steps []seen) {
 		case again:
 			if r.fixed&jitterSetting == 0 && step.Want.Delay != nil && !at.paced {
 				shown := at.aspect
-				if shown == delay {
+				if shown == delay && c.Given.Jitter != 1 {
 					shown |= spread // a single delay may be due to either
 				}
 				j.compared |= shown
 				if want := vectors.Seconds(*step.Want.Delay); !near(want, s.after) {
 					j.differs(shown, fmt.Sprintf("a backoff of %s after answer %d", want, i+1), s.after.String())
+					j.found[len(j.found)-1].plain = s.after < at.floor-precision
 				}
 			}
 		case (s.err == nil) != (step.Want.Outcome == "success"):
@@ -51,12 +52,6 @@ func (r *run) judgeSteps(j *judgment, c vectors.Sequence, steps []seen) {
 			r.judgeEnd(j, i, step, at, s)
 		}
 	}
-}
-
-// stop notes a difference after which the case says nothing more.
-func (j *judgment) stop(a aspect, want, got string) {
-	j.differs(a, want, got)
-	j.stopped = fmt.Sprintf("in case %s it makes other attempts: expected %s, got: %s", j.about.Case, want, got)
 }
 
 func endText(err error) string {
@@ -124,16 +119,25 @@ func (r *run) judgeRange(j *judgment, c vectors.Sequence, plays [][]seen) {
 		least, most := slices.Min(delays), slices.Max(delays)
 		want := fmt.Sprintf("a backoff of %s after answer %d", span(at.least, at.most), i+1)
 		got := fmt.Sprintf("%s, in %d plays", span(least, most), len(delays))
-		jittered := at.aspect == delay
-		if jittered {
+		if least == most {
+			got = fmt.Sprintf("always %s, in %d plays", most, len(delays))
+		}
+		all := len(delays) == draws
+		if at.aspect == delay {
 			want += ", evenly spread"
 			j.compared |= spread
-			if least > at.most/5 {
+			if all && least > at.most/5 {
 				j.differs(spread, want, got)
 			}
 		}
-		if least < at.least-precision || most > at.most+precision || jittered && most < at.most*4/5 {
+		switch {
+		case least < at.least-precision || most > at.most+precision:
 			j.differs(at.aspect, want, got)
+			j.found[len(j.found)-1].plain = least < at.floor-precision
+		case all && at.aspect == delay && most < at.most*4/5:
+			j.differs(delay, want, got)
+		case all && at.aspect == hinted && most <= at.least && at.least < at.most/2:
+			j.differs(hinted, want, got)
 		}
 	}
 }
@@ -156,6 +160,7 @@ type instant struct {
 	least, most time.Duration
 	paced       bool // a wait for the send rate may come on top
 	aspect      aspect
+	floor       time.Duration // what a hint asks for at least, whatever the backoff
 }
 
 // next moves on by one step.
@@ -183,6 +188,7 @@ func (p *pace) next(step vectors.Step) (at instant) {
 	}
 	if hint, ok := answerOf(step.Response).hint(); ok {
 		at.least, at.most = p.moved(0, hint), p.moved(at.most, hint)
+		at.floor = at.least
 	}
 	return at
 }

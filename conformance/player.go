@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,28 +21,35 @@ type stage struct{ do Do }
 type open struct {
 	arrived chan time.Time
 	answers chan answer
+	expired chan struct{} // an attempt has ended without its answer
 	ended   chan error
 	cancel  context.CancelFunc
-	// late counts the attempts after the caller has given up. It is read after the end.
-	late int
+	// late counts the attempts after the caller has given up.
+	late atomic.Int32
 }
 
 // began returns the operation that a new call of Do makes.
 func (s stage) began(ctx context.Context) *open {
 	ctx, cancel := context.WithCancel(ctx)
-	o := &open{make(chan time.Time, 1), make(chan answer), make(chan error, 1), cancel, 0}
+	o := &open{
+		arrived: make(chan time.Time, 1), answers: make(chan answer), expired: make(chan struct{}, 1),
+		ended: make(chan error, 1), cancel: cancel,
+	}
 	go func() {
 		err := errDied
 		defer func() {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("the retryer panicked: %v", p)
+				err = fault{fmt.Sprintf("Do panicked: %v", p)}
 			}
 			cancel()
 			o.ended <- err
 		}()
 		err = s.do(ctx, func(attempt context.Context) error {
+			if attempt == nil {
+				panic("it called attempt with a nil context")
+			}
 			if ctx.Err() != nil {
-				if o.late++; o.late > runaway {
+				if o.late.Add(1) > runaway {
 					runtime.Goexit()
 				}
 				return ctx.Err()
@@ -54,6 +62,7 @@ func (s stage) began(ctx context.Context) *open {
 				}
 				return a.err()
 			case <-attempt.Done():
+				o.expired <- struct{}{}
 				return attempt.Err()
 			case <-ctx.Done():
 				return ctx.Err()
@@ -67,6 +76,12 @@ func (s stage) began(ctx context.Context) *open {
 const tooLong = 365 * 24 * time.Hour
 
 var errTooLong = errors.New("neither an attempt nor an end for a year")
+
+// fault is something that a retryer must not do, or that the suite cannot play. It is thrown through a
+// case, and ends it.
+type fault struct{ text string }
+
+func (f fault) Error() string { return f.text }
 
 // errDied is the error of an operation that has ended its goroutine.
 var errDied = errors.New("the operation did not return")
@@ -83,6 +98,9 @@ func (o *open) next() (at time.Time, ended bool, err error) {
 		return at, false, nil
 	case err = <-o.ended:
 		o.ended <- err
+		if f, ok := errors.AsType[fault](err); ok {
+			panic(f)
+		}
 		return time.Now(), true, err
 	case <-time.After(tooLong):
 		return time.Now(), true, errTooLong
@@ -90,12 +108,25 @@ func (o *open) next() (at time.Time, ended bool, err error) {
 }
 
 // answer lets the attempt end.
-func (o *open) answer(a answer) { o.answers <- a }
+func (o *open) answer(a answer) {
+	select {
+	case o.answers <- a:
+	case <-o.expired:
+		panic(errExpired)
+	}
+}
+
+// errExpired is no fault of a retryer, but its cases cannot be played.
+var errExpired = fault{"an attempt ended before its answer, which can take an hour: the attempts need no limit of time"}
 
 // drop ends an operation that no answer is left for.
 func (o *open) drop() {
 	o.cancel()
-	<-o.ended //nolint:errcheck // it is that of a caller who has gone
+	select {
+	case <-o.ended:
+	case <-time.After(tooLong):
+		panic(fault{"Do did not return for a year after its context had ended"})
+	}
 }
 
 // play runs one operation with these answers. It returns the number of attempts; one more than there
@@ -115,8 +146,14 @@ func (s stage) play(ctx context.Context, answers ...answer) (attempts int) {
 	}
 }
 
-// granted reports whether the quota grants a retry after a throttle. It takes the five tokens of it.
-func (s stage) granted(ctx context.Context) bool { return s.play(ctx, throttle(), final()) > 1 }
+// granted reports whether the quota grants a retry after a throttle. It takes the five tokens of it. The
+// operation has these answers, as readQuota says.
+func (s stage) granted(ctx context.Context, answers ...answer) bool {
+	if len(answers) == 0 {
+		answers = []answer{throttle(), final()}
+	}
+	return s.play(ctx, answers...) > 1
+}
 
 // drain makes the quota, which has this many tokens, have fewer.
 func (s stage) drain(ctx context.Context, from, to int) {
@@ -140,9 +177,10 @@ type reading struct {
 	endless bool // it went on
 }
 
-// readQuota empties the quota and counts.
-func (s stage) readQuota(ctx context.Context, capacity int) (r reading) {
-	for s.granted(ctx) {
+// readQuota empties the quota and counts. The operations have these answers; without any, a throttle and
+// a final error.
+func (s stage) readQuota(ctx context.Context, capacity int, answers ...answer) (r reading) {
+	for s.granted(ctx, answers...) {
 		if r.retries++; r.retries > capacity/throttleCost {
 			r.endless = true
 			return r
@@ -173,22 +211,45 @@ func (r reading) String() string {
 	least, most := r.tokens()
 	switch {
 	case r.endless:
-		return fmt.Sprintf("no end of the quota: after it, %d retries in a row were granted", r.retries)
+		return fmt.Sprintf("no end of the quota: %d retries after the case were granted", r.retries)
 	case least < most:
-		return fmt.Sprintf("%d to %d tokens left: after it, %d retries after throttles were granted", least, most, r.retries)
+		return fmt.Sprintf("%d to %d tokens left: after the case, %d retries of 5 tokens were granted", least, most, r.retries)
 	default:
-		return fmt.Sprintf("%d tokens left: after it, %d retries after throttles were granted, and one more after %d successes",
-			least, r.retries, r.earned)
+		return fmt.Sprintf("%d tokens left: after the case, %d retries of 5 tokens were granted, and one more after %s",
+			least, r.retries, number(r.earned, "success"))
 	}
 }
 
-// bubble calls play in a bubble of its own, at a time that is a whole second of its clock.
-func bubble(t *testing.T, play func(ctx context.Context)) {
+func number(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ses", n, of)
+}
+
+// bubble calls play in a bubble of its own, at a time that is a whole second of its clock. It returns
+// the fault that ended the case.
+func bubble(t *testing.T, play func(ctx context.Context)) (err error) {
 	t.Helper()
+	defer func() {
+		if p := recover(); p != nil && err == nil {
+			err = fault{fmt.Sprintf("Do, or a goroutine that it has started, did not end: %v", p)}
+		}
+	}()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
+		defer func() {
+			cancel()
+			switch p := recover().(type) {
+			case nil:
+			case fault:
+				err = p
+			default:
+				err = fault{fmt.Sprintf("New panicked: %v", p)}
+			}
+		}()
 		play(ctx)
 	})
+	return err
 }

@@ -16,13 +16,14 @@ import (
 type aspect uint8
 
 const (
-	outcome aspect = 1 << iota // a retry or the end
-	delay                      // the time before a retry
-	hinted                     // the same, after a response with a hint
-	spread                     // how the jitter spreads the time before a retry
-	ending                     // the time before the end
-	quota                      // the tokens that are left
-	sending                    // the times of attempts in adaptive mode
+	outcome    aspect = 1 << iota // a retry or the end
+	delay                         // the time before a retry
+	hinted                        // the same, after a response with a hint
+	spread                        // how the jitter spreads the time before a retry
+	ending                        // the time before the end
+	quota                         // the tokens that are left
+	throttling                    // whether a failure is taken for a throttle
+	sending                       // the times of attempts in adaptive mode
 )
 
 // aspects returns what a rule speaks of, so that a case says nothing of a rule whose aspect was as
@@ -38,7 +39,7 @@ func aspects(rule string) aspect {
 	case "S13":
 		return spread
 	case "S14", "S14b":
-		return hinted | ending
+		return hinted | ending | outcome
 	case "S15":
 		return outcome | ending
 	case "S16", "S20":
@@ -50,7 +51,7 @@ func aspects(rule string) aspect {
 	}
 	switch rule[0] {
 	case 'C':
-		return outcome | delay
+		return outcome | throttling
 	case 'A':
 		return sending | outcome | quota
 	default:
@@ -102,10 +103,11 @@ func (b book) add(text []byte, file any) error {
 
 // ids returns the names of the rules: standard mode, adaptive mode, classification.
 func (b book) ids() []string {
-	return slices.SortedFunc(maps.Keys(b.wording), func(x, y string) int {
-		return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(x, y))
-	})
+	return slices.SortedFunc(maps.Keys(b.wording), inOrder)
 }
+
+// inOrder compares names of rules.
+func inOrder(x, y string) int { return cmp.Or(cmp.Compare(place(x), place(y)), cmp.Compare(x, y)) }
 
 // place returns where the rules with the letter of id stand in the report.
 func place(id string) int {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/awsretry/awsretry/retry"
@@ -56,24 +57,29 @@ func check(t *testing.T, s Subject, b book) (Report, error) {
 	if err := s.valid(b); err != nil {
 		return Report{}, err
 	}
-	r := &run{t: t, subject: s, verdicts: map[string]*Rule{}}
+	r := &run{t: t, subject: s, verdicts: map[string]*Rule{}, passed: map[string]int{}}
 	for _, id := range b.ids() {
 		r.verdicts[id] = &Rule{ID: id, Wording: b.wording[id], Matters: matters()[id]}
 	}
-	if err := r.measure(); err != nil {
-		return Report{}, fmt.Errorf("conformance: New of %q: %w", s.Name, err)
-	}
+	r.measure()
+	r.readable()
 	r.standard(b.standard)
 	if s.Adaptive {
 		r.adaptive(b.adaptive)
 	}
 	r.classification(b.classification)
+	if r.failed != nil {
+		return Report{}, fmt.Errorf("conformance: the subject %q, %w", s.Name, r.failed)
+	}
 	r.blame()
 	return r.report(b.ids()), nil
 }
 
 // valid returns what is wrong with a subject.
 func (s Subject) valid(b book) error {
+	if s.Name == "" {
+		return errors.New("conformance: a subject has no Name")
+	}
 	if s.New == nil {
 		return fmt.Errorf("conformance: the subject %q has no New", s.Name)
 	}
@@ -83,6 +89,9 @@ func (s Subject) valid(b book) error {
 	for _, rule := range slices.Sorted(maps.Keys(s.NotMeant)) {
 		if b.wording[rule] == "" {
 			return fmt.Errorf("conformance: NotMeant of the subject %q names a rule that does not exist: %q", s.Name, rule)
+		}
+		if s.NotMeant[rule] == "" {
+			return fmt.Errorf("conformance: NotMeant of the subject %q has no reason for %s", s.Name, rule)
 		}
 	}
 	return nil
@@ -97,9 +106,30 @@ type run struct {
 	// if that is one of them.
 	fixed setting
 	limit int
-	// boundless says that there is no quota.
-	boundless bool
-	broken    []suspicion
+	// unreadable is why the suite cannot tell how many tokens the quota has, and boundless says that
+	// it does not even run out.
+	unreadable string
+	boundless  bool
+	suspicions []suspicion
+	// passed counts the cases of a rule, and those that use it, in which nothing differs.
+	passed map[string]int
+	// failed is the first case that ended in a fault of the subject.
+	failed error
+}
+
+// bubble plays a case. It returns why the case says nothing; empty if it says something.
+func (r *run) bubble(id string, play func(ctx context.Context)) (why string) {
+	if r.failed != nil {
+		return r.failed.Error()
+	}
+	err := bubble(r.t, play)
+	switch {
+	case err == nil:
+		return ""
+	case !errors.Is(err, errExpired):
+		r.failed = fmt.Errorf("case %s: %w", id, err)
+	}
+	return err.Error()
 }
 
 // manyAttempts is a limit above those of the rules: a retryer with more is said to have none. The
@@ -107,58 +137,12 @@ type run struct {
 const manyAttempts = 100
 
 // measure finds out what the subject takes.
-func (r *run) measure() (err error) {
+func (r *run) measure() {
 	s := r.settings()
-	bubble(r.t, func(ctx context.Context) {
-		var made stage
-		if made, err = r.build(&s); err != nil {
-			return
-		}
-		r.limit = made.play(ctx, slices.Repeat([]answer{throttle()}, manyAttempts)...)
+	r.bubble("of the limit of attempts", func(ctx context.Context) {
+		r.limit = r.build(&s).play(ctx, slices.Repeat([]answer{throttle()}, manyAttempts)...)
 	})
 	r.fixed = ^s.read
-	if err == nil {
-		r.findQuota()
-	}
-	return err
-}
-
-// findQuota finds out whether there is a quota at all, so that the report says so once.
-func (r *run) findQuota() {
-	if r.limit < 2 {
-		return
-	}
-	s := r.settings()
-	bubble(r.t, func(ctx context.Context) {
-		stage, err := r.build(&s)
-		if err != nil {
-			return
-		}
-		left := stage.readQuota(ctx, defaultCapacity)
-		if r.boundless = left.endless; !left.endless {
-			return
-		}
-		j := judgment{about: Finding{
-			Case: noQuota, Title: "operations that are throttled twice, one after the other",
-			Answers: throttle().String() + ", " + final().String() + ", and so on",
-		}}
-		j.differs(quota, fmt.Sprintf("no retry after %d of them, since these have emptied the quota of %d tokens", defaultCapacity/throttleCost, defaultCapacity),
-			fmt.Sprintf("%d retries; the retryer has no retry quota", left.retries))
-		r.judge([]string{"S09"}, j)
-	})
-}
-
-// noQuota is the case of a retryer without a quota.
-const noQuota = "no-quota"
-
-// needsQuota reports whether a rule says something only of a retryer with a quota.
-func needsQuota(rule string) bool {
-	switch rule {
-	case "S01", "S02", "S03", "S04", "S05", "S06", "S07", "S08", "S09", "S15", "S18", "S19", "A15":
-		return true
-	default:
-		return false
-	}
 }
 
 // settings returns what a case has that asks for nothing.
@@ -169,12 +153,15 @@ func (r *run) settings() Settings {
 }
 
 // build makes the retryer of a case.
-func (r *run) build(s *Settings) (stage, error) {
+func (r *run) build(s *Settings) stage {
 	do, err := r.subject.New(s)
-	if err == nil && do == nil {
-		err = errors.New("a nil Do")
+	if err != nil {
+		panic(fault{"New: " + err.Error()})
 	}
-	return stage{do}, err
+	if do == nil {
+		panic(fault{"New: a nil Do"})
+	}
+	return stage{do}
 }
 
 // missing returns why a case with these settings cannot be put to the subject; empty if it can.
@@ -190,67 +177,8 @@ func (r *run) missing(needed setting) string {
 // skip notes that a case was not asked.
 func (r *run) skip(rules []string, why string) {
 	for _, rule := range rules {
-		v := r.verdicts[rule]
-		switch {
-		case r.boundless && rule == "S09":
-		case r.boundless && needsQuota(rule):
-			v.Reason = "the retryer has no retry quota, see S09"
-		case v.Reason == "":
+		if v := r.verdicts[rule]; v.Reason == "" && !strings.HasSuffix(why, "see "+rule) {
 			v.Reason = why
-		}
-	}
-}
-
-// judge notes what a case says of its rules.
-func (r *run) judge(rules []string, j judgment) {
-	var broken []string
-	for _, rule := range rules {
-		_, differs := j.breaks(aspects(rule))
-		switch {
-		case r.boundless && needsQuota(rule) && j.about.Case != noQuota:
-			r.skip([]string{rule}, "")
-		case differs:
-			broken = append(broken, rule)
-		case aspects(rule)&j.compared == 0:
-			r.skip([]string{rule}, cmp.Or(j.stopped, "the retryer has a random source of its own"))
-		case j.stopped != "":
-			r.skip([]string{rule}, j.stopped)
-		default:
-			r.verdicts[rule].Kept++
-		}
-	}
-	if len(broken) > 0 {
-		r.broken = append(r.broken, suspicion{broken, j})
-	}
-}
-
-// suspicion is a case that does not end as wanted, with the rules that may be broken.
-type suspicion struct {
-	rules []string
-	found judgment
-}
-
-// blame decides which rules are broken. Where a difference may be due to several rules, it is due to
-// those that no case has found kept, if there are any.
-func (r *run) blame() {
-	for _, s := range r.broken {
-		var rules []string
-		for _, f := range s.found.found {
-			speak := slices.DeleteFunc(slices.Clone(s.rules), func(rule string) bool { return aspects(rule)&f.aspect == 0 })
-			open := slices.DeleteFunc(slices.Clone(speak), func(rule string) bool { return r.verdicts[rule].Kept > 0 })
-			if len(open) == 0 {
-				open = speak
-			}
-			rules = append(rules, open...)
-		}
-		for _, rule := range s.rules {
-			if !slices.Contains(rules, rule) {
-				continue
-			}
-			finding, _ := s.found.breaks(aspects(rule))
-			v := r.verdicts[rule]
-			v.Broken++
-			v.Findings = append(v.Findings, finding)
 		}
 	}
 }
@@ -262,51 +190,18 @@ func (r *run) report(ids []string) Report {
 		rule := *r.verdicts[id]
 		why, unmeant := r.subject.NotMeant[id]
 		switch {
+		case rule.Broken == 0 && rule.Kept == 0 && rule.Reason == "":
+			continue // of another generation or mode, or not to be seen from outside
 		case unmeant:
 			rule = Rule{ID: id, Wording: rule.Wording, Matters: rule.Matters, Result: NotMeant, Reason: why}
 		case rule.Broken > 0:
 			rule.Result = Broken
 		case rule.Kept > 0:
 			rule.Result = Kept
-		case rule.Reason != "":
-			rule.Result = NotAsked
 		default:
-			continue // of another generation or mode, or not to be seen from outside
+			rule.Result = NotAsked
 		}
 		report.Rules = append(report.Rules, rule)
 	}
 	return report
-}
-
-// judgment is what a case has shown.
-type judgment struct {
-	about Finding
-	// compared are the aspects that the case has shown, and found those that are not as wanted.
-	compared aspect
-	found    []shownAspect
-	// stopped is why the case was not played to its end; empty if it was.
-	stopped string
-}
-
-type shownAspect struct {
-	aspect  aspect
-	finding Finding
-}
-
-// differs notes that an aspect is not as wanted.
-func (j *judgment) differs(a aspect, want, got string) {
-	j.compared |= a
-	f := j.about
-	f.Want, f.Got = want, got
-	j.found = append(j.found, shownAspect{a, f})
-}
-
-// breaks returns the first finding about an aspect of these.
-func (j judgment) breaks(of aspect) (Finding, bool) {
-	for _, f := range j.found {
-		if f.aspect&of != 0 {
-			return f.finding, true
-		}
-	}
-	return Finding{}, false
 }

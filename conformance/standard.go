@@ -22,12 +22,9 @@ func (r *run) standard(file vectors.Standard) {
 	}
 }
 
-// A retryer that has a random source of its own is played so often: enough that its delays come near
-// both ends of their range. The range of a hint has ends that are reached at once.
-const (
-	draws       = 100
-	hintedDraws = 10
-)
+// draws is how often a case is played with a retryer that has a random source of its own: enough that
+// its delays come near both ends of their range.
+const draws = 100
 
 // sequence plays a case and judges it.
 func (r *run) sequence(c vectors.Sequence) {
@@ -35,20 +32,21 @@ func (r *run) sequence(c vectors.Sequence) {
 		r.skip(c.Rules, why)
 		return
 	}
-	j := judgment{about: about(c)}
-	first := r.perform(c, true)
+	j := judgment{about: about(c), uses: uses(c, r.subject.Behavior)}
+	first, why := r.perform(c, true)
+	if why != "" {
+		r.skip(c.Rules, why)
+		return
+	}
 	r.judgeSteps(&j, c, first.steps)
 	if first.left != nil {
 		judgeQuota(&j, c, *first.left)
 	}
 	if r.fixed&jitterSetting != 0 && j.stopped == "" && speaksOf(c.Rules, delay|spread|hinted) {
 		plays := [][]seen{first.steps}
-		enough := draws
-		if !speaksOf(c.Rules, delay|spread) {
-			enough = hintedDraws
-		}
-		for len(plays) < enough {
-			plays = append(plays, r.perform(c, false).steps)
+		for len(plays) < draws {
+			next, _ := r.perform(c, false)
+			plays = append(plays, next.steps)
 		}
 		r.judgeRange(&j, c, plays)
 	}
@@ -64,6 +62,9 @@ func speaksOf(rules []string, a aspect) bool {
 func (r *run) unfit(c vectors.Sequence) string {
 	g := c.Given
 	var needed setting
+	if r.boundless && refuses(c) || r.unreadable != "" && !r.boundless && initialOf(g) < r.capacity(g) {
+		return r.unreadable
+	}
 	if vectors.Seconds(g.MaxBackoff) != defaultMaxBackoff {
 		needed |= backoffSetting
 	}
@@ -195,18 +196,14 @@ type seen struct {
 
 // perform plays a case, up to where the subject leaves it. The first time it reads the quota at the
 // end, and it brings the quota to its initial state where that matters.
-func (r *run) perform(c vectors.Sequence, first bool) (p performance) {
+func (r *run) perform(c vectors.Sequence, first bool) (p performance, why string) {
 	s := r.settings()
 	s.maxAttempts, s.jitter, s.service, s.longPolling = c.Given.Attempts(), c.Given.Jitter, c.Given.Service, c.Given.LongPolling
 	s.maxBackoff, s.quotaCapacity = vectors.Seconds(c.Given.MaxBackoff), capacityOf(c.Given)
-	bubble(r.t, func(ctx context.Context) {
-		stage, err := r.build(&s)
-		if err != nil {
-			p.steps = []seen{{absent: true, err: err}}
-			return
-		}
+	why = r.bubble(c.ID, func(ctx context.Context) {
+		stage := r.build(&s)
 		capacity := r.capacity(c.Given)
-		if first || refuses(c) {
+		if (first || refuses(c)) && !r.boundless {
 			stage.drain(ctx, capacity, initialOf(c.Given))
 		}
 		operations := map[string]*open{}
@@ -242,11 +239,79 @@ func (r *run) perform(c vectors.Sequence, first bool) (p performance) {
 			o.drop()
 			delete(operations, request)
 		}
-		if first && attemptsOf(c) > 1 && speaksOf(c.Rules, quota) {
+		if first && attemptsOf(c) > 1 && r.unreadable == "" && speaksOf(c.Rules, quota) {
 			p.left = new(stage.readQuota(ctx, capacity))
 		}
 	})
-	return p
+	return p, why
+}
+
+// uses returns the rules that the steps of a case depend on, whether it shows them or not.
+func uses(c vectors.Sequence, behavior retry.Behavior) (rules []string) {
+	made := map[string]int{}
+	rules = []string{"S10"}
+	if behavior == retry.V21 {
+		rules = []string{"S11"}
+	}
+	if c.Given.Jitter != 1 {
+		rules = append(rules, "S13")
+	}
+	for _, step := range c.Steps {
+		made[step.Request]++
+		switch {
+		case step.Want.Outcome == "success" && made[step.Request] == 1:
+			rules = append(rules, "S05")
+		case step.Want.Outcome == "success":
+			rules = append(rules, "S06")
+		case step.Want.Outcome == "retry":
+			rules = append(rules, costs(step.Response))
+		case step.Want.Outcome == "quota_exceeded":
+			rules = append(rules, costs(step.Response), "S09")
+		case step.Want.Outcome == "max_attempts_exceeded":
+			rules = append(rules, "S08")
+		}
+		if fails := step.Want.Outcome != "retry" && step.Want.Outcome != "success"; fails && made[step.Request] > 1 {
+			rules = append(rules, "S07")
+		}
+		rules = append(rules, classes(step.Response)...)
+		if step.Want.Outcome != "retry" {
+			made[step.Request] = 0
+		}
+	}
+	slices.Sort(rules)
+	return slices.DeleteFunc(slices.Compact(rules), func(rule string) bool { return slices.Contains(c.Rules, rule) })
+}
+
+// costs returns the rule about what a retry after the response costs.
+func costs(response vectors.Response) string {
+	switch response.Kind {
+	case "timeout":
+		return "S03"
+	case "throttling":
+		return "S04"
+	case "clock_skew":
+		return "S21"
+	default:
+		return "S02"
+	}
+}
+
+// classes returns the rules about whether the response is retried.
+func classes(response vectors.Response) []string {
+	switch response.Kind {
+	case "timeout", "connect":
+		return []string{"C07"}
+	case "throttling":
+		return []string{"C01", "C04", "C08"}
+	case "clock_skew":
+		return []string{"C05"}
+	case "client", "server":
+		return []string{"C03", "C06"}
+	case "transient":
+		return []string{"C02", "C03"}
+	default:
+		return nil
+	}
 }
 
 // refuses reports whether a quota that is empty matters to the delays of a case.

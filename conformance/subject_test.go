@@ -22,13 +22,15 @@ func newOnce(*conformance.Settings) (conformance.Do, error) { return once, nil }
 func TestSubjectThatSaysSomethingImpossibleIsRefused(t *testing.T) {
 	t.Parallel()
 	for want, subject := range map[string]conformance.Subject{
+		`a subject has no Name`:                                               {New: newOnce},
+		`NotMeant of the subject "x" has no reason for S01`:                   {Name: "x", New: newOnce, NotMeant: map[string]string{"S01": ""}},
 		`the subject "x" has no New`:                                          {Name: "x"},
 		`the subject "x" has an unknown Behavior: "v3"`:                       {Name: "x", New: newOnce, Behavior: "v3"},
 		`NotMeant of the subject "x" names a rule that does not exist: "S99"`: {Name: "x", New: newOnce, NotMeant: map[string]string{"S99": "why", "S01": "why"}},
-		`New of "x": no such file`: {Name: "x", New: func(*conformance.Settings) (conformance.Do, error) {
+		`the subject "x", case of the limit of attempts: New: no such file`: {Name: "x", New: func(*conformance.Settings) (conformance.Do, error) {
 			return nil, errors.New("no such file")
 		}},
-		`New of "x": a nil Do`: {Name: "x", New: func(*conformance.Settings) (conformance.Do, error) { return nil, nil }},
+		`the subject "x", case of the limit of attempts: New: a nil Do`: {Name: "x", New: func(*conformance.Settings) (conformance.Do, error) { return nil, nil }},
 	} {
 		_, err := conformance.CheckCases(t, subject, testdata.Cases)
 		require.EqualError(t, err, "conformance: "+want)

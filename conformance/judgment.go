@@ -1,0 +1,176 @@
+package conformance
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// judgment is what a case has shown.
+type judgment struct {
+	about Finding
+	// compared are the aspects that the case has shown, and found those that are not as wanted.
+	compared aspect
+	found    []difference
+	// stopped is why the case was not played to its end; empty if it was.
+	stopped string
+	// uses are rules that the case depends on without showing them.
+	uses []string
+}
+
+// difference is an aspect of a case that is not as wanted.
+type difference struct {
+	aspect  aspect
+	finding Finding
+	// plain says that no other rule can be the cause.
+	plain bool
+}
+
+// differs notes that an aspect is not as wanted.
+func (j *judgment) differs(a aspect, want, got string) {
+	j.compared |= a
+	f := j.about
+	f.Want, f.Got = want, got
+	j.found = append(j.found, difference{aspect: a, finding: f})
+}
+
+// stop notes a difference after which the case says nothing more.
+func (j *judgment) stop(a aspect, want, got string) {
+	j.differs(a, want, got)
+	j.stopped = fmt.Sprintf("case %s ended early: expected %s, got %s", j.about.Case, want, got)
+}
+
+// suspicion is a difference with the rules that may be broken, and those that the case depends on.
+type suspicion struct {
+	difference
+
+	rules, uses []string
+}
+
+// mayBe reports whether the difference may be due to a rule.
+func (s suspicion) mayBe(rule string) bool {
+	const waits = delay | spread
+	switch {
+	case slices.Contains(s.rules, rule):
+		return true
+	case s.plain || !slices.Contains(s.uses, rule):
+		return false
+	case rule[0] == 'C':
+		return true
+	default:
+		return aspects(rule)&s.aspect != 0 || s.aspect&(hinted|ending|waits) != 0 && aspects(rule)&waits != 0
+	}
+}
+
+// needed returns the aspects without which a case does not show a rule.
+func (r *run) needed(rule string) aspect {
+	switch rule {
+	case "S01", "S02", "S03", "S04", "S05", "S06", "S07", "S08", "S18", "S19":
+		return quota
+	case "C01", "C04", "C08":
+		return throttling
+	default:
+		return 0
+	}
+}
+
+// judge notes what a case says of its rules. A rule is kept where all aspects that it speaks of were
+// compared as far as the case has them, and none differs.
+func (r *run) judge(rules []string, j judgment) {
+	for _, d := range j.found {
+		suspects := speaking(rules, d.aspect)
+		if len(suspects) > 0 {
+			r.suspicions = append(r.suspicions, suspicion{d, suspects, j.uses})
+		}
+	}
+	if len(j.found) == 0 && j.stopped == "" {
+		for _, rule := range slices.Concat(rules, j.uses) {
+			if aspects(rule)&j.compared != 0 && r.needed(rule)&^j.compared == 0 {
+				r.passed[rule]++
+			}
+		}
+	}
+	for _, rule := range rules {
+		differs := slices.ContainsFunc(j.found, func(d difference) bool { return aspects(rule)&d.aspect != 0 })
+		switch {
+		case differs: // blame decides
+		case aspects(rule)&j.compared == 0 || r.needed(rule)&^j.compared != 0:
+			r.skip([]string{rule}, cmp.Or(j.stopped, r.unreadable, "its cases do not show it"))
+		case j.stopped != "":
+			r.skip([]string{rule}, j.stopped)
+		default:
+			r.verdicts[rule].Kept++
+		}
+	}
+}
+
+// suspect reports whether a rule may be broken.
+func (r *run) suspect(rule string) bool {
+	return slices.ContainsFunc(r.suspicions, func(s suspicion) bool { return slices.Contains(s.rules, rule) })
+}
+
+// speaking returns the rules that speak of an aspect.
+func speaking(rules []string, a aspect) []string {
+	return slices.DeleteFunc(slices.Clone(rules), func(rule string) bool { return aspects(rule)&a == 0 })
+}
+
+// blame decides which rules are broken. A difference can be due to any rule that its case shows or uses.
+// The rule that goes best with the cases that differ, and least with those that do not, is broken, and
+// accounts for all differences that may be due to it; and so on with those that are left. The measure is
+// the coefficient of Ochiai, as debuggers use it that compare failing runs with others.
+func (r *run) blame() {
+	left := r.suspicions
+	for len(left) > 0 {
+		guilty, best := "", 0.0
+		for _, rule := range suspectsOf(left) {
+			differ := 0.0
+			for _, s := range left {
+				switch {
+				case slices.Contains(s.rules, rule):
+					differ++
+				case s.mayBe(rule):
+					differ += used
+				}
+			}
+			score := differ / math.Sqrt(float64(len(left))*(differ+float64(r.passed[rule])))
+			if score > best {
+				guilty, best = rule, score
+			}
+		}
+		left = r.lay(guilty, left)
+	}
+}
+
+// used is what a case counts for a rule that it uses, where one that shows the rule counts 1.
+const used = 0.7
+
+// suspectsOf returns the rules that the cases show, in order.
+func suspectsOf(list []suspicion) (rules []string) {
+	for _, s := range list {
+		rules = append(rules, s.rules...)
+	}
+	slices.SortFunc(rules, inOrder)
+	return slices.Compact(rules)
+}
+
+// lay lays the differences that may be due to a rule to it, and returns the others.
+func (r *run) lay(guilty string, list []suspicion) (left []suspicion) {
+	v := r.verdicts[guilty]
+	for _, s := range list {
+		if !s.mayBe(guilty) {
+			left = append(left, s)
+			continue
+		}
+		for _, rule := range s.rules {
+			switch {
+			case rule != guilty:
+				r.skip([]string{rule}, "case "+s.finding.Case+" shows that "+guilty+" is broken")
+			case !slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Case == s.finding.Case }):
+				v.Broken++
+				v.Findings = append(v.Findings, s.finding)
+			}
+		}
+	}
+	return left
+}
