@@ -123,7 +123,7 @@ var errExpired = fault{"an attempt ended before its answer, which can take an ho
 func (o *open) drop() {
 	o.cancel()
 	select {
-	case <-o.ended:
+	case <-o.ended: //nolint:errcheck // it is that of a caller who has gone
 	case <-time.After(tooLong):
 		panic(fault{"Do did not return for a year after its context had ended"})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // readable finds out whether the suite can tell how many tokens a quota has, and says so where it cannot.
@@ -27,7 +28,7 @@ func (r *run) readable() {
 		j.differs(quota, want, fmt.Sprintf("more than %d", full.retries-1))
 	case full.retries != retries:
 		rule = "S04"
-		j.differs(quota, want, fmt.Sprint(full.retries))
+		j.differs(quota, want, strconv.Itoa(full.retries))
 	case full.earned != throttleCost:
 		rule = "S05"
 		j.differs(quota, fmt.Sprintf("one more retry after %d successes", throttleCost), earnedText(full.earned))
@@ -80,14 +81,4 @@ func (r *run) endless() string {
 		return "S18"
 	}
 	return "S09"
-}
-
-// needsQuota reports whether a rule says something only of a retryer with a quota.
-func needsQuota(rule string) bool {
-	switch rule {
-	case "S01", "S02", "S03", "S04", "S05", "S06", "S07", "S08", "S09", "S15", "S18", "S19", "A15":
-		return true
-	default:
-		return false
-	}
 }

@@ -44,7 +44,11 @@ func (r *run) sequence(c vectors.Sequence) {
 	}
 	if r.fixed&jitterSetting != 0 && j.stopped == "" && speaksOf(c.Rules, delay|spread|hinted) {
 		plays := [][]seen{first.steps}
-		for len(plays) < draws {
+		enough := draws
+		if refuses(c) {
+			enough = draws / 10 // each play has to empty the quota first
+		}
+		for len(plays) < enough {
 			next, _ := r.perform(c, false)
 			plays = append(plays, next.steps)
 		}
