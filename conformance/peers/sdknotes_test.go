@@ -13,7 +13,10 @@ const issues = "https://github.com/aws/aws-sdk-go-v2/issues/"
 // notesOfSDK says what users of the SDK notice.
 func notesOfSDK(mode aws.RetryMode, behavior retry.Behavior) map[string]note {
 	notes := map[string]note{
-		"C04": {effect: "A throttle that says so only by its status 429 fails at once, unless its code is a known one."},
+		"C04": {
+			effect: "A throttle that says so only by its status 429 fails at once, unless its code is a known one.",
+			issue:  issues + "704",
+		},
 	}
 	if mode == aws.RetryModeAdaptive {
 		maps.Copy(notes, map[string]note{
