@@ -23,13 +23,13 @@ var (
 // page is the page that the test writes and compares.
 const page = "../../docs/conformance.md"
 
-// TestTable is not parallel: the columns of the SDK set its environment and its random source.
+// TestTable plays one peer after the other: those of the SDK set its environment and its random source.
 func TestTable(t *testing.T) {
 	var columns []column
 	for _, p := range peers() {
-		t.Run(p.column, func(t *testing.T) {
-			columns = append(columns, p.played(t))
-		})
+		reports := make([]conformance.Report, len(p.ways))
+		t.Run(p.column, func(t *testing.T) { p.play(t, reports) })
+		columns = append(columns, p.with(reports))
 	}
 	if *results != "" {
 		require.NoError(t, os.WriteFile(*results, []byte(lines(columns)), 0o600))
@@ -71,17 +71,27 @@ type failing struct {
 	cases []string
 }
 
-// played plays all ways of the peer.
-func (p peer) played(t *testing.T) column {
+// play plays all ways of the peer at the same time. A peer that sets up what its ways share has one.
+func (p peer) play(t *testing.T, reports []conformance.Report) {
 	t.Helper()
 	t.Setenv(newRetries, "")
 	if p.setUp != nil {
 		p.setUp(t)
 	}
+	for i, way := range p.ways {
+		t.Run(way.Name, func(t *testing.T) {
+			t.Parallel()
+			reports[i] = conformance.Check(t, way)
+		})
+	}
+}
+
+// with returns the column of these reports.
+func (p peer) with(reports []conformance.Report) column {
 	c := column{peer: p, rules: map[string]verdict{}}
-	for _, way := range p.ways {
+	for i, way := range p.ways {
 		c.adaptive = c.adaptive || way.Adaptive
-		for _, rule := range conformance.Check(t, way).Rules {
+		for _, rule := range reports[i].Rules {
 			c.rules[rule.ID] = c.rules[rule.ID].and(way.Name, rule)
 		}
 	}
