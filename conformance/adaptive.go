@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
-	"testing/synctest"
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
@@ -15,8 +12,41 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
+// paced finds out whether an attempt after a throttle waits at all, so that the report says so once.
+func (r *run) paced() bool {
+	wait := time.Duration(0)
+	s := r.settings()
+	why := r.bubble("after-a-throttle", func(ctx context.Context) {
+		stage := r.build(&s)
+		stage.play(ctx, throttle(), success())
+		asked := time.Now()
+		next := stage.began(ctx)
+		defer next.drop()
+		at, _, _ := next.next()
+		wait = at.Sub(asked)
+	})
+	if why != "" || wait > 0 {
+		return true // the cases say more
+	}
+	j := judgment{about: Finding{
+		Case: "after-a-throttle", Title: "an operation that is throttled, and another one", Answers: throttle().String() + ", success",
+	}}
+	j.differs(sending, "the attempt of the other operation waits for a send token", "it does not wait; the retryer has no send rate")
+	r.judge([]string{"A04"}, j)
+	return false
+}
+
 // adaptive plays the cases of adaptive mode.
 func (r *run) adaptive(file vectors.Adaptive) {
+	if !r.paced() {
+		r.subject.Adaptive = false
+		for id := range r.verdicts {
+			if id[0] == 'A' && id != "A12" && id != "A13" {
+				r.skip([]string{id}, "the retryer has no send rate, see A04")
+			}
+		}
+		return
+	}
 	for _, c := range file.Operations {
 		if cmp.Or(retry.Behavior(c.Behavior), retry.V21) != r.subject.Behavior {
 			r.skip(slices.DeleteFunc(slices.Clone(c.Rules), func(rule string) bool { return rule[0] != 'A' }),
@@ -64,6 +94,10 @@ func (r *run) operations(c vectors.Operations) {
 		return
 	}
 	j := judgment{compared: outcome | sending, about: Finding{Case: c.ID, Title: c.Title}}
+	j.uses = []string{"S05", "S11"}
+	if r.subject.Behavior == retry.V20 {
+		j.uses = []string{"S05", "S10"}
+	}
 	for i, operation := range c.Operations {
 		if i > 0 {
 			j.about.Answers += " | "
@@ -164,233 +198,4 @@ func (j *judgment) operation(ctx context.Context, c vectors.Operations, i int, l
 		j.differs(sending, fmt.Sprintf("the end of operation %d at %s", i+1, want), "at "+l.of(at).String())
 	}
 	return true
-}
-
-// flight begins operations while sends are free. Their answers come when a case wants them to.
-func flight(ctx context.Context, stage stage, size int) (waiting []*open, ok bool) {
-	for range size {
-		o := stage.began(ctx)
-		waiting = append(waiting, o)
-		if _, ended, _ := o.next(); ended {
-			return waiting, false
-		}
-	}
-	return waiting, true
-}
-
-// land gives one operation of a flight its answer, which ends it: its caller has given up.
-func land(o *open, throttled bool) {
-	a := success()
-	if throttled {
-		a = throttle()
-	}
-	a.last = true
-	o.answer(a)
-	o.drop()
-}
-
-// shownBy returns the rules that a flight with so many throttles shows. All were sent before the first
-// cut. A retryer may take them for one event and cut once, so that several say nothing of other rules
-// than those of the cut.
-func shownBy(rules []string, throttles int) []string {
-	if throttles < 2 {
-		return rules
-	}
-	return slices.DeleteFunc(slices.Clone(rules), func(rule string) bool { return rule != "A04" && rule != "A05" })
-}
-
-// single returns the settings of a case whose operations make one attempt.
-func (r *run) single() Settings {
-	s := r.settings()
-	s.maxAttempts = 1
-	return s
-}
-
-// endToEnd begins as many operations as there are answers, gives the answers at their times, and
-// compares after each how long a new operation waits for its send token.
-func (r *run) endToEnd(c vectors.EndToEnd) {
-	j := judgment{compared: outcome | sending, about: Finding{Case: c.ID, Title: c.Title}}
-	answers, throttles := 0, 0
-	var said []string
-	for i, step := range c.Steps {
-		if i > 0 && step.T < c.Steps[i-1].T {
-			return // the clock goes back, which a bubble cannot do
-		}
-		answers += max(step.Repeat, 1)
-		if step.Throttled {
-			throttles += max(step.Repeat, 1)
-		}
-		said = append(said, answerText(step.T, max(step.Repeat, 1), step.Throttled))
-	}
-	for i, step := range c.Steps {
-		j.about.Answers = strings.Join(said[:i+1], ", ")
-		var want time.Duration
-		if step.Enabled && step.Tokens < 1 {
-			want = vectors.Seconds((1 - step.Tokens) / step.FillRate)
-		}
-		why := r.at(c.ID, c.Start, r.single(), func(ctx context.Context, l timeline, stage stage) {
-			waiting, ok := flight(ctx, stage, answers)
-			if !ok {
-				j.stop(outcome, "free attempts before the first throttle", "an operation ended without one")
-				return
-			}
-			for _, s := range c.Steps[:i+1] {
-				l.sleepUntil(ctx, s.T)
-				for range max(s.Repeat, 1) {
-					land(waiting[0], s.Throttled)
-					waiting = waiting[1:]
-				}
-			}
-			asked := time.Now()
-			o := stage.began(ctx)
-			at, ended, err := o.next()
-			switch {
-			case ended:
-				j.stop(outcome, "an attempt", "the operation ended: "+endText(err))
-			case !near(want, at.Sub(asked)):
-				j.stop(sending, fmt.Sprintf("the next attempt waits %s", want), at.Sub(asked).String())
-			}
-		})
-		if why != "" {
-			r.skip(c.Rules, why)
-			return
-		}
-		if j.stopped != "" {
-			break
-		}
-	}
-	r.judge(shownBy(c.Rules, throttles), j)
-}
-
-func answerText(t float64, times int, throttled bool) string {
-	what := "success"
-	if throttled {
-		what = "throttle"
-	}
-	if times > 1 {
-		what = fmt.Sprintf("%d of %s", times, what)
-	}
-	return fmt.Sprintf("%s at %gs", what, t)
-}
-
-// waiters begins operations while answers of others come, and compares when their attempts arrive.
-func (r *run) waiters(c vectors.Waiters) {
-	answers, throttles := 0, 0
-	var said []string
-	for _, e := range c.Events {
-		switch {
-		case e.Op == "update" && e.Rate == 0:
-			answers += max(e.Repeat, 1)
-			if e.Throttled {
-				throttles += max(e.Repeat, 1)
-			}
-			said = append(said, answerText(e.T, max(e.Repeat, 1), e.Throttled))
-		case e.Op == "cancel" && c.GrantAt[e.ID] != nil:
-			return // the end of an attempt is an answer, of which the case does not speak
-		case e.Op == "cancel", e.Op == "arrive" && e.Cost == 1:
-			said = append(said, fmt.Sprintf("operation %s: %s at %gs", e.ID, e.Op, e.T))
-		default:
-			return // an operation cannot say another cost, or set a rate
-		}
-	}
-	j := judgment{compared: outcome | sending, about: Finding{Case: c.ID, Title: c.Title, Answers: strings.Join(said, ", ")}}
-	rules := shownBy(c.Rules, throttles)
-	for range lineups {
-		var got map[string]time.Duration
-		why := r.at(c.ID, c.Start, r.single(), func(ctx context.Context, l timeline, stage stage) {
-			waiting, ok := flight(ctx, stage, answers)
-			if !ok {
-				j.stop(outcome, "free attempts before the first throttle", "an operation ended without one")
-				return
-			}
-			got = line(ctx, c, l, stage, waiting)
-		})
-		if why != "" {
-			r.skip(c.Rules, why)
-			return
-		}
-		if j.stopped != "" {
-			break
-		}
-		if wanted := grantsOf(c); !j.sameLine(wanted, got) {
-			if sameTimes(wanted, got) && slices.Contains(rules, "A11") {
-				rules = []string{"A11"}
-			}
-			break
-		}
-	}
-	r.judge(rules, j)
-}
-
-// lineups is how often a line is played: callers that all wake up at once may be served in order by
-// chance.
-const lineups = 10
-
-// grantsOf returns when the attempts of a case arrive.
-func grantsOf(c vectors.Waiters) map[string]time.Duration {
-	at := map[string]time.Duration{}
-	for id, seconds := range c.GrantAt {
-		if seconds != nil {
-			at[id] = vectors.Seconds(*seconds)
-		}
-	}
-	return at
-}
-
-// sameLine compares when each attempt arrives.
-func (j *judgment) sameLine(want, got map[string]time.Duration) bool {
-	names := slices.Sorted(maps.Keys(want))
-	for id := range got {
-		if _, wanted := want[id]; !wanted {
-			j.differs(sending, "no attempt of "+id, "one at "+got[id].String())
-			return false
-		}
-	}
-	for _, id := range names {
-		at, arrived := got[id]
-		if arrived && near(want[id], at) {
-			continue
-		}
-		said := "no attempt"
-		if arrived {
-			said = "at " + at.String()
-		}
-		j.differs(sending, fmt.Sprintf("the attempt of %s at %s", id, want[id]), said)
-		return false
-	}
-	return true
-}
-
-// sameTimes reports whether attempts arrive at the wanted times, whichever they are.
-func sameTimes(want, got map[string]time.Duration) bool {
-	return slices.EqualFunc(slices.Sorted(maps.Values(want)), slices.Sorted(maps.Values(got)), near)
-}
-
-// line plays the events of a case and returns when the attempts have arrived. These stay without an
-// answer, which would change the rate.
-func line(ctx context.Context, c vectors.Waiters, l timeline, stage stage, waiting []*open) map[string]time.Duration {
-	inLine := map[string]*open{}
-	for _, e := range c.Events {
-		l.sleepUntil(ctx, e.T)
-		switch e.Op {
-		case "arrive":
-			inLine[e.ID] = stage.began(ctx)
-		case "cancel":
-			inLine[e.ID].cancel()
-		case "update":
-			for range max(e.Repeat, 1) {
-				land(waiting[0], e.Throttled)
-				waiting = waiting[1:]
-			}
-		}
-		synctest.Wait()
-	}
-	got := map[string]time.Duration{}
-	for id, o := range inLine {
-		if at, ended, _ := o.next(); !ended {
-			got[id] = l.of(at)
-		}
-		defer o.drop()
-	}
-	return got
 }

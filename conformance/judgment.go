@@ -51,15 +51,18 @@ type suspicion struct {
 // mayBe reports whether the difference may be due to a rule.
 func (s suspicion) mayBe(rule string) bool {
 	const waits = delay | spread
+	speaks := aspects(rule)
 	switch {
 	case slices.Contains(s.rules, rule):
 		return true
 	case s.plain || !slices.Contains(s.uses, rule):
 		return false
-	case rule[0] == 'C':
-		return true
+	case speaks&throttling != 0 && rule != "C02" && rule != "C03":
+		return true // a throttle has other costs and waits
+	case speaks&waits != 0:
+		return s.aspect&(hinted|ending|sending|waits) != 0
 	default:
-		return aspects(rule)&s.aspect != 0 || s.aspect&(hinted|ending|waits) != 0 && aspects(rule)&waits != 0
+		return s.aspect&(speaks|quota) != 0 && speaks&(outcome|quota) != 0
 	}
 }
 
@@ -84,12 +87,8 @@ func (r *run) judge(rules []string, j judgment) {
 			r.suspicions = append(r.suspicions, suspicion{d, suspects, j.uses})
 		}
 	}
-	if len(j.found) == 0 && j.stopped == "" {
-		for _, rule := range slices.Concat(rules, j.uses) {
-			if aspects(rule)&j.compared != 0 && r.needed(rule)&^j.compared == 0 {
-				r.passed[rule]++
-			}
-		}
+	if j.stopped == "" {
+		r.pass(rules, j)
 	}
 	for _, rule := range rules {
 		differs := slices.ContainsFunc(j.found, func(d difference) bool { return aspects(rule)&d.aspect != 0 })
@@ -141,6 +140,26 @@ func (r *run) blame() {
 		left = r.lay(guilty, left)
 	}
 }
+
+// pass counts a case for the rules that nothing in it speaks against.
+func (r *run) pass(rules []string, j judgment) {
+	for _, rule := range slices.Concat(rules, j.uses) {
+		against := slices.ContainsFunc(j.found, func(d difference) bool { return suspicion{d, rules, j.uses}.accuses(rule) })
+		if against || aspects(rule)&j.compared == 0 || r.needed(rule)&^j.compared != 0 {
+			continue
+		}
+		r.passed[rule]++
+		if len(rules) == 1 && rules[0] == rule {
+			r.passed[rule] += alone
+		}
+	}
+}
+
+// accuses reports whether the difference may be due to a rule and is about an aspect of it.
+func (s suspicion) accuses(rule string) bool { return aspects(rule)&s.aspect != 0 && s.mayBe(rule) }
+
+// alone is how much more a case that shows a single rule says for the rule.
+const alone = 4
 
 // used is what a case counts for a rule that it uses, where one that shows the rule counts 1.
 const used = 0.7

@@ -77,7 +77,7 @@ func (r *run) endless() string {
 	r.bubble("full-quota", func(ctx context.Context) {
 		attempts = r.build(&s).play(ctx, slices.Repeat([]answer{throttle()}, 2*manyAttempts)...)
 	})
-	if attempts < 2*manyAttempts {
+	if attempts == defaultCapacity/throttleCost+1 {
 		return "S18"
 	}
 	return "S09"

@@ -306,7 +306,10 @@ func classes(response vectors.Response) []string {
 	case "timeout", "connect":
 		return []string{"C07"}
 	case "throttling":
-		return []string{"C01", "C04", "C08"}
+		if response.ErrorCode == "" {
+			return []string{"C04"}
+		}
+		return []string{"C01", "C08"}
 	case "clock_skew":
 		return []string{"C05"}
 	case "client", "server":
