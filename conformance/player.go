@@ -73,9 +73,9 @@ func (s stage) began(ctx context.Context) *open {
 }
 
 // tooLong is more than any case takes.
-const tooLong = 365 * 24 * time.Hour
+const tooLong = 30 * 24 * time.Hour
 
-var errTooLong = errors.New("neither an attempt nor an end for a year")
+var errTooLong = errors.New("neither an attempt nor an end for 30 days")
 
 // fault is something that a retryer must not do, or that the suite cannot play. It is thrown through a
 // case, and ends it.
@@ -125,7 +125,7 @@ func (o *open) drop() {
 	select {
 	case <-o.ended: //nolint:errcheck // it is that of a caller who has gone
 	case <-time.After(tooLong):
-		panic(fault{"Do did not return for a year after its context had ended"})
+		panic(fault{"Do did not return for 30 days after its context had ended"})
 	}
 }
 
