@@ -46,7 +46,7 @@ func TestTable(t *testing.T) {
 	}
 	want, err := os.ReadFile(page)
 	require.NoError(t, err)
-	require.Equal(t, string(want), pageOf(columns),
+	require.True(t, string(want) == pageOf(columns), //nolint:testifylint // Equal would print both pages
 		"the results have changed: run make conformance and read the difference of docs/conformance.md")
 }
 
