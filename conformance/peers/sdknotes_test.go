@@ -25,43 +25,28 @@ func notesOfSDK(mode aws.RetryMode, behavior retry.Behavior) map[string]note {
 				issue:  issues + "3550",
 			},
 			"A11": {effect: "Which of the waiting calls is sent next is up to chance, so that a call can wait for long while others overtake it."},
-			"A14": {effect: "Calls that wait for the send rate sleep on at the rate of before, also after it has risen or fallen."},
 		})
 	}
 	switch {
 	case behavior == retry.V20:
 		maps.Copy(notes, map[string]note{
-			"S10": {effect: "The first backoff is up to 2 s in place of 1 s, and so on: callers wait twice as long for a retry."},
-			"S12": {from: []string{"S10"}},
-			"S13": {
-				effect: "From the fifth retry on the backoff is the longest one without jitter, so that clients which failed together come back together.",
-				issue:  issues + "3091",
+			"S10": {
+				effect: "The first backoff is up to 2 s in place of 1 s, and so on: callers wait twice as long for a retry. " +
+					"From the fifth retry on the backoff is the longest one, without jitter.",
+				issue: issues + "3091",
 			},
 			"S14b": {effect: "The client does not read the hint of the server, and may come back before the time that the service asks for."},
 		})
 		if mode == aws.RetryModeStandard {
-			maps.Copy(notes, map[string]note{
-				"S06":  {effect: "A success after retries gives back one token more than the last retry cost, so that the quota recovers a little faster."},
-				"S02":  {from: []string{"S06"}},
-				"S03":  {from: []string{"S06"}},
-				"S04":  {from: []string{"S06"}},
-				"S05":  {from: []string{"S06"}},
-				"S09":  {from: []string{"S06"}},
-				"S17b": {from: []string{"S10"}},
-				"S21":  {from: []string{"S13"}},
-			})
+			notes["S06"] = note{
+				effect: "A success after retries gives back one token more than the last retry cost, so that the quota recovers a little faster.",
+			}
 		} else {
-			maps.Copy(notes, map[string]note{
-				"S01": {from: []string{"S05"}},
-				"S06": {from: []string{"S05"}},
-				"S09": {from: []string{"S05"}},
-				"A10": {from: []string{"A11"}},
-				"A15": {from: []string{"S10"}},
-			})
+			notes["A10"] = note{from: []string{"A11"}}
+			notes["A15"] = note{from: []string{"S10"}}
 		}
 	case mode == aws.RetryModeStandard:
 		notes["S14"] = note{effect: "A hint of more than 292 years is no hint. No service is known to send one."}
-		notes["C05"] = note{from: []string{"C04"}}
 	default:
 		maps.Copy(notes, map[string]note{
 			"A08": {
@@ -69,8 +54,7 @@ func notesOfSDK(mode aws.RetryMode, behavior retry.Behavior) map[string]note {
 					"Throttles of retries do not slow the client down.",
 			},
 			"A09": {from: []string{"A08"}},
-			"A10": {from: []string{"A08", "A11"}},
-			"A15": {from: []string{"S05", "A08"}},
+			"A10": {from: []string{"A11"}},
 		})
 	}
 	return notes
