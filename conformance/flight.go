@@ -194,7 +194,7 @@ func lineRules(rules []string, sameTimes bool) (suspects, uses []string) {
 
 // lineups is how often a line is played: callers that all wake up at once may be served in order by
 // chance.
-const lineups = 10
+const lineups = 40
 
 // grantsOf returns when the attempts of a case arrive.
 func grantsOf(c vectors.Waiters) map[string]time.Duration {

@@ -24,7 +24,6 @@ func libraries() []peer {
 			notes: map[string]note{
 				"S09": {effect: "Without a retry quota every call goes on with its retries in an outage, up to 15 minutes by default."},
 				"S11": {effect: "A retry that could come within 50 ms comes after a quarter of a second or later; after throttles the waits grow more slowly."},
-				"S12": {effect: "After a throttle the wait is the same as after any other failure."},
 				"S13": {effect: "No retry comes before half of the mean wait, so that clients that failed together are spread less."},
 				"C03": {effect: "A status such as 501 is retried, since all errors are, see C06."},
 				"C04": {effect: "A status such as 428 is retried, since all errors are, see C06."},

@@ -25,6 +25,7 @@ func notesOfSDK(mode aws.RetryMode, behavior retry.Behavior) map[string]note {
 				issue:  issues + "3550",
 			},
 			"A11": {effect: "Which of the waiting calls is sent next is up to chance, so that a call can wait for long while others overtake it."},
+			"A14": {effect: "Calls that wait for the send rate sleep on at the rate of before, also after it has risen or fallen."},
 		})
 	}
 	switch {
@@ -41,9 +42,6 @@ func notesOfSDK(mode aws.RetryMode, behavior retry.Behavior) map[string]note {
 			notes["S06"] = note{
 				effect: "A success after retries gives back one token more than the last retry cost, so that the quota recovers a little faster.",
 			}
-		} else {
-			notes["A10"] = note{from: []string{"A11"}}
-			notes["A15"] = note{from: []string{"S10"}}
 		}
 	case mode == aws.RetryModeStandard:
 		notes["S14"] = note{effect: "A hint of more than 292 years is no hint. No service is known to send one."}
@@ -54,7 +52,6 @@ func notesOfSDK(mode aws.RetryMode, behavior retry.Behavior) map[string]note {
 					"Throttles of retries do not slow the client down.",
 			},
 			"A09": {from: []string{"A08"}},
-			"A10": {from: []string{"A11"}},
 		})
 	}
 	return notes

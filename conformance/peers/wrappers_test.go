@@ -25,11 +25,8 @@ func wrappers() []peer {
 			setUp: setNewRules,
 			notes: map[string]note{
 				"S11": {effect: "A retry that could come within 50 ms comes after a second."},
-				"S12": {effect: "The first retries wait a second, whatever the failure was."},
 				"S13": {effect: "The first retries come after exactly a second, so that clients that failed together come back together."},
-				"S14": {effect: "A hint below a second is not taken, and one above may add up to five seconds to the second. " +
-					"Of the SDK below: a hint of more than 292 years can be read as none."},
-				"S21": {effect: "After a wrong clock is found the retry waits a second."},
+				"S14": longHint(),
 				"C04": unknown429(),
 			},
 		},
@@ -42,15 +39,8 @@ func wrappers() []peer {
 			setUp: setNewRules,
 			notes: map[string]note{
 				"S05": neverRefilled(),
-				"S09": neverRefilled(),
-				"A03": {effect: "Nothing measures the sends: the send rate is lost, see A04."},
 				"A04": {effect: "Throttles do not slow the client down: its mode is adaptive, but it sends as in standard mode; " +
 					"a wrapper that embeds aws.RetryerV2 keeps the send rate."},
-				"A06": {effect: "The sends have no limit, see A04."},
-				"A10": {effect: "No attempt waits for the send rate, see A04."},
-				"A11": {effect: "There is no line of waiting attempts, see A04."},
-				"A14": {effect: "There are no waits that a new rate could end, see A04."},
-				"A18": {effect: "There is no line that a caller could leave, see A04."},
 				"C04": unknown429(),
 			},
 		},
@@ -68,11 +58,8 @@ func wrappers() []peer {
 					issue:  "https://github.com/aws/aws-sdk-go-v2/issues/1665",
 				},
 				"S11": {effect: "After a throttle the waits begin at 25 ms instead of up to a second; after other failures they grow faster than those of the SDK."},
-				"S12": {effect: "After a throttle the first retry comes within 30 ms, as after any other failure."},
 				"S13": {effect: "A fifth of jitter keeps clients together that failed together."},
-				"S14": {effect: "Hints move the backoff of the wrapper, which differs. " +
-					"Of the SDK below: a hint of more than 292 years can be read as none."},
-				"S21": {effect: "After a wrong clock is found the wait is that of the wrapper, see S11."},
+				"S14": longHint(),
 				"C04": unknown429(),
 			},
 		},
@@ -85,6 +72,11 @@ func unknown429() note {
 		effect: "Of the SDK below: an answer 429 with a code that the SDK does not know fails at once.",
 		issue:  "https://github.com/aws/aws-sdk-go-v2/issues/704",
 	}
+}
+
+// longHint is the note on a hint that the loop of the SDK reads.
+func longHint() note {
+	return note{effect: "Of the SDK below: a hint of more than 292 years is no hint. No service is known to send one."}
 }
 
 // neverRefilled is the note on the quota of the adaptive mode.
