@@ -47,7 +47,10 @@ vet_here = "$(CURDIR)/$(VET)"
 OLDEST := github.com/aws/aws-sdk-go-v2@v1.47.0 github.com/aws/smithy-go@v1.28.1
 
 # The tests of long simulations. In most of them one task runs at a time, so that the race detector has little to find.
-LONG := ^Test(SettlesAtTheRate|Simul)
+LONG := ^Test(SettlesAtTheRate|Simul|EachFault)
+
+# The modules whose tests run code of others, which the race detector is not asked about.
+OTHERS := conformance/peers
 
 ROUNDS ?= 10
 SEEDS ?= 5
@@ -117,7 +120,8 @@ test: ## run the tests, with the race detector where there is a C compiler
 	@[ -z "$$AWSRETRY_CONFORMANCE" ] || [ -d "$$AWSRETRY_CONFORMANCE" ] || \
 		{ echo "AWSRETRY_CONFORMANCE is not a directory: $$AWSRETRY_CONFORMANCE" >&2; exit 1; }
 	@[ -n "$(RACE)" ] || echo 'no cgo or no C compiler: the tests run without the race detector'
-	$(call in,$(CODE),go test -vet=off $(RACE) -skip '$(LONG)' $(FRESH) ./...)
+	$(call in,$(filter-out $(OTHERS),$(CODE)),go test -vet=off $(RACE) -skip '$(LONG)' $(FRESH) ./...)
+	$(call in,$(OTHERS),go test -vet=off $(FRESH) ./...)
 
 .PHONY: test-oldest
 test-oldest: ## run the tests of awssdk with the oldest SDK that it supports
@@ -152,7 +156,7 @@ release-check: ## check that the modules can be released as VERSION, by default 
 # tests of LONG take minutes with it, and half a minute without.
 .PHONY: allocs
 allocs: ## run the tests that count allocations or memory, and the longest simulations, without the race detector
-	$(call in,. fleet bench telemetry,go test -vet=off -run 'Allocate|Memory|$(LONG)' $(FRESH) ./...)
+	$(call in,. conformance fleet bench telemetry,go test -vet=off -run 'Allocate|Memory|$(LONG)' $(FRESH) ./...)
 
 .PHONY: fmt
 fmt: $(LINT) ## format the code

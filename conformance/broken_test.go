@@ -25,7 +25,7 @@ func broken(b retry.Behavior, adaptive bool) []found {
 	case adaptive:
 		return []found{
 			{"first success adds nothing", "S05", ""},
-			{"send token before the backoff", "A09", "A15"},
+			{"send token before the backoff", "A09", "A15 S07"},
 			{"no send token for retries", "A09", ""},
 			{"the last comes first", "A11", ""},
 			{"a caller that left keeps its place", "A18", ""},
@@ -67,7 +67,7 @@ func broken(b retry.Behavior, adaptive bool) []found {
 			{"no quota", "S09", ""},
 			{"a refusal empties the quota", "", "S02 S05"}, // breaks S09
 			{"refund above the capacity", "S01", "S07"},
-			{"retries after the caller's end", "C07", ""},
+			{"retries after the caller's end", "C07", "S07"},
 			{"one base for all", "", "S11 S14"}, // breaks S12
 			{"index from 1", "S11", "S14"},
 			{"no maximum", "S11", ""},

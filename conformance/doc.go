@@ -19,7 +19,8 @@
 // Each case runs in a bubble of [testing/synctest]: time passes when all goroutines sleep, so that
 // the backoffs of hours take milliseconds, and the suite measures them to the nanosecond. The
 // retryer must sleep with package time or wait for a context, and goroutines that it starts must end
-// with their operation.
+// with their operation. A retryer that never stops without a sleep, or that waits for a mutex for ever,
+// ends only with the time limit of go test.
 //
 // # How the suite reads the quota
 //
@@ -34,4 +35,8 @@
 // subject's are left out. No case can be seen from outside for A12, which is about costs above one
 // token, A13, which is about a clock that goes back, C09 and C10, which need the model of a service
 // and the signature of a request.
+//
+// A case depends on several rules. Where it does not end as wanted, the suite names the rule that
+// explains the most, and says of the others that they were not asked. They may show after that rule is
+// mended.
 package conformance

@@ -15,7 +15,8 @@ import (
 )
 
 // Run plays the cases against the subject and makes a subtest of each rule. It fails where a rule is
-// broken, skips where it is not meant or could not be asked, and logs the summary of the report.
+// broken, skips where it is not meant or could not be asked, and logs the summary of the report. It
+// must not be called in a bubble of [testing/synctest].
 func Run(t *testing.T, s Subject) {
 	t.Helper()
 	report := Check(t, s)
@@ -35,8 +36,9 @@ func Run(t *testing.T, s Subject) {
 	t.Log(report)
 }
 
-// Check plays the cases and returns what was found. A broken rule does not fail the test. An error of
-// New, or a rule in NotMeant that does not exist, does.
+// Check plays the cases and returns what was found. A broken rule does not fail the test. A subject that
+// says something impossible does, and so does one that panics, or that does not return after its context
+// has ended. Check must not be called in a bubble of [testing/synctest].
 func Check(t *testing.T, s Subject) Report {
 	t.Helper()
 	b, err := read(testdata.Cases)

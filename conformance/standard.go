@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing/synctest"
 	"time"
 
 	"github.com/awsretry/awsretry/internal/vectors"
@@ -20,6 +21,43 @@ func (r *run) standard(file vectors.Standard) {
 			r.sequence(c)
 		}
 	}
+	r.canceled()
+}
+
+// canceled plays a case that no list of answers can hold: the caller gives up during a backoff.
+func (r *run) canceled() {
+	if r.unreadable != "" {
+		return
+	}
+	j := judgment{about: Finding{
+		Case: "canceled-backoff", Title: "the caller gives up during the backoff, so that the retry is never sent",
+		Answers: throttle().String(),
+	}}
+	s := r.settings()
+	why := r.bubble(j.about.Case, func(ctx context.Context) {
+		stage := r.build(&s)
+		o := stage.began(ctx)
+		if _, ended, _ := o.next(); ended {
+			j.stopped = "its operation makes no attempt"
+			return
+		}
+		o.answer(throttle())
+		synctest.Wait()
+		if len(o.arrived) > 0 {
+			j.stopped = "there is no backoff in which the caller could give up"
+		}
+		o.drop()
+		if left := stage.readQuota(ctx, defaultCapacity); j.stopped == "" {
+			j.compared |= quota
+			if least, most := left.tokens(); defaultCapacity < least || defaultCapacity > most {
+				j.differs(quota, fmt.Sprintf("%d tokens left", defaultCapacity), left.String())
+			}
+		}
+	})
+	if why != "" {
+		j.stopped = why
+	}
+	r.judge([]string{"S07"}, j)
 }
 
 // draws is how often a case is played with a retryer that has a random source of its own: enough that

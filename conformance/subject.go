@@ -8,8 +8,10 @@ import (
 )
 
 // Do runs one operation. It calls attempt, calls it again as the retryer wants, and returns nil
-// after a success and else the last error, wrapped or not. It passes on a context that comes from
-// ctx. It returns soon after ctx has ended, with any error.
+// after a success and else the last error, wrapped or not. It calls attempt in its own goroutine, one
+// call after the other, and not after it has returned. It passes on a context that comes from ctx, and
+// that has no limit of time of its own: an answer can take an hour. It returns soon after ctx has ended,
+// with any error. The suite calls Do in several goroutines at once.
 //
 // The errors of attempt are those of clients of aws-sdk-go-v2: [smithy.APIError], and
 // [*awshttp.ResponseError] with status and headers, or [*smithyhttp.RequestSendError] around an
@@ -21,15 +23,17 @@ type Subject struct {
 	// Name is the name in the report.
 	Name string
 	// New returns a fresh retryer with a full quota. The suite calls it for each case, in the bubble of
-	// the case, and hands over what the case asks for. A setting that New does not read is taken to
-	// be fixed: the suite leaves out the cases that need another value. An error ends the test.
+	// the case, and hands over what the case asks for. New reads every setting that the retryer takes,
+	// at each call. A setting that it does not read is taken to be fixed: the suite leaves out the cases
+	// that need another value. An error, or a nil Do, ends the test.
 	New func(*Settings) (Do, error)
 	// Behavior is the generation of the rules; empty means [retry.V21].
 	Behavior retry.Behavior
 	// Adaptive says that the retryer has a send rate, so that the rules of adaptive mode are meant.
 	Adaptive bool
 	// NotMeant has the rules that the retryer is not meant to keep, with the reason for each. The
-	// report counts them. A rule that does not exist is an error.
+	// report counts them, as far as they belong to Behavior and to the mode. A rule that does not
+	// exist is an error, and so is one without a reason.
 	NotMeant map[string]string
 }
 
@@ -86,13 +90,14 @@ const (
 func (s *Settings) Behavior() retry.Behavior { return s.behavior }
 
 // MaxAttempts returns how many attempts an operation has at most, the first included; 0 means the
-// default of the retryer.
+// default of the retryer, which should be 3, and 4 for DynamoDB in v2.1.
 func (s *Settings) MaxAttempts() int { s.read |= attemptsSetting; return s.maxAttempts }
 
-// QuotaCapacity returns the size of the retry quota in tokens, 0 or more. The quota is full at first.
+// QuotaCapacity returns the size of the retry quota in tokens, 0 or more; 0 means that the quota is always
+// empty. The quota is full at first. A retryer that does not take one should have 500 tokens.
 func (s *Settings) QuotaCapacity() int { s.read |= quotaSetting; return s.quotaCapacity }
 
-// MaxBackoff returns the longest backoff.
+// MaxBackoff returns the longest backoff. A retryer that does not take one should have 20 s.
 func (s *Settings) MaxBackoff() time.Duration { s.read |= backoffSetting; return s.maxBackoff }
 
 // Random returns the source of the jitter, whose numbers are from 0 to 1, both included. A retryer

@@ -35,7 +35,7 @@ aims does not have to keep them.
 | yes | The retryer keeps the rule in every case that it was asked. |
 | **no** | At least one case came out differently. [What differs](#what-differs) says what a user notices. |
 | see S06 | The cases of this rule came out differently only because rule S06 is not kept. |
-| - | The rule was not asked, since the retryer does not take a setting that its cases need, or makes other attempts in all of them. |
+| - | The rule was not asked: the retryer does not take a setting that its cases need, or another rule that it does not keep hides this one. |
 | n/a | The rule is not meant: it belongs to the other generation of the rules, or the retryer has another aim. |
 
 The rules have two generations, v2.0 and v2.1. The AWS SDKs have v2.1 by default since 2026-11.

@@ -10,6 +10,11 @@ import (
 
 const issues = "https://github.com/aws/aws-sdk-go-v2/issues/"
 
+// canceledBackoff is the note on a retry that is never sent.
+func canceledBackoff() note {
+	return note{effect: "A call that is canceled during its backoff keeps the tokens of the retry, so that canceled calls use up the quota."}
+}
+
 // notesOfSDK says what users of the SDK notice.
 func notesOfSDK(mode aws.RetryMode, behavior retry.Behavior) map[string]note {
 	notes := map[string]note{
@@ -17,6 +22,9 @@ func notesOfSDK(mode aws.RetryMode, behavior retry.Behavior) map[string]note {
 			effect: "A throttle that says so only by its status 429 fails at once, unless its code is a known one.",
 			issue:  issues + "704",
 		},
+	}
+	if mode == aws.RetryModeStandard {
+		notes["S07"] = canceledBackoff()
 	}
 	if mode == aws.RetryModeAdaptive {
 		maps.Copy(notes, map[string]note{

@@ -24,6 +24,7 @@ func wrappers() []peer {
 			ways:  []conformance.Subject{{Name: "minimum delay", New: conformance.FromRetryer(newFloor)}},
 			setUp: setNewRules,
 			notes: map[string]note{
+				"S07": canceledBackoff(),
 				"S11": {effect: "A retry that could come within 50 ms comes after a second."},
 				"S13": {effect: "The first retries come after exactly a second, so that clients that failed together come back together."},
 				"S14": longHint(),
