@@ -96,15 +96,20 @@ func (s *deadlineSource) finish(err error, expired bool) {
 	s.once.Do(func() {
 		s.err = err
 		s.expired.Store(expired)
+		s.unregister() // first, so that the clock has let go when the context is done
 		s.cancel()
-		s.release()
+		s.ended.Store(true)
 	})
 }
 
-// release removes the deadline from the clock and stops following parent. It is called
-// when the inner context and all below it are done.
+// release is called when the inner context has been cancelled, and all below it.
 func (s *deadlineSource) release() bool {
 	s.ended.Store(true)
+	return s.unregister()
+}
+
+// unregister removes the deadline from the clock and stops following parent.
+func (s *deadlineSource) unregister() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock.removeDeadline(s.entry)
