@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
@@ -38,8 +37,7 @@ func (r *run) paced() bool {
 
 // adaptive plays the cases of adaptive mode.
 func (r *run) adaptive(file vectors.Adaptive) {
-	if !r.paced() {
-		r.subject.Adaptive = false
+	if !r.subject.Adaptive {
 		for id := range r.verdicts {
 			if id[0] == 'A' && id != "A12" && id != "A13" {
 				r.skip([]string{id}, "the retryer has no send rate, see A04")
@@ -47,10 +45,10 @@ func (r *run) adaptive(file vectors.Adaptive) {
 		}
 		return
 	}
+	var others []string // rules in cases of the other generation
 	for _, c := range file.Operations {
 		if cmp.Or(retry.Behavior(c.Behavior), retry.V21) != r.subject.Behavior {
-			r.skip(slices.DeleteFunc(slices.Clone(c.Rules), func(rule string) bool { return rule[0] != 'A' }),
-				"there is no such case of "+string(r.subject.Behavior))
+			others = append(others, c.Rules...)
 			continue
 		}
 		r.operations(c)
@@ -60,6 +58,11 @@ func (r *run) adaptive(file vectors.Adaptive) {
 	}
 	for _, c := range file.Waiters {
 		r.waiters(c)
+	}
+	for _, rule := range others {
+		if rule[0] == 'A' && !r.asked[rule] {
+			r.skip([]string{rule}, "there is no such case of "+string(r.subject.Behavior))
+		}
 	}
 }
 
@@ -135,7 +138,7 @@ func (r *run) operations(c vectors.Operations) {
 func attemptsOfGiven(g vectors.Given) int { return cmp.Or(g.Attempts(), usualAttempts) }
 
 // unfitOperations returns why a case cannot be put to the subject. What drains a quota slows down a
-// send rate, so that a quota that is not full at first needs a subject with an own capacity.
+// send rate, so that a case whose quota is not full at first is not played.
 func (r *run) unfitOperations(c vectors.Operations) string {
 	needed := quotaSetting
 	if capacityOf(c.Given) == defaultCapacity {

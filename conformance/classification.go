@@ -50,10 +50,12 @@ func (r *run) failure(c vectors.Classified, a answer) {
 	if c.Want.Retryable && !first.ended {
 		r.judgeKind(&j, c, a, first)
 	}
-	rules := c.Rules
-	if c.Want.Retryable {
-		// What makes it retryable is the other rule of the case.
-		rules = slices.DeleteFunc(slices.Clone(rules), func(rule string) bool { return rule == "C06" })
+	// What makes a failure retryable is the other rule of the case. C04 says nothing of a status next to 429.
+	rules := slices.DeleteFunc(slices.Clone(c.Rules), func(rule string) bool {
+		return rule == "C06" && c.Want.Retryable || rule == "C04" && !c.Want.Retryable
+	})
+	if len(rules) == 0 {
+		rules = []string{"C06"}
 	}
 	r.judge(rules, j)
 }

@@ -34,7 +34,8 @@
 // classification of failures. [Report] has the wording of each. Cases of a generation that is not the
 // subject's are left out. No case can be seen from outside for A12, which is about costs above one
 // token, A13, which is about a clock that goes back, C09 and C10, which need the model of a service
-// and the signature of a request.
+// and the signature of a request. Of S22 the suite sees that there is no retry, and not what an operation
+// with one attempt costs. In adaptive mode the wait for the send rate can hide a backoff.
 //
 // A case depends on several rules. Where it does not end as wanted, the suite names the rule that
 // explains the most, and says of the others that they were not asked. They may show after that rule is

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,7 +11,9 @@ type judgment struct {
 	about Finding
 	// compared are the aspects that the case has shown, and found those that are not as wanted.
 	compared aspect
-	found    []difference
+	// hidden are those of which a wait for the send rate has shown only that they are not too short.
+	hidden aspect
+	found  []difference
 	// stopped is why the case was not played to its end; empty if it was.
 	stopped string
 	// uses are rules that the case depends on without showing them.
@@ -67,7 +68,7 @@ func (s suspicion) mayBe(rule string) bool {
 }
 
 // needed returns the aspects without which a case does not show a rule.
-func (r *run) needed(rule string) aspect {
+func needed(rule string) aspect {
 	switch rule {
 	case "S01", "S02", "S03", "S04", "S05", "S06", "S07", "S08", "S18", "S19":
 		return quota
@@ -81,6 +82,9 @@ func (r *run) needed(rule string) aspect {
 // judge notes what a case says of its rules. A rule is kept where all aspects that it speaks of were
 // compared as far as the case has them, and none differs.
 func (r *run) judge(rules []string, j judgment) {
+	for _, rule := range rules {
+		r.asked[rule] = true
+	}
 	for _, d := range j.found {
 		suspects := speaking(rules, d.aspect)
 		if len(suspects) > 0 {
@@ -94,10 +98,14 @@ func (r *run) judge(rules []string, j judgment) {
 		differs := slices.ContainsFunc(j.found, func(d difference) bool { return aspects(rule)&d.aspect != 0 })
 		switch {
 		case differs: // blame decides
-		case aspects(rule)&j.compared == 0 || r.needed(rule)&^j.compared != 0:
-			r.skip([]string{rule}, cmp.Or(j.stopped, r.unreadable, "its cases do not show it"))
 		case j.stopped != "":
 			r.skip([]string{rule}, j.stopped)
+		case aspects(rule)&j.hidden != 0:
+			r.skip([]string{rule}, "after a throttle the wait for the send rate hides the backoff")
+		case needed(rule)&quota&^j.compared != 0 && r.unreadable != "":
+			r.skip([]string{rule}, r.unreadable)
+		case aspects(rule)&j.compared == 0 || needed(rule)&^j.compared != 0:
+			r.skip([]string{rule}, "its cases do not show it")
 		default:
 			r.verdicts[rule].Kept++
 		}
@@ -145,7 +153,7 @@ func (r *run) blame() {
 func (r *run) pass(rules []string, j judgment) {
 	for _, rule := range slices.Concat(rules, j.uses) {
 		against := slices.ContainsFunc(j.found, func(d difference) bool { return suspicion{d, rules, j.uses}.accuses(rule) })
-		if against || aspects(rule)&j.compared == 0 || r.needed(rule)&^j.compared != 0 {
+		if against || aspects(rule)&j.compared == 0 || aspects(rule)&j.hidden != 0 || needed(rule)&^j.compared != 0 {
 			continue
 		}
 		r.passed[rule]++

@@ -177,8 +177,8 @@ type reading struct {
 	endless bool // it went on
 }
 
-// readQuota empties the quota and counts. The operations have these answers; without any, a throttle and
-// a final error.
+// readQuota empties the quota and counts. Until the first refusal the operations have these answers; without
+// any, a throttle and a final error.
 func (s stage) readQuota(ctx context.Context, capacity int, answers ...answer) (r reading) {
 	for s.granted(ctx, answers...) {
 		if r.retries++; r.retries > capacity/throttleCost {

@@ -13,7 +13,7 @@ func (r *run) readable() {
 		r.unreadable = "throttles are not retried, so that the suite cannot read the quota"
 		return
 	}
-	full := r.read(throttle(), final())
+	full := r.readFull(throttle(), final())
 	const retries = defaultCapacity / throttleCost
 	j := judgment{about: Finding{
 		Case: "full-quota", Title: "many operations, each with a throttle and a final error, and then successes",
@@ -33,6 +33,9 @@ func (r *run) readable() {
 		rule = "S05"
 		j.differs(quota, fmt.Sprintf("one more retry after %d successes", throttleCost), earnedText(full.earned))
 	default:
+		// The reading itself is a case of both.
+		r.verdicts["S04"].Kept++
+		r.verdicts["S05"].Kept++
 		return
 	}
 	r.unreadable = map[string]string{
@@ -52,8 +55,8 @@ func earnedText(n int) string {
 	return "after " + number(n, "success")
 }
 
-// read empties a full quota by operations with these answers.
-func (r *run) read(answers ...answer) (found reading) {
+// readFull empties a full quota by operations with these answers.
+func (r *run) readFull(answers ...answer) (found reading) {
 	s := r.settings()
 	r.bubble("full-quota", func(ctx context.Context) {
 		found = r.build(&s).readQuota(ctx, defaultCapacity, answers...)
@@ -65,7 +68,7 @@ func (r *run) read(answers ...answer) (found reading) {
 func (r *run) endless() string {
 	gone := final()
 	gone.last = true
-	if !r.read(throttle(), gone).endless {
+	if !r.readFull(throttle(), gone).endless {
 		return "S19"
 	}
 	if r.fixed&attemptsSetting != 0 {

@@ -14,7 +14,7 @@ const (
 	Kept Result = "kept"
 	// Broken means that a case has found the rule broken.
 	Broken Result = "broken"
-	// NotAsked means that no case could be put to the subject.
+	// NotAsked means that no case says whether the rule is kept; Reason says why.
 	NotAsked Result = "not asked"
 	// NotMeant means that the [Subject] says so.
 	NotMeant Result = "not meant"

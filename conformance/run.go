@@ -59,12 +59,15 @@ func check(t *testing.T, s Subject, b book) (Report, error) {
 	if err := s.valid(b); err != nil {
 		return Report{}, err
 	}
-	r := &run{t: t, subject: s, verdicts: map[string]*Rule{}, passed: map[string]int{}}
+	r := &run{t: t, subject: s, verdicts: map[string]*Rule{}, passed: map[string]int{}, asked: map[string]bool{}}
 	for _, id := range b.ids() {
 		r.verdicts[id] = &Rule{ID: id, Wording: b.wording[id], Matters: matters()[id]}
 	}
 	r.measure()
 	r.readable()
+	if s.Adaptive && !r.paced() {
+		r.subject.Adaptive = false
+	}
 	r.standard(b.standard)
 	if s.Adaptive {
 		r.adaptive(b.adaptive)
@@ -115,6 +118,8 @@ type run struct {
 	suspicions []suspicion
 	// passed counts the cases of a rule, and those that use it, in which nothing differs.
 	passed map[string]int
+	// asked are the rules of the cases that were played.
+	asked map[string]bool
 	// failed is the first case that ended in a fault of the subject.
 	failed error
 }

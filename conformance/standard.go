@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"testing/synctest"
@@ -208,9 +209,9 @@ func (r *run) perform(c vectors.Sequence, first bool) (p performance, why string
 				return
 			}
 		}
-		for request, o := range operations {
-			o.answer(final())
-			o.drop()
+		for _, request := range slices.Sorted(maps.Keys(operations)) {
+			operations[request].answer(final())
+			operations[request].drop()
 			delete(operations, request)
 		}
 		if first && attemptsOf(c) > 1 && r.unreadable == "" && speaksOf(c.Rules, quota) {

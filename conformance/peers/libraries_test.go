@@ -25,8 +25,7 @@ func libraries() []peer {
 				"S09": {effect: "Without a retry quota every call goes on with its retries in an outage, up to 15 minutes by default."},
 				"S11": {effect: "A retry that could come within 50 ms comes after a quarter of a second or later; after throttles the waits grow more slowly."},
 				"S13": {effect: "No retry comes before half of the mean wait, so that clients that failed together are spread less."},
-				"C03": {effect: "A status such as 501 is retried, since all errors are, see C06."},
-				"C04": {effect: "A status such as 428 is retried, since all errors are, see C06."},
+				"C03": {from: []string{"C06"}},
 				"C06": {
 					effect: "Requests that can never work are repeated until the limit, unless the call marks their errors with Permanent.",
 					issue:  "https://github.com/cenkalti/backoff/issues/33",

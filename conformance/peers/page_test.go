@@ -35,7 +35,7 @@ aims does not have to keep them.
 | yes | The retryer keeps the rule in every case that it was asked. |
 | **no** | At least one case came out differently. [What differs](#what-differs) says what a user notices. |
 | see S06 | The cases of this rule came out differently only because rule S06 is not kept. |
-| - | The rule was not asked: the retryer does not take a setting that its cases need, or another rule that it does not keep hides this one. |
+| - | Nothing was seen of the rule: the retryer does not take a setting that its cases need, another rule that it does not keep hides this one, a wait for the send rate hides it, or the suite has no case of it in this generation. |
 | n/a | The rule is not meant: it belongs to the other generation of the rules, or the retryer has another aim. |
 
 The rules have two generations, v2.0 and v2.1. The AWS SDKs have v2.1 by default since 2026-11.
@@ -67,7 +67,7 @@ func short() map[string]string {
 		"S19":  "a final error after retries gives nothing back",
 		"S20":  "v2.0: a long poll is like any other operation",
 		"S21":  "an error by a wrong clock is retried",
-		"S22":  "one attempt: no retry and no cost",
+		"S22":  "one attempt: no retry",
 		"A01":  "sends are free until the first throttle",
 		"A02":  "a new rate keeps what has gathered",
 		"A03":  "the send rate is measured in windows of half a second",
@@ -85,7 +85,7 @@ func short() map[string]string {
 		"A18":  "an attempt that is given up leaves the line",
 		"C01":  "throttling codes are retried as throttles",
 		"C02":  "transient codes are retried",
-		"C03":  "500, 502, 503 and 504 are retried",
+		"C03":  "of the statuses from 500 on only 500, 502, 503 and 504 are retried",
 		"C04":  "429 is a throttle, whatever the code",
 		"C05":  "codes of a wrong clock need a wrong clock",
 		"C06":  "other errors are final",

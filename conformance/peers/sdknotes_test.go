@@ -19,8 +19,9 @@ func canceledBackoff() note {
 func notesOfSDK(mode aws.RetryMode, behavior retry.Behavior) map[string]note {
 	notes := map[string]note{
 		"C04": {
-			effect: "A throttle that says so only by its status 429 fails at once, unless its code is a known one.",
-			issue:  issues + "704",
+			effect: "A throttle that says so only by its status 429 fails at once, unless its code is a known one. " +
+				"With a wrong clock it can be retried as an ordinary failure.",
+			issue: issues + "704",
 		},
 	}
 	if mode == aws.RetryModeStandard {
@@ -52,12 +53,13 @@ func notesOfSDK(mode aws.RetryMode, behavior retry.Behavior) map[string]note {
 			}
 		}
 	case mode == aws.RetryModeStandard:
-		notes["S14"] = note{effect: "A hint of more than 292 years is no hint. No service is known to send one."}
+		notes["S14"] = longHint("")
 	default:
 		maps.Copy(notes, map[string]note{
+			"S14": longHint(""),
 			"A08": {
 				effect: "Retries wait for the send rate, but only the answer of the first attempt of a call moves it. " +
-					"Throttles of retries do not slow the client down.",
+					"Throttles of retries do not slow the client down. The behavior of before counts every answer.",
 			},
 			"A09": {from: []string{"A08"}},
 		})

@@ -27,7 +27,7 @@ func wrappers() []peer {
 				"S07": canceledBackoff(),
 				"S11": {effect: "A retry that could come within 50 ms comes after a second."},
 				"S13": {effect: "The first retries come after exactly a second, so that clients that failed together come back together."},
-				"S14": longHint(),
+				"S14": longHint("Of the SDK below: "),
 				"C04": unknown429(),
 			},
 		},
@@ -40,6 +40,7 @@ func wrappers() []peer {
 			setUp: setNewRules,
 			notes: map[string]note{
 				"S05": neverRefilled(),
+				"S14": longHint("Of the SDK below: "),
 				"A04": {effect: "Throttles do not slow the client down: its mode is adaptive, but it sends as in standard mode; " +
 					"a wrapper that embeds aws.RetryerV2 keeps the send rate."},
 				"C04": unknown429(),
@@ -60,7 +61,7 @@ func wrappers() []peer {
 				},
 				"S11": {effect: "After a throttle the waits begin at 25 ms instead of up to a second; after other failures they grow faster than those of the SDK."},
 				"S13": {effect: "A fifth of jitter keeps clients together that failed together."},
-				"S14": longHint(),
+				"S14": longHint("Of the SDK below: "),
 				"C04": unknown429(),
 			},
 		},
@@ -76,8 +77,8 @@ func unknown429() note {
 }
 
 // longHint is the note on a hint that the loop of the SDK reads.
-func longHint() note {
-	return note{effect: "Of the SDK below: a hint of more than 292 years is no hint. No service is known to send one."}
+func longHint(of string) note {
+	return note{effect: of + "A hint of more than 292 years overflows, and can be read as none or as another one. No service is known to send one."}
 }
 
 // neverRefilled is the note on the quota of the adaptive mode.
