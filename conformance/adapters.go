@@ -81,8 +81,8 @@ func (c *lateContext) Done() <-chan struct{} {
 }
 
 // FromStrategy returns the New of a [Subject] that is a [retry.Strategy], of this module or a wrapper
-// around one. Its operations run in [retry.DoErr]. The loop reads the
-// hint of the server and the skew of its clock, as the client of a service does.
+// around one. Its operations run in [retry.DoErr]. The loop reads the hint of the server and the skew of
+// its clock, as the client of a service does.
 func FromStrategy(newStrategy func(*Settings) (retry.Strategy, error)) func(*Settings) (Do, error) {
 	return func(s *Settings) (Do, error) {
 		strategy, err := newStrategy(s)

@@ -146,11 +146,11 @@ func (r *run) judgeKind(j *judgment, c vectors.Classified, a answer, f failed) {
 		got = ordinary
 	case r.fixed&jitterSetting == 0 && near(throttlingBase, f.after):
 		got = throttle
-	case r.fixed&jitterSetting != 0:
-		got = map[bool]string{false: ordinary, true: throttle}[r.waits(c.ID, a) > ordinaryBase+precision]
-		if got != want && got == throttle {
-			got = "" // or the base is another one, of which S11 speaks
-		}
+	case r.fixed&jitterSetting == 0:
+	case r.waits(c.ID, a) <= ordinaryBase+precision:
+		got = ordinary
+	case want == throttle:
+		got = throttle
 	}
 	if got == "" {
 		return // S11 speaks of other backoffs

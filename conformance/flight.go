@@ -207,14 +207,13 @@ func grantsOf(c vectors.Waiters) map[string]time.Duration {
 
 // sameLine compares when each attempt arrives.
 func (j *judgment) sameLine(want, got map[string]time.Duration) bool {
-	names := slices.Sorted(maps.Keys(want))
-	for id := range got {
+	for _, id := range slices.Sorted(maps.Keys(got)) {
 		if _, wanted := want[id]; !wanted {
 			j.differs(sending, "no attempt of "+id, "one at "+got[id].String())
 			return false
 		}
 	}
-	for _, id := range names {
+	for _, id := range slices.Sorted(maps.Keys(want)) {
 		at, arrived := got[id]
 		if arrived && near(want[id], at) {
 			continue

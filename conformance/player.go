@@ -206,6 +206,12 @@ func (r reading) tokens() (least, most int) {
 	return least, least + throttleCost - 1
 }
 
+// is reports whether the quota may have had so many tokens.
+func (r reading) is(tokens int) bool {
+	least, most := r.tokens()
+	return !r.endless && least <= tokens && tokens <= most
+}
+
 // String says what was found.
 func (r reading) String() string {
 	least, most := r.tokens()

@@ -49,7 +49,7 @@ func (r *run) canceled() {
 		o.drop()
 		if left := stage.readQuota(ctx, defaultCapacity); j.stopped == "" {
 			j.compared |= quota
-			if least, most := left.tokens(); defaultCapacity < least || defaultCapacity > most {
+			if !left.is(defaultCapacity) {
 				j.differs(quota, fmt.Sprintf("%d tokens left", defaultCapacity), left.String())
 			}
 		}
@@ -228,7 +228,7 @@ func judgeQuota(j *judgment, c vectors.Sequence, left reading) {
 		want = *c.FinalQuota
 	}
 	j.compared |= quota
-	if least, most := left.tokens(); left.endless || want < least || want > most {
+	if !left.is(want) {
 		j.differs(quota, fmt.Sprintf("%d tokens left", want), left.String())
 	}
 }
