@@ -71,6 +71,10 @@ func Differ(t *testing.T, w World, calls int, seed uint64) float64 {
 			now = time.UnixMicro(int64(math.Round(numbers[0] * 1e6)))
 		}
 		next, want := fleet.Step(before, now, ask)
+		if after == "" && next != "" {
+			// The script does not tell when it has read its clock. The state may have become too old since now.
+			next, want = fleet.Step(before, w.Now(), ask)
+		}
 
 		difference := max(differ(split(next), split(after)), differReply(want, reply))
 		require.LessOrEqual(t, difference, tolerance, "call %d: %+v on %q: Step says %q %+v, and the script %q %+v",
