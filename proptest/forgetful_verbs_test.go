@@ -176,10 +176,10 @@ func (r *forgetfulRun) wait(t *rapid.T) {
 	}
 }
 
-// waitFor begins a wait. One that is instant does not count as use, and any other does
-// when its backoff is over.
+// waitFor begins a wait. One of a first attempt that is instant does not count as use, and any
+// other does when its backoff is over: the observer hears of the waits of all retries.
 func (r *forgetfulRun) waitFor(t *rapid.T, v *visit) {
-	v.sleeps = v.life.limiter != nil || v.owed > 0 || v.token.Delay() > 0
+	v.sleeps = v.life.limiter != nil || v.owed > 0 || v.token.Delay() > 0 || v.token.Attempt() > 1
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), visitKey{}, v))
 	v.cancel, v.due = cancel, r.clock.Now().Add(v.token.Delay())
 	v.panics = drawInt(t, 0, 9, "limiter panics") == 0
