@@ -3,8 +3,8 @@ module github.com/awsretry/awsretry/conformance
 go 1.26.0
 
 require (
-	github.com/aws/aws-sdk-go-v2 v1.47.7
-	github.com/aws/smithy-go v1.28.8
+	github.com/aws/aws-sdk-go-v2 v1.48.0
+	github.com/aws/smithy-go v1.28.9
 	github.com/awsretry/awsretry v0.1.0
 	github.com/stretchr/testify v1.12.1
 )
