@@ -61,6 +61,7 @@ const (
 	forgetfulQuota = 20
 	serverCost     = 3
 	againCost      = 5
+	forgetfulPool  = 2 * serverCost
 )
 
 // crowded is how many scopes make the table grow.
@@ -75,6 +76,7 @@ type forgetfulRun struct {
 	clock    *clock.Fake
 	open     []*visit
 
+	pool     int // tokens beside the quotas of all scopes but the whole
 	whole    *scopeLife
 	overflow *scopeLife                    // nil until it is needed
 	table    map[retry.ScopeKey]*scopeLife // all others that there are
@@ -102,6 +104,7 @@ type visit struct {
 	err        error              // of the last wait
 	sent       bool
 	paid, owed int
+	pooled     bool // the pool has paid
 	panics     bool // its limiter does, when it is asked
 }
 
@@ -329,6 +332,8 @@ func (r *forgetfulRun) checkSnapshot(t *rapid.T) {
 	snapshot := r.strategy.Snapshot()
 	require.Equal(t, r.evicted, snapshot.Evicted)
 	require.Equal(t, r.overflowed, snapshot.Overflowed)
+	require.Equal(t, r.pool, snapshot.Pool)
+	require.Equal(t, forgetfulPool, snapshot.PoolCapacity)
 	got := map[retry.ScopeKey]retry.ScopeSnapshot{}
 	for _, scope := range snapshot.Scopes {
 		require.NotContains(t, got, scope.Key)

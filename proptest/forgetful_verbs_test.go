@@ -144,11 +144,18 @@ func (r *forgetfulRun) end(v *visit) {
 	v.sent = false
 }
 
-// told checks the event about the attempt that a verb has ended.
-func (r *forgetfulRun) told(t *rapid.T, v *visit, quota int) {
+// told checks the event about the attempt that a verb has ended. Operations that wait for quota may
+// have taken what came back.
+func (r *forgetfulRun) told(t *rapid.T, v *visit, quota, pool int) {
 	require.Len(t, r.ended, 1)
 	require.Equal(t, v.life.key, r.ended[0].Scope)
-	require.Equal(t, quota, r.ended[0].Quota, "quota of %q", v.life.key)
+	if !r.waitsForQuota(v.life) {
+		require.Equal(t, quota, r.ended[0].Quota, "quota of %q", v.life.key)
+	}
+	if v.life == r.whole {
+		pool = 0
+	}
+	require.Equal(t, pool, r.ended[0].Pool)
 	r.ended = nil
 }
 
@@ -156,17 +163,28 @@ func (r *forgetfulRun) told(t *rapid.T, v *visit, quota int) {
 func (r *forgetfulRun) settled(v *visit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v.life.tokens -= v.owed
+	if v.pooled {
+		r.pool -= v.owed
+	} else {
+		v.life.tokens -= v.owed
+	}
 	v.owed = 0
 }
 
 // give books what is given back. It comes before the verb, because that lets operations
 // that wait take it.
-func (r *forgetfulRun) give(v *visit, tokens int) (quota int) {
+func (r *forgetfulRun) give(v *visit, tokens int) (quota, pool int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	v.life.tokens = min(v.life.tokens+tokens, forgetfulQuota)
-	return v.life.tokens
+	beyond := tokens
+	if !v.pooled {
+		beyond -= min(tokens, forgetfulQuota-v.life.tokens)
+		v.life.tokens += tokens - beyond
+	}
+	if v.life != r.whole {
+		r.pool = min(r.pool+beyond, forgetfulPool)
+	}
+	return v.life.tokens, r.pool
 }
 
 // wait begins a wait and does not wait for its end.
@@ -216,8 +234,12 @@ func (r *forgetfulRun) refresh(t *rapid.T) {
 	}
 	r.touch(v.life)
 	cost := map[error]int{errAgain: againCost, errServer: serverCost}[failure]
-	granted := v.life.tokens >= cost && !r.waitsForQuota(v.life)
-	before := v.life.tokens
+	granted, pooled := v.life.tokens >= cost && !r.waitsForQuota(v.life), false
+	if !granted && v.life != r.whole {
+		pooled = r.pool >= cost
+		granted = pooled
+	}
+	before, pool := v.life.tokens, r.pool
 	r.panics = drawFrom(t, "panics", "", "", "", "", "", inRandom)
 	var next retry.Token
 	var err error
@@ -226,7 +248,7 @@ func (r *forgetfulRun) refresh(t *rapid.T) {
 	if panicked && failure == errPanic { //nolint:errorlint // it is
 		return // the token is as good as before
 	}
-	r.told(t, v, before)
+	r.told(t, v, before, pool)
 	v.sent = false
 	switch {
 	case panicked:
@@ -242,7 +264,7 @@ func (r *forgetfulRun) refresh(t *rapid.T) {
 		require.ErrorIs(t, err, retry.ErrQuotaExhausted)
 	default:
 		require.NoError(t, err)
-		if v.paid, v.owed = cost, cost; granted {
+		if v.paid, v.owed, v.pooled = cost, cost, pooled; granted {
 			r.settled(v)
 		}
 		if v.token = next; drawBool(t, "wait at once") {
@@ -266,9 +288,9 @@ func (r *forgetfulRun) success(t *rapid.T, v *visit) {
 	if v.token.Attempt() == 1 {
 		back = 1
 	}
-	quota := r.give(v, back)
+	quota, pool := r.give(v, back)
 	require.NoError(t, r.strategy.RecordSuccess(v.token))
-	r.told(t, v, quota)
+	r.told(t, v, quota, pool)
 	r.end(v)
 }
 
@@ -278,7 +300,7 @@ func (r *forgetfulRun) fail(t *rapid.T) {
 		return
 	}
 	r.touch(v.life)
-	quota := v.life.tokens
+	quota, pool := v.life.tokens, r.pool
 	if !v.sent { // a retry that was granted and not made
 		r.give(v, v.paid-v.owed)
 	}
@@ -288,7 +310,7 @@ func (r *forgetfulRun) fail(t *rapid.T) {
 		return // the token is as good as before
 	}
 	if v.sent {
-		r.told(t, v, quota)
+		r.told(t, v, quota, pool)
 	}
 	r.end(v)
 }

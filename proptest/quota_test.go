@@ -107,9 +107,9 @@ func (r *quotaRun) take(t *rapid.T) {
 }
 
 func (r *quotaRun) refund(t *rapid.T) {
-	tokens := drawInt(t, -1, 15, "tokens")
-	after := r.quota.Refund(tokens)
-	// It is not told the time, so what time has brought is not counted yet.
+	at, tokens := r.asOf(t), drawInt(t, -1, 15, "tokens")
+	r.model.pass(at)
+	after := r.quota.Refund(at, tokens)
 	r.model.add(whole(max(tokens, 0)))
 	r.agree(t, after)
 }

@@ -140,7 +140,7 @@ func (r *waitRun) refund(t *rapid.T) {
 }
 
 func (r *waitRun) giveBack(t *rapid.T, tokens int) {
-	r.quota.Refund(tokens)
+	r.quota.Refund(r.clock.Now(), tokens)
 	r.add(tokens * tokenParts)
 	r.settle(t)
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// standardModel is the standard mode as its rules S01 to S22 say it, one after the
+// standardModel is the standard mode as its rules S01 to S23 say it, one after the
 // other, for one goroutine.
 type standardModel struct {
 	config standard.Config // what the strategy was given, defaults not filled in
 	jitter int             // what the random source returns, in parts of jitterParts
 	ticks  int             // since the strategy was built
 	scopes map[string]*scopeModel
+	pool   int // in tokens
 }
 
 const jitterParts = 1024
@@ -36,6 +37,7 @@ type operationModel struct {
 	op      retry.Operation
 	attempt int
 	paid    int       // what the last granted retry cost
+	pooled  bool      // the pool has paid that
 	made    bool      // the token of the attempt has been waited for
 	until   time.Time // no attempt begins later; zero if there is no such limit
 }
@@ -73,7 +75,9 @@ func (m *standardModel) fail(o *operationModel, f *failure, l limits) (outcome s
 	}
 	scope, cost := m.scope(o.op), m.cost(f)
 	delay = m.delay(o, f)
-	if scope.parts/tokenParts < cost { // S09
+	covered := scope.parts/tokenParts >= cost
+	pooled := !covered && !o.op.Key().IsZero() && m.pool >= cost // S23
+	if !covered && !pooled {                                    // S09
 		if m.config.BackoffWhenEmpty || o.op.LongPolling && m.v21() { // S15, S20
 			return noQuota, delay
 		}
@@ -85,9 +89,13 @@ func (m *standardModel) fail(o *operationModel, f *failure, l limits) (outcome s
 	if !o.mayBegin(l.now.Add(delay)) {
 		return tooLate, 0
 	}
-	scope.parts -= cost * tokenParts
-	scope.paid += cost * tokenParts
-	o.paid, o.made = cost, false
+	if pooled {
+		m.pool -= cost
+	} else {
+		scope.parts -= cost * tokenParts
+		scope.paid += cost * tokenParts
+	}
+	o.paid, o.pooled, o.made = cost, pooled, false
 	o.attempt++
 	return retried, delay
 }
@@ -110,10 +118,17 @@ func (m *standardModel) end(o *operationModel) {
 }
 
 func (m *standardModel) giveBack(o *operationModel, tokens int) {
-	scope := m.scope(o.op)
-	before := scope.parts
-	scope.parts = min(scope.parts+tokens*tokenParts, m.capacity()*tokenParts)
-	scope.back += scope.parts - before
+	beyond := tokens
+	if !o.pooled {
+		scope := m.scope(o.op)
+		before := scope.parts
+		beyond -= min(tokens, m.capacity()-before/tokenParts)
+		scope.parts = min(before+tokens*tokenParts, m.capacity()*tokenParts)
+		scope.back += scope.parts - before
+	}
+	if !o.op.Key().IsZero() { // S23
+		m.pool = min(m.pool+beyond, m.poolCapacity())
+	}
 }
 
 // pass is time in which nothing happens but the refill.

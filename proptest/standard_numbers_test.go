@@ -32,6 +32,12 @@ func (m *standardModel) capacity() int {
 	return *m.config.QuotaCapacity
 }
 
+// poolCapacity is that of S23.
+func (m *standardModel) poolCapacity() int {
+	retryCost := m.cost(&failure{kind: ordinary})
+	return min(m.capacity(), max(m.capacity()/5, 2*retryCost))
+}
+
 func (m *standardModel) initial() int {
 	if m.config.QuotaInitial == nil {
 		return m.capacity()

@@ -191,6 +191,8 @@ func (r *standardRun) check(t *rapid.T) {
 		require.Equal(t, r.model.capacity(), scope.QuotaCapacity)
 	}
 	require.Len(t, r.model.scopes, used)
+	require.Equal(t, r.model.pool, r.strategy.Snapshot().Pool)
+	require.Equal(t, r.model.poolCapacity(), r.strategy.Snapshot().PoolCapacity)
 }
 
 // balance closes the books: no token is made or lost.

@@ -73,8 +73,9 @@ type Error struct {
 	MaxAttempts int
 	// Elapsed is how long the operation took on the strategy's clock. [Do] sets it.
 	Elapsed time.Duration
-	// Available and Needed are tokens of the retry quota, for [ErrQuotaExhausted].
-	Available, Needed int
+	// Available is how many tokens the retry quota had, and Pool how many the pool beside it, where
+	// Needed were needed, for [ErrQuotaExhausted]. Only one of the two can pay for a retry.
+	Available, Pool, Needed int
 	// Wait is the wait that was refused, for [ErrDeadline], [ErrSendRateLimited] and
 	// [ErrMaxElapsed].
 	Wait time.Duration
@@ -116,6 +117,9 @@ func (e *Error) numbers() []string {
 	}
 	if e.Needed > 0 {
 		numbers = append(numbers, fmt.Sprintf("%d of %d quota tokens", e.Available, e.Needed))
+		if e.Pool > 0 {
+			numbers = append(numbers, fmt.Sprintf("%d in the pool", e.Pool))
+		}
 	}
 	if e.Wait > 0 {
 		numbers = append(numbers, fmt.Sprintf("%v to wait", e.Wait))

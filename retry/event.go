@@ -49,6 +49,9 @@ type Event struct {
 	// Quota is how many tokens are left in the retry quota of the scope: after the charge
 	// for a retry, and after the refund for a success.
 	Quota int
+	// Pool is how many tokens are left in the pool, which pays for a retry that the quota of the
+	// scope refuses. It is 0 in the scope of the strategy as a whole, which does not use it.
+	Pool int
 	// Rate and RateBefore are send rates, in attempts per second; with a SendCost in tokens.
 	Rate, RateBefore float64
 	// Waiting is how many callers wait in front.

@@ -9,6 +9,9 @@ type Snapshot struct {
 	// SharedAs is the key under which clients share the strategy, see awsretry.Factory. It is
 	// empty for a strategy that is not declared to be shared.
 	SharedAs string
+	// Pool is how many tokens are left in the pool beside the retry quotas of the scopes, and
+	// PoolCapacity how many there can be. The scope of the strategy as a whole does not use it.
+	Pool, PoolCapacity int
 	// Scopes are the scopes that exist, sorted by name.
 	Scopes []ScopeSnapshot
 	// Overflowed is how many operations used the scope of [OverflowKey] because there were

@@ -68,8 +68,8 @@ func endedWith(ctx context.Context, failure error) bool {
 	return ctx.Err() != nil && (errtree.Is(failure, ctx.Err()) || errtree.Is(failure, context.Cause(ctx)))
 }
 
-// charge takes the cost of a retry from the quota and returns its backoff, or why
-// there is no retry and how long to sleep before the operation returns.
+// charge takes the cost of a retry from the quota or from the pool and returns its backoff, or
+// why there is no retry and how long to sleep before the operation returns.
 func (e *Engine) charge(
 	ctx context.Context, t retry.Token, r *record, verdict classify.Verdict,
 ) (time.Duration, *retry.Error) {
@@ -79,30 +79,26 @@ func (e *Engine) charge(
 	if limited(ctx, &r.op) && r.paced() {
 		wait = max(wait, r.scope.limiter.Expected(e.send.Request.Cost))
 	}
-	noRoom := e.noRoom(ctx, &r.op, wait)
-	now, available, granted := e.quotaTime(r), 0, false
-	if noRoom == nil {
-		available, granted = quota.Take(now, cost)
-	} else {
-		available = quota.Available(now)
-	}
-	owed := 0
+	now, noRoom := e.quotaTime(r), e.noRoom(ctx, &r.op, wait)
 	switch {
-	case granted:
-	case noRoom != nil && available >= cost:
+	case noRoom == nil:
+		r.payer = quota.Charge(now, cost)
+	case quota.Covers(now, cost):
 		return 0, r.tooLong(noRoom, t.Attempt(), wait)
-	case noRoom == nil && e.config.MaxQuotaWait > 0 && cost <= quota.Capacity():
-		owed = cost
-	default:
-		if sleeps := e.config.BackoffWhenEmpty || r.op.LongPolling && e.config.LongPollingSleeps; !sleeps {
-			delay = 0
-		}
-		return delay, r.empty(t.Attempt(), available, cost)
 	}
-	r.paid, r.owed, r.delay = cost, owed, delay
+	if r.payer == nil {
+		if noRoom != nil || e.config.MaxQuotaWait == 0 || cost > quota.Capacity() {
+			if sleeps := e.config.BackoffWhenEmpty || r.op.LongPolling && e.config.LongPollingSleeps; !sleeps {
+				delay = 0
+			}
+			return delay, e.empty(r, t.Attempt(), cost)
+		}
+		r.payer, r.owed = quota, cost
+	}
+	r.paid, r.delay = cost, delay
 	if e.observed() {
 		e.tell(r, &retry.Event{
-			Kind: retry.RetryScheduled, Attempt: t.Attempt(), Err: r.last, Verdict: verdict, Delay: delay, Quota: available,
+			Kind: retry.RetryScheduled, Attempt: t.Attempt(), Err: r.last, Verdict: verdict, Delay: delay,
 		})
 	}
 	return delay, nil
@@ -146,7 +142,11 @@ func (e *Engine) quotaTime(r *record) time.Time {
 	return e.config.Clock.Now()
 }
 
-func (e *Engine) available(r *record) int { return r.scope.quota.Available(e.quotaTime(r)) }
+// quotaLeft returns the tokens in the quota of the scope and in the pool.
+func (e *Engine) quotaLeft(r *record) (quota, pool int) {
+	now := e.quotaTime(r)
+	return r.scope.quota.Available(now), r.scope.quota.Pooled(now)
+}
 
 // refusal returns why there is no further attempt after so many.
 func (r *record) refusal(reason error, attempts int) *retry.Error {
@@ -164,8 +164,9 @@ func (r *record) tooLong(reason error, attempts int, wait time.Duration) *retry.
 }
 
 // empty is the refusal for want of quota.
-func (r *record) empty(attempts, available, needed int) *retry.Error {
+func (e *Engine) empty(r *record, attempts, needed int) *retry.Error {
 	refusal := r.refusal(retry.ErrQuotaExhausted, attempts)
-	refusal.Available, refusal.Needed = available, needed
+	refusal.Available, refusal.Pool = e.quotaLeft(r)
+	refusal.Needed = needed
 	return refusal
 }

@@ -88,6 +88,7 @@ type Engine struct {
 	send    Send // without New in standard mode
 	records sync.Pool
 	scopes  scopes
+	pool    *quota.Quota // of all scopes but that of the zero key
 
 	// Of no use without an observer.
 	ids      atomic.Uint64 // of operations
@@ -97,6 +98,7 @@ type Engine struct {
 // New returns an engine without a limiter.
 func New(config Config) *Engine {
 	e := &Engine{config: config, reading: instant.NewReadings(config.Clock), start: config.Clock.Now()}
+	e.pool = quota.New(quota.PoolOf(config.Quota.Capacity, config.RetryCost), e.start, config.Clock)
 	e.scopes.whole = e.newScope(retry.ScopeKey{})
 	e.scopes.begin(config.MaxScopes, config.ScopeIdle, e.start)
 	e.ids.Store(rand.Uint64()) //nolint:gosec // not a secret
@@ -204,6 +206,7 @@ type record struct {
 	last   error           // of the last attempt
 	sent   time.Time       // when the present attempt got its send token
 	paid   int             // what the last granted retry cost
+	payer  *quota.Quota    // what has paid that, the quota of the scope or the pool; nil without a retry
 	owed   int             // what of it Wait has still to take from the quota
 	delay  time.Duration   // the backoff before that retry
 
@@ -230,7 +233,8 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 	}
 	again := e.config.Scope == nil && sameScope(&r.op, op) && r.scope.touch()
 	r.op, r.ctx = *op, ctx
-	r.last, r.paid, r.owed, r.delay = nil, 0, 0, 0
+	r.last, r.delay = nil, 0
+	r.paid, r.payer, r.owed = 0, nil, 0
 	e.open(r)
 	if limit := e.maxElapsed(op); limit > 0 {
 		if end := e.config.Clock.Now().Add(limit); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
@@ -273,6 +277,13 @@ func (e *Engine) take(t retry.Token, toEnd bool) (*record, token.Phase, error) {
 	return r, was, nil
 }
 
+// giveBack returns what the last granted retry took to the quota that paid.
+func (e *Engine) giveBack(r *record) {
+	if r.payer != nil {
+		r.payer.Refund(e.quotaTime(r), r.paid-r.owed)
+	}
+}
+
 // close ends an operation. The record may be another one's from then on.
 func (e *Engine) close(r *record) {
 	r.ctx, r.last = nil, nil
@@ -295,12 +306,12 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 			return
 		}
 		if otherwise == token.Refused {
-			r.scope.quota.Refund(r.paid - r.owed) // an observer has ended the goroutine
+			e.giveBack(r) // an observer has ended the goroutine
 		}
 		used.Set(otherwise)
 	}()
 	found := e.opinionOn(r, t.Attempt(), failure)
-	otherwise, r.paid, r.owed = token.Refused, 0, 0
+	otherwise, r.paid, r.payer, r.owed = token.Refused, 0, nil, 0
 	change := e.report(t, r, was, found.throttled)
 	delay, refusal := e.decide(ctx, t, r, &found)
 	r.tally.rests = refusal != nil && delay > 0
@@ -315,21 +326,22 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	return retry.Token(used.Next(delay, e.plain(r) && !e.observed())), nil
 }
 
-// RecordSuccess gives back to the quota: one token after a success on the first
-// attempt, what the last retry cost after a later one.
+// RecordSuccess gives tokens back: one to the quota of the scope after a success on the first
+// attempt, after a later one what the last retry cost to
+// the quota that paid.
 func (e *Engine) RecordSuccess(t retry.Token) error {
 	r, was, err := e.take(t, false)
 	if err != nil {
 		return err
 	}
 	r.scope.touch()
-	back := r.paid - r.owed
 	if t.Attempt() == 1 {
-		back = firstTrySuccess
+		r.scope.quota.Refund(e.quotaTime(r), firstTrySuccess)
+	} else {
+		e.giveBack(r)
 	}
-	available := r.scope.quota.Refund(back)
 	change := e.report(t, r, was, false)
-	e.tellSuccess(t, r, available, change)
+	e.tellSuccess(t, r, change)
 	e.close(r)
 	return nil
 }
@@ -348,13 +360,13 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	case was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // that of the caller itself
 		attempts--
 		e.tellRefused(t, r, r.refusal(failure, attempts).Because(r.ctx))
-		r.scope.quota.Refund(r.paid - r.owed)
+		e.giveBack(r)
 	case was == token.Ready:
 		e.ended(t, r, failure)
 	case was == token.Issued:
 		attempts--
 		r.tally.rests = attempts > 0
-		r.scope.quota.Refund(r.paid - r.owed)
+		e.giveBack(r)
 	default: // a refused refresh has said everything
 	}
 	e.tellFailure(r, attempts, failure)

@@ -18,6 +18,10 @@ func (e *Engine) tell(r *record, event *retry.Event) {
 		event.Time = e.config.Clock.Now()
 	}
 	event.OperationID, event.Operation = r.tally.id, r.op
+	switch event.Kind {
+	case retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused, retry.OperationEnded:
+		event.Quota, event.Pool = e.quotaLeft(r)
+	}
 	if event.Kind != retry.ScopesThrottledTogether && event.Kind != retry.ScopeEvicted {
 		event.Scope = r.scope.key
 	}
@@ -52,7 +56,6 @@ func (e *Engine) tellRefused(t retry.Token, r *record, refusal *retry.Error) {
 	r.tally.reason = reason
 	e.tell(r, &retry.Event{
 		Kind: retry.RetryRefused, Attempt: t.Attempt(), Err: refusal.Last, Reason: reason, Delay: refusal.Wait,
-		Quota: e.available(r),
 	})
 }
 
@@ -108,11 +111,13 @@ func (e *Engine) Snapshot() retry.Snapshot {
 	}
 	all := e.scopes.list()
 	snapshot := retry.Snapshot{
-		Mode:       "standard",
-		SharedAs:   e.config.SharedAs,
-		Scopes:     make([]retry.ScopeSnapshot, len(all.scopes)),
-		Overflowed: e.scopes.overflowed.Load(),
-		Evicted:    e.scopes.evicted.Load(),
+		Mode:         "standard",
+		SharedAs:     e.config.SharedAs,
+		Pool:         e.pool.Available(e.start),
+		PoolCapacity: e.pool.Capacity(),
+		Scopes:       make([]retry.ScopeSnapshot, len(all.scopes)),
+		Overflowed:   e.scopes.overflowed.Load(),
+		Evicted:      e.scopes.evicted.Load(),
 	}
 	if e.send.New != nil {
 		snapshot.Mode = "adaptive"

@@ -45,7 +45,12 @@ func (e *Engine) newScope(key retry.ScopeKey) *scope {
 		n := len(*part)
 		*part, text = text[:n], text[n:]
 	}
-	s := &scope{key: key, name: key.String(), quota: quota.New(e.config.Quota, e.start, e.config.Clock)}
+	s := &scope{key: key, name: key.String()}
+	config := e.config.Quota
+	if !key.IsZero() { // a strategy without scopes has the quota of the AWS SDKs and no more
+		config.Pool = e.pool
+	}
+	s.quota = quota.New(config, e.start, e.config.Clock)
 	s.use.Store(used)
 	if e.send.New != nil {
 		s.limiter, s.err = e.send.New(key, e.start)

@@ -89,32 +89,33 @@ func (e *Engine) tellEnded(t retry.Token, r *record, verdict classify.Verdict) {
 	r.tally.verdict, r.tally.reason = verdict, nil
 	e.tell(r, &retry.Event{
 		Kind: retry.AttemptEnded, Time: now, Attempt: t.Attempt(), Err: r.last, Verdict: verdict,
-		Elapsed: took, Quota: e.available(r),
+		Elapsed: took,
 	})
 }
 
 // tellSuccess tells of an attempt that has succeeded, of what that did to the send rate, and of the
 // end of the operation.
-func (e *Engine) tellSuccess(t retry.Token, r *record, quota int, change ratelimit.Change) {
+func (e *Engine) tellSuccess(t retry.Token, r *record, change ratelimit.Change) {
 	if !e.observed() {
 		return
 	}
 	now := e.config.Clock.Now()
 	elapsed := r.instant(now)
-	e.tellEnd(r, retry.AttemptEnded, now, t.Attempt(), quota, elapsed-r.tally.began, waits{})
+	e.tellEnd(r, retry.AttemptEnded, now, t.Attempt(), elapsed-r.tally.began, waits{})
 	e.tellChange(t, r, change)
-	e.tellEnd(r, retry.OperationEnded, now, t.Attempt(), quota, elapsed, r.tally.waits)
+	e.tellEnd(r, retry.OperationEnded, now, t.Attempt(), elapsed, r.tally.waits)
 }
 
 // tellEnd is tell for a success. Every operation has two of these events, and an event is large, so
 // this function makes it where it is passed on.
 func (e *Engine) tellEnd(
-	r *record, kind retry.EventKind, now time.Time, attempt, quota int, elapsed time.Duration, waited waits,
+	r *record, kind retry.EventKind, now time.Time, attempt int, elapsed time.Duration, waited waits,
 ) {
 	defer func() { _ = recover() }()
+	quota, pool := e.quotaLeft(r)
 	e.config.Observer.Observe(r.ctx, retry.Event{
 		Kind: kind, Time: now, OperationID: r.tally.id, Operation: r.op, Scope: r.scope.key,
-		Attempt: attempt, Quota: quota, Elapsed: elapsed,
+		Attempt: attempt, Quota: quota, Pool: pool, Elapsed: elapsed,
 		BackoffWait: waited.backoff, QuotaWait: waited.quota, SendWait: waited.send,
 	})
 }
@@ -132,7 +133,7 @@ func (e *Engine) tellFailure(r *record, attempts int, failure error) {
 	e.tell(r, &retry.Event{
 		Kind: retry.OperationEnded, Time: now, Attempt: attempts, Elapsed: elapsed,
 		BackoffWait: r.tally.backoff, QuotaWait: r.tally.quota, SendWait: r.tally.send,
-		Err: r.last, Verdict: r.tally.verdict, Reason: r.reasonOf(failure), Quota: e.available(r),
+		Err: r.last, Verdict: r.tally.verdict, Reason: r.reasonOf(failure),
 	})
 }
 

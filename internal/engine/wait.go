@@ -123,7 +123,7 @@ func (e *Engine) settle(ctx context.Context, t retry.Token, r *record) *retry.Er
 	case ctx.Err() != nil:
 		return r.refusal(retry.ErrCanceled, t.RetryCount()).Because(ctx)
 	default:
-		refusal := r.empty(t.RetryCount(), e.available(r), r.owed)
+		refusal := e.empty(r, t.RetryCount(), r.owed)
 		refusal.Reason, refusal.Detail = reason, err
 		return refusal
 	}

@@ -17,7 +17,7 @@ func BenchmarkQuota(b *testing.B) {
 	}{
 		{"case=take-refund", config, takeAndRefund},
 		{"case=take-refund-refilling", refilling, takeAndRefund},
-		{"case=refund-on-full", config, func(q *quota.Quota) { q.Refund(1) }},
+		{"case=refund-on-full", config, func(q *quota.Quota) { q.Refund(at(0), 1) }},
 	}
 	for _, c := range cases {
 		b.Run(c.name+"/run=serial", func(b *testing.B) {
@@ -41,5 +41,5 @@ func BenchmarkQuota(b *testing.B) {
 
 func takeAndRefund(q *quota.Quota) {
 	q.Take(at(1), 5)
-	q.Refund(5)
+	q.Refund(at(1), 5)
 }

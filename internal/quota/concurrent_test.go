@@ -45,7 +45,7 @@ func TestQuotaConcurrentSafe(t *testing.T) {
 			if !ok {
 				refused.Add(1)
 			} else {
-				after = q.Refund(cost - keep)
+				after = q.Refund(at(0), cost - keep)
 				kept.Add(int64(keep))
 				keep = 0
 			}
@@ -67,7 +67,7 @@ func TestQuotaRefundConcurrentSafe(t *testing.T) {
 
 	inParallel(crowd, func(int) {
 		for range rounds {
-			q.Refund(1)
+			q.Refund(at(0), 1)
 		}
 	})
 

@@ -91,7 +91,7 @@ func playQuota(t *testing.T, random *rand.Rand) {
 		amount := random.IntN(8)
 		if random.IntN(3) == 0 {
 			model.refund(amount)
-			q.Refund(amount)
+			q.Refund(now, amount)
 			continue
 		}
 		asOf := now.Add(-time.Duration(random.IntN(2)*random.IntN(1000)) * tick)

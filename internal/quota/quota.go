@@ -24,6 +24,7 @@ type Quota struct {
 	capacity int64
 	tokens   atomic.Int64
 	line     *ratelimit.Line // of the callers that wait
+	pool     *Quota          // or nil
 
 	refill float64 // tokens per second; 0 means never
 	mu     sync.Mutex
@@ -42,11 +43,24 @@ type Config struct {
 	// Refill is how many tokens a second time itself adds. 0 means none, as in the AWS
 	// SDKs; a rate that is negative or not a number counts as 0.
 	Refill ratelimit.Rate
+	// Pool is a quota beside this one, which others may have too. It gets what Refund brings
+	// beyond the capacity, and pays where this quota cannot, see Charge. Nil means none.
+	Pool *Quota
+}
+
+// PoolOf returns the config of the pool of quotas with this capacity, where a retry costs
+// retryCost tokens: a fifth of a quota, but two retries at least, and never more than a quota.
+// It begins empty.
+func PoolOf(capacity, retryCost int) Config {
+	if retryCost > capacity/2 {
+		return Config{Capacity: capacity}
+	}
+	return Config{Capacity: max(capacity/5, 2*retryCost)}
 }
 
 // New returns a quota on the given clock. Its refill, if any, counts from start.
 func New(config Config, start time.Time, clk clock.Clock) *Quota {
-	q := &Quota{capacity: int64(max(config.Capacity, 0)), newest: start, since: start}
+	q := &Quota{capacity: int64(max(config.Capacity, 0)), pool: config.Pool, newest: start, since: start}
 	if config.Refill > 0 {
 		q.refill = float64(config.Refill)
 	}
@@ -79,22 +93,50 @@ func (q *Quota) take(now time.Time, cost int) (available int, ok bool) {
 	}
 }
 
-// Refund adds tokens, never above the capacity, for the callers that wait first. It returns
-// what is available afterwards. A negative number of tokens counts as 0.
-func (q *Quota) Refund(tokens int) (available int) {
-	available = int(q.add(int64(max(tokens, 0))))
+// Charge takes cost tokens from the quota, as Take does, or else all of them from its pool. It
+// returns which of the two has paid, and so gets a refund: nil if neither could.
+func (q *Quota) Charge(now time.Time, cost int) (payer *Quota) {
+	if _, ok := q.Take(now, cost); ok {
+		return q
+	}
+	if q.pool != nil {
+		return q.pool.Charge(now, cost)
+	}
+	return nil
+}
+
+// Covers reports whether Charge could take cost tokens if no caller waits.
+func (q *Quota) Covers(now time.Time, cost int) bool {
+	return q.Available(now) >= cost || q.pool != nil && q.pool.Covers(now, cost)
+}
+
+// Refund adds tokens, for the callers that wait first. What the capacity has no room for goes to
+// the pool, as far as that has room. It returns what is available in the quota afterwards. now
+// matters only if the quota refills. A negative number of tokens counts as 0.
+func (q *Quota) Refund(now time.Time, tokens int) (available int) {
+	available = q.give(now, max(tokens, 0))
 	if q.line.Waiting() > 0 {
 		q.line.Wake()
 	}
 	return available
 }
 
-func (q *Quota) add(tokens int64) (available int64) {
+func (q *Quota) give(now time.Time, tokens int) (available int) {
+	q.advance(now)
+	sum, beyond := q.add(int64(tokens))
+	if beyond > 0 && q.pool != nil {
+		q.pool.give(now, int(beyond))
+	}
+	return int(sum)
+}
+
+// add adds what there is room for, and returns what there is no room for.
+func (q *Quota) add(tokens int64) (available, beyond int64) {
 	for {
 		have := q.tokens.Load()
-		sum := have + min(tokens, q.capacity-have)
-		if sum == have || q.tokens.CompareAndSwap(have, sum) {
-			return sum
+		more := min(tokens, q.capacity-have)
+		if more == 0 || q.tokens.CompareAndSwap(have, have+more) {
+			return have + more, tokens - more
 		}
 	}
 }
@@ -132,8 +174,15 @@ func (q *Quota) Available(now time.Time) int {
 // Capacity returns the largest number of tokens.
 func (q *Quota) Capacity() int { return int(q.capacity) }
 
-// Refills reports whether time adds tokens; if not, the times that Take and Available are
-// given do not matter.
+// Pooled returns how many tokens are in the pool; 0 without one.
+func (q *Quota) Pooled(now time.Time) int {
+	if q.pool == nil {
+		return 0
+	}
+	return q.pool.Available(now)
+}
+
+// Refills reports whether time adds tokens; if not, no time that a method is given matters.
 func (q *Quota) Refills() bool { return q.refill > 0 }
 
 // Waiting returns how many callers wait.
@@ -161,7 +210,7 @@ func (q *Quota) advance(now time.Time) {
 			whole = int64(due)
 		}
 	}
-	if q.add(whole) == q.capacity {
+	if sum, _ := q.add(whole); sum == q.capacity {
 		q.since, q.given = q.newest, 0
 	} else {
 		q.given += whole
@@ -195,6 +244,6 @@ func (a account) Take(now time.Time, cost float64) (time.Time, bool) {
 // Until foresees nothing, because refunds may come at any time.
 func (a account) Until(time.Time, float64) time.Duration { return 0 }
 
-func (a account) Give(_ time.Time, cost float64) { a.add(int64(cost)) }
+func (a account) Give(now time.Time, cost float64) { a.give(now, int(cost)) }
 func (a account) Lift(time.Time, float64)        {}
 func (a account) Fill() ratelimit.Rate           { return ratelimit.Rate(a.refill) }

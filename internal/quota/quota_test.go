@@ -34,7 +34,7 @@ func TestQuotaFollowsTheVectors(t *testing.T) {
 						require.Equal(t, op.WantOK, ok, "step %d", i)
 						require.Equal(t, op.WantAfter, after, "step %d", i)
 					} else {
-						require.Equal(t, op.WantAfter, q.Refund(vectors.Int(*op.Release)), "step %d", i)
+						require.Equal(t, op.WantAfter, q.Refund(at(0), vectors.Int(*op.Release)), "step %d", i)
 					}
 					require.Equal(t, op.WantAfter, q.Available(at(0)), "step %d", i)
 				}
@@ -101,7 +101,7 @@ func TestQuotaAmountsOutOfRange(t *testing.T) {
 
 			require.Equal(t, tt.wantOK, ok)
 			require.Equal(t, tt.wantAfter, after)
-			require.Equal(t, tt.wantEnd, q.Refund(tt.refund))
+			require.Equal(t, tt.wantEnd, q.Refund(at(0), tt.refund))
 			require.Equal(t, tt.wantEnd, q.Available(at(0)))
 		})
 	}
@@ -163,7 +163,7 @@ func TestQuotaThatIsFullKeepsNoFraction(t *testing.T) {
 		"filled by a refund": {func(q *quota.Quota) {
 			q.Take(at(0), 4)
 			require.Equal(t, 9, q.Available(at(3.5)))
-			require.Equal(t, 10, q.Refund(1))
+			require.Equal(t, 10, q.Refund(at(0), 1))
 			q.Available(at(3.75))
 		}},
 	}
@@ -200,7 +200,7 @@ func TestQuotaFullByRefundKeepsNoFraction(t *testing.T) {
 	t.Parallel()
 	q := newQuota(quota.Config{Capacity: 10, Initial: 9, Refill: 1})
 	q.Available(at(0.75)) // 9 and three quarters
-	require.Equal(t, 10, q.Refund(1))
+	require.Equal(t, 10, q.Refund(at(0), 1))
 	q.Take(at(0.75), 1)
 	require.Equal(t, 9, q.Available(at(1)), "the full quota kept 3/4 of a token")
 }
@@ -217,7 +217,7 @@ func TestQuotaThatOldTimeFindsFullRefillsFromTheNewestTime(t *testing.T) {
 	t.Parallel()
 	q := newQuota(quota.Config{Capacity: 2, Refill: 1})
 	require.Equal(t, 1, q.Available(at(1.25)))
-	require.Equal(t, 2, q.Refund(1))
+	require.Equal(t, 2, q.Refund(at(0), 1))
 
 	after, ok := q.Take(at(0.25), 1)
 

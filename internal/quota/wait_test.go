@@ -38,7 +38,7 @@ func TestWaitersAreServedInOrderOfArrival(t *testing.T) {
 		_, ok := q.Take(time.Now(), 1)
 		require.False(t, ok, "no caller overtakes")
 		for n := range 12 {
-			q.Refund(1)
+			q.Refund(time.Now(), 1)
 			synctest.Wait()
 			require.Len(t, served, (n+1)/3)
 		}
@@ -113,7 +113,7 @@ func TestWaitersConcurrentSafe(t *testing.T) {
 					}
 					got.Add(1)
 					_ = clock.System{}.Sleep(t.Context(), time.Duration(random.IntN(10))*time.Millisecond)
-					q.Refund(cost)
+					q.Refund(time.Now(), cost)
 				}
 			})
 		}
@@ -148,7 +148,7 @@ func TestWaitWithoutARefillEndsAtItsLimit(t *testing.T) {
 		require.Equal(t, quota.ErrWait, <-ended)
 		require.Equal(t, 2, q.Waiting(), "the others have time left")
 
-		q.Refund(5)
+		q.Refund(time.Now(), 5)
 		require.NoError(t, <-ended)
 		moved, ok = clk.AdvanceToNext()
 		synctest.Wait()

@@ -6,14 +6,15 @@ type Standard struct {
 
 	Sequences     []Sequence     `json:"sequences"`
 	Concurrent    []Sequence     `json:"concurrent"`
+	Pools         []Sequence     `json:"pools"`
 	QuotaOps      []QuotaOps     `json:"quota_ops"`
 	BackoffTables []BackoffTable `json:"backoff_tables"`
 	RetryAfter    []RetryAfter   `json:"retry_after"`
 }
 
 // Sequence is a series of responses and the wanted decisions of one strategy. In a sequence one
-// operation follows the other. In a concurrent one each step names its operation. In all types of
-// this package an empty Behavior means v2.1.
+// operation follows the other. In a concurrent one each step names its operation, and in one about the
+// pool its scope too. In all types of this package an empty Behavior means v2.1.
 type Sequence struct {
 	Case
 
@@ -54,10 +55,12 @@ func (g Given) Capacity() *int {
 // Step is a response and the wanted decision.
 type Step struct {
 	Request  string   `json:"request"`
+	Scope    string   `json:"scope"`
 	Response Response `json:"response"`
 	Want     struct {
 		Outcome    string   `json:"outcome"`
 		QuotaAfter int      `json:"quota_after"`
+		PoolAfter  int      `json:"pool_after"`
 		Delay      *float64 `json:"delay_s"`
 	} `json:"want"`
 }

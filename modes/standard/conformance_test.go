@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,7 +51,7 @@ func outcomeOf(err error) string {
 func TestStrategyFollowsTheVectors(t *testing.T) {
 	t.Parallel()
 	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
-		for _, c := range append(file.Sequences, file.Concurrent...) {
+		for _, c := range slices.Concat(file.Sequences, file.Concurrent, file.Pools) {
 			config := configOf(c)
 			t.Run(title+"/"+c.ID+"/standard", func(t *testing.T) {
 				s, err := standard.New(config)
@@ -74,7 +75,7 @@ func stepThrough(t *testing.T, c vectors.Sequence, s strategy) {
 		token, ok := open[step.Request]
 		if !ok {
 			var err error
-			token, err = s.AcquireInitialToken(t.Context(), retry.Operation{LongPolling: c.Given.LongPolling})
+			token, err = s.AcquireInitialToken(t.Context(), retry.Operation{Scope: step.Scope, LongPolling: c.Given.LongPolling})
 			require.NoError(t, err)
 		}
 		if step.Response.Err() == nil {
@@ -96,7 +97,8 @@ func stepThrough(t *testing.T, c vectors.Sequence, s strategy) {
 				delete(open, step.Request)
 			}
 		}
-		require.Equal(t, step.Want.QuotaAfter, s.Snapshot().Scopes[0].Quota, "quota after step %d", i)
+		require.Equal(t, step.Want.QuotaAfter, scopes(s)[step.Scope], "quota after step %d", i)
+		require.Equal(t, step.Want.PoolAfter, s.Snapshot().Pool, "pool after step %d", i)
 	}
 	requireFinalQuota(t, c, s)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // scopes returns the quota of each scope.
-func scopes(s *standard.Strategy) map[string]int {
+func scopes(s strategy) map[string]int {
 	quotas := map[string]int{}
 	for _, scope := range s.Snapshot().Scopes {
 		quotas[scope.Scope] = scope.Quota
