@@ -15,6 +15,8 @@
 //	awsretry.send.waiting          gauge, {attempt}         attempts that wait for the send rate, in adaptive mode
 //	awsretry.quota.available       gauge, {token}           tokens left in the retry quota of a scope
 //	awsretry.quota.capacity        gauge, {token}           tokens that the retry quota of a scope can have
+//	awsretry.quota.pool.available  gauge, {token}           tokens left in the pools of all watched strategies
+//	awsretry.quota.pool.capacity   gauge, {token}           tokens that these pools can have
 //	awsretry.fleet.rate            gauge, {attempt}/s       send rate of the whole fleet, where there is a limit
 //	awsretry.fleet.slots           gauge, {slot}            slots of the fleet that a scope has in hand, where there is a limit
 //	awsretry.fleet.state           gauge, {scope}           1, by awsretry.fleet.state

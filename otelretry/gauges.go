@@ -19,14 +19,17 @@ func (t *Telemetry) collect(_ context.Context, o metric.Observer) error {
 	t.mu.Lock()
 	watched := t.watched
 	t.mu.Unlock()
-	var scopes int
+	var available, capacity, scopes int
 	var overflowed, evicted uint64
 	snapshots := make([]retry.Snapshot, len(watched))
 	for i, strategy := range watched {
 		s := strategy.Snapshot()
+		available, capacity = available+s.Pool, capacity+s.PoolCapacity
 		scopes, overflowed, evicted = scopes+len(s.Scopes), overflowed+s.Overflowed, evicted+s.Evicted
 		snapshots[i] = s
 	}
+	o.ObserveInt64(t.poolAvailable, int64(available))
+	o.ObserveInt64(t.poolCapacity, int64(capacity))
 	o.ObserveInt64(t.scopes, int64(scopes))
 	o.ObserveInt64(t.overflowed, int64(overflowed))
 	o.ObserveInt64(t.evicted, int64(evicted))

@@ -16,6 +16,7 @@ type instruments struct {
 
 	sendRate, measuredRate, fleetRate, fleetSlots    metric.Float64ObservableGauge
 	waiting, available, capacity, scopes, fleetState metric.Int64ObservableGauge
+	poolAvailable, poolCapacity                      metric.Int64ObservableGauge
 	overflowed, evicted, storeCalls, storeFailures   metric.Int64ObservableCounter
 }
 
@@ -67,9 +68,11 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 		sendRate:        float("awsretry.send.rate", "{attempt}/s", "Send rate of the scope in attempts per second, if it has a limit."),
 		measuredRate: float("awsretry.send.measured_rate", "{attempt}/s",
 			"Smoothed rate of answers of the scope in attempts per second, in adaptive mode."),
-		waiting:   gauge("awsretry.send.waiting", "{attempt}", "Attempts of the scope that wait for the send rate, in adaptive mode."),
-		available: gauge("awsretry.quota.available", "{token}", "Tokens that are left in the retry quota of the scope."),
-		capacity:  gauge("awsretry.quota.capacity", "{token}", "Tokens that the retry quota of the scope can hold."),
+		waiting:       gauge("awsretry.send.waiting", "{attempt}", "Attempts of the scope that wait for the send rate, in adaptive mode."),
+		available:     gauge("awsretry.quota.available", "{token}", "Tokens that are left in the retry quota of the scope."),
+		capacity:      gauge("awsretry.quota.capacity", "{token}", "Tokens that the retry quota of the scope can hold."),
+		poolAvailable: gauge("awsretry.quota.pool.available", "{token}", "Tokens that are left in the pools of all strategies."),
+		poolCapacity:  gauge("awsretry.quota.pool.capacity", "{token}", "Tokens that the pools of all strategies can hold."),
 		fleetRate: float("awsretry.fleet.rate", "{attempt}/s",
 			"Send rate of the whole fleet in attempts per second, as its store last said it, if it has a limit."),
 		fleetSlots: float("awsretry.fleet.slots", "{slot}", "Send slots of the fleet that the scope has in hand, if the fleet has a limit."),
@@ -89,6 +92,6 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 func (i *instruments) observables() []metric.Observable {
 	return []metric.Observable{
 		i.sendRate, i.measuredRate, i.waiting, i.available, i.capacity, i.fleetRate, i.fleetSlots, i.fleetState,
-		i.storeCalls, i.storeFailures, i.scopes, i.overflowed, i.evicted,
+		i.storeCalls, i.storeFailures, i.poolAvailable, i.poolCapacity, i.scopes, i.overflowed, i.evicted,
 	}
 }

@@ -47,6 +47,8 @@ func TestPrometheusGetsTheNamesOfTheTable(t *testing.T) {
 		"awsretry_fleet_store_failures_total counter aws_region awsretry_scope rpc_service",
 		"awsretry_quota_available gauge aws_region awsretry_scope rpc_service",
 		"awsretry_quota_capacity gauge aws_region awsretry_scope rpc_service",
+		"awsretry_quota_pool_available gauge",
+		"awsretry_quota_pool_capacity gauge",
 		"awsretry_retries_refused_total counter aws_region awsretry_reason rpc_method rpc_service",
 		"awsretry_scopes gauge",
 		"awsretry_scopes_evicted_total counter",

@@ -15,7 +15,7 @@ const rest = "other"
 type gauges struct {
 	quotaAvailable, quotaCapacity, sendRate, measuredRate, sendWaiting *prometheus.Desc // by scope
 	fleetRate, fleetSlots, fleetState, storeCalls, storeFailures       *prometheus.Desc // by scope
-	scopes, overflowed, evicted                                        *prometheus.Desc
+	poolAvailable, poolCapacity, scopes, overflowed, evicted           *prometheus.Desc
 }
 
 func newGauges() gauges {
@@ -44,6 +44,10 @@ func newGauges() gauges {
 			"Calls of the store of the fleet.", scope...),
 		storeFailures: desc("awsretry_fleet_store_failures_total",
 			"Calls of the store of the fleet that failed.", scope...),
+		poolAvailable: desc("awsretry_quota_pool_available",
+			"Tokens that are left in the pools of all strategies."),
+		poolCapacity: desc("awsretry_quota_pool_capacity",
+			"Tokens that the pools of all strategies can hold."),
 		scopes: desc("awsretry_scopes",
 			"Scopes of all strategies together."),
 		overflowed: desc("awsretry_scopes_overflowed_total",
@@ -61,7 +65,7 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	g := &m.gauges
 	for _, desc := range []*prometheus.Desc{
 		g.quotaAvailable, g.quotaCapacity, g.sendRate, g.measuredRate, g.sendWaiting, g.fleetRate, g.fleetSlots,
-		g.fleetState, g.storeCalls, g.storeFailures, g.scopes, g.overflowed, g.evicted,
+		g.fleetState, g.storeCalls, g.storeFailures, g.poolAvailable, g.poolCapacity, g.scopes, g.overflowed, g.evicted,
 	} {
 		ch <- desc
 	}
@@ -73,15 +77,19 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 		vector.Collect(ch)
 	}
 	var snapshots []retry.Snapshot
-	var scopes, overflowed, evicted float64
+	var available, capacity, scopes, overflowed, evicted float64
 	for _, s := range m.watched() {
 		snapshot := s.Snapshot()
 		snapshots = append(snapshots, snapshot)
+		available += float64(snapshot.Pool)
+		capacity += float64(snapshot.PoolCapacity)
 		scopes += float64(len(snapshot.Scopes))
 		overflowed += float64(snapshot.Overflowed)
 		evicted += float64(snapshot.Evicted)
 	}
 	g := &m.gauges
+	ch <- prometheus.MustNewConstMetric(g.poolAvailable, prometheus.GaugeValue, available)
+	ch <- prometheus.MustNewConstMetric(g.poolCapacity, prometheus.GaugeValue, capacity)
 	ch <- prometheus.MustNewConstMetric(g.scopes, prometheus.GaugeValue, scopes)
 	ch <- prometheus.MustNewConstMetric(g.overflowed, prometheus.CounterValue, overflowed)
 	ch <- prometheus.MustNewConstMetric(g.evicted, prometheus.CounterValue, evicted)

@@ -77,7 +77,7 @@ func (m *standardModel) fail(o *operationModel, f *failure, l limits) (outcome s
 	delay = m.delay(o, f)
 	covered := scope.parts/tokenParts >= cost
 	pooled := !covered && !o.op.Key().IsZero() && m.pool >= cost // S23
-	if !covered && !pooled {                                    // S09
+	if !covered && !pooled {                                     // S09
 		if m.config.BackoffWhenEmpty || o.op.LongPolling && m.v21() { // S15, S20
 			return noQuota, delay
 		}

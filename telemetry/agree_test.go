@@ -87,7 +87,7 @@ func (c chance) event() retry.Event {
 }
 
 func (c chance) snapshot() *retry.Snapshot {
-	s := &retry.Snapshot{Overflowed: c.Uint64N(9), Evicted: c.Uint64N(9)}
+	s := &retry.Snapshot{Pool: c.IntN(100), PoolCapacity: c.IntN(100), Overflowed: c.Uint64N(9), Evicted: c.Uint64N(9)}
 	for range c.IntN(60) {
 		key := retry.ScopeKey{Service: c.text(), Region: c.text(), Resource: c.text()}
 		if c.IntN(4) == 0 {

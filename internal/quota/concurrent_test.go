@@ -45,7 +45,7 @@ func TestQuotaConcurrentSafe(t *testing.T) {
 			if !ok {
 				refused.Add(1)
 			} else {
-				after = q.Refund(at(0), cost - keep)
+				after = q.Refund(at(0), cost-keep)
 				kept.Add(int64(keep))
 				keep = 0
 			}

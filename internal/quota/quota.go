@@ -245,5 +245,5 @@ func (a account) Take(now time.Time, cost float64) (time.Time, bool) {
 func (a account) Until(time.Time, float64) time.Duration { return 0 }
 
 func (a account) Give(now time.Time, cost float64) { a.give(now, int(cost)) }
-func (a account) Lift(time.Time, float64)        {}
-func (a account) Fill() ratelimit.Rate           { return ratelimit.Rate(a.refill) }
+func (a account) Lift(time.Time, float64)          {}
+func (a account) Fill() ratelimit.Rate             { return ratelimit.Rate(a.refill) }
