@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
@@ -41,7 +40,9 @@ type share struct {
 	throttles int
 }
 
-func (s *share) failed() float64 { return float64(s.traffic.failed) / float64(s.traffic.failed+s.succeeded) }
+func (s *share) failed() float64 {
+	return float64(s.traffic.failed) / float64(s.traffic.failed+s.succeeded)
+}
 
 // TestThrottledTableIsHelpedByAHealthyOne prints a table of docs/modes.md with -v. Workers call again
 // after 50 ms, in standard mode. A quota of its own alone would leave table A without retries: then nine of
@@ -106,5 +107,3 @@ func pausing(t *testing.T, callA func(context.Context) error, ofA int, a *share,
 	cancel()
 	all.Wait()
 }
-
-var _ aws.HTTPClient = (*counted)(nil)
