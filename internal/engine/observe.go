@@ -21,6 +21,7 @@ func (e *Engine) tell(r *record, event *retry.Event) {
 	switch event.Kind {
 	case retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused, retry.OperationEnded:
 		event.Quota, event.Pool = e.quotaLeft(r)
+	default: // says nothing of the quota
 	}
 	if event.Kind != retry.ScopesThrottledTogether && event.Kind != retry.ScopeEvicted {
 		event.Scope = r.scope.key

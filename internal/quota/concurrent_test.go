@@ -14,11 +14,11 @@ import (
 
 const crowd = 300
 
-// inParallel runs f for 0, 1, ..., n-1 at the same time and waits for all.
-func inParallel(n int, f func(i int)) {
+// inParallel runs f for 0, 1, ..., crowd-1 at the same time and waits for all.
+func inParallel(f func(i int)) {
 	var group sync.WaitGroup
 	begin := make(chan struct{})
-	for i := range n {
+	for i := range crowd {
 		group.Go(func() {
 			<-begin
 			f(i)
@@ -36,7 +36,7 @@ func TestQuotaConcurrentSafe(t *testing.T) {
 	q := newQuota(quota.Config{Capacity: initial, Initial: initial})
 	var kept, refused atomic.Int64
 
-	inParallel(crowd, func(i int) {
+	inParallel(func(i int) {
 		random := rand.New(rand.NewPCG(uint64(i), 2))
 		keep := 1
 		for range rounds {
@@ -65,7 +65,7 @@ func TestQuotaRefundConcurrentSafe(t *testing.T) {
 	const rounds = 5000
 	q := newQuota(quota.Config{Capacity: crowd * rounds})
 
-	inParallel(crowd, func(int) {
+	inParallel(func(int) {
 		for range rounds {
 			q.Refund(at(0), 1)
 		}
@@ -81,7 +81,7 @@ func TestQuotaRefillConcurrentSafe(t *testing.T) {
 	q := newQuota(quota.Config{Capacity: capacity, Refill: perSecond})
 	var passed, taken atomic.Int64
 
-	inParallel(crowd, func(int) {
+	inParallel(func(int) {
 		for n := passed.Add(1); n <= ticks; n = passed.Add(1) {
 			if _, ok := q.Take(at(0).Add(time.Duration(n)*tick), 1); ok {
 				taken.Add(1)

@@ -40,11 +40,11 @@ func TestPoolIsAFifthOfAQuotaButTwoRetriesAtLeast(t *testing.T) {
 	}
 }
 
-// withPool returns quotas that share a pool, and the pool.
-func withPool(config quota.Config, inPool int) (a, b, pool *quota.Quota) {
+// withPool returns a quota and its pool.
+func withPool(config quota.Config, inPool int) (q, pool *quota.Quota) {
 	pool = newQuota(quota.Config{Capacity: 30, Initial: inPool})
 	config.Pool = pool
-	return newQuota(config), newQuota(config), pool
+	return newQuota(config), pool
 }
 
 func TestRefundBeyondTheCapacityGoesToThePool(t *testing.T) {
@@ -63,7 +63,7 @@ func TestRefundBeyondTheCapacityGoesToThePool(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			q, _, pool := withPool(quota.Config{Capacity: 10, Initial: c.initial}, c.inPool)
+			q, pool := withPool(quota.Config{Capacity: 10, Initial: c.initial}, c.inPool)
 
 			require.Equal(t, c.want, q.Refund(at(0), c.refund))
 
@@ -88,7 +88,7 @@ func TestChargeNamesWhatHasPaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			q, _, pool := withPool(quota.Config{Capacity: 10, Initial: c.initial}, c.inPool)
+			q, pool := withPool(quota.Config{Capacity: 10, Initial: c.initial}, c.inPool)
 			require.Equal(t, c.payer != "", q.Covers(at(0), c.cost))
 
 			payer := q.Charge(at(0), c.cost)
@@ -117,7 +117,7 @@ func TestQuotaWithoutAPoolPaysAlone(t *testing.T) {
 // The refill has filled the quota before the refund comes, whatever has looked at it since.
 func TestRefillGoesNowhereAndARefundAfterItToThePool(t *testing.T) {
 	t.Parallel()
-	q, _, pool := withPool(quota.Config{Capacity: 10, Initial: 9, Refill: 1}, 0)
+	q, pool := withPool(quota.Config{Capacity: 10, Initial: 9, Refill: 1}, 0)
 	require.Equal(t, 10, q.Refund(at(100), 3))
 	require.Equal(t, 3, pool.Available(at(1000)), "time adds nothing to a pool")
 	require.Equal(t, 10, q.Available(at(1000)))
@@ -159,7 +159,7 @@ func TestPoolConcurrentSafe(t *testing.T) {
 	}
 	var brought, pooled, refused atomic.Int64
 
-	inParallel(crowd, func(i int) {
+	inParallel(func(i int) {
 		q, random := quotas[i%len(quotas)], rand.New(rand.NewPCG(uint64(i), 3))
 		giveBack := func() {} // what the retry before took, so that quotas are empty now and then
 		defer func() { giveBack() }()
