@@ -27,7 +27,8 @@ func Load(ctx context.Context, opts ...Option) (retry.Strategy, error) {
 }
 
 // New builds the strategy that resolved settings ask for. Each call returns a strategy with
-// retry quotas and send rates of its own. New starts no goroutine.
+// retry quotas and send rates of its own. New starts no goroutine. It tells the observer of each
+// of the Diagnostics that has the severity error, by [retry.SettingIgnored].
 //
 // The errors are those of [WithConfig], and those of standard.New and adaptive.New for a field
 // that is out of range.
@@ -35,7 +36,7 @@ func New(settings *Settings, opts ...BuildOption) (retry.Strategy, error) {
 	return collect(opts).newStrategy(context.Background(), settings)
 }
 
-// newStrategy builds a strategy and tells its observer about fields without effect.
+// newStrategy builds a strategy and tells its observer about settings without effect.
 func (o options) newStrategy(ctx context.Context, settings *Settings) (retry.Strategy, error) {
 	s, err := o.build.strategy(settings)
 	if err != nil {
@@ -211,16 +212,27 @@ func orNil[S retry.Strategy](s S, err error) (retry.Strategy, error) {
 	return s, nil
 }
 
-// tellIgnored tells the observer about fields that have no effect on the new strategy s. It
-// recovers a panic of the observer, as strategies do.
+// tellIgnored tells the observer about fields that have no effect on the new strategy s, and about
+// values that do not count as they were written. It recovers a panic of the observer, as strategies
+// do.
 func (b buildOptions) tellIgnored(ctx context.Context, settings *Settings, s retry.Strategy) {
 	c := b.merged()
-	observer, err := c.Standard.Observer, ignored(c, settings)
-	if observer == nil || err == nil {
+	observer := c.Standard.Observer
+	if observer == nil {
 		return
 	}
-	defer func() { _ = recover() }()
-	observer.Observe(ctx, retry.Event{Kind: retry.SettingIgnored, Time: s.Clock().Now(), Err: err})
+	tell := func(err error) {
+		defer func() { _ = recover() }()
+		observer.Observe(ctx, retry.Event{Kind: retry.SettingIgnored, Time: s.Clock().Now(), Err: err})
+	}
+	for _, d := range settings.Diagnostics {
+		if d.Severity == "error" {
+			tell(errors.New("awsretry: " + d.Message))
+		}
+	}
+	if err := ignored(c, settings); err != nil {
+		tell(err)
+	}
 }
 
 // Factory builds strategies that are shared on purpose. All callers with the same key get the

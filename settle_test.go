@@ -220,6 +220,25 @@ func TestFieldForAdaptiveModeIsToldOnceWhereEnvironmentOrFileChoseStandardMode(t
 	}
 }
 
+// TestFindingsThatAreErrorsAreTold: awsretry.Resolve returns such an error, but awssdk.Install starts.
+func TestFindingsThatAreErrorsAreTold(t *testing.T) {
+	t.Parallel()
+	settings := resolved(t, map[string]string{"AWS_MAX_ATTEMPTS": "5"}, "[default]\nmax_attempts = ten\n")
+	require.Equal(t, "warning", settings.Diagnostics[0].Severity)
+	for _, message := range []string{"one", "two"} {
+		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Severity: "error", Code: "invalid-value", Message: message})
+	}
+	clk := clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	var told []string
+	_, err := awsretry.New(settings, awsretry.WithClock(clk), awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+		told = append(told, e.Err.Error())
+		require.Equal(t, retry.Event{Kind: retry.SettingIgnored, Time: clk.Now(), Err: e.Err}, e)
+		panic("observer")
+	})))
+	require.NoError(t, err)
+	require.Equal(t, []string{"awsretry: one", "awsretry: two"}, told)
+}
+
 func TestPanicOfAnObserverDoesNotKeepAStrategyFromBeingBuilt(t *testing.T) {
 	t.Parallel()
 	told := false

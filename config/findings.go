@@ -38,7 +38,7 @@ const (
 // Diagnostic is one finding about settings or files. Its JSON form is stable.
 type Diagnostic struct {
 	// Severity is "error" for a finding that makes a profile unusable or that strict
-	// reading refuses, and "warning" for any other.
+	// reading refuses, and "warning" for any other. [Query.Resolve] has warnings only.
 	Severity string `json:"severity"`
 
 	// Code names the kind of finding. Codes stay the same in later versions, so programs

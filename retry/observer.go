@@ -52,9 +52,10 @@ const (
 	// attempts multiply. It sets MaxAttempts. [Once] keeps an inner operation to one attempt.
 	LoopNested
 	// SettingIgnored means that a strategy was built from a Config with fields that have no
-	// effect, because the environment, a file or a flag chose standard mode. It sets Err, whose
-	// text names the fields and the origin of the mode. The event belongs to no operation, so
-	// that OperationID, Operation, Scope and Attempt are zero.
+	// effect, because the environment, a file or a flag chose standard mode, or from settings with
+	// a value that only aws-sdk-go-v2 accepts, which does not count as it was written. It sets Err,
+	// whose text names the fields and the origin of the mode, or the value and its place. The event
+	// belongs to no operation, so that OperationID, Operation, Scope and Attempt are zero.
 	SettingIgnored
 	// ScopesThrottledTogether means that three or more scopes of one service were throttled
 	// within a second, so that the limit of the service is probably wider than a scope. It sets
