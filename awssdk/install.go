@@ -23,14 +23,20 @@ import (
 // the SDK cannot open counts as empty, and so does a profile that only AWS_DEFAULT_PROFILE names
 // and that no file has. awsretry reads one file of each kind. With several files in one option of
 // config.LoadDefaultConfig, and with a pipe, the values that the SDK has read count like
-// awsretry.WithMode and awsretry.WithMaxAttempts, below the environment. [WithSettings] can
-// override these values, but it cannot name another profile of these files.
+// awsretry.WithValues, below the environment. [WithSettings] can override these values, but it
+// cannot name another profile of these files.
+//
+// A value with which the SDK has started is no error, not even where awsretry.Load refuses it. It
+// counts as the SDK has read it: max_attempts = "7" is 7, attempts below 1 are not set, and more
+// than 2^31-1 are 2^31-1. The observer is told of it by [retry.SettingIgnored]. The options of
+// WithSettings are checked as awsretry.Load checks them, and so is a profile or file that they
+// name.
 //
 // A client or a call may have its own Retryer, which works as if there were no Install, or its
 // own RetryMaxAttempts.
 //
-// Install changes only cfg, and only if it returns no error. The errors are those of
-// awsretry.Load, and one for [WithStrategy] beside [WithSettings].
+// Install changes only cfg, and only if it returns no error. The errors are those of awsretry.Load
+// that the options cause, and one for [WithStrategy] beside [WithSettings].
 func Install(cfg *aws.Config, opts ...Option) error {
 	if cfg == nil {
 		return errors.New("awssdk: Install without a config")

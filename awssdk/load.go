@@ -23,7 +23,8 @@ import (
 // retried in standard mode with the built-in defaults, because the settings are not known yet.
 //
 // The errors are those of config.LoadDefaultConfig and Install, and one for config.WithRetryer,
-// which would have no effect.
+// which would have no effect. Where config.LoadDefaultConfig starts with the files and the
+// environment, so does LoadDefaultConfig.
 func LoadDefaultConfig(ctx context.Context, opts ...Option) (aws.Config, error) {
 	o := collect(opts)
 	if err := o.check(); err != nil {

@@ -3,9 +3,11 @@ package awssdk
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +33,8 @@ type sources struct {
 	// The values of the first source that has one.
 	mode     aws.RetryMode
 	attempts int
+
+	accepted bool // All values are those that the clients of the SDK make of them.
 }
 
 func sourcesOf(ctx context.Context, cfg aws.Config) *sources {
@@ -60,26 +64,74 @@ func sourcesOf(ctx context.Context, cfg aws.Config) *sources {
 
 // resolve resolves the settings from the profile and the files that the SDK has read. The
 // options in more override all other values.
+//
+// What the SDK has accepted and awsretry refuses is no error: it counts as the SDK has read it, and
+// is a diagnostic. First the values of code and of the environment are taken so, and if the files
+// are still refused, their values too.
 func (s *sources) resolve(ctx context.Context, more []awsretry.Option) (*awsretry.Settings, error) {
-	code := append(s.code(), only[awsretry.ResolveOption](more)...)
-	files, ok := s.files()
-	if !ok {
-		files = s.asRead()
-	}
-	settings, err := awsretry.Resolve(ctx, slices.Concat(files, code)...)
-	if !s.loaded || !isProfileNotFound(err) {
+	own := only[awsretry.ResolveOption](more)
+	settings, err := awsretry.Resolve(ctx, slices.Concat(s.read(), own)...)
+	if err == nil || isA[*retryconfig.ParseError](err) { // Only the options in more ask for strict reading.
 		return settings, err
 	}
-	if _, alone := awsretry.Resolve(ctx, files...); !isProfileNotFound(alone) {
-		return nil, err // The options in more name this profile, or other files.
+	if _, alone := awsretry.Resolve(ctx, s.read()...); alone == nil {
+		return nil, err // It is about the options in more.
 	}
-	// The SDK has started, so it has found the profile, or only AWS_DEFAULT_PROFILE names it,
-	// which the SDK does not require to exist.
-	settings, again := awsretry.Resolve(ctx, slices.Concat(s.asRead(), code)...)
-	if isProfileNotFound(again) {
-		return nil, err
+	findings := []retryconfig.Diagnostic{accepted(err)}
+	s.accept(ctx)
+	for _, read := range [][]awsretry.ResolveOption{s.read(), append(s.asRead(), s.code()...)} {
+		settings, again := awsretry.Resolve(ctx, slices.Concat(read, own)...)
+		if again == nil {
+			settings.Diagnostics = append(settings.Diagnostics, findings...)
+			return settings, nil
+		}
+		// The options in more can name a profile that only the files have.
+		if again.Error() != err.Error() && !isA[*retryconfig.ProfileNotFoundError](again) {
+			err = again
+			findings = append(findings, accepted(err))
+		}
 	}
-	return settings, again
+	return nil, err
+}
+
+// accepted returns the finding about an error that the SDK does not have. Its severity is that of a
+// value which awsretry.Resolve refuses.
+func accepted(err error) retryconfig.Diagnostic {
+	return retryconfig.Diagnostic{
+		Severity: "error", Code: "invalid-value",
+		Message: strings.TrimPrefix(err.Error(), "config: ") + "; aws-sdk-go-v2 starts with it, so its reading counts",
+	}
+}
+
+// accept changes the values to what the clients of the SDK make of them: a number below 1 is not
+// set, and a mode other than adaptive is standard. For a config that code has made it reads what
+// config.LoadDefaultConfig would have read.
+func (s *sources) accept(ctx context.Context) {
+	if !s.loaded {
+		cfg, _ := config.LoadDefaultConfig(ctx, config.WithDefaultsMode(aws.DefaultsModeLegacy)) // "auto" asks IMDS.
+		read := sourcesOf(ctx, cfg)
+		s.env, s.shared, s.loaded = read.env, read.shared, true
+	}
+	s.accepted = true
+	for _, n := range []*int{
+		&s.options.RetryMaxAttempts, &s.env.RetryMaxAttempts, &s.shared.RetryMaxAttempts, &s.cfg.RetryMaxAttempts, &s.attempts,
+	} {
+		*n = min(max(*n, 0), math.MaxInt32)
+	}
+	for _, mode := range []*aws.RetryMode{&s.options.RetryMode, &s.cfg.RetryMode, &s.mode} {
+		if *mode != "" && *mode != aws.RetryModeAdaptive {
+			*mode = aws.RetryModeStandard
+		}
+	}
+}
+
+// read returns options with what the SDK has read.
+func (s *sources) read() []awsretry.ResolveOption {
+	read, ok := s.files()
+	if !ok {
+		read = s.asRead()
+	}
+	return append(read, s.code()...)
 }
 
 // only returns the options that are of the type O.
@@ -92,8 +144,8 @@ func only[O awsretry.Option](opts []awsretry.Option) (found []O) {
 	return found
 }
 
-func isProfileNotFound(err error) bool {
-	_, ok := errors.AsType[*retryconfig.ProfileNotFoundError](err)
+func isA[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
 	return ok
 }
 
@@ -237,17 +289,18 @@ func sdkHome() (dir string, ok bool) {
 // files. Such options are stronger than the environment, so a value that a variable overrides is
 // left out.
 func (s *sources) asRead() []awsretry.ResolveOption {
-	found := []awsretry.ResolveOption{
-		awsretry.WithConfigFile(sdkRead), awsretry.WithCredentialsFile(sdkRead),
-		awsretry.WithEnv(s.environment(map[string]string{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": ""})),
-	}
-	if mode := s.shared.RetryMode; mode != "" && s.env.RetryMode == "" {
-		found = append(found, awsretry.WithMode(retryconfig.Mode(mode)))
+	var values awsretry.Values
+	if s.env.RetryMode == "" {
+		values.Mode = retryconfig.Mode(s.shared.RetryMode)
 	}
 	if n := s.shared.RetryMaxAttempts; n != 0 && s.env.RetryMaxAttempts == 0 {
-		found = append(found, awsretry.WithMaxAttempts(n))
+		values.MaxAttempts = json.Number(strconv.Itoa(n))
 	}
-	return found
+	values.From("config.LoadDefaultConfig")
+	return []awsretry.ResolveOption{
+		awsretry.WithConfigFile(sdkRead), awsretry.WithCredentialsFile(sdkRead), awsretry.WithValues(values),
+		awsretry.WithEnv(s.environment(map[string]string{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": ""})),
+	}
 }
 
 // environment returns the environment that the SDK has read, with some variables changed. An empty
@@ -267,8 +320,8 @@ func (s *sources) environment(changed map[string]string) func(name string) (stri
 	}
 }
 
-// changedSince returns the variables that have changed since the SDK has read them, with their
-// former values.
+// changedSince returns the variables that have changed since the SDK has read them, or of which it
+// makes something else, with the values of the SDK.
 func (s *sources) changedSince(process func(name string) (string, bool)) map[string]string {
 	now := func(name string) string {
 		value, _ := process(name)
@@ -278,7 +331,8 @@ func (s *sources) changedSince(process func(name string) (string, bool)) map[str
 	if mode := string(s.env.RetryMode); mode != now("AWS_RETRY_MODE") {
 		then["AWS_RETRY_MODE"] = mode
 	}
-	if n, err := strconv.Atoi(cmp.Or(now("AWS_MAX_ATTEMPTS"), "0")); err != nil || n != s.env.RetryMaxAttempts {
+	n, err := strconv.Atoi(cmp.Or(now("AWS_MAX_ATTEMPTS"), "0"))
+	if err != nil || n != s.env.RetryMaxAttempts || s.accepted {
 		then["AWS_MAX_ATTEMPTS"] = ""
 		if s.env.RetryMaxAttempts != 0 {
 			then["AWS_MAX_ATTEMPTS"] = strconv.Itoa(s.env.RetryMaxAttempts)

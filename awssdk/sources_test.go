@@ -202,19 +202,19 @@ func worlds() []world {
 		{name: "the same file twice", load: []load{files("work/config", "work/config")}, want: resolved{"default", "", 30}, read: "work/config"},
 
 		// Several files by option, which only the SDK reads.
-		{name: "two config files", env: env{"AWS_PROFILE": "busy"}, load: []load{files(home, "work/config")}, want: resolved{"busy", "adaptive", 31}, from: sdkRead, read: "option WithMaxAttempts"},
-		{name: "two config files, the other way round", env: env{"AWS_PROFILE": "busy"}, load: []load{files("work/config", home)}, want: resolved{"busy", "adaptive", 11}, from: sdkRead, read: "option WithMaxAttempts"},
+		{name: "two config files", env: env{"AWS_PROFILE": "busy"}, load: []load{files(home, "work/config")}, want: resolved{"busy", "adaptive", 31}, from: sdkRead, read: "config.LoadDefaultConfig"},
+		{name: "two config files, the other way round", env: env{"AWS_PROFILE": "busy"}, load: []load{files("work/config", home)}, want: resolved{"busy", "adaptive", 11}, from: sdkRead, read: "config.LoadDefaultConfig"},
 		{name: "a profile of the first file only", load: []load{files(home, "more/config"), config.WithSharedConfigProfile("plain")}, want: resolved{"plain", "", 0}, from: sdkRead},
-		{name: "a profile of the second file only", load: []load{files("work/config", "more/config"), config.WithSharedConfigProfile("extra")}, want: resolved{"extra", "", 41}, from: sdkRead, read: "option WithMaxAttempts"},
-		{name: "each file has one of the settings", load: []load{files("work/config", "more/config"), config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "standard", 31}, from: sdkRead, read: "option WithMaxAttempts"},
-		{name: "two credentials files", load: []load{credentials("work/credentials", "more/credentials"), config.WithSharedConfigProfile("keys")}, want: resolved{"keys", "standard", 33}, from: sdkRead, read: "option WithMaxAttempts"},
-		{name: "two of both", load: []load{files(home, "work/config"), credentials("work/credentials", "more/credentials"), config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "adaptive", 42}, from: sdkRead, read: "option WithMaxAttempts"},
+		{name: "a profile of the second file only", load: []load{files("work/config", "more/config"), config.WithSharedConfigProfile("extra")}, want: resolved{"extra", "", 41}, from: sdkRead, read: "config.LoadDefaultConfig"},
+		{name: "each file has one of the settings", load: []load{files("work/config", "more/config"), config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "standard", 31}, from: sdkRead, read: "config.LoadDefaultConfig"},
+		{name: "two credentials files", load: []load{credentials("work/credentials", "more/credentials"), config.WithSharedConfigProfile("keys")}, want: resolved{"keys", "standard", 33}, from: sdkRead, read: "config.LoadDefaultConfig"},
+		{name: "two of both", load: []load{files(home, "work/config"), credentials("work/credentials", "more/credentials"), config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "adaptive", 42}, from: sdkRead, read: "config.LoadDefaultConfig"},
 		{name: "two config files and the environment", env: env{"AWS_MAX_ATTEMPTS": "7", "AWS_RETRY_MODE": "standard"}, load: []load{files(home, "work/config"), config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "standard", 7}, from: sdkRead, read: "AWS_MAX_ATTEMPTS"},
 		{name: "two config files and options", load: []load{files(home, "work/config"), config.WithRetryMaxAttempts(8), config.WithRetryMode(aws.RetryModeAdaptive)}, want: resolved{"default", "adaptive", 8}, from: sdkRead, read: "option WithMaxAttempts"},
 		{name: "two default files", start: func(t *testing.T) {
 			t.Helper()
 			defaults(t, []string{"work/config", home}, none)
-		}, want: resolved{"default", "standard", 10}, from: sdkRead, read: "option WithMaxAttempts"},
+		}, want: resolved{"default", "standard", 10}, from: sdkRead, read: "config.LoadDefaultConfig"},
 
 		// Mode and attempts.
 		{name: "variables", env: env{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "7"}, want: resolved{"default", "adaptive", 7}, read: "AWS_MAX_ATTEMPTS"},
@@ -365,29 +365,6 @@ func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 			}
 			require.NoError(t, err)
 			require.Equal(t, c.attempts, cfg.Retryer().MaxAttempts())
-		})
-	}
-}
-
-// TestAttemptsBelowOneAreAnErrorThatNamesTheirPlace: the SDK starts with them.
-func TestAttemptsBelowOneAreAnErrorThatNamesTheirPlace(t *testing.T) {
-	for name, c := range map[string]struct {
-		env  map[string]string
-		load []load
-		err  string
-	}{
-		"variable":           {env: map[string]string{"AWS_MAX_ATTEMPTS": "-01"}, err: `AWS_MAX_ATTEMPTS: "-01"`},
-		"variable of zero":   {env: map[string]string{"AWS_MAX_ATTEMPTS": "00"}, err: `AWS_MAX_ATTEMPTS: "00"`},
-		"option":             {load: []load{config.WithRetryMaxAttempts(-1)}, err: `option WithMaxAttempts: "-1"`},
-		"file":               {load: []load{config.WithSharedConfigFiles([]string{"below"})}, err: `below:2: [default] max_attempts: "-1"`},
-		"file of a variable": {env: map[string]string{"AWS_CONFIG_FILE": "below"}, err: `below:2: [default] max_attempts: "-1"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			start(t, c.env)
-			require.NoError(t, os.WriteFile("below", []byte("[default]\nmax_attempts = -1\n"), 0o600))
-			cfg, err := config.LoadDefaultConfig(t.Context(), c.load...)
-			require.NoError(t, err)
-			require.ErrorContains(t, Install(&cfg), c.err)
 		})
 	}
 }

@@ -163,11 +163,6 @@ func TestWhatTheSDKResolvedIsResolvedAgain(t *testing.T) {
 	}))))
 	require.Equal(t, "adaptive", strategyOf(t, cfg).Snapshot().Mode)
 	require.Equal(t, 6, cfg.Retryer().MaxAttempts())
-
-	t.Setenv("AWS_MAX_ATTEMPTS", "-1") // the SDK accepts it
-	cfg, err = config.LoadDefaultConfig(t.Context())
-	require.NoError(t, err)
-	require.ErrorContains(t, awssdk.Install(&cfg), "AWS_MAX_ATTEMPTS")
 }
 
 // What code has given to the SDK counts like WithMaxAttempts, and WithSettings overrides it.

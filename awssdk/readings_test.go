@@ -1,0 +1,435 @@
+package awssdk
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// reading is what the SDK and awsretry make of the same files, environment and code.
+type reading struct {
+	name                string
+	config, credentials string
+	env                 map[string]string
+	load                []load
+	change              func(cfg *aws.Config) // what code does to the config before Install
+
+	// sdk is the mode and the attempts of a client without Install. It is "refused: ..." if
+	// config.LoadDefaultConfig returns an error, and "panics" if it panics. A number below 1 is no
+	// limit.
+	sdk string
+	// ours is the same after Install, where it differs on purpose, and why says the reason.
+	ours, why string
+	// finding is a part of the finding, if there is one.
+	finding string
+}
+
+// Reasons for a difference.
+const (
+	notSet  = "a number below 1 is not set"
+	tooMany = "more than 2^31-1 attempts are 2^31-1"
+	r02     = "a byte-order mark is no part of a file (R02)"
+	r06     = "quotes around the name of a profile are removed (R06)"
+	r13     = "an indented line belongs to the property above (R13)"
+	r14     = "lines indented alike are properties of their own (R14)"
+	decimal = "max_attempts is a decimal number, whatever its zeros"
+	anyCase = "a mode may be written in any case"
+)
+
+func readings() []reading {
+	type env = map[string]string
+	section := func(lines ...string) string { return "[default]\n" + strings.Join(lines, "\n") + "\n" }
+	number := func(raw string) string { return section("max_attempts = " + raw) }
+	mode := func(raw string) string { return section("retry_mode = " + raw) }
+	attempts := func(raw string) env { return env{"AWS_MAX_ATTEMPTS": raw} }
+	profile := func(name string) env { return env{"AWS_PROFILE": name} }
+	const (
+		unset     = "standard 3"
+		seven     = "standard 7"
+		most      = "standard 2147483647"
+		inFile    = "home/.aws/config:2: [default] max_attempts: "
+		fromOne   = "must be a decimal integer from 1 to 2147483647; aws-sdk-go-v2 starts with it"
+		noNumber  = "refused: expect integer"
+		noMode    = "refused: unknown RetryMode"
+		noEnv     = "refused: invalid value AWS_MAX_ATTEMPTS"
+		noProfile = "refused: failed to get shared config profile"
+	)
+	return []reading{
+		{name: "nothing is set", sdk: unset},
+
+		// Numbers in a file.
+		{name: "number", config: number("7"), sdk: seven},
+		{name: "number of one", config: number("1"), sdk: "standard 1"},
+		{name: "number with a plus sign", config: number("+3"), sdk: unset},
+		{name: "number with blanks around it", config: section("max_attempts\t =  7 \t"), sdk: seven},
+		{name: "number without blanks", config: section("max_attempts=7"), sdk: seven},
+		{name: "number behind a colon", config: section("max_attempts: 7"), sdk: seven},
+		{name: "number with a comment", config: number("7 # seven"), sdk: seven},
+		{name: "number with a comment behind a tab", config: number("7\t; seven"), sdk: seven},
+		{name: "number that a comment touches", config: number("7#seven"), sdk: noNumber},
+		{name: "number of zero", config: number("0"), sdk: unset, finding: inFile + `"0": ` + fromOne},
+		{name: "number of zeros", config: number("00"), sdk: unset, finding: inFile + `"00": ` + fromOne},
+		{name: "number below zero", config: number("-1"), sdk: "standard -1", ours: unset, why: notSet, finding: inFile + `"-1": ` + fromOne},
+		{name: "minus zero", config: number("-0"), sdk: unset, finding: fromOne},
+		{name: "number in double quotes", config: number(`"7"`), sdk: seven, finding: inFile + `"\"7\"": ` + fromOne},
+		{name: "number in single quotes", config: number(`'7'`), sdk: seven, finding: inFile + `"'7'": ` + fromOne},
+		{name: "quotes with a comment", config: number(`"7" # seven`), sdk: seven, finding: fromOne},
+		{name: "zero in quotes", config: number(`"0"`), sdk: unset, finding: fromOne},
+		{name: "quotes with a blank inside", config: number(`" 7"`), sdk: noNumber},
+		{name: "quotes that do not match", config: number(`"7'`), sdk: noNumber},
+		{name: "empty quotes", config: number(`""`), sdk: noNumber},
+		{name: "one quote", config: number(`"`), sdk: "panics"},
+		{name: "number with a leading zero", config: number("010"), sdk: "standard 8", ours: "standard 10", why: decimal},
+		{name: "number with a leading zero that is not octal", config: number("08"), sdk: noNumber},
+		{name: "hexadecimal number", config: number("0x10"), sdk: "standard 16", finding: fromOne},
+		{name: "binary number", config: number("0b101"), sdk: "standard 5", finding: fromOne},
+		{name: "number with an underscore", config: number("1_0"), sdk: "standard 10", finding: fromOne},
+		{name: "number with a fraction", config: number("3.5"), sdk: noNumber},
+		{name: "word for a number", config: number("seven"), sdk: noNumber},
+		{name: "empty number", config: number(""), sdk: noNumber},
+		{name: "comment alone", config: number(" # seven"), sdk: noNumber},
+		{name: "digits beyond ASCII", config: number("７"), sdk: noNumber},
+		{name: "no-break space before a number", config: number("\u00a07"), sdk: seven},
+		{name: "greatest number", config: number("2147483647"), sdk: most},
+		{name: "number above the greatest", config: number("2147483648"), sdk: "standard 2147483648", ours: most, why: tooMany, finding: fromOne},
+		{name: "number of 64 bits", config: number("9223372036854775807"), sdk: "standard 9223372036854775807", ours: most, why: tooMany, finding: fromOne},
+		{name: "number of more than 64 bits", config: number("9223372036854775808"), sdk: noNumber},
+
+		// Modes in a file.
+		{name: "mode", config: mode("adaptive"), sdk: "adaptive 3"},
+		{name: "mode in quotes", config: mode(`"adaptive"`), sdk: "adaptive 3", finding: `"\"adaptive\"": must be standard or adaptive; aws-sdk-go-v2 starts with it`},
+		{name: "mode in quotes with a blank inside", config: mode(`"adaptive "`), sdk: noMode},
+		{name: "mode in another case", config: mode("Adaptive"), sdk: noMode},
+		{name: "legacy mode", config: mode("legacy"), sdk: noMode},
+		{name: "unknown mode", config: mode("foo"), sdk: noMode},
+		{name: "empty mode", config: mode(""), sdk: noMode},
+		{name: "mode and zero attempts", config: section("retry_mode = adaptive", "max_attempts = 0"), sdk: "adaptive 3", finding: fromOne},
+		{name: "mode in quotes and attempts in quotes", config: section(`retry_mode = 'adaptive'`, `max_attempts = '7'`), sdk: "adaptive 7", finding: "must be standard or adaptive"},
+
+		// Lines and sections.
+		{name: "key in another case", config: section("MAX_ATTEMPTS = 7"), sdk: seven},
+		{name: "key twice", config: section("max_attempts = 5", "max_attempts = 7"), sdk: seven},
+		{name: "key twice, the last one zero", config: section("max_attempts = 5", "max_attempts = 0"), sdk: unset, finding: `:3: [default] max_attempts: "0"`},
+		{name: "key twice, the first one zero", config: section("max_attempts = 0", "max_attempts = 7"), sdk: seven},
+		{name: "key twice, the first one nonsense", config: section("max_attempts = many", "max_attempts = 7"), sdk: seven},
+		{name: "section twice", config: number("5") + number("7"), sdk: seven},
+		{name: "section twice, the last one zero", config: number("5") + number("0"), sdk: unset, finding: `"0"`},
+		{name: "default beside profile default", config: "[profile default]\nmax_attempts = 7\n" + number("0"), sdk: seven},
+		{name: "profile default with zero beside default", config: number("7") + "[profile default]\nmax_attempts = 0\n", sdk: unset, finding: `"0"`},
+		{name: "blanks in the brackets", config: "[ default ]\nmax_attempts = 7\n", sdk: seven},
+		{name: "header with a comment", config: "[default] # mine\nmax_attempts = 7\n", sdk: seven},
+		{name: "header in another case", config: "[Default]\nmax_attempts = 0\n", sdk: unset},
+		{name: "malformed header", config: "[default\nmax_attempts = 0\n", sdk: unset},
+		{name: "malformed line", config: section("many attempts", "max_attempts = '7'"), sdk: seven, finding: fromOne},
+		{name: "CR and LF", config: "[default]\r\nretry_mode = adaptive\r\nmax_attempts = \"7\"\r\n", sdk: "adaptive 7", finding: fromOne},
+		{name: "CR alone", config: "[default]\rmax_attempts = 0\r", sdk: unset},
+		{name: "no line end", config: "[default]\nmax_attempts = '7'", sdk: seven, finding: fromOne},
+		{name: "byte-order mark", config: "\ufeff" + section("retry_mode = adaptive"), sdk: unset, ours: "adaptive 3", why: r02},
+		{name: "byte-order mark and zero", config: "\ufeff" + section("retry_mode = adaptive", "max_attempts = 0"), sdk: unset, finding: fromOne},
+		{name: "byte-order mark and nonsense", config: "\ufeff" + section("retry_mode = fast", "max_attempts = many"), sdk: unset, finding: `retry_mode: "fast"`},
+		{name: "continuation", config: section("max_attempts = 7", "  8"), sdk: noNumber},
+		{name: "all lines indented", config: section("  retry_mode = adaptive", "  max_attempts = '7'"), sdk: "adaptive 7", finding: fromOne},
+		{name: "indented below a value", config: section("region = eu-central-1", "  max_attempts = 7"), sdk: seven, ours: unset, why: r13},
+		{name: "indented nonsense below a value", config: section("region = eu-central-1", "  max_attempts = many"), sdk: noNumber},
+		{name: "nested key", config: section("s3 =", "  max_attempts = 0"), sdk: unset},
+		{name: "indented alike below an empty property", config: section("  s3 =", "  max_attempts = 7"), sdk: unset, ours: seven, why: r14},
+		{name: "zero indented alike below an empty property", config: section("  s3 =", "  max_attempts = 0"), sdk: unset, finding: fromOne},
+
+		// Profiles.
+		{name: "profile", config: number("0") + "[profile x]\nmax_attempts = 7\n", env: profile("x"), sdk: seven},
+		{name: "profile by option with zero", config: "[profile x]\nmax_attempts = 0\n", load: []load{config.WithSharedConfigProfile("x")}, sdk: unset, finding: `:2: [profile x] max_attempts: "0"`},
+		{name: "quotes around the name", config: "[profile \"x\"]\nmax_attempts = 0\n", env: profile("x"), sdk: noProfile},
+		{name: "quotes that are part of the name", config: "[profile \"x\"]\nmax_attempts = 7\n", env: profile(`"x"`), sdk: seven, finding: `AWS_PROFILE: profile "\"x\"" not found`},
+		{name: "quoted name beside the plain one", config: "[profile x]\nmax_attempts = 7\n[profile \"x\"]\nmax_attempts = 5\n", env: profile("x"), sdk: seven, ours: "standard 5", why: r06},
+		{name: "profile without its prefix", config: "[x]\nmax_attempts = 0\n", env: profile("x"), sdk: noProfile},
+		{name: "profile that is missing", env: profile("x"), sdk: noProfile},
+		{name: "AWS_DEFAULT_PROFILE that is missing", config: number("5"), env: env{"AWS_DEFAULT_PROFILE": "x"}, sdk: unset, finding: `AWS_DEFAULT_PROFILE: profile "x" not found`},
+		{name: "AWS_DEFAULT_PROFILE that is missing, and zero", env: env{"AWS_DEFAULT_PROFILE": "x", "AWS_MAX_ATTEMPTS": "0", "AWS_RETRY_MODE": "adaptive"}, sdk: "adaptive 3", finding: `AWS_DEFAULT_PROFILE: profile "x" not found`},
+		{name: "nonsense in another profile", config: number("7") + "[profile x]\nmax_attempts = many\n", sdk: seven},
+
+		// Two files.
+		{name: "credentials file over config file", config: number("5"), credentials: number("7"), sdk: seven},
+		{name: "zero in the credentials file over config file", config: number("5"), credentials: number("0"), sdk: unset, finding: `home/.aws/credentials:2: [default] max_attempts: "0"`},
+		{name: "below zero in the credentials file over config file", config: number("5"), credentials: number("-1"), sdk: "standard -1", ours: unset, why: notSet, finding: `"-1"`},
+		{name: "credentials file over zero", config: number("0"), credentials: number("7"), sdk: seven},
+		{name: "credentials file over nonsense", config: number("many"), credentials: number("7"), sdk: seven},
+		{name: "mode of one file, quoted number of the other", config: mode("adaptive"), credentials: number("'7'"), sdk: "adaptive 7", finding: fromOne},
+		{name: "two config files", config: number("5"), load: []load{config.WithSharedConfigFiles([]string{"home/.aws/config", "work/config"})}, sdk: "standard 30"},
+		{name: "two config files, the last with zero", config: number("0"), load: []load{config.WithSharedConfigFiles([]string{"work/config", "home/.aws/config"})}, sdk: unset},
+		{name: "two config files, the last below zero", config: number("-1"), load: []load{config.WithSharedConfigFiles([]string{"work/config", "home/.aws/config"})}, sdk: "standard -1", ours: unset, why: notSet, finding: `config.LoadDefaultConfig: max_attempts: "-1"`},
+
+		// Variables.
+		{name: "variable over file", config: number("5"), env: attempts("7"), sdk: seven},
+		{name: "variable over zero", config: number("0"), env: attempts("7"), sdk: seven},
+		{name: "variable over nonsense", config: number("many"), env: attempts("7"), sdk: noNumber},
+		{name: "empty variable", config: number("7"), env: attempts(""), sdk: seven},
+		{name: "variable of zero", env: attempts("0"), sdk: unset, finding: `AWS_MAX_ATTEMPTS: "0": ` + fromOne},
+		{name: "variable of zero over file", config: number("7"), env: attempts("0"), sdk: seven, finding: `AWS_MAX_ATTEMPTS: "0"`},
+		{name: "variable of zero over quotes", config: number("'7'"), env: attempts("0"), sdk: seven, finding: `"'7'": ` + fromOne},
+		{name: "variable of zeros and a mode", env: env{"AWS_MAX_ATTEMPTS": "00", "AWS_RETRY_MODE": "adaptive"}, sdk: "adaptive 3", finding: `AWS_MAX_ATTEMPTS: "00"`},
+		{name: "variable below zero", env: attempts("-1"), sdk: "standard -1", ours: unset, why: notSet, finding: `AWS_MAX_ATTEMPTS: "-1"`},
+		{name: "variable below zero over file", config: number("7"), env: attempts("-1"), sdk: "standard -1", ours: seven, why: notSet, finding: `AWS_MAX_ATTEMPTS: "-1"`},
+		{name: "variable with a plus sign", env: attempts("+7"), sdk: seven},
+		{name: "variable with a leading zero", env: attempts("010"), sdk: "standard 10"},
+		{name: "hexadecimal variable", env: attempts("0x10"), sdk: noEnv},
+		{name: "variable with a blank", env: attempts(" 7"), sdk: noEnv},
+		{name: "variable in quotes", env: attempts(`"7"`), sdk: noEnv},
+		{name: "variable with a fraction", env: attempts("3.5"), sdk: noEnv},
+		{name: "variable above the greatest", env: attempts("2147483648"), sdk: "standard 2147483648", ours: most, why: tooMany, finding: `AWS_MAX_ATTEMPTS: "2147483648"`},
+		{name: "variable of more than 64 bits", env: attempts("9223372036854775808"), sdk: noEnv},
+		{name: "mode of a variable", config: mode("standard"), env: env{"AWS_RETRY_MODE": "adaptive"}, sdk: "adaptive 3"},
+		{name: "mode of a variable over quotes", config: mode("'standard'"), env: env{"AWS_RETRY_MODE": "adaptive"}, sdk: "adaptive 3"},
+		{name: "mode of a variable in another case", env: env{"AWS_RETRY_MODE": "ADAPTIVE"}, sdk: noMode},
+		{name: "mode of a variable with a blank", env: env{"AWS_RETRY_MODE": "adaptive "}, sdk: noMode},
+		{name: "legacy mode of a variable", env: env{"AWS_RETRY_MODE": "legacy"}, sdk: noMode},
+
+		// Code.
+		{name: "option over zero", config: number("0"), load: []load{config.WithRetryMaxAttempts(7)}, sdk: seven},
+		{name: "option of zero", config: number("7"), load: []load{config.WithRetryMaxAttempts(0)}, sdk: seven},
+		{name: "option below zero", load: []load{config.WithRetryMaxAttempts(-1)}, sdk: "standard -1", ours: unset, why: notSet, finding: `option WithMaxAttempts: "-1"`},
+		{name: "option below zero over variable", env: attempts("7"), load: []load{config.WithRetryMaxAttempts(-1)}, sdk: "standard -1", ours: seven, why: notSet, finding: `option WithMaxAttempts: "-1"`},
+		{name: "option above the greatest", load: []load{config.WithRetryMaxAttempts(1 << 40)}, sdk: "standard 1099511627776", ours: most, why: tooMany, finding: `option WithMaxAttempts: "1099511627776"`},
+		{name: "mode by option", config: mode("standard"), load: []load{config.WithRetryMode(aws.RetryModeAdaptive)}, sdk: "adaptive 3"},
+		{name: "unknown mode by option", config: mode("adaptive"), load: []load{config.WithRetryMode("foo")}, sdk: "foo 3", ours: unset, why: "the client of the SDK is in standard mode", finding: `option WithMode: "foo"`},
+		{name: "mode by option in another case", load: []load{config.WithRetryMode("Adaptive")}, sdk: "Adaptive 3", ours: "adaptive 3", why: anyCase},
+		{name: "attempts in the config", config: number("5"), change: func(cfg *aws.Config) { cfg.RetryMaxAttempts = 7 }, sdk: seven},
+		{name: "attempts below zero in the config", config: number("7"), change: func(cfg *aws.Config) { cfg.RetryMaxAttempts = -1 }, sdk: "standard -1", ours: seven, why: notSet, finding: `option WithMaxAttempts: "-1"`},
+		{name: "unknown mode in the config", change: func(cfg *aws.Config) { cfg.RetryMode = "foo" }, sdk: "foo 3", ours: unset, why: "the client of the SDK is in standard mode", finding: `option WithMode: "foo"`},
+		{name: "files that change after the SDK has read them", config: number("7"), change: rewrite(number("many")), sdk: seven, finding: `"many": ` + fromOne},
+		{name: "profile that goes after the SDK has read it", config: "[profile x]\nmax_attempts = 7\n", env: profile("x"), change: rewrite(""), sdk: seven, finding: `AWS_PROFILE: profile "x" not found`},
+		{name: "file that grows too large after the SDK has read it", config: number("7"), change: rewrite(number("7") + strings.Repeat("\n", 17<<20)), sdk: seven, finding: "too large"},
+	}
+}
+
+func rewrite(text string) func(*aws.Config) {
+	return func(*aws.Config) {
+		if err := os.WriteFile("home/.aws/config", []byte(text), 0o600); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// TestInstallReadsWhatTheSDKReads compares Install and LoadDefaultConfig with the SDK alone. Where
+// the SDK starts, so do they.
+func TestInstallReadsWhatTheSDKReads(t *testing.T) {
+	for _, r := range readings() {
+		t.Run(r.name, func(t *testing.T) {
+			begin := func() {
+				start(t, r.env)
+				require.NoError(t, os.WriteFile("home/.aws/config", []byte(r.config), 0o600))
+				require.NoError(t, os.WriteFile("home/.aws/credentials", []byte(r.credentials), 0o600))
+			}
+			begin()
+			cfg, refusal := loadPlain(t, r.load)
+			if want, refused := strings.CutPrefix(r.sdk, "refused: "); refused || want == "panics" {
+				require.ErrorContains(t, refusal, want)
+				_, err := loadOurs(t, r.load, nil)
+				require.EqualError(t, err, refusal.Error())
+				return
+			}
+			require.NoError(t, refusal)
+			if r.change != nil {
+				r.change(&cfg)
+			}
+			client := sts.NewFromConfig(cfg).Options()
+			require.Equal(t, r.sdk, fmt.Sprint(client.RetryMode, " ", client.Retryer.MaxAttempts()), "the SDK")
+
+			want := r.sdk
+			if r.ours != "" {
+				require.NotEqual(t, r.sdk, r.ours)
+				require.NotEmpty(t, r.why)
+				want = r.ours
+			}
+			var findings []string
+			observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+				require.Equal(t, retry.SettingIgnored, e.Kind)
+				findings = append(findings, e.Err.Error())
+			}))
+			require.NoError(t, Install(&cfg, WithSettings(observer)))
+			require.Equal(t, want, numbers(t, cfg), "Install")
+			requireFinding(t, r.finding, findings)
+			if r.change != nil {
+				return
+			}
+			findings = nil
+			cfg, err := loadOurs(t, r.load, observer)
+			require.NoError(t, err)
+			require.Equal(t, want, numbers(t, cfg), "LoadDefaultConfig")
+			requireFinding(t, r.finding, findings)
+		})
+	}
+}
+
+func requireFinding(t *testing.T, want string, findings []string) {
+	t.Helper()
+	all := strings.Join(findings, "\n")
+	if want == "" {
+		require.Empty(t, all)
+		return
+	}
+	require.Contains(t, all, want)
+	for _, finding := range findings {
+		require.Regexp(t, "^awsretry: .*; aws-sdk-go-v2 starts with it, so its reading counts$", finding)
+	}
+}
+
+// numbers returns the mode and the attempts of clients after Install.
+func numbers(t *testing.T, cfg aws.Config) string {
+	t.Helper()
+	strategy, ok := StrategyOf(cfg)
+	require.True(t, ok)
+	plan := strategy.Plan(retry.Operation{})
+	require.Equal(t, plan.MaxAttempts, sts.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
+	return fmt.Sprint(strategy.Snapshot().Mode, " ", plan.MaxAttempts)
+}
+
+func loadPlain(t *testing.T, opts []load) (cfg aws.Config, err error) {
+	t.Helper()
+	defer recovered(&err)
+	return config.LoadDefaultConfig(t.Context(), opts...)
+}
+
+func loadOurs(t *testing.T, opts []load, observer awsretry.Option) (cfg aws.Config, err error) {
+	t.Helper()
+	defer recovered(&err)
+	return LoadDefaultConfig(t.Context(), WithLoadOptions(opts...), WithSettings(observer))
+}
+
+func recovered(err *error) {
+	if panicked := recover(); panicked != nil {
+		*err = fmt.Errorf("panics: %v", panicked)
+	}
+}
+
+// TestSettingsBesideWhatOnlyTheSDKAccepts has settings of Install beside values that awsretry
+// refuses. An error of theirs stays one.
+func TestSettingsBesideWhatOnlyTheSDKAccepts(t *testing.T) {
+	zero := map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "work/odd"}
+	quoted := map[string]string{"AWS_CONFIG_FILE": "work/odd"}
+	limit := awsretry.WithConfig(adaptive.Config{MaxSendWait: 1})
+	for _, c := range []struct {
+		name     string
+		env      map[string]string
+		settings []awsretry.Option
+		want     string
+		err      string
+	}{
+		{name: "none", env: zero, want: "standard 7"},
+		{name: "profile", env: zero, settings: []awsretry.Option{awsretry.WithProfile("x")}, want: "standard 8"},
+		{name: "profile with such a value", env: zero, settings: []awsretry.Option{awsretry.WithProfile("y")}, err: `work/odd:7: [profile y] max_attempts: "-1"`},
+		{name: "profile that is missing", env: zero, settings: []awsretry.Option{awsretry.WithProfile("z")}, err: `profile "z" not found`},
+		{name: "file", env: quoted, settings: []awsretry.Option{awsretry.WithConfigFile("work/config")}, want: "standard 30"},
+		{name: "attempts", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, want: "standard 2"},
+		{name: "attempts of zero", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(0)}, err: `option WithMaxAttempts: "0"`},
+		{name: "default attempts", env: map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "empty"}, settings: []awsretry.Option{awsretry.WithDefaultMaxAttempts(9)}, want: "standard 9"},
+		{name: "mode", env: zero, settings: []awsretry.Option{awsretry.WithMode(awsretry.ModeAdaptive)}, want: "adaptive 7"},
+		{name: "fields for adaptive mode beside a file with standard mode", env: quoted, settings: []awsretry.Option{limit}, want: "standard 7"},
+		{name: "fields that contradict each other", env: zero, settings: []awsretry.Option{awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MinDelay: time.Minute}})}, err: "min_delay"},
+		{name: "strict reading of a malformed line", env: map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "work/malformed"}, settings: []awsretry.Option{awsretry.WithStrict()}, err: "work/malformed:2:"},
+		{name: "an environment of its own", settings: []awsretry.Option{awsretry.WithEnv(func(name string) (string, bool) { return "0", name == "AWS_MAX_ATTEMPTS" })}, err: `AWS_MAX_ATTEMPTS: "0"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			start(t, c.env)
+			for path, text := range map[string]string{
+				"work/odd":       "[default]\nmax_attempts = '7'\nretry_mode = standard\n[profile x]\nmax_attempts = 8\n[profile y]\nmax_attempts = -1\n",
+				"work/malformed": "[default]\nmalformed\n",
+			} {
+				require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+			}
+			cfg, err := config.LoadDefaultConfig(t.Context())
+			require.NoError(t, err)
+			err = Install(&cfg, WithSettings(c.settings...))
+			if c.err != "" {
+				require.ErrorContains(t, err, c.err)
+				require.Nil(t, cfg.Retryer)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.want, numbers(t, cfg))
+		})
+	}
+}
+
+func TestAttemptsBelowOneLeaveEachServiceItsDefault(t *testing.T) {
+	start(t, map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "empty"})
+	cfg, err := LoadDefaultConfig(t.Context())
+	require.NoError(t, err)
+	strategy, _ := StrategyOf(cfg)
+	require.Equal(t, 3, strategy.Plan(retry.Operation{Service: "sts"}).MaxAttempts)
+	require.Equal(t, 4, strategy.Plan(retry.Operation{Service: "dynamodb"}).MaxAttempts)
+}
+
+// TestConfigMadeByHandReadsWhatTheSDKWould: clients that are made from such a config start with any
+// value, because the SDK reads none.
+func TestConfigMadeByHandReadsWhatTheSDKWould(t *testing.T) {
+	for _, c := range []struct {
+		name, config string
+		env          map[string]string
+		cfg          aws.Config
+		want         string
+	}{
+		{name: "variable of zero beside a file", config: "[default]\nmax_attempts = 7\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, want: "standard 7"},
+		{name: "variable of zero beside a mode", env: map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_RETRY_MODE": "adaptive"}, want: "adaptive 3"},
+		{name: "quotes", config: "[default]\nmax_attempts = '7'\n", want: "standard 7"},
+		{name: "what config.LoadDefaultConfig refuses", config: "[default]\nmax_attempts = 7\n", env: map[string]string{"AWS_RETRY_MODE": "none"}, want: "standard 7"},
+		{name: "profile that is missing", env: map[string]string{"AWS_PROFILE": "gone"}, want: "standard 3"},
+		{name: "attempts in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "6"}, cfg: aws.Config{RetryMaxAttempts: -1}, want: "standard 6"},
+		{name: "mode in the config", env: map[string]string{"AWS_DEFAULTS_MODE": "auto"}, cfg: aws.Config{RetryMode: "foo"}, want: "standard 3"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			start(t, c.env)
+			require.NoError(t, os.WriteFile("home/.aws/config", []byte(c.config), 0o600))
+			told := 0
+			require.NoError(t, Install(&c.cfg, WithSettings(awsretry.WithObserver(retry.ObserverFunc(func(context.Context, retry.Event) { told++ })))))
+			require.Equal(t, c.want, numbers(t, c.cfg))
+			require.Equal(t, 1, told)
+		})
+	}
+}
+
+// TestAttemptsBelowZeroHaveNoLimitInTheSDK: its clients stop when the retry quota is empty.
+func TestAttemptsBelowZeroHaveNoLimitInTheSDK(t *testing.T) {
+	start(t, map[string]string{
+		"AWS_MAX_ATTEMPTS": "-1", "AWS_CONFIG_FILE": "empty", "AWS_REGION": "eu-central-1",
+		"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "SECRET",
+	})
+	for _, c := range []struct {
+		load     func(ctx context.Context) (aws.Config, error)
+		attempts int
+	}{
+		{func(ctx context.Context) (aws.Config, error) { return config.LoadDefaultConfig(ctx) }, 1 + 500/14},
+		{func(ctx context.Context) (aws.Config, error) { return LoadDefaultConfig(ctx) }, 3},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg, err := c.load(t.Context())
+			require.NoError(t, err)
+			attempts := 0
+			cfg.HTTPClient = answers(func(*http.Request) *http.Response {
+				attempts++
+				return &http.Response{StatusCode: http.StatusInternalServerError, Body: http.NoBody}
+			})
+			_, err = sts.NewFromConfig(cfg).GetCallerIdentity(t.Context(), nil)
+			require.Error(t, err)
+			require.Equal(t, c.attempts, attempts)
+		})
+	}
+}
+
+type answers func(*http.Request) *http.Response
+
+func (f answers) Do(r *http.Request) (*http.Response, error) { return f(r), nil }
