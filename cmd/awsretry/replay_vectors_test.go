@@ -24,6 +24,7 @@ type traced struct {
 	Operations []json.RawMessage `json:"operations"`
 
 	// No trace has the form of these.
+	Pools         json.RawMessage `json:"pools"`
 	QuotaOps      json.RawMessage `json:"quota_ops"`
 	BackoffTables json.RawMessage `json:"backoff_tables"`
 	RetryAfter    json.RawMessage `json:"retry_after"`

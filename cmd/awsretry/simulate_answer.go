@@ -43,6 +43,9 @@ func onQuota(v *variant) string {
 	case !math.IsNaN(r.Emptied):
 		return fmt.Sprintf("From second %s on, retries are refused for lack of quota, and %s of the calls fail for it.",
 			page.Number(r.Emptied), page.Percent(r.NoQuotaShare))
+	case r.LowestQuota < v.plan.ThrottlingCost:
+		return fmt.Sprintf("The retry quota falls to %d of %d tokens, but no retry is refused for lack of it.",
+			r.LowestQuota, v.plan.QuotaCapacity)
 	case r.Calls == 0:
 		return fmt.Sprintf("The retry quota never falls below %d of %d tokens.", r.LowestQuota, v.plan.QuotaCapacity)
 	default:

@@ -19,6 +19,7 @@ type simulation struct {
 	vs               []string
 	rate, burst      float64
 	workers, clients int
+	tables           int
 	offered          float64 // zero is five times the rate
 	latency          [2]time.Duration
 	fail             failShares
@@ -41,7 +42,7 @@ const (
 
 func newSimulation(f *flags) *simulation {
 	s := &simulation{
-		rate: 50, burst: 50, workers: 100, clients: 1,
+		rate: 50, burst: 50, workers: 100, clients: 1, tables: 1,
 		latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond}, fail: failShares{to: 1}, seed: 1,
 	}
 	s.define(f)
@@ -49,6 +50,7 @@ func newSimulation(f *flags) *simulation {
 	f.Func("limit", "`rate[/burst]` of requests a second that the service allows, and the size of its bucket, one second of the rate and at least 1 unless given (default 50)", s.setLimit)
 	s.count(f, "workers", "workers of each client; 0 lets calls begin at random instants, whatever became of those before", &s.workers, 0)
 	s.count(f, "clients", "clients, each with a retry quota and a send rate of its own", &s.clients, 1)
+	s.count(f, "tables", "tables, each with the load of the others; the first has the limit, the failures and the figures, and the others are healthy", &s.tables, 1)
 	f.Func("offered", "`calls` a second that begin if none has to wait (default five times the limit)", func(text string) error {
 		offered, err := rate(text)
 		if err == nil {
@@ -225,11 +227,12 @@ func (s *simulation) check(c *call) error {
 	if s.csv && c.json {
 		return usageError("--csv and --json exclude each other")
 	}
-	if n := s.clients * max(s.workers, 1); n > sim.MaxOpen {
-		return usageError(fmt.Sprintf("--clients and --workers: at most %d workers in all, not %d", sim.MaxOpen, n))
+	if n := s.clients * s.tables * max(s.workers, 1); n > sim.MaxOpen {
+		return usageError(fmt.Sprintf("--clients, --tables and --workers: at most %d workers in all, not %d", sim.MaxOpen, n))
 	}
-	if played := s.scenario(); played.Offered*played.Duration.Seconds() > mostCalls {
-		return usageError(fmt.Sprintf("--offered and --duration: at most %.0f calls in all, not %.0f", mostCalls, played.Offered*played.Duration.Seconds()))
+	played := s.scenario()
+	if n := played.Offered * float64(s.tables) * played.Duration.Seconds(); n > mostCalls {
+		return usageError(fmt.Sprintf("--offered, --tables and --duration: at most %.0f calls in all, not %.0f", mostCalls, n))
 	}
 	var err error
 	c.Visit(func(f *flag.Flag) {
@@ -238,7 +241,7 @@ func (s *simulation) check(c *call) error {
 			if s.trace != "" && !s.fail.sweep && err == nil {
 				err = usageError("--fail SHARE and --trace exclude each other: --fail A..B says what the first picture is of")
 			}
-		case "limit", "workers", "clients", "offered", "latency", "outage", "duration":
+		case "limit", "workers", "clients", "tables", "offered", "latency", "outage", "duration":
 			if s.trace != "" && err == nil {
 				err = usageError("--" + f.Name + " and --trace exclude each other: a trace has no service and no load")
 			}
@@ -255,7 +258,7 @@ func (s *simulation) scenario() sim.Scenario {
 	}
 	played := sim.Scenario{
 		Rate: s.rate, Burst: s.burst, Latency: s.latency, Fail: s.fail.share,
-		Clients: s.clients, Workers: s.workers, Offered: s.offered,
+		Clients: s.clients, Workers: s.workers, Offered: s.offered, Healthy: s.tables - 1,
 		Duration: length, Measured: sim.Window{From: settled, To: length},
 	}
 	if played.Offered == 0 {

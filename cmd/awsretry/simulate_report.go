@@ -66,9 +66,14 @@ func (p *played) facts() []page.Fact {
 	if s.Workers == 0 {
 		workers = fmt.Sprintf("%d, calls begin at random instants", s.Clients)
 	}
+	tables := "1"
+	if s.Healthy > 0 {
+		tables = fmt.Sprintf("%d, of which the figures are of the first one; the others are healthy", 1+s.Healthy)
+	}
 	facts := []page.Fact{
 		{Name: "limit", Value: fmt.Sprintf("%s requests a second, burst %s", asGiven(s.Rate), asGiven(s.Burst))},
 		{Name: "clients", Value: workers},
+		{Name: "tables", Value: tables},
 		{Name: "offered", Value: asGiven(s.Offered) + " calls a second"},
 		{Name: "latency", Value: page.Seconds(s.Latency[0].Seconds()) + " to " + page.Seconds(s.Latency[1].Seconds())},
 		{Name: "failing requests", Value: page.Percent(s.Fail)},

@@ -21,6 +21,9 @@ var ErrOpen = fmt.Errorf("more than %d calls are open at once", MaxOpen)
 // begin at the same times in each run.
 func start() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC) }
 
+// troubled is the table that counts.
+const troubled = "table"
+
 // Play plays a scenario with a variant. The same seed gives the same result. progress, unless it
 // is nil, is told now and then which share of the run has passed. The errors are those of ctx, of
 // the variant, and [ErrOpen].
@@ -32,11 +35,19 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 	}
 	r := newRecorder(clk.Now(), plan.QuotaCapacity)
 	r.spread(s.Duration, s.Measured)
-	load := &Load{Service: NewService(s, seed, clk.Now()), Table: "table", Start: clk.Now(), Seed: seed, Ended: r.ended}
+	load := &Load{Service: NewService(s, seed, clk.Now()), Table: troubled, Start: clk.Now(), Seed: seed, Ended: r.ended}
 	load.Began = func(at time.Duration) {
 		if r.began(at); r.open > MaxOpen {
 			clk.Stop()
 		}
+	}
+	loads := []*Load{load}
+	for i := range s.Healthy {
+		own := seed + uint64(i+1)<<32
+		loads = append(loads, &Load{
+			Service: NewService(s.healthy(), own, clk.Now()), Table: fmt.Sprint("healthy", i+1),
+			Start: clk.Now(), Seed: own, Ended: func(*Call) {},
+		})
 	}
 	var clients []*client
 	var worlds []World
@@ -48,11 +59,13 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 		}
 		clients, worlds = append(clients, c), append(worlds, world)
 	}
-	for i, c := range clients {
-		if s.Workers > 0 {
-			load.Work(context.Background(), worlds[i], c, s.Workers, s.Pause())
-		} else {
-			load.Open(context.Background(), worlds[i], c, s.Offered/float64(s.Clients), rand.New(rand.NewPCG(3, seed+uint64(i))))
+	for _, load := range loads {
+		for i, c := range clients {
+			if s.Workers > 0 {
+				load.Work(context.Background(), worlds[i], c, s.Workers, s.Pause())
+			} else {
+				load.Open(context.Background(), worlds[i], c, s.Offered/float64(s.Clients), rand.New(rand.NewPCG(3, load.Seed+uint64(i))))
+			}
 		}
 	}
 	for _, change := range s.Changes {

@@ -109,6 +109,32 @@ func TestSimulatedCallsAndAttemptsAreAllCounted(t *testing.T) {
 	}
 }
 
+// A quota and a pool that others fill are as good as a larger quota. The calls of the others do not
+// count.
+func TestSimulatedHealthyTablesHelpTheThrottledOne(t *testing.T) {
+	t.Parallel()
+	s := usual()
+	s.Rate, s.Burst, s.Offered, s.Workers = 5, 5, 100, 8
+	for name, v := range map[string]sim.Variant{"standard": inStandardMode(standard.Config{}), "adaptive": inAdaptiveMode(standard.Config{})} {
+		s.Healthy = 0
+		alone := play(t, s, v)
+		s.Healthy = 2
+		helped := play(t, s, v)
+		require.InDelta(t, s.Rate, helped.Goodput, 0.5, name)
+		offered, pool := 0, 0
+		for _, b := range helped.Bins {
+			offered += b.Offered
+			pool = max(pool, b.Pool)
+		}
+		require.LessOrEqual(t, float64(offered), s.Offered*s.Duration.Seconds()+100)
+		require.Positive(t, pool)
+		if name == "standard" {
+			require.Greater(t, alone.FailedShare, 0.9)
+			require.Less(t, helped.FailedShare, 0.5)
+		}
+	}
+}
+
 func TestSimulatedQuotaRecoversAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	s := usual()

@@ -20,6 +20,8 @@ type Bin struct {
 	// end of the bin; NaN if no client is limited.
 	Quota    int
 	SendRate float64
+	// Pool is the lowest pool of the clients at the end of the bin.
+	Pool int
 }
 
 // recorder counts what becomes of calls.
@@ -109,8 +111,11 @@ func (r *recorder) ended(c *Call) {
 	}
 }
 
-// observe is an observer of the strategies.
+// observe is an observer of the strategies. Only one table counts.
 func (r *recorder) observe(ctx context.Context, e retry.Event) {
+	if e.Operation.Resource != troubled {
+		return
+	}
 	switch e.Kind {
 	case retry.RetryScheduled, retry.RetryRefused:
 		r.lowest = min(r.lowest, e.Quota)
@@ -132,6 +137,9 @@ func (r *recorder) sample(bin int, clients []*client) {
 		state := c.state()
 		if i == 0 || state.Quota < b.Quota {
 			b.Quota = state.Quota
+		}
+		if i == 0 || state.pool < b.Pool {
+			b.Pool = state.pool
 		}
 		if state.Limited {
 			b.limit(state.FillRate)

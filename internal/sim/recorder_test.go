@@ -75,9 +75,10 @@ func TestRecorderNotesTheQuota(t *testing.T) {
 		{Kind: retry.RetryRefused, Quota: 10, Reason: retry.ErrQuotaExhausted},
 		{Kind: retry.AttemptEnded, Quota: 3},
 	} {
-		e.Time = start().Add(time.Duration(i) * second)
+		e.Time, e.Operation.Resource = start().Add(time.Duration(i)*second), troubled
 		r.observe(t.Context(), e)
 	}
+	r.observe(t.Context(), retry.Event{Kind: retry.RetryRefused, Quota: 1, Operation: retry.Operation{Resource: "healthy1"}})
 	got := r.result(nil)
 	require.Equal(t, 9, got.LowestQuota)
 	require.InDelta(t, 2, got.Emptied, 1e-9)
@@ -90,7 +91,8 @@ type stub struct {
 }
 
 func (s stub) Snapshot() retry.Snapshot {
-	return retry.Snapshot{Scopes: []retry.ScopeSnapshot{{Quota: 1}, s.state}}
+	s.state.Key.Resource = troubled
+	return retry.Snapshot{Scopes: []retry.ScopeSnapshot{{Quota: 1}, s.state, {Quota: 2}}, Pool: s.state.Quota / 100}
 }
 
 func TestBinHasTheLowestQuotaAndAllSendRates(t *testing.T) {
@@ -109,6 +111,7 @@ func TestBinHasTheLowestQuotaAndAllSendRates(t *testing.T) {
 	r.sample(1, with(retry.ScopeSnapshot{Quota: 700, FillRate: 5}))
 
 	require.Equal(t, 300, r.bins[0].Quota)
+	require.Equal(t, 3, r.bins[0].Pool)
 	require.InDelta(t, 12, r.bins[0].SendRate, 1e-9)
 	require.Equal(t, 700, r.bins[1].Quota)
 	require.NotEqual(t, r.bins[1].SendRate, r.bins[1].SendRate) //nolint:testifylint // NaN differs from itself

@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Scenario is a service and its load.
 type Scenario struct {
@@ -19,6 +22,9 @@ type Scenario struct {
 	Clients, Workers int
 	// Offered is how many calls a second begin if none of them has to wait.
 	Offered float64
+	// Healthy is how many more tables there are, each with the same load. The service allows all of
+	// their requests. Their calls count for nothing but the pools of the clients.
+	Healthy int
 	// Duration is how long the run takes. Measured is the part of it that counts.
 	Duration time.Duration
 	Measured Window
@@ -36,6 +42,11 @@ type Window struct{ From, To time.Duration }
 
 // Has reports whether an instant is in the window.
 func (w Window) Has(at time.Duration) bool { return w.From <= at && at < w.To }
+
+// healthy is the scenario of a table that has no limit and no failures.
+func (s *Scenario) healthy() Scenario {
+	return Scenario{Rate: math.MaxInt32, Burst: math.MaxInt32, Latency: s.Latency}
+}
 
 // Pause is the time from one call of a worker to its next, on average.
 func (s *Scenario) Pause() time.Duration {

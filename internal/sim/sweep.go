@@ -59,7 +59,7 @@ func (v *Variant) point(share float64, seed uint64) (Point, error) {
 			if i == warmUp {
 				attempts, failed = 0, 0
 			}
-			err := c.Do(context.Background(), "table", func(context.Context) error {
+			err := c.Do(context.Background(), troubled, func(context.Context) error {
 				attempts++
 				if random.Float64() < share || drains && i < failFirst {
 					return ServiceError{Code: "InternalServerError", Status: 500}

@@ -72,7 +72,7 @@ type tracePlay struct {
 // sample is the state of the client at an instant.
 type sample struct {
 	at    time.Duration
-	state retry.ScopeSnapshot
+	state state
 }
 
 func (p *tracePlay) observe(ctx context.Context, e retry.Event) {
@@ -82,7 +82,7 @@ func (p *tracePlay) observe(ctx context.Context, e retry.Event) {
 
 // call makes one call. attempt returns when the attempt was sent, and what it got.
 func (p *tracePlay) call(attempt func(ctx context.Context) (time.Time, error)) {
-	p.calls = append(p.calls, record(context.Background(), p.clock, p.start, p.client, 0, "table",
+	p.calls = append(p.calls, record(context.Background(), p.clock, p.start, p.client, 0, troubled,
 		func(ctx context.Context) (at time.Time, throttled bool, err error) {
 			at, err = attempt(ctx)
 			return at, err != nil && p.client.strategy.Judge(retry.Operation{}, err).Kind() == classify.Throttling, err
@@ -192,7 +192,7 @@ func (p *tracePlay) result() *Result {
 		for ; next < len(p.samples) && (p.samples[next].at < r.end(i) || i == len(r.bins)-1); next++ {
 			last = p.samples[next]
 		}
-		r.bins[i].Quota, r.bins[i].SendRate = last.state.Quota, math.NaN()
+		r.bins[i].Quota, r.bins[i].Pool, r.bins[i].SendRate = last.state.Quota, last.state.pool, math.NaN()
 		if last.state.Limited {
 			r.bins[i].SendRate = last.state.FillRate
 		}

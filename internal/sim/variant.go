@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
@@ -68,8 +69,16 @@ func (v *Variant) Plan() (retry.Plan, error) {
 // began to wait. A deadline may end the wait of a call before those in front of it.
 func (v *Variant) inOrder(p retry.Plan) bool { return v.Timeout == 0 && p.MaxElapsed == 0 }
 
-// state is that of the only table.
-func (c *client) state() retry.ScopeSnapshot {
-	scopes := c.strategy.Snapshot().Scopes
-	return scopes[len(scopes)-1]
+// state is that of the table that counts, and how many tokens are in the pool.
+type state struct {
+	retry.ScopeSnapshot
+
+	pool int
+}
+
+// state returns the state of the client. Before its first call the table has that of the whole.
+func (c *client) state() state {
+	snapshot := c.strategy.Snapshot()
+	found := slices.IndexFunc(snapshot.Scopes, func(s retry.ScopeSnapshot) bool { return s.Key.Resource == troubled })
+	return state{snapshot.Scopes[max(found, 0)], snapshot.Pool}
 }

@@ -116,7 +116,7 @@ func TestOutageIsShaded(t *testing.T) {
 	r := small()
 	require.NotContains(t, sound(t, r), `class="outage"`)
 	r.Outage = sim.Window{From: 3 * time.Second, To: 6 * time.Second}
-	require.Equal(t, 2, strings.Count(sound(t, r), `class="outage"`))
+	require.Equal(t, 3, strings.Count(sound(t, r), `class="outage"`))
 }
 
 // labels are the labels of the drain points, with their places.

@@ -12,7 +12,8 @@ func state(r *Report) picture {
 	p := picture{
 		ID: "state", Heading: "Retry quota and send rate over time", Kind: "pair",
 		Caption: "The lowest retry quota of all clients: at the bottom there are no tokens left, and calls are refused their retries. " +
-			"The send rate is how many attempts a second all clients together let through: a gap is a time in which nothing holds them back.",
+			"The send rate is how many attempts a second all clients together let through: a gap is a time in which nothing holds them back. " +
+			"The pool pays for retries that the quota of the table cannot pay for, with what full quotas have no room for.",
 	}
 	longest, _ := r.bins()
 	if longest == nil {
@@ -20,6 +21,7 @@ func state(r *Report) picture {
 		return p
 	}
 	quota := func(b sim.Bin) float64 { return float64(b.Quota) }
+	pool := func(b sim.Bin) float64 { return float64(b.Pool) }
 	sendRate := func(b sim.Bin) float64 { return b.SendRate }
 	chart, t := r.lines("state-1", "Retry quota over time", "tokens", quota, math.NaN())
 	p.Panels, p.Tables = []panel{{Name: "Retry quota", SVG: chart}}, []table{t}
@@ -29,6 +31,8 @@ func state(r *Report) picture {
 	} else {
 		p.Panels = append(p.Panels, panel{Name: "Send rate", Text: "No variant has a send rate: nothing holds back the attempts."})
 	}
+	chart, t = r.lines("state-3", "Pool over time", "tokens", pool, math.NaN())
+	p.Panels, p.Tables = append(p.Panels, panel{Name: "Pool", SVG: chart}), append(p.Tables, t)
 	for i, v := range r.Variants {
 		p.Legend = append(p.Legend, entry{key("line " + lineClass(i)), v.Name})
 	}
