@@ -68,6 +68,11 @@ type Config struct {
 
 	// QuotaCapacity is the size of the retry quota of a scope, in tokens. Nil means 500. A
 	// capacity of 0, as new(0), allows no retry at all.
+	//
+	// Beside the quotas the strategy has a pool, which starts empty. What a success or a refund
+	// would add to a full quota goes there, and the pool pays for a retry that the quota of a scope
+	// cannot pay for. It holds a fifth of QuotaCapacity, but twice RetryCost at least and
+	// QuotaCapacity at most. Operations with the zero [retry.ScopeKey] have no part in it.
 	QuotaCapacity *int
 	// QuotaInitial is how many tokens a quota has at first, up to its capacity. Nil means
 	// that it is full.

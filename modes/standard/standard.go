@@ -77,13 +77,13 @@ func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) 
 
 // RefreshRetryToken judges the failure with the classifier and grants a retry, whose token
 // has the backoff as its delay, or refuses it with a [*retry.Error]. A granted retry takes
-// its cost from the quota of the scope.
+// its cost from the quota of the scope, or from the pool if that quota has too few tokens.
 func (s *Strategy) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
 	return s.engine().RefreshRetryToken(ctx, t, failure)
 }
 
-// RecordSuccess ends an operation whose last attempt succeeded. It gives back to the quota:
-// one token if that was the first attempt, otherwise the cost of the last retry.
+// RecordSuccess ends an operation whose last attempt succeeded. It gives one token to the quota if
+// that was the first attempt, and otherwise the cost of the last retry back to where it came from.
 func (s *Strategy) RecordSuccess(t retry.Token) error { return s.engine().RecordSuccess(t) }
 
 // RecordFailure ends an operation without success. It gives nothing back to the quota, except
