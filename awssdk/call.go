@@ -28,7 +28,7 @@ type call struct {
 	strategy  retry.Strategy
 	ctx       context.Context //nolint:containedctx // of the attempt; not every method of a retryer is given one
 	start     time.Time
-	limit     int // attempts that the loop of the SDK makes; 0 if not known
+	limit     int // attempts that the loop of the SDK makes at most; 0 outside of such a loop
 	phase     phase
 	token     retry.Token
 	denied    error // why there is no token

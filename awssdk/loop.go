@@ -16,8 +16,7 @@ import (
 const attemptHeader = "Amz-Sdk-Request"
 
 // attemptOf returns the number of the attempt that the loop of the SDK makes with ctx, and how
-// many the loop makes at most: 0 if the retryer decides that. The number is 0 outside of such
-// a loop.
+// many the loop makes at most: [math.MaxInt] if it has no limit. Outside of such a loop both are 0.
 //
 // The loop keeps both in the context under a key of its own. The middleware that once wrote
 // the header can read them, so attemptOf lets it write a header.
@@ -35,7 +34,8 @@ func (s *shared) attemptOf(ctx context.Context) (number, limit int) {
 	return parseAttempt(strings.Join(request.Header[attemptHeader], ";"))
 }
 
-// parseAttempt reads a header such as "attempt=2; max=3". A negative limit means no limit.
+// parseAttempt reads a header such as "attempt=2; max=3". A loop whose limit is 0 leaves max out. To
+// the loop 0 and negative numbers are no limit.
 func parseAttempt(header string) (number, limit int) {
 	for part := range strings.SplitSeq(header, ";") {
 		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
@@ -43,12 +43,16 @@ func parseAttempt(header string) (number, limit int) {
 		switch {
 		case err != nil:
 		case key == "attempt":
-			number = max(n, 0)
-		case key == "max" && n < 0:
-			limit = math.MaxInt
+			number = n
 		case key == "max":
 			limit = n
 		}
+	}
+	switch {
+	case number <= 0:
+		return 0, 0
+	case limit <= 0:
+		return number, math.MaxInt
 	}
 	return number, limit
 }

@@ -26,9 +26,10 @@ func TestHeaderTellsAttemptAndLimit(t *testing.T) {
 	for header, want := range map[string][2]int{
 		"attempt=1; max=3":                       {1, 3},
 		"attempt=12; max=30; ttl=20260101T0000Z": {12, 30},
-		"attempt=2":                              {2, 0},
+		"attempt=2":                              {2, math.MaxInt},
 		"attempt=2; max=-1":                      {2, math.MaxInt},
 		"attempt=-2; max=0":                      {0, 0},
+		"attempt=0":                              {0, 0},
 		"attempt=x; max=":                        {0, 0},
 		"":                                       {0, 0},
 	} {

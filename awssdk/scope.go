@@ -11,7 +11,7 @@ import (
 
 // OperationFunc returns what a strategy is told about a call: its scope or resource, whether it
 // is a long poll, how many attempts it may have, its classifier. op is what is known of the
-// call. Its MaxAttempts is what the client or the call allows, or 0 if they do not say; a
+// call. Its MaxAttempts is what the client or the call allows, math.MaxInt if they have no limit; a
 // smaller number in the result counts, a larger one does not. input points to the input of the
 // operation, such as *dynamodb.GetItemInput. It is nil without the middlewares of [Install] and
 // [LoadDefaultConfig]. An OperationFunc must be safe for concurrent use, and must not keep or
