@@ -147,17 +147,20 @@ func (c *call) refresh(failure error) bool {
 	return c.retryable
 }
 
+// due returns what there is to sleep after the decision.
+func (c *call) due() (w wait, ok bool) {
+	if c.phase != granted && c.phase != resting {
+		return wait{}, false
+	}
+	return wait{left: c.token.Delay()}, true
+}
+
 // again returns nil if there is a retry, which RetryDelay and wait delay, and else why there is
 // none.
-func (c *call) again(ctx context.Context, failure error, number int) error {
-	w := wait{number: number}
-	switch c.phase {
-	case granted, resting:
-		w.left = c.token.Delay()
-	default:
-		if !c.polls { // the loop asks how long to sleep before a long poll returns
-			return c.explain(ctx, c.refusal, c.err)
-		}
+func (c *call) again(ctx context.Context, failure error) error {
+	w, due := c.due()
+	if !due && !c.polls { // the loop asks how long to sleep before a long poll returns
+		return c.explain(ctx, c.refusal, c.err)
 	}
 	if !c.observed {
 		left, err := c.waitBefore(ctx, w.left)

@@ -121,21 +121,19 @@ func (r correcting) IsErrorRetryable(err error) bool {
 }
 
 func TestRetryerAroundMayOverruleTheStrategy(t *testing.T) {
-	for _, flag := range []string{"false", "true"} {
-		t.Setenv("AWS_NEW_RETRIES_2026", flag)
-		for _, errs := range [][]error{
-			{errors.New("first"), nil},
-			{errors.New("first"), temporary{errors.New("second")}, errors.New("third"), nil},
-			{errors.New("first"), errors.New("second"), errors.New("third"), errors.New("fourth")},
-		} {
-			s, err := standard.New(standard.Config{Base: 1, MaxAttempts: 4})
-			require.NoError(t, err)
-			r := correcting{retryer(t, s)}
-			c, err := inside(t, r, errs...)
-			require.ErrorIs(t, err, errs[len(errs)-1])
-			require.Equal(t, over, c.phase)
-			require.Zero(t, r.failures.kept())
-		}
+	t.Parallel()
+	for _, errs := range [][]error{
+		{errors.New("first"), nil},
+		{errors.New("first"), temporary{errors.New("second")}, errors.New("third"), nil},
+		{errors.New("first"), errors.New("second"), errors.New("third"), errors.New("fourth")},
+	} {
+		s, err := standard.New(standard.Config{Base: 1, MaxAttempts: 4})
+		require.NoError(t, err)
+		r := correcting{retryer(t, s)}
+		c, err := inside(t, r, errs...)
+		require.ErrorIs(t, err, errs[len(errs)-1])
+		require.Equal(t, over, c.phase)
+		require.Zero(t, r.failures.kept())
 	}
 }
 

@@ -203,11 +203,7 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 		c.ctx = ctx
 	}
 	c.force(opErr)
-	number := 0
-	if _, hinted := hintOfLoop(opErr); hinted {
-		number, _ = r.attemptOf(ctx)
-	}
-	if err := c.again(ctx, opErr, number); err != nil {
+	if err := c.again(ctx, opErr); err != nil {
 		return nil, err
 	}
 	if c.observed {
@@ -216,19 +212,24 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 	return r.release(c), nil
 }
 
-// RetryDelay returns the backoff before the retry that GetRetryToken has granted after err. Where
-// the response of err asks for a delay, the newer loop of the SDK makes the result up to five
-// seconds longer. The strategy has done so already, so the result is then shorter. It can be below
-// zero if MaxHint or MaxBackoff of the strategy is less than five seconds.
+// RetryDelay returns a delay with which the loop of the SDK sleeps the backoff that the strategy has
+// chosen after err. Where the response of err asks for a delay, the loop makes the result longer by
+// up to five seconds, and the strategy has done so already. So if the service asks for more than the
+// backoff, RetryDelay returns the backoff less five seconds. This is below zero in these cases:
 //
-// For an error of no known call RetryDelay returns the backoff after so many retries, with full
-// jitter.
+//   - MaxHint or MaxBackoff of the strategy is less than five seconds, or the strategy does not take
+//     what the service asks for.
+//   - Without middlewares the wait for the send rate has taken a part of the backoff.
+//   - There is no retry, and a long poll returns.
+//
+// For an error of no known call RetryDelay returns the usual backoff after the attempt of that
+// number, the first being 1, with full jitter.
 func (r *Retryer) RetryDelay(attempt int, err error) (time.Duration, error) {
 	if !r.made() {
 		return 0, errNotMade
 	}
 	if w, ok := r.failures.ask(err, clock.System{}.Now()); ok {
-		return w.delay(attempt, err), nil
+		return w.delay(err), nil
 	}
 	return usualDelay(r.strategy.Plan(retry.Operation{Service: r.scoped}), attempt, err), nil
 }

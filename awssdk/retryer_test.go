@@ -71,24 +71,22 @@ func (*serviceError) Error() string         { return "the service failed" }
 func (e *serviceError) HTTPStatusCode() int { return e.status }
 
 func TestLoopOfTheSDKFollowsTheStrategy(t *testing.T) {
-	for _, flag := range []string{"false", "true"} {
-		t.Setenv("AWS_NEW_RETRIES_2026", flag)
-		synctest.Test(t, func(t *testing.T) {
-			s := strategy(t, standard.Config{})
-			began := time.Now()
-			attempts, err := loop(t.Context(), retryer(t, s), failed(500), failed(503), nil)
-			require.NoError(t, err)
-			require.Equal(t, 3, attempts)
-			require.Equal(t, 75*time.Millisecond, time.Since(began), "25 ms and 50 ms, as for DynamoDB")
-			require.Equal(t, 486, s.Snapshot().Scopes[1].Quota)
-			require.Equal(t, "dynamodb/eu-central-1", s.Snapshot().Scopes[1].Scope)
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := strategy(t, standard.Config{})
+		began := time.Now()
+		attempts, err := loop(t.Context(), retryer(t, s), failed(500), failed(503), nil)
+		require.NoError(t, err)
+		require.Equal(t, 3, attempts)
+		require.Equal(t, 75*time.Millisecond, time.Since(began), "25 ms and 50 ms, as for DynamoDB")
+		require.Equal(t, 486, s.Snapshot().Scopes[1].Quota)
+		require.Equal(t, "dynamodb/eu-central-1", s.Snapshot().Scopes[1].Scope)
 
-			last := failed(404)
-			attempts, err = loop(t.Context(), retryer(t, s), failed(500), last)
-			require.Equal(t, 2, attempts)
-			require.Equal(t, last, err)
-		})
-	}
+		last := failed(404)
+		attempts, err = loop(t.Context(), retryer(t, s), failed(500), last)
+		require.Equal(t, 2, attempts)
+		require.Equal(t, last, err)
+	})
 }
 
 func TestNumberOfAttemptsIsTheStrategys(t *testing.T) {
@@ -129,23 +127,21 @@ func TestAccountThatIsNoneIsAnError(t *testing.T) {
 // TestFunctionLowersTheNumberOfAttempts: it cannot raise the number. The operation ends where
 // the loop asks no more.
 func TestFunctionLowersTheNumberOfAttempts(t *testing.T) {
-	for _, flag := range []string{"false", "true"} {
-		t.Setenv("AWS_NEW_RETRIES_2026", flag)
-		for allowed, want := range []int{4, 1, 2, 3, 4, 4, 4} {
-			synctest.Test(t, func(t *testing.T) {
-				s := strategy(t, standard.Config{MaxAttempts: 4})
-				r, err := awssdk.New(s, func(_ context.Context, op retry.Operation, _ any) retry.Operation {
-					op.MaxAttempts = allowed
-					return op
-				})
-				require.NoError(t, err)
-				attempts, err := loop(t.Context(), r, failed(500), failed(500), failed(500), failed(500), failed(500))
-				require.Error(t, err)
-				require.Equal(t, want, attempts)
-				scope := s.Snapshot().Scopes[1]
-				require.Equal(t, 500-14*(want-1), scope.Quota, "%d allowed", allowed)
+	t.Parallel()
+	for allowed, want := range []int{4, 1, 2, 3, 4, 4, 4} {
+		synctest.Test(t, func(t *testing.T) {
+			s := strategy(t, standard.Config{MaxAttempts: 4})
+			r, err := awssdk.New(s, func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+				op.MaxAttempts = allowed
+				return op
 			})
-		}
+			require.NoError(t, err)
+			attempts, err := loop(t.Context(), r, failed(500), failed(500), failed(500), failed(500), failed(500))
+			require.Error(t, err)
+			require.Equal(t, want, attempts)
+			scope := s.Snapshot().Scopes[1]
+			require.Equal(t, 500-14*(want-1), scope.Quota, "%d allowed", allowed)
+		})
 	}
 }
 
@@ -160,19 +156,17 @@ type seemingly struct{ error }
 func (seemingly) Temporary() bool { return true }
 
 func TestErrorsThatCannotBeComparedDoNotPanic(t *testing.T) {
-	for _, flag := range []string{"false", "true"} {
-		t.Setenv("AWS_NEW_RETRIES_2026", flag)
-		for _, failure := range []error{several{errors.New("one")}, seemingly{several{errors.New("one")}}} {
-			for limit := 1; limit <= 3; limit++ {
-				for _, capacity := range []int{0, 500} {
-					synctest.Test(t, func(t *testing.T) {
-						r := retryer(t, strategy(t, standard.Config{MaxAttempts: limit, QuotaCapacity: &capacity}))
-						require.NotPanics(t, func() {
-							_, err := loop(t.Context(), r, failure, failure, failure)
-							require.Error(t, err)
-						})
+	t.Parallel()
+	for _, failure := range []error{several{errors.New("one")}, seemingly{several{errors.New("one")}}} {
+		for limit := 1; limit <= 3; limit++ {
+			for _, capacity := range []int{0, 500} {
+				synctest.Test(t, func(t *testing.T) {
+					r := retryer(t, strategy(t, standard.Config{MaxAttempts: limit, QuotaCapacity: &capacity}))
+					require.NotPanics(t, func() {
+						_, err := loop(t.Context(), r, failure, failure, failure)
+						require.Error(t, err)
 					})
-				}
+				})
 			}
 		}
 	}
@@ -203,7 +197,7 @@ func TestRetryOutsideALoop(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, time.Since(began), "the loop sleeps")
 		require.Equal(t, 486, s.Snapshot().Scopes[0].Quota)
-		delay, err := r.RetryDelay(0, failure)
+		delay, err := r.RetryDelay(1, failure)
 		require.NoError(t, err)
 		require.Equal(t, 50*time.Millisecond, delay)
 		require.NoError(t, release(nil))
@@ -214,10 +208,11 @@ func TestRetryOutsideALoop(t *testing.T) {
 func TestDelayOfAnUnknownErrorIsTheUsualBackoff(t *testing.T) {
 	t.Parallel()
 	r := retryer(t, strategy(t, standard.Config{}))
-	for retries, c := range []struct {
+	for attempt, c := range []struct {
 		failure error
 		most    time.Duration
 	}{
+		{failed(500), 50 * time.Millisecond}, // of no attempt
 		{failed(500), 50 * time.Millisecond},
 		{failed(500), 100 * time.Millisecond},
 		{failed(429), 4 * time.Second},
@@ -228,7 +223,7 @@ func TestDelayOfAnUnknownErrorIsTheUsualBackoff(t *testing.T) {
 	} {
 		longest := time.Duration(0)
 		for range 1000 {
-			delay, err := r.RetryDelay(retries, c.failure)
+			delay, err := r.RetryDelay(attempt, c.failure)
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, delay, time.Duration(0))
 			longest = max(longest, delay)

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -13,44 +12,36 @@ import (
 type wait struct {
 	left  time.Duration
 	until time.Time // when the SDK has slept, if RetryDelay was asked
-	// number is that of the attempt that failed, if its response has a hint; else 0.
-	number int
 }
 
 // hintWindow is how much longer than the delay of RetryDelay the loop of the SDK sleeps at most
 // if the response has a hint: adjustForRetryAfterHeader in its package aws/retry.
 const hintWindow = 5 * time.Second
 
-// delay returns what RetryDelay has to return so that the loop sleeps what is left.
-//
-// The strategy has made the wait longer for the hint already. The older loop of the SDK, which
-// numbers the delays from 1, leaves it so. The newer one numbers them from 0, and makes the delay
-// longer for the hint once more.
-func (w wait) delay(number int, err error) time.Duration {
-	if number >= w.number {
-		return w.left
-	}
+// delay returns what RetryDelay has to return so that the loop sleeps what is left. The strategy
+// has counted the hint already, and the loop makes the delay longer for it once more.
+func (w wait) delay(err error) time.Duration {
 	if hint, ok := hintOfLoop(err); ok && hint > w.left {
 		return w.left - hintWindow
 	}
 	return w.left
 }
 
-// hintOfLoop returns the hint as the newer loop of the SDK reads it: other numbers than those of
+// hintOfLoop returns the hint as the loop of the SDK reads it: other numbers than those of
 // [classify.ParseRetryAfterMillis], and a number too large for a Duration wraps around.
 func hintOfLoop(err error) (hint time.Duration, ok bool) {
 	millis, parseErr := strconv.ParseInt(hintHeader(err), 10, 64)
 	return time.Duration(millis) * time.Millisecond, parseErr == nil && millis >= 0
 }
 
-// usualDelay returns a delay for an error of which no call is known, such as one that a retryer
-// around this one has replaced: the backoff of the strategy with full jitter.
-func usualDelay(plan retry.Plan, retries int, err error) time.Duration {
+// usualDelay returns a delay after an attempt for an error of which no call is known, such as one
+// that a retryer around this one has replaced: the backoff of the strategy with full jitter.
+func usualDelay(plan retry.Plan, attempt int, err error) time.Duration {
 	delay := plan.Base
-	if classify.Default().Classify(classify.Outcome{Err: err}).Kind() == classify.Throttling {
+	if throttles(err) {
 		delay = plan.ThrottlingBase
 	}
-	for ; retries > 0 && delay < plan.MaxBackoff; retries-- {
+	for ; attempt > 1 && delay < plan.MaxBackoff; attempt-- {
 		delay += min(delay, plan.MaxBackoff-delay) // twice the delay may be more than a Duration can be
 	}
 	return time.Duration(rand.Float64() * float64(min(delay, plan.MaxBackoff))) //nolint:gosec // jitter
