@@ -46,10 +46,10 @@ type failure struct {
 	// taken means that a caller of take has the call. The error stays reserved until the call
 	// is forgotten, so that no lookup of the error can return another call.
 	taken bool
-	// granted means that a retry follows after wait, or a rest before the call returns.
-	granted bool
-	wait    wait
-	asked   bool // whether RetryDelay has returned the wait
+	// due means that a retry follows after wait, or a rest before the call returns.
+	due   bool
+	wait  wait
+	asked bool // whether RetryDelay has returned the wait
 }
 
 // Limits for errors that the loop does not ask about, because a retryer around this one has decided
@@ -67,10 +67,17 @@ const maxWrapped = 1000
 // of another call.
 func (f *failures) add(err error, c *call) bool { return f.keep(err, failure{call: c}) }
 
+// await keeps the call for GetRetryToken after the decision. It keeps the wait for RetryDelay too,
+// since a retryer around ours may not call GetRetryToken. It reports whether it did.
+func (f *failures) await(err error, c *call) bool {
+	w, due := c.due()
+	return f.keep(err, failure{call: c, taken: c.observed, due: due, wait: w})
+}
+
 // grant keeps the wait for RetryDelay, under the error of an observed call that was taken or
 // under an error of its own. It reports whether it did.
 func (f *failures) grant(err error, c *call, w wait) bool {
-	return f.keep(err, failure{call: c, taken: c.observed, granted: true, wait: w})
+	return f.keep(err, failure{call: c, taken: true, due: true, wait: w})
 }
 
 func (f *failures) keep(err error, known failure) bool {
@@ -91,7 +98,7 @@ func (f *failures) insert(err error, known failure) (dropped map[error]failure, 
 	defer f.mu.Unlock()
 	for _, all := range f.allLocked() {
 		if found, there := all[err]; there {
-			if ok = known.granted && found.call == known.call; ok {
+			if ok = known.due && found.call == known.call; ok {
 				all[err] = known
 			}
 			return nil, ok
@@ -130,7 +137,7 @@ func (f *failures) take(err error) (c *call, key error) {
 	f.lookLocked(err, func(all map[error]failure, found error) bool {
 		known := all[found]
 		switch {
-		case known.taken || known.granted:
+		case known.taken:
 			return true
 		case known.call.observed:
 			known.taken = true
@@ -150,7 +157,7 @@ func (f *failures) ask(err error, now time.Time) (w wait, ok bool) {
 	defer f.mu.Unlock()
 	f.lookLocked(err, func(all map[error]failure, found error) bool {
 		known := all[found]
-		if !known.granted {
+		if !known.due {
 			return false
 		}
 		known.asked, known.wait.until = true, now.Add(known.wait.left)

@@ -31,9 +31,12 @@ import (
 //
 //   - A retry waits for the send rate and the quota in GetRetryToken, before its backoff.
 //     RetryDelay returns what is left of the backoff.
-//   - If a retryer around this one does not let an error be retried, gives up in RetryDelay, or
-//     lengthens a backoff during which the call is canceled, the strategy hears of the end of the
-//     call only after many other failures. Only then does the quota get back what a retry took.
+//   - If a retryer around this one does not let an error be retried, answers GetRetryToken itself,
+//     gives up in RetryDelay, or lengthens a backoff during which the call is canceled, the strategy
+//     hears of the end of the call only after many other failures. Only then does the quota get back
+//     what a retry took.
+//   - If a retryer around this one answers GetRetryToken itself, the strategy does not hear of the
+//     retries, and the delays have full jitter from the second one on.
 //   - If a retryer around this one shortens a backoff, and the call is canceled during its retry,
 //     the retry may count as not made. A backoff that would not end before the deadline of the call
 //     is refused, also where such a retryer would shorten it.
@@ -171,7 +174,7 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 		return r.strategy.Judge(retry.Operation{Service: r.scoped}, failureOf(err, nil)).Retryable()
 	}
 	retryable := c.decide(err)
-	if !c.observed && c.awaited() && !r.failures.add(key, c) {
+	if c.awaited() && !r.failures.await(key, c) && !c.observed {
 		c.finish() // another call has failed with the same value since
 	}
 	return retryable
