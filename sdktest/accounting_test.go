@@ -235,15 +235,12 @@ func TestRetriesOfAFakeClockWorkInABubble(t *testing.T) {
 }
 
 func TestPanicInAnAttemptEndsTheOperation(t *testing.T) {
-	generations(t, func(t *testing.T) {
-		t.Helper()
-		synctest.Test(t, func(t *testing.T) {
-			option, kept := adaptiveMode(standard.Config{})
-			cfg := installed(t, newScript(fail(500, ""), func(*http.Request) (*http.Response, error) { panic("made up") }), option)
-			require.PanicsWithValue(t, "made up", func() { _ = describe(t, cfg) })
-			require.EqualValues(t, 2, kept.acquired.Load())
-			require.EqualValues(t, 2, kept.reported.Load())
-		})
+	synctest.Test(t, func(t *testing.T) {
+		option, kept := adaptiveMode(standard.Config{})
+		cfg := installed(t, newScript(fail(500, ""), func(*http.Request) (*http.Response, error) { panic("made up") }), option)
+		require.PanicsWithValue(t, "made up", func() { _ = describe(t, cfg) })
+		require.EqualValues(t, 2, kept.acquired.Load())
+		require.EqualValues(t, 2, kept.reported.Load())
 	})
 }
 

@@ -22,23 +22,20 @@ import (
 )
 
 func TestPresigningNeedsNoRetryLoop(t *testing.T) {
-	generations(t, func(t *testing.T) {
-		t.Helper()
-		option, kept := adaptiveMode(standard.Config{})
-		s := newScript(say(200, ""))
-		client := s3.NewFromConfig(installed(t, s, option))
-		request, err := s3.NewPresignClient(client).PresignGetObject(t.Context(), &s3.GetObjectInput{
-			Bucket: aws.String("photos"), Key: aws.String("cat"),
-		})
-		require.NoError(t, err)
-		require.Contains(t, request.URL, "X-Amz-Signature=")
-		require.Zero(t, kept.acquired.Load())
-		require.Zero(t, s.requests())
-
-		url, err := sts.NewPresignClient(sts.NewFromConfig(installed(t, s, option))).PresignGetCallerIdentity(t.Context(), nil)
-		require.NoError(t, err)
-		require.Contains(t, url.URL, "X-Amz-Signature=")
+	option, kept := adaptiveMode(standard.Config{})
+	s := newScript(say(200, ""))
+	client := s3.NewFromConfig(installed(t, s, option))
+	request, err := s3.NewPresignClient(client).PresignGetObject(t.Context(), &s3.GetObjectInput{
+		Bucket: aws.String("photos"), Key: aws.String("cat"),
 	})
+	require.NoError(t, err)
+	require.Contains(t, request.URL, "X-Amz-Signature=")
+	require.Zero(t, kept.acquired.Load())
+	require.Zero(t, s.requests())
+
+	url, err := sts.NewPresignClient(sts.NewFromConfig(installed(t, s, option))).PresignGetCallerIdentity(t.Context(), nil)
+	require.NoError(t, err)
+	require.Contains(t, url.URL, "X-Amz-Signature=")
 }
 
 func TestStackWithoutLoopIsLeftAlone(t *testing.T) {
@@ -197,20 +194,17 @@ func TestPaginatorRetriesEachPage(t *testing.T) {
 }
 
 func TestInstallTwiceIsTheLastOne(t *testing.T) {
-	generations(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		t.Helper()
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
-			first, before := adaptiveMode(standard.Config{})
-			second, after := adaptiveMode(standard.Config{})
-			s := newScript(fail(500, ""))
-			cfg := installed(t, s, first)
-			require.NoError(t, awssdk.Install(&cfg, second))
-			require.Error(t, describe(t, cfg))
-			require.Equal(t, 4, s.requests())
-			require.Zero(t, before.acquired.Load())
-			require.EqualValues(t, 4, after.reported.Load())
-		})
+		first, before := adaptiveMode(standard.Config{})
+		second, after := adaptiveMode(standard.Config{})
+		s := newScript(fail(500, ""))
+		cfg := installed(t, s, first)
+		require.NoError(t, awssdk.Install(&cfg, second))
+		require.Error(t, describe(t, cfg))
+		require.Equal(t, 4, s.requests())
+		require.Zero(t, before.acquired.Load())
+		require.EqualValues(t, 4, after.reported.Load())
 	})
 }
 

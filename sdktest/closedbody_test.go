@@ -32,33 +32,30 @@ func TestRequestBodyThatTheSDKClosesUnderTheAnswer(t *testing.T) {
 		{"with, and without WriteTo", installed, true, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			generations(t, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
 				t.Helper()
-				inBubble(t, func(t *testing.T) {
-					t.Helper()
-					executed, network := 0, pipenet.New()
-					server := &http.Server{ErrorLog: log.New(io.Discard, "", 0)}
-					server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-						_, _ = io.Copy(io.Discard, r.Body)
-						executed++
-						_ = http.NewResponseController(w).Flush()
-						pause(2 * lookDelay)
-						_, _ = io.WriteString(w, "{}")
-					})
-					go func() { _ = server.Serve(network) }()
-					inner := network.Transport()
-					transport := http.RoundTripper(inner)
-					if c.hide {
-						transport = plainBodies{inner}
-					}
-					cfg := c.setup(t, &http.Client{Transport: lateLook(transport)}, hermetic())
-					err := withBody[0].make(cfg)(t.Context(), 1)
-					pause(time.Minute) // until the server has ended too
-					inner.CloseIdleConnections()
-					require.NoError(t, server.Close())
-					require.NoError(t, err)
-					require.Equal(t, c.executed, executed)
+				executed, network := 0, pipenet.New()
+				server := &http.Server{ErrorLog: log.New(io.Discard, "", 0)}
+				server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.Copy(io.Discard, r.Body)
+					executed++
+					_ = http.NewResponseController(w).Flush()
+					pause(2 * lookDelay)
+					_, _ = io.WriteString(w, "{}")
 				})
+				go func() { _ = server.Serve(network) }()
+				inner := network.Transport()
+				transport := http.RoundTripper(inner)
+				if c.hide {
+					transport = plainBodies{inner}
+				}
+				cfg := c.setup(t, &http.Client{Transport: lateLook(transport)}, hermetic())
+				err := withBody[0].make(cfg)(t.Context(), 1)
+				pause(time.Minute) // until the server has ended too
+				inner.CloseIdleConnections()
+				require.NoError(t, server.Close())
+				require.NoError(t, err)
+				require.Equal(t, c.executed, executed)
 			})
 		})
 	}

@@ -54,6 +54,7 @@ var conserving = []struct {
 	{"gives up in RetryDelay", func(r aws.Retryer) aws.Retryer { return tires{v2(r)} }, false, false},
 	{"vetoes", func(r aws.Retryer) aws.Retryer { return veto{v2(r), false} }, false, false},
 	{"asks and vetoes", func(r aws.Retryer) aws.Retryer { return veto{v2(r), true} }, false, false},
+	{"no limit", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 0) }, true, false},
 	{"replaces", func(r aws.Retryer) aws.Retryer { return replaces{v2(r)} }, false, false},
 }
 

@@ -33,21 +33,18 @@ func listTables(t *testing.T, cfg aws.Config, around func(r aws.Retryer) aws.Ret
 // TestAttemptThatTheSendRateRefusesIsNotMade although a retryer around ours retries the refusal as
 // well. The refusal is the error of the attempt, because the retryer hides GetAttemptToken.
 func TestAttemptThatTheSendRateRefusesIsNotMade(t *testing.T) {
-	generations(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		t.Helper()
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
-			s := newScript(throttle)
-			cfg := installed(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
-				Standard: standard.Config{ThrottlingBase: time.Nanosecond}, NoSendWait: true,
-			})))
-			for range 2 { // the retry, and the first attempt of the next call
-				require.Error(t, listTables(t, cfg, func(r aws.Retryer) aws.Retryer {
-					return older{deaf(v2(r))}
-				}))
-				require.Equal(t, 1, s.requests())
-			}
-		})
+		s := newScript(throttle)
+		cfg := installed(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
+			Standard: standard.Config{ThrottlingBase: time.Nanosecond}, NoSendWait: true,
+		})))
+		for range 2 { // the retry, and the first attempt of the next call
+			require.Error(t, listTables(t, cfg, func(r aws.Retryer) aws.Retryer {
+				return older{deaf(v2(r))}
+			}))
+			require.Equal(t, 1, s.requests())
+		}
 	})
 }
 
@@ -55,30 +52,27 @@ func TestAttemptThatTheSendRateRefusesIsNotMade(t *testing.T) {
 func TestStrategyHearsOfRetriesThatItHasNotGranted(t *testing.T) {
 	grant := func(r aws.Retryer) aws.Retryer { return grants{v2(r)} }
 	both := func(r aws.Retryer) aws.Retryer { return grants{deaf(v2(r))} }
-	generations(t, func(t *testing.T) {
-		t.Helper()
-		for _, c := range []struct {
-			name     string
-			around   func(r aws.Retryer) aws.Retryer
-			answer   answerFunc
-			capacity int // of the quota
-			want     int
-		}{
-			{"granted by both", grant, fail(500, ""), 500, 4},
-			{"no quota", grant, fail(500, ""), 0, 4},
-			{"of an error that the strategy does not retry", both, odd, 500, 4},
-			{"the same, an older interface", func(r aws.Retryer) aws.Retryer { return older{both(r)} }, odd, 500, 4},
-			{"the same, two attempts", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(both(r), 2) }, odd, 500, 2},
-		} {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
-				option, kept := adaptiveMode(standard.Config{QuotaCapacity: &c.capacity})
-				s := newScript(c.answer)
-				require.Error(t, listTables(t, installed(t, s, option), c.around))
-				require.Equal(t, c.want, s.requests(), c.name)
-				require.EqualValues(t, c.want, kept.acquired.Load(), c.name)
-				require.EqualValues(t, c.want, kept.reported.Load(), c.name)
-			})
-		}
-	})
+	for _, c := range []struct {
+		name     string
+		around   func(r aws.Retryer) aws.Retryer
+		answer   answerFunc
+		capacity int // of the quota
+		want     int
+	}{
+		{"granted by both", grant, fail(500, ""), 500, 4},
+		{"no quota", grant, fail(500, ""), 0, 4},
+		{"of an error that the strategy does not retry", both, odd, 500, 4},
+		{"the same, an older interface", func(r aws.Retryer) aws.Retryer { return older{both(r)} }, odd, 500, 4},
+		{"the same, two attempts", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(both(r), 2) }, odd, 500, 2},
+	} {
+		inBubble(t, func(t *testing.T) {
+			t.Helper()
+			option, kept := adaptiveMode(standard.Config{QuotaCapacity: &c.capacity})
+			s := newScript(c.answer)
+			require.Error(t, listTables(t, installed(t, s, option), c.around))
+			require.Equal(t, c.want, s.requests(), c.name)
+			require.EqualValues(t, c.want, kept.acquired.Load(), c.name)
+			require.EqualValues(t, c.want, kept.reported.Load(), c.name)
+		})
+	}
 }

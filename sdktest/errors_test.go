@@ -98,7 +98,7 @@ func TestErrorsOfRealClients(t *testing.T) {
 		{"modeled throttle", answered(429, "TooManyRequestsException"), as(classify.Throttling), true},
 		{"throttle by code", answered(400, "ThrottlingException"), as(classify.Throttling), true},
 		{"throttle by code as on the wire", answered(400, "aws.x#ThrottlingException:http://x/"), as(classify.Throttling), true},
-		{"throttle by status only", answered(429, "Busy"), as(classify.Throttling), false},
+		{"throttle by status only", answered(429, "Busy"), as(classify.Throttling), true},
 		{"server error", answered(503, "ServiceUnavailable"), as(classify.Transient), true},
 		{"server error without a code", answered(500, ""), as(classify.Transient), true},
 		{"transient code", answered(400, "RequestTimeoutException"), as(classify.Transient), true},

@@ -52,48 +52,42 @@ func (r *exchanges) GetAttemptToken(ctx context.Context) (release func(error) er
 
 // TestRetryerAroundMayExchangeOurs while calls are made. That is for the race detector.
 func TestRetryerAroundMayExchangeOurs(t *testing.T) {
-	generations(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		t.Helper()
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
-			s := newScript(fail(500, ""), fail(500, ""), succeeds)
-			cfg := installed(t, s, hermetic())
-			ours := v2(cfg.Retryer())
-			around := &exchanges{inner: ours}
-			client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = around })
-			var all sync.WaitGroup
-			for range 4 {
-				all.Go(func() {
-					for range 50 {
-						_, _ = client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
-						around.set(ours)
-					}
-				})
-			}
-			all.Wait()
-			require.Equal(t, 202, s.requests())
-		})
+		s := newScript(fail(500, ""), fail(500, ""), succeeds)
+		cfg := installed(t, s, hermetic())
+		ours := v2(cfg.Retryer())
+		around := &exchanges{inner: ours}
+		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = around })
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for range 50 {
+					_, _ = client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+					around.set(ours)
+				}
+			})
+		}
+		all.Wait()
+		require.Equal(t, 202, s.requests())
 	})
 }
 
 // TestShorterBackoffOfARetryerThatExchangesOursFitsTheDeadline: nothing tells which retryer it leads
 // to.
 func TestShorterBackoffOfARetryerThatExchangesOursFitsTheDeadline(t *testing.T) {
-	generations(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		t.Helper()
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
-			s := newScript(fail(500, ""), fail(500, ""), succeeds)
-			cfg := installed(t, s, hermetic(always(), awsretry.WithConfig(adaptive.Config{
-				Standard: standard.Config{Base: 10 * time.Second},
-			})))
-			around := &exchanges{inner: v2(cfg.Retryer())}
-			client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = around })
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-			defer cancel()
-			_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{})
-			require.NoError(t, err)
-			require.Equal(t, []time.Duration{time.Second, time.Second}, s.gaps())
-		})
+		s := newScript(fail(500, ""), fail(500, ""), succeeds)
+		cfg := installed(t, s, hermetic(always(), awsretry.WithConfig(adaptive.Config{
+			Standard: standard.Config{Base: 10 * time.Second},
+		})))
+		around := &exchanges{inner: v2(cfg.Retryer())}
+		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = around })
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{})
+		require.NoError(t, err)
+		require.Equal(t, []time.Duration{time.Second, time.Second}, s.gaps())
 	})
 }

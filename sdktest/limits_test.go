@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/stretchr/testify/require"
 
@@ -110,56 +110,72 @@ func TestFailuresOfOneSortHaveFewerAttempts(t *testing.T) {
 
 // TestServiceOfARetryerAloneIsASetting: the retryer does not know which service it is for.
 func TestServiceOfARetryerAloneIsASetting(t *testing.T) {
-	generations(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		t.Helper()
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
-			for want, opts := range map[int][]awsretry.Option{3: nil, 4: {awsretry.WithService("dynamodb")}} {
-				s := newScript(fail(500, ""))
-				require.Error(t, describe(t, retryerOnly(t, s, hermetic(opts...))))
-				require.Equal(t, want, s.requests())
-			}
-		})
-	})
-}
-
-// TestNegativeAttemptsAreUnlimited as in the SDK. The quota still limits them.
-func TestNegativeAttemptsAreUnlimited(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		for behavior, want := range map[retry.Behavior]int{"": 1 + 500/14, retry.V20: 1 + 500/5} {
+		for want, opts := range map[int][]awsretry.Option{3: nil, 4: {awsretry.WithService("dynamodb")}} {
 			s := newScript(fail(500, ""))
-			cfg := setup(t, s, hermetic(awsretry.WithBehavior(behavior)))
-			err := describe(t, cfg, func(o *dynamodb.Options) { o.RetryMaxAttempts = -1 })
-			require.ErrorIs(t, err, retry.ErrQuotaExhausted)
+			require.Error(t, describe(t, retryerOnly(t, s, hermetic(opts...))))
 			require.Equal(t, want, s.requests())
 		}
 	})
 }
 
-func TestInstallKnowsTheDefaultsOfEachService(t *testing.T) {
-	generations(t, func(t *testing.T) {
+// TestAttemptsWithoutALimitAreThoseOfTheSDK: the quota still limits them.
+func TestAttemptsWithoutALimitAreThoseOfTheSDK(t *testing.T) {
+	type options []func(*sqs.Options)
+	attempts := func(n int) options { return options{func(o *sqs.Options) { o.RetryMaxAttempts = n }} }
+	around := func(n int) options {
+		return options{func(o *sqs.Options) { o.Retryer = sdkretry.AddWithMaxAttempts(o.Retryer, n) }}
+	}
+	const noLimit = 1 + 500/14
+	bothWays(t, func(t *testing.T, setup setup) {
 		t.Helper()
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
-			s := newScript(fail(500, ""))
-			cfg := installed(t, s, hermetic())
-			require.Error(t, describe(t, cfg))
-			require.Equal(t, 4, s.requests())
-			require.Equal(t, []string{"attempt=4; max=4"}, s.headers[3]["Amz-Sdk-Request"])
+		for _, c := range []struct {
+			name         string
+			config       int
+			client, call options
+			want         int
+		}{
+			{"zero", 0, attempts(0), attempts(0), 3},
+			{"negative in the config", -1, nil, nil, noLimit},
+			{"negative in the client", 0, attempts(-1), nil, noLimit},
+			{"negative in the call", 5, nil, attempts(-1), noLimit},
+			{"zero in the call", 5, nil, attempts(0), 5},
+			{"zero around", 0, around(0), nil, noLimit},
+			{"zero around, in the call", 5, nil, around(0), noLimit},
+			{"negative around", 0, around(-2), nil, noLimit},
+		} {
+			theirs, ours := newScript(fail(500, "")), newScript(fail(500, ""))
+			for s, cfg := range map[*script]aws.Config{theirs: configFor(theirs), ours: setup(t, ours, hermetic())} {
+				cfg.RetryMaxAttempts = c.config
+				_, err := sqs.NewFromConfig(cfg, c.client...).ListQueues(t.Context(), &sqs.ListQueuesInput{}, c.call...)
+				require.Error(t, err)
+				require.Equal(t, c.want, s.requests(), "%s, ours: %t", c.name, s == ours)
+			}
+		}
+	})
+}
 
-			s = newScript(fail(500, ""))
-			cfg = installed(t, s, hermetic())
-			_, err := sqs.NewFromConfig(cfg).ListQueues(t.Context(), &sqs.ListQueuesInput{})
-			require.Error(t, err)
-			require.Equal(t, 3, s.requests())
-			require.Equal(t, []string{"attempt=3; max=3"}, s.headers[2]["Amz-Sdk-Request"])
+func TestInstallKnowsTheDefaultsOfEachService(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		s := newScript(fail(500, ""))
+		cfg := installed(t, s, hermetic())
+		require.Error(t, describe(t, cfg))
+		require.Equal(t, 4, s.requests())
+		require.Equal(t, []string{"attempt=4; max=4"}, s.headers[3]["Amz-Sdk-Request"])
 
-			s = newScript(fail(500, ""))
-			cfg = installed(t, s, hermetic(awsretry.WithBehavior(retry.V20)))
-			require.Error(t, describe(t, cfg))
-			require.Equal(t, 3, s.requests(), "v2.0 has no defaults of services")
-		})
+		s = newScript(fail(500, ""))
+		cfg = installed(t, s, hermetic())
+		_, err := sqs.NewFromConfig(cfg).ListQueues(t.Context(), &sqs.ListQueuesInput{})
+		require.Error(t, err)
+		require.Equal(t, 3, s.requests())
+		require.Equal(t, []string{"attempt=3; max=3"}, s.headers[2]["Amz-Sdk-Request"])
+
+		s = newScript(fail(500, ""))
+		cfg = installed(t, s, hermetic(awsretry.WithBehavior(retry.V20)))
+		require.Error(t, describe(t, cfg))
+		require.Equal(t, 3, s.requests(), "v2.0 has no defaults of services")
 	})
 }
 

@@ -140,32 +140,29 @@ func TestCredentialsAreFetchedWithTheStrategy(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			s.prepare(t)
 			t.Setenv("AWS_MAX_ATTEMPTS", "2")
-			generations(t, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
 				t.Helper()
-				inBubble(t, func(t *testing.T) {
-					t.Helper()
-					events := map[retry.EventKind]int{}
-					observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-						if events[e.Kind]++; e.Kind == retry.RetryScheduled {
-							require.Equal(t, s.service, e.Operation.Service)
-							require.NotEmpty(t, e.Operation.Name)
-						}
-					}))
-					client := newScript(fail(503, ""), identity)
-					cfg, err := awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...), awssdk.WithSettings(observer))
-					require.NoError(t, err)
-					credentials, err := cfg.Credentials.Retrieve(t.Context())
-					require.NoError(t, err)
-					require.Equal(t, "ID", credentials.AccessKeyID)
-					require.Equal(t, 1, events[retry.RetryScheduled])
+				events := map[retry.EventKind]int{}
+				observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if events[e.Kind]++; e.Kind == retry.RetryScheduled {
+						require.Equal(t, s.service, e.Operation.Service)
+						require.NotEmpty(t, e.Operation.Name)
+					}
+				}))
+				client := newScript(fail(503, ""), identity)
+				cfg, err := awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...), awssdk.WithSettings(observer))
+				require.NoError(t, err)
+				credentials, err := cfg.Credentials.Retrieve(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, "ID", credentials.AccessKeyID)
+				require.Equal(t, 1, events[retry.RetryScheduled])
 
-					client = newScript(fail(503, ""))
-					cfg, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...), awssdk.WithSettings(observer))
-					require.NoError(t, err)
-					_, err = cfg.Credentials.Retrieve(t.Context())
-					require.Error(t, err)
-					require.Equal(t, map[bool]int{false: 2, true: 6}[s.service == "ec2imds"], client.requests(), "IMDS asks for a token first")
-				})
+				client = newScript(fail(503, ""))
+				cfg, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...), awssdk.WithSettings(observer))
+				require.NoError(t, err)
+				_, err = cfg.Credentials.Retrieve(t.Context())
+				require.Error(t, err)
+				require.Equal(t, map[bool]int{false: 2, true: 6}[s.service == "ec2imds"], client.requests(), "IMDS asks for a token first")
 			})
 		})
 	}
@@ -208,67 +205,59 @@ func TestCredentialsOfACallHaveAScopeOfTheirOwn(t *testing.T) {
 func TestMetadataNeverWaitsLongerThanWithTheSDKAlone(t *testing.T) {
 	s := sources[len(sources)-1]
 	s.prepare(t)
-	generations(t, func(t *testing.T) {
-		t.Helper()
-		for name, answers := range map[string][]answerFunc{
-			"unreachable": {refuse(&sharedError{http.ErrServerClosed})},
-			"fails":       {fail(503, "")},
-			"fails once":  {fail(503, ""), identity},
-			"fails twice": {fail(503, ""), fail(503, ""), identity},
-			"refuses":     {fail(404, "")},
-			"silent":      {func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() }},
-		} {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
-				fetch := func(cfg aws.Config) (took time.Duration, err error) {
-					began := time.Now()
-					_, err = cfg.Credentials.Retrieve(t.Context())
-					return time.Since(began), err
-				}
-				alone := newScript(answers...)
-				cfg, err := config.LoadDefaultConfig(t.Context(), s.loading(alone)...)
-				require.NoError(t, err)
-				longest, theirErr := fetch(cfg)
+	for name, answers := range map[string][]answerFunc{
+		"unreachable": {refuse(&sharedError{http.ErrServerClosed})},
+		"fails":       {fail(503, "")},
+		"fails once":  {fail(503, ""), identity},
+		"fails twice": {fail(503, ""), fail(503, ""), identity},
+		"refuses":     {fail(404, "")},
+		"silent":      {func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() }},
+	} {
+		inBubble(t, func(t *testing.T) {
+			t.Helper()
+			fetch := func(cfg aws.Config) (took time.Duration, err error) {
+				began := time.Now()
+				_, err = cfg.Credentials.Retrieve(t.Context())
+				return time.Since(began), err
+			}
+			alone := newScript(answers...)
+			cfg, err := config.LoadDefaultConfig(t.Context(), s.loading(alone)...)
+			require.NoError(t, err)
+			longest, theirErr := fetch(cfg)
 
-				ours := newScript(answers...)
-				cfg, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(ours)...), awssdk.WithSettings(
-					awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithMaxAttempts(50),
-					awsretry.WithConfig(adaptive.Config{
-						Standard: standard.Config{Base: time.Minute, ThrottlingBase: time.Minute},
-						SendLimit: func(retry.ScopeKey) adaptive.SendLimit {
-							return adaptive.SendLimit{Starting: 0.5}
-						},
-					})))
-				require.NoError(t, err)
-				took, ourErr := fetch(cfg)
-				require.Equal(t, theirErr == nil, ourErr == nil, "%s: %v", name, ourErr)
-				if generationOf(t) == retry.V20 { // without jitter, because the longest delay is so short
-					require.Equal(t, longest, took, name)
-				}
-				for _, gap := range ours.gaps() {
-					require.True(t, name == "silent" || gap <= time.Second, "%s: %v", name, gap)
-				}
-			})
-		}
-	})
+			ours := newScript(answers...)
+			cfg, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(ours)...), awssdk.WithSettings(
+				awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithMaxAttempts(50),
+				awsretry.WithConfig(adaptive.Config{
+					Standard: standard.Config{Base: time.Minute, ThrottlingBase: time.Minute},
+					SendLimit: func(retry.ScopeKey) adaptive.SendLimit {
+						return adaptive.SendLimit{Starting: 0.5}
+					},
+				})))
+			require.NoError(t, err)
+			took, ourErr := fetch(cfg)
+			require.Equal(t, theirErr == nil, ourErr == nil, "%s: %v", name, ourErr)
+			require.Equal(t, longest, took, "%s: the client has no jitter, because its longest delay is so short", name)
+			for _, gap := range ours.gaps() {
+				require.True(t, name == "silent" || gap <= time.Second, "%s: %v", name, gap)
+			}
+		})
+	}
 }
 
 // TestMetadataClientOfAConfig makes a client of instance metadata from a config.
 func TestMetadataClientOfAConfig(t *testing.T) {
-	generations(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		t.Helper()
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
-			s := newScript(fail(500, ""), identity, fail(500, ""), fail(500, ""), say(200, "role"))
-			cfg := installed(t, s, hermetic(awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Base: time.Millisecond}})))
-			began := time.Now()
-			_, err := imds.NewFromConfig(cfg).GetMetadata(t.Context(), &imds.GetMetadataInput{Path: "x"})
-			require.NoError(t, err)
-			require.LessOrEqual(t, time.Since(began), 3*time.Second)
-			strategy, ok := awssdk.StrategyOf(cfg)
-			require.True(t, ok)
-			require.Equal(t, "ec2imds", strategy.Snapshot().Scopes[1].Key.Service)
-		})
+		s := newScript(fail(500, ""), identity, fail(500, ""), fail(500, ""), say(200, "role"))
+		cfg := installed(t, s, hermetic(awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Base: time.Millisecond}})))
+		began := time.Now()
+		_, err := imds.NewFromConfig(cfg).GetMetadata(t.Context(), &imds.GetMetadataInput{Path: "x"})
+		require.NoError(t, err)
+		require.LessOrEqual(t, time.Since(began), 3*time.Second)
+		strategy, ok := awssdk.StrategyOf(cfg)
+		require.True(t, ok)
+		require.Equal(t, "ec2imds", strategy.Snapshot().Scopes[1].Key.Service)
 	})
 }
 

@@ -19,6 +19,18 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
+// tellsOrNot runs a test with a client of SQS that tells the loop of the SDK of long polls, and with
+// one that does not. The newest client that sdktest can require asks a variable.
+func tellsOrNot(t *testing.T, test func(t *testing.T, setup setup)) {
+	t.Helper()
+	for _, tells := range []string{"false", "true"} {
+		t.Run("tells="+tells, func(t *testing.T) {
+			t.Setenv("AWS_NEW_RETRIES_2026", tells)
+			bothWays(t, test)
+		})
+	}
+}
+
 func TestLongPollIsSlowedDownOnceWhenTheQuotaIsEmpty(t *testing.T) {
 	queue := aws.String("https://sqs.test/1/jobs")
 	receive := func(ctx context.Context, c *sqs.Client) error {
@@ -33,7 +45,7 @@ func TestLongPollIsSlowedDownOnceWhenTheQuotaIsEmpty(t *testing.T) {
 		op.LongPolling = true
 		return op
 	})
-	bothWays(t, func(t *testing.T, setup setup) {
+	tellsOrNot(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		for _, c := range []struct {
 			name     string
@@ -62,7 +74,7 @@ func TestLongPollIsSlowedDownOnceWhenTheQuotaIsEmpty(t *testing.T) {
 }
 
 func TestLongPollMayBeCanceledWhileItIsSlowedDown(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	tellsOrNot(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		cfg := setup(t, newScript(fail(500, "")), hermetic(always(), awsretry.WithBehavior(retry.V21),
 			awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(0)}})))
@@ -83,7 +95,7 @@ func TestLongPollMayBeCanceledWhileItIsSlowedDown(t *testing.T) {
 // TestLoopOfTheSDKSleepsLongAfterAThrottledLongPoll holds a decision of docs/cross-checks.md: the
 // loop of the SDK does not do what its own table of tests expects.
 func TestLoopOfTheSDKSleepsLongAfterAThrottledLongPoll(t *testing.T) {
-	t.Setenv("AWS_NEW_RETRIES_2026", "true")
+	t.Setenv("AWS_NEW_RETRIES_2026", "true") // so that the client tells the loop
 	synctest.Test(t, func(t *testing.T) {
 		cfg := configFor(newScript(fail(400, "Throttling")))
 		cfg.Retryer = func() aws.Retryer {

@@ -43,43 +43,40 @@ func (b *bucket) take() bool {
 // TestServiceThrottlesByItsOwnBucket has all four clients at the same time, each with the limit
 // of its own resource, over TCP.
 func TestServiceThrottlesByItsOwnBucket(t *testing.T) {
-	generations(t, func(t *testing.T) {
-		t.Helper()
-		var all sync.WaitGroup
-		for _, kind := range withBody {
-			all.Go(func() {
-				clk := &clock.Fake{}
-				limit := &bucket{rate: 10, clk: clk}
-				throttles := 0
-				s, server := newService(t, func(string, int) fault {
-					if limit.take() {
-						return none
-					}
-					throttles++
-					return throttled
-				})
-				cfg := installed(t, overTCP(t, s.peers), hermetic(
-					awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithMaxAttempts(50), awsretry.WithClock(clk), noBackoff(),
-					awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(10_000)}}),
-				))
-				cfg.BaseEndpoint = &server.URL
-				call := kind.make(cfg)
-				for range 5 {
-					calls, errs := callsOf(t.Context(), call)
-					clk.Run(calls...)
-					if err := errors.Join(errs...); err != nil {
-						t.Errorf("%s: %v", kind.name, err)
-					}
+	var all sync.WaitGroup
+	for _, kind := range withBody {
+		all.Go(func() {
+			clk := &clock.Fake{}
+			limit := &bucket{rate: 10, clk: clk}
+			throttles := 0
+			s, server := newService(t, func(string, int) fault {
+				if limit.take() {
+					return none
 				}
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				if len(s.answered) != 5*callsOfEach || s.repeated != 0 || throttles == 0 {
-					t.Errorf("%s: %d answered, %d repeated, %d throttled", kind.name, len(s.answered), s.repeated, throttles)
-				}
+				throttles++
+				return throttled
 			})
-		}
-		all.Wait()
-	})
+			cfg := installed(t, overTCP(t, s.peers), hermetic(
+				awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithMaxAttempts(50), awsretry.WithClock(clk), noBackoff(),
+				awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(10_000)}}),
+			))
+			cfg.BaseEndpoint = &server.URL
+			call := kind.make(cfg)
+			for range 5 {
+				calls, errs := callsOf(t.Context(), call)
+				clk.Run(calls...)
+				if err := errors.Join(errs...); err != nil {
+					t.Errorf("%s: %v", kind.name, err)
+				}
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if len(s.answered) != 5*callsOfEach || s.repeated != 0 || throttles == 0 {
+				t.Errorf("%s: %d answered, %d repeated, %d throttled", kind.name, len(s.answered), s.repeated, throttles)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // TestUploadThatCannotBeReadAgainIsNotRetried: the SDK waits, fails to rewind the body and
@@ -155,15 +152,12 @@ func (r overrule) IsErrorRetryable(err error) bool {
 // TestFaultsBeforeAnotherS3 has gofakes3 behind the faults.
 func TestFaultsBeforeAnotherS3(t *testing.T) {
 	for _, f := range []fault{throttled, unavailable, reset, closed, silence} {
-		generations(t, func(t *testing.T) {
-			t.Helper()
-			s, server := newService(t, twice(f))
-			s.next = gofakes3.New(s3mem.New()).Server()
-			cfg := installed(t, overTCP(t, s.peers), hermetic(noBackoff()))
-			cfg.BaseEndpoint = &server.URL
-			useBucket(t, s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }))
-			s.requireBooks(t, 8, 3)
-		})
+		s, server := newService(t, twice(f))
+		s.next = gofakes3.New(s3mem.New()).Server()
+		cfg := installed(t, overTCP(t, s.peers), hermetic(noBackoff()))
+		cfg.BaseEndpoint = &server.URL
+		useBucket(t, s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }))
+		s.requireBooks(t, 8, 3)
 	}
 }
 

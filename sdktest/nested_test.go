@@ -60,27 +60,24 @@ func TestObserverHearsOfAClientInALoop(t *testing.T) {
 
 // TestObserverHearsOfALoopInAClient has an HTTP client that retries below that of the SDK.
 func TestObserverHearsOfALoopInAClient(t *testing.T) {
-	generations(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		t.Helper()
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
-			observer, products := nestings()
-			inner, err := standard.New(standard.Config{MaxAttempts: 2, Observer: observer})
-			require.NoError(t, err)
-			s := newScript(fail(500, ""))
-			transport, err := httpretry.New(httpretry.Config{
-				Strategy: inner, Base: roundTripFunc(s.Do), Idempotent: func(*http.Request) bool { return true },
-			})
-			require.NoError(t, err)
-			cfg := installed(t, &http.Client{Transport: transport}, hermetic(awsretry.WithMaxAttempts(3)))
-			require.Error(t, describe(t, cfg))
-			require.Equal(t, 6, s.requests())
-			require.Equal(t, []int{6, 6, 6}, *products)
-
-			require.Error(t, describeWith(retry.Once(t.Context()), cfg))
-			require.Equal(t, 7, s.requests())
-			require.Len(t, *products, 3)
+		observer, products := nestings()
+		inner, err := standard.New(standard.Config{MaxAttempts: 2, Observer: observer})
+		require.NoError(t, err)
+		s := newScript(fail(500, ""))
+		transport, err := httpretry.New(httpretry.Config{
+			Strategy: inner, Base: roundTripFunc(s.Do), Idempotent: func(*http.Request) bool { return true },
 		})
+		require.NoError(t, err)
+		cfg := installed(t, &http.Client{Transport: transport}, hermetic(awsretry.WithMaxAttempts(3)))
+		require.Error(t, describe(t, cfg))
+		require.Equal(t, 6, s.requests())
+		require.Equal(t, []int{6, 6, 6}, *products)
+
+		require.Error(t, describeWith(retry.Once(t.Context()), cfg))
+		require.Equal(t, 7, s.requests())
+		require.Len(t, *products, 3)
 	})
 }
 

@@ -153,20 +153,17 @@ func TestCancelDuringTheBackoffKeepsTheServiceError(t *testing.T) {
 
 func TestCancelDuringARetryKeepsTheServiceError(t *testing.T) {
 	for _, attempts := range []int{2, 3} { // during the last one or not
-		generations(t, func(t *testing.T) {
+		inBubble(t, func(t *testing.T) {
 			t.Helper()
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
-				ctx, cancel := context.WithCancel(t.Context())
-				cfg := installed(t, newScript(throttle, func(r *http.Request) (*http.Response, error) {
-					cancel()
-					<-r.Context().Done()
-					return nil, r.Context().Err()
-				}), hermetic(awsretry.WithMaxAttempts(attempts)))
-				err := describeWith(ctx, cfg)
-				requireThrottle(t, err)
-				require.ErrorIs(t, err, context.Canceled)
-			})
+			ctx, cancel := context.WithCancel(t.Context())
+			cfg := installed(t, newScript(throttle, func(r *http.Request) (*http.Response, error) {
+				cancel()
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}), hermetic(awsretry.WithMaxAttempts(attempts)))
+			err := describeWith(ctx, cfg)
+			requireThrottle(t, err)
+			require.ErrorIs(t, err, context.Canceled)
 		})
 	}
 }
@@ -175,28 +172,25 @@ func TestCancelDuringARetryKeepsTheServiceError(t *testing.T) {
 // send rate, after its backoff, or before the loop of the SDK begins to sleep.
 func TestCancelBetweenAttemptsKeepsTheServiceError(t *testing.T) {
 	for _, at := range []retry.EventKind{retry.RetryScheduled, retry.SendWaitBegan} {
-		generations(t, func(t *testing.T) {
+		inBubble(t, func(t *testing.T) {
 			t.Helper()
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
-				ctx, cancel := context.WithCancel(t.Context())
-				option, kept := adaptiveMode(standard.Config{
-					ThrottlingBase: time.Nanosecond,
-					Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-						if e.Kind == at {
-							cancel()
-						}
-					}),
-				})
-				cfg := installed(t, newScript(throttle), option)
-				err := describeWith(ctx, cfg)
-				requireThrottle(t, err)
-				require.ErrorIs(t, err, context.Canceled)
-				require.ErrorIs(t, err, retry.ErrCanceled)
-				require.EqualValues(t, 1, kept.acquired.Load())
-				require.EqualValues(t, 1, kept.reported.Load())
-				require.Equal(t, 500, quotaOf(t, cfg), "the retry was not made")
+			ctx, cancel := context.WithCancel(t.Context())
+			option, kept := adaptiveMode(standard.Config{
+				ThrottlingBase: time.Nanosecond,
+				Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if e.Kind == at {
+						cancel()
+					}
+				}),
 			})
+			cfg := installed(t, newScript(throttle), option)
+			err := describeWith(ctx, cfg)
+			requireThrottle(t, err)
+			require.ErrorIs(t, err, context.Canceled)
+			require.ErrorIs(t, err, retry.ErrCanceled)
+			require.EqualValues(t, 1, kept.acquired.Load())
+			require.EqualValues(t, 1, kept.reported.Load())
+			require.Equal(t, 500, quotaOf(t, cfg), "the retry was not made")
 		})
 	}
 }

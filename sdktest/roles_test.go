@@ -62,7 +62,6 @@ func TestAssumeRoleForAHundredAccounts(t *testing.T) {
 		fmt.Fprintf(&file, "[profile account%d]\nrole_arn = arn:aws:iam::%012d:role/r\nsource_profile = keys\nregion = eu-central-1\n", i, i)
 	}
 	machine(t, map[string]string{".aws/config": file.String(), ".aws/credentials": "[keys]\n" + keys})
-	t.Setenv("AWS_NEW_RETRIES_2026", "true") // the loop of v1.48.0
 	failures, throttles := map[roles]int{}, map[roles]int{}
 	const sdk, ours, standardShared, adaptiveShared = "aws-sdk-go-v2", "standard", "standard, shared", "adaptive, shared"
 	for _, r := range []roles{

@@ -32,38 +32,35 @@ func spansOfACall(attempts int) []string {
 // TestAttemptsOfTheSDKContainTheBackoff: the first attempt of a call lasts until the second one may
 // be made, for the metrics and the spans of the SDK.
 func TestAttemptsOfTheSDKContainTheBackoff(t *testing.T) {
-	generations(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
 		t.Helper()
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
-			m, tr := &meters{}, &tracers{}
-			var told []time.Duration
-			cfg := installed(t, newScript(fail(400, "ThrottlingException"), say(200, "{}")), hermetic(
-				awsretry.WithMode(awsretry.ModeAdaptive),
-				awsretry.WithRandom(func() float64 { return 1 }),
-				awsretry.WithConfig(adaptive.Config{SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 0.5} }}),
-				awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-					if e.Kind == retry.AttemptEnded {
-						told = append(told, e.Elapsed)
-					}
-				})),
-			), awssdk.WithMeterProvider(m), awssdk.WithTracerProvider(tr))
-			began := time.Now()
-			require.NoError(t, describe(t, cfg))
-			took := time.Since(began).Seconds()
-			require.GreaterOrEqual(t, took, 2.0)
-			require.Equal(t, []float64{1, 1}, m.of("client.call.attempts", "DynamoDB"))
-			require.Equal(t, []float64{1}, m.of("client.call.errors", "DynamoDB"))
-			durations := m.of("client.call.attempt_duration", "DynamoDB")
-			require.Len(t, durations, 2)
-			require.InDelta(t, took, durations[0]+durations[1], 1e-6)
-			require.Equal(t, []time.Duration{0, 0}, told, "the requests take no time")
-			var want []string
-			for _, path := range spansOfACall(2) {
-				want = append(want, "DynamoDB.DescribeTable"+path)
-			}
-			require.ElementsMatch(t, want, tr.paths())
-		})
+		m, tr := &meters{}, &tracers{}
+		var told []time.Duration
+		cfg := installed(t, newScript(fail(400, "ThrottlingException"), say(200, "{}")), hermetic(
+			awsretry.WithMode(awsretry.ModeAdaptive),
+			awsretry.WithRandom(func() float64 { return 1 }),
+			awsretry.WithConfig(adaptive.Config{SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 0.5} }}),
+			awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.AttemptEnded {
+					told = append(told, e.Elapsed)
+				}
+			})),
+		), awssdk.WithMeterProvider(m), awssdk.WithTracerProvider(tr))
+		began := time.Now()
+		require.NoError(t, describe(t, cfg))
+		took := time.Since(began).Seconds()
+		require.GreaterOrEqual(t, took, 2.0)
+		require.Equal(t, []float64{1, 1}, m.of("client.call.attempts", "DynamoDB"))
+		require.Equal(t, []float64{1}, m.of("client.call.errors", "DynamoDB"))
+		durations := m.of("client.call.attempt_duration", "DynamoDB")
+		require.Len(t, durations, 2)
+		require.InDelta(t, took, durations[0]+durations[1], 1e-6)
+		require.Equal(t, []time.Duration{0, 0}, told, "the requests take no time")
+		var want []string
+		for _, path := range spansOfACall(2) {
+			want = append(want, "DynamoDB.DescribeTable"+path)
+		}
+		require.ElementsMatch(t, want, tr.paths())
 	})
 }
 

@@ -125,29 +125,26 @@ const callsOfEach = 8
 // goroutine or connection must stay. With -v it prints the counts.
 func TestFaultsLoseNothing(t *testing.T) {
 	calls, requests := 0, 0
-	generations(t, func(t *testing.T) {
-		t.Helper()
-		for _, f := range []fault{
-			none, throttled, hinted, internal, unavailable, reset, closed, resetInBody, closedInBody, silence, skewed, lateHeaders,
-		} {
-			for _, mode := range []config.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
-				for _, kind := range append(withBody, withoutBody...) {
-					t.Run(strings.Join([]string{string(f), string(mode), kind.name}, "/"), func(t *testing.T) {
-						before := goleak.IgnoreCurrent()
-						each := 3
-						if f == none || f == lateHeaders {
-							each = 1
-						}
-						var known *peers
-						t.Run("calls", func(t *testing.T) { known = sweep(t, f, mode, kind, each) })
-						goleak.VerifyNone(t, before)
-						require.Zero(t, known.left(), "connections")
-						calls, requests = calls+callsOfEach, requests+callsOfEach*each
-					})
-				}
+	for _, f := range []fault{
+		none, throttled, hinted, internal, unavailable, reset, closed, resetInBody, closedInBody, silence, skewed, lateHeaders,
+	} {
+		for _, mode := range []config.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
+			for _, kind := range append(withBody, withoutBody...) {
+				t.Run(strings.Join([]string{string(f), string(mode), kind.name}, "/"), func(t *testing.T) {
+					before := goleak.IgnoreCurrent()
+					each := 3
+					if f == none || f == lateHeaders {
+						each = 1
+					}
+					var known *peers
+					t.Run("calls", func(t *testing.T) { known = sweep(t, f, mode, kind, each) })
+					goleak.VerifyNone(t, before)
+					require.Zero(t, known.left(), "connections")
+					calls, requests = calls+callsOfEach, requests+callsOfEach*each
+				})
 			}
 		}
-	})
+	}
 	t.Logf("%d calls, %d requests", calls, requests)
 }
 
@@ -156,7 +153,7 @@ func sweep(t *testing.T, f fault, mode config.Mode, kind kindOfCall, each int) *
 	s, server := newService(t, twice(f))
 	clk := &clock.Fake{}
 	cfg := installed(t, overTCP(t, s.peers), hermetic(
-		awsretry.WithMode(mode), awsretry.WithBehavior(generationOf(t)), awsretry.WithMaxAttempts(4), awsretry.WithClock(clk), noBackoff(),
+		awsretry.WithMode(mode), awsretry.WithMaxAttempts(4), awsretry.WithClock(clk), noBackoff(),
 		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(10_000)}}),
 	))
 	cfg.BaseEndpoint = &server.URL

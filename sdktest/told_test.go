@@ -18,38 +18,35 @@ type callerKey struct{}
 // that of the caller. Its span is the caller's; with a TracerProvider it is that of the call, which
 // is open until the last event.
 func TestObserverIsToldWithTheSpanOfTheCall(t *testing.T) {
-	generations(t, func(t *testing.T) {
-		t.Helper()
-		for _, with := range []bool{false, true} {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
-				tr := &tracers{}
-				kinds := map[retry.EventKind]int{}
-				want := "caller"
-				options := []awssdk.Option{hermetic(
-					awsretry.WithMode(awsretry.ModeAdaptive),
-					awsretry.WithObserver(retry.ObserverFunc(func(ctx context.Context, e retry.Event) {
-						kinds[e.Kind]++
-						require.Equal(t, "the caller's", ctx.Value(callerKey{}), e.Kind)
-						s := spanFrom(ctx)
-						require.NotNil(t, s, e.Kind)
-						require.Equal(t, want, s.path(), e.Kind)
-						require.True(t, s.open(), e.Kind)
-					})))}
-				if with {
-					options = append(options, awssdk.WithTracerProvider(tr))
-					want = "caller/DynamoDB.DescribeTable"
-				}
-				cfg := installed(t, newScript(fail(400, "ThrottlingException"), fail(500, ""), say(200, "{}")), options...)
-				ctx := withSpan(context.WithValue(t.Context(), callerKey{}, "the caller's"), &span{of: tr, name: "caller"})
-				require.NoError(t, describeWith(ctx, cfg))
-				require.Equal(t, 3, kinds[retry.AttemptEnded])
-				require.Equal(t, 2, kinds[retry.RetryScheduled])
-				require.Equal(t, 1, kinds[retry.OperationEnded])
-				require.Equal(t, 1, kinds[retry.ScopeCreated])
-			})
-		}
-	})
+	for _, with := range []bool{false, true} {
+		inBubble(t, func(t *testing.T) {
+			t.Helper()
+			tr := &tracers{}
+			kinds := map[retry.EventKind]int{}
+			want := "caller"
+			options := []awssdk.Option{hermetic(
+				awsretry.WithMode(awsretry.ModeAdaptive),
+				awsretry.WithObserver(retry.ObserverFunc(func(ctx context.Context, e retry.Event) {
+					kinds[e.Kind]++
+					require.Equal(t, "the caller's", ctx.Value(callerKey{}), e.Kind)
+					s := spanFrom(ctx)
+					require.NotNil(t, s, e.Kind)
+					require.Equal(t, want, s.path(), e.Kind)
+					require.True(t, s.open(), e.Kind)
+				})))}
+			if with {
+				options = append(options, awssdk.WithTracerProvider(tr))
+				want = "caller/DynamoDB.DescribeTable"
+			}
+			cfg := installed(t, newScript(fail(400, "ThrottlingException"), fail(500, ""), say(200, "{}")), options...)
+			ctx := withSpan(context.WithValue(t.Context(), callerKey{}, "the caller's"), &span{of: tr, name: "caller"})
+			require.NoError(t, describeWith(ctx, cfg))
+			require.Equal(t, 3, kinds[retry.AttemptEnded])
+			require.Equal(t, 2, kinds[retry.RetryScheduled])
+			require.Equal(t, 1, kinds[retry.OperationEnded])
+			require.Equal(t, 1, kinds[retry.ScopeCreated])
+		})
+	}
 }
 
 // TestObserverOfARetryerAloneIsToldWithTheFirstAttempt: without middlewares nothing else is known.

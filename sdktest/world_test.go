@@ -17,7 +17,6 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/retry"
 )
 
 // answerFunc answers one request of an SDK client. It is called without a network.
@@ -89,43 +88,17 @@ func retryerOnly(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws
 	return cfg
 }
 
-// generations runs a test with both generations of the loop of the SDK. This version of the SDK
-// reads the variable at each step. From v1.48.0 on there is no variable, and the loop is that of
-// true.
-func generations(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	for _, flag := range []string{"false", "true"} {
-		t.Run("AWS_NEW_RETRIES_2026="+flag, func(t *testing.T) {
-			t.Setenv("AWS_NEW_RETRIES_2026", flag)
-			test(t)
-		})
-	}
-}
-
-// generationOf returns the behavior of the generation of the loop in a test of generations.
-// Install follows v2.1 in both unless it is told otherwise.
-func generationOf(t *testing.T) retry.Behavior {
-	t.Helper()
-	if strings.Contains(t.Name(), "AWS_NEW_RETRIES_2026=true") {
-		return retry.V21
-	}
-	return retry.V20
-}
-
 // setup makes a config whose clients have a strategy.
 type setup func(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config
 
-// bothWays runs a test in virtual time, with the middlewares and without, in both generations.
+// bothWays runs a test in virtual time, with the middlewares and without.
 func bothWays(t *testing.T, test func(t *testing.T, setup setup)) {
 	t.Helper()
-	generations(t, func(t *testing.T) {
-		t.Helper()
-		t.Run("Install", func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, installed) })
-		})
-		t.Run("Load", func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, retryerOnly) })
-		})
+	t.Run("Install", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { test(t, installed) })
+	})
+	t.Run("Load", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { test(t, retryerOnly) })
 	})
 }
 
