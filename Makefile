@@ -43,9 +43,6 @@ VET := $(BIN)/vet
 lint_here = GOGC=400 "$(CURDIR)/$(LINT)"
 vet_here = "$(CURDIR)/$(VET)"
 
-# The oldest SDK that awssdk supports, and what it was released with.
-OLDEST := github.com/aws/aws-sdk-go-v2@v1.47.0 github.com/aws/smithy-go@v1.28.1
-
 # The tests of long simulations. In most of them one task runs at a time, so that the race detector has little to find.
 LONG := ^Test(SettlesAtTheRate|Simul|EachFault)
 
@@ -64,7 +61,7 @@ endef
 
 # The tests come first: they say most, and the linter takes minutes to build.
 .PHONY: check
-check: ahead prometheus redis test test-oldest test-386 allocs vet vet-others tidy-diff fix-diff release-check fmt-diff lint ## all of the checks below; the default
+check: ahead prometheus redis test test-386 allocs vet vet-others tidy-diff fix-diff release-check fmt-diff lint ## all of the checks below; the default
 
 # To build the linter takes minutes the first time. The tests leave a part of the processors idle, which is enough for it.
 .PHONY: ahead
@@ -123,10 +120,6 @@ test: ## run the tests, with the race detector where there is a C compiler
 	$(call in,$(filter-out $(OTHERS),$(CODE)),go test -vet=off $(RACE) -skip '$(LONG)' $(FRESH) ./...)
 	$(call in,$(OTHERS),go test -vet=off $(FRESH) ./...)
 
-.PHONY: test-oldest
-test-oldest: ## run the tests of awssdk with the oldest SDK that it supports
-	scripts/test-sdk $(OLDEST)
-
 .PHONY: controller
 controller: ## run the test of promretry with controller-runtime; the first time this builds Kubernetes
 	cd telemetry/controller && go test .
@@ -134,7 +127,7 @@ controller: ## run the test of promretry with controller-runtime; the first time
 # scripts/sdk-changes OLD NEW prints the changes between any two versions of the SDK.
 .PHONY: newest
 newest: ## run the tests of awssdk with the newest releases that can be downloaded, and print what changed in the SDK
-	scripts/test-sdk newest
+	scripts/test-sdk
 
 # Most Linux on amd64 runs programs for 386. TestMemory... measures memory, as allocs does, and TestSettles... and
 # TestSimul... play long simulations in which no number depends on the size of an int.

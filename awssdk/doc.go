@@ -55,8 +55,7 @@
 //
 // # Behaviors
 //
-// The strategy follows the behavior v2.1 unless [WithSettings] names another one, such as
-// awsretry.WithBehavior(retry.V20). The loop of the SDK does so since v1.48.0. Before that,
-// AWS_NEW_RETRIES_2026 chose between two generations of the loop at each step. Both sleep the
-// backoff of the strategy, also where the newer one would make it longer for a hint once more.
+// The strategy follows the behavior v2.1, as the SDK does since v1.48.0, unless [WithSettings] names
+// another one, such as awsretry.WithBehavior(retry.V20). The loop of the SDK sleeps the backoff of
+// the strategy with both.
 package awssdk

@@ -20,8 +20,7 @@ import (
 // FromRetryer returns the New of a [Subject] that is an [aws.Retryer] or an [aws.RetryerV2], such as
 // a wrapper around one of the SDK. Its operations run in the loop of the SDK that the test is built
 // with, which is held against the rules, too: it keeps the attempt limit, reads the hint of the server
-// and finds the skew of the clock. The environment variable AWS_NEW_RETRIES_2026 chooses its generation
-// in versions before v1.48.0. The loop does not tell a retryer of a long poll.
+// and finds the skew of the clock. The loop does not tell a retryer of a long poll.
 func FromRetryer(newRetryer func(*Settings) aws.Retryer) func(*Settings) (Do, error) {
 	return func(s *Settings) (Do, error) {
 		retryer := newRetryer(s)
