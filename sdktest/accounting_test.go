@@ -216,6 +216,30 @@ func TestHintsCountUpToMaxHint(t *testing.T) {
 	})
 }
 
+// TestHintAndSendRateAreWaitedForAtTheSameTime: with the middlewares the wait for the send rate is over
+// when the SDK has slept. Without them it comes first, and RetryDelay returns what is left.
+func TestHintAndSendRateAreWaitedForAtTheSameTime(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		for hint, want := range map[string]time.Duration{"4000": 4 * time.Second, "20000": 6 * time.Second} {
+			waits := 0
+			s := newScript(fail(400, "ThrottlingException", "X-Amz-Retry-After", hint), say(200, "{}"))
+			cfg := setup(t, s, hermetic(always(), awsretry.WithMode(awsretry.ModeAdaptive),
+				awsretry.WithConfig(adaptive.Config{SendLimit: func(retry.ScopeKey) adaptive.SendLimit {
+					return adaptive.SendLimit{Starting: 0.5}
+				}}),
+				awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if e.Kind == retry.SendWaitBegan {
+						waits++
+					}
+				}))))
+			require.NoError(t, describe(t, cfg))
+			require.Equal(t, []time.Duration{want}, s.gaps(), hint)
+			require.Equal(t, cfg.APIOptions == nil, waits > 0, hint)
+		}
+	})
+}
+
 // TestRetriesOfAFakeClockWorkInABubble: the loop of the SDK sleeps the backoff in the time of the
 // bubble, and the strategy waits for the send rate on its clock.
 func TestRetriesOfAFakeClockWorkInABubble(t *testing.T) {
