@@ -94,8 +94,9 @@ func TestHintIsWaitedForOnce(t *testing.T) {
 	}{
 		"none":                     {"", 0, 50 * ms, 50 * ms},
 		"less than the backoff":    {"20", 0, 50 * ms, 50 * ms},
-		"the backoff":              {"50", 0, 50 * ms, 50 * ms},
-		"five seconds or less":     {"2000", 0, 2000 * ms, 2000 * ms},
+		"the backoff":              {"50", 0, 50 * ms, 0},
+		"five seconds or less":     {"2000", 0, 2000 * ms, 0},
+		"five seconds and a bit":   {"5020", 0, 5020 * ms, 20 * ms},
 		"more":                     {"9000", 0, 5050 * ms, 50 * ms},
 		"more than MaxHint":        {"9000", 2000 * ms, 2000 * ms, -3000 * ms},
 		"read by the loop alone":   {"+9000", 0, 50 * ms, -4950 * ms},

@@ -217,8 +217,9 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 
 // RetryDelay returns a delay with which the loop of the SDK sleeps the backoff that the strategy has
 // chosen after err. Where the response of err asks for a delay, the loop makes the result longer by
-// up to five seconds, and the strategy has done so already. So if the service asks for more than the
-// backoff, RetryDelay returns the backoff less five seconds. This is below zero in these cases:
+// up to five seconds, and the strategy has done so already. So if the service asks for the backoff,
+// RetryDelay returns it less five seconds, but not below zero. If the service asks for more, the
+// result is below zero in these cases:
 //
 //   - MaxHint or MaxBackoff of the strategy is less than five seconds, or the strategy does not take
 //     what the service asks for.

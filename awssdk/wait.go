@@ -21,10 +21,14 @@ const hintWindow = 5 * time.Second
 // delay returns what RetryDelay has to return so that the loop sleeps what is left. The strategy
 // has counted the hint already, and the loop makes the delay longer for it once more.
 func (w wait) delay(err error) time.Duration {
-	if hint, ok := hintOfLoop(err); ok && hint > w.left {
+	switch hint, ok := hintOfLoop(err); {
+	case !ok || hint < w.left:
+		return w.left
+	case hint == w.left: // the loop sleeps the hint, also if another retryer adds to a short delay
+		return max(w.left-hintWindow, 0)
+	default:
 		return w.left - hintWindow
 	}
-	return w.left
 }
 
 // hintOfLoop returns the hint as the loop of the SDK reads it: other numbers than those of
