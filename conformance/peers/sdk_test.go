@@ -16,7 +16,6 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/conformance"
-	"github.com/awsretry/awsretry/retry"
 )
 
 // sleepWithContext is what aws-sdk-go-v2 sleeps with, a variable for its own tests.
@@ -55,42 +54,29 @@ func (j jitter) Read(p []byte) (int, error) {
 	return copy(p, bytes[len(bytes)-len(p):]), nil
 }
 
-// newRetries is the variable that turns the behavior of 2026-11 on.
-const newRetries = "AWS_NEW_RETRIES_2026"
-
 // sdk are the retryers of aws-sdk-go-v2 in its clients.
 func sdk() []peer {
-	var columns []peer
-	for _, mode := range []aws.RetryMode{aws.RetryModeStandard, aws.RetryModeAdaptive} {
-		for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
-			columns = append(columns, sdkColumn(mode, behavior))
-		}
-	}
-	return columns
+	return []peer{sdkColumn(aws.RetryModeStandard), sdkColumn(aws.RetryModeAdaptive)}
 }
 
-func sdkColumn(mode aws.RetryMode, behavior retry.Behavior) peer {
-	flag, generation := "", "the behavior of before 2026-11, which is the default of this version and has the rules of v2.0"
-	if behavior == retry.V21 {
-		flag, generation = "true", "the behavior of 2026-11, which "+newRetries+"=true brings and which has the rules of v2.1"
-	}
-	p := peer{
-		column: "SDK " + mode.String() + ", " + string(behavior),
-		about: "Clients of SQS, DynamoDB and DynamoDB Streams of aws-sdk-go-v2 v" + aws.SDKVersion + " in " +
-			mode.String() + " mode, with " + generation + ".",
+func sdkColumn(mode aws.RetryMode) peer {
+	return peer{
+		column: "SDK " + mode.String(),
+		about: "Clients of SQS, DynamoDB and DynamoDB Streams of aws-sdk-go-v2 v" + aws.SDKVersion + " in " + mode.String() +
+			" mode. These clients were released before v1.48.0, and have the defaults of DynamoDB and the sleep of a long poll " +
+			"only with `AWS_NEW_RETRIES_2026=true`, which is set here.",
 		ways: []conformance.Subject{{
-			Name: "clients", Behavior: behavior, Adaptive: mode == aws.RetryModeAdaptive,
+			Name: "clients", Adaptive: mode == aws.RetryModeAdaptive,
 			New: func(s *conformance.Settings) (conformance.Do, error) { return newClient(mode, s), nil },
 		}},
 		setUp: func(t *testing.T) {
 			t.Helper()
-			t.Setenv(newRetries, flag)
+			t.Setenv("AWS_NEW_RETRIES_2026", "true")
 			usual := randReader
 			t.Cleanup(func() { randReader = usual })
 		},
-		notes: notesOfSDK(mode, behavior),
+		notes: notesOfSDK(mode),
 	}
-	return p
 }
 
 // newClient returns a call of a client as a case wants it, and as the SDK builds it where the case has
@@ -100,7 +86,7 @@ func newClient(mode aws.RetryMode, s *conformance.Settings) conformance.Do {
 	cfg := configOfClients()
 	cfg.RetryMode, cfg.RetryMaxAttempts = mode, s.MaxAttempts()
 	service := s.Service()
-	dynamo := strings.HasPrefix(service, "dynamodb") && s.Behavior() == retry.V21
+	dynamo := strings.HasPrefix(service, "dynamodb")
 	poll := s.LongPolling() && !isSQS(service)
 	capacity, longest := uint(s.QuotaCapacity()), s.MaxBackoff()
 	if capacity != awsretryer.DefaultRetryRateTokens || longest != awsretryer.DefaultMaxBackoff || poll {

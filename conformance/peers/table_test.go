@@ -74,7 +74,6 @@ type failing struct {
 // play plays all ways of the peer at the same time. A peer that sets up what its ways share has one.
 func (p peer) play(t *testing.T, reports []conformance.Report) {
 	t.Helper()
-	t.Setenv(newRetries, "")
 	if p.setUp != nil {
 		p.setUp(t)
 	}

@@ -3,7 +3,6 @@ package peers
 import (
 	"math"
 	"math/rand/v2"
-	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,14 +20,14 @@ func wrappers() []peer {
 			about: "Standard mode in a wrapper that waits a second or longer before each retry, for stores that should not " +
 				"be asked again at once. pingcap/tidb (pkg/objstore/s3.go) and percona/percona-backup-mongodb " +
 				"(pbm/storage/s3/retryer.go) have wrappers of this form.",
-			ways:  []conformance.Subject{{Name: "minimum delay", New: conformance.FromRetryer(newFloor)}},
-			setUp: setNewRules,
+			ways: []conformance.Subject{{Name: "minimum delay", New: conformance.FromRetryer(newFloor)}},
 			notes: map[string]note{
-				"S07": canceledBackoff(),
+				"S06": {effect: "A success after retries gives back one token more than the last retry cost. aws.Retryer has no " +
+					"GetAttemptToken, with which the retryer inside tells a first attempt from a retry."},
+				"S07": ofSDK(canceledBackoff()),
 				"S11": {effect: "A retry that could come within 50 ms comes after a second."},
 				"S13": {effect: "The first retries come after exactly a second, so that clients that failed together come back together."},
-				"S14": longHint("Of the SDK below: "),
-				"C04": unknown429(),
+				"S14": ofSDK(longHint()),
 			},
 		},
 		{
@@ -36,63 +35,39 @@ func wrappers() []peer {
 			about: "Adaptive mode in a wrapper that logs each retry and embeds aws.Retryer. This interface has no " +
 				"GetAttemptToken, so that the SDK does not find that of the adaptive mode inside. " +
 				"cloudquery/cq-provider-aws (client/retry.go) has a wrapper of this form.",
-			ways:  []conformance.Subject{{Name: "logging, adaptive", Adaptive: true, New: conformance.FromRetryer(newLogger)}},
-			setUp: setNewRules,
+			ways: []conformance.Subject{{Name: "logging, adaptive", Adaptive: true, New: conformance.FromRetryer(newLogger)}},
 			notes: map[string]note{
-				"S05": neverRefilled(),
-				"S14": longHint("Of the SDK below: "),
+				"S05": {effect: "Successes add nothing to an empty quota, so that retries stay off after an outage: the adaptive mode " +
+					"inside adds the token in GetAttemptToken."},
+				"S14": ofSDK(longHint()),
 				"A04": {effect: "Throttles do not slow the client down: its mode is adaptive, but it sends as in standard mode; " +
 					"a wrapper that embeds aws.RetryerV2 keeps the send rate."},
-				"C04": unknown429(),
 			},
 		},
 		{
 			column: "quota off",
-			about: "Standard mode without a quota, with nine attempts and a backoff of its own: 25 ms, three times as long for " +
-				"each retry, give or take a fifth. Programs that make many calls at once use it, so that no call fails " +
+			about: "Standard mode without a quota, with nine attempts and a backoff of its own: 75 ms, three times as long for " +
+				"each further retry, give or take a fifth. Programs that make many calls at once use it, so that no call fails " +
 				"for an empty quota. turbot/steampipe-plugin-aws (aws/service.go) has this form; cloudquery/cloudquery, " +
 				"pingcap/tidb and hashicorp/aws-sdk-go-base turn the quota off, too.",
-			ways:  []conformance.Subject{{Name: "quota off", New: conformance.FromRetryer(newUnlimited)}},
-			setUp: setNewRules,
+			ways: []conformance.Subject{{Name: "quota off", New: conformance.FromRetryer(newUnlimited)}},
 			notes: map[string]note{
 				"S09": {
 					effect: "In an outage each call makes all its attempts, so that the service gets up to nine times the usual requests.",
 					issue:  "https://github.com/aws/aws-sdk-go-v2/issues/1665",
 				},
-				"S11": {effect: "After a throttle the waits begin at 25 ms instead of up to a second; after other failures they grow faster than those of the SDK."},
+				"S11": {effect: "After a throttle the waits begin at 75 ms instead of up to a second; after other failures they grow faster than those of the SDK."},
 				"S13": {effect: "A fifth of jitter keeps clients together that failed together."},
-				"S14": longHint("Of the SDK below: "),
-				"C04": unknown429(),
+				"S14": ofSDK(longHint()),
 			},
 		},
 	}
 }
 
-// unknown429 is the note on a failure that the wrappers do not touch.
-func unknown429() note {
-	return note{
-		effect: "Of the SDK below: an answer 429 with a code that the SDK does not know fails at once.",
-		issue:  "https://github.com/aws/aws-sdk-go-v2/issues/704",
-	}
-}
-
-// longHint is the note on a hint that the loop of the SDK reads.
-func longHint(of string) note {
-	return note{effect: of + "A hint of more than 292 years overflows, and can be read as none or as another one. No service is known to send one."}
-}
-
-// neverRefilled is the note on the quota of the adaptive mode.
-func neverRefilled() note {
-	return note{
-		effect: "Of the SDK below: successes add nothing to an empty quota, so that retries stay off after an outage.",
-		issue:  "https://github.com/aws/aws-sdk-go-v2/issues/3550",
-	}
-}
-
-// setNewRules gives the SDK the rules v2.1, which it has without the variable from v1.48.0 on.
-func setNewRules(t *testing.T) {
-	t.Helper()
-	t.Setenv("AWS_NEW_RETRIES_2026", "true")
+// ofSDK is a note on the loop of the SDK, which the wrappers run in.
+func ofSDK(n note) note {
+	n.effect = "Of the SDK below: " + n.effect
+	return n
 }
 
 // withSettings sets what programs pass on to the SDK.
@@ -143,7 +118,7 @@ func newUnlimited(s *conformance.Settings) aws.Retryer {
 	})
 }
 
-// tripled is the backoff of newUnlimited: 25 ms, three times as long for each retry, at most five minutes.
+// tripled is the backoff of newUnlimited: 25 ms, three times as long for each attempt, at most five minutes.
 func tripled(attempt int, _ error) (time.Duration, error) {
 	whole := float64(25*time.Millisecond) * math.Pow(3, float64(attempt))
 	return time.Duration(min(whole*(0.8+0.4*rand.Float64()), float64(5*time.Minute))), nil
