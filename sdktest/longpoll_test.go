@@ -3,12 +3,9 @@ package sdktest
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	sdklimit "github.com/aws/aws-sdk-go-v2/aws/ratelimit"
-	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/stretchr/testify/require"
 
@@ -89,27 +86,5 @@ func TestLongPollMayBeCanceledWhileItIsSlowedDown(t *testing.T) {
 		require.Equal(t, 20*time.Millisecond, time.Since(began))
 		require.ErrorIs(t, err, retry.ErrQuotaExhausted)
 		require.ErrorIs(t, err, context.Canceled)
-	})
-}
-
-// TestLoopOfTheSDKSleepsLongAfterAThrottledLongPoll holds a decision of docs/cross-checks.md: the
-// loop of the SDK does not do what its own table of tests expects.
-func TestLoopOfTheSDKSleepsLongAfterAThrottledLongPoll(t *testing.T) {
-	t.Setenv("AWS_NEW_RETRIES_2026", "true") // so that the client tells the loop
-	synctest.Test(t, func(t *testing.T) {
-		cfg := configFor(newScript(fail(400, "Throttling")))
-		cfg.Retryer = func() aws.Retryer {
-			return sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.RateLimiter = sdklimit.NewTokenRateLimit(0) })
-		}
-		client := sqs.NewFromConfig(cfg)
-		var longest time.Duration // of 100, each with a jitter
-		for range 100 {
-			began := time.Now()
-			_, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: aws.String("https://sqs.test/1/jobs")})
-			require.Error(t, err)
-			longest = max(longest, time.Since(began))
-		}
-		require.Greater(t, longest, 500*time.Millisecond)
-		require.LessOrEqual(t, longest, time.Second)
 	})
 }
