@@ -28,17 +28,8 @@ type newClient func(t *testing.T, w *waits, seed uint64) sim.Client
 type contender struct {
 	name string
 	make newClient
-	// env is the environment that it runs in.
-	env map[string]string
 	// queues is true for the oracle, whose service does the waiting.
 	queues bool
-}
-
-func (c contender) setEnv(t *testing.T) {
-	t.Helper()
-	for name, value := range c.env {
-		t.Setenv(name, value)
-	}
 }
 
 // waits counts what waiting for send tokens has cost.
@@ -48,11 +39,8 @@ type waits struct {
 }
 
 // contenders are all that are played. A name without a behavior stands for the
-// default, v2.1. It is that of aws-sdk-go-v2 since v1.48.0; the version that is played
-// is older and follows the variable.
+// default, v2.1.
 func contenders() []contender {
-	newRetries := map[string]string{"AWS_NEW_RETRIES_2026": "true"}
-	oldRetries := map[string]string{"AWS_NEW_RETRIES_2026": ""}
 	return []contender{
 		{name: "awsretry-adaptive", make: ours(adaptive.Config{})},
 		{name: "awsretry-adaptive-2.0", make: ours(adaptive.Config{Standard: standard.Config{Behavior: retry.V20}})},
@@ -60,10 +48,8 @@ func contenders() []contender {
 		{name: "awsretry-adaptive-cut-per-throttle", make: ours(adaptive.Config{Controller: ratelimit.CutPerThrottle})},
 		{name: "awsretry-standard", make: oursStandard(standard.Config{})},
 		{name: "awsretry-standard-2.0", make: oursStandard(standard.Config{Behavior: retry.V20})},
-		{name: "aws-sdk-go-v2-adaptive", make: sdkAdaptive, env: newRetries},
-		{name: "aws-sdk-go-v2-adaptive-2.0", make: sdkAdaptive, env: oldRetries},
-		{name: "aws-sdk-go-v2-standard", make: sdkStandard, env: newRetries},
-		{name: "aws-sdk-go-v2-standard-2.0", make: sdkStandard, env: oldRetries},
+		{name: "aws-sdk-go-v2-adaptive", make: sdkAdaptive},
+		{name: "aws-sdk-go-v2-standard", make: sdkStandard},
 		{name: "failsafe-go-retry", make: failsafeRetry},
 		{name: "failsafe-go-retry-adaptivethrottler", make: failsafeThrottler},
 		{name: "oracle", make: oracle, queues: true},

@@ -35,7 +35,6 @@ type record struct {
 // service do the same in every run with the same seed.
 func play(t *testing.T, s scenario, c contender, seed uint64) *record {
 	t.Helper()
-	c.setEnv(t)
 	r := &record{scenario: s}
 	synctest.Test(t, func(t *testing.T) {
 		var world bubble

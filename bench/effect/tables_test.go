@@ -14,7 +14,6 @@ import (
 // which it has four workers too.
 func twoTables(t *testing.T, c contender, seed uint64) float64 {
 	t.Helper()
-	c.setEnv(t)
 	alone, together := oneMinute(t, c, seed, false), oneMinute(t, c, seed, true)
 	return share(together, alone)
 }

@@ -132,7 +132,8 @@ func (s strategy) throttle(ctx context.Context) error {
 	return s.RecordFailure(token, errThrottle)
 }
 
-// sdkRetryer calls a retryer as the SDK's middleware does, without the sleep.
+// sdkRetryer calls a retryer as the SDK's middleware does, without the sleep and without
+// the number of the attempt in the context.
 type sdkRetryer struct{ aws.RetryerV2 }
 
 func (r sdkRetryer) succeed(ctx context.Context) error {

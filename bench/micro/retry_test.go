@@ -8,7 +8,7 @@ import (
 
 // retryGroups is what one retry costs, the attempts before and after it included.
 // With failure=known the verdict is there already, which leaves what is not
-// classification; aws-sdk-go-v2 looks for a timeout even then.
+// classification; aws-sdk-go-v2 looks for a throttle even then.
 func retryGroups() []group {
 	var groups []group
 	for _, scopes := range []int{1, 1000, 0} {
