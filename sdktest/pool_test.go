@@ -44,10 +44,10 @@ func (s *share) failed() float64 {
 	return float64(s.traffic.failed) / float64(s.traffic.failed+s.succeeded)
 }
 
-// TestThrottledTableIsHelpedByAHealthyOne prints a table of docs/modes.md with -v. Workers call again
+// TestHealthyTableHelpsTheThrottledOne prints a table of docs/modes.md with -v. Workers call again
 // after 50 ms, in standard mode. A quota of its own alone would leave table A without retries: then nine of
 // ten of its calls fail, where one of eight does with the SDK.
-func TestThrottledTableIsHelpedByAHealthyOne(t *testing.T) {
+func TestHealthyTableHelpsTheThrottledOne(t *testing.T) {
 	// The client of DynamoDB that goes with the SDK's v1.48.0 makes four attempts, and this one with that.
 	t.Setenv("AWS_NEW_RETRIES_2026", "true")
 	lines := []string{"| | workers of A / B | A, failed | A, succeeded/s | A, throttles/s | B, failed | B/s |", "|---|---|---|---|---|---|---|"}
