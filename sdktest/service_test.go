@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/pipenet"
 )
 
 // fault is what happens to a request instead of an answer.
@@ -33,6 +35,7 @@ const (
 	resetInBody   fault = "reset in mid-body"
 	closedInBody  fault = "close in mid-body"
 	silence       fault = "no headers until the client gives up"
+	silenceInBody fault = "no end of the body until the client gives up"
 	skewed        fault = "clock skew"
 	lateHeaders   fault = "slow headers"
 	invocationKey       = "Amz-Sdk-Invocation-Id"
@@ -91,6 +94,12 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, f)
 	case silence:
 		s.peers.giveUp(r.RemoteAddr)
+		<-r.Context().Done()
+	case silenceInBody:
+		pause(20 * time.Millisecond) // or net/http may still be sending the request, and end with its body
+		w.Header().Set("Content-Length", "100")
+		_, _ = io.WriteString(w, "{")
+		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	default:
 		s.cut(w, r, body, f)
@@ -223,8 +232,13 @@ func (s *service) cut(w http.ResponseWriter, r *http.Request, body []byte, f fau
 		text += strings.Repeat(" ", 100)
 		_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", contentType, len(text), text[:len(text)/8])
 	}
-	if tcp, ok := conn.(*net.TCPConn); ok && (f == reset || f == resetInBody) {
-		_ = tcp.SetLinger(0)
+	if f == reset || f == resetInBody {
+		switch conn := conn.(type) {
+		case *net.TCPConn:
+			_ = conn.SetLinger(0)
+		case *pipenet.Conn:
+			_ = conn.Reset()
+		}
 	}
 }
 
