@@ -149,7 +149,7 @@ release-check: ## check that the modules can be released as VERSION, by default 
 # tests of LONG take minutes with it, and half a minute without.
 .PHONY: allocs
 allocs: ## run the tests that count allocations or memory, and the longest simulations, without the race detector
-	$(call in,. conformance fleet bench telemetry,go test -vet=off -run 'Allocate|Memory|$(LONG)' $(FRESH) ./...)
+	$(call in,. conformance fleet bench telemetry sdktest,go test -vet=off -run 'Allocate|Memory|$(LONG)' $(FRESH) ./...)
 
 .PHONY: fmt
 fmt: $(LINT) ## format the code
@@ -174,6 +174,10 @@ bench-effect: ## play all libraries in virtual time, SEEDS times, and write benc
 .PHONY: conformance
 conformance: ## write docs/conformance.md again, the results of this module and of its peers
 	cd conformance/peers && go test -vet=off -count=1 -run '^TestTable$$' . -update
+
+.PHONY: never-worse
+never-worse: ## write the tables of docs/clients.md again, awsretry beside the plain SDK; half a minute
+	cd sdktest && go test -vet=off -count=1 -run '^TestSimulatedNeverWorse$$' . -update
 
 .PHONY: fleet-tables
 fleet-tables: ## play fleets in virtual time and write the tables of fleet/README.md; a quarter of an hour
