@@ -26,7 +26,7 @@ type call struct {
 	stop      func() bool // keeps the end of ctx from ending the retry; nil with middlewares
 	polls     bool        // whether the operation is a long poll
 	strategy  retry.Strategy
-	ctx       context.Context //nolint:containedctx // of the attempt; not every method of a retryer is given one
+	ctx       context.Context //nolint:containedctx // for decisions; not every method of a retryer is given one
 	start     time.Time
 	limit     int // attempts that the loop of the SDK makes at most; 0 outside of such a loop
 	phase     phase

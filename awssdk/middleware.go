@@ -1,6 +1,7 @@
 package awssdk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -111,9 +112,10 @@ func (m *attemptMiddleware) HandleFinalize(
 	}
 	out, metadata, err = next.HandleFinalize(ctx, in)
 	returned = true
-	if c.ctx = ctx; err != nil {
+	// A middleware between the loop and this one may have given the attempt a deadline of its own.
+	if c.ctx = cmp.Or(c.around, ctx); err != nil {
 		if seen := aroundOurs(m.loop, nil); seen.changes || !seen.ours {
-			c.ctx = endless{ctx}
+			c.ctx = endless{c.ctx}
 		}
 	}
 	return out, metadata, c.attempted(err)

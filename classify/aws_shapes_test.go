@@ -42,7 +42,7 @@ func TestAConnectionErrorIsNotAlwaysOne(t *testing.T) {
 		{"caller canceled", context.Canceled, none},
 		{"caller canceled, says aws-sdk-go-v2", canceledError(true), none},
 		{"caller did not cancel", canceledError(false), transient},
-		{"caller had no more time", context.DeadlineExceeded, none},
+		{"attempt had no more time", context.DeadlineExceeded, timeout},
 		{"unknown host", opError("dial", &net.DNSError{IsNotFound: true}), none},
 		{"lookup that may work later", opError("dial", &net.DNSError{IsTemporary: true}), transient},
 		{"certificate", &tls.CertificateVerificationError{Err: errors.New("bad")}, none},

@@ -54,8 +54,8 @@ func flat(classifiers []Classifier) []Classifier {
 //   - "transport": failures without an answer. It retries timeouts, connections that
 //     were refused, reset, cut or given up by the server, and name servers that give
 //     no answer of use. It does not retry what the caller ended by cancelling or by a
-//     deadline, a host that does not exist, and a server whose certificate is not
-//     trusted;
+//     deadline, see Outcome.CallerGone, a host that does not exist, and a server whose
+//     certificate is not trusted;
 //   - "traits", see [Traits].
 func Default() *Chain { return chainWith(Code()) }
 
@@ -178,7 +178,7 @@ func judge(c, more *Chain, o *Outcome, trail *Trail) Verdict {
 	if o.Err == nil {
 		return o.Previous
 	}
-	var f facts
+	f := facts{gone: o.CallerGone}
 	f.read(o.Err)
 	if f.judged != nil {
 		if trail != nil {
@@ -289,7 +289,7 @@ func opinion(c Classifier, o *Outcome, f *facts) Verdict {
 
 // alone is the verdict of one built-in classifier.
 func alone(c Classifier, o *Outcome) Verdict {
-	var f facts
+	f := facts{gone: o.CallerGone}
 	f.read(o.Err)
 	return opinion(c, o, &f)
 }

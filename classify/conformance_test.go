@@ -21,7 +21,8 @@ func TestDefaultChainFollowsTheVectors(t *testing.T) {
 		for _, c := range slices.Concat(file.ErrorCodes, file.StatusCodes, file.TransportKinds, file.Combinations, file.SkewDecisions) {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()
-				require.Equal(t, c.Want, traitsOf(verdictOf(failureOf(t, c))))
+				outcome := classify.Outcome{Err: failureOf(t, c), CallerGone: vectors.CallerGone(c.Given.Transport)}
+				require.Equal(t, c.Want, traitsOf(classify.Default().Classify(outcome)))
 			})
 		}
 	}

@@ -42,8 +42,9 @@
 // These methods are found through any wrapping, [errors.Join] and several %w included.
 // Where several errors have the same method, the outermost one that has something to
 // say counts, and of joined errors the first one. An error that must not be sent again
-// counts wherever it is. The end of a context, and errors of the packages net,
-// net/http, os, syscall, crypto/tls and crypto/x509, are known by types and sentinels.
+// counts wherever it is. The end of a context, see [Outcome] for whose it is, and errors
+// of the packages net, net/http, os, syscall, crypto/tls and crypto/x509, are known by
+// types and sentinels.
 // [Traits] says when it asks ErrorFault, a method of smithy-go.
 //
 // # Changing a chain

@@ -40,6 +40,12 @@ func verdictOf(err error) classify.Verdict {
 	return classify.Default().Classify(classify.Outcome{Err: err})
 }
 
+// verdictOfGone is what the default chain says of the error of an operation whose context has
+// ended.
+func verdictOfGone(err error) classify.Verdict {
+	return classify.Default().Classify(classify.Outcome{Err: err, CallerGone: true})
+}
+
 // wrappings are the ways in which a caller may find the error.
 func wrappings(err error) map[string]error {
 	return map[string]error{

@@ -25,6 +25,7 @@ type facts struct {
 	count    uint16 // of the errors that were looked at
 	safety   safety
 	fault    fault
+	gone     bool // the context of the operation has ended
 	forked   bool // the walk is below several errors
 }
 

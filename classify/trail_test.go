@@ -2,6 +2,7 @@ package classify_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"testing"
@@ -82,10 +83,12 @@ func TestExplainAgreesWithClassify(t *testing.T) {
 	}
 	for name, chain := range chains {
 		for _, err := range manyErrors() {
-			o := classify.Outcome{Err: err, Service: "DynamoDB"}
-			want, trail := chain.Explain(o)
-			require.Equal(t, want, chain.Classify(o), "%s, %v: %v", name, err, trail)
-			require.Equal(t, want, o.Judge(chain, classify.Also()), "%s, %v: %v", name, err, trail)
+			for _, gone := range []bool{false, true} {
+				o := classify.Outcome{Err: err, Service: "DynamoDB", CallerGone: gone}
+				want, trail := chain.Explain(o)
+				require.Equal(t, want, chain.Classify(o), "%s, %v: %v", name, err, trail)
+				require.Equal(t, want, o.Judge(chain, classify.Also()), "%s, %v: %v", name, err, trail)
+			}
 		}
 	}
 }
@@ -96,6 +99,7 @@ func manyErrors() []error {
 		errors.New("plain"), statusError(404), statusError(429), statusError(503), codeError("SlowDown"),
 		codeError("RequestTimeout"), codeError("ReplicatedWriteConflictException"), codeError("NoSuchKey"),
 		timeoutError{},
+		context.DeadlineExceeded, context.Canceled,
 		temporaryError{},
 		hintError{status: 500, after: 1, hinted: true},
 		no, yes, unknown, faultError(true), throttlingError(true),

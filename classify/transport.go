@@ -222,9 +222,9 @@ func (f *facts) listenTransport(err error) {
 		f.compare(err, e)
 	}
 	// The timeouts of the net package say that they are context.DeadlineExceeded too.
-	// So that one is known by its identity only, or a slow server would count as a
-	// caller that gave up.
-	f.addIf(endedByCaller, err == context.DeadlineExceeded)
+	// So that one is known by its identity only. It is the caller's only if the caller has
+	// gone: an HTTP client with a limit of its own returns the same value.
+	f.addIf(endedByCaller, f.gone && err == context.DeadlineExceeded)
 	f.addIf(disconnected, err == net.ErrClosed)
 	if e, ok := err.(canceledError); ok {
 		f.addIf(endedByCaller, e.CanceledError())

@@ -223,7 +223,7 @@ func TestCallersThatGiveUp(t *testing.T) {
 				client.Timeout = timeout
 				err := get(ctx, t, client, serve(t, handler))
 				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.Equal(t, classify.Verdict{}, verdictOf(err), err)
+				require.Equal(t, classify.Verdict{}, verdictOfGone(err), err)
 			})
 		}
 	}
@@ -239,7 +239,7 @@ func TestCallersThatGaveUpBefore(t *testing.T) {
 	for _, ctx := range []context.Context{canceled, late} {
 		err := get(ctx, t, client, "http://127.0.0.1:1")
 		require.ErrorIs(t, err, ctx.Err())
-		require.Equal(t, classify.Verdict{}, verdictOf(err), err)
+		require.Equal(t, classify.Verdict{}, verdictOfGone(err), err)
 	}
 }
 

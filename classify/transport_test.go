@@ -2,6 +2,7 @@ package classify_test
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -137,8 +138,62 @@ func TestWhatTheCallerEndedIsLeftAlone(t *testing.T) {
 		} {
 			t.Run(ended.Error()+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				require.Equal(t, classify.Verdict{}, verdictOf(err))
+				require.Equal(t, classify.Verdict{}, verdictOfGone(err))
+				want := classify.Verdict{}
+				if ended == context.DeadlineExceeded { //nolint:errorlint // the value itself
+					want = classify.RetryAs(classify.Timeout)
+				}
+				require.Equal(t, want, verdictOf(err), "it comes from below the operation")
 			})
+		}
+	}
+}
+
+// TestLimitsBelowAnOperationAreTimeouts has what comes beside the end of a context that is not that
+// of the operation.
+func TestLimitsBelowAnOperationAreTimeouts(t *testing.T) {
+	t.Parallel()
+	below := &url.Error{Op: "Get", Err: context.DeadlineExceeded}
+	timeout, none := classify.RetryAs(classify.Timeout), classify.Verdict{}
+	for name, c := range map[string]struct {
+		err        error
+		want, gone classify.Verdict
+	}{
+		"of an answer with status 200":     {fmt.Errorf("%w: %w", statusError(200), below), timeout, none},
+		"of an answer with status 503":     {fmt.Errorf("%w: %w", statusError(503), below), timeout, classify.RetryAs(classify.Transient)},
+		"of an answer with status 429":     {fmt.Errorf("%w: %w", statusError(429), below), classify.RetryAs(classify.Throttling), classify.RetryAs(classify.Throttling)},
+		"of a lookup":                      {&net.DNSError{IsTimeout: true, UnwrapErr: context.DeadlineExceeded}, timeout, none},
+		"and it must not be sent again":    {errors.Join(no, below), classify.Forbidden(), classify.Forbidden()},
+		"and it may be sent again":         {errors.Join(yes, below), timeout, none},
+		"and the caller canceled":          {errors.Join(below, context.Canceled), none, none},
+		"of a caller, says aws-sdk-go-v2":  {fmt.Errorf("%w: %w", canceledError(true), below), none, none},
+		"and the certificate is not known": {errors.Join(x509.UnknownAuthorityError{}, below), none, none},
+		"only equal to it":                 {timeoutError{}, timeout, timeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, verdictOf(c.err))
+			require.Equal(t, c.gone, verdictOfGone(c.err))
+		})
+	}
+}
+
+// TestEveryClassifierIsToldThatTheCallerHasGone asks the transport classifier in a chain, in a part
+// of one and by itself, and one of the user's behind it.
+func TestEveryClassifierIsToldThatTheCallerHasGone(t *testing.T) {
+	t.Parallel()
+	last := &fixed{name: "last"}
+	for name, c := range map[string]classify.Classifier{
+		"default":            classify.Default(),
+		"a part of it":       changed(t)(classify.Default().Without("http-status")),
+		"with another":       classify.Also(&fixed{name: "other"}),
+		"the transport only": classify.Transport(),
+	} {
+		for gone, want := range map[bool]classify.Verdict{false: classify.RetryAs(classify.Timeout), true: {}} {
+			o := classify.Outcome{Err: context.DeadlineExceeded, CallerGone: gone}
+			require.Equal(t, want, c.Classify(o), name)
+			require.Equal(t, want, o.Judge(c, classify.Also(last)), name)
+			require.Equal(t, gone, last.asked[len(last.asked)-1].CallerGone, name)
 		}
 	}
 }

@@ -166,6 +166,11 @@ type Outcome struct {
 	Operation string
 	// Attempt is the number of the attempt, from 1; 0 if it is not known.
 	Attempt int
+	// CallerGone is true if the context of the operation has ended. A bare
+	// context.DeadlineExceeded in Err is then that end, which is final. Otherwise, and where
+	// nothing is known of that context, it is a [Timeout]: a limit below the operation has
+	// passed, such as that of an HTTP client. context.Canceled is final either way.
+	CallerGone bool
 	// Previous is the verdict of the classifiers that ran before.
 	Previous Verdict
 }

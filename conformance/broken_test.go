@@ -90,6 +90,7 @@ func broken(b retry.Behavior, adaptive bool) []found {
 			{"skew codes are always retried", "C05", "S08 C06"},
 			{"skew is not retried", "C05 S21", ""},
 			{"connections are not retried", "C07", ""},
+			{"every deadline is the caller's", "C07", ""},
 		}
 	}
 }

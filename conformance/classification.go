@@ -27,7 +27,7 @@ func (r *run) classification(file vectors.Classification) {
 func failureOf(c vectors.Classified) (a answer, ok bool) {
 	g := c.Given
 	if g.Transport != "" {
-		a.transport, a.last = g.Transport, strings.HasPrefix(g.Transport, "caller_")
+		a.transport, a.last = g.Transport, vectors.CallerGone(g.Transport)
 		return a, vectors.TransportError(g.Transport) != nil && g.Status == 0 && g.ErrorCode == "" && g.Modeled == ""
 	}
 	a = answer{status: g.Status, code: g.ErrorCode}
@@ -46,7 +46,7 @@ func (r *run) failure(c vectors.Classified, a answer) {
 		r.skip(c.Rules, why)
 		return
 	}
-	j.judgeFailure(c, first)
+	j.judgeFailure(c, a, first)
 	if c.Want.Retryable && !first.ended {
 		r.judgeKind(&j, c, a, first)
 	}
@@ -109,14 +109,14 @@ const (
 	throttlingBase = time.Second
 )
 
-func (j *judgment) judgeFailure(c vectors.Classified, f failed) {
+func (j *judgment) judgeFailure(c vectors.Classified, a answer, f failed) {
 	j.compared = outcome
 	switch {
 	case f.absent:
 		j.stop(outcome, "an attempt", endText(f.err))
 	case c.Want.Retryable && f.ended:
 		j.differs(outcome, "a retry", "the operation ended: "+endText(f.err))
-	case !c.Want.Retryable && !f.ended && strings.HasPrefix(c.Given.Transport, "caller_"):
+	case !c.Want.Retryable && !f.ended && a.last:
 		j.differs(outcome, "no retry, since the caller has given up", "another attempt")
 	case !c.Want.Retryable && !f.ended:
 		j.differs(outcome, "no retry", fmt.Sprintf("a retry %s later", f.after))

@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"net/http"
 	"strings"
@@ -145,6 +146,7 @@ func (l *loop) kind(err error, sent time.Time) classify.Kind {
 		l.fault == "throttling codes are ordinary" && kind == classify.Throttling && status != http.StatusTooManyRequests
 	final := l.fault == "504 is final" && status == http.StatusGatewayTimeout ||
 		l.fault == "connections are not retried" && status == 0 && kind != classify.Timeout ||
+		l.fault == "every deadline is the caller's" && errors.Is(err, context.DeadlineExceeded) ||
 		l.fault == "skew is not retried" && kind == classify.ClockSkew
 	switch {
 	case transient:

@@ -35,6 +35,7 @@ func classifyCommand() command {
 type signs struct {
 	answer    answerError
 	transport error
+	gone      bool // the caller has ended the operation
 	modeled   modeledError
 	used      time.Duration
 	observed  *time.Duration
@@ -48,6 +49,7 @@ func (s *signs) define(f *flag.FlagSet) {
 	f.StringVar(&s.answer.code, "code", "", "error `code` of the answer, as it is on the wire")
 	f.Func("transport", "`kind` of the failure of the transport: "+strings.Join(transportKinds(), ", "), func(text string) (err error) {
 		s.transport, err = transportFailure(text)
+		s.gone = strings.HasPrefix(text, "caller_")
 		return err
 	})
 	f.Func("modeled", "what the `model` of the service says of the error: retryable, throttling, not_retryable", func(text string) error {
@@ -100,7 +102,9 @@ type step struct {
 }
 
 func (c *call) classify(s *signs) error {
-	verdict, trail := classify.Default().Explain(classify.Outcome{Err: s.err(), Service: c.service, Attempt: 1})
+	verdict, trail := classify.Default().Explain(classify.Outcome{
+		Err: s.err(), Service: c.service, Attempt: 1, CallerGone: s.gone,
+	})
 	if !c.json {
 		c.classifyText(verdict, trail)
 		return nil

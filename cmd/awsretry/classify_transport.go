@@ -9,9 +9,6 @@ import (
 	"os"
 	"strings"
 	"syscall"
-	"time"
-
-	"github.com/awsretry/awsretry/retry"
 )
 
 // transportKinds returns the names of the failures of the transport.
@@ -39,8 +36,8 @@ func causeOf(kind string) error {
 		return opError("dial", os.ErrDeadlineExceeded)
 	case "read_timeout":
 		return opError("read", os.ErrDeadlineExceeded)
-	case "attempt_deadline":
-		return &retry.AttemptTimeoutError{After: time.Second, Err: context.DeadlineExceeded}
+	case "attempt_deadline", "caller_deadline_exceeded": // signs.gone tells them apart
+		return context.DeadlineExceeded
 	case "dns_timeout":
 		return opError("dial", &net.DNSError{Err: "i/o timeout", Name: "service.example", IsTimeout: true, IsTemporary: true})
 	case "dns_temporary":
@@ -69,8 +66,6 @@ func causeOf(kind string) error {
 		return opError("read", temporaryError{})
 	case "caller_canceled":
 		return context.Canceled
-	case "caller_deadline_exceeded":
-		return context.DeadlineExceeded
 	case "plain_error":
 		return errors.New("plain error")
 	default:

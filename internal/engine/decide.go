@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -39,22 +40,27 @@ func (e *Engine) against(
 	if n := found.verdict.MaxAttempts(); n > 0 {
 		most = min(most, n)
 	}
+	gone := ctx.Err()
+	if !retryable { // a retry that the deadline leaves no room for is charge's to refuse
+		gone = cmp.Or(gone, found.gone)
+	}
 	switch {
-	case !retryable && !endedWith(ctx, r.last):
+	case !retryable && !endedWith(ctx, gone, r.last):
 		return r.refusal(retry.ErrNotRetryable, t.Attempt())
 	case retryable && t.Attempt() >= most:
 		refusal := r.refusal(retry.ErrAttemptsExhausted, t.Attempt())
 		refusal.MaxAttempts = most
 		return refusal
-	case ctx.Err() == nil && found.rule == nil:
+	case gone == nil && found.rule == nil:
 		return nil
-	case ctx.Err() == nil:
+	case gone == nil:
 		refusal := r.refusal(retry.ErrNotRetryable, t.Attempt())
 		refusal.Detail = found.rule
 		return refusal
 	}
 	refusal := r.refusal(retry.ErrCanceled, t.Attempt()).Because(ctx)
-	if before != nil && endedWith(ctx, r.last) {
+	refusal.Detail = cmp.Or(refusal.Detail, gone)
+	if before != nil && endedWith(ctx, gone, r.last) {
 		// The attempt says only that the caller is gone; the one before says what the
 		// service thought.
 		refusal.Last, refusal.Detail = before, fmt.Errorf("%w: %w", refusal.Detail, r.last)
@@ -62,10 +68,10 @@ func (e *Engine) against(
 	return refusal
 }
 
-// endedWith reports whether the failure is the end of ctx: then the operation was
+// endedWith reports whether the failure is the end of ctx, which is gone: then the operation was
 // canceled, whatever a classifier thinks of such errors.
-func endedWith(ctx context.Context, failure error) bool {
-	return ctx.Err() != nil && (errtree.Is(failure, ctx.Err()) || errtree.Is(failure, context.Cause(ctx)))
+func endedWith(ctx context.Context, gone, failure error) bool {
+	return gone != nil && (errtree.Is(failure, gone) || errtree.Is(failure, context.Cause(ctx)))
 }
 
 // charge takes the cost of a retry from the quota or from the pool and returns its backoff, or

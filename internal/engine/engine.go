@@ -140,7 +140,7 @@ func (e *Engine) Judge(op *retry.Operation, failure error) classify.Verdict {
 	if !e.Made() {
 		return classify.Verdict{}
 	}
-	return e.judge(op, 0, failure)
+	return e.judge(op, 0, failure, nil)
 }
 
 // Clock returns the clock that the engine waits on; nil for one that was not made.
@@ -310,7 +310,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 		}
 		used.Set(otherwise)
 	}()
-	found := e.opinionOn(r, t.Attempt(), failure)
+	found := e.opinionOn(ctx, r, t.Attempt(), failure)
 	otherwise, r.paid, r.payer, r.owed = token.Refused, 0, nil, 0
 	change := e.report(t, r, was, found.throttled)
 	delay, refusal := e.decide(ctx, t, r, &found)
@@ -385,7 +385,7 @@ func (e *Engine) ended(t retry.Token, r *record, failure error) {
 				token.Token(t).Set(token.Ready)
 			}
 		}()
-		found = e.opinionOn(r, t.Attempt(), failure)
+		found = e.opinionOn(r.ctx, r, t.Attempt(), failure)
 		judged = true
 	}
 	r.last = found.failure
@@ -426,14 +426,16 @@ type opinion struct {
 	verdict   classify.Verdict
 	throttled bool  // for the limiter of the scope and for together
 	rule      error // why there is no retry even if the verdict asks for one; or nil
+	gone      error // how the context of the operation has ended; or nil
 }
 
 // opinionOn judges a failure. A mark that asks for no retry does not say what happened. So the
 // error below the mark is judged where throttles matter, and where the mark forbids a retry with a
 // reason, for whether there is a retry that the reason stops.
-func (e *Engine) opinionOn(r *record, attempt int, failure error) opinion {
-	verdict := e.judge(&r.op, attempt, failure)
-	found := opinion{failure: failure, verdict: verdict, throttled: verdict.Kind() == classify.Throttling}
+func (e *Engine) opinionOn(ctx context.Context, r *record, attempt int, failure error) opinion {
+	gone := e.gone(ctx)
+	verdict := e.judge(&r.op, attempt, failure, gone)
+	found := opinion{failure: failure, verdict: verdict, throttled: verdict.Kind() == classify.Throttling, gone: gone}
 	if verdict.Retryable() {
 		return found
 	}
@@ -445,7 +447,7 @@ func (e *Engine) opinionOn(r *record, attempt int, failure error) opinion {
 	if !ruled && !e.heeds(r) {
 		return found
 	}
-	below := e.judge(&r.op, attempt, mark.Err)
+	below := e.judge(&r.op, attempt, mark.Err, gone)
 	found.throttled = below.Kind() == classify.Throttling
 	if !ruled {
 		return found
@@ -469,11 +471,27 @@ func markOf(failure error) *classify.JudgedError {
 	return nil
 }
 
-// judge returns what the classifiers say of a failure, or the verdict that it carries.
-func (e *Engine) judge(op *retry.Operation, attempt int, failure error) classify.Verdict {
+// gone returns how the context of an operation has ended; nil if it has not. The deadline counts
+// as soon as the time has come: the timers of contexts with one deadline fire one after the other,
+// and an attempt may have seen the end on another one.
+func (e *Engine) gone(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if deadline, ok := ctx.Deadline(); ok && !e.config.Clock.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// judge returns what the classifiers say of a failure, or the verdict that it carries. gone is how
+// the context of the operation has ended, or nil.
+func (e *Engine) judge(op *retry.Operation, attempt int, failure, gone error) classify.Verdict {
 	if failure == retry.ErrAborted { //nolint:errorlint // the loop's own, never wrapped
 		return classify.Forbidden()
 	}
-	outcome := classify.Outcome{Err: failure, Service: e.service(op), Operation: op.Name, Attempt: attempt}
+	outcome := classify.Outcome{
+		Err: failure, Service: e.service(op), Operation: op.Name, Attempt: attempt, CallerGone: gone != nil,
+	}
 	return outcome.Judge(e.config.Classifier, op.Classifier)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -16,8 +17,8 @@ func TransportError(kind string) error {
 		return opError("dial", os.ErrDeadlineExceeded)
 	case "read_timeout":
 		return opError("read", os.ErrDeadlineExceeded)
-	case "attempt_deadline":
-		return timeoutError{}
+	case "attempt_deadline", "caller_deadline_exceeded": // CallerGone tells them apart
+		return context.DeadlineExceeded
 	case "dns_timeout":
 		return opError("dial", &net.DNSError{Err: "i/o timeout", IsTimeout: true, IsTemporary: true})
 	case "dns_temporary":
@@ -44,13 +45,14 @@ func TransportError(kind string) error {
 		return opError("read", temporaryError{})
 	case "caller_canceled":
 		return context.Canceled
-	case "caller_deadline_exceeded":
-		return context.DeadlineExceeded
 	case "plain_error":
 		return errors.New("plain")
 	}
 	return nil
 }
+
+// CallerGone reports whether a kind of failure is that of an operation whose context has ended.
+func CallerGone(kind string) bool { return strings.HasPrefix(kind, "caller_") }
 
 // opError is how the net package reports a failed system call.
 func opError(op string, cause error) error {
@@ -59,13 +61,6 @@ func opError(op string, cause error) error {
 	}
 	return &net.OpError{Op: op, Net: "tcp", Err: cause}
 }
-
-// timeoutError is the error of a client whose own limit of an attempt has passed.
-type timeoutError struct{}
-
-func (timeoutError) Error() string        { return "attempt took too long" }
-func (timeoutError) Timeout() bool        { return true }
-func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // temporaryError says nothing of itself but that it is temporary.
 type temporaryError struct{}
