@@ -164,7 +164,8 @@ func (r *Retryer) next(ctx context.Context, c *call) retry.Operation {
 // IsErrorRetryable lets the strategy decide about the attempt that ended with err, and reports
 // whether such an error is retried. The loop of the SDK calls it once for each attempt that
 // failed. For any other error it reports what holds for an operation of which nothing is
-// known.
+// known: a context.DeadlineExceeded is then the timeout of an attempt. GetRetryToken, which gets
+// the context, refuses the retry if the caller has gone.
 func (r *Retryer) IsErrorRetryable(err error) bool {
 	if err == nil || !r.made() {
 		return false

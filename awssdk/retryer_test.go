@@ -205,6 +205,28 @@ func TestRetryOutsideALoop(t *testing.T) {
 	})
 }
 
+// TestOnlyGetRetryTokenKnowsWhetherTheCallerHasGone: IsErrorRetryable gets no context.
+func TestOnlyGetRetryTokenKnowsWhetherTheCallerHasGone(t *testing.T) {
+	t.Parallel()
+	s := strategy(t, standard.Config{TimeoutCost: 20})
+	r, below := retryer(t, s), &smithyhttp.RequestSendError{Err: context.DeadlineExceeded}
+	require.True(t, r.IsErrorRetryable(below))
+	require.False(t, r.IsErrorRetryable(&smithyhttp.RequestSendError{Err: context.Canceled}))
+
+	_, err := r.GetRetryToken(t.Context(), below)
+	require.NoError(t, err)
+	require.Equal(t, 480, s.Snapshot().Scopes[0].Quota, "at the price of a timeout")
+
+	ended, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	_, err = r.GetRetryToken(ended, below)
+	require.ErrorIs(t, err, retry.ErrCanceled)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	_, ok := errors.AsType[*aws.RequestCanceledError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, 480, s.Snapshot().Scopes[0].Quota)
+}
+
 func TestDelayOfAnUnknownErrorIsTheUsualBackoff(t *testing.T) {
 	t.Parallel()
 	r := retryer(t, strategy(t, standard.Config{}))
