@@ -87,6 +87,71 @@ func TestAttemptTimeoutIsRetriedAsATimeout(t *testing.T) {
 	})
 }
 
+// TestALimitOfTheBaseIsRetriedAsATimeout has answers that stop before their headers, or in the body of
+// a failure, which is read for a code.
+func TestALimitOfTheBaseIsRetriedAsATimeout(t *testing.T) {
+	t.Parallel()
+	stops := map[string]http.HandlerFunc{
+		"before the headers": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"in the body": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		},
+	}
+	for base, limit := range map[string]func(base http.RoundTripper) http.RoundTripper{
+		"a context for each attempt": func(base http.RoundTripper) http.RoundTripper {
+			return roundTripFunc(func(r *http.Request) (*http.Response, error) {
+				ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+				context.AfterFunc(ctx, cancel)
+				return base.RoundTrip(r.WithContext(ctx))
+			})
+		},
+		"a client with a timeout": func(base http.RoundTripper) http.RoundTripper {
+			return roundTripFunc((&http.Client{Timeout: time.Second, Transport: roundTripFunc(base.RoundTrip)}).Do)
+		},
+	} {
+		for where, stop := range stops {
+			for deadline, left := range map[string]time.Duration{"no deadline": 0, "a later deadline": time.Hour} {
+				t.Run(base+"/"+where+"/"+deadline, func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) {
+						var kinds []classify.Kind
+						var attempts atomic.Int64
+						inner := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+							if attempts.Add(1) < 3 {
+								stop(w, r)
+							}
+						})).Transport()
+						defer inner.CloseIdleConnections()
+						client := &http.Client{Transport: newTransport(t, httpretry.Config{
+							Base: limit(inner),
+							Strategy: modes(t, standard.Config{Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+								if e.Kind == retry.RetryScheduled {
+									kinds = append(kinds, e.Verdict.Kind())
+								}
+							})})["adaptive"],
+						})}
+						ctx := t.Context()
+						if left > 0 {
+							var cancel context.CancelFunc
+							ctx, cancel = context.WithTimeout(ctx, left)
+							defer cancel()
+						}
+						start := time.Now()
+						got := get(ctx, t, client)
+						require.NoError(t, got.err)
+						require.Equal(t, http.StatusOK, got.status)
+						require.Equal(t, []classify.Kind{classify.Timeout, classify.Timeout}, kinds)
+						require.Equal(t, 2*time.Second+1*time.Second+2*time.Second, time.Since(start))
+					})
+				})
+			}
+		}
+	}
+}
+
 // The end of the caller's context is not the timeout of an attempt.
 func TestCallerEndsAnAttempt(t *testing.T) {
 	t.Parallel()
