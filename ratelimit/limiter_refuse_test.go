@@ -27,6 +27,9 @@ func TestLimiterRefusesWaits(t *testing.T) {
 		"deadline before the end":           {deadline: expected - 1, want: context.DeadlineExceeded},
 		"deadline at the end":               {deadline: expected, want: context.DeadlineExceeded},
 		"deadline after the end":            {deadline: expected + 1},
+		"too little room":                   {deadline: expected + time.Second, request: ratelimit.Request{Room: time.Second}, want: context.DeadlineExceeded},
+		"just enough room":                  {deadline: expected + time.Second + 1, request: ratelimit.Request{Room: time.Second}},
+		"room, and no deadline":             {request: ratelimit.Request{Room: time.Hour}},
 		"no wait allowed":                   {request: ratelimit.Request{NoWait: true}, want: ratelimit.ErrNoWait},
 		"longer than the longest wait":      {request: ratelimit.Request{MaxWait: expected - 1}, want: ratelimit.ErrWaitLimit},
 		"as long as the longest wait":       {request: ratelimit.Request{MaxWait: expected}},
@@ -107,6 +110,19 @@ func requireRefusal(ctx context.Context, t *testing.T, limiter *ratelimit.Limite
 	require.Equal(t, waitingBefore, waitingAfter)
 }
 
+func TestLimiterGivesATokenThatIsThereToACallerWithoutRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limiter := throttled(clock.System{})
+		require.NoError(t, clock.System{}.Sleep(t.Context(), time.Minute))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		sent, err := limiter.Acquire(ctx, ratelimit.Request{Room: time.Hour})
+		require.NoError(t, err)
+		require.Equal(t, time.Now(), sent)
+	})
+}
+
 func TestLimiterRefusalTakesNoToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -161,6 +177,6 @@ func TestWaitErrorSaysWhatWasRefused(t *testing.T) {
 	require.NotErrorIs(t, err, context.DeadlineExceeded)
 	err.Reason = context.DeadlineExceeded
 	require.EqualError(t, err,
-		"ratelimit: the wait would end after the caller's deadline: 1.5s to wait, 3 ahead, 0.6667 tokens/s")
+		"ratelimit: the wait would leave no time before the caller's deadline: 1.5s to wait, 3 ahead, 0.6667 tokens/s")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }

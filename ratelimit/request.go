@@ -27,6 +27,10 @@ type Request struct {
 	MaxQueue int
 	// NotAfter is the latest instant to send at; zero means any.
 	NotAfter time.Time
+	// Room is the time that a wait has to leave before the deadline of the context, so that the
+	// attempt can end before it. Zero means that any time will do. A caller that need not wait is not
+	// refused for want of room.
+	Room time.Duration
 	// OnWait is called before a wait begins, with no lock held; nil means none. A caller
 	// whose OnWait panics leaves the queue.
 	OnWait func(Wait)
@@ -59,8 +63,8 @@ var (
 type WaitError struct {
 	// Wait is the wait that was refused or given up.
 	Wait Wait
-	// Reason is [context.DeadlineExceeded] if the wait would not end before the deadline of
-	// the context, [ErrNotAfter], or an error whose text says which limit of the [Request]
+	// Reason is [context.DeadlineExceeded] if the wait would not end before the deadline of the
+	// context, with [Request].Room to spare, [ErrNotAfter], or an error whose text says which limit of the [Request]
 	// forbids the wait.
 	Reason error
 }
@@ -69,7 +73,7 @@ type WaitError struct {
 func (e *WaitError) Error() string {
 	reason := fmt.Sprint(e.Reason)
 	if e.Reason == context.DeadlineExceeded { //nolint:errorlint // the value itself
-		reason = "ratelimit: the wait would end after the caller's deadline"
+		reason = "ratelimit: the wait would leave no time before the caller's deadline"
 	}
 	return fmt.Sprintf("%s: %v to wait, %d ahead, %.4g tokens/s", reason, e.Wait.Expected, e.Wait.Ahead, float64(e.Wait.FillRate))
 }
@@ -105,14 +109,16 @@ func (r Request) refuse(now time.Time, w Wait, e ends) error {
 
 // ends are the instants at which a caller does not wait any more; zero where there is none.
 type ends struct {
-	deadline time.Time // of the context: the caller needs some time to send
+	deadline time.Time // of the context, less the room that the caller needs
 	notAfter time.Time // of the operation or of the wait, and still in time
 }
 
 // ends returns those of a caller that begins to wait now.
 func (r Request) ends(ctx context.Context, now time.Time) ends {
 	e := ends{notAfter: r.NotAfter}
-	e.deadline, _ = ctx.Deadline()
+	if deadline, ok := ctx.Deadline(); ok {
+		e.deadline = deadline.Add(-r.Room)
+	}
 	if end := now.Add(r.GiveUpAfter); r.GiveUpAfter > 0 && (e.notAfter.IsZero() || end.Before(e.notAfter)) {
 		e.notAfter = end
 	}

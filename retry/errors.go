@@ -33,7 +33,8 @@ var (
 	// ErrCanceled means that the context of the caller has ended.
 	ErrCanceled = errors.New("retry: canceled by the caller")
 	// ErrDeadline means that a wait could not end before the deadline of the caller's
-	// context, so that it was not begun.
+	// context, so that it was not begun. In adaptive mode a wait for the send rate also has to leave
+	// the time that most attempts take.
 	ErrDeadline = errors.New("retry: wait would end after the caller's deadline")
 )
 

@@ -83,7 +83,9 @@ func (e *Engine) charge(
 	delay := e.backoff(r, t.Attempt(), verdict)
 	wait := delay
 	if limited(ctx, &r.op) && r.paced() {
-		wait = max(wait, r.scope.limiter.Expected(e.send.Request.Cost))
+		if expected := r.scope.limiter.Expected(e.send.Request.Cost); expected > 0 {
+			wait = max(wait, expected+r.scope.room.needed())
+		}
 	}
 	now, noRoom := e.quotaTime(r), e.noRoom(ctx, &r.op, wait)
 	switch {

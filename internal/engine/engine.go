@@ -341,6 +341,9 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 		e.giveBack(r)
 	}
 	change := e.report(t, r, was, false)
+	if change.Limited {
+		r.scope.room.note(e.reading.Now().Sub(r.sent))
+	}
 	e.tellSuccess(t, r, change)
 	e.close(r)
 	return nil

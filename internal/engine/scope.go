@@ -23,6 +23,7 @@ type scope struct {
 	key     retry.ScopeKey
 	quota   *quota.Quota
 	limiter Limiter // nil in standard mode
+	room    room    // of attempts while the send rate is limited
 	err     error   // why there is no limiter
 	name    string
 	place   int // in the ring; guarded by scopes.mu

@@ -132,7 +132,7 @@ func (e *Engine) settle(ctx context.Context, t retry.Token, r *record) *retry.Er
 // acquire takes the send token of an attempt, with events around a wait.
 func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record) *retry.Error {
 	request := e.send.Request
-	request.NotAfter = r.op.NotAfter
+	request.NotAfter, request.Room = r.op.NotAfter, r.scope.room.needed()
 	if !e.observed() {
 		sent, err := r.scope.limiter.Acquire(ctx, request)
 		return r.acquired(ctx, t, sent, err)

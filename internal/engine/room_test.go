@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRoomIsTheTimeOfMostAttempts(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	random := rand.New(rand.NewPCG(1, 1))
+	for name, c := range map[string]struct {
+		took     func() time.Duration
+		attempts int
+		from, to time.Duration
+	}{
+		"not known":         {nil, 0, 0, 0},
+		"one attempt":       {func() time.Duration { return 50 * ms }, 1, 100 * ms, 100 * ms},
+		"all alike":         {func() time.Duration { return 50 * ms }, 100, 50 * ms, 51 * ms},
+		"from 30 to 70 ms":  {func() time.Duration { return 30*ms + time.Duration(random.Int64N(int64(40*ms))) }, 1000, 55 * ms, 85 * ms},
+		"a clock that went": {func() time.Duration { return -time.Hour }, 10, 0, 0},
+		"instant ones, then 1s": {func() func() time.Duration {
+			n := 0
+			return func() time.Duration { n++; return time.Duration(n/100) * time.Second }
+		}(), 199, time.Second, 1100 * ms},
+	} {
+		var r room
+		for range c.attempts {
+			r.note(c.took())
+		}
+		require.GreaterOrEqual(t, r.needed(), c.from, name)
+		require.LessOrEqual(t, r.needed(), c.to, name)
+	}
+}
+
+func TestRoomConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	var r room
+	var group sync.WaitGroup
+	for range 50 {
+		group.Go(func() {
+			for range 200 {
+				r.note(time.Second)
+				require.LessOrEqual(t, r.needed(), 2*time.Second)
+			}
+		})
+	}
+	group.Wait()
+	require.InDelta(t, time.Second, r.needed(), float64(10*time.Millisecond))
+}

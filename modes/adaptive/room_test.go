@@ -1,0 +1,66 @@
+package adaptive_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// The service takes 100 ms for an attempt, and the send rate is one a second.
+func TestSendTokenIsNotSpentOnAnAttemptThatTheDeadlineCuts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		after, deadline time.Duration // since the end of the attempt before, and since its token
+		want            error
+	}{
+		"there is time for the attempt":                {0, 1200 * time.Millisecond, nil},
+		"the attempt would be cut":                     {0, 1050 * time.Millisecond, retry.ErrDeadline},
+		"the wait would be cut":                        {0, 900 * time.Millisecond, retry.ErrDeadline},
+		"the token is there, and there is little time": {2 * time.Second, 150 * time.Millisecond, context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, err := adaptive.New(adaptive.Config{
+					SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 1, Ceiling: 1} },
+				})
+				require.NoError(t, err)
+				attempts := 0
+				call := func(ctx context.Context) error {
+					return retry.DoErr(ctx, s, retry.Operation{}, func(ctx context.Context) error {
+						attempts++
+						return clock.System{}.Sleep(ctx, 100*time.Millisecond)
+					})
+				}
+				for range 20 {
+					require.NoError(t, call(t.Context()))
+				}
+				sleep(t, c.after)
+				made, began := attempts, time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), c.deadline-100*time.Millisecond)
+				defer cancel()
+
+				err = call(ctx)
+
+				if c.want == nil {
+					require.NoError(t, err)
+					return
+				}
+				require.ErrorIs(t, err, c.want)
+				if c.want == retry.ErrDeadline { //nolint:errorlint // the same value
+					require.Equal(t, made, attempts)
+					require.Equal(t, began, time.Now(), "it is refused at once")
+				} else {
+					require.Equal(t, made+1, attempts)
+				}
+			})
+		})
+	}
+}
