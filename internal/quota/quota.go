@@ -114,12 +114,18 @@ func (q *Quota) Covers(now time.Time, cost int) bool {
 // the pool, as far as that has room. It returns what is available in the quota afterwards. now
 // matters only if the quota refills. A negative number of tokens counts as 0.
 func (q *Quota) Refund(now time.Time, tokens int) (available int) {
+	if q.full() && (q.pool == nil || q.pool.full()) { // as in healthy traffic, in which no caller waits
+		return int(q.capacity)
+	}
 	available = q.give(now, max(tokens, 0))
 	if q.line.Waiting() > 0 {
 		q.line.Wake()
 	}
 	return available
 }
+
+// full reports whether nothing can be added, now or with time.
+func (q *Quota) full() bool { return q.refill == 0 && q.tokens.Load() == q.capacity }
 
 func (q *Quota) give(now time.Time, tokens int) (available int) {
 	q.advance(now)
