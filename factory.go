@@ -27,8 +27,8 @@ func Load(ctx context.Context, opts ...Option) (retry.Strategy, error) {
 }
 
 // New builds the strategy that resolved settings ask for. Each call returns a strategy with
-// retry quotas and send rates of its own. New starts no goroutine. It tells the observer of each
-// of the Diagnostics that has the severity error, by [retry.SettingIgnored].
+// retry quotas and send rates of its own. New starts no goroutine. For each of the
+// Diagnostics with the severity error, the observer gets a [retry.SettingIgnored].
 //
 // The errors are those of [WithConfig], and those of standard.New and adaptive.New for a field
 // that is out of range.

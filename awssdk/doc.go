@@ -56,6 +56,6 @@
 // # Behaviors
 //
 // The strategy follows the behavior v2.1, as the SDK does since v1.48.0, unless [WithSettings] names
-// another one, such as awsretry.WithBehavior(retry.V20). The loop of the SDK sleeps the backoff of
-// the strategy with both.
+// another one, such as awsretry.WithBehavior(retry.V20). In both behaviors the loop of
+// the SDK sleeps the backoff of the strategy.
 package awssdk

@@ -59,7 +59,7 @@ func ExampleRetryer_RetryDelay() {
 	// account 111122223333, requests: 3
 }
 
-// The SDK starts with zero attempts, which it does not count, and so does Install. An observer is told.
+// The SDK takes zero attempts for a number that is not set, and so does Install. The observer is told.
 func ExampleInstall_zeroAttempts() {
 	service := failing(2)
 	defer service.Close()

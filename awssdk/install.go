@@ -22,9 +22,9 @@ import (
 // directory in a path, and the home directory is that at the start of the process. A file that
 // the SDK cannot open counts as empty, and so does a profile that only AWS_DEFAULT_PROFILE names
 // and that no file has. awsretry reads one file of each kind. With several files in one option of
-// config.LoadDefaultConfig, and with a pipe, the values that the SDK has read count like
-// awsretry.WithValues, below the environment. [WithSettings] can override these values, but it
-// cannot name another profile of these files.
+// config.LoadDefaultConfig, and with a pipe, the values that the SDK has read count like those of
+// awsretry.WithValues, but a variable overrides them. [WithSettings] overrides them too, but cannot
+// name another profile of these files.
 //
 // A value with which the SDK has started is no error, not even where awsretry.Load refuses it. It
 // counts as the SDK has read it: max_attempts = "7" is 7, attempts below 1 are not set, and more

@@ -216,11 +216,10 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 	return r.release(c), nil
 }
 
-// RetryDelay returns a delay with which the loop of the SDK sleeps the backoff that the strategy has
-// chosen after err. Where the response of err asks for a delay, the loop makes the result longer by
-// up to five seconds, and the strategy has done so already. So if the service asks for the backoff,
-// RetryDelay returns it less five seconds, but not below zero. If the service asks for more, the
-// result is below zero in these cases:
+// RetryDelay returns the backoff that the strategy has chosen after err. Where the response of err
+// asks for at least that, the result is up to five seconds less: the loop of the SDK adds up to five
+// seconds for the response, which the strategy has counted already. The result is below zero only
+// where the response asks for more than the backoff, and one of these holds:
 //
 //   - MaxHint or MaxBackoff of the strategy is less than five seconds, or the strategy does not take
 //     what the service asks for.

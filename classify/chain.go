@@ -53,9 +53,9 @@ func flat(classifiers []Classifier) []Classifier {
 //     string;
 //   - "transport": failures without an answer. It retries timeouts, connections that
 //     were refused, reset, cut or given up by the server, and name servers that give
-//     no answer of use. It does not retry what the caller ended by cancelling or by a
-//     deadline, see Outcome.CallerGone, a host that does not exist, and a server whose
-//     certificate is not trusted;
+//     no answer of use. It does not retry a host that does not exist, a server
+//     whose certificate is not trusted, and what the caller ended by canceling or by a
+//     deadline, see Outcome.CallerGone;
 //   - "traits", see [Traits].
 func Default() *Chain { return chainWith(Code()) }
 

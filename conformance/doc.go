@@ -32,8 +32,8 @@
 //
 // The names S01 to S22 are rules of standard mode, A01 to A18 of adaptive mode, and C01 to C08 of the
 // classification of failures. [Report] has the wording of each. Cases of a generation that is not the
-// subject's are left out. No case can be seen from outside for A12, which is about costs above one
-// token, A13, which is about a clock that goes back, C09 and C10, which need the model of a service
+// subject's are left out. S23 is not of the suite, because it needs
+// several scopes. No case can be seen from outside for A12, which is about costs above one token, A13, which is about a clock that goes back, C09 and C10, which need the model of a service
 // and the signature of a request. Of S22 the suite sees that there is no retry, and not what an operation
 // with one attempt costs. In adaptive mode the wait for the send rate can hide a backoff.
 //

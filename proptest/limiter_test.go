@@ -92,7 +92,7 @@ func (r *limiterRun) limitedArrives(t *rapid.T) {
 	case 3:
 		request.NotAfter, reason = r.clock.Now().Add(limit), "the wait would end too late"
 	default:
-		reason, deadline = "the wait would leave no time before the caller's deadline", true
+		reason, deadline = "the wait would leave too little time before the caller's deadline", true
 		var cancel context.CancelFunc
 		ctx, cancel = r.clock.WithTimeout(ctx, limit)
 		t.Cleanup(cancel)

@@ -34,9 +34,10 @@ func NewLimiter(config SendRateConfig, clk clock.Clock) *Limiter {
 	return l
 }
 
-// Acquire returns when the caller may send, and that instant, for [Response].Sent. Until the first throttle that is at once, unless there is a starting
-// rate. It returns a [*WaitError] without waiting when the request does not allow the wait
-// or when the wait would not end before the deadline of ctx. It returns ctx.Err() when ctx
+// Acquire returns when the caller may send, and that instant, for [Response].Sent. Until the first
+// throttle that is at once, unless there is a starting rate. It returns a [*WaitError] without waiting
+// when the request does not allow the wait or when the wait would not leave [Request].Room before the
+// deadline of ctx. It returns ctx.Err() when ctx
 // is done first, and a [*WaitError] when a cut of the rate has made the wait too long for the
 // deadline of ctx or for [Request].NotAfter. A failure takes no token and gives up the place
 // in the queue.

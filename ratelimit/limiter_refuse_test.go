@@ -177,6 +177,6 @@ func TestWaitErrorSaysWhatWasRefused(t *testing.T) {
 	require.NotErrorIs(t, err, context.DeadlineExceeded)
 	err.Reason = context.DeadlineExceeded
 	require.EqualError(t, err,
-		"ratelimit: the wait would leave no time before the caller's deadline: 1.5s to wait, 3 ahead, 0.6667 tokens/s")
+		"ratelimit: the wait would leave too little time before the caller's deadline: 1.5s to wait, 3 ahead, 0.6667 tokens/s")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }

@@ -43,8 +43,8 @@ func NewLine(account Account, clk clock.Clock) *Line {
 }
 
 // Acquire returns when the caller may send, and that instant. It returns a [*WaitError]
-// without waiting when the request does not allow the wait or when the wait would not end
-// before the deadline of ctx. It returns ctx.Err() when ctx is done first, and a [*WaitError]
+// without waiting when the request does not allow the wait or when the wait would not leave
+// [Request].Room before the deadline of ctx. It returns ctx.Err() when ctx is done first, and a [*WaitError]
 // when [Line.Poke] finds that the wait has become too long. A failure takes no token and
 // gives up the place in the queue.
 func (l *Line) Acquire(ctx context.Context, r Request) (sent time.Time, err error) {

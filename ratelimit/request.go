@@ -63,8 +63,8 @@ var (
 type WaitError struct {
 	// Wait is the wait that was refused or given up.
 	Wait Wait
-	// Reason is [context.DeadlineExceeded] if the wait would not end before the deadline of the
-	// context, with [Request].Room to spare, [ErrNotAfter], or an error whose text says which limit of the [Request]
+	// Reason is [context.DeadlineExceeded] if the wait would not leave [Request].Room before the
+	// deadline of the context, [ErrNotAfter], or an error whose text says which limit of the [Request]
 	// forbids the wait.
 	Reason error
 }
@@ -73,7 +73,7 @@ type WaitError struct {
 func (e *WaitError) Error() string {
 	reason := fmt.Sprint(e.Reason)
 	if e.Reason == context.DeadlineExceeded { //nolint:errorlint // the value itself
-		reason = "ratelimit: the wait would leave no time before the caller's deadline"
+		reason = "ratelimit: the wait would leave too little time before the caller's deadline"
 	}
 	return fmt.Sprintf("%s: %v to wait, %d ahead, %.4g tokens/s", reason, e.Wait.Expected, e.Wait.Ahead, float64(e.Wait.FillRate))
 }

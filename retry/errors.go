@@ -74,8 +74,8 @@ type Error struct {
 	MaxAttempts int
 	// Elapsed is how long the operation took on the strategy's clock. [Do] sets it.
 	Elapsed time.Duration
-	// Available is how many tokens the retry quota had, and Pool how many the pool beside it, where
-	// Needed were needed, for [ErrQuotaExhausted]. Only one of the two can pay for a retry.
+	// Needed is what the retry costs, Available what the retry quota had, and Pool what the pool
+	// beside it had, in tokens, for [ErrQuotaExhausted]. One of the two has to pay for all of it.
 	Available, Pool, Needed int
 	// Wait is the wait that was refused, for [ErrDeadline], [ErrSendRateLimited] and
 	// [ErrMaxElapsed].

@@ -51,11 +51,11 @@ const (
 	// LoopNested means that an operation begins in an attempt of another loop, so that their
 	// attempts multiply. It sets MaxAttempts. [Once] keeps an inner operation to one attempt.
 	LoopNested
-	// SettingIgnored means that a strategy was built from a Config with fields that have no
-	// effect, because the environment, a file or a flag chose standard mode, or from settings with
-	// a value that only aws-sdk-go-v2 accepts, which does not count as it was written. It sets Err,
-	// whose text names the fields and the origin of the mode, or the value and its place. The event
-	// belongs to no operation, so that OperationID, Operation, Scope and Attempt are zero.
+	// SettingIgnored means that a setting has no effect or counts otherwise than it was written.
+	// Either fields of a Config are for adaptive mode, and the environment, a file or a flag chose
+	// standard mode: then Err names the fields and the origin of the mode. Or only aws-sdk-go-v2
+	// accepts a value: then Err names the value and its place. The event belongs to no operation,
+	// so that OperationID, Operation, Scope and Attempt are zero.
 	SettingIgnored
 	// ScopesThrottledTogether means that three or more scopes of one service were throttled
 	// within a second, so that the limit of the service is probably wider than a scope. It sets

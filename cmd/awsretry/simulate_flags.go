@@ -50,8 +50,8 @@ func newSimulation(f *flags) *simulation {
 	f.Func("limit", "`rate[/burst]` of requests a second that the service allows, and the size of its bucket, one second of the rate and at least 1 unless given (default 50)", s.setLimit)
 	s.count(f, "workers", "workers of each client; 0 lets calls begin at random instants, whatever became of those before", &s.workers, 0)
 	s.count(f, "clients", "clients, each with a retry quota and a send rate of its own", &s.clients, 1)
-	s.count(f, "tables", "tables, each with the load of the others; the first has the limit, the failures and the figures, and the others are healthy", &s.tables, 1)
-	f.Func("offered", "`calls` a second that begin if none has to wait (default five times the limit)", func(text string) error {
+	s.count(f, "tables", "tables, each with its own workers and the same load; the limit and the failures are those of the first, the others are healthy, and the figures are of the first", &s.tables, 1)
+	f.Func("offered", "`calls` a second that begin on each table if none has to wait (default five times the limit)", func(text string) error {
 		offered, err := rate(text)
 		if err == nil {
 			s.offered = offered

@@ -68,7 +68,7 @@ func (p *played) facts() []page.Fact {
 	}
 	tables := "1"
 	if s.Healthy > 0 {
-		tables = fmt.Sprintf("%d, of which the figures are of the first one; the others are healthy", 1+s.Healthy)
+		tables = fmt.Sprintf("%d; the figures are of the first, and the others are healthy", 1+s.Healthy)
 	}
 	facts := []page.Fact{
 		{Name: "limit", Value: fmt.Sprintf("%s requests a second, burst %s", asGiven(s.Rate), asGiven(s.Burst))},

@@ -81,13 +81,13 @@ func (e *Engine) charge(
 ) (time.Duration, *retry.Error) {
 	quota, cost := r.scope.quota, e.cost(verdict.Kind())
 	delay := e.backoff(r, t.Attempt(), verdict)
-	wait := delay
+	wait, needed := delay, time.Duration(0)
 	if limited(ctx, &r.op) && r.paced() {
-		if expected := r.scope.limiter.Expected(e.send.Request.Cost); expected > 0 {
-			wait = max(wait, expected+r.scope.room.needed())
+		if expected := r.scope.limiter.Expected(e.send.Request.Cost); expected > wait {
+			wait, needed = expected, r.scope.room.needed()
 		}
 	}
-	now, noRoom := e.quotaTime(r), e.noRoom(ctx, &r.op, wait)
+	now, noRoom := e.quotaTime(r), e.noRoom(ctx, &r.op, wait, needed)
 	switch {
 	case noRoom == nil:
 		r.payer = quota.Charge(now, cost)

@@ -326,9 +326,8 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	return retry.Token(used.Next(delay, e.plain(r) && !e.observed())), nil
 }
 
-// RecordSuccess gives tokens back: one to the quota of the scope after a success on the first
-// attempt, after a later one what the last retry cost to
-// the quota that paid.
+// RecordSuccess gives tokens back. After a success on the first attempt it gives one to the quota of
+// the scope. After a later one it gives the cost of the last retry to the quota that paid.
 func (e *Engine) RecordSuccess(t retry.Token) error {
 	r, was, err := e.take(t, false)
 	if err != nil {

@@ -63,7 +63,7 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 func (e *Engine) sleep(ctx context.Context, t retry.Token, r *record) *retry.Error {
 	delay, err := t.Delay(), ctx.Err()
 	if err == nil && delay > 0 {
-		if reason := e.noRoom(ctx, &r.op, delay); reason != nil {
+		if reason := e.noRoom(ctx, &r.op, delay, 0); reason != nil {
 			return r.tooLong(reason, t.RetryCount(), delay)
 		}
 		err = e.config.Clock.Sleep(ctx, delay)
@@ -88,17 +88,17 @@ func limited(ctx context.Context, op *retry.Operation) bool {
 	return limited || !op.NotAfter.IsZero()
 }
 
-// noRoom returns why a wait of d must not be begun: ErrDeadline if it could not end
-// before the deadline of ctx, ErrMaxElapsed if it would end after op.NotAfter, nil if
+// noRoom returns why a wait of d must not be begun: ErrDeadline if it could not end so long before
+// the deadline of ctx as the attempt needs, ErrMaxElapsed if it would end after op.NotAfter, nil if
 // there is room for it.
-func (e *Engine) noRoom(ctx context.Context, op *retry.Operation, d time.Duration) error {
+func (e *Engine) noRoom(ctx context.Context, op *retry.Operation, d, needed time.Duration) error {
 	if !limited(ctx, op) {
 		return nil
 	}
 	now := e.config.Clock.Now()
 	deadline, ok := ctx.Deadline()
 	switch {
-	case ok && deadline.Sub(now) <= d:
+	case ok && deadline.Sub(now)-needed <= d:
 		return retry.ErrDeadline
 	case !op.NotAfter.IsZero() && op.NotAfter.Sub(now) < d:
 		return retry.ErrMaxElapsed

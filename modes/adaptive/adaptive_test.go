@@ -93,7 +93,7 @@ func TestSendWaitPastTheDeadlineIsRefusedAtOnce(t *testing.T) {
 	require.ErrorIs(t, err, retry.ErrSendRateLimited)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.EqualError(t, err, "retry: client-side: wait would end after the caller's deadline: "+
-		"held back by the send rate: ratelimit: the wait would leave no time before the caller's deadline: "+
+		"held back by the send rate: ratelimit: the wait would leave too little time before the caller's deadline: "+
 		"2s to wait, 0 ahead, 0.5 tokens/s (0 attempts, 2s to wait)")
 }
 

@@ -28,15 +28,11 @@ func TestSendTokenIsNotSpentOnAnAttemptThatTheDeadlineCuts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s, err := adaptive.New(adaptive.Config{
-					SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 1, Ceiling: 1} },
-				})
-				require.NoError(t, err)
-				attempts := 0
+				s, attempts := oneASecond(t), 0
 				call := func(ctx context.Context) error {
 					return retry.DoErr(ctx, s, retry.Operation{}, func(ctx context.Context) error {
 						attempts++
-						return clock.System{}.Sleep(ctx, 100*time.Millisecond)
+						return taking100ms()(ctx)
 					})
 				}
 				for range 20 {
@@ -47,7 +43,7 @@ func TestSendTokenIsNotSpentOnAnAttemptThatTheDeadlineCuts(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), c.deadline-100*time.Millisecond)
 				defer cancel()
 
-				err = call(ctx)
+				err := call(ctx)
 
 				if c.want == nil {
 					require.NoError(t, err)
@@ -62,5 +58,43 @@ func TestSendTokenIsNotSpentOnAnAttemptThatTheDeadlineCuts(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// The time that an attempt needs is for the deadline. MaxElapsed is the end of beginnings.
+func TestRetryThatBeginsBeforeMaxElapsedIsMade(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := oneASecond(t)
+		for range 20 {
+			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, taking100ms()))
+		}
+		sleep(t, 2*time.Second)
+		began := time.Now()
+		err := retry.DoErr(t.Context(), s, retry.Operation{MaxElapsed: 1010 * time.Millisecond}, taking100ms(errServer))
+		require.NoError(t, err)
+		require.Equal(t, 1100*time.Millisecond, time.Since(began))
+	})
+}
+
+// oneASecond returns a strategy whose send rate is one attempt a second.
+func oneASecond(t *testing.T) *adaptive.Strategy {
+	t.Helper()
+	s, err := adaptive.New(adaptive.Config{
+		SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 1, Ceiling: 1} },
+	})
+	require.NoError(t, err)
+	return s
+}
+
+// taking100ms returns attempts that fail with each of the errors in turn, and then succeed.
+func taking100ms(errs ...error) func(ctx context.Context) error {
+	answer := answers(errs...)
+	return func(ctx context.Context) error {
+		if err := (clock.System{}).Sleep(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+		_, err := answer(ctx)
+		return err
 	}
 }

@@ -10,10 +10,10 @@ import (
 // state is the picture of the retry quota and the send rate over time.
 func state(r *Report) picture {
 	p := picture{
-		ID: "state", Heading: "Retry quota and send rate over time", Kind: "pair",
+		ID: "state", Heading: "Retry quota, send rate and pool over time", Kind: "pair",
 		Caption: "The lowest retry quota of all clients: at the bottom there are no tokens left, and calls are refused their retries. " +
 			"The send rate is how many attempts a second all clients together let through: a gap is a time in which nothing holds them back. " +
-			"The pool pays for retries that the quota of the table cannot pay for, with what full quotas have no room for.",
+			"The pool holds what full quotas have no room for. It pays for retries that the quota of the table cannot pay for.",
 	}
 	longest, _ := r.bins()
 	if longest == nil {
