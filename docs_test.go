@@ -176,7 +176,7 @@ func TestArchitecturePageHasEveryRuleOnce(t *testing.T) {
 	slices.Sort(written)
 	require.Equal(t, ruleIDs(t, "testdata"), written)
 	if shared := os.Getenv("AWSRETRY_CONFORMANCE"); shared != "" {
-		require.Equal(t, ruleIDs(t, shared), written)
+		require.Subset(t, written, ruleIDs(t, shared))
 	}
 }
 

@@ -94,7 +94,9 @@ func (m *attemptMiddleware) HandleFinalize(
 		return next.HandleFinalize(ctx, in)
 	}
 	if c.phase != sent { // a retryer around ours has not called GetAttemptToken
-		if err := (&Retryer{shared: m.shared}).admit(ctx, c); err != nil {
+		err := (&Retryer{shared: m.shared}).admit(ctx, c)
+		c.ctx = cmp.Or(c.around, ctx)
+		if err != nil {
 			return out, metadata, c.attempted(err)
 		}
 	}
@@ -112,8 +114,7 @@ func (m *attemptMiddleware) HandleFinalize(
 	}
 	out, metadata, err = next.HandleFinalize(ctx, in)
 	returned = true
-	// A middleware between the loop and this one may have given the attempt a deadline of its own.
-	if c.ctx = cmp.Or(c.around, ctx); err != nil {
+	if err != nil {
 		if seen := aroundOurs(m.loop, nil); seen.changes || !seen.ours {
 			c.ctx = endless{c.ctx}
 		}

@@ -123,7 +123,9 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) erro
 		return nil, errNotMade
 	}
 	if c := callFrom(ctx); c != nil {
-		return released, r.admit(ctx, c)
+		err := r.admit(ctx, c)
+		c.ctx = ctx // that of the loop: what is inside of it may have given the attempt a deadline
+		return released, err
 	}
 	if number, _ := r.attemptOf(ctx); number > 1 {
 		return released, nil

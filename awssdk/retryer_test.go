@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
@@ -387,4 +388,32 @@ func TestStrategyOfAConfig(t *testing.T) {
 		require.Equal(t, c.want != nil, ok, name)
 		require.Equal(t, c.want, got, name)
 	}
+}
+
+// Without middlewares the SDK sleeps the backoff after the wait for the send token. It is no part of
+// the time that an attempt takes.
+func TestBackoffIsNotTheTimeOfAnAttempt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Random: func() float64 { return 1 }}})
+		require.NoError(t, err)
+		r := retryer(t, s)
+		throttle := &smithy.GenericAPIError{Code: "ThrottlingException"}
+		for range 40 { // so that the throttles do not cut the rate to one whose waits hide the backoff
+			_, err := loop(t.Context(), r, nil)
+			require.NoError(t, err)
+			require.NoError(t, clock.System{}.Sleep(t.Context(), 100*time.Millisecond))
+		}
+		for range 3 {
+			_, err := loop(t.Context(), r, throttle, throttle, nil)
+			require.NoError(t, err)
+		}
+		for range 30 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err := loop(ctx, r, nil)
+			cancel()
+			require.NoError(t, err)
+			require.NoError(t, clock.System{}.Sleep(t.Context(), 20*time.Millisecond))
+		}
+	})
 }

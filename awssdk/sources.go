@@ -97,8 +97,15 @@ func (s *sources) resolve(ctx context.Context, more []awsretry.Option) (*awsretr
 // accepted returns the finding about an error that the SDK does not have. Its severity is that of a
 // value which awsretry.Resolve refuses.
 func accepted(err error) retryconfig.Diagnostic {
+	code := "invalid-value"
+	switch {
+	case isA[*retryconfig.ProfileNotFoundError](err):
+		code = "profile-not-found"
+	case isA[*retryconfig.UnreadableError](err):
+		code = "unreadable-file"
+	}
 	return retryconfig.Diagnostic{
-		Severity: "error", Code: "invalid-value",
+		Severity: "error", Code: code,
 		Message: strings.TrimPrefix(err.Error(), "config: ") + "; aws-sdk-go-v2 starts with it, so its reading counts",
 	}
 }

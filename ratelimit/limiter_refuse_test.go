@@ -27,6 +27,8 @@ func TestLimiterRefusesWaits(t *testing.T) {
 		"deadline before the end":           {deadline: expected - 1, want: context.DeadlineExceeded},
 		"deadline at the end":               {deadline: expected, want: context.DeadlineExceeded},
 		"deadline after the end":            {deadline: expected + 1},
+		"half of the time is enough":        {deadline: 2*expected + 2, request: ratelimit.Request{Room: time.Hour}},
+		"half of the time is needed":        {deadline: 2 * expected, request: ratelimit.Request{Room: time.Hour}, want: context.DeadlineExceeded},
 		"too little room":                   {deadline: expected + time.Second, request: ratelimit.Request{Room: time.Second}, want: context.DeadlineExceeded},
 		"just enough room":                  {deadline: expected + time.Second + 1, request: ratelimit.Request{Room: time.Second}},
 		"room, and no deadline":             {request: ratelimit.Request{Room: time.Hour}},

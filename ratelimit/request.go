@@ -28,8 +28,8 @@ type Request struct {
 	// NotAfter is the latest instant to send at; zero means any.
 	NotAfter time.Time
 	// Room is the time that a wait has to leave before the deadline of the context, so that the
-	// attempt can end before it. Zero means that any time will do. A caller that need not wait is not
-	// refused for want of room.
+	// attempt can end before it; half of the time until the deadline is always enough. Zero means that
+	// any time will do. A caller that need not wait is not refused for want of room.
 	Room time.Duration
 	// OnWait is called before a wait begins, with no lock held; nil means none. A caller
 	// whose OnWait panics leaves the queue.
@@ -117,7 +117,7 @@ type ends struct {
 func (r Request) ends(ctx context.Context, now time.Time) ends {
 	e := ends{notAfter: r.NotAfter}
 	if deadline, ok := ctx.Deadline(); ok {
-		e.deadline = deadline.Add(-r.Room)
+		e.deadline = deadline.Add(-min(r.Room, deadline.Sub(now)/2))
 	}
 	if end := now.Add(r.GiveUpAfter); r.GiveUpAfter > 0 && (e.notAfter.IsZero() || end.Before(e.notAfter)) {
 		e.notAfter = end

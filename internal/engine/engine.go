@@ -205,6 +205,7 @@ type record struct {
 	ctx    context.Context //nolint:containedctx // it belongs to the operation and ends with it
 	last   error           // of the last attempt
 	sent   time.Time       // when the present attempt got its send token
+	timed  bool            // whether the present attempt began then
 	paid   int             // what the last granted retry cost
 	payer  *quota.Quota    // what has paid that, the quota of the scope or the pool; nil without a retry
 	owed   int             // what of it Wait has still to take from the quota
@@ -340,7 +341,7 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 		e.giveBack(r)
 	}
 	change := e.report(t, r, was, false)
-	if change.Limited {
+	if change.Limited && r.timed && !r.op.LongPolling { // a long poll says little of other attempts
 		r.scope.room.note(e.reading.Now().Sub(r.sent))
 	}
 	e.tellSuccess(t, r, change)

@@ -19,7 +19,8 @@ func TestRoomIsTheTimeOfMostAttempts(t *testing.T) {
 		from, to time.Duration
 	}{
 		"not known":         {nil, 0, 0, 0},
-		"one attempt":       {func() time.Duration { return 50 * ms }, 1, 100 * ms, 100 * ms},
+		"one attempt":       {func() time.Duration { return 50 * ms }, 1, 50 * ms, 50 * ms},
+		"centuries":         {func() time.Duration { return 1<<63 - 1 }, 10, 24 * time.Hour, 24 * time.Hour},
 		"all alike":         {func() time.Duration { return 50 * ms }, 100, 50 * ms, 51 * ms},
 		"from 30 to 70 ms":  {func() time.Duration { return 30*ms + time.Duration(random.Int64N(int64(40*ms))) }, 1000, 55 * ms, 85 * ms},
 		"a clock that went": {func() time.Duration { return -time.Hour }, 10, 0, 0},

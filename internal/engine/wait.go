@@ -89,7 +89,7 @@ func limited(ctx context.Context, op *retry.Operation) bool {
 }
 
 // noRoom returns why a wait of d must not be begun: ErrDeadline if it could not end so long before
-// the deadline of ctx as the attempt needs, ErrMaxElapsed if it would end after op.NotAfter, nil if
+// the deadline of ctx as the attempt needs, see ratelimit.Request.Room, ErrMaxElapsed if it would end after op.NotAfter, nil if
 // there is room for it.
 func (e *Engine) noRoom(ctx context.Context, op *retry.Operation, d, needed time.Duration) error {
 	if !limited(ctx, op) {
@@ -98,7 +98,7 @@ func (e *Engine) noRoom(ctx context.Context, op *retry.Operation, d, needed time
 	now := e.config.Clock.Now()
 	deadline, ok := ctx.Deadline()
 	switch {
-	case ok && deadline.Sub(now)-needed <= d:
+	case ok && deadline.Sub(now)-min(needed, deadline.Sub(now)/2) <= d:
 		return retry.ErrDeadline
 	case !op.NotAfter.IsZero() && op.NotAfter.Sub(now) < d:
 		return retry.ErrMaxElapsed
@@ -164,7 +164,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record) *retry.E
 // acquired notes when the attempt was sent, or says why it was not.
 func (r *record) acquired(ctx context.Context, t retry.Token, sent time.Time, err error) *retry.Error {
 	if err == nil {
-		r.sent = sent
+		r.sent, r.timed = sent, token.Token(t).Delay() >= 0 && !sent.IsZero()
 		return r.engine.late(t, r) // a limiter of the user need not know of the end
 	}
 	refused, ok := errtree.As[*ratelimit.WaitError](err)

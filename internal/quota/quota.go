@@ -18,8 +18,8 @@ import (
 
 // Quota counts tokens. Callers can wait for them, first come, first served. It is safe for
 // concurrent use. Taking and giving back are lock-free unless the quota refills with time
-// or a caller waits. Giving to a full quota writes nothing, so that healthy traffic does not
-// share a cache line.
+// or a caller waits. Giving to a full quota with a full pool writes nothing, so that healthy
+// traffic does not share a cache line.
 type Quota struct {
 	capacity int64
 	tokens   atomic.Int64
@@ -124,8 +124,8 @@ func (q *Quota) Refund(now time.Time, tokens int) (available int) {
 	return available
 }
 
-// full reports whether nothing can be added, now or with time.
-func (q *Quota) full() bool { return q.refill == 0 && q.tokens.Load() == q.capacity }
+// full reports whether nothing can be added, with time either.
+func (q *Quota) full() bool { return q.tokens.Load() == q.capacity }
 
 func (q *Quota) give(now time.Time, tokens int) (available int) {
 	q.advance(now)

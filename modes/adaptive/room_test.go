@@ -2,6 +2,8 @@ package adaptive_test
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -73,7 +75,7 @@ func TestRetryThatBeginsBeforeMaxElapsedIsMade(t *testing.T) {
 		began := time.Now()
 		err := retry.DoErr(t.Context(), s, retry.Operation{MaxElapsed: 1010 * time.Millisecond}, taking100ms(errServer))
 		require.NoError(t, err)
-		require.Equal(t, 1100*time.Millisecond, time.Since(began))
+		require.InDelta(t, 1100*time.Millisecond, time.Since(began), float64(time.Microsecond))
 	})
 }
 
@@ -97,4 +99,44 @@ func taking100ms(errs ...error) func(ctx context.Context) error {
 		_, err := answer(ctx)
 		return err
 	}
+}
+
+// Attempts of 20 s beside attempts of 20 ms: the long ones do not make the short ones fail, which need
+// less than half of their time for the wait.
+func TestLongAttemptsLeaveRoomForShortOnes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := adaptive.New(adaptive.Config{
+			SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 10, Ceiling: 10} },
+		})
+		require.NoError(t, err)
+		call := func(ctx context.Context, took time.Duration) error {
+			return retry.DoErr(ctx, s, retry.Operation{}, func(ctx context.Context) error {
+				return clock.System{}.Sleep(ctx, took)
+			})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() {
+			for ctx.Err() == nil {
+				_ = call(ctx, 20*time.Second)
+			}
+		})
+		var failed atomic.Int64
+		for range 50 {
+			for range 20 {
+				group.Go(func() {
+					ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+					defer cancel()
+					if call(ctx, 20*time.Millisecond) != nil {
+						failed.Add(1)
+					}
+				})
+			}
+			sleep(t, 6*time.Second)
+		}
+		cancel()
+		group.Wait()
+		require.Zero(t, failed.Load())
+	})
 }
