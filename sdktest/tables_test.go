@@ -191,21 +191,6 @@ func work(ctx context.Context, call func(ctx context.Context) error, done *traff
 	}
 }
 
-// pollingAdaptive is the adaptive mode of the SDK with another wait. That of the SDK rounds
-// waits down: on a clock that wakes it at the very instant it then waits for no time, for ever.
-// This one asks every millisecond.
-type pollingAdaptive struct{ *sdkretry.AdaptiveMode }
-
-func (r pollingAdaptive) GetAttemptToken(ctx context.Context) (func(error) error, error) {
-	for {
-		release, err := r.AdaptiveMode.GetAttemptToken(ctx)
-		if err == nil || ctx.Err() != nil {
-			return release, err
-		}
-		sleep(ctx, time.Millisecond)
-	}
-}
-
 // rivals are the retryers of the test. Those of this module must keep A and B apart.
 var rivals = []struct {
 	name  string
@@ -217,7 +202,7 @@ var rivals = []struct {
 	}, false},
 	{"aws-sdk-go-v2, adaptive", func(_ *testing.T, client aws.HTTPClient) aws.Config {
 		cfg := configFor(client)
-		shared := pollingAdaptive{sdkretry.NewAdaptiveMode(func(o *sdkretry.AdaptiveModeOptions) { o.FailOnNoAttemptTokens = true })}
+		shared := exactAdaptive{sdkretry.NewAdaptiveMode()}
 		cfg.Retryer = func() aws.Retryer { return shared } // by all clients, as our strategy is
 		return cfg
 	}, false},

@@ -89,8 +89,8 @@ func limited(ctx context.Context, op *retry.Operation) bool {
 }
 
 // noRoom returns why a wait of d must not be begun: ErrDeadline if it could not end so long before
-// the deadline of ctx as the attempt needs, see ratelimit.Request.Room, ErrMaxElapsed if it would end after op.NotAfter, nil if
-// there is room for it.
+// the deadline of ctx as the attempt needs, see ratelimit.Request.Room, ErrMaxElapsed if it would
+// end after op.NotAfter, nil if there is room for it.
 func (e *Engine) noRoom(ctx context.Context, op *retry.Operation, d, needed time.Duration) error {
 	if !limited(ctx, op) {
 		return nil
