@@ -9,11 +9,10 @@ export GOWORK := off
 
 # Every go.mod that exists and is not ignored, committed or not yet.
 MODULES := $(patsubst %/,%,$(sort $(dir $(wildcard $(shell git ls-files -co --exclude-standard ':(glob)**/go.mod')))))
-# The modules with tests. tools holds the programs that check them. Kubernetes, which telemetry/controller requires, takes
-# minutes to build for each sort of check. browser needs a browser; make browser checks its code, too.
-CODE := $(filter-out tools telemetry/controller browser,$(MODULES))
+# The modules with tests. tools holds the programs that check them.
+CODE := $(filter-out tools,$(MODULES))
 # The modules that programs use, on any system.
-RELEASED := $(filter-out bench conformance/peers proptest sdktest telemetry,$(CODE))
+RELEASED := $(filter-out lab telemetry,$(CODE))
 ifeq ($(CODE),)
 $(error no go.mod found: run make in the root of a git checkout)
 endif
@@ -23,6 +22,9 @@ endif
 ifneq ($(strip $(AWSRETRY_CONFORMANCE)),)
 ifeq ($(filter /%,$(AWSRETRY_CONFORMANCE)),)
 override AWSRETRY_CONFORMANCE := $(CURDIR)/$(AWSRETRY_CONFORMANCE)
+endif
+ifeq ($(wildcard $(AWSRETRY_CONFORMANCE)/.),)
+$(error AWSRETRY_CONFORMANCE is not a directory: $(AWSRETRY_CONFORMANCE))
 endif
 export AWSRETRY_CONFORMANCE
 FRESH := -count=1
@@ -43,12 +45,6 @@ VET := $(BIN)/vet
 lint_here = GOGC=400 "$(CURDIR)/$(LINT)"
 vet_here = "$(CURDIR)/$(VET)"
 
-# The tests of long simulations. In most of them one task runs at a time, so that the race detector has little to find.
-LONG := ^Test(SettlesAtTheRate|Simul|EachFault)
-
-# The modules whose tests run code of others, which the race detector is not asked about.
-OTHERS := conformance/peers
-
 ROUNDS ?= 10
 SEEDS ?= 5
 FUZZTIME ?= 10s
@@ -61,29 +57,37 @@ endef
 
 # The tests come first: they say most, and the linter takes minutes to build.
 .PHONY: check
-check: ahead prometheus redis test test-386 allocs vet vet-others tidy-diff fix-diff release-check fmt-diff lint ## all of the checks below; the default
+check: ahead prometheus redis race long test-386 vet-others tidy-diff release-check fmt-diff lint ## all of the checks below; the default
 
 # To build the linter takes minutes the first time. The tests leave a part of the processors idle, which is enough for it.
 .PHONY: ahead
 ahead:
 	@[ -x $(LINT) ] || { nice -n 19 $(MAKE) --no-print-directory $(VET) $(LINT) </dev/null >/dev/null 2>&1 & }
 
-# allocs and test run what is skipped here: simulations of 20 seconds and tests that measure memory.
 .PHONY: quick
-quick: vet ## run go vet and all but the slowest tests, without the race detector
-	$(call in,$(CODE),go test -vet=off -skip '^Test(Memory|Settles|Simul)' $(FRESH) ./...)
+quick: ## run the tests of the core, without the race detector; a quarter of a minute
+	go test $(FRESH) ./...
+
+.PHONY: test
+test: ## run the tests of the modules that programs use, without the race detector; half a minute
+	$(call in,$(RELEASED),go test -vet=off $(FRESH) ./...)
+
+.PHONY: race
+race: ## run the tests of all modules, with the race detector where there is a C compiler
+	@[ -n "$(RACE)" ] || echo 'no cgo or no C compiler: the tests run without the race detector'
+	$(call in,$(CODE),go test -vet=off $(RACE) $(FRESH) ./...)
+
+.PHONY: long
+long: ## run the tests that the race detector leaves out: long simulations, and those of allocations and memory
+	scripts/long
 
 .PHONY: fmt-diff
 fmt-diff: $(LINT) ## check the formatting
 	$(lint_here) fmt --diff
 
 .PHONY: lint
-lint: $(LINT) ## run the linters of .golangci.yml
+lint: $(LINT) ## run go vet and the other linters of .golangci.yml
 	$(call in,$(CODE),$(lint_here) run ./...)
-
-.PHONY: vet
-vet: ## run go vet
-	$(call in,$(CODE),go vet ./...)
 
 # vet looks at types, in tests too, so this finds code that another system cannot build.
 .PHONY: vet-others
@@ -93,10 +97,6 @@ vet-others: $(VET) ## run the checks of go vet for windows, darwin and freebsd
 .PHONY: tidy-diff
 tidy-diff: ## check that every go.mod and go.sum is tidy
 	$(call in,$(MODULES),go mod tidy -diff)
-
-.PHONY: fix-diff
-fix-diff: ## check for outdated idioms
-	$(call in,$(CODE),go fix -diff ./...)
 
 # Without these, the tests that need them are skipped; in continuous integration, where CI is set, they fail.
 .PHONY: prometheus
@@ -112,31 +112,18 @@ servers: ## run the tests of fleet with redis-servers that fail in many ways and
 	scripts/redis
 	cd fleet && go test -count=1 -tags servers -parallel 8 -timeout 5m -p 1 ./servers ./example
 
-.PHONY: test
-test: ## run the tests, with the race detector where there is a C compiler
-	@[ -z "$$AWSRETRY_CONFORMANCE" ] || [ -d "$$AWSRETRY_CONFORMANCE" ] || \
-		{ echo "AWSRETRY_CONFORMANCE is not a directory: $$AWSRETRY_CONFORMANCE" >&2; exit 1; }
-	@[ -n "$(RACE)" ] || echo 'no cgo or no C compiler: the tests run without the race detector'
-	$(call in,$(filter-out $(OTHERS),$(CODE)),go test -vet=off $(RACE) -skip '$(LONG)' $(FRESH) ./...)
-	$(call in,$(OTHERS),go test -vet=off $(FRESH) ./...)
-
-.PHONY: controller
-controller: ## run the test of promretry with controller-runtime; the first time this builds Kubernetes
-	cd telemetry/controller && go test .
-
 # scripts/sdk-changes OLD NEW prints the changes between any two versions of the SDK.
 .PHONY: newest
 newest: ## run the tests of awssdk with the newest releases that can be downloaded, and print what changed in the SDK
 	scripts/test-sdk
 
-# Most Linux on amd64 runs programs for 386. TestMemory... measures memory, as allocs does, and TestSettles... and
-# TestSimul... play long simulations in which no number depends on the size of an int.
+# Most Linux on amd64 runs programs for 386.
 WITH_386 := GOOS=linux GOARCH=386 CGO_ENABLED=0
 .PHONY: test-386
 test-386: $(VET) ## run the tests of the core module with an int of 32 bits, where this machine can
 	$(WITH_386) $(vet_here) ./...
 	@if $(WITH_386) go run ./cmd/awsretry version >/dev/null 2>&1; then \
-		$(WITH_386) go test -vet=off -skip '^Test(Memory|Settles|Simul)' $(FRESH) ./...; \
+		$(WITH_386) go test -vet=off $(FRESH) ./...; \
 	else echo 'this machine does not run programs for linux/386: their tests are left out'; fi
 
 # Only a VERSION of the command line counts.
@@ -144,12 +131,6 @@ VERSION :=
 .PHONY: release-check
 release-check: ## check that the modules can be released as VERSION, by default as the one that they require
 	scripts/release-check $(VERSION)
-
-# The race detector lets pools forget at random, so that tests of allocations are not part of a build with it. The
-# tests of LONG take minutes with it, and half a minute without.
-.PHONY: allocs
-allocs: ## run the tests that count allocations or memory, and the longest simulations, without the race detector
-	$(call in,. conformance fleet bench telemetry sdktest,go test -vet=off -run 'Allocate|Memory|$(LONG)' $(FRESH) ./...)
 
 .PHONY: fmt
 fmt: $(LINT) ## format the code
@@ -164,20 +145,20 @@ fix: ## rewrite outdated idioms
 	$(call in,$(CODE),go fix ./...)
 
 .PHONY: bench
-bench: ## measure small steps beside the peers, in ROUNDS rounds, and write bench/RESULTS.md; twelve minutes
-	cd bench && go run ./report -rounds $(ROUNDS) micro
+bench: ## measure small steps beside the peers, in ROUNDS rounds, and write lab/bench/RESULTS.md; twelve minutes
+	cd lab/bench && go run ./report -rounds $(ROUNDS) micro
 
 .PHONY: bench-effect
-bench-effect: ## play all libraries in virtual time, SEEDS times, and write bench/RESULTS-effect.md; five minutes
-	cd bench && go run ./report -rounds $(SEEDS) effect
+bench-effect: ## play all libraries in virtual time, SEEDS times, and write lab/bench/RESULTS-effect.md; five minutes
+	cd lab/bench && go run ./report -rounds $(SEEDS) effect
 
 .PHONY: conformance
 conformance: ## write docs/conformance.md again, the results of this module and of its peers
-	cd conformance/peers && go test -vet=off -count=1 -run '^TestTable$$' . -update
+	cd lab/peers && go test -vet=off -count=1 -run '^TestTable$$' . -update
 
 .PHONY: never-worse
 never-worse: ## write the tables of docs/clients.md again, awsretry beside the plain SDK; half a minute
-	cd sdktest && go test -vet=off -count=1 -run '^TestSimulatedNeverWorse$$' . -update
+	cd lab/sdktest && go test -vet=off -count=1 -tags long -run '^TestSimulatedNeverWorse$$' . -update
 
 .PHONY: fleet-tables
 fleet-tables: ## play fleets in virtual time and write the tables of fleet/README.md; a quarter of an hour
@@ -191,9 +172,8 @@ pictures: ## draw docs/pictures from the scripted outage, with promtool and prom
 # Without a Chromium on PATH, this fetches one of 100 MB the first time, with apt-get. It does not compare pictures, since
 # the fonts of machines differ.
 .PHONY: browser
-browser: $(LINT) ## open the reports of awsretry simulate in Chromium and write the pictures of docs/simulate.md; half a minute
-	cd browser && go vet ./... && $(lint_here) run ./...
-	cd browser && go test -vet=off -count=1 ./...
+browser: ## open the reports of awsretry simulate in Chromium and write the pictures of docs/simulate.md; half a minute
+	cd telemetry && go test -count=1 -tags browser ./browser
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME

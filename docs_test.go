@@ -240,7 +240,7 @@ func exported(t *testing.T, folder string) []string {
 // or that an example uses it.
 func TestEveryExportedNameIsShownOrExplained(t *testing.T) {
 	t.Parallel()
-	shown := examples(t) + files(t, "examples/*/*.go", "sdktest/program/main.go")
+	shown := examples(t) + files(t, "examples/*/*.go", "awssdk/examples/*/main.go")
 	var explained strings.Builder
 	pages, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)

@@ -60,12 +60,13 @@ func flat(text string) string {
 // examples returns the code of the examples that pkg.go.dev shows.
 func examples(t *testing.T) string {
 	t.Helper()
-	return files(t, "example*_test.go", "*/example*_test.go", "modes/*/example*_test.go", "fleet/redisstore/example*_test.go")
+	return files(t, "example*_test.go", "*/example*_test.go", "modes/*/example*_test.go",
+		"awssdk/examples/*_test.go", "fleet/redisstore/example*_test.go", "lab/sdktest/example*_test.go")
 }
 
 func TestCodeOfThePagesIsCompiled(t *testing.T) {
 	t.Parallel()
-	compiled := examples(t) + files(t, "examples/*/main.go", "sdktest/program/main.go")
+	compiled := examples(t) + files(t, "examples/*/main.go", "awssdk/examples/*/main.go")
 	for _, block := range blocks(t, "go") {
 		if !strings.Contains(compiled, block) {
 			require.Fail(t, "no example has this block", block)

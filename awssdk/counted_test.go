@@ -23,7 +23,7 @@ func inCall(service, region, operation string, f func(ctx context.Context)) {
 		}))
 }
 
-// TestScopesOfServicesWithoutResources names services as the SDK does. sdktest has clients of the
+// TestScopesOfServicesWithoutResources names services as the SDK does. lab/sdktest has clients of the
 // services with resources.
 func TestScopesOfServicesWithoutResources(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ import (
 
 // measuredSize is the size of the files. Allocations grow in proportion to the size, so a small
 // file shows as much as the largest one.
-const measuredSize = 1 << 18
+const measuredSize = 1 << 16
 
 // hostile returns files that take as much memory for each byte as possible.
 func hostile() iter.Seq2[string, []byte] {

@@ -7,6 +7,8 @@ require (
 	github.com/awsretry/awsretry/fleet v0.1.0
 	github.com/awsretry/awsretry/otelretry v0.1.0
 	github.com/awsretry/awsretry/promretry v0.1.0
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/client_model v0.6.3
 	github.com/prometheus/common v0.72.0
@@ -32,6 +34,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/ssooidc v1.44.4 // indirect
 	github.com/aws/aws-sdk-go-v2/service/sts v1.51.9 // indirect
 	github.com/aws/smithy-go v1.28.9 // indirect
+	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 	gopkg.in/ini.v1 v1.67.3 // indirect
 )
 

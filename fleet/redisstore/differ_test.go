@@ -15,10 +15,12 @@ import (
 
 func TestScriptDoesWhatStepDoes(t *testing.T) {
 	t.Parallel()
-	calls := 20_000
-	if testing.Short() || race {
-		calls = 5_000
-	}
+	differ(t, 2_000)
+}
+
+// differ compares calls of the script on miniredis with Step.
+func differ(t *testing.T, calls int) {
+	t.Helper()
 	server := miniredis.RunT(t)
 	now := time.Unix(1_700_000_000, 0)
 	server.SetTime(now)

@@ -1,3 +1,5 @@
+//go:build long
+
 package sim
 
 import (
@@ -50,21 +52,21 @@ func average(t *testing.T, r run, scenario func(t *testing.T, r run) []outcome) 
 }
 
 func TestSimulatedFleetFindsTwiceTheRate(t *testing.T) {
-	long(t)
+	t.Parallel()
 	got := average(t, hundred(), rateTimes(2))[0]
 	within(t, got, []float64{0.88, 2.1})
 	require.LessOrEqual(t, got.settled, 27)
 }
 
 func TestSimulatedFleetFollowsWhenTheRateHalves(t *testing.T) {
-	long(t)
+	t.Parallel()
 	got := average(t, hundred(), rateTimes(0.5))[0]
 	within(t, got, []float64{0.99, 3.8})
 	require.LessOrEqual(t, got.settled, 5)
 }
 
 func TestSimulatedRateHoldsWithoutTheStore(t *testing.T) {
-	long(t)
+	t.Parallel()
 	for name, hangs := range map[string]bool{"refuses": false, "hangs": true} {
 		t.Run(name, func(t *testing.T) {
 			got := average(t, hundred(), gone(hangs))
@@ -78,7 +80,7 @@ func TestSimulatedRateHoldsWithoutTheStore(t *testing.T) {
 // The members that are back first must not get the whole rate while the others still hold theirs:
 // the store would see half of the attempts throttled, and cut the rate to half.
 func TestSimulatedMembersDoNotComeBackToTwiceTheRate(t *testing.T) {
-	long(t)
+	t.Parallel()
 	r := hundred()
 	r.burst = time.Second / 10
 	back := average(t, r, gone(false))[1]
@@ -87,24 +89,24 @@ func TestSimulatedMembersDoNotComeBackToTwiceTheRate(t *testing.T) {
 }
 
 func TestNewMembersTakeTheirShareWithoutThrottling(t *testing.T) {
-	long(t)
+	t.Parallel()
 	within(t, replaced(t, hundred())[0], []float64{1, 1.9})
 }
 
 func TestSettlesAtTheRateAfterAFlush(t *testing.T) {
-	long(t)
+	t.Parallel()
 	within(t, flushed(t, hundred())[0], []float64{1, 0.4})
 }
 
 func TestSettlesAtTheRateAfterAFailoverToAnOldCopy(t *testing.T) {
-	long(t)
+	t.Parallel()
 	r := hundred()
 	r.rate, r.members = 500, 10
 	within(t, failover(t, r)[0], []float64{1, 0.7})
 }
 
 func TestSettlesAtTheRateWithHalfOfTheMembersCutOff(t *testing.T) {
-	long(t)
+	t.Parallel()
 	r := hundred()
 	r.rate, r.members = 500, 10
 	got := halfCutOff(t, r)
@@ -113,14 +115,14 @@ func TestSettlesAtTheRateWithHalfOfTheMembersCutOff(t *testing.T) {
 }
 
 func TestSettlesAtTheRateAfterALull(t *testing.T) {
-	long(t)
+	t.Parallel()
 	r := hundred()
 	r.rate, r.members = 500, 10
 	within(t, lull(t, r)[0], []float64{1, 5.8})
 }
 
 func TestSettlesAtTheRateWhateverHappens(t *testing.T) {
-	long(t)
+	t.Parallel()
 	r := hundred()
 	r.rate = 500
 	doubled := average(t, r, rateTimes(2))[0]

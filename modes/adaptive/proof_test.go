@@ -2,10 +2,8 @@ package adaptive_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,8 +12,6 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/modes/standard"
-	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -75,67 +71,6 @@ func (s *service) take() (served, throttled int) {
 	return served, throttled
 }
 
-// run is one client with workers that together offer five times the rate.
-type run struct {
-	rate       float64
-	burst      time.Duration
-	workers    int
-	then       float64 // the rate from the 30th second on; zero means the same
-	controller ratelimit.Controller
-	probeEvery int
-
-	goodput, throttled float64 // what it has to reach
-}
-
-// result is what a run reached in a minute.
-type result struct {
-	goodput   float64 // of the rate
-	throttled float64 // of the requests
-	longest   time.Duration
-	wakeUps   float64 // timers that fired for each attempt that was delayed
-}
-
-// do runs the load: half a minute to settle, a minute more if the rate changes, and a minute
-// that is measured.
-func (r run) do(t *testing.T) (got result) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		timers, delayed := &timers{}, &atomic.Int64{}
-		s, err := adaptive.New(adaptive.Config{
-			Controller: r.controller, ProbeEvery: r.probeEvery,
-			Standard: standard.Config{Clock: timers, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-				if e.Kind == retry.SendWaitBegan {
-					delayed.Add(1)
-				}
-			})},
-		})
-		require.NoError(t, err)
-		svc := newService(r.rate, r.burst)
-		ctx, stop := context.WithCancel(t.Context())
-		meter := &meter{}
-		var wg sync.WaitGroup
-		for range r.workers {
-			wg.Go(func() { work(ctx, s, svc, meter, time.Duration(float64(r.workers)/(5*r.rate)*float64(time.Second))) })
-		}
-		pass(ctx, 30*time.Second)
-		if r.then > 0 {
-			svc.set(r.then)
-			pass(ctx, time.Minute)
-		}
-		svc.take()
-		meter.start()
-		pass(ctx, time.Minute)
-		served, throttled := svc.take()
-		got.longest = meter.longest()
-		stop()
-		wg.Wait()
-		got.wakeUps = float64(timers.fired.Load()) / float64(delayed.Load())
-		got.goodput = float64(served) / (r.final() * 60)
-		got.throttled = float64(throttled) / float64(served+throttled)
-	})
-	return got
-}
-
 func pass(ctx context.Context, d time.Duration) { _ = clock.System{}.Sleep(ctx, d) }
 
 // work sends an operation each pause, or as soon as the one before has ended.
@@ -155,20 +90,6 @@ func work(ctx context.Context, s retry.Strategy, svc *service, m *meter, pause t
 		}
 		pass(ctx, time.Until(next))
 	}
-}
-
-// timers is the clock of the bubble. It counts the timers of queues that fire; backoffs are
-// sleeps.
-type timers struct {
-	clock.System
-	fired atomic.Int64
-}
-
-func (c *timers) AfterFunc(d time.Duration, f func()) clock.Timer {
-	return c.System.AfterFunc(d, func() {
-		c.fired.Add(1)
-		f()
-	})
 }
 
 // meter keeps the longest wait before a first attempt.
@@ -196,78 +117,6 @@ func (m *meter) longest() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.max
-}
-
-// TestSettlesAtTheRateOfTheService is the proof that adaptive mode finds the rate of a service,
-// stays there, and follows it. -v prints the table. The runs with a cut for each throttle, as in
-// the AWS SDKs, have no target; those with Steady have a higher one.
-func TestSettlesAtTheRateOfTheService(t *testing.T) {
-	t.Parallel()
-	const short = 100 * time.Millisecond
-	t.Log("| R | burst | N | goodput | throttled | longest wait | wake-ups | cut per throttle | steady |")
-	for _, r := range []run{
-		{rate: 5, burst: time.Second, workers: 10, goodput: 0.97, throttled: 0.10},
-		{rate: 5, burst: short, workers: 10, goodput: 0.70, throttled: 0.10},
-		{rate: 50, burst: time.Second, workers: 10, goodput: 0.95, throttled: 0.02},
-		{rate: 50, burst: short, workers: 10, goodput: 0.95, throttled: 0.02},
-		{rate: 50, burst: time.Second, workers: 100, goodput: 0.95, throttled: 0.02},
-		{rate: 50, burst: short, workers: 100, goodput: 0.95, throttled: 0.02},
-		{rate: 500, burst: time.Second, workers: 100, goodput: 0.95, throttled: 0.02},
-		{rate: 500, burst: short, workers: 100, goodput: 0.95, throttled: 0.02},
-		{rate: 5, burst: time.Second, workers: 10, then: 10, goodput: 0.97, throttled: 0.10},
-		{rate: 5, burst: short, workers: 10, then: 10, goodput: 0.70, throttled: 0.10},
-		{rate: 5, burst: time.Second, workers: 10, then: 2.5, goodput: 0.97, throttled: 0.25},
-		{rate: 5, burst: short, workers: 10, then: 2.5, goodput: 0.60, throttled: 0.25},
-		{rate: 50, burst: time.Second, workers: 100, then: 25, goodput: 0.95, throttled: 0.02},
-		{rate: 50, burst: time.Second, workers: 100, then: 100, goodput: 0.95, throttled: 0.02},
-		{rate: 50, burst: short, workers: 100, then: 25, goodput: 0.95, throttled: 0.02},
-		{rate: 50, burst: short, workers: 100, then: 100, goodput: 0.95, throttled: 0.02},
-		{rate: 50, burst: time.Second, workers: 10, then: 25, goodput: 0.95, throttled: 0.02},
-		{rate: 50, burst: time.Second, workers: 10, then: 100, goodput: 0.95, throttled: 0.02},
-		{rate: 500, burst: time.Second, workers: 100, then: 250, goodput: 0.95, throttled: 0.02},
-		{rate: 500, burst: short, workers: 100, then: 250, goodput: 0.95, throttled: 0.02},
-		{rate: 500, burst: time.Second, workers: 100, then: 1000, goodput: 0.93, throttled: 0.02},
-		{rate: 500, burst: short, workers: 100, then: 1000, goodput: 0.93, throttled: 0.02},
-	} {
-		got := r.do(t)
-		perThrottle, steadily := r, r
-		perThrottle.controller, steadily.controller = ratelimit.CutPerThrottle, ratelimit.Steady
-		theirs, steady := perThrottle.do(t), steadily.do(t)
-		t.Logf("| %s | %v | %d | %.3f R | %.2f %% | %.2f N/R | %.2f | %.3f R, %.2f N/R | %.3f R, %.2f N/R |",
-			r.rates(), r.burst, r.workers, got.goodput, 100*got.throttled, r.inTurns(got.longest), got.wakeUps,
-			theirs.goodput, r.inTurns(theirs.longest), steady.goodput, r.inTurns(steady.longest))
-		require.GreaterOrEqual(t, got.goodput, r.goodput)
-		require.LessOrEqual(t, got.throttled, r.throttled)
-		require.LessOrEqual(t, r.inTurns(got.longest), 3.0)
-		require.LessOrEqual(t, got.wakeUps, 1.1)
-		require.GreaterOrEqual(t, steady.goodput, r.goodput)
-		require.LessOrEqual(t, steady.throttled, r.throttled)
-		if r.rate >= 50 {
-			require.GreaterOrEqual(t, steady.goodput, 0.98)
-			require.LessOrEqual(t, r.inTurns(steady.longest), 1.15)
-		}
-	}
-}
-
-// rates names the rate of the service, or both.
-func (r run) rates() string {
-	if r.then > 0 {
-		return fmt.Sprintf("%v/s, then %v/s", r.rate, r.then)
-	}
-	return fmt.Sprintf("%v/s", r.rate)
-}
-
-// inTurns expresses a wait in the time that the service needs to serve every worker once.
-func (r run) inTurns(wait time.Duration) float64 {
-	return wait.Seconds() * r.final() / float64(r.workers)
-}
-
-// final is the rate that is measured.
-func (r run) final() float64 {
-	if r.then > 0 {
-		return r.then
-	}
-	return r.rate
 }
 
 // TestThrottledTableDoesNotSlowAnother has one client with two tables. One of them allows five

@@ -1,0 +1,96 @@
+package examples_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// Two tables on one client do not disturb each other.
+func Example_twoTables() {
+	ctx := context.Background()
+	cfg := configFor(serviceFunc(func(r *http.Request) (*http.Response, error) {
+		if body, err := io.ReadAll(r.Body); err != nil || strings.Contains(string(body), `"busy"`) {
+			return answer(http.StatusBadRequest, `{"__type": "ProvisionedThroughputExceededException"}`), err
+		}
+		return answer(http.StatusOK, "{}"), nil
+	}))
+
+	strategy, err := awsretry.Load(ctx, awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithMaxAttempts(1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := awssdk.Install(&cfg, awssdk.WithStrategy(strategy)); err != nil {
+		log.Fatal(err)
+	}
+	client := dynamodb.NewFromConfig(cfg)
+	for _, table := range []string{"busy", "quiet"} {
+		_, err := client.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(table)})
+		fmt.Println(table, err == nil)
+	}
+	for _, scope := range strategy.Snapshot().Scopes[1:] {
+		fmt.Printf("%s: held back: %t\n", scope.Scope, scope.Limited)
+	}
+	// Output:
+	// busy false
+	// quiet true
+	// dynamodb/eu-central-1/busy: held back: true
+	// dynamodb/eu-central-1/quiet: held back: false
+}
+
+// The scope of a call may be anything: by a function for all calls, or by the
+// context for one.
+func Example_scopes() {
+	cfg := configFor(nil)
+	ctx := context.Background()
+	err := awssdk.Install(&cfg, awssdk.WithOperation(
+		func(_ context.Context, op retry.Operation, input any) retry.Operation {
+			if _, ok := input.(*dynamodb.PutItemInput); ok {
+				op.Resource += " writes" // apart from the reads of the table
+			}
+			return op
+		}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx = awssdk.WithScope(ctx, "tenant 7")
+	_ = ctx
+}
+
+// The behavior that the SDKs had before v2.1.
+func Example_behaviorBefore() {
+	ctx := context.Background()
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithBehavior(retry.V20))); err != nil {
+		log.Fatal(err)
+	}
+
+	fmt.Println(dynamodb.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
+}
+
+// One quota and one send rate for each client, as in the SDK: here by the service,
+// which has one client.
+func Example_scopeOfTheClient() {
+	cfg := configFor(nil)
+	oneScope := func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+		op.Scope = op.Service
+		return op
+	}
+	if err := awssdk.Install(&cfg, awssdk.WithOperation(oneScope)); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,6 @@
+// Package peers runs the conformance suite against the retryers of other libraries and of this module,
+// and writes the results to docs/conformance.md.
+//
+//	go test -run '^TestTable$' ./peers -update               # writes the page
+//	go test -run '^TestTable$' ./peers -args -results FILE   # writes a line for each peer and rule
+package peers

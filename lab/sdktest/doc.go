@@ -1,0 +1,2 @@
+// Package sdktest tests package awssdk with real clients of aws-sdk-go-v2.
+package sdktest

@@ -1,0 +1,383 @@
+package sdktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// logs is a retryer around another one that notes each delay. It embeds the older interface, as
+// many such retryers do.
+type logs struct {
+	aws.Retryer
+	delays *[]time.Duration
+}
+
+func (r logs) RetryDelay(attempt int, err error) (time.Duration, error) {
+	delay, delayErr := r.Retryer.RetryDelay(attempt, err)
+	*r.delays = append(*r.delays, delay)
+	return delay, delayErr
+}
+
+// counts is a retryer around another one that counts attempts and retries.
+type counts struct {
+	aws.RetryerV2
+	attempts, retries *int
+}
+
+func (r counts) GetAttemptToken(ctx context.Context) (func(error) error, error) {
+	*r.attempts++
+	return r.RetryerV2.GetAttemptToken(ctx)
+}
+
+func (r counts) GetRetryToken(ctx context.Context, err error) (func(error) error, error) {
+	*r.retries++
+	return r.RetryerV2.GetRetryToken(ctx, err)
+}
+
+// bounds is a retryer around another one that keeps delays within bounds.
+type bounds struct {
+	aws.RetryerV2
+	least, most time.Duration
+}
+
+func (r bounds) RetryDelay(attempt int, err error) (time.Duration, error) {
+	delay, delayErr := r.RetryerV2.RetryDelay(attempt, err)
+	return min(max(delay, r.least), r.most), delayErr
+}
+
+// stops is a retryer around another one that gives up in RetryDelay, the only method that is told
+// the number of the attempt.
+type stops struct {
+	aws.RetryerV2
+	asked *int
+}
+
+func (r stops) RetryDelay(attempt int, err error) (time.Duration, error) {
+	if *r.asked++; *r.asked == 2 {
+		return 0, err
+	}
+	return r.RetryerV2.RetryDelay(attempt, err)
+}
+
+func v2(r aws.Retryer) aws.RetryerV2 {
+	inner, ok := r.(aws.RetryerV2)
+	if !ok {
+		panic("a retryer of the older interface")
+	}
+	return inner
+}
+
+// wrapper is a way to put a retryer around another one.
+type wrapper struct {
+	name    string
+	around  func(r aws.Retryer, seen *seen) aws.Retryer
+	answers []answerFunc
+	// deaf means that without middlewares our retryer does not hear of the retries. Then delays have
+	// full jitter from the second one on.
+	deaf bool
+}
+
+// seen is what a wrapper has seen.
+type seen struct {
+	delays            []time.Duration
+	attempts, retries int
+	asked             int
+}
+
+const longest = 1 << 62 // of all delays
+
+var (
+	odd      = fail(400, "OddException")
+	succeeds = say(200, "{}")
+	wrappers = []wrapper{
+		{name: "none", around: func(r aws.Retryer, _ *seen) aws.Retryer { return r }},
+		{name: "logs each delay", around: func(r aws.Retryer, s *seen) aws.Retryer { return logs{r, &s.delays} }},
+		{name: "counts attempts", around: func(r aws.Retryer, s *seen) aws.Retryer { return counts{v2(r), &s.attempts, &s.retries} }},
+		{name: "at least 300 ms", around: func(r aws.Retryer, _ *seen) aws.Retryer { return bounds{v2(r), 300 * time.Millisecond, longest} }},
+		{name: "at most 1 s", around: func(r aws.Retryer, _ *seen) aws.Retryer { return bounds{v2(r), 0, time.Second} }},
+		{name: "gives up in RetryDelay", around: func(r aws.Retryer, s *seen) aws.Retryer { return stops{v2(r), &s.asked} }},
+		{
+			name:    "retry.AddWithMaxAttempts(r, 5)",
+			around:  func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 5) },
+			answers: []answerFunc{fail(500, ""), fail(500, ""), fail(500, ""), fail(500, ""), succeeds},
+		},
+		{
+			name:    "retry.AddWithMaxAttempts(r, 0)",
+			around:  func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 0) },
+			answers: []answerFunc{fail(500, ""), fail(500, ""), fail(500, ""), fail(500, ""), fail(500, ""), succeeds},
+		},
+		{
+			name:    "retry.AddWithErrorCodes(r, ...)",
+			around:  func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithErrorCodes(r, "OddException") },
+			answers: []answerFunc{odd, odd, succeeds},
+		},
+		{
+			name:   "retry.AddWithMaxBackoffDelay(r, 1s)",
+			around: func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithMaxBackoffDelay(r, time.Second) },
+		},
+		{
+			name:   "answers GetRetryToken itself",
+			around: func(r aws.Retryer, _ *seen) aws.Retryer { return grants{v2(r)} },
+			deaf:   true,
+		},
+	}
+)
+
+// call makes one call with a retryer, and returns what the retryer has seen.
+func (w wrapper) call(ctx context.Context, cfg aws.Config, inner aws.Retryer) (saw seen, err error) {
+	retryer := w.around(inner, &saw)
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = retryer })
+	_, err = client.ListTables(ctx, &dynamodb.ListTablesInput{})
+	return saw, err
+}
+
+// sdksRetryer is the standard retryer of the SDK with the delays of v2.1 without jitter.
+func sdksRetryer() aws.Retryer {
+	return sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
+		o.Backoff = sdkretry.BackoffDelayerFunc(func(attempt int, err error) (time.Duration, error) {
+			base := 50 * time.Millisecond
+			if sdkretry.IsErrorThrottles(sdkretry.DefaultThrottles).IsErrorThrottle(err).Bool() {
+				base = time.Second
+			}
+			return base << (attempt - 1), nil
+		})
+	})
+}
+
+// TestRetryersAroundOursWorkAsAroundTheSDKs calls a client whose retryer is around one of the SDK,
+// and around ours. With -v it prints the table of docs/clients.md.
+func TestRetryersAroundOursWorkAsAroundTheSDKs(t *testing.T) {
+	rows := map[string]string{}
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		for _, w := range wrappers {
+			answers := w.answers
+			if answers == nil {
+				answers = []answerFunc{fail(500, ""), throttle, succeeds}
+			}
+			s := newScript(answers...)
+			theySaw, theirErr := w.call(t.Context(), configFor(s), sdksRetryer())
+			theirs := s.gaps()
+
+			s = newScript(answers...)
+			strategy, err := standard.New(standard.Config{
+				Base: 50 * time.Millisecond, MaxAttempts: 3, Random: func() float64 { return 1 },
+			})
+			require.NoError(t, err)
+			cfg := setup(t, s, awssdk.WithStrategy(strategy))
+			weSaw, ourErr := w.call(t.Context(), cfg, cfg.Retryer())
+			ours := s.gaps()
+
+			require.Len(t, ours, len(theirs), w.name)
+			require.Equal(t, theirErr == nil, ourErr == nil, "%s: %v", w.name, ourErr)
+			require.Equal(t, theySaw, weSaw, w.name)
+			if w.deaf && cfg.APIOptions == nil {
+				require.Equal(t, theirs[0], ours[0], w.name)
+				for i := range ours {
+					require.LessOrEqual(t, ours[i], theirs[i], w.name)
+				}
+				continue
+			}
+			require.Equal(t, theirs, ours, w.name)
+			if cfg.APIOptions != nil {
+				// The last retry gives its tokens back: it succeeded, or it was not made.
+				require.Equal(t, 500-14*max(len(ours)-1, 1), quotaOfAny(t, cfg), w.name)
+			}
+			if ourErr != nil {
+				requireThrottle(t, ourErr)
+			}
+			rows[w.name] = row(w, theirs, ours)
+		}
+	})
+	for _, w := range wrappers {
+		t.Log(rows[w.name])
+	}
+	requireTable(t, rows)
+}
+
+// TestHintIsWaitedForOnceBehindRetryers: the loop of the SDK adds the hint to what a retryer makes of
+// our delay. Two waits for the longer hint would not end before the deadline.
+func TestHintIsWaitedForOnceBehindRetryers(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		for _, w := range wrappers {
+			for _, hint := range []string{"20", "2000", "9000"} {
+				call := func(cfg aws.Config, inner aws.Retryer) {
+					ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
+					defer cancel()
+					_, err := w.call(ctx, cfg, inner)
+					require.NoError(t, err, "%s, %s", w.name, hint)
+				}
+				answers := []answerFunc{fail(503, "", "X-Amz-Retry-After", hint), succeeds}
+				theirs, ours := newScript(answers...), newScript(answers...)
+				call(configFor(theirs), sdksRetryer())
+				cfg := setup(t, ours, hermetic(always(), awsretry.WithConfig(adaptive.Config{
+					Standard: standard.Config{Base: 50 * time.Millisecond},
+				})))
+				call(cfg, cfg.Retryer())
+				require.Equal(t, theirs.gaps(), ours.gaps(), "%s, %s", w.name, hint)
+			}
+		}
+	})
+}
+
+// row is a line of the table.
+func row(w wrapper, theirs, ours []time.Duration) string {
+	cells := func(delays []time.Duration) string {
+		texts := make([]string, len(delays))
+		for i, d := range delays {
+			texts[i] = d.String()
+		}
+		return fmt.Sprintf("%d: %s", len(delays)+1, strings.Join(texts, ", "))
+	}
+	return fmt.Sprintf("| %s | %s | %s |", w.name, cells(theirs), cells(ours))
+}
+
+// requireTable checks that docs/clients.md has the rows.
+func requireTable(t *testing.T, rows map[string]string) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/clients.md")
+	require.NoError(t, err)
+	lines := strings.Split(string(page), "\n")
+	for _, w := range wrappers {
+		require.True(t, slices.Contains(lines, rows[w.name]), rows[w.name])
+	}
+}
+
+// TestStrategyHearsOfEachAttemptBehindAnOlderInterface: a retryer that embeds aws.Retryer
+// hides GetAttemptToken. With middlewares the strategy knows of each attempt all the same.
+func TestStrategyHearsOfEachAttemptBehindAnOlderInterface(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		option, kept := adaptiveMode(standard.Config{})
+		s := newScript(succeeds, throttle, succeeds, fail(404, ""))
+		cfg := installed(t, s, option)
+		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+			o.Retryer = sdkretry.AddWithMaxAttempts(logs{o.Retryer, new([]time.Duration)}, 3)
+		})
+		for range 3 {
+			_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+			require.Equal(t, s.requests() == 4, err != nil)
+		}
+		require.EqualValues(t, 4, kept.acquired.Load())
+		require.EqualValues(t, 4, kept.reported.Load())
+		require.EqualValues(t, 1, kept.throttled.Load())
+	})
+}
+
+// TestRefusedFirstAttemptBehindAnOlderInterfaceIsNotRetried: the refusal is the error of the call.
+func TestRefusedFirstAttemptBehindAnOlderInterfaceIsNotRetried(t *testing.T) {
+	s := newScript(succeeds)
+	cfg := installed(t, s, hermetic(), awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+		op.NotAfter = time.Unix(1, 0)
+		return op
+	}))
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = logs{o.Retryer, new([]time.Duration)} })
+	_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+	require.ErrorIs(t, err, retry.ErrMaxElapsed)
+	require.Zero(t, s.requests())
+}
+
+// TestRefusedRetryBehindAnOlderInterfaceIsNotRetried: the send rate refuses the second attempt.
+func TestRefusedRetryBehindAnOlderInterfaceIsNotRetried(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		s := newScript(throttle)
+		cfg := installed(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
+			Standard: standard.Config{ThrottlingBase: time.Nanosecond}, NoSendWait: true,
+		})))
+		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = logs{o.Retryer, new([]time.Duration)} })
+		_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+		requireThrottle(t, err)
+		require.ErrorIs(t, err, retry.ErrSendRateLimited)
+		require.Equal(t, 1, s.requests())
+		require.Equal(t, 500, quotaOfAny(t, cfg), "the retry was not made")
+	})
+}
+
+// TestShorterBackoffOfARetryerAroundFitsTheDeadline: the strategy would refuse its own backoff.
+func TestShorterBackoffOfARetryerAroundFitsTheDeadline(t *testing.T) {
+	for name, c := range map[string]struct {
+		around func(r aws.Retryer) aws.Retryer
+		gaps   []time.Duration
+	}{
+		"at most 1 s": {
+			func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, time.Second} },
+			[]time.Duration{time.Second, time.Second},
+		},
+		"that of the SDK below another one": {
+			func(r aws.Retryer) aws.Retryer {
+				return sdkretry.AddWithMaxAttempts(sdkretry.AddWithMaxBackoffDelay(r, time.Nanosecond), 5)
+			},
+			[]time.Duration{time.Nanosecond, time.Nanosecond},
+		},
+		"at most 1 s, around one that decides": {
+			func(r aws.Retryer) aws.Retryer { return bounds{v2(overrule{v2(r), false}), 0, time.Second} },
+			[]time.Duration{time.Second, time.Second},
+		},
+		"one of the SDK that leaves delays as they are": {
+			func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithErrorCodes(r, "X") }, []time.Duration{},
+		},
+	} {
+		inBubble(t, func(t *testing.T) {
+			t.Helper()
+			s := newScript(fail(500, ""), fail(500, ""), succeeds)
+			cfg := installed(t, s, hermetic(always(), awsretry.WithConfig(adaptive.Config{
+				Standard: standard.Config{Base: 10 * time.Second},
+			})))
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			_, err := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = c.around(o.Retryer) }).
+				ListTables(ctx, &dynamodb.ListTablesInput{})
+			require.Equal(t, len(c.gaps) == 0, err != nil, name)
+			require.Len(t, s.gaps(), len(c.gaps), name)
+			for i, gap := range s.gaps() {
+				require.LessOrEqual(t, gap, c.gaps[i], name)
+			}
+		})
+	}
+}
+
+var errUsual = errors.New("replaced")
+
+// replaces is a retryer around another one that asks for the delay of another error.
+type replaces struct{ aws.RetryerV2 }
+
+func (r replaces) RetryDelay(attempt int, _ error) (time.Duration, error) {
+	return r.RetryerV2.RetryDelay(attempt, errUsual)
+}
+
+// TestReplacedErrorHasABackoff: a retryer around ours may lose the error.
+func TestReplacedErrorHasABackoff(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		s := newScript(fail(500, ""))
+		cfg := setup(t, s, hermetic(awsretry.WithMaxAttempts(30), awsretry.WithService("dynamodb")))
+		_, err := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = replaces{v2(o.Retryer)} }).
+			ListTables(t.Context(), &dynamodb.ListTablesInput{})
+		require.Error(t, err)
+		total := time.Duration(0)
+		for _, gap := range s.gaps() {
+			require.LessOrEqual(t, gap, 20*time.Second)
+			total += gap
+		}
+		require.Greater(t, total, 20*time.Second)
+	})
+}
