@@ -18,8 +18,8 @@ import (
 
 // Quota counts tokens. Callers can wait for them, first come, first served. It is safe for
 // concurrent use. Taking and giving back are lock-free unless the quota refills with time
-// or a caller waits. Giving to a full quota with a full pool writes nothing, so that healthy
-// traffic does not share a cache line.
+// or a caller waits. Without a refill, giving to a full quota with a full pool writes nothing, so
+// that healthy traffic does not share a cache line.
 type Quota struct {
 	capacity int64
 	tokens   atomic.Int64
@@ -114,7 +114,7 @@ func (q *Quota) Covers(now time.Time, cost int) bool {
 // the pool, as far as that has room. It returns what is available in the quota afterwards. now
 // matters only if the quota refills. A negative number of tokens counts as 0.
 func (q *Quota) Refund(now time.Time, tokens int) (available int) {
-	if q.full() && (q.pool == nil || q.pool.full()) { // as in healthy traffic, in which no caller waits
+	if !q.Refills() && q.full() && (q.pool == nil || q.pool.full()) { // as in healthy traffic, in which no caller waits
 		return int(q.capacity)
 	}
 	available = q.give(now, max(tokens, 0))
@@ -124,7 +124,7 @@ func (q *Quota) Refund(now time.Time, tokens int) (available int) {
 	return available
 }
 
-// full reports whether nothing can be added, with time either.
+// full reports whether nothing can be added.
 func (q *Quota) full() bool { return q.tokens.Load() == q.capacity }
 
 func (q *Quota) give(now time.Time, tokens int) (available int) {

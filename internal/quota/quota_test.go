@@ -228,6 +228,18 @@ func TestQuotaThatOldTimeFindsFullRefillsFromTheNewestTime(t *testing.T) {
 	require.Equal(t, 2, q.Available(at(2.25)))
 }
 
+// A refund to a full quota says what time it is. What older callers take then does not come back before its time.
+func TestQuotaFullBeforeARefundRefillsFromThen(t *testing.T) {
+	t.Parallel()
+	q := newQuota(quota.Config{Capacity: 1, Initial: 1, Refill: 5})
+	require.Equal(t, 1, q.Refund(at(10), 1))
+	_, ok := q.Take(at(9), 1)
+	require.True(t, ok)
+	require.Equal(t, 0, q.Available(at(10)))
+	require.Equal(t, 1, q.Available(at(10.2)))
+}
+
+
 func TestQuotaFillsOnAnotherClock(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 24 * 3600
