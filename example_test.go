@@ -6,6 +6,7 @@ import (
 	"log"
 	"strings"
 	"testing/fstest"
+	"time"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/classify"
@@ -80,6 +81,23 @@ func ExampleWithClock() {
 	fmt.Println(err, clk.Waits()) // the waits took no time
 	// Output:
 	// <nil> [50ms 100ms]
+}
+
+// Five attempts, with delays from 200 ms to 2 s.
+func ExampleLoad_attemptsAndDelays() {
+	ctx := context.Background()
+	strategy, err := awsretry.Load(ctx,
+		awsretry.WithMaxAttempts(5),
+		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{
+			Base:           200 * time.Millisecond, // before the first retry; it doubles with each
+			ThrottlingBase: 200 * time.Millisecond, // the same after a throttle
+			MaxBackoff:     2 * time.Second,
+		}}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	plan := strategy.Plan(retry.Operation{})
+	fmt.Println(plan.MaxAttempts, plan.Base, plan.MaxBackoff)
 }
 
 // EC2 throttles calls by operation, so each operation of EC2 has a scope of its own here. The

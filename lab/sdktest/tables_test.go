@@ -143,6 +143,7 @@ type traffic struct {
 	succeeded int
 	failed    int
 	took      []time.Duration
+	ends      []time.Duration // of the successes, those of the warm-up too, since the start
 }
 
 func (t *traffic) p99() time.Duration {
@@ -177,10 +178,17 @@ func work(ctx context.Context, call func(ctx context.Context) error, done *traff
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := call(ctx)
-		if began.Sub(start) < warmUp || ctx.Err() != nil {
+		if ctx.Err() != nil {
 			continue
 		}
 		done.mu.Lock()
+		if err == nil {
+			done.ends = append(done.ends, time.Since(start))
+		}
+		if began.Sub(start) < warmUp {
+			done.mu.Unlock()
+			continue
+		}
 		if err == nil {
 			done.succeeded++
 			done.took = append(done.took, time.Since(began))
@@ -191,12 +199,14 @@ func work(ctx context.Context, call func(ctx context.Context) error, done *traff
 	}
 }
 
-// rivals are the retryers of the test. Those of this module must keep A and B apart.
-var rivals = []struct {
+// rival is a retryer of the test.
+type rival struct {
 	name  string
 	setup func(t *testing.T, client aws.HTTPClient) aws.Config
-	apart bool
-}{
+	apart bool // must keep A and B apart
+}
+
+var rivals = []rival{
 	{"aws-sdk-go-v2, standard", func(_ *testing.T, client aws.HTTPClient) aws.Config {
 		return configFor(client)
 	}, false},
