@@ -239,7 +239,6 @@ func TestQuotaFullBeforeARefundRefillsFromThen(t *testing.T) {
 	require.Equal(t, 1, q.Available(at(10.2)))
 }
 
-
 func TestQuotaFillsOnAnotherClock(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 24 * 3600

@@ -1,3 +1,5 @@
+//go:build !race
+
 package peers
 
 import "github.com/aws/aws-sdk-go-v2/aws"

@@ -1,3 +1,5 @@
+//go:build !race
+
 package effect
 
 import (
@@ -7,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/awsretry/awsretry/lab/bench/internal/cputime"
-	"github.com/awsretry/awsretry/lab/bench/internal/failure"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/lab/bench/internal/cputime"
+	"github.com/awsretry/awsretry/lab/bench/internal/failure"
 )
 
 // bubble is the world of a bubble of testing/synctest.

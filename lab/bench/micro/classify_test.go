@@ -14,8 +14,8 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/hashicorp/go-retryablehttp"
 
-	"github.com/awsretry/awsretry/lab/bench/internal/failure"
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/lab/bench/internal/failure"
 )
 
 // Failures, wrapped as clients of aws-sdk-go-v2 return them, and one as net/http
