@@ -83,13 +83,13 @@ func ExampleWithClock() {
 	// <nil> [50ms 100ms]
 }
 
-// Five attempts, with delays from 200 ms to 2 s.
+// Five attempts. The longest delay grows from 200 ms to 2 s.
 func ExampleLoad_attemptsAndDelays() {
 	ctx := context.Background()
 	strategy, err := awsretry.Load(ctx,
 		awsretry.WithMaxAttempts(5),
 		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{
-			Base:           200 * time.Millisecond, // before the first retry; it doubles with each
+			Base:           200 * time.Millisecond, // the longest delay before the first retry; it doubles
 			ThrottlingBase: 200 * time.Millisecond, // the same after a throttle
 			MaxBackoff:     2 * time.Second,
 		}}))

@@ -57,7 +57,7 @@ func flat(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// examples returns the code of the examples that pkg.go.dev shows.
+// examples returns the code of all examples that are tests.
 func examples(t *testing.T) string {
 	t.Helper()
 	return files(t, "example*_test.go", "*/example*_test.go", "modes/*/example*_test.go",

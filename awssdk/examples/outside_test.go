@@ -16,9 +16,9 @@ var (
 	readmeCommands = regexp.MustCompile("(?s)```sh\n(go mod init .*?)```")
 )
 
-// TestProgramOutsideUsesTheCheckout makes the program of the README in a folder beside the checkout, with the commands of
-// the README, and builds it instead of running it. A workspace needs the go.mod files of more modules than this module
-// does. Once these are there, like all other files since the tests were built, the build needs no network.
+// TestProgramOutsideUsesTheCheckout makes the README's program in a temporary folder, with the README's commands. It
+// builds the program offline and does not run it. The list before the build downloads what a workspace needs beyond the
+// modules of the tests.
 func TestProgramOutsideUsesTheCheckout(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../..")
@@ -44,7 +44,7 @@ func TestProgramOutsideUsesTheCheckout(t *testing.T) {
 	}
 	for line := range strings.Lines(string(commands[1])) {
 		if line == "go run .\n" {
-			do("go list -m all")
+			do("go list -deps .")
 			line = "go build ."
 		}
 		do(line, "GOPROXY=off")

@@ -1,3 +1,5 @@
+//go:build race || servers
+
 package servers
 
 import (

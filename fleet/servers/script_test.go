@@ -1,5 +1,5 @@
-// Package servers tests fleets and their store against a real redis-server. Without the build
-// tag servers it has only the short tests.
+//go:build race || servers
+
 package servers
 
 import (

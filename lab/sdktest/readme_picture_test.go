@@ -12,17 +12,17 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	vgdraw "gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// curve is when the calls of a run succeeded.
-type curve struct {
+// played has the times at which the calls of a run succeeded.
+type played struct {
 	name string
 	a, b []time.Duration
 }
 
-// scheme is the colors of a picture.
+// scheme has the colors of a picture.
 type scheme struct{ background, text, grid, a, b color.Color }
 
 var schemes = map[string]scheme{
@@ -42,17 +42,18 @@ const (
 	pictureMargin               = 8
 )
 
-// drawCurves draws the two runs side by side, as SVG.
-func drawCurves(runs [2]curve, s scheme) ([]byte, error) {
+// draw draws the two runs side by side, as SVG.
+func draw(runs [2]played, s scheme) ([]byte, error) {
 	canvas := vgsvg.New(pictureWidth, pictureHeight)
-	all := draw.New(canvas)
+	all := vgdraw.New(canvas)
 	all.FillPolygon(s.background, []vg.Point{{}, {X: pictureWidth}, {X: pictureWidth, Y: pictureHeight}, {Y: pictureHeight}})
 	for i, run := range runs {
 		p, err := run.plot(s)
 		if err != nil {
 			return nil, err
 		}
-		p.Draw(draw.Crop(all, vg.Length(pictureWidth/2*i+pictureMargin), vg.Length(pictureWidth/2*(i-1)-pictureMargin), pictureMargin, -pictureMargin))
+		left, right := pictureWidth/2*vg.Length(i), pictureWidth/2*vg.Length(i-1)
+		p.Draw(vgdraw.Crop(all, left+pictureMargin, right-pictureMargin, pictureMargin, -pictureMargin))
 	}
 	var buffer bytes.Buffer
 	if _, err := canvas.WriteTo(&buffer); err != nil {
@@ -63,10 +64,10 @@ func drawCurves(runs [2]curve, s scheme) ([]byte, error) {
 		[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif")), nil
 }
 
-func (c curve) plot(s scheme) (*plot.Plot, error) {
+func (r played) plot(s scheme) (*plot.Plot, error) {
 	p := plot.New()
 	p.BackgroundColor = nil
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.name, "seconds", "calls/s that succeed"
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = r.name, "seconds", "calls/s that succeed"
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, (warmUp + measured).Seconds(), 0, 100
 	p.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}}
 	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 40, Label: "40"}, {Value: 80, Label: "80"}}
@@ -82,14 +83,14 @@ func (c curve) plot(s scheme) (*plot.Plot, error) {
 	grid := plotter.NewGrid()
 	grid.Vertical.Width, grid.Horizontal.Color = 0, s.grid
 	p.Add(grid)
-	p.Legend.Top, p.Legend.YOffs, p.Legend.Padding = true, -45, 3
+	p.Legend.Top, p.Legend.YOffs, p.Legend.Padding = true, -45, 3 // between 40 and 80/s, where no line is
 	for _, line := range []struct {
 		name  string
 		ends  []time.Duration
 		color color.Color
 	}{
-		{"B, healthy", c.b, s.b},
-		{"A, allows 5 requests/s", c.a, s.a},
+		{"B, healthy", r.b, s.b},
+		{"A, allows 5 requests/s", r.a, s.a},
 	} {
 		points := make(plotter.XYs, (warmUp+measured)/time.Second)
 		for i := range points {

@@ -185,14 +185,12 @@ func work(ctx context.Context, call func(ctx context.Context) error, done *traff
 		if err == nil {
 			done.ends = append(done.ends, time.Since(start))
 		}
-		if began.Sub(start) < warmUp {
-			done.mu.Unlock()
-			continue
-		}
-		if err == nil {
+		switch {
+		case began.Sub(start) < warmUp:
+		case err == nil:
 			done.succeeded++
 			done.took = append(done.took, time.Since(began))
-		} else {
+		default:
 			done.failed++
 		}
 		done.mu.Unlock()

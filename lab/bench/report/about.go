@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -22,13 +23,16 @@ func about(ctx context.Context) (string, error) {
 	if changed != "" {
 		commit += ", and changes to it"
 	}
-	peers, err := output(ctx, "go", "list", "-m", "-f", "{{if not (or .Main .Indirect .Replace)}}{{.Path}} {{.Version}}{{end}}", "all")
+	peers, err := output(ctx, "go", "list", "-deps", "-test",
+		"-f", "{{with .Module}}{{if not (or .Main .Indirect .Replace)}}{{.Path}} {{.Version}}{{end}}{{end}}", "./micro", "./effect")
 	if err != nil {
 		return "", err
 	}
+	modules := slices.DeleteFunc(strings.Split(peers, "\n"), func(line string) bool { return line == "" })
+	slices.Sort(modules)
 	return fmt.Sprintf("machine: %s/%s, %d cores\ngo: %s\ncommit: %s\npeers: %s\n",
 		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), commit,
-		strings.Join(strings.Split(peers, "\n"), ", ")), nil
+		strings.Join(slices.Compact(modules), ", ")), nil
 }
 
 // describe is about as a paragraph, with the processor, which benchmarks print.

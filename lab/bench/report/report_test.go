@@ -121,7 +121,7 @@ func TestEffectSummarySetsUsBesideTheSDKAndTheOracle(t *testing.T) {
 	require.Contains(t, text.String(), "| steady, R 5 | 0.500; 0.000; 0.600; 0.000 | 25.00 %; 0.00 %; 20.00 %; 0.00 % |")
 }
 
-// TestReadmeQuotesTheResults holds the two tables in short of bench/README.md to what was
+// TestReadmeQuotesTheResults holds the two tables in short of lab/bench/README.md to what was
 // measured last: paste there what changes here.
 func TestReadmeQuotesTheResults(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// line is a line of the summary, which bench/README.md quotes.
+// line is a line of the summary, which lab/bench/README.md quotes.
 type line struct {
 	what       string
 	table      string
