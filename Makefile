@@ -65,11 +65,11 @@ ahead:
 	@[ -x $(LINT) ] || { nice -n 19 $(MAKE) --no-print-directory $(VET) $(LINT) </dev/null >/dev/null 2>&1 & }
 
 .PHONY: quick
-quick: ## run the tests of the core, without the race detector; a quarter of a minute
+quick: ## run the tests of the core, without the race detector; 12 s
 	go test $(FRESH) ./...
 
 .PHONY: test
-test: ## run the tests of the modules that programs use, without the race detector; half a minute
+test: ## run the tests of the modules that programs use, without the race detector; 26 s
 	$(call in,$(RELEASED),go test -vet=off $(FRESH) ./...)
 
 .PHONY: race
@@ -148,7 +148,7 @@ fix: ## rewrite outdated idioms
 	$(call in,$(CODE),go fix -tags browser,long,servers,tables ./...)
 
 .PHONY: bench
-bench: ## measure small steps beside the peers, in ROUNDS rounds, and write lab/bench/RESULTS.md; twelve minutes
+bench: ## measure small steps beside the peers, in ROUNDS rounds, and write lab/bench/RESULTS.md; 13 minutes
 	cd lab/bench && go run ./report -rounds $(ROUNDS) micro
 
 .PHONY: bench-effect
@@ -160,11 +160,11 @@ conformance: ## write docs/conformance.md again, the results of this module and 
 	cd lab/peers && go test -vet=off -count=1 -run '^TestTable$$' . -update
 
 .PHONY: never-worse
-never-worse: ## write the tables of docs/clients.md again, awsretry beside the plain SDK; half a minute
+never-worse: ## write the tables of docs/clients.md again, awsretry beside the plain SDK; 35 s
 	cd lab/sdktest && go test -vet=off -count=1 -tags long -run '^TestSimulatedNeverWorse$$' . -update
 
 .PHONY: readme
-readme: ## write the table and the picture of README.md again, a throttled table beside a healthy one; a few seconds
+readme: ## write the table and the picture of README.md again, a throttled table beside a healthy one; 6 s
 	cd lab/sdktest && go test -vet=off -count=1 -tags long -run '^TestThrottledTableOfTheReadme$$' . -update
 
 .PHONY: fleet-tables
@@ -179,7 +179,7 @@ pictures: ## draw docs/pictures from the scripted outage, with promtool and prom
 # Without a Chromium on PATH, this fetches one of 100 MB the first time, with apt-get. It does not compare pictures, since
 # the fonts of machines differ.
 .PHONY: browser
-browser: ## open the reports of awsretry simulate in Chromium and write the pictures of docs/simulate.md; half a minute
+browser: ## open the reports of awsretry simulate in Chromium and write the pictures of docs/simulate.md; 20 s
 	cd telemetry && go test -count=1 -tags browser ./browser
 
 .PHONY: fuzz
