@@ -97,13 +97,13 @@ func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
 		return
 	}
 	c.ended = true
-	before, epoch := l.member.state, l.member.epoch
+	before, epoch, failing := l.member.state, l.member.epoch, l.member.err != nil
 	if err != nil {
 		l.member.Lost(now, err, random)
 	} else {
 		l.member.Heard(c.began, now, c.ask, reply)
 	}
-	events := l.eventsLocked(now, before, err, rejected)
+	events := l.eventsLocked(now, before, failing, err, rejected)
 	longer := reply.Slots == 0 || l.member.state != before || l.member.epoch != epoch
 	l.planLocked(now)
 	l.mu.Unlock()
@@ -116,6 +116,9 @@ func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
 		l.line.Wake() // Poke looks at each caller, and there may be thousands
 	}
 	for _, e := range events {
+		if e.Err != nil {
+			e.Failing = l.fleet.failing()
+		}
 		l.fleet.tell(e)
 	}
 }
@@ -127,8 +130,9 @@ func isRejected(err error) (rejected bool) {
 	return errors.Is(err, ErrRejected)
 }
 
-// eventsLocked returns what a call has changed. A call that fails after Close is no event.
-func (l *limiter) eventsLocked(now time.Time, before State, err error, rejected bool) []Event {
+// eventsLocked returns what a call has changed for a member that was in the state before, and
+// whose last call had failed or not. A call that fails after Close is no event.
+func (l *limiter) eventsLocked(now time.Time, before State, failing bool, err error, rejected bool) []Event {
 	m := &l.member
 	event := Event{Time: now, Scope: l.scope, FleetRate: m.rate, OwnRate: m.Rate(now), Err: err}
 	var events []Event
@@ -138,24 +142,16 @@ func (l *limiter) eventsLocked(now time.Time, before State, err error, rejected 
 	}
 	switch {
 	case err != nil && l.fleet.closed():
-	case err != nil && !l.told:
-		// Scopes without a limit miss nothing for now, and there may be thousands of them.
-		limited := before == Slots
+	case err != nil:
+		kind, last := Lost, &l.fleet.lost
 		if rejected {
-			if l.fleet.rejected.once(now) {
-				l.told = true
-				tell(Rejected)
-			}
-			if limited {
-				l.told = true
-				tell(Lost)
-			}
-		} else if limited || l.fleet.unreachable.once(now) {
-			l.told = true
-			tell(Lost)
+			kind, last = Rejected, &l.fleet.rejected
 		}
-	case err == nil && l.told:
-		l.told = false
+		if last.once(now) {
+			l.fleet.away.Store(true)
+			tell(kind)
+		}
+	case failing && l.fleet.away.CompareAndSwap(true, false):
 		tell(Back)
 	}
 	switch {

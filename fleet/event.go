@@ -18,15 +18,16 @@ type EventKind uint8
 const (
 	// Limited means that the fleet now has a limit for the scope.
 	Limited EventKind = iota + 1
-	// Lost means that the member cannot reach the store. If the scope has a limit, the member
-	// goes on alone at OwnRate. Of the scopes without a limit, at most one a minute has this
-	// event. Err is why.
+	// Lost means that the member cannot reach the store. If FleetRate is above zero, the member
+	// goes on alone at OwnRate. If it is zero, the scope has no limit, or the store has never
+	// answered: the member has a send rate of its own. The event comes at most once a minute for
+	// all members of a [Fleet], and again while calls fail. Err is why.
 	Lost
-	// Back means that the store answers again, after Lost or Rejected.
+	// Back means that the store answers a member whose last call failed. Only the first such
+	// answer after Lost or Rejected is an event.
 	Back
-	// Rejected means that the store answers and rejects every call, see [ErrRejected]: a user
-	// without permission, for example. At most one scope a minute has this event, and a scope
-	// with a limit has Lost besides. Err is why.
+	// Rejected is Lost where the store answers and rejects every call, see [ErrRejected]: a user
+	// without permission, for example. It has a minute of its own. Err is why.
 	Rejected
 	// Opened means that the scope is open again: it was used for ten minutes without a
 	// throttle.
@@ -53,12 +54,16 @@ type Event struct {
 	// FleetRate is the send rate of the fleet as the store last said it, and OwnRate that of
 	// the member, per second. Zero means that there is none.
 	FleetRate, OwnRate ratelimit.Rate
+	// Failing is how many members of the [Fleet] failed in their last call, for Lost and
+	// Rejected. The first event comes with the first call that fails, so that it has few.
+	Failing int
 	// Err is the error of the store, for Lost and Rejected.
 	Err error
 }
 
 // SlogObserver returns a [Config].Observer that writes to a log: Lost at warn level, Rejected
-// at error level, the others at info level. Nil means [slog.Default].
+// at error level, the others at info level. A rate that is zero is left out. Nil means
+// [slog.Default].
 func SlogObserver(logger *slog.Logger) func(Event) {
 	return func(e Event) {
 		level, message := slog.LevelInfo, ""
@@ -66,20 +71,29 @@ func SlogObserver(logger *slog.Logger) func(Event) {
 		case Limited:
 			message = "fleet: the send rate is shared"
 		case Lost:
-			level, message = slog.LevelWarn, "fleet: store lost, holding the send rate"
+			level, message = slog.LevelWarn, "fleet: store out of reach, no shared send rate"
+			if e.FleetRate > 0 {
+				message = "fleet: store lost, holding the send rate"
+			}
 		case Back:
 			message = "fleet: store back"
 		case Rejected:
-			level, message = slog.LevelError, "fleet: the store rejects every call"
+			level, message = slog.LevelError, "fleet: the store rejects every call, no shared send rate"
+			if e.FleetRate > 0 {
+				message = "fleet: the store rejects every call, holding the send rate"
+			}
 		default:
 			message = "fleet: no limit any more"
 		}
-		attrs := []slog.Attr{
-			slog.String("scope", e.Scope.String()),
-			slog.Float64("fleet_rate", rounded(e.FleetRate)), slog.Float64("own_rate", rounded(e.OwnRate)),
+		attrs := []slog.Attr{slog.String("scope", e.Scope.String())}
+		if e.FleetRate > 0 {
+			attrs = append(attrs, slog.Float64("fleet_rate", rounded(e.FleetRate)))
+		}
+		if e.OwnRate > 0 {
+			attrs = append(attrs, slog.Float64("own_rate", rounded(e.OwnRate)))
 		}
 		if e.Err != nil {
-			attrs = append(attrs, slog.String("error", e.Err.Error()))
+			attrs = append(attrs, slog.Int("failing", e.Failing), slog.String("error", e.Err.Error()))
 		}
 		to := logger
 		if to == nil {

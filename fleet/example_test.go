@@ -178,7 +178,7 @@ func ExampleSlogObserver() {
 	send()
 	// Output:
 	// level=INFO msg="fleet: the send rate is shared" scope=dynamodb//orders fleet_rate=5
-	// level=WARN msg="fleet: store lost, holding the send rate" scope=dynamodb//orders fleet_rate=5 error="connection refused"
+	// level=WARN msg="fleet: store lost, holding the send rate" scope=dynamodb//orders fleet_rate=5 failing=1 error="connection refused"
 	// level=INFO msg="fleet: store back" scope=dynamodb//orders fleet_rate=5
 }
 

@@ -50,8 +50,9 @@ type Config struct {
 	// safe for concurrent use.
 	Random func() float64
 	// Observer is told what happens to the members, with no lock held, in a goroutine that no
-	// attempt waits for; nil means none. It must be safe for concurrent use. Its panics are
-	// recovered.
+	// attempt waits for; nil means none. Lost and Rejected come at most once a minute each for
+	// the whole Fleet, and again while they last: [Fleet.Snapshot] says which members are
+	// concerned. It must be safe for concurrent use. Its panics are recovered.
 	Observer func(Event)
 }
 
@@ -59,7 +60,8 @@ type Config struct {
 type Fleet struct {
 	config Config
 
-	unreachable, rejected minutely
+	lost, rejected minutely
+	away           atomic.Bool // the observer was told Lost or Rejected, and Back not since
 
 	ending atomic.Bool
 	ctx    context.Context //nolint:containedctx // of all calls of the store, ended by Close

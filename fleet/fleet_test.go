@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -206,72 +207,122 @@ func TestMemberWithSlotsGoesOnAloneAfterClose(t *testing.T) {
 	})
 }
 
-func TestEventsAreFewWhereThousandsOfScopesLoseTheStore(t *testing.T) {
+func TestLossOfTheStoreIsOneEventAMinuteForTheWholeFleet(t *testing.T) {
 	t.Parallel()
+	gone := errors.New("gone")
 	for name, c := range map[string]struct {
-		err   error
-		limit func(retry.ScopeKey) adaptive.SendLimit
-		kinds string
+		err    error
+		joined bool // the members have slots when they lose the store
+		kinds  string
 	}{
-		"without a limit":          {err: errors.New("gone"), kinds: "lost lost back back"},
-		"where the store rejects":  {err: fmt.Errorf("NOPERM: %w", fleet.ErrRejected), kinds: "rejected rejected back back"},
-		"where all calls time out": {err: context.DeadlineExceeded, kinds: "lost lost back back"},
+		"never joined":             {err: gone, kinds: "lost lost back"},
+		"never joined, rejected":   {err: fmt.Errorf("NOPERM: %w", fleet.ErrRejected), kinds: "rejected rejected back"},
+		"never joined, timeouts":   {err: context.DeadlineExceeded, kinds: "lost lost back"},
+		"with a limit":             {err: gone, joined: true, kinds: "lost lost back"},
+		"with a limit and refused": {err: fmt.Errorf("NOPERM: %w", fleet.ErrRejected), joined: true, kinds: "rejected rejected back"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var told journal
-				away := true
+				away := false
 				store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
-					if away {
+					switch {
+					case away:
 						return fleet.Reply{}, c.err
+					case c.joined:
+						return fleet.Reply{Epoch: 2, Rate: 100, Slots: 1, State: "-"}, nil
 					}
 					return fleet.Reply{}, nil
 				}}
-				f := newFleet(t, fleet.Config{Store: store, Observer: told.Observe, Limit: c.limit})
+				f := newFleet(t, fleet.Config{Store: store, Observer: told.Observe})
 				var members []adaptive.Limiter
 				for i := range 100 {
 					members = append(members, f.NewLimiter(retry.ScopeKey{Scope: strconv.Itoa(i)}, clock.System{}))
 				}
-				for range 9 { // 90 seconds
+				if c.joined {
 					for _, l := range members {
 						send(t, l, false)
 					}
-					pass(t, 9*time.Second)
-				}
-				away = false
-				for _, l := range members {
-					send(t, l, false)
+					require.Equal(t, strings.TrimSpace(strings.Repeat("limited ", 100)), told.Kinds())
+					told.events = nil
 				}
 				synctest.Wait()
+				away = true
+				var all sync.WaitGroup
+				for _, l := range members {
+					all.Go(func() {
+						for began := now(); now().Sub(began) < 90*time.Second; {
+							send(t, l, false)
+							pass(t, 3*time.Second)
+						}
+					})
+				}
+				all.Wait()
+				synctest.Wait()
+				away = false
+				pass(t, 3*time.Second)
+				for _, l := range members {
+					all.Go(func() { send(t, l, false) })
+				}
+				all.Wait()
+				pass(t, 3*time.Second)
 				require.Equal(t, c.kinds, told.Kinds())
+				first, second := told.events[0], told.events[1]
+				require.GreaterOrEqual(t, second.Time.Sub(first.Time), time.Minute)
+				require.Positive(t, first.Failing)
+				require.Equal(t, []int{100, 0}, []int{second.Failing, told.events[2].Failing})
+				require.ErrorIs(t, second.Err, c.err)
+				require.Equal(t, c.joined, second.FleetRate > 0, "one that never joined holds no rate of the fleet")
 			})
 		})
 	}
 }
 
-func TestEachLimitedScopeTellsThatItLostTheStore(t *testing.T) {
+func TestLossIsToldAgainWhileItLasts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var told journal
-		var memory fleet.Memory
-		away := false
-		store := &replies{call: func(ctx context.Context, n int, ask fleet.Ask) (fleet.Reply, error) {
-			if away {
-				return fleet.Reply{}, fleet.ErrRejected
-			}
-			return memory.Call(ctx, strconv.Itoa(n%2), ask)
+		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
+			return fleet.Reply{}, errors.New("gone")
 		}}
-		f := newFleet(t, fleet.Config{Store: store, Limit: limitOf(20), Observer: told.Observe})
-		one, two := f.NewLimiter(orders, clock.System{}), f.NewLimiter(retry.ScopeKey{Scope: "two"}, clock.System{})
-		send(t, one, false)
-		send(t, two, false)
-		away = true
-		for range 5 {
-			send(t, one, false)
-			send(t, two, false)
+		l := newFleet(t, fleet.Config{Store: store, Observer: told.Observe}).NewLimiter(orders, clock.System{})
+		for began := now(); now().Sub(began) < 210*time.Second; {
+			send(t, l, false)
+			pass(t, time.Second)
 		}
-		require.Equal(t, "limited limited rejected lost lost", told.Kinds())
+		require.Equal(t, "lost lost lost lost", told.Kinds())
+	})
+}
+
+// A cluster can lose some of its keys, and a store can fail every other call.
+func TestStoreIsBackOnceItAnswersAScopeThatItHadFailed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var told journal
+		away := true
+		store := storeFunc(func(key string) (fleet.Reply, error) {
+			if away && strings.HasSuffix(key, "two") {
+				return fleet.Reply{}, errors.New("gone")
+			}
+			return fleet.Reply{}, nil
+		})
+		f := newFleet(t, fleet.Config{Store: store, Observer: told.Observe})
+		one := f.NewLimiter(retry.ScopeKey{Resource: "one"}, clock.System{})
+		two := f.NewLimiter(retry.ScopeKey{Resource: "two"}, clock.System{})
+		for range 5 {
+			send(t, two, false)
+			send(t, one, false)
+			pass(t, 3*time.Second)
+		}
+		require.Equal(t, "lost", told.Kinds(), "what one hears says nothing of two")
+		for range 5 {
+			synctest.Wait()
+			away = !away
+			send(t, two, false)
+			pass(t, 3*time.Second)
+		}
+		require.Equal(t, "lost back", told.Kinds(), "a minute is not over")
 	})
 }
 
@@ -344,17 +395,25 @@ func TestSlogObserverWritesWhatAnOperatorMustKnow(t *testing.T) {
 	for kind := fleet.Limited; kind <= fleet.Opened; kind++ {
 		e := fleet.Event{Kind: kind, Scope: orders, FleetRate: 480, OwnRate: 4.8000001}
 		if kind == fleet.Lost || kind == fleet.Rejected {
-			e.Err = errors.New("i/o timeout")
+			e.Err, e.Failing = errors.New("i/o timeout"), 425
 		}
 		observe(e)
+		if e.Err != nil { // of a member that never joined
+			e.FleetRate, e.OwnRate = 0, 0
+			observe(e)
+		}
 	}
-	const scope = " scope=111122223333/dynamodb/eu-central-1/orders fleet_rate=480 own_rate=4.8"
+	const scope = " scope=111122223333/dynamodb/eu-central-1/orders"
+	const rates = " fleet_rate=480 own_rate=4.8"
+	const failed = ` failing=425 error="i/o timeout"`
 	require.Equal(t, strings.Join([]string{
-		`level=INFO msg="fleet: the send rate is shared"` + scope,
-		`level=WARN msg="fleet: store lost, holding the send rate"` + scope + ` error="i/o timeout"`,
-		`level=INFO msg="fleet: store back"` + scope,
-		`level=ERROR msg="fleet: the store rejects every call"` + scope + ` error="i/o timeout"`,
-		`level=INFO msg="fleet: no limit any more"` + scope,
+		`level=INFO msg="fleet: the send rate is shared"` + scope + rates,
+		`level=WARN msg="fleet: store lost, holding the send rate"` + scope + rates + failed,
+		`level=WARN msg="fleet: store out of reach, no shared send rate"` + scope + failed,
+		`level=INFO msg="fleet: store back"` + scope + rates,
+		`level=ERROR msg="fleet: the store rejects every call, holding the send rate"` + scope + rates + failed,
+		`level=ERROR msg="fleet: the store rejects every call, no shared send rate"` + scope + failed,
+		`level=INFO msg="fleet: no limit any more"` + scope + rates,
 		"",
 	}, "\n"), log.String())
 }

@@ -36,7 +36,6 @@ type limiter struct {
 	timer  clock.Timer
 	armed  time.Time // when timer is due; zero if it is not set
 	last   *storeCall
-	told   bool // that the store is lost
 }
 
 // account is the limiter as its line sees it.

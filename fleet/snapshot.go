@@ -34,14 +34,7 @@ type ScopeSnapshot struct {
 // Snapshot returns the state of the members that have been used, sorted by scope. Two
 // strategies of a process have two members, and the one that was used first comes first.
 func (f *Fleet) Snapshot() []ScopeSnapshot {
-	f.mu.Lock()
-	members := make([]*limiter, 0, len(f.members))
-	for member := range f.members {
-		if l := member.Value(); l != nil {
-			members = append(members, l)
-		}
-	}
-	f.mu.Unlock()
+	members := f.inUse()
 	slices.SortFunc(members, func(a, b *limiter) int { return cmp.Compare(a.place, b.place) })
 	snapshots := make([]ScopeSnapshot, 0, len(members))
 	for _, l := range members {
@@ -49,6 +42,31 @@ func (f *Fleet) Snapshot() []ScopeSnapshot {
 	}
 	slices.SortStableFunc(snapshots, func(a, b ScopeSnapshot) int { return cmp.Compare(a.Scope, b.Scope) })
 	return snapshots
+}
+
+// inUse returns the members that have been used, in any order.
+func (f *Fleet) inUse() []*limiter {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	members := make([]*limiter, 0, len(f.members))
+	for member := range f.members {
+		if l := member.Value(); l != nil {
+			members = append(members, l)
+		}
+	}
+	return members
+}
+
+// failing returns how many members failed in their last call.
+func (f *Fleet) failing() (count int) {
+	for _, l := range f.inUse() {
+		l.mu.Lock()
+		if l.member.err != nil {
+			count++
+		}
+		l.mu.Unlock()
+	}
+	return count
 }
 
 func (l *limiter) snapshot() ScopeSnapshot {

@@ -61,6 +61,13 @@ func (r *replies) Asks() []fleet.Ask {
 	return slices.Clone(r.asks)
 }
 
+// storeFunc is a store that answers by key.
+type storeFunc func(key string) (fleet.Reply, error)
+
+func (f storeFunc) Call(_ context.Context, key string, _ fleet.Ask) (fleet.Reply, error) {
+	return f(key)
+}
+
 // journal is an observer that keeps the events.
 type journal struct {
 	mu     sync.Mutex

@@ -113,7 +113,7 @@ func TestFleetWithoutPermission(t *testing.T) {
 	w.settled(t, 0, fleet.Slots)
 	w.sane(t, "after", 3*time.Second)
 
-	w.told(t, 0, fleet.Rejected, fleet.Lost, fleet.Back)
+	w.told(t, 0, fleet.Rejected, fleet.Back)
 }
 
 // TestServerTime is not parallel, so that it runs before the others.
