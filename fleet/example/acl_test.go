@@ -23,7 +23,7 @@ func TestUserOfThePageMayDoWhatAFleetDoesAndNoMore(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "fleet.md"))
 	require.NoError(t, err)
 	command := regexp.MustCompile(`(?m)^ACL SETUSER .*$`).FindString(string(page))
-	narrow := regexp.MustCompile("`(~awsretry:f1:[^`]*)`").FindStringSubmatch(string(page))
+	narrow := regexp.MustCompile("`(~awsretry:f1:[^`]* ~awsretry:check)`").FindStringSubmatch(string(page))
 	require.Len(t, narrow, 2)
 	for _, c := range []struct{ keys, forbidden string }{{"~awsretry:*", ""}, {narrow[1], "test/1:orders"}} {
 		server := redistest.Start(t)
@@ -38,6 +38,7 @@ func TestUserOfThePageMayDoWhatAFleetDoesAndNoMore(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, store.Close()) })
 
+		require.NoError(t, store.Check(t.Context()))
 		const key = "f1:prod/1:orders"
 		for range 2 { // first by EVAL, then by EVALSHA
 			reply, err := store.Call(t.Context(), key, fleet.Ask{Bad: 1})

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -61,27 +62,58 @@ func arguments(ask fleet.Ask) []string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'e', 16, 64) }
 
-// finals are parts of the errors of servers that no later call can cure: the server forbids the
-// script or the key, does not know the user or a command, keeps something else under the key, or
-// is a cluster where the client expects none, or the reverse. Servers before 7 put the error of a
-// command within a script into a longer text, and each version has words of its own for it.
-var finals = []string{ //nolint:gochecknoglobals // constant
-	"NOPERM", "user executing the script", "ACL failure in script", // the last two within a script, from 6 and from 7.2 on
-	"NOAUTH", "WRONGPASS", "unauthenticated", // the last one is for a call with more than ten words
-	"invalid password", "no password is set", // before 6
-	"unknown command", "command called from", "not allowed from script", // the last two within a script
-	"WRONGTYPE", "MOVED", "cluster support disabled",
+// causes are parts of errors, and what an operator can do about them. final says that no later
+// call can cure the error: the server forbids the script or the key, does not know the user or a
+// command, keeps something else under the key, or is a cluster where the client expects none, or
+// the reverse. Servers before 7 put the error of a command within a script into a longer text, and
+// each version has words of its own for it.
+var causes = []struct { //nolint:gochecknoglobals // constant
+	advice string
+	final  bool
+	parts  []string
+}{
+	{
+		"the server wants a log-in: set user name and password", true,
+		[]string{"NOAUTH", "unauthenticated"}, // the second one is for a call with more than ten words
+	},
+	{"user name or password is wrong", true, []string{"WRONGPASS", "invalid password"}}, // the second one before 6
+	{"the server has no password: leave it out", true, []string{"no password is set"}},  // before 6
+	{
+		"allow the user GET, SET, DEL, TIME, EVALSHA and EVAL on the keys with the prefix", true,
+		[]string{"NOPERM", "user executing the script", "ACL failure in script"}, // within a script, from 6 and from 7.2 on
+	},
+	{"MasterName is for the addresses of Sentinels", true, []string{"unknown command 'sentinel'", "unknown command `sentinel`"}},
+	{
+		"the server must know GET, SET, DEL, TIME, EVALSHA and EVAL", true,
+		[]string{"unknown command", "command called from", "not allowed from script"}, // the last two within a script
+	},
+	{"another program has a key with this name: delete it, or choose another prefix", true, []string{"WRONGTYPE"}},
+	{"the server is a cluster: set IsClusterMode", true, []string{"MOVED"}},
+	{"the server is no cluster: leave IsClusterMode out, and give one address", true, []string{"cluster support disabled"}},
+	{"this is a replica: give the address of the master", false, []string{"READONLY"}},
+	{"the memory of the server is full: give it more, or a maxmemory-policy that evicts keys", false, []string{"OOM "}},
+	{"the server has no such database: leave DB out", false, []string{"DB index"}},
+	{"TLSConfig must know the authority of the server's certificate, and its name", false, []string{"x509"}},
+	{"it does not speak the protocol: look at the port and at TLSConfig", false, []string{"can't parse", "invalid reply", "tls: "}},
+	{
+		"look at the address, at the network, and whether the server runs and wants TLS", false,
+		[]string{"dial ", "EOF", "i/o timeout", "deadline exceeded", "connection reset"},
+	},
 }
 
-// explain says whose error it is, and whether a later call can cure it.
+// explain says whose error it is, whether a later call can cure it, and what an operator can do.
 func explain(err error) error {
 	text, _, has := strings.Cut(err.Error(), ", with args beginning with")
 	if has { // of an unknown command; those of AUTH are the user and the password
 		err = errors.New(text)
 	}
-	for _, final := range finals {
-		if strings.Contains(text, final) {
-			return fmt.Errorf("redisstore: %w: %w", fleet.ErrRejected, err)
+	for _, c := range causes {
+		switch {
+		case !slices.ContainsFunc(c.parts, func(part string) bool { return strings.Contains(text, part) }):
+		case c.final:
+			return fmt.Errorf("redisstore: %w: %w; %s", fleet.ErrRejected, err, c.advice)
+		default:
+			return fmt.Errorf("redisstore: %w; %s", err, c.advice)
 		}
 	}
 	return fmt.Errorf("redisstore: %w", err)

@@ -47,7 +47,8 @@ func TestFromScriptExplainsErrors(t *testing.T) {
 
 	require.ErrorIs(t, err, cause)
 	require.ErrorIs(t, err, fleet.ErrRejected)
-	require.EqualError(t, err, "redisstore: fleet: the store rejects the call: NOPERM this user has no permissions")
+	require.EqualError(t, err, "redisstore: fleet: the store rejects the call: NOPERM this user has no permissions"+
+		"; allow the user GET, SET, DEL, TIME, EVALSHA and EVAL on the keys with the prefix")
 }
 
 func TestFromScriptLeavesArgumentsOutOfErrors(t *testing.T) {
@@ -59,7 +60,8 @@ func TestFromScriptLeavesArgumentsOutOfErrors(t *testing.T) {
 	_, err := store.Call(t.Context(), "key", fleet.Ask{})
 
 	require.ErrorIs(t, err, fleet.ErrRejected)
-	require.EqualError(t, err, "redisstore: fleet: the store rejects the call: log in: ERR unknown command 'auth'")
+	require.EqualError(t, err, "redisstore: fleet: the store rejects the call: log in: ERR unknown command 'auth'"+
+		"; the server must know GET, SET, DEL, TIME, EVALSHA and EVAL")
 }
 
 // The store of go-redis meets these only with a server of the other kind than the options say.

@@ -76,6 +76,48 @@ func TestMissingPermissionIsFinal(t *testing.T) {
 	}
 }
 
+func TestCheckFindsEachMissingPermission(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	check := func(user, pass string) error {
+		t.Helper()
+		store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
+			Addrs: []string{server.Addr}, Username: user, Password: pass,
+		}})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, store.Close()) }()
+		return store.Check(t.Context())
+	}
+	permit := func(user, keys string, commands ...string) {
+		t.Helper()
+		words := []any{"ACL", "SETUSER", user, "on", ">" + password, keys}
+		for _, command := range commands {
+			words = append(words, "+"+command)
+		}
+		require.NoError(t, server.Client.Do(t.Context(), words...).Err())
+	}
+	all := []string{"get", "set", "del", "time", "evalsha", "eval"}
+	permit("all", "~awsretry:*", all...)
+	require.NoError(t, check("all", password))
+	require.Zero(t, server.Client.DBSize(t.Context()).Val())
+	permit("other", "~other:*", all...)
+	require.ErrorContains(t, check("other", password), "; allow the user")
+	for i, command := range all { // the server knows the script by now
+		permit(command, "~awsretry:*", slices.Delete(slices.Clone(all), i, i+1)...)
+		err := check(command, password)
+		require.ErrorIs(t, err, fleet.ErrRejected, "without %s", command)
+		require.ErrorContains(t, err, "; allow the user", "without %s", command)
+	}
+	wrong := check("all", "a wrong one")
+	require.ErrorIs(t, wrong, fleet.ErrRejected)
+	require.ErrorContains(t, wrong, "; user name or password is wrong")
+	require.NoError(t, server.Client.ConfigSet(t.Context(), "requirepass", password).Err())
+	none := check("", "")
+	require.ErrorIs(t, none, fleet.ErrRejected)
+	require.ErrorContains(t, none, "unauthenticated")
+	require.ErrorContains(t, none, "; the server wants a log-in")
+}
+
 func newStore(t *testing.T, addr string) *redisstore.Store {
 	t.Helper()
 	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{Addrs: []string{addr}}})
