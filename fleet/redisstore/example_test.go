@@ -37,6 +37,25 @@ func ExampleNew() {
 	// 0 scopes are in use
 }
 
+// The server wants a password, and the program gives none.
+func ExampleStore_Check() {
+	server, err := miniredis.Run()
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	server.RequireAuth("secret")
+
+	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{Addrs: []string{server.Addr()}}})
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = store.Close() }()
+	fmt.Println(store.Check(context.Background()))
+	// Output:
+	// redisstore: fleet: the store rejects the call: NOAUTH Authentication required.; the server wants a log-in: set user name and password
+}
+
 // evaler is what the example needs of a client such as valkey-go: a command with arguments, the
 // strings of its result, and the error of the server.
 type evaler interface {

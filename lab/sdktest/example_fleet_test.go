@@ -26,6 +26,9 @@ func Example_fleet() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	if err := store.Check(ctx); err != nil {
+		log.Print(err) // the members have send rates of their own until it is mended
+	}
 	shared, err := fleet.New(fleet.Config{
 		Store:     store,
 		Namespace: "prod/111122223333", // the stage and the account
