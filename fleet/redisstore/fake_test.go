@@ -2,6 +2,7 @@ package redisstore_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -9,8 +10,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
 )
 
 // fakeServer answers EVALSHA and EVAL as told, and keeps all that it is asked.
@@ -18,11 +22,13 @@ type fakeServer struct {
 	addr string
 	// answer returns the bytes of an answer; none closes the connection.
 	answer func(command []string) string
+	trip   time.Duration // how long a round trip takes
 
 	mu       sync.Mutex
 	commands []string
 	opened   int
 	open     map[net.Conn]struct{}
+	serving  sync.WaitGroup
 }
 
 func startFake(t *testing.T, answer func(command []string) string) *fakeServer {
@@ -30,24 +36,13 @@ func startFake(t *testing.T, answer func(command []string) string) *fakeServer {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	f := &fakeServer{addr: listener.Addr().String(), answer: answer, open: map[net.Conn]struct{}{}}
-	var conns sync.WaitGroup
-	conns.Go(func() {
+	f.serving.Go(func() {
 		for {
 			conn, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			f.mu.Lock()
-			f.opened++
-			f.open[conn] = struct{}{}
-			f.mu.Unlock()
-			conns.Go(func() {
-				f.serve(conn)
-				_ = conn.Close()
-				f.mu.Lock()
-				delete(f.open, conn)
-				f.mu.Unlock()
-			})
+			f.accept(conn)
 		}
 	})
 	t.Cleanup(func() {
@@ -57,9 +52,33 @@ func startFake(t *testing.T, answer func(command []string) string) *fakeServer {
 			_ = conn.Close()
 		}
 		f.mu.Unlock()
-		conns.Wait()
+		f.serving.Wait()
 	})
 	return f
+}
+
+// dial connects to the server without a network.
+func (f *fakeServer) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	if err := (clock.System{}).Sleep(ctx, f.trip); err != nil {
+		return nil, err
+	}
+	near, far := net.Pipe()
+	f.accept(far)
+	return near, nil
+}
+
+func (f *fakeServer) accept(conn net.Conn) {
+	f.mu.Lock()
+	f.opened++
+	f.open[conn] = struct{}{}
+	f.mu.Unlock()
+	f.serving.Go(func() {
+		f.serve(conn)
+		_ = conn.Close()
+		f.mu.Lock()
+		delete(f.open, conn)
+		f.mu.Unlock()
+	})
 }
 
 func (f *fakeServer) serve(conn net.Conn) {
@@ -73,6 +92,7 @@ func (f *fakeServer) serve(conn net.Conn) {
 		f.commands = append(f.commands, strings.ToUpper(command[0]))
 		f.mu.Unlock()
 		answer := f.reply(command)
+		_ = clock.System{}.Sleep(context.Background(), f.trip)
 		if answer == "" {
 			return
 		}

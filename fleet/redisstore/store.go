@@ -26,8 +26,9 @@ import (
 // Config are the settings of a [Store].
 type Config struct {
 	// Options say where the server is and how to log in; required. New copies them and changes
-	// in its copy what concerns pools, repetitions, reads from replicas and calls without an end. In cluster mode with
-	// a single address, IsClusterMode must be set. go-redis logs failed connections with a
+	// in its copy what concerns pools, repetitions, reads from replicas and calls without an end.
+	// DialTimeout and ReadTimeout limit what goes on after [Store.Call] has returned. In cluster
+	// mode with a single address, IsClusterMode must be set. go-redis logs failed connections with a
 	// logger that is common to all clients: redis.SetLogger changes it.
 	Options *redis.UniversalOptions
 	// Prefix comes before each key; empty means "awsretry:". All members of a fleet must have
@@ -37,9 +38,15 @@ type Config struct {
 	clock clock.Clock // nil: clock.System
 }
 
-// rebuildAfter is for how long every call must fail until the client is made anew. Clients of a
-// cluster keep the address of a master that has gone for longer than a minute.
-const rebuildAfter = 5 * time.Second
+const (
+	// rebuildAfter is for how long every call must fail until the client is made anew. Clients of
+	// a cluster keep the address of a master that has gone for longer than a minute.
+	rebuildAfter = 5 * time.Second
+	// turnWait is how long a command waits for one of the connections. Its caller may be gone
+	// after that: where calls come faster than the connections can serve them, those that have
+	// waited for longer would leave no time to the others.
+	turnWait = 100 * time.Millisecond
+)
 
 // Store is a [fleet.Store] on go-redis, with a small client of its own. It is safe for concurrent
 // use.
@@ -51,11 +58,12 @@ type Store struct {
 
 	mu      sync.Mutex
 	current *client
-	failing time.Time // since when every call fails; zero if the last one succeeded
+	failing time.Time // since when every call fails; zero if the last command succeeded
 	closed  bool
 }
 
-// client is closed when the store has left it and its last call has returned.
+// client is closed when the store has left it and its last call has returned. That ends the
+// commands that are still under way.
 type client struct {
 	redis.UniversalClient
 
@@ -91,13 +99,12 @@ func own(o redis.UniversalOptions) redis.UniversalOptions {
 	o.Addrs = slices.Clone(o.Addrs)
 	o.MaxRetries = -1
 	o.DialerRetries = 1
-	o.ContextTimeoutEnabled = true
-	// With a negative one the deadline of ctx would not count.
+	// With a negative one a command without an answer would keep its connection.
 	o.ReadTimeout, o.WriteTimeout = max(o.ReadTimeout, 0), max(o.WriteTimeout, 0)
 	// Connections are opened when calls need them: one is enough for a store at 1 ms, even with
 	// hundreds of scopes. Eight serve 160 calls per second if each takes 50 ms, where two would
 	// let the calls of five busy scopes wait until they fail.
-	o.PoolSize, o.PipelinePoolSize = 8, -1
+	o.PoolSize, o.PipelinePoolSize, o.PoolTimeout = 8, -1, turnWait
 	o.MinIdleConns, o.MaxIdleConns, o.MaxActiveConns, o.MaxConcurrentDials = 0, 0, 0, 0
 	// Some servers reject these commands.
 	o.DisableIdentity = true
@@ -120,10 +127,10 @@ func connect(o redis.UniversalOptions) *client {
 	return &client{UniversalClient: redis.NewUniversalClient(&o)}
 }
 
-// Call carries out one step, see [fleet.Store]. It returns an error when the deadline of ctx has
-// passed. If ctx is cancelled before that or has no deadline, a call to a server that does not
-// answer ends after the ReadTimeout of the options. An error that no later call can cure wraps
-// [fleet.ErrRejected].
+// Call carries out one step, see [fleet.Store]. It returns an error when ctx is done. Then the
+// command goes on in the background, and so does the connection that is being opened for it: a
+// later call finds the connection open, however far away the server is. An error that no later
+// call can cure wraps [fleet.ErrRejected].
 func (s *Store) Call(ctx context.Context, key string, ask fleet.Ask) (fleet.Reply, error) {
 	return s.script.Call(ctx, s.prefix+key, ask)
 }
@@ -144,23 +151,43 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// run runs the script on the current client.
+// answer is what a command came to.
+type answer struct {
+	result any
+	err    error
+}
+
+// run runs the script on the current client. go-redis drops a connection when the context of a
+// command ends, so that the command gets one that does not.
 func (s *Store) run(ctx context.Context, sha, source, key string, args []string) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	c, err := s.take()
 	if err != nil {
 		return nil, err
 	}
-	result, err := c.run(ctx, "EVALSHA", sha, key, args)
-	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
-		result, err = c.run(ctx, "EVAL", source, key, args)
+	answered := make(chan answer, 1)
+	go func() {
+		a := c.run(context.WithoutCancel(ctx), sha, source, key, args)
+		if a.err == nil {
+			s.succeeded(c)
+		}
+		answered <- a
+	}()
+	var a answer
+	select {
+	case a = <-answered:
+	case <-ctx.Done():
+		a.err = ctx.Err()
 	}
-	if old := s.give(c, err); old != nil {
+	if old := s.give(ctx, c, a.err); old != nil {
 		_ = old.Close() // the error of a connection that has failed already says nothing new
 	}
-	if err != nil {
-		return nil, err
+	if a.err != nil {
+		return nil, a.err
 	}
-	return texts(result)
+	return texts(a.result)
 }
 
 // take returns the current client, which the caller must give back.
@@ -174,16 +201,29 @@ func (s *Store) take() (*client, error) {
 	return s.current, nil
 }
 
+// succeeded notes that a command of the client has succeeded, though its caller may be gone.
+func (s *Store) succeeded(c *client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c == s.current {
+		s.failing = time.Time{}
+	}
+}
+
 // give takes back a client and what its call came to. It returns a client that must be closed,
 // if any.
-func (s *Store) give(c *client, err error) *client {
+func (s *Store) give(ctx context.Context, c *client, err error) *client {
+	// Without this the client keeps a master that does not answer for a minute, even if another
+	// has taken its place.
+	var no redis.Error
+	if cluster, ok := c.UniversalClient.(*redis.ClusterClient); ok && err != nil && !errors.As(err, &no) {
+		cluster.ReloadState(ctx)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.calls--
 	switch now := s.clock.Now(); {
-	case c != s.current || s.closed:
-	case err == nil:
-		s.failing = time.Time{}
+	case err == nil || c != s.current || s.closed:
 	case s.failing.IsZero():
 		s.failing = now
 	case now.Sub(s.failing) >= rebuildAfter:
@@ -203,20 +243,29 @@ type once struct{ *redis.Cmd }
 
 func (once) NoRetry() bool { return true }
 
-func (c *client) run(ctx context.Context, command, code, key string, args []string) (any, error) {
+// run runs the script, and makes an error of a panic: that of the code in the options that
+// returns a password, for example.
+func (c *client) run(ctx context.Context, sha, source, key string, args []string) (a answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	a = c.process(ctx, "EVALSHA", sha, key, args)
+	if a.err != nil && strings.HasPrefix(a.err.Error(), "NOSCRIPT") {
+		a = c.process(ctx, "EVAL", source, key, args)
+	}
+	return a
+}
+
+func (c *client) process(ctx context.Context, command, code, key string, args []string) answer {
 	words := []any{command, code, 1, key}
 	for _, arg := range args {
 		words = append(words, arg)
 	}
 	cmd := redis.NewCmd(ctx, words...)
 	err := c.Process(ctx, once{cmd})
-	// Without this the client keeps a master that does not answer for a minute, even if another
-	// has taken its place.
-	var answer redis.Error
-	if cluster, ok := c.UniversalClient.(*redis.ClusterClient); ok && err != nil && !errors.As(err, &answer) {
-		cluster.ReloadState(ctx)
-	}
-	return cmd.Val(), err
+	return answer{cmd.Val(), err}
 }
 
 // texts returns the strings of a result.

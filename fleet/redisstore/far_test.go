@@ -1,0 +1,208 @@
+package redisstore_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/fleet/redisstore"
+)
+
+const (
+	far         = 200 * time.Millisecond // a round trip
+	callTimeout = 250 * time.Millisecond
+)
+
+func TestStoreSetsAConnectionUpInTheBackground(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server, store := startFar(t, far, func([]string) string { return run })
+
+		began := time.Now()
+		_, err := callFar(t, store, 2)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, callTimeout, time.Since(began), "the dial, HELLO and the command take 600 ms")
+		sleep(t, 500*time.Millisecond)
+		began = time.Now()
+		reply, err := callFar(t, store, 2)
+
+		require.NoError(t, err)
+		require.Equal(t, 2, reply.Slots)
+		require.Equal(t, far, time.Since(began))
+		opened, open, evalsha, _ := server.counts()
+		require.Equal(t, []int{1, 1, 2}, []int{opened, open, evalsha})
+	})
+}
+
+func TestStoreLoadsTheScriptInTheBackground(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		known := false
+		server, store := startFar(t, far, func(command []string) string {
+			if known = known || command[0] == "EVAL"; known {
+				return run
+			}
+			return "-NOSCRIPT No matching script. Please use EVAL.\r\n"
+		})
+
+		_, err := callFar(t, store, 2)
+		require.Error(t, err)
+		sleep(t, time.Second)
+		_, err = callFar(t, store, 2)
+
+		require.NoError(t, err)
+		opened, _, evalsha, eval := server.counts()
+		require.Equal(t, []int{1, 2, 1}, []int{opened, evalsha, eval})
+	})
+}
+
+func TestStoreKeepsAConnectionWhoseReplyIsLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server, store := startFar(t, 2*far, func([]string) string { return run })
+
+		for range 20 { // for longer than a client may fail
+			_, err := callFar(t, store, 2)
+			require.Error(t, err)
+			sleep(t, time.Second)
+		}
+
+		opened, open, evalsha, _ := server.counts()
+		require.Equal(t, []int{1, 1, 20}, []int{opened, open, evalsha})
+	})
+}
+
+func TestStoreSendsNothingForACallThatIsOver(t *testing.T) {
+	t.Parallel()
+	server := startFake(t, func([]string) string { return run })
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+
+	_, err := newStore(t, server.addr).Call(ctx, key, fleet.Ask{Want: 2})
+
+	require.ErrorIs(t, err, context.Canceled)
+	opened, _, _, _ := server.counts()
+	require.Zero(t, opened)
+}
+
+func TestStoreEndsWhatHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server, store := startFar(t, time.Millisecond, func([]string) string { return "*7\r\n" }) // the rest does not come
+		for range 3 {
+			_, err := callFar(t, store, 2)
+			require.Error(t, err)
+		}
+		_, open, _, _ := server.counts()
+		require.Equal(t, 3, open, "the commands go on")
+
+		sleep(t, 5*time.Second)
+		_, err := callFar(t, store, 2)
+		require.Error(t, err)
+		synctest.Wait()
+		_, open, _, _ = server.counts()
+		require.Zero(t, open, "the client was made anew")
+
+		_, err = callFar(t, store, 2)
+		require.Error(t, err)
+		require.NoError(t, store.Close())
+		synctest.Wait()
+		_, open, _, _ = server.counts()
+		require.Zero(t, open)
+	})
+}
+
+func TestStoreSurvivesAPanicInTheOptions(t *testing.T) {
+	t.Parallel()
+	server := startFake(t, func([]string) string { return run })
+	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
+		Addrs: []string{server.addr}, CredentialsProvider: func() (user, password string) { panic("no token") },
+	}})
+	require.NoError(t, err)
+
+	_, err = store.Call(t.Context(), key, fleet.Ask{Want: 2})
+
+	require.EqualError(t, err, "redisstore: panic: no token")
+	require.NoError(t, store.Close())
+}
+
+func TestStoreConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		// One that is late ends before the next one of its worker does: no more than eight at a time.
+		const workers, calls = 4, 100
+		var executed atomic.Int64
+		_, store := startFar(t, 0, func(command []string) string {
+			executed.Add(1)
+			want, err := strconv.ParseFloat(command[8], 64)
+			if err != nil {
+				return "-ERR no number\r\n"
+			}
+			sleep(t, callTimeout/2)
+			if rand.IntN(2) == 0 { //nolint:gosec // no secret
+				sleep(t, callTimeout)
+			}
+			return list("3", "100", "0", strconv.Itoa(int(want)), "0.25", "0.01", "state")
+		})
+
+		var good, late atomic.Int64
+		var working sync.WaitGroup
+		for worker := range workers {
+			working.Go(func() {
+				for i := range calls {
+					want := 1 + worker*calls + i
+					reply, err := callFar(t, store, want)
+					if err != nil {
+						late.Add(1)
+					} else if good.Add(1); reply.Slots != want {
+						t.Errorf("asked for %d, got the reply of %d", want, reply.Slots)
+					}
+				}
+			})
+		}
+		working.Wait()
+
+		require.EqualValues(t, workers*calls, executed.Load(), "each once")
+		require.EqualValues(t, workers*calls, good.Load()+late.Load())
+		require.Positive(t, good.Load())
+		require.Positive(t, late.Load())
+	})
+}
+
+// startFar starts a server so far away, in a bubble, and a store that uses it.
+func startFar(t *testing.T, trip time.Duration, answer func(command []string) string) (*fakeServer, *redisstore.Store) {
+	t.Helper()
+	server := &fakeServer{addr: "127.0.0.1:6379", answer: answer, trip: trip, open: map[net.Conn]struct{}{}}
+	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
+		Addrs: []string{server.addr}, Dialer: server.dial,
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, store.Close())
+		server.serving.Wait()
+	})
+	return server, store
+}
+
+func callFar(t *testing.T, store fleet.Store, want int) (fleet.Reply, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), callTimeout)
+	defer cancel()
+	return store.Call(ctx, key, fleet.Ask{Want: float64(want)})
+}
+
+func sleep(t *testing.T, d time.Duration) {
+	t.Helper()
+	_ = clock.System{}.Sleep(t.Context(), d)
+}
