@@ -85,15 +85,18 @@ func TestStoreKeepsAConnectionWhoseReplyIsLate(t *testing.T) {
 
 func TestStoreSendsNothingForACallThatIsOver(t *testing.T) {
 	t.Parallel()
-	server := startFake(t, func([]string) string { return run })
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	synctest.Test(t, func(t *testing.T) {
+		server, store := startFar(t, 0, func([]string) string { return run })
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
 
-	_, err := newStore(t, server.addr).Call(ctx, key, fleet.Ask{Want: 2})
+		_, err := store.Call(ctx, key, fleet.Ask{Want: 2})
 
-	require.ErrorIs(t, err, context.Canceled)
-	opened, _, _, _ := server.counts()
-	require.Zero(t, opened)
+		require.ErrorIs(t, err, context.Canceled)
+		synctest.Wait()
+		opened, _, _, _ := server.counts()
+		require.Zero(t, opened)
+	})
 }
 
 func TestStoreEndsWhatHangs(t *testing.T) {

@@ -23,7 +23,7 @@ type proxy struct {
 
 	mu      sync.Mutex
 	target  string
-	delay   time.Duration // of each answer
+	delay   time.Duration // of each answer, and of a new connection
 	swallow bool          // answers do not come
 	cut     bool          // a connection is closed in the middle of an answer
 }
@@ -42,12 +42,14 @@ func startProxy(t *testing.T, target string) *proxy {
 			}
 			p.mu.Lock()
 			server, err := new(net.Dialer).DialContext(t.Context(), "tcp", p.target)
+			delay := p.delay
 			p.mu.Unlock()
 			if err != nil {
 				_ = client.Close()
 				continue
 			}
 			copying.Go(func() {
+				_ = clock.System{}.Sleep(t.Context(), delay)
 				_, _ = io.Copy(server, client)
 				_ = server.Close()
 			})

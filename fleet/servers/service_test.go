@@ -88,6 +88,14 @@ type world struct {
 // begin starts a fleet. If learn is set it does not know the limit, else about.
 func begin(t *testing.T, options redis.UniversalOptions, learn bool, scopes ...string) *world {
 	t.Helper()
+	return beginWith(t, processes, workers, options, learn, scopes...)
+}
+
+// beginWith is begin with so many processes, and workers of each process and scope.
+func beginWith(
+	t *testing.T, processes, workers int, options redis.UniversalOptions, learn bool, scopes ...string,
+) *world {
+	t.Helper()
 	w := &world{errs: make(chan error, 1000), longest: make([]atomic.Int64, len(scopes))}
 	for _, scope := range scopes {
 		w.scopes = append(w.scopes, retry.ScopeKey{Service: scope})
