@@ -38,8 +38,8 @@ type Config struct {
 	// JoinWait is how long the first attempts of a scope wait for the store to say whether the
 	// scope is limited. Zero means 100 ms, a negative one that they do not wait.
 	JoinWait time.Duration
-	// CallTimeout is how long a call of the store may take. Zero means 250 ms; a negative one
-	// is an error.
+	// CallTimeout is how long a member waits for a call of the store. It must be longer than a
+	// round trip. Zero means 250 ms; a negative one is an error.
 	CallTimeout time.Duration
 
 	// Clock is what the members wait on; nil means the clock of the strategy. A [clock.Fake]

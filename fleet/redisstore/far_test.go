@@ -99,6 +99,34 @@ func TestStoreSendsNothingForACallThatIsOver(t *testing.T) {
 	})
 }
 
+func TestStoreDoesNotKeepACommandForAConnection(t *testing.T) {
+	t.Parallel()
+	came, slow := make(chan struct{}, 9), make(chan struct{})
+	release := sync.OnceFunc(func() { close(slow) })
+	server := startFake(t, func([]string) string {
+		came <- struct{}{}
+		<-slow
+		return run
+	})
+	store, _ := storeWithClock(t, server.addr)
+	t.Cleanup(release)
+	var calls sync.WaitGroup
+	for range 8 {
+		calls.Go(func() { _, _ = store.Call(t.Context(), key, fleet.Ask{Want: 2}) })
+		<-came
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	_, err := store.Call(ctx, key, fleet.Ask{Want: 2})
+
+	require.ErrorIs(t, err, redis.ErrPoolTimeout)
+	release()
+	calls.Wait()
+	opened, _, evalsha, _ := server.counts()
+	require.Equal(t, []int{8, 8}, []int{opened, evalsha})
+}
+
 func TestStoreEndsWhatHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -28,8 +28,8 @@ type Config struct {
 	// Options say where the server is and how to log in; required. New copies them and changes
 	// in its copy what concerns pools, repetitions, reads from replicas and calls without an end.
 	// DialTimeout and ReadTimeout limit what goes on after [Store.Call] has returned. In cluster
-	// mode with a single address, IsClusterMode must be set. go-redis logs failed connections with a
-	// logger that is common to all clients: redis.SetLogger changes it.
+	// mode with a single address, IsClusterMode must be set. go-redis logs failed connections
+	// with a logger that is common to all clients: redis.SetLogger changes it.
 	Options *redis.UniversalOptions
 	// Prefix comes before each key; empty means "awsretry:". All members of a fleet must have
 	// the same one.
@@ -42,9 +42,9 @@ const (
 	// rebuildAfter is for how long every call must fail until the client is made anew. Clients of
 	// a cluster keep the address of a master that has gone for longer than a minute.
 	rebuildAfter = 5 * time.Second
-	// turnWait is how long a command waits for one of the connections. Its caller may be gone
-	// after that: where calls come faster than the connections can serve them, those that have
-	// waited for longer would leave no time to the others.
+	// turnWait is how long a command waits for a free connection, whether its caller still does
+	// or not. With a longer wait, the connections of a process with too many calls would serve
+	// those whose callers have gone.
 	turnWait = 100 * time.Millisecond
 )
 
