@@ -20,10 +20,7 @@ import (
 // most: no more attempts are sent than slots were given out.
 func TestNoSlotIsUsedTwiceWhereverCallersGiveUp(t *testing.T) {
 	t.Parallel()
-	callers, each := 200, 500
-	if testing.Short() {
-		each = 50
-	}
+	const callers, each = 200, 500
 	synctest.Test(t, func(t *testing.T) {
 		var memory fleet.Memory
 		var given atomic.Int64

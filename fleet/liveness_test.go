@@ -88,11 +88,7 @@ func (w *wild) Request() (context.Context, context.CancelFunc, ratelimit.Request
 // there are none.
 func TestNoAttemptWaitsForEverWhateverTheStoreReplies(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(200)
-	if testing.Short() {
-		seeds = 50
-	}
-	for seed := range seeds {
+	for seed := range uint64(200) {
 		synctest.Test(t, func(t *testing.T) {
 			w := &wild{random: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // for a test
 			store := &replies{call: w.Call}

@@ -19,9 +19,6 @@ func at(s *redistest.Server) redis.UniversalOptions {
 
 func TestFleetGoesOnWhileItsStoreRestartsEmpty(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("-short: it takes 15 s and a redis-server")
-	}
 	server := redistest.Start(t)
 	w := begin(t, at(server), false, "orders")
 	w.warm(t)

@@ -44,11 +44,7 @@ func TestScriptDoesWhatStepDoes(t *testing.T) {
 		}
 	}
 
-	calls := 20_000
-	if testing.Short() {
-		calls = 5_000
-	}
-	redistest.Differ(t, w, calls, 2)
+	redistest.Differ(t, w, 20_000, 2)
 }
 
 // Servers word it in another way for a command within a script, and each version has its own.
