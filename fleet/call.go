@@ -73,7 +73,7 @@ func callStore(ctx context.Context, store Store, key string, ask Ask) (reply Rep
 
 // check returns an error for numbers that Step cannot have returned.
 func (r Reply) check() error {
-	ok := r.Rate >= 0 && r.Rate <= most[2] && r.Slots >= 0 && float64(r.Slots) <= most[2] && (r.Slots == 0 || r.Rate > 0)
+	ok := r.Rate >= 0 && r.Rate <= mostRate && r.Slots >= 0 && float64(r.Slots) <= mostRate && (r.Slots == 0 || r.Rate > 0)
 	for _, d := range [...]time.Duration{r.Again, r.Start, r.Gap} {
 		ok = ok && d >= 0 && d <= time.Minute
 	}

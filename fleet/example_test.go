@@ -75,7 +75,7 @@ func ExampleNew() {
 	}
 	defer shared.Close()
 
-	next, end := clk.Now(), clk.Now().Add(30*time.Second)
+	next, end := clk.Now(), clk.Now().Add(60*time.Second)
 	service := func(context.Context) error {
 		if now := clk.Now(); now.After(next) {
 			next = now.Add(100 * time.Millisecond)
@@ -138,7 +138,7 @@ func ExampleConfig_limit() {
 	fmt.Printf("%v at %.0f a second\n", member.State, member.FleetRate)
 	fmt.Println("40 attempts took", clk.Now().Sub(start).Round(100*time.Millisecond))
 	// Output:
-	// slots at 20 a second
+	// slots at 21 a second
 	// 40 attempts took 1.9s
 }
 

@@ -36,7 +36,8 @@ type Config struct {
 	Limit func(scope retry.ScopeKey) adaptive.SendLimit
 
 	// JoinWait is how long the first attempts of a scope wait for the store to say whether the
-	// scope is limited. Zero means 100 ms, a negative one that they do not wait.
+	// scope is limited. Zero means CallTimeout, a negative one that they do not wait. A new
+	// member that does not wait for the answer sends as much as it likes until it comes.
 	JoinWait time.Duration
 	// CallTimeout is how long a member waits for a call of the store. It must be longer than a
 	// round trip. Zero means 250 ms; a negative one is an error.
@@ -93,11 +94,11 @@ func New(config Config) (*Fleet, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	if config.JoinWait == 0 {
-		config.JoinWait = 100 * time.Millisecond
-	}
 	if config.CallTimeout == 0 {
 		config.CallTimeout = 250 * time.Millisecond
+	}
+	if config.JoinWait == 0 {
+		config.JoinWait = config.CallTimeout
 	}
 	if config.Random == nil {
 		config.Random = rand.Float64
@@ -180,15 +181,14 @@ func known(rate ratelimit.Rate) ratelimit.Rate {
 	return max(rate, leastRate)
 }
 
-// key is the key of a scope in the store. Its first part is the version of the state, so that
-// two versions of a program do not read each other's. The parts of a scope are escaped one by
-// one, because the text of a scope may be that of another one too.
+// key is the key of a scope in the store. The parts of a scope are escaped one by one, because
+// the text of a scope may be that of another one too.
 func (f *Fleet) key(scope retry.ScopeKey) string {
 	parts := []string{scope.Scope, scope.Account, scope.Service, scope.Region, scope.Name, scope.Resource}
 	for i, part := range parts {
 		parts[i] = url.QueryEscape(part)
 	}
-	return "f1:" + f.config.Namespace + ":" + strings.Join(parts, "/")
+	return version + ":" + f.config.Namespace + ":" + strings.Join(parts, "/")
 }
 
 // Close ends the calls of the store that are in progress, and there are no others afterwards.

@@ -19,7 +19,7 @@ import (
 
 // limitOf is a known limit.
 func limitOf(rate ratelimit.Rate) func(retry.ScopeKey) adaptive.SendLimit {
-	return func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: rate} }
+	return func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: rate, Ceiling: rate} }
 }
 
 func pass(tb testing.TB, d time.Duration) {
@@ -43,8 +43,8 @@ func TestMemberLearnsThatTheScopeIsLimited(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, fleet.Learning, f.Snapshot()[0].State)
 		require.Equal(t, "limited", told.Kinds())
-		for range 400 {
-			send(t, l, false)
+		for i := range 400 {
+			send(t, l, i%20 == 0 && f.Snapshot()[0].State == fleet.Learning)
 		}
 		got := f.Snapshot()[0]
 		require.Equal(t, fleet.Slots, got.State)
@@ -87,10 +87,9 @@ func TestFirstAttemptWaitsForTheStoreOnce(t *testing.T) {
 		takes, joinWait, waits time.Duration
 	}{
 		"for the reply":         {takes: 30 * ms, waits: 30 * ms},
-		"for JoinWait at most":  {takes: 200 * ms, waits: 100 * ms},
-		"for another JoinWait":  {takes: 200 * ms, joinWait: 150 * ms, waits: 150 * ms},
+		"for JoinWait at most":  {takes: 200 * ms, joinWait: 100 * ms, waits: 100 * ms},
 		"not at all":            {takes: 200 * ms, joinWait: -1},
-		"if the store hangs":    {takes: time.Hour, waits: 100 * ms},
+		"if the store hangs":    {takes: time.Hour, waits: 250 * ms},
 		"if the store is there": {},
 	} {
 		t.Run(name, func(t *testing.T) {

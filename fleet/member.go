@@ -204,7 +204,7 @@ func (m *member) Ask(now time.Time, missing float64) Ask {
 	}
 	if m.state != Alone {
 		ask.Want = max(missing+math.Floor(m.sent.Sum(now, demandWindow))-math.Floor(m.runs.InHand(now)), 1)
-		ask.Want = min(ask.Want, most[2]) // a store takes a greater number for none
+		ask.Want = min(ask.Want, mostRate) // a store takes a greater number for none
 	}
 	return ask
 }

@@ -13,16 +13,17 @@ const (
 	// members and a store at 50 ms. 0.3: up to 3.9 % throttled.
 	runShare = 0.1
 
-	// keptAfterCut is what a cut leaves of the rate. 0.95: new capacity takes longer to find,
-	// and more is throttled at low limits.
+	// keptAfterCut is what a cut leaves of the rate. 0.95: more is throttled at low limits.
 	keptAfterCut = 0.9
 	// heavyShare is the part of throttled answers above which the rate falls to what was
 	// served, and leastKept what it keeps at least. Without it, 9.9 % instead of 3.1 % are
 	// throttled in the minute in which the limit halves.
 	heavyShare, leastKept = 0.1, 0.5
-	// leastAnswers is how many answers a part of throttled ones is computed from, at least. 1:
-	// 0.75 R at a limit of 5, because one throttle of two answers says little.
-	leastAnswers = 20
+	// lostSlots is how much more slots are sold than used.
+	lostSlots = 1.07
+	// fewestAnswers is how many answers a cut takes, and fewAnswers how many the part of
+	// throttled ones is computed from at least: one throttle of two answers says little.
+	fewestAnswers, fewAnswers = 4, 6
 	// settle is how long after a cut no answer counts: the attempts were sold before it. 0.3:
 	// cuts twice. 2: up to 4.8 % throttled.
 	settle = 1
@@ -31,23 +32,42 @@ const (
 	counting = 0.3
 
 	// backSlots is after how many slots the rate is back where it was cut, in no less than
-	// shortestBack and no more than longestBack. Always after 5 s: 5 % throttled at a limit of
-	// 5. After 8 s at least: 20 s until a doubled limit is found instead of 13.
-	backSlots, shortestBack, longestBack = 700, 5, 20
-	// curveScale is the part by which the curve leaves the plateau in as long again.
-	curveScale = 0.1
+	// shortestBack and no more than longestBack.
+	backSlots, shortestBack, longestBack = 140, 7, 30
+	// beyond is the part by which the rate exceeds the plateau, after beyondPart of the time that
+	// it has taken to be back there. 0.15: up to 2.1 % throttled at a limit of 100. 0.1: new
+	// capacity takes longer.
+	beyond, beyondPart = 0.12, 0.3
+	// marginTime and marginAnswers say by how many answers the plateau must be exceeded before
+	// a climb, besides those of a second, which may be a burst that the service had saved.
+	marginTime, marginAnswers = 0.3, 4
+	// perAnswer is how much each answer raises the rate in a climb, and perAnswerAgain where the
+	// climb has been cut before: 0.65 doubles the rate in a second.
+	perAnswer, perAnswerAgain = 0.65, 0.1
+	// heardShare is the part of the slots of an epoch whose answers must be known in a climb.
+	// Where members are more than slots in a second, they report seconds later, and the rate
+	// would be far beyond the limit by then.
+	heardShare = 0.5
+	// floorShare is the part of the goal below which a collapse does not go. 0.1: later back. 0.5:
+	// more throttled where the limit has fallen.
+	floorShare = 0.2
+	// leastAnswers is how many answers say that the limit is no longer the one before a collapse.
+	// Those of freeTime at the old rate come before them: some of them are older than the end of
+	// the collapse.
+	leastAnswers, freeTime = 20, 0.3
+	// climbFrom is how much higher than the rate a goal is to be worth a climb.
+	climbFrom = 1.25
 	// usedPart is the part of the rate that must be used for it to grow. 0: 58 % throttled for
 	// 10 s after a lull. 0.3: 13 %. 0.8: stuck at 0.44 R where runs are shorter than the round
 	// trip.
 	usedPart = 0.5
 	// useSmooth is the time over which use is smoothed.
-	useSmooth = 5
-	// doubling is in how long the rate doubles, after learning and until the first cut. Without
-	// doubling, 0.02 R for minutes where the members had cut one another to their floors.
-	doubling = 2
-	// learnFor is how long the store learns; the answers of the first second do not count,
-	// because not all members have heard of it. learnEvery is how often a member calls then.
-	learnFor, learnEvery = 3, 0.5
+	useSmooth = 2
+	// learnFor is how long the store learns at least; the answers of the first second do not
+	// count, because not all members have heard of it. learnEvery is how often a member calls
+	// then. It begins anew while more than darkShare is throttled. 0.5: never ends with 1,000 members
+	// at a limit of 100. unlimitedAfter without a throttle the scope is open again.
+	learnFor, learnEvery, darkShare, unlimitedAfter = 3, 0.5, 0.9, 10
 
 	// denser is how much denser than slots appointments are: a member whose slot comes before
 	// its appointment wastes it. latestAgain is the latest appointment. Without appointments,

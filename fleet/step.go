@@ -2,65 +2,8 @@ package fleet
 
 import (
 	"math"
-	"strconv"
-	"strings"
 	"time"
 )
-
-// most are the greatest values of the numbers of a state, in their order in the text. A text
-// with a greater one counts as no state, so that alien data can hold the fleet back for
-// seconds at most.
-var most = [10]float64{ //nolint:gochecknoglobals // constant
-	1e15, 1 << 52, 1e9, 1e9, soldAhead + 1/leastRate, latestAgain + 1/leastRate, 1e15, 1e15, 1e15, openAfter + 1,
-}
-
-// state is what the fleet knows of a scope. Times are in seconds.
-type state struct {
-	at    float64 // when the last call was, on the clock of the store
-	epoch float64 // 1 while learning, 2 until the first cut, and one more for each cut
-	wmax  float64 // the rate at which the last cut was made; zero while learning
-	tc    float64 // time of use since the cut
-	ahead float64 // how far slots are sold in advance
-	line  float64 // how far appointments are given in advance
-	ok    float64 // answers to attempts of this epoch that were not throttled
-	bad   float64 // and those that were
-	use   float64 // answers per second, smoothed
-	age   float64 // time of use since the last throttle
-}
-
-func (s *state) numbers() [10]*float64 {
-	return [...]*float64{&s.at, &s.epoch, &s.wmax, &s.tc, &s.ahead, &s.line, &s.ok, &s.bad, &s.use, &s.age}
-}
-
-// parse reads a state. What is not ten decimal numbers in range, separated by single spaces, is
-// none, and the epoch must be a whole number above 0.
-func parse(text string) (s state, ok bool) {
-	if strings.Trim(text, "0123456789.e+- ") != "" {
-		return state{}, false // such as 0x1p4, which scripts read in another way
-	}
-	numbers := s.numbers()
-	for i, number := range numbers {
-		field, rest, more := strings.Cut(text, " ")
-		value, err := strconv.ParseFloat(field, 64)
-		if err != nil || !(value >= 0 && value <= most[i]) || more == (i == len(numbers)-1) {
-			return state{}, false
-		}
-		*number, text = value, rest
-	}
-	return s, s.epoch >= 1 && s.epoch == math.Floor(s.epoch)
-}
-
-// String writes the ten numbers so that parse reads the same ones.
-func (s state) String() string {
-	text := make([]byte, 0, 160)
-	for i, number := range s.numbers() {
-		if i > 0 {
-			text = append(text, ' ')
-		}
-		text = strconv.AppendFloat(text, *number, 'g', 17, 64)
-	}
-	return string(text)
-}
 
 // Step is the whole of what a [Store] does with a call at the given time: it returns the state
 // to keep in place of state, which is empty if there is none, and the reply. An empty next
@@ -68,14 +11,20 @@ func (s state) String() string {
 // as none. A store may forget a state that no call has read for ten minutes. Step is a pure
 // function.
 //
-// The rate follows a curve like CUBIC. After a cut it is back at the old rate w after b
-// seconds of use and then exceeds it:
+// After a throttle the rate is cut by a tenth and comes back to the old one, w, in b seconds of
+// use. Then it exceeds w by up to 12 % (the rate is w at t = b):
 //
-//	rate = w (1 + 0.1 u^3), u = t/b - 1, b = 700/w in 5 to 20 s
+//	t < b: w (1 - 0.1 (1 - t/b)^3)   else: w (1 + 0.12 min((t-b) / 0.3 b, 1))   b = 140/w in 7 to 30 s
+//
+// Once the answers have exceeded w for long enough without a throttle, the rate climbs: each
+// answer raises it by 0.65 a second, which doubles it in a second, until the next throttle.
 //
 // One second after a cut the store begins to count the answers to attempts that were sent
-// since, and 0.3 s later a throttle among them cuts the rate by 10 %. If more than 10 % were
-// throttled, it falls to what was served, by half at most.
+// since, and 0.3 s later throttles among them cut again. If more than 10 % were throttled, the
+// rate falls to what was served, by half at most. If most of them were, that is a collapse and
+// says nothing of the limit: the store remembers the rate, does not go below a fifth of it, and
+// climbs back to it as soon as answers succeed. Some answers later it has either reached it or
+// forgotten it.
 func Step(state string, now time.Time, ask Ask) (next string, reply Reply) {
 	ask = ask.cleaned()
 	at := max(float64(now.UnixMicro())/1e6, 0)
@@ -93,7 +42,7 @@ func Step(state string, now time.Time, ask Ask) (next string, reply Reply) {
 	dt := min(max(at-s.at, 0), 1)
 	s.advance(at, dt)
 	s.count(dt, ask)
-	if s.age > openAfter && ask.Starting == 0 {
+	if ask.Starting == 0 && (s.age > openAfter || s.wmax == 0 && s.age > unlimitedAfter) {
 		return "", Reply{}
 	}
 	if s.wmax == 0 && !s.learn(dt) {
@@ -112,13 +61,17 @@ func (a Ask) cleaned() Ask {
 			*number = 0
 		}
 	}
+	if float64(a.Epoch) > mostEpoch {
+		a.Epoch = 0
+	}
 	return a
 }
 
 func begun(at, starting float64) state {
 	s := state{at: at, epoch: 1, wmax: starting}
 	if starting > 0 {
-		s.epoch, s.tc = 3, back(starting)
+		s.epoch = 3
+		s.plateau(starting, starting) // the service may have saved a burst of a second
 	}
 	return s
 }
@@ -133,6 +86,9 @@ func (s *state) advance(at, dt float64) {
 // count counts the answers.
 func (s *state) count(dt float64, ask Ask) {
 	s.use = s.use*math.Exp(-dt/useSmooth) + (ask.OK+ask.Bad)/useSmooth
+	if s.since > 0 && float64(ask.Epoch) >= s.since {
+		s.left = max(s.left-ask.OK, 0)
+	}
 	if float64(ask.Epoch) != s.epoch {
 		return
 	}
@@ -141,65 +97,7 @@ func (s *state) count(dt float64, ask Ask) {
 	if ask.Bad > 0 {
 		s.age = 0
 	}
-}
-
-// learn looks at what the members get without the fleet, and reports whether that is known.
-func (s *state) learn(dt float64) bool {
-	s.tc += dt
-	if s.tc < settle {
-		s.ok = 0 // until most members have heard of the epoch
-	}
-	if s.tc < learnFor {
-		return false
-	}
-	s.use = max(s.ok/(s.tc-settle), leastRate)
-	s.cut(s.use)
-	return true
-}
-
-// cut begins an epoch. rate is the one to come back to.
-func (s *state) cut(rate float64) {
-	s.epoch = min(s.epoch+1, most[1])
-	s.wmax = min(rate, most[2])
-	s.tc, s.ok, s.bad = 0, 0, 0
-}
-
-// steer moves the send rate, and returns it.
-func (s *state) steer(dt, ceiling float64) float64 {
-	rate := s.curve()
-	if s.use > usedPart*rate || s.tc < settle+counting {
-		s.tc += dt
-		rate = s.curve()
-	}
-	switch {
-	case s.tc < settle:
-		s.ok, s.bad = 0, 0
-	case s.bad > 0 && s.tc >= settle+counting:
-		if p := s.bad / max(s.ok+s.bad, leastAnswers); p > heavyShare {
-			rate *= max(1-p, leastKept)
-		}
-		s.cut(max(rate, leastRate))
-		rate = keptAfterCut * s.wmax
-	}
-	rate = max(rate, leastRate)
-	if ceiling > 0 {
-		rate = min(rate, ceiling)
-	}
-	return rate
-}
-
-// curve returns the send rate at this time of use since the cut.
-func (s *state) curve() float64 {
-	if s.epoch == 2 {
-		return min(s.wmax*math.Pow(2, s.tc/doubling), most[2])
-	}
-	u := s.tc/back(s.wmax) - 1
-	return min(s.wmax*(1+curveScale*u*u*u), most[2])
-}
-
-// back returns after how many seconds the rate is back at the one that was cut.
-func back(rate float64) float64 {
-	return min(max(backSlots/rate, shortestBack), longestBack)
+	s.hear(dt, ask.OK)
 }
 
 // sell hands out a run of at most so many slots, or an appointment.
@@ -221,6 +119,7 @@ func (s *state) sell(rate, want float64) Reply {
 		reply.Start = seconds(s.ahead / slots * max(0, 1-most/want))
 		reply.Gap = seconds(max(1/rate, s.ahead/slots))
 		s.ahead += slots / rate
+		s.sold += slots
 	}
 	return reply
 }

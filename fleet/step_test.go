@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,13 +18,21 @@ import (
 var noon = time.Unix(1_800_000_000, 0)
 
 // line is a state of the store as numbers, in the order of its text.
-type line struct{ at, epoch, wmax, tc, ahead, line, ok, bad, use, age float64 }
+type line struct {
+	at, epoch, wmax, goal, since, left, tc, ahead, line, sold, ok, bad, use, age float64
+}
+
+func (l *line) numbers() []*float64 {
+	return []*float64{
+		&l.at, &l.epoch, &l.wmax, &l.goal, &l.since, &l.left, &l.tc, &l.ahead, &l.line, &l.sold, &l.ok, &l.bad, &l.use, &l.age,
+	}
+}
 
 func (l line) String() string {
-	numbers := []float64{l.at, l.epoch, l.wmax, l.tc, l.ahead, l.line, l.ok, l.bad, l.use, l.age}
+	numbers := l.numbers()
 	fields := make([]string, len(numbers))
 	for i, number := range numbers {
-		fields[i] = strconv.FormatFloat(number, 'g', 17, 64)
+		fields[i] = strconv.FormatFloat(*number, 'g', 17, 64)
 	}
 	return strings.Join(fields, " ")
 }
@@ -31,15 +40,19 @@ func (l line) String() string {
 func readLine(tb testing.TB, text string) line {
 	tb.Helper()
 	var l line
-	n, err := fmt.Sscan(text, &l.at, &l.epoch, &l.wmax, &l.tc, &l.ahead, &l.line, &l.ok, &l.bad, &l.use, &l.age)
-	require.NoError(tb, err, text)
-	require.Equal(tb, 10, n)
+	fields := strings.Fields(text)
+	require.Len(tb, fields, len(l.numbers()), text)
+	for i, number := range l.numbers() {
+		var err error
+		*number, err = strconv.ParseFloat(fields[i], 64)
+		require.NoError(tb, err, text)
+	}
 	return l
 }
 
 // calm is a state at the plateau of 100 slots a second, all of which are used.
 func calm() line {
-	return line{at: float64(noon.Unix()), epoch: 5, wmax: 100, tc: 7, use: 100, age: 60}
+	return line{at: float64(noon.Unix()), epoch: 5, wmax: 100, goal: 100, left: 33, tc: 7, use: 100, age: 60}
 }
 
 func TestStepSteersTheRate(t *testing.T) {
@@ -53,21 +66,32 @@ func TestStepSteersTheRate(t *testing.T) {
 	}{
 		"at the plateau":                            {epoch: 5, rate: 100},
 		"at the beginning of the curve":             {change: func(l *line) { l.tc = 0 }, epoch: 5, rate: 90},
-		"beyond the plateau":                        {change: func(l *line) { l.tc = 14 }, epoch: 5, rate: 110},
-		"time moves it along the curve":             {change: func(l *line) { l.tc = 13.5 }, after: 500 * time.Millisecond, epoch: 5, rate: 110},
+		"beyond the plateau":                        {change: func(l *line) { l.tc = 9.1 }, epoch: 5, rate: 112},
+		"never further":                             {change: func(l *line) { l.tc = 90 }, epoch: 5, rate: 112},
+		"time moves it along the curve":             {change: func(l *line) { l.tc = 7.55 }, after: 500 * time.Millisecond, epoch: 5, rate: 106},
 		"a pause counts as a second at most":        {change: func(l *line) { l.tc = 6 }, after: time.Hour, epoch: 5, rate: 100},
 		"no growth beyond what is used":             {change: func(l *line) { l.use = 49 }, after: time.Second, epoch: 5, rate: 100},
 		"a throttle cuts it by a tenth":             {ask: fleet.Ask{Epoch: 5, OK: 99, Bad: 1}, epoch: 6, rate: 90},
-		"many throttles cut it to what is served":   {ask: fleet.Ask{Epoch: 5, OK: 70, Bad: 30}, epoch: 6, rate: 63},
-		"by half and a tenth at most":               {ask: fleet.Ask{Epoch: 5, OK: 10, Bad: 90}, epoch: 6, rate: 45},
-		"few answers say little of a share":         {ask: fleet.Ask{Epoch: 5, Bad: 2}, epoch: 6, rate: 90},
+		"few answers say nothing":                   {ask: fleet.Ask{Epoch: 5, OK: 2, Bad: 1}, epoch: 5, rate: 100},
+		"many throttles cut it to what is served":   {ask: fleet.Ask{Epoch: 5, OK: 69, Bad: 31}, epoch: 6, rate: 70 * 1.07 * 0.9},
+		"by half at most":                           {ask: fleet.Ask{Epoch: 5, OK: 10, Bad: 90}, epoch: 6, rate: 50},
+		"a collapse ends at a fifth of the goal":    {change: collapsed(25, 100), ask: fleet.Ask{Epoch: 5, Bad: 20}, epoch: 6, rate: 20},
 		"answers of another epoch do not count":     {ask: fleet.Ask{Epoch: 4, OK: 70, Bad: 30}, epoch: 5, rate: 100},
 		"nor do those of the first second":          {change: func(l *line) { l.tc = 0.9 }, ask: fleet.Ask{Epoch: 5, Bad: 30}, epoch: 5, rate: 93.3824781341108},
 		"nor is there a cut while they are counted": {change: func(l *line) { l.tc = 1.2 }, ask: fleet.Ask{Epoch: 5, Bad: 30}, epoch: 5, rate: 94.31160349854227},
 		"a ceiling holds":                           {ask: fleet.Ask{Ceiling: 80}, epoch: 5, rate: 80},
 		"a rate is never below 0.05":                {change: func(l *line) { l.wmax = 0.01 }, epoch: 5, rate: 0.05},
-		"before the first cut it doubles":           {change: func(l *line) { l.epoch, l.tc = 2, 4 }, epoch: 2, rate: 400},
 		"a known limit begins at the plateau":       {change: func(l *line) { *l = line{} }, ask: fleet.Ask{Starting: 80}, epoch: 3, rate: 80},
+
+		"a climb begins after enough answers":      {change: func(l *line) { l.left, l.tc = 10, 9.1 }, ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 112},
+		"each answer raises a climb":               {change: collapsed(20, 100), ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 26.5},
+		"up to its goal":                           {change: collapsed(90, 100), ask: fleet.Ask{Epoch: 5, OK: 30}, epoch: 5, rate: 100},
+		"not before half of the slots is heard of": {change: func(l *line) { collapsed(20, 100)(l); l.sold = 21 }, ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 20},
+		"not after a throttle":                     {change: collapsed(20, 100), ask: fleet.Ask{Epoch: 5, OK: 2, Bad: 1}, epoch: 5, rate: 20},
+		"a climb without a goal is cut to the use": {change: searching(300, 1e9, 110), ask: fleet.Ask{Epoch: 5, OK: 98, Bad: 2}, epoch: 6, rate: 160},
+		"and goes on slowly":                       {change: searching(100, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 101},
+		"which a lone throttle does not end":       {change: searching(200, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 10, Bad: 1}, epoch: 5, rate: 201},
+		"until the next throttle":                  {change: searching(200, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 98, Bad: 2}, epoch: 6, rate: 180},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,6 +108,39 @@ func TestStepSteersTheRate(t *testing.T) {
 			require.InDelta(t, c.rate, reply.Rate, 1e-6)
 			require.Equal(t, next, reply.State)
 		})
+	}
+}
+
+// collapsed makes of calm a climb at the rate, after a collapse.
+func collapsed(rate, goal float64) func(*line) {
+	return func(l *line) { l.wmax, l.goal, l.since, l.left, l.tc = rate, goal, 5, 50, 2 }
+}
+
+// searching makes of calm a climb without a collapse.
+func searching(rate, goal, use float64) func(*line) {
+	return func(l *line) { l.wmax, l.goal, l.since, l.left, l.tc, l.use = rate, goal, 1, 0, 2, use }
+}
+
+// A goal counts for nothing after 20 answers of the collapse, some of which come from its edge.
+func TestStepForgetsTheGoalOfACollapse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		left, ok, goal float64
+	}{
+		{left: 50, ok: 0, goal: 100},
+		{left: 50, ok: 10, goal: 100},
+		{left: 20, ok: 10, goal: 22.4 + (100-22.4)*0.5},
+		{left: 10, ok: 10, goal: 22.4},
+	} {
+		l := calm()
+		collapsed(40, 100)(&l)
+		l.left = c.left
+		next, _ := fleet.Step(l.String(), noon, fleet.Ask{Epoch: 5, OK: c.ok, Bad: 11})
+		got := readLine(t, next)
+		require.Equal(t, c.left > c.ok, got.since > 0)
+		if got.since > 0 {
+			require.InDelta(t, c.goal, got.goal, 0.1)
+		}
 	}
 }
 
@@ -123,20 +180,46 @@ func TestStepSellsSlots(t *testing.T) {
 	}
 }
 
-func TestStepLearnsWhatTheMembersGet(t *testing.T) {
-	t.Parallel()
+// answered is what a member tells of an epoch in half a second.
+type answered struct{ ok, bad float64 }
+
+// learn makes asks in the epoch 1, and returns the epoch and the rate afterwards.
+func learn(t *testing.T, asks ...answered) (epoch uint64, rate float64) {
+	t.Helper()
 	state, reply := fleet.Step("", noon, fleet.Ask{Bad: 1, Want: 5})
 	require.Equal(t, fleet.Reply{Epoch: 1, Again: 500 * time.Millisecond, State: state}, reply)
 	now := noon
-	for range 5 { // the answers of the first second do not count
+	for i, a := range asks {
+		require.True(t, i == 0 || reply.Rate == 0, "it has learned already")
 		now = now.Add(500 * time.Millisecond)
-		state, reply = fleet.Step(state, now, fleet.Ask{Epoch: 1, OK: 20, Bad: 10})
-		require.Zero(t, reply.Rate)
+		state, reply = fleet.Step(state, now, fleet.Ask{Epoch: 1, OK: a.ok, Bad: a.bad})
 	}
-	_, reply = fleet.Step(state, now.Add(500*time.Millisecond), fleet.Ask{Epoch: 1, OK: 20, Want: 5})
-	require.Equal(t, uint64(2), reply.Epoch)
-	require.InDelta(t, 100.0/2*math.Pow(2, 0.5/2), reply.Rate, 1e-9, "100 answers in two seconds, doubled for half a second")
-	require.Equal(t, 2, reply.Slots)
+	return reply.Epoch, reply.Rate
+}
+
+func TestStepLearnsWhatTheMembersGet(t *testing.T) {
+	t.Parallel()
+	served, mixed, dark := answered{20, 0}, answered{20, 10}, answered{0, 30}
+	repeat := func(a answered, n int) []answered { return slices.Repeat([]answered{a}, n) }
+	for name, c := range map[string]struct {
+		asks  []answered
+		epoch uint64
+		rate  float64
+	}{
+		"in three seconds, of which the first does not count": {repeat(mixed, 6), 2, 100.0 / 2},
+		"with a throttle":               {append(repeat(mixed, 5), served, mixed), 2, 120.0 / 2.5},
+		"not without one for a second":  {append(repeat(mixed, 4), repeat(served, 8)...), 1, 0},
+		"not while all are throttled":   {repeat(dark, 60), 1, 0},
+		"but from then on":              {append(repeat(dark, 58), repeat(mixed, 4)...), 2, 80.0 / 2},
+		"nothing, if there is no limit": {append(repeat(mixed, 2), repeat(served, 21)...), 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			epoch, rate := learn(t, c.asks...)
+			require.Equal(t, c.epoch, epoch)
+			require.InDelta(t, c.rate, rate, 1e-9)
+		})
+	}
 }
 
 func TestStepIsOpen(t *testing.T) {
@@ -196,9 +279,9 @@ func aliens() []string {
 	text := calm().String()
 	fields := strings.Fields(text)
 	texts := []string{
-		"", " ", "OK", text + " ", " " + text, text + " 1", strings.Join(fields[:9], " "), text[:len(text)/2],
+		"", " ", "OK", text + " ", " " + text, text + " 1", strings.Join(fields[:13], " "), text[:len(text)/2],
 		strings.ReplaceAll(text, " ", "  "), strings.ReplaceAll(text, " ", "\t"), strings.ReplaceAll(text, " ", ","),
-		`{"at":1}`, strings.Repeat("9", 1<<16), "\x00", "0x10 5 100 7 0 0 0 0 100 60", "1_0 5 100 7 0 0 0 0 100 60",
+		`{"at":1}`, strings.Repeat("9", 1<<16), "\x00", strings.Replace(text, " 100 ", " 0x64 ", 1), strings.Replace(text, " 100 ", " 1_0 ", 1),
 	}
 	for i := range fields {
 		for _, bad := range []string{"-1", "nan", "inf", "-inf", "1e300", "1e999", "x", ""} {
@@ -208,6 +291,9 @@ func aliens() []string {
 		}
 	}
 	texts = append(texts, strings.Replace(text, " 5 ", " 5.5 ", 1), strings.Replace(text, " 5 ", " 0 ", 1))
+	later := calm()
+	later.since = later.epoch + 1
+	texts = append(texts, later.String())
 	return texts
 }
 
@@ -244,8 +330,8 @@ func checkStep(tb testing.TB, state string, now time.Time, ask fleet.Ask) (next 
 		return next, reply
 	}
 	l := readLine(tb, next)
-	for _, number := range []float64{l.at, l.epoch, l.wmax, l.tc, l.ahead, l.line, l.ok, l.bad, l.use, l.age} {
-		require.True(tb, number >= 0 && !math.IsInf(number, 0), next)
+	for _, number := range l.numbers() {
+		require.True(tb, *number >= 0 && !math.IsInf(*number, 0), next)
 	}
 	require.GreaterOrEqual(tb, reply.Slots, 0)
 	for _, d := range []time.Duration{reply.Again, reply.Start, reply.Gap} {

@@ -23,7 +23,7 @@ func TestUserOfThePageMayDoWhatAFleetDoesAndNoMore(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "fleet.md"))
 	require.NoError(t, err)
 	command := regexp.MustCompile(`(?m)^ACL SETUSER .*$`).FindString(string(page))
-	narrow := regexp.MustCompile("`(~awsretry:f1:[^`]* ~awsretry:check)`").FindStringSubmatch(string(page))
+	narrow := regexp.MustCompile("`(~awsretry:f2-[*]:[^`]* ~awsretry:check)`").FindStringSubmatch(string(page))
 	require.Len(t, narrow, 2)
 	for _, c := range []struct{ keys, forbidden string }{{"~awsretry:*", ""}, {narrow[1], "test/1:orders"}} {
 		server := redistest.Start(t)
@@ -39,20 +39,20 @@ func TestUserOfThePageMayDoWhatAFleetDoesAndNoMore(t *testing.T) {
 		t.Cleanup(func() { require.NoError(t, store.Close()) })
 
 		require.NoError(t, store.Check(t.Context()))
-		const key = "f1:prod/1:orders"
+		const key = "f2-00000000:prod/1:orders"
 		for range 2 { // first by EVAL, then by EVALSHA
 			reply, err := store.Call(t.Context(), key, fleet.Ask{Bad: 1})
 			require.NoError(t, err)
 			require.Equal(t, uint64(1), reply.Epoch)
 		}
 		// The scope has been without a throttle for long, so that the call deletes the key.
-		require.NoError(t, server.Client.Set(t.Context(), "awsretry:"+key, "1 5 10 10 0 0 0 0 100 601", 0).Err())
+		require.NoError(t, server.Client.Set(t.Context(), "awsretry:"+key, "1 5 10 10 0 0 0 0 0 0 0 0 100 601", 0).Err())
 		reply, err := store.Call(t.Context(), key, fleet.Ask{Epoch: 5})
 		require.NoError(t, err)
 		require.Zero(t, reply)
 		require.Zero(t, server.Client.Exists(t.Context(), "awsretry:"+key).Val())
 		if c.forbidden != "" {
-			_, err = store.Call(t.Context(), "f1:"+c.forbidden, fleet.Ask{Bad: 1})
+			_, err = store.Call(t.Context(), "f2-00000000:"+c.forbidden, fleet.Ask{Bad: 1})
 			require.ErrorContains(t, err, "NOPERM")
 			require.ErrorIs(t, err, fleet.ErrRejected)
 		}

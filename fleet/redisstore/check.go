@@ -27,6 +27,6 @@ func (s *Store) Check(ctx context.Context) error {
 		return err
 	}
 	// This seed is newer, and of a scope that is open by now, so that the state is deleted.
-	_, err := s.script.Call(ctx, key, fleet.Ask{Seed: "0 5 1 0 0 0 0 0 0 601"})
+	_, err := s.script.Call(ctx, key, fleet.Ask{Seed: "0 5 1 1 0 0 0 0 0 0 0 0 0 601"})
 	return err
 }

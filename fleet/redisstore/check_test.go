@@ -22,11 +22,11 @@ func TestCheckLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
 	store := newStore(t, server.Addr())
-	require.NoError(t, server.Set("awsretry:f1:test:orders", "kept"))
+	require.NoError(t, server.Set("awsretry:f2-00000000:test:orders", "kept"))
 
 	for range 2 {
 		require.NoError(t, store.Check(t.Context()))
-		require.Equal(t, []string{"awsretry:f1:test:orders"}, server.Keys())
+		require.Equal(t, []string{"awsretry:f2-00000000:test:orders"}, server.Keys())
 	}
 }
 

@@ -74,7 +74,7 @@ func ExampleFromScript() {
 		return fields, err
 	})
 
-	reply, err := store.Call(context.Background(), "f1:prod:orders", fleet.Ask{Want: 3})
+	reply, err := store.Call(context.Background(), "f2-00000000:prod:orders", fleet.Ask{Want: 3})
 	fmt.Println(reply.Epoch, err)
 	// Output:
 	// 0 redisstore: fleet: the store rejects the call: NOPERM this user has no permissions; allow the user GET, SET, DEL, TIME, EVALSHA and EVAL on the keys with the prefix

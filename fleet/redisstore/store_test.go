@@ -17,7 +17,7 @@ import (
 	"github.com/awsretry/awsretry/fleet/redisstore"
 )
 
-const key = "f1:test:orders"
+const key = "f2-00000000:test:orders"
 
 var run = list("3", "100", "0", "2", "0.25", "0.01", "state")
 

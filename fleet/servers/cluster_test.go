@@ -3,6 +3,7 @@
 package servers
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"syscall"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/awsretry/awsretry/fleet"
 	"github.com/awsretry/awsretry/fleet/internal/redistest"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
 )
 
 var clusterArgs = []string{
@@ -50,7 +53,7 @@ func onEach(t *testing.T, node *redistest.Server) []string {
 	scopes := make([]string, 3)
 	for i, found := 0, 0; found < len(scopes); i++ {
 		name := fmt.Sprintf("s%d", i)
-		slot := node.Client.ClusterKeySlot(t.Context(), prefix+"f1:test://"+name+"///").Val()
+		slot := node.Client.ClusterKeySlot(t.Context(), prefix+keyOf(t, retry.ScopeKey{Service: name})).Val()
 		if third := min(slot/5461, 2); scopes[third] == "" {
 			scopes[third] = name
 			found++
@@ -110,4 +113,26 @@ func TestFleetFollowsAClusterToAPromotedReplica(t *testing.T) {
 	w.told(t, 2)
 	require.GreaterOrEqual(t, w.epoch(1), epoch)
 	require.EqualValues(t, 1, replica.Client.DBSize(t.Context()).Val())
+}
+
+// keyOf returns the key of a scope.
+func keyOf(t *testing.T, scope retry.ScopeKey) string {
+	t.Helper()
+	seen := make(keys, 1)
+	f, err := fleet.New(fleet.Config{Store: seen, Namespace: "test"})
+	require.NoError(t, err)
+	defer f.Close()
+	f.NewLimiter(scope, nil).Report(ratelimit.Response{})
+	return <-seen
+}
+
+// keys is a store that tells the key of its first call.
+type keys chan string
+
+func (k keys) Call(_ context.Context, key string, _ fleet.Ask) (fleet.Reply, error) {
+	select {
+	case k <- key:
+	default:
+	}
+	return fleet.Reply{}, nil
 }

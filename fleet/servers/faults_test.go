@@ -127,7 +127,7 @@ func TestServerTime(t *testing.T) {
 	for began := time.Now(); rounds < 50 || least > target && time.Since(began) < 20*time.Second; rounds++ {
 		do(t, server, "CONFIG RESETSTAT")
 		for range 100 {
-			reply, err := store.Call(t.Context(), "f1:test:orders", ask)
+			reply, err := store.Call(t.Context(), "f2-00000000:test:orders", ask)
 			require.NoError(t, err)
 			ask.Seed = reply.State
 		}

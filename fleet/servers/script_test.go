@@ -63,7 +63,7 @@ func TestMissingPermissionIsFinal(t *testing.T) {
 			}})
 			require.NoError(t, err)
 
-			_, err = store.Call(t.Context(), "f1:test:orders", fleet.Ask{Bad: 1})
+			_, err = store.Call(t.Context(), "f2-00000000:test:orders", fleet.Ask{Bad: 1})
 
 			require.ErrorIs(t, err, fleet.ErrRejected, "without %v", allowed[i])
 			require.NotContains(t, err.Error(), with)

@@ -26,14 +26,15 @@ const (
 	workers   = 3 // of each process and scope
 	served    = 100.0
 	latency   = 5 * time.Millisecond
-	// longestWait is JoinWait and CallTimeout, the 0.5 s in which a restored state gives out no
+	// longestWait is CallTimeout twice, for a first attempt and after it, the 0.5 s in which a restored state gives out no
 	// slots, and what 12 workers wait for a rate that has just been cut.
-	longestWait = 350*time.Millisecond + 500*time.Millisecond + 650*time.Millisecond
+	longestWait = 500*time.Millisecond + 500*time.Millisecond + 650*time.Millisecond
 )
 
 // service serves 100 requests a second, and saves up 10.
 type service struct {
 	mu             sync.Mutex
+	down           bool // it throttles everything
 	tokens         float64
 	last           time.Time
 	good, throttle int
@@ -47,6 +48,9 @@ func (s *service) serve() bool {
 		s.tokens = min(s.tokens+served*now.Sub(s.last).Seconds(), 10)
 	}
 	s.last = now
+	if s.down {
+		s.tokens = 0
+	}
 	if s.tokens < 1 {
 		s.throttle++
 		return false
@@ -54,6 +58,12 @@ func (s *service) serve() bool {
 	s.tokens--
 	s.good++
 	return true
+}
+
+func (s *service) set(down bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = down
 }
 
 func (s *service) counts() (good, throttled int) {
@@ -101,16 +111,33 @@ func beginWith(
 		w.scopes = append(w.scopes, retry.ScopeKey{Service: scope})
 		w.services = append(w.services, &service{})
 	}
+	w.add(t, processes, workers, options, learn, false)
+	return w
+}
+
+// add starts so many processes with so many workers for each scope. If checked is set they check
+// their stores first.
+func (w *world) add(t *testing.T, processes, workers int, options redis.UniversalOptions, learn, checked bool) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	var working sync.WaitGroup
-	for range processes {
+	var checking, working sync.WaitGroup
+	stores := make([]*redisstore.Store, processes)
+	for i := range stores {
 		store, err := redisstore.New(redisstore.Config{Options: &options})
 		require.NoError(t, err)
+		stores[i] = store
+		if checked {
+			checking.Go(func() { _ = store.Check(ctx) })
+		}
+	}
+	checking.Wait()
+	for _, store := range stores {
 		p := &process{}
 		config := fleet.Config{Store: store, Namespace: "test", Observer: p.observe}
 		if !learn {
 			config.Limit = func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: served} }
 		}
+		var err error
 		p.fleet, err = fleet.New(config)
 		require.NoError(t, err)
 		w.processes = append(w.processes, p)
@@ -132,8 +159,8 @@ func beginWith(
 		for err := range w.errs {
 			require.NoError(t, err)
 		}
+		w.errs = make(chan error, cap(w.errs)) // for the processes that were added before
 	})
-	return w
 }
 
 func (w *world) work(ctx context.Context, limiter adaptive.Limiter, scope int) {

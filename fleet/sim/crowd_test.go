@@ -27,13 +27,16 @@ type slot struct {
 const crowdStep = 20 * time.Millisecond
 
 // newCrowd returns one that was throttled for the first time, and that sends at a rate of its own
-// while the store learns.
+// while the store learns. Every fifth attempt is throttled.
 func newCrowd(service, own float64) *crowd {
 	c := &crowd{now: time.Unix(1e9, 0), service: service, tokens: service, ask: fleet.Ask{Bad: 1}}
 	c.call()
-	for c.reply.Rate == 0 {
+	for attempts := 0.0; c.reply.Rate == 0; attempts += own * crowdStep.Seconds() {
+		if attempts >= 5 {
+			c.ask.Bad, attempts = 1, 0
+		}
 		c.now = c.now.Add(crowdStep)
-		c.ask.OK += own * crowdStep.Seconds()
+		c.ask.OK += 0.8 * own * crowdStep.Seconds()
 		c.call()
 	}
 	return c

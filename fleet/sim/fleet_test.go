@@ -10,13 +10,15 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
 	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
 // newLimiter returns the limiter of a process that has a fleet of its own, and what ends it.
-func newLimiter(t *testing.T, s fleet.Store, seed uint64) (limiter adaptive.Limiter, end func()) {
+func newLimiter(t *testing.T, s fleet.Store, namespace string, starting float64, seed uint64) (limiter adaptive.Limiter, end func()) {
 	t.Helper()
-	shared, err := fleet.New(fleet.Config{Store: s, Namespace: "sim", Random: seeded(seed)})
+	limit := func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: ratelimit.Rate(starting)} }
+	shared, err := fleet.New(fleet.Config{Store: s, Namespace: namespace, Limit: limit, Random: seeded(seed)})
 	require.NoError(t, err)
 	return shared.NewLimiter(retry.ScopeKey{Resource: "table"}, clock.System{}), shared.Close
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -19,8 +20,13 @@ type run struct {
 	rate       float64 // of the service
 	burst      time.Duration
 	members    int
-	even       bool // one worker each, instead of the usual demands
-	alone      bool // without a fleet
+	later      int           // members that only an event begins, the last ones
+	wants      []demand      // instead of the usual demands
+	even       bool          // one worker each, instead of the usual demands
+	deadline   time.Duration // of each operation; zero means none
+	starting   float64       // what the members know of the limit
+	alone      bool          // without a fleet
+	versions   int           // sets of rules in the fleet, with a key each; zero means one
 	roundTrip  time.Duration
 	replicated bool // the store has a replica
 	length     time.Duration
@@ -54,14 +60,17 @@ func (r run) play(t *testing.T) *record {
 	var done *record
 	synctest.Test(t, func(t *testing.T) {
 		p := &play{run: r, t: t, service: newService(r.rate, r.burst), demands: demands(r.rate, r.members)}
-		if r.even {
+		switch {
+		case r.wants != nil:
+			p.demands = r.wants
+		case r.even:
 			p.demands = even(r.rate, r.members)
 		}
 		p.record = newRecord(r.length, r.rate, p.demands)
 		p.store = newStore(r.roundTrip, p.record, r.replicated)
 		p.members = make([]*member, r.members)
 		p.stop = make([]func(), r.members)
-		for i := range p.members {
+		for i := range r.members - r.later {
 			p.begin(i, 0)
 		}
 		for _, e := range r.events {
@@ -70,7 +79,9 @@ func (r run) play(t *testing.T) *record {
 		}
 		p.passUntil(r.length)
 		for _, stop := range p.stop {
-			stop()
+			if stop != nil {
+				stop()
+			}
 		}
 		p.wg.Wait()
 		done = p.record
@@ -91,7 +102,7 @@ func (p *play) begin(i int, generation uint64) {
 	if p.alone {
 		m.limiter, done = ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clock.System{}), func() {}
 	} else {
-		m.limiter, done = newLimiter(p.t, m.way, seed)
+		m.limiter, done = newLimiter(p.t, m.way, fmt.Sprint("version", i%max(p.versions, 1)), p.starting, seed)
 	}
 	ctx, cancel := context.WithCancel(p.t.Context())
 	p.stop[i] = func() {
@@ -135,10 +146,19 @@ const longestBackoff = float64(time.Second)
 
 // operate is one operation: it sends attempts until one is not throttled, with a backoff as
 // that of a strategy.
-func (m *member) operate(ctx context.Context, random *rand.Rand) {
+func (m *member) operate(member context.Context, random *rand.Rand) {
+	ctx := member
+	if m.play.deadline > 0 {
+		limited, cancel := context.WithTimeout(member, m.play.deadline)
+		defer cancel()
+		ctx = limited
+	}
 	for {
 		sent, err := m.limiter.Acquire(ctx, ratelimit.Request{})
 		if err != nil {
+			if member.Err() == nil {
+				m.play.record.refused()
+			}
 			return
 		}
 		accepted := m.play.service.take()

@@ -8,6 +8,7 @@ import (
 // second is what happened in one second of a run.
 type second struct {
 	accepted, throttled, calls int
+	refused                    int // operations that were not sent because of their deadline
 }
 
 // record is what happened in a run. Attempts count when the service decides about them.
@@ -55,6 +56,13 @@ func (r *record) called() {
 	r.seconds[at].calls++
 }
 
+func (r *record) refused() {
+	at := r.at()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seconds[at].refused++
+}
+
 // result is what a part of a run came to.
 type result struct {
 	goodput   float64 // accepted attempts over what the service allows without bursts
@@ -90,7 +98,10 @@ func (r *record) part(from, to int, rate float64) result {
 // settled returns how many seconds after the given one goodput is 0.9 of what the service
 // allows, with at most 5 % of the attempts throttled, for five seconds. It is the length of the
 // rest of the run if that is never so.
-func (r *record) settled(from int, rate float64) int {
+func (r *record) settled(from int, rate float64) int { return r.reached(from, rate, 0.05) }
+
+// reached is settled with a part of the attempts that may be throttled.
+func (r *record) reached(from int, rate, throttledPart float64) int {
 	const span = 5
 	last := len(r.seconds) - 1
 	for at := from; at+span <= last; at++ {
@@ -99,7 +110,7 @@ func (r *record) settled(from int, rate float64) int {
 			accepted += s.accepted
 			throttled += s.throttled
 		}
-		if float64(accepted) >= 0.9*span*rate && float64(throttled) <= 0.05*float64(accepted+throttled) {
+		if float64(accepted) >= 0.9*span*rate && float64(throttled) <= throttledPart*float64(accepted+throttled) {
 			return at - from
 		}
 	}

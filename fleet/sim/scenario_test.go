@@ -121,3 +121,27 @@ func lull(t *testing.T, r run) []outcome {
 		event{at(settledBy + 120), func(p *play) { p.lull.Store(false) }})
 	return []outcome{{"10 s", got.part(settledBy+120, settledBy+130, r.rate), -1}}
 }
+
+// average plays a scenario with five seeds. In a single run goroutines of the same instant take turns
+// as the machine lets them, so that its figures differ by a third.
+func average(t *testing.T, r run, scenario func(t *testing.T, r run) []outcome) []outcome {
+	t.Helper()
+	const seeds = 5
+	var all []outcome
+	for r.seed = range uint64(seeds) {
+		got := scenario(t, r)
+		if all == nil {
+			all = make([]outcome, len(got))
+		}
+		for i, o := range got {
+			all[i].window = o.window
+			all[i].settled += o.settled
+			all[i].goodput += o.goodput / seeds
+			all[i].throttled += o.throttled / seeds
+		}
+	}
+	for i := range all {
+		all[i].settled /= seeds
+	}
+	return all
+}

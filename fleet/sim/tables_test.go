@@ -21,7 +21,8 @@ func TestTables(t *testing.T) {
 	steady := make([]string, len(steadyPage))
 	happened := make([]string, len(scenarioPage))
 	cut, lulls := make([]string, len(cutOffPage)), make([]string, len(lullPage))
-	worse := make([][]string, len(steady)+len(happened)+len(cut)+len(lulls))
+	recovered, joins := make([]string, len(recoveryRates)), make([]string, len(joinTrips))
+	worse := make([][]string, len(steady)+len(happened)+len(cut)+len(lulls)+len(recovered)+len(joins))
 	left := worse
 	t.Run("rows", func(t *testing.T) {
 		// The longest come first, so that both cores are used to the end.
@@ -49,6 +50,18 @@ func TestTables(t *testing.T) {
 				return row.play(t, scenario{"half cut off", halfCutOff})
 			})
 		}
+		for i, rate := range recoveryRates {
+			play(recovered, i, func(t *testing.T) (string, []string) {
+				t.Helper()
+				return recoveryRow(t, rate), nil
+			})
+		}
+		for i, away := range joinTrips {
+			play(joins, i, func(t *testing.T) (string, []string) {
+				t.Helper()
+				return joinRow(t, away), nil
+			})
+		}
 		for i, row := range lullPage {
 			play(lulls, i, func(t *testing.T) (string, []string) {
 				t.Helper()
@@ -57,7 +70,8 @@ func TestTables(t *testing.T) {
 		}
 	})
 	text := steadyHead + strings.Join(steady, "") + scenarioHead + strings.Join(happened, "") +
-		cutOffHead + strings.Join(cut, "") + lullHead + strings.Join(lulls, "") + "\nMarked with !, because clearly worse than in the model:\n\n"
+		cutOffHead + strings.Join(cut, "") + lullHead + strings.Join(lulls, "") +
+		recoveryHead + strings.Join(recovered, "") + joinHead + strings.Join(joins, "") + "\nMarked with !, because clearly worse than in the model:\n\n"
 	text += "- " + strings.Join(slices.Concat(worse...), "\n- ") + "\n"
 	fmt.Print(text)
 	writeTables(t, text)
@@ -76,11 +90,48 @@ const (
 | R | N | burst | half of the members cut off, 60 s | back, 30 s |
 |---|---|---|---|---|
 `
+	recoveryHead = `
+| R | brown-out of 1 s | of 5 s | of 30 s | R falls to a tenth | to a half | R x2 | x5 | x10 |
+|---|---|---|---|---|---|---|---|---|
+`
+	joinHead = `
+| store | 10 members, then 60: the first 2 s | the next 18 s |
+|---|---|---|
+`
 	lullHead = `
 | R | N | burst | a tenth of the demand for 2 min, then all: 10 s |
 |---|---|---|---|
 `
 )
+
+// recoveryRates are the limits of the rows about a limit that changes, before the change.
+var recoveryRates = []float64{5, 20, 50, 100, 1000}
+
+// recoveryRow is the row of 40 members that share the rate, and in parentheses of 40 without a
+// fleet.
+func recoveryRow(t *testing.T, rate float64) string {
+	t.Helper()
+	r := run{rate: rate, members: 40, burst: time.Second, roundTrip: time.Millisecond}
+	text := fmt.Sprintf("| %v |", rate)
+	for _, s := range recoveries() {
+		shared := average(t, r, s.play)
+		r.alone = true
+		alone := s.play(t, r)
+		r.alone = false
+		text += fmt.Sprintf(" %d s, %.1f %% (%d s, %.0f %%) |", shared[0].settled, 100*shared[0].throttled, alone[0].settled, 100*alone[0].throttled)
+	}
+	return text + "\n"
+}
+
+// joinTrips are the round trips to the store of the rows about members that join.
+var joinTrips = []time.Duration{time.Millisecond, 60 * time.Millisecond, 110 * time.Millisecond, 200 * time.Millisecond}
+
+func joinRow(t *testing.T, away time.Duration) string {
+	t.Helper()
+	got := average(t, run{rate: 100, members: 60, burst: time.Second, roundTrip: away}, joined)
+	return fmt.Sprintf("| %v | %.2f, %.1f %% | %.2f, %.1f %% |\n", away,
+		got[0].goodput, 100*got[0].throttled, got[1].goodput, 100*got[1].throttled)
+}
 
 // writeTables puts the text between the two markers of the README.
 func writeTables(t *testing.T, text string) {

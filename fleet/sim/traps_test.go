@@ -19,7 +19,7 @@ func limited(t *testing.T) (state string, cut time.Time) {
 	cut = time.Unix(1e9, 0)
 	state, _ = fleet.Step("", cut, fleet.Ask{Starting: 100})
 	// A starting rate counts as the plateau, so that the cut is one of 10 %.
-	state, _ = fleet.Step(state, cut, fleet.Ask{Starting: 100, Epoch: 3, Bad: 1})
+	state, _ = fleet.Step(state, cut, fleet.Ask{Starting: 100, Epoch: 3, OK: 5, Bad: 1})
 	_, reply := fleet.Step(state, cut, fleet.Ask{})
 	require.Equal(t, uint64(4), reply.Epoch)
 	require.InDelta(t, 90, reply.Rate, 0.01)
@@ -42,8 +42,10 @@ func TestAHandfulOfAnswersDoesNotHalveTheRate(t *testing.T) {
 	state, cut := limited(t)
 	state, now := passing(state, cut, 1400*time.Millisecond)
 	_, reply := fleet.Step(state, now, fleet.Ask{Epoch: 4, OK: 1, Bad: 1})
+	require.Equal(t, uint64(4), reply.Epoch, "two answers say nothing")
+	_, reply = fleet.Step(state, now, fleet.Ask{Epoch: 4, OK: 2, Bad: 2})
 	require.Equal(t, uint64(5), reply.Epoch)
-	require.Greater(t, reply.Rate, 80.0, "half of the answers were throttled, but there were two")
+	require.Greater(t, reply.Rate, 70.0, "half of the answers were throttled, but there were four")
 }
 
 func TestThrottlesAreCountedBeforeTheNextCut(t *testing.T) {

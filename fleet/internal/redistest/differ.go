@@ -45,7 +45,7 @@ type member struct {
 func Differ(t *testing.T, w World, calls int, seed uint64) float64 {
 	t.Helper()
 	random := rand.New(rand.NewPCG(seed, 1))
-	keys := [...]string{"f1:test:a", "f1:test:b"}
+	keys := [...]string{"f2-00000000:test:a", "f1:test:b"}
 	fleets := [len(keys)][members]member{}
 	kinds := map[string]int{}
 	worst := 0.0
@@ -67,7 +67,7 @@ func Differ(t *testing.T, w World, calls int, seed uint64) float64 {
 		reply, err := w.Store.Call(t.Context(), key, ask)
 		require.NoError(t, err, "call %d: %+v on %q", i, ask, before)
 		after := w.Get(key)
-		if numbers := split(after); len(numbers) == 10 {
+		if numbers := split(after); len(numbers) == 14 {
 			now = time.UnixMicro(int64(math.Round(numbers[0] * 1e6)))
 		}
 		next, want := fleet.Step(before, now, ask)
