@@ -81,8 +81,12 @@ func (a account) Fill() ratelimit.Rate {
 // Acquire returns when the attempt may be sent.
 func (l *limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error) {
 	if !l.joined.Load() {
+		began := l.clock.Now()
 		if err := l.join(ctx, r); err != nil {
 			return time.Time{}, err
+		}
+		if r.MaxWait > 0 { // for both waits together
+			r.MaxWait = max(r.MaxWait-l.clock.Now().Sub(began), 1)
 		}
 	}
 	sent, err = l.line.Acquire(ctx, r)
@@ -106,7 +110,7 @@ func (l *limiter) join(ctx context.Context, r ratelimit.Request) error {
 	deadline, limited := ctx.Deadline()
 	wait := end.Sub(now)
 	if r.NoWait || l.fleet.closed() || limited && deadline.Sub(now)-r.Room <= wait || !r.NotAfter.IsZero() && r.NotAfter.Before(end) ||
-		r.MaxWait > 0 && r.MaxWait < wait || r.GiveUpAfter > 0 && r.GiveUpAfter < wait {
+		r.MaxWait > 0 && r.MaxWait < wait {
 		return nil
 	}
 	_, err := line.Acquire(ctx, ratelimit.Request{OnWait: r.OnWait})
@@ -127,6 +131,9 @@ func (l *limiter) startLocked(now time.Time) {
 	l.member.used = true
 	l.planLocked(now)
 }
+
+// Give puts back what an Acquire of this cost has got for an attempt that is not made.
+func (l *limiter) Give(cost float64) { l.line.Give(cost) }
 
 // Report counts the answer to an attempt.
 func (l *limiter) Report(r ratelimit.Response) ratelimit.Change {

@@ -111,11 +111,10 @@ func TestAttemptThatMayNotWaitDoesNotWaitForTheStore(t *testing.T) {
 	t.Parallel()
 	ms := time.Millisecond
 	for name, request := range map[string]func(now time.Time) ratelimit.Request{
-		"NoWait":      func(time.Time) ratelimit.Request { return ratelimit.Request{NoWait: true} },
-		"MaxWait":     func(time.Time) ratelimit.Request { return ratelimit.Request{MaxWait: 99 * ms} },
-		"GiveUpAfter": func(time.Time) ratelimit.Request { return ratelimit.Request{GiveUpAfter: 99 * ms} },
-		"NotAfter":    func(now time.Time) ratelimit.Request { return ratelimit.Request{NotAfter: now.Add(99 * ms)} },
-		"a deadline":  func(time.Time) ratelimit.Request { return ratelimit.Request{} },
+		"NoWait":     func(time.Time) ratelimit.Request { return ratelimit.Request{NoWait: true} },
+		"MaxWait":    func(time.Time) ratelimit.Request { return ratelimit.Request{MaxWait: 99 * ms} },
+		"NotAfter":   func(now time.Time) ratelimit.Request { return ratelimit.Request{NotAfter: now.Add(99 * ms)} },
+		"a deadline": func(time.Time) ratelimit.Request { return ratelimit.Request{} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -137,6 +136,84 @@ func TestAttemptThatMayNotWaitDoesNotWaitForTheStore(t *testing.T) {
 			})
 		})
 	}
+}
+
+// waits starts callers with this request, in order, and returns how long each has waited and with
+// what error it ended.
+func waits(t *testing.T, n int, l adaptive.Limiter, r ratelimit.Request) (waited []time.Duration, errs []error) {
+	t.Helper()
+	waited, errs = make([]time.Duration, n), make([]error, n)
+	began := now()
+	for i := range n {
+		go func() {
+			_, errs[i] = l.Acquire(context.Background(), r)
+			waited[i] = now().Sub(began)
+		}()
+		synctest.Wait()
+	}
+	return waited, errs
+}
+
+// The store hands out 100 slots a second at first. Then the fleet cuts its rate.
+func TestCallersThatWouldWaitLongerThanAllowedLeaveWhenTheFleetCutsItsRate(t *testing.T) {
+	t.Parallel()
+	for name, cut := range map[string]struct {
+		reply  fleet.Reply
+		leave  time.Duration // when the last of those leaves that cannot be served in time
+		served int
+	}{
+		"to a tenth":    {fleet.Reply{Epoch: 2, Rate: 10, Slots: 10, Again: time.Second, Gap: 100 * time.Millisecond, State: "-"}, 500 * time.Millisecond, 15},
+		"for a while":   {fleet.Reply{Epoch: 2, Rate: 10, Again: 300 * time.Millisecond, State: "-"}, time.Second, 10},
+		"or gives none": {fleet.Reply{Epoch: 1, Rate: 100, Again: time.Minute, State: "-"}, 500 * time.Millisecond, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := &replies{call: func(_ context.Context, n int, _ fleet.Ask) (fleet.Reply, error) {
+					if n == 1 {
+						return fleet.Reply{Epoch: 1, Rate: 100, Slots: 10, Again: 500 * time.Millisecond, Gap: 10 * time.Millisecond, State: "-"}, nil
+					}
+					return cut.reply, nil
+				}}
+				l := newFleet(t, fleet.Config{Store: store}).NewLimiter(orders, clock.System{})
+				waited, errs := waits(t, 50, l, ratelimit.Request{MaxWait: time.Second})
+				pass(t, time.Minute)
+				synctest.Wait()
+				_, waiting := l.State()
+				require.Zero(t, waiting)
+				served := 0
+				for i, err := range errs {
+					if err == nil {
+						served++
+						require.LessOrEqual(t, waited[i], time.Second)
+						continue
+					}
+					require.ErrorContains(t, err, "longer than allowed")
+					require.LessOrEqual(t, waited[i], cut.leave)
+				}
+				require.InDelta(t, cut.served, served, 2)
+			})
+		})
+	}
+}
+
+// The wait for the first answer of the store and the one for a slot are one wait.
+func TestMaxWaitBoundsTheFirstWaitToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &replies{call: func(ctx context.Context, _ int, _ fleet.Ask) (fleet.Reply, error) {
+			err := clock.System{}.Sleep(ctx, 80*time.Millisecond)
+			return fleet.Reply{Epoch: 1, Rate: 1000, State: "-"}, err
+		}}
+		l := newFleet(t, fleet.Config{Store: store}).NewLimiter(orders, clock.System{})
+		waited, errs := waits(t, 3, l, ratelimit.Request{MaxWait: 100 * time.Millisecond})
+		pass(t, time.Hour)
+		synctest.Wait()
+		for i, err := range errs {
+			require.Error(t, err)
+			require.LessOrEqual(t, waited[i], 100*time.Millisecond)
+		}
+	})
 }
 
 func TestMemberWithAKnownLimitIsLimitedFromTheFirstAttempt(t *testing.T) {

@@ -68,7 +68,7 @@ func (w *wild) Request() (context.Context, context.CancelFunc, ratelimit.Request
 	costs := []float64{0, 1, 0.3, 2, 7}
 	r := ratelimit.Request{Cost: costs[w.N(len(costs))], NoWait: w.N(6) == 0, MaxQueue: 12 * w.N(3)}
 	if w.N(4) == 0 {
-		r.GiveUpAfter = w.Time(2000)
+		r.MaxWait = w.Time(2000)
 	}
 	if w.N(4) == 0 {
 		r.NotAfter = now().Add(w.Time(2000))

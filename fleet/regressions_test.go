@@ -153,7 +153,7 @@ func TestAttemptThatCostsTooMuchForAnyStoreIsNoLoop(t *testing.T) {
 		}}
 		l := newFleet(t, fleet.Config{Store: store, Limit: limitOf(10)}).NewLimiter(orders, nil)
 		send(t, l, false)
-		_, err := l.Acquire(context.Background(), ratelimit.Request{Cost: 1e10, GiveUpAfter: time.Second})
+		_, err := l.Acquire(context.Background(), ratelimit.Request{Cost: 1e10, MaxWait: time.Second})
 		require.Error(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() { _, _ = l.Acquire(ctx, ratelimit.Request{Cost: 1e10}) }()

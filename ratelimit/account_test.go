@@ -233,15 +233,15 @@ func TestPokeSendsCallersAwayThatCannotBeServedInTime(t *testing.T) {
 func TestWaitThatCannotBeForeseenEndsWhenTheCallerGivesUp(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		giveUpAfter, notAfter, slot float64 // seconds; 0 means none
-		want                        error
-		after                       float64
+		maxWait, notAfter, slot float64 // seconds; 0 means none
+		want                    error
+		after                   float64
 	}{
-		"without a slot":                          {3, 0, 0, ratelimit.ErrNotAfter, 3},
+		"without a slot":                          {3, 0, 0, ratelimit.ErrWaitLimit, 3},
 		"with a slot just before the end":         {3, 0, 2.5, nil, 2.5},
 		"with a slot at the end":                  {3, 0, 3, nil, 3},
-		"with one that is too late":               {3, 0, 3.5, ratelimit.ErrNotAfter, 0},
-		"before the end of the operation":         {3, 9, 0, ratelimit.ErrNotAfter, 3},
+		"with one that is too late":               {3, 0, 3.5, ratelimit.ErrWaitLimit, 0},
+		"before the end of the operation":         {3, 9, 0, ratelimit.ErrWaitLimit, 3},
 		"or with the operation if that is sooner": {3, 2, 0, ratelimit.ErrNotAfter, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestWaitThatCannotBeForeseenEndsWhenTheCallerGivesUp(t *testing.T) {
 				if tt.slot > 0 {
 					r.set(tt.slot)
 				}
-				request := ratelimit.Request{GiveUpAfter: time.Duration(tt.giveUpAfter * float64(time.Second))}
+				request := ratelimit.Request{MaxWait: time.Duration(tt.maxWait * float64(time.Second))}
 				if tt.notAfter > 0 {
 					request.NotAfter = r.in(tt.notAfter)
 				}
@@ -280,7 +280,7 @@ func TestTokenThatCameBeforeTheCallerGaveUpStays(t *testing.T) {
 		for range 100 { // the token and the end are due at the same time
 			r := newLineRun()
 			r.set(3)
-			c := r.call(t.Context(), ratelimit.Request{GiveUpAfter: 3 * time.Second})
+			c := r.call(t.Context(), ratelimit.Request{MaxWait: 3 * time.Second})
 			r.advance(time.Hour)
 			r.requireSent(t, []float64{3}, c)
 		}

@@ -37,10 +37,10 @@ func NewLimiter(config SendRateConfig, clk clock.Clock) *Limiter {
 // Acquire returns when the caller may send, and that instant, for [Response].Sent. Until the first
 // throttle that is at once, unless there is a starting rate. It returns a [*WaitError] without waiting
 // when the request does not allow the wait or when the wait would not leave [Request].Room before the
-// deadline of ctx. It returns ctx.Err() when ctx
-// is done first, and a [*WaitError] when a cut of the rate has made the wait too long for the
-// deadline of ctx or for [Request].NotAfter. A failure takes no token and gives up the place
-// in the queue.
+// deadline of ctx. It returns ctx.Err() when ctx is done first, and a [*WaitError] when a cut of the
+// rate has made the wait too long for the deadline of ctx, for [Request].NotAfter or for
+// [Request].MaxWait, or when one of the latter two has come. A failure takes no token and gives up
+// the place in the queue.
 func (l *Limiter) Acquire(ctx context.Context, r Request) (sent time.Time, err error) {
 	now := l.reading.Now()
 	if !l.limited.Load() {
@@ -64,9 +64,18 @@ type Change struct {
 	Limited bool
 }
 
-// Report counts the response to an attempt, as [SendRate.Report] says.
+// Report counts the response to an attempt, as [SendRate.Report] says. After a cut it looks at
+// every caller that waits, some hundreds at a time, and others may come and go in between.
 func (l *Limiter) Report(r Response) Change {
 	now := l.reading.Now()
+	change := l.report(now, r)
+	if change.Cut && l.waiting.Load() > 0 {
+		l.dismiss()
+	}
+	return change
+}
+
+func (l *Limiter) report(now time.Time, r Response) Change {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	from := l.state.bucket.Fill()
@@ -74,14 +83,15 @@ func (l *Limiter) Report(r Response) Change {
 	if limited := l.state.limited; limited != l.limited.Load() { // false only for a state that began anew
 		l.limited.Store(limited)
 	}
-	if l.queue.Len() > 0 {
-		if cut {
-			l.dismissLocked(now)
-		}
+	if l.queue.Len() > 0 && !cut { // after a cut, those who leave do so before others are served
 		l.grantLocked(now)
 	}
 	return Change{From: from, To: l.state.bucket.Fill(), Cut: cut, Limited: l.state.limited}
 }
+
+// Give puts tokens back that an Acquire of this cost has got for an attempt that is not made; they
+// go to the next in line. Report is not called for such an attempt.
+func (l *Limiter) Give(cost float64) { l.give(cost) }
 
 // Expected returns how long a caller that came now would have to wait if the rate stays as
 // it is. cost is in send tokens; zero or less means one.

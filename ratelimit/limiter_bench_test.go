@@ -115,15 +115,39 @@ func BenchmarkLimiterGrant(b *testing.B) {
 			var clk clock.Fake
 			limiter := throttled(&clk)
 			for range waiters - 1 {
-				limiter.Queue()
+				limiter.Queue(ratelimit.Request{})
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				limiter.Queue()
+				limiter.Queue(ratelimit.Request{})
 				clk.AdvanceToNext()
 			}
 			_, waiting := limiter.State()
 			require.Equal(b, waiters-1, waiting)
+		})
+	}
+}
+
+// In one round the rate is cut, and all callers that wait, none of which leaves, are looked at. The
+// lock is held for a batch of them at a time, which is a hold.
+func BenchmarkLimiterCut(b *testing.B) {
+	for _, waiters := range []int{100, 100_000} {
+		b.Run(fmt.Sprintf("waiters=%d", waiters), func(b *testing.B) {
+			var clk clock.Fake
+			limiter := throttled(&clk)
+			for range waiters {
+				limiter.Queue(ratelimit.Request{MaxWait: 1e6 * time.Second})
+			}
+			holds := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				for more := limiter.BeginSweep(); more; holds++ {
+					more = limiter.SweepOn()
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(holds), "ns/hold")
+			_, waiting := limiter.State()
+			require.Equal(b, waiters, waiting)
 		})
 	}
 }

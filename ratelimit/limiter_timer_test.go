@@ -162,7 +162,7 @@ func TestFakeClockCountsEachCallerInAQueue(t *testing.T) {
 		"of a line for an account that knows no instant": func(clk clock.Clock) (func(context.Context) error, func()) {
 			line := ratelimit.NewLine(new(purse), clk)
 			return func(ctx context.Context) error {
-				_, err := line.Acquire(ctx, ratelimit.Request{GiveUpAfter: time.Hour})
+				_, err := line.Acquire(ctx, ratelimit.Request{MaxWait: time.Hour})
 				return err
 			}, line.Wake
 		},

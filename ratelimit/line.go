@@ -45,11 +45,15 @@ func NewLine(account Account, clk clock.Clock) *Line {
 // Acquire returns when the caller may send, and that instant. It returns a [*WaitError]
 // without waiting when the request does not allow the wait or when the wait would not leave
 // [Request].Room before the deadline of ctx. It returns ctx.Err() when ctx is done first, and a [*WaitError]
-// when [Line.Poke] finds that the wait has become too long. A failure takes no token and
-// gives up the place in the queue.
+// when [Line.Poke] finds that the wait has become too long, or when it has taken [Request].MaxWait or
+// until [Request].NotAfter. A failure takes no token and gives up the place in the queue.
 func (l *Line) Acquire(ctx context.Context, r Request) (sent time.Time, err error) {
 	return l.acquire(ctx, l.reading.Now(), r)
 }
+
+// Give puts tokens back that an Acquire of this cost has got and that are not used; they go to the
+// next in line.
+func (l *Line) Give(cost float64) { l.give(cost) }
 
 // Expected returns how long a caller that came now would have to wait, as far as the account
 // knows. A cost of zero or less means one.
@@ -61,14 +65,9 @@ func (l *Line) Waiting() int { return int(l.waiting.Load()) }
 // Poke tells the line that the account has changed. The line sends away, with a
 // [*WaitError], callers that can no longer be served before their deadline or before
 // [Request].NotAfter. It serves those whose tokens are there, and sets its timer for the
-// first of the others. It looks at every caller that waits.
-func (l *Line) Poke() {
-	now := l.reading.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.dismissLocked(now)
-	l.grantLocked(now)
-}
+// first of the others. It looks at every caller that waits, some hundreds at a time, and others
+// may come and go in between.
+func (l *Line) Poke() { l.dismiss() }
 
 // Wake is Poke for tokens that have come to the account, where no wait has become longer.
 // It looks only at the callers that it serves and at the next one.

@@ -76,14 +76,22 @@ func TestLimiterCallerThatLearnsOfItsTokenTooLateSendsNothing(t *testing.T) {
 	})
 }
 
-// A fake clock that is moved to the next waiter would be centuries ahead.
+// A fake clock that is moved to the next waiter would be centuries ahead. The rate falls without a
+// cut, because answers come at a much lower rate than the starting rate.
 func TestLimiterSetsNoTimerForTokensThatTakeCenturies(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var clk clock.Fake
-		waiter := call(t, throttled(&clk), ratelimit.Request{Cost: 1e15})
+		limiter := ratelimit.NewLimiter(ratelimit.SendRateConfig{StartingRate: 1e6}, &clk)
+		limiter.Report(ratelimit.Response{Throttled: true})
+		waiter := call(t, limiter, ratelimit.Request{Cost: 6e15})
+		clk.Advance(time.Second)
+		change := limiter.Report(ratelimit.Response{})
+		require.False(t, change.Cut)
+		require.Less(t, float64(change.To), 10.0)
 		_, ok := clk.AdvanceToNext()
 		require.False(t, ok)
+		requireWaiting(t, limiter, 1)
 		waiter.cancel()
 	})
 }

@@ -30,7 +30,24 @@ type line struct {
 	queue   list.List // of *waiter
 	owed    float64   // the cost of all that wait
 	timer   clock.Timer
+	sweep   sweep
+
+	cuts     atomic.Uint64 // how often dismiss was called
+	sweeping sync.Mutex    // held during a sweep; taken before mu; guards what follows
+	swept    uint64        // cuts when the last sweep began
 }
+
+// sweep is a look at all callers that wait, from the first to the last. It lets go of the lock
+// of the line after each batch, so that others come in between.
+type sweep struct {
+	number uint64        // of the sweep; 0 before the first
+	next   *list.Element // the next caller to look at
+	ahead  int           // callers that have been looked at and wait still
+	owed   float64       // the cost of those
+}
+
+// batch is how many callers a sweep looks at before it lets go of the lock.
+const batch = 256
 
 // begin makes the line one for the tokens of an account.
 func (l *line) begin(clk clock.Clock, a Account) {
@@ -43,6 +60,7 @@ type waiter struct {
 	cost    float64
 	ends    ends
 	wait    Wait          // what the caller had to expect
+	swept   uint64        // the last sweep that has looked at it; guarded by line.mu
 	place   *list.Element // nil once it has left the queue; guarded by line.mu
 	done    chan struct{} // closed when the tokens have been taken, or the waiter was dismissed
 	at      time.Time     // when the tokens were taken; written before done is closed
@@ -59,7 +77,7 @@ func (l *line) acquire(ctx context.Context, now time.Time, r Request) (at time.T
 	if r.OnWait != nil {
 		l.tell(w, r.OnWait)
 	}
-	if err = l.await(ctx, now, w); err != nil {
+	if err = l.await(ctx, w); err != nil {
 		return time.Time{}, err
 	}
 	if !r.NotAfter.IsZero() && late(l.reading.Now(), r.NotAfter) {
@@ -95,15 +113,16 @@ func (l *line) enter(ctx context.Context, now time.Time, r Request) (at time.Tim
 	return time.Time{}, w, nil
 }
 
-// await returns when the tokens have been taken for a caller that began to wait at now. A
-// failure takes none and leaves the queue.
-func (l *line) await(ctx context.Context, now time.Time, w *waiter) error {
-	waiting, end := ctx, w.ends.notAfter
-	// Sub stops at the longest Duration; an instant that is as far away is no limit.
-	if left := end.Sub(now); !end.IsZero() && left < math.MaxInt64 {
-		var cancel context.CancelFunc
-		waiting, cancel = clock.WithTimeout(ctx, l.clock, left)
-		defer cancel()
+// await returns when the tokens have been taken. A failure takes none and leaves the queue.
+func (l *line) await(ctx context.Context, w *waiter) error {
+	waiting := ctx
+	if end := w.ends.last; !end.IsZero() {
+		// Sub stops at the longest Duration; an instant that is as far away is no limit.
+		if left := end.Sub(l.reading.Now()); left < math.MaxInt64 {
+			var cancel context.CancelFunc
+			waiting, cancel = clock.WithTimeout(ctx, l.clock, left)
+			defer cancel()
+		}
 	}
 	if l.wait(waiting, w.done) != nil {
 		if ctx.Err() != nil {
@@ -120,7 +139,7 @@ func (l *line) await(ctx context.Context, now time.Time, w *waiter) error {
 		return nil
 	default:
 		l.leave(w)
-		return &WaitError{Wait: w.wait, Reason: ErrNotAfter}
+		return &WaitError{Wait: w.wait, Reason: w.ends.after}
 	}
 }
 
@@ -184,6 +203,13 @@ func (l *line) leave(w *waiter) {
 
 // removeLocked takes a caller out of the queue; grantLocked has to follow.
 func (l *line) removeLocked(w *waiter) {
+	switch {
+	case w.swept == l.sweep.number:
+		l.sweep.ahead--
+		l.sweep.owed -= w.cost
+	case w.place == l.sweep.next:
+		l.sweep.next = w.place.Next()
+	}
 	l.queue.Remove(w.place)
 	l.waiting.Store(int64(l.queue.Len()))
 	w.place = nil
@@ -191,6 +217,15 @@ func (l *line) removeLocked(w *waiter) {
 	if l.queue.Len() == 0 {
 		l.owed = 0 // what rounding has left
 	}
+}
+
+// give puts tokens back that a caller has got and did not use; they go to the next.
+func (l *line) give(cost float64) {
+	now := l.reading.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.account.Give(now, Request{Cost: cost}.cost())
+	l.grantLocked(now)
 }
 
 // wake is what the timer calls when the first in line is due.
@@ -201,23 +236,53 @@ func (l *line) wake() {
 	l.grantLocked(now)
 }
 
-// dismissLocked sends callers away that cannot be served in time any more if the rate,
-// which has fallen, stays as it is. Each of them makes the wait of all behind shorter.
-func (l *line) dismissLocked(now time.Time) {
-	ahead := Wait{FillRate: l.account.Fill()}
-	owed := 0.0
-	for next := l.queue.Front(); next != nil; {
-		w, _ := next.Value.(*waiter)
-		next = next.Next()
-		wait := ahead
-		wait.Expected = l.account.Until(now, owed+w.cost)
+// dismiss sends callers away that cannot be served in time any more if the rate, which has
+// fallen, stays as it is. Each of them makes the wait of all behind shorter. When it returns, a
+// sweep that began after the call has looked at all that waited then.
+func (l *line) dismiss() {
+	cut := l.cuts.Add(1)
+	l.sweeping.Lock()
+	defer l.sweeping.Unlock()
+	if l.swept >= cut {
+		return // by a sweep for a later cut
+	}
+	l.swept = l.cuts.Load()
+	for more := l.beginSweep(); more; {
+		more = l.sweepOn()
+	}
+}
+
+// beginSweep reports whether there is a caller to look at.
+func (l *line) beginSweep() (more bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sweep = sweep{number: l.sweep.number + 1, next: l.queue.Front()}
+	return l.sweep.next != nil
+}
+
+// sweepOn looks at a batch of callers, and serves those that are due. It reports whether there
+// are more to look at.
+func (l *line) sweepOn() (more bool) {
+	now := l.reading.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, fill := &l.sweep, l.account.Fill()
+	for range batch {
+		if s.next == nil {
+			break
+		}
+		w, _ := s.next.Value.(*waiter)
+		wait := Wait{Expected: l.account.Until(now, s.owed+w.cost), Ahead: s.ahead, FillRate: fill}
 		if reason := w.ends.refuse(now, wait.Expected); reason != nil {
 			l.refuseLocked(w, &WaitError{Wait: wait, Reason: reason})
 			continue
 		}
-		ahead.Ahead++
-		owed += w.cost
+		w.swept, s.next = s.number, s.next.Next()
+		s.ahead++
+		s.owed += w.cost
 	}
+	l.grantLocked(now)
+	return s.next != nil
 }
 
 func (l *line) refuseLocked(w *waiter, reason *WaitError) {
@@ -231,8 +296,8 @@ func (l *line) refuseLocked(w *waiter, reason *WaitError) {
 func (l *line) grantLocked(now time.Time) {
 	for first := l.queue.Front(); first != nil; first = l.queue.Front() {
 		w, _ := first.Value.(*waiter)
-		if late(now, w.ends.notAfter) {
-			l.refuseLocked(w, &WaitError{Wait: w.wait, Reason: ErrNotAfter})
+		if late(now, w.ends.last) {
+			l.refuseLocked(w, &WaitError{Wait: w.wait, Reason: w.ends.after})
 			continue
 		}
 		l.account.Lift(now, w.cost)
@@ -256,7 +321,7 @@ func (l *line) grantLocked(now time.Time) {
 func (l *line) armLocked(w *waiter, due time.Time) {
 	known := !due.IsZero()
 	if !known {
-		due = w.ends.notAfter
+		due = w.ends.last
 	}
 	left := due.Sub(l.reading.Now())
 	switch {

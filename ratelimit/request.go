@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/refill"
 )
 
 // Request is what a caller of [Limiter.Acquire] or [Line.Acquire] wants and accepts. The
@@ -17,12 +19,10 @@ type Request struct {
 	Cost float64
 	// NoWait refuses every wait.
 	NoWait bool
-	// MaxWait refuses a wait that is expected to be longer; zero means no limit. A wait that
-	// cannot be foreseen is not refused.
+	// MaxWait bounds the wait; zero means no limit. A wait that is expected to be longer is
+	// refused. One that becomes longer ends at the cut of the rate that shows it, and any other
+	// after MaxWait. Tokens that come exactly at its end come in time.
 	MaxWait time.Duration
-	// GiveUpAfter ends a wait that has taken so long, and refuses one that is expected to be
-	// longer; zero means no limit. Tokens that come exactly at its end come in time.
-	GiveUpAfter time.Duration
 	// MaxQueue refuses to wait behind that many callers; zero means no limit.
 	MaxQueue int
 	// NotAfter is the latest instant to send at; zero means any.
@@ -48,7 +48,7 @@ type Wait struct {
 }
 
 // ErrNotAfter is the Reason of a [WaitError] where the wait would end after
-// [Request].NotAfter, or where it took as long as [Request].GiveUpAfter.
+// [Request].NotAfter.
 var ErrNotAfter = errors.New("ratelimit: the wait would end too late")
 
 // Reasons that only their text tells apart.
@@ -56,6 +56,7 @@ var (
 	errNoWait    = errors.New("ratelimit: waiting is not allowed")
 	errQueueFull = errors.New("ratelimit: too many callers wait already")
 	errWaitLimit = errors.New("ratelimit: the wait would be longer than allowed")
+	errEndless   = errors.New("ratelimit: the wait would never end")
 )
 
 // WaitError is the error of [Limiter.Acquire] and [Line.Acquire] for a wait that is refused
@@ -65,7 +66,7 @@ type WaitError struct {
 	Wait Wait
 	// Reason is [context.DeadlineExceeded] if the wait would not leave [Request].Room before the
 	// deadline of the context, [ErrNotAfter], or an error whose text says which limit of the [Request]
-	// forbids the wait.
+	// forbids the wait, or that the wait would never end: it is 292 years or more.
 	Reason error
 }
 
@@ -100,8 +101,6 @@ func (r Request) refuse(now time.Time, w Wait, e ends) error {
 		return errNoWait
 	case r.MaxQueue > 0 && w.Ahead >= r.MaxQueue:
 		return errQueueFull
-	case r.MaxWait > 0 && w.Expected > r.MaxWait:
-		return errWaitLimit
 	default:
 		return e.refuse(now, w.Expected)
 	}
@@ -110,28 +109,32 @@ func (r Request) refuse(now time.Time, w Wait, e ends) error {
 // ends are the instants at which a caller does not wait any more; zero where there is none.
 type ends struct {
 	deadline time.Time // of the context, less the room that the caller needs
-	notAfter time.Time // of the operation or of the wait, and still in time
+	last     time.Time // of the operation or of the wait, and still in time
+	after    error     // why tokens that come after last are too late
 }
 
 // ends returns those of a caller that begins to wait now.
 func (r Request) ends(ctx context.Context, now time.Time) ends {
-	e := ends{notAfter: r.NotAfter}
+	e := ends{last: r.NotAfter, after: ErrNotAfter}
 	if deadline, ok := ctx.Deadline(); ok {
 		e.deadline = deadline.Add(-min(r.Room, deadline.Sub(now)/2))
 	}
-	if end := now.Add(r.GiveUpAfter); r.GiveUpAfter > 0 && (e.notAfter.IsZero() || end.Before(e.notAfter)) {
-		e.notAfter = end
+	if end := now.Add(r.MaxWait); r.MaxWait > 0 && (e.last.IsZero() || end.Before(e.last)) {
+		e.last, e.after = end, errWaitLimit
 	}
 	return e
 }
 
-// refuse returns why a wait that begins now and takes d is too long, or nil.
+// refuse returns why a wait that begins now and takes d is too long, or nil. Of two ends it
+// names the one that comes first.
 func (e ends) refuse(now time.Time, d time.Duration) error {
 	switch {
+	case !e.last.IsZero() && d > e.last.Sub(now) && (e.deadline.IsZero() || e.last.Before(e.deadline)):
+		return e.after
 	case !e.deadline.IsZero() && d >= e.deadline.Sub(now):
 		return context.DeadlineExceeded
-	case !e.notAfter.IsZero() && d > e.notAfter.Sub(now):
-		return ErrNotAfter
+	case d == refill.Endless:
+		return errEndless
 	default:
 		return nil
 	}

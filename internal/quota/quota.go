@@ -158,7 +158,7 @@ func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) error {
 	if cost > q.Capacity() {
 		return ErrWait
 	}
-	_, err := q.line.Acquire(ctx, ratelimit.Request{Cost: float64(cost), NoWait: limit <= 0, GiveUpAfter: max(limit, 0)})
+	_, err := q.line.Acquire(ctx, ratelimit.Request{Cost: float64(cost), NoWait: limit <= 0, MaxWait: max(limit, 0)})
 	switch {
 	case err == nil:
 		return nil

@@ -56,8 +56,9 @@ type Config struct {
 
 	// NoSendWait refuses attempts that would have to wait for a send token.
 	NoSendWait bool
-	// MaxSendWait refuses attempts that are expected to wait longer for a send token. Zero
-	// means no limit.
+	// MaxSendWait bounds the wait for a send token. An attempt that is expected to wait longer
+	// is refused, also while it waits, when a cut of the rate makes its wait longer. Zero means
+	// no limit.
 	MaxSendWait time.Duration
 	// MaxSendQueue refuses attempts that would have to wait behind so many others. Zero means
 	// no limit.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,6 +112,47 @@ func TestWaitsThatTheLimitsRefuse(t *testing.T) {
 			require.Equal(t, before, clk.Now(), "at once")
 		})
 	}
+}
+
+// The scope may send 100 attempts a second, and the service throttles all of them for three seconds.
+func TestNoAttemptWaitsLongerThanMaxSendWait(t *testing.T) {
+	t.Parallel()
+	clk := &clock.Fake{}
+	s, err := adaptive.New(adaptive.Config{
+		Standard:    standard.Config{Clock: clk, MaxAttempts: 1},
+		MaxSendWait: time.Second,
+		SendLimit:   func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 100} },
+	})
+	require.NoError(t, err)
+	var mu sync.Mutex
+	start, sent, refused := clk.Now(), 0, 0
+	caller := func() {
+		for clk.Now().Sub(start) < 3*time.Second {
+			began := clk.Now()
+			_, err := retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
+				mu.Lock()
+				sent++
+				mu.Unlock()
+				if clk.Now().Sub(began) > time.Second {
+					t.Errorf("waited %v", clk.Now().Sub(began))
+				}
+				return 0, errors.Join(errThrottle, clk.Sleep(ctx, 20*time.Millisecond))
+			})
+			if errors.Is(err, retry.ErrSendRateLimited) {
+				if waited := clk.Now().Sub(began); waited > time.Second {
+					t.Errorf("refused after %v", waited)
+				}
+				mu.Lock()
+				refused++
+				mu.Unlock()
+				_ = clk.Sleep(t.Context(), 100*time.Millisecond)
+			}
+		}
+	}
+	clk.Run(slices.Repeat([]func(){caller}, 100)...)
+	require.Greater(t, sent, 10)
+	require.Greater(t, refused, 80)
+	require.Zero(t, s.Snapshot().Scopes[0].Waiting)
 }
 
 func TestOperationThatMayTakeCenturiesWaitsForItsToken(t *testing.T) {
