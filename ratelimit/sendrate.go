@@ -14,8 +14,8 @@ import (
 // concurrent use; a [Limiter] is.
 //
 // Time never moves back in it: an instant before the newest one that it has seen counts as
-// the newest one. At an instant that is more than 365 days older the state begins anew: that
-// is another clock, such as that of a testing/synctest bubble.
+// the newest one. At an instant that is more than 365 days older, or 292 years newer, the state
+// begins anew: that is another clock, such as that of a testing/synctest bubble.
 type SendRate struct {
 	ceiling  Rate // math.Inf(1) if there is none
 	starting Rate // 0 if there is none
@@ -62,7 +62,8 @@ type SendRateConfig struct {
 	Start time.Time
 }
 
-// NewSendRate returns a state that begins at start, whatever config.Start is.
+// NewSendRate returns a state that begins at start, whatever config.Start is. With the zero time it
+// begins at the first instant that it is given.
 func NewSendRate(config SendRateConfig, start time.Time) SendRate {
 	s := SendRate{
 		ceiling: Rate(math.Inf(1)),
@@ -289,10 +290,10 @@ func (s *SendRate) State() SendRateState {
 // forward returns the instant that counts for now, see SendRate.
 func (s *SendRate) forward(now time.Time) time.Time {
 	switch {
-	case now.After(s.newest):
-		s.newest = now
 	case instant.OfAnotherClock(now, s.newest):
 		s.anew(now)
+	case now.After(s.newest):
+		s.newest = now
 	}
 	return s.newest
 }

@@ -3,6 +3,7 @@
 package instant
 
 import (
+	"math"
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
@@ -71,10 +72,12 @@ func (r *Readings) Since(m Mark) time.Duration {
 	return r.Mark().Sub(m)
 }
 
-// OfAnotherClock reports whether now is so much older than the newest instant seen that it
-// is from another clock, such as that of a testing/synctest bubble: more than 365 days. An
-// instant that is less old is only late.
+// OfAnotherClock reports whether now is so far away from the newest instant seen that it is from
+// another clock, such as that of a testing/synctest bubble: more than 365 days older, or so much
+// newer that a Duration cannot hold it, as any time of today is beside the zero time. An instant
+// that is less old is only late.
 func OfAnotherClock(now, newest time.Time) bool {
 	const late = 365 * 24 * time.Hour
-	return newest.Sub(now) > late
+	older := newest.Sub(now)
+	return older > late || older == math.MinInt64
 }

@@ -1,6 +1,7 @@
 package instant_test
 
 import (
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,6 +50,25 @@ func TestReadingsOfAnotherClockAreItsOwn(t *testing.T) {
 	clk.Advance(time.Hour)
 	require.Equal(t, clk.Now(), readings.Now())
 	require.Equal(t, time.Hour, readings.Since(mark))
+}
+
+func TestInstantsThatAreFarApartAreOfTwoClocks(t *testing.T) {
+	t.Parallel()
+	newest := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		now  time.Time
+		want bool
+	}{
+		{newest, false},
+		{newest.Add(-365 * 24 * time.Hour), false},
+		{newest.Add(-365*24*time.Hour - 1), true},
+		{newest.Add(math.MaxInt64), false},
+		{newest.Add(math.MaxInt64).Add(2), true},
+		{time.Time{}, true},
+	} {
+		require.Equal(t, tt.want, instant.OfAnotherClock(tt.now, newest), tt.now)
+	}
+	require.True(t, instant.OfAnotherClock(newest, time.Time{}))
 }
 
 func BenchmarkReading(b *testing.B) {
