@@ -197,6 +197,27 @@ func TestCallersThatWouldWaitLongerThanAllowedLeaveWhenTheFleetCutsItsRate(t *te
 	}
 }
 
+func TestSlotThatIsGivenBackGoesToTheNext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
+			return fleet.Reply{Epoch: 1, Rate: 1, Slots: 1, Again: 10 * time.Second, Gap: time.Second, State: "-"}, nil
+		}}
+		l := newFleet(t, fleet.Config{Store: store}).NewLimiter(orders, clock.System{})
+		require.Zero(t, send(t, l, false))
+		began := now()
+		_, errs := waits(t, 1, l, ratelimit.Request{})
+		giver, ok := l.(interface{ Give(cost float64) })
+		require.True(t, ok)
+		giver.Give(1)
+		synctest.Wait()
+		require.NoError(t, errs[0])
+		_, waiting := l.State()
+		require.Zero(t, waiting)
+		require.Equal(t, began, now())
+	})
+}
+
 // The wait for the first answer of the store and the one for a slot are one wait.
 func TestMaxWaitBoundsTheFirstWaitToo(t *testing.T) {
 	t.Parallel()

@@ -153,19 +153,38 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record) *retry.E
 		before := r.tally.send
 		e.lap(r, &r.tally.send)
 		ended := retry.Event{Kind: retry.SendWaitEnded, Attempt: t.Attempt(), Delay: r.tally.send - before}
+		told := false
 		if refusal != nil {
 			ended.Err = refusal
+		} else {
+			defer func() {
+				if !told { // the observer has called runtime.Goexit
+					r.giveBack()
+				}
+			}()
 		}
 		e.tell(r, &ended)
+		told = true
 	}
 	return refusal
+}
+
+// giveBack returns the send token of an attempt that is not made, to a limiter that takes it.
+func (r *record) giveBack() {
+	if l, ok := r.scope.limiter.(interface{ Give(cost float64) }); ok {
+		l.Give(r.engine.send.Request.Cost)
+	}
 }
 
 // acquired notes when the attempt was sent, or says why it was not.
 func (r *record) acquired(ctx context.Context, t retry.Token, sent time.Time, err error) *retry.Error {
 	if err == nil {
 		r.sent, r.timed = sent, token.Token(t).Delay() >= 0 && !sent.IsZero()
-		return r.engine.late(t, r) // a limiter of the user need not know of the end
+		refusal := r.engine.late(t, r) // a limiter of the user need not know of the end
+		if refusal != nil {
+			r.giveBack()
+		}
+		return refusal
 	}
 	refused, ok := errtree.As[*ratelimit.WaitError](err)
 	switch {

@@ -16,6 +16,10 @@ import (
 // Limiter holds attempts back and learns from their answers. [ratelimit.Limiter] is the one
 // that a [Strategy] makes for each scope unless [Config].NewLimiter makes another. It must be
 // safe for concurrent use. To change a part of what a Limiter does, embed one.
+//
+// A Limiter may have a method Give(cost float64) too, as those of this module have. It is called
+// for an attempt that was acquired and is not made, because its operation is over by then or because
+// an observer has called [runtime.Goexit].
 type Limiter interface {
 	// Acquire returns when the attempt may be sent, and that instant. Its error is a
 	// [*ratelimit.WaitError], ctx.Err() or the limiter's own. Report is not called for an

@@ -2,6 +2,7 @@ package adaptive_test
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -10,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -146,6 +149,57 @@ func TestRefusedWaitForQuotaIsOneRefusedRetry(t *testing.T) {
 			})
 		})
 	}
+}
+
+// counted counts the send tokens that its scope has given out and taken back.
+type counted struct {
+	*ratelimit.Limiter
+	acquired, given float64
+}
+
+func (l *counted) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
+	sent, err := l.Limiter.Acquire(ctx, r)
+	if err == nil {
+		l.acquired += r.Cost
+	}
+	return sent, err
+}
+
+func (l *counted) Give(cost float64) {
+	l.given += cost
+	l.Limiter.Give(cost)
+}
+
+// A test that fails in an observer ends the goroutine of the operation.
+func TestObserverThatEndsTheGoroutineAfterASendWaitLosesNoToken(t *testing.T) {
+	t.Parallel()
+	var limiter *counted
+	unruly := false
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.MaxAttempts, c.SendCost = 1, 2
+		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			limiter = &counted{Limiter: ratelimit.NewLimiter(ratelimit.SendRateConfig{Cost: 2}, clk)}
+			return limiter
+		}
+		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if unruly && e.Kind == retry.SendWaitEnded {
+				runtime.Goexit()
+			}
+		})
+	})
+	require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
+	unruly = true
+	start, made := clk.Now(), 0
+	clk.Run(func() {}, func() {
+		_ = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { made++; return nil })
+	})
+	require.Zero(t, made)
+	require.Equal(t, 4*time.Second, clk.Now().Sub(start))
+	require.InDelta(t, 2, s.Snapshot().Scopes[0].SendTokens, 0)
+	unruly = false
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
+	require.Equal(t, 4*time.Second, clk.Now().Sub(start), "its tokens are there")
+	require.InDelta(t, 2*2, limiter.acquired-limiter.given, 0, "two attempts were made")
 }
 
 func TestEventsOfSendWaitsTellTheQueueAndTheError(t *testing.T) {

@@ -26,6 +26,7 @@ type scripted struct {
 	expected time.Duration
 	requests []ratelimit.Request
 	costs    []float64
+	given    []float64
 }
 
 func (l *scripted) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
@@ -234,6 +235,8 @@ type slow struct {
 	clk *clock.Fake
 }
 
+func (l slow) Give(cost float64) { l.given = append(l.given, cost) }
+
 func (l slow) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
 	l.clk.Advance(time.Second)
 	return l.scripted.Acquire(ctx, r)
@@ -244,6 +247,7 @@ func TestLimiterOfTheUserThatWaitsTooLongSendsNothing(t *testing.T) {
 	clk, l := &clock.Fake{}, &scripted{}
 	s, err := adaptive.New(adaptive.Config{
 		Standard:   standard.Config{Clock: clk},
+		SendCost:   3,
 		NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return slow{l, clk} },
 	})
 	require.NoError(t, err)
@@ -252,6 +256,7 @@ func TestLimiterOfTheUserThatWaitsTooLongSendsNothing(t *testing.T) {
 		require.ErrorIs(t, err, want)
 	}
 	require.Len(t, l.reports, 1, "the attempt that was refused is not reported")
+	require.Equal(t, []float64{3}, l.given, "and its tokens go back")
 }
 
 func TestLimiterOfTheUserThatIsNilIsOneOfOurs(t *testing.T) {
