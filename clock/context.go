@@ -65,7 +65,7 @@ func (c *deadlineContext) Err() error {
 func (c *deadlineContext) Value(key any) any {
 	if key == (settleKey{}) {
 		c.source.follow()
-		return nil
+		return key
 	}
 	v := c.Context.Value(key)
 	switch {
@@ -77,8 +77,8 @@ func (c *deadlineContext) Value(key any) any {
 	return v
 }
 
-// settleKey is a key without a value: the first deadlineContext that is asked for it
-// catches up with its parent, and asks the parent for it too.
+// settleKey is a key whose value is itself below a context of a Fake, and nil elsewhere: the first
+// deadlineContext that is asked for it catches up with its parent, and asks the parent for it too.
 type settleKey struct{}
 
 // settledErr returns ctx.Err() after all contexts of a Fake from which ctx is

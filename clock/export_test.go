@@ -14,3 +14,10 @@ func (c *Fake) Watchers() int {
 	defer c.mu.Unlock()
 	return len(c.watchers)
 }
+
+// Contexts returns how many contexts the clock keeps for calls that wait with them.
+func (c *Fake) Contexts() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return max(len(c.ends), len(c.endOf))
+}

@@ -26,7 +26,10 @@ type Fake struct {
 	registered uint64    // entries ever queued; orders those due at the same instant
 	queue      queue     // sleeps and timers
 	deadlines  queue     // of contexts; apart, because they are not waiters
-	waiting    map[*wait]struct{}
+	live       int       // waits that are not over, as far as known
+	awaits     map[*wait]struct{}
+	ends       []*ctxEnd // of the contexts of waits
+	endOf      map[<-chan struct{}]*ctxEnd
 	starting   int // functions of timers that were due at once and have not returned
 	watchers   []*watcher
 	run        *run // the Run under way, or nil
@@ -61,13 +64,17 @@ func (c *Fake) Sleep(ctx context.Context, d time.Duration) error {
 	if err := settledErr(ctx); err != nil || d <= 0 {
 		return err
 	}
-	woken := make(chan struct{})
-	e := newEntry(func() { close(woken) })
-	c.mu.Lock()
-	c.waits = append(c.waits, d)
-	c.enqueueLocked(e, d)
-	c.mu.Unlock()
-	return c.wait(ctx, woken, func() { c.queue.remove(e) })
+	w, woken := new(wait), make(chan struct{})
+	e := newEntry(func() {
+		c.mu.Lock()
+		c.overLocked(w)
+		c.mu.Unlock()
+		close(woken)
+	})
+	return c.wait(ctx, w, woken, func() {
+		c.waits = append(c.waits, d)
+		c.enqueueLocked(e, d)
+	}, func() { c.queue.remove(e) })
 }
 
 // Await waits until done is closed or ctx is done, whichever is first, and is a waiter
@@ -79,7 +86,13 @@ func (c *Fake) Await(ctx context.Context, done <-chan struct{}) error {
 	if err := settledErr(ctx); err != nil {
 		return err
 	}
-	return c.wait(ctx, done, func() {})
+	w := &wait{done: done}
+	return c.wait(ctx, w, done, func() {
+		if c.awaits == nil {
+			c.awaits = make(map[*wait]struct{})
+		}
+		c.awaits[w] = struct{}{}
+	}, func() { delete(c.awaits, w) })
 }
 
 // AfterFunc calls f when the clock has been moved by d, in the goroutine that moves the
@@ -118,5 +131,4 @@ func (c *Fake) enqueueLocked(e *entry, d time.Duration) {
 	c.registered++
 	e.seq = c.registered
 	c.queue.add(e)
-	c.tellLocked()
 }

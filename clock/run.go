@@ -1,6 +1,9 @@
 package clock
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Run calls the functions, moves the time whenever all of them wait, and returns when
 // all have returned. With one function, which is the usual case:
@@ -138,6 +141,9 @@ func (c *Fake) drive(r *run) {
 // Between the two looks at the clock nothing changes then: a function that waits does
 // nothing, and none of them has a context that is done.
 func (c *Fake) step(r *run) *entry {
+	if c.busy(r) {
+		return nil
+	}
 	waits, running := c.settle()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,23 +159,37 @@ func (c *Fake) step(r *run) *entry {
 	return e
 }
 
+// busy reports whether a function does not wait, without a look at all that wait.
+func (c *Fake) busy(r *run) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return r.active == 0 || c.live < r.active+c.starting
+}
+
 // settle returns how many calls wait and how many functions run or wait. It forgets
 // the waits whose context is done: their goroutines go on.
 func (c *Fake) settle() (waits, functions int) {
 	c.mu.Lock()
-	registered := c.waitsLocked()
+	defer c.mu.Unlock()
+	var following []*ctxEnd
+	for i := len(c.ends) - 1; i >= 0; i-- { // from the end, because those that have ended leave
+		switch e := c.ends[i]; {
+		case isClosed(e.done):
+			c.endedLocked(e)
+		case e.follow:
+			following = append(following, e)
+		}
+	}
+	if len(following) > 0 {
+		c.mu.Unlock()
+		following = slices.DeleteFunc(following, func(e *ctxEnd) bool { return settledErr(e.ctx) == nil })
+		c.mu.Lock()
+		for _, e := range following {
+			c.endedLocked(e)
+		}
+	}
 	if functions = c.starting; c.run != nil {
 		functions += c.run.active
 	}
-	c.mu.Unlock()
-	for _, w := range registered {
-		if settledErr(w.ctx) == nil {
-			waits++
-			continue
-		}
-		c.mu.Lock()
-		delete(c.waiting, w)
-		c.mu.Unlock()
-	}
-	return waits, functions
+	return c.waitsLocked(), functions
 }

@@ -25,6 +25,7 @@ func (t *fakeTimer) Reset(d time.Duration) bool {
 	pending := t.clock.queue.remove(t.entry)
 	if d > 0 {
 		t.clock.enqueueLocked(t.entry, d)
+		t.clock.tellLocked()
 	} else {
 		t.clock.starting++
 		go t.fire()

@@ -8,40 +8,102 @@ import (
 
 // wait is a call of Sleep or Await that waits.
 type wait struct {
-	ctx  context.Context //nolint:containedctx // that of the call, which has not returned
-	done <-chan struct{}
+	ctx  *ctxEnd         // the end of its context; nil if that never ends
+	done <-chan struct{} // of an Await
+	over bool            // it has left, or come to its end
 }
 
-// over reports whether the wait has come to its end in time.
-func (w *wait) over() bool {
-	select {
-	case <-w.done:
-		return true
-	default:
-		return false
-	}
+// ctxEnd is the end of the contexts of some waits, which share a Done channel. Whether a context has
+// ended must be asked before each move of the time, because the goroutine that waits for it may be
+// late; so it is asked once for all that wait for the same end.
+type ctxEnd struct {
+	ctx    context.Context //nolint:containedctx // that of calls that have not returned
+	done   <-chan struct{}
+	waits  int // that are not over
+	ended  bool
+	follow bool // a context of a Fake is among those that ctx is derived from
+	index  int  // in Fake.ends
 }
 
-// wait registers the caller and returns when done is closed or ctx is done. It calls
+// wait registers a caller with startLocked and returns when done is closed or ctx is done. It calls
 // leaveLocked at the end.
-func (c *Fake) wait(ctx context.Context, done <-chan struct{}, leaveLocked func()) error {
-	w := &wait{ctx, done}
+func (c *Fake) wait(ctx context.Context, w *wait, done <-chan struct{}, startLocked, leaveLocked func()) error {
+	ctxDone, follow := ctx.Done(), ctx.Value(settleKey{}) != nil
 	c.mu.Lock()
-	if c.waiting == nil {
-		c.waiting = make(map[*wait]struct{})
+	if ctxDone != nil {
+		w.ctx = c.endLocked(ctx, ctxDone, follow)
+		w.ctx.waits++
 	}
-	c.waiting[w] = struct{}{}
+	c.live++
+	startLocked()
 	c.tellLocked()
 	c.mu.Unlock()
 	select {
 	case <-done:
-	case <-ctx.Done():
+	case <-ctxDone:
 	}
 	c.mu.Lock()
-	delete(c.waiting, w)
+	c.overLocked(w)
 	leaveLocked()
 	c.mu.Unlock()
 	return settledErr(ctx)
+}
+
+// endLocked returns the end of a context.
+func (c *Fake) endLocked(ctx context.Context, done <-chan struct{}, follow bool) *ctxEnd {
+	e := c.endOf[done]
+	if e == nil {
+		if c.endOf == nil {
+			c.endOf = make(map[<-chan struct{}]*ctxEnd)
+		}
+		e = &ctxEnd{ctx: ctx, done: done, follow: follow, index: len(c.ends)}
+		c.endOf[done] = e
+		c.ends = append(c.ends, e)
+	}
+	return e
+}
+
+// overLocked notes that a wait is over, if it does not know yet.
+func (c *Fake) overLocked(w *wait) {
+	if w.over || w.ctx != nil && w.ctx.ended {
+		return
+	}
+	w.over = true
+	c.live--
+	if w.ctx != nil {
+		if w.ctx.waits--; w.ctx.waits == 0 {
+			c.forgetLocked(w.ctx)
+		}
+	}
+}
+
+// endedLocked notes that a context has ended. All that wait for it go on.
+func (c *Fake) endedLocked(e *ctxEnd) {
+	if !e.ended && e.waits > 0 {
+		e.ended = true
+		c.live -= e.waits
+		c.forgetLocked(e)
+	}
+}
+
+// forgetLocked takes out an end for which no call waits any more.
+func (c *Fake) forgetLocked(e *ctxEnd) {
+	delete(c.endOf, e.done)
+	last := len(c.ends) - 1
+	c.ends[e.index] = c.ends[last]
+	c.ends[e.index].index = e.index
+	c.ends[last] = nil
+	c.ends = c.ends[:last]
+}
+
+// isClosed reports whether a channel that gets no values is closed.
+func isClosed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 // Waiters returns the number of waiters; [Fake.BlockUntil] says what counts.
@@ -51,15 +113,15 @@ func (c *Fake) Waiters() int {
 	return c.waitersLocked()
 }
 
-func (c *Fake) waitersLocked() int { return max(len(c.queue), len(c.waitsLocked())) }
+func (c *Fake) waitersLocked() int { return max(len(c.queue), c.waitsLocked()) }
 
-// waitsLocked returns the waits that are not over. It does not look at contexts,
-// which are the user's code.
-func (c *Fake) waitsLocked() []*wait {
-	var waits []*wait
-	for w := range c.waiting {
-		if !w.over() {
-			waits = append(waits, w)
+// waitsLocked returns how many waits are not over. It does not look at contexts, which are the
+// user's code.
+func (c *Fake) waitsLocked() int {
+	waits := c.live
+	for w := range c.awaits {
+		if (w.ctx == nil || !w.ctx.ended) && isClosed(w.done) {
+			waits--
 		}
 	}
 	return waits
