@@ -1,5 +1,7 @@
 package clock
 
+import "time"
+
 // PendingDeadlines returns how many contexts still have a deadline to come. No
 // exported method tells, since a deadline is not a waiter.
 func (c *Fake) PendingDeadlines() int {
@@ -20,4 +22,11 @@ func (c *Fake) Contexts() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return max(len(c.ends), len(c.endOf))
+}
+
+// BlockedLimit returns the limit of Run; zero for none.
+func (c *Fake) BlockedLimit() time.Duration {
+	w := c.watch()
+	w.stop()
+	return w.limit
 }

@@ -18,6 +18,13 @@ import (
 // released and are no longer waiters, but their goroutines may not have run
 // yet; receive what they produce, or see them wait again with BlockUntil.
 type Fake struct {
+	// MaxBlocked is how long, in real time, a function of Run may do anything else than wait on
+	// the clock. Then Run ends the program with a panic that says where each goroutine is: the
+	// function is blocked outside of the clock, and the time would stand still. Zero means 5 s,
+	// and a negative duration no limit. Set it before Run. In a bubble of testing/synctest, which
+	// has no real time, there is no limit.
+	MaxBlocked time.Duration
+
 	mu sync.Mutex // guards all below; never held while a function is called or a channel waited for
 
 	started    bool      // now and target are set
@@ -108,11 +115,18 @@ func (c *Fake) AfterFunc(d time.Duration, f func()) Timer {
 
 // Waits returns the duration of every Sleep that had to wait, whether it has
 // ended or not, in the order in which they began; nil if there was none. The
-// slice is a copy. The record grows as long as the clock is used.
+// slice is a copy. The record grows as long as the clock is used; see [Fake.ResetWaits].
 func (c *Fake) Waits() []time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.waits)
+}
+
+// ResetWaits makes Waits begin anew: it returns what is slept from now on.
+func (c *Fake) ResetWaits() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waits = nil
 }
 
 // nowLocked returns the time, after setting that of a zero Fake.

@@ -2,7 +2,9 @@ package clock
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
+	"time"
 )
 
 // Run calls the functions, moves the time whenever all of them wait, and returns when
@@ -24,7 +26,8 @@ import (
 //     wait one at a time. Parts that wait at the same time are functions of their own.
 //   - A function that waits for the function of a timer, for another function of Run or
 //     for the end of a context does so with Await. With a channel or a lock alone the
-//     time stands still, and the test hangs.
+//     time stands still, and so it does while a function waits for the real time. Then Run
+//     panics after [Fake.MaxBlocked], which ends the program.
 //   - Goroutines that run beside the functions do not wait on the clock.
 //
 // Run panics if a goroutine waits on the clock when Run begins, and if it has seen more
@@ -119,14 +122,17 @@ func (c *Fake) call(r *run, f func()) {
 
 // drive moves the time until all functions have returned.
 func (c *Fake) drive(r *run) {
+	watch := c.watch()
 	stopped := false
 	defer func() {
+		watch.stop()
 		if !stopped { // the function of a timer has called runtime.Goexit
 			go c.drive(r)
 		}
 	}()
 	for {
 		for e := c.step(r); e != nil; e = c.step(r) {
+			watch.reset()
 			e.fire()
 		}
 		if _, ok := <-r.changed; !ok {
@@ -193,3 +199,43 @@ func (c *Fake) settle() (waits, functions int) {
 	}
 	return c.waitsLocked(), functions
 }
+
+// watch ends the program when nothing has reset it for too long.
+type watch struct {
+	timer *time.Timer // nil for none
+	limit time.Duration
+}
+
+// watch begins a watch over the functions of Run.
+func (c *Fake) watch() watch {
+	limit := c.MaxBlocked
+	if limit == 0 {
+		limit = 5 * time.Second
+	}
+	if limit < 0 || !isReal(time.Now()) {
+		return watch{}
+	}
+	return watch{limit: limit, timer: time.AfterFunc(limit, func() {
+		debug.SetTraceback("all")
+		panic(fmt.Sprintf("clock: for %v of real time a function of Fake.Run has neither waited on the clock nor returned: "+
+			"it is blocked outside of the clock. Usual causes are http.Client.Timeout, the sleeps of an SDK "+
+			"client between its attempts, and context.WithTimeout, which follow the real time: test such code on "+
+			"clock.System in a bubble of testing/synctest. Fake.MaxBlocked sets the limit", limit))
+	})}
+}
+
+func (w watch) reset() {
+	if w.timer != nil {
+		w.timer.Reset(w.limit)
+	}
+}
+
+func (w watch) stop() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+// isReal reports whether now is a real time. A bubble of testing/synctest begins in the year 2000,
+// before there was the version of Go that this module needs.
+func isReal(now time.Time) bool { return now.Year() >= 2026 }
