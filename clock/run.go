@@ -178,8 +178,8 @@ func (c *Fake) settle() (waits, functions int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var following []*ctxEnd
-	for i := len(c.ends) - 1; i >= 0; i-- { // from the end, because those that have ended leave
-		switch e := c.ends[i]; {
+	for _, e := range slices.Backward(c.ends) { // one that has ended leaves, and the last takes its place
+		switch {
 		case isClosed(e.done):
 			c.endedLocked(e)
 		case e.follow:
