@@ -201,7 +201,8 @@ func (l *line) leave(w *waiter) {
 	l.grantLocked(now)
 }
 
-// removeLocked takes a caller out of the queue; grantLocked has to follow.
+// removeLocked takes a caller out of the queue; grantLocked has to follow. What it subtracts from a
+// sweep that is over does not matter: the next one counts anew.
 func (l *line) removeLocked(w *waiter) {
 	switch {
 	case w.swept == l.sweep.number:
