@@ -75,8 +75,14 @@ type Verdict struct {
 }
 
 // RetryAs returns the verdict that asks for a retry of a failure of this kind, as
-// far as attempts and quota allow one.
-func RetryAs(kind Kind) Verdict { return Verdict{action: actionRetry, kind: kind} }
+// far as attempts and quota allow one. [KindNone] asks for none: the verdict is then no
+// opinion.
+func RetryAs(kind Kind) Verdict {
+	if kind == KindNone {
+		return Verdict{}
+	}
+	return Verdict{action: actionRetry, kind: kind}
+}
 
 // Forbidden returns the verdict that refuses a retry, whatever other classifiers say.
 func Forbidden() Verdict { return Verdict{action: actionForbid} }

@@ -20,6 +20,7 @@ func TestVerdictsSayWhatTheyWereMadeFrom(t *testing.T) {
 		text    string
 	}{
 		{classify.Verdict{}, "none", classify.KindNone, "none"},
+		{classify.RetryAs(classify.KindNone), "none", classify.KindNone, "none"},
 		{classify.Forbidden(), "forbid", classify.KindNone, "forbid"},
 		{classify.RetryAs(classify.Throttling), "retry", classify.Throttling, "retry(throttling)"},
 		{classify.RetryAs(classify.Transient), "retry", classify.Transient, "retry(transient)"},

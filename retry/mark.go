@@ -8,7 +8,8 @@ import (
 // Mark returns err as an error of the given kind that is to be retried, as far as attempts
 // and quota allow. The kind decides what the retry costs and how long its backoff is. What
 // the classifiers would say of err does not matter; a hint of the server in err does, see
-// [classify]. A nil err stays nil.
+// [classify]. [classify.KindNone] asks for no retry: it makes the error that [Permanent] makes.
+// A nil err stays nil.
 //
 // A mark also counts below an error that wraps it with %w. Of several marks the outermost one
 // counts. A mark does not count below [errors.Join], nor in the [*Error] of an inner loop. [Do]
@@ -16,8 +17,11 @@ import (
 // mark that is below an error of another type stays there: [Permanent] then counts in the loop
 // around Do too.
 func Mark(err error, kind classify.Kind) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case kind == classify.KindNone:
+		return Permanent(err)
 	}
 	return &classify.JudgedError{Verdict: classify.RetryAs(kind), Err: err}
 }

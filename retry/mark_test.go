@@ -31,6 +31,8 @@ func TestMarkDecidesWhetherAnErrorIsRetried(t *testing.T) {
 		{"a mark in joined errors", errors.Join(retry.Mark(errBoom, classify.Transient)), errBoom, 1},
 		{"a permanent error", retry.Permanent(errServer), errServer, 1},
 		{"a permanent error below another one", fmt.Errorf("reading: %w", retry.Permanent(errServer)), errServer, 1},
+		{"a mark of no kind", retry.Mark(errServer, classify.KindNone), errServer, 1},
+		{"a mark of no kind below another error", fmt.Errorf("reading: %w", retry.Mark(errServer, classify.KindNone)), errServer, 1},
 		{"the outer of two marks", retry.Mark(retry.Permanent(errServer), classify.Server), errServer, 3},
 	} {
 		for _, mode := range []string{"standard", "adaptive"} {
@@ -59,6 +61,7 @@ func TestMarkComesOffWhatDoReturns(t *testing.T) {
 		return retry.DoErr(t.Context(), s, retry.Operation{MaxAttempts: 1}, func(context.Context) error { return err })
 	}
 	require.Equal(t, errBoom, fails(retry.Permanent(errBoom)))
+	require.Equal(t, errBoom, fails(retry.Mark(errBoom, classify.KindNone)))
 	require.Equal(t, errBoom, fails(retry.Permanent(retry.Mark(errBoom, classify.Timeout))), "nor does the mark below count")
 	endless := &classify.JudgedError{Verdict: classify.Forbidden()}
 	endless.Err = endless
@@ -108,6 +111,7 @@ func TestMarkCountsAfterAnAttemptTimeout(t *testing.T) {
 		{"no mark", func(err error) error { return err }, 3, classify.Timeout},
 		{"a mark", again, 3, classify.Throttling},
 		{"a permanent error", retry.Permanent, 1, classify.KindNone},
+		{"a mark of no kind", func(err error) error { return retry.Mark(err, classify.KindNone) }, 1, classify.KindNone},
 		{"a permanent error below another one", func(err error) error { return fmt.Errorf("reading: %w", retry.Permanent(err)) }, 1, classify.KindNone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
