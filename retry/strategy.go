@@ -106,16 +106,17 @@ func (t Token) Wait(ctx context.Context) error {
 }
 
 // Context returns a context for the attempt of the token, as [Do] gives it to its function:
-// [AttemptFrom] finds the attempt in it. A loop of one's own calls it before the attempt.
+// [AttemptFrom] finds the attempt in it. A loop of one's own calls it before the attempt. The
+// context of a used token, and of the zero Token, is that of an operation with one attempt.
 func (t Token) Context(ctx context.Context) context.Context {
 	return within(ctx, t.Attempt(), t.nesting(ctx))
 }
 
-// nesting is where the operation stands among loops. The zero Token allows one attempt, so
-// that the loops around ctx decide.
+// nesting is where the operation stands among loops. A used token and the zero Token allow one
+// attempt, so that the loops around ctx decide.
 func (t Token) nesting(ctx context.Context) token.Nesting {
-	if owner := token.Token(t).Owner(); owner != nil {
-		return owner.Nesting()
+	if nesting, ok := token.Token(t).Nesting(); ok {
+		return nesting
 	}
 	nesting := token.Nesting{MaxAttempts: 1}
 	if around, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {

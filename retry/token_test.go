@@ -138,6 +138,36 @@ func TestTokenSaysWhichAttemptItIsForHoweverOld(t *testing.T) {
 	}
 }
 
+// The state of an operation that has ended is the next one's, which is inside of two loops here.
+func TestContextOfAUsedTokenKnowsNothingOfTheNextOperation(t *testing.T) {
+	t.Parallel()
+	for mode, s := range modes(t, &clock.Fake{}, nil) {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			inner := acquire(t, s).Context(acquire(t, s).Context(t.Context()))
+			used := acquire(t, s)
+			require.NoError(t, s.RecordSuccess(used))
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for range 1000 {
+					token, err := s.AcquireInitialToken(inner, retry.Operation{})
+					require.NoError(t, err)
+					got, _ := retry.AttemptFrom(token.Context(inner))
+					require.Equal(t, retry.Attempt{Number: 1, Loops: 2, MaxAttempts: 9}, got)
+					require.NoError(t, s.RecordSuccess(token))
+				}
+			})
+			seen := map[retry.Attempt]int{}
+			for range 1000 {
+				got, _ := retry.AttemptFrom(used.Context(t.Context()))
+				seen[got]++
+			}
+			wg.Wait()
+			require.Equal(t, map[retry.Attempt]int{{Number: 1, Loops: 1, MaxAttempts: 1}: 1000}, seen, "as of a token of no strategy")
+		})
+	}
+}
+
 func TestWaitSleepsTheDelayOnce(t *testing.T) {
 	t.Parallel()
 	clk := &clock.Fake{}

@@ -211,15 +211,11 @@ type record struct {
 	owed   int             // what of it Wait has still to take from the quota
 	delay  time.Duration   // the backoff before that retry
 
-	nesting token.Nesting
-	tally   tally
+	tally tally
 }
 
 // Readings are those of the engine's clock.
 func (r *record) Readings() *instant.Readings { return &r.engine.reading }
-
-// Nesting is where the operation stands among loops.
-func (r *record) Nesting() token.Nesting { return r.nesting }
 
 // AcquireInitialToken begins an operation. It fails only if there is no limiter for
 // the scope.

@@ -39,7 +39,7 @@ func (e *Engine) nest(ctx context.Context, r *record) {
 	}
 	outer, most := max(int64(around.MaxAttempts), 1), int64(min(e.maxAttempts(&r.op), math.MaxInt32))
 	product := min(outer*most, math.MaxInt32)
-	r.nesting = token.Nesting{Loops: int32(around.Loops + 1), MaxAttempts: int32(product), Once: around.Once}
+	r.Nest(token.Nesting{Loops: int32(around.Loops + 1), MaxAttempts: int32(product), Once: around.Once})
 	if e.observed() && outer > 1 && product > outer {
 		e.tell(r, &retry.Event{Kind: retry.LoopNested, Attempt: 1, MaxAttempts: int(product)})
 	}

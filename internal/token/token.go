@@ -3,6 +3,7 @@ package token
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -13,8 +14,6 @@ import (
 type Owner interface {
 	// Wait returns when the attempt of the token may be made.
 	Wait(ctx context.Context, t Token) error
-	// Nesting returns where the operation stands among loops.
-	Nesting() Nesting
 	// Readings are those of the clock that Wait waits on.
 	Readings() *instant.Readings
 	// Began returns when the operation began, if the owner knows.
@@ -27,6 +26,21 @@ type Nesting struct {
 	MaxAttempts int32 // how many attempts all of them together may make
 	Once        bool  // operations inside make one attempt
 }
+
+// word returns the nesting in one word. Its numbers are not negative.
+func (n Nesting) word() uint64 {
+	w := uint64(n.Loops)<<32 | uint64(n.MaxAttempts)
+	if n.Once {
+		w |= onceBit
+	}
+	return w
+}
+
+func nestingOf(w uint64) Nesting {
+	return Nesting{Loops: int32(w &^ onceBit >> 32), MaxAttempts: int32(w & math.MaxInt32), Once: w&onceBit != 0}
+}
+
+const onceBit = 1 << 63
 
 // Token is what an operation carries from attempt to attempt. The zero Token belongs to no
 // operation. It has four words, so that the compiler keeps it in registers.
@@ -51,8 +65,9 @@ func (a attempt) with(plain bool) attempt {
 // for. It serves many operations, one after the other: the generation tells all their tokens
 // apart.
 type Cell struct {
-	word  atomic.Uint64 // generation and phase
-	owner Owner         // set once, before the first token
+	word    atomic.Uint64 // generation and phase
+	nesting atomic.Uint64 // of the present operation
+	owner   Owner         // set once, before the first token
 }
 
 // Phase is what the present token may be used for.
@@ -75,6 +90,9 @@ func word(generation uint64, p Phase) uint64 { return generation<<phaseBits | ui
 // Own sets the owner of the cell. It is called once.
 func (c *Cell) Own(owner Owner) { c.owner = owner }
 
+// Nest says where the next operation stands among loops. It is called before First.
+func (c *Cell) Nest(n Nesting) { c.nesting.Store(n.word()) }
+
 // First returns the first token of the next operation. plain says that the attempt waits for
 // nothing but a delay.
 func (c *Cell) First(plain bool) Token {
@@ -92,6 +110,17 @@ func (t Token) Owner() Owner {
 		return nil
 	}
 	return t.cell.owner
+}
+
+// Nesting returns where the operation stands among loops. It reports false for a token that is
+// not the present one, because the cell may serve another operation by now, and for the zero Token.
+func (t Token) Nesting() (n Nesting, ok bool) {
+	if t.cell == nil {
+		return n, false
+	}
+	n = nestingOf(t.cell.nesting.Load())
+	// The cell leaves the generation of an operation before it gets the nesting of the next one.
+	return n, t.cell.word.Load()>>phaseBits == t.generation
 }
 
 // Attempt returns the number of the attempt; the first is 1.

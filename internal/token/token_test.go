@@ -2,6 +2,7 @@ package token_test
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -18,7 +19,6 @@ import (
 type owner struct{ token.Cell }
 
 func (*owner) Wait(context.Context, token.Token) error { return nil }
-func (*owner) Nesting() token.Nesting                  { return token.Nesting{} }
 func (*owner) Readings() *instant.Readings             { return nil }
 func (*owner) Began() (instant.Mark, bool)             { return instant.Mark{}, false }
 
@@ -60,6 +60,37 @@ func TestPhaseSaysWhatATokenMayBeUsedFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestNestingIsThatOfThePresentOperation(t *testing.T) {
+	t.Parallel()
+	o := newOwner()
+	for _, n := range []token.Nesting{
+		{}, {Loops: 1, MaxAttempts: 3}, {Loops: 2, MaxAttempts: 9, Once: true},
+		{Loops: math.MaxInt32, MaxAttempts: math.MaxInt32}, {Loops: math.MaxInt32, MaxAttempts: math.MaxInt32, Once: true},
+	} {
+		o.Nest(n)
+		first := o.First(false)
+		for name, p := range phases {
+			first.Set(p)
+			got, ok := first.Nesting()
+			require.True(t, ok, name)
+			require.Equal(t, n, got, name)
+		}
+		second := first.Next(0, false)
+		second.Set(token.Issued)
+		_, ok := first.Nesting()
+		require.False(t, ok, "used")
+		got, ok := second.Nesting()
+		require.True(t, ok)
+		require.Equal(t, n, got)
+		_, ok = second.Take(true)
+		require.True(t, ok)
+		_, ok = second.Nesting()
+		require.False(t, ok, "ended")
+	}
+	_, ok := token.Token{}.Nesting()
+	require.False(t, ok)
 }
 
 func TestTokenMovesFromThePhaseThatItIsInOnly(t *testing.T) {
