@@ -10,6 +10,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -63,7 +64,7 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 		return c.wait(ctx)
 	}
 	switch {
-	case errors.Is(c.denied, retry.ErrNoStrategy):
+	case errtree.Is(c.denied, retry.ErrNoStrategy):
 		c.bar(c.denied)
 	case !op.NotAfter.IsZero() && s.strategy.Clock().Now().After(op.NotAfter):
 		c.bar(&retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
@@ -316,7 +317,7 @@ func (c *call) end(ctx context.Context, err error) error {
 }
 
 func withLost(err, lost error) error {
-	if err == nil || lost == nil || errors.Is(err, lost) {
+	if err == nil || lost == nil || errtree.Is(err, lost) {
 		return err
 	}
 	return errors.Join(err, lost)
@@ -364,7 +365,7 @@ func (c *call) explain(ctx context.Context, err, beside error) error {
 	if !ok {
 		return err
 	}
-	if beside != nil && errors.Is(refusal.Last, beside) {
+	if beside != nil && errtree.Is(refusal.Last, beside) {
 		refusal.Last = nil
 	}
 	if isReason(err, retry.ErrCanceled) || isReason(err, retry.ErrDeadline) {
@@ -377,7 +378,7 @@ func (c *call) explain(ctx context.Context, err, beside error) error {
 // service, which a refusal holds too, does not matter.
 func isReason(err, reason error) bool {
 	if refusal, ok := err.(*retry.Error); ok { //nolint:errorlint // one that is wrapped is the service's
-		return errors.Is(refusal.Reason, reason)
+		return errtree.Is(refusal.Reason, reason)
 	}
-	return errors.Is(err, reason)
+	return errtree.Is(err, reason)
 }

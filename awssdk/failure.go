@@ -1,12 +1,12 @@
 package awssdk
 
 import (
-	"errors"
 	"time"
 
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // retryAfterHeader is the delay that a service asks for, in milliseconds.
@@ -43,7 +43,7 @@ func hintOf(err error) (after time.Duration, ok bool) {
 
 // hintHeader returns the header with the hint; empty if there is none.
 func hintHeader(err error) string {
-	response, ok := errors.AsType[*smithyhttp.ResponseError](err)
+	response, ok := errtree.As[*smithyhttp.ResponseError](err)
 	if !ok || response.Response == nil || response.Response.Response == nil {
 		return ""
 	}

@@ -1,12 +1,12 @@
 package awssdk
 
 import (
-	"errors"
 	"reflect"
 	"sync"
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // failures finds the call that an error belongs to, because neither IsErrorRetryable nor
@@ -59,10 +59,6 @@ const (
 	passingTime = time.Second // how long an error that no retry follows is young
 )
 
-// maxWrapped is how many errors a lookup looks at, so that an error which wraps itself does not
-// keep the lock.
-const maxWrapped = 1000
-
 // add keeps the call until it is taken. It reports false if the error cannot be told from that
 // of another call.
 func (f *failures) add(err error, c *call) bool { return f.keep(err, failure{call: c}) }
@@ -111,13 +107,13 @@ func (f *failures) insert(err error, known failure) (dropped map[error]failure, 
 }
 
 // lookLocked calls found with err and then each error below it that is known, until found reports
-// true. f.mu is held.
+// true. f.mu is held, so an error that wraps itself or panics must not keep it.
 func (f *failures) lookLocked(err error, found func(all map[error]failure, key error) bool) {
 	all := f.allLocked()
 	if len(all[0])+len(all[1])+len(all[2])+len(all[3]) == 0 {
 		return
 	}
-	for left := maxWrapped; err != nil && left > 0; err, left = errors.Unwrap(err), left-1 {
+	for left := errtree.Max; err != nil && left > 0; err, left = errtree.Unwrap(err), left-1 {
 		if !reflect.ValueOf(err).Comparable() {
 			continue
 		}

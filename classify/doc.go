@@ -73,4 +73,7 @@
 // errors.Is and errors.As do not return from an error that wraps itself unless they
 // find what they look for, and so a method of an error that calls them does not
 // either.
+//
+// An error that panics when it is asked has nothing more to say and wraps nothing. A nil
+// pointer in an error is one if its methods read a field.
 package classify

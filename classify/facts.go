@@ -107,10 +107,11 @@ type (
 // switch over interfaces is one look at the type, whatever the number of its cases. So
 // the types that have more to say than a status, a code and a hint come first, and only
 // they cost a look for each of the things that they may say. In the later cases there
-// is nothing else to say.
+// is nothing else to say. What was read before an error that panics counts.
 //
 //nolint:errorlint // this is the walk itself
 func (f *facts) read(err error) {
+	defer func() { _ = recover() }() // of an error that panics, see errtree
 	for err != nil && f.count < errtree.Max {
 		f.count++
 		if inner, known := f.readKnown(err); known {

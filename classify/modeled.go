@@ -48,13 +48,14 @@ func kindIn(services, service string) Kind {
 }
 
 // serviceOf returns the id of the service that smithy-go's operation errors name.
-func serviceOf(err error) string {
-	for e := range errtree.All(err) {
-		if e, ok := e.(interface{ Service() string }); ok && e.Service() != "" {
-			return e.Service()
+func serviceOf(err error) (service string) {
+	errtree.Find(err, func(e error) bool {
+		if e, ok := e.(interface{ Service() string }); ok {
+			service = e.Service()
 		}
-	}
-	return ""
+		return service != ""
+	})
+	return service
 }
 
 // sameService compares two spellings of the ids of services: case, spaces, dashes and

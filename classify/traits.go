@@ -91,15 +91,15 @@ func (f *facts) faultOf(err error) fault {
 // one says that the fault is the server's; [Traits] says why this takes reflection. A
 // method that takes arguments, or returns anything but one fmt.Stringer, is another
 // one.
-func saysServerFault(err error) bool {
-	for e := range errtree.All(err) {
+func saysServerFault(err error) (says bool) {
+	errtree.Find(err, func(e error) bool {
 		method := reflect.ValueOf(e).MethodByName("ErrorFault")
 		if !method.IsValid() || method.Type().NumIn() != 0 || method.Type().NumOut() != 1 {
-			continue
+			return false
 		}
-		if fault, ok := reflect.TypeAssert[fmt.Stringer](method.Call(nil)[0]); ok {
-			return strings.EqualFold(fault.String(), "server")
-		}
-	}
-	return false
+		fault, ok := reflect.TypeAssert[fmt.Stringer](method.Call(nil)[0])
+		says = ok && strings.EqualFold(fault.String(), "server")
+		return ok
+	})
+	return says
 }

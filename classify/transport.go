@@ -70,16 +70,18 @@ const refusedStream = 0x7
 // isLostConnection recognizes failures of connections that net/http reports by errors
 // that show nothing but their text.
 func isLostConnection(err error) (lost bool) {
-	for e := range errtree.All(err) {
+	errtree.Find(err, func(e error) bool {
 		if stream, ok := asStream(e); ok {
-			return stream.Code == refusedStream
+			lost = stream.Code == refusedStream
+			return true
 		}
 		switch e.(type) { //nolint:errorlint // an error that wraps is not asked for its text
 		case wrapper, joined:
 		default:
 			lost = lost || saysLostConnection(e.Error())
 		}
-	}
+		return false
+	})
 	return lost
 }
 

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // Kind is the sort of failure that is retried. The cost and the delay of the retry
@@ -259,9 +261,9 @@ type JudgedError struct {
 func (e *JudgedError) Error() string {
 	switch {
 	case e.Err != nil:
-		return e.Err.Error()
+		return errtree.Text(e.Err)
 	case e.Reason != nil:
-		return "classify: judged " + e.Verdict.String() + ": " + e.Reason.Error()
+		return "classify: judged " + e.Verdict.String() + ": " + errtree.Text(e.Reason)
 	default:
 		return "classify: judged " + e.Verdict.String()
 	}

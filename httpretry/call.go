@@ -1,6 +1,7 @@
 package httpretry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,8 @@ func (c *call) attempt(ctx context.Context) (*http.Response, error) {
 		// The limit of the attempt has ended its context after the response had arrived, so
 		// that its body can no longer be read.
 		c.drop()
-		response, err = nil, c.lease.explain(context.Cause(c.lease.alive))
+		cause := context.Cause(c.lease.alive)
+		response, err = nil, cmp.Or(c.lease.late(cause), cause)
 	}
 	c.failure = err
 	return response, err

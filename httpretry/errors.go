@@ -40,7 +40,7 @@ func (e *ResponseError) Error() string {
 		text += ": " + e.Code
 	}
 	if e.Err != nil {
-		text += ": " + e.Err.Error()
+		text += ": " + errtree.Text(e.Err)
 	}
 	return text
 }
@@ -90,7 +90,7 @@ func Refusal(response *http.Response) error {
 // hung up before the connection was set up, for example during a TLS handshake.
 type connectionError struct{ err error }
 
-func (e *connectionError) Error() string { return e.err.Error() }
+func (e *connectionError) Error() string { return errtree.Text(e.err) }
 func (e *connectionError) Unwrap() error { return e.err }
 
 // Temporary returns true, so that classifiers see a transient failure.
@@ -98,15 +98,16 @@ func (e *connectionError) Temporary() bool { return true }
 
 // Timeout reports whether the connection timed out. url.Error, which http.Client returns,
 // calls it.
-func (e *connectionError) Timeout() bool {
-	for err := range errtree.All(e.err) {
+func (e *connectionError) Timeout() (timeout bool) {
+	errtree.Find(e.err, func(err error) (found bool) {
 		switch err := err.(type) { //nolint:errorlint // one error of the walk
 		case *connectionError, *retry.Error, *url.Error: // what they wrap comes next
 		case interface{ Timeout() bool }:
-			return err.Timeout()
+			timeout, found = err.Timeout(), true
 		}
-	}
-	return false
+		return found
+	})
+	return timeout
 }
 
 // explain returns the error of the base as one that says what it means.
@@ -118,8 +119,8 @@ func (c *call) explain(err error) error {
 		default:
 		}
 	}
-	if limited := c.lease.explain(err); limited != err { //nolint:errorlint // whether it is another one
-		return limited
+	if late := c.lease.late(err); late != nil {
+		return late
 	}
 	if c.Err() == nil && (c.connected.Load() || errtree.Is(err, io.EOF)) {
 		return &connectionError{err}

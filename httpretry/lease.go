@@ -15,7 +15,7 @@ import (
 // limit if a response arrives in time, because the body of the response is read with it. The
 // zero lease has no limit.
 type lease struct {
-	caller, alive context.Context //nolint:containedctx // explain compares how they ended
+	caller, alive context.Context //nolint:containedctx // late compares how they ended
 	cancel        context.CancelCauseFunc
 	stop          func() (inTime bool) // lifts the limit
 	after         time.Duration
@@ -47,15 +47,15 @@ func (l lease) release() {
 	}
 }
 
-// explain returns the error of an attempt that the limit has ended as a timeout of the
-// attempt, and any other error as it is.
-func (l lease) explain(err error) error {
+// late returns the error of an attempt that the limit has ended as a timeout of the attempt,
+// and nil for any other error.
+func (l lease) late(err error) error {
 	ended := errtree.Is(err, context.DeadlineExceeded) || errtree.Is(err, context.Canceled)
 	if l.alive == nil || !ended || context.Cause(l.alive) != context.DeadlineExceeded { //nolint:errorlint // the cause itself
-		return err
+		return nil
 	}
 	if errtree.Is(l.caller.Err(), context.DeadlineExceeded) {
-		return err // the caller had no more time either, and the caller's end counts
+		return nil // the caller had no more time either, and the caller's end counts
 	}
 	return &retry.AttemptTimeoutError{After: l.after, Err: err}
 }

@@ -100,6 +100,7 @@ func TestAnAttemptCountsByKindAndErrorType(t *testing.T) {
 			})
 		}
 		telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Err: serviceError("Busy")})
+		telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Err: (*serviceError)(nil)}) // its methods panic
 		telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Elapsed: time.Second})
 	}
 	metrics := collect(t, reader)
@@ -107,7 +108,7 @@ func TestAnAttemptCountsByKindAndErrorType(t *testing.T) {
 		"{awsretry.kind=client error.type=client} 2",
 		"{awsretry.kind=clock_skew error.type=clock_skew} 2",
 		"{awsretry.kind=none error.type=Busy} 2",
-		"{awsretry.kind=none error.type=_OTHER} 2",
+		"{awsretry.kind=none error.type=_OTHER} 4",
 		"{awsretry.kind=ok} 2",
 		"{awsretry.kind=server error.type=server} 2",
 		"{awsretry.kind=throttling error.type=throttling} 2",
@@ -115,7 +116,7 @@ func TestAnAttemptCountsByKindAndErrorType(t *testing.T) {
 		"{awsretry.kind=transient error.type=transient} 2",
 		"{awsretry.kind=unknown error.type=unknown} 2",
 	}, figures(t, metrics, "awsretry.attempts"))
-	require.Contains(t, figures(t, metrics, "awsretry.attempt.duration"), "{awsretry.kind=none} count 4 sum 2: 2 to 0.005 2 to 1")
+	require.Contains(t, figures(t, metrics, "awsretry.attempt.duration"), "{awsretry.kind=none} count 6 sum 2: 4 to 0.005 2 to 1")
 }
 
 func TestNoEventIsTooOdd(t *testing.T) {

@@ -36,6 +36,7 @@ func TestAttemptsHaveKindAndErrorType(t *testing.T) {
 		{Err: apiError("RequestExpired"), Verdict: classify.RetryAs(classify.ClockSkew)},
 		{Err: apiError("AccessDenied")},
 		{Err: errors.New("x")},
+		{Err: (*apiError)(nil)}, // its methods panic
 		{Verdict: classify.RetryAs(classify.Server)}, // a success, whatever the verdict is
 	} {
 		e.Kind, e.Operation = retry.AttemptEnded, getItem
@@ -49,7 +50,7 @@ func TestAttemptsHaveKindAndErrorType(t *testing.T) {
 		"Attempts that ended, by the kind of the failure and the error code.", "counter",
 		line("clock_skew", "RequestExpired", 1),
 		line("none", "AccessDenied", 1),
-		line("none", "_OTHER", 1),
+		line("none", "_OTHER", 2),
 		line("ok", "", 2),
 		line("server", "InternalFailure", 1),
 		line("throttling", "ThrottlingException", 2),

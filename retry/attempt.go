@@ -101,23 +101,20 @@ func (e *AttemptTimeoutError) As(target any) bool {
 
 // find looks at what is left, also where the attempt returned another such error.
 func (e *AttemptTimeoutError) find(left *int, target reflect.Value) bool {
-	for err := range errtree.Within(left, e.Err) {
+	return errtree.FindWithin(left, e.Err, func(err error) bool {
 		if found := reflect.ValueOf(err); found.Type().AssignableTo(target.Type()) {
 			target.Set(found)
 			return true
 		}
 		switch inner := err.(type) { //nolint:errorlint // one error of the walk
 		case *AttemptTimeoutError:
-			if inner.find(left, target) {
-				return true
-			}
+			return inner.find(left, target)
 		case interface{ As(target any) bool }:
-			if inner.As(target.Addr().Interface()) {
-				return true
-			}
+			return inner.As(target.Addr().Interface())
+		default:
+			return false
 		}
-	}
-	return false
+	})
 }
 
 // timedOut returns the error of an attempt as an AttemptTimeoutError if the limit of the

@@ -211,7 +211,7 @@ func (l *loop) abort() {
 // is not retryable comes back as it is, unless a rule has stopped a retry.
 func (l *loop) explain(ctx context.Context, err, failure error) error {
 	refusal := Error{Reason: err, Attempts: l.attempts}
-	if own, ok := err.(*Error); ok { //nolint:errorlint // one that is wrapped is not the strategy's own
+	if own, ok := err.(*Error); ok && own != nil { //nolint:errorlint // one that is wrapped is not the strategy's own
 		refusal = *own
 	}
 	if errtree.Is(refusal.Reason, ErrNotRetryable) && refusal.Detail == nil && failure != nil {

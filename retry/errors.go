@@ -101,7 +101,7 @@ func (e *Error) Error() string {
 }
 
 // withoutPackage is the text of an error for a place that names the package already.
-func withoutPackage(err error) string { return strings.TrimPrefix(err.Error(), "retry: ") }
+func withoutPackage(err error) string { return strings.TrimPrefix(errtree.Text(err), "retry: ") }
 
 // numbers returns what differs from one such error to the next.
 func (e *Error) numbers() []string {
@@ -145,17 +145,15 @@ func (e *Error) Unwrap() []error {
 // Timeout reports whether time ran out: at the caller's deadline, or in the last attempt.
 // [net/url.Error] asks for it.
 func (e *Error) Timeout() bool {
-	if errtree.Is(e.Detail, context.DeadlineExceeded) {
-		return true
-	}
-	for err := range errtree.All(e.Last) {
+	timeout := errtree.Is(e.Detail, context.DeadlineExceeded)
+	return timeout || errtree.Find(e.Last, func(err error) (found bool) {
 		switch err := err.(type) { //nolint:errorlint // one error of the walk
 		case *Error, *url.Error: // each asks what it wraps, which follows
 		case interface{ Timeout() bool }:
-			return err.Timeout()
+			timeout, found = err.Timeout(), true
 		}
-	}
-	return false
+		return found
+	}) && timeout
 }
 
 // Because adds to Detail how ctx, which is done, ended: its error, and its cause if that says

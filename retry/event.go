@@ -105,14 +105,14 @@ func (e Event) ErrorType() string {
 	if e.Err == nil {
 		return ""
 	}
-	for err := range errtree.All(e.Err) {
-		coded, ok := err.(interface{ ErrorCode() string })
-		if !ok {
-			continue
+	code := ""
+	if errtree.Find(e.Err, func(err error) bool {
+		if coded, ok := err.(interface{ ErrorCode() string }); ok { //nolint:errorlint // one error of the walk
+			code = errcode.Bare(coded.ErrorCode())
 		}
-		if code := errcode.Bare(coded.ErrorCode()); isName(code) {
-			return code
-		}
+		return isName(code)
+	}) {
+		return code
 	}
 	if kind := e.Verdict.Kind(); kind != classify.KindNone {
 		return kind.String()

@@ -39,7 +39,7 @@ func Permanent(err error) error {
 func unmarked(err error) error {
 	for range errtree.Max { // a mark may wrap itself
 		judged, ok := err.(*classify.JudgedError) //nolint:errorlint // only the outermost
-		if !ok || judged.Err == nil {
+		if !ok || judged == nil || judged.Err == nil {
 			break
 		}
 		err = judged.Err

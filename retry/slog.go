@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // SlogObserver writes to a log what an operator wants to know, and no more:
@@ -77,7 +79,7 @@ func (o SlogObserver) log(ctx context.Context, level slog.Level, message string,
 		}
 	}
 	if e.Err != nil {
-		attrs = append(attrs, slog.String("error", e.Err.Error()))
+		attrs = append(attrs, slog.String("error", errtree.Text(e.Err)))
 	}
 	logger.LogAttrs(ctx, level, message, attrs...)
 }

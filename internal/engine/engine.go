@@ -5,7 +5,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -462,10 +461,10 @@ func (e *Engine) opinionOn(ctx context.Context, r *record, attempt int, failure 
 // there is none.
 func markOf(failure error) *classify.JudgedError {
 	for left := errtree.Max; failure != nil && left > 0; left-- {
-		if mark, ok := failure.(*classify.JudgedError); ok { //nolint:errorlint // one error of the walk
+		if mark, ok := failure.(*classify.JudgedError); ok && mark != nil { //nolint:errorlint // one error of the walk
 			return mark
 		}
-		failure = errors.Unwrap(failure)
+		failure = errtree.Unwrap(failure)
 	}
 	return nil
 }

@@ -1,9 +1,15 @@
 // Package errtree looks through an error and the errors that it wraps, as errors.Is and
-// errors.AsType do. It comes to an end also where an error wraps itself.
+// errors.AsType do. Unlike these, it comes to an end where an error wraps itself, and it
+// survives errors that panic.
+//
+// An error that panics when it is asked, such as a nil pointer of a type whose methods read a
+// field, has nothing more to say and wraps nothing. An error that cannot be compared is equal
+// to no other one.
 package errtree
 
 import (
-	"iter"
+	"errors"
+	"fmt"
 	"reflect"
 )
 
@@ -12,25 +18,21 @@ import (
 // one.
 const Max = 1000
 
-// All yields err and the errors that it wraps, Max at most.
-func All(err error) iter.Seq[error] {
-	return func(yield func(error) bool) {
-		left := Max
-		walk(&left, err, yield)
-	}
+// Find calls found with err and the errors that it wraps, Max at most, until found returns true.
+// It reports whether found did. A found that panics counts as an error that does.
+func Find(err error, found func(err error) bool) bool {
+	left := Max
+	return FindWithin(&left, err, found)
 }
 
-// Within is All for a walk that is a part of another one: it subtracts the errors that it
+// FindWithin is Find for a walk that is a part of another one: it subtracts the errors that it
 // looks at from left.
-func Within(left *int, err error) iter.Seq[error] {
-	return func(yield func(error) bool) { walk(left, err, yield) }
-}
-
-func walk(left *int, err error, yield func(error) bool) (goOn bool) {
+func FindWithin(left *int, err error, found func(err error) bool) bool {
+	defer func() { _ = recover() }() // the result is then false
 	for err != nil && *left > 0 {
 		*left--
-		if !yield(err) {
-			return false
+		if found(err) {
+			return true
 		}
 		switch e := err.(type) { //nolint:errorlint // this is the walk itself
 		case interface{ Unwrap() error }:
@@ -42,46 +44,69 @@ func walk(left *int, err error, yield func(error) bool) (goOn bool) {
 				}
 				if inner == nil {
 					*left--
-				} else if !walk(left, inner, yield) {
-					return false
+				} else if FindWithin(left, inner, found) {
+					return true
 				}
 			}
-			return true
+			return false
 		default:
-			return true
-		}
-	}
-	return true
-}
-
-// Is is errors.Is for the errors that All yields.
-func Is(err, target error) bool {
-	if err == nil || target == nil {
-		return err == target //nolint:errorlint // one of them is nil
-	}
-	comparable := reflect.TypeOf(target).Comparable()
-	for e := range All(err) {
-		if comparable && e == target { //nolint:errorlint // one error of the walk
-			return true
-		}
-		if asked, ok := e.(interface{ Is(target error) bool }); ok && asked.Is(target) {
-			return true
+			return false
 		}
 	}
 	return false
 }
 
-// As is errors.AsType for the errors that All yields.
+// Is is errors.Is for the errors that Find looks at.
+func Is(err, target error) bool {
+	if err == nil || target == nil {
+		return err == target //nolint:errorlint // one of them is nil
+	}
+	return Find(err, func(e error) bool {
+		if equal(e, target) {
+			return true
+		}
+		asked, ok := e.(interface{ Is(target error) bool })
+		return ok && asked.Is(target)
+	})
+}
+
+// equal reports whether two errors can be compared and are equal.
+func equal(a, b error) (same bool) {
+	defer func() { _ = recover() }()
+	return a == b //nolint:errorlint // the comparison itself
+}
+
+// As is errors.AsType for the errors that Find looks at, but for nil pointers.
 func As[T error](err error) (found T, ok bool) {
-	for e := range All(err) {
-		if found, ok := e.(T); ok { //nolint:errorlint // one error of the walk
-			return found, true
+	ok = Find(err, func(e error) bool {
+		if e, ok := e.(T); ok && !isNil(e) { //nolint:errorlint // one error of the walk
+			found = e
+			return true
 		}
 		if asked, ok := e.(interface{ As(target any) bool }); ok {
-			if target := new(T); asked.As(target) {
-				return *target, true
+			if target := new(T); asked.As(target) && !isNil(*target) {
+				found = *target
+				return true
 			}
 		}
-	}
-	return found, false
+		return false
+	})
+	return found, ok
+}
+
+func isNil(err error) bool {
+	v := reflect.ValueOf(err)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// Unwrap is errors.Unwrap.
+func Unwrap(err error) (inner error) {
+	defer func() { _ = recover() }() // the result is then nil
+	return errors.Unwrap(err)
+}
+
+// Text returns the text of an error; something in angle brackets, or with PANIC in it, if it
+// has none.
+func Text(err error) string {
+	return fmt.Sprint(err) //nolint:perfsprint // the Error method of err may panic
 }
