@@ -2,7 +2,6 @@ package classify_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -16,94 +15,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/pipenet"
 )
 
-// Frame types, flags and codes of RFC 9113.
-const (
-	frameData, frameHeaders, frameReset, frameSettings, frameGoAway = 0, 1, 3, 4, 7
+// Error codes of RFC 9113.
+const codeNone, codeInternal, codeRefused, codeTooMuch = 0, 2, 7, 11
 
-	flagAck, flagEndStream = 1, 1
-
-	codeNone, codeInternal, codeRefused, codeTooMuch = 0, 2, 7, 11
-)
-
-// http2Server speaks enough HTTP/2 to do wrong, in the clear: once it has read a
-// request to its end, it answers with what the test says, and closes the connection
-// if the test wants it.
-type http2Server struct {
-	answers [][]byte
-	close   bool
-}
-
-func (s http2Server) serve(c net.Conn) {
-	defer func() { _ = c.Close() }()
-	if _, err := io.CopyN(io.Discard, c, int64(len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))); err != nil {
-		return
-	}
-	frames := make(chan []byte, 100) // a pipe has no room: the client writes before it reads
-	var writer sync.WaitGroup
-	writer.Go(func() {
-		for frame := range frames {
-			_, _ = c.Write(frame)
-		}
-	})
-	defer func() {
-		close(frames)
-		writer.Wait()
-		hangUp(c)
-	}()
-	frames <- http2Frame(frameSettings, 0, 0, nil)
-	var head [9]byte
-	for {
-		if _, err := io.ReadFull(c, head[:]); err != nil {
-			return
-		}
-		size := int64(head[0])<<16 | int64(head[1])<<8 | int64(head[2])
-		if _, err := io.CopyN(io.Discard, c, size); err != nil {
-			return
-		}
-		switch kind, flags := head[3], head[4]; {
-		case kind == frameSettings && flags&flagAck == 0:
-			frames <- http2Frame(frameSettings, flagAck, 0, nil)
-		case (kind == frameHeaders || kind == frameData) && flags&flagEndStream != 0:
-			for _, answer := range s.answers {
-				copy(answer[5:9], streamOf(answer, head[5:9]))
-				frames <- answer
-			}
-			if s.close {
-				return
-			}
-		}
-	}
-}
-
-// hangUp closes a connection in such a way that what was written arrives.
-func hangUp(c net.Conn) {
-	if half, ok := c.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-		_, _ = io.Copy(io.Discard, c)
-	}
-}
-
-// streamOf puts an answer to a stream on the stream of the request; GOAWAY is about
-// the connection.
-func streamOf(answer, stream []byte) []byte {
-	if answer[3] == frameGoAway {
-		return []byte{0, 0, 0, 0}
-	}
-	return stream
-}
-
-func http2Frame(kind, flags byte, stream uint32, payload []byte) []byte {
-	frame := []byte{0, 0, byte(len(payload)), kind, flags}
-	return append(binary.BigEndian.AppendUint32(frame, stream), payload...)
-}
-
-func resetStream(code uint32) []byte {
-	return http2Frame(frameReset, 0, 1, binary.BigEndian.AppendUint32(nil, code))
-}
-
-func goAway(last, code uint32) []byte {
-	return http2Frame(frameGoAway, 0, 0, binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, last), code))
+// http2Server answers each request in the same way.
+func http2Server(hangsUp bool, answers ...pipenet.Frame) *pipenet.HTTP2 {
+	return &pipenet.HTTP2{Answers: func(int) []pipenet.Frame { return answers }, Close: hangsUp}
 }
 
 func http2Client(t *testing.T, change func(*http.Transport)) *http.Client {
@@ -125,37 +45,37 @@ func TestFailuresOfHTTP2InGo126(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		server http2Server
+		server *pipenet.HTTP2
 		text   string
 		want   classify.Verdict
 	}{
 		{
-			name: "refused stream", server: http2Server{answers: [][]byte{resetStream(codeRefused)}},
+			name: "refused stream", server: http2Server(false, pipenet.ResetStream(codeRefused)),
 			text: "http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM; received from peer] after Request.Body was written",
 			want: classify.RetryAs(classify.Transient),
 		},
 		{
-			name: "graceful end without the request", server: http2Server{answers: [][]byte{goAway(0, codeNone)}},
+			name: "graceful end without the request", server: http2Server(false, pipenet.GoAway(0, codeNone)),
 			text: "http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after Request.Body was written",
 			want: classify.RetryAs(classify.Transient),
 		},
 		{
-			name: "end with an error", server: http2Server{answers: [][]byte{goAway(0, codeInternal)}},
+			name: "end with an error", server: http2Server(false, pipenet.GoAway(0, codeInternal)),
 			text: "http2: Transport received GOAWAY from server ErrCode:INTERNAL_ERROR",
 			want: classify.RetryAs(classify.Transient),
 		},
 		{
-			name: "end and close", server: http2Server{answers: [][]byte{goAway(1, codeTooMuch)}, close: true},
+			name: "end and close", server: http2Server(true, pipenet.GoAway(1, codeTooMuch)),
 			text: "http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=ENHANCE_YOUR_CALM",
 			want: classify.RetryAs(classify.Transient),
 		},
 		{
-			name: "closed", server: http2Server{close: true},
+			name: "closed", server: http2Server(true),
 			text: io.ErrUnexpectedEOF.Error(),
 			want: classify.RetryAs(classify.Transient),
 		},
 		{
-			name: "stream with an error", server: http2Server{answers: [][]byte{resetStream(codeInternal)}},
+			name: "stream with an error", server: http2Server(false, pipenet.ResetStream(codeInternal)),
 			text: "stream error: stream ID 1; INTERNAL_ERROR",
 			want: classify.Verdict{},
 		},
@@ -171,7 +91,7 @@ func TestFailuresOfHTTP2InGo126(t *testing.T) {
 					if err != nil {
 						return
 					}
-					servers.Go(func() { c.server.serve(connection) })
+					servers.Go(func() { c.server.Serve(connection) })
 				}
 			})
 			// A body without GetBody, so that net/http cannot try again by itself.
@@ -195,11 +115,11 @@ func TestFailuresOfHTTP2InVirtualTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		server http2Server
+		server *pipenet.HTTP2
 		text   string
 	}{
-		{"refused stream", http2Server{answers: [][]byte{resetStream(codeRefused)}}, "REFUSED_STREAM"},
-		{"silent peer", http2Server{}, "http2: client connection lost"},
+		{"refused stream", http2Server(false, pipenet.ResetStream(codeRefused)), "REFUSED_STREAM"},
+		{"silent peer", http2Server(false), "http2: client connection lost"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -208,7 +128,7 @@ func TestFailuresOfHTTP2InVirtualTime(t *testing.T) {
 					transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: time.Minute, PingTimeout: time.Minute}
 					transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
 						ours, theirs := net.Pipe()
-						go c.server.serve(theirs)
+						go c.server.Serve(theirs)
 						return ours, nil
 					}
 				})

@@ -8,10 +8,10 @@ import (
 	"net/url"
 	"os"
 	"runtime"
-	"strings"
 	"syscall"
 
 	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/lost"
 )
 
 // transportClassifier retries failures without an answer; [Default] says which. A
@@ -30,7 +30,7 @@ func (*transportClassifier) judge(o *Outcome, f *facts) Verdict {
 		return ofLookup(f.lookup)
 	case f.has(timedOut):
 		return RetryAs(Timeout)
-	case f.has(disconnected) || f.mayBeLost() && isLostConnection(o.Err):
+	case f.has(disconnected) || f.mayBeLost() && lost.Of(o.Err) != lost.Nothing:
 		return RetryAs(Transient)
 	default:
 		return Verdict{}
@@ -51,83 +51,6 @@ func ofLookup(lookup *net.DNSError) Verdict {
 	default: // also what net does not call temporary: REFUSED, FORMERR, NOTIMP, a malformed answer
 		return RetryAs(Transient)
 	}
-}
-
-// streamError has the fields of the error with which net/http reports a reset
-// HTTP/2 stream: that error copies itself into such a struct for errors.As.
-type streamError struct {
-	StreamID uint32
-	Code     uint32
-	Cause    error
-}
-
-func (streamError) Error() string { return "http2 stream error" }
-
-// refusedStream is REFUSED_STREAM of RFC 9113, section 7: the server has not
-// processed the request.
-const refusedStream = 0x7
-
-// isLostConnection recognizes failures of connections that net/http reports by errors
-// that show nothing but their text.
-func isLostConnection(err error) (lost bool) {
-	errtree.Find(err, func(e error) bool {
-		if stream, ok := asStream(e); ok {
-			lost = stream.Code == refusedStream
-			return true
-		}
-		switch e.(type) { //nolint:errorlint // an error that wraps is not asked for its text
-		case wrapper, joined:
-		default:
-			lost = lost || saysLostConnection(e.Error())
-		}
-		return false
-	})
-	return lost
-}
-
-// asStream is errors.AsType without what the error wraps.
-func asStream(err error) (stream streamError, ok bool) {
-	switch e := err.(type) { //nolint:errorlint // one error of the walk
-	case streamError:
-		return e, true
-	case interface{ As(target any) bool }:
-		target := new(streamError)
-		ok = e.As(target)
-		return *target, ok
-	default:
-		return stream, false
-	}
-}
-
-// saysLostConnection is the one place where a text decides: the server said GOAWAY,
-// or refused a stream whose body net/http cannot send again, or the connection was
-// lost, perhaps in the middle of a status line. In Go 1.26 these errors have types
-// that are not exported, no methods and no sentinels. The errors of
-// golang.org/x/net/http2 have the same texts.
-func saysLostConnection(text string) bool {
-	if text == "http: server closed idle connection" || strings.HasPrefix(text, "malformed HTTP status code ") {
-		return true
-	}
-	rest, ok := strings.CutPrefix(text, "http2: ")
-	if !ok {
-		return false
-	}
-	if inner, ok := strings.CutPrefix(rest, "Transport: cannot retry err ["); ok {
-		return strings.HasPrefix(inner, "stream error: ") && strings.Contains(inner, "; REFUSED_STREAM") ||
-			saysLostConnection(inner)
-	}
-	for _, start := range [...]string{
-		"server sent GOAWAY and closed the connection",
-		"Transport received Server's graceful shutdown GOAWAY",
-		"Transport received GOAWAY from server",
-		"client connection lost",
-		"client conn could not be established",
-	} {
-		if strings.HasPrefix(rest, start) {
-			return true
-		}
-	}
-	return false
 }
 
 // windowsErrno says what a number means on Windows. There the constants of the

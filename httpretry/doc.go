@@ -28,8 +28,9 @@
 // package come on top:
 //
 //   - The request may be executed twice, see [Config.Idempotent], or the failure says that the
-//     server did not execute it: there was no connection, the failure is a throttle, or the
-//     status is 503 and a header says when to come again. An error that [Config.Policy] has
+//     server did not execute it: there was no connection, the failure is a throttle, the
+//     status is 503 and a header says when to come again, or the server refused the stream of
+//     the request or ended the connection before it (REFUSED_STREAM and GOAWAY of HTTP/2). An error that [Config.Policy] has
 //     marked with [retry.Mark] overrides this rule.
 //   - The body can be sent again: there is none, the request has GetBody, or no byte of the
 //     body has been read yet. This rule always holds.

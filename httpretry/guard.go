@@ -8,6 +8,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/lost"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -63,23 +64,24 @@ func (c *call) notAgain(why string) error {
 }
 
 // unprocessed reports whether the failure says that the server did not execute the request:
-// there was no connection, or the server refused for now.
+// the server refused for now, there was no connection, or the server gave up the connection
+// before it came to the request.
 func unprocessed(failure error) bool {
+	if answer, ok := errtree.As[*ResponseError](failure); ok {
+		return answer.refuses()
+	}
 	if op, ok := errtree.As[*net.OpError](failure); ok {
 		switch op.Op {
 		case "dial", "proxyconnect", "socks connect": // net/http has the last two
 			return true
 		}
 	}
-	if _, ok := errtree.As[*net.DNSError](failure); ok {
-		return true
-	}
-	answer, ok := errtree.As[*ResponseError](failure)
-	if !ok {
-		return false
-	}
-	if _, hinted := answer.RetryAfter(); hinted && answer.Status == http.StatusServiceUnavailable {
-		return true
-	}
-	return classify.Default().Classify(classify.Outcome{Err: answer}).Kind() == classify.Throttling
+	_, nameless := errtree.As[*net.DNSError](failure)
+	return nameless || lost.Of(failure) == lost.Unprocessed
+}
+
+// refuses reports whether the server did not execute the request but asks to come again.
+func (e *ResponseError) refuses() bool {
+	return e.hinted && e.Status == http.StatusServiceUnavailable ||
+		classify.Default().Classify(classify.Outcome{Err: e}).Kind() == classify.Throttling
 }

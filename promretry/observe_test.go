@@ -36,7 +36,7 @@ func TestAttemptsHaveKindAndErrorType(t *testing.T) {
 		{Err: apiError("RequestExpired"), Verdict: classify.RetryAs(classify.ClockSkew)},
 		{Err: apiError("AccessDenied")},
 		{Err: errors.New("x")},
-		{Err: (*apiError)(nil)}, // its methods panic
+		{Err: (*apiError)(nil)},                      // its methods panic
 		{Verdict: classify.RetryAs(classify.Server)}, // a success, whatever the verdict is
 	} {
 		e.Kind, e.Operation = retry.AttemptEnded, getItem

@@ -1,0 +1,102 @@
+// Package lost recognizes failures of connections that net/http reports by errors which show
+// nothing but their text, or nothing but the fields of an HTTP/2 error.
+package lost
+
+import (
+	"strings"
+
+	"github.com/awsretry/awsretry/internal/errtree"
+)
+
+// Loss is what an error says of a connection and of the request that was sent over it.
+type Loss uint8
+
+// The losses.
+const (
+	Nothing     Loss = iota // the error says nothing of either
+	Connection              // the connection was lost, perhaps after the server had processed the request
+	Unprocessed             // the server has not processed the request
+)
+
+// Of returns what an error and the errors that it wraps say. The first that says something
+// counts, but that of an HTTP/2 stream counts before any text.
+func Of(err error) (loss Loss) {
+	errtree.Find(err, func(e error) bool {
+		if stream, ok := asStream(e); ok {
+			loss = Nothing
+			if stream.Code == refusedStream {
+				loss = Unprocessed
+			}
+			return true
+		}
+		switch e.(type) { //nolint:errorlint // an error that wraps is not asked for its text
+		case interface{ Unwrap() error }, interface{ Unwrap() []error }:
+		default:
+			if loss == Nothing {
+				loss = ofText(e.Error())
+			}
+		}
+		return false
+	})
+	return loss
+}
+
+// streamError has the fields of the error with which net/http reports a reset
+// HTTP/2 stream: that error copies itself into such a struct for errors.As.
+type streamError struct {
+	StreamID uint32
+	Code     uint32
+	Cause    error
+}
+
+func (streamError) Error() string { return "http2 stream error" }
+
+// refusedStream is REFUSED_STREAM of RFC 9113, section 7: the server has not
+// processed the request.
+const refusedStream = 0x7
+
+// asStream is errors.AsType without what the error wraps.
+func asStream(err error) (stream streamError, ok bool) {
+	switch e := err.(type) { //nolint:errorlint // one error of the walk
+	case streamError:
+		return e, true
+	case interface{ As(target any) bool }:
+		target := new(streamError)
+		ok = e.As(target)
+		return *target, ok
+	default:
+		return stream, false
+	}
+}
+
+// ofText is the one place where a text decides. In Go 1.26 these errors have types that are not
+// exported, no methods and no sentinels. The errors of golang.org/x/net/http2 have the same texts.
+func ofText(text string) Loss {
+	// A GOAWAY ends only requests with "received" after the last stream that the server has
+	// processed. The others end with "closed the connection", and may have been processed.
+	for _, known := range [...]struct {
+		start string
+		loss  Loss
+	}{
+		{"http2: Transport received Server's graceful shutdown GOAWAY", Unprocessed},
+		{"http2: Transport received GOAWAY from server", Unprocessed},
+		{"http2: client conn could not be established", Unprocessed},
+		{"http2: server sent GOAWAY and closed the connection", Connection},
+		{"http2: client connection lost", Connection},
+		{"malformed HTTP status code ", Connection}, // in the middle of a status line
+	} {
+		if strings.HasPrefix(text, known.start) {
+			return known.loss
+		}
+	}
+	if text == "http: server closed idle connection" {
+		return Connection
+	}
+	if strings.HasPrefix(text, "stream error: ") && strings.Contains(text, "; REFUSED_STREAM") {
+		return Unprocessed
+	}
+	if around, ok := strings.CutPrefix(text, "http2: Transport: cannot retry err ["); ok {
+		return ofText(around) // of a body that net/http cannot send again
+	}
+	return Nothing
+}

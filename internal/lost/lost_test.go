@@ -1,0 +1,72 @@
+package lost_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/lost"
+)
+
+// TestTextsOfGo126 has the texts of net/http in Go 1.26 (h2_bundle.go, transport.go). That net/http still
+// has them is what the tests of classify and httpretry with real connections show.
+func TestTextsOfGo126(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]lost.Loss{
+		"stream error: stream ID 1; REFUSED_STREAM; received from peer":                                                  lost.Unprocessed, // x/net/http2 has no more than the text
+		"stream error: stream ID 1; INTERNAL_ERROR; received from peer":                                                  lost.Nothing,
+		"http2: Transport received Server's graceful shutdown GOAWAY":                                                    lost.Unprocessed,
+		"http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM":                                         lost.Unprocessed,
+		"http2: client conn could not be established":                                                                    lost.Unprocessed,
+		"http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR":                          lost.Connection,
+		"http2: client connection lost":                                                                                  lost.Connection,
+		"http: server closed idle connection":                                                                            lost.Connection,
+		`malformed HTTP status code "2"`:                                                                                 lost.Connection,
+		"http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM] after Request":                   lost.Unprocessed,
+		"http2: Transport: cannot retry err [stream error: stream ID 1; CANCEL] after Request":                           lost.Nothing,
+		"http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after Request": lost.Unprocessed,
+		"http2: response body closed":                                                                                    lost.Nothing,
+		"x stream error: y; REFUSED_STREAM":                                                                              lost.Nothing,
+		"http: server closed idle connection, ":                                                                          lost.Nothing,
+		"":                                                                                                               lost.Nothing,
+	} {
+		err := errors.New(text)
+		require.Equal(t, want, lost.Of(err), text)
+		require.Equal(t, want, lost.Of(fmt.Errorf("wrap: %w", err)), text)
+	}
+	require.Equal(t, lost.Nothing, lost.Of(nil))
+}
+
+// stream is an error as that of net/http for a reset stream: it copies itself into a struct with its fields.
+type stream uint32
+
+func (stream) Error() string { return "stream error" }
+func (s stream) As(target any) bool {
+	is, ok := target.(interface{ Error() string })
+	if ok = ok && is.Error() == "http2 stream error"; ok {
+		reflect.ValueOf(target).Elem().FieldByName("Code").SetUint(uint64(s))
+	}
+	return ok
+}
+
+func TestStreamCountsBeforeATextAndTheFirstTextBeforeOthers(t *testing.T) {
+	t.Parallel()
+	closed, goAway := errors.New("http2: client connection lost"), errors.New("http2: Transport received GOAWAY from server")
+	for _, c := range []struct {
+		err  error
+		want lost.Loss
+	}{
+		{stream(7), lost.Unprocessed},
+		{stream(2), lost.Nothing},
+		{errors.Join(closed, stream(7)), lost.Unprocessed},
+		{errors.Join(goAway, stream(2)), lost.Nothing},
+		{errors.Join(io.EOF, closed, goAway), lost.Connection},
+		{errors.Join(goAway, closed), lost.Unprocessed},
+	} {
+		require.Equal(t, c.want, lost.Of(c.err), c.err)
+	}
+}
