@@ -159,6 +159,14 @@ func (c *call) abandon() {
 	}
 }
 
+// alive is the context of the present attempt.
+func (c *call) alive() context.Context {
+	if c.lease.alive != nil {
+		return c.lease.alive
+	}
+	return c
+}
+
 // drop releases the last attempt and closes the body of its response.
 func (c *call) drop() {
 	if c.response != nil {

@@ -17,7 +17,8 @@ type Config struct {
 	// Transport share it, and other clients may share it too. It honours a hint of the server,
 	// such as Retry-After, only up to a limit, see MaxHint of standard.Config.
 	Strategy retry.Strategy
-	// Base makes the attempts, each with one call of its RoundTrip. Nil means
+	// Base makes the attempts, each with one call of its RoundTrip. The body of a failed
+	// response may be closed during a Read, as those of net/http may. Nil means
 	// [http.DefaultTransport].
 	Base http.RoundTripper
 

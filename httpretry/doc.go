@@ -21,6 +21,11 @@
 // With [Config.RefusalAsError], RoundTrip returns that error in place of the response. It also
 // returns an error where there is no response, and where the context of the request has ended.
 //
+// A server may stall in the body of a failed response. The Transport looks into the body for a
+// second at most, in search of an error code and to use the connection again, and then goes by
+// status and headers only. The caller gets the whole body all the same: what was read, and
+// what is still to come.
+//
 // # What is sent again
 //
 // The classifiers of the strategy decide which failures are retried, see package classify.

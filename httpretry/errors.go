@@ -18,8 +18,8 @@ type ResponseError struct {
 	Status int
 	// Code is the error code of the service without its namespace, such as
 	// "ThrottlingException". It comes from the header x-amzn-ErrorType or from the first
-	// 64 KiB of a JSON or XML body in the forms of the AWS protocols. It is empty if there is
-	// none.
+	// 64 KiB of a JSON or XML body in the forms of the AWS protocols, as far as they come
+	// within a second. It is empty if there is none.
 	Code string
 	// Header is the header of the response. It must not be changed.
 	Header http.Header

@@ -26,8 +26,9 @@ type fault struct {
 	reusable bool
 }
 
-// attemptTimeout is longer than every answer that is not meant to be slow.
-const attemptTimeout = time.Second
+// attemptTimeout is longer than every answer that is not meant to be slow, and shorter than the time for which
+// the body of a failure is looked into.
+const attemptTimeout = 900 * time.Millisecond
 
 func faults() []fault {
 	long := strings.Repeat("x", 1<<20)

@@ -38,7 +38,7 @@ func (g guard) RefreshRetryToken(ctx context.Context, t retry.Token, failure err
 		return retry.Token{}, &retry.Error{Reason: retry.ErrNotRetryable, Detail: rule, Attempts: t.Attempt(), Last: failure}
 	}
 	if c.response != nil {
-		hold(c.response)
+		c.hold(c.response)
 	}
 	return next, nil
 }

@@ -1,7 +1,6 @@
 package httpretry
 
 import (
-	"bytes"
 	"io"
 	"net/http"
 	"strings"
@@ -24,7 +23,7 @@ func (c *call) judge(response *http.Response) error {
 	e.Code = response.Header.Get("X-Amzn-Errortype")
 	if e.Code == "" && mayHaveCode(response) {
 		var err error
-		if e.Code, err = peek(response); err != nil {
+		if e.Code, err = c.peek(response); err != nil {
 			e.Err = c.explain(err)
 		}
 	}
@@ -43,64 +42,25 @@ func mayHaveCode(r *http.Response) bool {
 }
 
 // peek returns the code in the body of a response and the error of reading the body.
-func peek(response *http.Response) (code string, err error) {
-	read := &tap{from: response.Body}
-	code = codeIn(io.LimitReader(read, peekLimit))
-	response.Body = read.untap()
-	return code, read.err
+func (c *call) peek(response *http.Response) (code string, err error) {
+	body := c.lookAhead(response.Body)
+	response.Body = body
+	err = body.look(c.alive(), func(body io.Reader) { code = codeIn(io.LimitReader(body, peekLimit)) })
+	return code, err
 }
 
 // hold reads and keeps what is left of the body of a response, so that its connection can
-// be used again. A body longer than holdLimit stays open.
-func hold(response *http.Response) {
-	read := &tap{from: response.Body}
-	_, _ = io.Copy(io.Discard, io.LimitReader(read, holdLimit))
-	whole := read.untap()
-	if read.ended {
-		_ = response.Body.Close()
-		whole = io.NopCloser(whole)
+// be used again. A body longer than holdLimit, or one that does not end in time, stays open.
+func (c *call) hold(response *http.Response) {
+	if response.Body == http.NoBody {
+		return
 	}
-	response.Body = whole
-}
-
-// tap is a body that keeps what is read of it.
-type tap struct {
-	from  io.ReadCloser
-	kept  bytes.Buffer
-	ended bool
-	err   error // other than io.EOF
-}
-
-func (t *tap) Read(p []byte) (int, error) {
-	n, err := t.from.Read(p)
-	t.kept.Write(p[:n])
-	if err != nil {
-		t.ended = true
+	body := c.lookAhead(response.Body)
+	response.Body = body
+	left := int64(holdLimit - body.kept.Len())
+	_ = body.look(c.alive(), func(body io.Reader) { _, _ = io.Copy(io.Discard, io.LimitReader(body, left)) })
+	if body.err != nil {
+		_ = body.Close()
+		body.Closer = http.NoBody
 	}
-	if err != io.EOF {
-		t.err = err
-	}
-	return n, err
-}
-
-// untap returns the body from its first byte on.
-func (t *tap) untap() io.ReadCloser {
-	rest := io.Reader(t.from)
-	if t.ended {
-		rest = ending{t.err}
-	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(&t.kept, rest), t.from}
-}
-
-// ending is the end of a body: io.EOF, or the error if there is one.
-type ending struct{ err error }
-
-func (e ending) Read([]byte) (int, error) {
-	if e.err != nil {
-		return 0, e.err
-	}
-	return 0, io.EOF
 }
