@@ -42,19 +42,31 @@ func Do[T any](
 	if fn == nil {
 		return value, errNothingToDo
 	}
-	if err := checkNil(s); err != nil {
-		return value, err
-	}
-	var o options
-	if len(opts) > 0 {
-		o = collect(opts)
-	}
-	policy, err := policyOf[T](o)
+	o, policy, err := prepare[T](s, opts)
 	if err != nil {
 		return value, err
 	}
 	l := loop{strategy: s, timeout: o.attemptTimeout}
-	if err := l.begin(ctx, &op); err != nil {
+	return run(ctx, &l, &op, fn, policy)
+}
+
+// prepare returns the options of a call with that strategy.
+func prepare[T any](s Strategy, opts []Option) (o options, policy func(T, error) error, err error) {
+	if err := checkNil(s); err != nil {
+		return o, nil, err
+	}
+	if len(opts) > 0 {
+		o = collect(opts)
+	}
+	policy, err = policyOf[T](o)
+	return o, policy, err
+}
+
+// run is the loop of one operation.
+func run[T any](
+	ctx context.Context, l *loop, op *Operation, fn func(ctx context.Context) (T, error), policy func(T, error) error,
+) (value T, err error) {
+	if err := l.begin(ctx, op); err != nil {
 		return value, err
 	}
 	defer l.abort()
@@ -62,7 +74,7 @@ func Do[T any](
 		if err := l.wait(ctx); err != nil {
 			return value, err
 		}
-		value, err = call(ctx, &l, fn)
+		value, err = call(ctx, l, fn)
 		if policy != nil {
 			err = policy(value, err)
 		}
@@ -108,6 +120,7 @@ type loop struct {
 	done     bool  // the strategy knows that the operation is over
 	attempts int   // made so far
 	last     error
+	refused  bool // the error of the operation is an *Error of explain
 }
 
 // begin acquires the first token. It takes a pointer because an operation is large.
@@ -223,6 +236,7 @@ func (l *loop) explain(ctx context.Context, err, failure error) error {
 	refusal.Last = unmarked(refusal.Last)
 	refusal = *refusal.Because(ctx)
 	refusal.Elapsed = l.readings.Since(l.start)
+	l.refused = true
 	return &refusal
 }
 

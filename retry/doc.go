@@ -8,6 +8,9 @@
 // adaptive.New. It is made once and shared by all operations of a client. An [Operation] says
 // what is called, and with it what shares a retry quota and a send rate.
 //
+// [Poll] calls a function until it says that it is done, such as one that asks for the state of a
+// job. Not to be done yet is no failure and takes nothing from the retry quota.
+//
 // Classifiers decide which errors are retried, see package [classify]. [Mark] and [Permanent]
 // decide it for one error, [WithPolicy] for what an attempt returned.
 //

@@ -67,8 +67,10 @@ type Error struct {
 
 	// Scope is the scope of the operation.
 	Scope ScopeKey
-	// Attempts is how many attempts were made.
+	// Attempts is how many attempts were made; for [Poll] in the last poll.
 	Attempts int
+	// Polls is how many polls [Poll] made, that of the last attempts included; 0 without Poll.
+	Polls int
 	// MaxAttempts is how many attempts were allowed, for [ErrAttemptsExhausted]; else 0. It may
 	// be less than Attempts where only the last failure has such a limit.
 	MaxAttempts int
@@ -113,6 +115,12 @@ func (e *Error) numbers() []string {
 		made += fmt.Sprintf(" of %d", e.MaxAttempts)
 	}
 	numbers := []string{made}
+	switch {
+	case e.Polls == 1:
+		numbers = append(numbers, "1 poll")
+	case e.Polls > 1:
+		numbers = append(numbers, fmt.Sprintf("%d polls", e.Polls))
+	}
 	if e.Elapsed > 0 {
 		numbers = append(numbers, e.Elapsed.String())
 	}

@@ -143,20 +143,53 @@ func ExampleError_Timeout() {
 // A value can be retried, and an error can count as success.
 func ExampleWithPolicy() {
 	strategy := newExampleStrategy(standard.Config{})
-	states := []string{"CREATING", "CREATING", "ACTIVE"}
-	describe := func(ctx context.Context) (string, error) {
-		attempt, _ := retry.AttemptFrom(ctx)
-		return states[attempt.Number-1], nil
+	items := 25
+	write := func(context.Context) (left int, err error) {
+		items /= 5 // of each batch some come back
+		return items, nil
 	}
-	state, err := retry.Do(context.Background(), strategy, retry.Operation{}, describe,
-		retry.WithPolicy(func(state string, err error) error {
-			if err == nil && state != "ACTIVE" {
-				return retry.Mark(fmt.Errorf("the table is %s", state), classify.Transient)
+	left, err := retry.Do(context.Background(), strategy, retry.Operation{}, write,
+		retry.WithPolicy(func(left int, err error) error {
+			if err == nil && left > 0 {
+				return retry.Mark(fmt.Errorf("%d items were throttled", left), classify.Throttling)
 			}
 			return err
 		}))
+	fmt.Println(left, err)
+	// Output: 0 <nil>
+}
+
+// A job is polled for a minute at most.
+func ExamplePoll() {
+	strategy := newExampleStrategy(standard.Config{})
+	polls := 0
+	describeJob := func(context.Context) (string, error) {
+		if polls++; polls < 4 {
+			return "RUNNING", nil
+		}
+		return "SUCCEEDED", nil
+	}
+	op := retry.Operation{Name: "DescribeJob", MaxElapsed: time.Minute}
+	every := retry.Interval{First: time.Second, Max: 10 * time.Second, Jitter: 0.2}
+	state, err := retry.Poll(context.Background(), strategy, op, every,
+		func(ctx context.Context) (state string, done bool, err error) {
+			state, err = describeJob(ctx)
+			return state, state != "RUNNING", err
+		})
+	if errors.Is(err, retry.ErrMaxElapsed) {
+		log.Print("the job takes longer than a minute: ", err)
+	}
 	fmt.Println(state, err)
-	// Output: ACTIVE <nil>
+	// Output: SUCCEEDED <nil>
+}
+
+// The error says how many polls there were, and what the last one said.
+func ExamplePoll_timeIsUp() {
+	strategy := newExampleStrategy(standard.Config{})
+	_, err := retry.Poll(context.Background(), strategy, retry.Operation{MaxElapsed: time.Minute}, retry.Interval{First: 10 * time.Second},
+		func(context.Context) (string, bool, error) { return "RUNNING", false, nil })
+	fmt.Println(err)
+	// Output: retry: client-side: maximum elapsed time reached: last answer: RUNNING (1 attempt, 7 polls, 1m0s, 10s to wait)
 }
 
 func ExampleWithAttemptTimeout() {
