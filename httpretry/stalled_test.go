@@ -214,13 +214,13 @@ func TestSecondForABodyIsOnTheClockOfTheConfig(t *testing.T) {
 		switch reads++; reads {
 		case 1:
 			clk.Advance(time.Second - 1)
-			return `{"__type":`, nil
+			return "<Error><Code>", nil
 		case 2:
 			clk.Advance(1)
 			<-more
-			return `"NotFound"`, nil
+			return "NotFound", nil
 		default:
-			return `}`, io.EOF
+			return "</Code></Error>", io.EOF
 		}
 	}))
 	response, err := transport.RoundTrip(newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
@@ -229,7 +229,7 @@ func TestSecondForABodyIsOnTheClockOfTheConfig(t *testing.T) {
 	close(more)
 	text, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
-	require.Equal(t, `{"__type":"NotFound"}`, string(text))
+	require.Equal(t, "<Error><Code>NotFound</Code></Error>", string(text))
 	require.NoError(t, response.Body.Close())
 }
 

@@ -107,7 +107,7 @@ func (e Event) ErrorType() string {
 	}
 	code := ""
 	if errtree.Find(e.Err, func(err error) bool {
-		if coded, ok := err.(interface{ ErrorCode() string }); ok { //nolint:errorlint // one error of the walk
+		if coded, ok := err.(interface{ ErrorCode() string }); ok {
 			code = errcode.Bare(coded.ErrorCode())
 		}
 		return isName(code)

@@ -164,10 +164,14 @@ func ExamplePoll() {
 	strategy := newExampleStrategy(standard.Config{})
 	polls := 0
 	describeJob := func(context.Context) (string, error) {
-		if polls++; polls < 4 {
+		switch polls++; polls {
+		case 1, 3:
 			return "RUNNING", nil
+		case 2:
+			return "", &serviceError{503} // which is retried
+		default:
+			return "SUCCEEDED", nil
 		}
-		return "SUCCEEDED", nil
 	}
 	op := retry.Operation{Name: "DescribeJob", MaxElapsed: time.Minute}
 	every := retry.Interval{First: time.Second, Max: 10 * time.Second, Jitter: 0.2}

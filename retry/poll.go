@@ -135,7 +135,6 @@ func (p *polling) begin(op *Operation) {
 		if end := p.readings.Now().Add(op.MaxElapsed); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
 			op.NotAfter = end
 		}
-		op.MaxElapsed = 0
 	}
 	p.end = op.NotAfter
 }

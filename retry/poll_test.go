@@ -134,7 +134,7 @@ func TestNotDoneTakesNothingFromTheQuota(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			clk := &clock.Fake{}
-			var lowest = math.MaxInt
+			lowest := math.MaxInt
 			s := modes(t, clk, func(c *standard.Config) {
 				c.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) { lowest = min(lowest, e.Quota) })
 			})[mode]
@@ -338,6 +338,12 @@ func TestEndOfTheContextEndsThePolling(t *testing.T) {
 				func(context.Context) (int, bool, error) { cancel(why); return 0, false, nil })
 			require.ErrorIs(t, err, why)
 			require.ErrorIs(t, err, retry.ErrCanceled)
+			late, end := clk.WithTimeout(t.Context(), time.Second)
+			defer end()
+			_, err = retry.Poll(late, modes(t, clk, nil)[mode], retry.Operation{}, retry.Interval{First: 10 * time.Second},
+				func(context.Context) (int, bool, error) { clk.Advance(time.Minute); return 0, false, nil })
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorIs(t, err, retry.ErrCanceled)
 		})
 	}
 }
@@ -454,7 +460,7 @@ func TestPollNeedsWhatItIsGiven(t *testing.T) {
 	t.Parallel()
 	s := modes(t, &clock.Fake{}, nil)["standard"]
 	calls := 0
-	fn := func(context.Context) (int, bool, error) { calls++; return 0, true, nil }
+	fn := func(ctx context.Context) (int, bool, error) { calls++; return 0, true, ctx.Err() }
 	every := retry.Interval{First: time.Second}
 	poll := func(s retry.Strategy, op retry.Operation, every retry.Interval, opts ...retry.Option) error {
 		_, err := retry.Poll(t.Context(), s, op, every, fn, opts...)

@@ -108,5 +108,5 @@ func Unwrap(err error) (inner error) {
 // Text returns the text of an error; something in angle brackets, or with PANIC in it, if it
 // has none.
 func Text(err error) string {
-	return fmt.Sprint(err) //nolint:perfsprint // the Error method of err may panic
+	return fmt.Sprint(err) // which survives a panic of the Error method
 }

@@ -66,8 +66,11 @@ func TestNestingIsThatOfThePresentOperation(t *testing.T) {
 	t.Parallel()
 	o := newOwner()
 	for _, n := range []token.Nesting{
-		{}, {Loops: 1, MaxAttempts: 3}, {Loops: 2, MaxAttempts: 9, Once: true},
-		{Loops: math.MaxInt32, MaxAttempts: math.MaxInt32}, {Loops: math.MaxInt32, MaxAttempts: math.MaxInt32, Once: true},
+		{},
+		{Loops: 1, MaxAttempts: 3},
+		{Loops: 2, MaxAttempts: 9, Once: true},
+		{Loops: math.MaxInt32, MaxAttempts: math.MaxInt32},
+		{Loops: math.MaxInt32, MaxAttempts: math.MaxInt32, Once: true},
 	} {
 		o.Nest(n)
 		first := o.First(false)
