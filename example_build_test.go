@@ -53,6 +53,7 @@ func ExampleNew() {
 	}
 	fmt.Println(strategy.Snapshot().Mode)
 	// Output:
+	// warning: AWS_RETRY_MODE: "legacy": aws-sdk-go-v2, botocore, aws-cli, js: the mode is refused, or followed in another way [read-differently]
 	// warning: AWS_RETRY_MODE: "legacy": a mode of other tools, read as standard [mapped-mode]
 	// standard
 }

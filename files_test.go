@@ -57,7 +57,7 @@ func TestMalformedLineIsSkippedUnlessReadingIsStrict(t *testing.T) {
 			w := world{config: c.config}
 			s := w.mustResolve(t)
 			require.Equal(t, c.attempts, s.MaxAttempts.Value)
-			require.Equal(t, []string{"malformed-line"}, codes(s.Diagnostics))
+			require.Equal(t, []string{"malformed-line", "read-differently"}, codes(s.Diagnostics))
 			require.Contains(t, s.Diagnostics[0].Message, "is skipped")
 			for _, profile := range []string{"", "elsewhere"} {
 				w.opts = []awsretry.ResolveOption{awsretry.WithProfile(profile), awsretry.WithStrict()}

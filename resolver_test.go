@@ -188,14 +188,14 @@ func TestDefaultProfileVariableCountsWhereTheOtherIsUnset(t *testing.T) {
 	s := w.mustResolve(t)
 	require.Equal(t, 4, s.MaxAttempts.Value)
 	require.Equal(t, config.Origin{Kind: config.OriginEnvironment, Name: "AWS_DEFAULT_PROFILE"}, s.Profile.Origin)
-	require.Equal(t, []string{"unused-profile"}, codes(s.Diagnostics))
+	require.Equal(t, []string{"read-differently", "read-differently", "unused-profile"}, codes(s.Diagnostics))
 	w.env["AWS_PROFILE"] = "b"
 	s = w.mustResolve(t)
 	require.Equal(t, 5, s.MaxAttempts.Value)
 	require.Equal(t, []config.Candidate{{
 		Raw: "a", Valid: true, Origin: config.Origin{Kind: config.OriginEnvironment, Name: "AWS_DEFAULT_PROFILE"},
 	}}, s.Profile.Overridden)
-	require.Equal(t, []string{"no-effect", "unused-profile"}, codes(s.Diagnostics))
+	require.Equal(t, []string{"no-effect", "read-differently", "unused-profile"}, codes(s.Diagnostics))
 	w.env = map[string]string{"AWS_DEFAULT_PROFILE": "nowhere"}
 	_, err := w.resolve(t)
 	require.ErrorContains(t, err, `AWS_DEFAULT_PROFILE: profile "nowhere" not found`)
@@ -297,7 +297,7 @@ func TestStrictReadingLeavesOtherFindingsWarnings(t *testing.T) {
 		config: "[default]\nretry-mode = adaptive\nx = 1\nx = 2\n[profile a]\nmax_attempts = 4\n",
 	}
 	loose := w.mustResolve(t)
-	require.Len(t, loose.Diagnostics, 6)
+	require.Len(t, loose.Diagnostics, 7)
 	w.opts = []awsretry.ResolveOption{awsretry.WithStrict()}
 	require.Equal(t, loose, w.mustResolve(t))
 }
@@ -323,6 +323,8 @@ func TestSettingsAsJSON(t *testing.T) {
 		"files": [{"kind": "config", "path": "/home/me/.aws/config", "status": "loaded"},
 			{"kind": "credentials", "path": "/home/me/.aws/credentials", "status": "missing"}],
 		"diagnostics": [{"severity": "warning", "code": "invalid-value", "file": "/home/me/.aws/config", "line": 2,
-			"message": "[default] max_attempts: \"x\": must be a decimal integer from 1 to 2147483647; another value wins, so it is ignored"}]
+			"message": "[default] max_attempts: \"x\": must be a decimal integer from 1 to 2147483647; another value wins, so it is ignored"},
+			{"severity": "warning", "code": "read-differently", "file": "/home/me/.aws/config", "line": 2, "tools": ["aws-sdk-go-v2"],
+			"message": "aws-sdk-go-v2: the value is refused, although AWS_MAX_ATTEMPTS overrides it"}]
 	}`, string(data))
 }

@@ -112,7 +112,7 @@ func TestEachFileHasItsOwnBound(t *testing.T) {
 	found := coded(lint(t, texts(text, text), false), "/k", "malformed-line")
 	require.Len(t, found, 101)
 	require.Equal(t, "/k: warning: and 20 more findings of this kind [malformed-line]", found[100].String())
-	require.Len(t, lint(t, texts(text, text), false), 202)
+	require.Len(t, without(lint(t, texts(text, text), false)), 202)
 }
 
 func TestFindingsAboutValuesOfOneProfileAreBoundedAndCounted(t *testing.T) {
@@ -177,7 +177,7 @@ func TestErrorsAreKeptBeforeWarnings(t *testing.T) {
 
 func TestCountOfMalformedLinesIsAnErrorInStrictReading(t *testing.T) {
 	t.Parallel()
-	found := lint(t, texts("", strings.Repeat("x\n", 103)), true)
+	found := without(lint(t, texts("", strings.Repeat("x\n", 103)), true))
 	require.Len(t, found, 101)
 	for _, d := range found {
 		require.Equal(t, "parse-error", d.Code)
@@ -212,7 +212,7 @@ func TestFindingsComeByFileThenLineWithTheCountsLast(t *testing.T) {
 	require.NoError(t, err)
 	var told []string
 	for _, d := range settings.Diagnostics {
-		if d.Code != "malformed-line" || d.Line == 0 || d.File == "/k" {
+		if d.Code != "read-differently" && (d.Code != "malformed-line" || d.Line == 0 || d.File == "/k") {
 			told = append(told, fmt.Sprintf("%s:%d %s", d.File, d.Line, d.Code))
 		}
 	}

@@ -25,7 +25,7 @@ func FuzzSharedFiles(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, shown(raw), profiles(t, src, true))
 
-		again := texts(writeOut(raw), "")
+		again := texts(writeOut(raw))
 		same, err := config.RawProfiles(again)
 		require.NoError(t, err)
 		require.Equal(t, raw, same)
@@ -38,36 +38,46 @@ func FuzzSharedFiles(f *testing.F) {
 	})
 }
 
-// writeOut returns profiles as a config file. No blank stands before a value, because the
-// value may begin with a comment character.
-func writeOut(raw map[string]map[string]any) string {
-	var b strings.Builder
+// writeOut returns profiles as a config file, and as a credentials file those whose names no
+// config file can have. No blank stands before a value, because the value may begin with a
+// comment character.
+func writeOut(raw map[string]map[string]any) (configText, credentialsText string) {
 	for name, values := range raw {
-		b.WriteString("[profile " + quoted(name) + "]\n")
-		for key, value := range values {
-			text, single := value.(string)
-			b.WriteString(key + "=" + strings.ReplaceAll(text, "\n", "\n ") + "\n")
-			if single {
-				continue
-			}
-			b.WriteString("\tno key = 1\n")
-			for key, value := range value.(map[string]any) {
-				b.WriteString("\t" + key + "=" + value.(string) + "\n")
-			}
+		if header, ok := quoted(name); ok {
+			configText += "[profile " + header + "]\n" + writeOutValues(values)
+			continue
+		}
+		credentialsText += "[" + name + "]\n" + writeOutValues(values)
+	}
+	return configText, credentialsText
+}
+
+func writeOutValues(values map[string]any) string {
+	var b strings.Builder
+	for key, value := range values {
+		text, single := value.(string)
+		b.WriteString(key + "=" + strings.ReplaceAll(text, "\n", "\n ") + "\n")
+		if single {
+			continue
+		}
+		b.WriteString("\tno key = 1\n")
+		for key, value := range value.(map[string]any) {
+			b.WriteString("\t" + key + "=" + value.(string) + "\n")
 		}
 	}
 	return b.String()
 }
 
 // quoted returns a name in quotes, which keep the whitespace at its ends. A name that contains
-// both kinds of quotes has no quotes around it in any file.
-func quoted(name string) string {
+// both kinds of quotes needs none, unless a pair around it would be taken for quotes of the file.
+func quoted(name string) (text string, ok bool) {
 	for _, quote := range []string{`"`, `'`} {
 		if !strings.Contains(name, quote) {
-			return quote + name + quote
+			return quote + name + quote, true
 		}
 	}
-	return name
+	last := len(name) - 1
+	return name, name[0] != '"' && name[0] != '\'' || strings.IndexByte(name[1:], name[0]) != last-1
 }
 
 // requireFindings checks the order and the number of the findings of lint.

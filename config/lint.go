@@ -2,9 +2,10 @@ package config
 
 import "strings"
 
-// Lint returns the findings about all profiles of both files and about the files
-// themselves. First come the findings without a line, then those about the config file,
-// then those about the credentials file, each by line. A value that is not accepted has the
+// Lint returns the findings about all profiles of both files, about the files themselves, and
+// about variables that other AWS tools read differently. First come the findings about
+// variables and paths, then those about the config file, then those about the credentials
+// file, each by line. A value that is not accepted has the
 // severity "error" if it would win. With strict each malformed line is a finding with the
 // code parse-error and the severity "error".
 //
@@ -15,12 +16,13 @@ func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
 	if err != nil {
 		return nil, err
 	}
+	all = append(s.variables(), all...)
 	both := indexes(files, "", true)
 	for g := range groups(both) {
 		credentials := both[1].examine(string(g.name), g.parts[1], nil)
 		config := both[0].examine(string(g.name), g.parts[0], credentials)
-		both[1].check(credentials, nil)
-		both[0].check(config, credentials)
+		both[1].check(credentials, nil, s)
+		both[0].check(config, credentials, s)
 	}
 	for _, x := range both {
 		x.tell(codeIgnoredSection, &x.ignored, ignoredText)
@@ -36,7 +38,7 @@ func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
 
 // check reports values that one file has for the retry settings of one profile. The first
 // one in given wins, unless the stronger file, above, has one as well.
-func (x *index) check(given, above []Candidate) {
+func (x *index) check(given, above []Candidate, src Sources) {
 	won := map[string]bool{}
 	for _, c := range above {
 		won[c.Origin.Key] = true
@@ -46,6 +48,7 @@ func (x *index) check(given, above []Candidate) {
 		switch wins := !won[c.Origin.Key]; {
 		case err != nil && wins:
 			x.findings.add(c.finding(c.Origin.Key, severityError, codeInvalidValue, err.Error()))
+			x.overridden(c, src)
 		case err != nil:
 			x.findings.add(c.invalidLoser(c.Origin.Key, err))
 		case note != "" && wins:

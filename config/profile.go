@@ -29,6 +29,8 @@ type index struct {
 	findings findings
 	refused  *ParseError // The first malformed line.
 
+	unreadable bool // A line that makes the file unreadable for botocore was reported.
+
 	unused  tally // Other profiles that have retry settings.
 	ignored tally // Sections that are no profiles and have retry settings.
 }
@@ -50,6 +52,7 @@ func (f *file) index(wanted string, all, twin bool) *index {
 	x := &index{file: f, wanted: wanted, all: all, twin: twin, findings: findings{path: f.Path}}
 	var header []byte // The header of the current section.
 	var counts *tally // The tally that the current section enters with its first retry setting.
+	within := false   // The last header that is not malformed has a name.
 	if f.bom {
 		x.bom()
 	}
@@ -59,11 +62,11 @@ func (f *file) index(wanted string, all, twin bool) *index {
 		switch it.kind {
 		case lineHeader:
 			if it.nested {
-				x.findings.differ(it.number, python(), "a header that is indented deeper than the property above belongs to its value")
+				x.findings.differ(it.number, python(), headerInValue)
 			}
-			counts, header = x.header(&it), it.key
+			counts, header, within = x.header(&it), it.key, len(it.key) > 0
 		case lineMalformed:
-			x.malformed(&it)
+			x.malformed(&it, within, s.above == aboveGroup)
 			if it.text[0] == '[' {
 				counts = nil
 			}
@@ -138,7 +141,7 @@ func profileName(kind string, header []byte) (name []byte, bare bool) {
 	if len(header) == 0 {
 		return nil, false
 	}
-	return unquoted(header), false
+	return header, false
 }
 
 // cutWord cuts off a leading word that a space or tab follows.
@@ -188,12 +191,24 @@ func (x *index) hideBareDefault() {
 	x.findings.warn(codeDefaultTwice, int(x.sections[first].line),
 		"[default] does not count, as there is a [profile default]; its settings have no effect")
 	x.lastDefault()
+	if i := slices.IndexFunc(x.sections, prefixed); !slices.ContainsFunc(x.sections, func(s section) bool { return prefixed(s) && x.hasValue(s) }) {
+		x.findings.differ(int(x.sections[i].line), []string{toolJS}, "an empty section does not count, so [default] does")
+	}
 	if !x.all {
 		x.sections = slices.DeleteFunc(x.sections, func(s section) bool { return s.bare })
 	}
 	for i, s := range x.sections {
 		x.sections[i].profile = s.profile && !s.bare
 	}
+}
+
+// hasValue reports whether a line of a section has an equals sign and something behind it.
+func (x *index) hasValue(s section) (found bool) {
+	x.walk(s, func(it *item) {
+		line := item{}
+		found = found || it.kind != lineHeader && line.split(withoutComment(it.text)) && line.sign == '=' && len(line.value) > 0
+	})
+	return found
 }
 
 // lastDefault reports a [default] behind the last [profile default].
@@ -212,14 +227,16 @@ func (x *index) lastDefault() {
 // skipped ends the finding about a malformed line.
 const skipped = "; the line is skipped"
 
-// malformed keeps a line that is skipped.
-func (x *index) malformed(it *item) {
+// malformed keeps a line that is skipped. within says that it stands below a section header, and
+// block that it stands in the block of a property.
+func (x *index) malformed(it *item, within, block bool) {
 	e := &ParseError{Kind: x.Kind, File: x.Path, Line: it.number, Text: shownText(it), Msg: it.msg}
 	if x.refused == nil {
 		x.refused = e
 	}
 	if !x.twin || x.Kind == kindConfig {
 		x.findings.warn(codeMalformedLine, it.number, e.detail()+skipped)
+		x.skipped(it, within, block)
 	}
 }
 

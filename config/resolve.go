@@ -175,7 +175,7 @@ func (q Query) Resolve() (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, table := resolution{sources: q.Sources, own: q.Given, found: q.noEffect()}, q.table()
+	r, table := resolution{sources: q.Sources, own: q.Given, found: append(q.noEffect(), q.variables()...)}, q.table()
 	s := &Settings{Service: q.Service, Files: []FileStatus{files[0].FileStatus, files[1].FileStatus}}
 	if s.Profile, err = r.choose(table.profile); err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (q Query) Resolve() (*Settings, error) {
 	if len(both[0].sections)+len(both[1].sections) == 0 && s.Profile.Origin.Kind != OriginDefault {
 		return nil, notFound(s.Profile, files)
 	}
-	if r.inFiles, err = inFiles(both); err != nil {
+	if r.inFiles, err = inFiles(both, q.Sources); err != nil {
 		return nil, err
 	}
 	r.files, r.found = both, append(r.found, found...)
@@ -252,7 +252,7 @@ func typed[T any](s Setting[string], value T) Setting[T] {
 
 // inFiles returns the values that both files have for the wanted profile, the strongest
 // first. The first one of each setting comes from ini.v1.
-func inFiles(files [2]*index) ([]Candidate, error) {
+func inFiles(files [2]*index, src Sources) ([]Candidate, error) {
 	credentials := files[1].examine(files[1].wanted, files[1].sections, nil)
 	config := files[0].examine(files[0].wanted, files[0].sections, credentials)
 	for _, x := range files {
@@ -272,6 +272,11 @@ func inFiles(files [2]*index) ([]Candidate, error) {
 		c := &given[i]
 		if text, ok := value(c.Origin.Key); ok && !seen[c.Origin.Key] {
 			c.Raw, seen[c.Origin.Key] = text, true
+			x := files[0]
+			if c.Origin.Kind == OriginSharedCredentials {
+				x = files[1]
+			}
+			x.overridden(*c, src)
 		}
 	}
 	return given, nil
@@ -389,7 +394,7 @@ func (q Query) noEffect() []Diagnostic {
 		}
 	}
 	if _, ok := q.env(envProfile); ok {
-		add(envDefaultProfile, envProfile+" comes before it; botocore alone reads "+envDefaultProfile+" first")
+		add(envDefaultProfile, envProfile+" comes before it")
 	}
 	add(envNewRetries, "AWS removed it on 2026-11-10, when behavior v2.1 became the default; unset it, and ask for v2.0 in code where that is wanted")
 	add(envSDKLoadConfig, "the config file is always read")
@@ -427,10 +432,14 @@ func (x *index) hint(name, meant string) string {
 	}
 	for _, s := range x.sections {
 		header := x.nameOf(s)
-		if s.profile {
+		there := header
+		switch {
+		case !s.profile:
+			there, _ = profileName(other, header)
+		case x.Kind == kindConfig:
 			continue
 		}
-		if there, _ := profileName(other, header); there != nil && string(there) == name {
+		if there != nil && string(unquoted(there)) == name {
 			return x.Path + ":" + strconv.Itoa(int(s.line)) + " has " + shorten("["+string(header)+"]") +
 				", which would have to be " + meant
 		}

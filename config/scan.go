@@ -24,16 +24,22 @@ const (
 type item struct {
 	kind    lineKind
 	comment bool // A comment behind the property was cut off (R10).
-	nested  bool // The header is indented deeper than the property above it.
+	nested  bool // The header is indented deeper than the property above it, whatever whitespace that is.
 	sign    byte // '=' or ':' of a property or sub-property.
 	depth   int  // Spaces and tabs before the text.
 	start   int  // Where the line begins in the data.
+	odd     int  // Characters of other whitespace between these and the text.
 	at      int  // Where its text begins.
 	number  int  // The number of the line, from 1.
 	text    []byte
 	key     []byte // Of a header, a property and a sub-property.
 	value   []byte // Of a property, a sub-property and a continuation.
 	msg     string // What was expected in place of a malformed line.
+}
+
+// indent returns how many characters of whitespace stand before the text.
+func (it *item) indent() int {
+	return it.depth + it.odd
 }
 
 // drop reports whether the property is dropped, with all lines that continue it (R11).
@@ -90,7 +96,10 @@ func (s *scanner) scan(it *item) bool {
 			continue
 		}
 		it.number, it.depth, it.text = s.number, depth, text
-		it.at = it.start + depth + len(rest) - len(text)
+		it.at, it.odd = it.start+depth+len(rest)-len(text), 0
+		if len(text) < len(rest) {
+			it.odd = utf8.RuneCount(rest[:len(rest)-len(text)])
+		}
 		switch first := text[0]; {
 		case first == '#' || first == ';':
 			if s.isUTF8(text) {
@@ -150,7 +159,7 @@ func (s *scanner) cutLine() []byte {
 
 // header reads a section header (R05). A malformed header ends the section above it too.
 func (s *scanner) header(it *item) {
-	it.nested = s.above != aboveNothing && it.depth > s.depth
+	it.nested = s.above != aboveNothing && it.indent() > s.depth
 	s.started, s.above = true, aboveNothing
 	text := it.text
 	if s.comments {
@@ -227,7 +236,7 @@ func (it *item) split(text []byte) bool {
 		i = bytes.IndexByte(text, ':')
 	}
 	if i < 0 {
-		it.malformed("expected an '=' sign in a property")
+		it.malformed(msgNoSign)
 		return false
 	}
 	before, after := i, i+1
@@ -245,7 +254,11 @@ func (it *item) split(text []byte) bool {
 	return true
 }
 
-const msgUTF8 = "the line is not valid UTF-8"
+// What was expected in place of some malformed lines.
+const (
+	msgUTF8   = "the line is not valid UTF-8"
+	msgNoSign = "expected an '=' sign in a property"
+)
 
 func (it *item) malformed(msg string) { it.kind, it.msg = lineMalformed, msg }
 

@@ -241,12 +241,16 @@ func (l *locator) separator() string {
 
 // env returns a variable. An empty variable counts as unset.
 func (s Sources) env(key string) (string, bool) {
-	lookup := s.LookupEnv
-	if lookup == nil {
-		lookup = os.LookupEnv
-	}
-	value, ok := lookup(key)
+	value, ok := s.lookup(key)
 	return value, ok && value != ""
+}
+
+// lookup returns a variable that is set, also an empty one.
+func (s Sources) lookup(key string) (string, bool) {
+	if s.LookupEnv == nil {
+		return os.LookupEnv(key)
+	}
+	return s.LookupEnv(key)
 }
 
 // windows reports whether the rules of Windows apply.

@@ -170,8 +170,10 @@ func TestLineOfAMegabyte(t *testing.T) {
 		require.Less(t, len(err.Error()), 200)
 		found, err := texts(bad, "").Lint(false)
 		require.NoError(t, err)
-		require.Len(t, found, 1)
-		require.Less(t, len(found[0].String()), 200)
+		require.Len(t, without(found), 1)
+		for _, d := range found {
+			require.Less(t, len(d.String()), 250)
+		}
 	}
 }
 
@@ -215,10 +217,10 @@ func TestOneFileMayBeBoth(t *testing.T) {
 	}
 	found, err := src.Lint(false)
 	require.NoError(t, err)
-	require.Equal(t, []string{"/both:7: warning: expected an '=' sign in a property; the line is skipped [malformed-line]"}, lines(found))
+	require.Equal(t, []string{"/both:7: warning: expected an '=' sign in a property; the line is skipped [malformed-line]"}, lines(without(found)))
 	s, err := config.Query{Sources: src, Profile: "dev"}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, config.ModeAdaptive, s.RetryMode.Value)
 	require.Equal(t, 7, s.MaxAttempts.Value)
-	require.Len(t, s.Diagnostics, 1)
+	require.Len(t, without(s.Diagnostics), 1)
 }

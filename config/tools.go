@@ -2,9 +2,12 @@ package config
 
 import (
 	"bytes"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // The tools that a finding names. They were measured in November 2026: aws-sdk-go-v2 config
@@ -22,7 +25,10 @@ func python() []string { return []string{toolBoto, toolCLI} }
 
 func allTools() []string { return []string{toolGo, toolBoto, toolCLI, toolJS} }
 
-const unreadable = " makes the whole file unreadable"
+const (
+	unreadable    = " makes the whole file unreadable"
+	headerInValue = "a header that is indented deeper than the property above belongs to its value"
+)
 
 // differ reports a line that makes other tools refuse the file, miss the profile, find another
 // profile, or read other retry settings.
@@ -59,6 +65,74 @@ func (x *index) bom() {
 	}
 }
 
+const aboveTakes = "the header does not count, so its lines belong to the section above"
+
+// skipped reports how other tools read a malformed line. Of the lines other than headers that
+// make the file unreadable only the first is reported.
+func (x *index) skipped(it *item, within, block bool) {
+	if it.text[0] == '[' {
+		x.skippedHeader(it, within)
+		return
+	}
+	switch sign := bytes.IndexAny(it.text, "=:"); {
+	case block && sign == 0 && it.text[0] == '=': // A sub-property may have no name.
+	case it.msg == msgNoSign && !block && sign > 0: // The sign stands in what is a comment here.
+	case !x.unreadable:
+		x.unreadable = true
+		x.findings.differ(it.number, python(), "the line"+unreadable)
+	}
+}
+
+// skippedHeader reports how other tools read a malformed header. None of them ends the section
+// above it as rule R05 does: each finds another header in it, or no header.
+func (x *index) skippedHeader(it *item, within bool) {
+	switch end := bytes.LastIndexByte(it.text, ']'); {
+	case it.nested:
+		x.findings.differ(it.number, python(), headerInValue)
+	case !utf8.Valid(it.text):
+		x.findings.differ(it.number, python(), "the line"+unreadable)
+	case end > 1:
+		x.findings.differ(it.number, python(), "the name goes on up to the last ']'")
+	case within && bytes.ContainsAny(it.text, "=:"):
+		x.findings.differ(it.number, python(), aboveTakes)
+	default:
+		x.findings.differ(it.number, python(), "the line"+unreadable)
+	}
+	var above []string
+	if within && !isBracketed(beforeAny(it.text)) {
+		above = append(above, toolGo)
+	}
+	switch closed := isBracketed(beforeComment(it.text)); {
+	case closed && x.Kind == kindCredentials:
+		x.findings.differ(it.number, []string{toolJS}, "a comment begins behind a blank only, so the whole header is the name of a profile")
+	case !closed && within:
+		above = append(above, toolJS)
+	}
+	if len(above) > 0 {
+		x.findings.differ(it.number, above, aboveTakes)
+	}
+}
+
+func isBracketed(text []byte) bool { return text[len(text)-1] == ']' }
+
+// beforeAny returns a header up to the first # or ;.
+func beforeAny(header []byte) []byte {
+	if i := bytes.IndexAny(header, "#;"); i >= 0 {
+		return trim(header[:i])
+	}
+	return header
+}
+
+// beforeComment returns a header up to the first # or ; behind whitespace.
+func beforeComment(header []byte) []byte {
+	for i, c := range header {
+		if (c == '#' || c == ';') && len(trimRight(header[:i])) < i {
+			return trimRight(header[:i])
+		}
+	}
+	return header
+}
+
 // otherTools reports how other tools read the lines of one section.
 type otherTools struct {
 	*findings
@@ -66,6 +140,8 @@ type otherTools struct {
 	section  section
 	inherits bool // The section is [DEFAULT], whose keys botocore gives to every profile.
 	group    bool // The section has had a property without a value.
+	below    bool // The section has had a property.
+	indent   int  // How many characters of whitespace stand before the last property.
 }
 
 // line looks at one line. The first line is the header.
@@ -77,6 +153,7 @@ func (r *otherTools) line(it *item) {
 		return
 	case lineProperty:
 		r.property(it)
+		r.indented(it)
 	case lineContinuation:
 		line := item{number: it.number}
 		if line.split(it.text) {
@@ -142,7 +219,7 @@ func (r *otherTools) configProfile(it *item, inner []byte) {
 	name := trim(rest)
 	plain := unquoted(name)
 	if len(plain) < len(name) {
-		r.differ(it.number, []string{toolGo}, quotesInName)
+		r.differ(it.number, []string{toolGo}, "the quotes are part of the name")
 	} else if bytes.ContainsAny(name, " \t'\"\\") {
 		r.differ(it.number, python(), "the profile is not found, as blanks, quotes and backslashes in a name mean what they mean to a shell")
 	}
@@ -154,18 +231,12 @@ func (r *otherTools) configProfile(it *item, inner []byte) {
 	}
 }
 
-const quotesInName = "the quotes are part of the name"
-
 func (r *otherTools) credentialsProfile(it *item, inner []byte) {
 	if len(inner) > len(it.key) {
 		r.differ(it.number, []string{toolBoto, toolCLI, toolJS}, blanksInBrackets)
 	}
 	if r.inherits {
 		r.differ(it.number, python(), "the section is no profile, and its keys count in every profile of the file")
-	}
-	if len(unquoted(it.key)) < len(it.key) {
-		r.differ(it.number, allTools(), quotesInName)
-		return
 	}
 	if i := bytes.IndexAny(it.key, " \t"); i > 0 && isIdentifier(it.key[:i]) && isIdentifier(it.key[i+1:]) {
 		r.differ(it.number, []string{toolJS}, "the profile is not found, as its name has a blank")
@@ -185,6 +256,15 @@ func (r *otherTools) noProfile(it *item) {
 	if ok && bytes.HasPrefix(rest, []byte(".")) {
 		r.differ(it.number, []string{toolJS}, "the section is a profile, as its header begins with profile and a dot")
 	}
+}
+
+// indented looks at how deep a property is indented. For botocore all whitespace counts.
+func (r *otherTools) indented(it *item) {
+	if r.below && it.indent() > max(r.indent, it.depth) {
+		r.differ(it.number, python(), "whitespace other than spaces and tabs indents a line too, so the line belongs to the property above")
+		return
+	}
+	r.below, r.indent = true, it.indent()
 }
 
 func (r *otherTools) property(it *item) {
@@ -209,22 +289,53 @@ func (r *otherTools) setting(it *item, key string) {
 	if string(it.key) != key {
 		r.differ(it.number, []string{toolJS}, "a key that is not in lower case does not count")
 	}
-	if it.depth > 0 && r.group {
-		r.differ(it.number, []string{toolGo, toolJS}, "the indented line belongs to the property without a value further up")
+	if it.indent() > 0 && r.group {
+		names := []string{toolGo, toolJS}
+		if it.depth == 0 {
+			names = []string{toolJS}
+		}
+		r.differ(it.number, names, "the indented line belongs to the property without a value further up")
 	}
 	value := string(it.value)
 	if key == keyMaxAttempts {
 		r.octal(it.number, value)
 		return
 	}
+	r.mode(it.number, value)
+}
+
+// mode looks at a retry mode of a file or, with line 0, of a variable.
+func (f *findings) mode(line int, value string) {
 	switch plain, note, err := parseMode(value); {
+	case value == "" && line == 0:
+		f.differ(line, []string{toolBoto, toolCLI, toolJS}, "an empty mode is refused, or counts as a mode that is not known")
+	case isBlankText(value) && line == 0:
+		f.differ(line, allTools(), "a mode of blanks is refused, or counts as a mode that is not known")
 	case err != nil: // No tool knows it.
+	case note != "" && line == 0:
+		f.differ(line, allTools(), "the mode is refused, or followed in another way")
 	case note != "":
-		r.differ(it.number, allTools(), "the mode "+quote(value)+" is refused, or followed in another way")
+		f.differ(line, allTools(), "the mode "+quote(value)+" is refused, or followed in another way")
+	case asciiLower(value) != plain:
+		f.differ(line, allTools(), "a mode with whitespace at an end is refused, or not known")
 	case value != plain:
-		r.differ(it.number, allTools(), "a mode counts in lower case only")
+		f.differ(line, allTools(), "a mode counts in lower case only")
 	}
 }
+
+// attempts looks at a number of attempts of a variable. No tool reads it as octal.
+func (f *findings) attempts(value string) {
+	switch _, _, err := parseMaxAttempts(value); {
+	case value == "":
+		f.differ(0, python(), "an empty number is refused")
+	case isBlankText(value):
+		f.differ(0, []string{toolGo, toolBoto, toolCLI}, "a number of blanks is refused")
+	case err == nil && strings.TrimFunc(value, unicode.IsSpace) != value:
+		f.differ(0, []string{toolGo}, "a number with whitespace at an end is refused")
+	}
+}
+
+func isBlankText(text string) bool { return strings.TrimFunc(text, unicode.IsSpace) == "" }
 
 // octal looks at a number with leading zeros, which aws-sdk-go-v2 reads as octal.
 func (r *otherTools) octal(line int, value string) {
@@ -251,4 +362,101 @@ func (r *otherTools) continuation(it *item) {
 		names = append(names, toolJS)
 	}
 	r.differ(it.number, names, "below a property with a value an indented line is a property of its own")
+}
+
+// overridden looks at a value of a file that would win if there were no variable.
+func (x *index) overridden(c Candidate, src Sources) {
+	key, name := c.Origin.Key, envRetryMode
+	if key == keyMaxAttempts {
+		name = envMaxAttempts
+	}
+	value, ok := src.env(name)
+	if _, _, err := parserOf(key)(c.Raw); err == nil || !ok || isBlankText(value) {
+		return
+	}
+	text := c.Raw
+	if last := len(text) - 1; last > 0 && (text[0] == '"' || text[0] == '\'') && text[last] == text[0] {
+		text = text[1:last] // aws-sdk-go-v2 removes quotes.
+	}
+	_, err := strconv.ParseInt(text, 0, 64)
+	if key == keyRetryMode && (text == string(ModeStandard) || text == string(ModeAdaptive)) {
+		err = nil
+	}
+	if err != nil {
+		x.findings.differ(c.Origin.Line, []string{toolGo}, "the value is refused, although "+name+" overrides it")
+	}
+}
+
+// variables returns the findings about variables that other tools read differently.
+func (s Sources) variables() (found []Diagnostic) {
+	look := func(name string, at func(f *findings, value string)) {
+		value, ok := s.lookup(name)
+		if !ok {
+			return
+		}
+		var f findings
+		at(&f, value)
+		for _, d := range f.list() { // It is one at most.
+			d.Message = name + ": " + quote(value) + ": " + d.Message
+			found = append(found, d)
+		}
+	}
+	look(envRetryMode, func(f *findings, value string) { f.mode(0, value) })
+	look(envMaxAttempts, (*findings).attempts)
+	look(envProfile, func(f *findings, value string) {
+		if value != "" {
+			return
+		}
+		names := python()
+		if other, ok := s.lookup(envDefaultProfile); ok && other != "" {
+			names = []string{toolCLI} // botocore looks at the other one first
+		}
+		f.differ(0, names, emptyProfile)
+	})
+	look(envDefaultProfile, func(f *findings, value string) {
+		first, beside := s.lookup(envProfile)
+		switch {
+		case value == "" && beside:
+			f.differ(0, []string{toolBoto}, emptyProfile)
+		case value == "":
+			f.differ(0, python(), emptyProfile)
+		case first == "":
+			f.differ(0, []string{toolJS}, "the variable does not count")
+		case first != value:
+			f.differ(0, []string{toolBoto}, "the variable comes before "+envProfile)
+		}
+	})
+	if s.ConfigFile == "" {
+		look(envConfigFile, s.path)
+	}
+	if s.CredentialsFile == "" {
+		look(envCredentialsFile, s.path)
+	}
+	return found
+}
+
+const emptyProfile = "an empty name is that of a profile, which is not found"
+
+// path looks at a variable that names a file.
+func (s Sources) path(f *findings, value string) {
+	name, ok := strings.CutPrefix(value, "~")
+	switch {
+	case value == "":
+		f.differ(0, python(), "an empty path is that of no file")
+	case ok && strings.HasPrefix(name, "/"):
+		f.differ(0, []string{toolGo}, "~ is not the home directory")
+	case ok && s.windows() && strings.HasPrefix(name, `\`):
+		f.differ(0, []string{toolGo, toolJS}, "~ is not the home directory")
+	case ok && name != "":
+		f.differ(0, python(), "a name behind ~ stands for the home directory of that user")
+	}
+	known := false
+	os.Expand(value, func(name string) string {
+		_, ok := s.lookup(name)
+		known = known || ok
+		return ""
+	})
+	if known {
+		f.differ(0, python(), "a variable in the path is replaced by its value")
+	}
 }

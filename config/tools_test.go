@@ -101,47 +101,81 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"key twice in a [default] of no effect":                  {config: "[default]\na = 1\na = 2\n[profile default]\nb = 1\n", want: []string{"3 " + python}},
 		"key in two profiles":                                    {config: "[default]\na = 1\n[profile dev]\na = 2\n"},
 		// Headers.
-		"section twice":                          {config: "[default]\na = 1\n[default] # c\nb = 1\n", want: []string{"3 " + python}},
-		"section of no profile twice":            {config: "[plugins]\n[plugins]\n", want: []string{"2 " + python}},
-		"section of no profile, two headers":     {config: "[plugins]\n[ plugins]\n"},
-		"[DEFAULT] twice":                        {config: "[DEFAULT]\na = 1\n[DEFAULT]\nb = 1\n"},
-		"one profile, two headers":               {config: "[profile dev]\na = 1\n[profile \"dev\"]\na = 2\n", want: []string{"3 " + onlyGo + " " + python}},
-		"[default] behind [profile default]":     {config: "[profile default]\na = 1\n[default]\nb = 1\n", want: []string{"3 " + python}},
-		"[default] before [profile default]":     {config: "[default]\na = 1\n[profile default]\nb = 1\n"},
-		"retry setting in [DEFAULT]":             {config: "[DEFAULT]\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"2 " + python}},
-		"other setting in [DEFAULT]":             {config: "[DEFAULT]\nregion = a\n[default]\na = 1\n"},
-		"[DEFAULT] in the credentials file":      {credentials: "[DEFAULT]\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"1 " + python}},
-		"quoted name":                            {config: "[profile \"dev\"]\n", want: []string{"1 " + onlyGo}},
-		"quoted name with a blank":               {config: "[profile 'my team']\n", want: []string{"1 " + onlyGo + " " + onlyJS}},
-		"name with a blank":                      {config: "[profile my team]\n", want: []string{"1 " + python + " " + onlyJS}},
-		"name with a quote":                      {config: "[profile o'x]\n", want: []string{"1 " + python + " " + onlyJS}},
-		"name with a backslash":                  {config: "[profile a\\b]\n", want: []string{"1 " + python + " " + onlyJS}},
-		"name with a parenthesis":                {config: "[profile dev(eu)]\n", want: []string{"1 " + onlyJS}},
-		"name of all that is allowed":            {config: "[profile a-b@c+d.e%f:g/h_]\n", credentials: "[a-b@c+d.e%f:g/h_]\n"},
-		"name with an accent, in credentials":    {credentials: "[naïve]\n"},
-		"name with a blank, in credentials":      {credentials: "[my team]\n", want: []string{"1 " + onlyJS}},
-		"name with two blanks in a row":          {credentials: "[my  team]\n", want: []string{"1 " + onlyGo}},
-		"quoted name, in credentials":            {credentials: "['dev']\n", want: []string{"1 " + all}},
-		"two blanks before a name":               {config: "[profile  dev]\n", want: []string{"1 " + onlyJS}},
-		"tab before a name":                      {config: "[profile\tdev]\n"},
-		"blank behind the bracket":               {config: "[ default]\n", want: []string{"1 " + python + " " + onlyJS}},
-		"blank before profile":                   {config: "[ profile dev]\n", want: []string{"1 " + python + " " + onlyJS}},
-		"blank before the bracket":               {config: "[default ]\n", want: []string{"1 " + python + " " + onlyJS}},
-		"the same of a named profile":            {config: "[profile dev ]\n", want: []string{"1 " + onlyJS}},
-		"the same in credentials":                {credentials: "[dev ]\n", want: []string{"1 " + python + " " + onlyJS}},
-		"comment that touches a header":          {config: "[default]#c\n", want: []string{"1 " + onlyJS}},
-		"comment that does not":                  {config: "[default] ; c\n"},
-		"bracket in the comment":                 {config: "[default] # [1]\n", want: []string{"1 " + python}},
-		"empty header":                           {credentials: "[]\n", want: []string{"1 " + python}},
-		"header of a blank":                      {config: "[ ]\n"},
-		"header below a property":                {config: "[default]\na = 1\n  [profile dev]\n", want: []string{"3 " + python}},
-		"header below a header":                  {config: "[default]\n  [profile dev]\n"},
-		"header below a header below a property": {config: "[default]\na = 1\n[profile dev]\n  [profile x]\n"},
-		"header as deep as a property":           {config: "[default]\n  a = 1\n  [profile dev]\n"},
-		"header below a malformed one":           {config: "[default]\na = 1\n[\n  [profile dev]\n"},
-		"header [profiles x]":                    {config: "[profiles dev]\n", want: []string{"1 " + python}},
-		"header [profile.x]":                     {config: "[profile.dev]\n", want: []string{"1 " + onlyJS}},
-		"header [__proto__]":                     {config: "[profile __proto__]\n", credentials: "[__proto__]\n", want: []string{"1 " + onlyJS, "1 " + onlyJS}},
+		"section twice":                                     {config: "[default]\na = 1\n[default] # c\nb = 1\n", want: []string{"3 " + python}},
+		"section of no profile twice":                       {config: "[plugins]\n[plugins]\n", want: []string{"2 " + python}},
+		"section of no profile, two headers":                {config: "[plugins]\n[ plugins]\n"},
+		"[DEFAULT] twice":                                   {config: "[DEFAULT]\na = 1\n[DEFAULT]\nb = 1\n"},
+		"one profile, two headers":                          {config: "[profile dev]\na = 1\n[profile \"dev\"]\na = 2\n", want: []string{"3 " + onlyGo + " " + python}},
+		"[default] behind [profile default]":                {config: "[profile default]\na = 1\n[default]\nb = 1\n", want: []string{"3 " + python}},
+		"[default] before [profile default]":                {config: "[default]\na = 1\n[profile default]\nb = 1\n"},
+		"[default] before an empty [profile default]":       {config: "[default]\na = 1\n[profile default]\n", want: []string{"3 " + onlyJS}},
+		"[default] before [profile default] without values": {config: "[default]\na = 1\n[profile default]\ns3 =\na: b\n", want: []string{"3 " + onlyJS}},
+		"[default] before [profile default] with a block":   {config: "[default]\na = 1\n[profile default]\ns3 =\n  a = b\n"},
+		"empty [profile default] alone":                     {config: "[profile default]\n"},
+		"retry setting in [DEFAULT]":                        {config: "[DEFAULT]\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"2 " + python}},
+		"other setting in [DEFAULT]":                        {config: "[DEFAULT]\nregion = a\n[default]\na = 1\n"},
+		"[DEFAULT] in the credentials file":                 {credentials: "[DEFAULT]\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"1 " + python}},
+		"quoted name":                                       {config: "[profile \"dev\"]\n", want: []string{"1 " + onlyGo}},
+		"quoted name with a blank":                          {config: "[profile 'my team']\n", want: []string{"1 " + onlyGo + " " + onlyJS}},
+		"name with a blank":                                 {config: "[profile my team]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"name with a quote":                                 {config: "[profile o'x]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"name with a backslash":                             {config: "[profile a\\b]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"name with a parenthesis":                           {config: "[profile dev(eu)]\n", want: []string{"1 " + onlyJS}},
+		"name of all that is allowed":                       {config: "[profile a-b@c+d.e%f:g/h_]\n", credentials: "[a-b@c+d.e%f:g/h_]\n"},
+		"name with an accent, in credentials":               {credentials: "[naïve]\n"},
+		"name with a blank, in credentials":                 {credentials: "[my team]\n", want: []string{"1 " + onlyJS}},
+		"name with two blanks in a row":                     {credentials: "[my  team]\n", want: []string{"1 " + onlyGo}},
+		"quoted name, in credentials":                       {credentials: "['dev']\n[\"my team\"]\n"},
+		"two blanks before a name":                          {config: "[profile  dev]\n", want: []string{"1 " + onlyJS}},
+		"tab before a name":                                 {config: "[profile\tdev]\n"},
+		"blank behind the bracket":                          {config: "[ default]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"blank before profile":                              {config: "[ profile dev]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"blank before the bracket":                          {config: "[default ]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"the same of a named profile":                       {config: "[profile dev ]\n", want: []string{"1 " + onlyJS}},
+		"the same in credentials":                           {credentials: "[dev ]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"comment that touches a header":                     {config: "[default]#c\n", want: []string{"1 " + onlyJS}},
+		"comment that does not":                             {config: "[default] ; c\n"},
+		"bracket in the comment":                            {config: "[default] # [1]\n", want: []string{"1 " + python}},
+		"empty header":                                      {credentials: "[]\n", want: []string{"1 " + python}},
+		"header of a blank":                                 {config: "[ ]\n"},
+		"header below a property":                           {config: "[default]\na = 1\n  [profile dev]\n", want: []string{"3 " + python}},
+		"header below a header":                             {config: "[default]\n  [profile dev]\n"},
+		"header below a header below a property":            {config: "[default]\na = 1\n[profile dev]\n  [profile x]\n"},
+		"header as deep as a property":                      {config: "[default]\n  a = 1\n  [profile dev]\n"},
+		"header below a malformed one":                      {config: "[default]\na = 1\n[\n  [profile dev]\n", want: []string{"3 " + all}},
+		"header [profiles x]":                               {config: "[profiles dev]\n", want: []string{"1 " + python}},
+		"header [profile.x]":                                {config: "[profile.dev]\n", want: []string{"1 " + onlyJS}},
+		"header [__proto__]":                                {config: "[profile __proto__]\n", credentials: "[__proto__]\n", want: []string{"1 " + onlyJS, "1 " + onlyJS}},
+		// Malformed headers.
+		"';' in a name":                           {config: "[default]\na = 1\n[profile a;b]\nmax_attempts = 5\n", want: []string{"3 " + onlyGo + " " + python}},
+		"'#' in the name of the first section":    {config: "[profile a#b]\nmax_attempts = 5\n", want: []string{"1 " + python}},
+		"';' in a name, in credentials":           {credentials: "[a;b]\nmax_attempts = 5\n", want: []string{"1 " + python + " " + onlyJS}},
+		"'#' behind a blank, in the brackets":     {credentials: "[x]\n[a #b]\n", want: []string{"2 " + all}},
+		"no bracket at the end":                   {config: "[default]\n[profile a\nmax_attempts = 5\n", want: []string{"2 " + all}},
+		"no bracket at the end, below []":         {credentials: "[]\n[a\nmax_attempts = 5\n", want: []string{"1 " + python, "2 " + python}},
+		"text behind the bracket":                 {config: "[default]\n[profile a] x\n", want: []string{"2 " + all}},
+		"equals sign, no bracket":                 {config: "[default]\n[a = b\n", want: []string{"2 " + all}},
+		"malformed header below a property":       {config: "[default]\na = 1\n  [b\n", want: []string{"3 " + all}},
+		"header that is not UTF-8":                {config: "[default]\n[profile \xff]\n", want: []string{"2 " + python}},
+		"header that is not UTF-8 and not closed": {config: "[default]\n[profile \xff\n", want: []string{"2 " + all}},
+		// Other malformed lines.
+		"no sign":                    {config: "[default]\nx\n", want: []string{"2 " + python}},
+		"no key":                     {config: "[default]\n= 5\n", want: []string{"2 " + python}},
+		"sign in the comment":        {config: "[default]\nkey # = v\n"},
+		"no sign in a block":         {config: "[default]\ns3 =\n  x\n", want: []string{"3 " + python}},
+		"no key in a block":          {config: "[default]\ns3 =\n  = x\n"},
+		"no key before a colon":      {config: "[default]\ns3 =\n  : x\n", want: []string{"3 " + python}},
+		"before the first section":   {config: "a = 1\n[default]\n", want: []string{"1 " + python}},
+		"value that is not UTF-8":    {config: "[default]\na = \xff\n", want: []string{"2 " + python}},
+		"the same in a continuation": {config: "[default]\na = 1\n  \xff\n", want: []string{"3 " + python}},
+		// Other whitespace than spaces and tabs.
+		"no-break space before a property":          {config: "[default]\na = 1\n\u00a0max_attempts = 5\n", want: []string{"3 " + python}},
+		"the same before the first property":        {config: "[default]\n\u00a0max_attempts = 5\n"},
+		"line separator before another property":    {config: "[default]\nmax_attempts = 5\n\u2028a = 1\n", want: []string{"3 " + python}},
+		"no-break space, less than the indentation": {config: "[default]\n  a = 1\n\u00a0max_attempts = 5\n"},
+		"no-break space behind a group":             {config: "[default]\ns3 =\n  a = b\n\u00a0max_attempts = 5\n", want: []string{"4 " + python + " " + onlyJS}},
+		"no-break space before a header":            {config: "[default]\na = 1\n\u00a0[profile dev]\n", want: []string{"3 " + python}},
+		"the same below a header":                   {config: "[default]\n\u00a0[profile dev]\n"},
 		// Files.
 		"byte-order mark":                  {config: "\uFEFF[default]\na = 1\n", want: []string{"1 " + onlyGo + " " + python}},
 		"byte-order mark before a comment": {credentials: "\uFEFF# c\n[default]\n", want: []string{"1 " + python}},
@@ -175,6 +209,140 @@ func TestLintGivesAReasonForEachTool(t *testing.T) {
 			"js: a property with ':' in place of '=' does not count; js: a key that is not in lower case does not count; " +
 			"aws-sdk-go-v2: the number is 8, as a leading 0 makes it octal [read-differently]",
 		"/config:4: warning: botocore, aws-cli: a key that stands twice in one section makes the whole file unreadable [read-differently]",
+	}, texts)
+}
+
+func TestLintAndResolveNameTheToolsThatReadAVariableDifferently(t *testing.T) {
+	t.Parallel()
+	const (
+		pythonAndJS = python + " " + onlyJS
+		all         = onlyGo + " " + pythonAndJS
+	)
+	for name, c := range map[string]struct {
+		env  map[string]string
+		want []string
+	}{
+		"mode":                               {env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
+		"mode in mixed case":                 {map[string]string{"AWS_RETRY_MODE": "Adaptive"}, []string{all}},
+		"blank behind a mode":                {map[string]string{"AWS_RETRY_MODE": "adaptive "}, []string{all}},
+		"mode legacy":                        {map[string]string{"AWS_RETRY_MODE": "legacy"}, []string{all}},
+		"empty mode":                         {map[string]string{"AWS_RETRY_MODE": ""}, []string{pythonAndJS}},
+		"mode of blanks":                     {map[string]string{"AWS_RETRY_MODE": " \t"}, []string{all}},
+		"attempts":                           {env: map[string]string{"AWS_MAX_ATTEMPTS": "+04"}},
+		"blank behind the attempts":          {map[string]string{"AWS_MAX_ATTEMPTS": "4 "}, []string{onlyGo}},
+		"no-break space before the attempts": {map[string]string{"AWS_MAX_ATTEMPTS": "\u00a04"}, []string{onlyGo}},
+		"empty attempts":                     {map[string]string{"AWS_MAX_ATTEMPTS": ""}, []string{python}},
+		"attempts of blanks":                 {map[string]string{"AWS_MAX_ATTEMPTS": "  "}, []string{onlyGo + " " + python}},
+		"both":                               {map[string]string{"AWS_RETRY_MODE": "legacy", "AWS_MAX_ATTEMPTS": "4 "}, []string{all, onlyGo}},
+		"AWS_PROFILE":                        {env: map[string]string{"AWS_PROFILE": "a"}},
+		"empty AWS_PROFILE":                  {map[string]string{"AWS_PROFILE": ""}, []string{python}},
+		"AWS_DEFAULT_PROFILE":                {map[string]string{"AWS_DEFAULT_PROFILE": "a"}, []string{onlyJS}},
+		"empty AWS_DEFAULT_PROFILE":          {map[string]string{"AWS_DEFAULT_PROFILE": ""}, []string{python}},
+		"the two with two names":             {map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "b"}, []string{"botocore"}},
+		"the two with one name":              {env: map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "a"}},
+		"empty AWS_DEFAULT_PROFILE beside":   {map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": ""}, []string{"botocore"}},
+		"empty AWS_PROFILE beside":           {map[string]string{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "a"}, []string{"aws-cli", onlyJS}},
+		"path":                               {env: map[string]string{"AWS_CONFIG_FILE": "/c"}},
+		"path in the home directory":         {map[string]string{"AWS_CONFIG_FILE": "~/cfg"}, []string{onlyGo}},
+		"the same of credentials":            {map[string]string{"AWS_SHARED_CREDENTIALS_FILE": "~/cfg"}, []string{onlyGo}},
+		"path in another home directory":     {map[string]string{"AWS_CONFIG_FILE": "~me/cfg"}, []string{python}},
+		"variable in a path":                 {map[string]string{"AWS_CONFIG_FILE": "$HOME/cfg"}, []string{python}},
+		"variable in braces":                 {map[string]string{"AWS_CONFIG_FILE": "/x${HOME}"}, []string{python}},
+		"variable that is unset":             {env: map[string]string{"AWS_CONFIG_FILE": "$NOTHING/cfg"}},
+		"dollar sign":                        {env: map[string]string{"AWS_CONFIG_FILE": "/a$/${b"}},
+		"empty path":                         {map[string]string{"AWS_CONFIG_FILE": ""}, []string{python}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			src := shared([]byte("[profile a]\n[profile b]\n"), nil, nil)
+			named := maps.Clone(c.env)
+			if _, ok := named["HOME"]; !ok {
+				named["HOME"] = "/home/me"
+			}
+			if _, ok := named["AWS_CONFIG_FILE"]; !ok {
+				named["AWS_CONFIG_FILE"] = "/config"
+			}
+			src.LookupEnv = lookupIn(named)
+			want := []string{}
+			for _, names := range c.want {
+				want = append(want, "0 "+names)
+			}
+			found, err := src.Lint(false)
+			require.NoError(t, err)
+			require.Equal(t, want, places(found), "%v", found)
+			settings, err := config.Query{Sources: src}.Resolve()
+			require.NoError(t, err)
+			require.Equal(t, want, places(settings.Diagnostics))
+		})
+	}
+}
+
+func TestLintAndResolveNameTheToolThatRefusesAnOverriddenValue(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config, credentials string
+		env                 map[string]string
+		want                []string
+	}{
+		"mode": {
+			config: "[default]\nretry_mode = foo\n", env: map[string]string{"AWS_RETRY_MODE": "standard"},
+			want: []string{"2 " + onlyGo},
+		},
+		"attempts": {
+			credentials: "[default]\nmax_attempts = ten\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "4"},
+			want: []string{"2 " + onlyGo},
+		},
+		"attempts that it accepts": {
+			credentials: "[default]\nmax_attempts = '7'\nretry_mode = \"adaptive\"\n",
+			env:         map[string]string{"AWS_MAX_ATTEMPTS": "4", "AWS_RETRY_MODE": "standard"},
+		},
+		"another value of the file wins": {
+			config: "[default]\n[profile a]\nretry_mode = foo\n", credentials: "[a]\nretry_mode = standard\n",
+			env:  map[string]string{"AWS_RETRY_MODE": "standard"},
+			want: []string{"3 " + onlyJS},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			src := shared([]byte(c.config), []byte(c.credentials), c.env)
+			found, err := src.Lint(false)
+			require.NoError(t, err)
+			require.Equal(t, append([]string{}, c.want...), places(found), "%v", found)
+			profile := ""
+			if strings.Contains(c.config, "[profile a]") {
+				profile = "a"
+			}
+			settings, err := config.Query{Sources: src, Profile: profile}.Resolve()
+			require.NoError(t, err)
+			require.Equal(t, append([]string{}, c.want...), places(settings.Diagnostics), "%v", settings.Diagnostics)
+		})
+	}
+}
+
+func TestNothingIsSaidOfAVariableThatAPathOfCodeReplaces(t *testing.T) {
+	t.Parallel()
+	src := shared([]byte("[default]\n"), nil, map[string]string{"AWS_CONFIG_FILE": "~/cfg", "AWS_SHARED_CREDENTIALS_FILE": "$HOME/x", "HOME": "/h"})
+	src.ConfigFile, src.CredentialsFile = "/config", "/credentials"
+	found, err := src.Lint(false)
+	require.NoError(t, err)
+	require.Empty(t, readDifferently(found))
+}
+
+func TestLintGivesAReasonForEachVariable(t *testing.T) {
+	t.Parallel()
+	found, err := shared(nil, nil, map[string]string{
+		"AWS_CONFIG_FILE": "~/$X", "X": "y", "HOME": "/h", "AWS_RETRY_MODE": "Adaptive", "AWS_MAX_ATTEMPTS": "4 ", "AWS_DEFAULT_PROFILE": "a",
+	}).Lint(false)
+	require.NoError(t, err)
+	texts := []string{}
+	for _, d := range readDifferently(found) {
+		texts = append(texts, d.String())
+	}
+	require.Equal(t, []string{
+		`warning: AWS_RETRY_MODE: "Adaptive": aws-sdk-go-v2, botocore, aws-cli, js: a mode counts in lower case only [read-differently]`,
+		`warning: AWS_MAX_ATTEMPTS: "4 ": aws-sdk-go-v2: a number with whitespace at an end is refused [read-differently]`,
+		`warning: AWS_DEFAULT_PROFILE: "a": js: the variable does not count [read-differently]`,
+		`warning: AWS_CONFIG_FILE: "~/$X": aws-sdk-go-v2: ~ is not the home directory; botocore, aws-cli: a variable in the path is replaced by its value [read-differently]`,
 	}, texts)
 }
 
