@@ -108,7 +108,10 @@ func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
 	require.Equal(t, "unreadable", s.Files[0].Status)
 	require.Equal(t, []config.Diagnostic{{
 		Severity: "warning", Code: "unreadable-file", File: configPath,
-		Message: "the config file counts as empty: it cannot be read: not a regular file",
+		Message: "the config file counts as empty: it cannot be read: not a regular file but a directory",
+	}, {
+		Severity: "warning", Code: "read-differently", File: configPath, Tools: []string{"aws-sdk-go-v2"},
+		Message: "aws-sdk-go-v2: a directory in the place of a file is refused",
 	}}, s.Diagnostics)
 
 	denied := oneError{FS: tree, name: "home/me/.aws/credentials", err: fs.ErrPermission}

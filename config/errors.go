@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -98,6 +99,7 @@ func (e *ParseError) detail() string {
 // Why a file cannot be read, other than an error of the system.
 var (
 	errNotRegular = errors.New("not a regular file")
+	errDirectory  = fmt.Errorf("%w but a directory", errNotRegular)
 	errTooLarge   = errors.New("too large")
 )
 

@@ -26,23 +26,29 @@ type examiner struct {
 }
 
 // examine returns the values of the retry settings, the last one first, and of each setting
-// at most maxFindings. above has the values of the stronger file.
-func (x *index) examine(name string, sections []section, above []Candidate) []Candidate {
+// at most maxFindings. above has the values of the stronger file, and last says that this file
+// is the stronger one or that the stronger one has no such section.
+func (x *index) examine(name string, sections []section, above []Candidate, last bool) []Candidate {
 	if len(sections) == 0 {
 		return nil
 	}
 	e := &examiner{index: x, name: name, sections: sections, above: above, props: make([]property, 0, 16)}
 	first, _, _ := bytes.Cut(x.textAt(sections[0].start), []byte("]"))
+	var keys [2]int
 	for i, s := range sections {
 		if i > 0 {
 			e.again(s, first)
 		}
 		e.prefixed = x.Kind == kindConfig && name == defaultProfile && !s.bare
-		others := otherTools{findings: &x.findings, kind: x.Kind, section: s}
+		others := otherTools{findings: &x.findings, kind: x.Kind, section: s, keys: keys}
 		x.walk(s, func(it *item) {
 			others.line(it)
 			e.line(it, s)
 		})
+		keys = others.keys
+	}
+	if line := max(keys[0], keys[1]); last && sections[0].profile && line > 0 && min(keys[0], keys[1]) == 0 {
+		x.findings.differ(line, []string{toolGo}, "a profile with one of aws_access_key_id and aws_secret_access_key is refused")
 	}
 	e.repeats()
 	e.bound()

@@ -19,8 +19,8 @@ func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
 	all = append(s.variables(), all...)
 	both := indexes(files, "", true)
 	for g := range groups(both) {
-		credentials := both[1].examine(string(g.name), g.parts[1], nil)
-		config := both[0].examine(string(g.name), g.parts[0], credentials)
+		credentials := both[1].examine(string(g.name), g.parts[1], nil, true)
+		config := both[0].examine(string(g.name), g.parts[0], credentials, len(g.parts[1]) == 0)
 		both[1].check(credentials, nil, s)
 		both[0].check(config, credentials, s)
 	}

@@ -41,7 +41,7 @@ func TestLintOfCleanFiles(t *testing.T) {
 	require.Empty(t, lint(t, texts(
 		"[default]\nregion = eu-west-1\nretry_mode = standard\n[profile a]\nmax_attempts = 4\ns3 =\n max_concurrent_requests = 20\n"+
 			"[sso-session s]\nsso_region = x\n[services v]\ndynamodb =\n endpoint_url = x\n",
-		"[default]\naws_access_key_id = x\n[a]\naws_session_token = y\n"), true))
+		"[default]\naws_access_key_id = x\naws_secret_access_key = x\n[a]\naws_session_token = y\n"), true))
 }
 
 func TestLintSaysWhatIsOddInAllProfiles(t *testing.T) {

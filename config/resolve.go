@@ -253,8 +253,8 @@ func typed[T any](s Setting[string], value T) Setting[T] {
 // inFiles returns the values that both files have for the wanted profile, the strongest
 // first. The first one of each setting comes from ini.v1.
 func inFiles(files [2]*index, src Sources) ([]Candidate, error) {
-	credentials := files[1].examine(files[1].wanted, files[1].sections, nil)
-	config := files[0].examine(files[0].wanted, files[0].sections, credentials)
+	credentials := files[1].examine(files[1].wanted, files[1].sections, nil, true)
+	config := files[0].examine(files[0].wanted, files[0].sections, credentials, len(files[1].sections) == 0)
 	for _, x := range files {
 		x.tell(codeUnusedProfile, &x.unused, "retry settings of other profiles have no effect on profile "+quote(x.wanted))
 		x.tell(codeIgnoredSection, &x.ignored, ignoredText)

@@ -139,6 +139,12 @@ func (p location) diagnose(found []Diagnostic, err error) []Diagnostic {
 			err = e.Err
 		}
 		d.Message = "the " + p.kind + " file counts as empty: it cannot be read: " + err.Error()
+		if errors.Is(err, errDirectory) {
+			return append(found, d, Diagnostic{
+				Severity: severityWarning, Code: codeReadDifferently, File: p.path, Tools: []string{toolGo},
+				Message: toolGo + ": a directory in the place of a file is refused",
+			})
+		}
 	case p.byCode:
 		d.Code = codeMissingFile
 		d.Message = "the " + p.kind + " file that an option names does not exist"
@@ -274,6 +280,9 @@ func (s Sources) read(name string) ([]byte, error) {
 	info, err := s.stat(name)
 	if err != nil {
 		return nil, notRead(name, err)
+	}
+	if info.IsDir() {
+		return nil, notRead(name, errDirectory)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, notRead(name, errNotRegular)

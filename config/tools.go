@@ -142,6 +142,8 @@ type otherTools struct {
 	group    bool // The section has had a property without a value.
 	below    bool // The section has had a property.
 	indent   int  // How many characters of whitespace stand before the last property.
+
+	keys [2]int // The lines of the access key and of the secret key of the profile, in this section or one before.
 }
 
 // line looks at one line. The first line is the header.
@@ -150,7 +152,6 @@ func (r *otherTools) line(it *item) {
 	switch it.kind {
 	case lineHeader:
 		r.header(it)
-		return
 	case lineProperty:
 		r.property(it)
 		r.indented(it)
@@ -167,7 +168,7 @@ func (r *otherTools) line(it *item) {
 	case lineEnd, lineMalformed, lineComment:
 		return
 	}
-	if string(value) == "'" || string(value) == `"` {
+	if it.kind != lineHeader && (string(value) == "'" || string(value) == `"`) {
 		r.differ(it.number, []string{toolGo}, "a value of one quote ends in a crash")
 	}
 	if bytes.IndexByte(it.text, '\r') >= 0 {
@@ -268,6 +269,19 @@ func (r *otherTools) indented(it *item) {
 }
 
 func (r *otherTools) property(it *item) {
+	switch i := bytes.IndexByte(it.key, ':'); {
+	case i == 0:
+		r.differ(it.number, python(), "a ':' before the key"+unreadable)
+	case i > 0 && retryKey(trimRight(it.key[:i])) != "" && r.section.profile:
+		r.differ(it.number, []string{toolGo, toolBoto, toolCLI}, "the key ends at the ':'")
+	}
+	if it.depth == 0 || !r.group {
+		for i, key := range [...]string{"aws_access_key_id", "aws_secret_access_key"} {
+			if isKey(it.key, key) {
+				r.keys[i] = it.number
+			}
+		}
+	}
 	if key := retryKey(it.key); key != "" && (r.section.profile || r.inherits) {
 		r.setting(it, key)
 	}

@@ -94,12 +94,26 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"one quote in a continuation":                            {config: "[default]\nnote = a\n  b = '\n", want: []string{"3 " + onlyGo}},
 		"value of two quotes":                                    {config: "[default]\nnote = ''\n"},
 		"CR within a line":                                       {config: "[default]\nnote = a\rb\n", want: []string{"2 " + python}},
-		"CR at the end of a line":                                {config: "[default]\r\nnote = a\r\n"},
-		"key twice":                                              {config: "[default]\nregion = a\nRegion = b\n", want: []string{"3 " + python}},
-		"key that is no identifier twice":                        {config: "[default]\na b = 1\na b = 2\n", want: []string{"3 " + python}},
-		"key twice in a section of no profile":                   {config: "[plugins]\na = 1\na = 2\n", want: []string{"3 " + python}},
-		"key twice in a [default] of no effect":                  {config: "[default]\na = 1\na = 2\n[profile default]\nb = 1\n", want: []string{"3 " + python}},
-		"key in two profiles":                                    {config: "[default]\na = 1\n[profile dev]\na = 2\n"},
+		"CR within a header":                                     {credentials: "[de\rv]\n", want: []string{"1 " + python}},
+		"colon before a key":                                     {config: "[default]\n:a=b\n", want: []string{"2 " + python}},
+		"colon before an equals sign":                            {config: "[default]\nmax_attempts: 5 = x\n", want: []string{"2 " + onlyGo + " " + python}},
+		"access key alone":                                       {credentials: "[default]\naws_access_key_id = a\n", want: []string{"2 " + onlyGo}},
+		"secret key alone":                                       {config: "[default]\nregion = a\nAWS_SECRET_ACCESS_KEY = a\n", want: []string{"3 " + onlyGo}},
+		"both keys":                                              {credentials: "[default]\naws_access_key_id = a\naws_secret_access_key = a\n"},
+		"both keys, in two sections":                             {config: "[profile a]\naws_access_key_id = a\n[profile  a]\naws_secret_access_key = a\n", want: []string{"3 " + python + " " + onlyJS}},
+		"access key alone, and both in credentials": {
+			config: "[default]\naws_access_key_id = a\n", credentials: "[default]\naws_access_key_id = a\naws_secret_access_key = a\n",
+		},
+		"both keys, of which one is in a block": {
+			credentials: "[default]\n  aws_access_key_id = a\n  s3 =\n  aws_secret_access_key = a\n", want: []string{"2 " + onlyGo},
+		},
+		"access key alone, of no profile":       {config: "[plugins]\naws_access_key_id = a\n"},
+		"CR at the end of a line":               {config: "[default]\r\nnote = a\r\n"},
+		"key twice":                             {config: "[default]\nregion = a\nRegion = b\n", want: []string{"3 " + python}},
+		"key that is no identifier twice":       {config: "[default]\na b = 1\na b = 2\n", want: []string{"3 " + python}},
+		"key twice in a section of no profile":  {config: "[plugins]\na = 1\na = 2\n", want: []string{"3 " + python}},
+		"key twice in a [default] of no effect": {config: "[default]\na = 1\na = 2\n[profile default]\nb = 1\n", want: []string{"3 " + python}},
+		"key in two profiles":                   {config: "[default]\na = 1\n[profile dev]\na = 2\n"},
 		// Headers.
 		"section twice":                                     {config: "[default]\na = 1\n[default] # c\nb = 1\n", want: []string{"3 " + python}},
 		"section of no profile twice":                       {config: "[plugins]\n[plugins]\n", want: []string{"2 " + python}},
@@ -317,6 +331,18 @@ func TestLintAndResolveNameTheToolThatRefusesAnOverriddenValue(t *testing.T) {
 			require.Equal(t, append([]string{}, c.want...), places(settings.Diagnostics), "%v", settings.Diagnostics)
 		})
 	}
+}
+
+func TestLintAndResolveNameTheToolThatRefusesADirectory(t *testing.T) {
+	t.Parallel()
+	src := shared(nil, nil, map[string]string{"AWS_CONFIG_FILE": "/aws"})
+	src.FS = fstest.MapFS{"aws/config": {}}
+	found, err := src.Lint(false)
+	require.NoError(t, err)
+	require.Contains(t, lines(found), "/aws: warning: aws-sdk-go-v2: a directory in the place of a file is refused [read-differently]")
+	settings, err := config.Query{Sources: src}.Resolve()
+	require.NoError(t, err)
+	require.Equal(t, lines(found), lines(settings.Diagnostics))
 }
 
 func TestNothingIsSaidOfAVariableThatAPathOfCodeReplaces(t *testing.T) {
