@@ -176,7 +176,7 @@ type Origin struct {
 func (o Origin) String() string {
 	switch o.Kind {
 	case OriginSharedConfig, OriginSharedCredentials:
-		return o.File + ":" + strconv.Itoa(o.Line) + ": " + o.inFile()
+		return shownPath(o.File) + ":" + strconv.Itoa(o.Line) + ": " + o.inFile()
 	case OriginEnvironment:
 		return o.Name
 	case OriginOption:

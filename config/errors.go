@@ -47,7 +47,7 @@ func (e *ProfileNotFoundError) Error() string {
 		if i > 0 {
 			b.WriteString(" or")
 		}
-		path := f.Path
+		path := shownPath(f.Path)
 		if path == "" {
 			path = "the " + f.Kind + " file"
 		}
@@ -86,7 +86,7 @@ type ParseError struct {
 
 // Error returns "config: path:line: "text": what was expected", without an empty text.
 func (e *ParseError) Error() string {
-	return prefix + e.File + ":" + strconv.Itoa(e.Line) + ": " + e.detail()
+	return prefix + shownPath(e.File) + ":" + strconv.Itoa(e.Line) + ": " + e.detail()
 }
 
 func (e *ParseError) detail() string {
@@ -114,7 +114,7 @@ type UnreadableError struct {
 // Error returns "config: path: cannot be read: the reason". For a file above 16 MiB it adds
 // the size and the limit.
 func (e *UnreadableError) Error() string {
-	text := prefix + e.File + ": cannot be read: " + e.Err.Error()
+	text := prefix + shownPath(e.File) + ": cannot be read: " + e.Err.Error()
 	if errors.Is(e.Err, errTooLarge) {
 		text += ": at least " + strconv.FormatInt(e.Size, 10) +
 			" bytes, the limit is " + strconv.Itoa(maxFileSize)

@@ -33,7 +33,7 @@ func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
 
 	fmt.Fprintln(&out, "\nFiles")
 	for _, f := range s.Files {
-		path := terminal.Escaped(f.Path)
+		path := terminal.Escaped(shownPath(f.Path))
 		if path == "" {
 			path = "(no home directory)"
 		}

@@ -64,9 +64,6 @@ func ProfileName(src Sources) string {
 	return s.Value
 }
 
-// Distance returns the edit distance up to a limit.
-func Distance(a, b string, limit int) int { return distance(a, b, limit) }
-
 // IsSecret reports whether the value of a key is never shown.
 func IsSecret(key string) bool { return isSecret(key) }
 

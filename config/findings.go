@@ -79,11 +79,12 @@ type Diagnostic struct {
 }
 
 // String returns "file:line: severity: message [code]", without file and line if they are not
-// set. It does not quote control characters in the path and in the message.
+// set. A path with whitespace at an end is in quotes. Control characters in the path and in the
+// message are as they are.
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if d.File != "" {
-		b.WriteString(d.File + ":")
+		b.WriteString(shownPath(d.File) + ":")
 		if d.Line > 0 {
 			b.WriteString(strconv.Itoa(d.Line) + ":")
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -201,6 +202,22 @@ func TestFindingsAboutOneLineAreOneInTheCountToo(t *testing.T) {
 			require.Equal(t, "and 900 more findings of this kind", found[100].Message)
 		})
 	}
+}
+
+func TestPathWithBlanksAtAnEndIsQuoted(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{"  ": `"  "`, "/a ": `"/a "`, "\u00a0b": `"\u00a0b"`, "/a b": "/a b"} {
+		found := lint(t, shared(nil, nil, map[string]string{"AWS_CONFIG_FILE": path}), false)
+		require.Equal(t, want+": warning: the config file that AWS_CONFIG_FILE names does not exist [missing-file]", found[0].String())
+		require.Equal(t, path, found[0].File)
+
+		_, err := config.Query{Sources: config.Sources{ConfigFile: path, CredentialsFile: "/k", FS: fstest.MapFS{}}, Profile: "x"}.Resolve()
+		require.EqualError(t, err, `config: option WithProfile: profile "x" not found in `+want+" (missing) or /k (missing)")
+	}
+	for _, err := range []error{&config.ParseError{File: " ", Line: 1, Msg: "m"}, &config.UnreadableError{File: " ", Err: config.ErrNotRegular}} {
+		require.ErrorContains(t, err, `config: " ":`)
+	}
+	require.Equal(t, `" ":2: [default] retry_mode`, config.Origin{Kind: config.OriginSharedConfig, File: " ", Line: 2, Profile: "default", Key: "retry_mode"}.String())
 }
 
 func TestFindingsComeByFileThenLineWithTheCountsLast(t *testing.T) {

@@ -19,6 +19,7 @@ func TestNearNames(t *testing.T) {
 		{"a typing error", "production", []string{"staging", "prodution"}, []string{"prodution"}},
 		{"up to a third of the letters", "abcdefghi", []string{"abcdefxyz", "abcdewxyz"}, []string{"abcdefxyz"}},
 		{"the nearest first, then by name", "prod-eu", []string{"a-od-eu", "prod-us", "prod-eu1", "PROD-EU"}, []string{"PROD-EU", "prod-eu1", "a-od-eu", "prod-us"}},
+		{"two letters the other way round", "pord", []string{"prod", "stage"}, []string{"prod"}},
 		{"one letter of a short name", "ab", []string{"abc", "xy", "a"}, []string{"a", "abc"}},
 		{"at most five", "pp", []string{"p1", "p6", "p3", "p4", "p5", "p2"}, []string{"p1", "p2", "p3", "p4", "p5"}},
 		{"without the quotes of a name", "a b", []string{`"a c"`}, []string{"a c"}},
@@ -75,25 +76,5 @@ func TestKeysThatLookLikeRetrySettings(t *testing.T) {
 		require.Len(t, found, 1, key)
 		require.Equal(t, "misspelt-key", found[0].Code, key)
 		require.True(t, strings.HasSuffix(found[0].Message, meant+" is"), found[0].Message)
-	}
-}
-
-func TestDistance(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		a, b  string
-		limit int
-		want  int
-	}{
-		{"", "", 3, 0},
-		{"abc", "abc", 0, 0},
-		{"abc", "abd", 3, 1},
-		{"abc", "ab", 3, 1},
-		{"", "ab", 3, 2},
-		{"kitten", "sitting", 5, 3},
-		{"kitten", "sitting", 2, 3},
-		{"a", strings.Repeat("a", 500), 1000, 1001},
-	} {
-		require.Equal(t, c.want, config.Distance(c.a, c.b, c.limit), "%q %q", c.a, c.b)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/awsretry/awsretry/internal/near"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -408,11 +409,11 @@ func notFound(profile Setting[string], files [2]*file) error {
 		Profile: profile.Value, Origin: profile.Origin,
 		Files: []FileStatus{files[0].FileStatus, files[1].FileStatus},
 	}
-	names := nearTo(profile.Value)
+	names := near.To(profile.Value)
 	both := indexes(files, "", true)
 	for g := range groups(both) {
 		if g.profile {
-			names.add(g.name)
+			names.Add(g.name)
 		}
 	}
 	for i, meant := range [2]string{"[profile " + profile.Value + "]", "[" + profile.Value + "]"} {
@@ -420,7 +421,7 @@ func notFound(profile Setting[string], files [2]*file) error {
 			e.Hint = both[i].hint(profile.Value, shorten(meant))
 		}
 	}
-	e.Near = names.names()
+	e.Near = names.Best()
 	return e
 }
 

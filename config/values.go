@@ -128,6 +128,14 @@ func shorten(text string) string {
 	return text[:end] + "..."
 }
 
+// shownPath returns a path, in quotes if whitespace stands at an end of it.
+func shownPath(path string) string {
+	if strings.TrimFunc(path, unicode.IsSpace) != path {
+		return strconv.Quote(path)
+	}
+	return path
+}
+
 // quote returns a text in quotes, shortened and on one line.
 func quote(text string) string { return strconv.Quote(shorten(text)) }
 
