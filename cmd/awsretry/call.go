@@ -52,6 +52,7 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 		return c.misused(sys, err)
 	}
 	run := &call{system: sys, flags: *f, args: args, argument: argument}
+	run.checkService()
 	switch err := act(ctx, run); {
 	case errors.Is(err, errBad), errors.Is(err, errUnwritten):
 		return exitBad

@@ -1,0 +1,61 @@
+package main
+
+import (
+	_ "embed" // for the ids of the services
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/awsretry/awsretry/internal/near"
+)
+
+// servicesText has the ids of all services that AWS has models of, one a line. The first line is a
+// comment that says where they are from.
+//
+//go:embed services.txt
+var servicesText string
+
+func serviceIDs() []string {
+	_, lines, _ := strings.Cut(servicesText, "\n")
+	return strings.Split(strings.TrimSuffix(lines, "\n"), "\n")
+}
+
+// plainService returns the id of a service without what does not matter: case, spaces, dashes and
+// underscores.
+func plainService(id string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" -_", r) {
+			return -1
+		}
+		return r
+	}, id))
+}
+
+func knownService(id string) bool {
+	id = plainService(id)
+	return slices.ContainsFunc(serviceIDs(), func(known string) bool { return plainService(known) == id })
+}
+
+// checkService warns of a service that is not known, most often because it is misspelt. Without the
+// warning it would get the defaults that all services share.
+func (c *call) checkService() {
+	if c.service == "" || knownService(c.service) {
+		return
+	}
+	names, ids := near.To(plainService(c.service)), map[string]string{}
+	for _, id := range serviceIDs() {
+		ids[plainService(id)] = id
+		names.Add([]byte(plainService(id)))
+	}
+	text := "--service " + strconv.Quote(c.service) + " is the id of no service that this version knows"
+	for i, name := range names.Best() {
+		if i == 0 {
+			text += "; did you mean "
+		} else {
+			text += " or "
+		}
+		text += strconv.Quote(ids[name])
+	}
+	fmt.Fprintf(c.errs, "awsretry %s: warning: %s\n", c.Name(), text)
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// go test ./cmd/awsretry -run ServicesOfTheModels -models DIR writes the ids of all services from
+// the models in DIR, the directory of an installed botocore package.
+var models = flag.String("models", "", "write the ids of services from the botocore package in this directory")
+
+func TestServicesOfTheModels(t *testing.T) {
+	t.Parallel()
+	if *models != "" {
+		require.NoError(t, os.WriteFile("services.txt", modelsText(t, *models), 0o600))
+		return
+	}
+	ids := serviceIDs()
+	require.Len(t, ids, 424)
+	require.True(t, slices.IsSorted(ids))
+	for _, id := range ids {
+		require.True(t, knownService(id), id)
+		require.True(t, knownService(strings.ToLower(strings.ReplaceAll(id, " ", "-"))), id)
+	}
+}
+
+func modelsText(t *testing.T, dir string) []byte {
+	t.Helper()
+	init, err := os.ReadFile(filepath.Join(dir, "__init__.py"))
+	require.NoError(t, err)
+	version := regexp.MustCompile(`(?m)^__version__ = '(.+)'`).FindSubmatch(init)
+	require.NotNil(t, version, "no version in __init__.py")
+	paths, err := filepath.Glob(filepath.Join(dir, "data", "*", "*", "service-2.json*"))
+	require.NoError(t, err)
+	ids := []string{}
+	for _, path := range paths {
+		var model struct{ Metadata struct{ ServiceID string } }
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		if strings.HasSuffix(path, ".gz") {
+			unzipped, err := gzip.NewReader(bytes.NewReader(text))
+			require.NoError(t, err)
+			require.NoError(t, json.NewDecoder(unzipped).Decode(&model))
+		} else {
+			require.NoError(t, json.Unmarshal(text, &model))
+		}
+		ids = append(ids, model.Metadata.ServiceID)
+	}
+	slices.Sort(ids)
+	return []byte("# botocore " + string(version[1]) + "\n" + strings.Join(slices.Compact(ids), "\n") + "\n")
+}
+
+func TestUnknownServiceIsAWarning(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"explain --service dynamdb":                          `explain: warning: --service "dynamdb" is the id of no service that this version knows; did you mean "DynamoDB"`,
+		"lint --service s4":                                  `lint: warning: --service "s4" is the id of no service that this version knows; did you mean "S3"`,
+		"profiles --service zzzzzzzzzzz":                     `profiles: warning: --service "zzzzzzzzzzz" is the id of no service that this version knows`,
+		"classify --service ds-data --status 500":            `classify: warning: --service "ds-data" is the id of no service that this version knows`,
+		"replay --service bogus testdata/traces/none.json":   `replay: warning: --service "bogus" is the id of no service that this version knows`,
+		"simulate --service auto_scalling --trace none.json": `simulate: warning: --service "auto_scalling" is the id of no service that this version knows; did you mean "Auto Scaling"`,
+		"explain --service dynamodb":                         "",
+		"explain --service DynamoDB-Streams":                 "",
+		"classify --service autoscaling --status 500":        "",
+		"explain --service=":                                 "",
+	} {
+		var out, errs bytes.Buffer
+		run(t.Context(), strings.Fields(args), system{out: &out, errs: &errs, sources: world(nil, nil)})
+		first, _, _ := strings.Cut(errs.String(), "\n")
+		if want == "" {
+			require.Empty(t, first, args)
+			continue
+		}
+		require.True(t, strings.HasPrefix(first, "awsretry "+want), "%s: %s", args, first)
+	}
+}
