@@ -7,7 +7,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/terminal"
@@ -53,7 +55,8 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 	}
 	run := &call{system: sys, flags: *f, args: args, argument: argument}
 	run.checkService()
-	switch err := act(ctx, run); {
+	err = run.folded(c.prose, func() error { return act(ctx, run) })
+	switch {
 	case errors.Is(err, errBad), errors.Is(err, errUnwritten):
 		return exitBad
 	case errors.As(err, new(usageError)):
@@ -64,6 +67,22 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 	default:
 		return exitFine
 	}
+}
+
+// folded calls act. If its output is text for people, it is folded to the width of the terminal.
+func (c *call) folded(prose bool, act func() error) error {
+	if !prose || c.json || c.width == 0 {
+		return act()
+	}
+	out := c.out
+	fold := terminal.NewFold(out, c.width)
+	c.out = fold
+	err := act()
+	c.out = out
+	if flushed := fold.Flush(); err == nil {
+		err = flushed
+	}
+	return err
 }
 
 // misused says why a call of the command is not accepted.
@@ -79,7 +98,9 @@ func (c command) parse(f *flags, args []string) (argument string, err error) {
 		case errors.Is(err, flag.ErrHelp):
 			return "", err
 		case err != nil:
-			return "", fmt.Errorf("%w; awsretry %s -h shows the flags", err, c.name)
+			// Package flag writes one dash.
+			text := regexp.MustCompile(`(for|flag|defined:|argument:) -(\w[\w-])`).ReplaceAllString(err.Error(), "$1 --$2")
+			return "", fmt.Errorf("%s; awsretry %s -h shows the flags", text, c.name)
 		case f.NArg() == 0 && !given && c.argument != "":
 			return "", fmt.Errorf("missing argument: %s", c.argument)
 		case f.NArg() == 0:
@@ -99,14 +120,28 @@ func newFlags(c command) *flags {
 	f.StringVar(&f.service, "service", "", "service whose defaults to use, such as dynamodb")
 	f.BoolVar(&f.json, "json", false, "print JSON, one object a line")
 	f.Usage = func() {
-		fmt.Fprintf(f.Output(), "%s\n\nUsage: awsretry %s\n\nExample:\n\n  %s\n\nFlags:\n\n",
+		out := terminal.NewFold(f.Output(), usualWidth)
+		fmt.Fprintf(out, "%s\n\nUsage: awsretry %s\n\nExample:\n\n  %s\n\nFlags:\n\n",
 			c.synopsis, strings.TrimRight(c.name+" [flags] "+c.argument, " "), c.example)
-		f.PrintDefaults()
+		table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+		f.VisitAll(func(f *flag.Flag) {
+			value, text := flag.UnquoteUsage(f)
+			fmt.Fprintf(table, "  %s\t%s\n", strings.TrimRight(dashed(f.Name)+" "+value, " "), text)
+		})
+		_ = table.Flush() // The flags go to a buffer, which takes everything.
 		if c.notes != "" {
-			fmt.Fprint(f.Output(), "\n"+c.notes)
+			fmt.Fprint(out, "\n"+c.notes)
 		}
 	}
 	return f
+}
+
+// dashed returns a flag as it is written: with one dash before a letter, and with two before a word.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
 }
 
 // source returns where settings are read. The paths of the flags are stronger than those of the

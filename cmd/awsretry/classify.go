@@ -15,13 +15,15 @@ import (
 func classifyCommand() command {
 	return command{
 		name:     "classify",
+		prose:    true,
 		synopsis: "what the default classifiers say of a failure, and which said what",
 		example:  "awsretry classify --status 503 --code SlowDown",
-		notes: "The flags are signs of one failure. Some errors are retryable in some services only: for these,\n" +
-			"--service says which service the error is from. It wants the service id as SDKs and models spell\n" +
-			"it, such as \"DynamoDB\" or \"Auto Scaling\". Upper and lower case, spaces, dashes and underscores do\n" +
-			"not matter. The name in the address of a service may be another one: \"Directory Service Data\" is\n" +
-			"known, \"ds-data\" is not.\n",
+		notes: "The flags are signs of one failure. Some errors are retryable in some services\n" +
+			"only: for these, --service says which service the error is from. It wants the\n" +
+			"service id as SDKs and models spell it, such as \"DynamoDB\" or \"Auto Scaling\".\n" +
+			"Upper and lower case, spaces, dashes and underscores do not matter. The name in\n" +
+			"the address of a service may be another one: \"Directory Service Data\" is known,\n" +
+			"\"ds-data\" is not.\n",
 		define: func(f *flags) func(context.Context, *call) error {
 			f.Lookup("service").Usage = "`id` of the service that the error is from, such as DynamoDB or \"Auto Scaling\""
 			var s signs

@@ -14,6 +14,7 @@ import (
 func explainCommand() command {
 	return command{
 		name:     "explain",
+		prose:    true,
 		synopsis: "what the settings are, where each came from, and what they do",
 		example:  "awsretry explain --profile prod --service dynamodb",
 		define: func(f *flags) func(context.Context, *call) error {

@@ -7,6 +7,7 @@ import (
 func lintCommand() command {
 	return command{
 		name:     "lint",
+		prose:    true,
 		synopsis: "what is wrong or without effect in the shared files",
 		example:  "awsretry lint --strict --config-file ./aws-config",
 		define: func(f *flags) func(context.Context, *call) error {

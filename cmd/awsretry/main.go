@@ -7,11 +7,12 @@
 //	awsretry classify       what the default classifiers say of a failure
 //	awsretry replay FILE    what a strategy does with the responses of a recorded trace
 //	awsretry simulate       what settings do to the calls of a program
+//	awsretry completion SHELL  a script with which a shell completes commands, flags and profiles
 //	awsretry version        which version of the command this is
 //
-// Every command takes --json, and -h shows its flags with an example. The exit
-// status is 0 on success, 1 if problems were found or the output cannot be written,
-// and 2 for a usage error.
+// Every command takes --json, and awsretry help COMMAND shows its flags with an
+// example. The exit status is 0 on success, 1 if problems were found or the output
+// cannot be written, and 2 for a usage error.
 package main
 
 import (
@@ -21,9 +22,11 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/terminal"
 )
 
 // The exit statuses.
@@ -35,11 +38,26 @@ const (
 
 func main() {
 	debug.SetGCPercent(50) // A file of 16 MiB is read once, so memory matters more than time.
-	sys := system{in: os.Stdin, out: os.Stdout, errs: os.Stderr}
-	if info, err := os.Stderr.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+	sys := system{in: os.Stdin, out: os.Stdout, errs: os.Stderr, build: thisBuild()}
+	if terminal.Is(os.Stdout) {
+		columns, _ := os.LookupEnv("COLUMNS") //nolint:forbidigo // It is about the terminal, not about settings.
+		sys.width = widthOf(columns)
+	}
+	if terminal.Is(os.Stderr) {
 		sys.progress = os.Stderr
 	}
 	os.Exit(run(context.Background(), os.Args[1:], sys))
+}
+
+// usualWidth is the width of a terminal that does not tell, and of the help.
+const usualWidth = 80
+
+// widthOf returns the width of a terminal from the value of COLUMNS.
+func widthOf(columns string) int {
+	if n, err := strconv.Atoi(columns); err == nil && n > 0 {
+		return n
+	}
+	return usualWidth
 }
 
 // system is what the program reads from and writes to.
@@ -48,6 +66,10 @@ type system struct {
 	out, errs io.Writer
 	// progress is the terminal that is shown how far a long command has come, or nil.
 	progress io.Writer
+	// width is how many columns the terminal has that out is, or 0 if it is none.
+	width int
+	// build says which version of the command this is.
+	build build
 	// sources says where settings are read. Its zero value is the process and its machine.
 	sources config.Sources
 }
@@ -59,6 +81,8 @@ type command struct {
 	argument string
 	// notes is the end of the help, or empty.
 	notes string
+	// prose says that the output as text is folded to the width of a terminal.
+	prose bool
 	// define adds the flags of the command to the common ones, and returns the function that
 	// runs the command.
 	define func(f *flags) func(ctx context.Context, c *call) error
@@ -67,7 +91,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		explainCommand(), lintCommand(), profilesCommand(), classifyCommand(), replayCommand(), simulateCommand(),
-		versionCommand(),
+		completionCommand(), versionCommand(),
 	}
 }
 
@@ -110,7 +134,15 @@ func dispatch(ctx context.Context, args []string, sys system) int {
 	}
 	switch args[0] {
 	case "help", "-h", "-help", "--help":
-		usage(sys.out)
+		if len(args) == 1 {
+			usage(sys.out)
+			return exitFine
+		}
+		args = []string{args[1], "--help"}
+	case "-version", "--version":
+		args = append([]string{"version"}, args[1:]...)
+	case completing:
+		complete(args[1:], sys)
 		return exitFine
 	}
 	for _, c := range commands() {
@@ -122,11 +154,12 @@ func dispatch(ctx context.Context, args []string, sys system) int {
 	return exitUsage
 }
 
-func usage(w io.Writer) {
-	fmt.Fprint(w, "awsretry explains and checks the retry settings of AWS profiles, says what becomes\nof a failure, replays recorded traces, and simulates what settings do.\n\nUsage:\n\n")
+func usage(out io.Writer) {
+	w := terminal.NewFold(out, usualWidth)
+	fmt.Fprint(w, "awsretry explains and checks the retry settings of AWS profiles, says what\nbecomes of a failure, replays recorded traces, and simulates what settings do.\n\nUsage:\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  awsretry %-12s %s\n", strings.TrimRight(c.name+" "+c.argument, " "), c.synopsis)
+		fmt.Fprintf(w, "  awsretry %-17s %s\n", strings.TrimRight(c.name+" "+c.argument, " "), c.synopsis)
 	}
-	fmt.Fprint(w, "\nawsretry COMMAND -h shows the flags of a command and an example.\n"+
+	fmt.Fprint(w, "\nawsretry help COMMAND shows the flags of a command and an example.\n"+
 		"The exit status is 0 on success, 1 if problems were found or the output\ncannot be written, 2 for a usage error.\n")
 }

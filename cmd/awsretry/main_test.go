@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/fstest"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -83,6 +85,10 @@ func TestOutput(t *testing.T) {
 	}{
 		{name: "no-command"},
 		{name: "help", args: "help"},
+		{name: "help-command", args: "help lint"},
+		{name: "help-unknown-command", args: "help explode"},
+		{name: "completion-help", args: "completion -h"},
+		{name: "completion-unknown-shell", args: "completion csh"},
 		{name: "unknown-command", args: "explode"},
 		{name: "unknown-flag", args: "lint --profiles"},
 		{name: "unexpected-argument", args: "lint file"},
@@ -154,6 +160,68 @@ func TestOutput(t *testing.T) {
 	}
 }
 
+// On a terminal the same words are printed, on more lines.
+func TestTextFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"home/me/.aws/config": configText, "home/me/.aws/credentials": credentialsText + "note = " + strings.Repeat("x", 200) + "\n"}
+	env := map[string]string{"AWS_MAX_ATTEMPTS": "4 ", "AWS_CONFIG_FILE": "/home/me/.aws/config"}
+	for _, args := range []string{
+		"explain --profile prod", "lint", "profiles --show-values", "classify --status 500",
+		"classify --status 503 --transport use_of_closed_connection", "profiles --strict",
+	} {
+		for _, width := range []int{80, 40, 30} {
+			var wide, narrow, errs bytes.Buffer
+			status := run(t.Context(), strings.Fields(args), system{out: &wide, errs: &errs, sources: world(files, env)})
+			require.Equal(t, status, run(t.Context(), strings.Fields(args), system{out: &narrow, errs: &errs, width: width, sources: world(files, env)}))
+			for line := range strings.Lines(narrow.String()) {
+				require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), width, "%s: %s", args, line)
+			}
+			plain := strings.NewReplacer(" ", "", "\n", "")
+			require.Equal(t, plain.Replace(wide.String()), plain.Replace(narrow.String()))
+		}
+	}
+	var out bytes.Buffer
+	run(t.Context(), strings.Fields("explain --profile prod"), system{out: &out, width: 80, sources: world(files, env)})
+	requireGolden(t, "explain-terminal", out.String())
+}
+
+func TestJSONAndHelpAreNotFoldedForTheTerminal(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"home/me/.aws/config": configText}
+	for _, args := range []string{"explain --json", "lint --json", "profiles --json", "classify --json --status 500", "replay testdata/traces/adaptive.json", "simulate --trace testdata/traces/sequence.json", "help", "lint -h"} {
+		var wide, narrow bytes.Buffer
+		run(t.Context(), strings.Fields(args), system{out: &wide, errs: io.Discard, sources: world(files, nil)})
+		run(t.Context(), strings.Fields(args), system{out: &narrow, errs: io.Discard, width: 20, sources: world(files, nil)})
+		require.Equal(t, wide.String(), narrow.String(), args)
+		require.NotEmpty(t, wide.String(), args)
+	}
+}
+
+func TestWidthOfTheTerminal(t *testing.T) {
+	t.Parallel()
+	for columns, want := range map[string]int{"": 80, "100": 100, "0": 80, "-5": 80, "x": 80} {
+		require.Equal(t, want, widthOf(columns))
+	}
+}
+
+func TestHelpFitsATerminalAndSpellsFlagsAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for _, c := range commands() {
+		var out bytes.Buffer
+		require.Zero(t, run(t.Context(), []string{c.name, "-h"}, system{out: &out}))
+		for line := range strings.Lines(out.String()) {
+			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
+			require.NotRegexp(t, `(^|\s)-[a-z][a-z]`, line)
+		}
+		require.Regexp(t, `\n  --json +print JSON`, out.String())
+	}
+	var out bytes.Buffer
+	usage(&out)
+	for line := range strings.Lines(out.String()) {
+		require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
+	}
+}
+
 func requireGolden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")
@@ -173,7 +241,7 @@ func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"home/me/.aws/config": configText}
-	for _, args := range []string{"help", "explain", "explain --json", "explain -h", "lint", "profiles", "profiles --json", "classify --status 500", "version"} {
+	for _, args := range []string{"help", "explain", "explain --json", "explain -h", "lint", "profiles", "profiles --json", "classify --status 500", "version", "completion bash", "help lint"} {
 		var errs bytes.Buffer
 		status := run(t.Context(), strings.Fields(args), system{out: full{}, errs: &errs, sources: world(files, nil)})
 		require.Equal(t, exitBad, status, args)
@@ -184,9 +252,14 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	require.Zero(t, run(t.Context(), []string{"version"}, system{out: &out}))
+	sys := system{out: &out, build: thisBuild()}
+	require.Zero(t, run(t.Context(), []string{"version"}, sys))
 	require.Regexp(t, `^awsretry \S+ \(`+regexp.QuoteMeta(runtime.Version())+`\)\n$`, out.String())
 	out.Reset()
-	require.Zero(t, run(t.Context(), []string{"version", "--json"}, system{out: &out}))
-	require.Regexp(t, `^\{"version":"[^"]+","go":"`+regexp.QuoteMeta(runtime.Version())+`","commit":"[0-9a-f]*"\}\n$`, out.String())
+	require.Zero(t, run(t.Context(), []string{"version", "--json"}, sys))
+	asJSON := out.String()
+	require.Regexp(t, `^\{"version":"[^"]+","go":"`+regexp.QuoteMeta(runtime.Version())+`","commit":"[0-9a-f]*"\}\n$`, asJSON)
+	out.Reset()
+	require.Zero(t, run(t.Context(), []string{"--version", "--json"}, sys))
+	require.Equal(t, asJSON, out.String())
 }

@@ -17,6 +17,7 @@ import (
 func profilesCommand() command {
 	return command{
 		name:     "profiles",
+		prose:    true,
 		synopsis: "what AWS tools see in the shared files",
 		example:  "awsretry profiles --show-values --json",
 		define: func(f *flags) func(context.Context, *call) error {

@@ -40,15 +40,16 @@ with steps or operations of one of these forms:
   operations, {"start_s": 0, "latency_s": 0.1, "responses": [R, ...]}
       Operations one after the other, each not before its start_s.
 
-R is {"kind", "status", "error_code", "headers"}. The kind is success, transient,
-timeout, connect, throttling or clock_skew, or server or client for a failure that
-is not retried; without it status and error_code decide, and 2xx without
-error_code is a success. Of the headers x-amz-retry-after counts.
+R is {"kind", "status", "error_code", "headers"}. The kind is success,
+transient, timeout, connect, throttling or clock_skew, or server or client for a
+failure that is not retried; without it status and error_code decide, and 2xx
+without error_code is a success. Of the headers x-amz-retry-after counts.
 
-What is absent or null has its default: adaptive for the last two forms, otherwise
-standard; v2.1; the service of --service; a jitter of 1, so that delays are the
-longest and each replay gives the same; initial_quota as the capacity; and for the
-rest the default of the strategy. Other members are ignored.
+What is absent or null has its default: adaptive for the last two forms,
+otherwise standard; v2.1; the service of --service; a jitter of 1, so that
+delays are the longest and each replay gives the same; initial_quota as the
+capacity; and for the rest the default of the strategy. Other members are
+ignored.
 `
 
 // replay runs the traces of a file, one after the other. It reads each trace twice: first the

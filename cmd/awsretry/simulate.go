@@ -25,9 +25,9 @@ func simulateCommand() command {
 	}
 }
 
-const simulateNotes = `It plays, in virtual time, clients that call one table of a service, which allows
-so many requests a second. The settings that the profile resolves to are the
-first variant. Each --vs is another one beside it: parts with commas between
+const simulateNotes = `It plays, in virtual time, clients that call one table of a service, which
+allows so many requests a second. The settings that the profile resolves to are
+the first variant. Each --vs is another one beside it: parts with commas between
 them, which are standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D,
 min_delay=D, max_elapsed=D, and timeout=D for a deadline of each call.
 
@@ -92,7 +92,7 @@ func (s *simulation) checkOut() error {
 	}
 	file, err := os.OpenFile(s.out, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
-		return usageError("-o: " + err.Error())
+		return fmt.Errorf("-o: %w", err)
 	}
 	return file.Close()
 }
@@ -112,7 +112,7 @@ func (c *call) play(ctx context.Context, s *simulation, variants []*variant, tra
 			return nil, fmt.Errorf("%s: %w", v.Name, err)
 		}
 	}
-	return &played{simulation: s, args: c.args, trace: trace, variants: variants}, nil
+	return &played{simulation: s, args: c.args, version: c.build.Version, trace: trace, variants: variants}, nil
 }
 
 // play plays a variant.
@@ -140,6 +140,7 @@ func (v *variant) play(ctx context.Context, s *simulation, trace *recording, don
 type played struct {
 	*simulation
 	args     []string
+	version  string // of the command
 	trace    *recording
 	variants []*variant
 }

@@ -34,6 +34,7 @@ func (f figure) text() string {
 
 // simulationOutput is the output with --json.
 type simulationOutput struct {
+	Version  string          `json:"version"`
 	Seed     uint64          `json:"seed"`
 	Duration figure          `json:"duration_s"`
 	Limit    figure          `json:"limit_per_s"`
@@ -62,7 +63,7 @@ type drainOutput struct {
 }
 
 func (p *played) json() simulationOutput {
-	out := simulationOutput{Seed: p.seed, Duration: figure(p.length().Seconds()), Limit: figure(p.limit())}
+	out := simulationOutput{Version: p.version, Seed: p.seed, Duration: figure(p.length().Seconds()), Limit: figure(p.limit())}
 	for _, v := range p.variants {
 		r := v.result
 		out.Variants = append(out.Variants, variantOutput{

@@ -11,7 +11,7 @@ import (
 
 // report is the report of the simulation.
 func (p *played) report() *page.Report {
-	r := &page.Report{Command: p.command(), Answer: p.answer(), Played: p.facts(), Limit: p.limit()}
+	r := &page.Report{Command: p.command(), Version: p.version, Answer: p.answer(), Played: p.facts(), Limit: p.limit()}
 	if p.trace == nil && p.outage > 0 {
 		r.Outage.From, r.Outage.To = settled, min(settled+p.outage, p.length())
 	}

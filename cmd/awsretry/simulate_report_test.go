@@ -16,9 +16,10 @@ func TestSimulateSaysThatTheReportCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{filepath.Join(t.TempDir(), "no-directory", "report.html"), t.TempDir()} {
 		out, errs, status := runSimulate(t, "--trace", "testdata/traces/sequence.json", "-o", path)
-		require.Equal(t, exitUsage, status)
+		require.Equal(t, exitBad, status)
 		require.Empty(t, out)
 		require.Contains(t, errs, "awsretry simulate: -o: open "+path+": ")
+		require.NotContains(t, errs, "shows the flags")
 	}
 }
 
@@ -44,6 +45,7 @@ func TestSimulateReportsWhatWasPlayed(t *testing.T) {
 		args         []string
 		want, absent string
 	}{
+		"the version of the command":   {small(), "Made by awsretry v0.0.0-test.", ""},
 		"the default burst":            {[]string{"--limit", "7", "--offered", "1"}, "limit 7 requests a second, burst 7 ", ""},
 		"the command without the file": {small("--o", os.DevNull, "--seed=3"), " awsretry simulate --seed=3 --limit 20 --offered 1 Settings", os.DevNull},
 		"the outage":                   {small("--outage", "10s"), "outage 10.0 s, from second 30 ", ""},

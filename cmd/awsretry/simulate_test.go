@@ -20,7 +20,9 @@ func runSimulate(t *testing.T, args ...string) (out, errs string, status int) {
 	t.Helper()
 	var o, e bytes.Buffer
 	files := map[string]string{"home/me/.aws/config": configText, "home/me/.aws/credentials": credentialsText}
-	status = run(t.Context(), append([]string{"simulate"}, args...), system{in: strings.NewReader(""), out: &o, errs: &e, sources: world(files, nil)})
+	status = run(t.Context(), append([]string{"simulate"}, args...), system{
+		in: strings.NewReader(""), out: &o, errs: &e, build: build{Version: "v0.0.0-test"}, sources: world(files, nil),
+	})
 	return o.String(), e.String(), status
 }
 
@@ -64,42 +66,42 @@ func TestSimulateOutput(t *testing.T) {
 func TestSimulateRefusesBadFlags(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--limit x":                     `invalid value "x" for flag -limit: the rate must be a number from 0.001 to 1000000`,
-		"--limit 0":                     `invalid value "0" for flag -limit: the rate must be a number from 0.001 to 1000000`,
-		"--limit 5/0.5":                 `invalid value "5/0.5" for flag -limit: the burst must be a number from 1 to 1000000`,
-		"--limit 5/":                    `invalid value "5/" for flag -limit: the burst must be a number from 1 to 1000000`,
-		"--limit NaN":                   `invalid value "NaN" for flag -limit: the rate must be a number from 0.001 to 1000000`,
-		"--workers -1":                  `invalid value "-1" for flag -workers: must be a whole number from 0 to 20000`,
-		"--clients 0":                   `invalid value "0" for flag -clients: must be a whole number from 1 to 20000`,
+		"--limit x":                     `invalid value "x" for flag --limit: the rate must be a number from 0.001 to 1000000`,
+		"--limit 0":                     `invalid value "0" for flag --limit: the rate must be a number from 0.001 to 1000000`,
+		"--limit 5/0.5":                 `invalid value "5/0.5" for flag --limit: the burst must be a number from 1 to 1000000`,
+		"--limit 5/":                    `invalid value "5/" for flag --limit: the burst must be a number from 1 to 1000000`,
+		"--limit NaN":                   `invalid value "NaN" for flag --limit: the rate must be a number from 0.001 to 1000000`,
+		"--workers -1":                  `invalid value "-1" for flag --workers: must be a whole number from 0 to 20000`,
+		"--clients 0":                   `invalid value "0" for flag --clients: must be a whole number from 1 to 20000`,
 		"--tables 201":                  `--clients, --tables and --workers: at most 20000 workers in all, not 20100`,
-		"--tables 0":                    `invalid value "0" for flag -tables: must be a whole number from 1 to 20000`,
+		"--tables 0":                    `invalid value "0" for flag --tables: must be a whole number from 1 to 20000`,
 		"--clients 600":                 `--clients, --tables and --workers: at most 20000 workers in all, not 60000`,
-		"--offered -5":                  `invalid value "-5" for flag -offered: must be a number from 0.001 to 1000000`,
-		"--latency 5":                   `invalid value "5" for flag -latency: must be a time such as 10ms, or two such as 5ms..20ms, from 0s to 1h`,
-		"--latency 2s..1s":              `invalid value "2s..1s" for flag -latency: the first of the two times must not be above the second one`,
-		"--fail 1.5":                    `invalid value "1.5" for flag -fail: must be a share from 0 to 1, or two such as 0..0.5`,
-		"--fail 0.5..0.5":               `invalid value "0.5..0.5" for flag -fail: the first of the two shares must be below the second one`,
-		"--fail 10%":                    `invalid value "10%" for flag -fail: must be a share from 0 to 1, or two such as 0..0.5`,
-		"--outage -1s":                  `invalid value "-1s" for flag -outage: must be from 0s to 24h0m0s`,
-		"--outage 60":                   `invalid value "60" for flag -outage: must be a time such as 60s`,
-		"--duration 30s":                `invalid value "30s" for flag -duration: must be longer than 30s: the figures count from there`,
-		"--duration 48h":                `invalid value "48h" for flag -duration: must be from 0s to 24h0m0s`,
-		"--seed -1":                     `invalid value "-1" for flag -seed: must be a whole number from 0 to 18446744073709551615`,
+		"--offered -5":                  `invalid value "-5" for flag --offered: must be a number from 0.001 to 1000000`,
+		"--latency 5":                   `invalid value "5" for flag --latency: must be a time such as 10ms, or two such as 5ms..20ms, from 0s to 1h`,
+		"--latency 2s..1s":              `invalid value "2s..1s" for flag --latency: the first of the two times must not be above the second one`,
+		"--fail 1.5":                    `invalid value "1.5" for flag --fail: must be a share from 0 to 1, or two such as 0..0.5`,
+		"--fail 0.5..0.5":               `invalid value "0.5..0.5" for flag --fail: the first of the two shares must be below the second one`,
+		"--fail 10%":                    `invalid value "10%" for flag --fail: must be a share from 0 to 1, or two such as 0..0.5`,
+		"--outage -1s":                  `invalid value "-1s" for flag --outage: must be from 0s to 24h0m0s`,
+		"--outage 60":                   `invalid value "60" for flag --outage: must be a time such as 60s`,
+		"--duration 30s":                `invalid value "30s" for flag --duration: must be longer than 30s: the figures count from there`,
+		"--duration 48h":                `invalid value "48h" for flag --duration: must be from 0s to 24h0m0s`,
+		"--seed -1":                     `invalid value "-1" for flag --seed: must be a whole number from 0 to 18446744073709551615`,
 		"-o -":                          `invalid value "-" for flag -o: must be the name of a file`,
-		"--trace=":                      `invalid value "" for flag -trace: must be the name of a file`,
+		"--trace=":                      `invalid value "" for flag --trace: must be the name of a file`,
 		"--fail 0.5 --trace x.json":     `--fail SHARE and --trace exclude each other: --fail A..B says what the first picture is of`,
 		"--vs min_delay=30s":            `--vs min_delay=30s: min_delay: "30s": must be at most max_backoff, which is 20s (built-in default)`,
-		"--vs legacy":                   `invalid value "legacy" for flag -vs: "legacy": must be standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D or timeout=D`,
-		"--vs v2.0,":                    `invalid value "v2.0," for flag -vs: "": must be standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D or timeout=D`,
-		"--vs v2.0,v2.1":                `invalid value "v2.0,v2.1" for flag -vs: "v2.1": there is another behavior`,
-		"--vs max_attempts=0":           `invalid value "max_attempts=0" for flag -vs: "max_attempts=0": must be a decimal integer from 1 to 2147483647`,
-		"--vs timeout=0s":               `invalid value "timeout=0s" for flag -vs: "timeout=0s": must be a duration above zero, such as 2s`,
-		"--vs v2.0 --vs v2.0":           `invalid value "v2.0" for flag -vs: was given before`,
+		"--vs legacy":                   `invalid value "legacy" for flag --vs: "legacy": must be standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D or timeout=D`,
+		"--vs v2.0,":                    `invalid value "v2.0," for flag --vs: "": must be standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D or timeout=D`,
+		"--vs v2.0,v2.1":                `invalid value "v2.0,v2.1" for flag --vs: "v2.1": there is another behavior`,
+		"--vs max_attempts=0":           `invalid value "max_attempts=0" for flag --vs: "max_attempts=0": must be a decimal integer from 1 to 2147483647`,
+		"--vs timeout=0s":               `invalid value "timeout=0s" for flag --vs: "timeout=0s": must be a duration above zero, such as 2s`,
+		"--vs v2.0 --vs v2.0":           `invalid value "v2.0" for flag --vs: was given before`,
 		"--duration 24h --offered 1000": `--offered, --tables and --duration: at most 20000000 calls in all, not 86400000`,
 		"--csv --json":                  `--csv and --json exclude each other`,
 		"--trace x.json --outage 5s":    `--outage and --trace exclude each other: a trace has no service and no load`,
-		"--behavior v3":                 `invalid value "v3" for flag -behavior: must be v2.0 or v2.1`,
-		strings.Repeat("--vs v2.0,max_attempts=%d ", 8): `invalid value "v2.0,max_attempts=8" for flag -vs: there are 7 already, which is the most`,
+		"--behavior v3":                 `invalid value "v3" for flag --behavior: must be v2.0 or v2.1`,
+		strings.Repeat("--vs v2.0,max_attempts=%d ", 8): `invalid value "v2.0,max_attempts=8" for flag --vs: there are 7 already, which is the most`,
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()

@@ -18,13 +18,16 @@ func versionCommand() command {
 	}
 }
 
-// version prints the version, the Go release and the commit that the build has recorded.
-func (c *call) version() error {
-	v := struct {
-		Version string `json:"version"`
-		Go      string `json:"go"`
-		Commit  string `json:"commit"`
-	}{Version: "(devel)", Go: runtime.Version()}
+// build is what the output of version has.
+type build struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	Commit  string `json:"commit"`
+}
+
+// thisBuild returns the version, the Go release and the commit that the build has recorded.
+func thisBuild() build {
+	v := build{Version: "(devel)", Go: runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if info.Main.Version != "" {
 			v.Version = info.Main.Version
@@ -35,9 +38,14 @@ func (c *call) version() error {
 			}
 		}
 	}
+	return v
+}
+
+// version prints which version of the command this is.
+func (c *call) version() error {
 	if c.json {
-		return c.print(v)
+		return c.print(c.build)
 	}
-	fmt.Fprintf(c.out, "awsretry %s (%s)\n", v.Version, v.Go)
+	fmt.Fprintf(c.out, "awsretry %s (%s)\n", c.build.Version, c.build.Go)
 	return nil
 }

@@ -90,7 +90,7 @@ type cell struct{ Text, Small string }
 // cleaned is a report whose texts show their control characters.
 func cleaned(r *Report) *Report {
 	c := *r
-	c.Command = shown(r.Command)
+	c.Command, c.Version = shown(r.Command), shown(r.Version)
 	c.Answer = slices.Clone(r.Answer)
 	for i := range c.Answer {
 		c.Answer[i] = shown(c.Answer[i])

@@ -8,6 +8,8 @@ import "github.com/awsretry/awsretry/internal/sim"
 type Report struct {
 	// Command is the command line, without the file that the report is written to.
 	Command string
+	// Version is the version of the command that made the report, or empty.
+	Version string
 	// Answer are the sentences at the top.
 	Answer []string
 	// Played says what was played, such as the limit of the service.

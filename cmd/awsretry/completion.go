@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	_ "embed" // for the scripts
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/terminal"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// The scripts only ask the command itself what may stand at the cursor, so they do not change with
+// its flags.
+//
+//go:embed completion.bash
+var completionBash string
+
+//go:embed completion.zsh
+var completionZsh string
+
+//go:embed completion.fish
+var completionFish string
+
+// completing is the hidden command that the scripts call. Its arguments are the words behind the
+// name of the program up to the cursor; the last one is the word that is completed, and may be
+// empty. It prints the candidates, one a line. Where it prints none, the shell completes files.
+const completing = "__complete"
+
+func shells() []string { return []string{"bash", "zsh", "fish"} }
+
+func completionCommand() command {
+	return command{
+		name:     "completion",
+		argument: "SHELL",
+		synopsis: "a script with which a shell completes commands, flags and profiles",
+		example:  "source <(awsretry completion bash)",
+		notes: "SHELL is bash, zsh or fish. For bash, the line of the example belongs into\n" +
+			"~/.bashrc. For zsh, the same line with zsh belongs into ~/.zshrc, behind\n" +
+			"compinit. For fish, the script belongs into the file\n" +
+			"~/.config/fish/completions/awsretry.fish.\n",
+		define: func(*flags) func(context.Context, *call) error {
+			return func(_ context.Context, c *call) error { return c.completion() }
+		},
+	}
+}
+
+// completion prints the script for a shell.
+func (c *call) completion() error {
+	script := map[string]string{"bash": completionBash, "zsh": completionZsh, "fish": completionFish}[c.argument]
+	if script == "" {
+		return usageError(fmt.Sprintf("%q is not a shell that is known: %s", c.argument, strings.Join(shells(), ", ")))
+	}
+	if c.json {
+		return c.print(map[string]string{"script": script})
+	}
+	_, err := io.WriteString(c.out, script)
+	return err
+}
+
+// complete prints what may stand at the cursor.
+func complete(words []string, sys system) {
+	words = joined(words)
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	last := words[len(words)-1]
+	for _, candidate := range slices.Compact(candidates(words[:len(words)-1], last, sys)) {
+		if strings.HasPrefix(candidate, last) && !strings.ContainsFunc(candidate, terminal.Obeyed) {
+			fmt.Fprintln(sys.out, candidate)
+		}
+	}
+}
+
+// joined joins --flag, = and VALUE, which are three words in bash, to --flag and VALUE.
+func joined(words []string) []string {
+	return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "=" })
+}
+
+// candidates returns what may stand behind the words, of which last is the beginning.
+func candidates(before []string, last string, sys system) []string {
+	names := []string{}
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	if len(before) == 0 {
+		return append(names, "help", "--help", "--version")
+	}
+	if before[0] == "help" && len(before) == 1 {
+		return names
+	}
+	i := slices.Index(names, before[0])
+	if i < 0 {
+		return nil
+	}
+	c := commands()[i]
+	f := newFlags(c)
+	c.define(f)
+	f.SetOutput(io.Discard)
+	args := before[1:]
+	_, err := c.parse(f, args) // As far as it can, which sets the files.
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if len(args) > 0 {
+		if wants := f.wanting(args[len(args)-1]); wants != nil {
+			return f.values(wants.Name, sys)
+		}
+	}
+	switch name, _, assigned := strings.Cut(last, "="); {
+	case assigned && strings.HasPrefix(last, "-"):
+		values := f.values(strings.TrimLeft(name, "-"), sys)
+		for i := range values {
+			values[i] = name + "=" + values[i]
+		}
+		return values
+	case strings.HasPrefix(last, "-"):
+		flags := []string{"--help"}
+		f.VisitAll(func(f *flag.Flag) { flags = append(flags, dashed(f.Name)) })
+		return flags
+	case c.name == "completion":
+		return shells()
+	}
+	return nil
+}
+
+// wanting returns the flag that a word is, if its value is the next word.
+func (f *flags) wanting(word string) *flag.Flag {
+	if !strings.HasPrefix(word, "-") || strings.Contains(word, "=") {
+		return nil
+	}
+	found := f.Lookup(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"))
+	if found == nil || isSwitch(found) {
+		return nil
+	}
+	return found
+}
+
+// isSwitch reports whether a flag needs no value.
+func isSwitch(f *flag.Flag) bool {
+	value, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && value.IsBoolFlag()
+}
+
+// values returns the values that a flag may have, or none where they cannot be listed.
+func (f *flags) values(name string, sys system) []string {
+	switch name {
+	case "profile":
+		return f.profiles(sys)
+	case "behavior":
+		return []string{string(retry.V20), string(retry.V21)}
+	case "service":
+		ids := []string{}
+		for _, id := range serviceIDs() {
+			ids = append(ids, strings.ReplaceAll(strings.ToLower(id), " ", "-"))
+		}
+		return ids
+	case "modeled":
+		return []string{"not_retryable", "retryable", "throttling"}
+	case "transport":
+		return transportKinds()
+	}
+	return nil
+}
+
+// profiles returns the names of the profiles in the files that the flags and the system name.
+func (f *flags) profiles(sys system) []string {
+	sources := sys.sources
+	sources.ConfigFile, sources.CredentialsFile = f.configFile, f.credentialsFile
+	all, _, err := config.Sources.Profiles(sources, false, false)
+	if err != nil {
+		return nil
+	}
+	names := []string{}
+	for name := range all {
+		names = append(names, name)
+	}
+	return names
+}
