@@ -11,7 +11,7 @@ import (
 )
 
 // The tools that a finding names. They were measured in November 2026: aws-sdk-go-v2 config
-// 1.33.15, botocore 1.43.11, AWS CLI 2.9.19, and @smithy/shared-ini-file-loader 4.7.2 of the
+// 1.33.16, botocore 1.43.11, AWS CLI 2.9.19, and @smithy/shared-ini-file-loader 4.7.2 of the
 // JavaScript SDK. docs/settings.md says how each of them reads which line.
 const (
 	toolGo   = "aws-sdk-go-v2"
@@ -158,6 +158,7 @@ func (r *otherTools) line(it *item) {
 	case lineContinuation:
 		line := item{number: it.number}
 		if line.split(it.text) {
+			r.credential(&line) // For aws-sdk-go-v2 it is a property of its own.
 			r.continuation(&line)
 		}
 		value = line.value
@@ -276,16 +277,21 @@ func (r *otherTools) property(it *item) {
 		r.differ(it.number, []string{toolGo, toolBoto, toolCLI}, "the key ends at the ':'")
 	}
 	if it.depth == 0 || !r.group {
-		for i, key := range [...]string{"aws_access_key_id", "aws_secret_access_key"} {
-			if isKey(it.key, key) {
-				r.keys[i] = it.number
-			}
-		}
+		r.credential(it)
 	}
 	if key := retryKey(it.key); key != "" && (r.section.profile || r.inherits) {
 		r.setting(it, key)
 	}
 	r.group = r.group || len(it.value) == 0
+}
+
+// credential keeps the place of a key that belongs to a pair.
+func (r *otherTools) credential(it *item) {
+	for i, key := range [...]string{"aws_access_key_id", "aws_secret_access_key"} {
+		if isKey(it.key, key) {
+			r.keys[i] = it.number
+		}
+	}
 }
 
 // setting looks at a retry setting.

@@ -107,6 +107,9 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"both keys, of which one is in a block": {
 			credentials: "[default]\n  aws_access_key_id = a\n  s3 =\n  aws_secret_access_key = a\n", want: []string{"2 " + onlyGo},
 		},
+		"both keys, of which one is indented below a value": {
+			credentials: "[default]\nregion = a\n  aws_secret_access_key = a\naws_access_key_id = a\n",
+		},
 		"access key alone, of no profile":       {config: "[plugins]\naws_access_key_id = a\n"},
 		"CR at the end of a line":               {config: "[default]\r\nnote = a\r\n"},
 		"key twice":                             {config: "[default]\nregion = a\nRegion = b\n", want: []string{"3 " + python}},
@@ -418,17 +421,7 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 	t.Parallel()
 	names := map[string]string{"go": "aws-sdk-go-v2", "boto": "botocore", "cli2": "aws-cli", "js": "js"}
 	otherReasons := map[string]string{
-		"unknown mode in file, good env":      "aws-sdk-go-v2 looks at values that a variable overrides",
-		"source_profile with retry settings":  "aws-sdk-go-v2 misses the credentials of the other profile",
-		"AWS_DEFAULT_PROFILE":                 "about a variable",
-		"AWS_DEFAULT_PROFILE and AWS_PROFILE": "about a variable",
-		"AWS_PROFILE empty":                   "about a variable",
-		"AWS_RETRY_MODE empty":                "about a variable",
-		"AWS_MAX_ATTEMPTS blank":              "about a variable",
-		"AWS_MAX_ATTEMPTS empty":              "about a variable",
-		"AWS_RETRY_MODE Standard":             "about a variable",
-		"AWS_RETRY_MODE ' adaptive '":         "about a variable",
-		"AWS_MAX_ATTEMPTS ' 7 '":              "about a variable",
+		"source_profile with retry settings": "aws-sdk-go-v2 misses the credentials of the other profile",
 	}
 	for source, file := range vectors.Load[vectors.ToolsTable](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-table.json") {
 		for _, c := range file.Cases {
@@ -437,7 +430,7 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 				found, err := toolSources(c.ToolFiles).Lint(false)
 				require.NoError(t, err)
 				settings, err := config.Query{Sources: toolSources(c.ToolFiles)}.Resolve()
-				if err != nil || hasCode(found, "malformed-line") || otherReasons[c.Title] != "" {
+				if err != nil || otherReasons[c.Title] != "" {
 					return
 				}
 				differ, named := []string{}, []string{}
@@ -449,7 +442,7 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 				for _, d := range readDifferently(found) {
 					named = append(named, d.Tools...)
 				}
-				if source == "own" {
+				if source == "own" && !hasCode(found, "malformed-line") { // Such a line is reported for all profiles.
 					require.ElementsMatch(t, differ, named, "%v", found)
 				}
 				require.Subset(t, named, differ, "%v", found)
