@@ -15,7 +15,8 @@
 //
 // # Checking files
 //
-// [Sources.Lint] reports what is odd in both files, about all profiles. [Sources.Profiles]
+// [Sources.Lint] reports what is odd in both files, about all profiles, and which variables
+// other AWS tools read differently. [Sources.Profiles]
 // returns every profile, key and value that AWS tools see in them.
 //
 // # Findings and errors

@@ -47,7 +47,8 @@ type Diagnostic struct {
 	//
 	//   - malformed-line: the line is skipped;
 	//   - parse-error: a malformed line in strict [Sources.Lint];
-	//   - read-differently: another AWS tool refuses the line or reads it differently;
+	//   - read-differently: another AWS tool refuses the line or variable, or reads it
+	//     differently;
 	//   - shadowed-key: the credentials file overrides a setting of the config file;
 	//   - misspelt-key: a key that looks like a retry setting and is none;
 	//   - indented-key: a retry setting on a line that continues the property above it;
@@ -73,7 +74,7 @@ type Diagnostic struct {
 	File string `json:"file,omitempty"`
 	// Line is the number of the line in File, from 1, or 0 for no line.
 	Line int `json:"line,omitempty"`
-	// Tools names the tools that read the line differently: aws-sdk-go-v2, botocore,
+	// Tools names the tools that read the line or variable differently: aws-sdk-go-v2, botocore,
 	// aws-cli and js. Only findings with the code read-differently have it.
 	Tools []string `json:"tools,omitempty"`
 }
