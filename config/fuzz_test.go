@@ -42,14 +42,15 @@ func FuzzSharedFiles(f *testing.F) {
 // config file can have. No blank stands before a value, because the value may begin with a
 // comment character.
 func writeOut(raw map[string]map[string]any) (configText, credentialsText string) {
+	var files [2]strings.Builder
 	for name, values := range raw {
 		if header, ok := quoted(name); ok {
-			configText += "[profile " + header + "]\n" + writeOutValues(values)
+			files[0].WriteString("[profile " + header + "]\n" + writeOutValues(values))
 			continue
 		}
-		credentialsText += "[" + name + "]\n" + writeOutValues(values)
+		files[1].WriteString("[" + name + "]\n" + writeOutValues(values))
 	}
-	return configText, credentialsText
+	return files[0].String(), files[1].String()
 }
 
 func writeOutValues(values map[string]any) string {

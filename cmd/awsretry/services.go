@@ -48,14 +48,13 @@ func (c *call) checkService() {
 		ids[plainService(id)] = id
 		names.Add([]byte(plainService(id)))
 	}
-	text := "--service " + strconv.Quote(c.service) + " is the id of no service that this version knows"
-	for i, name := range names.Best() {
-		if i == 0 {
-			text += "; did you mean "
-		} else {
-			text += " or "
-		}
-		text += strconv.Quote(ids[name])
+	var meant []string
+	for _, name := range names.Best() {
+		meant = append(meant, strconv.Quote(ids[name]))
 	}
-	fmt.Fprintf(c.errs, "awsretry %s: warning: %s\n", c.Name(), text)
+	ask := ""
+	if len(meant) > 0 {
+		ask = "; did you mean " + strings.Join(meant, " or ")
+	}
+	fmt.Fprintf(c.errs, "awsretry %s: warning: --service %q is the id of no service that this version knows%s\n", c.Name(), c.service, ask)
 }
