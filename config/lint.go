@@ -16,7 +16,7 @@ func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(s.variables(), all...)
+	all = append(s.variables(false), all...)
 	both := indexes(files, "", true)
 	for g := range groups(both) {
 		credentials := both[1].examine(string(g.name), g.parts[1], nil, true)

@@ -176,7 +176,7 @@ func (q Query) Resolve() (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, table := resolution{sources: q.Sources, own: q.Given, found: append(q.noEffect(), q.variables()...)}, q.table()
+	r, table := resolution{sources: q.Sources, own: q.Given, found: append(q.noEffect(), q.variables(q.Profile != "")...)}, q.table()
 	s := &Settings{Service: q.Service, Files: []FileStatus{files[0].FileStatus, files[1].FileStatus}}
 	if s.Profile, err = r.choose(table.profile); err != nil {
 		return nil, err

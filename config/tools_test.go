@@ -309,6 +309,10 @@ func TestLintAndResolveNameTheToolThatRefusesAnOverriddenValue(t *testing.T) {
 			credentials: "[default]\nmax_attempts = ten\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "4"},
 			want: []string{"2 " + onlyGo},
 		},
+		"a number for a mode": {
+			config: "[default]\nretry_mode = 3\n", env: map[string]string{"AWS_RETRY_MODE": "standard"},
+			want: []string{"2 " + onlyGo},
+		},
 		"attempts that it accepts": {
 			credentials: "[default]\nmax_attempts = '7'\nretry_mode = \"adaptive\"\n",
 			env:         map[string]string{"AWS_MAX_ATTEMPTS": "4", "AWS_RETRY_MODE": "standard"},
@@ -355,6 +359,14 @@ func TestNothingIsSaidOfAVariableThatAPathOfCodeReplaces(t *testing.T) {
 	found, err := src.Lint(false)
 	require.NoError(t, err)
 	require.Empty(t, readDifferently(found))
+}
+
+func TestNothingIsSaidOfAVariableForAProfileThatCodeReplaces(t *testing.T) {
+	t.Parallel()
+	src := shared([]byte("[profile a]\n"), nil, map[string]string{"AWS_DEFAULT_PROFILE": "b"})
+	settings, err := config.Query{Sources: src, Profile: "a"}.Resolve()
+	require.NoError(t, err)
+	require.Empty(t, readDifferently(settings.Diagnostics))
 }
 
 func TestLintGivesAReasonForEachVariable(t *testing.T) {
