@@ -44,6 +44,7 @@ const (
 	notSet  = "a number below 1 is not set"
 	tooMany = "more than 2^31-1 attempts are 2^31-1"
 	r02     = "a byte-order mark is no part of a file (R02)"
+	r05     = "the lines below a malformed header belong to no section (R05)"
 	r06     = "quotes around the name of a profile are removed (R06)"
 	r13     = "an indented line belongs to the property above (R13)"
 	r14     = "lines indented alike are properties of their own (R14)"
@@ -156,6 +157,8 @@ func readings() []reading {
 		{name: "quotes around the name", config: "[profile \"x\"]\nmax_attempts = 0\n", env: profile("x"), sdk: noProfile},
 		{name: "quotes that are part of the name", config: "[profile \"x\"]\nmax_attempts = 7\n", env: profile(`"x"`), sdk: seven, finding: `AWS_PROFILE: profile "\"x\"" not found`},
 		{name: "quoted name beside the plain one", config: "[profile x]\nmax_attempts = 7\n[profile \"x\"]\nmax_attempts = 5\n", env: profile("x"), sdk: seven, ours: "standard 5", why: r06},
+		{name: "quoted name in the credentials file", config: "[profile x]\nmax_attempts = 7\n", credentials: "[\"x\"]\nmax_attempts = 5\n", env: profile("x"), sdk: seven},
+		{name: "malformed header", config: number("5") + "[profile a;b]\nmax_attempts = 7\n", sdk: seven, ours: "standard 5", why: r05},
 		{name: "profile without its prefix", config: "[x]\nmax_attempts = 0\n", env: profile("x"), sdk: noProfile},
 		{name: "profile that is missing", env: profile("x"), sdk: noProfile},
 		{name: "AWS_DEFAULT_PROFILE that is missing", config: number("5"), env: env{"AWS_DEFAULT_PROFILE": "x"}, sdk: unset, finding: `AWS_DEFAULT_PROFILE: profile "x" not found`},
