@@ -274,6 +274,9 @@ func (r *otherTools) property(it *item) {
 	case i > 0 && retryKey(trimRight(it.key[:i])) != "" && r.section.profile:
 		r.differ(it.number, []string{toolGo, toolBoto, toolCLI}, "the key ends at the ':'")
 	}
+	if rest, ok := bytes.CutPrefix(it.key, []byte("\uFEFF")); ok && retryKey(rest) != "" && r.section.profile {
+		r.differ(it.number, []string{toolJS}, "a byte-order mark is whitespace, so the line is a setting")
+	}
 	if it.depth == 0 || !r.group {
 		r.credential(it)
 	}

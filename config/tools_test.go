@@ -191,6 +191,8 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"line separator before another property":    {config: "[default]\nmax_attempts = 5\n\u2028a = 1\n", want: []string{"3 " + python}},
 		"no-break space, less than the indentation": {config: "[default]\n  a = 1\n\u00a0max_attempts = 5\n"},
 		"no-break space behind a group":             {config: "[default]\ns3 =\n  a = b\n\u00a0max_attempts = 5\n", want: []string{"4 " + python + " " + onlyJS}},
+		"byte-order mark before a setting":          {config: "[default]\n\ufeffmax_attempts = 5\n", want: []string{"2 " + onlyJS}},
+		"byte-order mark before another key":        {config: "[default]\n\ufeffregion = a\n"},
 		"no-break space before a header":            {config: "[default]\na = 1\n\u00a0[profile dev]\n", want: []string{"3 " + python}},
 		"the same below a header":                   {config: "[default]\n\u00a0[profile dev]\n"},
 		// Files.
