@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/terminal"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -172,7 +171,7 @@ func (f *flags) values(name string, sys system) []string {
 func (f *flags) profiles(sys system) []string {
 	sources := sys.sources
 	sources.ConfigFile, sources.CredentialsFile = f.configFile, f.credentialsFile
-	all, _, err := config.Sources.Profiles(sources, false, false)
+	all, _, err := sources.Profiles(false, false)
 	if err != nil {
 		return nil
 	}
