@@ -226,7 +226,8 @@ func TestMaxWaitBoundsTheFirstWaitToo(t *testing.T) {
 			err := clock.System{}.Sleep(ctx, 80*time.Millisecond)
 			return fleet.Reply{Epoch: 1, Rate: 1000, State: "-"}, err
 		}}
-		l := newFleet(t, fleet.Config{Store: store}).NewLimiter(orders, clock.System{})
+		f := newFleet(t, fleet.Config{Store: store, JoinWait: 100 * time.Millisecond})
+		l := f.NewLimiter(orders, clock.System{})
 		waited, errs := waits(t, 3, l, ratelimit.Request{MaxWait: 100 * time.Millisecond})
 		pass(t, time.Hour)
 		synctest.Wait()

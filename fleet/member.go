@@ -248,9 +248,10 @@ func (m *member) Heard(began, now time.Time, ask Ask, reply Reply) {
 	}
 }
 
-// open forgets the limit of the fleet, but not a throttle that came after the ask.
+// open forgets the limit of the fleet, but not a throttle that came after the ask, and not the
+// own rate that has governed the member while the store learned.
 func (m *member) open(now time.Time, ask Ask) {
-	if m.state != Open {
+	if m.state > Learning {
 		m.local, m.runs = m.fresh(now), runs{}
 	}
 	m.bad = max(m.bad-ask.Bad, 0)

@@ -67,7 +67,7 @@ const (
 	// count, because not all members have heard of it. learnEvery is how often a member calls
 	// then. It begins anew while more than darkShare is throttled. 0.5: never ends with 1,000 members
 	// at a limit of 100. unlimitedAfter without a throttle the scope is open again.
-	learnFor, learnEvery, darkShare, unlimitedAfter = 3, 0.5, 0.9, 10
+	learnFor, learnEvery, darkShare, unlimitedAfter = 3, 0.5, 0.9, 60
 
 	// denser is how much denser than slots appointments are: a member whose slot comes before
 	// its appointment wastes it. latestAgain is the latest appointment. Without appointments,

@@ -211,7 +211,7 @@ func TestStepLearnsWhatTheMembersGet(t *testing.T) {
 		"not without one for a second":  {append(repeat(mixed, 4), repeat(served, 8)...), 1, 0},
 		"not while all are throttled":   {repeat(dark, 60), 1, 0},
 		"but from then on":              {append(repeat(dark, 58), repeat(mixed, 4)...), 2, 80.0 / 2},
-		"nothing, if there is no limit": {append(repeat(mixed, 2), repeat(served, 21)...), 0, 0},
+		"nothing, if there is no limit": {append(repeat(mixed, 2), repeat(served, 121)...), 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
