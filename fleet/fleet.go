@@ -188,7 +188,7 @@ func (f *Fleet) key(scope retry.ScopeKey) string {
 	for i, part := range parts {
 		parts[i] = url.QueryEscape(part)
 	}
-	return version + ":" + f.config.Namespace + ":" + strings.Join(parts, "/")
+	return version() + ":" + f.config.Namespace + ":" + strings.Join(parts, "/")
 }
 
 // Close ends the calls of the store that are in progress, and there are no others afterwards.

@@ -1,7 +1,5 @@
 package fleet
 
-import "math"
-
 // learn looks at what the members get without the fleet, and reports whether that is known. It
 // takes a throttle for that, because without one there may be no limit, and more answers than
 // throttles.
@@ -121,11 +119,11 @@ func (s *state) forget() { s.ok, s.bad, s.sold = 0, 0, 0 }
 // rate returns the send rate at this time of use since the cut.
 func (s *state) rate() float64 {
 	b := back(s.wmax)
-	switch {
+	switch rest := 1 - s.tc/b; {
 	case s.since > 0:
 		return s.wmax
-	case s.tc < b:
-		return s.wmax * (1 - (1-keptAfterCut)*math.Pow(1-s.tc/b, 3))
+	case rest > 0:
+		return s.wmax * (1 - (1-keptAfterCut)*rest*rest*rest)
 	default:
 		return min(s.wmax*(1+beyond*min((s.tc-b)/(beyondPart*b), 1)), mostRate)
 	}

@@ -75,7 +75,7 @@ func TestStepSteersTheRate(t *testing.T) {
 		"few answers say nothing":                   {ask: fleet.Ask{Epoch: 5, OK: 2, Bad: 1}, epoch: 5, rate: 100},
 		"many throttles cut it to what is served":   {ask: fleet.Ask{Epoch: 5, OK: 69, Bad: 31}, epoch: 6, rate: 70 * 1.07 * 0.9},
 		"by half at most":                           {ask: fleet.Ask{Epoch: 5, OK: 10, Bad: 90}, epoch: 6, rate: 50},
-		"a collapse ends at a fifth of the goal":    {change: collapsed(25, 100), ask: fleet.Ask{Epoch: 5, Bad: 20}, epoch: 6, rate: 20},
+		"a collapse ends at a fifth of the goal":    {change: collapsed(25), ask: fleet.Ask{Epoch: 5, Bad: 20}, epoch: 6, rate: 20},
 		"answers of another epoch do not count":     {ask: fleet.Ask{Epoch: 4, OK: 70, Bad: 30}, epoch: 5, rate: 100},
 		"nor do those of the first second":          {change: func(l *line) { l.tc = 0.9 }, ask: fleet.Ask{Epoch: 5, Bad: 30}, epoch: 5, rate: 93.3824781341108},
 		"nor is there a cut while they are counted": {change: func(l *line) { l.tc = 1.2 }, ask: fleet.Ask{Epoch: 5, Bad: 30}, epoch: 5, rate: 94.31160349854227},
@@ -84,10 +84,10 @@ func TestStepSteersTheRate(t *testing.T) {
 		"a known limit begins at the plateau":       {change: func(l *line) { *l = line{} }, ask: fleet.Ask{Starting: 80}, epoch: 3, rate: 80},
 
 		"a climb begins after enough answers":      {change: func(l *line) { l.left, l.tc = 10, 9.1 }, ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 112},
-		"each answer raises a climb":               {change: collapsed(20, 100), ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 26.5},
-		"up to its goal":                           {change: collapsed(90, 100), ask: fleet.Ask{Epoch: 5, OK: 30}, epoch: 5, rate: 100},
-		"not before half of the slots is heard of": {change: func(l *line) { collapsed(20, 100)(l); l.sold = 21 }, ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 20},
-		"not after a throttle":                     {change: collapsed(20, 100), ask: fleet.Ask{Epoch: 5, OK: 2, Bad: 1}, epoch: 5, rate: 20},
+		"each answer raises a climb":               {change: collapsed(20), ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 26.5},
+		"up to its goal":                           {change: collapsed(90), ask: fleet.Ask{Epoch: 5, OK: 30}, epoch: 5, rate: 100},
+		"not before half of the slots is heard of": {change: func(l *line) { collapsed(20)(l); l.sold = 21 }, ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 20},
+		"not after a throttle":                     {change: collapsed(20), ask: fleet.Ask{Epoch: 5, OK: 2, Bad: 1}, epoch: 5, rate: 20},
 		"a climb without a goal is cut to the use": {change: searching(300, 1e9, 110), ask: fleet.Ask{Epoch: 5, OK: 98, Bad: 2}, epoch: 6, rate: 160},
 		"and goes on slowly":                       {change: searching(100, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 101},
 		"which a lone throttle does not end":       {change: searching(200, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 10, Bad: 1}, epoch: 5, rate: 201},
@@ -111,9 +111,9 @@ func TestStepSteersTheRate(t *testing.T) {
 	}
 }
 
-// collapsed makes of calm a climb at the rate, after a collapse.
-func collapsed(rate, goal float64) func(*line) {
-	return func(l *line) { l.wmax, l.goal, l.since, l.left, l.tc = rate, goal, 5, 50, 2 }
+// collapsed makes of calm a climb from the rate to 100, after a collapse.
+func collapsed(rate float64) func(*line) {
+	return func(l *line) { l.wmax, l.goal, l.since, l.left, l.tc = rate, 100, 5, 50, 2 }
 }
 
 // searching makes of calm a climb without a collapse.
@@ -133,7 +133,7 @@ func TestStepForgetsTheGoalOfACollapse(t *testing.T) {
 		{left: 10, ok: 10, goal: 22.4},
 	} {
 		l := calm()
-		collapsed(40, 100)(&l)
+		collapsed(40)(&l)
 		l.left = c.left
 		next, _ := fleet.Step(l.String(), noon, fleet.Ask{Epoch: 5, OK: c.ok, Bad: 11})
 		got := readLine(t, next)

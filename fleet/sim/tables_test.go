@@ -112,15 +112,17 @@ var recoveryRates = []float64{5, 20, 50, 100, 1000}
 func recoveryRow(t *testing.T, rate float64) string {
 	t.Helper()
 	r := run{rate: rate, members: 40, burst: time.Second, roundTrip: time.Millisecond}
-	text := fmt.Sprintf("| %v |", rate)
+	var text strings.Builder
+	fmt.Fprintf(&text, "| %v |", rate)
 	for _, s := range recoveries() {
 		shared := average(t, r, s.play)
 		r.alone = true
 		alone := s.play(t, r)
 		r.alone = false
-		text += fmt.Sprintf(" %d s, %.1f %% (%d s, %.0f %%) |", shared[0].settled, 100*shared[0].throttled, alone[0].settled, 100*alone[0].throttled)
+		fmt.Fprintf(&text, " %d s, %.1f %% (%d s, %.0f %%) |",
+			shared[0].settled, 100*shared[0].throttled, alone[0].settled, 100*alone[0].throttled)
 	}
-	return text + "\n"
+	return text.String() + "\n"
 }
 
 // joinTrips are the round trips to the store of the rows about members that join.
