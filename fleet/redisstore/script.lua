@@ -28,22 +28,19 @@ local function number(text, most) -- false or nil if it is none from 0 to most
   return n and n >= 0 and n <= most and n
 end
 
-local NAMES = {'at', 'epoch', 'wmax', 'goal', 'since', 'left', 'tc', 'ahead', 'line', 'sold', 'ok', 'bad', 'use', 'age'}
-local MOST = {
-  1e15, MOST_EPOCH, MOST_RATE, MOST_RATE, MOST_EPOCH, 1e15, 1e9, SOLD_AHEAD + 1 / LEAST_RATE, LATEST_AGAIN + 1 / LEAST_RATE,
-  1e15, 1e15, 1e15, 1e15, OPEN_AFTER + 1,
-}
-local FIELDS = '^(%S+)' .. (' (%S+)'):rep(#NAMES - 1) .. '$'
-local FORMAT = '%.17g' .. (' %.17g'):rep(#NAMES - 1)
-
 local function parse(text)
   if not text or text:find('[^%d%.e%+%- ]') then return nil end
-  local s, fields = {}, {text:match(FIELDS)}
-  for i, name in ipairs(NAMES) do
-    s[name] = number(fields[i], MOST[i])
-    if not s[name] then return nil end
-  end
-  return s.epoch >= 1 and s.epoch % 1 == 0 and s.since <= s.epoch and s
+  local at, epoch, wmax, goal, since, left, tc, ahead, line, sold, ok, bad, use, age =
+    text:match('^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$')
+  local s = {
+    at = number(at, 1e15), epoch = number(epoch, MOST_EPOCH), wmax = number(wmax, MOST_RATE), goal = number(goal, MOST_RATE),
+    since = number(since, MOST_EPOCH), left = number(left, 1e15), tc = number(tc, 1e9),
+    ahead = number(ahead, SOLD_AHEAD + 1 / LEAST_RATE), line = number(line, LATEST_AGAIN + 1 / LEAST_RATE),
+    sold = number(sold, 1e15), ok = number(ok, 1e15), bad = number(bad, 1e15), use = number(use, 1e15),
+    age = number(age, OPEN_AFTER + 1),
+  }
+  return s.at and s.epoch and s.wmax and s.goal and s.since and s.left and s.tc and s.ahead and s.line and s.sold
+    and s.ok and s.bad and s.use and s.age and s.epoch >= 1 and s.epoch % 1 == 0 and s.since <= s.epoch and s
 end
 
 local function back(rate) return math.min(math.max(BACK_SLOTS / rate, SHORTEST_BACK), LONGEST_BACK) end
@@ -103,13 +100,13 @@ local function open()
 end
 
 local function save(s, rate, again, slots, start, gap)
-  local values = {}
-  for i, name in ipairs(NAMES) do values[i] = s[name] end
-  local state = FORMAT:format(unpack(values))
+  local state = ('%.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g'):format(
+    s.at, s.epoch, s.wmax, s.goal, s.since, s.left, s.tc, s.ahead, s.line, s.sold, s.ok, s.bad, s.use, s.age)
   redis.call('SET', key, state, 'PX', KEPT_FOR)
-  local reply = {s.epoch, rate, again, slots, start, gap, state}
-  for i = 1, 6 do reply[i] = ('%.17g'):format(reply[i]) end
-  return reply
+  return {
+    ('%.17g'):format(s.epoch), ('%.17g'):format(rate), ('%.17g'):format(again), ('%d'):format(slots),
+    ('%.17g'):format(start), ('%.17g'):format(gap), state,
+  }
 end
 
 local s = parse(kept)

@@ -118,7 +118,7 @@ func TestFleetWithoutPermission(t *testing.T) {
 
 // TestServerTime is not parallel, so that it runs before the others.
 func TestServerTime(t *testing.T) {
-	const target = 40.0 // µs
+	const target = 48.0 // µs
 	server := redistest.Start(t)
 	store := newStore(t, server.Addr)
 	ask := fleet.Ask{Starting: 100, Epoch: 3, OK: 3, Want: 2}
