@@ -20,7 +20,9 @@ func (s *state) learn(dt float64) bool {
 func (s *state) hear(dt, ok float64) {
 	switch {
 	case s.since > 0 && s.bad <= s.lone() && s.tc >= settle+counting && s.ok >= heardShare*s.sold:
-		s.climb(ok)
+		if s.use > usedPart/2*s.wmax { // use lags behind a climb by half
+			s.climb(ok)
+		}
 	case s.since == 0 && s.tc >= back(s.wmax):
 		s.left = min(max(s.left+s.wmax*dt-ok, 0), s.wmax+margin(s.wmax))
 	}

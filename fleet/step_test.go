@@ -83,15 +83,16 @@ func TestStepSteersTheRate(t *testing.T) {
 		"a rate is never below 0.05":                {change: func(l *line) { l.wmax = 0.01 }, epoch: 5, rate: 0.05},
 		"a known limit begins at the plateau":       {change: func(l *line) { *l = line{} }, ask: fleet.Ask{Starting: 80}, epoch: 3, rate: 80},
 
-		"a climb begins after enough answers":      {change: func(l *line) { l.left, l.tc = 10, 9.1 }, ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 112},
-		"each answer raises a climb":               {change: collapsed(20), ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 26.5},
-		"up to its goal":                           {change: collapsed(90), ask: fleet.Ask{Epoch: 5, OK: 30}, epoch: 5, rate: 100},
-		"not before half of the slots is heard of": {change: func(l *line) { collapsed(20)(l); l.sold = 21 }, ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 20},
-		"not after a throttle":                     {change: collapsed(20), ask: fleet.Ask{Epoch: 5, OK: 2, Bad: 1}, epoch: 5, rate: 20},
-		"a climb without a goal is cut to the use": {change: searching(300, 1e9, 110), ask: fleet.Ask{Epoch: 5, OK: 98, Bad: 2}, epoch: 6, rate: 160},
-		"and goes on slowly":                       {change: searching(100, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 101},
-		"which a lone throttle does not end":       {change: searching(200, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 10, Bad: 1}, epoch: 5, rate: 201},
-		"until the next throttle":                  {change: searching(200, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 98, Bad: 2}, epoch: 6, rate: 180},
+		"a climb begins after enough answers":         {change: func(l *line) { l.left, l.tc = 10, 9.1 }, ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 112},
+		"each answer raises a climb":                  {change: collapsed(20), ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 26.5},
+		"up to its goal":                              {change: collapsed(90), ask: fleet.Ask{Epoch: 5, OK: 30}, epoch: 5, rate: 100},
+		"not before half of the slots is heard of":    {change: func(l *line) { collapsed(20)(l); l.sold = 21 }, ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 20},
+		"nor while a quarter of the rate is not used": {change: func(l *line) { collapsed(80)(l); l.use = 9 }, ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 80},
+		"not after a throttle":                        {change: collapsed(20), ask: fleet.Ask{Epoch: 5, OK: 2, Bad: 1}, epoch: 5, rate: 20},
+		"a climb without a goal is cut to the use":    {change: searching(300, 1e9, 110), ask: fleet.Ask{Epoch: 5, OK: 98, Bad: 2}, epoch: 6, rate: 160},
+		"and goes on slowly":                          {change: searching(100, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 101},
+		"which a lone throttle does not end":          {change: searching(200, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 10, Bad: 1}, epoch: 5, rate: 201},
+		"until the next throttle":                     {change: searching(200, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 98, Bad: 2}, epoch: 6, rate: 180},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

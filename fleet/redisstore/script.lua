@@ -140,10 +140,12 @@ if epoch == s.epoch then
   s.ok, s.bad = s.ok + ok, s.bad + bad
   if bad > 0 then s.age = 0 end
   if s.since > 0 and s.bad <= lone(s) and s.tc >= SETTLE + COUNTING and s.ok >= HEARD_SHARE * s.sold then
-    local growth = PER_ANSWER
-    if s.since == SEARCHING and s.goal < MOST_RATE then growth = PER_ANSWER_AGAIN end
-    s.wmax = s.wmax + growth * ok
-    if s.wmax >= s.goal then plateau(s, s.goal, s.goal + margin(s.goal)) end
+    if s.use > USED_PART / 2 * s.wmax then
+      local growth = PER_ANSWER
+      if s.since == SEARCHING and s.goal < MOST_RATE then growth = PER_ANSWER_AGAIN end
+      s.wmax = s.wmax + growth * ok
+      if s.wmax >= s.goal then plateau(s, s.goal, s.goal + margin(s.goal)) end
+    end
   elseif s.since == 0 and s.tc >= back(s.wmax) then
     s.left = math.min(math.max(s.left + s.wmax * dt - ok, 0), s.wmax + margin(s.wmax))
   end

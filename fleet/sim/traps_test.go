@@ -96,6 +96,17 @@ func TestTheRateDoesNotGrowWhileItIsNotUsed(t *testing.T) {
 	require.Less(t, throttled/(accepted+throttled), 0.1)
 }
 
+// A climb that looks for a limit ends at a throttle, and little demand has none.
+func TestAClimbDoesNotGoOnWhileItIsNotUsed(t *testing.T) {
+	t.Parallel()
+	const service = 1000
+	c := newCrowd(service, service/10)
+	c.pass(5*time.Minute, service/10)
+	require.Less(t, c.reply.Rate, float64(service))
+	accepted, throttled := c.pass(10*time.Second, 10*service)
+	require.Less(t, throttled/(accepted+throttled), 0.2)
+}
+
 // A member alone with the service may get no run that is longer than its way to the store and
 // back. It asks again as soon as its run is sold.
 func TestRunsShorterThanTheRoundTripKeepMostOfTheRate(t *testing.T) {
