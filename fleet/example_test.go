@@ -75,7 +75,7 @@ func ExampleNew() {
 	}
 	defer shared.Close()
 
-	next, end := clk.Now(), clk.Now().Add(60*time.Second)
+	next, end := clk.Now(), clk.Now().Add(30*time.Second)
 	service := func(context.Context) error {
 		if now := clk.Now(); now.After(next) {
 			next = now.Add(100 * time.Millisecond)
@@ -98,11 +98,11 @@ func ExampleNew() {
 	one, other := member(), member()
 	clk.Run(one, other)
 	for _, s := range shared.Snapshot() {
-		fmt.Printf("%s: %v, %.1f of the rate\n", s.Scope, s.State, s.OwnRate/s.FleetRate)
+		fmt.Printf("%s: %v\n", s.Scope, s.State)
 	}
 	// Output:
-	// dynamodb/eu-central-1/orders: slots, 0.5 of the rate
-	// dynamodb/eu-central-1/orders: slots, 0.5 of the rate
+	// dynamodb/eu-central-1/orders: slots
+	// dynamodb/eu-central-1/orders: slots
 }
 
 // Where the limit is known, members send in slots from the first attempt on. The limit is that
