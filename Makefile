@@ -57,7 +57,7 @@ endef
 
 # The tests come first: they say most, and the linter takes minutes to build.
 .PHONY: check
-check: ahead prometheus redis race no-race long test-386 vet-others tidy-diff release-check fmt-diff lint ## run what continuous integration runs for every push; the default
+check: ahead prometheus redis shells race no-race long test-386 vet-others tidy-diff release-check fmt-diff lint ## run what continuous integration runs for every push; the default
 
 # To build the linter takes minutes the first time. The tests leave a part of the processors idle, which is enough for it.
 .PHONY: ahead
@@ -110,6 +110,11 @@ prometheus: ## fetch promtool and prometheus into .bin for the tests of telemetr
 .PHONY: redis
 redis: ## fetch redis-server into .bin for the tests of fleet, where there is apt-get
 	@scripts/redis >/dev/null || { [ -z "$$CI" ] && echo 'the tests with redis-server are left out'; }
+
+# Only continuous integration installs them: elsewhere the tests of a shell that is missing are skipped.
+.PHONY: shells
+shells: ## install the shells for the tests of completion, in continuous integration
+	@[ -z "$$CI" ] || scripts/shells >/dev/null
 
 .PHONY: servers
 servers: ## run the tests of fleet with redis-servers that fail in many ways and with 40 processes; two minutes
