@@ -12,7 +12,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/vectors"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
 
 // sharedCase is a case for Resolve.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/vectors"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
 
 // Sets of tools.

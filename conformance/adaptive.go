@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/vectors"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/retry"
 )
 

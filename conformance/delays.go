@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/vectors"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/retry"
 )
 

@@ -9,7 +9,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/awsretry/awsretry/internal/vectors"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
 
 // aspect is a set of what a case shows.

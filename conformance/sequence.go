@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awsretry/awsretry/internal/vectors"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/retry"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/pipenet"
+	"github.com/awsretry/awsretry/internal/testonly/pipenet"
 )
 
 // fault is one way in which an attempt fails.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/httpretry"
-	"github.com/awsretry/awsretry/internal/pipenet"
+	"github.com/awsretry/awsretry/internal/testonly/pipenet"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/httpretry"
-	"github.com/awsretry/awsretry/internal/pipenet"
+	"github.com/awsretry/awsretry/internal/testonly/pipenet"
 )
 
 // TestPOSTThatHTTP2HasNotProcessedIsSentAgain has a server that says whether it has processed a request,

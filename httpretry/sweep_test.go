@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/httpretry"
-	"github.com/awsretry/awsretry/internal/pipenet"
+	"github.com/awsretry/awsretry/internal/testonly/pipenet"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )

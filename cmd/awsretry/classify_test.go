@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/vectors"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
 
 // classifying runs the command and returns its exit status and its output.

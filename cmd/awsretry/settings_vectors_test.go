@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/vectors"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
 
 // sharedFiles returns the shared files that exist, in the home directory.

@@ -8,8 +8,8 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/awsretry/awsretry/internal/sim"
-	"github.com/awsretry/awsretry/internal/sim/page"
+	"github.com/awsretry/awsretry/internal/command/page"
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 func simulateCommand() command {

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/awsretry/awsretry/internal/sim"
-	"github.com/awsretry/awsretry/internal/sim/page"
+	"github.com/awsretry/awsretry/internal/command/page"
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 // answer is what came out, in three sentences.

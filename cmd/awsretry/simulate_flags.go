@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 // simulation holds the flags of simulate.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/sim/page"
+	"github.com/awsretry/awsretry/internal/command/page"
 	"github.com/awsretry/awsretry/retry"
 )
 

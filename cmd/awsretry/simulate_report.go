@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/awsretry/awsretry/internal/sim/page"
+	"github.com/awsretry/awsretry/internal/command/page"
 )
 
 // report is the report of the simulation.

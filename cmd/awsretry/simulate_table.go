@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/awsretry/awsretry/internal/sim/page"
+	"github.com/awsretry/awsretry/internal/command/page"
 	"github.com/awsretry/awsretry/internal/terminal"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/command/sim"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )

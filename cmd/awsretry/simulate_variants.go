@@ -10,8 +10,8 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/sim"
-	"github.com/awsretry/awsretry/internal/sim/page"
+	"github.com/awsretry/awsretry/internal/command/page"
+	"github.com/awsretry/awsretry/internal/command/sim"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/retry"
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
-	"github.com/awsretry/awsretry/internal/pipenet"
+	"github.com/awsretry/awsretry/internal/testonly/pipenet"
 	"github.com/awsretry/awsretry/retry"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/pipenet"
+	"github.com/awsretry/awsretry/internal/testonly/pipenet"
 )
 
 // TestMain lets the test program be a worker, because a worker is its own program again.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/awssdk"
-	"github.com/awsretry/awsretry/internal/pipenet"
+	"github.com/awsretry/awsretry/internal/testonly/pipenet"
 )
 
 // TestRequestBodyThatTheSDKClosesUnderTheAnswer: the SDK closes the body of a request as soon as

@@ -28,8 +28,8 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/pipenet"
-	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/awsretry/awsretry/internal/testonly/pipenet"
 )
 
 // side makes the config of one of the two sides of a trial.

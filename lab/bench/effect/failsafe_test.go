@@ -11,7 +11,7 @@ import (
 	"github.com/failsafe-go/failsafe-go/adaptivethrottler"
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 
-	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 // failsafeRetry is failsafe-go with what comes closest to standard mode: three

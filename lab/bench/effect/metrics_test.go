@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 // metrics is what a run came to in its window.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/command/sim"
 	"github.com/awsretry/awsretry/lab/bench/internal/cputime"
 	"github.com/awsretry/awsretry/lab/bench/internal/failure"
 )

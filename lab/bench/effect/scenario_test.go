@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 // scenario is one of the benchmarks. Its run ends when the part that counts does.

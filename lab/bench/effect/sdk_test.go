@@ -13,7 +13,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 // sleepWithContext is what aws-sdk-go-v2 sleeps with, a variable for its own tests.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 // twoTables is how many calls on a table without a limit succeed in a minute, over how

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/vectors"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
 
 var update = flag.Bool("update", false, "write docs/cross-checks.md")
@@ -34,7 +34,7 @@ type check struct {
 // readChecks returns the file and its cases by id.
 func readChecks(t *testing.T) (vectors.CrossChecks, map[string]check) {
 	t.Helper()
-	file := vectors.ReadCrossChecks(t, "../..")
+	file := vectors.ReadCrossChecks(t, "../../..")
 	polls, err := json.Marshal(map[string]any{"long_polls": file.LongPolls})
 	require.NoError(t, err)
 	checks := map[string]check{}
@@ -136,14 +136,14 @@ func numberAt(t *testing.T, text json.RawMessage, place string) (number float64)
 func TestPageOfTheCrossChecks(t *testing.T) {
 	t.Parallel()
 	file, checks := readChecks(t)
-	page := filepath.Join("..", "..", "docs", "cross-checks.md")
+	page := filepath.Join("..", "..", "..", "docs", "cross-checks.md")
 	want := pageOf(file, checks)
 	if *update {
 		require.NoError(t, os.WriteFile(page, []byte(want), 0o600))
 	}
 	got, err := os.ReadFile(page)
 	require.NoError(t, err)
-	require.Equal(t, want, string(got), "go test ./internal/vectors -update")
+	require.Equal(t, want, string(got), "go test ./internal/testonly/vectors -update")
 }
 
 const intro = `# Cross-checks

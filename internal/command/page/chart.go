@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 // canvas writes a piece of SVG. The styles of its classes are in page.css.

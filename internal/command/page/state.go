@@ -4,7 +4,7 @@ import (
 	"html/template"
 	"math"
 
-	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 // state is the picture of the retry quota and the send rate over time.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/virtual"
+	"github.com/awsretry/awsretry/internal/command/virtual"
 )
 
 func start() time.Time { return time.Date(2026, time.November, 1, 12, 0, 0, 0, time.UTC) }

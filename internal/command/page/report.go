@@ -2,7 +2,7 @@
 // script, and asks the network for nothing.
 package page
 
-import "github.com/awsretry/awsretry/internal/sim"
+import "github.com/awsretry/awsretry/internal/command/sim"
 
 // Report is what a page shows.
 type Report struct {

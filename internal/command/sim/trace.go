@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/virtual"
+	"github.com/awsretry/awsretry/internal/command/virtual"
 	"github.com/awsretry/awsretry/retry"
 )
 

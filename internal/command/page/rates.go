@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 // series are the rates of a bin, in the order in which they are drawn and listed.

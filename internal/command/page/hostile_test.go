@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/sim"
-	"github.com/awsretry/awsretry/internal/sim/page"
+	"github.com/awsretry/awsretry/internal/command/page"
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 // named is a report in which each text from outside is this one.

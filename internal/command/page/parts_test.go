@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/sim"
-	"github.com/awsretry/awsretry/internal/sim/page"
+	"github.com/awsretry/awsretry/internal/command/page"
+	"github.com/awsretry/awsretry/internal/command/sim"
 	"github.com/awsretry/awsretry/retry"
 )
 

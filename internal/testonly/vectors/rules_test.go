@@ -25,7 +25,7 @@ func files() []string { return []string{"standard.json", "adaptive.json", "class
 // kinds included.
 func readCases(t *testing.T, name string) (map[string]string, []testCase) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", name))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", name))
 	require.NoError(t, err)
 	var members map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(text, &members))

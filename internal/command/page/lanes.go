@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/sim"
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 // block is what a call did for a time, in seconds from its beginning.

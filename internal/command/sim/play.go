@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/virtual"
+	"github.com/awsretry/awsretry/internal/command/virtual"
 	"github.com/awsretry/awsretry/retry"
 )
 
