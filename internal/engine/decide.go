@@ -19,24 +19,31 @@ import (
 func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *opinion) (time.Duration, error) {
 	before := r.last
 	r.last = found.failure
-	e.tellEnded(t, r, found.verdict)
-	delay, refusal := time.Duration(0), e.against(ctx, t, r, found, before)
+	if e.observed() {
+		e.tellEnded(t, r, found.verdict)
+	}
+	delay, refusal := time.Duration(0), r.against(ctx, t, found, before)
 	if refusal == nil {
 		delay, refusal = e.charge(ctx, t, r, found.verdict)
 	}
-	if refusal == nil {
-		return delay, nil
+	if refusal != nil {
+		e.tellRefused(t, r, refusal)
+		r.tally.waits(delay)
+		return delay, refusal
 	}
-	e.tellRefused(t, r, refusal)
-	return delay, refusal
+	if e.observed() {
+		r.tally.granted(delay)
+		e.tell(r, &retry.Event{
+			Kind: retry.RetryScheduled, Attempt: t.Attempt(), Err: r.last, Verdict: found.verdict, Delay: delay,
+		})
+	}
+	return delay, nil
 }
 
 // against returns what stands against a retry before the quota is asked. before is the
 // failure of the attempt before the last one.
-func (e *Engine) against(
-	ctx context.Context, t retry.Token, r *record, found *opinion, before error,
-) *retry.Error {
-	retryable, most := found.verdict.Retryable(), e.maxAttempts(&r.op)
+func (r *record) against(ctx context.Context, t retry.Token, found *opinion, before error) *retry.Error {
+	retryable, most := found.verdict.Retryable(), maxAttempts(&r.op, r.plan)
 	if n := found.verdict.MaxAttempts(); n > 0 {
 		most = min(most, n)
 	}
@@ -79,47 +86,55 @@ func endedWith(ctx context.Context, gone, failure error) bool {
 func (e *Engine) charge(
 	ctx context.Context, t retry.Token, r *record, verdict classify.Verdict,
 ) (time.Duration, *retry.Error) {
-	quota, cost := r.scope.quota, e.cost(verdict.Kind())
+	quota, cost, now := r.scope.quota, costOf(r.plan, verdict.Kind()), e.quotaTime(r)
 	delay := e.backoff(r, t.Attempt(), verdict)
-	wait, needed := delay, time.Duration(0)
-	if limited(ctx, &r.op) && r.paced() {
-		if expected := r.scope.limiter.Expected(e.send.Request.Cost); expected > wait {
-			wait, needed = expected, r.scope.room.needed()
+	if wait, reason := e.roomForRetry(ctx, r, delay); reason != nil {
+		if quota.Covers(now, cost) {
+			return 0, r.tooLong(reason, t.Attempt(), wait)
 		}
+		return e.restsOf(r, delay), e.empty(r, t.Attempt(), cost)
 	}
-	now, noRoom := e.quotaTime(r), e.noRoom(ctx, &r.op, wait, needed)
-	switch {
-	case noRoom == nil:
-		r.payer = quota.Charge(now, cost)
-	case quota.Covers(now, cost):
-		return 0, r.tooLong(noRoom, t.Attempt(), wait)
-	}
-	if r.payer == nil {
-		if noRoom != nil || e.config.MaxQuotaWait == 0 || cost > quota.Capacity() {
-			if sleeps := e.config.BackoffWhenEmpty || r.op.LongPolling && e.config.LongPollingSleeps; !sleeps {
-				delay = 0
-			}
-			return delay, e.empty(r, t.Attempt(), cost)
+	if r.payer = quota.Charge(now, cost); r.payer == nil {
+		if e.config.MaxQuotaWait == 0 || cost > quota.Capacity() {
+			return e.restsOf(r, delay), e.empty(r, t.Attempt(), cost)
 		}
 		r.payer, r.owed = quota, cost
 	}
 	r.paid, r.delay = cost, delay
-	if e.observed() {
-		e.tell(r, &retry.Event{
-			Kind: retry.RetryScheduled, Attempt: t.Attempt(), Err: r.last, Verdict: verdict, Delay: delay,
-		})
-	}
 	return delay, nil
+}
+
+// roomForRetry returns how long a retry with such a backoff waits at least, and why it must not
+// begin to, as noRoom does.
+func (e *Engine) roomForRetry(ctx context.Context, r *record, delay time.Duration) (wait time.Duration, reason error) {
+	if !limited(ctx, &r.op) {
+		return delay, nil
+	}
+	needed := time.Duration(0)
+	if wait = delay; r.paced() {
+		if expected := r.scope.limiter.Expected(e.config.Send.Cost); expected > wait {
+			wait, needed = expected, r.scope.room.needed()
+		}
+	}
+	return wait, e.noRoom(ctx, &r.op, wait, needed)
+}
+
+// restsOf returns how long an operation sleeps that the quota refuses a retry with such a backoff.
+func (e *Engine) restsOf(r *record, delay time.Duration) time.Duration {
+	if e.config.BackoffWhenEmpty || r.op.LongPolling && e.config.LongPollingSleeps {
+		return delay
+	}
+	return 0
 }
 
 // backoff returns the delay before the retry that follows a failure.
 func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) time.Duration {
-	base := e.config.ThrottlingBase
+	base := r.plan.ThrottlingBase
 	if verdict.Kind() != classify.Throttling {
-		base = e.base(&r.op)
+		base = r.plan.Base
 	}
-	shape := backoff.Exponential{Max: e.config.MaxBackoff, Jitter: e.config.Jitter}
-	delay := max(shape.Delay(attempt-1, base, r.delay, e.config.Random()), e.config.MinDelay)
+	shape := backoff.Exponential{Max: r.plan.MaxBackoff, Jitter: e.config.Jitter}
+	delay := max(shape.Delay(attempt-1, base, r.delay, e.config.Random()), r.plan.MinDelay)
 	hint, hinted := verdict.Hint()
 	switch {
 	case !hinted:
@@ -131,14 +146,15 @@ func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) time.
 	}
 }
 
-func (e *Engine) cost(kind classify.Kind) int {
+// costOf returns what a retry after such a failure takes from the quota.
+func costOf(plan *retry.Plan, kind classify.Kind) int {
 	switch kind {
 	case classify.Throttling:
-		return e.config.ThrottlingCost
+		return plan.ThrottlingCost
 	case classify.Timeout:
-		return e.config.TimeoutCost
+		return plan.TimeoutCost
 	default:
-		return e.config.RetryCost
+		return plan.RetryCost
 	}
 }
 

@@ -18,18 +18,6 @@ func QuotaOf(t retry.Token) *quota.Quota {
 	return r.scope.quota
 }
 
-// Chained returns how many scopes the chains of the table of an engine lead to.
-func Chained(e *Engine) (n int) {
-	e.scopes.mu.Lock()
-	defer e.scopes.mu.Unlock()
-	for i := range *e.scopes.table.Load() {
-		for s := (*e.scopes.table.Load())[i].Load(); s != nil; s = s.next.Load() {
-			n++
-		}
-	}
-	return n
-}
-
 // Together is the state machine that finds throttles of several scopes.
 type Together = together
 
@@ -40,3 +28,12 @@ func (t *together) Throttle(after time.Duration, service, scope retry.ScopeKey) 
 
 // Watched returns how many services are watched.
 func (t *together) Watched() int { return len(t.services) }
+
+// Kept returns how many scopes an engine has but for that of the whole and the overflow, and how many
+// places it counts as taken.
+func Kept(e *Engine) (kept, taken int) {
+	for i := range e.scopes.shards {
+		kept += len(e.scopes.shards[i].scopes)
+	}
+	return kept, e.scopes.taken
+}

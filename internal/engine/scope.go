@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -15,10 +14,12 @@ import (
 // whatever the rate was, unless ProbeEvery makes the curve longer.
 const throttledFor = 10 * time.Minute
 
+// longestStay is longer than any scope is known to stay.
+const longestStay = throttledFor + time.Second
+
 // scope is what operations with the same key share.
 type scope struct {
-	hash    uint64
-	next    atomic.Pointer[scope] // in its chain
+	hash    uint64 // of the key
 	use     atomic.Uint32
 	key     retry.ScopeKey
 	quota   *quota.Quota
@@ -26,12 +27,11 @@ type scope struct {
 	room    room    // of attempts while the send rate is limited
 	err     error   // why there is no limiter
 	name    string
-	place   int // in the ring; guarded by scopes.mu
 }
 
 // The values of scope.use.
 const (
-	unused uint32 = iota // since the hand came by
+	unused uint32 = iota // since the last turn of its shard
 	used
 	gone // from the table: the next operation with the key makes another scope
 )
@@ -47,14 +47,16 @@ func (e *Engine) newScope(key retry.ScopeKey) *scope {
 		*part, text = text[:n], text[n:]
 	}
 	s := &scope{key: key, name: key.String()}
-	config := e.config.Quota
+	config := quota.Config{
+		Capacity: e.config.Plan.QuotaCapacity, Initial: e.config.QuotaInitial, Refill: e.config.QuotaRefill,
+	}
 	if !key.IsZero() { // a strategy without scopes has the quota of the AWS SDKs and no more
 		config.Pool = e.pool
 	}
 	s.quota = quota.New(config, e.start, e.config.Clock)
 	s.use.Store(used)
-	if e.send.New != nil {
-		s.limiter, s.err = e.send.New(key, e.start)
+	if e.config.NewLimiter != nil {
+		s.limiter, s.err = e.config.NewLimiter(key, e.start)
 	}
 	return s
 }
@@ -68,20 +70,31 @@ func (s *scope) touch() bool {
 	return s.use.CompareAndSwap(unused, used) || s.use.Load() == used
 }
 
-// keeps reports whether a scope has to stay although it is not in use: an operation waits in
+// staysUntil returns until when a scope has to stay although it is not in use: an operation waits in
 // it, or it was throttled lately, or it has no send token. A new scope in its place would have
 // one at once, so that evictions would let attempts exceed the send rate.
-func (s *scope) keeps(now time.Time) bool {
-	switch {
-	case s.quota.Waiting() > 0:
-		return true
-	case s.limiter == nil:
-		return false
+func (s *scope) staysUntil(now time.Time) time.Time {
+	if s.limiter == nil {
+		return longer(now, s.quota.Waiting())
 	}
 	expected := s.limiter.Expected(1) // first, because it brings the state up to now
 	state, waiting := s.limiter.State()
-	return waiting > 0 || expected > 0 ||
-		!state.LastThrottle.IsZero() && now.Sub(state.LastThrottle) < throttledFor
+	until := longer(now, s.quota.Waiting()+waiting)
+	if at := now.Add(min(expected, longestStay)); at.After(until) {
+		until = at
+	}
+	if at := state.LastThrottle.Add(throttledFor); !state.LastThrottle.IsZero() && at.After(until) {
+		until = at
+	}
+	return until
+}
+
+// longer returns when to ask again whether operations wait in a scope.
+func longer(now time.Time, waiting int) time.Time {
+	if waiting > 0 {
+		return now.Add(time.Second)
+	}
+	return now
 }
 
 // snapshot returns the state of the scope.
@@ -100,43 +113,29 @@ func (s *scope) snapshot(now time.Time) retry.ScopeSnapshot {
 	return got
 }
 
-// listing is all scopes that can be shown, in the order in which they lie in memory, and the
-// place of each by name. It is right as long as the number of scopes and the number of
-// evicted ones stay the same.
-type listing struct {
-	evicted uint64
-	scopes  []*scope
-	places  []int
+// room estimates how long the attempts of a scope take, so that no send token is spent on an attempt
+// that the deadline of its caller cuts short. It is the estimate of round-trip times of RFC 6298,
+// section 2, which begins without a deviation here, and adds it twice instead of four times: a caller
+// that is refused for nothing has lost its call.
+//
+// It is safe for concurrent use. Where two attempts end at once, one of them may not count.
+type room struct{ mean, deviation atomic.Int64 }
+
+// longest is as long as an attempt can be; sums of a few do not overflow.
+const longest = int64(24 * time.Hour)
+
+// note counts an attempt that has succeeded.
+func (r *room) note(took time.Duration) {
+	last, mean, deviation := min(max(int64(took), 0), longest), r.mean.Load(), r.deviation.Load()
+	if mean == 0 {
+		r.mean.Store(last)
+		return
+	}
+	r.deviation.Store(deviation + (max(last-mean, mean-last)-deviation)/4)
+	r.mean.Store(mean + (last-mean)/8)
 }
 
-// list returns the present listing, for reading only. Sorting takes longer than reading, so
-// list sorts only when there are other scopes than the last time.
-func (ss *scopes) list() listing {
-	now := ss.unsorted()
-	if last := ss.listed.Load(); last != nil && last.evicted == now.evicted && len(last.scopes) == len(now.scopes) {
-		return *last
-	}
-	byName := make([]int, len(now.scopes))
-	for i := range byName {
-		byName[i] = i
-	}
-	slices.SortFunc(byName, func(a, b int) int { return strings.Compare(now.scopes[a].name, now.scopes[b].name) })
-	now.places = make([]int, len(byName))
-	for place, i := range byName {
-		now.places[i] = place
-	}
-	ss.listed.Store(&now)
-	return now
-}
-
-// unsorted is list without the places.
-func (ss *scopes) unsorted() listing {
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	all := append(make([]*scope, 0, len(ss.ring)+2), ss.whole)
-	if s := ss.overflow.Load(); s != nil {
-		all = append(all, s)
-	}
-	all = slices.DeleteFunc(append(all, ss.ring...), func(s *scope) bool { return s.err != nil })
-	return listing{evicted: ss.evicted.Load(), scopes: all}
+// needed returns the time that most attempts take; 0 if it is not known.
+func (r *room) needed() time.Duration {
+	return time.Duration(r.mean.Load() + 2*r.deviation.Load())
 }

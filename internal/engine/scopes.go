@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"hash/maphash"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,54 +17,50 @@ import (
 const (
 	defaultMaxScopes = 10_000
 	defaultScopeIdle = 5 * time.Minute
-
-	// fewVictims is how many scopes a new scope that needs room tries to replace. fewLooks is
-	// how often it looks for them.
-	fewVictims, fewLooks = 4, 4
+	shardCount       = 16
 )
 
-// scopes finds the scope of a key, without a lock if the scope is there, in a table of
-// chains. Two rules bound the number of scopes. Both are applied when a scope is created, so
-// that there is no timer:
+// scopes finds the scope of a key. One rule bounds their number: in its turn, a shard loses each
+// scope that was not used since its last turn and does not have to stay. All shards have a turn once
+// in each idle time. When there is no place for a new scope, they have turns until there is one. If
+// all scopes were used, a second round takes the first one that does not have to stay.
 //
-//   - Once in each idle time a sweep removes the scopes that were not used since the sweep
-//     before.
-//   - When all places are taken, the new scope replaces one that was not used since the hand
-//     came by (the second-chance or clock algorithm).
-//
-// A scope that has to stay (see scope.keeps) is not removed by either.
+// Shards have turns only when a scope is created, so that there is no timer.
 type scopes struct {
 	whole      *scope                // of the zero key; it stays
 	overflow   atomic.Pointer[scope] // what keys without a place share; it stays
 	limit      int
 	idle       time.Duration
 	seed       maphash.Seed
-	table      atomic.Pointer[[]atomic.Pointer[scope]] // a power of two of chains
+	shards     [shardCount]shard
 	overflowed atomic.Uint64
 	evicted    atomic.Uint64
-	listed     atomic.Pointer[listing] // what list returned last
 
-	mu    sync.Mutex // held to change what follows and the chains
-	ring  []*scope   // those in the table
-	hand  int        // the index of the next one to look at
-	swept time.Time
+	mu    sync.Mutex // guards what follows; taken before that of a shard
+	taken int        // places
+	next  int        // the shard that has the next turn
+	swept time.Time  // when all shards had a turn
+	full  time.Time  // until when all scopes have to stay
+}
+
+// shard has the scopes whose hashes have the same remainder. A key with the hash of another one
+// shares the overflow: of 10,000 keys two have the same hash once in 10^11 programs.
+type shard struct {
+	mu     sync.Mutex // held for no longer than it takes to look
+	scopes map[uint64]*scope
 }
 
 func (ss *scopes) begin(limit int, idle time.Duration, now time.Time) {
-	if ss.limit = limit; limit == 0 {
-		ss.limit = defaultMaxScopes
-	}
-	if ss.idle = idle; idle == 0 {
-		ss.idle = defaultScopeIdle
-	}
+	ss.limit, ss.idle = cmp.Or(limit, defaultMaxScopes), cmp.Or(idle, defaultScopeIdle)
 	ss.seed, ss.swept = maphash.MakeSeed(), now
-	ss.table.Store(new(make([]atomic.Pointer[scope], 16)))
+	for i := range ss.shards {
+		ss.shards[i].scopes = map[uint64]*scope{}
+	}
 }
 
-// enter finds the scope of an operation, which may be new.
-func (e *Engine) enter(r *record) {
-	ss := &e.scopes
-	key := r.op.Key()
+// enterScope finds the scope of an operation, which may be new.
+func (e *Engine) enterScope(r *record) {
+	ss, key := &e.scopes, r.op.Key()
 	if e.config.Scope != nil {
 		key = e.config.Scope(r.op)
 	}
@@ -70,11 +69,9 @@ func (e *Engine) enter(r *record) {
 		return
 	}
 	hash := ss.hash(&key)
-	if s := ss.find(hash, &key); s != nil && s.touch() {
-		r.scope = s
-		return
+	if r.scope = ss.shard(hash).find(hash, &key); r.scope == nil {
+		e.createScope(r, hash, key)
 	}
-	e.create(r, hash, key)
 }
 
 // sameScope reports whether two operations have the same retry.Operation.Key.
@@ -85,209 +82,189 @@ func sameScope(a, b *retry.Operation) bool {
 	return a.Resource == b.Resource && a.Service == b.Service && a.Region == b.Region && a.Account == b.Account
 }
 
-// create gives an operation a new scope, or the overflow scope if there is no room. It looks
-// again after a sweep, and when another operation has taken the room in the meantime.
-func (e *Engine) create(r *record, hash uint64, key retry.ScopeKey) {
-	if key == retry.OverflowKey() {
-		e.overflow(r)
-		return
-	}
-	ss, now := &e.scopes, e.config.Clock.Now()
-	var few [fewVictims]*scope
+// createScope gives an operation a new scope, or the overflow scope if there is no place. No lock is
+// held while a limiter is made, so that another operation may have created the scope by then, or
+// have taken the place.
+func (e *Engine) createScope(r *record, hash uint64, key retry.ScopeKey) {
 	var fresh *scope
-	for range fewLooks {
-		s, victims, place := ss.look(hash, &key, now, few[:0])
-		if r.scope = s; s != nil {
-			return
-		}
-		victims = slices.DeleteFunc(victims, func(s *scope) bool { return s.keeps(now) })
-		if place == afterSweep {
-			e.tellEvicted(r, ss.remove(victims))
-			continue
-		}
-		if place == ofAnother && len(victims) == 0 {
-			break
-		}
+	for key != retry.OverflowKey() && e.makeRoom(r) {
 		if fresh == nil {
 			fresh = e.newScope(key)
 			fresh.hash = hash
 		}
-		var evicted []*scope
-		if r.scope, evicted = ss.put(fresh, victims); r.scope != nil {
-			e.tellEvicted(r, evicted)
-			e.tellCreated(r, fresh)
+		switch r.scope = e.scopes.add(fresh); {
+		case r.scope == nil:
+			continue
+		case r.scope == fresh:
+			e.tellCreated(r)
+			return
+		case r.scope.key == key:
 			return
 		}
+		break
 	}
-	e.overflow(r)
+	e.enterOverflow(r)
 }
 
-// overflow gives an operation the scope that keys without a place share.
-func (e *Engine) overflow(r *record) {
+// enterOverflow gives an operation the scope that keys without a place share.
+func (e *Engine) enterOverflow(r *record) {
 	ss := &e.scopes
-	var fresh *scope
 	if r.scope = ss.overflow.Load(); r.scope == nil {
-		fresh = e.newScope(retry.OverflowKey())
+		fresh := e.newScope(retry.OverflowKey())
 		fresh.use.Store(gone) // so that each operation looks for a place of its own again
-		ss.overflow.CompareAndSwap(nil, fresh)
-		r.scope = ss.overflow.Load()
+		created := ss.overflow.CompareAndSwap(nil, fresh)
+		if r.scope = ss.overflow.Load(); created {
+			defer e.tellCreated(r)
+		}
 	}
 	ss.overflowed.Add(1)
-	e.tellCreated(r, fresh)
 }
 
-// hash hashes the parts of a key that tell many scopes apart. The same resource is rarely in
-// many services or regions, so those two count only where there is no resource.
-func (ss *scopes) hash(k *retry.ScopeKey) uint64 {
-	h := maphash.String(ss.seed, k.Resource)
-	if k.Resource == "" {
-		h = maphash.String(ss.seed, k.Service)*31 + maphash.String(ss.seed, k.Region)
+// makeRoom evicts scopes, see scopes, and reports whether there is a place.
+func (e *Engine) makeRoom(r *record) bool {
+	ss, now := &e.scopes, e.config.Clock.Now()
+	first, sweep, full := ss.startTurns(now)
+	if full {
+		return false
 	}
-	for _, part := range [...]string{k.Scope, k.Account, k.Name} {
-		if h *= 31; part != "" {
-			h += maphash.String(ss.seed, part)
+	var soonest time.Time // when the first of the scopes that have to stay need not
+	turn := 0
+	for ; turn < 2*shardCount && (sweep && turn < shardCount || !ss.hasRoom(first+turn)); turn++ {
+		for _, s := range ss.shards[(first+turn)%shardCount].unused() {
+			if until := s.staysUntil(now); until.After(now) {
+				if soonest.IsZero() || until.Before(soonest) {
+					soonest = until
+				}
+				continue
+			}
+			if ss.remove(s) {
+				e.tellEvicted(r, s)
+				if turn >= shardCount {
+					break
+				}
+			}
 		}
 	}
-	return h
-}
-
-// find returns the scope of a key if it is in the table. It needs no lock. While the table
-// grows, it may miss a scope.
-func (ss *scopes) find(hash uint64, key *retry.ScopeKey) *scope {
-	table := *ss.table.Load()
-	for s := table[hash&uint64(len(table)-1)].Load(); s != nil; s = s.next.Load() {
-		if s.hash == hash && s.key == *key {
-			return s
-		}
+	if turn < 2*shardCount || ss.hasRoom(first) {
+		return true
 	}
-	return nil
-}
-
-// place is where a new scope may go.
-type place uint8
-
-const (
-	free       place = iota
-	ofAnother        // the place of a victim
-	afterSweep       // any place that the sweep leaves free
-)
-
-// look returns the scope of a key if it is there by now. If not, it says where a new scope may
-// go, and appends to victims the scopes that may be removed if they do not have to stay: a few
-// if there is no room, and once in each idle time all that were not used since the last sweep.
-func (ss *scopes) look(
-	hash uint64, key *retry.ScopeKey, now time.Time, victims []*scope,
-) (found *scope, _ []*scope, where place) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	if s := ss.find(hash, key); s != nil && s.touch() {
-		return s, nil, free
+	ss.full = soonest
+	return false
+}
+
+// startTurns returns the shard that has the next turn, whether all shards have to have one, and whether
+// it is known that no scope may go.
+func (ss *scopes) startTurns(now time.Time) (first int, sweep, full bool) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if left := ss.full.Sub(now); ss.taken >= ss.limit && left > 0 && left <= longestStay { // more after a clock has gone back
+		return 0, false, true
 	}
-	all, passed := len(ss.ring), now.Sub(ss.swept)
-	if passed >= ss.idle || instant.OfAnotherClock(now, ss.swept) {
+	if sweep = now.Sub(ss.swept) >= ss.idle; sweep || instant.OfAnotherClock(now, ss.swept) {
 		ss.swept = now
 	}
-	switch {
-	case passed >= ss.idle:
-		return nil, ss.turnLocked(all, all, victims), afterSweep
-	case all >= ss.limit:
-		return nil, ss.turnLocked(2*all, fewVictims, victims), ofAnother
-	default:
-		return nil, nil, free
-	}
+	return ss.next, sweep, false
 }
 
-// turnLocked moves the hand on, by so many steps or until it has found enough victims. A scope
-// that was used since the hand came by last is not a victim this time. There is a second round
-// only for few victims; those of the first round do not count again.
-func (ss *scopes) turnLocked(steps, enough int, victims []*scope) []*scope {
-	for ; steps > 0 && len(victims) < enough; steps-- {
-		if ss.hand >= len(ss.ring) {
-			ss.hand = 0
-		}
-		s := ss.ring[ss.hand]
-		ss.hand++
-		if !s.use.CompareAndSwap(used, unused) && !slices.Contains(victims[:min(len(victims), fewVictims)], s) {
-			victims = append(victims, s)
-		}
-	}
-	return victims
-}
-
-// remove removes the victims that are still not in use, and returns those.
-func (ss *scopes) remove(victims []*scope) []*scope {
+// hasRoom reports whether there is a place. If not, the given shard has a turn.
+func (ss *scopes) hasRoom(next int) bool {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	return slices.DeleteFunc(victims, func(s *scope) bool { return !ss.removeLocked(s) })
+	if ss.taken < ss.limit {
+		return true
+	}
+	ss.next = (next + 1) % shardCount
+	return false
 }
 
-// put puts a new scope into the table. If there is no room, it removes a victim that is still
-// not in use. It returns the scope of the key, which may be one that another operation has put
-// there, or nil if there is still no room; and what it has removed.
-func (ss *scopes) put(fresh *scope, victims []*scope) (s *scope, evicted []*scope) {
+// add puts a new scope into its place. It returns the scope that has the place if there is one already,
+// and nil if there is no room.
+func (ss *scopes) add(fresh *scope) *scope {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	if s = ss.find(fresh.hash, &fresh.key); s != nil && s.touch() {
-		return s, nil
+	sh := ss.shard(fresh.hash)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	switch s := sh.scopes[fresh.hash]; {
+	case s != nil:
+		s.use.Store(used)
+		return s
+	case ss.taken >= ss.limit:
+		return nil
 	}
-	for i, victim := range victims {
-		if len(ss.ring) >= ss.limit && ss.removeLocked(victim) {
-			evicted = victims[i : i+1]
-		}
-	}
-	if len(ss.ring) >= ss.limit {
-		return nil, nil
-	}
-	ss.addLocked(fresh)
-	return fresh, evicted
+	ss.taken++
+	sh.scopes[fresh.hash] = fresh
+	return fresh
 }
 
-func (ss *scopes) addLocked(s *scope) {
-	table := *ss.table.Load()
-	if len(ss.ring) >= len(table) {
-		table = grown(table)
-		ss.table.Store(&table)
-	}
-	s.place = len(ss.ring)
-	ss.ring = append(ss.ring, s)
-	push(table, s)
-}
-
-// removeLocked removes a scope if it is not in use, and reports whether it did.
-func (ss *scopes) removeLocked(s *scope) bool {
+// remove removes a scope if it is still not in use, and reports whether it did.
+func (ss *scopes) remove(s *scope) bool {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	sh := ss.shard(s.hash)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
 	if !s.use.CompareAndSwap(unused, gone) {
 		return false
 	}
-	last := len(ss.ring) - 1
-	ss.ring[s.place], ss.ring[last].place = ss.ring[last], s.place
-	ss.ring[last] = nil
-	ss.ring = ss.ring[:last]
-	table := *ss.table.Load()
-	link := &table[s.hash&uint64(len(table)-1)]
-	for link.Load() != s {
-		link = &link.Load().next
-	}
-	link.Store(s.next.Load()) // s keeps its next, for a reader that is at s
+	delete(sh.scopes, s.hash)
+	ss.taken--
 	ss.evicted.Add(1)
 	return true
 }
 
-// grown returns a table with twice as many chains. A reader of an old chain may miss scopes,
-// but comes to an end.
-func grown(old []atomic.Pointer[scope]) []atomic.Pointer[scope] {
-	table := make([]atomic.Pointer[scope], 2*len(old))
-	for i := range old {
-		for s := old[i].Load(); s != nil; {
-			next := s.next.Load()
-			push(table, s)
-			s = next
-		}
+// all returns the scopes that can be shown, sorted by name.
+func (ss *scopes) all() []*scope {
+	all := []*scope{ss.whole}
+	if s := ss.overflow.Load(); s != nil {
+		all = append(all, s)
 	}
-	return table
+	for i := range ss.shards {
+		sh := &ss.shards[i]
+		sh.mu.Lock()
+		all = slices.AppendSeq(all, maps.Values(sh.scopes))
+		sh.mu.Unlock()
+	}
+	all = slices.DeleteFunc(all, func(s *scope) bool { return s.err != nil })
+	slices.SortFunc(all, func(a, b *scope) int { return strings.Compare(a.name, b.name) })
+	return all
 }
 
-func push(table []atomic.Pointer[scope], s *scope) {
-	chain := &table[s.hash&uint64(len(table)-1)]
-	s.next.Store(chain.Load())
-	chain.Store(s)
+// isShared reports whether operations of all services are in a scope.
+func (ss *scopes) isShared(s *scope) bool { return s == ss.whole || s == ss.overflow.Load() }
+
+func (ss *scopes) hash(k *retry.ScopeKey) (hash uint64) {
+	for _, part := range [...]*string{&k.Resource, &k.Service, &k.Region, &k.Scope, &k.Account, &k.Name} {
+		if hash *= 31; *part != "" {
+			hash += maphash.String(ss.seed, *part)
+		}
+	}
+	return hash
+}
+
+func (ss *scopes) shard(hash uint64) *shard { return &ss.shards[hash%shardCount] }
+
+// find returns the scope of a key and marks it as used; nil if it is not there.
+func (sh *shard) find(hash uint64, key *retry.ScopeKey) *scope {
+	sh.mu.Lock()
+	s := sh.scopes[hash]
+	sh.mu.Unlock()
+	if s == nil || s.key != *key || !s.touch() {
+		return nil
+	}
+	return s
+}
+
+// unused returns the scopes that were not used since the last call.
+func (sh *shard) unused() (found []*scope) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for _, s := range sh.scopes {
+		if !s.use.CompareAndSwap(used, unused) {
+			found = append(found, s)
+		}
+	}
+	return found
 }

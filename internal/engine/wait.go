@@ -31,30 +31,41 @@ func (r *record) Wait(ctx context.Context, t token.Token) error {
 	}
 }
 
+// wait passes through the phases of a wait. Whatever ends it, the token may be waited for again unless
+// the attempt may be made, and a send token of an attempt that is not made goes back.
 func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
-	after := token.Issued
-	defer func() { token.Token(t).Set(after) }()
-	due := r.tally.issued - token.Token(t).Delay()
+	after, paid := token.Issued, false
+	defer func() {
+		if paid && after != token.Ready {
+			r.giveBack()
+		}
+		token.Token(t).Set(after)
+	}()
 	refusal := e.sleep(ctx, t, r)
-	if t.Attempt() > 1 {
-		e.lap(r, &r.tally.backoff)
-	}
 	r.scope.touch() // after the backoff, so that no scope with a waiter is evicted
 	if refusal == nil {
 		refusal = e.late(t, r)
 	}
 	if refusal == nil && r.owed > 0 {
+		r.enter(awaitingQuota)
 		refusal = e.settle(ctx, t, r)
-		e.lap(r, &r.tally.quota)
 	}
 	if refusal == nil && r.paced() {
-		refusal = e.acquire(ctx, t, r)
+		refusal = e.acquire(ctx, t, r, &paid)
 	}
 	if refusal != nil {
+		if t.Attempt() > 1 {
+			r.enter(backingOff)
+		}
 		e.tellRefused(t, r, refusal)
 		return refusal
 	}
-	e.admit(token.Token(t), r, due)
+	if r.tally.phase != attempting {
+		r.enter(attempting)
+	}
+	if token.Token(t).Delay() < 0 {
+		r.tally.fade()
+	}
 	after = token.Ready
 	return nil
 }
@@ -129,42 +140,34 @@ func (e *Engine) settle(ctx context.Context, t retry.Token, r *record) *retry.Er
 	}
 }
 
-// acquire takes the send token of an attempt, with events around a wait.
-func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record) *retry.Error {
-	request := e.send.Request
+// acquire takes the send token of an attempt, with events around a wait. paid says whether it has.
+func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bool) *retry.Error {
+	request := e.config.Send
 	request.NotAfter, request.Room = r.op.NotAfter, r.scope.room.needed()
-	if !e.observed() {
-		sent, err := r.scope.limiter.Acquire(ctx, request)
-		return r.acquired(ctx, t, sent, err)
-	}
-	waited := false
-	request.OnWait = func(w ratelimit.Wait) {
-		if !waited { // a limiter of the user may wait more than once
-			waited, r.tally.waiting = true, r.elapsed()
+	if e.observed() {
+		request.OnWait = func(w ratelimit.Wait) {
+			if r.tally.phase != awaitingSend { // a limiter of the user may wait more than once
+				r.enter(awaitingSend)
+			}
+			e.tell(r, &retry.Event{
+				Kind: retry.SendWaitBegan, Attempt: t.Attempt(),
+				Delay: w.Expected, Waiting: w.Ahead, Rate: float64(w.FillRate),
+			})
 		}
-		e.tell(r, &retry.Event{
-			Kind: retry.SendWaitBegan, Attempt: t.Attempt(),
-			Delay: w.Expected, Waiting: w.Ahead, Rate: float64(w.FillRate),
-		})
 	}
 	sent, err := r.scope.limiter.Acquire(ctx, request)
-	refusal := r.acquired(ctx, t, sent, err)
-	if waited {
-		before := r.tally.send
-		e.lap(r, &r.tally.send)
-		ended := retry.Event{Kind: retry.SendWaitEnded, Attempt: t.Attempt(), Delay: r.tally.send - before}
-		told := false
+	*paid = err == nil
+	r.sent, r.timed = sent, token.Token(t).Delay() >= 0 && !sent.IsZero()
+	refusal := r.notSent(ctx, t, err)
+	if refusal == nil {
+		refusal = e.late(t, r) // a limiter of the user need not know of the end
+	}
+	if r.tally.phase == awaitingSend {
+		ended := retry.Event{Kind: retry.SendWaitEnded, Attempt: t.Attempt(), Delay: r.enter(attempting)}
 		if refusal != nil {
 			ended.Err = refusal
-		} else {
-			defer func() {
-				if !told { // the observer has called runtime.Goexit
-					r.giveBack()
-				}
-			}()
 		}
 		e.tell(r, &ended)
-		told = true
 	}
 	return refusal
 }
@@ -172,19 +175,14 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record) *retry.E
 // giveBack returns the send token of an attempt that is not made, to a limiter that takes it.
 func (r *record) giveBack() {
 	if l, ok := r.scope.limiter.(interface{ Give(cost float64) }); ok {
-		l.Give(r.engine.send.Request.Cost)
+		l.Give(r.engine.config.Send.Cost)
 	}
 }
 
-// acquired notes when the attempt was sent, or says why it was not.
-func (r *record) acquired(ctx context.Context, t retry.Token, sent time.Time, err error) *retry.Error {
+// notSent says why an attempt got no send token.
+func (r *record) notSent(ctx context.Context, t retry.Token, err error) *retry.Error {
 	if err == nil {
-		r.sent, r.timed = sent, token.Token(t).Delay() >= 0 && !sent.IsZero()
-		refusal := r.engine.late(t, r) // a limiter of the user need not know of the end
-		if refusal != nil {
-			r.giveBack()
-		}
-		return refusal
+		return nil
 	}
 	refused, ok := errtree.As[*ratelimit.WaitError](err)
 	switch {

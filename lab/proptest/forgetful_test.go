@@ -82,6 +82,7 @@ type forgetfulRun struct {
 	table    map[retry.ScopeKey]*scopeLife // all others that there are
 	gone     []*scopeLife                  // with operations that go on
 	swept    time.Time
+	full     time.Time // until when all scopes have to stay
 
 	created, evicted, overflowed uint64
 

@@ -102,7 +102,8 @@ func (r *forgetfulRun) enter(t *rapid.T, op retry.Operation, panics string) {
 func (r *forgetfulRun) panicked(t *rapid.T, why string, key retry.ScopeKey, c creation, news []retry.Event) {
 	evicted := map[retry.ScopeKey]bool{}
 	for _, e := range news {
-		require.True(t, c.sweep && why == inLimiter && e.Kind == retry.ScopeEvicted, "%v", e.Kind)
+		require.Equal(t, retry.ScopeEvicted, e.Kind)
+		require.Empty(t, c.stays[e.Scope])
 		evicted[e.Scope] = true
 	}
 	r.made = nil
@@ -117,8 +118,9 @@ func (r *forgetfulRun) panicked(t *rapid.T, why string, key retry.ScopeKey, c cr
 		require.NotEmpty(t, why)
 		if why == inLimiter {
 			c.evicted(t, evicted)
+			c.placed(t, len(evicted), c.full && len(evicted) == 0) // the panic may be that of the overflow
 		}
-		c.after(evicted)
+		c.after(evicted, why == inState)
 		r.forget(evicted)
 	}
 }

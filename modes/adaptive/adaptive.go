@@ -8,7 +8,6 @@ import (
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/engine"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -33,19 +32,14 @@ func New(config Config) (*Strategy, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	quota, err := standard.New(config.Standard)
-	if err != nil {
-		return nil, err
+	c := config.Standard.Engine()
+	c.Send = ratelimit.Request{
+		Cost: config.SendCost, NoWait: config.NoSendWait, MaxWait: config.MaxSendWait, MaxQueue: config.MaxSendQueue,
 	}
-	clk, e := quota.Clock(), (*engine.Engine)(quota)
-	err = e.Limit(engine.Send{
-		New: func(key retry.ScopeKey, start time.Time) (engine.Limiter, error) {
-			return config.limiter(key, clk, start)
-		},
-		Request: ratelimit.Request{
-			Cost: config.SendCost, NoWait: config.NoSendWait, MaxWait: config.MaxSendWait, MaxQueue: config.MaxSendQueue,
-		},
-	})
+	c.NewLimiter = func(key retry.ScopeKey, start time.Time) (engine.Limiter, error) {
+		return config.limiter(key, c.Clock, start)
+	}
+	e, err := engine.New(c)
 	if err != nil {
 		return nil, err
 	}

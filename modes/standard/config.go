@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/backoff"
+	"github.com/awsretry/awsretry/internal/engine"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -181,35 +181,56 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// withDefaults fills in the defaults that do not depend on the operation.
-func (c Config) withDefaults() Config {
-	if c.Behavior == "" {
-		c.Behavior = retry.V21
+// Engine returns the config in the form that the strategies of this module are made of, with the
+// defaults. It is for package adaptive.
+func (c Config) Engine() engine.Config {
+	usual, dynamoDB := defaultsOf(cmp.Or(c.Behavior, retry.V21))
+	made := engine.Config{
+		Clock:             c.Clock,
+		Observer:          c.Observer,
+		Classifier:        c.Classifier,
+		Service:           c.Service,
+		SharedAs:          c.SharedAs,
+		Plan:              c.over(usual),
+		DynamoDB:          c.over(dynamoDB),
+		Jitter:            c.Jitter.kind(),
+		Random:            c.Random,
+		HintInWindow:      c.Behavior != retry.V20 && c.MaxHint == 0,
+		LongPollingSleeps: c.Behavior != retry.V20,
+		BackoffWhenEmpty:  c.BackoffWhenEmpty,
+		QuotaRefill:       c.QuotaRefill,
+		MaxQuotaWait:      c.MaxQuotaWait,
+		Scope:             c.Scope,
+		MaxScopes:         c.MaxScopes,
+		ScopeIdle:         c.ScopeIdle,
 	}
-	d := defaultsOf(c.Behavior, "")
-	c.QuotaCapacity = new(valueOr(c.QuotaCapacity, quotaCapacity))
-	c.QuotaInitial = new(valueOr(c.QuotaInitial, *c.QuotaCapacity))
-	setDefault(&c.RetryCost, d.retryCost)
-	setDefault(&c.TimeoutCost, d.timeoutCost)
-	setDefault(&c.ThrottlingCost, d.throttlingCost)
-	setDefault(&c.ThrottlingBase, d.throttlingBase)
-	setDefault(&c.MaxBackoff, backoff.DefaultMax)
-	if c.Random == nil {
-		c.Random = rand.Float64
+	made.MaxHint = cmp.Or(c.MaxHint, made.Plan.MaxBackoff)
+	made.QuotaInitial = valueOr(c.QuotaInitial, made.Plan.QuotaCapacity)
+	if c.Clock == nil {
+		made.Clock = clock.System{}
 	}
 	if c.Classifier == nil {
-		c.Classifier = classify.Default()
+		made.Classifier = classify.Default()
 	}
-	if c.Clock == nil {
-		c.Clock = clock.System{}
+	if c.Random == nil {
+		made.Random = rand.Float64
 	}
-	return c
+	return made
 }
 
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
+// over returns the numbers of the config, and those of a plan where the config has none.
+func (c Config) over(p retry.Plan) retry.Plan {
+	return retry.Plan{
+		MaxAttempts:    cmp.Or(c.MaxAttempts, p.MaxAttempts),
+		QuotaCapacity:  valueOr(c.QuotaCapacity, p.QuotaCapacity),
+		RetryCost:      cmp.Or(c.RetryCost, p.RetryCost),
+		TimeoutCost:    cmp.Or(c.TimeoutCost, p.TimeoutCost),
+		ThrottlingCost: cmp.Or(c.ThrottlingCost, p.ThrottlingCost),
+		Base:           cmp.Or(c.Base, p.Base),
+		ThrottlingBase: cmp.Or(c.ThrottlingBase, p.ThrottlingBase),
+		MinDelay:       c.MinDelay,
+		MaxBackoff:     cmp.Or(c.MaxBackoff, p.MaxBackoff),
+		MaxElapsed:     c.MaxElapsed,
 	}
 }
 
@@ -220,43 +241,20 @@ func valueOr(p *int, value int) int {
 	return *p
 }
 
-// quotaCapacity is the size of a retry quota in both generations: DefaultRetryRateTokens of
-// aws-sdk-go-v2, MAX_CAPACITY of the Smithy retry guide.
-const quotaCapacity = 500
-
-type defaults struct {
-	maxAttempts                            int
-	retryCost, timeoutCost, throttlingCost int
-	base, throttlingBase                   time.Duration
-}
-
-// defaultsOf returns the numbers of a generation for a service.
-func defaultsOf(b retry.Behavior, service string) defaults {
+// defaultsOf returns the numbers of a generation, and those of DynamoDB and DynamoDB Streams.
+func defaultsOf(b retry.Behavior) (usual, dynamoDB retry.Plan) {
+	usual = retry.Plan{
+		MaxAttempts: 3,
+		// The size in both generations: DefaultRetryRateTokens of aws-sdk-go-v2, MAX_CAPACITY of
+		// the Smithy retry guide.
+		QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5,
+		Base: 50 * time.Millisecond, ThrottlingBase: time.Second, MaxBackoff: backoff.DefaultMax,
+	}
 	if b == retry.V20 {
-		return defaults{
-			maxAttempts: 3,
-			retryCost:   5, timeoutCost: 10, throttlingCost: 5,
-			base: time.Second, throttlingBase: time.Second,
-		}
+		usual.RetryCost, usual.TimeoutCost, usual.Base = 5, 10, time.Second
+		return usual, usual
 	}
-	d := defaults{
-		maxAttempts: 3,
-		retryCost:   14, timeoutCost: 14, throttlingCost: 5,
-		base: 50 * time.Millisecond, throttlingBase: time.Second,
-	}
-	if isDynamoDB(service) {
-		d.maxAttempts, d.base = 4, 25*time.Millisecond
-	}
-	return d
-}
-
-// isDynamoDB reports whether service is DynamoDB or DynamoDB Streams, as endpoints, clients
-// and models spell them.
-func isDynamoDB(service string) bool {
-	for _, name := range [...]string{"dynamodb", "dynamodb-streams", "dynamodb streams", "dynamodb_streams", "dynamodbstreams"} {
-		if service == name || len(service) == len(name) && strings.EqualFold(service, name) {
-			return true
-		}
-	}
-	return false
+	dynamoDB = usual
+	dynamoDB.MaxAttempts, dynamoDB.Base = 4, 25*time.Millisecond
+	return usual, dynamoDB
 }

@@ -1,13 +1,11 @@
 package standard
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/engine"
-	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -23,48 +21,8 @@ func New(config Config) (*Strategy, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	return (*Strategy)(engine.New(config.engine())), nil
-}
-
-// engine returns the numbers of the config, with the defaults.
-func (c Config) engine() engine.Config {
-	c = c.withDefaults()
-	usual, dynamo := defaultsOf(c.Behavior, ""), defaultsOf(c.Behavior, "dynamodb")
-	return engine.Config{
-		Clock:      c.Clock,
-		Observer:   c.Observer,
-		Classifier: c.Classifier,
-		Service:    c.Service,
-		SharedAs:   c.SharedAs,
-		Defaults: func(service string) engine.Defaults {
-			if isDynamoDB(service) {
-				return engine.Defaults{MaxAttempts: dynamo.maxAttempts, Base: dynamo.base}
-			}
-			return engine.Defaults{MaxAttempts: usual.maxAttempts, Base: usual.base}
-		},
-		MaxAttempts:       c.MaxAttempts,
-		Base:              c.Base,
-		RetryCost:         c.RetryCost,
-		TimeoutCost:       c.TimeoutCost,
-		ThrottlingCost:    c.ThrottlingCost,
-		ThrottlingBase:    c.ThrottlingBase,
-		MaxBackoff:        c.MaxBackoff,
-		MinDelay:          c.MinDelay,
-		Jitter:            c.Jitter.kind(),
-		Random:            c.Random,
-		MaxHint:           cmp.Or(c.MaxHint, c.MaxBackoff),
-		HintInWindow:      c.Behavior == retry.V21 && c.MaxHint == 0,
-		LongPollingSleeps: c.Behavior == retry.V21,
-		BackoffWhenEmpty:  c.BackoffWhenEmpty,
-		Quota: quota.Config{
-			Capacity: *c.QuotaCapacity, Initial: *c.QuotaInitial, Refill: c.QuotaRefill,
-		},
-		MaxQuotaWait: c.MaxQuotaWait,
-		MaxElapsed:   c.MaxElapsed,
-		Scope:        c.Scope,
-		MaxScopes:    c.MaxScopes,
-		ScopeIdle:    c.ScopeIdle,
-	}
+	e, err := engine.New(config.Engine())
+	return (*Strategy)(e), err
 }
 
 func (s *Strategy) engine() *engine.Engine { return (*engine.Engine)(s) }
