@@ -70,22 +70,22 @@ func (e *Engine) tellEnded(t retry.Token, r *record, verdict classify.Verdict) {
 
 // tellSuccess tells of an attempt that has succeeded, of what that did to the send rate, and of the
 // end of the operation.
-func (v *verb) tellSuccess(change ratelimit.Change) {
-	e, now := v.engine, v.engine.config.Clock.Now()
-	took := v.tally.attempted(v.elapsed(now))
-	e.tellEnd(v, retry.Event{Kind: retry.AttemptEnded, Time: now, Elapsed: took})
-	v.tellRates(change, false)
-	e.tellEnd(v, v.tally.end(now))
+func (r *record) tellSuccess(change ratelimit.Change) {
+	e, now := r.engine, r.engine.config.Clock.Now()
+	took := r.tally.attempted(r.elapsed(now))
+	e.tellEnd(r, retry.Event{Kind: retry.AttemptEnded, Time: now, Elapsed: took})
+	r.tellRates(change, false)
+	e.tellEnd(r, r.tally.end(now))
 }
 
 // tellEnd is tell for a success. Every operation has two of these events, and an event is large, so
 // this function makes it where it is passed on.
-func (e *Engine) tellEnd(v *verb, event retry.Event) {
+func (e *Engine) tellEnd(r *record, event retry.Event) {
 	defer func() { _ = recover() }()
-	event.OperationID, event.Operation, event.Scope = v.tally.id, v.op, v.scope.key
-	event.Attempt = v.token.Attempt()
-	event.Quota, event.Pool = e.quotaLeft(v.record)
-	e.config.Observer.Observe(v.ctx, event)
+	event.OperationID, event.Operation, event.Scope = r.tally.id, r.op, r.scope.key
+	event.Attempt = r.verb.token.Attempt()
+	event.Quota, event.Pool = e.quotaLeft(r)
+	e.config.Observer.Observe(r.ctx, event)
 }
 
 // tellFailure tells of an operation that is over without success after so many attempts.
@@ -137,20 +137,20 @@ func (e *Engine) tellRefused(t retry.Token, r *record, refusal *retry.Error) {
 // tellRates tells what an answer did to the send rate, and of a service whose scopes are throttled
 // together, if the throttle of an attempt shows it. The scope of the strategy as a whole and the
 // overflow do not count for that: operations of all services are in them.
-func (v *verb) tellRates(c ratelimit.Change, throttled bool) {
-	e := v.engine
+func (r *record) tellRates(c ratelimit.Change, throttled bool) {
+	e := r.engine
 	if c.Limited && c.From != c.To {
-		e.tell(v.record, &retry.Event{
-			Kind: retry.SendRateChanged, Attempt: v.token.Attempt(), Rate: float64(c.To), RateBefore: float64(c.From),
+		e.tell(r, &retry.Event{
+			Kind: retry.SendRateChanged, Attempt: r.verb.token.Attempt(), Rate: float64(c.To), RateBefore: float64(c.From),
 		})
 	}
-	if !throttled || v.was != token.Ready || v.op.Service == "" || e.scopes.isShared(v.scope) {
+	if !throttled || r.verb.was != token.Ready || r.op.Service == "" || e.scopes.isShared(r.scope) {
 		return
 	}
-	service := retry.ScopeKey{Account: v.op.Account, Service: v.op.Service, Region: v.op.Region}
-	if scopes := e.together.throttle(e.reading.Now(), service, v.scope.key); scopes != nil {
-		e.tell(v.record, &retry.Event{
-			Kind: retry.ScopesThrottledTogether, Scope: service, Attempt: v.token.Attempt(), Scopes: scopes,
+	service := retry.ScopeKey{Account: r.op.Account, Service: r.op.Service, Region: r.op.Region}
+	if scopes := e.together.throttle(e.reading.Now(), service, r.scope.key); scopes != nil {
+		e.tell(r, &retry.Event{
+			Kind: retry.ScopesThrottledTogether, Scope: service, Attempt: r.verb.token.Attempt(), Scopes: scopes,
 		})
 	}
 }

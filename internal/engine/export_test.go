@@ -33,7 +33,7 @@ func (t *together) Watched() int { return len(t.services) }
 // places it counts as taken.
 func Kept(e *Engine) (kept, taken int) {
 	for i := range e.scopes.shards {
-		kept += len(e.scopes.shards[i].scopes)
+		kept += len(*e.scopes.shards[i].scopes.Load())
 	}
 	return kept, e.scopes.taken
 }

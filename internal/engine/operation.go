@@ -33,6 +33,7 @@ type record struct {
 	owed   int             // what of it Wait has still to take from the quota
 	delay  time.Duration   // the backoff before that retry
 
+	verb  verb  // that has taken the present token
 	tally tally // with an observer only
 }
 
@@ -50,22 +51,24 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 		r = &record{engine: e, scope: e.scopes.whole}
 		r.Own(r)
 	}
-	again := e.config.Scope == nil && sameScope(&r.op, op) && r.scope.touch()
-	r.op, r.ctx, r.plan = *op, ctx, e.plan(op)
+	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, op) && r.scope.touch()
+	r.op, r.ctx = *op, ctx
 	r.last, r.payer, r.owed, r.delay = nil, nil, 0, 0
 	if e.observed() {
 		r.tally = tally{id: e.ids.Add(1), start: e.reading.Mark()}
+	}
+	if !again {
+		r.plan = e.plan(op)
+		e.enterScope(r)
 	}
 	if limit := maxElapsed(op, r.plan); limit > 0 {
 		if end := e.config.Clock.Now().Add(limit); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
 			r.op.NotAfter = end
 		}
 	}
-	if !again {
-		e.enterScope(r)
-	}
 	if err := r.scope.err; err != nil {
-		e.close(r)
+		r.verb.left = noToken
+		r.end()
 		return retry.Token{}, err
 	}
 	e.nest(r)
@@ -98,89 +101,97 @@ func (r *record) plain() bool { return !r.paced() && r.owed == 0 && r.op.NotAfte
 // paced reports whether the attempts of an operation take send tokens.
 func (r *record) paced() bool { return r.scope.limiter != nil && !r.op.Unpaced }
 
-// verb is a call that has taken a token of an operation. Classifiers, limiters and observers of the
-// user run in it. If one of them panics, or ends the goroutine, the token gets the phase left, so
-// that RecordFailure can end the operation: what it was, until the limiter is told of the attempt,
-// and refused from then on.
+// verb is a call that has taken a token.
 type verb struct {
-	*record
 	token retry.Token
 	was   token.Phase // of the token before
-	left  token.Phase
-	done  bool
+	left  token.Phase // that the token gets in the end
 }
 
-// take uses a token up.
-func (e *Engine) take(t retry.Token, toEnd bool) (verb, error) {
+// What a verb leaves in place of its token.
+const (
+	nextToken token.Phase = token.Resting + 1 + iota
+	noToken
+)
+
+// take begins a verb with a token.
+func (e *Engine) take(t retry.Token, toEnd bool) (*record, error) {
 	if !e.Made() {
-		return verb{}, errNotMade
+		return nil, errNotMade
 	}
 	r, ok := token.Token(t).Owner().(*record)
 	if !ok || r.engine != e {
-		return verb{}, retry.ErrForeignToken
+		return nil, retry.ErrForeignToken
 	}
 	was, ok := token.Token(t).Take(toEnd)
 	if !ok {
-		return verb{}, retry.ErrTokenUsed
+		return nil, retry.ErrTokenUsed
 	}
 	r.scope.touch()
-	return verb{record: r, token: t, was: was, left: was}, nil
+	r.verb = verb{token: t, was: was, left: was}
+	return r, nil
 }
 
-// end is the guard of a verb.
-func (v *verb) end() {
-	if v.done {
-		return
+// end ends a verb, in which classifiers, limiters and observers of the user run. If one of them has
+// panicked, or ended the goroutine, RecordFailure can still end the operation: the token is what it
+// was if the limiter was not told of the attempt, and refused otherwise. A record that is over may be
+// that of another operation from then on.
+func (r *record) end() {
+	switch r.verb.left {
+	case nextToken:
+	case noToken:
+		r.ctx, r.last, r.tally.reason = nil, nil, nil
+		r.engine.records.Put(r)
+	case token.Refused:
+		r.refund() // a retry that was granted is not made
+		token.Token(r.verb.token).Set(token.Refused)
+	default:
+		token.Token(r.verb.token).Set(r.verb.left)
 	}
-	if v.left == token.Refused {
-		v.refund() // a retry that was granted is not made
-	}
-	token.Token(v.token).Set(v.left)
 }
 
 // RefreshRetryToken reports that the attempt failed and grants another one or refuses it.
 func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
-	v, err := e.take(t, false)
+	r, err := e.take(t, false)
 	if err != nil {
 		return retry.Token{}, err
 	}
-	defer v.end()
-	found := e.opinionOn(ctx, v.record, t.Attempt(), failure)
-	v.payer, v.owed = nil, 0
-	change := v.report(found.throttled)
-	delay, refusal := e.decide(ctx, t, v.record, &found)
+	defer r.end()
+	found := e.opinionOn(ctx, r, t.Attempt(), failure)
+	r.payer, r.owed = nil, 0
+	change := r.report(found.throttled)
+	delay, refusal := e.decide(ctx, t, r, &found)
 	if e.observed() {
-		v.tellRates(change, found.throttled)
+		r.tellRates(change, found.throttled)
 	}
 	if refusal != nil {
 		return retry.Token(token.Token(t).WithDelay(delay)), refusal
 	}
-	v.done = true
-	return retry.Token(token.Token(t).Next(delay, v.plain() && !e.observed())), nil
+	r.verb.left = nextToken
+	return retry.Token(token.Token(t).Next(delay, r.plain() && !e.observed())), nil
 }
 
 // RecordSuccess gives tokens back. After a success on the first attempt it gives one to the quota of
 // the scope. After a later one it gives the cost of the last retry to the quota that paid.
 func (e *Engine) RecordSuccess(t retry.Token) error {
-	v, err := e.take(t, false)
+	r, err := e.take(t, false)
 	if err != nil {
 		return err
 	}
-	defer v.end()
+	defer r.end()
 	if t.Attempt() == 1 {
-		v.scope.quota.Refund(e.quotaTime(v.record), firstTrySuccess)
+		r.scope.quota.Refund(e.quotaTime(r), firstTrySuccess)
 	} else {
-		v.refund()
+		r.refund()
 	}
-	change := v.report(false)
-	if change.Limited && v.timed && !v.op.LongPolling { // a long poll says little of other attempts
-		v.scope.room.note(e.reading.Now().Sub(v.sent))
+	change := r.report(false)
+	if change.Limited && r.timed && !r.op.LongPolling { // a long poll says little of other attempts
+		r.scope.room.note(e.reading.Now().Sub(r.sent))
 	}
 	if e.observed() {
-		v.tellSuccess(change)
+		r.tellSuccess(change)
 	}
-	v.done = true
-	e.close(v.record)
+	r.verb.left = noToken
 	return nil
 }
 
@@ -188,54 +199,53 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 // retry that was granted and not made. The limiter hears of the attempt unless a
 // refused refresh has told it.
 func (e *Engine) RecordFailure(t retry.Token, failure error) error {
-	v, err := e.take(t, true)
+	r, err := e.take(t, true)
 	if err != nil {
 		return err
 	}
-	defer v.end()
+	defer r.end()
 	attempts := t.Attempt()
 	switch {
-	case v.was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // that of the caller itself
+	case r.verb.was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // that of the caller itself
 		attempts--
-		e.tellRefused(t, v.record, v.refusal(failure, attempts).Because(v.ctx))
-		v.refund()
-	case v.was == token.Ready:
-		v.judgeLast(failure)
-	case v.was == token.Issued:
+		e.tellRefused(t, r, r.refusal(failure, attempts).Because(r.ctx))
+		r.refund()
+	case r.verb.was == token.Ready:
+		r.judgeLast(failure)
+	case r.verb.was == token.Issued:
 		attempts--
-		v.refund()
+		r.refund()
 	default: // a refused refresh has said everything
 	}
 	if e.observed() {
-		e.tellFailure(v.record, attempts, failure)
+		e.tellFailure(r, attempts, failure)
 	}
-	v.done = true
-	e.close(v.record)
+	r.verb.left = noToken
 	return nil
 }
 
 // judgeLast reports an attempt that is not made again. It is judged if it matters whether it was
 // throttled.
-func (v *verb) judgeLast(failure error) {
-	e := v.engine
+func (r *record) judgeLast(failure error) {
+	e := r.engine
 	found := opinion{failure: failure}
-	if e.heeds(v.record) {
-		found = e.opinionOn(v.ctx, v.record, v.token.Attempt(), failure)
+	if e.heeds(r) {
+		found = e.opinionOn(r.ctx, r, r.verb.token.Attempt(), failure)
 	}
-	v.last, v.payer = found.failure, nil // the retry was made
-	change := v.report(found.throttled)
+	r.last, r.payer = found.failure, nil // the retry was made
+	change := r.report(found.throttled)
 	if e.observed() {
-		e.tellEnded(v.token, v.record, found.verdict)
-		v.tellRates(change, found.throttled)
+		e.tellEnded(r.verb.token, r, found.verdict)
+		r.tellRates(change, found.throttled)
 	}
 }
 
 // report tells the limiter of an attempt, if it was made and takes send tokens.
-func (v *verb) report(throttled bool) (change ratelimit.Change) {
-	v.left = token.Refused
-	if v.was == token.Ready && v.paced() {
-		change = v.scope.limiter.Report(ratelimit.Response{
-			Sent: v.sent, Throttled: throttled, Cost: v.engine.config.Send.Cost,
+func (r *record) report(throttled bool) (change ratelimit.Change) {
+	r.verb.left = token.Refused
+	if r.verb.was == token.Ready && r.paced() {
+		change = r.scope.limiter.Report(ratelimit.Response{
+			Sent: r.sent, Throttled: throttled, Cost: r.engine.config.Send.Cost,
 		})
 	}
 	return change
@@ -247,10 +257,4 @@ func (r *record) refund() {
 		r.payer.Refund(r.engine.quotaTime(r), r.paid-r.owed)
 		r.payer = nil
 	}
-}
-
-// close ends an operation. The record may be another one's from then on.
-func (e *Engine) close(r *record) {
-	r.ctx, r.last, r.tally.reason = nil, nil, nil
-	e.records.Put(r)
 }

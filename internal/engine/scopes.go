@@ -17,7 +17,7 @@ import (
 const (
 	defaultMaxScopes = 10_000
 	defaultScopeIdle = 5 * time.Minute
-	shardCount       = 16
+	shardCount       = 64
 )
 
 // scopes finds the scope of a key. One rule bounds their number: in its turn, a shard loses each
@@ -36,25 +36,25 @@ type scopes struct {
 	overflowed atomic.Uint64
 	evicted    atomic.Uint64
 
-	mu    sync.Mutex // guards what follows; taken before that of a shard
+	mu    sync.Mutex // guards what follows, and changes of shards
 	taken int        // places
 	next  int        // the shard that has the next turn
 	swept time.Time  // when all shards had a turn
 	full  time.Time  // until when all scopes have to stay
 }
 
-// shard has the scopes whose hashes have the same remainder. A key with the hash of another one
-// shares the overflow: of 10,000 keys two have the same hash once in 10^11 programs.
+// shard has the scopes whose hashes have the same remainder. Its map never changes: another one takes
+// its place, so that no lock is needed to find a scope. A key with the hash of another one shares the
+// overflow: of 10,000 keys two have the same hash once in 10^11 programs.
 type shard struct {
-	mu     sync.Mutex // held for no longer than it takes to look
-	scopes map[uint64]*scope
+	scopes atomic.Pointer[map[uint64]*scope]
 }
 
 func (ss *scopes) begin(limit int, idle time.Duration, now time.Time) {
 	ss.limit, ss.idle = cmp.Or(limit, defaultMaxScopes), cmp.Or(idle, defaultScopeIdle)
 	ss.seed, ss.swept = maphash.MakeSeed(), now
 	for i := range ss.shards {
-		ss.shards[i].scopes = map[uint64]*scope{}
+		ss.shards[i].scopes.Store(&map[uint64]*scope{})
 	}
 }
 
@@ -74,12 +74,10 @@ func (e *Engine) enterScope(r *record) {
 	}
 }
 
-// sameScope reports whether two operations have the same retry.Operation.Key.
-func sameScope(a, b *retry.Operation) bool {
-	if a.Scope != "" || b.Scope != "" {
-		return a.Scope == b.Scope
-	}
-	return a.Resource == b.Resource && a.Service == b.Service && a.Region == b.Region && a.Account == b.Account
+// alike reports whether two operations have the same service and the same retry.Operation.Key.
+func alike(a, b *retry.Operation) bool {
+	return a.Scope == b.Scope && a.Service == b.Service &&
+		(a.Scope != "" || a.Resource == b.Resource && a.Region == b.Region && a.Account == b.Account)
 }
 
 // createScope gives an operation a new scope, or the overflow scope if there is no place. No lock is
@@ -128,30 +126,33 @@ func (e *Engine) makeRoom(r *record) bool {
 		return false
 	}
 	var soonest time.Time // when the first of the scopes that have to stay need not
-	turn := 0
-	for ; turn < 2*shardCount && (sweep && turn < shardCount || !ss.hasRoom(first+turn)); turn++ {
-		for _, s := range ss.shards[(first+turn)%shardCount].unused() {
-			if until := s.staysUntil(now); until.After(now) {
-				if soonest.IsZero() || until.Before(soonest) {
-					soonest = until
-				}
-				continue
-			}
-			if ss.remove(s) {
-				e.tellEvicted(r, s)
-				if turn >= shardCount {
-					break
-				}
-			}
+	for turn := range 2 * shardCount {
+		if (!sweep || turn >= shardCount) && ss.hasRoom(first+turn) {
+			return true
 		}
-	}
-	if turn < 2*shardCount || ss.hasRoom(first) {
-		return true
+		sh := &ss.shards[(first+turn)%shardCount]
+		unused := sh.unused()
+		may := slices.DeleteFunc(unused, func(s *scope) bool {
+			until := s.staysUntil(now)
+			if stays := until.After(now); !stays {
+				return false
+			}
+			if soonest.IsZero() || until.Before(soonest) {
+				soonest = until
+			}
+			return true
+		})
+		if turn >= shardCount {
+			may = may[:min(len(may), 1)]
+		}
+		for _, s := range ss.remove(sh, may) {
+			e.tellEvicted(r, s)
+		}
 	}
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	ss.full = soonest
-	return false
+	return ss.taken < ss.limit
 }
 
 // startTurns returns the shard that has the next turn, whether all shards have to have one, and whether
@@ -185,34 +186,36 @@ func (ss *scopes) add(fresh *scope) *scope {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	sh := ss.shard(fresh.hash)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	switch s := sh.scopes[fresh.hash]; {
-	case s != nil:
+	if s := (*sh.scopes.Load())[fresh.hash]; s != nil {
 		s.use.Store(used)
 		return s
-	case ss.taken >= ss.limit:
+	}
+	if ss.taken >= ss.limit {
 		return nil
 	}
 	ss.taken++
-	sh.scopes[fresh.hash] = fresh
+	changed := maps.Clone(*sh.scopes.Load())
+	changed[fresh.hash] = fresh
+	sh.scopes.Store(&changed)
 	return fresh
 }
 
-// remove removes a scope if it is still not in use, and reports whether it did.
-func (ss *scopes) remove(s *scope) bool {
+// remove removes those of some scopes of a shard that are still not in use, and returns them.
+func (ss *scopes) remove(sh *shard, some []*scope) (removed []*scope) {
+	if len(some) == 0 {
+		return nil
+	}
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	sh := ss.shard(s.hash)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	if !s.use.CompareAndSwap(unused, gone) {
-		return false
+	changed := maps.Clone(*sh.scopes.Load())
+	removed = slices.DeleteFunc(some, func(s *scope) bool { return !s.use.CompareAndSwap(unused, gone) })
+	for _, s := range removed {
+		delete(changed, s.hash)
 	}
-	delete(sh.scopes, s.hash)
-	ss.taken--
-	ss.evicted.Add(1)
-	return true
+	sh.scopes.Store(&changed)
+	ss.taken -= len(removed)
+	ss.evicted.Add(uint64(len(removed)))
+	return removed
 }
 
 // all returns the scopes that can be shown, sorted by name.
@@ -222,10 +225,7 @@ func (ss *scopes) all() []*scope {
 		all = append(all, s)
 	}
 	for i := range ss.shards {
-		sh := &ss.shards[i]
-		sh.mu.Lock()
-		all = slices.AppendSeq(all, maps.Values(sh.scopes))
-		sh.mu.Unlock()
+		all = slices.AppendSeq(all, maps.Values(*ss.shards[i].scopes.Load()))
 	}
 	all = slices.DeleteFunc(all, func(s *scope) bool { return s.err != nil })
 	slices.SortFunc(all, func(a, b *scope) int { return strings.Compare(a.name, b.name) })
@@ -248,20 +248,15 @@ func (ss *scopes) shard(hash uint64) *shard { return &ss.shards[hash%shardCount]
 
 // find returns the scope of a key and marks it as used; nil if it is not there.
 func (sh *shard) find(hash uint64, key *retry.ScopeKey) *scope {
-	sh.mu.Lock()
-	s := sh.scopes[hash]
-	sh.mu.Unlock()
-	if s == nil || s.key != *key || !s.touch() {
-		return nil
+	if s := (*sh.scopes.Load())[hash]; s != nil && s.key == *key && s.touch() {
+		return s
 	}
-	return s
+	return nil
 }
 
 // unused returns the scopes that were not used since the last call.
 func (sh *shard) unused() (found []*scope) {
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	for _, s := range sh.scopes {
+	for _, s := range *sh.scopes.Load() {
 		if !s.use.CompareAndSwap(used, unused) {
 			found = append(found, s)
 		}

@@ -91,7 +91,11 @@ func word(generation uint64, p Phase) uint64 { return generation<<phaseBits | ui
 func (c *Cell) Own(owner Owner) { c.owner = owner }
 
 // Nest says where the next operation stands among loops. It is called before First.
-func (c *Cell) Nest(n Nesting) { c.nesting.Store(n.word()) }
+func (c *Cell) Nest(n Nesting) {
+	if w := n.word(); c.nesting.Load() != w { // a store takes much longer
+		c.nesting.Store(w)
+	}
+}
 
 // First returns the first token of the next operation. plain says that the attempt waits for
 // nothing but a delay.
