@@ -151,8 +151,11 @@ func (e *Engine) makeRoom(r *record) bool {
 	}
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
+	if ss.taken < ss.limit {
+		return true
+	}
 	ss.full = soonest
-	return ss.taken < ss.limit
+	return false
 }
 
 // startTurns returns the shard that has the next turn, whether all shards have to have one, and whether
