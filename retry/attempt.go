@@ -9,7 +9,6 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/errtree"
-	"github.com/awsretry/awsretry/internal/token"
 )
 
 // Attempt says which attempt of which loop a context belongs to.
@@ -36,7 +35,7 @@ func AttemptFrom(ctx context.Context) (Attempt, bool) {
 		return Attempt{}, false
 	}
 	return Attempt{
-		Number: int(a.number), Loops: int(a.nesting.Loops), MaxAttempts: int(a.nesting.MaxAttempts), Once: a.nesting.Once,
+		Number: int(a.number), Loops: int(a.nesting.loops), MaxAttempts: int(a.nesting.maxAttempts), Once: a.nesting.once,
 	}, true
 }
 
@@ -48,8 +47,33 @@ func Once(ctx context.Context) context.Context {
 	if around, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
 		once.number, once.nesting = around.number, around.nesting
 	}
-	once.nesting.Once = true
+	once.nesting.once = true
 	return once
+}
+
+// nesting is where a context stands among loops. Its zero value is outside of any.
+type nesting struct {
+	loops, maxAttempts int32 // of all loops together
+	once               bool
+}
+
+// around returns where ctx stands.
+func around(ctx context.Context) nesting {
+	if a, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
+		return a.nesting
+	}
+	return nesting{}
+}
+
+// with returns the nesting inside of a loop that allows so many attempts. The product stops at the
+// largest number of attempts that a setting can have.
+func (n nesting) with(most int) nesting {
+	if n.once {
+		most = 1
+	}
+	product := int64(max(n.maxAttempts, 1)) * int64(min(most, math.MaxInt32))
+	n.loops, n.maxAttempts = n.loops+1, int32(min(product, math.MaxInt32))
+	return n
 }
 
 type attemptKey struct{}
@@ -59,7 +83,7 @@ type attemptKey struct{}
 type attemptContext struct {
 	context.Context //nolint:containedctx // it is a context
 	number          int32
-	nesting         token.Nesting
+	nesting         nesting
 }
 
 func (c *attemptContext) Value(key any) any {
@@ -70,7 +94,7 @@ func (c *attemptContext) Value(key any) any {
 }
 
 // within returns the context of an attempt with that number.
-func within(ctx context.Context, number int, nesting token.Nesting) context.Context {
+func within(ctx context.Context, number int, nesting nesting) context.Context {
 	return &attemptContext{Context: ctx, number: int32(min(number, math.MaxInt32)), nesting: nesting}
 }
 

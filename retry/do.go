@@ -9,7 +9,6 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/instant"
-	"github.com/awsretry/awsretry/internal/token"
 )
 
 // Do calls fn until it succeeds or the strategy gives up, and waits before each attempt as
@@ -112,7 +111,7 @@ var errNothingToDo = errors.New("retry: Do needs a function")
 type loop struct {
 	strategy Strategy
 	timeout  time.Duration // of an attempt
-	nesting  token.Nesting // of the operation
+	nesting  nesting       // of the operation
 	readings *instant.Readings
 	start    instant.Mark
 	token    Token

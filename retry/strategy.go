@@ -106,25 +106,21 @@ func (t Token) Wait(ctx context.Context) error {
 }
 
 // Context returns a context for the attempt of the token, as [Do] gives it to its function:
-// [AttemptFrom] finds the attempt in it. A loop of one's own calls it before the attempt. The
-// context of a used token, and of the zero Token, is that of an operation with one attempt.
+// [AttemptFrom] finds the attempt in it, inside of the loops that ctx is in. A loop of one's own
+// calls it before the attempt. The context of a used token, and of the zero Token, is that of an
+// operation with one attempt.
 func (t Token) Context(ctx context.Context) context.Context {
 	return within(ctx, t.Attempt(), t.nesting(ctx))
 }
 
-// nesting is where the operation stands among loops. A used token and the zero Token allow one
-// attempt, so that the loops around ctx decide.
-func (t Token) nesting(ctx context.Context) token.Nesting {
-	if nesting, ok := token.Token(t).Nesting(); ok {
-		return nesting
+// nesting is where the operation stands among the loops around ctx. A used token and the zero Token
+// allow one attempt.
+func (t Token) nesting(ctx context.Context) nesting {
+	most, ok := token.Token(t).MaxAttempts()
+	if !ok {
+		most = 1
 	}
-	nesting := token.Nesting{MaxAttempts: 1}
-	if around, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
-		nesting = around.nesting
-		nesting.MaxAttempts = max(nesting.MaxAttempts, 1)
-	}
-	nesting.Loops++
-	return nesting
+	return around(ctx).with(most)
 }
 
 // clock returns the readings of the strategy's clock, nil for the zero Token, and when the

@@ -138,13 +138,13 @@ func TestTokenSaysWhichAttemptItIsForHoweverOld(t *testing.T) {
 	}
 }
 
-// The state of an operation that has ended is the next one's, which is inside of two loops here.
+// The state of an operation that has ended is that of the next one, which is inside of another loop here.
 func TestContextOfAUsedTokenKnowsNothingOfTheNextOperation(t *testing.T) {
 	t.Parallel()
 	for mode, s := range modes(t, &clock.Fake{}, nil) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			inner := acquire(t, s).Context(acquire(t, s).Context(t.Context()))
+			inner := acquire(t, s).Context(t.Context())
 			used := acquire(t, s)
 			require.NoError(t, s.RecordSuccess(used))
 			var wg sync.WaitGroup

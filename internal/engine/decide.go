@@ -44,6 +44,9 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *op
 // failure of the attempt before the last one.
 func (r *record) against(ctx context.Context, t retry.Token, found *opinion, before error) *retry.Error {
 	retryable, most := found.verdict.Retryable(), maxAttempts(&r.op, r.plan)
+	if around, _ := retry.AttemptFrom(r.ctx); around.Once {
+		most = 1
+	}
 	if n := found.verdict.MaxAttempts(); n > 0 {
 		most = min(most, n)
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
@@ -56,6 +57,18 @@ func (e *Engine) tell(r *record, event *retry.Event) {
 		event.Scope = r.scope.key
 	}
 	e.config.Observer.Observe(r.ctx, *event)
+}
+
+// tellNested tells of attempts that multiply, because the operation is in an attempt of another loop.
+func (e *Engine) tellNested(r *record) {
+	around, _ := retry.AttemptFrom(r.ctx)
+	if around.Once {
+		r.op.MaxAttempts = 1
+	}
+	outer, most := max(around.MaxAttempts, 1), maxAttempts(&r.op, r.plan)
+	if product := min(int64(outer)*int64(min(most, math.MaxInt32)), math.MaxInt32); outer > 1 && product > int64(outer) {
+		e.tell(r, &retry.Event{Kind: retry.LoopNested, Attempt: 1, MaxAttempts: int(product)})
+	}
 }
 
 // tellEnded tells of an attempt that failed.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/awsretry/awsretry/internal/instant"
@@ -71,27 +70,11 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 		r.end()
 		return retry.Token{}, err
 	}
-	e.nest(r)
+	r.Allow(maxAttempts(&r.op, r.plan))
+	if e.observed() {
+		e.tellNested(r)
+	}
 	return retry.Token(r.First(r.plain())), nil
-}
-
-// nest finds out where an operation stands among loops, limits it to what the loop around it
-// allows, and tells of attempts that multiply. Their product stops at the largest number of
-// attempts that a setting can have.
-func (e *Engine) nest(r *record) {
-	around, nested := retry.AttemptFrom(r.ctx)
-	if around.Once {
-		r.op.MaxAttempts = 1
-	}
-	outer, most := int64(1), int64(min(maxAttempts(&r.op, r.plan), math.MaxInt32))
-	if nested {
-		outer = max(int64(around.MaxAttempts), 1)
-	}
-	product := min(outer*most, math.MaxInt32)
-	r.Nest(token.Nesting{Loops: int32(around.Loops + 1), MaxAttempts: int32(product), Once: around.Once})
-	if e.observed() && outer > 1 && product > outer {
-		e.tell(r, &retry.Event{Kind: retry.LoopNested, Attempt: 1, MaxAttempts: int(product)})
-	}
 }
 
 // plain reports whether the next attempt of an operation waits for nothing but its

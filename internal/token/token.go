@@ -20,28 +20,6 @@ type Owner interface {
 	Began() (m instant.Mark, ok bool)
 }
 
-// Nesting is where an operation stands among loops in loops.
-type Nesting struct {
-	Loops       int32 // how many there are, that of the operation included
-	MaxAttempts int32 // how many attempts all of them together may make
-	Once        bool  // operations inside make one attempt
-}
-
-// word returns the nesting in one word. Its numbers are not negative.
-func (n Nesting) word() uint64 {
-	w := uint64(n.Loops)<<32 | uint64(n.MaxAttempts)
-	if n.Once {
-		w |= onceBit
-	}
-	return w
-}
-
-func nestingOf(w uint64) Nesting {
-	return Nesting{Loops: int32(w &^ onceBit >> 32), MaxAttempts: int32(w & math.MaxInt32), Once: w&onceBit != 0}
-}
-
-const onceBit = 1 << 63
-
 // Token is what an operation carries from attempt to attempt. The zero Token belongs to no
 // operation. It has four words, so that the compiler keeps it in registers.
 type Token struct {
@@ -65,9 +43,9 @@ func (a attempt) with(plain bool) attempt {
 // for. It serves many operations, one after the other: the generation tells all their tokens
 // apart.
 type Cell struct {
-	word    atomic.Uint64 // generation and phase
-	nesting atomic.Uint64 // of the present operation
-	owner   Owner         // set once, before the first token
+	word  atomic.Uint64 // generation and phase
+	most  atomic.Int32  // attempts of the present operation
+	owner Owner         // set once, before the first token
 }
 
 // Phase is what the present token may be used for.
@@ -90,10 +68,10 @@ func word(generation uint64, p Phase) uint64 { return generation<<phaseBits | ui
 // Own sets the owner of the cell. It is called once.
 func (c *Cell) Own(owner Owner) { c.owner = owner }
 
-// Nest says where the next operation stands among loops. It is called before First.
-func (c *Cell) Nest(n Nesting) {
-	if w := n.word(); c.nesting.Load() != w { // a store takes much longer
-		c.nesting.Store(w)
+// Allow says how many attempts the next operation may make. It is called before First.
+func (c *Cell) Allow(most int) {
+	if n := int32(min(most, math.MaxInt32)); c.most.Load() != n { // a store takes much longer
+		c.most.Store(n)
 	}
 }
 
@@ -116,15 +94,15 @@ func (t Token) Owner() Owner {
 	return t.cell.owner
 }
 
-// Nesting returns where the operation stands among loops. It reports false for a token that is
+// MaxAttempts returns how many attempts the operation may make. It reports false for a token that is
 // not the present one, because the cell may serve another operation by now, and for the zero Token.
-func (t Token) Nesting() (n Nesting, ok bool) {
+func (t Token) MaxAttempts() (most int, ok bool) {
 	if t.cell == nil {
-		return n, false
+		return 0, false
 	}
-	n = nestingOf(t.cell.nesting.Load())
-	// The cell leaves the generation of an operation before it gets the nesting of the next one.
-	return n, t.cell.word.Load()>>phaseBits == t.generation
+	most = int(t.cell.most.Load())
+	// The cell leaves the generation of an operation before it gets the number of the next one.
+	return most, t.cell.word.Load()>>phaseBits == t.generation
 }
 
 // Attempt returns the number of the attempt; the first is 1.

@@ -62,37 +62,31 @@ func TestPhaseSaysWhatATokenMayBeUsedFor(t *testing.T) {
 	}
 }
 
-func TestNestingIsThatOfThePresentOperation(t *testing.T) {
+func TestMaxAttemptsAreThoseOfThePresentOperation(t *testing.T) {
 	t.Parallel()
 	o := newOwner()
-	for _, n := range []token.Nesting{
-		{},
-		{Loops: 1, MaxAttempts: 3},
-		{Loops: 2, MaxAttempts: 9, Once: true},
-		{Loops: math.MaxInt32, MaxAttempts: math.MaxInt32},
-		{Loops: math.MaxInt32, MaxAttempts: math.MaxInt32, Once: true},
-	} {
-		o.Nest(n)
+	for given, want := range map[int]int{1: 1, 3: 3, math.MaxInt32: math.MaxInt32, math.MaxInt: math.MaxInt32} {
+		o.Allow(given)
 		first := o.First(false)
 		for name, p := range phases {
 			first.Set(p)
-			got, ok := first.Nesting()
+			got, ok := first.MaxAttempts()
 			require.True(t, ok, name)
-			require.Equal(t, n, got, name)
+			require.Equal(t, want, got, name)
 		}
 		second := first.Next(0, false)
 		second.Set(token.Issued)
-		_, ok := first.Nesting()
+		_, ok := first.MaxAttempts()
 		require.False(t, ok, "used")
-		got, ok := second.Nesting()
+		got, ok := second.MaxAttempts()
 		require.True(t, ok)
-		require.Equal(t, n, got)
+		require.Equal(t, want, got)
 		_, ok = second.Take(true)
 		require.True(t, ok)
-		_, ok = second.Nesting()
+		_, ok = second.MaxAttempts()
 		require.False(t, ok, "ended")
 	}
-	_, ok := token.Token{}.Nesting()
+	_, ok := token.Token{}.MaxAttempts()
 	require.False(t, ok)
 }
 
