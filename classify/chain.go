@@ -255,14 +255,18 @@ func frontOf(list []Classifier) *front {
 	return &f
 }
 
-// run runs all six. Only the last one may forbid.
+// run runs those of the six that may have an opinion. Only the last one may forbid.
 func (r *front) run(o *Outcome, f *facts) {
 	o.take(r.status.judge(o, f))
-	o.take(r.code.judge(o, f))
-	o.take(r.skew.judge(o, f))
-	o.take(r.modeled.judge(o, f))
-	o.take(r.transport.judge(o, f))
-	o.take(r.traits.judge(o, f))
+	if f.code != "" {
+		o.take(r.code.judge(o, f))
+		o.take(r.skew.judge(o, f))
+		o.take(r.modeled.judge(o, f))
+	}
+	if f.saysMore() {
+		o.take(r.transport.judge(o, f))
+		o.take(r.traits.judge(o, f))
+	}
 }
 
 // opinion lets the built-in classifiers see what was already read of the error. It

@@ -65,6 +65,13 @@ const (
 
 func (f *facts) has(x facet) bool { return f.said&x != 0 }
 
+// saysMore reports whether the error says more than a status, a code and a hint. One with a code and
+// without a status may, see [Traits].
+func (f *facts) saysMore() bool {
+	return f.said&^hinted != 0 || f.lookup != nil || f.safety != safetyUnsaid || f.fault != faultUnknown ||
+		f.code != "" && f.status == 0
+}
+
 // hint adds the hint of the error to a verdict that is a retry without one.
 func (f *facts) hint(v Verdict) Verdict {
 	if v.action == actionRetry && !v.hinted && f.has(hinted) {
@@ -200,7 +207,7 @@ func (f *facts) addJudged(e *JudgedError) {
 }
 
 func (f *facts) addCode(code string) {
-	if f.code == "" {
+	if f.code == "" && code != "" {
 		f.code = errcode.Bare(code)
 	}
 }

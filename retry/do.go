@@ -128,7 +128,7 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 		return fmt.Errorf("retry: MaxAttempts %d: must not be negative", op.MaxAttempts)
 	}
 	l.token, l.denied = l.strategy.AcquireInitialToken(ctx, *op)
-	if errtree.Is(l.denied, ErrNoStrategy) {
+	if l.denied != nil && errtree.Is(l.denied, ErrNoStrategy) {
 		return l.denied
 	}
 	// Without a token there is nothing to record, and one attempt all the same:

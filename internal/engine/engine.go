@@ -17,6 +17,7 @@ import (
 	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/quota"
+	"github.com/awsretry/awsretry/internal/together"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -76,7 +77,7 @@ type Engine struct {
 
 	// Of no use without an observer.
 	ids      atomic.Uint64 // of operations
-	together together
+	together together.Watch
 }
 
 // New returns an engine. It fails if the scope of the engine as a whole cannot have a limiter.
@@ -146,6 +147,8 @@ func (e *Engine) Snapshot() retry.Snapshot {
 	}
 	return snapshot
 }
+
+func (e *Engine) observed() bool { return e.config.Observer != nil }
 
 // service returns the service of an operation.
 func (e *Engine) service(op *retry.Operation) string {

@@ -22,11 +22,6 @@ type tally struct {
 	reason  error            // of the last refusal
 }
 
-func (e *Engine) observed() bool { return e.config.Observer != nil }
-
-// Began returns when the operation began, if there is an observer.
-func (r *record) Began() (m instant.Mark, ok bool) { return r.tally.start, r.engine.observed() }
-
 // enter begins a phase of an operation and returns how long the one before took.
 func (r *record) enter(p phase) (took time.Duration) {
 	if !r.engine.observed() {
@@ -161,7 +156,7 @@ func (r *record) tellRates(c ratelimit.Change, throttled bool) {
 		return
 	}
 	service := retry.ScopeKey{Account: r.op.Account, Service: r.op.Service, Region: r.op.Region}
-	if scopes := e.together.throttle(e.reading.Now(), service, r.scope.key); scopes != nil {
+	if scopes := e.together.Throttle(e.reading.Now(), service, r.scope.key); scopes != nil {
 		e.tell(r, &retry.Event{
 			Kind: retry.ScopesThrottledTogether, Scope: service, Attempt: r.verb.token.Attempt(), Scopes: scopes,
 		})

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/retry"
@@ -17,17 +15,6 @@ func QuotaOf(t retry.Token) *quota.Quota {
 	}
 	return r.scope.quota
 }
-
-// Together is the state machine that finds throttles of several scopes.
-type Together = together
-
-// Throttle is throttle, at an instant after some start.
-func (t *together) Throttle(after time.Duration, service, scope retry.ScopeKey) []retry.ScopeKey {
-	return t.throttle(time.Time{}.Add(after), service, scope)
-}
-
-// Watched returns how many services are watched.
-func (t *together) Watched() int { return len(t.services) }
 
 // Kept returns how many scopes an engine has but for that of the whole and the overflow, and how many
 // places it counts as taken.

@@ -39,6 +39,9 @@ type record struct {
 // Readings are those of the engine's clock.
 func (r *record) Readings() *instant.Readings { return &r.engine.reading }
 
+// Began returns when the operation began, if there is an observer.
+func (r *record) Began() (m instant.Mark, ok bool) { return r.tally.start, r.engine.observed() }
+
 // AcquireInitialToken begins an operation. It fails only if there is no limiter for
 // the scope.
 func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (retry.Token, error) {
@@ -75,6 +78,12 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 		e.tellNested(r)
 	}
 	return retry.Token(r.First(r.plain())), nil
+}
+
+// alike reports whether two operations have the same service and the same retry.Operation.Key.
+func alike(a, b *retry.Operation) bool {
+	return a.Scope == b.Scope && a.Service == b.Service &&
+		(a.Scope != "" || a.Resource == b.Resource && a.Region == b.Region && a.Account == b.Account)
 }
 
 // plain reports whether the next attempt of an operation waits for nothing but its

@@ -74,12 +74,6 @@ func (e *Engine) enterScope(r *record) {
 	}
 }
 
-// alike reports whether two operations have the same service and the same retry.Operation.Key.
-func alike(a, b *retry.Operation) bool {
-	return a.Scope == b.Scope && a.Service == b.Service &&
-		(a.Scope != "" || a.Resource == b.Resource && a.Region == b.Region && a.Account == b.Account)
-}
-
 // createScope gives an operation a new scope, or the overflow scope if there is no place. No lock is
 // held while a limiter is made, so that another operation may have created the scope by then, or
 // have taken the place.

@@ -1,4 +1,4 @@
-package engine_test
+package together_test
 
 import (
 	"strconv"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/engine"
+	"github.com/awsretry/awsretry/internal/together"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -30,7 +30,7 @@ func keysOf(names string) []retry.ScopeKey {
 }
 
 // play plays throttles of one service.
-func (run throttles) play(t *testing.T, machine *engine.Together, service retry.ScopeKey) {
+func (run throttles) play(t *testing.T, machine *together.Watch, service retry.ScopeKey) {
 	t.Helper()
 	keys := keysOf(run.scopes)
 	for i, key := range keys {
@@ -39,7 +39,7 @@ func (run throttles) play(t *testing.T, machine *engine.Together, service retry.
 			want = keysOf(run.want)
 		}
 		after := run.from + time.Duration(i)*run.every
-		require.Equal(t, want, machine.Throttle(after, service, key), "%s after %v", key, after)
+		require.Equal(t, want, machine.Throttle(time.Time{}.Add(after), service, key), "%s after %v", key, after)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestThreeScopesThatAreThrottledWithinASecondAreToldOnceAMinute(t *testing.T
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var machine engine.Together
+			var machine together.Watch
 			for _, run := range runs {
 				run.play(t, &machine, retry.ScopeKey{Service: "dynamodb"})
 			}
@@ -116,7 +116,7 @@ func TestThreeScopesThatAreThrottledWithinASecondAreToldOnceAMinute(t *testing.T
 
 func TestScopesOfDifferentServicesAreNotThrottledTogether(t *testing.T) {
 	t.Parallel()
-	var machine engine.Together
+	var machine together.Watch
 	for _, key := range keysOf("a b c") {
 		for _, service := range []retry.ScopeKey{
 			{Service: "dynamodb"},
@@ -124,7 +124,7 @@ func TestScopesOfDifferentServicesAreNotThrottledTogether(t *testing.T) {
 			{Service: "dynamodb", Region: "eu-west-1"},
 			{Service: "dynamodb", Account: "111122223333"},
 		} {
-			got := machine.Throttle(0, service, key)
+			got := machine.Throttle(time.Time{}, service, key)
 			require.Equal(t, key.Resource == "c", got != nil, "%s of %s", key, service)
 		}
 	}
@@ -136,7 +136,7 @@ func numbered(i int) retry.ScopeKey { return retry.ScopeKey{Service: strconv.Ito
 func TestOnlySoManyServicesAreWatched(t *testing.T) {
 	t.Parallel()
 	const most = 256
-	var machine engine.Together
+	var machine together.Watch
 	three := throttles{scopes: "a b c", want: "a b c"}
 	for i := range most {
 		three.play(t, &machine, numbered(i))
@@ -158,12 +158,12 @@ func TestOnlySoManyServicesAreWatched(t *testing.T) {
 }
 
 func TestThrottleOfAKnownScopeAllocatesNothing(t *testing.T) {
-	var machine engine.Together
+	var machine together.Watch
 	service, keys := numbered(0), keysOf("a b c d")
 	throttles{scopes: "a b c", want: "a b c"}.play(t, &machine, service)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		for _, key := range keys {
-			machine.Throttle(0, service, key)
+			machine.Throttle(time.Time{}, service, key)
 		}
 	}))
 }
