@@ -146,12 +146,12 @@ func (r *forgetfulRun) end(v *visit) {
 	v.sent = false
 }
 
-// told checks the event about the attempt that a verb has ended. Operations that wait for quota may
-// have taken what came back.
-func (r *forgetfulRun) told(t *rapid.T, v *visit, quota, pool int) {
+// told checks the event about the attempt that a verb has ended. Operations that waited for quota before
+// it may have taken what came back.
+func (r *forgetfulRun) told(t *rapid.T, v *visit, quota, pool int, waited bool) {
 	require.Len(t, r.ended, 1)
 	require.Equal(t, v.life.key, r.ended[0].Scope)
-	if !r.waitsForQuota(v.life) {
+	if !waited {
 		require.Equal(t, quota, r.ended[0].Quota, "quota of %q", v.life.key)
 	}
 	if v.life == r.whole {
@@ -236,7 +236,8 @@ func (r *forgetfulRun) refresh(t *rapid.T) {
 	}
 	r.touch(v.life)
 	cost := map[error]int{errAgain: againCost, errServer: serverCost}[failure]
-	granted, pooled := v.life.tokens >= cost && !r.waitsForQuota(v.life), false
+	waited := r.waitsForQuota(v.life)
+	granted, pooled := v.life.tokens >= cost && !waited, false
 	if !granted && v.life != r.whole {
 		pooled = r.pool >= cost
 		granted = pooled
@@ -250,7 +251,7 @@ func (r *forgetfulRun) refresh(t *rapid.T) {
 	if panicked && failure == errPanic { //nolint:errorlint // it is
 		return // the token is as good as before
 	}
-	r.told(t, v, before, pool)
+	r.told(t, v, before, pool, waited)
 	v.sent = false
 	switch {
 	case panicked:
@@ -290,9 +291,10 @@ func (r *forgetfulRun) success(t *rapid.T, v *visit) {
 	if v.token.Attempt() == 1 {
 		back = 1
 	}
+	waited := r.waitsForQuota(v.life)
 	quota, pool := r.give(v, back)
 	require.NoError(t, r.strategy.RecordSuccess(v.token))
-	r.told(t, v, quota, pool)
+	r.told(t, v, quota, pool, waited)
 	r.end(v)
 }
 
@@ -302,7 +304,7 @@ func (r *forgetfulRun) fail(t *rapid.T) {
 		return
 	}
 	r.touch(v.life)
-	quota, pool := v.life.tokens, r.pool
+	quota, pool, waited := v.life.tokens, r.pool, r.waitsForQuota(v.life)
 	if !v.sent { // a retry that was granted and not made
 		r.give(v, v.paid-v.owed)
 	}
@@ -312,7 +314,7 @@ func (r *forgetfulRun) fail(t *rapid.T) {
 		return // the token is as good as before
 	}
 	if v.sent {
-		r.told(t, v, quota, pool)
+		r.told(t, v, quota, pool, waited)
 	}
 	r.end(v)
 }
