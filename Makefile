@@ -57,7 +57,7 @@ endef
 
 # The tests come first: they say most, and the linter takes minutes to build.
 .PHONY: check
-check: ahead prometheus redis shells race no-race long test-386 vet-others tidy-diff release-check fmt-diff lint ## run what continuous integration runs for every push; the default
+check: ahead prometheus redis shells race no-race long path test-386 vet-others tidy-diff release-check fmt-diff lint ## run what continuous integration runs for every push; the default
 
 # To build the linter takes minutes the first time. The tests leave a part of the processors idle, which is enough for it.
 .PHONY: ahead
@@ -151,6 +151,10 @@ tidy: ## tidy every go.mod and go.sum
 .PHONY: fix
 fix: ## rewrite outdated idioms
 	$(call in,$(CODE),go fix -tags browser,long,servers,tables ./...)
+
+.PHONY: path
+path: ## compare the files that one retry runs through with the architecture page
+	scripts/path
 
 .PHONY: bench
 bench: ## measure small steps beside the peers, in ROUNDS rounds, and write lab/bench/RESULTS.md; 13 minutes

@@ -169,7 +169,7 @@ func endedWith(ctx context.Context, gone, failure error) bool {
 func (e *Engine) charge(
 	ctx context.Context, t retry.Token, r *record, verdict classify.Verdict,
 ) (time.Duration, *retry.Error) {
-	quota, cost, now := r.scope.quota, costOf(r.plan, verdict.Kind()), e.quotaTime(r)
+	quota, cost, now := r.scope.Quota, costOf(r.plan, verdict.Kind()), e.quotaTime(r)
 	delay := e.backoff(r, t.Attempt(), verdict)
 	if wait, reason := e.roomForRetry(ctx, r, delay); reason != nil {
 		if quota.Covers(now, cost) {
@@ -195,8 +195,8 @@ func (e *Engine) roomForRetry(ctx context.Context, r *record, delay time.Duratio
 	}
 	needed := time.Duration(0)
 	if wait = delay; r.paced() {
-		if expected := r.scope.limiter.Expected(e.config.Send.Cost); expected > wait {
-			wait, needed = expected, r.scope.room.needed()
+		if expected := r.scope.Limiter.Expected(e.config.Send.Cost); expected > wait {
+			wait, needed = expected, r.scope.Room.Needed()
 		}
 	}
 	return wait, e.noRoom(ctx, &r.op, wait, needed)
@@ -243,7 +243,7 @@ func costOf(plan *retry.Plan, kind classify.Kind) int {
 
 // quotaTime is the time for a quota that refills; any other does not look at it.
 func (e *Engine) quotaTime(r *record) time.Time {
-	if !r.scope.quota.Refills() {
+	if !r.scope.Quota.Refills() {
 		return time.Time{}
 	}
 	return e.config.Clock.Now()
@@ -252,12 +252,12 @@ func (e *Engine) quotaTime(r *record) time.Time {
 // quotaLeft returns the tokens in the quota of the scope and in the pool.
 func (e *Engine) quotaLeft(r *record) (quota, pool int) {
 	now := e.quotaTime(r)
-	return r.scope.quota.Available(now), r.scope.quota.Pooled(now)
+	return r.scope.Quota.Available(now), r.scope.Quota.Pooled(now)
 }
 
 // refusal returns why there is no further attempt after so many.
 func (r *record) refusal(reason error, attempts int) *retry.Error {
-	return &retry.Error{Reason: reason, Scope: r.scope.key, Attempts: attempts, Last: r.last}
+	return &retry.Error{Reason: reason, Scope: r.scope.Key, Attempts: attempts, Last: r.last}
 }
 
 // tooLong is the refusal of a wait. At a deadline it holds the error that the context would

@@ -4,7 +4,6 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/quota"
+	"github.com/awsretry/awsretry/internal/scope"
 	"github.com/awsretry/awsretry/internal/together"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -52,17 +52,9 @@ type Config struct {
 
 	// NewLimiter makes the limiter of a scope; start is when the engine was built. An error is
 	// that of each operation of the scope. Nil means standard mode.
-	NewLimiter func(key retry.ScopeKey, start time.Time) (Limiter, error)
+	NewLimiter func(key retry.ScopeKey, start time.Time) (scope.Limiter, error)
 	// Send is what each attempt asks its limiter for.
 	Send ratelimit.Request
-}
-
-// Limiter holds attempts back and learns from their answers; see adaptive.Limiter.
-type Limiter interface {
-	Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error)
-	Report(r ratelimit.Response) ratelimit.Change
-	Expected(cost float64) time.Duration
-	State() (state ratelimit.SendRateState, waiting int)
 }
 
 // Engine is a retry strategy. It is safe for concurrent use. The verbs of the zero
@@ -72,8 +64,7 @@ type Engine struct {
 	reading instant.Readings
 	start   time.Time
 	records sync.Pool
-	scopes  scopes
-	pool    *quota.Quota // of all scopes but that of the zero key
+	scopes  *scope.Table
 
 	// Of no use without an observer.
 	ids      atomic.Uint64 // of operations
@@ -83,16 +74,23 @@ type Engine struct {
 // New returns an engine. It fails if the scope of the engine as a whole cannot have a limiter.
 func New(config Config) (*Engine, error) {
 	e := &Engine{config: config, reading: instant.NewReadings(config.Clock), start: config.Clock.Now()}
-	e.pool = quota.New(quota.PoolOf(config.Plan.QuotaCapacity, config.Plan.RetryCost), e.start, config.Clock)
-	e.scopes.begin(config.MaxScopes, config.ScopeIdle, e.start)
+	e.scopes = scope.NewTable(scope.Config{
+		Clock: config.Clock,
+		Start: e.start,
+		Quota: quota.Config{
+			Capacity: config.Plan.QuotaCapacity, Initial: config.QuotaInitial, Refill: config.QuotaRefill,
+		},
+		Pool:       quota.PoolOf(config.Plan.QuotaCapacity, config.Plan.RetryCost),
+		NewLimiter: config.NewLimiter,
+		Max:        config.MaxScopes,
+		Idle:       config.ScopeIdle,
+	})
 	e.ids.Store(rand.Uint64()) //nolint:gosec // not a secret
-	whole := e.newScope(retry.ScopeKey{})
-	e.scopes.whole = whole
-	return e, whole.err
+	return e, e.scopes.Whole.Err
 }
 
 // Made reports whether a constructor has made the engine.
-func (e *Engine) Made() bool { return e != nil && e.scopes.whole != nil }
+func (e *Engine) Made() bool { return e != nil && e.scopes != nil }
 
 var errNotMade = fmt.Errorf(
 	"%w: a strategy that no constructor has made: use what standard.New or adaptive.New returns", retry.ErrNoStrategy)
@@ -128,22 +126,23 @@ func (e *Engine) Snapshot() retry.Snapshot {
 	if !e.Made() {
 		return retry.Snapshot{}
 	}
-	all := e.scopes.all()
+	all := e.scopes.All()
+	overflowed, evicted := e.scopes.Counts()
 	snapshot := retry.Snapshot{
 		Mode:         "standard",
 		SharedAs:     e.config.SharedAs,
-		Pool:         e.pool.Available(e.start),
-		PoolCapacity: e.pool.Capacity(),
+		Pool:         e.scopes.Pool.Available(e.start),
+		PoolCapacity: e.scopes.Pool.Capacity(),
 		Scopes:       make([]retry.ScopeSnapshot, len(all)),
-		Overflowed:   e.scopes.overflowed.Load(),
-		Evicted:      e.scopes.evicted.Load(),
+		Overflowed:   overflowed,
+		Evicted:      evicted,
 	}
 	if e.config.NewLimiter != nil {
 		snapshot.Mode = "adaptive"
 	}
 	now := e.config.Clock.Now()
 	for i, s := range all {
-		snapshot.Scopes[i] = s.snapshot(now)
+		snapshot.Scopes[i] = s.Snapshot(now)
 	}
 	return snapshot
 }

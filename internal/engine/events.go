@@ -49,7 +49,7 @@ func (e *Engine) tell(r *record, event *retry.Event) {
 	default: // says nothing of the quota
 	}
 	if event.Kind != retry.ScopesThrottledTogether && event.Kind != retry.ScopeEvicted {
-		event.Scope = r.scope.key
+		event.Scope = r.scope.Key
 	}
 	e.config.Observer.Observe(r.ctx, *event)
 }
@@ -90,7 +90,7 @@ func (r *record) tellSuccess(change ratelimit.Change) {
 // this function makes it where it is passed on.
 func (e *Engine) tellEnd(r *record, event retry.Event) {
 	defer func() { _ = recover() }()
-	event.OperationID, event.Operation, event.Scope = r.tally.id, r.op, r.scope.key
+	event.OperationID, event.Operation, event.Scope = r.tally.id, r.op, r.scope.Key
 	event.Attempt = r.verb.token.Attempt()
 	event.Quota, event.Pool = e.quotaLeft(r)
 	e.config.Observer.Observe(r.ctx, event)
@@ -152,27 +152,13 @@ func (r *record) tellRates(c ratelimit.Change, throttled bool) {
 			Kind: retry.SendRateChanged, Attempt: r.verb.token.Attempt(), Rate: float64(c.To), RateBefore: float64(c.From),
 		})
 	}
-	if !throttled || r.verb.was != token.Ready || r.op.Service == "" || e.scopes.isShared(r.scope) {
+	if !throttled || r.verb.was != token.Ready || r.op.Service == "" || e.scopes.IsShared(r.scope) {
 		return
 	}
 	service := retry.ScopeKey{Account: r.op.Account, Service: r.op.Service, Region: r.op.Region}
-	if scopes := e.together.Throttle(e.reading.Now(), service, r.scope.key); scopes != nil {
+	if scopes := e.together.Throttle(e.reading.Now(), service, r.scope.Key); scopes != nil {
 		e.tell(r, &retry.Event{
 			Kind: retry.ScopesThrottledTogether, Scope: service, Attempt: r.verb.token.Attempt(), Scopes: scopes,
 		})
-	}
-}
-
-// tellEvicted tells of a scope that an operation has driven out.
-func (e *Engine) tellEvicted(r *record, s *scope) {
-	if e.observed() {
-		e.tell(r, &retry.Event{Kind: retry.ScopeEvicted, Scope: s.key, Attempt: 1})
-	}
-}
-
-// tellCreated tells of the scope of an operation, which is new.
-func (e *Engine) tellCreated(r *record) {
-	if e.observed() {
-		e.tell(r, &retry.Event{Kind: retry.ScopeCreated, Attempt: 1})
 	}
 }

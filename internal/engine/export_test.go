@@ -13,14 +13,5 @@ func QuotaOf(t retry.Token) *quota.Quota {
 	if !ok {
 		return nil
 	}
-	return r.scope.quota
-}
-
-// Kept returns how many scopes an engine has but for that of the whole and the overflow, and how many
-// places it counts as taken.
-func Kept(e *Engine) (kept, taken int) {
-	for i := range e.scopes.shards {
-		kept += len(*e.scopes.shards[i].scopes.Load())
-	}
-	return kept, e.scopes.taken
+	return r.scope.Quota
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/quota"
+	"github.com/awsretry/awsretry/internal/scope"
 	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -20,7 +21,7 @@ const firstTrySuccess = 1
 type record struct {
 	token.Cell
 	engine *Engine
-	scope  *scope
+	scope  *scope.Scope
 	op     retry.Operation
 	plan   *retry.Plan
 	ctx    context.Context //nolint:containedctx // it belongs to the operation and ends with it
@@ -50,10 +51,10 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 	}
 	r, ok := e.records.Get().(*record)
 	if !ok {
-		r = &record{engine: e, scope: e.scopes.whole}
+		r = &record{engine: e, scope: e.scopes.Whole}
 		r.Own(r)
 	}
-	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, op) && r.scope.touch()
+	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, op) && r.scope.Touch()
 	r.op, r.ctx = *op, ctx
 	r.last, r.payer, r.owed, r.delay = nil, nil, 0, 0
 	if e.observed() {
@@ -68,7 +69,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 			r.op.NotAfter = end
 		}
 	}
-	if err := r.scope.err; err != nil {
+	if err := r.scope.Err; err != nil {
 		r.verb.left = noToken
 		r.end()
 		return retry.Token{}, err
@@ -86,12 +87,32 @@ func alike(a, b *retry.Operation) bool {
 		(a.Scope != "" || a.Resource == b.Resource && a.Region == b.Region && a.Account == b.Account)
 }
 
+// enterScope finds the scope of an operation, which may be new.
+func (e *Engine) enterScope(r *record) {
+	key := r.op.Key()
+	if e.config.Scope != nil {
+		key = e.config.Scope(r.op)
+	}
+	if r.scope = e.scopes.Find(&key); r.scope != nil {
+		return
+	}
+	var created bool
+	r.scope, created = e.scopes.Create(key, func(s *scope.Scope) {
+		if e.observed() {
+			e.tell(r, &retry.Event{Kind: retry.ScopeEvicted, Scope: s.Key, Attempt: 1})
+		}
+	})
+	if created && e.observed() {
+		e.tell(r, &retry.Event{Kind: retry.ScopeCreated, Attempt: 1})
+	}
+}
+
 // plain reports whether the next attempt of an operation waits for nothing but its
 // backoff.
 func (r *record) plain() bool { return !r.paced() && r.owed == 0 && r.op.NotAfter.IsZero() }
 
 // paced reports whether the attempts of an operation take send tokens.
-func (r *record) paced() bool { return r.scope.limiter != nil && !r.op.Unpaced }
+func (r *record) paced() bool { return r.scope.Limiter != nil && !r.op.Unpaced }
 
 // verb is a call that has taken a token.
 type verb struct {
@@ -119,7 +140,7 @@ func (e *Engine) take(t retry.Token, toEnd bool) (*record, error) {
 	if !ok {
 		return nil, retry.ErrTokenUsed
 	}
-	r.scope.touch()
+	r.scope.Touch()
 	r.verb = verb{token: t, was: was, left: was}
 	return r, nil
 }
@@ -172,13 +193,13 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 	}
 	defer r.end()
 	if t.Attempt() == 1 {
-		r.scope.quota.Refund(e.quotaTime(r), firstTrySuccess)
+		r.scope.Quota.Refund(e.quotaTime(r), firstTrySuccess)
 	} else {
 		r.refund()
 	}
 	change := r.report(false)
 	if change.Limited && r.timed && !r.op.LongPolling { // a long poll says little of other attempts
-		r.scope.room.note(e.reading.Now().Sub(r.sent))
+		r.scope.Room.Note(e.reading.Now().Sub(r.sent))
 	}
 	if e.observed() {
 		r.tellSuccess(change)
@@ -236,7 +257,7 @@ func (r *record) judgeLast(failure error) {
 func (r *record) report(throttled bool) (change ratelimit.Change) {
 	r.verb.left = token.Refused
 	if r.verb.was == token.Ready && r.paced() {
-		change = r.scope.limiter.Report(ratelimit.Response{
+		change = r.scope.Limiter.Report(ratelimit.Response{
 			Sent: r.sent, Throttled: throttled, Cost: r.engine.config.Send.Cost,
 		})
 	}

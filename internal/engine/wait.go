@@ -42,7 +42,7 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 		token.Token(t).Set(after)
 	}()
 	refusal := e.sleep(ctx, t, r)
-	r.scope.touch() // after the backoff, so that no scope with a waiter is evicted
+	r.scope.Touch() // after the backoff, so that no scope with a waiter is evicted
 	if refusal == nil {
 		refusal = e.late(t, r)
 	}
@@ -126,7 +126,7 @@ func (e *Engine) settle(ctx context.Context, t retry.Token, r *record) *retry.Er
 			limit, reason = left, retry.ErrMaxElapsed
 		}
 	}
-	err := r.scope.quota.Wait(ctx, r.owed, limit)
+	err := r.scope.Quota.Wait(ctx, r.owed, limit)
 	switch {
 	case err == nil:
 		r.owed = 0
@@ -143,7 +143,7 @@ func (e *Engine) settle(ctx context.Context, t retry.Token, r *record) *retry.Er
 // acquire takes the send token of an attempt, with events around a wait. paid says whether it has.
 func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bool) *retry.Error {
 	request := e.config.Send
-	request.NotAfter, request.Room = r.op.NotAfter, r.scope.room.needed()
+	request.NotAfter, request.Room = r.op.NotAfter, r.scope.Room.Needed()
 	if e.observed() {
 		request.OnWait = func(w ratelimit.Wait) {
 			if r.tally.phase != awaitingSend { // a limiter of the user may wait more than once
@@ -155,7 +155,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 			})
 		}
 	}
-	sent, err := r.scope.limiter.Acquire(ctx, request)
+	sent, err := r.scope.Limiter.Acquire(ctx, request)
 	*paid = err == nil
 	r.sent, r.timed = sent, token.Token(t).Delay() >= 0 && !sent.IsZero()
 	refusal := r.notSent(ctx, t, err)
@@ -174,7 +174,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 
 // giveBack returns the send token of an attempt that is not made, to a limiter that takes it.
 func (r *record) giveBack() {
-	if l, ok := r.scope.limiter.(interface{ Give(cost float64) }); ok {
+	if l, ok := r.scope.Limiter.(interface{ Give(cost float64) }); ok {
 		l.Give(r.engine.config.Send.Cost)
 	}
 }

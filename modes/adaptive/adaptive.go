@@ -8,6 +8,7 @@ import (
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/engine"
+	"github.com/awsretry/awsretry/internal/scope"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -36,7 +37,7 @@ func New(config Config) (*Strategy, error) {
 	c.Send = ratelimit.Request{
 		Cost: config.SendCost, NoWait: config.NoSendWait, MaxWait: config.MaxSendWait, MaxQueue: config.MaxSendQueue,
 	}
-	c.NewLimiter = func(key retry.ScopeKey, start time.Time) (engine.Limiter, error) {
+	c.NewLimiter = func(key retry.ScopeKey, start time.Time) (scope.Limiter, error) {
 		return config.limiter(key, c.Clock, start)
 	}
 	e, err := engine.New(c)
@@ -48,7 +49,7 @@ func New(config Config) (*Strategy, error) {
 
 // limiter returns a new limiter for a scope of a strategy built at start. A limit that is
 // known counts from now on: time in which nothing was sent has not probed it.
-func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (engine.Limiter, error) {
+func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (scope.Limiter, error) {
 	if c.NewLimiter != nil {
 		if limiter := c.NewLimiter(key, clk); limiter != nil {
 			return limiter, nil

@@ -1,13 +1,24 @@
-package engine
+// Package scope has what operations with one key share, and the table of it.
+package scope
 
 import (
+	"context"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/awsretry/awsretry/internal/quota"
+	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
+
+// Limiter holds attempts back and learns from their answers; see adaptive.Limiter.
+type Limiter interface {
+	Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error)
+	Report(r ratelimit.Response) ratelimit.Change
+	Expected(cost float64) time.Duration
+	State() (state ratelimit.SendRateState, waiting int)
+}
 
 // throttledFor is how long after its last throttle a scope counts as throttled. After that
 // there is nothing left to forget: CUBIC allows more than 10^7 attempts a second by then,
@@ -17,19 +28,19 @@ const throttledFor = 10 * time.Minute
 // longestStay is longer than any scope is known to stay.
 const longestStay = throttledFor + time.Second
 
-// scope is what operations with the same key share.
-type scope struct {
-	hash    uint64 // of the key
+// Scope is what operations with the same key share. It is safe for concurrent use.
+type Scope struct {
 	use     atomic.Uint32
-	key     retry.ScopeKey
-	quota   *quota.Quota
-	limiter Limiter // nil in standard mode
-	room    room    // of attempts while the send rate is limited
-	err     error   // why there is no limiter
+	hash    uint64 // of the key
+	Quota   *quota.Quota
+	Limiter Limiter // nil in standard mode
+	Err     error   // why there is no limiter
+	Room    Room    // for attempts while the send rate is limited
+	Key     retry.ScopeKey
 	name    string
 }
 
-// The values of scope.use.
+// The values of Scope.use.
 const (
 	unused uint32 = iota // since the last turn of its shard
 	used
@@ -38,7 +49,7 @@ const (
 
 // newScope makes the scope of a key. It copies the parts of the key into one text, so that they
 // lie beside each other and keep no larger text in memory.
-func (e *Engine) newScope(key retry.ScopeKey) *scope {
+func (t *Table) newScope(key retry.ScopeKey) *Scope {
 	text := strings.Clone(key.Scope + key.Account + key.Service + key.Region + key.Name + key.Resource)
 	for _, part := range [...]*string{
 		&key.Scope, &key.Account, &key.Service, &key.Region, &key.Name, &key.Resource,
@@ -46,24 +57,22 @@ func (e *Engine) newScope(key retry.ScopeKey) *scope {
 		n := len(*part)
 		*part, text = text[:n], text[n:]
 	}
-	s := &scope{key: key, name: key.String()}
-	config := quota.Config{
-		Capacity: e.config.Plan.QuotaCapacity, Initial: e.config.QuotaInitial, Refill: e.config.QuotaRefill,
-	}
+	s := &Scope{Key: key, name: key.String(), hash: t.hash(&key)}
+	config := t.config.Quota
 	if !key.IsZero() { // a strategy without scopes has the quota of the AWS SDKs and no more
-		config.Pool = e.pool
+		config.Pool = t.Pool
 	}
-	s.quota = quota.New(config, e.start, e.config.Clock)
+	s.Quota = quota.New(config, t.config.Start, t.config.Clock)
 	s.use.Store(used)
-	if e.config.NewLimiter != nil {
-		s.limiter, s.err = e.config.NewLimiter(key, e.start)
+	if t.config.NewLimiter != nil {
+		s.Limiter, s.Err = t.config.NewLimiter(key, t.config.Start)
 	}
 	return s
 }
 
-// touch marks the scope as used, and reports whether it is still in the table. An operation
+// Touch marks the scope as used, and reports whether it is still in the table. An operation
 // that began before its scope was removed goes on with it.
-func (s *scope) touch() bool {
+func (s *Scope) Touch() bool {
 	if use := s.use.Load(); use != unused {
 		return use == used
 	}
@@ -73,13 +82,13 @@ func (s *scope) touch() bool {
 // staysUntil returns until when a scope has to stay although it is not in use: an operation waits in
 // it, or it was throttled lately, or it has no send token. A new scope in its place would have
 // one at once, so that evictions would let attempts exceed the send rate.
-func (s *scope) staysUntil(now time.Time) time.Time {
-	if s.limiter == nil {
-		return longer(now, s.quota.Waiting())
+func (s *Scope) staysUntil(now time.Time) time.Time {
+	if s.Limiter == nil {
+		return longer(now, s.Quota.Waiting())
 	}
-	expected := s.limiter.Expected(1) // first, because it brings the state up to now
-	state, waiting := s.limiter.State()
-	until := longer(now, s.quota.Waiting()+waiting)
+	expected := s.Limiter.Expected(1) // first, because it brings the state up to now
+	state, waiting := s.Limiter.State()
+	until := longer(now, s.Quota.Waiting()+waiting)
 	if at := now.Add(min(expected, longestStay)); at.After(until) {
 		until = at
 	}
@@ -97,13 +106,13 @@ func longer(now time.Time, waiting int) time.Time {
 	return now
 }
 
-// snapshot returns the state of the scope.
-func (s *scope) snapshot(now time.Time) retry.ScopeSnapshot {
+// Snapshot returns the state of the scope.
+func (s *Scope) Snapshot(now time.Time) retry.ScopeSnapshot {
 	got := retry.ScopeSnapshot{
-		Key: s.key, Scope: s.name, Quota: s.quota.Available(now), QuotaCapacity: s.quota.Capacity(),
+		Key: s.Key, Scope: s.name, Quota: s.Quota.Available(now), QuotaCapacity: s.Quota.Capacity(),
 	}
-	if s.limiter != nil {
-		state, waiting := s.limiter.State()
+	if s.Limiter != nil {
+		state, waiting := s.Limiter.State()
 		got.SendRateSource = state.Source
 		got.Limited, got.Waiting, got.LastThrottle = state.Limited, waiting, state.LastThrottle
 		got.FillRate, got.MeasuredRate = float64(state.FillRate), float64(state.MeasuredRate)
@@ -113,19 +122,19 @@ func (s *scope) snapshot(now time.Time) retry.ScopeSnapshot {
 	return got
 }
 
-// room estimates how long the attempts of a scope take, so that no send token is spent on an attempt
+// Room estimates how long the attempts of a scope take, so that no send token is spent on an attempt
 // that the deadline of its caller cuts short. It is the estimate of round-trip times of RFC 6298,
 // section 2, which begins without a deviation here, and adds it twice instead of four times: a caller
 // that is refused for nothing has lost its call.
 //
 // It is safe for concurrent use. Where two attempts end at once, one of them may not count.
-type room struct{ mean, deviation atomic.Int64 }
+type Room struct{ mean, deviation atomic.Int64 }
 
 // longest is as long as an attempt can be; sums of a few do not overflow.
 const longest = int64(24 * time.Hour)
 
-// note counts an attempt that has succeeded.
-func (r *room) note(took time.Duration) {
+// Note counts an attempt that has succeeded.
+func (r *Room) Note(took time.Duration) {
 	last, mean, deviation := min(max(int64(took), 0), longest), r.mean.Load(), r.deviation.Load()
 	if mean == 0 {
 		r.mean.Store(last)
@@ -135,7 +144,7 @@ func (r *room) note(took time.Duration) {
 	r.mean.Store(mean + (last-mean)/8)
 }
 
-// needed returns the time that most attempts take; 0 if it is not known.
-func (r *room) needed() time.Duration {
+// Needed returns the time that most attempts take; 0 if it is not known.
+func (r *Room) Needed() time.Duration {
 	return time.Duration(r.mean.Load() + 2*r.deviation.Load())
 }

@@ -1,4 +1,4 @@
-package engine
+package scope_test
 
 import (
 	"math/rand/v2"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/scope"
 )
 
 func TestRoomIsTheTimeOfMostAttempts(t *testing.T) {
@@ -29,27 +31,27 @@ func TestRoomIsTheTimeOfMostAttempts(t *testing.T) {
 			return func() time.Duration { n++; return time.Duration(n/100) * time.Second }
 		}(), 199, time.Second, 1100 * ms},
 	} {
-		var r room
+		var r scope.Room
 		for range c.attempts {
-			r.note(c.took())
+			r.Note(c.took())
 		}
-		require.GreaterOrEqual(t, r.needed(), c.from, name)
-		require.LessOrEqual(t, r.needed(), c.to, name)
+		require.GreaterOrEqual(t, r.Needed(), c.from, name)
+		require.LessOrEqual(t, r.Needed(), c.to, name)
 	}
 }
 
 func TestRoomConcurrentSafe(t *testing.T) {
 	t.Parallel()
-	var r room
+	var r scope.Room
 	var group sync.WaitGroup
 	for range 50 {
 		group.Go(func() {
 			for range 200 {
-				r.note(time.Second)
-				require.LessOrEqual(t, r.needed(), 2*time.Second)
+				r.Note(time.Second)
+				require.LessOrEqual(t, r.Needed(), 2*time.Second)
 			}
 		})
 	}
 	group.Wait()
-	require.InDelta(t, time.Second, r.needed(), float64(10*time.Millisecond))
+	require.InDelta(t, time.Second, r.Needed(), float64(10*time.Millisecond))
 }
