@@ -66,11 +66,11 @@ func (r *run) adaptive(file vectors.Adaptive) {
 	}
 }
 
-// timeline is the clock of a case, which counts seconds from the beginning of the bubble.
+// timeline is the clock of a case, which counts from the beginning of the bubble.
 type timeline struct{ zero time.Time }
 
-func (l timeline) sleepUntil(ctx context.Context, seconds float64) {
-	sleep(ctx, time.Until(l.zero.Add(vectors.Seconds(seconds))))
+func (l timeline) sleepUntil(ctx context.Context, at time.Duration) {
+	sleep(ctx, time.Until(l.zero.Add(at)))
 }
 
 // sleep waits on the clock of the bubble. Nothing ends the context of a case before the case.
@@ -79,7 +79,7 @@ func sleep(ctx context.Context, d time.Duration) { _ = clock.System{}.Sleep(ctx,
 func (l timeline) of(t time.Time) time.Duration { return t.Sub(l.zero) }
 
 // at plays a case with a retryer that is made at its start.
-func (r *run) at(id string, start float64, s Settings, play func(ctx context.Context, l timeline, stage stage)) (why string) {
+func (r *run) at(id string, start time.Duration, s Settings, play func(ctx context.Context, l timeline, stage stage)) (why string) {
 	return r.bubble(id, func(ctx context.Context) {
 		l := timeline{time.Now()}
 		l.sleepUntil(ctx, start)
@@ -112,7 +112,7 @@ func (r *run) operations(c vectors.Operations) {
 			j.about.Answers += answerOf(response).String()
 		}
 	}
-	why := r.at(c.ID, c.Start, s, func(ctx context.Context, l timeline, stage stage) {
+	why := r.at(c.ID, vectors.Seconds(c.Start), s, func(ctx context.Context, l timeline, stage stage) {
 		for i := range c.Operations {
 			if !j.operation(ctx, c, i, l, stage) {
 				return
@@ -171,7 +171,7 @@ func (r *run) unfitOperations(c vectors.Operations) string {
 func (j *judgment) operation(ctx context.Context, c vectors.Operations, i int, l timeline, stage stage) bool {
 	operation := c.Operations[i]
 	if operation.Start > 0 {
-		l.sleepUntil(ctx, operation.Start)
+		l.sleepUntil(ctx, vectors.Seconds(operation.Start))
 	}
 	o := stage.began(ctx)
 	defer o.drop()

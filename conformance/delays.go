@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/command/trace"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -190,7 +191,7 @@ func (p *pace) next(step vectors.Step) (at instant) {
 			base = 0.025
 		}
 	}
-	at.most = vectors.Seconds(min(base*math.Pow(2, float64(index)), p.given.MaxBackoff))
+	at.most = vectors.Seconds(min(base*math.Pow(2, float64(index)), vectors.Seconds(p.given.MaxBackoff).Seconds()))
 	at.aspect = delay
 	if _, given := step.Response.Headers["x-amz-retry-after"]; given {
 		at.aspect = hinted
@@ -215,7 +216,7 @@ func tables(list []vectors.BackoffTable) (cases []vectors.Sequence) {
 	for _, table := range list {
 		kind, service := "transient", ""
 		switch {
-		case table.FirstIndex != 0 || table.MaxBackoff > 1e6:
+		case table.FirstIndex != 0 || vectors.Seconds(table.MaxBackoff) > 1e6*time.Second:
 			continue
 		case table.Base == 1 && table.Behavior != string(retry.V20):
 			kind = "throttling"
@@ -247,7 +248,7 @@ func hints(list []vectors.RetryAfter) (cases []vectors.Sequence) {
 			c.Steps = append(c.Steps, retried("throttling", nil, nil))
 		}
 		c.Steps = append(c.Steps, retried("throttling", hint.Header, &hint.Want))
-		c.Given = vectors.Given{MaxAttempts: new(len(c.Steps) + 2), Jitter: hint.Delay / whole, MaxBackoff: defaultMaxBackoff.Seconds()}
+		c.Given = vectors.Given{MaxAttempts: new(len(c.Steps) + 2), Jitter: hint.Delay / whole, MaxBackoff: trace.Seconds(defaultMaxBackoff)}
 		cases = append(cases, c)
 	}
 	return cases
@@ -262,7 +263,8 @@ func headerText(header *string) string {
 
 // retried is a step that ends with a retry.
 func retried(kind string, hint *string, delay *float64) vectors.Step {
-	step := vectors.Step{Response: vectors.Response{Status: 500, Kind: kind}}
+	var step vectors.Step
+	step.Response = vectors.Response{Status: 500, Kind: kind}
 	if kind == "throttling" {
 		step.Response = vectors.Response{Status: 400, ErrorCode: "ThrottlingException", Kind: kind}
 	}

@@ -66,7 +66,7 @@ func (r *run) endToEnd(c vectors.EndToEnd) {
 		if step.Throttled {
 			throttles += max(step.Repeat, 1)
 		}
-		said = append(said, answerText(step.T, max(step.Repeat, 1), step.Throttled))
+		said = append(said, answerText(vectors.Seconds(step.T), max(step.Repeat, 1), step.Throttled))
 	}
 	for i, step := range c.Steps {
 		j.about.Answers = strings.Join(said[:i+1], ", ")
@@ -74,14 +74,14 @@ func (r *run) endToEnd(c vectors.EndToEnd) {
 		if step.Enabled && step.Tokens < 1 {
 			want = vectors.Seconds((1 - step.Tokens) / step.FillRate)
 		}
-		why := r.at(c.ID, c.Start, r.single(), func(ctx context.Context, l timeline, stage stage) {
+		why := r.at(c.ID, vectors.Seconds(c.Start), r.single(), func(ctx context.Context, l timeline, stage stage) {
 			waiting, ok := flight(ctx, stage, answers)
 			if !ok {
 				j.stop(outcome, "free attempts before the first throttle", "an operation ended without one")
 				return
 			}
 			for _, s := range c.Steps[:i+1] {
-				l.sleepUntil(ctx, s.T)
+				l.sleepUntil(ctx, vectors.Seconds(s.T))
 				for range max(s.Repeat, 1) {
 					land(waiting[0], s.Throttled)
 					waiting = waiting[1:]
@@ -108,7 +108,7 @@ func (r *run) endToEnd(c vectors.EndToEnd) {
 	r.judge(shownBy(c.Rules, throttles), j)
 }
 
-func answerText(t float64, times int, throttled bool) string {
+func answerText(at time.Duration, times int, throttled bool) string {
 	what := "success"
 	if throttled {
 		what = "throttle"
@@ -116,7 +116,7 @@ func answerText(t float64, times int, throttled bool) string {
 	if times > 1 {
 		what = fmt.Sprintf("%d of %s", times, what)
 	}
-	return fmt.Sprintf("%s at %gs", what, t)
+	return fmt.Sprintf("%s at %gs", what, at.Seconds())
 }
 
 // waiters begins operations while answers of others come, and compares when their attempts arrive.
@@ -130,7 +130,7 @@ func (r *run) waiters(c vectors.Waiters) {
 			if e.Throttled {
 				throttles += max(e.Repeat, 1)
 			}
-			said = append(said, answerText(e.T, max(e.Repeat, 1), e.Throttled))
+			said = append(said, answerText(vectors.Seconds(e.T), max(e.Repeat, 1), e.Throttled))
 		case e.Op == "cancel" && c.GrantAt[e.ID] != nil:
 			return // the end of an attempt is an answer, of which the case does not speak
 		case e.Op == "cancel", e.Op == "arrive" && e.Cost == 1:
@@ -143,7 +143,7 @@ func (r *run) waiters(c vectors.Waiters) {
 	rules := shownBy(c.Rules, throttles)
 	for range lineups {
 		var got map[string]time.Duration
-		why := r.at(c.ID, c.Start, r.single(), func(ctx context.Context, l timeline, stage stage) {
+		why := r.at(c.ID, vectors.Seconds(c.Start), r.single(), func(ctx context.Context, l timeline, stage stage) {
 			waiting, ok := flight(ctx, stage, answers)
 			if !ok {
 				j.stop(outcome, "free attempts before the first throttle", "an operation ended without one")
@@ -238,7 +238,7 @@ func sameTimes(want, got map[string]time.Duration) bool {
 func line(ctx context.Context, c vectors.Waiters, l timeline, stage stage, waiting []*open) map[string]time.Duration {
 	inLine := map[string]*open{}
 	for _, e := range c.Events {
-		l.sleepUntil(ctx, e.T)
+		l.sleepUntil(ctx, vectors.Seconds(e.T))
 		switch e.Op {
 		case "arrive":
 			inLine[e.ID] = stage.began(ctx)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/command/trace"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/ratelimit"
 )
@@ -16,6 +17,9 @@ import (
 func at(seconds float64) time.Time {
 	return time.Unix(1_000_000, 0).Add(vectors.Seconds(seconds))
 }
+
+// exactly is an instant of the vectors with the form of a trace.
+func exactly(seconds trace.Seconds) time.Time { return at(0).Add(time.Duration(seconds)) }
 
 func requireRate[F ~float64](t *testing.T, p vectors.Precision, want float64, got F, what string, step int) {
 	t.Helper()
@@ -64,10 +68,10 @@ func TestSendRateFollowsTheEndToEndVectors(t *testing.T) {
 	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.EndToEnd {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
-				rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, at(c.Start))
+				rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, exactly(c.Start))
 				for i, step := range c.Steps {
 					for range max(step.Repeat, 1) {
-						rate.Report(at(step.T), ratelimit.Response{Throttled: step.Throttled})
+						rate.Report(exactly(step.T), ratelimit.Response{Throttled: step.Throttled})
 					}
 					state := rate.State()
 					requireRate(t, c.Precision, step.MeasuredRate, state.MeasuredRate, "measured rate", i)

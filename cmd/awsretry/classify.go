@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/command/trace"
 )
 
 func classifyCommand() command {
@@ -88,13 +89,13 @@ func (s *signs) err() error {
 
 // classification is what --json prints.
 type classification struct {
-	Retryable  bool          `json:"retryable"`
-	Throttling bool          `json:"throttling"`
-	Timeout    bool          `json:"timeout"`
-	Transient  bool          `json:"transient"`
-	ClockSkew  bool          `json:"clock_skew"`
-	RetryAfter *exactSeconds `json:"retry_after_s"`
-	Trail      []step        `json:"trail"`
+	Retryable  bool           `json:"retryable"`
+	Throttling bool           `json:"throttling"`
+	Timeout    bool           `json:"timeout"`
+	Transient  bool           `json:"transient"`
+	ClockSkew  bool           `json:"clock_skew"`
+	RetryAfter *trace.Seconds `json:"retry_after_s"`
+	Trail      []step         `json:"trail"`
 }
 
 type step struct {
@@ -120,7 +121,7 @@ func (c *call) classify(s *signs) error {
 		ClockSkew:  kind == classify.ClockSkew,
 	}
 	if after, ok := verdict.Hint(); ok {
-		answer.RetryAfter = new(exactSeconds(after))
+		answer.RetryAfter = new(trace.Seconds(after))
 	}
 	for _, said := range trail {
 		answer.Trail = append(answer.Trail, step{said.Classifier, said.Verdict.Action(), said.Verdict.Kind().String()})

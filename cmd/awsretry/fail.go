@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/command/trace"
 	"github.com/awsretry/awsretry/internal/terminal"
 )
 
@@ -18,8 +19,10 @@ type failure struct {
 
 // place is the place of an error in a trace.
 type place struct {
-	File string `json:"file"`
-	Line int    `json:"line,omitempty"`
+	File   string `json:"file"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+	Field  string `json:"field,omitempty"`
 }
 
 // fail prints an error.
@@ -52,8 +55,8 @@ func describe(err error) failure {
 	if e, ok := errors.AsType[*config.UnreadableError](err); ok {
 		f.Code, f.Origin = "unreadable-file", &config.Origin{Kind: originKind(e.Kind), File: e.File}
 	}
-	if e, ok := errors.AsType[*traceError](err); ok {
-		f.Code, f.Origin = "invalid-trace", place{File: e.File, Line: e.Line}
+	if e, ok := errors.AsType[*trace.Error](err); ok {
+		f.Code, f.Origin = "invalid-trace", place{File: e.File, Line: e.Line, Column: e.Column, Field: e.Field}
 	}
 	if e, ok := errors.AsType[*unreadableTraceError](err); ok {
 		f.Code, f.Origin = "unreadable-file", place{File: e.File}

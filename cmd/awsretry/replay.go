@@ -4,7 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"time"
+
+	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/awsretry/awsretry/internal/command/trace"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
 )
 
 func replayCommand() command {
@@ -52,70 +59,184 @@ capacity; and for the rest the default of the strategy. Other members are
 ignored.
 `
 
-// replay runs the traces of a file, one after the other. It reads each trace twice: first the
-// header, which may stand behind the steps, and then the steps.
+// replay plays the traces of a file, one after the other.
 func replay(ctx context.Context, c *call) error {
-	file, err := openTrace(c.argument, c.in)
+	traces, err := readTraces(c.argument, c.in, c.service)
 	if err != nil {
 		return err
 	}
-	defer file.close()
-	for offset, first := int64(0), true; ; first = false {
-		header, err := readHeader(newTraceReader(file, offset), c.service)
-		switch {
-		case errors.Is(err, io.EOF) && first:
-			return &traceError{File: file.name, Line: 1, Problem: "there is no trace"}
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		header.setMode()
-		if err := runTrace(ctx, c, newTraceReader(file, offset), header); err != nil {
-			return err
-		}
-		offset = header.end
-	}
-}
-
-// runTrace reads the steps of a trace and plays them.
-func runTrace(ctx context.Context, c *call, r *traceReader, h *traceHeader) error {
-	if !c.json {
-		if _, err := fmt.Fprintln(c.out, h.title()); err != nil {
-			return err
-		}
-	}
-	if h.form == formRate {
-		return eachStep(c, r, newRatePlayer(h.start).step)
-	}
-	p, err := newPlayer(h)
-	if err != nil {
-		return err
-	}
-	p.clock.Run(func() {
-		if h.form == formOperations {
-			err = eachStep(c, r, func(r *traceReader) (*operationLine, error) { return p.operation(ctx, r) })
-		} else {
-			err = eachStep(c, r, func(r *traceReader) (*stepLine, error) { return p.step(ctx, r) })
-		}
-	})
-	return err
-}
-
-// eachStep reads a trace and prints what play returns for each step.
-func eachStep[T any](c *call, r *traceReader, play func(r *traceReader) (T, error)) error {
-	_, err := r.object(func(name string) error {
-		if name != "steps" && name != "operations" {
-			return r.skip()
-		}
-		_, err := r.list(func(int) error {
-			line, err := play(r)
-			if err != nil {
+	for i, t := range traces {
+		if !c.json {
+			if _, err := fmt.Fprintln(c.out, titleOf(t)); err != nil {
 				return err
 			}
-			return c.print(line)
-		})
-		return err
+		}
+		err := c.replayOutcomes(t)
+		if t.Outcomes == nil {
+			err = c.replayResponses(ctx, t)
+		}
+		if wrong, ok := errors.AsType[*trace.Error](err); ok {
+			wrong.File, wrong.Trace = shownName(c.argument), i+1
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// modeOf returns the mode of a trace.
+func modeOf(t *trace.Trace) string {
+	switch {
+	case t.Mode != "":
+		return t.Mode
+	case t.Steps != nil:
+		return trace.Standard
+	default:
+		return trace.Adaptive
+	}
+}
+
+// titleOf describes the strategy that plays a trace.
+func titleOf(t *trace.Trace) string {
+	switch {
+	case t.Outcomes != nil:
+		return "send rate of adaptive mode, the same in every behavior"
+	case t.Behavior == "":
+		return modeOf(t) + " mode, behavior " + string(retry.V21) + ", the default"
+	default:
+		return modeOf(t) + " mode, behavior " + t.Behavior
+	}
+}
+
+// stepLine is the output for a step with a response.
+type stepLine struct {
+	Request string         `json:"request,omitempty"`
+	Attempt int            `json:"attempt"`
+	Outcome string         `json:"outcome"`
+	Delay   *trace.Seconds `json:"delay_s"`
+	Quota   int            `json:"quota_after"`
+	*rateLine
+}
+
+// rateLine is the output for a send rate.
+type rateLine struct {
+	MeasuredRate float64 `json:"measured_tx_rate"`
+	FillRate     float64 `json:"fill_rate"`
+	MaxCapacity  float64 `json:"max_capacity"`
+	Tokens       float64 `json:"tokens"`
+	Enabled      bool    `json:"enabled"`
+}
+
+// operationLine is the output for an operation.
+type operationLine struct {
+	Outcome      string          `json:"outcome"`
+	Quota        int             `json:"quota_after"`
+	SentAt       []trace.Seconds `json:"sent_at_s"`
+	SendWait     []trace.Seconds `json:"send_wait_s"`
+	End          trace.Seconds   `json:"end_t_s"`
+	MeasuredRate *float64        `json:"measured_tx_rate,omitempty"`
+	FillRate     *float64        `json:"fill_rate,omitempty"`
+}
+
+// replayResponses plays steps or operations, and prints a line for each.
+func (c *call) replayResponses(ctx context.Context, t *trace.Trace) error {
+	adapts, lines := modeOf(t) == trace.Adaptive, 0
+	return sim.Replay(ctx, t, variantOf(t, adapts), func(d sim.Decision) error {
+		field, i := "steps", lines
+		if lines++; t.Operations != nil {
+			field = "operations"
+		}
+		field = fmt.Sprintf("%s[%d]", field, i)
+		outcome, err := outcomeOf(d.Err)
+		switch {
+		case trace.Seconds(d.At) > trace.MaxTime:
+			return &trace.Error{Field: field, Problem: fmt.Sprintf("the time of the trace is beyond %s s", trace.MaxTime)}
+		case errors.Is(d.Err, sim.ErrBeyond):
+			made := len(d.Call.Attempts)
+			return &trace.Error{Field: field + ".responses", Problem: fmt.Sprintf("there are %d, and the strategy asks for attempt %d", made-1, made)}
+		case err != nil:
+			return err
+		case t.Operations != nil:
+			return c.print(operationOf(t, d, outcome, adapts))
+		default:
+			return c.print(stepOf(t.Steps[i].Request, d, outcome, adapts))
+		}
 	})
-	return err
+}
+
+func stepOf(request string, d sim.Decision, outcome string, adapts bool) stepLine {
+	line := stepLine{Request: request, Attempt: d.Attempt, Outcome: outcome, Quota: d.State.Quota}
+	if d.Delay > 0 || outcome == outcomeRetry {
+		line.Delay = new(trace.Seconds(d.Delay))
+	}
+	if adapts {
+		s := d.State
+		line.rateLine = &rateLine{s.MeasuredRate, s.FillRate, s.SendCapacity, s.SendTokens, s.Limited}
+	}
+	return line
+}
+
+func operationOf(t *trace.Trace, d sim.Decision, outcome string, adapts bool) operationLine {
+	line := operationLine{Outcome: outcome, Quota: d.State.Quota, End: trace.Seconds(d.At)}
+	for _, a := range d.Call.Attempts {
+		line.SentAt = append(line.SentAt, t.Start+trace.Seconds(a.Sent))
+		line.SendWait = append(line.SendWait, trace.Seconds(a.SendWait))
+	}
+	if adapts {
+		line.MeasuredRate, line.FillRate = &d.State.MeasuredRate, &d.State.FillRate
+	}
+	return line
+}
+
+const outcomeRetry = "retry"
+
+// outcomeOf returns the word for the decision of a strategy.
+func outcomeOf(err error) (string, error) {
+	switch refused, ok := errors.AsType[*retry.Error](err); {
+	case err == nil:
+		return "success", nil
+	case errors.Is(err, sim.ErrRetried):
+		return outcomeRetry, nil
+	case !ok:
+		return "not_retryable", nil
+	case errors.Is(err, retry.ErrAttemptsExhausted):
+		return "max_attempts_exceeded", nil
+	case errors.Is(err, retry.ErrQuotaExhausted):
+		return "quota_exceeded", nil
+	default:
+		return "", refused
+	}
+}
+
+// variantOf returns the strategy of a trace.
+func variantOf(t *trace.Trace, adapts bool) sim.Variant {
+	return sim.Variant{New: func(p sim.Parts) (retry.Strategy, error) {
+		config := standard.Config{
+			Behavior: retry.Behavior(t.Behavior), Service: t.Given.Service,
+			MaxAttempts: t.Given.Attempts(), MaxBackoff: time.Duration(t.Given.MaxBackoff),
+			QuotaInitial: t.Given.InitialQuota, QuotaCapacity: t.Given.Capacity(),
+			Clock: p.Clock, Random: p.Random, Observer: p.Observer,
+		}
+		if adapts {
+			return adaptive.New(adaptive.Config{Standard: config})
+		}
+		return standard.New(config)
+	}}
+}
+
+// replayOutcomes tells outcomes to a send rate, and prints a line for each.
+func (c *call) replayOutcomes(t *trace.Trace) error {
+	at := func(s trace.Seconds) time.Time { return time.Unix(0, 0).Add(time.Duration(s)) }
+	rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, at(t.Start))
+	for _, o := range t.Outcomes {
+		for range o.Repeat {
+			rate.Report(at(o.T), ratelimit.Response{Throttled: o.Throttled})
+		}
+		s := rate.State()
+		if err := c.print(rateLine{float64(s.MeasuredRate), float64(s.FillRate), s.Capacity, s.Tokens, s.Limited}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

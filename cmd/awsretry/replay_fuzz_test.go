@@ -12,7 +12,7 @@ import (
 // FuzzReplay replays any bytes. The command must not panic or hang. Each line of the output is
 // one JSON object, an error has a place, and another run has the same output.
 func FuzzReplay(f *testing.F) {
-	place := regexp.MustCompile(`^awsretry replay: <standard input>:[1-9][0-9]*: `)
+	place := regexp.MustCompile(`^awsretry replay: <standard input>:([1-9][0-9]*:[1-9][0-9]*:)? `)
 	f.Fuzz(func(t *testing.T, trace []byte) {
 		if bytes.Count(trace, []byte("repeat")) > 3 {
 			return // allowed, and takes its time

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -24,6 +25,7 @@ func TestReplayOutput(t *testing.T) {
 		{"replay-sequence", "replay testdata/traces/sequence.json"},
 		{"replay-concurrent", "replay testdata/traces/concurrent.json --json"},
 		{"replay-adaptive", "replay testdata/traces/adaptive.json"},
+		{"replay-interleaved", "replay testdata/traces/interleaved.json"},
 		{"replay-rate", "replay testdata/traces/rate.json"},
 		{"replay-operations", "replay testdata/traces/operations.json"},
 		{"replay-operations-standard", "replay testdata/traces/operations-standard.json"},
@@ -178,11 +180,47 @@ func TestReplayOfTracesWithNothingInBetween(t *testing.T) {
 	require.Zero(t, status)
 }
 
-func TestReplayOfAFileThatCannotBeReadTwice(t *testing.T) {
+// The retry of a request without a further step stays granted: it gives back no quota, and keeps no
+// task.
+func TestReplayOfRequestsThatStayOpen(t *testing.T) {
+	t.Parallel()
+	const steps = 5_000
+	var trace strings.Builder
+	trace.WriteString(`{"mode": "adaptive", "behavior": "v2.0", "given": {"initial_quota": 5000}, "steps": [{"response": {"status": 500}}`)
+	for i := range steps {
+		fmt.Fprintf(&trace, `, {"request": "%d", "response": {"status": 500}}`, i)
+	}
+	trace.WriteString(`]}`)
+	var lines []string
+	out := writerFunc(func(line []byte) {
+		lines = append(lines, string(line))
+		if len(lines) == steps {
+			require.Less(t, runtime.NumGoroutine(), steps/5)
+		}
+	})
+
+	status := run(t.Context(), []string{"replay", "-", "--json"}, system{in: strings.NewReader(trace.String()), out: out, errs: io.Discard})
+
+	require.Zero(t, status)
+	require.Len(t, lines, steps+1)
+	require.Contains(t, lines[999], `"outcome":"retry","delay_s":1,"quota_after":0,`)
+	for _, line := range lines[1000:] {
+		require.Contains(t, line, `"outcome":"quota_exceeded","delay_s":null,"quota_after":0,`)
+	}
+}
+
+type writerFunc func(text []byte)
+
+func (f writerFunc) Write(text []byte) (int, error) {
+	f(text)
+	return len(text), nil
+}
+
+func TestReplayOfAnEmptyFile(t *testing.T) {
 	t.Parallel()
 	_, errs, status := runReplay(t, nil, "replay", os.DevNull)
 
-	require.Equal(t, "awsretry replay: "+os.DevNull+":1: there is no trace\n", errs)
+	require.Equal(t, "awsretry replay: "+os.DevNull+": there is no trace\n", errs)
 	require.Equal(t, exitBad, status)
 }
 

@@ -122,7 +122,7 @@ func (v *variant) play(ctx context.Context, s *simulation, trace *recording, don
 		return err
 	}
 	if trace != nil {
-		v.result, err = trace.Play(v.Variant)
+		v.result, err = sim.PlayTrace(trace.Trace, v.Variant)
 		return err
 	}
 	if s.out != "" {

@@ -83,7 +83,7 @@ func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
 		var with change
 		service := page.Setting{Name: "service", Value: c.service, Origin: "option --service"}
 		if trace != nil && c.service == "" {
-			service.Value, service.Origin = trace.service, trace.place
+			service.Value, service.Origin = trace.Given.Service, trace.place()
 		}
 		query := c.query(s.question, service.Value)
 		name, place := "settings", "option --behavior"
@@ -96,10 +96,10 @@ func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
 		}
 		query.Given = with.given
 		if trace != nil {
-			if query.Override.Behavior == nil && trace.behavior != "" {
-				query.Override.Behavior, place = &trace.behavior, trace.place
+			if query.Override.Behavior == nil && trace.Behavior != "" {
+				query.Override.Behavior, place = new(retry.Behavior(trace.Behavior)), trace.place()
 			}
-			query.Given = append(query.Given, trace.given...)
+			query.Given = append(query.Given, trace.given()...)
 		}
 		settings, err := query.Resolve()
 		if invalid, ok := errors.AsType[*config.ValueError](err); ok && strings.HasPrefix(invalid.Origin.Name, "--vs ") {

@@ -29,6 +29,7 @@ type recorder struct {
 	bins  []Bin
 	width time.Duration // of each bin but the last one
 
+	table      string // that counts
 	start      time.Time
 	duration   time.Duration
 	measured   Window
@@ -48,7 +49,7 @@ const mostBins = 100
 
 // newRecorder returns a recorder of clients that have so many tokens in their quotas at first.
 func newRecorder(start time.Time, quota int) *recorder {
-	return &recorder{start: start, lowest: quota, emptied: -1}
+	return &recorder{table: troubled, start: start, lowest: quota, emptied: -1}
 }
 
 // spread makes the bins of a run that takes so long, of which a window counts. It comes before any
@@ -113,7 +114,7 @@ func (r *recorder) ended(c *Call) {
 
 // observe is an observer of the strategies. Only one table counts.
 func (r *recorder) observe(ctx context.Context, e retry.Event) {
-	if e.Operation.Resource != troubled {
+	if e.Operation.Resource != r.table {
 		return
 	}
 	switch e.Kind {

@@ -14,8 +14,8 @@ import (
 
 const second = time.Second
 
-// ended makes a call that the service took up at one instant, with an answer after a second.
-func ended(began, sent, end time.Duration, err error) *Call {
+// over makes a call that the service took up at one instant, with an answer after a second.
+func over(began, sent, end time.Duration, err error) *Call {
 	return &Call{Began: began, Ended: end, Err: err, Attempts: []Attempt{{Sent: sent, Ended: sent + second, Err: err}}}
 }
 
@@ -29,12 +29,12 @@ func TestRecorderCountsTheCallsThatEndInTheWindow(t *testing.T) {
 		{Sent: 50 * second, Ended: 51 * second, SendWait: 3 * second},
 	}}
 	for _, c := range []*Call{
-		ended(28*second, 28*second, 29*second, nil), // too early
-		ended(29*second, 29*second, 30*second, nil),
-		ended(31*second, 35*second, 36*second, empty),
-		ended(32*second, 32*second, 33*second, errors.New("other")),
+		over(28*second, 28*second, 29*second, nil), // too early
+		over(29*second, 29*second, 30*second, nil),
+		over(31*second, 35*second, 36*second, empty),
+		over(32*second, 32*second, 33*second, errors.New("other")),
 		throttled,
-		ended(89*second, 89*second, 90*second, empty), // too late
+		over(89*second, 89*second, 90*second, empty), // too late
 	} {
 		r.began(c.Began)
 		r.ended(c)

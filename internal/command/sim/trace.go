@@ -2,58 +2,65 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/command/trace"
 	"github.com/awsretry/awsretry/internal/command/virtual"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Trace is what attempts got that were recorded: steps or operations.
-type Trace struct {
-	// Start is when the recording begins, on the clock of Operation.Start.
-	Start time.Duration
-	// Jitter is what all delays are multiplied with, from 0 to 1.
-	Jitter      float64
-	LongPolling bool
-	// Steps are what attempts got, in the order in which they were sent. They take no time.
-	Steps []Step
-	// Operations come one after the other.
-	Operations []Operation
+// Decision is what the strategy made of a step, or of an operation.
+type Decision struct {
+	Attempt int
+	// Err is why there is no other attempt: nil after success, and [ErrRetried] if there is one.
+	Err error
+	// Delay comes before the next attempt, or before the end of a call.
+	Delay time.Duration
+	// Call is the operation. Its times count from the start of the trace.
+	Call *Call
+	// At is the time of the trace, and State that of the client.
+	At    time.Duration
+	State retry.ScopeSnapshot
 }
 
-// Step is what an attempt of a request got; nil is success.
-type Step struct {
-	Request string
-	Err     error
-}
+// ErrRetried is the error of a decision for another attempt.
+var ErrRetried = errors.New("another attempt follows")
 
-// Operation begins not before Start. Each of its attempts takes Latency and gets the next of Errs,
-// of which there is at least one.
-type Operation struct {
-	Start, Latency time.Duration
-	Errs           []error
-}
+// ErrBeyond is the error of a decision on an operation that has no response for its next attempt.
+var ErrBeyond = errors.New("nothing was recorded")
 
-// Play plays the trace with a variant. All calls count. An attempt for which nothing was recorded
+// PlayTrace plays a trace with a variant. All calls count. An attempt for which nothing was recorded
 // gets what the last one of its request or operation got.
-func (t *Trace) Play(v Variant) (*Result, error) {
-	clk := virtual.New(start().Add(t.Start))
-	p := &tracePlay{clock: clk, start: clk.Now(), from: t.Start}
-	random := func() float64 { return t.Jitter }
-	var err error
-	if p.client, err = v.newClient(clk, random, retry.ObserverFunc(p.observe)); err != nil {
+func PlayTrace(t *trace.Trace, v Variant) (*Result, error) {
+	p, err := newTracePlay(t, v)
+	if err != nil {
 		return nil, err
 	}
-	p.client.longPolling = t.LongPolling
 	p.samples = []sample{{state: p.client.state()}}
-	p.recorder = newRecorder(p.start, p.samples[0].state.Quota)
-	clk.Go(func() { p.operations(t.Operations) })
-	p.steps(t.Steps)
-	clk.Run(time.Time{})
+	p.play(t)
 	return p.result(), nil
+}
+
+// Replay plays a trace with a variant, and tells the decision on each step or operation. A request
+// stays open behind its last step. The errors are those of ctx, of the variant and of tell.
+func Replay(ctx context.Context, t *trace.Trace, v Variant, tell func(d Decision) error) error {
+	p, err := newTracePlay(t, v)
+	if err != nil {
+		return err
+	}
+	p.tell = func(d Decision) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return tell(d)
+	}
+	p.recorder.table = "" // The scope is that of the whole, which has no pool beside it.
+	p.play(t)
+	return p.err
 }
 
 // tracePlay is a trace that is played.
@@ -63,10 +70,20 @@ type tracePlay struct {
 	from     time.Duration // when the recording begins
 	client   *client
 	recorder *recorder
-	calls    []*Call
-	samples  []sample
-	beyond   int // attempts without an answer
-	unused   int // answers without an attempt
+
+	// For PlayTrace.
+	calls   []*Call
+	samples []sample
+	beyond  int // attempts without an answer
+	unused  int // answers without an attempt
+
+	// For Replay.
+	tell func(d Decision) error
+	err  error
+
+	steps    []trace.Step
+	next     int                 // the step that has its turn
+	requests map[string]*request // by name
 }
 
 // sample is the state of the client at an instant.
@@ -75,105 +92,201 @@ type sample struct {
 	state state
 }
 
+// request has a task while it has a call.
+type request struct {
+	own     []int // its steps from the next one on
+	calling bool
+	taken   bool          // an attempt has the step that has its turn
+	turn    chan struct{} // closed when its next step has its turn, if it waits for that
+	last    error
+}
+
+type requestKey struct{}
+
+func newTracePlay(t *trace.Trace, v Variant) (*tracePlay, error) {
+	clk := virtual.New(start().Add(time.Duration(t.Start)))
+	p := &tracePlay{clock: clk, start: clk.Now(), from: time.Duration(t.Start), steps: t.Steps, requests: map[string]*request{}}
+	jitter := func() float64 { return t.Given.Jitter }
+	var err error
+	if p.client, err = v.newClient(clk, jitter, retry.ObserverFunc(p.observe)); err != nil {
+		return nil, err
+	}
+	p.client.strategy = inTurn{p.client.strategy, p}
+	p.client.longPolling = t.Given.LongPolling
+	p.recorder = newRecorder(p.start, p.client.state().Quota)
+	return p, nil
+}
+
+func (p *tracePlay) play(t *trace.Trace) {
+	for i, step := range t.Steps {
+		if p.requests[step.Request] == nil {
+			p.requests[step.Request] = &request{}
+		}
+		r := p.requests[step.Request]
+		r.own = append(r.own, i)
+	}
+	p.clock.Go(func() { p.operations(t.Operations) })
+	p.turn()
+	p.clock.Run(time.Time{})
+}
+
 func (p *tracePlay) observe(ctx context.Context, e retry.Event) {
 	p.recorder.observe(ctx, e)
-	p.samples = append(p.samples, sample{e.Time.Sub(p.start), p.client.state()})
+	if p.tell == nil {
+		p.samples = append(p.samples, sample{e.Time.Sub(p.start), p.client.state()})
+	}
+}
+
+// told tells a decision. After an error the play ends.
+func (p *tracePlay) told(d Decision) {
+	if p.tell == nil || p.err != nil {
+		return
+	}
+	d.At, d.State = p.from+p.clock.Now().Sub(p.start), p.client.state().ScopeSnapshot
+	if p.err = p.tell(d); p.err != nil {
+		p.clock.Stop()
+	}
 }
 
 // call makes one call. attempt returns when the attempt was sent, and what it got.
-func (p *tracePlay) call(attempt func(ctx context.Context) (time.Time, error)) {
-	p.calls = append(p.calls, record(context.Background(), p.clock, p.start, p.client, 0, troubled,
-		func(ctx context.Context) (at time.Time, throttled bool, err error) {
-			at, err = attempt(ctx)
-			return at, err != nil && p.client.strategy.Judge(retry.Operation{}, err).Kind() == classify.Throttling, err
-		}))
+func (p *tracePlay) call(ctx context.Context, attempt func(ctx context.Context) (time.Time, error)) *Call {
+	call := record(ctx, p.clock, p.start, p.client, 0, p.recorder.table, func(ctx context.Context) (at time.Time, throttled bool, err error) {
+		at, err = attempt(ctx)
+		return at, err != nil && p.client.strategy.Judge(retry.Operation{}, err).Kind() == classify.Throttling, err
+	})
+	if p.tell == nil {
+		p.calls = append(p.calls, call)
+	}
+	return call
 }
 
-func (p *tracePlay) operations(operations []Operation) {
+// ended is the decision after which a call ended.
+func ended(c *Call) Decision {
+	d := Decision{Attempt: len(c.Attempts), Err: c.Err, Call: c}
+	if n := len(c.Attempts); n > 0 {
+		d.Delay = c.Ended - c.Attempts[n-1].Ended
+	}
+	return d
+}
+
+func (p *tracePlay) operations(operations []trace.Operation) {
 	for _, op := range operations {
-		if p.clock.Sleep(context.Background(), op.Start-p.from-p.clock.Now().Sub(p.start)) != nil {
+		if p.clock.Sleep(context.Background(), time.Duration(op.Start)-p.from-p.clock.Now().Sub(p.start)) != nil {
 			return
 		}
 		made := 0
-		p.call(func(ctx context.Context) (time.Time, error) {
+		call := p.call(context.Background(), func(ctx context.Context) (time.Time, error) {
 			sent := p.clock.Now()
-			if err := p.clock.Sleep(ctx, op.Latency); err != nil {
+			if made == len(op.Responses) && p.tell != nil {
+				return sent, retry.Permanent(ErrBeyond)
+			}
+			if err := p.clock.Sleep(ctx, time.Duration(op.Latency)); err != nil {
 				return sent, err
 			}
-			if made++; made > len(op.Errs) {
+			if made++; made > len(op.Responses) {
 				p.beyond++
 			}
-			return sent, op.Errs[min(made, len(op.Errs))-1]
+			return sent, op.Responses[min(made, len(op.Responses))-1].Judged()
 		})
-		p.unused += max(len(op.Errs)-made, 0)
+		p.unused += max(len(op.Responses)-made, 0)
+		if p.told(ended(call)); p.err != nil {
+			return
+		}
 	}
-}
-
-// stepPlay plays steps. A request has a task while it has a call.
-type stepPlay struct {
-	*tracePlay
-	steps []Step
-	next  int              // the step whose turn it is
-	own   map[string][]int // the steps of each request from next on
-	calls map[string]bool  // the requests that have a call
-	turns []chan struct{}  // closed when a step that a call waits for has its turn
-}
-
-func (p *tracePlay) steps(steps []Step) {
-	s := &stepPlay{
-		tracePlay: p, steps: steps, own: map[string][]int{}, calls: map[string]bool{}, turns: make([]chan struct{}, len(steps)),
-	}
-	for i, step := range steps {
-		s.turns[i] = make(chan struct{})
-		s.own[step.Request] = append(s.own[step.Request], i)
-	}
-	s.turn()
 }
 
 // turn lets the call that the next step is for go on, or begins one.
-func (s *stepPlay) turn() {
-	if s.next == len(s.steps) {
+func (p *tracePlay) turn() {
+	if p.next == len(p.steps) {
+		if p.tell != nil && len(p.steps) > 0 {
+			p.clock.Stop()
+		}
 		return
 	}
-	close(s.turns[s.next])
-	if request := s.steps[s.next].Request; !s.calls[request] {
-		s.calls[request] = true
-		s.clock.Go(func() { s.request(request) })
+	r := p.requests[p.steps[p.next].Request]
+	if r.turn != nil {
+		close(r.turn)
+		r.turn = nil
+	}
+	if !r.calling {
+		r.calling = true
+		p.clock.Go(func() { p.request(r) })
 	}
 }
 
-// take takes the next step, which is one of the request.
-func (s *stepPlay) take(request string) error {
-	err := s.steps[s.next].Err
-	s.own[request] = s.own[request][1:]
-	s.next++
-	s.turn()
-	return err
+// settled ends the turn of the step that an attempt of a request has taken.
+func (p *tracePlay) settled(r *request, d Decision) {
+	if !r.taken {
+		return
+	}
+	r.taken = false
+	if p.told(d); p.err == nil {
+		p.next++
+		p.turn()
+	}
 }
 
-// request makes the calls of a request while it is their turn. An attempt takes its send token
-// before its turn comes, where "awsretry replay" takes it then, so that the send rates of several
-// requests may differ.
-func (s *stepPlay) request(request string) {
-	defer delete(s.calls, request)
-	var last error
-	for own := s.own[request]; len(own) > 0 && own[0] == s.next; own = s.own[request] {
-		s.call(func(ctx context.Context) (time.Time, error) {
-			left := s.own[request]
-			if len(left) == 0 {
-				s.beyond++
-				return s.clock.Now(), last
+// inTurn is a strategy whose retries also wait for their turn: an attempt takes its send token when the
+// next step of its request has its turn.
+type inTurn struct {
+	retry.Strategy
+
+	play *tracePlay
+}
+
+func (s inTurn) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
+	next, err := s.Strategy.RefreshRetryToken(ctx, t, failure)
+	r, ok := ctx.Value(requestKey{}).(*request)
+	p := s.play
+	switch {
+	case !ok || err != nil && p.tell != nil:
+		return next, err
+	case err != nil:
+		p.settled(r, Decision{}) // What is slept before the end of a call holds up no other one.
+		return next, err
+	}
+	p.settled(r, Decision{Attempt: t.Attempt(), Err: ErrRetried, Delay: next.Delay()})
+	if len(r.own) == 0 && p.tell != nil {
+		return retry.Token{}, ErrBeyond // The retry that was granted stays paid for.
+	}
+	if p.clock.Sleep(ctx, next.Delay()) != nil || p.await(ctx, r) != nil {
+		return next, nil // Its wait says why.
+	}
+	return next.WithoutDelay(), nil
+}
+
+// await waits until the next step of a request has its turn.
+func (p *tracePlay) await(ctx context.Context, r *request) error {
+	if len(r.own) == 0 || p.hasTurn(r) {
+		return nil
+	}
+	r.turn = make(chan struct{})
+	return p.clock.Await(ctx, r.turn)
+}
+
+// hasTurn reports whether the next step is one of the request.
+func (p *tracePlay) hasTurn(r *request) bool {
+	return len(r.own) > 0 && r.own[0] == p.next && p.err == nil
+}
+
+// request makes the calls of a request while it is their turn.
+func (p *tracePlay) request(r *request) {
+	defer func() { r.calling = false }()
+	for p.hasTurn(r) {
+		first := p.next
+		call := p.call(context.WithValue(context.Background(), requestKey{}, r), func(context.Context) (time.Time, error) {
+			if len(r.own) == 0 {
+				p.beyond++
+				return p.clock.Now(), r.last
 			}
-			if err := s.clock.Await(ctx, s.turns[left[0]]); err != nil {
-				return s.clock.Now(), err
-			}
-			last = s.take(request)
-			return s.clock.Now(), last
+			r.last, r.own, r.taken = p.steps[p.next].Response.Judged(), r.own[1:], true
+			return p.clock.Now(), r.last
 		})
-		if s.next == own[0] { // the call gave up before its first attempt
-			s.unused++
-			_ = s.take(request)
+		if p.next == first && !r.taken { // the call gave up before its first attempt
+			p.unused++
+			r.own, r.taken = r.own[1:], true
 		}
+		p.settled(r, ended(call))
 	}
 }
 

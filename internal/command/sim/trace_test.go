@@ -11,16 +11,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/awsretry/awsretry/internal/command/trace"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-func failing() error    { return sim.ServiceError{Code: "InternalServerError", Status: 500} }
-func throttling() error { return sim.ServiceError{Code: "ThrottlingException", Status: 400} }
+func of(kinds ...string) (responses []trace.Response) {
+	for _, kind := range kinds {
+		responses = append(responses, trace.Response{Kind: kind})
+	}
+	return responses
+}
 
-func playTrace(t *testing.T, trace sim.Trace, v sim.Variant) *sim.Result {
+func step(request, kind string) trace.Step {
+	return trace.Step{Request: request, Response: trace.Response{Kind: kind}}
+}
+
+func seconds(d time.Duration) trace.Seconds { return trace.Seconds(d) }
+
+func playTrace(t *testing.T, played trace.Trace, v sim.Variant) *sim.Result {
 	t.Helper()
-	r, err := trace.Play(v)
+	r, err := sim.PlayTrace(&played, v)
 	require.NoError(t, err)
 	return r
 }
@@ -35,12 +46,12 @@ func sent(c sim.Call) (all []time.Duration) {
 
 func TestOperationsOfATraceGetWhatWasRecorded(t *testing.T) {
 	t.Parallel()
-	trace := sim.Trace{Jitter: 1, Start: 10 * time.Second, Operations: []sim.Operation{
-		{Start: 12 * time.Second, Latency: 100 * time.Millisecond, Errs: []error{failing(), throttling(), nil}},
-		{Latency: 50 * time.Millisecond, Errs: []error{nil}},
+	recorded := trace.Trace{Given: trace.Given{Jitter: 1}, Start: seconds(10 * time.Second), Operations: []trace.Operation{
+		{Start: seconds(12 * time.Second), Latency: seconds(100 * time.Millisecond), Responses: of("transient", "throttling", "success")},
+		{Latency: seconds(50 * time.Millisecond), Responses: of("success")},
 	}}
 
-	got := playTrace(t, trace, inStandardMode(standard.Config{}))
+	got := playTrace(t, recorded, inStandardMode(standard.Config{}))
 
 	require.Zero(t, got.Beyond)
 	require.Equal(t, 2, got.Calls)
@@ -66,13 +77,13 @@ func quotas(r *sim.Result) (all []int) {
 func TestAttemptsBeyondATraceGetTheLastAnswerAgain(t *testing.T) {
 	t.Parallel()
 	more := inStandardMode(standard.Config{MaxAttempts: 5})
-	for name, trace := range map[string]sim.Trace{
-		"operations": {Operations: []sim.Operation{{Errs: []error{nil}}, {Errs: []error{failing(), throttling()}}}},
-		"steps":      {Steps: []sim.Step{{Request: "A"}, {Request: "B", Err: failing()}, {Request: "B", Err: throttling()}}},
+	for name, recorded := range map[string]trace.Trace{
+		"operations": {Operations: []trace.Operation{{Responses: of("success")}, {Responses: of("transient", "throttling")}}},
+		"steps":      {Steps: []trace.Step{step("A", "success"), step("B", "transient"), step("B", "throttling")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := playTrace(t, trace, more)
+			got := playTrace(t, recorded, more)
 			require.Equal(t, 3, got.Beyond)
 			require.Equal(t, 2, got.Calls)
 			require.InDelta(t, 0.5, got.FailedShare, 1e-9)
@@ -83,11 +94,11 @@ func TestAttemptsBeyondATraceGetTheLastAnswerAgain(t *testing.T) {
 
 func TestStepsOfATraceAreTakenInTheirOrder(t *testing.T) {
 	t.Parallel()
-	trace := sim.Trace{Jitter: 1, Steps: []sim.Step{
-		{Request: "A", Err: failing()}, {Request: "B", Err: throttling()}, {Request: "A"}, {Request: "B"}, {Request: "B", Err: errors.New("final")},
+	recorded := trace.Trace{Given: trace.Given{Jitter: 1}, Steps: []trace.Step{
+		step("A", "transient"), step("B", "throttling"), step("A", "success"), step("B", "success"), step("B", "client"),
 	}}
 
-	got := playTrace(t, trace, inStandardMode(standard.Config{}))
+	got := playTrace(t, recorded, inStandardMode(standard.Config{}))
 
 	require.Zero(t, got.Beyond)
 	require.Equal(t, 3, got.Calls, "a request that goes on after its success is another call")
@@ -98,12 +109,13 @@ func TestStepsOfATraceAreTakenInTheirOrder(t *testing.T) {
 
 func TestTracePlaysASendRate(t *testing.T) {
 	t.Parallel()
-	var trace sim.Trace
+	var recorded trace.Trace
 	for range 20 {
-		trace.Operations = append(trace.Operations, sim.Operation{Latency: 10 * time.Millisecond, Errs: []error{throttling(), nil}})
+		recorded.Operations = append(recorded.Operations,
+			trace.Operation{Latency: seconds(10 * time.Millisecond), Responses: of("throttling", "success")})
 	}
 
-	got := playTrace(t, trace, inAdaptiveMode(standard.Config{}))
+	got := playTrace(t, recorded, inAdaptiveMode(standard.Config{}))
 
 	require.Equal(t, 20, got.Calls)
 	last := got.Bins[len(got.Bins)-1]
@@ -121,12 +133,12 @@ func TestTraceEndsIfCallsGiveUpBeforeTheirFirstAttempt(t *testing.T) {
 	t.Parallel()
 	impatient := inAdaptiveMode(standard.Config{})
 	impatient.Timeout = 100 * time.Millisecond
-	steps := slices.Repeat([]sim.Step{{Request: "A", Err: throttling()}, {Request: "B"}}, 5)
-	operations := slices.Repeat([]sim.Operation{{Errs: []error{throttling(), nil}}}, 5)
-	for name, trace := range map[string]sim.Trace{"steps": {Steps: steps}, "operations": {Operations: operations}} {
+	steps := slices.Repeat([]trace.Step{step("A", "throttling"), step("B", "success")}, 5)
+	operations := slices.Repeat([]trace.Operation{{Responses: of("throttling", "success")}}, 5)
+	for name, recorded := range map[string]trace.Trace{"steps": {Steps: steps}, "operations": {Operations: operations}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := playTrace(t, trace, impatient)
+			got := playTrace(t, recorded, impatient)
 			require.Zero(t, got.Beyond)
 			require.Positive(t, got.Unused)
 			sent := 0
@@ -140,7 +152,7 @@ func TestTraceEndsIfCallsGiveUpBeforeTheirFirstAttempt(t *testing.T) {
 
 func TestEmptyTraceHasNoFigures(t *testing.T) {
 	t.Parallel()
-	got := playTrace(t, sim.Trace{}, inStandardMode(standard.Config{}))
+	got := playTrace(t, trace.Trace{}, inStandardMode(standard.Config{}))
 	require.Zero(t, got.Beyond)
 	require.Zero(t, got.Calls)
 	for _, x := range []float64{got.Goodput, got.FailedShare, got.AttemptsPerCall, got.LatencyP50, got.DelayPerCall, got.Recover} {
@@ -151,6 +163,6 @@ func TestEmptyTraceHasNoFigures(t *testing.T) {
 
 func TestTraceReturnsTheErrorOfItsVariant(t *testing.T) {
 	t.Parallel()
-	_, err := new(sim.Trace).Play(sim.Variant{New: func(sim.Parts) (retry.Strategy, error) { return nil, errors.New("no such strategy") }})
+	_, err := sim.PlayTrace(new(trace.Trace), sim.Variant{New: func(sim.Parts) (retry.Strategy, error) { return nil, errors.New("no such strategy") }})
 	require.EqualError(t, err, "no such strategy")
 }

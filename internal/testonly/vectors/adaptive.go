@@ -1,5 +1,7 @@
 package vectors
 
+import "github.com/awsretry/awsretry/internal/command/trace"
+
 // Adaptive is a file with the form of adaptive.json.
 type Adaptive struct {
 	About
@@ -46,11 +48,10 @@ type EndToEnd struct {
 	Case
 	Precision
 
-	Start float64 `json:"start_s"`
+	Start trace.Seconds `json:"start_s"`
 	Steps []struct {
-		T            float64 `json:"t_s"`
-		Throttled    bool    `json:"throttled"`
-		Repeat       int     `json:"repeat"`
+		trace.Outcome
+
 		MeasuredRate float64 `json:"measured_tx_rate"`
 		FillRate     float64 `json:"new_token_bucket_rate"`
 		Capacity     float64 `json:"max_capacity"`
@@ -108,14 +109,13 @@ type Operations struct {
 	Case
 	Precision
 
-	Behavior   string  `json:"behavior"`
-	Given      Given   `json:"given"`
-	Start      float64 `json:"start_s"`
+	Behavior   string        `json:"behavior"`
+	Given      Given         `json:"given"`
+	Start      trace.Seconds `json:"start_s"`
 	Operations []struct {
-		Start     float64    `json:"start_s"`
-		Latency   float64    `json:"latency_s"`
-		Responses []Response `json:"responses"`
-		Want      struct {
+		trace.Operation
+
+		Want struct {
 			Outcome      string    `json:"outcome"`
 			QuotaAfter   int       `json:"quota_after"`
 			SentAt       []float64 `json:"sent_at_s"`

@@ -1,5 +1,7 @@
 package vectors
 
+import "github.com/awsretry/awsretry/internal/command/trace"
+
 // Standard is a file with the form of standard.json.
 type Standard struct {
 	About
@@ -24,40 +26,12 @@ type Sequence struct {
 	Steps      []Step `json:"steps"`
 }
 
-// Given is the configuration of the strategy of a case.
-type Given struct {
-	MaxAttempts   *int    `json:"max_attempts"`
-	InitialQuota  *int    `json:"initial_quota"`
-	QuotaCapacity *int    `json:"quota_capacity"`
-	Jitter        float64 `json:"jitter"`
-	MaxBackoff    float64 `json:"max_backoff_s"`
-	Service       string  `json:"service"`
-	LongPolling   bool    `json:"long_polling"`
-}
-
-// Attempts returns the limit of attempts, or 0 for the default of the strategy.
-func (g Given) Attempts() int {
-	if g.MaxAttempts == nil {
-		return 0
-	}
-	return *g.MaxAttempts
-}
-
-// Capacity returns the capacity of the quota, or else the initial quota. It returns nil for the
-// default of the strategy.
-func (g Given) Capacity() *int {
-	if g.QuotaCapacity == nil {
-		return g.InitialQuota
-	}
-	return g.QuotaCapacity
-}
-
 // Step is a response and the wanted decision.
 type Step struct {
-	Request  string   `json:"request"`
-	Scope    string   `json:"scope"`
-	Response Response `json:"response"`
-	Want     struct {
+	trace.Step
+
+	Scope string `json:"scope"`
+	Want  struct {
 		Outcome    string   `json:"outcome"`
 		QuotaAfter int      `json:"quota_after"`
 		PoolAfter  int      `json:"pool_after"`
@@ -84,12 +58,12 @@ type BackoffTable struct {
 	Case
 
 	// Behavior is the generation that Base and MaxBackoff belong to.
-	Behavior   string    `json:"behavior"`
-	Base       float64   `json:"base_s"`
-	MaxBackoff float64   `json:"max_backoff_s"`
-	Jitter     float64   `json:"jitter"`
-	FirstIndex int64     `json:"first_index"`
-	Delays     []float64 `json:"delays_s"`
+	Behavior   string        `json:"behavior"`
+	Base       float64       `json:"base_s"`
+	MaxBackoff trace.Seconds `json:"max_backoff_s"`
+	Jitter     float64       `json:"jitter"`
+	FirstIndex int64         `json:"first_index"`
+	Delays     []float64     `json:"delays_s"`
 }
 
 // RetryAfter is a delay, a hint of the server, and the wanted delay with the hint.

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/command/trace"
 )
 
 // Load reads the file of that name from the folder testdata in root, which is the path from the
@@ -113,6 +115,16 @@ func (p Precision) Near(want, got float64) bool {
 func Int(n int64) int { return int(max(math.MinInt, min(n, math.MaxInt))) }
 
 // Seconds returns seconds as a Duration, to the nearest nanosecond.
-func Seconds(s float64) time.Duration {
-	return time.Duration(math.Round(s * float64(time.Second)))
+func Seconds[S float64 | trace.Seconds](s S) time.Duration {
+	if exact, ok := any(s).(trace.Seconds); ok {
+		return time.Duration(exact)
+	}
+	return time.Duration(math.Round(float64(s) * float64(time.Second)))
 }
+
+// The types that cases share with the traces of the command.
+type (
+	Given        = trace.Given
+	Response     = trace.Response
+	ServiceError = trace.ServiceError
+)

@@ -1,37 +1,52 @@
-package main
+package trace
 
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// maxTime is the longest time of a trace, both for one number and for the whole trace. It is a
+// Seconds is a time that JSON has in seconds, with all its digits: a float of the seconds since 1970
+// is wrong by up to 120 ns.
+type Seconds time.Duration
+
+// MaxTime is the longest time of a trace, both for one number and for the whole trace. It is a
 // little shorter than the longest Duration, so there is room for the seconds since 1970.
-const maxTime = 9_000_000_000 * time.Second
+const MaxTime = Seconds(9_000_000_000 * time.Second)
 
 const (
 	// nanoDigits is the number of digits behind the point in seconds with nanoseconds.
 	nanoDigits = 9
-	// maxDigits is the number of digits of maxTime in nanoseconds.
+	// maxDigits is the number of digits of MaxTime in nanoseconds.
 	maxDigits = 10 + nanoDigits
 )
 
-// nanoseconds reads a JSON number of seconds, to the nearest nanosecond. It works on the digits,
-// because a float of the seconds since 1970 is wrong by up to 120 ns. It reports false for a
-// time that is negative or above maxTime.
-func nanoseconds(number string) (time.Duration, bool) {
+// UnmarshalJSON reads a number to the nearest nanosecond. A time that is negative or above MaxTime is
+// an error.
+func (s *Seconds) UnmarshalJSON(text []byte) error {
+	if text[0] != '-' && (text[0] < '0' || text[0] > '9') {
+		return json.Unmarshal(text, new(float64)) // The error says what it is. Null is none.
+	}
+	d, ok := nanoseconds(string(text))
+	if !ok {
+		return &json.UnmarshalTypeError{Value: "number " + string(text), Type: reflect.TypeFor[Seconds]()}
+	}
+	*s = d
+	return nil
+}
+
+// nanoseconds reads a JSON number of seconds. It reports false for a time that is negative or above
+// MaxTime.
+func nanoseconds(number string) (Seconds, bool) {
 	unsigned, negative := strings.CutPrefix(number, "-")
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(unsigned), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	digits := strings.TrimLeft(whole+fraction, "0")
-	if digits == "" {
-		return 0, true
-	}
-	if negative {
-		return 0, false
+	if digits == "" || negative {
+		return 0, digits == ""
 	}
 	// The only error is that there are too many digits. ParseInt then returns the largest or
 	// smallest number, which is out of range as the exponent itself is.
@@ -41,11 +56,8 @@ func nanoseconds(number string) (time.Duration, bool) {
 	}
 	// length is the number of digits before the point in nanoseconds.
 	length := int64(len(digits)-len(fraction)+nanoDigits) + shift
-	switch {
-	case length < 0:
-		return 0, true
-	case length > maxDigits:
-		return 0, false
+	if length < 0 || length > maxDigits {
+		return 0, length < 0
 	}
 	padded := digits + strings.Repeat("0", int(max(0, length+1-int64(len(digits)))))
 	total, err := strconv.ParseUint("0"+padded[:length], 10, 64)
@@ -55,17 +67,14 @@ func nanoseconds(number string) (time.Duration, bool) {
 	if padded[length] >= '5' {
 		total++
 	}
-	return time.Duration(total), total <= uint64(maxTime)
+	return Seconds(total), total <= uint64(MaxTime)
 }
 
-// exactSeconds is a time that is printed in seconds with all its digits.
-type exactSeconds time.Duration
-
 // MarshalJSON writes the number that String returns.
-func (s exactSeconds) MarshalJSON() ([]byte, error) { return json.Marshal(json.Number(s.String())) }
+func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(json.Number(s.String())) }
 
 // String returns a decimal number without an exponent.
-func (s exactSeconds) String() string {
+func (s Seconds) String() string {
 	sign, size := "", uint64(s)
 	if s < 0 {
 		sign, size = "-", -size

@@ -1,0 +1,118 @@
+// Package trace has the form of recorded traces: "awsretry replay" plays them, and the vectors that
+// tests share are made of the same types.
+package trace
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// Trace is a recording: what it says of the strategy, and steps, operations or outcomes.
+type Trace struct {
+	// Without Mode it depends on the form of the trace, and an empty Behavior means v2.1.
+	Mode     string  `json:"mode"`
+	Behavior string  `json:"behavior"`
+	Start    Seconds `json:"start_s"` // when the recording begins
+	Given    Given   `json:"given"`
+
+	// Steps are what attempts got, in the order in which they were sent. They take no time.
+	Steps []Step `json:"-"`
+	// Operations come one after the other.
+	Operations []Operation `json:"-"`
+	// Outcomes are what a send rate was told, without a strategy.
+	Outcomes []Outcome `json:"-"`
+}
+
+// Given is the configuration of the strategy. Nil and zero are its defaults, but for the jitter.
+type Given struct {
+	MaxAttempts   *int    `json:"max_attempts"`
+	InitialQuota  *int    `json:"initial_quota"`
+	QuotaCapacity *int    `json:"quota_capacity"`
+	Jitter        float64 `json:"jitter"` // all delays are multiplied with it
+	MaxBackoff    Seconds `json:"max_backoff_s"`
+	Service       string  `json:"service"`
+	LongPolling   bool    `json:"long_polling"`
+}
+
+// Attempts returns the limit of attempts, or 0 for the default of the strategy.
+func (g Given) Attempts() int {
+	if g.MaxAttempts == nil {
+		return 0
+	}
+	return *g.MaxAttempts
+}
+
+// Capacity returns the capacity of the quota, or else the initial quota. It returns nil for the
+// default of the strategy.
+func (g Given) Capacity() *int {
+	if g.QuotaCapacity == nil {
+		return g.InitialQuota
+	}
+	return g.QuotaCapacity
+}
+
+// Step is what an attempt of a request got.
+type Step struct {
+	Request  string   `json:"request"`
+	Response Response `json:"response"`
+}
+
+// Operation begins not before Start. Each of its attempts takes Latency and gets the next of
+// Responses.
+type Operation struct {
+	Start     Seconds    `json:"start_s"`
+	Latency   Seconds    `json:"latency_s"`
+	Responses []Response `json:"responses"`
+}
+
+// Outcome is what a send rate was told at T, so many times. T may go back.
+type Outcome struct {
+	T         Seconds `json:"t_s"`
+	Throttled bool    `json:"throttled"`
+	Repeat    int     `json:"repeat"`
+}
+
+// Response is what an attempt got.
+type Response struct {
+	Status    int     `json:"status"`
+	ErrorCode string  `json:"error_code"`
+	Kind      string  `json:"kind"`
+	Headers   Headers `json:"headers"`
+}
+
+// Headers are the headers of a response by name, in upper or lower case. Only x-amz-retry-after
+// counts, and only that one has to be a string.
+type Headers map[string]string
+
+const retryAfter = "x-amz-retry-after"
+
+// UnmarshalJSON leaves out headers that are not strings.
+func (h *Headers) UnmarshalJSON(text []byte) error {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(text, &values); err != nil {
+		return err
+	}
+	*h = make(Headers, len(values))
+	for name, text := range values {
+		var value string
+		err := json.Unmarshal(text, &value)
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && strings.EqualFold(name, retryAfter) {
+			wrong.Field = name
+			return wrong
+		}
+		if err == nil {
+			(*h)[name] = value
+		}
+	}
+	return nil
+}
+
+func (h Headers) retryAfter() string {
+	for name, value := range h {
+		if strings.EqualFold(name, retryAfter) {
+			return value
+		}
+	}
+	return ""
+}
