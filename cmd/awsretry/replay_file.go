@@ -14,7 +14,7 @@ func readTraces(name string, in io.Reader, service string) ([]*trace.Trace, erro
 		if err != nil {
 			return nil, &unreadableTraceError{File: name, Err: err}
 		}
-		defer file.Close()
+		defer func() { _ = file.Close() }()
 		in = file
 	}
 	text, err := io.ReadAll(io.LimitReader(in, trace.MaxBytes+1))

@@ -249,19 +249,23 @@ func (s inTurn) RefreshRetryToken(ctx context.Context, t retry.Token, failure er
 	if len(r.own) == 0 && p.tell != nil {
 		return retry.Token{}, ErrBeyond // The retry that was granted stays paid for.
 	}
-	if p.clock.Sleep(ctx, next.Delay()) != nil || p.await(ctx, r) != nil {
-		return next, nil // Its wait says why.
+	if p.slept(ctx, r, next.Delay()) {
+		next = next.WithoutDelay()
 	}
-	return next.WithoutDelay(), nil
+	return next, nil
 }
 
-// await waits until the next step of a request has its turn.
-func (p *tracePlay) await(ctx context.Context, r *request) error {
+// slept waits for a backoff, and then until the next step of the request has its turn. It reports
+// false if ctx ends before.
+func (p *tracePlay) slept(ctx context.Context, r *request, backoff time.Duration) bool {
+	if p.clock.Sleep(ctx, backoff) != nil {
+		return false
+	}
 	if len(r.own) == 0 || p.hasTurn(r) {
-		return nil
+		return true
 	}
 	r.turn = make(chan struct{})
-	return p.clock.Await(ctx, r.turn)
+	return p.clock.Await(ctx, r.turn) == nil
 }
 
 // hasTurn reports whether the next step is one of the request.

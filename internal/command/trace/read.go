@@ -278,12 +278,10 @@ func (t *Trace) check() error {
 	if g.Jitter < 0 || g.Jitter > 1 {
 		return fail("given.jitter", "must be from 0 to 1, not %s", strconv.FormatFloat(g.Jitter, 'f', -1, 64))
 	}
-	switch g.MaxBackoff {
-	case 0:
+	if g.MaxBackoff == 0 {
 		return fail("given.max_backoff_s", "must be a nanosecond or more")
-	case absent:
-		g.MaxBackoff = 0
 	}
+	g.MaxBackoff = max(g.MaxBackoff, 0) // which is absent
 	return nil
 }
 

@@ -122,9 +122,12 @@ func Seconds[S float64 | trace.Seconds](s S) time.Duration {
 	return time.Duration(math.Round(float64(s) * float64(time.Second)))
 }
 
-// The types that cases share with the traces of the command.
+// Types of cases that traces of the command have too.
 type (
-	Given        = trace.Given
-	Response     = trace.Response
+	// Given is the configuration of the strategy of a case.
+	Given = trace.Given
+	// Response is what an attempt got.
+	Response = trace.Response
+	// ServiceError is a response that is not a success.
 	ServiceError = trace.ServiceError
 )
