@@ -166,7 +166,7 @@ bench-effect: ## play all libraries in virtual time, SEEDS times, and write lab/
 
 .PHONY: conformance
 conformance: ## write docs/conformance.md again, the results of this module and of its peers
-	cd lab/peers && go test -vet=off -count=1 -run '^TestTable$$' . -update
+	cd lab/peers && go test -vet=off -count=1 -tags long -run '^TestTable$$' . -update
 
 .PHONY: never-worse
 never-worse: ## write the tables of docs/clients.md again, awsretry beside the plain SDK; 35 s

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 	exporter "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/sdk/metric"
@@ -23,6 +24,7 @@ import (
 	"github.com/awsretry/awsretry/otelretry"
 	"github.com/awsretry/awsretry/promretry"
 	"github.com/awsretry/awsretry/retry"
+	"github.com/awsretry/awsretry/telemetry/internal/record"
 )
 
 // code is an error with the code of a service.
@@ -151,4 +153,15 @@ func TestModulesAgreeOnRandomEventsAndScopes(t *testing.T) {
 		}
 		require.NoError(t, other.Close())
 	}
+}
+
+// seriesOf returns the series of metrics, with their values.
+func seriesOf(families ...*dto.MetricFamily) []string {
+	var all []string
+	for _, f := range families {
+		record.Each(f, func(name, labels string, value float64) {
+			all = append(all, fmt.Sprintf("%s%s %s", name, labels, record.Number(value)))
+		})
+	}
+	return all
 }

@@ -3,16 +3,11 @@
 package telemetry_test
 
 import (
-	"regexp"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/telemetry/internal/grafana"
-	"github.com/awsretry/awsretry/telemetry/internal/prom"
-	"github.com/awsretry/awsretry/telemetry/outage"
 )
 
 func dashboard(t *testing.T) grafana.Dashboard {
@@ -77,58 +72,4 @@ func TestVariablesChooseServicesAndRegions(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"datasource", "service", "region"}, names)
-}
-
-func TestSimulatedMetricsAreAllOnTheDashboard(t *testing.T) {
-	t.Parallel()
-	known := map[string]bool{} // to whether a panel shows it
-	for _, f := range recording(t).Families {
-		known[f.Name] = false
-	}
-	metric := regexp.MustCompile(`awsretry_[a-z_]+[a-z]`)
-	suffix := regexp.MustCompile(`_(bucket|count|sum)$`)
-	for _, p := range dashboard(t).Panels {
-		for _, target := range p.Targets {
-			// In braces and in lists of labels there are names of labels.
-			expr := regexp.MustCompile(`\{[^}]*\}|\b(by|on) \([^)]*\)`).ReplaceAllString(target.Expr, "")
-			for _, name := range metric.FindAllString(expr, -1) {
-				name = suffix.ReplaceAllString(name, "")
-				require.Contains(t, known, name, p.Title)
-				known[name] = true
-			}
-		}
-	}
-	for name, shown := range known {
-		require.True(t, shown, "no panel shows %s", name)
-	}
-}
-
-func TestSimulatedOutageShowsOnEachPanel(t *testing.T) {
-	t.Parallel()
-	server := replay(t, tools(t), recording(t))
-	start := outage.Start()
-	for _, p := range dashboard(t).Panels {
-		for _, target := range p.Targets {
-			series, err := server.QueryRange(t.Context(), target.Expression("4m"), start, start.Add(outage.Length), time.Minute)
-			require.NoError(t, err, p.Title)
-			require.NotEmpty(t, series, "%s %s", p.Title, target.RefID)
-			require.True(t, slices.ContainsFunc(series, func(s prom.Series) bool {
-				return slices.ContainsFunc(s.Values, func(v prom.Value) bool { return v.Value > 0 })
-			}), "%s %s", p.Title, target.RefID)
-			for _, s := range series {
-				require.NotContains(t, target.Legend(s.Labels), "{{")
-			}
-		}
-	}
-}
-
-// replay is a Prometheus that has scraped a recording.
-func replay(t *testing.T, tools prom.Tools, r *evidence) *prom.Server {
-	t.Helper()
-	dir := t.TempDir()
-	require.NoError(t, tools.Import(t.Context(), dir, r.WriteOpenMetrics))
-	server, err := tools.Start(t.Context(), dir, "")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Stop()) })
-	return server
 }

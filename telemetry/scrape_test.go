@@ -1,4 +1,4 @@
-//go:build !race
+//go:build long
 
 package telemetry_test
 
@@ -88,16 +88,6 @@ func TestSimulatedOutageIsInPrometheus(t *testing.T) {
 	}
 	slices.Sort(want)
 	require.Equal(t, strings.Join(want, "\n"), strings.Join(got, "\n"))
-}
-
-func seriesOf(families ...*dto.MetricFamily) []string {
-	var all []string
-	for _, f := range families {
-		record.Each(f, func(name, labels string, value float64) {
-			all = append(all, fmt.Sprintf("%s%s %s", name, labels, record.Number(value)))
-		})
-	}
-	return all
 }
 
 // The golden file has to have something of everything.

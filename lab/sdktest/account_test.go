@@ -9,7 +9,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -25,6 +27,22 @@ const (
 	ours   = "111122223333"
 	theirs = "444455556666"
 )
+
+// inAccount returns credentials that know their account.
+func inAccount(account string) credentials.StaticCredentialsProvider {
+	return credentials.StaticCredentialsProvider{Value: aws.Credentials{
+		AccessKeyID: "KEY-OF-" + account, SecretAccessKey: "SECRET", AccountID: account,
+	}}
+}
+
+// getItem returns a call that reads from a table.
+func getItem(client *dynamodb.Client, table string) func(ctx context.Context) error {
+	key := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}}
+	return func(ctx context.Context) error {
+		_, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: key})
+		return err
+	}
+}
 
 // issuer is a provider of credentials that counts how often it is asked.
 type issuer struct {

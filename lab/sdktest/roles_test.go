@@ -38,7 +38,7 @@ type limitedSTS struct {
 }
 
 func (s *limitedSTS) Do(r *http.Request) (*http.Response, error) {
-	pause(latency)
+	pause(50 * time.Millisecond)
 	s.mu.Lock()
 	now := time.Now()
 	s.tokens = min(s.limit, s.tokens+s.limit*now.Sub(s.at).Seconds())

@@ -1,3 +1,5 @@
+//go:build long
+
 package sdktest
 
 import (
@@ -14,9 +16,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kinesis"
 	"github.com/stretchr/testify/require"
 
@@ -85,22 +85,6 @@ var twoOperations = pair{
 		}
 		return a, b
 	},
-}
-
-// inAccount returns credentials that know their account.
-func inAccount(account string) credentials.StaticCredentialsProvider {
-	return credentials.StaticCredentialsProvider{Value: aws.Credentials{
-		AccessKeyID: "KEY-OF-" + account, SecretAccessKey: "SECRET", AccountID: account,
-	}}
-}
-
-// getItem returns a call that reads from a table.
-func getItem(client *dynamodb.Client, table string) func(ctx context.Context) error {
-	key := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}}
-	return func(ctx context.Context) error {
-		_, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: key})
-		return err
-	}
 }
 
 // meter is a service that throttles A.
