@@ -11,66 +11,57 @@ import (
 	"syscall"
 )
 
-// transportKinds returns the names of the failures of the transport.
-func transportKinds() []string {
-	return []string{
-		"connect_timeout", "read_timeout", "attempt_deadline", "dns_timeout", "dns_temporary", "dns_refused", "dns_not_found",
-		"connection_refused", "connection_reset", "broken_pipe", "use_of_closed_connection", "dial_error",
-		"host_unreachable", "network_unreachable", "http2_refused_stream", "temporary_network_error",
-		"caller_canceled", "caller_deadline_exceeded", "plain_error",
+// transports are the failures of the transport by name, each with the error that net/http has inside
+// of its own.
+func transports() []struct {
+	kind  string
+	cause error
+} {
+	return []struct {
+		kind  string
+		cause error
+	}{
+		{"connect_timeout", opError("dial", os.ErrDeadlineExceeded)},
+		{"read_timeout", opError("read", os.ErrDeadlineExceeded)},
+		{"attempt_deadline", context.DeadlineExceeded},
+		{"dns_timeout", opError("dial", &net.DNSError{Err: "i/o timeout", Name: host, IsTimeout: true, IsTemporary: true})},
+		{"dns_temporary", opError("dial", &net.DNSError{Err: "server misbehaving", Name: host, IsTemporary: true})},
+		// REFUSED, FORMERR or NOTIMP, as net reports them
+		{"dns_refused", opError("dial", &net.DNSError{Err: "server misbehaving", Name: host, Server: "192.0.2.1:53"})},
+		{"dns_not_found", opError("dial", &net.DNSError{Err: "no such host", Name: host, IsNotFound: true})},
+		{"connection_refused", opError("dial", os.NewSyscallError("connect", syscall.ECONNREFUSED))},
+		{"connection_reset", opError("read", os.NewSyscallError("read", syscall.ECONNRESET))},
+		{"broken_pipe", opError("write", os.NewSyscallError("write", syscall.EPIPE))},
+		{"use_of_closed_connection", opError("write", net.ErrClosed)},
+		{"dial_error", opError("dial", errors.New("dial failed"))},
+		{"host_unreachable", opError("read", os.NewSyscallError("read", syscall.EHOSTUNREACH))},
+		{"network_unreachable", opError("write", os.NewSyscallError("write", syscall.ENETUNREACH))},
+		{"http2_refused_stream", errRefusedStream},
+		{"temporary_network_error", opError("read", temporaryError{})},
+		{"caller_canceled", context.Canceled},
+		{"caller_deadline_exceeded", context.DeadlineExceeded}, // signs.gone tells it from attempt_deadline
+		{"plain_error", errors.New("plain error")},
 	}
+}
+
+const host = "service.example"
+
+// transportKinds returns the names of the failures of the transport.
+func transportKinds() (kinds []string) {
+	for _, t := range transports() {
+		kinds = append(kinds, t.kind)
+	}
+	return kinds
 }
 
 // transportFailure returns the error that net/http returns for a failure.
 func transportFailure(kind string) (error, error) {
-	cause := causeOf(kind)
-	if cause == nil {
-		return nil, fmt.Errorf("must be one of %s", strings.Join(transportKinds(), ", "))
+	for _, t := range transports() {
+		if t.kind == kind {
+			return &url.Error{Op: "Post", URL: "https://" + host + "/", Err: t.cause}, nil
+		}
 	}
-	return &url.Error{Op: "Post", URL: "https://service.example/", Err: cause}, nil
-}
-
-func causeOf(kind string) error {
-	switch kind {
-	case "connect_timeout":
-		return opError("dial", os.ErrDeadlineExceeded)
-	case "read_timeout":
-		return opError("read", os.ErrDeadlineExceeded)
-	case "attempt_deadline", "caller_deadline_exceeded": // signs.gone tells them apart
-		return context.DeadlineExceeded
-	case "dns_timeout":
-		return opError("dial", &net.DNSError{Err: "i/o timeout", Name: "service.example", IsTimeout: true, IsTemporary: true})
-	case "dns_temporary":
-		return opError("dial", &net.DNSError{Err: "server misbehaving", Name: "service.example", IsTemporary: true})
-	case "dns_refused": // REFUSED, FORMERR or NOTIMP, as net reports them
-		return opError("dial", &net.DNSError{Err: "server misbehaving", Name: "service.example", Server: "192.0.2.1:53"})
-	case "dns_not_found":
-		return opError("dial", &net.DNSError{Err: "no such host", Name: "service.example", IsNotFound: true})
-	case "connection_refused":
-		return opError("dial", os.NewSyscallError("connect", syscall.ECONNREFUSED))
-	case "connection_reset":
-		return opError("read", os.NewSyscallError("read", syscall.ECONNRESET))
-	case "broken_pipe":
-		return opError("write", os.NewSyscallError("write", syscall.EPIPE))
-	case "use_of_closed_connection":
-		return opError("write", net.ErrClosed)
-	case "dial_error":
-		return opError("dial", errors.New("dial failed"))
-	case "host_unreachable":
-		return opError("read", os.NewSyscallError("read", syscall.EHOSTUNREACH))
-	case "network_unreachable":
-		return opError("write", os.NewSyscallError("write", syscall.ENETUNREACH))
-	case "http2_refused_stream":
-		return errRefusedStream
-	case "temporary_network_error":
-		return opError("read", temporaryError{})
-	case "caller_canceled":
-		return context.Canceled
-	case "plain_error":
-		return errors.New("plain error")
-	default:
-		return nil
-	}
+	return nil, fmt.Errorf("must be one of %s", strings.Join(transportKinds(), ", "))
 }
 
 func opError(op string, cause error) error { return &net.OpError{Op: op, Net: "tcp", Err: cause} }

@@ -14,15 +14,7 @@ import (
 type failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	Origin  any    `json:"origin,omitempty"` // A *config.Origin or a place.
-}
-
-// place is the place of an error in a trace.
-type place struct {
-	File   string `json:"file"`
-	Line   int    `json:"line,omitempty"`
-	Column int    `json:"column,omitempty"`
-	Field  string `json:"field,omitempty"`
+	Origin  any    `json:"origin,omitempty"` // A *config.Origin or a *trace.Error.
 }
 
 // fail prints an error.
@@ -56,10 +48,10 @@ func describe(err error) failure {
 		f.Code, f.Origin = "unreadable-file", &config.Origin{Kind: originKind(e.Kind), File: e.File}
 	}
 	if e, ok := errors.AsType[*trace.Error](err); ok {
-		f.Code, f.Origin = "invalid-trace", place{File: e.File, Line: e.Line, Column: e.Column, Field: e.Field}
+		f.Code, f.Origin = "invalid-trace", e
 	}
 	if e, ok := errors.AsType[*unreadableTraceError](err); ok {
-		f.Code, f.Origin = "unreadable-file", place{File: e.File}
+		f.Code, f.Origin = "unreadable-file", &trace.Error{File: e.File}
 	}
 	return f
 }

@@ -71,10 +71,11 @@ func replay(ctx context.Context, c *call) error {
 				return err
 			}
 		}
-		err := c.replayOutcomes(t)
-		if t.Outcomes == nil {
-			err = c.replayResponses(ctx, t)
+		play := c.replayResponses
+		if t.Outcomes != nil {
+			play = c.replayOutcomes
 		}
+		err := play(ctx, t)
 		if wrong, ok := errors.AsType[*trace.Error](err); ok {
 			wrong.File, wrong.Trace = shownName(c.argument), i+1
 		}
@@ -226,7 +227,7 @@ func variantOf(t *trace.Trace, adapts bool) sim.Variant {
 }
 
 // replayOutcomes tells outcomes to a send rate, and prints a line for each.
-func (c *call) replayOutcomes(t *trace.Trace) error {
+func (c *call) replayOutcomes(_ context.Context, t *trace.Trace) error {
 	at := func(s trace.Seconds) time.Time { return time.Unix(0, 0).Add(time.Duration(s)) }
 	rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, at(t.Start))
 	for _, o := range t.Outcomes {

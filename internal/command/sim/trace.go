@@ -67,7 +67,6 @@ func Replay(ctx context.Context, t *trace.Trace, v Variant, tell func(d Decision
 type tracePlay struct {
 	clock    *virtual.Clock
 	start    time.Time
-	from     time.Duration // when the recording begins
 	client   *client
 	recorder *recorder
 
@@ -105,7 +104,7 @@ type requestKey struct{}
 
 func newTracePlay(t *trace.Trace, v Variant) (*tracePlay, error) {
 	clk := virtual.New(start().Add(time.Duration(t.Start)))
-	p := &tracePlay{clock: clk, start: clk.Now(), from: time.Duration(t.Start), steps: t.Steps, requests: map[string]*request{}}
+	p := &tracePlay{clock: clk, start: clk.Now(), steps: t.Steps, requests: map[string]*request{}}
 	jitter := func() float64 { return t.Given.Jitter }
 	var err error
 	if p.client, err = v.newClient(clk, jitter, retry.ObserverFunc(p.observe)); err != nil {
@@ -142,7 +141,7 @@ func (p *tracePlay) told(d Decision) {
 	if p.tell == nil || p.err != nil {
 		return
 	}
-	d.At, d.State = p.from+p.clock.Now().Sub(p.start), p.client.state().ScopeSnapshot
+	d.At, d.State = p.clock.Now().Sub(start()), p.client.state().ScopeSnapshot
 	if p.err = p.tell(d); p.err != nil {
 		p.clock.Stop()
 	}
@@ -171,7 +170,7 @@ func ended(c *Call) Decision {
 
 func (p *tracePlay) operations(operations []trace.Operation) {
 	for _, op := range operations {
-		if p.clock.Sleep(context.Background(), time.Duration(op.Start)-p.from-p.clock.Now().Sub(p.start)) != nil {
+		if p.clock.Sleep(context.Background(), time.Duration(op.Start)-p.clock.Now().Sub(start())) != nil {
 			return
 		}
 		made := 0

@@ -31,17 +31,18 @@ const maxRepeat = 1_000_000
 // absent is a time that a trace does not say.
 const absent = Seconds(-1)
 
-// Error is an error in a file with traces.
+// Error is an error in a file with traces. Its JSON is its place.
 type Error struct {
-	File string
-	// Line and Column are the place of what is not JSON, from 1 on, or 0. Columns count bytes.
-	Line, Column int
+	File string `json:"file"`
 	// Trace is the number of the trace in the file, from 1 on.
-	Trace int
+	Trace int `json:"trace,omitempty"`
+	// Line and Column are the place of what is not JSON, from 1 on. Columns count bytes.
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
 	// Field is the path to the value, such as "steps[3].response.status". It is empty for a trace
 	// itself.
-	Field   string
-	Problem string
+	Field   string `json:"field,omitempty"`
+	Problem string `json:"-"`
 }
 
 // Error returns the place and what is wrong.
