@@ -82,7 +82,7 @@ no-race: ## run the tests that the race detector leaves out: allocations, texts,
 	scripts/tagged '!race'
 
 .PHONY: long
-long: ## run the simulations of many seconds that prove figures, without the race detector; a minute and a half
+long: ## run the simulations of many seconds that prove figures, without the race detector; four and a half minutes
 	scripts/tagged long
 
 .PHONY: fmt-diff
