@@ -54,9 +54,10 @@ func prepare[T any](s Strategy, opts []Option) (o options, policy func(T, error)
 	if err := checkNil(s); err != nil {
 		return o, nil, err
 	}
-	if len(opts) > 0 {
-		o = collect(opts)
+	if len(opts) == 0 {
+		return o, nil, nil
 	}
+	o = collect(opts)
 	policy, err = policyOf[T](o)
 	return o, policy, err
 }
