@@ -108,7 +108,9 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *op
 	}
 	if refusal != nil {
 		e.tellRefused(t, r, refusal)
-		r.tally.waits(delay)
+		if e.observed() {
+			r.tally.waits(delay)
+		}
 		return delay, refusal
 	}
 	if e.observed() {
