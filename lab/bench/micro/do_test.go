@@ -90,7 +90,7 @@ func ourLoop(scopes int) loop {
 
 func (s strategy) do(ctx context.Context, failures int) error {
 	attempt := failing(failures)
-	_, err := retry.Do(ctx, s.Strategy, s.operation(), func(context.Context) (struct{}, error) { return struct{}{}, attempt() })
+	_, err := retry.Do(ctx, s.Strategy, *s.operation(), func(context.Context) (struct{}, error) { return struct{}{}, attempt() })
 	return err
 }
 

@@ -82,15 +82,15 @@ type strategy struct {
 }
 
 // operation is any of them: what tells goroutines apart would be shared by them.
-func (s strategy) operation() retry.Operation {
+func (s strategy) operation() *retry.Operation {
 	if len(s.operations) == 1 {
-		return s.operations[0]
+		return &s.operations[0]
 	}
-	return s.operations[rand.IntN(len(s.operations))]
+	return &s.operations[rand.IntN(len(s.operations))]
 }
 
 func (s strategy) succeed(ctx context.Context) error {
-	token, err := s.AcquireInitialToken(ctx, s.operation())
+	token, err := s.AcquireInitialToken(ctx, *s.operation())
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s strategy) succeed(ctx context.Context) error {
 }
 
 func (s strategy) retryOnce(ctx context.Context, classified bool) error {
-	token, err := s.AcquireInitialToken(ctx, s.operation())
+	token, err := s.AcquireInitialToken(ctx, *s.operation())
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (s strategy) retryOnce(ctx context.Context, classified bool) error {
 }
 
 func (s strategy) throttle(ctx context.Context) error {
-	token, err := s.AcquireInitialToken(ctx, s.operation())
+	token, err := s.AcquireInitialToken(ctx, *s.operation())
 	if err != nil {
 		return err
 	}
