@@ -66,7 +66,7 @@ func (resolveOption) resolves()          {}
 //   - a [*config.ProfileNotFoundError] for a profile that [WithProfile] or a variable names
 //     and that neither file has;
 //   - a [*config.UnreadableError] for a file that [WithConfigFile] or [WithCredentialsFile]
-//     names and that cannot be read, and for any file above 16 MiB;
+//     names and that cannot be read, and for any file above 4 MiB;
 //   - a [*config.ParseError] for a malformed line, with [WithStrict] only;
 //   - the error of ctx if ctx is done when Resolve begins.
 //

@@ -215,7 +215,11 @@ func readings() []reading {
 		{name: "unknown mode in the config", change: func(cfg *aws.Config) { cfg.RetryMode = "foo" }, sdk: "foo 3", ours: unset, why: "the client of the SDK is in standard mode", finding: `option WithMode: "foo"`},
 		{name: "files that change after the SDK has read them", config: number("7"), change: rewrite(number("many")), sdk: seven, finding: `"many": ` + fromOne},
 		{name: "profile that goes after the SDK has read it", config: "[profile x]\nmax_attempts = 7\n", env: profile("x"), change: rewrite(""), sdk: seven, finding: `AWS_PROFILE: profile "x" not found`},
-		{name: "file that grows too large after the SDK has read it", config: number("7"), change: rewrite(number("7") + strings.Repeat("\n", 17<<20)), sdk: seven, finding: "too large"},
+		{name: "file that grows too large after the SDK has read it", config: number("7"), change: rewrite(number("7") + strings.Repeat("\n", 4<<20)), sdk: seven, finding: "too large"},
+		{name: "file above the limit", config: number("7") + strings.Repeat("#\n", 3<<20), sdk: seven, finding: "too large: at least 6291483 bytes, the limit is 4194304"},
+		{name: "credentials file above the limit", config: mode("adaptive"), credentials: number("7") + strings.Repeat("#\n", 3<<20), sdk: "adaptive 7", finding: "too large"},
+		{name: "file above the limit and a variable", config: number("7") + strings.Repeat("#\n", 3<<20), env: attempts("5"), sdk: "standard 5", finding: "too large"},
+		{name: "profile of a file above the limit", config: "[profile x]\nmax_attempts = 7\n" + strings.Repeat("#\n", 3<<20), env: profile("x"), sdk: seven, finding: "too large"},
 	}
 }
 

@@ -107,11 +107,11 @@ var (
 type UnreadableError struct {
 	Kind string // The kind of the file, "config" or "credentials".
 	File string // The path of the file.
-	Size int64  // How many bytes a file above the limit of 16 MiB has at least; 0 for any other file.
+	Size int64  // How many bytes a file above the limit of 4 MiB has at least; 0 for any other file.
 	Err  error  // The reason: the system's error, or one for a file that is too large or not regular.
 }
 
-// Error returns "config: path: cannot be read: the reason". For a file above 16 MiB it adds
+// Error returns "config: path: cannot be read: the reason". For a file above 4 MiB it adds
 // the size and the limit.
 func (e *UnreadableError) Error() string {
 	text := prefix + shownPath(e.File) + ": cannot be read: " + e.Err.Error()

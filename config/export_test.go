@@ -1,56 +1,61 @@
 package config
 
+import "errors"
+
 // RawProfiles returns all values of all profiles, secrets included. A property with
 // sub-properties has a map of them. The values come from the data, not from ini.v1.
 func RawProfiles(src Sources) (map[string]map[string]any, error) {
-	files, _, err := src.open()
+	var found findings
+	files, err := src.open(&found)
 	if err != nil {
 		return nil, err
 	}
-	both := indexes(files, "", true)
 	all := map[string]map[string]any{}
-	for g := range groups(both) {
-		if !g.profile {
+	both := readings(files, "", true, &found)
+	for _, at := range places(both) {
+		if !at.profile {
 			continue
 		}
-		values := map[string]any{}
-		for i, x := range both {
-			for _, p := range x.last(g.parts[i]) {
-				key := asciiLower(string(x.keyAt(p)))
-				value, _, group := x.value(p)
-				if values[key] = string(value); group {
-					values[key] = x.subProperties(p)
+		all[at.name] = map[string]any{}
+		for _, x := range both {
+			for key, v := range x.sections[at].values() {
+				if all[at.name][key] = string(v.text); v.group {
+					all[at.name][key] = subProperties(x.sections[at], key)
 				}
 			}
 		}
-		all[string(g.name)] = values
 	}
 	return all, nil
 }
 
-func (x *index) subProperties(p property) map[string]any {
-	subs := map[string]any{}
-	x.block(p, func(it *item) {
-		if it.kind == lineSubProperty && isIdentifier(it.key) {
-			subs[asciiLower(string(it.key))] = string(it.value)
+// subProperties returns those of the last property with the key.
+func subProperties(s *section, key string) (subs map[string]any) {
+	within := false
+	for _, l := range s.lines {
+		switch p := l.split(); {
+		case l.kind == lineProperty && !p.dropped:
+			if within = asciiLower(p.key) == key; within {
+				subs = map[string]any{}
+			}
+		case l.kind == lineSubProperty && within && !p.dropped:
+			subs[asciiLower(p.key)] = p.value
 		}
-	})
+	}
 	return subs
 }
 
 // Malformed returns the malformed lines of both files with Kind, Line and Msg.
 func Malformed(src Sources) ([]ParseError, error) {
-	files, _, err := src.open()
+	files, err := src.open(&findings{})
 	if err != nil {
 		return nil, err
 	}
 	var all []ParseError
 	for _, f := range files {
-		lines, it := f.scanner(section{}), item{}
-		lines.brief = true // As the pass over the whole file has it.
-		for lines.scan(&it) {
-			if it.kind == lineMalformed {
-				all = append(all, ParseError{Kind: f.Kind, Line: it.number, Msg: it.msg})
+		var l line
+		for s := (scanner{rest: f.data, valid: f.valid, brief: true}); s.scan(&l); {
+			if l.kind == lineMalformed {
+				all = append(all, ParseError{Kind: f.Kind, Line: int(l.number), Msg: s.expected})
 			}
 		}
 	}
@@ -59,9 +64,11 @@ func Malformed(src Sources) ([]ParseError, error) {
 
 // ProfileName returns the name of the profile that the environment chooses.
 func ProfileName(src Sources) string {
-	r := resolution{sources: src}
-	s, _ := r.choose(Query{}.table().profile)
-	return s.Value
+	settings, err := Query{Sources: src}.Resolve()
+	if missing, ok := errors.AsType[*ProfileNotFoundError](err); ok {
+		return missing.Profile
+	}
+	return settings.Profile.Value
 }
 
 // IsSecret reports whether the value of a key is never shown.

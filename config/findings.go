@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,10 +97,20 @@ func (d Diagnostic) String() string {
 // maxFindings is how many findings of one code are kept for one file.
 const maxFindings = 100
 
-// findings collects the diagnostics about one file. Of each code it keeps at most
-// maxFindings: errors before warnings, and then those with the smallest line. It counts the
-// others.
+// findings is the sink of one call: it collects, bounds and sorts the diagnostics.
 type findings struct {
+	first []Diagnostic // About the environment, paths and code, in the order in which they came.
+	files [2]aboutFile
+}
+
+// list returns all findings. Those about a file are in the order of their lines.
+func (f *findings) list() []Diagnostic {
+	return append(append(f.first, f.files[0].list()...), f.files[1].list()...)
+}
+
+// aboutFile collects the diagnostics about one file. Of each code it keeps at most maxFindings:
+// errors before warnings, and then those with the smallest line. It counts the others.
+type aboutFile struct {
 	path  string
 	codes []kept
 }
@@ -110,15 +119,15 @@ type findings struct {
 type kept struct {
 	code    string
 	list    []Diagnostic
-	dropped []uint64 // One bit for the line of each of the others: a file may have millions.
-	worst   string   // The severity of the others: an error if one of them is.
+	dropped []int32 // The lines of the others. A line may be there several times.
+	worst   string  // The severity of the others: an error if one of them is.
 }
 
-func (f *findings) warn(code string, line int, message string) {
-	f.add(Diagnostic{Severity: severityWarning, Code: code, Line: line, Message: message})
+func (f *aboutFile) warn(code string, line int32, message string) {
+	f.add(Diagnostic{Severity: severityWarning, Code: code, Line: int(line), Message: message})
 }
 
-func (f *findings) add(d Diagnostic) {
+func (f *aboutFile) add(d Diagnostic) {
 	i := slices.IndexFunc(f.codes, func(k kept) bool { return k.code == d.Code })
 	if i < 0 {
 		i = len(f.codes)
@@ -138,34 +147,23 @@ func (k *kept) cut() {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), byLine(a, b)) // error, warning
 	})
 	k.list = merged(k.list)
-	for last := len(k.list) - 1; last >= maxFindings; last-- {
-		d := k.list[last]
-		if d.Severity == severityError {
-			k.worst = severityError
-		}
-		if n := d.Line/64 + 1; n > len(k.dropped) {
-			k.dropped = append(k.dropped, make([]uint64, n-len(k.dropped))...)
-		}
-		k.dropped[d.Line/64] |= 1 << (d.Line % 64)
-		k.list[last] = Diagnostic{}
-		k.list = k.list[:last]
+	for _, d := range k.list[min(len(k.list), maxFindings):] {
+		k.worst = min(k.worst, d.Severity) // error, warning
+		k.dropped = append(k.dropped, int32(d.Line))
 	}
+	k.list = k.list[:min(len(k.list), maxFindings)]
 }
 
 // list returns the findings by line, those of one line by code. The last findings, one for
 // each code, say how many findings were dropped.
-func (f *findings) list() []Diagnostic {
+func (f *aboutFile) list() []Diagnostic {
 	var all, more []Diagnostic
 	slices.SortFunc(f.codes, func(a, b kept) int { return cmp.Compare(a.code, b.code) })
-	for i := range f.codes {
-		k := &f.codes[i]
+	for _, k := range f.codes {
 		k.cut()
 		all = append(all, k.list...)
-		n := 0
-		for _, lines := range k.dropped {
-			n += bits.OnesCount64(lines)
-		}
-		if n > 0 {
+		slices.Sort(k.dropped)
+		if n := len(slices.Compact(k.dropped)); n > 0 {
 			more = append(more, Diagnostic{
 				Severity: k.worst, Code: k.code, File: f.path,
 				Message: "and " + strconv.Itoa(n) + " more findings of this kind",
@@ -177,6 +175,24 @@ func (f *findings) list() []Diagnostic {
 }
 
 func byLine(a, b Diagnostic) int { return cmp.Compare(a.Line, b.Line) }
+
+// merged joins the findings about one line into one.
+func merged(list []Diagnostic) []Diagnostic {
+	kept := list[:0]
+	for _, d := range list {
+		n := len(kept)
+		if n == 0 || kept[n-1].Line != d.Line {
+			kept = append(kept, d)
+			continue
+		}
+		last := &kept[n-1]
+		last.Message += "; " + d.Message
+		last.Tools = slices.DeleteFunc(strings.Split(allTools, ", "), func(name string) bool {
+			return !slices.Contains(last.Tools, name) && !slices.Contains(d.Tools, name)
+		})
+	}
+	return kept
+}
 
 // finding returns a diagnostic about a value of a setting, with a message of its place, the
 // value and text.

@@ -10,27 +10,27 @@ import "strings"
 // code parse-error and the severity "error".
 //
 // The error is an [*UnreadableError] for a file that code named and that cannot be read,
-// and for any file above 16 MiB.
+// and for any file above 4 MiB.
 func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
-	files, all, err := s.open()
+	found := &findings{first: s.variables(false)}
+	files, err := s.open(found)
 	if err != nil {
 		return nil, err
 	}
-	all = append(s.variables(false), all...)
-	both := indexes(files, "", true)
-	for g := range groups(both) {
-		credentials := both[1].examine(string(g.name), g.parts[1], nil, true)
-		config := both[0].examine(string(g.name), g.parts[0], credentials, len(g.parts[1]) == 0)
+	both := readings(files, "", true, found)
+	for _, p := range places(both) {
+		credentials := both[1].examine(p, nil, true)
+		config := both[0].examine(p, credentials, both[1].sections[p] == nil)
 		both[1].check(credentials, nil, s)
 		both[0].check(config, credentials, s)
 	}
 	for _, x := range both {
 		x.tell(codeIgnoredSection, &x.ignored, ignoredText)
-		for _, d := range x.findings.list() {
-			if strict && d.Code == codeMalformedLine {
-				d.Code, d.Severity, d.Message = codeParseError, severityError, strings.TrimSuffix(d.Message, skipped)
-			}
-			all = append(all, d)
+	}
+	all := found.list()
+	for i := range all {
+		if d := &all[i]; strict && d.Code == codeMalformedLine {
+			d.Code, d.Severity, d.Message = codeParseError, severityError, strings.TrimSuffix(d.Message, skipped)
 		}
 	}
 	return all, nil
@@ -38,23 +38,24 @@ func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
 
 // check reports values that one file has for the retry settings of one profile. The first
 // one in given wins, unless the stronger file, above, has one as well.
-func (x *index) check(given, above []Candidate, src Sources) {
+func (x *reading) check(given, above []Candidate, src Sources) {
 	won := map[string]bool{}
 	for _, c := range above {
 		won[c.Origin.Key] = true
 	}
 	for _, c := range given {
-		_, note, err := parserOf(c.Origin.Key)(c.Raw)
-		switch wins := !won[c.Origin.Key]; {
-		case err != nil && wins:
-			x.findings.add(c.finding(c.Origin.Key, severityError, codeInvalidValue, err.Error()))
-			x.overridden(c, src)
+		key := c.Origin.Key
+		_, note, err := parserOf(key)(c.Raw)
+		switch {
+		case err != nil && won[key]:
+			x.add(c.invalidLoser(key, err))
 		case err != nil:
-			x.findings.add(c.invalidLoser(c.Origin.Key, err))
-		case note != "" && wins:
-			x.findings.add(c.finding(c.Origin.Key, severityWarning, codeMappedMode, note))
+			x.add(c.finding(key, severityError, codeInvalidValue, err.Error()))
+			x.overridden(c, src)
+		case note != "" && !won[key]:
+			x.add(c.finding(key, severityWarning, codeMappedMode, note))
 		}
-		won[c.Origin.Key] = true
+		won[key] = true
 	}
 }
 

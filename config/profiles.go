@@ -1,18 +1,14 @@
 package config
 
 import (
-	"bytes"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 )
 
 // hidden stands for a value that is not shown.
 const hidden = "***"
-
-// maxLoaded is how many properties ini.v1 gets at once. To find a key ini.v1 goes through
-// all its keys, so the time to load them grows with the square of their number.
-const maxLoaded = 512
 
 // Profiles returns every profile that AWS tools see in the two files, in the order of the
 // bytes of the names, and of each profile its keys and values in the order of the keys. It
@@ -26,36 +22,38 @@ const maxLoaded = 512
 // The diagnostics are those about the paths of the files and about malformed lines. With
 // strict the first malformed line is a [*ParseError]. The other error is an
 // [*UnreadableError] for a file that code named and that cannot be read, and for any file
-// above 16 MiB.
+// above 4 MiB.
 func (s Sources) Profiles(showValues, strict bool) (iter.Seq2[string, iter.Seq2[string, string]], []Diagnostic, error) {
-	files, found, err := s.open()
+	var found findings
+	files, err := s.open(&found)
 	if err != nil {
 		return nil, nil, err
 	}
-	both := indexes(files, "", true)
+	both := readings(files, "", true, &found)
 	if err := refuse(both, strict); err != nil {
 		return nil, nil, err
 	}
-	for _, x := range both {
-		for _, d := range x.findings.list() {
+	about := found.first
+	for i := range found.files {
+		for _, d := range found.files[i].list() {
 			if d.Code == codeMalformedLine {
-				found = append(found, d)
+				about = append(about, d)
 			}
 		}
 	}
 	return func(yield func(string, iter.Seq2[string, string]) bool) {
-		for g := range groups(both) {
-			if g.profile && !yield(string(g.name), properties(both, g, showValues)) {
+		for _, p := range places(both) {
+			if p.profile && !yield(strings.Clone(p.name), shown(both[0].sections[p], both[1].sections[p], showValues)) {
 				return
 			}
 		}
-	}, found, nil
+	}, about, nil
 }
 
 // refuse returns the error of strict reading: the first malformed line of the config file,
 // or else of the credentials file.
-func refuse(files [2]*index, strict bool) error {
-	for _, x := range files {
+func refuse(both [2]*reading, strict bool) error {
+	for _, x := range both {
 		if strict && x.refused != nil {
 			return x.refused
 		}
@@ -63,21 +61,27 @@ func refuse(files [2]*index, strict bool) error {
 	return nil
 }
 
-// properties returns the keys and values that both files together have for one profile.
-func properties(files [2]*index, g group, showValues bool) iter.Seq2[string, string] {
+// shown returns the keys and values that the sections of both files together have.
+func shown(config, credentials *section, showValues bool) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
-		rest := [2][]property{files[0].last(g.parts[0]), files[1].last(g.parts[1])}
-		for len(rest[0])+len(rest[1]) > 0 {
-			load := loading{showValues: showValues}
-			for len(load.keys) < maxLoaded && len(rest[0])+len(rest[1]) > 0 {
-				rest = load.next(files, rest)
+		from := [2]map[string]*value{config.values(), credentials.values()}
+		all := slices.AppendSeq(slices.Collect(maps.Keys(from[0])), maps.Keys(from[1]))
+		slices.Sort(all)
+		for keys := range slices.Chunk(slices.Compact(all), maxLoaded) {
+			var text []byte
+			for _, values := range from {
+				for _, key := range keys {
+					if v := values[key]; v != nil {
+						text = appendCanonical(text, key, v.shown(key, showValues))
+					}
+				}
 			}
-			value, err := merge(load.texts[0], load.texts[1])
+			load, err := merge(text)
 			if err != nil {
 				return // ini.v1 reads every canonical text; the tests compare the values.
 			}
-			for _, key := range load.keys {
-				if text, _ := value(key); !yield(key, text) {
+			for _, key := range keys {
+				if !yield(strings.Clone(key), load(key)) {
 					return
 				}
 			}
@@ -85,96 +89,44 @@ func properties(files [2]*index, g group, showValues bool) iter.Seq2[string, str
 	}
 }
 
-// last returns the properties of sections of one file, sorted by key, of equal keys the
-// last one.
-func (x *index) last(sections []section) []property {
-	var props []property
-	for _, s := range sections {
-		x.walk(s, func(it *item) {
-			if it.kind == lineProperty && !it.drop() {
-				props = append(props, place(it))
-			}
-		})
-	}
-	slices.SortFunc(props, x.compareProperties)
-	kept := props[:0]
-	for i, p := range props {
-		if i+1 == len(props) || compareKeys(x.keyAt(p), x.keyAt(props[i+1])) != 0 {
-			kept = append(kept, p)
-		}
-	}
-	return kept
+// value is the value of a property with all lines that continue it.
+type value struct {
+	text   []byte
+	secret bool // One of these lines has the key of a secret.
+	group  bool // They are sub-properties.
 }
 
-// loading is the canonical text that ini.v1 gets at once.
-type loading struct {
-	showValues bool
-	keys       []string
-	texts      [2][]byte
-}
-
-// next takes the first key of both files, and returns the properties that are left.
-func (l *loading) next(files [2]*index, rest [2][]property) [2][]property {
-	var key []byte
-	for i, x := range files {
-		if len(rest[i]) > 0 {
-			if k := x.keyAt(rest[i][0]); key == nil || compareKeys(k, key) < 0 {
-				key = k
-			}
+// values returns the properties by their keys, of equal keys the last one.
+func (s *section) values() map[string]*value {
+	if s == nil {
+		return nil
+	}
+	all := map[string]*value{}
+	var v *value
+	for i := range s.lines {
+		l := &s.lines[i]
+		switch p := l.split(); {
+		case l.kind == lineProperty && !p.dropped:
+			v = &value{text: []byte(p.value)}
+			all[asciiLower(p.key)] = v
+		case l.kind == lineContinuation:
+			v.text, v.secret = append(append(v.text, '\n'), l.text...), v.secret || isSecret(p.key)
+		case l.kind == lineSubProperty:
+			v.group = true
 		}
 	}
-	name := asciiLower(string(key))
-	l.keys = append(l.keys, name)
-	for i, x := range files {
-		if len(rest[i]) > 0 && compareKeys(x.keyAt(rest[i][0]), key) == 0 {
-			l.texts[i] = appendCanonical(l.texts[i], name, x.shownValue(name, rest[i][0], l.showValues))
-			rest[i] = rest[i][1:]
-		}
-	}
-	return rest
+	return all
 }
 
-// shownValue returns the value of a property as it may be shown.
-func (x *index) shownValue(key string, p property, show bool) string {
-	value, secret, group := x.value(p)
+// shown returns the value as it may be shown.
+func (v *value) shown(key string, show bool) string {
 	switch {
-	case group:
+	case v.group:
 		return ""
-	case !show || secret || isSecret(key):
+	case !show || v.secret || isSecret(key):
 		return hidden
 	}
-	return string(value)
-}
-
-// value returns the value of a property with all lines that continue it. secret says that
-// one of these lines has the key of a secret, and group that they are sub-properties.
-func (x *index) value(p property) (value []byte, secret, group bool) {
-	x.block(p, func(it *item) {
-		switch it.kind {
-		case lineProperty:
-			value = append(value, it.value...)
-		case lineSubProperty:
-			group = true
-		case lineContinuation:
-			secret = secret || isSecret(string(keyOf(it.value)))
-			value = append(append(value, '\n'), it.value...)
-		case lineEnd, lineHeader, lineMalformed, lineComment:
-		}
-	})
-	return value, secret, group
-}
-
-// block calls visit for a property and for each line that continues it.
-func (f *file) block(p property, visit func(it *item)) {
-	start := bytes.LastIndexByte(f.data[:p.key], '\n') + 1
-	lines, it := f.scanner(section{start: uint32(start), line: p.line}), item{}
-	lines.started = true
-	for first := true; lines.scan(&it); first = false {
-		if !first && it.kind != lineComment && (it.text[0] == '[' || it.depth <= lines.depth) {
-			return
-		}
-		visit(&it)
-	}
+	return string(v.text)
 }
 
 // isSecret reports whether the value of a key is never shown.

@@ -1,12 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/awsretry/awsretry/internal/near"
 	"github.com/awsretry/awsretry/retry"
@@ -87,57 +87,153 @@ type Query struct {
 	BuiltInAttempts func(b retry.Behavior) int
 }
 
-// setting is a row of the table of settings.
+// Resolve decides the settings of one profile. Each setting has the value of the first of
+// these that gives one: Override, Given, the environment, the credentials file, the config
+// file, Default, Config, and the built-in default: standard mode, 3 attempts or what
+// BuiltInAttempts returns, a backoff of up to 20 s, and behavior v2.1.
+//
+// The errors are
+//   - a [*ValueError] for a value that is not accepted, although it would be the one that
+//     counts, and for a MinDelay above MaxBackoff;
+//   - a [*ProfileNotFoundError] for a profile that Profile or a variable names;
+//   - an [*UnreadableError] for a file that ConfigFile or CredentialsFile names and that
+//     cannot be read, and for any file above 4 MiB;
+//   - a [*ParseError] if Strict is true.
+func (q Query) Resolve() (*Settings, error) {
+	for _, c := range q.Given {
+		if parserOf(c.Origin.Key) == nil {
+			return nil, c.Check()
+		}
+	}
+	found := &findings{first: append(q.noEffect(), q.variables(q.Profile != "")...)}
+	files, err := q.open(found)
+	if err != nil {
+		return nil, err
+	}
+	r := &resolution{Query: q, findings: found}
+	s := &Settings{Service: q.Service, Files: []FileStatus{files[0].FileStatus, files[1].FileStatus}}
+	s.Profile = decide(r, setting{
+		name: "profile", variables: [2]string{envProfile, envDefaultProfile}, parse: parseName,
+		builtIn: defaultProfile, option: "Profile", over: unlessEmpty(q.Profile),
+	}, func(name string) string { return name })
+	if r.inFiles, err = r.read(files, s.Profile); err != nil {
+		return nil, err
+	}
+	s.Behavior = decide(r, setting{
+		name: "behavior", parse: parseBehavior, builtIn: string(retry.V21), option: "Behavior",
+		over: (*string)(q.Override.Behavior), conf: (*string)(q.Config.Behavior),
+	}, func(name string) retry.Behavior { return retry.Behavior(name) })
+	s.RetryMode = decide(r, setting{
+		name: keyRetryMode, variables: [2]string{envRetryMode}, inFiles: true, parse: parseMode,
+		builtIn: string(ModeStandard), option: "Mode",
+		over: (*string)(q.Override.Mode), def: (*string)(q.Default.Mode),
+	}, func(name string) Mode { return Mode(name) })
+	r.unused(s.RetryMode)
+	s.MaxAttempts = decide(r, setting{
+		name: keyMaxAttempts, variables: [2]string{envMaxAttempts}, inFiles: true, parse: parseMaxAttempts,
+		builtIn: "3", option: "MaxAttempts",
+		over: decimal(q.Override.MaxAttempts), def: decimal(q.Default.MaxAttempts), conf: decimal(q.Config.MaxAttempts),
+	}, func(digits string) int {
+		n, _ := strconv.Atoi(digits) // parseMaxAttempts writes decimal numbers.
+		return n
+	})
+	if s.MaxAttempts.builtIn() && q.BuiltInAttempts != nil {
+		s.MaxAttempts.Value = q.BuiltInAttempts(s.Behavior.Value)
+		s.MaxAttempts.Raw = strconv.Itoa(s.MaxAttempts.Value)
+	}
+	s.MaxBackoff = r.duration(keyMaxBackoff, "20s", q.Config.MaxBackoff) // DefaultMaxBackoff of aws-sdk-go-v2
+	s.MinDelay = r.duration(keyMinDelay, "0s", q.Config.MinDelay)
+	s.MaxElapsed = r.duration(keyMaxElapsed, "0s", q.Config.MaxElapsed)
+	if longest := s.MaxBackoff; s.MinDelay.Value > longest.Value {
+		r.refuse(&ValueError{
+			Origin: s.MinDelay.Origin, Key: keyMinDelay, Raw: s.MinDelay.Raw,
+			Err: fmt.Errorf("must be at most %s, which is %v (%v)", keyMaxBackoff, longest.Value, longest.Origin),
+		})
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	s.Diagnostics = found.list()
+	return s, nil
+}
+
+// resolution is what one Resolve knows and has found.
+type resolution struct {
+	Query
+	*findings
+	inFiles []Candidate // The values that both files have for the profile, the strongest first.
+	err     error       // The first error of a setting.
+}
+
+// read reads the values that both files have for the profile, the strongest first. The first one of
+// each setting comes from ini.v1.
+func (r *resolution) read(files [2]*file, profile Setting[string]) ([]Candidate, error) {
+	both := readings(files, profile.Value, false, r.findings)
+	if err := refuse(both, r.Strict); err != nil {
+		return nil, err
+	}
+	config, credentials := both[0], both[1]
+	at := place{true, profile.Value}
+	if config.sections[at] == nil && credentials.sections[at] == nil && profile.Origin.Kind != OriginDefault {
+		return nil, notFound(profile, files)
+	}
+	given := credentials.examine(at, nil, true)
+	given = append(given, config.examine(at, given, credentials.sections[at] == nil)...)
+	for _, x := range both {
+		x.tell(codeUnusedProfile, &x.unused, "retry settings of other profiles have no effect on profile "+quote(x.wanted))
+		x.tell(codeIgnoredSection, &x.ignored, ignoredText)
+	}
+	if len(given) == 0 {
+		return nil, nil
+	}
+	var text []byte
+	for _, c := range slices.Backward(given) {
+		text = appendCanonical(text, c.Origin.Key, c.Raw)
+	}
+	value, err := merge(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range [...]string{keyRetryMode, keyMaxAttempts} {
+		if i := slices.IndexFunc(given, func(c Candidate) bool { return c.Origin.Key == key }); i >= 0 {
+			given[i].Raw = value(key)
+			r.about(given[i].Origin).overridden(given[i], r.Sources)
+		}
+	}
+	return given, nil
+}
+
+// about returns where the findings about a value in a file belong, or nil for any other value.
+func (r *resolution) about(o Origin) *aboutFile {
+	switch o.Kind {
+	case OriginSharedConfig:
+		return &r.files[0]
+	case OriginSharedCredentials:
+		return &r.files[1]
+	default:
+		return nil
+	}
+}
+
+// note keeps a finding about a value, with the findings about the value's file if it has one.
+func (r *resolution) note(c Candidate, d Diagnostic) {
+	if f := r.about(c.Origin); f != nil {
+		f.add(d)
+	} else {
+		r.first = append(r.first, d)
+	}
+}
+
+// setting is what decides one setting.
 type setting struct {
-	name      string    // In errors.
+	name      string    // In errors, and as the key in the shared files and in Query.Given.
 	variables [2]string // The strongest first.
-	key       string    // In the shared files, or empty.
+	inFiles   bool      // The shared files may have it.
 	parse     parse
 	builtIn   string
 	option    string // The option of Query.Override, without With, and of Query.Default, without WithDefault.
 
 	over, def, conf *string // Of Query.Override, Query.Default and Query.Config.
-}
-
-// table holds everything that decides the settings.
-type table struct {
-	profile, behavior, retryMode, maxAttempts setting
-	maxBackoff, minDelay, maxElapsed          setting
-}
-
-func (q Query) table() table {
-	return table{
-		profile: setting{
-			name: "profile", variables: [2]string{envProfile, envDefaultProfile}, parse: parseName,
-			builtIn: defaultProfile, option: "Profile", over: unlessEmpty(q.Profile),
-		},
-		behavior: setting{
-			name: "behavior", parse: parseBehavior, builtIn: string(retry.V21), option: "Behavior",
-			over: (*string)(q.Override.Behavior), conf: (*string)(q.Config.Behavior),
-		},
-		retryMode: setting{
-			name: keyRetryMode, variables: [2]string{envRetryMode}, key: keyRetryMode, parse: parseMode,
-			builtIn: string(ModeStandard), option: "Mode",
-			over: (*string)(q.Override.Mode), def: (*string)(q.Default.Mode),
-		},
-		maxAttempts: setting{
-			name: keyMaxAttempts, variables: [2]string{envMaxAttempts}, key: keyMaxAttempts, parse: parseMaxAttempts,
-			builtIn: "3", option: "MaxAttempts",
-			over: decimal(q.Override.MaxAttempts), def: decimal(q.Default.MaxAttempts), conf: decimal(q.Config.MaxAttempts),
-		},
-		maxBackoff: ofDuration(keyMaxBackoff, "20s", q.Config.MaxBackoff), // DefaultMaxBackoff of aws-sdk-go-v2
-		minDelay:   ofDuration(keyMinDelay, "0s", q.Config.MinDelay),
-		maxElapsed: ofDuration(keyMaxElapsed, "0s", q.Config.MaxElapsed),
-	}
-}
-
-// ofDuration returns the row of a setting that neither the environment nor the shared files have.
-func ofDuration(name, builtIn string, conf *time.Duration) setting {
-	s := setting{name: name, parse: parserOf(name), builtIn: builtIn}
-	if conf != nil {
-		s.conf = new(conf.String())
-	}
-	return s
 }
 
 func unlessEmpty(name string) *string {
@@ -154,189 +250,24 @@ func decimal(n *int) *string {
 	return new(strconv.Itoa(*n))
 }
 
-// Resolve decides the settings of one profile. Each setting has the value of the first of
-// these that gives one: Override, Given, the environment, the credentials file, the config
-// file, Default, Config, and the built-in default: standard mode, 3 attempts or what
-// BuiltInAttempts returns, a backoff of up to 20 s, and behavior v2.1.
-//
-// The errors are
-//   - a [*ValueError] for a value that is not accepted, although it would be the one that
-//     counts, and for a MinDelay above MaxBackoff;
-//   - a [*ProfileNotFoundError] for a profile that Profile or a variable names;
-//   - an [*UnreadableError] for a file that ConfigFile or CredentialsFile names and that
-//     cannot be read, and for any file above 16 MiB;
-//   - a [*ParseError] if Strict is true.
-func (q Query) Resolve() (*Settings, error) {
-	for _, c := range q.Given {
-		if parserOf(c.Origin.Key) == nil {
-			return nil, c.Check()
-		}
-	}
-	files, found, err := q.open()
-	if err != nil {
-		return nil, err
-	}
-	r, table := resolution{sources: q.Sources, own: q.Given, found: append(q.noEffect(), q.variables(q.Profile != "")...)}, q.table()
-	s := &Settings{Service: q.Service, Files: []FileStatus{files[0].FileStatus, files[1].FileStatus}}
-	if s.Profile, err = r.choose(table.profile); err != nil {
-		return nil, err
-	}
-	both := indexes(files, s.Profile.Value, false)
-	if err := refuse(both, q.Strict); err != nil {
-		return nil, err
-	}
-	if len(both[0].sections)+len(both[1].sections) == 0 && s.Profile.Origin.Kind != OriginDefault {
-		return nil, notFound(s.Profile, files)
-	}
-	if r.inFiles, err = inFiles(both, q.Sources); err != nil {
-		return nil, err
-	}
-	r.files, r.found = both, append(r.found, found...)
-	behavior, err := r.choose(table.behavior)
-	if err != nil {
-		return nil, err
-	}
-	s.Behavior = typed(behavior, retry.Behavior(behavior.Value))
-	mode, err := r.choose(table.retryMode)
-	if err != nil {
-		return nil, err
-	}
-	s.RetryMode = typed(mode, Mode(mode.Value))
-	if len(q.Config.Adaptive) > 0 {
-		r.unused(s.RetryMode, q.Config.Adaptive)
-	}
-	if q.BuiltInAttempts != nil {
-		table.maxAttempts.builtIn = strconv.Itoa(q.BuiltInAttempts(s.Behavior.Value))
-	}
-	attempts, err := r.choose(table.maxAttempts)
-	if err != nil {
-		return nil, err
-	}
-	n, _ := strconv.Atoi(attempts.Value) // parseMaxAttempts and Itoa write decimal numbers.
-	s.MaxAttempts = typed(attempts, n)
-	if err := r.durations(s, table); err != nil {
-		return nil, err
-	}
-	for _, x := range both {
-		r.found = append(r.found, x.findings.list()...)
-	}
-	s.Diagnostics = r.found
-	return s, nil
-}
-
-// durations decides the settings that are durations.
-func (r *resolution) durations(s *Settings, t table) error {
-	for _, row := range []struct {
-		from setting
-		to   *Setting[time.Duration]
-	}{{t.maxBackoff, &s.MaxBackoff}, {t.minDelay, &s.MinDelay}, {t.maxElapsed, &s.MaxElapsed}} {
-		chosen, err := r.choose(row.from)
-		if err != nil {
-			return err
-		}
-		d, _ := time.ParseDuration(chosen.Value) // parseDuration writes what it reads.
-		*row.to = typed(chosen, d)
-	}
-	if longest := s.MaxBackoff; s.MinDelay.Value > longest.Value {
-		return &ValueError{
-			Origin: s.MinDelay.Origin, Key: keyMinDelay, Raw: s.MinDelay.Raw,
-			Err: fmt.Errorf("must be at most %s, which is %v (%v)", keyMaxBackoff, longest.Value, longest.Origin),
-		}
-	}
-	return nil
-}
-
-// typed returns the setting with the value that its text stands for.
-func typed[T any](s Setting[string], value T) Setting[T] {
-	return Setting[T]{Value: value, Raw: s.Raw, Origin: s.Origin, Overridden: s.Overridden}
-}
-
-// inFiles returns the values that both files have for the wanted profile, the strongest
-// first. The first one of each setting comes from ini.v1.
-func inFiles(files [2]*index, src Sources) ([]Candidate, error) {
-	credentials := files[1].examine(files[1].wanted, files[1].sections, nil, true)
-	config := files[0].examine(files[0].wanted, files[0].sections, credentials, len(files[1].sections) == 0)
-	for _, x := range files {
-		x.tell(codeUnusedProfile, &x.unused, "retry settings of other profiles have no effect on profile "+quote(x.wanted))
-		x.tell(codeIgnoredSection, &x.ignored, ignoredText)
-	}
-	given := append(credentials, config...)
-	if len(given) == 0 {
-		return nil, nil
-	}
-	value, err := merge(canonical(config), canonical(credentials))
-	if err != nil {
-		return nil, err
-	}
-	seen := map[string]bool{}
-	for i := range given {
-		c := &given[i]
-		if text, ok := value(c.Origin.Key); ok && !seen[c.Origin.Key] {
-			c.Raw, seen[c.Origin.Key] = text, true
-			x := files[0]
-			if c.Origin.Kind == OriginSharedCredentials {
-				x = files[1]
-			}
-			x.overridden(*c, src)
-		}
-	}
-	return given, nil
-}
-
-// canonical returns the values of one file as canonical text. In the file their order is the
-// reverse.
-func canonical(given []Candidate) []byte {
-	var text []byte
-	for _, c := range slices.Backward(given) {
-		text = appendCanonical(text, c.Origin.Key, c.Raw)
-	}
-	return text
-}
-
-// resolution is what one Resolve knows and has found.
-type resolution struct {
-	sources Sources
-	own     []Candidate // Query.Given
-	files   [2]*index
-	inFiles []Candidate
-	found   []Diagnostic
-}
-
-// note keeps a finding about a value, with the findings about the value's file if it has one.
-func (r *resolution) note(c Candidate, d Diagnostic) {
-	switch c.Origin.Kind {
-	case OriginSharedConfig:
-		r.files[0].findings.add(d)
-	case OriginSharedCredentials:
-		r.files[1].findings.add(d)
-	default:
-		r.found = append(r.found, d)
-	}
-}
-
 // candidates returns the values that were given for a setting, the strongest first.
-func (r *resolution) candidates(s setting) []Candidate {
-	var given []Candidate
+func (r *resolution) candidates(s setting) (given []Candidate) {
 	if s.over != nil {
 		given = append(given, Candidate{Raw: *s.over, Origin: Origin{Kind: OriginOption, Name: "With" + s.option}})
 	}
-	for _, c := range r.own {
+	for _, c := range r.Given {
 		if c.Origin.Key == s.name {
 			given = append(given, c)
 		}
 	}
 	for _, name := range s.variables {
-		if name == "" {
-			continue
-		}
 		// A retry setting of whitespace alone is unset; the name of a profile is used as it is.
-		value, ok := r.sources.env(name)
-		if ok && (s.key == "" || strings.TrimFunc(value, unicode.IsSpace) != "") {
+		if value, ok := r.env(name); ok && (!s.inFiles || !isBlankText(value)) {
 			given = append(given, Candidate{Raw: value, Origin: Origin{Kind: OriginEnvironment, Name: name}})
 		}
 	}
 	for _, c := range r.inFiles {
-		if c.Origin.Key == s.key {
+		if c.Origin.Key == s.name {
 			given = append(given, c)
 		}
 	}
@@ -349,10 +280,10 @@ func (r *resolution) candidates(s setting) []Candidate {
 	return given
 }
 
-// choose takes the strongest value of a setting, which must be valid. A weaker one that is
-// not valid is a finding.
-func (r *resolution) choose(s setting) (Setting[string], error) {
-	chosen := Setting[string]{Value: s.builtIn, Raw: s.builtIn, Origin: Origin{Kind: OriginDefault}, Overridden: []Candidate{}}
+// decide takes the strongest value of a setting, which must be valid. A weaker one that is
+// not valid is a finding. typed makes the value of its plain text.
+func decide[T any](r *resolution, s setting, typed func(plain string) T) Setting[T] {
+	chosen := Setting[T]{Value: typed(s.builtIn), Raw: s.builtIn, Origin: Origin{Kind: OriginDefault}, Overridden: []Candidate{}}
 	for i, c := range r.candidates(s) {
 		plain, note, err := s.parse(c.Raw)
 		switch {
@@ -363,32 +294,54 @@ func (r *resolution) choose(s setting) (Setting[string], error) {
 				r.note(c, c.invalidLoser(s.name, err))
 			}
 		case err != nil:
-			return chosen, &ValueError{Origin: c.Origin, Key: s.name, Raw: c.Raw, Err: err}
+			r.refuse(&ValueError{Origin: c.Origin, Key: s.name, Raw: c.Raw, Err: err})
+			return chosen
 		default:
-			chosen.Value, chosen.Raw, chosen.Origin = plain, c.Raw, c.Origin
+			chosen.Value, chosen.Raw, chosen.Origin = typed(plain), c.Raw, c.Origin
 			if note != "" {
 				r.note(c, c.finding(s.name, severityWarning, codeMappedMode, note))
 			}
 		}
 	}
-	return chosen, nil
+	return chosen
+}
+
+// builtIn reports whether the built-in default counts.
+func (s Setting[T]) builtIn() bool { return s.Origin.Kind == OriginDefault && s.Origin.Name == "" }
+
+// duration decides a setting that neither the environment nor the shared files have.
+func (r *resolution) duration(name, builtIn string, conf *time.Duration) Setting[time.Duration] {
+	s := setting{name: name, parse: parserOf(name), builtIn: builtIn}
+	if conf != nil {
+		s.conf = new(conf.String())
+	}
+	return decide(r, s, func(text string) time.Duration {
+		d, _ := time.ParseDuration(text) // parseDuration writes what it reads.
+		return d
+	})
+}
+
+// refuse keeps the first error.
+func (r *resolution) refuse(err *ValueError) {
+	if r.err == nil {
+		r.err = err
+	}
 }
 
 // unused keeps the finding about fields that have no effect because the environment, a file
 // or a flag has chosen standard mode. If code has chosen it, the fields are an error of awsretry.New.
-func (r *resolution) unused(mode Setting[Mode], fields []string) {
-	if mode.Value != ModeStandard || mode.Origin.chosenInCode() {
-		return
+func (r *resolution) unused(mode Setting[Mode]) {
+	if fields := r.Config.Adaptive; len(fields) > 0 && mode.Value == ModeStandard && !mode.Origin.chosenInCode() {
+		c := Candidate{Raw: mode.Raw, Origin: mode.Origin}
+		r.note(c, c.finding(keyRetryMode, severityWarning, codeNoEffect, "in this mode these have no effect: "+strings.Join(fields, ", ")))
 	}
-	c := Candidate{Raw: mode.Raw, Origin: mode.Origin}
-	r.note(c, c.finding(keyRetryMode, severityWarning, codeNoEffect, "in this mode these have no effect: "+strings.Join(fields, ", ")))
 }
 
 // noEffect returns the findings about variables that are set and change nothing.
 func (q Query) noEffect() []Diagnostic {
 	found := []Diagnostic{}
 	add := func(name, why string) {
-		if value, ok := q.env(name); ok && strings.TrimFunc(value, unicode.IsSpace) != "" {
+		if value, ok := q.env(name); ok && !isBlankText(value) {
 			found = append(found, Diagnostic{
 				Severity: severityWarning, Code: codeNoEffect, Message: name + " is set and has no effect: " + why,
 			})
@@ -410,40 +363,30 @@ func notFound(profile Setting[string], files [2]*file) error {
 		Files: []FileStatus{files[0].FileStatus, files[1].FileStatus},
 	}
 	names := near.To(profile.Value)
-	both := indexes(files, "", true)
-	for g := range groups(both) {
-		if g.profile {
-			names.Add(g.name)
+	both := readings(files, "", true, &findings{})
+	hints := [2]string{}
+	for _, p := range places(both) {
+		if p.profile {
+			names.Add(p.name)
 		}
+		hints[0] = cmp.Or(hints[0], both[0].hint(p, profile.Value, kindCredentials, "[profile "+profile.Value+"]"))
+		hints[1] = cmp.Or(hints[1], both[1].hint(p, profile.Value, kindConfig, "["+profile.Value+"]"))
 	}
-	for i, meant := range [2]string{"[profile " + profile.Value + "]", "[" + profile.Value + "]"} {
-		if e.Hint == "" {
-			e.Hint = both[i].hint(profile.Value, shorten(meant))
-		}
-	}
-	e.Near = names.Best()
+	e.Near, e.Hint = names.Best(), cmp.Or(hints[0], hints[1])
 	return e
 }
 
-// hint names a section that would be the profile if it had the header meant.
-func (x *index) hint(name, meant string) string {
-	other := kindConfig
-	if x.Kind == kindConfig {
-		other = kindCredentials
+// hint names a section at p if it would be the profile in a file of the other kind, or with quotes
+// removed. meant is the header that it would have to have.
+func (x *reading) hint(p place, name, other, meant string) string {
+	there := p.name
+	if !p.profile {
+		there = profileName(other, p.name)
 	}
-	for _, s := range x.sections {
-		header := x.nameOf(s)
-		there := header
-		switch {
-		case !s.profile:
-			there, _ = profileName(other, header)
-		case x.Kind == kindConfig:
-			continue
-		}
-		if there != nil && string(unquoted(there)) == name {
-			return x.Path + ":" + strconv.Itoa(int(s.line)) + " has " + shorten("["+string(header)+"]") +
-				", which would have to be " + meant
-		}
+	s := x.sections[p]
+	if s == nil || p.profile && x.Kind == kindConfig || unquoted(there) != name {
+		return ""
 	}
-	return ""
+	return x.Path + ":" + strconv.Itoa(int(s.lines[0].number)) + " has " + shorten("["+p.name+"]") +
+		", which would have to be " + shorten(meant)
 }

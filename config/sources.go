@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxFileSize is the limit on the size of a shared file in bytes, 16 MiB.
-const maxFileSize = 16 << 20
+// maxFileSize is the limit on the size of a shared file in bytes, 4 MiB.
+const maxFileSize = 4 << 20
 
 // Sources says where settings are read. The zero Sources is the environment, the file system
 // and the home directory of the process.
@@ -66,95 +66,78 @@ type FileStatus struct {
 	Status string `json:"status"`
 }
 
+// byteOrderMark may stand at the start of a file (R01).
+const byteOrderMark = "\uFEFF"
+
 // file is one of the two shared files as it was read.
 type file struct {
 	FileStatus
-	data     []byte // Without a byte-order mark.
+	byCode   bool   // Code has named the file.
+	variable string // The variable that has named the file, or empty.
+	data     string // Without a byte-order mark.
 	bom      bool
 	valid    bool // The data is UTF-8 from end to end.
-	comments bool // There is a # or ; somewhere in the data.
 }
 
 // open finds and reads the two shared files: config, then credentials. A file that is missing
-// or cannot be read counts as empty; its status and the diagnostics say so. The error is an
+// or cannot be read counts as empty; its status and the findings say so. The error is an
 // *UnreadableError for a file that code named and that cannot be read, and for any file above
 // the limit.
-func (s Sources) open() (files [2]*file, found []Diagnostic, err error) {
+func (s Sources) open(found *findings) (files [2]*file, err error) {
 	l := &locator{Sources: s}
-	for i, place := range []location{
-		l.locate(kindConfig, s.ConfigFile, envConfigFile),
-		l.locate(kindCredentials, s.CredentialsFile, envCredentialsFile),
-	} {
-		data, err := s.read(place.path)
-		if unreadable, ok := errors.AsType[*UnreadableError](err); ok {
-			unreadable.Kind = place.kind
-			if errors.Is(err, errTooLarge) || place.byCode {
-				return files, nil, err
-			}
-		}
-		files[i] = place.file(data, err)
-		found = place.diagnose(found, err)
-	}
+	files[0] = l.locate(kindConfig, s.ConfigFile, envConfigFile)
+	files[1] = l.locate(kindCredentials, s.CredentialsFile, envCredentialsFile)
 	if l.asked && l.home == "" {
-		found = append([]Diagnostic{{
+		found.first = append(found.first, Diagnostic{
 			Severity: severityWarning, Code: codeNoHome,
 			Message: "no home directory: HOME is not set and the system knows none, so the shared files in it are not read",
-		}}, found...)
+		})
 	}
-	return files, found, nil
+	for _, f := range files {
+		about, err := f.load(s)
+		if err != nil {
+			return files, err
+		}
+		for _, d := range about {
+			d.Severity, d.File = severityWarning, f.Path
+			found.first = append(found.first, d)
+		}
+	}
+	return files, nil
 }
 
-// location is where a shared file is looked for, and what named it.
-type location struct {
-	kind     string
-	path     string
-	byCode   bool
-	variable string // The variable that named the file, or empty.
-}
-
-func (p location) file(data []byte, err error) *file {
-	f := &file{FileStatus: FileStatus{Kind: p.kind, Path: p.path, Status: statusLoaded}}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		f.Status = statusMissing
-	case err != nil:
+// load reads the file, and returns the findings about a file that was named and does not exist, or
+// that exists and cannot be read.
+func (f *file) load(src Sources) ([]Diagnostic, error) {
+	data, err := src.read(f.Path)
+	if err == nil {
+		f.Status = statusLoaded
+		f.data, f.bom = strings.CutPrefix(data, byteOrderMark)
+		f.valid = utf8.ValidString(f.data)
+		return nil, nil
+	}
+	if e, ok := errors.AsType[*UnreadableError](err); ok {
+		if e.Kind = f.Kind; f.byCode || errors.Is(err, errTooLarge) {
+			return nil, err
+		}
 		f.Status = statusUnreadable
-	}
-	f.data, f.bom = bytes.CutPrefix(data, []byte("\uFEFF"))
-	f.valid = utf8.Valid(f.data)
-	f.comments = bytes.IndexByte(f.data, '#') >= 0 || bytes.IndexByte(f.data, ';') >= 0
-	return f
-}
-
-// diagnose adds the finding about a file that was named and does not exist, or that exists
-// and cannot be read.
-func (p location) diagnose(found []Diagnostic, err error) []Diagnostic {
-	d := Diagnostic{Severity: severityWarning, File: p.path}
-	switch {
-	case err == nil:
-		return found
-	case !errors.Is(err, fs.ErrNotExist):
-		d.Code = codeUnreadableFile
-		if e, ok := errors.AsType[*UnreadableError](err); ok {
-			err = e.Err
-		}
-		d.Message = "the " + p.kind + " file counts as empty: it cannot be read: " + err.Error()
+		about := []Diagnostic{{
+			Code: codeUnreadableFile, Message: "the " + f.Kind + " file counts as empty: it cannot be read: " + e.Err.Error(),
+		}}
 		if errors.Is(err, errDirectory) {
-			return append(found, d, Diagnostic{
-				Severity: severityWarning, Code: codeReadDifferently, File: p.path, Tools: []string{toolGo},
-				Message: toolGo + ": a directory in the place of a file is refused",
-			})
+			about = append(about, differs(toolGo, "a directory in the place of a file is refused"))
 		}
-	case p.byCode:
-		d.Code = codeMissingFile
-		d.Message = "the " + p.kind + " file that an option names does not exist"
-	case p.variable != "":
-		d.Code = codeMissingFile
-		d.Message = "the " + p.kind + " file that " + p.variable + " names does not exist"
-	default:
-		return found
+		return about, nil
 	}
-	return append(found, d)
+	f.Status = statusMissing
+	by := f.variable
+	if f.byCode {
+		by = "an option"
+	}
+	if by == "" {
+		return nil, nil
+	}
+	return []Diagnostic{{Code: codeMissingFile, Message: "the " + f.Kind + " file that " + by + " names does not exist"}}, nil
 }
 
 // locator finds the two files by rules R19 and R20. It looks for the home directory at most
@@ -165,19 +148,22 @@ type locator struct {
 	home  string
 }
 
-func (l *locator) locate(kind string, given, variable string) location {
-	if given != "" {
-		return location{kind: kind, path: l.expand(given), byCode: true}
+func (l *locator) locate(kind string, given, variable string) *file {
+	f := &file{FileStatus: FileStatus{Kind: kind}, byCode: given != ""}
+	name := given
+	if given == "" {
+		var ok bool
+		if name, ok = l.env(variable); ok {
+			f.variable = variable
+		}
 	}
-	if name, ok := l.env(variable); ok {
-		return location{kind: kind, path: l.expand(name), variable: variable}
-	}
-	place := location{kind: kind}
-	if home := l.homeDir(); home != "" {
+	if name != "" {
+		f.Path = l.expand(name)
+	} else if home := l.homeDir(); home != "" {
 		sep := l.separator()
-		place.path = strings.TrimSuffix(home, sep) + sep + ".aws" + sep + kind
+		f.Path = strings.TrimSuffix(home, sep) + sep + ".aws" + sep + kind
 	}
-	return place
+	return f
 }
 
 // expand replaces a leading ~ that stands alone or before a separator. If the home directory
@@ -267,74 +253,57 @@ func (s Sources) windows() bool {
 	return s.Platform == "windows"
 }
 
-// read returns the bytes of a file. The error is fs.ErrNotExist, also for an empty path, or
-// an *UnreadableError. read opens only a regular file, because to open a pipe would wait for
-// its writer. It reads no more than the limit, even if the file grows meanwhile.
-func (s Sources) read(name string) ([]byte, error) {
+// read returns the contents of a file. The error is fs.ErrNotExist, also for an empty path, or
+// an *UnreadableError.
+func (s Sources) read(name string) (string, error) {
+	var data bytes.Buffer
+	size, err := s.readInto(&data, name)
+	switch {
+	case err == nil:
+		return data.String(), nil
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fs.ErrNotExist
+	}
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
+		err = inner.Err // The UnreadableError names the path.
+	}
+	return "", &UnreadableError{File: name, Size: size, Err: err}
+}
+
+// readInto reads a file. It opens only a regular file, because to open a pipe would wait for its
+// writer. It reads no more than the limit, even if the file grows meanwhile. For a file above the
+// limit it returns a size that the file has at least.
+func (s Sources) readInto(data *bytes.Buffer, name string) (size int64, err error) {
 	switch name {
 	case "":
-		return nil, fs.ErrNotExist
+		return 0, fs.ErrNotExist
 	case os.DevNull: // This path is the usual way to name no file.
-		return nil, nil
+		return 0, nil
 	}
 	info, err := s.stat(name)
-	if err != nil {
-		return nil, notRead(name, err)
-	}
-	if info.IsDir() {
-		return nil, notRead(name, errDirectory)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, notRead(name, errNotRegular)
-	}
-	if info.Size() > maxFileSize {
-		return nil, &UnreadableError{File: name, Size: info.Size(), Err: errTooLarge}
+	switch {
+	case err != nil:
+		return 0, err
+	case info.IsDir():
+		return 0, errDirectory
+	case !info.Mode().IsRegular():
+		return 0, errNotRegular
+	case info.Size() > maxFileSize:
+		return info.Size(), errTooLarge
 	}
 	file, err := s.openFile(name)
 	if err != nil {
-		return nil, notRead(name, err)
+		return 0, err
 	}
 	defer func() { _ = file.Close() }() // Nothing was written, so closing loses nothing.
-	data, err := readLimited(file, info.Size())
-	if err != nil {
-		return nil, notRead(name, err)
+	data.Grow(int(max(info.Size(), 0)) + bytes.MinRead)
+	if _, err := data.ReadFrom(io.LimitReader(file, maxFileSize+1)); err != nil {
+		return 0, err
 	}
-	return data, nil
-}
-
-// readLimited reads all of r. If size is right, it allocates once.
-func readLimited(r io.Reader, size int64) ([]byte, error) {
-	data := make([]byte, 0, min(size, maxFileSize)+1)
-	for {
-		n, err := r.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		switch {
-		case len(data) > maxFileSize:
-			return nil, errTooLarge
-		case errors.Is(err, io.EOF):
-			return data, nil
-		case err != nil:
-			return nil, err
-		case len(data) == cap(data):
-			data = append(data, 0)[:len(data)]
-		}
+	if data.Len() > maxFileSize {
+		return int64(data.Len()), errTooLarge
 	}
-}
-
-// notRead returns the error for a file that cannot be read. It takes the path out of the
-// system's error, because the UnreadableError names it.
-func notRead(name string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fs.ErrNotExist
-	}
-	e := &UnreadableError{File: name, Err: err}
-	if inner, ok := errors.AsType[*fs.PathError](err); ok {
-		e.Err = inner.Err
-	}
-	if errors.Is(err, errTooLarge) {
-		e.Size = maxFileSize + 1
-	}
-	return e
+	return 0, nil
 }
 
 func (s Sources) stat(name string) (fs.FileInfo, error) {

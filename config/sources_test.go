@@ -127,7 +127,7 @@ func TestLargeFileIsRefusedUnread(t *testing.T) {
 	for name, read := range readers(sized(50 << 20)) {
 		err := read(false)
 		require.ErrorIs(t, err, config.ErrTooLarge, name)
-		require.ErrorContains(t, err, "config: cannot be read: too large: at least 52428800 bytes, the limit is 16777216")
+		require.ErrorContains(t, err, "config: cannot be read: too large: at least 52428800 bytes, the limit is 4194304")
 	}
 	for name, read := range readers(withHome(liar{1 << 40, func() io.Reader { return untouched }})) {
 		require.ErrorIs(t, read(false), config.ErrTooLarge, name)

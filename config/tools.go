@@ -1,8 +1,6 @@
 package config
 
 import (
-	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,116 +14,86 @@ const (
 	toolBoto = "botocore"
 	toolCLI  = "aws-cli"
 	toolJS   = "js"
+	python   = toolBoto + ", " + toolCLI // They have the same parser.
+	allTools = toolGo + ", " + python + ", " + toolJS
 )
 
-// python returns botocore and the AWS CLI, which have the same parser.
-func python() []string { return []string{toolBoto, toolCLI} }
-
-func allTools() []string { return []string{toolGo, toolBoto, toolCLI, toolJS} }
-
+// How tools read several lines.
 const (
-	unreadable    = " makes the whole file unreadable"
-	headerInValue = "a header that is indented deeper than the property above belongs to its value"
+	unreadable     = " makes the whole file unreadable"
+	lineUnreadable = "the line" + unreadable
+	headerInValue  = "a header that is indented deeper than the property above belongs to its value"
+	aboveTakes     = "the header does not count, so its lines belong to the section above"
+	keyOfDefault   = "a key of [DEFAULT] counts in every profile of the file"
+	blanksInside   = "the blanks inside the brackets are part of the name"
 )
 
-// differ reports a line that makes other tools refuse the file, miss the profile, find another
-// profile, or read other retry settings.
-func (f *findings) differ(line int, names []string, how string) {
-	f.add(Diagnostic{
-		Severity: severityWarning, Code: codeReadDifferently, Line: line, Tools: names,
-		Message: strings.Join(names, ", ") + ": " + how,
-	})
-}
-
-// merged joins the findings about one line into one.
-func merged(list []Diagnostic) []Diagnostic {
-	kept := list[:0]
-	for _, d := range list {
-		n := len(kept)
-		if n == 0 || kept[n-1].Line != d.Line {
-			kept = append(kept, d)
-			continue
-		}
-		last := &kept[n-1]
-		last.Message += "; " + d.Message
-		last.Tools = slices.DeleteFunc(allTools(), func(name string) bool {
-			return !slices.Contains(last.Tools, name) && !slices.Contains(d.Tools, name)
-		})
-	}
-	return kept
-}
-
-// bom reports how other tools read a byte-order mark.
-func (x *index) bom() {
-	x.findings.differ(1, python(), "the byte-order mark"+unreadable)
-	if line, _, _ := bytes.Cut(x.data, []byte("\n")); bytes.HasPrefix(trim(line), []byte("[")) {
-		x.findings.differ(1, []string{toolGo}, "the section below the byte-order mark is lost")
+// differs returns the finding about a line or variable that makes other tools refuse it, miss the
+// profile, find another profile, or read other retry settings.
+func differs(names, how string) Diagnostic {
+	return Diagnostic{
+		Severity: severityWarning, Code: codeReadDifferently,
+		Message: names + ": " + how, Tools: strings.Split(names, ", "),
 	}
 }
 
-const aboveTakes = "the header does not count, so its lines belong to the section above"
+func (f *aboutFile) differ(line int32, names, how string) {
+	d := differs(names, how)
+	d.Line = int(line)
+	f.add(d)
+}
 
-// skipped reports how other tools read a malformed line. Of the lines other than headers that
+// skipped reports how other tools read a malformed line. within says that it stands below a section
+// header, and block that it stands in the block of a property. Of the lines other than headers that
 // make the file unreadable only the first is reported.
-func (x *index) skipped(it *item, within, block bool) {
-	if it.text[0] == '[' {
-		x.skippedHeader(it, within)
+func (x *reading) skipped(l *line, expected string, within, block bool) {
+	if l.text[0] == '[' {
+		x.skippedHeader(l, within)
 		return
 	}
-	switch sign := bytes.IndexAny(it.text, "=:"); {
-	case block && sign == 0 && it.text[0] == '=': // A sub-property may have no name.
-	case it.msg == msgNoSign && !block && sign > 0: // The sign stands in what is a comment here.
+	switch sign := strings.IndexAny(l.text, "=:"); {
+	case block && sign == 0 && l.text[0] == '=': // A sub-property may have no name.
+	case expected == msgNoSign && !block && sign > 0: // The sign stands in what is a comment here.
 	case !x.unreadable:
 		x.unreadable = true
-		x.findings.differ(it.number, python(), "the line"+unreadable)
+		x.differ(l.number, python, lineUnreadable)
 	}
 }
 
 // skippedHeader reports how other tools read a malformed header. None of them ends the section
 // above it as rule R05 does: each finds another header in it, or no header.
-func (x *index) skippedHeader(it *item, within bool) {
-	switch end := bytes.LastIndexByte(it.text, ']'); {
-	case it.nested:
-		x.findings.differ(it.number, python(), headerInValue)
-	case !utf8.Valid(it.text):
-		x.findings.differ(it.number, python(), "the line"+unreadable)
-	case end > 1:
-		x.findings.differ(it.number, python(), "the name goes on up to the last ']'")
-	case within && bytes.ContainsAny(it.text, "=:"):
-		x.findings.differ(it.number, python(), aboveTakes)
-	default:
-		x.findings.differ(it.number, python(), "the line"+unreadable)
+func (x *reading) skippedHeader(l *line, within bool) {
+	how := lineUnreadable
+	switch {
+	case l.nested:
+		how = headerInValue
+	case !utf8.ValidString(l.text):
+	case strings.LastIndexByte(l.text, ']') > 1:
+		how = "the name goes on up to the last ']'"
+	case within && strings.ContainsAny(l.text, "=:"):
+		how = aboveTakes
 	}
+	x.differ(l.number, python, how)
 	var above []string
-	if within && !isBracketed(beforeAny(it.text)) {
+	if within && !strings.HasSuffix(beforeAny(l.text), "]") {
 		above = append(above, toolGo)
 	}
-	switch closed := isBracketed(beforeComment(it.text)); {
+	switch closed := strings.HasSuffix(beforeComment(l.text), "]"); {
 	case closed && x.Kind == kindCredentials:
-		x.findings.differ(it.number, []string{toolJS}, "a comment begins behind a blank only, so the whole header is the name of a profile")
+		x.differ(l.number, toolJS, "a comment begins behind a blank only, so the whole header is the name of a profile")
 	case !closed && within:
 		above = append(above, toolJS)
 	}
-	if len(above) > 0 {
-		x.findings.differ(it.number, above, aboveTakes)
+	if above != nil {
+		x.differ(l.number, strings.Join(above, ", "), aboveTakes)
 	}
-}
-
-func isBracketed(text []byte) bool { return text[len(text)-1] == ']' }
-
-// beforeAny returns a header up to the first # or ;.
-func beforeAny(header []byte) []byte {
-	if i := bytes.IndexAny(header, "#;"); i >= 0 {
-		return trim(header[:i])
-	}
-	return header
 }
 
 // beforeComment returns a header up to the first # or ; behind whitespace.
-func beforeComment(header []byte) []byte {
+func beforeComment(header string) string {
 	for i, c := range header {
-		if (c == '#' || c == ';') && len(trimRight(header[:i])) < i {
-			return trimRight(header[:i])
+		if (c == '#' || c == ';') && len(trim(header[:i])) < i {
+			return trim(header[:i])
 		}
 	}
 	return header
@@ -133,240 +101,179 @@ func beforeComment(header []byte) []byte {
 
 // otherTools reports how other tools read the lines of one section.
 type otherTools struct {
-	*findings
+	*aboutFile
 	kind     string
-	section  section
-	inherits bool // The section is [DEFAULT], whose keys botocore gives to every profile.
-	group    bool // The section has had a property without a value.
-	below    bool // The section has had a property.
-	indent   int  // How many characters of whitespace stand before the last property.
+	profile  bool  // The section is a profile.
+	line     int32 // The number of the current line.
+	inherits bool  // The section is [DEFAULT], whose keys botocore gives to every profile.
+	group    bool  // The section has had a property without a value.
+	below    bool  // The section has had a property.
+	indent   int32 // How many characters of whitespace stand before the last property.
 
-	keys [2]int // The lines of the access key and of the secret key of the profile, in this section or one before.
+	keys [2]int32 // The lines of the access key and of the secret key of the profile, in this section or one before.
 }
 
-// line looks at one line. The first line is the header.
-func (r *otherTools) line(it *item) {
-	value := it.value
-	switch it.kind {
+// when reports how tools read the current line if it is odd.
+func (r *otherTools) when(odd bool, names, how string) {
+	if odd {
+		r.differ(r.line, names, how)
+	}
+}
+
+// look looks at one line, which is split into p unless it is a header.
+func (r *otherTools) look(l *line, p property) {
+	r.line = l.number
+	switch l.kind {
 	case lineHeader:
-		r.header(it)
+		r.header(l)
 	case lineProperty:
-		r.property(it)
-		r.indented(it)
+		r.property(l, p)
 	case lineContinuation:
-		line := item{number: it.number}
-		if line.split(it.text) {
-			r.credential(&line) // For aws-sdk-go-v2 it is a property of its own.
-			r.continuation(&line)
+		r.credential(p) // For aws-sdk-go-v2 it is a property of its own.
+		if key := retryKey(p.key); key != "" && r.profile {
+			names := toolGo
+			if p.sign == '=' && p.key == key && p.value != "" {
+				names += ", " + toolJS
+			}
+			r.when(true, names, "below a property with a value an indented line is a property of its own")
 		}
-		value = line.value
 	case lineSubProperty:
-		if it.sign == ':' {
-			r.differ(it.number, python(), "':' in place of '=' in a sub-property"+unreadable)
-		}
-	case lineEnd, lineMalformed, lineComment:
+		r.when(p.sign == ':', python, "':' in place of '=' in a sub-property"+unreadable)
+	case lineMalformed, lineComment:
 		return
 	}
-	if it.kind != lineHeader && (string(value) == "'" || string(value) == `"`) {
-		r.differ(it.number, []string{toolGo}, "a value of one quote ends in a crash")
-	}
-	if bytes.IndexByte(it.text, '\r') >= 0 {
-		r.differ(it.number, python(), "the line ends at the CR within it")
-	}
+	r.when(p.value == "'" || p.value == `"`, toolGo, "a value of one quote ends in a crash")
+	r.when(strings.Contains(l.text, "\r"), python, "the line ends at the CR within it")
 }
 
 // header looks at a section header.
-func (r *otherTools) header(it *item) {
-	text, comment := it.text, []byte(nil)
-	if i := bytes.IndexAny(text, "#;"); i >= 0 {
-		text, comment = trim(text[:i]), text[i:]
-		if len(text) == i {
-			r.differ(it.number, []string{toolJS}, "a header that a comment touches does not count, so its lines belong to the section above")
-		}
-	}
-	if bytes.IndexByte(comment, ']') >= 0 {
-		r.differ(it.number, python(), "the name goes on up to the ']' in the comment")
-	}
+func (r *otherTools) header(l *line) {
+	text, key := beforeAny(l.text), headerName(l.text)
+	comment := l.text[len(text):]
 	inner := text[1 : len(text)-1]
-	r.inherits = string(inner) == "DEFAULT"
-	if string(inner) == "__proto__" || string(inner) == "profile __proto__" {
-		r.differ(it.number, []string{toolJS}, "a section of this name"+unreadable)
-	}
-	switch {
-	case r.section.profile && r.kind == kindConfig:
-		r.configProfile(it, inner)
-	case r.section.profile:
-		r.credentialsProfile(it, inner)
-	case r.kind == kindConfig:
-		r.noProfile(it)
+	r.inherits = inner == "DEFAULT"
+	r.when(strings.HasPrefix(comment, "#") || strings.HasPrefix(comment, ";"), toolJS,
+		"a header that a comment touches does not count, so its lines belong to the section above")
+	r.when(strings.Contains(comment, "]"), python, "the name goes on up to the ']' in the comment")
+	r.when(inner == "__proto__" || inner == "profile __proto__", toolJS, "a section of this name"+unreadable)
+	switch profile, config := r.profile, r.kind == kindConfig; {
+	case profile && config:
+		r.configProfile(key, inner)
+	case profile:
+		r.when(len(inner) > len(key), python+", "+toolJS, blanksInside)
+		r.when(r.inherits, python, "the section is no profile, and its keys count in every profile of the file")
+		before, after, _ := strings.Cut(strings.ReplaceAll(key, "\t", " "), " ")
+		r.when(isIdentifier(before) && isIdentifier(after), toolJS, "the profile is not found, as its name has a blank")
+		r.when(strings.Contains(key, "  ") || strings.Contains(key, "\t"), toolGo,
+			"several blanks in the name, or a tab, are read as one space")
+	case config: // Other tools take some sections that are no profile for one.
+		rest, ok := strings.CutPrefix(key, "profile")
+		r.when(ok && strings.ContainsAny(rest, " \t"), python, "the section is a profile, as its header begins with profile")
+		r.when(ok && strings.HasPrefix(rest, "."), toolJS, "the section is a profile, as its header begins with profile and a dot")
 	}
 }
 
-const blanksInBrackets = "the blanks inside the brackets are part of the name"
-
-func (r *otherTools) configProfile(it *item, inner []byte) {
-	if len(inner) > len(it.key) {
-		names := []string{toolJS}
-		if r.section.bare || inner[0] != it.key[0] {
-			names = []string{toolBoto, toolCLI, toolJS}
-		}
-		r.differ(it.number, names, blanksInBrackets)
+func (r *otherTools) configProfile(key, inner string) {
+	names := toolJS
+	if key == defaultProfile || inner[0] != key[0] {
+		names = python + ", " + toolJS
 	}
-	rest, prefixed := cutWord(it.key, "profile")
+	r.when(len(inner) > len(key), names, blanksInside)
+	rest, prefixed := cutWord(key, "profile")
 	if !prefixed {
 		return
 	}
 	name := trim(rest)
 	plain := unquoted(name)
-	if len(plain) < len(name) {
-		r.differ(it.number, []string{toolGo}, "the quotes are part of the name")
-	} else if bytes.ContainsAny(name, " \t'\"\\") {
-		r.differ(it.number, python(), "the profile is not found, as blanks, quotes and backslashes in a name mean what they mean to a shell")
-	}
-	if len(rest) > len(name)+1 {
-		r.differ(it.number, []string{toolJS}, "the profile is not found, as more than one blank stands before its name")
-	}
-	if !isIdentifier(plain) {
-		r.differ(it.number, []string{toolJS}, "the profile is not found, as its name has other characters than letters, digits and _/.%@:+-")
-	}
+	quotes := len(plain) < len(name)
+	r.when(quotes, toolGo, "the quotes are part of the name")
+	r.when(!quotes && strings.ContainsAny(name, " \t'\"\\"), python,
+		"the profile is not found, as blanks, quotes and backslashes in a name mean what they mean to a shell")
+	r.when(len(rest) > len(name)+1, toolJS, "the profile is not found, as more than one blank stands before its name")
+	r.when(!isIdentifier(plain), toolJS,
+		"the profile is not found, as its name has other characters than letters, digits and _/.%@:+-")
 }
 
-func (r *otherTools) credentialsProfile(it *item, inner []byte) {
-	if len(inner) > len(it.key) {
-		r.differ(it.number, []string{toolBoto, toolCLI, toolJS}, blanksInBrackets)
+func (r *otherTools) property(l *line, p property) {
+	before, _, colon := strings.Cut(p.key, ":")
+	r.when(colon && before == "", python, "a ':' before the key"+unreadable)
+	r.when(colon && retryKey(trim(before)) != "" && r.profile, toolGo+", "+python, "the key ends at the ':'")
+	rest, bom := strings.CutPrefix(p.key, byteOrderMark)
+	r.when(bom && retryKey(rest) != "" && r.profile, toolJS, "a byte-order mark is whitespace, so the line is a setting")
+	if l.depth == 0 || !r.group {
+		r.credential(p)
 	}
-	if r.inherits {
-		r.differ(it.number, python(), "the section is no profile, and its keys count in every profile of the file")
+	if key := retryKey(p.key); key != "" && r.inherits && r.kind == kindConfig {
+		r.when(true, python, keyOfDefault)
+	} else if key != "" && (r.profile || r.inherits) {
+		r.setting(l, p, key)
 	}
-	if i := bytes.IndexAny(it.key, " \t"); i > 0 && isIdentifier(it.key[:i]) && isIdentifier(it.key[i+1:]) {
-		r.differ(it.number, []string{toolJS}, "the profile is not found, as its name has a blank")
+	r.group = r.group || p.value == ""
+	if r.below && l.indent > max(r.indent, l.depth) { // For botocore all whitespace counts.
+		r.when(true, python, "whitespace other than spaces and tabs indents a line too, so the line belongs to the property above")
+	} else {
+		r.below, r.indent = true, l.indent
 	}
-	if bytes.Contains(it.key, []byte("  ")) || bytes.IndexByte(it.key, '\t') >= 0 {
-		r.differ(it.number, []string{toolGo}, "several blanks in the name, or a tab, are read as one space")
-	}
-}
-
-// noProfile looks at a section of the config file that is no profile. Other tools take some
-// such sections, [profiles x] and [profile.x], for a profile.
-func (r *otherTools) noProfile(it *item) {
-	rest, ok := bytes.CutPrefix(it.key, []byte("profile"))
-	if ok && bytes.ContainsAny(rest, " \t") {
-		r.differ(it.number, python(), "the section is a profile, as its header begins with profile")
-	}
-	if ok && bytes.HasPrefix(rest, []byte(".")) {
-		r.differ(it.number, []string{toolJS}, "the section is a profile, as its header begins with profile and a dot")
-	}
-}
-
-// indented looks at how deep a property is indented. For botocore all whitespace counts.
-func (r *otherTools) indented(it *item) {
-	if r.below && it.indent() > max(r.indent, it.depth) {
-		r.differ(it.number, python(), "whitespace other than spaces and tabs indents a line too, so the line belongs to the property above")
-		return
-	}
-	r.below, r.indent = true, it.indent()
-}
-
-func (r *otherTools) property(it *item) {
-	switch i := bytes.IndexByte(it.key, ':'); {
-	case i == 0:
-		r.differ(it.number, python(), "a ':' before the key"+unreadable)
-	case i > 0 && retryKey(trimRight(it.key[:i])) != "" && r.section.profile:
-		r.differ(it.number, []string{toolGo, toolBoto, toolCLI}, "the key ends at the ':'")
-	}
-	if rest, ok := bytes.CutPrefix(it.key, []byte("\uFEFF")); ok && retryKey(rest) != "" && r.section.profile {
-		r.differ(it.number, []string{toolJS}, "a byte-order mark is whitespace, so the line is a setting")
-	}
-	if it.depth == 0 || !r.group {
-		r.credential(it)
-	}
-	if key := retryKey(it.key); key != "" && (r.section.profile || r.inherits) {
-		r.setting(it, key)
-	}
-	r.group = r.group || len(it.value) == 0
 }
 
 // credential keeps the place of a key that belongs to a pair.
-func (r *otherTools) credential(it *item) {
-	for i, key := range [...]string{"aws_access_key_id", "aws_secret_access_key"} {
-		if isKey(it.key, key) {
-			r.keys[i] = it.number
-		}
+func (r *otherTools) credential(p property) {
+	switch asciiLower(p.key) {
+	case "aws_access_key_id":
+		r.keys[0] = r.line
+	case "aws_secret_access_key":
+		r.keys[1] = r.line
 	}
 }
 
 // setting looks at a retry setting.
-func (r *otherTools) setting(it *item, key string) {
-	if r.inherits && r.kind == kindConfig {
-		r.differ(it.number, python(), "a key of [DEFAULT] counts in every profile of the file")
-		return
+func (r *otherTools) setting(l *line, p property, key string) {
+	r.when(p.comment, python, "the comment is part of the value")
+	r.when(p.sign == ':', toolJS, "a property with ':' in place of '=' does not count")
+	r.when(p.key != key, toolJS, "a key that is not in lower case does not count")
+	names := toolJS
+	if l.depth > 0 {
+		names = toolGo + ", " + toolJS
 	}
-	if it.comment {
-		r.differ(it.number, python(), "the comment is part of the value")
+	r.when(l.indent > 0 && r.group, names, "the indented line belongs to the property without a value further up")
+	how := ""
+	if key == keyRetryMode {
+		names = allTools
+		how = modeElsewhere(p.value)
+	} else {
+		names = toolGo
+		how = octal(p.value)
 	}
-	if it.sign == ':' {
-		r.differ(it.number, []string{toolJS}, "a property with ':' in place of '=' does not count")
-	}
-	if string(it.key) != key {
-		r.differ(it.number, []string{toolJS}, "a key that is not in lower case does not count")
-	}
-	if it.indent() > 0 && r.group {
-		names := []string{toolGo, toolJS}
-		if it.depth == 0 {
-			names = []string{toolJS}
-		}
-		r.differ(it.number, names, "the indented line belongs to the property without a value further up")
-	}
-	value := string(it.value)
-	if key == keyMaxAttempts {
-		r.octal(it.number, value)
-		return
-	}
-	r.mode(it.number, value)
+	r.when(how != "", names, how)
 }
 
-// mode looks at a retry mode of a file or, with line 0, of a variable.
-func (f *findings) mode(line int, value string) {
+// modeElsewhere says how all other tools read a retry mode of a file that has one here.
+func modeElsewhere(value string) string {
 	switch plain, note, err := parseMode(value); {
-	case value == "" && line == 0:
-		f.differ(line, []string{toolBoto, toolCLI, toolJS}, "an empty mode is refused, or counts as a mode that is not known")
-	case isBlankText(value) && line == 0:
-		f.differ(line, allTools(), "a mode of blanks is refused, or counts as a mode that is not known")
 	case err != nil: // No tool knows it.
-	case note != "" && line == 0:
-		f.differ(line, allTools(), "the mode is refused, or followed in another way")
+		return ""
 	case note != "":
-		f.differ(line, allTools(), "the mode "+quote(value)+" is refused, or followed in another way")
+		return "the mode " + quote(value) + " is refused, or followed in another way"
 	case asciiLower(value) != plain:
-		f.differ(line, allTools(), "a mode with whitespace at an end is refused, or not known")
+		return "a mode with whitespace at an end is refused, or not known"
 	case value != plain:
-		f.differ(line, allTools(), "a mode counts in lower case only")
+		return "a mode counts in lower case only"
 	}
+	return ""
 }
 
-// octal looks at a number with leading zeros, which aws-sdk-go-v2 reads as octal.
-func (r *otherTools) octal(line int, value string) {
+// octal says how aws-sdk-go-v2 reads a number with leading zeros in a file: as octal.
+func octal(value string) string {
 	plain, _, err := parseMaxAttempts(value)
 	if err != nil || strings.TrimPrefix(value, "+")[0] != '0' {
-		return
+		return ""
 	}
-	switch octal, err := strconv.ParseInt(value, 0, 64); {
-	case err != nil:
-		r.differ(line, []string{toolGo}, "the number is refused, as a leading 0 makes it octal")
-	case strconv.FormatInt(octal, 10) != plain:
-		r.differ(line, []string{toolGo}, "the number is "+strconv.FormatInt(octal, 10)+", as a leading 0 makes it octal")
+	n, err := strconv.ParseInt(value, 0, 64)
+	if err != nil {
+		return "the number is refused, as a leading 0 makes it octal"
 	}
-}
-
-// continuation looks at a line that would be a property if it were not indented as deep.
-func (r *otherTools) continuation(it *item) {
-	key := retryKey(it.key)
-	if key == "" || !r.section.profile {
-		return
+	if read := strconv.FormatInt(n, 10); read != plain {
+		return "the number is " + read + ", as a leading 0 makes it octal"
 	}
-	names := []string{toolGo}
-	if it.sign == '=' && string(it.key) == key && len(it.value) > 0 {
-		names = append(names, toolJS)
-	}
-	r.differ(it.number, names, "below a property with a value an indented line is a property of its own")
+	return ""
 }

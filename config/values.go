@@ -2,11 +2,9 @@ package config
 
 import (
 	"errors"
-	"math"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/awsretry/awsretry/retry"
@@ -48,7 +46,7 @@ func parserOf(key string) parse {
 // parseMode reads a retry mode. It drops whitespace at both ends and ignores ASCII case. It
 // reads legacy and adaptive_v2, which other AWS tools accept, as standard and adaptive.
 func parseMode(raw string) (plain, note string, err error) {
-	switch name := asciiLower(strings.TrimFunc(raw, unicode.IsSpace)); name {
+	switch name := asciiLower(trim(raw)); name {
 	case "standard", "adaptive":
 		return name, "", nil
 	case "legacy":
@@ -62,24 +60,20 @@ func parseMode(raw string) (plain, note string, err error) {
 // parseMaxAttempts reads a number of attempts, from 1 to 2^31-1: decimal digits, perhaps after
 // a plus sign. It drops whitespace at both ends and leading zeros (010 is ten).
 func parseMaxAttempts(raw string) (plain, note string, err error) {
-	digits := strings.TrimPrefix(strings.TrimFunc(raw, unicode.IsSpace), "+")
-	n := int64(0)
-	for i := range len(digits) {
-		if c := digits[i]; c < '0' || c > '9' || n > math.MaxInt32 {
-			return "", "", orMultiLine(raw, errMaxAttempts)
-		}
-		n = n*10 + int64(digits[i]-'0')
-	}
-	if n < 1 || n > math.MaxInt32 {
+	n, err := strconv.ParseUint(strings.TrimPrefix(trim(raw), "+"), 10, 31)
+	switch {
+	case err != nil:
+		return "", "", orMultiLine(raw, errMaxAttempts)
+	case n == 0:
 		return "", "", errMaxAttempts
 	}
-	return strconv.FormatInt(n, 10), "", nil
+	return strconv.FormatUint(n, 10), "", nil
 }
 
 // parseDuration reads a duration of zero or more as time.ParseDuration does. It drops
 // whitespace at both ends.
 func parseDuration(raw string) (plain, note string, err error) {
-	d, err := time.ParseDuration(strings.TrimFunc(raw, unicode.IsSpace))
+	d, err := time.ParseDuration(trim(raw))
 	if err != nil || d < 0 {
 		return "", "", errDuration
 	}
@@ -130,7 +124,7 @@ func shorten(text string) string {
 
 // shownPath returns a path, in quotes if whitespace stands at an end of it.
 func shownPath(path string) string {
-	if strings.TrimFunc(path, unicode.IsSpace) != path {
+	if trim(path) != path {
 		return strconv.Quote(path)
 	}
 	return path
@@ -139,53 +133,31 @@ func shownPath(path string) string {
 // quote returns a text in quotes, shortened and on one line.
 func quote(text string) string { return strconv.Quote(shorten(text)) }
 
-func lowerByte(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + ('a' - 'A')
-	}
-	return c
-}
-
 // asciiLower returns the text with the letters A to Z in lower case. strings.ToLower would
 // turn some letters beyond ASCII into ASCII letters.
 func asciiLower(text string) string {
-	lower := []byte(text)
-	for i, c := range lower {
-		lower[i] = lowerByte(c)
+	upper := func(c rune) bool { return 'A' <= c && c <= 'Z' }
+	if !strings.ContainsFunc(text, upper) {
+		return text
 	}
-	return string(lower)
-}
-
-// compareKeys compares two keys and ignores ASCII case.
-func compareKeys(a, b []byte) int {
-	for i := range min(len(a), len(b)) {
-		if d := int(lowerByte(a[i])) - int(lowerByte(b[i])); d != 0 {
-			return d
+	return strings.Map(func(c rune) rune {
+		if upper(c) {
+			return c + ('a' - 'A')
 		}
-	}
-	return len(a) - len(b)
+		return c
+	}, text)
 }
 
 // retryKey returns the retry setting that a key of a file names, or "".
-func retryKey(key []byte) string {
-	switch {
-	case isKey(key, keyRetryMode):
+func retryKey(key string) string {
+	if len(key) != len(keyRetryMode) && len(key) != len(keyMaxAttempts) {
+		return ""
+	}
+	switch asciiLower(key) {
+	case keyRetryMode:
 		return keyRetryMode
-	case isKey(key, keyMaxAttempts):
+	case keyMaxAttempts:
 		return keyMaxAttempts
 	}
 	return ""
-}
-
-// isKey reports whether a key of a file is the lower-case name. It ignores ASCII case.
-func isKey(key []byte, name string) bool {
-	if len(key) != len(name) {
-		return false
-	}
-	for i, c := range key {
-		if lowerByte(c) != name[i] {
-			return false
-		}
-	}
-	return true
 }

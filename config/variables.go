@@ -4,101 +4,124 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // variables returns the findings about variables that other tools read differently. named says that
 // code has named the profile, so that those for its name do not count.
 func (s Sources) variables(named bool) (found []Diagnostic) {
-	look := func(name string, at func(f *findings, value string)) {
+	look := func(name string, readers ...func(value string) (names, how string)) {
 		value, ok := s.lookup(name)
 		if !ok {
 			return
 		}
-		var f findings
-		at(&f, value)
-		for _, d := range f.list() { // It is one at most.
+		var all []Diagnostic
+		for _, read := range readers {
+			if names, how := read(value); how != "" {
+				all = append(all, differs(names, how))
+			}
+		}
+		for _, d := range merged(all) { // It is one at most.
 			d.Message = name + ": " + quote(value) + ": " + d.Message
 			found = append(found, d)
 		}
 	}
-	look(envRetryMode, func(f *findings, value string) { f.mode(0, value) })
-	look(envMaxAttempts, (*findings).attempts)
-	look(envProfile, func(f *findings, value string) {
-		if named || value != "" {
-			return
-		}
-		names := python()
-		if other, ok := s.lookup(envDefaultProfile); ok && other != "" {
-			names = []string{toolCLI} // botocore looks at the other one first
-		}
-		f.differ(0, names, emptyProfile)
-	})
-	look(envDefaultProfile, func(f *findings, value string) {
-		first, beside := s.lookup(envProfile)
-		switch {
-		case named:
-		case value == "" && beside:
-			f.differ(0, []string{toolBoto}, emptyProfile)
-		case value == "":
-			f.differ(0, python(), emptyProfile)
-		case first == "":
-			f.differ(0, []string{toolJS}, "the variable does not count")
-		case first != value:
-			f.differ(0, []string{toolBoto}, "the variable comes before "+envProfile)
-		}
-	})
+	look(envRetryMode, modeOfVariable)
+	look(envMaxAttempts, attemptsOfVariable)
+	if !named {
+		look(envProfile, s.profileElsewhere)
+		look(envDefaultProfile, s.defaultProfileElsewhere)
+	}
 	if s.ConfigFile == "" {
-		look(envConfigFile, s.path)
+		look(envConfigFile, s.tildeElsewhere, s.variablesElsewhere)
 	}
 	if s.CredentialsFile == "" {
-		look(envCredentialsFile, s.path)
+		look(envCredentialsFile, s.tildeElsewhere, s.variablesElsewhere)
 	}
 	return found
 }
 
+func modeOfVariable(value string) (names, how string) {
+	switch _, note, err := parseMode(value); {
+	case value == "":
+		return python + ", " + toolJS, "an empty mode is refused, or counts as a mode that is not known"
+	case isBlankText(value):
+		return allTools, "a mode of blanks is refused, or counts as a mode that is not known"
+	case err == nil && note != "":
+		return allTools, "the mode is refused, or followed in another way"
+	}
+	return allTools, modeElsewhere(value)
+}
+
+// attemptsOfVariable looks at a number of attempts. No tool reads that of a variable as octal.
+func attemptsOfVariable(value string) (names, how string) {
+	switch _, _, err := parseMaxAttempts(value); {
+	case value == "":
+		return python, "an empty number is refused"
+	case isBlankText(value):
+		return toolGo + ", " + python, "a number of blanks is refused"
+	case err == nil && trim(value) != value:
+		return toolGo, "a number with whitespace at an end is refused"
+	}
+	return "", ""
+}
+
 const emptyProfile = "an empty name is that of a profile, which is not found"
 
-// path looks at a variable that names a file.
-func (s Sources) path(f *findings, value string) {
+func (s Sources) profileElsewhere(value string) (names, how string) {
+	if value != "" {
+		return "", ""
+	}
+	if other, _ := s.lookup(envDefaultProfile); other != "" {
+		return toolCLI, emptyProfile // botocore looks at the other one first
+	}
+	return python, emptyProfile
+}
+
+func (s Sources) defaultProfileElsewhere(value string) (names, how string) {
+	switch first, beside := s.lookup(envProfile); {
+	case value == "" && beside:
+		return toolBoto, emptyProfile
+	case value == "":
+		return python, emptyProfile
+	case first == "":
+		return toolJS, "the variable does not count"
+	case first != value:
+		return toolBoto, "the variable comes before " + envProfile
+	}
+	return "", ""
+}
+
+// tildeElsewhere looks at a variable that names a file.
+func (s Sources) tildeElsewhere(value string) (names, how string) {
 	name, ok := strings.CutPrefix(value, "~")
 	switch {
 	case value == "":
-		f.differ(0, python(), "an empty path is that of no file")
-	case ok && strings.HasPrefix(name, "/"):
-		f.differ(0, []string{toolGo}, "~ is not the home directory")
-	case ok && s.windows() && strings.HasPrefix(name, `\`):
-		f.differ(0, []string{toolGo, toolJS}, "~ is not the home directory")
-	case ok && name != "":
-		f.differ(0, python(), "a name behind ~ stands for the home directory of that user")
+		return python, "an empty path is that of no file"
+	case !ok || name == "":
+		return "", ""
+	case name[0] == '/':
+		return toolGo, "~ is not the home directory"
+	case name[0] == '\\' && s.windows():
+		return toolGo + ", " + toolJS, "~ is not the home directory"
 	}
-	known := false
+	return python, "a name behind ~ stands for the home directory of that user"
+}
+
+// variablesElsewhere looks for variables in a path.
+func (s Sources) variablesElsewhere(value string) (names, how string) {
 	os.Expand(value, func(name string) string {
-		_, ok := s.lookup(name)
-		known = known || ok
+		if _, ok := s.lookup(name); ok {
+			names, how = python, "a variable in the path is replaced by its value"
+		}
 		return ""
 	})
-	if known {
-		f.differ(0, python(), "a variable in the path is replaced by its value")
-	}
+	return names, how
 }
 
-// attempts looks at a number of attempts of a variable. No tool reads it as octal.
-func (f *findings) attempts(value string) {
-	switch _, _, err := parseMaxAttempts(value); {
-	case value == "":
-		f.differ(0, python(), "an empty number is refused")
-	case isBlankText(value):
-		f.differ(0, []string{toolGo, toolBoto, toolCLI}, "a number of blanks is refused")
-	case err == nil && strings.TrimFunc(value, unicode.IsSpace) != value:
-		f.differ(0, []string{toolGo}, "a number with whitespace at an end is refused")
-	}
-}
-
-func isBlankText(text string) bool { return strings.TrimFunc(text, unicode.IsSpace) == "" }
+func isBlankText(text string) bool { return trim(text) == "" }
 
 // overridden looks at a value of a file that would win if there were no variable.
-func (x *index) overridden(c Candidate, src Sources) {
+func (f *aboutFile) overridden(c Candidate, src Sources) {
 	key, name := c.Origin.Key, envRetryMode
 	if key == keyMaxAttempts {
 		name = envMaxAttempts
@@ -117,6 +140,6 @@ func (x *index) overridden(c Candidate, src Sources) {
 		accepted = err == nil
 	}
 	if !accepted {
-		x.findings.differ(c.Origin.Line, []string{toolGo}, "the value is refused, although "+name+" overrides it")
+		f.differ(int32(c.Origin.Line), toolGo, "the value is refused, although "+name+" overrides it")
 	}
 }

@@ -37,7 +37,7 @@ const (
 )
 
 func main() {
-	debug.SetGCPercent(50) // A file of 16 MiB is read once, so memory matters more than time.
+	debug.SetGCPercent(50) // A file of 4 MiB is read once, so memory matters more than time.
 	sys := system{in: os.Stdin, out: os.Stdout, errs: os.Stderr, build: thisBuild()}
 	if terminal.Is(os.Stdout) {
 		columns, _ := os.LookupEnv("COLUMNS") //nolint:forbidigo // It is about the terminal, not about settings.

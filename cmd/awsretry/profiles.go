@@ -113,7 +113,7 @@ func printString(w *bufio.Writer, text string) {
 	_ = w.WriteByte('"')
 }
 
-// pieces cuts a text between characters. A text of 16 MiB that is quoted in one piece may need
+// pieces cuts a text between characters. A text of 4 MiB that is quoted in one piece may need
 // six times as much memory.
 func pieces(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {

@@ -46,7 +46,7 @@ func (c *call) checkService() {
 	names, ids := near.To(plainService(c.service)), map[string]string{}
 	for _, id := range serviceIDs() {
 		ids[plainService(id)] = id
-		names.Add([]byte(plainService(id)))
+		names.Add(plainService(id))
 	}
 	var meant []string
 	for _, name := range names.Best() {

@@ -4,6 +4,7 @@ package near
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 const (
@@ -24,10 +25,10 @@ type match struct {
 }
 
 // To returns Names for a wanted name.
-func To(want string) *Names { return &Names{want: lower([]byte(want))} }
+func To(want string) *Names { return &Names{want: lower(want)} }
 
 // Add takes a name that there is.
-func (n *Names) Add(name []byte) {
+func (n *Names) Add(name string) {
 	limit := max(1, len(n.want)/3)
 	if len(n.want) > maxLength || len(name) > maxLength {
 		return
@@ -36,7 +37,7 @@ func (n *Names) Add(name []byte) {
 	if d > limit {
 		return
 	}
-	m := match{string(name), d}
+	m := match{strings.Clone(name), d}
 	at, known := slices.BinarySearchFunc(n.found, m, func(a, b match) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.name, b.name))
 	})
@@ -84,12 +85,12 @@ func Distance(a, b string, limit int) int {
 	return min(row[len(b)], limit+1)
 }
 
-func lower(name []byte) string {
-	name = slices.Clone(name)
-	for i, c := range name {
+func lower(name string) string {
+	lower := []byte(name)
+	for i, c := range lower {
 		if 'A' <= c && c <= 'Z' {
-			name[i] = c + ('a' - 'A')
+			lower[i] = c + ('a' - 'A')
 		}
 	}
-	return string(name)
+	return string(lower)
 }

@@ -36,7 +36,7 @@ func TestBestNamesComeFirst(t *testing.T) {
 	t.Parallel()
 	names := near.To("Prod")
 	for _, name := range []string{"staging", "pord", "prd", "PROD", "prod", "prod1", "prod2", "prd"} {
-		names.Add([]byte(name))
+		names.Add(name)
 	}
 	require.Equal(t, []string{"PROD", "prod", "pord", "prd", "prod1"}, names.Best())
 	require.Nil(t, near.To("zebra").Best())

@@ -29,7 +29,7 @@ func configGroups(sizes ...int) []group {
 	return groups
 }
 
-func BenchmarkOneProfile(b *testing.B) { measure(b, configGroups(10, 1_000, 10_000)) }
+func BenchmarkOneProfile(b *testing.B) { measure(b, configGroups(1, 10, 1_000, 10_000)) }
 
 // writeProfiles writes a config file with so many profiles of six keys each and
 // returns its path, that of a credentials file that does not exist, and the name of

@@ -1,0 +1,283 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// place is what a section is for.
+type place struct {
+	profile bool
+	name    string // That of the profile, or else the text in the brackets.
+}
+
+// reading is what one pass over a file finds: the wanted sections, and findings about malformed lines.
+// Of all other sections it keeps only counts.
+type reading struct {
+	*file
+	*aboutFile
+	wanted   string // The name of the wanted profile.
+	all      bool   // Every section is wanted.
+	twin     bool   // The config file and the credentials file are the same file.
+	sections map[place]*section
+	refused  *ParseError // The first malformed line.
+
+	unreadable bool // A line that makes the file unreadable for botocore was reported.
+
+	unused  tally // Other profiles that have retry settings.
+	ignored tally // Sections that are no profiles and have retry settings.
+}
+
+// section holds the lines of all sections of a file that are for the same. Each of these begins with
+// its header. Lines that are skipped are not there.
+type section struct{ lines []line }
+
+// tally counts sections of one kind, and keeps the first one.
+type tally struct {
+	sections int
+	line     int32  // The line of the first retry setting.
+	name     string // The name of the section with that line.
+}
+
+// readings goes over both files.
+func readings(files [2]*file, wanted string, all bool, found *findings) (both [2]*reading) {
+	for i, f := range files {
+		found.files[i].path = f.Path
+		x := &reading{file: f, aboutFile: &found.files[i], wanted: wanted, all: all, twin: files[0].Path == files[1].Path}
+		x.sections = map[place]*section{}
+		x.read()
+		both[i] = x
+	}
+	return both
+}
+
+// read is the pass.
+func (x *reading) read() {
+	if x.bom {
+		x.differ(1, python, "the byte-order mark"+unreadable)
+		if first, _, _ := strings.Cut(x.data, "\n"); strings.HasPrefix(trim(first), "[") {
+			x.differ(1, toolGo, "the section below the byte-order mark is lost")
+		}
+	}
+	var (
+		l      line
+		header string   // The name of the current section.
+		kept   *section // The current section, if it is wanted,
+		counts *tally   // or else the tally that it enters with its first retry setting.
+		within bool     // The last header that is not malformed has a name.
+	)
+	for s := (scanner{rest: x.data, valid: x.valid, brief: true}); s.scan(&l); s.brief, s.settings = kept == nil, counts != nil {
+		switch l.kind {
+		case lineHeader:
+			header = headerName(l.text)
+			within = header != ""
+			kept, counts = x.header(l, header)
+			continue
+		case lineMalformed:
+			x.malformed(&l, s.expected, within, s.above == aboveGroup)
+			if l.text[0] == '[' {
+				kept, counts = nil, nil
+			}
+			if s.expected != msgUTF8 {
+				continue // Others read a line that is not UTF-8.
+			}
+		case lineComment:
+			x.differ(l.number, python, "a comment that is not UTF-8"+unreadable)
+			continue
+		case lineProperty:
+			if counts != nil && retryKey(l.split().key) != "" {
+				counts.add(l.number, header)
+				counts = nil
+			}
+		case lineContinuation, lineSubProperty:
+		}
+		if kept != nil {
+			kept.lines = append(kept.lines, l)
+		}
+	}
+	x.hideBareDefault()
+}
+
+// header keeps a wanted section. For any other section it returns the tally.
+func (x *reading) header(l line, header string) (*section, *tally) {
+	if l.nested {
+		x.differ(l.number, python, headerInValue)
+	}
+	if header == "" {
+		if strings.HasPrefix(l.text, "[]") {
+			x.differ(l.number, python, "an empty section header"+unreadable)
+		}
+		return nil, &x.ignored
+	}
+	at := place{true, profileName(x.Kind, header)}
+	var counts *tally
+	switch {
+	case at.name == "":
+		at, counts = place{false, header}, &x.ignored
+	case !x.all && at.name != x.wanted:
+		counts = &x.unused
+	case x.Kind == kindConfig && header == defaultProfile:
+		at.profile = false // until hideBareDefault
+	}
+	if counts != nil && !x.all {
+		return nil, counts
+	}
+	kept := x.sections[at]
+	if kept == nil {
+		kept = &section{}
+		x.sections[at] = kept
+	}
+	kept.lines = append(kept.lines, l)
+	return kept, counts
+}
+
+// profileName returns the name of the profile that a section is for by rules R06 and R07, or "" for a
+// section that is no profile.
+func profileName(kind, header string) string {
+	rest, prefixed := cutWord(header, "profile")
+	if kind == kindConfig {
+		switch {
+		case prefixed:
+			return unquoted(trim(rest))
+		case header == defaultProfile:
+			return header
+		}
+		return ""
+	}
+	_, session := cutWord(header, "sso-session")
+	_, services := cutWord(header, "services")
+	if prefixed || session || services {
+		return ""
+	}
+	return header
+}
+
+// cutWord cuts off a leading word that a space or tab follows.
+func cutWord(text, word string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(text, word)
+	return rest, ok && rest != "" && isBlank(rest[0])
+}
+
+// unquoted cuts off one pair of quotes, if there is a text between them that does not contain
+// such a quote.
+func unquoted(name string) string {
+	last := len(name) - 1
+	if last < 2 || name[0] != '\'' && name[0] != '"' || strings.IndexByte(name[1:], name[0]) != last-1 {
+		return name
+	}
+	return name[1:last]
+}
+
+// hideBareDefault makes the [default] of the config file a profile, unless there is a [profile default]
+// (R16).
+func (x *reading) hideBareDefault() {
+	at, hidden := place{true, defaultProfile}, place{false, defaultProfile}
+	bare, prefixed := x.sections[hidden], x.sections[at]
+	if x.Kind != kindConfig || bare == nil {
+		return
+	}
+	if prefixed == nil {
+		x.sections[at] = bare
+		delete(x.sections, hidden)
+		return
+	}
+	x.warn(codeDefaultTwice, bare.lines[0].number,
+		"[default] does not count, as there is a [profile default]; its settings have no effect")
+	if last := bare.lastHeader(); last > prefixed.lastHeader() {
+		x.differ(last, python, "of [default] and [profile default] the last one counts")
+	}
+	if !slices.ContainsFunc(prefixed.lines, (line).hasValue) {
+		x.differ(prefixed.lines[0].number, toolJS, "an empty section does not count, so [default] does")
+	}
+}
+
+func (s *section) lastHeader() (number int32) {
+	for _, l := range s.lines {
+		if l.kind == lineHeader {
+			number = l.number
+		}
+	}
+	return number
+}
+
+// hasValue reports whether a line has an equals sign and something behind it.
+func (l line) hasValue() bool {
+	if l.kind == lineHeader {
+		return false
+	}
+	l.kind = lineProperty
+	p := l.split()
+	return p.malformed == "" && p.sign == '=' && p.value != ""
+}
+
+// skipped ends the finding about a malformed line.
+const skipped = "; the line is skipped"
+
+// malformed keeps a line that is skipped; skipped has the other arguments.
+func (x *reading) malformed(l *line, expected string, within, block bool) {
+	e := &ParseError{Kind: x.Kind, File: x.Path, Line: int(l.number), Text: strings.Clone(shownText(l.text)), Msg: expected}
+	if x.refused == nil {
+		x.refused = e
+	}
+	if !x.twin || x.Kind == kindConfig {
+		x.warn(codeMalformedLine, l.number, e.detail()+skipped)
+		x.skipped(l, expected, within, block)
+	}
+}
+
+// shownText returns the part of a malformed line that may be shown. Of a header it ends at the
+// closing bracket, at an equals sign or at a colon. Of any other line it is the first word,
+// if that is a retry setting or looks like one, and else nothing.
+func shownText(text string) string {
+	if text[0] == '[' {
+		text = beforeAny(text)
+		if i := strings.IndexAny(text, "]=:"); i >= 0 {
+			text = text[:i+1]
+		}
+		return shorten(strings.ToValidUTF8(text, "\uFFFD"))
+	}
+	if i := strings.IndexAny(text, " \t:="); i >= 0 {
+		text = text[:i]
+	}
+	if retryKey(text) != "" || lookalike(text) != "" {
+		return strings.ToValidUTF8(text, "\uFFFD")
+	}
+	return ""
+}
+
+// tell reports the retry settings that a tally has counted. If both files are the same file,
+// it reports nothing, because the settings may have an effect in the other kind of file.
+func (x *reading) tell(code string, t *tally, text string) {
+	if t.sections == 0 || x.twin {
+		return
+	}
+	text += ": " + shorten("["+t.name+"]")
+	if t.sections > 1 {
+		text += " and " + strconv.Itoa(t.sections-1) + " more"
+	}
+	x.warn(code, t.line, text)
+}
+
+func (t *tally) add(line int32, name string) {
+	t.sections++
+	if t.sections == 1 {
+		t.line, t.name = line, name
+	}
+}
+
+// places returns what the sections of both files are for, profiles last, and then by name.
+func places(both [2]*reading) []place {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(both[0].sections)), maps.Keys(both[1].sections))
+	slices.SortFunc(all, func(a, b place) int {
+		switch {
+		case a.profile == b.profile:
+			return strings.Compare(a.name, b.name)
+		case b.profile:
+			return -1
+		}
+		return 1
+	})
+	return slices.Compact(all)
+}
