@@ -55,6 +55,7 @@ type BuildOption interface {
 // buildOptions is what options say about the strategy.
 type buildOptions struct {
 	config      adaptive.Config
+	configured  bool // There is a WithConfig.
 	clock       clock.Clock
 	observer    retry.Observer
 	classifiers []classify.Classifier // one of each option
@@ -104,7 +105,7 @@ func WithConfig(config adaptive.Config) interface {
 	ResolveOption
 	BuildOption
 } {
-	return configOption{func(b *buildOptions) { b.config = config }}
+	return configOption{func(b *buildOptions) { b.config, b.configured = config, true }}
 }
 
 // WithClock sets the clock that the strategy waits on, such as a [*clock.Fake] in a test. The

@@ -93,8 +93,11 @@ func (o options) resolve(ctx context.Context) (*Settings, error) {
 	query.Config.MaxBackoff = unlessZero(c.Standard.MaxBackoff)
 	query.Config.MinDelay = unlessZero(c.Standard.MinDelay)
 	query.Config.MaxElapsed = unlessZero(c.Standard.MaxElapsed)
-	query.Config.Adaptive = adaptiveFields(c)
-	query.BuiltInAttempts = func(b retry.Behavior) int { return builtInAttempts(b, query.Service) }
+	if o.build.configured {
+		query.Config.Adaptive = adaptiveFields(c)
+	}
+	service := query.Service
+	query.BuiltInAttempts = func(b retry.Behavior) int { return builtInAttempts(b, service) }
 	return query.Resolve()
 }
 

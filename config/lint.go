@@ -25,7 +25,7 @@ func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
 		both[0].check(config, credentials, s)
 	}
 	for _, x := range both {
-		x.tell(codeIgnoredSection, &x.ignored, ignoredText)
+		x.tell()
 	}
 	all := found.list()
 	for i := range all {
@@ -58,5 +58,3 @@ func (x *reading) check(given, above []Candidate, src Sources) {
 		won[key] = true
 	}
 }
-
-const ignoredText = "retry settings in sections that are no profiles have no effect"

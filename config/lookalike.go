@@ -10,20 +10,20 @@ import (
 // key that is a retry setting, and for one that is not like one. It compares only letters
 // and digits, in lower case and without a leading "aws".
 func lookalike(key string) string {
-	if retryKey(key) != "" {
-		return ""
-	}
-	word := strings.Map(func(r rune) rune {
-		switch {
-		case 'A' <= r && r <= 'Z':
-			return r + ('a' - 'A')
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-			return r
+	var plain [17]byte // One more than the longest text that is like a setting: aws, maxattempts and two others.
+	n := 0
+	for i := 0; i < len(key) && n < len(plain); i++ {
+		if c := lowerByte(key[i]); 'a' <= c && c <= 'z' || '0' <= c && c <= '9' {
+			plain[n] = c
+			n++
 		}
-		return -1
-	}, key)
-	if len(word) > 3 {
+	}
+	word := string(plain[:n])
+	if n > 3 {
 		word = strings.TrimPrefix(word, "aws")
+	}
+	if n == len(plain) || retryKey(key) != "" {
+		return ""
 	}
 	switch word {
 	case "retries", "maxretries", "maxretry", "maxerrorretry", "retryattempts", "attempts":

@@ -110,7 +110,7 @@ func (q Query) Resolve() (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &resolution{Query: q, findings: found}
+	r := &resolution{Query: &q, findings: found}
 	s := &Settings{Service: q.Service, Files: []FileStatus{files[0].FileStatus, files[1].FileStatus}}
 	s.Profile = decide(r, setting{
 		name: "profile", variables: [2]string{envProfile, envDefaultProfile}, parse: parseName,
@@ -159,7 +159,7 @@ func (q Query) Resolve() (*Settings, error) {
 
 // resolution is what one Resolve knows and has found.
 type resolution struct {
-	Query
+	*Query
 	*findings
 	inFiles []Candidate // The values that both files have for the profile, the strongest first.
 	err     error       // The first error of a setting.
@@ -180,13 +180,12 @@ func (r *resolution) read(files [2]*file, profile Setting[string]) ([]Candidate,
 	given := credentials.examine(at, nil, true)
 	given = append(given, config.examine(at, given, credentials.sections[at] == nil)...)
 	for _, x := range both {
-		x.tell(codeUnusedProfile, &x.unused, "retry settings of other profiles have no effect on profile "+quote(x.wanted))
-		x.tell(codeIgnoredSection, &x.ignored, ignoredText)
+		x.tell()
 	}
 	if len(given) == 0 {
 		return nil, nil
 	}
-	var text []byte
+	text := make([]byte, 0, 128)
 	for _, c := range slices.Backward(given) {
 		text = appendCanonical(text, c.Origin.Key, c.Raw)
 	}

@@ -83,12 +83,13 @@ const (
 
 // scanner goes over the lines of one file and finds the kind of each by rules R01 to R14.
 type scanner struct {
-	rest     string // What follows the current line.
-	number   int32  // The number of the current line.
-	valid    bool   // All of the file is UTF-8.
-	brief    bool   // Properties of the usual form are not returned,
-	settings bool   // but retry settings are.
-	expected string // What was expected in place of a malformed line.
+	rest     string   // What follows the current line.
+	number   int32    // The number of the current line.
+	valid    bool     // All of the file is UTF-8.
+	brief    bool     // Properties of the usual form are not returned,
+	settings bool     // but retry settings are.
+	expected string   // What was expected in place of a malformed line.
+	current  property // The current line, if it is a property.
 
 	started bool // A line that begins with [ has been seen.
 	above   above
@@ -150,8 +151,12 @@ func (s *scanner) isUsual(text string) bool {
 // the file it may be CR alone (R02).
 func (s *scanner) cutLine() string {
 	s.number++
-	text, rest, _ := strings.Cut(s.rest, "\n")
-	s.rest = rest
+	text := s.rest
+	if end := strings.IndexByte(text, '\n'); end >= 0 {
+		text, s.rest = text[:end], text[end+1:]
+	} else {
+		s.rest = ""
+	}
 	return strings.TrimSuffix(text, "\r")
 }
 
@@ -181,8 +186,8 @@ func (s *scanner) classify(l *line) bool {
 	l.kind = lineProperty
 	if !valid {
 		s.malformed(l, msgUTF8)
-	} else if p := l.split(); p.malformed != "" {
-		s.malformed(l, p.malformed)
+	} else if s.current = l.split(); s.current.malformed != "" {
+		s.malformed(l, s.current.malformed)
 	} else {
 		s.above = aboveProperty
 	}
@@ -231,8 +236,10 @@ func headerName(header string) string {
 
 // beforeAny returns a header up to the first # or ;.
 func beforeAny(header string) string {
-	if i := strings.IndexAny(header, "#;"); i >= 0 {
-		return trim(header[:i])
+	for i := range len(header) {
+		if header[i] == '#' || header[i] == ';' {
+			return trim(header[:i])
+		}
 	}
 	return header
 }

@@ -46,7 +46,6 @@ func readings(files [2]*file, wanted string, all bool, found *findings) (both [2
 	for i, f := range files {
 		found.files[i].path = f.Path
 		x := &reading{file: f, aboutFile: &found.files[i], wanted: wanted, all: all, twin: files[0].Path == files[1].Path}
-		x.sections = map[place]*section{}
 		x.read()
 		both[i] = x
 	}
@@ -87,7 +86,7 @@ func (x *reading) read() {
 			x.differ(l.number, python, "a comment that is not UTF-8"+unreadable)
 			continue
 		case lineProperty:
-			if counts != nil && retryKey(l.split().key) != "" {
+			if counts != nil && retryKey(s.current.key) != "" {
 				counts.add(l.number, header)
 				counts = nil
 			}
@@ -127,6 +126,12 @@ func (x *reading) header(l line, header string) (*section, *tally) {
 	kept := x.sections[at]
 	if kept == nil {
 		kept = &section{}
+		if !x.all {
+			kept.lines = make([]line, 0, 8)
+		}
+		if x.sections == nil {
+			x.sections = map[place]*section{}
+		}
 		x.sections[at] = kept
 	}
 	kept.lines = append(kept.lines, l)
@@ -247,17 +252,26 @@ func shownText(text string) string {
 	return ""
 }
 
-// tell reports the retry settings that a tally has counted. If both files are the same file,
+// tell reports the retry settings that the tallies have counted. If both files are the same file,
 // it reports nothing, because the settings may have an effect in the other kind of file.
-func (x *reading) tell(code string, t *tally, text string) {
-	if t.sections == 0 || x.twin {
-		return
+func (x *reading) tell() {
+	if x.unused.sections > 0 && !x.twin {
+		x.warn(codeUnusedProfile, x.unused.line,
+			"retry settings of other profiles have no effect on profile "+quote(x.wanted)+": "+x.unused.names())
 	}
-	text += ": " + shorten("["+t.name+"]")
+	if x.ignored.sections > 0 && !x.twin {
+		x.warn(codeIgnoredSection, x.ignored.line,
+			"retry settings in sections that are no profiles have no effect: "+x.ignored.names())
+	}
+}
+
+// names returns the name of the first section and the number of the others.
+func (t *tally) names() string {
+	text := shorten("[" + t.name + "]")
 	if t.sections > 1 {
 		text += " and " + strconv.Itoa(t.sections-1) + " more"
 	}
-	x.warn(code, t.line, text)
+	return text
 }
 
 func (t *tally) add(line int32, name string) {

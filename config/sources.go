@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -256,7 +255,7 @@ func (s Sources) windows() bool {
 // read returns the contents of a file. The error is fs.ErrNotExist, also for an empty path, or
 // an *UnreadableError.
 func (s Sources) read(name string) (string, error) {
-	var data bytes.Buffer
+	var data strings.Builder
 	size, err := s.readInto(&data, name)
 	switch {
 	case err == nil:
@@ -273,7 +272,7 @@ func (s Sources) read(name string) (string, error) {
 // readInto reads a file. It opens only a regular file, because to open a pipe would wait for its
 // writer. It reads no more than the limit, even if the file grows meanwhile. For a file above the
 // limit it returns a size that the file has at least.
-func (s Sources) readInto(data *bytes.Buffer, name string) (size int64, err error) {
+func (s Sources) readInto(data *strings.Builder, name string) (size int64, err error) {
 	switch name {
 	case "":
 		return 0, fs.ErrNotExist
@@ -296,14 +295,19 @@ func (s Sources) readInto(data *bytes.Buffer, name string) (size int64, err erro
 		return 0, err
 	}
 	defer func() { _ = file.Close() }() // Nothing was written, so closing loses nothing.
-	data.Grow(int(max(info.Size(), 0)) + bytes.MinRead)
-	if _, err := data.ReadFrom(io.LimitReader(file, maxFileSize+1)); err != nil {
-		return 0, err
+	data.Grow(int(max(info.Size(), 0)))
+	part := make([]byte, min(max(info.Size()+1, 512), 1<<16))
+	for data.Len() <= maxFileSize {
+		n, err := file.Read(part[:min(len(part), maxFileSize+1-data.Len())])
+		data.Write(part[:n])
+		if errors.Is(err, io.EOF) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
 	}
-	if data.Len() > maxFileSize {
-		return int64(data.Len()), errTooLarge
-	}
-	return 0, nil
+	return int64(data.Len()), errTooLarge
 }
 
 func (s Sources) stat(name string) (fs.FileInfo, error) {

@@ -133,19 +133,26 @@ func shownPath(path string) string {
 // quote returns a text in quotes, shortened and on one line.
 func quote(text string) string { return strconv.Quote(shorten(text)) }
 
+func lowerByte(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + ('a' - 'A')
+	}
+	return c
+}
+
 // asciiLower returns the text with the letters A to Z in lower case. strings.ToLower would
 // turn some letters beyond ASCII into ASCII letters.
 func asciiLower(text string) string {
-	upper := func(c rune) bool { return 'A' <= c && c <= 'Z' }
-	if !strings.ContainsFunc(text, upper) {
-		return text
-	}
-	return strings.Map(func(c rune) rune {
-		if upper(c) {
-			return c + ('a' - 'A')
+	for i := range len(text) {
+		if lowerByte(text[i]) != text[i] {
+			lower := []byte(text)
+			for i, c := range lower {
+				lower[i] = lowerByte(c)
+			}
+			return string(lower)
 		}
-		return c
-	}, text)
+	}
+	return text
 }
 
 // retryKey returns the retry setting that a key of a file names, or "".
