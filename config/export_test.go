@@ -53,7 +53,7 @@ func Malformed(src Sources) ([]ParseError, error) {
 	var all []ParseError
 	for _, f := range files {
 		var l line
-		for s := (scanner{rest: f.data, valid: f.valid, brief: true}); s.scan(&l); {
+		for s := (scanner{data: f.data, valid: f.valid, brief: true}); s.scan(&l); {
 			if l.kind == lineMalformed {
 				all = append(all, ParseError{Kind: f.Kind, Line: int(l.number), Msg: s.expected})
 			}

@@ -83,7 +83,8 @@ const (
 
 // scanner goes over the lines of one file and finds the kind of each by rules R01 to R14.
 type scanner struct {
-	rest     string   // What follows the current line.
+	data     string
+	next     int      // Where the next line starts.
 	number   int32    // The number of the current line.
 	valid    bool     // All of the file is UTF-8.
 	brief    bool     // Properties of the usual form are not returned,
@@ -93,16 +94,17 @@ type scanner struct {
 
 	started bool // A line that begins with [ has been seen.
 	above   above
-	depth   int32  // The indentation of the property above.
-	last    string // The line of the property above.
+	depth   int32 // The indentation of the property above.
+	last    int   // Where the line of the property above starts.
 }
 
 // scan writes the next line that counts to l. It returns false if there is none.
 func (s *scanner) scan(l *line) bool {
-	for s.rest != "" {
+	for s.next < len(s.data) {
+		start := s.next
 		text := s.cutLine()
 		if s.brief && s.isUsual(text) {
-			s.above, s.depth, s.last = aboveProperty, 0, text
+			s.above, s.depth, s.last = aboveProperty, 0, start
 			continue
 		}
 		depth := 0
@@ -117,7 +119,7 @@ func (s *scanner) scan(l *line) bool {
 		if other := strings.Index(after, l.text); other > 0 {
 			l.indent += int32(utf8.RuneCountInString(after[:other]))
 		}
-		if s.classify(l) {
+		if s.classify(l, start) {
 			return true
 		}
 	}
@@ -151,17 +153,16 @@ func (s *scanner) isUsual(text string) bool {
 // the file it may be CR alone (R02).
 func (s *scanner) cutLine() string {
 	s.number++
-	text := s.rest
+	text := s.data[s.next:]
 	if end := strings.IndexByte(text, '\n'); end >= 0 {
-		text, s.rest = text[:end], text[end+1:]
-	} else {
-		s.rest = ""
+		text = text[:end]
 	}
+	s.next += len(text) + 1
 	return strings.TrimSuffix(text, "\r")
 }
 
-// classify finds the kind of a line. It reports whether the line counts.
-func (s *scanner) classify(l *line) bool {
+// classify finds the kind of a line that starts at start. It reports whether the line counts.
+func (s *scanner) classify(l *line, start int) bool {
 	valid := s.valid || utf8.ValidString(l.text)
 	switch first := l.text[0]; {
 	case first == '#' || first == ';':
@@ -182,7 +183,7 @@ func (s *scanner) classify(l *line) bool {
 	case l.depth > s.depth && s.above != aboveNothing:
 		return s.deeper(l, valid)
 	}
-	s.depth, s.above, s.last = l.depth, aboveMalformed, l.text
+	s.depth, s.above, s.last = l.depth, aboveMalformed, start
 	l.kind = lineProperty
 	if !valid {
 		s.malformed(l, msgUTF8)
@@ -198,7 +199,8 @@ func (s *scanner) classify(l *line) bool {
 // whether the line counts.
 func (s *scanner) deeper(l *line, valid bool) bool {
 	if s.above == aboveProperty {
-		last := line{text: trim(s.last), kind: lineProperty}
+		above := scanner{data: s.data, next: s.last}
+		last := line{text: trim(above.cutLine()), kind: lineProperty}
 		switch p := last.split(); {
 		case p.dropped:
 			s.above = aboveSkipped

@@ -67,7 +67,7 @@ func (x *reading) read() {
 		counts *tally   // or else the tally that it enters with its first retry setting.
 		within bool     // The last header that is not malformed has a name.
 	)
-	for s := (scanner{rest: x.data, valid: x.valid, brief: true}); s.scan(&l); s.brief, s.settings = kept == nil, counts != nil {
+	for s := (scanner{data: x.data, valid: x.valid, brief: true}); s.scan(&l); s.brief, s.settings = kept == nil, counts != nil {
 		switch l.kind {
 		case lineHeader:
 			header = headerName(l.text)

@@ -296,7 +296,7 @@ func (s Sources) readInto(data *strings.Builder, name string) (size int64, err e
 	}
 	defer func() { _ = file.Close() }() // Nothing was written, so closing loses nothing.
 	data.Grow(int(max(info.Size(), 0)))
-	part := make([]byte, min(max(info.Size()+1, 512), 1<<16))
+	part := make([]byte, min(max(info.Size()+1, 512), 1<<14))
 	for data.Len() <= maxFileSize {
 		n, err := file.Read(part[:min(len(part), maxFileSize+1-data.Len())])
 		data.Write(part[:n])
