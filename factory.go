@@ -1,15 +1,21 @@
 package awsretry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -194,7 +200,9 @@ func (b buildOptions) strategy(settings *Settings) (retry.Strategy, error) {
 	}
 	switch settings.RetryMode.Value {
 	case ModeStandard:
-		if err := ignored(c, settings); err != nil && !chosenOutsideCode(settings.RetryMode.Origin) {
+		// The environment, or a file or flag, which have a Key, may ask for standard mode.
+		chosen := settings.RetryMode.Origin
+		if err := ignored(c, settings); err != nil && chosen.Kind != config.OriginEnvironment && chosen.Key == "" {
 			return nil, err
 		}
 		return orNil(standard.New(c.Standard))
@@ -302,4 +310,98 @@ func (f *Factory) find(key string) retry.Strategy {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.strategies[key]
+}
+
+// settle brings a configuration and settings together as the comment of WithConfig says: it
+// writes what the settings say into the configuration, or returns an error for a field that
+// contradicts them.
+func settle(c *standard.Config, s *Settings) error {
+	behavior, attempts := s.Behavior, s.MaxAttempts
+	switch {
+	case c.Behavior != "" && !isBuiltIn(behavior.Origin) && c.Behavior != behavior.Value:
+		return differ("behavior", string(c.Behavior), string(behavior.Value), behavior.Origin)
+	case c.Service != "" && s.Service != "" && !strings.EqualFold(c.Service, s.Service):
+		return differ("service", strconv.Quote(c.Service), strconv.Quote(s.Service), "option WithService")
+	case c.MaxAttempts != 0:
+		if err := contradicts(strconv.Itoa(c.MaxAttempts), "attempts", attempts); err != nil {
+			return err
+		}
+	}
+	if err := cmp.Or(
+		settleDuration("max_backoff", &c.MaxBackoff, s.MaxBackoff),
+		settleDuration("min_delay", &c.MinDelay, s.MinDelay),
+		settleDuration("max_elapsed", &c.MaxElapsed, s.MaxElapsed),
+	); err != nil {
+		return err
+	}
+	c.Behavior, c.Service = cmp.Or(c.Behavior, behavior.Value), cmp.Or(c.Service, s.Service)
+	// The built-in number is left to the strategy, as it may depend on the service of each
+	// operation.
+	if !isBuiltIn(attempts.Origin) || attempts.Value != builtInAttempts(behavior.Value, s.Service) {
+		c.MaxAttempts = attempts.Value
+	}
+	return nil
+}
+
+// settleDuration is settle for a field that is a duration.
+func settleDuration(name string, field *time.Duration, s config.Setting[time.Duration]) error {
+	if *field != 0 {
+		if err := contradicts(field.String(), name, s); err != nil {
+			return err
+		}
+	}
+	if s.Origin.Name != "" { // neither the built-in default nor settings made by hand
+		*field = s.Value
+	}
+	return nil
+}
+
+// contradicts returns an error if a default in code was given for the setting that differs from
+// own, the one of the configuration.
+func contradicts[T any](own, name string, s config.Setting[T]) error {
+	for _, given := range append([]config.Candidate{{Raw: s.Raw, Origin: s.Origin}}, s.Overridden...) {
+		if given.Origin.Kind == config.OriginDefault && given.Origin.Name != "" && given.Raw != own {
+			return differ("default of "+name, own, given.Raw, given.Origin)
+		}
+	}
+	return nil
+}
+
+func differ(what, own, given string, origin any) error {
+	return fmt.Errorf("awsretry: WithConfig and the settings differ in the %s: %s, and %s (%v)", what, own, given, origin)
+}
+
+func isBuiltIn(origin config.Origin) bool {
+	return origin.Kind == config.OriginDefault && origin.Name == ""
+}
+
+// ignored returns an error that names the fields of the configuration that have no effect,
+// because the settings have standard mode. It returns nil if there are none.
+func ignored(c adaptive.Config, settings *Settings) error {
+	fields := adaptiveFields(c)
+	mode := settings.RetryMode
+	if mode.Value != ModeStandard || len(fields) == 0 {
+		return nil
+	}
+	are := "is"
+	if len(fields) > 1 {
+		are = "are"
+	}
+	text := fmt.Sprintf("awsretry: %s %s set, but the retry mode is standard (%v)", strings.Join(fields, " and "), are, mode.Origin)
+	if isBuiltIn(mode.Origin) {
+		text += ": add WithDefaultMode(ModeAdaptive) or WithMode(ModeAdaptive)"
+	}
+	return errors.New(text)
+}
+
+// adaptiveFields returns the names of the fields that are set and that only adaptive mode
+// uses.
+func adaptiveFields(c adaptive.Config) []string {
+	var names []string
+	for field, value := range reflect.ValueOf(c).Fields() {
+		if field.Name != "Standard" && !value.IsZero() {
+			names = append(names, "adaptive.Config."+field.Name)
+		}
+	}
+	return names
 }
