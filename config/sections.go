@@ -32,7 +32,10 @@ type reading struct {
 
 // section holds the lines of all sections of a file that are for the same. Each of these begins with
 // its header. Lines that are skipped are not there.
-type section struct{ lines []line }
+type section struct {
+	lines []line
+	last  int32 // The line of the last header.
+}
 
 // tally counts sections of one kind, and keeps the first one.
 type tally struct {
@@ -87,7 +90,9 @@ func (x *reading) read() {
 			continue
 		case lineProperty:
 			if counts != nil && retryKey(s.current.key) != "" {
-				counts.add(l.number, header)
+				if counts.sections++; counts.sections == 1 {
+					counts.line, counts.name = l.number, header
+				}
 				counts = nil
 			}
 		case lineContinuation, lineSubProperty:
@@ -134,7 +139,7 @@ func (x *reading) header(l line, header string) (*section, *tally) {
 		}
 		x.sections[at] = kept
 	}
-	kept.lines = append(kept.lines, l)
+	kept.lines, kept.last = append(kept.lines, l), l.number
 	return kept, counts
 }
 
@@ -190,21 +195,12 @@ func (x *reading) hideBareDefault() {
 	}
 	x.warn(codeDefaultTwice, bare.lines[0].number,
 		"[default] does not count, as there is a [profile default]; its settings have no effect")
-	if last := bare.lastHeader(); last > prefixed.lastHeader() {
-		x.differ(last, python, "of [default] and [profile default] the last one counts")
+	if bare.last > prefixed.last {
+		x.differ(bare.last, python, "of [default] and [profile default] the last one counts")
 	}
-	if !slices.ContainsFunc(prefixed.lines, (line).hasValue) {
+	if !slices.ContainsFunc(prefixed.lines, line.hasValue) {
 		x.differ(prefixed.lines[0].number, toolJS, "an empty section does not count, so [default] does")
 	}
-}
-
-func (s *section) lastHeader() (number int32) {
-	for _, l := range s.lines {
-		if l.kind == lineHeader {
-			number = l.number
-		}
-	}
-	return number
 }
 
 // hasValue reports whether a line has an equals sign and something behind it.
@@ -272,13 +268,6 @@ func (t *tally) names() string {
 		text += " and " + strconv.Itoa(t.sections-1) + " more"
 	}
 	return text
-}
-
-func (t *tally) add(line int32, name string) {
-	t.sections++
-	if t.sections == 1 {
-		t.line, t.name = line, name
-	}
 }
 
 // places returns what the sections of both files are for, profiles last, and then by name.
