@@ -364,28 +364,28 @@ func notFound(profile Setting[string], files [2]*file) error {
 	names := near.To(profile.Value)
 	both := readings(files, "", true, &findings{})
 	hints := [2]string{}
+	meant := [2]string{shorten("[profile " + profile.Value + "]"), shorten("[" + profile.Value + "]")}
 	for _, p := range places(both) {
 		if p.profile {
 			names.Add(p.name)
 		}
-		hints[0] = cmp.Or(hints[0], both[0].hint(p, profile.Value, kindCredentials, "[profile "+profile.Value+"]"))
-		hints[1] = cmp.Or(hints[1], both[1].hint(p, profile.Value, kindConfig, "["+profile.Value+"]"))
+		for i, other := range [2]string{kindCredentials, kindConfig} {
+			if hints[i] == "" && both[i].isMeant(p, profile.Value, other) {
+				hints[i] = both[i].Path + ":" + strconv.Itoa(int(both[i].sections[p].lines[0].number)) +
+					" has " + shorten("["+p.name+"]") + ", which would have to be " + meant[i]
+			}
+		}
 	}
 	e.Near, e.Hint = names.Best(), cmp.Or(hints[0], hints[1])
 	return e
 }
 
-// hint names a section at p if it would be the profile in a file of the other kind, or with quotes
-// removed. meant is the header that it would have to have.
-func (x *reading) hint(p place, name, other, meant string) string {
+// isMeant reports whether there is a section at p that would be the profile in a file of the other
+// kind, or without its quotes.
+func (x *reading) isMeant(p place, name, other string) bool {
 	there := p.name
 	if !p.profile {
 		there = profileName(other, p.name)
 	}
-	s := x.sections[p]
-	if s == nil || p.profile && x.Kind == kindConfig || unquoted(there) != name {
-		return ""
-	}
-	return x.Path + ":" + strconv.Itoa(int(s.lines[0].number)) + " has " + shorten("["+p.name+"]") +
-		", which would have to be " + shorten(meant)
+	return x.sections[p] != nil && (!p.profile || x.Kind != kindConfig) && unquoted(there) == name
 }
