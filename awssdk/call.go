@@ -17,82 +17,103 @@ import (
 // call is one call of an SDK client. It holds what the methods of the retryer need for the
 // verbs of the strategy. It belongs to one goroutine at a time.
 type call struct {
-	input      any             // of the operation, if there are middlewares
-	around     context.Context //nolint:containedctx // of the call, if there are middlewares
-	observed   bool            // whether middlewares report how each attempt and the call ended
-	unseekable bool            // whether the body cannot be sent again
-
-	failures  *failures   // of the retryer
-	key       error       // under which the call is in failures, or nil
-	stop      func() bool // keeps the end of ctx from ending the retry; nil with middlewares
-	polls     bool        // whether the operation is a long poll
-	strategy  retry.Strategy
+	phase phase
+	*shared
+	key       error // under which the call is in failures, or nil
+	token     retry.Token
+	denied    error           // why there is no token
 	ctx       context.Context //nolint:containedctx // for decisions; not every method of a retryer is given one
 	start     time.Time
-	limit     int // attempts that the loop of the SDK makes at most; 0 outside of such a loop
-	phase     phase
-	token     retry.Token
-	denied    error // why there is no token
+	limit     int   // attempts that the loop of the SDK makes at most; 0 outside of such a loop
+	polls     bool  // whether the operation is a long poll
+	retryable bool  // whether the last failure is of a sort that is retried
 	err       error // of the last attempt, as one that can be compared
 	previous  error // of the one before
-	retryable bool  // whether the last failure is of a sort that is retried
-	refusal   error // why there is no retry
-	barred    error // why the next attempt must not be made, although it was due
+	refusal   error // why there is no retry, or why the attempt that was due must not be made
+
+	// With middlewares only.
+	observed   bool            // whether there are any
+	input      any             // of the operation
+	around     context.Context //nolint:containedctx // of the call
+	unseekable bool            // whether the body cannot be sent again
+
+	// Without them only.
+	stop func() bool // keeps the end of ctx from ending a retry that is due
 }
 
 var errUnseekable = errors.New("awssdk: the body of the request cannot be sent again")
 
-// phase is how far a call is.
-type phase uint8
-
-const (
-	idle    phase = iota // before the first attempt
-	sent                 // an attempt is being made
-	failed               // it has failed, and nothing is decided
-	granted              // a retry is due, after a wait
-	resting              // there is no retry, but a sleep before the call returns
-	over                 // the strategy knows that the operation has ended
-)
+// move changes the phase and reports whether the event means anything in this one.
+func (c *call) move(e event) (ok bool) {
+	c.phase, ok = c.phase.after(e)
+	return ok
+}
 
 // begin starts the operation and returns when its first attempt may be made. Its error is not
 // explained.
 func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 	c.open(ctx, s, op)
+	switch {
+	case c.denied == nil:
+		return c.wait(ctx)
+	case errtree.Is(c.denied, retry.ErrNoStrategy):
+		return c.bar(c.denied)
+	case !op.NotAfter.IsZero() && c.strategy.Clock().Now().After(op.NotAfter):
+		return c.bar(&retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
+	}
 	// Without a token the attempt is made all the same: a strategy decides about retries,
 	// not about first attempts.
-	if c.denied == nil {
-		return c.wait(ctx)
-	}
-	switch {
-	case errtree.Is(c.denied, retry.ErrNoStrategy):
-		c.bar(c.denied)
-	case !op.NotAfter.IsZero() && s.strategy.Clock().Now().After(op.NotAfter):
-		c.bar(&retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
-	}
-	return c.barred
+	return nil
 }
 
 // open starts the operation for an attempt that is sent already.
 func (c *call) open(ctx context.Context, s *shared, op retry.Operation) {
-	c.strategy, c.failures = s.strategy, &s.failures
-	c.ctx, c.start, c.polls = ctx, s.strategy.Clock().Now(), op.LongPolling
+	c.shared, c.ctx, c.start, c.polls = s, ctx, s.strategy.Clock().Now(), op.LongPolling
 	// The context of an attempt may have a span that ends with the attempt.
 	c.token, c.denied = c.strategy.AcquireInitialToken(cmp.Or(c.around, ctx), op)
-	c.phase = sent
+	c.move(begun)
+}
+
+// wait returns when the attempt of the token may be made. The SDK has slept its backoff, or sleeps
+// what is left of it afterwards if there are no middlewares.
+func (c *call) wait(ctx context.Context) error {
+	token := c.token.WithoutDelay()
+	if !c.observed {
+		token = c.token.WithDelayAfter()
+	}
+	if err := token.Wait(ctx); err != nil {
+		return c.bar(err)
+	}
+	c.move(admitted)
+	return nil
 }
 
 // ended reports how the attempt went, once for each.
 func (c *call) ended(err error) {
-	if c.phase != sent {
-		return // told already
-	}
-	c.previous, c.err, c.phase = c.err, toCompare(err), failed
 	if err == nil {
-		c.phase = over
-		if c.denied == nil {
+		if c.move(succeeded) && c.denied == nil {
 			_ = c.strategy.RecordSuccess(c.token)
 		}
+		return
 	}
+	if c.move(failing) {
+		c.previous, c.err = c.err, toCompare(err)
+	}
+}
+
+// attempted is ended for a middleware. It returns the error as one that no other call has.
+func (c *call) attempted(err error) error {
+	c.forget() // the attempt before, if the loop has not asked about it
+	c.ended(err)
+	if err == nil {
+		return nil
+	}
+	if c.key = err; !c.keep(0, false) {
+		c.err = &uniqueError{err}
+		c.key = c.err
+		c.keep(0, false)
+	}
+	return c.key
 }
 
 // last reports whether the loop makes no attempt after the one of the token.
@@ -124,190 +145,123 @@ func (c *call) overruled() bool {
 }
 
 func (c *call) refresh(failure error) bool {
-	if c.denied != nil {
-		c.refusal, c.phase = c.denied, over
+	if c.refusal = c.denied; c.denied != nil {
+		c.finish()
 		return false
 	}
 	if c.unseekable {
 		failure = &classify.JudgedError{Verdict: classify.Forbidden(), Err: failure, Reason: errUnseekable}
 	}
-	next, refusal := c.strategy.RefreshRetryToken(c.ctx, c.token, failure)
+	var next retry.Token
+	next, c.refusal = c.strategy.RefreshRetryToken(c.ctx, c.token, failure)
 	if next != (retry.Token{}) {
 		c.token = next
 	}
-	c.refusal = refusal
-	c.retryable = !isReason(refusal, retry.ErrNotRetryable) && !isReason(refusal, retry.ErrCanceled)
+	c.retryable = !isReason(c.refusal, retry.ErrNotRetryable) && !isReason(c.refusal, retry.ErrCanceled)
 	switch {
-	case refusal == nil:
-		c.phase = granted
+	case c.refusal == nil:
+		c.move(again)
 	case c.retryable && next.Delay() > 0:
-		c.phase = resting
+		c.move(rests)
 	default:
-		c.fail(c.err)
+		c.finish()
 	}
 	return c.retryable
 }
 
-// due returns what there is to sleep after the decision.
-func (c *call) due() (w wait, ok bool) {
-	if c.phase != granted && c.phase != resting {
-		return wait{}, false
+// retry returns nil if there is a retry, which RetryDelay and wait delay, and else why there is
+// none. A long poll that is refused rests here.
+func (c *call) retry(ctx context.Context, failure error) error {
+	left := time.Duration(0)
+	switch {
+	case c.phase == resting:
+		_ = c.token.Wait(ctx) // the end of ctx changes nothing
+		c.finish()
+	case c.phase == granted && c.observed:
+		left = c.token.Delay()
+	case c.phase == granted:
+		began := c.strategy.Clock().Now()
+		if err := c.wait(ctx); err == nil {
+			left = max(c.token.Delay()-c.strategy.Clock().Now().Sub(began), 0)
+		}
 	}
-	return wait{left: c.token.Delay()}, true
-}
-
-// again returns nil if there is a retry, which RetryDelay and wait delay, and else why there is
-// none.
-func (c *call) again(ctx context.Context, failure error) error {
-	w, due := c.due()
-	if !due && !c.polls { // the loop asks how long to sleep before a long poll returns
+	if c.refusal != nil && !c.polls { // the loop asks how long to sleep before a long poll returns
 		return c.explain(ctx, c.refusal, c.err)
 	}
-	if !c.observed {
-		left, err := c.waitBefore(ctx, w.left)
-		if err != nil {
-			return c.explain(ctx, err, c.err)
-		}
-		w.left = left
-	}
-	var refusal error
-	if c.refusal != nil {
-		refusal = c.explain(ctx, c.refusal, c.err)
-	}
-	key := cmp.Or(c.key, toCompare(failure))
-	if c.key = key; c.phase == sent {
-		c.stop = context.AfterFunc(ctx, func() { c.cancel(key) })
+	c.key = cmp.Or(c.key, failure)
+	if c.phase == sent {
+		c.stop = context.AfterFunc(ctx, c.canceled(c.key, left))
 	}
 	// Without middlewares a call that is in failures can end at any time.
-	if !c.failures.grant(key, c, w) {
-		c.leave()
-		c.key, c.stop = nil, nil
-	}
-	return refusal
-}
-
-// leave undoes that the end of its context ends the call.
-func (c *call) leave() {
-	if c.stop != nil {
+	if !c.keep(left, true) && c.stop != nil {
 		c.stop()
+		c.stop = nil
+	}
+	return c.explain(ctx, c.refusal, c.err)
+}
+
+// canceled returns the function that ends a call whose context ends while the SDK sleeps. Without
+// middlewares the loop calls no method for such a call.
+func (c *call) canceled(key error, sleep time.Duration) func() {
+	failures, wakes := &c.failures, clock.System{}.Now().Add(sleep)
+	return func() {
+		if now := (clock.System{}).Now(); !now.After(wakes) && failures.withdraw(key, c) {
+			c.fail(retry.ErrCanceled)
+		}
 	}
 }
 
-// drop ends a call without middlewares for which the loop probably calls no further method. A retry
-// that was granted counts as not made.
-func (c *call) drop() {
-	c.leave()
-	if c.phase == sent {
-		c.fail(retry.ErrCanceled)
-	}
-	c.finish()
-}
-
-// waitBefore waits before the sleep of the SDK for what comes after it, because without
-// middlewares nothing that is called after the sleep knows the call. It returns what is left to
-// sleep. A long poll that is refused rests here.
-func (c *call) waitBefore(ctx context.Context, delay time.Duration) (left time.Duration, err error) {
-	if c.phase == resting {
-		c.rest(ctx)
-	}
-	if c.phase != granted {
-		return 0, nil
-	}
-	began := c.strategy.Clock().Now()
-	err = c.wait(ctx)
-	return max(delay-c.strategy.Clock().Now().Sub(began), 0), err
-}
-
-// cancel ends a call whose context has ended while the SDK sleeps. Without middlewares the loop
-// calls no method for such a call.
-func (c *call) cancel(key error) {
-	now := clock.System{}.Now()
-	if c.failures.withdraw(key, c, func(f failure) bool { return !now.After(f.wait.until) }) {
-		c.fail(retry.ErrCanceled)
-	}
-}
-
-// resume takes the call out of failures after its retry. It reports false if the call has ended
-// meanwhile, with its context or because failures has dropped it.
+// resume takes a call without middlewares out of failures after its retry. It reports false if the
+// call has ended meanwhile, with its context or because failures has dropped it.
 func (c *call) resume() bool {
 	if c.stop == nil {
 		return true
 	}
-	c.leave()
-	if !c.failures.withdraw(c.key, c, func(failure) bool { return true }) {
+	c.stop()
+	if !c.failures.withdraw(c.key, c) {
 		return false
 	}
 	c.key, c.stop = nil, nil
 	return true
 }
 
-// wait returns when the attempt of the token may be made. The SDK has slept its backoff, or sleeps
-// what is left of it afterwards if there are no middlewares.
-func (c *call) wait(ctx context.Context) error {
-	token := c.token.WithoutDelay()
-	if !c.observed {
-		token = c.token.WithDelayAfter()
+// drop ends a call without middlewares for which the loop probably calls no further method. A retry
+// that was granted counts as not made.
+func (c *call) drop() {
+	if c.stop != nil {
+		c.stop()
 	}
-	if err := token.Wait(ctx); err != nil {
-		c.bar(err)
-		return err
+	if c.phase == sent {
+		c.fail(retry.ErrCanceled)
 	}
-	c.phase = sent
-	return nil
+	c.finish()
 }
 
-// bar ends an operation whose next attempt must not be made. A retryer around ours may ask for
-// the attempt all the same.
-func (c *call) bar(err error) {
-	c.fail(err)
-	c.barred, c.refusal, c.retryable = err, err, false
+// keep puts the call into failures under its key, with what RetryDelay returns if it is due. It
+// reports false if the error cannot be told from that of another call.
+func (c *call) keep(left time.Duration, due bool) bool {
+	return c.failures.put(c.key, failure{call: c, left: left, due: due, busy: c.stop != nil})
 }
 
-// rest sleeps before a long poll returns. The end of ctx changes nothing.
-func (c *call) rest(ctx context.Context) {
-	_ = c.token.Wait(ctx)
-	c.fail(c.err)
-}
-
-// attempted is ended for a middleware. It returns the error as one that no other call has.
-func (c *call) attempted(err error) error {
-	c.forget() // the attempt before, if the loop has not asked about it
-	c.ended(err)
-	if err == nil {
-		return nil
-	}
-	if !c.failures.add(err, c) {
-		err = &uniqueError{err}
-		c.err = err
-		c.failures.add(err, c)
-	}
-	c.key = err
-	return err
-}
-
-// forget takes the call out of failures. It reports whether RetryDelay was asked since the
-// attempt.
-func (c *call) forget() (asked bool) {
+// forget takes the call out of failures.
+func (c *call) forget() {
 	if c.key != nil {
-		asked = c.failures.forget(c.key, c)
+		c.failures.withdraw(c.key, c)
 		c.key = nil
 	}
-	return asked
 }
 
-// end ends the operation for a middleware, if the loop has not ended it. It adds to the error of
+// awaited reports whether the loop calls GetRetryToken after the decision.
+func (c *call) awaited() bool { return c.retryable && (c.phase != over || !c.last()) }
+
+// close ends the operation for a middleware, if the loop has not ended it. It adds to the error of
 // the call what the loop has not told: what the service said before the caller's context ended,
 // and that the strategy has given up.
-func (c *call) end(ctx context.Context, err error) error {
-	asked := c.forget()
+func (c *call) close(err error) error {
+	defer c.finish()
 	switch {
-	case c.phase == resting:
-		if !asked {
-			c.rest(ctx)
-		}
-		return withLost(err, ctx.Err())
-	case c.phase == granted && ctx.Err() != nil:
-		return errors.Join(err, c.complete(ctx, c.wait(ctx)))
+	case c.phase == granted && c.ctx.Err() != nil:
+		return errors.Join(err, c.complete(c.ctx, c.wait(c.ctx)))
 	case c.phase == granted, c.phase == sent:
 		return withLost(err, c.err) // no attempt came of the retry that was granted
 	case isReason(c.refusal, retry.ErrCanceled):
@@ -323,25 +277,28 @@ func withLost(err, lost error) error {
 	return errors.Join(err, lost)
 }
 
-// awaited reports whether the loop calls GetRetryToken after the decision.
-func (c *call) awaited() bool { return c.retryable && (c.phase != over || !c.last()) }
+// bar ends an operation whose next attempt must not be made. A retryer around ours may ask for
+// the attempt all the same.
+func (c *call) bar(err error) error {
+	c.conclude(forbidden, err)
+	c.refusal, c.retryable = err, false
+	return err
+}
 
 // finish ends an operation for which the loop calls no further method.
 func (c *call) finish() {
-	switch c.phase {
-	case idle, over:
-	case sent:
+	if c.phase == sent {
 		c.fail(retry.ErrAborted)
-	default:
-		c.fail(c.err)
 	}
+	c.fail(c.err)
 }
 
-// fail ends the operation without success. The error of RecordFailure has no place to go: no
+func (c *call) fail(err error) { c.conclude(ended, err) }
+
+// conclude ends the operation without success. The error of RecordFailure has no place to go: no
 // method of a retryer could return it.
-func (c *call) fail(err error) {
-	c.phase = over
-	if c.denied == nil {
+func (c *call) conclude(e event, err error) {
+	if c.move(e) && c.denied == nil {
 		_ = c.strategy.RecordFailure(c.token, err)
 	}
 }

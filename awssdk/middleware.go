@@ -74,7 +74,7 @@ func (endMiddleware) HandleFinalize(
 		c.finish()
 	}()
 	out, metadata, err = next.HandleFinalize(ctx, in)
-	return out, metadata, c.end(ctx, err)
+	return out, metadata, c.close(err)
 }
 
 // attemptMiddleware is inside the retry loop. It reports how each attempt ends, also by a

@@ -58,23 +58,19 @@ func TestFailureIsFoundUnderWhatWrapsIt(t *testing.T) {
 	t.Parallel()
 	first, c := errors.New("first"), &call{}
 	var f failures
-	found, _ := f.take(first)
-	require.Nil(t, found)
-	require.True(t, f.add(first, c))
-	require.False(t, f.add(first, &call{}), "known already")
-	require.False(t, f.add(unhashable(nil), c))
-	found, _ = f.take(unhashable(nil))
-	require.Nil(t, found)
-	found, key := f.take(&uniqueError{first})
-	require.Same(t, c, found)
-	require.Equal(t, first, key)
-	found, _ = f.take(first)
-	require.Nil(t, found, "taken")
-	require.True(t, f.add(first, c))
+	require.Nil(t, f.take(first))
+	require.True(t, f.put(first, failure{call: c}))
+	require.False(t, f.put(first, failure{call: &call{}}), "known already")
+	require.False(t, f.put(unhashable(nil), failure{call: c}))
+	require.Nil(t, f.take(unhashable(nil)))
+	require.Same(t, c, f.take(&uniqueError{first}))
+	require.Nil(t, f.take(first), "taken")
+	require.True(t, f.put(first, failure{call: c, busy: true}))
+	require.Nil(t, f.take(first), "its retry is being made")
+	require.True(t, f.withdraw(first, c))
 	self := &uniqueError{}
 	self.error = self
-	found, _ = f.take(self)
-	require.Nil(t, found, "wraps itself")
+	require.Nil(t, f.take(self), "wraps itself")
 }
 
 func retryer(t *testing.T, s retry.Strategy) *Retryer {
@@ -181,46 +177,25 @@ func TestManyCallsAtOnceGoOn(t *testing.T) {
 	})
 }
 
-// TestEndOfACallForgetsNoOtherCall has two calls that fail with the same error.
-func TestEndOfACallForgetsNoOtherCall(t *testing.T) {
+// TestCallsWithOneErrorAreToldApart has two calls that fail with the same error, and a retryer that
+// looks each up twice.
+func TestCallsWithOneErrorAreToldApart(t *testing.T) {
 	t.Parallel()
-	var f failures
+	var s shared
 	same := errors.New("same")
-	for name, wrapped := range map[string]error{"the error": same, "one that wraps it": &uniqueError{same}} {
-		t.Run(name, func(t *testing.T) {
-			first, second := &call{failures: &f}, &call{failures: &f}
-			_ = first.attempted(wrapped)
-			found, _ := f.take(wrapped) // the decision
-			require.Same(t, first, found)
-			require.Equal(t, same, second.attempted(same))
-			first.forget()
-			found, _ = f.take(same)
-			require.Same(t, second, found)
-		})
-	}
-}
-
-// TestSecondLookupGetsNoOtherCall has two calls that fail with the same error, and a retryer
-// that looks each up twice.
-func TestSecondLookupGetsNoOtherCall(t *testing.T) {
-	t.Parallel()
-	var f failures
-	same := errors.New("same")
-	first, second := &call{failures: &f, observed: true}, &call{failures: &f, observed: true}
+	first, second := &call{shared: &s, observed: true}, &call{shared: &s, observed: true}
 	require.Equal(t, same, first.attempted(same))
-	found, _ := f.take(same)
-	require.Same(t, first, found)
 	wrapped := second.attempted(same)
-	require.NotEqual(t, same, wrapped, "the first call still has it")
-	found, _ = f.take(same)
-	require.Nil(t, found)
-	found, _ = f.take(wrapped)
-	require.Same(t, second, found)
-	found, _ = f.take(wrapped)
-	require.Nil(t, found)
+	require.NotEqual(t, same, wrapped, "the first call has it")
+	for range 2 {
+		require.Same(t, first, s.failures.take(same))
+		require.Same(t, second, s.failures.take(wrapped))
+	}
 	first.forget()
+	require.Nil(t, s.failures.take(same))
+	require.Same(t, second, s.failures.take(wrapped))
 	second.forget()
-	require.Zero(t, f.kept())
+	require.Zero(t, s.failures.kept())
 }
 
 func TestOutcomeOfAnAttemptIsToldOnce(t *testing.T) {

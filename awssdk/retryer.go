@@ -10,7 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -128,23 +127,23 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) erro
 		return released, err
 	}
 	if number, _ := r.attemptOf(ctx); number > 1 {
-		return released, nil
+		return released, nil // GetRetryToken has waited
 	}
 	c := &call{}
-	if err := c.begin(ctx, r.shared, r.next(ctx, c)); err != nil {
-		return nil, c.explain(ctx, err, nil)
+	if err := r.admit(ctx, c); err != nil {
+		return nil, err
 	}
 	return r.release(c), nil
 }
 
-// admit returns when the attempt of a call with middlewares may be made. A retry that the strategy
-// has not granted is that of a retryer around ours, and begins another operation.
+// admit returns when the attempt of a call may be made. An attempt that the strategy has not granted
+// is that of a retryer around ours, and begins another operation.
 func (r *Retryer) admit(ctx context.Context, c *call) (err error) {
-	switch {
-	case c.barred != nil:
-		err = c.barred
-	case c.phase == sent: // it may be made already
-	case c.phase == granted:
+	switch c.phase {
+	case barred:
+		err = c.refusal
+	case sent: // it may be made already
+	case granted:
 		err = c.wait(ctx)
 	default:
 		c.finish()
@@ -172,12 +171,12 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 	if err == nil || !r.made() {
 		return false
 	}
-	c, key := r.failures.take(err)
+	c := r.failures.take(err)
 	if c == nil {
 		return r.strategy.Judge(retry.Operation{Service: r.scoped}, failureOf(err, nil)).Retryable()
 	}
 	retryable := c.decide(err)
-	if c.awaited() && !r.failures.await(key, c) && !c.observed {
+	if c.awaited() && !c.keep(c.token.Delay(), c.phase == granted || c.phase == resting) && !c.observed {
 		c.finish() // another call has failed with the same value since
 	}
 	return retryable
@@ -195,21 +194,19 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 	}
 	c := callFrom(ctx)
 	if c == nil || c.phase == idle {
-		var key error
-		if c, key = r.failures.take(opErr); c == nil {
+		if c = r.failures.take(opErr); c == nil {
 			c = &call{}
 		}
-		c.key = key
 	}
 	if c.phase == idle || c.overruled() {
 		c.open(ctx, r.shared, r.next(ctx, c))
-		c.phase = failed
+		c.move(failing)
 	}
 	if !c.observed {
 		c.ctx = ctx
 	}
 	c.force(opErr)
-	if err := c.again(ctx, opErr); err != nil {
+	if err := c.retry(ctx, opErr); err != nil {
 		return nil, err
 	}
 	if c.observed {
@@ -234,8 +231,8 @@ func (r *Retryer) RetryDelay(attempt int, err error) (time.Duration, error) {
 	if !r.made() {
 		return 0, errNotMade
 	}
-	if w, ok := r.failures.ask(err, clock.System{}.Now()); ok {
-		return w.delay(err), nil
+	if left, due := r.failures.ask(err); due {
+		return forLoop(left, err), nil
 	}
 	return usualDelay(r.strategy.Plan(retry.Operation{Service: r.scoped}), attempt, err), nil
 }
@@ -258,7 +255,7 @@ func (r *Retryer) release(c *call) func(error) error {
 		if c.last() {
 			c.decide(err) // the loop may not ask any more
 		}
-		if !r.failures.add(err, c) {
+		if c.key = err; !c.keep(0, false) {
 			c.finish()
 		}
 		return nil

@@ -8,26 +8,20 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// wait is what the loop of the SDK has to sleep after a failure.
-type wait struct {
-	left  time.Duration
-	until time.Time // when the SDK has slept, if RetryDelay was asked
-}
-
 // hintWindow is how much longer than the delay of RetryDelay the loop of the SDK sleeps at most
 // if the response has a hint: adjustForRetryAfterHeader in its package aws/retry.
 const hintWindow = 5 * time.Second
 
-// delay returns what RetryDelay has to return so that the loop sleeps what is left. The strategy
-// has counted the hint already, and the loop makes the delay longer for it once more.
-func (w wait) delay(err error) time.Duration {
+// forLoop returns what RetryDelay has to return after err so that the loop sleeps what is left. The
+// strategy has counted the hint already, and the loop makes the delay longer for it once more.
+func forLoop(left time.Duration, err error) time.Duration {
 	switch hint, ok := hintOfLoop(err); {
-	case !ok || hint < w.left:
-		return w.left
-	case hint == w.left: // the loop sleeps the hint, also if another retryer adds to a short delay
-		return max(w.left-hintWindow, 0)
+	case !ok || hint < left:
+		return left
+	case hint == left: // the loop sleeps the hint, also if another retryer adds to a short delay
+		return max(left-hintWindow, 0)
 	default:
-		return w.left - hintWindow
+		return left - hintWindow
 	}
 }
 
