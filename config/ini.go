@@ -1,57 +1,21 @@
 package config
 
-import (
-	"errors"
-	"strconv"
+import "gopkg.in/ini.v1"
 
-	"gopkg.in/ini.v1"
-)
-
-// maxLoaded is how many properties ini.v1 gets at once. To find a key ini.v1 goes through
-// all its keys, so the time to load them grows with the square of their number.
+// maxLoaded is how many keys ini.v1 gets at once. To add a key ini.v1 goes through all its keys, so
+// the time grows with the square of their number.
 const maxLoaded = 512
 
-// errCanonical cannot happen, because ini.v1 reads every canonical text.
-var errCanonical = errors.New("config: ini.v1 does not read canonical text")
+// loaded is what ini.v1 has of one profile. It gets keys and values and no text, so that no character
+// has a special meaning for it.
+type loaded struct{ section *ini.Section }
 
-// canonicalKey begins each line of canonical text, k:KEY="value". With it no key has a special
-// meaning for ini.v1. The value is a quoted Go string, so no character of the value has a
-// special meaning either.
-const canonicalKey = "k:"
+func load() loaded { return loaded{ini.Empty().Section(ini.DefaultSection)} }
 
-// appendCanonical appends one property to canonical text.
-func appendCanonical(text []byte, key, value string) []byte {
-	text = append(text, canonicalKey+key+`="`...)
-	for i := range len(value) {
-		switch c := value[i]; c {
-		case '\n':
-			text = append(text, `\n`...)
-		case '\r':
-			text = append(text, `\r`...)
-		case '\\', '"':
-			text = append(text, '\\', c)
-		default: // strconv.AppendQuote would make four bytes of some characters.
-			text = append(text, c)
-		}
-	}
-	return append(text, "\"\n"...)
+// set gives a key a value. Of equal keys the last one counts.
+func (l loaded) set(key, value string) {
+	_, _ = l.section.NewKey(key, value) // It refuses the empty key only, which no property has (R09).
 }
 
-// merge loads canonical text, of equal keys the last one. It returns the function that looks up a
-// key that is in the text.
-func merge(text []byte) (func(key string) string, error) {
-	file, err := ini.LoadSources(ini.LoadOptions{
-		IgnoreContinuation:      true,
-		IgnoreInlineComment:     true,
-		PreserveSurroundedQuote: true,
-		KeyValueDelimiters:      "=",
-	}, text)
-	if err != nil {
-		return nil, errCanonical // err is left out, because its text may hold a value.
-	}
-	section := file.Section(ini.DefaultSection)
-	return func(key string) string {
-		value, _ := strconv.Unquote(section.Key(canonicalKey + key).Value()) // The text is quoted.
-		return value
-	}, nil
-}
+// value returns the value of a key that was set.
+func (l loaded) value(key string) string { return l.section.Key(key).Value() }

@@ -185,17 +185,13 @@ func (r *resolution) read(files [2]*file, profile Setting[string]) ([]Candidate,
 	if len(given) == 0 {
 		return nil, nil
 	}
-	text := make([]byte, 0, 128)
+	settings := load()
 	for _, c := range slices.Backward(given) {
-		text = appendCanonical(text, c.Origin.Key, c.Raw)
-	}
-	value, err := merge(text)
-	if err != nil {
-		return nil, err
+		settings.set(c.Origin.Key, c.Raw)
 	}
 	for _, key := range [...]string{keyRetryMode, keyMaxAttempts} {
 		if i := slices.IndexFunc(given, func(c Candidate) bool { return c.Origin.Key == key }); i >= 0 {
-			given[i].Raw = value(key)
+			given[i].Raw = settings.value(key)
 			r.about(given[i].Origin).overridden(given[i], r.Sources)
 		}
 	}
