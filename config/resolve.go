@@ -185,13 +185,20 @@ func (r *resolution) read(files [2]*file, profile Setting[string]) ([]Candidate,
 	if len(given) == 0 {
 		return nil, nil
 	}
-	settings := load()
-	for _, c := range slices.Backward(given) {
-		settings.set(c.Origin.Key, c.Raw)
+	// Where a key has several values, ini.v1 merges them. It takes longer to load than a file to read.
+	several := len(given) > 2 || len(given) == 2 && given[0].Origin.Key == given[1].Origin.Key
+	settings := loaded{}
+	if several {
+		settings = load()
+		for _, c := range slices.Backward(given) {
+			settings.set(c.Origin.Key, c.Raw)
+		}
 	}
 	for _, key := range [...]string{keyRetryMode, keyMaxAttempts} {
 		if i := slices.IndexFunc(given, func(c Candidate) bool { return c.Origin.Key == key }); i >= 0 {
-			given[i].Raw = settings.value(key)
+			if several {
+				given[i].Raw = settings.value(key)
+			}
 			r.about(given[i].Origin).overridden(given[i], r.Sources)
 		}
 	}
