@@ -42,6 +42,21 @@ func New(settings *Settings, opts ...BuildOption) (retry.Strategy, error) {
 	return collect(opts).newStrategy(context.Background(), settings)
 }
 
+// Plain returns a strategy in standard mode for programs without AWS profiles: it reads neither files
+// nor environment. An operation has so many attempts, the first included. The delay before its first
+// retry is at most base, each further one may be twice as long, and none is longer than maxBackoff;
+// the jitter is full. The retry quota is that of standard.Config, and so are the errors for numbers
+// that are out of range. The options are those of [New]. [classify.All] lets it retry every error.
+func Plain(maxAttempts int, base, maxBackoff time.Duration, opts ...BuildOption) (retry.Strategy, error) {
+	b := collect(opts).build
+	if fields := adaptiveFields(b.config); len(fields) > 0 {
+		return nil, fmt.Errorf("awsretry: Plain is in standard mode, so %s has no effect", strings.Join(fields, " and "))
+	}
+	c := b.merged().Standard
+	c.MaxAttempts, c.Base, c.ThrottlingBase, c.MaxBackoff = maxAttempts, base, base, maxBackoff
+	return orNil(standard.New(c))
+}
+
 // newStrategy builds a strategy and tells its observer about settings without effect.
 func (o options) newStrategy(ctx context.Context, settings *Settings) (retry.Strategy, error) {
 	s, err := o.build.strategy(settings)
@@ -112,6 +127,15 @@ func WithConfig(config adaptive.Config) interface {
 	BuildOption
 } {
 	return configOption{func(b *buildOptions) { b.config, b.configured = config, true }}
+}
+
+// WithStandard is [WithConfig] for the fields of standard mode, which adaptive mode has too. It leaves
+// the other fields of a WithConfig alone.
+func WithStandard(config standard.Config) interface {
+	ResolveOption
+	BuildOption
+} {
+	return configOption{func(b *buildOptions) { b.config.Standard, b.configured = config, true }}
 }
 
 // WithClock sets the clock that the strategy waits on, such as a [*clock.Fake] in a test. The

@@ -18,6 +18,9 @@ import (
 // Settings says how a client retries. Each value has its origin and the values that it beat.
 type Settings = config.Settings
 
+// Mode is a retry mode.
+type Mode = config.Mode
+
 // The retry modes.
 const (
 	// ModeStandard retries with a backoff and a retry quota.
@@ -180,7 +183,7 @@ func WithStrict() ResolveOption {
 
 // WithMode sets the retry mode, whatever environment and shared files say. It accepts what
 // AWS_RETRY_MODE accepts; another mode is an error of [Resolve].
-func WithMode(mode config.Mode) ResolveOption {
+func WithMode(mode Mode) ResolveOption {
 	return resolveOption(func(q *config.Query) { pointTo(&q.Override.Mode, mode) })
 }
 
@@ -199,7 +202,7 @@ func WithBehavior(b retry.Behavior) ResolveOption {
 
 // WithDefaultMode sets the retry mode for the case that neither environment nor files set one.
 // A mode that does not exist is an error of [Resolve] in that case.
-func WithDefaultMode(mode config.Mode) ResolveOption {
+func WithDefaultMode(mode Mode) ResolveOption {
 	return resolveOption(func(q *config.Query) { pointTo(&q.Default.Mode, mode) })
 }
 
@@ -208,6 +211,23 @@ func WithDefaultMode(mode config.Mode) ResolveOption {
 // that case.
 func WithDefaultMaxAttempts(n int) ResolveOption {
 	return resolveOption(func(q *config.Query) { q.Default.MaxAttempts = &n })
+}
+
+// WithMaxBackoff sets the longest backoff, whatever [WithConfig] says, as standard.Config.MaxBackoff
+// does. A duration that is not above zero is an error of [Resolve].
+func WithMaxBackoff(d time.Duration) ResolveOption {
+	return withDuration("option WithMaxBackoff", "max_backoff", d)
+}
+
+// WithMinDelay sets the shortest backoff, whatever [WithConfig] says, as standard.Config.MinDelay
+// does. Zero is none, and a negative duration is an error of [Resolve].
+func WithMinDelay(d time.Duration) ResolveOption {
+	return withDuration("option WithMinDelay", "min_delay", d)
+}
+
+// withDuration is WithValues for a duration in code.
+func withDuration(place, key string, d time.Duration) ResolveOption {
+	return given([]config.Candidate{valueAt{d.String(), place}.candidate(key)})
 }
 
 // setTo sets a text unless the new one is empty.
@@ -354,10 +374,11 @@ func (a valueAt) candidate(key string) config.Candidate {
 // The origin of such a value has as its name the flag or the place of [Values.From], and so
 // has the error for a value that is not accepted. [Settings] hold all values, so [New] needs
 // no such option.
-func WithValues(v Values) ResolveOption {
-	given := v.given()
+func WithValues(v Values) ResolveOption { return given(v.given()) }
+
+func given(values []config.Candidate) ResolveOption {
 	return resolveOption(func(q *config.Query) {
-		for _, c := range given {
+		for _, c := range values {
 			switch c.Origin.Key {
 			case "retry_mode":
 				q.Override.Mode = nil
@@ -365,6 +386,6 @@ func WithValues(v Values) ResolveOption {
 				q.Override.MaxAttempts = nil
 			}
 		}
-		q.Given = slices.Concat(given, q.Given)
+		q.Given = slices.Concat(values, q.Given)
 	})
 }

@@ -1,0 +1,26 @@
+package httpretry
+
+import (
+	"net/http"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+// NewClient returns an HTTP client whose requests go through a [Transport] with this strategy. It has
+// no limit on the time of a request: set its Timeout, or give requests a context with a deadline. With
+// a strategy that [Config.Validate] refuses, each request returns that error.
+func NewClient(strategy retry.Strategy) *http.Client {
+	transport, err := New(Config{Strategy: strategy})
+	if err != nil {
+		return &http.Client{Transport: refusing{err}}
+	}
+	return &http.Client{Transport: transport}
+}
+
+// refusing sends no request.
+type refusing struct{ err error }
+
+func (r refusing) RoundTrip(request *http.Request) (*http.Response, error) {
+	closeBody(request)
+	return nil, r.err
+}

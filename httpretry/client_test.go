@@ -1,0 +1,63 @@
+package httpretry_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/httpretry"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestNewClientSendsFailedRequestsAgain(t *testing.T) {
+	t.Parallel()
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if requests++; requests < 3 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+	strategy, err := standard.New(standard.Config{Base: time.Nanosecond, Clock: clock.System{}})
+	require.NoError(t, err)
+
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+	require.NoError(t, err)
+	response, err := httpretry.NewClient(strategy).Do(request)
+
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	require.Equal(t, 3, requests)
+}
+
+func TestNewClientWithoutAStrategyRefusesRequests(t *testing.T) {
+	t.Parallel()
+	for name, strategy := range map[string]retry.Strategy{"nil": nil, "zero": &standard.Strategy{}} {
+		body := &closed{Reader: strings.NewReader("body")}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://127.0.0.1:1/", body)
+		require.NoError(t, err)
+		response, err := httpretry.NewClient(strategy).Do(request) //nolint:bodyclose // there is none
+		require.Nil(t, response, name)
+		require.ErrorContains(t, err, "httpretry: Strategy: ", name)
+		require.True(t, body.closed, name)
+	}
+}
+
+// closed is a body that knows whether it was closed.
+type closed struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closed) Close() error {
+	c.closed = true
+	return nil
+}
