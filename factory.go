@@ -8,7 +8,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -96,18 +95,12 @@ func (configOption) resolves() {}
 // WithConfig sets costs, delays, capacities and limits. Fields that are zero keep their
 // defaults. In standard mode only the field Standard has a meaning.
 //
-// Some fields are settings too. What the configuration and the other places say together:
-//
-//	field             the configuration counts       error, if the configuration differs from
-//	Behavior          if WithBehavior is absent      WithBehavior
-//	Service           if WithService is absent       WithService
-//	MaxAttempts       as a default in code           WithDefaultMaxAttempts
-//	MaxBackoff,       for what WithValues leaves     the configuration of Resolve
-//	MinDelay,         unset
-//	MaxElapsed
-//	Clock, Observer,  if WithClock, WithObserver,
-//	Classifier,       WithClassifier or
-//	Random            WithRandom is absent
+// Some fields are settings too: Behavior, Service, MaxAttempts, MaxBackoff, MinDelay and MaxElapsed.
+// An option wins over such a field, and the field over the built-in default, whatever the order of the
+// options. The attempts of an option, of the environment or of a file win over MaxAttempts too. A
+// field that an option beats is a diagnostic no-effect of [Resolve], and the observer is told by
+// retry.SettingIgnored. Clock, Observer, Classifier and Random count where WithClock, WithObserver,
+// WithClassifier and WithRandom are absent.
 //
 // The fields of adaptive.Config other than Standard have an effect only in adaptive mode. If
 // one of them is set and the mode is standard, the place that chose the mode decides:
@@ -219,9 +212,7 @@ func (b buildOptions) strategy(settings *Settings) (retry.Strategy, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err // also of a field that the mode or another place keeps from counting
 	}
-	if err := settle(&c.Standard, settings); err != nil {
-		return nil, err
-	}
+	settle(&c.Standard, settings)
 	switch settings.RetryMode.Value {
 	case ModeStandard:
 		// The environment, or a file or flag, which have a Key, may ask for standard mode.
@@ -262,6 +253,9 @@ func (b buildOptions) tellIgnored(ctx context.Context, settings *Settings, s ret
 		if d.Severity == "error" {
 			tell(errors.New("awsretry: " + d.Message))
 		}
+	}
+	for _, field := range settle(&c.Standard, settings) {
+		tell(errors.New("awsretry: " + field))
 	}
 	if err := ignored(c, settings); err != nil {
 		tell(err)
@@ -336,63 +330,51 @@ func (f *Factory) find(key string) retry.Strategy {
 	return f.strategies[key]
 }
 
-// settle brings a configuration and settings together as the comment of WithConfig says: it
-// writes what the settings say into the configuration, or returns an error for a field that
-// contradicts them.
-func settle(c *standard.Config, s *Settings) error {
-	behavior, attempts := s.Behavior, s.MaxAttempts
-	switch {
-	case c.Behavior != "" && !isBuiltIn(behavior.Origin) && c.Behavior != behavior.Value:
-		return differ("behavior", string(c.Behavior), string(behavior.Value), behavior.Origin)
-	case c.Service != "" && s.Service != "" && !strings.EqualFold(c.Service, s.Service):
-		return differ("service", strconv.Quote(c.Service), strconv.Quote(s.Service), "option WithService")
-	case c.MaxAttempts != 0:
-		if err := contradicts(strconv.Itoa(c.MaxAttempts), "attempts", attempts); err != nil {
-			return err
-		}
+// settle writes what the settings say into a configuration, as the comment of WithConfig says. It
+// returns the fields that an option beats.
+func settle(c *standard.Config, s *Settings) (beaten []string) {
+	beaten = slices.Concat(
+		beats("Behavior", c.Behavior, s.Behavior),
+		beats("MaxAttempts", c.MaxAttempts, s.MaxAttempts),
+		beats("MaxBackoff", c.MaxBackoff, s.MaxBackoff),
+		beats("MinDelay", c.MinDelay, s.MinDelay),
+		beats("MaxElapsed", c.MaxElapsed, s.MaxElapsed),
+	)
+	if c.Service != "" && s.Service != "" && !strings.EqualFold(c.Service, s.Service) {
+		beaten = append(beaten, noEffect("Service", c.Service, s.Service, "option WithService"))
 	}
-	if err := cmp.Or(
-		settleDuration("max_backoff", &c.MaxBackoff, s.MaxBackoff),
-		settleDuration("min_delay", &c.MinDelay, s.MinDelay),
-		settleDuration("max_elapsed", &c.MaxElapsed, s.MaxElapsed),
-	); err != nil {
-		return err
+	c.Service = cmp.Or(s.Service, c.Service)
+	if c.Behavior == "" || !isBuiltIn(s.Behavior.Origin) {
+		c.Behavior = s.Behavior.Value
 	}
-	c.Behavior, c.Service = cmp.Or(c.Behavior, behavior.Value), cmp.Or(c.Service, s.Service)
 	// The built-in number is left to the strategy, as it may depend on the service of each
 	// operation.
-	if !isBuiltIn(attempts.Origin) || attempts.Value != builtInAttempts(behavior.Value, s.Service) {
-		c.MaxAttempts = attempts.Value
+	if !isBuiltIn(s.MaxAttempts.Origin) || s.MaxAttempts.Value != builtInAttempts(s.Behavior.Value, s.Service) {
+		c.MaxAttempts = s.MaxAttempts.Value
 	}
-	return nil
-}
-
-// settleDuration is settle for a field that is a duration.
-func settleDuration(name string, field *time.Duration, s config.Setting[time.Duration]) error {
-	if *field != 0 {
-		if err := contradicts(field.String(), name, s); err != nil {
-			return err
+	for field, setting := range map[*time.Duration]config.Setting[time.Duration]{
+		&c.MaxBackoff: s.MaxBackoff, &c.MinDelay: s.MinDelay, &c.MaxElapsed: s.MaxElapsed,
+	} {
+		if setting.Origin.Name != "" { // neither the built-in default nor settings made by hand
+			*field = setting.Value
 		}
 	}
-	if s.Origin.Name != "" { // neither the built-in default nor settings made by hand
-		*field = s.Value
-	}
-	return nil
+	return beaten
 }
 
-// contradicts returns an error if a default in code was given for the setting that differs from
-// own, the one of the configuration.
-func contradicts[T any](own, name string, s config.Setting[T]) error {
-	for _, given := range append([]config.Candidate{{Raw: s.Raw, Origin: s.Origin}}, s.Overridden...) {
-		if given.Origin.Kind == config.OriginDefault && given.Origin.Name != "" && given.Raw != own {
-			return differ("default of "+name, own, given.Raw, given.Origin)
-		}
+// beats says that a field has no effect if an option in code has set another value. Values of a
+// program's own file and flags, of the environment and of the shared files are meant to win.
+func beats[T comparable](field string, own T, s config.Setting[T]) []string {
+	var unset T
+	place := s.Origin.String()
+	if own == unset || own == s.Value || !strings.HasPrefix(place, "option With") || place == "option WithValues" {
+		return nil
 	}
-	return nil
+	return []string{noEffect(field, own, s.Value, place)}
 }
 
-func differ(what, own, given string, origin any) error {
-	return fmt.Errorf("awsretry: WithConfig and the settings differ in the %s: %s, and %s (%v)", what, own, given, origin)
+func noEffect(field string, own, counts any, place string) string {
+	return fmt.Sprintf("standard.Config.%s %v has no effect: %v counts (%s)", field, own, counts, place)
 }
 
 func isBuiltIn(origin config.Origin) bool {

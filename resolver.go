@@ -106,7 +106,14 @@ func (o options) resolve(ctx context.Context) (*Settings, error) {
 	}
 	service := query.Service
 	query.BuiltInAttempts = func(b retry.Behavior) int { return builtInAttempts(b, service) }
-	return query.Resolve()
+	settings, err := query.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	for _, field := range settle(&c.Standard, settings) {
+		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Severity: "warning", Code: "no-effect", Message: field})
+	}
+	return settings, nil
 }
 
 func unlessZero(d time.Duration) *time.Duration {

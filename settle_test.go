@@ -60,7 +60,7 @@ func TestServiceOfAConfigurationSelectsDefaults(t *testing.T) {
 	}
 }
 
-func TestConfigurationThatContradictsTheSettingsIsAnErrorThatNamesBoth(t *testing.T) {
+func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
 	t.Parallel()
 	few := map[string]string{"AWS_MAX_ATTEMPTS": "2"}
 	for _, c := range []struct {
@@ -69,49 +69,71 @@ func TestConfigurationThatContradictsTheSettingsIsAnErrorThatNamesBoth(t *testin
 		option awsretry.ResolveOption
 		config standard.Config
 		want   string
+		plan   func(p retry.Plan) any
+		counts any
 	}{
 		{
 			name: "behavior", option: awsretry.WithBehavior(retry.V20), config: standard.Config{Behavior: retry.V21},
-			want: "awsretry: WithConfig and the settings differ in the behavior: v2.1, and v2.0 (option WithBehavior)",
+			want: "standard.Config.Behavior v2.1 has no effect: v2.0 counts (option WithBehavior)",
+			plan: func(p retry.Plan) any { return p.RetryCost }, counts: 5,
 		},
-		{name: "the same behavior", option: awsretry.WithBehavior(retry.V20), config: standard.Config{Behavior: retry.V20}},
+		{
+			name: "the same behavior", option: awsretry.WithBehavior(retry.V20), config: standard.Config{Behavior: retry.V20},
+			plan: func(p retry.Plan) any { return p.RetryCost }, counts: 5,
+		},
 		{
 			name: "service", option: awsretry.WithService("s3"), config: standard.Config{Service: "dynamodb"},
-			want: `awsretry: WithConfig and the settings differ in the service: "dynamodb", and "s3" (option WithService)`,
+			want: "standard.Config.Service dynamodb has no effect: s3 counts (option WithService)",
+			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 3,
 		},
 		{
-			name: "attempts", option: awsretry.WithDefaultMaxAttempts(5), config: standard.Config{MaxAttempts: 6},
-			want: "awsretry: WithConfig and the settings differ in the default of attempts: 6, and 5 (option WithDefaultMaxAttempts)",
+			name: "default attempts", option: awsretry.WithDefaultMaxAttempts(5), config: standard.Config{MaxAttempts: 6},
+			want: "standard.Config.MaxAttempts 6 has no effect: 5 counts (option WithDefaultMaxAttempts)",
+			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 5,
+		},
+		{
+			name: "attempts", option: awsretry.WithMaxAttempts(5), config: standard.Config{MaxAttempts: 6},
+			want: "standard.Config.MaxAttempts 6 has no effect: 5 counts (option WithMaxAttempts)",
+			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 5,
 		},
 		{
 			name: "attempts of which neither counts", env: few, option: awsretry.WithDefaultMaxAttempts(5), config: standard.Config{MaxAttempts: 6},
-			want: "awsretry: WithConfig and the settings differ in the default of attempts: 6, and 5 (option WithDefaultMaxAttempts)",
+			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 2,
 		},
-		{name: "the same attempts", option: awsretry.WithDefaultMaxAttempts(6), config: standard.Config{MaxAttempts: 6}},
-		{name: "attempts that an option overrides", option: awsretry.WithMaxAttempts(5), config: standard.Config{MaxAttempts: 6}},
 		{
-			name: "another configuration", option: awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MaxAttempts: 5}}),
-			config: standard.Config{MaxAttempts: 6},
-			want:   "awsretry: WithConfig and the settings differ in the default of attempts: 6, and 5 (option WithConfig)",
+			name: "backoff", option: awsretry.WithMaxBackoff(3 * time.Second), config: standard.Config{MaxBackoff: 5 * time.Second},
+			want: "standard.Config.MaxBackoff 5s has no effect: 3s counts (option WithMaxBackoff)",
+			plan: func(p retry.Plan) any { return p.MaxBackoff }, counts: 3 * time.Second,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			var want []string
+			if c.want != "" {
+				want = []string{"awsretry: " + c.want}
+			}
 			own := awsretry.WithConfig(adaptive.Config{Standard: c.config})
-			errs := map[string]error{}
-			_, errs["New"] = awsretry.New(resolved(t, c.env, "", c.option), own)
-			_, errs["NewFactory"] = awsretry.NewFactory(resolved(t, c.env, "", c.option), own)
-			if _, isConfig := c.option.(awsretry.BuildOption); !isConfig {
-				_, errs["New after Resolve with the configuration"] = awsretry.New(resolved(t, c.env, "", c.option, own), own)
-				_, errs["Load"] = awsretry.Load(t.Context(), with(c.env, "", own, c.option)...)
+			var told []string
+			observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { told = append(told, e.Err.Error()) }))
+			for name, load := range map[string]func() (retry.Strategy, error){
+				"New":  func() (retry.Strategy, error) { return awsretry.New(resolved(t, c.env, "", c.option), own, observer) },
+				"Load": func() (retry.Strategy, error) { return awsretry.Load(t.Context(), with(c.env, "", own, c.option, observer)...) },
+				"Load, the other way round": func() (retry.Strategy, error) {
+					return awsretry.Load(t.Context(), with(c.env, "", c.option, own, observer)...)
+				},
+			} {
+				told = nil
+				s, err := load()
+				require.NoError(t, err, name)
+				require.Equal(t, c.counts, c.plan(s.Plan(retry.Operation{})), name)
+				require.Equal(t, want, told, name)
 			}
-			for name, err := range errs {
-				if c.want == "" {
-					require.NoError(t, err, name)
-					continue
-				}
-				require.EqualError(t, err, c.want, name)
+			diagnostics := resolved(t, c.env, "", c.option, own).Diagnostics
+			if c.want == "" {
+				require.Empty(t, diagnostics)
+				return
 			}
+			require.Equal(t, []config.Diagnostic{{Severity: "warning", Code: "no-effect", Message: c.want}}, diagnostics)
 		})
 	}
 }

@@ -219,8 +219,9 @@ func TestValuesOfAProgramCountBeforeItsConfiguration(t *testing.T) {
 	require.Equal(t, []config.Candidate{{Raw: "2s", Valid: true, Origin: inCode}}, s.MinDelay.Overridden)
 	require.Equal(t, inCode, s.MaxElapsed.Origin)
 
-	_, err := awsretry.New(s, awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MinDelay: time.Second}}))
-	require.EqualError(t, err, "awsretry: WithConfig and the settings differ in the default of min_delay: 1s, and 2s (option WithConfig)")
+	strategy, err := awsretry.New(s, awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MinDelay: time.Second}}))
+	require.NoError(t, err)
+	require.Equal(t, 3*time.Second, strategy.Plan(retry.Operation{}).MinDelay)
 }
 
 func TestBadValueOfAProgramIsAnErrorThatNamesPlaceSettingAndValue(t *testing.T) {
