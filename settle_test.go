@@ -116,8 +116,10 @@ func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
 			var told []string
 			observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { told = append(told, e.Err.Error()) }))
 			for name, load := range map[string]func() (retry.Strategy, error){
-				"New":  func() (retry.Strategy, error) { return awsretry.New(resolved(t, c.env, "", c.option), own, observer) },
-				"Load": func() (retry.Strategy, error) { return awsretry.Load(t.Context(), with(c.env, "", own, c.option, observer)...) },
+				"New": func() (retry.Strategy, error) { return awsretry.New(resolved(t, c.env, "", c.option), own, observer) },
+				"Load": func() (retry.Strategy, error) {
+					return awsretry.Load(t.Context(), with(c.env, "", own, c.option, observer)...)
+				},
 				"Load, the other way round": func() (retry.Strategy, error) {
 					return awsretry.Load(t.Context(), with(c.env, "", c.option, own, observer)...)
 				},
