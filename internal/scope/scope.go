@@ -38,11 +38,12 @@ type Scope struct {
 	Room    Room    // for attempts while the send rate is limited
 	Key     retry.ScopeKey
 	name    string
+	place   int // in the ring; guarded by Table.mu
 }
 
 // The values of Scope.use.
 const (
-	unused uint32 = iota // since the last turn of its shard
+	unused uint32 = iota // since the hand came by
 	used
 	gone // from the table: the next operation with the key makes another scope
 )

@@ -34,12 +34,12 @@ type Config struct {
 	Idle       time.Duration // zero: defaultIdle
 }
 
-// Table finds the scope of a key. One rule bounds their number: in its turn, a shard loses each
-// scope that was not used since its last turn and does not have to stay. All shards have a turn once
-// in each idle time. When there is no place for a new scope, they have turns until there is one. If
-// all scopes were used, a second round takes the first one that does not have to stay.
+// Table finds the scope of a key. One rule bounds their number: a hand goes round the scopes, and
+// evicts each one that was not used since it came by last and does not have to stay. It goes round
+// once in each idle time. When there is no place for a new scope, it goes on until there is one, or
+// until it has gone round twice.
 //
-// Shards have turns only when a scope is created, so that there is no timer.
+// The hand moves only when a scope is created, so that there is no timer.
 type Table struct {
 	Whole      *Scope // of the zero key; it stays
 	Pool       *quota.Quota
@@ -51,9 +51,9 @@ type Table struct {
 	evicted    atomic.Uint64
 
 	mu    sync.Mutex // guards what follows, and changes of shards
-	taken int        // places
-	next  int        // the shard that has the next turn
-	swept time.Time  // when all shards had a turn
+	ring  []*Scope   // that have a place
+	hand  int        // the place that it comes to next
+	swept time.Time  // when the hand last had to go round
 	full  time.Time  // until when all scopes have to stay
 }
 
@@ -82,7 +82,7 @@ func (t *Table) Find(key *retry.ScopeKey) *Scope {
 		return t.Whole
 	}
 	hash := t.hash(key)
-	if s := (*t.shard(hash).scopes.Load())[hash]; s != nil && s.Key == *key && s.Touch() {
+	if s := t.shard(hash).get()[hash]; s != nil && s.Key == *key && s.Touch() {
 		return s
 	}
 	return nil
@@ -114,69 +114,79 @@ func (t *Table) Create(key retry.ScopeKey, evicted func(s *Scope)) (s *Scope, cr
 	return s, created
 }
 
-// makeRoom evicts scopes, see Table, and reports whether there is a place.
+// makeRoom evicts scopes, see Table, and reports whether there is a place. No lock is held while a
+// scope is asked whether it has to stay, which code of the user may answer.
 func (t *Table) makeRoom(evicted func(s *Scope)) bool {
 	now := t.config.Clock.Now()
-	first, sweep, full := t.startTurns(now)
+	steps, full := t.sweep(now)
 	if full {
 		return false
 	}
 	var soonest time.Time // when the first of the scopes that have to stay need not
-	for turn := range 2 * shardCount {
-		if (!sweep || turn >= shardCount) && t.hasRoom(first+turn) {
-			return true
-		}
-		sh := &t.shards[(first+turn)%shardCount]
-		unused := sh.unused()
-		may := slices.DeleteFunc(unused, func(s *Scope) bool {
+	evict := func(some []*Scope) {
+		some = slices.DeleteFunc(some, func(s *Scope) bool {
 			until := s.staysUntil(now)
-			if stays := until.After(now); !stays {
-				return false
-			}
-			if soonest.IsZero() || until.Before(soonest) {
+			stays := until.After(now)
+			if stays && (soonest.IsZero() || until.Before(soonest)) {
 				soonest = until
 			}
-			return true
+			return stays
 		})
-		if turn >= shardCount {
-			may = may[:min(len(may), 1)]
-		}
-		for _, s := range t.remove(sh, may) {
+		for _, s := range t.remove(some) {
 			evicted(s)
 		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.taken < t.config.Max {
-		return true
+	evict(t.unused(&steps, steps))
+	for steps = 2 * t.config.Max; !t.hasRoom(); {
+		some := t.unused(&steps, 1)
+		if len(some) == 0 {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.full = soonest
+			return len(t.ring) < t.config.Max
+		}
+		evict(some)
 	}
-	t.full = soonest
-	return false
+	return true
 }
 
-// startTurns returns the shard that has the next turn, whether all shards have to have one, and whether
-// it is known that no scope may go.
-func (t *Table) startTurns(now time.Time) (first int, sweep, full bool) {
+// sweep returns how many steps the hand has to go because an idle time has passed, and whether it is
+// known that no scope may go.
+func (t *Table) sweep(now time.Time) (steps int, full bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if left := t.full.Sub(now); t.taken >= t.config.Max && left > 0 && left <= longestStay { // more after a clock has gone back
-		return 0, false, true
+	if left := t.full.Sub(now); len(t.ring) >= t.config.Max && left > 0 && left <= longestStay { // more after a clock has gone back
+		return 0, true
 	}
-	if sweep = now.Sub(t.swept) >= t.config.Idle; sweep || instant.OfAnotherClock(now, t.swept) {
+	passed := now.Sub(t.swept) >= t.config.Idle
+	if passed || instant.OfAnotherClock(now, t.swept) {
 		t.swept = now
 	}
-	return t.next, sweep, false
+	if !passed {
+		return 0, false
+	}
+	return len(t.ring), false
 }
 
-// hasRoom reports whether there is a place. If not, the given shard has a turn.
-func (t *Table) hasRoom(next int) bool {
+func (t *Table) hasRoom() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.taken < t.config.Max {
-		return true
+	return len(t.ring) < t.config.Max
+}
+
+// unused moves the hand on, by as many steps as are left or until it has found enough scopes that were
+// not used since it came by last.
+func (t *Table) unused(steps *int, enough int) (found []*Scope) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for ; *steps > 0 && len(found) < enough && len(t.ring) > 0; *steps-- {
+		t.hand %= len(t.ring)
+		if s := t.ring[t.hand]; !s.use.CompareAndSwap(used, unused) {
+			found = append(found, s)
+		}
+		t.hand++
 	}
-	t.next = (next + 1) % shardCount
-	return false
+	return found
 }
 
 // add puts a new scope into its place. It returns the scope that has the place if there is one already,
@@ -184,50 +194,57 @@ func (t *Table) hasRoom(next int) bool {
 func (t *Table) add(fresh *Scope) *Scope {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	sh := t.shard(fresh.hash)
-	if s := (*sh.scopes.Load())[fresh.hash]; s != nil {
+	if s := t.shard(fresh.hash).get()[fresh.hash]; s != nil {
 		s.use.Store(used)
 		return s
 	}
-	if t.taken >= t.config.Max {
+	if len(t.ring) >= t.config.Max {
 		return nil
 	}
-	t.taken++
-	changed := maps.Clone(*sh.scopes.Load())
+	fresh.place = len(t.ring)
+	t.ring = append(t.ring, fresh)
+	changed := maps.Clone(t.shard(fresh.hash).get())
 	changed[fresh.hash] = fresh
-	sh.scopes.Store(&changed)
+	t.shard(fresh.hash).scopes.Store(&changed)
 	return fresh
 }
 
-// remove removes those of some scopes of a shard that are still not in use, and returns them.
-func (t *Table) remove(sh *shard, some []*Scope) (removed []*Scope) {
-	if len(some) == 0 {
-		return nil
-	}
+// remove removes those of some scopes that are still not in use, and returns them.
+func (t *Table) remove(some []*Scope) (removed []*Scope) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	changed := maps.Clone(*sh.scopes.Load())
-	removed = slices.DeleteFunc(some, func(s *Scope) bool { return !s.use.CompareAndSwap(unused, gone) })
-	for _, s := range removed {
-		delete(changed, s.hash)
+	changed := map[*shard]map[uint64]*Scope{}
+	for _, s := range some {
+		if !s.use.CompareAndSwap(unused, gone) {
+			continue
+		}
+		removed = append(removed, s)
+		sh, last := t.shard(s.hash), len(t.ring)-1
+		if changed[sh] == nil {
+			changed[sh] = maps.Clone(sh.get())
+		}
+		delete(changed[sh], s.hash)
+		t.ring[s.place], t.ring[last].place = t.ring[last], s.place
+		t.ring[last] = nil
+		t.ring = t.ring[:last]
 	}
-	sh.scopes.Store(&changed)
-	t.taken -= len(removed)
+	for sh, scopes := range changed {
+		sh.scopes.Store(&scopes)
+	}
 	t.evicted.Add(uint64(len(removed)))
 	return removed
 }
 
 // All returns the scopes that can be shown, sorted by name.
 func (t *Table) All() []*Scope {
-	all := []*Scope{t.Whole}
+	t.mu.Lock()
+	all := append([]*Scope{t.Whole}, t.ring...)
+	t.mu.Unlock()
 	if s := t.overflow.Load(); s != nil {
 		all = append(all, s)
 	}
-	for i := range t.shards {
-		all = slices.AppendSeq(all, maps.Values(*t.shards[i].scopes.Load()))
-	}
 	all = slices.DeleteFunc(all, func(s *Scope) bool { return s.Err != nil })
-	slices.SortFunc(all, func(a, b *Scope) int { return strings.Compare(a.name, b.name) })
+	slices.SortStableFunc(all, func(a, b *Scope) int { return strings.Compare(a.name, b.name) })
 	return all
 }
 
@@ -248,12 +265,4 @@ func (t *Table) hash(k *retry.ScopeKey) (hash uint64) {
 
 func (t *Table) shard(hash uint64) *shard { return &t.shards[hash%shardCount] }
 
-// unused returns the scopes that were not used since the last call.
-func (sh *shard) unused() (found []*Scope) {
-	for _, s := range *sh.scopes.Load() {
-		if !s.use.CompareAndSwap(used, unused) {
-			found = append(found, s)
-		}
-	}
-	return found
-}
+func (sh *shard) get() map[uint64]*Scope { return *sh.scopes.Load() }

@@ -109,10 +109,10 @@ type Config struct {
 	// retry quota and, in adaptive mode, a send rate. Nil means [retry.Operation.Key]. It
 	// must be safe for concurrent use.
 	Scope func(op retry.Operation) retry.ScopeKey
-	// MaxScopes is how many scopes the strategy keeps. When there are as many, some that were
-	// not used lately make room for a new one. If all of them have to stay (see ScopeIdle),
-	// the operation uses one more scope, which all operations without a place share. Zero
-	// means 10,000.
+	// MaxScopes is how many scopes the strategy keeps. When there are as many, a new scope
+	// takes the place of one that was not used lately. If all of them have to stay (see
+	// ScopeIdle), the operation uses one more scope, which all operations without a place
+	// share. Zero means 10,000.
 	MaxScopes int
 	// ScopeIdle is the time without a beginning or an end of an operation after which a
 	// scope may be evicted. The next operation with its key gets a new scope, which has

@@ -24,7 +24,7 @@ const (
 // The adaptive strategy of a run has places for so many scopes, and keeps one that is not used for
 // so long.
 const (
-	maxScopes = 12
+	maxScopes = 11
 	scopeIdle = 4 * time.Minute
 )
 
