@@ -18,8 +18,8 @@ func TestAcquireWithSlotsInHandAllocatesNothing(t *testing.T) {
 	clk := clock.NewFake(time.Unix(0, 0))
 	var l adaptive.Limiter
 	clk.Run(func() { l = withSlots(t, clk) })
-	source, _ := l.State()
-	require.Equal(t, "fleet", source.Source)
+	source := l.State()
+	require.Equal(t, "fleet", source.SendRateSource)
 	require.Zero(t, testing.AllocsPerRun(1000, func() {
 		sent, err := l.Acquire(context.Background(), ratelimit.Request{})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 )
@@ -40,7 +41,7 @@ func BenchmarkAcquireAndReport(b *testing.B) {
 		run(b, f.NewLimiter(orders, clock.System{}))
 	})
 	b.Run("without a fleet", func(b *testing.B) {
-		run(b, ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clock.System{}))
+		run(b, sendrate.NewLimiter(sendrate.Config{}, clock.System{}))
 	})
 }
 
@@ -53,7 +54,7 @@ func BenchmarkReplyWhileManyWait(b *testing.B) {
 	ctx, cancel := context.WithCancel(context.Background())
 	b.Cleanup(cancel)
 	waiting := func() int {
-		_, n := l.State()
+		n := l.State().Waiting
 		return n
 	}
 	fill := func() {

@@ -13,6 +13,7 @@ import (
 	"weak"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -163,13 +164,13 @@ func (f *Fleet) limiter(scope retry.ScopeKey, clk clock.Clock, own adaptive.Conf
 	if own.SendLimit != nil {
 		local = own.SendLimit(scope)
 	}
-	config := ratelimit.SendRateConfig{
+	config := sendrate.Config{
 		Controller: own.Controller, ProbeEvery: own.ProbeEvery, Cost: own.SendCost,
 		StartingRate: local.Starting, Ceiling: local.Ceiling,
 	}
-	l.member.fresh = func(now time.Time) ratelimit.SendRate { return ratelimit.NewSendRate(config, now) }
+	l.member.fresh = func(now time.Time) sendrate.SendRate { return sendrate.New(config, now) }
 	l.member.local = l.member.fresh(clk.Now())
-	l.line = ratelimit.NewLine(account{l}, clk)
+	l.line = sendrate.NewLine(account{l}, clk)
 	return l
 }
 

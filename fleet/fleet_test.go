@@ -16,6 +16,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -50,7 +51,7 @@ func TestFleetSharesScopesButNotTheStrategyAsAWhole(t *testing.T) {
 func TestConfigKeepsTheLimitersOfScopesThatAreNotShared(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleet.Config{Store: &fleet.Memory{}})
-	own := ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clock.System{})
+	own := sendrate.NewLimiter(sendrate.Config{}, clock.System{})
 	config := f.Config(adaptive.Config{
 		SendCost:   3,
 		NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return own },
@@ -65,7 +66,7 @@ func TestSendLimitOfAConfigHoldsWhileTheScopeIsOpen(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleet.Config{Store: &fleet.Memory{}})
 	config := f.Config(adaptive.Config{SendLimit: limitOf(7)})
-	state, _ := config.NewLimiter(orders, clock.System{}).State()
+	state := config.NewLimiter(orders, clock.System{}).State()
 	require.True(t, state.Limited)
 	require.InDelta(t, 7, float64(state.FillRate), 0)
 }
@@ -272,7 +273,7 @@ func TestObserverMayAskForTheState(t *testing.T) {
 		f = newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: limitOf(20), Observer: func(fleet.Event) {
 			states = append(states, f.Snapshot()[0].State)
 			l.Report(ratelimit.Response{})
-			_, _ = l.State()
+			_ = l.State()
 			_ = l.Expected(1)
 		}})
 		l = f.NewLimiter(orders, clock.System{})

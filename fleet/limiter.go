@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -21,12 +22,12 @@ type limiter struct {
 	key   string
 	clock clock.Clock
 	limit adaptive.SendLimit // of the whole fleet
-	line  *ratelimit.Line
+	line  *sendrate.Line
 
 	// joined is true once the store has answered or failed, or JoinWait is over. Until then
 	// callers wait at the gate.
 	joined  atomic.Bool
-	joining *ratelimit.Line
+	joining *sendrate.Line
 	gate    *gate
 	place   uint64 // among the members of the fleet, in the order of their first use
 
@@ -127,7 +128,7 @@ func (l *limiter) startLocked(now time.Time) {
 	}
 	l.fleet.register(l)
 	l.gate = &gate{open: &l.joined, at: now.Add(l.fleet.config.JoinWait)}
-	l.joining = ratelimit.NewLine(l.gate, l.clock)
+	l.joining = sendrate.NewLine(l.gate, l.clock)
 	l.member.used = true
 	l.planLocked(now)
 }
@@ -180,13 +181,14 @@ func (l *limiter) calmLocked() {
 	}
 }
 
-// State returns the state for snapshots, and how many callers wait.
-func (l *limiter) State() (state ratelimit.SendRateState, waiting int) {
-	waiting = l.line.Waiting()
-	now := l.clock.Now()
+// State returns the state for snapshots.
+func (l *limiter) State() retry.ScopeSnapshot {
+	waiting, now := l.line.Waiting(), l.clock.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.member.SendRateState(now), waiting
+	state := l.member.Snapshot(now)
+	state.Waiting = waiting
+	return state
 }
 
 // planLocked sets the timer for the next call.

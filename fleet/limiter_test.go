@@ -179,7 +179,7 @@ func TestCallersThatWouldWaitLongerThanAllowedLeaveWhenTheFleetCutsItsRate(t *te
 				waited, errs := waits(t, 50, l, ratelimit.Request{MaxWait: time.Second})
 				pass(t, time.Minute)
 				synctest.Wait()
-				_, waiting := l.State()
+				waiting := l.State().Waiting
 				require.Zero(t, waiting)
 				served := 0
 				for i, err := range errs {
@@ -212,7 +212,7 @@ func TestSlotThatIsGivenBackGoesToTheNext(t *testing.T) {
 		giver.Give(1)
 		synctest.Wait()
 		require.NoError(t, errs[0])
-		_, waiting := l.State()
+		waiting := l.State().Waiting
 		require.Zero(t, waiting)
 		require.Equal(t, began, now())
 	})

@@ -112,7 +112,7 @@ func TestNoAttemptWaitsForEverWhateverTheStoreReplies(t *testing.T) {
 			pass(t, 20*time.Second)
 			w.well.Store(true)
 			callers.Wait() // a deadlock of the bubble where none of the timers is set
-			_, waiting := l.State()
+			waiting := l.State().Waiting
 			require.Zero(t, waiting)
 			pass(t, 30*time.Second)
 			calls := len(store.Asks())

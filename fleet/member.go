@@ -4,7 +4,9 @@ import (
 	"math"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // State says what governs the send rate of a member.
@@ -37,10 +39,10 @@ func (s State) String() string {
 // for nothing. It is not safe for concurrent use.
 type member struct {
 	state State
-	fresh func(time.Time) ratelimit.SendRate // makes local
-	local ratelimit.SendRate                 // governs Open and Learning
-	runs  runs                               // governs Slots
-	alone alone                              // governs Alone
+	fresh func(time.Time) sendrate.SendRate // makes local
+	local sendrate.SendRate                 // governs Open and Learning
+	runs  runs                              // governs Slots
+	alone alone                             // governs Alone
 	sent  usage
 	first time.Time // when the member sent first
 
@@ -329,19 +331,20 @@ func (m *member) Lift(now time.Time, cost float64) {
 // Limited reports whether attempts may have to wait.
 func (m *member) Limited() bool { return m.state >= Slots || m.local.State().Limited }
 
-// SendRateState returns the state in the words of a send rate.
-func (m *member) SendRateState(now time.Time) ratelimit.SendRateState {
+// Snapshot returns what a snapshot says of the send rate.
+func (m *member) Snapshot(now time.Time) retry.ScopeSnapshot {
 	state := m.local.State()
 	if m.state >= Slots {
-		state = ratelimit.SendRateState{
-			Limited: true, FillRate: m.Rate(now), MeasuredRate: m.own(now), Tokens: m.runs.InHand(now), Source: "fleet",
+		state = retry.ScopeSnapshot{
+			SendRateSource: "fleet", Limited: true,
+			FillRate: float64(m.Rate(now)), MeasuredRate: float64(m.own(now)), SendTokens: m.runs.InHand(now),
 		}
 	}
 	if m.state == Alone {
-		state.Source = "fleet-lost"
+		state.SendRateSource = "fleet-lost"
 	}
 	state.LastThrottle = m.throttled
-	state.FleetRate, state.StoreCalls, state.StoreFailures = m.rate, m.calls, m.failed
+	state.FleetRate, state.StoreCalls, state.StoreFailures = float64(m.rate), m.calls, m.failed
 	return state
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -306,7 +307,7 @@ func TestAnswersLetWaitingAttemptsGoSoonerInAnOpenScope(t *testing.T) {
 		return waited
 	}
 	one, two := clock.NewFake(time.Unix(1e9, 0)), clock.NewFake(time.Unix(1e9, 0))
-	without := waits(ratelimit.NewLimiter(ratelimit.SendRateConfig{}, one), one)
+	without := waits(sendrate.NewLimiter(sendrate.Config{}, one), one)
 	f := newFleet(t, fleet.Config{Store: answers(fleet.Reply{}), Clock: two})
 	require.InDelta(t, without, waits(f.NewLimiter(orders, nil), two), float64(time.Millisecond))
 }

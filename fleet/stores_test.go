@@ -118,8 +118,8 @@ func send(tb testing.TB, l adaptive.Limiter, throttled bool) time.Duration {
 
 // source returns where the send rate of a limiter comes from.
 func source(l adaptive.Limiter) string {
-	state, _ := l.State()
-	return state.Source
+	state := l.State()
+	return state.SendRateSource
 }
 
 // now is the time of the bubble.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/awsretry/awsretry/internal/command/sim"
 	"github.com/awsretry/awsretry/internal/command/trace"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -229,13 +230,13 @@ func variantOf(t *trace.Trace, adapts bool) sim.Variant {
 // replayOutcomes tells outcomes to a send rate, and prints a line for each.
 func (c *call) replayOutcomes(_ context.Context, t *trace.Trace) error {
 	at := func(s trace.Seconds) time.Time { return time.Unix(0, 0).Add(time.Duration(s)) }
-	rate := ratelimit.NewSendRate(ratelimit.SendRateConfig{}, at(t.Start))
+	rate := sendrate.New(sendrate.Config{}, at(t.Start))
 	for _, o := range t.Outcomes {
 		for range o.Repeat {
 			rate.Report(at(o.T), ratelimit.Response{Throttled: o.Throttled})
 		}
 		s := rate.State()
-		if err := c.print(rateLine{float64(s.MeasuredRate), float64(s.FillRate), s.Capacity, s.Tokens, s.Limited}); err != nil {
+		if err := c.print(rateLine{s.MeasuredRate, s.FillRate, s.SendCapacity, s.SendTokens, s.Limited}); err != nil {
 			return err
 		}
 	}

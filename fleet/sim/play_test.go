@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 )
@@ -100,7 +101,7 @@ func (p *play) begin(i int, generation uint64) {
 	m := &member{play: p, number: i, way: &way{store: p.store}}
 	var done func()
 	if p.alone {
-		m.limiter, done = ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clock.System{}), func() {}
+		m.limiter, done = sendrate.NewLimiter(sendrate.Config{}, clock.System{}), func() {}
 	} else {
 		m.limiter, done = newLimiter(p.t, m.way, fmt.Sprint("version", i%max(p.versions, 1)), p.starting, seed)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/engine"
 	"github.com/awsretry/awsretry/internal/quota"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
-	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -51,7 +51,7 @@ func TestScopesThatAllHaveToStayAreNotAskedAgainUntilOneMayGo(t *testing.T) {
 	s, err := adaptive.New(adaptive.Config{
 		Standard: standard.Config{Clock: clk, Classifier: judge{}, MaxScopes: 3},
 		NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			return asked{ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk), func() { questions++ }}
+			return asked{sendrate.NewLimiter(sendrate.Config{}, clk), func() { questions++ }}
 		},
 	})
 	require.NoError(t, err)

@@ -17,9 +17,9 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/engine"
 	"github.com/awsretry/awsretry/internal/quota"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
-	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -444,7 +444,7 @@ func TestScopesThatHaveToStayDo(t *testing.T) {
 		},
 		"without a send token": {
 			config: adaptive.Config{NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-				return exhausted{ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)}
+				return exhausted{sendrate.NewLimiter(sendrate.Config{}, clk)}
 			}},
 			use: func(t *testing.T, _ *clock.Fake, s mode) {
 				t.Helper()
@@ -454,7 +454,7 @@ func TestScopesThatHaveToStayDo(t *testing.T) {
 		},
 		"an attempt waits, and a next one would not": {
 			config: adaptive.Config{NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-				return queued{ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)}
+				return queued{sendrate.NewLimiter(sendrate.Config{}, clk)}
 			}},
 			use: func(t *testing.T, _ *clock.Fake, s mode) {
 				t.Helper()
@@ -485,7 +485,7 @@ func (exhausted) Expected(float64) time.Duration { return time.Second }
 // queued is a limiter in which an attempt waits.
 type queued struct{ adaptive.Limiter }
 
-func (queued) State() (ratelimit.SendRateState, int) { return ratelimit.SendRateState{}, 1 }
+func (queued) State() retry.ScopeSnapshot { return retry.ScopeSnapshot{Waiting: 1} }
 
 func TestEveryVerbIsAUseOfTheScope(t *testing.T) {
 	t.Parallel()
@@ -556,7 +556,7 @@ func TestScopeThatIsUsedWhileItIsAskedStays(t *testing.T) {
 			s, err := adaptive.New(adaptive.Config{
 				Standard: standard.Config{Clock: clk, ScopeIdle: idle, MaxScopes: places},
 				NewLimiter: func(key retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-					return asked{ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk), func() {
+					return asked{sendrate.NewLimiter(sendrate.Config{}, clk), func() {
 						if key.Scope == "1" {
 							questions++
 							begin(t, s, named(1))

@@ -172,9 +172,9 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 	return refusal
 }
 
-// giveBack returns the send token of an attempt that is not made, to a limiter that takes it.
+// giveBack returns the send token of an attempt that is not made.
 func (r *record) giveBack() {
-	if l, ok := r.scope.Limiter.(interface{ Give(cost float64) }); ok {
+	if l := r.scope.Limiter; l != nil {
 		l.Give(r.engine.config.Send.Cost)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/refill"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
@@ -23,8 +24,8 @@ import (
 type Quota struct {
 	capacity int64
 	tokens   atomic.Int64
-	line     *ratelimit.Line // of the callers that wait
-	pool     *Quota          // or nil
+	line     *sendrate.Line // of the callers that wait
+	pool     *Quota         // or nil
 
 	refill float64 // tokens per second; 0 means never
 	mu     sync.Mutex
@@ -65,7 +66,7 @@ func New(config Config, start time.Time, clk clock.Clock) *Quota {
 		q.refill = float64(config.Refill)
 	}
 	q.tokens.Store(min(max(int64(config.Initial), 0), q.capacity))
-	q.line = ratelimit.NewLine(account{q}, clk)
+	q.line = sendrate.NewLine(account{q}, clk)
 	return q
 }
 

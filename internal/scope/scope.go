@@ -17,7 +17,8 @@ type Limiter interface {
 	Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error)
 	Report(r ratelimit.Response) ratelimit.Change
 	Expected(cost float64) time.Duration
-	State() (state ratelimit.SendRateState, waiting int)
+	State() retry.ScopeSnapshot
+	Give(cost float64)
 }
 
 // throttledFor is how long after its last throttle a scope counts as throttled. After that
@@ -88,8 +89,8 @@ func (s *Scope) staysUntil(now time.Time) time.Time {
 		return longer(now, s.Quota.Waiting())
 	}
 	expected := s.Limiter.Expected(1) // first, because it brings the state up to now
-	state, waiting := s.Limiter.State()
-	until := longer(now, s.Quota.Waiting()+waiting)
+	state := s.Limiter.State()
+	until := longer(now, s.Quota.Waiting()+state.Waiting)
 	if at := now.Add(min(expected, longestStay)); at.After(until) {
 		until = at
 	}
@@ -109,17 +110,12 @@ func longer(now time.Time, waiting int) time.Time {
 
 // Snapshot returns the state of the scope.
 func (s *Scope) Snapshot(now time.Time) retry.ScopeSnapshot {
-	got := retry.ScopeSnapshot{
-		Key: s.Key, Scope: s.name, Quota: s.Quota.Available(now), QuotaCapacity: s.Quota.Capacity(),
-	}
+	var got retry.ScopeSnapshot
 	if s.Limiter != nil {
-		state, waiting := s.Limiter.State()
-		got.SendRateSource = state.Source
-		got.Limited, got.Waiting, got.LastThrottle = state.Limited, waiting, state.LastThrottle
-		got.FillRate, got.MeasuredRate = float64(state.FillRate), float64(state.MeasuredRate)
-		got.SendTokens, got.SendCapacity = state.Tokens, state.Capacity
-		got.FleetRate, got.StoreCalls, got.StoreFailures = float64(state.FleetRate), state.StoreCalls, state.StoreFailures
+		got = s.Limiter.State()
 	}
+	got.Key, got.Scope = s.Key, s.name
+	got.Quota, got.QuotaCapacity = s.Quota.Available(now), s.Quota.Capacity()
 	return got
 }
 

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -82,7 +83,7 @@ func newAdaptiveRun(t *rapid.T) *adaptiveRun {
 func (r *adaptiveRun) rate(op retry.Operation) *rateModel {
 	key := op.Key().String()
 	if r.rates[key] == nil {
-		config, begun := ratelimit.SendRateConfig{Controller: r.config.Controller, Cost: r.config.SendCost}, r.begun
+		config, begun := sendrate.Config{Controller: r.config.Controller, Cost: r.config.SendCost}, r.begun
 		if limit := r.config.SendLimit(op.Key()); limit != (adaptive.SendLimit{}) {
 			config.StartingRate, config.Ceiling = limit.Starting, limit.Ceiling
 			if !op.Key().IsZero() {

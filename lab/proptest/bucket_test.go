@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
 // bucketRun is the bucket of a send rate that is set by hand, and what is known of it.
 type bucketRun struct {
-	rate   ratelimit.SendRate
+	rate   sendrate.SendRate
 	now    time.Time
 	newest time.Time // that the bucket has been told
 	lifted float64
@@ -21,7 +22,7 @@ type bucketRun struct {
 func TestBucketKeepsItsBoundsAndItsWord(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		run := &bucketRun{rate: ratelimit.NewSendRate(ratelimit.SendRateConfig{}, start()), now: start()}
+		run := &bucketRun{rate: sendrate.New(sendrate.Config{}, start()), now: start()}
 		run.rate.SetRate(start(), ratelimit.Rate(drawSize(t, "rate")))
 		run.newest = start()
 		t.Repeat(map[string]func(*rapid.T){
@@ -32,7 +33,7 @@ func TestBucketKeepsItsBoundsAndItsWord(t *testing.T) {
 				rate := ratelimit.Rate(drawSize(t, "rate"))
 				run.call(t, 0, func(at time.Time) { run.rate.SetRate(at, rate) })
 				require.InDelta(t, max(float64(rate), 0.5), float64(run.rate.Fill()), 0)
-				require.InDelta(t, max(float64(rate), 1), run.rate.State().Capacity, 0)
+				require.InDelta(t, max(float64(rate), 1), run.rate.State().SendCapacity, 0)
 			},
 			"give": func(t *rapid.T) {
 				tokens := drawSize(t, "tokens")
@@ -51,11 +52,11 @@ func drawSize(t *rapid.T, label string) float64 {
 	return rapid.OneOf(rapid.Float64Range(0, 4), rapid.Float64Range(0, 1e6)).Draw(t, label)
 }
 
-func (r *bucketRun) tokens() float64 { return r.rate.State().Tokens }
+func (r *bucketRun) tokens() float64 { return r.rate.State().SendTokens }
 
 func (r *bucketRun) check(t *rapid.T) {
 	require.GreaterOrEqual(t, r.tokens(), 0.0)
-	require.LessOrEqual(t, r.tokens(), max(r.rate.State().Capacity, r.lifted))
+	require.LessOrEqual(t, r.tokens(), max(r.rate.State().SendCapacity, r.lifted))
 }
 
 // call makes a call, now or at an instant that has passed, which may add what is given and

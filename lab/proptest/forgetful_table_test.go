@@ -76,7 +76,8 @@ func (r *forgetfulRun) stays(life *scopeLife) (why string, until time.Time) {
 		return why, until
 	}
 	expected := life.limiter.Expected(1)
-	state, waiting := life.limiter.Limiter.State()
+	state := life.limiter.Limiter.State()
+	waiting := state.Waiting
 	if waiting > 0 {
 		longer(time.Second, "an attempt waits")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -151,7 +152,7 @@ func (l *bookedLimiter) Report(r ratelimit.Response) ratelimit.Change {
 	return l.Limiter.Report(r)
 }
 
-func (l *bookedLimiter) State() (ratelimit.SendRateState, int) {
+func (l *bookedLimiter) State() retry.ScopeSnapshot {
 	if l.run.panics == inState {
 		panic(errPanic)
 	}
@@ -235,7 +236,7 @@ func newForgetfulRun(t *rapid.T, limited bool) *forgetfulRun {
 // adaptive draws the rest of the config of adaptive mode. One scope has no limiter,
 // because what is said of its limit is impossible.
 func (r *forgetfulRun) adaptive(t *rapid.T) adaptive.Config {
-	known := ratelimit.SendRateConfig{Ceiling: drawFrom[ratelimit.Rate](t, "ceiling", 0, 0, 0.5, 4)}
+	known := sendrate.Config{Ceiling: drawFrom[ratelimit.Rate](t, "ceiling", 0, 0, 0.5, 4)}
 	return adaptive.Config{
 		Standard: r.config,
 		SendCost: drawFrom(t, "send cost", 0, 0, 3.5),
@@ -250,7 +251,7 @@ func (r *forgetfulRun) adaptive(t *rapid.T) adaptive.Config {
 				panic(errPanic)
 			}
 			limiter := &bookedLimiter{
-				Limiter: ratelimit.NewLimiter(known, clk), key: key, run: r, granted: map[time.Time]int{},
+				Limiter: sendrate.NewLimiter(known, clk), key: key, run: r, granted: map[time.Time]int{},
 			}
 			r.made = append(r.made, limiter)
 			if impossible(key) {
@@ -350,10 +351,11 @@ func (r *forgetfulRun) checkSnapshot(t *rapid.T) {
 		scope := got[life.key]
 		require.Equal(t, life.tokens, scope.Quota, "quota of %q", life.key)
 		if life.limiter != nil {
-			state, waiting := life.limiter.State()
+			state := life.limiter.State()
+			waiting := state.Waiting
 			require.Equal(t, waiting, scope.Waiting)
 			require.Equal(t, state.LastThrottle, scope.LastThrottle)
-			require.InDelta(t, float64(state.FillRate), scope.FillRate, 0)
+			require.InDelta(t, state.FillRate, scope.FillRate, 0)
 		}
 	}
 	require.Len(t, got, seen)

@@ -7,21 +7,22 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // refresh brings the state of the limiter up to now and returns it.
-func (r *limiterRun) refresh(t *rapid.T) ratelimit.SendRateState {
+func (r *limiterRun) refresh(t *rapid.T) retry.ScopeSnapshot {
 	if len(r.queue) > 0 { // with an empty queue there might be a token to get
 		_, err := r.limiter.Acquire(t.Context(), ratelimit.Request{NoWait: true})
 		require.ErrorContains(t, err, "waiting is not allowed")
 	}
-	state, _ := r.limiter.State()
+	state := r.limiter.State()
 	return state
 }
 
 // check closes the books after a step.
 func (r *limiterRun) check(t *rapid.T) {
-	_, waiting := r.limiter.State()
+	waiting := r.limiter.State().Waiting
 	require.Len(t, r.queue, waiting)
 	spent, last := 0.0, time.Time{}
 	for _, c := range r.callers {
@@ -43,15 +44,15 @@ func (r *limiterRun) check(t *rapid.T) {
 func (r *limiterRun) checkBooks(t *rapid.T, spent float64) {
 	state := r.refresh(t)
 	const rounding = 1e-6
-	require.LessOrEqual(t, spent+state.Tokens, r.brought+rounding)
-	require.GreaterOrEqual(t, state.Tokens, 0.0)
+	require.LessOrEqual(t, spent+state.SendTokens, r.brought+rounding)
+	require.GreaterOrEqual(t, state.SendTokens, 0.0)
 	if len(r.queue) == 0 {
-		require.LessOrEqual(t, state.Tokens, state.Capacity)
+		require.LessOrEqual(t, state.SendTokens, state.SendCapacity)
 		return
 	}
 	first := r.queue[0]
-	require.Less(t, state.Tokens, first.cost, "the first in line is due")
-	require.LessOrEqual(t, state.Tokens, max(state.Capacity, first.cost))
+	require.Less(t, state.SendTokens, first.cost, "the first in line is due")
+	require.LessOrEqual(t, state.SendTokens, max(state.SendCapacity, first.cost))
 }
 
 // checkTimer requires that the clock counts the callers that wait, and that there is a timer as

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
@@ -25,7 +26,7 @@ type caller struct {
 // limiterRun is a limiter and the books of all callers, in order of arrival. It
 // runs in a bubble, so that whatever can move has moved after each step.
 type limiterRun struct {
-	limiter *ratelimit.Limiter
+	limiter *sendrate.Limiter
 	clock   *clock.Fake
 	callers []*caller
 	queue   []*caller // callers that wait, as the books have it
@@ -42,8 +43,8 @@ func (r *limiterRun) respond(n int, response ratelimit.Response) {
 
 // pass lets time pass while the rate stays.
 func (r *limiterRun) pass(d time.Duration) {
-	state, _ := r.limiter.State()
-	r.brought += d.Seconds() * float64(state.FillRate)
+	state := r.limiter.State()
+	r.brought += d.Seconds() * state.FillRate
 	r.clock.Advance(d)
 	r.settle()
 }
@@ -51,7 +52,7 @@ func (r *limiterRun) pass(d time.Duration) {
 // arrive lets a caller come and does not wait for it.
 func (r *limiterRun) arrive(ctx context.Context, request ratelimit.Request) *caller {
 	ctx, cancel := context.WithCancel(ctx)
-	state, _ := r.limiter.State()
+	state := r.limiter.State()
 	c := &caller{cost: request.Cost, cancel: cancel, free: !state.Limited}
 	if request.Cost <= 0 {
 		c.cost = 1

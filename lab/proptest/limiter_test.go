@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
@@ -20,8 +21,8 @@ func TestLimiterServesInOrderAndWithinItsRate(t *testing.T) {
 
 func playLimiter(t *rapid.T) {
 	clk := clock.NewFake(start())
-	config := ratelimit.SendRateConfig{Controller: drawFrom(t, "controller", ratelimit.CutPerEvent, ratelimit.CutPerThrottle)}
-	run := &limiterRun{limiter: ratelimit.NewLimiter(config, clk), clock: clk}
+	config := sendrate.Config{Controller: drawFrom(t, "controller", ratelimit.CutPerEvent, ratelimit.CutPerThrottle)}
+	run := &limiterRun{limiter: sendrate.NewLimiter(config, clk), clock: clk}
 	defer run.cancelAll()
 	if drawBool(t, "throttled before") {
 		run.respond(drawInt(t, 0, 40, "responses"), ratelimit.Response{})
@@ -118,11 +119,11 @@ const forEver = time.Duration(1<<63 - 1)
 
 // checkWait compares the wait that a caller was told of with the books.
 func (r *limiterRun) checkWait(t *rapid.T, c *caller, told ratelimit.Wait, ahead int, owed float64) {
-	state, _ := r.limiter.State()
+	state := r.limiter.State()
 	require.Equal(t, ahead, told.Ahead)
-	require.InDelta(t, float64(state.FillRate), float64(told.FillRate), 0)
+	require.InDelta(t, state.FillRate, float64(told.FillRate), 0)
 	require.Positive(t, told.Expected)
-	requireClose(t, (owed+c.cost-state.Tokens)/float64(state.FillRate), told.Expected.Seconds(), "expected wait")
+	requireClose(t, (owed+c.cost-state.SendTokens)/state.FillRate, told.Expected.Seconds(), "expected wait")
 }
 
 func (r *limiterRun) callerGivesUp(t *rapid.T) {
@@ -169,9 +170,9 @@ func (r *limiterRun) climb(t *rapid.T) {
 
 // jump goes to the instant at which the first in line is due.
 func (r *limiterRun) jump() {
-	state, _ := r.limiter.State()
+	state := r.limiter.State()
 	if d, moved := r.clock.AdvanceToNext(); moved {
-		r.brought += d.Seconds() * float64(state.FillRate)
+		r.brought += d.Seconds() * state.FillRate
 	}
 	r.settle()
 }

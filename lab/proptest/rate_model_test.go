@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
@@ -17,7 +18,7 @@ type response struct {
 // seconds and tokens, and as known limits change that. It keeps all responses, and
 // measures from the whole list.
 type rateModel struct {
-	config        ratelimit.SendRateConfig
+	config        sendrate.Config
 	starting      float64 // 0 if there is none
 	ceiling       float64 // infinite if there is none
 	start, newest time.Time
@@ -32,7 +33,7 @@ type rateModel struct {
 	filled                 time.Time // up to when; zero before the first refill
 }
 
-func newRateModel(start time.Time, config ratelimit.SendRateConfig) *rateModel {
+func newRateModel(start time.Time, config sendrate.Config) *rateModel {
 	m := &rateModel{
 		config: config, ceiling: math.Inf(1), start: start, newest: start, lastThrottle: start,
 		cost: config.Cost,

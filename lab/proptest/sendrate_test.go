@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
 // sendRateRun is a send rate beside its model.
 type sendRateRun struct {
-	rate  ratelimit.SendRate
+	rate  sendrate.SendRate
 	model *rateModel
 	now   time.Time
 }
@@ -23,7 +24,7 @@ func TestSendRateIsAsItsRules(t *testing.T) {
 		begin := start().Add(drawDuration(t, 0, time.Second, "start"))
 		config := drawRateConfig(t)
 		run := &sendRateRun{
-			rate:  ratelimit.NewSendRate(config, begin),
+			rate:  sendrate.New(config, begin),
 			model: newRateModel(begin, config),
 			now:   begin,
 		}
@@ -41,8 +42,8 @@ func TestSendRateIsAsItsRules(t *testing.T) {
 }
 
 // drawRateConfig draws known limits, or none.
-func drawRateConfig(t *rapid.T) ratelimit.SendRateConfig {
-	return ratelimit.SendRateConfig{
+func drawRateConfig(t *rapid.T) sendrate.Config {
+	return sendrate.Config{
 		Controller:   drawFrom(t, "controller", ratelimit.CutPerEvent, ratelimit.CutPerThrottle),
 		StartingRate: drawFrom[ratelimit.Rate](t, "starting rate", 0, 0, 0.1, 0.5, 3, 100),
 		Ceiling:      drawFrom[ratelimit.Rate](t, "ceiling", 0, 0, 0.2, 0.6, 2, 7, 300),
@@ -58,13 +59,13 @@ func (r *sendRateRun) at(t *rapid.T) time.Time {
 func (r *sendRateRun) check(t *rapid.T) {
 	state := r.rate.State()
 	require.Equal(t, r.model.limited, state.Limited)
-	requireClose(t, r.model.measured(), float64(state.MeasuredRate), "measured rate")
-	requireClose(t, r.model.fill, float64(state.FillRate), "fill rate")
-	requireClose(t, r.model.capacity, state.Capacity, "capacity")
-	requireClose(t, r.model.tokens, state.Tokens, "tokens")
-	require.GreaterOrEqual(t, state.Tokens, 0.0)
-	require.LessOrEqual(t, state.Tokens, state.Capacity)
-	require.LessOrEqual(t, float64(state.FillRate), max(0.5, r.model.ceiling))
+	requireClose(t, r.model.measured(), state.MeasuredRate, "measured rate")
+	requireClose(t, r.model.fill, state.FillRate, "fill rate")
+	requireClose(t, r.model.capacity, state.SendCapacity, "capacity")
+	requireClose(t, r.model.tokens, state.SendTokens, "tokens")
+	require.GreaterOrEqual(t, state.SendTokens, 0.0)
+	require.LessOrEqual(t, state.SendTokens, state.SendCapacity)
+	require.LessOrEqual(t, state.FillRate, max(0.5, r.model.ceiling))
 	if r.model.cut {
 		require.Equal(t, r.model.lastThrottle, state.LastThrottle)
 	} else {
@@ -116,16 +117,16 @@ func (r *sendRateRun) respond(t *rapid.T, at time.Time, response ratelimit.Respo
 	require.Equal(t, r.model.report(at, response), cut)
 	state := r.rate.State()
 	if response.Throttled && !cut {
-		require.InDelta(t, float64(before), float64(state.FillRate), 0, "a suppressed throttle changed the rate")
+		require.InDelta(t, before, state.FillRate, 0, "a suppressed throttle changed the rate")
 		return
 	}
-	measured := float64(state.MeasuredRate)
+	measured := state.MeasuredRate
 	if !hadCut || measured == 0 {
 		measured = max(measured, r.model.starting)
 	}
-	require.LessOrEqual(t, float64(state.FillRate), max(0.5, 2*measured))
+	require.LessOrEqual(t, state.FillRate, max(0.5, 2*measured))
 	if !r.model.cut {
-		require.GreaterOrEqual(t, float64(state.FillRate), r.model.starting)
+		require.GreaterOrEqual(t, state.FillRate, r.model.starting)
 	}
 }
 
@@ -141,7 +142,7 @@ func (r *sendRateRun) take(t *rapid.T) {
 		r.model.take(at, cost)
 		return
 	}
-	if cost > r.rate.State().Capacity || !drawBool(t, "wait") {
+	if cost > r.rate.State().SendCapacity || !drawBool(t, "wait") {
 		return
 	}
 	r.now = r.model.newest.Add(wait)

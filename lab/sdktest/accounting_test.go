@@ -19,6 +19,7 @@ import (
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -60,7 +61,7 @@ func adaptiveMode(config standard.Config) (awssdk.Option, *books) {
 	return hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
 		Standard: config,
 		NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			return bookkeeper{ratelimit.NewLimiter(ratelimit.SendRateConfig{Start: clk.Now()}, clk), kept}
+			return bookkeeper{sendrate.NewLimiter(sendrate.Config{Start: clk.Now()}, clk), kept}
 		},
 	})), kept
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/engine"
 	"github.com/awsretry/awsretry/internal/scope"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -24,7 +25,7 @@ type Strategy engine.Engine
 
 var (
 	_ retry.Strategy = (*Strategy)(nil)
-	_ Limiter        = (*ratelimit.Limiter)(nil)
+	_ Limiter        = (*sendrate.Limiter)(nil)
 )
 
 // New returns a strategy, or the error of [Config.Validate], or that of an impossible
@@ -65,14 +66,7 @@ func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (s
 	if limit != (SendLimit{}) {
 		start = clk.Now()
 	}
-	return ratelimit.NewLimiter(ratelimit.SendRateConfig{
-		Controller:   c.Controller,
-		ProbeEvery:   c.ProbeEvery,
-		StartingRate: limit.Starting,
-		Ceiling:      limit.Ceiling,
-		Cost:         c.SendCost,
-		Start:        start,
-	}, clk), nil
+	return c.limiterSince(clk, limit, start), nil
 }
 
 func (s *Strategy) engine() *engine.Engine { return (*engine.Engine)(s) }

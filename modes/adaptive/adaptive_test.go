@@ -149,7 +149,9 @@ func (l *listening) Report(r ratelimit.Response) ratelimit.Change {
 
 func (l *listening) Expected(float64) time.Duration { return 0 }
 
-func (l *listening) State() (ratelimit.SendRateState, int) { return ratelimit.SendRateState{}, 0 }
+func (l *listening) State() retry.ScopeSnapshot { return retry.ScopeSnapshot{} }
+
+func (l *listening) Give(float64) {}
 
 func TestLimiterHearsOfEveryAttemptExactlyOnce(t *testing.T) {
 	t.Parallel()

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -54,16 +54,16 @@ func TestEvictionIsToldAlthoughTheNewScopeCannotBeMade(t *testing.T) {
 
 // hooked is a limiter that calls a function, once, after its state was read.
 type hooked struct {
-	*ratelimit.Limiter
+	*sendrate.Limiter
 	hook *atomic.Pointer[func()]
 }
 
-func (l hooked) State() (state ratelimit.SendRateState, waiting int) {
-	state, waiting = l.Limiter.State()
+func (l hooked) State() retry.ScopeSnapshot {
+	state := l.Limiter.State()
 	if hook := l.hook.Swap(nil); hook != nil {
 		(*hook)()
 	}
-	return state, waiting
+	return state
 }
 
 // TestScopeIsNotEvictedWhenABackoffEndsWhileItIsLookedAt has two operations that sleep for
@@ -79,7 +79,7 @@ func TestScopeIsNotEvictedWhenABackoffEndsWhileItIsLookedAt(t *testing.T) {
 			if scope.Scope != "orders" {
 				return nil
 			}
-			return hooked{ratelimit.NewLimiter(ratelimit.SendRateConfig{StartingRate: 0.5}, clk), &hook}
+			return hooked{sendrate.NewLimiter(sendrate.Config{StartingRate: 0.5}, clk), &hook}
 		}
 	})
 	done := make(chan error, 2)

@@ -8,18 +8,15 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Limiter holds attempts back and learns from their answers. [ratelimit.Limiter] is the one
-// that a [Strategy] makes for each scope unless [Config].NewLimiter makes another. It must be
-// safe for concurrent use. To change a part of what a Limiter does, embed one.
-//
-// A Limiter may have a method Give(cost float64) too, as those of this module have. It is called
-// for an attempt that was acquired and is not made, because its operation is over by then or because
-// an observer has called [runtime.Goexit].
+// Limiter holds attempts back and learns from their answers. A strategy makes one for each scope
+// unless [Config].NewLimiter makes another. It must be safe for concurrent use. To change a part of
+// what a Limiter does, embed one that [Config.Limiter] returns.
 type Limiter interface {
 	// Acquire returns when the attempt may be sent, and that instant. Its error is a
 	// [*ratelimit.WaitError], ctx.Err() or the limiter's own. Report is not called for an
@@ -30,8 +27,13 @@ type Limiter interface {
 	// Expected returns how long an attempt that came now would have to wait if the rate
 	// stays as it is. cost is in send tokens; zero means one.
 	Expected(cost float64) time.Duration
-	// State returns the state for snapshots, and how many callers wait.
-	State() (state ratelimit.SendRateState, waiting int)
+	// Give takes the tokens of an attempt back that was acquired and is not made, because its
+	// operation is over by then or because an observer has called [runtime.Goexit]. cost is that
+	// of the Request.
+	Give(cost float64)
+	// State returns what a snapshot says of the send rate: its fields from SendRateSource on.
+	// The strategy sets the others.
+	State() retry.ScopeSnapshot
 }
 
 // Config describes a [Strategy]. Its zero value is the adaptive mode of the AWS SDKs in
@@ -79,18 +81,37 @@ type Config struct {
 	SendLimit func(scope retry.ScopeKey) SendLimit
 
 	// NewLimiter makes the limiter of a scope, on the clock of the strategy. Nil, or a nil
-	// result, means a [ratelimit.Limiter] with the SendLimit of the scope. The key is that of
-	// SendLimit. A limiter must have no effect before its first Acquire: NewLimiter may be
+	// result, means the one that [Config.Limiter] returns for the SendLimit of the scope. The key
+	// is that of SendLimit. A limiter must have no effect before its first Acquire: NewLimiter may be
 	// called twice for a scope, and one of the two limiters is then not used. A limiter is
 	// not told when its scope is evicted. NewLimiter must be safe for concurrent use.
 	NewLimiter func(scope retry.ScopeKey, clk clock.Clock) Limiter
+}
+
+// Limiter returns a limiter as a strategy of the config makes it for a scope with this limit, on the
+// given clock. It is for a NewLimiter that shares a limiter between scopes or changes a part of it.
+// Only Controller, ProbeEvery and SendCost count, and a rate that is out of range counts as the
+// nearest one.
+func (c Config) Limiter(clk clock.Clock, limit SendLimit) Limiter {
+	return c.limiterSince(clk, limit, clk.Now())
+}
+
+func (c Config) limiterSince(clk clock.Clock, limit SendLimit, start time.Time) *sendrate.Limiter {
+	return sendrate.NewLimiter(sendrate.Config{
+		Controller:   c.Controller,
+		ProbeEvery:   c.ProbeEvery,
+		StartingRate: limit.Starting,
+		Ceiling:      limit.Ceiling,
+		Cost:         c.SendCost,
+		Start:        start,
+	}, clk)
 }
 
 // Validate returns an error that names every field that is out of range, with its value,
 // those of Standard included; nil if there is none.
 func (c Config) Validate() error {
 	errs := []error{c.Standard.Validate()}
-	if !c.Controller.Valid() {
+	if c.Controller > ratelimit.Steady {
 		errs = append(errs, fmt.Errorf("adaptive: Controller %d: does not exist", c.Controller))
 	}
 	if c.ProbeEvery < 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -153,7 +154,7 @@ func TestRefusedWaitForQuotaIsOneRefusedRetry(t *testing.T) {
 
 // counted counts the send tokens that its scope has given out and taken back.
 type counted struct {
-	*ratelimit.Limiter
+	*sendrate.Limiter
 	acquired, given float64
 }
 
@@ -178,7 +179,7 @@ func TestObserverThatEndsTheGoroutineAfterASendWaitLosesNoToken(t *testing.T) {
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
 		c.Standard.MaxAttempts, c.SendCost = 1, 2
 		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			limiter = &counted{Limiter: ratelimit.NewLimiter(ratelimit.SendRateConfig{Cost: 2}, clk)}
+			limiter = &counted{Limiter: sendrate.NewLimiter(sendrate.Config{Cost: 2}, clk)}
 			return limiter
 		}
 		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {

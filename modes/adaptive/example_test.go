@@ -77,7 +77,7 @@ func ExampleSendLimit() {
 // All tables share one send rate here, and each has a retry quota of its own.
 func ExampleConfig_newLimiter() {
 	clk := &clock.Fake{}
-	shared := ratelimit.NewLimiter(ratelimit.SendRateConfig{StartingRate: 10}, clk)
+	shared := adaptive.Config{}.Limiter(clk, adaptive.SendLimit{Starting: 10})
 	strategy, err := adaptive.New(adaptive.Config{
 		Standard:   standard.Config{Clock: clk},
 		NoSendWait: true,
@@ -117,7 +117,7 @@ func ExampleLimiter() {
 	strategy, err := adaptive.New(adaptive.Config{
 		Standard: standard.Config{Clock: &clock.Fake{}},
 		NewLimiter: func(scope retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			return reporting{ratelimit.NewLimiter(ratelimit.SendRateConfig{StartingRate: 10}, clk), scope}
+			return reporting{adaptive.Config{}.Limiter(clk, adaptive.SendLimit{Starting: 10}), scope}
 		},
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -33,7 +34,7 @@ func TestTwoWaitsOfALimiterAreOneSendWait(t *testing.T) {
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
 		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) })
 		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			return twice{ratelimit.NewLimiter(ratelimit.SendRateConfig{Ceiling: 0.5}, clk), clk}
+			return twice{sendrate.NewLimiter(sendrate.Config{Ceiling: 0.5}, clk), clk}
 		}
 	})
 	for range 3 {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -19,7 +20,7 @@ type failing struct {
 	fails *bool
 }
 
-func (l failing) State() (ratelimit.SendRateState, int) {
+func (l failing) State() retry.ScopeSnapshot {
 	if *l.fails {
 		panic("state")
 	}
@@ -55,7 +56,7 @@ func TestPanicOfAFunctionOfTheUserHarmsOnlyItsOperation(t *testing.T) {
 		},
 		"state": func(c *adaptive.Config, fails *bool) {
 			c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-				return failing{ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk), fails}
+				return failing{sendrate.NewLimiter(sendrate.Config{}, clk), fails}
 			}
 		},
 	} {
@@ -101,7 +102,7 @@ func TestQuotaIsGivenBackAlthoughTheLimiterPanics(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
 		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			return unreported{ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)}
+			return unreported{sendrate.NewLimiter(sendrate.Config{}, clk)}
 		}
 	})
 	token, err := s.RefreshRetryToken(t.Context(), sent(t, s), errThrottle)
@@ -123,7 +124,7 @@ func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
 			}
 		})
 		config.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			return unreported{ratelimit.NewLimiter(ratelimit.SendRateConfig{}, clk)}
+			return unreported{sendrate.NewLimiter(sendrate.Config{}, clk)}
 		}
 	})
 	require.PanicsWithValue(t, "report", func() {

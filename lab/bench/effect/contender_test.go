@@ -16,6 +16,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -84,10 +85,10 @@ func ours(config adaptive.Config) newClient {
 		config := config
 		config.Standard.Random = seeded(seed)
 		config.Standard.Clock = countingClock{wakeUps: &w.wakeUps}
-		limit := ratelimit.SendRateConfig{Controller: config.Controller, Start: time.Now()} // as adaptive.New has it
+		limit := sendrate.Config{Controller: config.Controller, Start: time.Now()} // as adaptive.New has it
 		config.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
 			return countingLimiter{
-				Limiter: ratelimit.NewLimiter(limit, clk),
+				Limiter: sendrate.NewLimiter(limit, clk),
 				delayed: &w.delayed,
 			}
 		}
@@ -141,7 +142,7 @@ func (c countingClock) AfterFunc(d time.Duration, f func()) clock.Timer {
 }
 
 type countingLimiter struct {
-	*ratelimit.Limiter
+	*sendrate.Limiter
 	delayed *atomic.Int64
 }
 

@@ -1,0 +1,127 @@
+package sendrate
+
+import (
+	"time"
+
+	"github.com/awsretry/awsretry/internal/instant"
+	"github.com/awsretry/awsretry/internal/refill"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// minCapacity is the lowest capacity of a bucket: minCapacity in
+// aws/retry/adaptive_token_bucket.go of aws-sdk-go-v2.
+const minCapacity float64 = 1
+
+// maxAmount bounds rates, costs and tokens, so that sums and products of them stay finite.
+const maxAmount = 1 << 53
+
+// amount makes a number of tokens of any float: a negative one and one that is not a number
+// count as 0, one above maxAmount counts as maxAmount.
+func amount(tokens float64) float64 {
+	if !(tokens > 0) {
+		return 0
+	}
+	return min(tokens, maxAmount)
+}
+
+// bucket is the token bucket that a send takes a token from. Calls that are given the time
+// advance it; it has no timer. The zero value is empty, with no fill rate. It is not safe
+// for concurrent use. See amount for amounts that are out of range.
+type bucket struct {
+	fill     ratelimit.Rate
+	capacity float64
+	tokens   float64
+	last     time.Time
+	started  bool
+	lifted   float64 // what the first in line costs, if that is above the capacity
+	room     float64 // the least capacity; minCapacity if that is more
+
+	// What the tokens grow from. They are not summed up look by look, because each sum
+	// rounds, and a look must not prolong a wait.
+	since time.Time
+	base  float64
+}
+
+// SetRate changes the fill rate to max(rate, MinFillRate) and the capacity to max(rate,
+// minCapacity), or to Config.Cost if that is more. The time until now fills the
+// bucket at the old rate first. What exceeds the new capacity is dropped.
+func (b *bucket) SetRate(now time.Time, rate ratelimit.Rate) {
+	b.refill(now)
+	b.fill = max(ratelimit.Rate(amount(float64(rate))), ratelimit.MinFillRate)
+	b.capacity = max(amount(float64(rate)), minCapacity, b.room)
+	b.set(b.tokens)
+}
+
+// Take takes cost tokens if they are there. If not, it takes none and returns how long the
+// missing ones take at the present fill rate, as refill.Wait says.
+func (b *bucket) Take(now time.Time, cost float64) (wait time.Duration, ok bool) {
+	if wait = b.Until(now, cost); wait > 0 {
+		return wait, false
+	}
+	b.set(b.tokens - amount(cost))
+	return 0, true
+}
+
+// Until returns how long it takes at the present fill rate until cost tokens have come,
+// whatever the capacity; zero if they are there. It takes nothing.
+func (b *bucket) Until(now time.Time, cost float64) time.Duration {
+	b.refill(now)
+	if cost = amount(cost); cost <= b.tokens {
+		return 0
+	}
+	return refill.Left(refill.Wait(b.base, cost, float64(b.fill)), b.last.Sub(b.since))
+}
+
+// Give puts tokens back that were taken and not used.
+func (b *bucket) Give(now time.Time, tokens float64) {
+	b.refill(now)
+	b.set(b.tokens + amount(tokens))
+}
+
+// Lift lets the bucket fill up to cost, for a caller that is first in line and costs more
+// than the capacity; a cost of 0 ends that. It takes effect from now on.
+func (b *bucket) Lift(now time.Time, cost float64) {
+	b.refill(now)
+	if cost = amount(cost); cost != b.lifted {
+		b.lifted = cost
+		b.set(b.tokens)
+	}
+}
+
+// Fill returns the fill rate.
+func (b *bucket) Fill() ratelimit.Rate { return b.fill }
+
+// Capacity returns the largest number of tokens that the bucket holds without a lift.
+func (b *bucket) Capacity() float64 { return b.capacity }
+
+// Tokens returns the tokens as of the last call that was given the time.
+func (b *bucket) Tokens() float64 { return b.tokens }
+
+func (b *bucket) limit() float64 { return max(b.capacity, b.lifted) }
+
+// refill adds what time has brought. The first call only notes the time, as in every AWS
+// SDK. A time before the newest one adds nothing, unless it is of another clock: from then
+// on the bucket fills as that clock moves.
+func (b *bucket) refill(now time.Time) {
+	if !b.started {
+		b.started, b.last, b.since = true, now, now
+		return
+	}
+	if !now.After(b.last) {
+		if instant.OfAnotherClock(now, b.last) {
+			b.last, b.since, b.base = now, now, b.tokens
+		}
+		return
+	}
+	b.last = now
+	b.tokens = refill.Grown(b.base, float64(b.fill), now.Sub(b.since))
+	if b.tokens >= b.limit() {
+		b.set(b.tokens)
+	}
+}
+
+// set makes this the number of tokens as of the newest time, up to the limit.
+func (b *bucket) set(tokens float64) {
+	b.tokens = min(tokens, b.limit())
+	b.base, b.since = b.tokens, b.last
+}

@@ -1,0 +1,119 @@
+package sendrate_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/command/trace"
+	"github.com/awsretry/awsretry/internal/sendrate"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// at is an instant of the vectors, which count seconds on a clock whose zero is a
+// whole second.
+func at(seconds float64) time.Time {
+	return time.Unix(1_000_000, 0).Add(vectors.Seconds(seconds))
+}
+
+// exactly is an instant of the vectors with the form of a trace.
+func exactly(seconds trace.Seconds) time.Time { return at(0).Add(time.Duration(seconds)) }
+
+func requireRate[F ~float64](t *testing.T, p vectors.Precision, want float64, got F, what string, step int) {
+	t.Helper()
+	require.True(t, p.Near(want, float64(got)), "%s after step %d: %v, not %v", what, step, got, want)
+}
+
+func TestCubicFollowsTheVectors(t *testing.T) {
+	t.Parallel()
+	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+		for _, c := range file.Cubic {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
+				cubic := sendrate.NewCubic(at(c.Given.LastThrottleTime), ratelimit.Rate(c.Given.LastMaxRate))
+				var rate ratelimit.Rate
+				for i, step := range c.Steps {
+					if step.Response == "throttle" {
+						rate = cubic.Throttle(at(step.T), rate)
+					} else {
+						rate = cubic.Success(at(step.T))
+					}
+					requireRate(t, c.Precision, step.Rate, rate, "rate", i)
+				}
+			})
+		}
+	}
+}
+
+func TestMeasuredRateFollowsTheVectors(t *testing.T) {
+	t.Parallel()
+	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+		for _, c := range file.RateClocker {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
+				measured := sendrate.NewMeasuredRate(at(c.Start))
+				for i, step := range c.Steps {
+					for range max(step.Repeat, 1) {
+						measured.Response(at(step.T), 1)
+					}
+					requireRate(t, c.Precision, step.Rate, measured.Rate(), "measured rate", i)
+				}
+			})
+		}
+	}
+}
+
+func TestSendRateFollowsTheEndToEndVectors(t *testing.T) {
+	t.Parallel()
+	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+		for _, c := range file.EndToEnd {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
+				rate := sendrate.New(sendrate.Config{}, exactly(c.Start))
+				for i, step := range c.Steps {
+					for range max(step.Repeat, 1) {
+						rate.Report(exactly(step.T), ratelimit.Response{Throttled: step.Throttled})
+					}
+					state := rate.State()
+					requireRate(t, c.Precision, step.MeasuredRate, state.MeasuredRate, "measured rate", i)
+					requireRate(t, c.Precision, step.FillRate, state.FillRate, "fill rate", i)
+					requireRate(t, c.Precision, step.Capacity, state.SendCapacity, "capacity", i)
+					requireRate(t, c.Precision, step.Tokens, state.SendTokens, "tokens", i)
+					require.Equal(t, step.Enabled, state.Limited, "limited after step %d", i)
+				}
+			})
+		}
+	}
+}
+
+func TestSendRateFollowsTheSendBucketVectors(t *testing.T) {
+	t.Parallel()
+	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+		for _, c := range file.SendBucket {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
+				rate := sendrate.New(sendrate.Config{}, at(c.Start))
+				for i, step := range c.Steps {
+					switch step.Op {
+					case "update":
+						for range max(step.Repeat, 1) {
+							rate.Report(at(step.T), ratelimit.Response{Throttled: step.Throttled})
+						}
+					case "set_rate":
+						rate.SetRate(at(step.T), ratelimit.Rate(step.Rate))
+					case "try_acquire":
+						wait, granted := rate.Take(at(step.T), step.Cost)
+						require.Equal(t, step.Want.Granted, granted, "step %d", i)
+						// Waits are rounded up to nanoseconds.
+						require.InDelta(t, step.Want.Wait, wait.Seconds(), max(2e-9, c.Within()*step.Want.Wait), "step %d", i)
+					default:
+						t.Fatalf("step %d: unknown op %q", i, step.Op)
+					}
+					requireRate(t, c.Precision, step.Want.Tokens, rate.State().SendTokens, "tokens", i)
+					if step.Want.FillRate != nil {
+						requireRate(t, c.Precision, *step.Want.FillRate, rate.State().FillRate, "fill rate", i)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package sendrate_test
+
+import (
+	"context"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// One caller is in line already, so a new one has to expect four seconds.
+func TestLimiterRefusesWaits(t *testing.T) {
+	t.Parallel()
+	const expected = 4 * time.Second
+	tests := map[string]struct {
+		deadline time.Duration // of the context, from now; 0 means none
+		notAfter time.Duration // likewise, of the request
+		request  ratelimit.Request
+		want     error
+	}{
+		"none by default":                   {},
+		"deadline before the end":           {deadline: expected - 1, want: context.DeadlineExceeded},
+		"deadline at the end":               {deadline: expected, want: context.DeadlineExceeded},
+		"deadline after the end":            {deadline: expected + 1},
+		"half of the time is enough":        {deadline: 2*expected + 2, request: ratelimit.Request{Room: time.Hour}},
+		"half of the time is needed":        {deadline: 2 * expected, request: ratelimit.Request{Room: time.Hour}, want: context.DeadlineExceeded},
+		"too little room":                   {deadline: expected + time.Second, request: ratelimit.Request{Room: time.Second}, want: context.DeadlineExceeded},
+		"just enough room":                  {deadline: expected + time.Second + 1, request: ratelimit.Request{Room: time.Second}},
+		"room, and no deadline":             {request: ratelimit.Request{Room: time.Hour}},
+		"no wait allowed":                   {request: ratelimit.Request{NoWait: true}, want: sendrate.ErrNoWait},
+		"longer than the longest wait":      {request: ratelimit.Request{MaxWait: expected - 1}, want: sendrate.ErrWaitLimit},
+		"as long as the longest wait":       {request: ratelimit.Request{MaxWait: expected}},
+		"dearer, so longer than allowed":    {request: ratelimit.Request{Cost: 1.5, MaxWait: expected}, want: sendrate.ErrWaitLimit},
+		"as many ahead as may stand there":  {request: ratelimit.Request{MaxQueue: 1}, want: sendrate.ErrQueueFull},
+		"fewer ahead than may stand there":  {request: ratelimit.Request{MaxQueue: 2}},
+		"too late for the operation":        {notAfter: expected - 1, want: ratelimit.ErrNotAfter},
+		"just in time for the operation":    {notAfter: expected},
+		"an operation that is over already": {notAfter: -time.Second, want: ratelimit.ErrNotAfter},
+		"all bounds wide enough":            {time.Hour, time.Hour, ratelimit.Request{MaxWait: time.Hour, MaxQueue: 9}, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				limiter := throttled(clock.System{})
+				first := call(t, limiter, ratelimit.Request{})
+				defer first.cancel()
+				ctx, cancel := context.WithCancel(t.Context())
+				if tt.deadline != 0 {
+					ctx, cancel = context.WithTimeout(t.Context(), tt.deadline)
+				}
+				defer cancel()
+				if tt.notAfter != 0 {
+					tt.request.NotAfter = time.Now().Add(tt.notAfter)
+				}
+				requireRefusal(ctx, t, limiter, tt.request, tt.want)
+			})
+		})
+	}
+}
+
+// The time from now to such an instant is more than a Duration can be, or just as much.
+func TestLimiterWaitsForAnOperationThatMayTakeCenturies(t *testing.T) {
+	t.Parallel()
+	for name, notAfter := range map[string]func() time.Time{
+		"year 9999":            func() time.Time { return time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) },
+		"the longest duration": func() time.Time { return time.Now().Add(math.MaxInt64) },
+		"a nanosecond less":    func() time.Time { return time.Now().Add(math.MaxInt64 - 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				sent, err := throttled(clock.System{}).Acquire(t.Context(), ratelimit.Request{NotAfter: notAfter()})
+				require.NoError(t, err)
+				require.Equal(t, start.Add(2*time.Second), sent)
+			})
+		})
+	}
+}
+
+// requireRefusal checks that Acquire refuses at once and leaves everything as it was, or, if
+// want is nil, that it waits and gets its token.
+func requireRefusal(ctx context.Context, t *testing.T, limiter *sendrate.Limiter, r ratelimit.Request, want error) {
+	t.Helper()
+	start := time.Now()
+	before := limiter.State()
+	waitingBefore := before.Waiting
+	r.OnWait = func(ratelimit.Wait) {
+		if want != nil {
+			t.Error("told of a wait that is refused")
+		}
+	}
+	sent, err := limiter.Acquire(ctx, r)
+	if want == nil {
+		require.NoError(t, err)
+		require.Equal(t, start.Add(4*time.Second), sent)
+		return
+	}
+	require.Equal(t, start, time.Now(), "it waited")
+	require.ErrorIs(t, err, want)
+	var refused *ratelimit.WaitError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, 1, refused.Wait.Ahead)
+	require.GreaterOrEqual(t, refused.Wait.Expected, 4*time.Second)
+	after := limiter.State()
+	waitingAfter := after.Waiting
+	require.Equal(t, before, after)
+	require.Equal(t, waitingBefore, waitingAfter)
+}
+
+func TestLimiterGivesATokenThatIsThereToACallerWithoutRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limiter := throttled(clock.System{})
+		require.NoError(t, clock.System{}.Sleep(t.Context(), time.Minute))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		sent, err := limiter.Acquire(ctx, ratelimit.Request{Room: time.Hour})
+		require.NoError(t, err)
+		require.Equal(t, time.Now(), sent)
+	})
+}
+
+func TestLimiterRefusalTakesNoToken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		limiter := throttled(clock.System{})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for range 10 {
+			_, err := limiter.Acquire(ctx, ratelimit.Request{})
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		}
+
+		sent, err := limiter.Acquire(t.Context(), ratelimit.Request{})
+
+		require.NoError(t, err)
+		require.Equal(t, start.Add(2*time.Second), sent)
+	})
+}
+
+// The rate may fall while a caller waits that was promised a turn in time.
+func TestLimiterWaitThatTurnsOutTooLongEndsWithTheCut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limiter := sendrate.NewLimiter(sendrate.Config{}, clock.System{})
+		pass(t, 500*time.Millisecond)
+		limiter.Report(ratelimit.Response{Throttled: true}) // 1.12 tokens a second
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		cut := clock.System{}.AfterFunc(100*time.Millisecond, func() {
+			limiter.Report(ratelimit.Response{Throttled: true})
+		})
+		defer cut.Stop()
+
+		start := time.Now()
+		_, err := limiter.Acquire(ctx, ratelimit.Request{})
+
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, 100*time.Millisecond, time.Since(start))
+		requireWaiting(t, limiter, 0)
+	})
+}
+
+func TestWaitErrorSaysWhatWasRefused(t *testing.T) {
+	t.Parallel()
+	err := &ratelimit.WaitError{
+		Wait:   ratelimit.Wait{Expected: 1500 * time.Millisecond, Ahead: 3, FillRate: 2.0 / 3},
+		Reason: sendrate.ErrQueueFull,
+	}
+
+	require.EqualError(t, err, "ratelimit: too many callers wait already: 1.5s to wait, 3 ahead, 0.6667 tokens/s")
+	require.ErrorIs(t, err, sendrate.ErrQueueFull)
+	require.NotErrorIs(t, err, context.DeadlineExceeded)
+	err.Reason = context.DeadlineExceeded
+	require.EqualError(t, err,
+		"ratelimit: the wait would leave too little time before the caller's deadline: 1.5s to wait, 3 ahead, 0.6667 tokens/s")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}

@@ -1,0 +1,58 @@
+package sendrate_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/sendrate"
+)
+
+// counted is a response that arrived to an attempt of so many tokens.
+type counted struct {
+	at   time.Time
+	cost float64
+}
+
+// measuredOf is the measured rate of a list of responses, as rules A03 and A16 say it.
+func measuredOf(start time.Time, responses []counted) float64 {
+	window := func(at time.Time) int64 { return at.Truncate(500*time.Millisecond).UnixMilli() / 500 }
+	rate, newest, tokens := 0.0, window(start.Truncate(time.Second)), 0.0
+	for _, r := range responses {
+		tokens += r.cost
+		if later := window(r.at); later > newest {
+			rate = 0.8*tokens/(0.5*float64(later-newest)) + 0.2*rate
+			newest, tokens = later, 0
+		}
+	}
+	return rate
+}
+
+func TestMeasuredRateIsThatOfTheListOfResponses(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 11))
+		now := at(0).Add(time.Duration(random.Int64N(int64(2 * time.Second)))) // off the grid of the windows
+		start, measured, responses := now, sendrate.NewMeasuredRate(now), []counted{}
+		require.Zero(t, measured.Rate())
+		for range 40 {
+			switch random.IntN(4) {
+			case 0: // none passes
+			case 1:
+				now = now.Add(time.Duration(random.IntN(7)) * time.Second / 4) // to the edge of a window
+			default:
+				now = now.Add(time.Duration(between(random, 1, 8e9)))
+			}
+			r := counted{now, []float64{1, 1, 0.5, 2.5}[random.IntN(4)]}
+			if random.IntN(4) == 0 { // a caller has read the clock before another one
+				r.at = r.at.Add(-[]time.Duration{time.Millisecond, 3 * time.Second}[random.IntN(2)])
+			}
+			responses = append(responses, r)
+			got := measured.Response(r.at, r.cost)
+			require.InDelta(t, measuredOf(start, responses), float64(got), 1e-9, "seed %d", seed)
+			require.InDelta(t, float64(got), float64(measured.Rate()), 0)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package sendrate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/awsretry/awsretry/internal/refill"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// Reasons that only their text tells apart.
+var (
+	errNoWait    = errors.New("ratelimit: waiting is not allowed")
+	errQueueFull = errors.New("ratelimit: too many callers wait already")
+	errWaitLimit = errors.New("ratelimit: the wait would be longer than allowed")
+	errEndless   = errors.New("ratelimit: the wait would never end")
+)
+
+// costOf returns how many tokens a cost stands for.
+func costOf(tokens float64) float64 {
+	if cost := amount(tokens); cost > 0 {
+		return cost
+	}
+	return 1
+}
+
+// late reports whether now is too late to send.
+func late(now, notAfter time.Time) bool { return !notAfter.IsZero() && now.After(notAfter) }
+
+// refuse returns why the wait of a request that begins now is not acceptable, or nil.
+func refuse(r ratelimit.Request, now time.Time, w ratelimit.Wait, e ends) error {
+	switch {
+	case late(now, r.NotAfter):
+		return ratelimit.ErrNotAfter
+	case r.NoWait:
+		return errNoWait
+	case r.MaxQueue > 0 && w.Ahead >= r.MaxQueue:
+		return errQueueFull
+	default:
+		return e.refuse(now, w.Expected)
+	}
+}
+
+// ends are the instants at which a caller does not wait any more; zero where there is none.
+type ends struct {
+	deadline time.Time // of the context, less the room that the caller needs
+	last     time.Time // of the operation or of the wait, and still in time
+	after    error     // why tokens that come after last are too late
+}
+
+// endsOf returns those of a caller that begins to wait now.
+func endsOf(ctx context.Context, r ratelimit.Request, now time.Time) ends {
+	e := ends{last: r.NotAfter, after: ratelimit.ErrNotAfter}
+	if deadline, ok := ctx.Deadline(); ok {
+		e.deadline = deadline.Add(-min(r.Room, deadline.Sub(now)/2))
+	}
+	if end := now.Add(r.MaxWait); r.MaxWait > 0 && (e.last.IsZero() || end.Before(e.last)) {
+		e.last, e.after = end, errWaitLimit
+	}
+	return e
+}
+
+// refuse returns why a wait that begins now and takes d is too long, or nil. Of two ends it
+// names the one that comes first.
+func (e ends) refuse(now time.Time, d time.Duration) error {
+	switch {
+	case !e.last.IsZero() && d > e.last.Sub(now) && (e.deadline.IsZero() || e.last.Before(e.deadline)):
+		return e.after
+	case !e.deadline.IsZero() && d >= e.deadline.Sub(now):
+		return context.DeadlineExceeded
+	case d == refill.Endless:
+		return errEndless
+	default:
+		return nil
+	}
+}

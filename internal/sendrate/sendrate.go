@@ -1,0 +1,259 @@
+package sendrate
+
+import (
+	"math"
+	"time"
+
+	"github.com/awsretry/awsretry/internal/instant"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// SendRate is the send rate of one scope in adaptive mode. It measures the rate of the
+// responses, changes a send rate by what they say, and hands out send tokens from a bucket
+// that fills at that rate. Until the first throttle it limits nothing, unless there is a
+// starting rate. Use [New]. It takes the time as an argument and is not safe for
+// concurrent use; a [Limiter] is.
+//
+// Time never moves back in it: an instant before the newest one that it has seen counts as
+// the newest one. At an instant that is more than 365 days older, or 292 years newer, the state
+// begins anew: that is another clock, such as that of a testing/synctest bubble.
+type SendRate struct {
+	ceiling  ratelimit.Rate // math.Inf(1) if there is none
+	starting ratelimit.Rate // 0 if there is none
+
+	newest   time.Time
+	measured measuredRate
+	success  successRate // of Steady
+	cubic    cubic
+	bucket   bucket
+	limited  bool
+	cut      bool // at least once; lastCut is when it was last
+	lastCut  time.Time
+}
+
+// Config describes a [SendRate]. Its zero value is the adaptive mode of the AWS SDKs
+// with one cut for each congestion event. Rates and costs that are negative or not a number
+// count as zero.
+type Config struct {
+	// Controller says how answers change the rate. Zero means [ratelimit.CutPerEvent], and so does a
+	// value that is not one of the controllers.
+	Controller ratelimit.Controller
+	// ProbeEvery is the least number of requests from a cut of the rate until the rate is
+	// back where it was cut and asks for more. Only [ratelimit.Steady] looks at it. Zero means as many
+	// as pass in the time that the curve takes by itself, about 2 seconds' worth: a service
+	// that allows 5 requests a second is probed with every tenth of them. The requests count
+	// at the rate of the cut, and the time is a day at most. After a cut below [ratelimit.MinFillRate]
+	// the curve stays as it is. A negative number counts as zero. See
+	// adaptive.Config.ProbeEvery for what it improves and where it is wrong.
+	ProbeEvery int
+	// StartingRate is a rate to begin with, in tokens per second, for a limit that is known:
+	// attempts are held back to it from the first one on, and no throttle is needed to learn
+	// it. The first send token is there at once. Until the first throttle the rate does not
+	// fall below StartingRate, and it grows as CUBIC does from its old maximum. Zero means
+	// Ceiling; without a ceiling, nothing is limited before the first throttle.
+	StartingRate ratelimit.Rate
+	// Ceiling is a rate that the send rate never exceeds, in tokens per second; zero means
+	// none. A ceiling below [ratelimit.MinFillRate] counts as MinFillRate.
+	Ceiling ratelimit.Rate
+	// Cost is how many send tokens a usual attempt takes; zero means one. The bucket has
+	// room for as many, however low the rate: otherwise no attempt that cannot wait would
+	// ever be sent again.
+	Cost float64
+	// Start is when the measurement of a [Limiter] begins; zero means when it is made.
+	Start time.Time
+}
+
+// New returns a state that begins at start, whatever config.Start is. With the zero time it
+// begins at the first instant that it is given.
+func New(config Config, start time.Time) SendRate {
+	s := SendRate{
+		ceiling: ratelimit.Rate(math.Inf(1)),
+		cubic: cubic{
+			controller: config.Controller,
+			probe:      float64(config.ProbeEvery) * costOf(config.Cost),
+		},
+	}
+	s.bucket.room = amount(config.Cost)
+	starting := ratelimit.Rate(amount(float64(config.StartingRate)))
+	if ceiling := ratelimit.Rate(amount(float64(config.Ceiling))); ceiling > 0 {
+		s.ceiling = ceiling
+		if starting == 0 || starting > ceiling {
+			starting = ceiling
+		}
+	}
+	if starting > 0 {
+		s.starting = max(starting, ratelimit.MinFillRate)
+	}
+	s.anew(start)
+	return s
+}
+
+// anew makes the state one that begins at start and has seen nothing.
+func (s *SendRate) anew(start time.Time) {
+	*s = SendRate{
+		ceiling:  s.ceiling,
+		starting: s.starting,
+		bucket:   bucket{room: s.bucket.room},
+		newest:   start,
+		measured: newMeasuredRate(start),
+		cubic:    cubic{controller: s.cubic.controller, probe: s.cubic.probe, lastThrottle: start},
+	}
+	if s.starting > 0 {
+		s.begin(start, s.starting)
+	}
+}
+
+// begin turns limiting on at a rate that is known to be good, as if CUBIC had just come back
+// to it.
+func (s *SendRate) begin(start time.Time, rate ratelimit.Rate) {
+	s.limited = true
+	s.cubic.setMax(rate)
+	s.cubic.lastThrottle = start.Add(-s.cubic.recovery())
+	s.bucket.SetRate(start, rate)
+	s.bucket.Give(start, 1)
+}
+
+// Report counts a response that arrived at now and sets the send rate:
+//
+//	throttle     rate to use = measured rate, or min(measured, fill) once limiting is on;
+//	             new rate = 0.7 * rate to use; limiting is on from now on
+//	otherwise    new rate = 0.4 * (dt - K)^3 + last rate to use, dt seconds after the last cut,
+//	             with K = cbrt(last rate to use * (1 - 0.7) / 0.4)
+//	both         never above twice the measured rate, nor above the ceiling
+//
+// Before the first throttle the starting rate stands in for a measured rate below it: demand
+// that is lower than a known limit says nothing about the limit. After the first throttle it
+// does so until something has been measured. With [ratelimit.Steady] the measured rate is that of the
+// successes, and 0.9 stands in for 0.7.
+//
+// Report returns whether the response was a throttle that cut the rate.
+func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
+	now = s.forward(now)
+	measured := s.measure(now, r)
+	var rate ratelimit.Rate
+	switch {
+	case !r.Throttled:
+		rate = s.cubic.Success(now)
+	case s.answersEarlierCut(now, r.Sent):
+		return false
+	default:
+		use := measured
+		if s.limited {
+			use = min(use, s.bucket.Fill())
+		}
+		rate = s.cubic.Throttle(now, use)
+		s.limited, s.cut, s.lastCut, cut = true, true, now, true
+	}
+	s.bucket.SetRate(now, min(rate, 2*measured, s.ceiling))
+	return cut
+}
+
+// measure counts the response and returns the measured rate that the controller uses.
+func (s *SendRate) measure(now time.Time, r ratelimit.Response) ratelimit.Rate {
+	cost := costOf(r.Cost)
+	var measured ratelimit.Rate
+	switch {
+	case s.cubic.controller != ratelimit.Steady:
+		measured = s.measured.Response(now, cost)
+	case r.Throttled:
+		measured = s.success.Response(now, 0)
+	default:
+		measured = s.success.Response(now, cost)
+	}
+	if !s.cut || measured == 0 {
+		return max(measured, s.starting)
+	}
+	return measured
+}
+
+// answersEarlierCut reports whether a throttle belongs to the congestion event of the last
+// cut: its attempt was sent strictly before that cut.
+func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
+	if s.cubic.controller == ratelimit.CutPerThrottle || !s.cut {
+		return false
+	}
+	if sent.IsZero() {
+		sent = now
+	}
+	return sent.Before(s.lastCut)
+}
+
+// Take takes cost send tokens if they are there. If not, it takes none and returns how long
+// the missing ones take at the present rate: a caller that comes after exactly that time is
+// not too early, and the wait is never zero. Before limiting begins Take succeeds, takes
+// nothing, and now does not count as an instant seen. Take does not wait. A negative cost
+// counts as 0.
+func (s *SendRate) Take(now time.Time, cost float64) (wait time.Duration, ok bool) {
+	if !s.limited {
+		return 0, true
+	}
+	if now = s.forward(now); !s.limited {
+		return 0, true // it began anew
+	}
+	return s.bucket.Take(now, cost)
+}
+
+// Until returns how long it takes at the present rate until there are cost tokens, whatever
+// the capacity; zero if they are there or if nothing is limited yet. It takes nothing.
+func (s *SendRate) Until(now time.Time, cost float64) time.Duration {
+	if !s.limited {
+		return 0
+	}
+	if now = s.forward(now); !s.limited {
+		return 0 // it began anew
+	}
+	return s.bucket.Until(now, cost)
+}
+
+// Give puts send tokens back that were taken and not used.
+func (s *SendRate) Give(now time.Time, cost float64) {
+	if !s.limited {
+		return
+	}
+	if now = s.forward(now); s.limited {
+		s.bucket.Give(now, cost)
+	}
+}
+
+// Lift lets the bucket fill up to cost, for a caller that is first in line and costs more
+// than the capacity; a cost of 0 ends that. It takes effect from now on.
+func (s *SendRate) Lift(now time.Time, cost float64) { s.bucket.Lift(s.forward(now), cost) }
+
+// Fill returns the send rate.
+func (s *SendRate) Fill() ratelimit.Rate { return s.bucket.Fill() }
+
+// SetRate sets the send rate by hand, not above the ceiling, and turns limiting on.
+func (s *SendRate) SetRate(now time.Time, rate ratelimit.Rate) {
+	now = s.forward(now)
+	s.limited = true
+	s.bucket.SetRate(now, min(rate, s.ceiling))
+}
+
+// State returns what a snapshot says of the send rate, as of the last call that was given the time.
+func (s *SendRate) State() retry.ScopeSnapshot {
+	measured := s.measured.Rate()
+	if s.cubic.controller == ratelimit.Steady {
+		measured = s.success.Rate()
+	}
+	return retry.ScopeSnapshot{
+		SendRateSource: "local",
+		Limited:        s.limited,
+		FillRate:       float64(s.bucket.Fill()),
+		MeasuredRate:   float64(measured),
+		SendTokens:     s.bucket.Tokens(),
+		SendCapacity:   s.bucket.Capacity(),
+		LastThrottle:   s.lastCut,
+	}
+}
+
+// forward returns the instant that counts for now, see SendRate.
+func (s *SendRate) forward(now time.Time) time.Time {
+	switch {
+	case instant.OfAnotherClock(now, s.newest):
+		s.anew(now)
+	case now.After(s.newest):
+		s.newest = now
+	}
+	return s.newest
+}

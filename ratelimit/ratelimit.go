@@ -1,0 +1,143 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Rate is a number of sends, or of tokens, per second.
+type Rate float64
+
+// MinFillRate is the lowest send rate: half a token a second. It is minFillRate in
+// aws/retry/adaptive_ratelimit.go of aws-sdk-go-v2, and the same in every AWS SDK.
+const MinFillRate Rate = 0.5
+
+// Controller says how throttles and other answers change the send rate. The zero value is
+// [CutPerEvent].
+//
+// A congestion event is a throttle that cuts the rate, with all throttles that answer
+// attempts sent before that cut. If every request in flight at the first throttle cut the
+// rate, the rate would collapse.
+type Controller uint8
+
+const (
+	// CutPerEvent is the CUBIC curve of the adaptive mode of the AWS SDKs, with one cut for
+	// each congestion event: a throttle cuts the rate to 0.7 times the measured rate or the
+	// present rate, whichever is less.
+	CutPerEvent Controller = iota
+	// CutPerThrottle is the same curve with a cut for every throttle, bit for bit as in the
+	// AWS SDKs (in aws-sdk-go-v2: aws/retry/adaptive_ratelimit.go).
+	CutPerThrottle
+	// Steady measures the rate of the answers that are not throttles, and cuts to 0.9 of
+	// it, once for each congestion event: what a service has served a moment ago it will
+	// serve again. It converges faster than CutPerEvent and stays closer to the rate of the
+	// service. No AWS SDK has it. Otherwise it behaves like CutPerEvent.
+	Steady
+)
+
+// String returns "cut-per-event", "cut-per-throttle" or "steady"; "unknown" for any other
+// value.
+func (c Controller) String() string {
+	switch c {
+	case CutPerEvent:
+		return "cut-per-event"
+	case CutPerThrottle:
+		return "cut-per-throttle"
+	case Steady:
+		return "steady"
+	default:
+		return "unknown"
+	}
+}
+
+// Request is what an attempt that asks a limiter for send tokens wants and accepts. The
+// zero Request asks for one token and accepts every wait that ends before the deadline of
+// the context.
+type Request struct {
+	// Cost is the number of tokens; zero or less means one, and more than 2^53 counts as
+	// 2^53. A cost above the capacity of the bucket takes its time and is served too. Where
+	// every attempt costs more than one, see adaptive.Config.SendCost.
+	Cost float64
+	// NoWait refuses every wait.
+	NoWait bool
+	// MaxWait bounds the wait; zero means no limit. A wait that is expected to be longer is
+	// refused. One that becomes longer ends at the cut of the rate that shows it, and any other
+	// after MaxWait. Tokens that come exactly at its end come in time.
+	MaxWait time.Duration
+	// MaxQueue refuses to wait behind that many callers; zero means no limit.
+	MaxQueue int
+	// NotAfter is the latest instant to send at; zero means any.
+	NotAfter time.Time
+	// Room is the time that a wait has to leave before the deadline of the context, so that the
+	// attempt can end before it; half of the time until the deadline is always enough. Zero means that
+	// any time will do. A caller that need not wait is not refused for want of room.
+	Room time.Duration
+	// OnWait is called before a wait begins, with no lock held; nil means none. A caller
+	// whose OnWait panics leaves the queue.
+	OnWait func(Wait)
+}
+
+// Wait says what a caller has to expect in the queue.
+type Wait struct {
+	// Expected is how long the wait takes if the rate stays as it is; zero if that is not
+	// known.
+	Expected time.Duration
+	// Ahead is the number of callers that wait in front.
+	Ahead int
+	// FillRate is the present send rate.
+	FillRate Rate
+}
+
+// ErrNotAfter is the Reason of a [WaitError] where the wait would end after
+// [Request].NotAfter.
+var ErrNotAfter = errors.New("ratelimit: the wait would end too late")
+
+// WaitError is the error of a limiter for a wait that is refused
+// or given up.
+type WaitError struct {
+	// Wait is the wait that was refused or given up.
+	Wait Wait
+	// Reason is [context.DeadlineExceeded] if the wait would not leave [Request].Room before the
+	// deadline of the context, [ErrNotAfter], or an error whose text says which limit of the [Request]
+	// forbids the wait, or that the wait would never end: it is 292 years or more.
+	Reason error
+}
+
+// Error says why the wait was refused, and then what it would have been.
+func (e *WaitError) Error() string {
+	reason := fmt.Sprint(e.Reason)
+	if e.Reason == context.DeadlineExceeded { //nolint:errorlint // the value itself
+		reason = "ratelimit: the wait would leave too little time before the caller's deadline"
+	}
+	return fmt.Sprintf("%s: %v to wait, %d ahead, %.4g tokens/s", reason, e.Wait.Expected, e.Wait.Ahead, float64(e.Wait.FillRate))
+}
+
+// Unwrap returns the reason.
+func (e *WaitError) Unwrap() error { return e.Reason }
+
+// Response is the answer to an attempt.
+type Response struct {
+	// Sent is when the attempt was sent, as the Acquire of the limiter returned it; zero means the
+	// time of the response.
+	Sent time.Time
+	// Throttled is true for an answer that is a throttle. It is false for every other
+	// answer, an error included.
+	Throttled bool
+	// Cost is how many send tokens the attempt took, as in [Request]; zero or less means
+	// one. The measured rate counts it, because it is compared with the send rate.
+	Cost float64
+}
+
+// Change is what a response did to the send rate.
+type Change struct {
+	// From and To are the fill rates before and after.
+	From, To Rate
+	// Cut is true if the response was a throttle that cut the rate.
+	Cut bool
+	// Limited is true if attempts have to wait for tokens: from the first throttle on, or
+	// from the start if there is a starting rate. Before that the rate is computed and holds
+	// no attempt back.
+	Limited bool
+}
