@@ -29,7 +29,7 @@ func requireRate[F ~float64](t *testing.T, p vectors.Precision, want float64, go
 
 func TestCubicFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.Cubic {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				cubic := sendrate.NewCubic(at(c.Given.LastThrottleTime), ratelimit.Rate(c.Given.LastMaxRate))
@@ -49,7 +49,7 @@ func TestCubicFollowsTheVectors(t *testing.T) {
 
 func TestMeasuredRateFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.RateClocker {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				measured := sendrate.NewMeasuredRate(at(c.Start))
@@ -66,7 +66,7 @@ func TestMeasuredRateFollowsTheVectors(t *testing.T) {
 
 func TestSendRateFollowsTheEndToEndVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.EndToEnd {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				rate := sendrate.New(sendrate.Config{}, exactly(c.Start))
@@ -88,7 +88,7 @@ func TestSendRateFollowsTheEndToEndVectors(t *testing.T) {
 
 func TestSendRateFollowsTheSendBucketVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.SendBucket {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				rate := sendrate.New(sendrate.Config{}, at(c.Start))

@@ -18,7 +18,7 @@ import (
 
 func TestLimiterServesWaitersAsTheVectorsSay(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Adaptive](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.Waiters {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { serve(t, c) })
