@@ -53,7 +53,7 @@ func Plain(maxAttempts int, base, maxBackoff time.Duration, opts ...BuildOption)
 	}
 	c := b.merged().Standard
 	c.MaxAttempts, c.Base, c.ThrottlingBase, c.MaxBackoff = maxAttempts, base, base, maxBackoff
-	return orNil(standard.New(c))
+	return standard.New(c)
 }
 
 // newStrategy builds a strategy and tells its observer about settings without effect.
@@ -220,20 +220,12 @@ func (b buildOptions) strategy(settings *Settings) (retry.Strategy, error) {
 		if err := ignored(c, settings); err != nil && chosen.Kind != config.OriginEnvironment && chosen.Key == "" {
 			return nil, err
 		}
-		return orNil(standard.New(c.Standard))
+		return standard.New(c.Standard)
 	case ModeAdaptive:
-		return orNil(adaptive.New(c))
+		return adaptive.New(c)
 	default:
 		return nil, fmt.Errorf("awsretry: no such retry mode: %q", settings.RetryMode.Value)
 	}
-}
-
-// orNil keeps a nil pointer from becoming a strategy that is not nil.
-func orNil[S retry.Strategy](s S, err error) (retry.Strategy, error) {
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }
 
 // tellIgnored tells the observer about fields that have no effect on the new strategy s, and about

@@ -114,7 +114,7 @@ func TestStrategyMayBeCalledWhileTheFactoryBuilds(t *testing.T) {
 	f = newFactory(t, awsretry.WithConfig(adaptive.Config{
 		NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter {
 			if f != nil && nested == nil {
-				nested = &standard.Strategy{} // The next call does not enter here.
+				nested, _ = standard.New(standard.Config{}) // The next call does not enter here.
 				nested, _ = f.Strategy("a")
 			}
 			return nil

@@ -40,7 +40,7 @@ func TestNewClientSendsFailedRequestsAgain(t *testing.T) {
 
 func TestNewClientWithoutAStrategyRefusesRequests(t *testing.T) {
 	t.Parallel()
-	for name, strategy := range map[string]retry.Strategy{"nil": nil, "zero": &standard.Strategy{}} {
+	for name, strategy := range map[string]retry.Strategy{"nil": nil, "around nil": around{}} {
 		body := &closed{Reader: strings.NewReader("body")}
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://127.0.0.1:1/", body)
 		require.NoError(t, err)

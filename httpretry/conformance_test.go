@@ -41,7 +41,7 @@ func TestTransportFollowsTheVectors(t *testing.T) {
 type conductor struct {
 	vector    vectors.Sequence
 	form      int
-	strategy  *standard.Strategy
+	strategy  retry.Strategy
 	network   *pipenet.Network
 	inner     *http.Transport
 	client    *http.Client

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/httpretry"
-	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -30,17 +29,18 @@ func TestTransportThatNewDidNotMakeIsRefused(t *testing.T) {
 	}
 }
 
+// around is a strategy by another author.
+type around struct{ retry.Strategy }
+
 func TestStrategyThatNoConstructorMadeIsRefusedWhereItIsGiven(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		strategy retry.Strategy
 		want     string
 	}{
-		"nil":            {nil, "httpretry: Strategy: must be set"},
-		"nil, standard":  {(*standard.Strategy)(nil), "a nil *standard.Strategy"},
-		"nil, adaptive":  {(*adaptive.Strategy)(nil), "a nil *adaptive.Strategy"},
-		"zero, standard": {&standard.Strategy{}, "a *standard.Strategy that its constructor did not make"},
-		"zero, adaptive": {&adaptive.Strategy{}, "a *adaptive.Strategy that its constructor did not make"},
+		"nil":              {nil, "httpretry: Strategy: must be set"},
+		"nil, of the user": {(*around)(nil), "a nil *httpretry_test.around"},
+		"around nil":       {around{}, "a httpretry_test.around that its constructor did not make"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -262,7 +262,7 @@ func TestWatchRefusesStrategiesThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	metrics := promretry.New(promretry.Config{})
 	for name, strategy := range map[string]retry.Strategy{
-		"nil": nil, "a nil pointer": (*standard.Strategy)(nil), "a zero value": &standard.Strategy{}, "around nil": byValue{},
+		"nil": nil, "a nil pointer": (*byValue)(nil), "around nil": byValue{},
 	} {
 		require.ErrorIs(t, metrics.Watch(show(t, scope("a", 0)), strategy), retry.ErrNoStrategy, name)
 	}

@@ -25,7 +25,7 @@ func (c *rushing) Sleep(_ context.Context, d time.Duration) error {
 }
 
 // newExampleStrategy returns a strategy that waits in no time, with every jitter at one half.
-func newExampleStrategy(config standard.Config) *standard.Strategy {
+func newExampleStrategy(config standard.Config) retry.Strategy {
 	config.Clock, config.Random = new(rushing), func() float64 { return 0.5 }
 	strategy, err := standard.New(config)
 	if err != nil {
@@ -367,7 +367,7 @@ func ExampleStrategy() {
 
 // A constructor that is given a strategy refuses one that cannot be used.
 func ExampleCheckStrategy() {
-	fmt.Println(retry.CheckStrategy(&standard.Strategy{}) != nil)
+	fmt.Println(retry.CheckStrategy(nil) != nil)
 	fmt.Println(retry.CheckStrategy(newExampleStrategy(standard.Config{})))
 	// Output:
 	// true

@@ -139,7 +139,7 @@ func (t Token) clock() (readings *instant.Readings, began instant.Mark) {
 }
 
 // CheckStrategy returns an error, which is [ErrNoStrategy], for a strategy that cannot be
-// used: nil, a nil pointer, the zero Strategy of a mode, or a wrapper around one of these.
+// used: nil, a nil pointer, or a wrapper around one of these.
 // It is for code that is given a strategy and uses it later, such as a constructor.
 func CheckStrategy(s Strategy) error {
 	if err := checkNil(s); err != nil {

@@ -4,7 +4,6 @@
 package engine
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -57,8 +56,7 @@ type Config struct {
 	Send ratelimit.Request
 }
 
-// Engine is a retry strategy. It is safe for concurrent use. The verbs of the zero
-// Engine, and of a nil one, return retry.ErrNoStrategy.
+// Engine is a retry strategy. It is safe for concurrent use. Use New.
 type Engine struct {
 	config  Config
 	reading instant.Readings
@@ -89,43 +87,15 @@ func New(config Config) (*Engine, error) {
 	return e, e.scopes.Whole.Err
 }
 
-// Made reports whether a constructor has made the engine.
-func (e *Engine) Made() bool { return e != nil && e.scopes != nil }
-
-var errNotMade = fmt.Errorf(
-	"%w: a strategy that no constructor has made: use what standard.New or adaptive.New returns", retry.ErrNoStrategy)
-
-// Plan returns the numbers of an operation; the zero Plan for an engine that was not made.
+// Plan returns the numbers of an operation.
 func (e *Engine) Plan(op *retry.Operation) retry.Plan {
-	if !e.Made() {
-		return retry.Plan{}
-	}
 	plan := *e.plan(op)
 	plan.MaxAttempts, plan.MaxElapsed = maxAttempts(op, &plan), maxElapsed(op, &plan)
 	return plan
 }
 
-// Judge returns what the classifiers say of a failure; no opinion for an engine that was not made.
-func (e *Engine) Judge(op *retry.Operation, failure error) classify.Verdict {
-	if !e.Made() {
-		return classify.Verdict{}
-	}
-	return e.judge(op, 0, failure, nil)
-}
-
-// Clock returns the clock that the engine waits on; nil for one that was not made.
-func (e *Engine) Clock() clock.Clock {
-	if !e.Made() {
-		return nil
-	}
-	return e.config.Clock
-}
-
 // Snapshot returns the state of all scopes.
 func (e *Engine) Snapshot() retry.Snapshot {
-	if !e.Made() {
-		return retry.Snapshot{}
-	}
 	all := e.scopes.All()
 	overflowed, evicted := e.scopes.Counts()
 	snapshot := retry.Snapshot{

@@ -46,9 +46,6 @@ func (r *record) Began() (m instant.Mark, ok bool) { return r.tally.start, r.eng
 // AcquireInitialToken begins an operation. It fails only if there is no limiter for
 // the scope.
 func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (retry.Token, error) {
-	if !e.Made() {
-		return retry.Token{}, errNotMade
-	}
 	r, ok := e.records.Get().(*record)
 	if !ok {
 		r = &record{engine: e, scope: e.scopes.Whole}
@@ -129,9 +126,6 @@ const (
 
 // take begins a verb with a token.
 func (e *Engine) take(t retry.Token, toEnd bool) (*record, error) {
-	if !e.Made() {
-		return nil, errNotMade
-	}
 	r, ok := token.Token(t).Owner().(*record)
 	if !ok || r.engine != e {
 		return nil, retry.ErrForeignToken

@@ -550,7 +550,7 @@ func TestScopeThatIsUsedWhileItIsAskedStays(t *testing.T) {
 	for name, places := range map[string]int{"sweep": 10, "full table": 2} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var s *adaptive.Strategy
+			var s retry.Strategy
 			clk := &clock.Fake{}
 			questions := 0
 			s, err := adaptive.New(adaptive.Config{
@@ -664,7 +664,7 @@ func TestPlaceThatWasTakenInTheMeantimeIsReplaced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var s *adaptive.Strategy
+			var s retry.Strategy
 			meanwhile := func() {}
 			made := 0
 			s, err := adaptive.New(adaptive.Config{

@@ -35,7 +35,7 @@ func TestAdaptiveModeIsAsItsRules(t *testing.T) {
 // adaptiveRun is operations of one strategy. They are under way at the same time,
 // but only one does something at a time.
 type adaptiveRun struct {
-	strategy *adaptive.Strategy
+	strategy retry.Strategy
 	config   adaptive.Config
 	clock    *clock.Fake
 	quotas   *standardModel

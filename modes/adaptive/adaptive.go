@@ -1,11 +1,9 @@
 package adaptive
 
 import (
-	"context"
 	"fmt"
 	"time"
 
-	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/engine"
 	"github.com/awsretry/awsretry/internal/scope"
@@ -14,23 +12,16 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Strategy is the adaptive mode. Use [New]. It is safe for concurrent use and meant to be
-// shared by all operations of a client. The methods of the zero Strategy, and of a nil one,
-// return [retry.ErrNoStrategy] or zero.
+var _ Limiter = (*sendrate.Limiter)(nil)
+
+// New returns a strategy of the adaptive mode, or the error of [Config.Validate], or that of an
+// impossible SendLimit for the strategy as a whole. It is safe for concurrent use and meant to be
+// shared by all operations of a client.
 //
-// The send rate of a scope is measured from when the strategy was built, whenever the scope
-// is first used. The limiter of a scope hears of every attempt that was made, exactly once,
-// whether or not a retry follows.
-type Strategy engine.Engine
-
-var (
-	_ retry.Strategy = (*Strategy)(nil)
-	_ Limiter        = (*sendrate.Limiter)(nil)
-)
-
-// New returns a strategy, or the error of [Config.Validate], or that of an impossible
-// SendLimit for the strategy as a whole.
-func New(config Config) (*Strategy, error) {
+// It grants and refuses retries as standard mode does. The send rate of a scope is measured from
+// when the strategy was built, whenever the scope is first used. The limiter of a scope hears of
+// every attempt that was made, exactly once, whether or not a retry follows.
+func New(config Config) (retry.Strategy, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
@@ -41,11 +32,7 @@ func New(config Config) (*Strategy, error) {
 	c.NewLimiter = func(key retry.ScopeKey, start time.Time) (scope.Limiter, error) {
 		return config.limiter(key, c.Clock, start)
 	}
-	e, err := engine.New(c)
-	if err != nil {
-		return nil, err
-	}
-	return (*Strategy)(e), nil
+	return engine.NewStrategy(c)
 }
 
 // limiter returns a new limiter for a scope of a strategy built at start. A limit that is
@@ -68,43 +55,3 @@ func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (s
 	}
 	return c.limiterSince(clk, limit, start), nil
 }
-
-func (s *Strategy) engine() *engine.Engine { return (*engine.Engine)(s) }
-
-// AcquireInitialToken begins an operation. It does not wait; [retry.Token.Wait] does. Its only
-// errors are [retry.ErrNoStrategy] and that of a [Config].SendLimit that is out of range.
-func (s *Strategy) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
-	return s.engine().AcquireInitialToken(ctx, &op)
-}
-
-// RefreshRetryToken judges the failure, tells the limiter, and grants or refuses a retry as
-// standard mode does.
-func (s *Strategy) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
-	return s.engine().RefreshRetryToken(ctx, t, failure)
-}
-
-// RecordSuccess tells the limiter, and gives back to the quota as standard mode does.
-func (s *Strategy) RecordSuccess(t retry.Token) error { return s.engine().RecordSuccess(t) }
-
-// RecordFailure ends an operation without success. It tells the limiter of the attempt, unless
-// a refused RefreshRetryToken has done so.
-func (s *Strategy) RecordFailure(t retry.Token, failure error) error {
-	return s.engine().RecordFailure(t, failure)
-}
-
-// Clock returns the clock that the strategy waits on: that of [Config].Standard, or
-// [clock.System].
-func (s *Strategy) Clock() clock.Clock { return s.engine().Clock() }
-
-// Plan returns the numbers by which an operation is retried: those of standard mode.
-func (s *Strategy) Plan(op retry.Operation) retry.Plan { return s.engine().Plan(&op) }
-
-// Judge returns what the classifiers say of a failure; no opinion for a strategy that no constructor
-// made.
-func (s *Strategy) Judge(op retry.Operation, failure error) classify.Verdict {
-	return s.engine().Judge(&op, failure)
-}
-
-// Snapshot returns the state of the scopes, with their send rates. The scope of the strategy
-// as a whole, which has the empty name, comes first.
-func (s *Strategy) Snapshot() retry.Snapshot { return s.engine().Snapshot() }

@@ -26,7 +26,7 @@ var (
 )
 
 // newStrategy returns a strategy on a fake clock, without jitter.
-func newStrategy(t *testing.T, change func(c *adaptive.Config)) (*adaptive.Strategy, *clock.Fake) {
+func newStrategy(t *testing.T, change func(c *adaptive.Config)) (retry.Strategy, *clock.Fake) {
 	t.Helper()
 	clk := &clock.Fake{}
 	config := adaptive.Config{Standard: standard.Config{Clock: clk, Random: func() float64 { return 1 }}}

@@ -41,7 +41,7 @@ func TestOperationAllocatesNothing(t *testing.T) {
 // operations runs operations and remembers what went wrong.
 type operations struct {
 	t        *testing.T
-	strategy *adaptive.Strategy
+	strategy retry.Strategy
 	err      error
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func attempt(ctx context.Context, s *adaptive.Strategy) {
+func attempt(ctx context.Context, s retry.Strategy) {
 	token, _ := s.AcquireInitialToken(ctx, retry.Operation{})
 	_ = token.Wait(ctx)
 	_ = s.RecordSuccess(token)

@@ -15,7 +15,7 @@ import (
 
 func TestScopeThatAnOperationMakesWhileAnotherMakesItIsOne(t *testing.T) {
 	t.Parallel()
-	var s *adaptive.Strategy
+	var s retry.Strategy
 	calls := 0
 	s, _ = newStrategy(t, func(c *adaptive.Config) {
 		c.NewLimiter = func(scope retry.ScopeKey, _ clock.Clock) adaptive.Limiter {
@@ -106,7 +106,7 @@ func TestScopeIsNotEvictedWhenABackoffEndsWhileItIsLookedAt(t *testing.T) {
 }
 
 // begun returns the first token of an operation.
-func begun(t *testing.T, s *adaptive.Strategy, scope string) retry.Token {
+func begun(t *testing.T, s retry.Strategy, scope string) retry.Token {
 	t.Helper()
 	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: scope})
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func begun(t *testing.T, s *adaptive.Strategy, scope string) retry.Token {
 }
 
 // sentIn returns the token of an attempt that was sent.
-func sentIn(t *testing.T, s *adaptive.Strategy, scope string) retry.Token {
+func sentIn(t *testing.T, s retry.Strategy, scope string) retry.Token {
 	t.Helper()
 	token := begun(t, s, scope)
 	require.NoError(t, token.Wait(t.Context()))

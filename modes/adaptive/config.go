@@ -36,7 +36,7 @@ type Limiter interface {
 	State() retry.ScopeSnapshot
 }
 
-// Config describes a [Strategy]. Its zero value is the adaptive mode of the AWS SDKs in
+// Config describes a strategy. Its zero value is the adaptive mode of the AWS SDKs in
 // behavior v2.1, with one cut of the send rate for each congestion event. A number that is
 // negative or not a number is an error of [New].
 type Config struct {

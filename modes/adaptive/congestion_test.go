@@ -17,7 +17,7 @@ func TestThrottlesOfOneCongestionEventCutTheRateOnce(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		controller ratelimit.Controller
-		end        func(s *adaptive.Strategy, token retry.Token) error
+		end        func(s retry.Strategy, token retry.Token) error
 	}{
 		{"refused retries", ratelimit.CutPerEvent, refresh},
 		{"failures", ratelimit.CutPerEvent, fail},
@@ -55,7 +55,7 @@ func TestThrottlesOfOneCongestionEventCutTheRateOnce(t *testing.T) {
 }
 
 // sent begins an operation and waits until its attempt is sent.
-func sent(t *testing.T, s *adaptive.Strategy) retry.Token {
+func sent(t *testing.T, s retry.Strategy) retry.Token {
 	t.Helper()
 	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
 	require.NoError(t, err)
@@ -63,19 +63,19 @@ func sent(t *testing.T, s *adaptive.Strategy) retry.Token {
 	return token
 }
 
-func fail(s *adaptive.Strategy, token retry.Token) error { return s.RecordFailure(token, errThrottle) }
+func fail(s retry.Strategy, token retry.Token) error { return s.RecordFailure(token, errThrottle) }
 
-func refresh(s *adaptive.Strategy, token retry.Token) error {
+func refresh(s retry.Strategy, token retry.Token) error {
 	token, _ = s.RefreshRetryToken(context.Background(), token, errThrottle)
 	return s.RecordFailure(token, errThrottle)
 }
 
 func TestTokenThatWasNotWaitedForIsNotReported(t *testing.T) {
 	t.Parallel()
-	for name, use := range map[string]func(s *adaptive.Strategy, token retry.Token) error{
+	for name, use := range map[string]func(s retry.Strategy, token retry.Token) error{
 		"refresh": refresh,
 		"failure": fail,
-		"success": func(s *adaptive.Strategy, token retry.Token) error { return s.RecordSuccess(token) },
+		"success": func(s retry.Strategy, token retry.Token) error { return s.RecordSuccess(token) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

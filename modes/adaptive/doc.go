@@ -3,14 +3,14 @@
 //
 // # What it does
 //
-// It does everything that [standard.Strategy] does. In addition each scope has a send rate,
+// It does everything that the standard mode does. In addition each scope has a send rate,
 // which throttles of the service lower and other answers raise again. From the first throttle
 // on it may delay any attempt, the first of an operation included. It is for work that may wait
 // and should not fail, on resources that throttle.
 //
 // # Use
 //
-// [New] builds a [Strategy] from a [Config]. The zero Config has the numbers of the AWS SDKs.
+// [New] builds a strategy from a [Config]. The zero Config has the numbers of the AWS SDKs.
 // Unlike the AWS SDKs it cuts the send rate once for all throttles of one congestion event,
 // see [ratelimit.Controller]. [SendLimit] is for a limit that is known in advance. The wait of
 // an attempt is limited by the deadline of its context, and by the fields MaxSendWait,

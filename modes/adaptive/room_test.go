@@ -80,7 +80,7 @@ func TestRetryThatBeginsBeforeMaxElapsedIsMade(t *testing.T) {
 }
 
 // oneASecond returns a strategy whose send rate is one attempt a second.
-func oneASecond(t *testing.T) *adaptive.Strategy {
+func oneASecond(t *testing.T) retry.Strategy {
 	t.Helper()
 	s, err := adaptive.New(adaptive.Config{
 		SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 1, Ceiling: 1} },

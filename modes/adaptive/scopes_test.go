@@ -22,7 +22,7 @@ const idle = time.Minute
 func forgetful(c *adaptive.Config) { c.Standard.ScopeIdle = idle }
 
 // scopesOf returns the snapshots of all scopes by name.
-func scopesOf(s *adaptive.Strategy) map[string]retry.ScopeSnapshot {
+func scopesOf(s retry.Strategy) map[string]retry.ScopeSnapshot {
 	found := map[string]retry.ScopeSnapshot{}
 	for _, scope := range s.Snapshot().Scopes {
 		found[scope.Scope] = scope
@@ -31,7 +31,7 @@ func scopesOf(s *adaptive.Strategy) map[string]retry.ScopeSnapshot {
 }
 
 // idleTwice lets the idle time pass twice, with a new scope after each.
-func idleTwice(t *testing.T, clk *clock.Fake, s *adaptive.Strategy) {
+func idleTwice(t *testing.T, clk *clock.Fake, s retry.Strategy) {
 	t.Helper()
 	for range 2 {
 		clk.Advance(idle)
@@ -63,36 +63,36 @@ func TestIdleScopesAreEvicted(t *testing.T) {
 func TestOperationGoesOnWithAScopeThatWasEvicted(t *testing.T) {
 	t.Parallel()
 	orders := retry.Operation{Scope: "orders"}
-	acquired := func(t *testing.T, s *adaptive.Strategy) retry.Token {
+	acquired := func(t *testing.T, s retry.Strategy) retry.Token {
 		t.Helper()
 		token, err := s.AcquireInitialToken(t.Context(), orders)
 		require.NoError(t, err)
 		return token
 	}
-	for name, begin := range map[string]func(t *testing.T, s *adaptive.Strategy) (retry.Token, error){
-		"before its first attempt": func(t *testing.T, s *adaptive.Strategy) (retry.Token, error) {
+	for name, begin := range map[string]func(t *testing.T, s retry.Strategy) (retry.Token, error){
+		"before its first attempt": func(t *testing.T, s retry.Strategy) (retry.Token, error) {
 			t.Helper()
 			return acquired(t, s), nil
 		},
-		"in its first attempt": func(t *testing.T, s *adaptive.Strategy) (retry.Token, error) {
+		"in its first attempt": func(t *testing.T, s retry.Strategy) (retry.Token, error) {
 			t.Helper()
 			token := acquired(t, s)
 			return token, token.Wait(t.Context())
 		},
-		"before its first retry": func(t *testing.T, s *adaptive.Strategy) (retry.Token, error) {
+		"before its first retry": func(t *testing.T, s retry.Strategy) (retry.Token, error) {
 			t.Helper()
 			return s.RefreshRetryToken(t.Context(), acquired(t, s), errServer)
 		},
-		"in its first retry": func(t *testing.T, s *adaptive.Strategy) (retry.Token, error) {
+		"in its first retry": func(t *testing.T, s retry.Strategy) (retry.Token, error) {
 			t.Helper()
 			token, err := s.RefreshRetryToken(t.Context(), acquired(t, s), errServer)
 			require.NoError(t, err)
 			return token, token.WithoutDelay().Wait(t.Context())
 		},
 	} {
-		for how, end := range map[string]func(s *adaptive.Strategy, token retry.Token) error{
-			"success": func(s *adaptive.Strategy, token retry.Token) error { return s.RecordSuccess(token) },
-			"failure": func(s *adaptive.Strategy, token retry.Token) error { return s.RecordFailure(token, errServer) },
+		for how, end := range map[string]func(s retry.Strategy, token retry.Token) error{
+			"success": func(s retry.Strategy, token retry.Token) error { return s.RecordSuccess(token) },
+			"failure": func(s retry.Strategy, token retry.Token) error { return s.RecordFailure(token, errServer) },
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()

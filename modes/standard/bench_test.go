@@ -10,19 +10,19 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func benchStrategy(tb testing.TB) *standard.Strategy {
+func benchStrategy(tb testing.TB) retry.Strategy {
 	tb.Helper()
 	s, err := standard.New(standard.Config{Random: func() float64 { return 0 }})
 	require.NoError(tb, err)
 	return s
 }
 
-func succeed(ctx context.Context, s *standard.Strategy) {
+func succeed(ctx context.Context, s retry.Strategy) {
 	token, _ := s.AcquireInitialToken(ctx, retry.Operation{})
 	_ = s.RecordSuccess(token)
 }
 
-func retryOnce(ctx context.Context, s *standard.Strategy) {
+func retryOnce(ctx context.Context, s retry.Strategy) {
 	token, _ := s.AcquireInitialToken(ctx, retry.Operation{})
 	token, _ = s.RefreshRetryToken(ctx, token, errServer)
 	_ = s.RecordSuccess(token)

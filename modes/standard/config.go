@@ -16,7 +16,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Config describes a [Strategy]. Its zero value is the standard mode of behavior v2.1: a zero
+// Config describes a strategy. Its zero value is the standard mode of behavior v2.1: a zero
 // field means the default that its comment names. A number that is negative or not a number
 // is an error of [New].
 //

@@ -9,7 +9,7 @@
 //
 // # Use
 //
-// [New] builds a [Strategy] from a [Config]; the zero Config has the defaults of the AWS
+// [New] builds a strategy from a [Config]; the zero Config has the defaults of the AWS
 // SDKs. Give the strategy to [retry.Do], or to httpretry or awssdk. To take the numbers from
 // the environment and the AWS config files instead, use the root package.
 package standard

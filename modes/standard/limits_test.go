@@ -15,7 +15,7 @@ import (
 )
 
 // refreshed returns what RefreshRetryToken returns after the first attempt of an operation.
-func refreshed(ctx context.Context, t *testing.T, s *standard.Strategy, op retry.Operation) (retry.Token, error) {
+func refreshed(ctx context.Context, t *testing.T, s retry.Strategy, op retry.Operation) (retry.Token, error) {
 	t.Helper()
 	token, err := s.AcquireInitialToken(ctx, op)
 	require.NoError(t, err)

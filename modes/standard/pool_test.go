@@ -19,7 +19,7 @@ import (
 
 // beside returns a strategy whose scope "healthy" has brought so many tokens to the pool, and whose
 // scope "troubled" has less than a retry costs.
-func beside(t *testing.T, pooled int, change func(c *standard.Config)) (*standard.Strategy, *clock.Fake) {
+func beside(t *testing.T, pooled int, change func(c *standard.Config)) (retry.Strategy, *clock.Fake) {
 	t.Helper()
 	s, clk := newStrategy(t, func(c *standard.Config) {
 		c.QuotaCapacity = new(20)
@@ -41,15 +41,15 @@ func beside(t *testing.T, pooled int, change func(c *standard.Config)) (*standar
 
 func TestRetryThatThePoolPaidForAndThatIsNotSentGoesBackToThePool(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(t *testing.T, s *standard.Strategy, token retry.Token){
-		"its wait was canceled": func(t *testing.T, s *standard.Strategy, token retry.Token) {
+	for name, end := range map[string]func(t *testing.T, s retry.Strategy, token retry.Token){
+		"its wait was canceled": func(t *testing.T, s retry.Strategy, token retry.Token) {
 			t.Helper()
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			require.ErrorIs(t, token.Wait(ctx), retry.ErrCanceled)
 			require.NoError(t, s.RecordFailure(token, errServer))
 		},
-		"its loop gave up": func(t *testing.T, s *standard.Strategy, token retry.Token) {
+		"its loop gave up": func(t *testing.T, s retry.Strategy, token retry.Token) {
 			t.Helper()
 			require.NoError(t, token.WithoutDelay().Wait(t.Context()))
 			require.NoError(t, s.RecordFailure(token, retry.ErrCanceled))

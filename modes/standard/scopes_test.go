@@ -21,7 +21,7 @@ func scopes(s strategy) map[string]int {
 	return quotas
 }
 
-func begin(t *testing.T, s *standard.Strategy, scope string) retry.Token {
+func begin(t *testing.T, s retry.Strategy, scope string) retry.Token {
 	t.Helper()
 	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: scope})
 	require.NoError(t, err)
@@ -31,9 +31,9 @@ func begin(t *testing.T, s *standard.Strategy, scope string) retry.Token {
 
 func TestScopeIsEvictedWhenItHasNotBeenUsedForAWhile(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(s *standard.Strategy, token retry.Token) error{
-		"success": func(s *standard.Strategy, token retry.Token) error { return s.RecordSuccess(token) },
-		"failure": func(s *standard.Strategy, token retry.Token) error { return s.RecordFailure(token, errServer) },
+	for name, end := range map[string]func(s retry.Strategy, token retry.Token) error{
+		"success": func(s retry.Strategy, token retry.Token) error { return s.RecordSuccess(token) },
+		"failure": func(s retry.Strategy, token retry.Token) error { return s.RecordFailure(token, errServer) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

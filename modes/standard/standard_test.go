@@ -40,7 +40,7 @@ func answers(errs ...error) func(context.Context) (int, error) {
 }
 
 // newStrategy returns a strategy on a fake clock, without jitter.
-func newStrategy(t *testing.T, change func(c *standard.Config)) (*standard.Strategy, *clock.Fake) {
+func newStrategy(t *testing.T, change func(c *standard.Config)) (retry.Strategy, *clock.Fake) {
 	t.Helper()
 	clk := &clock.Fake{}
 	config := standard.Config{Clock: clk, Random: func() float64 { return 1 }}

@@ -20,14 +20,14 @@ const (
 // members returns the strategies of three processes that share their send rates. The first process
 // is the program, and the events of the others are theirs. Members share through the store alone, so
 // that one Fleet does for the three processes.
-func (p *program) members(observer retry.Observer) ([]*adaptive.Strategy, error) {
+func (p *program) members(observer retry.Observer) ([]retry.Strategy, error) {
 	shared, err := fleet.New(fleet.Config{
 		Store: &unsteady{program: p, Store: &fleet.Memory{Clock: p.clk}}, Namespace: "outage", Random: p.float,
 	})
 	if err != nil {
 		return nil, err
 	}
-	var members []*adaptive.Strategy
+	var members []retry.Strategy
 	for _, o := range []retry.Observer{observer, nil, nil} {
 		member, err := adaptive.New(shared.Config(adaptive.Config{
 			Standard: standard.Config{Clock: p.clk, Observer: o, Random: p.float},
