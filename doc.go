@@ -10,7 +10,7 @@
 // # Choose settings in code
 //
 // [WithMode], [WithMaxAttempts] and [WithBehavior] override all other places. [WithDefaultMode]
-// and [WithDefaultMaxAttempts] leave the choice to the environment and to the profile. Each
+// and MaxAttempts in [WithStandard] leave the choice to the environment and to the profile. Each
 // setting has the value of the first of these places that gives one:
 //
 //	                    retry mode        attempts                 behavior
@@ -19,8 +19,7 @@
 //	environment         AWS_RETRY_MODE    AWS_MAX_ATTEMPTS
 //	credentials file    retry_mode        max_attempts
 //	config file         retry_mode        max_attempts
-//	default in code     WithDefaultMode   WithDefaultMaxAttempts
-//	configuration                         WithConfig               WithConfig
+//	default in code     WithDefaultMode   WithStandard             WithStandard
 //	built-in default    standard          3, 4 for DynamoDB        v2.1
 //
 // The profile is that of [WithProfile], of AWS_PROFILE or of AWS_DEFAULT_PROFILE, or else the

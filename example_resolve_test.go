@@ -9,6 +9,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -225,10 +226,10 @@ func ExampleWithMaxAttempts() {
 }
 
 // The author of a batch job wants eight attempts, and its operator may want fewer.
-func ExampleWithDefaultMaxAttempts() {
+func ExampleWithStandard() {
 	for _, environment := range []variables{{}, {"AWS_MAX_ATTEMPTS": "2"}} {
 		settings, err := awsretry.Resolve(context.Background(),
-			awsretry.WithDefaultMaxAttempts(8),
+			awsretry.WithStandard(standard.Config{MaxAttempts: 8}),
 			awsretry.WithFS(fstest.MapFS{}),
 			awsretry.WithEnv(environment.lookup))
 		if err != nil {
@@ -237,7 +238,7 @@ func ExampleWithDefaultMaxAttempts() {
 		fmt.Println(settings.MaxAttempts.Value, "from", settings.MaxAttempts.Origin)
 	}
 	// Output:
-	// 8 from option WithDefaultMaxAttempts
+	// 8 from option WithConfig
 	// 2 from AWS_MAX_ATTEMPTS
 }
 

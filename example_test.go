@@ -88,11 +88,11 @@ func ExampleLoad_attemptsAndDelays() {
 	ctx := context.Background()
 	strategy, err := awsretry.Load(ctx,
 		awsretry.WithMaxAttempts(5),
-		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{
+		awsretry.WithMaxBackoff(2*time.Second),
+		awsretry.WithStandard(standard.Config{
 			Base:           200 * time.Millisecond, // the longest delay before the first retry; it doubles
 			ThrottlingBase: 200 * time.Millisecond, // the same after a throttle
-			MaxBackoff:     2 * time.Second,
-		}}))
+		}))
 	if err != nil {
 		log.Fatal(err)
 	}

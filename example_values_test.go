@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry"
-	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -95,8 +94,7 @@ func ExampleWithValues_defaults() {
 	values := awsretry.Values{MaxAttempts: "2", MinDelay: "1s"}
 	values.From("file app.json")
 	strategy, err := awsretry.Load(context.Background(),
-		awsretry.WithDefaultMaxAttempts(6),
-		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MinDelay: time.Second / 2, MaxElapsed: time.Minute}}),
+		awsretry.WithStandard(standard.Config{MaxAttempts: 6, MinDelay: time.Second / 2, MaxElapsed: time.Minute}),
 		awsretry.WithValues(values),
 		awsretry.WithFS(fstest.MapFS{}),
 		awsretry.WithEnv(variables{}.lookup))

@@ -92,7 +92,7 @@ func TestLoadBuildsWhatTheSettingsSay(t *testing.T) {
 		},
 		{
 			name: "a default in code was set too",
-			opts: with(nil, "", noDelay(adaptive.Config{}), awsretry.WithDefaultMaxAttempts(3)), op: dynamodb, want: 3,
+			opts: with(nil, "", noDelay(adaptive.Config{}), awsretry.WithStandard(standard.Config{MaxAttempts: 3})), op: dynamodb, want: 3,
 		},
 		{
 			name: "numbers of the config",

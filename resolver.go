@@ -24,17 +24,16 @@ type Mode = config.Mode
 // The retry modes.
 const (
 	// ModeStandard retries with a backoff and a retry quota.
-	ModeStandard = config.ModeStandard
+	ModeStandard Mode = "standard"
 	// ModeAdaptive is standard mode with a send rate that adapts to throttling.
-	ModeAdaptive = config.ModeAdaptive
+	ModeAdaptive Mode = "adaptive"
 )
 
 // Option is an option of [Load]. Each is a [ResolveOption], a [BuildOption] or both.
 //
 // Options are applied in order, and of two equal ones the later one counts. A nil option is
-// skipped, and so is an option with an empty or nil argument. The zero of [WithMaxAttempts]
-// and [WithDefaultMaxAttempts] is not skipped: it is an error. Options are safe for concurrent
-// use and may be used several times.
+// skipped, and so is an option with an empty or nil argument. The zero of [WithMaxAttempts] is
+// not skipped: it is an error. Options are safe for concurrent use and may be used several times.
 type Option interface{ apply(o *options) }
 
 // ResolveOption is an option of [Resolve]: it decides what is read, or what the settings are.
@@ -208,16 +207,10 @@ func WithBehavior(b retry.Behavior) ResolveOption {
 }
 
 // WithDefaultMode sets the retry mode for the case that neither environment nor files set one.
-// A mode that does not exist is an error of [Resolve] in that case.
+// A mode that does not exist is an error of [Resolve] in that case. For attempts, MaxAttempts of
+// [WithStandard] is the same.
 func WithDefaultMode(mode Mode) ResolveOption {
 	return resolveOption(func(q *config.Query) { pointTo(&q.Default.Mode, mode) })
-}
-
-// WithDefaultMaxAttempts sets the number of attempts for the case that neither environment nor
-// files set one. A number outside the range of [WithMaxAttempts] is an error of [Resolve] in
-// that case.
-func WithDefaultMaxAttempts(n int) ResolveOption {
-	return resolveOption(func(q *config.Query) { q.Default.MaxAttempts = &n })
 }
 
 // WithMaxBackoff sets the longest backoff, whatever [WithConfig] says, as standard.Config.MaxBackoff

@@ -12,6 +12,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -116,13 +117,13 @@ func TestStrongestCandidateWinsAndListsTheOthersInOrder(t *testing.T) {
 	credentials2 := candidate("5", true, config.Origin{Kind: config.OriginSharedCredentials, File: credentialsPath, Line: 4, Profile: "default", Key: "max_attempts"})
 	credentials1 := candidate("4", true, config.Origin{Kind: config.OriginSharedCredentials, File: credentialsPath, Line: 2, Profile: "default", Key: "max_attempts"})
 	file := candidate("six", false, config.Origin{Kind: config.OriginSharedConfig, File: configPath, Line: 2, Profile: "default", Key: "max_attempts"})
-	fallback := candidate("7", true, config.Origin{Kind: config.OriginDefault, Name: "WithDefaultMaxAttempts"})
+	fallback := candidate("7", true, config.Origin{Kind: config.OriginDefault, Name: "WithConfig"})
 
 	all := world{
 		env:         map[string]string{"AWS_MAX_ATTEMPTS": " 3 "},
 		credentials: "[default]\nmax_attempts = 4\nregion = x\nMax_Attempts = 5\n",
 		config:      "[default]\nmax_attempts = six\n",
-		opts:        []awsretry.ResolveOption{awsretry.WithDefaultMaxAttempts(7), awsretry.WithMaxAttempts(2)},
+		opts:        []awsretry.ResolveOption{awsretry.WithStandard(standard.Config{MaxAttempts: 7}), awsretry.WithMaxAttempts(2)},
 	}
 	for _, step := range []struct {
 		name   string

@@ -87,17 +87,12 @@ func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
 			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 3,
 		},
 		{
-			name: "default attempts", option: awsretry.WithDefaultMaxAttempts(5), config: standard.Config{MaxAttempts: 6},
-			want: "standard.Config.MaxAttempts 6 has no effect: 5 counts (option WithDefaultMaxAttempts)",
-			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 5,
-		},
-		{
 			name: "attempts", option: awsretry.WithMaxAttempts(5), config: standard.Config{MaxAttempts: 6},
 			want: "standard.Config.MaxAttempts 6 has no effect: 5 counts (option WithMaxAttempts)",
 			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 5,
 		},
 		{
-			name: "attempts of which neither counts", env: few, option: awsretry.WithDefaultMaxAttempts(5), config: standard.Config{MaxAttempts: 6},
+			name: "attempts that do not count", env: few, option: awsretry.WithStrict(), config: standard.Config{MaxAttempts: 6},
 			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 2,
 		},
 		{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/modes/standard"
 )
 
 // TestInputsThatOtherToolsGetWrong has inputs that other tools drop, leak or refuse, as their
@@ -151,7 +152,6 @@ func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {
 		{"newline in a variable", world{env: map[string]string{"AWS_RETRY_MODE": "standard\nx"}}, `AWS_RETRY_MODE: "standard\nx": ` + multiLine},
 		{"indented line below", world{config: "[default]\nmax_attempts = 5\n region = x\n"}, configPath + `:2: [default] max_attempts: "5\n...": ` + multiLine},
 		{"override of zero", world{opts: []awsretry.ResolveOption{awsretry.WithMaxAttempts(0)}}, `option WithMaxAttempts: "0": ` + attempts},
-		{"default of zero", world{opts: []awsretry.ResolveOption{awsretry.WithDefaultMaxAttempts(0)}}, `option WithDefaultMaxAttempts: "0": ` + attempts},
 		{"override that does not exist", world{opts: []awsretry.ResolveOption{awsretry.WithMode("x")}}, `option WithMode: "x": must be standard or adaptive`},
 		{"default that does not exist", world{opts: []awsretry.ResolveOption{awsretry.WithDefaultMode("x")}}, `option WithDefaultMode: "x": must be standard or adaptive`},
 		{"behavior that does not exist", world{opts: []awsretry.ResolveOption{awsretry.WithBehavior("v3")}}, `option WithBehavior: "v3": must be v2.0 or v2.1`},
@@ -197,7 +197,7 @@ func TestLosingDefaultsInCodeAreOnlyWarnings(t *testing.T) {
 	s := world{
 		env: map[string]string{"AWS_MAX_ATTEMPTS": "2"},
 		opts: []awsretry.ResolveOption{
-			awsretry.WithDefaultMaxAttempts(-3), awsretry.WithBehavior("v2.0"),
+			awsretry.WithStandard(standard.Config{MaxAttempts: -3}), awsretry.WithBehavior("v2.0"),
 			awsretry.WithMode("standard"), awsretry.WithDefaultMode("nope"),
 		},
 	}.mustResolve(t)

@@ -343,7 +343,7 @@ func TestSettingsBesideWhatOnlyTheSDKAccepts(t *testing.T) {
 		{name: "file", env: quoted, settings: []awsretry.Option{awsretry.WithConfigFile("work/config")}, want: "standard 30"},
 		{name: "attempts", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, want: "standard 2"},
 		{name: "attempts of zero", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(0)}, err: `option WithMaxAttempts: "0"`},
-		{name: "default attempts", env: map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "empty"}, settings: []awsretry.Option{awsretry.WithDefaultMaxAttempts(9)}, want: "standard 9"},
+		{name: "default attempts", env: map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "empty"}, settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 9})}, want: "standard 9"},
 		{name: "mode", env: zero, settings: []awsretry.Option{awsretry.WithMode(awsretry.ModeAdaptive)}, want: "adaptive 7"},
 		{name: "fields for adaptive mode beside a file with standard mode", env: quoted, settings: []awsretry.Option{limit}, want: "standard 7"},
 		{name: "fields that contradict each other", env: zero, settings: []awsretry.Option{awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MinDelay: time.Minute}})}, err: "min_delay"},

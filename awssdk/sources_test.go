@@ -13,6 +13,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	retryconfig "github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/modes/standard"
 )
 
 // tree has the files of the tests below. Every profile of every file has another number of
@@ -344,10 +345,10 @@ func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 		{name: "config file that has not the profile", env: map[string]string{"AWS_PROFILE": "busy"}, settings: []awsretry.Option{awsretry.WithConfigFile("empty")}, err: `AWS_PROFILE: profile "busy" not found in empty`},
 		{name: "environment", settings: []awsretry.Option{variables}, attempts: 15},
 		{name: "attempts", load: []load{config.WithRetryMaxAttempts(8)}, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, attempts: 2},
-		{name: "default attempts beside those of a file", settings: []awsretry.Option{awsretry.WithDefaultMaxAttempts(2)}, attempts: 10},
-		{name: "default attempts", load: []load{config.WithSharedConfigFiles([]string{})}, settings: []awsretry.Option{awsretry.WithDefaultMaxAttempts(2)}, attempts: 2},
+		{name: "default attempts beside those of a file", settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 2})}, attempts: 10},
+		{name: "default attempts", load: []load{config.WithSharedConfigFiles([]string{})}, settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 2})}, attempts: 2},
 		{name: "attempts beside several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, attempts: 2},
-		{name: "default attempts beside several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithDefaultMaxAttempts(2)}, attempts: 30},
+		{name: "default attempts beside several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 2})}, attempts: 30},
 		{
 			name: "another profile of several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithProfile("both")},
 			err: `option WithProfile: profile "both" not found in (read by config.LoadDefaultConfig)`,

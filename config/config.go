@@ -61,10 +61,8 @@ type Mode string
 
 // The two retry modes of AWS tools.
 const (
-	// ModeStandard retries with a backoff and a retry quota.
-	ModeStandard Mode = "standard"
-	// ModeAdaptive is standard mode with a send rate that adapts to throttling.
-	ModeAdaptive Mode = "adaptive"
+	modeStandard Mode = "standard"
+	modeAdaptive Mode = "adaptive"
 )
 
 // Settings says how a client retries, and where each value came from. Use [Query.Resolve];

@@ -25,8 +25,8 @@ func sharedFiles(configFile, credentialsFile string) config.Sources {
 // Code sets a mode that is stronger than the files, and a default that is weaker.
 func ExampleQuery_Resolve() {
 	query := config.Query{Sources: sharedFiles("[profile batch]\nretry_mode = standard\nmax_attempts = 8\n", ""), Profile: "batch"}
-	query.Override.Mode = new(config.ModeAdaptive)
-	query.Default.MaxAttempts = new(5)
+	query.Override.Mode = new(config.Mode("adaptive"))
+	query.Config.MaxAttempts = new(5)
 	settings, err := query.Resolve()
 	if err != nil {
 		log.Fatal(err)
@@ -39,7 +39,7 @@ func ExampleQuery_Resolve() {
 	// Output:
 	// adaptive from option WithMode
 	// 8 from /aws/config:3: [profile batch] max_attempts
-	//   beats 5 from option WithDefaultMaxAttempts
+	//   beats 5 from option WithConfig
 }
 
 // A check of the files in a repository fails for findings with the severity error.

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/forecast"
 	"github.com/awsretry/awsretry/internal/terminal"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -101,9 +102,9 @@ func (s *Settings) explainPlan(table io.Writer, p retry.Plan) {
 	}
 	fmt.Fprintf(table, "  backoff\tup to %v before the first retry, %v after a throttle; each next one doubles it, to %v at most%s\n",
 		p.Base, p.ThrottlingBase, p.MaxBackoff, shortest)
-	fmt.Fprintf(table, "  worst case\t%s of backoff in one operation, without hints of the server\n", secondsText(p.WorstCaseDelay()))
+	fmt.Fprintf(table, "  worst case\t%s of backoff in one operation, without hints of the server\n", secondsText(forecast.WorstCaseDelay(p)))
 	sends := "never delayed"
-	if s.RetryMode.Value == ModeAdaptive {
+	if s.RetryMode.Value == modeAdaptive {
 		sends = "delayed to the send rate of the scope once the service has throttled"
 	}
 	fmt.Fprintf(table, "  first attempt\t%s\n", sends)
@@ -115,12 +116,12 @@ func drainText(p retry.Plan) string {
 	if p.MaxAttempts <= 1 {
 		return "none, because nothing is retried"
 	}
-	text := fmt.Sprintf("the quota starts to empty when %.1f %% of attempts fail", 100*p.DrainPoint(p.RetryCost))
+	text := fmt.Sprintf("the quota starts to empty when %.1f %% of attempts fail", 100*forecast.DrainPoint(p, p.RetryCost))
 	if p.TimeoutCost != p.RetryCost {
-		text += fmt.Sprintf(", or %.1f %% time out", 100*p.DrainPoint(p.TimeoutCost))
+		text += fmt.Sprintf(", or %.1f %% time out", 100*forecast.DrainPoint(p, p.TimeoutCost))
 	}
 	if p.ThrottlingCost != p.RetryCost {
-		text += fmt.Sprintf(", or %.1f %% are throttled", 100*p.DrainPoint(p.ThrottlingCost))
+		text += fmt.Sprintf(", or %.1f %% are throttled", 100*forecast.DrainPoint(p, p.ThrottlingCost))
 	}
 	return text
 }

@@ -162,7 +162,7 @@ func malformedPlaces(found []config.Diagnostic) []place {
 // overriding returns a query in which code overrides every value of a file.
 func overriding(src config.Sources, profile string) config.Query {
 	q := config.Query{Sources: src, Profile: profile}
-	q.Override.Mode, q.Override.MaxAttempts, q.Override.Behavior = new(config.ModeStandard), new(3), new(retry.V21)
+	q.Override.Mode, q.Override.MaxAttempts, q.Override.Behavior = new(config.Mode("standard")), new(3), new(retry.V21)
 	return q
 }
 

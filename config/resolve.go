@@ -66,8 +66,7 @@ type Query struct {
 	Given []Candidate
 	// Default is weaker than the environment and the files.
 	Default struct {
-		Mode        *Mode // WithDefaultMode
-		MaxAttempts *int  // WithDefaultMaxAttempts
+		Mode *Mode // WithDefaultMode
 	}
 	// Config is what the configuration of the strategy says, as WithConfig gives it. It is
 	// weaker than Default, and stronger than the built-in defaults.
@@ -125,14 +124,14 @@ func (q Query) Resolve() (*Settings, error) {
 	}, func(name string) retry.Behavior { return retry.Behavior(name) })
 	s.RetryMode = decide(r, setting{
 		name: keyRetryMode, variables: [2]string{envRetryMode}, inFiles: true, parse: parseMode,
-		builtIn: string(ModeStandard), option: "Mode",
+		builtIn: string(modeStandard), option: "Mode",
 		over: (*string)(q.Override.Mode), def: (*string)(q.Default.Mode),
 	}, func(name string) Mode { return Mode(name) })
 	r.unused(s.RetryMode)
 	s.MaxAttempts = decide(r, setting{
 		name: keyMaxAttempts, variables: [2]string{envMaxAttempts}, inFiles: true, parse: parseMaxAttempts,
 		builtIn: "3", option: "MaxAttempts",
-		over: decimal(q.Override.MaxAttempts), def: decimal(q.Default.MaxAttempts), conf: decimal(q.Config.MaxAttempts),
+		over: decimal(q.Override.MaxAttempts), conf: decimal(q.Config.MaxAttempts),
 	}, func(digits string) int {
 		n, _ := strconv.Atoi(digits) // parseMaxAttempts writes decimal numbers.
 		return n
@@ -333,7 +332,7 @@ func (r *resolution) refuse(err *ValueError) {
 // unused keeps the finding about fields that have no effect because the environment, a file
 // or a flag has chosen standard mode. If code has chosen it, the fields are an error of awsretry.New.
 func (r *resolution) unused(mode Setting[Mode]) {
-	if fields := r.Config.Adaptive; len(fields) > 0 && mode.Value == ModeStandard && !mode.Origin.chosenInCode() {
+	if fields := r.Config.Adaptive; len(fields) > 0 && mode.Value == modeStandard && !mode.Origin.chosenInCode() {
 		c := Candidate{Raw: mode.Raw, Origin: mode.Origin}
 		r.note(c, c.finding(keyRetryMode, severityWarning, codeNoEffect, "in this mode these have no effect: "+strings.Join(fields, ", ")))
 	}

@@ -181,7 +181,7 @@ func TestOriginNamesTheSectionAsTheFileDoes(t *testing.T) {
 	}
 }
 
-func TestConfigIsWeakerThanDefaultAndStrongerThanTheBuiltInDefaults(t *testing.T) {
+func TestConfigIsWeakerThanOverrideAndStrongerThanTheBuiltInDefaults(t *testing.T) {
 	t.Parallel()
 	q := config.Query{Sources: texts("", "")}
 	q.Config.MaxAttempts, q.Config.Behavior = new(5), new(retry.V20)
@@ -193,11 +193,11 @@ func TestConfigIsWeakerThanDefaultAndStrongerThanTheBuiltInDefaults(t *testing.T
 		Value: retry.V20, Raw: "v2.0", Origin: ofConfig, Overridden: []config.Candidate{},
 	}, s.Behavior)
 
-	q.Default.MaxAttempts, q.Override.Behavior = new(6), new(retry.V21)
+	q.Override.MaxAttempts, q.Override.Behavior = new(6), new(retry.V21)
 	s, err = q.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, 6, s.MaxAttempts.Value)
-	require.Equal(t, "option WithDefaultMaxAttempts", s.MaxAttempts.Origin.String())
+	require.Equal(t, "option WithMaxAttempts", s.MaxAttempts.Origin.String())
 	require.Equal(t, []config.Candidate{{Raw: "5", Valid: true, Origin: ofConfig}}, s.MaxAttempts.Overridden)
 	require.Equal(t, retry.V21, s.Behavior.Value)
 	require.Equal(t, []config.Candidate{{Raw: "v2.0", Valid: true, Origin: ofConfig}}, s.Behavior.Overridden)
@@ -219,12 +219,12 @@ func TestFieldsForAdaptiveModeAreAFindingOnlyIfEnvironmentOrFileChoseStandardMod
 		{name: "adaptive file", config: "[default]\nretry_mode = adaptive\n"},
 		{
 			name: "override", mode: "standard",
-			change: func(q *config.Query) { q.Override.Mode = new(config.ModeStandard) },
+			change: func(q *config.Query) { q.Override.Mode = new(config.Mode("standard")) },
 		},
-		{name: "default", change: func(q *config.Query) { q.Default.Mode = new(config.ModeStandard) }},
+		{name: "default", change: func(q *config.Query) { q.Default.Mode = new(config.Mode("standard")) }},
 		{
 			name: "default that loses", mode: "standard", want: []string{"warning: AWS_RETRY_MODE: " + unused},
-			change: func(q *config.Query) { q.Default.Mode = new(config.ModeAdaptive) },
+			change: func(q *config.Query) { q.Default.Mode = new(config.Mode("adaptive")) },
 		},
 		{name: "no fields", mode: "standard", change: func(q *config.Query) { q.Config.Adaptive = nil }},
 	} {

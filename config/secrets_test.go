@@ -51,7 +51,7 @@ func everything(src config.Sources, profile string) []any {
 		q := config.Query{Sources: src, Profile: profile, Strict: strict}
 		for _, override := range []func(){
 			func() {},
-			func() { q.Override.Mode = new(config.ModeStandard) },
+			func() { q.Override.Mode = new(config.Mode("standard")) },
 			func() { q.Override.MaxAttempts = new(3) },
 		} {
 			override()

@@ -92,7 +92,7 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 			settings, err := config.Query{Sources: withHome(liar{says, func() io.Reader { return strings.NewReader(text) }})}.Resolve()
 			require.NoError(t, err)
 			require.Equal(t, 7, settings.MaxAttempts.Value)
-			require.Equal(t, config.ModeAdaptive, settings.RetryMode.Value)
+			require.Equal(t, config.Mode("adaptive"), settings.RetryMode.Value)
 		})
 	}
 }
@@ -220,7 +220,7 @@ func TestOneFileMayBeBoth(t *testing.T) {
 	require.Equal(t, []string{"/both:7: warning: expected an '=' sign in a property; the line is skipped [malformed-line]"}, lines(without(found)))
 	s, err := config.Query{Sources: src, Profile: "dev"}.Resolve()
 	require.NoError(t, err)
-	require.Equal(t, config.ModeAdaptive, s.RetryMode.Value)
+	require.Equal(t, config.Mode("adaptive"), s.RetryMode.Value)
 	require.Equal(t, 7, s.MaxAttempts.Value)
 	require.Len(t, without(s.Diagnostics), 1)
 }

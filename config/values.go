@@ -50,9 +50,9 @@ func parseMode(raw string) (plain, note string, err error) {
 	case "standard", "adaptive":
 		return name, "", nil
 	case "legacy":
-		return string(ModeStandard), "a mode of other tools, read as standard", nil
+		return string(modeStandard), "a mode of other tools, read as standard", nil
 	case "adaptive_v2":
-		return string(ModeAdaptive), "a mode of other tools, read as adaptive", nil
+		return string(modeAdaptive), "a mode of other tools, read as adaptive", nil
 	}
 	return "", "", orMultiLine(raw, errMode)
 }

@@ -134,7 +134,7 @@ func (f *aboutFile) overridden(c Candidate, src Sources) {
 	if last := len(text) - 1; last > 0 && (text[0] == '"' || text[0] == '\'') && text[last] == text[0] {
 		text = text[1:last] // aws-sdk-go-v2 removes quotes.
 	}
-	accepted := text == string(ModeStandard) || text == string(ModeAdaptive)
+	accepted := text == string(modeStandard) || text == string(modeAdaptive)
 	if key == keyMaxAttempts {
 		_, err := strconv.ParseInt(text, 0, 64)
 		accepted = err == nil

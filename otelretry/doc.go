@@ -33,8 +33,8 @@
 // success, and else the kind of the verdict. error.type is [retry.Event.ErrorType].
 //
 // The gauges of a scope have the attributes awsretry.scope, rpc.service and aws.region. There are gauges
-// for the hottest scopes, see [retry.Hottest], and one more series for the rest, whose awsretry.scope is
-// "other". The metrics of a fleet have the same attributes, and are there for scopes that have called the
+// for the hottest scopes, in which most attempts wait or most of the quota is used, and one more series
+// for the rest, whose awsretry.scope is "other". The metrics of a fleet have the same attributes, and are there for scopes that have called the
 // store of a fleet. awsretry.fleet.state is the SendRateSource of [retry.ScopeSnapshot]. "other" has only
 // the state, the worst one of its scopes: counters would go back when a scope leaves "other".
 //

@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"github.com/awsretry/awsretry/internal/hottest"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -41,7 +42,7 @@ func (t *Telemetry) collect(_ context.Context, o metric.Observer) error {
 
 // shown returns the scopes that have gauges. Each has another name.
 func (t *Telemetry) shown(snapshots []retry.Snapshot) []retry.ScopeSnapshot {
-	scopes, others := retry.Hottest(t.config.Scopes, t.config.ScopeName, snapshots...)
+	scopes, others := hottest.Scopes(t.config.Scopes, t.config.ScopeName, snapshots...)
 	if others != (retry.ScopeSnapshot{}) {
 		others.Scope = rest
 		scopes = append(scopes, others)
@@ -50,7 +51,7 @@ func (t *Telemetry) shown(snapshots []retry.Snapshot) []retry.ScopeSnapshot {
 		scopes[i].Scope = clean(scopes[i].Scope)
 	}
 	// Now scopes may have the same name, one that is really named "other" among them.
-	scopes, _ = retry.Hottest(len(scopes), nil, retry.Snapshot{Scopes: scopes})
+	scopes, _ = hottest.Scopes(len(scopes), nil, retry.Snapshot{Scopes: scopes})
 	return scopes
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/awsretry/awsretry/internal/hottest"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -130,7 +131,7 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 
 // shown returns the scopes that have gauges. Each has another name, and all names can be labels.
 func (m *Metrics) shown(snapshots []retry.Snapshot) []retry.ScopeSnapshot {
-	scopes, others := retry.Hottest(m.config.Scopes, m.config.ScopeName, snapshots...)
+	scopes, others := hottest.Scopes(m.config.Scopes, m.config.ScopeName, snapshots...)
 	if others != (retry.ScopeSnapshot{}) {
 		others.Scope = rest
 		scopes = append(scopes, others)
@@ -139,7 +140,7 @@ func (m *Metrics) shown(snapshots []retry.Snapshot) []retry.ScopeSnapshot {
 		scopes[i].Scope = clean(scopes[i].Scope)
 	}
 	// Now two scopes may have the same name, one that is really named "other" among them.
-	scopes, _ = retry.Hottest(len(scopes), nil, retry.Snapshot{Scopes: scopes})
+	scopes, _ = hottest.Scopes(len(scopes), nil, retry.Snapshot{Scopes: scopes})
 	return scopes
 }
 

@@ -20,9 +20,10 @@ import (
 
 // Config says which scopes have gauges of their own. Its zero value is ready for use.
 type Config struct {
-	// Scopes is how many scopes have gauges of their own: the hottest ones, see
-	// [retry.Hottest]. The other scopes add up to one that is called "other". Zero means 20,
-	// and with a negative number all scopes are in "other".
+	// Scopes is how many scopes have gauges of their own: the hottest ones, in which most
+	// attempts wait or, where as many wait, most of the quota is used. The other scopes add up to
+	// one that is called "other". Zero means 20, and with a negative number all scopes are in
+	// "other".
 	Scopes int
 	// ScopeName returns the name of a scope in the gauges. Scopes with the same name count as
 	// one, and scopes with an empty name are in "other". Nil means the text of the key, and

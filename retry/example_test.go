@@ -312,17 +312,8 @@ func ExampleSnapshot() {
 
 func ExamplePlan() {
 	plan := newExampleStrategy(standard.Config{}).Plan(retry.Operation{Service: "dynamodb"})
-	fmt.Println(plan.MaxAttempts, "attempts,", plan.WorstCaseDelay(), "s of backoff at most")
-	// Output: 4 attempts, 7 s of backoff at most
-}
-
-func ExamplePlan_DrainPoint() {
-	plan := newExampleStrategy(standard.Config{}).Plan(retry.Operation{})
-	fmt.Printf("the quota empties above %.1f %% of failures\n", 100*plan.DrainPoint(plan.RetryCost))
-	fmt.Printf("the quota empties above %.1f %% of throttles\n", 100*plan.DrainPoint(plan.ThrottlingCost))
-	// Output:
-	// the quota empties above 21.5 % of failures
-	// the quota empties above 32.1 % of throttles
+	fmt.Println(plan.MaxAttempts, "attempts, the first delay at most", plan.Base)
+	// Output: 4 attempts, the first delay at most 25ms
 }
 
 // A loop of one's own calls the verbs as Do does.
@@ -372,27 +363,4 @@ func ExampleCheckStrategy() {
 	// Output:
 	// true
 	// <nil>
-}
-
-// A metric cannot have a series for each of thousands of scopes, so that it has the hottest ones.
-func ExampleHottest() {
-	strategy := newExampleStrategy(standard.Config{})
-	for i, table := range []string{"orders", "carts", "users", "carts"} {
-		op := retry.Operation{Service: "dynamodb", Resource: table}
-		_ = retry.DoErr(context.Background(), strategy, op, func(context.Context) error {
-			if i == 0 || table == "carts" {
-				return &serviceError{503}
-			}
-			return nil
-		})
-	}
-	hot, rest := retry.Hottest(2, nil, strategy.Snapshot())
-	for _, scope := range hot {
-		fmt.Println(scope.Scope, "quota", scope.Quota, "of", scope.QuotaCapacity)
-	}
-	fmt.Println("the rest: quota", rest.Quota, "of", rest.QuotaCapacity)
-	// Output:
-	// dynamodb//carts quota 416 of 500
-	// dynamodb//orders quota 458 of 500
-	// the rest: quota 1000 of 1000
 }

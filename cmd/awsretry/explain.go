@@ -7,6 +7,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/forecast"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -128,11 +129,11 @@ func numbers(plan retry.Plan) strategyNumbers {
 	var n strategyNumbers
 	n.Costs = byKind[int]{plan.RetryCost, plan.TimeoutCost, plan.ThrottlingCost}
 	n.DrainPoints = byKind[float64]{
-		fourDigits(plan.DrainPoint(plan.RetryCost)), fourDigits(plan.DrainPoint(plan.TimeoutCost)),
-		fourDigits(plan.DrainPoint(plan.ThrottlingCost)),
+		fourDigits(forecast.DrainPoint(plan, plan.RetryCost)), fourDigits(forecast.DrainPoint(plan, plan.TimeoutCost)),
+		fourDigits(forecast.DrainPoint(plan, plan.ThrottlingCost)),
 	}
 	n.Bases.Throttling, n.Bases.Other = plan.ThrottlingBase.Seconds(), plan.Base.Seconds()
-	n.WorstCaseDelay = plan.WorstCaseDelay()
+	n.WorstCaseDelay = forecast.WorstCaseDelay(plan)
 	return n
 }
 

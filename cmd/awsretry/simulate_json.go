@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/internal/command/page"
+	"github.com/awsretry/awsretry/internal/forecast"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -120,7 +121,7 @@ func drainPoints(p retry.Plan) []page.Drain {
 		if p.MaxAttempts == 1 {
 			return math.NaN()
 		}
-		return fourDigits(p.DrainPoint(cost))
+		return fourDigits(forecast.DrainPoint(p, cost))
 	}
 	return []page.Drain{
 		{Kind: "transient", Share: share(p.RetryCost)},

@@ -32,7 +32,7 @@ func parseChange(text string) (change, error) {
 		switch {
 		case part == string(retry.V20), part == string(retry.V21):
 			key, c.behavior = "behavior", retry.Behavior(part)
-		case part == string(config.ModeStandard), part == string(config.ModeAdaptive):
+		case part == string(awsretry.ModeStandard), part == string(awsretry.ModeAdaptive):
 			key, value = "retry_mode", part
 		case !assigned || !slices.Contains([]string{"max_attempts", "max_backoff", "min_delay", "max_elapsed", "timeout"}, key):
 			return c, fmt.Errorf("%q: must be standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D or timeout=D", part)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/forecast"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -138,7 +139,7 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 			require.NoError(t, err)
 			plan := s.Plan(c.op)
 			require.Equal(t, c.want, plan)
-			require.InEpsilon(t, 1+c.wantDelay, 1+plan.WorstCaseDelay(), 1e-12)
+			require.InEpsilon(t, 1+c.wantDelay, 1+forecast.WorstCaseDelay(plan), 1e-12)
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -26,5 +27,5 @@ type LokiS3 struct {
 // attempt, throttle and refusal.
 func Loki(ctx context.Context, c LokiS3, observer retry.Observer, load ...func(*config.LoadOptions) error) (aws.Config, error) {
 	return awssdk.LoadDefaultConfig(ctx, awssdk.WithLoadOptions(load...),
-		awssdk.WithSettings(awsretry.WithDefaultMaxAttempts(5), awsretry.WithValues(c.AWS), awsretry.WithObserver(observer)))
+		awssdk.WithSettings(awsretry.WithStandard(standard.Config{MaxAttempts: 5}), awsretry.WithValues(c.AWS), awsretry.WithObserver(observer)))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/awsretry/awsretry/internal/forecast"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -143,7 +144,7 @@ func TestSimulatedAttemptsPeakAtTheDrainPoint(t *testing.T) {
 		v := inStandardMode(standard.Config{Behavior: b})
 		plan, err := v.Plan()
 		require.NoError(t, err)
-		drain := plan.DrainPoint(plan.RetryCost)
+		drain := forecast.DrainPoint(plan, plan.RetryCost)
 		points, err := sim.Sweep(t.Context(), v, 1, []float64{drain - 0.1, drain, drain + 0.1, drain + 0.3}, nil)
 		require.NoError(t, err)
 		attempts := func(i int) float64 { return points[i].AttemptsPerCall }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/internal/command/virtual"
+	"github.com/awsretry/awsretry/internal/forecast"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -51,7 +52,7 @@ func (v *Variant) point(share float64, seed uint64) (Point, error) {
 		return Point{}, err
 	}
 	plan := c.strategy.Plan(retry.Operation{})
-	drains := share > plan.DrainPoint(plan.RetryCost)
+	drains := share > forecast.DrainPoint(plan, plan.RetryCost)
 	random := rand.New(rand.NewPCG(4, seed))
 	attempts, failed := 0, 0
 	clk.Go(func() {

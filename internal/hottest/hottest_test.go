@@ -1,4 +1,4 @@
-package retry_test
+package hottest_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/hottest"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -40,12 +41,12 @@ func TestHottestScopesComeFirstAndTheRestIsOne(t *testing.T) {
 		-1: {"", "2080 of 2500"}, 0: {"", "2080 of 2500"}, 1: {"c", "1580 of 2000"}, 2: {"c d", "1480 of 1500"}, 3: {"c d a", "990 of 1000"},
 		4: {"c d a b", "500 of 500"}, 5: {"c d a b (all)", "0 of 0"}, 100: {"c d a b (all)", "0 of 0"},
 	} {
-		hot, rest := retry.Hottest(n, nil, snapshot)
+		hot, rest := hottest.Scopes(n, nil, snapshot)
 		require.Equal(t, want[0], names(hot), n)
 		require.Equal(t, want[1], fmt.Sprintf("%d of %d", rest.Quota, rest.QuotaCapacity), n)
 		require.Empty(t, rest.Scope)
 	}
-	_, rest := retry.Hottest(1, nil, snapshot)
+	_, rest := hottest.Scopes(1, nil, snapshot)
 	require.Equal(t, retry.ScopeKey{}, rest.Key, "the whole strategy differs from the tables")
 	require.Equal(t, before, snapshot.Scopes)
 }
@@ -63,7 +64,7 @@ func TestHottestScopesWithOneNameAreOne(t *testing.T) {
 		name, _, _ := strings.Cut(key.Resource, "-")
 		return name
 	}
-	hot, rest := retry.Hottest(20, tenants, one, other)
+	hot, rest := hottest.Scopes(20, tenants, one, other)
 	require.Equal(t, "tenant orders", names(hot))
 	require.Equal(t, retry.ScopeSnapshot{
 		Key:   retry.ScopeKey{Service: "dynamodb", Region: "eu-west-1"},
@@ -77,10 +78,10 @@ func TestHottestScopesWithOneNameAreOne(t *testing.T) {
 	require.Equal(t, 9, rest.Waiting)
 	require.Equal(t, hotScope("orders", 0, 5), one.Scopes[2], "the snapshot stays as it is")
 
-	hot, rest = retry.Hottest(20, nil, one, other)
+	hot, rest = hottest.Scopes(20, nil, one, other)
 	require.Equal(t, "secret tenant-2 orders tenant-1", names(hot))
 	require.Zero(t, rest)
-	hot, rest = retry.Hottest(20, nil)
+	hot, rest = hottest.Scopes(20, nil)
 	require.Empty(t, hot)
 	require.Zero(t, rest)
 }
@@ -103,7 +104,7 @@ func TestScopesOfAFleetWithOneNameAreOne(t *testing.T) {
 	fleet := func(s retry.ScopeSnapshot) string {
 		return fmt.Sprintf("%s %v/s, %d of %d failed", s.SendRateSource, s.FleetRate, s.StoreFailures, s.StoreCalls)
 	}
-	hot, rest := retry.Hottest(20, nil, one, two)
+	hot, rest := hottest.Scopes(20, nil, one, two)
 	require.Equal(t, "a b c", names(hot))
 	require.Equal(t, "fleet 20/s, 15 of 150 failed", fleet(hot[0]), "both strategies say the rate of the same fleet")
 	require.Equal(t, "fleet 7/s, 4 of 40 failed", fleet(hot[1]), "one strategy has not heard of a limit")
@@ -112,12 +113,12 @@ func TestScopesOfAFleetWithOneNameAreOne(t *testing.T) {
 
 	const all = "fleet 30/s, 20 of 200 failed"
 	for _, order := range [][]retry.Snapshot{{one, two}, {two, one}} {
-		hot, rest = retry.Hottest(0, nil, order...)
+		hot, rest = hottest.Scopes(0, nil, order...)
 		require.Empty(t, hot)
 		require.Equal(t, all, fleet(rest))
-		hot, _ = retry.Hottest(20, func(retry.ScopeKey) string { return "tables" }, order...)
+		hot, _ = hottest.Scopes(20, func(retry.ScopeKey) string { return "tables" }, order...)
 		require.Equal(t, all, fleet(hot[0]))
-		_, rest = retry.Hottest(20, func(retry.ScopeKey) string { return "" }, order...)
+		_, rest = hottest.Scopes(20, func(retry.ScopeKey) string { return "" }, order...)
 		require.Equal(t, all, fleet(rest))
 	}
 	require.Equal(t, fleetScope("a", "fleet", 20, 100), one.Scopes[0], "the snapshot stays as it is")
@@ -141,7 +142,7 @@ func TestAFleetThatIsLostIsSeenBesideOtherScopes(t *testing.T) {
 		for i, source := range c.sources {
 			s.Scopes = append(s.Scopes, fleetScope(strconv.Itoa(i), source, 0, 0))
 		}
-		_, rest := retry.Hottest(0, nil, s)
+		_, rest := hottest.Scopes(0, nil, s)
 		require.Equal(t, c.want, rest.SendRateSource, c.sources)
 	}
 }
@@ -161,7 +162,7 @@ func TestHottestLosesNothing(t *testing.T) {
 	}
 	for n := range 160 {
 		for _, name := range []func(retry.ScopeKey) string{nil, func(k retry.ScopeKey) string { return k.Resource[:1] }} {
-			hot, rest := retry.Hottest(n, name, snapshots...)
+			hot, rest := hottest.Scopes(n, name, snapshots...)
 			require.LessOrEqual(t, len(hot), n)
 			require.True(t, slices.IsSortedFunc(hot, func(a, b retry.ScopeSnapshot) int { return b.Waiting - a.Waiting }))
 			sums := [2]int{rest.Waiting, rest.Quota}
@@ -180,6 +181,6 @@ func BenchmarkHottest(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		retry.Hottest(20, nil, s)
+		hottest.Scopes(20, nil, s)
 	}
 }

@@ -1,6 +1,11 @@
-package retry
+// Package forecast computes what a plan leads to.
+package forecast
 
-import "math"
+import (
+	"math"
+
+	"github.com/awsretry/awsretry/retry"
+)
 
 // DrainPoint returns the share of failing attempts, from 0 to 1, above which the retry quota
 // empties. Below it the quota stays near full. cost is what a retry takes from the quota, in
@@ -20,7 +25,7 @@ import "math"
 //
 // The "AWS SDKs and Tools Reference Guide" has about 22 % for transient failures and 32 % for
 // throttles in v2.1 ("Retry behavior", section on the retry quota).
-func (p Plan) DrainPoint(cost int) float64 {
+func DrainPoint(p retry.Plan, cost int) float64 {
 	switch {
 	case p.MaxAttempts <= 1 || cost <= 0:
 		return 1
@@ -39,4 +44,24 @@ func (p Plan) DrainPoint(cost int) float64 {
 		}
 	}
 	return low
+}
+
+// WorstCaseDelay returns the seconds of backoff of an operation that uses up its
+// attempts, each retry after the kind of failure with the longest delay, with the
+// jitter at its longest. With standard.Decorrelated the backoff can be longer. Hints of
+// the server, the attempts themselves and waits for a send rate come on top. With MaxElapsed
+// it is at most that, hints included. It is a number of seconds because it may be longer
+// than a time.Duration can be.
+func WorstCaseDelay(p retry.Plan) (seconds float64) {
+	delay := max(p.Base, p.ThrottlingBase)
+	retries := p.MaxAttempts - 1
+	for ; retries > 0 && delay < p.MaxBackoff; retries-- {
+		seconds += max(delay, p.MinDelay).Seconds()
+		delay += min(delay, p.MaxBackoff-delay) // twice the delay may be more than a Duration can be
+	}
+	seconds += float64(max(retries, 0)) * max(p.MaxBackoff, p.MinDelay).Seconds()
+	if p.MaxElapsed > 0 {
+		seconds = min(seconds, p.MaxElapsed.Seconds())
+	}
+	return seconds
 }

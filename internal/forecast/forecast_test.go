@@ -1,4 +1,4 @@
-package retry_test
+package forecast_test
 
 import (
 	"context"
@@ -6,10 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/forecast"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -18,10 +21,10 @@ func TestDrainPointsAreThoseThatAWSPublishes(t *testing.T) {
 	t.Parallel()
 	// AWS SDKs and Tools Reference Guide, "Retry behavior": with three attempts the quota begins
 	// to drain above about 22 % of transient failures, or about 32 % of throttling errors.
-	plan := newExampleStrategy(standard.Config{Behavior: retry.V21}).Plan(retry.Operation{})
-	require.InDelta(t, 0.22, plan.DrainPoint(plan.RetryCost), 0.01)
-	require.InDelta(t, 0.22, plan.DrainPoint(plan.TimeoutCost), 0.01)
-	require.InDelta(t, 0.32, plan.DrainPoint(plan.ThrottlingCost), 0.01)
+	plan := newStrategy(t, standard.Config{Behavior: retry.V21}).Plan(retry.Operation{})
+	require.InDelta(t, 0.22, forecast.DrainPoint(plan, plan.RetryCost), 0.01)
+	require.InDelta(t, 0.22, forecast.DrainPoint(plan, plan.TimeoutCost), 0.01)
+	require.InDelta(t, 0.32, forecast.DrainPoint(plan, plan.ThrottlingCost), 0.01)
 }
 
 func TestDrainPointOfEachPlan(t *testing.T) {
@@ -60,7 +63,7 @@ func TestDrainPointOfEachPlan(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			plan := retry.Plan{MaxAttempts: c.attempts, QuotaCapacity: c.capacity}
-			require.InDelta(t, c.want, plan.DrainPoint(c.cost), c.delta)
+			require.InDelta(t, c.want, forecast.DrainPoint(plan, c.cost), c.delta)
 		})
 	}
 }
@@ -95,12 +98,12 @@ func TestQuotaEmptiesAboveTheDrainPointOnly(t *testing.T) {
 func averageQuota(t *testing.T, config standard.Config, kind classify.Kind, ofDrainPoint float64) (tokens float64) {
 	t.Helper()
 	config.QuotaInitial = new(250)
-	s := newExampleStrategy(config)
+	s := newStrategy(t, config)
 	plan := s.Plan(retry.Operation{})
 	cost := map[classify.Kind]int{
 		classify.Transient: plan.RetryCost, classify.Timeout: plan.TimeoutCost, classify.Throttling: plan.ThrottlingCost,
 	}[kind]
-	share := ofDrainPoint * plan.DrainPoint(cost)
+	share := ofDrainPoint * forecast.DrainPoint(plan, cost)
 	failure := retry.Mark(errors.New("failed"), kind)
 	random := rand.New(rand.NewPCG(1, 2))
 	const settle, count = 3000, 8000
@@ -116,4 +119,21 @@ func averageQuota(t *testing.T, config standard.Config, kind classify.Kind, ofDr
 		}
 	}
 	return tokens
+}
+
+// rushing is a clock on which a sleep takes no time.
+type rushing struct{ clock.Fake }
+
+func (c *rushing) Sleep(_ context.Context, d time.Duration) error {
+	c.Advance(d)
+	return nil
+}
+
+// newStrategy returns a strategy that waits in no time, with every jitter at one half.
+func newStrategy(t *testing.T, c standard.Config) retry.Strategy {
+	t.Helper()
+	c.Clock, c.Random = new(rushing), func() float64 { return 0.5 }
+	s, err := standard.New(c)
+	require.NoError(t, err)
+	return s
 }

@@ -1,21 +1,24 @@
-package retry
+// Package hottest picks scopes for metrics, which cannot show each of ten thousand.
+package hottest
 
 import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/awsretry/awsretry/retry"
 )
 
 // wholeName stands for the scope of a strategy as a whole where a scope needs a name.
 const wholeName = "(all)"
 
-// Hottest returns at most n scopes of the snapshots, the hottest first, and the rest as one scope.
-// It is for metrics, which cannot show each of ten thousand scopes. It changes no snapshot.
+// Scopes returns at most n scopes of the snapshots, the hottest first, and the rest as one scope.
+// It changes no snapshot.
 //
 // A scope is hotter than another one if more attempts wait in it, or if as many wait and more of
 // its quota is used. Scopes that are equally hot are sorted by name. name returns the text that
 // stands for a scope; where it is empty, the scope belongs to the rest. It is called for each scope,
-// and nil means the text of the [ScopeKey], or "(all)" for the scope of a strategy as a whole. With
+// and nil means the text of the [retry.ScopeKey], or "(all)" for the scope of a strategy as a whole. With
 // an n of zero or less all scopes belong to the rest.
 //
 // Scopes with the same text count as one, also those of different strategies: quotas, rates,
@@ -28,18 +31,18 @@ const wholeName = "(all)"
 // FleetRate counts once for each Key: strategies with the same scope say the rate of the same fleet,
 // and the largest of what they say counts. The rates of different Keys add up. StoreCalls and
 // StoreFailures always add up, because each limiter makes calls of its own. The sums can get smaller
-// from one call of Hottest to the next, when a scope is dropped or joins or leaves the rest.
-func Hottest(n int, name func(ScopeKey) string, snapshots ...Snapshot) (hot []ScopeSnapshot, rest ScopeSnapshot) {
+// from one call to the next, when a scope is dropped or joins or leaves the rest.
+func Scopes(n int, name func(retry.ScopeKey) string, snapshots ...retry.Snapshot) (hot []retry.ScopeSnapshot, rest retry.ScopeSnapshot) {
 	n = max(n, 0)
 	colder := false
-	toRest := func(s *ScopeSnapshot) {
+	toRest := func(s *retry.ScopeSnapshot) {
 		if colder {
-			rest.add(s)
+			add(&rest, s)
 			return
 		}
 		rest, colder = *s, true
 	}
-	var hottest []*ScopeSnapshot
+	var hottest []*retry.ScopeSnapshot
 	for _, s := range named(name, snapshots) {
 		switch {
 		case s.Scope == "" || n == 0:
@@ -65,13 +68,13 @@ func Hottest(n int, name func(ScopeKey) string, snapshots ...Snapshot) (hot []Sc
 
 // scope is a scope with the text that stands for it.
 type scope struct {
-	*ScopeSnapshot
+	*retry.ScopeSnapshot
 	text string
 }
 
 // named returns one scope for each text, sorted by the texts. Where a scope of a snapshot has another
 // text, or is one of several, what it returns is a copy.
-func named(name func(ScopeKey) string, snapshots []Snapshot) []*ScopeSnapshot {
+func named(name func(retry.ScopeKey) string, snapshots []retry.Snapshot) []*retry.ScopeSnapshot {
 	var all []scope
 	for _, snapshot := range snapshots {
 		all = slices.Grow(all, len(snapshot.Scopes))
@@ -91,7 +94,7 @@ func named(name func(ScopeKey) string, snapshots []Snapshot) []*ScopeSnapshot {
 		}
 		return strings.Compare(a.Scope, b.Scope)
 	})
-	distinct := make([]*ScopeSnapshot, 0, len(all))
+	distinct := make([]*retry.ScopeSnapshot, 0, len(all))
 	for len(all) > 0 {
 		first, same := all[0], 1
 		for same < len(all) && all[same].text == first.text {
@@ -103,7 +106,7 @@ func named(name func(ScopeKey) string, snapshots []Snapshot) []*ScopeSnapshot {
 			sum.Scope = first.text
 		}
 		for _, s := range all[1:same] {
-			sum.add(s.ScopeSnapshot)
+			add(sum, s.ScopeSnapshot)
 		}
 		if same > 1 {
 			sum.FleetRate = fleetRate(all[:same])
@@ -126,7 +129,7 @@ func fleetRate(scopes []scope) (sum float64) {
 }
 
 // hotter orders scopes, the hottest first.
-func hotter(a, b *ScopeSnapshot) int {
+func hotter(a, b *retry.ScopeSnapshot) int {
 	return cmp.Or(
 		cmp.Compare(b.Waiting, a.Waiting),
 		cmp.Compare(b.QuotaCapacity-b.Quota, a.QuotaCapacity-a.Quota),
@@ -135,23 +138,13 @@ func hotter(a, b *ScopeSnapshot) int {
 }
 
 // add makes s a scope that stands for another one besides.
-func (s *ScopeSnapshot) add(other *ScopeSnapshot) {
-	for _, part := range [...]struct {
-		mine   *string
-		theirs string
-	}{
-		{&s.Key.Scope, other.Key.Scope},
-		{&s.Key.Account, other.Key.Account},
-		{&s.Key.Service, other.Key.Service},
-		{&s.Key.Region, other.Key.Region},
-		{&s.Key.Name, other.Key.Name},
-		{&s.Key.Resource, other.Key.Resource},
-	} {
-		if *part.mine != part.theirs {
-			*part.mine = ""
+func add(s, other *retry.ScopeSnapshot) {
+	if a, b := s.Key, other.Key; a != b {
+		s.Key = retry.ScopeKey{
+			Scope: common(a.Scope, b.Scope), Account: common(a.Account, b.Account), Service: common(a.Service, b.Service),
+			Region: common(a.Region, b.Region), Name: common(a.Name, b.Name), Resource: common(a.Resource, b.Resource),
 		}
 	}
-	s.Key.overflow = s.Key.overflow && other.Key.overflow
 	s.SendRateSource = worse(s.SendRateSource, other.SendRateSource)
 	s.Quota += other.Quota
 	s.QuotaCapacity += other.QuotaCapacity
@@ -167,6 +160,14 @@ func (s *ScopeSnapshot) add(other *ScopeSnapshot) {
 	s.FleetRate += other.FleetRate
 	s.StoreCalls += other.StoreCalls
 	s.StoreFailures += other.StoreFailures
+}
+
+// common returns the text that two scopes share.
+func common(a, b string) string {
+	if a != b {
+		return ""
+	}
+	return a
 }
 
 // worse returns the source of a send rate that an operator has to see before the other one.
