@@ -1,13 +1,27 @@
 package awsretry
 
-import "github.com/awsretry/awsretry/config"
+import (
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/machine"
+)
 
-// WithPlatform follows the rules of a platform, given as a GOOS value.
+// WithPlatform follows the rules of a platform, given as a GOOS value. It comes after WithFS.
 func WithPlatform(goos string) ResolveOption {
-	return resolveOption(func(q *config.Query) { q.Platform = goos })
+	return onMachine(func(m *machine.FS) { m.Platform = goos })
 }
 
-// WithHomeDir replaces the home directory that the operating system knows.
+// WithHomeDir replaces the home directory that the operating system knows. It comes after WithFS.
 func WithHomeDir(home func() (string, error)) ResolveOption {
-	return resolveOption(func(q *config.Query) { q.HomeDir = home })
+	return onMachine(func(m *machine.FS) { m.HomeDir = home })
+}
+
+func onMachine(change func(m *machine.FS)) ResolveOption {
+	return resolveOption(func(q *config.Query) {
+		m, ok := q.FS.(machine.FS)
+		if !ok {
+			m.FS = q.FS
+		}
+		change(&m)
+		q.FS = m
+	})
 }

@@ -217,7 +217,7 @@ func (b buildOptions) strategy(settings *Settings) (retry.Strategy, error) {
 	case ModeStandard:
 		// The environment, or a file or flag, which have a Key, may ask for standard mode.
 		chosen := settings.RetryMode.Origin
-		if err := ignored(c, settings); err != nil && chosen.Kind != config.OriginEnvironment && chosen.Key == "" {
+		if err := ignored(c, settings); err != nil && chosen.Kind != "environment" && chosen.Key == "" {
 			return nil, err
 		}
 		return standard.New(c.Standard)
@@ -370,7 +370,7 @@ func noEffect(field string, own, counts any, place string) string {
 }
 
 func isBuiltIn(origin config.Origin) bool {
-	return origin.Kind == config.OriginDefault && origin.Name == ""
+	return origin.Kind == "default" && origin.Name == ""
 }
 
 // ignored returns an error that names the fields of the configuration that have no effect,

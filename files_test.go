@@ -169,7 +169,7 @@ func TestResolveReadsTheProcessByDefault(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "p")
 	t.Setenv("AWS_MAX_ATTEMPTS", "8")
 	t.Setenv("AWS_CONFIG_FILE", "")
-	s, err := awsretry.Resolve(t.Context(), awsretry.WithCredentialsFile(filepath.Join(home, "none")), awsretry.WithPlatform("linux"))
+	s, err := awsretry.Resolve(t.Context(), awsretry.WithCredentialsFile(filepath.Join(home, "none")))
 	require.NoError(t, err)
 	require.Equal(t, 8, s.MaxAttempts.Value)
 	require.Equal(t, file, s.RetryMode.Origin.File)

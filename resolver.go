@@ -362,7 +362,7 @@ func (v *Values) given() (flags []config.Candidate) {
 }
 
 func (a valueAt) candidate(key string) config.Candidate {
-	return config.Candidate{Raw: a.text, Origin: config.Origin{Kind: config.OriginOption, Name: a.place, Key: key}}
+	return config.Candidate{Raw: a.text, Origin: config.Origin{Kind: "option", Name: a.place, Key: key}}
 }
 
 // WithValues uses the values of a program's own file and flags. They are stronger than the

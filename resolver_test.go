@@ -74,7 +74,7 @@ func codes(found []config.Diagnostic) []string {
 func TestResolveWithoutAnythingGivesBuiltInDefaults(t *testing.T) {
 	t.Parallel()
 	s := world{}.mustResolve(t)
-	builtIn := config.Origin{Kind: config.OriginDefault}
+	builtIn := config.Origin{Kind: "default"}
 	require.Equal(t, &awsretry.Settings{
 		Profile:     config.Setting[string]{Value: "default", Raw: "default", Origin: builtIn, Overridden: []config.Candidate{}},
 		RetryMode:   config.Setting[config.Mode]{Value: awsretry.ModeStandard, Raw: "standard", Origin: builtIn, Overridden: []config.Candidate{}},
@@ -99,11 +99,11 @@ func TestValuesOfAProfileCarryFileAndLine(t *testing.T) {
 	}.mustResolve(t)
 	require.Equal(t, awsretry.ModeAdaptive, s.RetryMode.Value)
 	require.Equal(t, 7, s.MaxAttempts.Value)
-	want := config.Origin{Kind: config.OriginSharedConfig, File: configPath, Line: 2, Profile: "x", Key: "retry_mode"}
+	want := config.Origin{Kind: "shared-config", File: configPath, Line: 2, Profile: "x", Key: "retry_mode"}
 	require.Equal(t, want, s.RetryMode.Origin)
 	want.Line, want.Key = 3, "max_attempts"
 	require.Equal(t, want, s.MaxAttempts.Origin)
-	require.Equal(t, config.Origin{Kind: config.OriginEnvironment, Name: "AWS_PROFILE"}, s.Profile.Origin)
+	require.Equal(t, config.Origin{Kind: "environment", Name: "AWS_PROFILE"}, s.Profile.Origin)
 	require.Empty(t, s.Diagnostics)
 }
 
@@ -112,12 +112,12 @@ func TestStrongestCandidateWinsAndListsTheOthersInOrder(t *testing.T) {
 	candidate := func(raw string, valid bool, origin config.Origin) config.Candidate {
 		return config.Candidate{Raw: raw, Valid: valid, Origin: origin}
 	}
-	override := candidate("2", true, config.Origin{Kind: config.OriginOption, Name: "WithMaxAttempts"})
-	variable := candidate(" 3 ", true, config.Origin{Kind: config.OriginEnvironment, Name: "AWS_MAX_ATTEMPTS"})
-	credentials2 := candidate("5", true, config.Origin{Kind: config.OriginSharedCredentials, File: credentialsPath, Line: 4, Profile: "default", Key: "max_attempts"})
-	credentials1 := candidate("4", true, config.Origin{Kind: config.OriginSharedCredentials, File: credentialsPath, Line: 2, Profile: "default", Key: "max_attempts"})
-	file := candidate("six", false, config.Origin{Kind: config.OriginSharedConfig, File: configPath, Line: 2, Profile: "default", Key: "max_attempts"})
-	fallback := candidate("7", true, config.Origin{Kind: config.OriginDefault, Name: "WithConfig"})
+	override := candidate("2", true, config.Origin{Kind: "option", Name: "WithMaxAttempts"})
+	variable := candidate(" 3 ", true, config.Origin{Kind: "environment", Name: "AWS_MAX_ATTEMPTS"})
+	credentials2 := candidate("5", true, config.Origin{Kind: "shared-credentials", File: credentialsPath, Line: 4, Profile: "default", Key: "max_attempts"})
+	credentials1 := candidate("4", true, config.Origin{Kind: "shared-credentials", File: credentialsPath, Line: 2, Profile: "default", Key: "max_attempts"})
+	file := candidate("six", false, config.Origin{Kind: "shared-config", File: configPath, Line: 2, Profile: "default", Key: "max_attempts"})
+	fallback := candidate("7", true, config.Origin{Kind: "default", Name: "WithConfig"})
 
 	all := world{
 		env:         map[string]string{"AWS_MAX_ATTEMPTS": " 3 "},
@@ -172,7 +172,7 @@ func TestProfileComesFromOptionThenVariable(t *testing.T) {
 	s := w.mustResolve(t)
 	require.Equal(t, 4, s.MaxAttempts.Value)
 	require.Equal(t, []config.Candidate{{
-		Raw: "b", Valid: true, Origin: config.Origin{Kind: config.OriginEnvironment, Name: "AWS_PROFILE"},
+		Raw: "b", Valid: true, Origin: config.Origin{Kind: "environment", Name: "AWS_PROFILE"},
 	}}, s.Profile.Overridden)
 	w.opts = []awsretry.ResolveOption{awsretry.WithProfile("")}
 	require.Equal(t, 5, w.mustResolve(t).MaxAttempts.Value)
@@ -188,13 +188,13 @@ func TestDefaultProfileVariableCountsWhereTheOtherIsUnset(t *testing.T) {
 	}
 	s := w.mustResolve(t)
 	require.Equal(t, 4, s.MaxAttempts.Value)
-	require.Equal(t, config.Origin{Kind: config.OriginEnvironment, Name: "AWS_DEFAULT_PROFILE"}, s.Profile.Origin)
+	require.Equal(t, config.Origin{Kind: "environment", Name: "AWS_DEFAULT_PROFILE"}, s.Profile.Origin)
 	require.Equal(t, []string{"read-differently", "read-differently", "unused-profile"}, codes(s.Diagnostics))
 	w.env["AWS_PROFILE"] = "b"
 	s = w.mustResolve(t)
 	require.Equal(t, 5, s.MaxAttempts.Value)
 	require.Equal(t, []config.Candidate{{
-		Raw: "a", Valid: true, Origin: config.Origin{Kind: config.OriginEnvironment, Name: "AWS_DEFAULT_PROFILE"},
+		Raw: "a", Valid: true, Origin: config.Origin{Kind: "environment", Name: "AWS_DEFAULT_PROFILE"},
 	}}, s.Profile.Overridden)
 	require.Equal(t, []string{"no-effect", "read-differently", "unused-profile"}, codes(s.Diagnostics))
 	w.env = map[string]string{"AWS_DEFAULT_PROFILE": "nowhere"}
@@ -254,7 +254,7 @@ func TestLaterOptionsCountAndNilOnesAreSkipped(t *testing.T) {
 	}}.mustResolve(t)
 	require.Equal(t, awsretry.ModeAdaptive, s.RetryMode.Value)
 	require.Empty(t, s.RetryMode.Overridden)
-	require.Equal(t, config.OriginDefault, s.Behavior.Origin.Kind)
+	require.Equal(t, "default", s.Behavior.Origin.Kind)
 }
 
 func TestOptionsWithEmptyArgumentsAreAsIfTheyWereAbsent(t *testing.T) {

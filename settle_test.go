@@ -22,7 +22,7 @@ func TestSettingsInAConfigurationCountAsDefaultsInCode(t *testing.T) {
 	own := awsretry.WithConfig(adaptive.Config{
 		Standard: standard.Config{Behavior: retry.V20, Service: "dynamodb", MaxAttempts: 6},
 	})
-	origin := config.Origin{Kind: config.OriginDefault, Name: "WithConfig"}
+	origin := config.Origin{Kind: "default", Name: "WithConfig"}
 	settings := resolved(t, nil, "", own)
 	require.Equal(t, config.Setting[retry.Behavior]{
 		Value: retry.V20, Raw: "v2.0", Origin: origin, Overridden: []config.Candidate{},

@@ -43,7 +43,7 @@ func from(place string, v awsretry.Values) awsretry.Values {
 
 // told returns the origin of a value of Values.
 func told(place, key string) config.Origin {
-	return config.Origin{Kind: config.OriginOption, Name: place, Key: key}
+	return config.Origin{Kind: "option", Name: place, Key: key}
 }
 
 func TestValuesOfAProgramHaveTheirPlaceAmongAllOthers(t *testing.T) {
@@ -215,7 +215,7 @@ func TestValuesOfAProgramCountBeforeItsConfiguration(t *testing.T) {
 		}
 	}
 	s := resolved(t, nil, "", own, awsretry.WithValues(awsretry.Values{MinDelay: "3s"}))
-	inCode := config.Origin{Kind: config.OriginDefault, Name: "WithConfig"}
+	inCode := config.Origin{Kind: "default", Name: "WithConfig"}
 	require.Equal(t, []config.Candidate{{Raw: "2s", Valid: true, Origin: inCode}}, s.MinDelay.Overridden)
 	require.Equal(t, inCode, s.MaxElapsed.Origin)
 

@@ -190,14 +190,14 @@ func (r *Retryer) counted(ctx context.Context, op retry.Operation, input any, as
 	return op
 }
 
-// ByOperation is an [OperationFunc] that gives each operation of a service in a region a scope of
+// ByOperation is a function for [WithOperation] that gives each operation of a service in a region a scope of
 // its own, whatever its input names. The account stays.
 func ByOperation(_ context.Context, op retry.Operation, _ any) retry.Operation {
 	op.Resource = op.Name
 	return op
 }
 
-// ByService is an [OperationFunc] that gives all calls of a service in a region one scope,
+// ByService is a function for [WithOperation] that gives all calls of a service in a region one scope,
 // whatever they are. The account stays.
 func ByService(_ context.Context, op retry.Operation, _ any) retry.Operation {
 	op.Resource = ""

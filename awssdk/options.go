@@ -17,7 +17,7 @@ type Option interface{ apply(o *options) }
 type options struct {
 	settings  []awsretry.Option
 	strategy  retry.Strategy
-	operation OperationFunc
+	operation operationFunc
 	account   string
 	ofSDK     []func(*config.LoadOptions) error // for config.LoadDefaultConfig
 	providers providers
@@ -56,7 +56,7 @@ func WithStrategy(s retry.Strategy) Option {
 
 // WithOperation lets f change what the strategy is told about each call. A nil f is as if the
 // option were absent.
-func WithOperation(f OperationFunc) Option {
+func WithOperation(f func(ctx context.Context, op retry.Operation, input any) retry.Operation) Option {
 	return optionFunc(func(o *options) {
 		if f != nil {
 			o.operation = f

@@ -57,7 +57,7 @@ type Retryer struct {
 // shared is what the retryers of one strategy for all services have in common.
 type shared struct {
 	strategy  retry.Strategy
-	operation OperationFunc
+	operation operationFunc
 	accounts  accounts
 	failures  failures
 	inputs    sync.Map  // of *inputPlan by reflect.Type
@@ -74,7 +74,7 @@ func (r *Retryer) made() bool { return r != nil && r.shared != nil }
 // New returns a retryer for a strategy, or an error, which is [retry.ErrNoStrategy], if the
 // strategy is nil or was not made by its constructor. operation changes what the strategy is
 // told about each call; nil changes nothing.
-func New(strategy retry.Strategy, operation OperationFunc) (*Retryer, error) {
+func New(strategy retry.Strategy, operation func(ctx context.Context, op retry.Operation, input any) retry.Operation) (*Retryer, error) {
 	if err := retry.CheckStrategy(strategy); err != nil {
 		return nil, fmt.Errorf("awssdk: %w", err)
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// OperationFunc returns what a strategy is told about a call: its scope or resource, whether it
+// operationFunc returns what a strategy is told about a call: its scope or resource, whether it
 // is a long poll, how many attempts it may have, its classifier. op is what is known of the
 // call. Its MaxAttempts is what the client or the call allows, math.MaxInt if they have no limit; a
 // smaller number in the result counts, a larger one does not. input points to the input of the
 // operation, such as *dynamodb.GetItemInput. It is nil without the middlewares of [Install] and
-// [LoadDefaultConfig]. An OperationFunc must be safe for concurrent use, and must not keep or
+// [LoadDefaultConfig]. It must be safe for concurrent use, and must not keep or
 // change the input.
-type OperationFunc func(ctx context.Context, op retry.Operation, input any) retry.Operation
+type operationFunc func(ctx context.Context, op retry.Operation, input any) retry.Operation
 
 // WithScope returns a context whose calls belong to the scope of that name instead of the scope
 // of their service, region and resource. It overrides [WithOperation]. Calls for the

@@ -283,7 +283,7 @@ func TestInstallResolvesWhatTheSDKHasResolved(t *testing.T) {
 
 // unlessDefault returns a value as the SDK has it: zero if it was not set.
 func unlessDefault[T any](s retryconfig.Setting[T]) (value T) {
-	if s.Origin.Kind == retryconfig.OriginDefault {
+	if s.Origin.Kind == "default" {
 		return value
 	}
 	return s.Value

@@ -137,35 +137,30 @@ func (c Candidate) Check() error {
 	return &ValueError{Origin: c.Origin, Key: c.Origin.Key, Raw: c.Raw, Err: err}
 }
 
-// OriginKind is the kind of place that a value came from.
-type OriginKind string
-
 // The kinds of origins, the strongest first.
 const (
-	// OriginOption is an option in code that overrides all other places, or a flag or a file
-	// of the program itself, see Query.Given.
-	OriginOption OriginKind = "option"
-	// OriginEnvironment is a variable of the environment.
-	OriginEnvironment OriginKind = "environment"
-	// OriginSharedCredentials is the shared credentials file.
-	OriginSharedCredentials OriginKind = "shared-credentials"
-	// OriginSharedConfig is the shared config file.
-	OriginSharedConfig OriginKind = "shared-config"
-	// OriginDefault is a default. That of an option in code has the Name of the option; the
-	// built-in default has no Name.
-	OriginDefault OriginKind = "default"
+	originOption            = "option"
+	originEnvironment       = "environment"
+	originSharedCredentials = "shared-credentials"
+	originSharedConfig      = "shared-config"
+	originDefault           = "default"
 )
 
 // Origin is the place that a value came from. Fields that have no meaning for a kind are
 // empty: a value in a shared file has no Name, and one of a variable has no File. The zero
 // Origin is no place.
+//
+// The kinds are, the strongest first: "option", an option in code that overrides all other places,
+// or a flag or a file of the program itself, see Query.Given; "environment", a variable;
+// "shared-credentials" and "shared-config", the two files; and "default". A default of an option in
+// code has the Name of the option, and the built-in one has none.
 type Origin struct {
-	Kind    OriginKind `json:"kind"`              // The kind of place.
-	Name    string     `json:"name,omitempty"`    // The variable, the option, or the place of Query.Given.
-	File    string     `json:"file,omitempty"`    // The path as it was opened.
-	Line    int        `json:"line,omitempty"`    // The number of the line, from 1.
-	Profile string     `json:"profile,omitempty"` // The profile that the section in the file is for.
-	Key     string     `json:"key,omitempty"`     // The key in that section, in lower case; of Query.Given the setting.
+	Kind    string `json:"kind"`              // The kind of place.
+	Name    string `json:"name,omitempty"`    // The variable, the option, or the place of Query.Given.
+	File    string `json:"file,omitempty"`    // The path as it was opened.
+	Line    int    `json:"line,omitempty"`    // The number of the line, from 1.
+	Profile string `json:"profile,omitempty"` // The profile that the section in the file is for.
+	Key     string `json:"key,omitempty"`     // The key in that section, in lower case; of Query.Given the setting.
 
 	prefixed bool // The header of the section is [profile default].
 }
@@ -174,16 +169,16 @@ type Origin struct {
 // "AWS_RETRY_MODE", "option WithMode", "flag --max-attempts" or "built-in default".
 func (o Origin) String() string {
 	switch o.Kind {
-	case OriginSharedConfig, OriginSharedCredentials:
+	case originSharedConfig, originSharedCredentials:
 		return shownPath(o.File) + ":" + strconv.Itoa(o.Line) + ": " + o.inFile()
-	case OriginEnvironment:
+	case originEnvironment:
 		return o.Name
-	case OriginOption:
+	case originOption:
 		if o.Key != "" {
 			return o.Name // of Query.Given, where it is the whole place
 		}
 		return "option " + o.Name
-	case OriginDefault:
+	case originDefault:
 		if o.Name != "" {
 			return "option " + o.Name
 		}
@@ -203,13 +198,13 @@ func (o Origin) of(name string) string {
 
 // chosenInCode reports whether code alone has chosen a value.
 func (o Origin) chosenInCode() bool {
-	return o.Key == "" && (o.Kind == OriginOption || o.Kind == OriginDefault)
+	return o.Key == "" && (o.Kind == originOption || o.Kind == originDefault)
 }
 
 // inFile returns the section and the key as the file writes them.
 func (o Origin) inFile() string {
 	header := "[" + o.Profile + "]"
-	if o.Kind == OriginSharedConfig && (o.Profile != defaultProfile || o.prefixed) {
+	if o.Kind == originSharedConfig && (o.Profile != defaultProfile || o.prefixed) {
 		header = "[profile " + o.Profile + "]"
 	}
 	return shorten(header) + " " + o.Key

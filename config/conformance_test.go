@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/machine"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
 
@@ -56,14 +57,12 @@ func checkLocation(t *testing.T, c vectors.SharedCase) {
 	t.Helper()
 	src := config.Sources{
 		LookupEnv: lookupIn(c.Env),
-		FS:        os.DirFS(t.TempDir()),
-		Platform:  c.Platform,
-		HomeDir: func() (string, error) {
+		FS: machine.FS{FS: os.DirFS(t.TempDir()), Platform: c.Platform, HomeDir: func() (string, error) {
 			if c.HomeFallback == "" {
 				return "", errors.New("no home")
 			}
 			return c.HomeFallback, nil
-		},
+		}},
 	}
 	settings, err := config.Query{Sources: src}.Resolve()
 	var files []config.FileStatus

@@ -37,9 +37,9 @@ func (x *reading) examine(p place, above []Candidate, last bool) []Candidate {
 		return nil
 	}
 	e := &examiner{reading: x, place: p, first: &s.lines[0], above: above, keys: map[string]at{}}
-	e.origin = Origin{Kind: OriginSharedConfig, File: x.Path, Profile: p.name}
+	e.origin = Origin{Kind: originSharedConfig, File: x.Path, Profile: p.name}
 	if x.Kind == kindCredentials {
-		e.origin.Kind = OriginSharedCredentials
+		e.origin.Kind = originSharedCredentials
 	} else {
 		e.origin.prefixed = p.name == defaultProfile && headerName(e.first.text) != defaultProfile
 	}

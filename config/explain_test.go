@@ -14,7 +14,7 @@ import (
 
 // own returns a value of a program's own flag or file.
 func own(place, key, raw string) config.Candidate {
-	return config.Candidate{Raw: raw, Origin: config.Origin{Kind: config.OriginOption, Name: place, Key: key}}
+	return config.Candidate{Raw: raw, Origin: config.Origin{Kind: "option", Name: place, Key: key}}
 }
 
 func TestExplainShowsWhatWasGivenAndDoesNotObeyIt(t *testing.T) {

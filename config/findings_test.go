@@ -217,7 +217,7 @@ func TestPathWithBlanksAtAnEndIsQuoted(t *testing.T) {
 	for _, err := range []error{&config.ParseError{File: " ", Line: 1, Msg: "m"}, &config.UnreadableError{File: " ", Err: config.ErrNotRegular}} {
 		require.ErrorContains(t, err, `config: " ":`)
 	}
-	require.Equal(t, `" ":2: [default] retry_mode`, config.Origin{Kind: config.OriginSharedConfig, File: " ", Line: 2, Profile: "default", Key: "retry_mode"}.String())
+	require.Equal(t, `" ":2: [default] retry_mode`, config.Origin{Kind: "shared-config", File: " ", Line: 2, Profile: "default", Key: "retry_mode"}.String())
 }
 
 func TestFindingsComeByFileThenLineWithTheCountsLast(t *testing.T) {

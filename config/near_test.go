@@ -54,7 +54,7 @@ func TestMissingProfileWhoseHeaderIsWrittenLikeTheOtherFiles(t *testing.T) {
 			var missing *config.ProfileNotFoundError
 			require.ErrorAs(t, err, &missing)
 			require.Equal(t, c.want, missing.Hint)
-			require.Equal(t, config.Origin{Kind: config.OriginOption, Name: "WithProfile"}, missing.Origin)
+			require.Equal(t, config.Origin{Kind: "option", Name: "WithProfile"}, missing.Origin)
 		})
 	}
 }

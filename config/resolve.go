@@ -60,7 +60,7 @@ type Query struct {
 	}
 	// Given is what the program's own flags and files say, the strongest first. These values
 	// are weaker than Override and stronger than the environment. The Origin of each has the
-	// kind [OriginOption], as Name the place in full, such as "flag --max-attempts", and as
+	// kind "option", as Name the place in full, such as "flag --max-attempts", and as
 	// Key the setting: retry_mode, max_attempts, max_backoff, min_delay or max_elapsed.
 	// awsretry.WithValues sets them.
 	Given []Candidate
@@ -173,7 +173,7 @@ func (r *resolution) read(files [2]*file, profile Setting[string]) ([]Candidate,
 	}
 	config, credentials := both[0], both[1]
 	at := place{true, profile.Value}
-	if config.sections[at] == nil && credentials.sections[at] == nil && profile.Origin.Kind != OriginDefault {
+	if config.sections[at] == nil && credentials.sections[at] == nil && profile.Origin.Kind != originDefault {
 		return nil, notFound(profile, files)
 	}
 	given := credentials.examine(at, nil, true)
@@ -207,9 +207,9 @@ func (r *resolution) read(files [2]*file, profile Setting[string]) ([]Candidate,
 // about returns where the findings about a value in a file belong, or nil for any other value.
 func (r *resolution) about(o Origin) *aboutFile {
 	switch o.Kind {
-	case OriginSharedConfig:
+	case originSharedConfig:
 		return &r.files[0]
-	case OriginSharedCredentials:
+	case originSharedCredentials:
 		return &r.files[1]
 	default:
 		return nil
@@ -254,7 +254,7 @@ func decimal(n *int) *string {
 // candidates returns the values that were given for a setting, the strongest first.
 func (r *resolution) candidates(s setting) (given []Candidate) {
 	if s.over != nil {
-		given = append(given, Candidate{Raw: *s.over, Origin: Origin{Kind: OriginOption, Name: "With" + s.option}})
+		given = append(given, Candidate{Raw: *s.over, Origin: Origin{Kind: originOption, Name: "With" + s.option}})
 	}
 	for _, c := range r.Given {
 		if c.Origin.Key == s.name {
@@ -264,7 +264,7 @@ func (r *resolution) candidates(s setting) (given []Candidate) {
 	for _, name := range s.variables {
 		// A retry setting of whitespace alone is unset; the name of a profile is used as it is.
 		if value, ok := r.env(name); ok && (!s.inFiles || !isBlankText(value)) {
-			given = append(given, Candidate{Raw: value, Origin: Origin{Kind: OriginEnvironment, Name: name}})
+			given = append(given, Candidate{Raw: value, Origin: Origin{Kind: originEnvironment, Name: name}})
 		}
 	}
 	for _, c := range r.inFiles {
@@ -273,10 +273,10 @@ func (r *resolution) candidates(s setting) (given []Candidate) {
 		}
 	}
 	if s.def != nil {
-		given = append(given, Candidate{Raw: *s.def, Origin: Origin{Kind: OriginDefault, Name: "WithDefault" + s.option}})
+		given = append(given, Candidate{Raw: *s.def, Origin: Origin{Kind: originDefault, Name: "WithDefault" + s.option}})
 	}
 	if s.conf != nil {
-		given = append(given, Candidate{Raw: *s.conf, Origin: Origin{Kind: OriginDefault, Name: withConfig}})
+		given = append(given, Candidate{Raw: *s.conf, Origin: Origin{Kind: originDefault, Name: withConfig}})
 	}
 	return given
 }
@@ -284,7 +284,7 @@ func (r *resolution) candidates(s setting) (given []Candidate) {
 // decide takes the strongest value of a setting, which must be valid. A weaker one that is
 // not valid is a finding. typed makes the value of its plain text.
 func decide[T any](r *resolution, s setting, typed func(plain string) T) Setting[T] {
-	chosen := Setting[T]{Value: typed(s.builtIn), Raw: s.builtIn, Origin: Origin{Kind: OriginDefault}, Overridden: []Candidate{}}
+	chosen := Setting[T]{Value: typed(s.builtIn), Raw: s.builtIn, Origin: Origin{Kind: originDefault}, Overridden: []Candidate{}}
 	for i, c := range r.candidates(s) {
 		plain, note, err := s.parse(c.Raw)
 		switch {
@@ -308,7 +308,7 @@ func decide[T any](r *resolution, s setting, typed func(plain string) T) Setting
 }
 
 // builtIn reports whether the built-in default counts.
-func (s Setting[T]) builtIn() bool { return s.Origin.Kind == OriginDefault && s.Origin.Name == "" }
+func (s Setting[T]) builtIn() bool { return s.Origin.Kind == originDefault && s.Origin.Name == "" }
 
 // duration decides a setting that neither the environment nor the shared files have.
 func (r *resolution) duration(name, builtIn string, conf *time.Duration) Setting[time.Duration] {

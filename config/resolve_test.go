@@ -14,7 +14,7 @@ import (
 
 func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
 	t.Parallel()
-	variable := func(name string) config.Origin { return config.Origin{Kind: config.OriginEnvironment, Name: name} }
+	variable := func(name string) config.Origin { return config.Origin{Kind: "environment", Name: name} }
 	lost := func(name, value string) config.Candidate {
 		return config.Candidate{Raw: value, Valid: true, Origin: variable(name)}
 	}
@@ -28,7 +28,7 @@ func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
 		overridden []config.Candidate
 		found      []string
 	}{
-		{name: "nothing", want: "default", origin: config.Origin{Kind: config.OriginDefault}},
+		{name: "nothing", want: "default", origin: config.Origin{Kind: "default"}},
 		{name: "AWS_PROFILE", env: map[string]string{"AWS_PROFILE": "a"}, want: "a", origin: variable("AWS_PROFILE")},
 		{name: "AWS_DEFAULT_PROFILE", env: map[string]string{"AWS_DEFAULT_PROFILE": "b"}, want: "b", origin: variable("AWS_DEFAULT_PROFILE")},
 		{
@@ -60,12 +60,12 @@ func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
 		},
 		{
 			name: "option", option: "b", env: map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "none"},
-			want: "b", origin: config.Origin{Kind: config.OriginOption, Name: "WithProfile"},
+			want: "b", origin: config.Origin{Kind: "option", Name: "WithProfile"},
 			overridden: []config.Candidate{lost("AWS_PROFILE", "a"), lost("AWS_DEFAULT_PROFILE", "none")}, found: []string{beside},
 		},
 		{
 			name: "option above AWS_DEFAULT_PROFILE", option: "b", env: map[string]string{"AWS_DEFAULT_PROFILE": "a"},
-			want: "b", origin: config.Origin{Kind: config.OriginOption, Name: "WithProfile"},
+			want: "b", origin: config.Origin{Kind: "option", Name: "WithProfile"},
 			overridden: []config.Candidate{lost("AWS_DEFAULT_PROFILE", "a")},
 		},
 	} {
@@ -93,7 +93,7 @@ func TestNamedProfileMustExist(t *testing.T) {
 			missing, ok := errors.AsType[*config.ProfileNotFoundError](err)
 			require.True(t, ok, "%v", err)
 			require.Equal(t, profile, missing.Profile)
-			require.Equal(t, config.Origin{Kind: config.OriginEnvironment, Name: name}, missing.Origin)
+			require.Equal(t, config.Origin{Kind: "environment", Name: name}, missing.Origin)
 			require.EqualError(t, err, "config: "+name+": profile "+strconv.Quote(profile)+" not found in /c or /k")
 		}
 	}
@@ -114,7 +114,7 @@ func TestVariablesWithoutEffectAreFindings(t *testing.T) {
 			settings, err := config.Query{Sources: src}.Resolve()
 			require.NoError(t, err)
 			require.Equal(t, config.Setting[retry.Behavior]{
-				Value: retry.V21, Raw: "v2.1", Origin: config.Origin{Kind: config.OriginDefault}, Overridden: []config.Candidate{},
+				Value: retry.V21, Raw: "v2.1", Origin: config.Origin{Kind: "default"}, Overridden: []config.Candidate{},
 			}, settings.Behavior)
 			if !warns {
 				require.Empty(t, settings.Diagnostics, "%s=%q", name, value)
@@ -187,7 +187,7 @@ func TestConfigIsWeakerThanOverrideAndStrongerThanTheBuiltInDefaults(t *testing.
 	q.Config.MaxAttempts, q.Config.Behavior = new(5), new(retry.V20)
 	s, err := q.Resolve()
 	require.NoError(t, err)
-	ofConfig := config.Origin{Kind: config.OriginDefault, Name: "WithConfig"}
+	ofConfig := config.Origin{Kind: "default", Name: "WithConfig"}
 	require.Equal(t, config.Setting[int]{Value: 5, Raw: "5", Origin: ofConfig, Overridden: []config.Candidate{}}, s.MaxAttempts)
 	require.Equal(t, config.Setting[retry.Behavior]{
 		Value: retry.V20, Raw: "v2.0", Origin: ofConfig, Overridden: []config.Candidate{},

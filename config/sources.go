@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/awsretry/awsretry/internal/machine"
 )
 
 // maxFileSize is the limit on the size of a shared file in bytes, 4 MiB.
@@ -32,15 +35,6 @@ type Sources struct {
 	// with slashes and without a root: the name of /home/me/.aws/config is
 	// home/me/.aws/config, and that of C:\me\.aws\config is C:/me/.aws/config.
 	FS fs.FS
-
-	// Platform is a GOOS value. It decides how the home directory is found and which
-	// separators a path has: "windows" has its own rules, and all others are alike. Empty
-	// means the platform of the process.
-	Platform string
-
-	// HomeDir returns the home directory for an environment without a variable for it. Nil
-	// means the home directory of the current user, as the operating system knows it.
-	HomeDir func() (string, error)
 }
 
 // The two shared files, and what can become of each.
@@ -204,7 +198,7 @@ func (l *locator) findHome() string {
 			return drive + dir
 		}
 	}
-	ask := l.HomeDir
+	ask := l.machine().HomeDir
 	if ask == nil {
 		ask = userHome
 	}
@@ -246,10 +240,13 @@ func (s Sources) lookup(key string) (string, bool) {
 
 // windows reports whether the rules of Windows apply.
 func (s Sources) windows() bool {
-	if s.Platform == "" {
-		return runtime.GOOS == "windows"
-	}
-	return s.Platform == "windows"
+	return cmp.Or(s.machine().Platform, runtime.GOOS) == "windows"
+}
+
+// machine returns what a test says of the machine.
+func (s Sources) machine() machine.FS {
+	m, _ := s.FS.(machine.FS)
+	return m
 }
 
 // read returns the contents of a file. The error is fs.ErrNotExist, also for an empty path, or

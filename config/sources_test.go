@@ -14,13 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/machine"
 )
+
+// on returns files on a machine with a platform.
+func on(platform string, fsys fs.FS) fs.FS { return machine.FS{FS: fsys, Platform: platform} }
 
 // texts returns sources of two files, /c and /k, and an empty environment.
 func texts(configText, credentialsText string) config.Sources {
 	return config.Sources{
-		ConfigFile: "/c", CredentialsFile: "/k", LookupEnv: lookupIn(nil), Platform: "linux",
-		FS: fstest.MapFS{"c": {Data: []byte(configText)}, "k": {Data: []byte(credentialsText)}},
+		ConfigFile: "/c", CredentialsFile: "/k", LookupEnv: lookupIn(nil),
+		FS: on("linux", fstest.MapFS{"c": {Data: []byte(configText)}, "k": {Data: []byte(credentialsText)}}),
 	}
 }
 
@@ -33,7 +37,7 @@ func named(path string) config.Sources {
 
 // withHome returns sources of a file system, and of an environment with only the home directory.
 func withHome(fsys fs.FS) config.Sources {
-	return config.Sources{FS: fsys, Platform: "linux", LookupEnv: lookupIn(map[string]string{"HOME": "/h"})}
+	return config.Sources{FS: on("linux", fsys), LookupEnv: lookupIn(map[string]string{"HOME": "/h"})}
 }
 
 // readers calls every function that reads the two files.
@@ -180,8 +184,8 @@ func TestLineOfAMegabyte(t *testing.T) {
 func TestBackslashIsOrdinaryUnlessOnWindows(t *testing.T) {
 	t.Parallel()
 	for platform, want := range map[string]string{"linux": "missing", "windows": "loaded"} {
-		src := withHome(fstest.MapFS{"a/b": {}})
-		src.Platform, src.ConfigFile = platform, `a\b`
+		src := withHome(nil)
+		src.FS, src.ConfigFile = on(platform, fstest.MapFS{"a/b": {}}), `a\b`
 		settings, err := config.Query{Sources: src}.Resolve()
 		require.NoError(t, err)
 		require.Equal(t, want, settings.Files[0].Status)
@@ -191,8 +195,10 @@ func TestBackslashIsOrdinaryUnlessOnWindows(t *testing.T) {
 func TestPathsInAFileSystem(t *testing.T) {
 	t.Parallel()
 	settings, err := config.Query{Sources: config.Sources{
-		FS:       fstest.MapFS{"C:/me/.aws/config": {Data: []byte("[default]\n")}, "rel/keys": {Data: []byte("[default]\n")}},
-		Platform: "windows", CredentialsFile: "./rel//keys", LookupEnv: lookupIn(map[string]string{"HOME": `C:\me`}),
+		FS: on("windows", fstest.MapFS{
+			"C:/me/.aws/config": {Data: []byte("[default]\n")}, "rel/keys": {Data: []byte("[default]\n")},
+		}),
+		CredentialsFile: "./rel//keys", LookupEnv: lookupIn(map[string]string{"HOME": `C:\me`}),
 	}}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, []config.FileStatus{
@@ -212,8 +218,8 @@ func TestNullDeviceIsAnEmptyFile(t *testing.T) {
 func TestOneFileMayBeBoth(t *testing.T) {
 	t.Parallel()
 	src := config.Sources{
-		ConfigFile: "/both", CredentialsFile: "/both", LookupEnv: lookupIn(nil), Platform: "linux",
-		FS: fstest.MapFS{"both": {Data: []byte("[default]\nmax_attempts = 4\n[dev]\nretry_mode = adaptive\n[profile dev]\nmax_attempts = 7\nx\n")}},
+		ConfigFile: "/both", CredentialsFile: "/both", LookupEnv: lookupIn(nil),
+		FS: on("linux", fstest.MapFS{"both": {Data: []byte("[default]\nmax_attempts = 4\n[dev]\nretry_mode = adaptive\n[profile dev]\nmax_attempts = 7\nx\n")}}),
 	}
 	found, err := src.Lint(false)
 	require.NoError(t, err)

@@ -412,7 +412,7 @@ func toolSources(f vectors.ToolFiles) config.Sources {
 
 // given returns the value of a setting, or nil if the built-in default counts.
 func given[T any](s config.Setting[T], text func(T) string) *string {
-	if s.Origin.Kind == config.OriginDefault {
+	if s.Origin.Kind == "default" {
 		return nil
 	}
 	return new(text(s.Value))

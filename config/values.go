@@ -90,7 +90,7 @@ func parseMaxBackoff(raw string) (plain, note string, err error) {
 
 // parseBehavior reads a generation by its exact name.
 func parseBehavior(raw string) (plain, note string, err error) {
-	if retry.Behavior(raw).Valid() {
+	if b := retry.Behavior(raw); b == retry.V20 || b == retry.V21 {
 		return raw, "", nil
 	}
 	return "", "", errBehavior

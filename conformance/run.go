@@ -88,7 +88,7 @@ func (s Subject) valid(b book) error {
 	if s.New == nil {
 		return fmt.Errorf("conformance: the subject %q has no New", s.Name)
 	}
-	if !s.Behavior.Valid() {
+	if s.Behavior != retry.V20 && s.Behavior != retry.V21 {
 		return fmt.Errorf("conformance: the subject %q has an unknown Behavior: %q", s.Name, s.Behavior)
 	}
 	for _, rule := range slices.Sorted(maps.Keys(s.NotMeant)) {

@@ -139,7 +139,7 @@ func (f *Fleet) NewLimiter(scope retry.ScopeKey, clk clock.Clock) adaptive.Limit
 }
 
 func (f *Fleet) limiter(scope retry.ScopeKey, clk clock.Clock, own adaptive.Config) *limiter {
-	shares := !scope.IsZero() && scope != retry.OverflowKey()
+	shares := scope != (retry.ScopeKey{}) && scope != retry.OverflowKey()
 	if f.config.Share != nil {
 		shares = f.config.Share(scope)
 	}

@@ -8,7 +8,7 @@ import (
 
 // NewClient returns an HTTP client whose requests go through a [Transport] with this strategy. It has
 // no limit on the time of a request: set its Timeout, or give requests a context with a deadline. With
-// a strategy that [Config.Validate] refuses, each request returns that error.
+// a strategy that [New] refuses, each request returns that error.
 func NewClient(strategy retry.Strategy) *http.Client {
 	transport, err := New(Config{Strategy: strategy})
 	if err != nil {

@@ -56,15 +56,11 @@ type Config struct {
 	// the same for all attempts of a request and is left alone if the request has it, and
 	// amz-sdk-request with the number of the attempt, the largest number and the deadline.
 	SDKHeaders bool
-
-	// Clock measures AttemptTimeout and the dates of Retry-After. Nil means the clock of
-	// Strategy.
-	Clock clock.Clock
 }
 
-// Validate returns an error that names every field that is out of range; nil if there is
+// validate returns an error that names every field that is out of range; nil if there is
 // none.
-func (c Config) Validate() error {
+func (c Config) validate() error {
 	var errs []error
 	if c.Strategy == nil {
 		errs = append(errs, errors.New("httpretry: Strategy: must be set"))
@@ -87,12 +83,7 @@ func (c *Config) base() http.RoundTripper {
 	return c.Base
 }
 
-func (c *Config) clock() clock.Clock {
-	if c.Clock != nil {
-		return c.Clock
-	}
-	return c.Strategy.Clock()
-}
+func (c *Config) clock() clock.Clock { return c.Strategy.Clock() }
 
 func (c *Config) operation(r *http.Request) retry.Operation {
 	operation := HostOperation
@@ -151,5 +142,5 @@ func (c *Config) in(ctx context.Context) (*Config, error) {
 	}
 	changed := *c
 	changes.apply(&changed)
-	return &changed, changed.Validate()
+	return &changed, changed.validate()
 }

@@ -196,7 +196,7 @@ func TestBaseThatReadsTheBodyLate(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}}
-		transport := newTransport(t, httpretry.Config{Strategy: s, Clock: clk, Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+		transport := newTransport(t, httpretry.Config{Strategy: s, Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
 			if attempts++; attempts == 1 {
 				first = r.Body
 				return scripted{status: 503}.RoundTrip(r)

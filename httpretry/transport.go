@@ -18,7 +18,7 @@ var _ http.RoundTripper = (*Transport)(nil)
 
 // New returns a Transport, or the error of [Config.Validate].
 func New(config Config) (*Transport, error) {
-	if err := config.Validate(); err != nil {
+	if err := config.validate(); err != nil {
 		return nil, err
 	}
 	return &Transport{config: config}, nil

@@ -10,10 +10,6 @@ import (
 // Rate is a number of sends, or of tokens, per second.
 type Rate float64
 
-// MinFillRate is the lowest send rate: half a token a second. It is minFillRate in
-// aws/retry/adaptive_ratelimit.go of aws-sdk-go-v2, and the same in every AWS SDK.
-const MinFillRate Rate = 0.5
-
 // Controller says how throttles and other answers change the send rate. The zero value is
 // [CutPerEvent].
 //

@@ -13,6 +13,3 @@ const (
 	// V20 is what AWS tools did from 2020 to November 2026. Only code can ask for it.
 	V20 Behavior = "v2.0"
 )
-
-// Valid reports whether b is [V20] or [V21].
-func (b Behavior) Valid() bool { return b == V20 || b == V21 }

@@ -71,10 +71,6 @@ type Token token.Token
 // Attempt returns the number of the attempt that the token is for; the first is 1.
 func (t Token) Attempt() int { return token.Token(t).Attempt() }
 
-// RetryCount returns how many retries the operation has made with the attempt of the token: the
-// attempts without the first.
-func (t Token) RetryCount() int { return max(t.Attempt()-1, 0) }
-
 // Delay returns the backoff that Wait sleeps. A wait for the send rate, in adaptive mode,
 // comes on top; its length is known only when the backoff is over.
 func (t Token) Delay() time.Duration { return max(token.Token(t).Delay(), 0) }

@@ -56,9 +56,9 @@ func describe(err error) failure {
 	return f
 }
 
-func originKind(kind string) config.OriginKind {
+func originKind(kind string) string {
 	if kind == "credentials" {
-		return config.OriginSharedCredentials
+		return "shared-credentials"
 	}
-	return config.OriginSharedConfig
+	return "shared-config"
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/machine"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
 
@@ -55,9 +56,10 @@ func TestCommandsFollowSharedConfigCases(t *testing.T) {
 func checkPaths(t *testing.T, c vectors.SharedCase) {
 	t.Helper()
 	sources := world(nil, nil)
-	sources.Platform = c.Platform
 	sources.LookupEnv = func(name string) (string, bool) { value, ok := c.Env[name]; return value, ok }
-	sources.HomeDir = func() (string, error) { return c.HomeFallback, nil }
+	sources.FS = machine.FS{
+		FS: sources.FS, Platform: c.Platform, HomeDir: func() (string, error) { return c.HomeFallback, nil },
+	}
 	var answer struct {
 		Profile struct{ Value string }
 		Files   []config.FileStatus
@@ -145,7 +147,7 @@ func TestExplainReadsWhatAllToolsRead(t *testing.T) {
 
 // unlessDefault returns a value, or nil if it is a default.
 func unlessDefault(origin config.Origin, value string) *string {
-	if origin.Kind == config.OriginDefault {
+	if origin.Kind == "default" {
 		return nil
 	}
 	return &value

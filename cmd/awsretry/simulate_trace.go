@@ -30,7 +30,7 @@ func (r *recording) conditions() standard.Config {
 // given are the settings that the trace says.
 func (r *recording) given() (all []config.Candidate) {
 	give := func(key, value string) {
-		all = append(all, config.Candidate{Raw: value, Origin: config.Origin{Kind: config.OriginOption, Name: r.place(), Key: key}})
+		all = append(all, config.Candidate{Raw: value, Origin: config.Origin{Kind: "option", Name: r.place(), Key: key}})
 	}
 	if r.Mode != "" {
 		give("retry_mode", r.Mode)

@@ -59,7 +59,7 @@ func (c *change) set(key, value, place string) error {
 		}
 		return nil
 	}
-	candidate := config.Candidate{Raw: value, Origin: config.Origin{Kind: config.OriginOption, Name: place, Key: key}}
+	candidate := config.Candidate{Raw: value, Origin: config.Origin{Kind: "option", Name: place, Key: key}}
 	if invalid, ok := errors.AsType[*config.ValueError](candidate.Check()); ok {
 		return invalid.Err
 	}
@@ -130,7 +130,7 @@ func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
 // settingsOf returns the settings of a variant. behavior is the place of a behavior that was asked for.
 func settingsOf(s *config.Settings, behavior string) []page.Setting {
 	asked := s.Behavior.Origin.String()
-	if s.Behavior.Origin.Kind == config.OriginOption {
+	if s.Behavior.Origin.Kind == "option" {
 		asked = behavior
 	}
 	all := []page.Setting{

@@ -29,7 +29,7 @@ func printSetting[T any](out io.Writer, name string, s config.Setting[T]) {
 // source names an origin in few words: a file by its base name.
 func source(o config.Origin) string {
 	switch o.Kind {
-	case config.OriginSharedConfig, config.OriginSharedCredentials:
+	case "shared-config", "shared-credentials":
 		return fmt.Sprintf("%s:%d (profile %s)", filepath.Base(o.File), o.Line, o.Profile)
 	default:
 		return o.String()

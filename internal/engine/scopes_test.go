@@ -102,7 +102,7 @@ func throttle(t *testing.T, s retry.Strategy, op retry.Operation) {
 func scopesOf(s mode) map[string]retry.ScopeSnapshot {
 	found := map[string]retry.ScopeSnapshot{}
 	for _, scope := range s.Snapshot().Scopes {
-		if !scope.Key.IsZero() {
+		if scope.Key != (retry.ScopeKey{}) {
 			found[scope.Scope] = scope
 		}
 	}

@@ -61,7 +61,7 @@ func (t *Table) newScope(key retry.ScopeKey) *Scope {
 	}
 	s := &Scope{Key: key, name: key.String(), hash: t.hash(&key)}
 	config := t.config.Quota
-	if !key.IsZero() { // a strategy without scopes has the quota of the AWS SDKs and no more
+	if key != (retry.ScopeKey{}) { // a strategy without scopes has the quota of the AWS SDKs and no more
 		config.Pool = t.Pool
 	}
 	s.Quota = quota.New(config, t.config.Start, t.config.Clock)

@@ -78,7 +78,7 @@ func NewTable(config Config) *Table {
 
 // Find returns the scope of a key and marks it as used; nil if there is none.
 func (t *Table) Find(key *retry.ScopeKey) *Scope {
-	if key.IsZero() {
+	if *key == (retry.ScopeKey{}) {
 		return t.Whole
 	}
 	hash := t.hash(key)

@@ -8,6 +8,10 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
+// MinFillRate is the lowest send rate: half a token a second. It is minFillRate in
+// aws/retry/adaptive_ratelimit.go of aws-sdk-go-v2, and the same in every AWS SDK.
+const MinFillRate ratelimit.Rate = 0.5
+
 // minCapacity is the lowest capacity of a bucket: minCapacity in
 // aws/retry/adaptive_token_bucket.go of aws-sdk-go-v2.
 const minCapacity float64 = 1
@@ -47,7 +51,7 @@ type bucket struct {
 // bucket at the old rate first. What exceeds the new capacity is dropped.
 func (b *bucket) SetRate(now time.Time, rate ratelimit.Rate) {
 	b.refill(now)
-	b.fill = max(ratelimit.Rate(amount(float64(rate))), ratelimit.MinFillRate)
+	b.fill = max(ratelimit.Rate(amount(float64(rate))), MinFillRate)
 	b.capacity = max(amount(float64(rate)), minCapacity, b.room)
 	b.set(b.tokens)
 }

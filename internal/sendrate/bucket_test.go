@@ -149,7 +149,7 @@ func TestBucketFillsAtTheOldRateUntilTheChange(t *testing.T) {
 	}{
 		"up":                          {2, 100, 1, 100, 100},
 		"down, what is too much goes": {8, 3, 3, 3, 3},
-		"below both floors":           {8, 0, 1, ratelimit.MinFillRate, sendrate.MinCapacity},
+		"below both floors":           {8, 0, 1, sendrate.MinFillRate, sendrate.MinCapacity},
 		"below the one of capacity":   {8, 0.75, 1, 0.75, sendrate.MinCapacity},
 	}
 	for name, tt := range tests {

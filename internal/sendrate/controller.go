@@ -77,7 +77,7 @@ func (c *cubic) Success(now time.Time) ratelimit.Rate {
 func (c *cubic) setMax(rate ratelimit.Rate) {
 	_, takes := cutOf(c.controller)
 	c.lastMax, c.k, c.scale = rate, math.Cbrt(float64(rate)*takes/cubicScale), 0
-	if c.controller != ratelimit.Steady || rate < ratelimit.MinFillRate {
+	if c.controller != ratelimit.Steady || rate < MinFillRate {
 		return
 	}
 	if k := min(c.probe/float64(rate), longestProbe); k > c.k {

@@ -119,7 +119,7 @@ func TestNoRateExceedsItsCeiling(t *testing.T) {
 		if seed%3 == 0 {
 			config.StartingRate = ratelimit.Rate(between(random, 0.1, 1000))
 		}
-		ceiling := float64(max(config.Ceiling, ratelimit.MinFillRate))
+		ceiling := float64(max(config.Ceiling, sendrate.MinFillRate))
 		rate := sendrate.New(config, at(0))
 		source := traffic{random, at(0)}
 		for range 300 {

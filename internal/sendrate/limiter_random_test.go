@@ -34,7 +34,7 @@ func TestLimiterThousandWaitersCancelledAtRandom(t *testing.T) {
 				run := queueRun{
 					limiter: throttled(clock.System{}),
 					random:  rand.New(rand.NewPCG(seed, 8)),
-					fill:    ratelimit.MinFillRate,
+					fill:    sendrate.MinFillRate,
 				}
 				for range 1000 {
 					run.callers = append(run.callers, call(t, run.limiter, ratelimit.Request{}))

@@ -43,7 +43,7 @@ type Config struct {
 	// back where it was cut and asks for more. Only [ratelimit.Steady] looks at it. Zero means as many
 	// as pass in the time that the curve takes by itself, about 2 seconds' worth: a service
 	// that allows 5 requests a second is probed with every tenth of them. The requests count
-	// at the rate of the cut, and the time is a day at most. After a cut below [ratelimit.MinFillRate]
+	// at the rate of the cut, and the time is a day at most. After a cut below [MinFillRate]
 	// the curve stays as it is. A negative number counts as zero. See
 	// adaptive.Config.ProbeEvery for what it improves and where it is wrong.
 	ProbeEvery int
@@ -54,7 +54,7 @@ type Config struct {
 	// Ceiling; without a ceiling, nothing is limited before the first throttle.
 	StartingRate ratelimit.Rate
 	// Ceiling is a rate that the send rate never exceeds, in tokens per second; zero means
-	// none. A ceiling below [ratelimit.MinFillRate] counts as MinFillRate.
+	// none. A ceiling below [MinFillRate] counts as MinFillRate.
 	Ceiling ratelimit.Rate
 	// Cost is how many send tokens a usual attempt takes; zero means one. The bucket has
 	// room for as many, however low the rate: otherwise no attempt that cannot wait would
@@ -83,7 +83,7 @@ func New(config Config, start time.Time) SendRate {
 		}
 	}
 	if starting > 0 {
-		s.starting = max(starting, ratelimit.MinFillRate)
+		s.starting = max(starting, MinFillRate)
 	}
 	s.anew(start)
 	return s

@@ -139,7 +139,7 @@ func (p *player) check(t *testing.T) {
 	if state.SendTokens > max(state.SendCapacity, p.lifted) {
 		t.Fatalf("too many tokens: %+v", state)
 	}
-	if state.Limited && (state.FillRate < float64(ratelimit.MinFillRate) || state.SendCapacity < sendrate.MinCapacity) {
+	if state.Limited && (state.FillRate < float64(sendrate.MinFillRate) || state.SendCapacity < sendrate.MinCapacity) {
 		t.Fatalf("below the floor: %+v", state)
 	}
 }

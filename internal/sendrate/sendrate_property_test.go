@@ -49,9 +49,9 @@ func TestSendRateFillStaysBelowTwiceTheMeasuredRate(t *testing.T) {
 				require.InDelta(t, before, state.FillRate, 0, "seed %d", seed)
 				continue
 			}
-			bound := max(float64(ratelimit.MinFillRate), 2*state.MeasuredRate)
+			bound := max(float64(sendrate.MinFillRate), 2*state.MeasuredRate)
 			require.LessOrEqual(t, state.FillRate, bound, "seed %d", seed)
-			require.GreaterOrEqual(t, state.FillRate, float64(ratelimit.MinFillRate), "seed %d", seed)
+			require.GreaterOrEqual(t, state.FillRate, float64(sendrate.MinFillRate), "seed %d", seed)
 			require.InEpsilon(t, max(1, state.FillRate), max(1, state.SendCapacity), 1e-12, "seed %d", seed)
 			if bound > 1 && state.FillRate == bound {
 				atTheBound++

@@ -86,7 +86,7 @@ func (r *adaptiveRun) rate(op retry.Operation) *rateModel {
 		config, begun := sendrate.Config{Controller: r.config.Controller, Cost: r.config.SendCost}, r.begun
 		if limit := r.config.SendLimit(op.Key()); limit != (adaptive.SendLimit{}) {
 			config.StartingRate, config.Ceiling = limit.Starting, limit.Ceiling
-			if !op.Key().IsZero() {
+			if op.Key() != (retry.ScopeKey{}) {
 				begun = r.clock.Now()
 			}
 		}

@@ -73,7 +73,7 @@ func (r *forgetfulRun) enter(t *rapid.T, op retry.Operation, panics string) {
 	case panicked:
 		r.panicked(t, panics, key, c, news)
 		return
-	case key.IsZero():
+	case key == (retry.ScopeKey{}):
 		require.Empty(t, news)
 		life = r.whole
 	case life != nil:

@@ -76,8 +76,8 @@ func (m *standardModel) fail(o *operationModel, f *failure, l limits) (outcome s
 	scope, cost := m.scope(o.op), m.cost(f)
 	delay = m.delay(o, f)
 	covered := scope.parts/tokenParts >= cost
-	pooled := !covered && !o.op.Key().IsZero() && m.pool >= cost // S23
-	if !covered && !pooled {                                     // S09
+	pooled := !covered && o.op.Key() != (retry.ScopeKey{}) && m.pool >= cost // S23
+	if !covered && !pooled {                                                 // S09
 		if m.config.BackoffWhenEmpty || o.op.LongPolling && m.v21() { // S15, S20
 			return noQuota, delay
 		}
@@ -126,7 +126,7 @@ func (m *standardModel) giveBack(o *operationModel, tokens int) {
 		scope.parts = min(before+tokens*tokenParts, m.capacity()*tokenParts)
 		scope.back += scope.parts - before
 	}
-	if !o.op.Key().IsZero() { // S23
+	if o.op.Key() != (retry.ScopeKey{}) { // S23
 		m.pool = min(m.pool+beyond, m.poolCapacity())
 	}
 }

@@ -129,7 +129,7 @@ func (r *standardRun) refresh(t *rapid.T) {
 	require.Equal(t, wantDelay, next.Delay())
 	require.Equal(t, o.attempt, next.Attempt())
 	if err == nil {
-		require.Equal(t, o.attempt-1, next.RetryCount())
+		require.Equal(t, o.attempt-1, next.Attempt()-1)
 		o.token = next
 		r.open = append(r.open, o)
 		return

@@ -227,7 +227,7 @@ func TestScopesByOperationAndByService(t *testing.T) {
 		_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{})
 	}
 	for _, c := range []struct {
-		by   awssdk.OperationFunc
+		by   func(ctx context.Context, op retry.Operation, input any) retry.Operation
 		want []string
 	}{
 		{nil, []string{"111122223333/dynamodb/eu-central-1/" + arn, "111122223333/dynamodb/eu-central-1"}},

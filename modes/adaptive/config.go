@@ -136,10 +136,10 @@ func (c Config) Validate() error {
 // SendLimit is what is known of the limit of a service, in send tokens per second: attempts
 // per second, unless [Config].SendCost is set. Its zero value is that nothing is known.
 type SendLimit struct {
-	// Starting is a rate to begin with, at least [ratelimit.MinFillRate]. Attempts are held
+	// Starting is a rate to begin with, at least 0.5. Attempts are held
 	// back to it from the first one on, and answers change it from there. Zero means Ceiling.
 	Starting ratelimit.Rate
-	// Ceiling is a rate that is never exceeded, at least [ratelimit.MinFillRate] and at least
+	// Ceiling is a rate that is never exceeded, at least 0.5 and at least
 	// Starting. Zero means none.
 	Ceiling ratelimit.Rate
 }
@@ -150,8 +150,8 @@ func (l SendLimit) check() error {
 		rate ratelimit.Rate
 	}{{"starting rate", l.Starting}, {"ceiling", l.Ceiling}} {
 		rate := float64(field.rate)
-		if rate != 0 && !(rate >= float64(ratelimit.MinFillRate) && !math.IsInf(rate, 0)) {
-			return fmt.Errorf("%s %v: must be 0 or a finite number of %v or more", field.name, rate, ratelimit.MinFillRate)
+		if rate != 0 && !(rate >= float64(sendrate.MinFillRate) && !math.IsInf(rate, 0)) {
+			return fmt.Errorf("%s %v: must be 0 or a finite number of %v or more", field.name, rate, sendrate.MinFillRate)
 		}
 	}
 	if l.Ceiling > 0 && l.Starting > l.Ceiling {

@@ -141,10 +141,10 @@ type Config struct {
 // if there is none.
 func (c Config) Validate() error {
 	var errs []error
-	if c.Behavior != "" && !c.Behavior.Valid() {
+	if c.Behavior != "" && c.Behavior != retry.V20 && c.Behavior != retry.V21 {
 		errs = append(errs, fmt.Errorf("standard: Behavior %q: must be %q or %q", c.Behavior, retry.V20, retry.V21))
 	}
-	if !c.Jitter.Valid() {
+	if !c.Jitter.kind().Valid() {
 		errs = append(errs, fmt.Errorf("standard: Jitter %d: unknown kind", c.Jitter))
 	}
 	if rate := float64(c.QuotaRefill); !(rate >= 0) || math.IsInf(rate, 0) {

@@ -146,7 +146,7 @@ func ExampleJitter() {
 		}
 		token, err := strategy.AcquireInitialToken(ctx, retry.Operation{})
 		fmt.Printf("%-14s", kind)
-		for err == nil && token.RetryCount() < 6 {
+		for err == nil && token.Attempt() < 7 {
 			token, err = strategy.RefreshRetryToken(ctx, token, failure)
 			fmt.Printf("%6.2f", token.Delay().Seconds())
 		}

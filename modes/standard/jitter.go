@@ -40,7 +40,4 @@ const (
 // "full-then-cap"; "unknown" for any other value.
 func (j Jitter) String() string { return j.kind().String() }
 
-// Valid reports whether j is one of the kinds.
-func (j Jitter) Valid() bool { return j.kind().Valid() }
-
 func (j Jitter) kind() backoff.Jitter { return backoff.Jitter(j) }
