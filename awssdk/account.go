@@ -32,7 +32,7 @@ func WithAccount(id string) Option {
 // given returns the account of WithAccount, if the call is one of that account. Clients that
 // config.LoadDefaultConfig has made to get the credentials have no owner. They call with other
 // credentials, and AWS counts the account of these.
-func (r *Retryer) given(service string) string {
+func (r *sdkRetryer) given(service string) string {
 	if r.owner == nil && givesCredentials(service) {
 		return ""
 	}

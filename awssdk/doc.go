@@ -21,7 +21,7 @@
 // # A retryer alone
 //
 // [Load] and [New] give an [aws.Retryer] for programs that cannot add middlewares. Its scopes
-// are services or operations in a region, and the names that [WithScope] gives. [Retryer] says what else is
+// are services or operations in a region, and the names that [WithScope] gives. [New] says what else is
 // different.
 //
 // # What shares a quota and a send rate

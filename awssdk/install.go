@@ -53,7 +53,7 @@ func Install(cfg *aws.Config, opts ...Option) error {
 	return nil
 }
 
-func (o options) install(cfg aws.Config) (*Retryer, error) {
+func (o options) install(cfg aws.Config) (*sdkRetryer, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -86,11 +86,9 @@ func nameService(id string, clientOptions any) {
 	if !ok {
 		return
 	}
-	if r, ok := reflect.TypeAssert[*Retryer](field); ok {
+	if r, ok := reflect.TypeAssert[*sdkRetryer](field); ok {
 		named := r.forService(id)
-		if named.made() {
-			named.owner = ownerOf(clientOptions)
-		}
+		named.owner = ownerOf(clientOptions)
 		field.Set(reflect.ValueOf(named))
 	}
 }

@@ -49,7 +49,7 @@ func LoadDefaultConfig(ctx context.Context, opts ...Option) (aws.Config, error) 
 }
 
 // interim returns a retryer for a config whose settings are not known yet.
-func (o options) interim() (*Retryer, error) {
+func (o options) interim() (*sdkRetryer, error) {
 	if o.strategy != nil {
 		return o.retryer(o.strategy)
 	}
@@ -62,7 +62,7 @@ func (o options) interim() (*Retryer, error) {
 
 // give is an option of config.LoadDefaultConfig. All clients of the config get the retryer and
 // the middlewares.
-func (r *Retryer) give(o *config.LoadOptions) error {
+func (r *sdkRetryer) give(o *config.LoadOptions) error {
 	if o.Retryer != nil {
 		return errors.New("awssdk: config.WithRetryer has no effect in LoadDefaultConfig: use config.LoadDefaultConfig")
 	}

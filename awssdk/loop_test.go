@@ -11,7 +11,6 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/modes/standard"
 )
 
@@ -102,7 +101,7 @@ func TestHintIsWaitedForOnce(t *testing.T) {
 		"read by the loop alone":   {"+9000", 0, 50 * ms, -4950 * ms},
 		"no Duration for the loop": {"9223372036854775807", 0, 5050 * ms, 5050 * ms},
 	} {
-		r := &asked{Retryer: retryer(t, strategy(t, standard.Config{Base: 50 * ms, MaxHint: c.maxHint}))}
+		r := &asked{RetryerV2: retryer(t, strategy(t, standard.Config{Base: 50 * ms, MaxHint: c.maxHint}))}
 		require.Equal(t, c.sleeps, slept(t, r, hinted(c.hint), nil), name)
 		require.Equal(t, c.ask, r.delay, name)
 	}
@@ -110,11 +109,11 @@ func TestHintIsWaitedForOnce(t *testing.T) {
 
 // asked is a retryer that notes the delay of the one that it wraps.
 type asked struct {
-	*awssdk.Retryer
+	aws.RetryerV2
 	delay time.Duration
 }
 
 func (r *asked) RetryDelay(attempt int, err error) (delay time.Duration, askErr error) {
-	r.delay, askErr = r.Retryer.RetryDelay(attempt, err)
+	r.delay, askErr = r.RetryerV2.RetryDelay(attempt, err)
 	return r.delay, askErr
 }

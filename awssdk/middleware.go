@@ -94,7 +94,7 @@ func (m *attemptMiddleware) HandleFinalize(
 		return next.HandleFinalize(ctx, in)
 	}
 	if c.phase != sent { // a retryer around ours has not called GetAttemptToken
-		err := (&Retryer{shared: m.shared}).admit(ctx, c)
+		err := (&sdkRetryer{shared: m.shared}).admit(ctx, c)
 		c.ctx = cmp.Or(c.around, ctx)
 		if err != nil {
 			return out, metadata, c.attempted(err)

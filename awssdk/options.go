@@ -93,7 +93,7 @@ func Load(ctx context.Context, opts ...Option) (func() aws.Retryer, error) {
 	return func() aws.Retryer { return r }, nil
 }
 
-func (o options) load(ctx context.Context) (*Retryer, error) {
+func (o options) load(ctx context.Context) (*sdkRetryer, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -114,8 +114,8 @@ func (o options) load(ctx context.Context) (*Retryer, error) {
 }
 
 // retryer returns a retryer for a strategy with the other options.
-func (o options) retryer(s retry.Strategy) (*Retryer, error) {
-	r, err := New(s, o.operation)
+func (o options) retryer(s retry.Strategy) (*sdkRetryer, error) {
+	r, err := newRetryer(s, o.operation)
 	if err != nil {
 		return nil, err
 	}

@@ -73,15 +73,15 @@ func TestFailureIsFoundUnderWhatWrapsIt(t *testing.T) {
 	require.Nil(t, f.take(self), "wraps itself")
 }
 
-func retryer(t *testing.T, s retry.Strategy) *Retryer {
+func retryer(t *testing.T, s retry.Strategy) *sdkRetryer {
 	t.Helper()
-	r, err := New(s, nil)
+	r, err := newRetryer(s, nil)
 	require.NoError(t, err)
 	return r
 }
 
 // inner returns what a retryer, or one around it, has in common with others.
-func (r *Retryer) inner() *shared { return r.shared }
+func (r *sdkRetryer) inner() *shared { return r.shared }
 
 // inside runs the loop of the SDK with the middlewares, and returns the call that they made.
 func inside(t *testing.T, r interface {
@@ -104,15 +104,15 @@ func inside(t *testing.T, r interface {
 }
 
 // answering is a retryer that retries every error and does not ask the one that it wraps.
-type answering struct{ *Retryer }
+type answering struct{ *sdkRetryer }
 
 func (answering) IsErrorRetryable(error) bool { return true }
 
 // correcting is a retryer that asks the one that it wraps, and then retries every error.
-type correcting struct{ *Retryer }
+type correcting struct{ *sdkRetryer }
 
 func (r correcting) IsErrorRetryable(err error) bool {
-	_ = r.Retryer.IsErrorRetryable(err)
+	_ = r.sdkRetryer.IsErrorRetryable(err)
 	return true
 }
 
@@ -211,7 +211,7 @@ func TestOutcomeOfAnAttemptIsToldOnce(t *testing.T) {
 }
 
 // impatient is a retryer that gives attempt tokens of its own.
-type impatient struct{ *Retryer }
+type impatient struct{ *sdkRetryer }
 
 func (impatient) GetAttemptToken(context.Context) (func(error) error, error) { return released, nil }
 
@@ -281,19 +281,11 @@ func TestRetryerIsSetWhereAClientHasOne(t *testing.T) {
 		nameService("X", &struct{ Retryer int }{})
 		nameService("X", (*struct{ Retryer int })(nil))
 	})
-	none := struct {
-		Retryer     aws.Retryer
-		Credentials aws.CredentialsProvider
-	}{Retryer: (*Retryer)(nil)}
-	require.NotPanics(t, func() { nameService("X", &none) })
-	none.Retryer = &Retryer{}
-	nameService("X", &none)
-	require.Equal(t, &Retryer{}, none.Retryer, "not made")
 	options := struct{ Retryer any }{r}
 	nameService("X", &options)
 	require.Same(t, r, options.Retryer, "of another type")
 	require.Equal(t, "dynamodb streams", r.forService("DynamoDB Streams").scoped)
-	require.Equal(t, reflect.TypeFor[*Retryer](), reflect.TypeOf(r.forService("S3")))
+	require.Equal(t, reflect.TypeFor[*sdkRetryer](), reflect.TypeOf(r.forService("S3")))
 }
 
 func TestLongPollsAreThoseOfTheCrossChecks(t *testing.T) {

@@ -2,7 +2,6 @@ package awssdk
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -13,8 +12,32 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Retryer is an [aws.RetryerV2] that asks a strategy. [New], [Load] and [Install] make one; the
-// zero Retryer refuses every call. It is safe for concurrent use, and clients may share it.
+// sdkRetryer is what New returns.
+type sdkRetryer struct {
+	*shared
+	service string // as the SDK spells it; empty if several
+	scoped  string // as scopes spell it
+	owner   *owner // of the credentials of the client; nil if not known
+}
+
+// shared is what the retryers of one strategy for all services have in common.
+type shared struct {
+	strategy  retry.Strategy
+	operation operationFunc
+	accounts  accounts
+	failures  failures
+	inputs    sync.Map  // of *inputPlan by reflect.Type
+	requests  sync.Pool // of *smithyhttp.Request, for attemptOf
+}
+
+var _ aws.RetryerV2 = (*sdkRetryer)(nil)
+
+// New returns a retryer for a strategy, or an error, which is [retry.ErrNoStrategy], if the
+// strategy is nil or was not made by its constructor. operation changes what the strategy is
+// told about each call; nil changes nothing.
+//
+// The retryers of New, [Load] and [Install] ask a strategy. They are safe for concurrent use, and
+// clients may share one.
 //
 // The loop of the SDK sleeps the backoff that RetryDelay returns, so that a retryer around this
 // one sees the backoff and may change it. GetAttemptToken then waits for the send rate and the
@@ -47,38 +70,19 @@ import (
 //   - The scope of a call is its service, or its operation where AWS counts by operation, in a
 //     region and in the account of [WithAccount]; or it is the name of [WithScope].
 //   - A loop inside an attempt does not know of the loop around it.
-type Retryer struct {
-	*shared
-	service string // as the SDK spells it; empty if several
-	scoped  string // as scopes spell it
-	owner   *owner // of the credentials of the client; nil if not known
+func New(strategy retry.Strategy, operation func(ctx context.Context, op retry.Operation, input any) retry.Operation) (aws.RetryerV2, error) {
+	r, err := newRetryer(strategy, operation)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
-// shared is what the retryers of one strategy for all services have in common.
-type shared struct {
-	strategy  retry.Strategy
-	operation operationFunc
-	accounts  accounts
-	failures  failures
-	inputs    sync.Map  // of *inputPlan by reflect.Type
-	requests  sync.Pool // of *smithyhttp.Request, for attemptOf
-}
-
-var _ aws.RetryerV2 = (*Retryer)(nil)
-
-var errNotMade = errors.New("awssdk: a *awssdk.Retryer that was not made by awssdk.New, Load or Install: use what these return")
-
-// made reports whether New has made the retryer.
-func (r *Retryer) made() bool { return r != nil && r.shared != nil }
-
-// New returns a retryer for a strategy, or an error, which is [retry.ErrNoStrategy], if the
-// strategy is nil or was not made by its constructor. operation changes what the strategy is
-// told about each call; nil changes nothing.
-func New(strategy retry.Strategy, operation func(ctx context.Context, op retry.Operation, input any) retry.Operation) (*Retryer, error) {
+func newRetryer(strategy retry.Strategy, operation operationFunc) (*sdkRetryer, error) {
 	if err := retry.CheckStrategy(strategy); err != nil {
 		return nil, fmt.Errorf("awssdk: %w", err)
 	}
-	return &Retryer{shared: &shared{strategy: strategy, operation: operation}}, nil
+	return &sdkRetryer{shared: &shared{strategy: strategy, operation: operation}}, nil
 }
 
 // StrategyOf returns the strategy of the clients that are made from cfg: the one that
@@ -89,8 +93,8 @@ func StrategyOf(cfg aws.Config) (retry.Strategy, bool) {
 	if cfg.Retryer == nil {
 		return nil, false
 	}
-	r, ok := cfg.Retryer().(*Retryer)
-	if !ok || !r.made() {
+	r, ok := cfg.Retryer().(*sdkRetryer)
+	if !ok {
 		return nil, false
 	}
 	return r.strategy, true
@@ -98,29 +102,20 @@ func StrategyOf(cfg aws.Config) (retry.Strategy, bool) {
 
 // forService returns the retryer for the clients of one service. It shares everything with r
 // but has the defaults of the service.
-func (r *Retryer) forService(id string) *Retryer {
-	if !r.made() {
-		return r
-	}
-	return &Retryer{shared: r.shared, service: id, scoped: strings.ToLower(id)}
+func (r *sdkRetryer) forService(id string) *sdkRetryer {
+	return &sdkRetryer{shared: r.shared, service: id, scoped: strings.ToLower(id)}
 }
 
 // MaxAttempts returns how many attempts a call may have: what the strategy says of the service
 // if [Install] has named it, and else of any service. RetryMaxAttempts of a client or of one
 // call overrides it.
-func (r *Retryer) MaxAttempts() int {
-	if !r.made() {
-		return 1
-	}
+func (r *sdkRetryer) MaxAttempts() int {
 	return r.strategy.Plan(retry.Operation{Service: r.scoped}).MaxAttempts
 }
 
 // GetAttemptToken returns when the attempt may be made: with a send token in adaptive mode. For
 // a retry it is called after the backoff.
-func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) error, err error) {
-	if !r.made() {
-		return nil, errNotMade
-	}
+func (r *sdkRetryer) GetAttemptToken(ctx context.Context) (release func(error) error, err error) {
 	if c := callFrom(ctx); c != nil {
 		err := r.admit(ctx, c)
 		c.ctx = ctx // that of the loop: what is inside of it may have given the attempt a deadline
@@ -138,7 +133,7 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (release func(error) erro
 
 // admit returns when the attempt of a call may be made. An attempt that the strategy has not granted
 // is that of a retryer around ours, and begins another operation.
-func (r *Retryer) admit(ctx context.Context, c *call) (err error) {
+func (r *sdkRetryer) admit(ctx context.Context, c *call) (err error) {
 	switch c.phase {
 	case barred:
 		err = c.refusal
@@ -153,7 +148,7 @@ func (r *Retryer) admit(ctx context.Context, c *call) (err error) {
 }
 
 // next describes what is left of the attempts of a call as an operation.
-func (r *Retryer) next(ctx context.Context, c *call) retry.Operation {
+func (r *sdkRetryer) next(ctx context.Context, c *call) retry.Operation {
 	number, limit := r.attemptOf(ctx)
 	if limit > 0 {
 		limit -= max(number-1, 0)
@@ -167,8 +162,8 @@ func (r *Retryer) next(ctx context.Context, c *call) retry.Operation {
 // failed. For any other error it reports what holds for an operation of which nothing is
 // known: a context.DeadlineExceeded is then the timeout of an attempt. GetRetryToken, which gets
 // the context, refuses the retry if the caller has gone.
-func (r *Retryer) IsErrorRetryable(err error) bool {
-	if err == nil || !r.made() {
+func (r *sdkRetryer) IsErrorRetryable(err error) bool {
+	if err == nil {
 		return false
 	}
 	c := r.failures.take(err)
@@ -188,10 +183,7 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 //
 // It takes the error for retryable, because clients such as that of STS wrap the retryer and
 // decide about some errors themselves.
-func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(error) error, err error) {
-	if !r.made() {
-		return nil, errNotMade
-	}
+func (r *sdkRetryer) GetRetryToken(ctx context.Context, opErr error) (release func(error) error, err error) {
 	c := callFrom(ctx)
 	if c == nil || c.phase == idle {
 		if c = r.failures.take(opErr); c == nil {
@@ -227,10 +219,7 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (release func(
 //
 // For an error of no known call RetryDelay returns the usual backoff after the attempt of that
 // number, the first being 1, with full jitter.
-func (r *Retryer) RetryDelay(attempt int, err error) (time.Duration, error) {
-	if !r.made() {
-		return 0, errNotMade
-	}
+func (r *sdkRetryer) RetryDelay(attempt int, err error) (time.Duration, error) {
 	if left, due := r.failures.ask(err); due {
 		return forLoop(left, err), nil
 	}
@@ -238,12 +227,12 @@ func (r *Retryer) RetryDelay(attempt int, err error) (time.Duration, error) {
 }
 
 // GetInitialToken does nothing. The loop of the SDK calls GetAttemptToken instead.
-func (r *Retryer) GetInitialToken() (release func(error) error) { return released }
+func (r *sdkRetryer) GetInitialToken() (release func(error) error) { return released }
 
 // release returns the function with which the loop tells how an attempt ended. The loop calls
 // the function of GetAttemptToken for the first attempt, and that of GetRetryToken for each
 // further one.
-func (r *Retryer) release(c *call) func(error) error {
+func (r *sdkRetryer) release(c *call) func(error) error {
 	return func(err error) error {
 		if !c.resume() {
 			return nil

@@ -33,7 +33,7 @@ func scopeFrom(ctx context.Context) (name string, ok bool) {
 }
 
 // operationOf describes the call that ctx belongs to.
-func (r *Retryer) operationOf(ctx context.Context, input any, limit int) retry.Operation {
+func (r *sdkRetryer) operationOf(ctx context.Context, input any, limit int) retry.Operation {
 	service := awsmiddleware.GetServiceID(ctx)
 	op := retry.Operation{
 		Service:     r.scoped,

@@ -40,7 +40,7 @@ func lookAt(v reflect.Value, shared uintptr, left int) around {
 	if v.Kind() != reflect.Struct || left == 0 {
 		return around{}
 	}
-	if v.Type() == reflect.TypeFor[Retryer]() {
+	if v.Type() == reflect.TypeFor[sdkRetryer]() {
 		return around{ours: shared == 0 || v.FieldByName("shared").Pointer() == shared}
 	}
 	locks := hasLock(v.Type())

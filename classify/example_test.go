@@ -255,11 +255,11 @@ func ExampleJudgedError() {
 func ExampleVerdict() {
 	verdict := classify.RetryAs(classify.Throttling).WithHint(2 * time.Second)
 	after, hinted := verdict.Hint()
-	fmt.Println(verdict, verdict.Action(), verdict.Retryable(), after, hinted)
+	fmt.Println(verdict, verdict.Retryable(), after, hinted)
 	fmt.Println(classify.Forbidden(), classify.Forbidden().Forbids())
 	fmt.Println(classify.Verdict{})
 	// Output:
-	// retry(throttling) retry true 2s true
+	// retry(throttling) true 2s true
 	// forbid true
 	// none
 }

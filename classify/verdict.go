@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"log/slog"
 	"math"
 	"strconv"
 	"strings"
@@ -119,9 +118,9 @@ func (v Verdict) Retryable() bool { return v.action == actionRetry }
 // Forbids reports whether the verdict refuses a retry, see [Forbidden].
 func (v Verdict) Forbids() bool { return v.action == actionForbid }
 
-// Action returns what the verdict asks for: "retry", "forbid", or "none" for no
+// word returns what the verdict asks for: "retry", "forbid", or "none" for no
 // opinion.
-func (v Verdict) Action() string {
+func (v Verdict) word() string {
 	switch v.action {
 	case actionNone:
 		return "none"
@@ -150,7 +149,7 @@ func (v Verdict) MaxAttempts() int { return int(v.atMost) }
 func (v Verdict) String() string {
 	switch {
 	case v.action != actionRetry:
-		return v.Action()
+		return v.word()
 	case v.atMost > 0:
 		return "retry(" + v.kind.String() + ", at most " + strconv.Itoa(int(v.atMost)) + ")"
 	default:
@@ -297,7 +296,3 @@ func (t Trail) String() string {
 	}
 	return strings.Join(steps, "; ")
 }
-
-// LogValue returns the text of the trail, so that a trail can be one attribute of a
-// log record.
-func (t Trail) LogValue() slog.Value { return slog.StringValue(t.String()) }

@@ -22,10 +22,6 @@ var _ Clock = System{}
 // and then measure with it. Now does not allocate.
 func (System) Now() time.Time { return time.Now() }
 
-// Since is [time.Since]: the time that has passed since a result of Now, by the monotonic
-// clock alone. It takes about half as long as Now.
-func (System) Since(t time.Time) time.Duration { return time.Since(t) }
-
 // Sleep waits until d has passed or ctx is done, whichever is first. Where both
 // have happened when the goroutine goes on, it returns ctx.Err(). A ctx that is done
 // beforehand is reported at once, and a d of zero or less does not sleep. No

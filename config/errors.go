@@ -34,8 +34,9 @@ type ProfileNotFoundError struct {
 	Profile string       // The name of the profile.
 	Origin  Origin       // Where the name came from.
 	Near    []string     // Up to five names of profiles that are like it, the nearest first.
-	Hint    string       // A section that is the profile except for its header, or empty.
 	Files   []FileStatus // The two files that were read: config and credentials.
+
+	hint string // A section that is the profile except for its header, or empty.
 }
 
 // Error names the profile, the origin of its name, the files that were read, and the
@@ -64,8 +65,8 @@ func (e *ProfileNotFoundError) Error() string {
 		}
 		b.WriteString(" " + quote(name))
 	}
-	if e.Hint != "" {
-		b.WriteString("; " + e.Hint)
+	if e.hint != "" {
+		b.WriteString("; " + e.hint)
 	}
 	return b.String()
 }
@@ -77,11 +78,11 @@ type ParseError struct {
 	Line int    // The number of the line, from 1.
 	Msg  string // What was expected.
 
-	// Text is the beginning of the line, as far as that cannot be a secret: of a section
+	// text is the beginning of the line, as far as that cannot be a secret: of a section
 	// header the text up to the first equals sign or colon, and of a property the key if
 	// that is a retry setting or looks like one. It is empty for any other line, because a
 	// malformed line may be a secret that was pasted without its key.
-	Text string
+	text string
 }
 
 // Error returns "config: path:line: "text": what was expected", without an empty text.
@@ -90,10 +91,10 @@ func (e *ParseError) Error() string {
 }
 
 func (e *ParseError) detail() string {
-	if e.Text == "" {
+	if e.text == "" {
 		return e.Msg
 	}
-	return quote(e.Text) + ": " + e.Msg
+	return quote(e.text) + ": " + e.Msg
 }
 
 // Why a file cannot be read, other than an error of the system.
@@ -107,8 +108,9 @@ var (
 type UnreadableError struct {
 	Kind string // The kind of the file, "config" or "credentials".
 	File string // The path of the file.
-	Size int64  // How many bytes a file above the limit of 4 MiB has at least; 0 for any other file.
 	Err  error  // The reason: the system's error, or one for a file that is too large or not regular.
+
+	size int64 // How many bytes a file above the limit of 4 MiB has at least; 0 for any other file.
 }
 
 // Error returns "config: path: cannot be read: the reason". For a file above 4 MiB it adds
@@ -116,7 +118,7 @@ type UnreadableError struct {
 func (e *UnreadableError) Error() string {
 	text := prefix + shownPath(e.File) + ": cannot be read: " + e.Err.Error()
 	if errors.Is(e.Err, errTooLarge) {
-		text += ": at least " + strconv.FormatInt(e.Size, 10) +
+		text += ": at least " + strconv.FormatInt(e.size, 10) +
 			" bytes, the limit is " + strconv.Itoa(maxFileSize)
 	}
 	return text

@@ -97,3 +97,7 @@ var (
 	ErrNotRegular  = errNotRegular
 	ErrTooLarge    = errTooLarge
 )
+
+// HintOf and SizeOf are what the texts of errors are made of.
+func HintOf(e *ProfileNotFoundError) string { return e.hint }
+func SizeOf(e *UnreadableError) int64       { return e.size }

@@ -33,7 +33,7 @@ func TestNearNames(t *testing.T) {
 			var missing *config.ProfileNotFoundError
 			require.ErrorAs(t, err, &missing)
 			require.Equal(t, c.want, missing.Near)
-			require.Empty(t, missing.Hint)
+			require.Empty(t, config.HintOf(missing))
 		})
 	}
 }
@@ -53,7 +53,7 @@ func TestMissingProfileWhoseHeaderIsWrittenLikeTheOtherFiles(t *testing.T) {
 			_, err := config.Query{Sources: texts(c.config, c.credentials), Profile: "dev"}.Resolve()
 			var missing *config.ProfileNotFoundError
 			require.ErrorAs(t, err, &missing)
-			require.Equal(t, c.want, missing.Hint)
+			require.Equal(t, c.want, config.HintOf(missing))
 			require.Equal(t, config.Origin{Kind: "option", Name: "WithProfile"}, missing.Origin)
 		})
 	}

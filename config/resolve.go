@@ -378,7 +378,7 @@ func notFound(profile Setting[string], files [2]*file) error {
 			}
 		}
 	}
-	e.Near, e.Hint = names.Best(), cmp.Or(hints[0], hints[1])
+	e.Near, e.hint = names.Best(), cmp.Or(hints[0], hints[1])
 	return e
 }
 

@@ -218,7 +218,7 @@ const skipped = "; the line is skipped"
 
 // malformed keeps a line that is skipped; skipped has the other arguments.
 func (x *reading) malformed(l *line, expected string, within, block bool) {
-	e := &ParseError{Kind: x.Kind, File: x.Path, Line: int(l.number), Text: strings.Clone(shownText(l.text)), Msg: expected}
+	e := &ParseError{Kind: x.Kind, File: x.Path, Line: int(l.number), Msg: expected, text: strings.Clone(shownText(l.text))}
 	if x.refused == nil {
 		x.refused = e
 	}

@@ -263,7 +263,7 @@ func (s Sources) read(name string) (string, error) {
 	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		err = inner.Err // The UnreadableError names the path.
 	}
-	return "", &UnreadableError{File: name, Size: size, Err: err}
+	return "", &UnreadableError{File: name, Err: err, size: size}
 }
 
 // readInto reads a file. It opens only a regular file, because to open a pipe would wait for its

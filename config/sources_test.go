@@ -113,7 +113,7 @@ func TestFileThatGrowsForeverIsReadUpToTheLimit(t *testing.T) {
 	unreadable, ok := errors.AsType[*config.UnreadableError](err)
 	require.True(t, ok)
 	require.ErrorIs(t, err, config.ErrTooLarge)
-	require.EqualValues(t, config.MaxFileSize+1, unreadable.Size)
+	require.EqualValues(t, config.MaxFileSize+1, config.SizeOf(unreadable))
 }
 
 func TestLargeFileIsRefusedUnread(t *testing.T) {

@@ -95,7 +95,6 @@ func TestSDKHeaders(t *testing.T) {
 			c.config.SDKHeaders = true
 			if c.wrapped {
 				c.config.Strategy = struct{ retry.Strategy }{on(t, clk)}
-				c.config.Clock = clk
 			}
 			ctx := t.Context()
 			if c.left > 0 {

@@ -124,7 +124,8 @@ func (c *call) classify(s *signs) error {
 		answer.RetryAfter = new(trace.Seconds(after))
 	}
 	for _, said := range trail {
-		answer.Trail = append(answer.Trail, step{said.Classifier, said.Verdict.Action(), said.Verdict.Kind().String()})
+		action, _, _ := strings.Cut(said.Verdict.String(), "(")
+		answer.Trail = append(answer.Trail, step{said.Classifier, action, said.Verdict.Kind().String()})
 	}
 	return c.print(answer)
 }
