@@ -164,6 +164,17 @@ func WithClassifier(classifier classify.Classifier) BuildOption {
 	})
 }
 
+// WithRetryIf retries every error for which the function returns true, as [classify.All] does, and
+// no other error. What All does not retry stays as it is: errors of [retry.Permanent], requests that
+// cannot be sent again, and errors after the end of the caller's context. It replaces the classifier
+// as [WithClassifier] does. The function must be safe for concurrent use.
+func WithRetryIf(retryable func(err error) bool) BuildOption {
+	if retryable == nil {
+		return WithClassifier(nil)
+	}
+	return WithClassifier(classify.NewChain(classify.All(), classify.Func(retryable)))
+}
+
 // WithRandom sets the source of the random numbers for the jitter. It returns numbers from 0
 // to 1 and must be safe for concurrent use. The default is [math/rand/v2.Float64].
 func WithRandom(random func() float64) BuildOption {

@@ -42,6 +42,7 @@ func TestOptionsCompileOnlyWhereTheyHaveAnEffect(t *testing.T) {
 		"WithStandard":        {awsretry.WithStandard, both},
 		"WithClock":           {awsretry.WithClock, builds},
 		"WithObserver":        {awsretry.WithObserver, builds},
+		"WithRetryIf":         {awsretry.WithRetryIf, builds},
 		"WithClassifier":      {awsretry.WithClassifier, builds},
 		"WithRandom":          {awsretry.WithRandom, builds},
 	}

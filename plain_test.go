@@ -84,3 +84,32 @@ func TestWithStandardLeavesTheOtherFields(t *testing.T) {
 	require.Equal(t, 7, s.Plan(retry.Operation{}).RetryCost)
 	require.True(t, s.Snapshot().Scopes[0].Limited)
 }
+
+func TestWithRetryIfRetriesWhatTheFunctionSays(t *testing.T) {
+	t.Parallel()
+	errGone := errors.New("gone")
+	s, err := awsretry.Plain(3, time.Second, time.Second,
+		awsretry.WithRetryIf(func(err error) bool { return !errors.Is(err, errGone) }))
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"yes":                {errors.New("down"), "retry(transient)"},
+		"no":                 {errGone, "forbid"},
+		"no, though a mark":  {errors.Join(errGone, context.DeadlineExceeded), "forbid"},
+		"permanent":          {retry.Permanent(errors.New("down")), "forbid"},
+		"a timeout":          {context.DeadlineExceeded, "retry(timeout)"},
+		"another's canceled": {context.Canceled, "retry(transient)"},
+	} {
+		require.Equal(t, c.want, s.Judge(retry.Operation{}, c.err).String(), name)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	attempts := 0
+	err = retry.DoErr(ctx, s, retry.Operation{}, func(context.Context) error { attempts++; cancel(); return ctx.Err() })
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, 1, attempts)
+	nothing, err := awsretry.Plain(3, time.Second, time.Second, awsretry.WithRetryIf(nil))
+	require.NoError(t, err)
+	require.Equal(t, "none", nothing.Judge(retry.Operation{}, errGone).String())
+}

@@ -44,6 +44,12 @@ func WithSettings(opts ...awsretry.Option) Option {
 	return optionFunc(func(o *options) { o.settings = append(o.settings, opts...) })
 }
 
+// WithObserver sets the observer of the strategy, which is told of every attempt, retry and wait. It
+// is WithSettings(awsretry.WithObserver(observer)).
+func WithObserver(observer retry.Observer) Option {
+	return WithSettings(awsretry.WithObserver(observer))
+}
+
 // WithStrategy uses this strategy, so no settings are resolved. A nil strategy is as if the option
 // were absent.
 func WithStrategy(s retry.Strategy) Option {

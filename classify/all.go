@@ -17,17 +17,17 @@ func (all) Classify(o Outcome) Verdict {
 	return RetryAs(Transient)
 }
 
-// Func is a function as a classifier, "func". An error for which it returns true is retried: as a
-// throttle or a timeout if the error shows that it is one, as the classifiers before have said, and
+// Func returns a function as a classifier, "func". An error for which it returns true is retried: as
+// a throttle or a timeout if the error shows that it is one, as the classifiers before have said, and
 // otherwise as [Transient]. For any other error it forbids the retry. The function must be safe for
 // concurrent use.
-type Func func(err error) bool
+func Func(retryable func(err error) bool) Classifier { return function(retryable) }
 
-// Name returns "func".
-func (Func) Name() string { return "func" }
+type function func(err error) bool
 
-// Classify calls the function.
-func (f Func) Classify(o Outcome) Verdict {
+func (function) Name() string { return "func" }
+
+func (f function) Classify(o Outcome) Verdict {
 	if !f(o.Err) {
 		return Forbidden()
 	}

@@ -22,10 +22,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-var (
-	ctx = context.Background()
-	op  retry.Operation
-)
+var ctx = context.Background()
 
 // failing returns a function that fails so often.
 func failing(failures int, err error) func(ctx context.Context) error {
@@ -43,11 +40,11 @@ var errFlaky = errors.New("flaky")
 func Example_retryEveryError() {
 	fetch := failing(1, errFlaky)
 
-	strategy, err := awsretry.Load(ctx, awsretry.WithClassifier(classify.All()))
+	strategy, err := awsretry.Load(ctx, awsretry.WithRetryIf(func(error) bool { return true }))
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = retry.DoErr(ctx, strategy, op, fetch)
+	err = retry.DoErr(ctx, strategy, retry.Operation{}, fetch)
 
 	fmt.Println(err)
 	// Output: <nil>
@@ -55,15 +52,14 @@ func Example_retryEveryError() {
 
 // Five attempts, with delays from 200 ms to 2 s, and no AWS settings.
 func Example_fiveAttempts() {
-	errBusy := errFlaky
-	fetch := failing(1, errBusy)
+	fetch := failing(1, errFlaky)
 
-	strategy, err := awsretry.Plain(5, 200*time.Millisecond, 2*time.Second)
+	everything := awsretry.WithRetryIf(func(error) bool { return true })
+	strategy, err := awsretry.Plain(5, 200*time.Millisecond, 2*time.Second, everything)
 	if err != nil {
 		log.Fatal(err)
 	}
-	op := retry.Operation{Classifier: classify.Func(func(err error) bool { return errors.Is(err, errBusy) })}
-	err = retry.DoErr(ctx, strategy, op, fetch)
+	err = retry.DoErr(ctx, strategy, retry.Operation{}, fetch)
 
 	fmt.Println(err)
 	// Output: <nil>
@@ -79,8 +75,11 @@ func Example_httpClient() {
 		answers = answers[1:]
 	}))
 	defer server.Close()
-	strategy, _ := awsretry.Load(ctx)
 
+	strategy, err := awsretry.Load(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
 	client := httpretry.NewClient(strategy)
 	response, err := client.Get(server.URL)
 	if err != nil {
@@ -95,58 +94,75 @@ func Example_httpClient() {
 // Stop on one error.
 func Example_stopOnOneError() {
 	attempts, errGone := 0, errors.New("gone")
-	strategy, _ := awsretry.Load(ctx, awsretry.WithClassifier(classify.All()))
 	fetch := func(context.Context) error { attempts++; return errGone }
 
-	err := retry.DoErr(ctx, strategy, op, func(ctx context.Context) error {
-		err := fetch(ctx)
-		if errors.Is(err, errGone) {
-			return retry.Permanent(err)
-		}
-		return err
-	})
+	strategy, err := awsretry.Load(ctx, awsretry.WithRetryIf(func(err error) bool { return !errors.Is(err, errGone) }))
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = retry.DoErr(ctx, strategy, retry.Operation{}, fetch)
 
-	fmt.Println(attempts, err)
-	// Output: 1 gone
+	fmt.Println(attempts, errors.Is(err, errGone))
+	// Output: 1 true
 }
 
 // Poll for a minute.
-func Example_pollForAMinute() {
-	states := []string{"running", "done"}
-	status := func(ctx context.Context) (string, error) {
-		state := states[0]
-		states = states[1:]
-		return state, ctx.Err()
-	}
-	strategy, _ := awsretry.Load(ctx)
+func TestPollForAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		states := []string{"running", "running", "done"}
+		status := func(ctx context.Context) (string, bool, error) {
+			state := states[0]
+			states = states[1:]
+			return state, state == "done", ctx.Err()
+		}
+		ctx := t.Context()
 
-	state, err := retry.Poll(ctx, strategy, retry.Operation{MaxElapsed: time.Minute}, retry.Interval{First: 10 * time.Millisecond},
-		func(ctx context.Context) (string, bool, error) {
-			state, err := status(ctx)
-			return state, state == "done", err
-		})
+		strategy, err := awsretry.Load(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		minute, second := retry.Operation{MaxElapsed: time.Minute}, retry.Interval{First: time.Second}
+		state, err := retry.Poll(ctx, strategy, minute, second, status)
 
-	fmt.Println(state, err)
-	// Output: done <nil>
+		require.NoError(t, err)
+		require.Equal(t, "done", state)
+	})
 }
 
 // Log the retries.
 func Example_logRetries() {
-	withoutTimes := &slog.HandlerOptions{Level: slog.LevelError}
-	logger := slog.New(slog.NewTextHandler(os.Stdout, withoutTimes))
+	fetch := failing(1, retry.Mark(errFlaky, classify.Transient))
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
+		Level: slog.LevelDebug,
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey || a.Value.Kind() == slog.KindDuration {
+				return slog.Attr{}
+			}
+			return a
+		},
+	})))
 
-	strategy, err := awsretry.Load(ctx, awsretry.WithObserver(retry.SlogObserver{Logger: logger}))
+	strategy, err := awsretry.Load(ctx, awsretry.WithObserver(retry.SlogObserver{}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = retry.DoErr(ctx, strategy, retry.Operation{}, fetch)
 
-	fmt.Println(strategy != nil, err)
-	// Output: true <nil>
+	fmt.Println(err)
+	// Output: level=DEBUG msg=retry kind=transient quota=486 attempt=1 error=flaky
+	// <nil>
 }
 
 // Test without waiting: in a bubble of testing/synctest no time passes.
 func TestWithoutWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		strategy, err := awsretry.Load(t.Context(), awsretry.WithClassifier(classify.All()))
+		fetch := failing(2, errFlaky)
+
+		strategy, err := awsretry.Load(t.Context(), awsretry.WithRetryIf(func(error) bool { return true }))
 		require.NoError(t, err)
-		require.NoError(t, retry.DoErr(t.Context(), strategy, op, failing(2, errFlaky)))
+		err = retry.DoErr(t.Context(), strategy, retry.Operation{}, fetch)
+
+		require.NoError(t, err)
 	})
 }
 
