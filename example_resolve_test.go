@@ -238,7 +238,7 @@ func ExampleWithStandard() {
 		fmt.Println(settings.MaxAttempts.Value, "from", settings.MaxAttempts.Origin)
 	}
 	// Output:
-	// 8 from option WithConfig
+	// 8 from option WithStandard
 	// 2 from AWS_MAX_ATTEMPTS
 }
 

@@ -75,7 +75,7 @@ type BuildOption interface {
 // buildOptions is what options say about the strategy.
 type buildOptions struct {
 	config      adaptive.Config
-	configured  bool // There is a WithConfig.
+	configured  string // The option that set config, if any.
 	clock       clock.Clock
 	observer    retry.Observer
 	classifiers []classify.Classifier // one of each option
@@ -112,14 +112,14 @@ func (configOption) resolves() {}
 //	or WithValues
 //
 // [Resolve] with this option adds the diagnostic no-effect in the last case, and gives
-// Behavior, MaxAttempts, MaxBackoff, MinDelay and MaxElapsed the origin WithConfig. Settings
+// Behavior, MaxAttempts, MaxBackoff, MinDelay and MaxElapsed the option as their origin. Settings
 // that were resolved without this option work too: the configuration then counts for what the
 // settings leave at the built-in default, and the errors are the same.
 func WithConfig(config adaptive.Config) interface {
 	ResolveOption
 	BuildOption
 } {
-	return configOption{func(b *buildOptions) { b.config, b.configured = config, true }}
+	return configOption{func(b *buildOptions) { b.config, b.configured = config, "WithConfig" }}
 }
 
 // WithStandard is [WithConfig] for the fields of standard mode, which adaptive mode has too. It leaves
@@ -128,7 +128,7 @@ func WithStandard(config standard.Config) interface {
 	ResolveOption
 	BuildOption
 } {
-	return configOption{func(b *buildOptions) { b.config.Standard, b.configured = config, true }}
+	return configOption{func(b *buildOptions) { b.config.Standard, b.configured = config, "WithStandard" }}
 }
 
 // WithClock sets the clock that the strategy waits on, such as a [*clock.Fake] in a test. The

@@ -100,7 +100,8 @@ func (o options) resolve(ctx context.Context) (*Settings, error) {
 	query.Config.MaxBackoff = unlessZero(c.Standard.MaxBackoff)
 	query.Config.MinDelay = unlessZero(c.Standard.MinDelay)
 	query.Config.MaxElapsed = unlessZero(c.Standard.MaxElapsed)
-	if o.build.configured {
+	query.Config.Option = o.build.configured
+	if o.build.configured != "" {
 		query.Config.Adaptive = adaptiveFields(c)
 	}
 	service := query.Service

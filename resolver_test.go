@@ -117,7 +117,7 @@ func TestStrongestCandidateWinsAndListsTheOthersInOrder(t *testing.T) {
 	credentials2 := candidate("5", true, config.Origin{Kind: "shared-credentials", File: credentialsPath, Line: 4, Profile: "default", Key: "max_attempts"})
 	credentials1 := candidate("4", true, config.Origin{Kind: "shared-credentials", File: credentialsPath, Line: 2, Profile: "default", Key: "max_attempts"})
 	file := candidate("six", false, config.Origin{Kind: "shared-config", File: configPath, Line: 2, Profile: "default", Key: "max_attempts"})
-	fallback := candidate("7", true, config.Origin{Kind: "default", Name: "WithConfig"})
+	fallback := candidate("7", true, config.Origin{Kind: "default", Name: "WithStandard"})
 
 	all := world{
 		env:         map[string]string{"AWS_MAX_ATTEMPTS": " 3 "},

@@ -184,7 +184,7 @@ func TestErrorOutsideALoopIsJudged(t *testing.T) {
 	require.False(t, r.IsErrorRetryable(context.Canceled))
 	require.False(t, r.IsErrorRetryable(nil))
 	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
-	require.NoError(t, r.GetInitialToken()(nil))
+	require.NoError(t, r.GetInitialToken()(nil)) //nolint:staticcheck // older loops call it
 }
 
 // TestRetryOutsideALoop calls the methods without the loop of the SDK.

@@ -190,7 +190,7 @@ func (o Origin) String() string {
 // of returns the place with the name of a setting, unless the place alone says which
 // setting is meant.
 func (o Origin) of(name string) string {
-	if o.Name == withConfig || o.Name != "" && o.Key != "" {
+	if o.Name == withConfig || o.Name == withStandard || o.Name != "" && o.Key != "" {
 		return o.String() + ": " + name
 	}
 	return o.String()

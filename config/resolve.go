@@ -31,8 +31,9 @@ const (
 	keyMinDelay   = "min_delay"
 	keyMaxElapsed = "max_elapsed"
 
-	// withConfig is the option that sets Query.Config.
-	withConfig = "WithConfig"
+	// The options that set Query.Config.
+	withConfig   = "WithConfig"
+	withStandard = "WithStandard"
 
 	defaultProfile = "default"
 )
@@ -68,9 +69,10 @@ type Query struct {
 	Default struct {
 		Mode *Mode // WithDefaultMode
 	}
-	// Config is what the configuration of the strategy says, as WithConfig gives it. It is
+	// Config is what the configuration of the strategy says, as WithConfig or WithStandard gives it. It is
 	// weaker than Default, and stronger than the built-in defaults.
 	Config struct {
+		Option                           string // WithStandard or WithConfig; empty means the latter
 		MaxAttempts                      *int
 		MaxBackoff, MinDelay, MaxElapsed *time.Duration
 		Behavior                         *retry.Behavior
@@ -276,7 +278,7 @@ func (r *resolution) candidates(s setting) (given []Candidate) {
 		given = append(given, Candidate{Raw: *s.def, Origin: Origin{Kind: originDefault, Name: "WithDefault" + s.option}})
 	}
 	if s.conf != nil {
-		given = append(given, Candidate{Raw: *s.conf, Origin: Origin{Kind: originDefault, Name: withConfig}})
+		given = append(given, Candidate{Raw: *s.conf, Origin: Origin{Kind: originDefault, Name: cmp.Or(r.Config.Option, withConfig)}})
 	}
 	return given
 }
