@@ -83,7 +83,6 @@ func TestFiveAttempts(t *testing.T) {
 	})
 }
 
-//nolint:noctx // the shortest form
 func Example_httpClient() {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()

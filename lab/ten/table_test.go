@@ -47,7 +47,7 @@ func TestTableOfTheRecipes(t *testing.T) {
 			require.LessOrEqual(t, ours.lines, theirs.lines+2, p.title)
 			row = fmt.Sprintf("| %s | %v | %s %v |", p.title, ours, p.rival, theirs)
 		}
-		require.True(t, strings.Contains(string(page), row), row)
+		require.Contains(t, string(page), row)
 	}
 }
 

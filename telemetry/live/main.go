@@ -98,7 +98,7 @@ func (t *table) put(ctx context.Context) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now, limit := clock.System{}.Since(t.start), 60.0
+	now, limit := clock.System{}.Now().Sub(t.start), 60.0
 	if now%(7*time.Minute) >= 5*time.Minute {
 		limit = 6
 	}
