@@ -45,7 +45,7 @@ func New(settings *Settings, opts ...BuildOption) (retry.Strategy, error) {
 // nor environment. An operation has so many attempts, the first included. The delay before its first
 // retry is at most base, each further one may be twice as long, and none is longer than maxBackoff;
 // the jitter is full. The retry quota is that of standard.Config, and so are the errors for numbers
-// that are out of range. The options are those of [New]. [classify.All] lets it retry every error.
+// that are out of range. The options are those of [New]; [WithRetryIf] says which errors are retried.
 func Plain(maxAttempts int, base, maxBackoff time.Duration, opts ...BuildOption) (retry.Strategy, error) {
 	b := collect(opts).build
 	if fields := adaptiveFields(b.config); len(fields) > 0 {

@@ -48,8 +48,8 @@ var _ aws.RetryerV2 = (*sdkRetryer)(nil)
 // A retryer around this one embeds [aws.RetryerV2]. If it embeds [aws.Retryer] and there are no
 // middlewares, a first attempt is neither delayed nor heard of.
 //
-// Without the middlewares of [Install] and [LoadDefaultConfig] the identity of an error tells which call the error
-// belongs to. This has consequences:
+// Without the middlewares of [Install] and [LoadDefaultConfig] the identity of an error tells which
+// call the error belongs to. This has consequences:
 //
 //   - A retry waits for the send rate and the quota in GetRetryToken, before its backoff.
 //     RetryDelay returns what is left of the backoff.

@@ -16,7 +16,7 @@ type Transport struct {
 
 var _ http.RoundTripper = (*Transport)(nil)
 
-// New returns a Transport, or the error of [Config.Validate].
+// New returns a Transport, or an error that names every field that is out of range.
 func New(config Config) (*Transport, error) {
 	if err := config.validate(); err != nil {
 		return nil, err
