@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -386,4 +387,21 @@ func TestBackoffIsNotTheTimeOfAnAttempt(t *testing.T) {
 			require.NoError(t, clock.System{}.Sleep(t.Context(), 20*time.Millisecond))
 		}
 	})
+}
+
+func TestObserverOfAnOptionHearsOfTheAttempts(t *testing.T) {
+	t.Parallel()
+	var told []retry.EventKind
+	observer := retry.ObserverFunc(func(_ context.Context, e retry.Event) { told = append(told, e.Kind) })
+	load, err := awssdk.Load(t.Context(), awssdk.WithObserver(observer), awssdk.WithSettings(
+		awsretry.WithEnv(func(string) (string, bool) { return "", false }), awsretry.WithFS(fstest.MapFS{})))
+	require.NoError(t, err)
+	r, ok := load().(aws.RetryerV2)
+	require.True(t, ok)
+	_, err = loop(t.Context(), r, nil)
+	require.NoError(t, err)
+	require.Contains(t, told, retry.AttemptEnded)
+
+	_, err = awssdk.Load(t.Context(), awssdk.WithObserver(observer), awssdk.WithStrategy(strategy(t, standard.Config{})))
+	require.ErrorContains(t, err, "exclude each other")
 }
