@@ -33,7 +33,7 @@ type shared struct {
 var _ aws.RetryerV2 = (*sdkRetryer)(nil)
 
 // New returns a retryer for a strategy, or an error, which is [retry.ErrNoStrategy], if the
-// strategy is nil or was not made by its constructor. operation changes what the strategy is
+// strategy is nil or a wrapper around nil. operation changes what the strategy is
 // told about each call; nil changes nothing.
 //
 // The retryers of New, [Load] and [Install] ask a strategy. They are safe for concurrent use, and

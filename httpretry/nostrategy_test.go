@@ -40,7 +40,7 @@ func TestStrategyThatNoConstructorMadeIsRefusedWhereItIsGiven(t *testing.T) {
 	}{
 		"nil":              {nil, "httpretry: Strategy: must be set"},
 		"nil, of the user": {(*around)(nil), "a nil *httpretry_test.around"},
-		"around nil":       {around{}, "a httpretry_test.around that its constructor did not make"},
+		"around nil":       {around{}, "a httpretry_test.around around nil"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

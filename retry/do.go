@@ -20,8 +20,7 @@ import (
 //
 //   - nil after success;
 //   - the error of fn itself if it is not retryable;
-//   - [ErrNoStrategy], without a call of fn, for a strategy that is nil or was not made by
-//     its constructor;
+//   - [ErrNoStrategy], without a call of fn, for a strategy that is nil;
 //   - another error, without a call of fn, for a nil fn, a negative [Operation.MaxAttempts], or
 //     a policy for values of another type than T;
 //   - an [*Error] with the reason, the last error of fn and the error of ctx, as far as they

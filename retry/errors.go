@@ -48,7 +48,7 @@ var (
 	// ErrAborted is the failure of an attempt that did not return: it panicked, or it called
 	// [runtime.Goexit]. A loop of one's own gives it to [Strategy.RecordFailure].
 	ErrAborted = errors.New("retry: attempt did not return")
-	// ErrNoStrategy means that a strategy is nil or that its constructor did not make it.
+	// ErrNoStrategy means that a strategy is nil or a wrapper around nil.
 	ErrNoStrategy = errors.New("retry: no strategy")
 )
 

@@ -39,7 +39,7 @@ func TestStrategyAroundNilFailsTheCheck(t *testing.T) {
 	t.Parallel()
 	err := retry.CheckStrategy(wrapped{})
 	require.ErrorIs(t, err, retry.ErrNoStrategy)
-	require.EqualError(t, err, "retry: no strategy: a retry_test.wrapped that its constructor did not make: use what that returns, such as standard.New")
+	require.EqualError(t, err, "retry: no strategy: a retry_test.wrapped around nil: use what standard.New, adaptive.New or awsretry.Load returns")
 }
 
 func TestStrategyThatCanBeUsedPassesTheCheck(t *testing.T) {

@@ -2,8 +2,7 @@ package retry
 
 import "time"
 
-// Plan is what a [Strategy] will do for an operation, in numbers. The zero Plan is that of
-// a strategy that its constructor did not make.
+// Plan is what a [Strategy] will do for an operation, in numbers.
 type Plan struct {
 	// MaxAttempts is how many attempts the operation may have, the first included.
 	MaxAttempts int

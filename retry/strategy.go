@@ -48,8 +48,7 @@ type Strategy interface {
 	// waits for the token before it sleeps tells so that its context ended during the sleep.
 	RecordFailure(t Token, failure error) error
 
-	// Clock returns the clock that the strategy waits on; nil if no constructor made the
-	// strategy.
+	// Clock returns the clock that the strategy waits on. It is not nil.
 	Clock() clock.Clock
 
 	// Plan returns the numbers by which an operation is retried.
@@ -135,21 +134,19 @@ func (t Token) clock() (readings *instant.Readings, began instant.Mark) {
 }
 
 // CheckStrategy returns an error, which is [ErrNoStrategy], for a strategy that cannot be
-// used: nil, a nil pointer, or a wrapper around one of these.
-// It is for code that is given a strategy and uses it later, such as a constructor.
+// used: nil, a nil pointer, or a wrapper around nil. It is for code that is given a strategy and uses it later, such as a constructor.
 func CheckStrategy(s Strategy) error {
 	if err := checkNil(s); err != nil {
 		return err
 	}
 	if !hasClock(s) {
-		return fmt.Errorf("%w: a %T that its constructor did not make: use what that returns, such as standard.New", ErrNoStrategy, s)
+		return fmt.Errorf("%w: a %T around nil: use what standard.New, adaptive.New or awsretry.Load returns", ErrNoStrategy, s)
 	}
 	return nil
 }
 
-// hasClock reports whether the strategy was made: a zero one has no clock, and the method
-// of a wrapper around nil panics.
-func hasClock(s Strategy) (made bool) {
+// hasClock reports whether the strategy has a clock. The method of a wrapper around nil panics.
+func hasClock(s Strategy) (has bool) {
 	defer func() { _ = recover() }()
 	return s.Clock() != nil
 }
