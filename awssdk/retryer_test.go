@@ -323,7 +323,7 @@ type around struct{ retry.Strategy }
 
 func TestStrategyThatNoConstructorMadeIsRefusedWhereItIsGiven(t *testing.T) {
 	t.Parallel()
-	for name, s := range map[string]retry.Strategy{"nil *awssdk_test.around": (*around)(nil), "awssdk_test.around that": around{}} {
+	for name, s := range map[string]retry.Strategy{"nil *awssdk_test.around": (*around)(nil), "awssdk_test.around around nil": around{}} {
 		_, err := awssdk.New(s, nil)
 		require.ErrorContains(t, err, name)
 		_, err = awssdk.Load(t.Context(), awssdk.WithStrategy(s))
