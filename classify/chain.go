@@ -143,7 +143,8 @@ func (c *Chain) Name() string { return "chain" }
 
 // Classify returns the verdict of the chain. An error that carries its own verdict is
 // not classified, see [JudgedError]. Where the verdict is a retry without a hint,
-// Classify adds the hint of the error; a hint never makes an error retryable.
+// Classify adds the hint of the error; a hint never makes an error retryable. It adds the
+// reach of a throttle.
 func (c *Chain) Classify(o Outcome) Verdict { return judge(c, nil, &o, nil) }
 
 // Explain returns the verdict of Classify and what each classifier said. Unlike
@@ -182,9 +183,9 @@ func judge(c, more *Chain, o *Outcome, trail *Trail) Verdict {
 	f.read(o.Err)
 	if f.judged != nil {
 		if trail != nil {
-			*trail = Trail{{"judged", f.judged.Verdict}}
+			*trail = Trail{{Classifier: "judged", Verdict: f.judged.Verdict}}
 		}
-		return f.hint(f.judged.Verdict)
+		return f.complete(f.judged.Verdict)
 	}
 	if o.Previous.action == actionForbid {
 		return o.Previous
@@ -198,7 +199,11 @@ func judge(c, more *Chain, o *Outcome, trail *Trail) Verdict {
 		o.run(list, &f, trail)
 		o.run(more.list(), &f, trail)
 	}
-	return f.hint(o.Previous)
+	v := f.complete(o.Previous)
+	if trail != nil && v.kind == Throttling && len(f.reasons) > 0 {
+		*trail = append(*trail, Step{Classifier: "throttled-by", Verdict: v, ThrottledBy: f.reasons})
+	}
+	return v
 }
 
 // run makes the verdict of the classifiers that of the outcome.
@@ -209,7 +214,7 @@ func (o *Outcome) run(classifiers []Classifier, f *facts, trail *Trail) {
 		}
 		v := opinion(c, o, f)
 		if trail != nil {
-			*trail = append(*trail, Step{c.Name(), v})
+			*trail = append(*trail, Step{Classifier: c.Name(), Verdict: v})
 		}
 		o.take(v)
 	}

@@ -11,7 +11,8 @@
 // for services of AWS, and [Chain.Explain] tells what each of its classifiers said.
 //
 // A verdict may carry a hint, the time for which the server asked to wait. A chain
-// takes it from the error. It may also carry a number of attempts for failures of one
+// takes it from the error, and so it does with the reach of a throttle, see [Reason]. It may
+// also carry a number of attempts for failures of one
 // sort, see [Verdict.AtMost].
 //
 // # How errors speak
@@ -26,6 +27,7 @@
 //	RetrySafe() (safe, known bool)                       whether the request may be sent again
 //	RetryableError() bool                                the same, as aws-sdk-go-v2 says it
 //	Throttling() bool                                    true: a throttle
+//	ThrottledBy() []classify.Reason                      what a throttle is about; it makes no error a throttle
 //	Timeout() bool                                       true: a timeout
 //	ServerFault() bool                                   true: fault of the server; false: of the client
 //	ClockSkew() (used, observed time.Duration, ok bool)  skews of the clocks, if ok

@@ -20,6 +20,7 @@ type facts struct {
 	used     time.Duration // if skewed, and so is observed
 	observed time.Duration
 	lookup   *net.DNSError
+	reasons  []Reason // of a throttle
 	judged   *JudgedError
 	said     facet
 	count    uint16 // of the errors that were looked at
@@ -72,10 +73,14 @@ func (f *facts) saysMore() bool {
 		f.code != "" && f.status == 0
 }
 
-// hint adds the hint of the error to a verdict that is a retry without one.
-func (f *facts) hint(v Verdict) Verdict {
+// complete adds the hint of the error to a verdict that is a retry without one, and the reach of its
+// reasons to a throttle.
+func (f *facts) complete(v Verdict) Verdict {
 	if v.action == actionRetry && !v.hinted && f.has(hinted) {
 		v.hinted, v.hint = true, f.after
+	}
+	if v.kind == Throttling && len(f.reasons) > 0 {
+		v.reach = reachOf(f.reasons)
 	}
 	return v
 }
@@ -88,6 +93,7 @@ type (
 	safetyError     interface{ RetrySafe() (safe, known bool) }
 	retryableError  interface{ RetryableError() bool }
 	throttlingError interface{ Throttling() bool }
+	reasonedError   interface{ ThrottledBy() []Reason }
 	timeoutError    interface{ Timeout() bool }
 	faultError      interface{ ServerFault() bool }
 	skewError       interface {
@@ -127,7 +133,7 @@ func (f *facts) read(err error) {
 		}
 		switch e := err.(type) {
 		case timeoutError, temporaryError, connectionError, canceledError, comparingError,
-			safetyError, retryableError, throttlingError, faultError, skewError,
+			safetyError, retryableError, throttlingError, reasonedError, faultError, skewError,
 			certificateError, authorityError, hostnameError, invalidError, rootsError:
 			f.listen(err)
 		case interface {
@@ -237,6 +243,9 @@ func (f *facts) listen(err error) {
 	}
 	if e, ok := err.(throttlingError); ok {
 		f.addIf(throttled, e.Throttling())
+	}
+	if e, ok := err.(reasonedError); ok && len(f.reasons) == 0 {
+		f.reasons = e.ThrottledBy()
 	}
 	if e, ok := err.(skewError); ok {
 		f.addSkew(e.ClockSkew())

@@ -12,6 +12,10 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
+func step(name string, v classify.Verdict) classify.Step {
+	return classify.Step{Classifier: name, Verdict: v}
+}
+
 func TestTheTrailHasWhatEachClassifierSaid(t *testing.T) {
 	t.Parallel()
 	none, transient := classify.Verdict{}, classify.RetryAs(classify.Transient)
@@ -26,13 +30,13 @@ func TestTheTrailHasWhatEachClassifierSaid(t *testing.T) {
 		trail classify.Trail
 	}{
 		{"a verdict and a later one", classify.Default(), throttled, throttle, classify.Trail{
-			{"http-status", transient}, {"aws-code", throttle}, {"clock-skew", none}, {"modeled", none}, {"transport", none}, {"traits", none},
+			step("http-status", transient), step("aws-code", throttle), step("clock-skew", none), step("modeled", none), step("transport", none), step("traits", none),
 		}},
 		{"forbidden ends it", changed(t)(classify.Default().InsertAfter("aws-code", veto)), throttled, forbidden, classify.Trail{
-			{"http-status", transient}, {"aws-code", throttle}, {"veto", forbidden},
+			step("http-status", transient), step("aws-code", throttle), step("veto", forbidden),
 		}},
-		{"a judged error", classify.Default(), &classify.JudgedError{Verdict: throttle}, throttle, classify.Trail{{"judged", throttle}}},
-		{"a judged error that is wrapped", classify.Default(), &ring{&classify.JudgedError{Verdict: throttle}}, throttle, classify.Trail{{"judged", throttle}}},
+		{"a judged error", classify.Default(), &classify.JudgedError{Verdict: throttle}, throttle, classify.Trail{step("judged", throttle)}},
+		{"a judged error that is wrapped", classify.Default(), &ring{&classify.JudgedError{Verdict: throttle}}, throttle, classify.Trail{step("judged", throttle)}},
 		{"no classifiers", classify.NewChain(), throttled, none, nil},
 		{"no chain", nil, throttled, none, nil},
 		{"no error", classify.Default(), nil, none, nil},

@@ -71,6 +71,7 @@ type Verdict struct {
 	action action
 	kind   Kind
 	hinted bool
+	reach  Reach
 	atMost int32 // or 0
 	hint   time.Duration
 }
@@ -141,20 +142,28 @@ func (v Verdict) Kind() Kind { return v.kind }
 // did not say.
 func (v Verdict) Hint() (after time.Duration, ok bool) { return v.hint, v.hinted }
 
+// Reach returns how much a throttle is about, as far as its reasons say: [ReachPart] if all of them
+// are about a part of the scope, and else the widest of the others. It is [ReachUnknown] for a
+// failure that is no throttle.
+func (v Verdict) Reach() Reach { return v.reach }
+
 // MaxAttempts returns the number of [Verdict.AtMost]; 0 where there is no such limit.
 func (v Verdict) MaxAttempts() int { return int(v.atMost) }
 
-// String returns the action and, for a retry, the kind and the number of AtMost, such
-// as "retry(throttling)" or "retry(transient, at most 10)".
+// String returns the action and, for a retry, the kind, the reach of a throttle if it is known, and
+// the number of AtMost, such as "retry(throttling, part)" or "retry(transient, at most 10)".
 func (v Verdict) String() string {
-	switch {
-	case v.action != actionRetry:
+	if v.action != actionRetry {
 		return v.word()
-	case v.atMost > 0:
-		return "retry(" + v.kind.String() + ", at most " + strconv.Itoa(int(v.atMost)) + ")"
-	default:
-		return "retry(" + v.kind.String() + ")"
 	}
+	text := "retry(" + v.kind.String()
+	if v.reach != ReachUnknown {
+		text += ", " + v.reach.String()
+	}
+	if v.atMost > 0 {
+		text += ", at most " + strconv.Itoa(int(v.atMost))
+	}
+	return text + ")"
 }
 
 // Outcome is the failure of one attempt.
@@ -273,16 +282,29 @@ func (e *JudgedError) Unwrap() error { return e.Err }
 
 // Step is the opinion of one classifier.
 type Step struct {
-	// Classifier is the name of the classifier, or "judged" for the verdict of a
-	// [JudgedError].
+	// Classifier is the name of the classifier, "judged" for the verdict of a [JudgedError], or
+	// "throttled-by".
 	Classifier string
-	// Verdict is what the classifier said, before the chain adds the hint of the
-	// error.
+	// Verdict is what the classifier said, before the chain adds what the error says of the
+	// time and of the reach.
 	Verdict Verdict
+	// ThrottledBy has the reasons of a throttle. Only the last step of a trail has some, whose
+	// Classifier is "throttled-by".
+	ThrottledBy []Reason
 }
 
-// String returns the step in the form "http-status: retry(transient)".
-func (s Step) String() string { return s.Classifier + ": " + s.Verdict.String() }
+// String returns the step in the form "http-status: retry(transient)" or
+// "throttled-by: TableReadKeyRangeThroughputExceeded (part)".
+func (s Step) String() string {
+	if len(s.ThrottledBy) == 0 {
+		return s.Classifier + ": " + s.Verdict.String()
+	}
+	reasons := make([]string, len(s.ThrottledBy))
+	for i, r := range s.ThrottledBy {
+		reasons[i] = r.String()
+	}
+	return s.Classifier + ": " + strings.Join(reasons, ", ")
+}
 
 // Trail is what the classifiers of a chain said, in the order in which they ran.
 // Classifiers after one that forbids the retry do not run and are not in the trail.

@@ -1,0 +1,124 @@
+package classify_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+)
+
+// reasoned is an error of a service that says what a throttle is about.
+type reasoned struct {
+	codeError
+	reasons []classify.Reason
+}
+
+func (e reasoned) ThrottledBy() []classify.Reason { return e.reasons }
+
+func about(reaches ...classify.Reach) reasoned {
+	e := reasoned{codeError: "ThrottlingException"}
+	for _, r := range reaches {
+		e.reasons = append(e.reasons, classify.Reason{Reach: r})
+	}
+	return e
+}
+
+func TestReachOfAThrottleIsThatOfItsWidestReason(t *testing.T) {
+	t.Parallel()
+	const unknown, part, scope, wider, other = classify.ReachUnknown, classify.ReachPart, classify.ReachScope, classify.ReachWider,
+		classify.ReachOther
+	for _, c := range []struct {
+		reasons []classify.Reach
+		want    classify.Reach
+	}{
+		{nil, unknown},
+		{[]classify.Reach{part}, part},
+		{[]classify.Reach{part, part}, part},
+		{[]classify.Reach{part, unknown}, unknown},
+		{[]classify.Reach{unknown, part}, unknown},
+		{[]classify.Reach{part, other}, other},
+		{[]classify.Reach{scope, other, part}, scope},
+		{[]classify.Reach{wider, scope}, wider},
+		{[]classify.Reach{part, 200}, 200},
+	} {
+		t.Run(fmt.Sprint(c.reasons), func(t *testing.T) {
+			t.Parallel()
+			for how, err := range wrappings(about(c.reasons...)) {
+				require.Equal(t, c.want, verdictOf(err).Reach(), how)
+				require.Equal(t, classify.Throttling, verdictOf(err).Kind(), how)
+			}
+		})
+	}
+}
+
+func TestReasonsMakeNoErrorAThrottle(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"final":     reasoned{"ValidationException", about(classify.ReachPart).reasons},
+		"transient": reasoned{"RequestTimeout", about(classify.ReachPart).reasons},
+	} {
+		verdict := verdictOf(err)
+		require.NotEqual(t, classify.Throttling, verdict.Kind(), name)
+		require.Equal(t, classify.ReachUnknown, verdict.Reach(), name)
+	}
+}
+
+func TestOutermostErrorWithReasonsCounts(t *testing.T) {
+	t.Parallel()
+	inner := about(classify.ReachWider)
+	require.Equal(t, classify.ReachPart, verdictOf(&outer{about(classify.ReachPart), inner}).Reach())
+	require.Equal(t, classify.ReachWider, verdictOf(&outer{about(), inner}).Reach(), "no reasons say nothing")
+	require.Equal(t, classify.ReachPart, verdictOf(errors.Join(about(classify.ReachPart), inner)).Reach())
+}
+
+// outer is an error around another one.
+type outer struct {
+	reasoned
+	inner error
+}
+
+func (e *outer) Unwrap() error { return e.inner }
+
+func TestReachIsAddedToAnyThrottle(t *testing.T) {
+	t.Parallel()
+	err := about(classify.ReachPart)
+	throttle := classify.RetryAs(classify.Throttling)
+	judged := &classify.JudgedError{Verdict: throttle, Err: err}
+	require.Equal(t, classify.ReachPart, verdictOf(judged).Reach())
+	own := &fixed{name: "own", verdict: throttle}
+	require.Equal(t, classify.ReachPart, classify.Outcome{Err: err}.Judge(own, nil).Reach())
+	forbidding := &fixed{name: "own", verdict: classify.Forbidden()}
+	require.Equal(t, classify.Forbidden(), classify.Outcome{Err: err}.Judge(forbidding, nil))
+}
+
+func TestTrailEndsWithTheReasons(t *testing.T) {
+	t.Parallel()
+	err := reasoned{"ThrottlingException", []classify.Reason{
+		{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"},
+		{Reach: classify.ReachWider, Word: "CallerRateLimitExceeded", Quota: "lambda/L-548AE339"},
+		{Reach: classify.ReachOther, Quota: "L-1"},
+		{},
+	}}
+	chain := classify.NewChain(classify.Code())
+	verdict, trail := chain.Explain(classify.Outcome{Err: err})
+	require.Equal(t, "retry(throttling, wider)", verdict.String())
+	require.Equal(t, "aws-code: retry(throttling); throttled-by: TableReadKeyRangeThroughputExceeded (part), "+
+		"CallerRateLimitExceeded, lambda/L-548AE339 (wider), L-1 (other), unknown", trail.String())
+	require.Equal(t, err.reasons, trail[1].ThrottledBy)
+	require.Equal(t, verdict, trail[1].Verdict)
+	_, trail = chain.Explain(classify.Outcome{Err: reasoned{"NoThrottle", err.reasons}})
+	require.Len(t, trail, 1)
+}
+
+func TestNamesOfReaches(t *testing.T) {
+	t.Parallel()
+	for reach, name := range map[classify.Reach]string{
+		classify.ReachUnknown: "unknown", classify.ReachPart: "part", classify.ReachScope: "scope",
+		classify.ReachWider: "wider", classify.ReachOther: "other", 200: "unknown",
+	} {
+		require.Equal(t, name, reach.String())
+	}
+}
