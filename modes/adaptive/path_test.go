@@ -26,7 +26,7 @@ func TestPathOfTwoRetries(t *testing.T) { retryOnce(t, 2) }
 // retryOnce lets operations fail once each.
 func retryOnce(t *testing.T, operations int) {
 	t.Helper()
-	s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Base: 1}})
+	s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Base: 1, Random: func() float64 { return 1 }}})
 	require.NoError(t, err)
 	attempts := 0
 	for range operations {
