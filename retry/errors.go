@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
@@ -149,6 +150,9 @@ func (e *Error) Unwrap() []error {
 	}
 	return found
 }
+
+// ThrottledBy returns what Last says a throttle was about; nil if it does not say.
+func (e *Error) ThrottledBy() []classify.Reason { return reasonsOf(e.Last) }
 
 // Timeout reports whether time ran out: at the caller's deadline, or in the last attempt.
 // [net/url.Error] asks for it.

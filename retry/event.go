@@ -120,6 +120,23 @@ func (e Event) ErrorType() string {
 	return "_OTHER"
 }
 
+// ThrottledBy returns what Err says a throttle was about; nil if it does not say. The Reach of the
+// Verdict is what they mean together.
+func (e Event) ThrottledBy() []classify.Reason { return reasonsOf(e.Err) }
+
+// reasonsOf returns the reasons of the outermost error that has some.
+func reasonsOf(err error) (reasons []classify.Reason) {
+	errtree.Find(err, func(err error) bool {
+		switch err := err.(type) { //nolint:errorlint // one error of the walk
+		case *Error: // asks what it wraps, which follows
+		case interface{ ThrottledBy() []classify.Reason }:
+			reasons = err.ThrottledBy()
+		}
+		return len(reasons) > 0
+	})
+	return reasons
+}
+
 // isName reports whether a code is made of what the names of errors are made of.
 func isName(code string) bool {
 	return code != "" && len(code) <= maxErrorType && strings.IndexFunc(code, func(r rune) bool {

@@ -78,6 +78,9 @@ func (o SlogObserver) log(ctx context.Context, level slog.Level, message string,
 			attrs = append(attrs, named)
 		}
 	}
+	if reasons := e.ThrottledBy(); len(reasons) > 0 {
+		attrs = append(attrs, slog.Any("throttled_by", reasons))
+	}
 	if e.Err != nil {
 		attrs = append(attrs, slog.String("error", errtree.Text(e.Err)))
 	}

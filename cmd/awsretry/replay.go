@@ -48,10 +48,13 @@ with steps or operations of one of these forms:
   operations, {"start_s": 0, "latency_s": 0.1, "responses": [R, ...]}
       Operations one after the other, each not before its start_s.
 
-R is {"kind", "status", "error_code", "headers"}. The kind is success,
-transient, timeout, connect, throttling or clock_skew, or server or client for a
-failure that is not retried; without it status and error_code decide, and 2xx
-without error_code is a success. Of the headers x-amz-retry-after counts.
+R is {"kind", "status", "error_code", "headers", "throttled_by"}. The kind is
+success, transient, timeout, connect, throttling or clock_skew, or server or
+client for a failure that is not retried; without it status and error_code
+decide, and 2xx without error_code is a success. Of the headers
+x-amz-retry-after counts. throttled_by says what a throttle was about, as
+[{"reach", "word", "quota"}, ...]; the reach is part, scope, wider, other or
+unknown.
 
 What is absent or null has its default: adaptive for the last two forms,
 otherwise standard; v2.1; the service of --service; a jitter of 1, so that

@@ -45,6 +45,7 @@ func TestReplaySaysWhatIsWrongAndWhere(t *testing.T) {
 		{"first step null", `{"steps": [null]}`, ` steps[0].response: there is neither kind nor status nor error_code`},
 		{"no known form", `{"steps": [{"request": "A"}]}`, ` steps[0].response: there is neither kind nor status nor error_code`},
 
+		{"unknown reach", `{"steps": [{"response": {"kind": "throttling", "throttled_by": [{"reach": "part"}, {"reach": "table"}]}}]}`, ` steps[0].response.throttled_by[1].reach: must be one of other, part, scope, unknown, wider, not "table"`},
 		{"unknown mode", `{"mode": "legacy", "steps": []}`, ` mode: must be one of standard, adaptive, not "legacy"`},
 		{"mode of another type", `{"mode": 1, "steps": []}`, ` mode: must be a string, not a number`},
 		{"mode without a send rate", `{"mode": "standard", "steps": [{"t_s": 1}]}`, ` mode: steps with t_s are about`},

@@ -17,6 +17,7 @@ type opinion struct {
 	failure   error // without a mark that has a reason and is the outermost error
 	verdict   classify.Verdict
 	throttled bool  // for the limiter of the scope and for together
+	partly    bool  // throttled in a part of the scope, which is no throttle for either of them
 	rule      error // why there is no retry even if the verdict asks for one; or nil
 	gone      error // how the context of the operation has ended; or nil
 }
@@ -27,8 +28,9 @@ type opinion struct {
 func (e *Engine) opinionOn(ctx context.Context, r *record, attempt int, failure error) opinion {
 	gone := e.gone(ctx)
 	verdict := e.judge(&r.op, attempt, failure, gone)
-	found := opinion{failure: failure, verdict: verdict, throttled: verdict.Kind() == classify.Throttling, gone: gone}
+	found := opinion{failure: failure, verdict: verdict, gone: gone}
 	if verdict.Retryable() {
+		found.throttledBy(verdict)
 		return found
 	}
 	mark := markOf(failure)
@@ -40,7 +42,7 @@ func (e *Engine) opinionOn(ctx context.Context, r *record, attempt int, failure 
 		return found
 	}
 	below := e.judge(&r.op, attempt, mark.Err, gone)
-	found.throttled = below.Kind() == classify.Throttling
+	found.throttledBy(below)
 	if !ruled {
 		return found
 	}
@@ -49,6 +51,12 @@ func (e *Engine) opinionOn(ctx context.Context, r *record, attempt int, failure 
 	}
 	found.verdict, found.rule = below, mark.Reason
 	return found
+}
+
+// throttledBy takes in what a verdict says of throttles.
+func (o *opinion) throttledBy(v classify.Verdict) {
+	o.partly = v.Reach() == classify.ReachPart
+	o.throttled = v.Kind() == classify.Throttling && !o.partly
 }
 
 // heeds reports whether it matters if an attempt of an operation was throttled: for the send
@@ -172,8 +180,13 @@ func (e *Engine) charge(
 	ctx context.Context, t retry.Token, r *record, verdict classify.Verdict,
 ) (time.Duration, *retry.Error) {
 	quota, cost, now := r.scope.Quota, costOf(r.plan, verdict.Kind()), e.quotaTime(r)
-	delay := e.backoff(r, t.Attempt(), verdict)
-	if wait, reason := e.roomForRetry(ctx, r, delay); reason != nil {
+	bare, delay := e.backoff(r, t.Attempt(), verdict)
+	wait, reason := e.roomForRetry(ctx, r, delay)
+	if reason != nil && delay > bare { // a hint fails no call
+		delay = bare
+		wait, reason = e.roomForRetry(ctx, r, delay)
+	}
+	if reason != nil {
 		if quota.Covers(now, cost) {
 			return 0, r.tooLong(reason, t.Attempt(), wait)
 		}
@@ -197,7 +210,11 @@ func (e *Engine) roomForRetry(ctx context.Context, r *record, delay time.Duratio
 	}
 	needed := time.Duration(0)
 	if wait = delay; r.paced() {
-		if expected := r.scope.Limiter.Expected(e.config.Send.Cost); expected > wait {
+		expected := r.scope.Limiter.Expected(e.config.Send.Cost)
+		if r.part != nil {
+			expected = max(expected, r.part.Expected(e.config.Send.Cost))
+		}
+		if expected > wait {
 			wait, needed = expected, r.scope.Room.Needed()
 		}
 	}
@@ -212,22 +229,23 @@ func (e *Engine) restsOf(r *record, delay time.Duration) time.Duration {
 	return 0
 }
 
-// backoff returns the delay before the retry that follows a failure.
-func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) time.Duration {
+// backoff returns the delay before the retry that follows a failure: the bare backoff, and what
+// becomes of it with the hint of the server.
+func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) (bare, delay time.Duration) {
 	base := r.plan.ThrottlingBase
 	if verdict.Kind() != classify.Throttling {
 		base = r.plan.Base
 	}
 	shape := backoff.Exponential{Max: r.plan.MaxBackoff, Jitter: e.config.Jitter}
-	delay := max(shape.Delay(attempt-1, base, r.delay, e.config.Random()), r.plan.MinDelay)
+	bare = max(shape.Delay(attempt-1, base, r.delay, e.config.Random()), r.plan.MinDelay)
 	hint, hinted := verdict.Hint()
 	switch {
 	case !hinted:
-		return delay
+		return bare, bare
 	case e.config.HintInWindow:
-		return backoff.HintInWindow(delay, hint)
+		return bare, backoff.HintInWindow(bare, hint)
 	default:
-		return backoff.HintAsFloor(delay, hint, e.config.MaxHint)
+		return bare, backoff.HintAsFloor(bare, hint, e.config.MaxHint)
 	}
 }
 

@@ -52,6 +52,9 @@ type Config struct {
 	// NewLimiter makes the limiter of a scope; start is when the engine was built. An error is
 	// that of each operation of the scope. Nil means standard mode.
 	NewLimiter func(key retry.ScopeKey, start time.Time) (scope.Limiter, error)
+	// NewPart makes the limiter of a scope for retries after throttles of a part of it, which begins at
+	// this rate. It is set with NewLimiter.
+	NewPart func(rate float64) scope.Limiter
 	// Send is what each attempt asks its limiter for.
 	Send ratelimit.Request
 }
@@ -80,6 +83,7 @@ func New(config Config) (*Engine, error) {
 		},
 		Pool:       quota.PoolOf(config.Plan.QuotaCapacity, config.Plan.RetryCost),
 		NewLimiter: config.NewLimiter,
+		NewPart:    config.NewPart,
 		Max:        config.MaxScopes,
 		Idle:       config.ScopeIdle,
 	})

@@ -28,6 +28,7 @@ type record struct {
 	last   error           // of the last attempt
 	sent   time.Time       // when the present attempt got its send token
 	timed  bool            // whether the present attempt began then
+	part   scope.Limiter   // beside that of the scope, since an attempt was throttled in a part of it
 	paid   int             // what the last granted retry cost
 	payer  *quota.Quota    // what has paid that, the quota of the scope or the pool; nil if it gets nothing back
 	owed   int             // what of it Wait has still to take from the quota
@@ -53,7 +54,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 	}
 	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, op) && r.scope.Touch()
 	r.op, r.ctx = *op, ctx
-	r.last, r.payer, r.owed, r.delay = nil, nil, 0, 0
+	r.last, r.payer, r.owed, r.delay, r.part = nil, nil, 0, 0, nil
 	if e.observed() {
 		r.tally = tally{id: e.ids.Add(1), start: e.reading.Mark()}
 	}
@@ -166,7 +167,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	defer r.end()
 	found := e.opinionOn(ctx, r, t.Attempt(), failure)
 	r.payer, r.owed = nil, 0
-	change := r.report(found.throttled)
+	change := r.report(&found)
 	delay, refusal := e.decide(ctx, t, r, &found)
 	if e.observed() {
 		r.tellRates(change, found.throttled)
@@ -191,7 +192,7 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 	} else {
 		r.refund()
 	}
-	change := r.report(false)
+	change := r.report(&opinion{})
 	if change.Limited && r.timed && !r.op.LongPolling { // a long poll says little of other attempts
 		r.scope.Room.Note(e.reading.Now().Sub(r.sent))
 	}
@@ -240,20 +241,28 @@ func (r *record) judgeLast(failure error) {
 		found = e.opinionOn(r.ctx, r, r.verb.token.Attempt(), failure)
 	}
 	r.last, r.payer = found.failure, nil // the retry was made
-	change := r.report(found.throttled)
+	change := r.report(&found)
 	if e.observed() {
 		e.tellEnded(r.verb.token, r, found.verdict)
 		r.tellRates(change, found.throttled)
 	}
 }
 
-// report tells the limiter of an attempt, if it was made and takes send tokens.
-func (r *record) report(throttled bool) (change ratelimit.Change) {
+// report tells the limiters of an attempt, if it was made and takes send tokens. After a throttle of a
+// part of the scope, the retries of the operation also take send tokens of a limiter for such retries.
+func (r *record) report(found *opinion) (change ratelimit.Change) {
 	r.verb.left = token.Refused
-	if r.verb.was == token.Ready && r.paced() {
-		change = r.scope.Limiter.Report(ratelimit.Response{
-			Sent: r.sent, Throttled: throttled, Cost: r.engine.config.Send.Cost,
-		})
+	if r.verb.was != token.Ready || !r.paced() {
+		return change
+	}
+	response := ratelimit.Response{Sent: r.sent, Throttled: found.throttled, Cost: r.engine.config.Send.Cost}
+	change = r.scope.Limiter.Report(response)
+	if found.partly && r.part == nil {
+		r.part = r.scope.Part()
+	}
+	if r.part != nil {
+		response.Throttled = found.partly
+		r.part.Report(response)
 	}
 	return change
 }

@@ -155,7 +155,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 			})
 		}
 	}
-	sent, err := r.scope.Limiter.Acquire(ctx, request)
+	sent, err := r.acquire(ctx, request)
 	*paid = err == nil
 	r.sent, r.timed = sent, token.Token(t).Delay() >= 0 && !sent.IsZero()
 	refusal := r.notSent(ctx, t, err)
@@ -172,10 +172,31 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 	return refusal
 }
 
-// giveBack returns the send token of an attempt that is not made.
+// acquire takes the send token of an attempt: first that of a throttled part, for which most waits are
+// longer.
+func (r *record) acquire(ctx context.Context, request ratelimit.Request) (sent time.Time, err error) {
+	if r.part != nil {
+		if sent, err = r.part.Acquire(ctx, request); err != nil {
+			return sent, err
+		}
+		acquired := false
+		defer func() { // also after a panic
+			if !acquired {
+				r.part.Give(request.Cost)
+			}
+		}()
+		sent, err = r.scope.Limiter.Acquire(ctx, request)
+		acquired = err == nil
+		return sent, err
+	}
+	return r.scope.Limiter.Acquire(ctx, request)
+}
+
+// giveBack returns the send tokens of an attempt that is not made.
 func (r *record) giveBack() {
-	if l := r.scope.Limiter; l != nil {
-		l.Give(r.engine.config.Send.Cost)
+	r.scope.Limiter.Give(r.engine.config.Send.Cost)
+	if r.part != nil {
+		r.part.Give(r.engine.config.Send.Cost)
 	}
 }
 

@@ -40,6 +40,9 @@ type Scope struct {
 	Key     retry.ScopeKey
 	name    string
 	place   int // in the ring; guarded by Table.mu
+
+	part    atomic.Pointer[Limiter]
+	newPart func(rate float64) Limiter
 }
 
 // The values of Scope.use.
@@ -68,6 +71,7 @@ func (t *Table) newScope(key retry.ScopeKey) *Scope {
 	s.use.Store(used)
 	if t.config.NewLimiter != nil {
 		s.Limiter, s.Err = t.config.NewLimiter(key, t.config.Start)
+		s.newPart = t.config.NewPart
 	}
 	return s
 }
@@ -79,6 +83,17 @@ func (s *Scope) Touch() bool {
 		return use == used
 	}
 	return s.use.CompareAndSwap(unused, used) || s.use.Load() == used
+}
+
+// Part returns the limiter of retries after throttles of a part of the scope, which begins at the
+// rate of the scope. There is one only if the scope has a limiter.
+func (s *Scope) Part() Limiter {
+	if part := s.part.Load(); part != nil {
+		return *part
+	}
+	part := s.newPart(s.Limiter.State().MeasuredRate)
+	s.part.CompareAndSwap(nil, &part)
+	return *s.part.Load()
 }
 
 // staysUntil returns until when a scope has to stay although it is not in use: an operation waits in

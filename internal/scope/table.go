@@ -30,8 +30,10 @@ type Config struct {
 	Pool  quota.Config // of the pool beside all scopes but that of the zero key
 	// NewLimiter makes the limiter of a scope. Nil means standard mode.
 	NewLimiter func(key retry.ScopeKey, start time.Time) (Limiter, error)
-	Max        int           // zero: defaultMax
-	Idle       time.Duration // zero: defaultIdle
+	// NewPart makes the limiter of Scope.Part, which begins at this rate. It is set with NewLimiter.
+	NewPart func(rate float64) Limiter
+	Max     int           // zero: defaultMax
+	Idle    time.Duration // zero: defaultIdle
 }
 
 // Table finds the scope of a key. One rule bounds their number: a hand goes round the scopes, and

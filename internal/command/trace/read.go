@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -289,6 +290,12 @@ func (t *Trace) check() error {
 func (r Response) check(field string) error {
 	if r.Kind == "" && r.Status == 0 && r.ErrorCode == "" {
 		return fail(field, "there is neither kind nor status nor error_code")
+	}
+	for i, reason := range r.ThrottledBy {
+		names := slices.Sorted(maps.Keys(reaches()))
+		if err := oneOf(fmt.Sprintf("%s.throttled_by[%d].reach", field, i), reason.Reach, names...); err != nil {
+			return err
+		}
 	}
 	return cmp.Or(oneOf(field+".kind", r.Kind, kinds()...), within(field+".status", &r.Status, 0, 999))
 }

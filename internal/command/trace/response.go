@@ -70,6 +70,15 @@ func (e *ServiceError) HTTPStatusCode() int { return e.Response.Status }
 // ErrorCode returns the error code.
 func (e *ServiceError) ErrorCode() string { return e.Response.ErrorCode }
 
+// ThrottledBy returns what a throttle was about.
+func (e *ServiceError) ThrottledBy() []classify.Reason {
+	reasons := make([]classify.Reason, len(e.Response.ThrottledBy))
+	for i, r := range e.Response.ThrottledBy {
+		reasons[i] = classify.Reason{Reach: reaches()[r.Reach], Word: r.Word, Quota: r.Quota}
+	}
+	return reasons
+}
+
 // RetryAfter returns the server hint.
 func (e *ServiceError) RetryAfter() (time.Duration, bool) {
 	return classify.ParseRetryAfterMillis(e.Response.Headers.retryAfter())

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"github.com/awsretry/awsretry/classify"
 )
 
 // Trace is a recording: what it says of the strategy, and steps, operations or outcomes.
@@ -79,6 +81,24 @@ type Response struct {
 	ErrorCode string  `json:"error_code"`
 	Kind      string  `json:"kind"`
 	Headers   Headers `json:"headers"`
+
+	ThrottledBy []Reason `json:"throttled_by"`
+}
+
+// Reason is what a throttle was about, see [classify.Reason].
+type Reason struct {
+	Reach string `json:"reach"`
+	Word  string `json:"word"`
+	Quota string `json:"quota"`
+}
+
+// reaches are the reaches by their names.
+func reaches() map[string]classify.Reach {
+	all := map[string]classify.Reach{}
+	for r := classify.ReachUnknown; r <= classify.ReachOther; r++ {
+		all[r.String()] = r
+	}
+	return all
 }
 
 // Headers are the headers of a response by name, in upper or lower case. Only x-amz-retry-after

@@ -1,0 +1,211 @@
+package adaptive_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// throttleOf is a throttle with reasons of these reaches.
+type throttleOf []classify.Reach
+
+func (throttleOf) Error() string     { return "throttled" }
+func (throttleOf) ErrorCode() string { return "ThrottlingException" }
+
+func (e throttleOf) ThrottledBy() (reasons []classify.Reason) {
+	for _, r := range e {
+		reasons = append(reasons, classify.Reason{Reach: r})
+	}
+	return reasons
+}
+
+func TestOnlyAThrottleOfAPartLeavesTheSendRateOfTheScopeAlone(t *testing.T) {
+	t.Parallel()
+	const part, scope, wider, other, unknown = classify.ReachPart, classify.ReachScope, classify.ReachWider, classify.ReachOther, classify.ReachUnknown
+	for _, c := range []struct {
+		name   string
+		err    error
+		limits bool
+	}{
+		{"part", throttleOf{part}, false},
+		{"two parts", throttleOf{part, part}, false},
+		{"part, marked as permanent", retry.Permanent(throttleOf{part}), false},
+		{"no reason", throttleOf{}, true},
+		{"unknown", throttleOf{unknown}, true},
+		{"part and unknown", throttleOf{part, unknown}, true},
+		{"part and scope", throttleOf{part, scope}, true},
+		{"scope", throttleOf{scope}, true},
+		{"wider", throttleOf{wider}, true},
+		{"other", throttleOf{other}, true},
+		{"scope, marked as permanent", retry.Permanent(throttleOf{scope}), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, clk := newStrategy(t, nil)
+			_ = do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, c.err)
+			for _, scope := range s.Snapshot().Scopes {
+				if scope.Key != (retry.ScopeKey{}) {
+					require.Equal(t, c.limits, scope.Limited)
+					require.Equal(t, c.limits, !scope.LastThrottle.IsZero())
+				}
+			}
+		})
+	}
+}
+
+func TestThrottleOfAPartCostsAndWaitsAsAThrottle(t *testing.T) {
+	t.Parallel()
+	var scheduled []retry.Event
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.ThrottlingCost = 7
+		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if e.Kind == retry.RetryScheduled {
+				scheduled = append(scheduled, e)
+			}
+		})
+	})
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, throttleOf{classify.ReachPart}))
+	require.Len(t, scheduled, 1)
+	require.Equal(t, time.Second, scheduled[0].Delay)
+	require.Equal(t, 500-7, scheduled[0].Quota)
+	require.Equal(t, classify.ReachPart, scheduled[0].Verdict.Reach())
+}
+
+// Callers of a hot key hold each other back, and no other caller.
+func TestRetriesOfAThrottledPartAreSlowedAndFirstAttemptsAreNot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const keys, calls = 20, 3
+		began := time.Now()
+		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Random: func() float64 { return 1 }, MaxAttempts: 9}})
+		require.NoError(t, err)
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var retries []time.Duration
+		for range keys {
+			wg.Go(func() {
+				attempt := 0
+				_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) {
+					if attempt++; attempt > 1 {
+						mu.Lock()
+						retries = append(retries, time.Since(began))
+						mu.Unlock()
+					}
+					if attempt <= calls {
+						return 0, throttleOf{classify.ReachPart}
+					}
+					return 0, nil
+				})
+			})
+		}
+		time.Sleep(time.Millisecond)
+		for range 1000 { // of other keys
+			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return nil }))
+		}
+		require.Equal(t, time.Millisecond, time.Since(began))
+		wg.Wait()
+		require.Len(t, retries, keys*calls)
+		require.Greater(t, retries[len(retries)-1], 7*time.Second+time.Second, "the backoffs alone take 7 s")
+	})
+}
+
+func TestFirstThrottleOfAPartHoldsNoRetryBackInABusyScope(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Random: func() float64 { return 1 }}})
+		require.NoError(t, err)
+		for range 200 { // a hundred a second
+			time.Sleep(10 * time.Millisecond)
+			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return nil }))
+		}
+		began, attempts := time.Now(), 0
+		require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
+			if attempts++; attempts == 1 {
+				return throttleOf{classify.ReachPart}
+			}
+			return nil
+		}))
+		require.Equal(t, time.Second, time.Since(began), "the backoff and no more")
+	})
+}
+
+// books counts what a limiter hands out and gets back.
+type books struct {
+	adaptive.Limiter
+	acquired, reported, given *atomic.Int64
+	refuses                   func() bool
+}
+
+var errFull = errors.New("full")
+
+func (l books) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
+	if l.refuses() {
+		return time.Time{}, errFull
+	}
+	sent, err := l.Limiter.Acquire(ctx, r)
+	if err == nil {
+		l.acquired.Add(1)
+	}
+	return sent, err
+}
+
+func (l books) Report(r ratelimit.Response) ratelimit.Change {
+	l.reported.Add(1)
+	return l.Limiter.Report(r)
+}
+
+func (l books) Give(cost float64) {
+	l.given.Add(1)
+	l.Limiter.Give(cost)
+}
+
+func TestEachSendTokenIsReportedOrGivenBackWithThrottledPartsConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var acquired, reported, given, asked atomic.Int64
+		s, err := adaptive.New(adaptive.Config{
+			Standard: standard.Config{MaxAttempts: 4},
+			NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+				refuses := func() bool { return asked.Add(1)%7 == 0 }
+				return books{sendrate.NewLimiter(sendrate.Config{}, clk), &acquired, &reported, &given, refuses}
+			},
+		})
+		require.NoError(t, err)
+		var attempts atomic.Int64
+		var wg sync.WaitGroup
+		for g := range 16 {
+			wg.Go(func() {
+				for i := range 40 {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+i%5)*time.Second)
+					_ = retry.DoErr(ctx, s, retry.Operation{}, func(context.Context) error {
+						attempts.Add(1)
+						time.Sleep(10 * time.Millisecond)
+						if g%2 == 0 {
+							return throttleOf{classify.ReachPart}
+						}
+						return nil
+					})
+					cancel()
+				}
+			})
+		}
+		wg.Wait()
+		require.Equal(t, attempts.Load(), reported.Load())
+		require.Equal(t, acquired.Load(), reported.Load()+given.Load())
+		require.Greater(t, attempts.Load(), int64(16*40/2))
+	})
+}

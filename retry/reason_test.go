@@ -1,0 +1,74 @@
+package retry_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// hotKey is a throttle of one key.
+type hotKey struct{ reasons []classify.Reason }
+
+func (hotKey) Error() string                    { return "hot key" }
+func (hotKey) ErrorCode() string                { return "ThrottlingException" }
+func (e hotKey) ThrottledBy() []classify.Reason { return e.reasons }
+func keyRange() (throttle error, reasons []classify.Reason) {
+	reasons = []classify.Reason{{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}}
+	return hotKey{reasons}, reasons
+}
+
+func TestReasonsOfAThrottleAreInEventsAndInTheError(t *testing.T) {
+	t.Parallel()
+	throttle, reasons := keyRange()
+	r := &recorder{}
+	clk := &clock.Fake{}
+	s, err := standard.New(standard.Config{Clock: clk, MaxAttempts: 2, Observer: r})
+	require.NoError(t, err)
+	clk.Run(func() {
+		err = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
+			return fmt.Errorf("operation: %w", throttle)
+		})
+	})
+	var refusal *retry.Error
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, reasons, refusal.ThrottledBy())
+	for _, kind := range []retry.EventKind{retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused, retry.OperationEnded} {
+		events := r.of(kind)
+		require.NotEmpty(t, events, kind)
+		for _, e := range events {
+			require.Equal(t, reasons, e.ThrottledBy(), kind)
+			if kind != retry.RetryRefused {
+				require.Equal(t, classify.ReachPart, e.Verdict.Reach(), kind)
+			}
+		}
+	}
+}
+
+func TestErrorsWithoutReasonsHaveNone(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{nil, errors.New("plain"), hotKey{}, circle{}, &retry.Error{}, &retry.Error{Last: hotKey{}}} {
+		require.Empty(t, retry.Event{Err: err}.ThrottledBy(), "%v", err)
+		require.Empty(t, (&retry.Error{Last: err}).ThrottledBy(), "%v", err)
+	}
+}
+
+func TestLogSaysWhatAThrottleWasAbout(t *testing.T) {
+	t.Parallel()
+	throttle, _ := keyRange()
+	var out bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	retry.SlogObserver{Logger: logger}.Observe(t.Context(), retry.Event{
+		Kind: retry.RetryScheduled, Attempt: 1, Err: throttle, Verdict: classify.RetryAs(classify.Throttling),
+	})
+	require.Contains(t, out.String(), `throttled_by="[TableReadKeyRangeThroughputExceeded (part)]"`)
+}
