@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -138,3 +139,19 @@ func ExampleWithRandom() {
 	// Output:
 	// 100ms <nil>
 }
+
+func ExampleWithClassifier_hardQuotas() {
+	ctx := context.Background()
+	strategy, err := awsretry.Load(ctx, awsretry.WithClassifier(classify.Also(classify.HardQuotas())))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(strategy.Judge(retry.Operation{Service: "CloudWatch Logs"}, fullLogs{}))
+	// Output: forbid
+}
+
+// fullLogs is the answer of CloudWatch Logs to one log group too many.
+type fullLogs struct{}
+
+func (fullLogs) Error() string     { return "too many log groups" }
+func (fullLogs) ErrorCode() string { return "LimitExceededException" }

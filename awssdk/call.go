@@ -126,14 +126,14 @@ func (c *call) decide(err error) bool {
 	if c.phase != failed {
 		return c.retryable || err != c.err && isSkew(err) //nolint:errorlint // whether the loop has wrapped it
 	}
-	return c.refresh(failureOf(err, c.err))
+	return c.refresh(failureOf(err, c.err, c.strategy.Clock().Now))
 }
 
 // force is like decide, but treats the failure as retryable, since the loop of the SDK
 // has decided so.
 func (c *call) force(err error) {
 	if c.phase == failed {
-		c.refresh(forced(failureOf(err, c.err)))
+		c.refresh(forced(failureOf(err, c.err, c.strategy.Clock().Now)))
 	}
 }
 

@@ -28,7 +28,7 @@ func forLoop(left time.Duration, err error) time.Duration {
 // hintOfLoop returns the hint as the loop of the SDK reads it: other numbers than those of
 // [classify.ParseRetryAfterMillis], and a number too large for a Duration wraps around.
 func hintOfLoop(err error) (hint time.Duration, ok bool) {
-	millis, parseErr := strconv.ParseInt(hintHeader(err), 10, 64)
+	millis, parseErr := strconv.ParseInt(headerOf(err).Get(retryAfterHeader), 10, 64)
 	return time.Duration(millis) * time.Millisecond, parseErr == nil && millis >= 0
 }
 

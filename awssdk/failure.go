@@ -1,53 +1,76 @@
 package awssdk
 
 import (
+	"net/http"
 	"time"
 
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/hint"
 )
 
 // retryAfterHeader is the delay that a service asks for, in milliseconds.
 const retryAfterHeader = "X-Amz-Retry-After"
 
-// hintedError is an error whose response asked for a delay.
-type hintedError struct {
+// toldError is an error with what the errors of the SDK do not tell: how long the server asks to
+// wait, and what a throttle is about.
+type toldError struct {
 	error
-	after time.Duration
+	after   time.Duration // if hinted
+	hinted  bool
+	reasons []classify.Reason
 }
 
-func (e *hintedError) Unwrap() error { return e.error }
+func (e *toldError) Unwrap() error { return e.error }
 
 // RetryAfter returns the delay.
-func (e *hintedError) RetryAfter() (time.Duration, bool) { return e.after, true }
+func (e *toldError) RetryAfter() (time.Duration, bool) { return e.after, e.hinted }
+
+// ThrottledBy returns what a throttle is about.
+func (e *toldError) ThrottledBy() []classify.Reason { return e.reasons }
 
 // failureOf returns the error of an attempt as a strategy must see it: with the hint of the
-// server, which the errors of the SDK do not tell, and marked as clock skew where the loop has
-// found that. A throttle stays one. raw is the error before the loop has changed it.
-func failureOf(err, raw error) error {
-	failure := err
-	if after, ok := hintOf(err); ok {
-		failure = &hintedError{err, after}
-	}
-	if err != raw && isSkew(err) && !throttles(err) { //nolint:errorlint // whether the loop has wrapped it
+// server and the reasons of a throttle, and marked as clock skew where the loop has found that. A
+// throttle stays one. raw is the error before the loop has changed it.
+func failureOf(err, raw error, now func() time.Time) error {
+	throttled := throttles(err)
+	failure := hear(err, throttled, now)
+	if err != raw && isSkew(err) && !throttled { //nolint:errorlint // whether the loop has wrapped it
 		failure = &classify.JudgedError{Verdict: classify.RetryAs(classify.ClockSkew), Err: failure}
 	}
 	return failure
 }
 
-func hintOf(err error) (after time.Duration, ok bool) {
-	return classify.ParseRetryAfterMillis(hintHeader(err))
+// hear returns the error as one that tells what the response says. Retry-After is a hint of throttles
+// only, and so are the seconds in the body of some.
+func hear(err error, throttled bool, now func() time.Time) error {
+	heard := &toldError{error: err}
+	header := headerOf(err)
+	heard.after, heard.hinted = classify.ParseRetryAfterMillis(header.Get(retryAfterHeader))
+	if throttled {
+		fields := modeledOf(err)
+		heard.reasons = fields.reasons
+		for _, text := range []string{header.Get("Retry-After"), fields.seconds} {
+			if !heard.hinted {
+				heard.after, heard.hinted = hint.Parse(text, now)
+			}
+		}
+	}
+	if !heard.hinted && len(heard.reasons) == 0 {
+		return err
+	}
+	return heard
 }
 
-// hintHeader returns the header with the hint; empty if there is none.
-func hintHeader(err error) string {
+// headerOf returns the header of the response; nil if there is none.
+func headerOf(err error) http.Header {
 	response, ok := errtree.As[*smithyhttp.ResponseError](err)
 	if !ok || response.Response == nil || response.Response.Response == nil {
-		return ""
+		return nil
 	}
-	return response.Response.Header.Get(retryAfterHeader)
+	return response.Response.Header
 }
 
 // isSkew reports whether err is what the loop of the SDK puts around an error that it has

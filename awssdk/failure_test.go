@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"testing"
+	"time"
 
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
@@ -24,7 +25,7 @@ func TestThrottleByStatusStaysOneThoughTheClocksDiffer(t *testing.T) {
 			Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}},
 			Err:      errors.New("refused"),
 		}
-		failure := failureOf(skewed{raw}, raw)
+		failure := failureOf(skewed{raw}, raw, time.Now)
 		require.Equal(t, want, classify.Default().Classify(classify.Outcome{Err: failure}).Kind(), status)
 	}
 }

@@ -168,7 +168,7 @@ func (r *sdkRetryer) IsErrorRetryable(err error) bool {
 	}
 	c := r.failures.take(err)
 	if c == nil {
-		return r.strategy.Judge(retry.Operation{Service: r.scoped}, failureOf(err, nil)).Retryable()
+		return r.strategy.Judge(retry.Operation{Service: r.scoped}, failureOf(err, nil, r.strategy.Clock().Now)).Retryable()
 	}
 	retryable := c.decide(err)
 	if c.awaited() && !c.keep(c.token.Delay(), c.phase == granted || c.phase == resting) && !c.observed {

@@ -144,7 +144,7 @@ func (c *Chain) Name() string { return "chain" }
 // Classify returns the verdict of the chain. An error that carries its own verdict is
 // not classified, see [JudgedError]. Where the verdict is a retry without a hint,
 // Classify adds the hint of the error; a hint never makes an error retryable. It adds the
-// reach of a throttle.
+// reach of a throttle, and whether it is a hard quota.
 func (c *Chain) Classify(o Outcome) Verdict { return judge(c, nil, &o, nil) }
 
 // Explain returns the verdict of Classify and what each classifier said. Unlike
@@ -185,7 +185,7 @@ func judge(c, more *Chain, o *Outcome, trail *Trail) Verdict {
 		if trail != nil {
 			*trail = Trail{{Classifier: "judged", Verdict: f.judged.Verdict}}
 		}
-		return f.complete(f.judged.Verdict)
+		return f.complete(f.judged.Verdict, o)
 	}
 	if o.Previous.action == actionForbid {
 		return o.Previous
@@ -199,7 +199,7 @@ func judge(c, more *Chain, o *Outcome, trail *Trail) Verdict {
 		o.run(list, &f, trail)
 		o.run(more.list(), &f, trail)
 	}
-	v := f.complete(o.Previous)
+	v := f.complete(o.Previous, o)
 	if trail != nil && v.kind == Throttling && len(f.reasons) > 0 {
 		*trail = append(*trail, Step{Classifier: "throttled-by", Verdict: v, ThrottledBy: f.reasons})
 	}
@@ -290,6 +290,8 @@ func opinion(c Classifier, o *Outcome, f *facts) Verdict {
 	case *transportClassifier:
 		return c.judge(o, f)
 	case *traitsClassifier:
+		return c.judge(o, f)
+	case *hardQuotaClassifier:
 		return c.judge(o, f)
 	default:
 		return c.Classify(*o)

@@ -101,8 +101,8 @@ func AWSCompatible() *Chain {
 }
 
 // Status returns the classifier of HTTP statuses, "http-status". The given statuses
-// are transient, but 429 is a throttle. Without any, they are 429, 500, 502, 503 and
-// 504.
+// are transient, but 429 is a throttle, except with the code of a hard quota, see
+// [HardQuotas]. Without any, they are 429, 500, 502, 503 and 504.
 func Status(codes ...int) Classifier { return &statusClassifier{slices.Clone(codes)} }
 
 type statusClassifier struct{ codes []int }
@@ -114,6 +114,8 @@ func (c *statusClassifier) Classify(o Outcome) Verdict { return alone(c, &o) }
 func (c *statusClassifier) judge(o *Outcome, f *facts) Verdict {
 	switch {
 	case !c.lists(f.status):
+		return Verdict{}
+	case f.status == 429 && f.isHardQuota(o):
 		return Verdict{}
 	case f.status == 429:
 		return RetryAs(Throttling)

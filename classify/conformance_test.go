@@ -21,7 +21,9 @@ func TestDefaultChainFollowsTheVectors(t *testing.T) {
 		for _, c := range slices.Concat(file.ErrorCodes, file.StatusCodes, file.TransportKinds, file.Combinations, file.SkewDecisions) {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()
-				outcome := classify.Outcome{Err: failureOf(t, c), CallerGone: vectors.CallerGone(c.Given.Transport)}
+				outcome := classify.Outcome{
+					Err: failureOf(t, c), Service: c.Given.Service, CallerGone: vectors.CallerGone(c.Given.Transport),
+				}
 				require.Equal(t, c.Want, traitsOf(classify.Default().Classify(outcome)))
 			})
 		}

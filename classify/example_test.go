@@ -316,3 +316,31 @@ func ExampleCandidateSkew() {
 	// Output:
 	// 9m59s true
 }
+
+// hotKeyError is a throttle that says what it is about.
+type hotKeyError struct{ serviceError }
+
+func (e *hotKeyError) ThrottledBy() []classify.Reason {
+	return []classify.Reason{{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}}
+}
+
+func ExampleReason() {
+	err := &hotKeyError{serviceError{status: 400, code: "ThrottlingException"}}
+	verdict, trail := classify.Default().Explain(classify.Outcome{Err: err})
+	fmt.Println(verdict, verdict.Reach() == classify.ReachPart)
+	fmt.Println(trail[len(trail)-1])
+	// Output:
+	// retry(throttling, part) true
+	// throttled-by: TableReadKeyRangeThroughputExceeded (part)
+}
+
+func ExampleHardQuotas() {
+	outcome := classify.Outcome{
+		Err: &serviceError{status: 400, code: "LimitExceededException"}, Service: "CloudWatch Logs",
+	}
+	fmt.Println(classify.Default().Classify(outcome))
+	fmt.Println(classify.Also(classify.HardQuotas()).Classify(outcome))
+	// Output:
+	// retry(throttling, hard quota)
+	// forbid
+}

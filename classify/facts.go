@@ -73,14 +73,17 @@ func (f *facts) saysMore() bool {
 		f.code != "" && f.status == 0
 }
 
-// complete adds the hint of the error to a verdict that is a retry without one, and the reach of its
-// reasons to a throttle.
-func (f *facts) complete(v Verdict) Verdict {
-	if v.action == actionRetry && !v.hinted && f.has(hinted) {
-		v.hinted, v.hint = true, f.after
+// complete adds the hint of the error to a verdict that is a retry without one, and to a throttle the
+// reach of its reasons and whether it is a hard quota.
+func (f *facts) complete(v Verdict, o *Outcome) Verdict {
+	if v.action == actionRetry && v.flags&withHint == 0 && f.has(hinted) {
+		v = v.WithHint(f.after)
 	}
-	if v.kind == Throttling && len(f.reasons) > 0 {
+	if v.kind == Throttling {
 		v.reach = reachOf(f.reasons)
+		if f.isHardQuota(o) {
+			v.flags |= ofHardQuota
+		}
 	}
 	return v
 }

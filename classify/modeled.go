@@ -21,11 +21,7 @@ func (*modeledClassifier) judge(o *Outcome, f *facts) Verdict {
 	if services == "" {
 		return Verdict{}
 	}
-	service := o.Service
-	if service == "" {
-		service = serviceOf(o.Err)
-	}
-	if kind := kindIn(services, service); kind != KindNone {
+	if kind := kindIn(services, o.service()); kind != KindNone {
 		return o.retryAs(kind)
 	}
 	return Verdict{}

@@ -1,7 +1,6 @@
 package classify_test
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"compress/gzip"
@@ -9,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"go/format"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -83,30 +83,33 @@ func TestEveryModeledErrorIsRetried(t *testing.T) {
 // from, and the marks.
 func readMarks(t *testing.T) (source string, marks []mark) {
 	t.Helper()
-	file, err := os.Open(marksFile)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, file.Close()) }()
-	lines := bufio.NewScanner(file)
-	require.True(t, lines.Scan())
-	source = strings.TrimPrefix(lines.Text(), "# ")
-	for lines.Scan() {
-		columns := strings.Split(lines.Text(), "\t")
-		require.Len(t, columns, 4, lines.Text())
+	source, rows := readTable(t, marksFile, 4)
+	for _, columns := range rows {
 		status, err := strconv.Atoi(columns[2])
 		require.NoError(t, err)
 		marks = append(marks, mark{columns[0], columns[1], status, columns[3] == "throttling"})
 	}
-	require.NoError(t, lines.Err())
 	return source, marks
+}
+
+// readTable returns the first line of a file, which says where it is from, and the columns of the
+// others.
+func readTable(t *testing.T, name string, width int) (source string, rows [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	first, rest, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	for line := range strings.Lines(rest) {
+		columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		require.Len(t, columns, width, line)
+		rows = append(rows, columns)
+	}
+	return strings.TrimPrefix(first, "# "), rows
 }
 
 // marksText reads all models.
 func marksText(t *testing.T, dir string) []byte {
 	t.Helper()
-	init, err := os.ReadFile(filepath.Join(dir, "__init__.py"))
-	require.NoError(t, err)
-	version := regexp.MustCompile(`(?m)^__version__ = '(.+)'`).FindSubmatch(init)
-	require.NotNil(t, version, "no version in __init__.py")
 	found := map[mark]bool{}
 	services, marked := 0, map[string]bool{}
 	for _, path := range modelFiles(t, dir) {
@@ -121,7 +124,7 @@ func marksText(t *testing.T, dir string) []byte {
 	})
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "# botocore %s: of %d services, %d mark %d errors as retryable\n",
-		version[1], services, len(marked), len(sorted))
+		versionOf(t, dir), services, len(marked), len(sorted))
 	for _, m := range sorted {
 		fmt.Fprintf(&text, "%s\t%s\t%d\t%s\n", m.service, m.code, m.status,
 			map[bool]string{true: "throttling", false: "retryable"}[m.throttling])
@@ -142,7 +145,35 @@ func modelFiles(t *testing.T, dir string) []string {
 	return slices.Sorted(maps.Values(newest))
 }
 
+func versionOf(t *testing.T, dir string) string {
+	t.Helper()
+	init, err := os.ReadFile(filepath.Join(dir, "__init__.py"))
+	require.NoError(t, err)
+	version := regexp.MustCompile(`(?m)^__version__ = '(.+)'`).FindSubmatch(init)
+	require.NotNil(t, version, "no version in __init__.py")
+	return string(version[1])
+}
+
 func marksOf(t *testing.T, path string) (marks []mark) {
+	t.Helper()
+	for _, m := range shapesOf(t, path) {
+		if m.retryable {
+			marks = append(marks, mark{m.service, m.code, m.status, m.throttling})
+		}
+	}
+	return marks
+}
+
+// modeledShape is an error, or what may be one, in a model.
+type modeledShape struct {
+	service, code         string
+	status                int
+	retryable, throttling bool
+	hasQuotaCode          bool
+	documentation         string
+}
+
+func shapesOf(t *testing.T, path string) (shapes []modeledShape) {
 	t.Helper()
 	file, err := os.Open(path)
 	require.NoError(t, err)
@@ -155,26 +186,38 @@ func marksOf(t *testing.T, path string) (marks []mark) {
 			Retryable *struct {
 				Throttling bool `json:"throttling"`
 			} `json:"retryable"`
-			Error struct {
+			Exception bool `json:"exception"`
+			Error     *struct {
 				Code           string `json:"code"`
 				HTTPStatusCode int    `json:"httpStatusCode"`
 			} `json:"error"`
+			Members       map[string]json.RawMessage `json:"members"`
+			Documentation string                     `json:"documentation"`
 		} `json:"shapes"`
 	}
+	var text io.Reader = file
 	if strings.HasSuffix(path, ".gz") {
-		text, err := gzip.NewReader(file)
+		text, err = gzip.NewReader(file)
 		require.NoError(t, err, path)
-		require.NoError(t, json.NewDecoder(text).Decode(&model), path)
-	} else {
-		require.NoError(t, json.NewDecoder(file).Decode(&model), path)
 	}
+	require.NoError(t, json.NewDecoder(text).Decode(&model), path)
 	for name, shape := range model.Shapes {
-		if shape.Retryable != nil {
-			code := cmp.Or(shape.Error.Code, name)
-			marks = append(marks, mark{model.Metadata.ServiceID, code, shape.Error.HTTPStatusCode, shape.Retryable.Throttling})
+		if !shape.Exception && shape.Error == nil && shape.Retryable == nil {
+			continue
 		}
+		m := modeledShape{service: model.Metadata.ServiceID, code: name, documentation: shape.Documentation}
+		if shape.Error != nil {
+			m.code, m.status = cmp.Or(shape.Error.Code, name), shape.Error.HTTPStatusCode
+		}
+		if m.retryable = shape.Retryable != nil; m.retryable {
+			m.throttling = shape.Retryable.Throttling
+		}
+		_, lower := shape.Members["quotaCode"]
+		_, upper := shape.Members["QuotaCode"]
+		m.hasQuotaCode = lower || upper
+		shapes = append(shapes, m)
 	}
-	return marks
+	return shapes
 }
 
 // tableText writes the table: the marks that the default chain would not see

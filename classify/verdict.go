@@ -70,11 +70,19 @@ const (
 type Verdict struct {
 	action action
 	kind   Kind
-	hinted bool
+	flags  flags
 	reach  Reach
 	atMost int32 // or 0
 	hint   time.Duration
 }
+
+// flags are what else a verdict says.
+type flags uint8
+
+const (
+	withHint flags = 1 << iota
+	ofHardQuota
+)
 
 // RetryAs returns the verdict that asks for a retry of a failure of this kind, as
 // far as attempts and quota allow one. [KindNone] asks for none: the verdict is then no
@@ -94,7 +102,7 @@ func Forbidden() Verdict { return Verdict{action: actionForbid} }
 // verdict does not ask for a retry, WithHint returns the verdict as it is.
 func (v Verdict) WithHint(after time.Duration) Verdict {
 	if v.action == actionRetry && after >= 0 {
-		v.hinted, v.hint = true, after
+		v.flags, v.hint = v.flags|withHint, after
 	}
 	return v
 }
@@ -140,18 +148,22 @@ func (v Verdict) Kind() Kind { return v.kind }
 
 // Hint returns how long the server asked to wait. It reports false where the server
 // did not say.
-func (v Verdict) Hint() (after time.Duration, ok bool) { return v.hint, v.hinted }
+func (v Verdict) Hint() (after time.Duration, ok bool) { return v.hint, v.flags&withHint != 0 }
 
 // Reach returns how much a throttle is about, as far as its reasons say: [ReachPart] if all of them
 // are about a part of the scope, and else the widest of the others. It is [ReachUnknown] for a
 // failure that is no throttle.
 func (v Verdict) Reach() Reach { return v.reach }
 
+// HardQuota reports whether a failure that is retried as a throttle is about a quota of the account
+// and no rate, see [HardQuotas]. It cuts no send rate.
+func (v Verdict) HardQuota() bool { return v.flags&ofHardQuota != 0 }
+
 // MaxAttempts returns the number of [Verdict.AtMost]; 0 where there is no such limit.
 func (v Verdict) MaxAttempts() int { return int(v.atMost) }
 
-// String returns the action and, for a retry, the kind, the reach of a throttle if it is known, and
-// the number of AtMost, such as "retry(throttling, part)" or "retry(transient, at most 10)".
+// String returns the action and, for a retry, the kind, what is known of a throttle, and the number of
+// AtMost, such as "retry(throttling, part)" or "retry(transient, at most 10)".
 func (v Verdict) String() string {
 	if v.action != actionRetry {
 		return v.word()
@@ -159,6 +171,9 @@ func (v Verdict) String() string {
 	text := "retry(" + v.kind.String()
 	if v.reach != ReachUnknown {
 		text += ", " + v.reach.String()
+	}
+	if v.HardQuota() {
+		text += ", hard quota"
 	}
 	if v.atMost > 0 {
 		text += ", at most " + strconv.Itoa(int(v.atMost))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
@@ -47,6 +48,9 @@ func (r *run) adaptive(file vectors.Adaptive) {
 	}
 	var others []string // rules in cases of the other generation
 	for _, c := range file.Operations {
+		if slices.Contains(c.Rules, ofReasons) {
+			continue
+		}
 		if cmp.Or(retry.Behavior(c.Behavior), retry.V21) != r.subject.Behavior {
 			others = append(others, c.Rules...)
 			continue

@@ -23,9 +23,12 @@ func (r *run) classification(file vectors.Classification) {
 
 // failureOf returns the answer of a case. It reports false if a service cannot give it: a failure
 // together with a response, an error with status 200, a skew that a date in seconds does not have or
-// that the client has from before, or what only the model of a service says.
+// that the client has from before, or what only the model of a service says. Its requests name no service.
 func failureOf(c vectors.Classified) (a answer, ok bool) {
 	g := c.Given
+	if g.Service != "" {
+		return a, false
+	}
 	if g.Transport != "" {
 		a.transport, a.last = g.Transport, vectors.CallerGone(g.Transport)
 		return a, vectors.TransportError(g.Transport) != nil && g.Status == 0 && g.ErrorCode == "" && g.Modeled == ""

@@ -59,9 +59,12 @@ func aspects(rule string) aspect {
 	}
 }
 
-// ofScopes is a rule of strategies that have scopes. The AWS SDKs have none, and the suite has one
-// scope.
-const ofScopes = "S23"
+// The rules that the suite leaves out. The AWS SDKs have no scopes, and the suite has one. None of
+// them reads the reasons of a throttle, which are in the errors of clients and not of retryers.
+const (
+	ofScopes  = "S23"
+	ofReasons = "A19"
+)
 
 // book is the rules with their cases.
 type book struct {
@@ -98,7 +101,7 @@ func (b book) add(text []byte, file any) error {
 		return err
 	}
 	for rule, wording := range about.Rules {
-		if b.wording[rule] == "" && rule != ofScopes {
+		if b.wording[rule] == "" && rule != ofScopes && rule != ofReasons {
 			b.wording[rule] = wording
 		}
 	}

@@ -94,6 +94,7 @@ type classification struct {
 	Timeout    bool           `json:"timeout"`
 	Transient  bool           `json:"transient"`
 	ClockSkew  bool           `json:"clock_skew"`
+	HardQuota  bool           `json:"hard_quota"`
 	RetryAfter *trace.Seconds `json:"retry_after_s"`
 	Trail      []step         `json:"trail"`
 }
@@ -119,6 +120,7 @@ func (c *call) classify(s *signs) error {
 		Timeout:    kind == classify.Timeout,
 		Transient:  kind == classify.Transient || kind == classify.Timeout,
 		ClockSkew:  kind == classify.ClockSkew,
+		HardQuota:  verdict.HardQuota(),
 	}
 	if after, ok := verdict.Hint(); ok {
 		answer.RetryAfter = new(trace.Seconds(after))
@@ -137,6 +139,8 @@ func (c *call) classifyText(verdict classify.Verdict, trail classify.Trail) {
 		fmt.Fprintln(c.out, "not retried: forbidden")
 	case !verdict.Retryable():
 		fmt.Fprintln(c.out, "not retried: no classifier asks for it")
+	case verdict.HardQuota():
+		fmt.Fprintln(c.out, "retried: throttling, although it is a hard quota that another attempt does not change")
 	case hinted:
 		fmt.Fprintf(c.out, "retried: %s, after %v as the server asks\n", verdict.Kind(), after)
 	default:

@@ -131,6 +131,9 @@ func argsOf(c vectors.Classified) []string {
 	if c.Given.ErrorCode != "" {
 		args = append(args, "--code", c.Given.ErrorCode)
 	}
+	if c.Given.Service != "" {
+		args = append(args, "--service", c.Given.Service)
+	}
 	if c.Given.Transport != "" {
 		args = append(args, "--transport", c.Given.Transport)
 	}

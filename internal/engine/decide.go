@@ -16,7 +16,7 @@ import (
 type opinion struct {
 	failure   error // without a mark that has a reason and is the outermost error
 	verdict   classify.Verdict
-	throttled bool  // for the limiter of the scope and for together
+	throttled bool  // for the limiter of the scope and for together, so not by a hard quota
 	partly    bool  // throttled in a part of the scope, which is no throttle for either of them
 	rule      error // why there is no retry even if the verdict asks for one; or nil
 	gone      error // how the context of the operation has ended; or nil
@@ -56,7 +56,7 @@ func (e *Engine) opinionOn(ctx context.Context, r *record, attempt int, failure 
 // throttledBy takes in what a verdict says of throttles.
 func (o *opinion) throttledBy(v classify.Verdict) {
 	o.partly = v.Reach() == classify.ReachPart
-	o.throttled = v.Kind() == classify.Throttling && !o.partly
+	o.throttled = v.Kind() == classify.Throttling && !o.partly && !v.HardQuota()
 }
 
 // heeds reports whether it matters if an attempt of an operation was throttled: for the send

@@ -85,7 +85,7 @@ func short() map[string]string {
 		"C01": "throttling codes are retried as throttles",
 		"C02": "transient codes are retried",
 		"C03": "of the statuses from 500 on only 500, 502, 503 and 504 are retried",
-		"C04": "429 is a throttle, whatever the code",
+		"C04": "429 is a throttle, without the code of a hard quota",
 		"C05": "codes of a wrong clock need a wrong clock",
 		"C06": "other errors are final",
 		"C07": "timeouts and broken connections are retried",

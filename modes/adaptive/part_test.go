@@ -33,7 +33,14 @@ func (e throttleOf) ThrottledBy() (reasons []classify.Reason) {
 	return reasons
 }
 
-func TestOnlyAThrottleOfAPartLeavesTheSendRateOfTheScopeAlone(t *testing.T) {
+// fullLogs is a hard quota that is retried as a throttle.
+type fullLogs struct{}
+
+func (fullLogs) Error() string     { return "too many log groups" }
+func (fullLogs) ErrorCode() string { return "LimitExceededException" }
+func (fullLogs) Service() string   { return "CloudWatch Logs" }
+
+func TestThrottleOfAPartAndHardQuotaLeaveTheSendRateOfTheScopeAlone(t *testing.T) {
 	t.Parallel()
 	const part, scope, wider, other, unknown = classify.ReachPart, classify.ReachScope, classify.ReachWider, classify.ReachOther, classify.ReachUnknown
 	for _, c := range []struct {
@@ -46,6 +53,7 @@ func TestOnlyAThrottleOfAPartLeavesTheSendRateOfTheScopeAlone(t *testing.T) {
 		{"part, marked as permanent", retry.Permanent(throttleOf{part}), false},
 		{"no reason", throttleOf{}, true},
 		{"unknown", throttleOf{unknown}, true},
+		{"hard quota", fullLogs{}, false},
 		{"part and unknown", throttleOf{part, unknown}, true},
 		{"part and scope", throttleOf{part, scope}, true},
 		{"scope", throttleOf{scope}, true},

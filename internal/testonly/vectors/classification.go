@@ -14,7 +14,7 @@ type Classification struct {
 	SkewSequences []SkewSequence `json:"clock_skew_sequences"`
 }
 
-// Classified is a failure and its wanted verdict. Transport names a failure without a response.
+// Classified is a failure and its wanted verdict. Service is the id of the service, or empty. Transport names a failure without a response.
 // Modeled is what the model of the service says about the error. The skews are in seconds; a
 // nil CandidateSkew means that no skew was observed.
 type Classified struct {
@@ -23,6 +23,7 @@ type Classified struct {
 	Given struct {
 		Status    int    `json:"status"`
 		ErrorCode string `json:"error_code"`
+		Service   string `json:"service"`
 		Transport string `json:"transport"`
 		Modeled   string `json:"modeled"`
 

@@ -1,0 +1,40 @@
+package classify
+
+// HardQuotas returns the classifier "hard-quotas", which forbids the retry of errors that are about a
+// quota of the account and no rate, such as LimitExceededException of CloudWatch Logs: another
+// attempt cannot succeed before something is deleted or the quota is raised. It knows them by code and
+// service, from the models of AWS. Without a known service it has no opinion, see Outcome.Service.
+//
+// [Default] retries such an error if the SDKs of AWS do, as a throttle that cuts no send rate. So add
+// HardQuotas to it: Also(HardQuotas()).
+func HardQuotas() Classifier { return &hardQuotaClassifier{} }
+
+type hardQuotaClassifier struct{}
+
+func (*hardQuotaClassifier) Name() string { return "hard-quotas" }
+
+func (c *hardQuotaClassifier) Classify(o Outcome) Verdict { return alone(c, &o) }
+
+func (*hardQuotaClassifier) judge(o *Outcome, f *facts) Verdict {
+	if f.isHardQuota(o) {
+		return Forbidden()
+	}
+	return Verdict{}
+}
+
+// isHardQuota reports whether the error is about a quota of the account, see hardQuotaIn.
+func (f *facts) isHardQuota(o *Outcome) bool {
+	if f.code == "" {
+		return false
+	}
+	services := hardQuotaIn(f.code)
+	return services != "" && kindIn(services, o.service()) != KindNone
+}
+
+// service returns the id of the service, or what the error says of it.
+func (o *Outcome) service() string {
+	if o.Service != "" {
+		return o.Service
+	}
+	return serviceOf(o.Err)
+}
