@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kinesis"
 	"github.com/stretchr/testify/require"
 
@@ -37,7 +38,19 @@ const (
 type pair struct {
 	isA   func(r *http.Request, body string) bool
 	code  string // of the error of a throttle
+	word  string // for the limit, or empty
 	calls func(cfg aws.Config) (a, b func(ctx context.Context) error)
+}
+
+// throttledBy is a throttle of DynamoDB with a word for the limit, or without one.
+func throttledBy(code, word string) *http.Response {
+	answer := jsonError(400, code)
+	if word != "" {
+		body := `{"__type":"com.amazonaws.dynamodb.v20120810#` + code + `","message":"made up","throttlingReasons":[{"reason":"` +
+			word + `","resource":"arn:aws:dynamodb:eu-central-1:111122223333:table/orders"}]}`
+		answer.Body, answer.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	}
+	return answer
 }
 
 // twoTables are the tables A and B of one client.
@@ -47,6 +60,25 @@ var twoTables = pair{
 	calls: func(cfg aws.Config) (a, b func(ctx context.Context) error) {
 		client := dynamodb.NewFromConfig(cfg)
 		return getItem(client, "A"), getItem(client, "B")
+	},
+}
+
+// twoKeys are a hot key A and other keys B of one table.
+var twoKeys = pair{
+	isA:  func(_ *http.Request, body string) bool { return strings.Contains(body, `"S":"hot"`) },
+	code: "ThrottlingException",
+	word: "TableReadKeyRangeThroughputExceeded",
+	calls: func(cfg aws.Config) (a, b func(ctx context.Context) error) {
+		client := dynamodb.NewFromConfig(cfg)
+		get := func(key string) func(ctx context.Context) error {
+			return func(ctx context.Context) error {
+				_, err := client.GetItem(ctx, &dynamodb.GetItemInput{
+					TableName: aws.String("orders"), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: key}},
+				})
+				return err
+			}
+		}
+		return get("hot"), get("cold")
 	},
 }
 
@@ -103,7 +135,7 @@ func (s *meter) Do(r *http.Request) (*http.Response, error) {
 	}
 	pause(latency)
 	if s.isA(r, string(body)) && !s.take() {
-		return jsonError(400, s.code), nil
+		return throttledBy(s.code, s.word), nil
 	}
 	return response(200, `{}`), nil
 }
@@ -208,7 +240,7 @@ var rivals = []rival{
 	}, true},
 }
 
-// TestThrottledTableLeavesTheOtherAlone prints a table of docs/modes.md with -v, and so do the two
+// TestThrottledTableLeavesTheOtherAlone prints a table of docs/modes.md with -v, and so do the three
 // tests below.
 func TestThrottledTableLeavesTheOtherAlone(t *testing.T) { requireApart(t, twoTables) }
 
@@ -216,9 +248,21 @@ func TestThrottledAccountLeavesTheOtherAlone(t *testing.T) { requireApart(t, two
 
 func TestThrottledOperationLeavesTheOtherAlone(t *testing.T) { requireApart(t, twoOperations) }
 
-func requireApart(t *testing.T, p pair) {
+// TestThrottledKeyLeavesTheOtherAlone also holds what the hot key itself gets: in adaptive mode no call
+// of it fails.
+func TestThrottledKeyLeavesTheOtherAlone(t *testing.T) {
+	for name, a := range requireApart(t, twoKeys) {
+		if strings.HasSuffix(name, "adaptive") {
+			require.Zero(t, a.failed, name)
+		}
+	}
+}
+
+// requireApart returns the traffic of A by rival.
+func requireApart(t *testing.T, p pair) map[string]*traffic {
 	t.Helper()
 	t.Setenv("AWS_NEW_RETRIES_2026", "true") // the client of DynamoDB asks it whether to follow v2.1
+	all := map[string]*traffic{}
 	lines := []string{"", "| | A, succeeded/s | A, failed/s | B/s | B/s without A | B, p99 |", "|---|---|---|---|---|---|"}
 	for _, rival := range rivals {
 		t.Run(rival.name, func(t *testing.T) {
@@ -229,6 +273,7 @@ func requireApart(t *testing.T, p pair) {
 				}
 				_, alone := run(false)
 				a, b := run(true)
+				all[rival.name] = a
 				lines = append(lines, fmt.Sprintf("| %s | %.1f | %.1f | %.1f | %.1f | %v |", rival.name,
 					perSecond(a.succeeded), perSecond(a.failed), perSecond(b.succeeded), perSecond(alone.succeeded), b.p99()))
 				if rival.apart {
@@ -240,6 +285,7 @@ func requireApart(t *testing.T, p pair) {
 		})
 	}
 	t.Log(strings.Join(lines, "\n"))
+	return all
 }
 
 func perSecond(n int) float64 { return float64(n) / measured.Seconds() }
