@@ -11,8 +11,8 @@ import (
 type instruments struct {
 	callDuration, retryDelay, attemptDuration, sendWait metric.Float64Histogram
 
-	callRetries       metric.Int64Histogram
-	attempts, refused metric.Int64Counter
+	callRetries                  metric.Int64Histogram
+	attempts, throttles, refused metric.Int64Counter
 
 	sendRate, measuredRate, fleetRate, fleetSlots    metric.Float64ObservableGauge
 	waiting, available, capacity, scopes, fleetState metric.Int64ObservableGauge
@@ -63,9 +63,11 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 			"Time that an operation waited for the backoff and the retry quota, if it made a retry or waited."),
 		attempts:        counter("awsretry.attempts", "{attempt}", "Attempts that ended, by the kind of the failure and the error code."),
 		attemptDuration: duration("awsretry.attempt.duration", "Duration of attempts, without any wait."),
-		refused:         counter("awsretry.retries.refused", "{retry}", "Retries and attempts that were refused, by the reason."),
-		sendWait:        duration("awsretry.send.wait", "Time that an attempt waited for the send rate, if it had to wait."),
-		sendRate:        float("awsretry.send.rate", "{attempt}/s", "Send rate of the scope in attempts per second, if it has a limit."),
+		throttles: counter("awsretry.throttles", "{attempt}",
+			"Attempts that were throttled, by how much the limit is about and its name."),
+		refused:  counter("awsretry.retries.refused", "{retry}", "Retries and attempts that were refused, by the reason."),
+		sendWait: duration("awsretry.send.wait", "Time that an attempt waited for the send rate, if it had to wait."),
+		sendRate: float("awsretry.send.rate", "{attempt}/s", "Send rate of the scope in attempts per second, if it has a limit."),
 		measuredRate: float("awsretry.send.measured_rate", "{attempt}/s",
 			"Smoothed rate of answers of the scope in attempts per second, in adaptive mode."),
 		waiting:       gauge("awsretry.send.waiting", "{attempt}", "Attempts of the scope that wait for the send rate, in adaptive mode."),

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -24,7 +25,9 @@ const (
 	delayKey   = attribute.Key("awsretry.delay") // in seconds
 	kindKey    = attribute.Key("awsretry.kind")
 	outcomeKey = attribute.Key("awsretry.outcome")
+	limitKey   = attribute.Key("awsretry.limit")
 	quotaKey   = attribute.Key("awsretry.quota")
+	reachKey   = attribute.Key("awsretry.reach")
 	reasonKey  = attribute.Key("awsretry.reason")
 	scopeKey   = attribute.Key("awsretry.scope")
 	stateKey   = attribute.Key("awsretry.fleet.state")
@@ -68,7 +71,7 @@ type operations struct {
 	known atomic.Pointer[map[operation]*labels]
 
 	learning sync.Mutex        // held while known is replaced
-	codes    map[string]string // guarded by learning; the value is the key
+	codes    map[string]string // and names of limits; guarded by learning; the value is the key
 }
 
 func newOperations(merged bool) *operations {
@@ -131,14 +134,29 @@ func named(key attribute.Key, value string) []attribute.KeyValue {
 	return []attribute.KeyValue{key.String(value)}
 }
 
+// reachOf returns how much a throttle is about. A hard quota has a word of its own.
+func reachOf(v classify.Verdict) string {
+	if v.HardQuota() {
+		return "hard_quota"
+	}
+	return v.Reach().String()
+}
+
 // errorType returns the word for a failure, or "_OTHER" for a code that came when there was no more
 // place. Kinds need no place, because there are few. It returns no part of a text of the event,
 // because the SDK keeps the words and such a text may be long.
 func (o *operations) errorType(e *retry.Event, kind string) string {
-	word := e.ErrorType()
+	if word := e.ErrorType(); word != kind {
+		return o.word(word)
+	}
+	return kind
+}
+
+// word returns a copy of a word, which is kept.
+func (o *operations) word(word string) string {
 	switch word {
-	case kind:
-		return kind
+	case "":
+		return ""
 	case late:
 		return late
 	}

@@ -119,6 +119,40 @@ func TestAnAttemptCountsByKindAndErrorType(t *testing.T) {
 	require.Contains(t, figures(t, metrics, "awsretry.attempt.duration"), "{awsretry.kind=none} count 6 sum 2: 4 to 0.005 2 to 1")
 }
 
+// aboutTable is a throttle that says which limit it is about.
+type aboutTable struct{ reasons []classify.Reason }
+
+func (aboutTable) Error() string                    { return "throttled" }
+func (aboutTable) ErrorCode() string                { return "LimitExceededException" }
+func (e aboutTable) ThrottledBy() []classify.Reason { return e.reasons }
+
+func TestThrottlesHaveTheReachAndTheNameOfTheirLimit(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	for _, c := range []struct {
+		service string
+		reasons []classify.Reason
+	}{
+		{"dynamodb", nil},
+		{"dynamodb", []classify.Reason{{Reach: classify.ReachPart, Word: "Hot"}}},
+		{"dynamodb", []classify.Reason{{Word: "no name"}}},
+		{"cloudwatch logs", nil},
+	} {
+		err := aboutTable{c.reasons}
+		telemetry.Observe(t.Context(), retry.Event{
+			Kind: retry.AttemptEnded, Err: err,
+			Verdict: classify.Default().Classify(classify.Outcome{Err: err, Service: c.service}),
+		})
+	}
+	require.Equal(t, []string{
+		"{awsretry.limit=Hot awsretry.reach=part} 1",
+		"{awsretry.limit=_OTHER awsretry.reach=unknown} 1",
+		"{awsretry.reach=hard_quota} 1",
+		"{awsretry.reach=unknown} 1",
+	}, figures(t, collect(t, reader), "awsretry.throttles"))
+}
+
 func TestNoEventIsTooOdd(t *testing.T) {
 	t.Parallel()
 	reader, config := newReader()

@@ -15,6 +15,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -134,6 +135,10 @@ func (t *Telemetry) attemptEnded(ctx context.Context, e *retry.Event) {
 		kind := e.Verdict.Kind().String()
 		timed = labels.with(kindKey.String(kind))
 		counted = labels.with(kindKey.String(kind), semconv.ErrorTypeKey.String(t.errorType(e, kind)))
+	}
+	if e.Verdict.Kind() == classify.Throttling && e.Err != nil {
+		limit := named(limitKey, t.word(e.LimitName()))
+		t.throttles.Add(ctx, 1, labels.with(append(limit, reachKey.String(reachOf(e.Verdict)))...).add...)
 	}
 	t.attempts.Add(ctx, 1, counted.add...)
 	t.attemptDuration.Record(ctx, seconds(e.Elapsed), timed.record...)

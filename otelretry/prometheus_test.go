@@ -57,5 +57,6 @@ func TestPrometheusGetsTheNamesOfTheTable(t *testing.T) {
 		"awsretry_send_rate_per_second gauge aws_region awsretry_scope rpc_service",
 		"awsretry_send_wait_seconds histogram aws_region rpc_method rpc_service",
 		"awsretry_send_waiting gauge aws_region awsretry_scope rpc_service",
+		"awsretry_throttles_total counter aws_region awsretry_reach rpc_method rpc_service",
 	}, got)
 }

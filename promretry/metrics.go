@@ -39,7 +39,7 @@ type Config struct {
 // Counters and histograms have the labels rpc_service, rpc_method and aws_region: Service, Name
 // and Region of the [retry.Operation]. The first 1,000 combinations of the three have series of
 // their own. Later ones are counted together, with "_OTHER" in all three labels, and so is each
-// error code after the first 200. Texts are cut after 200 bytes. What is not UTF-8 is replaced.
+// error code and name of a limit after the first 200. Texts are cut after 200 bytes. What is not UTF-8 is replaced.
 // The most series are those of awsretry_attempts_total: one for each combination with each kind and
 // error code of its failures.
 type Metrics struct {
@@ -50,6 +50,7 @@ type Metrics struct {
 	callRetryDelay  *prometheus.HistogramVec
 	attempts        *prometheus.CounterVec
 	attemptDuration *prometheus.HistogramVec
+	throttles       *prometheus.CounterVec
 	refused         *prometheus.CounterVec
 	sendWait        *prometheus.HistogramVec
 	gauges          gauges
@@ -95,6 +96,8 @@ func New(c Config) *Metrics {
 			"Attempts that ended, by the kind of the failure and the error code.", with("awsretry_kind", "error_type")),
 		attemptDuration: histogram("awsretry_attempt_duration_seconds",
 			"Duration of attempts, without any wait.", seconds, with("awsretry_kind")),
+		throttles: counter("awsretry_throttles_total",
+			"Attempts that were throttled, by how much the limit is about and its name.", with("awsretry_reach", "awsretry_limit")),
 		refused: counter("awsretry_retries_refused_total",
 			"Retries and attempts that were refused, by the reason.", with("awsretry_reason")),
 		sendWait: histogram("awsretry_send_wait_seconds",
@@ -110,7 +113,7 @@ func New(c Config) *Metrics {
 // vectors returns the metrics that count events.
 func (m *Metrics) vectors() []prometheus.Collector {
 	return []prometheus.Collector{
-		m.callDuration, m.callRetries, m.callRetryDelay, m.attempts, m.attemptDuration, m.refused, m.sendWait,
+		m.callDuration, m.callRetries, m.callRetryDelay, m.attempts, m.attemptDuration, m.throttles, m.refused, m.sendWait,
 	}
 }
 

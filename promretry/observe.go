@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -63,6 +64,9 @@ func (m *Metrics) attemptEnded(e *retry.Event) {
 		kind := e.Verdict.Kind().String()
 		a = m.attempt(o.labels, kind, m.errorType(e, kind))
 	}
+	if e.Verdict.Kind() == classify.Throttling && e.Err != nil {
+		m.throttles.WithLabelValues(o.service, o.name, o.region, reachOf(e.Verdict), m.word(e.LimitName())).Inc()
+	}
 	a.count.Inc()
 	a.duration.Observe(seconds(e.Elapsed))
 }
@@ -86,14 +90,30 @@ func (m *Metrics) operationEnded(e *retry.Event) {
 // errorType returns a text that is kept already. Kinds need no place among the error codes, because
 // there are few.
 func (m *Metrics) errorType(e *retry.Event, kind string) string {
-	switch word := e.ErrorType(); word {
-	case kind:
-		return kind
+	if word := e.ErrorType(); word != kind {
+		return m.word(word)
+	}
+	return kind
+}
+
+// word returns a text that is kept already.
+func (m *Metrics) word(word string) string {
+	switch word {
+	case "":
+		return ""
 	case beyond:
 		return beyond
 	default:
 		return m.errorTypes.get(word)
 	}
+}
+
+// reachOf returns how much a throttle is about. A hard quota has a word of its own.
+func reachOf(v classify.Verdict) string {
+	if v.HardQuota() {
+		return "hard_quota"
+	}
+	return v.Reach().String()
 }
 
 func (m *Metrics) attempt(l labels, kind, errorType string) attempt {

@@ -59,6 +59,48 @@ func TestAttemptsHaveKindAndErrorType(t *testing.T) {
 	)
 }
 
+// aboutTable is a throttle that says which limit it is about.
+type aboutTable struct{ reasons []classify.Reason }
+
+func (aboutTable) Error() string                    { return "throttled" }
+func (aboutTable) ErrorCode() string                { return "LimitExceededException" }
+func (e aboutTable) ThrottledBy() []classify.Reason { return e.reasons }
+
+func TestThrottlesHaveTheReachAndTheNameOfTheirLimit(t *testing.T) {
+	t.Parallel()
+	metrics := promretry.New(promretry.Config{})
+	hot := classify.Reason{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}
+	for _, c := range []struct {
+		service string
+		reasons []classify.Reason
+	}{
+		{"dynamodb", nil},
+		{"dynamodb", []classify.Reason{hot}},
+		{"dynamodb", []classify.Reason{hot}},
+		{"dynamodb", []classify.Reason{hot, {Reach: classify.ReachScope, Quota: "L-1"}}},
+		{"dynamodb", []classify.Reason{{Word: "no name"}}},
+		{"cloudwatch logs", nil},
+	} {
+		err := aboutTable{c.reasons}
+		metrics.Observe(t.Context(), retry.Event{
+			Kind: retry.AttemptEnded, Operation: retry.Operation{Service: c.service}, Err: err,
+			Verdict: classify.Default().Classify(classify.Outcome{Err: err, Service: c.service}),
+		})
+	}
+	line := func(service, reach, limit string, count int) string {
+		return fmt.Sprintf(`awsretry_throttles_total{aws_region="",awsretry_limit=%q,awsretry_reach=%q,rpc_method="",rpc_service=%q} %d`,
+			limit, reach, service, count)
+	}
+	only(t, metrics, "awsretry_throttles_total",
+		"Attempts that were throttled, by how much the limit is about and its name.", "counter",
+		line("cloudwatch logs", "hard_quota", "", 1),
+		line("dynamodb", "part", hot.Word, 2),
+		line("dynamodb", "scope", "L-1", 1),
+		line("dynamodb", "unknown", "", 1),
+		line("dynamodb", "unknown", "_OTHER", 1),
+	)
+}
+
 func TestDurationsLieInTheBucketsThatTheyDoNotExceed(t *testing.T) {
 	t.Parallel()
 	metrics := promretry.New(promretry.Config{})

@@ -124,6 +124,26 @@ func (e Event) ErrorType() string {
 // Verdict is what they mean together.
 func (e Event) ThrottledBy() []classify.Reason { return reasonsOf(e.Err) }
 
+// LimitName returns the name of the limit that a throttle was about: the word of the service, or else
+// the code of the quota. It is empty if Err does not say, and "_OTHER" for a text that is no name, so
+// that no message of a server comes back. Of several reasons it is the first with the Reach of Verdict.
+func (e Event) LimitName() string {
+	for _, r := range e.ThrottledBy() {
+		name := r.Word
+		if name == "" {
+			name = r.Quota
+		}
+		switch {
+		case r.Reach != e.Verdict.Reach() || name == "":
+		case isName(strings.ReplaceAll(name, "/", "")):
+			return name
+		default:
+			return "_OTHER"
+		}
+	}
+	return ""
+}
+
 // reasonsOf returns the reasons of the outermost error that has some.
 func reasonsOf(err error) (reasons []classify.Reason) {
 	errtree.Find(err, func(err error) bool {

@@ -54,6 +54,26 @@ func TestReasonsOfAThrottleAreInEventsAndInTheError(t *testing.T) {
 	}
 }
 
+func TestNameOfTheLimitIsAWordOrACodeAndNeverAMessage(t *testing.T) {
+	t.Parallel()
+	part, wider := classify.ReachPart, classify.ReachWider
+	for _, c := range []struct {
+		reasons []classify.Reason
+		want    string
+	}{
+		{nil, ""},
+		{[]classify.Reason{{Reach: part, Word: "Hot", Quota: "L-1"}}, "Hot"},
+		{[]classify.Reason{{Quota: "lambda/L-1"}}, "lambda/L-1"},
+		{[]classify.Reason{{}}, ""},
+		{[]classify.Reason{{Word: "too many requests"}}, "_OTHER"},
+		{[]classify.Reason{{Reach: part, Word: "Hot"}, {Reach: wider}, {Reach: wider, Word: "Account"}}, "Account"},
+	} {
+		err := hotKey{c.reasons}
+		e := retry.Event{Err: err, Verdict: classify.Default().Classify(classify.Outcome{Err: err})}
+		require.Equal(t, c.want, e.LimitName(), "%v", c.reasons)
+	}
+}
+
 func TestErrorsWithoutReasonsHaveNone(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{nil, errors.New("plain"), hotKey{}, circle{}, &retry.Error{}, &retry.Error{Last: hotKey{}}} {
