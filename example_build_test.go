@@ -146,12 +146,12 @@ func ExampleWithClassifier_hardQuotas() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(strategy.Judge(retry.Operation{Service: "CloudWatch Logs"}, fullLogs{}))
+	fmt.Println(strategy.Judge(retry.Operation{Service: "CloudWatch Logs"}, fullLogsError{}))
 	// Output: forbid
 }
 
-// fullLogs is the answer of CloudWatch Logs to one log group too many.
-type fullLogs struct{}
+// fullLogsError is the answer of CloudWatch Logs to one log group too many.
+type fullLogsError struct{}
 
-func (fullLogs) Error() string     { return "too many log groups" }
-func (fullLogs) ErrorCode() string { return "LimitExceededException" }
+func (fullLogsError) Error() string     { return "too many log groups" }
+func (fullLogsError) ErrorCode() string { return "LimitExceededException" }

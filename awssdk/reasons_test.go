@@ -70,8 +70,10 @@ func TestReasonsAreThoseOfTheModeledError(t *testing.T) {
 		{"throughput", &types.ProvisionedThroughputExceededException{ThrottlingReasons: []types.ThrottlingReason{reason(key)}}, hot},
 		{"throttling", &types.ThrottlingException{ThrottlingReasons: []types.ThrottlingReason{reason(key)}}, hot},
 		{"account", &types.RequestLimitExceeded{ThrottlingReasons: []types.ThrottlingReason{reason(key)}}, hot},
-		{"two", &types.ThrottlingException{ThrottlingReasons: []types.ThrottlingReason{reason(key), reason(table)}},
-			append(hot[:1:1], classify.Reason{Reach: classify.ReachScope, Word: table})},
+		{
+			"two", &types.ThrottlingException{ThrottlingReasons: []types.ThrottlingReason{reason(key), reason(table)}},
+			append(hot[:1:1], classify.Reason{Reach: classify.ReachScope, Word: table}),
+		},
 		{"empty", &types.ThrottlingException{ThrottlingReasons: []types.ThrottlingReason{{}}}, []classify.Reason{{}}},
 		{"none", &types.ThrottlingException{}, nil},
 		{"nil", (*types.ThrottlingException)(nil), nil},

@@ -10,16 +10,16 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-// reasoned is an error of a service that says what a throttle is about.
-type reasoned struct {
+// reasonedError is an error of a service that says what a throttle is about.
+type reasonedError struct {
 	codeError
 	reasons []classify.Reason
 }
 
-func (e reasoned) ThrottledBy() []classify.Reason { return e.reasons }
+func (e reasonedError) ThrottledBy() []classify.Reason { return e.reasons }
 
-func about(reaches ...classify.Reach) reasoned {
-	e := reasoned{codeError: "ThrottlingException"}
+func about(reaches ...classify.Reach) reasonedError {
+	e := reasonedError{codeError: "ThrottlingException"}
 	for _, r := range reaches {
 		e.reasons = append(e.reasons, classify.Reason{Reach: r})
 	}
@@ -44,7 +44,7 @@ func TestReachOfAThrottleIsThatOfItsWidestReason(t *testing.T) {
 		{[]classify.Reach{wider, scope}, wider},
 		{[]classify.Reach{part, 200}, 200},
 	} {
-		t.Run(fmt.Sprint(c.reasons), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v", c.reasons), func(t *testing.T) {
 			t.Parallel()
 			for how, err := range wrappings(about(c.reasons...)) {
 				require.Equal(t, c.want, verdictOf(err).Reach(), how)
@@ -57,8 +57,8 @@ func TestReachOfAThrottleIsThatOfItsWidestReason(t *testing.T) {
 func TestReasonsMakeNoErrorAThrottle(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
-		"final":     reasoned{"ValidationException", about(classify.ReachPart).reasons},
-		"transient": reasoned{"RequestTimeout", about(classify.ReachPart).reasons},
+		"final":     reasonedError{"ValidationException", about(classify.ReachPart).reasons},
+		"transient": reasonedError{"RequestTimeout", about(classify.ReachPart).reasons},
 	} {
 		verdict := verdictOf(err)
 		require.NotEqual(t, classify.Throttling, verdict.Kind(), name)
@@ -69,18 +69,18 @@ func TestReasonsMakeNoErrorAThrottle(t *testing.T) {
 func TestOutermostErrorWithReasonsCounts(t *testing.T) {
 	t.Parallel()
 	inner := about(classify.ReachWider)
-	require.Equal(t, classify.ReachPart, verdictOf(&outer{about(classify.ReachPart), inner}).Reach())
-	require.Equal(t, classify.ReachWider, verdictOf(&outer{about(), inner}).Reach(), "no reasons say nothing")
+	require.Equal(t, classify.ReachPart, verdictOf(&outerError{about(classify.ReachPart), inner}).Reach())
+	require.Equal(t, classify.ReachWider, verdictOf(&outerError{about(), inner}).Reach(), "no reasons say nothing")
 	require.Equal(t, classify.ReachPart, verdictOf(errors.Join(about(classify.ReachPart), inner)).Reach())
 }
 
-// outer is an error around another one.
-type outer struct {
-	reasoned
+// outerError is an error around another one.
+type outerError struct {
+	reasonedError
 	inner error
 }
 
-func (e *outer) Unwrap() error { return e.inner }
+func (e *outerError) Unwrap() error { return e.inner }
 
 func TestReachIsAddedToAnyThrottle(t *testing.T) {
 	t.Parallel()
@@ -96,7 +96,7 @@ func TestReachIsAddedToAnyThrottle(t *testing.T) {
 
 func TestTrailEndsWithTheReasons(t *testing.T) {
 	t.Parallel()
-	err := reasoned{"ThrottlingException", []classify.Reason{
+	err := reasonedError{"ThrottlingException", []classify.Reason{
 		{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"},
 		{Reach: classify.ReachWider, Word: "CallerRateLimitExceeded", Quota: "lambda/L-548AE339"},
 		{Reach: classify.ReachOther, Quota: "L-1"},
@@ -109,7 +109,7 @@ func TestTrailEndsWithTheReasons(t *testing.T) {
 		"CallerRateLimitExceeded, lambda/L-548AE339 (wider), L-1 (other), unknown", trail.String())
 	require.Equal(t, err.reasons, trail[1].ThrottledBy)
 	require.Equal(t, verdict, trail[1].Verdict)
-	_, trail = chain.Explain(classify.Outcome{Err: reasoned{"NoThrottle", err.reasons}})
+	_, trail = chain.Explain(classify.Outcome{Err: reasonedError{"NoThrottle", err.reasons}})
 	require.Len(t, trail, 1)
 }
 

@@ -119,12 +119,12 @@ func TestAnAttemptCountsByKindAndErrorType(t *testing.T) {
 	require.Contains(t, figures(t, metrics, "awsretry.attempt.duration"), "{awsretry.kind=none} count 6 sum 2: 4 to 0.005 2 to 1")
 }
 
-// aboutTable is a throttle that says which limit it is about.
-type aboutTable struct{ reasons []classify.Reason }
+// aboutTableError is a throttle that says which limit it is about.
+type aboutTableError struct{ reasons []classify.Reason }
 
-func (aboutTable) Error() string                    { return "throttled" }
-func (aboutTable) ErrorCode() string                { return "LimitExceededException" }
-func (e aboutTable) ThrottledBy() []classify.Reason { return e.reasons }
+func (aboutTableError) Error() string                    { return "throttled" }
+func (aboutTableError) ErrorCode() string                { return "LimitExceededException" }
+func (e aboutTableError) ThrottledBy() []classify.Reason { return e.reasons }
 
 func TestThrottlesHaveTheReachAndTheNameOfTheirLimit(t *testing.T) {
 	t.Parallel()
@@ -139,7 +139,7 @@ func TestThrottlesHaveTheReachAndTheNameOfTheirLimit(t *testing.T) {
 		{"dynamodb", []classify.Reason{{Word: "no name"}}},
 		{"cloudwatch logs", nil},
 	} {
-		err := aboutTable{c.reasons}
+		err := aboutTableError{c.reasons}
 		telemetry.Observe(t.Context(), retry.Event{
 			Kind: retry.AttemptEnded, Err: err,
 			Verdict: classify.Default().Classify(classify.Outcome{Err: err, Service: c.service}),

@@ -59,12 +59,12 @@ func TestAttemptsHaveKindAndErrorType(t *testing.T) {
 	)
 }
 
-// aboutTable is a throttle that says which limit it is about.
-type aboutTable struct{ reasons []classify.Reason }
+// aboutTableError is a throttle that says which limit it is about.
+type aboutTableError struct{ reasons []classify.Reason }
 
-func (aboutTable) Error() string                    { return "throttled" }
-func (aboutTable) ErrorCode() string                { return "LimitExceededException" }
-func (e aboutTable) ThrottledBy() []classify.Reason { return e.reasons }
+func (aboutTableError) Error() string                    { return "throttled" }
+func (aboutTableError) ErrorCode() string                { return "LimitExceededException" }
+func (e aboutTableError) ThrottledBy() []classify.Reason { return e.reasons }
 
 func TestThrottlesHaveTheReachAndTheNameOfTheirLimit(t *testing.T) {
 	t.Parallel()
@@ -81,7 +81,7 @@ func TestThrottlesHaveTheReachAndTheNameOfTheirLimit(t *testing.T) {
 		{"dynamodb", []classify.Reason{{Word: "no name"}}},
 		{"cloudwatch logs", nil},
 	} {
-		err := aboutTable{c.reasons}
+		err := aboutTableError{c.reasons}
 		metrics.Observe(t.Context(), retry.Event{
 			Kind: retry.AttemptEnded, Operation: retry.Operation{Service: c.service}, Err: err,
 			Verdict: classify.Default().Classify(classify.Outcome{Err: err, Service: c.service}),

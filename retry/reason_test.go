@@ -16,20 +16,20 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// hotKey is a throttle of one key.
-type hotKey struct{ reasons []classify.Reason }
+// hotKeyError is a throttle of one key.
+type hotKeyError struct{ reasons []classify.Reason }
 
-func (hotKey) Error() string                    { return "hot key" }
-func (hotKey) ErrorCode() string                { return "ThrottlingException" }
-func (e hotKey) ThrottledBy() []classify.Reason { return e.reasons }
-func keyRange() (throttle error, reasons []classify.Reason) {
+func (hotKeyError) Error() string                    { return "hot key" }
+func (hotKeyError) ErrorCode() string                { return "ThrottlingException" }
+func (e hotKeyError) ThrottledBy() []classify.Reason { return e.reasons }
+func keyRange() (reasons []classify.Reason, throttle error) {
 	reasons = []classify.Reason{{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}}
-	return hotKey{reasons}, reasons
+	return reasons, hotKeyError{reasons}
 }
 
 func TestReasonsOfAThrottleAreInEventsAndInTheError(t *testing.T) {
 	t.Parallel()
-	throttle, reasons := keyRange()
+	reasons, throttle := keyRange()
 	r := &recorder{}
 	clk := &clock.Fake{}
 	s, err := standard.New(standard.Config{Clock: clk, MaxAttempts: 2, Observer: r})
@@ -68,7 +68,7 @@ func TestNameOfTheLimitIsAWordOrACodeAndNeverAMessage(t *testing.T) {
 		{[]classify.Reason{{Word: "too many requests"}}, "_OTHER"},
 		{[]classify.Reason{{Reach: part, Word: "Hot"}, {Reach: wider}, {Reach: wider, Word: "Account"}}, "Account"},
 	} {
-		err := hotKey{c.reasons}
+		err := hotKeyError{c.reasons}
 		e := retry.Event{Err: err, Verdict: classify.Default().Classify(classify.Outcome{Err: err})}
 		require.Equal(t, c.want, e.LimitName(), "%v", c.reasons)
 	}
@@ -76,7 +76,7 @@ func TestNameOfTheLimitIsAWordOrACodeAndNeverAMessage(t *testing.T) {
 
 func TestErrorsWithoutReasonsHaveNone(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{nil, errors.New("plain"), hotKey{}, circle{}, &retry.Error{}, &retry.Error{Last: hotKey{}}} {
+	for _, err := range []error{nil, errors.New("plain"), hotKeyError{}, circle{}, &retry.Error{}, &retry.Error{Last: hotKeyError{}}} {
 		require.Empty(t, retry.Event{Err: err}.ThrottledBy(), "%v", err)
 		require.Empty(t, (&retry.Error{Last: err}).ThrottledBy(), "%v", err)
 	}
@@ -84,7 +84,7 @@ func TestErrorsWithoutReasonsHaveNone(t *testing.T) {
 
 func TestLogSaysWhatAThrottleWasAbout(t *testing.T) {
 	t.Parallel()
-	throttle, _ := keyRange()
+	_, throttle := keyRange()
 	var out bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	retry.SlogObserver{Logger: logger}.Observe(t.Context(), retry.Event{

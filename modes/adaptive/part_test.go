@@ -20,25 +20,25 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// throttleOf is a throttle with reasons of these reaches.
-type throttleOf []classify.Reach
+// throttleError is a throttle with reasons of these reaches.
+type throttleError []classify.Reach
 
-func (throttleOf) Error() string     { return "throttled" }
-func (throttleOf) ErrorCode() string { return "ThrottlingException" }
+func (throttleError) Error() string     { return "throttled" }
+func (throttleError) ErrorCode() string { return "ThrottlingException" }
 
-func (e throttleOf) ThrottledBy() (reasons []classify.Reason) {
+func (e throttleError) ThrottledBy() (reasons []classify.Reason) {
 	for _, r := range e {
 		reasons = append(reasons, classify.Reason{Reach: r})
 	}
 	return reasons
 }
 
-// fullLogs is a hard quota that is retried as a throttle.
-type fullLogs struct{}
+// fullLogsError is a hard quota that is retried as a throttle.
+type fullLogsError struct{}
 
-func (fullLogs) Error() string     { return "too many log groups" }
-func (fullLogs) ErrorCode() string { return "LimitExceededException" }
-func (fullLogs) Service() string   { return "CloudWatch Logs" }
+func (fullLogsError) Error() string     { return "too many log groups" }
+func (fullLogsError) ErrorCode() string { return "LimitExceededException" }
+func (fullLogsError) Service() string   { return "CloudWatch Logs" }
 
 func TestThrottleOfAPartAndHardQuotaLeaveTheSendRateOfTheScopeAlone(t *testing.T) {
 	t.Parallel()
@@ -48,18 +48,18 @@ func TestThrottleOfAPartAndHardQuotaLeaveTheSendRateOfTheScopeAlone(t *testing.T
 		err    error
 		limits bool
 	}{
-		{"part", throttleOf{part}, false},
-		{"two parts", throttleOf{part, part}, false},
-		{"part, marked as permanent", retry.Permanent(throttleOf{part}), false},
-		{"no reason", throttleOf{}, true},
-		{"unknown", throttleOf{unknown}, true},
-		{"hard quota", fullLogs{}, false},
-		{"part and unknown", throttleOf{part, unknown}, true},
-		{"part and scope", throttleOf{part, scope}, true},
-		{"scope", throttleOf{scope}, true},
-		{"wider", throttleOf{wider}, true},
-		{"other", throttleOf{other}, true},
-		{"scope, marked as permanent", retry.Permanent(throttleOf{scope}), true},
+		{"part", throttleError{part}, false},
+		{"two parts", throttleError{part, part}, false},
+		{"part, marked as permanent", retry.Permanent(throttleError{part}), false},
+		{"no reason", throttleError{}, true},
+		{"unknown", throttleError{unknown}, true},
+		{"hard quota", fullLogsError{}, false},
+		{"part and unknown", throttleError{part, unknown}, true},
+		{"part and scope", throttleError{part, scope}, true},
+		{"scope", throttleError{scope}, true},
+		{"wider", throttleError{wider}, true},
+		{"other", throttleError{other}, true},
+		{"scope, marked as permanent", retry.Permanent(throttleError{scope}), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +86,7 @@ func TestThrottleOfAPartCostsAndWaitsAsAThrottle(t *testing.T) {
 			}
 		})
 	})
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, throttleOf{classify.ReachPart}))
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, throttleError{classify.ReachPart}))
 	require.Len(t, scheduled, 1)
 	require.Equal(t, time.Second, scheduled[0].Delay)
 	require.Equal(t, 500-7, scheduled[0].Quota)
@@ -114,13 +114,13 @@ func TestRetriesOfAThrottledPartAreSlowedAndFirstAttemptsAreNot(t *testing.T) {
 						mu.Unlock()
 					}
 					if attempt <= calls {
-						return 0, throttleOf{classify.ReachPart}
+						return 0, throttleError{classify.ReachPart}
 					}
 					return 0, nil
 				})
 			})
 		}
-		time.Sleep(time.Millisecond)
+		sleep(t, time.Millisecond)
 		for range 1000 { // of other keys
 			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return nil }))
 		}
@@ -137,13 +137,13 @@ func TestFirstThrottleOfAPartHoldsNoRetryBackInABusyScope(t *testing.T) {
 		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Random: func() float64 { return 1 }}})
 		require.NoError(t, err)
 		for range 200 { // a hundred a second
-			time.Sleep(10 * time.Millisecond)
+			sleep(t, 10*time.Millisecond)
 			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return nil }))
 		}
 		began, attempts := time.Now(), 0
 		require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
 			if attempts++; attempts == 1 {
-				return throttleOf{classify.ReachPart}
+				return throttleError{classify.ReachPart}
 			}
 			return nil
 		}))
@@ -201,9 +201,9 @@ func TestEachSendTokenIsReportedOrGivenBackWithThrottledPartsConcurrentSafe(t *t
 					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+i%5)*time.Second)
 					_ = retry.DoErr(ctx, s, retry.Operation{}, func(context.Context) error {
 						attempts.Add(1)
-						time.Sleep(10 * time.Millisecond)
+						sleep(t, 10*time.Millisecond)
 						if g%2 == 0 {
-							return throttleOf{classify.ReachPart}
+							return throttleError{classify.ReachPart}
 						}
 						return nil
 					})
