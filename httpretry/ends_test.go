@@ -108,7 +108,8 @@ func TestWaitThatWouldPassTheDeadline(t *testing.T) {
 						require.ErrorIs(t, err, context.DeadlineExceeded)
 						requireThrottle(t, err)
 						refusal, _ := errors.AsType[*retry.Error](err)
-						require.Equal(t, 6*time.Second, refusal.Wait, "a hint adds 5 s at most")
+						want := map[string]time.Duration{"standard": time.Second, "adaptive": 2 * time.Second}[mode]
+						require.Equal(t, want, refusal.Wait, "the backoff or the send rate, because a hint fails no call")
 					})
 				})
 			}

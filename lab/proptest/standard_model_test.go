@@ -64,7 +64,7 @@ type limits struct {
 }
 
 // fail is what becomes of an operation whose attempt failed.
-func (m *standardModel) fail(o *operationModel, f *failure, l limits) (outcome string, delay time.Duration) {
+func (m *standardModel) fail(o *operationModel, f *failure, l limits) (outcome string, wait time.Duration) {
 	switch {
 	case f.kind == final: // S07, S19, and S14: a hint makes nothing retryable
 		return notRetryable, 0
@@ -74,7 +74,10 @@ func (m *standardModel) fail(o *operationModel, f *failure, l limits) (outcome s
 		return canceled, 0
 	}
 	scope, cost := m.scope(o.op), m.cost(f)
-	delay = m.delay(o, f)
+	bare, delay := m.delays(o, f)
+	if l.room > 0 && delay >= l.room || !o.mayBegin(l.now.Add(delay)) {
+		delay = bare // S14: a hint fails no call
+	}
 	covered := scope.parts/tokenParts >= cost
 	pooled := !covered && o.op.Key() != (retry.ScopeKey{}) && m.pool >= cost // S23
 	if !covered && !pooled {                                                 // S09

@@ -61,27 +61,28 @@ func (m *standardModel) cost(f *failure) int {
 	}
 }
 
-// delay is that of S10 to S14b, with MaxHint in place of the limits on hints.
-func (m *standardModel) delay(o *operationModel, f *failure) time.Duration {
+// delays are the backoff of S10 to S13, and the delay of S14 and S14b with the hint of the server, with
+// MaxHint in place of the limits on hints.
+func (m *standardModel) delays(o *operationModel, f *failure) (bare, delay time.Duration) {
 	longest := or(m.config.MaxBackoff, 20*time.Second)
-	delay := min(m.base(o.op, f), longest)
+	bare = min(m.base(o.op, f), longest)
 	for range o.attempt - 1 {
-		delay = min(2*delay, longest)
+		bare = min(2*bare, longest)
 	}
 	if m.config.Jitter == standard.Full { // to the nearest nanosecond
-		delay = (2*delay*time.Duration(m.jitter) + jitterParts) / (2 * jitterParts)
+		bare = (2*bare*time.Duration(m.jitter) + jitterParts) / (2 * jitterParts)
 	}
-	delay = max(delay, m.config.MinDelay)
+	bare = max(bare, m.config.MinDelay)
 	hint, hinted := f.hintOf()
 	switch {
 	case !hinted:
-		return delay
+		return bare, bare
 	case m.config.MaxHint > 0:
-		return max(delay, min(hint, m.config.MaxHint))
+		return bare, max(bare, min(hint, m.config.MaxHint))
 	case m.v21():
-		return min(max(hint, delay), delay+5*time.Second)
+		return bare, min(max(hint, bare), bare+5*time.Second)
 	default:
-		return max(delay, min(hint, longest))
+		return bare, max(bare, min(hint, longest))
 	}
 }
 
