@@ -36,6 +36,8 @@ type call struct {
 	input      any             // of the operation
 	around     context.Context //nolint:containedctx // of the call
 	unseekable bool            // whether the body cannot be sent again
+	throttled  int             // entries of an output
+	entries    int             // of the output
 
 	// Without them only.
 	stop func() bool // keeps the end of ctx from ending a retry that is due
@@ -92,7 +94,7 @@ func (c *call) wait(ctx context.Context) error {
 func (c *call) ended(err error) {
 	if err == nil {
 		if c.move(succeeded) && c.denied == nil {
-			_ = c.strategy.RecordSuccess(c.token)
+			_ = c.strategy.RecordSuccess(c.token.WithEntries(c.throttled, c.entries))
 		}
 		return
 	}

@@ -114,7 +114,9 @@ func (m *attemptMiddleware) HandleFinalize(
 	}
 	out, metadata, err = next.HandleFinalize(ctx, in)
 	returned = true
-	if err != nil {
+	if err == nil {
+		c.throttled, c.entries = m.outputs.throttled(ctx, c.input, out.Result, metadata)
+	} else {
 		if seen := aroundOurs(m.loop, nil); seen.changes || !seen.ours {
 			c.ctx = endless{c.ctx}
 		}

@@ -18,6 +18,7 @@ type options struct {
 	settings  []awsretry.Option
 	strategy  retry.Strategy
 	operation operationFunc
+	output    outputFunc
 	account   string
 	ofSDK     []func(*config.LoadOptions) error // for config.LoadDefaultConfig
 	providers providers
@@ -70,6 +71,22 @@ func WithOperation(f func(ctx context.Context, op retry.Operation, input any) re
 	})
 }
 
+// WithOutput lets f say of the output of a call, such as *xray.PutTraceSegmentsOutput, how many of how
+// many entries the service has throttled. It is for batches that awssdk does not read itself; op is the
+// name of the operation. An answer with a throttled entry is one throttle for the limiter of the scope,
+// and the output comes back as it is. f is called after each success of such an operation. It must be
+// safe for concurrent use, and must not keep or change the output. A nil f is as if the option were
+// absent. [Load] returns an error for it, because a retryer sees no outputs.
+func WithOutput(f func(op string, output any) (throttled, of int)) Option {
+	return optionFunc(func(o *options) {
+		if f != nil {
+			o.output = f
+		}
+	})
+}
+
+var errOutput = errors.New("awssdk: WithOutput has an effect only in Install and LoadDefaultConfig")
+
 // WithLoadOptions passes options to config.LoadDefaultConfig, such as config.WithRegion. The
 // options of several WithLoadOptions add up. They are for [LoadDefaultConfig] alone; [Install] and
 // [Load] return an error for them.
@@ -109,6 +126,9 @@ func (o options) load(ctx context.Context) (*sdkRetryer, error) {
 	if o.providers.given() {
 		return nil, errProviders
 	}
+	if o.output != nil {
+		return nil, errOutput
+	}
 	if o.strategy != nil {
 		return o.retryer(o.strategy)
 	}
@@ -125,7 +145,7 @@ func (o options) retryer(s retry.Strategy) (*sdkRetryer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.accounts.given = o.account
+	r.accounts.given, r.outputs.rest = o.account, o.output
 	return r, nil
 }
 

@@ -26,6 +26,7 @@ type shared struct {
 	operation operationFunc
 	accounts  accounts
 	failures  failures
+	outputs   outputs
 	inputs    sync.Map  // of *inputPlan by reflect.Type
 	requests  sync.Pool // of *smithyhttp.Request, for attemptOf
 }

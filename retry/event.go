@@ -46,6 +46,9 @@ type Event struct {
 	// send rate. What is left of Elapsed is the time of the attempts. Time that a loop lets pass
 	// between two calls of the strategy counts as backoff after a retry was granted.
 	Elapsed, BackoffWait, QuotaWait, SendWait time.Duration
+	// EntriesThrottled is how many of the Entries of a batch were throttled inside of an answer that is a
+	// success, for AttemptEnded; see [Token.WithEntries]. Both are zero where none was.
+	EntriesThrottled, Entries int
 	// Quota is how many tokens are left in the retry quota of the scope: after the charge
 	// for a retry, and after the refund for a success.
 	Quota int

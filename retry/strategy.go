@@ -3,6 +3,7 @@ package retry
 import (
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"time"
 
@@ -38,7 +39,8 @@ type Strategy interface {
 	// for an operation that an empty quota slows down, see [Operation.LongPolling].
 	RefreshRetryToken(ctx context.Context, t Token, failure error) (Token, error)
 
-	// RecordSuccess ends an operation whose last attempt succeeded.
+	// RecordSuccess ends an operation whose last attempt succeeded. Where the answer says that
+	// entries of a batch were throttled, t has their number, see [Token.WithEntries].
 	RecordSuccess(t Token) error
 
 	// RecordFailure ends an operation without success: after a refused refresh, after an
@@ -82,6 +84,18 @@ func (t Token) WithoutDelay() Token { return Token(token.Token(t).WithDelay(0)) 
 // the delay. Its Wait does not sleep the delay. The time until the delay is over, counted from
 // when the token was issued, is backoff for the observer.
 func (t Token) WithDelayAfter() Token { return Token(token.Token(t).WithDelay(-t.Delay())) }
+
+// WithEntries returns the token for RecordSuccess after an attempt that succeeded although the
+// service throttled some of its entries, so many of so many, as those of a batch. For the limiter of
+// the scope such an answer is one throttle; the retry quota takes it for the success that it is. If
+// throttled is not above zero, WithEntries returns the token as it is.
+func (t Token) WithEntries(throttled, of int) Token {
+	if throttled <= 0 {
+		return t
+	}
+	throttled = min(throttled, math.MaxInt32)
+	return Token(token.Token(t).WithEntries(int32(throttled), int32(min(max(of, throttled), math.MaxInt32))))
+}
 
 // Wait returns when the attempt may be made: after the backoff, after a wait for retry quota
 // if the Config allows one, and, in adaptive mode, with a send token. A wait that could not

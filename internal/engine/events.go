@@ -81,8 +81,11 @@ func (e *Engine) tellEnded(t retry.Token, r *record, verdict classify.Verdict) {
 func (r *record) tellSuccess(change ratelimit.Change) {
 	e, now := r.engine, r.engine.config.Clock.Now()
 	took := r.tally.attempted(r.elapsed(now))
-	e.tellEnd(r, retry.Event{Kind: retry.AttemptEnded, Time: now, Elapsed: took})
-	r.tellRates(change, false)
+	throttled, of := token.Token(r.verb.token).Entries()
+	e.tellEnd(r, retry.Event{
+		Kind: retry.AttemptEnded, Time: now, Elapsed: took, EntriesThrottled: throttled, Entries: of,
+	})
+	r.tellRates(change, throttled > 0)
 	e.tellEnd(r, r.tally.end(now))
 }
 

@@ -180,7 +180,8 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 }
 
 // RecordSuccess gives tokens back. After a success on the first attempt it gives one to the quota of
-// the scope. After a later one it gives the cost of the last retry to the quota that paid.
+// the scope. After a later one it gives the cost of the last retry to the quota that paid. To the limiter
+// a success with throttled entries is a throttle.
 func (e *Engine) RecordSuccess(t retry.Token) error {
 	r, err := e.take(t, false)
 	if err != nil {
@@ -192,7 +193,8 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 	} else {
 		r.refund()
 	}
-	change := r.report(&opinion{})
+	throttled, _ := token.Token(t).Entries()
+	change := r.report(&opinion{throttled: throttled > 0})
 	if change.Limited && r.timed && !r.op.LongPolling { // a long poll says little of other attempts
 		r.scope.Room.Note(e.reading.Now().Sub(r.sent))
 	}

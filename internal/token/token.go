@@ -25,18 +25,25 @@ type Owner interface {
 type Token struct {
 	cell       *Cell
 	generation uint64
-	delay      time.Duration
+	delay      time.Duration // or the entries, if the attempt has some
 	attempt    attempt
 }
 
-// attempt is twice the number of an attempt, and one more if it is plain.
+// attempt is the number of an attempt above two flags.
 type attempt int64
 
+const (
+	plainAttempt attempt = 1 << iota
+	hasEntries
+	oneAttempt
+)
+
 func (a attempt) with(plain bool) attempt {
+	a &^= plainAttempt | hasEntries
 	if plain {
-		return a | 1
+		a |= plainAttempt
 	}
-	return a &^ 1
+	return a
 }
 
 // Cell says which token of an operation is the present one, and what that token may be used
@@ -78,12 +85,12 @@ func (c *Cell) Allow(most int) {
 // First returns the first token of the next operation. plain says that the attempt waits for
 // nothing but a delay.
 func (c *Cell) First(plain bool) Token {
-	return Token{cell: c, generation: c.word.Load() >> phaseBits, attempt: attempt(2).with(plain)}
+	return Token{cell: c, generation: c.word.Load() >> phaseBits, attempt: oneAttempt.with(plain)}
 }
 
 // Next returns the token that follows t. The caller has taken t.
 func (t Token) Next(delay time.Duration, plain bool) Token {
-	return Token{cell: t.cell, generation: t.generation + 1, delay: delay, attempt: (t.attempt + 2).with(plain)}
+	return Token{cell: t.cell, generation: t.generation + 1, delay: delay, attempt: (t.attempt + oneAttempt).with(plain)}
 }
 
 // Owner returns the state of the operation; nil for the zero Token.
@@ -106,19 +113,41 @@ func (t Token) MaxAttempts() (most int, ok bool) {
 }
 
 // Attempt returns the number of the attempt; the first is 1.
-func (t Token) Attempt() int { return int(t.attempt / 2) }
+func (t Token) Attempt() int { return int(t.attempt / oneAttempt) }
 
 // Delay returns the backoff that Wait sleeps before the attempt. If it is negative, the loop
 // sleeps so long after the token was issued, and may do that after Wait.
-func (t Token) Delay() time.Duration { return t.delay }
+func (t Token) Delay() time.Duration {
+	if t.attempt&hasEntries != 0 {
+		return 0
+	}
+	return t.delay
+}
 
 // Plain reports whether the attempt waits for nothing but the delay.
-func (t Token) Plain() bool { return t.attempt&1 != 0 }
+func (t Token) Plain() bool { return t.attempt&plainAttempt != 0 }
 
 // WithDelay returns the same token with another delay.
 func (t Token) WithDelay(d time.Duration) Token {
 	t.delay = d
+	t.attempt &^= hasEntries
 	return t
+}
+
+// WithEntries returns the token of an attempt that succeeded, although so many of its entries were
+// throttled. Its delay is over.
+func (t Token) WithEntries(throttled, of int32) Token {
+	t.delay = time.Duration(throttled)<<32 | time.Duration(of)
+	t.attempt |= hasEntries
+	return t
+}
+
+// Entries returns the numbers of WithEntries, or zeros.
+func (t Token) Entries() (throttled, of int) {
+	if t.attempt&hasEntries == 0 {
+		return 0, 0
+	}
+	return int(t.delay >> 32), int(t.delay & math.MaxInt32)
 }
 
 // Move changes the phase of the token and returns true, if the token is the present one and

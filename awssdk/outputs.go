@@ -1,0 +1,224 @@
+package awssdk
+
+import (
+	"context"
+	"path"
+	"reflect"
+	"strings"
+	"sync"
+
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/awsretry/awsretry/internal/errcode"
+)
+
+// outputFunc returns how many of how many entries an output says that the service throttled.
+type outputFunc func(op string, output any) (throttled, of int)
+
+// outputs reads outputs that are successes and say inside which entries were throttled. It is safe for
+// concurrent use.
+type outputs struct {
+	rest  outputFunc // for operations that have no row; nil is none
+	plans sync.Map   // of *batch by reflect.Type, nil for types without a row
+}
+
+// throttled returns how many of how many entries an output says that the service throttled.
+func (o *outputs) throttled(ctx context.Context, input, output any, about middleware.Metadata) (throttled, of int) {
+	t := reflect.TypeOf(output)
+	known, ok := o.plans.Load(t)
+	if !ok {
+		known, _ = o.plans.LoadOrStore(t, batchOf(t))
+	}
+	if row, _ := known.(*batch); row != nil {
+		return row.throttled(input, output, about)
+	}
+	if o.rest == nil || output == nil {
+		return 0, 0
+	}
+	return o.rest(awsmiddleware.GetOperationName(ctx), output)
+}
+
+// batch says where the outputs of an operation have the codes of entries, and its inputs the entries.
+// The names are those of fields, one inside the other.
+type batch struct {
+	entries string // of the input; "" if only the output has them
+	results string // of the output: all of the entries, or those that failed
+	code    string // of one of the results; "" if all of them were throttled
+	also    string // a code that means a throttle in this operation alone
+	whole   int64  // the size of a response that is as large as the service allows; 0 without such a size
+}
+
+// batchOf returns the row of a type of outputs; nil if there is none.
+func batchOf(t reflect.Type) *batch {
+	if t == nil || t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
+		return nil
+	}
+	operation, isOutput := strings.CutSuffix(t.Elem().Name(), "Output")
+	if !isOutput || !strings.Contains(t.Elem().PkgPath(), "aws-sdk-go-v2/service/") {
+		return nil
+	}
+	if row := batchIn(path.Base(t.Elem().PkgPath()), operation); row != (batch{}) {
+		return &row
+	}
+	return nil
+}
+
+// batchIn returns the row of an operation of a client, by the name of its package. "Model" is the model of
+// the service that AWS publishes, "API Reference" the page of the operation there.
+func batchIn(client, operation string) (row batch) {
+	switch client + "." + operation {
+	// API Reference: what the throughput of a table leaves undone comes back unprocessed.
+	case "dynamodb.BatchWriteItem":
+		return batch{entries: "RequestItems", results: "UnprocessedItems"}
+	// API Reference: the same, and what does not fit into the 16 MB of a response.
+	case "dynamodb.BatchGetItem":
+		return batch{entries: "RequestItems", results: "UnprocessedKeys", whole: 15 << 20}
+	// Model, BatchStatementErrorCodeEnum.
+	case "dynamodb.BatchExecuteStatement":
+		return batch{entries: "Statements", results: "Responses", code: "Error.Code"}
+
+	// API Reference: ErrorCode is ProvisionedThroughputExceededException or InternalFailure.
+	case "kinesis.PutRecords":
+		return batch{entries: "Records", results: "Records", code: "ErrorCode"}
+	// API Reference: ServiceUnavailableException where the throughput limits are exceeded.
+	case "firehose.PutRecordBatch":
+		return batch{entries: "Records", results: "RequestResponses", code: "ErrorCode", also: "ServiceUnavailableException"}
+
+	// API Reference, BatchResultErrorEntry.
+	case "sqs.SendMessageBatch", "sqs.DeleteMessageBatch", "sqs.ChangeMessageVisibilityBatch":
+		return batch{entries: "Entries", results: "Failed", code: "Code"}
+	case "sns.PublishBatch":
+		return batch{entries: "PublishBatchRequestEntries", results: "Failed", code: "Code"}
+
+	// API Reference, PutEventsResultEntry.
+	case "eventbridge.PutEvents", "eventbridge.PutPartnerEvents":
+		return batch{entries: "Entries", results: "Entries", code: "ErrorCode"}
+
+	// API Reference, CreateFleetError; EC2 Developer Guide, Error codes: RequestLimitExceeded.
+	case "ec2.CreateFleet":
+		return batch{results: "Errors", code: "ErrorCode"}
+
+	// API Reference, Error: the code SlowDown.
+	case "s3.DeleteObjects":
+		return batch{entries: "Delete.Objects", results: "Errors", code: "Code"}
+
+	// Model, BulkEmailStatus of both versions.
+	case "ses.SendBulkTemplatedEmail":
+		return batch{entries: "Destinations", results: "Status", code: "Status"}
+	case "sesv2.SendBulkEmail":
+		return batch{entries: "BulkEmailEntries", results: "BulkEmailEntryResults", code: "Status"}
+
+	// Model, BatchItemErrorCode.
+	case "location.BatchUpdateDevicePosition":
+		return batch{entries: "Updates", results: "Errors", code: "Error.Code"}
+	case "location.BatchEvaluateGeofences":
+		return batch{entries: "DevicePositionUpdates", results: "Errors", code: "Error.Code"}
+	case "location.BatchPutGeofence":
+		return batch{entries: "Entries", results: "Errors", code: "Error.Code"}
+	case "location.BatchDeleteGeofence":
+		return batch{entries: "GeofenceIds", results: "Errors", code: "Error.Code"}
+	case "location.BatchGetDevicePosition", "location.BatchDeleteDevicePositionHistory":
+		return batch{entries: "DeviceIds", results: "Errors", code: "Error.Code"}
+
+	// Model, BatchPutAssetPropertyValueErrorCode.
+	case "iotsitewise.BatchPutAssetPropertyValue":
+		return batch{entries: "Entries", results: "ErrorEntries", code: "Errors.ErrorCode"}
+	// Model, FailureReasonCode, FailureCode.
+	case "connect.BatchPutContact":
+		return batch{entries: "ContactDataRequestList", results: "FailedRequestList", code: "FailureReasonCode"}
+	case "connectcampaigns.PutDialRequestBatch":
+		return batch{entries: "DialRequests", results: "FailedRequests", code: "FailureCode"}
+	case "connectcampaignsv2.PutOutboundRequestBatch":
+		return batch{entries: "OutboundRequests", results: "FailedRequests", code: "FailureCode"}
+	// Model, ErrorCode of BatchChannelMemberships.
+	case "chimesdkmessaging.BatchCreateChannelMembership":
+		return batch{entries: "MemberArns", results: "Errors", code: "ErrorCode"}
+	}
+	return row
+}
+
+func (b *batch) throttled(input, output any, about middleware.Metadata) (throttled, of int) {
+	if b.whole > 0 && sizeOf(about) >= b.whole {
+		return 0, 0
+	}
+	results := within(reflect.ValueOf(output), b.results)
+	if b.code == "" {
+		throttled = leaves(results)
+	} else if results.Kind() == reflect.Slice {
+		for i := range results.Len() {
+			if b.isThrottle(results.Index(i), b.code) {
+				throttled++
+			}
+		}
+	}
+	if throttled == 0 {
+		return 0, 0
+	}
+	return throttled, max(leaves(within(reflect.ValueOf(input), b.entries)), leaves(results))
+}
+
+// isThrottle reports whether a code at that place means a throttle. Of a list one is enough.
+func (b *batch) isThrottle(v reflect.Value, at string) bool {
+	first, rest, nested := strings.Cut(at, ".")
+	v = within(v, first)
+	switch {
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			if b.isThrottle(v.Index(i), rest) {
+				return true
+			}
+		}
+		return false
+	case nested:
+		return b.isThrottle(v, rest)
+	default:
+		code := textOf(v)
+		return isThrottleCode(code) || code != "" && code == b.also
+	}
+}
+
+// isThrottleCode reports whether a code of an entry means a throttle. Services spell them in many ways:
+// ThrottlingException, THROTTLED, AccountThrottled, KMSThrottlingException.
+func isThrottleCode(code string) bool {
+	code = strings.ToLower(strings.ReplaceAll(errcode.Bare(code), "_", ""))
+	return strings.Contains(code, "throttl") || strings.HasPrefix(code, "provisionedthroughputexceeded") ||
+		strings.HasSuffix(code, "requestlimitexceeded") || strings.HasPrefix(code, "toomanyrequests") || code == "slowdown"
+}
+
+// within returns the field at a place inside of structures; the zero Value if there is none.
+func within(v reflect.Value, at string) reflect.Value {
+	for name := range strings.SplitSeq(at, ".") {
+		if v = reflect.Indirect(v); v.Kind() != reflect.Struct {
+			return reflect.Value{}
+		}
+		v = v.FieldByName(name)
+	}
+	return v
+}
+
+// leaves returns the number of entries: of a list, or of the lists in a map, each of which may be in a
+// structure with the name Keys.
+func leaves(v reflect.Value) (n int) {
+	switch v.Kind() {
+	case reflect.Slice:
+		return v.Len()
+	case reflect.Struct:
+		return leaves(v.FieldByName("Keys"))
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			n += leaves(v.MapIndex(key))
+		}
+	}
+	return n
+}
+
+// sizeOf returns the size of a response; -1 if it is not known.
+func sizeOf(about middleware.Metadata) int64 {
+	response, ok := awsmiddleware.GetRawResponse(about).(*smithyhttp.Response)
+	if !ok || response == nil || response.Response == nil {
+		return -1
+	}
+	return response.ContentLength
+}
