@@ -70,6 +70,7 @@ func play(t *testing.T, provider metric.MeterProvider) {
 	require.ErrorIs(t, call(putItem, serviceError("ConditionalCheckFailedException")), serviceError("ConditionalCheckFailedException"))
 	require.ErrorIs(t, call(getItem, broken, broken, broken, broken), retry.ErrAttemptsExhausted)
 	require.Error(t, call(retry.Operation{}, errors.New("no code")))
+	telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Operation: putItem, EntriesThrottled: 3, Entries: 25})
 }
 
 // newReader returns a reader, and a Config for the meter provider that it reads.

@@ -11,8 +11,8 @@ import (
 type instruments struct {
 	callDuration, retryDelay, attemptDuration, sendWait metric.Float64Histogram
 
-	callRetries                  metric.Int64Histogram
-	attempts, throttles, refused metric.Int64Counter
+	callRetries                           metric.Int64Histogram
+	attempts, throttles, entries, refused metric.Int64Counter
 
 	sendRate, measuredRate, fleetRate, fleetSlots    metric.Float64ObservableGauge
 	waiting, available, capacity, scopes, fleetState metric.Int64ObservableGauge
@@ -65,6 +65,8 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 		attemptDuration: duration("awsretry.attempt.duration", "Duration of attempts, without any wait."),
 		throttles: counter("awsretry.throttles", "{attempt}",
 			"Attempts that were throttled, by how much the limit is about and its name."),
+		entries: counter("awsretry.entries.throttled", "{entry}",
+			"Entries of batches that were throttled inside of a success."),
 		refused:  counter("awsretry.retries.refused", "{retry}", "Retries and attempts that were refused, by the reason."),
 		sendWait: duration("awsretry.send.wait", "Time that an attempt waited for the send rate, if it had to wait."),
 		sendRate: float("awsretry.send.rate", "{attempt}/s", "Send rate of the scope in attempts per second, if it has a limit."),

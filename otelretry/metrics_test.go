@@ -153,6 +153,16 @@ func TestThrottlesHaveTheReachAndTheNameOfTheirLimit(t *testing.T) {
 	}, figures(t, collect(t, reader), "awsretry.throttles"))
 }
 
+func TestEntriesThrottledInsideOfASuccessAreCounted(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	for _, n := range []int{0, 3, 2} {
+		telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, EntriesThrottled: n, Entries: 25})
+	}
+	require.Equal(t, []string{"{} 5"}, figures(t, collect(t, reader), "awsretry.entries.throttled"))
+}
+
 func TestNoEventIsTooOdd(t *testing.T) {
 	t.Parallel()
 	reader, config := newReader()

@@ -140,6 +140,9 @@ func (t *Telemetry) attemptEnded(ctx context.Context, e *retry.Event) {
 		limit := named(limitKey, t.word(e.LimitName()))
 		t.throttles.Add(ctx, 1, labels.with(append(limit, reachKey.String(reachOf(e.Verdict)))...).add...)
 	}
+	if e.EntriesThrottled > 0 {
+		t.entries.Add(ctx, int64(e.EntriesThrottled), labels.bare.add...)
+	}
 	t.attempts.Add(ctx, 1, counted.add...)
 	t.attemptDuration.Record(ctx, seconds(e.Elapsed), timed.record...)
 }

@@ -40,6 +40,7 @@ func TestPrometheusGetsTheNamesOfTheTable(t *testing.T) {
 		"awsretry_call_duration_seconds histogram aws_region awsretry_outcome rpc_method rpc_service",
 		"awsretry_call_retries histogram aws_region rpc_method rpc_service",
 		"awsretry_call_retry_delay_seconds histogram aws_region rpc_method rpc_service",
+		"awsretry_entries_throttled_total counter aws_region rpc_method rpc_service",
 		"awsretry_fleet_rate_per_second gauge aws_region awsretry_scope rpc_service",
 		"awsretry_fleet_slots gauge aws_region awsretry_scope rpc_service",
 		"awsretry_fleet_state gauge aws_region awsretry_fleet_state awsretry_scope rpc_service",

@@ -48,8 +48,8 @@ func (f failingMeter) RegisterCallback(metric.Callback, ...metric.Observable) (m
 func TestNewReturnsTheErrorOfTheProvider(t *testing.T) {
 	t.Parallel()
 	for want, provider := range map[string]metric.MeterProvider{
-		"otelretry: making the instruments: no such instrument\nno such instrument\nno such instrument": failing{},
-		"otelretry: registering the gauges: no such instrument":                                         failing{callback: true},
+		"otelretry: making the instruments: no such instrument\nno such instrument\nno such instrument\nno such instrument": failing{},
+		"otelretry: registering the gauges: no such instrument":                                                             failing{callback: true},
 	} {
 		telemetry, err := otelretry.New(otelretry.Config{MeterProvider: provider})
 		require.Nil(t, telemetry)

@@ -51,6 +51,7 @@ type Metrics struct {
 	attempts        *prometheus.CounterVec
 	attemptDuration *prometheus.HistogramVec
 	throttles       *prometheus.CounterVec
+	entries         *prometheus.CounterVec
 	refused         *prometheus.CounterVec
 	sendWait        *prometheus.HistogramVec
 	gauges          gauges
@@ -98,6 +99,8 @@ func New(c Config) *Metrics {
 			"Duration of attempts, without any wait.", seconds, with("awsretry_kind")),
 		throttles: counter("awsretry_throttles_total",
 			"Attempts that were throttled, by how much the limit is about and its name.", with("awsretry_reach", "awsretry_limit")),
+		entries: counter("awsretry_entries_throttled_total",
+			"Entries of batches that were throttled inside of a success.", with()),
 		refused: counter("awsretry_retries_refused_total",
 			"Retries and attempts that were refused, by the reason.", with("awsretry_reason")),
 		sendWait: histogram("awsretry_send_wait_seconds",
@@ -113,7 +116,8 @@ func New(c Config) *Metrics {
 // vectors returns the metrics that count events.
 func (m *Metrics) vectors() []prometheus.Collector {
 	return []prometheus.Collector{
-		m.callDuration, m.callRetries, m.callRetryDelay, m.attempts, m.attemptDuration, m.throttles, m.refused, m.sendWait,
+		m.callDuration, m.callRetries, m.callRetryDelay, m.attempts, m.attemptDuration, m.throttles, m.entries, m.refused,
+		m.sendWait,
 	}
 }
 

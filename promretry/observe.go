@@ -67,6 +67,9 @@ func (m *Metrics) attemptEnded(e *retry.Event) {
 	if e.Verdict.Kind() == classify.Throttling && e.Err != nil {
 		m.throttles.WithLabelValues(o.service, o.name, o.region, reachOf(e.Verdict), m.word(e.LimitName())).Inc()
 	}
+	if e.EntriesThrottled > 0 {
+		m.entries.WithLabelValues(o.service, o.name, o.region).Add(float64(e.EntriesThrottled))
+	}
 	a.count.Inc()
 	a.duration.Observe(seconds(e.Elapsed))
 }

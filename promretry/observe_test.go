@@ -101,6 +101,16 @@ func TestThrottlesHaveTheReachAndTheNameOfTheirLimit(t *testing.T) {
 	)
 }
 
+func TestEntriesThrottledInsideOfASuccessAreCounted(t *testing.T) {
+	t.Parallel()
+	metrics := promretry.New(promretry.Config{})
+	for _, n := range []int{0, 3, 2} {
+		metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Operation: getItem, EntriesThrottled: n, Entries: 25})
+	}
+	only(t, metrics, "awsretry_entries_throttled_total", "Entries of batches that were throttled inside of a success.", "counter",
+		`awsretry_entries_throttled_total{aws_region="eu-central-1",rpc_method="GetItem",rpc_service="dynamodb"} 5`)
+}
+
 func TestDurationsLieInTheBucketsThatTheyDoNotExceed(t *testing.T) {
 	t.Parallel()
 	metrics := promretry.New(promretry.Config{})

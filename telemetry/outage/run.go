@@ -54,6 +54,10 @@ func Run(c Config) error {
 	if err != nil {
 		return err
 	}
+	batches, err := standard.New(base) // apart from the others, so that it gives nothing to their pool
+	if err != nil {
+		return err
+	}
 	base.MaxScopes, base.ScopeIdle = maxScopes, scopeIdle
 	paced, err := adaptive.New(adaptive.Config{Standard: base})
 	if err != nil {
@@ -84,6 +88,7 @@ func Run(c Config) error {
 			})
 		}
 	}
+	clk.Go(func() { p.batches(batches) })
 	clk.Run(time.Time{})
 	return nil
 }
