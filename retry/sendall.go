@@ -1,0 +1,146 @@
+package retry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/awsretry/awsretry/classify"
+)
+
+// Batch is the entries of [SendAll], and how many of them fit into one call of a service.
+type Batch[T any] struct {
+	// Entries are what is to be sent, in this order. SendAll does not change them.
+	Entries []T
+	// MaxEntries is how many entries a call takes: 25 for BatchWriteItem, 500 for PutRecords. Zero means
+	// no such limit.
+	MaxEntries int
+	// MaxBytes is how large the entries of a call together may be, as Size counts them. Zero means no
+	// such limit. An entry that is larger fails for good and is not sent.
+	MaxBytes int
+	// Size returns the size of an entry. It is needed for MaxBytes, and of no use otherwise.
+	Size func(entry T) int
+}
+
+func (b *Batch[T]) check() error {
+	switch {
+	case b.MaxEntries < 0:
+		return fmt.Errorf("retry: Batch.MaxEntries %d: must not be negative", b.MaxEntries)
+	case b.MaxBytes < 0:
+		return fmt.Errorf("retry: Batch.MaxBytes %d: must not be negative", b.MaxBytes)
+	case b.MaxBytes > 0 && b.Size == nil:
+		return errors.New("retry: Batch.MaxBytes needs Size")
+	default:
+		return nil
+	}
+}
+
+// next returns how many of the entries from first on fit into a call, and why the first of them fits
+// into none.
+func (b *Batch[T]) next(first int) (n int, err error) {
+	for bytes := 0; first+n < len(b.Entries); n++ {
+		if b.MaxEntries > 0 && n == b.MaxEntries {
+			break
+		}
+		if b.MaxBytes > 0 {
+			size := b.Size(b.Entries[first+n])
+			if size > b.MaxBytes && n == 0 {
+				return 1, fmt.Errorf("retry: entry %d has %d bytes, more than the %d of a call", first, size, b.MaxBytes)
+			}
+			if bytes += size; bytes > b.MaxBytes {
+				break
+			}
+		}
+	}
+	return n, nil
+}
+
+// Sent is what became of one entry of [SendAll].
+type Sent[R any] struct {
+	// Value is what the service said of the entry, such as a sequence number.
+	Value R
+	// Err is why the entry was not written; nil if it was.
+	Err error
+	// Final says of an entry that was not written that it is not to be sent again: no classifier asks
+	// for a retry of Err. Without it the entry is left: it was sent too often, or never.
+	Final bool
+}
+
+// SendAll sends all entries, and those that the service refuses again, as far as the strategy allows. It
+// is for operations that answer with a success and say inside which entries failed, such as
+// BatchWriteItem, PutRecords and SendMessageBatch.
+//
+// send makes one call with some of the entries. It returns what became of each, in their order, or the
+// error of the call as a whole. The classifiers judge the errors of entries as they judge those of
+// calls: an entry with a retryable error is sent again, alone or with others of its call, and any other
+// failed for good. Use [Mark] for an entry whose answer has no code.
+//
+// Each call is an operation as that of [Do], with its attempts, delays and cost, and its send token in
+// adaptive mode; the calls come one after the other. Where several entries of an attempt failed, a
+// throttle among them decides about the retry. [Operation.MaxElapsed] and [Operation.NotAfter] limit all
+// calls together. SendAll goes on after a call whose entries failed for good, and after one that the
+// strategy gave up although some entries were written. It ends after one that the strategy gave up
+// without any, and with ctx.
+//
+// The context of send has [Once], so that loops inside make one attempt. Where send uses a client that
+// takes send tokens itself, such as one of awssdk, set [Operation.Unpaced], so that a call takes one
+// token and not two.
+//
+// The result has what became of each entry, in their order, also with an error. The error is nil if all
+// entries were written. Otherwise it says how many were not, and wraps the error that ended SendAll, or
+// the first of those of entries. An error for a Batch that is out of range, for a nil send and for a
+// strategy that cannot be used comes without a result. A panic of send or of Size passes through after
+// the strategy has been told.
+//
+// SendAll may be called by several goroutines at once, with the same strategy.
+func SendAll[T, R any](
+	ctx context.Context, s Strategy, op Operation, batch Batch[T],
+	send func(ctx context.Context, entries []T) ([]Sent[R], error),
+) ([]Sent[R], error) {
+	if send == nil {
+		return nil, errors.New("retry: SendAll needs a function")
+	}
+	if err := errors.Join(checkNil(s), batch.check()); err != nil {
+		return nil, err
+	}
+	op.endTogether(readingsOf(s).Now())
+	all := sending[T, R]{strategy: s, op: op, batch: &batch, send: send, sent: make([]Sent[R], len(batch.Entries))}
+	for first := 0; first < len(batch.Entries); {
+		n, err := batch.next(first)
+		if err != nil {
+			all.sent[first] = Sent[R]{Err: err, Final: true}
+		} else if err = all.call(ctx, first, n); err != nil {
+			all.leave(first+n, err)
+			return all.sent, all.failed(err)
+		}
+		first += n
+	}
+	return all.sent, all.failed(nil)
+}
+
+// sending is the state of SendAll.
+type sending[T, R any] struct {
+	strategy Strategy
+	op       Operation
+	batch    *Batch[T]
+	send     func(ctx context.Context, entries []T) ([]Sent[R], error)
+	sent     []Sent[R]
+}
+
+// call sends n entries from first on. It returns why no further call makes sense.
+func (s *sending[T, R]) call(ctx context.Context, first, n int) error {
+	pending := make([]int, n) // indices
+	for i := range pending {
+		pending[i] = first + i
+	}
+	judged, wrote := false, false
+	err := DoErr(ctx, s.strategy, s.op, func(ctx context.Context) (err error) {
+		judged = false
+		var wrong error
+		pending, err, wrong = s.attempt(ctx, pending)
+		judged, wrote = true, wrote || len(pending) < n
+		return errors.Join(err, wrong)
+	})
+	_, _ = judged, wrote
+	return err
+}
