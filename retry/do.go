@@ -124,8 +124,8 @@ type loop struct {
 
 // begin acquires the first token. It takes a pointer because an operation is large.
 func (l *loop) begin(ctx context.Context, op *Operation) error {
-	if op.MaxAttempts < 0 {
-		return fmt.Errorf("retry: MaxAttempts %d: must not be negative", op.MaxAttempts)
+	if err := op.check(); err != nil {
+		return err
 	}
 	l.token, l.denied = l.strategy.AcquireInitialToken(ctx, *op)
 	if l.denied != nil && errtree.Is(l.denied, ErrNoStrategy) {

@@ -1,10 +1,12 @@
 package retry
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/instant"
 )
 
 // Operation says what is about to be attempted, and what it may do. Its zero value is an
@@ -76,6 +78,23 @@ func (o Operation) Key() ScopeKey {
 		return ScopeKey{Scope: o.Scope}
 	}
 	return ScopeKey{Account: o.Account, Service: o.Service, Region: o.Region, Resource: o.Resource}
+}
+
+func (o *Operation) check() error {
+	if o.MaxAttempts < 0 {
+		return fmt.Errorf("retry: MaxAttempts %d: must not be negative", o.MaxAttempts)
+	}
+	return nil
+}
+
+// endTogether makes the limit of the elapsed time the end of all operations that are made of this one.
+func (o *Operation) endTogether(readings *instant.Readings) {
+	if o.MaxElapsed <= 0 {
+		return
+	}
+	if end := readings.Now().Add(o.MaxElapsed); o.NotAfter.IsZero() || end.Before(o.NotAfter) {
+		o.NotAfter = end
+	}
 }
 
 // IsZero reports whether k is the scope of the strategy as a whole.

@@ -131,11 +131,7 @@ type polling struct {
 // begin makes the limit of the elapsed time the end of all polls.
 func (p *polling) begin(op *Operation) {
 	p.start = p.readings.Mark()
-	if op.MaxElapsed > 0 {
-		if end := p.readings.Now().Add(op.MaxElapsed); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
-			op.NotAfter = end
-		}
-	}
+	op.endTogether(p.readings)
 	p.end = op.NotAfter
 }
 

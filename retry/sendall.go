@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,17 +101,19 @@ func SendAll[T, R any](
 	if send == nil {
 		return nil, errors.New("retry: SendAll needs a function")
 	}
-	if err := errors.Join(checkNil(s), batch.check()); err != nil {
+	if err := cmp.Or(checkNil(s), op.check(), batch.check()); err != nil {
 		return nil, err
 	}
-	op.endTogether(readingsOf(s).Now())
-	all := sending[T, R]{strategy: s, op: op, batch: &batch, send: send, sent: make([]Sent[R], len(batch.Entries))}
+	op.endTogether(readingsOf(s))
+	all := sending[T, R]{strategy: s, op: op, batch: batch, send: send, sent: make([]Sent[R], len(batch.Entries))}
 	for first := 0; first < len(batch.Entries); {
 		n, err := batch.next(first)
 		if err != nil {
 			all.sent[first] = Sent[R]{Err: err, Final: true}
 		} else if err = all.call(ctx, first, n); err != nil {
-			all.leave(first+n, err)
+			for i := first + n; i < len(all.sent); i++ {
+				all.sent[i].Err = err
+			}
 			return all.sent, all.failed(err)
 		}
 		first += n
@@ -122,25 +125,95 @@ func SendAll[T, R any](
 type sending[T, R any] struct {
 	strategy Strategy
 	op       Operation
-	batch    *Batch[T]
+	batch    Batch[T]
 	send     func(ctx context.Context, entries []T) ([]Sent[R], error)
 	sent     []Sent[R]
+	pending  []int // of the present call, the entries that are not done
+	wrote    int   // entries of the present call
 }
 
-// call sends n entries from first on. It returns why no further call makes sense.
+// call sends n entries from first on, and some of them again. It returns why no other call makes sense.
 func (s *sending[T, R]) call(ctx context.Context, first, n int) error {
-	pending := make([]int, n) // indices
-	for i := range pending {
-		pending[i] = first + i
+	s.pending, s.wrote = s.pending[:0], 0
+	for i := range n {
+		s.pending = append(s.pending, first+i)
 	}
-	judged, wrote := false, false
-	err := DoErr(ctx, s.strategy, s.op, func(ctx context.Context) (err error) {
-		judged = false
-		var wrong error
-		pending, err, wrong = s.attempt(ctx, pending)
-		judged, wrote = true, wrote || len(pending) < n
-		return errors.Join(err, wrong)
-	})
-	_, _ = judged, wrote
+	l := loop{strategy: s.strategy}
+	_, err := run(ctx, &l, &s.op, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, s.attempt(ctx)
+	}, nil)
+	if err == nil {
+		return nil
+	}
+	for _, i := range s.pending {
+		if s.sent[i].Err == nil {
+			s.sent[i].Err = err
+		}
+		s.sent[i].Final = !l.refused && l.attempts > 0
+	}
+	if s.wrote > 0 || !l.refused && l.attempts > 0 {
+		return nil
+	}
 	return err
+}
+
+// attempt sends the entries that are not done, and returns why some of them have to be sent again.
+func (s *sending[T, R]) attempt(ctx context.Context) (failure error) {
+	entries := make([]T, len(s.pending))
+	for n, i := range s.pending {
+		entries[n] = s.batch.Entries[i]
+	}
+	got, err := s.send(Once(ctx), entries)
+	if err == nil && len(got) != len(entries) {
+		err = Permanent(fmt.Errorf("retry: send returned %d results for %d entries", len(got), len(entries)))
+	}
+	if err != nil {
+		for _, i := range s.pending {
+			s.sent[i] = Sent[R]{Err: unmarked(err)}
+		}
+		return err
+	}
+	again, throttled := s.pending[:0], false
+	for n, i := range s.pending {
+		one := got[n]
+		verdict := classify.Verdict{}
+		if one.Err != nil {
+			verdict = s.strategy.Judge(s.op, one.Err)
+		}
+		s.sent[i] = Sent[R]{Value: one.Value, Err: unmarked(one.Err), Final: one.Err != nil && !verdict.Retryable()}
+		switch {
+		case one.Err == nil:
+			s.wrote++
+		case !verdict.Retryable():
+		default:
+			again = append(again, i)
+			if failure == nil || verdict.Kind() == classify.Throttling && !throttled {
+				failure, throttled = one.Err, verdict.Kind() == classify.Throttling
+			}
+		}
+	}
+	s.pending = again
+	return failure
+}
+
+// failed returns the error of SendAll, which has ended with err, or nil if all entries were written.
+func (s *sending[T, R]) failed(err error) error {
+	left, final := 0, 0
+	for i := range s.sent {
+		switch one := &s.sent[i]; {
+		case one.Err == nil:
+			continue
+		case one.Final:
+			final++
+		default:
+			left++
+		}
+		if err == nil {
+			err = s.sent[i].Err
+		}
+	}
+	if left+final == 0 {
+		return nil
+	}
+	return fmt.Errorf("retry: of %d entries %d failed for good and %d are left: %w", len(s.sent), final, left, err)
 }
