@@ -210,8 +210,10 @@ func leaves(v reflect.Value) (n int) {
 		for _, key := range v.MapKeys() {
 			n += leaves(v.MapIndex(key))
 		}
+		return n
+	default:
+		return 0
 	}
-	return n
 }
 
 // sizeOf returns the size of a response; -1 if it is not known.

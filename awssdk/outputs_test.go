@@ -71,53 +71,65 @@ func TestThrottledEntriesAreCounted(t *testing.T) {
 		throttled, of int
 	}{
 		{
-			"results of all", batch{entries: "Records", results: "Records", code: "ErrorCode"},
+			"results of all",
+			batch{entries: "Records", results: "Records", code: "ErrorCode"},
 			&entries{Records: make([]int, 3)}, &results{Records: code(nil, &throttled, &failed)}, 1, 3,
 		},
 		{
-			"results of failures", batch{entries: "Entries", results: "Failed", code: "Code"},
+			"results of failures",
+			batch{entries: "Entries", results: "Failed", code: "Code"},
 			&entries{Entries: five}, &results{Failed: code(&throttled, &throttled, &failed)}, 2, 5,
 		},
 		{
-			"other failures", batch{entries: "Entries", results: "Failed", code: "Code"},
+			"other failures",
+			batch{entries: "Entries", results: "Failed", code: "Code"},
 			&entries{Entries: five}, &results{Failed: code(&failed)}, 0, 0,
 		},
 		{"nothing failed", batch{entries: "Entries", results: "Failed", code: "Code"}, &entries{Entries: five}, &results{}, 0, 0},
 		{
-			"no entries in the input", batch{results: "Errors", code: "ErrorCode"},
+			"no entries in the input",
+			batch{results: "Errors", code: "ErrorCode"},
 			&entries{}, &results{Errors: code(&throttled)}, 1, 1,
 		},
 		{
-			"no input", batch{entries: "Entries", results: "Errors", code: "ErrorCode"},
+			"no input",
+			batch{entries: "Entries", results: "Errors", code: "ErrorCode"},
 			nil, &results{Errors: code(&throttled)}, 1, 1,
 		},
 		{
-			"code of one operation", batch{entries: "Records", results: "RequestResponses", code: "ErrorCode", also: unavailable},
+			"code of one operation",
+			batch{entries: "Records", results: "RequestResponses", code: "ErrorCode", also: unavailable},
 			&entries{Records: five}, &results{RequestResponses: code(&unavailable, nil, &throttled, nil, nil)}, 2, 5,
 		},
 		{
-			"entries inside", batch{entries: "Delete.Objects", results: "Errors", code: "Code"},
+			"entries inside",
+			batch{entries: "Delete.Objects", results: "Errors", code: "Code"},
 			&entries{Delete: &struct{ Objects []int }{five}}, &results{Errors: code(&throttled)}, 1, 5,
 		},
 		{
-			"code inside", batch{entries: "Entries", results: "Nested", code: "Error.Code"},
+			"code inside",
+			batch{entries: "Entries", results: "Nested", code: "Error.Code"},
 			&entries{Entries: five}, &results{Nested: []nested{{&code(&throttled)[0]}, {}}}, 1, 5,
 		},
 		{
-			"several codes of one entry", batch{entries: "Entries", results: "Listed", code: "Errors.ErrorCode"},
+			"several codes of one entry",
+			batch{entries: "Entries", results: "Listed", code: "Errors.ErrorCode"},
 			&entries{Entries: five}, &results{Listed: []listed{{code(&failed, &throttled, &throttled)}, {code(&failed)}}}, 1, 5,
 		},
 		{
-			"pointers", batch{entries: "Entries", results: "Pointers", code: "Code"},
+			"pointers",
+			batch{entries: "Entries", results: "Pointers", code: "Code"},
 			&entries{Entries: five}, &results{Pointers: []*codeOf{nil, &code(&throttled)[0]}}, 1, 5,
 		},
 		{
-			"unprocessed", batch{entries: "RequestItems", results: "Unprocessed"},
+			"unprocessed",
+			batch{entries: "RequestItems", results: "Unprocessed"},
 			&entries{RequestItems: map[string][]int{"a": five, "b": five}},
 			&results{Unprocessed: map[string][]int{"a": five[:2], "b": five[:1]}}, 3, 10,
 		},
 		{
-			"unprocessed keys", batch{entries: "Keyed", results: "UnprocessedKeys"},
+			"unprocessed keys",
+			batch{entries: "Keyed", results: "UnprocessedKeys"},
 			&entries{Keyed: map[string]struct{ Keys []int }{"a": {five}}},
 			&results{UnprocessedKeys: map[string]struct{ Keys []int }{"a": {five[:4]}}}, 4, 5,
 		},

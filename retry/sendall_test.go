@@ -51,13 +51,13 @@ func (s *shelf) put(_ context.Context, entries []string) (sent []retry.Sent[stri
 }
 
 // sendAll sends with a strategy of three attempts on a fake clock.
-func sendAll(t *testing.T, s *shelf, op retry.Operation, batch retry.Batch[string]) (sent []retry.Sent[string], err error, waits []time.Duration) { //nolint:revive // it is no error of the function
+func sendAll(t *testing.T, s *shelf, op retry.Operation, batch retry.Batch[string]) (sent []retry.Sent[string], waits []time.Duration, err error) {
 	t.Helper()
 	clk := &clock.Fake{}
 	strategy, newErr := standard.New(standard.Config{Clock: clk, Random: func() float64 { return 1 }})
 	require.NoError(t, newErr)
 	clk.Run(func() { sent, err = retry.SendAll(t.Context(), strategy, op, batch, s.put) })
-	return sent, err, clk.Waits()
+	return sent, clk.Waits(), err
 }
 
 // textOf is what became of entries, one word each: the value, or the code, with an exclamation mark
@@ -167,7 +167,7 @@ func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			sent, err, waits := sendAll(t, &c.shelf, c.op, c.batch)
+			sent, waits, err := sendAll(t, &c.shelf, c.op, c.batch)
 			require.Equal(t, c.calls, c.shelf.calls)
 			require.Equal(t, c.waits, waits)
 			require.Equal(t, c.sent, textOf(sent))
