@@ -145,6 +145,13 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	return nil
 }
 
+func (o *Operation) check() error {
+	if o.MaxAttempts < 0 {
+		return fmt.Errorf("retry: MaxAttempts %d: must not be negative", o.MaxAttempts)
+	}
+	return nil
+}
+
 // readingsOf are those of the strategy's clock, where there is no token to ask.
 func readingsOf(s Strategy) *instant.Readings {
 	clk := s.Clock()

@@ -1,7 +1,6 @@
 package retry
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -78,13 +77,6 @@ func (o Operation) Key() ScopeKey {
 		return ScopeKey{Scope: o.Scope}
 	}
 	return ScopeKey{Account: o.Account, Service: o.Service, Region: o.Region, Resource: o.Resource}
-}
-
-func (o *Operation) check() error {
-	if o.MaxAttempts < 0 {
-		return fmt.Errorf("retry: MaxAttempts %d: must not be negative", o.MaxAttempts)
-	}
-	return nil
 }
 
 // endTogether makes the limit of the elapsed time the end of all operations that are made of this one.
