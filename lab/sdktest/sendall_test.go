@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -14,13 +15,15 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kinesis"
 	"github.com/aws/aws-sdk-go-v2/service/kinesis/types"
-	"github.com/aws/smithy-go"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
-	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -69,25 +72,6 @@ func (s *stream) Do(r *http.Request) (*http.Response, error) {
 		}
 	}
 	return response(200, fmt.Sprintf(`{"FailedRecordCount":%d,"Records":[%s]}`, failed, strings.Join(records, ","))), nil
-}
-
-// putAll puts records with SendAll.
-func putAll(ctx context.Context, strategy retry.Strategy, client *kinesis.Client, stream string, records []types.PutRecordsRequestEntry) ([]retry.Sent[string], error) {
-	op := retry.Operation{Service: "kinesis", Resource: stream, Unpaced: true, Classifier: classify.AWSCompatible()}
-	batch := retry.Batch[types.PutRecordsRequestEntry]{Entries: records, MaxEntries: 10}
-	return retry.SendAll(ctx, strategy, op, batch, func(ctx context.Context, some []types.PutRecordsRequestEntry) ([]retry.Sent[string], error) {
-		out, err := client.PutRecords(ctx, &kinesis.PutRecordsInput{StreamName: &stream, Records: some})
-		if err != nil {
-			return nil, err
-		}
-		sent := make([]retry.Sent[string], len(out.Records))
-		for i, r := range out.Records {
-			if sent[i].Value = aws.ToString(r.SequenceNumber); r.ErrorCode != nil {
-				sent[i].Err = &smithy.GenericAPIError{Code: *r.ErrorCode, Message: aws.ToString(r.ErrorMessage)}
-			}
-		}
-		return sent, nil
-	})
 }
 
 // putByLoop puts records as the documentation of AWS says: what failed is sent again, with a backoff.
@@ -143,7 +127,7 @@ func TestSendAllWritesEachRecordOnceOrReportsIt(t *testing.T) {
 						left[g] = putByLoop(t.Context(), client, "clicks", records)
 						return
 					}
-					sent, _ := putAll(t.Context(), strategy, client, "clicks", records)
+					sent, _ := putRecords(t.Context(), strategy, client, "clicks", records, 10)
 					for _, one := range sent {
 						if one.Err != nil {
 							left[g]++
@@ -167,6 +151,64 @@ func TestSendAllWritesEachRecordOnceOrReportsIt(t *testing.T) {
 				require.LessOrEqual(t, nothing, 0.02)
 				require.LessOrEqual(t, took, 1.1*ideal)
 			}
+		})
+	}
+}
+
+// TestBatchesOfThreeServicesAreSentAgain holds the functions that docs/clients.md points to: the service
+// throttles one entry of the first call.
+func TestBatchesOfThreeServicesAreSentAgain(t *testing.T) {
+	key := func(id string) write {
+		return write{PutRequest: &dynamotypes.PutRequest{Item: map[string]dynamotypes.AttributeValue{"id": &dynamotypes.AttributeValueMemberS{Value: id}}}}
+	}
+	same := func(a, b write) bool { return reflect.DeepEqual(a.PutRequest.Item["id"], b.PutRequest.Item["id"]) }
+	for name, c := range map[string]struct {
+		answers []string
+		send    func(ctx context.Context, s retry.Strategy, cfg aws.Config) (entries int, err error)
+	}{
+		"PutRecords": {[]string{
+			`{"FailedRecordCount":1,"Records":[{"SequenceNumber":"1","ShardId":"0"},{"ErrorCode":"ProvisionedThroughputExceededException"}]}`,
+			`{"FailedRecordCount":0,"Records":[{"SequenceNumber":"2","ShardId":"0"}]}`,
+		}, func(ctx context.Context, s retry.Strategy, cfg aws.Config) (int, error) {
+			records := []record{{PartitionKey: aws.String("a"), Data: []byte("x")}, {PartitionKey: aws.String("b"), Data: []byte("x")}}
+			sent, err := putRecords(ctx, s, kinesis.NewFromConfig(cfg), "clicks", records, 500)
+			return len(sent), err
+		}},
+		"BatchWriteItem": {[]string{
+			`{"UnprocessedItems":{"orders":[{"PutRequest":{"Item":{"id":{"S":"b"}}}}]}}`, `{"UnprocessedItems":{}}`,
+		}, func(ctx context.Context, s retry.Strategy, cfg aws.Config) (int, error) {
+			sent, err := writeItems(ctx, s, dynamodb.NewFromConfig(cfg), "orders", []write{key("a"), key("b")}, same)
+			return len(sent), err
+		}},
+		"SendMessageBatch": {[]string{
+			`{"Successful":[],"Failed":[{"Id":"b","Code":"RequestThrottled","SenderFault":false}]}`, `{"Successful":[],"Failed":[]}`,
+		}, func(ctx context.Context, s retry.Strategy, cfg aws.Config) (int, error) {
+			messages := []message{{Id: aws.String("a"), MessageBody: aws.String("x")}, {Id: aws.String("b"), MessageBody: aws.String("x")}}
+			sent, err := sendMessages(ctx, s, sqs.NewFromConfig(cfg, func(o *sqs.Options) { o.DisableMessageChecksumValidation = true }), "http://service.test/1/q", messages)
+			return len(sent), err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls := 0
+				cfg := installed(t, answerFunc(func(*http.Request) (*http.Response, error) {
+					calls++
+					return response(200, c.answers[calls-1]), nil
+				}), hermetic(awsretry.WithMode(awsretry.ModeAdaptive)))
+				strategy, ok := awssdk.StrategyOf(cfg)
+				require.True(t, ok)
+				entries, err := c.send(t.Context(), strategy, cfg)
+				require.NoError(t, err)
+				require.Equal(t, 2, entries)
+				require.Equal(t, 2, calls)
+				limited := 0
+				for _, scope := range strategy.Snapshot().Scopes {
+					if scope.Limited {
+						limited++
+					}
+				}
+				require.Equal(t, 1, limited, "the throttle inside of the success is heard, once")
+			})
 		})
 	}
 }
