@@ -116,6 +116,10 @@ redis: ## fetch redis-server into .bin for the tests of fleet, where there is ap
 shells: ## install the shells for the tests of completion, in continuous integration
 	@[ -z "$$CI" ] || scripts/shells >/dev/null
 
+.PHONY: dynalite
+dynalite: ## write batches into dynalite, a table of five writes a second, with npm and node; half a minute
+	cd lab/sdktest && DYNALITE="$$(../../scripts/dynalite)" go test -count=1 -tags dynalite -run FiveWritesASecond -v .
+
 .PHONY: servers
 servers: ## run the tests of fleet with redis-servers that fail in many ways and with 40 processes; two minutes
 	scripts/redis
@@ -150,7 +154,7 @@ tidy: ## tidy every go.mod and go.sum
 
 .PHONY: fix
 fix: ## rewrite outdated idioms
-	$(call in,$(CODE),go fix -tags browser,long,servers,tables ./...)
+	$(call in,$(CODE),go fix -tags browser,dynalite,long,servers,tables ./...)
 
 .PHONY: path
 path: ## compare the files that one retry runs through with the architecture page
