@@ -46,22 +46,20 @@ func failureOf(err, raw error, now func() time.Time) error {
 // hear returns the error as one that tells what the response says. Retry-After is a hint of throttles
 // only, and so are the seconds in the body of some.
 func hear(err error, throttled bool, now func() time.Time) error {
-	heard := &toldError{error: err}
-	header := headerOf(err)
-	heard.after, heard.hinted = classify.ParseRetryAfterMillis(header.Get(retryAfterHeader))
+	header, fields := headerOf(err), modeled{}
+	after, hinted := classify.ParseRetryAfterMillis(header.Get(retryAfterHeader))
 	if throttled {
-		fields := modeledOf(err)
-		heard.reasons = fields.reasons
-		for _, text := range []string{header.Get("Retry-After"), fields.seconds} {
-			if !heard.hinted {
-				heard.after, heard.hinted = hint.Parse(text, now)
+		fields = modeledOf(err)
+		for _, text := range [...]string{header.Get("Retry-After"), fields.seconds} {
+			if !hinted {
+				after, hinted = hint.Parse(text, now)
 			}
 		}
 	}
-	if !heard.hinted && len(heard.reasons) == 0 {
+	if !hinted && len(fields.reasons) == 0 {
 		return err
 	}
-	return heard
+	return &toldError{err, after, hinted, fields.reasons}
 }
 
 // headerOf returns the header of the response; nil if there is none.

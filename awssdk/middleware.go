@@ -116,10 +116,8 @@ func (m *attemptMiddleware) HandleFinalize(
 	returned = true
 	if err == nil {
 		c.throttled, c.entries = m.outputs.throttled(ctx, c.input, out.Result, metadata)
-	} else {
-		if seen := aroundOurs(m.loop, nil); seen.changes || !seen.ours {
-			c.ctx = endless{c.ctx}
-		}
+	} else if seen := aroundOurs(m.loop, nil); seen.changes || !seen.ours {
+		c.ctx = endless{c.ctx}
 	}
 	return out, metadata, c.attempted(err)
 }

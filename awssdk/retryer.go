@@ -63,7 +63,7 @@ var _ aws.RetryerV2 = (*sdkRetryer)(nil)
 //   - If a retryer around this one shortens a backoff, and the call is canceled during its retry,
 //     the retry may count as not made. A backoff that would not end before the deadline of the call
 //     is refused, also where such a retryer would shorten it.
-//   - The strategy does not hear of an attempt that panicked.
+//   - The strategy does not hear of an attempt that panicked, nor of throttles inside of a success.
 //   - The context that an observer gets is that of the first attempt. With a TracerProvider the span of
 //     the context ends with that attempt, and later events find it ended.
 //   - The error of a call that is canceled after its first attempt does not tell of the attempt

@@ -134,18 +134,21 @@ func (c *call) classify(s *signs) error {
 
 // classifyText prints the verdict as text, and below it the opinion of each classifier.
 func (c *call) classifyText(verdict classify.Verdict, trail classify.Trail) {
-	switch after, hinted := verdict.Hint(); {
+	switch {
 	case verdict.Forbids():
-		fmt.Fprintln(c.out, "not retried: forbidden")
+		fmt.Fprint(c.out, "not retried: forbidden")
 	case !verdict.Retryable():
-		fmt.Fprintln(c.out, "not retried: no classifier asks for it")
-	case verdict.HardQuota():
-		fmt.Fprintln(c.out, "retried: throttling, although it is a hard quota that another attempt does not change")
-	case hinted:
-		fmt.Fprintf(c.out, "retried: %s, after %v as the server asks\n", verdict.Kind(), after)
+		fmt.Fprint(c.out, "not retried: no classifier asks for it")
 	default:
-		fmt.Fprintf(c.out, "retried: %s\n", verdict.Kind())
+		fmt.Fprintf(c.out, "retried: %s", verdict.Kind())
 	}
+	if after, hinted := verdict.Hint(); hinted {
+		fmt.Fprintf(c.out, ", after %v as the server asks", after)
+	}
+	if verdict.HardQuota() {
+		fmt.Fprint(c.out, ", although it is a hard quota that another attempt does not change")
+	}
+	fmt.Fprintln(c.out)
 	fmt.Fprintln(c.out)
 	table := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
 	for _, said := range trail {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/hint"
 )
 
 // answerError is an answer of a service, as the flags describe it.
@@ -55,24 +56,11 @@ func (e *answerError) addHeader(text string) error {
 			e.millis = &after
 		}
 	case "retry-after":
-		if after, ok := parseSeconds(value); ok {
+		if after, ok := hint.Seconds(value); ok {
 			e.seconds = &after
 		}
 	}
 	return nil
-}
-
-// parseSeconds reads whole seconds as httpretry does. For a number that is too large it returns
-// the largest Duration.
-func parseSeconds(value string) (after time.Duration, ok bool) {
-	if value == "" || strings.Trim(value, "0123456789") != "" {
-		return 0, false
-	}
-	seconds, err := strconv.ParseUint(value, 10, 64)
-	if err != nil || seconds > math.MaxInt64/uint64(time.Second) {
-		return math.MaxInt64, true // all digits, so the only error is that they are too many
-	}
-	return time.Duration(seconds) * time.Second, true
 }
 
 // modeledError is an error with what the model of the service says about it.

@@ -175,21 +175,21 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 // acquire takes the send token of an attempt: first that of a throttled part, for which most waits are
 // longer.
 func (r *record) acquire(ctx context.Context, request ratelimit.Request) (sent time.Time, err error) {
-	if r.part != nil {
-		if sent, err = r.part.Acquire(ctx, request); err != nil {
-			return sent, err
-		}
-		acquired := false
-		defer func() { // also after a panic
-			if !acquired {
-				r.part.Give(request.Cost)
-			}
-		}()
-		sent, err = r.scope.Limiter.Acquire(ctx, request)
-		acquired = err == nil
+	if r.part == nil {
+		return r.scope.Limiter.Acquire(ctx, request)
+	}
+	if sent, err = r.part.Acquire(ctx, request); err != nil {
 		return sent, err
 	}
-	return r.scope.Limiter.Acquire(ctx, request)
+	acquired := false
+	defer func() { // also after a panic
+		if !acquired {
+			r.part.Give(request.Cost)
+		}
+	}()
+	sent, err = r.scope.Limiter.Acquire(ctx, request)
+	acquired = err == nil
+	return sent, err
 }
 
 // giveBack returns the send tokens of an attempt that is not made.

@@ -77,8 +77,8 @@ func TestSimulatedClientsBeginTheirCallsByThemselves(t *testing.T) {
 	require.Positive(t, odd, "two clients with the same instants have even numbers")
 }
 
+// It counts goroutines, so it is not parallel.
 func TestSimulationEndsWhenTooManyCallsAreOpen(t *testing.T) {
-	t.Parallel()
 	s := usual()
 	s.Workers, s.Offered, s.Rate = 0, 1e6, 1
 	before := runtime.NumGoroutine()
