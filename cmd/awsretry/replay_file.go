@@ -21,6 +21,13 @@ func readTraces(name string, in io.Reader, service string) ([]*trace.Trace, erro
 	if err != nil {
 		return nil, &unreadableTraceError{File: shownName(name), Err: err}
 	}
+	if trace.IsLog(text) {
+		t, err := trace.ReadLog(shownName(name), text, service)
+		if err != nil {
+			return nil, err
+		}
+		return []*trace.Trace{t}, nil
+	}
 	return trace.Read(shownName(name), text, service)
 }
 

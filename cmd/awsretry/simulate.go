@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
+	"runtime"
+	"sync"
 
 	"github.com/awsretry/awsretry/internal/command/page"
 	"github.com/awsretry/awsretry/internal/command/sim"
@@ -29,16 +32,21 @@ const simulateNotes = `It plays, in virtual time, clients that call one table of
 allows so many requests a second. The settings that the profile resolves to are
 the first variant. Each --vs is another one beside it: parts with commas between
 them, which are standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D,
-min_delay=D, max_elapsed=D, and timeout=D for a deadline of each call.
+min_delay=D, max_elapsed=D, quota_capacity=N, deadline=D for each call, and
+timeout=D for each attempt. sdk-standard and sdk-adaptive are the modes of
+aws-sdk-go-v2 v1.48.0.
 
 Shares, rates and latencies are of the calls that end after second 30, where an
-outage begins. The latency of a call is the time from its beginning to its
-end, waits included, also if it fails. The same seed gives the same output.
+outage begins. A figure is the median of ten runs, which have the seeds 1 to 10.
+Where they differ by more than a tenth, the lowest and the highest stand behind
+it. The same flags give the same output.
 
 With --trace the recorded responses of a trace of "awsretry replay" take the
 place of the service and the load. What the trace says of mode, behavior,
 attempts, backoff and service is stronger than the profile. All calls count. An
-attempt for which nothing was recorded gets the last response again.
+attempt for which nothing was recorded gets the last response again. A file of
+CSV with the columns time, operation, status and latency is an access log: its
+retries get what the log says last of their operation.
 `
 
 // simulate plays the variants and prints what they came to.
@@ -97,43 +105,102 @@ func (s *simulation) checkOut() error {
 	return file.Close()
 }
 
-// play plays all variants. The curve is only for the report.
+// play plays all variants. The curve is only for a report about failures.
 func (c *call) play(ctx context.Context, s *simulation, variants []*variant, trace *recording, bar *progress) (*played, error) {
 	for i, v := range variants {
 		done := func(share float64) { bar.show((float64(i)+share)/float64(len(variants)), v.Name) }
 		if err := v.play(ctx, s, trace, done); err != nil {
 			return nil, fmt.Errorf("%s: %w", v.Name, err)
 		}
-		if s.out == "" {
+		for _, before := range variants[:i] {
+			if v.same == "" && before.same == "" && v.likens(before) {
+				v.same = before.Name
+			}
+		}
+		if s.out == "" || s.asks() != page.OfFailures {
 			continue
 		}
 		var err error
-		if v.curve, err = sim.Sweep(ctx, v.Variant, s.seed, s.fail.shares(), func(share float64) { done((1 + share) / 2) }); err != nil {
+		if v.curve, err = sim.Sweep(ctx, v.Variant, s.seeds()[0], s.fail.shares(), nil); err != nil {
 			return nil, fmt.Errorf("%s: %w", v.Name, err)
 		}
 	}
-	return &played{simulation: s, args: c.args, version: c.build.Version, trace: trace, variants: variants}, nil
+	return &played{simulation: s, args: c.args, version: c.build.Version, service: c.service, trace: trace, variants: variants}, nil
 }
 
-// play plays a variant.
+// play plays a variant with each seed.
 func (v *variant) play(ctx context.Context, s *simulation, trace *recording, done func(share float64)) (err error) {
 	done(0)
 	if v.plan, err = v.Plan(); err != nil {
 		return err
 	}
-	if trace != nil {
-		v.result, err = sim.PlayTrace(trace.Trace, v.Variant)
-		return err
+	seeds := s.seeds()
+	v.runs = make([]*sim.Result, len(seeds))
+	errs := make([]error, len(seeds))
+	var passed progressOf
+	places := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var runs sync.WaitGroup
+	for i, seed := range seeds {
+		places <- struct{}{}
+		runs.Go(func() {
+			defer func() { <-places }()
+			if trace != nil {
+				v.runs[i], errs[i] = sim.PlayTrace(trace.Trace, v.Variant, s.within)
+				return
+			}
+			v.runs[i], errs[i] = sim.Play(ctx, s.scenario(), v.Variant, seed, func(share float64) { passed.of(i, share, len(seeds), done) })
+		})
 	}
-	if s.out != "" {
-		all := done
-		done = func(share float64) { all(share / 2) }
-	}
-	v.result, err = sim.Play(ctx, s.scenario(), v.Variant, s.seed, done)
+	runs.Wait()
+	err = cmp.Or(errs...)
 	if errors.Is(err, sim.ErrOpen) {
 		return fmt.Errorf("%w: lower --offered or --duration, or give --workers", err)
 	}
 	return err
+}
+
+// progressOf adds up the shares of several runs.
+type progressOf struct {
+	mu     sync.Mutex // guards shares, and is held while they are shown
+	shares map[int]float64
+}
+
+func (p *progressOf) of(run int, share float64, runs int, done func(share float64)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shares == nil {
+		p.shares = map[int]float64{}
+	}
+	p.shares[run] = share
+	sum := 0.0
+	for i := range runs {
+		sum += p.shares[i]
+	}
+	done(sum / float64(runs))
+}
+
+// likens reports whether two variants came to the same.
+func (v *variant) likens(other *variant) bool {
+	for i, run := range v.runs {
+		for _, f := range page.Figures(0) {
+			if a, b := f.Value(run), f.Value(other.runs[i]); a != b && (!math.IsNaN(a) || !math.IsNaN(b)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// asks is what the simulation is asked.
+func (s *simulation) asks() page.Question {
+	switch {
+	case s.outage > 0 || len(s.phases) > 0:
+		return page.InChange
+	case s.fail.share > 0 || s.fail.sweep:
+		return page.OfFailures
+	default:
+		return page.AtLimit
+	}
 }
 
 // played is a simulation that has been played.
@@ -141,6 +208,7 @@ type played struct {
 	*simulation
 	args     []string
 	version  string // of the command
+	service  string // whose defaults were asked for; or empty
 	trace    *recording
 	variants []*variant
 }

@@ -10,55 +10,102 @@ import (
 	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
-// answer is what came out, in three sentences.
+// answer is what came out, in a few sentences. What does not keep up comes first.
 func (p *played) answer() []string {
 	first := p.variants[0]
-	return []string{p.onCalls(first.result), onQuota(first), p.onOthers(first)}
+	all := append(p.onWaits(), p.onCalls(first), onQuota(first), p.onOthers(first))
+	if p.service != "" {
+		all = append(all, fmt.Sprintf("The defaults are those of the service %s.", p.service))
+	}
+	return all
 }
 
 const noCall = "no call has ended in the time that counts"
 
-// onCalls is the sentence on the calls of the settings.
-func (p *played) onCalls(r *sim.Result) string {
-	reached := ""
-	switch played := p.scenario(); {
-	case r.Calls == 0:
-		return "With the settings, " + noCall + "."
-	case p.trace != nil:
-	case played.Offered < played.Rate:
-		reached = fmt.Sprintf(" of %s that are offered", asGiven(played.Offered))
-	default:
-		reached = fmt.Sprintf(", which is %s of the limit", page.Percent(r.Goodput/p.limit()))
+// with names a variant.
+func with(v *variant) string {
+	if v.Name == "settings" {
+		return "With the settings, "
 	}
-	return fmt.Sprintf("With the settings, %s calls a second succeed%s, and %s of the calls fail.",
-		page.Number(r.Goodput), reached, page.Percent(r.FailedShare))
+	return "With " + v.Name + ", "
+}
+
+// onWaits are sentences on the variants that do not keep up.
+func (p *played) onWaits() (all []string) {
+	for _, v := range p.variants {
+		late, kept := v.of(func(r *sim.Result) float64 { return r.Ended }), 0
+		for _, r := range v.runs {
+			if r.KeepsUp() {
+				kept++
+			}
+		}
+		if v.same != "" || 2*kept >= len(v.runs) {
+			continue
+		}
+		wanted := v.of(func(r *sim.Result) float64 { return r.Offered })
+		waiting := v.of(func(r *sim.Result) float64 { return float64(r.Waiting) })
+		verb := "wait"
+		if waiting.High == 1 {
+			verb = "waits"
+		}
+		all = append(all, fmt.Sprintf("%scalls do not keep up: callers want %s a second, and %s end. At the end %s %s, the oldest for %s.",
+			with(v), page.Numbers(wanted), page.Numbers(late), page.Counts(waiting), verb,
+			page.Times(v.of(func(r *sim.Result) float64 { return r.Oldest }))))
+	}
+	return all
+}
+
+// onCalls is the sentence on the calls of the settings.
+func (p *played) onCalls(v *variant) string {
+	if v.ended() == 0 {
+		return with(v) + noCall + "."
+	}
+	reached, r := "", v.result()
+	if p.trace == nil {
+		reached = fmt.Sprintf(" of %s that callers want", page.Brief(r.Offered))
+		if limit := r.Goodput / r.OfLimit; !math.IsNaN(limit) && limit < r.Offered {
+			reached += fmt.Sprintf("; the service allows %s", page.Brief(limit))
+		}
+	}
+	return fmt.Sprintf("%s%s of the calls fail, and %s a second succeed%s.", with(v),
+		page.Percents(v.of(failed)), page.Numbers(v.of(func(r *sim.Result) float64 { return r.Goodput })), reached)
+}
+
+func failed(r *sim.Result) float64 { return r.FailedShare }
+
+// ended is how many calls ended in the time that counts, in all runs.
+func (v *variant) ended() (n int) {
+	for _, r := range v.runs {
+		n += r.Calls
+	}
+	return n
 }
 
 // onQuota is the sentence on the retry quota of a variant.
 func onQuota(v *variant) string {
-	r := v.result
+	lowest := v.of(func(r *sim.Result) float64 { return float64(r.LowestQuota) }).Low
+	emptied := v.of(func(r *sim.Result) float64 { return r.Emptied })
 	switch {
 	case v.plan.MaxAttempts == 1:
 		return "Nothing is retried, so that the retry quota stays full."
-	case !math.IsNaN(r.Emptied):
+	case !math.IsNaN(emptied.Median):
 		return fmt.Sprintf("From second %s on, retries are refused for lack of quota, and %s of the calls fail for it.",
-			page.Number(r.Emptied), page.Percent(r.NoQuotaShare))
-	case r.LowestQuota < v.plan.ThrottlingCost:
-		return fmt.Sprintf("The retry quota falls to %d of %d tokens, but no retry is refused for lack of it.",
-			r.LowestQuota, v.plan.QuotaCapacity)
-	case r.Calls == 0:
-		return fmt.Sprintf("The retry quota never falls below %d of %d tokens.", r.LowestQuota, v.plan.QuotaCapacity)
+			page.Number(emptied.Median), page.Percents(v.of(func(r *sim.Result) float64 { return r.NoQuotaShare })))
+	case lowest < float64(v.plan.ThrottlingCost):
+		return fmt.Sprintf("The retry quota falls to %.0f of %d tokens, but no retry is refused for lack of it.", lowest, v.plan.QuotaCapacity)
+	case v.ended() == 0:
+		return fmt.Sprintf("The retry quota never falls below %.0f of %d tokens.", lowest, v.plan.QuotaCapacity)
 	default:
-		return fmt.Sprintf("The retry quota never falls below %d of %d tokens, and a call waits %s on average.",
-			r.LowestQuota, v.plan.QuotaCapacity, page.Seconds(r.DelayPerCall))
+		return fmt.Sprintf("The retry quota never falls below %.0f of %d tokens, and a call waits %s on average.",
+			lowest, v.plan.QuotaCapacity, page.Times(v.of(func(r *sim.Result) float64 { return r.DelayPerCall })))
 	}
 }
 
-// onOthers is the sentence on the best of the other variants: the one in which the fewest calls
-// fail, and of several such the fastest one. Without others it is on the drain points.
+// onOthers is the sentence on the best of the other variants: the one in which the most calls succeed in time,
+// and of several such the one in which the fewest fail. Without others it is on the drain points.
 func (p *played) onOthers(first *variant) string {
 	others := slices.Clone(p.variants[1:])
-	ended := slices.DeleteFunc(others, func(v *variant) bool { return v.result.Calls == 0 })
+	ended := slices.DeleteFunc(others, func(v *variant) bool { return v.ended() == 0 })
 	switch {
 	case len(p.variants) == 1 && first.plan.MaxAttempts == 1:
 		return "A call fails if its only attempt does."
@@ -69,39 +116,63 @@ func (p *played) onOthers(first *variant) string {
 	case len(ended) == 0:
 		return "With the other variants, " + noCall + "."
 	}
+	inTime := func(v *variant) float64 { return v.of(func(r *sim.Result) float64 { return r.WithinShare }).Median }
+	p99 := func(v *variant) float64 { return v.of(func(r *sim.Result) float64 { return r.LatencyP99 }).Median }
 	best := slices.MinFunc(ended, func(a, b *variant) int {
-		return cmp.Or(cmp.Compare(a.result.FailedShare, b.result.FailedShare), cmp.Compare(a.result.LatencyP99, b.result.LatencyP99))
+		return cmp.Or(cmp.Compare(rounded(inTime(b)), rounded(inTime(a))), cmp.Compare(rounded(a.of(failed).Median), rounded(b.of(failed).Median)),
+			cmp.Compare(p99(a), p99(b)))
 	})
-	begin := fmt.Sprintf("With %s, ", best.Name)
-	if len(p.variants) > 2 {
-		begin = fmt.Sprintf("Of the other variants %s fares best: ", best.Name)
+	said, same := p.compared(first, best)
+	switch {
+	case len(p.variants) == 2:
+		return with(best) + said + "."
+	case same:
+		return fmt.Sprintf("No other variant fares better: with %s, %s.", best.Name, said)
+	default:
+		return fmt.Sprintf("Of the other variants %s fares best: %s.", best.Name, said)
 	}
-	return begin + compared(first.result, best.result) + "."
 }
 
-// compared says how the calls of another variant fare.
-func compared(settings, other *sim.Result) string {
-	if settings.Calls == 0 {
-		return page.Percent(other.FailedShare) + " of the calls fail"
+// rounded is a share in whole percents, below which runs differ by chance.
+func rounded(share float64) float64 { return math.Round(100 * share) }
+
+// compared says how the calls of another variant fare, and whether it is the same.
+func (p *played) compared(settings, other *variant) (said string, same bool) {
+	if settings.ended() == 0 {
+		return page.Percents(other.of(failed)) + " of the calls fail", false
 	}
-	failed := page.Percent(other.FailedShare) + " of the calls fail"
-	same := page.Percent(other.FailedShare) == page.Percent(settings.FailedShare)
-	if same {
-		failed = "as many calls fail"
+	figures := map[string]page.Figure{}
+	for _, f := range page.Figures(p.within) {
+		figures[f.Key] = f
 	}
-	p50, was50 := page.Seconds(other.LatencyP50), page.Seconds(settings.LatencyP50)
-	p99, was99 := page.Seconds(other.LatencyP99), page.Seconds(settings.LatencyP99)
-	switch {
-	case p50 == was50 && p99 == was99 && same:
-		return "the calls fare the same"
-	case p50 == was50 && p99 == was99:
-		return failed + ", in the same time"
-	case p50 == was50:
-		return fmt.Sprintf("%s, and a call takes %s instead of %s at the 99th percentile", failed, p99, was99)
-	case p99 == was99:
-		return fmt.Sprintf("%s, and a call takes %s instead of %s at the median", failed, p50, was50)
-	default:
-		return fmt.Sprintf("%s, and a call takes %s instead of %s at the median, and %s instead of %s at the 99th percentile",
-			failed, p50, was50, p99, was99)
+	var parts []string
+	for _, c := range []struct{ key, form string }{
+		{"failed_share", "%s of the calls fail instead of %s"},
+		{"within_share", "%s of all that callers want succeed within " + p.within.String() + " instead of %s"},
+		{"latency_p50_s", "a call takes %s instead of %s at the median"},
+		{"latency_p99_s", "%s instead of %s at the 99th percentile"},
+	} {
+		f := figures[c.key]
+		now, was := other.of(f.Value), settings.of(f.Value)
+		if text, before := f.Text(now), f.Text(was); text != before && !now.Overlaps(was) {
+			parts = append(parts, fmt.Sprintf(c.form, text, before))
+		}
 	}
+	if len(parts) == 0 {
+		return "the calls fare the same", true
+	}
+	return listed(parts), false
+}
+
+// listed writes parts of a sentence one after the other.
+func listed(parts []string) string {
+	text := parts[0]
+	for i, part := range parts[1:] {
+		if i == len(parts)-2 {
+			text += ", and " + part
+		} else {
+			text += ", " + part
+		}
+	}
+	return text
 }

@@ -20,8 +20,8 @@ func TestSimulatedFigures(t *testing.T) {
 		{"one-table", "--limit 5 --workers 8 --offered 100"},
 		{"clients-10", "--vs adaptive --clients 10 --workers 10"},
 		{"clients-100", "--vs adaptive --clients 100 --workers 1"},
-		{"deadline", "--vs adaptive --vs adaptive,timeout=1s"},
-		{"profile-json", "--profile prod --vs standard,v2.0 --limit 500/100 --offered 200 --fail 0.2..0.4 --clients 4 --workers 25 --seed 7 --json"},
+		{"deadline", "--vs adaptive --vs adaptive,deadline=1s"},
+		{"profile-json", "--profile prod --vs standard,v2.0 --limit 500 --burst 100 --offered 200 --fail 0.2..0.4 --clients 4 --workers 25 --seed 7 --json"},
 		{"outage-csv", "--outage 20s --limit 500 --offered 100 --vs max_attempts=10 --vs adaptive,max_elapsed=2s --csv"},
 		{"too-many-open", "--profile prod --workers 0 --limit 1 --offered 5000"},
 	} {

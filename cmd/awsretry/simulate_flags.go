@@ -17,14 +17,18 @@ import (
 type simulation struct {
 	question
 	vs               []string
-	rate, burst      float64
+	rate, burst      float64 // a burst of zero is one second of the rate
 	workers, clients int
 	tables           int
 	offered          float64 // zero is five times the rate
 	latency          [2]time.Duration
+	slowdown         float64
+	queue            bool
+	timeout, within  time.Duration
 	fail             failShares
 	outage, duration time.Duration // a duration of zero is what is left to the default
-	seed             uint64
+	phases           []phase
+	seed             uint64 // zero is ten of them
 	out, trace       string
 	csv              bool
 }
@@ -38,42 +42,87 @@ const (
 	fastest     = 1e6
 	mostCalls   = 2e7
 	mostCompare = 7 // --vs; each of them takes room in the report
+	usualSeeds  = 10
 )
 
 func newSimulation(f *flags) *simulation {
 	s := &simulation{
-		rate: 50, burst: 50, workers: 100, clients: 1, tables: 1,
-		latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond}, fail: failShares{to: 1}, seed: 1,
+		rate: 50, workers: 100, clients: 1, tables: 1, within: 5 * time.Second,
+		latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond}, fail: failShares{to: 1},
 	}
 	s.define(f)
-	f.Func("vs", "`variant` to play beside the settings, such as v2.0, adaptive or max_attempts=10,v2.0; may be given up to 7 times", s.addVariant)
-	f.Func("limit", "`rate[/burst]` of requests a second that the service allows, and the size of its bucket, one second of the rate and at least 1 unless given (default 50)", s.setLimit)
+	f.Func("vs", "`variant` to play beside the settings, such as v2.0, adaptive, sdk-adaptive or max_attempts=10,v2.0; may be given up to 7 times", s.addVariant)
+	f.Func("limit", "`rate` of requests a second that the service allows (default 50)", positive(rate, &s.rate))
+	f.Func("burst", "`size` of the bucket of the service, in requests (default one second of the limit, and at least 1)", positive(func(text string) (float64, error) {
+		x, err := number(text)
+		if err != nil || x < 1 || x > fastest {
+			return 0, fmt.Errorf("must be a number from 1 to %.0f", fastest)
+		}
+		return x, nil
+	}, &s.burst))
+	f.BoolVar(&s.queue, "queue", false, "let requests wait their turn in place of being throttled; the service works on each, also when the caller has gone")
 	s.count(f, "workers", "workers of each client; 0 lets calls begin at random instants, whatever became of those before", &s.workers, 0)
 	s.count(f, "clients", "clients, each with a retry quota and a send rate of its own", &s.clients, 1)
 	s.count(f, "tables", "tables, each with its own workers and the same load; the limit and the failures are those of the first, the others are healthy, and the figures are of the first", &s.tables, 1)
-	f.Func("offered", "`calls` a second that begin on each table if none has to wait (default five times the limit)", func(text string) error {
-		offered, err := rate(text)
+	f.Func("offered", "`calls` a second that callers want to make on each table (default five times the limit)", positive(rate, &s.offered))
+	f.Func("latency", "`time` of an answer, or two times A..B (default 5ms..20ms)", func(text string) error {
+		latency, err := latencies(text)
 		if err == nil {
-			s.offered = offered
+			s.latency = latency
 		}
 		return err
 	})
-	f.Func("latency", "`time` of an answer, or two times A..B (default 5ms..20ms)", s.setLatency)
+	f.Func("slowdown", "how many `times` longer an answer takes when the bucket of the service is empty; between, in proportion (default 1)", positive(func(text string) (float64, error) {
+		x, err := number(text)
+		if err != nil || x < 1 || x > 1000 {
+			return 0, errors.New("must be a number from 1 to 1000")
+		}
+		return x, nil
+	}, &s.slowdown))
+	f.Func("timeout", "`time` that a client waits for the answer to an attempt (default forever)", s.setTime(&s.timeout, 0))
 	f.Func("fail", "`share` of requests that fail, from 0 to 1, or two shares A..B: then the picture of failures is from A to B, and all else has A (default 0)", s.setFail)
 	f.Func("outage", "`time` for which all requests fail, from second 30 on (default none)", s.setTime(&s.outage, 0))
-	f.Func("duration", "`time` that is played, above 30s (default 90s, and an outage on top)", s.setTime(&s.duration, settled+1))
-	f.Func("seed", "`number` that the random numbers come of (default 1)", func(text string) error {
+	f.Func("phase", "`time:key=value;...` what changes at a time, until a later phase changes it: offered, workers, limit, burst, fail, throttle, latency, timeout; values are absolute, or times the base such as 4x; may be given often", s.addPhase)
+	f.Func("duration", "`time` that is played, above 30s (default 90s, and an outage on top, or a minute from the last phase on)", s.setTime(&s.duration, settled+1))
+	f.Func("within", "`time` in which a call has to succeed to be in time (default 5s)", s.setTime(&s.within, 1))
+	f.Func("seed", "`number` that the random numbers come of; it plays one run (default ten runs, with the seeds 1 to 10)", func(text string) error {
 		seed, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			return fmt.Errorf("must be a whole number from 0 to %d", uint64(math.MaxUint64))
+		if err != nil || seed == 0 {
+			return fmt.Errorf("must be a whole number from 1 to %d", uint64(math.MaxUint64))
 		}
 		s.seed = seed
 		return nil
 	})
 	f.Func("o", "`file` for the report as one HTML page", s.setFile(&s.out, "-"))
-	f.Func("trace", "`file` with a recorded trace to play in place of the service and the load; - is standard input", s.setFile(&s.trace))
+	f.Func("trace", "`file` with a recorded trace, or an access log as CSV, to play in place of the service and the load; - is standard input", s.setFile(&s.trace))
 	f.BoolVar(&s.csv, "csv", false, "print CSV, a line for each variant")
 	return s
+}
+
+// seeds are those that are played. A trace has nothing that depends on them.
+func (s *simulation) seeds() []uint64 {
+	switch {
+	case s.seed > 0:
+		return []uint64{s.seed}
+	case s.trace != "":
+		return []uint64{1}
+	}
+	all := make([]uint64, usualSeeds)
+	for i := range all {
+		all[i] = uint64(i + 1)
+	}
+	return all
+}
+
+// positive takes a number.
+func positive(read func(text string) (float64, error), into *float64) func(string) error {
+	return func(text string) error {
+		x, err := read(text)
+		if err == nil {
+			*into = x
+		}
+		return err
+	}
 }
 
 // count defines a flag for a number of calls that may be open at once.
@@ -131,22 +180,6 @@ func rate(text string) (float64, error) {
 	return x, nil
 }
 
-func (s *simulation) setLimit(text string) error {
-	first, second, both := strings.Cut(text, "/")
-	limit, err := rate(first)
-	if err != nil {
-		return fmt.Errorf("the rate %w", err)
-	}
-	burst := max(limit, 1) // a bucket with room for less than one request would never allow any
-	if both {
-		if burst, err = number(second); err != nil || burst < 1 || burst > fastest {
-			return fmt.Errorf("the burst must be a number from 1 to %.0f", fastest)
-		}
-	}
-	s.rate, s.burst = limit, burst
-	return nil
-}
-
 // span cuts A..B. A alone is both.
 func span(text string) (from, to string, both bool) {
 	from, to, both = strings.Cut(text, "..")
@@ -156,18 +189,18 @@ func span(text string) (from, to string, both bool) {
 	return from, to, both
 }
 
-func (s *simulation) setLatency(text string) error {
+// latencies reads the time of an answer.
+func latencies(text string) (both [2]time.Duration, err error) {
 	from, to, _ := span(text)
 	shortest, err := time.ParseDuration(from)
 	longest, also := time.ParseDuration(to)
 	switch {
 	case err != nil || also != nil || shortest < 0 || shortest > time.Hour || longest < 0 || longest > time.Hour:
-		return errors.New("must be a time such as 10ms, or two such as 5ms..20ms, from 0s to 1h")
+		return both, errors.New("must be a time such as 10ms, or two such as 5ms..20ms, from 0s to 1h")
 	case shortest > longest:
-		return errors.New("the first of the two times must not be above the second one")
+		return both, errors.New("the first of the two times must not be above the second one")
 	}
-	s.latency = [...]time.Duration{shortest, longest}
-	return nil
+	return [...]time.Duration{shortest, longest}, nil
 }
 
 // failShares are shares of requests that fail.
@@ -214,8 +247,10 @@ func (s *simulation) setTime(into *time.Duration, least time.Duration) func(stri
 			return errors.New("must be a time such as 60s")
 		case d < 0 || d > longestRun:
 			return fmt.Errorf("must be from 0s to %v", longestRun)
-		case d < least:
+		case d < least && least > 1:
 			return fmt.Errorf("must be longer than %v: the figures count from there", settled)
+		case d < least:
+			return errors.New("must be above 0s")
 		}
 		*into = d
 		return nil
@@ -231,8 +266,19 @@ func (s *simulation) check(c *call) error {
 		return usageError(fmt.Sprintf("--clients, --tables and --workers: at most %d workers in all, not %d", sim.MaxOpen, n))
 	}
 	played := s.scenario()
-	if n := played.Offered * float64(s.tables) * played.Duration.Seconds(); n > mostCalls {
-		return usageError(fmt.Sprintf("--offered, --tables and --duration: at most %.0f calls in all, not %.0f", mostCalls, n))
+	whole := sim.Window{To: played.Duration}
+	if n := played.Wanted(whole) * float64(s.tables*len(s.seeds())); s.trace == "" && n > mostCalls {
+		return usageError(fmt.Sprintf("--offered, --phase, --tables and --duration: at most %.0f calls in all runs, not %.0f; --seed plays one run", mostCalls, n))
+	}
+	for _, p := range played.Phases {
+		switch {
+		case p.From >= played.Duration:
+			return usageError(fmt.Sprintf("--phase %v: begins at the end of the run, which is at %v, or after it", p.From, played.Duration))
+		case p.Workers > 0 && s.workers == 0:
+			return usageError(fmt.Sprintf("--phase %v: workers need --workers above 0", p.From))
+		case s.clients*s.tables*p.Workers > sim.MaxOpen:
+			return usageError(fmt.Sprintf("--phase %v: at most %d workers in all", p.From, sim.MaxOpen))
+		}
 	}
 	var err error
 	c.Visit(func(f *flag.Flag) {
@@ -241,7 +287,7 @@ func (s *simulation) check(c *call) error {
 			if s.trace != "" && !s.fail.sweep && err == nil {
 				err = usageError("--fail SHARE and --trace exclude each other: --fail A..B says what the first picture is of")
 			}
-		case "limit", "workers", "clients", "tables", "offered", "latency", "outage", "duration":
+		case "limit", "burst", "queue", "workers", "clients", "tables", "offered", "latency", "slowdown", "timeout", "outage", "phase", "duration", "seed":
 			if s.trace != "" && err == nil {
 				err = usageError("--" + f.Name + " and --trace exclude each other: a trace has no service and no load")
 			}
@@ -252,20 +298,25 @@ func (s *simulation) check(c *call) error {
 
 // scenario is what is played.
 func (s *simulation) scenario() sim.Scenario {
+	base := sim.Conditions{
+		Rate: s.rate, Burst: s.burst, Latency: s.latency, Fail: s.fail.share, Offered: s.offered, Workers: s.workers, Timeout: s.timeout,
+	}
+	if base.Burst == 0 {
+		base.Burst = max(s.rate, 1) // a bucket with room for less than one request would never allow any
+	}
+	if base.Offered == 0 {
+		base.Offered = 5 * s.rate
+	}
+	phases := s.phasesOf(base)
 	length := s.duration
 	if length == 0 {
 		length = 90*time.Second + s.outage
+		if n := len(s.phases); n > 0 {
+			length = max(length, s.phases[n-1].from+time.Minute)
+		}
 	}
-	played := sim.Scenario{
-		Rate: s.rate, Burst: s.burst, Latency: s.latency, Fail: s.fail.share,
-		Clients: s.clients, Workers: s.workers, Offered: s.offered, Healthy: s.tables - 1,
-		Duration: length, Measured: sim.Window{From: settled, To: length},
+	return sim.Scenario{
+		Conditions: base, Phases: phases, Queue: s.queue, Slowdown: s.slowdown, Clients: s.clients, Healthy: s.tables - 1,
+		Duration: length, Measured: sim.Window{From: settled, To: length}, Within: s.within,
 	}
-	if played.Offered == 0 {
-		played.Offered = 5 * s.rate
-	}
-	if s.outage > 0 {
-		played.Changes = []sim.Change{{At: settled, Rate: s.rate, Failing: true}, {At: settled + s.outage, Rate: s.rate}}
-	}
-	return played
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -36,25 +39,48 @@ func (f figure) text() string {
 // simulationOutput is the output with --json.
 type simulationOutput struct {
 	Version  string          `json:"version"`
-	Seed     uint64          `json:"seed"`
+	Seeds    []uint64        `json:"seeds"`
 	Duration figure          `json:"duration_s"`
 	Limit    figure          `json:"limit_per_s"`
+	Within   figure          `json:"within_s"`
+	Answer   []string        `json:"answer"`
 	Variants []variantOutput `json:"variants"`
 	Drain    []drainOutput   `json:"drain_points"`
 }
 
+// variantOutput has the medians of all runs, and the lowest and the highest where they differ.
 type variantOutput struct {
-	Name            string `json:"name"`
-	Goodput         figure `json:"goodput_per_s"`
-	FailedShare     figure `json:"failed_share"`
-	AttemptsPerCall figure `json:"attempts_per_call"`
-	ThrottledShare  figure `json:"throttled_share"`
-	LatencyP50      figure `json:"latency_p50_s"`
-	LatencyP99      figure `json:"latency_p99_s"`
-	LatencyMax      figure `json:"latency_max_s"`
-	DelayPerCall    figure `json:"delay_per_call_s"`
-	Recover         figure `json:"recover_s"`
-	LowestQuota     int    `json:"lowest_quota"`
+	Name    string               `json:"name"`
+	Same    string               `json:"same_as,omitempty"`
+	Figures []figureOutput       `json:"-"`
+	Ranges  map[string][2]figure `json:"ranges,omitempty"`
+}
+
+type figureOutput struct {
+	key   string
+	value figure
+}
+
+// MarshalJSON writes the figures as members, in their order.
+func (v variantOutput) MarshalJSON() ([]byte, error) {
+	type rest variantOutput
+	text, err := json.Marshal(rest(v))
+	if err != nil {
+		return nil, err
+	}
+	var figures bytes.Buffer
+	for _, f := range v.Figures {
+		value, err := json.Marshal(f.value)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&figures, ",%q:%s", f.key, value)
+	}
+	at := bytes.Index(text, []byte(`,"ranges":`))
+	if at < 0 {
+		at = len(text) - 1
+	}
+	return slices.Concat(text[:at], figures.Bytes(), text[at:]), nil
 }
 
 type drainOutput struct {
@@ -64,15 +90,23 @@ type drainOutput struct {
 }
 
 func (p *played) json() simulationOutput {
-	out := simulationOutput{Version: p.version, Seed: p.seed, Duration: figure(p.length().Seconds()), Limit: figure(p.limit())}
+	out := simulationOutput{
+		Version: p.version, Seeds: p.seeds(), Duration: figure(p.length().Seconds()), Limit: figure(p.limit()),
+		Within: figure(p.within.Seconds()), Answer: p.answer(),
+	}
 	for _, v := range p.variants {
-		r := v.result
-		out.Variants = append(out.Variants, variantOutput{
-			Name: v.Name, Goodput: figure(r.Goodput), FailedShare: figure(r.FailedShare),
-			AttemptsPerCall: figure(r.AttemptsPerCall), ThrottledShare: figure(r.ThrottledShare),
-			LatencyP50: figure(r.LatencyP50), LatencyP99: figure(r.LatencyP99), LatencyMax: figure(r.LatencyMax),
-			DelayPerCall: figure(r.DelayPerCall), Recover: figure(r.Recover), LowestQuota: r.LowestQuota,
-		})
+		one := variantOutput{Name: v.Name, Same: v.same}
+		for _, f := range page.Figures(p.within) {
+			s := v.of(f.Value)
+			one.Figures = append(one.Figures, figureOutput{f.Key, figure(s.Median)})
+			if s.Low < s.High {
+				if one.Ranges == nil {
+					one.Ranges = map[string][2]figure{}
+				}
+				one.Ranges[f.Key] = [2]figure{figure(s.Low), figure(s.High)}
+			}
+		}
+		out.Variants = append(out.Variants, one)
 		for _, d := range drainPoints(v.plan) {
 			out.Drain = append(out.Drain, drainOutput{v.Name, d.Kind, figure(d.Share)})
 		}
@@ -83,12 +117,14 @@ func (p *played) json() simulationOutput {
 // length is how long the run took, or the longest one of a trace.
 func (p *played) length() (longest time.Duration) {
 	for _, v := range p.variants {
-		longest = max(longest, v.result.Duration)
+		for _, r := range v.runs {
+			longest = max(longest, r.Duration)
+		}
 	}
 	return longest
 }
 
-// limit is that of the service, a second.
+// limit is that of the service at first, a second.
 func (p *played) limit() float64 {
 	if p.trace != nil {
 		return math.NaN()
@@ -98,19 +134,17 @@ func (p *played) limit() float64 {
 
 // csv writes the variants with the columns of the JSON.
 func (p *played) csv(to io.Writer) error {
-	lines := [][]string{{
-		"name", "goodput_per_s", "failed_share", "attempts_per_call", "throttled_share",
-		"latency_p50_s", "latency_p99_s", "latency_max_s", "delay_per_call_s", "recover_s", "lowest_quota",
-	}}
+	head := []string{"name"}
+	for _, f := range page.Figures(p.within) {
+		head = append(head, f.Key)
+	}
+	lines := [][]string{head}
 	for _, v := range p.json().Variants {
 		line := []string{v.Name}
-		for _, f := range []figure{
-			v.Goodput, v.FailedShare, v.AttemptsPerCall, v.ThrottledShare,
-			v.LatencyP50, v.LatencyP99, v.LatencyMax, v.DelayPerCall, v.Recover,
-		} {
-			line = append(line, f.text())
+		for _, f := range v.Figures {
+			line = append(line, f.value.text())
 		}
-		lines = append(lines, append(line, strconv.Itoa(v.LowestQuota)))
+		lines = append(lines, line)
 	}
 	return csv.NewWriter(to).WriteAll(lines)
 }

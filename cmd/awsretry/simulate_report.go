@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -11,13 +12,22 @@ import (
 
 // report is the report of the simulation.
 func (p *played) report() *page.Report {
-	r := &page.Report{Command: p.command(), Version: p.version, Answer: p.answer(), Played: p.facts(), Limit: p.limit()}
-	if p.trace == nil && p.outage > 0 {
-		r.Outage.From, r.Outage.To = settled, min(settled+p.outage, p.length())
+	r := &page.Report{
+		Command: p.command(), Version: p.version, Answer: p.answer(), Question: p.asks(), Played: p.facts(),
+		Limit: p.limit(), Within: p.within,
+	}
+	if p.trace == nil {
+		s := p.scenario()
+		r.Phases = spans(&s)
+		for _, phase := range s.Phases {
+			if phase.Rate != s.Rate {
+				r.Limit = math.NaN() // the picture draws what it is at each time
+			}
+		}
 	}
 	for _, v := range p.variants {
 		r.Variants = append(r.Variants, page.Variant{
-			Name: v.Name, Settings: v.settings, Result: v.result, Curve: v.curve, Drain: drainPoints(v.plan),
+			Name: v.Name, Settings: v.settings, Runs: v.runs, Result: v.result(), Same: v.same, Curve: v.curve, Drain: drainPoints(v.plan),
 		})
 	}
 	return r
@@ -52,10 +62,10 @@ func (p *played) facts() []page.Fact {
 	if p.trace != nil {
 		facts := []page.Fact{{Name: "trace", Value: p.trace.name}, {Name: "time", Value: page.Seconds(p.length().Seconds())}}
 		for _, v := range p.variants {
-			if n := v.result.Beyond; n > 0 {
-				facts = append(facts, page.Fact{Name: v.Name + ", attempts beyond the trace", Value: fmt.Sprintf("%d; each gets the last response again", n)})
+			if n := v.runs[0].Beyond; n > 0 {
+				facts = append(facts, page.Fact{Name: v.Name + ", attempts beyond the trace", Value: fmt.Sprintf("%d; each gets what was recorded last", n)})
 			}
-			if n := v.result.Unused; n > 0 {
+			if n := v.runs[0].Unused; n > 0 {
 				facts = append(facts, page.Fact{Name: v.Name + ", responses without an attempt", Value: strconv.Itoa(n)})
 			}
 		}
@@ -70,20 +80,37 @@ func (p *played) facts() []page.Fact {
 	if s.Healthy > 0 {
 		tables = fmt.Sprintf("%d; the figures are of the first, and the others are healthy", 1+s.Healthy)
 	}
+	limit := asGiven(s.Rate) + " requests a second, burst " + asGiven(s.Burst)
+	if s.Queue {
+		limit = asGiven(s.Rate) + " requests a second, in a queue"
+	}
 	facts := []page.Fact{
-		{Name: "limit", Value: fmt.Sprintf("%s requests a second, burst %s", asGiven(s.Rate), asGiven(s.Burst))},
+		{Name: "limit", Value: limit},
 		{Name: "clients", Value: workers},
 		{Name: "tables", Value: tables},
 		{Name: "offered", Value: asGiven(s.Offered) + " calls a second"},
 		{Name: "latency", Value: page.Seconds(s.Latency[0].Seconds()) + " to " + page.Seconds(s.Latency[1].Seconds())},
 		{Name: "failing requests", Value: page.Percent(s.Fail)},
 	}
+	if s.Slowdown > 1 {
+		facts = append(facts, page.Fact{Name: "slowdown", Value: asGiven(s.Slowdown) + " times as long with an empty bucket"})
+	}
+	if s.Timeout > 0 {
+		facts = append(facts, page.Fact{Name: "timeout", Value: page.Seconds(s.Timeout.Seconds()) + " for each attempt"})
+	}
 	if p.outage > 0 {
 		facts = append(facts, page.Fact{Name: "outage", Value: fmt.Sprintf("%s, from second %.0f", page.Seconds(p.outage.Seconds()), settled.Seconds())})
 	}
+	for _, phase := range p.phases {
+		facts = append(facts, page.Fact{Name: "phase", Value: phase.String()})
+	}
+	seeds := "1 to " + strconv.Itoa(usualSeeds)
+	if p.seed > 0 {
+		seeds = strconv.FormatUint(p.seed, 10)
+	}
 	return append(facts,
 		page.Fact{Name: "time", Value: fmt.Sprintf("%s, of which the figures count from second %.0f", page.Seconds(s.Duration.Seconds()), settled.Seconds())},
-		page.Fact{Name: "seed", Value: strconv.FormatUint(p.seed, 10)})
+		page.Fact{Name: "seeds", Value: seeds})
 }
 
 // asGiven is a number with all its digits.

@@ -4,36 +4,50 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/awsretry/awsretry/internal/command/page"
+	"github.com/awsretry/awsretry/internal/command/sim"
 	"github.com/awsretry/awsretry/internal/terminal"
 )
 
-// table writes what the variants came to as text for people.
+// table writes what the variants came to as text for people: the answer, what callers see, what is behind it, and the
+// drain points.
 func (p *played) table(to io.Writer) error {
 	var out bytes.Buffer
-	table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
-	goodput := "goodput/limit"
-	if p.trace != nil {
-		goodput = "goodput/s"
+	for _, sentence := range p.answer() {
+		fmt.Fprintln(&out, terminal.Escaped(sentence))
 	}
-	fmt.Fprintf(table, "\t%s\tfailed\tattempts/call\tthrottled\tp50\tp99\tmax\tdelay/call\trecover\tlowest quota\n", goodput)
+	var runs [][]*sim.Result
 	for _, v := range p.variants {
-		r := v.result
-		reached := page.Percent(r.Goodput / p.limit())
-		if p.trace != nil {
-			reached = page.Number(r.Goodput)
-		}
-		fmt.Fprintln(table, strings.Join([]string{
-			terminal.Escaped(v.Name), reached, page.Percent(r.FailedShare), page.Number(r.AttemptsPerCall), page.Percent(r.ThrottledShare),
-			page.Seconds(r.LatencyP50), page.Seconds(r.LatencyP99), page.Seconds(r.LatencyMax), page.Seconds(r.DelayPerCall),
-			page.Seconds(r.Recover), strconv.Itoa(r.LowestQuota),
-		}, "\t"))
+		runs = append(runs, v.runs)
 	}
-	_ = table.Flush() // The buffer takes everything.
+	shown := page.Shown(page.Figures(p.within), runs)
+	for _, more := range []bool{false, true} {
+		fmt.Fprintln(&out)
+		table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
+		for _, f := range shown {
+			if f.More == more {
+				fmt.Fprint(table, "\t"+f.Name)
+			}
+		}
+		fmt.Fprintln(table)
+		for _, v := range p.variants {
+			fmt.Fprint(table, terminal.Escaped(v.Name))
+			if v.same != "" {
+				fmt.Fprintln(table, "\tthe same as "+terminal.Escaped(v.same))
+				continue
+			}
+			for _, f := range shown {
+				if f.More == more {
+					fmt.Fprint(table, "\t"+f.Text(v.of(f.Value)))
+				}
+			}
+			fmt.Fprintln(table)
+		}
+		_ = table.Flush() // The buffer takes everything.
+	}
+	table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(table, "\ndrain point\ttransient\ttimeout\tthrottling")
 	for _, v := range p.variants {
 		fmt.Fprint(table, terminal.Escaped(v.Name))
@@ -43,10 +57,6 @@ func (p *played) table(to io.Writer) error {
 		fmt.Fprintln(table)
 	}
 	_ = table.Flush()
-	fmt.Fprintln(&out)
-	for _, sentence := range p.answer() {
-		fmt.Fprintln(&out, terminal.Escaped(sentence))
-	}
 	_, err := to.Write(out.Bytes())
 	return err
 }

@@ -13,15 +13,23 @@ import (
 	"github.com/awsretry/awsretry/internal/command/page"
 	"github.com/awsretry/awsretry/internal/command/sim"
 	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// change is what a --vs says: settings, and the deadline of a call.
+// change is what a --vs says: settings, and what the program does around a call.
 type change struct {
-	given    []config.Candidate
-	behavior retry.Behavior
-	timeout  time.Duration
+	given             []config.Candidate
+	behavior          retry.Behavior
+	deadline, timeout time.Duration
+	quota             int // capacity; zero is the default
+	sdk               sim.SDKMode
 }
+
+const (
+	sdkStandard = "sdk-standard"
+	sdkAdaptive = "sdk-adaptive"
+)
 
 // parseChange reads a --vs.
 func parseChange(text string) (change, error) {
@@ -34,8 +42,13 @@ func parseChange(text string) (change, error) {
 			key, c.behavior = "behavior", retry.Behavior(part)
 		case part == string(awsretry.ModeStandard), part == string(awsretry.ModeAdaptive):
 			key, value = "retry_mode", part
-		case !assigned || !slices.Contains([]string{"max_attempts", "max_backoff", "min_delay", "max_elapsed", "timeout"}, key):
-			return c, fmt.Errorf("%q: must be standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D or timeout=D", part)
+		case part == sdkStandard:
+			key, value, c.sdk = "retry_mode", string(awsretry.ModeStandard), sim.SDKStandard
+		case part == sdkAdaptive:
+			key, value, c.sdk = "retry_mode", string(awsretry.ModeStandard), sim.SDKAdaptive
+		case !assigned || !slices.Contains([]string{"max_attempts", "max_backoff", "min_delay", "max_elapsed", "quota_capacity", "deadline", "timeout"}, key):
+			return c, fmt.Errorf("%q: must be standard, adaptive, sdk-standard, sdk-adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, "+
+				"min_delay=D, max_elapsed=D, quota_capacity=N, deadline=D or timeout=D", part)
 		}
 		if slices.Contains(keys, key) {
 			return c, fmt.Errorf("%q: there is another %s", part, key)
@@ -45,16 +58,32 @@ func parseChange(text string) (change, error) {
 			return c, fmt.Errorf("%q: %w", part, err)
 		}
 	}
+	if c.sdk != sim.NoSDK {
+		for _, key := range keys {
+			if key == "min_delay" || key == "max_elapsed" || c.behavior == retry.V20 {
+				return c, errors.New("aws-sdk-go-v2 v1.48.0 has neither v2.0 nor min_delay nor max_elapsed")
+			}
+		}
+		c.behavior = retry.V21
+	}
 	return c, nil
 }
 
-func (c *change) set(key, value, place string) error {
+func (c *change) set(key, value, place string) (err error) {
 	switch key {
 	case "behavior":
 		return nil
-	case "timeout":
-		var err error
-		if c.timeout, err = time.ParseDuration(value); err != nil || c.timeout <= 0 {
+	case "quota_capacity":
+		if c.quota, err = strconv.Atoi(value); err != nil || c.quota < 1 || c.quota > fastest {
+			return fmt.Errorf("must be a whole number from 1 to %.0f", fastest)
+		}
+		return nil
+	case "deadline", "timeout":
+		into := &c.deadline
+		if key == "timeout" {
+			into = &c.timeout
+		}
+		if *into, err = time.ParseDuration(value); err != nil || *into <= 0 {
 			return errors.New("must be a duration above zero, such as 2s")
 		}
 		return nil
@@ -67,14 +96,32 @@ func (c *change) set(key, value, place string) error {
 	return nil
 }
 
+// strategy returns the configuration of the strategy, beside the settings.
+func (c *change) strategy(trace *recording) standard.Config {
+	all := trace.conditions()
+	if c.quota > 0 {
+		all.QuotaCapacity = &c.quota
+	}
+	return all
+}
+
 // variant is a way to retry, and what came of it.
 type variant struct {
 	sim.Variant
 	settings []page.Setting
 	plan     retry.Plan
-	result   *sim.Result
+	runs     []*sim.Result // one for each seed
 	curve    []sim.Point
+	same     string // the name of a variant before it with the same results
 }
+
+// of is a figure of all runs.
+func (v *variant) of(figure func(r *sim.Result) float64) sim.Spread {
+	return sim.SpreadOf(v.runs, figure)
+}
+
+// result is the run that the pictures show.
+func (v *variant) result() *sim.Result { return sim.Median(v.runs) }
 
 // variants resolves the settings of all variants.
 func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
@@ -109,17 +156,28 @@ func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
 			return nil, err
 		}
 		v := &variant{
-			Variant:  sim.Variant{Name: name, Timeout: with.timeout},
+			Variant:  sim.Variant{Name: name, Deadline: with.deadline, AttemptTimeout: with.timeout, SDK: with.sdk},
 			settings: settingsOf(settings, place),
+		}
+		if with.sdk != sim.NoSDK {
+			v.settings[1] = page.Setting{Name: "retry_mode", Value: strings.Split(text, ",")[0], Origin: "--vs " + text}
 		}
 		if service.Value != "" {
 			v.settings = append(v.settings, service)
 		}
-		if with.timeout > 0 {
-			v.settings = append(v.settings, page.Setting{Name: "timeout", Value: with.timeout.String(), Origin: "--vs " + text})
+		for _, d := range []struct {
+			name  string
+			value time.Duration
+		}{{"deadline", with.deadline}, {"timeout", with.timeout}} {
+			if d.value > 0 {
+				v.settings = append(v.settings, page.Setting{Name: d.name, Value: d.value.String(), Origin: "--vs " + text})
+			}
+		}
+		if with.quota > 0 {
+			v.settings = append(v.settings, page.Setting{Name: "quota_capacity", Value: strconv.Itoa(with.quota), Origin: "--vs " + text})
 		}
 		v.New = func(p sim.Parts) (retry.Strategy, error) {
-			return awsretry.New(settings, awsretry.WithConfig(adaptive.Config{Standard: trace.conditions()}),
+			return awsretry.New(settings, awsretry.WithConfig(adaptive.Config{Standard: with.strategy(trace)}),
 				awsretry.WithClock(p.Clock), awsretry.WithRandom(p.Random), awsretry.WithObserver(p.Observer))
 		}
 		all = append(all, v)

@@ -5,7 +5,7 @@ package sdktest
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
+	"math"
 	"net/http"
 	"time"
 
@@ -51,14 +51,13 @@ func (d demand) kept(seed uint64) *keptTable {
 	if rate == 0 {
 		rate = 1e6
 	}
-	service := sim.NewService(sim.Scenario{
-		Rate: rate, Burst: rate, Fail: d.fails, Latency: [2]time.Duration{30 * time.Millisecond, 70 * time.Millisecond},
-	}, seed, time.Now())
+	usual := sim.Conditions{Rate: rate, Burst: rate, Fail: d.fails, Latency: [2]time.Duration{30 * time.Millisecond, 70 * time.Millisecond}}
+	service := sim.NewService(sim.Scenario{Conditions: usual}, seed, time.Now())
 	service.Throttled = sim.ServiceError{Code: "ProvisionedThroughputExceededException", Status: 400}
 	if d.hint > 0 {
 		service.Failed = sim.ServiceError{Code: "ServiceUnavailable", Status: 503}
 	}
-	return &keptTable{Service: service, rate: rate, hint: d.hint}
+	return &keptTable{Service: service, usual: usual, hint: d.hint}
 }
 
 // change lets the table be away for its time.
@@ -67,19 +66,24 @@ func (d demand) change(ctx context.Context, table *keptTable) {
 		return
 	}
 	sleep(ctx, d.away[0])
-	table.Change(time.Now(), sim.Change{Rate: table.rate, Failing: true})
+	outage := table.usual
+	outage.Fail = 1
+	table.Change(time.Now(), outage)
 	sleep(ctx, d.away[1]-d.away[0])
-	table.Change(time.Now(), sim.Change{Rate: table.rate})
+	table.Change(time.Now(), table.usual)
 }
 
 // load begins the calls of a client until ctx ends.
 func (d demand) load(ctx context.Context, w *bubbleWorld, c *tester, seed uint64) {
-	load := sim.Load{Start: c.began, Seed: seed, Ended: func(*sim.Call) {}}
+	calls := sim.Scenario{Clients: 1}
+	load := sim.Load{Scenario: &calls, Start: c.began, Seed: seed, Ended: func(*sim.Call) {}}
 	switch {
 	case d.workers > 0:
-		load.Work(ctx, w, c, d.workers, 0)
+		calls.Workers, calls.Offered = d.workers, math.Inf(1)
+		load.Begin(ctx, w, c)
 	case d.open > 0:
-		load.Open(ctx, w, c, d.open, rand.New(rand.NewPCG(3, seed)))
+		calls.Offered = d.open
+		load.Begin(ctx, w, c)
 	default:
 		w.Go(func() {
 			for ctx.Err() == nil {

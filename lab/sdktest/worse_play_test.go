@@ -188,8 +188,8 @@ type store struct{ tables map[string]*keptTable }
 // keptTable is a service of package sim with a hint in the answers that fail.
 type keptTable struct {
 	*sim.Service
-	rate float64
-	hint time.Duration
+	usual sim.Conditions
+	hint  time.Duration
 }
 
 func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -6,8 +6,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 // canvas writes a piece of SVG. The styles of its classes are in page.css.
@@ -230,19 +228,24 @@ func (p *plot) limit(limit float64) {
 	p.text("end", p.right-sample-5, 12, label)
 }
 
-// outage shades the time in which the service fails all requests.
-func (p *plot) outage(w sim.Window) {
-	if w.To <= w.From {
-		return
+// phases shades the times in which something is not as usual. A label that has no room is left out.
+func (p *plot) phases(all []Phase) {
+	free := p.left
+	for _, phase := range all {
+		from, to := p.atX(phase.From.Seconds()), p.atX(phase.To.Seconds())
+		p.path("outage", (&outline{}).to("M", from, p.top).to("H", to).to("V", p.bottom).to("H", from).to("z"))
+		half := 3.2 * float64(len(phase.Label)) // of the label, about
+		middle := min(max((from+to)/2, p.left+half), p.right-half)
+		if middle-half >= free {
+			p.text("label middle", middle, p.top-4, phase.Label)
+			free = middle + half
+		}
 	}
-	from, to := p.atX(w.From.Seconds()), p.atX(w.To.Seconds())
-	p.path("outage", (&outline{}).to("M", from, p.top).to("H", to).to("V", p.bottom).to("H", from).to("z"))
-	p.text("label middle", min(max((from+to)/2, p.left+22), p.right-22), p.top-4, "outage")
 }
 
-// outageRoom is the headroom that its label needs.
-func outageRoom(w sim.Window) float64 {
-	if w.To <= w.From {
+// room is the headroom that their labels need.
+func room(all []Phase) float64 {
+	if len(all) == 0 {
 		return 0
 	}
 	return 10

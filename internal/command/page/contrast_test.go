@@ -50,7 +50,7 @@ func TestColorsStandOutInLightAndDark(t *testing.T) {
 			for _, m := range regexp.MustCompile(`--([\w-]+): (#[0-9a-f]+);`).FindAllStringSubmatch(scheme, -1) {
 				colors[m[1]] = m[2]
 			}
-			require.Len(t, colors, 24)
+			require.Len(t, colors, 25)
 			for name, color := range colors {
 				switch {
 				case slices.Contains([]string{"back", "soft", "rule"}, name):

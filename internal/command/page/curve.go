@@ -55,7 +55,7 @@ func curve(r *Report) picture {
 		points := make([]point, len(v.Curve))
 		for j, at := range v.Curve {
 			points[j] = point{at.Share, at.AttemptsPerCall}
-			t.Rows[j].Name = brief(at.Share*100) + " %"
+			t.Rows[j].Name = Brief(at.Share*100) + " %"
 		}
 		chart.line(lineClass(i), points)
 		p.Legend = append(p.Legend, entry{key("line " + lineClass(i)), v.Name + drains(v)})

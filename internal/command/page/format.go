@@ -41,8 +41,8 @@ func Number(v float64) string {
 	}
 }
 
-// brief is a number without zeros at its end.
-func brief(v float64) string {
+// Brief is a number without zeros at its end.
+func Brief(v float64) string {
 	text := Number(v)
 	if strings.Contains(text, ".") && !strings.Contains(text, "e") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")

@@ -89,18 +89,30 @@ func (s *source) time() time.Duration {
 	return time.Duration(n)
 }
 
+func (s *source) times() (all []time.Duration) {
+	for range s.small(5) {
+		all = append(all, s.time())
+	}
+	return all
+}
+
 func reportOf(name string, s *source) *page.Report {
-	r := &page.Report{Command: name, Answer: []string{name}, Limit: s.float(), Outage: sim.Window{From: s.time(), To: s.time()}}
+	r := &page.Report{Command: name, Answer: []string{name}, Limit: s.float(), Within: s.time(), Question: page.Question(s.small(2))}
+	for range s.small(3) {
+		r.Phases = append(r.Phases, page.Phase{Window: sim.Window{From: s.time(), To: s.time()}, Label: name})
+	}
 	for range s.small(4) {
 		v := page.Variant{Name: name, Settings: []page.Setting{{name, name, name}}, Result: &sim.Result{
 			Calls: s.small(2), Goodput: s.float(), FailedShare: s.float(), NoQuotaShare: s.float(), AttemptsPerCall: s.float(),
 			ThrottledShare: s.float(), LatencyP50: s.float(), LatencyP99: s.float(), LatencyMax: s.float(), DelayPerCall: s.float(),
+			Offered: s.float(), Begun: s.float(), OfLimit: s.float(), OfPossible: s.float(), WithinShare: s.float(), FailedP50: s.float(), FailedP99: s.float(),
+			Waiting: int(s.next()), Oldest: s.float(), Succeeded: s.times(), Unsuccessful: s.times(),
 			Recover: s.float(), Emptied: s.float(), LowestQuota: int(s.next()), Duration: s.time(), Width: s.time(),
 			Longest: sim.Call{Began: s.time(), Ended: s.time()},
 		}}
 		for range s.small(3) {
 			v.Result.Bins = append(v.Result.Bins, sim.Bin{
-				From: s.time(), Offered: int(s.next()), Sent: int(s.next()), Accepted: int(s.next()), Throttled: int(s.next()),
+				From: s.time(), Offered: s.float(), Allowed: s.float(), Begun: int(s.next()), Failed: int(s.next()), Waiting: int(s.next()), Sent: int(s.next()), Accepted: int(s.next()), Throttled: int(s.next()),
 				Quota: int(s.next()), SendRate: s.float(),
 			})
 		}
@@ -115,6 +127,9 @@ func reportOf(name string, s *source) *page.Report {
 			v.Curve = append(v.Curve, sim.Point{Share: s.float(), AttemptsPerCall: s.float(), FailedShare: s.float()})
 		}
 		v.Drain = []page.Drain{{"transient", s.float()}, {name, s.float()}}
+		for range s.small(2) {
+			v.Runs = append(v.Runs, v.Result)
+		}
 		r.Variants = append(r.Variants, v)
 	}
 	return r

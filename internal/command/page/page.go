@@ -6,6 +6,9 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"time"
+
+	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 //go:embed page.html
@@ -23,9 +26,10 @@ func Write(w io.Writer, r *Report) error {
 	}
 	clean := cleaned(r)
 	var b bytes.Buffer
+	drawn := clean.distinct()
 	err = parsed.Execute(&b, view{
 		Report: clean, Style: template.CSS(styles), Settings: settings(clean), Results: results(clean), Drains: drainPoints(clean),
-		Pictures: []picture{curve(clean), rates(clean), state(clean), lanes(clean)}, Notes: notes(),
+		Pictures: pictures(drawn), Notes: notes(clean.Within),
 	})
 	if err != nil {
 		return err
@@ -37,10 +41,40 @@ func Write(w io.Writer, r *Report) error {
 // view is what the template shows.
 type view struct {
 	*Report
-	Style                     template.CSS
-	Settings, Results, Drains table
-	Pictures                  []picture
-	Notes                     []Fact
+	Style            template.CSS
+	Settings, Drains table
+	Results          []table
+	Pictures         []picture
+	Notes            []Fact
+}
+
+// pictures are those that the question asks for, the one that answers it first.
+func pictures(r *Report) []picture {
+	rest := []picture{state(r), lanes(r)}
+	switch r.Question {
+	case OfFailures:
+		return append([]picture{curve(r), latencies(r), rates(r), troubles(r)}, rest...)
+	case InChange:
+		return append([]picture{troubles(r), rates(r), latencies(r)}, rest...)
+	default:
+		return append([]picture{latencies(r), rates(r), troubles(r)}, rest...)
+	}
+}
+
+// distinct is a report without the variants that came to the same as another one, whose name has theirs.
+func (r *Report) distinct() *Report {
+	d := *r
+	d.Variants = nil
+	at := map[string]int{}
+	for _, v := range r.Variants {
+		if first, ok := at[v.Same]; ok && v.Same != "" {
+			d.Variants[first].Name += ", " + v.Name
+			continue
+		}
+		at[v.Name] = len(d.Variants)
+		d.Variants = append(d.Variants, v)
+	}
+	return &d
 }
 
 // picture is a figure: panels side by side or below each other, or a sentence in place of them, and
@@ -85,7 +119,8 @@ type row struct {
 	Cells []cell
 }
 
-type cell struct{ Text, Small string }
+// cell has as Label what its column is, for narrow screens.
+type cell struct{ Text, Small, Label string }
 
 // cleaned is a report whose texts show their control characters.
 func cleaned(r *Report) *Report {
@@ -99,10 +134,14 @@ func cleaned(r *Report) *Report {
 	for i, f := range c.Played {
 		c.Played[i] = Fact{shown(f.Name), shown(f.Value)}
 	}
+	c.Phases = slices.Clone(r.Phases)
+	for i := range c.Phases {
+		c.Phases[i].Label = shown(c.Phases[i].Label)
+	}
 	c.Variants = slices.Clone(r.Variants)
 	for i := range c.Variants {
 		v := &c.Variants[i]
-		v.Name = shown(v.Name)
+		v.Name, v.Same = shown(v.Name), shown(v.Same)
 		v.Settings, v.Drain = slices.Clone(v.Settings), slices.Clone(v.Drain)
 		for j, s := range v.Settings {
 			v.Settings[j] = Setting{shown(s.Name), shown(s.Value), shown(s.Origin)}
@@ -127,7 +166,7 @@ func settings(r *Report) table {
 				t.Rows = append(t.Rows, row{s.Name, make([]cell, len(r.Variants))})
 			}
 			cells := t.Rows[at[s.Name]].Cells
-			cells[i] = cell{s.Value, s.Origin}
+			cells[i] = cell{Text: s.Value, Small: s.Origin}
 			if i > 0 && cells[i] == cells[0] {
 				cells[i] = cell{Text: "same"}
 			}
@@ -143,38 +182,46 @@ func settings(r *Report) table {
 	return t
 }
 
-// results has a row for each variant.
-func results(r *Report) table {
-	t := table{Label: "Results", First: "variant", Head: []string{
-		"goodput", "failed calls", "attempts per call", "throttled attempts", "latency p50", "latency p99", "latency max",
-		"delay per call", "time to recover", "lowest quota",
-	}}
+// results are two tables with a row for each variant: what callers see, and what is behind it.
+func results(r *Report) []table {
+	var runs [][]*sim.Result
 	for _, v := range r.Variants {
-		s := v.Result
-		goodput := cell{Text: rate(s.Goodput)}
-		if known(s.Goodput) && known(r.Limit) && r.Limit > 0 {
-			goodput.Small = Percent(s.Goodput/r.Limit) + " of the limit"
-		}
-		failed, quota := cell{Text: Percent(s.FailedShare)}, cell{Text: count(s.LowestQuota)}
-		if s.NoQuotaShare > 0 {
-			failed.Small = Percent(s.NoQuotaShare) + " for lack of quota"
-		}
-		if known(s.Emptied) {
-			quota.Small = "first refusal after " + Seconds(s.Emptied)
-		}
-		t.Rows = append(t.Rows, row{v.Name, []cell{
-			goodput, failed,
-			{Text: Number(s.AttemptsPerCall)},
-			{Text: Percent(s.ThrottledShare)},
-			{Text: Seconds(s.LatencyP50)},
-			{Text: Seconds(s.LatencyP99)},
-			{Text: Seconds(s.LatencyMax)},
-			{Text: Seconds(s.DelayPerCall)},
-			{Text: Seconds(s.Recover)},
-			quota,
-		}})
+		runs = append(runs, v.runs())
 	}
-	return t
+	tables := []table{{Label: "Results", First: "variant"}, {Label: "More results", First: "variant"}}
+	figures := Shown(Figures(r.Within), runs)
+	for i, v := range r.Variants {
+		rows := [2]row{{Name: v.Name}, {Name: v.Name}}
+		for _, f := range figures {
+			at := 0
+			if f.More {
+				at = 1
+			}
+			if i == 0 {
+				tables[at].Head = append(tables[at].Head, f.Name)
+			}
+			rows[at].Cells = append(rows[at].Cells, cell{Text: f.Text(sim.SpreadOf(v.runs(), f.Value)), Small: beside(f.Key, v.runs()), Label: f.Name})
+		}
+		for at := range tables {
+			tables[at].Rows = append(tables[at].Rows, rows[at])
+		}
+	}
+	return tables
+}
+
+// beside is what a small text says beside a figure.
+func beside(key string, runs []*sim.Result) string {
+	switch key {
+	case "failed_share":
+		if s := sim.SpreadOf(runs, func(r *sim.Result) float64 { return r.NoQuotaShare }); s.Median > 0 {
+			return percents(s) + " for lack of quota"
+		}
+	case "lowest_quota":
+		if s := sim.SpreadOf(runs, func(r *sim.Result) float64 { return r.Emptied }); known(s.Median) {
+			return "first refusal after " + times(s)
+		}
+	}
+	return ""
 }
 
 // drainPoints has a row for each variant and a column for each kind of failure.
@@ -190,7 +237,8 @@ func drainPoints(r *Report) table {
 	for _, v := range r.Variants {
 		cells := slices.Repeat([]cell{{Text: unknown}}, len(t.Head))
 		for _, d := range v.Drain {
-			cells[slices.Index(t.Head, d.Kind)].Text = Percent(d.Share)
+			at := slices.Index(t.Head, d.Kind)
+			cells[at] = cell{Text: Percent(d.Share), Label: d.Kind}
 		}
 		t.Rows = append(t.Rows, row{v.Name, cells})
 	}
@@ -198,16 +246,14 @@ func drainPoints(r *Report) table {
 }
 
 // notes say what the columns mean.
-func notes() []Fact {
-	return []Fact{
-		{"Goodput", "Calls that succeed, a second. Rates, shares and latencies are of the calls that ended in the measured time."},
-		{"Failed calls", "The share of the calls that end with an error. Lack of quota is one of the reasons: the retry quota was empty."},
-		{"Attempts per call", "All attempts, the first one included."},
-		{"Throttled attempts", "The share of the attempts that the service refused for their rate."},
-		{"Latency", "The time from the beginning of a call to its end, waits included, of calls that fail too. Half of the calls take p50 at most, and 99 % take p99 at most."},
-		{"Delay per call", "How much of that a call waits for backoff and for send tokens, on average."},
-		{"Time to recover", "The time from the end of the outage until the successes come to 90 % of what they were in the ten seconds before it, for 5 s."},
-		{"Lowest quota", "The fewest tokens that the retry quota of any client had in the whole run. The first refusal is when a retry was first refused for lack of tokens."},
-		{"Drain point", "The share of failing attempts above which the retry quota empties, if all failures are of that kind."},
+func notes(within time.Duration) (all []Fact) {
+	for _, f := range Figures(within) {
+		all = append(all, Fact{f.Name, f.Note})
 	}
+	return append(all,
+		Fact{"Runs", "A figure is the median of all runs, each with a seed of its own, and, where the runs differ by more than a tenth, " +
+			"the lowest and the highest. Pictures show the run with the median share of failed calls."},
+		Fact{"Time", "Rates, shares and latencies are of the calls that end in the time that counts."},
+		Fact{"Lack of quota", "The retry quota was empty. The first refusal is when a retry was first refused for lack of tokens."},
+		Fact{"Drain point", "The share of failing attempts above which the retry quota empties, if all failures are of that kind."})
 }

@@ -20,15 +20,16 @@ import (
 // small is a report of one variant with two bins, of which the last one is half as long.
 func small() *page.Report {
 	return &page.Report{
-		Command: "awsretry simulate", Limit: 50,
+		Command: "awsretry simulate", Limit: 50, Within: 5 * time.Second, Question: page.OfFailures,
 		Variants: []page.Variant{{
 			Name: "settings",
 			Result: &sim.Result{
-				Calls: 1, Goodput: 40, AttemptsPerCall: 1.5, LatencyP50: 0.0128, LatencyP99: 2.16, LatencyMax: 72, DelayPerCall: 0,
+				Calls: 1, Offered: 100, Begun: 90, Goodput: 40, OfLimit: 0.8, OfPossible: 0.8, WithinShare: 0.4, FailedP50: math.NaN(), FailedP99: math.NaN(),
+				Waiting: 7, Oldest: 12, AttemptsPerCall: 1.5, LatencyP50: 0.0128, LatencyP99: 2.16, LatencyMax: 72, DelayPerCall: 0,
 				Recover: math.NaN(), Emptied: math.NaN(), LowestQuota: 1234, Duration: 15 * time.Second, Width: 10 * time.Second,
 				Bins: []sim.Bin{
-					{Offered: 100, Sent: 200, Accepted: 90, Throttled: 110, Quota: 500, SendRate: math.NaN()},
-					{From: 10 * time.Second, Offered: 35, Sent: 45, Accepted: 55, Throttled: 65, Quota: 400, SendRate: math.NaN()},
+					{Offered: 120, Begun: 100, Allowed: 50, Waiting: 7, Failed: 5, Sent: 200, Accepted: 90, Throttled: 110, Quota: 500, SendRate: math.NaN()},
+					{From: 10 * time.Second, Offered: 60, Begun: 35, Allowed: 50, Sent: 45, Accepted: 55, Throttled: 65, Quota: 400, SendRate: math.NaN()},
 				},
 				Longest: sim.Call{Began: time.Second, Ended: 61 * time.Second, Attempts: []sim.Attempt{
 					{Sent: time.Second, Ended: 1005 * time.Millisecond, Throttled: true, Err: retry.ErrQuotaExhausted},
@@ -53,14 +54,23 @@ func sound(t *testing.T, r *page.Report) string {
 func TestLastBinMayBeShorter(t *testing.T) {
 	t.Parallel()
 	text := sound(t, small())
-	require.Contains(t, text, `<tr><th scope="row">0</th><td>10</td><td>20</td><td>11</td><td>9</td></tr>`)
-	require.Contains(t, text, `<tr><th scope="row">10</th><td>7</td><td>9</td><td>13</td><td>11</td></tr>`)
+	require.Contains(t, text, `<tr><th scope="row">0</th><td>12</td><td>10</td><td>20</td><td>11</td><td>9</td></tr>`)
+	require.Contains(t, text, `<tr><th scope="row">10</th><td>12</td><td>7</td><td>9</td><td>13</td><td>11</td></tr>`)
 }
 
 func TestRowOfAVariantSaysWhatItCameTo(t *testing.T) {
 	t.Parallel()
-	require.Contains(t, sound(t, small()), `<tr><th scope="row">settings</th><td>40.0/s<small>80.0 % of the limit</small></td><td>0 %</td>`+
-		`<td>1.50</td><td>0 %</td><td>12.8 ms</td><td>2.16 s</td><td>1 m 12 s</td><td>0 s</td><td>—</td><td>1,234</td></tr>`)
+	cells := func(pairs ...string) (row string) {
+		row = `<tr><th scope="row">settings</th>`
+		for i := 0; i < len(pairs); i += 2 {
+			row += `<td data-label="` + pairs[i] + `">` + pairs[i+1] + "</td>"
+		}
+		return row + "</tr>"
+	}
+	text := sound(t, small())
+	require.Contains(t, text, cells("failed", "0 %", "throttled", "0 %", "p50", "12.8 ms", "p99", "2.16 s", "within 5s", "40.0 %",
+		"offered/s", "100", "begun/s", "90.0", "goodput/s", "40.0", "of limit", "80.0 %", "of possible", "80.0 %", "waiting", "7", "oldest", "12.0 s"))
+	require.Contains(t, text, cells("attempts/call", "1.50", "delay/call", "0 s", "max", "1 m 12 s", "lowest quota", "1,234"), "what does not apply has no column")
 }
 
 func TestWhatDoesNotApplyIsASentence(t *testing.T) {
@@ -72,14 +82,14 @@ func TestWhatDoesNotApplyIsASentence(t *testing.T) {
 		never  string
 	}{
 		{"no send rate", func(*page.Report) {}, "No variant has a send rate", "state-2"},
-		{"no limit", func(r *page.Report) { r.Limit = math.NaN() }, "<td>40.0/s</td>", `class="limit"`},
+		{"no limit", func(r *page.Report) { r.Limit = math.NaN() }, `class="line limit"`, `class="limit"`},
 		{"no calls", func(r *page.Report) {
 			r.Variants[0].Result = &sim.Result{Goodput: math.NaN(), FailedShare: math.Inf(1)}
 		}, "No call ended", "lanes-1"},
 		{"no bins", func(r *page.Report) { r.Variants[0].Result.Bins = nil }, "Nothing was counted over time.", "rates-1"},
 		{"no curve", func(r *page.Report) { r.Variants[0].Curve = nil }, "No shares of failing attempts were played.", "curve-1"},
-		{"no drain points", func(r *page.Report) { r.Variants[0].Drain = nil }, "Results", "Drain points"},
-		{"no drain point", func(r *page.Report) { r.Variants[0].Drain[0].Share = math.NaN() }, "<td>—</td></tr>", "drains at"},
+		{"no drain points", func(r *page.Report) { r.Variants[0].Drain = nil }, "Results", "<h3>Drain points</h3>"},
+		{"no drain point", func(r *page.Report) { r.Variants[0].Drain[0].Share = math.NaN() }, `<td data-label="transient">—</td></tr>`, "drains at"},
 		{"no variants", func(r *page.Report) { r.Variants = nil }, "What was played", "<svg class=\"large"},
 		{"a limit far above", func(r *page.Report) { r.Limit = 5000 }, "limit 5000/s, above the picture", `class="limit"`},
 	} {
@@ -117,8 +127,8 @@ func TestOutageIsShaded(t *testing.T) {
 	t.Parallel()
 	r := small()
 	require.NotContains(t, sound(t, r), `class="outage"`)
-	r.Outage = sim.Window{From: 3 * time.Second, To: 6 * time.Second}
-	require.Equal(t, 3, strings.Count(sound(t, r), `class="outage"`))
+	r.Phases = []page.Phase{{Window: sim.Window{From: 3 * time.Second, To: 6 * time.Second}, Label: "outage"}}
+	require.Equal(t, 5, strings.Count(sound(t, r), `class="outage"`), "in each picture over time")
 }
 
 // labels are the labels of the drain points, with their places.
@@ -206,6 +216,6 @@ func TestLaneOfManyAttemptsStaysSmall(t *testing.T) {
 		c.Attempts = append(c.Attempts, sim.Attempt{Sent: at, Ended: at + time.Millisecond, Throttled: i%2 == 0, Err: retry.ErrQuotaExhausted})
 	}
 	text := sound(t, r)
-	require.Less(t, len(text), 30_000)
+	require.Less(t, len(text), 32_000)
 	require.Contains(t, text, "and 99,975 more")
 }

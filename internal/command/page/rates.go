@@ -8,9 +8,14 @@ import (
 )
 
 // series are the rates of a bin, in the order in which they are drawn and listed.
-func series() []string { return []string{"offered", "sent", "throttled", "accepted"} }
+func series() []string { return []string{"offered", "begun", "sent", "throttled", "accepted"} }
 
-func countsOf(b sim.Bin) [4]int { return [4]int{b.Offered, b.Sent, b.Throttled, b.Accepted} }
+// lineCount is how many there are.
+const lineCount = 5
+
+func countsOf(b sim.Bin) [lineCount]float64 {
+	return [...]float64{b.Offered, float64(b.Begun), float64(b.Sent), float64(b.Throttled), float64(b.Accepted)}
+}
 
 // endOf is when a bin ends. The last one ends with the run.
 func endOf(v *sim.Result, bin int) time.Duration {
@@ -22,11 +27,11 @@ func endOf(v *sim.Result, bin int) time.Duration {
 }
 
 // ratesOf are the rates of a bin, a second.
-func ratesOf(v *sim.Result, bin int) [4]float64 {
-	var rates [4]float64
+func ratesOf(v *sim.Result, bin int) [lineCount]float64 {
+	var rates [lineCount]float64
 	width := (endOf(v, bin) - v.Bins[bin].From).Seconds()
 	for i, n := range countsOf(v.Bins[bin]) {
-		rates[i] = float64(n) / width
+		rates[i] = n / width
 	}
 	return rates
 }
@@ -58,8 +63,9 @@ func overTime(label string, longest *sim.Result) table {
 func rates(r *Report) picture {
 	p := picture{
 		ID: "rates", Heading: "Rates over time", Kind: "grid",
-		Caption: "How many calls a second begin (offered), and how many attempts a second the service gets (sent), refuses for their " +
-			"rate (throttled) and answers well (accepted). The wider the gap from sent to accepted, the more work is for nothing.",
+		Caption: "How many calls a second callers want to make (offered) and make (begun), and how many attempts a second the service " +
+			"gets (sent), refuses for their rate (throttled) and answers well (accepted). The wider the gap from sent to accepted, " +
+			"the more work is for nothing.",
 	}
 	longest, end := r.bins()
 	if longest == nil {
@@ -79,27 +85,31 @@ func rates(r *Report) picture {
 	y := valueAxis("a second", withLimit(most, r.Limit))
 	t := overTime(p.Heading, longest)
 	for i, v := range r.Variants {
-		chart := newPlot("rates-"+strconv.Itoa(i+1), "Rates over time of "+v.Name, smallFrame(), timeAxis("of the run", end.Seconds()), y, outageRoom(r.Outage))
-		chart.outage(r.Outage)
-		lines := [4][]point{}
+		chart := newPlot("rates-"+strconv.Itoa(i+1), "Rates over time of "+v.Name, smallFrame(), timeAxis("of the run", end.Seconds()), y, room(r.Phases))
+		chart.phases(r.Phases)
+		lines := [lineCount][]point{}
+		var allowed []point
 		for bin, b := range v.Result.Bins {
 			middle := (b.From + endOf(v.Result, bin)).Seconds() / 2
 			for s, rate := range ratesOf(v.Result, bin) {
 				lines[s] = append(lines[s], point{middle, rate})
 			}
+			allowed = append(allowed, point{middle, b.Allowed})
 		}
 		for s, name := range series() {
 			chart.line(name, lines[s])
 		}
-		chart.limit(r.Limit)
+		if chart.limit(r.Limit); !known(r.Limit) {
+			chart.line("limit", allowed)
+		}
 		p.Panels = append(p.Panels, panel{Name: v.Name, SVG: chart.finish()})
-		t.Groups = append(t.Groups, group{v.Name, 4})
+		t.Groups = append(t.Groups, group{v.Name, lineCount})
 		t.Head = append(t.Head, series()...)
 		for bin := range t.Rows {
-			cells := [4]string{unknown, unknown, unknown, unknown}
+			cells := [...]string{unknown, unknown, unknown, unknown, unknown}
 			if bin < len(v.Result.Bins) {
 				for s, rate := range ratesOf(v.Result, bin) {
-					cells[s] = brief(rate)
+					cells[s] = Brief(rate)
 				}
 			}
 			for _, text := range cells {

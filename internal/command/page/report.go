@@ -2,7 +2,11 @@
 // script, and asks the network for nothing.
 package page
 
-import "github.com/awsretry/awsretry/internal/command/sim"
+import (
+	"time"
+
+	"github.com/awsretry/awsretry/internal/command/sim"
+)
 
 // Report is what a page shows.
 type Report struct {
@@ -12,14 +16,37 @@ type Report struct {
 	Version string
 	// Answer are the sentences at the top.
 	Answer []string
+	// Question decides which picture comes first.
+	Question Question
 	// Played says what was played, such as the limit of the service.
 	Played []Fact
-	// Limit is what the service allows, in requests a second; NaN if that is not known.
+	// Limit is what the service allows, in requests a second; NaN if that is not known or changes.
 	Limit float64
-	// Outage is when the service fails all requests; empty if it never does.
-	Outage sim.Window
+	// Within is the time in which a call has to succeed to be in time.
+	Within time.Duration
+	// Phases are the parts of a run in which something is not as usual.
+	Phases []Phase
 	// Variants are the ways to retry. The first one is that of the settings.
 	Variants []Variant
+}
+
+// Question is what a simulation is asked.
+type Question uint8
+
+const (
+	// AtLimit asks what comes of a load and a limit.
+	AtLimit Question = iota
+	// InChange asks what comes of an outage or another change.
+	InChange
+	// OfFailures asks what comes of a share of failing requests.
+	OfFailures
+)
+
+// Phase is a part of a run with a short text.
+type Phase struct {
+	sim.Window
+
+	Label string
 }
 
 // Fact is a name with a value.
@@ -29,13 +56,26 @@ type Fact struct{ Name, Value string }
 type Variant struct {
 	Name     string
 	Settings []Setting
-	Result   *sim.Result
+	// Runs are the runs with all seeds, and Result is that of them which the pictures show. Without Runs it is the
+	// only one.
+	Runs   []*sim.Result
+	Result *sim.Result
+	// Same is the name of a variant before this one with the same results; or empty.
+	Same string
 	// Curve is what calls come to at several shares of failing attempts, in the order of these.
 	// All variants have the same shares.
 	Curve []sim.Point
 	// Drain are the drain points: the shares of failing attempts above which the retry quota
 	// empties.
 	Drain []Drain
+}
+
+// runs are all runs.
+func (v *Variant) runs() []*sim.Result {
+	if len(v.Runs) == 0 {
+		return []*sim.Result{v.Result}
+	}
+	return v.Runs
 }
 
 // Setting is a setting with the place that it came from.

@@ -3,6 +3,7 @@ package page
 import (
 	"html/template"
 	"math"
+	"strconv"
 
 	"github.com/awsretry/awsretry/internal/command/sim"
 )
@@ -33,8 +34,39 @@ func state(r *Report) picture {
 	}
 	chart, t = r.lines("state-3", "Pool over time", "tokens", pool, math.NaN())
 	p.Panels, p.Tables = append(p.Panels, panel{Name: "Pool", SVG: chart}), append(p.Tables, t)
+	p.Legend = legend(r)
+	return p
+}
+
+// legend has the line of each variant.
+func legend(r *Report) (all []entry) {
 	for i, v := range r.Variants {
-		p.Legend = append(p.Legend, entry{key("line " + lineClass(i)), v.Name})
+		all = append(all, entry{key("line " + lineClass(i)), v.Name})
+	}
+	return all
+}
+
+// troubles is the picture of the calls that fail and of those that wait, over time.
+func troubles(r *Report) picture {
+	p := picture{
+		ID: "troubles", Heading: "Failed and waiting calls over time", Kind: "pair", Legend: legend(r),
+		Caption: "How many calls a second end with an error, and how many have begun and not ended. Waiting calls that become more and more " +
+			"are those of a program that does not keep up.",
+	}
+	longest, _ := r.bins()
+	if longest == nil {
+		p.Legend, p.None = nil, "Nothing was counted over time."
+		return p
+	}
+	for i, c := range []struct {
+		name, unit string
+		value      func(b sim.Bin) float64
+	}{
+		{"Failed calls", "calls a second", func(b sim.Bin) float64 { return float64(b.Failed) / longest.Width.Seconds() }},
+		{"Waiting calls", "calls", func(b sim.Bin) float64 { return float64(b.Waiting) }},
+	} {
+		chart, t := r.lines("troubles-"+strconv.Itoa(i+1), c.name+" over time", c.unit, c.value, math.NaN())
+		p.Panels, p.Tables = append(p.Panels, panel{Name: c.name, SVG: chart}), append(p.Tables, t)
 	}
 	return p
 }
@@ -63,8 +95,8 @@ func (r *Report) lines(id, name, unit string, value func(b sim.Bin) float64, lim
 		}
 	}
 	chart := newPlot(id, name, largeFrame(), timeAxis("of the run", end.Seconds()),
-		valueAxis(unit, withLimit(most, limit)), outageRoom(r.Outage))
-	chart.outage(r.Outage)
+		valueAxis(unit, withLimit(most, limit)), room(r.Phases))
+	chart.phases(r.Phases)
 	t := overTime(name, longest)
 	for i, v := range r.Variants {
 		var points []point
@@ -76,7 +108,7 @@ func (r *Report) lines(id, name, unit string, value func(b sim.Bin) float64, lim
 		for bin := range t.Rows {
 			text := unknown
 			if bin < len(v.Result.Bins) {
-				text = brief(value(v.Result.Bins[bin]))
+				text = Brief(value(v.Result.Bins[bin]))
 			}
 			t.Rows[bin].Cells = append(t.Rows[bin].Cells, cell{Text: text})
 		}

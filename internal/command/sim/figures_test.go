@@ -15,6 +15,13 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
+// failing are the phases of an outage.
+func failing(s *sim.Scenario, from, to time.Duration) []sim.Phase {
+	outage := s.Conditions
+	outage.Fail = 1
+	return []sim.Phase{{From: from, Conditions: outage}, {From: to, Conditions: s.Conditions}}
+}
+
 // Each call that began has ended or is open at the end, and each attempt that the service took up
 // was accepted, throttled or failed.
 func TestSimulatedCallsAndAttemptsAreAllCounted(t *testing.T) {
@@ -24,7 +31,7 @@ func TestSimulatedCallsAndAttemptsAreAllCounted(t *testing.T) {
 		"open":   func(s *sim.Scenario) { s.Workers, s.Offered = 0, 40 },
 		"outage": func(s *sim.Scenario) {
 			s.Offered = 25
-			s.Changes = []sim.Change{{At: 30 * time.Second, Rate: 50, Failing: true}, {At: 40 * time.Second, Rate: 50}}
+			s.Phases = failing(s, 30*time.Second, 40*time.Second)
 		},
 		"clients": func(s *sim.Scenario) { s.Clients, s.Workers = 20, 5 },
 	} {
@@ -34,22 +41,22 @@ func TestSimulatedCallsAndAttemptsAreAllCounted(t *testing.T) {
 			s(&scenario)
 			for _, v := range []sim.Variant{inStandardMode(standard.Config{}), inAdaptiveMode(standard.Config{})} {
 				got := play(t, scenario, v)
-				offered, sent, accepted, throttled := 0, 0, 0, 0
+				begun, sent, accepted, throttled := 0, 0, 0, 0
 				for _, b := range got.Bins {
 					require.LessOrEqual(t, b.Accepted+b.Throttled, b.Sent)
 					require.LessOrEqual(t, got.LowestQuota, b.Quota)
-					offered += b.Offered
+					begun += b.Begun
 					sent += b.Sent
 					accepted += b.Accepted
 					throttled += b.Throttled
 				}
-				require.Greater(t, offered, 1000)
+				require.Greater(t, begun, 1000)
 				require.Less(t, float64(accepted), scenario.Burst+scenario.Rate*scenario.Duration.Seconds())
 				require.Less(t, got.Goodput, 1.02*scenario.Rate)
 				if scenario.Workers > 0 && v.Name == "standard" {
-					require.LessOrEqual(t, float64(offered), scenario.Offered*scenario.Duration.Seconds()+100)
+					require.LessOrEqual(t, float64(begun), scenario.Offered*scenario.Duration.Seconds()+100)
 				}
-				if len(scenario.Changes) == 0 {
+				if len(scenario.Phases) == 0 {
 					cut := sent - accepted - throttled // by the end, as nothing fails
 					require.GreaterOrEqual(t, cut, 0)
 					require.LessOrEqual(t, cut, 10)
@@ -71,12 +78,12 @@ func TestSimulatedHealthyTablesHelpTheThrottledOne(t *testing.T) {
 		s.Healthy = 2
 		helped := play(t, s, v)
 		require.InDelta(t, s.Rate, helped.Goodput, 0.5, name)
-		offered, pool := 0, 0
+		begun, pool := 0, 0
 		for _, b := range helped.Bins {
-			offered += b.Offered
+			begun += b.Begun
 			pool = max(pool, b.Pool)
 		}
-		require.LessOrEqual(t, float64(offered), s.Offered*s.Duration.Seconds()+100)
+		require.LessOrEqual(t, float64(begun), s.Offered*s.Duration.Seconds()+100)
 		require.Positive(t, pool)
 		if name == "standard" {
 			require.Greater(t, alone.FailedShare, 0.9)
@@ -89,7 +96,7 @@ func TestSimulatedQuotaRecoversAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	s := usual()
 	s.Rate, s.Burst, s.Offered = 500, 500, 100
-	s.Changes = []sim.Change{{At: 30 * time.Second, Rate: 500, Failing: true}, {At: 60 * time.Second, Rate: 500}}
+	s.Phases = failing(&s, 30*time.Second, 60*time.Second)
 	got := play(t, s, inStandardMode(standard.Config{}))
 	require.Zero(t, got.Recover)
 	require.InDelta(t, 30.2, got.Emptied, 0.2)
@@ -97,19 +104,19 @@ func TestSimulatedQuotaRecoversAfterAnOutage(t *testing.T) {
 	require.Equal(t, 500%14, got.LowestQuota)
 	require.Equal(t, 500, got.Bins[len(got.Bins)-1].Quota)
 
-	s.Changes = s.Changes[:1]
+	s.Phases = s.Phases[:1]
 	require.True(t, math.IsNaN(play(t, s, inStandardMode(standard.Config{})).Recover), "it lasts to the end")
 }
 
 // A deadline ends waits out of their order, and each call in its time.
 func TestSimulatedDeadlineEndsCalls(t *testing.T) {
 	t.Parallel()
-	for name, v := range map[string]sim.Variant{"timeout": inAdaptiveMode(standard.Config{}), "max elapsed": inAdaptiveMode(standard.Config{MaxElapsed: time.Second})} {
+	for name, v := range map[string]sim.Variant{"deadline": inAdaptiveMode(standard.Config{}), "max elapsed": inAdaptiveMode(standard.Config{MaxElapsed: time.Second})} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			most := time.Second + 20*time.Millisecond // an attempt that was sent goes on
-			if name == "timeout" {
-				v.Timeout, most = time.Second, time.Second
+			if name == "deadline" {
+				v.Deadline, most = time.Second, time.Second
 			}
 			got := play(t, usual(), v)
 			require.InDelta(t, most.Seconds(), got.LatencyMax, 0.005)

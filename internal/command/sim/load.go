@@ -52,9 +52,11 @@ func (c *Call) Throttled() int {
 
 // Load is what clients do: calls of one table of a service.
 type Load struct {
-	Service *Service
-	Table   string
-	Start   time.Time
+	// Scenario says how many calls callers want, and when.
+	Scenario *Scenario
+	Service  *Service
+	Table    string
+	Start    time.Time
 	// Seed is what the pauses of the workers come of.
 	Seed uint64
 	// Began is told of each call that begins, and Ended of each that has ended, by the task of
@@ -65,37 +67,56 @@ type Load struct {
 	workers int
 }
 
-// Work starts so many workers of a client. The time from one call of a worker to its next is from
-// half a pause to one and a half, so that workers do not fall into step: else a bucket would serve
-// the same ones again and again. If a call takes longer, the next one begins with its end.
-func (l *Load) Work(ctx context.Context, w World, c Client, workers int, pause time.Duration) {
-	for range workers {
-		worker := l.workers
+// Begin starts the load of one client: its workers or, if the scenario has none, a task that begins calls at
+// random instants.
+func (l *Load) Begin(ctx context.Context, w World, c Client) {
+	if l.Scenario.Workers == 0 {
+		l.open(ctx, w, c)
+		return
+	}
+	most := l.Scenario.Workers
+	for _, p := range l.Scenario.Phases {
+		most = max(most, p.Workers)
+	}
+	for own := range most {
+		number := l.workers
 		l.workers++
-		w.Go(func() { l.work(ctx, w, c, worker, pause) })
+		w.Go(func() { l.work(ctx, w, c, number, own) })
 	}
 }
 
-func (l *Load) work(ctx context.Context, w World, c Client, worker int, pause time.Duration) {
-	random := rand.New(rand.NewPCG(uint64(worker)<<8|5, l.Seed))
-	interval := func(least float64) time.Duration { return time.Duration((least + random.Float64()) * float64(pause)) }
-	// The workers begin within a pause, each at an instant of its own.
-	next := l.Start.Add(time.Duration(worker+1)*100_003 + interval(0))
-	for w.Sleep(ctx, next.Sub(w.Now())) == nil {
-		l.call(ctx, w, c, worker)
-		if next = next.Add(interval(0.5)); next.Before(w.Now()) {
-			next = w.Now()
+// work is what the worker with this number does, which is own of its client. The time from one of its calls to
+// the next is from half a pause to one and a half, so that workers do not fall into step: else a bucket would
+// serve the same ones again and again. If a call takes longer, the next one begins with its end.
+func (l *Load) work(ctx context.Context, w World, c Client, number, own int) {
+	random := rand.New(rand.NewPCG(uint64(number)<<8|5, l.Seed))
+	pause := func(now *Conditions) time.Duration {
+		if own >= now.Workers {
+			return -1
 		}
+		return l.Scenario.pause(now)
+	}
+	// The workers begin within a pause, each at an instant of its own.
+	next := time.Duration(number+1)*100_003 + l.Scenario.after(0, random.Float64(), pause)
+	for next < forever && w.Sleep(ctx, l.Start.Add(next).Sub(w.Now())) == nil {
+		l.call(ctx, w, c, number)
+		next = max(l.Scenario.after(next, 0.5+random.Float64(), pause), w.Now().Sub(l.Start))
 	}
 }
 
-// Open starts a task that begins calls of a client at random instants, so many a second on
-// average, whatever became of those before.
-func (l *Load) Open(ctx context.Context, w World, c Client, rate float64, random *rand.Rand) {
+// open starts a task that begins calls at random instants, so many a second on average.
+func (l *Load) open(ctx context.Context, w World, c Client) {
 	client := l.workers
 	l.workers++
+	random := rand.New(rand.NewPCG(3, l.Seed+uint64(client)))
+	gap := func(now *Conditions) time.Duration { return each(now.Offered / float64(l.Scenario.Clients)) }
 	w.Go(func() {
-		for w.Sleep(ctx, max(time.Duration(random.ExpFloat64()/rate*float64(time.Second)), 1)) == nil {
+		next := time.Duration(0)
+		for {
+			next = max(l.Scenario.after(next, random.ExpFloat64(), gap), next+1)
+			if next >= forever || w.Sleep(ctx, l.Start.Add(next).Sub(w.Now())) != nil {
+				return
+			}
 			w.Go(func() { l.call(ctx, w, c, client) })
 		}
 	})

@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/awsretry/awsretry/internal/command/virtual"
@@ -34,10 +33,10 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 		return nil, err
 	}
 	r := newRecorder(clk.Now(), plan.QuotaCapacity)
-	r.spread(s.Duration, s.Measured)
-	load := &Load{Service: NewService(s, seed, clk.Now()), Table: troubled, Start: clk.Now(), Seed: seed, Ended: r.ended}
+	r.spread(&s)
+	load := &Load{Scenario: &s, Service: NewService(s, seed, clk.Now()), Table: troubled, Start: clk.Now(), Seed: seed, Ended: r.ended}
 	load.Began = func(at time.Duration) {
-		if r.began(at); r.open > MaxOpen {
+		if r.began(at); r.openCalls > MaxOpen {
 			clk.Stop()
 		}
 	}
@@ -45,36 +44,46 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 	for i := range s.Healthy {
 		own := seed + uint64(i+1)<<32
 		loads = append(loads, &Load{
-			Service: NewService(s.healthy(), own, clk.Now()), Table: fmt.Sprint("healthy", i+1),
+			Scenario: &s, Service: NewService(s.healthy(), own, clk.Now()), Table: fmt.Sprint("healthy", i+1),
 			Start: clk.Now(), Seed: own, Ended: func(*Call) {},
 		})
 	}
 	var clients []*client
 	var worlds []World
 	for i := range s.Clients {
-		world := clk.Beside(v.inOrder(plan))
+		world := clk.Beside(v.inOrder(plan, &s))
 		c, err := v.newClient(world, jitter(seed+uint64(i)), retry.ObserverFunc(r.observe))
 		if err != nil {
 			return nil, err
+		}
+		if v.AttemptTimeout == 0 {
+			c.attemptTimeout = func() time.Duration {
+				now, _ := s.at(world.Now().Sub(load.Start))
+				return now.Timeout
+			}
 		}
 		clients, worlds = append(clients, c), append(worlds, world)
 	}
 	for _, load := range loads {
 		for i, c := range clients {
-			if s.Workers > 0 {
-				load.Work(context.Background(), worlds[i], c, s.Workers, s.Pause())
-			} else {
-				load.Open(context.Background(), worlds[i], c, s.Offered/float64(s.Clients), rand.New(rand.NewPCG(3, load.Seed+uint64(i))))
-			}
+			load.Begin(context.Background(), worlds[i], c)
 		}
 	}
-	for _, change := range s.Changes {
-		clk.AfterFunc(change.At, func() { load.Service.Change(clk.Now(), change) })
+	for _, p := range s.Phases {
+		clk.AfterFunc(p.From, func() {
+			load.Service.Change(clk.Now(), p.Conditions)
+			for _, other := range loads[1:] {
+				other.Service.Change(clk.Now(), p.Conditions.healthy())
+			}
+		})
 	}
 	for i := range r.bins {
 		end := r.end(i)
 		clk.AfterFunc(end-1, func() {
 			r.sample(i, clients)
+			if i == len(r.bins)-1 {
+				r.stop()
+			}
 			if progress != nil {
 				progress(float64(end) / float64(s.Duration))
 			}
@@ -90,6 +99,6 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 	case r.most > MaxOpen:
 		return nil, ErrOpen
 	default:
-		return r.result(&s), nil
+		return r.result(), nil
 	}
 }

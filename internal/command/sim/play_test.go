@@ -21,8 +21,11 @@ import (
 // usual is a scenario in which 100 workers offer five times what the service allows.
 func usual() sim.Scenario {
 	return sim.Scenario{
-		Rate: 50, Burst: 50, Latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond},
-		Clients: 1, Workers: 100, Offered: 250,
+		Conditions: sim.Conditions{
+			Rate: 50, Burst: 50, Latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond},
+			Workers: 100, Offered: 250,
+		},
+		Clients: 1, Within: 5 * time.Second,
 		Duration: 90 * time.Second, Measured: sim.Window{From: 30 * time.Second, To: 90 * time.Second},
 	}
 }
@@ -72,7 +75,7 @@ func TestSimulatedClientsBeginTheirCallsByThemselves(t *testing.T) {
 	s.Clients, s.Workers, s.Offered = 2, 0, 40
 	odd := 0
 	for _, b := range play(t, s, inStandardMode(standard.Config{})).Bins {
-		odd += b.Offered % 2
+		odd += b.Begun % 2
 	}
 	require.Positive(t, odd, "two clients with the same instants have even numbers")
 }

@@ -10,12 +10,17 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Bin is what happened in a part of a run, as long as the others.
+// Bin is what happened in a part of a run, as long as the others. All are numbers, not rates.
 type Bin struct {
 	From time.Duration
-	// Offered are calls that began, Sent attempts that the service took up. Accepted ones
-	// succeeded, and Throttled ones it throttled. All are numbers, not rates.
-	Offered, Sent, Accepted, Throttled int
+	// Offered is how many calls callers want to make, and Allowed how many requests a second the service
+	// allows. Begun is how many calls begin. Failed calls end with an error.
+	Offered, Allowed float64
+	Begun, Failed    int
+	// Waiting is how many calls have begun and not ended at the end of the bin.
+	Waiting int
+	// Sent are attempts that the service took up. Accepted ones succeeded, and Throttled ones it throttled.
+	Sent, Accepted, Throttled int
 	// Quota is the lowest quota of the clients, and SendRate the sum of their send rates, at the
 	// end of the bin; NaN if no client is limited.
 	Quota    int
@@ -29,18 +34,25 @@ type recorder struct {
 	bins  []Bin
 	width time.Duration // of each bin but the last one
 
-	table      string // that counts
-	start      time.Time
-	duration   time.Duration
-	measured   Window
-	open, most int // calls, now and at the most
-	lowest     int
-	emptied    time.Duration
+	table    string // that counts
+	start    time.Time
+	scenario *Scenario
+	duration time.Duration
+	measured Window
+	within   time.Duration
+	open     map[time.Duration]int // calls by their beginning
+	stopped  bool                  // the run is at its end
+	most     int                   // calls that were open at once
+	lowest   int
+	emptied  time.Duration
 
 	calls, failed, noQuota, attempts, throttled int
+	openCalls, begun, inTime, timely            int
+	waiting                                     int           // calls at the end
+	oldest                                      time.Duration // the age of the oldest of them
 	waited                                      time.Duration
-	latencies                                   []time.Duration
-	successes                                   []time.Duration // of the whole run
+	succeeded, unsuccessful                     []time.Duration // the latencies
+	successes                                   []time.Duration // the ends, of the whole run
 	longest                                     Call
 }
 
@@ -49,17 +61,21 @@ const mostBins = 100
 
 // newRecorder returns a recorder of clients that have so many tokens in their quotas at first.
 func newRecorder(start time.Time, quota int) *recorder {
-	return &recorder{table: troubled, start: start, lowest: quota, emptied: -1}
+	return &recorder{table: troubled, start: start, lowest: quota, emptied: -1, open: map[time.Duration]int{}}
 }
 
-// spread makes the bins of a run that takes so long, of which a window counts. It comes before any
-// call.
-func (r *recorder) spread(duration time.Duration, measured Window) {
-	r.duration, r.measured = duration, measured
-	r.width = max(time.Second, (duration/mostBins + time.Second - 1).Truncate(time.Second))
-	for from := time.Duration(0); from < duration || from == 0; from += r.width {
-		r.bins = append(r.bins, Bin{From: from, Quota: r.lowest, SendRate: math.NaN()})
+// spread makes the bins of the run of a scenario. It comes before any call.
+func (r *recorder) spread(s *Scenario) {
+	r.duration, r.measured, r.within = s.Duration, s.Measured, s.Within
+	r.width = max(time.Second, (r.duration/mostBins + time.Second - 1).Truncate(time.Second))
+	for from := time.Duration(0); from < r.duration || from == 0; from += r.width {
+		b := Bin{From: from, Quota: r.lowest, SendRate: math.NaN(), Allowed: math.NaN()}
+		if w := (Window{from, min(from+r.width, r.duration)}); !s.isTrace() {
+			b.Offered, b.Allowed = s.Wanted(w), s.Allowed(w)/(w.To-w.From).Seconds()
+		}
+		r.bins = append(r.bins, b)
 	}
+	r.scenario = s
 }
 
 // end is when a bin ends.
@@ -70,16 +86,42 @@ func (r *recorder) bin(at time.Duration) *Bin {
 	return &r.bins[min(max(int(at/r.width), 0), len(r.bins)-1)]
 }
 
+// timelyWindow is when calls begin of which it is known whether they succeed in time.
+func (r *recorder) timelyWindow() Window {
+	if r.scenario.isTrace() { // all calls end
+		return r.measured
+	}
+	return Window{r.measured.From, min(r.measured.To, r.duration) - r.within}
+}
+
 // began counts a call that begins.
 func (r *recorder) began(at time.Duration) {
-	r.bin(at).Offered++
-	r.open++
-	r.most = max(r.most, r.open)
+	r.bin(at).Begun++
+	r.open[at]++
+	r.openCalls++
+	r.most = max(r.most, r.openCalls)
+	if r.measured.Has(at) {
+		r.begun++
+	}
+	if r.timelyWindow().Has(at) {
+		r.timely++
+	}
+}
+
+// closed takes a call that began at an instant out of those that are open.
+func (r *recorder) closed(began time.Duration) {
+	if r.open[began]--; r.open[began] == 0 {
+		delete(r.open, began)
+	}
+	r.openCalls--
 }
 
 // ended counts a call that has ended.
 func (r *recorder) ended(c *Call) {
-	r.open--
+	r.closed(c.Began)
+	if r.stopped { // with the run, not by itself
+		return
+	}
 	for _, a := range c.Attempts {
 		b := r.bin(a.Sent)
 		b.Sent++
@@ -90,8 +132,14 @@ func (r *recorder) ended(c *Call) {
 			b.Accepted++
 		}
 	}
+	latency := c.Ended - c.Began
 	if c.Err == nil {
 		r.successes = append(r.successes, c.Ended)
+		if latency <= r.within && r.timelyWindow().Has(c.Began) {
+			r.inTime++
+		}
+	} else {
+		r.bin(c.Ended).Failed++
 	}
 	if !r.measured.Has(c.Ended) {
 		return
@@ -100,15 +148,25 @@ func (r *recorder) ended(c *Call) {
 	r.attempts += len(c.Attempts)
 	r.throttled += c.Throttled()
 	r.waited += c.Waited()
-	r.latencies = append(r.latencies, c.Ended-c.Began)
 	if c.Err != nil {
 		r.failed++
+		r.unsuccessful = append(r.unsuccessful, latency)
+	} else {
+		r.succeeded = append(r.succeeded, latency)
 	}
 	if errors.Is(c.Err, retry.ErrQuotaExhausted) {
 		r.noQuota++
 	}
-	if c.Ended-c.Began > r.longest.Ended-r.longest.Began || r.calls == 1 {
+	if latency > r.longest.Ended-r.longest.Began || r.calls == 1 {
 		r.longest = *c
+	}
+}
+
+// stop notes the calls that wait at the end of the run. What ends later does not count.
+func (r *recorder) stop() {
+	r.stopped, r.waiting = true, r.openCalls
+	for began := range r.open {
+		r.oldest = max(r.oldest, r.duration-began)
 	}
 }
 
@@ -131,9 +189,10 @@ func (r *recorder) observe(ctx context.Context, e retry.Event) {
 	}
 }
 
-// sample notes the state of the clients at the end of a bin.
+// sample notes the state of the clients and how many calls wait, at the end of a bin.
 func (r *recorder) sample(bin int, clients []*client) {
 	b := &r.bins[bin]
+	b.Waiting = r.openCalls
 	for i, c := range clients {
 		state := c.state()
 		if i == 0 || state.Quota < b.Quota {
@@ -156,47 +215,75 @@ func (b *Bin) limit(rate float64) {
 	b.SendRate += rate
 }
 
-// result is what the run came to, of a scenario or, if that is nil, of a trace.
-func (r *recorder) result(s *Scenario) *Result {
-	slices.Sort(r.latencies)
+// result is what the run came to.
+func (r *recorder) result() *Result {
+	slices.Sort(r.succeeded)
+	slices.Sort(r.unsuccessful)
 	slices.Sort(r.successes)
+	s := r.scenario
+	window := Window{r.measured.From, min(r.measured.To, r.duration)}
+	all := slices.Sorted(slices.Values(slices.Concat(r.succeeded, r.unsuccessful)))
 	result := &Result{
-		Goodput:         math.NaN(),
 		FailedShare:     ratio(r.failed, r.calls),
 		NoQuotaShare:    ratio(r.noQuota, r.calls),
 		AttemptsPerCall: ratio(r.attempts, r.calls),
 		ThrottledShare:  ratio(r.throttled, r.attempts),
-		LatencyP50:      math.NaN(), LatencyP99: math.NaN(), LatencyMax: math.NaN(), DelayPerCall: math.NaN(),
-		Recover: math.NaN(), Emptied: math.NaN(),
+		LatencyP50:      quantile(r.succeeded, 50), LatencyP99: quantile(r.succeeded, 99),
+		FailedP50: quantile(r.unsuccessful, 50), FailedP99: quantile(r.unsuccessful, 99),
+		LatencyMax: quantile(all, 100), DelayPerCall: math.NaN(), WithinShare: math.NaN(),
+		Goodput: math.NaN(), OfPossible: math.NaN(), OfLimit: math.NaN(), Offered: math.NaN(), Begun: math.NaN(), Ended: math.NaN(),
+		Waiting: r.waiting, Oldest: r.oldest.Seconds(), Recover: math.NaN(), Emptied: math.NaN(),
 		LowestQuota: r.lowest, Duration: r.duration, Bins: r.bins, Width: r.width, Longest: r.longest, Calls: r.calls,
+		Succeeded: r.succeeded, Unsuccessful: r.unsuccessful,
 	}
-	if seconds := (min(r.measured.To, r.duration) - r.measured.From).Seconds(); seconds > 0 {
-		result.Goodput = float64(count(r.successes, r.measured)) / seconds
-	}
-	if n := len(r.latencies); n > 0 {
-		result.LatencyP50 = r.latencies[n/2].Seconds()
-		result.LatencyP99 = r.latencies[n*99/100].Seconds()
-		result.LatencyMax = r.latencies[n-1].Seconds()
+	if r.calls > 0 {
 		result.DelayPerCall = r.waited.Seconds() / float64(r.calls)
 	}
 	if r.emptied >= 0 {
 		result.Emptied = r.emptied.Seconds()
 	}
-	if s != nil && len(s.Changes) > 0 {
-		result.Recover = r.recovered(s)
+	seconds := (window.To - window.From).Seconds()
+	if seconds <= 0 {
+		return result
+	}
+	good := float64(count(r.successes, r.measured))
+	result.Goodput, result.Begun, result.Ended = good/seconds, float64(r.begun)/seconds, float64(r.calls)/seconds
+	wanted := float64(r.timely)
+	if !s.isTrace() {
+		result.Offered = s.Wanted(window) / seconds
+		result.OfLimit, result.OfPossible = part(good, s.Allowed(window)), part(good, s.Capacity(window))
+		if s.Workers > 0 { // the workers that wait would have begun more
+			wanted = max(wanted, s.Wanted(r.timelyWindow()))
+		}
+	}
+	if w := r.timelyWindow(); w.To > w.From {
+		result.WithinShare = min(part(float64(r.inTime), wanted), 1)
+	}
+	if len(s.Phases) > 0 {
+		result.Recover = r.recovered()
 	}
 	return result
 }
 
+// quantile is that of sorted times in seconds; NaN of none.
+func quantile(sorted []time.Duration, percent int) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	return sorted[min(len(sorted)*percent/100, len(sorted)-1)].Seconds()
+}
+
 // recovered is how many seconds after the last change the successes are what they were in the ten
-// seconds before the first one.
-func (r *recorder) recovered(s *Scenario) float64 {
-	before := Window{max(s.Changes[0].At-10*time.Second, 0), s.Changes[0].At}
-	rate := float64(count(r.successes, before)) / (before.To - before.From).Seconds()
+// seconds before the first one, or what is possible since then, if that is less.
+func (r *recorder) recovered() float64 {
+	s := r.scenario
+	first := s.Phases[0].From
+	before := Window{max(first-10*time.Second, 0), first}
+	rate := ratio(count(r.successes, before), 1) / (before.To - before.From).Seconds()
 	after := settled(r.successes, Window{s.LastChange(), s.Duration}, func(w Window) float64 {
-		return rate * (w.To - w.From).Seconds()
+		return min(rate*(w.To-w.From).Seconds(), s.Capacity(w))
 	})
-	if after < 0 {
+	if after < 0 || math.IsNaN(rate) {
 		return math.NaN()
 	}
 	return after.Seconds()

@@ -22,7 +22,7 @@ func over(began, sent, end time.Duration, err error) *Call {
 func TestRecorderCountsTheCallsThatEndInTheWindow(t *testing.T) {
 	t.Parallel()
 	r := newRecorder(start(), 500)
-	r.spread(100*second, Window{30 * second, 90 * second})
+	r.spread(&Scenario{Duration: 100 * second, Measured: Window{30 * second, 90 * second}, Within: 6 * second})
 	empty := fmt.Errorf("refused: %w", retry.ErrQuotaExhausted)
 	throttled := &Call{Began: 40 * second, Ended: 52 * second, Attempts: []Attempt{
 		{Sent: 41 * second, Ended: 42 * second, Throttled: true, Err: errors.New("throttled")},
@@ -40,7 +40,7 @@ func TestRecorderCountsTheCallsThatEndInTheWindow(t *testing.T) {
 		r.ended(c)
 	}
 
-	got := r.result(nil)
+	got := r.result()
 
 	require.Equal(t, 4, got.Calls)
 	require.InDelta(t, 2.0/60, got.Goodput, 1e-9)
@@ -48,26 +48,28 @@ func TestRecorderCountsTheCallsThatEndInTheWindow(t *testing.T) {
 	require.InDelta(t, 0.25, got.NoQuotaShare, 1e-9)
 	require.InDelta(t, 5.0/4, got.AttemptsPerCall, 1e-9)
 	require.InDelta(t, 1.0/5, got.ThrottledShare, 1e-9)
-	require.Equal(t, []float64{5, 12, 12}, []float64{got.LatencyP50, got.LatencyP99, got.LatencyMax})
+	require.Equal(t, []float64{12, 12, 5, 5, 12}, []float64{got.LatencyP50, got.LatencyP99, got.FailedP50, got.FailedP99, got.LatencyMax})
+	require.InDelta(t, 0, got.WithinShare, 1e-9, "one of the calls that began from second 30 to 84 succeeds, after twelve seconds")
 	require.InDelta(t, (0+4+0+10)/4.0, got.DelayPerCall, 1e-9)
 	require.Equal(t, *throttled, got.Longest)
 	require.Len(t, got.Bins, 100)
 	require.Equal(t, Bin{From: 50 * second, Sent: 1, Accepted: 1}, withoutState(got.Bins[50]))
 	require.Equal(t, Bin{From: 41 * second, Sent: 1, Throttled: 1}, withoutState(got.Bins[41]))
-	require.Equal(t, Bin{From: 28 * second, Offered: 1, Sent: 1, Accepted: 1}, withoutState(got.Bins[28]))
-	require.Zero(t, r.open)
+	require.Equal(t, Bin{From: 28 * second, Begun: 1, Sent: 1, Accepted: 1}, withoutState(got.Bins[28]))
+	require.Empty(t, r.open)
+	require.Zero(t, r.openCalls)
 	require.Equal(t, 1, r.most)
 }
 
 func withoutState(b Bin) Bin {
-	b.Quota, b.SendRate = 0, 0
+	b.Quota, b.SendRate, b.Allowed = 0, 0, 0
 	return b
 }
 
 func TestRecorderNotesTheQuota(t *testing.T) {
 	t.Parallel()
 	r := newRecorder(start(), 500)
-	r.spread(10*second, Window{0, 10 * second})
+	r.spread(&Scenario{Duration: 10 * second, Measured: Window{0, 10 * second}})
 	for i, e := range []retry.Event{
 		{Kind: retry.RetryScheduled, Quota: 14},
 		{Kind: retry.RetryRefused, Quota: 9, Reason: retry.ErrAttemptsExhausted},
@@ -79,7 +81,7 @@ func TestRecorderNotesTheQuota(t *testing.T) {
 		r.observe(t.Context(), e)
 	}
 	r.observe(t.Context(), retry.Event{Kind: retry.RetryRefused, Quota: 1, Operation: retry.Operation{Resource: "healthy1"}})
-	got := r.result(nil)
+	got := r.result()
 	require.Equal(t, 9, got.LowestQuota)
 	require.InDelta(t, 2, got.Emptied, 1e-9)
 }
@@ -98,7 +100,7 @@ func (s stub) Snapshot() retry.Snapshot {
 func TestBinHasTheLowestQuotaAndAllSendRates(t *testing.T) {
 	t.Parallel()
 	r := newRecorder(start(), 500)
-	r.spread(3*second, Window{})
+	r.spread(&Scenario{Duration: 3 * second})
 	with := func(states ...retry.ScopeSnapshot) (clients []*client) {
 		for _, s := range states {
 			clients = append(clients, &client{strategy: stub{state: s}})
@@ -121,19 +123,23 @@ func TestBinHasTheLowestQuotaAndAllSendRates(t *testing.T) {
 // The successes are compared with those before the outage, as calls may fail before it too.
 func TestRecoveredIsTheRateBeforeTheOutage(t *testing.T) {
 	t.Parallel()
-	s := Scenario{Rate: 100, Offered: 100, Fail: 0.5, Duration: 60 * second, Changes: []Change{{At: 20 * second, Failing: true}, {At: 30 * second}}}
+	usual := Conditions{Rate: 100, Offered: 100, Fail: 0.5}
+	outage := usual
+	outage.Fail = 1
+	s := Scenario{Conditions: usual, Duration: 60 * second, Phases: []Phase{{20 * second, outage}, {30 * second, usual}}}
 	r := newRecorder(start(), 500)
+	r.spread(&s)
 	add := func(from, to time.Duration, rate int) {
 		for at := from; at < to; at += second / time.Duration(rate) {
 			r.successes = append(r.successes, at)
 		}
 	}
-	require.True(t, math.IsNaN(r.recovered(&s)), "nothing succeeded before")
+	require.True(t, math.IsNaN(r.recovered()), "nothing succeeded before")
 	add(0, 10*second, 90)
 	add(10*second, 20*second, 50)
-	require.True(t, math.IsNaN(r.recovered(&s)), "nothing succeeds afterwards")
+	require.True(t, math.IsNaN(r.recovered()), "nothing succeeds afterwards")
 	add(40*second, 60*second, 50)
-	require.InDelta(t, 9.5, r.recovered(&s), 0.11)
+	require.InDelta(t, 9.5, r.recovered(), 0.11)
 }
 
 func TestBinsAreAHundredAtMost(t *testing.T) {
@@ -153,7 +159,7 @@ func TestBinsAreAHundredAtMost(t *testing.T) {
 		10*time.Minute + 1000: {86, 7 * second},
 	} {
 		r := newRecorder(start(), 1)
-		r.spread(duration, Window{})
+		r.spread(&Scenario{Duration: duration})
 		require.Len(t, r.bins, want.bins, duration)
 		require.Equal(t, want.width, r.width, duration)
 		if duration > 0 {

@@ -9,20 +9,34 @@ import (
 // ended in the window that counts; the other figures are of the whole run. NaN is what does not
 // apply.
 type Result struct {
-	// Calls is how many ended. Goodput is how many of them succeeded, a second. FailedShare is the
-	// share that failed, and NoQuotaShare the part of it that failed for lack of quota.
-	Calls                              int
-	Goodput, FailedShare, NoQuotaShare float64
+	// Calls is how many ended. Offered is how many calls a second callers want to make, Begun how many begin,
+	// Ended how many end, and Goodput how many succeed. OfLimit is the goodput as a share of what the service
+	// allows, and OfPossible as a share of what callers want or the service allows, whichever is less.
+	Calls                                               int
+	Offered, Begun, Ended, Goodput, OfLimit, OfPossible float64
+	// FailedShare is the share of the calls that failed, and NoQuotaShare the part of it that failed for lack
+	// of quota.
+	FailedShare, NoQuotaShare float64
+	// WithinShare is the share of the calls that callers want to make that begin and succeed in time, of those
+	// before the last moments, whose end is not known.
+	WithinShare float64
 	// AttemptsPerCall counts all attempts, the first included. ThrottledShare is the share of
 	// them that the service throttled.
 	AttemptsPerCall, ThrottledShare float64
-	// The latencies are the times from the beginning of a call to its end, in seconds, of calls
-	// that fail too. DelayPerCall is how much of that a call waits for backoff and send tokens, on
-	// average.
-	LatencyP50, LatencyP99, LatencyMax, DelayPerCall float64
-	// Recover is how many seconds after the outage the successes are back at 90 % of what they were
-	// in the ten seconds before it, for five seconds; NaN if there is no outage, if nothing
-	// succeeded before, or if they do not come back in the run.
+	// The latencies are the times from the beginning of a call to its end, in seconds: LatencyP50 and LatencyP99
+	// of calls that succeed, FailedP50 and FailedP99 of those that fail, LatencyMax of all. DelayPerCall is how
+	// much of that a call waits for backoff and send tokens, on average.
+	LatencyP50, LatencyP99, FailedP50, FailedP99, LatencyMax, DelayPerCall float64
+	// Succeeded and Unsuccessful are the latencies of the calls, sorted.
+	Succeeded, Unsuccessful []time.Duration
+	// Waiting is how many calls have begun and not ended at the end of the run, and Oldest how many
+	// seconds ago the first of them began.
+	Waiting int
+	Oldest  float64
+	// Recover is how many seconds after the last change of the service and the load the successes are back at
+	// 90 % of what they were in the ten seconds before the first one, or of what is possible if that is less,
+	// for five seconds; NaN if nothing changes, if nothing succeeded before, or if they do not come back in
+	// the run.
 	Recover float64
 	// Emptied is the second at which a retry was first refused for lack of quota. LowestQuota is
 	// the lowest number of tokens of any client.
@@ -46,3 +60,14 @@ func ratio(part, whole int) float64 {
 	}
 	return float64(part) / float64(whole)
 }
+
+// part is the same of sums.
+func part(of, whole float64) float64 {
+	if whole <= 0 {
+		return math.NaN()
+	}
+	return of / whole
+}
+
+// KeepsUp reports whether at least 95 % of the calls that callers want to make end. A trace has what it has.
+func (r *Result) KeepsUp() bool { return math.IsNaN(r.Offered) || r.Ended >= 0.95*r.Offered }

@@ -7,34 +7,51 @@ import (
 
 // Scenario is a service and its load.
 type Scenario struct {
+	// Conditions hold until the first phase.
+	Conditions
+	// Phases are what changes, in order. The conditions of a phase hold until the next one begins.
+	Phases []Phase
+	// Queue lets requests wait their turn in place of being throttled. The service works on each,
+	// also when the caller has gone.
+	Queue bool
+	// Slowdown is how many times longer an answer takes when the bucket is empty; zero is 1.
+	Slowdown float64
+	// Clients is how many clients there are.
+	Clients int
+	// Healthy is how many more tables there are, each with the same load. The service allows all of
+	// their requests. Their calls count for nothing but the pools of the clients.
+	Healthy int
+	// Duration is how long the run takes. Measured is the part of it that counts, and Within the time
+	// in which a call has to succeed to be in time.
+	Duration time.Duration
+	Measured Window
+	Within   time.Duration
+}
+
+// Conditions are what a service does and what its callers want.
+type Conditions struct {
 	// Rate is how many requests a second the service allows, and Burst the size of its bucket,
 	// in requests.
 	Rate, Burst float64
 	// Latency is the shortest and the longest time of an answer.
 	Latency [2]time.Duration
-	// Fail is the share of the requests that fail though there is room for them.
-	Fail float64
-	// Changes are what the service does differently from an instant on, in order.
-	Changes []Change
-	// Clients is how many clients there are, and Workers how many workers each of them has. A
-	// worker begins no call before its last one has ended. Without workers calls begin at random
-	// instants, whatever became of those before.
-	Clients, Workers int
-	// Offered is how many calls a second begin if none of them has to wait.
+	// Fail and Throttle are the shares of the requests that fail or are throttled though there is room
+	// for them. A Fail of 1 is an outage: no request counts against the rate.
+	Fail, Throttle float64
+	// Offered is how many calls a second callers want to make. With an infinite number workers call again at once.
 	Offered float64
-	// Healthy is how many more tables there are, each with the same load. The service allows all of
-	// their requests. Their calls count for nothing but the pools of the clients.
-	Healthy int
-	// Duration is how long the run takes. Measured is the part of it that counts.
-	Duration time.Duration
-	Measured Window
+	// Workers is how many workers each client has. A worker begins no call before its last one has
+	// ended. If there are none at first, calls begin at random instants, whatever became of those
+	// before.
+	Workers int
+	// Timeout is how long a client waits for an answer; zero is forever.
+	Timeout time.Duration
 }
 
-// Change is what a service does from an instant on.
-type Change struct {
-	At      time.Duration
-	Rate    float64
-	Failing bool // all requests fail
+// Phase is what holds from an instant on.
+type Phase struct {
+	From time.Duration
+	Conditions
 }
 
 // Window is a part of a run: from From until To, which is outside.
@@ -43,39 +60,107 @@ type Window struct{ From, To time.Duration }
 // Has reports whether an instant is in the window.
 func (w Window) Has(at time.Duration) bool { return w.From <= at && at < w.To }
 
+// forever is longer than any run.
+const forever = 1000 * time.Hour
+
 // healthy is the scenario of a table that has no limit and no failures.
 func (s *Scenario) healthy() Scenario {
-	return Scenario{Rate: math.MaxInt32, Burst: math.MaxInt32, Latency: s.Latency}
+	well := Scenario{Conditions: s.Conditions.healthy()}
+	for _, p := range s.Phases {
+		well.Phases = append(well.Phases, Phase{p.From, p.Conditions.healthy()})
+	}
+	return well
 }
 
-// Pause is the time from one call of a worker to its next, on average.
-func (s *Scenario) Pause() time.Duration {
-	return time.Duration(float64(s.Clients*s.Workers) / s.Offered * float64(time.Second))
+func (c Conditions) healthy() Conditions {
+	c.Rate, c.Burst, c.Fail, c.Throttle = math.MaxInt32, math.MaxInt32, 0, 0
+	return c
 }
 
-// Capacity is how many requests the service allows in the window, without bursts, or how many
-// calls are offered if that is less.
-func (s *Scenario) Capacity(w Window) float64 {
-	sum, now := 0.0, Change{Rate: s.Rate}
-	until := func(at time.Duration) {
-		if part := min(at, w.To) - max(now.At, w.From); part > 0 && !now.Failing {
-			sum += min(s.Offered, now.Rate) * part.Seconds()
+// isTrace reports whether there is neither service nor load.
+func (s *Scenario) isTrace() bool { return s.Rate == 0 && s.Offered == 0 && len(s.Phases) == 0 }
+
+// at returns the conditions of an instant, and when they change.
+func (s *Scenario) at(at time.Duration) (c *Conditions, until time.Duration) {
+	c = &s.Conditions
+	for i := range s.Phases {
+		if s.Phases[i].From > at {
+			return c, s.Phases[i].From
+		}
+		c = &s.Phases[i].Conditions
+	}
+	return c, forever
+}
+
+// after is the instant at which so many units have passed since another one. unit is how long one takes; if it is
+// negative, none passes.
+func (s *Scenario) after(from time.Duration, units float64, unit func(c *Conditions) time.Duration) time.Duration {
+	for {
+		c, until := s.at(from)
+		if one := unit(c); one >= 0 {
+			if at := from + time.Duration(min(units*float64(one), float64(forever))); at <= until {
+				return at
+			}
+			units -= float64(until-from) / float64(max(one, 1))
+		}
+		if from = until; from >= forever {
+			return forever
 		}
 	}
-	for _, next := range s.Changes {
-		until(next.At)
-		now = next
+}
+
+// pause is the time from one call of a worker to its next, on average.
+func (s *Scenario) pause(c *Conditions) time.Duration {
+	return each(c.Offered / float64(s.Clients*max(c.Workers, 1)))
+}
+
+// each is how long one of so many a second takes; negative if there are none.
+func each(rate float64) time.Duration {
+	if rate <= 0 {
+		return -1
 	}
-	until(w.To)
+	return time.Duration(min(1/rate*float64(time.Second), float64(forever)))
+}
+
+// sum adds up what there is a second, over a window.
+func (s *Scenario) sum(w Window, rate func(c *Conditions) float64) (sum float64) {
+	for from := w.From; from < w.To; {
+		c, until := s.at(from)
+		until = min(until, w.To)
+		sum += rate(c) * (until - from).Seconds()
+		from = until
+	}
 	return sum
 }
 
-// LastChange is the instant since which the service has been the same.
-func (s *Scenario) LastChange() time.Duration {
-	if len(s.Changes) == 0 {
+// Wanted is how many calls callers want to make in a window.
+func (s *Scenario) Wanted(w Window) float64 {
+	return s.sum(w, func(c *Conditions) float64 { return c.Offered })
+}
+
+// Allowed is how many requests the service allows in a window, without bursts.
+func (s *Scenario) Allowed(w Window) float64 { return s.sum(w, (*Conditions).allowed) }
+
+// allowed is nothing in an outage.
+func (c *Conditions) allowed() float64 {
+	if c.Fail >= 1 {
 		return 0
 	}
-	return s.Changes[len(s.Changes)-1].At
+	return c.Rate
+}
+
+// Capacity is how many calls of a window can succeed, without bursts: what callers want or the service allows,
+// whichever is less.
+func (s *Scenario) Capacity(w Window) float64 {
+	return s.sum(w, func(c *Conditions) float64 { return min(c.Offered, c.allowed()) })
+}
+
+// LastChange is the instant since which the conditions have been the same.
+func (s *Scenario) LastChange() time.Duration {
+	if len(s.Phases) == 0 {
+		return 0
+	}
+	return s.Phases[len(s.Phases)-1].From
 }
 
 // Settled is how long after an instant the successes came to 90 % of the capacity for five

@@ -11,27 +11,24 @@ import (
 
 const second = time.Second
 
-func TestWorkersOfferTheirRateTogether(t *testing.T) {
-	t.Parallel()
-	s := sim.Scenario{Clients: 4, Workers: 25, Offered: 50}
-	require.Equal(t, 2*second, s.Pause())
-}
-
 func TestCapacityIsWhatCanSucceed(t *testing.T) {
 	t.Parallel()
-	outage := []sim.Change{{At: 10 * second, Rate: 50, Failing: true}, {At: 20 * second, Rate: 100}}
+	outage := []sim.Phase{{From: 10 * second, Conditions: sim.Conditions{Rate: 50, Offered: 250, Fail: 1}}, {From: 20 * second, Conditions: sim.Conditions{Rate: 100, Offered: 250}}}
+	of := func(rate, offered float64, phases ...sim.Phase) sim.Scenario {
+		return sim.Scenario{Conditions: sim.Conditions{Rate: rate, Offered: offered}, Phases: phases}
+	}
 	whole := sim.Window{To: 30 * second}
 	for name, c := range map[string]struct {
 		s    sim.Scenario
 		w    sim.Window
 		want float64
 	}{
-		"the limit":                      {sim.Scenario{Rate: 50, Offered: 250}, whole, 1500},
-		"no more than is offered":        {sim.Scenario{Rate: 50, Offered: 20}, whole, 600},
-		"nothing in an outage":           {sim.Scenario{Rate: 50, Offered: 250, Changes: outage}, whole, 500 + 1000},
-		"the part of a window":           {sim.Scenario{Rate: 50, Offered: 250, Changes: outage}, sim.Window{From: 5 * second, To: 21 * second}, 250 + 100},
-		"changes behind the window":      {sim.Scenario{Rate: 50, Offered: 250, Changes: outage}, sim.Window{To: 5 * second}, 250},
-		"all that is offered of a limit": {sim.Scenario{Rate: 50, Offered: 49}, sim.Window{To: second}, 49},
+		"the limit":                      {of(50, 250), whole, 1500},
+		"no more than is offered":        {of(50, 20), whole, 600},
+		"nothing in an outage":           {of(50, 250, outage...), whole, 500 + 1000},
+		"the part of a window":           {of(50, 250, outage...), sim.Window{From: 5 * second, To: 21 * second}, 250 + 100},
+		"changes behind the window":      {of(50, 250, outage...), sim.Window{To: 5 * second}, 250},
+		"all that is offered of a limit": {of(50, 49), sim.Window{To: second}, 49},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -42,7 +39,7 @@ func TestCapacityIsWhatCanSucceed(t *testing.T) {
 
 func TestSettledIsTheFirstTimeOfFiveGoodSeconds(t *testing.T) {
 	t.Parallel()
-	s := sim.Scenario{Rate: 10, Offered: 100, Duration: 30 * second}
+	s := sim.Scenario{Conditions: sim.Conditions{Rate: 10, Offered: 100}, Duration: 30 * second}
 	evenly := func(from, to time.Duration, rate int) (ends []time.Duration) {
 		for at := from; at < to; at += second / time.Duration(rate) {
 			ends = append(ends, at)
@@ -60,7 +57,8 @@ func TestSettledIsTheFirstTimeOfFiveGoodSeconds(t *testing.T) {
 func TestServiceAllowsItsRateAndItsBurst(t *testing.T) {
 	t.Parallel()
 	begin := time.Unix(0, 0)
-	s := sim.NewService(sim.Scenario{Rate: 10, Burst: 5, Latency: [2]time.Duration{second, second}}, 1, begin)
+	usual := sim.Conditions{Rate: 10, Burst: 5, Latency: [2]time.Duration{second, second}}
+	s := sim.NewService(sim.Scenario{Conditions: usual}, 1, begin)
 	allowed := func(from time.Time, n int) (passed int) {
 		for range n {
 			latency, err := s.Take(from)
@@ -77,10 +75,12 @@ func TestServiceAllowsItsRateAndItsBurst(t *testing.T) {
 	require.Equal(t, 3, allowed(begin.Add(300*time.Millisecond), 10))
 	require.Equal(t, 5, allowed(begin.Add(time.Hour), 10), "the bucket does not grow")
 
-	s.Change(begin.Add(2*time.Hour), sim.Change{Rate: 10, Failing: true})
+	outage, faster := usual, usual
+	outage.Fail, faster.Rate = 1, 100
+	s.Change(begin.Add(2*time.Hour), outage)
 	_, err := s.Take(begin.Add(2 * time.Hour))
 	require.Equal(t, s.Failed, err)
-	s.Change(begin.Add(2*time.Hour), sim.Change{Rate: 100})
+	s.Change(begin.Add(2*time.Hour), faster)
 	require.Equal(t, 5, allowed(begin.Add(2*time.Hour), 10), "what fails takes no token")
 	require.Equal(t, 3, allowed(begin.Add(2*time.Hour+30*time.Millisecond), 10))
 }
@@ -88,7 +88,7 @@ func TestServiceAllowsItsRateAndItsBurst(t *testing.T) {
 func TestServiceFailsItsShareAndAnswersWithinItsLatency(t *testing.T) {
 	t.Parallel()
 	begin := time.Unix(0, 0)
-	s := sim.NewService(sim.Scenario{Rate: 1e6, Burst: 1e6, Fail: 0.25, Latency: [2]time.Duration{5, 20}}, 1, begin)
+	s := sim.NewService(sim.Scenario{Conditions: sim.Conditions{Rate: 1e6, Burst: 1e6, Fail: 0.25, Latency: [2]time.Duration{5, 20}}}, 1, begin)
 	failed, shortest, longest := 0, time.Hour, time.Duration(0)
 	for range 10_000 {
 		latency, err := s.Take(begin)

@@ -20,31 +20,30 @@ type World interface {
 // does not allow it throttles, or it keeps the caller waiting, first come, first served, if it
 // queues. It is safe for concurrent use. Use [NewService].
 type Service struct {
-	// Queues lets requests wait that would be throttled.
+	// Queues lets requests wait that would be throttled. A caller that goes leaves the queue.
 	Queues bool
 	// Throttled and Failed are the errors of requests that are throttled and that fail.
 	Throttled, Failed error
 
-	latency  [2]time.Duration
-	failures float64
+	scenario Scenario
+	start    time.Time
 
-	mu      sync.Mutex // guards what follows
-	rate    float64
-	burst   float64
-	tokens  float64
-	last    time.Time
-	failing bool // all requests fail
-	random  *rand.Rand
+	mu     sync.Mutex // guards what follows
+	now    Conditions
+	tokens float64
+	last   time.Time
+	free   time.Duration // when the work of a scenario with a queue is done, since the start
+	random *rand.Rand
 
 	turn chan struct{} // held by the first in line
 }
 
-// NewService returns the service of a scenario, which begins now. Its answers come of the seed.
+// NewService returns the service of a scenario, which begins now. Its answers come of the seed. [Play]
+// tells it of the phases; another caller does with [Service.Change].
 func NewService(s Scenario, seed uint64, now time.Time) *Service {
 	return &Service{
 		Throttled: ServiceError{Code: "ThrottlingException", Status: 400}, Failed: ServiceError{Code: "InternalServerError", Status: 500},
-		latency: s.Latency, failures: s.Fail,
-		rate: s.Rate, burst: s.Burst, tokens: s.Burst, last: now,
+		scenario: s, start: now, now: s.Conditions, tokens: s.Burst, last: now,
 		random: rand.New(rand.NewPCG(1, seed)), turn: make(chan struct{}, 1),
 	}
 }
@@ -85,26 +84,41 @@ func (s *Service) admit(ctx context.Context, w World) (latency time.Duration, er
 func (s *Service) Take(now time.Time) (latency time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	latency = s.latency[0]
-	if spread := s.latency[1] - s.latency[0]; spread > 0 {
+	latency = s.now.Latency[0]
+	if spread := s.now.Latency[1] - s.now.Latency[0]; spread > 0 {
 		latency += time.Duration(s.random.Int64N(int64(spread)))
 	}
 	s.refillLocked(now)
+	if slow := s.scenario.Slowdown; slow > 1 && s.now.Burst > 0 {
+		latency = time.Duration(float64(latency) * (1 + (slow-1)*max(0, 1-s.tokens/s.now.Burst)))
+	}
 	switch {
-	case s.failing:
+	case s.now.Fail >= 1:
 		return latency, s.Failed
+	case s.now.Throttle > 0 && s.random.Float64() < s.now.Throttle:
+		return latency, s.Throttled
+	case s.scenario.Queue:
+		latency += s.workLocked(now)
 	case s.tokens < 1:
 		return latency, s.Throttled
+	default:
+		s.tokens--
 	}
-	s.tokens--
-	if s.failures > 0 && s.random.Float64() < s.failures {
+	if s.now.Fail > 0 && s.random.Float64() < s.now.Fail {
 		return latency, s.Failed
 	}
 	return latency, nil
 }
 
+// workLocked puts a request at the end of the queue. It returns how long it takes until the work on it is done.
+func (s *Service) workLocked(now time.Time) time.Duration {
+	arrived := now.Sub(s.start)
+	s.free = s.scenario.after(max(s.free, arrived), 1, func(c *Conditions) time.Duration { return each(c.Rate) })
+	return s.free - arrived
+}
+
 func (s *Service) refillLocked(now time.Time) {
-	s.tokens = min(s.tokens+float64(now.Sub(s.last).Seconds()*s.rate), s.burst)
+	s.tokens = min(s.tokens+float64(now.Sub(s.last).Seconds()*s.now.Rate), s.now.Burst)
 	s.last = now
 }
 
@@ -113,18 +127,19 @@ func (s *Service) missing(now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refillLocked(now)
-	if s.tokens >= 1 || s.failing {
+	if s.tokens >= 1 || s.now.Fail >= 1 {
 		return 0
 	}
-	return time.Duration((1-s.tokens)/s.rate*float64(time.Second)) + 1
+	return time.Duration((1-s.tokens)/s.now.Rate*float64(time.Second)) + 1
 }
 
-// Change does what a change says from now on.
-func (s *Service) Change(now time.Time, c Change) {
+// Change makes these the conditions from now on.
+func (s *Service) Change(now time.Time, c Conditions) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refillLocked(now)
-	s.rate, s.failing = c.Rate, c.Failing
+	s.now = c
+	s.tokens = min(s.tokens, c.Burst)
 }
 
 // ServiceError is the error of an answer, as AWS words it.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -33,13 +34,16 @@ var ErrRetried = errors.New("another attempt follows")
 // ErrBeyond is the error of a decision on an operation that has no response for its next attempt.
 var ErrBeyond = errors.New("nothing was recorded")
 
-// PlayTrace plays a trace with a variant. All calls count. An attempt for which nothing was recorded
-// gets what the last one of its request or operation got.
-func PlayTrace(t *trace.Trace, v Variant) (*Result, error) {
+// PlayTrace plays a trace with a variant. All calls count; within is the time in which one has to succeed to be
+// in time. Operations run side by side: one begins at its start, or at the end of the one before it if it has
+// none. An attempt for which nothing was recorded gets what the last one of its request or operation got, or,
+// of an access log, what the log says last of that operation.
+func PlayTrace(t *trace.Trace, v Variant, within time.Duration) (*Result, error) {
 	p, err := newTracePlay(t, v)
 	if err != nil {
 		return nil, err
 	}
+	p.within = within
 	p.samples = []sample{{state: p.client.state()}}
 	p.play(t)
 	return p.result(), nil
@@ -75,6 +79,8 @@ type tracePlay struct {
 	samples []sample
 	beyond  int // attempts without an answer
 	unused  int // answers without an attempt
+	within  time.Duration
+	log     map[string][]*trace.Operation // of an access log, by name
 
 	// For Replay.
 	tell func(d Decision) error
@@ -124,6 +130,13 @@ func (p *tracePlay) play(t *trace.Trace) {
 		r := p.requests[step.Request]
 		r.own = append(r.own, i)
 	}
+	if t.Log {
+		p.log = map[string][]*trace.Operation{}
+		for i := range t.Operations {
+			op := &t.Operations[i]
+			p.log[op.Name] = append(p.log[op.Name], op)
+		}
+	}
 	p.clock.Go(func() { p.operations(t.Operations) })
 	p.turn()
 	p.clock.Run(time.Time{})
@@ -168,30 +181,72 @@ func ended(c *Call) Decision {
 	return d
 }
 
+// operations makes the calls of operations. In a replay they come one after the other.
 func (p *tracePlay) operations(operations []trace.Operation) {
-	for _, op := range operations {
-		if p.clock.Sleep(context.Background(), time.Duration(op.Start)-p.clock.Now().Sub(start())) != nil {
+	if p.tell != nil {
+		p.oneByOne(operations)
+		return
+	}
+	for len(operations) > 0 {
+		n := 1 // of those that have no start come after the first
+		for n < len(operations) && operations[n].Start == 0 {
+			n++
+		}
+		row := operations[:n]
+		operations = operations[n:]
+		if p.clock.Sleep(context.Background(), p.untilStart(&row[0])) != nil {
+			return
+		}
+		p.clock.Go(func() { p.oneByOne(row) })
+	}
+}
+
+// untilStart is the time until the start of an operation.
+func (p *tracePlay) untilStart(op *trace.Operation) time.Duration {
+	return time.Duration(op.Start) - p.clock.Now().Sub(start())
+}
+
+func (p *tracePlay) oneByOne(operations []trace.Operation) {
+	for i := range operations {
+		op := &operations[i]
+		if p.clock.Sleep(context.Background(), p.untilStart(op)) != nil {
 			return
 		}
 		made := 0
 		call := p.call(context.Background(), func(ctx context.Context) (time.Time, error) {
-			sent := p.clock.Now()
-			if made == len(op.Responses) && p.tell != nil {
-				return sent, retry.Permanent(ErrBeyond)
+			sent, said := p.clock.Now(), op
+			if made == len(op.Responses) {
+				if p.tell != nil {
+					return sent, retry.Permanent(ErrBeyond)
+				}
+				p.beyond++
+				said = p.lastSaid(op, sent.Sub(start()))
+			} else {
+				made++
 			}
-			if err := p.clock.Sleep(ctx, time.Duration(op.Latency)); err != nil {
+			if err := p.clock.Sleep(ctx, time.Duration(said.Latency)); err != nil {
 				return sent, err
 			}
-			if made++; made > len(op.Responses) {
-				p.beyond++
-			}
-			return sent, op.Responses[min(made, len(op.Responses))-1].Judged()
+			return sent, said.Responses[min(made, len(said.Responses))-1].Judged()
 		})
 		p.unused += max(len(op.Responses)-made, 0)
 		if p.told(ended(call)); p.err != nil {
 			return
 		}
 	}
+}
+
+// lastSaid is the last operation of an access log with the name of one that began until an instant. In another
+// trace it is the operation itself.
+func (p *tracePlay) lastSaid(op *trace.Operation, until time.Duration) *trace.Operation {
+	rows := p.log[op.Name]
+	after, _ := slices.BinarySearchFunc(rows, until+1, func(row *trace.Operation, at time.Duration) int {
+		return cmp.Compare(time.Duration(row.Start), at)
+	})
+	if after == 0 {
+		return op
+	}
+	return rows[after-1]
 }
 
 // turn lets the call that the next step is for go on, or begins one.
@@ -297,7 +352,7 @@ func (p *tracePlay) request(r *request) {
 func (p *tracePlay) result() *Result {
 	duration := p.clock.Now().Sub(p.start)
 	r := p.recorder
-	r.spread(duration, Window{0, duration + 1})
+	r.spread(&Scenario{Duration: duration, Measured: Window{0, duration + 1}, Within: p.within})
 	slices.SortStableFunc(p.calls, func(a, b *Call) int { return int(min(max(a.Ended-b.Ended, -1), 1)) })
 	for _, c := range p.calls {
 		r.began(c.Began)
@@ -313,7 +368,7 @@ func (p *tracePlay) result() *Result {
 			r.bins[i].SendRate = last.state.FillRate
 		}
 	}
-	result := r.result(nil)
+	result := r.result()
 	result.Beyond, result.Unused = p.beyond, p.unused
 	return result
 }

@@ -31,7 +31,7 @@ func seconds(d time.Duration) trace.Seconds { return trace.Seconds(d) }
 
 func playTrace(t *testing.T, played trace.Trace, v sim.Variant) *sim.Result {
 	t.Helper()
-	r, err := sim.PlayTrace(&played, v)
+	r, err := sim.PlayTrace(&played, v, 5*time.Second)
 	require.NoError(t, err)
 	return r
 }
@@ -132,7 +132,7 @@ func TestTracePlaysASendRate(t *testing.T) {
 func TestTraceEndsIfCallsGiveUpBeforeTheirFirstAttempt(t *testing.T) {
 	t.Parallel()
 	impatient := inAdaptiveMode(standard.Config{})
-	impatient.Timeout = 100 * time.Millisecond
+	impatient.Deadline = 100 * time.Millisecond
 	steps := slices.Repeat([]trace.Step{step("A", "throttling"), step("B", "success")}, 5)
 	operations := slices.Repeat([]trace.Operation{{Responses: of("throttling", "success")}}, 5)
 	for name, recorded := range map[string]trace.Trace{"steps": {Steps: steps}, "operations": {Operations: operations}} {
@@ -163,6 +163,6 @@ func TestEmptyTraceHasNoFigures(t *testing.T) {
 
 func TestTraceReturnsTheErrorOfItsVariant(t *testing.T) {
 	t.Parallel()
-	_, err := sim.PlayTrace(new(trace.Trace), sim.Variant{New: func(sim.Parts) (retry.Strategy, error) { return nil, errors.New("no such strategy") }})
+	_, err := sim.PlayTrace(new(trace.Trace), sim.Variant{New: func(sim.Parts) (retry.Strategy, error) { return nil, errors.New("no such strategy") }}, 0)
 	require.EqualError(t, err, "no such strategy")
 }

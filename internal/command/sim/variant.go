@@ -13,8 +13,11 @@ import (
 // Variant is a way to retry: settings, and what the program does around a call.
 type Variant struct {
 	Name string
-	// Timeout is the time that each call has; zero is no deadline.
-	Timeout time.Duration
+	// Deadline is the time that each call has, and AttemptTimeout the time that each attempt has whatever the
+	// scenario says; zero is none.
+	Deadline, AttemptTimeout time.Duration
+	// SDK plays the retryer of aws-sdk-go-v2 in place of the strategy, whose numbers it takes.
+	SDK SDKMode
 	// New returns a strategy for one client. It is called several times.
 	New func(p Parts) (retry.Strategy, error)
 }
@@ -28,10 +31,12 @@ type Parts struct {
 
 // client is a client of a variant.
 type client struct {
-	clock       clock.Clock
-	timeout     time.Duration
-	strategy    retry.Strategy
-	longPolling bool
+	clock          clock.Clock
+	deadline       time.Duration
+	attemptTimeout func() time.Duration // nil is none
+	strategy       retry.Strategy
+	sdk            *sdkClient // in place of the strategy; or nil
+	longPolling    bool
 }
 
 // jitter is a source of random numbers that comes of the seed.
@@ -43,17 +48,39 @@ func (v *Variant) newClient(clk clock.Clock, jitter func() float64, observer ret
 	if err != nil {
 		return nil, err
 	}
-	return &client{clock: clk, timeout: v.Timeout, strategy: s}, nil
+	c := &client{clock: clk, deadline: v.Deadline, strategy: s}
+	if v.AttemptTimeout > 0 {
+		c.attemptTimeout = func() time.Duration { return v.AttemptTimeout }
+	}
+	if v.SDK != NoSDK {
+		c.sdk = newSDKClient(v.SDK, s, Parts{clk, jitter, observer})
+	}
+	return c, nil
 }
 
 // Do retries as the strategy says. A table is a resource, and so has a scope.
 func (c *client) Do(ctx context.Context, table string, attempt func(ctx context.Context) error) error {
-	if c.timeout > 0 {
-		limited, cancel := clock.WithTimeout(ctx, c.clock, c.timeout)
+	if c.deadline > 0 {
+		limited, cancel := clock.WithTimeout(ctx, c.clock, c.deadline)
 		defer cancel()
 		ctx = limited
 	}
-	return retry.DoErr(ctx, c.strategy, retry.Operation{Resource: table, LongPolling: c.longPolling}, attempt)
+	one := func(ctx context.Context) error {
+		if c.attemptTimeout == nil {
+			return attempt(ctx)
+		}
+		d := c.attemptTimeout()
+		if d <= 0 {
+			return attempt(ctx)
+		}
+		limited, cancel := clock.WithTimeout(ctx, c.clock, d)
+		defer cancel()
+		return attempt(limited)
+	}
+	if c.sdk != nil {
+		return c.sdk.do(ctx, table, one)
+	}
+	return retry.DoErr(ctx, c.strategy, retry.Operation{Resource: table, LongPolling: c.longPolling}, one)
 }
 
 // Plan returns the numbers by which the variant retries.
@@ -66,8 +93,15 @@ func (v *Variant) Plan() (retry.Plan, error) {
 }
 
 // inOrder reports whether calls that wait for send tokens get them in the order in which they
-// began to wait. A deadline may end the wait of a call before those in front of it.
-func (v *Variant) inOrder(p retry.Plan) bool { return v.Timeout == 0 && p.MaxElapsed == 0 }
+// began to wait. A deadline or a timeout may end the wait of a call before those in front of it, and a
+// client of the SDK tries again when it wakes up.
+func (v *Variant) inOrder(p retry.Plan, s *Scenario) bool {
+	timeout := v.AttemptTimeout > 0 || s.Timeout > 0
+	for _, phase := range s.Phases {
+		timeout = timeout || phase.Timeout > 0
+	}
+	return !timeout && v.Deadline == 0 && p.MaxElapsed == 0 && v.SDK == NoSDK
+}
 
 // state is that of the table that counts, and how many tokens are in the pool.
 type state struct {
@@ -78,6 +112,9 @@ type state struct {
 
 // state returns the state of the client. Before its first call the table has that of the whole.
 func (c *client) state() state {
+	if c.sdk != nil {
+		return c.sdk.state()
+	}
 	snapshot := c.strategy.Snapshot()
 	found := slices.IndexFunc(snapshot.Scopes, func(s retry.ScopeSnapshot) bool { return s.Key.Resource == troubled })
 	return state{snapshot.Scopes[max(found, 0)], snapshot.Pool}

@@ -20,8 +20,10 @@ type Trace struct {
 
 	// Steps are what attempts got, in the order in which they were sent. They take no time.
 	Steps []Step `json:"-"`
-	// Operations come one after the other.
+	// Operations come one after the other, in a replay; a simulation lets those that have a start begin at it.
 	Operations []Operation `json:"-"`
+	// Log is true of an access log: the operations are its lines by their time.
+	Log bool `json:"-"`
 	// Outcomes are what a send rate was told, without a strategy.
 	Outcomes []Outcome `json:"-"`
 }
@@ -63,6 +65,7 @@ type Step struct {
 // Operation begins not before Start. Each of its attempts takes Latency and gets the next of
 // Responses.
 type Operation struct {
+	Name      string     `json:"-"` // of an access log
 	Start     Seconds    `json:"start_s"`
 	Latency   Seconds    `json:"latency_s"`
 	Responses []Response `json:"responses"`

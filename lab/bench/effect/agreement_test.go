@@ -83,10 +83,10 @@ func playVirtual(t *testing.T, s scenario, v sim.Variant, seed uint64) *record {
 		world := clk.Beside(false)
 		strategy, err := v.New(sim.Parts{Clock: world, Random: seeded(seed + uint64(i))})
 		require.NoError(t, err)
-		load.Work(t.Context(), world, looped{strategy}, s.Workers, s.Pause())
+		load.Begin(t.Context(), world, looped{strategy})
 	}
-	for _, change := range s.Changes {
-		clk.AfterFunc(change.At, func() { load.Service.Change(clk.Now(), change) })
+	for _, p := range s.Phases {
+		clk.AfterFunc(p.From, func() { load.Service.Change(clk.Now(), p.Conditions) })
 	}
 	clk.Run(load.Start.Add(s.Duration))
 	return r
@@ -119,7 +119,7 @@ func figures(r *record) map[string]float64 {
 	w := r.scenario.Measured
 	var calls, successes, noQuota, attempts, throttled int
 	var waited time.Duration
-	var latencies []time.Duration
+	var latencies, good []time.Duration
 	for _, c := range r.calls {
 		if !w.Has(c.Ended) {
 			continue
@@ -127,6 +127,7 @@ func figures(r *record) map[string]float64 {
 		calls++
 		if c.Err == nil {
 			successes++
+			good = append(good, c.Ended-c.Began)
 		}
 		if forQuota(c.Err) {
 			noQuota++
@@ -137,11 +138,12 @@ func figures(r *record) map[string]float64 {
 		latencies = append(latencies, c.Ended-c.Began)
 	}
 	slices.Sort(latencies)
+	slices.Sort(good)
 	return map[string]float64{
 		"calls": float64(calls), "goodput": float64(successes) / (w.To - w.From).Seconds(),
 		"failed": share(calls-successes, calls), "no quota": share(noQuota, calls),
 		"attempts": share(attempts, calls), "throttled": share(throttled, attempts),
-		"p50": latencies[calls/2].Seconds(), "p99": latencies[calls*99/100].Seconds(),
+		"p50": good[successes/2].Seconds(), "p99": good[successes*99/100].Seconds(),
 		"longest": latencies[calls-1].Seconds(), "delay": waited.Seconds() / float64(calls),
 	}
 }

@@ -45,11 +45,11 @@ func play(t *testing.T, s scenario, c contender, seed uint64) *record {
 		ctx, stop := context.WithCancel(t.Context())
 		var w waits
 		for i := range s.Clients {
-			load.Work(ctx, &world, c.make(t, &w, seed+uint64(i)), s.Workers, s.Pause())
+			load.Begin(ctx, &world, c.make(t, &w, seed+uint64(i)))
 		}
-		for _, change := range s.Changes {
-			_ = world.Sleep(ctx, change.At-time.Since(load.Start))
-			load.Service.Change(time.Now(), change)
+		for _, p := range s.Phases {
+			_ = world.Sleep(ctx, p.From-time.Since(load.Start))
+			load.Service.Change(time.Now(), p.Conditions)
 		}
 		_ = world.Sleep(ctx, s.Duration-time.Since(load.Start))
 		r.wakeUps, r.delayed = w.wakeUps.Load(), w.delayed.Load()
@@ -69,7 +69,7 @@ func newLoad(s sim.Scenario, c contender, seed uint64, start time.Time, ended *[
 	service := sim.NewService(s, seed, start)
 	service.Queues, service.Throttled, service.Failed = c.queues, failure.Throttle(), failure.Internal()
 	var mu sync.Mutex // guards the list
-	return &sim.Load{Service: service, Table: "table", Start: start, Seed: seed, Ended: func(call *sim.Call) {
+	return &sim.Load{Scenario: &s, Service: service, Table: "table", Start: start, Seed: seed, Ended: func(call *sim.Call) {
 		mu.Lock()
 		defer mu.Unlock()
 		*ended = append(*ended, call)

@@ -36,20 +36,23 @@ func scenarios() []scenario {
 		steady(500, short, 100, 1),
 	}
 	doubles := steady(500, time.Second, 1, 100)
-	doubles.name, doubles.Changes = "doubles", []sim.Change{{At: settled, Rate: 1000}}
+	doubles.name = "doubles"
+	doubles.change(settled, func(now *sim.Conditions) { now.Rate = 1000 })
 	return append(all, halves(500), doubles, outage(500))
 }
 
 func halves(rate float64) scenario {
 	s := steady(rate, time.Second, 1, 100)
-	s.name, s.Changes = "halves", []sim.Change{{At: settled, Rate: rate / 2}}
+	s.name = "halves"
+	s.change(settled, func(now *sim.Conditions) { now.Rate /= 2 })
 	return s
 }
 
 func outage(rate float64) scenario {
 	s := steady(rate, time.Second, 1, 100)
 	s.name, s.Offered, s.Fail = "outage", rate/2, 0.01
-	s.Changes = []sim.Change{{At: settled, Rate: rate, Failing: true}, {At: settled + time.Minute, Rate: rate}}
+	s.change(settled, func(now *sim.Conditions) { now.Fail = 1 })
+	s.change(settled+time.Minute, func(*sim.Conditions) {})
 	s.measure(settled + time.Minute)
 	return s
 }
@@ -63,10 +66,17 @@ func steady(rate float64, burst time.Duration, clients, workers int) scenario {
 
 // limited is a service without a load.
 func limited(rate float64, burst time.Duration) sim.Scenario {
-	return sim.Scenario{
+	return sim.Scenario{Clients: 1, Conditions: sim.Conditions{
 		Rate: rate, Burst: max(rate*burst.Seconds(), 1),
 		Latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond},
-	}
+	}}
+}
+
+// change begins a phase in which the conditions are those at first but for a change.
+func (s *scenario) change(from time.Duration, change func(now *sim.Conditions)) {
+	now := s.Conditions
+	change(&now)
+	s.Phases = append(s.Phases, sim.Phase{From: from, Conditions: now})
 }
 
 // measure lets a minute count, the last one of the run.
@@ -83,9 +93,9 @@ func (s *scenario) String() string {
 // outage is when all requests fail, without its first ten seconds, in which clients
 // use up their quota; empty if there is none.
 func (s *scenario) outage() sim.Window {
-	for i, c := range s.Changes {
-		if c.Failing {
-			return sim.Window{From: c.At + 10*time.Second, To: s.Changes[i+1].At}
+	for i, p := range s.Phases {
+		if p.Fail >= 1 {
+			return sim.Window{From: p.From + 10*time.Second, To: s.Phases[i+1].From}
 		}
 	}
 	return sim.Window{}

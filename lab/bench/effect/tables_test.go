@@ -4,6 +4,7 @@ package effect
 
 import (
 	"context"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,6 +21,12 @@ func twoTables(t *testing.T, c contender, seed uint64) float64 {
 	return share(together, alone)
 }
 
+// again has four workers that call again at once.
+func again(s sim.Scenario) sim.Scenario {
+	s.Workers, s.Offered = 4, math.Inf(1)
+	return s
+}
+
 // oneMinute returns the successes on the table without a limit.
 func oneMinute(t *testing.T, c contender, seed uint64, withNeighbor bool) int {
 	t.Helper()
@@ -28,12 +35,12 @@ func oneMinute(t *testing.T, c contender, seed uint64, withNeighbor bool) int {
 		var world bubble
 		ctx, stop := context.WithCancel(t.Context())
 		client := c.make(t, &waits{}, seed)
-		free := newLoad(limited(1e6, time.Second), c, seed, time.Now(), &calls)
-		free.Work(ctx, &world, client, 4, 0)
+		free := newLoad(again(limited(1e6, time.Second)), c, seed, time.Now(), &calls)
+		free.Begin(ctx, &world, client)
 		if withNeighbor {
-			neighbor := newLoad(limited(5, time.Second), c, seed, time.Now(), &others)
+			neighbor := newLoad(again(limited(5, time.Second)), c, seed, time.Now(), &others)
 			neighbor.Table = "limited"
-			neighbor.Work(ctx, &world, client, 4, 0)
+			neighbor.Begin(ctx, &world, client)
 		}
 		_ = world.Sleep(ctx, time.Minute)
 		stop()

@@ -1,0 +1,155 @@
+package page
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/awsretry/awsretry/internal/command/sim"
+)
+
+// Figure is one of the figures that variants are compared by.
+type Figure struct {
+	// Key is its name in JSON and CSV, Name that in tables, and Note says what it means.
+	Key, Name, Note string
+	// More is true of a figure of the second table.
+	More  bool
+	Value func(r *sim.Result) float64
+	Text  func(s sim.Spread) string
+}
+
+// Figures are all figures, the first ones first. within is the time in which a call has to succeed.
+func Figures(within time.Duration) []Figure {
+	short := strings.TrimSuffix(strings.TrimSuffix(within.String(), "0s"), "0m")
+	if short == "" || strings.HasSuffix(short, ".") || !strings.ContainsAny(short[len(short)-1:], "smh") {
+		short = within.String()
+	}
+	return []Figure{
+		{"failed_share", "failed", "The share of the calls that end with an error.", false,
+			func(r *sim.Result) float64 { return r.FailedShare }, percents},
+		{"throttled_share", "throttled", "The share of the attempts that the service refuses for their rate.", false,
+			func(r *sim.Result) float64 { return r.ThrottledShare }, percents},
+		{"latency_p50_s", "p50", "Half of the calls that succeed take this long at most, from their beginning to their end, waits included.", false,
+			func(r *sim.Result) float64 { return r.LatencyP50 }, times},
+		{"latency_p99_s", "p99", "The same of 99 % of the calls that succeed.", false,
+			func(r *sim.Result) float64 { return r.LatencyP99 }, times},
+		{"within_share", "within " + short, "The share of all calls that callers want to make that begin and succeed within this time. " +
+			"Where workers wait, calls that they do not get to count too.", false,
+			func(r *sim.Result) float64 { return r.WithinShare }, percents},
+		{"offered_per_s", "offered/s", "The calls a second that callers want to make.", false,
+			func(r *sim.Result) float64 { return r.Offered }, numbers},
+		{"begun_per_s", "begun/s", "The calls a second that begin. A worker that waits begins none.", false,
+			func(r *sim.Result) float64 { return r.Begun }, numbers},
+		{"goodput_per_s", "goodput/s", "The calls a second that succeed.", false,
+			func(r *sim.Result) float64 { return r.Goodput }, numbers},
+		{"goodput_of_limit", "of limit", "The goodput as a share of what the service allows.", false,
+			func(r *sim.Result) float64 { return r.OfLimit }, shares},
+		{"goodput_of_possible", "of possible", "The goodput as a share of what callers want or the service allows, whichever is less.", false,
+			func(r *sim.Result) float64 { return r.OfPossible }, shares},
+		{"waiting_calls", "waiting", "The calls that have begun and not ended at the end of the run.", false,
+			func(r *sim.Result) float64 { return float64(r.Waiting) }, counts},
+		{"oldest_waiting_s", "oldest", "How long ago the first of the calls began that wait at the end.", false,
+			func(r *sim.Result) float64 {
+				if r.Waiting == 0 {
+					return math.NaN()
+				}
+				return r.Oldest
+			}, times},
+
+		{"attempts_per_call", "attempts/call", "All attempts, the first one included.", true,
+			func(r *sim.Result) float64 { return r.AttemptsPerCall }, numbers},
+		{"delay_per_call_s", "delay/call", "How much of its time a call waits for backoff and for send tokens, on average.", true,
+			func(r *sim.Result) float64 { return r.DelayPerCall }, times},
+		{"latency_max_s", "max", "The longest time of any call.", true,
+			func(r *sim.Result) float64 { return r.LatencyMax }, times},
+		{"failed_p50_s", "failed p50", "Half of the calls that fail take this long at most.", true,
+			func(r *sim.Result) float64 { return r.FailedP50 }, times},
+		{"failed_p99_s", "failed p99", "The same of 99 % of the calls that fail.", true,
+			func(r *sim.Result) float64 { return r.FailedP99 }, times},
+		{"recover_s", "recover", "The time from the last change of the service or the load until the successes come to 90 % of what they " +
+			"were in the ten seconds before the first change, or of what is possible if that is less, for 5 s.", true,
+			func(r *sim.Result) float64 { return r.Recover }, times},
+		{"lowest_quota", "lowest quota", "The fewest tokens that the retry quota of any client has in the whole run.", true,
+			func(r *sim.Result) float64 { return float64(r.LowestQuota) }, counts},
+	}
+}
+
+// Shown are the figures that apply to any of the variants.
+func Shown(all []Figure, variants [][]*sim.Result) (shown []Figure) {
+	for _, f := range all {
+		for _, runs := range variants {
+			if known(sim.SpreadOf(runs, f.Value).Median) {
+				shown = append(shown, f)
+				break
+			}
+		}
+	}
+	return shown
+}
+
+func percents(s sim.Spread) string { return spread(s, 100, " %", 1, Percent) }
+func numbers(s sim.Spread) string  { return spread(s, 1, "", 0, Number) }
+
+func counts(s sim.Spread) string {
+	return spread(s, 1, "", 1, func(v float64) string { return count(int(math.Round(v))) })
+}
+
+// shares is a share that only what was left of a burst brings above 100 %.
+func shares(s sim.Spread) string {
+	if known(s.Median) && s.Median > 1.0005 {
+		return "100 %, and the burst"
+	}
+	return percents(sim.Spread{Median: s.Median, Low: min(s.Low, 1), High: min(s.High, 1)})
+}
+
+func times(s sim.Spread) string {
+	switch {
+	case s.Median < 0.9995 && s.High < 1:
+		return spread(s, 1e3, " ms", 0, Seconds)
+	case s.Median < 59.95:
+		return spread(s, 1, " s", 0, Seconds)
+	default:
+		return spread(s, 1.0/60, " min", 0, Seconds)
+	}
+}
+
+// spread writes a median with no more digits than the range of the runs allows, and the range if it is wide: more
+// than a tenth of the median, and more than least.
+func spread(s sim.Spread, scale float64, unit string, least float64, plain func(v float64) string) string {
+	width := (s.High - s.Low) * scale
+	if !known(s.Median) || !known(width) || width <= 0 {
+		return plain(s.Median)
+	}
+	digits := max(0, -int(math.Floor(math.Log10(width))))
+	if v := math.Abs(s.Median * scale); v > 0 {
+		digits = min(digits, max(0, 2-int(math.Floor(math.Log10(v)))))
+	}
+	text := func(v float64) string {
+		whole, fraction, _ := strings.Cut(strconv.FormatFloat(v*scale, 'f', min(digits, 3), 64), ".")
+		if fraction != "" {
+			fraction = "." + fraction
+		}
+		return grouped(whole) + fraction
+	}
+	median, low, high := text(s.Median), text(s.Low), text(s.High)
+	switch {
+	case low == high && scale == 100: // a share that is hardly above 0
+		return plain(s.Median)
+	case width > least && width > 0.1*math.Abs(s.Median*scale) && low != high:
+		return median + " (" + low + "–" + high + ")" + unit
+	}
+	return median + unit
+}
+
+// Percents is the text of a share.
+func Percents(s sim.Spread) string { return percents(s) }
+
+// Counts is the text of a number of things.
+func Counts(s sim.Spread) string { return counts(s) }
+
+// Numbers is the text of a rate.
+func Numbers(s sim.Spread) string { return numbers(s) }
+
+// Times is the text of a time in seconds.
+func Times(s sim.Spread) string { return times(s) }
