@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/awsretry/awsretry/internal/command/page"
 	"github.com/awsretry/awsretry/internal/command/sim"
@@ -155,6 +156,9 @@ func (p *played) compared(settings, other *variant) (said string, same bool) {
 		f := figures[c.key]
 		now, was := other.of(f.Value), settings.of(f.Value)
 		if text, before := f.Text(now), f.Text(was); text != before && !now.Overlaps(was) {
+			if c.key == "latency_p99_s" && !strings.Contains(strings.Join(parts, ""), "a call takes") {
+				c.form = "a call takes " + c.form
+			}
 			parts = append(parts, fmt.Sprintf(c.form, text, before))
 		}
 	}

@@ -33,11 +33,10 @@ func (p *played) table(to io.Writer) error {
 		}
 		fmt.Fprintln(table)
 		for _, v := range p.variants {
-			fmt.Fprint(table, terminal.Escaped(v.Name))
 			if v.same != "" {
-				fmt.Fprintln(table, "\tthe same as "+terminal.Escaped(v.same))
 				continue
 			}
+			fmt.Fprint(table, terminal.Escaped(v.Name))
 			for _, f := range shown {
 				if f.More == more {
 					fmt.Fprint(table, "\t"+f.Text(v.of(f.Value)))
@@ -46,6 +45,11 @@ func (p *played) table(to io.Writer) error {
 			fmt.Fprintln(table)
 		}
 		_ = table.Flush() // The buffer takes everything.
+		for _, v := range p.variants {
+			if v.same != "" && !more {
+				fmt.Fprintf(&out, "%s comes to the same as %s.\n", terminal.Escaped(v.Name), terminal.Escaped(v.same))
+			}
+		}
 	}
 	table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(table, "\ndrain point\ttransient\ttimeout\tthrottling")

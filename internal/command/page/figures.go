@@ -43,10 +43,11 @@ func Figures(within time.Duration) []Figure {
 			func(r *sim.Result) float64 { return r.Begun }, numbers},
 		{"goodput_per_s", "goodput/s", "The calls a second that succeed.", false,
 			func(r *sim.Result) float64 { return r.Goodput }, numbers},
-		{"goodput_of_limit", "of limit", "The goodput as a share of what the service allows.", false,
+		{"goodput_of_limit", "of limit", "The goodput as a share of what the service allows. What was left of its burst comes on top.", false,
 			func(r *sim.Result) float64 { return r.OfLimit }, shares},
-		{"goodput_of_possible", "of possible", "The goodput as a share of what callers want or the service allows, whichever is less.", false,
-			func(r *sim.Result) float64 { return r.OfPossible }, shares},
+		{"goodput_of_possible", "of possible", "The goodput as a share of what callers want or the service allows at each time, whichever is less. What was left of a burst, and " +
+			"calls that have waited since a time of more load, come on top.", false,
+			func(r *sim.Result) float64 { return r.OfPossible }, possible},
 		{"waiting_calls", "waiting", "The calls that have begun and not ended at the end of the run.", false,
 			func(r *sim.Result) float64 { return float64(r.Waiting) }, counts},
 		{"oldest_waiting_s", "oldest", "How long ago the first of the calls began that wait at the end.", false,
@@ -96,9 +97,14 @@ func counts(s sim.Spread) string {
 }
 
 // shares is a share that only what was left of a burst brings above 100 %.
-func shares(s sim.Spread) string {
+func shares(s sim.Spread) string { return above(s, "100 % + burst") }
+
+// possible is a share that also calls bring above 100 % that have waited from a time of more load.
+func possible(s sim.Spread) string { return above(s, "100 % + burst or waits") }
+
+func above(s sim.Spread, text string) string {
 	if known(s.Median) && s.Median > 1.0005 {
-		return "100 %, and the burst"
+		return text
 	}
 	return percents(sim.Spread{Median: s.Median, Low: min(s.Low, 1), High: min(s.High, 1)})
 }

@@ -51,7 +51,7 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 	var clients []*client
 	var worlds []World
 	for i := range s.Clients {
-		world := clk.Beside(v.inOrder(plan, &s))
+		world := clk.Beside(v.inOrder(plan))
 		c, err := v.newClient(world, jitter(seed+uint64(i)), retry.ObserverFunc(r.observe))
 		if err != nil {
 			return nil, err

@@ -3,9 +3,13 @@ package sim
 import (
 	"context"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/command/virtual"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -25,17 +29,21 @@ const (
 type sdkClient struct {
 	Parts
 
+	clock    *virtual.Clock
 	strategy retry.Strategy // only judges
 	plan     retry.Plan
 	tokens   int
-	rate     *sdkRate // nil in standard mode
+	rate     *sdkRate   // nil in standard mode
+	order    *rand.Rand // of callers that wait
+	waiters  []*sdkWaiter
+	alarm    clock.Timer // for give; nil before the first wait
 }
 
-func newSDKClient(mode SDKMode, s retry.Strategy, p Parts) *sdkClient {
+func newSDKClient(mode SDKMode, s retry.Strategy, clk *virtual.Clock, p Parts) *sdkClient {
 	plan := s.Plan(retry.Operation{})
-	c := &sdkClient{Parts: p, strategy: s, plan: plan, tokens: plan.QuotaCapacity}
+	c := &sdkClient{Parts: p, clock: clk, strategy: s, plan: plan, tokens: plan.QuotaCapacity, order: rand.New(rand.NewPCG(6, uint64(p.Random()*(1<<53))))}
 	if mode == SDKAdaptive {
-		c.rate = &sdkRate{second: seconds(p.Clock.Now()), throttled: p.Clock.Now(), capacity: 1}
+		c.rate = &sdkRate{second: seconds(clk.Now()), throttled: clk.Now(), capacity: 1}
 		c.rate.second = math.Floor(c.rate.second)
 	}
 	return c
@@ -51,7 +59,8 @@ func (c *sdkClient) do(ctx context.Context, table string, attempt func(ctx conte
 		verdict := c.strategy.Judge(op, err)
 		throttled := err != nil && verdict.Kind() == classify.Throttling
 		if c.rate != nil {
-			c.rate.update(c.Clock.Now(), throttled)
+			c.rate.update(c.clock.Now(), throttled)
+			c.arm()
 		}
 		if err == nil {
 			c.tokens = min(c.tokens+max(cost, 1), c.plan.QuotaCapacity)
@@ -71,37 +80,70 @@ func (c *sdkClient) do(ctx context.Context, table string, attempt func(ctx conte
 		c.tokens -= cost
 		c.tell(ctx, retry.Event{Kind: retry.RetryScheduled, Operation: op})
 		longest := min(float64(base)*math.Pow(2, float64(n-1)), float64(c.plan.MaxBackoff))
-		if err := c.Clock.Sleep(ctx, time.Duration(c.Random()*longest)); err != nil {
+		if err := c.clock.Sleep(ctx, time.Duration(c.Random()*longest)); err != nil {
 			return err
 		}
 	}
 }
 
-// wait takes a send token. A caller that finds none sleeps until there would be one for it alone, and tries again.
+// sdkWaiter is a call that sleeps until there is a send token.
+type sdkWaiter struct {
+	wake  func(after time.Duration)
+	given bool
+}
+
+// wait takes a send token. In the SDK a caller that finds none sleeps until there would be one for it alone, and
+// tries again. Of all that wake at about the same time the first one gets the token, and a caller that comes just then
+// may be it. So a token goes here to one of the sleepers by lot, and none of the others has to wake.
 func (c *sdkClient) wait(ctx context.Context, op retry.Operation) error {
 	if c.rate == nil {
 		return nil
 	}
-	began := c.Clock.Now()
-	for {
-		d := c.rate.take(c.Clock.Now())
-		if d == 0 {
-			break
-		}
-		// On a clock that fires exactly, a wait cut to whole nanoseconds would end too early.
-		if err := c.Clock.Sleep(ctx, max(d, time.Microsecond)); err != nil {
-			return err
-		}
+	if c.rate.take(c.clock.Now()) == 0 {
+		return nil
 	}
-	if waited := c.Clock.Now().Sub(began); waited > 0 {
-		c.tell(ctx, retry.Event{Kind: retry.SendWaitEnded, Operation: op, Delay: waited})
+	began := c.clock.Now()
+	w := &sdkWaiter{}
+	c.waiters = append(c.waiters, w)
+	c.arm()
+	if err := c.clock.Park(ctx, func(wake func(time.Duration)) { w.wake = wake }); err != nil && !w.given {
+		c.waiters = slices.DeleteFunc(c.waiters, func(other *sdkWaiter) bool { return other == w })
+		return err
 	}
+	c.tell(ctx, retry.Event{Kind: retry.SendWaitEnded, Operation: op, Delay: c.clock.Now().Sub(began)})
 	return nil
+}
+
+// arm lets give run when there is a token.
+func (c *sdkClient) arm() {
+	if len(c.waiters) == 0 {
+		return
+	}
+	// On a clock that fires exactly, a wait cut to whole nanoseconds would end too early.
+	d := max(c.rate.missing(c.clock.Now()), time.Microsecond)
+	if c.alarm == nil {
+		c.alarm = c.clock.AfterFunc(d, c.give)
+	} else {
+		c.alarm.Reset(d)
+	}
+}
+
+// give gives the tokens that there are to sleepers.
+func (c *sdkClient) give() {
+	for len(c.waiters) > 0 && c.rate.take(c.clock.Now()) == 0 {
+		last := len(c.waiters) - 1
+		i := c.order.IntN(last + 1)
+		w := c.waiters[i]
+		c.waiters[i], c.waiters = c.waiters[last], c.waiters[:last]
+		w.given = true
+		w.wake(0)
+	}
+	c.arm()
 }
 
 func (c *sdkClient) tell(ctx context.Context, e retry.Event) {
 	if c.Observer != nil {
-		e.Time, e.Quota = c.Clock.Now(), c.tokens
+		e.Time, e.Quota = c.clock.Now(), c.tokens
 		c.Observer.Observe(ctx, e)
 	}
 }
@@ -137,6 +179,12 @@ func (r *sdkRate) take(now time.Time) time.Duration {
 		return 0
 	}
 	return max(time.Duration((1-r.tokens)/r.fill*float64(time.Second)), 1)
+}
+
+// missing is how long the next token takes.
+func (r *sdkRate) missing(now time.Time) time.Duration {
+	r.refill(now)
+	return time.Duration(max(1-r.tokens, 0) / r.fill * float64(time.Second))
 }
 
 func (r *sdkRate) refill(now time.Time) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/command/virtual"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -43,7 +44,7 @@ type client struct {
 func jitter(seed uint64) func() float64 { return rand.New(rand.NewPCG(2, seed)).Float64 }
 
 // newClient returns a client with this jitter.
-func (v *Variant) newClient(clk clock.Clock, jitter func() float64, observer retry.Observer) (*client, error) {
+func (v *Variant) newClient(clk *virtual.Clock, jitter func() float64, observer retry.Observer) (*client, error) {
 	s, err := v.New(Parts{Clock: clk, Random: jitter, Observer: observer})
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func (v *Variant) newClient(clk clock.Clock, jitter func() float64, observer ret
 		c.attemptTimeout = func() time.Duration { return v.AttemptTimeout }
 	}
 	if v.SDK != NoSDK {
-		c.sdk = newSDKClient(v.SDK, s, Parts{clk, jitter, observer})
+		c.sdk = newSDKClient(v.SDK, s, clk, Parts{clk, jitter, observer})
 	}
 	return c, nil
 }
@@ -93,15 +94,8 @@ func (v *Variant) Plan() (retry.Plan, error) {
 }
 
 // inOrder reports whether calls that wait for send tokens get them in the order in which they
-// began to wait. A deadline or a timeout may end the wait of a call before those in front of it, and a
-// client of the SDK tries again when it wakes up.
-func (v *Variant) inOrder(p retry.Plan, s *Scenario) bool {
-	timeout := v.AttemptTimeout > 0 || s.Timeout > 0
-	for _, phase := range s.Phases {
-		timeout = timeout || phase.Timeout > 0
-	}
-	return !timeout && v.Deadline == 0 && p.MaxElapsed == 0 && v.SDK == NoSDK
-}
+// began to wait. A strategy refuses a wait that a deadline or MaxElapsed would cut short, before those in front of it end.
+func (v *Variant) inOrder(p retry.Plan) bool { return v.Deadline == 0 && p.MaxElapsed == 0 }
 
 // state is that of the table that counts, and how many tokens are in the pool.
 type state struct {
