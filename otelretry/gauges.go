@@ -11,9 +11,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// rest is the awsretry.scope of the scopes that have no gauges of their own.
-const rest = "other"
-
 // collect fills the gauges and the counters of scopes. It asks each strategy once, so that the figures
 // of a scope belong together.
 func (t *Telemetry) collect(_ context.Context, o metric.Observer) error {
@@ -34,30 +31,15 @@ func (t *Telemetry) collect(_ context.Context, o metric.Observer) error {
 	o.ObserveInt64(t.scopes, int64(scopes))
 	o.ObserveInt64(t.overflowed, int64(overflowed))
 	o.ObserveInt64(t.evicted, int64(evicted))
-	for _, s := range t.shown(snapshots) {
+	for _, s := range t.hottest.Pick(t.config.Clock.Now(), snapshots...) {
 		t.collectScope(o, &s)
 	}
 	return nil
 }
 
-// shown returns the scopes that have gauges. Each has another name.
-func (t *Telemetry) shown(snapshots []retry.Snapshot) []retry.ScopeSnapshot {
-	scopes, others := hottest.Scopes(t.config.Scopes, t.config.ScopeName, snapshots...)
-	if others != (retry.ScopeSnapshot{}) {
-		others.Scope = rest
-		scopes = append(scopes, others)
-	}
-	for i := range scopes {
-		scopes[i].Scope = clean(scopes[i].Scope)
-	}
-	// Now scopes may have the same name, one that is really named "other" among them.
-	scopes, _ = hottest.Scopes(len(scopes), nil, retry.Snapshot{Scopes: scopes})
-	return scopes
-}
-
 func (t *Telemetry) collectScope(o metric.Observer, s *retry.ScopeSnapshot) {
 	labels := slices.Concat([]attribute.KeyValue{scopeKey.String(s.Scope)},
-		t.service(clean(s.Key.Service)), named(regionKey, clean(s.Key.Region)))
+		t.service(hottest.Label(s.Key.Service)), named(regionKey, hottest.Label(s.Key.Region)))
 	attributes := metric.WithAttributeSet(attribute.NewSet(labels...))
 	o.ObserveInt64(t.available, int64(s.Quota), attributes)
 	o.ObserveInt64(t.capacity, int64(s.QuotaCapacity), attributes)
@@ -71,10 +53,10 @@ func (t *Telemetry) collectScope(o metric.Observer, s *retry.ScopeSnapshot) {
 	if s.StoreCalls+s.StoreFailures == 0 {
 		return // it is in no fleet
 	}
-	o.ObserveInt64(t.fleetState, 1, metric.WithAttributes(append(labels, named(stateKey, clean(s.SendRateSource))...)...))
+	o.ObserveInt64(t.fleetState, 1, metric.WithAttributes(append(labels, named(stateKey, hottest.Label(s.SendRateSource))...)...))
 	// Scopes join and leave the rest, so that its counters would go back. Some may be in no fleet, and
 	// their tokens are no slots.
-	if s.Scope == rest {
+	if s.Scope == hottest.Rest {
 		return
 	}
 	if s.FleetRate > 0 {

@@ -12,6 +12,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/hottest"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -36,7 +37,6 @@ const (
 const (
 	maxOperations = 1000 // besides the one of late
 	maxCodes      = 200
-	maxLabel      = 200 // bytes
 
 	// late stands for what came when there was no more place. It is the word of the semantic conventions.
 	late = "_OTHER"
@@ -86,7 +86,7 @@ func (o *operations) labelsOf(op *retry.Operation) *labels {
 	if l := (*o.known.Load())[key]; l != nil {
 		return l
 	}
-	return o.learn(operation{clean(key.service), clean(key.name), clean(key.region)})
+	return o.learn(operation{hottest.Label(key.service), hottest.Label(key.name), hottest.Label(key.region)})
 }
 
 // learn returns the labels of an operation that may be new.
@@ -172,6 +172,3 @@ func (o *operations) word(word string) string {
 	o.codes[word] = word
 	return word
 }
-
-// clean returns the text for a label: cut, so that what is kept has a limit, and in UTF-8.
-func clean(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxLabel)], "\uFFFD") }

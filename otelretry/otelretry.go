@@ -16,6 +16,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/hottest"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -28,7 +30,8 @@ type Config struct {
 	// program may also set later.
 	MeterProvider metric.MeterProvider
 	// Scopes is how many of the hottest scopes have gauges of their own. Zero means 20. With a
-	// negative number none has, and the gauges show the sum of all scopes.
+	// negative number none has, and the gauges show the sum of all scopes. A scope keeps its gauges for
+	// five minutes after it was last among the hottest, unless another one is clearly hotter.
 	Scopes int
 	// ScopeName returns the awsretry.scope of a scope. An empty text drops the scope: it belongs to
 	// the rest, "other". Nil means the text of the key, and "(all)" for the scope of a strategy as a
@@ -36,6 +39,8 @@ type Config struct {
 	// collection. It must be safe for concurrent use. It must not panic, and not call Close, which
 	// waits for the end of a collection.
 	ScopeName func(retry.ScopeKey) string
+	// Clock counts the five minutes of a scope. Nil means the time of the system.
+	Clock clock.Clock
 	// MergedMethod makes rpc.method "service/method", as newer semantic conventions want it. There is
 	// no rpc.service then. By default both are as in the metrics of the AWS SDKs.
 	MergedMethod bool
@@ -48,6 +53,7 @@ type Telemetry struct {
 	*operations
 
 	config       Config
+	hottest      *hottest.Scopes
 	registration metric.Registration
 
 	mu      sync.Mutex
@@ -62,12 +68,15 @@ func New(c Config) (*Telemetry, error) {
 		c.MeterProvider = otel.GetMeterProvider()
 	}
 	c.Scopes = cmp.Or(c.Scopes, 20)
+	if c.Clock == nil {
+		c.Clock = clock.System{}
+	}
 	meter := c.MeterProvider.Meter(meterName)
 	made, err := newInstruments(meter)
 	if err != nil {
 		return nil, fmt.Errorf("otelretry: making the instruments: %w", err)
 	}
-	t := &Telemetry{instruments: made, operations: newOperations(c.MergedMethod), config: c}
+	t := &Telemetry{instruments: made, operations: newOperations(c.MergedMethod), config: c, hottest: hottest.New(c.Scopes, c.ScopeName)}
 	if t.registration, err = meter.RegisterCallback(t.collect, made.observables()...); err != nil {
 		return nil, fmt.Errorf("otelretry: registering the gauges: %w", err)
 	}

@@ -9,9 +9,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// rest is the name of the scope that stands for all scopes without gauges of their own.
-const rest = "other"
-
 // gauges are the descriptions of what a scrape reads in the strategies.
 type gauges struct {
 	quotaAvailable, quotaCapacity, sendRate, measuredRate, sendWaiting *prometheus.Desc // by scope
@@ -94,8 +91,8 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(g.scopes, prometheus.GaugeValue, scopes)
 	ch <- prometheus.MustNewConstMetric(g.overflowed, prometheus.CounterValue, overflowed)
 	ch <- prometheus.MustNewConstMetric(g.evicted, prometheus.CounterValue, evicted)
-	for _, s := range m.shown(snapshots) {
-		labels := []string{s.Scope, clean(s.Key.Service), clean(s.Key.Region)}
+	for _, s := range m.scopes.Pick(m.config.Clock.Now(), snapshots...) {
+		labels := []string{s.Scope, hottest.Label(s.Key.Service), hottest.Label(s.Key.Region)}
 		send := func(desc *prometheus.Desc, value float64) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 		}
@@ -111,10 +108,10 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 		if s.StoreCalls+s.StoreFailures == 0 {
 			continue // it is in no fleet
 		}
-		ch <- prometheus.MustNewConstMetric(g.fleetState, prometheus.GaugeValue, 1, append(labels, clean(s.SendRateSource))...)
+		ch <- prometheus.MustNewConstMetric(g.fleetState, prometheus.GaugeValue, 1, append(labels, hottest.Label(s.SendRateSource))...)
 		// Scopes join and leave the rest, so that its counters would go back. Some may be in no fleet, and
 		// their tokens are no slots.
-		if s.Scope == rest {
+		if s.Scope == hottest.Rest {
 			continue
 		}
 		if s.FleetRate > 0 {
@@ -127,21 +124,6 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 		count(g.storeCalls, s.StoreCalls)
 		count(g.storeFailures, s.StoreFailures)
 	}
-}
-
-// shown returns the scopes that have gauges. Each has another name, and all names can be labels.
-func (m *Metrics) shown(snapshots []retry.Snapshot) []retry.ScopeSnapshot {
-	scopes, others := hottest.Scopes(m.config.Scopes, m.config.ScopeName, snapshots...)
-	if others != (retry.ScopeSnapshot{}) {
-		others.Scope = rest
-		scopes = append(scopes, others)
-	}
-	for i := range scopes {
-		scopes[i].Scope = clean(scopes[i].Scope)
-	}
-	// Now two scopes may have the same name, one that is really named "other" among them.
-	scopes, _ = hottest.Scopes(len(scopes), nil, retry.Snapshot{Scopes: scopes})
-	return scopes
 }
 
 func (m *Metrics) watched() []retry.Strategy {

@@ -15,21 +15,26 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/hottest"
 	"github.com/awsretry/awsretry/retry"
 )
 
 // Config says which scopes have gauges of their own. Its zero value is ready for use.
 type Config struct {
 	// Scopes is how many scopes have gauges of their own: the hottest ones, in which most
-	// attempts wait or, where as many wait, most of the quota is used. The other scopes add up to
-	// one that is called "other". Zero means 20, and with a negative number all scopes are in
-	// "other".
+	// attempts wait or, where as many wait, most of the quota is used. A scope keeps its gauges for
+	// five minutes after it was last among the hottest, unless another one is clearly hotter. The other
+	// scopes add up to one that is called "other". Zero means 20, and with a negative number all scopes
+	// are in "other".
 	Scopes int
 	// ScopeName returns the name of a scope in the gauges. Scopes with the same name count as
 	// one, and scopes with an empty name are in "other". Nil means the text of the key, and
 	// "(all)" for the scope of a strategy as a whole. ScopeName is called for each scope at each
 	// scrape. It must be safe for concurrent use, and it must not panic.
 	ScopeName func(retry.ScopeKey) string
+	// Clock counts the five minutes of a scope. Nil means the time of the system.
+	Clock clock.Clock
 }
 
 // Metrics counts what strategies do. It is a [retry.Observer] and a [prometheus.Collector], and
@@ -55,6 +60,7 @@ type Metrics struct {
 	refused         *prometheus.CounterVec
 	sendWait        *prometheus.HistogramVec
 	gauges          gauges
+	scopes          *hottest.Scopes
 
 	operations bounded[labels, *operation]
 	near       [64]atomic.Pointer[operation] // some of operations, see find
@@ -72,6 +78,9 @@ var (
 // New returns metrics that have counted nothing yet.
 func New(c Config) *Metrics {
 	c.Scopes = cmp.Or(c.Scopes, 20)
+	if c.Clock == nil {
+		c.Clock = clock.System{}
+	}
 	with := func(more ...string) []string {
 		return append([]string{"rpc_service", "rpc_method", "aws_region"}, more...)
 	}
@@ -86,6 +95,7 @@ func New(c Config) *Metrics {
 	m := &Metrics{
 		config: c,
 		gauges: newGauges(),
+		scopes: hottest.New(c.Scopes, c.ScopeName),
 		callDuration: histogram("awsretry_call_duration_seconds",
 			"Duration of operations, with all attempts and waits.", seconds, with("awsretry_outcome")),
 		callRetries: histogram("awsretry_call_retries",

@@ -9,13 +9,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/hottest"
 	"github.com/awsretry/awsretry/retry"
 )
 
 const (
 	maxOperations = 1000
 	maxErrorTypes = 200
-	maxLabel      = 200 // bytes
 
 	// beyond is the label of what came after a maximum was reached.
 	beyond = "_OTHER"
@@ -144,7 +144,7 @@ func (m *Metrics) find(e *retry.Event) *operation {
 	if first != nil && first.labels == key {
 		return first
 	}
-	o := m.operations.get(labels{clean(key.service), clean(key.name), clean(key.region)})
+	o := m.operations.get(labels{hottest.Label(key.service), hottest.Label(key.name), hottest.Label(key.region)})
 	if first == nil && o.labels == key {
 		near.Store(o)
 	}
@@ -163,8 +163,3 @@ func (m *Metrics) newOperation(key labels) (labels, *operation) {
 
 // seconds never returns less than zero, so that no sum goes down.
 func seconds(d time.Duration) float64 { return max(d, 0).Seconds() }
-
-// clean returns the label for a text: cut, and in UTF-8, because a registry refuses other texts.
-func clean(text string) string {
-	return strings.ToValidUTF8(text[:min(len(text), maxLabel)], "\uFFFD")
-}
