@@ -48,11 +48,7 @@ func inputSeries(r *evidence, every time.Duration) string {
 			for i := 0; i < len(s.Values); i += int(every / r.Every) {
 				values = append(values, s.Values[i])
 			}
-			labels := strings.Replace(s.Labels, "{", `{instance="outage",`, 1)
-			if labels == "" {
-				labels = `{instance="outage"}`
-			}
-			fmt.Fprintf(&text, "      - {series: '%s%s', values: '%s'}\n", s.Name, labels, runs(values))
+			fmt.Fprintf(&text, "      - {series: '%s%s', values: '%s'}\n", s.Name, record.WithTarget(s.Labels), runs(values))
 		}
 	}
 	return text.String()

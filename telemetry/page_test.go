@@ -46,3 +46,16 @@ func TestPageExplainsEachAlert(t *testing.T) {
 	}
 	require.Equal(t, alerts, explained)
 }
+
+func TestEachAlertIsAboutAJob(t *testing.T) {
+	t.Parallel()
+	rules, err := os.ReadFile("alerts.yml")
+	require.NoError(t, err)
+	groups := regexp.MustCompile(`\bby \(([^)]*)\)`).FindAllStringSubmatch(string(rules), -1)
+	require.NotEmpty(t, groups)
+	for _, group := range groups {
+		require.Regexp(t, `^cluster, namespace, job, `, group[1])
+	}
+	aggregations := regexp.MustCompile(`\b(sum|count|min|max|avg) `).FindAllString(string(rules), -1)
+	require.Len(t, aggregations, len(groups))
+}
