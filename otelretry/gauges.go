@@ -17,21 +17,19 @@ func (t *Telemetry) collect(_ context.Context, o metric.Observer) error {
 	t.mu.Lock()
 	watched := t.watched
 	t.mu.Unlock()
-	var available, capacity, scopes int
-	var overflowed, evicted uint64
-	snapshots := make([]retry.Snapshot, len(watched))
-	for i, strategy := range watched {
-		s := strategy.Snapshot()
-		available, capacity = available+s.Pool, capacity+s.PoolCapacity
-		scopes, overflowed, evicted = scopes+len(s.Scopes), overflowed+s.Overflowed, evicted+s.Evicted
-		snapshots[i] = s
+	r := t.hottest.Read(watched)
+	for _, kind := range r.Kinds {
+		o.ObserveInt64(t.info, 1, metric.WithAttributes(slices.Concat(
+			named(modeKey, kind.Mode), named(attemptsKey, kind.Attempts), named(behaviorKey, kind.Behavior), named(versionKey, t.version))...))
 	}
-	o.ObserveInt64(t.poolAvailable, int64(available))
-	o.ObserveInt64(t.poolCapacity, int64(capacity))
-	o.ObserveInt64(t.scopes, int64(scopes))
-	o.ObserveInt64(t.overflowed, int64(overflowed))
-	o.ObserveInt64(t.evicted, int64(evicted))
-	for _, s := range t.hottest.Pick(t.config.Clock.Now(), snapshots...) {
+	o.ObserveInt64(t.poolAvailable, int64(r.Pool))
+	o.ObserveInt64(t.poolCapacity, int64(r.PoolCapacity))
+	o.ObserveInt64(t.poolsEmpty, int64(r.PoolsEmpty))
+	o.ObserveInt64(t.storesUnreached, int64(r.StoresUnreached))
+	o.ObserveInt64(t.scopes, int64(r.AllScopes))
+	o.ObserveInt64(t.overflowed, int64(r.Overflowed))
+	o.ObserveInt64(t.evicted, int64(r.Evicted))
+	for _, s := range r.Shown {
 		t.collectScope(o, &s)
 	}
 	return nil

@@ -130,7 +130,9 @@ func TestScopesKeepTheirGaugesForFiveMinutes(t *testing.T) {
 	t.Parallel()
 	reader, config := newReader()
 	clk, s := &clock.Fake{}, show(t, "a", "b")
-	config.Scopes, config.Clock = 1, clk
+	timed, err := standard.New(standard.Config{Clock: clk})
+	require.NoError(t, err)
+	s.Strategy, config.Scopes = timed, 1
 	require.NoError(t, newTelemetry(t, config).Watch(s))
 	for _, step := range []struct {
 		wait time.Duration

@@ -16,12 +16,13 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/hottest"
+	"github.com/awsretry/awsretry/internal/version"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// meterName is the instrumentation scope of all metrics.
+// meterName is the instrumentation scope of all metrics. It has the version of this module and the schema URL of the
+// semantic conventions from which the attributes come that they have in common.
 const meterName = "github.com/awsretry/awsretry/otelretry"
 
 // Config says what a [Telemetry] tells. The zero value is ready to use.
@@ -39,11 +40,12 @@ type Config struct {
 	// collection. It must be safe for concurrent use. It must not panic, and not call Close, which
 	// waits for the end of a collection.
 	ScopeName func(retry.ScopeKey) string
-	// Clock counts the five minutes of a scope. Nil means the time of the system.
-	Clock clock.Clock
 	// MergedMethod makes rpc.method "service/method", as newer semantic conventions want it. There is
 	// no rpc.service then. By default both are as in the metrics of the AWS SDKs.
 	MergedMethod bool
+	// SDKServices spells the service as the SDKs of AWS do in their own metrics, so that both can be
+	// joined: "DynamoDB" instead of "dynamodb". What is the id of no service stays as it is.
+	SDKServices bool
 }
 
 // Telemetry is a [retry.Observer] that records metrics and adds events to spans. [New] makes one, for
@@ -54,6 +56,7 @@ type Telemetry struct {
 
 	config       Config
 	hottest      *hottest.Scopes
+	version      string
 	registration metric.Registration
 
 	mu      sync.Mutex
@@ -68,15 +71,13 @@ func New(c Config) (*Telemetry, error) {
 		c.MeterProvider = otel.GetMeterProvider()
 	}
 	c.Scopes = cmp.Or(c.Scopes, 20)
-	if c.Clock == nil {
-		c.Clock = clock.System{}
-	}
-	meter := c.MeterProvider.Meter(meterName)
+	meter := c.MeterProvider.Meter(meterName,
+		metric.WithInstrumentationVersion(version.Own()), metric.WithSchemaURL(semconv.SchemaURL))
 	made, err := newInstruments(meter)
 	if err != nil {
 		return nil, fmt.Errorf("otelretry: making the instruments: %w", err)
 	}
-	t := &Telemetry{instruments: made, operations: newOperations(c.MergedMethod), config: c, hottest: hottest.New(c.Scopes, c.ScopeName)}
+	t := &Telemetry{instruments: made, operations: newOperations(c.MergedMethod, c.SDKServices), config: c, hottest: hottest.New(c.Scopes, c.ScopeName), version: version.Own()}
 	if t.registration, err = meter.RegisterCallback(t.collect, made.observables()...); err != nil {
 		return nil, fmt.Errorf("otelretry: registering the gauges: %w", err)
 	}

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/hottest"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -33,8 +33,12 @@ type Config struct {
 	// "(all)" for the scope of a strategy as a whole. ScopeName is called for each scope at each
 	// scrape. It must be safe for concurrent use, and it must not panic.
 	ScopeName func(retry.ScopeKey) string
-	// Clock counts the five minutes of a scope. Nil means the time of the system.
-	Clock clock.Clock
+	// SDKServices spells rpc_service as the SDKs of AWS do in their own metrics, so that both can be joined:
+	// "DynamoDB" instead of "dynamodb". What is the id of no service stays as it is.
+	SDKServices bool
+	// NativeHistograms gives the histograms native buckets beside the classic ones. A server that scrapes
+	// the protobuf format gets both. A recording takes longer then, and may allocate.
+	NativeHistograms bool
 }
 
 // Metrics counts what strategies do. It is a [retry.Observer] and a [prometheus.Collector], and
@@ -78,14 +82,19 @@ var (
 // New returns metrics that have counted nothing yet.
 func New(c Config) *Metrics {
 	c.Scopes = cmp.Or(c.Scopes, 20)
-	if c.Clock == nil {
-		c.Clock = clock.System{}
-	}
 	with := func(more ...string) []string {
 		return append([]string{"rpc_service", "rpc_method", "aws_region"}, more...)
 	}
 	histogram := func(name, help string, buckets []float64, labels []string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+		options := prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}
+		if c.NativeHistograms {
+			// Each bucket is at most 10 % wider than the one before, and there are at most 160, as many as an exponential
+			// histogram of OpenTelemetry has by default. One that needs more begins anew, once an hour at most, or else
+			// gets wider buckets.
+			options.NativeHistogramBucketFactor = 1.1
+			options.NativeHistogramMaxBucketNumber, options.NativeHistogramMinResetDuration = 160, time.Hour
+		}
+		return prometheus.NewHistogramVec(options, labels)
 	}
 	counter := func(name, help string, labels []string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)

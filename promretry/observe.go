@@ -10,6 +10,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/hottest"
+	"github.com/awsretry/awsretry/internal/serviceid"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -28,6 +29,7 @@ type labels struct{ service, name, region string }
 // client_golang does not hash the labels of each one. It does so for failures and waits.
 type operation struct {
 	labels
+	key     labels // what the operation itself says
 	ok      func() attempt
 	success func() prometheus.Observer
 }
@@ -141,11 +143,11 @@ func (m *Metrics) find(e *retry.Event) *operation {
 	}
 	near := &m.near[place%len(m.near)]
 	first := near.Load()
-	if first != nil && first.labels == key {
+	if first != nil && first.key == key {
 		return first
 	}
 	o := m.operations.get(labels{hottest.Label(key.service), hottest.Label(key.name), hottest.Label(key.region)})
-	if first == nil && o.labels == key {
+	if first == nil && o.key == key {
 		near.Store(o)
 	}
 	return o
@@ -154,11 +156,21 @@ func (m *Metrics) find(e *retry.Event) *operation {
 // newOperation keeps copies of the texts, which may be parts of longer ones.
 func (m *Metrics) newOperation(key labels) (labels, *operation) {
 	key = labels{strings.Clone(key.service), strings.Clone(key.name), strings.Clone(key.region)}
+	shown := labels{m.service(key.service), key.name, key.region}
 	return key, &operation{
-		labels:  key,
-		ok:      sync.OnceValue(func() attempt { return m.attempt(key, "ok", "") }),
-		success: sync.OnceValue(func() prometheus.Observer { return m.call(key, retry.Event{}.Outcome()) }),
+		labels:  shown,
+		key:     key,
+		ok:      sync.OnceValue(func() attempt { return m.attempt(shown, "ok", "") }),
+		success: sync.OnceValue(func() prometheus.Observer { return m.call(shown, retry.Event{}.Outcome()) }),
 	}
+}
+
+// service returns the label of a service.
+func (m *Metrics) service(service string) string {
+	if service = hottest.Label(service); m.config.SDKServices {
+		return serviceid.Spelled(service)
+	}
+	return service
 }
 
 // seconds never returns less than zero, so that no sum goes down.

@@ -132,7 +132,10 @@ func TestScopesHaveDifferentNamesWhateverTheyAreCalled(t *testing.T) {
 func TestScopesKeepTheirGaugesForFiveMinutes(t *testing.T) {
 	t.Parallel()
 	clk, strategy := &clock.Fake{}, show(t, scope("a", 50), scope("b", 40))
-	metrics := promretry.New(promretry.Config{Scopes: 1, Clock: clk})
+	timed, err := standard.New(standard.Config{Clock: clk})
+	require.NoError(t, err)
+	strategy.Strategy = timed
+	metrics := promretry.New(promretry.Config{Scopes: 1})
 	require.NoError(t, metrics.Watch(strategy))
 	for _, step := range []struct {
 		wait time.Duration
@@ -205,6 +208,7 @@ func TestFleetsAreShownWhereThereAreAny(t *testing.T) {
 		`awsretry_fleet_store_calls_total{aws_region="",awsretry_scope="open",rpc_service=""} 200`,
 		`awsretry_fleet_store_failures_total{aws_region="",awsretry_scope="lost",rpc_service=""} 14`,
 		`awsretry_fleet_store_failures_total{aws_region="",awsretry_scope="open",rpc_service=""} 0`,
+		"awsretry_fleet_stores_unreached 0",
 	}, series(t, metrics, "awsretry_fleet_"))
 }
 

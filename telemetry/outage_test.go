@@ -48,7 +48,6 @@ var played = sync.OnceValues(func() (*evidence, error) {
 	}
 	telemetry, err := otelretry.New(otelretry.Config{
 		MeterProvider: metric.NewMeterProvider(metric.WithReader(reader), metric.WithReader(exported)),
-		Clock:         all.Clock,
 	})
 	if err != nil {
 		return nil, err

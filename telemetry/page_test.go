@@ -54,7 +54,7 @@ func TestEachAlertIsAboutAJob(t *testing.T) {
 	groups := regexp.MustCompile(`\bby \(([^)]*)\)`).FindAllStringSubmatch(string(rules), -1)
 	require.NotEmpty(t, groups)
 	for _, group := range groups {
-		require.Regexp(t, `^cluster, namespace, job, `, group[1])
+		require.Regexp(t, `^cluster, namespace, job\b`, group[1])
 	}
 	aggregations := regexp.MustCompile(`\b(sum|count|min|max|avg) `).FindAllString(string(rules), -1)
 	require.Len(t, aggregations, len(groups))

@@ -1,4 +1,4 @@
-// Package hottest picks scopes for metrics, which cannot show each of ten thousand.
+// Package hottest reads strategies for metrics, which cannot show each of ten thousand scopes.
 package hottest
 
 import (

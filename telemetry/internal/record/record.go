@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/promretry"
 	"github.com/awsretry/awsretry/telemetry/outage"
 )
@@ -27,8 +26,6 @@ type Recording struct {
 	Families []*Family
 	// End is what the registry showed at the end of the outage, before the services recovered.
 	End []*dto.MetricFamily
-	// Clock has the time of the latest sample.
-	Clock *clock.Fake
 
 	metrics  *promretry.Metrics
 	registry *prometheus.Registry
@@ -54,8 +51,7 @@ type Series struct {
 
 // New returns a recording that is empty.
 func New(every time.Duration) *Recording {
-	r := &Recording{Every: every, Clock: &clock.Fake{}, registry: prometheus.NewRegistry()}
-	r.metrics = promretry.New(promretry.Config{Clock: r.Clock})
+	r := &Recording{Every: every, metrics: promretry.New(promretry.Config{}), registry: prometheus.NewRegistry()}
 	r.registry.MustRegister(r.metrics)
 	return r
 }
@@ -78,7 +74,6 @@ func (r *Recording) Config() outage.Config {
 func (r *Recording) Err() error { return r.err }
 
 func (r *Recording) sample(at time.Duration) {
-	r.Clock.Advance(outage.Start().Add(at).Sub(r.Clock.Now()))
 	gathered, err := r.registry.Gather()
 	if err != nil && r.err == nil {
 		r.err = err
