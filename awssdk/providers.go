@@ -27,8 +27,9 @@ import (
 // wait for the send rate before an attempt and the backoff after it, because the loop of the SDK waits
 // inside its attempts. [retry.Event] tells these times apart.
 //
-// The page about clients has the code that makes such a provider from one of OpenTelemetry. p must be
-// safe for concurrent use. [Load] returns an error for this option, because a retryer cannot set the
+// Package smithyotelmetrics, the module github.com/aws/smithy-go/metrics/smithyotelmetrics, makes such
+// a provider from one of OpenTelemetry, and so does the code on the page about clients. p must be safe
+// for concurrent use. [Load] returns an error for this option, because a retryer cannot set the
 // providers of clients.
 func WithMeterProvider(p metrics.MeterProvider) Option {
 	return optionFunc(func(o *options) {
@@ -50,8 +51,9 @@ func WithMeterProvider(p metrics.MeterProvider) Option {
 // credentials for a call, their spans are in that of the call, because they take its tracer from the
 // context.
 //
-// The page about clients has the code that makes such a provider from one of OpenTelemetry. p must be
-// safe for concurrent use. [Load] returns an error for this option.
+// Package smithyoteltracing, the module github.com/aws/smithy-go/tracing/smithyoteltracing, makes such
+// a provider from one of OpenTelemetry, and so does the code on the page about clients. p must be safe
+// for concurrent use. [Load] returns an error for this option.
 func WithTracerProvider(p tracing.TracerProvider) Option {
 	return optionFunc(func(o *options) {
 		if p != nil {

@@ -77,9 +77,16 @@ func recorded(options []metrics.RecordMetricOption) []attribute.KeyValue {
 
 func attributes(properties smithy.Properties) (all []attribute.KeyValue) {
 	for key, value := range properties.Values() {
-		all = append(all, attribute.String(fmt.Sprint(key), fmt.Sprint(value)))
+		all = append(all, attributeOf(key, value))
 	}
 	return all
+}
+
+func attributeOf(key, value any) attribute.KeyValue {
+	if n, ok := value.(int); ok {
+		return attribute.Int(fmt.Sprint(key), n)
+	}
+	return attribute.String(fmt.Sprint(key), fmt.Sprint(value))
 }
 
 // tracers is a provider for clients of the SDK that makes spans of OpenTelemetry.
@@ -130,7 +137,7 @@ func (s span) SetStatus(status tracing.SpanStatus) {
 }
 
 func (s span) SetProperty(key, value any) {
-	s.otel.SetAttributes(attribute.String(fmt.Sprint(key), fmt.Sprint(value)))
+	s.otel.SetAttributes(attributeOf(key, value))
 }
 
 func (s span) End() { s.otel.End() }

@@ -7,6 +7,8 @@ require (
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.16
 	github.com/aws/aws-sdk-go-v2/service/dynamodb v1.73.2
 	github.com/aws/smithy-go v1.28.9
+	github.com/aws/smithy-go/metrics/smithyotelmetrics v1.0.1
+	github.com/aws/smithy-go/tracing/smithyoteltracing v1.0.0
 	github.com/awsretry/awsretry v0.1.0
 	github.com/awsretry/awsretry/fleet v0.1.0
 	github.com/awsretry/awsretry/otelretry v0.1.0

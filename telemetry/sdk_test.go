@@ -11,8 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/metrics"
+	"github.com/aws/smithy-go/metrics/smithyotelmetrics"
+	"github.com/aws/smithy-go/tracing"
+	"github.com/aws/smithy-go/tracing/smithyoteltracing"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -36,8 +41,24 @@ func (s *service) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
+// adapter makes providers of clients from those of OpenTelemetry.
+type adapter struct {
+	meters  func(metric.MeterProvider) metrics.MeterProvider
+	tracers func(trace.TracerProvider) tracing.TracerProvider
+}
+
+func adapters() map[string]adapter {
+	return map[string]adapter{
+		"of smithy-go": {smithyotelmetrics.Adapt, smithyoteltracing.Adapt},
+		"of the page": {
+			func(p metric.MeterProvider) metrics.MeterProvider { return meters{p} },
+			func(p trace.TracerProvider) tracing.TracerProvider { return tracers{p} },
+		},
+	}
+}
+
 // callTheSDK lists the tables once, with two attempts, with providers of OpenTelemetry.
-func callTheSDK(t *testing.T, meterProvider *sdkmetric.MeterProvider, tracerProvider *sdktrace.TracerProvider) {
+func callTheSDK(t *testing.T, a adapter, meterProvider *sdkmetric.MeterProvider, tracerProvider *sdktrace.TracerProvider) {
 	t.Helper()
 	telemetry, err := otelretry.New(otelretry.Config{MeterProvider: meterProvider, SDKServices: true})
 	require.NoError(t, err)
@@ -46,8 +67,8 @@ func callTheSDK(t *testing.T, meterProvider *sdkmetric.MeterProvider, tracerProv
 	}
 	require.NoError(t, awssdk.Install(&cfg,
 		awssdk.WithObserver(telemetry),
-		awssdk.WithMeterProvider(meters{meterProvider}),
-		awssdk.WithTracerProvider(tracers{tracerProvider})))
+		awssdk.WithMeterProvider(a.meters(meterProvider)),
+		awssdk.WithTracerProvider(a.tracers(tracerProvider))))
 	strategy, ok := awssdk.StrategyOf(cfg)
 	require.True(t, ok)
 	require.NoError(t, telemetry.Watch(strategy))
@@ -57,8 +78,18 @@ func callTheSDK(t *testing.T, meterProvider *sdkmetric.MeterProvider, tracerProv
 
 func TestClientsOfTheSDKRecordWithOpenTelemetry(t *testing.T) {
 	t.Parallel()
+	for name, a := range adapters() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			metricsOfTheSDK(t, a)
+		})
+	}
+}
+
+func metricsOfTheSDK(t *testing.T, a adapter) {
+	t.Helper()
 	reader, spans := sdkmetric.NewManualReader(), tracetest.NewSpanRecorder()
-	callTheSDK(t, sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
+	callTheSDK(t, a, sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
 
 	var found metricdata.ResourceMetrics
 	require.NoError(t, reader.Collect(t.Context(), &found))
@@ -89,8 +120,18 @@ func TestClientsOfTheSDKRecordWithOpenTelemetry(t *testing.T) {
 
 func TestClientsOfTheSDKMakeSpansOfOpenTelemetry(t *testing.T) {
 	t.Parallel()
+	for name, a := range adapters() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spansOfTheSDK(t, a)
+		})
+	}
+}
+
+func spansOfTheSDK(t *testing.T, a adapter) {
+	t.Helper()
 	spans := tracetest.NewSpanRecorder()
-	callTheSDK(t, sdkmetric.NewMeterProvider(), sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
+	callTheSDK(t, a, sdkmetric.NewMeterProvider(), sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
 	named := map[string][]sdktrace.ReadOnlySpan{}
 	for _, s := range spans.Ended() {
 		named[s.Name()] = append(named[s.Name()], s)
@@ -105,7 +146,7 @@ func TestClientsOfTheSDKMakeSpansOfOpenTelemetry(t *testing.T) {
 	require.Equal(t, call[0].SpanContext().SpanID(), loop[0].Parent().SpanID())
 	for i, attempt := range attempts {
 		require.Equal(t, loop[0].SpanContext().SpanID(), attempt.Parent().SpanID())
-		require.Contains(t, attempt.Attributes(), attribute.String("operation.attempt", []string{"1", "2"}[i]))
+		require.Contains(t, attempt.Attributes(), attribute.Int("operation.attempt", i+1))
 	}
 	// The SDK writes the id of the request into the span that it finds in the context.
 	require.True(t, slices.ContainsFunc(spans.Ended(), func(s sdktrace.ReadOnlySpan) bool {
