@@ -5,6 +5,7 @@ package telemetry_test
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,23 @@ func table(t *testing.T, head string) (rows [][]string) {
 		}
 	}
 	return rows
+}
+
+// labelsOf returns the labels in a cell of the table of metrics, sorted.
+func labelsOf(cell string) []string {
+	groups := map[string]string{
+		"op": "aws_region rpc_method rpc_service", "scope": "aws_region awsretry_scope rpc_service", "none": "",
+	}
+	names := []string{}
+	for label := range strings.SplitSeq(strings.TrimSpace(cell), ", ") {
+		if group, ok := groups[label]; ok {
+			names = append(names, strings.Fields(group)...)
+		} else {
+			names = append(names, strings.Trim(label, "`"))
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func TestPageExplainsEachAlert(t *testing.T) {
