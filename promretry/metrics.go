@@ -37,7 +37,9 @@ type Config struct {
 	// "DynamoDB" instead of "dynamodb". What is the id of no service stays as it is.
 	SDKServices bool
 	// NativeHistograms gives the histograms native buckets beside the classic ones. A server that scrapes
-	// the protobuf format gets both. A recording takes longer then, and may allocate.
+	// the protobuf format gets both, but keeps the classic ones, which the dashboard and the alerts ask
+	// for, only if always_scrape_classic_histograms is set. A recording takes longer, and the first one
+	// in a native bucket allocates.
 	NativeHistograms bool
 }
 
