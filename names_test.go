@@ -27,7 +27,7 @@ func TestExportedNamesStayFew(t *testing.T) {
 	}
 	t.Logf("%-15s %3d at top level, %3d with methods, %3d with fields", "together", all.top, all.top+all.methods, all.all())
 	require.LessOrEqual(t, all.top, 200, "names at top level")
-	require.LessOrEqual(t, all.all(), 573, "names with methods and fields")
+	require.LessOrEqual(t, all.all(), 574, "names with methods and fields")
 }
 
 // names counts the exported names of a package: constants, variables, functions and types, the

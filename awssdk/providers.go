@@ -28,8 +28,9 @@ import (
 // inside its attempts. [retry.Event] tells these times apart.
 //
 // Package smithyotelmetrics, the module github.com/aws/smithy-go/metrics/smithyotelmetrics, makes such
-// a provider from one of OpenTelemetry. p must be safe for concurrent use. [Load] returns an error for
-// this option, because a retryer cannot set the providers of clients.
+// a provider from one of OpenTelemetry, and so does the code on the page about clients. p must be safe
+// for concurrent use. [Load] returns an error for this option, because a retryer cannot set the
+// providers of clients.
 func WithMeterProvider(p metrics.MeterProvider) Option {
 	return optionFunc(func(o *options) {
 		if p != nil {
@@ -51,8 +52,8 @@ func WithMeterProvider(p metrics.MeterProvider) Option {
 // context.
 //
 // Package smithyoteltracing, the module github.com/aws/smithy-go/tracing/smithyoteltracing, makes such
-// a provider from one of OpenTelemetry. p must be safe for concurrent use. [Load] returns an error for
-// this option.
+// a provider from one of OpenTelemetry, and so does the code on the page about clients. p must be safe
+// for concurrent use. [Load] returns an error for this option.
 func WithTracerProvider(p tracing.TracerProvider) Option {
 	return optionFunc(func(o *options) {
 		if p != nil {

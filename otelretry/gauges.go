@@ -11,53 +11,33 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// rest is the awsretry.scope of the scopes that have no gauges of their own.
-const rest = "other"
-
 // collect fills the gauges and the counters of scopes. It asks each strategy once, so that the figures
 // of a scope belong together.
 func (t *Telemetry) collect(_ context.Context, o metric.Observer) error {
 	t.mu.Lock()
 	watched := t.watched
 	t.mu.Unlock()
-	var available, capacity, scopes int
-	var overflowed, evicted uint64
-	snapshots := make([]retry.Snapshot, len(watched))
-	for i, strategy := range watched {
-		s := strategy.Snapshot()
-		available, capacity = available+s.Pool, capacity+s.PoolCapacity
-		scopes, overflowed, evicted = scopes+len(s.Scopes), overflowed+s.Overflowed, evicted+s.Evicted
-		snapshots[i] = s
+	r := t.hottest.Read(watched)
+	for _, kind := range r.Kinds {
+		o.ObserveInt64(t.info, 1, metric.WithAttributes(slices.Concat(
+			named(modeKey, kind.Mode), named(attemptsKey, kind.Attempts), named(behaviorKey, kind.Behavior), named(versionKey, t.version))...))
 	}
-	o.ObserveInt64(t.poolAvailable, int64(available))
-	o.ObserveInt64(t.poolCapacity, int64(capacity))
-	o.ObserveInt64(t.scopes, int64(scopes))
-	o.ObserveInt64(t.overflowed, int64(overflowed))
-	o.ObserveInt64(t.evicted, int64(evicted))
-	for _, s := range t.shown(snapshots) {
+	o.ObserveInt64(t.poolAvailable, int64(r.Pool))
+	o.ObserveInt64(t.poolCapacity, int64(r.PoolCapacity))
+	o.ObserveInt64(t.poolsEmpty, int64(r.PoolsEmpty))
+	o.ObserveInt64(t.storesUnreached, int64(r.StoresUnreached))
+	o.ObserveInt64(t.scopes, int64(r.AllScopes))
+	o.ObserveInt64(t.overflowed, int64(r.Overflowed))
+	o.ObserveInt64(t.evicted, int64(r.Evicted))
+	for _, s := range r.Shown {
 		t.collectScope(o, &s)
 	}
 	return nil
 }
 
-// shown returns the scopes that have gauges. Each has another name.
-func (t *Telemetry) shown(snapshots []retry.Snapshot) []retry.ScopeSnapshot {
-	scopes, others := hottest.Scopes(t.config.Scopes, t.config.ScopeName, snapshots...)
-	if others != (retry.ScopeSnapshot{}) {
-		others.Scope = rest
-		scopes = append(scopes, others)
-	}
-	for i := range scopes {
-		scopes[i].Scope = clean(scopes[i].Scope)
-	}
-	// Now scopes may have the same name, one that is really named "other" among them.
-	scopes, _ = hottest.Scopes(len(scopes), nil, retry.Snapshot{Scopes: scopes})
-	return scopes
-}
-
 func (t *Telemetry) collectScope(o metric.Observer, s *retry.ScopeSnapshot) {
 	labels := slices.Concat([]attribute.KeyValue{scopeKey.String(s.Scope)},
-		t.service(clean(s.Key.Service)), named(regionKey, clean(s.Key.Region)))
+		t.service(hottest.Label(s.Key.Service)), named(regionKey, hottest.Label(s.Key.Region)))
 	attributes := metric.WithAttributeSet(attribute.NewSet(labels...))
 	o.ObserveInt64(t.available, int64(s.Quota), attributes)
 	o.ObserveInt64(t.capacity, int64(s.QuotaCapacity), attributes)
@@ -71,10 +51,10 @@ func (t *Telemetry) collectScope(o metric.Observer, s *retry.ScopeSnapshot) {
 	if s.StoreCalls+s.StoreFailures == 0 {
 		return // it is in no fleet
 	}
-	o.ObserveInt64(t.fleetState, 1, metric.WithAttributes(append(labels, named(stateKey, clean(s.SendRateSource))...)...))
+	o.ObserveInt64(t.fleetState, 1, metric.WithAttributes(append(labels, named(stateKey, hottest.Label(s.SendRateSource))...)...))
 	// Scopes join and leave the rest, so that its counters would go back. Some may be in no fleet, and
 	// their tokens are no slots.
-	if s.Scope == rest {
+	if s.Scope == hottest.Rest {
 		return
 	}
 	if s.FleetRate > 0 {

@@ -14,10 +14,10 @@ type instruments struct {
 	callRetries                           metric.Int64Histogram
 	attempts, throttles, entries, refused metric.Int64Counter
 
-	sendRate, measuredRate, fleetRate, fleetSlots    metric.Float64ObservableGauge
-	waiting, available, capacity, scopes, fleetState metric.Int64ObservableGauge
-	poolAvailable, poolCapacity                      metric.Int64ObservableGauge
-	overflowed, evicted, storeCalls, storeFailures   metric.Int64ObservableCounter
+	sendRate, measuredRate, fleetRate, fleetSlots                  metric.Float64ObservableGauge
+	waiting, available, capacity, scopes, fleetState               metric.Int64ObservableGauge
+	poolAvailable, poolCapacity, poolsEmpty, storesUnreached, info metric.Int64ObservableGauge
+	overflowed, evicted, storeCalls, storeFailures                 metric.Int64ObservableCounter
 }
 
 // newInstruments returns the instruments, and the errors of all that were not made.
@@ -84,7 +84,13 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 			"Always 1. The label says where the send rate of the scope comes from."),
 		storeCalls:    total("awsretry.fleet.store.calls", "{call}", "Calls of the store of the fleet."),
 		storeFailures: total("awsretry.fleet.store.failures", "{call}", "Calls of the store of the fleet that failed."),
-		scopes:        gauge("awsretry.scopes", "{scope}", "Scopes of all strategies together."),
+		poolsEmpty: gauge("awsretry.quota.pools.empty", "{strategy}",
+			"Strategies that cannot pay for a retry in one of their scopes, because its quota and the pool are empty."),
+		storesUnreached: gauge("awsretry.fleet.stores.unreached", "{strategy}",
+			"Strategies that have called the store of their fleet and never got an answer."),
+		info: gauge("awsretry.info", "{strategy}",
+			"Always 1. The labels say which strategies there are, and the version of awsretry."),
+		scopes: gauge("awsretry.scopes", "{scope}", "Scopes of all strategies together."),
 		overflowed: total("awsretry.scopes.overflowed", "{operation}",
 			"Operations that used the overflow scope because there were too many scopes."),
 		evicted: total("awsretry.scopes.evicted", "{scope}", "Scopes that were dropped because they were idle or made room for others."),
@@ -96,6 +102,6 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 func (i *instruments) observables() []metric.Observable {
 	return []metric.Observable{
 		i.sendRate, i.measuredRate, i.waiting, i.available, i.capacity, i.fleetRate, i.fleetSlots, i.fleetState,
-		i.storeCalls, i.storeFailures, i.poolAvailable, i.poolCapacity, i.scopes, i.overflowed, i.evicted,
+		i.storeCalls, i.storeFailures, i.poolAvailable, i.poolCapacity, i.poolsEmpty, i.storesUnreached, i.info, i.scopes, i.overflowed, i.evicted,
 	}
 }

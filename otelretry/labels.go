@@ -12,6 +12,8 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/hottest"
+	"github.com/awsretry/awsretry/internal/serviceid"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -21,22 +23,25 @@ const (
 	// aws.region is not in the semantic conventions. The instrumentation of aws-sdk-go-v2 writes it.
 	regionKey = attribute.Key("aws.region")
 
-	attemptKey = attribute.Key("awsretry.attempt")
-	delayKey   = attribute.Key("awsretry.delay") // in seconds
-	kindKey    = attribute.Key("awsretry.kind")
-	outcomeKey = attribute.Key("awsretry.outcome")
-	limitKey   = attribute.Key("awsretry.limit")
-	quotaKey   = attribute.Key("awsretry.quota")
-	reachKey   = attribute.Key("awsretry.reach")
-	reasonKey  = attribute.Key("awsretry.reason")
-	scopeKey   = attribute.Key("awsretry.scope")
-	stateKey   = attribute.Key("awsretry.fleet.state")
+	attemptKey  = attribute.Key("awsretry.attempt")
+	attemptsKey = attribute.Key("awsretry.attempts")
+	behaviorKey = attribute.Key("awsretry.behavior")
+	modeKey     = attribute.Key("awsretry.mode")
+	versionKey  = attribute.Key("awsretry.version")
+	delayKey    = attribute.Key("awsretry.delay") // in seconds
+	kindKey     = attribute.Key("awsretry.kind")
+	outcomeKey  = attribute.Key("awsretry.outcome")
+	limitKey    = attribute.Key("awsretry.limit")
+	quotaKey    = attribute.Key("awsretry.quota")
+	reachKey    = attribute.Key("awsretry.reach")
+	reasonKey   = attribute.Key("awsretry.reason")
+	scopeKey    = attribute.Key("awsretry.scope")
+	stateKey    = attribute.Key("awsretry.fleet.state")
 )
 
 const (
 	maxOperations = 1000 // besides the one of late
 	maxCodes      = 200
-	maxLabel      = 200 // bytes
 
 	// late stands for what came when there was no more place. It is the word of the semantic conventions.
 	late = "_OTHER"
@@ -66,7 +71,7 @@ func (l *labels) with(more ...attribute.KeyValue) series {
 
 // operations keeps the labels of operations and the error codes that were seen.
 type operations struct {
-	merged bool
+	merged, sdk bool
 	// known is replaced, never changed, so that a look-up needs no lock.
 	known atomic.Pointer[map[operation]*labels]
 
@@ -74,8 +79,8 @@ type operations struct {
 	codes    map[string]string // and names of limits; guarded by learning; the value is the key
 }
 
-func newOperations(merged bool) *operations {
-	o := &operations{merged: merged, codes: map[string]string{}}
+func newOperations(merged, sdk bool) *operations {
+	o := &operations{merged: merged, sdk: sdk, codes: map[string]string{}}
 	o.known.Store(&map[operation]*labels{})
 	return o
 }
@@ -86,7 +91,7 @@ func (o *operations) labelsOf(op *retry.Operation) *labels {
 	if l := (*o.known.Load())[key]; l != nil {
 		return l
 	}
-	return o.learn(operation{clean(key.service), clean(key.name), clean(key.region)})
+	return o.learn(operation{hottest.Label(key.service), hottest.Label(key.name), hottest.Label(key.region)})
 }
 
 // learn returns the labels of an operation that may be new.
@@ -112,6 +117,9 @@ func (o *operations) learn(key operation) *labels {
 
 func (o *operations) attributes(key operation) []attribute.KeyValue {
 	method := key.name
+	if o.sdk {
+		key.service = serviceid.Spelled(key.service)
+	}
 	if o.merged && key.service != "" && key != (operation{late, late, late}) {
 		method = key.service + "/" + method
 	}
@@ -122,6 +130,9 @@ func (o *operations) attributes(key operation) []attribute.KeyValue {
 func (o *operations) service(service string) []attribute.KeyValue {
 	if o.merged {
 		return nil
+	}
+	if o.sdk {
+		service = serviceid.Spelled(service)
 	}
 	return named(serviceKey, service)
 }
@@ -172,6 +183,3 @@ func (o *operations) word(word string) string {
 	o.codes[word] = word
 	return word
 }
-
-// clean returns the text for a label: cut, so that what is kept has a limit, and in UTF-8.
-func clean(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxLabel)], "\uFFFD") }

@@ -16,10 +16,13 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/hottest"
+	"github.com/awsretry/awsretry/internal/version"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// meterName is the instrumentation scope of all metrics.
+// meterName is the instrumentation scope of all metrics. It has the version of this module and the schema URL of the
+// semantic conventions from which the attributes come that they have in common.
 const meterName = "github.com/awsretry/awsretry/otelretry"
 
 // Config says what a [Telemetry] tells. The zero value is ready to use.
@@ -28,7 +31,8 @@ type Config struct {
 	// program may also set later.
 	MeterProvider metric.MeterProvider
 	// Scopes is how many of the hottest scopes have gauges of their own. Zero means 20. With a
-	// negative number none has, and the gauges show the sum of all scopes.
+	// negative number none has, and the gauges show the sum of all scopes. A scope keeps its gauges for
+	// five minutes after it was last among the hottest, unless another one is clearly hotter.
 	Scopes int
 	// ScopeName returns the awsretry.scope of a scope. An empty text drops the scope: it belongs to
 	// the rest, "other". Nil means the text of the key, and "(all)" for the scope of a strategy as a
@@ -39,6 +43,9 @@ type Config struct {
 	// MergedMethod makes rpc.method "service/method", as newer semantic conventions want it. There is
 	// no rpc.service then. By default both are as in the metrics of the AWS SDKs.
 	MergedMethod bool
+	// SDKServices spells the service as the SDKs of AWS do in their own metrics, so that both can be
+	// joined: "DynamoDB" instead of "dynamodb". What is the id of no service stays as it is.
+	SDKServices bool
 }
 
 // Telemetry is a [retry.Observer] that records metrics and adds events to spans. [New] makes one, for
@@ -48,6 +55,8 @@ type Telemetry struct {
 	*operations
 
 	config       Config
+	hottest      *hottest.Scopes
+	version      string
 	registration metric.Registration
 
 	mu      sync.Mutex
@@ -62,12 +71,13 @@ func New(c Config) (*Telemetry, error) {
 		c.MeterProvider = otel.GetMeterProvider()
 	}
 	c.Scopes = cmp.Or(c.Scopes, 20)
-	meter := c.MeterProvider.Meter(meterName)
+	meter := c.MeterProvider.Meter(meterName,
+		metric.WithInstrumentationVersion(version.Own()), metric.WithSchemaURL(semconv.SchemaURL))
 	made, err := newInstruments(meter)
 	if err != nil {
 		return nil, fmt.Errorf("otelretry: making the instruments: %w", err)
 	}
-	t := &Telemetry{instruments: made, operations: newOperations(c.MergedMethod), config: c}
+	t := &Telemetry{instruments: made, operations: newOperations(c.MergedMethod, c.SDKServices), config: c, hottest: hottest.New(c.Scopes, c.ScopeName), version: version.Own()}
 	if t.registration, err = meter.RegisterCallback(t.collect, made.observables()...); err != nil {
 		return nil, fmt.Errorf("otelretry: registering the gauges: %w", err)
 	}

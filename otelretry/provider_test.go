@@ -3,6 +3,7 @@ package otelretry_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -176,4 +177,49 @@ func TestNewCombinationsConcurrentSafe(t *testing.T) {
 	metrics := collect(t, reader)
 	require.Equal(t, 8*1200, sum(t, metrics["awsretry.call.duration"].Data))
 	require.Len(t, figures(t, metrics, "awsretry.call.duration"), 1001)
+}
+
+func TestScopeOfTheInstrumentsHasVersionAndSchema(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	telemetry.Observe(t.Context(), retry.Event{Kind: retry.OperationEnded})
+	var found metricdata.ResourceMetrics
+	require.NoError(t, reader.Collect(t.Context(), &found))
+	require.Len(t, found.ScopeMetrics, 1)
+	scope := found.ScopeMetrics[0].Scope
+	require.Equal(t, "github.com/awsretry/awsretry/otelretry", scope.Name)
+	require.Equal(t, "(devel)", scope.Version)
+	require.Equal(t, "https://opentelemetry.io/schemas/1.43.0", scope.SchemaURL)
+}
+
+func TestStrategiesSayWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	plain, err := standard.New(standard.Config{})
+	require.NoError(t, err)
+	old, err := standard.New(standard.Config{MaxAttempts: 10, Behavior: retry.V20})
+	require.NoError(t, err)
+	require.NoError(t, newTelemetry(t, config).Watch(plain, old, newStrategy(t)))
+	require.Equal(t, []string{
+		"{awsretry.attempts=10 awsretry.behavior=v2.0 awsretry.mode=standard awsretry.version=(devel)} 1",
+		"{awsretry.attempts=3 awsretry.behavior=v2.1 awsretry.mode=standard awsretry.version=(devel)} 1",
+	}, figures(t, collect(t, reader), "awsretry.info"))
+}
+
+func TestServicesAreSpelledAsTheSDKsDo(t *testing.T) {
+	t.Parallel()
+	for merged, want := range map[bool]string{
+		false: "{awsretry.outcome=success rpc.method=GetItem rpc.service=DynamoDB}", true: "{awsretry.outcome=success rpc.method=DynamoDB/GetItem}",
+	} {
+		reader, config := newReader()
+		config.SDKServices, config.MergedMethod = true, merged
+		telemetry := newTelemetry(t, config)
+		require.NoError(t, telemetry.Watch(show(t, "orders")))
+		op := retry.Operation{Service: "dynamodb", Name: "GetItem"}
+		telemetry.Observe(t.Context(), retry.Event{Kind: retry.OperationEnded, Operation: op})
+		metrics := collect(t, reader)
+		require.Contains(t, figures(t, metrics, "awsretry.call.duration")[0], want)
+		require.Equal(t, !merged, strings.Contains(figures(t, metrics, "awsretry.quota.available")[0], "rpc.service=DynamoDB"))
+	}
 }

@@ -31,6 +31,7 @@ func BenchmarkDo(b *testing.B) {
 		{"none", nil},
 		{"nothing", retry.ObserverFunc(func(context.Context, retry.Event) {})},
 		{"promretry", promretry.New(promretry.Config{})},
+		{"promretry-native", promretry.New(promretry.Config{NativeHistograms: true})},
 	} {
 		b.Run("observer="+bb.name, func(b *testing.B) {
 			strategy, err := standard.New(standard.Config{Observer: bb.observer})

@@ -6,17 +6,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/awsretry/awsretry/internal/hottest"
+	"github.com/awsretry/awsretry/internal/version"
 	"github.com/awsretry/awsretry/retry"
 )
-
-// rest is the name of the scope that stands for all scopes without gauges of their own.
-const rest = "other"
 
 // gauges are the descriptions of what a scrape reads in the strategies.
 type gauges struct {
 	quotaAvailable, quotaCapacity, sendRate, measuredRate, sendWaiting *prometheus.Desc // by scope
 	fleetRate, fleetSlots, fleetState, storeCalls, storeFailures       *prometheus.Desc // by scope
-	poolAvailable, poolCapacity, scopes, overflowed, evicted           *prometheus.Desc
+	poolAvailable, poolCapacity, poolsEmpty, storesUnreached           *prometheus.Desc
+	scopes, overflowed, evicted                                        *prometheus.Desc
+
+	info    *prometheus.Desc
+	version string
 }
 
 func newGauges() gauges {
@@ -49,6 +51,14 @@ func newGauges() gauges {
 			"Tokens that are left in the pools of all strategies."),
 		poolCapacity: desc("awsretry_quota_pool_capacity",
 			"Tokens that the pools of all strategies can hold."),
+		poolsEmpty: desc("awsretry_quota_pools_empty",
+			"Strategies that cannot pay for a retry in one of their scopes, because its quota and the pool are empty."),
+		storesUnreached: desc("awsretry_fleet_stores_unreached",
+			"Strategies that have called the store of their fleet and never got an answer."),
+		info: desc("awsretry_info",
+			"Always 1. The labels say which strategies there are, and the version of awsretry.",
+			"awsretry_mode", "awsretry_attempts", "awsretry_behavior", "awsretry_version"),
+		version: version.Own(),
 		scopes: desc("awsretry_scopes",
 			"Scopes of all strategies together."),
 		overflowed: desc("awsretry_scopes_overflowed_total",
@@ -66,7 +76,7 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	g := &m.gauges
 	for _, desc := range []*prometheus.Desc{
 		g.quotaAvailable, g.quotaCapacity, g.sendRate, g.measuredRate, g.sendWaiting, g.fleetRate, g.fleetSlots,
-		g.fleetState, g.storeCalls, g.storeFailures, g.poolAvailable, g.poolCapacity, g.scopes, g.overflowed, g.evicted,
+		g.fleetState, g.storeCalls, g.storeFailures, g.poolAvailable, g.poolCapacity, g.poolsEmpty, g.storesUnreached, g.scopes, g.overflowed, g.evicted, g.info,
 	} {
 		ch <- desc
 	}
@@ -77,25 +87,22 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	for _, vector := range m.vectors() {
 		vector.Collect(ch)
 	}
-	var snapshots []retry.Snapshot
-	var available, capacity, scopes, overflowed, evicted float64
-	for _, s := range m.watched() {
-		snapshot := s.Snapshot()
-		snapshots = append(snapshots, snapshot)
-		available += float64(snapshot.Pool)
-		capacity += float64(snapshot.PoolCapacity)
-		scopes += float64(len(snapshot.Scopes))
-		overflowed += float64(snapshot.Overflowed)
-		evicted += float64(snapshot.Evicted)
+	g, r := &m.gauges, m.scopes.Read(m.watched())
+	gauge := func(desc *prometheus.Desc, value int, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
 	}
-	g := &m.gauges
-	ch <- prometheus.MustNewConstMetric(g.poolAvailable, prometheus.GaugeValue, available)
-	ch <- prometheus.MustNewConstMetric(g.poolCapacity, prometheus.GaugeValue, capacity)
-	ch <- prometheus.MustNewConstMetric(g.scopes, prometheus.GaugeValue, scopes)
-	ch <- prometheus.MustNewConstMetric(g.overflowed, prometheus.CounterValue, overflowed)
-	ch <- prometheus.MustNewConstMetric(g.evicted, prometheus.CounterValue, evicted)
-	for _, s := range m.shown(snapshots) {
-		labels := []string{s.Scope, clean(s.Key.Service), clean(s.Key.Region)}
+	for _, kind := range r.Kinds {
+		gauge(g.info, 1, kind.Mode, kind.Attempts, kind.Behavior, g.version)
+	}
+	gauge(g.poolAvailable, r.Pool)
+	gauge(g.poolCapacity, r.PoolCapacity)
+	gauge(g.poolsEmpty, r.PoolsEmpty)
+	gauge(g.storesUnreached, r.StoresUnreached)
+	gauge(g.scopes, r.AllScopes)
+	ch <- prometheus.MustNewConstMetric(g.overflowed, prometheus.CounterValue, float64(r.Overflowed))
+	ch <- prometheus.MustNewConstMetric(g.evicted, prometheus.CounterValue, float64(r.Evicted))
+	for _, s := range r.Shown {
+		labels := []string{s.Scope, m.service(s.Key.Service), hottest.Label(s.Key.Region)}
 		send := func(desc *prometheus.Desc, value float64) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 		}
@@ -111,10 +118,10 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 		if s.StoreCalls+s.StoreFailures == 0 {
 			continue // it is in no fleet
 		}
-		ch <- prometheus.MustNewConstMetric(g.fleetState, prometheus.GaugeValue, 1, append(labels, clean(s.SendRateSource))...)
+		ch <- prometheus.MustNewConstMetric(g.fleetState, prometheus.GaugeValue, 1, append(labels, hottest.Label(s.SendRateSource))...)
 		// Scopes join and leave the rest, so that its counters would go back. Some may be in no fleet, and
 		// their tokens are no slots.
-		if s.Scope == rest {
+		if s.Scope == hottest.Rest {
 			continue
 		}
 		if s.FleetRate > 0 {
@@ -127,21 +134,6 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 		count(g.storeCalls, s.StoreCalls)
 		count(g.storeFailures, s.StoreFailures)
 	}
-}
-
-// shown returns the scopes that have gauges. Each has another name, and all names can be labels.
-func (m *Metrics) shown(snapshots []retry.Snapshot) []retry.ScopeSnapshot {
-	scopes, others := hottest.Scopes(m.config.Scopes, m.config.ScopeName, snapshots...)
-	if others != (retry.ScopeSnapshot{}) {
-		others.Scope = rest
-		scopes = append(scopes, others)
-	}
-	for i := range scopes {
-		scopes[i].Scope = clean(scopes[i].Scope)
-	}
-	// Now two scopes may have the same name, one that is really named "other" among them.
-	scopes, _ = hottest.Scopes(len(scopes), nil, retry.Snapshot{Scopes: scopes})
-	return scopes
 }
 
 func (m *Metrics) watched() []retry.Strategy {

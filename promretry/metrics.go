@@ -12,24 +12,35 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/awsretry/awsretry/internal/hottest"
 	"github.com/awsretry/awsretry/retry"
 )
 
 // Config says which scopes have gauges of their own. Its zero value is ready for use.
 type Config struct {
 	// Scopes is how many scopes have gauges of their own: the hottest ones, in which most
-	// attempts wait or, where as many wait, most of the quota is used. The other scopes add up to
-	// one that is called "other". Zero means 20, and with a negative number all scopes are in
-	// "other".
+	// attempts wait or, where as many wait, most of the quota is used. A scope keeps its gauges for
+	// five minutes after it was last among the hottest, unless another one is clearly hotter. The other
+	// scopes add up to one that is called "other". Zero means 20, and with a negative number all scopes
+	// are in "other".
 	Scopes int
 	// ScopeName returns the name of a scope in the gauges. Scopes with the same name count as
 	// one, and scopes with an empty name are in "other". Nil means the text of the key, and
 	// "(all)" for the scope of a strategy as a whole. ScopeName is called for each scope at each
 	// scrape. It must be safe for concurrent use, and it must not panic.
 	ScopeName func(retry.ScopeKey) string
+	// SDKServices spells rpc_service as the SDKs of AWS do in their own metrics, so that both can be joined:
+	// "DynamoDB" instead of "dynamodb". What is the id of no service stays as it is.
+	SDKServices bool
+	// NativeHistograms gives the histograms native buckets beside the classic ones. A server that scrapes
+	// the protobuf format gets both, but keeps the classic ones, which the dashboard and the alerts ask
+	// for, only if always_scrape_classic_histograms is set. A recording takes longer, and the first one
+	// in a native bucket allocates.
+	NativeHistograms bool
 }
 
 // Metrics counts what strategies do. It is a [retry.Observer] and a [prometheus.Collector], and
@@ -55,6 +66,7 @@ type Metrics struct {
 	refused         *prometheus.CounterVec
 	sendWait        *prometheus.HistogramVec
 	gauges          gauges
+	scopes          *hottest.Scopes
 
 	operations bounded[labels, *operation]
 	near       [64]atomic.Pointer[operation] // some of operations, see find
@@ -76,7 +88,15 @@ func New(c Config) *Metrics {
 		return append([]string{"rpc_service", "rpc_method", "aws_region"}, more...)
 	}
 	histogram := func(name, help string, buckets []float64, labels []string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+		options := prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}
+		if c.NativeHistograms {
+			// Each bucket is at most 10 % wider than the one before, and there are at most 160, as many as an exponential
+			// histogram of OpenTelemetry has by default. One that needs more begins anew, once an hour at most, or else
+			// gets wider buckets.
+			options.NativeHistogramBucketFactor = 1.1
+			options.NativeHistogramMaxBucketNumber, options.NativeHistogramMinResetDuration = 160, time.Hour
+		}
+		return prometheus.NewHistogramVec(options, labels)
 	}
 	counter := func(name, help string, labels []string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
@@ -86,6 +106,7 @@ func New(c Config) *Metrics {
 	m := &Metrics{
 		config: c,
 		gauges: newGauges(),
+		scopes: hottest.New(c.Scopes, c.ScopeName),
 		callDuration: histogram("awsretry_call_duration_seconds",
 			"Duration of operations, with all attempts and waits.", seconds, with("awsretry_outcome")),
 		callRetries: histogram("awsretry_call_retries",

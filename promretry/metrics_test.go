@@ -132,7 +132,7 @@ func TestLinterOfPrometheusHasNothingToSay(t *testing.T) {
 	problems, err := testutil.CollectAndLint(metrics)
 	require.NoError(t, err)
 	require.Empty(t, problems)
-	require.Equal(t, 22, families(t, metrics), "all metrics were looked at")
+	require.Equal(t, 25, families(t, metrics), "all metrics were looked at")
 }
 
 func families(t *testing.T, metrics *promretry.Metrics) int {
@@ -145,7 +145,7 @@ func families(t *testing.T, metrics *promretry.Metrics) int {
 func TestMetricsWithoutStrategiesCanBeScraped(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
-		"awsretry_quota_pool_available 0", "awsretry_quota_pool_capacity 0",
+		"awsretry_fleet_stores_unreached 0", "awsretry_quota_pool_available 0", "awsretry_quota_pool_capacity 0", "awsretry_quota_pools_empty 0",
 		"awsretry_scopes 0", "awsretry_scopes_evicted_total 0", "awsretry_scopes_overflowed_total 0",
 	}, series(t, promretry.New(promretry.Config{}), "awsretry_"))
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/hottest"
+	"github.com/awsretry/awsretry/internal/serviceid"
 	"github.com/awsretry/awsretry/retry"
 )
 
 const (
 	maxOperations = 1000
 	maxErrorTypes = 200
-	maxLabel      = 200 // bytes
 
 	// beyond is the label of what came after a maximum was reached.
 	beyond = "_OTHER"
@@ -28,6 +29,7 @@ type labels struct{ service, name, region string }
 // client_golang does not hash the labels of each one. It does so for failures and waits.
 type operation struct {
 	labels
+	key     labels // what the operation itself says
 	ok      func() attempt
 	success func() prometheus.Observer
 }
@@ -141,11 +143,11 @@ func (m *Metrics) find(e *retry.Event) *operation {
 	}
 	near := &m.near[place%len(m.near)]
 	first := near.Load()
-	if first != nil && first.labels == key {
+	if first != nil && first.key == key {
 		return first
 	}
-	o := m.operations.get(labels{clean(key.service), clean(key.name), clean(key.region)})
-	if first == nil && o.labels == key {
+	o := m.operations.get(labels{hottest.Label(key.service), hottest.Label(key.name), hottest.Label(key.region)})
+	if first == nil && o.key == key {
 		near.Store(o)
 	}
 	return o
@@ -154,17 +156,22 @@ func (m *Metrics) find(e *retry.Event) *operation {
 // newOperation keeps copies of the texts, which may be parts of longer ones.
 func (m *Metrics) newOperation(key labels) (labels, *operation) {
 	key = labels{strings.Clone(key.service), strings.Clone(key.name), strings.Clone(key.region)}
+	shown := labels{m.service(key.service), key.name, key.region}
 	return key, &operation{
-		labels:  key,
-		ok:      sync.OnceValue(func() attempt { return m.attempt(key, "ok", "") }),
-		success: sync.OnceValue(func() prometheus.Observer { return m.call(key, retry.Event{}.Outcome()) }),
+		labels:  shown,
+		key:     key,
+		ok:      sync.OnceValue(func() attempt { return m.attempt(shown, "ok", "") }),
+		success: sync.OnceValue(func() prometheus.Observer { return m.call(shown, retry.Event{}.Outcome()) }),
 	}
+}
+
+// service returns the label of a service.
+func (m *Metrics) service(service string) string {
+	if service = hottest.Label(service); m.config.SDKServices {
+		return serviceid.Spelled(service)
+	}
+	return service
 }
 
 // seconds never returns less than zero, so that no sum goes down.
 func seconds(d time.Duration) float64 { return max(d, 0).Seconds() }
-
-// clean returns the label for a text: cut, and in UTF-8, because a registry refuses other texts.
-func clean(text string) string {
-	return strings.ToValidUTF8(text[:min(len(text), maxLabel)], "\uFFFD")
-}

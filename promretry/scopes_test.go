@@ -3,10 +3,12 @@ package promretry_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/promretry"
 	"github.com/awsretry/awsretry/retry"
@@ -101,7 +103,7 @@ func TestScopesHaveDifferentNamesWhateverTheyAreCalled(t *testing.T) {
 	}{
 		"other among the hottest": {
 			[]retry.ScopeSnapshot{scope("a", 1), scope("b", 2), scope("other", 50), scope("z", 40)},
-			[]string{`"other" 247`, `"z" 60`},
+			[]string{`"b" 98`, `"other" 149`, `"z" 60`},
 		},
 		"other among the rest": {
 			[]retry.ScopeSnapshot{scope("a", 30), scope("b", 20), scope("other", 5)},
@@ -124,6 +126,25 @@ func TestScopesHaveDifferentNamesWhateverTheyAreCalled(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, tt.want, quotas(t, promretry.Config{Scopes: 2}, show(t, tt.scopes...)))
 		})
+	}
+}
+
+func TestScopesKeepTheirGaugesForFiveMinutes(t *testing.T) {
+	t.Parallel()
+	clk, strategy := &clock.Fake{}, show(t, scope("a", 50), scope("b", 40))
+	timed, err := standard.New(standard.Config{Clock: clk})
+	require.NoError(t, err)
+	strategy.Strategy = timed
+	metrics := promretry.New(promretry.Config{Scopes: 1})
+	require.NoError(t, metrics.Watch(strategy))
+	for _, step := range []struct {
+		wait time.Duration
+		want string
+	}{{0, "a"}, {5*time.Minute - 1, "a"}, {1, "b"}} {
+		clk.Advance(step.wait)
+		got := series(t, metrics, "awsretry_quota_available{")
+		require.Contains(t, got[0], `awsretry_scope="`+step.want+`"`)
+		strategy.snapshot.Scopes[0].Quota = 65 // so that b is hotter
 	}
 }
 
@@ -187,6 +208,7 @@ func TestFleetsAreShownWhereThereAreAny(t *testing.T) {
 		`awsretry_fleet_store_calls_total{aws_region="",awsretry_scope="open",rpc_service=""} 200`,
 		`awsretry_fleet_store_failures_total{aws_region="",awsretry_scope="lost",rpc_service=""} 14`,
 		`awsretry_fleet_store_failures_total{aws_region="",awsretry_scope="open",rpc_service=""} 0`,
+		"awsretry_fleet_stores_unreached 0",
 	}, series(t, metrics, "awsretry_fleet_"))
 }
 

@@ -6,6 +6,8 @@ import "time"
 type Snapshot struct {
 	// Mode is "standard" or "adaptive".
 	Mode string
+	// Behavior is the generation that the defaults come from.
+	Behavior Behavior
 	// SharedAs is the key under which clients share the strategy, see awsretry.Factory. It is
 	// empty for a strategy that is not declared to be shared.
 	SharedAs string

@@ -35,7 +35,7 @@ func TestSimulatedOutageFiresTheAlerts(t *testing.T) {
 // inputSeries returns the series that the alerts need, as promtool reads them.
 func inputSeries(r *evidence, every time.Duration) string {
 	needed := regexp.MustCompile(`^(awsretry_(attempts_total|send_wait_seconds_(bucket|count)|scopes_overflowed_total|` +
-		`call_duration_seconds_count|fleet_state|fleet_store_(calls|failures)_total)|` +
+		`call_duration_seconds_count|quota_pools_empty|fleet_state|fleet_stores_unreached|fleet_store_(calls|failures)_total)|` +
 		`awsretry_retries_refused_total\{.*awsretry_reason="quota".*|` +
 		`awsretry_send_measured_rate_per_second\{.*rpc_service="kinesis".*)(\{|$)`)
 	var text strings.Builder
@@ -48,11 +48,7 @@ func inputSeries(r *evidence, every time.Duration) string {
 			for i := 0; i < len(s.Values); i += int(every / r.Every) {
 				values = append(values, s.Values[i])
 			}
-			labels := strings.Replace(s.Labels, "{", `{instance="outage",`, 1)
-			if labels == "" {
-				labels = `{instance="outage"}`
-			}
-			fmt.Fprintf(&text, "      - {series: '%s%s', values: '%s'}\n", s.Name, labels, runs(values))
+			fmt.Fprintf(&text, "      - {series: '%s%s', values: '%s'}\n", s.Name, record.WithTarget(s.Labels), runs(values))
 		}
 	}
 	return text.String()

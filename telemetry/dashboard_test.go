@@ -3,6 +3,8 @@
 package telemetry_test
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,7 +61,7 @@ func TestPanelsDoNotOverlap(t *testing.T) {
 	}
 }
 
-func TestVariablesChooseServicesAndRegions(t *testing.T) {
+func TestVariablesChooseJobsServicesAndRegions(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for _, v := range dashboard(t).Templating.List {
@@ -71,5 +73,41 @@ func TestVariablesChooseServicesAndRegions(t *testing.T) {
 			require.Equal(t, []string{"$__all"}, v.Current.Value)
 		}
 	}
-	require.Equal(t, []string{"datasource", "service", "region"}, names)
+	require.Equal(t, []string{"datasource", "cluster", "namespace", "job", "service", "region"}, names)
+}
+
+// A metric without a choice of jobs would show what belongs to others. That of a denominator follows the numerator.
+func TestEachQueryIsAboutTheChosenJobs(t *testing.T) {
+	t.Parallel()
+	const chosen = `cluster=~"$cluster", namespace=~"$namespace", job=~"$job"`
+	selector := regexp.MustCompile(`awsretry_[a-z_]+[a-z](\{[^}]*\})?`)
+	for _, p := range dashboard(t).Panels {
+		for _, target := range p.Targets {
+			expr := regexp.MustCompile(`\b(by|on) \([^)]*\)|"awsretry_[^"]*"|(/|and) awsretry_[a-z_]+\b`).ReplaceAllString(target.Expr, "")
+			require.Regexp(t, selector, expr)
+			for _, found := range selector.FindAllStringSubmatch(expr, -1) {
+				require.Contains(t, found[1], chosen, "%s: %s", p.Title, found[0])
+			}
+		}
+	}
+}
+
+// The shares of two jobs added up say nothing of the one that is in trouble, and neither does the sum of instances.
+func TestSharesAndPercentilesAreThoseOfAJob(t *testing.T) {
+	t.Parallel()
+	shares := 0
+	for _, p := range dashboard(t).Panels {
+		for _, target := range p.Targets {
+			if strings.Contains(target.Expr, " / ") || strings.Contains(target.Expr, "histogram_quantile") {
+				require.Regexp(t, `by \((le, )?job, `, strings.ReplaceAll(target.Expr, "(job)", "(job, "), p.Title)
+				require.Contains(t, target.LegendFormat, "{{job}}", p.Title)
+				shares++
+			}
+			if strings.Contains(target.Expr, "_capacity") {
+				require.Contains(t, target.Expr, "min by (job", p.Title)
+				require.NotContains(t, target.Expr, "sum", p.Title)
+			}
+		}
+	}
+	require.Equal(t, 3+2*4+2, shares)
 }

@@ -63,10 +63,11 @@ var played = sync.OnceValues(func() (*evidence, error) {
 	}
 	c.Sample = func(at time.Duration) {
 		sample(at)
-		if at == outage.End {
-			var gathered error
-			all.exporter, gathered = registry.Gather()
-			err = errors.Join(gathered, reader.Collect(context.Background(), &all.reader))
+		// At each sample, because which scopes have gauges depends on the scrapes before.
+		shown, gathered := registry.Gather()
+		if err = errors.Join(err, gathered); at == outage.End {
+			all.exporter = shown
+			err = errors.Join(err, reader.Collect(context.Background(), &all.reader))
 		}
 	}
 	return all, errors.Join(outage.Run(c), all.Err(), err, telemetry.Close())

@@ -5,6 +5,7 @@ package telemetry_test
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +33,23 @@ func table(t *testing.T, head string) (rows [][]string) {
 	return rows
 }
 
+// labelsOf returns the labels in a cell of the table of metrics, sorted.
+func labelsOf(cell string) []string {
+	groups := map[string]string{
+		"op": "aws_region rpc_method rpc_service", "scope": "aws_region awsretry_scope rpc_service", "none": "",
+	}
+	names := []string{}
+	for label := range strings.SplitSeq(strings.TrimSpace(cell), ", ") {
+		if group, ok := groups[label]; ok {
+			names = append(names, strings.Fields(group)...)
+		} else {
+			names = append(names, strings.Trim(label, "`"))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 func TestPageExplainsEachAlert(t *testing.T) {
 	t.Parallel()
 	var explained []string
@@ -45,4 +63,17 @@ func TestPageExplainsEachAlert(t *testing.T) {
 		alerts = append(alerts, found[1])
 	}
 	require.Equal(t, alerts, explained)
+}
+
+func TestEachAlertIsAboutAJob(t *testing.T) {
+	t.Parallel()
+	rules, err := os.ReadFile("alerts.yml")
+	require.NoError(t, err)
+	groups := regexp.MustCompile(`\bby \(([^)]*)\)`).FindAllStringSubmatch(string(rules), -1)
+	require.NotEmpty(t, groups)
+	for _, group := range groups {
+		require.Regexp(t, `^cluster, namespace, job\b`, group[1])
+	}
+	aggregations := regexp.MustCompile(`\b(sum|count|min|max|avg) `).FindAllString(string(rules), -1)
+	require.Len(t, aggregations, len(groups))
 }

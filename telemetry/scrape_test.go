@@ -97,7 +97,7 @@ func TestSimulatedOutageShowsEachMetricAtItsEnd(t *testing.T) {
 	for _, f := range recording(t).End {
 		record.Each(f, func(name, _ string, value float64) { highest[name] = max(highest[name], value) })
 	}
-	require.Len(t, highest, 5*3+19, "five histograms, and nineteen other metrics")
+	require.Len(t, highest, 5*3+22, "five histograms, and twenty-two other metrics")
 	for name, value := range highest {
 		require.Positive(t, value, name)
 	}

@@ -73,23 +73,11 @@ func replay(t *testing.T, tools prom.Tools, r *evidence) *prom.Server {
 // The page has each metric of the outage with its kind, its labels and a question, and no other one.
 func TestSimulatedMetricsAreAllOnThePage(t *testing.T) {
 	t.Parallel()
-	labels := map[string]string{
-		"op": "aws_region rpc_method rpc_service", "scope": "aws_region awsretry_scope rpc_service", "none": "",
-	}
 	explained := map[string][2]string{}
 	for _, row := range table(t, "metric") {
 		require.Len(t, row, 5, row)
-		names := []string{}
-		for label := range strings.SplitSeq(strings.TrimSpace(row[2]), ", ") {
-			if group, ok := labels[label]; ok {
-				names = append(names, strings.Fields(group)...)
-			} else {
-				names = append(names, strings.Trim(label, "`"))
-			}
-		}
-		slices.Sort(names)
 		kind, _, _ := strings.Cut(strings.TrimSpace(row[1]), ",")
-		explained[strings.Trim(row[0], "` ")] = [2]string{kind, strings.Join(names, " ")}
+		explained[strings.Trim(row[0], "` ")] = [2]string{kind, strings.Join(labelsOf(row[2]), " ")}
 		require.Regexp(t, `\.$`, strings.TrimSpace(row[3]), row)
 		require.Regexp(t, `\?$`, strings.TrimSpace(row[4]), row)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awsretry/awsretry/internal/serviceid"
 	"github.com/awsretry/awsretry/internal/terminal"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -155,7 +156,7 @@ func (f *flags) values(name string, sys system) []string {
 		return []string{string(retry.V20), string(retry.V21)}
 	case "service":
 		ids := []string{}
-		for _, id := range serviceIDs() {
+		for _, id := range serviceid.All() {
 			ids = append(ids, strings.ReplaceAll(strings.ToLower(id), " ", "-"))
 		}
 		return ids

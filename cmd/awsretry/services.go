@@ -1,25 +1,14 @@
 package main
 
 import (
-	_ "embed" // for the ids of the services
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/awsretry/awsretry/internal/near"
+	"github.com/awsretry/awsretry/internal/serviceid"
 )
-
-// servicesText has the ids of all services that AWS has models of, one a line. The first line is a
-// comment that says where they are from.
-//
-//go:embed services.txt
-var servicesText string
-
-func serviceIDs() []string {
-	_, lines, _ := strings.Cut(servicesText, "\n")
-	return strings.Split(strings.TrimSuffix(lines, "\n"), "\n")
-}
 
 // plainService returns the id of a service without what does not matter: case, spaces, dashes and
 // underscores.
@@ -34,7 +23,7 @@ func plainService(id string) string {
 
 func knownService(id string) bool {
 	id = plainService(id)
-	return slices.ContainsFunc(serviceIDs(), func(known string) bool { return plainService(known) == id })
+	return slices.ContainsFunc(serviceid.All(), func(known string) bool { return plainService(known) == id })
 }
 
 // checkService warns of a service that is not known, most often because it is misspelt. Without the
@@ -44,7 +33,7 @@ func (c *call) checkService() {
 		return
 	}
 	names, ids := near.To(plainService(c.service)), map[string]string{}
-	for _, id := range serviceIDs() {
+	for _, id := range serviceid.All() {
 		ids[plainService(id)] = id
 		names.Add(plainService(id))
 	}

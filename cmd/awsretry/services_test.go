@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/serviceid"
 )
 
 // go test ./cmd/awsretry -run ServicesOfTheModels -models DIR writes the ids of all services from
@@ -22,10 +24,10 @@ var models = flag.String("models", "", "write the ids of services from the botoc
 func TestServicesOfTheModels(t *testing.T) {
 	t.Parallel()
 	if *models != "" {
-		require.NoError(t, os.WriteFile("services.txt", modelsText(t, *models), 0o600))
+		require.NoError(t, os.WriteFile("../../internal/serviceid/services.txt", modelsText(t, *models), 0o600))
 		return
 	}
-	ids := serviceIDs()
+	ids := serviceid.All()
 	require.Len(t, ids, 424)
 	require.True(t, slices.IsSorted(ids))
 	for _, id := range ids {

@@ -28,6 +28,7 @@ type Config struct {
 	Classifier classify.Classifier
 	Service    string // of operations that do not name theirs, or empty
 	SharedAs   string // or empty
+	Behavior   retry.Behavior
 
 	// Plan has the numbers of operations, and DynamoDB those of operations of DynamoDB and
 	// DynamoDB Streams.
@@ -104,6 +105,7 @@ func (e *Engine) Snapshot() retry.Snapshot {
 	overflowed, evicted := e.scopes.Counts()
 	snapshot := retry.Snapshot{
 		Mode:         "standard",
+		Behavior:     e.config.Behavior,
 		SharedAs:     e.config.SharedAs,
 		Pool:         e.scopes.Pool.Available(e.start),
 		PoolCapacity: e.scopes.Pool.Capacity(),

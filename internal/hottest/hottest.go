@@ -1,69 +1,89 @@
-// Package hottest picks scopes for metrics, which cannot show each of ten thousand.
+// Package hottest reads strategies for metrics, which cannot show each of ten thousand scopes.
 package hottest
 
 import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/awsretry/awsretry/retry"
 )
 
-// wholeName stands for the scope of a strategy as a whole where a scope needs a name.
-const wholeName = "(all)"
+const (
+	// wholeName stands for the scope of a strategy as a whole where a scope needs a name.
+	wholeName = "(all)"
+	// Rest is the name of the scope that stands for all scopes that are not shown.
+	Rest = "other"
+	// maxLabel is how many bytes of a label count.
+	maxLabel = 200
+)
 
-// Scopes returns at most n scopes of the snapshots, the hottest first, and the rest as one scope.
-// It changes no snapshot.
+// Scopes picks the scopes that have metrics of their own. It is safe for concurrent use.
+type Scopes struct {
+	limit int
+	name  func(retry.ScopeKey) string
+
+	mu      sync.Mutex
+	members members // guarded by mu
+}
+
+// New returns Scopes that show at most n scopes. With an n of zero or less all scopes belong to the rest.
 //
-// A scope is hotter than another one if more attempts wait in it, or if as many wait and more of
-// its quota is used. Scopes that are equally hot are sorted by name. name returns the text that
-// stands for a scope; where it is empty, the scope belongs to the rest. It is called for each scope,
-// and nil means the text of the [retry.ScopeKey], or "(all)" for the scope of a strategy as a whole. With
-// an n of zero or less all scopes belong to the rest.
+// name returns the text that stands for a scope. Where it is empty, the scope belongs to the rest. It is called for
+// each scope, without a lock. Nil means the text of the [retry.ScopeKey], or "(all)" for the scope of a strategy as a
+// whole.
+func New(n int, name func(retry.ScopeKey) string) *Scopes {
+	return &Scopes{limit: max(n, 0), name: name}
+}
+
+// Pick returns the scopes of the snapshots that are shown now, the hottest first, and then all others as one scope
+// with the name [Rest], if there are others. It changes no snapshot.
 //
-// Scopes with the same text count as one, also those of different strategies: quotas, rates,
-// tokens and waiting attempts add up, Limited is true if one of them is limited, and LastThrottle
-// is the latest. Fields of Key in which they differ are empty. SendRateSource is "fleet-lost" if one of
-// them has lost the store of its fleet, else "fleet" if one of them is in a fleet, else that of the
-// first one in adaptive mode. It is the same with the rest. Its Scope is empty, and it is zero if there
-// is none.
+// A scope is hotter than another one if more attempts wait in it, or if as many wait and more of its quota is used.
+// Scopes that are equally hot are sorted by name. A scope that is shown keeps its place for a while, see members.
 //
-// FleetRate counts once for each Key: strategies with the same scope say the rate of the same fleet,
-// and the largest of what they say counts. The rates of different Keys add up. StoreCalls and
-// StoreFailures always add up, because each limiter makes calls of its own. The sums can get smaller
-// from one call to the next, when a scope is dropped or joins or leaves the rest.
-func Scopes(n int, name func(retry.ScopeKey) string, snapshots ...retry.Snapshot) (hot []retry.ScopeSnapshot, rest retry.ScopeSnapshot) {
-	n = max(n, 0)
-	colder := false
-	toRest := func(s *retry.ScopeSnapshot) {
-		if colder {
-			add(&rest, s)
-			return
-		}
-		rest, colder = *s, true
+// Scopes with the same text count as one, also those of different strategies: quotas, rates, tokens and waiting
+// attempts add up, Limited is true if one of them is limited, and LastThrottle is the latest. Fields of Key in which
+// they differ are empty. SendRateSource is "fleet-lost" if one of them has lost the store of its fleet, else "fleet" if
+// one of them is in a fleet, else that of the first one in adaptive mode. It is the same with the rest. A scope whose
+// text is "other" belongs to the rest. Texts are cut after 200 bytes, and what is not UTF-8 is replaced.
+//
+// FleetRate counts once for each Key: strategies with the same scope say the rate of the same fleet, and the largest of
+// what they say counts. The rates of different Keys add up. StoreCalls and StoreFailures always add up, because each
+// limiter makes calls of its own. The sums can get smaller from one call to the next, when a scope is dropped or joins
+// or leaves the rest.
+func (s *Scopes) Pick(now time.Time, snapshots ...retry.Snapshot) []retry.ScopeSnapshot {
+	all := named(s.name, snapshots)
+	s.mu.Lock()
+	shown := s.members.update(now, s.limit, all)
+	s.mu.Unlock()
+	picked := make([]retry.ScopeSnapshot, 0, len(shown)+1)
+	for _, scope := range shown {
+		picked = append(picked, *scope)
 	}
-	var hottest []*retry.ScopeSnapshot
-	for _, s := range named(name, snapshots) {
+	var rest *retry.ScopeSnapshot
+	for _, scope := range all {
+		_, is := slices.BinarySearchFunc(shown, scope, hotter)
 		switch {
-		case s.Scope == "" || n == 0:
-			toRest(s)
-			continue
-		case len(hottest) < n:
-		case hotter(hottest[n-1], s) < 0:
-			toRest(s)
-			continue
+		case is:
+		case rest == nil:
+			rest = new(*scope)
 		default:
-			toRest(hottest[n-1])
-			hottest = hottest[:n-1]
+			add(rest, scope)
 		}
-		place, _ := slices.BinarySearchFunc(hottest, s, hotter)
-		hottest = slices.Insert(hottest, place, s)
 	}
-	for _, s := range hottest {
-		hot = append(hot, *s)
+	if rest != nil {
+		rest.Scope = Rest
+		picked = append(picked, *rest)
 	}
-	rest.Scope = ""
-	return hot, rest
+	return picked
+}
+
+// Label returns a text that can be a label: cut, so that what is kept has a limit, and in UTF-8.
+func Label(text string) string {
+	return strings.ToValidUTF8(text[:min(len(text), maxLabel)], "\uFFFD")
 }
 
 // scope is a scope with the text that stands for it.
@@ -73,7 +93,7 @@ type scope struct {
 }
 
 // named returns one scope for each text, sorted by the texts. Where a scope of a snapshot has another
-// text, or is one of several, what it returns is a copy.
+// text, or is one of several, what it returns is a copy. The scope of the rest has no text.
 func named(name func(retry.ScopeKey) string, snapshots []retry.Snapshot) []*retry.ScopeSnapshot {
 	var all []scope
 	for _, snapshot := range snapshots {
@@ -82,6 +102,9 @@ func named(name func(retry.ScopeKey) string, snapshots []retry.Snapshot) []*retr
 			s := scope{&snapshot.Scopes[i], cmp.Or(snapshot.Scopes[i].Scope, wholeName)}
 			if name != nil {
 				s.text = name(s.Key)
+			}
+			if s.text = Label(s.text); s.text == Rest {
+				s.text = ""
 			}
 			all = append(all, s)
 		}

@@ -23,6 +23,15 @@ func hotScope(resource string, waiting, used int) retry.ScopeSnapshot {
 	}
 }
 
+// pick returns what is picked the first time: the scopes that are shown, and the rest.
+func pick(n int, name func(retry.ScopeKey) string, snapshots ...retry.Snapshot) (hot []retry.ScopeSnapshot, rest retry.ScopeSnapshot) {
+	hot = hottest.New(n, name).Pick(time.Unix(0, 0), snapshots...)
+	if last := len(hot) - 1; last >= 0 && hot[last].Scope == hottest.Rest {
+		hot, rest = hot[:last], hot[last]
+	}
+	return hot, rest
+}
+
 func names(scopes []retry.ScopeSnapshot) string {
 	var all []string
 	for _, s := range scopes {
@@ -41,12 +50,11 @@ func TestHottestScopesComeFirstAndTheRestIsOne(t *testing.T) {
 		-1: {"", "2080 of 2500"}, 0: {"", "2080 of 2500"}, 1: {"c", "1580 of 2000"}, 2: {"c d", "1480 of 1500"}, 3: {"c d a", "990 of 1000"},
 		4: {"c d a b", "500 of 500"}, 5: {"c d a b (all)", "0 of 0"}, 100: {"c d a b (all)", "0 of 0"},
 	} {
-		hot, rest := hottest.Scopes(n, nil, snapshot)
+		hot, rest := pick(n, nil, snapshot)
 		require.Equal(t, want[0], names(hot), n)
 		require.Equal(t, want[1], fmt.Sprintf("%d of %d", rest.Quota, rest.QuotaCapacity), n)
-		require.Empty(t, rest.Scope)
 	}
-	_, rest := hottest.Scopes(1, nil, snapshot)
+	_, rest := pick(1, nil, snapshot)
 	require.Equal(t, retry.ScopeKey{}, rest.Key, "the whole strategy differs from the tables")
 	require.Equal(t, before, snapshot.Scopes)
 }
@@ -64,7 +72,7 @@ func TestHottestScopesWithOneNameAreOne(t *testing.T) {
 		name, _, _ := strings.Cut(key.Resource, "-")
 		return name
 	}
-	hot, rest := hottest.Scopes(20, tenants, one, other)
+	hot, rest := pick(20, tenants, one, other)
 	require.Equal(t, "tenant orders", names(hot))
 	require.Equal(t, retry.ScopeSnapshot{
 		Key:   retry.ScopeKey{Service: "dynamodb", Region: "eu-west-1"},
@@ -78,10 +86,10 @@ func TestHottestScopesWithOneNameAreOne(t *testing.T) {
 	require.Equal(t, 9, rest.Waiting)
 	require.Equal(t, hotScope("orders", 0, 5), one.Scopes[2], "the snapshot stays as it is")
 
-	hot, rest = hottest.Scopes(20, nil, one, other)
+	hot, rest = pick(20, nil, one, other)
 	require.Equal(t, "secret tenant-2 orders tenant-1", names(hot))
 	require.Zero(t, rest)
-	hot, rest = hottest.Scopes(20, nil)
+	hot, rest = pick(20, nil)
 	require.Empty(t, hot)
 	require.Zero(t, rest)
 }
@@ -104,7 +112,7 @@ func TestScopesOfAFleetWithOneNameAreOne(t *testing.T) {
 	fleet := func(s retry.ScopeSnapshot) string {
 		return fmt.Sprintf("%s %v/s, %d of %d failed", s.SendRateSource, s.FleetRate, s.StoreFailures, s.StoreCalls)
 	}
-	hot, rest := hottest.Scopes(20, nil, one, two)
+	hot, rest := pick(20, nil, one, two)
 	require.Equal(t, "a b c", names(hot))
 	require.Equal(t, "fleet 20/s, 15 of 150 failed", fleet(hot[0]), "both strategies say the rate of the same fleet")
 	require.Equal(t, "fleet 7/s, 4 of 40 failed", fleet(hot[1]), "one strategy has not heard of a limit")
@@ -113,12 +121,12 @@ func TestScopesOfAFleetWithOneNameAreOne(t *testing.T) {
 
 	const all = "fleet 30/s, 20 of 200 failed"
 	for _, order := range [][]retry.Snapshot{{one, two}, {two, one}} {
-		hot, rest = hottest.Scopes(0, nil, order...)
+		hot, rest = pick(0, nil, order...)
 		require.Empty(t, hot)
 		require.Equal(t, all, fleet(rest))
-		hot, _ = hottest.Scopes(20, func(retry.ScopeKey) string { return "tables" }, order...)
+		hot, _ = pick(20, func(retry.ScopeKey) string { return "tables" }, order...)
 		require.Equal(t, all, fleet(hot[0]))
-		_, rest = hottest.Scopes(20, func(retry.ScopeKey) string { return "" }, order...)
+		_, rest = pick(20, func(retry.ScopeKey) string { return "" }, order...)
 		require.Equal(t, all, fleet(rest))
 	}
 	require.Equal(t, fleetScope("a", "fleet", 20, 100), one.Scopes[0], "the snapshot stays as it is")
@@ -142,7 +150,7 @@ func TestAFleetThatIsLostIsSeenBesideOtherScopes(t *testing.T) {
 		for i, source := range c.sources {
 			s.Scopes = append(s.Scopes, fleetScope(strconv.Itoa(i), source, 0, 0))
 		}
-		_, rest := hottest.Scopes(0, nil, s)
+		_, rest := pick(0, nil, s)
 		require.Equal(t, c.want, rest.SendRateSource, c.sources)
 	}
 }
@@ -162,7 +170,7 @@ func TestHottestLosesNothing(t *testing.T) {
 	}
 	for n := range 160 {
 		for _, name := range []func(retry.ScopeKey) string{nil, func(k retry.ScopeKey) string { return k.Resource[:1] }} {
-			hot, rest := hottest.Scopes(n, name, snapshots...)
+			hot, rest := pick(n, name, snapshots...)
 			require.LessOrEqual(t, len(hot), n)
 			require.True(t, slices.IsSortedFunc(hot, func(a, b retry.ScopeSnapshot) int { return b.Waiting - a.Waiting }))
 			sums := [2]int{rest.Waiting, rest.Quota}
@@ -179,8 +187,9 @@ func BenchmarkHottest(b *testing.B) {
 	for i := range 10_000 {
 		s.Scopes = append(s.Scopes, hotScope(fmt.Sprintf("table-%05d", i), i%3, i%7))
 	}
+	shown := hottest.New(20, nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		hottest.Scopes(20, nil, s)
+		shown.Pick(time.Unix(0, 0), s)
 	}
 }

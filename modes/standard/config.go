@@ -184,19 +184,21 @@ func (c Config) Validate() error {
 // Engine returns the config in the form that the strategies of this module are made of, with the
 // defaults. It is for package adaptive.
 func (c Config) Engine() engine.Config {
-	usual, dynamoDB := defaultsOf(cmp.Or(c.Behavior, retry.V21))
+	behavior := cmp.Or(c.Behavior, retry.V21)
+	usual, dynamoDB := defaultsOf(behavior)
 	made := engine.Config{
 		Clock:             c.Clock,
 		Observer:          c.Observer,
 		Classifier:        c.Classifier,
 		Service:           c.Service,
 		SharedAs:          c.SharedAs,
+		Behavior:          behavior,
 		Plan:              c.over(usual),
 		DynamoDB:          c.over(dynamoDB),
 		Jitter:            c.Jitter.kind(),
 		Random:            c.Random,
-		HintInWindow:      c.Behavior != retry.V20 && c.MaxHint == 0,
-		LongPollingSleeps: c.Behavior != retry.V20,
+		HintInWindow:      behavior != retry.V20 && c.MaxHint == 0,
+		LongPollingSleeps: behavior != retry.V20,
 		BackoffWhenEmpty:  c.BackoffWhenEmpty,
 		QuotaRefill:       c.QuotaRefill,
 		MaxQuotaWait:      c.MaxQuotaWait,

@@ -33,9 +33,9 @@ func Start() time.Time { return time.Date(2026, time.November, 20, 10, 0, 0, 0, 
 
 // Config says what a run tells of itself.
 type Config struct {
-	// Observer sees the events of the three strategies.
+	// Observer sees the events of the strategies.
 	Observer retry.Observer
-	// Watch is called once with the three strategies, before the first call of the program.
+	// Watch is called once with the strategies, before the first call of the program.
 	Watch func(strategies ...retry.Strategy) error
 	// Sample is called at the beginning, and whenever Every has passed, with the time since the
 	// beginning. The virtual time stands still while Sample runs.
@@ -69,7 +69,12 @@ func Run(c Config) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Watch(plain, paced, members[0]); err != nil {
+	other := &program{clk: clk, random: rand.New(rand.NewPCG(5, 6))}
+	astray, err := other.astray(c.Observer)
+	if err != nil {
+		return err
+	}
+	if err := c.Watch(plain, paced, members[0], astray); err != nil {
 		return err
 	}
 
@@ -89,6 +94,10 @@ func Run(c Config) error {
 		}
 	}
 	clk.Go(func() { p.batches(batches) })
+	lost := astrayJob()
+	for i := range lost.callers {
+		clk.Go(func() { other.call(lost, astray, i) })
+	}
 	clk.Run(time.Time{})
 	return nil
 }

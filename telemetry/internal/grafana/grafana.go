@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 )
 
@@ -147,9 +148,11 @@ func Load(file string) (Dashboard, error) {
 	return d, decoder.Decode(&d)
 }
 
-// Expression returns the query as Grafana sends it with all services and regions. The rates are over a window such as 2m.
+var variable = regexp.MustCompile(`\$[a-z]+`)
+
+// Expression returns the query as Grafana sends it where each variable is All. The rates are over a window such as 2m.
 func (t Target) Expression(window string) string {
-	return strings.NewReplacer("$__rate_interval", window, "$service", ".*", "$region", ".*").Replace(t.Expr)
+	return variable.ReplaceAllString(strings.ReplaceAll(t.Expr, "$__rate_interval", window), ".*")
 }
 
 // Legend returns the name of a series with these labels.

@@ -154,6 +154,15 @@ func Labels(labels ...string) string {
 	return "{" + strings.Join(slices.Sorted(slices.Values(labels)), ",") + "}"
 }
 
+// WithTarget adds the labels that a Prometheus gives to what it scrapes to the labels of a [Series].
+func WithTarget(labels string) string {
+	const target = `instance="outage",job="shop"`
+	if labels == "" {
+		return "{" + target + "}"
+	}
+	return strings.Replace(labels, "{", "{"+target+",", 1)
+}
+
 // Number returns a number as Prometheus writes it.
 func Number(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
 
@@ -167,10 +176,11 @@ func (r *Recording) WriteOpenMetrics(to io.Writer) error {
 		}
 		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, f.Help, name, f.Type)
 		for _, s := range f.Series {
+			labels := WithTarget(s.Labels)
 			for i, v := range s.Values {
 				if !math.IsNaN(v) {
 					at := outage.Start().Add(time.Duration(i) * r.Every)
-					fmt.Fprintf(w, "%s%s %s %d\n", s.Name, s.Labels, Number(v), at.Unix())
+					fmt.Fprintf(w, "%s%s %s %d\n", s.Name, labels, Number(v), at.Unix())
 				}
 			}
 		}
