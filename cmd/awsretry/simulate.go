@@ -25,20 +25,20 @@ func simulateCommand() command {
 	}
 }
 
-const simulateNotes = `It plays, in virtual time, clients that call one table of a service, which
-allows so many requests a second. The settings that the profile resolves to are
-the first variant. Each --vs is another one beside it: parts with commas between
-them, which are standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D,
-min_delay=D, max_elapsed=D, and timeout=D for a deadline of each call.
+const simulateNotes = `It plays, in virtual time, clients that call one table of a service with a limit.
+The settings of the profile are the first variant. Each --vs adds another one:
+standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D,
+max_elapsed=D, timeout=D for a deadline of each call, or several of these with
+commas between them.
 
-Shares, rates and latencies are of the calls that end after second 30, where an
-outage begins. The latency of a call is the time from its beginning to its
-end, waits included, also if it fails. The same seed gives the same output.
+Shares, rates and latencies count calls that end after second 30, when an outage
+begins. The latency of a call, even a failed one, includes its waits. The same
+seed gives the same output.
 
-With --trace the recorded responses of a trace of "awsretry replay" take the
-place of the service and the load. What the trace says of mode, behavior,
-attempts, backoff and service is stronger than the profile. All calls count. An
-attempt for which nothing was recorded gets the last response again.
+With --trace the responses of a trace of "awsretry replay" replace the service
+and the load. The trace's mode, behavior, attempts, backoff and service beat the
+profile. All calls count. An attempt beyond the trace gets the last response
+again.
 `
 
 // simulate plays the variants and prints what they came to.

@@ -47,11 +47,11 @@ func newSimulation(f *flags) *simulation {
 	}
 	s.define(f)
 	f.Func("vs", "`variant` to play beside the settings, such as v2.0, adaptive or max_attempts=10,v2.0; may be given up to 7 times", s.addVariant)
-	f.Func("limit", "`rate[/burst]` of requests a second that the service allows, and the size of its bucket, one second of the rate and at least 1 unless given (default 50)", s.setLimit)
+	f.Func("limit", "`rate[/burst]` that the service allows, in requests a second, and the size of its bucket, which is one second of the rate and at least 1 unless given (default 50)", s.setLimit)
 	s.count(f, "workers", "workers of each client; 0 lets calls begin at random instants, whatever became of those before", &s.workers, 0)
 	s.count(f, "clients", "clients, each with a retry quota and a send rate of its own", &s.clients, 1)
 	s.count(f, "tables", "tables, each with its own workers and the same load; the limit and the failures are those of the first, the others are healthy, and the figures are of the first", &s.tables, 1)
-	f.Func("offered", "`calls` a second that begin on each table if none has to wait (default five times the limit)", func(text string) error {
+	f.Func("offered", "`calls` a second on each table if none has to wait (default five times the limit)", func(text string) error {
 		offered, err := rate(text)
 		if err == nil {
 			s.offered = offered
@@ -61,8 +61,8 @@ func newSimulation(f *flags) *simulation {
 	f.Func("latency", "`time` of an answer, or two times A..B (default 5ms..20ms)", s.setLatency)
 	f.Func("fail", "`share` of requests that fail, from 0 to 1, or two shares A..B: then the picture of failures is from A to B, and all else has A (default 0)", s.setFail)
 	f.Func("outage", "`time` for which all requests fail, from second 30 on (default none)", s.setTime(&s.outage, 0))
-	f.Func("duration", "`time` that is played, above 30s (default 90s, and an outage on top)", s.setTime(&s.duration, settled+1))
-	f.Func("seed", "`number` that the random numbers come of (default 1)", func(text string) error {
+	f.Func("duration", "`time` to play, above 30s (default 90s, plus the outage)", s.setTime(&s.duration, settled+1))
+	f.Func("seed", "`number` that seeds the random numbers (default 1)", func(text string) error {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
 			return fmt.Errorf("must be a whole number from 0 to %d", uint64(math.MaxUint64))
@@ -71,7 +71,7 @@ func newSimulation(f *flags) *simulation {
 		return nil
 	})
 	f.Func("o", "`file` for the report as one HTML page", s.setFile(&s.out, "-"))
-	f.Func("trace", "`file` with a recorded trace to play in place of the service and the load; - is standard input", s.setFile(&s.trace))
+	f.Func("trace", "`file` with a recorded trace to play instead of the service and the load; - is standard input", s.setFile(&s.trace))
 	f.BoolVar(&s.csv, "csv", false, "print CSV, a line for each variant")
 	return s
 }
@@ -104,7 +104,7 @@ func (s *simulation) addVariant(text string) error {
 	case slices.Contains(s.vs, text):
 		return errors.New("was given before")
 	case len(s.vs) == mostCompare:
-		return fmt.Errorf("there are %d already, which is the most", mostCompare)
+		return fmt.Errorf("at most %d", mostCompare)
 	}
 	if _, err := parseChange(text); err != nil {
 		return err

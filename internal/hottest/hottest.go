@@ -25,8 +25,8 @@ const wholeName = "(all)"
 // tokens and waiting attempts add up, Limited is true if one of them is limited, and LastThrottle
 // is the latest. Fields of Key in which they differ are empty. SendRateSource is "fleet-lost" if one of
 // them has lost the store of its fleet, else "fleet" if one of them is in a fleet, else that of the
-// first one in adaptive mode. It is the same with the rest. Its Scope is empty, and it is zero if there
-// is none.
+// first one in adaptive mode. The rest is summed the same way; its Scope is empty, and it is the
+// zero value when nothing is left over.
 //
 // FleetRate counts once for each Key: strategies with the same scope say the rate of the same fleet,
 // and the largest of what they say counts. The rates of different Keys add up. StoreCalls and
