@@ -109,10 +109,11 @@ func table(b *strings.Builder, title, letter string, columns []column) {
 		if !strings.HasPrefix(id, letter) {
 			continue
 		}
-		var row string
-		for _, c := range columns {
-			row += " " + c.sign(id) + " |"
+		signs := make([]string, len(columns))
+		for i, c := range columns {
+			signs[i] = c.sign(id)
 		}
+		row := " " + strings.Join(signs, " | ") + " |"
 		if rules[row] == nil {
 			rows = append(rows, row)
 		}
