@@ -10,8 +10,8 @@
 // # Choose settings in code
 //
 // [WithMode], [WithMaxAttempts] and [WithBehavior] override all other places. [WithDefaultMode]
-// and MaxAttempts in [WithStandard] leave the choice to the environment and to the profile. Each
-// setting has the value of the first of these places that gives one:
+// and MaxAttempts in [WithStandard] leave the choice to the environment and to the profile. The
+// first source in this list that sets a value wins:
 //
 //	                    retry mode        attempts                 behavior
 //	override in code    WithMode          WithMaxAttempts          WithBehavior
@@ -22,12 +22,13 @@
 //	default in code     WithDefaultMode   WithStandard             WithStandard
 //	built-in default    standard          3, 4 for DynamoDB        v2.1
 //
-// The profile is that of [WithProfile], of AWS_PROFILE or of AWS_DEFAULT_PROFILE, or else the
-// profile default.
+// The profile is that of [WithProfile], else of AWS_PROFILE, else of AWS_DEFAULT_PROFILE, else
+// default.
 //
 // # Let operators choose settings of the program
 //
-// [Values] is a part of a program's own configuration, with flags. [WithValues] uses it.
+// Embed [Values] in the program's own configuration to get retry settings in its files and
+// flags. [WithValues] uses them.
 //
 // # See where a value came from
 //
@@ -38,7 +39,7 @@
 // # Change what a strategy does
 //
 // [WithConfig] sets costs, delays, limits and the send rate. [WithClassifier] decides which
-// errors are retried. [WithObserver] tells an observer about every attempt, retry and wait.
+// errors are retried. [WithObserver] reports every attempt, retry and wait.
 //
 // # Share strategies
 //
@@ -48,7 +49,7 @@
 // # Test code that retries
 //
 // [WithClock] and [WithRandom] replace the clock and the random numbers, [WithEnv] and
-// [WithFS] the environment and the files. A test with all four depends on nothing else.
+// [WithFS] the environment and the files. A test with all four depends on nothing outside.
 //
 // # Other packages
 //

@@ -169,10 +169,10 @@ func ruleIDs(t *testing.T, directory string) []string {
 	return slices.Compact(ids)
 }
 
-func TestArchitecturePageHasEveryRuleOnce(t *testing.T) {
+func TestRulesPageHasEveryRuleOnce(t *testing.T) {
 	t.Parallel()
 	var written []string
-	for _, id := range rulePattern.FindAllStringSubmatch(read(t, "docs/architecture.md"), -1) {
+	for _, id := range rulePattern.FindAllStringSubmatch(read(t, "docs/rules.md"), -1) {
 		written = append(written, id[1])
 	}
 	slices.Sort(written)

@@ -80,13 +80,13 @@ func ExampleWithValues() {
 	//   credentials  /aws/credentials  missing
 	//
 	// What happens
-	//   attempts       5, that is up to 4 after the first
+	//   attempts       5: the first and up to 4 retries
 	//   elapsed limit  no attempt begins more than 30s after the operation began
 	//   retry quota    500 tokens for each scope; a retry takes 14, after a timeout 14, after a throttle 5
 	//   drain point    the quota starts to empty when 21.1 % of attempts fail, or 31.0 % are throttled
-	//   backoff        up to 50ms before the first retry, 1s after a throttle; each next one doubles it, to 20s at most, and at least 300ms
-	//   worst case     15s of backoff in one operation, without hints of the server
-	//   first attempt  delayed to the send rate of the scope once the service has throttled
+	//   backoff        up to 50ms before the first retry, 1s after a throttle; doubling with each retry up to 20s, and at least 300ms
+	//   worst case     15s of backoff in one operation, without server hints
+	//   first attempt  waits for the scope's send rate once the service has throttled
 }
 
 // The values of the operator are stronger than those that the program has in its code.

@@ -1,24 +1,23 @@
 // Package classify decides which failures may be retried, and of what kind they are.
-// It is of use without the rest of this module too.
+// It also works without the rest of this module.
 //
 // # What a verdict is
 //
 // A [Verdict] asks for a retry of some [Kind], forbids one, or is no opinion, which
 // is Verdict{}. [RetryAs] and [Forbidden] make verdicts. A [Classifier] gives its
-// verdict on an [Outcome], the failure of one attempt. A [Chain] runs classifiers one
-// after the other: the last opinion counts, unless a classifier forbids the retry. An
-// error of which no classifier has an opinion is not retried. [Default] is the chain
-// for services of AWS, and [Chain.Explain] tells what each of its classifiers said.
+// verdict on an [Outcome], the failure of one attempt. A [Chain] runs classifiers in
+// order: the last opinion counts, unless a classifier forbids the retry. Without an
+// opinion an error is not retried. [Default] is the chain for services of AWS, and
+// [Chain.Explain] returns what each of its classifiers said.
 //
-// A verdict may carry a hint, the time for which the server asked to wait. A chain
-// takes it from the error, and so it does with the reach of a throttle, see [Reason]. It may
-// also carry a number of attempts for failures of one
-// sort, see [Verdict.AtMost].
+// A verdict may carry a hint, which is how long the server asks to wait, and the reach
+// of a throttle, see [Reason]; a chain takes both from the error. It may also limit the
+// attempts for one sort of failure, see [Verdict.AtMost].
 //
 // # How errors speak
 //
-// The classifiers of Default know an error by its methods. No interface has to be
-// named or imported, and the errors of smithy-go and of aws-sdk-go-v2 fit as they are.
+// The classifiers of Default read an error's methods. You import nothing, and the errors
+// of smithy-go and aws-sdk-go-v2 work as they are.
 //
 //	method                                               meaning
 //	ErrorCode() string                                   error code of the service; "" is none
@@ -36,15 +35,14 @@
 //	CanceledError() bool                                 true: the caller ended the call
 //	Service() string                                     id of the service, see Outcome
 //
-// A negative time of RetryAfter is none. A request that is safe to send again is sent
-// again only as far as attempts and quota allow; RetryableError is an answer that is
-// always known. Of the skews, used was added to the time with which the request was
-// signed, and observed is what [CandidateSkew] returned for the answer.
+// A negative time of RetryAfter is ignored. A request that is safe to send again is sent
+// again only while attempts and quota allow. RetryableError always knows its answer. In
+// ClockSkew, used was added to the time that the request was signed with, and observed is
+// what [CandidateSkew] returned for the answer.
 //
 // These methods are found through any wrapping, [errors.Join] and several %w included.
-// Where several errors have the same method, the outermost one that has something to
-// say counts, and of joined errors the first one. An error that must not be sent again
-// counts wherever it is. The end of a context, see [Outcome] for whose it is, and errors
+// If several errors have a method, the outermost one with something to say counts; of
+// joined errors, the first. An error that must not be sent again counts wherever it is. The end of a context, see [Outcome] for whose it is, and errors
 // of the packages net, net/http, os, syscall, crypto/tls and crypto/x509, are known by
 // types and sentinels.
 // [Traits] says when it asks ErrorFault, a method of smithy-go.
@@ -67,15 +65,14 @@
 //
 // # Limits
 //
-// Of one failure a chain looks at the first thousand errors, in the order of
-// [errors.Is]: each error, then what it wraps. Later errors count as absent, even if
-// one of them says that the request must not be sent again. So an error that wraps
-// itself has a verdict too, and the other packages of this module come to an end with
-// it in the same way. The functions of the standard library know no such limit:
+// A chain inspects at most 1,000 errors per failure, in the order of [errors.Is]: each
+// error, then what it wraps. Later errors count as absent, even if one of them says that
+// the request must not be sent again. So an error that wraps itself gets a verdict, here
+// and in the other packages of this module. The standard library has no such limit:
 // errors.Is and errors.As do not return from an error that wraps itself unless they
 // find what they look for, and so a method of an error that calls them does not
 // either.
 //
-// An error that panics when it is asked has nothing more to say and wraps nothing. A nil
-// pointer in an error is one if its methods read a field.
+// An error whose methods panic, such as a nil pointer to a struct that they read, says
+// nothing more and wraps nothing.
 package classify

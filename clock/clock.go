@@ -1,12 +1,11 @@
-// Package clock is the time that this module runs on: [System] in programs, [Fake] in
-// tests. All of the module that sleeps, expires or measures does so on a [Clock].
+// Package clock provides the time: [System] in programs, [Fake] in tests. Everything in this
+// module that sleeps, expires or measures does so on a [Clock].
 //
 // # In a program
 //
-// A program needs nothing of this package: where no clock is given, the strategies and
-// clients of this module use [System]. Code of a program that is to be tested without
-// real waits takes a Clock, sleeps with its Sleep, and limits the time with
-// [WithTimeout].
+// Programs need nothing from this package: without a clock, the strategies and clients of
+// this module use [System]. Code that you want to test without real waits takes a Clock,
+// sleeps with its Sleep, and limits the time with [WithTimeout].
 //
 // # In a test, with Run
 //
@@ -23,17 +22,16 @@
 // [Fake.Waits] returns what the code has slept for, [Fake.Now] the time at the end.
 // [Fake.AfterFunc] lets a thing happen at a given time, such as the recovery of a
 // service, and [Fake.WithTimeout] makes a context whose deadline follows the clock.
-// Code of which several parts wait at the same time is given to Run as several
-// functions. Where its goroutines come and go, the test uses System in a bubble of
-// testing/synctest instead.
+// If several parts of the code wait at the same time, pass them to Run as several
+// functions. If its goroutines come and go, use System in a bubble of testing/synctest
+// instead.
 //
 // # In a test, by hand
 //
-// A test that has to look at the code during a wait starts the code in a goroutine,
-// lets [Fake.BlockUntil] see that it waits, looks, and moves the time with
-// [Fake.AdvanceToNext] or [Fake.Advance].
+// To look at the code during a wait, start it in a goroutine, let [Fake.BlockUntil] see
+// that it waits, and move the time with [Fake.AdvanceToNext] or [Fake.Advance].
 //
-// # A clock of one's own
+// # A clock of your own
 //
 // A type that embeds a *Fake or a System and replaces some of its methods is a Clock
 // too, and keeps the rest: WithTimeout asks a clock for a method of this name, and Run

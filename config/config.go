@@ -32,9 +32,9 @@
 // diagnostic names its place. Strict reading returns a [*ParseError] for the first
 // malformed line instead.
 //
-// One pass over the bytes finds the sections of the wanted profile. Its settings are
-// written out in a canonical form that gopkg.in/ini.v1 cannot misread, and ini.v1 loads
-// that text of both files. The value that ini.v1 returns for a key counts.
+// One pass over the bytes finds the sections of the wanted profile. gopkg.in/ini.v1 gets
+// its keys and values, and no text that it could misread. The value that ini.v1 returns
+// for a key counts.
 //
 // # Secrets
 //

@@ -87,7 +87,7 @@ func (c Candidate) text() string {
 func (s *Settings) explainPlan(table io.Writer, p retry.Plan) {
 	attempts := "1, so nothing is retried"
 	if retries := p.MaxAttempts - 1; retries > 0 {
-		attempts = fmt.Sprintf("%d, that is up to %d after the first", p.MaxAttempts, retries)
+		attempts = fmt.Sprintf("%d: the first and up to %d retries", p.MaxAttempts, retries)
 	}
 	fmt.Fprintf(table, "  attempts\t%s\n", attempts)
 	if p.MaxElapsed > 0 {
@@ -100,12 +100,12 @@ func (s *Settings) explainPlan(table io.Writer, p retry.Plan) {
 	if p.MinDelay > 0 {
 		shortest = fmt.Sprintf(", and at least %v", p.MinDelay)
 	}
-	fmt.Fprintf(table, "  backoff\tup to %v before the first retry, %v after a throttle; each next one doubles it, to %v at most%s\n",
+	fmt.Fprintf(table, "  backoff\tup to %v before the first retry, %v after a throttle; doubling with each retry up to %v%s\n",
 		p.Base, p.ThrottlingBase, p.MaxBackoff, shortest)
-	fmt.Fprintf(table, "  worst case\t%s of backoff in one operation, without hints of the server\n", secondsText(forecast.WorstCaseDelay(p)))
+	fmt.Fprintf(table, "  worst case\t%s of backoff in one operation, without server hints\n", secondsText(forecast.WorstCaseDelay(p)))
 	sends := "never delayed"
 	if s.RetryMode.Value == modeAdaptive {
-		sends = "delayed to the send rate of the scope once the service has throttled"
+		sends = "waits for the scope's send rate once the service has throttled"
 	}
 	fmt.Fprintf(table, "  first attempt\t%s\n", sends)
 }

@@ -88,8 +88,8 @@ type Query struct {
 	BuiltInAttempts func(b retry.Behavior) int
 }
 
-// Resolve decides the settings of one profile. Each setting has the value of the first of
-// these that gives one: Override, Given, the environment, the credentials file, the config
+// Resolve decides the settings of one profile. The first of these that sets a value wins:
+// Override, Given, the environment, the credentials file, the config
 // file, Default, Config, and the built-in default: standard mode, 3 attempts or what
 // BuiltInAttempts returns, a backoff of up to 20 s, and behavior v2.1.
 //

@@ -32,10 +32,10 @@
 //
 // The names S01 to S22 are rules of standard mode, A01 to A18 of adaptive mode, and C01 to C08 of the
 // classification of failures. [Report] has the wording of each. Cases of a generation that is not the
-// subject's are left out. S23 is not of the suite, because it needs
-// several scopes. No case can be seen from outside for A12, which is about costs above one token, A13, which is about a clock that goes back, C09 and C10, which need the model of a service
-// and the signature of a request. Of S22 the suite sees that there is no retry, and not what an operation
-// with one attempt costs. In adaptive mode the wait for the send rate can hide a backoff.
+// subject's are left out. The suite leaves out S23, which needs several scopes, and what cannot be
+// seen from outside: A12 (costs above one token), A13 (a clock that goes back), C09 and C10 (the
+// model of a service and the signature of a request). For S22 it sees that there is no retry, not what
+// the operation costs. In adaptive mode the wait for the send rate can hide a backoff.
 //
 // A case depends on several rules. Where it does not end as wanted, the suite names the rule that
 // explains the most, and says of the others that they were not asked. They may show after that rule is

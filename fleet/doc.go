@@ -1,8 +1,7 @@
 // Package fleet lets all processes that call the same service share one send rate.
 //
-// A service limits an account, and not a process. In adaptive mode each process finds a send
-// rate of its own, and the processes fight: the one that grows makes the service throttle the
-// others. With this package they have one send rate, which a store such as Valkey or Redis
+// A service limits an account, not a process. In adaptive mode each process finds its own send
+// rate, and the processes fight: one that grows makes the service throttle the others. With this package they have one send rate, which a store such as Valkey or Redis
 // keeps, and equal shares of it:
 //
 //	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{Addrs: addrs}})

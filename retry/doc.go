@@ -9,28 +9,28 @@
 // what is called, and with it what shares a retry quota and a send rate.
 //
 // [Poll] calls a function until it says that it is done, such as one that asks for the state of a
-// job. Not to be done yet is no failure and takes nothing from the retry quota.
+// job. Polls that find it unfinished are no failures and cost no retry quota.
 //
 // Classifiers decide which errors are retried, see package [classify]. [Mark] and [Permanent]
 // decide it for one error, [WithPolicy] for what an attempt returned.
 //
 // # Why the client gave up
 //
-// The error of [Do] is that of the function where it is not retryable. Anything else is an
+// If the function's error is not retryable, [Do] returns it as it is. Otherwise [Do] returns an
 // [*Error] in which [errors.Is] finds the reason, such as [ErrQuotaExhausted], and [errors.As]
 // the last error of the service.
 //
 // # What happens inside
 //
-// An [Observer] hears of each [Event]; [SlogObserver] writes the important ones to a log.
-// [Strategy.Snapshot] gives the state of quotas and send rates.
+// An [Observer] gets each [Event]; [SlogObserver] logs the important ones. [Strategy.Snapshot]
+// returns the state of quotas and send rates.
 //
 // # Loops in loops
 //
 // Attempts of nested loops multiply. [Once] keeps inner operations to one attempt, and
 // [AttemptFrom] tells which attempt a context belongs to.
 //
-// # A loop of one's own
+// # A loop of your own
 //
 // A program that cannot use Do calls the four verbs of [Strategy] as Do does: acquire a
 // [Token], wait for it, make the attempt, then end the operation or ask for the next token.

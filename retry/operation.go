@@ -48,8 +48,8 @@ type Operation struct {
 	// standard.Config.MaxElapsed.
 	MaxElapsed time.Duration
 	// NotAfter is the instant on the strategy's clock after which no attempt begins, the
-	// first included. The zero time means no such end. Of NotAfter, MaxElapsed and the limit
-	// of the strategy the soonest end counts; events show it as NotAfter.
+	// first included. The zero time means no such end. The earliest of NotAfter, MaxElapsed and
+	// the strategy's limit applies; events report it in NotAfter.
 	NotAfter time.Time
 }
 

@@ -114,11 +114,11 @@ func (c command) parse(f *flags, args []string) (argument string, err error) {
 
 func newFlags(c command) *flags {
 	f := &flags{FlagSet: flag.NewFlagSet(c.name, flag.ContinueOnError)}
-	f.StringVar(&f.configFile, "config-file", "", "config file, in place of AWS_CONFIG_FILE and ~/.aws/config")
+	f.StringVar(&f.configFile, "config-file", "", "config file to read instead of AWS_CONFIG_FILE and ~/.aws/config")
 	f.StringVar(&f.credentialsFile, "credentials-file", "",
-		"credentials file, in place of AWS_SHARED_CREDENTIALS_FILE and ~/.aws/credentials")
+		"credentials file to read instead of AWS_SHARED_CREDENTIALS_FILE and ~/.aws/credentials")
 	f.StringVar(&f.service, "service", "", "service whose defaults to use, such as dynamodb")
-	f.BoolVar(&f.json, "json", false, "print JSON, one object a line")
+	f.BoolVar(&f.json, "json", false, "print JSON, one object per line")
 	f.Usage = func() {
 		out := terminal.NewFold(f.Output(), usualWidth)
 		fmt.Fprintf(out, "%s\n\nUsage: awsretry %s\n\nExample:\n\n  %s\n\nFlags:\n\n",

@@ -17,14 +17,13 @@ func classifyCommand() command {
 	return command{
 		name:     "classify",
 		prose:    true,
-		synopsis: "what the default classifiers say of a failure, and which said what",
+		synopsis: "whether a failure is retried, and which classifier decided",
 		example:  "awsretry classify --status 503 --code SlowDown",
-		notes: "The flags are signs of one failure. Some errors are retryable in some services\n" +
-			"only: for these, --service says which service the error is from. It wants the\n" +
-			"service id as SDKs and models spell it, such as \"DynamoDB\" or \"Auto Scaling\".\n" +
-			"Upper and lower case, spaces, dashes and underscores do not matter. The name in\n" +
-			"the address of a service may be another one: \"Directory Service Data\" is known,\n" +
-			"\"ds-data\" is not.\n",
+		notes: "The flags are signs of one failure. Some errors are retryable only in some\n" +
+			"services: --service names the service by its id, as SDKs and models spell it,\n" +
+			"such as \"DynamoDB\" or \"Auto Scaling\". Case, spaces, dashes and underscores do\n" +
+			"not matter. The name in a service's address may differ: \"Directory Service Data\"\n" +
+			"is known, \"ds-data\" is not.\n",
 		define: func(f *flags) func(context.Context, *call) error {
 			f.Lookup("service").Usage = "`id` of the service that the error is from, such as DynamoDB or \"Auto Scaling\""
 			var s signs
@@ -50,7 +49,7 @@ func (s *signs) define(f *flag.FlagSet) {
 		return err
 	})
 	f.StringVar(&s.answer.code, "code", "", "error `code` of the answer, as it is on the wire")
-	f.Func("transport", "`kind` of the failure of the transport: "+strings.Join(transportKinds(), ", "), func(text string) (err error) {
+	f.Func("transport", "`kind` of a failure without an answer: "+strings.Join(transportKinds(), ", "), func(text string) (err error) {
 		s.transport, err = transportFailure(text)
 		s.gone = strings.HasPrefix(text, "caller_")
 		return err

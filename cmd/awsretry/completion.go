@@ -38,12 +38,11 @@ func completionCommand() command {
 	return command{
 		name:     "completion",
 		argument: "SHELL",
-		synopsis: "a script with which a shell completes commands, flags and profiles",
+		synopsis: "a script that lets a shell complete commands, flags and profiles",
 		example:  "source <(awsretry completion bash)",
-		notes: "SHELL is bash, zsh or fish. For bash, the line of the example belongs into\n" +
-			"~/.bashrc. For zsh, the same line with zsh belongs into ~/.zshrc, behind\n" +
-			"compinit. For fish, the script belongs into the file\n" +
-			"~/.config/fish/completions/awsretry.fish.\n",
+		notes: "SHELL is bash, zsh or fish. For bash, put the line of the example into\n" +
+			"~/.bashrc. For zsh, put the same line with zsh into ~/.zshrc, after compinit.\n" +
+			"For fish, write the script to ~/.config/fish/completions/awsretry.fish.\n",
 		define: func(*flags) func(context.Context, *call) error {
 			return func(_ context.Context, c *call) error { return c.completion() }
 		},
@@ -54,7 +53,7 @@ func completionCommand() command {
 func (c *call) completion() error {
 	script := map[string]string{"bash": completionBash, "zsh": completionZsh, "fish": completionFish}[c.argument]
 	if script == "" {
-		return usageError(fmt.Sprintf("%q is not a shell that is known: %s", c.argument, strings.Join(shells(), ", ")))
+		return usageError(fmt.Sprintf("%q is not a known shell: %s", c.argument, strings.Join(shells(), ", ")))
 	}
 	if c.json {
 		return c.print(map[string]string{"script": script})

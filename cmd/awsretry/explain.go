@@ -35,7 +35,7 @@ type question struct {
 
 // define adds the flags of the question.
 func (q *question) define(f *flags) {
-	f.StringVar(&q.profile, "profile", "", "profile to use, in place of AWS_PROFILE and AWS_DEFAULT_PROFILE")
+	f.StringVar(&q.profile, "profile", "", "profile to use instead of AWS_PROFILE and AWS_DEFAULT_PROFILE")
 	f.BoolVar(&q.strict, "strict", false, "refuse the first malformed line of the shared files")
 	f.Func("behavior", "`generation` of behavior, v2.1 or v2.0; v2.1 unless given", func(text string) error {
 		q.behavior = retry.Behavior(text)

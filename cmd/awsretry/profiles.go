@@ -21,7 +21,7 @@ func profilesCommand() command {
 		synopsis: "what AWS tools see in the shared files",
 		example:  "awsretry profiles --show-values --json",
 		define: func(f *flags) func(context.Context, *call) error {
-			show := f.Bool("show-values", false, "show values, but for those of secrets")
+			show := f.Bool("show-values", false, "show values, except secrets")
 			strict := f.Bool("strict", false, "refuse the first malformed line of the shared files")
 			return func(_ context.Context, c *call) error { return c.profiles(*show, *strict) }
 		},

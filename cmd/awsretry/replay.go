@@ -19,7 +19,7 @@ func replayCommand() command {
 	return command{
 		name:     "replay",
 		argument: "FILE",
-		synopsis: "what a strategy does with the responses of a recorded trace",
+		synopsis: "what a strategy does with a recorded trace",
 		example:  "awsretry replay incident.json",
 		notes:    replayNotes,
 		define: func(*flags) func(context.Context, *call) error {
@@ -29,9 +29,9 @@ func replayCommand() command {
 }
 
 const replayNotes = `FILE is a trace as JSON, or several one after the other; - is standard input. It
-is replayed on a clock that only moves by what the trace says, and prints one
-JSON object for each step or operation; without --json a line before them says
-which mode and behavior they follow. A trace is
+is replayed on a clock that only the trace moves, and prints one JSON object for
+each step or operation; without --json a line before them names mode and
+behavior. A trace is
 
   {"mode": "standard" or "adaptive", "behavior": "v2.1" or "v2.0", "start_s": 0,
    "given": {"max_attempts", "initial_quota", "quota_capacity", "jitter",
@@ -41,26 +41,25 @@ which mode and behavior they follow. A trace is
 with steps or operations of one of these forms:
 
   steps, {"request": "A", "response": R}
-      What an attempt of request A got, at the instant at which it was sent.
-      Without request, a request takes steps until its outcome is not "retry".
+      The answer to an attempt of request A, at the instant it was sent.
+      Without "request", a request takes steps until its outcome is not "retry".
   steps, {"t_s": 1.5, "throttled": true, "repeat": 3}
-      What the send rate of the adaptive mode was told at t_s, three times.
+      An answer at t_s for the send rate of adaptive mode, three times.
   operations, {"start_s": 0, "latency_s": 0.1, "responses": [R, ...]}
-      Operations one after the other, each not before its start_s.
+      Operations one after the other, none before its start_s.
 
 R is {"kind", "status", "error_code", "headers", "throttled_by"}. The kind is
 success, transient, timeout, connect, throttling or clock_skew, or server or
 client for a failure that is not retried; without it status and error_code
-decide, and 2xx without error_code is a success. Of the headers
-x-amz-retry-after counts. throttled_by says what a throttle was about, as
-[{"reach", "word", "quota"}, ...]; the reach is part, scope, wider, other or
-unknown.
+decide, and 2xx without error_code is a success. Only
+the header x-amz-retry-after counts. throttled_by says what a throttle was
+about, as [{"reach", "word", "quota"}, ...]; the reach is part, scope, wider,
+other or unknown.
 
 What is absent or null has its default: adaptive for the last two forms,
-otherwise standard; v2.1; the service of --service; a jitter of 1, so that
-delays are the longest and each replay gives the same; initial_quota as the
-capacity; and for the rest the default of the strategy. Other members are
-ignored.
+otherwise standard; v2.1; the service of --service; a jitter of 1, so that each
+delay is the longest and each replay gives the same; initial_quota as the
+capacity; else the strategy's default. Other members are ignored.
 `
 
 // replay plays the traces of a file, one after the other.

@@ -153,7 +153,7 @@ func (s *simulation) addVariant(text string) error {
 	case slices.Contains(s.vs, text):
 		return errors.New("was given before")
 	case len(s.vs) == mostCompare:
-		return fmt.Errorf("there are %d already, which is the most", mostCompare)
+		return fmt.Errorf("at most %d", mostCompare)
 	}
 	if _, err := parseChange(text); err != nil {
 		return err

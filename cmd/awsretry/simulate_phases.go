@@ -33,7 +33,7 @@ const phaseForm = "TIME:KEY=VALUE;KEY=VALUE, such as 30s:offered=4x;fail=0.5"
 
 func (s *simulation) addPhase(text string) error {
 	if len(s.phases) == mostPhases {
-		return fmt.Errorf("there are %d already, which is the most", mostPhases)
+		return fmt.Errorf("at most %d", mostPhases)
 	}
 	at, list, ok := strings.Cut(text, ":")
 	from, err := time.ParseDuration(at)

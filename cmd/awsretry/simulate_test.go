@@ -113,7 +113,7 @@ func TestSimulateRefusesBadFlags(t *testing.T) {
 		"--csv --json":                          `--csv and --json exclude each other`,
 		"--trace x.json --outage 5s":            `--outage and --trace exclude each other: a trace has no service and no load`,
 		"--behavior v3":                         `invalid value "v3" for flag --behavior: must be v2.0 or v2.1`,
-		strings.Repeat("--vs v2.0,max_attempts=%d ", 8): `invalid value "v2.0,max_attempts=8" for flag --vs: there are 7 already, which is the most`,
+		strings.Repeat("--vs v2.0,max_attempts=%d ", 8): `invalid value "v2.0,max_attempts=8" for flag --vs: at most 7`,
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()

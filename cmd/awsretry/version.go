@@ -10,7 +10,7 @@ import (
 func versionCommand() command {
 	return command{
 		name:     "version",
-		synopsis: "which version of the command this is",
+		synopsis: "the version of the command",
 		example:  "awsretry version --json",
 		define: func(*flags) func(context.Context, *call) error {
 			return func(_ context.Context, c *call) error { return c.version() }

@@ -128,7 +128,7 @@ const (
 	mostState   = 1000 // bytes
 )
 
-var errReply = errors.New("the reply is none of the script")
+var errReply = errors.New("the reply is not one of the script")
 
 // parseReply reads the result of the script for a member that wants so many slots.
 func parseReply(fields []string, want float64) (fleet.Reply, error) {

@@ -119,7 +119,7 @@ func TestParseReply(t *testing.T) {
 			}
 			require.ErrorIs(t, err, fleet.ErrRejected)
 			require.EqualError(t, err,
-				"redisstore: fleet: the store rejects the call: the reply is none of the script: "+tt.want)
+				"redisstore: fleet: the store rejects the call: the reply is not one of the script: "+tt.want)
 		})
 	}
 	reply, err := redisstore.ParseReply(good, 2.5)

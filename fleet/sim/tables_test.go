@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTables is the command behind the tables of fleet/README.md. It writes the figures of the
+// TestTables is the command behind the tables of fleet/RESULTS.md. It writes the figures of the
 // page in parentheses, and lists what is clearly worse.
 func TestTables(t *testing.T) {
 	began := time.Now()
@@ -135,10 +135,10 @@ func joinRow(t *testing.T, away time.Duration) string {
 		got[0].goodput, 100*got[0].throttled, got[1].goodput, 100*got[1].throttled)
 }
 
-// writeTables puts the text between the two markers of the README.
+// writeTables puts the text between the two markers of RESULTS.md.
 func writeTables(t *testing.T, text string) {
 	t.Helper()
-	const path, begin, end = "../README.md", "<!-- tables -->\n", "<!-- end of tables -->"
+	const path, begin, end = "../RESULTS.md", "<!-- tables -->\n", "<!-- end of tables -->"
 	page, err := os.ReadFile(path)
 	require.NoError(t, err)
 	before, rest, found := strings.Cut(string(page), begin)

@@ -1,5 +1,5 @@
-// Package lost recognizes failures of connections that net/http reports by errors which show
-// nothing but their text, or nothing but the fields of an HTTP/2 error.
+// Package lost recognizes connection failures that net/http reports with nothing but a text, or with
+// nothing but the fields of an HTTP/2 error.
 package lost
 
 import (

@@ -39,8 +39,8 @@ type Config struct {
 	// Controller says how answers change the rate. Zero means [ratelimit.CutPerEvent], and so does a
 	// value that is not one of the controllers.
 	Controller ratelimit.Controller
-	// ProbeEvery is the least number of requests from a cut of the rate until the rate is
-	// back where it was cut and asks for more. Only [ratelimit.Steady] looks at it. Zero means as many
+	// ProbeEvery is the minimum number of requests between a cut and the next attempt to exceed the
+	// old rate. Only [ratelimit.Steady] looks at it. Zero means as many
 	// as pass in the time that the curve takes by itself, about 2 seconds' worth: a service
 	// that allows 5 requests a second is probed with every tenth of them. The requests count
 	// at the rate of the cut, and the time is a day at most. After a cut below [MinFillRate]

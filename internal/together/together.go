@@ -1,4 +1,4 @@
-// Package together finds services of which several scopes are throttled at the same time.
+// Package together finds services that throttle several scopes at the same time.
 package together
 
 import (

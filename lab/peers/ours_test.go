@@ -24,18 +24,17 @@ import (
 
 // ours are the strategies of this module, in every way in which programs call them.
 func ours() []peer {
-	cutOnce := "Throttles that answer attempts of before a cut belong to the same congestion event, which cuts the send " +
-		"rate once. The rules cut it for each of them, and so does the controller `ratelimit.CutPerThrottle` of this module."
+	cutOnce := "One congestion event cuts the send rate once. With `ratelimit.CutPerThrottle` every throttle cuts it, as in the rules."
 	return []peer{
 		{
 			column: "awsretry standard",
-			about: "Standard mode of this module: a loop of its own verbs, `retry.DoErr`, `httpretry`, and clients of " +
-				"aws-sdk-go-v2 with `awssdk`. The `Policy` of `httpretry` compares the clocks.",
+			about: "Called in four ways: by its verbs, `retry.DoErr`, `httpretry` with a `Policy` that compares clocks, and SDK " +
+				"clients with `awssdk`.",
 			ways: waysOf(conformance.Subject{}, newStandard),
 		},
 		{
 			column: "awsretry adaptive",
-			about:  "Adaptive mode of this module with its defaults, called in the same four ways.",
+			about:  "Called in the same four ways, with its defaults.",
 			ways: waysOf(conformance.Subject{
 				Adaptive: true, NotMeant: map[string]string{"A04": cutOnce, "A05": cutOnce},
 			}, newAdaptive),

@@ -14,82 +14,71 @@ import (
 // intro is the page above the tables.
 const intro = `# Conformance
 
-The module [conformance](../conformance/README.md) holds a retryer against the retry rules of the AWS SDKs: what a retry
-costs, how long it waits, when it is refused, what adaptive mode does to the send rate, and which failures are retried.
-It stands where a service stands, so that it takes every retryer that can be called as a function. Its
-[README](../conformance/README.md) shows a test with a retryer of ten lines and the report that the test prints.
+See which retry rules of the AWS SDKs this module, aws-sdk-go-v2, wrappers around it, and other libraries keep. The module
+[conformance](../conformance/README.md) tests any retryer that can be called as a function. To write this page again:
 
-This page is what the suite says of the strategies of this module, of aws-sdk-go-v2, of retryers around it as programs
-write them, and of retry libraries with their defaults. ` + "`make conformance`" + ` writes the page, and a test
-compares it. The [rules](architecture.md#rules-of-standard-mode) are those of the AWS SDKs; a library that has other
-aims does not have to keep them.
+` + "```sh\nmake conformance\n```" + `
 
-- [How to read the tables](#how-to-read-the-tables)
-- [Standard mode](#standard-mode)
-- [Adaptive mode](#adaptive-mode)
-- [Classification](#classification)
-- [What differs](#what-differs)
-
-## How to read the tables
+The [rules](rules.md#rules-of-standard-mode) are those of v2.1, the default of the AWS SDKs. A library with other aims
+need not keep them.
 
 | sign | meaning |
 |---|---|
-| yes | The retryer keeps the rule in every case that it was asked. |
-| **no** | At least one case came out differently. [What differs](#what-differs) says what a user notices. |
-| see S06 | The cases of this rule came out differently only because rule S06 is not kept. |
-| - | Nothing was seen of the rule: the retryer does not take a setting that its cases need, another rule that it does not keep hides this one, or a wait for the send rate hides it. |
-| n/a | The rule is not meant: the retryer has another aim. |
+| yes | The retryer keeps the rule in every case. |
+| **no** | At least one case differs. [What differs](#what-differs) says what a user notices. |
+| see S06 | It differs only because rule S06 is not kept. |
+| - | Not seen: the retryer lacks a setting that the cases need, or another broken rule or a wait hides this one. |
+| n/a | Not meant: the retryer has another aim. |
 
-The rules are those of v2.1, the default of the AWS SDKs since 2026-11. A test holds the strategies of this module with
-` + "`WithBehavior(retry.V20)`" + ` against the rules of v2.0, which they keep.
+This module's strategies keep the rules of v2.0 with ` + "`WithBehavior(retry.V20)`" + `.
 `
 
-// short has a short wording of each rule. The wording of the rule is in docs/architecture.md.
+// short has a short wording of each rule. The wording of the rule is in docs/rules.md.
 func short() map[string]string {
 	return map[string]string{
-		"S01": "the quota never holds more than its capacity",
-		"S02": "cost of an ordinary retry: 14 tokens",
-		"S03": "cost of a retry after a timeout: 14 tokens",
-		"S04": "cost of a retry after a throttle: 5 tokens",
-		"S05": "a success at the first attempt adds 1 token",
-		"S06": "a success after retries gives back the last cost",
-		"S07": "a failed operation gives nothing back",
-		"S08": "the limit of attempts comes before the quota",
-		"S09": "too few tokens: the error comes at once",
-		"S11": "backoff of 50 ms, after throttles 1 s, doubled by each retry",
-		"S12": "the last failure decides the base of a backoff",
-		"S13": "jitter applies to the whole backoff",
-		"S14": "a hint of the server adds up to 5 s",
-		"S15": "a long poll without tokens sleeps before its error",
-		"S16": "a long poll sleeps before no other end",
-		"S17": "DynamoDB has 25 ms and four attempts",
-		"S18": "the operations of a client share one quota",
-		"S19": "a final error after retries gives nothing back",
-		"S21": "an error by a wrong clock is retried",
+		"S01": "quota never above its capacity",
+		"S02": "ordinary retry costs 14",
+		"S03": "retry after a timeout costs 14",
+		"S04": "retry after a throttle costs 5",
+		"S05": "first-attempt success adds 1",
+		"S06": "success after retries refunds the last cost",
+		"S07": "failure refunds nothing",
+		"S08": "attempt limit before quota",
+		"S09": "empty quota: error at once",
+		"S11": "backoff of 50 ms, 1 s after throttles, doubling",
+		"S12": "last failure decides the base",
+		"S13": "jitter over the whole backoff",
+		"S14": "hint adds up to 5 s",
+		"S15": "long poll without tokens sleeps first",
+		"S16": "and before no other end",
+		"S17": "DynamoDB: 25 ms, four attempts",
+		"S18": "one quota for a client",
+		"S19": "final error refunds nothing",
+		"S21": "wrong clock is retried",
 		"S22": "one attempt: no retry",
-		"A01": "sends are free until the first throttle",
-		"A02": "a new rate keeps what has gathered",
-		"A03": "the send rate is measured in windows of half a second",
-		"A04": "a throttle cuts from the measured rate",
-		"A05": "the cut is to 0.7, and the rate grows along a cubic curve",
-		"A06": "the rate is at most twice the measured one",
-		"A07": "all answers but throttles count as served",
+		"A01": "free sends until a throttle",
+		"A02": "new rate keeps the tokens",
+		"A03": "rate measured in half seconds",
+		"A04": "throttle cuts the measured rate",
+		"A05": "the cut is to 0.7, then a cubic curve",
+		"A06": "at most twice the measured rate",
+		"A07": "all answers but throttles count",
 		"A08": "every attempt moves the rate",
-		"A09": "every attempt takes a send token after its backoff",
-		"A10": "an attempt waits for what is missing at the rate",
-		"A11": "waiting attempts are served in their order",
-		"A14": "a new rate moves the waits that are under way",
-		"A15": "the quota is that of standard mode",
-		"A16": "the state at the start",
-		"A18": "an attempt that is given up leaves the line",
-		"C01": "throttling codes are retried as throttles",
+		"A09": "every attempt takes a token",
+		"A10": "wait for missing tokens",
+		"A11": "waits are served in order",
+		"A14": "new rate moves waits",
+		"A15": "quota of standard mode",
+		"A16": "state at the start",
+		"A18": "abandoned attempts leave the line",
+		"C01": "throttling codes are throttles",
 		"C02": "transient codes are retried",
-		"C03": "of the statuses from 500 on only 500, 502, 503 and 504 are retried",
-		"C04": "429 is a throttle, without the code of a hard quota",
-		"C05": "codes of a wrong clock need a wrong clock",
-		"C06": "other errors are final",
+		"C03": "of 5xx only 500, 502, 503, 504 are retried",
+		"C04": "429 is a throttle, without a hard quota's code",
+		"C05": "clock codes need a wrong clock",
+		"C06": "all other errors are final",
 		"C07": "timeouts and broken connections are retried",
-		"C08": "throttling codes count at any status",
+		"C08": "at any status",
 	}
 }
 
@@ -107,22 +96,31 @@ func pageOf(columns []column) string {
 	return b.String()
 }
 
-// table writes the rules with this letter.
+// table writes the rules with this letter. Rules with the same results share a row.
 func table(b *strings.Builder, title, letter string, columns []column) {
-	fmt.Fprintf(b, "\n## %s\n\n| rule |", title)
+	fmt.Fprintf(b, "\n## %s\n\n| rules |", title)
 	for _, c := range columns {
 		b.WriteString(" " + c.column + " |")
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(columns)) + "\n")
+	var rows []string
+	rules := map[string][]string{}
 	for _, id := range ids(columns) {
 		if !strings.HasPrefix(id, letter) {
 			continue
 		}
-		fmt.Fprintf(b, "| %s: %s |", id, short()[id])
-		for _, c := range columns {
-			b.WriteString(" " + c.sign(id) + " |")
+		signs := make([]string, len(columns))
+		for i, c := range columns {
+			signs[i] = c.sign(id)
 		}
-		b.WriteString("\n")
+		row := " " + strings.Join(signs, " | ") + " |"
+		if rules[row] == nil {
+			rows = append(rows, row)
+		}
+		rules[row] = append(rules[row], id+" "+short()[id])
+	}
+	for _, row := range rows {
+		b.WriteString("| " + strings.Join(rules[row], "; ") + " |" + row + "\n")
 	}
 }
 
@@ -146,17 +144,25 @@ func (c column) sign(id string) string {
 // write writes what a reader of the tables wants to know about the peer.
 func (c column) write(b *strings.Builder) {
 	fmt.Fprintf(b, "\n### %s\n\n%s\n", c.column, wrapped(c.about+" "+c.counts()))
-	var items []string
+	var items, alike []string
+	like := ""
 	for _, id := range ids([]column{c}) {
 		v, n := c.rules[id], c.notes[id]
 		if v.result != conformance.Broken || len(n.from) > 0 {
 			continue
 		}
-		item := fmt.Sprintf("%s, %s%s: %s", id, short()[id], c.in(v), n.effect)
+		if n.like != "" {
+			alike, like = append(alike, id), n.like
+			continue
+		}
+		item := fmt.Sprintf("%s%s: %s", id, c.in(v), n.effect)
 		if n.issue != "" {
 			item += fmt.Sprintf(" Known as [%s](%s).", issueText(n.issue), n.issue)
 		}
 		items = append(items, item)
+	}
+	if len(alike) > 0 {
+		items = append(items, fmt.Sprintf("%s: as %s.", strings.Join(alike, ", "), like))
 	}
 	for _, item := range append(items, c.reasons()...) {
 		b.WriteString("\n" + wrapped("- "+item))
@@ -183,11 +189,11 @@ func (c column) counts() string {
 		}
 		text := fmt.Sprintf("%d %s", n[r], r)
 		if r == conformance.Broken && follow > 0 {
-			text += fmt.Sprintf(" (%d of them only because another one is)", follow)
+			text += fmt.Sprintf(" (%d through another)", follow)
 		}
 		said = append(said, text)
 	}
-	return fmt.Sprintf("Of %d rules: %s.", len(c.rules), strings.Join(said, ", "))
+	return "Rules: " + strings.Join(said, ", ") + "."
 }
 
 // in names the ways that break a rule, if not all do.

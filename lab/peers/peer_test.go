@@ -28,6 +28,8 @@ type note struct {
 	// from are the rules whose differences make the cases of this one come out differently; empty if it is
 	// this rule. A note with from needs no effect.
 	from []string
+	// like is the column whose note says the same; empty if none does.
+	like string
 	// issue is the address of a public issue; empty if there is none.
 	issue string
 }

@@ -62,13 +62,16 @@ func sdk() []peer {
 }
 
 func sdkColumn(mode aws.RetryMode) peer {
+	about := "The same clients in adaptive mode."
+	if mode == aws.RetryModeStandard {
+		about = "Clients of SQS, DynamoDB and DynamoDB Streams of aws-sdk-go-v2 v" + aws.SDKVersion + ", released before v1.48.0, " +
+			"with `AWS_NEW_RETRIES_2026=true`. With v1.48.0 an answer 429 is final if its error is a type of the client and no " +
+			"throttle, such as `ConcurrentModificationException` of CloudWatch, which can succeed later; rule C04 makes only hard " +
+			"quotas final."
+	}
 	return peer{
 		column: "SDK " + mode.String(),
-		about: "Clients of SQS, DynamoDB and DynamoDB Streams of aws-sdk-go-v2 v" + aws.SDKVersion + " in " + mode.String() +
-			" mode. These clients were released before v1.48.0, and have the defaults of DynamoDB and the sleep of a long poll " +
-			"only with `AWS_NEW_RETRIES_2026=true`, which is set here. v1.48.0 makes every answer with status 429 final whose " +
-			"error is a type of the client and no throttle. Rule C04 does so for hard quotas: other such errors, such as " +
-			"`ConcurrentModificationException` of CloudWatch, can succeed at another attempt.",
+		about:  about,
 		ways: []conformance.Subject{{
 			Name: "clients", Adaptive: mode == aws.RetryModeAdaptive,
 			New: func(s *conformance.Settings) (conformance.Do, error) { return newClient(mode, s), nil },

@@ -19,56 +19,50 @@ func wrappers() []peer {
 	return []peer{
 		{
 			column: "minimum delay",
-			about: "Standard mode in a wrapper that waits a second or longer before each retry, for stores that should not " +
-				"be asked again at once. pingcap/tidb (pkg/objstore/s3.go) and percona/percona-backup-mongodb " +
-				"(pbm/storage/s3/retryer.go) have wrappers of this form.",
+			about: "Standard mode in a wrapper that waits at least a second before each retry, as in pingcap/tidb (pkg/objstore/s3.go) " +
+				"and percona/percona-backup-mongodb (pbm/storage/s3/retryer.go).",
 			ways: []conformance.Subject{{Name: "minimum delay", New: conformance.FromRetryer(newFloor)}},
 			notes: map[string]note{
-				"S06": {effect: "A success after retries gives back one token more than the last retry cost. aws.Retryer has no " +
-					"GetAttemptToken, with which the retryer inside tells a first attempt from a retry."},
+				"S06": {effect: "A success after retries refunds one token too many: aws.Retryer has no GetAttemptToken."},
 				"S07": ofSDK(canceledBackoff()),
-				"S11": {effect: "A retry that could come within 50 ms comes after a second."},
-				"S13": {effect: "The first retries come after exactly a second, so that clients that failed together come back together."},
+				"S11": {effect: "Where the rule retries within 50 ms, it waits a second."},
+				"S13": {effect: "Clients that failed together come back together, after exactly a second."},
 				"S14": ofSDK(longHint()),
 			},
 		},
 		{
 			column: "logging, adaptive",
-			about: "Adaptive mode in a wrapper that logs each retry and embeds aws.Retryer. This interface has no " +
-				"GetAttemptToken, so that the SDK does not find that of the adaptive mode inside. " +
-				"cloudquery/cq-provider-aws (client/retry.go) has a wrapper of this form.",
+			about: "Adaptive mode in a wrapper that logs each retry and embeds aws.Retryer, which hides GetAttemptToken, as in " +
+				"cloudquery/cq-provider-aws (client/retry.go).",
 			ways: []conformance.Subject{{Name: "logging, adaptive", Adaptive: true, New: conformance.FromRetryer(newLogger)}},
 			notes: map[string]note{
-				"S05": {effect: "Successes add nothing to an empty quota, so that retries stay off after an outage: the adaptive mode " +
-					"inside adds the token in GetAttemptToken."},
+				"S05": {effect: "Successes add nothing to an empty quota, so retries stay off after an outage."},
 				"S14": ofSDK(longHint()),
-				"A04": {effect: "Throttles do not slow the client down: its mode is adaptive, but it sends as in standard mode; " +
-					"a wrapper that embeds aws.RetryerV2 keeps the send rate."},
+				"A04": {effect: "Throttles do not slow the client down. A wrapper that embeds aws.RetryerV2 keeps the send rate."},
 			},
 		},
 		{
 			column: "quota off",
-			about: "Standard mode without a quota, with nine attempts and a backoff of its own: 75 ms, three times as long for " +
-				"each further retry, give or take a fifth. Programs that make many calls at once use it, so that no call fails " +
-				"for an empty quota. turbot/steampipe-plugin-aws (aws/service.go) has this form; cloudquery/cloudquery, " +
-				"pingcap/tidb and hashicorp/aws-sdk-go-base turn the quota off, too.",
+			about: "Standard mode without a quota, with nine attempts and a backoff that begins at 75 ms and triples, as in " +
+				"turbot/steampipe-plugin-aws (aws/service.go). cloudquery/cloudquery, pingcap/tidb and hashicorp/aws-sdk-go-base " +
+				"turn the quota off too.",
 			ways: []conformance.Subject{{Name: "quota off", New: conformance.FromRetryer(newUnlimited)}},
 			notes: map[string]note{
 				"S09": {
-					effect: "In an outage each call makes all its attempts, so that the service gets up to nine times the usual requests.",
+					effect: "In an outage the service gets up to nine times the usual requests.",
 					issue:  "https://github.com/aws/aws-sdk-go-v2/issues/1665",
 				},
-				"S11": {effect: "After a throttle the waits begin at 75 ms instead of up to a second; after other failures they grow faster than those of the SDK."},
-				"S13": {effect: "A fifth of jitter keeps clients together that failed together."},
+				"S11": {effect: "After a throttle waits begin at 75 ms instead of up to a second; after other failures they grow faster."},
+				"S13": {effect: "With a fifth of jitter, clients that failed together stay together."},
 				"S14": ofSDK(longHint()),
 			},
 		},
 	}
 }
 
-// ofSDK is a note on the loop of the SDK, which the wrappers run in.
+// ofSDK is a note on the loop of the SDK, which adaptive mode shares and the wrappers run in.
 func ofSDK(n note) note {
-	n.effect = "Of the SDK below: " + n.effect
+	n.like = "SDK standard"
 	return n
 }
 

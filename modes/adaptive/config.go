@@ -48,9 +48,9 @@ type Config struct {
 	// [ratelimit.CutPerEvent]; the AWS SDKs have [ratelimit.CutPerThrottle].
 	Controller ratelimit.Controller
 
-	// ProbeEvery is the least number of requests from a cut of the send rate until the rate
-	// is back where it was cut and asks for more. Zero means as many as pass in the time that
-	// the controller takes by itself. It needs [ratelimit.Steady], and is for low limits. At
+	// ProbeEvery is the minimum number of requests between a rate cut and the next attempt to
+	// exceed the old rate. Zero means as many as pass in the time that the controller takes by
+	// itself. It needs [ratelimit.Steady], and is for low limits. At
 	// a limit of 5 requests a second with 10 workers, 30 lowers the share of throttles from
 	// 7.1 % to 2.0 %, or from 9.1 % to 1.5 % if the service saves up no more than one
 	// request. The goodput is then 0.85 of the limit instead of 0.73.

@@ -18,6 +18,6 @@
 //
 // # A limiter of your own
 //
-// Config.NewLimiter takes any [Limiter], such as one that several processes share. Package
-// ratelimit has the parts to build one.
+// Config.NewLimiter makes any [Limiter], such as one that several processes share. Package
+// ratelimit has what it exchanges with adaptive mode.
 package adaptive

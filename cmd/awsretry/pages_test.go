@@ -1,0 +1,83 @@
+//go:build !race
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	shellBlock = regexp.MustCompile("(?ms)^ *```sh\n(.*?)^ *```$")
+	inlineCode = regexp.MustCompile("`awsretry ([a-z]+)[^`]*`")
+)
+
+// readPages returns the text of the pages that show commands, by path.
+func readPages(t *testing.T) map[string]string {
+	t.Helper()
+	pages := map[string]string{}
+	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "*/README.md", "lab/bench/README.md"} {
+		paths, err := filepath.Glob(filepath.Join("../..", pattern))
+		require.NoError(t, err)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			pages[path] = string(text)
+		}
+	}
+	require.Greater(t, len(pages), 15)
+	return pages
+}
+
+// TestCommandsOfThePagesRun runs every awsretry command of a block for the shell, in an empty folder. A file of the
+// reader, such as a trace, need not be there: its absence is the only error.
+func TestCommandsOfThePagesRun(t *testing.T) {
+	pages := readPages(t)
+	t.Chdir(t.TempDir())
+	ran := 0
+	for path, text := range pages {
+		for _, block := range shellBlock.FindAllStringSubmatch(text, -1) {
+			for line := range strings.Lines(block[1]) {
+				line, _, _ = strings.Cut(line, "#")
+				words := strings.Fields(strings.Replace(line, "go run ./cmd/awsretry", "awsretry", 1))
+				if len(words) == 0 || words[0] != "awsretry" {
+					continue
+				}
+				ran++
+				var out, errs bytes.Buffer
+				status := run(t.Context(), words[1:], system{
+					in: strings.NewReader(""), out: &out, errs: &errs, build: build{Version: "v0.0.0-test"},
+					sources: world(map[string]string{"home/me/.aws/config": "[default]\nmax_attempts = 4\n"}, nil),
+				})
+				if status != exitFine {
+					require.Equal(t, exitBad, status, "%s: %s\n%s", path, line, errs.String())
+					require.Contains(t, errs.String(), "no such file", "%s: %s", path, line)
+				}
+			}
+		}
+	}
+	require.GreaterOrEqual(t, ran, 4)
+}
+
+// TestCommandsThatThePagesNameExist is about commands in a sentence, such as `awsretry help lint`.
+func TestCommandsThatThePagesNameExist(t *testing.T) {
+	t.Parallel()
+	known := []string{"help"}
+	for _, c := range commands() {
+		known = append(known, c.name)
+	}
+	found := 0
+	for path, text := range readPages(t) {
+		for _, code := range inlineCode.FindAllStringSubmatch(text, -1) {
+			require.Contains(t, known, code[1], "%s: %s", path, code[0])
+			found++
+		}
+	}
+	require.Greater(t, found, 20)
+}
