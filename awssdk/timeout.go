@@ -19,7 +19,7 @@ import (
 //
 // While the body of a request is sent, the time begins anew with each part of it. So an upload has the
 // time once its body has been sent, and a body that gets on no more for as long is a timeout too. The
-// body of an event stream does not count.
+// body of an event stream does not count, and the SDK waits for a Read of a body that does not return.
 //
 // A [retry.TimeoutFunc] chooses by operation. Long polls have no timeout, unless such a function returns
 // one for them. The timeout holds for all clients of the config, those for its credentials included. A
