@@ -104,7 +104,7 @@ func TestAnAttemptThatIsEndedCountsAsMore(t *testing.T) {
 	t.Parallel()
 	for _, factor := range []float64{1, 3} {
 		times := New(begin)
-		now := fill(&times, begin, 200, 10*time.Millisecond)
+		now := fill(&times, begin, 200, shortest<<5) // the very end of its bucket
 		before, _ := times.Limit(now, 0.9, factor)
 		for range 25 {
 			times.allowance = 1
