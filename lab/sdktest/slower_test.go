@@ -23,12 +23,12 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// The load of the measurements: 50 calls a second for two minutes, of which the second one differs.
+// The load: 50 calls a second for two minutes. A service may become slower after one.
 const (
 	callsPerSecond = 50
-	measured       = 2 * time.Minute
-	changes        = time.Minute
-	settled        = changes + 10*time.Second
+	loaded         = 2 * time.Minute
+	slowFrom       = time.Minute
+	settledFrom    = slowFrom + 10*time.Second
 )
 
 // proxy answers after 5 ms at the median, and 14 ms at the 99th percentile. It delays a share of the
@@ -50,7 +50,7 @@ func (p *proxy) Do(r *http.Request) (*http.Response, error) {
 	took := 5 * math.Exp(0.44*p.random.NormFloat64())
 	delayed := p.random.Float64() < p.share
 	p.mu.Unlock()
-	if at >= changes {
+	if at >= slowFrom {
 		took *= p.factor
 	}
 	d := time.Duration(took * float64(time.Millisecond))
@@ -99,10 +99,10 @@ func (p *proxy) play(t *testing.T, config func(t *testing.T, client aws.HTTPClie
 		call := getItem(dynamodb.NewFromConfig(config(t, p)), "orders")
 		var mu sync.Mutex // guards f
 		var all sync.WaitGroup
-		for at := time.Duration(0); at < measured; at += time.Second / callsPerSecond {
+		for at := time.Duration(0); at < loaded; at += time.Second / callsPerSecond {
 			sleep(context.Background(), at-time.Since(p.began))
 			f.calls++
-			if at >= settled {
+			if at >= settledFrom {
 				f.callsAfter++
 			}
 			all.Go(func() {
@@ -120,7 +120,7 @@ func (p *proxy) play(t *testing.T, config func(t *testing.T, client aws.HTTPClie
 	})
 	slices.Sort(f.took)
 	f.extra = float64(len(p.requests)-f.calls) / float64(f.calls)
-	f.extraAfter = float64(p.since(settled)-f.callsAfter) / float64(f.callsAfter)
+	f.extraAfter = float64(p.since(settledFrom)-f.callsAfter) / float64(f.callsAfter)
 	return f
 }
 
