@@ -28,7 +28,7 @@ func TestAttemptTimeoutGrows(t *testing.T) {
 		transport := newTransport(t, httpretry.Config{
 			Strategy: on(t, nil), Base: base, AttemptTimeout: retry.FixedTimeout{First: 2 * time.Second, Factor: 2},
 		})
-		_, err := transport.RoundTrip(newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
+		err := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", "")).err
 		late, ok := errors.AsType[*retry.AttemptTimeoutError](err)
 		require.True(t, ok)
 		require.Equal(t, 8*time.Second, late.After)
@@ -56,7 +56,7 @@ func TestTimeOfAnUploadBeginsAnewWithEachPart(t *testing.T) {
 					if err := (clock.System{}).Sleep(r.Context(), c.answer); err != nil {
 						return nil, err
 					}
-					return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
+					return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 				})
 				transport := newTransport(t, httpretry.Config{
 					Strategy: on(t, nil), Base: base, MaxAttempts: 1, AttemptTimeout: retry.FixedTimeout{First: time.Second},
@@ -89,7 +89,7 @@ func TestLearnedTimeoutLeavesRequestsThatAreNotSentAgain(t *testing.T) {
 			if err := (clock.System{}).Sleep(r.Context(), d); err != nil {
 				return nil, err
 			}
-			return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
+			return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 		})
 		transport := newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: base, AttemptTimeout: timeout})
 		send := func(method string, d time.Duration) (n int) {

@@ -3,7 +3,7 @@ package retry_test
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -38,6 +38,9 @@ func newLearner(t *testing.T) learner {
 	return learner{modes(t, clock.System{}, func(c *standard.Config) { c.MaxAttempts = 4 })["standard"], slower(t)}
 }
 
+// pause waits on the time of the bubble.
+func pause(d time.Duration) { _ = clock.System{}.Sleep(context.Background(), d) }
+
 // do makes an operation whose attempts take so long, the last one for all further ones.
 func (l learner) do(t *testing.T, op retry.Operation, attempts ...time.Duration) (took []time.Duration, err error) {
 	t.Helper()
@@ -52,10 +55,10 @@ func (l learner) do(t *testing.T, op retry.Operation, attempts ...time.Duration)
 	return took, err
 }
 
-// teach makes operations that take so long.
-func (l learner) teach(t *testing.T, n int, op retry.Operation, d time.Duration) {
+// teach makes a hundred operations that take so long.
+func (l learner) teach(t *testing.T, op retry.Operation, d time.Duration) {
 	t.Helper()
-	for range n {
+	for range 100 {
 		_, err := l.do(t, op, d)
 		require.NoError(t, err)
 	}
@@ -69,7 +72,7 @@ func TestLearnedTimeoutEndsWhatTakesLongerThanUsual(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []time.Duration{10 * time.Second, 10 * time.Millisecond}, took, "the ceiling, as long as nothing is known")
 
-		l.teach(t, 100, op, 10*time.Millisecond)
+		l.teach(t, op, 10*time.Millisecond)
 		took, err = l.do(t, op, time.Hour, time.Hour, 10*time.Millisecond)
 		require.NoError(t, err)
 		require.Len(t, took, 3)
@@ -91,7 +94,7 @@ func TestLearnedTimeoutLeavesCallsThatHaveNoOtherAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, op := newLearner(t), retry.Operation{Resource: "orders"}
-		l.teach(t, 100, op, 10*time.Millisecond)
+		l.teach(t, op, 10*time.Millisecond)
 		alone := op
 		alone.MaxAttempts = 1
 		took, err := l.do(t, alone, 9*time.Second)
@@ -109,7 +112,7 @@ func TestLearnedTimeoutEndsOneAttemptInTwenty(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, op := newLearner(t), retry.Operation{Resource: "orders"}
-		l.teach(t, 100, op, 10*time.Millisecond)
+		l.teach(t, op, 10*time.Millisecond)
 		attempts := 0
 		const calls = 400
 		for range calls {
@@ -129,12 +132,12 @@ func TestLearnedTimeoutStaysWithinFloorAndCeiling(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, op := newLearner(t), retry.Operation{Resource: "fast"}
-		l.teach(t, 100, op, time.Millisecond)
+		l.teach(t, op, time.Millisecond)
 		took, err := l.do(t, op, time.Hour, 0)
 		require.NoError(t, err)
 		require.Equal(t, 20*time.Millisecond, took[0])
 		op = retry.Operation{Resource: "slow"}
-		l.teach(t, 100, op, 8*time.Second)
+		l.teach(t, op, 8*time.Second)
 		took, err = l.do(t, op, time.Hour, 0)
 		require.NoError(t, err)
 		require.Equal(t, 10*time.Second, took[0])
@@ -146,7 +149,7 @@ func TestLearnedTimeoutLearnsByScopeAndOperation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, op := newLearner(t), retry.Operation{Resource: "orders", Name: "GetItem"}
-		l.teach(t, 100, op, 10*time.Millisecond)
+		l.teach(t, op, 10*time.Millisecond)
 		for _, other := range []retry.Operation{
 			{Resource: "orders", Name: "Scan"},
 			{Resource: "carts", Name: "GetItem"},
@@ -182,17 +185,17 @@ func TestLearnedTimeoutForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLearner(t)
 		for i := range 1000 {
-			_, err := l.do(t, retry.Operation{Resource: fmt.Sprint(i)}, 0)
+			_, err := l.do(t, retry.Operation{Resource: strconv.Itoa(i)}, 0)
 			require.NoError(t, err)
 		}
 		late := retry.Operation{Resource: "too late"}
-		l.teach(t, 100, late, 10*time.Millisecond)
+		l.teach(t, late, 10*time.Millisecond)
 		took, err := l.do(t, late, 9*time.Second)
 		require.NoError(t, err)
 		require.Len(t, took, 1, "no room")
 		require.Equal(t, 1000, retry.LearnedScopes(l.timeout))
-		time.Sleep(5 * time.Minute)
-		l.teach(t, 100, late, 10*time.Millisecond)
+		pause(5 * time.Minute)
+		l.teach(t, late, 10*time.Millisecond)
 		require.Equal(t, 1, retry.LearnedScopes(l.timeout))
 		took, err = l.do(t, late, 9*time.Second, 0)
 		require.NoError(t, err)
@@ -216,7 +219,7 @@ func TestLearnedTimeoutConcurrentSafe(t *testing.T) {
 	for g := range goroutines {
 		all.Go(func() {
 			for i := range each {
-				op := retry.Operation{Resource: fmt.Sprint((g + i) % 3)}
+				op := retry.Operation{Resource: strconv.Itoa((g + i) % 3)}
 				_, err := retry.Do(t.Context(), s, op, func(ctx context.Context) (int, error) {
 					attempts.Add(1)
 					if err := (clock.System{}).Sleep(ctx, time.Duration(i%7)*100*time.Microsecond); err != nil {
@@ -259,13 +262,13 @@ func TestLimitOfAClientOfOnesOwn(t *testing.T) {
 		second := retry.FixedTimeout{First: time.Second}
 		ctx, limit := begin(second)
 		require.Equal(t, time.Second, limit.Allowed())
-		time.Sleep(900 * time.Millisecond)
+		pause(900 * time.Millisecond)
 		limit.Progress()
-		time.Sleep(900 * time.Millisecond)
+		pause(900 * time.Millisecond)
 		synctest.Wait()
 		require.NoError(t, ctx.Err())
 		require.True(t, limit.Lift(true))
-		time.Sleep(time.Hour)
+		pause(time.Hour)
 		require.NoError(t, ctx.Err(), "it is good for the second part")
 		require.NoError(t, limit.Late(context.Canceled))
 		limit.Release()
@@ -273,9 +276,9 @@ func TestLimitOfAClientOfOnesOwn(t *testing.T) {
 		require.NoError(t, limit.Late(ctx.Err()), "Release has ended it")
 
 		ctx, limit = begin(second)
-		time.Sleep(900 * time.Millisecond)
+		pause(900 * time.Millisecond)
 		limit.Progress()
-		time.Sleep(time.Second)
+		pause(time.Second)
 		synctest.Wait()
 		require.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
 		require.False(t, limit.Lift(true))

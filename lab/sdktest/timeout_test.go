@@ -119,9 +119,9 @@ func TestBodyThatIsHandedToTheCallerIsNeverCut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				t.Helper()
-				var sent context.Context
+				var sent *http.Request
 				client := answerFunc(func(r *http.Request) (*http.Response, error) {
-					sent = r.Context()
+					sent = r
 					answer := response(200, "")
 					answer.Body, answer.ContentLength = &body{ctx: r.Context(), pauses: []time.Duration{time.Hour, time.Hour}}, 2
 					return answer, nil
@@ -129,9 +129,9 @@ func TestBodyThatIsHandedToTheCallerIsNeverCut(t *testing.T) {
 				cfg := installed(t, client, hermetic(), awssdk.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
 				out, err := s3.NewFromConfig(cfg).GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String("b"), Key: aws.String("k")})
 				require.NoError(t, err)
-				require.NoError(t, sent.Err())
+				require.NoError(t, sent.Context().Err())
 				end(t, out.Body)
-				require.Error(t, sent.Err(), "the context of the attempt is released")
+				require.Error(t, sent.Context().Err(), "the context of the attempt is released")
 			})
 		})
 	}
