@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -22,6 +23,7 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/pipenet"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -365,4 +367,55 @@ func TestABodyThatCannotBeSentAgainIsNotRetried(t *testing.T) {
 		require.ErrorContains(t, err, "attempt timed out after 2s")
 		require.Equal(t, 1, s.requests())
 	})
+}
+
+// TestTimeoutOverConnections has net/http and a server that takes a part of a body of 4 MiB every 900 ms, and
+// stops after some. What the kernel would take besides is not there.
+func TestTimeoutOverConnections(t *testing.T) {
+	const size, part = 4 << 20, 1 << 20
+	for name, c := range map[string]struct {
+		parts int
+		rest  time.Duration
+		late  bool
+	}{
+		"it takes all and answers":     {4, 900 * time.Millisecond, false},
+		"it takes all and is late":     {4, 1100 * time.Millisecond, true},
+		"it stops in the middle":       {2, time.Hour, true},
+		"it takes nothing of the body": {0, time.Hour, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				network := pipenet.New()
+				over, end := context.WithCancel(t.Context())
+				server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					for range c.parts {
+						sleep(over, 900*time.Millisecond)
+						_, _ = io.CopyN(io.Discard, r.Body, part)
+					}
+					sleep(over, c.rest)
+					w.WriteHeader(http.StatusOK)
+				})}
+				go func() { _ = server.Serve(network) }()
+				client := awshttp.NewBuildableClient().WithTransportOptions(func(tr *http.Transport) {
+					tr.Proxy, tr.DialContext, tr.ExpectContinueTimeout = nil, network.Dial, 0
+				})
+				cfg := installed(t, client, hermetic(noBackoff(), awsretry.WithMaxAttempts(2)),
+					awssdk.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
+				_, err := s3.NewFromConfig(cfg).PutObject(t.Context(), &s3.PutObjectInput{
+					Bucket: aws.String("b"), Key: aws.String("k"), Body: strings.NewReader(strings.Repeat("x", size)),
+				})
+				_, late := errors.AsType[*retry.AttemptTimeoutError](err)
+				require.Equal(t, c.late, late, "%v", err)
+				if c.late {
+					_, exhausted := errors.AsType[*sdkretry.MaxAttemptsError](err)
+					require.True(t, exhausted, "the body was sent again from its beginning: %v", err)
+				} else {
+					require.NoError(t, err)
+				}
+				end()
+				require.NoError(t, server.Close())
+			})
+		})
+	}
 }
