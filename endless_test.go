@@ -108,9 +108,11 @@ func (b base) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (d doomed) send(method string, b base, limit time.Duration) error {
-	transport, err := httpretry.New(httpretry.Config{
-		Strategy: d.strategy, Base: b, AttemptTimeout: limit, RefusalAsError: true,
-	})
+	config := httpretry.Config{Strategy: d.strategy, Base: b, RefusalAsError: true}
+	if limit > 0 {
+		config.AttemptTimeout = retry.FixedTimeout{First: limit}
+	}
+	transport, err := httpretry.New(config)
 	if err != nil {
 		return err
 	}
@@ -160,10 +162,10 @@ func TestErrorsThatWrapWithoutEndHoldUpNothing(t *testing.T) {
 		{"all attempts", func(d doomed) error { return d.do(d.fail) }, exhausted, false},
 		{"a canceled context", func(d doomed) error { return d.do(d.failCanceled) }, "client-side: canceled", false},
 		{"attempts without time", func(d doomed) error {
-			return d.do(d.failLate, retry.WithAttemptTimeout(time.Second))
+			return d.do(d.failLate, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
 		}, exhausted, false},
 		{"attempts without time that say so", func(d doomed) error {
-			return d.do(d.failWithContext, retry.WithAttemptTimeout(time.Second))
+			return d.do(d.failWithContext, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
 		}, exhausted, true},
 		{"a policy for retries", func(d doomed) error {
 			return d.do(d.fail, again)

@@ -26,8 +26,8 @@ func TestExportedNamesStayFew(t *testing.T) {
 		all = names{all.top + n.top, all.methods + n.methods, all.fields + n.fields}
 	}
 	t.Logf("%-15s %3d at top level, %3d with methods, %3d with fields", "together", all.top, all.top+all.methods, all.all())
-	require.LessOrEqual(t, all.top, 200, "names at top level")
-	require.LessOrEqual(t, all.all(), 574, "names with methods and fields")
+	require.LessOrEqual(t, all.top, 210, "names at top level")
+	require.LessOrEqual(t, all.all(), 596, "names with methods and fields")
 }
 
 // names counts the exported names of a package: constants, variables, functions and types, the

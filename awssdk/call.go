@@ -32,12 +32,13 @@ type call struct {
 	refusal   error // why there is no retry, or why the attempt that was due must not be made
 
 	// With middlewares only.
-	observed   bool            // whether there are any
-	input      any             // of the operation
-	around     context.Context //nolint:containedctx // of the call
-	unseekable bool            // whether the body cannot be sent again
-	throttled  int             // entries of an output
-	entries    int             // of the output
+	observed   bool             // whether there are any
+	input      any              // of the operation
+	around     context.Context  //nolint:containedctx // of the call
+	unseekable bool             // whether the body cannot be sent again
+	throttled  int              // entries of an output
+	entries    int              // of the output
+	limited    *retry.Operation // whose attempts have a timeout, or nil
 
 	// Without them only.
 	stop func() bool // keeps the end of ctx from ending a retry that is due
@@ -74,6 +75,9 @@ func (c *call) open(ctx context.Context, s *shared, op retry.Operation) {
 	// The context of an attempt may have a span that ends with the attempt.
 	c.token, c.denied = c.strategy.AcquireInitialToken(cmp.Or(c.around, ctx), op)
 	c.move(begun)
+	if c.limited = nil; s.limits(&op) {
+		c.limited = new(op)
+	}
 }
 
 // wait returns when the attempt of the token may be made. The SDK has slept its backoff, or sleeps

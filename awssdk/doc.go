@@ -16,7 +16,7 @@
 // skew, the headers and metrics of attempts, and the errors. The sleep follows the time of the
 // SDK and not the clock of the strategy. Three small middlewares tell the strategy what a
 // retryer alone cannot know: what a call is about, how each attempt ended, and how the call
-// ended.
+// ended. With [WithAttemptTimeout] a fourth one limits each attempt.
 //
 // # A retryer alone
 //

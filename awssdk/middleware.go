@@ -25,13 +25,23 @@ func (s *shared) addMiddlewares(stack *middleware.Stack) error {
 	attempt := &attemptMiddleware{s, loop}
 	if _, again := stack.Finalize.Get(attempt.ID()); again {
 		_, err := stack.Finalize.Swap(attempt.ID(), attempt)
-		return err
+		return errors.Join(err, s.addLimit(stack))
 	}
 	return errors.Join(
+		s.addLimit(stack),
 		stack.Initialize.Add(callMiddleware{}, middleware.After),
 		stack.Finalize.Insert(endMiddleware{}, loopID, middleware.Before),
 		stack.Finalize.Insert(attempt, loopID, middleware.After),
 	)
+}
+
+// addLimit adds the middleware for timeouts, once, if there are any.
+func (s *shared) addLimit(stack *middleware.Stack) error {
+	limit := limitMiddleware{}
+	if _, again := stack.Deserialize.Get(limit.ID()); again || s.timeout == nil {
+		return nil
+	}
+	return stack.Deserialize.Add(limit, middleware.After)
 }
 
 // callFrom returns the call that ctx belongs to, or nil without the middlewares. The call is a

@@ -3,6 +3,7 @@ package awssdk
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -19,6 +20,7 @@ type options struct {
 	strategy  retry.Strategy
 	operation operationFunc
 	output    outputFunc
+	timeout   retry.AttemptTimeout
 	account   string
 	ofSDK     []func(*config.LoadOptions) error // for config.LoadDefaultConfig
 	providers providers
@@ -129,6 +131,9 @@ func (o options) load(ctx context.Context) (*sdkRetryer, error) {
 	if o.output != nil {
 		return nil, errOutput
 	}
+	if o.timeout != nil {
+		return nil, errTimeout
+	}
 	if o.strategy != nil {
 		return o.retryer(o.strategy)
 	}
@@ -145,7 +150,7 @@ func (o options) retryer(s retry.Strategy) (*sdkRetryer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.accounts.given, r.outputs.rest = o.account, o.output
+	r.accounts.given, r.outputs.rest, r.timeout = o.account, o.output, o.timeout
 	return r, nil
 }
 
@@ -153,6 +158,9 @@ func (o options) retryer(s retry.Strategy) (*sdkRetryer, error) {
 func (o options) check() error {
 	if o.strategy != nil && len(o.settings) > 0 {
 		return errors.New("awssdk: WithStrategy and WithSettings exclude each other")
+	}
+	if err := retry.CheckTimeout(o.timeout); err != nil {
+		return fmt.Errorf("awssdk: WithAttemptTimeout: %w", err)
 	}
 	return checkAccount(o.account)
 }

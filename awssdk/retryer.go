@@ -27,8 +27,9 @@ type shared struct {
 	accounts  accounts
 	failures  failures
 	outputs   outputs
-	inputs    sync.Map  // of *inputPlan by reflect.Type
-	requests  sync.Pool // of *smithyhttp.Request, for attemptOf
+	timeout   retry.AttemptTimeout // or nil
+	inputs    sync.Map             // of *inputPlan by reflect.Type
+	requests  sync.Pool            // of *smithyhttp.Request, for attemptOf
 }
 
 var _ aws.RetryerV2 = (*sdkRetryer)(nil)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/httpretry"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // instant is a base that answers at once and always the same.
@@ -19,7 +20,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 		config httpretry.Config
 	}{
 		{"defaults", httpretry.Config{}},
-		{"attempt timeout", httpretry.Config{AttemptTimeout: time.Minute}},
+		{"attempt timeout", httpretry.Config{AttemptTimeout: retry.FixedTimeout{First: time.Minute}}},
 		{"SDK headers", httpretry.Config{SDKHeaders: true}},
 	} {
 		b.Run("case="+c.name, func(b *testing.B) {

@@ -59,18 +59,21 @@ func (c *call) Value(key any) any {
 // *ResponseError.
 func (c *call) attempt(ctx context.Context) (*http.Response, error) {
 	c.drop()
-	ctx, c.lease = lend(ctx, c.config)
+	ctx, err := c.lend(ctx)
+	if err != nil {
+		return nil, err
+	}
 	response, err := c.send(ctx)
 	switch {
 	case err != nil:
 	case response.StatusCode >= http.StatusBadRequest:
 		err = c.judge(response)
-	case !c.lease.disarm():
+	case !c.lease.limit.Lift(true):
 		// The limit of the attempt has ended its context after the response had arrived, so
 		// that its body can no longer be read.
 		c.drop()
 		cause := context.Cause(c.lease.alive)
-		response, err = nil, cmp.Or(c.lease.late(cause), cause)
+		response, err = nil, cmp.Or(c.lease.limit.Late(cause), cause)
 	}
 	c.failure = err
 	return response, err
@@ -119,14 +122,14 @@ func (c *call) outgoing(ctx context.Context) (*http.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpretry: body of attempt %d: %w", attempt.Number, err)
 	}
-	out.Body = body
+	out.Body = c.lease.sending(body)
 	return out, nil
 }
 
 // end returns the response or the error of the call, and releases everything else.
 func (c *call) end(response *http.Response, err error) (*http.Response, error) {
 	c.ended, c.err = true, err
-	c.lease.disarm()
+	c.lease.limit.Lift(false)
 	c.body.finish()
 	switch {
 	case response != nil && !c.wantsError(err):
@@ -173,7 +176,7 @@ func (c *call) drop() {
 		_ = c.response.Body.Close()
 		c.response = nil
 	}
-	c.lease.release()
+	c.lease.limit.Release()
 }
 
 // release ends the context of the call.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/retry"
@@ -41,11 +40,12 @@ type Config struct {
 	Policy func(response *http.Response, err error) error
 
 	// AttemptTimeout is the longest time that an attempt may take until the headers of its
-	// response are there. For a failed response it also covers what the Transport reads of the
-	// body, to find an error code and to use the connection again. An attempt that takes longer
-	// is retried as a timeout. The limit does not hold for reading the body of the response
-	// that RoundTrip returns. Zero means no limit.
-	AttemptTimeout time.Duration
+	// response are there, such as a [retry.FixedTimeout]. For a failed response it also covers what
+	// the Transport reads of the body, to find an error code and to use the connection again. An
+	// attempt that takes longer is retried as a timeout. The limit does not hold for reading the
+	// body of the response that RoundTrip returns. While the body of a request is sent, the time
+	// begins anew with each part of it. Nil means no limit.
+	AttemptTimeout retry.AttemptTimeout
 
 	// RefusalAsError makes RoundTrip return the error of [Refusal] in place of the response
 	// where the client gave up on a failure that the classifiers ask to retry: attempts,
@@ -70,8 +70,8 @@ func (c Config) validate() error {
 	if c.MaxAttempts < 0 {
 		errs = append(errs, fmt.Errorf("httpretry: MaxAttempts %d: must not be negative", c.MaxAttempts))
 	}
-	if c.AttemptTimeout < 0 {
-		errs = append(errs, fmt.Errorf("httpretry: AttemptTimeout %v: must not be negative", c.AttemptTimeout))
+	if err := retry.CheckTimeout(c.AttemptTimeout); err != nil {
+		errs = append(errs, fmt.Errorf("httpretry: AttemptTimeout: %w", err))
 	}
 	return errors.Join(errs...)
 }

@@ -20,10 +20,10 @@ import (
 
 func TestConfigOutOfRange(t *testing.T) {
 	t.Parallel()
-	_, err := httpretry.New(httpretry.Config{MaxAttempts: -1, AttemptTimeout: -2})
+	_, err := httpretry.New(httpretry.Config{MaxAttempts: -1, AttemptTimeout: retry.FixedTimeout{First: -2}})
 	require.EqualError(t, err, "httpretry: Strategy: must be set\n"+
 		"httpretry: MaxAttempts -1: must not be negative\n"+
-		"httpretry: AttemptTimeout -2ns: must not be negative")
+		"httpretry: AttemptTimeout: retry: FixedTimeout.First -2ns: must be more than zero")
 }
 
 func TestHostOperation(t *testing.T) {

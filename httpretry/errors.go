@@ -119,7 +119,7 @@ func (c *call) explain(err error) error {
 		default:
 		}
 	}
-	if late := c.lease.late(err); late != nil {
+	if late := c.lease.limit.Late(err); late != nil {
 		return late
 	}
 	if c.Err() == nil && (c.connected.Load() || errtree.Is(err, io.EOF)) {

@@ -88,14 +88,14 @@ func ExampleNew() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	transport, err := httpretry.New(httpretry.Config{Strategy: strategy, AttemptTimeout: 2 * time.Second})
+	transport, err := httpretry.New(httpretry.Config{Strategy: strategy, AttemptTimeout: retry.FixedTimeout{First: 2 * time.Second}})
 	fmt.Println(transport != nil, err)
-	_, err = httpretry.New(httpretry.Config{AttemptTimeout: -time.Second})
+	_, err = httpretry.New(httpretry.Config{AttemptTimeout: retry.FixedTimeout{First: -time.Second}})
 	fmt.Println(err)
 	// Output:
 	// true <nil>
 	// httpretry: Strategy: must be set
-	// httpretry: AttemptTimeout -1s: must not be negative
+	// httpretry: AttemptTimeout: retry: FixedTimeout.First -1s: must be more than zero
 }
 
 // A client that exists already gets a Transport around its own.

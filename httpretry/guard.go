@@ -21,7 +21,7 @@ type guard struct {
 
 func (g guard) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
 	c := g.call
-	defer c.lease.disarm()
+	defer c.lease.limit.Lift(false)
 	told, rule := failure, c.rule(failure)
 	if rule != nil {
 		told = &classify.JudgedError{Verdict: classify.Forbidden(), Err: failure, Reason: rule}

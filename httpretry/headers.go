@@ -45,8 +45,8 @@ func (c *call) stamp(ctx context.Context, out *http.Request, attempt retry.Attem
 // ttl returns when the attempt ends at the latest; empty if it has no deadline.
 func (c *call) ttl(ctx context.Context) string {
 	end, limited := ctx.Deadline()
-	if c.config.AttemptTimeout > 0 {
-		own := c.config.clock().Now().Add(c.config.AttemptTimeout)
+	if after := c.lease.limit.Allowed(); after > 0 {
+		own := c.config.clock().Now().Add(after)
 		if !limited || own.Before(end) {
 			end, limited = own, true
 		}

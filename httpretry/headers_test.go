@@ -82,11 +82,11 @@ func TestSDKHeaders(t *testing.T) {
 		{name: "deadline of the request", left: time.Minute, want: []string{
 			"attempt=1; max=3; ttl=20260823T120606Z", "attempt=2; max=3; ttl=20260823T120606Z", "attempt=3; max=3; ttl=20260823T120606Z",
 		}},
-		{name: "deadline of the attempt", left: time.Minute, config: httpretry.Config{AttemptTimeout: 10 * time.Second}, want: []string{
+		{name: "deadline of the attempt", left: time.Minute, config: httpretry.Config{AttemptTimeout: retry.FixedTimeout{First: 10 * time.Second}}, want: []string{
 			"attempt=1; max=3; ttl=20260823T120516Z", "attempt=2; max=3; ttl=20260823T120517Z", "attempt=3; max=3; ttl=20260823T120519Z",
 		}},
 		{name: "deadline of the request within the attempt", left: 5 * time.Second, config: httpretry.Config{
-			AttemptTimeout: 10 * time.Second, MaxAttempts: 1,
+			AttemptTimeout: retry.FixedTimeout{First: 10 * time.Second}, MaxAttempts: 1,
 		}, want: []string{"attempt=1; max=1; ttl=20260823T120511Z"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -139,3 +139,11 @@ func gone(ctx context.Context) context.Context {
 func lastOf(err error) (*httpretry.ResponseError, bool) {
 	return errors.AsType[*httpretry.ResponseError](err)
 }
+
+// within returns the timeout of that length, or none for zero.
+func within(d time.Duration) retry.AttemptTimeout {
+	if d == 0 {
+		return nil
+	}
+	return retry.FixedTimeout{First: d}
+}

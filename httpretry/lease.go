@@ -4,10 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"time"
 
-	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -15,49 +12,47 @@ import (
 // limit if a response arrives in time, because the body of the response is read with it. The
 // zero lease has no limit.
 type lease struct {
-	caller, alive context.Context //nolint:containedctx // late compares how they ended
-	cancel        context.CancelCauseFunc
-	stop          func() (inTime bool) // lifts the limit
-	after         time.Duration
+	alive context.Context //nolint:containedctx // of the attempt
+	limit *retry.AttemptLimit
 }
 
-// lend returns the context of an attempt and its lease.
-func lend(ctx context.Context, config *Config) (context.Context, lease) {
-	after := config.AttemptTimeout
-	if after <= 0 {
-		return ctx, lease{}
+// lend returns the context of an attempt, and remembers its lease.
+func (c *call) lend(ctx context.Context) (context.Context, error) {
+	c.lease = lease{}
+	if c.config.AttemptTimeout == nil {
+		return ctx, nil
 	}
-	alive, cancel := context.WithCancelCause(ctx)
-	limited, end := clock.WithTimeout(ctx, config.clock(), after)
-	stop := context.AfterFunc(limited, func() { cancel(context.Cause(limited)) })
-	return alive, lease{ctx, alive, cancel, func() bool {
-		defer end()
-		return stop()
-	}, after}
+	op := c.operation
+	if !c.body.replayable() || !c.config.idempotent(c.request) {
+		op.MaxAttempts = 1 // a timeout has nothing after it
+	}
+	ctx, limit, err := retry.LimitAttempt(ctx, c.config.Strategy, op, c.config.AttemptTimeout)
+	if err != nil || limit == nil {
+		return ctx, err
+	}
+	c.lease = lease{ctx, limit}
+	return ctx, nil
 }
 
-// disarm lifts the limit. The first call reports whether it came before the limit.
-func (l lease) disarm() (inTime bool) { return l.stop == nil || l.stop() }
-
-// release ends the context.
-func (l lease) release() {
-	l.disarm()
-	if l.cancel != nil {
-		l.cancel(nil)
+// sending returns the body of a request, which begins the time of the attempt anew whenever a part of
+// it is sent.
+func (l lease) sending(body io.ReadCloser) io.ReadCloser {
+	if l.limit == nil || body == nil || body == http.NoBody {
+		return body
 	}
+	return progressBody{body, l.limit}
 }
 
-// late returns the error of an attempt that the limit has ended as a timeout of the attempt,
-// and nil for any other error.
-func (l lease) late(err error) error {
-	ended := errtree.Is(err, context.DeadlineExceeded) || errtree.Is(err, context.Canceled)
-	if l.alive == nil || !ended || context.Cause(l.alive) != context.DeadlineExceeded { //nolint:errorlint // the cause itself
-		return nil
-	}
-	if errtree.Is(l.caller.Err(), context.DeadlineExceeded) {
-		return nil // the caller had no more time either, and the caller's end counts
-	}
-	return &retry.AttemptTimeoutError{After: l.after, Err: err}
+// progressBody hides a WriteTo of the body, as onlyBody does.
+type progressBody struct {
+	io.ReadCloser
+	limit *retry.AttemptLimit
+}
+
+func (b progressBody) Read(p []byte) (int, error) {
+	b.limit.Progress()
+	defer b.limit.Progress()
+	return b.ReadCloser.Read(p)
 }
 
 // follow returns a context that ends when the channel in Cancel of a request is closed. The
@@ -77,15 +72,15 @@ func follow(parent context.Context, canceled <-chan struct{}) (context.Context, 
 // releaseWith ends the contexts of a response that is returned once its body has been read
 // or closed.
 func (c *call) releaseWith(response *http.Response) {
-	if c.cancel == nil && c.lease.alive == nil {
+	if c.cancel == nil && c.lease.limit == nil {
 		return
 	}
 	if response.Body == http.NoBody {
-		c.lease.release()
+		c.lease.limit.Release()
 		c.release()
 		return
 	}
-	body := &lastBody{ReadCloser: response.Body, done: func() { c.lease.release(); c.release() }}
+	body := &lastBody{ReadCloser: response.Body, done: func() { c.lease.limit.Release(); c.release() }}
 	if w, ok := response.Body.(io.Writer); ok { // after 101 Switching Protocols
 		response.Body = struct {
 			*lastBody

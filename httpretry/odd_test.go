@@ -43,7 +43,7 @@ func TestErrorsOfABaseThatPanicEndTheRequest(t *testing.T) {
 					t.Parallel()
 					calls := 0
 					transport := newTransport(t, httpretry.Config{
-						Strategy: on(t, &clock.Fake{}), AttemptTimeout: limit,
+						Strategy: on(t, &clock.Fake{}), AttemptTimeout: within(limit),
 						Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
 							calls++
 							return nil, odd

@@ -138,7 +138,7 @@ func TestLimitOfAnAttemptEndsWithIt(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, "at last")
 		}), httpretry.Config{
-			AttemptTimeout: 500 * time.Millisecond,
+			AttemptTimeout: retry.FixedTimeout{First: 500 * time.Millisecond},
 			Strategy:       modes(t, standard.Config{Behavior: retry.V21, QuotaCapacity: new(0)})["standard"],
 			Operation:      func(*http.Request) retry.Operation { return retry.Operation{LongPolling: true} },
 		})
@@ -164,7 +164,7 @@ func TestBodyThatIsDoneWithReleasesItsContext(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var attempt *http.Request
 				transport := newTransport(t, httpretry.Config{
-					Strategy: on(t, nil), AttemptTimeout: time.Second,
+					Strategy: on(t, nil), AttemptTimeout: retry.FixedTimeout{First: time.Second},
 					Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
 						attempt = r
 						return scripted{status: 200, body: "answer"}.RoundTrip(r)

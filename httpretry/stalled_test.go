@@ -90,7 +90,7 @@ func TestStalledBodyHoldsTheCallerForASecondAtMost(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					server := &stalling{status: c.server.status, kind: c.server.kind, first: c.server.first, after: c.server.after, rest: c.server.rest}
-					client := clientOf(t, server, httpretry.Config{AttemptTimeout: limit})
+					client := clientOf(t, server, httpretry.Config{AttemptTimeout: within(limit)})
 					start := time.Now()
 					response, err := client.Do(newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
 					require.NoError(t, err)
@@ -155,7 +155,7 @@ func TestEndOfTheAttemptOrOfTheCallerComesBeforeTheSecond(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				server := &stalling{status: 503, kind: kind, after: time.Hour}
-				client := clientOf(t, server, httpretry.Config{AttemptTimeout: 500 * time.Millisecond, MaxAttempts: 2})
+				client := clientOf(t, server, httpretry.Config{AttemptTimeout: retry.FixedTimeout{First: 500 * time.Millisecond}, MaxAttempts: 2})
 				start := time.Now()
 				response, err := client.Do(newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
 				require.NoError(t, err)

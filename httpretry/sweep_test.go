@@ -65,7 +65,7 @@ func sweep(t *testing.T, f fault, s retry.Strategy, body string) (got tally) {
 	c.network = serve(t, c)
 	c.inner = c.network.Transport()
 	c.client = &http.Client{Transport: newTransport(t, httpretry.Config{
-		Strategy: s, Base: roundTripFunc(c.attempt), AttemptTimeout: attemptTimeout,
+		Strategy: s, Base: roundTripFunc(c.attempt), AttemptTimeout: retry.FixedTimeout{First: attemptTimeout},
 	})}
 	for _, fails := range []int{1, 2, 3} {
 		c.fails = fails

@@ -55,7 +55,7 @@ func get(ctx context.Context, t *testing.T, client *http.Client) reply {
 func TestAttemptTimeoutLeavesTheBodyAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		client := clientOf(t, slow(900*time.Millisecond, time.Hour), httpretry.Config{AttemptTimeout: time.Second})
+		client := clientOf(t, slow(900*time.Millisecond, time.Hour), httpretry.Config{AttemptTimeout: retry.FixedTimeout{First: time.Second}})
 		got := get(t.Context(), t, client)
 		require.NoError(t, got.err)
 		require.NoError(t, got.bodyErr)
@@ -69,7 +69,7 @@ func TestAttemptTimeoutIsRetriedAsATimeout(t *testing.T) {
 		var kinds []classify.Kind
 		start := time.Now()
 		client := clientOf(t, slow(time.Hour, 0), httpretry.Config{
-			AttemptTimeout: time.Second,
+			AttemptTimeout: retry.FixedTimeout{First: time.Second},
 			Strategy: modes(t, standard.Config{Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 				if e.Kind == retry.RetryScheduled {
 					kinds = append(kinds, e.Verdict.Kind())
@@ -191,7 +191,7 @@ func TestCallerEndsAnAttempt(t *testing.T) {
 					client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 						attempts.Add(1)
 						service.ServeHTTP(w, r)
-					}), httpretry.Config{AttemptTimeout: attemptTimeout})
+					}), httpretry.Config{AttemptTimeout: within(attemptTimeout)})
 					start := time.Now()
 					r, release := c.end(client, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
 					defer release()
@@ -214,7 +214,7 @@ func TestCallerEndsAnAttempt(t *testing.T) {
 func TestTimeoutOfTheClientReachesTheBody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		client := clientOf(t, slow(time.Second, time.Hour), httpretry.Config{AttemptTimeout: 2 * time.Second})
+		client := clientOf(t, slow(time.Second, time.Hour), httpretry.Config{AttemptTimeout: retry.FixedTimeout{First: 2 * time.Second}})
 		client.Timeout = 3 * time.Second
 		start := time.Now()
 		got := get(t.Context(), t, client)
@@ -228,7 +228,7 @@ func TestTimeoutOfTheClientReachesTheBody(t *testing.T) {
 func TestResponseWithoutABodyNeedsNoClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		client := clientOf(t, slow(0, 0), httpretry.Config{AttemptTimeout: time.Second})
+		client := clientOf(t, slow(0, 0), httpretry.Config{AttemptTimeout: retry.FixedTimeout{First: time.Second}})
 		r := newRequest(t.Context(), t, http.MethodHead, "http://service/", "")
 		r.Cancel = make(chan struct{}) //nolint:staticcheck // it is still there
 		response, err := client.Do(r)  //nolint:bodyclose // that is the point
@@ -244,7 +244,7 @@ func TestAnswerAtTheLastInstant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
 		transport := newTransport(t, httpretry.Config{
-			Strategy: on(t, nil), AttemptTimeout: time.Second,
+			Strategy: on(t, nil), AttemptTimeout: retry.FixedTimeout{First: time.Second},
 			Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
 				if attempts++; attempts == 1 {
 					<-r.Context().Done()

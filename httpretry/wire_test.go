@@ -24,6 +24,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/httpretry"
 	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // The tests of this file use the loopback interface, both versions of HTTP, and a clock that
@@ -249,7 +250,7 @@ func TestUpgradedConnectionCanBeWritten(t *testing.T) {
 			text := make([]byte, 5)
 			_, _ = io.ReadFull(buffered, text)
 			_, _ = conn.Write(text)
-		}), httpretry.Config{AttemptTimeout: attemptTimeout})
+		}), httpretry.Config{AttemptTimeout: retry.FixedTimeout{First: attemptTimeout}})
 		request := newRequest(t.Context(), t, http.MethodGet, "http://service/", "")
 		request.Header.Set("Connection", "Upgrade")
 		request.Header.Set("Upgrade", "echo")
@@ -280,7 +281,7 @@ func TestTransportConcurrentSafe(t *testing.T) {
 						return
 					}
 					answered.Add(1)
-				}), httpretry.Config{Strategy: s, SDKHeaders: true, AttemptTimeout: attemptTimeout})
+				}), httpretry.Config{Strategy: s, SDKHeaders: true, AttemptTimeout: retry.FixedTimeout{First: attemptTimeout}})
 				shared := newRequest(t.Context(), t, http.MethodGet, "http://service/", "")
 				var fine atomic.Int64
 				var group sync.WaitGroup

@@ -109,7 +109,7 @@ func TestLimitOfAttemptsThatAnErrorCarriesCounts(t *testing.T) {
 					err = retry.DoErr(t.Context(), s, retry.Operation{MaxAttempts: 9}, func(ctx context.Context) error {
 						attempts++
 						return call(ctx, clk)
-					}, retry.WithAttemptTimeout(time.Second))
+					}, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
 				})
 				require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
 				require.Equal(t, 2, attempts)

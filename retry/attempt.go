@@ -98,7 +98,7 @@ func within(ctx context.Context, number int, nesting nesting) context.Context {
 	return &attemptContext{Context: ctx, number: int32(min(number, math.MaxInt32)), nesting: nesting}
 }
 
-// AttemptTimeoutError is the error of an attempt that [WithAttemptTimeout] ended. It is a
+// AttemptTimeoutError is the error of an attempt that an [AttemptTimeout] ended. It is a
 // timeout, and is retried as one unless what the attempt returned has a mark, see [Mark].
 // [errors.As] finds in it what the attempt returned. [errors.Is] does not, because the context
 // error in there is not the caller's.
@@ -142,15 +142,10 @@ func (e *AttemptTimeoutError) find(left *int, target reflect.Value) bool {
 }
 
 // timedOut returns the error of an attempt as an AttemptTimeoutError if the limit of the
-// attempt, and not the caller, ended it. A mark in the error is then around the result. An
-// error that is not about a context is the answer of the service, however late.
+// attempt, and not the caller, ended it. A mark in the error is then around the result.
 func timedOut(caller, attempt context.Context, after time.Duration, err error) error {
-	ended := errtree.Is(err, context.DeadlineExceeded) || errtree.Is(err, context.Canceled)
-	if !ended || context.Cause(attempt) != context.DeadlineExceeded { //nolint:errorlint // the cause itself
+	if !endedByLimit(caller, attempt, err) {
 		return err
-	}
-	if errtree.Is(caller.Err(), context.DeadlineExceeded) {
-		return err // the caller had no more time either, and the caller's end counts
 	}
 	late := error(&AttemptTimeoutError{After: after, Err: unmarked(err)})
 	if mark := (classify.Outcome{Err: err}).Judge(nil, nil); mark != (classify.Verdict{}) {

@@ -64,7 +64,7 @@ func TestContextOfAnAttemptIsTheCallers(t *testing.T) {
 		<-ctx.Done()
 		require.Equal(t, context.Canceled, ctx.Err())
 		return 0, nil
-	}, retry.WithAttemptTimeout(2*time.Hour))
+	}, retry.WithAttemptTimeout(retry.FixedTimeout{First: 2 * time.Hour}))
 	require.NoError(t, err)
 }
 
@@ -83,7 +83,7 @@ func TestAttemptTimeoutIsRetriedAndTheCallersIsNot(t *testing.T) {
 			return 0, errors.Join(ctx.Err(), errClient)
 		}
 		start := time.Now()
-		_, err := retry.Do(t.Context(), s, retry.Operation{}, hang, retry.WithAttemptTimeout(5*time.Second))
+		_, err := retry.Do(t.Context(), s, retry.Operation{}, hang, retry.WithAttemptTimeout(retry.FixedTimeout{First: 5 * time.Second}))
 		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
 		require.NotErrorIs(t, err, context.DeadlineExceeded, "the deadline is that of the attempt, not of the caller")
 		timeout, ok := errors.AsType[*retry.AttemptTimeoutError](err)
@@ -102,7 +102,7 @@ func TestAttemptTimeoutIsRetriedAndTheCallersIsNot(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		attempts = 0
-		_, err = retry.Do(ctx, s, retry.Operation{}, hang, retry.WithAttemptTimeout(5*time.Second))
+		_, err = retry.Do(ctx, s, retry.Operation{}, hang, retry.WithAttemptTimeout(retry.FixedTimeout{First: 5 * time.Second}))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, 1, attempts)
 	})
@@ -133,7 +133,7 @@ func TestAttemptTimeoutOfARealRequest(t *testing.T) {
 			defer response.Body.Close()
 			_, err = io.Copy(io.Discard, response.Body)
 			return response.StatusCode, err
-		}, retry.WithAttemptTimeout(time.Second))
+		}, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
 	})
 	require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
 	_, ok := errors.AsType[*retry.AttemptTimeoutError](err)

@@ -137,7 +137,7 @@ func TestCallersCancelCountsAfterAnAttemptTimeout(t *testing.T) {
 		<-ctx.Done()
 		cancel()
 		return 0, ctx.Err()
-	}, retry.WithAttemptTimeout(time.Second))
+	}, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
 	require.ErrorIs(t, err, retry.ErrCanceled)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 1, n)
@@ -154,7 +154,7 @@ func TestCallersDeadlineIsNoAttemptTimeout(t *testing.T) {
 		clk.Advance(time.Second)
 		<-ctx.Done()
 		return 0, ctx.Err()
-	}, retry.WithAttemptTimeout(2*time.Second))
+	}, retry.WithAttemptTimeout(retry.FixedTimeout{First: 2 * time.Second}))
 	require.ErrorIs(t, err, retry.ErrCanceled)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	_, ok := errors.AsType[*retry.AttemptTimeoutError](err)
@@ -169,7 +169,7 @@ func TestAnswerOfTheServiceAfterTheAttemptsLimitIsStillItsAnswer(t *testing.T) {
 		n++
 		clk.Advance(time.Second)
 		return 0, errClient
-	}, retry.WithAttemptTimeout(time.Second))
+	}, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
 	require.Equal(t, errClient, err)
 	require.Equal(t, 1, n)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/errtree"
@@ -57,6 +56,9 @@ func prepare[T any](s Strategy, opts []Option) (o options, policy func(T, error)
 		return o, nil, nil
 	}
 	o = collect(opts)
+	if err := CheckTimeout(o.attemptTimeout); err != nil {
+		return o, nil, err
+	}
 	policy, err = policyOf[T](o)
 	return o, policy, err
 }
@@ -73,7 +75,7 @@ func run[T any](
 		if err := l.wait(ctx); err != nil {
 			return value, err
 		}
-		value, err = call(ctx, l, fn)
+		value, err = call(ctx, l, op, fn)
 		if policy != nil {
 			err = policy(value, err)
 		}
@@ -93,16 +95,20 @@ func DoErr(ctx context.Context, s Strategy, op Operation, fn func(ctx context.Co
 }
 
 // call makes one attempt.
-func call[T any](ctx context.Context, l *loop, fn func(ctx context.Context) (T, error)) (T, error) {
+func call[T any](ctx context.Context, l *loop, op *Operation, fn func(ctx context.Context) (T, error)) (T, error) {
 	l.attempts++
 	attempt := within(ctx, l.attempts, l.nesting)
-	if l.timeout <= 0 {
+	if l.timeout == nil {
 		return fn(attempt)
 	}
-	limited, cancel := clock.WithTimeout(attempt, l.readings.Clock(), l.timeout)
-	defer cancel()
+	limited, limit, err := l.limit(attempt, *op)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer limit.end()
 	value, err := fn(limited)
-	return value, timedOut(ctx, limited, l.timeout, err)
+	return value, limit.explain(ctx, limited, err)
 }
 
 var errNothingToDo = errors.New("retry: Do needs a function")
@@ -110,8 +116,8 @@ var errNothingToDo = errors.New("retry: Do needs a function")
 // loop is what Do knows of its operation, whatever T is.
 type loop struct {
 	strategy Strategy
-	timeout  time.Duration // of an attempt
-	nesting  nesting       // of the operation
+	timeout  AttemptTimeout // or nil
+	nesting  nesting        // of the operation
 	readings *instant.Readings
 	start    instant.Mark
 	token    Token
@@ -153,12 +159,13 @@ func (o *Operation) check() error {
 }
 
 // readingsOf are those of the strategy's clock, where there is no token to ask.
-func readingsOf(s Strategy) *instant.Readings {
-	clk := s.Clock()
-	if clk == nil {
-		clk = clock.System{}
+func readingsOf(s Strategy) *instant.Readings { return new(instant.NewReadings(clockOf(s))) }
+
+func clockOf(s Strategy) clock.Clock {
+	if clk := s.Clock(); clk != nil {
+		return clk
 	}
-	return new(instant.NewReadings(clk))
+	return clock.System{}
 }
 
 // wait returns when the next attempt is due, or why there is none.
@@ -251,7 +258,7 @@ func (l *loop) explain(ctx context.Context, err, failure error) error {
 type Option interface{ apply(o *options) }
 
 type options struct {
-	attemptTimeout time.Duration
+	attemptTimeout AttemptTimeout
 	policy         any // a func(T, error) error, or nil
 }
 
@@ -271,13 +278,14 @@ func collect(opts []Option) options {
 	return o
 }
 
-// WithAttemptTimeout ends the context of an attempt d after it began, on the
-// strategy's clock. If the attempt then returns an error, that is an
-// [*AttemptTimeoutError], which is retryable, unlike the end of the caller's own
-// context. A mark in the error of the attempt, such as that of [Permanent], still
-// counts. Zero or negative means no such limit.
-func WithAttemptTimeout(d time.Duration) Option {
-	return optionFunc(func(o *options) { o.attemptTimeout = d })
+// WithAttemptTimeout ends the context of an attempt when it has taken as long as t allows, on the
+// strategy's clock. If the attempt then returns an error, that is an [*AttemptTimeoutError], which is
+// retryable, unlike the end of the caller's own context. A mark in the error of the attempt, such as
+// that of [Permanent], still counts. With a [FixedTimeout] the context has the end of the attempt as
+// its deadline; with a [LearnedTimeout] it has not, because the attempt may be let go on. Nil means no
+// such limit.
+func WithAttemptTimeout(t AttemptTimeout) Option {
+	return optionFunc(func(o *options) { o.attemptTimeout = t })
 }
 
 // WithPolicy lets a policy judge what each attempt returned, value and error. The error that

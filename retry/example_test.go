@@ -211,7 +211,7 @@ func ExampleWithAttemptTimeout() {
 		err := hang(ctx)
 		fmt.Println(err)
 		return err
-	}, retry.WithAttemptTimeout(2*time.Second))
+	}, retry.WithAttemptTimeout(retry.FixedTimeout{First: 2 * time.Second}))
 	fmt.Println(err)
 	// Output:
 	// context deadline exceeded

@@ -54,7 +54,7 @@ func TestALimitBelowTheOperationIsATimeout(t *testing.T) {
 	} {
 		for caller, deadline := range map[string]time.Duration{"no deadline": 0, "a later deadline": time.Hour} {
 			for limit, options := range map[string][]retry.Option{
-				"": nil, "/and a later limit": {retry.WithAttemptTimeout(time.Minute)},
+				"": nil, "/and a later limit": {retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Minute})},
 			} {
 				for _, mode := range []string{"standard", "adaptive"} {
 					t.Run(name+"/"+caller+limit+"/"+mode, func(t *testing.T) {

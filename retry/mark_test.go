@@ -130,7 +130,7 @@ func TestMarkCountsAfterAnAttemptTimeout(t *testing.T) {
 					calls++
 					_ = clk.Await(ctx, nil)
 					return c.mark(ctx.Err())
-				}, retry.WithAttemptTimeout(time.Second))
+				}, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
 				var timeout *retry.AttemptTimeoutError
 				require.ErrorAs(t, err, &timeout)
 				require.ErrorContains(t, err, "attempt timed out after 1s")

@@ -131,7 +131,7 @@ func TestOddErrorsOfAFunctionEndTheOperation(t *testing.T) {
 				require.Equal(t, fmt.Sprintf("%#v", err), fmt.Sprintf("%#v", final.err), "it comes back as it is")
 				require.Equal(t, []retry.EventKind{retry.AttemptEnded, retry.RetryRefused, retry.OperationEnded}, final.kinds)
 
-				late := fail(t.Context(), t, mode, err, retry.WithAttemptTimeout(time.Second))
+				late := fail(t.Context(), t, mode, err, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
 				require.Equal(t, 1, late.calls)
 
 				marked := fail(t.Context(), t, mode, retry.Mark(err, classify.Timeout))

@@ -442,7 +442,7 @@ func TestOptionsHoldForEachPoll(t *testing.T) {
 					return 7, true, errClient // which the policy takes away
 				}
 			},
-			retry.WithAttemptTimeout(time.Second),
+			retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}),
 			retry.WithPolicy(func(value int, err error) error {
 				if value == 7 {
 					return nil

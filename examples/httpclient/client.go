@@ -21,7 +21,7 @@ func newClient(ctx context.Context, out io.Writer, base http.RoundTripper, opts 
 	if err != nil {
 		return nil, err
 	}
-	transport, err := httpretry.New(httpretry.Config{Strategy: strategy, Base: base, AttemptTimeout: 2 * time.Second})
+	transport, err := httpretry.New(httpretry.Config{Strategy: strategy, Base: base, AttemptTimeout: retry.FixedTimeout{First: 2 * time.Second}})
 	if err != nil {
 		return nil, err
 	}

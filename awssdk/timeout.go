@@ -1,0 +1,140 @@
+package awssdk
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+// WithAttemptTimeout limits how long each attempt may take until the headers of its response are there.
+// Reading a body is never cut, be it by the client or by the caller, as that of GetObject. An attempt
+// that takes longer fails with a [*retry.AttemptTimeoutError], which is retried as a timeout. The
+// deadline of the call counts as well.
+//
+// While the body of a request is sent, the time begins anew with each part of it. So an upload has the
+// time once its body has been sent, and a body that gets on no more for as long is a timeout too. The
+// body of an event stream does not count, and the SDK waits for a Read of a body that does not return.
+//
+// A [retry.TimeoutFunc] chooses by operation. Long polls have no timeout, unless such a function returns
+// one for them. The timeout holds for all clients of the config, those for its credentials included. A
+// client with a Retryer of its own has none.
+//
+// A nil t is as if the option were absent. [Load] returns an error for it, because a retryer cannot end
+// an attempt. A t that is out of range is an error, see [retry.CheckTimeout].
+func WithAttemptTimeout(t retry.AttemptTimeout) Option {
+	return optionFunc(func(o *options) {
+		if t != nil {
+			o.timeout = t
+		}
+	})
+}
+
+var errTimeout = errors.New("awssdk: WithAttemptTimeout has an effect only in Install and LoadDefaultConfig")
+
+// limitMiddleware is around the exchange of a request and a response. It is the last one of its step, so
+// that neither credentials nor signing count, and that it gets the response before its body is read.
+type limitMiddleware struct{}
+
+func (limitMiddleware) ID() string { return "awsretry.Limit" }
+
+func (limitMiddleware) HandleDeserialize(
+	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
+) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
+	c := callFrom(ctx)
+	request, ok := in.Request.(*smithyhttp.Request)
+	if !ok || c == nil || c.limited == nil || c.phase != sent {
+		return next.HandleDeserialize(ctx, in)
+	}
+	op := *c.limited
+	if c.unseekable {
+		op.MaxAttempts = 1
+	}
+	ctx, limit, err := retry.LimitAttempt(ctx, c.strategy, op, c.timeout)
+	if limit == nil || err != nil {
+		if err == nil {
+			out, metadata, err = next.HandleDeserialize(ctx, in)
+		}
+		return out, metadata, err
+	}
+	kept := false
+	defer func() { // also after a panic
+		if !kept {
+			limit.Release()
+		}
+	}()
+	in.Request = sending(request, limit)
+	out, metadata, err = next.HandleDeserialize(ctx, in)
+	response, ok := out.RawResponse.(*smithyhttp.Response)
+	answered := err == nil && ok && response != nil && response.Response != nil
+	inTime := limit.Lift(answered && response.StatusCode < http.StatusBadRequest)
+	switch {
+	case err != nil || !inTime:
+		if late := limit.Late(&smithyhttp.RequestSendError{Err: context.Cause(ctx)}); late != nil {
+			// In place of the error of the client, which says that the caller has canceled.
+			err = late
+		}
+		if answered && err != nil && response.Body != nil {
+			_ = response.Body.Close()
+		}
+	case answered && response.Body != nil && response.Body != http.NoBody:
+		response.Body, kept = answerBody{response.Body, limit}, true
+	}
+	return out, metadata, err
+}
+
+// limits reports whether attempts of an operation may have a timeout.
+func (s *shared) limits(op *retry.Operation) bool {
+	_, chosen := s.timeout.(retry.TimeoutFunc)
+	return s.timeout != nil && (chosen || !op.LongPolling)
+}
+
+// sending returns the request with a body that begins the time of the attempt anew. Of a pipe, the body
+// of an event stream, the transport must see that it is one.
+func sending(request *smithyhttp.Request, limit *retry.AttemptLimit) *smithyhttp.Request {
+	stream := request.GetStream()
+	if _, pipe := stream.(*io.PipeReader); stream == nil || pipe {
+		return request
+	}
+	watched, err := request.SetStream(progressReader{stream, limit})
+	if err != nil {
+		return request
+	}
+	return watched
+}
+
+type progressReader struct {
+	io.Reader
+	limit *retry.AttemptLimit
+}
+
+func (r progressReader) Read(p []byte) (int, error) {
+	r.limit.Progress()
+	defer r.limit.Progress()
+	return r.Reader.Read(p)
+}
+
+// answerBody ends the context of its attempt when it has been read or closed. If neither happens, the
+// context goes with that of the call.
+type answerBody struct {
+	io.ReadCloser
+	limit *retry.AttemptLimit
+}
+
+func (b answerBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.limit.Release()
+	}
+	return n, err
+}
+
+func (b answerBody) Close() error {
+	defer b.limit.Release()
+	return b.ReadCloser.Close()
+}

@@ -1,0 +1,421 @@
+package sdktest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/pipenet"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// growing is the timeout that the guide for S3 asks for.
+var growing = retry.FixedTimeout{First: 2 * time.Second, Factor: 2}
+
+// after answers when some time has passed.
+func after(d time.Duration, answer answerFunc) answerFunc {
+	return func(r *http.Request) (*http.Response, error) {
+		if err := (clock.System{}).Sleep(r.Context(), d); err != nil {
+			return nil, err
+		}
+		return answer(r)
+	}
+}
+
+func TestAttemptTimeoutIsRetriedAsATimeoutAndGrows(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		var failures []retry.Event
+		observer := retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if e.Kind == retry.AttemptEnded {
+				failures = append(failures, e)
+			}
+		})
+		s := newScript(stalled)
+		cfg := installed(t, s, hermetic(noBackoff(), awsretry.WithMaxAttempts(3), awsretry.WithObserver(observer)),
+			awssdk.WithAttemptTimeout(growing))
+		began := time.Now()
+		err := describe(t, cfg)
+		require.Equal(t, (2+4+8)*time.Second, time.Since(began))
+		require.Equal(t, []time.Duration{2 * time.Second, 4 * time.Second}, s.gaps())
+		late, ok := errors.AsType[*retry.AttemptTimeoutError](err)
+		require.True(t, ok, "%v", err)
+		require.Equal(t, 8*time.Second, late.After)
+		_, exhausted := errors.AsType[*sdkretry.MaxAttemptsError](err)
+		require.True(t, exhausted)
+		_, canceled := errors.AsType[*smithy.CanceledError](err)
+		require.False(t, canceled, "the caller has not")
+		require.NotErrorIs(t, err, context.Canceled)
+		require.NotErrorIs(t, err, context.DeadlineExceeded)
+		require.Contains(t, err.Error(), "attempt timed out after 8s")
+		require.Len(t, failures, 3)
+		strategy, _ := awssdk.StrategyOf(cfg)
+		cost := strategy.Plan(retry.Operation{Service: "dynamodb"}).TimeoutCost
+		for i, e := range failures {
+			require.Equal(t, "timeout", e.ErrorType())
+			require.Equal(t, 500-i*cost, e.Quota)
+		}
+	})
+}
+
+func TestAttemptThatIsAnsweredInTimeIsLeftAlone(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		s := newScript(after(1999*time.Millisecond, fail(503, "")), after(2001*time.Millisecond, say(200, "{}")))
+		require.NoError(t, describe(t, installed(t, s, hermetic(noBackoff()), awssdk.WithAttemptTimeout(growing))))
+		require.Equal(t, 2, s.requests())
+	})
+}
+
+// body gives its parts one after the other, with a pause before each, as long as its context lives.
+type body struct {
+	ctx    context.Context //nolint:containedctx // as that of net/http
+	pauses []time.Duration
+	closed bool
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if len(b.pauses) == 0 {
+		return 0, io.EOF
+	}
+	if err := (clock.System{}).Sleep(b.ctx, b.pauses[0]); err != nil {
+		return 0, err
+	}
+	b.pauses = b.pauses[1:]
+	return copy(p, "x"), nil
+}
+
+func (b *body) Close() error { b.closed = true; return nil }
+
+func TestBodyThatIsHandedToTheCallerIsNeverCut(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, b io.ReadCloser){
+		"read to its end": func(t *testing.T, b io.ReadCloser) {
+			t.Helper()
+			text, err := io.ReadAll(b)
+			require.NoError(t, err)
+			require.Equal(t, "xx", string(text))
+		},
+		"closed early": func(t *testing.T, b io.ReadCloser) {
+			t.Helper()
+			require.NoError(t, b.Close())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				var sent *http.Request
+				client := answerFunc(func(r *http.Request) (*http.Response, error) {
+					sent = r
+					answer := response(200, "")
+					answer.Body, answer.ContentLength = &body{ctx: r.Context(), pauses: []time.Duration{time.Hour, time.Hour}}, 2
+					return answer, nil
+				})
+				cfg := installed(t, client, hermetic(), awssdk.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
+				out, err := s3.NewFromConfig(cfg).GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String("b"), Key: aws.String("k")})
+				require.NoError(t, err)
+				require.NoError(t, sent.Context().Err())
+				end(t, out.Body)
+				require.Error(t, sent.Context().Err(), "the context of the attempt is released")
+			})
+		})
+	}
+}
+
+// upload is a body that cannot be rewound, with pauses.
+type upload struct {
+	pauses []time.Duration
+}
+
+func (u *upload) Read(p []byte) (int, error) {
+	if len(u.pauses) == 0 {
+		return 0, io.EOF
+	}
+	pause(u.pauses[0])
+	u.pauses = u.pauses[1:]
+	return copy(p, "x"), nil
+}
+
+// TestTimeOfAnUploadCountsFromItsLastPart sends bodies of four parts.
+func TestTimeOfAnUploadCountsFromItsLastPart(t *testing.T) {
+	const limit = time.Second
+	parts := func(d time.Duration) []time.Duration { return []time.Duration{d, d, d, d} }
+	for name, c := range map[string]struct {
+		body   []time.Duration
+		answer time.Duration
+		took   time.Duration
+		late   bool
+	}{
+		"slow, but it gets on":      {parts(900 * time.Millisecond), 900 * time.Millisecond, 4500 * time.Millisecond, false},
+		"the answer is late":        {parts(900 * time.Millisecond), 1100 * time.Millisecond, 4600 * time.Millisecond, true},
+		"the connection stops":      {parts(900 * time.Millisecond)[:2], -1, 2800 * time.Millisecond, true},
+		"the connection takes none": {nil, -1, time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				client := answerFunc(func(r *http.Request) (*http.Response, error) {
+					part := make([]byte, 1)
+					for range c.body {
+						if _, err := r.Body.Read(part); err != nil {
+							return nil, err
+						}
+					}
+					if c.answer < 0 {
+						return stalled(r)
+					}
+					_, _ = io.Copy(io.Discard, r.Body)
+					return after(c.answer, say(200, ""))(r)
+				})
+				cfg := installed(t, client, hermetic(awsretry.WithMaxAttempts(1)), awssdk.WithAttemptTimeout(retry.FixedTimeout{First: limit}))
+				began := time.Now()
+				_, err := s3.NewFromConfig(cfg).PutObject(t.Context(), &s3.PutObjectInput{
+					Bucket: aws.String("b"), Key: aws.String("k"), Body: &upload{parts(900 * time.Millisecond)}, ContentLength: aws.Int64(4),
+				}, s3.WithAPIOptions(v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware), func(o *s3.Options) {
+					o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+				})
+				_, late := errors.AsType[*retry.AttemptTimeoutError](err)
+				require.Equal(t, c.late, late, "%v", err)
+				if !c.late {
+					require.NoError(t, err)
+				}
+				require.Equal(t, c.took, time.Since(began).Round(time.Millisecond))
+			})
+		})
+	}
+}
+
+// TestTheCallersEndComesBeforeTheTimeout has a deadline and a cancellation, before and at the timeout.
+func TestTheCallersEndComesBeforeTheTimeout(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(ctx context.Context) (context.Context, context.CancelFunc)
+		want error
+	}{
+		"deadline before it": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Second)
+		}, context.DeadlineExceeded},
+		"canceled before it": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			clock.System{}.AfterFunc(time.Second, cancel)
+			return ctx, cancel
+		}, context.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				ctx, cancel := c.end(t.Context())
+				defer cancel()
+				s := newScript(stalled)
+				began := time.Now()
+				err := describeWith(ctx, installed(t, s, hermetic(), awssdk.WithAttemptTimeout(growing)))
+				require.Equal(t, time.Second, time.Since(began))
+				require.ErrorIs(t, err, c.want)
+				_, late := errors.AsType[*retry.AttemptTimeoutError](err)
+				require.False(t, late, "%v", err)
+				require.Equal(t, 1, s.requests())
+			})
+		})
+	}
+}
+
+func TestTimeoutOfACallOfTheSDKDiffersByOperation(t *testing.T) {
+	const poll = 20 * time.Second
+	receive := func(ctx context.Context, cfg aws.Config) error {
+		_, err := sqs.NewFromConfig(cfg).ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: aws.String("https://sqs.test/1/jobs")})
+		return err
+	}
+	choose := retry.TimeoutFunc(func(op retry.Operation) retry.AttemptTimeout {
+		switch op.Name {
+		case "ReceiveMessage":
+			return retry.FixedTimeout{First: poll + time.Second}
+		case "DescribeTable":
+			return retry.FixedTimeout{First: -1}
+		default:
+			return nil
+		}
+	})
+	none := retry.TimeoutFunc(nil)
+	second := retry.FixedTimeout{First: time.Second}
+	for name, c := range map[string]struct {
+		timeout  retry.AttemptTimeout
+		call     func(ctx context.Context, cfg aws.Config) error
+		takes    time.Duration
+		requests int
+		want     string
+	}{
+		"a long poll has none":                {second, receive, poll, 1, ""},
+		"a long poll for which one is chosen": {choose, receive, poll + 2*time.Second, 2, "attempt timed out after 21s"},
+		"no function":                         {none, receive, time.Hour, 1, ""},
+		"one that is out of range": {
+			choose, func(ctx context.Context, cfg aws.Config) error { return describeWith(ctx, cfg) }, 0, 0,
+			"retry: FixedTimeout.First -1ns: must be more than zero",
+		},
+		"none for the operation": {choose, func(ctx context.Context, cfg aws.Config) error {
+			_, err := dynamodb.NewFromConfig(cfg).ListTables(ctx, &dynamodb.ListTablesInput{})
+			return err
+		}, time.Hour, 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				s := newScript(after(c.takes, say(200, "{}")))
+				cfg := installed(t, s, hermetic(noBackoff(), awsretry.WithMaxAttempts(2)), awssdk.WithAttemptTimeout(c.timeout))
+				if err := c.call(t.Context(), cfg); c.want == "" {
+					require.NoError(t, err)
+				} else {
+					require.ErrorContains(t, err, c.want)
+				}
+				require.Equal(t, c.requests, s.requests())
+			})
+		})
+	}
+}
+
+// TestTimeoutCostsNoGoroutine counts them during the exchange.
+func TestTimeoutCostsNoGoroutine(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		count := func(opts ...awssdk.Option) (n int) {
+			client := answerFunc(func(*http.Request) (*http.Response, error) {
+				n = runtime.NumGoroutine()
+				return response(200, "{}"), nil
+			})
+			require.NoError(t, describe(t, installed(t, client, append(opts, hermetic())...)))
+			return n
+		}
+		require.Equal(t, count(), count(awssdk.WithAttemptTimeout(growing)))
+	})
+}
+
+func TestTimeoutHoldsForClientsOfTheConfigAndForNoOthers(t *testing.T) {
+	slow := after(3*time.Second, say(200, "{}"))
+	limited := func(t *testing.T, opts ...awssdk.Option) (*script, aws.Config) {
+		t.Helper()
+		s := newScript(slow)
+		return s, installed(t, s, append(opts, hermetic(noBackoff()), awssdk.WithAttemptTimeout(growing))...)
+	}
+	for name, c := range map[string]struct {
+		change   func(t *testing.T, cfg *aws.Config)
+		requests int
+	}{
+		"a client of the config": {func(*testing.T, *aws.Config) {}, 2},
+		"a retryer of its own": {func(_ *testing.T, cfg *aws.Config) {
+			cfg.Retryer = func() aws.Retryer { return sdkretry.NewStandard() }
+		}, 1},
+		"installed again without": {func(t *testing.T, cfg *aws.Config) {
+			t.Helper()
+			require.NoError(t, awssdk.Install(cfg, hermetic()))
+		}, 1},
+		"installed again with another": {func(t *testing.T, cfg *aws.Config) {
+			t.Helper()
+			require.NoError(t, awssdk.Install(cfg, hermetic(), awssdk.WithAttemptTimeout(retry.FixedTimeout{First: time.Minute})))
+		}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				s, cfg := limited(t)
+				c.change(t, &cfg)
+				require.NoError(t, describe(t, cfg))
+				require.Equal(t, c.requests, s.requests())
+			})
+		})
+	}
+}
+
+func TestTimeoutOfTheSDKOutOfRange(t *testing.T) {
+	bad := awssdk.WithAttemptTimeout(retry.FixedTimeout{First: -1})
+	const want = "awssdk: WithAttemptTimeout: retry: FixedTimeout.First -1ns: must be more than zero"
+	cfg := configFor(newScript(stalled))
+	require.EqualError(t, awssdk.Install(&cfg, bad), want)
+	require.Nil(t, cfg.Retryer)
+	_, err := awssdk.LoadDefaultConfig(t.Context(), bad)
+	require.EqualError(t, err, want)
+	_, err = awssdk.Load(t.Context(), hermetic(), awssdk.WithAttemptTimeout(growing))
+	require.EqualError(t, err, "awssdk: WithAttemptTimeout has an effect only in Install and LoadDefaultConfig")
+	require.NoError(t, awssdk.Install(&cfg, hermetic(), awssdk.WithAttemptTimeout(nil)))
+}
+
+// TestABodyThatCannotBeSentAgainIsNotRetried has an upload from a reader without Seek.
+func TestABodyThatCannotBeSentAgainIsNotRetried(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		s := newScript(stalled)
+		cfg := installed(t, s, hermetic(), awssdk.WithAttemptTimeout(growing))
+		_, err := s3.NewFromConfig(cfg).PutObject(t.Context(), &s3.PutObjectInput{
+			Bucket: aws.String("b"), Key: aws.String("k"), Body: onlyReader{strings.NewReader("text")}, ContentLength: aws.Int64(4),
+		}, s3.WithAPIOptions(v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware), func(o *s3.Options) {
+			o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		})
+		require.ErrorContains(t, err, "attempt timed out after 2s")
+		require.Equal(t, 1, s.requests())
+	})
+}
+
+// TestTimeoutOverConnections has net/http and a server that takes a part of a body of 4 MiB every 900 ms, and
+// stops after some. What the kernel would take besides is not there.
+func TestTimeoutOverConnections(t *testing.T) {
+	const size, part = 4 << 20, 1 << 20
+	for name, c := range map[string]struct {
+		parts int
+		rest  time.Duration
+		late  bool
+	}{
+		"it takes all and answers":     {4, 900 * time.Millisecond, false},
+		"it takes all and is late":     {4, 1100 * time.Millisecond, true},
+		"it stops in the middle":       {2, time.Hour, true},
+		"it takes nothing of the body": {0, time.Hour, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				network := pipenet.New()
+				over, end := context.WithCancel(t.Context())
+				server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					for range c.parts {
+						sleep(over, 900*time.Millisecond)
+						_, _ = io.CopyN(io.Discard, r.Body, part)
+					}
+					sleep(over, c.rest)
+					w.WriteHeader(http.StatusOK)
+				})}
+				go func() { _ = server.Serve(network) }()
+				client := awshttp.NewBuildableClient().WithTransportOptions(func(tr *http.Transport) {
+					tr.Proxy, tr.DialContext, tr.ExpectContinueTimeout = nil, network.Dial, 0
+				})
+				cfg := installed(t, client, hermetic(noBackoff(), awsretry.WithMaxAttempts(2)),
+					awssdk.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
+				_, err := s3.NewFromConfig(cfg).PutObject(t.Context(), &s3.PutObjectInput{
+					Bucket: aws.String("b"), Key: aws.String("k"), Body: strings.NewReader(strings.Repeat("x", size)),
+				})
+				_, late := errors.AsType[*retry.AttemptTimeoutError](err)
+				require.Equal(t, c.late, late, "%v", err)
+				if c.late {
+					_, exhausted := errors.AsType[*sdkretry.MaxAttemptsError](err)
+					require.True(t, exhausted, "the body was sent again from its beginning: %v", err)
+				} else {
+					require.NoError(t, err)
+				}
+				end()
+				require.NoError(t, server.Close())
+			})
+		})
+	}
+}

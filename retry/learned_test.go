@@ -1,0 +1,312 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// slower is three times the 90th percentile, from 20 ms to 10 s.
+func slower(t *testing.T) *retry.LearnedTimeout {
+	t.Helper()
+	timeout, err := retry.NewLearnedTimeout(retry.Slower{
+		Quantile: 0.9, Factor: 3, Floor: 20 * time.Millisecond, Ceiling: 10 * time.Second,
+	})
+	require.NoError(t, err)
+	return timeout
+}
+
+// learner makes operations with a learned timeout, in a bubble.
+type learner struct {
+	strategy retry.Strategy
+	timeout  *retry.LearnedTimeout
+}
+
+func newLearner(t *testing.T) learner {
+	t.Helper()
+	return learner{modes(t, clock.System{}, func(c *standard.Config) { c.MaxAttempts = 4 })["standard"], slower(t)}
+}
+
+// pause waits on the time of the bubble.
+func pause(d time.Duration) { _ = clock.System{}.Sleep(context.Background(), d) }
+
+// do makes an operation whose attempts take so long, the last one for all further ones.
+func (l learner) do(t *testing.T, op retry.Operation, attempts ...time.Duration) (took []time.Duration, err error) {
+	t.Helper()
+	_, err = retry.Do(t.Context(), l.strategy, op, func(ctx context.Context) (int, error) {
+		began := time.Now()
+		_, limited := ctx.Deadline()
+		require.False(t, limited)
+		err := clock.System{}.Sleep(ctx, attempts[min(len(took), len(attempts)-1)])
+		took = append(took, time.Since(began))
+		return 0, err
+	}, retry.WithAttemptTimeout(l.timeout))
+	return took, err
+}
+
+// teach makes a hundred operations that take so long.
+func (l learner) teach(t *testing.T, op retry.Operation, d time.Duration) {
+	t.Helper()
+	for range 100 {
+		_, err := l.do(t, op, d)
+		require.NoError(t, err)
+	}
+}
+
+func TestLearnedTimeoutEndsWhatTakesLongerThanUsual(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, op := newLearner(t), retry.Operation{Service: "dynamodb", Resource: "orders", Name: "GetItem"}
+		took, err := l.do(t, op, time.Hour, 10*time.Millisecond)
+		require.NoError(t, err)
+		require.Equal(t, []time.Duration{10 * time.Second, 10 * time.Millisecond}, took, "the ceiling, as long as nothing is known")
+
+		l.teach(t, op, 10*time.Millisecond)
+		took, err = l.do(t, op, time.Hour, time.Hour, 10*time.Millisecond)
+		require.NoError(t, err)
+		require.Len(t, took, 3)
+		require.InDelta(t, 30*time.Millisecond, took[0], float64(3*time.Millisecond))
+		require.InDelta(t, 2*took[0], took[1], float64(time.Microsecond), "a second attempt has more time")
+
+		took, err = l.do(t, op, time.Hour)
+		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+		require.Len(t, took, 4)
+		require.Equal(t, 10*time.Second, took[3], "no attempt follows")
+		late, ok := errors.AsType[*retry.AttemptTimeoutError](err)
+		require.True(t, ok)
+		require.Equal(t, 10*time.Second, late.After)
+	})
+}
+
+// TestLearnedTimeoutLeavesCallsThatHaveNoOtherAttempt: they could only fail.
+func TestLearnedTimeoutLeavesCallsThatHaveNoOtherAttempt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, op := newLearner(t), retry.Operation{Resource: "orders"}
+		l.teach(t, op, 10*time.Millisecond)
+		alone := op
+		alone.MaxAttempts = 1
+		took, err := l.do(t, alone, 9*time.Second)
+		require.NoError(t, err)
+		require.Equal(t, []time.Duration{9 * time.Second}, took)
+		_, err = retry.Do(retry.Once(t.Context()), l.strategy, op, func(ctx context.Context) (int, error) {
+			return 0, clock.System{}.Sleep(ctx, 9*time.Second)
+		}, retry.WithAttemptTimeout(l.timeout))
+		require.NoError(t, err)
+	})
+}
+
+// TestLearnedTimeoutEndsOneAttemptInTwenty: the others have time until the ceiling.
+func TestLearnedTimeoutEndsOneAttemptInTwenty(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, op := newLearner(t), retry.Operation{Resource: "orders"}
+		l.teach(t, op, 10*time.Millisecond)
+		attempts := 0
+		const calls = 400
+		for range calls {
+			took, err := l.do(t, op, 100*time.Millisecond)
+			require.NoError(t, err)
+			attempts += len(took)
+		}
+		require.Greater(t, attempts, calls)
+		require.LessOrEqual(t, attempts-calls, (calls+100)/20)
+		took, err := l.do(t, op, 250*time.Millisecond)
+		require.NoError(t, err)
+		require.Len(t, took, 1, "the timeout has risen")
+	})
+}
+
+func TestLearnedTimeoutStaysWithinFloorAndCeiling(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, op := newLearner(t), retry.Operation{Resource: "fast"}
+		l.teach(t, op, time.Millisecond)
+		took, err := l.do(t, op, time.Hour, 0)
+		require.NoError(t, err)
+		require.Equal(t, 20*time.Millisecond, took[0])
+		op = retry.Operation{Resource: "slow"}
+		l.teach(t, op, 8*time.Second)
+		took, err = l.do(t, op, time.Hour, 0)
+		require.NoError(t, err)
+		require.Equal(t, 10*time.Second, took[0])
+	})
+}
+
+// TestLearnedTimeoutLearnsByScopeAndOperation: a scan takes longer than the reads of its table.
+func TestLearnedTimeoutLearnsByScopeAndOperation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, op := newLearner(t), retry.Operation{Resource: "orders", Name: "GetItem"}
+		l.teach(t, op, 10*time.Millisecond)
+		for _, other := range []retry.Operation{
+			{Resource: "orders", Name: "Scan"},
+			{Resource: "carts", Name: "GetItem"},
+			{Resource: "orders", Name: "GetItem", Region: "eu-west-1"},
+			{Scope: "tenant", Resource: "orders", Name: "GetItem"},
+		} {
+			took, err := l.do(t, other, 9*time.Second)
+			require.NoError(t, err)
+			require.Len(t, took, 1, other)
+		}
+	})
+}
+
+func TestLearnedTimeoutLearnsNothingFromFailures(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, op := newLearner(t), retry.Operation{Resource: "orders"}
+		for range 100 {
+			_, err := retry.Do(t.Context(), l.strategy, op, func(context.Context) (int, error) {
+				return 0, errors.New("refused at once")
+			}, retry.WithAttemptTimeout(l.timeout))
+			require.Error(t, err)
+		}
+		took, err := l.do(t, op, 9*time.Second)
+		require.NoError(t, err)
+		require.Len(t, took, 1)
+	})
+}
+
+// TestLearnedTimeoutForgets what had no attempts for five minutes, and has no room for more than 1,000 scopes.
+func TestLearnedTimeoutForgets(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLearner(t)
+		for i := range 1000 {
+			_, err := l.do(t, retry.Operation{Resource: strconv.Itoa(i)}, 0)
+			require.NoError(t, err)
+		}
+		late := retry.Operation{Resource: "too late"}
+		l.teach(t, late, 10*time.Millisecond)
+		took, err := l.do(t, late, 9*time.Second)
+		require.NoError(t, err)
+		require.Len(t, took, 1, "no room")
+		require.Equal(t, 1000, retry.LearnedScopes(l.timeout))
+		pause(5 * time.Minute)
+		l.teach(t, late, 10*time.Millisecond)
+		require.Equal(t, 1, retry.LearnedScopes(l.timeout))
+		took, err = l.do(t, late, 9*time.Second, 0)
+		require.NoError(t, err)
+		require.Len(t, took, 2)
+	})
+}
+
+// TestLearnedTimeoutConcurrentSafe: each attempt succeeds or is ended, and at most one in twenty is ended.
+func TestLearnedTimeoutConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	timeout, err := retry.NewLearnedTimeout(retry.Slower{
+		Quantile: 0.5, Factor: 1, Floor: time.Microsecond, Ceiling: time.Minute,
+	})
+	require.NoError(t, err)
+	s := modes(t, clock.System{}, func(c *standard.Config) {
+		c.Base, c.QuotaCapacity = time.Nanosecond, new(1_000_000)
+	})["standard"]
+	var attempts, succeeded, ended atomic.Int64
+	var all sync.WaitGroup
+	const goroutines, each = 8, 200
+	for g := range goroutines {
+		all.Go(func() {
+			for i := range each {
+				op := retry.Operation{Resource: strconv.Itoa((g + i) % 3)}
+				_, err := retry.Do(t.Context(), s, op, func(ctx context.Context) (int, error) {
+					attempts.Add(1)
+					if err := (clock.System{}).Sleep(ctx, time.Duration(i%7)*100*time.Microsecond); err != nil {
+						ended.Add(1)
+						return 0, err
+					}
+					succeeded.Add(1)
+					return 0, nil
+				}, retry.WithAttemptTimeout(timeout))
+				if err != nil {
+					panic(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, int64(goroutines*each), succeeded.Load())
+	require.Equal(t, attempts.Load(), succeeded.Load()+ended.Load())
+	require.LessOrEqual(t, ended.Load(), attempts.Load()/20+1)
+}
+
+// TestLimitOfAClientOfOnesOwn has the methods that Do does not use, and a limit that is none.
+func TestLimitOfAClientOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newLearner(t).strategy
+		begin := func(timeout retry.AttemptTimeout) (context.Context, *retry.AttemptLimit) {
+			ctx, limit, err := retry.LimitAttempt(t.Context(), s, retry.Operation{}, timeout)
+			require.NoError(t, err)
+			return ctx, limit
+		}
+		ctx, none := begin(nil)
+		none.Progress()
+		require.True(t, none.Lift(true))
+		require.Zero(t, none.Allowed())
+		require.NoError(t, none.Late(context.Canceled))
+		none.Release()
+		require.NoError(t, ctx.Err())
+
+		second := retry.FixedTimeout{First: time.Second}
+		ctx, limit := begin(second)
+		require.Equal(t, time.Second, limit.Allowed())
+		pause(900 * time.Millisecond)
+		limit.Progress()
+		pause(900 * time.Millisecond)
+		synctest.Wait()
+		require.NoError(t, ctx.Err())
+		require.True(t, limit.Lift(true))
+		pause(time.Hour)
+		require.NoError(t, ctx.Err(), "it is good for the second part")
+		require.NoError(t, limit.Late(context.Canceled))
+		limit.Release()
+		require.Equal(t, context.Canceled, ctx.Err())
+		require.NoError(t, limit.Late(ctx.Err()), "Release has ended it")
+
+		ctx, limit = begin(second)
+		pause(900 * time.Millisecond)
+		limit.Progress()
+		pause(time.Second)
+		synctest.Wait()
+		require.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
+		require.False(t, limit.Lift(true))
+		late, ok := errors.AsType[*retry.AttemptTimeoutError](limit.Late(ctx.Err()))
+		require.True(t, ok)
+		require.Equal(t, time.Second, late.After)
+		require.NoError(t, limit.Late(errors.New("the answer")))
+		limit.Release()
+
+		_, _, err := retry.LimitAttempt(t.Context(), s, retry.Operation{}, retry.FixedTimeout{})
+		require.EqualError(t, err, "retry: FixedTimeout.First 0s: must be more than zero")
+	})
+}
+
+func BenchmarkDoWithAttemptTimeout(b *testing.B) {
+	learned, err := retry.NewLearnedTimeout(retry.Slower{Quantile: 0.9, Factor: 3, Floor: time.Second, Ceiling: time.Minute})
+	require.NoError(b, err)
+	for name, timeout := range map[string]retry.AttemptTimeout{
+		"none": nil, "fixed": retry.FixedTimeout{First: time.Minute}, "learned": learned,
+	} {
+		b.Run("timeout="+name, func(b *testing.B) {
+			s, err := standard.New(standard.Config{})
+			require.NoError(b, err)
+			option := retry.WithAttemptTimeout(timeout)
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = retry.Do(b.Context(), s, retry.Operation{}, func(context.Context) (int, error) { return 0, nil }, option)
+			}
+		})
+	}
+}

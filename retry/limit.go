@@ -1,0 +1,204 @@
+package retry
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/errtree"
+)
+
+// LimitAttempt returns a context for one attempt of op, which ends when the attempt has taken as long
+// as t allows, and the limit that ends it. It is for clients of one's own whose answers come in two
+// parts: the limit is lifted when the first part is there, and the context is good for the second one.
+// The number of the attempt is that of [AttemptFrom]. The time is that of the strategy's clock, and
+// there is no goroutine. Where the attempt cannot be made again, MaxAttempts of op is 1.
+//
+// The limit is nil if t has none for op; its methods may be called all the same. Otherwise Release
+// must be called. The error is that of a t, or of what a [TimeoutFunc] returned, that is out of range.
+func LimitAttempt(ctx context.Context, s Strategy, op Operation, t AttemptTimeout) (context.Context, *AttemptLimit, error) {
+	t, err := chosen(t, &op)
+	if t == nil || err != nil {
+		return ctx, nil, err
+	}
+	attempt, _ := AttemptFrom(ctx)
+	l := &AttemptLimit{caller: ctx, clock: clockOf(s)}
+	l.moved = l.clock.Now()
+	switch t := t.(type) {
+	case FixedTimeout:
+		l.after = t.of(attempt.Number)
+	case *LearnedTimeout:
+		last := attempt.Once || attempt.Number >= s.Plan(op).MaxAttempts
+		l.scope, l.ceiling = t.scope(&op, l.moved), t.slower.Ceiling
+		l.after = t.of(l.scope, attempt.Number, last, l.moved)
+	}
+	l.alive, l.cancel = context.WithCancelCause(ctx)
+	l.mu.Lock() // or the timer could be due before it is known
+	defer l.mu.Unlock()
+	l.timer = l.clock.AfterFunc(l.after, l.expire)
+	return l.alive, l, nil
+}
+
+// AttemptLimit ends the context of an attempt when its time is up. [LimitAttempt] makes one. It is safe
+// for concurrent use.
+type AttemptLimit struct {
+	caller, alive context.Context //nolint:containedctx // Late compares how they ended
+	cancel        context.CancelCauseFunc
+	clock         clock.Clock
+	scope         *learnedScope // nil if nothing is learned
+	ceiling       time.Duration // of what is learned
+
+	mu     sync.Mutex // guards all below; taken before that of the scope and before the clock's
+	timer  clock.Timer
+	after  time.Duration
+	moved  time.Time // the begin, or the last Progress
+	over   bool      // the attempt is over its learned timeout, and goes on until the ceiling
+	lifted bool
+	late   bool // the limit has ended the context
+}
+
+// expire ends the context, unless the attempt has made progress or what is learned lets it go on.
+func (l *AttemptLimit) expire() {
+	if l.due() {
+		l.cancel(context.DeadlineExceeded)
+	}
+}
+
+func (l *AttemptLimit) due() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lifted || l.late {
+		return false
+	}
+	now := l.clock.Now()
+	passed := now.Sub(l.moved)
+	if passed >= l.after && l.scope != nil && l.after < l.ceiling && !l.scope.end(now, l.after) {
+		l.over, l.after = true, l.ceiling
+	}
+	if passed < l.after {
+		l.timer.Reset(l.after - passed)
+		return false
+	}
+	l.late = true
+	return true
+}
+
+// Progress says that the attempt has got on, such as with sending its body. Its time begins anew.
+func (l *AttemptLimit) Progress() {
+	if l == nil {
+		return
+	}
+	now := l.clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.After(l.moved) {
+		l.moved = now
+	}
+}
+
+// Lift lifts the limit, because the attempt has been answered, and reports whether that came in time.
+// succeeded says that the attempt was a success, so that a [LearnedTimeout] learns from it. Only the
+// first call counts.
+func (l *AttemptLimit) Lift(succeeded bool) (inTime bool) {
+	if l == nil {
+		return true
+	}
+	now := l.clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lifted || l.late {
+		return !l.late
+	}
+	l.lifted = true
+	l.timer.Stop()
+	if succeeded && l.scope != nil {
+		l.scope.took(now, now.Sub(l.moved), l.over)
+	}
+	return true
+}
+
+// Release lifts the limit and ends the context.
+func (l *AttemptLimit) Release() {
+	if l == nil {
+		return
+	}
+	l.Lift(false)
+	l.cancel(nil)
+}
+
+// Late returns err, the error of the attempt, as an [*AttemptTimeoutError] if the limit has ended the
+// attempt. It returns nil if it was something else: the caller's own end, or an err that is the answer
+// of the service.
+func (l *AttemptLimit) Late(err error) error {
+	if l == nil || !endedByLimit(l.caller, l.alive, err) {
+		return nil
+	}
+	return &AttemptTimeoutError{After: l.Allowed(), Err: err}
+}
+
+// Allowed returns how long the attempt may take at present; zero if it has no limit.
+func (l *AttemptLimit) Allowed() time.Duration {
+	if l == nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.after
+}
+
+// endedByLimit reports whether the limit of the attempt, and not the caller, ended it. An error that
+// is not about a context is the answer of the service, however late.
+func endedByLimit(caller, attempt context.Context, err error) bool {
+	about := errtree.Is(err, context.DeadlineExceeded) || errtree.Is(err, context.Canceled)
+	if !about || context.Cause(attempt) != context.DeadlineExceeded { //nolint:errorlint // the cause itself
+		return false
+	}
+	// If the caller had no more time either, the caller's end counts: its deadline, or a limit of an
+	// attempt around this one.
+	return !errtree.Is(caller.Err(), context.DeadlineExceeded) && !errtree.Is(context.Cause(caller), context.DeadlineExceeded)
+}
+
+// bound is the limit of an attempt of Do. A fixed one is a deadline of the context, which the function
+// may pass on.
+type bound struct {
+	after  time.Duration
+	cancel context.CancelFunc
+	limit  *AttemptLimit
+}
+
+// limit returns the context of an attempt.
+func (l *loop) limit(attempt context.Context, op Operation) (context.Context, bound, error) {
+	t, err := chosen(l.timeout, &op)
+	if t == nil || err != nil {
+		return attempt, bound{}, err
+	}
+	if fixed, ok := t.(FixedTimeout); ok {
+		after := fixed.of(l.attempts)
+		ctx, cancel := clock.WithTimeout(attempt, l.readings.Clock(), after)
+		return ctx, bound{after: after, cancel: cancel}, nil
+	}
+	ctx, limit, err := LimitAttempt(attempt, l.strategy, op, t)
+	return ctx, bound{limit: limit}, err
+}
+
+// explain returns the error of the attempt, and lifts the limit.
+func (b bound) explain(caller, attempt context.Context, err error) error {
+	after := b.after
+	switch {
+	case b.limit != nil:
+		b.limit.Lift(err == nil)
+		after = b.limit.Allowed()
+	case b.cancel == nil:
+		return err
+	}
+	return timedOut(caller, attempt, after, err)
+}
+
+// end releases the context.
+func (b bound) end() {
+	b.limit.Release()
+	if b.cancel != nil {
+		b.cancel()
+	}
+}

@@ -1,0 +1,105 @@
+package retry
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// AttemptTimeout says how long an attempt may take: a [FixedTimeout], a [*LearnedTimeout], or a
+// [TimeoutFunc] that chooses one of them by operation. [WithAttemptTimeout], AttemptTimeout of
+// httpretry.Config and awssdk.WithAttemptTimeout take one. Nil means no limit.
+type AttemptTimeout interface{ attemptTimeout() }
+
+// FixedTimeout is a timeout that depends on nothing but the number of the attempt.
+type FixedTimeout struct {
+	// First is how long the first attempt may take. It must be more than zero.
+	First time.Duration
+	// Factor makes the timeout grow: that of each further attempt is so many times the one before.
+	// Zero means 1, which is no growth. Otherwise it must be 1 or more. S3 is used with 2 s and a
+	// factor of 2 if a program follows the guide "Optimizing Amazon S3 performance".
+	Factor float64
+	// Max is the longest timeout. Zero means no such limit. Otherwise it must not be less than
+	// First, and Factor must be more than 1.
+	Max time.Duration
+}
+
+func (FixedTimeout) attemptTimeout() {}
+
+// TimeoutFunc returns the timeout of the attempts of an operation; nil means no limit. It is called
+// before each attempt, must be safe for concurrent use, and must not return a TimeoutFunc. The error
+// of a timeout that is out of range is that of the attempt, which is then not made.
+type TimeoutFunc func(op Operation) AttemptTimeout
+
+func (TimeoutFunc) attemptTimeout() {}
+
+// CheckTimeout returns an error for a timeout that is out of range. Nil is in range, and so is any
+// [TimeoutFunc]. It is for code that is given a timeout and uses it later, such as a constructor.
+func CheckTimeout(t AttemptTimeout) error {
+	switch t := t.(type) {
+	case nil, TimeoutFunc:
+		return nil
+	case FixedTimeout:
+		return t.check()
+	case *LearnedTimeout:
+		if t == nil || t.scopes == nil {
+			return errNotLearned
+		}
+		return nil
+	default:
+		return fmt.Errorf("retry: AttemptTimeout of type %T: must be a FixedTimeout, a *LearnedTimeout or a TimeoutFunc", t)
+	}
+}
+
+var errNotLearned = errors.New("retry: a *LearnedTimeout that was not made by NewLearnedTimeout: use what that returns")
+
+func (f *FixedTimeout) check() error {
+	switch {
+	case f.First <= 0:
+		return fmt.Errorf("retry: FixedTimeout.First %v: must be more than zero", f.First)
+	case f.Factor != 0 && !(f.Factor >= 1 && f.Factor <= math.MaxFloat64): // also NaN
+		return fmt.Errorf("retry: FixedTimeout.Factor %v: must be zero, or a finite number of 1 or more", f.Factor)
+	case f.Max != 0 && f.Max < f.First:
+		return fmt.Errorf("retry: FixedTimeout.Max %v: must be zero, or not less than First, which is %v", f.Max, f.First)
+	case f.Max != 0 && f.Factor <= 1:
+		return fmt.Errorf("retry: FixedTimeout.Max %v: has no effect without a Factor of more than 1", f.Max)
+	default:
+		return nil
+	}
+}
+
+// of returns the timeout of an attempt; the first is 1.
+func (f *FixedTimeout) of(attempt int) time.Duration {
+	limit := time.Duration(math.MaxInt64)
+	if f.Max > 0 {
+		limit = f.Max
+	}
+	if f.Factor <= 1 {
+		return f.First
+	}
+	// First * Factor^(attempt-1), at most Max.
+	if d := float64(f.First) * math.Pow(f.Factor, float64(max(attempt, 1)-1)); d < float64(limit) {
+		return time.Duration(d)
+	}
+	return limit
+}
+
+// chosen returns the timeout of an operation, which is none of a function.
+func chosen(t AttemptTimeout, op *Operation) (AttemptTimeout, error) {
+	choose, ok := t.(TimeoutFunc)
+	switch {
+	case !ok:
+	case choose == nil:
+		return nil, nil
+	default:
+		if t = choose(*op); isFunc(t) {
+			return nil, errFuncOfFunc
+		}
+	}
+	return t, CheckTimeout(t)
+}
+
+func isFunc(t AttemptTimeout) bool { _, is := t.(TimeoutFunc); return is }
+
+var errFuncOfFunc = errors.New("retry: a TimeoutFunc returned a TimeoutFunc: it must return a FixedTimeout, a *LearnedTimeout or nil")
