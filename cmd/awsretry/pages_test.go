@@ -81,3 +81,26 @@ func TestCommandsThatThePagesNameExist(t *testing.T) {
 	}
 	require.Greater(t, found, 20)
 }
+
+// TestQuestionsOfTheSimulatePageArePlayed holds that the flags of each question have a golden file, whose figures the
+// answer has.
+func TestQuestionsOfTheSimulatePageArePlayed(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/simulate.md")
+	require.NoError(t, err)
+	goldens, err := filepath.Glob("testdata/simulate-*.golden")
+	require.NoError(t, err)
+	played := ""
+	for _, golden := range goldens {
+		text, err := os.ReadFile(golden)
+		require.NoError(t, err)
+		played += string(text)
+	}
+	_, table, _ := strings.Cut(string(text), "| question | flags | answer |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	questions := regexp.MustCompile("(?m)^\\|[^|]+\\| `(--[^`]+)` \\|").FindAllStringSubmatch(table, -1)
+	require.Len(t, questions, 10)
+	for _, q := range questions {
+		require.Contains(t, played, "$ awsretry simulate "+q[1]+"\n")
+	}
+}

@@ -125,7 +125,11 @@ func (c *call) play(ctx context.Context, s *simulation, variants []*variant, tra
 			return nil, fmt.Errorf("%s: %w", v.Name, err)
 		}
 	}
-	return &played{simulation: s, args: c.args, version: c.build.Version, service: c.service, trace: trace, variants: variants}, nil
+	service := c.service
+	if service == "" && trace != nil {
+		service = trace.Given.Service
+	}
+	return &played{simulation: s, args: c.args, version: c.build.Version, service: service, trace: trace, variants: variants}, nil
 }
 
 // play plays a variant with each seed.

@@ -4,23 +4,33 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+// storm is a service at 0.8 of its capacity that stops for ten seconds, with attempts that time out after one.
+const storm = "--queue --workers 0 --limit 100 --offered 80 --timeout 1s --phase 30s:limit=0 --phase 40s:limit=1x --duration 400s --seed 1"
 
 // The pages of the documentation have the figures of these runs.
 func TestSimulatedFigures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, args string }{
 		{"v20", "--vs v2.0 --fail 0.25 --limit 500 --offered 100"},
-		{"adaptive", "--vs adaptive"},
-		{"ten-attempts", "--vs max_attempts=10 --outage 60s --limit 500 --offered 100"},
-		{"tables", "--tables 2 --limit 5 --workers 8 --offered 100"},
+		{"adaptive", "--vs adaptive --vs sdk-standard --vs sdk-adaptive"},
+		{"peak", "--workers 0 --limit 200 --offered 150 --phase 30s:offered=4x --phase 60s:offered=1x --seed 1 --vs adaptive,deadline=5s"},
+		{"outage", "--outage 2m --limit 500 --offered 100 --vs max_attempts=5 --vs max_attempts=10"},
+		{"start", "--clients 200 --workers 1 --limit 100 --offered 80 --phase 0s:offered=0 --phase 30s:offered=4000 --phase 30050ms:offered=1x --vs adaptive"},
+		{"deadline", "--workers 0 --limit 200 --offered 240 --seed 1 --vs adaptive --vs adaptive,deadline=5s"},
+		{"brown-out", "--workers 0 --limit 500 --offered 100 --phase 30s:fail=0.5;latency=10x --phase 60s:fail=0;latency=1x --vs v2.0"},
+		{"storm", storm + " --clients 100 --vs max_attempts=1 --vs quota_capacity=14"},
+		{"cut", "--workers 0 --limit 250 --offered 200 --phase 30s:limit=0.2x;burst=0.2x --vs adaptive,deadline=5s"},
+		{"hot-key", "--tables 2 --limit 5 --workers 8 --offered 100 --vs adaptive"},
 		{"one-table", "--limit 5 --workers 8 --offered 100"},
-		{"clients-10", "--vs adaptive --clients 10 --workers 10"},
-		{"clients-100", "--vs adaptive --clients 100 --workers 1"},
-		{"deadline", "--vs adaptive --vs adaptive,deadline=1s"},
+		{"fleet", "--clients 100 --workers 1 --vs adaptive"},
 		{"profile-json", "--profile prod --vs standard,v2.0 --limit 500 --burst 100 --offered 200 --fail 0.2..0.4 --clients 4 --workers 25 --seed 7 --json"},
 		{"outage-csv", "--outage 20s --limit 500 --offered 100 --vs max_attempts=10 --vs adaptive,max_elapsed=2s --csv"},
 		{"too-many-open", "--profile prod --workers 0 --limit 1 --offered 5000"},
@@ -53,4 +63,35 @@ func TestSimulateHasTheDrainPointsOfTheGuide(t *testing.T) {
 	require.InDelta(t, 0.32, shares["settings throttling"], 0.01)
 	require.InDelta(t, 0.32, shares["v2.0 transient"], 0.01)
 	require.InDelta(t, 0.246, shares["v2.0 timeout"], 0.001)
+}
+
+// TestStormEndsByTheNumberOfItsQuotas holds the table of docs/simulate.md: how many seconds after the pause all is well.
+// Each client has a quota of its own, and their retries are the storm.
+func TestStormEndsByTheNumberOfItsQuotas(t *testing.T) {
+	t.Parallel()
+	for clients, want := range map[int][2]float64{1: {40, 45}, 10: {50, 65}, 100: {180, 250}, 1000: {0, 0}} {
+		t.Run(strconv.Itoa(clients), func(t *testing.T) {
+			t.Parallel()
+			args := fmt.Sprintf("%s --clients %d --vs quota_capacity=14 --vs max_attempts=1 --json", storm, clients)
+			out, errs, status := runSimulate(t, strings.Fields(args)...)
+			require.Zero(t, status, errs)
+			var got struct {
+				Variants []struct {
+					Name    string
+					Recover *float64 `json:"recover_s"`
+				}
+			}
+			require.NoError(t, json.Unmarshal([]byte(out), &got))
+			settings := got.Variants[0].Recover
+			if want[1] == 0 {
+				require.Nil(t, settings, "it never ends")
+			} else {
+				require.NotNil(t, settings)
+				require.GreaterOrEqual(t, *settings, want[0])
+				require.LessOrEqual(t, *settings, want[1])
+			}
+			require.Less(t, *got.Variants[1].Recover, 100.0, "with a small quota it ends")
+			require.Less(t, *got.Variants[2].Recover, 42.0, "without retries there is none")
+		})
+	}
 }

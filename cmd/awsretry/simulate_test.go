@@ -34,6 +34,7 @@ func TestSimulateOutput(t *testing.T) {
 		{"nothing-ends", "--latency 1h --json"},
 		{"trace", "--trace testdata/traces/operations.json --vs standard --vs max_attempts=10"},
 		{"trace-json", "--trace testdata/traces/concurrent.json --json"},
+		{"trace-log", "--trace testdata/traces/access.csv --vs v2.0"},
 		{"trace-steps", "--profile prod --trace testdata/traces/sequence.json"},
 
 		{"no-profile-json", "--profile nowhere --json"},

@@ -25,18 +25,19 @@ var reports = []struct {
 	{"v20-or-v21", "--vs v2.0 --fail 0.25 --limit 500 --offered 100", []picture{
 		{"v20-or-v21", "figure[aria-labelledby=curve]", 800},
 	}},
-	{"standard-or-adaptive", "--vs adaptive", []picture{
-		{"standard-or-adaptive", "figure[aria-labelledby=rates]", 800},
+	{"standard-or-adaptive", "--vs adaptive --vs sdk-adaptive --vs sdk-standard", []picture{
+		{"standard-or-adaptive", "figure[aria-labelledby=latency]", 1000},
 	}},
-	{"ten-attempts", "--vs max_attempts=10 --outage 60s --limit 500 --offered 100", []picture{
-		{"ten-attempts", "figure[aria-labelledby=state]", 800},
+	{"ten-attempts", "--vs max_attempts=5 --vs max_attempts=10 --outage 2m --limit 500 --offered 100", nil},
+	{"storm", "--queue --workers 0 --clients 100 --limit 100 --offered 80 --timeout 1s --phase 30s:limit=0 --phase 40s:limit=1x " +
+		"--duration 400s --seed 1 --vs quota_capacity=14", []picture{
+		{"storm", "figure[aria-labelledby=troubles]", 1000},
 	}},
-	{"clients", "--vs adaptive --clients 100 --workers 1", []picture{
-		{"clients", "figure[aria-labelledby=rates]", 800},
+	{"clients", "--vs adaptive --clients 100 --workers 1", nil},
+	{"overload", "--vs adaptive --workers 0 --limit 200 --offered 240", []picture{
+		{"overload", "figure[aria-labelledby=troubles]", 1000},
 	}},
-	{"deadline", "--vs adaptive --vs adaptive,timeout=1s", []picture{
-		{"deadline", "figure[aria-labelledby=lanes]", 800},
-	}},
+	{"deadline", "--vs adaptive --vs adaptive,deadline=1s", nil},
 }
 
 // A picture is a part of a report that docs/simulate.md shows, as docs/pictures/simulate-NAME.png.

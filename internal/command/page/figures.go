@@ -140,7 +140,7 @@ func spread(s sim.Spread, scale float64, unit string, least float64, plain func(
 	}
 	median, low, high := text(s.Median), text(s.Low), text(s.High)
 	switch {
-	case low == high && scale == 100: // a share that is hardly above 0
+	case low == high && scale == 100, strings.Trim(median, "0.") == "" && s.Median > 0: // it is hardly above 0
 		return plain(s.Median)
 	case width > least && width > 0.1*math.Abs(s.Median*scale) && low != high:
 		return median + " (" + low + "–" + high + ")" + unit
