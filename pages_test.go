@@ -19,7 +19,7 @@ const (
 )
 
 // longPages may still have more words than a page should have.
-var longPages = []string{"docs/clients.md", "docs/observing.md"}
+var longPages = []string{"docs/clients.md"}
 
 // readersPages returns the pages that users and contributors read: README.md, CONTRIBUTING.md, docs, and the README.md
 // of each module.

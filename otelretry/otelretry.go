@@ -25,31 +25,30 @@ import (
 // semantic conventions from which the attributes come that they have in common.
 const meterName = "github.com/awsretry/awsretry/otelretry"
 
-// Config says what a [Telemetry] tells. The zero value is ready to use.
+// Config says what a [Telemetry] records. The zero value is ready to use.
 type Config struct {
-	// MeterProvider makes the instruments. Nil means the one of [otel.GetMeterProvider], which a
-	// program may also set later.
+	// MeterProvider makes the instruments. Nil means that of [otel.GetMeterProvider], which the program
+	// may set later.
 	MeterProvider metric.MeterProvider
-	// Scopes is how many of the hottest scopes have gauges of their own. Zero means 20. With a
-	// negative number none has, and the gauges show the sum of all scopes. A scope keeps its gauges for
-	// five minutes after it was last among the hottest, unless another one is clearly hotter.
+	// Scopes is how many of the hottest scopes have gauges of their own. Zero means 20; with a negative
+	// number the gauges show the sum of all scopes. A scope keeps its gauges for five minutes after it
+	// was last among the hottest, unless another is clearly hotter.
 	Scopes int
-	// ScopeName returns the awsretry.scope of a scope. An empty text drops the scope: it belongs to
-	// the rest, "other". Nil means the text of the key, and "(all)" for the scope of a strategy as a
-	// whole. Scopes with the same name count as one. ScopeName is called for each scope at each
-	// collection. It must be safe for concurrent use. It must not panic, and not call Close, which
-	// waits for the end of a collection.
+	// ScopeName returns the awsretry.scope of a scope. Scopes with the same name count as one; those
+	// with an empty name are in "other". Nil means the text of the key, and "(all)" for the scope of a
+	// strategy as a whole. ScopeName is called for each scope at each collection. It must be safe for
+	// concurrent use. It must not panic or call Close, which waits for the collection to end.
 	ScopeName func(retry.ScopeKey) string
-	// MergedMethod makes rpc.method "service/method", as newer semantic conventions want it. There is
-	// no rpc.service then. By default both are as in the metrics of the AWS SDKs.
+	// MergedMethod makes rpc.method "service/method" and leaves rpc.service out, as newer semantic
+	// conventions require. By default both are as in the metrics of the AWS SDKs.
 	MergedMethod bool
-	// SDKServices spells the service as the SDKs of AWS do in their own metrics, so that both can be
-	// joined: "DynamoDB" instead of "dynamodb". What is the id of no service stays as it is.
+	// SDKServices spells the service as the AWS SDKs do in their own metrics, so that queries can join
+	// both: "DynamoDB" instead of "dynamodb". A name that is not an AWS service id stays as it is.
 	SDKServices bool
 }
 
-// Telemetry is a [retry.Observer] that records metrics and adds events to spans. [New] makes one, for
-// any number of strategies. It is safe for concurrent use.
+// Telemetry is a [retry.Observer] that records metrics and adds events to spans. Any number of
+// strategies may share it. It is safe for concurrent use. The zero value is not usable; call [New].
 type Telemetry struct {
 	instruments
 	*operations
@@ -65,7 +64,7 @@ type Telemetry struct {
 
 var _ retry.Observer = (*Telemetry)(nil)
 
-// New returns a Telemetry, or the error of a MeterProvider that did not make an instrument.
+// New returns a Telemetry, or an error if the MeterProvider cannot make an instrument.
 func New(c Config) (*Telemetry, error) {
 	if c.MeterProvider == nil {
 		c.MeterProvider = otel.GetMeterProvider()
@@ -84,9 +83,9 @@ func New(c Config) (*Telemetry, error) {
 	return t, nil
 }
 
-// Watch adds strategies whose snapshots fill the gauges and the counters of scopes. A strategy that is
-// watched already is not added again. Watch returns the error of [retry.CheckStrategy] for the first
-// strategy that has one, and then adds none. A Telemetry keeps the strategies that it watches.
+// Watch adds strategies whose snapshots fill the gauges and the counters of scopes. Watching a strategy
+// again changes nothing. If [retry.CheckStrategy] rejects one, Watch returns its error and adds none of
+// them. A Telemetry keeps watched strategies alive.
 func (t *Telemetry) Watch(strategies ...retry.Strategy) error {
 	for _, s := range strategies {
 		if err := retry.CheckStrategy(s); err != nil {
@@ -107,7 +106,7 @@ func (t *Telemetry) Watch(strategies ...retry.Strategy) error {
 func same(a, b retry.Strategy) bool { return reflect.ValueOf(a).Comparable() && a == b }
 
 // Close ends the gauges and the counters of scopes, so that the MeterProvider no longer keeps the
-// strategies alive. What Observe records is not affected. A second Close does nothing.
+// strategies alive. Observe still records. A second Close does nothing.
 func (t *Telemetry) Close() error {
 	if err := t.registration.Unregister(); err != nil {
 		return fmt.Errorf("otelretry: ending the gauges: %w", err)

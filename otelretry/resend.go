@@ -10,14 +10,14 @@ import (
 )
 
 // ResendCount returns a round tripper that sets the attribute http.request.resend_count on the span in
-// the context of a request: 1 for the second attempt, 2 for the third. The first attempt has no such
-// attribute, as the semantic conventions want it. Nil means [http.DefaultTransport].
+// a request's context: 1 for the second attempt, 2 for the third. As the semantic conventions require,
+// the first attempt has no such attribute. A nil base means [http.DefaultTransport].
 //
-// It belongs inside the round tripper that makes a span for each attempt, and that inside httpretry:
+// Put it inside the round tripper that makes a span for each attempt, and that one inside httpretry:
 //
 //	httpretry.Config{Base: otelhttp.NewTransport(otelretry.ResendCount(nil))}
 //
-// With one span around all attempts, that span has the count of the last one.
+// If one span covers all attempts, it has the count of the last.
 func ResendCount(base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport

@@ -82,7 +82,7 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect sends all metrics. It takes a [retry.Snapshot] of each watched strategy.
+// Collect sends all metrics. It takes one [retry.Snapshot] of each watched strategy.
 func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	for _, vector := range m.vectors() {
 		vector.Collect(ch)

@@ -1,9 +1,8 @@
-// Package promretry shows what the retry strategies of awsretry do as metrics of Prometheus.
+// Package promretry exports what awsretry's retry strategies do as Prometheus metrics.
 //
-// [New] makes [Metrics]. They are an observer, which a strategy tells of its attempts and
-// operations, and a collector, which a registry of client_golang asks at each scrape. The quotas
-// and send rates of a strategy are metrics too once [Metrics.Watch] knows the strategy. The
-// metrics are those of package otelretry, with the names that Prometheus gives to them.
+// [New] returns [Metrics]: an observer that strategies report attempts and operations to, and a
+// collector that a client_golang registry reads at each scrape. [Metrics.Watch] adds the quotas and
+// send rates of a strategy. The metrics are those of package otelretry, under their Prometheus names.
 package promretry
 
 import (
@@ -20,39 +19,38 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Config says which scopes have gauges of their own. Its zero value is ready for use.
+// Config says which scopes have gauges of their own, and how the metrics are labeled. The zero value
+// is ready to use.
 type Config struct {
-	// Scopes is how many scopes have gauges of their own: the hottest ones, in which most
-	// attempts wait or, where as many wait, most of the quota is used. A scope keeps its gauges for
-	// five minutes after it was last among the hottest, unless another one is clearly hotter. The other
-	// scopes add up to one that is called "other". Zero means 20, and with a negative number all scopes
-	// are in "other".
+	// Scopes is how many of the hottest scopes have gauges of their own: those with the most waiting
+	// attempts and, if these are equal, the most quota used. A scope keeps its gauges for five minutes
+	// after it was last among the hottest, unless another is clearly hotter. All others add up in
+	// "other". Zero means 20; a negative number puts all scopes in "other".
 	Scopes int
-	// ScopeName returns the name of a scope in the gauges. Scopes with the same name count as
-	// one, and scopes with an empty name are in "other". Nil means the text of the key, and
-	// "(all)" for the scope of a strategy as a whole. ScopeName is called for each scope at each
-	// scrape. It must be safe for concurrent use, and it must not panic.
+	// ScopeName returns the name of a scope in the gauges. Scopes with the same name count as one;
+	// those with an empty name are in "other". Nil means the text of the key, and "(all)" for the
+	// scope of a strategy as a whole. ScopeName is called for each scope at each scrape. It must be
+	// safe for concurrent use and must not panic.
 	ScopeName func(retry.ScopeKey) string
-	// SDKServices spells rpc_service as the SDKs of AWS do in their own metrics, so that both can be joined:
-	// "DynamoDB" instead of "dynamodb". What is the id of no service stays as it is.
+	// SDKServices spells rpc_service as the AWS SDKs do in their own metrics, so that queries can join
+	// both: "DynamoDB" instead of "dynamodb". A name that is not an AWS service id stays as it is.
 	SDKServices bool
-	// NativeHistograms gives the histograms native buckets beside the classic ones. A server that scrapes
-	// the protobuf format gets both, but keeps the classic ones, which the dashboard and the alerts ask
-	// for, only if always_scrape_classic_histograms is set. A recording takes longer, and the first one
-	// in a native bucket allocates.
+	// NativeHistograms adds native buckets to the classic ones. A server that scrapes the protobuf format
+	// gets both, but drops the classic ones, which the dashboard and the alerts need, unless
+	// always_scrape_classic_histograms is set. Recording takes longer, and the first value in a native
+	// bucket allocates.
 	NativeHistograms bool
 }
 
-// Metrics counts what strategies do. It is a [retry.Observer] and a [prometheus.Collector], and
-// safe for concurrent use. Any number of strategies may have the same Metrics as observer. The
-// zero value is not usable, see [New].
+// Metrics counts what strategies do. It is a [retry.Observer] and a [prometheus.Collector], and is
+// safe for concurrent use. Any number of strategies may share it. The zero value is not usable; call
+// [New].
 //
 // Counters and histograms have the labels rpc_service, rpc_method and aws_region: Service, Name
-// and Region of the [retry.Operation]. The first 1,000 combinations of the three have series of
-// their own. Later ones are counted together, with "_OTHER" in all three labels, and so is each
-// error code and name of a limit after the first 200. Texts are cut after 200 bytes. What is not UTF-8 is replaced.
-// The most series are those of awsretry_attempts_total: one for each combination with each kind and
-// error code of its failures.
+// and Region of the [retry.Operation]. The first 1,000 combinations have series of their own; later
+// ones count under "_OTHER" in all three labels. So do error codes and limit names after the first 200.
+// Texts are cut after 200 bytes, and invalid UTF-8 is replaced. awsretry_attempts_total has the most
+// series: one for each combination, kind and error code that occur together.
 type Metrics struct {
 	config Config
 
@@ -81,7 +79,8 @@ var (
 	_ prometheus.Collector = (*Metrics)(nil)
 )
 
-// New returns metrics that have counted nothing yet.
+// New returns Metrics with all counts at zero. Give them to a strategy as observer, call
+// [Metrics.Watch], and register them.
 func New(c Config) *Metrics {
 	c.Scopes = cmp.Or(c.Scopes, 20)
 	with := func(more ...string) []string {
@@ -142,9 +141,9 @@ func (m *Metrics) vectors() []prometheus.Collector {
 	}
 }
 
-// Watch makes gauges of the quotas and send rates of the strategies from now on. A strategy that
-// is watched already does not count twice. Watch returns the error of [retry.CheckStrategy] for the
-// first strategy that has one, and then adds none. The Metrics keep the strategies that they watch.
+// Watch adds gauges of the quotas and send rates of the strategies. Watching a strategy again changes
+// nothing. If [retry.CheckStrategy] rejects one, Watch returns its error and adds none of them. The
+// Metrics keep watched strategies alive.
 func (m *Metrics) Watch(strategies ...retry.Strategy) error {
 	for _, s := range strategies {
 		if err := retry.CheckStrategy(s); err != nil {

@@ -40,7 +40,7 @@ type attempt struct {
 	duration prometheus.Observer
 }
 
-// Observe counts the event. Where the event makes no new series, Observe allocates nothing.
+// Observe counts the event. It allocates nothing unless the event begins a new series.
 func (m *Metrics) Observe(_ context.Context, e retry.Event) {
 	switch e.Kind {
 	case retry.AttemptEnded:

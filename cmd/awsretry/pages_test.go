@@ -90,17 +90,17 @@ func TestQuestionsOfTheSimulatePageArePlayed(t *testing.T) {
 	require.NoError(t, err)
 	goldens, err := filepath.Glob("testdata/simulate-*.golden")
 	require.NoError(t, err)
-	played := ""
+	var played strings.Builder
 	for _, golden := range goldens {
 		text, err := os.ReadFile(golden)
 		require.NoError(t, err)
-		played += string(text)
+		played.Write(text)
 	}
 	_, table, _ := strings.Cut(string(text), "| question | flags | answer |")
 	table, _, _ = strings.Cut(table, "\n\n")
 	questions := regexp.MustCompile("(?m)^\\|[^|]+\\| `(--[^`]+)` \\|").FindAllStringSubmatch(table, -1)
 	require.Len(t, questions, 10)
 	for _, q := range questions {
-		require.Contains(t, played, "$ awsretry simulate "+q[1]+"\n")
+		require.Contains(t, played.String(), "$ awsretry simulate "+q[1]+"\n")
 	}
 }

@@ -65,7 +65,7 @@ func (p *played) onCalls(v *variant) string {
 	if p.trace == nil {
 		reached = fmt.Sprintf(" of %s that callers want", page.Brief(r.Offered))
 		if limit := r.Goodput / r.OfLimit; !math.IsNaN(limit) && limit < r.Offered {
-			reached += fmt.Sprintf("; the service allows %s", page.Brief(limit))
+			reached += "; the service allows " + page.Brief(limit)
 		}
 	}
 	return fmt.Sprintf("%s%s of the calls fail, and %s a second succeed%s.", with(v),
@@ -170,13 +170,9 @@ func (p *played) compared(settings, other *variant) (said string, same bool) {
 
 // listed writes parts of a sentence one after the other.
 func listed(parts []string) string {
-	text := parts[0]
-	for i, part := range parts[1:] {
-		if i == len(parts)-2 {
-			text += ", and " + part
-		} else {
-			text += ", " + part
-		}
+	last := len(parts) - 1
+	if last == 0 {
+		return parts[0]
 	}
-	return text
+	return strings.Join(parts[:last], ", ") + ", and " + parts[last]
 }

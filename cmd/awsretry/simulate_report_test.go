@@ -79,7 +79,7 @@ func TestSimulateAnswersInSentences(t *testing.T) {
 			"The retry quota never falls below 500 of 500 tokens, and a call waits 0 s on average.",
 			"The retry quota starts to empty when 21.5 % of the attempts fail, or 32.1 % are throttled.",
 		},
-		"--limit 20 --offered 10 --vs max_attempts=5":                  {"With max_attempts=5, the calls fare the same."},
+		"--limit 20 --offered 10 --vs max_attempts=5":                   {"With max_attempts=5, the calls fare the same."},
 		"--limit 20 --offered 10 --vs max_attempts=5 --vs deadline=1ms": {"No other variant fares better: with max_attempts=5, the calls fare the same."},
 		"--fail 1 --limit 20 --offered 0.5 --workers 1 --vs max_attempts=10,min_delay=10s,max_backoff=200s --vs v2.0": {
 			"With max_attempts=10,min_delay=10s,max_backoff=200s, calls do not keep up: callers want 0.50 a second, and 0 end. At the end 1 waits, the oldest for 1.48 min.",

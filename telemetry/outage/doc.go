@@ -3,9 +3,9 @@
 //
 // The program makes calls of six services in two regions. Four strategies retry them: one in
 // standard mode, one in adaptive mode, and two in adaptive mode with a fleet. One fleet shares the
-// send rate with two other processes, because the three of them want more of a stream than it
-// allows. The other one may not talk to its store at first. In
-// the first hour a few percent of the requests fail, as on any good day. Then the outage comes:
+// send rate with two other processes, because the three together want more of a stream than it
+// allows. The other fleet cannot reach its store at first. In the first hour a few percent of the
+// requests fail, as on any good day. Then the outage comes:
 //
 //	minute 60 to 95   the limit of table orders falls, so that adaptive mode waits more than 10 s
 //	minute 62 to 95   lambda fails each request, so that the quota of its scope empties
@@ -15,6 +15,6 @@
 //	minute 75 to 85   the fleet cannot reach its store, so that each process goes on alone
 //	minute 95 to 120  the services have recovered
 //
-// Each run is the same, to the byte: one caller runs at a time, in an order that the virtual clock
-// decides, and all random numbers come from one seed.
+// All runs are identical to the byte: one caller runs at a time, in the order of the virtual clock, and
+// all random numbers come from one seed.
 package outage

@@ -31,7 +31,7 @@ const (
 // Start is when a run begins.
 func Start() time.Time { return time.Date(2026, time.November, 20, 10, 0, 0, 0, time.UTC) }
 
-// Config says what a run tells of itself.
+// Config says what a run reports.
 type Config struct {
 	// Observer sees the events of the strategies.
 	Observer retry.Observer

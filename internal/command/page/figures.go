@@ -26,53 +26,91 @@ func Figures(within time.Duration) []Figure {
 		short = within.String()
 	}
 	return []Figure{
-		{"failed_share", "failed", "The share of the calls that end with an error.", false,
-			func(r *sim.Result) float64 { return r.FailedShare }, percents},
-		{"throttled_share", "throttled", "The share of the attempts that the service refuses for their rate.", false,
-			func(r *sim.Result) float64 { return r.ThrottledShare }, percents},
-		{"latency_p50_s", "p50", "Half of the calls that succeed take this long at most, from their beginning to their end, waits included.", false,
-			func(r *sim.Result) float64 { return r.LatencyP50 }, times},
-		{"latency_p99_s", "p99", "The same of 99 % of the calls that succeed.", false,
-			func(r *sim.Result) float64 { return r.LatencyP99 }, times},
-		{"within_share", "within " + short, "The share of all calls that callers want to make that begin and succeed within this time. " +
-			"Where workers wait, calls that they do not get to count too.", false,
-			func(r *sim.Result) float64 { return r.WithinShare }, percents},
-		{"offered_per_s", "offered/s", "The calls a second that callers want to make.", false,
-			func(r *sim.Result) float64 { return r.Offered }, numbers},
-		{"begun_per_s", "begun/s", "The calls a second that begin. A worker that waits begins none.", false,
-			func(r *sim.Result) float64 { return r.Begun }, numbers},
-		{"goodput_per_s", "goodput/s", "The calls a second that succeed.", false,
-			func(r *sim.Result) float64 { return r.Goodput }, numbers},
-		{"goodput_of_limit", "of limit", "The goodput as a share of what the service allows. What was left of its burst comes on top.", false,
-			func(r *sim.Result) float64 { return r.OfLimit }, shares},
-		{"goodput_of_possible", "of possible", "The goodput as a share of what callers want or the service allows at each time, whichever is less. What was left of a burst, and " +
-			"calls that have waited since a time of more load, come on top.", false,
-			func(r *sim.Result) float64 { return r.OfPossible }, possible},
-		{"waiting_calls", "waiting", "The calls that have begun and not ended at the end of the run.", false,
-			func(r *sim.Result) float64 { return float64(r.Waiting) }, counts},
-		{"oldest_waiting_s", "oldest", "How long ago the first of the calls began that wait at the end.", false,
+		{
+			"failed_share", "failed", "The share of the calls that end with an error.", false,
+			func(r *sim.Result) float64 { return r.FailedShare }, percents,
+		},
+		{
+			"throttled_share", "throttled", "The share of the attempts that the service refuses for their rate.", false,
+			func(r *sim.Result) float64 { return r.ThrottledShare }, percents,
+		},
+		{
+			"latency_p50_s", "p50", "Half of the calls that succeed take this long at most, from their beginning to their end, waits included.", false,
+			func(r *sim.Result) float64 { return r.LatencyP50 }, times,
+		},
+		{
+			"latency_p99_s", "p99", "The same of 99 % of the calls that succeed.", false,
+			func(r *sim.Result) float64 { return r.LatencyP99 }, times,
+		},
+		{
+			"within_share", "within " + short, "The share of all calls that callers want to make that begin and succeed within this time. " +
+				"Where workers wait, calls that they do not get to count too.", false,
+			func(r *sim.Result) float64 { return r.WithinShare }, percents,
+		},
+		{
+			"offered_per_s", "offered/s", "The calls a second that callers want to make.", false,
+			func(r *sim.Result) float64 { return r.Offered }, numbers,
+		},
+		{
+			"begun_per_s", "begun/s", "The calls a second that begin. A worker that waits begins none.", false,
+			func(r *sim.Result) float64 { return r.Begun }, numbers,
+		},
+		{
+			"goodput_per_s", "goodput/s", "The calls a second that succeed.", false,
+			func(r *sim.Result) float64 { return r.Goodput }, numbers,
+		},
+		{
+			"goodput_of_limit", "of limit", "The goodput as a share of what the service allows. What was left of its burst comes on top.", false,
+			func(r *sim.Result) float64 { return r.OfLimit }, shares,
+		},
+		{
+			"goodput_of_possible", "of possible", "The goodput as a share of what callers want or the service allows at each time, whichever is less. What was left of a burst, and " +
+				"calls that have waited since a time of more load, come on top.", false,
+			func(r *sim.Result) float64 { return r.OfPossible }, possible,
+		},
+		{
+			"waiting_calls", "waiting", "The calls that have begun and not ended at the end of the run.", false,
+			func(r *sim.Result) float64 { return float64(r.Waiting) }, counts,
+		},
+		{
+			"oldest_waiting_s", "oldest", "How long ago the first of the calls began that wait at the end.", false,
 			func(r *sim.Result) float64 {
 				if r.Waiting == 0 {
 					return math.NaN()
 				}
 				return r.Oldest
-			}, times},
+			}, times,
+		},
 
-		{"attempts_per_call", "attempts/call", "All attempts, the first one included.", true,
-			func(r *sim.Result) float64 { return r.AttemptsPerCall }, numbers},
-		{"delay_per_call_s", "delay/call", "How much of its time a call waits for backoff and for send tokens, on average.", true,
-			func(r *sim.Result) float64 { return r.DelayPerCall }, times},
-		{"latency_max_s", "max", "The longest time of any call.", true,
-			func(r *sim.Result) float64 { return r.LatencyMax }, times},
-		{"failed_p50_s", "failed p50", "Half of the calls that fail take this long at most.", true,
-			func(r *sim.Result) float64 { return r.FailedP50 }, times},
-		{"failed_p99_s", "failed p99", "The same of 99 % of the calls that fail.", true,
-			func(r *sim.Result) float64 { return r.FailedP99 }, times},
-		{"recover_s", "recover", "The time from the last change of the service or the load until the successes come to 90 % of what they " +
-			"were in the ten seconds before the first change, or of what is possible if that is less, for 5 s.", true,
-			func(r *sim.Result) float64 { return r.Recover }, times},
-		{"lowest_quota", "lowest quota", "The fewest tokens that the retry quota of any client has in the whole run.", true,
-			func(r *sim.Result) float64 { return float64(r.LowestQuota) }, counts},
+		{
+			"attempts_per_call", "attempts/call", "All attempts, the first one included.", true,
+			func(r *sim.Result) float64 { return r.AttemptsPerCall }, numbers,
+		},
+		{
+			"delay_per_call_s", "delay/call", "How much of its time a call waits for backoff and for send tokens, on average.", true,
+			func(r *sim.Result) float64 { return r.DelayPerCall }, times,
+		},
+		{
+			"latency_max_s", "max", "The longest time of any call.", true,
+			func(r *sim.Result) float64 { return r.LatencyMax }, times,
+		},
+		{
+			"failed_p50_s", "failed p50", "Half of the calls that fail take this long at most.", true,
+			func(r *sim.Result) float64 { return r.FailedP50 }, times,
+		},
+		{
+			"failed_p99_s", "failed p99", "The same of 99 % of the calls that fail.", true,
+			func(r *sim.Result) float64 { return r.FailedP99 }, times,
+		},
+		{
+			"recover_s", "recover", "The time from the last change of the service or the load until the successes come to 90 % of what they " +
+				"were in the ten seconds before the first change, or of what is possible if that is less, for 5 s.", true,
+			func(r *sim.Result) float64 { return r.Recover }, times,
+		},
+		{
+			"lowest_quota", "lowest quota", "The fewest tokens that the retry quota of any client has in the whole run.", true,
+			func(r *sim.Result) float64 { return float64(r.LowestQuota) }, counts,
+		},
 	}
 }
 

@@ -29,15 +29,15 @@ func latencies(r *Report) picture {
 	} {
 		chart := newPlot("latency-"+strconv.Itoa(i+1), c.name, largeFrame(), x.axis(), shareAxis("share of all calls", 1), 0)
 		t := table{Label: c.name + " over time", Caption: c.name + ", share of all calls", First: "share"}
-		t.Rows = make([]row, len(percentiles))
-		for j, percent := range percentiles {
+		t.Rows = make([]row, len(percentiles()))
+		for j, percent := range percentiles() {
 			t.Rows[j].Name = Brief(percent) + " %"
 		}
 		for j, v := range r.Variants {
 			ends, all := c.of(v.Result), v.Result.Calls
 			chart.line(lineClass(j), x.cumulative(ends, all))
 			t.Head = append(t.Head, v.Name)
-			for k, percent := range percentiles {
+			for k, percent := range percentiles() {
 				text := unknown
 				if n := int(math.Ceil(float64(all) * percent / 100)); n > 0 && n <= len(ends) {
 					text = duration(ends[n-1])
@@ -52,7 +52,7 @@ func latencies(r *Report) picture {
 }
 
 // percentiles are the shares of all calls in the table.
-var percentiles = []float64{1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9}
+func percentiles() []float64 { return []float64{1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9} }
 
 // decades is a time axis on which each power of ten has the same width.
 type decades struct{ from, to int } // powers of ten, in seconds

@@ -60,12 +60,13 @@ func TestLastBinMayBeShorter(t *testing.T) {
 
 func TestRowOfAVariantSaysWhatItCameTo(t *testing.T) {
 	t.Parallel()
-	cells := func(pairs ...string) (row string) {
-		row = `<tr><th scope="row">settings</th>`
+	cells := func(pairs ...string) string {
+		var row strings.Builder
+		row.WriteString(`<tr><th scope="row">settings</th>`)
 		for i := 0; i < len(pairs); i += 2 {
-			row += `<td data-label="` + pairs[i] + `">` + pairs[i+1] + "</td>"
+			row.WriteString(`<td data-label="` + pairs[i] + `">` + pairs[i+1] + "</td>")
 		}
-		return row + "</tr>"
+		return row.String() + "</tr>"
 	}
 	text := sound(t, small())
 	require.Contains(t, text, cells("failed", "0 %", "throttled", "0 %", "p50", "12.8 ms", "p99", "2.16 s", "within 5s", "40.0 %",

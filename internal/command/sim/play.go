@@ -73,7 +73,7 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 		clk.AfterFunc(p.From, func() {
 			load.Service.Change(clk.Now(), p.Conditions)
 			for _, other := range loads[1:] {
-				other.Service.Change(clk.Now(), p.Conditions.healthy())
+				other.Service.Change(clk.Now(), p.healthy())
 			}
 		})
 	}

@@ -67,7 +67,7 @@ const forever = 1000 * time.Hour
 func (s *Scenario) healthy() Scenario {
 	well := Scenario{Conditions: s.Conditions.healthy()}
 	for _, p := range s.Phases {
-		well.Phases = append(well.Phases, Phase{p.From, p.Conditions.healthy()})
+		well.Phases = append(well.Phases, Phase{p.From, p.healthy()})
 	}
 	return well
 }

@@ -88,36 +88,45 @@ func TestPhasesChangeLoadAndService(t *testing.T) {
 		check  func(t *testing.T, r *sim.Result)
 	}{
 		"four times the load": {func(c *sim.Conditions) { c.Offered *= 4 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
 			require.InDelta(t, 1000, sum(r, 30, 40, begun), 30)
 			require.InDelta(t, 4000, sum(r, 40, 50, begun), 80)
 			require.InDelta(t, 1000, sum(r, 50, 60, begun), 110)
 		}},
 		"no load": {func(c *sim.Conditions) { c.Offered = 0 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
 			require.LessOrEqual(t, sum(r, 40, 50, begun), 1)
 			require.InDelta(t, 1000, sum(r, 50, 60, begun), 110)
 		}},
 		"a tenth of the workers": {func(c *sim.Conditions) { c.Workers = 10 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
 			require.InDelta(t, 1000, sum(r, 40, 50, begun), 110, "which make as many calls, more often each")
 		}},
 		"no workers": {func(c *sim.Conditions) { c.Workers = 0 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
 			require.LessOrEqual(t, sum(r, 40, 50, begun), 1)
 		}},
 		"a fifth of the limit": {func(c *sim.Conditions) { c.Rate, c.Burst = 50, 50 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
 			require.InDelta(t, 550, sum(r, 40, 50, accepted), 60)
 		}},
 		"half of the requests fail": {func(c *sim.Conditions) { c.Fail = 0.5 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
 			require.InDelta(t, 500, sum(r, 40, 50, accepted), 60)
 		}},
 		"half of the requests are throttled": {func(c *sim.Conditions) { c.Throttle = 0.5 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
 			require.InDelta(t, 500, sum(r, 40, 50, func(b sim.Bin) int { return b.Throttled }), 60)
 		}},
 		"slow answers": {func(c *sim.Conditions) { c.Latency = [2]time.Duration{2 * time.Second, 2 * time.Second} }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
 			require.InDelta(t, 2, r.LatencyMax, 1e-9)
 			require.InDelta(t, 500, sum(r, 40, 50, begun), 110, "a hundred workers with calls of two seconds")
 		}},
 		"a timeout": {func(c *sim.Conditions) {
 			c.Latency, c.Timeout = [2]time.Duration{2 * time.Second, 2 * time.Second}, time.Second
 		}, func(t *testing.T, r *sim.Result) {
+			t.Helper()
 			require.Zero(t, sum(r, 41, 50, accepted))
 			require.InDelta(t, 1, r.FailedP99, 1e-9)
 		}},

@@ -67,7 +67,7 @@ func FuzzReadLog(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := trace.ReadLog("log.csv", []byte(text), "")
 		if err != nil {
-			require.IsType(t, new(trace.Error), err)
+			require.ErrorAs(t, err, new(*trace.Error))
 			require.True(t, strings.HasPrefix(err.Error(), "log.csv:"), err)
 			return
 		}
