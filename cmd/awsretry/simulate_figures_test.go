@@ -21,7 +21,7 @@ func TestSimulatedFigures(t *testing.T) {
 	for _, c := range []struct{ name, args string }{
 		{"v20", "--vs v2.0 --fail 0.25 --limit 500 --offered 100"},
 		{"adaptive", "--vs adaptive --vs sdk-standard --vs sdk-adaptive"},
-		{"peak", "--workers 0 --limit 200 --offered 150 --phase 30s:offered=4x --phase 60s:offered=1x --seed 1 --vs adaptive,deadline=5s"},
+		{"peak", "--workers 0 --limit 200 --offered 150 --phase 30s:offered=4x --phase 60s:offered=1x --seed 1 --vs adaptive --vs adaptive,deadline=5s"},
 		{"outage", "--outage 2m --limit 500 --offered 100 --vs max_attempts=5 --vs max_attempts=10"},
 		{"start", "--clients 200 --workers 1 --limit 100 --offered 80 --phase 0s:offered=0 --phase 30s:offered=4000 --phase 30050ms:offered=1x --vs adaptive"},
 		{"deadline", "--workers 0 --limit 200 --offered 240 --seed 1 --vs adaptive --vs adaptive,deadline=5s"},
