@@ -107,7 +107,12 @@ type table struct {
 	Head    []string
 	Rows    []row
 	Note    string
+	// Main is how many columns are shown on a wide screen, where another table has the rest; zero is all.
+	Main int
 }
+
+// Wide reports whether a wide screen has the column in another table.
+func (t table) Wide(column int) bool { return t.Main > 0 && column >= t.Main }
 
 type group struct {
 	Name string
@@ -182,7 +187,8 @@ func settings(r *Report) table {
 	return t
 }
 
-// results are two tables with a row for each variant: what callers see, and what is behind it.
+// results are two tables with a row for each variant: what callers see, and what is behind it. On a narrow screen the
+// first has both, so that there is one block for each variant.
 func results(r *Report) []table {
 	var runs [][]*sim.Result
 	for _, v := range r.Variants {
@@ -202,10 +208,12 @@ func results(r *Report) []table {
 			}
 			rows[at].Cells = append(rows[at].Cells, cell{Text: f.Text(sim.SpreadOf(v.runs(), f.Value)), Small: beside(f.Key, v.runs()), Label: f.Name})
 		}
-		for at := range tables {
-			tables[at].Rows = append(tables[at].Rows, rows[at])
-		}
+		tables[1].Rows = append(tables[1].Rows, rows[1])
+		rows[0].Cells = append(rows[0].Cells, rows[1].Cells...)
+		tables[0].Rows = append(tables[0].Rows, rows[0])
 	}
+	tables[0].Main = len(tables[0].Head)
+	tables[0].Head = append(tables[0].Head, tables[1].Head...)
 	return tables
 }
 

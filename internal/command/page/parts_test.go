@@ -60,18 +60,20 @@ func TestLastBinMayBeShorter(t *testing.T) {
 
 func TestRowOfAVariantSaysWhatItCameTo(t *testing.T) {
 	t.Parallel()
-	cells := func(pairs ...string) string {
+	cells := func(class string, pairs ...string) string {
 		var row strings.Builder
-		row.WriteString(`<tr><th scope="row">settings</th>`)
 		for i := 0; i < len(pairs); i += 2 {
-			row.WriteString(`<td data-label="` + pairs[i] + `">` + pairs[i+1] + "</td>")
+			row.WriteString("<td" + class + ` data-label="` + pairs[i] + `">` + pairs[i+1] + "</td>")
 		}
-		return row.String() + "</tr>"
+		return row.String()
 	}
+	const begin, end = `<tr><th scope="row">settings</th>`, "</tr>"
+	seen := cells("", "failed", "0 %", "throttled", "0 %", "p50", "12.8 ms", "p99", "2.16 s", "within 5s", "40.0 %", "offered/s", "100",
+		"begun/s", "90.0", "goodput/s", "40.0", "of limit", "80.0 %", "of possible", "80.0 %", "waiting", "7", "oldest", "12.0 s")
+	behind := []string{"attempts/call", "1.50", "delay/call", "0 s", "max", "1 m 12 s", "lowest quota", "1,234"}
 	text := sound(t, small())
-	require.Contains(t, text, cells("failed", "0 %", "throttled", "0 %", "p50", "12.8 ms", "p99", "2.16 s", "within 5s", "40.0 %",
-		"offered/s", "100", "begun/s", "90.0", "goodput/s", "40.0", "of limit", "80.0 %", "of possible", "80.0 %", "waiting", "7", "oldest", "12.0 s"))
-	require.Contains(t, text, cells("attempts/call", "1.50", "delay/call", "0 s", "max", "1 m 12 s", "lowest quota", "1,234"), "what does not apply has no column")
+	require.Contains(t, text, begin+cells("", behind...)+end, "what does not apply has no column")
+	require.Contains(t, text, begin+seen+cells(` class="narrow"`, behind...)+end, "one block on a narrow screen")
 }
 
 func TestWhatDoesNotApplyIsASentence(t *testing.T) {
