@@ -173,7 +173,7 @@ conformance: ## write docs/conformance.md again, the results of this module and 
 	cd lab/peers && go test -vet=off -count=1 -tags long -run '^TestTable$$' . -update
 
 .PHONY: never-worse
-never-worse: ## write the tables of docs/clients.md again, awsretry beside the plain SDK; 35 s
+never-worse: ## write the tables of lab/sdktest/RESULTS.md again, awsretry beside the plain SDK; 35 s
 	cd lab/sdktest && go test -vet=off -count=1 -tags long -run '^TestSimulatedNeverWorse$$' . -update
 
 .PHONY: readme

@@ -14,12 +14,9 @@ import (
 )
 
 const (
-	mostWords      = 42_000 // in readersPages; 30,000 once longPages are shorter
+	mostWords      = 30_000 // in readersPages
 	mostWordsAPage = 3_500
 )
-
-// longPages may still have more words than a page should have.
-var longPages = []string{"docs/clients.md"}
 
 // readersPages returns the pages that users and contributors read: README.md, CONTRIBUTING.md, docs, and the README.md
 // of each module.
@@ -47,15 +44,10 @@ func TestPagesHaveFewWords(t *testing.T) {
 		if slices.Contains(pages, page) {
 			all += words
 		}
-		if !slices.Contains(longPages, page) {
-			require.LessOrEqual(t, words, mostWordsAPage, page)
-		}
+		require.LessOrEqual(t, words, mostWordsAPage, page)
 	}
 	t.Logf("%5d in all", all)
 	require.LessOrEqual(t, all, mostWords)
-	for _, page := range longPages {
-		require.Contains(t, pages, page)
-	}
 }
 
 // TestListOfPagesIsComplete holds that docs/README.md fits a screen and names every page.
@@ -114,7 +106,7 @@ func TestShellCommandsOfThePagesExist(t *testing.T) {
 func TestPagesBeginWithSomethingThatRuns(t *testing.T) {
 	t.Parallel()
 	for _, page := range readersPages(t) {
-		if page == "CONTRIBUTING.md" || page == "docs/recipes.md" || slices.Contains(longPages, page) {
+		if page == "CONTRIBUTING.md" || page == "docs/recipes.md" {
 			continue // a table of commands, a table of programs
 		}
 		begin, _, _ := strings.Cut(read(t, page), "\n## ")

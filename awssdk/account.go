@@ -14,17 +14,16 @@ import (
 	"github.com/awsretry/awsretry/clock"
 )
 
-// WithAccount says which AWS account all clients of the config call, such as "111122223333". AWS
-// counts by account, so the account is part of each scope but those of S3 buckets, whose names are
-// the same for all accounts. Calls by which the config gets its credentials, such as AssumeRole,
-// are of another account.
+// WithAccount sets the AWS account that all clients of the config call, such as "111122223333". AWS
+// counts by account, so the account is part of each scope, except those of S3 buckets, whose names
+// are unique across accounts. It does not apply to calls that get the credentials of the config, such
+// as AssumeRole.
 //
-// Without WithAccount the account of a call is that of the ARN or the queue URL in its input, if
-// they name what the service throttles by, else that of the credentials of the client, if they
-// know it, else it is empty.
+// Without WithAccount the account of a call is the first of these that is known: the one in the ARN or
+// queue URL that names the scope, the one of the client's credentials, none.
 //
-// An id that does not have twelve digits is an error of [LoadDefaultConfig], [Install] and [Load].
-// An empty id is as if the option were absent.
+// An id that does not have twelve digits is an error of [LoadDefaultConfig], [Install] and [Load]. An
+// empty id changes nothing.
 func WithAccount(id string) Option {
 	return optionFunc(func(o *options) { o.account = id })
 }

@@ -190,15 +190,14 @@ func (r *sdkRetryer) counted(ctx context.Context, op retry.Operation, input any,
 	return op
 }
 
-// ByOperation is a function for [WithOperation] that gives each operation of a service in a region a scope of
-// its own, whatever its input names. The account stays.
+// ByOperation is a function for [WithOperation]: each operation of a service in an account and a region is a
+// scope, whatever its input names.
 func ByOperation(_ context.Context, op retry.Operation, _ any) retry.Operation {
 	op.Resource = op.Name
 	return op
 }
 
-// ByService is a function for [WithOperation] that gives all calls of a service in a region one scope,
-// whatever they are. The account stays.
+// ByService is a function for [WithOperation]: each service in an account and a region is a scope.
 func ByService(_ context.Context, op retry.Operation, _ any) retry.Operation {
 	op.Resource = ""
 	return op

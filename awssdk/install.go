@@ -12,31 +12,30 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Install gives one strategy to all clients that are made from cfg later. It replaces the Retryer
-// of cfg. The settings are resolved as awsretry.Load does, from the profile, the files and the
-// environment that config.LoadDefaultConfig has read. The retry mode and the attempts that
-// config.LoadDefaultConfig was called with, and those that code has set in cfg, count like
-// awsretry.WithMode and awsretry.WithMaxAttempts. [WithSettings] overrides all other values.
+// Install gives one strategy to all clients made from cfg later. It replaces the Retryer of cfg and
+// resolves the settings as awsretry.Load does, from the profile, files and environment that
+// config.LoadDefaultConfig read. A retry mode or a number of attempts that was given to
+// config.LoadDefaultConfig or set in cfg counts like awsretry.WithMode or awsretry.WithMaxAttempts.
+// [WithSettings] overrides all other values.
 //
-// The files are those of the SDK, even where other AWS tools read other files: ~ is not the home
-// directory in a path, and the home directory is that at the start of the process. A file that
-// the SDK cannot open counts as empty, and so does a profile that only AWS_DEFAULT_PROFILE names
-// and that no file has. awsretry reads one file of each kind. With several files in one option of
-// config.LoadDefaultConfig, and with a pipe, the values that the SDK has read count like those of
-// awsretry.WithValues, but a variable overrides them. [WithSettings] overrides them too, but cannot
-// name another profile of these files.
+// The files are those of the SDK, even if other AWS tools read other files: ~ in a path is not the
+// home directory, and the home directory is the one at the start of the process. A file that the
+// SDK cannot open counts as empty. So does a profile that is named only by AWS_DEFAULT_PROFILE and
+// is in no file. awsretry reads one file of each kind. If an option of config.LoadDefaultConfig has
+// several files, or a pipe, the values that the SDK read count like awsretry.WithValues, but
+// variables override them. [WithSettings] overrides them too, but cannot name another profile of
+// these files.
 //
-// A value with which the SDK has started is no error, not even where awsretry.Load refuses it. It
-// counts as the SDK has read it: max_attempts = "7" is 7, attempts below 1 are not set, and more
-// than 2^31-1 are 2^31-1. The observer is told of it by [retry.SettingIgnored]. The options of
-// WithSettings are checked as awsretry.Load checks them, and so is a profile or file that they
-// name.
+// A value that the SDK accepted is no error, even if awsretry.Load refuses it, and means what the SDK
+// made of it: max_attempts = "7" is 7, attempts below 1 are not set, and more than 2^31-1 are 2^31-1.
+// The observer gets a [retry.SettingIgnored] event. The options of WithSettings, and a profile or file
+// that they name, are checked as by awsretry.Load.
 //
-// A client or a call may have its own Retryer, which works as if there were no Install, or its
-// own RetryMaxAttempts.
+// A client or a call may have its own RetryMaxAttempts, or its own Retryer, which then works as if
+// there were no Install.
 //
-// Install changes only cfg, and only if it returns no error. The errors are those of awsretry.Load
-// that the options cause, and one for [WithStrategy] beside [WithSettings].
+// If Install returns an error, cfg is unchanged. The errors are those of awsretry.Load for the options,
+// and one for [WithStrategy] beside [WithSettings].
 func Install(cfg *aws.Config, opts ...Option) error {
 	if cfg == nil {
 		return errors.New("awssdk: Install without a config")

@@ -11,20 +11,20 @@ import (
 	"github.com/awsretry/awsretry/modes/standard"
 )
 
-// LoadDefaultConfig is config.LoadDefaultConfig and [Install] in one call. The strategy is also
-// that of the clients which the credentials of the config come from: STS, SSO, the container
-// endpoint and the instance metadata service (IMDS). config.LoadDefaultConfig makes these clients
-// before Install sees the config. [WithLoadOptions] has the options of config.LoadDefaultConfig.
+// LoadDefaultConfig is config.LoadDefaultConfig and [Install] in one call. In addition, it gives the
+// strategy to the clients that fetch the credentials of the config: STS, SSO, the container endpoint
+// and the instance metadata service (IMDS). config.LoadDefaultConfig makes these before Install sees
+// the config. [WithLoadOptions] passes options to config.LoadDefaultConfig.
 //
-// Calls to IMDS have a scope of their own. They are made three times at most, and no send rate
-// holds them back, so that they take no longer than with the SDK alone.
+// Calls to IMDS have their own scope. They are made at most three times and do not wait for a send
+// rate, so they take no longer than with the SDK alone.
 //
-// A call that is made while the config is loaded, such as that of config.WithEC2IMDSRegion, is
-// retried in standard mode with the built-in defaults, because the settings are not known yet.
+// A call made while the config is loaded, such as that of config.WithEC2IMDSRegion, is retried in
+// standard mode with the built-in defaults, because the settings are not known yet.
 //
 // The errors are those of config.LoadDefaultConfig and Install, and one for config.WithRetryer,
-// which would have no effect. Where config.LoadDefaultConfig starts with the files and the
-// environment, so does LoadDefaultConfig.
+// which would have no effect. Files and environment that config.LoadDefaultConfig accepts are no
+// error.
 func LoadDefaultConfig(ctx context.Context, opts ...Option) (aws.Config, error) {
 	o := collect(opts)
 	if err := o.check(); err != nil {

@@ -41,20 +41,19 @@ func collect(opts []Option) options {
 }
 
 // WithSettings passes options to awsretry.Load, which resolves the settings and builds the
-// strategy. The options of several WithSettings add up. Options beside [WithStrategy] are an
-// error, because then no settings are resolved.
+// strategy. Several WithSettings add up. Options beside [WithStrategy] are an error, because then no
+// settings are resolved.
 func WithSettings(opts ...awsretry.Option) Option {
 	return optionFunc(func(o *options) { o.settings = append(o.settings, opts...) })
 }
 
-// WithObserver sets the observer of the strategy, which is told of every attempt, retry and wait. It
-// is WithSettings(awsretry.WithObserver(observer)).
+// WithObserver is WithSettings(awsretry.WithObserver(observer)). The observer is told of every attempt,
+// retry and wait.
 func WithObserver(observer retry.Observer) Option {
 	return WithSettings(awsretry.WithObserver(observer))
 }
 
-// WithStrategy uses this strategy, so no settings are resolved. A nil strategy is as if the option
-// were absent.
+// WithStrategy uses this strategy, so no settings are resolved. A nil strategy changes nothing.
 func WithStrategy(s retry.Strategy) Option {
 	return optionFunc(func(o *options) {
 		if s != nil {
@@ -63,8 +62,8 @@ func WithStrategy(s retry.Strategy) Option {
 	})
 }
 
-// WithOperation lets f change what the strategy is told about each call. A nil f is as if the
-// option were absent.
+// WithOperation lets f change what the strategy knows of each call: its scope or resource, its
+// attempts, its classifier, and whether it is a long poll. A nil f changes nothing.
 func WithOperation(f func(ctx context.Context, op retry.Operation, input any) retry.Operation) Option {
 	return optionFunc(func(o *options) {
 		if f != nil {
@@ -73,12 +72,12 @@ func WithOperation(f func(ctx context.Context, op retry.Operation, input any) re
 	})
 }
 
-// WithOutput lets f say of the output of a call, such as *xray.PutTraceSegmentsOutput, how many of how
-// many entries the service has throttled. It is for batches that awssdk does not read itself; op is the
-// name of the operation. An answer with a throttled entry is one throttle for the limiter of the scope,
-// and the output comes back as it is. f is called after each success of such an operation. It must be
-// safe for concurrent use, and must not keep or change the output. A nil f is as if the option were
-// absent. [Load] returns an error for it, because a retryer sees no outputs.
+// WithOutput reads the outputs of batch operations that awssdk does not read itself, such as
+// *xray.PutTraceSegmentsOutput. f gets the name of the operation and the output of each successful call,
+// and returns how many entries the service throttled, and how many there were. An answer with a
+// throttled entry is one throttle for the send rate of the scope; the output comes back as it is. f must
+// be safe for concurrent use, and must not keep or change the output. A nil f changes nothing. [Load]
+// returns an error for this option, because a retryer sees no outputs.
 func WithOutput(f func(op string, output any) (throttled, of int)) Option {
 	return optionFunc(func(o *options) {
 		if f != nil {
@@ -89,9 +88,8 @@ func WithOutput(f func(op string, output any) (throttled, of int)) Option {
 
 var errOutput = errors.New("awssdk: WithOutput has an effect only in Install and LoadDefaultConfig")
 
-// WithLoadOptions passes options to config.LoadDefaultConfig, such as config.WithRegion. The
-// options of several WithLoadOptions add up. They are for [LoadDefaultConfig] alone; [Install] and
-// [Load] return an error for them.
+// WithLoadOptions passes options to config.LoadDefaultConfig, such as config.WithRegion. Several
+// WithLoadOptions add up. Only [LoadDefaultConfig] takes them; [Install] and [Load] return an error.
 func WithLoadOptions(opts ...func(*config.LoadOptions) error) Option {
 	return optionFunc(func(o *options) {
 		for _, opt := range opts {
@@ -106,9 +104,9 @@ var errLoadOptions = errors.New("awssdk: WithLoadOptions has an effect only in L
 
 // Load resolves the settings as awsretry.Load does, and returns a function for
 // config.WithRetryer. The function returns the same retryer each time, so all clients share one
-// strategy. The retryer does not know which service a client is for: awsretry.WithService selects
-// the defaults of a service. The errors are those of awsretry.Load, and one for [WithStrategy]
-// beside [WithSettings].
+// strategy. The retryer does not know the service of a client; awsretry.WithService selects the
+// defaults of one. The errors are those of awsretry.Load, one for [WithStrategy] beside
+// [WithSettings], and one for each option that a retryer alone cannot follow.
 func Load(ctx context.Context, opts ...Option) (func() aws.Retryer, error) {
 	o := collect(opts)
 	r, err := o.load(ctx)

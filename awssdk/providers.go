@@ -9,28 +9,26 @@ import (
 	"github.com/aws/smithy-go/tracing"
 )
 
-// WithMeterProvider sets the MeterProvider of all clients that are made from the config later.
-// aws.Config has no field for it. With [LoadDefaultConfig] p is also set for the clients that fetch
-// the credentials of the config: those of STS, SSO and SSO OIDC. A nil p is as if the option were
-// absent.
+// WithMeterProvider sets the MeterProvider of all clients made from the config later; aws.Config has
+// no field for it. With [LoadDefaultConfig] the clients of STS, SSO and SSO OIDC that fetch the
+// credentials of the config have it too. A nil p changes nothing.
 //
-// A MeterProvider overrides p if it is in the own options of a client or of a call, or if a function
-// of cfg.ServiceOptions sets it. There, metrics.NopMeterProvider switches the metrics of a client off.
-// The clients that fetch credentials are an exception: the SDK runs no function of cfg.ServiceOptions
-// for them, and p replaces a metrics.NopMeterProvider of theirs.
-// Clients whose options have no MeterProvider stay as they are: those of the instance metadata service
-// (IMDS) and of the container endpoint, and those released before September 2024. The client for the
-// credentials of aws login is out of reach, too.
+// A MeterProvider in the options of a client or a call, or one set by a function of cfg.ServiceOptions,
+// overrides p; metrics.NopMeterProvider there turns the metrics of a client off. It does not work for
+// the clients that fetch credentials: the SDK runs no function of cfg.ServiceOptions for them, and p
+// replaces their metrics.NopMeterProvider.
 //
-// The SDK counts attempts as client.call.attempts and failed ones as client.call.errors. An attempt
-// that the strategy refuses before it is sent counts too. client.call.attempt_duration contains the
-// wait for the send rate before an attempt and the backoff after it, because the loop of the SDK waits
-// inside its attempts. [retry.Event] tells these times apart.
+// Clients whose options have no MeterProvider have no metrics: IMDS, the container endpoint, and clients
+// released before September 2024. Neither has the client for the credentials of aws login.
 //
-// Package smithyotelmetrics, the module github.com/aws/smithy-go/metrics/smithyotelmetrics, makes such
-// a provider from one of OpenTelemetry, and so does the code on the page about clients. p must be safe
-// for concurrent use. [Load] returns an error for this option, because a retryer cannot set the
-// providers of clients.
+// The SDK counts attempts in client.call.attempts and failed ones in client.call.errors. Both count
+// attempts that the strategy refuses before they are sent. client.call.attempt_duration includes the
+// wait for the send rate before an attempt and the backoff after it, because the SDK's loop waits
+// inside its attempts. [retry.Event] has these times apart.
+//
+// For OpenTelemetry, use package github.com/aws/smithy-go/metrics/smithyotelmetrics or copy
+// telemetry/example_sdk_test.go of this repository. p must be safe for concurrent use. [Load] returns an
+// error for this option, because a retryer cannot set the providers of clients.
 func WithMeterProvider(p metrics.MeterProvider) Option {
 	return optionFunc(func(o *options) {
 		if p != nil {
@@ -39,21 +37,20 @@ func WithMeterProvider(p metrics.MeterProvider) Option {
 	})
 }
 
-// WithTracerProvider sets the TracerProvider of the same clients as [WithMeterProvider], and is
-// overridden likewise. A nil p is as if the option were absent.
+// WithTracerProvider sets the TracerProvider of the same clients as [WithMeterProvider], with the same
+// overrides. A nil p changes nothing.
 //
-// Each call has a span that is named after service and operation, such as "DynamoDB.GetItem". In it is
-// the span "RetryLoop", and in that one is an "Attempt" for each attempt. An "Attempt" contains the same
-// waits as client.call.attempt_duration. The context that a [retry.Observer] gets has the span of the
-// call, which ends after all events of the operation. It descends from the context of the caller.
+// Each call has a span with the name of service and operation, such as "DynamoDB.GetItem". It contains
+// a span "RetryLoop", which contains an "Attempt" for each attempt. An "Attempt" includes the same waits
+// as client.call.attempt_duration. The context that a [retry.Observer] gets descends from the context of
+// the caller and has the span of the call, which ends after all events of the operation.
 //
-// The client of IMDS and that of the container endpoint have no TracerProvider. While they fetch
-// credentials for a call, their spans are in that of the call, because they take its tracer from the
-// context.
+// The clients of IMDS and of the container endpoint have no TracerProvider. While they fetch credentials
+// for a call, they take its tracer from the context, so their spans are inside that of the call.
 //
-// Package smithyoteltracing, the module github.com/aws/smithy-go/tracing/smithyoteltracing, makes such
-// a provider from one of OpenTelemetry, and so does the code on the page about clients. p must be safe
-// for concurrent use. [Load] returns an error for this option.
+// For OpenTelemetry, use package github.com/aws/smithy-go/tracing/smithyoteltracing or copy
+// telemetry/example_sdk_test.go of this repository. p must be safe for concurrent use. [Load] returns an
+// error for this option.
 func WithTracerProvider(p tracing.TracerProvider) Option {
 	return optionFunc(func(o *options) {
 		if p != nil {

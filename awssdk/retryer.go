@@ -34,44 +34,42 @@ type shared struct {
 
 var _ aws.RetryerV2 = (*sdkRetryer)(nil)
 
-// New returns a retryer for a strategy, or an error, which is [retry.ErrNoStrategy], if the
-// strategy is nil or a wrapper around nil. operation changes what the strategy is
-// told about each call; nil changes nothing.
+// New returns a retryer for a strategy. If the strategy is nil or wraps nil, the error is
+// [retry.ErrNoStrategy]. operation changes what the strategy knows of each call, see [WithOperation];
+// nil changes nothing. Retryers are safe for concurrent use, and clients may share one.
 //
-// The retryers of New, [Load] and [Install] ask a strategy. They are safe for concurrent use, and
-// clients may share one.
+// The SDK's loop sleeps the backoff that RetryDelay returns, so a retryer around this one sees the
+// backoff and may change it. Then GetAttemptToken waits for the send rate and the quota, on the
+// clock of the strategy and with the context of the call. GetRetryToken refuses a backoff that would
+// not end before the deadline of the call. The SDK joins an error of GetRetryToken to that of the
+// service, so [errors.As] finds both.
 //
-// The loop of the SDK sleeps the backoff that RetryDelay returns, so that a retryer around this
-// one sees the backoff and may change it. GetAttemptToken then waits for the send rate and the
-// quota, on the clock of the strategy and with the context of the call. GetRetryToken refuses a
-// backoff that would not end before the deadline of the call. The SDK joins an error of
-// GetRetryToken to that of the service, so that [errors.As] finds both.
+// A retryer around this one must embed [aws.RetryerV2]. If it embeds [aws.Retryer] and there are no
+// middlewares, the strategy neither delays nor sees first attempts.
 //
-// A retryer around this one embeds [aws.RetryerV2]. If it embeds [aws.Retryer] and there are no
-// middlewares, a first attempt is neither delayed nor heard of.
+// A retryer without the middlewares of [Install] and [LoadDefaultConfig] recognizes a call by the
+// identity of its last error. It has these limits:
 //
-// Without the middlewares of [Install] and [LoadDefaultConfig] the identity of an error tells which
-// call the error belongs to. This has consequences:
+//   - Scopes are services, or operations where AWS counts by operation, in a region and in the
+//     account of [WithAccount]; or names of [WithScope].
+//   - A retry waits for the send rate and the quota in GetRetryToken, before its backoff. RetryDelay
+//     returns the rest of the backoff.
+//   - The strategy does not see attempts that panic, or throttles inside of a success.
+//   - An observer gets the context of the first attempt. With a TracerProvider the span of that
+//     context ends with the first attempt.
+//   - If a call is canceled after its first attempt, its error does not include the error of the
+//     attempt before.
+//   - A loop inside an attempt does not know that it is inside another loop.
 //
-//   - A retry waits for the send rate and the quota in GetRetryToken, before its backoff.
-//     RetryDelay returns what is left of the backoff.
-//   - If a retryer around this one does not let an error be retried, answers GetRetryToken itself,
-//     gives up in RetryDelay, or lengthens a backoff during which the call is canceled, the strategy
-//     hears of the end of the call only after many other failures. Only then does the quota get back
-//     what a retry took.
-//   - If a retryer around this one answers GetRetryToken itself, the strategy does not hear of the
-//     retries, and the delays have full jitter from the second one on.
-//   - If a retryer around this one shortens a backoff, and the call is canceled during its retry,
-//     the retry may count as not made. A backoff that would not end before the deadline of the call
-//     is refused, also where such a retryer would shorten it.
-//   - The strategy does not hear of an attempt that panicked, nor of throttles inside of a success.
-//   - The context that an observer gets is that of the first attempt. With a TracerProvider the span of
-//     the context ends with that attempt, and later events find it ended.
-//   - The error of a call that is canceled after its first attempt does not tell of the attempt
-//     before.
-//   - The scope of a call is its service, or its operation where AWS counts by operation, in a
-//     region and in the account of [WithAccount]; or it is the name of [WithScope].
-//   - A loop inside an attempt does not know of the loop around it.
+// A retryer around it has these effects:
+//
+//   - If it stops a retry, answers GetRetryToken itself, gives up in RetryDelay, or lengthens a backoff
+//     during which the call is canceled, the strategy sees the end of the call, and the quota gets the
+//     tokens of the retry back, only after many other failures.
+//   - If it answers GetRetryToken itself, the strategy does not see the retries, and the delays have
+//     full jitter from the second one on.
+//   - If it shortens a backoff, and the call is canceled during the retry, the retry may count as not
+//     made. A backoff that would not end before the deadline is refused, even if it would be shortened.
 func New(strategy retry.Strategy, operation func(ctx context.Context, op retry.Operation, input any) retry.Operation) (aws.RetryerV2, error) {
 	r, err := newRetryer(strategy, operation)
 	if err != nil {
@@ -87,10 +85,9 @@ func newRetryer(strategy retry.Strategy, operation operationFunc) (*sdkRetryer, 
 	return &sdkRetryer{shared: &shared{strategy: strategy, operation: operation}}, nil
 }
 
-// StrategyOf returns the strategy of the clients that are made from cfg: the one that
-// [Install] gave to cfg, or that of a retryer of [Load] or [New] in cfg. Its Snapshot shows
-// the quotas and send rates of all scopes. StrategyOf reports false if cfg has no retryer, or
-// one of another package. It calls the function in cfg.Retryer once.
+// StrategyOf returns the strategy of the clients made from cfg, whether it comes from [Install], [Load]
+// or [New]. Its Snapshot shows the quotas and send rates of all scopes. StrategyOf reports false if cfg
+// has no retryer, or one of another package. It calls the function in cfg.Retryer once.
 func StrategyOf(cfg aws.Config) (retry.Strategy, bool) {
 	if cfg.Retryer == nil {
 		return nil, false
@@ -108,15 +105,14 @@ func (r *sdkRetryer) forService(id string) *sdkRetryer {
 	return &sdkRetryer{shared: r.shared, service: id, scoped: strings.ToLower(id)}
 }
 
-// MaxAttempts returns how many attempts a call may have: what the strategy says of the service
-// if [Install] has named it, and else of any service. RetryMaxAttempts of a client or of one
-// call overrides it.
+// MaxAttempts returns how many attempts a call may have: those of the service if [Install] has named
+// it, else those of any service. RetryMaxAttempts of a client or of one call overrides it.
 func (r *sdkRetryer) MaxAttempts() int {
 	return r.strategy.Plan(retry.Operation{Service: r.scoped}).MaxAttempts
 }
 
-// GetAttemptToken returns when the attempt may be made: with a send token in adaptive mode. For
-// a retry it is called after the backoff.
+// GetAttemptToken waits until the attempt may be made; in adaptive mode it takes a send token. For a
+// retry it is called after the backoff.
 func (r *sdkRetryer) GetAttemptToken(ctx context.Context) (release func(error) error, err error) {
 	if c := callFrom(ctx); c != nil {
 		err := r.admit(ctx, c)
@@ -160,10 +156,9 @@ func (r *sdkRetryer) next(ctx context.Context, c *call) retry.Operation {
 }
 
 // IsErrorRetryable lets the strategy decide about the attempt that ended with err, and reports
-// whether such an error is retried. The loop of the SDK calls it once for each attempt that
-// failed. For any other error it reports what holds for an operation of which nothing is
-// known: a context.DeadlineExceeded is then the timeout of an attempt. GetRetryToken, which gets
-// the context, refuses the retry if the caller has gone.
+// whether the error is retried. The SDK's loop calls it once for each failed attempt. For any other
+// error it assumes an unknown operation, where a context.DeadlineExceeded is the timeout of an attempt.
+// GetRetryToken, which gets the context, refuses the retry if that has ended.
 func (r *sdkRetryer) IsErrorRetryable(err error) bool {
 	if err == nil {
 		return false
@@ -179,12 +174,11 @@ func (r *sdkRetryer) IsErrorRetryable(err error) bool {
 	return retryable
 }
 
-// GetRetryToken returns an error if there is no retry: a [*retry.Error] with the reason. An
-// [*aws.RequestCanceledError] is around it if ctx has ended or its deadline leaves no room for
-// the wait.
+// GetRetryToken returns a [*retry.Error] with the reason if there is no retry. If ctx has ended, or its
+// deadline leaves no room for the wait, an [*aws.RequestCanceledError] wraps it.
 //
-// It takes the error for retryable, because clients such as that of STS wrap the retryer and
-// decide about some errors themselves.
+// GetRetryToken assumes that the error is retryable, because clients such as that of STS wrap the
+// retryer and decide about some errors themselves.
 func (r *sdkRetryer) GetRetryToken(ctx context.Context, opErr error) (release func(error) error, err error) {
 	c := callFrom(ctx)
 	if c == nil || c.phase == idle {
@@ -209,18 +203,17 @@ func (r *sdkRetryer) GetRetryToken(ctx context.Context, opErr error) (release fu
 	return r.release(c), nil
 }
 
-// RetryDelay returns the backoff that the strategy has chosen after err. Where the response of err
-// asks for at least that, the result is up to five seconds less: the loop of the SDK adds up to five
-// seconds for the response, which the strategy has counted already. The result is below zero only
-// where the response asks for more than the backoff, and one of these holds:
+// RetryDelay returns the backoff that the strategy chose after err. If the response asks for at least
+// that delay, the result is up to five seconds less, because the SDK's loop adds up to five seconds for
+// the response, and the strategy has counted them already. The result is negative only if the response
+// asks for more than the backoff and one of these is true:
 //
-//   - MaxHint or MaxBackoff of the strategy is less than five seconds, or the strategy does not take
-//     what the service asks for.
-//   - Without middlewares the wait for the send rate has taken a part of the backoff.
+//   - MaxHint or MaxBackoff of the strategy is less than five seconds, or the strategy ignores hints.
+//   - There are no middlewares, and the wait for the send rate took a part of the backoff.
 //   - There is no retry, and a long poll returns.
 //
-// For an error of no known call RetryDelay returns the usual backoff after the attempt of that
-// number, the first being 1, with full jitter.
+// For an error of an unknown call RetryDelay returns the usual backoff after that attempt, counted from
+// 1, with full jitter.
 func (r *sdkRetryer) RetryDelay(attempt int, err error) (time.Duration, error) {
 	if left, due := r.failures.ask(err); due {
 		return forLoop(left, err), nil
@@ -228,7 +221,7 @@ func (r *sdkRetryer) RetryDelay(attempt int, err error) (time.Duration, error) {
 	return usualDelay(r.strategy.Plan(retry.Operation{Service: r.scoped}), attempt, err), nil
 }
 
-// GetInitialToken does nothing. The loop of the SDK calls GetAttemptToken instead.
+// GetInitialToken does nothing. The SDK's loop calls GetAttemptToken instead.
 func (r *sdkRetryer) GetInitialToken() (release func(error) error) { return released }
 
 // release returns the function with which the loop tells how an attempt ended. The loop calls

@@ -9,18 +9,17 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// operationFunc returns what a strategy is told about a call: its scope or resource, whether it
-// is a long poll, how many attempts it may have, its classifier. op is what is known of the
-// call. Its MaxAttempts is what the client or the call allows, math.MaxInt if they have no limit; a
-// smaller number in the result counts, a larger one does not. input points to the input of the
-// operation, such as *dynamodb.GetItemInput. It is nil without the middlewares of [Install] and
-// [LoadDefaultConfig]. It must be safe for concurrent use, and must not keep or
+// operationFunc changes what a strategy knows of a call, op: its scope or resource, its attempts, its
+// classifier, and whether it is a long poll. op.MaxAttempts is what the client or the call allows,
+// math.MaxInt if they have no limit; the function can lower it, but not raise it. input points to the
+// input of the operation, such as *dynamodb.GetItemInput, and is nil without the middlewares of
+// [Install] and [LoadDefaultConfig]. The function must be safe for concurrent use, and must not keep or
 // change the input.
 type operationFunc func(ctx context.Context, op retry.Operation, input any) retry.Operation
 
-// WithScope returns a context whose calls belong to the scope of that name instead of the scope
-// of their service, region and resource. It overrides [WithOperation]. Calls for the
-// credentials of such a call may belong to the scope too. An empty name changes nothing.
+// WithScope returns a context whose calls belong to the scope of that name, and not to that of their
+// service, region and resource. It overrides [WithOperation]. Calls that get the credentials of such a
+// call may belong to the scope too. An empty name changes nothing.
 func WithScope(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, scopeKey{}, name)
 }

@@ -12,21 +12,21 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// WithAttemptTimeout limits how long each attempt may take until the headers of its response are there.
-// Reading a body is never cut, be it by the client or by the caller, as that of GetObject. An attempt
-// that takes longer fails with a [*retry.AttemptTimeoutError], which is retried as a timeout. The
-// deadline of the call counts as well.
+// WithAttemptTimeout limits the time of each attempt until the headers of its response arrive. It never
+// cuts off the reading of a response body, such as that of GetObject. An attempt that takes longer fails
+// with a [*retry.AttemptTimeoutError], which is retried as a timeout. The deadline of the call still
+// applies.
 //
-// While the body of a request is sent, the time begins anew with each part of it. So an upload has the
-// time once its body has been sent, and a body that gets on no more for as long is a timeout too. The
-// body of an event stream does not count, and the SDK waits for a Read of a body that does not return.
+// While a request body is sent, the time starts again with each part. So a long upload does not time
+// out, but one that stalls does. The body of an event stream does not restart the time. If a Read of a
+// request body does not return, the SDK waits for it.
 //
 // A [retry.TimeoutFunc] chooses by operation. Long polls have no timeout, unless such a function returns
-// one for them. The timeout holds for all clients of the config, those for its credentials included. A
-// client with a Retryer of its own has none.
+// one. The timeout applies to all clients of the config, including those for its credentials, but not to
+// a client with its own Retryer.
 //
-// A nil t is as if the option were absent. [Load] returns an error for it, because a retryer cannot end
-// an attempt. A t that is out of range is an error, see [retry.CheckTimeout].
+// A nil t changes nothing. A t that is out of range is an error, see [retry.CheckTimeout]. [Load] returns
+// an error for this option, because a retryer cannot end an attempt.
 func WithAttemptTimeout(t retry.AttemptTimeout) Option {
 	return optionFunc(func(o *options) {
 		if t != nil {

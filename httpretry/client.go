@@ -6,9 +6,9 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// NewClient returns an HTTP client whose requests go through a [Transport] with this strategy. It has
-// no limit on the time of a request: set its Timeout, or give requests a context with a deadline. With
-// a strategy that [New] refuses, each request returns that error.
+// NewClient returns an HTTP client with a [Transport] of this strategy. It does not limit the time of a
+// request: set its Timeout, or give requests a context with a deadline. If [New] refuses the strategy,
+// each request returns that error.
 func NewClient(strategy retry.Strategy) *http.Client {
 	transport, err := New(Config{Strategy: strategy})
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 
 // Config describes a [Transport]. Only Strategy has to be set.
 type Config struct {
-	// Strategy decides which requests are sent again, how often and when. All requests of the
-	// Transport share it, and other clients may share it too. It honours a hint of the server,
-	// such as Retry-After, only up to a limit, see MaxHint of standard.Config.
+	// Strategy decides which requests are sent again, how often and when. Other clients may share
+	// it. MaxHint of standard.Config limits what a hint of the server, such as Retry-After, may
+	// ask for.
 	Strategy retry.Strategy
 	// Base makes the attempts, each with one call of its RoundTrip. The body of a failed
 	// response may be closed during a Read, as those of net/http may. Nil means
@@ -29,7 +29,7 @@ type Config struct {
 	// It overrides Operation and Strategy, but not [retry.Once]. Zero means that they decide.
 	MaxAttempts int
 	// Idempotent reports whether a request may be executed twice. Other requests are retried
-	// only after a failure which says that the server did not execute them. It must be safe for
+	// only if the failure says that the server did not execute them. It must be safe for
 	// concurrent use. Nil means the function [Idempotent]. AWS SDKs retry every request, as if
 	// it returned true.
 	Idempotent func(r *http.Request) bool
@@ -39,18 +39,16 @@ type Config struct {
 	// reports false. It must be safe for concurrent use. Nil means no policy.
 	Policy func(response *http.Response, err error) error
 
-	// AttemptTimeout is the longest time that an attempt may take until the headers of its
-	// response are there, such as a [retry.FixedTimeout]. For a failed response it also covers what
-	// the Transport reads of the body, to find an error code and to use the connection again. An
-	// attempt that takes longer is retried as a timeout. The limit does not hold for reading the
-	// body of the response that RoundTrip returns. While the body of a request is sent, the time
-	// begins anew with each part of it. Nil means no limit.
+	// AttemptTimeout limits the time of each attempt until the headers of its response arrive, for
+	// example with a [retry.FixedTimeout]. For a failed response it includes what the Transport reads
+	// of the body. It does not limit reading the body of the response that RoundTrip returns. While
+	// a request body is sent, the time starts again with each part. An attempt that takes longer is
+	// retried as a timeout. Nil means no limit.
 	AttemptTimeout retry.AttemptTimeout
 
-	// RefusalAsError makes RoundTrip return the error of [Refusal] in place of the response
-	// where the client gave up on a failure that the classifiers ask to retry: attempts,
-	// quota or time were used up, or the request must not be sent again. Any other response,
-	// such as one with status 404, is returned as a response.
+	// RefusalAsError makes RoundTrip return the error of [Refusal] instead of the response if the
+	// client gave up on a retryable failure: attempts, quota or time were used up, or the request
+	// must not be sent again. Other responses, such as one with status 404, come back as responses.
 	RefusalAsError bool
 	// SDKHeaders adds the headers of AWS SDKs to each attempt: amz-sdk-invocation-id, which is
 	// the same for all attempts of a request and is left alone if the request has it, and

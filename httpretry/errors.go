@@ -64,15 +64,14 @@ func (e *ResponseError) RetryAfter() (after time.Duration, ok bool) { return e.a
 // Refusal returns why there was no further attempt after a failed response that a
 // [Transport] returned, also through an [http.Client]:
 //
-//   - a [*retry.Error] where the classifiers asked for a retry and the client gave up.
-//     [errors.Is] finds the reason, such as [retry.ErrAttemptsExhausted], and [errors.As] the
-//     [*ResponseError]. The reason is [retry.ErrNotRetryable] where a rule of this package
-//     stopped the retry. Detail and the text then say which rule: the request may have been
-//     executed and is not idempotent, or its body cannot be read again;
-//   - the [*ResponseError] itself, or the error of [Config.Policy] in its place, where no
-//     classifier asked for a retry, as for status 404;
-//   - nil for a success, and for a response that no Transport returned or whose Request was
-//     replaced.
+//   - a [*retry.Error] if the classifiers asked for a retry and the client gave up. [errors.Is]
+//     finds the reason, such as [retry.ErrAttemptsExhausted], and [errors.As] the [*ResponseError].
+//     If a rule of this package stopped the retry, the reason is [retry.ErrNotRetryable], and Detail
+//     and the text name the rule: the request may have been executed and is not idempotent, or its
+//     body cannot be read again;
+//   - the [*ResponseError], or the error of [Config.Policy] instead, if no classifier asked for a
+//     retry, as for status 404;
+//   - nil for a success, and for a response that no Transport returned or whose Request was replaced.
 func Refusal(response *http.Response) error {
 	if response == nil || response.Request == nil {
 		return nil

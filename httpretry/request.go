@@ -7,11 +7,10 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// HostOperation returns the operation of a request unless [Config.Operation] is set. Its Name
-// is the method, and its Resource the host and port of the URL in lower case. So each server
-// has a retry quota and, in adaptive mode, a send rate of its own, which all its routes share.
-// A function for Config.Operation may call HostOperation and change the result, see the
-// example.
+// HostOperation is the default of [Config.Operation]. The Name of the operation is the method, and its
+// Resource the host and port of the URL in lower case. So all routes of a server share a retry quota and,
+// in adaptive mode, a send rate. A function for Config.Operation may call HostOperation and change the
+// result, see the example.
 func HostOperation(r *http.Request) retry.Operation {
 	op := retry.Operation{Name: methodOf(r)}
 	if r.URL != nil {
@@ -20,10 +19,9 @@ func HostOperation(r *http.Request) retry.Operation {
 	return op
 }
 
-// Idempotent reports whether a request may be executed twice without harm as far as HTTP
-// says so. Such requests are those with the methods GET, HEAD, OPTIONS, TRACE, PUT and DELETE
-// (RFC 9110, section 9.2.2) and those with a header Idempotency-Key or X-Idempotency-Key, as
-// for [http.Transport]. A function for [Config.Idempotent] may call it.
+// Idempotent is the default of [Config.Idempotent]. It reports true for the methods GET, HEAD, OPTIONS,
+// TRACE, PUT and DELETE (RFC 9110, section 9.2.2), and for requests with a header Idempotency-Key or
+// X-Idempotency-Key, the headers that [http.Transport] knows. A function for Config.Idempotent may call it.
 func Idempotent(r *http.Request) bool {
 	switch methodOf(r) {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:

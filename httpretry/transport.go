@@ -26,11 +26,11 @@ func New(config Config) (*Transport, error) {
 
 var errNotMade = errors.New("httpretry: a *httpretry.Transport that was not made by httpretry.New: use what that returns")
 
-// RoundTrip makes as many attempts as the strategy allows, and returns the response of the
-// last one. It returns an error where that attempt got no response, where the context of the
-// request has ended, and where [Config.RefusalAsError] asks for one. The error is that of the
-// attempt where no classifier asked for a retry, and else a [*retry.Error] with what
-// [Refusal] says of a response. RoundTrip leaves the request as it was and closes its body.
+// RoundTrip makes as many attempts as the strategy allows, and returns the response of the last one.
+// It returns an error if that attempt got no response, if the context of the request has ended, or if
+// [Config.RefusalAsError] asks for one. If no classifier asked for a retry, the error is that of the
+// attempt, else a [*retry.Error] like that of [Refusal]. RoundTrip does not change the request, and
+// closes its body.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t == nil {
 		t = &Transport{}

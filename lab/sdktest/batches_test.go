@@ -73,7 +73,7 @@ func (s *tableOfBatches) Do(r *http.Request) (*http.Response, error) {
 	return response(200, `{"UnprocessedItems":`+string(in.RequestItems)+`}`), nil
 }
 
-// TestThrottlesInsideOfSuccessesAreHeard prints a table of docs/clients.md with -v: four workers that call
+// TestThrottlesInsideOfSuccessesAreHeard prints a table of RESULTS.md with -v: four workers that call
 // again at once, against a table that takes ten calls a second.
 func TestThrottlesInsideOfSuccessesAreHeard(t *testing.T) {
 	t.Setenv("AWS_NEW_RETRIES_2026", "true")

@@ -77,7 +77,7 @@ func (n *narrow) Do(r *http.Request) (*http.Response, error) {
 	return response(http.StatusOK, string(text)), err
 }
 
-// TestNothingIsLostInATableOfFiveWritesASecond prints figures of docs/clients.md with -v. DYNALITE is the path of
+// TestNothingIsLostInATableOfFiveWritesASecond prints figures of RESULTS.md with -v. DYNALITE is the path of
 // dynalite's cli.js, see scripts/dynalite.
 func TestNothingIsLostInATableOfFiveWritesASecond(t *testing.T) {
 	program := os.Getenv("DYNALITE") //nolint:forbidigo // of the test alone

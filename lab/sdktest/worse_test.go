@@ -25,7 +25,7 @@ const (
 )
 
 // TestSimulatedNeverWorse plays the plain SDK and awsretry in the same cases. In no row more calls fail with awsretry than
-// chance explains. With -update it writes the tables of docs/clients.md.
+// chance explains. With -update it writes the tables of RESULTS.md.
 func TestSimulatedNeverWorse(t *testing.T) {
 	t.Setenv("AWS_NEW_RETRIES_2026", "true") // for the 4 attempts of DynamoDB; clients as new as v1.48.0 have them without it
 	var lines []string
@@ -53,14 +53,14 @@ func TestSimulatedNeverWorse(t *testing.T) {
 	}
 }
 
-// firstLine is where the tables begin in the page, which ends with them.
+// firstLine is where the tables begin in the file, which ends with them.
 const firstLine = "### Standard mode\n"
 
-// requireInPage compares lines with those of the page, or writes them. Shares may differ a little from run to run: callers
+// requireInPage compares lines with those of the file, or writes them. Shares may differ a little from run to run: callers
 // of the SDK's adaptive mode wake at the same instant, and net/http has two timers for one timeout.
 func requireInPage(t *testing.T, lines []string) {
 	t.Helper()
-	const file = "../../docs/clients.md"
+	const file = "RESULTS.md"
 	page, err := os.ReadFile(file)
 	require.NoError(t, err)
 	text, tables, found := strings.Cut(string(page), firstLine)

@@ -162,7 +162,7 @@ func sdksRetryer() aws.Retryer {
 }
 
 // TestRetryersAroundOursWorkAsAroundTheSDKs calls a client whose retryer is around one of the SDK,
-// and around ours. With -v it prints the table of docs/clients.md.
+// and around ours. With -v it prints the table of RESULTS.md.
 func TestRetryersAroundOursWorkAsAroundTheSDKs(t *testing.T) {
 	rows := map[string]string{}
 	bothWays(t, func(t *testing.T, setup setup) {
@@ -250,10 +250,10 @@ func row(w wrapper, theirs, ours []time.Duration) string {
 	return fmt.Sprintf("| %s | %s | %s |", w.name, cells(theirs), cells(ours))
 }
 
-// requireTable checks that docs/clients.md has the rows.
+// requireTable checks that RESULTS.md has the rows.
 func requireTable(t *testing.T, rows map[string]string) {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/clients.md")
+	page, err := os.ReadFile("RESULTS.md")
 	require.NoError(t, err)
 	lines := strings.Split(string(page), "\n")
 	for _, w := range wrappers {

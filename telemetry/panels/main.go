@@ -29,13 +29,11 @@ const (
 	window  = "2m" // of rates
 )
 
-// drawn are the titles of the panels that say most.
+// drawn are the titles of the panels that docs/observing.md shows.
 func drawn() []string {
 	return []string{
 		"Goodput", "Throttled share of attempts", "Attempts per call",
-		"Retries refused, by reason", "Call duration", "Send wait", "Waiting attempts, top scopes",
-		"Send rate against measured rate", "Quota left, lowest scopes", "Overflowed and evicted scopes",
-		"Fleet rate and own rates",
+		"Retries refused, by reason", "Waiting attempts, top scopes", "Quota left, lowest scopes", "Fleet rate and own rates",
 	}
 }
 
