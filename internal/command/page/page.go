@@ -197,7 +197,11 @@ func results(r *Report) []table {
 	tables := []table{{Label: "Results", First: "variant"}, {Label: "More results", First: "variant"}}
 	figures := Shown(Figures(r.Within), runs)
 	for i, v := range r.Variants {
-		rows := [2]row{{Name: v.Name}, {Name: v.Name}}
+		name := v.Name
+		if v.Same != "" {
+			name += " (the same as " + v.Same + ")"
+		}
+		rows := [2]row{{Name: name}, {Name: name}}
 		for _, f := range figures {
 			at := 0
 			if f.More {

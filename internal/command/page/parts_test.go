@@ -76,6 +76,18 @@ func TestRowOfAVariantSaysWhatItCameTo(t *testing.T) {
 	require.Contains(t, text, begin+seen+cells(` class="narrow"`, behind...)+end, "one block on a narrow screen")
 }
 
+func TestVariantsWithTheSameResultsAreDrawnOnce(t *testing.T) {
+	t.Parallel()
+	r := small()
+	twin := r.Variants[0]
+	twin.Name, twin.Same = "twin", "settings"
+	r.Variants = append(r.Variants, twin)
+	text := sound(t, r)
+	require.Contains(t, text, `<tr><th scope="row">twin (the same as settings)</th>`)
+	require.Contains(t, text, "<b>settings, twin</b>")
+	require.NotContains(t, text, `id="lanes-2"`)
+}
+
 func TestWhatDoesNotApplyIsASentence(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
