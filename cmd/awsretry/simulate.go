@@ -28,25 +28,23 @@ func simulateCommand() command {
 	}
 }
 
-const simulateNotes = `It plays, in virtual time, clients that call one table of a service, which
-allows so many requests a second. The settings that the profile resolves to are
-the first variant. Each --vs is another one beside it: parts with commas between
-them, which are standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D,
-min_delay=D, max_elapsed=D, quota_capacity=N, deadline=D for each call, and
-timeout=D for each attempt. sdk-standard and sdk-adaptive are the modes of
-aws-sdk-go-v2 v1.48.0.
+const simulateNotes = `It plays, in virtual time, clients that call one table of a service with a
+limit. The settings of the profile are the first variant. Each --vs adds another
+one: standard, adaptive, v2.0, v2.1, sdk-standard and sdk-adaptive (the modes of
+aws-sdk-go-v2 v1.48.0), max_attempts=N, max_backoff=D, min_delay=D,
+max_elapsed=D, quota_capacity=N, deadline=D for each call, timeout=D for each
+attempt, or several of these with commas between them.
 
-Shares, rates and latencies are of the calls that end after second 30, where an
-outage begins. A figure is the median of ten runs, which have the seeds 1 to 10.
-Where they differ by more than a tenth, the lowest and the highest stand behind
-it. The same flags give the same output.
+Shares, rates and latencies count calls that end after second 30, when an outage
+begins. A figure is the median of ten runs with the seeds 1 to 10. If the runs
+differ by more than a tenth, the lowest and the highest follow. The same flags
+give the same output.
 
-With --trace the recorded responses of a trace of "awsretry replay" take the
-place of the service and the load. What the trace says of mode, behavior,
-attempts, backoff and service is stronger than the profile. All calls count. An
-attempt for which nothing was recorded gets the last response again. A file of
-CSV with the columns time, operation, status and latency is an access log: its
-retries get what the log says last of their operation.
+With --trace recorded responses replace the service and the load: those of a
+trace of "awsretry replay", or of an access log, which is CSV with the columns
+time, operation, status and latency. The trace's mode, behavior, attempts,
+backoff and service beat the profile. All calls count. An attempt beyond the
+trace gets the last response again; in a log, the last one of its operation.
 `
 
 // simulate plays the variants and prints what they came to.

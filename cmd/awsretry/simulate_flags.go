@@ -60,10 +60,10 @@ func newSimulation(f *flags) *simulation {
 		}
 		return x, nil
 	}, &s.burst))
-	f.BoolVar(&s.queue, "queue", false, "let requests wait their turn in place of being throttled; the service works on each, also when the caller has gone")
-	s.count(f, "workers", "workers of each client; 0 lets calls begin at random instants, whatever became of those before", &s.workers, 0)
+	f.BoolVar(&s.queue, "queue", false, "queue requests instead of throttling them; the service works on each, even if the caller has gone")
+	s.count(f, "workers", "workers of each client; with 0, calls begin at random instants and do not wait for earlier ones", &s.workers, 0)
 	s.count(f, "clients", "clients, each with a retry quota and a send rate of its own", &s.clients, 1)
-	s.count(f, "tables", "tables, each with its own workers and the same load; the limit and the failures are those of the first, the others are healthy, and the figures are of the first", &s.tables, 1)
+	s.count(f, "tables", "tables with the same load; the first has the limit, the failures and the figures, and the others are healthy", &s.tables, 1)
 	f.Func("offered", "`calls` a second that callers want to make on each table (default five times the limit)", positive(rate, &s.offered))
 	f.Func("latency", "`time` of an answer, or two times A..B (default 5ms..20ms)", func(text string) error {
 		latency, err := latencies(text)
@@ -72,7 +72,7 @@ func newSimulation(f *flags) *simulation {
 		}
 		return err
 	})
-	f.Func("slowdown", "how many `times` longer an answer takes when the bucket of the service is empty; between, in proportion (default 1)", positive(func(text string) (float64, error) {
+	f.Func("slowdown", "how many `times` longer an answer takes when the bucket of the service is empty (default 1)", positive(func(text string) (float64, error) {
 		x, err := number(text)
 		if err != nil || x < 1 || x > 1000 {
 			return 0, errors.New("must be a number from 1 to 1000")
@@ -80,12 +80,12 @@ func newSimulation(f *flags) *simulation {
 		return x, nil
 	}, &s.slowdown))
 	f.Func("timeout", "`time` that a client waits for the answer to an attempt (default forever)", s.setTime(&s.timeout, 0))
-	f.Func("fail", "`share` of requests that fail, from 0 to 1, or two shares A..B: then the picture of failures is from A to B, and all else has A (default 0)", s.setFail)
+	f.Func("fail", "`share` of requests that fail, from 0 to 1; A..B plays A and draws the picture of failures from A to B (default 0)", s.setFail)
 	f.Func("outage", "`time` for which all requests fail, from second 30 on (default none)", s.setTime(&s.outage, 0))
-	f.Func("phase", "`time:key=value;...` what changes at a time, until a later phase changes it: offered, workers, limit, burst, fail, throttle, latency, timeout; values are absolute, or times the base such as 4x; may be given often", s.addPhase)
-	f.Func("duration", "`time` that is played, above 30s (default 90s, and an outage on top, or a minute from the last phase on)", s.setTime(&s.duration, settled+1))
+	f.Func("phase", "`time:key=value;...` to change at a time, until a later phase: offered, workers, limit, burst, fail, throttle, latency or timeout, absolute or times the base such as 4x; may be given up to 20 times", s.addPhase)
+	f.Func("duration", "`time` to play, above 30s (default 90s plus the outage, or until a minute after the last phase)", s.setTime(&s.duration, settled+1))
 	f.Func("within", "`time` in which a call has to succeed to be in time (default 5s)", s.setTime(&s.within, 1))
-	f.Func("seed", "`number` that the random numbers come of; it plays one run (default ten runs, with the seeds 1 to 10)", func(text string) error {
+	f.Func("seed", "`number` that seeds the random numbers of a single run (default ten runs, with the seeds 1 to 10)", func(text string) error {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil || seed == 0 {
 			return fmt.Errorf("must be a whole number from 1 to %d", uint64(math.MaxUint64))
@@ -94,7 +94,7 @@ func newSimulation(f *flags) *simulation {
 		return nil
 	})
 	f.Func("o", "`file` for the report as one HTML page", s.setFile(&s.out, "-"))
-	f.Func("trace", "`file` with a recorded trace, or an access log as CSV, to play in place of the service and the load; - is standard input", s.setFile(&s.trace))
+	f.Func("trace", "`file` with a recorded trace or an access log to play instead of the service and the load; - is standard input", s.setFile(&s.trace))
 	f.BoolVar(&s.csv, "csv", false, "print CSV, a line for each variant")
 	return s
 }
