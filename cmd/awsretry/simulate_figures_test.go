@@ -27,7 +27,7 @@ func TestSimulatedFigures(t *testing.T) {
 		{"deadline", "--workers 0 --limit 200 --offered 240 --seed 1 --vs adaptive --vs adaptive,deadline=5s"},
 		{"brown-out", "--workers 0 --limit 500 --offered 100 --phase 30s:fail=0.5;latency=10x --phase 60s:fail=0;latency=1x --vs v2.0"},
 		{"storm", storm + " --clients 100 --vs max_attempts=1 --vs quota_capacity=14"},
-		{"cut", "--workers 0 --limit 250 --offered 200 --phase 30s:limit=0.2x;burst=0.2x --vs adaptive,deadline=5s"},
+		{"cut", "--workers 0 --limit 250 --offered 200 --phase 30s:limit=0.2x;burst=0.2x --seed 1 --vs adaptive,deadline=5s"},
 		{"hot-key", "--tables 2 --limit 5 --workers 8 --offered 100 --vs adaptive"},
 		{"one-table", "--limit 5 --workers 8 --offered 100"},
 		{"fleet", "--clients 100 --workers 1 --vs adaptive"},
