@@ -35,6 +35,7 @@ type call struct {
 	observed   bool             // whether there are any
 	input      any              // of the operation
 	around     context.Context  //nolint:containedctx // of the call
+	direct     bool             // whether the loop has our retryer, and none around it
 	unseekable bool             // whether the body cannot be sent again
 	throttled  int              // entries of an output
 	entries    int              // of the output

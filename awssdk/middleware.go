@@ -78,7 +78,7 @@ func (endMiddleware) HandleFinalize(
 	if c == nil {
 		return next.HandleFinalize(ctx, in)
 	}
-	c.around = ctx
+	c.around, c.direct = ctx, leadsToOurs(next)
 	defer func() { // also after a panic
 		c.forget()
 		c.finish()

@@ -147,7 +147,10 @@ func (r *sdkRetryer) admit(ctx context.Context, c *call) (err error) {
 
 // next describes what is left of the attempts of a call as an operation.
 func (r *sdkRetryer) next(ctx context.Context, c *call) retry.Operation {
-	number, limit := r.attemptOf(ctx)
+	number, limit := 1, r.MaxAttempts()
+	if !c.direct || c.phase != idle {
+		number, limit = r.attemptOf(ctx)
+	}
 	if limit > 0 {
 		limit -= max(number-1, 0)
 	}

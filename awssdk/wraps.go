@@ -33,6 +33,25 @@ func aroundOurs(loop middleware.FinalizeMiddleware, s *shared) around {
 	return lookAt(v.FieldByName("retryer"), reflect.ValueOf(s).Pointer(), maxAround)
 }
 
+// leadsToOurs reports whether the next handler is a retry loop whose retryer is ours, with none around it. It reads
+// fields that are not exported, as aroundOurs does, of what is called and not of what was there when the stack was
+// made. If there are no such fields, the answer is no.
+func leadsToOurs(next middleware.FinalizeHandler) bool {
+	retryer := fieldIn(fieldIn(reflect.ValueOf(next), "With"), "retryer")
+	return retryer.IsValid() && retryer.Type() == reflect.TypeFor[*sdkRetryer]()
+}
+
+// fieldIn returns the value in a field of type interface of a struct, or the zero Value.
+func fieldIn(v reflect.Value, name string) reflect.Value {
+	if v = reflect.Indirect(v); v.Kind() != reflect.Struct {
+		return reflect.Value{}
+	}
+	if v = v.FieldByName(name); v.Kind() != reflect.Interface {
+		return reflect.Value{}
+	}
+	return v.Elem()
+}
+
 func lookAt(v reflect.Value, shared uintptr, left int) around {
 	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
 		v = v.Elem()

@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
@@ -24,6 +26,13 @@ import (
 func TestAttemptsAreThoseOfTheStrictestLimitOrOfTheCall(t *testing.T) {
 	perCall := func(n int) func(*sqs.Options) {
 		return func(o *sqs.Options) { o.RetryMaxAttempts = n }
+	}
+	otherLoop := func(o *sqs.Options) { // of which the stack did not know when ours was put into it
+		loop := sdkretry.NewAttemptMiddleware(sdkretry.AddWithMaxAttempts(o.Retryer, 7), smithyhttp.RequestCloner)
+		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+			_, err := stack.Finalize.Swap(loop.ID(), loop)
+			return err
+		})
 	}
 	lots := awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(1000)}})
 	bothWays(t, func(t *testing.T, setup setup) {
@@ -42,6 +51,7 @@ func TestAttemptsAreThoseOfTheStrictestLimitOrOfTheCall(t *testing.T) {
 			{"client, fewer", []awsretry.Option{awsretry.WithMaxAttempts(6)}, perCall(2), nil, 2},
 			{"call", nil, nil, []func(*sqs.Options){perCall(7)}, 7},
 			{"call, fewer", nil, perCall(5), []func(*sqs.Options){perCall(2)}, 2},
+			{"another loop", nil, nil, []func(*sqs.Options){otherLoop}, 7},
 		} {
 			s := newScript(fail(500, ""))
 			cfg := setup(t, s, hermetic(append(c.opts, lots)...))
