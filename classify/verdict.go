@@ -194,8 +194,8 @@ type Outcome struct {
 	Attempt int
 	// CallerGone is true if the context of the operation has ended. A bare
 	// context.DeadlineExceeded in Err is then that end, which is final. If CallerGone is
-	// false, also because that context is not known, it is a [Timeout]: an inner limit has
-	// passed, such as that of an HTTP client. context.Canceled is final either way.
+	// false, or that context is not known, it is a [Timeout]: an inner limit has passed, such
+	// as that of an HTTP client. context.Canceled is final either way.
 	CallerGone bool
 	// Previous is the verdict of the classifiers that ran before.
 	Previous Verdict

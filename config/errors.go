@@ -109,7 +109,7 @@ type UnreadableError struct {
 	File string // The path of the file.
 	Err  error  // The reason: the system's error, or one for a file that is too large or not regular.
 
-	size int64 // The least size in bytes of a file above the limit of 4 MiB; 0 for any other file.
+	size int64 // A lower bound of the bytes in a file above the limit of 4 MiB; 0 for any other file.
 }
 
 // Error returns "config: path: cannot be read: the reason". For a file above 4 MiB it adds

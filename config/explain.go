@@ -16,8 +16,8 @@ import (
 // Explain writes the settings as text for people, as the command "awsretry explain" prints
 // them: each setting with its origin and the values that it beat, the files, what a strategy
 // with this plan does, and the diagnostics. A star marks the value that counts. It leaves
-// out MaxBackoff, MinDelay and MaxElapsed if they have their built-in defaults, and what the
-// strategy does for the zero Plan. It quotes control characters.
+// out MaxBackoff, MinDelay and MaxElapsed if they have their built-in defaults, and for the
+// zero Plan what the strategy does. It quotes control characters.
 //
 // Do not parse the text: it may change. The error is that of w.
 func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {

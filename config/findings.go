@@ -67,7 +67,8 @@ type Diagnostic struct {
 	//   - no-home-directory: the home directory was needed but is not known.
 	Code string `json:"code"`
 
-	// Message is for people. It shows no values of the files but those of retry settings.
+	// Message is for people. Of the values in the files it shows only those of retry
+	// settings.
 	Message string `json:"message"`
 	// File is the path of the file that the finding is about, or empty.
 	File string `json:"file,omitempty"`

@@ -41,8 +41,8 @@ type ScopeSnapshot struct {
 	// Limited is true if attempts may have to wait: from the first throttle on, or from the
 	// start if a limit is known.
 	Limited bool
-	// FillRate is the send rate and MeasuredRate the smoothed rate of responses. Both are per
-	// second, in attempts or with a SendCost in tokens, as of the last response.
+	// FillRate is the send rate and MeasuredRate the smoothed rate of responses. Both are in
+	// attempts per second, or with a SendCost in tokens per second, as of the last response.
 	FillRate, MeasuredRate float64
 	// SendTokens are the tokens in the bucket of the send rate, or the slots that a member of a
 	// fleet has in hand. SendCapacity is how many tokens there can be. Both are as of the last
