@@ -1,5 +1,5 @@
-// Package awsretry reads the retry settings that AWS tools share, and builds the strategy
-// that they ask for.
+// Package awsretry reads the retry settings that AWS tools share, and builds a retry strategy
+// from them.
 //
 // # Retry an operation
 //
@@ -9,9 +9,9 @@
 //
 // # Choose settings in code
 //
-// [WithMode], [WithMaxAttempts] and [WithBehavior] override all other places. [WithDefaultMode]
-// and MaxAttempts in [WithStandard] leave the choice to the environment and to the profile. The
-// first source in this list that sets a value wins:
+// [WithMode], [WithMaxAttempts] and [WithBehavior] override all other sources.
+// [WithDefaultMode] and MaxAttempts in [WithStandard] leave the choice to the environment and
+// to the profile. The first source in this list that sets a value wins:
 //
 //	                    retry mode        attempts                 behavior
 //	override in code    WithMode          WithMaxAttempts          WithBehavior
@@ -22,8 +22,8 @@
 //	default in code     WithDefaultMode   WithStandard             WithStandard
 //	built-in default    standard          3, 4 for DynamoDB        v2.1
 //
-// The profile is that of [WithProfile], else of AWS_PROFILE, else of AWS_DEFAULT_PROFILE, else
-// default.
+// The profile is the one that [WithProfile] names, else AWS_PROFILE, else AWS_DEFAULT_PROFILE,
+// else default.
 //
 // # Let operators choose settings of the program
 //
@@ -49,7 +49,8 @@
 // # Test code that retries
 //
 // [WithClock] and [WithRandom] replace the clock and the random numbers, [WithEnv] and
-// [WithFS] the environment and the files. A test with all four depends on nothing outside.
+// [WithFS] the environment and the files. A test that sets all four depends on nothing outside
+// it.
 //
 // # Other packages
 //

@@ -20,8 +20,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Load resolves the settings and builds the strategy that they ask for: it is [Resolve] and
-// [New] in one call, with the errors of both.
+// Load resolves the settings and builds a strategy from them: [Resolve] and [New] in one
+// call, with the errors of both.
 func Load(ctx context.Context, opts ...Option) (retry.Strategy, error) {
 	o := collect(opts)
 	settings, err := o.resolve(ctx)
@@ -31,21 +31,21 @@ func Load(ctx context.Context, opts ...Option) (retry.Strategy, error) {
 	return o.newStrategy(ctx, settings)
 }
 
-// New builds the strategy that resolved settings ask for. Each call returns a strategy with
-// retry quotas and send rates of its own. New starts no goroutine. For each of the
-// Diagnostics with the severity error, the observer gets a [retry.SettingIgnored].
+// New builds a strategy from resolved settings. Each call returns a strategy with its own
+// retry quotas and send rates. New starts no goroutine. The observer gets a
+// [retry.SettingIgnored] for each of the Diagnostics with the severity error.
 //
-// The errors are those of [WithConfig], and those of standard.New and adaptive.New for a field
-// that is out of range.
+// New returns the errors that [WithConfig] describes, and those of standard.New and
+// adaptive.New for a field that is out of range.
 func New(settings *Settings, opts ...BuildOption) (retry.Strategy, error) {
 	return collect(opts).newStrategy(context.Background(), settings)
 }
 
 // Plain returns a strategy in standard mode for programs without AWS profiles: it reads neither files
-// nor environment. An operation has so many attempts, the first included. The delay before its first
-// retry is at most base, each further one may be twice as long, and none is longer than maxBackoff;
-// the jitter is full. The retry quota is that of standard.Config, and so are the errors for numbers
-// that are out of range. The options are those of [New]; [WithRetryIf] says which errors are retried.
+// nor environment. An operation makes at most maxAttempts attempts, the first included. The delay
+// before the first retry is at most base; that limit doubles with each retry, up to maxBackoff. The
+// jitter is full. The retry quota, and the errors for numbers that are out of range, are those of
+// standard.Config. Plain takes the options of [New]; [WithRetryIf] says which errors are retried.
 func Plain(maxAttempts int, base, maxBackoff time.Duration, opts ...BuildOption) (retry.Strategy, error) {
 	b := collect(opts).build
 	if fields := adaptiveFields(b.config); len(fields) > 0 {
@@ -72,13 +72,13 @@ type BuildOption interface {
 	builds()
 }
 
-// buildOptions is what options say about the strategy.
+// buildOptions holds what the options say about the strategy.
 type buildOptions struct {
 	config      adaptive.Config
 	configured  string // The option that set config, if any.
 	clock       clock.Clock
 	observer    retry.Observer
-	classifiers []classify.Classifier // one of each option
+	classifiers []classify.Classifier // one per option
 	random      func() float64
 }
 
@@ -87,23 +87,24 @@ type buildOption func(b *buildOptions)
 func (f buildOption) apply(o *options) { f(&o.build) }
 func (buildOption) builds()            {}
 
-// configOption is both kinds of options: a configuration has defaults for settings too.
+// configOption is both kinds of option, because a configuration also has defaults for
+// settings.
 type configOption struct{ buildOption }
 
 func (configOption) resolves() {}
 
-// WithConfig sets costs, delays, capacities and limits. Fields that are zero keep their
-// defaults. In standard mode only the field Standard has a meaning.
+// WithConfig sets costs, delays, capacities and limits. Zero fields keep their defaults. In standard
+// mode only the field Standard has an effect.
 //
 // Some fields are settings too: Behavior, Service, MaxAttempts, MaxBackoff, MinDelay and MaxElapsed.
-// An option wins over such a field, and the field over the built-in default, whatever the order of the
-// options. The attempts of an option, of the environment or of a file win over MaxAttempts too. A
-// field that an option beats is a diagnostic no-effect of [Resolve], and the observer is told by
-// retry.SettingIgnored. Clock, Observer, Classifier and Random count where WithClock, WithObserver,
-// WithClassifier and WithRandom are absent.
+// An option overrides such a field, and the field overrides the built-in default, in any order of the
+// options. The environment and the files also override MaxAttempts. For a field that an option
+// overrides, [Resolve] adds a diagnostic no-effect, and the observer gets a retry.SettingIgnored.
+// Clock, Observer, Classifier and Random apply where WithClock, WithObserver, WithClassifier and
+// WithRandom are absent.
 //
-// The fields of adaptive.Config other than Standard have an effect only in adaptive mode. If
-// one of them is set and the mode is standard, the place that chose the mode decides:
+// The fields of adaptive.Config other than Standard have an effect only in adaptive mode. If one of
+// them is set and the mode is standard, the result depends on where the mode came from:
 //
 //	the mode comes from               New, NewFactory and Load
 //	WithMode or WithDefaultMode       return an error
@@ -111,10 +112,10 @@ func (configOption) resolves() {}
 //	the environment, a shared file    tell the observer once, by retry.SettingIgnored
 //	or WithValues
 //
-// [Resolve] with this option adds the diagnostic no-effect in the last case, and gives
-// Behavior, MaxAttempts, MaxBackoff, MinDelay and MaxElapsed the option as their origin. Settings
-// that were resolved without this option work too: the configuration then counts for what the
-// settings leave at the built-in default, and the errors are the same.
+// In the last case, [Resolve] with this option adds the diagnostic no-effect. It records the option
+// as the origin of Behavior, MaxAttempts, MaxBackoff, MinDelay and MaxElapsed. Settings resolved
+// without this option work too: the configuration then applies where the settings have the built-in
+// default, with the same errors.
 func WithConfig(config adaptive.Config) interface {
 	ResolveOption
 	BuildOption
@@ -122,8 +123,8 @@ func WithConfig(config adaptive.Config) interface {
 	return configOption{func(b *buildOptions) { b.config, b.configured = config, "WithConfig" }}
 }
 
-// WithStandard is [WithConfig] for the fields of standard mode, which adaptive mode has too. It leaves
-// the other fields of a WithConfig alone.
+// WithStandard is [WithConfig] for the fields of standard mode, which adaptive mode uses too. It keeps
+// the other fields of a WithConfig before it.
 func WithStandard(config standard.Config) interface {
 	ResolveOption
 	BuildOption
@@ -141,7 +142,7 @@ func WithClock(clk clock.Clock) BuildOption {
 	})
 }
 
-// WithObserver sets the observer, which is told what the strategy does. The default is none.
+// WithObserver sets the observer, which gets the strategy's events. The default is none.
 func WithObserver(observer retry.Observer) BuildOption {
 	return buildOption(func(b *buildOptions) {
 		if observer != nil {
@@ -151,11 +152,10 @@ func WithObserver(observer retry.Observer) BuildOption {
 }
 
 // WithClassifier sets the classifier, which decides what may be retried. It replaces the
-// classifier of the configuration, which is [classify.Default] unless WithConfig has another
-// one, and those of options before this one. A classifier from [classify.Also] adds to them
-// instead. [classify.Chain] says how to change the default classifiers, and
-// [classify.AWSCompatible] is for services that only resemble those of AWS. With
-// classify.NewChain() nothing is retried.
+// classifiers of earlier options and of the configuration, which is [classify.Default]
+// unless WithConfig sets one. A classifier from [classify.Also] adds to them instead. See
+// [classify.Chain] to change the default classifiers, and [classify.AWSCompatible] for
+// services that only resemble those of AWS. With classify.NewChain() nothing is retried.
 func WithClassifier(classifier classify.Classifier) BuildOption {
 	return buildOption(func(b *buildOptions) {
 		if classifier != nil {
@@ -164,10 +164,10 @@ func WithClassifier(classifier classify.Classifier) BuildOption {
 	})
 }
 
-// WithRetryIf retries every error for which the function returns true, as [classify.All] does, and
-// no other error. What All does not retry stays as it is: errors of [retry.Permanent], requests that
-// cannot be sent again, and errors after the end of the caller's context. It replaces the classifier
-// as [WithClassifier] does. The function must be safe for concurrent use.
+// WithRetryIf retries the errors for which the function returns true, and no others. As with
+// [classify.All], errors of [retry.Permanent], requests that cannot be sent again, and errors after
+// the end of the caller's context are not retried. It replaces the classifier as [WithClassifier]
+// does. The function must be safe for concurrent use.
 func WithRetryIf(retryable func(err error) bool) BuildOption {
 	if retryable == nil {
 		return WithClassifier(nil)
@@ -175,8 +175,8 @@ func WithRetryIf(retryable func(err error) bool) BuildOption {
 	return WithClassifier(classify.NewChain(classify.All(), classify.Func(retryable)))
 }
 
-// WithRandom sets the source of the random numbers for the jitter. It returns numbers from 0
-// to 1 and must be safe for concurrent use. The default is [math/rand/v2.Float64].
+// WithRandom sets the source of the random numbers for the jitter. random returns numbers
+// from 0 to 1 and must be safe for concurrent use. The default is [math/rand/v2.Float64].
 func WithRandom(random func() float64) BuildOption {
 	return buildOption(func(b *buildOptions) {
 		if random != nil {
@@ -185,7 +185,7 @@ func WithRandom(random func() float64) BuildOption {
 	})
 }
 
-// merged returns the configuration with the single options on top.
+// merged returns the configuration with the options for single fields applied.
 func (b buildOptions) merged() adaptive.Config {
 	config := b.config
 	if b.clock != nil {
@@ -206,8 +206,8 @@ func (b buildOptions) merged() adaptive.Config {
 	return config
 }
 
-// layers are two classifiers of which the upper one replaces the lower one, or adds to it if
-// it comes from classify.Also.
+// layers is two classifiers: upper replaces lower, or adds to it if it comes from
+// classify.Also.
 type layers struct{ lower, upper classify.Classifier }
 
 func (l layers) Name() string { return l.upper.Name() }
@@ -221,12 +221,13 @@ func (b buildOptions) strategy(settings *Settings) (retry.Strategy, error) {
 	}
 	c := b.merged()
 	if err := c.Validate(); err != nil {
-		return nil, err // also of a field that the mode or another place keeps from counting
+		return nil, err // even for a field that the mode or a stronger setting makes irrelevant
 	}
 	settle(&c.Standard, settings)
 	switch settings.RetryMode.Value {
 	case ModeStandard:
-		// The environment, or a file or flag, which have a Key, may ask for standard mode.
+		// The environment, a file or a flag may choose standard mode. Files and flags have a
+		// Key.
 		chosen := settings.RetryMode.Origin
 		if err := ignored(c, settings); err != nil && chosen.Kind != "environment" && chosen.Key == "" {
 			return nil, err
@@ -240,8 +241,7 @@ func (b buildOptions) strategy(settings *Settings) (retry.Strategy, error) {
 }
 
 // tellIgnored tells the observer about fields that have no effect on the new strategy s, and about
-// values that do not count as they were written. It recovers a panic of the observer, as strategies
-// do.
+// values that do not count as written. It recovers a panic of the observer, as strategies do.
 func (b buildOptions) tellIgnored(ctx context.Context, settings *Settings, s retry.Strategy) {
 	c := b.merged()
 	observer := c.Standard.Observer
@@ -265,11 +265,10 @@ func (b buildOptions) tellIgnored(ctx context.Context, settings *Settings, s ret
 	}
 }
 
-// Factory builds strategies that are shared on purpose. All callers with the same key get the
-// same strategy, with one retry quota and one send rate for each scope; a caller with another
-// key gets another strategy. A program chooses its keys by what is shared: a service and
-// region, a tenant, or the whole process. Use [NewFactory]. A Factory is safe for concurrent
-// use, and it keeps its strategies as long as it lives.
+// Factory builds one strategy for each key, so that all callers with the same key share one
+// retry quota and one send rate for each scope. Choose keys by what should be shared: a
+// service and region, a tenant, or the whole process. [NewFactory] makes one. A Factory is
+// safe for concurrent use, and it keeps its strategies as long as it lives.
 type Factory struct {
 	settings *Settings
 	build    buildOptions
@@ -278,8 +277,8 @@ type Factory struct {
 	strategies map[string]retry.Strategy // guarded by mu
 }
 
-// NewFactory returns a factory for strategies with these settings and options. They are those
-// of [New], and so are the errors.
+// NewFactory returns a factory for strategies with these settings and options. The arguments
+// and the errors are those of [New].
 func NewFactory(settings *Settings, opts ...BuildOption) (*Factory, error) {
 	o := collect(opts)
 	if _, err := o.newStrategy(context.Background(), settings); err != nil {
@@ -288,10 +287,9 @@ func NewFactory(settings *Settings, opts ...BuildOption) (*Factory, error) {
 	return &Factory{settings: settings, build: o.build, strategies: make(map[string]retry.Strategy)}, nil
 }
 
-// Strategy returns the strategy of the key. It builds the strategy on the first call with that
-// key. The key is the SharedAs of the strategy's snapshots; an empty key is an error. Another
-// error is possible only if a function of the configuration returns other values than it did
-// for NewFactory.
+// Strategy returns the strategy for the key, and builds it on the first call. The strategy's
+// snapshots have the key in SharedAs. An empty key is an error. Another error is possible only
+// if a function of the configuration returns different values than it did for NewFactory.
 func (f *Factory) Strategy(key string) (retry.Strategy, error) {
 	if key == "" {
 		return nil, errors.New("awsretry: the key of a shared strategy must not be empty")
@@ -299,7 +297,7 @@ func (f *Factory) Strategy(key string) (retry.Strategy, error) {
 	if s := f.find(key); s != nil {
 		return s, nil
 	}
-	// The lock is not held, because to build a strategy calls functions of the configuration.
+	// Building a strategy calls functions of the configuration, so the lock is not held.
 	build := f.build
 	build.config.Standard.SharedAs = key
 	built, err := build.strategy(f.settings)
@@ -333,8 +331,8 @@ func (f *Factory) find(key string) retry.Strategy {
 	return f.strategies[key]
 }
 
-// settle writes what the settings say into a configuration, as the comment of WithConfig says. It
-// returns the fields that an option beats.
+// settle writes the settings into a configuration by the rules of WithConfig. It returns the
+// fields that an option overrides.
 func settle(c *standard.Config, s *Settings) (beaten []string) {
 	beaten = slices.Concat(
 		beats("Behavior", c.Behavior, s.Behavior),
@@ -350,7 +348,7 @@ func settle(c *standard.Config, s *Settings) (beaten []string) {
 	if c.Behavior == "" || !isBuiltIn(s.Behavior.Origin) {
 		c.Behavior = s.Behavior.Value
 	}
-	// The built-in number is left to the strategy, as it may depend on the service of each
+	// The strategy decides the built-in number, because it may depend on the service of each
 	// operation.
 	if !isBuiltIn(s.MaxAttempts.Origin) || s.MaxAttempts.Value != builtInAttempts(s.Behavior.Value, s.Service) {
 		c.MaxAttempts = s.MaxAttempts.Value
@@ -365,8 +363,9 @@ func settle(c *standard.Config, s *Settings) (beaten []string) {
 	return beaten
 }
 
-// beats says that a field has no effect if an option in code has set another value. Values of a
-// program's own file and flags, of the environment and of the shared files are meant to win.
+// beats reports a field that has no effect because an option in code has set another value.
+// Values of a program's own file and flags, of the environment and of the shared files are
+// meant to win.
 func beats[T comparable](field string, own T, s config.Setting[T]) []string {
 	var unset T
 	place := s.Origin.String()
@@ -384,8 +383,8 @@ func isBuiltIn(origin config.Origin) bool {
 	return origin.Kind == "default" && origin.Name == ""
 }
 
-// ignored returns an error that names the fields of the configuration that have no effect,
-// because the settings have standard mode. It returns nil if there are none.
+// ignored returns an error that names the fields of the configuration that have no effect
+// because the mode is standard; nil if there are none.
 func ignored(c adaptive.Config, settings *Settings) error {
 	fields := adaptiveFields(c)
 	mode := settings.RetryMode

@@ -31,9 +31,9 @@ const (
 
 // Option is an option of [Load]. Each is a [ResolveOption], a [BuildOption] or both.
 //
-// Options are applied in order, and of two equal ones the later one counts. A nil option is
-// skipped, and so is an option with an empty or nil argument. The zero of [WithMaxAttempts] is
-// not skipped: it is an error. Options are safe for concurrent use and may be used several times.
+// Options apply in order, so the later of two equal ones wins. A nil option is skipped, and so is
+// an option with an empty or nil argument. Zero for [WithMaxAttempts] is not skipped: it is an
+// error. Options are safe for concurrent use and may be reused.
 type Option interface{ apply(o *options) }
 
 // ResolveOption is an option of [Resolve]: it decides what is read, or what the settings are.
@@ -42,7 +42,7 @@ type ResolveOption interface {
 	resolves()
 }
 
-// options is what all options of a call say together.
+// options holds what all options of a call say.
 type options struct {
 	query config.Query
 	build buildOptions
@@ -64,21 +64,19 @@ type resolveOption func(q *config.Query)
 func (f resolveOption) apply(o *options) { f(&o.query) }
 func (resolveOption) resolves()          {}
 
-// Resolve decides how a client retries. The comment of this package has the order of the
-// places that a value may come from.
+// Resolve decides how a client retries. The package comment has the order of the sources.
 //
-// A value that is not accepted is an error only if it would be the one that counts: a
-// [*config.ValueError], which names its place. If it loses, it is a diagnostic. A MinDelay
-// above MaxBackoff is such an error too. The other errors are
+// A bad value is an error only if it wins: a [*config.ValueError], which names its place.
+// If it loses, it is a diagnostic. A MinDelay above MaxBackoff is such an error too. The
+// other errors are
 //   - a [*config.ProfileNotFoundError] for a profile that [WithProfile] or a variable names
-//     and that neither file has;
-//   - a [*config.UnreadableError] for a file that [WithConfigFile] or [WithCredentialsFile]
-//     names and that cannot be read, and for any file above 4 MiB;
+//     but neither file has;
+//   - a [*config.UnreadableError] for an unreadable file that [WithConfigFile] or
+//     [WithCredentialsFile] names, and for any file above 4 MiB;
 //   - a [*config.ParseError] for a malformed line, with [WithStrict] only;
 //   - the error of ctx if ctx is done when Resolve begins.
 //
-// No error contains a value other than that of a retry setting. Resolve is safe for
-// concurrent use.
+// No error contains a value other than a retry setting. Resolve is safe for concurrent use.
 func Resolve(ctx context.Context, opts ...ResolveOption) (*Settings, error) {
 	return collect(opts).resolve(ctx)
 }
@@ -127,26 +125,26 @@ func unlessZero(d time.Duration) *time.Duration {
 func builtInAttempts(b retry.Behavior, service string) int {
 	s, err := standard.New(standard.Config{Behavior: b, Service: service})
 	if err != nil {
-		return 0 // There is no such behavior, which is refused elsewhere.
+		return 0 // An unknown behavior is refused elsewhere.
 	}
 	return s.Plan(retry.Operation{}).MaxAttempts
 }
 
-// WithProfile names the profile, whatever AWS_PROFILE and AWS_DEFAULT_PROFILE say. The name is
-// used as it is, and one of the files must have the profile.
+// WithProfile names the profile and overrides AWS_PROFILE and AWS_DEFAULT_PROFILE. The name is
+// used as is, and one of the files must have the profile.
 func WithProfile(name string) ResolveOption {
 	return resolveOption(func(q *config.Query) { setTo(&q.Profile, name) })
 }
 
-// WithConfigFile sets the path of the config file, whatever AWS_CONFIG_FILE says. A leading ~
-// before a slash stands for the home directory. A file that exists and cannot be read is an
-// error of [Resolve]; a file that does not exist counts as empty.
+// WithConfigFile sets the path of the config file and overrides AWS_CONFIG_FILE. A leading ~
+// before a slash is the home directory. A file that exists but cannot be read is an error of
+// [Resolve]; a missing file counts as empty.
 func WithConfigFile(path string) ResolveOption {
 	return resolveOption(func(q *config.Query) { setTo(&q.ConfigFile, path) })
 }
 
-// WithCredentialsFile sets the path of the credentials file, whatever
-// AWS_SHARED_CREDENTIALS_FILE says. The path follows the rules of [WithConfigFile].
+// WithCredentialsFile sets the path of the credentials file and overrides
+// AWS_SHARED_CREDENTIALS_FILE. The path follows the rules of [WithConfigFile].
 func WithCredentialsFile(path string) ResolveOption {
 	return resolveOption(func(q *config.Query) { setTo(&q.CredentialsFile, path) })
 }
@@ -175,53 +173,53 @@ func WithFS(fsys fs.FS) ResolveOption {
 // WithService names the service that the client talks to, such as "dynamodb". Some built-in
 // defaults depend on the service: in behavior v2.1 DynamoDB has 4 attempts and a shorter
 // backoff. Case does not matter, and the service ids of the AWS SDKs, such as "DynamoDB
-// Streams", are names too.
+// Streams", are accepted too.
 func WithService(id string) ResolveOption {
 	return resolveOption(func(q *config.Query) { setTo(&q.Service, id) })
 }
 
 // WithStrict refuses a shared file with a malformed line. The error is a [*config.ParseError]
 // for the first malformed line of the config file, or else of the credentials file. Without
-// this option a malformed line is skipped, as AWS tools skip it, and is a diagnostic. All
-// other findings stay diagnostics.
+// this option a malformed line is skipped, as in AWS tools, and is a diagnostic. All other
+// findings stay diagnostics.
 func WithStrict() ResolveOption {
 	return resolveOption(func(q *config.Query) { q.Strict = true })
 }
 
-// WithMode sets the retry mode, whatever environment and shared files say. It accepts what
-// AWS_RETRY_MODE accepts; another mode is an error of [Resolve].
+// WithMode sets the retry mode and overrides environment and shared files. It accepts what
+// AWS_RETRY_MODE accepts; any other mode is an error of [Resolve].
 func WithMode(mode Mode) ResolveOption {
 	return resolveOption(func(q *config.Query) { pointTo(&q.Override.Mode, mode) })
 }
 
-// WithMaxAttempts sets the number of attempts of an operation, the first one included,
-// whatever environment and shared files say. 1 means no retry. A number below 1 or above 2^31-1 is an
-// error of [Resolve].
+// WithMaxAttempts sets the number of attempts of an operation, the first included, and overrides
+// environment and shared files. 1 means no retry. A number below 1 or above 2^31-1 is an error of
+// [Resolve].
 func WithMaxAttempts(n int) ResolveOption {
 	return resolveOption(func(q *config.Query) { q.Override.MaxAttempts = &n })
 }
 
-// WithBehavior sets the generation of behavior: [retry.V21], the default, or [retry.V20] for
-// what AWS tools did before November 2026. Another one is an error of [Resolve].
+// WithBehavior sets the generation of behavior: [retry.V21], the default, or [retry.V20],
+// that of AWS tools before November 2026. Any other value is an error of [Resolve].
 func WithBehavior(b retry.Behavior) ResolveOption {
 	return resolveOption(func(q *config.Query) { pointTo(&q.Override.Behavior, b) })
 }
 
-// WithDefaultMode sets the retry mode for the case that neither environment nor files set one.
-// A mode that does not exist is an error of [Resolve] in that case. For attempts, MaxAttempts of
-// [WithStandard] is the same.
+// WithDefaultMode sets the retry mode to use if neither environment nor files set one. An
+// unknown mode is then an error of [Resolve]. For a default number of attempts, set MaxAttempts
+// in [WithStandard].
 func WithDefaultMode(mode Mode) ResolveOption {
 	return resolveOption(func(q *config.Query) { pointTo(&q.Default.Mode, mode) })
 }
 
-// WithMaxBackoff sets the longest backoff, whatever [WithConfig] says, as standard.Config.MaxBackoff
-// does. A duration that is not above zero is an error of [Resolve].
+// WithMaxBackoff sets the longest backoff, see standard.Config.MaxBackoff, and overrides
+// [WithConfig]. A duration of zero or less is an error of [Resolve].
 func WithMaxBackoff(d time.Duration) ResolveOption {
 	return withDuration("option WithMaxBackoff", "max_backoff", d)
 }
 
-// WithMinDelay sets the shortest backoff, whatever [WithConfig] says, as standard.Config.MinDelay
-// does. Zero is none, and a negative duration is an error of [Resolve].
+// WithMinDelay sets the shortest backoff, see standard.Config.MinDelay, and overrides
+// [WithConfig]. Zero means none, and a negative duration is an error of [Resolve].
 func WithMinDelay(d time.Duration) ResolveOption {
 	return withDuration("option WithMinDelay", "min_delay", d)
 }
@@ -245,42 +243,42 @@ func pointTo[S ~string](text **S, to S) {
 	}
 }
 
-// Values are retry settings in the words of a program's own configuration file and flags. A
-// program embeds them in its configuration and gives them to [WithValues]:
+// Values holds retry settings from a program's own configuration file and flags. Embed it in
+// the program's configuration and pass it to [WithValues]:
 //
 //	type Config struct {
 //		Listen string          `json:"listen"`
 //		AWS    awsretry.Values `json:"aws"`
 //	}
 //
-// The fields are texts, as they were written. An empty one is unset. [Resolve] reads them, so
-// that the error for a bad value can name its place, the setting and the value, and so that a
-// 0 that was written differs from no value. JSON and YAML have the number of attempts as a
-// number and durations as texts such as "1m30s". Values has no methods for encoding and
-// decoding, so a program may embed it without a name.
+// The fields are text as written, and an empty one is unset. [Resolve] parses them, so the
+// error for a bad value names its place, the setting and the value, and a written 0 differs
+// from no value. In JSON and YAML the number of attempts is a number, and durations are texts
+// such as "1m30s". Values has no methods for encoding and decoding, so a program may embed it
+// without a name.
 //
 // A copy of Values is independent of the original. Values are comparable. Reading them is safe
 // for concurrent use.
 type Values struct {
-	// Mode is the retry mode, as AWS_RETRY_MODE has it.
+	// Mode is the retry mode, as in AWS_RETRY_MODE.
 	Mode config.Mode `json:"retry_mode,omitempty" yaml:"retry_mode,omitempty"`
 	// MaxAttempts is the number of attempts of an operation, the first one included, such as
-	// "5". YAML libraries write it in quotes, and read it with and without.
+	// "5". YAML libraries write it in quotes, and read it with or without them.
 	MaxAttempts json.Number `json:"max_attempts,omitempty" yaml:"max_attempts,omitempty"`
-	// MaxBackoff is the longest backoff, as standard.Config.MaxBackoff: a duration above zero
-	// as [time.ParseDuration] reads it.
+	// MaxBackoff is the longest backoff, see standard.Config.MaxBackoff: a duration above zero
+	// in the form of [time.ParseDuration].
 	MaxBackoff string `json:"max_backoff,omitempty" yaml:"max_backoff,omitempty"`
-	// MinDelay is the shortest backoff, as standard.Config.MinDelay: a duration, or "0" for
+	// MinDelay is the shortest backoff, see standard.Config.MinDelay: a duration, or "0" for
 	// none.
 	MinDelay string `json:"min_delay,omitempty" yaml:"min_delay,omitempty"`
-	// MaxElapsed limits the time of each operation, as standard.Config.MaxElapsed: a duration,
-	// or "0" for no limit.
+	// MaxElapsed limits the time of each operation, see standard.Config.MaxElapsed: a
+	// duration, or "0" for no limit.
 	MaxElapsed string `json:"max_elapsed,omitempty" yaml:"max_elapsed,omitempty"`
 
-	places, flags [5]valueAt // By the numbers of settings.
+	places, flags [5]valueAt // In the order of settings.
 }
 
-// valueAt is a value and the place that it came from. Without a place it is no value.
+// valueAt is a value and the place that it came from. Without a place it is unset.
 type valueAt struct{ text, place string }
 
 // valueSetting is a setting of Values: its name, the help for its flag, and the field.
@@ -297,12 +295,12 @@ func (v *Values) settings() [5]valueSetting {
 }
 
 // AddFlags defines the flags PREFIXretry-mode, PREFIXmax-attempts, PREFIXmax-backoff,
-// PREFIXmin-delay and PREFIXmax-elapsed. A flag that is set is stronger than the field,
-// whichever comes first, and leaves the field as it is. Its place is "flag --" and its name.
-// A value that is not accepted is an error when the flags are parsed.
+// PREFIXmin-delay and PREFIXmax-elapsed. A flag that is set overrides the field, in any
+// order, and does not change it. Its place is "flag --" and its name. Parsing the flags
+// fails on a bad value.
 //
-// The flags set v, and no copy of it. Parse them before a call of [WithValues]. AddGoFlagSet
-// of github.com/spf13/pflag takes the flags over.
+// The flags set v, not a copy of it. Parse them before you call [WithValues]. AddGoFlagSet
+// of github.com/spf13/pflag imports the flags.
 func (v *Values) AddFlags(fs *flag.FlagSet, prefix string) {
 	for i, s := range v.settings() {
 		name := prefix + strings.ReplaceAll(s.key, "_", "-")
@@ -310,7 +308,7 @@ func (v *Values) AddFlags(fs *flag.FlagSet, prefix string) {
 	}
 }
 
-// valueFlag is a flag.Value. The package flag also makes zero ones.
+// valueFlag is a flag.Value. The package flag also creates zero values of it.
 type valueFlag struct {
 	value     *valueAt
 	key, name string
@@ -332,10 +330,10 @@ func (f *valueFlag) Set(text string) error {
 	return nil
 }
 
-// From says where the fields come from, such as "file app.yaml". A program calls it when it
-// has decoded a file. If it decodes several files into the same Values, it calls From after
-// each of them: the place is that of the fields that have changed since the last call. A field
-// that no From was called for has the place "option WithValues".
+// From says where the fields come from, such as "file app.yaml". Call it after decoding a
+// file. If you decode several files into the same Values, call From after each: it sets the
+// place of the fields that have changed since the last call. Without a From, the place of a
+// field is "option WithValues".
 func (v *Values) From(place string) {
 	for i, s := range v.settings() {
 		if s.text != v.places[i].text {
@@ -366,15 +364,13 @@ func (a valueAt) candidate(key string) config.Candidate {
 	return config.Candidate{Raw: a.text, Origin: config.Origin{Kind: "option", Name: a.place, Key: key}}
 }
 
-// WithValues uses the values of a program's own file and flags. They are stronger than the
-// environment and the shared files. The mode counts like that of [WithMode] and the attempts
-// like those of [WithMaxAttempts], of which the later option counts. The other values count
-// before the fields of [WithConfig]. Of several WithValues the later one is stronger, setting
-// by setting.
+// WithValues uses the values of a program's own file and flags. They override the environment
+// and the shared files. The mode ranks with [WithMode] and the attempts rank with
+// [WithMaxAttempts]: the later option wins. The other values override the fields of
+// [WithConfig]. A later WithValues overrides an earlier one, setting by setting.
 //
-// The origin of such a value has as its name the flag or the place of [Values.From], and so
-// has the error for a value that is not accepted. [Settings] hold all values, so [New] needs
-// no such option.
+// The origin of such a value, and the error for a bad one, names the flag or the place of
+// [Values.From]. [Settings] hold all values, so [New] needs no such option.
 func WithValues(v Values) ResolveOption { return given(v.given()) }
 
 func given(values []config.Candidate) ResolveOption {

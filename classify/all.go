@@ -1,9 +1,9 @@
 package classify
 
-// All returns the chain of [Default] with one more classifier, "all": an error that no other one
-// knows is retried as [Transient]. So every error is retried, with these exceptions: one of [JudgedError]
-// that forbids it, as that of retry.Permanent does; one that says itself that the request must not be
-// sent again, see [Traits]; and any error once the context of the operation has ended.
+// All returns the chain of [Default] with one more classifier, "all", which retries an error that no
+// other one knows as [Transient]. So every error is retried, except a [JudgedError] that forbids it,
+// such as that of retry.Permanent; an error that says that the request must not be sent again, see
+// [Traits]; and any error once the context of the operation has ended.
 func All() *Chain { return NewChain(Default(), all{}) }
 
 type all struct{}
@@ -17,10 +17,10 @@ func (all) Classify(o Outcome) Verdict {
 	return RetryAs(Transient)
 }
 
-// Func returns a function as a classifier, "func". An error for which it returns true is retried: as
-// a throttle or a timeout if the error shows that it is one, as the classifiers before have said, and
-// otherwise as [Transient]. For any other error it forbids the retry. The function must be safe for
-// concurrent use.
+// Func returns a function as a classifier, "func". If the function returns true, the error is
+// retried: as earlier classifiers said, else as a throttle or a timeout if the error shows that it is
+// one, else as [Transient]. If it returns false, the retry is forbidden. The function must be safe
+// for concurrent use.
 func Func(retryable func(err error) bool) Classifier { return function(retryable) }
 
 type function func(err error) bool

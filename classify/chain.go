@@ -5,23 +5,22 @@ import (
 	"slices"
 )
 
-// Chain is a list of classifiers that run one after the other. A later opinion
-// overrides an earlier one, no opinion leaves it, and [Forbidden] ends the run. The
-// zero value and a nil Chain have no classifiers, so they never ask for a retry. A
-// Chain does not change, and it is safe for concurrent use.
+// Chain is a list of classifiers that run one after the other. A later opinion overrides an
+// earlier one, no opinion leaves it, and [Forbidden] ends the run. The zero value and a nil
+// Chain have no classifiers, so they never ask for a retry. A Chain is immutable and safe
+// for concurrent use.
 //
-// The time of a verdict is in proportion to the number of classifiers and of errors
-// wrapped in the failure. All built-in classifiers together read the errors once. A
-// verdict allocates nothing, as far as methods of errors and classifiers from outside
-// allocate nothing; [Traits] names the one exception.
+// The time of a verdict is proportional to the number of classifiers and of errors wrapped
+// in the failure. All built-in classifiers together read the errors once. A verdict
+// allocates nothing unless methods of errors or classifiers from outside do; [Traits] names
+// the one exception.
 type Chain struct {
 	classifiers []Classifier
 	front       *front // the first of them, or nil
 }
 
-// NewChain returns a chain of the classifiers in this order. A *Chain among them, and
-// what [Also] returns, stand for their classifiers in this place. Nil classifiers are
-// left out.
+// NewChain returns a chain of the classifiers in this order. A *Chain among them, and the
+// result of [Also], stand for their classifiers. Nil classifiers are skipped.
 func NewChain(classifiers ...Classifier) *Chain { return chainOf(flat(classifiers)) }
 
 func chainOf(list []Classifier) *Chain { return &Chain{list, frontOf(list)} }
@@ -51,11 +50,11 @@ func flat(classifiers []Classifier) []Classifier {
 //     neither their code nor their status gives away. It knows the service from
 //     Outcome.Service or, if that is empty, from an error with a method Service()
 //     string;
-//   - "transport": failures without an answer. It retries timeouts, connections that
-//     were refused, reset, cut or given up by the server, and name servers that give
-//     no answer of use. It does not retry a host that does not exist, a server
-//     whose certificate is not trusted, and what the caller ended by canceling or by a
-//     deadline, see Outcome.CallerGone;
+//   - "transport": failures without an answer. It retries timeouts, connections that were
+//     refused, reset, cut or given up by the server, and name servers that give no useful
+//     answer. It does not retry a host that does not exist, a server whose certificate is
+//     not trusted, or what the caller ended by canceling or by a deadline, see
+//     Outcome.CallerGone;
 //   - "traits", see [Traits].
 func Default() *Chain { return chainWith(Code()) }
 
@@ -63,8 +62,8 @@ func chainWith(code Classifier) *Chain {
 	return NewChain(Status(), code, Skew(), &modeledClassifier{}, &transportClassifier{}, Traits(false))
 }
 
-// InsertBefore returns a chain that has the classifiers right before the first one of
-// this name. It returns an error if the chain has no classifier of this name.
+// InsertBefore returns a chain with the classifiers right before the first one of this
+// name. It returns an error if the chain has no classifier of this name.
 func (c *Chain) InsertBefore(name string, classifiers ...Classifier) (*Chain, error) {
 	first, _, err := c.find(name)
 	if err != nil {
@@ -73,8 +72,8 @@ func (c *Chain) InsertBefore(name string, classifiers ...Classifier) (*Chain, er
 	return chainOf(slices.Insert(slices.Clone(c.classifiers), first, flat(classifiers)...)), nil
 }
 
-// InsertAfter returns a chain that has the classifiers right after the last one of
-// this name. It returns an error if the chain has no classifier of this name.
+// InsertAfter returns a chain with the classifiers right after the last one of this name.
+// It returns an error if the chain has no classifier of this name.
 func (c *Chain) InsertAfter(name string, classifiers ...Classifier) (*Chain, error) {
 	_, last, err := c.find(name)
 	if err != nil {
@@ -83,8 +82,8 @@ func (c *Chain) InsertAfter(name string, classifiers ...Classifier) (*Chain, err
 	return chainOf(slices.Insert(slices.Clone(c.classifiers), last+1, flat(classifiers)...)), nil
 }
 
-// Without returns a chain that lacks the classifiers of these names. It returns an
-// error if the chain has no classifier of one of the names.
+// Without returns a chain without the classifiers of these names. It returns an error if
+// the chain has no classifier of one of the names.
 func (c *Chain) Without(names ...string) (*Chain, error) {
 	kept := slices.Clone(c.list())
 	for _, name := range names {
@@ -96,9 +95,9 @@ func (c *Chain) Without(names ...string) (*Chain, error) {
 	return chainOf(kept), nil
 }
 
-// Replace returns a chain that has the classifiers in place of the first one of this
-// name, and no other one of this name. So Replace("http-status", Status(503)) retries
-// on no other status. It returns an error if the chain has no classifier of this name.
+// Replace returns a chain with the classifiers instead of the first one of this name, and
+// without any other of this name. So Replace("http-status", Status(503)) retries no other
+// status. It returns an error if the chain has no classifier of this name.
 func (c *Chain) Replace(name string, classifiers ...Classifier) (*Chain, error) {
 	first, _, err := c.find(name)
 	if err != nil {
@@ -141,10 +140,10 @@ func (c *Chain) list() []Classifier {
 // Name returns "chain".
 func (c *Chain) Name() string { return "chain" }
 
-// Classify returns the verdict of the chain. An error that carries its own verdict is
-// not classified, see [JudgedError]. Where the verdict is a retry without a hint,
-// Classify adds the hint of the error; a hint never makes an error retryable. It adds the
-// reach of a throttle, and whether it is a hard quota.
+// Classify returns the verdict of the chain. An error that carries its own verdict is not
+// classified, see [JudgedError]. To a retry without a hint, Classify adds the hint of the
+// error; a hint never makes an error retryable. To a throttle it adds the reach, and
+// whether it is a hard quota.
 func (c *Chain) Classify(o Outcome) Verdict { return judge(c, nil, &o, nil) }
 
 // Explain returns the verdict of Classify and what each classifier said. Unlike
@@ -155,13 +154,12 @@ func (c *Chain) Explain(o Outcome) (Verdict, Trail) {
 	return verdict, trail
 }
 
-// Also returns a classifier that adds classifiers to those that judge already. As the
+// Also returns a classifier that adds classifiers to those already in use. As the
 // classifier of one operation (retry.Operation.Classifier) it does not replace the
-// strategy's: its classifiers run after the strategy's, as one chain, see
-// [Outcome.Judge]. By itself it judges as the chain of [Default] followed by them, and
-// in [NewChain] it stands for them. Nil classifiers are left out. It is safe for
-// concurrent use, and it takes longer to make than to use: make it once for many
-// operations.
+// strategy's: its classifiers run after the strategy's, as one chain, see [Outcome.Judge].
+// By itself it judges as the chain of [Default] followed by them, and in [NewChain] it
+// stands for them. Nil classifiers are skipped. It is safe for concurrent use. Making it
+// takes longer than using it, so make it once for many operations.
 func Also(classifiers ...Classifier) Classifier {
 	own := NewChain(classifiers...)
 	return &also{own, NewChain(Default(), own)}
@@ -206,7 +204,7 @@ func judge(c, more *Chain, o *Outcome, trail *Trail) Verdict {
 	return v
 }
 
-// run makes the verdict of the classifiers that of the outcome.
+// run sets Previous of the outcome to the verdict of the classifiers.
 func (o *Outcome) run(classifiers []Classifier, f *facts, trail *Trail) {
 	for _, c := range classifiers {
 		if o.Previous.action == actionForbid {
@@ -220,7 +218,7 @@ func (o *Outcome) run(classifiers []Classifier, f *facts, trail *Trail) {
 	}
 }
 
-// take makes an opinion the verdict so far.
+// take sets Previous to an opinion, if it is one.
 func (o *Outcome) take(v Verdict) {
 	if v.action != actionNone {
 		o.Previous = v
@@ -229,9 +227,9 @@ func (o *Outcome) take(v Verdict) {
 
 const frontLength = 6
 
-// front is the classifiers of Default in their order, with which most chains begin. To
-// call them one after the other takes a quarter less time than to go through the list,
-// see BenchmarkDefaultChain.
+// front has the classifiers of Default in their order. Most chains begin with them. Calling
+// them one after the other takes a quarter less time than going through the list, see
+// BenchmarkDefaultChain.
 type front struct {
 	status    *statusClassifier
 	code      *codeClassifier
@@ -241,7 +239,7 @@ type front struct {
 	traits    *traitsClassifier
 }
 
-// frontOf returns the front of a list; nil if it begins in another way.
+// frontOf returns the front of a list; nil if it begins differently.
 func frontOf(list []Classifier) *front {
 	if len(list) < frontLength {
 		return nil
@@ -274,9 +272,8 @@ func (r *front) run(o *Outcome, f *facts) {
 	}
 }
 
-// opinion lets the built-in classifiers see what was already read of the error. It
-// names their types because the facts would have to be allocated if they went through
-// an interface.
+// opinion passes the facts that were already read of the error to the built-in classifiers.
+// It names their types because facts that go through an interface would be allocated.
 func opinion(c Classifier, o *Outcome, f *facts) Verdict {
 	switch c := c.(type) {
 	case *statusClassifier:

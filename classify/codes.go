@@ -9,16 +9,15 @@ import (
 	"time"
 )
 
-// Codes are error codes and the kinds of the errors that have them. KindNone says
-// that a code means nothing, also where it would without this entry.
+// Codes maps error codes to kinds. KindNone says that a code means nothing, even if it
+// would without this entry.
 type Codes map[string]Kind
 
-// Code returns the classifier of the error codes of AWS, "aws-code". It knows the
-// throttling and the transient codes on which the SDKs of AWS agree. The codes in more
-// are added to these and change them; of two equal codes the later one counts. A code
-// is compared without what the wire formats put around it, the namespace of
-// com.amazon#Code and the address of Code:http://..., and otherwise as it is. An error
-// that is a throttle by another sign stays a throttle.
+// Code returns the classifier of AWS error codes, "aws-code". It knows the throttling and
+// the transient codes on which the AWS SDKs agree. The codes in more add to these and
+// override them; of two equal codes the later one wins. Codes must match exactly, apart
+// from what wire formats add: the namespace of com.amazon#Code and the address of
+// Code:http://.... An error that is a throttle by another sign stays a throttle.
 func Code(more ...Codes) Classifier {
 	c := &codeClassifier{}
 	if len(more) > 0 {
@@ -53,7 +52,7 @@ func (c *codeClassifier) judge(o *Outcome, f *facts) Verdict {
 	return o.retryAs(kind)
 }
 
-// kindOfCode has the codes on which the SDKs of AWS agree.
+// kindOfCode has the codes on which the AWS SDKs agree.
 func kindOfCode(code string) Kind {
 	switch code {
 	case "BandwidthLimitExceeded",
@@ -78,12 +77,12 @@ func kindOfCode(code string) Kind {
 	}
 }
 
-// AWSCompatible returns the chain of [Default] for services that speak a protocol of
-// AWS and have codes of their own, such as object stores and gateways. It knows these
-// throttles besides: Throttled, ThrottledRequest, TooManyRequest, TooManyRequests,
-// RateExceeded, RateLimitExceeded, SlowDownRead, SlowDownWrite; and these transient
-// errors: InternalError, InternalFailure, ServiceUnavailable. A throttle that only
-// shows in its status, 429, is a throttle for Default too.
+// AWSCompatible returns the chain of [Default] for services that speak an AWS protocol but
+// have their own codes, such as object stores and gateways. It also knows these throttles:
+// Throttled, ThrottledRequest, TooManyRequest, TooManyRequests, RateExceeded,
+// RateLimitExceeded, SlowDownRead, SlowDownWrite; and these transient errors:
+// InternalError, InternalFailure, ServiceUnavailable. Default already takes status 429 for
+// a throttle.
 func AWSCompatible() *Chain {
 	return chainWith(Code(Codes{
 		"Throttled":          Throttling,
@@ -100,9 +99,9 @@ func AWSCompatible() *Chain {
 	}))
 }
 
-// Status returns the classifier of HTTP statuses, "http-status". The given statuses
-// are transient, but 429 is a throttle, except with the code of a hard quota, see
-// [HardQuotas]. Without any, they are 429, 500, 502, 503 and 504.
+// Status returns the classifier of HTTP statuses, "http-status". The given statuses are
+// transient, but 429 is a throttle, except with the code of a hard quota, see [HardQuotas].
+// Without arguments, the statuses are 429, 500, 502, 503 and 504.
 func Status(codes ...int) Classifier { return &statusClassifier{slices.Clone(codes)} }
 
 type statusClassifier struct{ codes []int }
@@ -136,22 +135,21 @@ func (c *statusClassifier) lists(status int) bool {
 	}
 }
 
-// The limits of the rules for clocks, as the SDKs of AWS have them.
+// The limits of the rules for clocks, as in the AWS SDKs.
 const (
-	// skewThreshold is the difference of clocks above which the clock counts as the
-	// reason of a refused signature.
+	// skewThreshold is the clock difference above which the clock counts as the reason for a
+	// refused signature.
 	skewThreshold = 4 * time.Minute
 	// maxRoundTrip is the longest exchange whose middle says when the server answered.
 	maxRoundTrip = 15 * time.Minute
 )
 
-// Skew returns the classifier of requests that were refused because the clock of
-// their signature was off, "clock-skew". It retries an error as [ClockSkew] if it has
-// one of these codes, or one of more, and a method ClockSkew whose two skews differ by
-// more than four minutes: InvalidSignatureException, SignatureDoesNotMatch,
-// AuthFailure, RequestTimeTooSkewed, AccessDeniedException. The difference counts in
-// either direction, so that a skew that was right once is given up after the clock has
-// been set. The caller has to sign the retry with the observed skew, see
+// Skew returns the classifier of requests that were refused because the client's clock was
+// off, "clock-skew". It retries an error as [ClockSkew] if its method ClockSkew returns two
+// skews that differ by more than four minutes and its code is InvalidSignatureException,
+// SignatureDoesNotMatch, AuthFailure, RequestTimeTooSkewed, AccessDeniedException, or one
+// of more. The difference counts in either direction, so an old skew is dropped after the
+// clock has been set. The caller must sign the retry with the observed skew, see
 // [CandidateSkew].
 func Skew(more ...string) Classifier { return &skewClassifier{slices.Clone(more)} }
 
@@ -196,13 +194,13 @@ func apart(a, b time.Duration) time.Duration {
 	return math.MaxInt64
 }
 
-// CandidateSkew returns how far the clock of the server is ahead of the client's:
-// date minus the middle between sent and received. date is the Date header of the
-// answer; sent and received are the times of the client before the request and after
-// the answer. It reports false where these say nothing: the answer comes from a cache
-// (it has an Age header), the exchange took more than fifteen minutes or less than
-// nothing, or date is zero. A client keeps a skew for which it reports true, whatever
-// became of the request, and signs the next one with it.
+// CandidateSkew returns how far the clock of the server is ahead of the client's: date
+// minus the middle between sent and received. date is the Date header of the answer; sent
+// and received are the times of the client before the request and after the answer. It
+// reports false if these say nothing: the answer comes from a cache (it has an Age header),
+// the exchange took more than fifteen minutes or a negative time, or date is zero. If it
+// reports true, a client keeps the skew, even if the request failed, and signs the next
+// request with it.
 func CandidateSkew(sent, received, date time.Time, cached bool) (skew time.Duration, ok bool) {
 	trip := received.Sub(sent)
 	if cached || date.IsZero() || trip < 0 || trip > maxRoundTrip {
@@ -211,10 +209,9 @@ func CandidateSkew(sent, received, date time.Time, cached bool) (skew time.Durat
 	return date.Sub(sent.Add(trip / 2)), true
 }
 
-// ParseRetryAfterMillis reads the value of an x-amz-retry-after header: whole
-// milliseconds in decimal digits that fit an int64. It reports false for anything
-// else, a negative number included. A number too large for a Duration becomes the
-// largest one.
+// ParseRetryAfterMillis reads the value of an x-amz-retry-after header: whole milliseconds
+// in decimal digits that fit an int64. It reports false for anything else, including a
+// negative number. A number too large for a Duration becomes the largest one.
 func ParseRetryAfterMillis(value string) (after time.Duration, ok bool) {
 	if value == "" || strings.Trim(value, "0123456789") != "" {
 		return 0, false

@@ -35,17 +35,16 @@
 //	CanceledError() bool                                 true: the caller ended the call
 //	Service() string                                     id of the service, see Outcome
 //
-// A negative time of RetryAfter is ignored. A request that is safe to send again is sent
-// again only while attempts and quota allow. RetryableError always knows its answer. In
-// ClockSkew, used was added to the time that the request was signed with, and observed is
-// what [CandidateSkew] returned for the answer.
+// A negative time of RetryAfter is ignored. A request that is safe to send again is sent again only
+// while attempts and quota allow. RetryableError always has an answer. In ClockSkew, used was added to
+// the time that the request was signed with, and observed is what [CandidateSkew] returned for the
+// answer.
 //
-// These methods are found through any wrapping, [errors.Join] and several %w included.
-// If several errors have a method, the outermost one with something to say counts; of
-// joined errors, the first. An error that must not be sent again counts wherever it is. The end of a context, see [Outcome] for whose it is, and errors
-// of the packages net, net/http, os, syscall, crypto/tls and crypto/x509, are known by
-// types and sentinels.
-// [Traits] says when it asks ErrorFault, a method of smithy-go.
+// These methods are found through any wrapping, [errors.Join] and several %w included. If several
+// errors have a method, the outermost one with something to say counts; of joined errors, the first. An
+// error that must not be sent again counts wherever it is. Errors of contexts, see [Outcome] for whose
+// they are, and of the packages net, net/http, os, syscall, crypto/tls and crypto/x509 are known by
+// types and sentinels. [Traits] says when it calls ErrorFault, a method of smithy-go.
 //
 // # Changing a chain
 //
@@ -58,20 +57,17 @@
 //
 // # One operation
 //
-// An operation may have a classifier of its own, which replaces the strategy's. If it
-// comes from [Also], it adds to the strategy's instead. [Outcome.Judge] is the rule.
-// An error that was judged already, by a policy for example, carries its verdict as a
-// [JudgedError], and no classifier is asked.
+// An operation may have its own classifier, which replaces the strategy's. If it comes from [Also], it
+// adds to the strategy's instead. [Outcome.Judge] has the rules. An error that was already judged, for
+// example by a policy, carries its verdict as a [JudgedError], and no classifier is asked.
 //
 // # Limits
 //
-// A chain inspects at most 1,000 errors per failure, in the order of [errors.Is]: each
-// error, then what it wraps. Later errors count as absent, even if one of them says that
-// the request must not be sent again. So an error that wraps itself gets a verdict, here
-// and in the other packages of this module. The standard library has no such limit:
-// errors.Is and errors.As do not return from an error that wraps itself unless they
-// find what they look for, and so a method of an error that calls them does not
-// either.
+// A chain inspects at most 1,000 errors per failure, in the order of [errors.Is]: each error, then what
+// it wraps. Later errors count as absent, even if one of them says that the request must not be sent
+// again. So an error that wraps itself gets a verdict, here and in the other packages of this module.
+// The standard library has no such limit: for an error that wraps itself, errors.Is and errors.As do
+// not return unless they find their target, and neither does an error's method that calls them.
 //
 // An error whose methods panic, such as a nil pointer to a struct that they read, says
 // nothing more and wraps nothing.

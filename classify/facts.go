@@ -10,9 +10,9 @@ import (
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// facts is what an error and all that it wraps say, read in one pass for all built-in
-// classifiers. Where several errors say the same sort of thing, the outermost one that
-// has something to say counts, and of joined errors the first one.
+// facts has what an error and all that it wraps say, read in one pass for all built-in
+// classifiers. If several errors say the same sort of thing, the outermost one that has
+// something to say counts, and of joined errors the first one.
 type facts struct {
 	code     string // without what the wire adds
 	status   int
@@ -23,7 +23,7 @@ type facts struct {
 	reasons  []Reason // of a throttle
 	judged   *JudgedError
 	said     facet
-	count    uint16 // of the errors that were looked at
+	count    uint16 // of the errors that were read
 	safety   safety
 	fault    fault
 	gone     bool // the context of the operation has ended
@@ -36,7 +36,7 @@ type facet uint16
 const (
 	hinted        facet = 1 << iota // how long to wait
 	skewed                          // what the clocks show
-	retryableSaid                   // in the words of aws-sdk-go-v2, whether the request may be sent again
+	retryableSaid                   // by RetryableError, whether the request may be sent again
 	throttled                       // that it is a throttle
 	timedOut                        // that it is a timeout
 	disconnected                    // that the connection failed
@@ -73,8 +73,8 @@ func (f *facts) saysMore() bool {
 		f.code != "" && f.status == 0
 }
 
-// complete adds the hint of the error to a verdict that is a retry without one, and to a throttle the
-// reach of its reasons and whether it is a hard quota.
+// complete adds the hint of the error to a retry without one. To a throttle it adds the reach of its
+// reasons, and whether it is a hard quota.
 func (f *facts) complete(v Verdict, o *Outcome) Verdict {
 	if v.action == actionRetry && v.flags&withHint == 0 && f.has(hinted) {
 		v = v.WithHint(f.after)
@@ -119,11 +119,11 @@ type (
 	joined  interface{ Unwrap() []error }
 )
 
-// read takes in what an error and all that it wraps say, errtree.Max errors at most. A
-// switch over interfaces is one look at the type, whatever the number of its cases. So
-// the types that have more to say than a status, a code and a hint come first, and only
-// they cost a look for each of the things that they may say. In the later cases there
-// is nothing else to say. What was read before an error that panics counts.
+// read reads what an error and all that it wraps say, at most errtree.Max errors. A switch
+// over interfaces costs one type lookup, however many cases it has. So types that say more
+// than a status, a code and a hint come first, and only they cost a lookup for each thing
+// that they may say. The later cases have nothing else to say. What was read before an
+// error that panics counts.
 //
 //nolint:errorlint // this is the walk itself
 func (f *facts) read(err error) {
@@ -207,8 +207,8 @@ func (f *facts) readAll(errs []error) {
 	}
 }
 
-// addJudged takes in the outermost JudgedError that is not one of several errors, and
-// forgets the hints of what wraps it.
+// addJudged keeps the outermost JudgedError that is not one of several errors, and drops
+// the hints of what wraps it.
 func (f *facts) addJudged(e *JudgedError) {
 	if f.judged == nil && !f.forked {
 		f.judged, f.said = e, f.said&^hinted
@@ -233,7 +233,7 @@ func (f *facts) addHint(after time.Duration, ok bool) {
 	}
 }
 
-// listen takes in everything that one error says, without what it wraps.
+// listen reads everything that one error says, but not what it wraps.
 func (f *facts) listen(err error) {
 	if e, ok := err.(codeError); ok {
 		f.addCode(e.ErrorCode())
@@ -285,7 +285,7 @@ func (f *facts) listenSafety(err error) {
 	}
 }
 
-// addSafety takes in the first answer, but a no counts wherever it is.
+// addSafety keeps the first answer, but a no always counts.
 func (f *facts) addSafety(safe, known bool) {
 	switch {
 	case known && !safe:

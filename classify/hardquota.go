@@ -1,12 +1,12 @@
 package classify
 
-// HardQuotas returns the classifier "hard-quotas", which forbids the retry of errors that are about a
-// quota of the account and no rate, such as LimitExceededException of CloudWatch Logs: another
-// attempt cannot succeed before something is deleted or the quota is raised. It knows them by code and
-// service, from the models of AWS. Without a known service it has no opinion, see Outcome.Service.
+// HardQuotas returns the classifier "hard-quotas", which forbids the retry of errors about an account
+// quota that is not a rate, such as LimitExceededException of CloudWatch Logs: another attempt cannot
+// succeed until something is deleted or the quota is raised. It knows them by code and service, from
+// the AWS models. Without a known service it has no opinion, see Outcome.Service.
 //
-// [Default] retries such an error if the SDKs of AWS do, as a throttle that cuts no send rate. So add
-// HardQuotas to it: Also(HardQuotas()).
+// [Default] retries such an error if the AWS SDKs do, as a throttle that cuts no send rate. To forbid
+// that, add HardQuotas: Also(HardQuotas()).
 func HardQuotas() Classifier { return &hardQuotaClassifier{} }
 
 type hardQuotaClassifier struct{}
@@ -22,7 +22,8 @@ func (*hardQuotaClassifier) judge(o *Outcome, f *facts) Verdict {
 	return Verdict{}
 }
 
-// isHardQuota reports whether the error is about a quota of the account, see hardQuotaIn.
+// isHardQuota reports whether the error is about an account quota that is not a rate, see
+// hardQuotaIn.
 func (f *facts) isHardQuota(o *Outcome) bool {
 	if f.code == "" {
 		return false

@@ -6,10 +6,10 @@ import (
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// modeledClassifier retries what modeled_table.go has: errors that the models of AWS
-// services mark as retryable and that neither their code nor their status gives away.
-// The clients of aws-sdk-go-v2 do not carry the mark. Some marks look odd, such as one
-// for an AccessDeniedException.
+// modeledClassifier retries the errors in modeled_table.go: the models of AWS services mark
+// them as retryable, but neither their code nor their status gives that away. The clients
+// of aws-sdk-go-v2 do not carry the mark. Some marks look odd, such as one for an
+// AccessDeniedException.
 type modeledClassifier struct{}
 
 func (*modeledClassifier) Name() string { return "modeled" }
@@ -54,8 +54,8 @@ func serviceOf(err error) (service string) {
 	return service
 }
 
-// sameService compares two spellings of the ids of services: case, spaces, dashes and
-// underscores do not matter.
+// sameService compares two spellings of a service id: case, spaces, dashes and underscores
+// do not matter.
 func sameService(a, b string) bool {
 	for {
 		a, b = strings.TrimLeft(a, " -_"), strings.TrimLeft(b, " -_")

@@ -1,6 +1,6 @@
 package classify
 
-// Reach says how much a throttle is about, compared with the scope of the operation.
+// Reach says how much a throttle covers, compared with the scope of the operation.
 type Reach uint8
 
 // The reaches.
@@ -13,7 +13,7 @@ const (
 	ReachScope
 	// ReachWider: more than the scope, such as the account in a region.
 	ReachWider
-	// ReachOther: something beside the scope, such as an index of the table.
+	// ReachOther: something outside the scope, such as an index of the table.
 	ReachOther
 )
 
@@ -35,10 +35,10 @@ func (r Reach) String() string {
 	}
 }
 
-// Reason is one limit that a throttle was about. An error tells its reasons with a method
+// Reason is one limit that a throttle was about. An error returns its reasons from a method
 // ThrottledBy() []Reason.
 type Reason struct {
-	// Reach is how much the limit is about.
+	// Reach is how much the limit covers.
 	Reach Reach
 	// Word is what the service calls the limit, such as "TableReadKeyRangeThroughputExceeded";
 	// empty if it has no word for it.
@@ -63,8 +63,8 @@ func (r Reason) String() string {
 	return name + " (" + r.Reach.String() + ")"
 }
 
-// reachOf returns the reach of a throttle with these reasons: ReachPart only if all of them are
-// about a part, because any other one concerns all calls of the scope.
+// reachOf returns the reach of a throttle with these reasons: ReachPart only if all of them
+// cover a part, because any other one concerns all calls of the scope.
 func reachOf(reasons []Reason) Reach {
 	reach := ReachUnknown
 	for i, r := range reasons {

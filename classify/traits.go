@@ -8,9 +8,9 @@ import (
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// Traits returns the classifier of what errors say about themselves, "traits". It
-// comes last in [Default], because an error knows more about itself than its signs
-// tell. The package comment has the methods.
+// Traits returns the classifier "traits", which reads what errors say about themselves. It
+// comes last in [Default], because an error's methods say more than its code or status. The
+// package comment lists the methods.
 //
 //   - RetrySafe or RetryableError says that the request must not be sent again: the
 //     retry is forbidden.
@@ -23,13 +23,13 @@ import (
 //   - The fault is the server's, and no other classifier has an opinion: the error is
 //     retried as [Server].
 //
-// The fault is the server's if ServerFault says so. An HTTP status of 500 or more says
-// so too, of an error with RetrySafe and without ServerFault. For an error that has an
-// error code and no HTTP status, the ErrorFault method of smithy-go's API errors
-// counts. Its result is of a type of smithy-go, so that no interface can name the
-// method without an import of that module. Traits calls it by reflection, which
-// allocates, and its result counts if its String method returns "server". An error
-// with an HTTP status is not asked: there the status tells, and [Status] decides.
+// The fault is the server's if ServerFault says so. For an error with RetrySafe but without
+// ServerFault, an HTTP status of 500 or more says so too. For an error with an error code
+// but no HTTP status, the ErrorFault method of smithy-go's API errors counts. Its result
+// has a smithy-go type, so no interface can name the method without importing that module.
+// Traits calls it by reflection, which allocates, and its result counts if its String
+// method returns "server". For an error with an HTTP status Traits does not call it:
+// [Status] decides by the status.
 func Traits(retryUnknown bool) Classifier { return &traitsClassifier{retryUnknown} }
 
 type traitsClassifier struct{ retryUnknown bool }
@@ -55,9 +55,9 @@ func (c *traitsClassifier) judge(o *Outcome, f *facts) Verdict {
 	}
 }
 
-// kindOfSafe is the kind of an error of which nothing is known but that it may be
-// retried, and perhaps whose fault it is. aws-sdk-go-v2 gives a refused signature the
-// method RetryableError once it has found that the clock was off.
+// kindOfSafe is the kind of an error that only says that it may be retried, and perhaps
+// whose fault it is. aws-sdk-go-v2 gives a refused signature the method RetryableError once
+// it has found that the clock was off.
 func (f *facts) kindOfSafe() Kind {
 	switch {
 	case f.has(retryableSaid) && isSkewCode(f.code):
@@ -71,8 +71,8 @@ func (f *facts) kindOfSafe() Kind {
 	}
 }
 
-// isServerFault reports whether the error says that the fault is the server's. Where
-// the error does not say, its status does.
+// isServerFault reports whether the error says that the fault is the server's. If the error
+// does not say, its status does.
 func (f *facts) isServerFault(err error) bool {
 	if fault := f.faultOf(err); fault != faultUnknown {
 		return fault == faultServer
@@ -87,10 +87,9 @@ func (f *facts) faultOf(err error) fault {
 	return f.fault
 }
 
-// saysServerFault reports whether the ErrorFault method of the first error that has
-// one says that the fault is the server's; [Traits] says why this takes reflection. A
-// method that takes arguments, or returns anything but one fmt.Stringer, is another
-// one.
+// saysServerFault reports whether the ErrorFault method of the first error that has one
+// says that the fault is the server's; [Traits] says why this takes reflection. A method
+// that takes arguments, or returns anything but one fmt.Stringer, does not count.
 func saysServerFault(err error) (says bool) {
 	errtree.Find(err, func(e error) bool {
 		method := reflect.ValueOf(e).MethodByName("ErrorFault")

@@ -14,8 +14,8 @@ import (
 	"github.com/awsretry/awsretry/internal/lost"
 )
 
-// transportClassifier retries failures without an answer; [Default] says which. A
-// throttle stays a throttle, whatever happened to the connection.
+// transportClassifier retries failures without an answer; [Default] says which. A throttle
+// stays a throttle, even if the connection failed.
 type transportClassifier struct{}
 
 func (*transportClassifier) Name() string { return "transport" }
@@ -85,10 +85,9 @@ func windowsErrno(n uintptr) facet {
 	}
 }
 
-// readKnown takes in marks and the errors of the standard library that are around every
-// failure of a connection, and returns what the error wraps. It knows them by their
-// types: to ask each of them for everything that an error may say takes ten times as
-// long.
+// readKnown reads marks and the errors of the standard library that wrap every failure of a
+// connection, and returns what the error wraps. It knows them by their types: asking each
+// of them for everything that an error may say takes ten times as long.
 //
 //nolint:errorlint // one error of the walk
 func (f *facts) readKnown(err error) (inner error, known bool) {
@@ -131,7 +130,7 @@ func (f *facts) addErrno(e syscall.Errno) {
 	}
 }
 
-// listenTransport takes in what one error says of the connection and of the caller.
+// listenTransport reads what one error says about the connection and about the caller.
 //
 //nolint:errorlint // one error of the walk
 func (f *facts) listenTransport(err error) {
@@ -146,9 +145,9 @@ func (f *facts) listenTransport(err error) {
 	if e, ok := err.(comparingError); ok {
 		f.compare(err, e)
 	}
-	// The timeouts of the net package say that they are context.DeadlineExceeded too.
-	// So that one is known by its identity only. It is the caller's only if the caller has
-	// gone: an HTTP client with a limit of its own returns the same value.
+	// The timeouts of the net package also claim to be context.DeadlineExceeded, so only that
+	// value itself counts. It is the caller's only if the caller has gone: an HTTP client with
+	// its own limit returns the same value.
 	f.addIf(endedByCaller, f.gone && err == context.DeadlineExceeded)
 	f.addIf(disconnected, err == net.ErrClosed)
 	if e, ok := err.(canceledError); ok {
@@ -165,12 +164,12 @@ func (f *facts) listenTransport(err error) {
 	}
 }
 
-// readSilent takes in an error that says nothing and wraps nothing.
+// readSilent reads an error that says nothing and wraps nothing.
 //
 //nolint:errorlint // one error of the walk
 func (f *facts) readSilent(err error) {
 	if _, cut := err.(textproto.ProtocolError); cut {
-		// Header lines that are none: most often the answer ended in the middle of one.
+		// A malformed header line: most often the answer ended in the middle of one.
 		f.said |= disconnected
 		return
 	}
@@ -184,8 +183,8 @@ func (f *facts) readSilent(err error) {
 	}
 }
 
-// compare asks an error that is equal to others which of them it is. The error of a
-// system call is one of these.
+// compare asks an error with an Is method which errors it is equal to. The error of a
+// system call has one.
 //
 //nolint:errorlint // one error of the walk
 func (f *facts) compare(err error, e comparingError) {

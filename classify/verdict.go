@@ -25,7 +25,7 @@ const (
 	Timeout
 	// Server: the fault lies with the service, and nothing more is known.
 	Server
-	// Client: the fault lies with the request, which may be sent again all the same.
+	// Client: the fault lies with the request, which may be sent again anyway.
 	Client
 	// ClockSkew: the service refused the signature because the clock of the client is
 	// off.
@@ -63,10 +63,9 @@ const (
 	actionForbid
 )
 
-// Verdict is what a [Classifier] says of a failure: a retry, no retry at all, or
-// nothing. The zero value is no opinion: it leaves an earlier verdict as it is, and
-// a failure of which no classifier has an opinion is not retried. Verdicts are
-// comparable with ==.
+// Verdict is what a [Classifier] says of a failure: a retry, no retry at all, or nothing.
+// The zero value is no opinion: it leaves an earlier verdict unchanged, and a failure on
+// which no classifier has an opinion is not retried. Verdicts are comparable with ==.
 type Verdict struct {
 	action action
 	kind   Kind
@@ -84,9 +83,8 @@ const (
 	ofHardQuota
 )
 
-// RetryAs returns the verdict that asks for a retry of a failure of this kind, as
-// far as attempts and quota allow one. [KindNone] asks for none: the verdict is then no
-// opinion.
+// RetryAs returns the verdict that asks for a retry of a failure of this kind, as far as
+// attempts and quota allow one. For [KindNone] the verdict is no opinion.
 func RetryAs(kind Kind) Verdict {
 	if kind == KindNone {
 		return Verdict{}
@@ -97,9 +95,9 @@ func RetryAs(kind Kind) Verdict {
 // Forbidden returns the verdict that refuses a retry, whatever other classifiers say.
 func Forbidden() Verdict { return Verdict{action: actionForbid} }
 
-// WithHint returns the verdict with a hint: the time for which the server asked to
-// wait before the next attempt. Zero is a hint too. Where after is negative or the
-// verdict does not ask for a retry, WithHint returns the verdict as it is.
+// WithHint returns the verdict with a hint: how long the server asked to wait before the
+// next attempt. Zero is a hint too. If after is negative or the verdict does not ask for a
+// retry, WithHint returns the verdict unchanged.
 func (v Verdict) WithHint(after time.Duration) Verdict {
 	if v.action == actionRetry && after >= 0 {
 		v.flags, v.hint = v.flags|withHint, after
@@ -107,13 +105,12 @@ func (v Verdict) WithHint(after time.Duration) Verdict {
 	return v
 }
 
-// AtMost returns the verdict with a limit for failures of this sort: an operation whose
-// attempt fails like this gets no further attempt once it has made so many, the first
-// included, and however the others failed. The limit of the strategy and that of the
-// operation still count. Of two numbers the smaller one counts, so a classifier may
-// return o.Previous.AtMost(n) for what the classifiers before it have judged. Where
-// attempts is zero or negative or the verdict does not ask for a retry, AtMost returns
-// the verdict as it is.
+// AtMost returns the verdict with a limit for failures of this sort: after such a failure
+// an operation gets no further attempt if it has already made that many, the first
+// included, however the others failed. The limits of the strategy and of the operation
+// still apply. The smaller of two numbers counts, so a classifier may return
+// o.Previous.AtMost(n) for what earlier classifiers have judged. If attempts is zero or
+// negative or the verdict does not ask for a retry, AtMost returns the verdict unchanged.
 func (v Verdict) AtMost(attempts int) Verdict {
 	if v.action == actionRetry && attempts > 0 && (v.atMost == 0 || attempts < int(v.atMost)) {
 		v.atMost = int32(min(attempts, math.MaxInt32))
@@ -142,24 +139,23 @@ func (v Verdict) word() string {
 	}
 }
 
-// Kind returns the kind of the failure; KindNone where the verdict does not ask for
-// a retry.
+// Kind returns the kind of the failure; KindNone if the verdict does not ask for a retry.
 func (v Verdict) Kind() Kind { return v.kind }
 
-// Hint returns how long the server asked to wait. It reports false where the server
-// did not say.
+// Hint returns how long the server asked to wait. It reports false if the server did not
+// say.
 func (v Verdict) Hint() (after time.Duration, ok bool) { return v.hint, v.flags&withHint != 0 }
 
-// Reach returns how much a throttle is about, as far as its reasons say: [ReachPart] if all of them
-// are about a part of the scope, and else the widest of the others. It is [ReachUnknown] for a
-// failure that is no throttle.
+// Reach returns how much a throttle covers, as far as its reasons say: [ReachPart] if all of them
+// cover a part of the scope, else the widest of the others. It is [ReachUnknown] for a failure that
+// is no throttle.
 func (v Verdict) Reach() Reach { return v.reach }
 
-// HardQuota reports whether a failure that is retried as a throttle is about a quota of the account
-// and no rate, see [HardQuotas]. It cuts no send rate.
+// HardQuota reports whether a failure that is retried as a throttle is about an account quota that
+// is not a rate, see [HardQuotas]. Such a failure cuts no send rate.
 func (v Verdict) HardQuota() bool { return v.flags&ofHardQuota != 0 }
 
-// MaxAttempts returns the number of [Verdict.AtMost]; 0 where there is no such limit.
+// MaxAttempts returns the number of [Verdict.AtMost]; 0 if there is no such limit.
 func (v Verdict) MaxAttempts() int { return int(v.atMost) }
 
 // String returns the action and, for a retry, the kind, what is known of a throttle, and the number of
@@ -186,11 +182,10 @@ type Outcome struct {
 	// Err is the error of the attempt. Without one there is nothing to judge, and the
 	// verdict is Previous.
 	Err error
-	// Service is the id of the service as SDKs and models spell it, such as "DynamoDB"
-	// or "Auto Scaling"; empty if it is not known. Upper and lower case, spaces, dashes
-	// and underscores do not matter, so "auto-scaling" is the same service. The name
-	// in the address of a service may be another one: "ds-data" is not known, but
-	// "Directory Service Data" is.
+	// Service is the id of the service as SDKs and models spell it, such as "DynamoDB" or
+	// "Auto Scaling"; empty if it is not known. Upper and lower case, spaces, dashes and
+	// underscores do not matter, so "auto-scaling" is the same service. The name in the
+	// service's URL may differ: "ds-data" is not known, but "Directory Service Data" is.
 	Service string
 	// Operation is the name of the operation, such as "GetItem"; empty if it is not
 	// known.
@@ -198,25 +193,25 @@ type Outcome struct {
 	// Attempt is the number of the attempt, from 1; 0 if it is not known.
 	Attempt int
 	// CallerGone is true if the context of the operation has ended. A bare
-	// context.DeadlineExceeded in Err is then that end, which is final. Otherwise, and where
-	// nothing is known of that context, it is a [Timeout]: a limit below the operation has
-	// passed, such as that of an HTTP client. context.Canceled is final either way.
+	// context.DeadlineExceeded in Err is then that end, which is final. If CallerGone is
+	// false, or that context is not known, it is a [Timeout]: an inner limit has passed, such
+	// as that of an HTTP client. context.Canceled is final either way.
 	CallerGone bool
 	// Previous is the verdict of the classifiers that ran before.
 	Previous Verdict
 }
 
-// Judge returns the verdict of a strategy with one classifier on the failure of an
-// operation with another one:
+// Judge returns the verdict on the failure, given the classifiers of the strategy and of
+// the operation:
 //
 //   - an error that carries its own verdict is not classified, see [JudgedError];
-//   - an operation with a nil classifier leaves the strategy's alone;
+//   - if the operation's classifier is nil, the strategy's decides;
 //   - classifiers from [Also] run after the strategy's, as one chain;
 //   - any other classifier of the operation replaces the strategy's.
 //
-// A nil classifier of the strategy has no opinion, so Judge(nil, nil) returns the
-// verdict that the error carries, or no opinion. As a [Chain] does, Judge adds the
-// hint of the error to a retry without one. It allocates nothing.
+// A nil classifier of the strategy has no opinion, so Judge(nil, nil) returns the verdict
+// that the error carries, or no opinion. Like a [Chain], Judge adds the hint of the error
+// to a retry without one. It allocates nothing.
 func (o Outcome) Judge(strategy, operation Classifier) Verdict {
 	var more *Chain
 	switch operation := operation.(type) {
@@ -239,7 +234,7 @@ func (o Outcome) Judge(strategy, operation Classifier) Verdict {
 	}
 }
 
-// retryAs asks for a retry, but leaves what is already a throttle a throttle.
+// retryAs asks for a retry, but a throttle stays a throttle.
 func (o *Outcome) retryAs(kind Kind) Verdict {
 	if o.Previous.kind == Throttling && kind != Throttling {
 		return Verdict{}
@@ -257,26 +252,25 @@ type Classifier interface {
 	Classify(o Outcome) Verdict
 }
 
-// JudgedError is an error that carries its own verdict, such as one that a policy
-// has judged. [Outcome.Judge] and every [Chain] return this verdict and ask no
-// classifier. If the verdict is a retry without a hint, they add the hint of Err.
+// JudgedError is an error with its own verdict, such as one that a policy has judged.
+// [Outcome.Judge] and every [Chain] return this verdict and ask no classifier. If the
+// verdict is a retry without a hint, they add the hint of Err.
 //
-// A JudgedError counts where Unwrap() error leads to it, as from fmt.Errorf with one
-// %w; the outermost one counts. It does not count below Unwrap() []error: what was
-// decided for one of several errors does not decide for all of them, and what was
-// decided in an inner loop does not decide in an outer one.
+// A JudgedError counts if Unwrap() error leads to it, as from fmt.Errorf with one %w; the
+// outermost one counts. It does not count below Unwrap() []error: a decision about one of
+// several errors is not one about all of them, and a decision of an inner loop is not one
+// of an outer loop.
 //
-// The fields must not be changed once the error is in use.
+// Do not change the fields once the error is in use.
 type JudgedError struct {
-	// Verdict is what to do with the error. The zero value is that no classifier
-	// asks for a retry.
+	// Verdict is what to do with the error. The zero value means that no classifier asks for a
+	// retry.
 	Verdict Verdict
-	// Err is the error itself; nil if a value was judged that came without one.
+	// Err is the error itself; nil if a value without an error was judged.
 	Err error
-	// Reason says why Verdict forbids a retry; nil if that needs no words. Where the
-	// classifiers ask for a retry of Err, the strategy refuses the retry with this reason,
-	// which is then Detail of its *retry.Error. Otherwise it has no effect. errors.Is and
-	// errors.As do not look at it.
+	// Reason says why Verdict forbids a retry; nil if that needs no words. If the classifiers
+	// ask for a retry of Err, the strategy refuses it with this reason as Detail of its
+	// *retry.Error. Otherwise it has no effect. errors.Is and errors.As do not look at it.
 	Reason error
 }
 
@@ -300,11 +294,10 @@ type Step struct {
 	// Classifier is the name of the classifier, "judged" for the verdict of a [JudgedError], or
 	// "throttled-by".
 	Classifier string
-	// Verdict is what the classifier said, before the chain adds what the error says of the
-	// time and of the reach.
+	// Verdict is what the classifier said, before the chain adds the error's hint and reach.
 	Verdict Verdict
-	// ThrottledBy has the reasons of a throttle. Only the last step of a trail has some, whose
-	// Classifier is "throttled-by".
+	// ThrottledBy has the reasons of a throttle. Only a last step with the Classifier
+	// "throttled-by" has some.
 	ThrottledBy []Reason
 }
 
@@ -325,7 +318,7 @@ func (s Step) String() string {
 // Classifiers after one that forbids the retry do not run and are not in the trail.
 type Trail []Step
 
-// String returns the steps with a semicolon in between.
+// String returns the steps, separated by semicolons.
 func (t Trail) String() string {
 	steps := make([]string, len(t))
 	for i, s := range t {

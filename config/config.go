@@ -1,23 +1,23 @@
-// Package config reads the retry settings that AWS tools share: variables of the
-// environment, and the two files config and credentials in the directory .aws. Each value
-// comes with the place where it stands and with the values that it beat.
+// Package config reads the retry settings that AWS tools share: environment variables, and
+// the two files config and credentials in the directory .aws. Each value comes with its
+// place and with the values that it beat.
 //
 // Most programs use this package through [github.com/awsretry/awsretry.Load] and
-// [github.com/awsretry/awsretry.Resolve]. It is for programs that check settings files, and
-// for those that want more than a strategy.
+// [github.com/awsretry/awsretry.Resolve]. Use it directly to check settings files, or if
+// you want more than a strategy.
 //
 // # Resolving settings
 //
 // [Query.Resolve] decides the settings of one profile. A [Query] says where to read, which
-// profile to use, and what code has set; the zero Query is the environment and the files of
-// the process. The result is a [Settings]: of each [Setting] the value, its [Origin], and
-// every [Candidate] that lost. [Settings.Explain] writes it as text for people.
+// profile to use, and what code has set; the zero Query reads the environment and the files
+// of the process. The result is a [Settings]: each [Setting] has its value, its [Origin],
+// and every [Candidate] that lost. [Settings.Explain] writes it as text for people.
 //
 // # Checking files
 //
-// [Sources.Lint] reports what is odd in both files, about all profiles, and which variables
-// other AWS tools read differently. [Sources.Profiles]
-// returns every profile, key and value that AWS tools see in them.
+// [Sources.Lint] reports what is odd in both files, for all profiles, and which variables
+// other AWS tools read differently. [Sources.Profiles] returns every profile, key and value
+// that AWS tools see in them.
 //
 // # Findings and errors
 //
@@ -33,20 +33,20 @@
 // malformed line instead.
 //
 // One pass over the bytes finds the sections of the wanted profile. gopkg.in/ini.v1 gets
-// its keys and values, and no text that it could misread. The value that ini.v1 returns
-// for a key counts.
+// its keys and values, but no text that it could misread. The value that ini.v1 returns for
+// a key counts.
 //
 // # Secrets
 //
 // No error, diagnostic or setting of this package contains the value of a key that is not a
-// retry setting. [Sources.Profiles] shows other values if it is asked to, and never those
-// of secrets.
+// retry setting. [Sources.Profiles] shows other values if asked to, but never those of
+// secrets.
 //
 // # Concurrency
 //
-// All functions and methods are safe for concurrent use, and no returned value is changed
-// later. In this module only this package reads the environment and the file system, and
-// only through [Sources].
+// All functions and methods are safe for concurrent use, and returned values never change.
+// In this module only this package reads the environment and the file system, and only
+// through [Sources].
 package config
 
 import (
@@ -56,7 +56,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Mode is the retry mode. It decides which strategy is built. The empty Mode is not a mode.
+// Mode is the retry mode. It decides which strategy is built. The empty Mode is invalid.
 type Mode string
 
 // The two retry modes of AWS tools.
@@ -65,8 +65,8 @@ const (
 	modeAdaptive Mode = "adaptive"
 )
 
-// Settings says how a client retries, and where each value came from. Use [Query.Resolve];
-// the zero Settings has no meaning. Settings is plain data that nothing changes, and its
+// Settings says how a client retries, and where each value came from. [Query.Resolve] makes
+// one; the zero Settings has no meaning. Settings is plain data that never changes, and its
 // JSON form is stable.
 type Settings struct {
 	// Profile is the profile of the shared files that was used.
@@ -76,25 +76,25 @@ type Settings struct {
 	// MaxAttempts is the number of attempts of one operation, the first one included, from
 	// 1 to 2^31-1.
 	MaxAttempts Setting[int] `json:"max_attempts"`
-	// MaxBackoff is the longest backoff without a hint of the server. This one and the next
-	// two come from code or from [Query.Given], never from the environment or the shared
-	// files; in JSON their values are nanoseconds.
+	// MaxBackoff is the longest backoff without a hint of the server. MaxBackoff, MinDelay and
+	// MaxElapsed come from code or from [Query.Given], never from the environment or the
+	// shared files; in JSON their values are nanoseconds.
 	MaxBackoff Setting[time.Duration] `json:"max_backoff"`
 	// MinDelay is the shortest backoff, or 0 for none.
 	MinDelay Setting[time.Duration] `json:"min_delay"`
-	// MaxElapsed is the time after the beginning of an operation within which its attempts
-	// begin, or 0 for no limit.
+	// MaxElapsed is how long after the start of an operation its attempts may begin, or 0 for
+	// no limit.
 	MaxElapsed Setting[time.Duration] `json:"max_elapsed"`
 	// Behavior is the generation of behavior.
 	Behavior Setting[retry.Behavior] `json:"behavior"`
 	// Service is the name of the service as code gave it, or empty.
 	Service string `json:"service,omitempty"`
-	// Files says where the config file and the credentials file, in this order, were looked
-	// for and what became of each.
+	// Files says where the config file and the credentials file were looked for, in this
+	// order, and what became of each.
 	Files []FileStatus `json:"files"`
-	// Diagnostics are the findings. First come those about the environment, about the paths
-	// of the files, and about values of environment and code; then those about the config
-	// file and about the credentials file, each by line. It is never nil.
+	// Diagnostics are the findings: first those about the environment, the paths of the files,
+	// and values of environment and code; then those about the config file, and those about
+	// the credentials file, each by line. It is never nil.
 	Diagnostics []Diagnostic `json:"diagnostics"`
 }
 
@@ -106,17 +106,16 @@ type Setting[T any] struct {
 	Raw string `json:"raw"`
 	// Origin is where the value came from.
 	Origin Origin `json:"origin"`
-	// Overridden lists the other values that were given, the strongest first; of one file
-	// at most the last 100 values. The built-in default is not one of them. It is never nil.
+	// Overridden lists the values that lost, the strongest first, with at most the last 100 of
+	// one file. It leaves out the built-in default. It is never nil.
 	Overridden []Candidate `json:"overridden"`
 }
 
 // Candidate is a value that was given for a setting. [Candidate.Check] says whether the
 // setting accepts it.
 type Candidate struct {
-	// Raw is the text as it was given. Of a value that goes over several lines of a shared file it
-	// is the first line, a newline and "...": the other lines may hold a secret, so they are
-	// not kept.
+	// Raw is the text as given. If a value spans several lines of a shared file, Raw is the first
+	// line, a newline and "...": the other lines may hold a secret, so they are not kept.
 	Raw string `json:"raw"`
 	// Valid says whether the setting accepts the text.
 	Valid bool `json:"valid"`
@@ -152,8 +151,8 @@ const (
 //
 // The kinds are, the strongest first: "option", an option in code that overrides all other places,
 // or a flag or a file of the program itself, see Query.Given; "environment", a variable;
-// "shared-credentials" and "shared-config", the two files; and "default". A default of an option in
-// code has the Name of the option, and the built-in one has none.
+// "shared-credentials" and "shared-config", the two files; and "default". A default set by an
+// option in code has the Name of the option, and the built-in one has none.
 type Origin struct {
 	Kind    string `json:"kind"`              // The kind of place.
 	Name    string `json:"name,omitempty"`    // The variable, the option, or the place of Query.Given.

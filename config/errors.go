@@ -7,20 +7,19 @@ import (
 	"strings"
 )
 
-// Every error of this package has a text that begins with this.
+// Every error text of this package begins with prefix.
 const prefix = "config: "
 
-// ValueError reports a value that is not accepted for a setting, although no stronger
-// value overrides it.
+// ValueError reports a bad value of a setting that no stronger value overrides.
 type ValueError struct {
-	Origin Origin // Where the value stands.
+	Origin Origin // The place of the value.
 	Key    string // The name of the setting: behavior, or as in the JSON form of Settings.
 	Raw    string // The value as it was given; see [Candidate].
 	Err    error  // What is accepted. Its text begins with "must be".
 }
 
-// Error returns "config: place: "value": must be ...". Where the place does not name the
-// setting, as "file app.yaml" does not, it adds Key. A long value is cut.
+// Error returns "config: place: "value": must be ...". It adds Key if the place does not
+// name the setting, such as "file app.yaml". A long value is cut.
 func (e *ValueError) Error() string {
 	return prefix + e.Origin.of(e.Key) + ": " + quote(e.Raw) + ": " + e.Err.Error()
 }
@@ -28,12 +27,12 @@ func (e *ValueError) Error() string {
 // Unwrap returns Err.
 func (e *ValueError) Unwrap() error { return e.Err }
 
-// ProfileNotFoundError reports a profile that code or a variable named and that neither
-// file has.
+// ProfileNotFoundError reports a profile that code or a variable named but neither file
+// has.
 type ProfileNotFoundError struct {
 	Profile string       // The name of the profile.
 	Origin  Origin       // Where the name came from.
-	Near    []string     // Up to five names of profiles that are like it, the nearest first.
+	Near    []string     // Up to five similar names of profiles, the nearest first.
 	Files   []FileStatus // The two files that were read: config and credentials.
 
 	hint string // A section that is the profile except for its header, or empty.
@@ -71,17 +70,17 @@ func (e *ProfileNotFoundError) Error() string {
 	return b.String()
 }
 
-// ParseError reports a malformed line. Only strict reading refuses a file for one.
+// ParseError reports a malformed line. Only strict reading returns it.
 type ParseError struct {
 	Kind string // The kind of the file, "config" or "credentials".
 	File string // The path of the file.
 	Line int    // The number of the line, from 1.
 	Msg  string // What was expected.
 
-	// text is the beginning of the line, as far as that cannot be a secret: of a section
-	// header the text up to the first equals sign or colon, and of a property the key if
-	// that is a retry setting or looks like one. It is empty for any other line, because a
-	// malformed line may be a secret that was pasted without its key.
+	// text is the beginning of the line that cannot be a secret: for a section header the text
+	// up to the first equals sign or colon, and for a property the key if it is a retry
+	// setting or looks like one. It is empty for any other line, because a malformed line may
+	// be a secret that was pasted without its key.
 	text string
 }
 
@@ -104,13 +103,13 @@ var (
 	errTooLarge   = errors.New("too large")
 )
 
-// UnreadableError reports a file that exists and cannot be read.
+// UnreadableError reports a file that exists but cannot be read.
 type UnreadableError struct {
 	Kind string // The kind of the file, "config" or "credentials".
 	File string // The path of the file.
 	Err  error  // The reason: the system's error, or one for a file that is too large or not regular.
 
-	size int64 // How many bytes a file above the limit of 4 MiB has at least; 0 for any other file.
+	size int64 // A lower bound of the bytes in a file above the limit of 4 MiB; 0 for any other file.
 }
 
 // Error returns "config: path: cannot be read: the reason". For a file above 4 MiB it adds

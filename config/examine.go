@@ -19,7 +19,7 @@ type examiner struct {
 	above   []Candidate   // The values of the stronger file, the strongest first.
 	origin  Origin        // Of the settings, without line and key.
 	keys    map[string]at // The last place of each key, in lower case.
-	twice   []int32       // The lines of keys that stand twice in one section.
+	twice   []int32       // The lines of keys that occur twice in one section.
 
 	given   []Candidate // The retry settings, in the order of the file.
 	setting bool        // The property above the current line is the last one of given.
@@ -28,9 +28,9 @@ type examiner struct {
 // at is the line of a key, and that of the header above it.
 type at struct{ line, header int32 }
 
-// examine returns the values of the retry settings, the last one first, and of each setting
-// at most maxFindings. above has the values of the stronger file, and last says that this file
-// is the stronger one or that the stronger one has no such section.
+// examine returns the values of the retry settings, the last one first, at most maxFindings
+// for each setting. above has the values of the stronger file, and last says that this file is
+// the stronger one or that the stronger one has no such section.
 func (x *reading) examine(p place, above []Candidate, last bool) []Candidate {
 	s := x.sections[p]
 	if s == nil {
@@ -66,7 +66,7 @@ func (x *reading) examine(p place, above []Candidate, last bool) []Candidate {
 	return e.given
 }
 
-// again reports a further section for the name.
+// again reports another section for the name.
 func (e *examiner) again() {
 	if e.profile {
 		e.warn(codeDuplicateSection, e.current.number, "profile "+quote(e.name)+" has a section on line "+
@@ -106,7 +106,7 @@ func (e *examiner) property(l *line, p property) {
 		if e.profile && !p.dropped {
 			named := key
 			if key == "" {
-				named = "a key" // It may be a secret that was pasted in the place of a key.
+				named = "a key" // It may be a secret that was pasted instead of a key.
 			}
 			e.warn(codeDuplicateKey, l.number, named+" of profile "+quote(e.name)+
 				" is set on line "+strconv.Itoa(int(before.line))+" already; the later one counts")
@@ -124,8 +124,8 @@ func (e *examiner) property(l *line, p property) {
 	}
 }
 
-// keep keeps a retry setting, and of each one the last maxFindings values. It reports an older one, which
-// has lost, if it is not valid.
+// keep keeps the last maxFindings values of each retry setting. It reports an older value, which has
+// lost, if it is not valid.
 func (e *examiner) keep(l *line, p property, key string) {
 	same := func(c Candidate) bool { return c.Origin.Key == key }
 	if len(e.given) >= maxFindings {
@@ -151,7 +151,7 @@ func (e *examiner) keep(l *line, p property, key string) {
 	}
 }
 
-// shadowed reports a retry setting of the config file that one of the credentials file overrides.
+// shadowed reports a retry setting of the config file that the credentials file overrides.
 func (e *examiner) shadowed(l *line, p property, by Candidate) {
 	e.warn(codeShadowedKey, l.number, by.Origin.Key+" of profile "+quote(e.name)+
 		" has no effect: "+by.Origin.File+":"+strconv.Itoa(by.Origin.Line)+" overrides it")

@@ -15,11 +15,11 @@ import (
 
 // Explain writes the settings as text for people, as the command "awsretry explain" prints
 // them: each setting with its origin and the values that it beat, the files, what a strategy
-// with this plan does, and the diagnostics. A star marks the value that counts. MaxBackoff,
-// MinDelay and MaxElapsed are left out where they have their built-in defaults, and what the
-// strategy does is left out for the zero Plan. Control characters are quoted.
+// with this plan does, and the diagnostics. A star marks the value that counts. It leaves
+// out MaxBackoff, MinDelay and MaxElapsed if they have their built-in defaults, and for the
+// zero Plan what the strategy does. It quotes control characters.
 //
-// The text is not meant to be parsed, and it may change. The error is that of w.
+// Do not parse the text: it may change. The error is that of w.
 func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
 	var out bytes.Buffer
 	table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)

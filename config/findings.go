@@ -49,24 +49,25 @@ type Diagnostic struct {
 	//   - read-differently: another AWS tool refuses the line or variable, or reads it
 	//     differently;
 	//   - shadowed-key: the credentials file overrides a setting of the config file;
-	//   - misspelt-key: a key that looks like a retry setting and is none;
+	//   - misspelt-key: a key that looks like a retry setting but is none;
 	//   - indented-key: a retry setting on a line that continues the property above it;
-	//   - duplicate-key: a key that the same profile has twice in one file;
+	//   - duplicate-key: a key that a profile has twice in one file;
 	//   - duplicate-section: a second section for the same profile in one file;
-	//   - default-twice: a [default] that does not count, as there is a [profile default];
+	//   - default-twice: a [default] that does not count, because there is a [profile
+	//     default];
 	//   - unused-profile: a retry setting in a profile other than the one in use;
 	//   - ignored-section: a retry setting in a section that is no profile;
 	//   - invalid-value: a value that is not accepted: an error if it would win, and a
 	//     warning if another value wins;
 	//   - mapped-mode: a retry mode of other tools that is read as standard or adaptive;
-	//   - no-effect: a variable that is set and changes nothing, or a retry mode in which
+	//   - no-effect: a variable that is set but changes nothing, or a retry mode in which
 	//     fields that code has set have no effect;
-	//   - missing-file: a file that code or a variable named and that does not exist;
-	//   - unreadable-file: a file that exists and cannot be read;
-	//   - no-home-directory: the home directory was needed and is not known.
+	//   - missing-file: a file that code or a variable named but that does not exist;
+	//   - unreadable-file: a file that exists but cannot be read;
+	//   - no-home-directory: the home directory was needed but is not known.
 	Code string `json:"code"`
 
-	// Message is for people. Of all values in the files it shows only those of retry
+	// Message is for people. Of the values in the files it shows only those of retry
 	// settings.
 	Message string `json:"message"`
 	// File is the path of the file that the finding is about, or empty.
@@ -79,8 +80,8 @@ type Diagnostic struct {
 }
 
 // String returns "file:line: severity: message [code]", without file and line if they are not
-// set. A path with whitespace at an end is in quotes. Control characters in the path and in the
-// message are as they are.
+// set. A path that begins or ends with whitespace is in quotes. Control characters in the path
+// and in the message are not escaped.
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if d.File != "" {
@@ -208,8 +209,7 @@ func (c Candidate) finding(setting, severity, code, text string) Diagnostic {
 	}
 }
 
-// invalidLoser returns the finding about a value of a setting that is not accepted and that has
-// lost.
+// invalidLoser returns the finding about a bad value of a setting that has lost.
 func (c Candidate) invalidLoser(setting string, err error) Diagnostic {
 	return c.finding(setting, severityWarning, codeInvalidValue, err.Error()+"; another value wins, so it is ignored")
 }

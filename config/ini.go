@@ -2,12 +2,12 @@ package config
 
 import "gopkg.in/ini.v1"
 
-// maxLoaded is how many keys ini.v1 gets at once. To add a key ini.v1 goes through all its keys, so
-// the time grows with the square of their number.
+// maxLoaded is how many keys ini.v1 gets at once. For each new key ini.v1 goes through all its
+// keys, so the time grows with the square of their number.
 const maxLoaded = 512
 
-// loaded is what ini.v1 has of one profile. It gets keys and values and no text, so that no character
-// has a special meaning for it.
+// loaded is one profile in ini.v1, which gets keys and values but no text, so that no character has a
+// special meaning for it.
 type loaded struct{ section *ini.Section }
 
 func load() loaded { return loaded{ini.Empty().Section(ini.DefaultSection)} }

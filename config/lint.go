@@ -5,12 +5,11 @@ import "strings"
 // Lint returns the findings about all profiles of both files, about the files themselves, and
 // about variables that other AWS tools read differently. First come the findings about
 // variables and paths, then those about the config file, then those about the credentials
-// file, each by line. A value that is not accepted has the
-// severity "error" if it would win. With strict each malformed line is a finding with the
-// code parse-error and the severity "error".
+// file, each by line. A bad value has the severity "error" if it would win. If strict is
+// true, each malformed line is a finding with the code parse-error and the severity "error".
 //
-// The error is an [*UnreadableError] for a file that code named and that cannot be read,
-// and for any file above 4 MiB.
+// The error is an [*UnreadableError] for an unreadable file that code named, and for any file
+// above 4 MiB.
 func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
 	found := &findings{first: s.variables(false)}
 	files, err := s.open(found)

@@ -7,10 +7,10 @@ import (
 )
 
 // lookalike returns the retry setting that a key was probably meant to be. It returns "" for a
-// key that is a retry setting, and for one that is not like one. It compares only letters
-// and digits, in lower case and without a leading "aws".
+// key that is a retry setting, and for one that resembles none. It compares only letters and
+// digits, in lower case and without a leading "aws".
 func lookalike(key string) string {
-	var plain [17]byte // One more than the longest text that is like a setting: aws, maxattempts and two others.
+	var plain [17]byte // One more than the longest text that resembles a setting: aws, maxattempts and two others.
 	n := 0
 	for i := 0; i < len(key) && n < len(plain); i++ {
 		if c := lowerByte(key[i]); 'a' <= c && c <= 'z' || '0' <= c && c <= '9' {

@@ -10,19 +10,18 @@ import (
 // hidden stands for a value that is not shown.
 const hidden = "***"
 
-// Profiles returns every profile that AWS tools see in the two files, in the order of the
-// bytes of the names, and of each profile its keys and values in the order of the keys. It
-// does not validate values. Both sequences may be ranged over several times.
+// Profiles returns every profile that AWS tools see in the two files, sorted by name in byte
+// order, and the keys and values of each, sorted by key. It does not validate values. You
+// may range over both sequences several times.
 //
 // A value is "***" unless showValues is true. The value of a secret is always "***": a value
-// whose key, in lower case, contains secret, token or access_key, and a value that is
-// continued by a line with such a key. A property with sub-properties has the empty text for
-// a value, and its sub-properties are not returned.
+// whose key, in lower case, contains secret, token or access_key, and a value with a
+// continuation line that has such a key. A property with sub-properties has an empty value,
+// and its sub-properties are not returned.
 //
-// The diagnostics are those about the paths of the files and about malformed lines. With
-// strict the first malformed line is a [*ParseError]. The other error is an
-// [*UnreadableError] for a file that code named and that cannot be read, and for any file
-// above 4 MiB.
+// The diagnostics are those about the paths of the files and about malformed lines. If
+// strict is true, the first malformed line is a [*ParseError]. The other error is an
+// [*UnreadableError] for an unreadable file that code named, and for any file above 4 MiB.
 func (s Sources) Profiles(showValues, strict bool) (iter.Seq2[string, iter.Seq2[string, string]], []Diagnostic, error) {
 	var found findings
 	files, err := s.open(&found)
@@ -92,7 +91,7 @@ type value struct {
 	group  bool // They are sub-properties.
 }
 
-// values returns the properties by their keys, of equal keys the last one.
+// values returns the properties by key. The last of equal keys wins.
 func (s *section) values() map[string]*value {
 	if s == nil {
 		return nil

@@ -42,13 +42,13 @@ const (
 // zero Query resolves the settings of the process: its environment, its files, and the
 // profile that the environment names, or else the profile default.
 //
-// A nil field of Override, Default and Config sets nothing. In an [Origin] such a value has
-// the name of the option of package awsretry that sets the field.
+// A nil field of Override, Default and Config sets nothing. The [Origin] of such a value
+// names the option of package awsretry that sets the field.
 type Query struct {
 	Sources
 
-	// Profile names the profile, whatever the environment says. The name is used as it is.
-	// Empty means the profile that the environment names.
+	// Profile names the profile and overrides the environment. The name is used as is. Empty
+	// means the profile that the environment names.
 	Profile string
 	// Service is the name of the service that the client talks to, or empty.
 	Service string
@@ -59,17 +59,17 @@ type Query struct {
 		MaxAttempts *int            // WithMaxAttempts
 		Behavior    *retry.Behavior // WithBehavior
 	}
-	// Given is what the program's own flags and files say, the strongest first. These values
-	// are weaker than Override and stronger than the environment. The Origin of each has the
-	// kind "option", as Name the place in full, such as "flag --max-attempts", and as
-	// Key the setting: retry_mode, max_attempts, max_backoff, min_delay or max_elapsed.
+	// Given has the values of the program's own flags and files, the strongest first. They are
+	// weaker than Override and stronger than the environment. The Origin of each has the kind
+	// "option", a Name that is the full place, such as "flag --max-attempts", and a Key that
+	// is the setting: retry_mode, max_attempts, max_backoff, min_delay or max_elapsed.
 	// awsretry.WithValues sets them.
 	Given []Candidate
 	// Default is weaker than the environment and the files.
 	Default struct {
 		Mode *Mode // WithDefaultMode
 	}
-	// Config is what the configuration of the strategy says, as WithConfig or WithStandard gives it. It is
+	// Config has the settings in the configuration of the strategy, from WithConfig or WithStandard. It is
 	// weaker than Default, and stronger than the built-in defaults.
 	Config struct {
 		Option                           string // WithStandard or WithConfig; empty means the latter
@@ -89,16 +89,16 @@ type Query struct {
 }
 
 // Resolve decides the settings of one profile. The first of these that sets a value wins:
-// Override, Given, the environment, the credentials file, the config
-// file, Default, Config, and the built-in default: standard mode, 3 attempts or what
+// Override, Given, the environment, the credentials file, the config file, Default, Config,
+// the built-in default. The built-in defaults are standard mode, 3 attempts or what
 // BuiltInAttempts returns, a backoff of up to 20 s, and behavior v2.1.
 //
 // The errors are
-//   - a [*ValueError] for a value that is not accepted, although it would be the one that
-//     counts, and for a MinDelay above MaxBackoff;
-//   - a [*ProfileNotFoundError] for a profile that Profile or a variable names;
-//   - an [*UnreadableError] for a file that ConfigFile or CredentialsFile names and that
-//     cannot be read, and for any file above 4 MiB;
+//   - a [*ValueError] for a bad value that wins, and for a MinDelay above MaxBackoff;
+//   - a [*ProfileNotFoundError] for a profile that Profile or a variable names but neither
+//     file has;
+//   - an [*UnreadableError] for an unreadable file that ConfigFile or CredentialsFile
+//     names, and for any file above 4 MiB;
 //   - a [*ParseError] if Strict is true.
 func (q Query) Resolve() (*Settings, error) {
 	for _, c := range q.Given {
@@ -158,7 +158,7 @@ func (q Query) Resolve() (*Settings, error) {
 	return s, nil
 }
 
-// resolution is what one Resolve knows and has found.
+// resolution is the state of one Resolve.
 type resolution struct {
 	*Query
 	*findings
@@ -186,7 +186,8 @@ func (r *resolution) read(files [2]*file, profile Setting[string]) ([]Candidate,
 	if len(given) == 0 {
 		return nil, nil
 	}
-	// Where a key has several values, ini.v1 merges them. It takes longer to load than a file to read.
+	// If a key has several values, ini.v1 merges them. Otherwise it is not used: loading it takes
+	// longer than reading a file.
 	several := len(given) > 2 || len(given) == 2 && given[0].Origin.Key == given[1].Origin.Key
 	settings := loaded{}
 	if several {
@@ -227,7 +228,7 @@ func (r *resolution) note(c Candidate, d Diagnostic) {
 	}
 }
 
-// setting is what decides one setting.
+// setting says how one setting is decided.
 type setting struct {
 	name      string    // In errors, and as the key in the shared files and in Query.Given.
 	variables [2]string // The strongest first.
@@ -264,7 +265,7 @@ func (r *resolution) candidates(s setting) (given []Candidate) {
 		}
 	}
 	for _, name := range s.variables {
-		// A retry setting of whitespace alone is unset; the name of a profile is used as it is.
+		// A retry setting of whitespace alone is unset; the name of a profile is used as is.
 		if value, ok := r.env(name); ok && (!s.inFiles || !isBlankText(value)) {
 			given = append(given, Candidate{Raw: value, Origin: Origin{Kind: originEnvironment, Name: name}})
 		}
@@ -284,7 +285,7 @@ func (r *resolution) candidates(s setting) (given []Candidate) {
 }
 
 // decide takes the strongest value of a setting, which must be valid. A weaker one that is
-// not valid is a finding. typed makes the value of its plain text.
+// not valid is a finding. typed converts the plain text to the value.
 func decide[T any](r *resolution, s setting, typed func(plain string) T) Setting[T] {
 	chosen := Setting[T]{Value: typed(s.builtIn), Raw: s.builtIn, Origin: Origin{Kind: originDefault}, Overridden: []Candidate{}}
 	for i, c := range r.candidates(s) {
@@ -331,8 +332,8 @@ func (r *resolution) refuse(err *ValueError) {
 	}
 }
 
-// unused keeps the finding about fields that have no effect because the environment, a file
-// or a flag has chosen standard mode. If code has chosen it, the fields are an error of awsretry.New.
+// unused adds the finding about fields that have no effect because the environment, a file or a flag
+// has chosen standard mode. If code has chosen it, the fields are an error of awsretry.New.
 func (r *resolution) unused(mode Setting[Mode]) {
 	if fields := r.Config.Adaptive; len(fields) > 0 && mode.Value == modeStandard && !mode.Origin.chosenInCode() {
 		c := Candidate{Raw: mode.Raw, Origin: mode.Origin}
@@ -340,7 +341,7 @@ func (r *resolution) unused(mode Setting[Mode]) {
 	}
 }
 
-// noEffect returns the findings about variables that are set and change nothing.
+// noEffect returns the findings about variables that are set but change nothing.
 func (q Query) noEffect() []Diagnostic {
 	found := []Diagnostic{}
 	add := func(name, why string) {

@@ -24,14 +24,14 @@ type line struct {
 	depth  int32  // Spaces and tabs before the text.
 	indent int32  // Characters of any whitespace before the text.
 	kind   lineKind
-	nested bool // The header is indented deeper than the property above it, whatever whitespace that is.
+	nested bool // The header is indented deeper than the property above it, by any whitespace.
 }
 
 // property is a line that is split into key and value.
 type property struct {
 	key, value string
 	sign       byte // '=' or ':'
-	comment    bool // A comment behind the property was cut off (R10).
+	comment    bool // A comment after the property was cut off (R10).
 	dropped    bool // The key is no identifier, so the property counts for nothing (R11).
 	malformed  string
 }
@@ -63,7 +63,7 @@ func (l *line) split() (p property) {
 	return p
 }
 
-// What was expected in place of some malformed lines.
+// What was expected instead of some malformed lines.
 const (
 	msgUTF8   = "the line is not valid UTF-8"
 	msgNoSign = "expected an '=' sign in a property"
@@ -74,7 +74,7 @@ type above uint8
 
 const (
 	aboveNothing   above = iota // A header or the start of the file.
-	aboveProperty               // A property. The first deeper line finds out of which kind below it is.
+	aboveProperty               // A property. The first deeper line decides which of the kinds below it is.
 	aboveValue                  // A property with a value.
 	aboveGroup                  // A property with an empty value: deeper lines are its sub-properties.
 	aboveSkipped                // A dropped property: deeper lines are skipped.
@@ -89,7 +89,7 @@ type scanner struct {
 	valid    bool     // All of the file is UTF-8.
 	brief    bool     // Properties of the usual form are not returned,
 	settings bool     // but retry settings are.
-	expected string   // What was expected in place of a malformed line.
+	expected string   // What was expected instead of a malformed line.
 	current  property // The current line, if it is a property.
 
 	started bool // A line that begins with [ has been seen.
@@ -246,8 +246,8 @@ func beforeAny(header string) string {
 	return header
 }
 
-// withoutComment drops a comment: the text from the first # or ; behind a space or tab on
-// (R10).
+// withoutComment drops a comment: the text from the first # or ; that follows a space or
+// tab (R10).
 func withoutComment(text string) string {
 	for i := 1; i < len(text); i++ {
 		if (text[i] == '#' || text[i] == ';') && isBlank(text[i-1]) {

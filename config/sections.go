@@ -30,8 +30,8 @@ type reading struct {
 	ignored tally // Sections that are no profiles and have retry settings.
 }
 
-// section holds the lines of all sections of a file that are for the same. Each of these begins with
-// its header. Lines that are skipped are not there.
+// section holds the lines of all sections of a file for one place, each with its header first.
+// Skipped lines are left out.
 type section struct {
 	lines []line
 	last  int32 // The line of the last header.
@@ -203,7 +203,7 @@ func (x *reading) hideBareDefault() {
 	}
 }
 
-// hasValue reports whether a line has an equals sign and something behind it.
+// hasValue reports whether a line has an equals sign and something after it.
 func (l line) hasValue() bool {
 	if l.kind == lineHeader {
 		return false
@@ -216,7 +216,8 @@ func (l line) hasValue() bool {
 // skipped ends the finding about a malformed line.
 const skipped = "; the line is skipped"
 
-// malformed keeps a line that is skipped; skipped has the other arguments.
+// malformed records a line that is skipped; see the method skipped for the other
+// arguments.
 func (x *reading) malformed(l *line, expected string, within, block bool) {
 	e := &ParseError{Kind: x.Kind, File: x.Path, Line: int(l.number), Msg: expected, text: strings.Clone(shownText(l.text))}
 	if x.refused == nil {
@@ -228,9 +229,9 @@ func (x *reading) malformed(l *line, expected string, within, block bool) {
 	}
 }
 
-// shownText returns the part of a malformed line that may be shown. Of a header it ends at the
-// closing bracket, at an equals sign or at a colon. Of any other line it is the first word,
-// if that is a retry setting or looks like one, and else nothing.
+// shownText returns the part of a malformed line that may be shown. For a header it ends at
+// the closing bracket, at an equals sign or at a colon. For any other line it is the first
+// word if that is a retry setting or looks like one, else nothing.
 func shownText(text string) string {
 	if text[0] == '[' {
 		text = beforeAny(text)

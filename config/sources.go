@@ -18,13 +18,13 @@ import (
 // maxFileSize is the limit on the size of a shared file in bytes, 4 MiB.
 const maxFileSize = 4 << 20
 
-// Sources says where settings are read. The zero Sources is the environment, the file system
-// and the home directory of the process.
+// Sources says where settings are read. The zero Sources reads the environment, the file
+// system and the home directory of the process.
 type Sources struct {
-	// ConfigFile and CredentialsFile are the paths of the shared files. Empty means the
-	// path in the variable AWS_CONFIG_FILE or AWS_SHARED_CREDENTIALS_FILE, or else the file
-	// .aws/config or .aws/credentials in the home directory. A leading ~ before a separator
-	// stands for the home directory.
+	// ConfigFile and CredentialsFile are the paths of the shared files. Empty means the path
+	// in the variable AWS_CONFIG_FILE or AWS_SHARED_CREDENTIALS_FILE, or else the file
+	// .aws/config or .aws/credentials in the home directory. A leading ~ before a separator is
+	// the home directory.
 	ConfigFile, CredentialsFile string
 
 	// LookupEnv returns a variable as [os.LookupEnv] does. Nil means the environment of the
@@ -51,11 +51,11 @@ const (
 type FileStatus struct {
 	// Kind is "config" or "credentials".
 	Kind string `json:"kind"`
-	// Path is the path of the file as it was opened, neither made absolute nor cleaned. It
-	// is empty if the home directory was needed and is not known.
+	// Path is the path of the file as it was opened, neither made absolute nor cleaned. It is
+	// empty if the home directory was needed but is not known.
 	Path string `json:"path"`
-	// Status is "loaded" for a file that was read, "missing" for one that does not exist,
-	// and "unreadable" for one that exists and cannot be read. The last two count as empty.
+	// Status is "loaded" for a file that was read, "missing" for one that does not exist, and
+	// "unreadable" for one that exists but cannot be read. The last two count as empty.
 	Status string `json:"status"`
 }
 
@@ -74,8 +74,7 @@ type file struct {
 
 // open finds and reads the two shared files: config, then credentials. A file that is missing
 // or cannot be read counts as empty; its status and the findings say so. The error is an
-// *UnreadableError for a file that code named and that cannot be read, and for any file above
-// the limit.
+// *UnreadableError for an unreadable file that code named, and for any file above the limit.
 func (s Sources) open(found *findings) (files [2]*file, err error) {
 	l := &locator{Sources: s}
 	files[0] = l.locate(kindConfig, s.ConfigFile, envConfigFile)
@@ -99,8 +98,8 @@ func (s Sources) open(found *findings) (files [2]*file, err error) {
 	return files, nil
 }
 
-// load reads the file, and returns the findings about a file that was named and does not exist, or
-// that exists and cannot be read.
+// load reads the file, and returns the findings about a file that was named but does not exist, or
+// that exists but cannot be read.
 func (f *file) load(src Sources) ([]Diagnostic, error) {
 	data, err := src.read(f.Path)
 	if err == nil {
@@ -230,7 +229,7 @@ func (s Sources) env(key string) (string, bool) {
 	return value, ok && value != ""
 }
 
-// lookup returns a variable that is set, also an empty one.
+// lookup returns a variable that is set, even if it is empty.
 func (s Sources) lookup(key string) (string, bool) {
 	if s.LookupEnv == nil {
 		return os.LookupEnv(key)
@@ -266,9 +265,9 @@ func (s Sources) read(name string) (string, error) {
 	return "", &UnreadableError{File: name, Err: err, size: size}
 }
 
-// readInto reads a file. It opens only a regular file, because to open a pipe would wait for its
+// readInto reads a file. It opens only a regular file, because opening a pipe would wait for its
 // writer. It reads no more than the limit, even if the file grows meanwhile. For a file above the
-// limit it returns a size that the file has at least.
+// limit it returns a lower bound of the size.
 func (s Sources) readInto(data *strings.Builder, name string) (size int64, err error) {
 	switch name {
 	case "":

@@ -43,9 +43,9 @@ func (f *aboutFile) differ(line int32, names, how string) {
 	f.add(d)
 }
 
-// skipped reports how other tools read a malformed line. within says that it stands below a section
-// header, and block that it stands in the block of a property. Of the lines other than headers that
-// make the file unreadable only the first is reported.
+// skipped reports how other tools read a malformed line. within says that it is below a section
+// header, and block that it is in the block of a property. Of the lines that make the file
+// unreadable, headers aside, only the first is reported.
 func (x *reading) skipped(l *line, expected string, within, block bool) {
 	if l.text[0] == '[' {
 		x.skippedHeader(l, within)
@@ -53,7 +53,7 @@ func (x *reading) skipped(l *line, expected string, within, block bool) {
 	}
 	switch sign := strings.IndexAny(l.text, "=:"); {
 	case block && sign == 0 && l.text[0] == '=': // A sub-property may have no name.
-	case expected == msgNoSign && !block && sign > 0: // The sign stands in what is a comment here.
+	case expected == msgNoSign && !block && sign > 0: // The sign is in what is a comment here.
 	case !x.unreadable:
 		x.unreadable = true
 		x.differ(l.number, python, lineUnreadable)
@@ -89,7 +89,7 @@ func (x *reading) skippedHeader(l *line, within bool) {
 	}
 }
 
-// beforeComment returns a header up to the first # or ; behind whitespace.
+// beforeComment returns a header up to the first # or ; that follows whitespace.
 func beforeComment(header string) string {
 	for i, c := range header {
 		if (c == '#' || c == ';') && len(trim(header[:i])) < i {
@@ -105,10 +105,10 @@ type otherTools struct {
 	kind     string
 	profile  bool  // The section is a profile.
 	line     int32 // The number of the current line.
-	inherits bool  // The section is [DEFAULT], whose keys botocore gives to every profile.
+	inherits bool  // The section is [DEFAULT], whose keys botocore adds to every profile.
 	group    bool  // The section has had a property without a value.
 	below    bool  // The section has had a property.
-	indent   int32 // How many characters of whitespace stand before the last property.
+	indent   int32 // How many characters of whitespace are before the last property.
 
 	keys [2]int32 // The lines of the access key and of the secret key of the profile, in this section or one before.
 }
@@ -247,7 +247,7 @@ func (r *otherTools) setting(l *line, p property, key string) {
 	r.when(how != "", names, how)
 }
 
-// modeElsewhere says how all other tools read a retry mode of a file that has one here.
+// modeElsewhere says how all other tools read a retry mode that is accepted here.
 func modeElsewhere(value string) string {
 	switch plain, note, err := parseMode(value); {
 	case err != nil: // No tool knows it.

@@ -18,13 +18,13 @@ var (
 	errMaxBackoff  = errors.New("must be a duration above zero, such as 20s")
 	errDuration    = errors.New("must be a duration of zero or more, such as 300ms or 1m30s")
 	errNoSetting   = errors.New("must be for retry_mode, max_attempts, max_backoff, min_delay or max_elapsed")
-	// errMultiLine is for a value that goes over several lines of a file, most often because
-	// the line below it is indented.
+	// errMultiLine is for a value that spans several lines of a file, most often because the
+	// line below it is indented.
 	errMultiLine = errors.New("must be a single line (in a file, a line that is indented deeper continues the one above)")
 )
 
 // parse reads the text of a setting and returns its plain form, such as standard, 5 or v2.1.
-// note is for a text that stands for another one, and says how it was read.
+// If the text stands for another one, note says how it was read.
 type parse func(raw string) (plain, note string, err error)
 
 // parserOf returns the parse for a setting that a shared file or a program's own file or flag
@@ -122,7 +122,7 @@ func shorten(text string) string {
 	return text[:end] + "..."
 }
 
-// shownPath returns a path, in quotes if whitespace stands at an end of it.
+// shownPath returns a path, in quotes if it begins or ends with whitespace.
 func shownPath(path string) string {
 	if trim(path) != path {
 		return strconv.Quote(path)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// variables returns the findings about variables that other tools read differently. named says that
-// code has named the profile, so that those for its name do not count.
+// variables returns the findings about variables that other tools read differently. If named is
+// true, code has named the profile, and the variables for its name do not count.
 func (s Sources) variables(named bool) (found []Diagnostic) {
 	look := func(name string, readers ...func(value string) (names, how string)) {
 		value, ok := s.lookup(name)
@@ -20,7 +20,7 @@ func (s Sources) variables(named bool) (found []Diagnostic) {
 				all = append(all, differs(names, how))
 			}
 		}
-		for _, d := range merged(all) { // It is one at most.
+		for _, d := range merged(all) { // At most one.
 			d.Message = name + ": " + quote(value) + ": " + d.Message
 			found = append(found, d)
 		}
@@ -52,7 +52,7 @@ func modeOfVariable(value string) (names, how string) {
 	return allTools, modeElsewhere(value)
 }
 
-// attemptsOfVariable looks at a number of attempts. No tool reads that of a variable as octal.
+// attemptsOfVariable looks at a number of attempts. No tool reads it as octal in a variable.
 func attemptsOfVariable(value string) (names, how string) {
 	switch _, _, err := parseMaxAttempts(value); {
 	case value == "":
@@ -120,7 +120,7 @@ func (s Sources) variablesElsewhere(value string) (names, how string) {
 
 func isBlankText(text string) bool { return trim(text) == "" }
 
-// overridden looks at a value of a file that would win if there were no variable.
+// overridden looks at a value of a file that would win without a variable.
 func (f *aboutFile) overridden(c Candidate, src Sources) {
 	key, name := c.Origin.Key, envRetryMode
 	if key == keyMaxAttempts {

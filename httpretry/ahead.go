@@ -13,22 +13,22 @@ import (
 // lookTime is how long the body of a failed response may hold up an attempt.
 const lookTime = time.Second
 
-// ahead is a body that the Transport looks into before its reader gets it. Nothing of it is lost. A look
-// that the body does not answer in time leaves a Read of the body behind, whose result the reader gets. Close
-// ends that Read, as far as the Close of the body does.
+// ahead is a body that the Transport looks into before its reader gets it. The reader still gets all of
+// it. If a look runs out of time, a Read of the body is still under way, and the reader gets its
+// result. Close ends that Read if the Close of the body does.
 type ahead struct {
 	io.Closer
 	from    io.Reader
-	kept    bytes.Buffer // what was read and the reader has not got
-	err     error        // with which from has ended
-	pending chan piece   // has what the Read that is under way returns; nil if there is none
+	kept    bytes.Buffer // what was read but not yet passed to the reader
+	err     error        // the error that ended from
+	pending chan piece   // gets the result of the Read under way; nil if there is none
 
 	clock clock.Clock
 	until time.Time // when there is no more time to look
-	late  bool      // that time has come
+	late  bool      // until has passed
 }
 
-// piece is what a Read of the body has returned.
+// piece is the result of a Read of the body.
 type piece struct {
 	bytes    []byte
 	err      error
@@ -73,7 +73,7 @@ func (l lookReader) Read(p []byte) (int, error) {
 		return 0, l.err
 	}
 	select {
-	case <-l.end: // a Read that is begun now would be under way when the body is closed
+	case <-l.end: // a Read begun now would still be under way when the body is closed
 		l.late = true
 	default:
 	}
@@ -95,7 +95,7 @@ func (l lookReader) Read(p []byte) (int, error) {
 
 var errNoReturn = errors.New("httpretry: reading the body did not return")
 
-// readPiece reads in a goroutine of its own.
+// readPiece reads in its own goroutine.
 func readPiece(from io.Reader, size int) chan piece {
 	pending := make(chan piece, 1)
 	go func() {

@@ -55,8 +55,7 @@ func (c *call) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// attempt makes one attempt. Beside a failed response its error is a
-// *ResponseError.
+// attempt makes one attempt. With a failed response its error is a *ResponseError.
 func (c *call) attempt(ctx context.Context) (*http.Response, error) {
 	c.drop()
 	ctx, err := c.lend(ctx)
@@ -69,8 +68,8 @@ func (c *call) attempt(ctx context.Context) (*http.Response, error) {
 	case response.StatusCode >= http.StatusBadRequest:
 		err = c.judge(response)
 	case !c.lease.limit.Lift(true):
-		// The limit of the attempt has ended its context after the response had arrived, so
-		// that its body can no longer be read.
+		// The limit ended the context after the response had arrived, so its body can no longer
+		// be read.
 		c.drop()
 		cause := context.Cause(c.lease.alive)
 		response, err = nil, cmp.Or(c.lease.limit.Late(cause), cause)
@@ -108,9 +107,9 @@ func (c *call) send(ctx context.Context) (*http.Response, error) {
 
 var errNothing = errors.New("httpretry: Base returned neither a response nor an error")
 
-// outgoing returns the request of an attempt. Its headers are a copy, so that what a round
-// tripper below adds to them does not pile up. Its trailer is that of the request, because
-// the writer of the body fills it in.
+// outgoing returns the request of an attempt. Its headers are a copy, so that what an inner
+// round tripper adds to them does not pile up. It shares the trailer of the request,
+// because the writer of the body fills it in.
 func (c *call) outgoing(ctx context.Context) (*http.Request, error) {
 	out := c.request.WithContext(ctx)
 	out.Header = c.request.Header.Clone()

@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// codeIn returns the error code in a body of the AWS protocols. It returns the empty
-// text for a body without a code, and for one that ends before the code does. It reads
-// no further than the end of the code.
+// codeIn returns the error code in a body of the AWS protocols. It returns "" for a body
+// without a code, or one that ends before the code does. It reads no further than the end
+// of the code.
 func codeIn(body io.Reader) string {
 	text := bufio.NewReaderSize(body, 512)
 	for {
@@ -36,8 +36,8 @@ func codeIn(body io.Reader) string {
 	}
 }
 
-// codeInJSON looks for the string members of AWS JSON and REST JSON: __type, else
-// code. Bytes that are not UTF-8 do not disturb the decoder.
+// codeInJSON looks for the string members of AWS JSON and REST JSON: __type, else code. The
+// decoder accepts bytes that are not UTF-8.
 func codeInJSON(text io.Reader) (code string) {
 	decoder := json.NewDecoder(text)
 	if _, err := decoder.Token(); err != nil {
@@ -105,10 +105,10 @@ func isCode(path []string) bool {
 		slices.Equal(path, []string{"Response", "Errors", "Error", "Code"})
 }
 
-// xmlText is a document in any encoding as UTF-8 that encoding/xml accepts. Elements
-// and codes are ASCII, and every encoding but UTF-16 has ASCII as single bytes. So
-// what is neither UTF-8 nor allowed in XML becomes a question mark, whatever encoding
-// the document declares.
+// xmlText converts a document in any encoding to UTF-8 that encoding/xml accepts. Elements
+// and codes are ASCII, and every encoding but UTF-16 has ASCII as single bytes. So what is
+// not UTF-8 or not allowed in XML becomes a question mark, whatever encoding the document
+// declares.
 type xmlText struct {
 	from   *bufio.Reader
 	utf16  binary.ByteOrder // nil for any other encoding
@@ -128,7 +128,7 @@ func newXMLText(from *bufio.Reader) *xmlText {
 	return t
 }
 
-// ReadByte is what the decoder calls, so that it reads nothing ahead.
+// ReadByte returns the next byte. The decoder calls it, and so reads nothing ahead.
 func (t *xmlText) ReadByte() (byte, error) {
 	if len(t.rest) == 0 {
 		r, err := t.next()
@@ -142,7 +142,7 @@ func (t *xmlText) ReadByte() (byte, error) {
 	return b, nil
 }
 
-// Read is not called: the decoder wants an io.Reader and then uses ReadByte.
+// Read is never called: the decoder needs an io.Reader but uses ReadByte.
 func (t *xmlText) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil

@@ -33,10 +33,10 @@ type Config struct {
 	// concurrent use. Nil means the function [Idempotent]. AWS SDKs retry every request, as if
 	// it returned true.
 	Idempotent func(r *http.Request) bool
-	// Policy judges each attempt before the strategy does, see [retry.WithPolicy]. Beside a
-	// response with a status of 400 or more, err is a [*ResponseError]. A policy that reads the
-	// body must put it back. An error of [retry.Mark] asks for a retry also where Idempotent
-	// reports false. It must be safe for concurrent use. Nil means no policy.
+	// Policy judges each attempt before the strategy does, see [retry.WithPolicy]. With a
+	// response of status 400 or more, err is a [*ResponseError]. A policy that reads the body
+	// must put it back. An error of [retry.Mark] asks for a retry even if Idempotent reports
+	// false. It must be safe for concurrent use. Nil means no policy.
 	Policy func(response *http.Response, err error) error
 
 	// AttemptTimeout limits the time of each attempt until the headers of its response arrive, for
@@ -104,8 +104,9 @@ func (c *Config) idempotent(r *http.Request) bool {
 
 // With returns a context that changes the Config for its requests: fewer attempts, a longer
 // AttemptTimeout, another scope. edit gets a copy of the Config, after the edits of outer
-// contexts. A field that is out of range after all edits is the error of the request. edit
-// must be safe for concurrent use if requests are made at the same time. Nil changes nothing.
+// contexts. If a field is out of range after all edits, the request fails with that error.
+// edit must be safe for concurrent use if requests are made at the same time. Nil changes
+// nothing.
 func With(ctx context.Context, edit func(c *Config)) context.Context {
 	if edit == nil {
 		return ctx

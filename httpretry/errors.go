@@ -17,11 +17,11 @@ type ResponseError struct {
 	// Status is the HTTP status.
 	Status int
 	// Code is the error code of the service without its namespace, such as
-	// "ThrottlingException". It comes from the header x-amzn-ErrorType or from the first
-	// 64 KiB of a JSON or XML body in the forms of the AWS protocols, as far as they come
-	// within a second. It is empty if there is none.
+	// "ThrottlingException". It comes from the header x-amzn-ErrorType or from the first 64
+	// KiB of a JSON or XML body in the forms of the AWS protocols, if it arrives within a
+	// second. It is empty if there is none.
 	Code string
-	// Header is the header of the response. It must not be changed.
+	// Header is the header of the response. Do not change it.
 	Header http.Header
 	// Err is the error of reading the body in search of a code; nil if there was none.
 	Err error
@@ -83,10 +83,10 @@ func Refusal(response *http.Response) error {
 	return c.err
 }
 
-// connectionError is an error of a round trip that has had a connection. Then the connection
-// failed, or what came over it was no response: net/http has many such errors that say
-// nothing about themselves. Without a connection only io.EOF is one: the server or a proxy
-// hung up before the connection was set up, for example during a TLS handshake.
+// connectionError is an error of a round trip that had a connection: the connection failed,
+// or what came over it was no response. net/http has many such errors without methods that
+// say so. Without a connection only io.EOF is one: the server or a proxy hung up before the
+// connection was set up, for example during a TLS handshake.
 type connectionError struct{ err error }
 
 func (e *connectionError) Error() string { return errtree.Text(e.err) }
@@ -109,7 +109,7 @@ func (e *connectionError) Timeout() (timeout bool) {
 	return timeout
 }
 
-// explain returns the error of the base as one that says what it means.
+// explain turns the error of Base into one that says what it means.
 func (c *call) explain(err error) error {
 	if c.cancel != nil {
 		select {

@@ -12,7 +12,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// guard is the strategy of a call as Do sees it: it forbids a retry of what must not or
+// guard is the strategy that Do gets: it forbids the retry of a request that must not or
 // cannot be sent again, and frees the connection before the backoff.
 type guard struct {
 	retry.Strategy
@@ -33,7 +33,7 @@ func (g guard) RefreshRetryToken(ctx context.Context, t retry.Token, failure err
 	if rule == nil && !c.body.again() {
 		rule = c.notAgain("its body was read after the response had come") // while the strategy decided
 	}
-	if rule != nil { // the rule came too late, or a wrapper of the user did not pass it on
+	if rule != nil { // the rule came too late, or the user's wrapper did not pass it on
 		_ = g.RecordFailure(next, failure)
 		return retry.Token{}, &retry.Error{Reason: retry.ErrNotRetryable, Detail: rule, Attempts: t.Attempt(), Last: failure}
 	}
@@ -43,8 +43,8 @@ func (g guard) RefreshRetryToken(ctx context.Context, t retry.Token, failure err
 	return next, nil
 }
 
-// rule returns why the request must not be sent again after the failure, whatever the
-// strategy says; nil if it may.
+// rule returns why the request must not be sent again after the failure, even if the
+// strategy allows it; nil if it may.
 func (c *call) rule(failure error) error {
 	carried := classify.Outcome{Err: failure}.Judge(nil, nil) // by a mark of the policy
 	switch {

@@ -42,7 +42,7 @@ func (c *call) stamp(ctx context.Context, out *http.Request, attempt retry.Attem
 	out.Header.Set(attemptHeader, value)
 }
 
-// ttl returns when the attempt ends at the latest; empty if it has no deadline.
+// ttl returns the latest end of the attempt; empty if it has no deadline.
 func (c *call) ttl(ctx context.Context) string {
 	end, limited := ctx.Deadline()
 	if after := c.lease.limit.Allowed(); after > 0 {

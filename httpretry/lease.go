@@ -8,9 +8,9 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// lease is the time of an attempt. The context of the attempt is good for longer than the
-// limit if a response arrives in time, because the body of the response is read with it. The
-// zero lease has no limit.
+// lease is the time limit of an attempt. If a response arrives in time, the context of the
+// attempt outlives the limit, because the body of the response is read with it. The zero
+// lease has no limit.
 type lease struct {
 	alive context.Context //nolint:containedctx // of the attempt
 	limit *retry.AttemptLimit
@@ -24,7 +24,7 @@ func (c *call) lend(ctx context.Context) (context.Context, error) {
 	}
 	op := c.operation
 	if !c.body.replayable() || !c.config.idempotent(c.request) {
-		op.MaxAttempts = 1 // a timeout has nothing after it
+		op.MaxAttempts = 1 // there is no retry after a timeout
 	}
 	ctx, limit, err := retry.LimitAttempt(ctx, c.config.Strategy, op, c.config.AttemptTimeout)
 	if err != nil || limit == nil {
@@ -34,8 +34,8 @@ func (c *call) lend(ctx context.Context) (context.Context, error) {
 	return ctx, nil
 }
 
-// sending returns the body of a request, which begins the time of the attempt anew whenever a part of
-// it is sent.
+// sending returns the body of a request, which restarts the time of the attempt with each part that
+// is sent.
 func (l lease) sending(body io.ReadCloser) io.ReadCloser {
 	if l.limit == nil || body == nil || body == http.NoBody {
 		return body
@@ -55,8 +55,8 @@ func (b progressBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// follow returns a context that ends when the channel in Cancel of a request is closed. The
-// function that comes with it must be called.
+// follow returns a context that ends when the channel in Cancel of a request is closed. You
+// must call the returned function.
 func follow(parent context.Context, canceled <-chan struct{}) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(parent)
 	go func() {
@@ -69,8 +69,8 @@ func follow(parent context.Context, canceled <-chan struct{}) (context.Context, 
 	return ctx, cancel
 }
 
-// releaseWith ends the contexts of a response that is returned once its body has been read
-// or closed.
+// releaseWith ends the contexts of a returned response once its body has been read or
+// closed.
 func (c *call) releaseWith(response *http.Response) {
 	if c.cancel == nil && c.lease.limit == nil {
 		return

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// requestBody gives each attempt a body, and sees to it that the body of the request is
+// requestBody gives each attempt a body, and makes sure that the body of the request is
 // closed.
 type requestBody struct {
 	request *http.Request
@@ -59,10 +59,10 @@ func closeBody(r *http.Request) {
 	}
 }
 
-// onlyBody lends the only body of a request to one attempt. Its Close leaves a body open
-// that was not read and that another attempt may need. A base may still call Read and Close in
-// another goroutine after its RoundTrip has returned. It hides a WriteTo of the body: net/http
-// would close the connection for the io.EOF that bodies of smithy-go return from it after Close.
+// onlyBody lends the only body of a request to one attempt. Its Close leaves an unread body open
+// if another attempt may need it. A base may still call Read and Close in another goroutine
+// after its RoundTrip has returned. It hides a WriteTo of the body: net/http would close the
+// connection for the io.EOF that bodies of smithy-go return from it after Close.
 type onlyBody struct {
 	body io.ReadCloser
 
@@ -106,8 +106,8 @@ func (o *onlyBody) takeBack() bool {
 	return !o.touched
 }
 
-// finish closes the body if the attempt has closed it already, and otherwise leaves that to
-// the attempt: there is no other one.
+// finish closes the body if the attempt has already closed its loan, and otherwise leaves
+// that to the attempt: no other one follows.
 func (o *onlyBody) finish() {
 	o.mu.Lock()
 	mine := o.closed && !o.touched && !o.last

@@ -50,8 +50,8 @@ func (c *call) peek(response *http.Response) (code string, err error) {
 	return code, err
 }
 
-// hold reads and keeps what is left of the body of a response, so that its connection can
-// be used again. A body longer than holdLimit, or one that does not end in time, stays open.
+// hold reads and keeps what is left of the body of a response, so that its connection can be
+// used again. A body stays open if it is longer than holdLimit or does not end in time.
 func (c *call) hold(response *http.Response) {
 	if response.Body == http.NoBody {
 		return

@@ -16,19 +16,19 @@ type Attempt struct {
 	// Number is the number of the attempt in the innermost loop; the first is 1. It is 0
 	// for a context of [Once] outside of any loop.
 	Number int
-	// Loops is how many loops there are around the context: 1 in the function of [Do], 2 if
-	// that Do was called in the function of another one.
+	// Loops is how many loops are around the context: 1 in the function of [Do], 2 if another
+	// Do is around that one.
 	Loops int
-	// MaxAttempts is how many attempts all these loops together may make: the product of
-	// what each of them may make.
+	// MaxAttempts is how many attempts all these loops together may make: the product of their
+	// limits.
 	MaxAttempts int
-	// Once is true if operations that begin with the context make one attempt, see [Once].
+	// Once is true if operations with the context make only one attempt, see [Once].
 	Once bool
 }
 
-// AttemptFrom returns what is known of the attempt that ctx belongs to. It reports false for
-// a context that comes neither from [Do], [Token.Context] nor [Once]. A program that is about
-// to retry in a loop of its own can ask whether there is a loop around it already.
+// AttemptFrom returns the attempt that ctx belongs to. It reports false for a context that
+// does not come from [Do], [Token.Context] or [Once]. Call it before you retry in your own
+// loop, to find out whether there is already a loop around it.
 func AttemptFrom(ctx context.Context) (Attempt, bool) {
 	a, ok := ctx.Value(attemptKey{}).(*attemptContext)
 	if !ok {
@@ -39,8 +39,8 @@ func AttemptFrom(ctx context.Context) (Attempt, bool) {
 	}, true
 }
 
-// Once returns a context with which every operation makes one attempt, in all loops and
-// clients that use a strategy of this module. An outer loop gives it to its inner calls, so
+// Once returns a context that limits every operation to one attempt, in all loops and
+// clients that use a strategy of this module. Pass it to calls inside an outer loop, so
 // that attempts do not multiply.
 func Once(ctx context.Context) context.Context {
 	once := &attemptContext{Context: ctx}
@@ -51,13 +51,13 @@ func Once(ctx context.Context) context.Context {
 	return once
 }
 
-// nesting is where a context stands among loops. Its zero value is outside of any.
+// nesting is the position of a context among loops. The zero value is outside any loop.
 type nesting struct {
 	loops, maxAttempts int32 // of all loops together
 	once               bool
 }
 
-// around returns where ctx stands.
+// around returns the nesting of ctx.
 func around(ctx context.Context) nesting {
 	if a, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
 		return a.nesting
@@ -65,8 +65,8 @@ func around(ctx context.Context) nesting {
 	return nesting{}
 }
 
-// with returns the nesting inside of a loop that allows so many attempts. The product stops at the
-// largest number of attempts that a setting can have.
+// with returns the nesting inside a loop of at most that many attempts. The product is capped at
+// the largest number of attempts that a setting can have.
 func (n nesting) with(most int) nesting {
 	if n.once {
 		most = 1
@@ -78,8 +78,8 @@ func (n nesting) with(most int) nesting {
 
 type attemptKey struct{}
 
-// attemptContext is the context of one attempt. It is a type of its own so that
-// an attempt costs one small allocation.
+// attemptContext is the context of one attempt. It has its own type so that an attempt
+// costs one small allocation.
 type attemptContext struct {
 	context.Context //nolint:containedctx // it is a context
 	number          int32
@@ -98,10 +98,10 @@ func within(ctx context.Context, number int, nesting nesting) context.Context {
 	return &attemptContext{Context: ctx, number: int32(min(number, math.MaxInt32)), nesting: nesting}
 }
 
-// AttemptTimeoutError is the error of an attempt that an [AttemptTimeout] ended. It is a
-// timeout, and is retried as one unless what the attempt returned has a mark, see [Mark].
-// [errors.As] finds in it what the attempt returned. [errors.Is] does not, because the context
-// error in there is not the caller's.
+// AttemptTimeoutError is the error of an attempt that an [AttemptTimeout] ended. It is retried
+// as a timeout unless the error of the attempt has a mark, see [Mark]. [errors.As] finds the
+// error of the attempt in it. [errors.Is] does not, because the context error inside is not
+// the caller's.
 type AttemptTimeoutError struct {
 	// After is how long the attempt was allowed to take.
 	After time.Duration
@@ -123,7 +123,7 @@ func (e *AttemptTimeoutError) As(target any) bool {
 	return e.find(&left, reflect.ValueOf(target).Elem())
 }
 
-// find looks at what is left, also where the attempt returned another such error.
+// find inspects at most *left errors, also inside another AttemptTimeoutError.
 func (e *AttemptTimeoutError) find(left *int, target reflect.Value) bool {
 	return errtree.FindWithin(left, e.Err, func(err error) bool {
 		if found := reflect.ValueOf(err); found.Type().AssignableTo(target.Type()) {
@@ -142,7 +142,7 @@ func (e *AttemptTimeoutError) find(left *int, target reflect.Value) bool {
 }
 
 // timedOut returns the error of an attempt as an AttemptTimeoutError if the limit of the
-// attempt, and not the caller, ended it. A mark in the error is then around the result.
+// attempt, and not the caller, ended it. A mark in the error then wraps the result.
 func timedOut(caller, attempt context.Context, after time.Duration, err error) error {
 	if !endedByLimit(caller, attempt, err) {
 		return err

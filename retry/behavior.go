@@ -10,6 +10,6 @@ const (
 	// fewer retries out of one quota. AWS made it the default of its SDKs on
 	// 2026-11-10. aws-sdk-go-v2 has it since v1.48.0.
 	V21 Behavior = "v2.1"
-	// V20 is what AWS tools did from 2020 to November 2026. Only code can ask for it.
+	// V20 is what AWS tools did from 2020 to November 2026. Only code can select it.
 	V20 Behavior = "v2.0"
 )

@@ -10,10 +10,9 @@ import (
 	"github.com/awsretry/awsretry/internal/instant"
 )
 
-// Do calls fn until it succeeds or the strategy gives up, and waits before each attempt as
-// the strategy says. An error is retried only if a classifier asks for it: [classify.Default]
-// knows the errors of AWS and of connections, and [Mark] makes any other error one that is
-// retried.
+// Do calls fn until it succeeds or the strategy gives up, and waits before each attempt as the
+// strategy says. An error is retried only if a classifier asks for it: [classify.Default] knows the
+// errors of AWS and of connections, and [Mark] makes any other error retryable.
 //
 // Do returns what the last call of fn returned, with one of these errors:
 //
@@ -22,17 +21,17 @@ import (
 //   - [ErrNoStrategy], without a call of fn, for a strategy that is nil;
 //   - another error, without a call of fn, for a nil fn, a negative [Operation.MaxAttempts], or
 //     a policy for values of another type than T;
-//   - an [*Error] with the reason, the last error of fn and the error of ctx, as far as they
-//     apply, if anything else ended the operation.
+//   - an [*Error] if anything else ended the operation, with the reason and, where they apply, the
+//     last error of fn and the error of ctx.
 //
-// With a valid call, Do calls fn at least once, with these exceptions: ctx is done, its deadline
-// comes before the end of the wait for the first attempt, the Config of adaptive mode forbids
-// that wait, or the first attempt would begin after the end of the operation, see
-// [Operation.NotAfter]. If the strategy refuses the first token, Do calls fn once. The context that fn
-// gets comes from ctx and tells which attempt it is, see [AttemptFrom]. A panic of fn, or
-// [runtime.Goexit] in it, passes through after the strategy has been told.
+// A valid Do calls fn at least once unless ctx is done, its deadline comes before the end of the wait
+// for the first attempt, the Config of adaptive mode forbids that wait, or the first attempt would
+// begin after the end of the operation, see [Operation.NotAfter]. If the strategy refuses the first
+// token, Do calls fn once. The context of fn derives from ctx, and [AttemptFrom] returns the attempt
+// that it belongs to. A panic or [runtime.Goexit] in fn passes through after the strategy has been
+// told.
 //
-// Do may be called by several goroutines at once, with the same strategy.
+// Several goroutines may call Do at once with the same strategy.
 func Do[T any](
 	ctx context.Context, s Strategy, op Operation, fn func(ctx context.Context) (T, error), opts ...Option,
 ) (value T, err error) {
@@ -85,7 +84,7 @@ func run[T any](
 	}
 }
 
-// DoErr is [Do] for a function that returns nothing but an error.
+// DoErr is [Do] for a function that returns only an error.
 func DoErr(ctx context.Context, s Strategy, op Operation, fn func(ctx context.Context) error, opts ...Option) error {
 	if fn == nil {
 		return errNothingToDo
@@ -113,7 +112,7 @@ func call[T any](ctx context.Context, l *loop, op *Operation, fn func(ctx contex
 
 var errNothingToDo = errors.New("retry: Do needs a function")
 
-// loop is what Do knows of its operation, whatever T is.
+// loop is the part of Do's state that does not depend on T.
 type loop struct {
 	strategy Strategy
 	timeout  AttemptTimeout // or nil
@@ -137,8 +136,8 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	if l.denied != nil && errtree.Is(l.denied, ErrNoStrategy) {
 		return l.denied
 	}
-	// Without a token there is nothing to record, and one attempt all the same:
-	// a strategy manages retries, it does not gate access.
+	// Without a token there is nothing to record, but one attempt is still made: a strategy
+	// manages retries, it does not gate access.
 	l.done = l.denied != nil
 	if l.readings, l.start = l.token.clock(); l.readings == nil {
 		l.readings = readingsOf(l.strategy)
@@ -158,7 +157,7 @@ func (o *Operation) check() error {
 	return nil
 }
 
-// readingsOf are those of the strategy's clock, where there is no token to ask.
+// readingsOf returns the readings of the strategy's clock, for use without a token.
 func readingsOf(s Strategy) *instant.Readings { return new(instant.NewReadings(clockOf(s))) }
 
 func clockOf(s Strategy) clock.Clock {
@@ -207,8 +206,7 @@ func (l *loop) ended(ctx context.Context, failure error) (done bool, err error) 
 	return true, l.explain(ctx, err, failure)
 }
 
-// succeed ends the operation as a success, whatever the strategy thinks of its
-// token.
+// succeed ends the operation as a success, even if the strategy rejects its token.
 func (l *loop) succeed() {
 	if l.denied == nil {
 		_ = l.strategy.RecordSuccess(l.token)
@@ -216,9 +214,9 @@ func (l *loop) succeed() {
 	}
 }
 
-// fail ends the operation without success. An error of a strategy that does not accept
-// its own token has no place to go to. done is set last: if the strategy panics, abort
-// tells it once more.
+// fail ends the operation without success. It drops the error of a strategy that rejects
+// its own token: there is nowhere to return it. done is set last: if the strategy panics,
+// abort tells it once more.
 func (l *loop) fail(failure error) {
 	if l.denied == nil {
 		_ = l.strategy.RecordFailure(l.token, failure)
@@ -233,8 +231,8 @@ func (l *loop) abort() {
 	}
 }
 
-// explain completes a copy of the error of a strategy, which may be shared. A failure that
-// is not retryable comes back as it is, unless a rule has stopped a retry.
+// explain completes a copy of the strategy's error, because that may be shared. It returns
+// a failure that is not retryable unchanged, unless a rule has stopped a retry.
 func (l *loop) explain(ctx context.Context, err, failure error) error {
 	refusal := Error{Reason: err, Attempts: l.attempts}
 	if own, ok := err.(*Error); ok && own != nil { //nolint:errorlint // one that is wrapped is not the strategy's own
@@ -253,8 +251,8 @@ func (l *loop) explain(ctx context.Context, err, failure error) error {
 	return &refusal
 }
 
-// Option changes how [Do] runs one operation. What an operation may do otherwise, such as
-// its number of attempts, is a field of [Operation].
+// Option changes how [Do] runs one operation. Other limits, such as the number of attempts,
+// are fields of [Operation].
 type Option interface{ apply(o *options) }
 
 type options struct {
@@ -266,8 +264,8 @@ type optionFunc func(*options)
 
 func (f optionFunc) apply(o *options) { f(o) }
 
-// collect is a function of its own so that a Do without options does not pay for
-// the variable that they need.
+// collect is a separate function so that a Do without options does not pay for the variable
+// that they need.
 func collect(opts []Option) options {
 	var o options
 	for _, option := range opts {
@@ -278,20 +276,19 @@ func collect(opts []Option) options {
 	return o
 }
 
-// WithAttemptTimeout ends the context of an attempt when it has taken as long as t allows, on the
-// strategy's clock. If the attempt then returns an error, that is an [*AttemptTimeoutError], which is
-// retryable, unlike the end of the caller's own context. A mark in the error of the attempt, such as
-// that of [Permanent], still counts. With a [FixedTimeout] the context has the end of the attempt as
-// its deadline; with a [LearnedTimeout] it has not, because the attempt may be let go on. Nil means no
-// such limit.
+// WithAttemptTimeout ends the context of each attempt after the time that t allows, on the strategy's
+// clock. An error that the attempt then returns becomes an [*AttemptTimeoutError], which is retryable,
+// unlike the end of the caller's own context. A mark in the error of the attempt, such as that of
+// [Permanent], still counts. With a [FixedTimeout] this end is the deadline of the context; with a
+// [LearnedTimeout] it is not, because the attempt may get more time. Nil means no limit.
 func WithAttemptTimeout(t AttemptTimeout) Option {
 	return optionFunc(func(o *options) { o.attemptTimeout = t })
 }
 
-// WithPolicy lets a policy judge what each attempt returned, value and error. The error that
-// the policy returns takes the place of the attempt's: nil is success, an error of [Mark] asks
-// for a retry, an error of [Permanent] ends the operation, and any other error is classified.
-// So a value can be retried, such as that of a waiter, and an error can count as success.
+// WithPolicy lets a policy judge the value and the error of each attempt. The error that the
+// policy returns replaces the attempt's: nil is success, an error of [Mark] asks for a retry,
+// an error of [Permanent] ends the operation, and any other error is classified. So a policy
+// can retry a value, such as that of a waiter, or turn an error into success.
 //
 // T must be that of [Do]; for [DoErr] it is struct{}. A policy must be safe for concurrent use
 // if operations that use it run at the same time. Nil means no policy.

@@ -16,12 +16,12 @@ import (
 // [errors.Is] finds it there.
 var (
 	// ErrNotRetryable means that no classifier asked for a retry of the failure, or that a
-	// retry was forbidden. [Do] then returns the failure itself. Where a rule stops a retry
-	// that the classifiers ask for, such as that of httpretry for requests which may not be
-	// executed twice, Do returns an [*Error] whose Detail is the rule.
+	// retry was forbidden. [Do] then returns the failure itself. If a rule stops a retry that
+	// the classifiers ask for, such as the rule of httpretry for requests that must not run
+	// twice, Do returns an [*Error] with the rule as Detail.
 	ErrNotRetryable = errors.New("retry: failure is not retryable")
-	// ErrAttemptsExhausted means that the operation has made all attempts that it may make,
-	// or all that it may make for such a failure, see [classify.Verdict.AtMost].
+	// ErrAttemptsExhausted means that the operation has made all its attempts, or all that are
+	// allowed for such a failure, see [classify.Verdict.AtMost].
 	ErrAttemptsExhausted = errors.New("retry: attempts exhausted")
 	// ErrQuotaExhausted means that the retry quota of the scope does not cover a retry.
 	ErrQuotaExhausted = errors.New("retry: retry quota exhausted")
@@ -31,15 +31,15 @@ var (
 	// ErrSendRateLimited means that adaptive mode would have to delay the attempt for longer
 	// than its Config allows.
 	ErrSendRateLimited = errors.New("retry: held back by the send rate")
-	// ErrCanceled means that the context of the caller has ended.
+	// ErrCanceled means that the caller's context has ended.
 	ErrCanceled = errors.New("retry: canceled by the caller")
-	// ErrDeadline means that a wait could not end before the deadline of the caller's
-	// context, so that it was not begun. In adaptive mode a wait for the send rate also has to leave
-	// the time that most attempts take.
+	// ErrDeadline means that a wait was not begun because it could not end before the deadline of
+	// the caller's context. In adaptive mode a wait for the send rate must also leave the time that
+	// most attempts take.
 	ErrDeadline = errors.New("retry: wait would end after the caller's deadline")
 )
 
-// Errors of calls that are not as they should be.
+// Errors of invalid calls.
 var (
 	// ErrForeignToken means that another strategy issued the token, or that it is the zero
 	// [Token].
@@ -47,21 +47,21 @@ var (
 	// ErrTokenUsed means that the token has been used, or that a Wait for it is under way.
 	ErrTokenUsed = errors.New("retry: token already used")
 	// ErrAborted is the failure of an attempt that did not return: it panicked, or it called
-	// [runtime.Goexit]. A loop of one's own gives it to [Strategy.RecordFailure].
+	// [runtime.Goexit]. Pass it to [Strategy.RecordFailure] in your own loop.
 	ErrAborted = errors.New("retry: attempt did not return")
 	// ErrNoStrategy means that a strategy is nil or a wrapper around nil.
 	ErrNoStrategy = errors.New("retry: no strategy")
 )
 
-// Error says why the client gave up on an operation. [errors.Is] finds the reason, and the
-// error and the cause of the caller's context if that ended the operation. [errors.As] finds
-// the last error of the service.
+// Error says why the client gave up on an operation. [errors.Is] finds the reason and, if
+// the caller's context ended the operation, the error and the cause of that context.
+// [errors.As] finds the last error of the service.
 type Error struct {
 	// Reason is why the client gave up: one of the reasons of this package, such as
 	// [ErrQuotaExhausted], or the error of a strategy from another module.
 	Reason error
-	// Detail is what else is known of the reason: how the caller's context ended, which
-	// limit of the send rate was reached, which rule stopped a retry; nil if nothing is.
+	// Detail says more about the reason: how the caller's context ended, which limit of the
+	// send rate was reached, which rule stopped a retry; nil if there is no more to say.
 	Detail error
 	// Last is the error of the last attempt; nil if there was none.
 	Last error
@@ -70,15 +70,16 @@ type Error struct {
 	Scope ScopeKey
 	// Attempts is how many attempts were made; for [Poll] in the last poll.
 	Attempts int
-	// Polls is how many polls [Poll] made, that of the last attempts included; 0 without Poll.
+	// Polls is how many polls [Poll] made, the last one included; 0 without Poll.
 	Polls int
-	// MaxAttempts is how many attempts were allowed, for [ErrAttemptsExhausted]; else 0. It may
-	// be less than Attempts where only the last failure has such a limit.
+	// MaxAttempts is how many attempts were allowed, for [ErrAttemptsExhausted]; else 0. It can
+	// be less than Attempts if only the last failure has such a limit.
 	MaxAttempts int
 	// Elapsed is how long the operation took on the strategy's clock. [Do] sets it.
 	Elapsed time.Duration
-	// Needed is what the retry costs, Available what the retry quota had, and Pool what the pool
-	// beside it had, in tokens, for [ErrQuotaExhausted]. One of the two has to pay for all of it.
+	// Needed is the cost of the retry, Available what the retry quota had, and Pool what the pool
+	// had, all in tokens, for [ErrQuotaExhausted]. Either the quota or the pool must pay all of
+	// it.
 	Available, Pool, Needed int
 	// Wait is the wait that was refused, for [ErrDeadline], [ErrSendRateLimited] and
 	// [ErrMaxElapsed].
@@ -86,8 +87,8 @@ type Error struct {
 }
 
 // Error returns a text that begins with "retry: client-side", because the client gave up, not
-// the service. The reason follows, and the numbers come last, so that logs can be grouped by
-// what is in front of them.
+// the service. The reason follows. The numbers come last, so that logs can be grouped by the
+// text before them.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("retry: client-side")
@@ -103,10 +104,10 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// withoutPackage is the text of an error for a place that names the package already.
+// withoutPackage returns the text of an error without the package name.
 func withoutPackage(err error) string { return strings.TrimPrefix(errtree.Text(err), "retry: ") }
 
-// numbers returns what differs from one such error to the next.
+// numbers returns what differs between errors with the same reason.
 func (e *Error) numbers() []string {
 	made := fmt.Sprintf("%d attempts", e.Attempts)
 	if e.Attempts == 1 {
@@ -151,11 +152,12 @@ func (e *Error) Unwrap() []error {
 	return found
 }
 
-// ThrottledBy returns what Last says a throttle was about; nil if it does not say.
+// ThrottledBy returns the limits that a throttle was about, as Last names them; nil if
+// it names none.
 func (e *Error) ThrottledBy() []classify.Reason { return reasonsOf(e.Last) }
 
 // Timeout reports whether time ran out: at the caller's deadline, or in the last attempt.
-// [net/url.Error] asks for it.
+// [net/url.Error] calls it.
 func (e *Error) Timeout() bool {
 	timeout := errtree.Is(e.Detail, context.DeadlineExceeded)
 	return timeout || errtree.Find(e.Last, func(err error) (found bool) {
@@ -168,9 +170,9 @@ func (e *Error) Timeout() bool {
 	}) && timeout
 }
 
-// Because adds to Detail how ctx, which is done, ended: its error, and its cause if that says
-// more. It adds nothing that Detail holds already, and nothing if ctx is not done. It returns
-// e. Loops of one's own call it for [ErrCanceled].
+// Because adds the error of ctx to Detail, and its cause if that says more. It adds nothing
+// that Detail already holds, and nothing if ctx is not done. It returns e. Call it in your
+// own loop for [ErrCanceled].
 func (e *Error) Because(ctx context.Context) *Error {
 	ended, cause := ctx.Err(), context.Cause(ctx)
 	if errtree.Is(e.Detail, ended) && errtree.Is(e.Detail, cause) {
@@ -183,7 +185,7 @@ func (e *Error) Because(ctx context.Context) *Error {
 	return e
 }
 
-// detailed is both errors, of which one may be nil.
+// detailed joins two errors; one may be nil.
 func detailed(first, second error) error {
 	switch {
 	case first == nil:

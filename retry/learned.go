@@ -9,12 +9,12 @@ import (
 	"github.com/awsretry/awsretry/internal/recent"
 )
 
-// Slower says which attempts a [LearnedTimeout] ends: those that take Factor times as long as the
-// attempts of their scope and operation took lately, by a quantile of these. All fields must be set.
+// Slower says which attempts a [LearnedTimeout] ends: those that take longer than Factor times a
+// quantile of the recent attempts of their scope and operation. All fields must be set.
 type Slower struct {
 	// Quantile is the quantile, such as 0.9. It must be above 0 and below 1.
 	Quantile float64
-	// Factor is how many times as long as the quantile an attempt may take. It must be 1 or more.
+	// Factor times the quantile is how long an attempt may take. It must be 1 or more.
 	Factor float64
 	// Floor and Ceiling are the shortest and the longest timeout. Both must be more than zero, and
 	// Ceiling must not be less than Floor.
@@ -37,30 +37,30 @@ func (s *Slower) check() error {
 }
 
 const (
-	// maxLearned is how many scopes and operations a LearnedTimeout keeps times of, in 1.6 KB each.
+	// maxLearned is the number of scopes and operations for which a LearnedTimeout keeps times, in
+	// 1.6 KB each.
 	maxLearned = 1000
-	// forgotten is how long it keeps those of one without attempts: ten half-lives, after which
-	// they count next to nothing.
+	// forgotten is how long it keeps times without new attempts: ten half-lives, after which
+	// they weigh next to nothing.
 	forgotten = 5 * time.Minute
 )
 
-// LearnedTimeout is a timeout that follows what attempts took lately. [NewLearnedTimeout] makes one.
-// It is safe for concurrent use, and clients may share one: they learn together.
+// LearnedTimeout is a timeout that follows how long recent attempts took. [NewLearnedTimeout] makes
+// one. It is safe for concurrent use. Clients that share one learn together.
 //
 // It learns for each scope and operation: account, service, region, resource or Scope, and Name of
-// [Operation]. An attempt counts half after 30 s. Attempts that succeed count, and those that it
-// ends, as ones that took more than their timeout. As long as less is known than 20 recent attempts
-// say, the timeout is Ceiling. A second attempt has twice the timeout of a first one, and so on. An
-// attempt after which there can be no other one has Ceiling, so that no call fails that only had
-// to be patient.
+// [Operation]. Successful attempts count, and attempts that it ended count as longer than their
+// timeout. The weight of an attempt halves every 30 s. The timeout is Ceiling until the attempts
+// weigh as much as 20 recent ones. It doubles with each further attempt of an operation. The last
+// possible attempt has Ceiling, so that no call fails that only needed more time.
 //
-// It ends at most one attempt in 20, and up to ten at once if it has ended fewer before. Further
-// attempts go on until Ceiling: where a service has become slow as a whole, it gets no more repeats
-// than that, and the retry quota stays for failures. While more than a tenth of the attempts of
-// a scope are over their timeout, the timeout does not fall.
+// It ends at most one attempt in 20, and up to ten at once if it has ended fewer before. Other
+// attempts go on until Ceiling, so that a service that is slow as a whole gets few repeats and the
+// retry quota is left for failures. The timeout does not fall while more than a tenth of the attempts
+// of a scope exceed theirs.
 //
-// It keeps the times of 1,000 scopes and operations at most, each until there was no attempt for five
-// minutes. Those for which there is no room have Ceiling.
+// It keeps the times of at most 1,000 scopes and operations, and drops those without an attempt for
+// five minutes. Those without room have Ceiling.
 type LearnedTimeout struct {
 	slower Slower
 
@@ -69,7 +69,7 @@ type LearnedTimeout struct {
 	swept  time.Time
 }
 
-// NewLearnedTimeout returns a timeout that knows of no attempts yet, or an error that names the field
+// NewLearnedTimeout returns a timeout that has learned nothing yet, or an error that names the field
 // that is out of range.
 func NewLearnedTimeout(s Slower) (*LearnedTimeout, error) {
 	if err := s.check(); err != nil {
@@ -135,7 +135,7 @@ func (t *LearnedTimeout) of(s *learnedScope, attempt int, last bool, now time.Ti
 	return grows.of(attempt)
 }
 
-// took tells of an attempt that succeeded.
+// took records an attempt that succeeded.
 func (s *learnedScope) took(now time.Time, d time.Duration, over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

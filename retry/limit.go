@@ -9,14 +9,14 @@ import (
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// LimitAttempt returns a context for one attempt of op, which ends when the attempt has taken as long
-// as t allows, and the limit that ends it. It is for clients of one's own whose answers come in two
-// parts: the limit is lifted when the first part is there, and the context is good for the second one.
-// The number of the attempt is that of [AttemptFrom]. The time is that of the strategy's clock, and
-// there is no goroutine. Where the attempt cannot be made again, MaxAttempts of op is 1.
+// LimitAttempt returns a context for one attempt of op that ends after the time that t allows, and the
+// limit that ends it. Use it in your own client if answers come in two parts: lift the limit when the
+// first part arrives, and read the second with the same context. The number of the attempt is that of
+// [AttemptFrom]. The time is that of the strategy's clock, and there is no goroutine. Set MaxAttempts
+// of op to 1 if the attempt cannot be made again.
 //
-// The limit is nil if t has none for op; its methods may be called all the same. Otherwise Release
-// must be called. The error is that of a t, or of what a [TimeoutFunc] returned, that is out of range.
+// The limit is nil if t has none for op; its methods work on nil. Otherwise you must call Release. The
+// error says that t, or what a [TimeoutFunc] returned, is out of range.
 func LimitAttempt(ctx context.Context, s Strategy, op Operation, t AttemptTimeout) (context.Context, *AttemptLimit, error) {
 	t, err := chosen(t, &op)
 	if t == nil || err != nil {
@@ -34,7 +34,7 @@ func LimitAttempt(ctx context.Context, s Strategy, op Operation, t AttemptTimeou
 		l.after = t.of(l.scope, attempt.Number, last, l.moved)
 	}
 	l.alive, l.cancel = context.WithCancelCause(ctx)
-	l.mu.Lock() // or the timer could be due before it is known
+	l.mu.Lock() // so that the timer is not due before it is set
 	defer l.mu.Unlock()
 	l.timer = l.clock.AfterFunc(l.after, l.expire)
 	return l.alive, l, nil
@@ -52,13 +52,13 @@ type AttemptLimit struct {
 	mu     sync.Mutex // guards all below; taken before that of the scope and before the clock's
 	timer  clock.Timer
 	after  time.Duration
-	moved  time.Time // the begin, or the last Progress
+	moved  time.Time // the start, or the last Progress
 	over   bool      // the attempt is over its learned timeout, and goes on until the ceiling
 	lifted bool
 	late   bool // the limit has ended the context
 }
 
-// expire ends the context, unless the attempt has made progress or what is learned lets it go on.
+// expire ends the context, unless the attempt has made progress or may go on until the ceiling.
 func (l *AttemptLimit) expire() {
 	if l.due() {
 		l.cancel(context.DeadlineExceeded)
@@ -84,7 +84,8 @@ func (l *AttemptLimit) due() bool {
 	return true
 }
 
-// Progress says that the attempt has got on, such as with sending its body. Its time begins anew.
+// Progress restarts the time of the attempt, because it has made progress, such as sending a
+// part of its body.
 func (l *AttemptLimit) Progress() {
 	if l == nil {
 		return
@@ -97,9 +98,8 @@ func (l *AttemptLimit) Progress() {
 	}
 }
 
-// Lift lifts the limit, because the attempt has been answered, and reports whether that came in time.
-// succeeded says that the attempt was a success, so that a [LearnedTimeout] learns from it. Only the
-// first call counts.
+// Lift lifts the limit once the answer is there, and reports whether it came in time. If succeeded is
+// true, a [LearnedTimeout] learns from the attempt. Only the first call counts.
 func (l *AttemptLimit) Lift(succeeded bool) (inTime bool) {
 	if l == nil {
 		return true
@@ -128,8 +128,7 @@ func (l *AttemptLimit) Release() {
 }
 
 // Late returns err, the error of the attempt, as an [*AttemptTimeoutError] if the limit has ended the
-// attempt. It returns nil if it was something else: the caller's own end, or an err that is the answer
-// of the service.
+// attempt. It returns nil if the caller ended it, or if err is the answer of the service.
 func (l *AttemptLimit) Late(err error) error {
 	if l == nil || !endedByLimit(l.caller, l.alive, err) {
 		return nil
@@ -137,7 +136,7 @@ func (l *AttemptLimit) Late(err error) error {
 	return &AttemptTimeoutError{After: l.Allowed(), Err: err}
 }
 
-// Allowed returns how long the attempt may take at present; zero if it has no limit.
+// Allowed returns how long the attempt may currently take; zero if it has no limit.
 func (l *AttemptLimit) Allowed() time.Duration {
 	if l == nil {
 		return 0

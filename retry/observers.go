@@ -2,9 +2,9 @@ package retry
 
 import "context"
 
-// Observers returns an observer that passes each event on to all of these, in this order. A panic
-// of one of them does not keep the event from the others. Those that are nil are left out; without
-// any other, the result is nil, which is no observer.
+// Observers returns an observer that passes each event to all of these, in this order. If one
+// panics, the others still get the event. Nil observers are skipped; if no other is left, the
+// result is nil, which is no observer.
 func Observers(list ...Observer) Observer {
 	var all observers
 	for _, one := range list {

@@ -8,14 +8,14 @@ import (
 	"github.com/awsretry/awsretry/internal/instant"
 )
 
-// Operation says what is about to be attempted, and what it may do. Its zero value is an
-// operation of which nothing is known. All such operations share one scope.
+// Operation says what is called, and which limits apply. The zero value says nothing about
+// the call; all such operations share one scope.
 type Operation struct {
-	// Account is the AWS account whose limits count, such as "111122223333". It is empty if
-	// the account is not known, or if all operations are of one account.
+	// Account is the AWS account whose limits apply, such as "111122223333". Leave it empty if
+	// the account is not known, or if all operations use one account.
 	Account string
-	// Service is the service id in lower case, such as "dynamodb". It selects the defaults
-	// of the service, if there are any. Another spelling is another scope.
+	// Service is the service id in lower case, such as "dynamodb". It selects the service's
+	// defaults, if any. A different spelling is a different scope.
 	Service string
 	// Region is where the operation goes, such as "eu-central-1".
 	Region string
@@ -32,46 +32,45 @@ type Operation struct {
 	// something. In behavior v2.1 an empty retry quota slows it down: it sleeps the backoff
 	// before it is refused.
 	LongPolling bool
-	// Unpaced lets the operation take no send tokens in adaptive mode: its attempts are never
-	// held back, and their answers do not change the send rate.
+	// Unpaced exempts the operation from the send rate of adaptive mode: it takes no send
+	// tokens, its attempts are never held back, and their answers do not change the rate.
 	Unpaced bool
-	// MaxAttempts is how many attempts the operation may have, the first included, whatever
-	// the strategy allows. Zero means as many as the strategy allows. [Do] refuses a negative
+	// MaxAttempts is how many attempts the operation may have, the first included. It
+	// overrides the strategy's number, and zero means that number. [Do] refuses a negative
 	// number; a strategy reads it as 1.
 	MaxAttempts int
-	// Classifier judges the failures of the operation in place of the strategy's classifier,
-	// or after it if the Classifier comes from [classify.Also]. Nil means the strategy's.
+	// Classifier judges the failures of the operation instead of the strategy's classifier, or
+	// after it if it comes from [classify.Also]. Nil means the strategy's.
 	Classifier classify.Classifier
 	// MaxElapsed ends the operation with [ErrMaxElapsed] if an attempt, the first included,
-	// would begin later than this after the operation began. It does not cut an attempt
-	// short. Zero or less means no such end, unless the strategy has one, see
-	// standard.Config.MaxElapsed.
+	// would begin more than this after the operation began. It does not cut an attempt short.
+	// Zero or less means no limit but the strategy's, see standard.Config.MaxElapsed.
 	MaxElapsed time.Duration
-	// NotAfter is the instant on the strategy's clock after which no attempt begins, the
-	// first included. The zero time means no such end. The earliest of NotAfter, MaxElapsed and
-	// the strategy's limit applies; events report it in NotAfter.
+	// NotAfter is the instant on the strategy's clock after which no attempt begins, the first
+	// included. The zero time means no such limit. The earliest of NotAfter, MaxElapsed and the
+	// strategy's limit applies; events report it in NotAfter.
 	NotAfter time.Time
 }
 
 // ScopeKey identifies a scope. Operations with the same key share a retry quota and, in
-// adaptive mode, a send rate. The fields are those of [Operation] by which operations belong
-// together. The zero value is the scope of the strategy as a whole. A ScopeKey is comparable.
+// adaptive mode, a send rate. Its fields have the meaning that they have in [Operation]. The
+// zero value is the scope of the strategy as a whole. A ScopeKey is comparable.
 type ScopeKey struct {
-	// Scope is a name of its own. A key with a name usually has nothing else.
+	// Scope is the name of the scope. A key with a name usually has no other field.
 	Scope string
-	// Account, Service, Region, Name and Resource say what the service throttles together,
-	// in the words of [Operation]. Empty ones do not matter.
+	// Account, Service, Region, Name and Resource say what the service throttles together.
+	// Empty ones do not matter.
 	Account, Service, Region, Name, Resource string
 
 	overflow bool
 }
 
-// OverflowKey returns the key of the scope that operations share when a strategy has as many
-// scopes as it may.
+// OverflowKey returns the key of the scope that operations share when a strategy has no room
+// for more scopes.
 func OverflowKey() ScopeKey { return ScopeKey{overflow: true} }
 
 // Key returns the scope of the operation: Scope if it is set, else account, service, region
-// and resource. A strategy uses it unless standard.Config.Scope gives another key.
+// and resource. A strategy uses it unless standard.Config.Scope returns another key.
 func (o Operation) Key() ScopeKey {
 	if o.Scope != "" {
 		return ScopeKey{Scope: o.Scope}
@@ -79,7 +78,8 @@ func (o Operation) Key() ScopeKey {
 	return ScopeKey{Account: o.Account, Service: o.Service, Region: o.Region, Resource: o.Resource}
 }
 
-// endTogether makes the limit of the elapsed time the end of all operations that are made of this one.
+// endTogether turns MaxElapsed into NotAfter, so that it limits all operations made from this one
+// together.
 func (o *Operation) endTogether(readings *instant.Readings) {
 	if o.MaxElapsed <= 0 {
 		return
@@ -95,7 +95,7 @@ func (k ScopeKey) IsZero() bool {
 }
 
 // String returns a text for people, such as "dynamodb/eu-central-1/orders": name, account,
-// service, region, operation and resource with a slash in between. An empty name, account or
+// service, region, operation and resource, separated by slashes. An empty name, account or
 // operation is left out. The scope of the strategy as a whole is the empty text, and
 // [OverflowKey] is "(overflow)". Two keys may have the same text.
 func (k ScopeKey) String() string {

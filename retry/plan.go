@@ -2,7 +2,7 @@ package retry
 
 import "time"
 
-// Plan is what a [Strategy] will do for an operation, in numbers.
+// Plan is the numbers by which a [Strategy] retries an operation.
 type Plan struct {
 	// MaxAttempts is how many attempts the operation may have, the first included.
 	MaxAttempts int
@@ -13,8 +13,8 @@ type Plan struct {
 	// MinDelay and MaxBackoff are the shortest and the longest delay without a hint of the
 	// server.
 	Base, ThrottlingBase, MinDelay, MaxBackoff time.Duration
-	// MaxElapsed is the time after the beginning of the operation within which an attempt may
-	// begin: the limit of the strategy or that of [Operation.MaxElapsed], whichever is
-	// shorter. Zero means no such limit. It does not know of [Operation.NotAfter].
+	// MaxElapsed is how long after the start of the operation an attempt may begin: the limit
+	// of the strategy or [Operation.MaxElapsed], whichever is shorter. Zero means no such
+	// limit. It ignores [Operation.NotAfter].
 	MaxElapsed time.Duration
 }

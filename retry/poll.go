@@ -10,17 +10,17 @@ import (
 	"github.com/awsretry/awsretry/internal/instant"
 )
 
-// Interval is how long [Poll] waits between two polls. Only First has to be set: then each wait is
-// as long.
+// Interval is how long [Poll] waits between two polls. Only First must be set: then all waits are
+// equal.
 type Interval struct {
 	// First is the wait after the first poll. It must be more than zero.
 	First time.Duration
-	// Max makes the wait grow: each is twice the one before, and Max at most. Zero means that it
-	// does not grow. Otherwise it must not be less than First.
+	// Max makes the wait double each time, up to Max. Zero means that it does not grow.
+	// Otherwise it must not be less than First.
 	Max time.Duration
-	// Jitter is the part of each wait that is random, from 0 to 1, so that pollers which began
-	// together do not stay together: a wait of d takes d - u*Jitter*d, where u is what Random
-	// returns. Zero means no jitter.
+	// Jitter is the random part of each wait, from 0 to 1, which spreads out pollers that
+	// began together: a wait of d takes d - u*Jitter*d, where u is what Random returns. Zero
+	// means no jitter.
 	Jitter float64
 	// Random returns a number from 0 to 1 for the jitter. Nil means rand.Float64 of
 	// math/rand/v2.
@@ -45,35 +45,34 @@ func (i *Interval) grown(d time.Duration) time.Duration {
 	return d + max(min(d, i.Max-d), 0)
 }
 
-// jittered returns what is left of a wait. u is a random number from 0 to 1.
+// jittered shortens a wait by its jitter. u is a random number from 0 to 1.
 func (i *Interval) jittered(d time.Duration, u float64) time.Duration {
 	return max(d-time.Duration(float64(d)*i.Jitter*u), 0)
 }
 
-// Poll calls fn until it says that it is done, and waits in between. Not to be done yet is no
-// failure: it takes nothing from the retry quota, and it does not count as an attempt. Each poll
-// is an operation as that of [Do]: the strategy retries its failures, with as many attempts as op
-// allows, it takes a send token in adaptive mode, and the observer hears of it. The observer does
-// not hear of the waits in between.
+// Poll calls fn until it reports that it is done, and waits between the calls. A call that is not
+// done yet is no failure: it takes nothing from the retry quota and uses up no attempt. Each poll is
+// an operation like one of [Do]: the strategy retries its failures, with as many attempts as op
+// allows, it takes a send token in adaptive mode, and the observer gets its events. The waits
+// between polls cause no events.
 //
-// [Operation.MaxElapsed] and [Operation.NotAfter] limit all polls and waits together. A limit of the
-// strategy's Config is for each poll. Without any limit Poll ends when fn is done or fails, or
-// with ctx. A wait that could not end in time is not begun.
+// [Operation.MaxElapsed] and [Operation.NotAfter] limit all polls and waits together. A limit in the
+// strategy's Config applies to each poll. Without any limit Poll ends when fn is done or fails, or
+// when ctx ends. Poll does not begin a wait that could not end in time.
 //
 // Poll returns what the last call of fn returned, with one of these errors:
 //
 //   - nil if fn is done;
-//   - those of Do, where a poll has failed;
+//   - those of Do, if a poll failed;
 //   - an error, without a call of fn, for an every that is out of range;
 //   - an [*Error] if the time is up between two polls: [ErrMaxElapsed], [ErrDeadline] for a wait
 //     that would end after the deadline of ctx, or [ErrCanceled] with the error of ctx.
 //
-// In every [*Error] that says why Poll gave up, Polls is how many polls there were, and the text
-// has the last value that came with not to be done yet. So the value should be short, such as the
-// state of a job.
+// In every [*Error] that says why Poll gave up, Polls is how many polls there were, and the text has
+// the last value of a poll that was not done. So keep the value short, such as the state of a job.
 //
-// A panic of fn, or [runtime.Goexit] in it, passes through. Poll may be called by several
-// goroutines at once, with the same strategy.
+// A panic or [runtime.Goexit] in fn passes through. Several goroutines may call Poll at once with
+// the same strategy.
 func Poll[T any](
 	ctx context.Context, s Strategy, op Operation, every Interval,
 	fn func(ctx context.Context) (value T, done bool, err error), opts ...Option,
@@ -117,7 +116,7 @@ func Poll[T any](
 
 var errNothingToPoll = errors.New("retry: Poll needs a function")
 
-// polling is what Poll knows, whatever T is.
+// polling is the part of Poll's state that does not depend on T.
 type polling struct {
 	every    Interval
 	wait     time.Duration // the next, without jitter
@@ -128,7 +127,7 @@ type polling struct {
 	answer   any // of the last poll that was not done
 }
 
-// begin makes the limit of the elapsed time the end of all polls.
+// begin turns MaxElapsed into the end of all polls.
 func (p *polling) begin(op *Operation) {
 	p.start = p.readings.Mark()
 	op.endTogether(p.readings)

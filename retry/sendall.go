@@ -9,17 +9,17 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-// Batch is the entries of [SendAll], and how many of them fit into one call of a service.
+// Batch has the entries of [SendAll], and says how many of them fit into one call.
 type Batch[T any] struct {
-	// Entries are what is to be sent, in this order. SendAll does not change them.
+	// Entries are sent in this order. SendAll does not change them.
 	Entries []T
 	// MaxEntries is how many entries a call takes: 25 for BatchWriteItem, 500 for PutRecords. Zero means
 	// no such limit.
 	MaxEntries int
-	// MaxBytes is how large the entries of a call together may be, as Size counts them. Zero means no
-	// such limit. An entry that is larger fails for good and is not sent.
+	// MaxBytes is the largest total Size of the entries of a call. Zero means no such limit. A larger
+	// entry fails for good and is not sent.
 	MaxBytes int
-	// Size returns the size of an entry. It is needed for MaxBytes, and of no use otherwise.
+	// Size returns the size of an entry. MaxBytes needs it; otherwise it is not used.
 	Size func(entry T) int
 }
 
@@ -36,7 +36,7 @@ func (b *Batch[T]) check() error {
 	}
 }
 
-// next returns how many of the entries from first on fit into a call, and why the first of them fits
+// next returns how many of the entries from first on fit into a call, or an error if the first fits
 // into none.
 func (b *Batch[T]) next(first int) (n int, err error) {
 	for bytes := 0; first+n < len(b.Entries); n++ {
@@ -58,42 +58,42 @@ func (b *Batch[T]) next(first int) (n int, err error) {
 
 // Sent is what became of one entry of [SendAll].
 type Sent[R any] struct {
-	// Value is what the service said of the entry, such as a sequence number.
+	// Value is what the service returned for the entry, such as a sequence number.
 	Value R
 	// Err is why the entry was not written; nil if it was.
 	Err error
-	// Final says of an entry that was not written that it is not to be sent again: no classifier asks
-	// for a retry of Err. Without it the entry is left: it was sent too often, or never.
+	// Final means that an entry that was not written must not be sent again: no classifier asks for a
+	// retry of Err. If false, the entry is left: the strategy gave up on it, or it was never sent.
 	Final bool
 }
 
-// SendAll sends all entries, and those that the service refuses again, as far as the strategy allows. It
-// is for operations that answer with a success and say inside which entries failed, such as
-// BatchWriteItem, PutRecords and SendMessageBatch.
+// SendAll sends all entries, and retries those that the service refuses, as far as the strategy allows.
+// It is for operations whose successful answer says which entries failed, such as BatchWriteItem,
+// PutRecords and SendMessageBatch.
 //
 // send makes one call with some of the entries. It returns what became of each, in their order, or the
-// error of the call as a whole. The classifiers judge the errors of entries as they judge those of
-// calls: an entry with a retryable error is sent again, alone or with others of its call, and any other
-// failed for good. Use [Mark] for an entry whose answer has no code.
+// error of the call as a whole. The classifiers judge errors of entries like errors of calls: an entry
+// with a retryable error is sent again, alone or with others of its call, and an entry with any other
+// error has failed for good. Use [Mark] for an entry whose answer has no code.
 //
-// Each call is an operation as that of [Do], with its attempts, delays and cost, and its send token in
-// adaptive mode; the calls come one after the other. Where several entries of an attempt failed, a
-// throttle among them decides about the retry. [Operation.MaxElapsed] and [Operation.NotAfter] limit all
-// calls together. SendAll goes on after a call whose entries failed for good, and after one that the
-// strategy gave up although some entries were written. It ends after one that the strategy gave up
-// without any, and with ctx.
+// Each call is an operation like one of [Do], with its own attempts, delays, cost and, in adaptive
+// mode, send token. Calls are made one after the other. If several entries of an attempt failed, a
+// throttle among them decides about the retry. [Operation.MaxElapsed] and [Operation.NotAfter] limit
+// all calls together. SendAll goes on after a call whose entries failed for good, and after one that
+// the strategy gave up if it wrote some entries. It ends when the strategy gives up a call that wrote
+// none, or when ctx ends.
 //
-// The context of send has [Once], so that loops inside make one attempt. Where send uses a client that
-// takes send tokens itself, such as one of awssdk, set [Operation.Unpaced], so that a call takes one
-// token and not two.
+// The context of send comes from [Once], so that loops inside make one attempt. If send uses a client
+// that takes send tokens itself, such as one of awssdk, set [Operation.Unpaced] so that a call takes
+// one token, not two.
 //
-// The result has what became of each entry, in their order, also with an error. The error is nil if all
-// entries were written. Otherwise it says how many were not, and wraps the error that ended SendAll, or
-// the first of those of entries. An error for a Batch that is out of range, for a nil send and for a
-// strategy that cannot be used comes without a result. A panic of send or of Size passes through after
-// the strategy has been told.
+// The result says what became of each entry, in their order, even with an error. The error is nil if
+// all entries were written. Otherwise it says how many were not, and wraps the error that ended
+// SendAll, or the first error of an entry. There is no result for a Batch that is out of range, a nil
+// send, or a strategy that cannot be used. A panic of send or of Size passes through after the strategy
+// has been told.
 //
-// SendAll may be called by several goroutines at once, with the same strategy.
+// Several goroutines may call SendAll at once with the same strategy.
 func SendAll[T, R any](
 	ctx context.Context, s Strategy, op Operation, batch Batch[T],
 	send func(ctx context.Context, entries []T) ([]Sent[R], error),
@@ -132,7 +132,8 @@ type sending[T, R any] struct {
 	wrote    int   // entries of the present call
 }
 
-// call sends n entries from first on, and some of them again. It returns why no other call makes sense.
+// call sends n entries from first on, and retries some. It returns the error that ends SendAll, or nil
+// to go on.
 func (s *sending[T, R]) call(ctx context.Context, first, n int) error {
 	s.pending, s.wrote = s.pending[:0], 0
 	for i := range n {
@@ -157,7 +158,8 @@ func (s *sending[T, R]) call(ctx context.Context, first, n int) error {
 	return err
 }
 
-// attempt sends the entries that are not done, and returns why some of them have to be sent again.
+// attempt sends the entries that are not done. It returns the failure for which some must be sent
+// again.
 func (s *sending[T, R]) attempt(ctx context.Context) (failure error) {
 	entries := make([]T, len(s.pending))
 	for n, i := range s.pending {
@@ -196,7 +198,7 @@ func (s *sending[T, R]) attempt(ctx context.Context) (failure error) {
 	return failure
 }
 
-// failed returns the error of SendAll, which has ended with err, or nil if all entries were written.
+// failed returns the error of SendAll after it ended with err; nil if all entries were written.
 func (s *sending[T, R]) failed(err error) error {
 	left, final := 0, 0
 	for i := range s.sent {

@@ -8,27 +8,27 @@ import (
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// SlogObserver writes to a log what an operator wants to know, and no more:
+// SlogObserver logs what an operator wants to know, and no more:
 //
-//   - the first retry of an operation, and loops that nest, at debug level;
-//   - a long wait for the send rate at info level;
+//   - at debug level the first retry of an operation, and nested loops;
+//   - at info level a long wait for the send rate;
 //   - at warn level a retry or an attempt that the client refuses, scopes of one service that
 //     are throttled together, and settings without effect. A failure that no classifier asks
-//     to retry is left to the caller.
+//     to retry is not logged.
 //
 // The zero value writes to [slog.Default]. A SlogObserver is safe for concurrent use if its
 // logger is.
 type SlogObserver struct {
 	// Logger is where to write; nil means [slog.Default].
 	Logger *slog.Logger
-	// LongWait is the shortest expected wait for the send rate to write about. Zero means one
-	// second, a negative one every wait.
+	// LongWait is the shortest expected wait for the send rate that is logged. Zero means one
+	// second; with a negative one every wait is logged.
 	LongWait time.Duration
 }
 
 var _ Observer = SlogObserver{}
 
-// Observe writes the event if it is one of those that the type's comment names.
+// Observe logs the event if the comment of SlogObserver lists it.
 func (o SlogObserver) Observe(ctx context.Context, e Event) {
 	switch {
 	case e.Kind == RetryScheduled && e.Attempt == 1:

@@ -9,10 +9,10 @@ type Snapshot struct {
 	// Behavior is the generation that the defaults come from.
 	Behavior Behavior
 	// SharedAs is the key under which clients share the strategy, see awsretry.Factory. It is
-	// empty for a strategy that is not declared to be shared.
+	// empty for a strategy without such a key.
 	SharedAs string
-	// Pool is how many tokens are left in the pool beside the retry quotas of the scopes, and
-	// PoolCapacity how many there can be. The scope of the strategy as a whole does not use it.
+	// Pool is how many tokens are left in the pool that the scopes share, and PoolCapacity how
+	// many there can be. The scope of the strategy as a whole does not use it.
 	Pool, PoolCapacity int
 	// Scopes are the scopes that exist, sorted by name.
 	Scopes []ScopeSnapshot
@@ -34,15 +34,15 @@ type ScopeSnapshot struct {
 	// can be.
 	Quota, QuotaCapacity int
 	// SendRateSource is where the send rate comes from: "local" for the limiter of this
-	// process, "fleet" where a fleet of processes shares it, "fleet-lost" while the process
-	// cannot reach the store of its fleet, or the word of another limiter from outside. It is
-	// empty in standard mode, in which all fields below are zero.
+	// process, "fleet" if a fleet of processes shares it, "fleet-lost" while the process
+	// cannot reach the store of its fleet, or the word of a limiter from another module. It is
+	// empty in standard mode, where all fields below are zero.
 	SendRateSource string
 	// Limited is true if attempts may have to wait: from the first throttle on, or from the
-	// start with a limit that is known.
+	// start if a limit is known.
 	Limited bool
 	// FillRate is the send rate and MeasuredRate the smoothed rate of responses. Both are in
-	// attempts per second, in tokens with a SendCost, and as of the last response.
+	// attempts per second, or with a SendCost in tokens per second, as of the last response.
 	FillRate, MeasuredRate float64
 	// SendTokens are the tokens in the bucket of the send rate, or the slots that a member of a
 	// fleet has in hand. SendCapacity is how many tokens there can be. Both are as of the last
@@ -53,8 +53,8 @@ type ScopeSnapshot struct {
 	// LastThrottle is when a throttle last cut the send rate; the zero time if none did.
 	LastThrottle time.Time
 	// FleetRate is the send rate of the whole fleet, in attempts per second, as its store last
-	// said it. StoreCalls is how many calls of the store the limiter has made, and StoreFailures
-	// how many of them failed. All three are zero without a fleet.
+	// reported it. StoreCalls is how many calls of the store the limiter has made, and
+	// StoreFailures how many of them failed. All three are zero without a fleet.
 	FleetRate                 float64
 	StoreCalls, StoreFailures uint64
 }

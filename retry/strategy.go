@@ -19,35 +19,35 @@ import (
 // An operation acquires a token, waits for it with [Token.Wait] and makes an attempt. Then it
 // ends with RecordSuccess or RecordFailure, or it asks for the next token with
 // RefreshRetryToken. Exactly one of RecordSuccess and RecordFailure ends an operation. A
-// token is good for one call of these methods. A used token gives [ErrTokenUsed], and the
-// token of another strategy gives [ErrForeignToken]. An operation that drops its token leaks
-// nothing, but what its retry took from the quota is not given back.
+// token is good for one call of these methods: a used token returns [ErrTokenUsed], and the
+// token of another strategy [ErrForeignToken]. An operation that drops its token leaks
+// nothing, but the quota that its retry took is not given back.
 //
-// Only the strategies of this module issue tokens. A strategy of one's own embeds one of them
-// and changes what it has to change.
+// Only the strategies of this module issue tokens. To write your own strategy, embed one of
+// them and override its methods.
 type Strategy interface {
 	// AcquireInitialToken begins an operation. The token is for attempt 1. The strategies of
-	// this module refuse it only if a function of their Config says something impossible of
-	// the operation's scope.
+	// this module refuse it only if a function of their Config returns something impossible
+	// for the operation's scope.
 	AcquireInitialToken(ctx context.Context, op Operation) (Token, error)
 
 	// RefreshRetryToken reports that the attempt failed, and asks for another one. The new
-	// token carries the delay before that attempt. If there is to be no further attempt, the
-	// error is an [*Error] with the reason. One RecordFailure then ends the operation, with t
-	// or with the token that comes with the error. The Delay of that token is what remains to
-	// be slept before the operation returns, and its Wait sleeps it. The Delay is zero except
-	// for an operation that an empty quota slows down, see [Operation.LongPolling].
+	// token carries the delay before that attempt. If there is no further attempt, the error
+	// is an [*Error] with the reason. One RecordFailure then ends the operation, with t or
+	// with the token that comes with the error. The Delay of that token is how long to sleep
+	// before the operation returns, and its Wait sleeps it. It is zero except for an operation
+	// that an empty quota slows down, see [Operation.LongPolling].
 	RefreshRetryToken(ctx context.Context, t Token, failure error) (Token, error)
 
-	// RecordSuccess ends an operation whose last attempt succeeded. Where the answer says that
-	// entries of a batch were throttled, t has their number, see [Token.WithEntries].
+	// RecordSuccess ends an operation whose last attempt succeeded. If the answer says that
+	// entries of a batch were throttled, add their number to t with [Token.WithEntries].
 	RecordSuccess(t Token) error
 
 	// RecordFailure ends an operation without success: after a refused refresh, after an
-	// attempt that is not to be made again, or after a Wait that failed. A retry that was
-	// granted and not made gives back what it took from the quota. A retry counts as made
-	// once its token was waited for, unless the failure is [ErrCanceled] itself: a loop that
-	// waits for the token before it sleeps tells so that its context ended during the sleep.
+	// attempt that must not be made again, or after a Wait that failed. A retry that was
+	// granted but not made gives back what it took from the quota. A retry counts as made once
+	// the Wait for its token has succeeded, unless the failure is [ErrCanceled] itself: pass
+	// that if your loop calls Wait before it sleeps, and its context ended during the sleep.
 	RecordFailure(t Token, failure error) error
 
 	// Clock returns the clock that the strategy waits on. It is not nil.
@@ -57,38 +57,38 @@ type Strategy interface {
 	Plan(op Operation) Plan
 
 	// Judge returns what the classifiers say of a failure of an operation. It begins no
-	// operation, so that it takes nothing from the quota and the observer does not hear of it.
+	// operation, so it takes nothing from the quota and causes no event.
 	Judge(op Operation, failure error) classify.Verdict
 
 	// Snapshot returns the state of the scopes.
 	Snapshot() Snapshot
 }
 
-// Token is what one operation carries from attempt to attempt. It is a small value. Attempt
-// and Delay stay true however long it is kept, but it is good for one call of its strategy
-// only, see [Strategy]. The zero Token belongs to no strategy.
+// Token is the state that an operation carries from attempt to attempt. It is a small
+// value. Attempt and Delay stay valid as long as it is kept, but it is good for only one
+// call of its strategy, see [Strategy]. The zero Token belongs to no strategy.
 type Token token.Token
 
 // Attempt returns the number of the attempt that the token is for; the first is 1.
 func (t Token) Attempt() int { return token.Token(t).Attempt() }
 
-// Delay returns the backoff that Wait sleeps. A wait for the send rate, in adaptive mode,
-// comes on top; its length is known only when the backoff is over.
+// Delay returns the backoff that Wait sleeps. In adaptive mode a wait for the send rate
+// follows; its length is known only when the backoff is over.
 func (t Token) Delay() time.Duration { return max(token.Token(t).Delay(), 0) }
 
 // WithoutDelay returns the token for a loop that has slept the delay itself. Its Wait does
 // not sleep it again.
 func (t Token) WithoutDelay() Token { return Token(token.Token(t).WithDelay(0)) }
 
-// WithDelayAfter returns the token for a loop that waits for it before it sleeps what is left of
-// the delay. Its Wait does not sleep the delay. The time until the delay is over, counted from
-// when the token was issued, is backoff for the observer.
+// WithDelayAfter returns the token for a loop that first calls Wait and then sleeps the rest of
+// the delay itself. Its Wait does not sleep the delay. Events count the time from the issue of
+// the token to the end of the delay as backoff.
 func (t Token) WithDelayAfter() Token { return Token(token.Token(t).WithDelay(-t.Delay())) }
 
 // WithEntries returns the token for RecordSuccess after an attempt that succeeded although the
-// service throttled some of its entries, so many of so many, as those of a batch. For the limiter of
-// the scope such an answer is one throttle; the retry quota takes it for the success that it is. If
-// throttled is not above zero, WithEntries returns the token as it is.
+// service throttled some of the entries of its batch: throttled is their number, and of is the size
+// of the batch. The limiter of the scope counts such an answer as one throttle, the retry quota as a
+// success. If throttled is zero or less, WithEntries returns the token unchanged.
 func (t Token) WithEntries(throttled, of int) Token {
 	if throttled <= 0 {
 		return t
@@ -98,14 +98,14 @@ func (t Token) WithEntries(throttled, of int) Token {
 }
 
 // Wait returns when the attempt may be made: after the backoff, after a wait for retry quota
-// if the Config allows one, and, in adaptive mode, with a send token. A wait that could not
-// end before the deadline of ctx is refused at once, and so is an attempt, the first
-// included, that would begin after the end of the operation, see [Operation.NotAfter]. The
-// error is an [*Error] that holds the last error of the operation, or [ErrForeignToken] or
+// if the Config allows one, and, in adaptive mode, with a send token. It refuses at once a
+// wait that could not end before the deadline of ctx, and an attempt, the first included,
+// that would begin after the end of the operation, see [Operation.NotAfter]. The error is an
+// [*Error] that holds the last error of the operation, or [ErrForeignToken] or
 // [ErrTokenUsed].
 //
-// After an error the attempt counts as never made. Wait may then be called again and starts
-// over. After success another Wait gives [ErrTokenUsed].
+// After an error the attempt counts as never made, and you may call Wait again, which starts
+// over. After success another Wait returns [ErrTokenUsed].
 func (t Token) Wait(ctx context.Context) error {
 	owner := token.Token(t).Owner()
 	if owner == nil {
@@ -114,16 +114,16 @@ func (t Token) Wait(ctx context.Context) error {
 	return owner.Wait(ctx, token.Token(t))
 }
 
-// Context returns a context for the attempt of the token, as [Do] gives it to its function:
-// [AttemptFrom] finds the attempt in it, inside of the loops that ctx is in. A loop of one's own
-// calls it before the attempt. The context of a used token, and of the zero Token, is that of an
-// operation with one attempt.
+// Context returns a context for the attempt of the token, like the one that [Do] passes to its
+// function: [AttemptFrom] finds the attempt in it, inside the loops around ctx. Call it before
+// the attempt in your own loop. For a used token and for the zero Token, the operation has one
+// attempt.
 func (t Token) Context(ctx context.Context) context.Context {
 	return within(ctx, t.Attempt(), t.nesting(ctx))
 }
 
-// nesting is where the operation stands among the loops around ctx. A used token and the zero Token
-// allow one attempt.
+// nesting returns the position of the operation among the loops around ctx. A used token and the
+// zero Token allow one attempt.
 func (t Token) nesting(ctx context.Context) nesting {
 	most, ok := token.Token(t).MaxAttempts()
 	if !ok {
@@ -147,8 +147,9 @@ func (t Token) clock() (readings *instant.Readings, began instant.Mark) {
 	return readings, began
 }
 
-// CheckStrategy returns an error, which is [ErrNoStrategy], for a strategy that cannot be
-// used: nil, a nil pointer, or a wrapper around nil. It is for code that is given a strategy and uses it later, such as a constructor.
+// CheckStrategy returns an error that wraps [ErrNoStrategy] for a strategy that cannot be used: nil, a
+// nil pointer, or a wrapper around nil. Call it in code that keeps a strategy for later, such as a
+// constructor.
 func CheckStrategy(s Strategy) error {
 	if err := checkNil(s); err != nil {
 		return err

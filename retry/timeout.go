@@ -12,13 +12,13 @@ import (
 // httpretry.Config and awssdk.WithAttemptTimeout take one. Nil means no limit.
 type AttemptTimeout interface{ attemptTimeout() }
 
-// FixedTimeout is a timeout that depends on nothing but the number of the attempt.
+// FixedTimeout is a timeout that depends only on the number of the attempt.
 type FixedTimeout struct {
 	// First is how long the first attempt may take. It must be more than zero.
 	First time.Duration
-	// Factor makes the timeout grow: that of each further attempt is so many times the one before.
-	// Zero means 1, which is no growth. Otherwise it must be 1 or more. S3 is used with 2 s and a
-	// factor of 2 if a program follows the guide "Optimizing Amazon S3 performance".
+	// Factor multiplies the timeout for each further attempt. Zero means 1, which is no growth.
+	// Otherwise it must be 1 or more. For S3, the guide "Optimizing Amazon S3 performance" amounts
+	// to 2 s and a factor of 2.
 	Factor float64
 	// Max is the longest timeout. Zero means no such limit. Otherwise it must not be less than
 	// First, and Factor must be more than 1.
@@ -28,14 +28,14 @@ type FixedTimeout struct {
 func (FixedTimeout) attemptTimeout() {}
 
 // TimeoutFunc returns the timeout of the attempts of an operation; nil means no limit. It is called
-// before each attempt, must be safe for concurrent use, and must not return a TimeoutFunc. The error
-// of a timeout that is out of range is that of the attempt, which is then not made.
+// before each attempt, must be safe for concurrent use, and must not return a TimeoutFunc. If the
+// timeout is out of range, the attempt is not made and fails with that error.
 type TimeoutFunc func(op Operation) AttemptTimeout
 
 func (TimeoutFunc) attemptTimeout() {}
 
 // CheckTimeout returns an error for a timeout that is out of range. Nil is in range, and so is any
-// [TimeoutFunc]. It is for code that is given a timeout and uses it later, such as a constructor.
+// [TimeoutFunc]. Call it in code that keeps a timeout for later, such as a constructor.
 func CheckTimeout(t AttemptTimeout) error {
 	switch t := t.(type) {
 	case nil, TimeoutFunc:
@@ -85,7 +85,7 @@ func (f *FixedTimeout) of(attempt int) time.Duration {
 	return limit
 }
 
-// chosen returns the timeout of an operation, which is none of a function.
+// chosen returns the timeout of an operation, calling a TimeoutFunc for it.
 func chosen(t AttemptTimeout, op *Operation) (AttemptTimeout, error) {
 	choose, ok := t.(TimeoutFunc)
 	switch {
