@@ -145,8 +145,8 @@ func (m *member) Want(now time.Time, total float64) {
 	}
 }
 
-// missing returns how many slots the waiting attempts need: those in the queue, and a caller of the
-// last second that did not enter it, or has not yet.
+// missing returns how many slots the waiting attempts need. If the queue is empty, a caller of the
+// last second that did not enter it, or has not yet, counts.
 func (m *member) missing(now time.Time, waiting, cost float64) float64 {
 	if waiting == 0 && m.short > 0 && now.Sub(m.wanted) < time.Second {
 		return math.Ceil(min(m.short, cost))
