@@ -160,7 +160,7 @@ func (l *loop) kind(err error, sent time.Time) classify.Kind {
 
 // responseOf returns the status and the headers of a failure; 0 if it has no response.
 func responseOf(err error) (status int, header http.Header) {
-	response, _ := conformance.HTTPResponse(err) //nolint:bodyclose // in memory
+	response, _ := conformance.HTTPResponse(err) //nolint:bodyclose // of memory
 	if err == nil || response == nil {
 		return 0, nil
 	}
