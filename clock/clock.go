@@ -31,9 +31,9 @@
 //
 // # A clock of your own
 //
-// Embed a *Fake or a System and replace some of its methods. Do not embed a Clock, because it hides
-// two methods: WithTimeout looks for a method of this name, and Run can see a wait for a send token
-// or for retry quota only on a clock that has [Fake.Await].
+// Embed a *Fake or a System and replace some of its methods. Do not embed a Clock, which hides the
+// methods WithTimeout and Await: the function WithTimeout calls the first, and Run sees a wait for
+// a send token or for retry quota only on a clock that has [Fake.Await].
 package clock
 
 import (

@@ -106,12 +106,12 @@ type Config struct {
 	// retry quota and, in adaptive mode, a send rate. Nil means [retry.Operation.Key]. It
 	// must be safe for concurrent use.
 	Scope func(op retry.Operation) retry.ScopeKey
-	// MaxScopes is how many scopes the strategy keeps. When it is full, a new scope replaces one
-	// that was not used lately. If none can be replaced (see ScopeIdle), the operation uses one
-	// extra scope, which all such operations share. Zero means 10,000.
+	// MaxScopes is how many scopes the strategy keeps. Beyond that, a new scope replaces one that
+	// was not used lately. If none can be replaced (see ScopeIdle), the operation uses one extra
+	// scope, which all such operations share. Zero means 10,000.
 	MaxScopes int
-	// ScopeIdle is how long no operation of a scope must begin or end before the scope may be
-	// evicted. The next operation with its key gets a new scope, which has learned nothing.
+	// ScopeIdle is how long a scope must be idle, with no operation beginning or ending, before it
+	// may be evicted. The next operation with its key gets a new scope, which has learned nothing.
 	// Eviction runs when another scope is created, so it takes up to twice this time. An operation
 	// in progress continues with the evicted scope. Zero means 5 minutes.
 	//

@@ -11,7 +11,8 @@ import "github.com/awsretry/awsretry/internal/backoff"
 //	u    what Config.Random returns, from 0 to 1
 //	c    min(b * 2^i, max)
 //
-// and each kind has its formula. No kind gives a delay above max. Config.MinDelay then applies.
+// and each kind has its formula. No kind gives a delay above max. Config.MinDelay then lengthens
+// any shorter delay.
 type Jitter uint8
 
 // The kinds of jitter.
