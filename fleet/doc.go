@@ -1,8 +1,8 @@
 // Package fleet lets all processes that call the same service share one send rate.
 //
-// A service limits an account, not a process. In adaptive mode each process finds its own send rate, and the processes
-// fight: one that grows makes the service throttle the others. With this package they get equal shares of one send
-// rate, kept in a store such as Valkey or Redis:
+// A service limits an account, not a process. In adaptive mode each process finds its own send
+// rate, and the processes fight: one that grows makes the service throttle the others. With this
+// package they get equal shares of one send rate, kept in a store such as Valkey or Redis:
 //
 //	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{Addrs: addrs}})
 //	shared, err := fleet.New(fleet.Config{Store: store, Namespace: "prod/111122223333"})
