@@ -5,18 +5,16 @@ import (
 	"time"
 )
 
-// Advance moves the time forward by d and fires what is due on the way: sleeps, timers
-// and deadlines of contexts, in order of time, and at one instant in order of
-// registration. While one fires, Now is the instant at which it was due. What
-// the functions of timers register on the way fires too if it is due within d.
-// A negative d panics.
+// Advance moves the time forward by d and fires what is due on the way: sleeps, timers and
+// deadlines of contexts, in order of time, and at one instant in order of registration. While one
+// fires, Now is the instant at which it was due. What timer functions register on the way fires too
+// if it is due within d. A negative d panics.
 //
-// Calls add up: the time they move is the sum of their durations, whether they
-// come from several goroutines or from the function of a timer that another call runs.
-// Calls at the same time each fire a part of what is due: one may return
-// while the other still runs such a function, and that function may see Now move on.
-// If the function of a timer panics, Advance does too, and the next call moves the rest
-// of the way.
+// Calls add up: together they move the time by the sum of their durations, even if they come from
+// several goroutines or from a timer function that another call runs. Concurrent calls share the
+// work: one may return while another still runs a timer function, and that function may see Now
+// move on. If a timer function panics, so does Advance, and the next call moves the rest of the
+// way.
 func (c *Fake) Advance(d time.Duration) {
 	if d < 0 {
 		panic(fmt.Sprintf("clock: Fake.Advance by the negative duration %v", d))
@@ -29,11 +27,10 @@ func (c *Fake) Advance(d time.Duration) {
 	c.moveTo(end)
 }
 
-// AdvanceToNext moves the time to the instant at which the next Sleep or timer is due,
-// fires all that is due until then and at that instant, and returns how far it moved.
-// With no Sleep and no timer it does nothing and returns false. Deadlines of contexts
-// expire on the way, but AdvanceToNext does not stop at one: use [Fake.Advance] to reach
-// a deadline.
+// AdvanceToNext moves the time to the instant at which the next Sleep or timer is due, fires
+// everything due up to and including that instant, and returns how far it moved. With no Sleep and
+// no timer it does nothing and returns false. Deadlines of contexts expire on the way, but
+// AdvanceToNext does not stop at one: use [Fake.Advance] to reach a deadline.
 func (c *Fake) AdvanceToNext() (time.Duration, bool) {
 	c.mu.Lock()
 	next := c.queue.head()
@@ -59,9 +56,9 @@ func (c *Fake) moveTo(end time.Time) {
 	}
 }
 
-// next takes out the next entry due until end and moves the time to it; nothing
-// in a queue is due before now. With no entry left it moves the time to end, unless
-// another goroutine has moved it further already, and returns nil.
+// next removes the next entry due until end and moves the time to it; nothing in a queue is due
+// before now. If there is none, it moves the time to end, unless another goroutine has moved it
+// further, and returns nil.
 func (c *Fake) next(end time.Time) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,9 +9,8 @@
 //
 // # In a test, with Run
 //
-// A test gives the code a [Fake] and calls the code inside of [Fake.Run]. The time
-// moves whenever the code waits, so the test takes no real time, and it is the same
-// each time:
+// A test gives the code a [Fake] and calls the code inside of [Fake.Run]. The time moves whenever
+// the code waits, so the test takes no real time and has the same result every time:
 //
 //	var clk clock.Fake
 //	var err error
@@ -20,23 +19,21 @@
 //	require.Equal(t, []time.Duration{time.Second, 2 * time.Second}, clk.Waits())
 //
 // [Fake.Waits] returns what the code has slept for, [Fake.Now] the time at the end.
-// [Fake.AfterFunc] lets a thing happen at a given time, such as the recovery of a
-// service, and [Fake.WithTimeout] makes a context whose deadline follows the clock.
-// If several parts of the code wait at the same time, pass them to Run as several
-// functions. If its goroutines come and go, use System in a bubble of testing/synctest
-// instead.
+// [Fake.AfterFunc] makes something happen at a given time, such as the recovery of a service, and
+// [Fake.WithTimeout] makes a context whose deadline follows the clock. If several parts of the code
+// wait at the same time, pass them to Run as several functions. If its goroutines come and go, use
+// System in a bubble of testing/synctest instead.
 //
 // # In a test, by hand
 //
-// To look at the code during a wait, start it in a goroutine, let [Fake.BlockUntil] see
-// that it waits, and move the time with [Fake.AdvanceToNext] or [Fake.Advance].
+// To look at the code during a wait, start it in a goroutine, wait for it with [Fake.BlockUntil],
+// and move the time with [Fake.AdvanceToNext] or [Fake.Advance].
 //
 // # A clock of your own
 //
-// A type that embeds a *Fake or a System and replaces some of its methods is a Clock
-// too, and keeps the rest: WithTimeout asks a clock for a method of this name, and Run
-// can see a wait for a send token or for retry quota only on a clock that has
-// [Fake.Await]. A type that embeds a Clock hides both.
+// Embed a *Fake or a System and replace some of its methods. Do not embed a Clock, which hides the
+// methods WithTimeout and Await: the function WithTimeout calls the first, and Run sees a wait for
+// a send token or for retry quota only on a clock that has [Fake.Await].
 package clock
 
 import (
@@ -44,34 +41,31 @@ import (
 	"time"
 )
 
-// Clock tells the time and waits. All of this module that sleeps, expires or measures
-// takes one, so that a test can move the time.
+// Clock tells the time and waits. Everything in this module that sleeps, expires or measures takes
+// one, so that a test can move the time.
 //
-// An implementation is safe for concurrent use, its Now never goes backwards,
-// and it never runs the function of a timer inside AfterFunc, Reset or Stop:
-// callers read the clock and arm timers while they hold locks that the function
-// takes.
+// An implementation must be safe for concurrent use, its Now must never go backwards, and it must
+// never run a timer function inside AfterFunc, Reset or Stop: callers read the clock and arm timers
+// while they hold locks that the function takes.
 type Clock interface {
 	// Now returns the current time.
 	Now() time.Time
 
-	// Sleep returns nil after d has passed, and ctx.Err() as soon as ctx is
-	// done. A ctx that is already done wins over a d that is zero or negative,
-	// and such a d does not sleep at all.
+	// Sleep returns nil after d has passed, and ctx.Err() as soon as ctx is done. A zero or
+	// negative d does not sleep, but a ctx that is already done still returns its error.
 	Sleep(ctx context.Context, d time.Duration) error
 
-	// AfterFunc calls f once, after d has passed, in a goroutine of its own or in the
-	// one that moves a fake clock. A zero or negative d is due at once.
+	// AfterFunc calls f once, after d has passed, in its own goroutine or in the one that moves a
+	// fake clock. A zero or negative d is due at once.
 	AfterFunc(d time.Duration, f func()) Timer
 }
 
-// Timer is a call that AfterFunc has scheduled. It is safe for concurrent use.
+// Timer is a call scheduled by AfterFunc. It is safe for concurrent use.
 type Timer interface {
-	// Stop cancels the call. It reports whether the call was still to come; if
-	// not, f has been started, or the timer stopped before, and Stop does not wait for f.
+	// Stop cancels the call and reports whether it was still pending. If not, f has started or the
+	// timer was stopped before. Stop does not wait for f.
 	Stop() bool
 
-	// Reset schedules the call to come d from now instead, whether or not it
-	// was still to come, which it reports.
+	// Reset reschedules the call to d from now, and reports whether it was still pending.
 	Reset(d time.Duration) bool
 }

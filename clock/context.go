@@ -23,11 +23,10 @@ func (c *Fake) WithTimeout(parent context.Context, d time.Duration) (context.Con
 // to the next waiter would expire work that is still running. [Fake.Run] stops at
 // deadlines, because it moves the time only while all work waits.
 //
-// When the deadline expires or cancel is called, all contexts that package context has
-// derived from this one are done at once. When parent is done, this context is done at
-// once too, and so is a Sleep on c with this context or with a derived one. A derived
-// context by itself may be done a moment later, because package context starts a
-// goroutine to learn of the end of a context of another package.
+// When the deadline expires or cancel is called, all contexts that package context has derived from
+// this one are done at once. When parent is done, this context is done at once too, and so is a
+// Sleep on c with this context or with a derived one. A derived context itself may be done a moment
+// later, because package context watches a context of another package from a goroutine.
 func (c *Fake) WithDeadline(parent context.Context, t time.Time) (context.Context, context.CancelFunc) {
 	s := &deadlineSource{clock: c, parent: parent, parentDone: parent.Done(), deadline: t, done: make(chan struct{})}
 	if outer, ok := parent.Deadline(); ok && outer.Before(t) {
@@ -39,10 +38,10 @@ func (c *Fake) WithDeadline(parent context.Context, t time.Time) (context.Contex
 	return &deadlineContext{Context: inner, source: s}, cancel
 }
 
-// deadlineContext is what WithDeadline returns: a context of the standard library below
-// a deadlineSource. The inner context looks after derived contexts and the cause.
-// Package context knows it by its Done channel and its answer to Value, which are passed
-// on unchanged.
+// deadlineContext is what WithDeadline returns: a context of the standard library below a
+// deadlineSource. The inner context manages derived contexts and the cause. Package context
+// recognizes it by its Done channel and its answer to Value, which deadlineContext passes on
+// unchanged.
 type deadlineContext struct {
 	context.Context //nolint:containedctx // this type is a context
 	source          *deadlineSource
@@ -58,10 +57,9 @@ func (c *deadlineContext) Err() error {
 	return c.Context.Err()
 }
 
-// Value asks the contexts above once, as each of them does, so that the cost of a
-// question is linear in the depth. It follows parent only where the answer is the inner
-// context, which package context asks for to find the cause: no other answer depends on
-// whether parent is done.
+// Value asks the contexts above once, as each of them does, so that the cost is linear in the
+// depth. It follows parent only if the answer is the inner context, which package context asks for
+// to find the cause: no other answer depends on whether parent is done.
 func (c *deadlineContext) Value(key any) any {
 	if key == (settleKey{}) {
 		c.source.follow()
@@ -77,8 +75,8 @@ func (c *deadlineContext) Value(key any) any {
 	return v
 }
 
-// settleKey is a key whose value is itself below a context of a Fake, and nil elsewhere: the first
-// deadlineContext that is asked for it catches up with its parent, and asks the parent for it too.
+// settleKey has itself as its value below a context of a Fake, and nil elsewhere: the first
+// deadlineContext that is asked for it catches up with its parent, and asks the parent too.
 type settleKey struct{}
 
 // settledErr returns ctx.Err() after all contexts of a Fake from which ctx is

@@ -7,18 +7,17 @@ import (
 	"time"
 )
 
-// deadlineSource is the parent of the inner context of a deadlineContext. Only package
-// context calls its methods of context.Context. The source ends the inner context through
-// the function that package context gives to AfterFunc, which takes over Err and the
-// cause. There is no other way to end a context of the standard library from outside, at
-// once, with the error DeadlineExceeded.
+// deadlineSource is the parent of the inner context of a deadlineContext. Only package context
+// calls its methods of context.Context. The source ends the inner context through the function that
+// package context gives to AfterFunc, which takes over Err and the cause. Nothing else can end a
+// context of the standard library from outside, at once, with the error DeadlineExceeded.
 type deadlineSource struct {
 	clock      *Fake
 	parent     context.Context //nolint:containedctx // this type is a context
 	parentDone <-chan struct{}
 	deadline   time.Time
 	entry      *entry
-	done       chan struct{} // never closed: AfterFunc stands in for it
+	done       chan struct{} // never closed: AfterFunc replaces it
 
 	once    sync.Once
 	err     error       // set in once, read by cancel
@@ -102,7 +101,7 @@ func (s *deadlineSource) finish(err error, expired bool) {
 	})
 }
 
-// release is called when the inner context has been cancelled, and all below it.
+// release is called after the inner context and all below it have been cancelled.
 func (s *deadlineSource) release() bool {
 	s.ended.Store(true)
 	return s.unregister()
@@ -116,9 +115,8 @@ func (s *deadlineSource) unregister() bool {
 	return s.stopFollow()
 }
 
-// addDeadline registers a deadline and reports whether it is still to come. The
-// instant will be a result of Now, so it gets the location of the clock and
-// loses its monotonic reading.
+// addDeadline registers a deadline and reports whether it is in the future. The instant will be a
+// result of Now, so it gets the location of the clock and loses its monotonic reading.
 func (c *Fake) addDeadline(e *entry, t time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,17 +12,16 @@ import (
 // 2000-01-01 00:00:00 UTC; [NewFake] starts at another instant. A Fake is safe for
 // concurrent use and must not be copied after its first use.
 //
-// Most tests use Run. A test that moves the time by hand calls [Fake.BlockUntil] before:
-// without it, Advance may come before the Sleep that it is meant to end, and the test
-// hangs. When Advance or AdvanceToNext returns, the sleepers that were due have been
-// released and are no longer waiters, but their goroutines may not have run
-// yet; receive what they produce, or see them wait again with BlockUntil.
+// Most tests use Run. A test that moves the time by hand must call [Fake.BlockUntil] first:
+// otherwise Advance may come before the Sleep that it should end, and the test hangs. When Advance
+// or AdvanceToNext returns, the sleepers that were due are no longer waiters, but their goroutines
+// may not have run yet; receive what they produce, or use BlockUntil to see them wait again.
 type Fake struct {
-	// MaxBlocked is how long, in real time, a function of Run may do anything else than wait on
-	// the clock. Then Run ends the program with a panic that says where each goroutine is: the
-	// function is blocked outside of the clock, and the time would stand still. Zero means 5 s,
-	// and a negative duration no limit. Set it before Run. In a bubble of testing/synctest, which
-	// has no real time, there is no limit.
+	// MaxBlocked is how long, in real time, a function of Run may go without waiting on the clock.
+	// Then Run ends the program with a panic that says where each goroutine is, because the
+	// function is blocked outside the clock and the time would stand still. Zero means 5 s, and a
+	// negative duration no limit. Set it before Run. A testing/synctest bubble has no real time, so
+	// there is no limit there.
 	MaxBlocked time.Duration
 
 	mu sync.Mutex // guards all below; never held while a function is called or a channel waited for
@@ -60,13 +59,11 @@ func (c *Fake) Now() time.Time {
 	return c.nowLocked()
 }
 
-// Sleep waits until the clock has been moved by d or ctx is done, whichever is
-// first. Where both have happened by the time the sleeper runs, it returns
-// ctx.Err(): a test that cancels and then moves the time gets the same result
-// every time, and so does a Sleep that would end at the deadline of its context
-// (see [Fake.WithDeadline]), which expires first. A ctx that is done beforehand is
-// reported at once, a d of zero or less does not sleep, and neither is recorded in
-// [Fake.Waits].
+// Sleep waits until the clock has been moved by d or ctx is done, whichever is first. If both have
+// happened by the time the sleeper runs, it returns ctx.Err(), so a test that cancels and then
+// moves the time gets the same result every time. So does a Sleep that would end at the deadline of
+// its context (see [Fake.WithDeadline]): the deadline expires first. A ctx that is already done
+// returns its error at once, and a d of zero or less does not sleep; [Fake.Waits] records neither.
 func (c *Fake) Sleep(ctx context.Context, d time.Duration) error {
 	if err := settledErr(ctx); err != nil || d <= 0 {
 		return err
@@ -84,11 +81,10 @@ func (c *Fake) Sleep(ctx context.Context, d time.Duration) error {
 	}, func() { c.queue.remove(e) })
 }
 
-// Await waits until done is closed or ctx is done, whichever is first, and is a waiter
-// meanwhile. It is for code that the function of a timer wakes: the clock cannot see that
-// a goroutine receives from a channel. Where both have happened, and where ctx is done
-// beforehand, Await returns ctx.Err(), otherwise nil. With a nil done it waits for ctx,
-// like an operation that hangs.
+// Await waits until done is closed or ctx is done, and counts as a waiter meanwhile. Use it in code
+// that a timer function wakes: the clock cannot see that a goroutine receives from a channel. Await
+// returns ctx.Err() if ctx is done, even if done is closed too, otherwise nil. With a nil done it
+// waits for ctx, like an operation that hangs.
 func (c *Fake) Await(ctx context.Context, done <-chan struct{}) error {
 	if err := settledErr(ctx); err != nil {
 		return err
@@ -102,11 +98,10 @@ func (c *Fake) Await(ctx context.Context, done <-chan struct{}) error {
 	}, func() { delete(c.awaits, w) })
 }
 
-// AfterFunc calls f when the clock has been moved by d, in the goroutine that moves the
-// clock ([Fake.Run] has one of its own for that) and with no lock of the clock held. So f
-// may use the clock and may move it, but must not wait on it: the time would stand still.
-// With a d of zero or less, f starts at once, in a goroutine of its own, where it may
-// wait. A nil f panics when it is due.
+// AfterFunc calls f when the clock has been moved by d, in the goroutine that moves the clock
+// ([Fake.Run] has its own) and with no lock of the clock held. So f may use the clock and may move
+// it, but must not wait on it: the time would stand still. With a d of zero or less, f starts at
+// once, in its own goroutine, where it may wait. A nil f panics when it is due.
 func (c *Fake) AfterFunc(d time.Duration, f func()) Timer {
 	t := &fakeTimer{clock: c, entry: newEntry(f)}
 	t.Reset(d)
@@ -122,7 +117,7 @@ func (c *Fake) Waits() []time.Duration {
 	return slices.Clone(c.waits)
 }
 
-// ResetWaits makes Waits begin anew: it returns what is slept from now on.
+// ResetWaits clears the record: Waits then returns only later sleeps.
 func (c *Fake) ResetWaits() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,37 +12,34 @@ import (
 //
 //	clk.Run(func() { err = retry.DoErr(ctx, strategy, op, call) })
 //
-// A function waits while it is in [Fake.Sleep], in [Fake.Await], or in an operation of
-// this module that waits for a send token or for retry quota. While one of the functions
-// does anything else, the time stands still. When all of them wait, the next sleep,
-// timer or deadline of a context fires, at its instant; at one instant they fire in order
-// of registration. A function that is released in this way runs until it waits again or
-// returns before the next of them fires. So the result does not depend on which goroutine
-// is faster.
+// A function waits while it is in [Fake.Sleep], in [Fake.Await], or in an operation of this module
+// that waits for a send token or for retry quota. While one of the functions does anything else,
+// the time stands still. When all of them wait, the next sleep, timer or deadline of a context
+// fires, at its instant; at one instant they fire in order of registration. A function that is
+// released this way runs until it waits again or returns, and only then does the next one fire. So
+// the result does not depend on which goroutine is faster.
 //
-// Run sees waits and does not see goroutines. It is right under these rules:
+// Run sees waits, not goroutines, so it needs these rules:
 //
-//   - Each function is one sequence of waits: it may start goroutines, but it and they
-//     wait one at a time. Parts that wait at the same time are functions of their own.
-//   - A function that waits for the function of a timer, for another function of Run or
-//     for the end of a context does so with Await. With a channel or a lock alone the
-//     time stands still, and so it does while a function waits for the real time. Then Run
-//     panics after [Fake.MaxBlocked], which ends the program.
+//   - Each function is one sequence of waits: it may start goroutines, but it and they wait one at
+//     a time. Pass parts that wait at the same time as separate functions.
+//   - A function uses Await to wait for a timer function, for another function of Run or for the
+//     end of a context. While it waits for a channel, a lock or real time instead, the time stands
+//     still, and Run panics after [Fake.MaxBlocked], which ends the program.
 //   - Goroutines that run beside the functions do not wait on the clock.
 //
-// Run panics if a goroutine waits on the clock when Run begins, and if it has seen more
-// waits at once than functions, in this case after the functions have returned. Code that
-// cannot keep the rules, because its goroutines come and go, is tested on [System] in a
-// bubble of testing/synctest, which does see goroutines.
+// Run panics if a goroutine waits on the clock when Run begins. It also panics, after the functions
+// have returned, if it has seen more waits at once than functions. If your code cannot keep the
+// rules, because its goroutines come and go, test it on [System] in a bubble of testing/synctest,
+// which does see goroutines.
 //
-// The first function runs in the goroutine of the caller, where it may panic and call
-// t.FailNow: Run then waits for the other functions, and the panic or the end of the
-// goroutine goes on. The others run in goroutines of their own, where a panic ends the
-// program, as does one in the function of a timer. Run leaves no goroutine behind.
+// The first function runs in the goroutine of the caller, where it may panic or call t.FailNow: Run
+// waits for the other functions before that goes on. The others run in their own goroutines, where
+// a panic ends the program, as does one in a timer function. Run leaves no goroutine behind.
 //
-// The functions may move the time themselves, for example with [Fake.Advance] for the
-// time that a call takes. On one clock there is one Run at a time: another one, inside of
-// a function or beside, panics. Without a function Run does nothing, and a nil one panics.
+// The functions may move the time themselves, for example with [Fake.Advance] for the time that a
+// call takes. A clock allows one Run at a time: a second one panics, inside a function or outside.
+// Without functions Run does nothing, and a nil function panics.
 func (c *Fake) Run(functions ...func()) {
 	if len(functions) == 0 {
 		return
@@ -68,11 +65,11 @@ func (c *Fake) Run(functions ...func()) {
 type run struct {
 	active  int           // functions that have not returned; guarded by the lock of the clock
 	more    int           // the most waits at once above that; likewise
-	changed chan struct{} // says that the functions may all wait; closed when all have returned
+	changed chan struct{} // signals that all functions may wait; closed when all have returned
 	stopped chan struct{} // closed when the time does not move any more
 }
 
-// tell says that there is a wait more or a function fewer; nil is no run.
+// tell signals one more wait or one function fewer. A nil run does nothing.
 func (r *run) tell() {
 	if r == nil || r.active == 0 {
 		return
@@ -97,7 +94,7 @@ func (c *Fake) startRun(functions int) *run {
 	return c.run
 }
 
-// endRun returns how many waits there were at once beyond those of the functions.
+// endRun returns by how many the waits at one time exceeded the functions.
 func (c *Fake) endRun() (more int) {
 	left, _ := c.settle()
 	c.mu.Lock()
@@ -143,9 +140,9 @@ func (c *Fake) drive(r *run) {
 	}
 }
 
-// step takes out what is due next and moves the time to it, if all functions wait.
-// Between the two looks at the clock nothing changes then: a function that waits does
-// nothing, and none of them has a context that is done.
+// step removes what is due next and moves the time to it, if all functions wait. Nothing changes
+// between its two looks at the clock: a waiting function does nothing, and none has a context that
+// is done.
 func (c *Fake) step(r *run) *entry {
 	if c.busy(r) {
 		return nil
@@ -165,15 +162,15 @@ func (c *Fake) step(r *run) *entry {
 	return e
 }
 
-// busy reports whether a function does not wait, without a look at all that wait.
+// busy reports whether a function is not waiting. It does not look at every waiter.
 func (c *Fake) busy(r *run) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return r.active == 0 || c.live < r.active+c.starting
 }
 
-// settle returns how many calls wait and how many functions run or wait. It forgets
-// the waits whose context is done: their goroutines go on.
+// settle returns how many calls wait and how many functions run or wait. It forgets the waits whose
+// context is done, because their goroutines continue.
 func (c *Fake) settle() (waits, functions int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -237,5 +234,5 @@ func (w watch) stop() {
 }
 
 // isReal reports whether now is a real time. A bubble of testing/synctest begins in the year 2000,
-// before there was the version of Go that this module needs.
+// before the version of Go that this module needs.
 func isReal(now time.Time) bool { return now.Year() >= 2026 }

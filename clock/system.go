@@ -22,10 +22,9 @@ var _ Clock = System{}
 // and then measure with it. Now does not allocate.
 func (System) Now() time.Time { return time.Now() }
 
-// Sleep waits until d has passed or ctx is done, whichever is first. Where both
-// have happened when the goroutine goes on, it returns ctx.Err(). A ctx that is done
-// beforehand is reported at once, and a d of zero or less does not sleep. No
-// timer stays behind.
+// Sleep waits until d has passed or ctx is done, whichever is first. If both have happened when the
+// goroutine continues, it returns ctx.Err(). A ctx that is already done returns its error at once,
+// and a d of zero or less does not sleep. Sleep leaves no timer behind.
 func (System) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err
@@ -39,8 +38,7 @@ func (System) Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// AfterFunc is [time.AfterFunc]: f runs in a goroutine of its own, at once if d
-// is zero or less.
+// AfterFunc is [time.AfterFunc]: f runs in its own goroutine, at once if d is zero or less.
 func (System) AfterFunc(d time.Duration, f func()) Timer {
 	return time.AfterFunc(d, f)
 }

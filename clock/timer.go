@@ -16,9 +16,8 @@ func (t *fakeTimer) Stop() bool {
 	return t.clock.queue.remove(t.entry)
 }
 
-// Reset takes the call off the clock and puts it back at its new instant, behind
-// all that is due there already. A d of zero or less starts it at once, in a
-// goroutine of its own because the caller may hold locks that it needs.
+// Reset moves the call to its new instant, behind everything already due there. A d of zero or less
+// starts it at once, in its own goroutine because the caller may hold locks that it needs.
 func (t *fakeTimer) Reset(d time.Duration) bool {
 	t.clock.mu.Lock()
 	defer t.clock.mu.Unlock()

@@ -13,9 +13,9 @@ type wait struct {
 	over bool            // it has left, or come to its end
 }
 
-// ctxEnd is the end of the contexts of some waits, which share a Done channel. Whether a context has
-// ended must be asked before each move of the time, because the goroutine that waits for it may be
-// late; so it is asked once for all that wait for the same end.
+// ctxEnd is the end of the contexts of some waits, which share a Done channel. Each move of the time
+// first asks whether a context has ended, because the goroutine that waits for it may be late;
+// ctxEnd lets it ask once for all waits with the same end.
 type ctxEnd struct {
 	ctx    context.Context //nolint:containedctx // that of calls that have not returned
 	done   <-chan struct{}
@@ -63,7 +63,7 @@ func (c *Fake) endLocked(ctx context.Context, done <-chan struct{}, follow bool)
 	return e
 }
 
-// overLocked notes that a wait is over, if it does not know yet.
+// overLocked marks a wait as over, unless it is already.
 func (c *Fake) overLocked(w *wait) {
 	if w.over || w.ctx != nil && w.ctx.ended {
 		return
@@ -86,7 +86,7 @@ func (c *Fake) endedLocked(e *ctxEnd) {
 	}
 }
 
-// forgetLocked takes out an end for which no call waits any more.
+// forgetLocked removes an end that no call waits for any more.
 func (c *Fake) forgetLocked(e *ctxEnd) {
 	delete(c.endOf, e.done)
 	last := len(c.ends) - 1
@@ -133,20 +133,19 @@ type watcher struct {
 	reached chan struct{} // closed once there have been n waiters
 }
 
-// BlockUntil returns nil as soon as there are at least n waiters, at once if
-// there are so many already, and otherwise an error that wraps ctx.Err() and
-// says how many there were when ctx was done. What counts:
+// BlockUntil returns nil as soon as there are at least n waiters, or at once if there already are.
+// If ctx is done first, it returns an error that wraps ctx.Err() and says how many waiters there
+// were. What counts:
 //
 //   - a Sleep that has not ended;
-//   - a timer of AfterFunc whose call is still to come, or an Await that has not ended:
-//     the number of timers or that of Awaits, whichever is larger, because an Await
-//     waits for the function of a timer;
-//   - so an operation of this module that waits for a send token or for retry quota is
-//     one waiter, also when it stands in a queue behind others;
+//   - pending timers of AfterFunc, or Awaits that have not ended, whichever are more, because an
+//     Await waits for a timer function;
+//   - so an operation of this module that waits for a send token or for retry quota is one waiter,
+//     even behind others in a queue;
 //   - not the deadline of a context, see [Fake.WithDeadline].
 //
-// The number is that of a moment: waiters may end before BlockUntil returns if another
-// goroutine moves the time, cancels them or stops them.
+// The number may be outdated when BlockUntil returns, if another goroutine moves the time or
+// cancels or stops waiters.
 func (c *Fake) BlockUntil(ctx context.Context, n int) error {
 	c.mu.Lock()
 	if c.waitersLocked() >= n {
@@ -171,8 +170,8 @@ func (c *Fake) BlockUntil(ctx context.Context, n int) error {
 	return fmt.Errorf("clock: too few waiters on the fake clock: %w: %d of %d", ctx.Err(), c.waitersLocked(), n)
 }
 
-// tellLocked ends each BlockUntil whose waiters are there, and lets Run look whether
-// its functions wait.
+// tellLocked ends each BlockUntil that has enough waiters, and makes Run check whether its
+// functions wait.
 func (c *Fake) tellLocked() {
 	c.run.tell()
 	if len(c.watchers) == 0 {

@@ -17,10 +17,10 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// FromRetryer returns the New of a [Subject] that is an [aws.Retryer] or an [aws.RetryerV2], such as
-// a wrapper around one of the SDK. Its operations run in the loop of the SDK that the test is built
-// with, which is held against the rules, too: it keeps the attempt limit, reads the hint of the server
-// and finds the skew of the clock. The loop does not tell a retryer of a long poll.
+// FromRetryer returns the New of a [Subject] that is an [aws.Retryer] or an [aws.RetryerV2], such as a
+// wrapper around one of the SDK. Its operations run in the loop of the SDK that the test is built
+// with. The suite tests this loop too: it keeps the attempt limit, reads the server hint and finds the
+// clock skew. The loop does not tell a retryer about a long poll.
 func FromRetryer(newRetryer func(*Settings) aws.Retryer) func(*Settings) (Do, error) {
 	return func(s *Settings) (Do, error) {
 		retryer := newRetryer(s)
@@ -29,7 +29,7 @@ func FromRetryer(newRetryer func(*Settings) aws.Retryer) func(*Settings) (Do, er
 		}
 		loop := awsretry.NewAttemptMiddleware(retryer, smithyhttp.RequestCloner)
 		return func(ctx context.Context, attempt func(context.Context) error) error {
-			request := smithyhttp.NewStackRequest().(*smithyhttp.Request) //nolint:forcetypeassert // says its documentation
+			request := smithyhttp.NewStackRequest().(*smithyhttp.Request) //nolint:forcetypeassert // as documented
 			handler := middleware.FinalizeHandlerFunc(func(ctx context.Context, in middleware.FinalizeInput) (
 				out middleware.FinalizeOutput, metadata middleware.Metadata, err error,
 			) {
@@ -42,14 +42,14 @@ func FromRetryer(newRetryer func(*Settings) aws.Retryer) func(*Settings) (Do, er
 	}
 }
 
-// timed makes an attempt and measures the skew of the clock as a client does.
+// timed makes an attempt and measures the clock skew as a client does.
 func timed(ctx context.Context, attempt func(context.Context) error) (middleware.Metadata, error) {
 	_, metadata, err := awsmiddleware.RecordResponseTiming{}.HandleDeserialize(ctx, middleware.DeserializeInput{},
 		middleware.DeserializeHandlerFunc(func(ctx context.Context, _ middleware.DeserializeInput) (
 			out middleware.DeserializeOutput, metadata middleware.Metadata, err error,
 		) {
 			err = attempt(ctx)
-			if response, failed := HTTPResponse(err); failed == nil { //nolint:bodyclose // of memory
+			if response, failed := HTTPResponse(err); failed == nil { //nolint:bodyclose // in memory
 				out.RawResponse = &smithyhttp.Response{Response: response}
 			}
 			return out, metadata, err
@@ -58,9 +58,9 @@ func timed(ctx context.Context, attempt func(context.Context) error) (middleware
 }
 
 // lateContext is the context of an operation in a bubble. The adaptive mode of aws-sdk-go-v2 cuts the
-// wait for a send token to whole nanoseconds, so that it wakes a fraction too early and then sleeps for
-// 0. A real timer is late enough to hide that, but the clock of a bubble is exact, so that the sleeps
-// would not end. Each sleep asks for Done: many of one instant make time pass.
+// wait for a send token to whole nanoseconds, so it wakes a fraction too early and then sleeps for 0. A
+// real timer is late enough to hide that, but the clock of a bubble is exact, so the sleeps would never
+// end. Each sleep calls Done: many calls at one instant make time pass.
 type lateContext struct {
 	context.Context //nolint:containedctx // it is a context
 
@@ -68,20 +68,20 @@ type lateContext struct {
 	asked int
 }
 
-// Done returns the channel of the context around. The loop of one operation runs in one goroutine.
+// Done returns the channel of the wrapped context. The loop of one operation runs in one goroutine.
 func (c *lateContext) Done() <-chan struct{} {
 	if now := time.Now(); !now.Equal(c.at) {
 		c.at, c.asked = now, 0
 	}
 	if c.asked++; c.asked > 1000 {
-		_ = clock.System{}.Sleep(c.Context, time.Microsecond) // whose end the caller sees next
+		_ = clock.System{}.Sleep(c.Context, time.Microsecond) // the caller sees its end next
 	}
 	return c.Context.Done()
 }
 
 // FromStrategy returns the New of a [Subject] that is a [retry.Strategy], of this module or a wrapper
-// around one. Its operations run in [retry.DoErr]. The loop reads the hint of the server and the skew of
-// its clock, as the client of a service does.
+// around one. Its operations run in [retry.DoErr]. The loop reads the server hint and the clock skew, as
+// the client of a service does.
 func FromStrategy(newStrategy func(*Settings) (retry.Strategy, error)) func(*Settings) (Do, error) {
 	return func(s *Settings) (Do, error) {
 		strategy, err := newStrategy(s)
@@ -101,10 +101,10 @@ func FromStrategy(newStrategy func(*Settings) (retry.Strategy, error)) func(*Set
 	}
 }
 
-// observe adds to an error what a client of a service reads in the response: the hint of the server, and
-// how far its clock is off.
+// observe adds to an error what a client of a service reads in the response: the server hint and the
+// clock skew.
 func observe(err error, sent time.Time) error {
-	response, _ := HTTPResponse(err) //nolint:bodyclose // of memory
+	response, _ := HTTPResponse(err) //nolint:bodyclose // in memory
 	if err == nil || response == nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// paced finds out whether an attempt after a throttle waits at all, so that the report says so once.
+// paced tests whether an attempt after a throttle waits at all, so that the report says so once.
 func (r *run) paced() bool {
 	wait := time.Duration(0)
 	s := r.settings()
@@ -46,7 +46,7 @@ func (r *run) adaptive(file vectors.Adaptive) {
 		}
 		return
 	}
-	var others []string // rules in cases of the other generation
+	var others []string // rules with cases of the other generation
 	for _, c := range file.Operations {
 		if slices.Contains(c.Rules, ofReasons) {
 			continue
@@ -70,14 +70,14 @@ func (r *run) adaptive(file vectors.Adaptive) {
 	}
 }
 
-// timeline is the clock of a case, which counts from the beginning of the bubble.
+// timeline is the clock of a case. It counts from the start of the bubble.
 type timeline struct{ zero time.Time }
 
 func (l timeline) sleepUntil(ctx context.Context, at time.Duration) {
 	sleep(ctx, time.Until(l.zero.Add(at)))
 }
 
-// sleep waits on the clock of the bubble. Nothing ends the context of a case before the case.
+// sleep waits on the clock of the bubble. The context of a case does not end before the case.
 func sleep(ctx context.Context, d time.Duration) { _ = clock.System{}.Sleep(ctx, d) }
 
 func (l timeline) of(t time.Time) time.Duration { return t.Sub(l.zero) }
@@ -91,7 +91,7 @@ func (r *run) at(id string, start time.Duration, s Settings, play func(ctx conte
 	})
 }
 
-// operations plays operations one after the other, and compares when their attempts arrive.
+// operations plays operations one after another, and compares when their attempts arrive.
 func (r *run) operations(c vectors.Operations) {
 	s := r.settings()
 	s.maxAttempts, s.quotaCapacity, s.jitter = c.Given.Attempts(), capacityOf(c.Given), c.Given.Jitter
@@ -141,8 +141,8 @@ func (r *run) operations(c vectors.Operations) {
 
 func attemptsOfGiven(g vectors.Given) int { return cmp.Or(g.Attempts(), usualAttempts) }
 
-// unfitOperations returns why a case cannot be put to the subject. What drains a quota slows down a
-// send rate, so that a case whose quota is not full at first is not played.
+// unfitOperations returns why the subject cannot play a case. Draining a quota slows down the send
+// rate, so a case whose quota is not full at first is not played.
 func (r *run) unfitOperations(c vectors.Operations) string {
 	needed := quotaSetting
 	if capacityOf(c.Given) == defaultCapacity {

@@ -21,29 +21,29 @@ import (
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
 
-// answer is what the service makes of one attempt.
+// answer is the answer of the service to one attempt.
 type answer struct {
 	status    int
 	code      string
 	headers   map[string]string
-	transport string         // a kind of failure of net/http, in place of a response
+	transport string         // a kind of failure of net/http, instead of a response
 	skew      *time.Duration // of the clock of the service; nil if the response has no date
 	last      bool           // the caller gives up while the service answers
 }
 
-// success is the answer of a service that has done what it was asked for.
+// success is the answer to a successful request.
 func success() answer { return answer{status: http.StatusOK} }
 
-// throttle is an answer that a retry of five tokens follows. Its status reaches retryers that do not
+// throttle is an answer that causes a retry for five tokens. Its status is for retryers that do not
 // read codes.
 func throttle() answer {
 	return answer{status: http.StatusTooManyRequests, code: "ThrottlingException"}
 }
 
-// final is an answer that no retry follows.
+// final is an answer that must not be retried.
 func final() answer { return answer{status: http.StatusBadRequest, code: "ValidationException"} }
 
-// skewed is how far the clock of the service is ahead where a case has a failure for its skew.
+// skewed is how far the clock of the service is ahead in a case whose failure is due to clock skew.
 const skewed = time.Hour
 
 // answerOf returns the answer of a case.
@@ -62,8 +62,8 @@ func answerOf(r vectors.Response) answer {
 	return a
 }
 
-// nth returns the answer as the n-th of its case, from 0. Clients correct their clock by the first answer
-// that says so, so that the clock of the service goes on to be wrong for them only if it moves each time.
+// nth returns the answer as the n-th of its case, from 0. Clients correct their clock after the first
+// answer that shows skew, so the clock of the service stays wrong for them only if it moves each time.
 func (a answer) nth(n int) answer {
 	if a.skew != nil {
 		a.skew = new(time.Duration(n+1) * *a.skew)
@@ -71,7 +71,7 @@ func (a answer) nth(n int) answer {
 	return a
 }
 
-// String says for the report what the answer is.
+// String describes the answer for the report.
 func (a answer) String() string {
 	switch {
 	case a.transport != "":
@@ -93,7 +93,7 @@ func (a answer) String() string {
 	return said
 }
 
-// hint returns the hint of the server, as clients read it.
+// hint returns the server hint, as clients read it.
 func (a answer) hint() (time.Duration, bool) {
 	return classify.ParseRetryAfterMillis(a.headers["x-amz-retry-after"])
 }
@@ -112,17 +112,17 @@ func (a answer) err() error {
 		return nil
 	default:
 		cause = &awshttp.ResponseError{ResponseError: &smithyhttp.ResponseError{
-			Response: &smithyhttp.Response{Response: a.response()}, //nolint:bodyclose // of memory
+			Response: &smithyhttp.Response{Response: a.response()}, //nolint:bodyclose // in memory
 			Err:      &smithy.GenericAPIError{Code: errcode.Bare(a.code), Message: "an answer of the suite"},
 		}}
 	}
 	return &smithy.OperationError{ServiceID: "Suite", OperationName: "Call", Err: cause}
 }
 
-// address is where the requests of the suite go to.
+// address is the URL of the suite's requests.
 const address = "https://service.example/"
 
-// response returns the answer as one of HTTP, in the form of the services that speak JSON.
+// response returns the answer as an HTTP response of a JSON service.
 func (a answer) response() *http.Response {
 	header := http.Header{"Content-Type": {"application/x-amz-json-1.0"}}
 	body := []byte("{}")
@@ -143,11 +143,11 @@ func (a answer) response() *http.Response {
 	}
 }
 
-// HTTPResponse returns what an HTTP client gets for the error of an attempt: a response with status,
-// headers and the body of a service that speaks JSON, or an error without a response. A nil error is
-// a response with status 200. A subject whose loop is below or around an [http.RoundTripper] makes an
-// attempt in RoundTrip and returns what HTTPResponse makes of its error. The error of another source
-// comes back as it is.
+// HTTPResponse returns what an HTTP client gets for the error of an attempt: a response with the
+// status, headers and body of a JSON service, or an error without a response. A nil error gives a
+// response with status 200. A subject whose loop is below or around an [http.RoundTripper] makes an
+// attempt in RoundTrip and passes its error through HTTPResponse. HTTPResponse returns an error from
+// another source unchanged.
 func HTTPResponse(err error) (*http.Response, error) {
 	if err == nil {
 		return success().response(), nil

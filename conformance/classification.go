@@ -12,7 +12,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// classification plays an operation with each failure and a success after it.
+// classification plays an operation with each failure, followed by a success.
 func (r *run) classification(file vectors.Classification) {
 	for _, c := range slices.Concat(file.ErrorCodes, file.StatusCodes, file.TransportKinds, file.Combinations, file.SkewDecisions) {
 		if a, ok := failureOf(c); ok {
@@ -21,9 +21,9 @@ func (r *run) classification(file vectors.Classification) {
 	}
 }
 
-// failureOf returns the answer of a case. It reports false if a service cannot give it: a failure
-// together with a response, an error with status 200, a skew that a date in seconds does not have or
-// that the client has from before, or what only the model of a service says. Its requests name no service.
+// failureOf returns the answer of a case, or false if no service can give it: a failure together with a
+// response, an error with status 200, a skew that a date in seconds cannot show or that the client has
+// from before, or something that only the model of a service says. Its requests name no service.
 func failureOf(c vectors.Classified) (a answer, ok bool) {
 	g := c.Given
 	if g.Service != "" {
@@ -41,7 +41,7 @@ func failureOf(c vectors.Classified) (a answer, ok bool) {
 	return a, g.Status >= 300 && g.Modeled == "" && g.AttemptSkew == 0 && whole
 }
 
-// failure plays an operation, and in adaptive mode another one, which waits after a throttle.
+// failure plays an operation, and in adaptive mode another, which waits after a throttle.
 func (r *run) failure(c vectors.Classified, a answer) {
 	j := judgment{about: Finding{Case: c.ID, Title: titleOf(c), Answers: a.String() + ", success"}}
 	first, why := r.fail(c.ID, a)
@@ -53,7 +53,7 @@ func (r *run) failure(c vectors.Classified, a answer) {
 	if c.Want.Retryable && !first.ended {
 		r.judgeKind(&j, c, a, first)
 	}
-	// What makes a failure retryable is the other rule of the case. C04 says nothing of a status next to 429.
+	// The other rule of the case makes the failure retryable. C04 does not cover statuses next to 429.
 	rules := slices.DeleteFunc(slices.Clone(c.Rules), func(rule string) bool {
 		return rule == "C06" && c.Want.Retryable || rule == "C04" && !c.Want.Retryable
 	})
@@ -67,7 +67,7 @@ func (r *run) failure(c vectors.Classified, a answer) {
 type failed struct {
 	seen
 
-	// paced says that an operation after it waits for a send token.
+	// paced means that a later operation waits for a send token.
 	paced bool
 }
 
@@ -106,7 +106,7 @@ func titleOf(c vectors.Classified) string {
 	return strings.ReplaceAll(c.ID, "-", " ")
 }
 
-// The bases of v2.1, by which a retryer without jitter shows what it takes a failure for.
+// The bases of v2.1, which show how a retryer without jitter classifies a failure.
 const (
 	ordinaryBase   = 50 * time.Millisecond
 	throttlingBase = time.Second
@@ -128,8 +128,8 @@ func (j *judgment) judgeFailure(c vectors.Classified, a answer, f failed) {
 	}
 }
 
-// judgeKind compares whether a failure that is retried is taken for a throttle. In v2.0 standard mode
-// nothing shows it.
+// judgeKind compares whether the retryer treats a retried failure as a throttle. In v2.0 standard
+// mode nothing shows it.
 func (r *run) judgeKind(j *judgment, c vectors.Classified, a answer, f failed) {
 	const ordinary, throttle = "an ordinary failure", "a throttle"
 	want, got := ordinary, ""
@@ -138,7 +138,7 @@ func (r *run) judgeKind(j *judgment, c vectors.Classified, a answer, f failed) {
 	}
 	switch {
 	case !r.subject.Adaptive && r.subject.Behavior == retry.V21 && r.suspect("S11"):
-		return // its backoffs say nothing
+		return // its backoffs show nothing
 	case r.subject.Adaptive:
 		if got = ordinary; f.paced {
 			got = throttle
@@ -164,7 +164,8 @@ func (r *run) judgeKind(j *judgment, c vectors.Classified, a answer, f failed) {
 	}
 }
 
-// waits returns the longest backoff after a failure in many plays, or the first that a throttle has.
+// waits returns the longest backoff after a failure in many plays, or the first one that only a
+// throttle has.
 func (r *run) waits(id string, a answer) (longest time.Duration) {
 	for range draws {
 		f, _ := r.fail(id, a)

@@ -12,13 +12,13 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// precision is by how much a time may differ from the wanted one. A retryer may count in seconds.
+// precision is how far a time may be from the wanted one, because a retryer may count in seconds.
 const precision = 10 * time.Microsecond
 
 // near reports whether a time is the wanted one.
 func near(want, got time.Duration) bool { return (want - got).Abs() <= precision }
 
-// judgeSteps compares one play of a case with what is wanted, step by step.
+// judgeSteps compares one play of a case with the wanted steps.
 func (r *run) judgeSteps(j *judgment, c vectors.Sequence, steps []seen) {
 	p := newPace(r, c)
 	for i, s := range steps {
@@ -81,7 +81,7 @@ func because(outcome string) string {
 	}
 }
 
-// judgeEnd compares how long after its last answer an operation ends.
+// judgeEnd compares the time from the last answer to the end of an operation.
 func (r *run) judgeEnd(j *judgment, i int, step vectors.Step, at instant, s seen) {
 	j.compared |= ending
 	var want time.Duration
@@ -104,7 +104,7 @@ func span(least, most time.Duration) string {
 	return fmt.Sprintf("%s to %s", least, most)
 }
 
-// judgeRange compares the delays of many plays with the range in which the jitter puts them.
+// judgeRange compares the delays of many plays with the range of the jitter.
 func (r *run) judgeRange(j *judgment, c vectors.Sequence, plays [][]seen) {
 	p := newPace(r, c)
 	for i, step := range c.Steps {
@@ -157,7 +157,7 @@ type pace struct {
 	run   *run
 	given vectors.Given
 	made  map[string]int
-	// throttled says that a throttle has come, after which adaptive mode has waits of its own.
+	// throttled means that a throttle has come, after which adaptive mode adds its own waits.
 	throttled bool
 }
 
@@ -168,12 +168,12 @@ func newPace(r *run, c vectors.Sequence) *pace {
 // instant is when the next attempt of an operation comes, without and with the whole jitter.
 type instant struct {
 	least, most time.Duration
-	paced       bool // a wait for the send rate may come on top
+	paced       bool // a wait for the send rate may be added
 	aspect      aspect
-	floor       time.Duration // what a hint asks for at least, whatever the backoff
+	floor       time.Duration // the minimum that a hint asks for, regardless of the backoff
 }
 
-// next moves on by one step.
+// next advances by one step.
 func (p *pace) next(step vectors.Step) (at instant) {
 	index := p.made[step.Request]
 	p.made[step.Request]++
@@ -203,7 +203,7 @@ func (p *pace) next(step vectors.Step) (at instant) {
 	return at
 }
 
-// moved returns a backoff with the hint of the server.
+// moved returns a backoff with the server hint applied.
 func (p *pace) moved(backoff, hint time.Duration) time.Duration {
 	if p.run.subject.Behavior == retry.V20 {
 		return max(backoff, min(hint, vectors.Seconds(p.given.MaxBackoff)))
@@ -211,7 +211,8 @@ func (p *pace) moved(backoff, hint time.Duration) time.Duration {
 	return max(backoff, min(hint, backoff+5*time.Second))
 }
 
-// tables makes sequences of the tables that begin at the first retry of a base that failures have.
+// tables makes sequences from the tables that start at the first retry and have the base of a kind
+// of failure.
 func tables(list []vectors.BackoffTable) (cases []vectors.Sequence) {
 	for _, table := range list {
 		kind, service := "transient", ""
@@ -237,7 +238,7 @@ func tables(list []vectors.BackoffTable) (cases []vectors.Sequence) {
 	return cases
 }
 
-// hints makes sequences of the hints: throttles up to the one whose backoff is that of the case.
+// hints makes sequences from the hints: throttles until the backoff is that of the case.
 func hints(list []vectors.RetryAfter) (cases []vectors.Sequence) {
 	for _, hint := range list {
 		c := vectors.Sequence{Case: hint.Case, Behavior: hint.Behavior}

@@ -12,7 +12,7 @@ import (
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
 
-// flight begins operations while sends are free. Their answers come when a case wants them to.
+// flight begins operations while sends are free. Their answers come when the case says.
 func flight(ctx context.Context, stage stage, size int) (waiting []*open, ok bool) {
 	for range size {
 		o := stage.began(ctx)
@@ -24,7 +24,7 @@ func flight(ctx context.Context, stage stage, size int) (waiting []*open, ok boo
 	return waiting, true
 }
 
-// land gives one operation of a flight its answer, which ends it: its caller has given up.
+// land gives one operation of a flight its answer, which ends it because its caller has given up.
 func land(o *open, throttled bool) {
 	a := success()
 	if throttled {
@@ -35,9 +35,9 @@ func land(o *open, throttled bool) {
 	o.drop()
 }
 
-// shownBy returns the rules that a flight with so many throttles shows. All were sent before the first
-// cut. A retryer may take them for one event and cut once, so that several say nothing of other rules
-// than those of the cut.
+// shownBy returns the rules that a flight with this many throttles shows. All were sent before the
+// first cut. A retryer may treat them as one event and cut once, so several throttles show only the
+// rules of the cut.
 func shownBy(rules []string, throttles int) []string {
 	if throttles < 2 {
 		return rules
@@ -52,8 +52,8 @@ func (r *run) single() Settings {
 	return s
 }
 
-// endToEnd begins as many operations as there are answers, gives the answers at their times, and
-// compares after each how long a new operation waits for its send token.
+// endToEnd begins one operation for each answer, gives the answers at their times, and after each
+// compares how long a new operation waits for its send token.
 func (r *run) endToEnd(c vectors.EndToEnd) {
 	j := judgment{compared: outcome | sending, about: Finding{Case: c.ID, Title: c.Title}}
 	answers, throttles := 0, 0
@@ -132,7 +132,7 @@ func (r *run) waiters(c vectors.Waiters) {
 			}
 			said = append(said, answerText(vectors.Seconds(e.T), max(e.Repeat, 1), e.Throttled))
 		case e.Op == "cancel" && c.GrantAt[e.ID] != nil:
-			return // the end of an attempt is an answer, of which the case does not speak
+			return // the end of an attempt is an answer, which the case does not have
 		case e.Op == "cancel", e.Op == "arrive" && e.Cost == 1:
 			said = append(said, fmt.Sprintf("operation %s: %s at %gs", e.ID, e.Op, e.T))
 		default:
@@ -173,9 +173,9 @@ func (r *run) waiters(c vectors.Waiters) {
 	r.judge(rules, j)
 }
 
-// lineRules returns which rules of a line that is not as wanted may be broken, and which others explain
-// it. Attempts that come at the wanted times in another order show that the order is wrong. Other times
-// are not due to the order, except where a caller that was served too early did not leave.
+// lineRules returns which rules of a wrong line may be broken, and which others may explain it.
+// Attempts at the wanted times in another order show that the order is wrong. Other times are not due
+// to the order, unless a caller that was served too early did not leave.
 func lineRules(rules []string, sameTimes bool) (suspects, uses []string) {
 	const order, leaving = "A11", "A18"
 	switch others := slices.DeleteFunc(slices.Clone(rules), func(rule string) bool { return rule == order }); {
@@ -190,8 +190,8 @@ func lineRules(rules []string, sameTimes bool) (suspects, uses []string) {
 	}
 }
 
-// lineups is how often a line is played: callers that all wake up at once may be served in order by
-// chance.
+// lineups is how often a line is played, because callers that all wake at once may be served in
+// order by chance.
 const lineups = 40
 
 // grantsOf returns when the attempts of a case arrive.
@@ -228,13 +228,13 @@ func (j *judgment) sameLine(want, got map[string]time.Duration) bool {
 	return true
 }
 
-// sameTimes reports whether attempts arrive at the wanted times, whichever they are.
+// sameTimes reports whether attempts arrive at the wanted times, in any order.
 func sameTimes(want, got map[string]time.Duration) bool {
 	return slices.EqualFunc(slices.Sorted(maps.Values(want)), slices.Sorted(maps.Values(got)), near)
 }
 
-// line plays the events of a case and returns when the attempts have arrived. These stay without an
-// answer, which would change the rate.
+// line plays the events of a case and returns when the attempts have arrived. They get no answer,
+// because it would change the rate.
 func line(ctx context.Context, c vectors.Waiters, l timeline, stage stage, waiting []*open) map[string]time.Duration {
 	inLine := map[string]*open{}
 	for _, e := range c.Events {

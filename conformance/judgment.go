@@ -6,29 +6,29 @@ import (
 	"slices"
 )
 
-// judgment is what a case has shown.
+// judgment is the result of a case.
 type judgment struct {
 	about Finding
-	// compared are the aspects that the case has shown, and found those that are not as wanted.
+	// compared are the aspects that the case has shown, and found the wrong ones.
 	compared aspect
-	// hidden are those of which a wait for the send rate has shown only that they are not too short.
+	// hidden are those that a wait for the send rate hides, except that they are not too short.
 	hidden aspect
 	found  []difference
 	// stopped is why the case was not played to its end; empty if it was.
 	stopped string
-	// uses are rules that the case depends on without showing them.
+	// uses are rules that the case depends on but does not show.
 	uses []string
 }
 
-// difference is an aspect of a case that is not as wanted.
+// difference is a wrong aspect of a case.
 type difference struct {
 	aspect  aspect
 	finding Finding
-	// plain says that no other rule can be the cause.
+	// plain means that no other rule can be the cause.
 	plain bool
 }
 
-// differs notes that an aspect is not as wanted.
+// differs notes a wrong aspect.
 func (j *judgment) differs(a aspect, want, got string) {
 	j.compared |= a
 	f := j.about
@@ -79,8 +79,8 @@ func needed(rule string) aspect {
 	}
 }
 
-// judge notes what a case says of its rules. A rule is kept where all aspects that it speaks of were
-// compared as far as the case has them, and none differs.
+// judge notes what a case shows about its rules. It shows that a rule is kept if all aspects of the
+// rule that the case has were compared and none differs.
 func (r *run) judge(rules []string, j judgment) {
 	for _, rule := range rules {
 		r.asked[rule] = true
@@ -117,15 +117,15 @@ func (r *run) suspect(rule string) bool {
 	return slices.ContainsFunc(r.suspicions, func(s suspicion) bool { return slices.Contains(s.rules, rule) })
 }
 
-// speaking returns the rules that speak of an aspect.
+// speaking returns the rules about an aspect.
 func speaking(rules []string, a aspect) []string {
 	return slices.DeleteFunc(slices.Clone(rules), func(rule string) bool { return aspects(rule)&a == 0 })
 }
 
 // blame decides which rules are broken. A difference can be due to any rule that its case shows or uses.
-// The rule that goes best with the cases that differ, and least with those that do not, is broken, and
-// accounts for all differences that may be due to it; and so on with those that are left. The measure is
-// the coefficient of Ochiai, as debuggers use it that compare failing runs with others.
+// The rule that correlates best with the cases that differ, and least with the others, is broken, and
+// accounts for all differences that may be due to it; blame then repeats this for the rest. The measure
+// is the Ochiai coefficient, as in spectrum-based fault localization.
 func (r *run) blame() {
 	left := r.suspicions
 	for len(left) > 0 {
@@ -149,7 +149,7 @@ func (r *run) blame() {
 	}
 }
 
-// pass counts a case for the rules that nothing in it speaks against.
+// pass counts a case for the rules that nothing in it contradicts.
 func (r *run) pass(rules []string, j judgment) {
 	for _, rule := range slices.Concat(rules, j.uses) {
 		against := slices.ContainsFunc(j.found, func(d difference) bool { return suspicion{d, rules, j.uses}.accuses(rule) })
@@ -166,10 +166,10 @@ func (r *run) pass(rules []string, j judgment) {
 // accuses reports whether the difference may be due to a rule and is about an aspect of it.
 func (s suspicion) accuses(rule string) bool { return aspects(rule)&s.aspect != 0 && s.mayBe(rule) }
 
-// alone is how much more a case that shows a single rule says for the rule.
+// alone is the extra weight of a case that shows a single rule.
 const alone = 4
 
-// used is what a case counts for a rule that it uses, where one that shows the rule counts 1.
+// used is the weight of a case for a rule that it uses; a case that shows the rule weighs 1.
 const used = 0.7
 
 // suspectsOf returns the rules that the cases show, in order.
@@ -181,7 +181,7 @@ func suspectsOf(list []suspicion) (rules []string) {
 	return slices.Compact(rules)
 }
 
-// lay lays the differences that may be due to a rule to it, and returns the others.
+// lay assigns the differences that may be due to a rule to it, and returns the others.
 func (r *run) lay(guilty string, list []suspicion) (left []suspicion) {
 	v := r.verdicts[guilty]
 	for _, s := range list {

@@ -1,6 +1,6 @@
 package conformance
 
-// matters says for each rule what users notice where it is broken.
+// matters says for each rule what users notice when it is broken.
 func matters() map[string]string {
 	return map[string]string{
 		"S01":  "after a quiet time the quota is larger than it should be, so that the next outage gets more retries than the service can bear",

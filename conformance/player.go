@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// runaway is after how many attempts an operation is ended by force whose caller has given up.
+// runaway is how many attempts an operation may make after its caller has given up before it is
+// ended by force.
 const runaway = 100
 
 // stage plays operations of one retryer in a bubble.
@@ -24,7 +25,7 @@ type open struct {
 	expired chan struct{} // an attempt has ended without its answer
 	ended   chan error
 	cancel  context.CancelFunc
-	// late counts the attempts after the caller has given up.
+	// late counts the attempts after the caller gave up.
 	late atomic.Int32
 }
 
@@ -72,21 +73,21 @@ func (s stage) began(ctx context.Context) *open {
 	return o
 }
 
-// tooLong is more than any case takes.
+// tooLong is longer than any case.
 const tooLong = 30 * 24 * time.Hour
 
 var errTooLong = errors.New("neither an attempt nor an end for 30 days")
 
-// fault is something that a retryer must not do, or that the suite cannot play. It is thrown through a
-// case, and ends it.
+// fault is something that a retryer must not do, or that the suite cannot play. It is a panic that
+// ends the case.
 type fault struct{ text string }
 
 func (f fault) Error() string { return f.text }
 
-// errDied is the error of an operation that has ended its goroutine.
+// errDied is the error of an operation that ended its goroutine.
 var errDied = errors.New("the operation did not return")
 
-// next waits until the operation makes an attempt or ends. The time is that of the attempt or the end.
+// next waits until the operation makes an attempt or ends. It returns the time of that.
 func (o *open) next() (at time.Time, ended bool, err error) {
 	select {
 	case at = <-o.arrived: // before the end, if the caller has given up since
@@ -116,21 +117,21 @@ func (o *open) answer(a answer) {
 	}
 }
 
-// errExpired is no fault of a retryer, but its cases cannot be played.
+// errExpired is not the fault of a retryer, but its cases cannot be played.
 var errExpired = fault{"an attempt ended before its answer, which can take an hour: the attempts need no limit of time"}
 
 // drop ends an operation that no answer is left for.
 func (o *open) drop() {
 	o.cancel()
 	select {
-	case <-o.ended: //nolint:errcheck // it is that of a caller who has gone
+	case <-o.ended: //nolint:errcheck // its caller has gone
 	case <-time.After(tooLong):
 		panic(fault{"Do did not return for 30 days after its context had ended"})
 	}
 }
 
 // play runs one operation with these answers. It returns the number of attempts; one more than there
-// are answers stands for any larger number.
+// are answers means any larger number.
 func (s stage) play(ctx context.Context, answers ...answer) (attempts int) {
 	o := s.began(ctx)
 	defer o.drop()
@@ -146,8 +147,8 @@ func (s stage) play(ctx context.Context, answers ...answer) (attempts int) {
 	}
 }
 
-// granted reports whether the quota grants a retry after a throttle. It takes the five tokens of it. The
-// operation has these answers, as readQuota says.
+// granted reports whether the quota grants a retry after a throttle, which takes its five tokens. The
+// operation has these answers, as in readQuota.
 func (s stage) granted(ctx context.Context, answers ...answer) bool {
 	if len(answers) == 0 {
 		answers = []answer{throttle(), final()}
@@ -155,7 +156,7 @@ func (s stage) granted(ctx context.Context, answers ...answer) bool {
 	return s.play(ctx, answers...) > 1
 }
 
-// drain makes the quota, which has this many tokens, have fewer.
+// drain lowers the tokens of the quota.
 func (s stage) drain(ctx context.Context, from, to int) {
 	for ; from > to; from -= throttleCost {
 		if !s.granted(ctx) {
@@ -170,15 +171,15 @@ func (s stage) drain(ctx context.Context, from, to int) {
 // throttleCost is how many tokens a retry after a throttle costs in both generations.
 const throttleCost = 5
 
-// reading is what the suite has found in a quota.
+// reading is what the suite has found out about a quota.
 type reading struct {
 	retries int  // that the quota has granted after throttles
 	earned  int  // successes until it granted one more; 0 if that did not help
-	endless bool // it went on
+	endless bool // it never refused
 }
 
-// readQuota empties the quota and counts. Until the first refusal the operations have these answers; without
-// any, a throttle and a final error.
+// readQuota empties the quota and counts. Until the first refusal the operations get these answers, by
+// default a throttle and a final error.
 func (s stage) readQuota(ctx context.Context, capacity int, answers ...answer) (r reading) {
 	for s.granted(ctx, answers...) {
 		if r.retries++; r.retries > capacity/throttleCost {
@@ -196,7 +197,7 @@ func (s stage) readQuota(ctx context.Context, capacity int, answers ...answer) (
 	return r
 }
 
-// tokens returns how many tokens the quota had at least and at most.
+// tokens returns the lowest and the highest number of tokens that the quota may have had.
 func (r reading) tokens() (least, most int) {
 	least = throttleCost * r.retries
 	if r.earned > 0 {
@@ -206,7 +207,7 @@ func (r reading) tokens() (least, most int) {
 	return least, least + throttleCost - 1
 }
 
-// is reports whether the quota may have had so many tokens.
+// is reports whether the quota may have had this many tokens.
 func (r reading) is(tokens int) bool {
 	least, most := r.tokens()
 	return !r.endless && least <= tokens && tokens <= most
@@ -233,8 +234,8 @@ func number(n int, of string) string {
 	return fmt.Sprintf("%d %ses", n, of)
 }
 
-// bubble calls play in a bubble of its own, at a time that is a whole second of its clock. It returns
-// the fault that ended the case.
+// bubble calls play in its own bubble, at a whole second of its clock. It returns the fault that
+// ended the case.
 func bubble(t *testing.T, play func(ctx context.Context)) (err error) {
 	t.Helper()
 	defer func() {

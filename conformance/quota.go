@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// readable finds out whether the suite can tell how many tokens a quota has, and says so where it cannot.
+// readable tests whether the suite can tell how many tokens a quota has, and reports it if not.
 func (r *run) readable() {
 	if r.limit < 2 {
 		r.unreadable = "throttles are not retried, so that the suite cannot read the quota"
@@ -55,7 +55,7 @@ func earnedText(n int) string {
 	return "after " + number(n, "success")
 }
 
-// readFull empties a full quota by operations with these answers.
+// readFull empties a full quota with operations that get these answers.
 func (r *run) readFull(answers ...answer) (found reading) {
 	s := r.settings()
 	r.bubble("full-quota", func(ctx context.Context) {
@@ -64,7 +64,7 @@ func (r *run) readFull(answers ...answer) (found reading) {
 	return found
 }
 
-// endless returns the rule that a retryer breaks whose quota does not run out.
+// endless returns the rule that a retryer breaks if its quota does not run out.
 func (r *run) endless() string {
 	gone := final()
 	gone.last = true

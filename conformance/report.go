@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Result says how a subject stands to a rule.
+// Result is the result of a rule for a subject.
 type Result string
 
 // The results.
@@ -14,37 +14,37 @@ const (
 	Kept Result = "kept"
 	// Broken means that a case has found the rule broken.
 	Broken Result = "broken"
-	// NotAsked means that no case says whether the rule is kept; Reason says why.
+	// NotAsked means that no case tells whether the rule is kept; Reason says why.
 	NotAsked Result = "not asked"
-	// NotMeant means that the [Subject] says so.
+	// NotMeant means that the rule is in NotMeant of the [Subject].
 	NotMeant Result = "not meant"
 )
 
-// Report is what the suite has found about a subject. It lists the rules in the order of their names:
-// standard mode, adaptive mode, classification.
+// Report is the result of the suite for a subject. It lists the rules in order: standard mode,
+// adaptive mode, classification.
 type Report struct {
 	Subject string
 	Rules   []Rule
 }
 
-// Rule is a rule and what was found.
+// Rule is a rule and its result.
 type Rule struct {
 	ID      string
 	Wording string
 	// Matters says what users notice when the rule is broken.
 	Matters string
 	Result  Result
-	// Kept and Broken are the numbers of cases, and Findings the broken ones.
+	// Kept and Broken count the cases, and Findings has the broken ones.
 	Kept, Broken int
 	Findings     []Finding
-	// Reason is why the rule is not meant, or why cases were not asked; it can be empty.
+	// Reason says why the rule is not meant, or why cases were not asked; it can be empty.
 	Reason string
 }
 
-// Finding is a case in which a rule is broken.
+// Finding is a case that breaks a rule.
 type Finding struct {
 	Case, Title string
-	// Answers are what the service said, in order.
+	// Answers are the answers of the service, in order.
 	Answers   string
 	Want, Got string
 }
@@ -76,7 +76,7 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// shown is how many findings of one rule the text has.
+// shown is how many findings of one rule the text includes.
 const shown = 3
 
 // String returns the rule and what was found.

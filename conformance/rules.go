@@ -12,7 +12,7 @@ import (
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
 
-// aspect is a set of what a case shows.
+// aspect is a set of things that a case shows.
 type aspect uint8
 
 const (
@@ -22,12 +22,12 @@ const (
 	spread                        // how the jitter spreads the time before a retry
 	ending                        // the time before the end
 	quota                         // the tokens that are left
-	throttling                    // whether a failure is taken for a throttle
+	throttling                    // whether a failure is treated as a throttle
 	sending                       // the times of attempts in adaptive mode
 )
 
-// aspects returns what a rule speaks of, so that a case says nothing of a rule whose aspect was as
-// wanted.
+// aspects returns the aspects of a rule. A case in which they are as wanted does not accuse the
+// rule.
 func aspects(rule string) aspect {
 	switch rule {
 	case "S01", "S02", "S03", "S04", "S05", "S06", "S07", "S08", "S18", "S19", "S22":
@@ -60,7 +60,7 @@ func aspects(rule string) aspect {
 }
 
 // The rules that the suite leaves out. The AWS SDKs have no scopes, and the suite has one. None of
-// them reads the reasons of a throttle, which are in the errors of clients and not of retryers.
+// them reads the reasons of a throttle, which are in the errors of clients, not of retryers.
 const (
 	ofScopes  = "S23"
 	ofReasons = "A19"
@@ -92,7 +92,7 @@ func read(cases fs.ReadFileFS) (b book, err error) {
 	return b, nil
 }
 
-// add reads a file. A rule of several files has the wording of the first.
+// add reads a file. A rule in several files has the wording of the first.
 func (b book) add(text []byte, file any) error {
 	var about struct {
 		Rules map[string]string `json:"rules"`

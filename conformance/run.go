@@ -14,9 +14,9 @@ import (
 	"github.com/awsretry/awsretry/testdata"
 )
 
-// Run plays the cases against the subject and makes a subtest of each rule. It fails where a rule is
-// broken, skips where it is not meant or could not be asked, and logs the summary of the report. It
-// must not be called in a bubble of [testing/synctest].
+// Run plays the cases against the subject, with a subtest for each rule. A subtest fails if the rule
+// is broken, and is skipped if the rule is not meant or could not be asked. Run logs the summary of
+// the report. Do not call it in a bubble of [testing/synctest].
 func Run(t *testing.T, s Subject) {
 	t.Helper()
 	report := Check(t, s)
@@ -36,9 +36,9 @@ func Run(t *testing.T, s Subject) {
 	t.Log(report)
 }
 
-// Check plays the cases and returns what was found. A broken rule does not fail the test. A subject that
-// says something impossible does, and so does one that panics, or that does not return after its context
-// has ended. Check must not be called in a bubble of [testing/synctest].
+// Check plays the cases and returns the report. A broken rule does not fail the test, but an impossible
+// [Subject] does, and so does one that panics or does not return after its context has ended. Do not
+// call Check in a bubble of [testing/synctest].
 func Check(t *testing.T, s Subject) Report {
 	t.Helper()
 	b, err := read(testdata.Cases)
@@ -80,7 +80,7 @@ func check(t *testing.T, s Subject, b book) (Report, error) {
 	return r.report(b.ids()), nil
 }
 
-// valid returns what is wrong with a subject.
+// valid returns an error if a subject is invalid.
 func (s Subject) valid(b book) error {
 	if s.Name == "" {
 		return errors.New("conformance: a subject has no Name")
@@ -102,21 +102,21 @@ func (s Subject) valid(b book) error {
 	return nil
 }
 
-// run is the cases of one subject under way.
+// run is the suite in progress for one subject.
 type run struct {
 	t        *testing.T
 	subject  Subject
 	verdicts map[string]*Rule
-	// fixed are the settings that the subject does not take, and limit is its number of attempts
-	// if that is one of them.
+	// fixed are the settings that the subject does not read, and limit is its number of attempts if
+	// that is one of them.
 	fixed setting
 	limit int
-	// unreadable is why the suite cannot tell how many tokens the quota has, and boundless says that
-	// it does not even run out.
+	// unreadable says why the suite cannot tell how many tokens the quota has, and boundless that it
+	// never runs out.
 	unreadable string
 	boundless  bool
 	suspicions []suspicion
-	// passed counts the cases of a rule, and those that use it, in which nothing differs.
+	// passed counts the cases without a difference that show or use a rule.
 	passed map[string]int
 	// asked are the rules of the cases that were played.
 	asked map[string]bool
@@ -124,7 +124,7 @@ type run struct {
 	failed error
 }
 
-// bubble plays a case. It returns why the case says nothing; empty if it says something.
+// bubble plays a case. It returns why the case shows nothing; empty if it shows something.
 func (r *run) bubble(id string, play func(ctx context.Context)) (why string) {
 	if r.failed != nil {
 		return r.failed.Error()
@@ -139,11 +139,11 @@ func (r *run) bubble(id string, play func(ctx context.Context)) (why string) {
 	return err.Error()
 }
 
-// manyAttempts is a limit above those of the rules: a retryer with more is said to have none. The
-// retries after so many throttles are within a full quota.
+// manyAttempts is a limit above those of the rules: a retryer with more counts as unlimited. A full
+// quota covers the retries after this many throttles.
 const manyAttempts = 100
 
-// measure finds out what the subject takes.
+// measure finds out which settings the subject reads.
 func (r *run) measure() {
 	s := r.settings()
 	r.bubble("of the limit of attempts", func(ctx context.Context) {
@@ -152,7 +152,7 @@ func (r *run) measure() {
 	r.fixed = ^s.read
 }
 
-// settings returns what a case has that asks for nothing.
+// settings returns the settings of a case that needs none.
 func (r *run) settings() Settings {
 	return Settings{
 		behavior: r.subject.Behavior, quotaCapacity: defaultCapacity, maxBackoff: defaultMaxBackoff, jitter: 1,
@@ -171,7 +171,7 @@ func (r *run) build(s *Settings) stage {
 	return stage{do}
 }
 
-// missing returns why a case with these settings cannot be put to the subject; empty if it can.
+// missing returns why the subject cannot play a case with these settings; empty if it can.
 func (r *run) missing(needed setting) string {
 	for s := attemptsSetting; s <= pollingSetting; s <<= 1 {
 		if needed&r.fixed&s != 0 {
@@ -190,7 +190,7 @@ func (r *run) skip(rules []string, why string) {
 	}
 }
 
-// report returns the rules that cases were found for.
+// report returns the rules that have cases.
 func (r *run) report(ids []string) Report {
 	report := Report{Subject: r.subject.Name}
 	for _, id := range ids {
@@ -198,7 +198,7 @@ func (r *run) report(ids []string) Report {
 		why, unmeant := r.subject.NotMeant[id]
 		switch {
 		case rule.Broken == 0 && rule.Kept == 0 && rule.Reason == "":
-			continue // of another generation or mode, or not to be seen from outside
+			continue // of another generation or mode, or not visible from outside
 		case unmeant:
 			rule = Rule{ID: id, Wording: rule.Wording, Matters: rule.Matters, Result: NotMeant, Reason: why}
 		case rule.Broken > 0:

@@ -20,7 +20,7 @@ func attemptsOf(c vectors.Sequence) int {
 	}
 }
 
-// within reports whether the limit of the case does not matter to a retryer with another one.
+// within reports whether a retryer with another limit can play the case.
 func within(c vectors.Sequence, limit int) bool {
 	made := map[string]int{}
 	for _, step := range c.Steps {
@@ -44,7 +44,7 @@ func capacityOf(g vectors.Given) int {
 	return defaultCapacity
 }
 
-// initialOf returns the tokens of the quota at the beginning of a case.
+// initialOf returns the tokens of the quota at the start of a case.
 func initialOf(g vectors.Given) int {
 	if g.InitialQuota != nil {
 		return *g.InitialQuota
@@ -75,7 +75,7 @@ func about(c vectors.Sequence) Finding {
 	return Finding{Case: c.ID, Title: c.Title, Answers: strings.ReplaceAll(b.String(), " | , ", " | ")}
 }
 
-// uses returns the rules that the steps of a case depend on, whether it shows them or not.
+// uses returns the rules that the steps of a case depend on, even those it does not show.
 func uses(c vectors.Sequence, behavior retry.Behavior) (rules []string) {
 	made := map[string]int{}
 	rules = []string{"S10"}
@@ -111,7 +111,7 @@ func uses(c vectors.Sequence, behavior retry.Behavior) (rules []string) {
 	return slices.DeleteFunc(slices.Compact(rules), func(rule string) bool { return slices.Contains(c.Rules, rule) })
 }
 
-// costs returns the rule about what a retry after the response costs.
+// costs returns the rule about the cost of a retry after the response.
 func costs(response vectors.Response) string {
 	switch response.Kind {
 	case "timeout":
@@ -146,7 +146,7 @@ func classes(response vectors.Response) []string {
 	}
 }
 
-// refuses reports whether a quota that is empty matters to the delays of a case.
+// refuses reports whether an empty quota affects the delays of a case.
 func refuses(c vectors.Sequence) bool {
 	return slices.ContainsFunc(c.Steps, func(s vectors.Step) bool { return s.Want.Outcome == "quota_exceeded" })
 }

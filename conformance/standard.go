@@ -24,7 +24,8 @@ func (r *run) standard(file vectors.Standard) {
 	r.canceled()
 }
 
-// canceled plays a case that no list of answers can hold: the caller gives up during a backoff.
+// canceled plays a case that a list of answers cannot express: the caller gives up during a
+// backoff.
 func (r *run) canceled() {
 	if r.unreadable != "" {
 		return
@@ -60,8 +61,8 @@ func (r *run) canceled() {
 	r.judge([]string{"S07"}, j)
 }
 
-// draws is how often a case is played with a retryer that has a random source of its own: enough that
-// its delays come near both ends of their range.
+// draws is how often a case is played with a retryer that has its own random source: enough for
+// delays near both ends of their range.
 const draws = 100
 
 // sequence plays a case and judges it.
@@ -84,7 +85,7 @@ func (r *run) sequence(c vectors.Sequence) {
 		plays := [][]seen{first.steps}
 		enough := draws
 		if refuses(c) {
-			enough = draws / 10 // each play has to empty the quota first
+			enough = draws / 10 // each play must empty the quota first
 		}
 		for len(plays) < enough {
 			next, _ := r.perform(c, false)
@@ -95,12 +96,12 @@ func (r *run) sequence(c vectors.Sequence) {
 	r.judge(c.Rules, j)
 }
 
-// speaksOf reports whether one of the rules does.
+// speaksOf reports whether one of the rules is about an aspect.
 func speaksOf(rules []string, a aspect) bool {
 	return slices.ContainsFunc(rules, func(rule string) bool { return aspects(rule)&a != 0 })
 }
 
-// unfit returns why a case cannot be put to the subject; empty if it can.
+// unfit returns why the subject cannot play a case; empty if it can.
 func (r *run) unfit(c vectors.Sequence) string {
 	g := c.Given
 	var needed setting
@@ -125,8 +126,8 @@ func (r *run) unfit(c vectors.Sequence) string {
 	return r.missing(needed)
 }
 
-// keepsLimit reports whether a retryer with a limit of its own should have that of the case. If its
-// limit is the usual one, then that of a service is the service's.
+// keepsLimit reports whether a retryer with its own limit should have the limit of the case. The
+// usual limit counts as the default of the service.
 func (r *run) keepsLimit(c vectors.Sequence) bool {
 	limit := r.limit
 	if limit == usualAttempts {
@@ -147,7 +148,7 @@ func limitText(limit int) string {
 	return strconv.Itoa(limit)
 }
 
-// capacity returns the size that the quota of the subject has in a case.
+// capacity returns the size of the subject's quota in a case.
 func (r *run) capacity(g vectors.Given) int {
 	if r.fixed&quotaSetting != 0 {
 		return defaultCapacity
@@ -169,8 +170,8 @@ type seen struct {
 	err    error
 }
 
-// perform plays a case, up to where the subject leaves it. The first time it reads the quota at the
-// end, and it brings the quota to its initial state where that matters.
+// perform plays a case, as far as the subject follows it. The first time it reads the quota at the
+// end, and it sets the initial state of the quota if that matters.
 func (r *run) perform(c vectors.Sequence, first bool) (p performance, why string) {
 	s := r.settings()
 	s.maxAttempts, s.jitter, s.service, s.longPolling = c.Given.Attempts(), c.Given.Jitter, c.Given.Service, c.Given.LongPolling

@@ -9,8 +9,8 @@ import (
 	"github.com/awsretry/awsretry/clock"
 )
 
-// errTimeout is the error of a call that has not returned within CallTimeout, whatever the
-// store makes of its context.
+// errTimeout is the error of a call that has not returned within CallTimeout, even if the store
+// ignores its context.
 var errTimeout = errors.New("fleet: the store did not answer in time")
 
 // errEnded is the error of a call that has ended its goroutine with runtime.Goexit.
@@ -20,11 +20,11 @@ var errEnded = errors.New("fleet: the store ended the goroutine of the call")
 type storeCall struct {
 	began    time.Time
 	ask      Ask
-	ended    bool // the member has heard how: it may be before the call returns
+	ended    bool // the member knows the outcome, perhaps before the call returns
 	returned bool
 }
 
-// call calls the store if that is due. The timer calls it in a goroutine of its own.
+// call calls the store if a call is due. The timer runs it in its own goroutine.
 func (l *limiter) call() {
 	now := l.clock.Now()
 	l.mu.Lock()
@@ -58,7 +58,7 @@ func (l *limiter) call() {
 	reply, err = callStore(ctx, l.fleet.config.Store, l.key, c.ask)
 }
 
-// callStore calls the store, and makes an error of a panic and of a reply out of range.
+// callStore calls the store. A panic or a reply out of range becomes an error.
 func callStore(ctx context.Context, store Store, key string, ask Ask) (reply Reply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -83,7 +83,7 @@ func (r Reply) check() error {
 	return nil
 }
 
-// finish tells the member how a call has ended, and serves the callers that wait.
+// finish tells the member how a call ended, and serves waiting callers.
 func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
 	now, random, rejected := l.clock.Now(), 0.0, false
 	if err != nil {
@@ -123,15 +123,15 @@ func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
 	}
 }
 
-// isRejected reports whether an error of the store wraps [ErrRejected]; false for one that
-// panics when it is asked.
+// isRejected reports whether an error of the store wraps [ErrRejected]; false if the error panics
+// when asked.
 func isRejected(err error) (rejected bool) {
 	defer func() { _ = recover() }()
 	return errors.Is(err, ErrRejected)
 }
 
-// eventsLocked returns what a call has changed for a member that was in the state before, and
-// whose last call had failed or not. A call that fails after Close is no event.
+// eventsLocked returns the events of a call for a member that was in the state before; failing says
+// whether the call before it failed. A call that fails after Close is no event.
 func (l *limiter) eventsLocked(now time.Time, before State, failing bool, err error, rejected bool) []Event {
 	m := &l.member
 	event := Event{Time: now, Scope: l.scope, FleetRate: m.rate, OwnRate: m.Rate(now), Err: err}

@@ -19,18 +19,18 @@ const (
 	// Limited means that the fleet now has a limit for the scope.
 	Limited EventKind = iota + 1
 	// Lost means that the member cannot reach the store. If FleetRate is above zero, the member
-	// goes on alone at OwnRate. If it is zero, the scope has no limit, or the store has never
-	// answered: the member has a send rate of its own. The event comes at most once a minute for
-	// all members of a [Fleet], and again while calls fail. Err is why.
+	// goes on alone at OwnRate. If it is zero, the scope has no limit or the store has never
+	// answered, and the member uses its own send rate. The event repeats while calls fail, at most
+	// once a minute for all members of a [Fleet]. Err is the cause.
 	Lost
 	// Back means that the store answers a member whose last call failed. Only the first such
 	// answer after Lost or Rejected is an event.
 	Back
-	// Rejected is Lost where the store answers and rejects every call, see [ErrRejected]: a user
-	// without permission, for example. It has a minute of its own. Err is why.
+	// Rejected is like Lost, but the store answers and rejects every call, see [ErrRejected]: for
+	// example, the user has no permission. It is limited to once a minute separately. Err is the
+	// cause.
 	Rejected
-	// Opened means that the scope is open again: it was used for ten minutes without a
-	// throttle.
+	// Opened means that the scope is open again, after ten minutes of use without a throttle.
 	Opened
 )
 
@@ -44,26 +44,25 @@ func (k EventKind) String() string {
 	return "unknown"
 }
 
-// Event is something that happened to a member of a fleet.
+// Event reports what happened to a member of a fleet.
 type Event struct {
 	Kind EventKind
 	// Time is when it happened, on the clock of the member.
 	Time time.Time
-	// Scope is that of the member.
+	// Scope is the scope of the member.
 	Scope retry.ScopeKey
-	// FleetRate is the send rate of the fleet as the store last said it, and OwnRate that of
-	// the member, per second. Zero means that there is none.
+	// FleetRate is the send rate of the fleet in the last reply of the store, and OwnRate that of
+	// the member, per second. Zero means none.
 	FleetRate, OwnRate ratelimit.Rate
-	// Failing is how many members of the [Fleet] failed in their last call, for Lost and
-	// Rejected. The first event comes with the first call that fails, so that it has few.
+	// Failing is how many members of the [Fleet] failed in their last call, for Lost and Rejected.
+	// It is low in the first event, which comes with the first failed call.
 	Failing int
 	// Err is the error of the store, for Lost and Rejected.
 	Err error
 }
 
-// SlogObserver returns a [Config].Observer that writes to a log: Lost at warn level, Rejected
-// at error level, the others at info level. A rate that is zero is left out. Nil means
-// [slog.Default].
+// SlogObserver returns a [Config].Observer that writes to a log: Lost at warn level, Rejected at
+// error level, the others at info level. It omits a zero rate. Nil means [slog.Default].
 func SlogObserver(logger *slog.Logger) func(Event) {
 	return func(e Event) {
 		level, message := slog.LevelInfo, ""
@@ -103,7 +102,7 @@ func SlogObserver(logger *slog.Logger) func(Event) {
 	}
 }
 
-// rounded returns a rate as a log needs it.
+// rounded returns a rate with two decimals, for a log.
 func rounded(rate ratelimit.Rate) float64 { return math.Round(float64(rate)*100) / 100 }
 
 // minutely lets something happen once a minute.

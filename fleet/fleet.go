@@ -19,42 +19,41 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Config describes a [Fleet]. Store and Namespace are required.
+// Config configures a [Fleet]. Store and Namespace are required.
 type Config struct {
-	// Store keeps the send rates. All members must have the same one.
+	// Store keeps the send rates. All members must use the same one.
 	Store Store
-	// Namespace sets fleets in one store apart: members with the same one share. The account
-	// and the stage belong in it, such as "prod/111122223333".
+	// Namespace separates fleets in one store: members with the same one share. Include the stage
+	// and the account, such as "prod/111122223333".
 	Namespace string
-	// Share says which scopes have a shared send rate. Nil means all but two: that of the
-	// strategy as a whole, and that of operations without a place. It must be safe for
-	// concurrent use.
+	// Share says which scopes have a shared send rate. Nil means all but two: the scope of the
+	// strategy as a whole, and the one of [retry.OverflowKey]. It must be safe for concurrent use.
 	Share func(scope retry.ScopeKey) bool
-	// Limit returns what is known of the limit of a scope, for the whole fleet. Nil means that
-	// nothing is known. Rates below 0.05 a second count as 0.05; rates that are negative, above
-	// 1e9 or not a number count as zero. A Starting above the Ceiling counts as the Ceiling. All
-	// members should know the same. It must be safe for concurrent use.
+	// Limit returns the known limit of a scope, for the whole fleet. Nil means that no limit is
+	// known. Rates below 0.05 a second count as 0.05; rates that are negative, above 1e9 or not a
+	// number count as zero. A Starting above the Ceiling counts as the Ceiling. It should be the
+	// same in all members. It must be safe for concurrent use.
 	Limit func(scope retry.ScopeKey) adaptive.SendLimit
 
 	// JoinWait is how long the first attempts of a scope wait for the store to say whether the
-	// scope is limited. Zero means CallTimeout, a negative one that they do not wait. A new
-	// member that does not wait for the answer sends as much as it likes until it comes.
+	// scope is limited. Zero means CallTimeout; a negative one means no wait. Without the wait, a
+	// new member has no limit until the answer comes.
 	JoinWait time.Duration
-	// CallTimeout is how long a member waits for a call of the store. It must be longer than a
-	// round trip. Zero means 250 ms; a negative one is an error.
+	// CallTimeout is how long a member waits for the store. It must be longer than a round trip.
+	// Zero means 250 ms; a negative one is an error.
 	CallTimeout time.Duration
 
-	// Clock is what the members wait on; nil means the clock of the strategy. A [clock.Fake]
-	// stands still while the store is called, so that the store must not wait on it.
+	// Clock is the clock that the members wait on; nil means the clock of the strategy. A
+	// [clock.Fake] stands still during a call of the store, so the store must not wait on it.
 	Clock clock.Clock
 	// Random returns a number from 0 to 1, for the phases of members that have lost the store.
 	// Nil means that of math/rand/v2. Any other number, and a panic, count as 0.5. It must be
 	// safe for concurrent use.
 	Random func() float64
-	// Observer is told what happens to the members, with no lock held, in a goroutine that no
-	// attempt waits for; nil means none. Lost and Rejected come at most once a minute each for
-	// the whole Fleet, and again while they last: [Fleet.Snapshot] says which members are
-	// concerned. It must be safe for concurrent use. Its panics are recovered.
+	// Observer receives the events of the members, with no lock held, in a goroutine that no
+	// attempt waits for; nil means none. Lost and Rejected repeat while they last, each at most
+	// once a minute for the whole Fleet: [Fleet.Snapshot] says which members are affected. It must
+	// be safe for concurrent use. Its panics are recovered.
 	Observer func(Event)
 }
 
@@ -63,7 +62,7 @@ type Fleet struct {
 	config Config
 
 	lost, rejected minutely
-	away           atomic.Bool // the observer was told Lost or Rejected, and Back not since
+	away           atomic.Bool // the observer got Lost or Rejected, and no Back since
 
 	ending atomic.Bool
 	ctx    context.Context //nolint:containedctx // of all calls of the store, ended by Close
@@ -72,15 +71,15 @@ type Fleet struct {
 	mu      sync.Mutex // guards what follows
 	calls   int
 	idle    chan struct{} // closed by the last call after Close
-	used    uint64        // how many members were used so far
+	used    uint64        // members used so far
 	members map[weak.Pointer[limiter]]struct{}
 }
 
-// errClosed is the error of a member that would call the store after [Fleet.Close].
+// errClosed is the error of a call of the store after [Fleet.Close].
 var errClosed = errors.New("fleet: closed")
 
-// New returns a fleet, or an error that names the field that is wrong. It does not call the
-// store and starts nothing.
+// New returns a fleet, or an error that names the wrong field. It does not call the store and
+// starts no goroutine.
 func New(config Config) (*Fleet, error) {
 	var errs []error
 	if config.Store == nil {
@@ -109,11 +108,11 @@ func New(config Config) (*Fleet, error) {
 	return f, nil
 }
 
-// Config returns c with a NewLimiter that makes members of the fleet. Until the fleet has a
-// limit for a scope, the Controller, ProbeEvery, SendCost and SendLimit of c govern it in this
-// process. In a scope with a limit, NoSendWait refuses attempts without a slot in hand. The
-// refusal asks for a slot, so that every second attempt is refused where few come. For the
-// scopes that the fleet does not share, c stays as it is.
+// Config returns c with a NewLimiter that makes members of the fleet. Until the fleet has a limit
+// for a scope, the Controller, ProbeEvery, SendCost and SendLimit of c govern it in this process.
+// In a scope with a limit, NoSendWait refuses attempts without a slot in hand. The refusal asks for
+// a slot, so if attempts are rare, every second one is refused. For scopes that the fleet does not
+// share, c is unchanged.
 func (f *Fleet) Config(c adaptive.Config) adaptive.Config {
 	own := c
 	c.NewLimiter = func(scope retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
@@ -128,9 +127,9 @@ func (f *Fleet) Config(c adaptive.Config) adaptive.Config {
 	return c
 }
 
-// NewLimiter returns a member for the scope, for other programs than a strategy; nil if the
-// fleet does not share the scope. A nil clk means [clock.System]. A member calls the store from
-// its first Acquire or Report on, and only while it is used.
+// NewLimiter returns a member for the scope, for use without a strategy; nil if the fleet does not
+// share the scope. A nil clk means [clock.System]. A member calls the store only from its first
+// Acquire or Report on, and only while it is used.
 func (f *Fleet) NewLimiter(scope retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
 	if l := f.limiter(scope, clk, adaptive.Config{}); l != nil {
 		return l
@@ -174,7 +173,7 @@ func (f *Fleet) limiter(scope retry.ScopeKey, clk clock.Clock, own adaptive.Conf
 	return l
 }
 
-// known returns the rate that counts for one of Config.Limit.
+// known returns the rate to use for a rate of Config.Limit.
 func known(rate ratelimit.Rate) ratelimit.Rate {
 	if !(rate > 0 && rate <= 1e9) {
 		return 0
@@ -182,8 +181,8 @@ func known(rate ratelimit.Rate) ratelimit.Rate {
 	return max(rate, leastRate)
 }
 
-// key is the key of a scope in the store. The parts of a scope are escaped one by one, because
-// the text of a scope may be that of another one too.
+// key is the key of a scope in the store. It escapes each part of the scope, because two scopes may
+// have the same text.
 func (f *Fleet) key(scope retry.ScopeKey) string {
 	parts := []string{scope.Scope, scope.Account, scope.Service, scope.Region, scope.Name, scope.Resource}
 	for i, part := range parts {
@@ -192,9 +191,9 @@ func (f *Fleet) key(scope retry.ScopeKey) string {
 	return version() + ":" + f.config.Namespace + ":" + strings.Join(parts, "/")
 }
 
-// Close ends the calls of the store that are in progress, and there are no others afterwards.
-// The members go on alone, and their strategies stay in use. Close returns when the last call
-// has returned, or after CallTimeout if the store does not return when its context ends.
+// Close ends the calls of the store that are in progress and prevents new ones. The members go on
+// alone, and their strategies remain usable. Close returns when the last call has returned, or
+// after CallTimeout if the store does not return when its context ends.
 func (f *Fleet) Close() {
 	f.ending.Store(true)
 	f.mu.Lock()
@@ -217,7 +216,7 @@ func (f *Fleet) Close() {
 
 func (f *Fleet) closed() bool { return f.ending.Load() }
 
-// begin counts a call of the store, until done is called.
+// begin counts a call of the store as in progress until done is called.
 func (f *Fleet) begin() (ctx context.Context, done func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// gate is the account of a line that lets all callers through at an instant, or from when open
-// is true.
+// gate is the account of a line that lets all callers through at an instant, or as soon as open is
+// true.
 type gate struct {
 	open *atomic.Bool
 	at   time.Time
@@ -21,7 +21,7 @@ func (g *gate) Take(now time.Time, _ float64) (at time.Time, ok bool) {
 	return g.at, false
 }
 
-// Until says that the wait is not known, because it is usually much shorter than it may be.
+// Until reports an unknown wait, because most waits are much shorter than the maximum.
 func (g *gate) Until(time.Time, float64) time.Duration { return 0 }
 func (g *gate) Give(time.Time, float64)                {}
 func (g *gate) Lift(time.Time, float64)                {}

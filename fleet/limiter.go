@@ -14,8 +14,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// limiter is a member with callers. It holds no lock while a caller waits, while the store is
-// called and while the observer is told.
+// limiter is a member with callers. It holds no lock while a caller waits or while it calls the
+// store or the observer.
 type limiter struct {
 	fleet *Fleet
 	scope retry.ScopeKey
@@ -24,12 +24,12 @@ type limiter struct {
 	limit adaptive.SendLimit // of the whole fleet
 	line  *sendrate.Line
 
-	// joined is true once the store has answered or failed, or JoinWait is over. Until then
+	// joined is true once the store has answered or failed, or JoinWait has passed. Until then
 	// callers wait at the gate.
 	joined  atomic.Bool
 	joining *sendrate.Line
 	gate    *gate
-	place   uint64 // among the members of the fleet, in the order of their first use
+	place   uint64 // order of first use among the members of the fleet
 
 	mu     sync.Mutex // guards what follows; taken with the lock of line held, never the other way
 	member member
@@ -51,13 +51,13 @@ func (a account) Take(now time.Time, cost float64) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Until is called for a caller that is about to wait, before it is one of those that wait.
+// Until is called for a caller that is about to wait and not yet counted as waiting.
 func (a account) Until(now time.Time, total float64) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.calmLocked()
 	a.member.Want(now, total)
-	a.planForLocked(now, math.Ceil(total)) // not counted among those that wait
+	a.planForLocked(now, math.Ceil(total)) // not counted as waiting yet
 	return a.member.Until(now, total)
 }
 
@@ -99,9 +99,8 @@ func (l *limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.T
 	return sent, err
 }
 
-// join waits until the store has said whether the scope is limited, JoinWait at most. A caller
-// that may not wait so long does not wait at all, so that no attempt fails because of the
-// store.
+// join waits until the store has said whether the scope is limited, at most JoinWait. A caller that
+// may not wait that long does not wait at all, so that no attempt fails because of the store.
 func (l *limiter) join(ctx context.Context, r ratelimit.Request) error {
 	now := l.clock.Now()
 	l.mu.Lock()
@@ -121,7 +120,7 @@ func (l *limiter) join(ctx context.Context, r ratelimit.Request) error {
 	return err
 }
 
-// startLocked makes the member one that is in use, with a first call of the store.
+// startLocked marks the member as used and plans its first call of the store.
 func (l *limiter) startLocked(now time.Time) {
 	if l.joining != nil {
 		return
@@ -133,7 +132,7 @@ func (l *limiter) startLocked(now time.Time) {
 	l.planLocked(now)
 }
 
-// Give puts back what an Acquire of this cost has got for an attempt that is not made.
+// Give returns what an Acquire of this cost took for an attempt that is not made.
 func (l *limiter) Give(cost float64) { l.line.Give(cost) }
 
 // Report counts the answer to an attempt.
@@ -162,7 +161,7 @@ func (l *limiter) Report(r ratelimit.Response) ratelimit.Change {
 	return change
 }
 
-// Expected returns how long an attempt that came now would have to wait at least.
+// Expected returns the shortest wait of an attempt that came now.
 func (l *limiter) Expected(cost float64) time.Duration {
 	if !(cost > 0) {
 		cost = 1
@@ -174,7 +173,7 @@ func (l *limiter) Expected(cost float64) time.Duration {
 	return l.member.Until(l.clock.Now(), waiting*l.cost+cost)
 }
 
-// calmLocked ends a time in which attempts have waited.
+// calmLocked ends a period in which attempts waited.
 func (l *limiter) calmLocked() {
 	if l.line.Waiting() == 0 {
 		l.member.hungry = time.Time{}
@@ -194,8 +193,8 @@ func (l *limiter) State() retry.ScopeSnapshot {
 // planLocked sets the timer for the next call.
 func (l *limiter) planLocked(now time.Time) { l.planForLocked(now, l.missingLocked(now)) }
 
-// planForLocked is planLocked where so many slots are missing. Where no call is due, it leaves
-// the timer as it is: a call that comes too early does nothing.
+// planForLocked is planLocked with the number of missing slots given. If no call is due, it leaves
+// the timer alone: a call that comes too early does nothing.
 func (l *limiter) planForLocked(now time.Time, missing float64) {
 	at, ok := l.member.Due(now, missing)
 	switch {

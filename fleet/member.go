@@ -9,21 +9,21 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// State says what governs the send rate of a member.
+// State is what governs the send rate of a member.
 type State uint8
 
 // The states of a member.
 const (
-	// Open means that the fleet has no limit: the member has a send rate of its own, as in
-	// adaptive mode without a fleet.
+	// Open means that the fleet has no limit: the member uses its own send rate, as in adaptive
+	// mode without a fleet.
 	Open State = iota
-	// Learning means that an attempt was throttled, and the store looks for some seconds at
-	// what the members get. Until then they have send rates of their own.
+	// Learning means that an attempt was throttled and the store measures for some seconds what the
+	// members get. Meanwhile they use their own send rates.
 	Learning
 	// Slots means that the member sends in the slots that the store has given it.
 	Slots
-	// Alone means that the member was in Slots and cannot reach the store: it sends as much as
-	// it has sent of late.
+	// Alone means that the member was in Slots and cannot reach the store: it keeps the rate at
+	// which it sent recently.
 	Alone
 )
 
@@ -35,8 +35,8 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// member is the state of one limiter of one scope. It takes the time as an argument and waits
-// for nothing. It is not safe for concurrent use.
+// member is the state of one limiter of one scope. It takes the time as an argument and never
+// waits. It is not safe for concurrent use.
 type member struct {
 	state State
 	fresh func(time.Time) sendrate.SendRate // makes local
@@ -47,16 +47,16 @@ type member struct {
 	first time.Time // when the member sent first
 
 	epoch   uint64
-	since   time.Time // attempts sent from then on belong to the epoch; zero: none do
+	since   time.Time // attempts sent from then on belong to the epoch; zero: none
 	ok, bad float64   // answers to tell the store
 	rate    ratelimit.Rate
 	seed    string
 	heard   time.Time // when the seed came
 
-	used     bool      // something was sent, or wants to be, since the last call
+	used     bool      // an attempt was sent or wanted since the last call
 	wanted   time.Time // when a caller last found too few slots
-	short    float64   // what it and those before it want, as far as not taken since
-	hungry   time.Time // since then attempts wait without a break; zero: none does
+	short    float64   // what it and those before it want and have not taken since
+	hungry   time.Time // since then attempts have waited without a break; zero: none wait
 	again    time.Time // no call before
 	look     time.Duration
 	failures int
@@ -68,8 +68,8 @@ type member struct {
 	err           error // of the last call
 }
 
-// Take takes what an attempt needs, or returns when it will be there; the zero time if that is
-// not known.
+// Take takes what an attempt needs, or returns when it will be available; the zero time if that is
+// unknown.
 func (m *member) Take(now time.Time, cost float64) (at time.Time, ok bool) {
 	switch m.state {
 	case Slots:
@@ -98,7 +98,7 @@ func (m *member) Take(now time.Time, cost float64) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Give takes back what was taken and not used.
+// Give returns what was taken but not used.
 func (m *member) Give(now time.Time, cost float64) {
 	m.sent.Add(now, -cost)
 	switch m.state {
@@ -111,7 +111,7 @@ func (m *member) Give(now time.Time, cost float64) {
 	}
 }
 
-// Until returns how long it takes at least until so much has come.
+// Until returns the shortest time until total has come.
 func (m *member) Until(now time.Time, total float64) time.Duration {
 	switch m.state {
 	case Slots:
@@ -133,7 +133,7 @@ func (m *member) untilSlots(now time.Time, total float64) time.Duration {
 		window := min(waited, rateWindow)
 		rate = max(m.sent.Sum(now, window)/window.Seconds(), leastRate)
 	}
-	// The next slot may come with the next reply, so that only those after it take time.
+	// The next slot may come with the next reply, so only later slots take time.
 	return later(now, m.runs.Last(), m.again).Sub(now) + seconds(max(missing-1, 0)/max(rate, leastRate))
 }
 
@@ -145,8 +145,8 @@ func (m *member) Want(now time.Time, total float64) {
 	}
 }
 
-// missing returns how many slots the attempts that wait need. Besides those in the queue that
-// is a caller of the last second that did not enter it, or has not yet.
+// missing returns how many slots the waiting attempts need. If the queue is empty, a caller of the
+// last second that did not enter it, or has not yet, counts.
 func (m *member) missing(now time.Time, waiting, cost float64) float64 {
 	if waiting == 0 && m.short > 0 && now.Sub(m.wanted) < time.Second {
 		return math.Ceil(min(m.short, cost))
@@ -154,7 +154,7 @@ func (m *member) missing(now time.Time, waiting, cost float64) float64 {
 	return math.Ceil(waiting)
 }
 
-// Due returns when the store has to be called next; false if that is not known.
+// Due returns when to call the store next; false if that is unknown.
 func (m *member) Due(now time.Time, missing float64) (at time.Time, ok bool) {
 	switch m.state {
 	case Open:
@@ -164,7 +164,7 @@ func (m *member) Due(now time.Time, missing float64) (at time.Time, ok bool) {
 		case m.bad > 0:
 			return now, true
 		}
-		// A look-up waits for the next use, so that an idle scope costs no call.
+		// A look-up waits for the next use, so an idle scope costs no call.
 		return now, m.used && !m.again.After(now)
 	case Slots:
 		if missing <= m.runs.InHand(now) {
@@ -187,7 +187,7 @@ func later(times ...time.Time) time.Time {
 	return last
 }
 
-// lead is how long before its last slot a member asks for the next ones.
+// lead is how long before its last slot a member asks for more.
 func (m *member) lead() time.Duration {
 	worst := time.Duration(0)
 	for _, trip := range m.trips {
@@ -196,7 +196,7 @@ func (m *member) lead() time.Duration {
 	return time.Duration(leadFactor*float64(worst)) + leadExtra
 }
 
-// Ask returns what to tell the store in a call that begins now.
+// Ask returns the ask of a call of the store that begins now.
 func (m *member) Ask(now time.Time, missing float64) Ask {
 	m.used = false
 	m.calls++
@@ -206,7 +206,7 @@ func (m *member) Ask(now time.Time, missing float64) Ask {
 	}
 	if m.state != Alone {
 		ask.Want = max(missing+math.Floor(m.sent.Sum(now, demandWindow))-math.Floor(m.runs.InHand(now)), 1)
-		ask.Want = min(ask.Want, mostRate) // a store takes a greater number for none
+		ask.Want = min(ask.Want, mostRate) // a store treats a greater number as zero
 	}
 	return ask
 }
@@ -235,7 +235,7 @@ func (m *member) Heard(began, now time.Time, ask Ask, reply Reply) {
 	}
 	if reply.Rate > 0 {
 		if m.state != Slots {
-			m.hungry = time.Time{} // what the member got until now says nothing
+			m.hungry = time.Time{} // what the member got before says nothing
 		}
 		m.state = Slots
 		m.runs.Add(run{next: now.Add(reply.Start), gap: reply.Gap, left: reply.Slots, epoch: reply.Epoch})
@@ -250,8 +250,8 @@ func (m *member) Heard(began, now time.Time, ask Ask, reply Reply) {
 	}
 }
 
-// open forgets the limit of the fleet, but not a throttle that came after the ask, and not the
-// own rate that has governed the member while the store learned.
+// open forgets the limit of the fleet, but not a throttle after the ask, nor the member's own rate
+// while the store learned.
 func (m *member) open(now time.Time, ask Ask) {
 	if m.state > Learning {
 		m.local, m.runs = m.fresh(now), runs{}
@@ -279,7 +279,7 @@ func (m *member) Lost(now time.Time, err error, random float64) {
 	m.state, m.runs = Alone, runs{}
 }
 
-// own returns the rate at which the member has sent in the last ten seconds.
+// own returns the rate at which the member sent in the last ten seconds.
 func (m *member) own(now time.Time) ratelimit.Rate {
 	window := min(max(now.Sub(m.first), time.Second), rateWindow)
 	return ratelimit.Rate(m.sent.Sum(now, window) / window.Seconds())
@@ -320,7 +320,7 @@ func (m *member) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	return cut
 }
 
-// Lift lets the first in line save up for its cost.
+// Lift lets the first in line accumulate tokens for its cost.
 func (m *member) Lift(now time.Time, cost float64) {
 	m.runs.lifted = cost
 	if m.state < Slots {
@@ -331,7 +331,7 @@ func (m *member) Lift(now time.Time, cost float64) {
 // Limited reports whether attempts may have to wait.
 func (m *member) Limited() bool { return m.state >= Slots || m.local.State().Limited }
 
-// Snapshot returns what a snapshot says of the send rate.
+// Snapshot returns the send rate fields of a snapshot.
 func (m *member) Snapshot(now time.Time) retry.ScopeSnapshot {
 	state := m.local.State()
 	if m.state >= Slots {

@@ -7,19 +7,19 @@ import (
 	"github.com/awsretry/awsretry/clock"
 )
 
-// Memory is a [Store] in the memory of the process, for tests, and for a process with several
-// strategies that share a limit. Its zero value is ready to use. It keeps what it is told
-// until the scope is open again. It is safe for concurrent use.
+// Memory is a [Store] in memory, for tests and for one process with several strategies that share a
+// limit. Its zero value is ready to use. It keeps the state of a scope until the scope is open
+// again. It is safe for concurrent use.
 type Memory struct {
-	// Clock is the clock of the store; nil means [clock.System]. Before 1970 it stands still for
-	// the store, which then sells no slots.
+	// Clock is the clock of the store; nil means [clock.System]. The store treats a time before
+	// 1970 as standing still, and then sells no slots.
 	Clock clock.Clock
 
 	mu     sync.Mutex
 	states map[string]string
 }
 
-// Call returns what [Step] says, and an error only if ctx is done beforehand.
+// Call returns the reply of [Step], and an error only if ctx is already done.
 func (m *Memory) Call(ctx context.Context, key string, ask Ask) (Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return Reply{}, err

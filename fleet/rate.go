@@ -1,11 +1,10 @@
 package fleet
 
-// learn looks at what the members get without the fleet, and reports whether that is known. It
-// takes a throttle for that, because without one there may be no limit, and more answers than
-// throttles.
+// learn measures what the members get without the fleet, and reports whether that is known. It
+// needs a throttle, because without one there may be no limit, and more answers than throttles.
 func (s *state) learn(dt float64) bool {
 	s.tc += dt
-	if s.tc < settle || s.bad > darkShare*(s.ok+s.bad) { // before settle not all members know
+	if s.tc < settle || s.bad > darkShare*(s.ok+s.bad) { // before settle some members do not know
 		s.tc, s.ok, s.bad = min(s.tc, settle), 0, 0
 	}
 	if s.tc < learnFor || s.age > 0 {
@@ -16,7 +15,7 @@ func (s *state) learn(dt float64) bool {
 	return true
 }
 
-// hear takes in how many attempts of this epoch were not throttled.
+// hear counts the attempts of this epoch that were not throttled.
 func (s *state) hear(dt, ok float64) {
 	switch {
 	case s.since > 0 && s.bad <= s.lone() && s.tc >= settle+counting && s.ok >= heardShare*s.sold:
@@ -28,8 +27,8 @@ func (s *state) hear(dt, ok float64) {
 	}
 }
 
-// lone is how many throttles say nothing: a climb that looks for a limit would end at the first
-// one of a service without a burst.
+// lone is how many throttles to ignore: otherwise a climb that looks for a limit would end at the
+// first throttle of a service without a burst.
 func (s *state) lone() float64 {
 	if s.since == searching {
 		return 1
@@ -37,7 +36,7 @@ func (s *state) lone() float64 {
 	return 0
 }
 
-// climb raises the rate by answers.
+// climb raises the rate with the answers.
 func (s *state) climb(ok float64) {
 	growth := perAnswer
 	if s.since == searching && s.goal < mostRate {
@@ -48,8 +47,7 @@ func (s *state) climb(ok float64) {
 	}
 }
 
-// margin is by how many answers the plateau must be exceeded before a climb, besides those of a
-// burst of a second.
+// margin is how many answers above the plateau start a climb, beyond a burst of a second.
 func margin(rate float64) float64 { return marginTime*rate + marginAnswers }
 
 // plateau ends a climb.
@@ -80,7 +78,7 @@ func (s *state) steer(dt, ceiling float64) float64 {
 	return rate
 }
 
-// cut makes of a throttle at the rate a new epoch.
+// cut begins a new epoch for a throttle at the rate.
 func (s *state) cut(rate float64) {
 	if s.goal == mostRate { // the answers lag behind the rate as the throttle does
 		s.begin(min(rate, s.use), rate, s.since, s.left)
@@ -96,14 +94,14 @@ func (s *state) cut(rate float64) {
 		s.begin(kept, kept+(goal-kept)*min(s.left/leastAnswers, 1), s.since, s.left)
 	case s.since > 0:
 		s.begin(kept, goal, s.since, s.left)
-	case kept < rate && s.bad > s.ok: // a collapse, which says nothing of what will be served after it
+	case kept < rate && s.bad > s.ok: // a collapse, which says nothing about what is served after it
 		s.begin(kept, goal, s.epoch+1, leastAnswers+freeTime*rate)
 	default:
 		s.begin(kept, kept, 0, 0)
 	}
 }
 
-// begin begins an epoch: with a climb if the goal is far enough, and on the curve otherwise.
+// begin starts an epoch: with a climb if the goal is far enough, else on the curve.
 func (s *state) begin(rate, goal, since, left float64) {
 	s.epoch = min(s.epoch+1, mostEpoch)
 	s.wmax = min(max(rate, leastRate), mostRate)
@@ -131,7 +129,7 @@ func (s *state) rate() float64 {
 	}
 }
 
-// back returns after how many seconds the rate is back at the one that was cut.
+// back returns how many seconds the rate takes to return to where it was cut.
 func back(rate float64) float64 {
 	return min(max(backSlots/rate, shortestBack), longestBack)
 }

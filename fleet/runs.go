@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// run is what is left of the slots of a reply.
+// run is the remaining slots of a reply.
 type run struct {
 	next  time.Time
 	gap   time.Duration
@@ -15,7 +15,7 @@ type run struct {
 
 func (r *run) slot(i int) time.Time { return r.next.Add(time.Duration(i) * r.gap) }
 
-// drop takes the first slots out.
+// drop removes the first n slots.
 func (r *run) drop(n int) {
 	r.next = r.slot(n)
 	r.left -= n
@@ -33,16 +33,16 @@ func (r *run) due(t time.Time) int {
 	}
 }
 
-// runs are the slots that a member has in hand, in the order in which they are used.
+// runs are the slots that a member has in hand, in the order of their use.
 type runs struct {
 	list []run
-	// A slot that is due becomes a token here, for attempts that cost more than one or less.
+	// A due slot becomes a token, for attempts that do not cost exactly one.
 	tokens float64
 	at     time.Time // when the last one came
 	epoch  uint64    // and its epoch
 	lifted float64   // what the first in line costs
-	// Until then a slot that is late is kept for an attempt that does not wait: the last one
-	// found none.
+	// Until then a late slot is kept for an attempt that does not wait, because the last one found
+	// none.
 	saveUntil time.Time
 }
 
@@ -53,8 +53,8 @@ func (r *runs) Add(new run) {
 	}
 }
 
-// Take takes slots for an attempt and returns their epoch. If they are not due, it takes none
-// and returns when the last of them will be; the zero time if they are not in hand.
+// Take takes slots for an attempt and returns their epoch. If they are not due, it takes none and
+// returns when the last of them will be due; the zero time if they are not in hand.
 func (r *runs) Take(now time.Time, cost float64) (at time.Time, epoch uint64, ok bool) {
 	r.forget(now)
 	for r.tokens < cost && r.pop(now) {
@@ -66,7 +66,7 @@ func (r *runs) Take(now time.Time, cost float64) (at time.Time, epoch uint64, ok
 	return now, r.epoch, true
 }
 
-// Give takes tokens back that were taken and not used.
+// Give returns tokens that were taken but not used.
 func (r *runs) Give(now time.Time, cost float64) {
 	r.forget(now)
 	r.tokens += cost
@@ -92,8 +92,8 @@ func (r *runs) Last() time.Time {
 	return last.slot(last.left - 1)
 }
 
-// nth returns when there will be so many tokens; the zero time if they are there or if that is
-// not known.
+// nth returns when there will be that many tokens; the zero time if they are there or if that is
+// unknown.
 func (r *runs) nth(tokens float64) time.Time {
 	n := int(math.Ceil(tokens - r.tokens))
 	if n <= 0 {
@@ -111,7 +111,7 @@ func (r *runs) nth(tokens float64) time.Time {
 	return time.Time{}
 }
 
-// pop makes the next slot a token if it is due.
+// pop turns the next slot into a token if it is due.
 func (r *runs) pop(now time.Time) bool {
 	if len(r.list) == 0 || r.list[0].next.After(now) {
 		return false
@@ -128,8 +128,8 @@ func (r *runs) dropFirst(n int) {
 	}
 }
 
-// forget drops slots that are too late. The first in line may save them up if it costs more
-// than one, and an attempt that does not wait may save one.
+// forget drops slots that are too late. The first in line may keep them if it costs more than one,
+// and an attempt that does not wait may keep one.
 func (r *runs) forget(now time.Time) {
 	save := r.lifted
 	if save <= 1 && now.Before(r.saveUntil) {

@@ -10,29 +10,28 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// ScopeSnapshot is the state of a member at an instant.
+// ScopeSnapshot is the state of a member at one instant.
 type ScopeSnapshot struct {
 	// Key is the scope, and Scope its text.
 	Key   retry.ScopeKey
 	Scope string
 	State State
-	// FleetRate is the send rate of the fleet as the store last said it, in slots per second;
-	// zero if there is none. OwnRate is that of the member: what it has sent in the last ten
-	// seconds, what it may send while it is alone, or the send rate of its own while the scope
-	// is open.
+	// FleetRate is the send rate of the fleet in the last reply of the store, in slots per second;
+	// zero if there is none. OwnRate is the rate of the member: what it sent in the last ten
+	// seconds, what it may send while it is alone, or its own send rate while the scope is open.
 	FleetRate, OwnRate ratelimit.Rate
 	// Epoch is the number of the epoch that the member knows; zero if it knows none.
 	Epoch uint64
 	// SlotsInHand is how many slots the member has, and Waiting how many attempts wait.
 	SlotsInHand, Waiting int
 	// Calls is how many calls of the store the member has made, and Failures how many of them
-	// failed. LastError is the error of the last call that is over; nil if it did not fail.
+	// failed. LastError is the error of the last finished call; nil if it succeeded.
 	Calls, Failures uint64
 	LastError       error
 }
 
-// Snapshot returns the state of the members that have been used, sorted by scope. Two
-// strategies of a process have two members, and the one that was used first comes first.
+// Snapshot returns the state of the members that have been used, sorted by scope. Two strategies of
+// a process have two members for a scope; the one used first comes first.
 func (f *Fleet) Snapshot() []ScopeSnapshot {
 	members := f.inUse()
 	slices.SortFunc(members, func(a, b *limiter) int { return cmp.Compare(a.place, b.place) })

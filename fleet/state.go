@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// mostRate is the greatest rate, and as a goal it is none. mostEpoch is the last epoch.
+// mostRate is the highest rate; as a goal it means none. mostEpoch is the last epoch.
 const mostRate, mostEpoch = 1e9, 1 << 52
 
-// state is what the fleet knows of a scope. Times are in seconds, and rates are per second.
+// state is what the fleet knows about a scope. Times are in seconds, and rates are per second.
 type state struct {
 	at    float64 // when the last call was, on the clock of the store
 	epoch float64 // 1 while learning, and one more for each cut
 	wmax  float64 // the rate of the plateau or, in a climb, the rate; zero while learning
 	goal  float64 // the rate at which a climb ends, mostRate if nothing is known; wmax if there is no climb
 	since float64 // the epoch in which the rate collapsed, searching for a climb without collapse; zero if there is no climb
-	left  float64 // answers: in a climb until its goal says nothing any more, and on the plateau until a climb begins
+	left  float64 // answers: in a climb until its goal is forgotten, and on the plateau until a climb begins
 	tc    float64 // time of use since the cut
 	ahead float64 // how far slots are sold in advance
 	line  float64 // how far appointments are given in advance
@@ -27,7 +27,7 @@ type state struct {
 	age   float64 // time of use since the last throttle
 }
 
-// searching is the since of a climb that looks for a limit, instead of for one that it had.
+// searching is the since of a climb that looks for a new limit, not for an earlier one.
 const searching = 1
 
 func (s *state) numbers() [14]*float64 {
@@ -36,19 +36,19 @@ func (s *state) numbers() [14]*float64 {
 	}
 }
 
-// most are the greatest values of the numbers of a state, in their order in the text. A text
-// with a greater one counts as no state, so that alien data can hold the fleet back for
-// seconds at most.
+// most are the maximum values of the numbers of a state, in their order in the text. A text with a
+// greater one counts as no state, so that foreign data can hold the fleet back for seconds at most.
 var most = [14]float64{ //nolint:gochecknoglobals // constant
 	1e15, mostEpoch, mostRate, mostRate, mostEpoch, 1e15, 1e9, soldAhead + 1/leastRate, latestAgain + 1/leastRate,
 	1e15, 1e15, 1e15, 1e15, openAfter + 1,
 }
 
-// parse reads a state. What is not fourteen decimal numbers in range, separated by single spaces, is
-// none. The epoch must be a whole number above 0, and the collapse none of a later one.
+// parse reads a state: fourteen decimal numbers in range, separated by single spaces. The epoch must
+// be a whole number above 0, and the collapse must not be of a later epoch. Any other text is no
+// state.
 func parse(text string) (s state, ok bool) {
 	if strings.Trim(text, "0123456789.e+- ") != "" {
-		return state{}, false // such as 0x1p4, which scripts read in another way
+		return state{}, false // such as 0x1p4, which scripts read differently
 	}
 	numbers := s.numbers()
 	for i, number := range numbers {
@@ -62,7 +62,7 @@ func parse(text string) (s state, ok bool) {
 	return s, s.epoch >= 1 && s.epoch == math.Floor(s.epoch) && s.since <= s.epoch
 }
 
-// String writes the fourteen numbers so that parse reads the same ones.
+// String writes the fourteen numbers so that parse reads the same numbers.
 func (s state) String() string {
 	text := make([]byte, 0, 200)
 	for i, number := range s.numbers() {

@@ -5,33 +5,31 @@ import (
 	"time"
 )
 
-// Step is the whole of what a [Store] does with a call at the given time: it returns the state
-// to keep in place of state, which is empty if there is none, and the reply. An empty next
-// means that the store has to delete the state. A state that Step does not understand counts
-// as none. A store may forget a state that no call has read for ten minutes. Step is a pure
-// function.
+// Step is everything that a [Store] does for a call at the given time: it returns the state that
+// replaces state, which is empty if there is none, and the reply. An empty next means that the
+// store must delete the state. A state that Step does not understand counts as none. A store may
+// forget a state that no call has read for ten minutes. Step is a pure function.
 //
-// After a throttle the rate is cut by a tenth and comes back to the old one, w, in b seconds of
-// use. Then it exceeds w by up to 12 % (the rate is w at t = b):
+// A throttle cuts the rate by a tenth. In b seconds of use the rate returns to the old one, w. Then
+// it exceeds w by up to 12 % (the rate is w at t = b):
 //
 //	t < b: w (1 - 0.1 (1 - t/b)^3)   else: w (1 + 0.12 min((t-b) / 0.3 b, 1))   b = 140/w in 7 to 30 s
 //
 // Once the answers have exceeded w for long enough without a throttle, the rate climbs: each
 // answer raises it by 0.65 a second, which doubles it in a second, until the next throttle.
 //
-// One second after a cut the store begins to count the answers to attempts that were sent
-// since, and 0.3 s later throttles among them cut again. If more than 10 % were throttled, the
-// rate falls to what was served, by half at most. If most of them were, that is a collapse and
-// says nothing of the limit: the store remembers the rate, does not go below a fifth of it, and
-// climbs back to it as soon as answers succeed. Some answers later it has either reached it or
-// forgotten it.
+// One second after a cut the store begins to count the answers to attempts that were sent since,
+// and 0.3 s later throttles among them cut again. If more than 10 % were throttled, the rate falls
+// to what was served, by half at most. If most were throttled, that is a collapse and says nothing
+// about the limit: the store remembers the rate, does not go below a fifth of it, and climbs back
+// to it as soon as answers succeed. Some answers later it has either reached or forgotten it.
 func Step(state string, now time.Time, ask Ask) (next string, reply Reply) {
 	ask = ask.cleaned()
 	at := max(float64(now.UnixMicro())/1e6, 0)
 	s, known := parse(state)
 	if seed, ok := parse(ask.Seed); ok && (!known || s.epoch < seed.epoch) {
 		s, known = seed, true
-		s.at, s.ahead = at, soldAhead // slots may be out, so that none are sold for so long
+		s.at, s.ahead = at, soldAhead // slots may be out, so none are sold for that long
 	}
 	if !known {
 		if ask.Bad == 0 && ask.Starting == 0 {
@@ -54,7 +52,7 @@ func Step(state string, now time.Time, ask Ask) (next string, reply Reply) {
 	return reply.State, reply
 }
 
-// cleaned returns the ask with numbers that Step can use.
+// cleaned returns the ask with every number made usable for Step.
 func (a Ask) cleaned() Ask {
 	for _, number := range []*float64{&a.OK, &a.Bad, &a.Want, &a.Starting, &a.Ceiling} {
 		if !(*number >= 0 && *number <= 1e9) {
@@ -100,7 +98,7 @@ func (s *state) count(dt float64, ask Ask) {
 	s.hear(dt, ask.OK)
 }
 
-// sell hands out a run of at most so many slots, or an appointment.
+// sell returns a run of at most want slots, or an appointment.
 func (s *state) sell(rate, want float64) Reply {
 	reply := Reply{Epoch: uint64(s.epoch), Rate: rate}
 	room := soldAhead - s.ahead
@@ -111,10 +109,10 @@ func (s *state) sell(rate, want float64) Reply {
 		s.line = again + 1/(denser*rate)
 		reply.Again = seconds(again)
 	default:
-		most := runShare * room * rate // the fuller the line, the smaller the runs, so that shares are equal
+		most := runShare * room * rate // the fuller the line, the smaller the runs, so shares are equal
 		slots := min(want, max(math.Floor(most), 1))
-		// A run is spread over the time that is sold already, because waves of sales would
-		// feed themselves. A member that wants little begins at once.
+		// A run is spread over the time already sold, because waves of sales would feed themselves.
+		// A member that wants little begins at once.
 		reply.Slots = int(slots)
 		reply.Start = seconds(s.ahead / slots * max(0, 1-most/want))
 		reply.Gap = seconds(max(1/rate, s.ahead/slots))

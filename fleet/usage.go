@@ -4,11 +4,10 @@ import "time"
 
 const (
 	usageStep  = 100 * time.Millisecond
-	usageSteps = 101 // ten seconds and the step that has begun
+	usageSteps = 101 // ten seconds and the current step
 )
 
-// usage is how much a member has sent in the last ten seconds. Its zero value has sent
-// nothing.
+// usage counts what a member sent in the last ten seconds. Its zero value has sent nothing.
 type usage struct {
 	start  time.Time // of step 0
 	newest int64     // number of the newest step
@@ -21,7 +20,7 @@ func (u *usage) Add(now time.Time, cost float64) {
 	u.costs[u.newest%usageSteps] += float32(cost)
 }
 
-// Sum returns the cost of what was sent in the given time before now, ten seconds at most.
+// Sum returns the cost of what was sent in the window before now, ten seconds at most.
 func (u *usage) Sum(now time.Time, window time.Duration) float64 {
 	u.forward(now)
 	sum := 0.0

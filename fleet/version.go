@@ -6,8 +6,8 @@ import (
 )
 
 // version returns the first part of each key: the version of the rules and of the state, and a
-// digest of the parameters. Members with other rules have other keys, and so a send rate of their
-// own: two sets of rules that steer one rate undo what the other does.
+// digest of the parameters. Members with other rules have other keys, and so another send rate,
+// because two sets of rules that steer one rate would undo each other.
 func version() string {
 	return fmt.Sprintf("f2-%08x", digest(
 		soldAhead, runShare,

@@ -1,5 +1,5 @@
-// Package ratelimit has what adaptive mode and a limiter say to each other: what an attempt asks
-// for, what it has to expect, what became of it, and what the answer did to the send rate. It is
-// for your own limiters, see adaptive.Config.NewLimiter, and for programs that read the
-// [WaitError] of an attempt that was held back.
+// Package ratelimit has the types that adaptive mode and a limiter exchange: what an attempt asks
+// for, the wait it faces, the answer it got, and how the answer changed the send rate. Use it to
+// write your own limiter, see adaptive.Config.NewLimiter, or to read the [WaitError] of an attempt
+// that was held back.
 package ratelimit

@@ -13,23 +13,23 @@ type Rate float64
 // Controller says how throttles and other answers change the send rate. The zero value is
 // [CutPerEvent].
 //
-// A congestion event is a throttle that cuts the rate, with all throttles that answer
-// attempts sent before that cut. If every request in flight at the first throttle cut the
-// rate, the rate would collapse.
+// A congestion event is a throttle that cuts the rate, together with all throttles of attempts sent
+// before that cut. If every request in flight at the first throttle cut the rate, the rate would
+// collapse.
 type Controller uint8
 
 const (
-	// CutPerEvent is the CUBIC curve of the adaptive mode of the AWS SDKs, with one cut for
-	// each congestion event: a throttle cuts the rate to 0.7 times the measured rate or the
-	// present rate, whichever is less.
+	// CutPerEvent is the CUBIC curve of the adaptive mode of the AWS SDKs, with one cut for each
+	// congestion event: a throttle cuts the rate to 0.7 times the measured rate or the current
+	// rate, whichever is less.
 	CutPerEvent Controller = iota
 	// CutPerThrottle is the same curve with a cut for every throttle, bit for bit as in the
 	// AWS SDKs (in aws-sdk-go-v2: aws/retry/adaptive_ratelimit.go).
 	CutPerThrottle
-	// Steady measures the rate of the answers that are not throttles, and cuts to 0.9 of
-	// it, once for each congestion event: what a service has served a moment ago it will
-	// serve again. It converges faster than CutPerEvent and stays closer to the rate of the
-	// service. No AWS SDK has it. Otherwise it behaves like CutPerEvent.
+	// Steady measures only answers that are not throttles, and cuts to 0.9 of their rate, once for
+	// each congestion event: a service can serve again what it has just served. It converges faster
+	// than CutPerEvent and stays closer to the rate of the service. No AWS SDK has it. Otherwise it
+	// behaves like CutPerEvent.
 	Steady
 )
 
@@ -48,52 +48,50 @@ func (c Controller) String() string {
 	}
 }
 
-// Request is what an attempt that asks a limiter for send tokens wants and accepts. The
-// zero Request asks for one token and accepts every wait that ends before the deadline of
-// the context.
+// Request says how many send tokens an attempt asks a limiter for, and which waits it accepts. The
+// zero Request asks for one token and accepts every wait that ends before the deadline of the
+// context.
 type Request struct {
-	// Cost is the number of tokens; zero or less means one, and more than 2^53 counts as
-	// 2^53. A cost above the capacity of the bucket takes its time and is served too. Where
-	// every attempt costs more than one, see adaptive.Config.SendCost.
+	// Cost is the number of tokens; zero or less means one, and more than 2^53 counts as 2^53. A
+	// cost above the capacity of the bucket is served too, but takes longer. If every attempt costs
+	// more than one, see adaptive.Config.SendCost.
 	Cost float64
 	// NoWait refuses every wait.
 	NoWait bool
-	// MaxWait bounds the wait; zero means no limit. A wait that is expected to be longer is
-	// refused. One that becomes longer ends at the cut of the rate that shows it, and any other
-	// after MaxWait. Tokens that come exactly at its end come in time.
+	// MaxWait bounds the wait; zero means no limit. A wait that is expected to take longer is
+	// refused. A wait that a rate cut makes too long ends at that cut, and any other ends after
+	// MaxWait. Tokens that come exactly at the end are in time.
 	MaxWait time.Duration
 	// MaxQueue refuses to wait behind that many callers; zero means no limit.
 	MaxQueue int
 	// NotAfter is the latest instant to send at; zero means any.
 	NotAfter time.Time
-	// Room is the time that a wait has to leave before the deadline of the context, so that the
-	// attempt can end before it; half of the time until the deadline is always enough. Zero means that
-	// any time will do. A caller that need not wait is not refused for want of room.
+	// Room is how long before the deadline of the context a wait must end, so that the attempt can end
+	// in time; half of the time until the deadline is always enough. Zero means no minimum. A caller
+	// that need not wait is never refused for lack of room.
 	Room time.Duration
 	// OnWait is called before a wait begins, with no lock held; nil means none. A caller
 	// whose OnWait panics leaves the queue.
 	OnWait func(Wait)
 }
 
-// Wait says what a caller has to expect in the queue.
+// Wait describes the wait that a caller faces in the queue.
 type Wait struct {
 	// Expected is how long the wait takes if the rate stays as it is; zero if that is not
 	// known.
 	Expected time.Duration
-	// Ahead is the number of callers that wait in front.
+	// Ahead is the number of callers ahead in the queue.
 	Ahead int
-	// FillRate is the present send rate.
+	// FillRate is the current send rate.
 	FillRate Rate
 }
 
-// ErrNotAfter is the Reason of a [WaitError] where the wait would end after
-// [Request].NotAfter.
+// ErrNotAfter is the Reason of a [WaitError] if the wait would end after [Request].NotAfter.
 var ErrNotAfter = errors.New("ratelimit: the wait would end too late")
 
-// WaitError is the error of a limiter for a wait that is refused
-// or given up.
+// WaitError is the error for a wait that a limiter refused or gave up.
 type WaitError struct {
-	// Wait is the wait that was refused or given up.
+	// Wait describes that wait.
 	Wait Wait
 	// Reason is [context.DeadlineExceeded] if the wait would not leave [Request].Room before the
 	// deadline of the context, [ErrNotAfter], or an error whose text says which limit of the [Request]
@@ -101,7 +99,7 @@ type WaitError struct {
 	Reason error
 }
 
-// Error says why the wait was refused, and then what it would have been.
+// Error says why the wait was refused, and then how long it would have been.
 func (e *WaitError) Error() string {
 	reason := fmt.Sprint(e.Reason)
 	if e.Reason == context.DeadlineExceeded { //nolint:errorlint // the value itself
@@ -115,11 +113,11 @@ func (e *WaitError) Unwrap() error { return e.Reason }
 
 // Response is the answer to an attempt.
 type Response struct {
-	// Sent is when the attempt was sent, as the Acquire of the limiter returned it; zero means the
-	// time of the response.
+	// Sent is when the attempt was sent, as Acquire of the limiter returned it; zero means the time
+	// of the response.
 	Sent time.Time
-	// Throttled is true for an answer that is a throttle. It is false for every other
-	// answer, an error included.
+	// Throttled is true if the answer is a throttle, and false for every other answer, including
+	// other errors.
 	Throttled bool
 	// Cost is how many send tokens the attempt took, as in [Request]; zero or less means
 	// one. The measured rate counts it, because it is compared with the send rate.
@@ -132,8 +130,8 @@ type Change struct {
 	From, To Rate
 	// Cut is true if the response was a throttle that cut the rate.
 	Cut bool
-	// Limited is true if attempts have to wait for tokens: from the first throttle on, or
-	// from the start if there is a starting rate. Before that the rate is computed and holds
-	// no attempt back.
+	// Limited is true if attempts have to wait for tokens: from the first throttle on, or from the
+	// start if there is a starting rate. Before that the rate is computed but holds back no
+	// attempt.
 	Limited bool
 }

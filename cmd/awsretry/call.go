@@ -26,13 +26,13 @@ type flags struct {
 type call struct {
 	system
 	flags
-	// args are what the command line has behind the name of the command.
+	// args are the arguments after the name of the command.
 	args []string
-	// argument is the argument of a command that takes one, and else empty.
+	// argument is the argument of a command that takes one, else empty.
 	argument string
 }
 
-// errBad ends a command whose output has said what is bad. Nothing more is printed.
+// errBad ends a command whose output has already said what is bad. Nothing more is printed.
 var errBad = errors.New("the answer is bad")
 
 // usageError says which flags do not go together.
@@ -69,7 +69,7 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 	}
 }
 
-// folded calls act. If its output is text for people, it is folded to the width of the terminal.
+// folded calls act, and wraps its output to the width of the terminal if prose is true.
 func (c *call) folded(prose bool, act func() error) error {
 	if !prose || c.json || c.width == 0 {
 		return act()
@@ -85,13 +85,13 @@ func (c *call) folded(prose bool, act func() error) error {
 	return err
 }
 
-// misused says why a call of the command is not accepted.
+// misused says why a call of the command is rejected.
 func (c command) misused(sys system, err error) int {
 	fmt.Fprintf(sys.errs, "awsretry %s: %s\n", c.name, terminal.Escaped(err.Error()))
 	return exitUsage
 }
 
-// parse reads the flags and the argument. Flags may stand before and behind the argument.
+// parse reads the flags and the argument. Flags may come before or after the argument.
 func (c command) parse(f *flags, args []string) (argument string, err error) {
 	for given := false; ; given = true {
 		switch err := f.Parse(args); {
@@ -136,7 +136,7 @@ func newFlags(c command) *flags {
 	return f
 }
 
-// dashed returns a flag as it is written: with one dash before a letter, and with two before a word.
+// dashed returns a flag as users write it: one dash before a letter, two before a word.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -144,8 +144,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// source returns where settings are read. The paths of the flags are stronger than those of the
-// system.
+// source returns the sources of the settings. The paths of the flags override those of the system.
 func (c *call) source() config.Sources {
 	sources := c.sources
 	sources.ConfigFile, sources.CredentialsFile = c.configFile, c.credentialsFile

@@ -33,11 +33,11 @@ func classifyCommand() command {
 	}
 }
 
-// signs is what the flags say about a failure.
+// signs are the properties of a failure from the flags.
 type signs struct {
 	answer    answerError
 	transport error
-	gone      bool // the caller has ended the operation
+	gone      bool // the caller ended the operation
 	modeled   modeledError
 	used      time.Duration
 	observed  *time.Duration

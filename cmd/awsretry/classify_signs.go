@@ -12,18 +12,18 @@ import (
 	"github.com/awsretry/awsretry/internal/hint"
 )
 
-// answerError is an answer of a service, as the flags describe it.
+// answerError is the answer of a service that the flags describe.
 type answerError struct {
 	status          int
 	code, errorType string
-	millis, seconds *time.Duration // what the two headers ask for
+	millis, seconds *time.Duration // values of the two headers
 }
 
 func (e *answerError) Error() string { return fmt.Sprintf("status %d %s", e.status, e.ErrorCode()) }
 
 func (e *answerError) HTTPStatusCode() int { return e.status }
 
-// ErrorCode returns the code of the flag, or else that of the header.
+// ErrorCode returns the code of the flag, else that of the header.
 func (e *answerError) ErrorCode() string {
 	if e.code != "" {
 		return e.code
@@ -31,7 +31,7 @@ func (e *answerError) ErrorCode() string {
 	return e.errorType
 }
 
-// RetryAfter returns the delay in the header of AWS, or else in the header Retry-After.
+// RetryAfter returns the delay in the AWS header, else in Retry-After.
 func (e *answerError) RetryAfter() (time.Duration, bool) {
 	for _, after := range []*time.Duration{e.millis, e.seconds} {
 		if after != nil {
@@ -41,7 +41,7 @@ func (e *answerError) RetryAfter() (time.Duration, bool) {
 	return 0, false
 }
 
-// addHeader adds a header in the form K=V. A header whose value no client understands counts
+// addHeader adds a header in the form K=V. A header with a value that no client understands counts
 // as absent.
 func (e *answerError) addHeader(text string) error {
 	name, value, ok := strings.Cut(text, "=")
@@ -63,7 +63,7 @@ func (e *answerError) addHeader(text string) error {
 	return nil
 }
 
-// modeledError is an error with what the model of the service says about it.
+// modeledError is an error with its retry trait in the model of the service.
 type modeledError string
 
 func (e modeledError) Error() string { return "modeled as " + string(e) }
@@ -81,7 +81,7 @@ func (e modeledError) check() error {
 	}
 }
 
-// skewedError is an error with the clock skews of its request and of its answer.
+// skewedError is an error with the clock skews of its request and its answer.
 type skewedError struct {
 	used, observed time.Duration
 	err            error

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// transports are the failures of the transport by name, each with the error that net/http has inside
-// of its own.
+// transports returns the transport failures by name, each with the error that net/http wraps in its
+// own.
 func transports() []struct {
 	kind  string
 	cause error
@@ -39,14 +39,14 @@ func transports() []struct {
 		{"http2_refused_stream", errRefusedStream},
 		{"temporary_network_error", opError("read", temporaryError{})},
 		{"caller_canceled", context.Canceled},
-		{"caller_deadline_exceeded", context.DeadlineExceeded}, // signs.gone tells it from attempt_deadline
+		{"caller_deadline_exceeded", context.DeadlineExceeded}, // signs.gone distinguishes it from attempt_deadline
 		{"plain_error", errors.New("plain error")},
 	}
 }
 
 const host = "service.example"
 
-// transportKinds returns the names of the failures of the transport.
+// transportKinds returns the names of the transport failures.
 func transportKinds() (kinds []string) {
 	for _, t := range transports() {
 		kinds = append(kinds, t.kind)
@@ -66,12 +66,12 @@ func transportFailure(kind string) (error, error) {
 
 func opError(op string, cause error) error { return &net.OpError{Op: op, Net: "tcp", Err: cause} }
 
-// errRefusedStream has the text of the error that net/http returns if the server refused the
-// stream of a request, and its body cannot be sent again.
+// errRefusedStream has the text of the error that net/http returns if the server refused the stream
+// of a request whose body cannot be sent again.
 var errRefusedStream = errors.New("http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM] " +
 	"after Request.Body was written; define Request.GetBody to avoid this error")
 
-// temporaryError is a network error of which only Temporary is true.
+// temporaryError is a network error whose only true method is Temporary.
 type temporaryError struct{}
 
 func (temporaryError) Error() string   { return "temporary network error" }

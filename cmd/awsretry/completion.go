@@ -15,8 +15,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// The scripts only ask the command itself what may stand at the cursor, so they do not change with
-// its flags.
+// The scripts only ask the command itself for candidates, so they do not change with its flags.
 //
 //go:embed completion.bash
 var completionBash string
@@ -27,9 +26,9 @@ var completionZsh string
 //go:embed completion.fish
 var completionFish string
 
-// completing is the hidden command that the scripts call. Its arguments are the words behind the
-// name of the program up to the cursor; the last one is the word that is completed, and may be
-// empty. It prints the candidates, one a line. Where it prints none, the shell completes files.
+// completing is the hidden command that the scripts call. Its arguments are the words between the
+// name of the program and the cursor; the last one is the word to complete, and may be empty. It
+// prints the candidates, one per line. If it prints none, the shell completes files.
 const completing = "__complete"
 
 func shells() []string { return []string{"bash", "zsh", "fish"} }
@@ -62,7 +61,7 @@ func (c *call) completion() error {
 	return err
 }
 
-// complete prints what may stand at the cursor.
+// complete prints the candidates for the last word.
 func complete(words []string, sys system) {
 	words = joined(words)
 	if len(words) == 0 {
@@ -76,12 +75,12 @@ func complete(words []string, sys system) {
 	}
 }
 
-// joined joins --flag, = and VALUE, which are three words in bash, to --flag and VALUE.
+// joined turns --flag, = and VALUE, which are three words in bash, into --flag and VALUE.
 func joined(words []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "=" })
 }
 
-// candidates returns what may stand behind the words, of which last is the beginning.
+// candidates returns the words that start with last and may follow before.
 func candidates(before []string, last string, sys system) []string {
 	names := []string{}
 	for _, c := range commands() {
@@ -102,7 +101,7 @@ func candidates(before []string, last string, sys system) []string {
 	c.define(f)
 	f.SetOutput(io.Discard)
 	args := before[1:]
-	_, err := c.parse(f, args) // As far as it can, which sets the files.
+	_, err := c.parse(f, args) // It parses as far as it can, which sets the files.
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
 	}
@@ -128,7 +127,7 @@ func candidates(before []string, last string, sys system) []string {
 	return nil
 }
 
-// wanting returns the flag that a word is, if its value is the next word.
+// wanting returns the flag of a word whose value is the next word, or nil.
 func (f *flags) wanting(word string) *flag.Flag {
 	if !strings.HasPrefix(word, "-") || strings.Contains(word, "=") {
 		return nil
@@ -146,7 +145,7 @@ func isSwitch(f *flag.Flag) bool {
 	return ok && value.IsBoolFlag()
 }
 
-// values returns the values that a flag may have, or none where they cannot be listed.
+// values returns the possible values of a flag, or none if they cannot be listed.
 func (f *flags) values(name string, sys system) []string {
 	switch name {
 	case "profile":

@@ -26,7 +26,7 @@ func explainCommand() command {
 	}
 }
 
-// question holds the flags that say which settings are asked for.
+// question holds the flags that select the settings.
 type question struct {
 	profile  string
 	behavior retry.Behavior
@@ -75,7 +75,7 @@ type byKind[T any] struct {
 	Throttling T `json:"throttling"`
 }
 
-// explain resolves the settings, and prints them and what they do.
+// explain resolves the settings, and prints them and their effect.
 func (c *call) explain(q question) error {
 	settings, err := c.query(q, c.service).Resolve()
 	if err != nil {
@@ -107,14 +107,14 @@ func (c *call) query(q question, service string) config.Query {
 	query.BuiltInAttempts = func(b retry.Behavior) int {
 		s, err := standard.New(standard.Config{Behavior: b, Service: service})
 		if err != nil {
-			return 0 // Resolve has refused a behavior that does not exist.
+			return 0 // Resolve has rejected an unknown behavior.
 		}
 		return s.Plan(retry.Operation{}).MaxAttempts
 	}
 	return query
 }
 
-// asFlag returns an origin with the name of the flag in place of the option.
+// asFlag returns an origin that names the flag instead of the option.
 func asFlag(origin config.Origin) config.Origin {
 	switch origin.Name {
 	case "WithProfile":
@@ -137,5 +137,5 @@ func numbers(plan retry.Plan) strategyNumbers {
 	return n
 }
 
-// fourDigits rounds a share. Beyond that, processors differ in how they compute it.
+// fourDigits rounds a share, because further digits differ between processors.
 func fourDigits(share float64) float64 { return math.Round(1e4*share) / 1e4 }

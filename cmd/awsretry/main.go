@@ -49,7 +49,7 @@ func main() {
 	os.Exit(run(context.Background(), os.Args[1:], sys))
 }
 
-// usualWidth is the width of a terminal that does not tell, and of the help.
+// usualWidth is the width of a terminal of unknown width, and of the help.
 const usualWidth = 80
 
 // widthOf returns the width of a terminal from the value of COLUMNS.
@@ -64,13 +64,13 @@ func widthOf(columns string) int {
 type system struct {
 	in        io.Reader
 	out, errs io.Writer
-	// progress is the terminal that is shown how far a long command has come, or nil.
+	// progress is the terminal for the progress of a long command, or nil.
 	progress io.Writer
-	// width is how many columns the terminal has that out is, or 0 if it is none.
+	// width is the number of columns if out is a terminal, else 0.
 	width int
-	// build says which version of the command this is.
+	// build is the version of the command.
 	build build
-	// sources says where settings are read. Its zero value is the process and its machine.
+	// sources says where settings are read. Its zero value means the process and its machine.
 	sources config.Sources
 }
 
@@ -81,7 +81,7 @@ type command struct {
 	argument string
 	// notes is the end of the help, or empty.
 	notes string
-	// prose says that the output as text is folded to the width of a terminal.
+	// prose means that text output wraps to the width of a terminal.
 	prose bool
 	// define adds the flags of the command to the common ones, and returns the function that
 	// runs the command.
@@ -95,8 +95,8 @@ func commands() []command {
 	}
 }
 
-// run runs a command. If the output cannot be written, it says so at the end and returns
-// exitBad, whatever the status of the command is.
+// run runs a command. If the output cannot be written, it says so at the end and returns exitBad,
+// regardless of the status of the command.
 func run(ctx context.Context, args []string, sys system) int {
 	out := &checked{to: sys.out}
 	sys.out = out

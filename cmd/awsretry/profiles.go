@@ -29,7 +29,7 @@ func profilesCommand() command {
 }
 
 // profiles prints all profiles with their properties. It prints each one as soon as it is read,
-// because all of them together may be many times as large as the files.
+// because all together may be many times as large as the files.
 func (c *call) profiles(showValues, strict bool) error {
 	all, found, err := c.source().Profiles(showValues, strict)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *call) profiles(showValues, strict bool) error {
 	return out.Flush()
 }
 
-// printProperty writes a property. Each further line of the value is an indented line.
+// printProperty writes a property. Further lines of the value are indented.
 func printProperty(w *bufio.Writer, key, value string) {
 	_, _ = w.WriteString(key + " =") // The buffer keeps an error.
 	between := " "
@@ -113,8 +113,8 @@ func printString(w *bufio.Writer, text string) {
 	_ = w.WriteByte('"')
 }
 
-// pieces cuts a text between characters. A text of 4 MiB that is quoted in one piece may need
-// six times as much memory.
+// pieces cuts a text between characters, because quoting a text of 4 MiB in one piece may need six
+// times as much memory.
 func pieces(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for len(text) > 0 {

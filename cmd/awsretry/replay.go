@@ -62,7 +62,7 @@ delay is the longest and each replay gives the same; initial_quota as the
 capacity; else the strategy's default. Other members are ignored.
 `
 
-// replay plays the traces of a file, one after the other.
+// replay plays the traces of a file, one after another.
 func replay(ctx context.Context, c *call) error {
 	traces, err := readTraces(c.argument, c.in, c.service)
 	if err != nil {
@@ -195,7 +195,7 @@ func operationOf(t *trace.Trace, d sim.Decision, outcome string, adapts bool) op
 
 const outcomeRetry = "retry"
 
-// outcomeOf returns the word for the decision of a strategy.
+// outcomeOf returns the word for a strategy's decision.
 func outcomeOf(err error) (string, error) {
 	switch refused, ok := errors.AsType[*retry.Error](err); {
 	case err == nil:
@@ -229,7 +229,7 @@ func variantOf(t *trace.Trace, adapts bool) sim.Variant {
 	}}
 }
 
-// replayOutcomes tells outcomes to a send rate, and prints a line for each.
+// replayOutcomes reports outcomes to a send rate, and prints a line for each.
 func (c *call) replayOutcomes(_ context.Context, t *trace.Trace) error {
 	at := func(s trace.Seconds) time.Time { return time.Unix(0, 0).Add(time.Duration(s)) }
 	rate := sendrate.New(sendrate.Config{}, at(t.Start))

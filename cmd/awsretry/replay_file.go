@@ -7,7 +7,7 @@ import (
 	"github.com/awsretry/awsretry/internal/command/trace"
 )
 
-// readTraces reads the file of that name, or standard input for "-".
+// readTraces reads the named file, or standard input for "-".
 func readTraces(name string, in io.Reader, service string) ([]*trace.Trace, error) {
 	if name != "-" {
 		file, err := os.Open(name)
@@ -31,7 +31,7 @@ func readTraces(name string, in io.Reader, service string) ([]*trace.Trace, erro
 	return trace.Read(shownName(name), text, service)
 }
 
-// shownName is the name of a file as errors show it.
+// shownName returns the name of a file for errors.
 func shownName(name string) string {
 	if name == "-" {
 		return "<standard input>"

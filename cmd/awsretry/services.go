@@ -10,8 +10,7 @@ import (
 	"github.com/awsretry/awsretry/internal/serviceid"
 )
 
-// plainService returns the id of a service without what does not matter: case, spaces, dashes and
-// underscores.
+// plainService returns the id of a service in lower case, without spaces, dashes and underscores.
 func plainService(id string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" -_", r) {
@@ -26,8 +25,8 @@ func knownService(id string) bool {
 	return slices.ContainsFunc(serviceid.All(), func(known string) bool { return plainService(known) == id })
 }
 
-// checkService warns of a service that is not known, most often because it is misspelt. Without the
-// warning it would get the defaults that all services share.
+// checkService warns of an unknown service, which is usually misspelt. It would get the common
+// defaults without notice.
 func (c *call) checkService() {
 	if c.service == "" || knownService(c.service) {
 		return

@@ -47,7 +47,7 @@ backoff and service beat the profile. All calls count. An attempt beyond the
 trace gets the last response again; in a log, the last one of its operation.
 `
 
-// simulate plays the variants and prints what they came to.
+// simulate plays the variants and prints the results.
 func (c *call) simulate(ctx context.Context, s *simulation) error {
 	if err := s.check(c); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	}
 }
 
-// checkOut returns an error if the file of the report cannot be written, before a long run.
+// checkOut returns an error before a long run if the file of the report cannot be written.
 func (s *simulation) checkOut() error {
 	if s.out == "" {
 		return nil
@@ -163,7 +163,7 @@ func (v *variant) play(ctx context.Context, s *simulation, trace *recording, don
 
 // progressOf adds up the shares of several runs.
 type progressOf struct {
-	mu     sync.Mutex // guards shares, and is held while they are shown
+	mu     sync.Mutex // guards shares; held while showing them
 	shares map[int]float64
 }
 
@@ -181,7 +181,7 @@ func (p *progressOf) of(run int, share float64, runs int, done func(share float6
 	done(sum / float64(runs))
 }
 
-// likens reports whether two variants came to the same.
+// likens reports whether two variants have the same results.
 func (v *variant) likens(other *variant) bool {
 	for i, run := range v.runs {
 		for _, f := range page.Figures(0) {
@@ -193,7 +193,7 @@ func (v *variant) likens(other *variant) bool {
 	return true
 }
 
-// asks is what the simulation is asked.
+// asks returns the question of the simulation.
 func (s *simulation) asks() page.Question {
 	switch {
 	case s.outage > 0 || len(s.phases) > 0:
@@ -205,12 +205,12 @@ func (s *simulation) asks() page.Question {
 	}
 }
 
-// played is a simulation that has been played.
+// played is a finished simulation.
 type played struct {
 	*simulation
 	args     []string
 	version  string // of the command
-	service  string // whose defaults were asked for; or empty
+	service  string // the service of the defaults; or empty
 	trace    *recording
 	variants []*variant
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
-// answer is what came out, in a few sentences. What does not keep up comes first.
+// answer returns the result in a few sentences, first about variants that do not keep up.
 func (p *played) answer() []string {
 	first := p.variants[0]
 	all := append(p.onWaits(), p.onCalls(first), onQuota(first), p.onOthers(first))
@@ -31,7 +31,7 @@ func with(v *variant) string {
 	return "With " + v.Name + ", "
 }
 
-// onWaits are sentences on the variants that do not keep up.
+// onWaits returns sentences on the variants that do not keep up.
 func (p *played) onWaits() (all []string) {
 	for _, v := range p.variants {
 		late, kept := v.of(func(r *sim.Result) float64 { return r.Ended }), 0
@@ -56,7 +56,7 @@ func (p *played) onWaits() (all []string) {
 	return all
 }
 
-// onCalls is the sentence on the calls of the settings.
+// onCalls returns the sentence on the calls with the settings.
 func (p *played) onCalls(v *variant) string {
 	if v.ended() == 0 {
 		return with(v) + noCall + "."
@@ -74,7 +74,7 @@ func (p *played) onCalls(v *variant) string {
 
 func failed(r *sim.Result) float64 { return r.FailedShare }
 
-// ended is how many calls ended in the time that counts, in all runs.
+// ended returns how many calls ended in the time that counts, in all runs.
 func (v *variant) ended() (n int) {
 	for _, r := range v.runs {
 		n += r.Calls
@@ -82,7 +82,7 @@ func (v *variant) ended() (n int) {
 	return n
 }
 
-// onQuota is the sentence on the retry quota of a variant.
+// onQuota returns the sentence on the retry quota of a variant.
 func onQuota(v *variant) string {
 	lowest := v.of(func(r *sim.Result) float64 { return float64(r.LowestQuota) }).Low
 	emptied := v.of(func(r *sim.Result) float64 { return r.Emptied })
@@ -102,8 +102,8 @@ func onQuota(v *variant) string {
 	}
 }
 
-// onOthers is the sentence on the best of the other variants: the one in which the most calls succeed in time,
-// and of several such the one in which the fewest fail. Without others it is on the drain points.
+// onOthers returns the sentence on the best of the other variants: the one with the most calls that succeed in
+// time, and if several have, the one with the fewest failures. Without others it is about the drain points.
 func (p *played) onOthers(first *variant) string {
 	others := slices.Clone(p.variants[1:])
 	ended := slices.DeleteFunc(others, func(v *variant) bool { return v.ended() == 0 })
@@ -134,10 +134,10 @@ func (p *played) onOthers(first *variant) string {
 	}
 }
 
-// rounded is a share in whole percents, below which runs differ by chance.
+// rounded returns a share in whole percents; smaller differences are chance.
 func rounded(share float64) float64 { return math.Round(100 * share) }
 
-// compared says how the calls of another variant fare, and whether it is the same.
+// compared describes the calls of another variant, and reports whether they are the same.
 func (p *played) compared(settings, other *variant) (said string, same bool) {
 	if settings.ended() == 0 {
 		return page.Percents(other.of(failed)) + " of the calls fail", false
@@ -168,7 +168,7 @@ func (p *played) compared(settings, other *variant) (said string, same bool) {
 	return listed(parts), false
 }
 
-// listed writes parts of a sentence one after the other.
+// listed joins parts of a sentence.
 func listed(parts []string) string {
 	last := len(parts) - 1
 	if last == 0 {

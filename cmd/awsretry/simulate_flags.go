@@ -17,23 +17,23 @@ import (
 type simulation struct {
 	question
 	vs               []string
-	rate, burst      float64 // a burst of zero is one second of the rate
+	rate, burst      float64 // a burst of zero means one second of the rate
 	workers, clients int
 	tables           int
-	offered          float64 // zero is five times the rate
+	offered          float64 // zero means five times the rate
 	latency          [2]time.Duration
 	slowdown         float64
 	queue            bool
 	timeout, within  time.Duration
 	fail             failShares
-	outage, duration time.Duration // a duration of zero is what is left to the default
+	outage, duration time.Duration // a duration of zero means the default
 	phases           []phase
-	seed             uint64 // zero is ten of them
+	seed             uint64 // zero means ten of them
 	out, trace       string
 	csv              bool
 }
 
-// settled is the second from which on the figures count, and at which an outage begins.
+// settled is when the figures begin to count, and when an outage begins.
 const settled = 30 * time.Second
 
 const (
@@ -99,7 +99,7 @@ func newSimulation(f *flags) *simulation {
 	return s
 }
 
-// seeds are those that are played. A trace has nothing that depends on them.
+// seeds returns the seeds to play. Nothing in a trace depends on them.
 func (s *simulation) seeds() []uint64 {
 	switch {
 	case s.seed > 0:
@@ -114,7 +114,7 @@ func (s *simulation) seeds() []uint64 {
 	return all
 }
 
-// positive takes a number.
+// positive returns a flag function for a number above zero.
 func positive(read func(text string) (float64, error), into *float64) func(string) error {
 	return func(text string) error {
 		x, err := read(text)
@@ -137,7 +137,7 @@ func (s *simulation) count(f *flags, name, usage string, into *int, least int) {
 	})
 }
 
-// setFile takes the name of a file that is not empty, nor one of some others.
+// setFile returns a flag function for a file name that is not empty and not one of some others.
 func (s *simulation) setFile(into *string, but ...string) func(string) error {
 	return func(name string) error {
 		if name == "" || slices.Contains(but, name) {
@@ -171,7 +171,7 @@ func number(text string) (float64, error) {
 	return x, nil
 }
 
-// rate reads calls or requests a second.
+// rate reads a number of calls or requests a second.
 func rate(text string) (float64, error) {
 	x, err := number(text)
 	if err != nil || x < slowest || x > fastest {
@@ -180,7 +180,7 @@ func rate(text string) (float64, error) {
 	return x, nil
 }
 
-// span cuts A..B. A alone is both.
+// span splits A..B. A alone means both ends.
 func span(text string) (from, to string, both bool) {
 	from, to, both = strings.Cut(text, "..")
 	if !both {
@@ -189,7 +189,7 @@ func span(text string) (from, to string, both bool) {
 	return from, to, both
 }
 
-// latencies reads the time of an answer.
+// latencies reads the range of the answer time.
 func latencies(text string) (both [2]time.Duration, err error) {
 	from, to, _ := span(text)
 	shortest, err := time.ParseDuration(from)
@@ -203,17 +203,17 @@ func latencies(text string) (both [2]time.Duration, err error) {
 	return [...]time.Duration{shortest, longest}, nil
 }
 
-// failShares are shares of requests that fail.
+// failShares are the shares of failing requests.
 type failShares struct {
 	share    float64 // of the run
 	from, to float64 // of the picture
 	sweep    bool    // these were given
 }
 
-// points is how many shares the picture has.
+// points is the number of shares in the picture.
 const points = 21
 
-// shares are those of the picture.
+// shares returns the shares of the picture.
 func (f failShares) shares() []float64 {
 	all := make([]float64, points)
 	for i := range all {
@@ -257,7 +257,7 @@ func (s *simulation) setTime(into *time.Duration, least time.Duration) func(stri
 	}
 }
 
-// check returns an error for flags that do not go together.
+// check returns an error for flags that conflict.
 func (s *simulation) check(c *call) error {
 	if s.csv && c.json {
 		return usageError("--csv and --json exclude each other")
@@ -296,7 +296,7 @@ func (s *simulation) check(c *call) error {
 	return err
 }
 
-// scenario is what is played.
+// scenario returns the scenario to play.
 func (s *simulation) scenario() sim.Scenario {
 	base := sim.Conditions{
 		Rate: s.rate, Burst: s.burst, Latency: s.latency, Fail: s.fail.share, Offered: s.offered, Workers: s.workers, Timeout: s.timeout,

@@ -16,8 +16,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// figure is a number of the output, with so many digits as processors agree about. NaN does not
-// apply, and is null.
+// figure is a number of the output, with as many digits as processors agree on. NaN means that it
+// does not apply, and is null in JSON.
 type figure float64
 
 // MarshalJSON writes a number, or null.
@@ -28,7 +28,7 @@ func (f figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(json.Number(f.text()))
 }
 
-// text is the number, or nothing.
+// text returns the number, or an empty text.
 func (f figure) text() string {
 	if math.IsNaN(float64(f)) {
 		return ""
@@ -48,7 +48,7 @@ type simulationOutput struct {
 	Drain    []drainOutput   `json:"drain_points"`
 }
 
-// variantOutput has the medians of all runs, and the lowest and the highest where they differ.
+// variantOutput has the medians of all runs, and the lowest and highest values if they differ.
 type variantOutput struct {
 	Name    string               `json:"name"`
 	Same    string               `json:"same_as,omitempty"`
@@ -61,7 +61,7 @@ type figureOutput struct {
 	value figure
 }
 
-// MarshalJSON writes the figures as members, in their order.
+// MarshalJSON writes the figures as members, in order.
 func (v variantOutput) MarshalJSON() ([]byte, error) {
 	type rest variantOutput
 	text, err := json.Marshal(rest(v))
@@ -114,7 +114,7 @@ func (p *played) json() simulationOutput {
 	return out
 }
 
-// length is how long the run took, or the longest one of a trace.
+// length returns how long the run took, or the longest run of a trace.
 func (p *played) length() (longest time.Duration) {
 	for _, v := range p.variants {
 		for _, r := range v.runs {
@@ -124,7 +124,7 @@ func (p *played) length() (longest time.Duration) {
 	return longest
 }
 
-// limit is that of the service at first, a second.
+// limit returns the initial limit of the service per second.
 func (p *played) limit() float64 {
 	if p.trace != nil {
 		return math.NaN()
@@ -149,7 +149,7 @@ func (p *played) csv(to io.Writer) error {
 	return csv.NewWriter(to).WriteAll(lines)
 }
 
-// drainPoints are those of all kinds. They do not apply where nothing is retried.
+// drainPoints returns the drain points of all kinds. They do not apply if nothing is retried.
 func drainPoints(p retry.Plan) []page.Drain {
 	share := func(cost int) float64 {
 		if p.MaxAttempts == 1 {

@@ -13,13 +13,13 @@ import (
 	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
-// phase is what a --phase says: what changes at an instant, until another one changes it.
+// phase is a --phase: changes at an instant, which hold until another phase changes them.
 type phase struct {
 	from    time.Duration
 	changes []phaseChange
 }
 
-// phaseChange changes a value to one of its own, or to so many times the base.
+// phaseChange sets a value, or a multiple of the base value.
 type phaseChange struct {
 	key, text string
 	multiple  bool // of the base
@@ -68,7 +68,7 @@ func (s *simulation) addPhase(text string) error {
 	return nil
 }
 
-// apply changes conditions. A multiple is one of the base.
+// apply changes conditions. Multiples are of the base.
 func (c phaseChange) apply(now, base *sim.Conditions) error {
 	switch c.key {
 	case "offered":
@@ -115,7 +115,7 @@ func (c phaseChange) apply(now, base *sim.Conditions) error {
 	}
 }
 
-// rate changes a number, which must be from low to high.
+// rate changes a number, which must be between low and high.
 func (c phaseChange) rate(to *float64, base, low, high float64) error {
 	x := c.times * base
 	if !c.multiple {
@@ -128,7 +128,7 @@ func (c phaseChange) rate(to *float64, base, low, high float64) error {
 	return nil
 }
 
-// phasesOf are the phases of a scenario with these base conditions, with the outage among them.
+// phasesOf returns the phases of a scenario with these base conditions, including the outage.
 func (s *simulation) phasesOf(base sim.Conditions) (all []sim.Phase) {
 	given := slices.Clone(s.phases)
 	if s.outage > 0 {
@@ -154,7 +154,7 @@ func (s *simulation) phasesOf(base sim.Conditions) (all []sim.Phase) {
 	return all
 }
 
-// String is the phase as a flag says it.
+// String returns the phase in the form of the flag.
 func (p phase) String() string {
 	parts := make([]string, len(p.changes))
 	for i, c := range p.changes {
@@ -163,7 +163,8 @@ func (p phase) String() string {
 	return p.from.String() + ":" + strings.Join(parts, ";")
 }
 
-// spans are the parts of the run in which something is not as at first, with what that is.
+// spans returns the parts of the run that differ from the start, each with a label of the
+// difference.
 func spans(s *sim.Scenario) (all []page.Phase) {
 	for i, p := range s.Phases {
 		if p.Conditions == s.Conditions {
@@ -180,7 +181,7 @@ func spans(s *sim.Scenario) (all []page.Phase) {
 	return all
 }
 
-// label says in a word what differs from the base.
+// label names the difference from the base in a word.
 func label(now, base *sim.Conditions) string {
 	switch {
 	case now.Fail >= 1:

@@ -12,16 +12,16 @@ import (
 type progress struct {
 	to      io.Writer
 	percent int
-	width   int // of what is shown
+	width   int // of the bar shown
 }
 
-// show says which share is done, and what comes next.
+// show shows which share is done, and what comes next.
 func (p *progress) show(share float64, next string) {
 	percent := int(100 * share)
 	if p.to == nil || p.width > 0 && percent == p.percent {
 		return
 	}
-	const cells, longestName = 25, 40 // so that it is less wide than a terminal
+	const cells, longestName = 25, 40 // to fit into a terminal
 	done := percent * cells / 100
 	name := []rune(terminal.Escaped(next))
 	text := fmt.Sprintf("[%s%s] %3d %% %s", strings.Repeat("#", done), strings.Repeat(".", cells-done), percent, string(name[:min(len(name), longestName)]))
@@ -30,7 +30,7 @@ func (p *progress) show(share float64, next string) {
 	p.percent, p.width = percent, len([]rune(text))
 }
 
-// clear takes the bar away.
+// clear removes the bar.
 func (p *progress) clear() {
 	if p.width > 0 {
 		fmt.Fprint(p.to, "\r"+strings.Repeat(" ", p.width)+"\r")

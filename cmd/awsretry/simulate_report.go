@@ -21,7 +21,7 @@ func (p *played) report() *page.Report {
 		r.Phases = spans(&s)
 		for _, phase := range s.Phases {
 			if phase.Rate != s.Rate {
-				r.Limit = math.NaN() // the picture draws what it is at each time
+				r.Limit = math.NaN() // the picture draws it at each time
 			}
 		}
 	}
@@ -33,7 +33,8 @@ func (p *played) report() *page.Report {
 	return r
 }
 
-// command is the command line without the file of the report, which does not change the report.
+// command returns the command line without the file of the report, which does not affect the
+// report.
 func (p *played) command() string {
 	words := []string{"awsretry simulate"}
 	for i := 0; i < len(p.args); i++ {
@@ -47,7 +48,7 @@ func (p *played) command() string {
 	return strings.Join(words, " ")
 }
 
-// quoted is a word as a shell takes it.
+// quoted returns a word quoted for a shell.
 func quoted(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return !strings.ContainsRune("-_=.,:/@%+", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -57,7 +58,7 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// facts say what was played.
+// facts returns what was played.
 func (p *played) facts() []page.Fact {
 	if p.trace != nil {
 		facts := []page.Fact{{Name: "trace", Value: p.trace.name}, {Name: "time", Value: page.Seconds(p.length().Seconds())}}
@@ -113,5 +114,5 @@ func (p *played) facts() []page.Fact {
 		page.Fact{Name: "seeds", Value: seeds})
 }
 
-// asGiven is a number with all its digits.
+// asGiven formats a number with all its digits.
 func asGiven(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

@@ -11,7 +11,7 @@ import (
 	"github.com/awsretry/awsretry/internal/terminal"
 )
 
-// table writes what the variants came to as text for people: the answer, what callers see, what is behind it, and the
+// table writes the results of the variants as text for people: the answer, what callers see, what causes it, and the
 // drain points.
 func (p *played) table(to io.Writer) error {
 	var out bytes.Buffer

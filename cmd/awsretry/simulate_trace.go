@@ -16,10 +16,10 @@ type recording struct {
 	name string // of the file
 }
 
-// place is the place of the settings of the trace.
+// place names the trace as the origin of its settings.
 func (r *recording) place() string { return "trace " + r.name }
 
-// conditions are what a trace says of a strategy besides the settings.
+// conditions returns the strategy configuration of the trace, apart from the settings.
 func (r *recording) conditions() standard.Config {
 	if r == nil {
 		return standard.Config{}
@@ -27,7 +27,7 @@ func (r *recording) conditions() standard.Config {
 	return standard.Config{QuotaInitial: r.Given.InitialQuota, QuotaCapacity: r.Given.Capacity()}
 }
 
-// given are the settings that the trace says.
+// given returns the settings of the trace.
 func (r *recording) given() (all []config.Candidate) {
 	give := func(key, value string) {
 		all = append(all, config.Candidate{Raw: value, Origin: config.Origin{Kind: "option", Name: r.place(), Key: key}})

@@ -17,12 +17,12 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// change is what a --vs says: settings, and what the program does around a call.
+// change is a --vs: settings, and what the program does around a call.
 type change struct {
 	given             []config.Candidate
 	behavior          retry.Behavior
 	deadline, timeout time.Duration
-	quota             int // capacity; zero is the default
+	quota             int // capacity; zero means the default
 	sdk               sim.SDKMode
 }
 
@@ -96,7 +96,7 @@ func (c *change) set(key, value, place string) (err error) {
 	return nil
 }
 
-// strategy returns the configuration of the strategy, beside the settings.
+// strategy returns the configuration of the strategy, apart from the settings.
 func (c *change) strategy(trace *recording) standard.Config {
 	all := trace.conditions()
 	if c.quota > 0 {
@@ -105,7 +105,7 @@ func (c *change) strategy(trace *recording) standard.Config {
 	return all
 }
 
-// variant is a way to retry, and what came of it.
+// variant is a way to retry and its results.
 type variant struct {
 	sim.Variant
 	settings []page.Setting
@@ -115,12 +115,12 @@ type variant struct {
 	same     string // the name of a variant before it with the same results
 }
 
-// of is a figure of all runs.
+// of returns the spread of a figure over all runs.
 func (v *variant) of(figure func(r *sim.Result) float64) sim.Spread {
 	return sim.SpreadOf(v.runs, figure)
 }
 
-// result is the run that the pictures show.
+// result returns the run that the pictures show.
 func (v *variant) result() *sim.Result { return sim.Median(v.runs) }
 
 // variants resolves the settings of all variants.
@@ -185,7 +185,7 @@ func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
 	return all, nil
 }
 
-// settingsOf returns the settings of a variant. behavior is the place of a behavior that was asked for.
+// settingsOf returns the settings of a variant. behavior is the origin of a behavior that was set.
 func settingsOf(s *config.Settings, behavior string) []page.Setting {
 	asked := s.Behavior.Origin.String()
 	if s.Behavior.Origin.Kind == "option" {

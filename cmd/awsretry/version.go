@@ -18,14 +18,14 @@ func versionCommand() command {
 	}
 }
 
-// build is what the output of version has.
+// build is the output of version.
 type build struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
 	Commit  string `json:"commit"`
 }
 
-// thisBuild returns the version, the Go release and the commit that the build has recorded.
+// thisBuild returns the version, the Go release and the commit recorded in the build.
 func thisBuild() build {
 	v := build{Version: "(devel)", Go: runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -41,7 +41,7 @@ func thisBuild() build {
 	return v
 }
 
-// version prints which version of the command this is.
+// version prints the version of the command.
 func (c *call) version() error {
 	if c.json {
 		return c.print(c.build)

@@ -1,8 +1,8 @@
-// Command example plays the same load twice against a service with a limit: first each worker
-// looks for its share of the limit by itself, then all workers are a fleet.
+// Command example plays the same load twice against a service with a limit: first each worker finds
+// its own share of the limit, then all workers are a fleet.
 //
-// The workers are processes, and redis-server is their store. Without a redis-server they are
-// members in one process, over [fleet.Memory]:
+// The workers are processes with redis-server as their store. Without redis-server they are members
+// in one process, over [fleet.Memory]:
 //
 //	go run ./example -workers 40 -rate 100
 package main
@@ -30,7 +30,7 @@ func main() {
 	os.Exit(run(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is the program without its process. It returns the exit status.
+// run is the whole program; it returns the exit status.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	if len(args) > 1 && args[1] == workerArgument {
 		return report(errs, work(ctx, args[2:], in, out))
@@ -76,7 +76,8 @@ type play struct {
 	connect         network
 }
 
-// check says which flag has a value that makes no sense, or more than one computer can do.
+// check returns an error for a flag whose value makes no sense, or is more than one computer can
+// do.
 func (p play) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
@@ -91,8 +92,8 @@ func (p play) check(rest []string) error {
 	return nil
 }
 
-// network gives the service something to listen on and clients a way to it. In a process of
-// its own a worker has the way of loopback.
+// network gives the service a listener, and clients a transport to it. A worker in its own process
+// uses loopback.
 type network func(ctx context.Context) (net.Listener, http.RoundTripper, error)
 
 func loopback(ctx context.Context) (net.Listener, http.RoundTripper, error) {

@@ -24,8 +24,8 @@ import (
 // service and the address of the store follow; the address is empty without a fleet.
 const workerArgument = "worker"
 
-// work is a worker in a process of its own. For each line of in it prints its standing. It ends
-// with in, and so with the process that has started it.
+// work is a worker in its own process. For each line of in it prints its standing. It ends when in
+// ends, and so with the process that started it.
 func work(ctx context.Context, args []string, in io.Reader, out io.Writer) (err error) {
 	if len(args) != 3 {
 		return fmt.Errorf("a worker has 3 arguments and not %d", len(args))
@@ -57,7 +57,7 @@ func work(ctx context.Context, args []string, in io.Reader, out io.Writer) (err 
 	return serve(ctx, name, url, &http.Transport{MaxIdleConnsPerHost: callers}, shared)
 }
 
-// processes are workers in processes of their own.
+// processes are workers in separate processes.
 type processes struct {
 	count int
 	store string // address; empty without a fleet
@@ -79,7 +79,7 @@ func (p processes) start(ctx context.Context, url string, _ http.RoundTripper) (
 	return c, nil
 }
 
-// gang are processes that were started. The end of their context kills each by its id.
+// gang are started processes. The end of their context kills each by its id.
 type gang struct {
 	cancel context.CancelFunc
 	all    []process
@@ -126,8 +126,8 @@ func (c *gang) ask() (total standing, err error) {
 	return total, nil
 }
 
-// end closes the inputs, upon which the processes end, and waits for them. It kills those that
-// have not ended after 5 s.
+// end closes the inputs, which makes the processes end, and waits for them. It kills any that are
+// left after 5 s.
 func (c *gang) end(ctx context.Context) error {
 	for _, p := range c.all {
 		_ = p.in.Close() // an error means that the process has ended

@@ -8,8 +8,8 @@ import (
 	"github.com/awsretry/awsretry/clock"
 )
 
-// service answers so many requests a second, with a burst of one second, and throttles the
-// others. It decides when a request comes in, and answers 10 ms later.
+// service answers rate requests a second, with a burst of one second, and throttles the others. It
+// decides when a request arrives, and answers 10 ms later.
 type service struct {
 	rate float64
 
@@ -53,7 +53,7 @@ func (s *service) allow(worker string) bool {
 	return true
 }
 
-// restart begins to count anew, and returns what was counted before.
+// restart resets the counts, and returns those from before.
 func (s *service) restart() (throttled int, served map[string]int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ const callers = 2
 // name returns the name of a worker.
 func name(i int) string { return "worker-" + strconv.Itoa(i) }
 
-// serve does what a program does with the library: it makes a strategy, a client with it, and
+// serve uses the library as a program does: it makes a strategy and a client with it, and sends
 // requests until ctx ends. A nil shared means that there is no fleet.
 func serve(ctx context.Context, name, url string, way http.RoundTripper, shared *fleet.Fleet) error {
 	config := adaptive.Config{}
@@ -45,7 +45,7 @@ func serve(ctx context.Context, name, url string, way http.RoundTripper, shared 
 	return errors.Join(errs[:]...)
 }
 
-// call makes one request after the other.
+// call makes requests one after another.
 func call(ctx context.Context, client *http.Client, name, url string) error {
 	for {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
@@ -67,7 +67,7 @@ func call(ctx context.Context, client *http.Client, name, url string) error {
 	}
 }
 
-// standing is what workers know of the fleet.
+// standing is what workers know about the fleet.
 type standing struct {
 	Calls uint64  // of the store, so far
 	Rate  float64 // send rate of the fleet; zero if there is none
@@ -91,12 +91,12 @@ type starter interface {
 	start(ctx context.Context, url string, way http.RoundTripper) (crew, error)
 }
 
-// crew are workers that were started.
+// crew are started workers.
 type crew interface {
 	// ask returns the calls of all workers and the mean of the rates that they know.
 	ask() (standing, error)
-	// end ends all workers and waits for them. What goes wrong after the end of ctx, that of
-	// start, is no error.
+	// end ends all workers and waits for them. Failures after the end of the ctx of start are no
+	// errors.
 	end(ctx context.Context) error
 }
 
@@ -123,7 +123,7 @@ func (m members) start(ctx context.Context, url string, way http.RoundTripper) (
 	return c, nil
 }
 
-// threads are workers in this process that were started.
+// threads are started workers in this process.
 type threads struct {
 	shared *fleet.Fleet
 	cancel context.CancelFunc

@@ -21,15 +21,15 @@ import (
 //go:embed script.lua
 var source string
 
-// FromScript returns a [fleet.Store] on a client for Valkey or Redis other than go-redis. call
-// must run EVALSHA with the SHA-1 digest sha, the one key and the arguments, and run EVAL with
-// the source in its place exactly once if the server answers NOSCRIPT. It must never repeat a
-// call otherwise, must return soon after ctx is done, and returns the strings of the result.
-// call must be safe for concurrent use.
+// FromScript returns a [fleet.Store] on a client for Valkey or Redis other than go-redis. call must
+// run EVALSHA with the SHA-1 digest sha, the one key and the arguments, and if the server answers
+// NOSCRIPT, run EVAL with the source exactly once instead. It must not repeat a call otherwise,
+// must return soon after ctx is done, and must return the strings of the result. call must be safe
+// for concurrent use.
 //
-// An error of call wraps [fleet.ErrRejected] for the member if it has the text of a server that
-// forbids the script, does not accept the user, does not know a command, has something else under
-// the key, or is a node of a cluster that does not have the key.
+// The member gets an error that wraps [fleet.ErrRejected] if the error of call has the text of a
+// server that forbids the script, does not accept the user, does not know a command, has something
+// else under the key, or is a cluster node without the key.
 func FromScript(
 	call func(ctx context.Context, sha, source, key string, args []string) ([]string, error),
 ) fleet.Store {
@@ -52,7 +52,7 @@ func (s scripted) Call(ctx context.Context, key string, ask fleet.Ask) (fleet.Re
 	return parseReply(fields, ask.Want)
 }
 
-// arguments returns those of the script. The script itself cleans them.
+// arguments returns the arguments of the script, which cleans them itself.
 func arguments(ask fleet.Ask) []string {
 	return []string{
 		ask.Seed, strconv.FormatUint(ask.Epoch, 10),
@@ -62,11 +62,11 @@ func arguments(ask fleet.Ask) []string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'e', 16, 64) }
 
-// causes are parts of errors, and what an operator can do about them. final says that no later
-// call can cure the error: the server forbids the script or the key, does not know the user or a
-// command, keeps something else under the key, or is a cluster where the client expects none, or
-// the reverse. Servers before 7 put the error of a command within a script into a longer text, and
-// each version has words of its own for it.
+// causes are parts of errors, and what an operator can do about them. final means that every later
+// call fails too: the server forbids the script or the key, does not know the user or a command,
+// keeps something else under the key, or is a cluster when the client expects none, or the reverse.
+// Servers before 7 put the error of a command within a script into a longer text, and each version
+// words it differently.
 var causes = []struct { //nolint:gochecknoglobals // constant
 	advice string
 	final  bool
@@ -101,7 +101,7 @@ var causes = []struct { //nolint:gochecknoglobals // constant
 	},
 }
 
-// explain says whose error it is, whether a later call can cure it, and what an operator can do.
+// explain says whose error it is, whether a later call can succeed, and what an operator can do.
 func explain(err error) error {
 	text, _, has := strings.Cut(err.Error(), ", with args beginning with")
 	if has { // of an unknown command; those of AUTH are the user and the password
@@ -130,7 +130,7 @@ const (
 
 var errReply = errors.New("the reply is not one of the script")
 
-// parseReply reads the result of the script for a member that wants so many slots.
+// parseReply reads the result of the script for a member that wants this many slots.
 func parseReply(fields []string, want float64) (fleet.Reply, error) {
 	if len(fields) == 0 {
 		return fleet.Reply{}, nil

@@ -1,10 +1,10 @@
-// Package redisstore is a [fleet.Store] on Valkey or Redis, version 5 or newer, also in cluster
-// mode and behind Sentinel. [New] uses go-redis. [FromScript] is for other clients.
+// Package redisstore is a [fleet.Store] on Valkey or Redis, version 5 or newer, including cluster
+// mode and Sentinel. [New] uses go-redis. [FromScript] is for other clients.
 //
-// The state of a scope is one string of about 130 bytes under one key. A script changes it, in
-// about 30 microseconds of server time. The server needs neither persistence nor replicas: the
-// members restore a state that the server has lost. A user of an ACL must be allowed EVALSHA,
-// EVAL, GET, SET, DEL and TIME on the keys with the prefix.
+// The state of a scope is one string of about 130 bytes under one key. A script changes it in about
+// 30 microseconds of server time. The server needs neither persistence nor replicas: the members
+// restore a state that it has lost. An ACL must allow the user EVALSHA, EVAL, GET, SET, DEL and
+// TIME on the keys with the prefix.
 package redisstore
 
 import (
@@ -23,28 +23,28 @@ import (
 	"github.com/awsretry/awsretry/fleet"
 )
 
-// Config are the settings of a [Store].
+// Config configures a [Store].
 type Config struct {
-	// Options say where the server is and how to log in; required. New copies them and changes
-	// in its copy what concerns pools, repetitions, reads from replicas and calls without an end.
-	// DialTimeout and ReadTimeout limit what goes on after [Store.Call] has returned. In cluster
-	// mode with a single address, IsClusterMode must be set. go-redis logs failed connections
-	// with a logger that is common to all clients: redis.SetLogger changes it.
+	// Options say where the server is and how to log in; required. New copies them and overrides
+	// the options for pools, retries, reads from replicas and calls without an end. DialTimeout and
+	// ReadTimeout limit what continues after [Store.Call] has returned. In cluster mode with a
+	// single address, set IsClusterMode. go-redis logs failed connections with one logger for all
+	// clients: redis.SetLogger changes it.
 	Options *redis.UniversalOptions
-	// Prefix comes before each key; empty means "awsretry:". All members of a fleet must have
-	// the same one.
+	// Prefix comes before each key; empty means "awsretry:". All members of a fleet must use the
+	// same one.
 	Prefix string
 
 	clock clock.Clock // nil: clock.System
 }
 
 const (
-	// rebuildAfter is for how long every call must fail until the client is made anew. Clients of
-	// a cluster keep the address of a master that has gone for longer than a minute.
+	// rebuildAfter is how long every call must fail before the client is replaced. Cluster clients
+	// keep the address of a master that has gone for more than a minute.
 	rebuildAfter = 5 * time.Second
-	// turnWait is how long a command waits for a free connection, whether its caller still does
-	// or not. With a longer wait, the connections of a process with too many calls would serve
-	// those whose callers have gone.
+	// turnWait is how long a command waits for a free connection, even if its caller has gone. With
+	// a longer wait, the connections of a process with too many calls would serve callers that have
+	// gone.
 	turnWait = 100 * time.Millisecond
 )
 
@@ -62,8 +62,8 @@ type Store struct {
 	closed  bool
 }
 
-// client is closed when the store has left it and its last call has returned. That ends the
-// commands that are still under way.
+// client is closed when the store no longer uses it and its last call has returned. That ends the
+// commands still in progress.
 type client struct {
 	redis.UniversalClient
 
@@ -71,14 +71,14 @@ type client struct {
 	left  bool
 }
 
-// New returns a store. It does not connect. An error names the field that is wrong.
+// New returns a store. It does not connect. An error names the wrong field.
 func New(c Config) (*Store, error) {
 	if c.Options == nil {
 		return nil, errors.New("redisstore: Config.Options: missing")
 	}
 	for _, address := range c.Options.Addrs {
 		if strings.Contains(address, "@") || strings.Contains(address, "://") {
-			// Not even the address is part of the error, because a password may be in it.
+			// The error omits even the address, which may contain a password.
 			return nil, errors.New("redisstore: Config.Options.Addrs: has a URL and not a host and port")
 		}
 	}
@@ -94,16 +94,16 @@ func New(c Config) (*Store, error) {
 	return s, nil
 }
 
-// own returns options for a client that makes a few small calls, each at most once.
+// own returns options for a client with few small calls, each made at most once.
 func own(o redis.UniversalOptions) redis.UniversalOptions {
 	o.Addrs = slices.Clone(o.Addrs)
 	o.MaxRetries = -1
 	o.DialerRetries = 1
-	// With a negative one a command without an answer would keep its connection.
+	// With a negative timeout a command without an answer would keep its connection.
 	o.ReadTimeout, o.WriteTimeout = max(o.ReadTimeout, 0), max(o.WriteTimeout, 0)
-	// Connections are opened when calls need them: one is enough for a store at 1 ms, even with
-	// hundreds of scopes. Eight serve 160 calls per second if each takes 50 ms, where two would
-	// let the calls of five busy scopes wait until they fail.
+	// Calls open connections when they need them: one is enough for a store at 1 ms, even with
+	// hundreds of scopes. Eight serve 160 calls per second if each takes 50 ms; with two, the calls
+	// of five busy scopes would wait until they fail.
 	o.PoolSize, o.PipelinePoolSize, o.PoolTimeout = 8, -1, turnWait
 	o.MinIdleConns, o.MaxIdleConns, o.MaxActiveConns, o.MaxConcurrentDials = 0, 0, 0, 0
 	// Some servers reject these commands.
@@ -120,23 +120,22 @@ func own(o redis.UniversalOptions) redis.UniversalOptions {
 func connect(o redis.UniversalOptions) *client {
 	if o.MasterName == "" && (len(o.Addrs) > 1 || o.IsClusterMode) {
 		cluster := o.Cluster()
-		// It would ask for a description of each command, and wait for it longer than ctx allows.
+		// Otherwise it asks for a description of each command, and waits for it longer than ctx
+		// allows.
 		cluster.DisableRoutingPolicies = true
 		return &client{UniversalClient: redis.NewClusterClient(cluster)}
 	}
 	return &client{UniversalClient: redis.NewUniversalClient(&o)}
 }
 
-// Call carries out one step, see [fleet.Store]. It returns an error when ctx is done. Then the
-// command goes on in the background, and so does the connection that is being opened for it: a
-// later call finds the connection open, however far away the server is. An error that no later
-// call can cure wraps [fleet.ErrRejected].
+// Call carries out one step, see [fleet.Store]. It returns an error when ctx is done. The command
+// and the opening of its connection then continue in the background, so a later call finds the
+// connection open, even if the server is far away. A permanent error wraps [fleet.ErrRejected].
 func (s *Store) Call(ctx context.Context, key string, ask fleet.Ask) (fleet.Reply, error) {
 	return s.script.Call(ctx, s.prefix+key, ask)
 }
 
-// Close closes the connections. Calls that are under way and later calls fail. Further calls of
-// Close do nothing.
+// Close closes the connections. Calls in progress and later calls fail. Closing again does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	already, current := s.closed, s.current
@@ -151,14 +150,14 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// answer is what a command came to.
+// answer is the outcome of a command.
 type answer struct {
 	result any
 	err    error
 }
 
 // run runs the script on the current client. go-redis drops a connection when the context of a
-// command ends, so that the command gets one that does not.
+// command ends, so the command gets a context that does not end.
 func (s *Store) run(ctx context.Context, sha, source, key string, args []string) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -182,7 +181,7 @@ func (s *Store) run(ctx context.Context, sha, source, key string, args []string)
 		a.err = ctx.Err()
 	}
 	if old := s.give(ctx, c, a.err); old != nil {
-		_ = old.Close() // the error of a connection that has failed already says nothing new
+		_ = old.Close() // a connection that has already failed has nothing new to say
 	}
 	if a.err != nil {
 		return nil, a.err
@@ -201,7 +200,7 @@ func (s *Store) take() (*client, error) {
 	return s.current, nil
 }
 
-// succeeded notes that a command of the client has succeeded, though its caller may be gone.
+// succeeded notes that a command of the client has succeeded, even if its caller has gone.
 func (s *Store) succeeded(c *client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,11 +209,11 @@ func (s *Store) succeeded(c *client) {
 	}
 }
 
-// give takes back a client and what its call came to. It returns a client that must be closed,
+// give returns a client to the store, with the outcome of its call. It returns a client to close,
 // if any.
 func (s *Store) give(ctx context.Context, c *client, err error) *client {
-	// Without this the client keeps a master that does not answer for a minute, even if another
-	// has taken its place.
+	// Without this the client keeps a master that does not answer for a minute, even if another has
+	// replaced it.
 	var no redis.Error
 	if cluster, ok := c.UniversalClient.(*redis.ClusterClient); ok && err != nil && !errors.As(err, &no) {
 		cluster.ReloadState(ctx)
@@ -243,8 +242,8 @@ type once struct{ *redis.Cmd }
 
 func (once) NoRetry() bool { return true }
 
-// run runs the script, and makes an error of a panic: that of the code in the options that
-// returns a password, for example.
+// run runs the script, and turns a panic into an error: for example, of the code in the options
+// that returns a password.
 func (c *client) run(ctx context.Context, sha, source, key string, args []string) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {

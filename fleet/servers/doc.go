@@ -1,3 +1,3 @@
-// Package servers tests fleets and their store against a real redis-server. With the build tag
-// race it has the short tests only, and with servers all.
+// Package servers tests fleets and their store against a real redis-server. The build tag race
+// limits it to the short tests; the tag servers runs all.
 package servers

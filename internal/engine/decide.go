@@ -12,19 +12,19 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// opinion is what the engine makes of a failure.
+// opinion is the engine's judgment of a failure.
 type opinion struct {
 	failure   error // without a mark that has a reason and is the outermost error
 	verdict   classify.Verdict
-	throttled bool  // for the limiter of the scope and for together, so not by a hard quota
-	partly    bool  // throttled in a part of the scope, which is no throttle for either of them
+	throttled bool  // as the limiter of the scope and together see it, so not by a hard quota
+	partly    bool  // throttled in a part of the scope, which neither of them counts as a throttle
 	rule      error // why there is no retry even if the verdict asks for one; or nil
 	gone      error // how the context of the operation has ended; or nil
 }
 
-// opinionOn judges a failure. A mark that asks for no retry does not say what happened. So the
-// error below the mark is judged where throttles matter, and where the mark forbids a retry with a
-// reason, for whether there is a retry that the reason stops.
+// opinionOn judges a failure. A mark that asks for no retry does not say what happened. So
+// opinionOn judges the error below the mark if throttles matter, and if the mark forbids a retry
+// with a reason, to find out whether the reason stops a retry.
 func (e *Engine) opinionOn(ctx context.Context, r *record, attempt int, failure error) opinion {
 	gone := e.gone(ctx)
 	verdict := e.judge(&r.op, attempt, failure, gone)
@@ -46,14 +46,14 @@ func (e *Engine) opinionOn(ctx context.Context, r *record, attempt int, failure 
 	if !ruled {
 		return found
 	}
-	if failure == error(mark) { //nolint:errorlint // what is around a mark below it stays
+	if failure == error(mark) { //nolint:errorlint // keeps what wraps a mark below it
 		found.failure = mark.Err
 	}
 	found.verdict, found.rule = below, mark.Reason
 	return found
 }
 
-// throttledBy takes in what a verdict says of throttles.
+// throttledBy notes what a verdict says about throttles.
 func (o *opinion) throttledBy(v classify.Verdict) {
 	o.partly = v.Reach() == classify.ReachPart
 	o.throttled = v.Kind() == classify.Throttling && !o.partly && !v.HardQuota()
@@ -63,8 +63,7 @@ func (o *opinion) throttledBy(v classify.Verdict) {
 // rate, or for an event.
 func (e *Engine) heeds(r *record) bool { return r.paced() || e.observed() }
 
-// markOf returns the mark of a failure, which is where Unwrap() error leads to it; nil if
-// there is none.
+// markOf returns the mark that Unwrap() error leads to from a failure; nil if there is none.
 func markOf(failure error) *classify.JudgedError {
 	for left := errtree.Max; failure != nil && left > 0; left-- {
 		if mark, ok := failure.(*classify.JudgedError); ok && mark != nil { //nolint:errorlint // one error of the walk
@@ -75,9 +74,9 @@ func markOf(failure error) *classify.JudgedError {
 	return nil
 }
 
-// gone returns how the context of an operation has ended; nil if it has not. The deadline counts
-// as soon as the time has come: the timers of contexts with one deadline fire one after the other,
-// and an attempt may have seen the end on another one.
+// gone returns how the context of an operation has ended; nil if it has not. A deadline counts as
+// soon as its time has come, because the timers of contexts with one deadline fire one after
+// another, and an attempt may have seen the end of another context.
 func (e *Engine) gone(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -88,8 +87,8 @@ func (e *Engine) gone(ctx context.Context) error {
 	return nil
 }
 
-// judge returns what the classifiers say of a failure, or the verdict that it carries. gone is how
-// the context of the operation has ended, or nil.
+// judge returns the verdict of the classifiers on a failure, or the one that it carries. gone is
+// how the context of the operation has ended, or nil.
 func (e *Engine) judge(op *retry.Operation, attempt int, failure, gone error) classify.Verdict {
 	if failure == retry.ErrAborted { //nolint:errorlint // the loop's own, never wrapped
 		return classify.Forbidden()
@@ -100,10 +99,10 @@ func (e *Engine) judge(op *retry.Operation, attempt int, failure, gone error) cl
 	return outcome.Judge(e.config.Classifier, op.Classifier)
 }
 
-// decide grants or refuses a retry: retryable at all, attempts left, caller not gone, no
-// rule against it, room for the wait, quota. The quota comes last, so that it is charged
-// only for a retry that nothing else stands against. It returns the backoff, or with a
-// refusal how long to sleep before the operation returns.
+// decide grants or refuses a retry: retryable at all, attempts left, caller not gone, no rule
+// against it, room for the wait, quota. The quota comes last, so that it pays only for a retry that
+// nothing else forbids. decide returns the backoff, or with a refusal how long to sleep before the
+// operation returns.
 func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *opinion) (time.Duration, error) {
 	before := r.last
 	r.last = found.failure
@@ -130,8 +129,8 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *op
 	return delay, nil
 }
 
-// against returns what stands against a retry before the quota is asked. before is the
-// failure of the attempt before the last one.
+// against returns what forbids a retry, apart from the quota. before is the failure of the attempt
+// before the last one.
 func (r *record) against(ctx context.Context, t retry.Token, found *opinion, before error) *retry.Error {
 	retryable, most := found.verdict.Retryable(), maxAttempts(&r.op, r.plan)
 	if around, _ := retry.AttemptFrom(r.ctx); around.Once {
@@ -141,7 +140,7 @@ func (r *record) against(ctx context.Context, t retry.Token, found *opinion, bef
 		most = min(most, n)
 	}
 	gone := ctx.Err()
-	if !retryable { // a retry that the deadline leaves no room for is charge's to refuse
+	if !retryable { // charge refuses a retry that the deadline leaves no room for
 		gone = cmp.Or(gone, found.gone)
 	}
 	switch {
@@ -161,15 +160,15 @@ func (r *record) against(ctx context.Context, t retry.Token, found *opinion, bef
 	refusal := r.refusal(retry.ErrCanceled, t.Attempt()).Because(ctx)
 	refusal.Detail = cmp.Or(refusal.Detail, gone)
 	if before != nil && endedWith(ctx, gone, r.last) {
-		// The attempt says only that the caller is gone; the one before says what the
-		// service thought.
+		// The attempt says only that the caller is gone; the one before says what the service
+		// answered.
 		refusal.Last, refusal.Detail = before, fmt.Errorf("%w: %w", refusal.Detail, r.last)
 	}
 	return refusal
 }
 
-// endedWith reports whether the failure is the end of ctx, which is gone: then the operation was
-// canceled, whatever a classifier thinks of such errors.
+// endedWith reports whether the failure is the end of ctx, which is gone. Then the operation was
+// canceled, even if a classifier would retry such errors.
 func endedWith(ctx context.Context, gone, failure error) bool {
 	return gone != nil && (errtree.Is(failure, gone) || errtree.Is(failure, context.Cause(ctx)))
 }
@@ -202,8 +201,8 @@ func (e *Engine) charge(
 	return delay, nil
 }
 
-// roomForRetry returns how long a retry with such a backoff waits at least, and why it must not
-// begin to, as noRoom does.
+// roomForRetry returns the shortest wait of a retry with this backoff, and why the wait must not
+// begin, as noRoom does.
 func (e *Engine) roomForRetry(ctx context.Context, r *record, delay time.Duration) (wait time.Duration, reason error) {
 	if !limited(ctx, &r.op) {
 		return delay, nil
@@ -221,7 +220,7 @@ func (e *Engine) roomForRetry(ctx context.Context, r *record, delay time.Duratio
 	return wait, e.noRoom(ctx, &r.op, wait, needed)
 }
 
-// restsOf returns how long an operation sleeps that the quota refuses a retry with such a backoff.
+// restsOf returns how long an operation sleeps if the quota refuses it a retry with this backoff.
 func (e *Engine) restsOf(r *record, delay time.Duration) time.Duration {
 	if e.config.BackoffWhenEmpty || r.op.LongPolling && e.config.LongPollingSleeps {
 		return delay
@@ -229,8 +228,8 @@ func (e *Engine) restsOf(r *record, delay time.Duration) time.Duration {
 	return 0
 }
 
-// backoff returns the delay before the retry that follows a failure: the bare backoff, and what
-// becomes of it with the hint of the server.
+// backoff returns the delay before the retry that follows a failure: the bare backoff, and the
+// delay with the server hint.
 func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) (bare, delay time.Duration) {
 	base := r.plan.ThrottlingBase
 	if verdict.Kind() != classify.Throttling {
@@ -249,7 +248,7 @@ func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) (bare
 	}
 }
 
-// costOf returns what a retry after such a failure takes from the quota.
+// costOf returns what a retry after a failure of this kind takes from the quota.
 func costOf(plan *retry.Plan, kind classify.Kind) int {
 	switch kind {
 	case classify.Throttling:
@@ -261,7 +260,7 @@ func costOf(plan *retry.Plan, kind classify.Kind) int {
 	}
 }
 
-// quotaTime is the time for a quota that refills; any other does not look at it.
+// quotaTime is the time for a quota that refills; other quotas ignore it.
 func (e *Engine) quotaTime(r *record) time.Time {
 	if !r.scope.Quota.Refills() {
 		return time.Time{}
@@ -275,13 +274,12 @@ func (e *Engine) quotaLeft(r *record) (quota, pool int) {
 	return r.scope.Quota.Available(now), r.scope.Quota.Pooled(now)
 }
 
-// refusal returns why there is no further attempt after so many.
+// refusal returns why there is no further attempt after this many.
 func (r *record) refusal(reason error, attempts int) *retry.Error {
 	return &retry.Error{Reason: reason, Scope: r.scope.Key, Attempts: attempts, Last: r.last}
 }
 
-// tooLong is the refusal of a wait. At a deadline it holds the error that the context would
-// have had.
+// tooLong is the refusal of a wait. At a deadline it holds the error that the context would have.
 func (r *record) tooLong(reason error, attempts int, wait time.Duration) *retry.Error {
 	refusal := r.refusal(reason, attempts)
 	if refusal.Wait = wait; reason == retry.ErrDeadline { //nolint:errorlint // the same value
@@ -290,7 +288,7 @@ func (r *record) tooLong(reason error, attempts int, wait time.Duration) *retry.
 	return refusal
 }
 
-// empty is the refusal for want of quota.
+// empty is the refusal for lack of quota.
 func (e *Engine) empty(r *record, attempts, needed int) *retry.Error {
 	refusal := r.refusal(retry.ErrQuotaExhausted, attempts)
 	refusal.Available, refusal.Pool = e.quotaLeft(r)

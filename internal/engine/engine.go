@@ -1,6 +1,6 @@
-// Package engine is the one loop behind the retry modes. Standard mode is an Engine
-// without a limiter: a limit on attempts, a retry quota and a backoff. Adaptive mode is
-// an Engine with one: each attempt takes a send token besides.
+// Package engine is the one loop behind the retry modes. Standard mode is an Engine without a
+// limiter: a limit on attempts, a retry quota and a backoff. Adaptive mode is an Engine with one:
+// each attempt also takes a send token.
 package engine
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Config describes an Engine. All of it is set, but for what may be nil or zero.
+// Config describes an Engine. Every field is set, except those that may be nil or zero.
 type Config struct {
 	Clock      clock.Clock
 	Observer   retry.Observer // or nil
@@ -36,9 +36,9 @@ type Config struct {
 	MaxHint        time.Duration
 	Jitter         backoff.Jitter
 	Random         func() float64
-	// HintInWindow keeps the hint of a server within a window above the backoff. Otherwise
-	// the hint, up to MaxHint, is a floor for the delay. LongPollingSleeps lets long polling that the
-	// quota refuses sleep its backoff first, BackoffWhenEmpty any operation.
+	// HintInWindow keeps a server hint within a window above the backoff. Otherwise the hint, up to
+	// MaxHint, is a floor for the delay. LongPollingSleeps makes a long poll that the quota refuses
+	// sleep its backoff first; BackoffWhenEmpty does so for any operation.
 	HintInWindow, LongPollingSleeps, BackoffWhenEmpty bool
 
 	QuotaInitial int
@@ -50,13 +50,13 @@ type Config struct {
 	MaxScopes int
 	ScopeIdle time.Duration
 
-	// NewLimiter makes the limiter of a scope; start is when the engine was built. An error is
-	// that of each operation of the scope. Nil means standard mode.
+	// NewLimiter makes the limiter of a scope; start is when the engine was built. Each operation
+	// of the scope gets its error. Nil means standard mode.
 	NewLimiter func(key retry.ScopeKey, start time.Time) (scope.Limiter, error)
-	// NewPart makes the limiter of a scope for retries after throttles of a part of it, which begins at
-	// this rate. It is set with NewLimiter.
+	// NewPart makes the limiter for retries after throttles of a part of a scope. It begins at this
+	// rate. It is set with NewLimiter.
 	NewPart func(rate float64) scope.Limiter
-	// Send is what each attempt asks its limiter for.
+	// Send is the request of each attempt to its limiter.
 	Send ratelimit.Request
 }
 
@@ -68,7 +68,7 @@ type Engine struct {
 	records sync.Pool
 	scopes  *scope.Table
 
-	// Of no use without an observer.
+	// Used only with an observer.
 	ids      atomic.Uint64 // of operations
 	together together.Watch
 }
@@ -141,8 +141,8 @@ func (e *Engine) plan(op *retry.Operation) *retry.Plan {
 	return &e.config.Plan
 }
 
-// isDynamoDB reports whether service is DynamoDB or DynamoDB Streams, as endpoints, clients
-// and models spell them.
+// isDynamoDB reports whether service is DynamoDB or DynamoDB Streams, in the spelling of endpoints,
+// clients and models.
 func isDynamoDB(service string) bool {
 	const name, streams = "dynamodb", "streams"
 	if len(service) < len(name) || service[:len(name)] != name && !strings.EqualFold(service[:len(name)], name) {
@@ -163,8 +163,7 @@ func maxAttempts(op *retry.Operation, plan *retry.Plan) int {
 	return plan.MaxAttempts
 }
 
-// maxElapsed returns the time within which attempts of an operation may begin; 0 if there is
-// no such limit.
+// maxElapsed returns the time within which attempts of an operation may begin; 0 means no limit.
 func maxElapsed(op *retry.Operation, plan *retry.Plan) time.Duration {
 	if op.MaxElapsed > 0 && (plan.MaxElapsed == 0 || op.MaxElapsed < plan.MaxElapsed) {
 		return op.MaxElapsed

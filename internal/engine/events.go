@@ -12,7 +12,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// tally is what events are told with. Only an operation with an observer has one, because it takes
+// tally has the figures for events. Only an operation with an observer has one, because it needs
 // readings of the clock.
 type tally struct {
 	id    uint64
@@ -30,13 +30,13 @@ func (r *record) enter(p phase) (took time.Duration) {
 	return r.tally.enter(p, r.engine.reading.Mark().Sub(r.tally.start))
 }
 
-// elapsed returns how long an operation takes at an instant that the clock has given.
+// elapsed returns how long an operation has taken at an instant of the clock.
 func (r *record) elapsed(now time.Time) time.Duration {
 	return r.engine.reading.MarkOf(now).Sub(r.tally.start)
 }
 
-// tell completes an event and passes it on, and survives a panic of the observer. An event without
-// a time is about now. Two kinds are about another scope than that of the operation.
+// tell completes an event, passes it on, and survives a panic of the observer. An event without a
+// time is about now. Two kinds are about a scope other than the operation's.
 func (e *Engine) tell(r *record, event *retry.Event) {
 	defer func() { _ = recover() }()
 	if event.Time.IsZero() {
@@ -46,7 +46,7 @@ func (e *Engine) tell(r *record, event *retry.Event) {
 	switch event.Kind {
 	case retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused, retry.OperationEnded:
 		event.Quota, event.Pool = e.quotaLeft(r)
-	default: // says nothing of the quota
+	default: // has no quota
 	}
 	if event.Kind != retry.ScopesThrottledTogether && event.Kind != retry.ScopeEvicted {
 		event.Scope = r.scope.Key
@@ -54,7 +54,7 @@ func (e *Engine) tell(r *record, event *retry.Event) {
 	e.config.Observer.Observe(r.ctx, *event)
 }
 
-// tellNested tells of attempts that multiply, because the operation is in an attempt of another loop.
+// tellNested reports attempts that multiply, because the operation is in an attempt of another loop.
 func (e *Engine) tellNested(r *record) {
 	around, _ := retry.AttemptFrom(r.ctx)
 	if around.Once {
@@ -66,7 +66,7 @@ func (e *Engine) tellNested(r *record) {
 	}
 }
 
-// tellEnded tells of an attempt that failed.
+// tellEnded reports a failed attempt.
 func (e *Engine) tellEnded(t retry.Token, r *record, verdict classify.Verdict) {
 	now := e.config.Clock.Now()
 	took := r.tally.attempted(r.elapsed(now))
@@ -76,8 +76,8 @@ func (e *Engine) tellEnded(t retry.Token, r *record, verdict classify.Verdict) {
 	})
 }
 
-// tellSuccess tells of an attempt that has succeeded, of what that did to the send rate, and of the
-// end of the operation.
+// tellSuccess reports a successful attempt, its effect on the send rate, and the end of the
+// operation.
 func (r *record) tellSuccess(change ratelimit.Change) {
 	e, now := r.engine, r.engine.config.Clock.Now()
 	took := r.tally.attempted(r.elapsed(now))
@@ -89,8 +89,8 @@ func (r *record) tellSuccess(change ratelimit.Change) {
 	e.tellEnd(r, r.tally.end(now))
 }
 
-// tellEnd is tell for a success. Every operation has two of these events, and an event is large, so
-// this function makes it where it is passed on.
+// tellEnd is tell for a success. Every successful operation has two of these events, and an event
+// is large, so tellEnd builds it where it passes it on.
 func (e *Engine) tellEnd(r *record, event retry.Event) {
 	defer func() { _ = recover() }()
 	event.OperationID, event.Operation, event.Scope = r.tally.id, r.op, r.scope.Key
@@ -99,7 +99,7 @@ func (e *Engine) tellEnd(r *record, event retry.Event) {
 	e.config.Observer.Observe(r.ctx, event)
 }
 
-// tellFailure tells of an operation that is over without success after so many attempts.
+// tellFailure reports an operation that ended without success after this many attempts.
 func (e *Engine) tellFailure(r *record, attempts int, failure error) {
 	now := e.config.Clock.Now()
 	r.tally.enter(attempting, r.elapsed(now))
@@ -108,7 +108,7 @@ func (e *Engine) tellFailure(r *record, attempts int, failure error) {
 	e.tell(r, &ended)
 }
 
-// end is the event that an operation is over.
+// end returns the event for the end of an operation.
 func (t *tally) end(now time.Time) retry.Event {
 	return retry.Event{
 		Kind: retry.OperationEnded, Time: now, Elapsed: t.began,
@@ -116,7 +116,7 @@ func (t *tally) end(now time.Time) retry.Event {
 	}
 }
 
-// reasonOf returns why the operation has ended: the refusal, or what the loop says of the end.
+// reasonOf returns why the operation ended: the refusal, or what the loop says about the end.
 func (r *record) reasonOf(failure error) error {
 	switch {
 	case r.tally.reason != nil:
@@ -130,7 +130,7 @@ func (r *record) reasonOf(failure error) error {
 	}
 }
 
-// tellRefused tells of an attempt that is not made.
+// tellRefused reports an attempt that is not made.
 func (e *Engine) tellRefused(t retry.Token, r *record, refusal *retry.Error) {
 	if !e.observed() {
 		return
@@ -145,9 +145,9 @@ func (e *Engine) tellRefused(t retry.Token, r *record, refusal *retry.Error) {
 	})
 }
 
-// tellRates tells what an answer did to the send rate, and of a service whose scopes are throttled
+// tellRates reports what an answer did to the send rate, and a service whose scopes are throttled
 // together, if the throttle of an attempt shows it. The scope of the strategy as a whole and the
-// overflow do not count for that: operations of all services are in them.
+// overflow do not count for that, because operations of all services share them.
 func (r *record) tellRates(c ratelimit.Change, throttled bool) {
 	e := r.engine
 	if c.Limited && c.From != c.To {

@@ -15,9 +15,9 @@ import (
 // firstTrySuccess is what a success without a retry adds to the quota.
 const firstTrySuccess = 1
 
-// record is the state of one operation. It belongs to the caller that has taken the
-// present token, or that waits for it. Between two operations it is in a pool, and
-// keeps the scope of the one before, which often is that of the next.
+// record is the state of one operation. It belongs to the caller that has taken the current token,
+// or waits for it. Between two operations it is in a pool, and keeps the scope of the last one,
+// which is often that of the next.
 type record struct {
 	token.Cell
 	engine *Engine
@@ -26,26 +26,25 @@ type record struct {
 	plan   *retry.Plan
 	ctx    context.Context //nolint:containedctx // it belongs to the operation and ends with it
 	last   error           // of the last attempt
-	sent   time.Time       // when the present attempt got its send token
-	timed  bool            // whether the present attempt began then
-	part   scope.Limiter   // beside that of the scope, since an attempt was throttled in a part of it
+	sent   time.Time       // when the current attempt got its send token
+	timed  bool            // whether the current attempt began then
+	part   scope.Limiter   // a second limiter, set once an attempt was throttled in a part of the scope
 	paid   int             // what the last granted retry cost
-	payer  *quota.Quota    // what has paid that, the quota of the scope or the pool; nil if it gets nothing back
-	owed   int             // what of it Wait has still to take from the quota
+	payer  *quota.Quota    // the quota or pool that paid it; nil if it gets nothing back
+	owed   int             // the part of it that Wait must still take from the quota
 	delay  time.Duration   // the backoff before that retry
 
-	verb  verb  // that has taken the present token
+	verb  verb  // has taken the current token
 	tally tally // with an observer only
 }
 
-// Readings are those of the engine's clock.
+// Readings returns the readings of the engine's clock.
 func (r *record) Readings() *instant.Readings { return &r.engine.reading }
 
 // Began returns when the operation began, if there is an observer.
 func (r *record) Began() (m instant.Mark, ok bool) { return r.tally.start, r.engine.observed() }
 
-// AcquireInitialToken begins an operation. It fails only if there is no limiter for
-// the scope.
+// AcquireInitialToken begins an operation. It fails only if the scope has no limiter.
 func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (retry.Token, error) {
 	r, ok := e.records.Get().(*record)
 	if !ok {
@@ -105,21 +104,20 @@ func (e *Engine) enterScope(r *record) {
 	}
 }
 
-// plain reports whether the next attempt of an operation waits for nothing but its
-// backoff.
+// plain reports whether the next attempt of an operation waits only for its backoff.
 func (r *record) plain() bool { return !r.paced() && r.owed == 0 && r.op.NotAfter.IsZero() }
 
 // paced reports whether the attempts of an operation take send tokens.
 func (r *record) paced() bool { return r.scope.Limiter != nil && !r.op.Unpaced }
 
-// verb is a call that has taken a token.
+// verb is a call in progress that has taken a token.
 type verb struct {
 	token retry.Token
 	was   token.Phase // of the token before
-	left  token.Phase // that the token gets in the end
+	left  token.Phase // the phase that the token gets at the end
 }
 
-// What a verb leaves in place of its token.
+// What a verb leaves instead of its token.
 const (
 	nextToken token.Phase = token.Resting + 1 + iota
 	noToken
@@ -141,9 +139,9 @@ func (e *Engine) take(t retry.Token, toEnd bool) (*record, error) {
 }
 
 // end ends a verb, in which classifiers, limiters and observers of the user run. If one of them has
-// panicked, or ended the goroutine, RecordFailure can still end the operation: the token is what it
-// was if the limiter was not told of the attempt, and refused otherwise. A record that is over may be
-// that of another operation from then on.
+// panicked, or ended the goroutine, RecordFailure can still end the operation: the token is as before
+// if the limiter has no report of the attempt, else refused. From then on, a finished record may
+// belong to another operation.
 func (r *record) end() {
 	switch r.verb.left {
 	case nextToken:
@@ -151,14 +149,14 @@ func (r *record) end() {
 		r.ctx, r.last, r.tally.reason = nil, nil, nil
 		r.engine.records.Put(r)
 	case token.Refused:
-		r.refund() // a retry that was granted is not made
+		r.refund() // the granted retry is not made
 		token.Token(r.verb.token).Set(token.Refused)
 	default:
 		token.Token(r.verb.token).Set(r.verb.left)
 	}
 }
 
-// RefreshRetryToken reports that the attempt failed and grants another one or refuses it.
+// RefreshRetryToken reports a failed attempt, and grants or refuses another one.
 func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
 	r, err := e.take(t, false)
 	if err != nil {
@@ -179,9 +177,9 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	return retry.Token(token.Token(t).Next(delay, r.plain() && !e.observed())), nil
 }
 
-// RecordSuccess gives tokens back. After a success on the first attempt it gives one to the quota of
-// the scope. After a later one it gives the cost of the last retry to the quota that paid. To the limiter
-// a success with throttled entries is a throttle.
+// RecordSuccess gives tokens back. After a success on the first attempt it gives one to the quota of the
+// scope. After a later one it gives the cost of the last retry to the quota that paid. The limiter sees a
+// success with throttled entries as a throttle.
 func (e *Engine) RecordSuccess(t retry.Token) error {
 	r, err := e.take(t, false)
 	if err != nil {
@@ -195,7 +193,7 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 	}
 	throttled, _ := token.Token(t).Entries()
 	change := r.report(&opinion{throttled: throttled > 0})
-	if change.Limited && r.timed && !r.op.LongPolling { // a long poll says little of other attempts
+	if change.Limited && r.timed && !r.op.LongPolling { // a long poll says little about other attempts
 		r.scope.Room.Note(e.reading.Now().Sub(r.sent))
 	}
 	if e.observed() {
@@ -205,9 +203,9 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 	return nil
 }
 
-// RecordFailure ends the operation without success. It gives nothing back, but for a
-// retry that was granted and not made. The limiter hears of the attempt unless a
-// refused refresh has told it.
+// RecordFailure ends the operation without success. It gives back only the cost of a retry that was
+// granted but not made. It reports the attempt to the limiter, unless a refused refresh has done
+// so.
 func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	r, err := e.take(t, true)
 	if err != nil {
@@ -216,7 +214,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	defer r.end()
 	attempts := t.Attempt()
 	switch {
-	case r.verb.was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // that of the caller itself
+	case r.verb.was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // the caller's own
 		attempts--
 		e.tellRefused(t, r, r.refusal(failure, attempts).Because(r.ctx))
 		r.refund()
@@ -225,7 +223,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	case r.verb.was == token.Issued:
 		attempts--
 		r.refund()
-	default: // a refused refresh has said everything
+	default: // a refused refresh has reported everything
 	}
 	if e.observed() {
 		e.tellFailure(r, attempts, failure)
@@ -234,8 +232,8 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	return nil
 }
 
-// judgeLast reports an attempt that is not made again. It is judged if it matters whether it was
-// throttled.
+// judgeLast reports an attempt that is not retried. It judges the failure if a throttle would
+// matter.
 func (r *record) judgeLast(failure error) {
 	e := r.engine
 	found := opinion{failure: failure}
@@ -250,8 +248,8 @@ func (r *record) judgeLast(failure error) {
 	}
 }
 
-// report tells the limiters of an attempt, if it was made and takes send tokens. After a throttle of a
-// part of the scope, the retries of the operation also take send tokens of a limiter for such retries.
+// report reports an attempt to the limiters, if it was made and takes send tokens. After a throttle of
+// a part of the scope, the operation's retries also take send tokens from a second limiter.
 func (r *record) report(found *opinion) (change ratelimit.Change) {
 	r.verb.left = token.Refused
 	if r.verb.was != token.Ready || !r.paced() {
@@ -269,7 +267,7 @@ func (r *record) report(found *opinion) (change ratelimit.Change) {
 	return change
 }
 
-// refund returns what the last granted retry took to the quota that paid.
+// refund returns the cost of the last granted retry to the quota that paid.
 func (r *record) refund() {
 	if r.payer != nil {
 		r.payer.Refund(r.engine.quotaTime(r), r.paid-r.owed)

@@ -8,10 +8,10 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// strategy is an engine as the loop sees it.
+// strategy is an engine in the form that the loop uses.
 type strategy Engine
 
-// NewStrategy returns an engine as a strategy, with the error of [New].
+// NewStrategy returns an engine as a strategy, or the error of [New].
 func NewStrategy(config Config) (retry.Strategy, error) {
 	e, err := New(config)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Wait returns when the attempt of the token may be made: after its backoff, when the
-// quota that it owes is there, and with a send token.
+// Wait returns when the attempt of the token may be made: after its backoff, once it has paid the
+// quota it owes, and with a send token.
 func (r *record) Wait(ctx context.Context, t token.Token) error {
 	switch {
 	case t.Plain() && t.Delay() <= 0 && ctx.Err() == nil && t.Move(token.Issued, token.Ready):
@@ -31,8 +31,8 @@ func (r *record) Wait(ctx context.Context, t token.Token) error {
 	}
 }
 
-// wait passes through the phases of a wait. Whatever ends it, the token may be waited for again unless
-// the attempt may be made, and a send token of an attempt that is not made goes back.
+// wait goes through the phases of a wait. However it ends, the caller may wait for the token again
+// unless the attempt may be made, and the send token of an attempt that is not made goes back.
 func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 	after, paid := token.Issued, false
 	defer func() {
@@ -70,7 +70,7 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 	return nil
 }
 
-// sleep is the backoff. A deadline that leaves no room for it is not waited for.
+// sleep sleeps the backoff. It refuses at once if the deadline leaves no room for it.
 func (e *Engine) sleep(ctx context.Context, t retry.Token, r *record) *retry.Error {
 	delay, err := t.Delay(), ctx.Err()
 	if err == nil && delay > 0 {
@@ -93,15 +93,15 @@ func (e *Engine) late(t retry.Token, r *record) *retry.Error {
 	return r.refusal(retry.ErrMaxElapsed, made(t))
 }
 
-// limited reports whether the time of the operation is limited.
+// limited reports whether the operation has a time limit.
 func limited(ctx context.Context, op *retry.Operation) bool {
 	_, limited := ctx.Deadline()
 	return limited || !op.NotAfter.IsZero()
 }
 
-// noRoom returns why a wait of d must not be begun: ErrDeadline if it could not end so long before
-// the deadline of ctx as the attempt needs, see ratelimit.Request.Room, ErrMaxElapsed if it would
-// end after op.NotAfter, nil if there is room for it.
+// noRoom returns why a wait of d must not begin: ErrDeadline if it would leave the attempt less
+// time than needed before the deadline of ctx, see ratelimit.Request.Room; ErrMaxElapsed if it
+// would end after op.NotAfter; nil if there is room.
 func (e *Engine) noRoom(ctx context.Context, op *retry.Operation, d, needed time.Duration) error {
 	if !limited(ctx, op) {
 		return nil
@@ -140,7 +140,8 @@ func (e *Engine) settle(ctx context.Context, t retry.Token, r *record) *retry.Er
 	}
 }
 
-// acquire takes the send token of an attempt, with events around a wait. paid says whether it has.
+// acquire takes the send token of an attempt, with events around a wait. It sets paid if it got
+// one.
 func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bool) *retry.Error {
 	request := e.config.Send
 	request.NotAfter, request.Room = r.op.NotAfter, r.scope.Room.Needed()
@@ -160,7 +161,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 	r.sent, r.timed = sent, token.Token(t).Delay() >= 0 && !sent.IsZero()
 	refusal := r.notSent(ctx, t, err)
 	if refusal == nil {
-		refusal = e.late(t, r) // a limiter of the user need not know of the end
+		refusal = e.late(t, r) // a limiter of the user may ignore the end
 	}
 	if r.tally.phase == awaitingSend {
 		ended := retry.Event{Kind: retry.SendWaitEnded, Attempt: t.Attempt(), Delay: r.enter(attempting)}
@@ -172,7 +173,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 	return refusal
 }
 
-// acquire takes the send token of an attempt: first that of a throttled part, for which most waits are
+// acquire takes the send tokens of an attempt, first that of a throttled part, which usually takes
 // longer.
 func (r *record) acquire(ctx context.Context, request ratelimit.Request) (sent time.Time, err error) {
 	if r.part == nil {

@@ -1,4 +1,5 @@
-// Package hottest reads strategies for metrics, which cannot show each of ten thousand scopes.
+// Package hottest picks the scopes of strategies for metrics, which cannot show ten thousand of
+// them.
 package hottest
 
 import (
@@ -14,9 +15,9 @@ import (
 const (
 	// wholeName stands for the scope of a strategy as a whole where a scope needs a name.
 	wholeName = "(all)"
-	// Rest is the name of the scope that stands for all scopes that are not shown.
+	// Rest is the name of the scope that sums all scopes that are not shown.
 	Rest = "other"
-	// maxLabel is how many bytes of a label count.
+	// maxLabel is the maximum length of a label in bytes.
 	maxLabel = 200
 )
 
@@ -29,31 +30,30 @@ type Scopes struct {
 	members members // guarded by mu
 }
 
-// New returns Scopes that show at most n scopes. With an n of zero or less all scopes belong to the rest.
+// New returns Scopes that show at most n scopes. If n is zero or less, all scopes belong to the rest.
 //
-// name returns the text that stands for a scope. Where it is empty, the scope belongs to the rest. It is called for
-// each scope, without a lock. Nil means the text of the [retry.ScopeKey], or "(all)" for the scope of a strategy as a
-// whole.
+// name returns the text for a scope; a scope with an empty text belongs to the rest. It is called for each scope,
+// without a lock. Nil means the text of the [retry.ScopeKey], or "(all)" for the scope of a strategy as a whole.
 func New(n int, name func(retry.ScopeKey) string) *Scopes {
 	return &Scopes{limit: max(n, 0), name: name}
 }
 
-// Pick returns the scopes of the snapshots that are shown now, the hottest first, and then all others as one scope
-// with the name [Rest], if there are others. It changes no snapshot.
+// Pick returns the scopes of the snapshots to show now, the hottest first, then the sum of all others as one scope
+// named [Rest], if there are any. It changes no snapshot.
 //
-// A scope is hotter than another one if more attempts wait in it, or if as many wait and more of its quota is used.
-// Scopes that are equally hot are sorted by name. A scope that is shown keeps its place for a while, see members.
+// A scope is hotter than another if more attempts wait in it, or if as many wait and more of its quota is used. Equally
+// hot scopes are sorted by name. A scope that is shown keeps its place for a while, see members.
 //
-// Scopes with the same text count as one, also those of different strategies: quotas, rates, tokens and waiting
-// attempts add up, Limited is true if one of them is limited, and LastThrottle is the latest. Fields of Key in which
-// they differ are empty. SendRateSource is "fleet-lost" if one of them has lost the store of its fleet, else "fleet" if
-// one of them is in a fleet, else that of the first one in adaptive mode. It is the same with the rest. A scope whose
-// text is "other" belongs to the rest. Texts are cut after 200 bytes, and what is not UTF-8 is replaced.
+// Scopes with the same text count as one, even in different strategies: quotas, rates, tokens and waiting attempts add
+// up, Limited is true if one of them is limited, and LastThrottle is the latest. Fields of Key in which they differ are
+// empty. SendRateSource is "fleet-lost" if one of them has lost the store of its fleet, else "fleet" if one of them is
+// in a fleet, else that of the first one in adaptive mode. The rest is summed the same way. A scope whose text is
+// "other" belongs to the rest. Texts are cut after 200 bytes, and invalid UTF-8 is replaced.
 //
-// FleetRate counts once for each Key: strategies with the same scope say the rate of the same fleet, and the largest of
-// what they say counts. The rates of different Keys add up. StoreCalls and StoreFailures always add up, because each
-// limiter makes calls of its own. The sums can get smaller from one call to the next, when a scope is dropped or joins
-// or leaves the rest.
+// FleetRate counts once for each Key: strategies with the same scope report the rate of the same fleet, and the largest
+// value counts. The rates of different Keys add up. StoreCalls and StoreFailures always add up, because each limiter
+// makes its own calls. The sums can fall from one call to the next, when a scope is dropped or joins or leaves the
+// rest.
 func (s *Scopes) Pick(now time.Time, snapshots ...retry.Snapshot) []retry.ScopeSnapshot {
 	all := named(s.name, snapshots)
 	s.mu.Lock()
@@ -81,19 +81,19 @@ func (s *Scopes) Pick(now time.Time, snapshots ...retry.Snapshot) []retry.ScopeS
 	return picked
 }
 
-// Label returns a text that can be a label: cut, so that what is kept has a limit, and in UTF-8.
+// Label turns a text into a label: cut to the maximum length, and valid UTF-8.
 func Label(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxLabel)], "\uFFFD")
 }
 
-// scope is a scope with the text that stands for it.
+// scope is a scope with its text.
 type scope struct {
 	*retry.ScopeSnapshot
 	text string
 }
 
-// named returns one scope for each text, sorted by the texts. Where a scope of a snapshot has another
-// text, or is one of several, what it returns is a copy. The scope of the rest has no text.
+// named returns one scope for each text, sorted by the texts. It copies a scope of a snapshot that
+// has another text or is one of several. The scope of the rest has no text.
 func named(name func(retry.ScopeKey) string, snapshots []retry.Snapshot) []*retry.ScopeSnapshot {
 	var all []scope
 	for _, snapshot := range snapshots {
@@ -109,8 +109,8 @@ func named(name func(retry.ScopeKey) string, snapshots []retry.Snapshot) []*retr
 			all = append(all, s)
 		}
 	}
-	// The scopes of a snapshot are sorted already, so that this takes no time for one snapshot. Those with
-	// the same key have to be neighbours for fleetRate.
+	// The scopes of a snapshot are already sorted, so this is fast for one snapshot. Those with the same
+	// key must be neighbours for fleetRate.
 	slices.SortStableFunc(all, func(a, b scope) int {
 		if order := strings.Compare(a.text, b.text); order != 0 {
 			return order
@@ -160,7 +160,7 @@ func hotter(a, b *retry.ScopeSnapshot) int {
 	)
 }
 
-// add makes s a scope that stands for another one besides.
+// add adds another scope to s.
 func add(s, other *retry.ScopeSnapshot) {
 	if a, b := s.Key, other.Key; a != b {
 		s.Key = retry.ScopeKey{
@@ -193,7 +193,7 @@ func common(a, b string) string {
 	return a
 }
 
-// worse returns the source of a send rate that an operator has to see before the other one.
+// worse returns the source of a send rate that an operator must see first.
 func worse(a, b string) string {
 	for _, word := range [...]string{"fleet-lost", "fleet"} {
 		if a == word || b == word {

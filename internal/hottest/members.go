@@ -12,35 +12,35 @@ import (
 
 const (
 	// stay is how long a scope is shown after it was among the hottest: on a graph with a sample every 15 s, a line of
-	// 20 points. It is the window of the rates in the alerts, too.
+	// 20 points. It is also the window of the rates in the alerts.
 	stay = 5 * time.Minute
-	// halving is the time in which the heat that is remembered of a scope falls to one half. Uniform load moves the
-	// heat of a scope up and down within seconds, and an hour-old peak says nothing.
+	// halving is the half-life of the remembered heat of a scope. Uniform load moves the heat of a scope up and
+	// down within seconds, and an hour-old peak says nothing.
 	halving = time.Minute
-	// A scope is clearly hotter than what is remembered of another one with more than twice as many waiting attempts,
-	// and these more, or else with more than twice the used quota, and this share of its capacity more. Small numbers
+	// A scope is clearly hotter than the remembered heat of another if its waiting attempts exceed twice those by
+	// more than this, or its used quota exceeds twice that by more than this share of its capacity. Small numbers
 	// double by chance.
 	clearlyWaiting = 5
 	clearlyUsed    = 0.25
 )
 
 // members are the scopes that are shown. Each keeps its place for five minutes after it was last one of the hottest,
-// unless another scope is clearly hotter than it was in the last minutes. A scope without any heat, which was only
-// there because there was a place, gives it to the first that has some. The zero value has no members.
+// unless another scope is clearly hotter than it was in the last minutes. A scope without heat, shown only because
+// there was a free place, yields it to the first that has some. The zero value has no members.
 type members struct {
 	byName map[string]*member
 	last   time.Time // of the latest update
 }
 
-// member is what is remembered of a scope.
+// member is the remembered state of a scope.
 type member struct {
 	name          string
 	waiting, used float64   // its heat: the largest, halved each minute
-	until         time.Time // it keeps its place until then; zero if it never was hot
+	until         time.Time // keeps its place until then; zero if it was never hot
 }
 
-// update returns the scopes that are shown from now on, the hottest first. Each scope of all has another name, and one
-// without a name is never shown. A time before that of an earlier update counts as that time.
+// update returns the scopes to show from now on, the hottest first. The names in all are unique, and a scope without a
+// name is never shown. A time before that of an earlier update counts as that time.
 func (m *members) update(now time.Time, limit int, all []*retry.ScopeSnapshot) []*retry.ScopeSnapshot {
 	left := 1.0 // of the heat that is remembered
 	if passed := now.Sub(m.last); passed > 0 {
@@ -66,7 +66,7 @@ func (m *members) update(now time.Time, limit int, all []*retry.ScopeSnapshot) [
 			leaving = append(leaving, s)
 		}
 	}
-	// First those that keep their place no longer, each time the coldest first.
+	// First those that no longer keep their place, within each group the coldest first.
 	slices.SortFunc(leaving, func(a, b *retry.ScopeSnapshot) int {
 		x, y := m.byName[a.Scope], m.byName[b.Scope]
 		if stays := y.until.After(m.last); stays != x.until.After(m.last) {
@@ -92,7 +92,7 @@ func (m *members) update(now time.Time, limit int, all []*retry.ScopeSnapshot) [
 	return shown
 }
 
-// replaces reports whether a scope takes the place of a member.
+// replaces reports whether a scope replaces a member.
 func (m *members) replaces(s, old *retry.ScopeSnapshot) bool {
 	known := m.byName[old.Scope]
 	if !known.until.After(m.last) {
@@ -110,14 +110,14 @@ func (m *members) remember(shown []*retry.ScopeSnapshot) {
 	for _, s := range shown {
 		known := was[s.Scope]
 		if known == nil {
-			// A clone, because the name may be a part of a text that is much longer.
+			// A clone, because the name may be part of a much longer string.
 			known = &member{strings.Clone(s.Scope), float64(s.Waiting), float64(used(s)), m.keep(s)}
 		}
 		m.byName[known.name] = known
 	}
 }
 
-// keep returns until when a scope that is among the hottest keeps its place.
+// keep returns until when a scope among the hottest keeps its place.
 func (m *members) keep(s *retry.ScopeSnapshot) time.Time {
 	if s.Waiting == 0 && used(s) == 0 {
 		return time.Time{}

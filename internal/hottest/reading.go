@@ -9,25 +9,25 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Reading is what metrics show of the state of strategies.
+// Reading is the state of strategies that metrics show.
 type Reading struct {
 	// Pool and PoolCapacity are the tokens of all pools.
 	Pool, PoolCapacity int
 	// PoolsEmpty is how many strategies cannot pay for a retry in one of their scopes: neither the quota of the scope
 	// nor the pool has the tokens for it.
 	PoolsEmpty int
-	// StoresUnreached is how many strategies have called the store of their fleet and never got an answer.
+	// StoresUnreached is how many strategies have called the store of their fleet but never got an answer.
 	StoresUnreached int
 	// AllScopes is how many scopes there are, and Overflowed and Evicted are the sums of the snapshots.
 	AllScopes           int
 	Overflowed, Evicted uint64
-	// Kinds are the strategies that differ, sorted.
+	// Kinds are the distinct strategies, sorted.
 	Kinds []Kind
 	// Shown are the scopes that have metrics of their own, see [Scopes.Pick].
 	Shown []retry.ScopeSnapshot
 }
 
-// Kind is what strategies are told apart by. It is for labels.
+// Kind has the properties that distinguish strategies. It is for labels.
 type Kind struct{ Mode, Attempts, Behavior string }
 
 // Read takes a snapshot of each strategy. The time is the latest one of their clocks.
@@ -59,16 +59,16 @@ func (s *Scopes) Read(strategies []retry.Strategy) Reading {
 	return r
 }
 
-// poolEmpty reports whether the pool has too few tokens for a retry that it would have to pay. It pays none for the
-// scope of the strategy as a whole.
+// poolEmpty reports whether the pool has too few tokens for a retry that it would have to pay for. It pays for none
+// in the scope of the strategy as a whole.
 func poolEmpty(s *retry.Snapshot, plan *retry.Plan) bool {
 	return s.Pool < plan.RetryCost && slices.ContainsFunc(s.Scopes, func(scope retry.ScopeSnapshot) bool {
 		return scope.Key != retry.ScopeKey{} && scope.Quota < plan.RetryCost
 	})
 }
 
-// storeUnreached reports whether all calls of the store have failed. Each scope may have one on its way, which counts as
-// a call already.
+// storeUnreached reports whether all calls of the store have failed. Each scope may have one in progress, which already
+// counts as a call.
 func storeUnreached(s *retry.Snapshot) bool {
 	var calls, failures, scopes uint64
 	for i := range s.Scopes {

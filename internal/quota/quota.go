@@ -41,17 +41,17 @@ type Config struct {
 	Capacity int
 	// Initial is the number of tokens at the start, cut to [0, Capacity].
 	Initial int
-	// Refill is how many tokens a second time itself adds. 0 means none, as in the AWS
+	// Refill is how many tokens per second the quota gains over time. 0 means none, as in the AWS
 	// SDKs; a rate that is negative or not a number counts as 0.
 	Refill ratelimit.Rate
-	// Pool is a quota beside this one, which others may have too. It gets what Refund brings
-	// beyond the capacity, and pays where this quota cannot, see Charge. Nil means none.
+	// Pool is a second quota, which several quotas may share. It gets refunds beyond the capacity,
+	// and pays when this quota cannot, see Charge. Nil means none.
 	Pool *Quota
 }
 
-// PoolOf returns the config of the pool of quotas with this capacity, where a retry costs
-// retryCost tokens: a fifth of a quota, but two retries at least, and never more than a quota.
-// It begins empty.
+// PoolOf returns the config of the pool for quotas with this capacity, where a retry costs
+// retryCost tokens. It holds a fifth of a quota, but at least two retries and at most a quota, and
+// starts empty.
 func PoolOf(capacity, retryCost int) Config {
 	if retryCost > capacity/2 {
 		return Config{Capacity: capacity}
@@ -95,7 +95,7 @@ func (q *Quota) take(now time.Time, cost int) (available int, ok bool) {
 }
 
 // Charge takes cost tokens from the quota, as Take does, or else all of them from its pool. It
-// returns which of the two has paid, and so gets a refund: nil if neither could.
+// returns which of the two paid and so gets a refund; nil if neither could pay.
 func (q *Quota) Charge(now time.Time, cost int) (payer *Quota) {
 	if _, ok := q.Take(now, cost); ok {
 		return q
@@ -111,11 +111,11 @@ func (q *Quota) Covers(now time.Time, cost int) bool {
 	return q.Available(now) >= cost || q.pool != nil && q.pool.Covers(now, cost)
 }
 
-// Refund adds tokens, for the callers that wait first. What the capacity has no room for goes to
-// the pool, as far as that has room. It returns what is available in the quota afterwards. now
-// matters only if the quota refills. A negative number of tokens counts as 0.
+// Refund adds tokens, first for waiting callers. Tokens beyond the capacity go to the pool, up to
+// its capacity. It returns what is available in the quota afterwards. now matters only if the quota
+// refills. A negative number of tokens counts as 0.
 func (q *Quota) Refund(now time.Time, tokens int) (available int) {
-	if !q.Refills() && q.full() && (q.pool == nil || q.pool.full()) { // as in healthy traffic, in which no caller waits
+	if !q.Refills() && q.full() && (q.pool == nil || q.pool.full()) { // as in healthy traffic, where no caller waits
 		return int(q.capacity)
 	}
 	available = q.give(now, max(tokens, 0))
@@ -137,7 +137,7 @@ func (q *Quota) give(now time.Time, tokens int) (available int) {
 	return int(sum)
 }
 
-// add adds what there is room for, and returns what there is no room for.
+// add adds as many tokens as fit, and returns how many are available now and how many did not fit.
 func (q *Quota) add(tokens int64) (available, beyond int64) {
 	for {
 		have := q.tokens.Load()
@@ -148,13 +148,13 @@ func (q *Quota) add(tokens int64) (available, beyond int64) {
 	}
 }
 
-// ErrWait is the error of a wait that took as long as it may.
+// ErrWait is the error of a wait that reached its limit.
 var ErrWait = errors.New("retry: no quota in the time allowed")
 
-// Wait takes cost tokens as soon as they are there and all callers that came before have
-// been served. It fails with ErrWait after limit, or at once if the cost is above the
-// capacity, and with ctx.Err() when ctx is done first. Tokens that come exactly at the end
-// of the limit come in time. A failure takes nothing. A cost of zero or less counts as 1.
+// Wait takes cost tokens as soon as they are there and all callers that came before have been
+// served. It fails with ErrWait after limit, or at once if the cost is above the capacity, and with
+// ctx.Err() when ctx is done first. Tokens that come exactly at the limit are in time. A failure
+// takes nothing. A cost of zero or less counts as 1.
 func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) error {
 	if cost > q.Capacity() {
 		return ErrWait
@@ -189,15 +189,14 @@ func (q *Quota) Pooled(now time.Time) int {
 	return q.pool.Available(now)
 }
 
-// Refills reports whether time adds tokens; if not, no time that a method is given matters.
+// Refills reports whether time adds tokens; if not, the methods ignore the time they are given.
 func (q *Quota) Refills() bool { return q.refill > 0 }
 
 // Waiting returns how many callers wait.
 func (q *Quota) Waiting() int { return q.line.Waiting() }
 
-// advance adds the whole tokens that time has brought. They are counted since the quota
-// last was full, because it could not have been filled any further: a slow refill is not
-// rounded away, and no sum of fractions rounds at each call.
+// advance adds the whole tokens that time has brought. It counts them from when the quota was last
+// full, so that a slow refill is not rounded away, and no sum of fractions rounds at each call.
 func (q *Quota) advance(now time.Time) {
 	if q.refill == 0 {
 		return
@@ -224,8 +223,8 @@ func (q *Quota) advance(now time.Time) {
 	}
 }
 
-// until returns how long the refill takes until cost tokens are there if no caller takes or
-// adds any; refill.Endless if time adds none. The wait is never zero.
+// until returns how long the refill takes to reach cost tokens if no caller takes or adds any;
+// refill.Endless if time adds none. The wait is never zero.
 func (q *Quota) until(now time.Time, cost int) time.Duration {
 	missing := int64(cost) - int64(q.Available(now))
 	q.mu.Lock()
@@ -233,7 +232,7 @@ func (q *Quota) until(now time.Time, cost int) time.Duration {
 	return refill.Left(refill.Wait(0, float64(q.given+missing), q.refill), now.Sub(q.since))
 }
 
-// account makes a quota an account of its line. Costs are whole numbers there.
+// account adapts a quota to its line, where costs are whole numbers.
 type account struct{ *Quota }
 
 // Take also says when the refill will have brought the tokens; without a refill that is not
@@ -248,7 +247,7 @@ func (a account) Take(now time.Time, cost float64) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Until foresees nothing, because refunds may come at any time.
+// Until predicts nothing, because refunds may come at any time.
 func (a account) Until(time.Time, float64) time.Duration { return 0 }
 
 func (a account) Give(now time.Time, cost float64) { a.give(now, int(cost)) }

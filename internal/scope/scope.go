@@ -1,4 +1,4 @@
-// Package scope has what operations with one key share, and the table of it.
+// Package scope has scopes, which are what operations with one key share, and their table.
 package scope
 
 import (
@@ -21,9 +21,9 @@ type Limiter interface {
 	Give(cost float64)
 }
 
-// throttledFor is how long after its last throttle a scope counts as throttled. After that
-// there is nothing left to forget: CUBIC allows more than 10^7 attempts a second by then,
-// whatever the rate was, unless ProbeEvery makes the curve longer.
+// throttledFor is how long after its last throttle a scope counts as throttled. After that nothing
+// is lost: CUBIC then allows more than 10^7 attempts a second from any rate, unless ProbeEvery
+// makes the curve longer.
 const throttledFor = 10 * time.Minute
 
 // longestStay is longer than any scope is known to stay.
@@ -39,7 +39,7 @@ type Scope struct {
 	Room    Room    // for attempts while the send rate is limited
 	Key     retry.ScopeKey
 	name    string
-	place   int // in the ring; guarded by Table.mu
+	place   int // index in the ring; guarded by Table.mu
 
 	part    atomic.Pointer[Limiter]
 	newPart func(rate float64) Limiter
@@ -47,13 +47,13 @@ type Scope struct {
 
 // The values of Scope.use.
 const (
-	unused uint32 = iota // since the hand came by
+	unused uint32 = iota // since the hand passed
 	used
 	gone // from the table: the next operation with the key makes another scope
 )
 
-// newScope makes the scope of a key. It copies the parts of the key into one text, so that they
-// lie beside each other and keep no larger text in memory.
+// newScope makes the scope of a key. It copies the parts of the key into one string, so that they
+// are adjacent and keep no larger string in memory.
 func (t *Table) newScope(key retry.ScopeKey) *Scope {
 	text := strings.Clone(key.Scope + key.Account + key.Service + key.Region + key.Name + key.Resource)
 	for _, part := range [...]*string{
@@ -64,7 +64,7 @@ func (t *Table) newScope(key retry.ScopeKey) *Scope {
 	}
 	s := &Scope{Key: key, name: key.String(), hash: t.hash(&key)}
 	config := t.config.Quota
-	if key != (retry.ScopeKey{}) { // a strategy without scopes has the quota of the AWS SDKs and no more
+	if key != (retry.ScopeKey{}) { // a strategy without scopes has only the quota of the AWS SDKs
 		config.Pool = t.Pool
 	}
 	s.Quota = quota.New(config, t.config.Start, t.config.Clock)
@@ -76,8 +76,8 @@ func (t *Table) newScope(key retry.ScopeKey) *Scope {
 	return s
 }
 
-// Touch marks the scope as used, and reports whether it is still in the table. An operation
-// that began before its scope was removed goes on with it.
+// Touch marks the scope as used, and reports whether it is still in the table. An operation that
+// began before its scope was removed continues with it.
 func (s *Scope) Touch() bool {
 	if use := s.use.Load(); use != unused {
 		return use == used
@@ -85,8 +85,8 @@ func (s *Scope) Touch() bool {
 	return s.use.CompareAndSwap(unused, used) || s.use.Load() == used
 }
 
-// Part returns the limiter of retries after throttles of a part of the scope, which begins at the
-// rate of the scope. There is one only if the scope has a limiter.
+// Part returns the limiter for retries after throttles of a part of the scope; it begins at the
+// rate of the scope. It is nil if the scope has no limiter.
 func (s *Scope) Part() Limiter {
 	if part := s.part.Load(); part != nil {
 		return *part
@@ -96,9 +96,9 @@ func (s *Scope) Part() Limiter {
 	return *s.part.Load()
 }
 
-// staysUntil returns until when a scope has to stay although it is not in use: an operation waits in
-// it, or it was throttled lately, or it has no send token. A new scope in its place would have
-// one at once, so that evictions would let attempts exceed the send rate.
+// staysUntil returns until when a scope must stay although it is not in use: an operation waits in
+// it, or it was throttled recently, or it has no send token. A new scope would have a token at once,
+// so evictions would let attempts exceed the send rate.
 func (s *Scope) staysUntil(now time.Time) time.Time {
 	if s.Limiter == nil {
 		return longer(now, s.Quota.Waiting())
@@ -115,7 +115,7 @@ func (s *Scope) staysUntil(now time.Time) time.Time {
 	return until
 }
 
-// longer returns when to ask again whether operations wait in a scope.
+// longer returns when to check again whether operations wait in a scope.
 func longer(now time.Time, waiting int) time.Time {
 	if waiting > 0 {
 		return now.Add(time.Second)
@@ -136,16 +136,16 @@ func (s *Scope) Snapshot(now time.Time) retry.ScopeSnapshot {
 
 // Room estimates how long the attempts of a scope take, so that no send token is spent on an attempt
 // that the deadline of its caller cuts short. It is the estimate of round-trip times of RFC 6298,
-// section 2, which begins without a deviation here, and adds it twice instead of four times: a caller
-// that is refused for nothing has lost its call.
+// section 2, but it begins without a deviation and adds the deviation twice, not four times, because
+// a caller refused by mistake loses its call.
 //
-// It is safe for concurrent use. Where two attempts end at once, one of them may not count.
+// It is safe for concurrent use. If two attempts end at once, one of them may not count.
 type Room struct{ mean, deviation atomic.Int64 }
 
-// longest is as long as an attempt can be; sums of a few do not overflow.
+// longest is the longest time of an attempt that counts; sums of a few do not overflow.
 const longest = int64(24 * time.Hour)
 
-// Note counts an attempt that has succeeded.
+// Note counts a successful attempt.
 func (r *Room) Note(took time.Duration) {
 	last, mean, deviation := min(max(int64(took), 0), longest), r.mean.Load(), r.deviation.Load()
 	if mean == 0 {
@@ -156,7 +156,7 @@ func (r *Room) Note(took time.Duration) {
 	r.mean.Store(mean + (last-mean)/8)
 }
 
-// Needed returns the time that most attempts take; 0 if it is not known.
+// Needed returns the time that most attempts take; 0 if it is unknown.
 func (r *Room) Needed() time.Duration {
 	return time.Duration(r.mean.Load() + 2*r.deviation.Load())
 }

@@ -22,46 +22,46 @@ const (
 	shardCount  = 64
 )
 
-// Config says what scopes are made of, and how many there are.
+// Config describes scopes and their number.
 type Config struct {
 	Clock clock.Clock
-	Start time.Time // when the scopes begin, whenever they are made
+	Start time.Time // when all scopes begin, even those made later
 	Quota quota.Config
-	Pool  quota.Config // of the pool beside all scopes but that of the zero key
+	Pool  quota.Config // of the pool of all scopes except that of the zero key
 	// NewLimiter makes the limiter of a scope. Nil means standard mode.
 	NewLimiter func(key retry.ScopeKey, start time.Time) (Limiter, error)
-	// NewPart makes the limiter of Scope.Part, which begins at this rate. It is set with NewLimiter.
+	// NewPart makes the limiter of Scope.Part with this initial rate. It is set with NewLimiter.
 	NewPart func(rate float64) Limiter
 	Max     int           // zero: defaultMax
 	Idle    time.Duration // zero: defaultIdle
 }
 
-// Table finds the scope of a key. One rule bounds their number: a hand goes round the scopes, and
-// evicts each one that was not used since it came by last and does not have to stay. It goes round
-// once in each idle time. When there is no place for a new scope, it goes on until there is one, or
+// Table finds the scope of a key. One rule bounds the number of scopes: a hand goes round them, and
+// evicts each one that was not used since the hand last passed and need not stay. It goes round
+// once in each idle time. If there is no place for a new scope, it continues until there is one, or
 // until it has gone round twice.
 //
-// The hand moves only when a scope is created, so that there is no timer.
+// The hand moves only when a scope is created, so it needs no timer.
 type Table struct {
 	Whole      *Scope // of the zero key; it stays
 	Pool       *quota.Quota
 	config     Config
-	overflow   atomic.Pointer[Scope] // what keys without a place share; it stays
+	overflow   atomic.Pointer[Scope] // shared by keys without a place; it stays
 	seed       maphash.Seed
 	shards     [shardCount]shard
 	overflowed atomic.Uint64
 	evicted    atomic.Uint64
 
 	mu    sync.Mutex // guards what follows, and changes of shards
-	ring  []*Scope   // that have a place
-	hand  int        // the place that it comes to next
+	ring  []*Scope   // the scopes that have a place
+	hand  int        // the place that it reaches next
 	swept time.Time  // when the hand last had to go round
-	full  time.Time  // until when all scopes have to stay
+	full  time.Time  // until when all scopes must stay
 }
 
-// shard has the scopes whose hashes have the same remainder. Its map never changes: another one takes
-// its place, so that no lock is needed to find a scope. A key with the hash of another one shares the
-// overflow: of 10,000 keys two have the same hash once in 10^11 programs.
+// shard has the scopes whose hashes have the same remainder. Its map is never modified, only
+// replaced, so finding a scope needs no lock. A key whose hash is taken by another key shares the
+// overflow: among 10,000 keys that happens once in 10^11 programs.
 type shard struct {
 	scopes atomic.Pointer[map[uint64]*Scope]
 }
@@ -90,9 +90,9 @@ func (t *Table) Find(key *retry.ScopeKey) *Scope {
 	return nil
 }
 
-// Create returns a new scope for a key, or what keys without a place share, which may be new too. It
-// calls evicted for each scope that had to go. No lock is held while code of the user makes a limiter,
-// so that another operation may have created the scope by then, or have taken the place.
+// Create returns a new scope for a key, or the overflow if there is no place, which may be new too. It
+// calls evicted for each evicted scope. It holds no lock while code of the user makes a limiter, so
+// another operation may create the scope or take the place meanwhile.
 func (t *Table) Create(key retry.ScopeKey, evicted func(s *Scope)) (s *Scope, created bool) {
 	var fresh *Scope
 	for key != retry.OverflowKey() && t.makeRoom(evicted) {
@@ -103,12 +103,12 @@ func (t *Table) Create(key retry.ScopeKey, evicted func(s *Scope)) (s *Scope, cr
 			return s, s == fresh
 		}
 		if s != nil {
-			break // its key has the same hash
+			break // another key has the same hash
 		}
 	}
 	if s = t.overflow.Load(); s == nil {
 		fresh = t.newScope(retry.OverflowKey())
-		fresh.use.Store(gone) // so that each operation looks for a place of its own again
+		fresh.use.Store(gone) // so that each operation looks for its own place again
 		created = t.overflow.CompareAndSwap(nil, fresh)
 		s = t.overflow.Load()
 	}
@@ -116,15 +116,15 @@ func (t *Table) Create(key retry.ScopeKey, evicted func(s *Scope)) (s *Scope, cr
 	return s, created
 }
 
-// makeRoom evicts scopes, see Table, and reports whether there is a place. No lock is held while a
-// scope is asked whether it has to stay, which code of the user may answer.
+// makeRoom evicts scopes, see Table, and reports whether there is a place. It holds no lock while
+// it asks a scope whether it must stay, because code of the user may answer.
 func (t *Table) makeRoom(evicted func(s *Scope)) bool {
 	now := t.config.Clock.Now()
 	steps, full := t.sweep(now)
 	if full {
 		return false
 	}
-	var soonest time.Time // when the first of the scopes that have to stay need not
+	var soonest time.Time // when the first of the scopes that must stay may go
 	evict := func(some []*Scope) {
 		some = slices.DeleteFunc(some, func(s *Scope) bool {
 			until := s.staysUntil(now)
@@ -152,7 +152,7 @@ func (t *Table) makeRoom(evicted func(s *Scope)) bool {
 	return true
 }
 
-// sweep returns how many steps the hand has to go because an idle time has passed, and whether it is
+// sweep returns how many steps the hand must go because an idle time has passed, and whether it is
 // known that no scope may go.
 func (t *Table) sweep(now time.Time) (steps int, full bool) {
 	t.mu.Lock()
@@ -176,8 +176,8 @@ func (t *Table) hasRoom() bool {
 	return len(t.ring) < t.config.Max
 }
 
-// unused moves the hand on, by as many steps as are left or until it has found enough scopes that were
-// not used since it came by last.
+// unused moves the hand on, by the steps that are left or until it has found enough scopes that were
+// not used since it last passed.
 func (t *Table) unused(steps *int, enough int) (found []*Scope) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,8 +191,8 @@ func (t *Table) unused(steps *int, enough int) (found []*Scope) {
 	return found
 }
 
-// add puts a new scope into its place. It returns the scope that has the place if there is one already,
-// and nil if there is no room.
+// add puts a new scope into its place. It returns the scope that is already there, if any, and nil if
+// there is no room.
 func (t *Table) add(fresh *Scope) *Scope {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -211,7 +211,7 @@ func (t *Table) add(fresh *Scope) *Scope {
 	return fresh
 }
 
-// remove removes those of some scopes that are still not in use, and returns them.
+// remove removes the scopes that are still not in use, and returns them.
 func (t *Table) remove(some []*Scope) (removed []*Scope) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -253,7 +253,7 @@ func (t *Table) All() []*Scope {
 // Counts returns how often a key had no place, and how many scopes were evicted.
 func (t *Table) Counts() (overflowed, evicted uint64) { return t.overflowed.Load(), t.evicted.Load() }
 
-// IsShared reports whether operations of all services are in a scope.
+// IsShared reports whether operations of all services share a scope.
 func (t *Table) IsShared(s *Scope) bool { return s == t.Whole || s == t.overflow.Load() }
 
 func (t *Table) hash(k *retry.ScopeKey) (hash uint64) {

@@ -8,8 +8,8 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// MinFillRate is the lowest send rate: half a token a second. It is minFillRate in
-// aws/retry/adaptive_ratelimit.go of aws-sdk-go-v2, and the same in every AWS SDK.
+// MinFillRate is the lowest send rate: half a token a second. Every AWS SDK has the same; in
+// aws-sdk-go-v2 it is minFillRate in aws/retry/adaptive_ratelimit.go.
 const MinFillRate ratelimit.Rate = 0.5
 
 // minCapacity is the lowest capacity of a bucket: minCapacity in
@@ -19,8 +19,8 @@ const minCapacity float64 = 1
 // maxAmount bounds rates, costs and tokens, so that sums and products of them stay finite.
 const maxAmount = 1 << 53
 
-// amount makes a number of tokens of any float: a negative one and one that is not a number
-// count as 0, one above maxAmount counts as maxAmount.
+// amount turns any float into a number of tokens: a negative one and NaN count as 0, one above
+// maxAmount counts as maxAmount.
 func amount(tokens float64) float64 {
 	if !(tokens > 0) {
 		return 0
@@ -28,9 +28,9 @@ func amount(tokens float64) float64 {
 	return min(tokens, maxAmount)
 }
 
-// bucket is the token bucket that a send takes a token from. Calls that are given the time
-// advance it; it has no timer. The zero value is empty, with no fill rate. It is not safe
-// for concurrent use. See amount for amounts that are out of range.
+// bucket is the token bucket for sends. Calls that get the time advance it; it has no timer. The
+// zero value is empty, with no fill rate. It is not safe for concurrent use. See amount for amounts
+// out of range.
 type bucket struct {
 	fill     ratelimit.Rate
 	capacity float64
@@ -38,17 +38,17 @@ type bucket struct {
 	last     time.Time
 	started  bool
 	lifted   float64 // what the first in line costs, if that is above the capacity
-	room     float64 // the least capacity; minCapacity if that is more
+	room     float64 // the minimum capacity; minCapacity if that is more
 
-	// What the tokens grow from. They are not summed up look by look, because each sum
-	// rounds, and a look must not prolong a wait.
+	// What the tokens grow from. Reads do not add to a sum, because each addition rounds and a read
+	// must not prolong a wait.
 	since time.Time
 	base  float64
 }
 
 // SetRate changes the fill rate to max(rate, MinFillRate) and the capacity to max(rate,
-// minCapacity), or to Config.Cost if that is more. The time until now fills the
-// bucket at the old rate first. What exceeds the new capacity is dropped.
+// minCapacity), or to Config.Cost if that is more. First the time until now fills the bucket at the
+// old rate. Tokens above the new capacity are dropped.
 func (b *bucket) SetRate(now time.Time, rate ratelimit.Rate) {
 	b.refill(now)
 	b.fill = max(ratelimit.Rate(amount(float64(rate))), MinFillRate)
@@ -56,8 +56,8 @@ func (b *bucket) SetRate(now time.Time, rate ratelimit.Rate) {
 	b.set(b.tokens)
 }
 
-// Take takes cost tokens if they are there. If not, it takes none and returns how long the
-// missing ones take at the present fill rate, as refill.Wait says.
+// Take takes cost tokens if they are there. If not, it takes none and returns how long the missing
+// ones take at the current fill rate, as refill.Wait says.
 func (b *bucket) Take(now time.Time, cost float64) (wait time.Duration, ok bool) {
 	if wait = b.Until(now, cost); wait > 0 {
 		return wait, false
@@ -66,8 +66,8 @@ func (b *bucket) Take(now time.Time, cost float64) (wait time.Duration, ok bool)
 	return 0, true
 }
 
-// Until returns how long it takes at the present fill rate until cost tokens have come,
-// whatever the capacity; zero if they are there. It takes nothing.
+// Until returns how long cost tokens take at the current fill rate, regardless of the capacity;
+// zero if they are there. It takes nothing.
 func (b *bucket) Until(now time.Time, cost float64) time.Duration {
 	b.refill(now)
 	if cost = amount(cost); cost <= b.tokens {
@@ -76,7 +76,7 @@ func (b *bucket) Until(now time.Time, cost float64) time.Duration {
 	return refill.Left(refill.Wait(b.base, cost, float64(b.fill)), b.last.Sub(b.since))
 }
 
-// Give puts tokens back that were taken and not used.
+// Give returns tokens that were taken but not used.
 func (b *bucket) Give(now time.Time, tokens float64) {
 	b.refill(now)
 	b.set(b.tokens + amount(tokens))
@@ -98,14 +98,14 @@ func (b *bucket) Fill() ratelimit.Rate { return b.fill }
 // Capacity returns the largest number of tokens that the bucket holds without a lift.
 func (b *bucket) Capacity() float64 { return b.capacity }
 
-// Tokens returns the tokens as of the last call that was given the time.
+// Tokens returns the tokens as of the last call that got the time.
 func (b *bucket) Tokens() float64 { return b.tokens }
 
 func (b *bucket) limit() float64 { return max(b.capacity, b.lifted) }
 
-// refill adds what time has brought. The first call only notes the time, as in every AWS
-// SDK. A time before the newest one adds nothing, unless it is of another clock: from then
-// on the bucket fills as that clock moves.
+// refill adds what time has brought. The first call only notes the time, as in every AWS SDK. A
+// time before the newest one adds nothing, unless it comes from another clock: then the bucket
+// fills as that clock moves.
 func (b *bucket) refill(now time.Time) {
 	if !b.started {
 		b.started, b.last, b.since = true, now, now
@@ -124,7 +124,7 @@ func (b *bucket) refill(now time.Time) {
 	}
 }
 
-// set makes this the number of tokens as of the newest time, up to the limit.
+// set sets the number of tokens as of the newest time, up to the limit.
 func (b *bucket) set(tokens float64) {
 	b.tokens = min(tokens, b.limit())
 	b.base, b.since = b.tokens, b.last

@@ -8,7 +8,8 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// cutOf returns what a cut of a controller leaves of the rate, and what it takes.
+// cutOf returns the share of the rate that a cut of a controller leaves, and the share that it
+// takes.
 func cutOf(c ratelimit.Controller) (leaves, takes float64) {
 	if c == ratelimit.Steady {
 		return steadyBeta, 1 - steadyBeta
@@ -24,16 +25,16 @@ const (
 	cubicScale = 0.4
 )
 
-// longestProbe is the most seconds that Config.ProbeEvery makes a curve take.
+// longestProbe is the most seconds that a curve takes with Config.ProbeEvery.
 const longestProbe = 24 * 60 * 60
 
-// cubic computes the send rate that adaptive mode aims at. A throttle cuts the rate; without
-// one it climbs back to where it was cut, slowly around that point and faster beyond it. The
-// zero value has seen no throttle and counts from the zero time; newCubic sets another one.
-// It is not safe for concurrent use.
+// cubic computes the send rate that adaptive mode aims at. A throttle cuts the rate; otherwise it
+// climbs back to where it was cut, slowly around that point and faster beyond it. The zero value
+// has seen no throttle and counts from the zero time; newCubic sets another start. It is not safe
+// for concurrent use.
 type cubic struct {
 	controller   ratelimit.Controller
-	probe        float64 // how many tokens Steady takes at least from a cut to lastMax
+	probe        float64 // the minimum of tokens that Steady takes from a cut to lastMax
 	lastMax      ratelimit.Rate
 	k, scale     float64 // of lastMax; a scale of 0 is cubicScale
 	lastThrottle time.Time
@@ -46,7 +47,7 @@ func newCubic(start time.Time, lastMax ratelimit.Rate) cubic {
 	return c
 }
 
-// Throttle notes a throttle at now and returns the reduced rate. rate is the rate in use; it
+// Throttle notes a throttle at now and returns the reduced rate. rate is the rate in use, which
 // becomes the maximum to climb back to.
 //
 //	rate' = 0.7 * rate
@@ -72,8 +73,8 @@ func (c *cubic) Success(now time.Time) ratelimit.Rate {
 	return ratelimit.Rate(float64(scale*float64(d*float64(d*d))) + float64(c.lastMax))
 }
 
-// setMax sets the maximum, and k: after how many seconds the rate is back at it. A curve
-// that Config.ProbeEvery makes longer begins at the same rate.
+// setMax sets the maximum, and k, the seconds until the rate is back at it. A curve that
+// Config.ProbeEvery makes longer begins at the same rate.
 func (c *cubic) setMax(rate ratelimit.Rate) {
 	_, takes := cutOf(c.controller)
 	c.lastMax, c.k, c.scale = rate, math.Cbrt(float64(rate)*takes/cubicScale), 0
@@ -97,29 +98,29 @@ const (
 	measureSmooth = 0.8
 )
 
-// measuredRate measures how many tokens a second the attempts took whose responses arrive.
-// It counts in windows of half a second that lie on the clock's own grid, and smooths
-// exponentially. Use newMeasuredRate. It is not safe for concurrent use.
+// measuredRate measures the tokens per second of attempts as their responses arrive. It counts in
+// windows of half a second aligned to the clock, and smooths exponentially. Use newMeasuredRate. It
+// is not safe for concurrent use.
 type measuredRate struct {
 	second time.Time // the whole second of the start; windows are counted from it
-	window int64     // the window that responses are being counted in
+	window int64     // the window that is being counted
 	count  float64
 	rate   ratelimit.Rate
 }
 
-// newMeasuredRate returns a measurement that begins in the whole second of start, with a
-// rate of zero.
+// newMeasuredRate returns a measurement with a rate of zero that begins in the whole second of
+// start.
 func newMeasuredRate(start time.Time) measuredRate {
 	return measuredRate{second: start.Add(-time.Duration(start.Nanosecond()))}
 }
 
-// Response counts the response at now to an attempt of cost tokens, and returns the rate.
-// The first response of a later window closes the present one and counts in it:
+// Response counts the response at now to an attempt of cost tokens, and returns the rate. The first
+// response of a later window closes the current one and counts in it:
 //
 //	rate' = 0.8 * count / (seconds between the windows) + 0.2 * rate
 //
-// A time before the newest window counts in the newest window. At a time of another clock
-// the measurement begins anew.
+// A time before the newest window counts in the newest window. A time of another clock restarts the
+// measurement.
 func (m *measuredRate) Response(now time.Time, cost float64) ratelimit.Rate {
 	if instant.OfAnotherClock(now, m.second.Add(time.Duration(m.window)*measureWindow)) {
 		*m = newMeasuredRate(now)
@@ -139,28 +140,26 @@ func (m *measuredRate) Rate() ratelimit.Rate { return m.rate }
 // Constants of Steady. No AWS SDK has them; the proof in modes/adaptive shows their effect.
 const (
 	steadyBeta   = 0.9
-	steadyMemory = time.Second           // after which an answer weighs 1/e
-	steadyIdle   = 5 * steadyMemory      // after which the past says nothing
+	steadyMemory = time.Second           // age at which an answer weighs 1/e
+	steadyIdle   = 5 * steadyMemory      // age at which the past is ignored
 	steadyShort  = 50 * time.Millisecond // the shortest time to divide by
 )
 
-// successRate measures how many tokens a second the attempts took that succeeded, each
-// weighing less the older it is. The zero value has seen none. It is not safe for concurrent
-// use.
+// successRate measures the tokens per second of successful attempts; older ones weigh less. The
+// zero value has seen none. It is not safe for concurrent use.
 type successRate struct {
 	seen        bool // an answer
 	began, last time.Time
 	weight      float64 // per second, as of last
 }
 
-// Response notes an answer at now, which must not be before the last one. succeeded is the
-// tokens of an attempt that succeeded, or 0. It returns the rate:
+// Response notes an answer at now, which must not be before the last one. succeeded is the tokens
+// of a successful attempt, or 0. It returns the rate:
 //
 //	rate = sum of tokens * exp(-age of a success / 1 s) / 1 s / (1 - exp(-T / 1 s))
 //
-// with the time T since the first of these answers, at least 50 ms, so that the rate is
-// right from the start and not only after some seconds. After 5 s without an answer the
-// measurement begins anew.
+// T is the time since the first of these answers, at least 50 ms, which makes the rate right from
+// the start and not only after some seconds. After 5 s without an answer the measurement restarts.
 func (m *successRate) Response(now time.Time, succeeded float64) ratelimit.Rate {
 	passed := now.Sub(m.last)
 	if !m.seen || passed > steadyIdle {

@@ -11,20 +11,19 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Limiter makes callers wait for the send tokens of a [SendRate], first come, first served.
-// It has one queue and one timer, for the first in line, which a change of the rate moves.
-// It holds no lock while callers wait, and needs no goroutine of its own. It is safe for
-// concurrent use. Use [NewLimiter].
+// Limiter makes callers wait for the send tokens of a [SendRate], first come, first served. It has
+// one queue and one timer, for the first in line; a change of the rate moves the timer. It holds no
+// lock while callers wait, and needs no goroutine. It is safe for concurrent use. Use [NewLimiter].
 type Limiter struct {
 	// limited is true once attempts may have to wait; before that Acquire takes no lock.
 	limited atomic.Bool
 
 	line
-	state SendRate // what the account of the line is made of, so guarded by its lock
+	state SendRate // behind the account of the line, so guarded by its lock
 }
 
-// NewLimiter returns a limiter on the given clock. It begins at config.Start, or now if that
-// is zero.
+// NewLimiter returns a limiter on the given clock that begins at config.Start, or now if that is
+// zero.
 func NewLimiter(config Config, clk clock.Clock) *Limiter {
 	start := config.Start
 	if start.IsZero() {
@@ -36,13 +35,13 @@ func NewLimiter(config Config, clk clock.Clock) *Limiter {
 	return l
 }
 
-// Acquire returns when the caller may send, and that instant, for [ratelimit.Response].Sent. Until the first
-// throttle that is at once, unless there is a starting rate. It returns a [*ratelimit.WaitError] without waiting
-// when the request does not allow the wait or when the wait would not leave [ratelimit.Request].Room before the
-// deadline of ctx. It returns ctx.Err() when ctx is done first, and a [*ratelimit.WaitError] when a cut of the
-// rate has made the wait too long for the deadline of ctx, for [ratelimit.Request].NotAfter or for
-// [ratelimit.Request].MaxWait, or when one of the latter two has come. A failure takes no token and gives up
-// the place in the queue.
+// Acquire returns when the caller may send, with that instant, for [ratelimit.Response].Sent. Before the first
+// throttle it returns at once, unless there is a starting rate. It returns a [*ratelimit.WaitError] without
+// waiting when the request does not allow the wait or when the wait would not leave [ratelimit.Request].Room
+// before the deadline of ctx. It returns ctx.Err() when ctx is done first, and a [*ratelimit.WaitError] when a
+// rate cut has made the wait too long for the deadline of ctx, for [ratelimit.Request].NotAfter or for
+// [ratelimit.Request].MaxWait, or when one of the latter two has passed. A failed Acquire takes no token and
+// leaves the queue.
 func (l *Limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error) {
 	now := l.reading.Now()
 	if !l.limited.Load() {
@@ -54,8 +53,8 @@ func (l *Limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.T
 	return l.acquire(ctx, now, r)
 }
 
-// Report counts the response to an attempt, as [SendRate.Report] says. After a cut it looks at
-// every caller that waits, some hundreds at a time, and others may come and go in between.
+// Report counts the response to an attempt, as [SendRate.Report] says. After a cut it checks every
+// waiting caller, some hundreds at a time, and others may come and go in between.
 func (l *Limiter) Report(r ratelimit.Response) ratelimit.Change {
 	now := l.reading.Now()
 	change := l.report(now, r)
@@ -70,7 +69,7 @@ func (l *Limiter) report(now time.Time, r ratelimit.Response) ratelimit.Change {
 	defer l.mu.Unlock()
 	from := l.state.bucket.Fill()
 	cut := l.state.Report(now, r)
-	if limited := l.state.limited; limited != l.limited.Load() { // false only for a state that began anew
+	if limited := l.state.limited; limited != l.limited.Load() { // false only for a state that was reset
 		l.limited.Store(limited)
 	}
 	if l.queue.Len() > 0 && !cut { // after a cut, those who leave do so before others are served
@@ -79,8 +78,8 @@ func (l *Limiter) report(now time.Time, r ratelimit.Response) ratelimit.Change {
 	return ratelimit.Change{From: from, To: l.state.bucket.Fill(), Cut: cut, Limited: l.state.limited}
 }
 
-// Give puts tokens back that an Acquire of this cost has got for an attempt that is not made; they
-// go to the next in line. Report is not called for such an attempt.
+// Give returns the tokens of an Acquire of this cost for an attempt that is not made; they go to
+// the next in line. Do not call Report for such an attempt.
 func (l *Limiter) Give(cost float64) { l.give(cost) }
 
 // Expected returns how long a caller that came now would have to wait if the rate stays as
@@ -93,7 +92,8 @@ func (l *Limiter) Expected(cost float64) time.Duration {
 	return l.expected(now, cost)
 }
 
-// State returns what a snapshot says of the send rate, as of the last call, and of those who wait.
+// State returns the send rate fields of a snapshot, as of the last call, and the number of waiting
+// callers.
 func (l *Limiter) State() retry.ScopeSnapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,11 +102,11 @@ func (l *Limiter) State() retry.ScopeSnapshot {
 	return state
 }
 
-// sendAccount makes a send rate an account.
+// sendAccount adapts a send rate to an account.
 type sendAccount struct{ *SendRate }
 
-// Take counts a token as taken at the instant as which the send rate reads now. Before the
-// first throttle that is now itself.
+// Take counts a token as taken at the instant that the send rate uses for now. Before the first
+// throttle that is now itself.
 func (a sendAccount) Take(now time.Time, cost float64) (at time.Time, ok bool) {
 	wait, ok := a.SendRate.Take(now, cost)
 	if wait == refill.Endless {

@@ -13,23 +13,23 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// awaiter is a clock that must see which callers wait for its timers, such as clock.Fake.
+// awaiter is a clock that must know which callers wait for its timers, such as clock.Fake.
 type awaiter interface {
 	// Await waits until done is closed or ctx is done.
 	Await(ctx context.Context, done <-chan struct{}) error
 }
 
-// line is what a Line and a Limiter have in common.
+// line is the common part of a Line and a Limiter.
 type line struct {
 	clock   clock.Clock
 	reading instant.Readings // of clock
-	awaiter awaiter          // the clock, if it must see the waits; otherwise nil
+	awaiter awaiter          // the clock, if it must know of waits; otherwise nil
 	waiting atomic.Int64     // the length of the queue
 
 	mu      sync.Mutex // guards what follows; never held while waiting or calling back
 	account Account
 	queue   list.List // of *waiter
-	owed    float64   // the cost of all that wait
+	owed    float64   // the cost of all waiting callers
 	timer   clock.Timer
 	sweep   sweep
 
@@ -38,19 +38,19 @@ type line struct {
 	swept    uint64        // cuts when the last sweep began
 }
 
-// sweep is a look at all callers that wait, from the first to the last. It lets go of the lock
-// of the line after each batch, so that others come in between.
+// sweep checks all waiting callers, from the first to the last. It releases the lock of the line
+// after each batch, so that others can get it.
 type sweep struct {
 	number uint64        // of the sweep; 0 before the first
 	next   *list.Element // the next caller to look at
-	ahead  int           // callers that have been looked at and wait still
+	ahead  int           // checked callers that still wait
 	owed   float64       // the cost of those
 }
 
-// batch is how many callers a sweep looks at before it lets go of the lock.
+// batch is how many callers a sweep checks before it releases the lock.
 const batch = 256
 
-// begin makes the line one for the tokens of an account.
+// begin sets up a line for the tokens of an account.
 func (l *line) begin(clk clock.Clock, a Account) {
 	l.clock, l.reading, l.account = clk, instant.NewReadings(clk), a
 	l.awaiter, _ = clk.(awaiter)
@@ -60,16 +60,16 @@ func (l *line) begin(clk clock.Clock, a Account) {
 type waiter struct {
 	cost    float64
 	ends    ends
-	wait    ratelimit.Wait       // what the caller had to expect
-	swept   uint64               // the last sweep that has looked at it; guarded by line.mu
+	wait    ratelimit.Wait       // the expected wait of the caller
+	swept   uint64               // the last sweep that checked it; guarded by line.mu
 	place   *list.Element        // nil once it has left the queue; guarded by line.mu
 	done    chan struct{}        // closed when the tokens have been taken, or the waiter was dismissed
 	at      time.Time            // when the tokens were taken; written before done is closed
 	refused *ratelimit.WaitError // why the waiter was dismissed; likewise
 }
 
-// acquire returns when the caller may send, and that instant. Tokens that came in time go
-// back if the caller learns of them too late to send.
+// acquire returns when the caller may send, with that instant. Tokens that came in time go back if
+// the caller learns of them too late to send.
 func (l *line) acquire(ctx context.Context, now time.Time, r ratelimit.Request) (at time.Time, err error) {
 	at, w, err := l.enter(ctx, now, r)
 	if w == nil {
@@ -105,8 +105,8 @@ func (l *line) enter(ctx context.Context, now time.Time, r ratelimit.Request) (a
 	w = &waiter{cost: cost, ends: ends, wait: wait, done: make(chan struct{})}
 	w.place = l.queue.PushBack(w)
 	l.owed += cost
-	// A caller that adds tokens looks at this afterwards, so that either it sees the waiter,
-	// or grantLocked below sees the tokens.
+	// A caller that adds tokens reads this afterwards, so either it sees the waiter, or grantLocked
+	// below sees the tokens.
 	l.waiting.Store(int64(l.queue.Len()))
 	if l.queue.Len() == 1 {
 		l.grantLocked(now)
@@ -114,11 +114,11 @@ func (l *line) enter(ctx context.Context, now time.Time, r ratelimit.Request) (a
 	return time.Time{}, w, nil
 }
 
-// await returns when the tokens have been taken. A failure takes none and leaves the queue.
+// await returns when it has taken the tokens. A failure takes none and leaves the queue.
 func (l *line) await(ctx context.Context, w *waiter) error {
 	waiting := ctx
 	if end := w.ends.last; !end.IsZero() {
-		// Sub stops at the longest Duration; an instant that is as far away is no limit.
+		// Sub stops at the longest Duration; an instant that far away is no limit.
 		if left := end.Sub(l.reading.Now()); left < math.MaxInt64 {
 			var cancel context.CancelFunc
 			waiting, cancel = clock.WithTimeout(ctx, l.clock, left)
@@ -130,7 +130,7 @@ func (l *line) await(ctx context.Context, w *waiter) error {
 			l.leave(w)
 			return ctx.Err()
 		}
-		l.wake() // tokens that come at the last instant come in time
+		l.wake() // tokens that come at the last instant are in time
 	}
 	select {
 	case <-w.done:
@@ -144,8 +144,8 @@ func (l *line) await(ctx context.Context, w *waiter) error {
 	}
 }
 
-// wait returns when done is closed or ctx is done. The error is then that of ctx; where both
-// have happened, it may also be nil.
+// wait returns nil when done is closed and ctx.Err() when ctx is done. If both have happened, it
+// may return either.
 func (l *line) wait(ctx context.Context, done <-chan struct{}) error {
 	if l.awaiter != nil {
 		return l.awaiter.Await(ctx, done)
@@ -170,8 +170,8 @@ func (l *line) tell(w *waiter, onWait func(ratelimit.Wait)) {
 	told = true
 }
 
-// waitLocked says what a caller with this cost has to expect at the end of the queue if the
-// rate stays as it is.
+// waitLocked returns the wait of a caller with this cost at the end of the queue if the rate stays
+// as it is.
 func (l *line) waitLocked(now time.Time, cost float64) ratelimit.Wait {
 	return ratelimit.Wait{
 		Expected: l.account.Until(now, l.owed+cost),
@@ -187,8 +187,8 @@ func (l *line) expected(now time.Time, cost float64) time.Duration {
 	return l.waitLocked(now, costOf(cost)).Expected
 }
 
-// leave takes a caller that gives up out of the queue. If it was granted its tokens in the
-// meantime, they go to the next.
+// leave removes a caller that gives up from the queue. If it has got its tokens meanwhile, they go
+// to the next.
 func (l *line) leave(w *waiter) {
 	now := l.reading.Now()
 	l.mu.Lock()
@@ -202,8 +202,8 @@ func (l *line) leave(w *waiter) {
 	l.grantLocked(now)
 }
 
-// removeLocked takes a caller out of the queue; grantLocked has to follow. What it subtracts from a
-// sweep that is over does not matter: the next one counts anew.
+// removeLocked removes a caller from the queue; grantLocked must follow. What it subtracts from a
+// finished sweep does not matter, because the next one starts from zero.
 func (l *line) removeLocked(w *waiter) {
 	switch {
 	case w.swept == l.sweep.number:
@@ -217,11 +217,11 @@ func (l *line) removeLocked(w *waiter) {
 	w.place = nil
 	l.owed -= w.cost
 	if l.queue.Len() == 0 {
-		l.owed = 0 // what rounding has left
+		l.owed = 0 // drops rounding errors
 	}
 }
 
-// give puts tokens back that a caller has got and did not use; they go to the next.
+// give returns tokens that a caller got but did not use; they go to the next.
 func (l *line) give(cost float64) {
 	now := l.reading.Now()
 	l.mu.Lock()
@@ -238,9 +238,9 @@ func (l *line) wake() {
 	l.grantLocked(now)
 }
 
-// dismiss sends callers away that cannot be served in time any more if the rate, which has
-// fallen, stays as it is. Each of them makes the wait of all behind shorter. When it returns, a
-// sweep that began after the call has looked at all that waited then.
+// dismiss refuses callers that can no longer be served in time if the rate, which has fallen, stays
+// as it is. Each refusal shortens the wait of all callers behind. When dismiss returns, a sweep
+// that began after the call has checked all callers that waited then.
 func (l *line) dismiss() {
 	cut := l.cuts.Add(1)
 	l.sweeping.Lock()
@@ -254,7 +254,7 @@ func (l *line) dismiss() {
 	}
 }
 
-// beginSweep reports whether there is a caller to look at.
+// beginSweep begins a sweep and reports whether there is a caller to check.
 func (l *line) beginSweep() (more bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -262,8 +262,8 @@ func (l *line) beginSweep() (more bool) {
 	return l.sweep.next != nil
 }
 
-// sweepOn looks at a batch of callers, and serves those that are due. It reports whether there
-// are more to look at.
+// sweepOn checks a batch of callers, and serves those that are due. It reports whether there are
+// more to check.
 func (l *line) sweepOn() (more bool) {
 	now := l.reading.Now()
 	l.mu.Lock()
@@ -293,7 +293,7 @@ func (l *line) refuseLocked(w *waiter, reason *ratelimit.WaitError) {
 	close(w.done)
 }
 
-// grantLocked serves in order all that are due, and sets the timer for the first that is
+// grantLocked serves in order all callers that are due, and sets the timer for the first that is
 // not.
 func (l *line) grantLocked(now time.Time) {
 	for first := l.queue.Front(); first != nil; first = l.queue.Front() {
@@ -316,10 +316,10 @@ func (l *line) grantLocked(now time.Time) {
 	l.disarmLocked()
 }
 
-// armLocked sets the timer for the instant at which the tokens of w are due. If that is not
-// known, it sets the timer for the instant at which w gives up: w does that by itself, but a
-// clock that moves from timer to timer finds the instant this way. armLocked reads the clock
-// once more, because time may have passed since its caller read it.
+// armLocked sets the timer for the instant at which the tokens of w are due. If that is unknown, it
+// sets the timer for the instant at which w gives up: w does that without it, but a clock that
+// moves from timer to timer finds the instant this way. armLocked reads the clock again, because
+// time may have passed since its caller read it.
 func (l *line) armLocked(w *waiter, due time.Time) {
 	known := !due.IsZero()
 	if !known {

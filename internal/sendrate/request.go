@@ -9,7 +9,7 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// Reasons that only their text tells apart.
+// Reasons that differ only in their text.
 var (
 	errNoWait    = errors.New("ratelimit: waiting is not allowed")
 	errQueueFull = errors.New("ratelimit: too many callers wait already")
@@ -28,7 +28,7 @@ func costOf(tokens float64) float64 {
 // late reports whether now is too late to send.
 func late(now, notAfter time.Time) bool { return !notAfter.IsZero() && now.After(notAfter) }
 
-// refuse returns why the wait of a request that begins now is not acceptable, or nil.
+// refuse returns why a request does not accept a wait that begins now, or nil.
 func refuse(r ratelimit.Request, now time.Time, w ratelimit.Wait, e ends) error {
 	switch {
 	case late(now, r.NotAfter):
@@ -42,14 +42,14 @@ func refuse(r ratelimit.Request, now time.Time, w ratelimit.Wait, e ends) error 
 	}
 }
 
-// ends are the instants at which a caller does not wait any more; zero where there is none.
+// ends are the instants at which a caller stops waiting; zero means none.
 type ends struct {
 	deadline time.Time // of the context, less the room that the caller needs
 	last     time.Time // of the operation or of the wait, and still in time
 	after    error     // why tokens that come after last are too late
 }
 
-// endsOf returns those of a caller that begins to wait now.
+// endsOf returns the ends of a caller that begins to wait now.
 func endsOf(ctx context.Context, r ratelimit.Request, now time.Time) ends {
 	e := ends{last: r.NotAfter, after: ratelimit.ErrNotAfter}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -61,8 +61,8 @@ func endsOf(ctx context.Context, r ratelimit.Request, now time.Time) ends {
 	return e
 }
 
-// refuse returns why a wait that begins now and takes d is too long, or nil. Of two ends it
-// names the one that comes first.
+// refuse returns why a wait that begins now and takes d is too long, or nil. It names the earlier
+// of two ends.
 func (e ends) refuse(now time.Time, d time.Duration) error {
 	switch {
 	case !e.last.IsZero() && d > e.last.Sub(now) && (e.deadline.IsZero() || e.last.Before(e.deadline)):

@@ -9,15 +9,14 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// SendRate is the send rate of one scope in adaptive mode. It measures the rate of the
-// responses, changes a send rate by what they say, and hands out send tokens from a bucket
-// that fills at that rate. Until the first throttle it limits nothing, unless there is a
-// starting rate. Use [New]. It takes the time as an argument and is not safe for
-// concurrent use; a [Limiter] is.
+// SendRate is the send rate of one scope in adaptive mode. It measures the rate of the responses,
+// adjusts the send rate to them, and hands out send tokens from a bucket that fills at that rate.
+// Before the first throttle it limits nothing, unless there is a starting rate. Use [New]. It takes
+// the time as an argument and is not safe for concurrent use; a [Limiter] is.
 //
-// Time never moves back in it: an instant before the newest one that it has seen counts as
-// the newest one. At an instant that is more than 365 days older, or 292 years newer, the state
-// begins anew: that is another clock, such as that of a testing/synctest bubble.
+// Its time never goes back: an instant before the newest one that it has seen counts as the newest
+// one. An instant that is more than 365 days older, or 292 years newer, resets the state, because
+// it comes from another clock, such as that of a testing/synctest bubble.
 type SendRate struct {
 	ceiling  ratelimit.Rate // math.Inf(1) if there is none
 	starting ratelimit.Rate // 0 if there is none
@@ -32,40 +31,37 @@ type SendRate struct {
 	lastCut  time.Time
 }
 
-// Config describes a [SendRate]. Its zero value is the adaptive mode of the AWS SDKs
-// with one cut for each congestion event. Rates and costs that are negative or not a number
-// count as zero.
+// Config describes a [SendRate]. Its zero value is the adaptive mode of the AWS SDKs with one cut
+// for each congestion event. Rates and costs that are negative or NaN count as zero.
 type Config struct {
-	// Controller says how answers change the rate. Zero means [ratelimit.CutPerEvent], and so does a
-	// value that is not one of the controllers.
+	// Controller says how answers change the rate. Zero means [ratelimit.CutPerEvent], as does any
+	// value that is not a controller.
 	Controller ratelimit.Controller
 	// ProbeEvery is the minimum number of requests between a cut and the next attempt to exceed the
-	// old rate. Only [ratelimit.Steady] looks at it. Zero means as many
-	// as pass in the time that the curve takes by itself, about 2 seconds' worth: a service
-	// that allows 5 requests a second is probed with every tenth of them. The requests count
-	// at the rate of the cut, and the time is a day at most. After a cut below [MinFillRate]
-	// the curve stays as it is. A negative number counts as zero. See
-	// adaptive.Config.ProbeEvery for what it improves and where it is wrong.
+	// old rate. Only [ratelimit.Steady] uses it. Zero leaves the curve as it is, which takes about
+	// 2 seconds' worth of requests: with a service that allows 5 requests a second, every tenth one
+	// is a probe. The requests count at the rate of the cut, and the time is a day at most. After a
+	// cut below [MinFillRate] the curve stays as it is. A negative number counts as zero. See
+	// adaptive.Config.ProbeEvery for when to use it.
 	ProbeEvery int
-	// StartingRate is a rate to begin with, in tokens per second, for a limit that is known:
-	// attempts are held back to it from the first one on, and no throttle is needed to learn
-	// it. The first send token is there at once. Until the first throttle the rate does not
-	// fall below StartingRate, and it grows as CUBIC does from its old maximum. Zero means
-	// Ceiling; without a ceiling, nothing is limited before the first throttle.
+	// StartingRate is the initial rate for a known limit, in tokens per second: it limits attempts
+	// from the first one on, without a throttle. The first send token is there at once. Before the
+	// first throttle the rate does not fall below StartingRate, and it grows as CUBIC does from its
+	// old maximum. Zero means Ceiling; without a ceiling, nothing is limited before the first
+	// throttle.
 	StartingRate ratelimit.Rate
-	// Ceiling is a rate that the send rate never exceeds, in tokens per second; zero means
-	// none. A ceiling below [MinFillRate] counts as MinFillRate.
+	// Ceiling is the maximum send rate, in tokens per second; zero means none. A ceiling below
+	// [MinFillRate] counts as MinFillRate.
 	Ceiling ratelimit.Rate
-	// Cost is how many send tokens a usual attempt takes; zero means one. The bucket has
-	// room for as many, however low the rate: otherwise no attempt that cannot wait would
-	// ever be sent again.
+	// Cost is how many send tokens a usual attempt takes; zero means one. The bucket has room for
+	// that many at any rate: otherwise an attempt that cannot wait would never be sent.
 	Cost float64
-	// Start is when the measurement of a [Limiter] begins; zero means when it is made.
+	// Start is when the measurement of a [Limiter] begins; zero means when the limiter is made.
 	Start time.Time
 }
 
-// New returns a state that begins at start, whatever config.Start is. With the zero time it
-// begins at the first instant that it is given.
+// New returns a state that begins at start and ignores config.Start. With the zero time it begins
+// at the first instant that it gets.
 func New(config Config, start time.Time) SendRate {
 	s := SendRate{
 		ceiling: ratelimit.Rate(math.Inf(1)),
@@ -89,7 +85,7 @@ func New(config Config, start time.Time) SendRate {
 	return s
 }
 
-// anew makes the state one that begins at start and has seen nothing.
+// anew resets the state to one that begins at start and has seen nothing.
 func (s *SendRate) anew(start time.Time) {
 	*s = SendRate{
 		ceiling:  s.ceiling,
@@ -104,8 +100,7 @@ func (s *SendRate) anew(start time.Time) {
 	}
 }
 
-// begin turns limiting on at a rate that is known to be good, as if CUBIC had just come back
-// to it.
+// begin turns limiting on at a rate known to be good, as if CUBIC had just climbed back to it.
 func (s *SendRate) begin(start time.Time, rate ratelimit.Rate) {
 	s.limited = true
 	s.cubic.setMax(rate)
@@ -122,10 +117,10 @@ func (s *SendRate) begin(start time.Time, rate ratelimit.Rate) {
 //	             with K = cbrt(last rate to use * (1 - 0.7) / 0.4)
 //	both         never above twice the measured rate, nor above the ceiling
 //
-// Before the first throttle the starting rate stands in for a measured rate below it: demand
-// that is lower than a known limit says nothing about the limit. After the first throttle it
-// does so until something has been measured. With [ratelimit.Steady] the measured rate is that of the
-// successes, and 0.9 stands in for 0.7.
+// Before the first throttle the starting rate replaces a lower measured rate, because demand below a
+// known limit says nothing about the limit. After the first throttle it does so until there is a
+// measurement. With [ratelimit.Steady] the measured rate is that of the successes, and the factor is
+// 0.9 instead of 0.7.
 //
 // Report returns whether the response was a throttle that cut the rate.
 func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
@@ -167,8 +162,8 @@ func (s *SendRate) measure(now time.Time, r ratelimit.Response) ratelimit.Rate {
 	return measured
 }
 
-// answersEarlierCut reports whether a throttle belongs to the congestion event of the last
-// cut: its attempt was sent strictly before that cut.
+// answersEarlierCut reports whether a throttle belongs to the congestion event of the last cut,
+// because its attempt was sent strictly before that cut.
 func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
 	if s.cubic.controller == ratelimit.CutPerThrottle || !s.cut {
 		return false
@@ -179,34 +174,33 @@ func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
 	return sent.Before(s.lastCut)
 }
 
-// Take takes cost send tokens if they are there. If not, it takes none and returns how long
-// the missing ones take at the present rate: a caller that comes after exactly that time is
-// not too early, and the wait is never zero. Before limiting begins Take succeeds, takes
-// nothing, and now does not count as an instant seen. Take does not wait. A negative cost
-// counts as 0.
+// Take takes cost send tokens if they are there. If not, it takes none and returns how long the
+// missing ones take at the current rate: a caller that comes after exactly that time is not too
+// early, and the wait is never zero. Before limiting begins, Take succeeds, takes nothing, and does
+// not count now as an instant seen. Take does not wait. A negative cost counts as 0.
 func (s *SendRate) Take(now time.Time, cost float64) (wait time.Duration, ok bool) {
 	if !s.limited {
 		return 0, true
 	}
 	if now = s.forward(now); !s.limited {
-		return 0, true // it began anew
+		return 0, true // it was reset
 	}
 	return s.bucket.Take(now, cost)
 }
 
-// Until returns how long it takes at the present rate until there are cost tokens, whatever
-// the capacity; zero if they are there or if nothing is limited yet. It takes nothing.
+// Until returns how long cost tokens take at the current rate, regardless of the capacity; zero if
+// they are there or if nothing is limited yet. It takes nothing.
 func (s *SendRate) Until(now time.Time, cost float64) time.Duration {
 	if !s.limited {
 		return 0
 	}
 	if now = s.forward(now); !s.limited {
-		return 0 // it began anew
+		return 0 // it was reset
 	}
 	return s.bucket.Until(now, cost)
 }
 
-// Give puts send tokens back that were taken and not used.
+// Give returns send tokens that were taken but not used.
 func (s *SendRate) Give(now time.Time, cost float64) {
 	if !s.limited {
 		return
@@ -223,14 +217,14 @@ func (s *SendRate) Lift(now time.Time, cost float64) { s.bucket.Lift(s.forward(n
 // Fill returns the send rate.
 func (s *SendRate) Fill() ratelimit.Rate { return s.bucket.Fill() }
 
-// SetRate sets the send rate by hand, not above the ceiling, and turns limiting on.
+// SetRate sets the send rate, at most to the ceiling, and turns limiting on.
 func (s *SendRate) SetRate(now time.Time, rate ratelimit.Rate) {
 	now = s.forward(now)
 	s.limited = true
 	s.bucket.SetRate(now, min(rate, s.ceiling))
 }
 
-// State returns what a snapshot says of the send rate, as of the last call that was given the time.
+// State returns the send rate fields of a snapshot, as of the last call that got the time.
 func (s *SendRate) State() retry.ScopeSnapshot {
 	measured := s.measured.Rate()
 	if s.cubic.controller == ratelimit.Steady {
@@ -247,7 +241,7 @@ func (s *SendRate) State() retry.ScopeSnapshot {
 	}
 }
 
-// forward returns the instant that counts for now, see SendRate.
+// forward returns the instant to use for now, see SendRate.
 func (s *SendRate) forward(now time.Time) time.Time {
 	switch {
 	case instant.OfAnotherClock(now, s.newest):

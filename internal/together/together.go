@@ -15,16 +15,16 @@ const (
 	// most scopes that are throttled within near are throttled together.
 	most = 3
 	near = time.Second
-	// pause is how long a service that was told of is not told of again. The finding
-	// asks for another scope in the program, which no program gets within a minute. And one
-	// event in each minute is enough for an alert to see that the state lasts.
+	// pause is the shortest time between two events about one service. The remedy is another scope
+	// in the program, which no program gets within a minute, and one event a minute is enough for
+	// an alert to see that the state lasts.
 	pause = time.Minute
 	// watched is how many services are watched at the same time, so that the memory is bounded.
 	watched = 256
 )
 
-// Watch is told of throttles. What it finds depends on the calls only, because it reads no clock. The
-// zero value has seen no throttle. It is safe for concurrent use.
+// Watch finds services whose scopes are throttled together. It depends on its calls only, because it
+// reads no clock. The zero value has seen no throttle. It is safe for concurrent use.
 type Watch struct {
 	mu       sync.Mutex // guards the services; held for no longer than Throttle takes
 	services map[retry.ScopeKey]*service
@@ -43,12 +43,11 @@ type throttled struct {
 	at  time.Time // of its last throttle
 }
 
-// Throttle notes that an attempt in a scope of a service was throttled. If the service has to be
-// told of, it returns the scopes that are throttled together, the given one at the end; otherwise
-// nil.
+// Throttle notes that an attempt in a scope of a service was throttled. If the service must be
+// reported, it returns the scopes that are throttled together, the given one last; otherwise nil.
 //
-// Only the distance of two instants counts, in either direction. So an instant that comes late is
-// no harm, and after a jump of the clock three throttles are enough, as at the start.
+// Only the distance between two instants counts, in either direction. So a late instant does no
+// harm, and after a clock jump three throttles are enough, as at the start.
 func (w *Watch) Throttle(now time.Time, of, scope retry.ScopeKey) []retry.ScopeKey {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,9 +69,9 @@ func (w *Watch) Throttle(now time.Time, of, scope retry.ScopeKey) []retry.ScopeK
 	return scopes
 }
 
-// watchLocked begins to watch a service. If there is no room, it first forgets the services of
-// which nothing matters any more. If there is still no room, it returns nil: as many others were
-// throttled within a second or told of within a minute.
+// watchLocked begins to watch a service. If there is no room, it first forgets the services that no
+// longer matter. If there is still no room, it returns nil: all watched services were throttled
+// within a second or reported within a minute.
 func (w *Watch) watchLocked(now time.Time, of retry.ScopeKey) *service {
 	if len(w.services) >= watched {
 		maps.DeleteFunc(w.services, func(_ retry.ScopeKey, s *service) bool { return s.over(now) })
@@ -107,12 +106,12 @@ func (s *service) together() bool {
 	return len(s.last) == most && last.at.Sub(first.at) <= near
 }
 
-// quiet reports whether the service was told of a short while ago.
+// quiet reports whether the service was reported less than pause ago.
 func (s *service) quiet(now time.Time) bool {
 	return s.told && now.Sub(s.toldAt).Abs() < pause
 }
 
-// over reports whether nothing of the service matters at this time: a new one would do the same.
+// over reports whether the service no longer matters: a new one would behave the same.
 func (s *service) over(now time.Time) bool {
 	return !s.quiet(now) && !slices.ContainsFunc(s.last, func(scope throttled) bool {
 		return now.Sub(scope.at).Abs() <= near

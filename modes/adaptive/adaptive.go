@@ -14,13 +14,13 @@ import (
 
 var _ Limiter = (*sendrate.Limiter)(nil)
 
-// New returns a strategy of the adaptive mode, or the error of [Config.Validate], or that of an
-// impossible SendLimit for the strategy as a whole. It is safe for concurrent use and meant to be
-// shared by all operations of a client.
+// New returns an adaptive-mode strategy. It fails with the error of [Config.Validate], or if
+// SendLimit returns an impossible limit for the strategy as a whole. It is safe for concurrent use
+// and meant to be shared by all operations of a client.
 //
-// It grants and refuses retries as standard mode does. The send rate of a scope is measured from
-// when the strategy was built, whenever the scope is first used. The limiter of a scope hears of
-// every attempt that was made, exactly once, whether or not a retry follows.
+// It grants and refuses retries as standard mode does. Each scope measures its send rate from the
+// call of New, not from its first use. Its limiter gets exactly one report for each attempt that
+// was made, whether or not a retry follows.
 func New(config Config) (retry.Strategy, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -32,14 +32,14 @@ func New(config Config) (retry.Strategy, error) {
 	c.NewLimiter = func(key retry.ScopeKey, start time.Time) (scope.Limiter, error) {
 		return config.limiter(key, c.Clock, start)
 	}
-	c.NewPart = func(rate float64) scope.Limiter { // with a token for the first retry, whatever the rate is
+	c.NewPart = func(rate float64) scope.Limiter { // with a token for the first retry at any rate
 		return config.limiterSince(c.Clock, SendLimit{Starting: ratelimit.Rate(max(rate, 1))}, c.Clock.Now())
 	}
 	return engine.NewStrategy(c)
 }
 
-// limiter returns a new limiter for a scope of a strategy built at start. A limit that is
-// known counts from now on: time in which nothing was sent has not probed it.
+// limiter returns a new limiter for a scope of a strategy built at start. A known limit counts from
+// now on, because time in which nothing was sent has not tested it.
 func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (scope.Limiter, error) {
 	if c.NewLimiter != nil {
 		if limiter := c.NewLimiter(key, clk); limiter != nil {

@@ -27,71 +27,69 @@ type Limiter interface {
 	// Expected returns how long an attempt that came now would have to wait if the rate
 	// stays as it is. cost is in send tokens; zero means one.
 	Expected(cost float64) time.Duration
-	// Give takes the tokens of an attempt back that was acquired and is not made, because its
-	// operation is over by then or because an observer has called [runtime.Goexit]. cost is that
-	// of the Request.
+	// Give takes back the tokens of an attempt that was acquired but not made, because its
+	// operation has ended or an observer has called [runtime.Goexit]. cost is the Cost of the
+	// Request.
 	Give(cost float64)
-	// State returns what a snapshot says of the send rate: its fields from SendRateSource on.
-	// The strategy sets the others.
+	// State returns the send rate part of a snapshot: the fields from SendRateSource on. The
+	// strategy sets the others.
 	State() retry.ScopeSnapshot
 }
 
-// Config describes a strategy. Its zero value is the adaptive mode of the AWS SDKs in
-// behavior v2.1, with one cut of the send rate for each congestion event. A number that is
-// negative or not a number is an error of [New].
+// Config describes a strategy. Its zero value is the adaptive mode of the AWS SDKs in behavior
+// v2.1, with one cut of the send rate for each congestion event. [New] returns an error for a
+// number that is negative or NaN.
 type Config struct {
-	// Standard is the standard mode that adaptive mode is built on. Its Clock and Observer
-	// are those of both. Its ScopeIdle also decides how long a throttle matters for a burst.
+	// Standard configures the standard mode that adaptive mode is built on. Both use its Clock and
+	// Observer. Its ScopeIdle also decides how long a throttle matters for a burst.
 	Standard standard.Config
 
 	// Controller says how answers change the send rate of a scope. Zero means
-	// [ratelimit.CutPerEvent]; the AWS SDKs have [ratelimit.CutPerThrottle].
+	// [ratelimit.CutPerEvent]; the AWS SDKs use [ratelimit.CutPerThrottle].
 	Controller ratelimit.Controller
 
 	// ProbeEvery is the minimum number of requests between a rate cut and the next attempt to
-	// exceed the old rate. Zero means as many as pass in the time that the controller takes by
-	// itself. It needs [ratelimit.Steady], and is for low limits. At
-	// a limit of 5 requests a second with 10 workers, 30 lowers the share of throttles from
-	// 7.1 % to 2.0 %, or from 9.1 % to 1.5 % if the service saves up no more than one
-	// request. The goodput is then 0.85 of the limit instead of 0.73.
+	// exceed the old rate. Zero leaves the timing to the controller. It needs [ratelimit.Steady],
+	// and is for low limits. At a limit of 5 requests a second with 10 workers, 30 lowers the share
+	// of throttles from 7.1 % to 2.0 %, or from 9.1 % to 1.5 % if the service saves up no more than
+	// one request. The goodput is then 0.85 of the limit instead of 0.73.
 	//
-	// It is only for a client that does not share the limit. Among several clients the one
-	// with the lowest rate takes longest to ask for more: ten clients that share 100 requests
-	// a second have a Jain index of 0.98 without it, and of 0.6 to 0.7 with 30.
+	// Use it only for a client that does not share the limit. Among several clients the one with
+	// the lowest rate takes longest to ask for more: ten clients that share 100 requests a second
+	// have a Jain index of 0.98 without it, and of 0.6 to 0.7 with 30.
 	ProbeEvery int
 
 	// NoSendWait refuses attempts that would have to wait for a send token.
 	NoSendWait bool
-	// MaxSendWait bounds the wait for a send token. An attempt that is expected to wait longer
-	// is refused, also while it waits, when a cut of the rate makes its wait longer. Zero means
-	// no limit.
+	// MaxSendWait bounds the wait for a send token. It refuses an attempt whose expected wait is
+	// longer, even one that is already waiting when a rate cut prolongs its wait. Zero means no
+	// limit.
 	MaxSendWait time.Duration
-	// MaxSendQueue refuses attempts that would have to wait behind so many others. Zero means
-	// no limit.
+	// MaxSendQueue refuses an attempt that would wait behind this many others. Zero means no limit.
 	MaxSendQueue int
 	// SendCost is how many send tokens an attempt takes. Zero means 1. A scope can save up
 	// that many, however low its rate is.
 	SendCost float64
 
-	// SendLimit returns what is known of the limit of a scope, when the scope is first used.
-	// Nil means that nothing is known. The key is zero for the strategy as a whole, and
-	// [retry.OverflowKey] for the scope of operations without a place. A limit that is out of
-	// range is an error of [New] for the zero key, and otherwise of AcquireInitialToken. It
+	// SendLimit returns the known limit of a scope; it is called when the scope is first used. Nil
+	// means that no limit is known. The key is zero for the strategy as a whole, and
+	// [retry.OverflowKey] for the scope that operations share when MaxScopes is reached. A limit
+	// that is out of range is an error of [New] for the zero key, else of AcquireInitialToken. It
 	// must be safe for concurrent use.
 	SendLimit func(scope retry.ScopeKey) SendLimit
 
-	// NewLimiter makes the limiter of a scope, on the clock of the strategy. Nil, or a nil
-	// result, means the one that [Config.Limiter] returns for the SendLimit of the scope. The key
-	// is that of SendLimit. A limiter must have no effect before its first Acquire: NewLimiter may be
-	// called twice for a scope, and one of the two limiters is then not used. A limiter is
-	// not told when its scope is evicted. NewLimiter must be safe for concurrent use.
+	// NewLimiter makes the limiter of a scope, on the clock of the strategy. Nil, or a nil result,
+	// means the one that [Config.Limiter] returns for the SendLimit of the scope. The key is the same
+	// as for SendLimit. A limiter must have no effect before its first Acquire, because NewLimiter
+	// may be called twice for a scope and one of the two limiters is then not used. Eviction of a
+	// scope does not notify its limiter. NewLimiter must be safe for concurrent use.
 	NewLimiter func(scope retry.ScopeKey, clk clock.Clock) Limiter
 }
 
-// Limiter returns a limiter as a strategy of the config makes it for a scope with this limit, on the
-// given clock. It is for a NewLimiter that shares a limiter between scopes or changes a part of it.
-// Only Controller, ProbeEvery and SendCost count, and a rate that is out of range counts as the
-// nearest one.
+// Limiter returns the limiter that a strategy of this config makes for a scope with this limit, on
+// the given clock. Use it in a NewLimiter that shares a limiter between scopes or changes a part of
+// it. It reads only Controller, ProbeEvery and SendCost; a rate out of range counts as the nearest
+// valid one.
 func (c Config) Limiter(clk clock.Clock, limit SendLimit) Limiter {
 	return c.limiterSince(clk, limit, clk.Now())
 }
@@ -107,8 +105,8 @@ func (c Config) limiterSince(clk clock.Clock, limit SendLimit, start time.Time) 
 	}, clk)
 }
 
-// Validate returns an error that names every field that is out of range, with its value,
-// those of Standard included; nil if there is none.
+// Validate returns an error that names every field out of range and its value, including the fields
+// of Standard; nil if there is none.
 func (c Config) Validate() error {
 	errs := []error{c.Standard.Validate()}
 	if c.Controller > ratelimit.Steady {
@@ -133,14 +131,13 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// SendLimit is what is known of the limit of a service, in send tokens per second: attempts
-// per second, unless [Config].SendCost is set. Its zero value is that nothing is known.
+// SendLimit is the known limit of a service, in send tokens per second: attempts per second, unless
+// [Config].SendCost is set. The zero value means that no limit is known.
 type SendLimit struct {
-	// Starting is a rate to begin with, at least 0.5. Attempts are held
-	// back to it from the first one on, and answers change it from there. Zero means Ceiling.
+	// Starting is the initial rate, at least 0.5. It limits attempts from the first one on, and
+	// answers change it from there. Zero means Ceiling.
 	Starting ratelimit.Rate
-	// Ceiling is a rate that is never exceeded, at least 0.5 and at least
-	// Starting. Zero means none.
+	// Ceiling is the maximum rate, at least 0.5 and at least Starting. Zero means none.
 	Ceiling ratelimit.Rate
 }
 

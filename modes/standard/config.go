@@ -16,9 +16,9 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Config describes a strategy. Its zero value is the standard mode of behavior v2.1: a zero
-// field means the default that its comment names. A number that is negative or not a number
-// is an error of [New].
+// Config describes a strategy. Its zero value is the standard mode of behavior v2.1: a zero field
+// means the default that its comment names. [New] returns an error for a number that is negative or
+// NaN.
 //
 // The defaults are those of the AWS SDKs. In aws-sdk-go-v2 they are in aws/retry/standard.go
 // and aws/retry/jitter_backoff.go.
@@ -34,10 +34,9 @@ type Config struct {
 	// [retry.V20].
 	MaxAttempts int
 
-	// MaxElapsed ends every operation with [retry.ErrMaxElapsed] if an attempt, the first
-	// included, would begin later than this after the operation began. It does not cut an
-	// attempt short. Zero means no such end. An operation may have a limit of its own, see
-	// [retry.Operation.MaxElapsed]; the sooner end counts.
+	// MaxElapsed ends an operation with [retry.ErrMaxElapsed] if an attempt, including the first,
+	// would begin later than this after the operation began. It does not cut an attempt short. Zero
+	// means no limit. If [retry.Operation.MaxElapsed] is set too, the earlier end applies.
 	MaxElapsed time.Duration
 
 	// Base is the delay before the first retry, without jitter, after a failure that is not
@@ -47,18 +46,17 @@ type Config struct {
 	// ThrottlingBase is the same after a throttle. The failure before a retry decides which
 	// of the two is doubled. Zero means 1 s.
 	ThrottlingBase time.Duration
-	// MaxBackoff is the longest delay without a hint of the server. Zero means 20 s. See
-	// MaxHint for what a hint, such as Retry-After, adds.
+	// MaxBackoff is the longest delay without a server hint. Zero means 20 s. See MaxHint for what
+	// a hint, such as Retry-After, adds.
 	MaxBackoff time.Duration
-	// MinDelay is the shortest backoff: where the jitter gives a shorter one, the delay is
-	// MinDelay. A hint of the server counts from there. Many such delays are equal, so
-	// operations that failed together are spread less. Zero means none. It must not be above
-	// MaxBackoff.
+	// MinDelay is the shortest backoff: if jitter gives a shorter one, the backoff is MinDelay. A
+	// server hint counts from that backoff. Many such delays are equal, so operations that failed
+	// together are spread less. Zero means none. It must not exceed MaxBackoff.
 	MinDelay time.Duration
-	// MaxHint is the longest delay that a hint of the server, such as Retry-After, may ask
-	// for. The delay is then max(backoff, min(hint, MaxHint)). Zero means the rule of the
-	// behavior: in [retry.V21] a hint makes the delay at most 5 s longer than the backoff, in
-	// [retry.V20] it counts up to MaxBackoff. A hint never makes a delay shorter.
+	// MaxHint is the longest delay that a server hint, such as Retry-After, may ask for. The delay
+	// is then max(backoff, min(hint, MaxHint)). Zero means the rule of the behavior: in [retry.V21]
+	// a hint makes the delay at most 5 s longer than the backoff, in [retry.V20] it counts up to
+	// MaxBackoff. A hint never makes a delay shorter.
 	MaxHint time.Duration
 	// Jitter is the kind of jitter. Zero means [Full].
 	Jitter Jitter
@@ -69,13 +67,13 @@ type Config struct {
 	// QuotaCapacity is the size of the retry quota of a scope, in tokens. Nil means 500. A
 	// capacity of 0, as new(0), allows no retry at all.
 	//
-	// Beside the quotas the strategy has a pool, which starts empty. What a success or a refund
-	// would add to a full quota goes there, and the pool pays for a retry that the quota of a scope
-	// cannot pay for. It holds a fifth of QuotaCapacity, but twice RetryCost at least and
-	// QuotaCapacity at most. Operations with the zero [retry.ScopeKey] have no part in it.
+	// The scopes also share a pool, which starts empty. Tokens that a success or a refund would add
+	// to a full quota go to the pool, and it pays for retries that the quota of a scope cannot pay
+	// for. It holds a fifth of QuotaCapacity, but at least twice RetryCost and at most
+	// QuotaCapacity. Operations with the zero [retry.ScopeKey] do not use it.
 	QuotaCapacity *int
-	// QuotaInitial is how many tokens a quota has at first, up to its capacity. Nil means
-	// that it is full.
+	// QuotaInitial is how many tokens a quota has at first, up to its capacity. Nil means a full
+	// quota.
 	QuotaInitial *int
 	// RetryCost is how many tokens a retry takes after a failure that is neither a timeout
 	// nor a throttle. Zero means 14; in [retry.V20] zero means 5.
@@ -85,60 +83,57 @@ type Config struct {
 	TimeoutCost int
 	// ThrottlingCost is how many tokens a retry takes after a throttle. Zero means 5.
 	ThrottlingCost int
-	// QuotaRefill is how many tokens a second time adds to a quota, whatever the outcomes.
+	// QuotaRefill is how many tokens per second a quota gains over time, regardless of outcomes.
 	// Zero means none, as in the AWS SDKs.
 	QuotaRefill ratelimit.Rate
-	// MaxQuotaWait lets a retry that the quota does not cover wait for tokens, after its
-	// backoff, for so long at most. Retries wait first come, first served, and tokens that
-	// come exactly at the end come in time. Zero means that such a retry is refused at once,
-	// as in the AWS SDKs.
+	// MaxQuotaWait is how long a retry that the quota does not cover may wait for tokens, after its
+	// backoff. Retries are served first come, first served, and tokens that arrive exactly at the
+	// end are in time. Zero refuses such a retry at once, as in the AWS SDKs.
 	MaxQuotaWait time.Duration
-	// BackoffWhenEmpty lets an operation that an empty quota refuses sleep its backoff
-	// before it returns the error. It slows down a loop of operations that fail. Without it
-	// only operations that are long polling do so, and only in [retry.V21].
+	// BackoffWhenEmpty makes an operation that an empty quota refuses sleep its backoff before it
+	// returns the error. That slows down a loop of failing operations. Without it only long-polling
+	// operations sleep, and only in [retry.V21].
 	BackoffWhenEmpty bool
 
 	// Classifier decides which failures are retried. Nil means [classify.Default].
 	Classifier classify.Classifier
-	// Clock is what the strategy waits on. Nil means [clock.System].
+	// Clock is the clock that the strategy waits on. Nil means [clock.System].
 	Clock clock.Clock
-	// Observer is told what the strategy does. Nil means none.
+	// Observer receives the events of the strategy. Nil means none.
 	Observer retry.Observer
 
 	// Scope returns the key of the scope of an operation. Operations of one scope share a
 	// retry quota and, in adaptive mode, a send rate. Nil means [retry.Operation.Key]. It
 	// must be safe for concurrent use.
 	Scope func(op retry.Operation) retry.ScopeKey
-	// MaxScopes is how many scopes the strategy keeps. When there are as many, a new scope
-	// takes the place of one that was not used lately. If all of them have to stay (see
-	// ScopeIdle), the operation uses one more scope, which all operations without a place
-	// share. Zero means 10,000.
+	// MaxScopes is how many scopes the strategy keeps. Beyond that, a new scope replaces one that
+	// was not used lately. If none can be replaced (see ScopeIdle), the operation uses one extra
+	// scope, which all such operations share. Zero means 10,000.
 	MaxScopes int
-	// ScopeIdle is the time without a beginning or an end of an operation after which a
-	// scope may be evicted. The next operation with its key gets a new scope, which has
-	// learned nothing. Eviction runs when another scope is created, so it takes up to twice
-	// this time. An operation that is under way goes on with the evicted scope. Zero means
-	// 5 minutes.
+	// ScopeIdle is how long a scope must be idle, with no operation beginning or ending, before it
+	// may be evicted. The next operation with its key gets a new scope, which has learned nothing.
+	// Eviction runs when another scope is created, so it takes up to twice this time. An operation
+	// in progress continues with the evicted scope. Zero means 5 minutes.
 	//
-	// The scope of the strategy as a whole stays, and so does a scope in which an operation
-	// waits for quota or for a send token. In adaptive mode a scope also stays for ten
-	// minutes after its last throttle.
+	// The scope of the strategy as a whole is never evicted, nor is a scope in which an operation
+	// waits for quota or for a send token. In adaptive mode a scope also stays for ten minutes
+	// after its last throttle.
 	//
-	// In adaptive mode a scope that stays in use keeps its send rate, as in the AWS SDKs:
-	// limiting never goes off again, and the rate is at most twice the measured rate. A
-	// scope that was throttled once and then made one successful request every 5 s for a day
-	// allows half an attempt a second. A burst of 50 then takes 6.5 to 6.8 s; in a scope
-	// that was evicted in between it takes no time. Where bursts come after long pauses,
-	// make ScopeIdle less than half of such a pause.
+	// In adaptive mode a scope that stays in use keeps its send rate, as in the AWS SDKs: limiting
+	// never turns off again, and the rate is at most twice the measured rate. A scope that was
+	// throttled once and then made one successful request every 5 s for a day allows half an
+	// attempt a second. A burst of 50 then takes 6.5 to 6.8 s; if the scope was evicted before, it
+	// takes no time. If your bursts come after long pauses, make ScopeIdle less than half of such a
+	// pause.
 	ScopeIdle time.Duration
 
-	// SharedAs names the strategy in snapshots. It is for a strategy that several clients
-	// share, and changes nothing else.
+	// SharedAs names the strategy in snapshots. Set it for a strategy that several clients share.
+	// It has no other effect.
 	SharedAs string
 }
 
-// Validate returns an error that names every field that is out of range, with its value; nil
-// if there is none.
+// Validate returns an error that names every field out of range and its value; nil if there is
+// none.
 func (c Config) Validate() error {
 	var errs []error
 	if c.Behavior != "" && c.Behavior != retry.V20 && c.Behavior != retry.V21 {
@@ -181,8 +176,8 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Engine returns the config in the form that the strategies of this module are made of, with the
-// defaults. It is for package adaptive.
+// Engine returns the config with its defaults as the config of an engine. It is for package
+// adaptive.
 func (c Config) Engine() engine.Config {
 	behavior := cmp.Or(c.Behavior, retry.V21)
 	usual, dynamoDB := defaultsOf(behavior)
@@ -220,7 +215,7 @@ func (c Config) Engine() engine.Config {
 	return made
 }
 
-// over returns the numbers of the config, and those of a plan where the config has none.
+// over returns p with the numbers that the config sets.
 func (c Config) over(p retry.Plan) retry.Plan {
 	return retry.Plan{
 		MaxAttempts:    cmp.Or(c.MaxAttempts, p.MaxAttempts),

@@ -3,9 +3,9 @@
 // # What it does
 //
 // It limits the attempts of an operation. Each retry takes tokens from a retry quota that all
-// operations of a scope share, and successes give tokens back, so that retries become rare
-// when a service fails. Before a retry it waits: truncated binary exponential backoff with
-// jitter, which a hint of the server may lengthen.
+// operations of a scope share, and successes give tokens back, so that retries become rare when a
+// service fails. Before a retry it waits, with truncated binary exponential backoff and jitter; a
+// server hint may lengthen the wait.
 //
 // # Use
 //

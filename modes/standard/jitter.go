@@ -12,7 +12,7 @@ import "github.com/awsretry/awsretry/internal/backoff"
 //	c    min(b * 2^i, max)
 //
 // and each kind has its formula. No kind gives a delay above max. Config.MinDelay then lengthens
-// a delay that is below it.
+// any shorter delay.
 type Jitter uint8
 
 // The kinds of jitter.
@@ -25,9 +25,9 @@ const (
 	// Equal is c/2 + u * c/2, "Equal Jitter" in "Exponential Backoff And Jitter" on the
 	// AWS Architecture Blog. No delay is shorter than half of c.
 	Equal
-	// Decorrelated is min(b + u * (3*p - b), max) with the delay p before the previous
-	// retry of the operation, or b if that is longer. It is "Decorrelated Jitter" on the
-	// same page. The delay does not depend on i.
+	// Decorrelated is min(b + u * (3*p - b), max), where p is the delay before the previous retry
+	// of the operation, or b if that is longer. It is "Decorrelated Jitter" on the same page. The
+	// delay does not depend on i.
 	Decorrelated
 	// FullThenCap is min(u * b * 2^i, max): the cap comes after the jitter. That is the
 	// formula on the page "Retry behavior" of the AWS SDKs and Tools Reference Guide, with

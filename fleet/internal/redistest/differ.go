@@ -16,15 +16,15 @@ import (
 // World is a server to compare [fleet.Step] with.
 type World struct {
 	Store fleet.Store
-	// Get returns the state under the key, and Set replaces it: an empty one means none.
+	// Get returns the state under the key, and Set replaces it; an empty state means none.
 	Get func(key string) string
 	Set func(key, state string)
-	// Move lets time pass, or go back, for the key.
+	// Move moves the time of the key forward or back.
 	Move func(key string, d time.Duration)
-	// Now is the time of the next call. It is used where the state has none.
+	// Now is the time of the next call, used if the state has none.
 	Now func() time.Time
-	// Misread reports whether the server reads the text in another way than real ones; nil
-	// means that this is a real one.
+	// Misread reports whether the server reads the text differently from real ones; nil means a
+	// real server.
 	Misread func(text string) bool
 }
 
@@ -40,7 +40,7 @@ type member struct {
 	epoch uint64
 }
 
-// Differ makes random calls, and requires that the script gives the same reply and leaves the
+// Differ makes random calls, and requires that the script returns the same reply and leaves the
 // same state as Step. It returns the greatest relative difference.
 func Differ(t *testing.T, w World, calls int, seed uint64) float64 {
 	t.Helper()
@@ -72,7 +72,7 @@ func Differ(t *testing.T, w World, calls int, seed uint64) float64 {
 		}
 		next, want := fleet.Step(before, now, ask)
 		if after == "" && next != "" {
-			// The script does not tell when it has read its clock. The state may have become too old since now.
+			// The script does not say when it read its clock. The state may have expired since now.
 			next, want = fleet.Step(before, w.Now(), ask)
 		}
 
@@ -109,7 +109,7 @@ func kind(r fleet.Reply) string {
 	}
 }
 
-// disturb lets time pass, and sometimes more than that happen.
+// disturb lets time pass, and sometimes does more.
 func disturb(random *rand.Rand, w World, key string) {
 	switch p := random.IntN(1000); {
 	case p < 10:
@@ -161,7 +161,7 @@ func randomAsk(random *rand.Rand, w World, m *member) fleet.Ask {
 	return ask
 }
 
-// corrupt returns what is probably no state.
+// corrupt returns a text that is probably not a valid state.
 func corrupt(random *rand.Rand, w World, state string) string {
 	fields := strings.Split(state, " ")
 	at := random.IntN(len(fields))
@@ -228,8 +228,8 @@ func differReply(a, b fleet.Reply) float64 {
 	return differ(numbers(a), numbers(b))
 }
 
-// differ returns the greatest relative difference; that of lists that cannot be compared is
-// infinite. A nanosecond is none, because durations are cut to whole ones.
+// differ returns the greatest relative difference, which is infinite for lists that cannot be
+// compared. A nanosecond does not count, because durations are cut to whole ones.
 func differ(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return math.Inf(1)

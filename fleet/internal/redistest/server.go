@@ -27,8 +27,8 @@ type Server struct {
 	guard   *exec.Cmd
 }
 
-// Start starts a server that keeps nothing on disk. It skips a test where there is no
-// redis-server, but not in continuous integration.
+// Start starts a server that keeps nothing on disk. Without redis-server it skips the test, but not
+// in continuous integration.
 func Start(t *testing.T, args ...string) *Server {
 	t.Helper()
 	s := &Server{Addr: freeAddr(t)}
@@ -89,12 +89,12 @@ func (s *Server) Kill(t *testing.T) {
 	<-s.ended
 }
 
-// startGuard starts a process that kills another one when the program of the tests ends before
-// it has called Kill: a panic, or the end of the time of go test, runs no Cleanup.
+// startGuard starts a process that kills another one if the test program ends before it has called
+// Kill: a panic or the time limit of go test runs no Cleanup.
 func startGuard(t *testing.T, pid int) *exec.Cmd {
 	t.Helper()
 	guard := exec.Command("sh", "-c", `read -r line; kill -9 "$1"`, "sh", strconv.Itoa(pid)) //nolint:noctx // Kill ends it
-	_, err := guard.StdinPipe()                                                              // which the end of this program closes
+	_, err := guard.StdinPipe()                                                              // closed when this program ends
 	require.NoError(t, err)
 	require.NoError(t, guard.Start())
 	return guard
@@ -108,7 +108,7 @@ func (s *Server) Signal(t *testing.T, signal os.Signal) {
 
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	// A cluster needs the port that is 10,000 higher, too.
+	// A cluster also needs the port that is 10,000 higher.
 	for {
 		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		require.NoError(t, err)
@@ -122,7 +122,7 @@ func freeAddr(t *testing.T) string {
 	}
 }
 
-// Find returns the path of redis-server. It looks on PATH, and then where scripts/redis puts redis-server.
+// Find returns the path of redis-server. It looks on PATH, then where scripts/redis puts it.
 func Find(t *testing.T) string {
 	t.Helper()
 	if path, err := exec.LookPath("redis-server"); err == nil {

@@ -11,7 +11,7 @@ import (
 // canvas writes a piece of SVG. The styles of its classes are in page.css.
 type canvas struct{ b strings.Builder }
 
-// newCanvas begins a picture with a name that screen readers say. The id is unique in the page.
+// newCanvas begins a picture with a name for screen readers. The id must be unique in the page.
 func newCanvas(id, class, name string, width, height float64) *canvas {
 	c := &canvas{}
 	c.write(`<svg class="`, class, `" viewBox="0 0 `, coordinate(width), " ", coordinate(height),
@@ -40,10 +40,10 @@ func (c *canvas) finish() template.HTML {
 	return template.HTML(c.b.String())
 }
 
-// outline is what a path draws.
+// outline is the data of a path.
 type outline struct{ b strings.Builder }
 
-// to adds a command of SVG, such as M, with its numbers.
+// to adds an SVG command, such as M, with its numbers.
 func (d *outline) to(command string, numbers ...float64) *outline {
 	d.b.WriteString(command)
 	for i, v := range numbers {
@@ -55,17 +55,17 @@ func (d *outline) to(command string, numbers ...float64) *outline {
 	return d
 }
 
-// key is a sample of a class, for a legend.
+// key returns a sample of a class, for a legend.
 func key(class string) template.HTML {
 	return template.HTML(`<svg class="key" viewBox="0 0 34 20" aria-hidden="true"><path class="` + class + `" d="M2 10h30"/></svg>`)
 }
 
-// coordinate is a number of pixels with one digit after the point.
+// coordinate formats a number of pixels with one decimal.
 func coordinate(v float64) string {
 	return strconv.FormatFloat(math.Round(v*10)/10+0, 'f', -1, 64)
 }
 
-// axis goes from 0 to most. Its ticks are parts of that.
+// axis goes from 0 to most. Its ticks divide that.
 type axis struct {
 	name  string
 	most  float64
@@ -77,7 +77,8 @@ type tick struct {
 	label string
 }
 
-// step is 1, 2 or 5 times a power of ten: the least one of which no more than so many are in most.
+// step returns 1, 2 or 5 times a power of ten: the smallest that divides most into at most this
+// many parts.
 func step(most float64, parts int) float64 {
 	least := most / float64(parts)
 	power := math.Pow(10, math.Floor(math.Log10(least)))
@@ -89,7 +90,7 @@ func step(most float64, parts int) float64 {
 	return 10 * power
 }
 
-// sane is a number that an axis can end at.
+// sane returns a number that an axis can end at.
 func sane(most float64) float64 {
 	if math.IsNaN(most) || most < 1e-9 {
 		return 1
@@ -146,7 +147,7 @@ type plot struct {
 	left, right, top, bottom float64
 }
 
-// frame is the size of a plot. Its class has a font size that suits it.
+// frame is the size of a plot. Its class sets a matching font size.
 type frame struct {
 	class         string
 	width, height float64
@@ -155,7 +156,7 @@ type frame struct {
 func smallFrame() frame { return frame{"small", 360, 200} }
 func largeFrame() frame { return frame{"large", 480, 270} }
 
-// newPlot draws the axes. headroom is kept free above the plot.
+// newPlot draws the axes, and leaves headroom free above the plot.
 func newPlot(id, name string, f frame, x, y axis, headroom float64) *plot {
 	p := &plot{
 		canvas: newCanvas(id, f.class, name, f.width, f.height),
@@ -190,7 +191,7 @@ func (p *plot) atY(v float64) float64 {
 
 type point struct{ x, y float64 }
 
-// line connects points. One that is not known is a gap.
+// line connects points. An unknown one is a gap.
 func (p *plot) line(class string, points []point) {
 	d := &outline{}
 	drawn := 0 // points since the last gap
@@ -212,8 +213,8 @@ func (p *plot) line(class string, points []point) {
 	p.path("line "+class, d)
 }
 
-// limit marks what the service allows, if that is known. Its label is above the plot, where no
-// line crosses it. A limit far above the lines has no more than the label.
+// limit marks what the service allows, if that is known. Its label is above the plot, where no line
+// crosses it. A limit far above the lines has only the label.
 func (p *plot) limit(limit float64) {
 	if !known(limit) || limit <= 0 {
 		return
@@ -228,7 +229,7 @@ func (p *plot) limit(limit float64) {
 	p.text("end", p.right-sample-5, 12, label)
 }
 
-// phases shades the times in which something is not as usual. A label that has no room is left out.
+// phases shades the times in which something is unusual, and omits a label without room.
 func (p *plot) phases(all []Phase) {
 	free := p.left
 	for _, phase := range all {
@@ -243,7 +244,7 @@ func (p *plot) phases(all []Phase) {
 	}
 }
 
-// room is the headroom that their labels need.
+// room returns the headroom for the labels of phases.
 func room(all []Phase) float64 {
 	if len(all) == 0 {
 		return 0
@@ -251,8 +252,8 @@ func room(all []Phase) float64 {
 	return 10
 }
 
-// withLimit is the number at which an axis for some values ends that shows the limit too, unless
-// that is far above the values.
+// withLimit returns the end of an axis that shows values up to most and the limit, unless the limit
+// is far above the values.
 func withLimit(most, limit float64) float64 {
 	if known(limit) && limit <= float64(3*most) {
 		return max(most, limit)

@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// lineClass is that of the line of a variant. There are eight looks.
+// lineClass returns the class of a variant's line. There are eight looks.
 func lineClass(variant int) string { return "v" + strconv.Itoa(variant%8) }
 
-// curve is the picture of attempts per call against the share of failing attempts.
+// curve draws attempts per call against the share of failing attempts.
 func curve(r *Report) picture {
 	p := picture{
 		ID: "curve", Heading: "Attempts per call against failing attempts",
@@ -90,7 +90,7 @@ type mark struct {
 	row   int
 }
 
-// drainMarks are those on an axis that ends at most.
+// drainMarks returns the marks on an axis that ends at most.
 func drainMarks(r *Report, most float64) []mark {
 	var marks []mark
 	for i, v := range r.Variants {
@@ -107,7 +107,7 @@ func drainMarks(r *Report, most float64) []mark {
 		}
 	}
 	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(a.share, b.share) })
-	width := 0.13 * most // of a label, of which the axis has room for eight
+	width := 0.13 * most // of a label; the axis has room for eight
 	var ends []float64   // of the rows
 	for i := range marks {
 		m := &marks[i]

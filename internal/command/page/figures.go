@@ -9,17 +9,17 @@ import (
 	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
-// Figure is one of the figures that variants are compared by.
+// Figure is one of the figures that compare variants.
 type Figure struct {
-	// Key is its name in JSON and CSV, Name that in tables, and Note says what it means.
+	// Key is its name in JSON and CSV, Name its name in tables, and Note explains it.
 	Key, Name, Note string
-	// More is true of a figure of the second table.
+	// More is true for a figure of the second table.
 	More  bool
 	Value func(r *sim.Result) float64
 	Text  func(s sim.Spread) string
 }
 
-// Figures are all figures, the first ones first. within is the time in which a call has to succeed.
+// Figures returns all figures, in order. within is the time in which a call must succeed.
 func Figures(within time.Duration) []Figure {
 	short := strings.TrimSuffix(strings.TrimSuffix(within.String(), "0s"), "0m")
 	if short == "" || strings.HasSuffix(short, ".") || !strings.ContainsAny(short[len(short)-1:], "smh") {
@@ -114,7 +114,7 @@ func Figures(within time.Duration) []Figure {
 	}
 }
 
-// Shown are the figures that apply to any of the variants.
+// Shown returns the figures that apply to at least one of the variants.
 func Shown(all []Figure, variants [][]*sim.Result) (shown []Figure) {
 	for _, f := range all {
 		for _, runs := range variants {
@@ -134,10 +134,10 @@ func counts(s sim.Spread) string {
 	return spread(s, 1, "", 1, func(v float64) string { return count(int(math.Round(v))) })
 }
 
-// shares is a share that only what was left of a burst brings above 100 %.
+// shares formats a share that only the rest of a burst brings above 100 %.
 func shares(s sim.Spread) string { return above(s, "100 % + burst") }
 
-// possible is a share that also calls bring above 100 % that have waited from a time of more load.
+// possible formats a share that calls left over from higher load can also bring above 100 %.
 func possible(s sim.Spread) string { return above(s, "100 % + burst or waits") }
 
 func above(s sim.Spread, text string) string {
@@ -178,7 +178,7 @@ func spread(s sim.Spread, scale float64, unit string, least float64, plain func(
 	}
 	median, low, high := text(s.Median), text(s.Low), text(s.High)
 	switch {
-	case low == high && scale == 100, strings.Trim(median, "0.") == "" && s.Median > 0: // it is hardly above 0
+	case low == high && scale == 100, strings.Trim(median, "0.") == "" && s.Median > 0: // barely above 0
 		return plain(s.Median)
 	case width > least && width > 0.1*math.Abs(s.Median*scale) && low != high:
 		return median + " (" + low + "–" + high + ")" + unit
@@ -186,14 +186,14 @@ func spread(s sim.Spread, scale float64, unit string, least float64, plain func(
 	return median + unit
 }
 
-// Percents is the text of a share.
+// Percents formats a share.
 func Percents(s sim.Spread) string { return percents(s) }
 
-// Counts is the text of a number of things.
+// Counts formats a number of things.
 func Counts(s sim.Spread) string { return counts(s) }
 
-// Numbers is the text of a rate.
+// Numbers formats a rate.
 func Numbers(s sim.Spread) string { return numbers(s) }
 
-// Times is the text of a time in seconds.
+// Times formats a time in seconds.
 func Times(s sim.Spread) string { return times(s) }

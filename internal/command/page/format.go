@@ -14,13 +14,13 @@ const unknown = "—"
 
 func known(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// shown is a text from outside with its control characters written as in Go. XML, and so SVG, has
-// no place for two more characters.
+// shown returns a text from outside with its control characters, and two more that XML and so SVG
+// do not allow, written as in Go.
 func shown(text string) string {
 	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(terminal.Escaped(text))
 }
 
-// Number is a number with three digits, or with all those before the point, as the page shows it.
+// Number formats a number for the page, with three digits, or with all digits before the point.
 func Number(v float64) string {
 	size := math.Abs(v)
 	switch {
@@ -41,7 +41,7 @@ func Number(v float64) string {
 	}
 }
 
-// Brief is a number without zeros at its end.
+// Brief formats a number without trailing zeros.
 func Brief(v float64) string {
 	text := Number(v)
 	if strings.Contains(text, ".") && !strings.Contains(text, "e") {
@@ -64,7 +64,7 @@ func grouped(digits string) string {
 
 func count(n int) string { return grouped(strconv.Itoa(n)) }
 
-// counted is a number of things, such as "1 attempt".
+// counted formats a number of things, such as "1 attempt".
 func counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -79,7 +79,7 @@ func rate(v float64) string {
 	return Number(v) + "/s"
 }
 
-// Percent is a share with one digit after the point.
+// Percent formats a share with one decimal.
 func Percent(share float64) string {
 	text := strconv.FormatFloat(float64(share*100), 'f', 1, 64)
 	switch {
@@ -94,7 +94,7 @@ func Percent(share float64) string {
 	}
 }
 
-// Seconds is a time in the unit that suits it.
+// Seconds formats a time in a suitable unit.
 func Seconds(v float64) string {
 	switch {
 	case !known(v):
@@ -118,7 +118,7 @@ func Seconds(v float64) string {
 
 func duration(d time.Duration) string { return Seconds(d.Seconds()) }
 
-// tickLabel is a number in few letters.
+// tickLabel formats a number in few characters.
 func tickLabel(v float64) string {
 	unit := ""
 	switch {

@@ -8,13 +8,13 @@ import (
 	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
-// block is what a call did for a time, in seconds from its beginning.
+// block is a phase of a call, in seconds from its start.
 type block struct {
 	kind     string
 	from, to float64
 }
 
-// kinds are those of blocks, in the order in which they are drawn, with what they mean.
+// kinds returns the kinds of blocks with their meanings, in drawing order.
 func kinds() []Fact {
 	return []Fact{
 		{"backoff", "backoff"},
@@ -37,7 +37,7 @@ func outcome(a sim.Attempt) string {
 	}
 }
 
-// waits are the two parts of the time before an attempt.
+// waits returns the two parts of the wait before an attempt.
 func waits(c *sim.Call, attempt int) (backoff, forToken time.Duration) {
 	before := c.Began
 	if attempt > 0 {
@@ -67,7 +67,7 @@ func blocksOf(c *sim.Call) []block {
 	return blocks
 }
 
-// lanes is the picture of the longest call of each variant.
+// lanes draws the longest call of each variant.
 func lanes(r *Report) picture {
 	p := picture{
 		ID: "lanes", Heading: "The longest call", Kind: "lanes",
@@ -103,7 +103,7 @@ func lanes(r *Report) picture {
 	return p
 }
 
-// fate says what became of a call.
+// fate describes the outcome of a call.
 func fate(c *sim.Call) string {
 	how := "It succeeded"
 	if c.Err != nil {
@@ -116,7 +116,7 @@ func fate(c *sim.Call) string {
 const (
 	laneLeft, laneRight = 8, 464
 	laneHeight          = 24
-	// shortest is how wide an attempt is at least.
+	// shortest is the minimum width of an attempt.
 	shortest = 3
 )
 
@@ -147,7 +147,7 @@ func lane(id, name string, x axis, c *sim.Call) template.HTML {
 				continue
 			}
 			left, right := laneX(x, b.from), laneX(x, b.to)
-			gap := float64(shortest) // a gap in a wait is an attempt, which is drawn above it
+			gap := float64(shortest) // a gap in a wait is an attempt, drawn above it
 			if !isWait {
 				gap = 0.5
 				right = max(right, left+shortest)
@@ -178,7 +178,7 @@ func laneAxis(x axis) template.HTML {
 	return svg.finish()
 }
 
-// mostAttempts is how many attempts of a call a table has.
+// mostAttempts is the maximum number of attempts in the table of a call.
 const mostAttempts = 25
 
 // attempts is the table of a call.

@@ -8,7 +8,7 @@ import (
 	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
-// latencies is the picture of how long calls take.
+// latencies draws how long calls take.
 func latencies(r *Report) picture {
 	p := picture{
 		ID: "latency", Heading: "Time to success and to failure", Kind: "pair", Legend: legend(r),
@@ -84,7 +84,7 @@ func (d decades) axis() axis {
 	return a
 }
 
-// cumulative are points of the share of all calls that ended within a time.
+// cumulative returns points for the share of all calls that ended within a time.
 func (d decades) cumulative(ends []time.Duration, all int) []point {
 	const steps = 200
 	points := make([]point, 0, steps)

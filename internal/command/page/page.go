@@ -17,7 +17,7 @@ var layout string
 //go:embed page.css
 var styles string
 
-// Write writes the page of a report. The same report gives the same bytes. The errors are those of
+// Write writes the page of a report. The same report gives the same bytes. It returns the errors of
 // w.
 func Write(w io.Writer, r *Report) error {
 	parsed, err := template.New("page").Parse(layout)
@@ -38,7 +38,7 @@ func Write(w io.Writer, r *Report) error {
 	return err
 }
 
-// view is what the template shows.
+// view is the data of the template.
 type view struct {
 	*Report
 	Style            template.CSS
@@ -48,7 +48,7 @@ type view struct {
 	Notes            []Fact
 }
 
-// pictures are those that the question asks for, the one that answers it first.
+// pictures returns the pictures for the question, the one that answers it first.
 func pictures(r *Report) []picture {
 	rest := []picture{state(r), lanes(r)}
 	switch r.Question {
@@ -61,7 +61,8 @@ func pictures(r *Report) []picture {
 	}
 }
 
-// distinct is a report without the variants that came to the same as another one, whose name has theirs.
+// distinct returns a report without the variants that have the same results as another, which then bears
+// their names too.
 func (r *Report) distinct() *Report {
 	d := *r
 	d.Variants = nil
@@ -77,8 +78,8 @@ func (r *Report) distinct() *Report {
 	return &d
 }
 
-// picture is a figure: panels side by side or below each other, or a sentence in place of them, and
-// the tables behind it.
+// picture is a figure: panels side by side or below each other, or a sentence instead of them, and
+// the tables with its data.
 type picture struct {
 	ID, Heading, Caption string
 	Kind                 string // the class of the panels: grid, pair, lanes or none
@@ -100,18 +101,18 @@ type panel struct {
 
 // table has a heading for each row and column. Its groups are headings above several columns.
 type table struct {
-	Label   string // unique in the page; screen readers say it
+	Label   string // unique in the page; for screen readers
 	Caption string
 	First   string // the heading of the first column
 	Groups  []group
 	Head    []string
 	Rows    []row
 	Note    string
-	// Main is how many columns are shown on a wide screen, where another table has the rest; zero is all.
+	// Main is how many columns a wide screen shows, with the rest in another table; zero means all.
 	Main int
 }
 
-// Wide reports whether a wide screen has the column in another table.
+// Wide reports whether a wide screen shows the column in another table.
 func (t table) Wide(column int) bool { return t.Main > 0 && column >= t.Main }
 
 type group struct {
@@ -124,10 +125,10 @@ type row struct {
 	Cells []cell
 }
 
-// cell has as Label what its column is, for narrow screens.
+// cell has the name of its column as Label, for narrow screens.
 type cell struct{ Text, Small, Label string }
 
-// cleaned is a report whose texts show their control characters.
+// cleaned returns a report whose texts show their control characters.
 func cleaned(r *Report) *Report {
 	c := *r
 	c.Command, c.Version = shown(r.Command), shown(r.Version)
@@ -158,8 +159,8 @@ func cleaned(r *Report) *Report {
 	return &c
 }
 
-// settings has a row for each setting of a variant. Where a variant has what the first one has, the
-// cell is short.
+// settings has a row for each setting of a variant. A cell is short if the variant has the same
+// value as the first one.
 func settings(r *Report) table {
 	t := table{Label: "Settings", First: "setting"}
 	at := map[string]int{}
@@ -187,8 +188,8 @@ func settings(r *Report) table {
 	return t
 }
 
-// results are two tables with a row for each variant: what callers see, and what is behind it. On a narrow screen the
-// first has both, so that there is one block for each variant.
+// results returns two tables with a row for each variant: what callers see, and what causes it. On a narrow screen
+// the first has both, so that there is one block for each variant.
 func results(r *Report) []table {
 	var runs [][]*sim.Result
 	for _, v := range r.Variants {
@@ -221,7 +222,7 @@ func results(r *Report) []table {
 	return tables
 }
 
-// beside is what a small text says beside a figure.
+// beside returns the small text beside a figure.
 func beside(key string, runs []*sim.Result) string {
 	switch key {
 	case "failed_share":
@@ -257,7 +258,7 @@ func drainPoints(r *Report) table {
 	return t
 }
 
-// notes say what the columns mean.
+// notes explain the columns.
 func notes(within time.Duration) (all []Fact) {
 	for _, f := range Figures(within) {
 		all = append(all, Fact{f.Name, f.Note})

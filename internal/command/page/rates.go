@@ -7,17 +7,17 @@ import (
 	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
-// series are the rates of a bin, in the order in which they are drawn and listed.
+// series returns the names of the rates of a bin, in drawing order.
 func series() []string { return []string{"offered", "begun", "sent", "throttled", "accepted"} }
 
-// lineCount is how many there are.
+// lineCount is the number of series.
 const lineCount = 5
 
 func countsOf(b sim.Bin) [lineCount]float64 {
 	return [...]float64{b.Offered, float64(b.Begun), float64(b.Sent), float64(b.Throttled), float64(b.Accepted)}
 }
 
-// endOf is when a bin ends. The last one ends with the run.
+// endOf returns when a bin ends. The last one ends with the run.
 func endOf(v *sim.Result, bin int) time.Duration {
 	end := v.Bins[bin].From + v.Width
 	if v.Duration > v.Bins[bin].From {
@@ -26,7 +26,7 @@ func endOf(v *sim.Result, bin int) time.Duration {
 	return end
 }
 
-// ratesOf are the rates of a bin, a second.
+// ratesOf returns the rates of a bin per second.
 func ratesOf(v *sim.Result, bin int) [lineCount]float64 {
 	var rates [lineCount]float64
 	width := (endOf(v, bin) - v.Bins[bin].From).Seconds()
@@ -59,7 +59,7 @@ func overTime(label string, longest *sim.Result) table {
 	return t
 }
 
-// rates is the picture of the rates over time.
+// rates draws the rates over time.
 func rates(r *Report) picture {
 	p := picture{
 		ID: "rates", Heading: "Rates over time", Kind: "grid",

@@ -1,5 +1,5 @@
-// Package page writes the report of a simulation as one HTML page, which opens offline: it has no
-// script, and asks the network for nothing.
+// Package page writes the report of a simulation as one HTML page that works offline: it has no
+// script and loads nothing from the network.
 package page
 
 import (
@@ -14,31 +14,31 @@ type Report struct {
 	Command string
 	// Version is the version of the command that made the report, or empty.
 	Version string
-	// Answer are the sentences at the top.
+	// Answer has the sentences at the top.
 	Answer []string
 	// Question decides which picture comes first.
 	Question Question
 	// Played says what was played, such as the limit of the service.
 	Played []Fact
-	// Limit is what the service allows, in requests a second; NaN if that is not known or changes.
+	// Limit is what the service allows, in requests a second; NaN if it is unknown or changes.
 	Limit float64
-	// Within is the time in which a call has to succeed to be in time.
+	// Within is the time in which a call must succeed to be in time.
 	Within time.Duration
-	// Phases are the parts of a run in which something is not as usual.
+	// Phases are the parts of a run in which something is unusual.
 	Phases []Phase
-	// Variants are the ways to retry. The first one is that of the settings.
+	// Variants are the ways to retry. The first one has the settings.
 	Variants []Variant
 }
 
-// Question is what a simulation is asked.
+// Question is what a simulation must answer.
 type Question uint8
 
 const (
-	// AtLimit asks what comes of a load and a limit.
+	// AtLimit asks what happens with a load and a limit.
 	AtLimit Question = iota
-	// InChange asks what comes of an outage or another change.
+	// InChange asks what happens in an outage or another change.
 	InChange
-	// OfFailures asks what comes of a share of failing requests.
+	// OfFailures asks what happens if a share of the requests fails.
 	OfFailures
 )
 
@@ -52,25 +52,25 @@ type Phase struct {
 // Fact is a name with a value.
 type Fact struct{ Name, Value string }
 
-// Variant is a way to retry, and what came of it.
+// Variant is a way to retry and its results.
 type Variant struct {
 	Name     string
 	Settings []Setting
-	// Runs are the runs with all seeds, and Result is that of them which the pictures show. Without Runs it is the
-	// only one.
+	// Runs are the runs with all seeds, and Result is the one that the pictures show. Without Runs it is the only
+	// one.
 	Runs   []*sim.Result
 	Result *sim.Result
 	// Same is the name of a variant before this one with the same results; or empty.
 	Same string
-	// Curve is what calls come to at several shares of failing attempts, in the order of these.
-	// All variants have the same shares.
+	// Curve has the results at several shares of failing attempts, in order of the shares. All
+	// variants have the same shares.
 	Curve []sim.Point
 	// Drain are the drain points: the shares of failing attempts above which the retry quota
 	// empties.
 	Drain []Drain
 }
 
-// runs are all runs.
+// runs returns all runs.
 func (v *Variant) runs() []*sim.Result {
 	if len(v.Runs) == 0 {
 		return []*sim.Result{v.Result}
@@ -78,7 +78,7 @@ func (v *Variant) runs() []*sim.Result {
 	return v.Runs
 }
 
-// Setting is a setting with the place that it came from.
+// Setting is a setting and where it came from.
 type Setting struct{ Name, Value, Origin string }
 
 // Drain is the drain point of a kind of failure: "transient", "timeout" or "throttling".

@@ -8,7 +8,7 @@ import (
 	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
-// state is the picture of the retry quota and the send rate over time.
+// state draws the retry quota and the send rate over time.
 func state(r *Report) picture {
 	p := picture{
 		ID: "state", Heading: "Retry quota, send rate and pool over time", Kind: "pair",
@@ -46,7 +46,7 @@ func legend(r *Report) (all []entry) {
 	return all
 }
 
-// troubles is the picture of the calls that fail and of those that wait, over time.
+// troubles draws the failing and the waiting calls over time.
 func troubles(r *Report) picture {
 	p := picture{
 		ID: "troubles", Heading: "Failed and waiting calls over time", Kind: "pair", Legend: legend(r),

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// count is how many of the sorted instants are in a window.
+// count returns how many of the sorted instants are in a window.
 func count(sorted []time.Duration, w Window) int {
 	first, _ := slices.BinarySearch(sorted, w.From)
 	last, _ := slices.BinarySearch(sorted, w.To)

@@ -8,13 +8,13 @@ import (
 
 // Client makes calls and retries them.
 type Client interface {
-	// Do is one call on a table. It makes attempts as it wants, one at a time.
+	// Do makes one call on a table, with as many attempts as it decides, one at a time.
 	Do(ctx context.Context, table string, attempt func(ctx context.Context) error) error
 }
 
-// Call is what became of one call. Times count from the start of the run.
+// Call is the outcome of one call. Times count from the start of the run.
 type Call struct {
-	Worker       int // that made it, of all clients; without workers the client
+	Worker       int // number among all clients; without workers that of the client
 	Began, Ended time.Duration
 	Attempts     []Attempt
 	Err          error
@@ -22,15 +22,15 @@ type Call struct {
 
 // Attempt is one attempt of a call.
 type Attempt struct {
-	// Sent is when the service took it up, and Ended when the answer came.
+	// Sent is when the service decided on it, and Ended when the answer came.
 	Sent, Ended time.Duration
-	// SendWait is the part of the wait before it that was for a send token.
+	// SendWait is the part of the wait before it that went to a send token.
 	SendWait  time.Duration
 	Throttled bool
 	Err       error
 }
 
-// Waited is how long the call waited before, between and after its attempts.
+// Waited returns how long the call waited before, between and after its attempts.
 func (c *Call) Waited() time.Duration {
 	waited := c.Ended - c.Began
 	for _, a := range c.Attempts {
@@ -39,7 +39,7 @@ func (c *Call) Waited() time.Duration {
 	return waited
 }
 
-// Throttled is how many of the attempts were throttled.
+// Throttled returns how many of the attempts were throttled.
 func (c *Call) Throttled() int {
 	n := 0
 	for _, a := range c.Attempts {
@@ -50,17 +50,16 @@ func (c *Call) Throttled() int {
 	return n
 }
 
-// Load is what clients do: calls of one table of a service.
+// Load is the load of clients: calls on one table of a service.
 type Load struct {
 	// Scenario says how many calls callers want, and when.
 	Scenario *Scenario
 	Service  *Service
 	Table    string
 	Start    time.Time
-	// Seed is what the pauses of the workers come of.
+	// Seed is the seed for the pauses of the workers.
 	Seed uint64
-	// Began is told of each call that begins, and Ended of each that has ended, by the task of
-	// the call. Began may be nil.
+	// The task of each call calls Began at its start and Ended at its end. Began may be nil.
 	Began func(at time.Duration)
 	Ended func(call *Call)
 
@@ -85,9 +84,9 @@ func (l *Load) Begin(ctx context.Context, w World, c Client) {
 	}
 }
 
-// work is what the worker with this number does, which is own of its client. The time from one of its calls to
-// the next is from half a pause to one and a half, so that workers do not fall into step: else a bucket would
-// serve the same ones again and again. If a call takes longer, the next one begins with its end.
+// work runs the worker with this number, which is own in its client. The time between the starts of two calls
+// is 0.5 to 1.5 pauses, so that workers do not fall into step: else a bucket would serve the same ones again
+// and again. If a call takes longer, the next one begins at its end.
 func (l *Load) work(ctx context.Context, w World, c Client, number, own int) {
 	random := rand.New(rand.NewPCG(uint64(number)<<8|5, l.Seed))
 	pause := func(now *Conditions) time.Duration {
@@ -96,7 +95,7 @@ func (l *Load) work(ctx context.Context, w World, c Client, number, own int) {
 		}
 		return l.Scenario.pause(now)
 	}
-	// The workers begin within a pause, each at an instant of its own.
+	// The workers begin within a pause, each at a different instant.
 	next := time.Duration(number+1)*100_003 + l.Scenario.after(0, random.Float64(), pause)
 	for next < forever && w.Sleep(ctx, l.Start.Add(next).Sub(w.Now())) == nil {
 		l.call(ctx, w, c, number)
@@ -104,7 +103,7 @@ func (l *Load) work(ctx context.Context, w World, c Client, number, own int) {
 	}
 }
 
-// open starts a task that begins calls at random instants, so many a second on average.
+// open starts a task that begins calls at random instants, at the offered rate on average.
 func (l *Load) open(ctx context.Context, w World, c Client) {
 	client := l.workers
 	l.workers++
@@ -133,8 +132,8 @@ func (l *Load) call(ctx context.Context, w World, c Client, worker int) {
 	}))
 }
 
-// record makes a call and notes what becomes of it, in time since start. attempt returns when the
-// service took it up.
+// record makes a call and notes its outcome, in time since start. attempt returns when the service
+// decided on the request.
 func record(ctx context.Context, w World, start time.Time, c Client, worker int, table string,
 	attempt func(ctx context.Context) (at time.Time, throttled bool, err error),
 ) *Call {
@@ -154,10 +153,10 @@ func record(ctx context.Context, w World, start time.Time, c Client, worker int,
 
 type callKey struct{}
 
-// noted is what an observer has noted of the next attempt of a call.
+// noted is what an observer has noted about the next attempt of a call.
 type noted struct{ sendWait time.Duration }
 
-// notedOf returns the notes of the call that has this context, or nil.
+// notedOf returns the notes of the call with this context, or nil.
 func notedOf(ctx context.Context) *noted {
 	n, _ := ctx.Value(callKey{}).(*noted)
 	return n

@@ -20,12 +20,12 @@ var ErrOpen = fmt.Errorf("more than %d calls are open at once", MaxOpen)
 // begin at the same times in each run.
 func start() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC) }
 
-// troubled is the table that counts.
+// troubled is the table whose calls count.
 const troubled = "table"
 
-// Play plays a scenario with a variant. The same seed gives the same result. progress, unless it
-// is nil, is told now and then which share of the run has passed. The errors are those of ctx, of
-// the variant, and [ErrOpen].
+// Play plays a scenario with a variant. The same seed gives the same result. Play calls progress,
+// unless it is nil, now and then with the share of the run that has passed. It returns the errors
+// of ctx and of the variant, and [ErrOpen].
 func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func(share float64)) (*Result, error) {
 	clk := virtual.New(start())
 	plan, err := v.Plan()

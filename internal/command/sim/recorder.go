@@ -10,16 +10,17 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Bin is what happened in a part of a run, as long as the others. All are numbers, not rates.
+// Bin is what happened in one of the equal parts of a run. All values are counts, not rates.
 type Bin struct {
 	From time.Duration
-	// Offered is how many calls callers want to make, and Allowed how many requests a second the service
-	// allows. Begun is how many calls begin. Failed calls end with an error.
+	// Offered is how many calls callers want to make, and Allowed how many requests the service allows.
+	// Begun is how many calls begin. Failed calls end with an error.
 	Offered, Allowed float64
 	Begun, Failed    int
-	// Waiting is how many calls have begun and not ended at the end of the bin.
+	// Waiting is how many calls are open at the end of the bin.
 	Waiting int
-	// Sent are attempts that the service took up. Accepted ones succeeded, and Throttled ones it throttled.
+	// Sent counts the attempts that reached the service. Of these Accepted succeeded and Throttled were
+	// throttled.
 	Sent, Accepted, Throttled int
 	// Quota is the lowest quota of the clients, and SendRate the sum of their send rates, at the
 	// end of the bin; NaN if no client is limited.
@@ -29,7 +30,7 @@ type Bin struct {
 	Pool int
 }
 
-// recorder counts what becomes of calls.
+// recorder counts the outcomes of calls.
 type recorder struct {
 	bins  []Bin
 	width time.Duration // of each bin but the last one
@@ -41,7 +42,7 @@ type recorder struct {
 	measured Window
 	within   time.Duration
 	open     map[time.Duration]int // calls by their beginning
-	stopped  bool                  // the run is at its end
+	stopped  bool                  // the run has ended
 	most     int                   // calls that were open at once
 	lowest   int
 	emptied  time.Duration
@@ -56,10 +57,10 @@ type recorder struct {
 	longest                                     Call
 }
 
-// mostBins is how many bins there are at most.
+// mostBins is the maximum number of bins.
 const mostBins = 100
 
-// newRecorder returns a recorder of clients that have so many tokens in their quotas at first.
+// newRecorder returns a recorder of clients whose quotas start with this many tokens.
 func newRecorder(start time.Time, quota int) *recorder {
 	return &recorder{table: troubled, start: start, lowest: quota, emptied: -1, open: map[time.Duration]int{}}
 }
@@ -81,12 +82,12 @@ func (r *recorder) spread(s *Scenario) {
 // end is when a bin ends.
 func (r *recorder) end(bin int) time.Duration { return min(r.bins[bin].From+r.width, r.duration) }
 
-// bin is that of an instant; what happens at the end of the run counts for the last one.
+// bin returns the bin of an instant; the end of the run counts for the last bin.
 func (r *recorder) bin(at time.Duration) *Bin {
 	return &r.bins[min(max(int(at/r.width), 0), len(r.bins)-1)]
 }
 
-// timelyWindow is when calls begin of which it is known whether they succeed in time.
+// timelyWindow is the window of starts for which it is known whether a call succeeds in time.
 func (r *recorder) timelyWindow() Window {
 	if r.scenario.isTrace() { // all calls end
 		return r.measured
@@ -108,7 +109,7 @@ func (r *recorder) began(at time.Duration) {
 	}
 }
 
-// closed takes a call that began at an instant out of those that are open.
+// closed removes a call that began at an instant from the open ones.
 func (r *recorder) closed(began time.Duration) {
 	if r.open[began]--; r.open[began] == 0 {
 		delete(r.open, began)
@@ -116,7 +117,7 @@ func (r *recorder) closed(began time.Duration) {
 	r.openCalls--
 }
 
-// ended counts a call that has ended.
+// ended counts a finished call.
 func (r *recorder) ended(c *Call) {
 	r.closed(c.Began)
 	if r.stopped { // with the run, not by itself
@@ -162,7 +163,7 @@ func (r *recorder) ended(c *Call) {
 	}
 }
 
-// stop notes the calls that wait at the end of the run. What ends later does not count.
+// stop notes the calls that are open at the end of the run. Later ends do not count.
 func (r *recorder) stop() {
 	r.stopped, r.waiting = true, r.openCalls
 	for began := range r.open {
@@ -185,7 +186,7 @@ func (r *recorder) observe(ctx context.Context, e retry.Event) {
 		if n := notedOf(ctx); n != nil {
 			n.sendWait += e.Delay
 		}
-	default: // says nothing of quota and send wait
+	default: // has neither quota nor send wait
 	}
 }
 
@@ -215,7 +216,7 @@ func (b *Bin) limit(rate float64) {
 	b.SendRate += rate
 }
 
-// result is what the run came to.
+// result returns the result of the run.
 func (r *recorder) result() *Result {
 	slices.Sort(r.succeeded)
 	slices.Sort(r.unsuccessful)
@@ -252,7 +253,7 @@ func (r *recorder) result() *Result {
 	if !s.isTrace() {
 		result.Offered = s.Wanted(window) / seconds
 		result.OfLimit, result.OfPossible = part(good, s.Allowed(window)), part(good, s.Capacity(window))
-		if s.Workers > 0 { // the workers that wait would have begun more
+		if s.Workers > 0 { // waiting workers would have begun more
 			wanted = max(wanted, s.Wanted(r.timelyWindow()))
 		}
 	}
@@ -265,7 +266,7 @@ func (r *recorder) result() *Result {
 	return result
 }
 
-// quantile is that of sorted times in seconds; NaN of none.
+// quantile returns a quantile of sorted times, in seconds; NaN if there are none.
 func quantile(sorted []time.Duration, percent int) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()
@@ -273,8 +274,8 @@ func quantile(sorted []time.Duration, percent int) float64 {
 	return sorted[min(len(sorted)*percent/100, len(sorted)-1)].Seconds()
 }
 
-// recovered is how many seconds after the last change the successes are what they were in the ten
-// seconds before the first one, or what is possible since then, if that is less.
+// recovered returns how many seconds after the last change the successes are back at their level in
+// the ten seconds before the first change, or at what is possible since then, if that is less.
 func (r *recorder) recovered() float64 {
 	s := r.scenario
 	first := s.Phases[0].From

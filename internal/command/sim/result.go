@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Result is what a run came to. Shares, rates, latencies and the delay are those of the calls that
-// ended in the window that counts; the other figures are of the whole run. NaN is what does not
-// apply.
+// Result is the result of a run. Shares, rates, latencies and the delay are those of the calls that
+// ended in the window that counts; the other figures are for the whole run. NaN means that a figure
+// does not apply.
 type Result struct {
 	// Calls is how many ended. Offered is how many calls a second callers want to make, Begun how many begin,
 	// Ended how many end, and Goodput how many succeed. OfLimit is the goodput as a share of what the service
@@ -17,43 +17,43 @@ type Result struct {
 	// FailedShare is the share of the calls that failed, and NoQuotaShare the part of it that failed for lack
 	// of quota.
 	FailedShare, NoQuotaShare float64
-	// WithinShare is the share of the calls that callers want to make that begin and succeed in time, of those
-	// before the last moments, whose end is not known.
+	// WithinShare is the share of wanted calls that begin and succeed in time. It leaves out the last moments
+	// of the run, because the end of those calls is unknown.
 	WithinShare float64
 	// AttemptsPerCall counts all attempts, the first included. ThrottledShare is the share of
 	// them that the service throttled.
 	AttemptsPerCall, ThrottledShare float64
 	// The latencies are the times from the beginning of a call to its end, in seconds: LatencyP50 and LatencyP99
-	// of calls that succeed, FailedP50 and FailedP99 of those that fail, LatencyMax of all. DelayPerCall is how
-	// much of that a call waits for backoff and send tokens, on average.
+	// of calls that succeed, FailedP50 and FailedP99 of those that fail, LatencyMax of all. DelayPerCall is the
+	// mean part of that time spent waiting for backoff and send tokens.
 	LatencyP50, LatencyP99, FailedP50, FailedP99, LatencyMax, DelayPerCall float64
 	// Succeeded and Unsuccessful are the latencies of the calls, sorted.
 	Succeeded, Unsuccessful []time.Duration
-	// Waiting is how many calls have begun and not ended at the end of the run, and Oldest how many
-	// seconds ago the first of them began.
+	// Waiting is how many calls are open at the end of the run, and Oldest how many seconds ago the
+	// first of them began.
 	Waiting int
 	Oldest  float64
-	// Recover is how many seconds after the last change of the service and the load the successes are back at
-	// 90 % of what they were in the ten seconds before the first one, or of what is possible if that is less,
-	// for five seconds; NaN if nothing changes, if nothing succeeded before, or if they do not come back in
+	// Recover is how many seconds after the last change of service or load the successes return, for five
+	// seconds, to 90 % of their level in the ten seconds before the first change, or of what is possible if
+	// that is less. It is NaN if nothing changes, if nothing succeeded before, or if they do not return in
 	// the run.
 	Recover float64
 	// Emptied is the second at which a retry was first refused for lack of quota. LowestQuota is
 	// the lowest number of tokens of any client.
 	Emptied     float64
 	LowestQuota int
-	// Duration is how long the run took. Bins are parts of it that are Width long, but for the last
-	// one, which ends with the run.
+	// Duration is how long the run took. Bins are parts of it of length Width; the last one ends
+	// with the run and may be shorter.
 	Duration, Width time.Duration
 	Bins            []Bin
-	// Longest is the call that took the longest time.
+	// Longest is the call that took longest.
 	Longest Call
-	// Beyond is how many attempts a trace had no answer for. Unused is how many of its answers no
-	// attempt was made for.
+	// Beyond is how many attempts had no answer in a trace. Unused is how many of its answers no
+	// attempt used.
 	Beyond, Unused int
 }
 
-// ratio is a part of a whole, and NaN of nothing.
+// ratio returns a part of a whole; NaN if the whole is zero.
 func ratio(part, whole int) float64 {
 	if whole == 0 {
 		return math.NaN()
@@ -61,7 +61,7 @@ func ratio(part, whole int) float64 {
 	return float64(part) / float64(whole)
 }
 
-// part is the same of sums.
+// part is ratio for sums.
 func part(of, whole float64) float64 {
 	if whole <= 0 {
 		return math.NaN()
@@ -69,5 +69,5 @@ func part(of, whole float64) float64 {
 	return of / whole
 }
 
-// KeepsUp reports whether at least 95 % of the calls that callers want to make end. A trace has what it has.
+// KeepsUp reports whether at least 95 % of the calls that callers want to make end. A trace always keeps up.
 func (r *Result) KeepsUp() bool { return math.IsNaN(r.Offered) || r.Ended >= 0.95*r.Offered }

@@ -9,17 +9,17 @@ import (
 type Scenario struct {
 	// Conditions hold until the first phase.
 	Conditions
-	// Phases are what changes, in order. The conditions of a phase hold until the next one begins.
+	// Phases are the changes, in order. The conditions of a phase hold until the next one begins.
 	Phases []Phase
-	// Queue lets requests wait their turn in place of being throttled. The service works on each,
-	// also when the caller has gone.
+	// Queue makes requests wait their turn instead of being throttled. The service works on each,
+	// even if the caller has gone.
 	Queue bool
 	// Slowdown is how many times longer an answer takes when the bucket is empty; zero is 1.
 	Slowdown float64
 	// Clients is how many clients there are.
 	Clients int
 	// Healthy is how many more tables there are, each with the same load. The service allows all of
-	// their requests. Their calls count for nothing but the pools of the clients.
+	// their requests. Their calls affect only the pools of the clients.
 	Healthy int
 	// Duration is how long the run takes. Measured is the part of it that counts, and Within the time
 	// in which a call has to succeed to be in time.
@@ -28,7 +28,7 @@ type Scenario struct {
 	Within   time.Duration
 }
 
-// Conditions are what a service does and what its callers want.
+// Conditions are the behavior of a service and the demand of its callers.
 type Conditions struct {
 	// Rate is how many requests a second the service allows, and Burst the size of its bucket,
 	// in requests.
@@ -41,14 +41,14 @@ type Conditions struct {
 	// Offered is how many calls a second callers want to make. With an infinite number workers call again at once.
 	Offered float64
 	// Workers is how many workers each client has. A worker begins no call before its last one has
-	// ended. If there are none at first, calls begin at random instants, whatever became of those
-	// before.
+	// ended. If there are none at first, calls begin at random instants, regardless of earlier
+	// calls.
 	Workers int
 	// Timeout is how long a client waits for an answer; zero is forever.
 	Timeout time.Duration
 }
 
-// Phase is what holds from an instant on.
+// Phase has the conditions from an instant on.
 type Phase struct {
 	From time.Duration
 	Conditions
@@ -77,7 +77,7 @@ func (c Conditions) healthy() Conditions {
 	return c
 }
 
-// isTrace reports whether there is neither service nor load.
+// isTrace reports whether the scenario has neither service nor load.
 func (s *Scenario) isTrace() bool { return s.Rate == 0 && s.Offered == 0 && len(s.Phases) == 0 }
 
 // at returns the conditions of an instant, and when they change.
@@ -92,8 +92,8 @@ func (s *Scenario) at(at time.Duration) (c *Conditions, until time.Duration) {
 	return c, forever
 }
 
-// after is the instant at which so many units have passed since another one. unit is how long one takes; if it is
-// negative, none passes.
+// after returns the instant at which this many units have passed since from. unit returns how long one takes; if
+// it is negative, none passes.
 func (s *Scenario) after(from time.Duration, units float64, unit func(c *Conditions) time.Duration) time.Duration {
 	for {
 		c, until := s.at(from)
@@ -109,12 +109,12 @@ func (s *Scenario) after(from time.Duration, units float64, unit func(c *Conditi
 	}
 }
 
-// pause is the time from one call of a worker to its next, on average.
+// pause is the mean time from one call of a worker to the next.
 func (s *Scenario) pause(c *Conditions) time.Duration {
 	return each(c.Offered / float64(s.Clients*max(c.Workers, 1)))
 }
 
-// each is how long one of so many a second takes; negative if there are none.
+// each returns the time for one at this rate per second; negative if the rate is zero.
 func each(rate float64) time.Duration {
 	if rate <= 0 {
 		return -1
@@ -122,7 +122,7 @@ func each(rate float64) time.Duration {
 	return time.Duration(min(1/rate*float64(time.Second), float64(forever)))
 }
 
-// sum adds up what there is a second, over a window.
+// sum adds up a rate per second over a window.
 func (s *Scenario) sum(w Window, rate func(c *Conditions) float64) (sum float64) {
 	for from := w.From; from < w.To; {
 		c, until := s.at(from)
@@ -141,7 +141,7 @@ func (s *Scenario) Wanted(w Window) float64 {
 // Allowed is how many requests the service allows in a window, without bursts.
 func (s *Scenario) Allowed(w Window) float64 { return s.sum(w, (*Conditions).allowed) }
 
-// allowed is nothing in an outage.
+// allowed returns the allowed rate, which is zero in an outage.
 func (c *Conditions) allowed() float64 {
 	if c.Fail >= 1 {
 		return 0
@@ -163,15 +163,15 @@ func (s *Scenario) LastChange() time.Duration {
 	return s.Phases[len(s.Phases)-1].From
 }
 
-// Settled is how long after an instant the successes came to 90 % of the capacity for five
-// seconds; negative if they did not do that before the end of the run. ends are the instants of
-// the successes, sorted.
+// Settled returns how long after an instant the successes reached 90 % of the capacity for five
+// seconds; negative if they did not before the end of the run. ends are the sorted instants of the
+// successes.
 func (s *Scenario) Settled(ends []time.Duration, from time.Duration) time.Duration {
 	return settled(ends, Window{from, s.Duration}, s.Capacity)
 }
 
-// settled is how long after the begin of a window there are 90 % of the wanted instants for five
-// seconds; negative if that does not come before its end, or if none are wanted.
+// settled returns how long after the start of a window there are 90 % of the wanted instants for
+// five seconds; negative if that does not happen before its end, or if none are wanted.
 func settled(sorted []time.Duration, in Window, wanted func(w Window) float64) time.Duration {
 	const span, step = 5 * time.Second, 100 * time.Millisecond
 	for at := in.From; at+span <= in.To; at += step {

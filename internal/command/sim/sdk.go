@@ -23,9 +23,9 @@ const (
 	SDKAdaptive         // NewAdaptiveMode of its package aws/retry
 )
 
-// sdkClient plays a client of aws-sdk-go-v2 v1.48.0: one retry quota and one send rate for all tables, no pool, and no
-// look at the deadline. The numbers come from a plan of v2.1, which has those of the SDK; a timeout costs
-// what any other failure does. A test holds it against the SDK.
+// sdkClient plays a client of aws-sdk-go-v2 v1.48.0: it has one retry quota and one send rate for all tables and no
+// pool, and ignores the deadline. The numbers come from a plan of v2.1, which has those of the SDK; a timeout costs
+// the same as any other failure. A test compares it with the SDK.
 type sdkClient struct {
 	Parts
 
@@ -34,7 +34,7 @@ type sdkClient struct {
 	plan     retry.Plan
 	tokens   int
 	rate     *sdkRate   // nil in standard mode
-	order    *rand.Rand // of callers that wait
+	order    *rand.Rand // of waiting callers
 	waiters  []*sdkWaiter
 	alarm    clock.Timer // for give; nil before the first wait
 }
@@ -92,9 +92,9 @@ type sdkWaiter struct {
 	given bool
 }
 
-// wait takes a send token. In the SDK a caller that finds none sleeps until there would be one for it alone, and
-// tries again. Of all that wake at about the same time the first one gets the token, and a caller that comes just then
-// may be it. So a token goes here to one of the sleepers by lot, and none of the others has to wake.
+// wait takes a send token. In the SDK a caller that finds none sleeps until there would be one for it alone, and tries
+// again. The first of all that wake at about the same time gets the token, and that may be a caller that comes just
+// then. So here a token goes to a random sleeper, and the others need not wake.
 func (c *sdkClient) wait(ctx context.Context, op retry.Operation) error {
 	if c.rate == nil {
 		return nil
@@ -114,7 +114,7 @@ func (c *sdkClient) wait(ctx context.Context, op retry.Operation) error {
 	return nil
 }
 
-// arm lets give run when there is a token.
+// arm makes give run when there is a token.
 func (c *sdkClient) arm() {
 	if len(c.waiters) == 0 {
 		return
@@ -128,7 +128,7 @@ func (c *sdkClient) arm() {
 	}
 }
 
-// give gives the tokens that there are to sleepers.
+// give gives available tokens to sleepers.
 func (c *sdkClient) give() {
 	for len(c.waiters) > 0 && c.rate.take(c.clock.Now()) == 0 {
 		last := len(c.waiters) - 1
@@ -181,7 +181,7 @@ func (r *sdkRate) take(now time.Time) time.Duration {
 	return max(time.Duration((1-r.tokens)/r.fill*float64(time.Second)), 1)
 }
 
-// missing is how long the next token takes.
+// missing returns how long the next token takes.
 func (r *sdkRate) missing(now time.Time) time.Duration {
 	r.refill(now)
 	return time.Duration(max(1-r.tokens, 0) / r.fill * float64(time.Second))
@@ -194,7 +194,7 @@ func (r *sdkRate) refill(now time.Time) {
 	r.refilled = now
 }
 
-// update is told of each response.
+// update takes in a response.
 func (r *sdkRate) update(now time.Time, throttled bool) {
 	r.count++
 	if half := math.Floor(seconds(now)*2) / 2; half > r.second {

@@ -9,20 +9,20 @@ import (
 	"github.com/awsretry/awsretry/clock"
 )
 
-// World is time, and tasks that run in it.
+// World is a clock and the tasks that run on it.
 type World interface {
 	clock.Clock
 	// Go starts a task.
 	Go(f func())
 }
 
-// Service allows so many requests a second, with a burst, and answers after its latency. What it
-// does not allow it throttles, or it keeps the caller waiting, first come, first served, if it
-// queues. It is safe for concurrent use. Use [NewService].
+// Service allows a rate of requests, with a burst, and answers after its latency. It throttles the
+// other requests, or if it queues, makes them wait, first come, first served. It is safe for
+// concurrent use. Use [NewService].
 type Service struct {
-	// Queues lets requests wait that would be throttled. A caller that goes leaves the queue.
+	// Queues makes requests wait that would be throttled. A caller that gives up leaves the queue.
 	Queues bool
-	// Throttled and Failed are the errors of requests that are throttled and that fail.
+	// Throttled and Failed are the errors of throttled and of failed requests.
 	Throttled, Failed error
 
 	scenario Scenario
@@ -38,8 +38,8 @@ type Service struct {
 	turn chan struct{} // held by the first in line
 }
 
-// NewService returns the service of a scenario, which begins now. Its answers come of the seed. [Play]
-// tells it of the phases; another caller does with [Service.Change].
+// NewService returns the service of a scenario, which begins now. The seed determines its answers.
+// [Play] applies the phases; other callers do so with [Service.Change].
 func NewService(s Scenario, seed uint64, now time.Time) *Service {
 	return &Service{
 		Throttled: ServiceError{Code: "ThrottlingException", Status: 400}, Failed: ServiceError{Code: "InternalServerError", Status: 500},
@@ -48,7 +48,7 @@ func NewService(s Scenario, seed uint64, now time.Time) *Service {
 	}
 }
 
-// Call is one request. It returns when the service took it up, besides its error.
+// Call makes one request. It returns when the service decided on it, and its error.
 func (s *Service) Call(ctx context.Context, w World) (at time.Time, err error) {
 	latency, err := s.admit(ctx, w)
 	at = w.Now()
@@ -58,7 +58,7 @@ func (s *Service) Call(ctx context.Context, w World) (at time.Time, err error) {
 	return at, err
 }
 
-// admit decides about a request, at once or when it is its turn and there is a token for it.
+// admit decides on a request, at once or when it is its turn and there is a token.
 func (s *Service) admit(ctx context.Context, w World) (latency time.Duration, err error) {
 	if !s.Queues {
 		return s.Take(w.Now())
@@ -80,7 +80,7 @@ func (s *Service) admit(ctx context.Context, w World) (latency time.Duration, er
 	}
 }
 
-// Take decides about a request: it returns how long the answer takes, and what it says.
+// Take decides on a request: it returns how long the answer takes, and its error.
 func (s *Service) Take(now time.Time) (latency time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +122,7 @@ func (s *Service) refillLocked(now time.Time) {
 	s.last = now
 }
 
-// missing is how long the next token takes, rounded up.
+// missing returns how long the next token takes, rounded up.
 func (s *Service) missing(now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +133,7 @@ func (s *Service) missing(now time.Time) time.Duration {
 	return time.Duration((1-s.tokens)/s.now.Rate*float64(time.Second)) + 1
 }
 
-// Change makes these the conditions from now on.
+// Change sets the conditions from now on.
 func (s *Service) Change(now time.Time, c Conditions) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Spread is a figure of several runs: the median, the lowest and the highest. All are NaN if the figure does not apply
-// in at least half of the runs.
+// Spread is a figure over several runs: the median, the lowest and the highest. All are NaN if the figure does not
+// apply in at least half of the runs.
 type Spread struct{ Median, Low, High float64 }
 
 // SpreadOf returns the spread of a figure.
@@ -24,8 +24,8 @@ func SpreadOf(runs []*Result, figure func(r *Result) float64) Spread {
 	return Spread{all[(len(all)-1)/2], all[0], all[len(all)-1]}
 }
 
-// Median returns the run whose share of failed calls is the median, the first of several such. It stands for all in
-// pictures.
+// Median returns the run with the median share of failed calls, the first if there are several. Pictures show this
+// run.
 func Median(runs []*Result) *Result {
 	middle := SpreadOf(runs, func(r *Result) float64 { return r.FailedShare }).Median
 	for _, r := range runs {
@@ -36,5 +36,5 @@ func Median(runs []*Result) *Result {
 	return runs[0]
 }
 
-// Overlaps reports whether two figures may differ by chance: the runs of one are among those of the other.
+// Overlaps reports whether two figures may differ by chance, because their ranges overlap.
 func (s Spread) Overlaps(o Spread) bool { return s.Low <= o.High && o.Low <= s.High }

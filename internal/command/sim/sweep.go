@@ -10,23 +10,23 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Point is what calls come to where each attempt fails with a probability of Share, by itself.
+// Point is the result of calls whose attempts each fail with probability Share, independently.
 type Point struct {
 	Share, AttemptsPerCall, FailedShare float64
 }
 
-// The calls of a point. The first ones do not count. Right of the drain point the first of them all
-// fail, so that the quota is empty, as it is there in the long run; close to the drain point it
-// would take thousands of calls to become so.
+// The calls of a point. The first ones do not count. Right of the drain point the very first ones
+// all fail, which empties the quota, as it is there in the long run; close to the drain point that
+// would take thousands of calls.
 const (
 	pointCalls = 3000
 	warmUp     = 1000
-	failFirst  = 200 // which is more than a quota of 500 tokens pays for
+	failFirst  = 200 // more than a quota of 500 tokens pays for
 )
 
-// Sweep plays calls, one after the other, of a service that fails a share of the attempts and has
-// no limit. It has a point for each share. progress, unless it is nil, is told which share of the
-// points is done. The errors are those of ctx and of the variant.
+// Sweep plays calls, one after another, of a service that fails a share of the attempts and has no
+// limit. It returns a point for each share. It calls progress, unless it is nil, with the share of
+// the points that is done. It returns the errors of ctx and of the variant.
 func Sweep(ctx context.Context, v Variant, seed uint64, shares []float64, progress func(share float64)) ([]Point, error) {
 	points := make([]Point, 0, len(shares))
 	for i, share := range shares {

@@ -14,10 +14,10 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Decision is what the strategy made of a step, or of an operation.
+// Decision is the decision of the strategy on a step or an operation.
 type Decision struct {
 	Attempt int
-	// Err is why there is no other attempt: nil after success, and [ErrRetried] if there is one.
+	// Err says why there is no other attempt: nil after success, and [ErrRetried] if there is one.
 	Err error
 	// Delay comes before the next attempt, or before the end of a call.
 	Delay time.Duration
@@ -31,13 +31,13 @@ type Decision struct {
 // ErrRetried is the error of a decision for another attempt.
 var ErrRetried = errors.New("another attempt follows")
 
-// ErrBeyond is the error of a decision on an operation that has no response for its next attempt.
+// ErrBeyond is the error of a decision on an operation without a response for its next attempt.
 var ErrBeyond = errors.New("nothing was recorded")
 
-// PlayTrace plays a trace with a variant. All calls count; within is the time in which one has to succeed to be
-// in time. Operations run side by side: one begins at its start, or at the end of the one before it if it has
-// none. An attempt for which nothing was recorded gets what the last one of its request or operation got, or,
-// of an access log, what the log says last of that operation.
+// PlayTrace plays a trace with a variant. All calls count; within is the time in which one must succeed to be
+// in time. Operations run concurrently: each begins at its start, or at the end of the one before it if it has
+// none. An attempt without a recorded answer gets the answer of the last attempt of its request or operation,
+// or, in an access log, the latest answer that the log has for that operation.
 func PlayTrace(t *trace.Trace, v Variant, within time.Duration) (*Result, error) {
 	p, err := newTracePlay(t, v)
 	if err != nil {
@@ -49,8 +49,9 @@ func PlayTrace(t *trace.Trace, v Variant, within time.Duration) (*Result, error)
 	return p.result(), nil
 }
 
-// Replay plays a trace with a variant, and tells the decision on each step or operation. A request
-// stays open behind its last step. The errors are those of ctx, of the variant and of tell.
+// Replay plays a trace with a variant, and calls tell with the decision on each step or operation.
+// A request stays open after its last step. Replay returns the errors of ctx, of the variant and of
+// tell.
 func Replay(ctx context.Context, t *trace.Trace, v Variant, tell func(d Decision) error) error {
 	p, err := newTracePlay(t, v)
 	if err != nil {
@@ -62,12 +63,12 @@ func Replay(ctx context.Context, t *trace.Trace, v Variant, tell func(d Decision
 		}
 		return tell(d)
 	}
-	p.recorder.table = "" // The scope is that of the whole, which has no pool beside it.
+	p.recorder.table = "" // The scope is that of the strategy as a whole, which has no pool.
 	p.play(t)
 	return p.err
 }
 
-// tracePlay is a trace that is played.
+// tracePlay is the play of a trace.
 type tracePlay struct {
 	clock    *virtual.Clock
 	start    time.Time
@@ -87,7 +88,7 @@ type tracePlay struct {
 	err  error
 
 	steps    []trace.Step
-	next     int                 // the step that has its turn
+	next     int                 // the step whose turn it is
 	requests map[string]*request // by name
 }
 
@@ -99,10 +100,10 @@ type sample struct {
 
 // request has a task while it has a call.
 type request struct {
-	own     []int // its steps from the next one on
+	own     []int // its remaining steps
 	calling bool
-	taken   bool          // an attempt has the step that has its turn
-	turn    chan struct{} // closed when its next step has its turn, if it waits for that
+	taken   bool          // an attempt has taken the step whose turn it is
+	turn    chan struct{} // closed at the turn of its next step, if it waits for that
 	last    error
 }
 
@@ -149,7 +150,7 @@ func (p *tracePlay) observe(ctx context.Context, e retry.Event) {
 	}
 }
 
-// told tells a decision. After an error the play ends.
+// told calls tell with a decision. An error ends the play.
 func (p *tracePlay) told(d Decision) {
 	if p.tell == nil || p.err != nil {
 		return
@@ -172,7 +173,7 @@ func (p *tracePlay) call(ctx context.Context, attempt func(ctx context.Context) 
 	return call
 }
 
-// ended is the decision after which a call ended.
+// ended returns the decision that ended a call.
 func ended(c *Call) Decision {
 	d := Decision{Attempt: len(c.Attempts), Err: c.Err, Call: c}
 	if n := len(c.Attempts); n > 0 {
@@ -181,14 +182,14 @@ func ended(c *Call) Decision {
 	return d
 }
 
-// operations makes the calls of operations. In a replay they come one after the other.
+// operations makes the calls of operations. In a replay they come one after another.
 func (p *tracePlay) operations(operations []trace.Operation) {
 	if p.tell != nil {
 		p.oneByOne(operations)
 		return
 	}
 	for len(operations) > 0 {
-		n := 1 // of those that have no start come after the first
+		n := 1 // operations without a start that follow the first
 		for n < len(operations) && operations[n].Start == 0 {
 			n++
 		}
@@ -201,7 +202,7 @@ func (p *tracePlay) operations(operations []trace.Operation) {
 	}
 }
 
-// untilStart is the time until the start of an operation.
+// untilStart returns the time until the start of an operation.
 func (p *tracePlay) untilStart(op *trace.Operation) time.Duration {
 	return time.Duration(op.Start) - p.clock.Now().Sub(start())
 }
@@ -236,8 +237,8 @@ func (p *tracePlay) oneByOne(operations []trace.Operation) {
 	}
 }
 
-// lastSaid is the last operation of an access log with the name of one that began until an instant. In another
-// trace it is the operation itself.
+// lastSaid returns the last operation of an access log with the same name that began by an instant. In any
+// other trace it returns the operation itself.
 func (p *tracePlay) lastSaid(op *trace.Operation, until time.Duration) *trace.Operation {
 	rows := p.log[op.Name]
 	after, _ := slices.BinarySearchFunc(rows, until+1, func(row *trace.Operation, at time.Duration) int {
@@ -249,7 +250,7 @@ func (p *tracePlay) lastSaid(op *trace.Operation, until time.Duration) *trace.Op
 	return rows[after-1]
 }
 
-// turn lets the call that the next step is for go on, or begins one.
+// turn continues the call of the next step, or begins one.
 func (p *tracePlay) turn() {
 	if p.next == len(p.steps) {
 		if p.tell != nil && len(p.steps) > 0 {
@@ -268,7 +269,7 @@ func (p *tracePlay) turn() {
 	}
 }
 
-// settled ends the turn of the step that an attempt of a request has taken.
+// settled ends the turn of the step taken by an attempt of a request.
 func (p *tracePlay) settled(r *request, d Decision) {
 	if !r.taken {
 		return
@@ -280,8 +281,8 @@ func (p *tracePlay) settled(r *request, d Decision) {
 	}
 }
 
-// inTurn is a strategy whose retries also wait for their turn: an attempt takes its send token when the
-// next step of its request has its turn.
+// inTurn is a strategy whose retries also wait for their turn: an attempt takes its send token at the
+// turn of the next step of its request.
 type inTurn struct {
 	retry.Strategy
 
@@ -296,12 +297,12 @@ func (s inTurn) RefreshRetryToken(ctx context.Context, t retry.Token, failure er
 	case !ok || err != nil && p.tell != nil:
 		return next, err
 	case err != nil:
-		p.settled(r, Decision{}) // What is slept before the end of a call holds up no other one.
+		p.settled(r, Decision{}) // A sleep before the end of a call delays no other call.
 		return next, err
 	}
 	p.settled(r, Decision{Attempt: t.Attempt(), Err: ErrRetried, Delay: next.Delay()})
 	if len(r.own) == 0 && p.tell != nil {
-		return retry.Token{}, ErrBeyond // The retry that was granted stays paid for.
+		return retry.Token{}, ErrBeyond // The granted retry stays paid for.
 	}
 	if p.slept(ctx, r, next.Delay()) {
 		next = next.WithoutDelay()
@@ -309,8 +310,8 @@ func (s inTurn) RefreshRetryToken(ctx context.Context, t retry.Token, failure er
 	return next, nil
 }
 
-// slept waits for a backoff, and then until the next step of the request has its turn. It reports
-// false if ctx ends before.
+// slept waits for a backoff, and then for the turn of the request's next step. It returns false if
+// ctx ends before.
 func (p *tracePlay) slept(ctx context.Context, r *request, backoff time.Duration) bool {
 	if p.clock.Sleep(ctx, backoff) != nil {
 		return false
@@ -322,12 +323,12 @@ func (p *tracePlay) slept(ctx context.Context, r *request, backoff time.Duration
 	return p.clock.Await(ctx, r.turn) == nil
 }
 
-// hasTurn reports whether the next step is one of the request.
+// hasTurn reports whether the next step belongs to the request.
 func (p *tracePlay) hasTurn(r *request) bool {
 	return len(r.own) > 0 && r.own[0] == p.next && p.err == nil
 }
 
-// request makes the calls of a request while it is their turn.
+// request makes the calls of a request in their turns.
 func (p *tracePlay) request(r *request) {
 	defer func() { r.calling = false }()
 	for p.hasTurn(r) {

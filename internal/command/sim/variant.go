@@ -14,10 +14,11 @@ import (
 // Variant is a way to retry: settings, and what the program does around a call.
 type Variant struct {
 	Name string
-	// Deadline is the time that each call has, and AttemptTimeout the time that each attempt has whatever the
-	// scenario says; zero is none.
+	// Deadline limits the time of each call; zero means no limit. AttemptTimeout limits that of each
+	// attempt and overrides the scenario; zero keeps the scenario's.
 	Deadline, AttemptTimeout time.Duration
-	// SDK plays the retryer of aws-sdk-go-v2 in place of the strategy, whose numbers it takes.
+	// SDK plays the retryer of aws-sdk-go-v2 instead of the strategy, with the numbers of the
+	// strategy.
 	SDK SDKMode
 	// New returns a strategy for one client. It is called several times.
 	New func(p Parts) (retry.Strategy, error)
@@ -36,11 +37,11 @@ type client struct {
 	deadline       time.Duration
 	attemptTimeout func() time.Duration // nil is none
 	strategy       retry.Strategy
-	sdk            *sdkClient // in place of the strategy; or nil
+	sdk            *sdkClient // replaces the strategy; or nil
 	longPolling    bool
 }
 
-// jitter is a source of random numbers that comes of the seed.
+// jitter returns a source of random numbers with the seed.
 func jitter(seed uint64) func() float64 { return rand.New(rand.NewPCG(2, seed)).Float64 }
 
 // newClient returns a client with this jitter.
@@ -59,7 +60,7 @@ func (v *Variant) newClient(clk *virtual.Clock, jitter func() float64, observer 
 	return c, nil
 }
 
-// Do retries as the strategy says. A table is a resource, and so has a scope.
+// Do retries as the strategy decides. A table is a resource, so it has its own scope.
 func (c *client) Do(ctx context.Context, table string, attempt func(ctx context.Context) error) error {
 	if c.deadline > 0 {
 		limited, cancel := clock.WithTimeout(ctx, c.clock, c.deadline)
@@ -84,7 +85,7 @@ func (c *client) Do(ctx context.Context, table string, attempt func(ctx context.
 	return retry.DoErr(ctx, c.strategy, retry.Operation{Resource: table, LongPolling: c.longPolling}, one)
 }
 
-// Plan returns the numbers by which the variant retries.
+// Plan returns the retry numbers of the variant.
 func (v *Variant) Plan() (retry.Plan, error) {
 	s, err := v.New(Parts{})
 	if err != nil {
@@ -93,18 +94,20 @@ func (v *Variant) Plan() (retry.Plan, error) {
 	return s.Plan(retry.Operation{}), nil
 }
 
-// inOrder reports whether calls that wait for send tokens get them in the order in which they
-// began to wait. A strategy refuses a wait that a deadline or MaxElapsed would cut short, before those in front of it end.
+// inOrder reports whether calls that wait for send tokens get them in the order in which they began to wait. That is
+// not so with a deadline or MaxElapsed: a strategy refuses a wait that these would cut short before the waits in front
+// of it end.
 func (v *Variant) inOrder(p retry.Plan) bool { return v.Deadline == 0 && p.MaxElapsed == 0 }
 
-// state is that of the table that counts, and how many tokens are in the pool.
+// state is the state of the table that counts, and the tokens in the pool.
 type state struct {
 	retry.ScopeSnapshot
 
 	pool int
 }
 
-// state returns the state of the client. Before its first call the table has that of the whole.
+// state returns the state of the client. Before its first call the table has the state of the
+// strategy as a whole.
 func (c *client) state() state {
 	if c.sdk != nil {
 		return c.sdk.state()

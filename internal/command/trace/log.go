@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// columns are those of an access log.
+// columns returns the columns of an access log.
 func columns() []string { return []string{"time", "operation", "status", "latency"} }
 
-// IsLog reports whether a text is an access log and no JSON.
+// IsLog reports whether a text is an access log and not JSON.
 func IsLog(text []byte) bool {
 	first, _, _ := bytes.Cut(bytes.TrimPrefix(text, []byte("\uFEFF")), []byte("\n"))
 	names := strings.Split(string(bytes.TrimSpace(first)), ",")
@@ -28,8 +28,8 @@ func IsLog(text []byte) bool {
 }
 
 // ReadLog reads an access log: CSV whose first line names the columns time, operation, status and latency, in any
-// order, beside others. A time is that of RFC 3339, or a number of seconds; a latency is a number of
-// seconds, or one with a unit such as 12ms. The lines need no order. The errors are of type [Error].
+// order, among others. A time is in RFC 3339 format or a number of seconds; a latency is a number of seconds, or
+// has a unit such as 12ms. The lines may be in any order. The errors are of type [Error].
 func ReadLog(file string, text []byte, service string) (*Trace, error) {
 	t, line, err := readLog(text, service)
 	if wrong, ok := errors.AsType[*Error](err); ok {
@@ -132,7 +132,7 @@ func latencyOf(text string) (Seconds, error) {
 	return Seconds(d), nil
 }
 
-// isNumber reports whether a text is a number as JSON has it.
+// isNumber reports whether a text is a JSON number.
 func isNumber(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)
 	return err == nil && strings.Trim(text, "0123456789.eE+-") == ""

@@ -17,7 +17,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// MaxBytes is how large a text with traces may be.
+// MaxBytes is the maximum size of a text with traces.
 const MaxBytes = 16 << 20
 
 // The modes of a trace.
@@ -26,18 +26,18 @@ const (
 	Adaptive = "adaptive"
 )
 
-// maxRepeat limits the work of one outcome.
+// maxRepeat limits the repetitions of one outcome.
 const maxRepeat = 1_000_000
 
-// absent is a time that a trace does not say.
+// absent is a time that a trace does not have.
 const absent = Seconds(-1)
 
-// Error is an error in a file with traces. Its JSON is its place.
+// Error is an error in a file with traces. Its JSON has only its place.
 type Error struct {
 	File string `json:"file"`
 	// Trace is the number of the trace in the file, from 1 on.
 	Trace int `json:"trace,omitempty"`
-	// Line and Column are the place of what is not JSON, from 1 on. Columns count bytes.
+	// Line and Column are the place of invalid JSON, from 1 on. Columns count bytes.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 	// Field is the path to the value, such as "steps[3].response.status". It is empty for a trace
@@ -65,8 +65,8 @@ func fail(field, format string, args ...any) error {
 	return &Error{Field: field, Problem: fmt.Sprintf(format, args...)}
 }
 
-// Read reads the traces of a file, one after the other. A trace that names no service has this one.
-// The errors are of type [Error].
+// Read reads the traces of a file, one after another. A trace without a service gets this one. The
+// errors are of type [Error].
 func Read(file string, text []byte, service string) (traces []*Trace, err error) {
 	defer func() {
 		if wrong, ok := errors.AsType[*Error](err); ok {
@@ -139,7 +139,7 @@ func read(text []byte, service string) (*Trace, error) {
 	return t, err
 }
 
-// told reports whether steps are outcomes. The first one decides.
+// told reports whether steps are outcomes; the first one decides.
 func told(steps []json.RawMessage) bool {
 	var first struct {
 		T        json.RawMessage `json:"t_s"`
@@ -215,8 +215,8 @@ func decode(field string, text []byte, into any) error {
 	return fail(field+wrong.Field, "must be %s, not %s", wanted(wrong.Type), found(wrong.Value))
 }
 
-// wholeIn rewrites a whole number such as 3.0 or 1e1 as package json wants it. It reports false for
-// any other value that is wrong.
+// wholeIn rewrites a whole number such as 3.0 or 1e1 for package json. It returns false for any
+// other wrong value.
 func wholeIn(text []byte, wrong *json.UnmarshalTypeError) bool {
 	number, ok := strings.CutPrefix(wrong.Value, "number ")
 	n, err := strconv.ParseFloat(number, 64)
@@ -228,7 +228,7 @@ func wholeIn(text []byte, wrong *json.UnmarshalTypeError) bool {
 	return true
 }
 
-// wanted says what a value of a type is in JSON.
+// wanted names the JSON form of a type.
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -248,7 +248,7 @@ func wanted(t reflect.Type) string {
 	}
 }
 
-// found says what a value is, in the words of package json.
+// found names the kind of a value, in the words of package json.
 func found(value string) string {
 	number, isNumber := strings.CutPrefix(value, "number ")
 	switch {
@@ -265,7 +265,7 @@ func found(value string) string {
 	}
 }
 
-// check returns an error for settings that no trace may have.
+// check returns an error for settings that a trace must not have.
 func (t *Trace) check() error {
 	g := &t.Given
 	if err := cmp.Or(
@@ -300,7 +300,7 @@ func (r Response) check(field string) error {
 	return cmp.Or(oneOf(field+".kind", r.Kind, kinds()...), within(field+".status", &r.Status, 0, 999))
 }
 
-// oneOf returns an error for a value that is none of some and not empty.
+// oneOf returns an error for a value that is neither empty nor one of some.
 func oneOf(field, value string, some ...string) error {
 	if value == "" || slices.Contains(some, value) {
 		return nil
@@ -308,7 +308,7 @@ func oneOf(field, value string, some ...string) error {
 	return fail(field, "must be one of %s, not %q", strings.Join(some, ", "), value)
 }
 
-// within returns an error for a number outside of bounds. Nil is no number.
+// within returns an error for a number out of bounds. Nil is always valid.
 func within(field string, n *int, low, high int) error {
 	if n == nil || low <= *n && *n <= high {
 		return nil

@@ -15,8 +15,8 @@ func kinds() []string {
 	return []string{"success", "transient", "timeout", "connect", "throttling", "clock_skew", "server", "client"}
 }
 
-// Judged returns the error of a response with the verdict of its kind, whatever status and code
-// are; nil for success. Without a kind the classifiers judge status and code.
+// Judged returns the error of a response with the verdict of its kind, regardless of status and
+// code; nil for success. Without a kind the classifiers judge status and code.
 func (r Response) Judged() error {
 	err := &ServiceError{r}
 	switch r.Kind {
@@ -39,8 +39,8 @@ func (r Response) Judged() error {
 	return err
 }
 
-// Err returns the error that a client makes of a response, which the classifiers judge; nil for
-// success. The tests of the rules play it, so that they judge as well.
+// Err returns the error that a client makes from a response, for the classifiers to judge; nil for
+// success. The tests of the rules use it, so they test the classifiers too.
 func (r Response) Err() error {
 	switch r.Kind {
 	case "success":
@@ -59,7 +59,7 @@ func (r Response) Err() error {
 // ServiceError is a response that is not a success.
 type ServiceError struct{ Response Response }
 
-// Error says what the response was.
+// Error describes the response.
 func (e *ServiceError) Error() string {
 	return fmt.Sprintf("status %d %s", e.Response.Status, e.Response.ErrorCode)
 }

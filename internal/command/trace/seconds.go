@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Seconds is a time that JSON has in seconds, with all its digits: a float of the seconds since 1970
-// is wrong by up to 120 ns.
+// Seconds is a time that JSON gives in seconds, with all its digits, because a float of the seconds
+// since 1970 is wrong by up to 120 ns.
 type Seconds time.Duration
 
 // MaxTime is the longest time of a trace, both for one number and for the whole trace. It is a
@@ -28,7 +28,7 @@ const (
 // an error.
 func (s *Seconds) UnmarshalJSON(text []byte) error {
 	if text[0] != '-' && (text[0] < '0' || text[0] > '9') {
-		return json.Unmarshal(text, new(float64)) // The error says what it is. Null is none.
+		return json.Unmarshal(text, new(float64)) // The error says what it is. Null is no error.
 	}
 	d, ok := nanoseconds(string(text))
 	if !ok {
@@ -48,13 +48,13 @@ func nanoseconds(number string) (Seconds, bool) {
 	if digits == "" || negative {
 		return 0, digits == ""
 	}
-	// The only error is that there are too many digits. ParseInt then returns the largest or
-	// smallest number, which is out of range as the exponent itself is.
+	// The only possible error is too many digits. ParseInt then returns the largest or smallest
+	// number, which is out of range, as the exponent itself is.
 	shift := int64(0)
 	if exponent != "" {
 		shift, _ = strconv.ParseInt(exponent, 10, 32)
 	}
-	// length is the number of digits before the point in nanoseconds.
+	// length is the number of digits before the point, in nanoseconds.
 	length := int64(len(digits)-len(fraction)+nanoDigits) + shift
 	if length < 0 || length > maxDigits {
 		return 0, length < 0

@@ -1,5 +1,5 @@
-// Package trace has the form of recorded traces: "awsretry replay" plays them, and the vectors that
-// tests share are made of the same types.
+// Package trace has the types of recorded traces, which "awsretry replay" plays. The test vectors
+// use the same types.
 package trace
 
 import (
@@ -10,30 +10,31 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-// Trace is a recording: what it says of the strategy, and steps, operations or outcomes.
+// Trace is a recording: the settings of the strategy, and steps, operations or outcomes.
 type Trace struct {
-	// Without Mode it depends on the form of the trace, and an empty Behavior means v2.1.
+	// An empty Mode means that the form of the trace decides; an empty Behavior means v2.1.
 	Mode     string  `json:"mode"`
 	Behavior string  `json:"behavior"`
 	Start    Seconds `json:"start_s"` // when the recording begins
 	Given    Given   `json:"given"`
 
-	// Steps are what attempts got, in the order in which they were sent. They take no time.
+	// Steps are the answers to attempts, in the order in which they were sent. They take no time.
 	Steps []Step `json:"-"`
-	// Operations come one after the other, in a replay; a simulation lets those that have a start begin at it.
+	// Operations run one after another in a replay; in a simulation, those that have a start begin at it.
 	Operations []Operation `json:"-"`
-	// Log is true of an access log: the operations are its lines by their time.
+	// Log is true for an access log, whose lines are the operations, sorted by time.
 	Log bool `json:"-"`
-	// Outcomes are what a send rate was told, without a strategy.
+	// Outcomes are the reports to a send rate, without a strategy.
 	Outcomes []Outcome `json:"-"`
 }
 
-// Given is the configuration of the strategy. Nil and zero are its defaults, but for the jitter.
+// Given is the configuration of the strategy. Nil and zero mean its defaults, except for the
+// jitter.
 type Given struct {
 	MaxAttempts   *int    `json:"max_attempts"`
 	InitialQuota  *int    `json:"initial_quota"`
 	QuotaCapacity *int    `json:"quota_capacity"`
-	Jitter        float64 `json:"jitter"` // all delays are multiplied with it
+	Jitter        float64 `json:"jitter"` // multiplies all delays
 	MaxBackoff    Seconds `json:"max_backoff_s"`
 	Service       string  `json:"service"`
 	LongPolling   bool    `json:"long_polling"`
@@ -56,13 +57,13 @@ func (g Given) Capacity() *int {
 	return g.QuotaCapacity
 }
 
-// Step is what an attempt of a request got.
+// Step is the answer to an attempt of a request.
 type Step struct {
 	Request  string   `json:"request"`
 	Response Response `json:"response"`
 }
 
-// Operation begins not before Start. Each of its attempts takes Latency and gets the next of
+// Operation does not begin before Start. Each of its attempts takes Latency and gets the next of
 // Responses.
 type Operation struct {
 	Name      string     `json:"-"` // of an access log
@@ -71,14 +72,14 @@ type Operation struct {
 	Responses []Response `json:"responses"`
 }
 
-// Outcome is what a send rate was told at T, so many times. T may go back.
+// Outcome is a report to a send rate at T, repeated. T may go back.
 type Outcome struct {
 	T         Seconds `json:"t_s"`
 	Throttled bool    `json:"throttled"`
 	Repeat    int     `json:"repeat"`
 }
 
-// Response is what an attempt got.
+// Response is the answer to an attempt.
 type Response struct {
 	Status    int     `json:"status"`
 	ErrorCode string  `json:"error_code"`
@@ -95,7 +96,7 @@ type Reason struct {
 	Quota string `json:"quota"`
 }
 
-// reaches are the reaches by their names.
+// reaches returns the reaches by name.
 func reaches() map[string]classify.Reach {
 	all := map[string]classify.Reach{}
 	for r := classify.ReachUnknown; r <= classify.ReachOther; r++ {
@@ -105,7 +106,7 @@ func reaches() map[string]classify.Reach {
 }
 
 // Headers are the headers of a response by name, in upper or lower case. Only x-amz-retry-after
-// counts, and only that one has to be a string.
+// counts, and only it must be a string.
 type Headers map[string]string
 
 const retryAfter = "x-amz-retry-after"

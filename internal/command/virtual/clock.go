@@ -1,9 +1,9 @@
-// Package virtual has a clock for simulations with many tasks, such as the workers of a client
-// that a service throttles. One task runs at a time, and the clock decides which one, so each run
-// is the same, and no time passes but the virtual one.
+// Package virtual has a clock for simulations with many tasks, such as the workers of a client that
+// a service throttles. One task runs at a time, and the clock decides which one, so each run is the
+// same, and only virtual time passes.
 //
-// A [clock.Fake] serves tests of a few functions: there the goroutines are those of the test, and
-// a deadline that ends several waits at once lets them all run at once.
+// A [clock.Fake] suits tests of a few functions: it uses the goroutines of the test, and if a
+// deadline ends several waits at once, they all run at once.
 package virtual
 
 import (
@@ -19,8 +19,8 @@ import (
 )
 
 // Clock is a clock whose time moves when all tasks wait. [Clock.Run] runs its tasks, which
-// [Clock.Go] has added. Its methods are for the tasks, for the functions of its timers, and for
-// the code before Run: it is not safe for concurrent use. Use [New].
+// [Clock.Go] has added. Call its methods from the tasks, from timer functions, and before Run; it
+// is not safe for concurrent use. Use [New].
 type Clock struct {
 	*loop
 	waits []*wait
@@ -34,7 +34,7 @@ type Clock struct {
 
 var _ clock.Clock = (*Clock)(nil)
 
-// loop is what clocks with the same time have in common.
+// loop is the common part of clocks with the same time.
 type loop struct {
 	now     time.Time
 	queue   queue
@@ -52,11 +52,10 @@ func New(start time.Time) *Clock {
 }
 
 // Beside returns a clock with the same time. Its tasks must not end the waits of tasks of another
-// clock, as those of a client do not end the waits of another client: after a task has run, only
-// the waits of its own clock are looked at. inOrder says that these end in the order in which
-// they began, as waits for the send tokens of one scope do, so that only the first one has to be
-// looked at, and all of them when a context of WithTimeout has ended by itself. No other context may
-// end then.
+// clock, because after a task has run, only the waits of its own clock are checked. Clients, for
+// example, do not end each other's waits. inOrder says that waits end in the order in which they
+// began, as waits for the send tokens of one scope do. Then only the first one is checked, or all of
+// them when a context of WithTimeout has ended by itself; no other context may end then.
 func (c *Clock) Beside(inOrder bool) *Clock {
 	return &Clock{loop: c.loop, first: inOrder, sleeps: map[*task]<-chan struct{}{}}
 }
@@ -71,7 +70,7 @@ type task struct {
 	alarm  *timer // wakes the task from a sleep
 }
 
-// Go adds a task, which begins when its turn comes. After the end of the run it does nothing.
+// Go adds a task, which begins when its turn comes. After the run it does nothing.
 func (c *Clock) Go(f func()) {
 	if c.ended {
 		return
@@ -87,7 +86,7 @@ func (c *Clock) Go(f func()) {
 	t.alarm.Reset(0)
 }
 
-// turn lets a task run until it waits or has returned.
+// turn runs a task until it waits or has returned.
 func (l *loop) turn(t *task) {
 	l.current = t
 	_, waits := t.resume()
@@ -97,7 +96,7 @@ func (l *loop) turn(t *task) {
 	}
 }
 
-// pause is the wait of the task that runs. It fails if the run has ended.
+// pause makes the running task wait. It fails if the run has ended.
 func (l *loop) pause() error {
 	if !l.current.yield(struct{}{}) {
 		return context.Canceled
@@ -105,15 +104,15 @@ func (l *loop) pause() error {
 	return nil
 }
 
-// Stop lets Run end where it is.
+// Stop ends Run at the current time.
 func (c *Clock) Stop() { c.stopped = true }
 
-// Run returns when all tasks have returned, when the time has come, or after [Clock.Stop]. What is
-// due at until does not happen. Then each wait ends with [context.Canceled], as does each later
-// one, whatever the context, and Run returns when all tasks have. The zero time is no end.
+// Run returns when all tasks have returned, at until, or after [Clock.Stop]. What is due at until
+// does not happen. At the end each wait and each later one fails with [context.Canceled],
+// regardless of its context, and Run returns when all tasks have. The zero time means no end.
 //
-// The clock shows until afterwards, or the instant at which the run ended before. A task that
-// panics lets Run panic.
+// Afterwards the clock shows until, or the instant at which the run ended if that was earlier. Run
+// panics if a task panics.
 func (c *Clock) Run(until time.Time) {
 	defer c.end()
 	for len(c.tasks) > 0 && len(c.queue) > 0 && !c.stopped {
@@ -128,7 +127,7 @@ func (c *Clock) Run(until time.Time) {
 	}
 }
 
-// end ends the tasks that are left, in the order in which they were added.
+// end ends the remaining tasks, in the order in which they were added.
 func (l *loop) end() {
 	l.ended = true
 	inOrder := func(a, b *task) int { return cmp.Compare(a.number, b.number) }
@@ -157,8 +156,8 @@ func (w *wait) over() bool {
 	}
 }
 
-// wake lets the tasks run whose waits are over, in the order in which they began to wait, and then those whose sleeps
-// a context has ended.
+// wake runs the tasks whose waits are over, in the order in which they began to wait, and then those whose sleep a
+// context has ended.
 func (c *Clock) wake() {
 	all := !c.first || c.expired
 	c.expired = false
@@ -205,7 +204,7 @@ func (c *Clock) wakeWaits(all bool) {
 // Now returns the time of the clock.
 func (c *Clock) Now() time.Time { return c.now }
 
-// Sleep waits until d has passed or ctx is done. Tasks alone may call it.
+// Sleep waits until d has passed or ctx is done. Only tasks may call it.
 func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	if c.ended {
 		return context.Canceled
@@ -216,8 +215,8 @@ func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	return c.Park(ctx, func(wake func(time.Duration)) { wake(d) })
 }
 
-// Await waits until done is closed or ctx is done. Tasks alone may call it. The strategies of
-// this module wait with it for send tokens and for retry quota.
+// Await waits until done is closed or ctx is done. Only tasks may call it. The strategies of this
+// module use it to wait for send tokens and for retry quota.
 func (c *Clock) Await(ctx context.Context, done <-chan struct{}) error {
 	if c.ended {
 		return context.Canceled
@@ -232,8 +231,8 @@ func (c *Clock) Await(ctx context.Context, done <-chan struct{}) error {
 	return ctx.Err()
 }
 
-// Park waits until wake was called, which begin is given first, and its time has passed, or until ctx is done. Tasks
-// alone may call it. Among many tasks that wait it is faster than Await, which looks at their channels.
+// Park calls begin with a function wake, and waits until wake has been called and its time has passed, or until ctx
+// is done. Only tasks may call it. With many waiting tasks it is faster than Await, which checks their channels.
 func (c *Clock) Park(ctx context.Context, begin func(wake func(after time.Duration))) error {
 	if c.ended {
 		return context.Canceled
@@ -291,7 +290,7 @@ func (d *deadline) Deadline() (time.Time, bool) { return d.until, true }
 
 func (d *deadline) Err() error {
 	err := d.Context.Err()
-	if err != nil && context.Cause(d.Context) == context.DeadlineExceeded { //nolint:errorlint // as it was given
+	if err != nil && context.Cause(d.Context) == context.DeadlineExceeded { //nolint:errorlint // compares the unwrapped cause
 		return context.DeadlineExceeded
 	}
 	return err
