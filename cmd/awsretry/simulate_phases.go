@@ -124,7 +124,7 @@ func (c phaseChange) rate(to *float64, base, low, high float64) error {
 			return fmt.Errorf("must be a number from %v to %s, or a multiple of the base such as 4x", low, strconv.FormatFloat(high, 'f', -1, 64))
 		}
 	}
-	*to = min(max(x, low), high)
+	*to = min(max(x, low), max(high, base))
 	return nil
 }
 
