@@ -68,6 +68,9 @@ func replay(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	if traces[0].Log {
+		return &trace.Error{File: shownName(c.argument), Problem: "this is an access log, which says nothing of attempts: play it with awsretry simulate --trace"}
+	}
 	for i, t := range traces {
 		if !c.json {
 			if _, err := fmt.Fprintln(c.out, titleOf(t)); err != nil {

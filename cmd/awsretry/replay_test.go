@@ -34,6 +34,7 @@ func TestReplayOutput(t *testing.T) {
 
 		{"replay-missing-file", "replay testdata/traces/none.json"},
 		{"replay-missing-file-json", "replay --json testdata/traces/none.json"},
+		{"replay-log", "replay testdata/traces/access.csv"},
 		{"replay-directory", "replay testdata/traces"},
 		{"replay-bad-status", "replay testdata/traces/bad-status.json"},
 		{"replay-bad-status-json", "replay testdata/traces/bad-status.json --json"},

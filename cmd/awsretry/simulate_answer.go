@@ -15,8 +15,12 @@ import (
 func (p *played) answer() []string {
 	first := p.variants[0]
 	all := append(p.onWaits(), p.onCalls(first), onQuota(first), p.onOthers(first))
-	if p.service != "" {
+	switch {
+	case p.service == "":
+	case knownService(p.service):
 		all = append(all, fmt.Sprintf("The defaults are those of the service %s.", p.service))
+	default:
+		all = append(all, fmt.Sprintf("The service %s is not known, so the defaults are those that all services share.", p.service))
 	}
 	return all
 }

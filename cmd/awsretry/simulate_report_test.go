@@ -85,6 +85,8 @@ func TestSimulateAnswersInSentences(t *testing.T) {
 			"With max_attempts=10,min_delay=10s,max_backoff=200s, calls do not keep up: callers want 0.50 a second, and 0 end. At the end 1 waits, the oldest for 1.48 min.",
 			"No other variant fares better: with v2.0, the calls fare the same.",
 		},
+		"--limit 20 --offered 10 --service dynamodb":  {"The defaults are those of the service dynamodb."},
+		"--limit 20 --offered 10 --service dynamodbb": {"The service dynamodbb is not known, so the defaults are those that all services share."},
 		"--latency 1h --vs v2.0": {
 			"With the settings, no call has ended in the time that counts.",
 			"The retry quota never falls below 500 of 500 tokens.",

@@ -43,7 +43,7 @@ func readLog(text []byte, service string) (t *Trace, line int, err error) {
 	if len(text) > MaxBytes {
 		return nil, 0, fail("", "the file is larger than %d MiB", MaxBytes>>20)
 	}
-	t = &Trace{Given: Given{Jitter: 1, MaxBackoff: absent, Service: service}, Log: true}
+	t = &Trace{Given: Given{Jitter: 1, Service: service}, Log: true}
 	reader := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\uFEFF"))))
 	reader.ReuseRecord = true
 	head, err := reader.Read()

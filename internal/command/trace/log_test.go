@@ -24,6 +24,7 @@ func TestAccessLogIsReadByItsColumns(t *testing.T) {
 		got, err := trace.ReadLog("log.csv", []byte(text), "dynamodb")
 		require.NoError(t, err)
 		require.True(t, got.Log)
+		require.Zero(t, got.Given.MaxBackoff)
 		require.Equal(t, "dynamodb", got.Given.Service)
 		require.Len(t, got.Operations, 2)
 		first, second := got.Operations[0], got.Operations[1]
