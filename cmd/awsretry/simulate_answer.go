@@ -48,14 +48,17 @@ func (p *played) onWaits() (all []string) {
 			continue
 		}
 		wanted := v.of(func(r *sim.Result) float64 { return r.Offered })
+		said := fmt.Sprintf("%scalls do not keep up: callers want %s a second, and %s end.", with(v), page.Numbers(wanted), page.Numbers(late))
 		waiting := v.of(func(r *sim.Result) float64 { return float64(r.Waiting) })
-		verb := "wait"
-		if waiting.High == 1 {
-			verb = "waits"
+		oldest := page.Times(v.of(func(r *sim.Result) float64 { return r.Oldest }))
+		switch waiting.High {
+		case 0:
+		case 1:
+			said += fmt.Sprintf(" At the end %s waits, for %s.", page.Counts(waiting), oldest)
+		default:
+			said += fmt.Sprintf(" At the end %s wait, the oldest for %s.", page.Counts(waiting), oldest)
 		}
-		all = append(all, fmt.Sprintf("%scalls do not keep up: callers want %s a second, and %s end. At the end %s %s, the oldest for %s.",
-			with(v), page.Numbers(wanted), page.Numbers(late), page.Counts(waiting), verb,
-			page.Times(v.of(func(r *sim.Result) float64 { return r.Oldest }))))
+		all = append(all, said)
 	}
 	return all
 }
@@ -159,7 +162,7 @@ func (p *played) compared(settings, other *variant) (said string, same bool) {
 	} {
 		f := figures[c.key]
 		now, was := other.of(f.Value), settings.of(f.Value)
-		if text, before := f.Text(now), f.Text(was); text != before && !now.Overlaps(was) {
+		if text, before := f.Text(now), f.Text(was); text != before && !now.Overlaps(was) && !math.IsNaN(now.Median) && !math.IsNaN(was.Median) {
 			if c.key == "latency_p99_s" && !strings.Contains(strings.Join(parts, ""), "a call takes") {
 				c.form = "a call takes " + c.form
 			}
