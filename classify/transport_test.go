@@ -103,7 +103,7 @@ func TestLookupFailures(t *testing.T) {
 		{"unknown for now", net.DNSError{Err: "no such host", IsNotFound: true, IsTemporary: true}, classify.Verdict{}},
 		{"timeout", net.DNSError{Err: "i/o timeout", IsTimeout: true, IsTemporary: true}, classify.RetryAs(classify.Timeout)},
 		{"server misbehaving", net.DNSError{Err: "server misbehaving", IsTemporary: true}, classify.RetryAs(classify.Transient)},
-		{"refused, not implemented or a format error", net.DNSError{Err: "server misbehaving", Server: "192.0.2.1:53"}, classify.RetryAs(classify.Transient)},
+		{"REFUSED, NOTIMP or FORMERR", net.DNSError{Err: "server misbehaving", Server: "192.0.2.1:53"}, classify.RetryAs(classify.Transient)},
 		{"the same from the C library", net.DNSError{Err: "Non-recoverable failure in name resolution"}, classify.RetryAs(classify.Transient)},
 		{"malformed answer", net.DNSError{Err: "cannot unmarshal DNS message"}, classify.RetryAs(classify.Transient)},
 	} {

@@ -156,7 +156,7 @@ func (p *played) compared(settings, other *variant) (said string, same bool) {
 	var parts []string
 	for _, c := range []struct{ key, form string }{
 		{"failed_share", "%s of the calls fail instead of %s"},
-		{"within_share", "%s of all that callers want succeed within " + p.within.String() + " instead of %s"},
+		{"within_share", "%s of all that callers want succeed " + figures["within_share"].Name + " instead of %s"},
 		{"latency_p50_s", "a call takes %s instead of %s at the median"},
 		{"latency_p99_s", "%s instead of %s at the 99th percentile"},
 	} {

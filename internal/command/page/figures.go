@@ -21,43 +21,45 @@ type Figure struct {
 
 // Figures returns all figures, in order. within is the time in which a call must succeed.
 func Figures(within time.Duration) []Figure {
-	short := strings.TrimSuffix(strings.TrimSuffix(within.String(), "0s"), "0m")
-	if short == "" || strings.HasSuffix(short, ".") || !strings.ContainsAny(short[len(short)-1:], "smh") {
-		short = within.String()
+	short := within.String() // 1m for 1m0s
+	for _, zeros := range []struct{ end, cut string }{{"m0s", "0s"}, {"h0m", "0m"}} {
+		if strings.HasSuffix(short, zeros.end) {
+			short = strings.TrimSuffix(short, zeros.cut)
+		}
 	}
 	return []Figure{
 		{
 			"failed_share", "failed", "The share of the calls that end with an error.", false,
-			func(r *sim.Result) float64 { return r.FailedShare }, percents,
+			func(r *sim.Result) float64 { return r.FailedShare }, Percents,
 		},
 		{
 			"throttled_share", "throttled", "The share of the attempts that the service refuses for their rate.", false,
-			func(r *sim.Result) float64 { return r.ThrottledShare }, percents,
+			func(r *sim.Result) float64 { return r.ThrottledShare }, Percents,
 		},
 		{
 			"latency_p50_s", "p50", "Half of the calls that succeed take this long at most, from their beginning to their end, waits included.", false,
-			func(r *sim.Result) float64 { return r.LatencyP50 }, times,
+			func(r *sim.Result) float64 { return r.LatencyP50 }, Times,
 		},
 		{
 			"latency_p99_s", "p99", "The same of 99 % of the calls that succeed.", false,
-			func(r *sim.Result) float64 { return r.LatencyP99 }, times,
+			func(r *sim.Result) float64 { return r.LatencyP99 }, Times,
 		},
 		{
 			"within_share", "within " + short, "The share of all calls that callers want to make that begin and succeed within this time. " +
 				"Where workers wait, calls that they do not get to count too.", false,
-			func(r *sim.Result) float64 { return r.WithinShare }, percents,
+			func(r *sim.Result) float64 { return r.WithinShare }, Percents,
 		},
 		{
 			"offered_per_s", "offered/s", "The calls a second that callers want to make.", false,
-			func(r *sim.Result) float64 { return r.Offered }, numbers,
+			func(r *sim.Result) float64 { return r.Offered }, Numbers,
 		},
 		{
 			"begun_per_s", "begun/s", "The calls a second that begin. A worker that waits begins none.", false,
-			func(r *sim.Result) float64 { return r.Begun }, numbers,
+			func(r *sim.Result) float64 { return r.Begun }, Numbers,
 		},
 		{
 			"goodput_per_s", "goodput/s", "The calls a second that succeed.", false,
-			func(r *sim.Result) float64 { return r.Goodput }, numbers,
+			func(r *sim.Result) float64 { return r.Goodput }, Numbers,
 		},
 		{
 			"goodput_of_limit", "of limit", "The goodput as a share of what the service allows. What was left of its burst comes on top.", false,
@@ -70,7 +72,7 @@ func Figures(within time.Duration) []Figure {
 		},
 		{
 			"waiting_calls", "waiting", "The calls that have begun and not ended at the end of the run.", false,
-			func(r *sim.Result) float64 { return float64(r.Waiting) }, counts,
+			func(r *sim.Result) float64 { return float64(r.Waiting) }, Counts,
 		},
 		{
 			"oldest_waiting_s", "oldest", "How long ago the first of the calls began that wait at the end.", false,
@@ -79,37 +81,37 @@ func Figures(within time.Duration) []Figure {
 					return math.NaN()
 				}
 				return r.Oldest
-			}, times,
+			}, Times,
 		},
 
 		{
 			"attempts_per_call", "attempts/call", "All attempts, the first one included.", true,
-			func(r *sim.Result) float64 { return r.AttemptsPerCall }, numbers,
+			func(r *sim.Result) float64 { return r.AttemptsPerCall }, Numbers,
 		},
 		{
 			"delay_per_call_s", "delay/call", "How much of its time a call waits for backoff and for send tokens, on average.", true,
-			func(r *sim.Result) float64 { return r.DelayPerCall }, times,
+			func(r *sim.Result) float64 { return r.DelayPerCall }, Times,
 		},
 		{
 			"latency_max_s", "max", "The longest time of any call.", true,
-			func(r *sim.Result) float64 { return r.LatencyMax }, times,
+			func(r *sim.Result) float64 { return r.LatencyMax }, Times,
 		},
 		{
 			"failed_p50_s", "failed p50", "Half of the calls that fail take this long at most.", true,
-			func(r *sim.Result) float64 { return r.FailedP50 }, times,
+			func(r *sim.Result) float64 { return r.FailedP50 }, Times,
 		},
 		{
 			"failed_p99_s", "failed p99", "The same of 99 % of the calls that fail.", true,
-			func(r *sim.Result) float64 { return r.FailedP99 }, times,
+			func(r *sim.Result) float64 { return r.FailedP99 }, Times,
 		},
 		{
 			"recover_s", "recover", "The time from the last change of the service or the load until the successes come to 90 % of what they " +
 				"were in the ten seconds before the first change, or of what is possible if that is less, for 5 s.", true,
-			func(r *sim.Result) float64 { return r.Recover }, times,
+			func(r *sim.Result) float64 { return r.Recover }, Times,
 		},
 		{
 			"lowest_quota", "lowest quota", "The fewest tokens that the retry quota of any client has in the whole run.", true,
-			func(r *sim.Result) float64 { return float64(r.LowestQuota) }, counts,
+			func(r *sim.Result) float64 { return float64(r.LowestQuota) }, Counts,
 		},
 	}
 }
@@ -127,10 +129,14 @@ func Shown(all []Figure, variants [][]*sim.Result) (shown []Figure) {
 	return shown
 }
 
-func percents(s sim.Spread) string { return spread(s, 100, " %", 1, Percent) }
-func numbers(s sim.Spread) string  { return spread(s, 1, "", 0, Number) }
+// Percents formats a share.
+func Percents(s sim.Spread) string { return spread(s, 100, " %", 1, Percent) }
 
-func counts(s sim.Spread) string {
+// Numbers formats a number or a rate.
+func Numbers(s sim.Spread) string { return spread(s, 1, "", 0, Number) }
+
+// Counts formats a number of things.
+func Counts(s sim.Spread) string {
 	return spread(s, 1, "", 1, func(v float64) string { return count(int(math.Round(v))) })
 }
 
@@ -144,10 +150,11 @@ func above(s sim.Spread, text string) string {
 	if known(s.Median) && s.Median > 1.0005 {
 		return text
 	}
-	return percents(sim.Spread{Median: s.Median, Low: min(s.Low, 1), High: min(s.High, 1)})
+	return Percents(sim.Spread{Median: s.Median, Low: min(s.Low, 1), High: min(s.High, 1)})
 }
 
-func times(s sim.Spread) string {
+// Times formats a time in seconds.
+func Times(s sim.Spread) string {
 	switch {
 	case s.Median < 0.9995 && s.High < 1:
 		return spread(s, 1e3, " ms", 0, Seconds)
@@ -185,15 +192,3 @@ func spread(s sim.Spread, scale float64, unit string, least float64, plain func(
 	}
 	return median + unit
 }
-
-// Percents formats a share.
-func Percents(s sim.Spread) string { return percents(s) }
-
-// Counts formats a number of things.
-func Counts(s sim.Spread) string { return counts(s) }
-
-// Numbers formats a rate.
-func Numbers(s sim.Spread) string { return numbers(s) }
-
-// Times formats a time in seconds.
-func Times(s sim.Spread) string { return times(s) }

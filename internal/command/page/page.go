@@ -227,11 +227,11 @@ func beside(key string, runs []*sim.Result) string {
 	switch key {
 	case "failed_share":
 		if s := sim.SpreadOf(runs, func(r *sim.Result) float64 { return r.NoQuotaShare }); s.Median > 0 {
-			return percents(s) + " for lack of quota"
+			return Percents(s) + " for lack of quota"
 		}
 	case "lowest_quota":
 		if s := sim.SpreadOf(runs, func(r *sim.Result) float64 { return r.Emptied }); known(s.Median) {
-			return "first refusal after " + times(s)
+			return "first refusal after " + Times(s)
 		}
 	}
 	return ""

@@ -27,9 +27,9 @@ const (
 // pool, and ignores the deadline. The numbers come from a plan of v2.1, which has those of the SDK; a timeout costs
 // the same as any other failure. A test compares it with the SDK.
 type sdkClient struct {
-	Parts
-
 	clock    *virtual.Clock
+	random   func() float64
+	observer retry.Observer
 	strategy retry.Strategy // only judges
 	plan     retry.Plan
 	tokens   int
@@ -39,9 +39,12 @@ type sdkClient struct {
 	alarm    clock.Timer // for give; nil before the first wait
 }
 
-func newSDKClient(mode SDKMode, s retry.Strategy, clk *virtual.Clock, p Parts) *sdkClient {
+func newSDKClient(mode SDKMode, s retry.Strategy, clk *virtual.Clock, random func() float64, observer retry.Observer) *sdkClient {
 	plan := s.Plan(retry.Operation{})
-	c := &sdkClient{Parts: p, clock: clk, strategy: s, plan: plan, tokens: plan.QuotaCapacity, order: rand.New(rand.NewPCG(6, uint64(p.Random()*(1<<53))))}
+	c := &sdkClient{
+		clock: clk, random: random, observer: observer, strategy: s, plan: plan, tokens: plan.QuotaCapacity,
+		order: rand.New(rand.NewPCG(6, uint64(random()*(1<<53)))),
+	}
 	if mode == SDKAdaptive {
 		c.rate = &sdkRate{second: seconds(clk.Now()), throttled: clk.Now(), capacity: 1}
 		c.rate.second = math.Floor(c.rate.second)
@@ -80,7 +83,7 @@ func (c *sdkClient) do(ctx context.Context, table string, attempt func(ctx conte
 		c.tokens -= cost
 		c.tell(ctx, retry.Event{Kind: retry.RetryScheduled, Operation: op})
 		longest := min(float64(base)*math.Pow(2, float64(n-1)), float64(c.plan.MaxBackoff))
-		if err := c.clock.Sleep(ctx, time.Duration(c.Random()*longest)); err != nil {
+		if err := c.clock.Sleep(ctx, time.Duration(c.random()*longest)); err != nil {
 			return err
 		}
 	}
@@ -99,7 +102,7 @@ func (c *sdkClient) wait(ctx context.Context, op retry.Operation) error {
 	if c.rate == nil {
 		return nil
 	}
-	if c.rate.take(c.clock.Now()) == 0 {
+	if c.rate.take(c.clock.Now()) {
 		return nil
 	}
 	began := c.clock.Now()
@@ -130,7 +133,7 @@ func (c *sdkClient) arm() {
 
 // give gives available tokens to sleepers.
 func (c *sdkClient) give() {
-	for len(c.waiters) > 0 && c.rate.take(c.clock.Now()) == 0 {
+	for len(c.waiters) > 0 && c.rate.take(c.clock.Now()) {
 		last := len(c.waiters) - 1
 		i := c.order.IntN(last + 1)
 		w := c.waiters[i]
@@ -142,9 +145,9 @@ func (c *sdkClient) give() {
 }
 
 func (c *sdkClient) tell(ctx context.Context, e retry.Event) {
-	if c.Observer != nil {
+	if c.observer != nil {
 		e.Time, e.Quota = c.clock.Now(), c.tokens
-		c.Observer.Observe(ctx, e)
+		c.observer.Observe(ctx, e)
 	}
 }
 
@@ -168,17 +171,17 @@ type sdkRate struct {
 
 func seconds(t time.Time) float64 { return float64(t.UnixNano()) / float64(time.Second) }
 
-// take takes a token, or returns how long to sleep.
-func (r *sdkRate) take(now time.Time) time.Duration {
+// take takes a token. It returns true if there was one, or if none is needed.
+func (r *sdkRate) take(now time.Time) bool {
 	if !r.enabled {
-		return 0
+		return true
 	}
 	r.refill(now)
-	if r.tokens >= 1 {
-		r.tokens--
-		return 0
+	if r.tokens < 1 {
+		return false
 	}
-	return max(time.Duration((1-r.tokens)/r.fill*float64(time.Second)), 1)
+	r.tokens--
+	return true
 }
 
 // missing returns how long the next token takes.

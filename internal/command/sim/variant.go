@@ -55,7 +55,7 @@ func (v *Variant) newClient(clk *virtual.Clock, jitter func() float64, observer 
 		c.attemptTimeout = func() time.Duration { return v.AttemptTimeout }
 	}
 	if v.SDK != NoSDK {
-		c.sdk = newSDKClient(v.SDK, s, clk, Parts{clk, jitter, observer})
+		c.sdk = newSDKClient(v.SDK, s, clk, jitter, observer)
 	}
 	return c, nil
 }

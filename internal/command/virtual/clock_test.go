@@ -195,3 +195,22 @@ func BenchmarkSleep(b *testing.B) {
 	}
 	clk.Run(time.Time{})
 }
+
+// A clock whose waits end in order looks only at the first one, but for the end of a context.
+func TestDeadlineEndsASleepBehindAWaitInOrder(t *testing.T) {
+	t.Parallel()
+	clk := virtual.New(time.Unix(0, 0)).Beside(true)
+	var ended []string
+	note := func(name string, err error) { ended = append(ended, fmt.Sprint(name, " ", clk.Now().Unix(), " ", err)) }
+	clk.Go(func() { note("wait", clk.Await(t.Context(), make(chan struct{}))) })
+	clk.Go(func() {
+		ctx, cancel := clock.WithTimeout(t.Context(), clk, 2*time.Second)
+		defer cancel()
+		note("sleep", clk.Sleep(ctx, time.Hour))
+	})
+	var wake func(after time.Duration)
+	clk.Go(func() { note("park", clk.Park(t.Context(), func(w func(time.Duration)) { wake = w })) })
+	clk.AfterFunc(time.Second, func() { wake(4 * time.Second) })
+	clk.Run(time.Unix(10, 0))
+	require.Equal(t, []string{"sleep 2 context deadline exceeded", "park 5 <nil>", "wait 5 context canceled"}, ended, "the run ends when nothing is due")
+}
