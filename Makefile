@@ -7,15 +7,9 @@
 # Every module is built against its own go.mod, as its users build it, whatever workspace surrounds the checkout.
 export GOWORK := off
 
-# Every go.mod that exists and is not ignored, committed or not yet.
-MODULES := $(patsubst %/,%,$(sort $(dir $(wildcard $(shell git ls-files -co --exclude-standard ':(glob)**/go.mod')))))
-# The modules with tests. tools holds the programs that check them.
-CODE := $(filter-out tools,$(MODULES))
-# The modules that programs use, on any system.
-RELEASED := $(filter-out lab telemetry,$(CODE))
-ifeq ($(CODE),)
-$(error no go.mod found: run make in the root of a git checkout)
-endif
+# The directories with a go.mod. Programs use all of these modules but lab, on any system.
+MODULES := $(patsubst %/,%,$(dir $(wildcard go.mod */go.mod */*/go.mod)))
+RELEASED := $(filter-out lab,$(MODULES))
 
 # Directory of conformance vectors to test against; unset, the tests use testdata. Tests run in their own directories,
 # so a relative path is taken from here. Go's test cache does not watch files outside the module, hence -count=1.
@@ -75,15 +69,15 @@ test: ## run the tests of the modules that programs use, without the race detect
 .PHONY: race
 race: ## run the tests of all modules, with the race detector where there is a C compiler
 	@[ -n "$(RACE)" ] || echo 'no cgo or no C compiler: the tests run without the race detector'
-	$(call in,$(CODE),go test -vet=off $(RACE) $(FRESH) ./...)
+	$(call in,$(MODULES),go test -vet=off $(RACE) $(FRESH) ./...)
 
 .PHONY: no-race
 no-race: ## run the tests that the race detector leaves out: allocations, texts, and simulations of what others cover
-	scripts/tagged '!race'
+	lab/scripts/tagged '!race' $(MODULES)
 
 .PHONY: long
 long: ## run the simulations of many seconds that prove figures, without the race detector; four and a half minutes
-	scripts/tagged long
+	lab/scripts/tagged long $(MODULES)
 
 .PHONY: fmt-diff
 fmt-diff: $(LINT) ## check the formatting
@@ -91,7 +85,7 @@ fmt-diff: $(LINT) ## check the formatting
 
 .PHONY: lint
 lint: $(LINT) ## run go vet and the other linters of .golangci.yml
-	$(call in,$(CODE),$(lint_here) run ./...)
+	$(call in,$(MODULES),$(lint_here) run ./...)
 
 # vet looks at types, in tests too, so this finds code that another system cannot build.
 .PHONY: vet-others
@@ -104,31 +98,31 @@ tidy-diff: ## check that every go.mod and go.sum is tidy
 
 # Without these, the tests that need them are skipped; in continuous integration, where CI is set, they fail.
 .PHONY: prometheus
-prometheus: ## fetch promtool and prometheus into .bin for the tests of telemetry, where there is apt-get
-	@scripts/prometheus >/dev/null || { [ -z "$$CI" ] && echo 'the tests with promtool and prometheus are left out'; }
+prometheus: ## fetch promtool and prometheus into .bin for the tests of lab/telemetry, where there is apt-get
+	@lab/scripts/prometheus >/dev/null || { [ -z "$$CI" ] && echo 'the tests with promtool and prometheus are left out'; }
 
 .PHONY: redis
 redis: ## fetch redis-server into .bin for the tests of fleet, where there is apt-get
-	@scripts/redis >/dev/null || { [ -z "$$CI" ] && echo 'the tests with redis-server are left out'; }
+	@lab/scripts/redis >/dev/null || { [ -z "$$CI" ] && echo 'the tests with redis-server are left out'; }
 
 # Only continuous integration installs them: elsewhere the tests of a shell that is missing are skipped.
 .PHONY: shells
 shells: ## install the shells for the tests of completion, in continuous integration
-	@[ -z "$$CI" ] || scripts/shells >/dev/null
+	@[ -z "$$CI" ] || lab/scripts/shells >/dev/null
 
 .PHONY: dynalite
 dynalite: ## write batches into dynalite, a table of five writes a second, with npm and node; half a minute
-	cd lab/sdktest && DYNALITE="$$(../../scripts/dynalite)" go test -count=1 -tags dynalite -run FiveWritesASecond -v .
+	cd lab/sdktest && DYNALITE="$$(../scripts/dynalite)" go test -count=1 -tags dynalite -run FiveWritesASecond -v .
 
 .PHONY: servers
 servers: ## run the tests of fleet with redis-servers that fail in many ways and with 40 processes; two minutes
-	scripts/redis
+	lab/scripts/redis
 	cd fleet && go test -count=1 -tags servers -parallel 8 -timeout 5m -p 1 ./servers ./example
 
-# scripts/sdk-changes OLD NEW prints the changes between any two versions of the SDK.
+# lab/scripts/sdk-changes OLD NEW prints the changes between any two versions of the SDK.
 .PHONY: newest
 newest: ## run the tests of awssdk with the newest releases that can be downloaded, and print what changed in the SDK
-	scripts/test-sdk
+	lab/scripts/test-sdk
 
 # Most Linux on amd64 runs programs for 386.
 WITH_386 := GOOS=linux GOARCH=386 CGO_ENABLED=0
@@ -142,7 +136,7 @@ test-386: $(VET) ## run the tests of the core module with an int of 32 bits, or 
 VERSION :=
 .PHONY: release-check
 release-check: ## check that the modules can be released as VERSION, by default as the one that they require
-	scripts/release-check $(VERSION)
+	lab/scripts/release-check $(VERSION)
 
 .PHONY: fmt
 fmt: $(LINT) ## format the code
@@ -154,11 +148,11 @@ tidy: ## tidy every go.mod and go.sum
 
 .PHONY: fix
 fix: ## rewrite outdated idioms
-	$(call in,$(CODE),go fix -tags browser,dynalite,long,servers,tables ./...)
+	$(call in,$(MODULES),go fix -tags browser,dynalite,long,servers,tables ./...)
 
 .PHONY: path
 path: ## compare the files that one retry runs through with the architecture page
-	scripts/path
+	lab/scripts/path
 
 .PHONY: bench
 bench: ## measure small steps beside the peers, in ROUNDS rounds, and write lab/bench/RESULTS.md; 13 minutes
@@ -186,23 +180,23 @@ fleet-tables: ## play fleets in virtual time and write the tables of fleet/RESUL
 
 .PHONY: pictures
 pictures: ## draw docs/pictures from the scripted outage, with promtool and prometheus
-	scripts/prometheus
-	cd telemetry && go run ./panels
+	lab/scripts/prometheus
+	cd lab/telemetry && go run ./panels
 
 # Without a Chromium on PATH, this fetches one of 100 MB the first time, with apt-get. It does not compare pictures, since
 # the fonts of machines differ.
 .PHONY: browser
 browser: ## open the reports of awsretry simulate in Chromium and write the pictures of docs/simulate.md; 20 s
-	cd telemetry && go test -count=1 -tags browser ./browser
+	cd lab/telemetry && go test -count=1 -tags browser ./browser
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME
-	$(call in,$(CODE),"$(CURDIR)/scripts/fuzz" $(FUZZTIME))
+	$(call in,$(MODULES),"$(CURDIR)/lab/scripts/fuzz" $(FUZZTIME))
 
 .PHONY: work
 work: ## write a go.work over all modules for editors; git ignores it and make does not use it
 	rm -f go.work go.work.sum
-	GOWORK="$(CURDIR)/go.work" go work init $(CODE)
+	GOWORK="$(CURDIR)/go.work" go work init $(MODULES)
 
 .PHONY: help
 help: ## list the targets
@@ -210,10 +204,10 @@ help: ## list the targets
 
 # Without debug information these builds take less time and disk. That of the standard library stays, so that it is
 # compiled once for all.
-BUILD_TOOL = cd tools && go build -buildvcs=false -ldflags='-s -w' -gcflags=all=-dwarf=false -gcflags=std= -o "../$@"
+BUILD_TOOL = cd lab && go build -buildvcs=false -ldflags='-s -w' -gcflags=all=-dwarf=false -gcflags=std= -o "../$@"
 
-$(LINT): tools/go.mod tools/go.sum
+$(LINT): lab/go.mod lab/go.sum
 	$(BUILD_TOOL) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
-$(VET): tools/go.mod tools/go.sum $(wildcard tools/vet/*.go)
+$(VET): lab/go.mod lab/go.sum $(wildcard lab/vet/*.go)
 	$(BUILD_TOOL) ./vet

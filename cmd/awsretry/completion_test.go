@@ -88,7 +88,7 @@ func inShell(t *testing.T, env []string, shell string, args ...string) string {
 	t.Helper()
 	program, err := exec.LookPath(shell)
 	if err != nil {
-		require.Empty(t, os.Getenv("CI"), "%s is not installed: run scripts/shells", shell)
+		require.Empty(t, os.Getenv("CI"), "%s is not installed: run lab/scripts/shells", shell)
 		t.Skip(shell + " is not installed")
 	}
 	cmd := exec.CommandContext(t.Context(), program, args...)

@@ -1,4 +1,4 @@
-// Command consumer retries through each of the front doors: retry, httpretry and awssdk. scripts/release-check builds it
+// Command consumer retries through each of the front doors: retry, httpretry and awssdk. lab/scripts/release-check builds it
 // outside this checkout, with the modules as a release would publish them.
 package main
 

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/awsretry/awsretry/conformance"
+	"github.com/awsretry/awsretry/lab/conformance"
 )
 
 // attemptKey is the key of the attempt of the suite in the context of a request.

@@ -11,7 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v7"
 	"github.com/hashicorp/go-retryablehttp"
 
-	"github.com/awsretry/awsretry/conformance"
+	"github.com/awsretry/awsretry/lab/conformance"
 )
 
 // libraries are retry libraries that do not know AWS. All but the number of attempts is as they have it

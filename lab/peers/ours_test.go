@@ -14,8 +14,8 @@ import (
 
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/conformance"
 	"github.com/awsretry/awsretry/httpretry"
+	"github.com/awsretry/awsretry/lab/conformance"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"

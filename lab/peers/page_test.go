@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awsretry/awsretry/conformance"
+	"github.com/awsretry/awsretry/lab/conformance"
 )
 
 // intro is the page above the tables.
 const intro = `# Conformance
 
 See which retry rules of the AWS SDKs this module, aws-sdk-go-v2, wrappers around it, and other libraries keep. The module
-[conformance](../conformance/README.md) tests any retryer that can be called as a function. To write this page again:
+[conformance](../lab/conformance/README.md) tests any retryer that can be called as a function. To write this page again:
 
 ` + "```sh\nmake conformance\n```" + `
 

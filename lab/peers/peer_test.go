@@ -5,7 +5,7 @@ package peers
 import (
 	"testing"
 
-	"github.com/awsretry/awsretry/conformance"
+	"github.com/awsretry/awsretry/lab/conformance"
 )
 
 // peer is a retryer in the table.

@@ -17,7 +17,7 @@ import (
 	awsretryer "github.com/aws/aws-sdk-go-v2/aws/retry"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/conformance"
+	"github.com/awsretry/awsretry/lab/conformance"
 )
 
 // sleepWithContext is what aws-sdk-go-v2 sleeps with, a variable for its own tests.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/conformance"
+	"github.com/awsretry/awsretry/lab/conformance"
 )
 
 var (
@@ -137,7 +137,7 @@ func (c column) requireNotes(t *testing.T) {
 	}
 }
 
-// lines returns the results for scripts/sdk-changes: peer, rule, result and the broken cases, with tabs
+// lines returns the results for lab/scripts/sdk-changes: peer, rule, result and the broken cases, with tabs
 // between.
 func lines(columns []column) string {
 	var b strings.Builder

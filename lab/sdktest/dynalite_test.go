@@ -78,7 +78,7 @@ func (n *narrow) Do(r *http.Request) (*http.Response, error) {
 }
 
 // TestNothingIsLostInATableOfFiveWritesASecond prints figures of RESULTS.md with -v. DYNALITE is the path of
-// dynalite's cli.js, see scripts/dynalite.
+// dynalite's cli.js, see lab/scripts/dynalite.
 func TestNothingIsLostInATableOfFiveWritesASecond(t *testing.T) {
 	program := os.Getenv("DYNALITE") //nolint:forbidigo // of the test alone
 	require.NotEmpty(t, program, "DYNALITE is not set: run make dynalite")

@@ -18,7 +18,7 @@ func (unavailable) Error() string       { return "service unavailable" }
 func (unavailable) HTTPStatusCode() int { return 503 }
 
 // The files that the second operation runs through, and the making of a strategy and of a scope does not
-// alone, are the path of one retry on the architecture page: scripts/path compares the statements that
+// alone, are the path of one retry on the architecture page: lab/scripts/path compares the statements that
 // the two tests run.
 func TestPathOfOneRetry(t *testing.T)   { retryOnce(t, 1) }
 func TestPathOfTwoRetries(t *testing.T) { retryOnce(t, 2) }

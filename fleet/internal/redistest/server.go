@@ -122,7 +122,7 @@ func freeAddr(t *testing.T) string {
 	}
 }
 
-// Find returns the path of redis-server. It looks on PATH, then where scripts/redis puts it.
+// Find returns the path of redis-server. It looks on PATH, then where lab/scripts/redis puts it.
 func Find(t *testing.T) string {
 	t.Helper()
 	if path, err := exec.LookPath("redis-server"); err == nil {
@@ -137,7 +137,7 @@ func Find(t *testing.T) string {
 		if dir != filepath.Dir(dir) {
 			continue
 		}
-		const missing = "no redis-server on PATH or in .bin/redis: run scripts/redis"
+		const missing = "no redis-server on PATH or in .bin/redis: run lab/scripts/redis"
 		if os.Getenv("CI") == "" { //nolint:forbidigo // says where the test runs
 			t.Skip(missing)
 		}

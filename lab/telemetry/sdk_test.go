@@ -1,0 +1,160 @@
+package telemetry_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/metrics"
+	"github.com/aws/smithy-go/metrics/smithyotelmetrics"
+	"github.com/aws/smithy-go/tracing"
+	"github.com/aws/smithy-go/tracing/smithyoteltracing"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/metrics/otelretry"
+)
+
+// service answers the requests of a client in the place of DynamoDB: it fails the first one.
+type service struct{ requests int }
+
+func (s *service) Do(*http.Request) (*http.Response, error) {
+	s.requests++
+	status, body := http.StatusOK, `{"TableNames":[]}`
+	if s.requests == 1 {
+		status, body = http.StatusServiceUnavailable, `{"__type":"ServiceUnavailable"}`
+	}
+	header := http.Header{"X-Amzn-Requestid": {"A1"}}
+	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body))}, nil
+}
+
+// adapter makes providers of clients from those of OpenTelemetry.
+type adapter struct {
+	meters  func(metric.MeterProvider) metrics.MeterProvider
+	tracers func(trace.TracerProvider) tracing.TracerProvider
+}
+
+func adapters() map[string]adapter {
+	return map[string]adapter{
+		"of smithy-go": {smithyotelmetrics.Adapt, smithyoteltracing.Adapt},
+		"of the page": {
+			func(p metric.MeterProvider) metrics.MeterProvider { return meters{p} },
+			func(p trace.TracerProvider) tracing.TracerProvider { return tracers{p} },
+		},
+	}
+}
+
+// callTheSDK lists the tables once, with two attempts, with providers of OpenTelemetry.
+func callTheSDK(t *testing.T, a adapter, meterProvider *sdkmetric.MeterProvider, tracerProvider *sdktrace.TracerProvider) {
+	t.Helper()
+	telemetry, err := otelretry.New(otelretry.Config{MeterProvider: meterProvider, SDKServices: true})
+	require.NoError(t, err)
+	cfg := aws.Config{
+		Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("ID", "SECRET", ""), HTTPClient: &service{},
+	}
+	require.NoError(t, awssdk.Install(&cfg,
+		awssdk.WithObserver(telemetry),
+		awssdk.WithMeterProvider(a.meters(meterProvider)),
+		awssdk.WithTracerProvider(a.tracers(tracerProvider))))
+	strategy, ok := awssdk.StrategyOf(cfg)
+	require.True(t, ok)
+	require.NoError(t, telemetry.Watch(strategy))
+	_, err = dynamodb.NewFromConfig(cfg).ListTables(context.Background(), &dynamodb.ListTablesInput{})
+	require.NoError(t, err)
+}
+
+func TestClientsOfTheSDKRecordWithOpenTelemetry(t *testing.T) {
+	t.Parallel()
+	for name, a := range adapters() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			metricsOfTheSDK(t, a)
+		})
+	}
+}
+
+func metricsOfTheSDK(t *testing.T, a adapter) {
+	t.Helper()
+	reader, spans := sdkmetric.NewManualReader(), tracetest.NewSpanRecorder()
+	callTheSDK(t, a, sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
+
+	var found metricdata.ResourceMetrics
+	require.NoError(t, reader.Collect(t.Context(), &found))
+	of := map[string]metricdata.Metrics{}
+	for _, scope := range found.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			of[m.Name] = m
+		}
+	}
+	call := attribute.NewSet(attribute.String("rpc.service", "DynamoDB"), attribute.String("rpc.method", "ListTables"))
+	attempts := of["client.call.attempts"].Data.(metricdata.Sum[int64]).DataPoints
+	require.Len(t, attempts, 1)
+	require.EqualValues(t, 2, attempts[0].Value)
+	require.Equal(t, call, attempts[0].Attributes)
+	require.EqualValues(t, 1, of["client.call.errors"].Data.(metricdata.Sum[int64]).DataPoints[0].Value)
+	duration := of["client.call.duration"]
+	require.Equal(t, "s", duration.Unit)
+	require.EqualValues(t, 1, duration.Data.(metricdata.Histogram[float64]).DataPoints[0].Count)
+	require.Contains(t, of, "client.http.do_request_duration")
+
+	// Both spell the service in the same way, so that a query can join them.
+	own := of["awsretry.call.duration"].Data.(metricdata.Histogram[float64]).DataPoints[0].Attributes
+	for _, attribute := range call.ToSlice() {
+		value, _ := own.Value(attribute.Key)
+		require.Equal(t, attribute.Value, value)
+	}
+}
+
+func TestClientsOfTheSDKMakeSpansOfOpenTelemetry(t *testing.T) {
+	t.Parallel()
+	for name, a := range adapters() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spansOfTheSDK(t, a)
+		})
+	}
+}
+
+func spansOfTheSDK(t *testing.T, a adapter) {
+	t.Helper()
+	spans := tracetest.NewSpanRecorder()
+	callTheSDK(t, a, sdkmetric.NewMeterProvider(), sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
+	named := map[string][]sdktrace.ReadOnlySpan{}
+	for _, s := range spans.Ended() {
+		named[s.Name()] = append(named[s.Name()], s)
+	}
+	call, loop, attempts := named["DynamoDB.ListTables"], named["RetryLoop"], named["Attempt"]
+	require.Len(t, call, 1)
+	require.Len(t, loop, 1)
+	require.Len(t, attempts, 2)
+	require.Equal(t, trace.SpanKindClient, call[0].SpanKind())
+	require.Contains(t, call[0].Attributes(), attribute.String("rpc.service", "DynamoDB"))
+	require.False(t, call[0].Parent().IsValid())
+	require.Equal(t, call[0].SpanContext().SpanID(), loop[0].Parent().SpanID())
+	for i, attempt := range attempts {
+		require.Equal(t, loop[0].SpanContext().SpanID(), attempt.Parent().SpanID())
+		require.Contains(t, attempt.Attributes(), attribute.Int("operation.attempt", i+1))
+	}
+	// The SDK writes the id of the request into the span that it finds in the context.
+	require.True(t, slices.ContainsFunc(spans.Ended(), func(s sdktrace.ReadOnlySpan) bool {
+		return slices.Contains(s.Attributes(), attribute.String("aws.request_id", "A1"))
+	}))
+	var events []string
+	for _, event := range call[0].Events() {
+		events = append(events, event.Name)
+	}
+	require.Equal(t, []string{"awsretry.retry"}, events, "of the strategy, in the span of the call")
+}
