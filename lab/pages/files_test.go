@@ -1,0 +1,76 @@
+//go:build !race
+
+package pages_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// tracked returns the paths of the files that git tracks; in a copy without git, those of all files.
+func tracked(t *testing.T) []string {
+	t.Helper()
+	if _, err := os.Stat(".git"); err != nil {
+		return paths(t, "")
+	}
+	list, err := exec.CommandContext(t.Context(), "git", "ls-files", "-z").Output()
+	require.NoError(t, err)
+	return strings.Split(strings.TrimSuffix(string(list), "\x00"), "\x00")
+}
+
+// The first bytes of a program or an object file: ELF, Windows, macOS with 32 and 64 bits and for several processors,
+// WebAssembly, and an archive.
+var builtFiles = []string{
+	"\x7fELF", "MZ", "\xfe\xed\xfa\xce", "\xce\xfa\xed\xfe", "\xfe\xed\xfa\xcf", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe", "\x00asm", "!<arch>",
+}
+
+func isBuilt(begin []byte) bool {
+	for _, mark := range builtFiles {
+		if bytes.HasPrefix(begin, []byte(mark)) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestNoBuiltOrLargeFileIsTracked holds that a clone stays small: the program of a `go build` is never committed.
+func TestNoBuiltOrLargeFileIsTracked(t *testing.T) {
+	t.Parallel()
+	const most = 300_000
+	found := tracked(t)
+	require.Greater(t, len(found), 500)
+	for _, path := range found {
+		file, err := os.Open(path)
+		if os.IsNotExist(err) {
+			continue // deleted, and not committed yet
+		}
+		require.NoError(t, err)
+		info, err := file.Stat()
+		require.NoError(t, err)
+		begin, err := io.ReadAll(io.LimitReader(file, 8))
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+		require.LessOrEqual(t, info.Size(), int64(most), "%s: too large to track", path)
+		require.False(t, isBuilt(begin), "%s: a built file is tracked", path)
+	}
+}
+
+func TestBuiltFilesAreKnownByTheirFirstBytes(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	file, err := os.Open(program)
+	require.NoError(t, err)
+	begin, err := io.ReadAll(io.LimitReader(file, 8))
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	require.True(t, isBuilt(begin))
+	require.False(t, isBuilt([]byte("#!/bin/sh")))
+	require.False(t, isBuilt(nil))
+}
