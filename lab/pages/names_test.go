@@ -33,45 +33,113 @@ func TestFilesOfTheArchitecturePageExist(t *testing.T) {
 	}
 }
 
-// exported returns the exported top-level names of a package, as other packages write them.
-func exported(t *testing.T, folder string) []string {
+// packages are the folders of the packages that programs import.
+var packages = []string{
+	".", "retry", "classify", "clock", "config", "ratelimit", "modes/standard", "modes/adaptive", "httpretry", "awssdk",
+	"metrics/promretry", "metrics/otelretry", "fleet", "fleet/redisstore",
+}
+
+// foreignNames are names of other modules that pages write as code, and that no code here uses.
+var foreignNames = map[string]bool{
+	"config.LoadDefaultConfig": true, "retry.MaxAttemptsError": true, // aws-sdk-go-v2
+	"UploadPart": true, "CompleteMultipartUpload": true, // operations of S3
+	"CreateDefault21CapacityManager": true, // aws-sdk-net
+	"CredentialsProviderContext":     true, // go-redis
+}
+
+// names holds the exported names of a package at top level, each with the exported fields and methods of a type.
+type names map[string]map[string]bool
+
+// exported returns the name of the package in a folder and its exported names.
+func exported(t *testing.T, folder string) (pkg string, all names) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	require.NoError(t, err)
-	var names []string
+	all = names{}
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
-		add := func(name *ast.Ident) {
-			if name.IsExported() {
-				names = append(names, file.Name.Name+"."+name.Name)
-			}
-		}
+		pkg = file.Name.Name
 		for _, declaration := range file.Decls {
-			switch d := declaration.(type) {
-			case *ast.FuncDecl:
-				if d.Recv == nil {
-					add(d.Name)
-				}
-			case *ast.GenDecl:
-				for _, spec := range d.Specs {
-					switch s := spec.(type) {
-					case *ast.TypeSpec:
-						add(s.Name)
-					case *ast.ValueSpec:
-						for _, name := range s.Names {
-							add(name)
-						}
-					}
+			all.add(declaration)
+		}
+	}
+	require.NotEmpty(t, all, folder)
+	return pkg, all
+}
+
+func (n names) add(declaration ast.Decl) {
+	switch d := declaration.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			n.put(d.Name.Name, nil)
+		} else {
+			n.put(receiver(d.Recv.List[0].Type), []*ast.Ident{d.Name})
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				n.put(s.Name.Name, members(s.Type))
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					n.put(name.Name, nil)
 				}
 			}
 		}
 	}
-	require.NotEmpty(t, names, folder)
-	return names
+}
+
+func (n names) put(name string, members []*ast.Ident) {
+	if !ast.IsExported(name) {
+		return
+	}
+	if n[name] == nil {
+		n[name] = map[string]bool{}
+	}
+	for _, member := range members {
+		if member.IsExported() {
+			n[name][member.Name] = true
+		}
+	}
+}
+
+func receiver(of ast.Expr) string {
+	switch e := of.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	default:
+		return of.(*ast.Ident).Name
+	}
+}
+
+// members returns the fields of a struct, an embedded one included, or the methods of an interface.
+func members(of ast.Expr) (found []*ast.Ident) {
+	var list *ast.FieldList
+	switch e := of.(type) {
+	case *ast.StructType:
+		list = e.Fields
+	case *ast.InterfaceType:
+		list = e.Methods
+	default:
+		return nil
+	}
+	for _, field := range list.List {
+		found = append(found, field.Names...)
+		if len(field.Names) == 0 {
+			if name, ok := field.Type.(*ast.Ident); ok {
+				found = append(found, name)
+			}
+		}
+	}
+	return found
 }
 
 // TestEveryExportedNameIsShownOrExplained holds that a page names each exported name as code,
@@ -80,22 +148,93 @@ func TestEveryExportedNameIsShownOrExplained(t *testing.T) {
 	t.Parallel()
 	shown := examples(t) + files(t, "examples/*/*.go", "awssdk/examples/*/main.go")
 	var explained strings.Builder
-	pages, err := filepath.Glob("docs/*.md")
-	require.NoError(t, err)
-	for _, page := range append(pages, "README.md", "lab/conformance/README.md") {
+	for _, page := range readersPages(t) {
 		for _, code := range codePattern.FindAllString(strings.Join(prose(t, page), "\n"), -1) {
 			explained.WriteString(code)
 		}
 	}
-	for _, folder := range []string{
-		".", "retry", "classify", "clock", "config", "ratelimit", "modes/standard", "modes/adaptive", "httpretry", "awssdk",
-		"metrics/promretry", "metrics/otelretry", "fleet", "fleet/redisstore",
-	} {
-		for _, name := range exported(t, folder) {
-			_, bare, _ := strings.Cut(name, ".")
-			known := regexp.MustCompile(`\b`+name+`\b`).MatchString(shown) ||
-				regexp.MustCompile(`\b`+bare+`\b`).MatchString(explained.String())
-			require.True(t, known, "no example and no page has %s", name)
+	for _, folder := range packages {
+		pkg, all := exported(t, folder)
+		for name := range all {
+			known := regexp.MustCompile(`\b`+pkg+`\.`+name+`\b`).MatchString(shown) ||
+				regexp.MustCompile(`\b`+name+`\b`).MatchString(explained.String())
+			require.True(t, known, "no example and no page has %s.%s", pkg, name)
 		}
 	}
+}
+
+var (
+	qualifiedPattern = regexp.MustCompile(`\b([a-z]+)\.([A-Z]\w*)(?:\.([A-Z]\w*))?`)
+	memberPattern    = regexp.MustCompile(`(?:^|[^.\w])([A-Z]\w*)\.([A-Z]\w*)`)
+	barePattern      = regexp.MustCompile("^`[*&\\[\\]]*([A-Z][a-z]\\w*)(?:\\(\\))?`$")
+	typeInRow        = regexp.MustCompile("^\\| `[*]?([A-Z]\\w*)` \\|")
+)
+
+// TestNamesInThePagesExist holds that names which pages write as code exist: names behind one of our packages, fields and
+// methods behind one of our types, and names alone, which may also be written somewhere in the code. In the row of a
+// table that is about a type, a name alone is a field of the type, a setting or a name at top level.
+func TestNamesInThePagesExist(t *testing.T) {
+	t.Parallel()
+	api, types, anywhere := map[string]names{}, map[string][]map[string]bool{}, map[string]bool{}
+	for _, folder := range packages {
+		pkg, all := exported(t, folder)
+		api[pkg] = all
+		for name, members := range all {
+			anywhere[name] = true
+			types[name] = append(types[name], members)
+			for member := range members {
+				anywhere[member] = true
+			}
+		}
+	}
+	isMember := func(of, name string) bool {
+		return slices.ContainsFunc(types[of], func(members map[string]bool) bool { return members[name] })
+	}
+	hasMembers := func(of string) bool {
+		return slices.ContainsFunc(types[of], func(members map[string]bool) bool { return len(members) > 0 })
+	}
+	words := map[string]bool{}
+	for _, path := range paths(t, ".go") {
+		if path == filepath.Join("lab", "pages", "names_test.go") {
+			continue // its list of foreign names
+		}
+		for _, word := range regexp.MustCompile(`\w+`).FindAllString(read(t, path), -1) {
+			words[word] = true
+		}
+	}
+	checked := 0
+	for _, page := range readersPages(t) {
+		for _, line := range prose(t, page) {
+			row := typeInRow.FindStringSubmatch(line)
+			for _, code := range codePattern.FindAllString(line, -1) {
+				for _, m := range qualifiedPattern.FindAllStringSubmatch(code, -1) {
+					if all, ours := api[m[1]]; ours {
+						checked++
+						require.True(t, all[m[2]] != nil || foreignNames[m[1]+"."+m[2]], "%s: %s", page, code)
+						require.True(t, m[3] == "" || all[m[2]][m[3]], "%s: %s: %s has no %s", page, code, m[2], m[3])
+					}
+				}
+				for _, m := range memberPattern.FindAllStringSubmatch(code, -1) {
+					if _, ours := types[m[1]]; ours {
+						checked++
+						require.True(t, isMember(m[1], m[2]), "%s: %s: %s has no %s", page, code, m[1], m[2])
+					}
+				}
+				m := barePattern.FindStringSubmatch(code)
+				if m == nil {
+					continue
+				}
+				checked++
+				name := m[1]
+				require.True(t, anywhere[name] || words[name] || foreignNames[name], "%s: %s: no such name", page, code)
+				if row == nil || row[1] == name || !hasMembers(row[1]) {
+					continue
+				}
+				_, top := types[name]
+				isSetting := api["standard"]["Config"][name] || api["adaptive"]["Config"][name] || api["awsretry"]["Settings"][name]
+				require.True(t, top || isSetting || isMember(row[1], name) || !anywhere[name], "%s: %s in the row of %s", page, code, row[1])
+			}
+		}
+	}
+	require.Greater(t, checked, 300)
 }
