@@ -350,7 +350,7 @@ func settle(c *standard.Config, s *Settings) (beaten []string) {
 	}
 	// The strategy decides the built-in number, because it may depend on the service of each
 	// operation.
-	if !isBuiltIn(s.MaxAttempts.Origin) || s.MaxAttempts.Value != builtInAttempts(s.Behavior.Value, s.Service) {
+	if !isBuiltIn(s.MaxAttempts.Origin) || s.MaxAttempts.Value != s.Behavior.Value.Defaults(s.Service).MaxAttempts {
 		c.MaxAttempts = s.MaxAttempts.Value
 	}
 	for field, setting := range map[*time.Duration]config.Setting[time.Duration]{

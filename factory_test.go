@@ -261,3 +261,28 @@ func TestBadNumbersAndSettingsAreErrors(t *testing.T) {
 	require.ErrorContains(t, err, `AWS_MAX_ATTEMPTS: "0"`)
 	require.Nil(t, s)
 }
+
+// A strategy takes many more allocations than reading settings, so the number of strategies shows in
+// those of Load.
+func TestLoadBuildsOneStrategyAndResolveNone(t *testing.T) {
+	observer := awsretry.WithObserver(retry.ObserverFunc(func(context.Context, retry.Event) {}))
+	read := []awsretry.ResolveOption{awsretry.WithEnv(variables{"HOME": "/"}.lookup), awsretry.WithFS(fstest.MapFS{})}
+	load := []awsretry.Option{observer}
+	for _, option := range read {
+		load = append(load, option)
+	}
+	strategy := testing.AllocsPerRun(20, func() {
+		_, err := standard.New(standard.Config{})
+		require.NoError(t, err)
+	})
+	resolve := testing.AllocsPerRun(20, func() {
+		_, err := awsretry.Resolve(t.Context(), read...)
+		require.NoError(t, err)
+	})
+	both := testing.AllocsPerRun(20, func() {
+		_, err := awsretry.Load(t.Context(), load...)
+		require.NoError(t, err)
+	})
+	require.Less(t, resolve, strategy)
+	require.Less(t, both, resolve+1.5*strategy, "two strategies")
+}

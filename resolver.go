@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -102,8 +101,6 @@ func (o options) resolve(ctx context.Context) (*Settings, error) {
 	if o.build.configured != "" {
 		query.Config.Adaptive = adaptiveFields(c)
 	}
-	service := query.Service
-	query.BuiltInAttempts = func(b retry.Behavior) int { return builtInAttempts(b, service) }
 	settings, err := query.Resolve()
 	if err != nil {
 		return nil, err
@@ -119,15 +116,6 @@ func unlessZero(d time.Duration) *time.Duration {
 		return nil
 	}
 	return &d
-}
-
-// builtInAttempts returns the built-in number of attempts of an operation of a service.
-func builtInAttempts(b retry.Behavior, service string) int {
-	s, err := standard.New(standard.Config{Behavior: b, Service: service})
-	if err != nil {
-		return 0 // An unknown behavior is refused elsewhere.
-	}
-	return s.Plan(retry.Operation{}).MaxAttempts
 }
 
 // WithProfile names the profile and overrides AWS_PROFILE and AWS_DEFAULT_PROFILE. The name is

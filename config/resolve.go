@@ -50,7 +50,8 @@ type Query struct {
 	// Profile names the profile and overrides the environment. The name is used as is. Empty
 	// means the profile that the environment names.
 	Profile string
-	// Service is the name of the service that the client talks to, or empty.
+	// Service is the name of the service that the client talks to, or empty. The built-in number
+	// of attempts depends on it.
 	Service string
 
 	// Override is stronger than the environment and the files.
@@ -84,14 +85,12 @@ type Query struct {
 
 	// Strict makes the first malformed line of either file a [*ParseError].
 	Strict bool
-	// BuiltInAttempts returns the built-in default for the number of attempts. Nil means 3.
-	BuiltInAttempts func(b retry.Behavior) int
 }
 
 // Resolve decides the settings of one profile. The first of these that sets a value wins:
 // Override, Given, the environment, the credentials file, the config file, Default, Config,
-// the built-in default. The built-in defaults are standard mode, 3 attempts or what
-// BuiltInAttempts returns, a backoff of up to 20 s, and behavior v2.1.
+// the built-in default. The built-in defaults are standard mode, behavior v2.1, and for the
+// numbers those of [retry.Behavior.Defaults].
 //
 // The errors are
 //   - a [*ValueError] for a bad value that wins, and for a MinDelay above MaxBackoff;
@@ -124,6 +123,7 @@ func (q Query) Resolve() (*Settings, error) {
 		name: "behavior", parse: parseBehavior, builtIn: string(retry.V21), option: "Behavior",
 		over: (*string)(q.Override.Behavior), conf: (*string)(q.Config.Behavior),
 	}, func(name string) retry.Behavior { return retry.Behavior(name) })
+	builtIn := s.Behavior.Value.Defaults(q.Service)
 	s.RetryMode = decide(r, setting{
 		name: keyRetryMode, variables: [2]string{envRetryMode}, inFiles: true, parse: parseMode,
 		builtIn: string(modeStandard), option: "Mode",
@@ -132,19 +132,15 @@ func (q Query) Resolve() (*Settings, error) {
 	r.unused(s.RetryMode)
 	s.MaxAttempts = decide(r, setting{
 		name: keyMaxAttempts, variables: [2]string{envMaxAttempts}, inFiles: true, parse: parseMaxAttempts,
-		builtIn: "3", option: "MaxAttempts",
+		builtIn: strconv.Itoa(builtIn.MaxAttempts), option: "MaxAttempts",
 		over: decimal(q.Override.MaxAttempts), conf: decimal(q.Config.MaxAttempts),
 	}, func(digits string) int {
 		n, _ := strconv.Atoi(digits) // parseMaxAttempts writes decimal numbers.
 		return n
 	})
-	if s.MaxAttempts.builtIn() && q.BuiltInAttempts != nil {
-		s.MaxAttempts.Value = q.BuiltInAttempts(s.Behavior.Value)
-		s.MaxAttempts.Raw = strconv.Itoa(s.MaxAttempts.Value)
-	}
-	s.MaxBackoff = r.duration(keyMaxBackoff, "20s", q.Config.MaxBackoff) // DefaultMaxBackoff of aws-sdk-go-v2
-	s.MinDelay = r.duration(keyMinDelay, "0s", q.Config.MinDelay)
-	s.MaxElapsed = r.duration(keyMaxElapsed, "0s", q.Config.MaxElapsed)
+	s.MaxBackoff = r.duration(keyMaxBackoff, builtIn.MaxBackoff, q.Config.MaxBackoff)
+	s.MinDelay = r.duration(keyMinDelay, builtIn.MinDelay, q.Config.MinDelay)
+	s.MaxElapsed = r.duration(keyMaxElapsed, builtIn.MaxElapsed, q.Config.MaxElapsed)
 	if longest := s.MaxBackoff; s.MinDelay.Value > longest.Value {
 		r.refuse(&ValueError{
 			Origin: s.MinDelay.Origin, Key: keyMinDelay, Raw: s.MinDelay.Raw,
@@ -310,12 +306,9 @@ func decide[T any](r *resolution, s setting, typed func(plain string) T) Setting
 	return chosen
 }
 
-// builtIn reports whether the built-in default counts.
-func (s Setting[T]) builtIn() bool { return s.Origin.Kind == originDefault && s.Origin.Name == "" }
-
 // duration decides a setting that neither the environment nor the shared files have.
-func (r *resolution) duration(name, builtIn string, conf *time.Duration) Setting[time.Duration] {
-	s := setting{name: name, parse: parserOf(name), builtIn: builtIn}
+func (r *resolution) duration(name string, builtIn time.Duration, conf *time.Duration) Setting[time.Duration] {
+	s := setting{name: name, parse: parserOf(name), builtIn: builtIn.String()}
 	if conf != nil {
 		s.conf = new(conf.String())
 	}

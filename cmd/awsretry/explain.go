@@ -8,7 +8,6 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/forecast"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -103,13 +102,6 @@ func (c *call) query(q question, service string) config.Query {
 	query := config.Query{Sources: c.source(), Profile: q.profile, Service: service, Strict: q.strict}
 	if q.behavior != "" {
 		query.Override.Behavior = &q.behavior
-	}
-	query.BuiltInAttempts = func(b retry.Behavior) int {
-		s, err := standard.New(standard.Config{Behavior: b, Service: service})
-		if err != nil {
-			return 0 // Resolve has rejected an unknown behavior.
-		}
-		return s.Plan(retry.Operation{}).MaxAttempts
 	}
 	return query
 }

@@ -5,7 +5,6 @@ package engine
 
 import (
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/internal/scope"
+	"github.com/awsretry/awsretry/internal/serviceid"
 	"github.com/awsretry/awsretry/internal/together"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -135,24 +135,10 @@ func (e *Engine) service(op *retry.Operation) string {
 
 // plan returns the numbers of the service of an operation.
 func (e *Engine) plan(op *retry.Operation) *retry.Plan {
-	if isDynamoDB(e.service(op)) {
+	if serviceid.IsDynamoDB(e.service(op)) {
 		return &e.config.DynamoDB
 	}
 	return &e.config.Plan
-}
-
-// isDynamoDB reports whether service is DynamoDB or DynamoDB Streams, in the spelling of endpoints,
-// clients and models.
-func isDynamoDB(service string) bool {
-	const name, streams = "dynamodb", "streams"
-	if len(service) < len(name) || service[:len(name)] != name && !strings.EqualFold(service[:len(name)], name) {
-		return false
-	}
-	rest := service[len(name):]
-	if rest != "" && strings.ContainsRune("- _", rune(rest[0])) {
-		return strings.EqualFold(rest[1:], streams)
-	}
-	return rest == "" || strings.EqualFold(rest, streams)
 }
 
 // maxAttempts returns how many attempts an operation may have.

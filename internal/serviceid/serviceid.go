@@ -35,3 +35,17 @@ var spelled = sync.OnceValue(func() map[string]string {
 	}
 	return ids
 })
+
+// IsDynamoDB reports whether service is DynamoDB or DynamoDB Streams, in the spelling of endpoints,
+// clients and models.
+func IsDynamoDB(service string) bool {
+	const name, streams = "dynamodb", "streams"
+	if len(service) < len(name) || service[:len(name)] != name && !strings.EqualFold(service[:len(name)], name) {
+		return false
+	}
+	rest := service[len(name):]
+	if rest != "" && strings.ContainsRune("- _", rune(rest[0])) {
+		return strings.EqualFold(rest[1:], streams)
+	}
+	return rest == "" || strings.EqualFold(rest, streams)
+}

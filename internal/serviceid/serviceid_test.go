@@ -26,3 +26,16 @@ func TestServicesAreSpelledAsAWSDoes(t *testing.T) {
 	require.NotContains(t, ids, "")
 	require.False(t, slices.ContainsFunc(ids, func(id string) bool { return strings.HasPrefix(id, "#") }))
 }
+
+func TestDynamoDBIsKnownInEachSpelling(t *testing.T) {
+	t.Parallel()
+	for _, service := range []string{
+		"dynamodb", "DynamoDB", "DynamoDB Streams", "dynamodb-streams", "dynamodb_streams", "DynamoDBStreams",
+	} {
+		require.True(t, serviceid.IsDynamoDB(service), service)
+		require.True(t, serviceid.IsDynamoDB(strings.ToUpper(service)), service)
+	}
+	for _, service := range []string{"", "dynamo", "dynamodb ", "dynamodbx", "dynamodb streams ", "dax", "s3"} {
+		require.False(t, serviceid.IsDynamoDB(service), service)
+	}
+}

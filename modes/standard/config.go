@@ -10,7 +10,6 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/engine"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -20,8 +19,7 @@ import (
 // means the default that its comment names. [New] returns an error for a number that is negative or
 // NaN.
 //
-// The defaults are those of the AWS SDKs. In aws-sdk-go-v2 they are in aws/retry/standard.go
-// and aws/retry/jitter_backoff.go.
+// The defaults are those of the AWS SDKs; [retry.Behavior.Defaults] returns them.
 type Config struct {
 	// Behavior is the generation that the defaults come from; empty means [retry.V21].
 	Behavior retry.Behavior
@@ -145,7 +143,7 @@ func (c Config) Validate() error {
 	if rate := float64(c.QuotaRefill); !(rate >= 0) || math.IsInf(rate, 0) {
 		errs = append(errs, fmt.Errorf("standard: QuotaRefill %v: must be a finite number of 0 or more", rate))
 	}
-	if longest := cmp.Or(c.MaxBackoff, backoff.DefaultMax); c.MinDelay > longest && longest > 0 {
+	if longest := cmp.Or(c.MaxBackoff, c.Behavior.Defaults(c.Service).MaxBackoff); c.MinDelay > longest && longest > 0 {
 		errs = append(errs, fmt.Errorf("standard: MinDelay %v: must not be above MaxBackoff, which is %v", c.MinDelay, longest))
 	}
 	for _, field := range []struct {
@@ -180,7 +178,6 @@ func (c Config) Validate() error {
 // adaptive.
 func (c Config) Engine() engine.Config {
 	behavior := cmp.Or(c.Behavior, retry.V21)
-	usual, dynamoDB := defaultsOf(behavior)
 	made := engine.Config{
 		Clock:             c.Clock,
 		Observer:          c.Observer,
@@ -188,8 +185,8 @@ func (c Config) Engine() engine.Config {
 		Service:           c.Service,
 		SharedAs:          c.SharedAs,
 		Behavior:          behavior,
-		Plan:              c.over(usual),
-		DynamoDB:          c.over(dynamoDB),
+		Plan:              c.over(behavior.Defaults("")),
+		DynamoDB:          c.over(behavior.Defaults("dynamodb")),
 		Jitter:            c.Jitter.kind(),
 		Random:            c.Random,
 		HintInWindow:      behavior != retry.V20 && c.MaxHint == 0,
@@ -236,22 +233,4 @@ func valueOr(p *int, value int) int {
 		return value
 	}
 	return *p
-}
-
-// defaultsOf returns the numbers of a generation, and those of DynamoDB and DynamoDB Streams.
-func defaultsOf(b retry.Behavior) (usual, dynamoDB retry.Plan) {
-	usual = retry.Plan{
-		MaxAttempts: 3,
-		// The size in both generations: DefaultRetryRateTokens of aws-sdk-go-v2, MAX_CAPACITY of
-		// the Smithy retry guide.
-		QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5,
-		Base: 50 * time.Millisecond, ThrottlingBase: time.Second, MaxBackoff: backoff.DefaultMax,
-	}
-	if b == retry.V20 {
-		usual.RetryCost, usual.TimeoutCost, usual.Base = 5, 10, time.Second
-		return usual, usual
-	}
-	dynamoDB = usual
-	dynamoDB.MaxAttempts, dynamoDB.Base = 4, 25*time.Millisecond
-	return usual, dynamoDB
 }
