@@ -149,7 +149,8 @@ func WithEnv(lookup func(key string) (value string, ok bool)) ResolveOption {
 
 // WithFS reads the shared files from fsys instead of the file system of the operating system.
 // fsys holds the whole tree without its root: the name of /home/me/.aws/config is
-// home/me/.aws/config.
+// home/me/.aws/config. The home directory is then what the environment says, such as HOME, and
+// never the one that the system has for the user.
 func WithFS(fsys fs.FS) ResolveOption {
 	return resolveOption(func(q *config.Query) {
 		if fsys != nil {

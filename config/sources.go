@@ -20,6 +20,10 @@ const maxFileSize = 4 << 20
 
 // Sources says where settings are read. The zero Sources reads the environment, the file
 // system and the home directory of the process.
+//
+// The variable HOME says what the home directory is, and on Windows others do after it. If none
+// of them is set, it is the one that the system has for the user, unless FS is set: the files of
+// another file system have nothing to do with the user of this one.
 type Sources struct {
 	// ConfigFile and CredentialsFile are the paths of the shared files. Empty means the path
 	// in the variable AWS_CONFIG_FILE or AWS_SHARED_CREDENTIALS_FILE, or else the file
@@ -79,7 +83,7 @@ func (s Sources) open(found *findings) (files [2]*file, err error) {
 	l := &locator{Sources: s}
 	files[0] = l.locate(kindConfig, s.ConfigFile, envConfigFile)
 	files[1] = l.locate(kindCredentials, s.CredentialsFile, envCredentialsFile)
-	if l.asked && l.home == "" {
+	if l.unknown {
 		found.first = append(found.first, Diagnostic{
 			Severity: severityWarning, Code: codeNoHome,
 			Message: "no home directory: HOME is not set and the system knows none, so the shared files in it are not read",
@@ -136,8 +140,9 @@ func (f *file) load(src Sources) ([]Diagnostic, error) {
 // once, and only if a path needs it.
 type locator struct {
 	Sources
-	asked bool
-	home  string
+	asked   bool
+	home    string
+	unknown bool // The system was asked for the home directory, and knows none.
 }
 
 func (l *locator) locate(kind string, given, variable string) *file {
@@ -198,13 +203,18 @@ func (l *locator) findHome() string {
 		}
 	}
 	ask := l.machine().HomeDir
-	if ask == nil {
+	switch {
+	case ask != nil:
+	case l.FS == nil:
 		ask = userHome
+	default:
+		return ""
 	}
 	home, err := ask()
 	if err != nil {
-		return ""
+		home = ""
 	}
+	l.unknown = home == ""
 	return home
 }
 

@@ -207,6 +207,41 @@ func TestPathsInAFileSystem(t *testing.T) {
 	}, settings.Files)
 }
 
+func TestHomeDirectoryOfTheSystemCountsOnlyInItsOwnFileSystem(t *testing.T) {
+	t.Parallel()
+	empty := lookupIn(nil)
+	for name, c := range map[string]struct {
+		sources config.Sources
+		path    string
+		codes   []string
+	}{
+		"another file system": {config.Sources{LookupEnv: empty, FS: fstest.MapFS{}}, "", nil},
+		"another file system, and HOME": {
+			config.Sources{LookupEnv: lookupIn(map[string]string{"HOME": "/h"}), FS: fstest.MapFS{}}, "/h/.aws/config", nil,
+		},
+		"another machine": {
+			config.Sources{LookupEnv: empty, FS: machine.FS{
+				FS: fstest.MapFS{}, Platform: "linux", HomeDir: func() (string, error) { return "/m", nil },
+			}}, "/m/.aws/config", nil,
+		},
+		"another machine, whose system knows none": {
+			config.Sources{LookupEnv: empty, FS: machine.FS{
+				FS: fstest.MapFS{}, Platform: "linux", HomeDir: func() (string, error) { return "", errors.New("no such user") },
+			}}, "", []string{"no-home-directory"},
+		},
+	} {
+		s, err := config.Query{Sources: c.sources}.Resolve()
+		require.NoError(t, err)
+		require.Equal(t, c.path, s.Files[0].Path, name)
+		require.Equal(t, "missing", s.Files[0].Status, name)
+		var codes []string
+		for _, d := range s.Diagnostics {
+			codes = append(codes, d.Code)
+		}
+		require.Equal(t, c.codes, codes, name)
+	}
+}
+
 func TestNullDeviceIsAnEmptyFile(t *testing.T) {
 	t.Parallel()
 	s, err := config.Query{Sources: config.Sources{ConfigFile: os.DevNull, CredentialsFile: os.DevNull, LookupEnv: lookupIn(nil)}}.Resolve()

@@ -10,6 +10,6 @@ type FS struct {
 	// Platform is a GOOS value; empty means that of the program.
 	Platform string
 	// HomeDir returns the home directory for an environment without a variable for it. Nil means
-	// that of the current user.
+	// that there is none.
 	HomeDir func() (string, error)
 }
