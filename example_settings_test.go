@@ -2,10 +2,14 @@ package awsretry_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"log"
+	"os"
 	"testing/fstest"
+	"time"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
@@ -269,4 +273,128 @@ func ExampleWithBehavior_keepV20() {
 	}
 	item, err := retry.Do(ctx, strategy, retry.Operation{Name: "GetItem"}, getItem)
 	fmt.Println(item, err)
+}
+
+// program is the configuration of a program.
+type program struct {
+	Listen string          `json:"listen" yaml:"listen"`
+	AWS    awsretry.Values `json:"aws" yaml:"aws"`
+}
+
+// read reads the configuration from the arguments and from the text of the file that one of
+// them names.
+func (p *program) read(arguments []string, files map[string]string) error {
+	flags := flag.NewFlagSet("program", flag.ContinueOnError)
+	file := flags.String("config", "app.json", "configuration file")
+	p.AWS.AddFlags(flags, "aws-")
+	if err := flags.Parse(arguments); err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(files[*file]), p); err != nil {
+		return err
+	}
+	p.AWS.From("file " + *file)
+	return nil
+}
+
+// A program takes retry settings from its own file and flags, and says where each value comes
+// from.
+func ExampleWithValues() {
+	var p program
+	if err := p.read(
+		[]string{"-aws-max-attempts=5", "-aws-max-elapsed=30s"},
+		map[string]string{"app.json": `{"listen": ":8080", "aws": {"retry_mode": "adaptive", "max_attempts": 8, "min_delay": "300ms"}}`},
+	); err != nil {
+		log.Fatal(err)
+	}
+
+	settings, err := awsretry.Resolve(context.Background(),
+		awsretry.WithValues(p.AWS),
+		awsretry.WithConfigFile("/aws/config"),
+		awsretry.WithCredentialsFile("/aws/credentials"),
+		awsretry.WithFS(fstest.MapFS{}),
+		awsretry.WithEnv(variables{"AWS_MAX_ATTEMPTS": "4"}.lookup))
+	if err != nil {
+		log.Fatal(err)
+	}
+	strategy, err := awsretry.New(settings)
+	if err != nil {
+		log.Fatal(err)
+	}
+	settings.Diagnostics = nil // the two missing files
+	if err := settings.Explain(os.Stdout, strategy.Plan(retry.Operation{})); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// profile       * default   built-in default
+	// retry_mode    * adaptive  file app.json
+	// max_attempts  * 5         flag --aws-max-attempts
+	//                 8         file app.json
+	//                 4         AWS_MAX_ATTEMPTS
+	// min_delay     * 300ms     file app.json
+	// max_elapsed   * 30s       flag --aws-max-elapsed
+	// behavior      * v2.1      built-in default
+	//
+	// Files
+	//   config       /aws/config       missing
+	//   credentials  /aws/credentials  missing
+	//
+	// What happens
+	//   attempts       5: the first and up to 4 retries
+	//   elapsed limit  no attempt begins more than 30s after the operation began
+	//   retry quota    500 tokens for each scope; a retry takes 14, after a timeout 14, after a throttle 5
+	//   drain point    the quota starts to empty when 21.1 % of attempts fail, or 31.0 % are throttled
+	//   backoff        up to 50ms before the first retry, 1s after a throttle; doubling with each retry up to 20s, and at least 300ms
+	//   worst case     15s of backoff in one operation, without server hints
+	//   first attempt  waits for the scope's send rate once the service has throttled
+}
+
+// The values of the operator are stronger than those that the program has in its code.
+func ExampleWithValues_defaults() {
+	values := awsretry.Values{MaxAttempts: "2", MinDelay: "1s"}
+	values.From("file app.json")
+	strategy, err := awsretry.Load(context.Background(),
+		awsretry.WithStandard(standard.Config{MaxAttempts: 6, MinDelay: time.Second / 2, MaxElapsed: time.Minute}),
+		awsretry.WithValues(values),
+		awsretry.WithFS(fstest.MapFS{}),
+		awsretry.WithEnv(variables{}.lookup))
+	if err != nil {
+		log.Fatal(err)
+	}
+	plan := strategy.Plan(retry.Operation{})
+	fmt.Println(plan.MaxAttempts, plan.MinDelay, plan.MaxElapsed)
+	// Output:
+	// 2 1s 1m0s
+}
+
+// The error names the place, the setting and the value.
+func ExampleValues_From() {
+	var p program
+	if err := p.read(nil, map[string]string{"app.json": `{"aws": {"max_attempts": 0}}`}); err != nil {
+		log.Fatal(err)
+	}
+	_, err := awsretry.Load(context.Background(), awsretry.WithValues(p.AWS))
+	fmt.Println(err)
+	// Output:
+	// config: file app.json: max_attempts: "0": must be a decimal integer from 1 to 2147483647
+}
+
+// The flags are those of the package flag.
+func ExampleValues_AddFlags() {
+	var values awsretry.Values
+	flags := flag.NewFlagSet("program", flag.ContinueOnError)
+	flags.SetOutput(os.Stdout)
+	values.AddFlags(flags, "aws-")
+	flags.PrintDefaults()
+	// Output:
+	// -aws-max-attempts number
+	//     	number of attempts of an operation, the first included
+	//   -aws-max-backoff duration
+	//     	longest duration of the backoff before a retry, such as 20s
+	//   -aws-max-elapsed duration
+	//     	duration after which an operation begins no further attempt, such as 1m30s
+	//   -aws-min-delay duration
+	//     	shortest duration of the backoff before a retry, such as 300ms
+	//   -aws-retry-mode mode
+	//     	retry mode: standard or adaptive
 }

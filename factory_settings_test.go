@@ -100,6 +100,11 @@ func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
 			want: "standard.Config.MaxBackoff 5s has no effect: 3s counts (option WithMaxBackoff)",
 			plan: func(p retry.Plan) any { return p.MaxBackoff }, counts: 3 * time.Second,
 		},
+		{
+			name: "shortest backoff", option: awsretry.WithMinDelay(time.Second), config: standard.Config{MinDelay: 2 * time.Second},
+			want: "standard.Config.MinDelay 2s has no effect: 1s counts (option WithMinDelay)",
+			plan: func(p retry.Plan) any { return p.MinDelay }, counts: time.Second,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -256,17 +261,6 @@ func TestFindingsThatAreErrorsAreTold(t *testing.T) {
 	})))
 	require.NoError(t, err)
 	require.Equal(t, []string{"awsretry: one", "awsretry: two"}, told)
-}
-
-func TestPanicOfAnObserverDoesNotKeepAStrategyFromBeingBuilt(t *testing.T) {
-	t.Parallel()
-	told := false
-	s, err := awsretry.Load(t.Context(), with(map[string]string{"AWS_RETRY_MODE": "standard"}, "",
-		awsretry.WithConfig(adaptive.Config{NoSendWait: true}),
-		awsretry.WithObserver(retry.ObserverFunc(func(context.Context, retry.Event) { told = true; panic("observer") })))...)
-	require.NoError(t, err)
-	require.NotNil(t, s)
-	require.True(t, told)
 }
 
 func TestFieldsForAdaptiveModeHaveAnEffectInAdaptiveMode(t *testing.T) {

@@ -2,6 +2,8 @@ package awsretry_test
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -60,6 +62,13 @@ func noDelay(c adaptive.Config) interface {
 } {
 	c.Standard.Random = func() float64 { return 0 }
 	return awsretry.WithConfig(c)
+}
+
+func newFactory(t *testing.T, opts ...awsretry.BuildOption) *awsretry.Factory {
+	t.Helper()
+	f, err := awsretry.NewFactory(resolved(t, nil, "[default]\nretry_mode = adaptive\n"), opts...)
+	require.NoError(t, err)
+	return f
 }
 
 func TestLoadBuildsWhatTheSettingsSay(t *testing.T) {
@@ -127,8 +136,34 @@ func TestOptionsReachTheStrategy(t *testing.T) {
 		})))...)
 	require.NoError(t, err)
 	require.Equal(t, clock.Clock(clk), s.Clock())
+	require.Empty(t, s.Snapshot().SharedAs, "only a Factory has keys")
 	require.Equal(t, 1, attemptsOf(t, s, retry.Operation{}), "the classifier retries nothing")
 	require.Equal(t, 3, events, "attempt ended, retry refused, operation ended")
+}
+
+// A strategy takes many more allocations than reading settings, so the number of strategies shows in
+// those of Load.
+func TestLoadBuildsOneStrategyAndResolveNone(t *testing.T) {
+	observer := awsretry.WithObserver(retry.ObserverFunc(func(context.Context, retry.Event) {}))
+	read := []awsretry.ResolveOption{awsretry.WithEnv(variables{"HOME": "/"}.lookup), awsretry.WithFS(fstest.MapFS{})}
+	load := []awsretry.Option{observer}
+	for _, option := range read {
+		load = append(load, option)
+	}
+	strategy := testing.AllocsPerRun(20, func() {
+		_, err := standard.New(standard.Config{})
+		require.NoError(t, err)
+	})
+	resolve := testing.AllocsPerRun(20, func() {
+		_, err := awsretry.Resolve(t.Context(), read...)
+		require.NoError(t, err)
+	})
+	both := testing.AllocsPerRun(20, func() {
+		_, err := awsretry.Load(t.Context(), load...)
+		require.NoError(t, err)
+	})
+	require.Less(t, resolve, strategy)
+	require.Less(t, both, resolve+1.5*strategy, "two strategies")
 }
 
 func TestClassifiersOfAStrategy(t *testing.T) {
@@ -262,27 +297,195 @@ func TestBadNumbersAndSettingsAreErrors(t *testing.T) {
 	require.Nil(t, s)
 }
 
-// A strategy takes many more allocations than reading settings, so the number of strategies shows in
-// those of Load.
-func TestLoadBuildsOneStrategyAndResolveNone(t *testing.T) {
-	observer := awsretry.WithObserver(retry.ObserverFunc(func(context.Context, retry.Event) {}))
-	read := []awsretry.ResolveOption{awsretry.WithEnv(variables{"HOME": "/"}.lookup), awsretry.WithFS(fstest.MapFS{})}
-	load := []awsretry.Option{observer}
-	for _, option := range read {
-		load = append(load, option)
+func TestPlainReadsNoSettings(t *testing.T) {
+	t.Setenv("AWS_MAX_ATTEMPTS", "9")
+	t.Setenv("AWS_RETRY_MODE", "adaptive")
+	clk := &clock.Fake{}
+	s, err := awsretry.Plain(5, 200*time.Millisecond, 2*time.Second, awsretry.WithClock(clk),
+		awsretry.WithClassifier(classify.All()), awsretry.WithRandom(func() float64 { return 1 }))
+	require.NoError(t, err)
+	plan := s.Plan(retry.Operation{Service: "dynamodb"})
+	require.Equal(t, 5, plan.MaxAttempts)
+	require.Equal(t, 2*time.Second, plan.MaxBackoff)
+	require.Equal(t, "standard", s.Snapshot().Mode)
+
+	attempts := 0
+	clk.Run(func() {
+		err = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
+			attempts++
+			return errors.New("down")
+		})
+	})
+
+	require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+	require.Equal(t, 5, attempts)
+	require.Equal(t, []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond, 1600 * time.Millisecond}, clk.Waits())
+}
+
+func TestPlainRefusesWhatStandardModeRefuses(t *testing.T) {
+	t.Parallel()
+	_, err := awsretry.Plain(-1, 0, 0)
+	require.EqualError(t, err, "standard: MaxAttempts -1: must not be negative")
+	_, err = awsretry.Plain(5, 0, 0, awsretry.WithConfig(adaptive.Config{NoSendWait: true}))
+	require.EqualError(t, err, "awsretry: Plain is in standard mode, so adaptive.Config.NoSendWait has no effect")
+}
+
+func TestWithStandardLeavesTheOtherFields(t *testing.T) {
+	t.Parallel()
+	s, err := awsretry.Load(t.Context(), with(nil, "", awsretry.WithMode(awsretry.ModeAdaptive),
+		awsretry.WithConfig(adaptive.Config{SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Ceiling: 5} }}),
+		awsretry.WithStandard(standard.Config{RetryCost: 7}))...)
+	require.NoError(t, err)
+	require.Equal(t, 7, s.Plan(retry.Operation{}).RetryCost)
+	require.True(t, s.Snapshot().Scopes[0].Limited)
+}
+
+func TestWithRetryIfRetriesWhatTheFunctionSays(t *testing.T) {
+	t.Parallel()
+	errGone := errors.New("gone")
+	s, err := awsretry.Plain(3, time.Second, time.Second,
+		awsretry.WithRetryIf(func(err error) bool { return !errors.Is(err, errGone) }))
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"yes":                {errors.New("down"), "retry(transient)"},
+		"no":                 {errGone, "forbid"},
+		"no, though a mark":  {errors.Join(errGone, context.DeadlineExceeded), "forbid"},
+		"permanent":          {retry.Permanent(errors.New("down")), "forbid"},
+		"a timeout":          {context.DeadlineExceeded, "retry(timeout)"},
+		"another's canceled": {context.Canceled, "retry(transient)"},
+	} {
+		require.Equal(t, c.want, s.Judge(retry.Operation{}, c.err).String(), name)
 	}
-	strategy := testing.AllocsPerRun(20, func() {
-		_, err := standard.New(standard.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	attempts := 0
+	err = retry.DoErr(ctx, s, retry.Operation{}, func(context.Context) error { attempts++; cancel(); return ctx.Err() })
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, 1, attempts)
+	nothing, err := awsretry.Plain(3, time.Second, time.Second, awsretry.WithRetryIf(nil))
+	require.NoError(t, err)
+	require.Equal(t, "none", nothing.Judge(retry.Operation{}, errGone).String())
+}
+
+func TestSameKeyGivesTheSameStrategy(t *testing.T) {
+	t.Parallel()
+	f := newFactory(t, noDelay(adaptive.Config{}))
+	first, err := f.Strategy("dynamodb/eu-west-1")
+	require.NoError(t, err)
+	again, err := f.Strategy("dynamodb/eu-west-1")
+	require.NoError(t, err)
+	require.Same(t, first, again)
+	other, err := f.Strategy("s3/eu-west-1")
+	require.NoError(t, err)
+	require.NotSame(t, first, other)
+
+	require.Equal(t, 3, attemptsOf(t, first, retry.Operation{Scope: "orders"}))
+	require.Equal(t, "dynamodb/eu-west-1", again.Snapshot().SharedAs)
+	quota := map[string]int{}
+	for _, snapshot := range f.Snapshots() {
+		for _, scope := range snapshot.Scopes {
+			quota[snapshot.SharedAs+" "+scope.Scope] = scope.Quota
+		}
+	}
+	require.Equal(t, map[string]int{"dynamodb/eu-west-1 ": 500, "dynamodb/eu-west-1 orders": 472, "s3/eu-west-1 ": 500}, quota)
+	require.Equal(t, "dynamodb/eu-west-1", f.Snapshots()[0].SharedAs, "sorted by key")
+}
+
+func TestSnapshotsOfAFactoryAreSortedByKey(t *testing.T) {
+	t.Parallel()
+	f, want := newFactory(t), []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	for _, i := range []int{3, 1, 4, 0, 5, 7, 2, 6} {
+		_, err := f.Strategy(want[i])
 		require.NoError(t, err)
-	})
-	resolve := testing.AllocsPerRun(20, func() {
-		_, err := awsretry.Resolve(t.Context(), read...)
-		require.NoError(t, err)
-	})
-	both := testing.AllocsPerRun(20, func() {
-		_, err := awsretry.Load(t.Context(), load...)
-		require.NoError(t, err)
-	})
-	require.Less(t, resolve, strategy)
-	require.Less(t, both, resolve+1.5*strategy, "two strategies")
+	}
+	var got []string
+	for _, snapshot := range f.Snapshots() {
+		got = append(got, snapshot.SharedAs)
+	}
+	require.Equal(t, want, got)
+}
+
+func TestFactoryHasOptionsOfItsOwn(t *testing.T) {
+	t.Parallel()
+	settings := resolved(t, nil, "")
+	opts := []awsretry.BuildOption{noDelay(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(7)}})}
+	f, err := awsretry.NewFactory(settings, opts...)
+	require.NoError(t, err)
+	opts[0] = nil
+	s, err := f.Strategy("a")
+	require.NoError(t, err)
+	require.Equal(t, 7, s.Snapshot().Scopes[0].Quota)
+}
+
+func TestNewFactoryReturnsTheErrorsOfNew(t *testing.T) {
+	t.Parallel()
+	_, err := awsretry.NewFactory(nil)
+	require.EqualError(t, err, "awsretry: no settings")
+	f, err := awsretry.NewFactory(resolved(t, nil, ""), awsretry.WithConfig(adaptive.Config{Standard: standard.Config{RetryCost: -1}}))
+	require.EqualError(t, err, "standard: RetryCost -1: must not be negative")
+	require.Nil(t, f)
+	_, err = newFactory(t).Strategy("")
+	require.EqualError(t, err, "awsretry: the key of a shared strategy must not be empty")
+}
+
+func TestStrategyThatCannotBeBuiltLaterIsAnErrorOfStrategy(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	f := newFactory(t, awsretry.WithConfig(adaptive.Config{SendLimit: func(retry.ScopeKey) adaptive.SendLimit {
+		calls++
+		if calls == 2 {
+			return adaptive.SendLimit{Ceiling: -1}
+		}
+		return adaptive.SendLimit{}
+	}}))
+	_, err := f.Strategy("a")
+	require.ErrorContains(t, err, "ceiling -1")
+	require.Empty(t, f.Snapshots())
+	s, err := f.Strategy("a")
+	require.NoError(t, err)
+	require.NotNil(t, s)
+}
+
+func TestStrategyMayBeCalledWhileTheFactoryBuilds(t *testing.T) {
+	t.Parallel()
+	var f *awsretry.Factory
+	var nested retry.Strategy
+	f = newFactory(t, awsretry.WithConfig(adaptive.Config{
+		NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter {
+			if f != nil && nested == nil {
+				nested, _ = standard.New(standard.Config{}) // The next call does not enter here.
+				nested, _ = f.Strategy("a")
+			}
+			return nil
+		},
+	}))
+	s, err := f.Strategy("a")
+	require.NoError(t, err)
+	require.Same(t, nested, s, "the strategy that was built first")
+}
+
+// TestFactoryConcurrentSafe checks the quota of a shared strategy. It would have more tokens if
+// two goroutines had got different strategies.
+func TestFactoryConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	const goroutines, quota, cost = 50, 10_000, 14
+	f := newFactory(t, noDelay(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(quota)}}))
+	var wg sync.WaitGroup
+	for range goroutines {
+		wg.Go(func() {
+			s, err := f.Strategy("shared")
+			if err != nil {
+				panic(err)
+			}
+			_, _ = retry.Do(context.Background(), s, retry.Operation{}, func(context.Context) (int, error) {
+				return 0, unavailable{}
+			})
+			_ = f.Snapshots()
+		})
+	}
+	wg.Wait()
+	require.Len(t, f.Snapshots(), 1)
+	require.Equal(t, quota-cost*2*goroutines, f.Snapshots()[0].Scopes[0].Quota)
 }

@@ -2,8 +2,14 @@ package awsretry_test
 
 import (
 	"context"
-	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -12,6 +18,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/machine"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -45,13 +52,8 @@ func (w world) resolve(t *testing.T) (*awsretry.Settings, error) {
 
 func inFiles(files fs.FS, env map[string]string) []awsretry.ResolveOption {
 	return []awsretry.ResolveOption{
-		awsretry.WithFS(files),
-		awsretry.WithPlatform("linux"),
-		awsretry.WithHomeDir(func() (string, error) { return "/home/me", nil }),
-		awsretry.WithEnv(func(key string) (string, bool) {
-			value, ok := env[key]
-			return value, ok
-		}),
+		awsretry.WithFS(machine.FS{FS: files, Platform: "linux", HomeDir: func() (string, error) { return "/home/me", nil }}),
+		awsretry.WithEnv(variables(env).lookup),
 	}
 }
 
@@ -89,22 +91,6 @@ func TestResolveWithoutAnythingGivesBuiltInDefaults(t *testing.T) {
 		},
 		Diagnostics: []config.Diagnostic{},
 	}, s)
-}
-
-func TestValuesOfAProfileCarryFileAndLine(t *testing.T) {
-	t.Parallel()
-	s := world{
-		env:    map[string]string{"AWS_PROFILE": "x"},
-		config: "[profile x]\nretry_mode = adaptive\nmax_attempts = 7\n",
-	}.mustResolve(t)
-	require.Equal(t, awsretry.ModeAdaptive, s.RetryMode.Value)
-	require.Equal(t, 7, s.MaxAttempts.Value)
-	want := config.Origin{Kind: "shared-config", File: configPath, Line: 2, Profile: "x", Key: "retry_mode"}
-	require.Equal(t, want, s.RetryMode.Origin)
-	want.Line, want.Key = 3, "max_attempts"
-	require.Equal(t, want, s.MaxAttempts.Origin)
-	require.Equal(t, config.Origin{Kind: "environment", Name: "AWS_PROFILE"}, s.Profile.Origin)
-	require.Empty(t, s.Diagnostics)
 }
 
 func TestStrongestCandidateWinsAndListsTheOthersInOrder(t *testing.T) {
@@ -162,91 +148,6 @@ func TestSettingsHaveTheirOwnWinners(t *testing.T) {
 	require.Equal(t, "built-in default", s.Profile.Origin.String())
 }
 
-func TestProfileComesFromOptionThenVariable(t *testing.T) {
-	t.Parallel()
-	w := world{
-		env:    map[string]string{"AWS_PROFILE": "b"},
-		config: "[profile a]\nmax_attempts = 4\n[profile b]\nmax_attempts = 5\n",
-		opts:   []awsretry.ResolveOption{awsretry.WithProfile("a")},
-	}
-	s := w.mustResolve(t)
-	require.Equal(t, 4, s.MaxAttempts.Value)
-	require.Equal(t, []config.Candidate{{
-		Raw: "b", Valid: true, Origin: config.Origin{Kind: "environment", Name: "AWS_PROFILE"},
-	}}, s.Profile.Overridden)
-	w.opts = []awsretry.ResolveOption{awsretry.WithProfile("")}
-	require.Equal(t, 5, w.mustResolve(t).MaxAttempts.Value)
-	w.env = map[string]string{"AWS_PROFILE": ""}
-	require.Equal(t, 3, w.mustResolve(t).MaxAttempts.Value)
-}
-
-func TestDefaultProfileVariableCountsWhereTheOtherIsUnset(t *testing.T) {
-	t.Parallel()
-	w := world{
-		env:    map[string]string{"AWS_DEFAULT_PROFILE": "a", "AWS_PROFILE": ""},
-		config: "[profile a]\nmax_attempts = 4\n[profile b]\nmax_attempts = 5\n",
-	}
-	s := w.mustResolve(t)
-	require.Equal(t, 4, s.MaxAttempts.Value)
-	require.Equal(t, config.Origin{Kind: "environment", Name: "AWS_DEFAULT_PROFILE"}, s.Profile.Origin)
-	require.Equal(t, []string{"read-differently", "read-differently", "unused-profile"}, codes(s.Diagnostics))
-	w.env["AWS_PROFILE"] = "b"
-	s = w.mustResolve(t)
-	require.Equal(t, 5, s.MaxAttempts.Value)
-	require.Equal(t, []config.Candidate{{
-		Raw: "a", Valid: true, Origin: config.Origin{Kind: "environment", Name: "AWS_DEFAULT_PROFILE"},
-	}}, s.Profile.Overridden)
-	require.Equal(t, []string{"no-effect", "read-differently", "unused-profile"}, codes(s.Diagnostics))
-	w.env = map[string]string{"AWS_DEFAULT_PROFILE": "nowhere"}
-	_, err := w.resolve(t)
-	require.ErrorContains(t, err, `AWS_DEFAULT_PROFILE: profile "nowhere" not found`)
-}
-
-func TestBuiltInAttemptsDependOnBehaviorAndService(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		behavior retry.Behavior
-		service  string
-		want     int
-	}{
-		{retry.V20, "dynamodb", 3},
-		{retry.V21, "", 3},
-		{retry.V21, "s3", 3},
-		{retry.V21, "dynamodb", 4},
-		{retry.V21, "DynamoDB Streams", 4},
-		{retry.V21, "dynamodb-streams", 4},
-		{retry.V21, "dynamodbx", 3},
-	} {
-		s := world{opts: []awsretry.ResolveOption{awsretry.WithBehavior(c.behavior), awsretry.WithService(c.service)}}.mustResolve(t)
-		require.Equal(t, c.want, s.MaxAttempts.Value, "%v", c)
-		require.Equal(t, c.service, s.Service)
-	}
-	s := world{
-		env:  map[string]string{"AWS_MAX_ATTEMPTS": "2"},
-		opts: []awsretry.ResolveOption{awsretry.WithService("dynamodb")},
-	}.mustResolve(t)
-	require.Equal(t, 2, s.MaxAttempts.Value)
-}
-
-func TestNewRetriesVariableDecidesNothing(t *testing.T) {
-	t.Parallel()
-	for raw, found := range map[string][]string{
-		"": {}, " \t": {}, "true": {"no-effect"}, "false": {"no-effect"}, "1": {"no-effect"}, "no\n": {"no-effect"},
-	} {
-		for _, b := range []retry.Behavior{retry.V20, retry.V21} {
-			s := world{
-				env:  map[string]string{"AWS_NEW_RETRIES_2026": raw},
-				opts: []awsretry.ResolveOption{awsretry.WithBehavior(b)},
-			}.mustResolve(t)
-			require.Equal(t, b, s.Behavior.Value, "%q", raw)
-			require.Equal(t, found, codes(s.Diagnostics), "%q", raw)
-		}
-	}
-	s := world{env: map[string]string{"AWS_NEW_RETRIES_2026": "false"}}.mustResolve(t)
-	require.Equal(t, retry.V21, s.Behavior.Value)
-	require.Contains(t, s.Diagnostics[0].Message, "AWS removed it on 2026-11-10")
-}
-
 func TestLaterOptionsCountAndNilOnesAreSkipped(t *testing.T) {
 	t.Parallel()
 	s := world{opts: []awsretry.ResolveOption{
@@ -291,41 +192,117 @@ func TestDoneContextResolvesNothing(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestStrictReadingLeavesOtherFindingsWarnings(t *testing.T) {
-	t.Parallel()
-	w := world{
-		env:    map[string]string{"AWS_DEFAULT_PROFILE": "a", "AWS_PROFILE": "default", "AWS_SDK_LOAD_CONFIG": "1"},
-		config: "[default]\nretry-mode = adaptive\nx = 1\nx = 2\n[profile a]\nmax_attempts = 4\n",
-	}
-	loose := w.mustResolve(t)
-	require.Len(t, loose.Diagnostics, 7)
-	w.opts = []awsretry.ResolveOption{awsretry.WithStrict()}
-	require.Equal(t, loose, w.mustResolve(t))
-}
-
-func TestSettingsAsJSON(t *testing.T) {
+func TestLosingDefaultsInCodeAreOnlyWarnings(t *testing.T) {
 	t.Parallel()
 	s := world{
-		env:    map[string]string{"AWS_MAX_ATTEMPTS": "5"},
-		config: "[default]\nmax_attempts = x\n",
+		env: map[string]string{"AWS_MAX_ATTEMPTS": "2"},
+		opts: []awsretry.ResolveOption{
+			awsretry.WithStandard(standard.Config{MaxAttempts: -3}), awsretry.WithBehavior("v2.0"),
+			awsretry.WithMode("standard"), awsretry.WithDefaultMode("nope"),
+		},
 	}.mustResolve(t)
-	data, err := json.Marshal(s)
+	require.Equal(t, []string{"invalid-value", "invalid-value"}, codes(s.Diagnostics))
+	require.False(t, s.MaxAttempts.Overridden[0].Valid)
+}
+
+func TestBadArgumentOfAnOptionIsAnErrorThatNamesTheOption(t *testing.T) {
+	t.Parallel()
+	for want, option := range map[string]awsretry.ResolveOption{
+		`WithMaxAttempts: "0": must be a decimal integer from 1 to 2147483647`:                       awsretry.WithMaxAttempts(0),
+		`WithMode: "x": must be standard or adaptive`:                                                awsretry.WithMode("x"),
+		`WithDefaultMode: "x": must be standard or adaptive`:                                         awsretry.WithDefaultMode("x"),
+		`WithBehavior: "v3": must be v2.0 or v2.1`:                                                   awsretry.WithBehavior("v3"),
+		`WithMaxBackoff: max_backoff: "0s": must be a duration above zero, such as 20s`:              awsretry.WithMaxBackoff(0),
+		`WithMinDelay: min_delay: "-1s": must be a duration of zero or more, such as 300ms or 1m30s`: awsretry.WithMinDelay(-time.Second),
+		`WithStandard: max_attempts: "-1": must be a decimal integer from 1 to 2147483647`:           awsretry.WithStandard(standard.Config{MaxAttempts: -1}),
+	} {
+		_, err := world{opts: []awsretry.ResolveOption{option}}.resolve(t)
+		require.EqualError(t, err, "config: option "+want)
+	}
+}
+
+func TestResolveReadsTheProcessByDefault(t *testing.T) {
+	home := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(home, ".aws"), 0o700))
+	file := filepath.Join(home, ".aws", "config")
+	require.NoError(t, os.WriteFile(file, []byte("[profile p]\nretry_mode = adaptive\n"), 0o600))
+	t.Setenv("HOME", home)
+	t.Setenv("AWS_PROFILE", "p")
+	t.Setenv("AWS_MAX_ATTEMPTS", "8")
+	t.Setenv("AWS_CONFIG_FILE", "")
+	s, err := awsretry.Resolve(t.Context(), awsretry.WithCredentialsFile(filepath.Join(home, "none")))
 	require.NoError(t, err)
-	require.JSONEq(t, `{
-		"profile": {"value": "default", "raw": "default", "origin": {"kind": "default"}, "overridden": []},
-		"retry_mode": {"value": "standard", "raw": "standard", "origin": {"kind": "default"}, "overridden": []},
-		"max_attempts": {"value": 5, "raw": "5", "origin": {"kind": "environment", "name": "AWS_MAX_ATTEMPTS"}, "overridden": [
-			{"raw": "x", "valid": false, "origin": {"kind": "shared-config", "file": "/home/me/.aws/config", "line": 2,
-				"profile": "default", "key": "max_attempts"}}]},
-		"max_backoff": {"value": 20000000000, "raw": "20s", "origin": {"kind": "default"}, "overridden": []},
-		"min_delay": {"value": 0, "raw": "0s", "origin": {"kind": "default"}, "overridden": []},
-		"max_elapsed": {"value": 0, "raw": "0s", "origin": {"kind": "default"}, "overridden": []},
-		"behavior": {"value": "v2.1", "raw": "v2.1", "origin": {"kind": "default"}, "overridden": []},
-		"files": [{"kind": "config", "path": "/home/me/.aws/config", "status": "loaded"},
-			{"kind": "credentials", "path": "/home/me/.aws/credentials", "status": "missing"}],
-		"diagnostics": [{"severity": "warning", "code": "invalid-value", "file": "/home/me/.aws/config", "line": 2,
-			"message": "[default] max_attempts: \"x\": must be a decimal integer from 1 to 2147483647; another value wins, so it is ignored"},
-			{"severity": "warning", "code": "read-differently", "file": "/home/me/.aws/config", "line": 2, "tools": ["aws-sdk-go-v2"],
-			"message": "aws-sdk-go-v2: the value is refused, although AWS_MAX_ATTEMPTS overrides it"}]
-	}`, string(data))
+	require.Equal(t, 8, s.MaxAttempts.Value)
+	require.Equal(t, file, s.RetryMode.Origin.File)
+}
+
+// TestOptionsCompileOnlyWhereTheyHaveAnEffect checks the result types of all options. A call
+// such as New(settings, WithMode(m)) compiles if the result of WithMode can be assigned to the
+// type of the parameter, which is what AssignableTo reports.
+func TestOptionsCompileOnlyWhereTheyHaveAnEffect(t *testing.T) {
+	t.Parallel()
+	resolves, builds, both := [2]bool{true, false}, [2]bool{false, true}, [2]bool{true, true}
+	options := map[string]struct {
+		function any
+		want     [2]bool // Whether Resolve takes it, and whether New and NewFactory do.
+	}{
+		"WithProfile":         {awsretry.WithProfile, resolves},
+		"WithConfigFile":      {awsretry.WithConfigFile, resolves},
+		"WithCredentialsFile": {awsretry.WithCredentialsFile, resolves},
+		"WithEnv":             {awsretry.WithEnv, resolves},
+		"WithFS":              {awsretry.WithFS, resolves},
+		"WithService":         {awsretry.WithService, resolves},
+		"WithStrict":          {awsretry.WithStrict, resolves},
+		"WithMode":            {awsretry.WithMode, resolves},
+		"WithMaxAttempts":     {awsretry.WithMaxAttempts, resolves},
+		"WithBehavior":        {awsretry.WithBehavior, resolves},
+		"WithDefaultMode":     {awsretry.WithDefaultMode, resolves},
+		"WithValues":          {awsretry.WithValues, resolves},
+		"WithMaxBackoff":      {awsretry.WithMaxBackoff, resolves},
+		"WithMinDelay":        {awsretry.WithMinDelay, resolves},
+		"WithConfig":          {awsretry.WithConfig, both},
+		"WithStandard":        {awsretry.WithStandard, both},
+		"WithClock":           {awsretry.WithClock, builds},
+		"WithObserver":        {awsretry.WithObserver, builds},
+		"WithRetryIf":         {awsretry.WithRetryIf, builds},
+		"WithClassifier":      {awsretry.WithClassifier, builds},
+		"WithRandom":          {awsretry.WithRandom, builds},
+	}
+	takes := func(function any) reflect.Type {
+		f := reflect.TypeOf(function)
+		return f.In(f.NumIn() - 1).Elem()
+	}
+	for name, o := range options {
+		result := reflect.TypeOf(o.function).Out(0)
+		require.Equal(t, o.want, [2]bool{
+			result.AssignableTo(takes(awsretry.Resolve)), result.AssignableTo(takes(awsretry.New)),
+		}, name)
+		require.True(t, result.AssignableTo(takes(awsretry.Load)), name)
+	}
+	require.Equal(t, takes(awsretry.New), takes(awsretry.NewFactory))
+	for _, name := range optionsInSource(t) {
+		require.Contains(t, options, name)
+	}
+}
+
+// optionsInSource returns the names of all functions of this package that begin with With.
+func optionsInSource(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	var names []string
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "With") {
+				names = append(names, f.Name.Name)
+			}
+		}
+	}
+	require.NotEmpty(t, names)
+	return names
 }

@@ -145,18 +145,6 @@ func TestValuesOfAProgramAreSettings(t *testing.T) {
 	require.Equal(t, "flag --aws-max-elapsed", again.String())
 }
 
-func TestBuiltInSettingsAreThoseOfTheStrategy(t *testing.T) {
-	t.Parallel()
-	for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
-		s := resolved(t, nil, "", awsretry.WithBehavior(behavior))
-		strategy, err := standard.New(standard.Config{Behavior: behavior})
-		require.NoError(t, err)
-		plan := strategy.Plan(retry.Operation{})
-		require.Equal(t, []time.Duration{plan.MaxBackoff, plan.MinDelay, plan.MaxElapsed},
-			[]time.Duration{s.MaxBackoff.Value, s.MinDelay.Value, s.MaxElapsed.Value})
-	}
-}
-
 func TestValuesOfAProgramCountBeforeItsConfiguration(t *testing.T) {
 	t.Parallel()
 	own := awsretry.WithConfig(adaptive.Config{Standard: standard.Config{

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,12 +66,13 @@ func checkLocation(t *testing.T, c vectors.SharedCase) {
 		}},
 	}
 	settings, err := config.Query{Sources: src}.Resolve()
+	var profile string
 	var files []config.FileStatus
 	if missing, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
-		files = missing.Files
+		profile, files = missing.Profile, missing.Files
 	} else {
 		require.NoError(t, err)
-		files = settings.Files
+		profile, files = settings.Profile.Value, settings.Files
 	}
 	if want := c.Want.ConfigPath; want != nil {
 		require.Equal(t, *want, files[0].Path)
@@ -79,7 +81,7 @@ func checkLocation(t *testing.T, c vectors.SharedCase) {
 		require.Equal(t, *want, files[1].Path)
 	}
 	if want := c.Want.Profile; want != nil {
-		require.Equal(t, *want, config.ProfileName(src))
+		require.Equal(t, *want, profile)
 	}
 }
 
@@ -100,6 +102,12 @@ func checkProfiles(t *testing.T, c vectors.SharedCase) {
 		want = map[string]map[string]any{}
 	}
 	require.Equal(t, plainGroups(want), plainGroups(profiles))
+	for name, values := range c.Want.Profiles {
+		checkSettings(t, values, config.Query{Sources: src, Profile: name})
+		if len(c.StrictErrorContainsAny) == 0 {
+			checkSettings(t, values, config.Query{Sources: src, Profile: name, Strict: true})
+		}
+	}
 
 	_, _, err = src.Profiles(false, true)
 	_, resolveErr := config.Query{Sources: src, Strict: true, Profile: "no such profile"}.Resolve()
@@ -111,6 +119,41 @@ func checkProfiles(t *testing.T, c vectors.SharedCase) {
 	}
 	requireContainsAny(t, err, c.StrictErrorContainsAny)
 	require.Equal(t, err, resolveErr)
+}
+
+// checkSettings compares the settings of one profile with its values.
+func checkSettings(t *testing.T, values map[string]any, q config.Query) {
+	t.Helper()
+	s, err := q.Resolve()
+	wanted, valid := wantedSettings(values)
+	if !valid {
+		_, ok := errors.AsType[*config.ValueError](err)
+		require.True(t, ok, "%v", err)
+		return
+	}
+	require.NoError(t, err)
+	require.Equal(t, wanted, [2]string{string(s.RetryMode.Value), strconv.Itoa(s.MaxAttempts.Value)})
+}
+
+// wantedSettings returns the mode and the attempts of a profile, and whether both values are
+// accepted.
+func wantedSettings(values map[string]any) (wanted [2]string, valid bool) {
+	wanted, valid = [2]string{"standard", "3"}, true
+	if value, ok := values["retry_mode"]; ok {
+		text, _ := value.(string)
+		text = strings.ToLower(text)
+		wanted[0] = map[string]string{"legacy": "standard", "adaptive_v2": "adaptive"}[text]
+		if text == "standard" || text == "adaptive" {
+			wanted[0] = text
+		}
+		valid = wanted[0] != ""
+	}
+	if value, ok := values["max_attempts"]; ok {
+		text, _ := value.(string)
+		n, err := strconv.ParseInt(text, 10, 32)
+		wanted[1], valid = strconv.FormatInt(n, 10), valid && err == nil && n > 0
+	}
+	return wanted, valid
 }
 
 // plainGroups replaces sub-properties without any valid key by the empty text.
@@ -166,11 +209,4 @@ func requireContainsAny(t *testing.T, err error, wanted []string) {
 		}
 	}
 	require.Fail(t, "the error says none of the texts", "%q: %q", parse.Msg, wanted)
-}
-
-func lookupIn(env map[string]string) func(string) (string, bool) {
-	return func(key string) (string, bool) {
-		value, ok := env[key]
-		return value, ok
-	}
 }

@@ -1,7 +1,5 @@
 package config
 
-import "errors"
-
 // RawProfiles returns all values of all profiles, secrets included. A property with
 // sub-properties has a map of them. The values come from the data, not from ini.v1.
 func RawProfiles(src Sources) (map[string]map[string]any, error) {
@@ -62,15 +60,6 @@ func Malformed(src Sources) ([]ParseError, error) {
 	return all, nil
 }
 
-// ProfileName returns the name of the profile that the environment chooses.
-func ProfileName(src Sources) string {
-	settings, err := Query{Sources: src}.Resolve()
-	if missing, ok := errors.AsType[*ProfileNotFoundError](err); ok {
-		return missing.Profile
-	}
-	return settings.Profile.Value
-}
-
 // IsSecret reports whether the value of a key is never shown.
 func IsSecret(key string) bool { return isSecret(key) }
 
@@ -83,9 +72,6 @@ var (
 	ParseBehavior    = parseBehavior
 )
 
-// MaxFileSize is the limit on the size of a file.
-const MaxFileSize = maxFileSize
-
 // What the settings accept, and why a file cannot be read.
 var (
 	ErrMode        = errMode
@@ -97,7 +83,3 @@ var (
 	ErrNotRegular  = errNotRegular
 	ErrTooLarge    = errTooLarge
 )
-
-// HintOf and SizeOf are what the texts of errors are made of.
-func HintOf(e *ProfileNotFoundError) string { return e.hint }
-func SizeOf(e *UnreadableError) int64       { return e.size }

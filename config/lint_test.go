@@ -9,33 +9,6 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-// lines returns findings as text.
-func lines(found []config.Diagnostic) []string {
-	all := []string{}
-	for _, d := range found {
-		all = append(all, d.String())
-	}
-	return all
-}
-
-func lint(t *testing.T, src config.Sources, strict bool) []config.Diagnostic {
-	t.Helper()
-	found, err := src.Lint(strict)
-	require.NoError(t, err)
-	return found
-}
-
-// without drops the findings about other tools, which tools_test.go checks.
-func without(found []config.Diagnostic) []config.Diagnostic {
-	var kept []config.Diagnostic
-	for _, d := range found {
-		if d.Code != "read-differently" {
-			kept = append(kept, d)
-		}
-	}
-	return kept
-}
-
 func TestLintOfCleanFiles(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, lint(t, texts(

@@ -242,3 +242,143 @@ func TestFieldsForAdaptiveModeAreAFindingOnlyIfEnvironmentOrFileChoseStandardMod
 		})
 	}
 }
+
+// TestInputsThatOtherToolsGetWrong has inputs that other tools drop, leak or refuse, as their
+// users have reported.
+func TestInputsThatOtherToolsGetWrong(t *testing.T) {
+	t.Parallel()
+	legacy := "[default]\nretry_mode = legacy\n"
+	for _, c := range []struct {
+		name     string
+		in       home
+		mode     config.Mode
+		attempts int
+		codes    []string
+	}{
+		{
+			"legacy overridden by the environment",
+			home{config: legacy, env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
+			"adaptive", 3,
+			[]string{"read-differently"},
+		},
+		{"legacy that wins", home{config: legacy}, "standard", 3, []string{"mapped-mode", "read-differently"}},
+		{
+			"legacy in an unused profile",
+			home{config: "[profile old]\nretry_mode = legacy\n[default]\nmax_attempts = 4\n"},
+			"standard", 4,
+			[]string{"unused-profile"},
+		},
+		{"adaptive_v2 in capitals", home{env: map[string]string{"AWS_RETRY_MODE": "ADAPTIVE_V2"}}, "adaptive", 3, []string{"read-differently", "mapped-mode"}},
+		{"capitalised mode", home{config: "[default]\nretry_mode = Standard\n"}, "standard", 3, []string{"read-differently"}},
+		{
+			"unknown mode that loses",
+			home{config: "[default]\nretry_mode = bogus\n", env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
+			"adaptive", 3,
+			[]string{"invalid-value", "read-differently"},
+		},
+		{"comment after a blank", home{config: "[default]\nmax_attempts = 5 # five\n"}, "standard", 5, []string{"read-differently"}},
+		{"blanks around a variable", home{env: map[string]string{"AWS_MAX_ATTEMPTS": " 9\t"}}, "standard", 9, []string{"read-differently"}},
+		{"blank variable", home{env: map[string]string{"AWS_MAX_ATTEMPTS": " "}, config: "[default]\nmax_attempts = 7\n"}, "standard", 7, []string{"read-differently"}},
+		{
+			"misspelt keys",
+			home{config: "[default]\nretry-mode = adaptive\nmax_attempt = 9\n"},
+			"standard", 3,
+			[]string{"misspelt-key", "misspelt-key"},
+		},
+		{
+			"both spellings of the default profile",
+			home{config: "[profile default]\nmax_attempts = 6\n[default]\nmax_attempts = 4\n"},
+			"standard", 6,
+			[]string{"default-twice", "read-differently"},
+		},
+		{
+			"both files",
+			home{config: "[default]\nmax_attempts = 6\n", credentials: "[default]\nmax_attempts = 2\n"},
+			"standard", 2,
+			[]string{"read-differently", "shadowed-key"},
+		},
+		{
+			"same key twice",
+			home{config: "[default]\nmax_attempts = 6\nmax_attempts = 2\n"},
+			"standard", 2,
+			[]string{"duplicate-key", "read-differently"},
+		},
+		{
+			"same section twice",
+			home{config: "[default]\nmax_attempts = 6\n[default]\nretry_mode = adaptive\n"},
+			"adaptive", 6,
+			[]string{"duplicate-section", "read-differently"},
+		},
+		{
+			"file variable that points nowhere",
+			home{env: map[string]string{"AWS_CONFIG_FILE": "/nowhere"}},
+			"standard", 3,
+			[]string{"missing-file"},
+		},
+		{
+			"switches of other tools",
+			home{env: map[string]string{"AWS_SDK_LOAD_CONFIG": "1", "AWS_NEW_RETRIES_2026": "true"}},
+			"standard", 3,
+			[]string{"no-effect", "no-effect"},
+		},
+		{
+			"setting in a section without the word profile",
+			home{config: "[x]\nmax_attempts = 9\n[default]\n"},
+			"standard", 3,
+			[]string{"ignored-section"},
+		},
+		{
+			"indented setting",
+			home{config: "[default]\nregion = x\n  max_attempts = 9\n"},
+			"standard", 3,
+			[]string{"indented-key", "read-differently"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := c.in.query().Resolve()
+			require.NoError(t, err)
+			require.Equal(t, c.mode, s.RetryMode.Value)
+			require.Equal(t, c.attempts, s.MaxAttempts.Value)
+			require.Equal(t, c.codes, codes(s.Diagnostics))
+		})
+	}
+}
+
+func TestBuiltInAttemptsDependOnBehaviorAndService(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		behavior retry.Behavior
+		service  string
+		want     int
+	}{
+		{retry.V21, "", 3},
+		{retry.V21, "s3", 3},
+		{retry.V21, "DynamoDB Streams", 4},
+		{retry.V20, "dynamodb", 3},
+	} {
+		q := home{}.query()
+		q.Service, q.Override.Behavior = c.service, &c.behavior
+		s, err := q.Resolve()
+		require.NoError(t, err)
+		require.Equal(t, config.Setting[int]{
+			Value: c.want, Raw: strconv.Itoa(c.want), Origin: config.Origin{Kind: "default"}, Overridden: []config.Candidate{},
+		}, s.MaxAttempts)
+		require.Equal(t, c.service, s.Service)
+	}
+}
+
+func TestStrictReadingLeavesOtherFindingsWarnings(t *testing.T) {
+	t.Parallel()
+	q := home{
+		env:    map[string]string{"AWS_DEFAULT_PROFILE": "a", "AWS_PROFILE": "default", "AWS_SDK_LOAD_CONFIG": "1"},
+		config: "[default]\nretry-mode = adaptive\nx = 1\nx = 2\n[profile a]\nmax_attempts = 4\n",
+	}.query()
+	loose, err := q.Resolve()
+	require.NoError(t, err)
+	require.Len(t, loose.Diagnostics, 7)
+	q.Strict = true
+	strict, err := q.Resolve()
+	require.NoError(t, err)
+	require.Equal(t, loose, strict)
+}

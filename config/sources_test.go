@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,47 +17,6 @@ import (
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/machine"
 )
-
-// on returns files on a machine with a platform.
-func on(platform string, fsys fs.FS) fs.FS { return machine.FS{FS: fsys, Platform: platform} }
-
-// texts returns sources of two files, /c and /k, and an empty environment.
-func texts(configText, credentialsText string) config.Sources {
-	return config.Sources{
-		ConfigFile: "/c", CredentialsFile: "/k", LookupEnv: lookupIn(nil),
-		FS: on("linux", fstest.MapFS{"c": {Data: []byte(configText)}, "k": {Data: []byte(credentialsText)}}),
-	}
-}
-
-// named returns sources of a config file that the environment names, and no credentials file.
-func named(path string) config.Sources {
-	return config.Sources{LookupEnv: lookupIn(map[string]string{
-		"AWS_CONFIG_FILE": path, "AWS_SHARED_CREDENTIALS_FILE": path + ".none",
-	})}
-}
-
-// withHome returns sources of a file system, and of an environment with only the home directory.
-func withHome(fsys fs.FS) config.Sources {
-	return config.Sources{FS: on("linux", fsys), LookupEnv: lookupIn(map[string]string{"HOME": "/h"})}
-}
-
-// readers calls every function that reads the two files.
-func readers(src config.Sources) map[string]func(strict bool) error {
-	return map[string]func(strict bool) error{
-		"resolve": func(strict bool) error {
-			_, err := config.Query{Sources: src, Strict: strict}.Resolve()
-			return err
-		},
-		"lint": func(strict bool) error {
-			_, err := src.Lint(strict)
-			return err
-		},
-		"profiles": func(strict bool) error {
-			_, _, err := src.Profiles(true, strict)
-			return err
-		},
-	}
-}
 
 // liar is a file system with one file, which reports a wrong size.
 type liar struct {
@@ -110,11 +70,14 @@ func TestFileThatGrowsForeverIsReadUpToTheLimit(t *testing.T) {
 		return len(p), nil
 	})
 	_, err := config.Query{Sources: withHome(liar{10, func() io.Reader { return endless }})}.Resolve()
-	unreadable, ok := errors.AsType[*config.UnreadableError](err)
+	_, ok := errors.AsType[*config.UnreadableError](err)
 	require.True(t, ok)
 	require.ErrorIs(t, err, config.ErrTooLarge)
-	require.EqualValues(t, config.MaxFileSize+1, config.SizeOf(unreadable))
+	require.ErrorContains(t, err, "too large: at least 4194305 bytes, the limit is 4194304")
 }
+
+// maxFileSize is the limit on the size of a file.
+const maxFileSize = 4 << 20
 
 func TestLargeFileIsRefusedUnread(t *testing.T) {
 	t.Parallel()
@@ -136,8 +99,8 @@ func TestLargeFileIsRefusedUnread(t *testing.T) {
 	for name, read := range readers(withHome(liar{1 << 40, func() io.Reader { return untouched }})) {
 		require.ErrorIs(t, read(false), config.ErrTooLarge, name)
 	}
-	require.ErrorIs(t, readers(sized(config.MaxFileSize + 1))["resolve"](false), config.ErrTooLarge)
-	require.NoError(t, readers(sized(config.MaxFileSize))["resolve"](false))
+	require.ErrorIs(t, readers(sized(maxFileSize + 1))["resolve"](false), config.ErrTooLarge)
+	require.NoError(t, readers(sized(maxFileSize))["resolve"](false))
 }
 
 func TestReadingThatFailsHalfWayLeavesTheFileEmpty(t *testing.T) {
@@ -210,12 +173,18 @@ func TestPathsInAFileSystem(t *testing.T) {
 func TestHomeDirectoryOfTheSystemCountsOnlyInItsOwnFileSystem(t *testing.T) {
 	t.Parallel()
 	empty := lookupIn(nil)
+	unknown := machine.FS{
+		FS: fstest.MapFS{}, Platform: "linux", HomeDir: func() (string, error) { return "", errors.New("no such user") },
+	}
 	for name, c := range map[string]struct {
 		sources config.Sources
 		path    string
 		codes   []string
 	}{
 		"another file system": {config.Sources{LookupEnv: empty, FS: fstest.MapFS{}}, "", nil},
+		"another file system, and a path in the home directory": {
+			config.Sources{LookupEnv: empty, FS: fstest.MapFS{}, ConfigFile: "~/c"}, "~/c", []string{"missing-file"},
+		},
 		"another file system, and HOME": {
 			config.Sources{LookupEnv: lookupIn(map[string]string{"HOME": "/h"}), FS: fstest.MapFS{}}, "/h/.aws/config", nil,
 		},
@@ -225,21 +194,32 @@ func TestHomeDirectoryOfTheSystemCountsOnlyInItsOwnFileSystem(t *testing.T) {
 			}}, "/m/.aws/config", nil,
 		},
 		"another machine, whose system knows none": {
-			config.Sources{LookupEnv: empty, FS: machine.FS{
-				FS: fstest.MapFS{}, Platform: "linux", HomeDir: func() (string, error) { return "", errors.New("no such user") },
-			}}, "", []string{"no-home-directory"},
+			config.Sources{LookupEnv: empty, FS: unknown}, "", []string{"no-home-directory"},
+		},
+		"the same, where no path needs it": {
+			config.Sources{LookupEnv: empty, FS: unknown, ConfigFile: "/c", CredentialsFile: "/c"}, "/c", []string{"missing-file", "missing-file"},
 		},
 	} {
 		s, err := config.Query{Sources: c.sources}.Resolve()
 		require.NoError(t, err)
 		require.Equal(t, c.path, s.Files[0].Path, name)
 		require.Equal(t, "missing", s.Files[0].Status, name)
-		var codes []string
-		for _, d := range s.Diagnostics {
-			codes = append(codes, d.Code)
-		}
-		require.Equal(t, c.codes, codes, name)
+		require.Equal(t, append([]string{}, c.codes...), codes(s.Diagnostics), name)
 	}
+}
+
+func TestHomeDirectoryOfTheUserCountsWhereHOMEIsUnset(t *testing.T) {
+	t.Parallel()
+	want, found := "~/no-such-file", []string{"no-home-directory", "missing-file"}
+	if u, err := user.Current(); err == nil {
+		want, found = strings.TrimSuffix(u.HomeDir, "/")+"/no-such-file", []string{"missing-file"}
+	}
+	s, err := config.Query{Sources: config.Sources{
+		LookupEnv: lookupIn(nil), ConfigFile: "~/no-such-file", CredentialsFile: os.DevNull,
+	}}.Resolve()
+	require.NoError(t, err)
+	require.Equal(t, want, s.Files[0].Path)
+	require.Equal(t, found, codes(s.Diagnostics))
 }
 
 func TestNullDeviceIsAnEmptyFile(t *testing.T) {
@@ -264,4 +244,62 @@ func TestOneFileMayBeBoth(t *testing.T) {
 	require.Equal(t, config.Mode("adaptive"), s.RetryMode.Value)
 	require.Equal(t, 7, s.MaxAttempts.Value)
 	require.Len(t, without(s.Diagnostics), 1)
+}
+
+// oneError is a file system in which one file cannot be read.
+type oneError struct {
+	fs.FS
+	name string
+	err  error
+}
+
+func (f oneError) Open(name string) (fs.File, error) {
+	if name == f.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: f.err}
+	}
+	return f.FS.Open(name)
+}
+
+func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
+	t.Parallel()
+	tree := fstest.MapFS{
+		"h/.aws/config/x":    {},
+		"h/.aws/credentials": {Data: []byte("[default]\nmax_attempts = 4\n")},
+	}
+	s, err := config.Query{Sources: withHome(tree)}.Resolve()
+	require.NoError(t, err)
+	require.Equal(t, 4, s.MaxAttempts.Value)
+	require.Equal(t, "unreadable", s.Files[0].Status)
+	require.Equal(t, []config.Diagnostic{{
+		Severity: "warning", Code: "unreadable-file", File: "/h/.aws/config",
+		Message: "the config file counts as empty: it cannot be read: not a regular file but a directory",
+	}, {
+		Severity: "warning", Code: "read-differently", File: "/h/.aws/config", Tools: []string{"aws-sdk-go-v2"},
+		Message: "aws-sdk-go-v2: a directory in the place of a file is refused",
+	}}, s.Diagnostics)
+
+	denied := oneError{FS: tree, name: "h/.aws/credentials", err: fs.ErrPermission}
+	s, err = config.Query{Sources: withHome(denied)}.Resolve()
+	require.NoError(t, err)
+	require.Equal(t, 3, s.MaxAttempts.Value)
+	require.Equal(t, "unreadable", s.Files[1].Status)
+
+	src := withHome(denied)
+	src.ConfigFile = "~/.aws/config"
+	_, err = config.Query{Sources: src}.Resolve()
+	require.EqualError(t, err, "config: /h/.aws/config: cannot be read: not a regular file but a directory")
+	src.ConfigFile, src.CredentialsFile = "", "/h/.aws/credentials"
+	_, err = config.Query{Sources: src}.Resolve()
+	require.ErrorIs(t, err, fs.ErrPermission)
+	require.EqualError(t, err, "config: /h/.aws/credentials: cannot be read: permission denied")
+}
+
+func TestFileThatCodeNamesMayBeMissing(t *testing.T) {
+	t.Parallel()
+	src := withHome(fstest.MapFS{})
+	src.ConfigFile = "/nowhere"
+	s, err := config.Query{Sources: src}.Resolve()
+	require.NoError(t, err)
+	require.Equal(t, config.FileStatus{Kind: "config", Path: "/nowhere", Status: "missing"}, s.Files[0])
+	require.Equal(t, []string{"missing-file"}, codes(s.Diagnostics))
 }

@@ -130,7 +130,7 @@ func TestValuesThatAreRefused(t *testing.T) {
 		require.ErrorIs(t, err, config.ErrMode, raw)
 	}
 	for _, raw := range []string{
-		"", " ", "0", "-1", "++1", "+", "+ 1", "1 2", "3.5", "0x3", "1_000", "1e3", "٣", "2147483648", "99999999999999999999", "5 # x",
+		"", " ", "0", "000", "-1", "+-1", "++1", "+", "+ 1", "\u200b1", "abc", "1 2", "3.5", "0x3", "1_000", "1e3", "٣", "2147483648", "99999999999999999999", "5 # x",
 	} {
 		_, _, err := config.ParseMaxAttempts(raw)
 		require.ErrorIs(t, err, config.ErrMaxAttempts, raw)

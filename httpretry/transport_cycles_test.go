@@ -1,4 +1,4 @@
-package awsretry_test
+package httpretry_test
 
 import (
 	"context"
@@ -20,6 +20,12 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
+// unavailable is an error with an HTTP status, as AWS clients return it.
+type unavailable struct{}
+
+func (unavailable) Error() string       { return "service unavailable" }
+func (unavailable) HTTPStatusCode() int { return http.StatusServiceUnavailable }
+
 // ring is a server error that wraps one error, perhaps itself.
 type ring struct {
 	unavailable
@@ -36,9 +42,9 @@ type web struct {
 
 func (w *web) Unwrap() []error { return w.inner }
 
-// endless returns errors that wrap others without an end. The last one does so once its test has
+// cycles returns errors that wrap others without an end. The last one does so once its test has
 // made it wrap its own result.
-func endless() map[string]error {
+func cycles() map[string]error {
 	self, one, list := &ring{}, &ring{}, &web{}
 	self.inner = self
 	one.inner = &ring{inner: one}
@@ -56,7 +62,7 @@ func (stubborn) RefreshRetryToken(_ context.Context, t retry.Token, failure erro
 	return t, fmt.Errorf("no: %w", failure)
 }
 
-// doomed is an operation with an endless error.
+// doomed is an operation with such an error.
 type doomed struct {
 	ctx      context.Context //nolint:containedctx // the context of the caller
 	cancel   context.CancelFunc
@@ -88,14 +94,14 @@ func (d doomed) do(attempt func(ctx context.Context) error, opts ...retry.Option
 	return err
 }
 
-// base is a round tripper that fails before its response, perhaps on a connection, or in the
+// failing is a round tripper that fails before its response, perhaps on a connection, or in the
 // body of the response.
-type base struct {
+type failing struct {
 	attempt              func(ctx context.Context) error
 	connected, answering bool
 }
 
-func (b base) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b failing) RoundTrip(r *http.Request) (*http.Response, error) {
 	if b.connected {
 		httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
 	}
@@ -107,7 +113,7 @@ func (b base) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: header, ContentLength: -1, Body: io.NopCloser(iotest.ErrReader(err))}, nil
 }
 
-func (d doomed) send(method string, b base, limit time.Duration) error {
+func (d doomed) send(method string, b failing, limit time.Duration) error {
 	config := httpretry.Config{Strategy: d.strategy, Base: b, RefusalAsError: true}
 	if limit > 0 {
 		config.AttemptTimeout = retry.FixedTimeout{First: limit}
@@ -176,31 +182,31 @@ func TestErrorsThatWrapWithoutEndHoldUpNothing(t *testing.T) {
 			return d.do(d.fail)
 		}, "client-side: no: service unavailable", false},
 		{"HTTP requests", func(d doomed) error {
-			return d.send(http.MethodGet, base{attempt: d.fail}, 0)
+			return d.send(http.MethodGet, failing{attempt: d.fail}, 0)
 		}, exhausted, false},
 		{"HTTP requests on a connection", func(d doomed) error {
-			return d.send(http.MethodGet, base{attempt: d.fail, connected: true}, 0)
+			return d.send(http.MethodGet, failing{attempt: d.fail, connected: true}, 0)
 		}, exhausted, false},
 		{"an HTTP request that must not be repeated", func(d doomed) error {
-			return d.send(http.MethodPost, base{attempt: d.fail}, 0)
+			return d.send(http.MethodPost, failing{attempt: d.fail}, 0)
 		}, "service unavailable", false},
 		{"an HTTP response that must not be repeated", func(d doomed) error {
-			return d.send(http.MethodPost, base{attempt: d.fail, answering: true}, 0)
+			return d.send(http.MethodPost, failing{attempt: d.fail, answering: true}, 0)
 		}, "httpretry: status 503 Service Unavailable: service unavailable", false},
 		{"a canceled HTTP request", func(d doomed) error {
-			return d.send(http.MethodGet, base{attempt: d.failCanceled}, 0)
+			return d.send(http.MethodGet, failing{attempt: d.failCanceled}, 0)
 		}, "client-side: canceled", false},
 		{"HTTP requests without time", func(d doomed) error {
-			return d.send(http.MethodGet, base{attempt: d.failLate}, time.Second)
+			return d.send(http.MethodGet, failing{attempt: d.failLate}, time.Second)
 		}, exhausted, false},
 		{"an HTTP request without time that must not be repeated", func(d doomed) error {
-			return d.send(http.MethodPost, base{attempt: d.failWithContext}, time.Second)
+			return d.send(http.MethodPost, failing{attempt: d.failWithContext}, time.Second)
 		}, "retry: attempt timed out after 1s", true},
 		{"HTTP requests without time that say so", func(d doomed) error {
-			return d.send(http.MethodGet, base{attempt: d.failWithContext}, time.Second)
+			return d.send(http.MethodGet, failing{attempt: d.failWithContext}, time.Second)
 		}, exhausted, true},
 	} {
-		for kind, err := range endless() {
+		for kind, err := range cycles() {
 			t.Run(c.name+"/"+kind, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {

@@ -1,0 +1,123 @@
+package config_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/config"
+)
+
+func TestNearNames(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, asked string
+		has         []string
+		want        []string
+	}{
+		{"a typing error", "production", []string{"staging", "prodution"}, []string{"prodution"}},
+		{"up to a third of the letters", "abcdefghi", []string{"abcdefxyz", "abcdewxyz"}, []string{"abcdefxyz"}},
+		{"the nearest first, then by name", "prod-eu", []string{"a-od-eu", "prod-us", "prod-eu1", "PROD-EU"}, []string{"PROD-EU", "prod-eu1", "a-od-eu", "prod-us"}},
+		{"two letters the other way round", "pord", []string{"prod", "stage"}, []string{"prod"}},
+		{"one letter of a short name", "ab", []string{"abc", "xy", "a"}, []string{"a", "abc"}},
+		{"at most five", "pp", []string{"p1", "p6", "p3", "p4", "p5", "p2"}, []string{"p1", "p2", "p3", "p4", "p5"}},
+		{"without the quotes of a name", "a b", []string{`"a c"`}, []string{"a c"}},
+		{"nothing alike", "zebra", []string{"default", "prod"}, nil},
+		{"a name too long to compare", strings.Repeat("x", 200), []string{strings.Repeat("x", 199)}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			src := texts("[profile "+strings.Join(c.has, "]\n[profile ")+"]\n", "["+c.has[0]+"]\n")
+			_, err := config.Query{Sources: src, Profile: c.asked}.Resolve()
+			var missing *config.ProfileNotFoundError
+			require.ErrorAs(t, err, &missing)
+			require.Equal(t, c.want, missing.Near)
+			require.NotContains(t, err.Error(), "would have to be")
+		})
+	}
+}
+
+func TestMissingProfileWhoseHeaderIsWrittenLikeTheOtherFiles(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, config, credentials, want string }{
+		{"without the word profile", "[dev]\n", "", "; /c:1 has [dev], which would have to be [profile dev]"},
+		{"quoted without the word profile", "\n['dev']\n", "", "; /c:2 has ['dev'], which would have to be [profile dev]"},
+		{"with the word profile", "", "[a]\n[profile dev]\n", "; /k:2 has [profile dev], which would have to be [dev]"},
+		{"quoted in the credentials file", "", "[a]\n[\"dev\"]\n", `; /k:2 has ["dev"], which would have to be [dev]`},
+		{"the config file first", "[dev]\n", "[profile dev]\n", "; /c:1 has [dev], which would have to be [profile dev]"},
+		{"nothing alike", "[sso-session dev]\n", "[services dev]\n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := config.Query{Sources: texts(c.config, c.credentials), Profile: "dev"}.Resolve()
+			var missing *config.ProfileNotFoundError
+			require.ErrorAs(t, err, &missing)
+			require.EqualError(t, err, `config: option WithProfile: profile "dev" not found in /c or /k`+c.want)
+			require.Equal(t, config.Origin{Kind: "option", Name: "WithProfile"}, missing.Origin)
+		})
+	}
+}
+
+func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {
+	t.Parallel()
+	const attempts = "must be a decimal integer from 1 to 2147483647"
+	const multiLine = "must be a single line (in a file, a line that is indented deeper continues the one above)"
+	for _, c := range []struct {
+		name string
+		in   home
+		want string
+	}{
+		{"unknown mode", home{env: map[string]string{"AWS_RETRY_MODE": "bogus"}}, `AWS_RETRY_MODE: "bogus": must be standard or adaptive`},
+		{
+			"unknown mode in a profile",
+			home{config: "[profile x]\nretry_mode = bogus\n", env: map[string]string{"AWS_PROFILE": "x"}},
+			`/h/.aws/config:2: [profile x] retry_mode: "bogus": must be standard or adaptive`,
+		},
+		{
+			"word for a number in credentials",
+			home{credentials: "[x]\n\nmax_attempts = ten\n", env: map[string]string{"AWS_PROFILE": "x"}},
+			`/h/.aws/credentials:3: [x] max_attempts: "ten": ` + attempts,
+		},
+		{"comment that touches", home{config: "[default]\nmax_attempts = 5; five\n"}, `/h/.aws/config:2: [default] max_attempts: "5; five": ` + attempts},
+		{"empty in a file", home{config: "[default]\nmax_attempts =\n"}, `/h/.aws/config:2: [default] max_attempts: "": ` + attempts},
+		{"empty in credentials over config", home{config: "[default]\nretry_mode = adaptive\n", credentials: "[default]\nretry_mode =\n"}, `/h/.aws/credentials:2: [default] retry_mode: "": must be standard or adaptive`},
+		{"group", home{config: "[default]\nmax_attempts =\n a = 1\n"}, `/h/.aws/config:2: [default] max_attempts: "": ` + attempts},
+		{
+			"zero over a good file",
+			home{env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, config: "[default]\nmax_attempts = 7\n"},
+			`AWS_MAX_ATTEMPTS: "0": ` + attempts,
+		},
+		{"negative", home{env: map[string]string{"AWS_MAX_ATTEMPTS": "-1"}}, `AWS_MAX_ATTEMPTS: "-1": ` + attempts},
+		{"newline in a variable", home{env: map[string]string{"AWS_RETRY_MODE": "standard\nx"}}, `AWS_RETRY_MODE: "standard\nx": ` + multiLine},
+		{"indented line below", home{config: "[default]\nmax_attempts = 5\n region = x\n"}, `/h/.aws/config:2: [default] max_attempts: "5\n...": ` + multiLine},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := c.in.query().Resolve()
+			require.EqualError(t, err, "config: "+c.want)
+			value, ok := errors.AsType[*config.ValueError](err)
+			require.True(t, ok)
+			require.NotEmpty(t, value.Key)
+			require.ErrorIs(t, err, value.Err)
+		})
+	}
+}
+
+func TestErrorForAProfileThatNoFileHasNamesFilesAndSimilarProfiles(t *testing.T) {
+	t.Parallel()
+	_, err := home{
+		env:         map[string]string{"AWS_PROFILE": "prod"},
+		config:      "[profile prod-eu]\n[profile Prod]\n[profile test]\n",
+		credentials: "[prof]\n[x]\n",
+	}.query().Resolve()
+	require.EqualError(t, err, `config: AWS_PROFILE: profile "prod" not found in /h/.aws/config or /h/.aws/credentials; did you mean "Prod" or "prof"`)
+
+	_, err = home{env: map[string]string{"AWS_PROFILE": "default"}}.query().Resolve()
+	require.EqualError(t, err, `config: AWS_PROFILE: profile "default" not found in /h/.aws/config (missing) or /h/.aws/credentials (missing)`)
+
+	q := home{env: map[string]string{"AWS_PROFILE": "x", "HOME": ""}}.query()
+	_, err = q.Resolve()
+	require.EqualError(t, err, `config: AWS_PROFILE: profile "x" not found in the config file (missing) or the credentials file (missing)`)
+}
