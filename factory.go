@@ -223,7 +223,7 @@ func (b buildOptions) strategy(settings *Settings) (retry.Strategy, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err // even for a field that the mode or a stronger setting makes irrelevant
 	}
-	settle(&c.Standard, settings)
+	applySettings(&c.Standard, settings)
 	switch settings.RetryMode.Value {
 	case ModeStandard:
 		// The environment, a file or a flag may choose standard mode. Files and flags have a
@@ -257,7 +257,7 @@ func (b buildOptions) tellIgnored(ctx context.Context, settings *Settings, s ret
 			tell(errors.New("awsretry: " + d.Message))
 		}
 	}
-	for _, field := range settle(&c.Standard, settings) {
+	for _, field := range applySettings(&c.Standard, settings) {
 		tell(errors.New("awsretry: " + field))
 	}
 	if err := ignored(c, settings); err != nil {
@@ -331,9 +331,9 @@ func (f *Factory) find(key string) retry.Strategy {
 	return f.strategies[key]
 }
 
-// settle writes the settings into a configuration by the rules of WithConfig. It returns the
+// applySettings writes the settings into a configuration by the rules of WithConfig. It returns the
 // fields that an option overrides.
-func settle(c *standard.Config, s *Settings) (beaten []string) {
+func applySettings(c *standard.Config, s *Settings) (beaten []string) {
 	beaten = slices.Concat(
 		beats("Behavior", c.Behavior, s.Behavior),
 		beats("MaxAttempts", c.MaxAttempts, s.MaxAttempts),

@@ -105,7 +105,7 @@ func (o options) resolve(ctx context.Context) (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, field := range settle(&c.Standard, settings) {
+	for _, field := range applySettings(&c.Standard, settings) {
 		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Severity: "warning", Code: "no-effect", Message: field})
 	}
 	return settings, nil

@@ -106,15 +106,15 @@ func averageQuota(t *testing.T, config standard.Config, kind classify.Kind, ofDr
 	share := ofDrainPoint * forecast.DrainPoint(plan, cost)
 	failure := retry.Mark(errors.New("failed"), kind)
 	random := rand.New(rand.NewPCG(1, 2))
-	const settle, count = 3000, 8000
-	for i := range settle + count {
+	const warmUp, count = 3000, 8000
+	for i := range warmUp + count {
 		_ = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
 			if random.Float64() < share {
 				return failure
 			}
 			return nil
 		})
-		if i >= settle && i%10 == 0 {
+		if i >= warmUp && i%10 == 0 {
 			tokens += float64(s.Snapshot().Scopes[0].Quota) / (count / 10)
 		}
 	}
