@@ -257,7 +257,7 @@ func ExampleWithConfig_settingIgnored() {
 	// setting-ignored awsretry: adaptive.Config.MaxSendWait is set, but the retry mode is standard (AWS_RETRY_MODE)
 }
 
-// An observer is told about each attempt and each retry.
+// An observer gets an event for each attempt and each retry.
 func ExampleWithObserver() {
 	strategy, err := awsretry.Load(context.Background(),
 		awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {

@@ -56,13 +56,13 @@ func Plain(maxAttempts int, base, maxBackoff time.Duration, opts ...BuildOption)
 	return standard.New(c)
 }
 
-// newStrategy builds a strategy and tells its observer about settings without effect.
+// newStrategy builds a strategy and emits events for settings without effect.
 func (o options) newStrategy(ctx context.Context, settings *Settings) (retry.Strategy, error) {
 	s, err := o.build.strategy(settings)
 	if err != nil {
 		return nil, err
 	}
-	o.build.tellIgnored(ctx, settings, s)
+	o.build.emitIgnored(ctx, settings, s)
 	return s, nil
 }
 
@@ -109,7 +109,7 @@ func (configOption) resolves() {}
 //	the mode comes from               New, NewFactory and Load
 //	WithMode or WithDefaultMode       return an error
 //	the built-in default              return an error: add WithDefaultMode or WithMode
-//	the environment, a shared file    tell the observer once, by retry.SettingIgnored
+//	the environment, a shared file    emit one retry.SettingIgnored
 //	or WithValues
 //
 // In the last case, [Resolve] with this option adds the diagnostic no-effect. It records the option
@@ -240,28 +240,28 @@ func (b buildOptions) strategy(settings *Settings) (retry.Strategy, error) {
 	}
 }
 
-// tellIgnored tells the observer about fields that have no effect on the new strategy s, and about
+// emitIgnored emits a SettingIgnored for each field that has no effect on the new strategy s, and for
 // values that do not count as written. It recovers a panic of the observer, as strategies do.
-func (b buildOptions) tellIgnored(ctx context.Context, settings *Settings, s retry.Strategy) {
+func (b buildOptions) emitIgnored(ctx context.Context, settings *Settings, s retry.Strategy) {
 	c := b.merged()
 	observer := c.Standard.Observer
 	if observer == nil {
 		return
 	}
-	tell := func(err error) {
+	emit := func(err error) {
 		defer func() { _ = recover() }()
 		observer.Observe(ctx, retry.Event{Kind: retry.SettingIgnored, Time: s.Clock().Now(), Err: err})
 	}
 	for _, d := range settings.Diagnostics {
 		if d.Severity == "error" {
-			tell(errors.New("awsretry: " + d.Message))
+			emit(errors.New("awsretry: " + d.Message))
 		}
 	}
 	for _, field := range applySettings(&c.Standard, settings) {
-		tell(errors.New("awsretry: " + field))
+		emit(errors.New("awsretry: " + field))
 	}
 	if err := ignored(c, settings); err != nil {
-		tell(err)
+		emit(err)
 	}
 }
 

@@ -113,8 +113,8 @@ func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
 				want = []string{"awsretry: " + c.want}
 			}
 			own := awsretry.WithConfig(adaptive.Config{Standard: c.config})
-			var told []string
-			observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { told = append(told, e.Err.Error()) }))
+			var emitted []string
+			observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { emitted = append(emitted, e.Err.Error()) }))
 			for name, load := range map[string]func() (retry.Strategy, error){
 				"New": func() (retry.Strategy, error) { return awsretry.New(resolved(t, c.env, "", c.option), own, observer) },
 				"Load": func() (retry.Strategy, error) {
@@ -124,11 +124,11 @@ func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
 					return awsretry.Load(t.Context(), with(c.env, "", c.option, own, observer)...)
 				},
 			} {
-				told = nil
+				emitted = nil
 				s, err := load()
 				require.NoError(t, err, name)
 				require.Equal(t, c.counts, c.plan(s.Plan(retry.Operation{})), name)
-				require.Equal(t, want, told, name)
+				require.Equal(t, want, emitted, name)
 			}
 			diagnostics := resolved(t, c.env, "", c.option, own).Diagnostics
 			if c.want == "" {
@@ -194,7 +194,7 @@ func TestFieldForAdaptiveModeIsAnErrorWhereCodeChoseStandardMode(t *testing.T) {
 	require.ErrorContains(t, err, "adaptive.Config.NoSendWait and adaptive.Config.SendCost are set")
 }
 
-func TestFieldForAdaptiveModeIsToldOnceWhereEnvironmentOrFileChoseStandardMode(t *testing.T) {
+func TestFieldForAdaptiveModeIsAnEventOnceWhereEnvironmentOrFileChoseStandardMode(t *testing.T) {
 	t.Parallel()
 	for field, c := range adaptiveConfigs(t) {
 		for _, place := range []struct {
@@ -244,8 +244,8 @@ func TestFieldForAdaptiveModeIsToldOnceWhereEnvironmentOrFileChoseStandardMode(t
 	}
 }
 
-// TestFindingsThatAreErrorsAreTold: awsretry.Resolve returns such an error, but awssdk.Install starts.
-func TestFindingsThatAreErrorsAreTold(t *testing.T) {
+// TestFindingsThatAreErrorsAreEvents: awsretry.Resolve returns such an error, but awssdk.Install starts.
+func TestFindingsThatAreErrorsAreEvents(t *testing.T) {
 	t.Parallel()
 	settings := resolved(t, map[string]string{"AWS_MAX_ATTEMPTS": "5"}, "[default]\nmax_attempts = ten\n")
 	require.Equal(t, "warning", settings.Diagnostics[0].Severity)
@@ -253,14 +253,14 @@ func TestFindingsThatAreErrorsAreTold(t *testing.T) {
 		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Severity: "error", Code: "invalid-value", Message: message})
 	}
 	clk := clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	var told []string
+	var emitted []string
 	_, err := awsretry.New(settings, awsretry.WithClock(clk), awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-		told = append(told, e.Err.Error())
+		emitted = append(emitted, e.Err.Error())
 		require.Equal(t, retry.Event{Kind: retry.SettingIgnored, Time: clk.Now(), Err: e.Err}, e)
 		panic("observer")
 	})))
 	require.NoError(t, err)
-	require.Equal(t, []string{"awsretry: one", "awsretry: two"}, told)
+	require.Equal(t, []string{"awsretry: one", "awsretry: two"}, emitted)
 }
 
 func TestFieldsForAdaptiveModeHaveAnEffectInAdaptiveMode(t *testing.T) {

@@ -41,8 +41,8 @@ func from(place string, v awsretry.Values) awsretry.Values {
 	return v
 }
 
-// told returns the origin of a value of Values.
-func told(place, key string) config.Origin {
+// originOf returns the origin of a value of Values.
+func originOf(place, key string) config.Origin {
 	return config.Origin{Kind: "option", Name: place, Key: key}
 }
 
@@ -127,13 +127,13 @@ func TestValuesOfAProgramAreSettings(t *testing.T) {
 	own := parsed(t, from("file app.yaml", awsretry.Values{MaxBackoff: " 3s\n", MinDelay: "0.3s"}), "-aws-max-elapsed=1m30s")
 	s := resolved(t, nil, "", awsretry.WithValues(own))
 	require.Equal(t, config.Setting[time.Duration]{
-		Value: 3 * time.Second, Raw: " 3s\n", Origin: told("file app.yaml", "max_backoff"), Overridden: []config.Candidate{},
+		Value: 3 * time.Second, Raw: " 3s\n", Origin: originOf("file app.yaml", "max_backoff"), Overridden: []config.Candidate{},
 	}, s.MaxBackoff)
 	require.Equal(t, config.Setting[time.Duration]{
-		Value: 300 * time.Millisecond, Raw: "0.3s", Origin: told("file app.yaml", "min_delay"), Overridden: []config.Candidate{},
+		Value: 300 * time.Millisecond, Raw: "0.3s", Origin: originOf("file app.yaml", "min_delay"), Overridden: []config.Candidate{},
 	}, s.MinDelay)
 	require.Equal(t, config.Setting[time.Duration]{
-		Value: 90 * time.Second, Raw: "1m30s", Origin: told("flag --aws-max-elapsed", "max_elapsed"), Overridden: []config.Candidate{},
+		Value: 90 * time.Second, Raw: "1m30s", Origin: originOf("flag --aws-max-elapsed", "max_elapsed"), Overridden: []config.Candidate{},
 	}, s.MaxElapsed)
 	require.Empty(t, s.Diagnostics)
 

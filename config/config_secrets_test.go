@@ -17,8 +17,8 @@ const secret = "hUnTeR2/SeCrEt+EXAMPLEKEYwJalrXUtnFEMIK7=="
 // bareSecret is the secret without the equals signs at its end.
 const bareSecret = "hUnTeR2/SeCrEt+EXAMPLEKEYwJalrXUtnFEMIK7"
 
-// tellAll returns values printed in every way.
-func tellAll(t *testing.T, values ...any) string {
+// printAll returns values printed in every way.
+func printAll(t *testing.T, values ...any) string {
 	t.Helper()
 	var b strings.Builder
 	for _, v := range values {
@@ -85,7 +85,7 @@ func TestSecretsStayInGoodFiles(t *testing.T) {
 	}
 	src.FS = nil // The file system of the test holds the texts.
 	said[0] = src
-	requireNoSecret(t, tellAll(t, said...))
+	requireNoSecret(t, printAll(t, said...))
 }
 
 func TestSecretsStayInValuesOfProfiles(t *testing.T) {
@@ -101,7 +101,7 @@ func TestSecretsStayInValuesOfProfiles(t *testing.T) {
 	shown := profiles(t, src, true)["default"]
 	require.Equal(t, secret, shown["password"], "a value that no rule hides")
 	delete(shown, "password")
-	requireNoSecret(t, tellAll(t, shown, profiles(t, src, false)))
+	requireNoSecret(t, printAll(t, shown, profiles(t, src, false)))
 }
 
 func TestSecretsStayInBadFiles(t *testing.T) {
@@ -138,9 +138,9 @@ func TestSecretsStayInBadFiles(t *testing.T) {
 			for _, src := range []config.Sources{texts(bad, ""), texts("", bad), texts(bad, bad)} {
 				_, _, err := src.Profiles(true, true)
 				require.Error(t, err)
-				requireNoSecret(t, tellAll(t, everything(src, "")...)+tellAll(t, everything(src, "default")...))
+				requireNoSecret(t, printAll(t, everything(src, "")...)+printAll(t, everything(src, "default")...))
 				for _, values := range profiles(t, src, true) {
-					requireNoSecret(t, tellAll(t, values))
+					requireNoSecret(t, printAll(t, values))
 				}
 			}
 		})

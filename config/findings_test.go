@@ -227,15 +227,15 @@ func TestFindingsComeByFileThenLineWithTheCountsLast(t *testing.T) {
 	src.LookupEnv = lookupIn(map[string]string{"AWS_NEW_RETRIES_2026": "true"})
 	settings, err := config.Query{Sources: src}.Resolve()
 	require.NoError(t, err)
-	var told []string
+	var listed []string
 	for _, d := range settings.Diagnostics {
 		if d.Code != "read-differently" && (d.Code != "malformed-line" || d.Line == 0 || d.File == "/k") {
-			told = append(told, fmt.Sprintf("%s:%d %s", d.File, d.Line, d.Code))
+			listed = append(listed, fmt.Sprintf("%s:%d %s", d.File, d.Line, d.Code))
 		}
 	}
 	require.Equal(t, []string{
 		":0 no-effect", "/c:2 misspelt-key", "/c:104 misspelt-key", "/c:0 malformed-line", "/k:1 malformed-line",
-	}, told)
+	}, listed)
 }
 
 // constants returns the values of the string constants of a source file whose names begin with

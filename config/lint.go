@@ -24,7 +24,7 @@ func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
 		both[0].check(config, credentials, s)
 	}
 	for _, x := range both {
-		x.tell()
+		x.reportTallies()
 	}
 	all := found.list()
 	for i := range all {

@@ -78,7 +78,7 @@ func TestProfilesComeInOrder(t *testing.T) {
 	t.Parallel()
 	seq, _, err := texts("[profile b]\nz = 1\nA = 2\n[default]\n[profile é]\n[profile B]\n", "[a]\n[b]\nm = 3\n\"q\"= 4\na: 5\n").Profiles(true, false)
 	require.NoError(t, err)
-	told := func() []string {
+	listed := func() []string {
 		var all []string
 		for name, values := range seq {
 			all = append(all, name)
@@ -89,8 +89,8 @@ func TestProfilesComeInOrder(t *testing.T) {
 		return all
 	}
 	want := []string{"B", "a", "b", "a=5", "m=3", "z=1", "default", "é"}
-	require.Equal(t, want, told())
-	require.Equal(t, want, told(), "the second time")
+	require.Equal(t, want, listed())
+	require.Equal(t, want, listed(), "the second time")
 	for name, values := range seq {
 		for range values {
 			break
@@ -101,7 +101,7 @@ func TestProfilesComeInOrder(t *testing.T) {
 	}
 }
 
-func TestProfilesTellOfFilesAndMalformedLinesOnly(t *testing.T) {
+func TestProfilesReportFilesAndMalformedLinesOnly(t *testing.T) {
 	t.Parallel()
 	src := texts("x\n[default]\nretry-mode = 1\nretry_mode = bogus\nretry_mode = standard\n", "[a]\n \xff\n")
 	_, found, err := src.Profiles(false, false)

@@ -249,9 +249,9 @@ func shownText(text string) string {
 	return ""
 }
 
-// tell reports the retry settings that the tallies have counted. If both files are the same file,
+// reportTallies reports the retry settings that the tallies have counted. If both files are the same file,
 // it reports nothing, because the settings may have an effect in the other kind of file.
-func (x *reading) tell() {
+func (x *reading) reportTallies() {
 	if x.unused.sections > 0 && !x.twin {
 		x.warn(codeUnusedProfile, x.unused.line,
 			"retry settings of other profiles have no effect on profile "+quote(x.wanted)+": "+x.unused.names())
