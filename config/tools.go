@@ -113,9 +113,9 @@ type otherTools struct {
 	keys [2]int32 // The lines of the access key and of the secret key of the profile, in this section or one before.
 }
 
-// when reports how tools read the current line if it is odd.
-func (r *otherTools) when(odd bool, names, how string) {
-	if odd {
+// noteIf adds a finding about the current line for the tools that read it differently, if they do.
+func (r *otherTools) noteIf(differently bool, names, how string) {
+	if differently {
 		r.differ(r.line, names, how)
 	}
 }
@@ -135,15 +135,15 @@ func (r *otherTools) look(l *line, p property) {
 			if p.sign == '=' && p.key == key && p.value != "" {
 				names += ", " + toolJS
 			}
-			r.when(true, names, "below a property with a value an indented line is a property of its own")
+			r.noteIf(true, names, "below a property with a value an indented line is a property of its own")
 		}
 	case lineSubProperty:
-		r.when(p.sign == ':', python, "':' in place of '=' in a sub-property"+unreadable)
+		r.noteIf(p.sign == ':', python, "':' in place of '=' in a sub-property"+unreadable)
 	case lineMalformed, lineComment:
 		return
 	}
-	r.when(p.value == "'" || p.value == `"`, toolGo, "a value of one quote ends in a crash")
-	r.when(strings.Contains(l.text, "\r"), python, "the line ends at the CR within it")
+	r.noteIf(p.value == "'" || p.value == `"`, toolGo, "a value of one quote ends in a crash")
+	r.noteIf(strings.Contains(l.text, "\r"), python, "the line ends at the CR within it")
 }
 
 // header looks at a section header.
@@ -152,24 +152,24 @@ func (r *otherTools) header(l *line) {
 	comment := l.text[len(text):]
 	inner := text[1 : len(text)-1]
 	r.inherits = inner == "DEFAULT"
-	r.when(strings.HasPrefix(comment, "#") || strings.HasPrefix(comment, ";"), toolJS,
+	r.noteIf(strings.HasPrefix(comment, "#") || strings.HasPrefix(comment, ";"), toolJS,
 		"a header that a comment touches does not count, so its lines belong to the section above")
-	r.when(strings.Contains(comment, "]"), python, "the name goes on up to the ']' in the comment")
-	r.when(inner == "__proto__" || inner == "profile __proto__", toolJS, "a section of this name"+unreadable)
+	r.noteIf(strings.Contains(comment, "]"), python, "the name goes on up to the ']' in the comment")
+	r.noteIf(inner == "__proto__" || inner == "profile __proto__", toolJS, "a section of this name"+unreadable)
 	switch profile, config := r.profile, r.kind == kindConfig; {
 	case profile && config:
 		r.configProfile(key, inner)
 	case profile:
-		r.when(len(inner) > len(key), python+", "+toolJS, blanksInside)
-		r.when(r.inherits, python, "the section is no profile, and its keys count in every profile of the file")
+		r.noteIf(len(inner) > len(key), python+", "+toolJS, blanksInside)
+		r.noteIf(r.inherits, python, "the section is no profile, and its keys count in every profile of the file")
 		before, after, _ := strings.Cut(strings.ReplaceAll(key, "\t", " "), " ")
-		r.when(isIdentifier(before) && isIdentifier(after), toolJS, "the profile is not found, as its name has a blank")
-		r.when(strings.Contains(key, "  ") || strings.Contains(key, "\t"), toolGo,
+		r.noteIf(isIdentifier(before) && isIdentifier(after), toolJS, "the profile is not found, as its name has a blank")
+		r.noteIf(strings.Contains(key, "  ") || strings.Contains(key, "\t"), toolGo,
 			"several blanks in the name, or a tab, are read as one space")
 	case config: // Other tools take some sections that are no profile for one.
 		rest, ok := strings.CutPrefix(key, "profile")
-		r.when(ok && strings.ContainsAny(rest, " \t"), python, "the section is a profile, as its header begins with profile")
-		r.when(ok && strings.HasPrefix(rest, "."), toolJS, "the section is a profile, as its header begins with profile and a dot")
+		r.noteIf(ok && strings.ContainsAny(rest, " \t"), python, "the section is a profile, as its header begins with profile")
+		r.noteIf(ok && strings.HasPrefix(rest, "."), toolJS, "the section is a profile, as its header begins with profile and a dot")
 	}
 }
 
@@ -178,7 +178,7 @@ func (r *otherTools) configProfile(key, inner string) {
 	if key == defaultProfile || inner[0] != key[0] {
 		names = python + ", " + toolJS
 	}
-	r.when(len(inner) > len(key), names, blanksInside)
+	r.noteIf(len(inner) > len(key), names, blanksInside)
 	rest, prefixed := cutWord(key, "profile")
 	if !prefixed {
 		return
@@ -186,31 +186,31 @@ func (r *otherTools) configProfile(key, inner string) {
 	name := trim(rest)
 	plain := unquoted(name)
 	quotes := len(plain) < len(name)
-	r.when(quotes, toolGo, "the quotes are part of the name")
-	r.when(!quotes && strings.ContainsAny(name, " \t'\"\\"), python,
+	r.noteIf(quotes, toolGo, "the quotes are part of the name")
+	r.noteIf(!quotes && strings.ContainsAny(name, " \t'\"\\"), python,
 		"the profile is not found, as blanks, quotes and backslashes in a name mean what they mean to a shell")
-	r.when(len(rest) > len(name)+1, toolJS, "the profile is not found, as more than one blank stands before its name")
-	r.when(!isIdentifier(plain), toolJS,
+	r.noteIf(len(rest) > len(name)+1, toolJS, "the profile is not found, as more than one blank stands before its name")
+	r.noteIf(!isIdentifier(plain), toolJS,
 		"the profile is not found, as its name has other characters than letters, digits and _/.%@:+-")
 }
 
 func (r *otherTools) property(l *line, p property) {
 	before, _, colon := strings.Cut(p.key, ":")
-	r.when(colon && before == "", python, "a ':' before the key"+unreadable)
-	r.when(colon && retryKey(trim(before)) != "" && r.profile, toolGo+", "+python, "the key ends at the ':'")
+	r.noteIf(colon && before == "", python, "a ':' before the key"+unreadable)
+	r.noteIf(colon && retryKey(trim(before)) != "" && r.profile, toolGo+", "+python, "the key ends at the ':'")
 	rest, bom := strings.CutPrefix(p.key, byteOrderMark)
-	r.when(bom && retryKey(rest) != "" && r.profile, toolJS, "a byte-order mark is whitespace, so the line is a setting")
+	r.noteIf(bom && retryKey(rest) != "" && r.profile, toolJS, "a byte-order mark is whitespace, so the line is a setting")
 	if l.depth == 0 || !r.group {
 		r.credential(p)
 	}
 	if key := retryKey(p.key); key != "" && r.inherits && r.kind == kindConfig {
-		r.when(true, python, keyOfDefault)
+		r.noteIf(true, python, keyOfDefault)
 	} else if key != "" && (r.profile || r.inherits) {
 		r.setting(l, p, key)
 	}
 	r.group = r.group || p.value == ""
 	if r.below && l.indent > max(r.indent, l.depth) { // For botocore all whitespace counts.
-		r.when(true, python, "whitespace other than spaces and tabs indents a line too, so the line belongs to the property above")
+		r.noteIf(true, python, "whitespace other than spaces and tabs indents a line too, so the line belongs to the property above")
 	} else {
 		r.below, r.indent = true, l.indent
 	}
@@ -228,14 +228,14 @@ func (r *otherTools) credential(p property) {
 
 // setting looks at a retry setting.
 func (r *otherTools) setting(l *line, p property, key string) {
-	r.when(p.comment, python, "the comment is part of the value")
-	r.when(p.sign == ':', toolJS, "a property with ':' in place of '=' does not count")
-	r.when(p.key != key, toolJS, "a key that is not in lower case does not count")
+	r.noteIf(p.comment, python, "the comment is part of the value")
+	r.noteIf(p.sign == ':', toolJS, "a property with ':' in place of '=' does not count")
+	r.noteIf(p.key != key, toolJS, "a key that is not in lower case does not count")
 	names := toolJS
 	if l.depth > 0 {
 		names = toolGo + ", " + toolJS
 	}
-	r.when(l.indent > 0 && r.group, names, "the indented line belongs to the property without a value further up")
+	r.noteIf(l.indent > 0 && r.group, names, "the indented line belongs to the property without a value further up")
 	how := ""
 	if key == keyRetryMode {
 		names = allTools
@@ -244,7 +244,7 @@ func (r *otherTools) setting(l *line, p property, key string) {
 		names = toolGo
 		how = octal(p.value)
 	}
-	r.when(how != "", names, how)
+	r.noteIf(how != "", names, how)
 }
 
 // modeElsewhere says how all other tools read a retry mode that is accepted here.
