@@ -333,16 +333,16 @@ func (f *Factory) find(key string) retry.Strategy {
 
 // applySettings writes the settings into a configuration by the rules of WithConfig. It returns the
 // fields that an option overrides.
-func applySettings(c *standard.Config, s *Settings) (beaten []string) {
-	beaten = slices.Concat(
-		beats("Behavior", c.Behavior, s.Behavior),
-		beats("MaxAttempts", c.MaxAttempts, s.MaxAttempts),
-		beats("MaxBackoff", c.MaxBackoff, s.MaxBackoff),
-		beats("MinDelay", c.MinDelay, s.MinDelay),
-		beats("MaxElapsed", c.MaxElapsed, s.MaxElapsed),
+func applySettings(c *standard.Config, s *Settings) (overridden []string) {
+	overridden = slices.Concat(
+		overriddenField("Behavior", c.Behavior, s.Behavior),
+		overriddenField("MaxAttempts", c.MaxAttempts, s.MaxAttempts),
+		overriddenField("MaxBackoff", c.MaxBackoff, s.MaxBackoff),
+		overriddenField("MinDelay", c.MinDelay, s.MinDelay),
+		overriddenField("MaxElapsed", c.MaxElapsed, s.MaxElapsed),
 	)
 	if c.Service != "" && s.Service != "" && !strings.EqualFold(c.Service, s.Service) {
-		beaten = append(beaten, noEffect("Service", c.Service, s.Service, "option WithService"))
+		overridden = append(overridden, noEffect("Service", c.Service, s.Service, "option WithService"))
 	}
 	c.Service = cmp.Or(s.Service, c.Service)
 	if c.Behavior == "" || !isBuiltIn(s.Behavior.Origin) {
@@ -360,13 +360,13 @@ func applySettings(c *standard.Config, s *Settings) (beaten []string) {
 			*field = setting.Value
 		}
 	}
-	return beaten
+	return overridden
 }
 
-// beats reports a field that has no effect because an option in code has set another value.
+// overriddenField reports a field that has no effect because an option in code has set another value.
 // Values of a program's own file and flags, of the environment and of the shared files are
 // meant to win.
-func beats[T comparable](field string, own T, s config.Setting[T]) []string {
+func overriddenField[T comparable](field string, own T, s config.Setting[T]) []string {
 	var unset T
 	place := s.Origin.String()
 	if own == unset || own == s.Value || !strings.HasPrefix(place, "option With") || place == "option WithValues" {
