@@ -216,8 +216,8 @@ func (l line) hasValue() bool {
 // skipped ends the finding about a malformed line.
 const skipped = "; the line is skipped"
 
-// malformed records a line that is skipped; see the method skipped for the other
-// arguments.
+// malformed records a line that is skipped. expected is what should stand in its place. within says
+// that it is below a section header, and block that it is in the block of a property.
 func (x *reading) malformed(l *line, expected string, within, block bool) {
 	e := &ParseError{Kind: x.Kind, File: x.Path, Line: int(l.number), Msg: expected, text: strings.Clone(shownText(l.text))}
 	if x.refused == nil {
