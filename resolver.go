@@ -138,7 +138,8 @@ func WithCredentialsFile(path string) ResolveOption {
 }
 
 // WithEnv reads variables with lookup instead of the environment of the process. lookup works
-// as [os.LookupEnv] does.
+// as [os.LookupEnv] does. If lookup has no HOME, the home directory is the one that the system has
+// for the user; with [WithFS] there is none.
 func WithEnv(lookup func(key string) (value string, ok bool)) ResolveOption {
 	return resolveOption(func(q *config.Query) {
 		if lookup != nil {
