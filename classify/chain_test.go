@@ -2,6 +2,11 @@ package classify_test
 
 import (
 	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,30 +15,6 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 )
-
-// changed returns what changes a chain without an error.
-func changed(t *testing.T) func(*classify.Chain, error) *classify.Chain {
-	t.Helper()
-	return func(c *classify.Chain, err error) *classify.Chain {
-		t.Helper()
-		require.NoError(t, err)
-		return c
-	}
-}
-
-// fixed is a classifier that always says the same. It keeps what it was asked.
-type fixed struct {
-	name    string
-	verdict classify.Verdict
-	asked   []classify.Outcome
-}
-
-func (f *fixed) Name() string { return f.name }
-
-func (f *fixed) Classify(o classify.Outcome) classify.Verdict {
-	f.asked = append(f.asked, o)
-	return f.verdict
-}
 
 func TestChainTakesTheLastOpinionUnlessItIsForbidden(t *testing.T) {
 	t.Parallel()
@@ -143,14 +124,6 @@ func TestChainHasNothingToSayOfSuccess(t *testing.T) {
 	require.Empty(t, f.asked)
 	for _, c := range builtIn() {
 		require.Equal(t, classify.Verdict{}, c.Classify(classify.Outcome{}), c.Name())
-	}
-}
-
-// builtIn are the built-in classifiers in the order of the default chain.
-func builtIn() []classify.Classifier {
-	return []classify.Classifier{
-		classify.Status(), classify.Code(), classify.Skew(), classify.Modeled(), classify.Transport(),
-		classify.Traits(false),
 	}
 }
 
@@ -269,4 +242,303 @@ func TestAnUnknownNameIsAnErrorThatSaysWhichThereAre(t *testing.T) {
 	}
 	_, err := classify.Default().Without("modeled", "")
 	require.ErrorContains(t, err, `this name: "", only`)
+}
+
+// TestVerdictsAllocateNothing runs alone: other tests allocate too.
+func TestVerdictsAllocateNothing(t *testing.T) {
+	call := func(status int, code string) error {
+		return fmt.Errorf("operation: %w", &answer{hintError{status, time.Second, true}, codeError(code)})
+	}
+	strategy := classify.NewChain(classify.Default(), classify.Code(classify.Codes{"Odd": classify.Transient}))
+	mixed := classify.NewChain(constant{}, strategy, constant{})
+	also := classify.Also(classify.Status(404), constant{})
+	for name, err := range map[string]error{
+		"server error":     call(503, "ServiceUnavailable"),
+		"throttle":         call(400, "ThrottlingException"),
+		"final":            call(404, "NoSuchKey"),
+		"modeled":          call(409, "RetryableConflictException"),
+		"wire":             call(400, "com.amazon#Throttling:http://x"),
+		"smithy":           errors.Join(statusError(400), smithyError{"ConditionalCheckFailedException", 2}),
+		"safe":             fmt.Errorf("%w, %w", yes, statusError(404)),
+		"unsafe":           no,
+		"skew":             &skewedError{observed: time.Hour, err: codeError("AuthFailure")},
+		"timeout":          &url.Error{Op: "Get", Err: opError("read", os.ErrDeadlineExceeded)},
+		"closed":           &url.Error{Op: "Get", Err: io.EOF},
+		"plain":            errors.New("plain"),
+		"judged below":     fmt.Errorf("call: %w", &classify.JudgedError{Verdict: classify.Forbidden(), Err: call(503, "X")}),
+		"judged":           &classify.JudgedError{Verdict: classify.RetryAs(classify.Server), Err: call(404, "X")},
+		"end of an answer": errors.Join(io.ErrUnexpectedEOF, statusError(200)),
+	} {
+		o := classify.Outcome{Err: err, Service: "Bedrock AgentCore"}
+		require.Zero(t, testing.AllocsPerRun(100, func() { strategy.Classify(o) }), name)
+		require.Zero(t, testing.AllocsPerRun(100, func() { mixed.Classify(o) }), name)
+		require.Zero(t, testing.AllocsPerRun(100, func() { also.Classify(o) }), name)
+		require.Zero(t, testing.AllocsPerRun(100, func() { o.Judge(strategy, also) }), name)
+		require.Zero(t, testing.AllocsPerRun(100, func() { o.Judge(constant{}, also) }), name)
+		require.Zero(t, testing.AllocsPerRun(100, func() { o.Judge(strategy, constant{}) }), name)
+		require.Zero(t, testing.AllocsPerRun(100, func() { o.Judge(nil, nil) }), name)
+	}
+}
+
+func TestWhatAnOperationDoesToTheClassifiersOfItsStrategy(t *testing.T) {
+	t.Parallel()
+	veto := constant{classify.Forbidden()}
+	client, server := constant{classify.RetryAs(classify.Client)}, constant{classify.RetryAs(classify.Server)}
+	none, transient := classify.Verdict{}, classify.RetryAs(classify.Transient)
+	var noChain *classify.Chain
+	for _, c := range []struct {
+		name                string
+		strategy, operation classify.Classifier
+		want                classify.Verdict
+	}{
+		{"nothing", classify.Default(), nil, transient},
+		{"nothing at all", nil, nil, none},
+		{"adds none", classify.Default(), classify.Also(), transient},
+		{"adds nil ones", classify.Default(), classify.Also(nil, nil), transient},
+		{"adds one", classify.Default(), classify.Also(client), client.verdict},
+		{"adds one without an opinion", classify.Default(), classify.Also(constant{}), transient},
+		{"adds two, of which the later counts", classify.Default(), classify.Also(client, server), server.verdict},
+		{"adds one to others", classify.Default(), classify.Also(classify.Also(client), server), server.verdict},
+		{"adds a chain", classify.Default(), classify.Also(classify.NewChain(client, server)), server.verdict},
+		{"adds one after the strategy's own", classify.NewChain(server), classify.Also(client), client.verdict},
+		{"adds one after what the strategy adds", classify.Also(server), classify.Also(client), client.verdict},
+		{"adds nothing to what the strategy adds", classify.Also(constant{}), classify.Also(), transient},
+		{"leaves what the strategy adds", classify.Also(server), nil, server.verdict},
+		{"forbids", classify.Default(), classify.Also(veto, client), veto.verdict},
+		{"cannot lift what the strategy forbids", classify.NewChain(veto), classify.Also(client), veto.verdict},
+		{"adds to a strategy that has no chain", server, classify.Also(client), client.verdict},
+		{"adds to a strategy that forbids without a chain", veto, classify.Also(client), veto.verdict},
+		{"adds to a strategy without a classifier", nil, classify.Also(client), client.verdict},
+		{"adds to an empty chain", classify.NewChain(), classify.Also(client), client.verdict},
+		{"adds to a nil chain", noChain, classify.Also(client), client.verdict},
+		{"replaces all", classify.Default(), classify.NewChain(client), client.verdict},
+		{"replaces all by no classifier", classify.Default(), classify.NewChain(), none},
+		{"replaces all by a nil chain", classify.Default(), noChain, none},
+		{"replaces all by one", classify.Default(), server, server.verdict},
+		{"replaces what forbids", veto, server, server.verdict},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, classify.Outcome{Err: statusError(503)}.Judge(c.strategy, c.operation))
+		})
+	}
+}
+
+func TestClassifiersFromAlsoAloneAddToTheDefaultChain(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "also", classify.Also().Name())
+	none, transient, client := classify.Verdict{}, classify.RetryAs(classify.Transient), classify.RetryAs(classify.Client)
+	require.Equal(t, transient, classify.Also(constant{}).Classify(classify.Outcome{Err: statusError(503)}))
+	require.Equal(t, client, classify.Also(constant{client}).Classify(classify.Outcome{Err: statusError(503)}))
+	require.Equal(t, none, classify.Also().Classify(classify.Outcome{Err: statusError(404)}))
+	require.Equal(t, client, classify.Also(constant{client}).Classify(classify.Outcome{Err: statusError(404)}))
+}
+
+func TestTheLaterClassifiersHearWhatTheEarlierOnesSaid(t *testing.T) {
+	t.Parallel()
+	f := &fixed{}
+	o := classify.Outcome{Err: statusError(503), Service: "s3", Operation: "GetObject", Attempt: 2}
+	o.Judge(classify.Default(), classify.Also(f))
+	o.Previous = classify.RetryAs(classify.Transient)
+	require.Equal(t, []classify.Outcome{o}, f.asked)
+}
+
+func TestJudgeAddsTheHintOfTheErrorToAnyRetry(t *testing.T) {
+	t.Parallel()
+	o := classify.Outcome{Err: hintError{status: 503, after: time.Second, hinted: true}}
+	client := constant{classify.RetryAs(classify.Client)}
+	want := client.verdict.WithHint(time.Second)
+	require.Equal(t, want, o.Judge(classify.Default(), classify.Also(client)))
+	require.Equal(t, want, o.Judge(classify.Default(), client))
+	require.Equal(t, want, o.Judge(client, nil))
+	require.Equal(t, want, o.Judge(client, classify.Also()))
+	require.Equal(t, classify.Verdict{}, o.Judge(nil, nil))
+}
+
+func TestJudgeHasNothingToSayOfSuccess(t *testing.T) {
+	t.Parallel()
+	f := &fixed{verdict: classify.RetryAs(classify.Server)}
+	before := classify.RetryAs(classify.Client)
+	require.Equal(t, classify.Verdict{}, classify.Outcome{}.Judge(f, f))
+	require.Equal(t, before, classify.Outcome{Previous: before}.Judge(f, classify.Also(f)))
+	require.Empty(t, f.asked)
+}
+
+func BenchmarkDefaultChain(b *testing.B) {
+	call := func(status int, code string) error {
+		return fmt.Errorf("operation error S3: GetObject: %w", &answer{hintError{status: status}, codeError(code)})
+	}
+	for _, c := range []struct {
+		name string
+		err  error
+	}{
+		{"server", call(503, "ServiceUnavailable")},
+		{"throttled", call(400, "ThrottlingException")},
+		{"final", call(404, "NoSuchKey")},
+		{"timeout", &url.Error{Op: "Get", Err: opError("read", os.ErrDeadlineExceeded)}},
+		{"closed", &url.Error{Op: "Get", Err: io.EOF}},
+		{"plain", errors.New("plain")},
+	} {
+		b.Run("case="+c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			chain := classify.Default()
+			for b.Loop() {
+				chain.Classify(classify.Outcome{Err: c.err, Attempt: 1})
+			}
+		})
+	}
+}
+
+func TestChainAddsTheHintOfTheErrorToARetryWithoutOne(t *testing.T) {
+	t.Parallel()
+	retry := classify.RetryAs(classify.Throttling)
+	for _, c := range []struct {
+		name string
+		says classify.Verdict
+		err  hintError
+		want classify.Verdict
+	}{
+		{"retry without a hint", retry, hintError{after: time.Second, hinted: true}, retry.WithHint(time.Second)},
+		{"hint of zero", retry, hintError{hinted: true}, retry.WithHint(0)},
+		{"longest hint", retry, hintError{after: math.MaxInt64, hinted: true}, retry.WithHint(math.MaxInt64)},
+		{"negative hint", retry, hintError{after: -1, hinted: true}, retry},
+		{"most negative hint", retry, hintError{after: math.MinInt64, hinted: true}, retry},
+		{"time that is no hint", retry, hintError{after: time.Second}, retry},
+		{"hint of its own", retry.WithHint(time.Minute), hintError{after: time.Second, hinted: true}, retry.WithHint(time.Minute)},
+		{"hint of its own, zero", retry.WithHint(0), hintError{after: time.Second, hinted: true}, retry.WithHint(0)},
+		{"no opinion", classify.Verdict{}, hintError{after: time.Second, hinted: true}, classify.Verdict{}},
+		{"forbidden", classify.Forbidden(), hintError{after: time.Second, hinted: true}, classify.Forbidden()},
+	} {
+		for how, err := range wrappings(c.err) {
+			t.Run(c.name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				got := classify.NewChain(&fixed{verdict: c.says}).Classify(classify.Outcome{Err: err})
+				require.Equal(t, c.want, got)
+			})
+		}
+	}
+}
+
+func TestAHintMakesNothingRetryable(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{0, 200, 400, 403, 404, 501} {
+		require.Equal(t, classify.Verdict{}, verdictOf(hintError{status, time.Second, true}), "status %d", status)
+	}
+}
+
+func TestLaterClassifiersOverrideTheStatus(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		err  error
+		want classify.Kind
+	}{
+		{"throttling code over 500", errors.Join(statusError(500), codeError("SlowDown")), classify.Throttling},
+		{"throttling code over 404", errors.Join(statusError(404), codeError("SlowDown")), classify.Throttling},
+		{"unknown code under 503", errors.Join(statusError(503), codeError("NoSuchKey")), classify.Transient},
+		{"unknown code under 429", errors.Join(statusError(429), codeError("NoSuchKey")), classify.Throttling},
+		{"timeout over 503", errors.Join(statusError(503), timeoutError{}), classify.Timeout},
+		{"timeout over 400", errors.Join(statusError(400), timeoutError{}), classify.Timeout},
+		{"throttling status over a timeout", errors.Join(statusError(429), timeoutError{}), classify.Throttling},
+		{"throttling code over a timeout", errors.Join(codeError("SlowDown"), timeoutError{}), classify.Throttling},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, classify.RetryAs(c.want), verdictOf(c.err))
+		})
+	}
+}
+
+func TestForbiddenBeforeTheChainStays(t *testing.T) {
+	t.Parallel()
+	o := classify.Outcome{Err: statusError(503), Previous: classify.Forbidden()}
+	require.Equal(t, classify.Forbidden(), classify.Default().Classify(o))
+}
+
+func TestOtherErrorsAreNoneOfTheClassifiersBusiness(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		classifier classify.Classifier
+		err        error
+	}{
+		{classify.Status(), codeError("SlowDown")},
+		{classify.Status(), timeoutError{}},
+		{classify.Code(), statusError(503)},
+		{classify.Code(), timeoutError{}},
+		{classify.Transport(), statusError(503)},
+		{classify.Transport(), codeError("SlowDown")},
+	} {
+		require.Equal(t, classify.Verdict{}, c.classifier.Classify(classify.Outcome{Err: c.err}), "%s, %v", c.classifier.Name(), c.err)
+	}
+}
+
+func step(name string, v classify.Verdict) classify.Step {
+	return classify.Step{Classifier: name, Verdict: v}
+}
+
+func TestTheTrailHasWhatEachClassifierSaid(t *testing.T) {
+	t.Parallel()
+	none, transient := classify.Verdict{}, classify.RetryAs(classify.Transient)
+	throttle, forbidden := classify.RetryAs(classify.Throttling), classify.Forbidden()
+	throttled := &answer{hintError{status: 503}, "SlowDown"}
+	veto := &fixed{name: "veto", verdict: forbidden}
+	for _, c := range []struct {
+		name  string
+		chain *classify.Chain
+		err   error
+		want  classify.Verdict
+		trail classify.Trail
+	}{
+		{"a verdict and a later one", classify.Default(), throttled, throttle, classify.Trail{
+			step("http-status", transient), step("aws-code", throttle), step("clock-skew", none), step("modeled", none), step("transport", none), step("traits", none),
+		}},
+		{"forbidden ends it", changed(t)(classify.Default().InsertAfter("aws-code", veto)), throttled, forbidden, classify.Trail{
+			step("http-status", transient), step("aws-code", throttle), step("veto", forbidden),
+		}},
+		{"a judged error", classify.Default(), &classify.JudgedError{Verdict: throttle}, throttle, classify.Trail{step("judged", throttle)}},
+		{"a judged error that is wrapped", classify.Default(), &ring{&classify.JudgedError{Verdict: throttle}}, throttle, classify.Trail{step("judged", throttle)}},
+		{"no classifiers", classify.NewChain(), throttled, none, nil},
+		{"no chain", nil, throttled, none, nil},
+		{"no error", classify.Default(), nil, none, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, trail := c.chain.Explain(classify.Outcome{Err: c.err})
+			require.Equal(t, c.want, got)
+			require.Equal(t, c.trail, trail)
+		})
+	}
+}
+
+// TestExplainAgreesWithClassify runs many errors through chains of several shapes.
+// Classify calls the built-in classifiers in a shorter way where a chain begins with all
+// of them, which must not show.
+func TestExplainAgreesWithClassify(t *testing.T) {
+	t.Parallel()
+	middle, last := &fixed{name: "middle", verdict: classify.RetryAs(classify.Client)}, &fixed{name: "last"}
+	whole := classify.Default()
+	chains := map[string]*classify.Chain{
+		"default":         whole,
+		"compatible":      classify.AWSCompatible(),
+		"without the end": changed(t)(whole.Without("traits", "transport")),
+		"without a part":  changed(t)(whole.Without("aws-code", "modeled")),
+		"twice":           classify.NewChain(whole, whole),
+		"status again":    classify.NewChain(whole, classify.Status(404)),
+		"in between":      changed(t)(whole.InsertBefore("transport", middle)),
+		"custom at first": changed(t)(whole.InsertBefore("http-status", middle)),
+		"custom at last":  classify.NewChain(whole, last),
+		"upside down":     classify.NewChain(classify.Traits(true), classify.Transport(), classify.Status()),
+		"six of another sort": classify.NewChain(
+			classify.Traits(true), classify.Transport(), classify.Modeled(), classify.Skew(), classify.Code(), classify.Status()),
+	}
+	for name, chain := range chains {
+		for _, err := range manyErrors() {
+			for _, gone := range []bool{false, true} {
+				o := classify.Outcome{Err: err, Service: "DynamoDB", CallerGone: gone}
+				want, trail := chain.Explain(o)
+				require.Equal(t, want, chain.Classify(o), "%s, %v: %v", name, err, trail)
+				require.Equal(t, want, o.Judge(chain, classify.Also()), "%s, %v: %v", name, err, trail)
+			}
+		}
+	}
 }

@@ -134,13 +134,6 @@ func verdictOfAttempt(a vectors.SkewAttempt, skew *time.Duration) classify.Verdi
 	return verdictOf(err)
 }
 
-// temporaryError says nothing of itself but that it is temporary.
-type temporaryError struct{}
-
-func (temporaryError) Error() string   { return "temporary" }
-func (temporaryError) Temporary() bool { return true }
-func (temporaryError) Timeout() bool   { return false }
-
 // errRefusedStream is what TestFailuresOfHTTP2InGo126 gets of net/http.
 var errRefusedStream = errors.New("http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM; " +
 	"received from peer] after Request.Body was written; define Request.GetBody to avoid this error")

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
+	"net/url"
 	"syscall"
 	"testing"
 	"time"
@@ -13,16 +15,34 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// aroundError says something and wraps what may say the same.
-type aroundError struct {
-	answer
-
-	inner error
+func TestErrorsAreFoundThroughAnyWrapping(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		err  error
+		want classify.Verdict
+	}{
+		{"status", statusError(503), classify.RetryAs(classify.Transient)},
+		{"throttling status", statusError(429), classify.RetryAs(classify.Throttling)},
+		{"final status", statusError(404), classify.Verdict{}},
+		{"throttling code", codeError("SlowDown"), classify.RetryAs(classify.Throttling)},
+		{"transient code", codeError("RequestTimeout"), classify.RetryAs(classify.Transient)},
+		{"final code", codeError("NoSuchKey"), classify.Verdict{}},
+		{"timeout", timeoutError{}, classify.RetryAs(classify.Timeout)},
+		{"hint", hintError{500, time.Second, true}, classify.RetryAs(classify.Transient).WithHint(time.Second)},
+		{"neither", errors.New("neither"), classify.Verdict{}},
+	} {
+		for how, err := range wrappings(c.err) {
+			t.Run(c.name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				require.Equal(t, c.want, verdictOf(err))
+			})
+		}
+	}
 }
-
-func (e *aroundError) Unwrap() error { return e.inner }
 
 func TestTheOutermostThatHasSomethingToSayCounts(t *testing.T) {
 	t.Parallel()
@@ -103,5 +123,149 @@ func TestErrorsThatAreEqualToOthers(t *testing.T) {
 	}
 	for _, to := range []error{context.Canceled, context.DeadlineExceeded, io.EOF, syscall.EINVAL} {
 		require.Equal(t, classify.Verdict{}, verdictOf(equalError{to}), to)
+	}
+}
+
+// ring is an error that wraps one error, perhaps itself.
+type ring struct{ inner error }
+
+func (*ring) Error() string   { return "ring" }
+func (r *ring) Unwrap() error { return r.inner }
+
+// web is an error that wraps several, perhaps itself.
+type web struct{ inner []error }
+
+func (*web) Error() string     { return "web" }
+func (w *web) Unwrap() []error { return w.inner }
+
+// ringOf returns a ring of that many errors.
+func ringOf(n int) error {
+	last := &ring{}
+	last.inner = chainOf(n-1, last)
+	return last
+}
+
+// chainOf wraps an error that many times.
+func chainOf(n int, err error) error {
+	for range n {
+		err = &ring{err}
+	}
+	return err
+}
+
+func TestErrorsThatWrapWithoutEndAreJudged(t *testing.T) {
+	t.Parallel()
+	self := &web{}
+	self.inner = []error{self, self, nil, self}
+	nothing := &web{inner: make([]error, 1_000_000)}
+	nothing.inner[500_000] = nothing
+	for i := range nothing.inner[:500_000] {
+		nothing.inner[i] = nothing
+	}
+	doubled := error(statusError(503))
+	for range 64 {
+		doubled = errors.Join(doubled, doubled)
+	}
+	silent := errors.Join(errors.New("plain"), ringOf(2))
+	for _, c := range []struct {
+		name string
+		err  error
+		want classify.Verdict
+	}{
+		{"an error that wraps itself", ringOf(1), classify.Verdict{}},
+		{"two that wrap each other", ringOf(2), classify.Verdict{}},
+		{"a list of itself", self, classify.Verdict{}},
+		{"a long list of itself", nothing, classify.Verdict{}},
+		{"an answer before a ring", errors.Join(statusError(503), ringOf(2)), classify.RetryAs(classify.Transient)},
+		{"a code before a ring", errors.Join(codeError("RetryableConflictException"), ringOf(1)), classify.Verdict{}},
+		{"a silent error before a ring", silent, classify.Verdict{}},
+		{"a ring below a failed request", &url.Error{Op: "Get", Err: ringOf(3)}, classify.Verdict{}},
+		{"an end before a ring below a failed request", &url.Error{Op: "Get", Err: &web{[]error{io.EOF, ringOf(3)}}}, classify.RetryAs(classify.Transient)},
+		{"a throttle below many wrappings", chainOf(200, codeError("Throttling")), classify.RetryAs(classify.Throttling)},
+		{"an answer in a tree of all ways", doubled, classify.RetryAs(classify.Transient)},
+		{"a verdict in a ring", &ring{&classify.JudgedError{Verdict: classify.Forbidden(), Err: ringOf(2)}}, classify.Forbidden()},
+		{"a verdict on a ring", &classify.JudgedError{Verdict: classify.RetryAs(classify.Server), Err: ringOf(2)}, classify.RetryAs(classify.Server)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			o := classify.Outcome{Err: c.err}
+			require.Equal(t, c.want, classify.Default().Classify(o))
+			explained, _ := classify.Default().Explain(o)
+			require.Equal(t, c.want, explained)
+			require.Equal(t, c.want, o.Judge(classify.Default(), classify.Also(classify.Status(418))))
+		})
+	}
+}
+
+func TestErrorsBeyondTheLimitAreNotThere(t *testing.T) {
+	t.Parallel()
+	throttle := codeError("Throttling")
+	near := errtree.Max - 1
+	require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(chainOf(near, throttle)))
+	require.Equal(t, classify.Verdict{}, verdictOf(chainOf(near+1, throttle)))
+
+	lost := errors.New("http: server closed idle connection")
+	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(chainOf(near, lost)))
+	require.Equal(t, classify.Verdict{}, verdictOf(chainOf(near+1, lost)))
+
+	judged := &classify.JudgedError{Verdict: classify.Forbidden()}
+	require.Equal(t, classify.Forbidden(), verdictOf(chainOf(near, judged)))
+	require.Equal(t, classify.Verdict{}, verdictOf(chainOf(near+1, judged)))
+
+	wide := &web{inner: make([]error, 2*errtree.Max)}
+	wide.inner[near-1] = throttle
+	require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(wide))
+	wide.inner[near-1], wide.inner[near] = nil, throttle
+	require.Equal(t, classify.Verdict{}, verdictOf(wide))
+}
+
+// knot is an error of a random graph.
+type knot struct {
+	answer
+	inner []error
+}
+
+func (k *knot) Unwrap() []error { return k.inner }
+
+// TestGraphOfErrorsIsJudgedAsTheListOfThem compares the verdict on a random graph,
+// with rings as a rule, to that on the plain list of the errors that a walk comes by.
+func TestGraphOfErrorsIsJudgedAsTheListOfThem(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(500) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		knots := make([]*knot, 1+random.IntN(6))
+		for i := range knots {
+			knots[i] = &knot{}
+			if random.IntN(3) == 0 {
+				knots[i].status = []int{200, 404, 429, 503}[random.IntN(4)]
+			}
+			if random.IntN(3) == 0 {
+				knots[i].code = []codeError{"Throttling", "RequestTimeout", "Odd"}[random.IntN(3)]
+			}
+		}
+		for _, k := range knots {
+			for range random.IntN(4) {
+				k.inner = append(k.inner, knots[random.IntN(len(knots))])
+			}
+		}
+		met, seen, left := []error{}, map[*knot]bool{}, errtree.Max
+		var visit func(k *knot)
+		visit = func(k *knot) {
+			if left--; left < 0 {
+				return
+			}
+			if !seen[k] {
+				seen[k] = true
+				met = append(met, &k.answer)
+			}
+			for _, inner := range k.inner {
+				visit(inner.(*knot)) //nolint:errorlint,forcetypeassert // all are knots
+				if left <= 0 {
+					return
+				}
+			}
+		}
+		visit(knots[0])
+		require.Equal(t, verdictOf(errors.Join(met...)), verdictOf(knots[0]), fmt.Sprint("seed ", seed))
 	}
 }

@@ -51,10 +51,6 @@ func (m mark) answer() error {
 	return fmt.Errorf("operation: %w", joinAnswer(m.status, m.code))
 }
 
-func joinAnswer(status int, code string) error {
-	return &answer{hintError: hintError{status: status}, code: codeError(code)}
-}
-
 func TestModeledTable(t *testing.T) {
 	if *models != "" {
 		require.NoError(t, os.WriteFile(marksFile, marksText(t, *models), 0o600))

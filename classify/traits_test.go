@@ -11,29 +11,11 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-// safetyError says whether its request may be sent again: "yes", "no" or "unknown".
-type safetyError string
-
-func (e safetyError) Error() string                 { return "safety " + string(e) }
-func (e safetyError) RetrySafe() (safe, known bool) { return e == yes, e != unknown }
-
 // retryableError says the same in the words of aws-sdk-go-v2.
 type retryableError bool
 
 func (e retryableError) Error() string        { return fmt.Sprintf("retryable %t", bool(e)) }
 func (e retryableError) RetryableError() bool { return bool(e) }
-
-// throttlingError says whether it is a throttle.
-type throttlingError bool
-
-func (e throttlingError) Error() string    { return fmt.Sprintf("throttling %t", bool(e)) }
-func (e throttlingError) Throttling() bool { return bool(e) }
-
-// faultError says whether the fault is the server's.
-type faultError bool
-
-func (e faultError) Error() string     { return fmt.Sprintf("server fault %t", bool(e)) }
-func (e faultError) ServerFault() bool { return bool(e) }
 
 // smithyError has the methods of smithy-go's API errors, with types that this
 // package does not know.
@@ -48,8 +30,6 @@ func (e smithyError) ErrorFault() smithyFault { return e.fault }
 type smithyFault int
 
 func (f smithyFault) String() string { return [...]string{"unknown", "server", "client"}[f] }
-
-const no, yes, unknown = safetyError("no"), safetyError("yes"), safetyError("unknown")
 
 func TestWhatErrorsSayAboutThemselves(t *testing.T) {
 	t.Parallel()

@@ -2,11 +2,14 @@ package classify_test
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"syscall"
@@ -16,22 +19,6 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 )
-
-// timeoutError says that it is a timeout, and as those of net/http also that it
-// is context.DeadlineExceeded, which it does not wrap.
-type timeoutError struct{}
-
-func (timeoutError) Error() string        { return "timeout" }
-func (timeoutError) Timeout() bool        { return true }
-func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
-
-// opError is how the net package reports a failed system call.
-func opError(op string, cause error) error {
-	if _, ok := errors.AsType[syscall.Errno](cause); ok {
-		cause = os.NewSyscallError(op, cause)
-	}
-	return &net.OpError{Op: op, Net: "tcp", Err: cause}
-}
 
 func TestTransportFailures(t *testing.T) {
 	t.Parallel()
@@ -195,5 +182,207 @@ func TestEveryClassifierIsToldThatTheCallerHasGone(t *testing.T) {
 			require.Equal(t, want, o.Judge(c, classify.Also(last)), name)
 			require.Equal(t, gone, last.asked[len(last.asked)-1].CallerGone, name)
 		}
+	}
+}
+
+// sendError has the methods of the error that smithy-go puts around everything that
+// goes wrong on the way: it always calls itself a connection error.
+type sendError struct{ err error }
+
+func (e *sendError) Error() string         { return "request send failed" }
+func (e *sendError) Unwrap() error         { return e.err }
+func (e *sendError) ConnectionError() bool { return true }
+
+// canceledError has those of aws-sdk-go-v2's for a caller that gave up.
+type canceledError bool
+
+func (canceledError) Error() string         { return "canceled" }
+func (e canceledError) CanceledError() bool { return bool(e) }
+
+func TestAConnectionErrorIsNotAlwaysOne(t *testing.T) {
+	t.Parallel()
+	transient, timeout, none := classify.RetryAs(classify.Transient), classify.RetryAs(classify.Timeout), classify.Verdict{}
+	for _, c := range []struct {
+		name  string
+		cause error
+		want  classify.Verdict
+	}{
+		{"of unknown cause", errors.New("what"), transient},
+		{"timeout", timeoutError{}, timeout},
+		{"caller canceled", context.Canceled, none},
+		{"caller canceled, says aws-sdk-go-v2", canceledError(true), none},
+		{"caller did not cancel", canceledError(false), transient},
+		{"attempt had no more time", context.DeadlineExceeded, timeout},
+		{"unknown host", opError("dial", &net.DNSError{IsNotFound: true}), none},
+		{"lookup that may work later", opError("dial", &net.DNSError{IsTemporary: true}), transient},
+		{"certificate", &tls.CertificateVerificationError{Err: errors.New("bad")}, none},
+		{"unknown authority", x509.UnknownAuthorityError{}, none},
+		{"other host", x509.HostnameError{Certificate: &x509.Certificate{}, Host: "x"}, none},
+		{"expired", x509.CertificateInvalidError{Reason: x509.Expired}, none},
+		{"no roots", x509.SystemRootsError{}, none},
+		{"certificate, seen by a dialer", opError("dial", x509.UnknownAuthorityError{}), none},
+		{"certificate, and a reset", errors.Join(x509.UnknownAuthorityError{}, temporaryError{}), none},
+	} {
+		for how, err := range wrappings(&sendError{&url.Error{Op: "Get", Err: c.cause}}) {
+			t.Run(c.name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				require.Equal(t, c.want, verdictOf(err))
+				answered := fmt.Errorf("%w %w", statusError(429), err)
+				require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(answered), "a throttle stays one")
+			})
+		}
+	}
+}
+
+func TestNumbersOfWindows(t *testing.T) {
+	t.Parallel()
+	const last = 12000
+	disconnected, timedOut := 0, 0
+	for n := range uintptr(last) {
+		switch classify.WindowsErrno(n) {
+		case classify.Disconnected:
+			disconnected++
+		case classify.TimedOut:
+			timedOut++
+		}
+	}
+	require.Equal(t, 16, disconnected)
+	require.Equal(t, 3, timedOut)
+	for _, n := range []uintptr{10053, 10054, 10061, 10051, 10065, 109, 232} {
+		require.Equal(t, classify.Disconnected, classify.WindowsErrno(n), n)
+	}
+	for _, n := range []uintptr{10060, 1460, 121} {
+		require.Equal(t, classify.TimedOut, classify.WindowsErrno(n), n)
+	}
+	for _, n := range []uintptr{0, 5, 10013, 10048, 11001} { // denied, in use, unknown host
+		require.Zero(t, classify.WindowsErrno(n), n)
+	}
+}
+
+// TestAnswersOfNameServersInGo126 asks the resolver of net, by itself and in a
+// request of net/http, for a name that a server answers with each response code.
+func TestAnswersOfNameServersInGo126(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		code byte
+		want classify.Verdict
+	}{
+		{"FORMERR", 1, classify.RetryAs(classify.Transient)},
+		{"SERVFAIL", 2, classify.RetryAs(classify.Transient)},
+		{"NXDOMAIN", 3, classify.Verdict{}},
+		{"NOTIMP", 4, classify.RetryAs(classify.Transient)},
+		{"REFUSED", 5, classify.RetryAs(classify.Transient)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			resolver := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+				client, server := net.Pipe()
+				go answerQueries(server, c.code)
+				return client, nil
+			}}
+
+			_, err := resolver.LookupHost(t.Context(), "service.example.")
+			lookup, ok := errors.AsType[*net.DNSError](err)
+			require.True(t, ok, "%v", err)
+			require.Equal(t, c.name == "SERVFAIL", lookup.IsTemporary)
+			require.Equal(t, c.name == "NXDOMAIN", lookup.IsNotFound)
+			require.Equal(t, c.want, verdictOf(err))
+
+			transport := &http.Transport{DialContext: (&net.Dialer{Resolver: resolver}).DialContext}
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://service.example./", http.NoBody)
+			require.NoError(t, err)
+			response, err := (&http.Client{Transport: transport}).Do(request)
+			if err == nil {
+				response.Body.Close()
+			}
+			require.ErrorAs(t, err, &lookup)
+			require.Equal(t, c.want, verdictOf(err))
+		})
+	}
+}
+
+func TestLookupThatTheCallerEndsIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		cancel()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	_, err := resolver.LookupHost(ctx, "service.example.")
+	lookup, ok := errors.AsType[*net.DNSError](err)
+	require.True(t, ok, "%v", err)
+	require.False(t, lookup.IsNotFound || lookup.IsTemporary || lookup.IsTimeout)
+	require.Equal(t, classify.Verdict{}, verdictOf(err))
+}
+
+// answerQueries answers each query of a connection with the query itself, made a
+// response with the code. The messages are as in TCP: their length comes first.
+func answerQueries(conn net.Conn, code byte) {
+	defer func() { _ = conn.Close() }()
+	for {
+		var length [2]byte
+		if _, err := io.ReadFull(conn, length[:]); err != nil {
+			return
+		}
+		message := make([]byte, binary.BigEndian.Uint16(length[:]))
+		if _, err := io.ReadFull(conn, message); err != nil {
+			return
+		}
+		message[2] |= 0x80 // a response
+		message[3] = message[3]&0xf0 | code
+		if _, err := conn.Write(append(length[:], message...)); err != nil {
+			return
+		}
+	}
+}
+
+func TestATransientCodeLeavesAThrottlingStatusAThrottle(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"RequestTimeout", "RequestTimeoutException"} {
+		err := errors.Join(statusError(http.StatusTooManyRequests), codeError(code))
+		require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(err), code)
+	}
+}
+
+func TestTemporaryNetworkErrorsAreTransient(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(opError("read", temporaryError{})))
+}
+
+func TestCanceledDial(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := (&net.Dialer{}).DialContext(ctx, "tcp", "127.0.0.1:1")
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, classify.Verdict{}, verdictOf(err), err)
+}
+
+func TestCanceledLookup(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		cancel()
+		return (&net.Dialer{}).DialContext(ctx, "tcp", "127.0.0.1:1")
+	}}
+	_, err := resolver.LookupHost(ctx, "service.invalid")
+	require.Error(t, err)
+	require.Equal(t, classify.Verdict{}, verdictOf(err), "%v, is canceled: %t", err, errors.Is(err, context.Canceled))
+}
+
+func TestTimeoutsBelowAnErrorThatSaysItIsNone(t *testing.T) {
+	t.Parallel()
+	wrapped := fmt.Errorf("middleware: %w", opError("read", os.ErrDeadlineExceeded))
+	for name, err := range map[string]error{
+		"in a request":   &url.Error{Op: "Get", Err: wrapped},
+		"in an op":       opError("read", wrapped),
+		"beside another": errors.Join(&url.Error{Op: "Get", Err: errors.New("other")}, timeoutError{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, classify.RetryAs(classify.Timeout), verdictOf(err))
+		})
 	}
 }

@@ -1,0 +1,70 @@
+package classify_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+)
+
+func TestHardQuotaIsFinalUnlessItsCodeIsThatOfAThrottle(t *testing.T) {
+	t.Parallel()
+	_, quotas := readHardQuotas(t)
+	require.NotEmpty(t, quotas)
+	hard := classify.NewChain(classify.Default(), classify.HardQuotas())
+	for _, q := range quotas {
+		code := isThrottleCode(q.code)
+		for _, status := range []int{400, 429} {
+			got := classify.Default().Classify(q.outcome(status))
+			require.Equal(t, code, got.Retryable(), "%+v, %d", q, status)
+			require.Equal(t, code, got.HardQuota(), "%+v, %d", q, status)
+			require.Equal(t, classify.Forbidden(), hard.Classify(q.outcome(status)), "%+v, %d", q, status)
+		}
+		unknown := q
+		unknown.service = ""
+		got := classify.Default().Classify(unknown.outcome(429))
+		require.Equal(t, classify.RetryAs(classify.Throttling), got, "%+v: nothing changes without a service", q)
+		require.Equal(t, got, hard.Classify(unknown.outcome(429)), "%+v", q)
+	}
+}
+
+func TestHardQuotasAreNoRates(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		service, code string
+		status        int
+		want          classify.Verdict
+		quota         bool
+	}{
+		{"CloudWatch Logs", "LimitExceededException", 400, classify.RetryAs(classify.Throttling), true},
+		{"cloudwatch-logs", "LimitExceededException", 400, classify.RetryAs(classify.Throttling), true},
+		{"OAM", "ServiceQuotaExceededException", 429, classify.Verdict{}, false},
+		{"WorkDocs", "TooManyLabelsException", 429, classify.Verdict{}, false},
+		{"OAM", "ServiceQuotaExceededException", 402, classify.Verdict{}, false},
+		{"CodeGuruProfiler", "ServiceQuotaExceededException", 402, classify.RetryAs(classify.Transient), false},
+		{"API Gateway", "LimitExceededException", 429, classify.RetryAs(classify.Throttling), false},
+		{"Kinesis", "LimitExceededException", 400, classify.RetryAs(classify.Throttling), false},
+		{"Cost Explorer", "LimitExceededException", 400, classify.RetryAs(classify.Throttling), false},
+		{"Lambda", "TooManyRequestsException", 429, classify.RetryAs(classify.Throttling), false},
+		{"SNS", "Throttled", 429, classify.RetryAs(classify.Throttling), false},
+		{"OAM", "InternalServiceFault", 500, classify.RetryAs(classify.Transient), false},
+		{"OAM", "", 429, classify.RetryAs(classify.Throttling), false},
+	} {
+		got := classify.Default().Classify(hardQuota{c.service, c.code, 0}.outcome(c.status))
+		require.Equal(t, c.quota, got.HardQuota(), "%+v", c)
+		require.Equal(t, c.want.Kind(), got.Kind(), "%+v", c)
+		require.Equal(t, c.want.Retryable(), got.Retryable(), "%+v", c)
+	}
+}
+
+func TestErrorThatSaysItIsAThrottleIsRetriedAlsoWithTheCodeOfAHardQuota(t *testing.T) {
+	t.Parallel()
+	o := hardQuota{"OAM", "ServiceQuotaExceededException", 0}.outcome(429)
+	o.Err = fmt.Errorf("%w: %w", o.Err, throttlingError(true))
+	got := classify.Default().Classify(o)
+	require.Equal(t, classify.Throttling, got.Kind())
+	require.True(t, got.HardQuota())
+	require.Equal(t, "retry(throttling, hard quota)", got.String())
+}
