@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,22 +21,6 @@ import (
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
-
-const slowDown = "Throttling"
-
-// always answers every attempt with the same throttle.
-func always(body string, header ...string) http.RoundTripper {
-	return scripted{status: 400, body: body, header: append(header, "X-Amzn-Errortype", slowDown)}
-}
-
-// requireThrottle checks that an error holds what the service said.
-func requireThrottle(t *testing.T, err error) {
-	t.Helper()
-	said, ok := errors.AsType[*httpretry.ResponseError](err)
-	require.True(t, ok, err)
-	require.Equal(t, 400, said.Status)
-	require.Equal(t, slowDown, said.Code)
-}
 
 func TestLastResponseComesBackWhole(t *testing.T) {
 	t.Parallel()
@@ -166,4 +152,132 @@ func TestErrorOfTheLastAttemptIsTheClients(t *testing.T) {
 		require.Equal(t, broken, got.err, "it is not retryable, so it comes back as it is")
 	})
 	require.Equal(t, 2, attempts)
+}
+
+// endless never ends.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestBodiesOfResponsesAreClosedOnce(t *testing.T) {
+	t.Parallel()
+	short := func() io.Reader { return strings.NewReader(`{"a":"b"}`) }
+	long := func() io.Reader { return endless{} }
+	canceled, cancel := context.WithCancel(t.Context())
+	for _, c := range []struct {
+		name   string
+		body   func() io.Reader
+		config httpretry.Config
+		cancel func()
+		want   int
+	}{
+		{"short, retried", short, httpretry.Config{}, nil, 3},
+		{"long, retried", long, httpretry.Config{}, nil, 3},
+		{"short, as an error", short, httpretry.Config{RefusalAsError: true}, nil, 3},
+		{"long, as an error", long, httpretry.Config{RefusalAsError: true}, nil, 3},
+		{"long, canceled", long, httpretry.Config{}, cancel, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			clk := &clock.Fake{}
+			var bodies []*strictBody
+			c.config.Strategy = on(t, clk)
+			c.config.Base = roundTripFunc(func(*http.Request) (*http.Response, error) {
+				if c.cancel != nil {
+					c.cancel()
+				}
+				bodies = append(bodies, &strictBody{Reader: c.body()})
+				return &http.Response{
+					StatusCode: http.StatusServiceUnavailable, ContentLength: -1, Body: bodies[len(bodies)-1],
+					Header: http.Header{"Content-Type": {"application/json"}},
+				}, nil
+			})
+			transport := newTransport(t, c.config)
+			clk.Run(func() {
+				ctx := t.Context()
+				if c.cancel != nil {
+					ctx = canceled
+				}
+				response, err := transport.RoundTrip(newRequest(ctx, t, http.MethodGet, "http://service/", ""))
+				if err == nil {
+					require.NoError(t, response.Body.Close())
+				}
+			})
+			require.Len(t, bodies, c.want)
+			for _, body := range bodies {
+				require.Equal(t, 1, body.closed)
+				require.Less(t, body.read, 200<<10)
+			}
+		})
+	}
+}
+
+func TestBaseThatReturnsNothing(t *testing.T) {
+	t.Parallel()
+	transport := newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
+		return nil, nil //nolint:nilnil // that is the point
+	})})
+	got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
+	require.EqualError(t, got.err, "httpretry: Base returned neither a response nor an error")
+}
+
+func TestBaseThatReturnsBoth(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	body := &bodyReader{Reader: strings.NewReader("")}
+	transport := newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
+		return &http.Response{Body: body}, broken
+	})})
+	got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
+	require.Equal(t, broken, got.err)
+	require.Equal(t, int32(1), body.closed.Load())
+}
+
+// A panic passes through. No body stays open, and the strategy hears of the attempt.
+func TestPanics(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(){
+		"panic":  func() { panic(http.ErrAbortHandler) },
+		"Goexit": runtime.Goexit,
+	} {
+		for _, inPolicy := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				clk := &clock.Fake{}
+				s := modes(t, standard.Config{Clock: clk})["standard"]
+				sent, received := &bodyReader{Reader: strings.NewReader("x")}, &bodyReader{Reader: strings.NewReader("y")}
+				attempts := 0
+				transport := newTransport(t, httpretry.Config{
+					Strategy: s, Operation: func(*http.Request) retry.Operation { return retry.Operation{} },
+					Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
+						if attempts++; attempts == 2 && !inPolicy {
+							leave()
+						}
+						return &http.Response{StatusCode: http.StatusServiceUnavailable, Body: received}, nil
+					}),
+					Policy: func(_ *http.Response, err error) error {
+						if attempts == 2 {
+							leave()
+						}
+						return err
+					},
+				})
+				request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "x")
+				request.Body = sent
+				request.GetBody = func() (io.ReadCloser, error) { return http.NoBody, nil }
+				clk.Run(func() {
+					left := make(chan struct{})
+					go func() { // which is the one that ends
+						defer close(left)
+						defer func() { _ = recover() }()
+						exchange(transport, request)
+					}()
+					<-left
+				})
+				require.Equal(t, 2, attempts)
+				require.Positive(t, sent.closed.Load())
+				require.Equal(t, map[bool]int32{false: 1, true: 2}[inPolicy], received.closed.Load())
+				require.Equal(t, 486, s.Snapshot().Scopes[0].Quota)
+			})
+		}
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,39 +23,6 @@ func TestConfigOutOfRange(t *testing.T) {
 	require.EqualError(t, err, "httpretry: Strategy: must be set\n"+
 		"httpretry: MaxAttempts -1: must not be negative\n"+
 		"httpretry: AttemptTimeout: retry: FixedTimeout.First -2ns: must be more than zero")
-}
-
-func TestHostOperation(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		method, url string
-		want        retry.Operation
-	}{
-		{"", "https://API.Example.com/a?b", retry.Operation{Name: "GET", Resource: "api.example.com"}},
-		{"POST", "http://[::1]:8080/", retry.Operation{Name: "POST", Resource: "[::1]:8080"}},
-	} {
-		request := newRequest(t.Context(), t, c.method, c.url, "")
-		request.Method = c.method
-		require.Equal(t, c.want, httpretry.HostOperation(request))
-	}
-	require.Equal(t, retry.Operation{Name: "GET"}, httpretry.HostOperation(&http.Request{}))
-}
-
-func TestEachHostHasItsOwnQuota(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	s := modes(t, standard.Config{Clock: clk})["standard"]
-	transport := newTransport(t, httpretry.Config{Strategy: s, Base: scripted{status: 503}})
-	clk.Run(func() {
-		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://a/", ""))
-		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://A/x", ""))
-		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://b/", ""))
-	})
-	quotas := map[string]int{}
-	for _, scope := range s.Snapshot().Scopes {
-		quotas[scope.Scope] = scope.Quota
-	}
-	require.Equal(t, map[string]int{"": 500, "//a": 444, "//b": 472}, quotas)
 }
 
 func TestEditsOfAContext(t *testing.T) {
@@ -188,51 +154,4 @@ func requireStatus(t *testing.T, err error, status int) {
 	said, ok := err.(*httpretry.ResponseError) //nolint:errorlint // nothing is around it
 	require.True(t, ok, err)
 	require.Equal(t, status, said.Status)
-}
-
-func TestIdleConnectionsAreClosedBelow(t *testing.T) {
-	t.Parallel()
-	base := &closing{}
-	client := &http.Client{Transport: newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: base})}
-	client.CloseIdleConnections()
-	require.True(t, base.closed)
-	client.Transport = newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: scripted{}})
-	client.CloseIdleConnections() // the base has no such method
-}
-
-type closing struct {
-	scripted
-	closed bool
-}
-
-func (c *closing) CloseIdleConnections() { c.closed = true }
-
-func TestRequestDoesNotBeginAfterTheEndOfItsOperation(t *testing.T) {
-	t.Parallel()
-	for mode, s := range modes(t, standard.Config{}) {
-		for _, strategy := range []retry.Strategy{s, tokenless{s}} {
-			body := &bodyReader{Reader: strings.NewReader("text")}
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://example.com", body)
-			require.NoError(t, err)
-			transport := newTransport(t, httpretry.Config{
-				Strategy: strategy,
-				Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
-					require.Fail(t, "sent", mode)
-					return nil, nil
-				}),
-				Operation: func(*http.Request) retry.Operation { return retry.Operation{NotAfter: time.Unix(1, 0)} },
-			})
-			response, err := transport.RoundTrip(request) //nolint:bodyclose // there is none
-			require.Nil(t, response)
-			require.ErrorIs(t, err, retry.ErrMaxElapsed, mode)
-			require.EqualValues(t, 1, body.closed.Load())
-		}
-	}
-}
-
-// tokenless is a strategy that has no tokens.
-type tokenless struct{ retry.Strategy }
-
-func (tokenless) AcquireInitialToken(context.Context, retry.Operation) (retry.Token, error) {
-	return retry.Token{}, errors.New("no tokens")
 }

@@ -1,18 +1,20 @@
 package httpretry_test
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
+	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/httpretry"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -69,114 +71,134 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// A rule of the transport is a reason like any other: the strategy, its quota, its send rate
-// and its observer hear of the attempt and of the refusal once.
-func TestRefusalByARule(t *testing.T) {
+// Every error after a connection was there is a failure of the connection. Before that, io.EOF
+// is one: net/http returns it for a TLS handshake or a proxy that was cut off.
+func TestErrorsThatSayNothing(t *testing.T) {
 	t.Parallel()
-	const (
-		notIdempotent = "httpretry: POST is not sent again: it may have been executed and is not idempotent"
-		noBody        = "httpretry: POST is not sent again: its body was read and the request has no GetBody"
-	)
-	never := func(*http.Request) bool { return false }
-	mark := func(_ *http.Response, err error) error { return retry.Mark(err, classify.Transient) }
-	end := func(_ *http.Response, err error) error { return retry.Permanent(err) }
+	silent := errors.New("silent")
 	for _, c := range []struct {
-		name    string
-		stream  bool
-		base    scripted
-		config  httpretry.Config
-		rule    string // empty if no rule is the reason
-		verdict classify.Verdict
+		name      string
+		connected bool
+		err       error
+		want      int
 	}{
-		{name: "not idempotent, 500", base: scripted{status: 500}, rule: notIdempotent, verdict: classify.RetryAs(classify.Transient)},
-		{name: "not idempotent, reset", base: scripted{err: errReset}, rule: notIdempotent, verdict: classify.RetryAs(classify.Transient)},
-		{name: "not idempotent, 404", base: scripted{status: 404}},
-		{name: "no body, 500", stream: true, base: scripted{status: 500}, rule: noBody, verdict: classify.RetryAs(classify.Transient)},
-		{name: "no body, throttle", stream: true, base: scripted{status: 429}, rule: noBody, verdict: classify.RetryAs(classify.Throttling)},
-		{name: "no body, 404", stream: true, base: scripted{status: 404}},
-		{
-			name: "no body, marked by a policy", stream: true, base: scripted{status: 404}, config: httpretry.Config{Policy: mark},
-			rule: noBody, verdict: classify.RetryAs(classify.Transient),
-		},
-		{
-			name: "permanent by a policy", stream: true, base: scripted{status: 500}, config: httpretry.Config{Policy: end},
-			verdict: classify.Forbidden(),
-		},
-		{
-			name: "not idempotent by config, no attempts left", base: scripted{status: 500},
-			config: httpretry.Config{Idempotent: never, MaxAttempts: 1}, verdict: classify.RetryAs(classify.Transient),
-		},
+		{"before a connection", false, silent, 1},
+		{"after a connection", true, silent, 3},
+		{"an end before a connection", false, io.EOF, 3},
+		{"an end at a proxy", false, &net.OpError{Op: "proxyconnect", Net: "tcp", Err: io.EOF}, 3},
+		{"an end after a connection", true, io.EOF, 3},
 	} {
-		for _, mode := range []string{"standard", "adaptive"} {
-			t.Run(c.name+"/"+mode, func(t *testing.T) {
-				t.Parallel()
-				var events []retry.Event
-				s := modes(t, standard.Config{Clock: &clock.Fake{}, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-					if e.Kind == retry.AttemptEnded || e.Kind == retry.RetryRefused {
-						events = append(events, e)
-					}
-				})})[mode]
-				config := c.config
-				config.Strategy, config.Base = s, roundTripFunc(func(r *http.Request) (*http.Response, error) {
-					_, err := io.Copy(io.Discard, r.Body)
-					require.NoError(t, err)
-					return c.base.RoundTrip(r)
-				})
-				config.Operation = func(*http.Request) retry.Operation { return retry.Operation{} }
-				request := newRequest(t.Context(), t, http.MethodPost, "http://service/", "body")
-				if c.stream {
-					request.GetBody = nil
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			attempts := 0
+			transport := newTransport(t, httpretry.Config{Strategy: on(t, clk), Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+				attempts++
+				if c.connected {
+					httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
 				}
-				got := exchange(newTransport(t, config), request)
-				refusal := errors.Join(got.refusal, got.err) // one of them
-
-				require.Len(t, events, 2)
-				require.Equal(t, retry.AttemptEnded, events[0].Kind)
-				require.Equal(t, c.verdict, events[0].Verdict)
-				require.Equal(t, retry.RetryRefused, events[1].Kind)
-				require.Equal(t, mode == "adaptive" && c.base.status == 429, s.Snapshot().Scopes[0].Limited)
-				require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
-				if c.rule == "" {
-					require.NotContains(t, refusal.Error(), "not sent again")
-					require.NotContains(t, events[1].Reason.Error(), "not sent again")
-					return
-				}
-				require.ErrorIs(t, events[1].Reason, retry.ErrNotRetryable)
-				require.EqualError(t, events[1].Reason, "retry: failure is not retryable: "+c.rule)
-				said, ok := errors.AsType[*retry.Error](refusal)
-				require.True(t, ok)
-				require.ErrorIs(t, events[1].Reason, said.Detail)
-				require.EqualError(t, said.Detail, c.rule)
-				if c.base.err != nil {
-					require.ErrorIs(t, refusal, c.base.err)
-					return
-				}
-				last, ok := lastOf(refusal)
-				require.True(t, ok)
-				require.Equal(t, c.base.status, last.Status)
+				return nil, c.err
+			})})
+			clk.Run(func() {
+				err := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", "")).err
+				require.ErrorIs(t, err, c.err)
+				require.Equal(t, c.want == 3, errors.Is(err, retry.ErrAttemptsExhausted))
 			})
+			require.Equal(t, c.want, attempts)
+		})
+	}
+}
+
+// fielded is an error whose methods read a field, so that those of a nil pointer panic.
+type fielded struct{ inner error }
+
+func (e *fielded) Error() string   { return e.inner.Error() }
+func (e *fielded) Unwrap() error   { return e.inner }
+func (e *fielded) Is(error) bool   { return e.inner == nil }
+func (e *fielded) Timeout() bool   { return e.inner == nil }
+func (e *fielded) Temporary() bool { return e.inner == nil }
+
+// holding is an error that can be compared only if what it holds can.
+type holding struct{ what any }
+
+func (holding) Error() string { return "holding" }
+
+// A base that returns a nil pointer of some type as its error is a common mistake.
+func TestErrorsOfABaseThatPanicEndTheRequest(t *testing.T) {
+	t.Parallel()
+	for name, odd := range map[string]error{
+		"nil pointer":                    (*fielded)(nil),
+		"nil pointer of the net package": (*net.OpError)(nil),
+		"nil pointer below another":      &fielded{(*net.DNSError)(nil)},
+		"nil answer":                     (*httpretry.ResponseError)(nil),
+		"not to be compared":             holding{[]int{1}},
+	} {
+		for _, limit := range []time.Duration{0, time.Minute} {
+			for _, method := range []string{http.MethodGet, http.MethodPost} {
+				t.Run(fmt.Sprint(name, "/", limit, "/", method), func(t *testing.T) {
+					t.Parallel()
+					calls := 0
+					transport := newTransport(t, httpretry.Config{
+						Strategy: on(t, &clock.Fake{}), AttemptTimeout: within(limit),
+						Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
+							calls++
+							return nil, odd
+						}),
+					})
+					got := exchange(transport, newRequest(t.Context(), t, method, "http://service/", "body"))
+					require.Equal(t, fmt.Sprintf("%#v", odd), fmt.Sprintf("%#v", got.err))
+					require.Equal(t, 1, calls)
+				})
+			}
 		}
 	}
 }
 
-// granting is a wrapper that hides from the strategy what it must not retry.
-type granting struct{ retry.Strategy }
-
-func (s granting) RefreshRetryToken(ctx context.Context, t retry.Token, _ error) (retry.Token, error) {
-	return s.Strategy.RefreshRetryToken(ctx, t, errReset)
+// The error of net/http for the legacy channel says nothing about itself.
+func TestErrorOfTheLegacyChannelIsFinal(t *testing.T) {
+	t.Parallel()
+	canceled, ended := make(chan struct{}), errors.New("net/http: request canceled")
+	transport := newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+		httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
+		close(canceled)
+		return nil, ended
+	})})
+	request := newRequest(t.Context(), t, http.MethodGet, "http://service/", "")
+	request.Cancel = canceled //nolint:staticcheck // it is still there
+	require.Equal(t, ended, exchange(transport, request).err)
 }
 
-func TestRuleHoldsWhereAWrapperGrantsTheRetry(t *testing.T) {
+func TestErrorsOfConnectionsSayWhetherTheyAreTimeouts(t *testing.T) {
 	t.Parallel()
-	s := modes(t, standard.Config{Clock: &clock.Fake{}})["standard"]
-	attempts := 0
-	transport := newTransport(t, httpretry.Config{Strategy: granting{s}, Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
-		attempts++
-		return scripted{status: 500}.RoundTrip(r)
-	})})
-	got := exchange(transport, newRequest(t.Context(), t, http.MethodPost, "http://service/", ""))
-	require.Equal(t, 500, got.status)
-	require.ErrorContains(t, got.refusal, "POST is not sent again")
-	require.Equal(t, 1, attempts)
-	require.Equal(t, 500, s.Snapshot().Scopes[1].Quota, "what the retry took is given back")
+	for cause, want := range map[error]bool{os.ErrDeadlineExceeded: true, io.ErrUnexpectedEOF: false} {
+		transport := newTransport(t, httpretry.Config{
+			Strategy: on(t, nil), MaxAttempts: 1,
+			Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+				httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
+				return nil, cause
+			}),
+		})
+		err := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", "")).err
+		refusal, ok := errors.AsType[*retry.Error](err)
+		require.True(t, ok)
+		require.ErrorIs(t, err, cause)
+		require.Equal(t, want, refusal.Timeout())
+	}
+}
+
+func TestResponseErrorSaysWhatTheServiceSaid(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  *httpretry.ResponseError
+		want string
+	}{
+		{&httpretry.ResponseError{Status: 503}, "httpretry: status 503 Service Unavailable"},
+		{&httpretry.ResponseError{Status: 400, Code: "Throttling"}, "httpretry: status 400 Bad Request: Throttling"},
+		{&httpretry.ResponseError{Status: 599, Err: io.ErrUnexpectedEOF}, "httpretry: status 599: unexpected EOF"},
+	} {
+		require.EqualError(t, c.err, c.want)
+		require.Equal(t, c.err.Err, errors.Unwrap(c.err))
+		require.Equal(t, c.err.Status, c.err.HTTPStatusCode())
+		require.Equal(t, c.err.Code, c.err.ErrorCode())
+	}
 }

@@ -7,41 +7,25 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/httpretry"
+	"github.com/awsretry/awsretry/internal/testonly/pipenet"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
-)
-
-var (
-	errDial = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
-	// The same as net/http returns it with a proxy.
-	errProxy = &net.OpError{Op: "proxyconnect", Net: "tcp", Err: errDial}
-	errSOCKS = &net.OpError{Op: "socks connect", Net: "tcp", Err: errDial}
-	errReset = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
 )
 
 // marked is a failure that carries the verdict, and is wrapped.
 func marked(v classify.Verdict) error {
 	return fmt.Errorf("base: %w", &classify.JudgedError{Verdict: v, Err: errReset})
 }
-
-// bodyReader is a body that counts how often it is closed.
-type bodyReader struct {
-	io.Reader
-	closed atomic.Int32
-}
-
-func (b *bodyReader) Close() error { b.closed.Add(1); return nil }
 
 func TestWhatIsSentAgain(t *testing.T) {
 	t.Parallel()
@@ -136,138 +120,183 @@ func TestWhatIsSentAgain(t *testing.T) {
 	}
 }
 
-func TestBodyIsClosedWhereThereIsNoAttempt(t *testing.T) {
+// A rule of the transport is a reason like any other: the strategy, its quota, its send rate
+// and its observer hear of the attempt and of the refusal once.
+func TestRefusalByARule(t *testing.T) {
 	t.Parallel()
-	for _, replayable := range []bool{false, true} {
-		for name, change := range map[string]func(r *http.Request) *http.Request{
-			"a caller that is gone": func(r *http.Request) *http.Request { return r.WithContext(gone(r.Context())) },
-			"a bad edit": func(r *http.Request) *http.Request {
-				return r.WithContext(httpretry.With(r.Context(), func(c *httpretry.Config) { c.MaxAttempts = -1 }))
-			},
-			"an operation out of range": func(r *http.Request) *http.Request {
-				return r.WithContext(httpretry.With(r.Context(), func(c *httpretry.Config) {
-					c.Operation = func(*http.Request) retry.Operation { return retry.Operation{MaxAttempts: -1} }
-				}))
-			},
-		} {
-			t.Run(name, func(t *testing.T) {
+	const (
+		notIdempotent = "httpretry: POST is not sent again: it may have been executed and is not idempotent"
+		noBody        = "httpretry: POST is not sent again: its body was read and the request has no GetBody"
+	)
+	never := func(*http.Request) bool { return false }
+	mark := func(_ *http.Response, err error) error { return retry.Mark(err, classify.Transient) }
+	end := func(_ *http.Response, err error) error { return retry.Permanent(err) }
+	for _, c := range []struct {
+		name    string
+		stream  bool
+		base    scripted
+		config  httpretry.Config
+		rule    string // empty if no rule is the reason
+		verdict classify.Verdict
+	}{
+		{name: "not idempotent, 500", base: scripted{status: 500}, rule: notIdempotent, verdict: classify.RetryAs(classify.Transient)},
+		{name: "not idempotent, reset", base: scripted{err: errReset}, rule: notIdempotent, verdict: classify.RetryAs(classify.Transient)},
+		{name: "not idempotent, 404", base: scripted{status: 404}},
+		{name: "no body, 500", stream: true, base: scripted{status: 500}, rule: noBody, verdict: classify.RetryAs(classify.Transient)},
+		{name: "no body, throttle", stream: true, base: scripted{status: 429}, rule: noBody, verdict: classify.RetryAs(classify.Throttling)},
+		{name: "no body, 404", stream: true, base: scripted{status: 404}},
+		{
+			name: "no body, marked by a policy", stream: true, base: scripted{status: 404}, config: httpretry.Config{Policy: mark},
+			rule: noBody, verdict: classify.RetryAs(classify.Transient),
+		},
+		{
+			name: "permanent by a policy", stream: true, base: scripted{status: 500}, config: httpretry.Config{Policy: end},
+			verdict: classify.Forbidden(),
+		},
+		{
+			name: "not idempotent by config, no attempts left", base: scripted{status: 500},
+			config: httpretry.Config{Idempotent: never, MaxAttempts: 1}, verdict: classify.RetryAs(classify.Transient),
+		},
+	} {
+		for _, mode := range []string{"standard", "adaptive"} {
+			t.Run(c.name+"/"+mode, func(t *testing.T) {
 				t.Parallel()
-				body := &bodyReader{Reader: strings.NewReader("body")}
-				request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "body")
-				request.Body = body
-				if !replayable {
+				var events []retry.Event
+				s := modes(t, standard.Config{Clock: &clock.Fake{}, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if e.Kind == retry.AttemptEnded || e.Kind == retry.RetryRefused {
+						events = append(events, e)
+					}
+				})})[mode]
+				config := c.config
+				config.Strategy, config.Base = s, roundTripFunc(func(r *http.Request) (*http.Response, error) {
+					_, err := io.Copy(io.Discard, r.Body)
+					require.NoError(t, err)
+					return c.base.RoundTrip(r)
+				})
+				config.Operation = func(*http.Request) retry.Operation { return retry.Operation{} }
+				request := newRequest(t.Context(), t, http.MethodPost, "http://service/", "body")
+				if c.stream {
 					request.GetBody = nil
 				}
-				transport := newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: always("")})
-				require.Error(t, exchange(transport, change(request)).err)
-				require.Equal(t, int32(1), body.closed.Load())
+				got := exchange(newTransport(t, config), request)
+				refusal := errors.Join(got.refusal, got.err) // one of them
+
+				require.Len(t, events, 2)
+				require.Equal(t, retry.AttemptEnded, events[0].Kind)
+				require.Equal(t, c.verdict, events[0].Verdict)
+				require.Equal(t, retry.RetryRefused, events[1].Kind)
+				require.Equal(t, mode == "adaptive" && c.base.status == 429, s.Snapshot().Scopes[0].Limited)
+				require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
+				if c.rule == "" {
+					require.NotContains(t, refusal.Error(), "not sent again")
+					require.NotContains(t, events[1].Reason.Error(), "not sent again")
+					return
+				}
+				require.ErrorIs(t, events[1].Reason, retry.ErrNotRetryable)
+				require.EqualError(t, events[1].Reason, "retry: failure is not retryable: "+c.rule)
+				said, ok := errors.AsType[*retry.Error](refusal)
+				require.True(t, ok)
+				require.ErrorIs(t, events[1].Reason, said.Detail)
+				require.EqualError(t, said.Detail, c.rule)
+				if c.base.err != nil {
+					require.ErrorIs(t, refusal, c.base.err)
+					return
+				}
+				last, ok := lastOf(refusal)
+				require.True(t, ok)
+				require.Equal(t, c.base.status, last.Status)
 			})
 		}
 	}
 }
 
-func TestBodyThatCannotBeMadeAgain(t *testing.T) {
+// granting is a wrapper that hides from the strategy what it must not retry.
+type granting struct{ retry.Strategy }
+
+func (s granting) RefreshRetryToken(ctx context.Context, t retry.Token, _ error) (retry.Token, error) {
+	return s.Strategy.RefreshRetryToken(ctx, t, errReset)
+}
+
+func TestRuleHoldsWhereAWrapperGrantsTheRetry(t *testing.T) {
 	t.Parallel()
-	clk := &clock.Fake{}
-	gone := errors.New("file is gone")
-	request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "body")
-	request.GetBody = func() (io.ReadCloser, error) { return nil, gone }
-	transport := newTransport(t, httpretry.Config{Strategy: on(t, clk), Base: always("")})
-	clk.Run(func() {
-		err := exchange(transport, request).err
-		require.ErrorIs(t, err, gone)
-		require.EqualError(t, err, "httpretry: body of attempt 2: file is gone")
-	})
+	s := modes(t, standard.Config{Clock: &clock.Fake{}})["standard"]
+	attempts := 0
+	transport := newTransport(t, httpretry.Config{Strategy: granting{s}, Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+		attempts++
+		return scripted{status: 500}.RoundTrip(r)
+	})})
+	got := exchange(transport, newRequest(t.Context(), t, http.MethodPost, "http://service/", ""))
+	require.Equal(t, 500, got.status)
+	require.ErrorContains(t, got.refusal, "POST is not sent again")
+	require.Equal(t, 1, attempts)
+	require.Equal(t, 500, s.Snapshot().Scopes[1].Quota, "what the retry took is given back")
 }
 
-func TestBaseThatReadsTheBodyLate(t *testing.T) {
+// TestPOSTThatHTTP2HasNotProcessedIsSentAgain has a server that says whether it has processed a request,
+// behind the net/http of Go 1.26. That sends a request whose stream was refused seven times more before it
+// gives up, and one before a graceful end as often as it takes.
+func TestPOSTThatHTTP2HasNotProcessedIsSentAgain(t *testing.T) {
 	t.Parallel()
-	for _, readBeforeRetry := range []bool{true, false} {
-		clk := &clock.Fake{}
-		body := &bodyReader{Reader: strings.NewReader("body")}
-		request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "body")
-		request.Body, request.GetBody = body, nil
-		quota := modes(t, standard.Config{Clock: clk})["standard"]
-		var first io.ReadCloser
-		attempts := 0
-		s := &lateReader{Strategy: quota, read: func() {
-			if readBeforeRetry {
-				_, err := first.Read(make([]byte, 1))
-				require.NoError(t, err)
-			}
-		}}
-		transport := newTransport(t, httpretry.Config{Strategy: s, Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			if attempts++; attempts == 1 {
-				first = r.Body
-				return scripted{status: 503}.RoundTrip(r)
-			}
-			_, err := first.Read(make([]byte, 1))
-			require.ErrorIs(t, err, http.ErrBodyReadAfterClose)
-			text, err := io.ReadAll(r.Body)
-			require.NoError(t, err)
-			require.NoError(t, r.Body.Close())
-			return scripted{status: 200, body: string(text)}.RoundTrip(r)
-		})})
-		clk.Run(func() {
-			got := exchange(transport, request)
-			require.NoError(t, got.err)
-			if readBeforeRetry {
-				require.Equal(t, 503, got.status)
-			} else {
-				require.Equal(t, "body", got.body)
-			}
-		})
-		require.NoError(t, first.Close())
-		require.Equal(t, int32(1), body.closed.Load())
-		require.Equal(t, 500, quota.Snapshot().Scopes[1].Quota, "what the retry took is given back")
-	}
-}
+	const (
+		noError, internalError, refusedStream = 0, 2, 7
 
-// lateReader calls read while the strategy decides.
-type lateReader struct {
-	retry.Strategy
-	read func()
-}
-
-func (s *lateReader) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
-	s.read()
-	return s.Strategy.RefreshRetryToken(ctx, t, failure)
-}
-
-// Every error after a connection was there is a failure of the connection. Before that, io.EOF
-// is one: net/http returns it for a TLS handshake or a proxy that was cut off.
-func TestErrorsThatSayNothing(t *testing.T) {
-	t.Parallel()
-	silent := errors.New("silent")
+		byItself = 8 // requests of net/http in an attempt
+	)
 	for _, c := range []struct {
-		name      string
-		connected bool
-		err       error
-		want      int
+		name   string
+		answer pipenet.Frame // to the first requests; none hangs up
+		hangUp bool
+		stream bool // the body cannot be sent again
+		bad    int  // how many requests get the answer
+		want   int  // how many requests there are
 	}{
-		{"before a connection", false, silent, 1},
-		{"after a connection", true, silent, 3},
-		{"an end before a connection", false, io.EOF, 3},
-		{"an end at a proxy", false, &net.OpError{Op: "proxyconnect", Net: "tcp", Err: io.EOF}, 3},
-		{"an end after a connection", true, io.EOF, 3},
+		{name: "refused stream", answer: pipenet.ResetStream(refusedStream), bad: byItself, want: byItself + 1},
+		{name: "refused stream, no body to send again", answer: pipenet.ResetStream(refusedStream), stream: true, bad: 1, want: 1},
+		{name: "end before the request with an error", answer: pipenet.GoAway(0, internalError), bad: 1, want: 2},
+		{name: "end with the request", answer: pipenet.GoAway(1, noError), hangUp: true, bad: 1, want: 1},
+		{name: "broken stream", answer: pipenet.ResetStream(internalError), bad: 1, want: 1},
+		{name: "broken connection", hangUp: true, bad: 1, want: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			clk := &clock.Fake{}
-			attempts := 0
-			transport := newTransport(t, httpretry.Config{Strategy: on(t, clk), Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
-				attempts++
-				if c.connected {
-					httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
+			synctest.Test(t, func(t *testing.T) {
+				server := &pipenet.HTTP2{Close: c.hangUp}
+				server.Answers = func(request int) []pipenet.Frame {
+					switch {
+					case request > c.bad:
+						return []pipenet.Frame{pipenet.OK()}
+					case c.answer == nil:
+						return nil
+					default:
+						return []pipenet.Frame{c.answer}
+					}
 				}
-				return nil, c.err
-			})})
-			clk.Run(func() {
-				err := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", "")).err
-				require.ErrorIs(t, err, c.err)
-				require.Equal(t, c.want == 3, errors.Is(err, retry.ErrAttemptsExhausted))
+				var protocols http.Protocols
+				protocols.SetUnencryptedHTTP2(true)
+				inner := &http.Transport{Protocols: &protocols, DialContext: func(context.Context, string, string) (net.Conn, error) {
+					ours, theirs := net.Pipe()
+					go server.Serve(theirs)
+					return ours, nil
+				}}
+				defer func() {
+					synctest.Wait()
+					inner.CloseIdleConnections()
+				}()
+				r := newRequest(t.Context(), t, http.MethodPost, "http://service/", "body")
+				if c.stream {
+					r.Body, r.GetBody = io.NopCloser(strings.NewReader("body")), nil
+				}
+				start := time.Now()
+				got := exchange(newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: inner}), r)
+				require.Equal(t, c.want, server.Requests(), got.err)
+				if c.want > c.bad {
+					require.NoError(t, got.err)
+					require.Equal(t, http.StatusOK, got.status)
+					require.GreaterOrEqual(t, time.Since(start), time.Second, "the backoff of the strategy")
+				} else {
+					require.Error(t, got.err)
+				}
 			})
-			require.Equal(t, c.want, attempts)
 		})
 	}
 }

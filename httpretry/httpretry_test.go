@@ -5,8 +5,11 @@ import (
 	"errors"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,3 +150,78 @@ func within(d time.Duration) retry.AttemptTimeout {
 	}
 	return retry.FixedTimeout{First: d}
 }
+
+const slowDown = "Throttling"
+
+// always answers every attempt with the same throttle.
+func always(body string, header ...string) http.RoundTripper {
+	return scripted{status: 400, body: body, header: append(header, "X-Amzn-Errortype", slowDown)}
+}
+
+// requireThrottle checks that an error holds what the service said.
+func requireThrottle(t *testing.T, err error) {
+	t.Helper()
+	said, ok := errors.AsType[*httpretry.ResponseError](err)
+	require.True(t, ok, err)
+	require.Equal(t, 400, said.Status)
+	require.Equal(t, slowDown, said.Code)
+}
+
+var (
+	errDial = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	// The same as net/http returns it with a proxy.
+	errProxy = &net.OpError{Op: "proxyconnect", Net: "tcp", Err: errDial}
+	errSOCKS = &net.OpError{Op: "socks connect", Net: "tcp", Err: errDial}
+	errReset = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
+)
+
+// bodyReader is a body that counts how often it is closed.
+type bodyReader struct {
+	io.Reader
+	closed atomic.Int32
+}
+
+func (b *bodyReader) Close() error { b.closed.Add(1); return nil }
+
+// clientOf returns a client of the service, over a standard strategy.
+func clientOf(t *testing.T, service http.Handler, config httpretry.Config) *http.Client {
+	t.Helper()
+	inner := serve(t, service).Transport()
+	t.Cleanup(inner.CloseIdleConnections)
+	if config.Strategy == nil {
+		config.Strategy = on(t, nil)
+	}
+	config.Base = inner
+	return &http.Client{Transport: newTransport(t, config)}
+}
+
+func get(ctx context.Context, t *testing.T, client *http.Client) reply {
+	t.Helper()
+	return exchange(roundTripFunc(client.Do), newRequest(ctx, t, http.MethodGet, "http://service/", ""))
+}
+
+// around is a strategy by another author.
+type around struct{ retry.Strategy }
+
+// attemptTimeout is longer than every answer that is not meant to be slow, and shorter than the time for which
+// the body of a failure is looked into.
+const attemptTimeout = 900 * time.Millisecond
+
+// strictBody is a body that cannot be read after its end or after Close, and that counts.
+type strictBody struct {
+	io.Reader
+	read, closed int
+	ended        bool
+}
+
+func (b *strictBody) Read(p []byte) (int, error) {
+	if b.closed > 0 || b.ended {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	n, err := b.Reader.Read(p)
+	b.read += n
+	b.ended = err != nil
+	return n, err
+}
+
+func (b *strictBody) Close() error { b.closed++; return nil }

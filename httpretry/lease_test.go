@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/httpretry"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -33,23 +34,6 @@ func slow(headers, body time.Duration) http.Handler {
 		wait(body)
 		_, _ = io.WriteString(w, "answer")
 	})
-}
-
-// clientOf returns a client of the service, over a standard strategy.
-func clientOf(t *testing.T, service http.Handler, config httpretry.Config) *http.Client {
-	t.Helper()
-	inner := serve(t, service).Transport()
-	t.Cleanup(inner.CloseIdleConnections)
-	if config.Strategy == nil {
-		config.Strategy = on(t, nil)
-	}
-	config.Base = inner
-	return &http.Client{Transport: newTransport(t, config)}
-}
-
-func get(ctx context.Context, t *testing.T, client *http.Client) reply {
-	t.Helper()
-	return exchange(roundTripFunc(client.Do), newRequest(ctx, t, http.MethodGet, "http://service/", ""))
 }
 
 func TestAttemptTimeoutLeavesTheBodyAlone(t *testing.T) {
@@ -256,4 +240,157 @@ func TestAnswerAtTheLastInstant(t *testing.T) {
 		require.Equal(t, "answer", got.body)
 		require.Equal(t, 2, attempts)
 	})
+}
+
+func TestAttemptTimeoutGrows(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var took []time.Duration
+		base := roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			began := time.Now()
+			<-r.Context().Done()
+			took = append(took, time.Since(began))
+			return nil, r.Context().Err()
+		})
+		transport := newTransport(t, httpretry.Config{
+			Strategy: on(t, nil), Base: base, AttemptTimeout: retry.FixedTimeout{First: 2 * time.Second, Factor: 2},
+		})
+		err := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", "")).err
+		late, ok := errors.AsType[*retry.AttemptTimeoutError](err)
+		require.True(t, ok)
+		require.Equal(t, 8*time.Second, late.After)
+		require.Equal(t, []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second}, took)
+	})
+}
+
+// TestTimeOfAnUploadBeginsAnewWithEachPart has a server that reads three parts slowly, and then answers or not.
+func TestTimeOfAnUploadBeginsAnewWithEachPart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer time.Duration
+		late   bool
+	}{"it gets on": {900 * time.Millisecond, false}, "the answer is late": {1100 * time.Millisecond, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				base := roundTripFunc(func(r *http.Request) (*http.Response, error) {
+					part := make([]byte, 1)
+					for _, err := r.Body.Read(part); err == nil; _, err = r.Body.Read(part) {
+						if err := (clock.System{}).Sleep(r.Context(), 900*time.Millisecond); err != nil {
+							return nil, err
+						}
+					}
+					if err := (clock.System{}).Sleep(r.Context(), c.answer); err != nil {
+						return nil, err
+					}
+					return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+				})
+				transport := newTransport(t, httpretry.Config{
+					Strategy: on(t, nil), Base: base, MaxAttempts: 1, AttemptTimeout: retry.FixedTimeout{First: time.Second},
+				})
+				began := time.Now()
+				response, err := transport.RoundTrip(newRequest(t.Context(), t, http.MethodPut, "http://service/", "abc"))
+				_, late := errors.AsType[*retry.AttemptTimeoutError](err)
+				require.Equal(t, c.late, late, "%v", err)
+				require.Equal(t, 2700*time.Millisecond+min(c.answer, time.Second), time.Since(began))
+				if !c.late {
+					require.NoError(t, err)
+					require.NoError(t, response.Body.Close())
+				}
+			})
+		})
+	}
+}
+
+// TestLearnedTimeoutLeavesRequestsThatAreNotSentAgain: a POST could only fail.
+func TestLearnedTimeoutLeavesRequestsThatAreNotSentAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		timeout, err := retry.NewLearnedTimeout(retry.Slower{Quantile: 0.9, Factor: 3, Floor: 1, Ceiling: time.Minute})
+		require.NoError(t, err)
+		takes, requests := 10*time.Millisecond, 0
+		base := roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			requests++
+			d := takes
+			takes = 10 * time.Millisecond
+			if err := (clock.System{}).Sleep(r.Context(), d); err != nil {
+				return nil, err
+			}
+			return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+		})
+		transport := newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: base, AttemptTimeout: timeout})
+		send := func(method string, d time.Duration) (n int) {
+			takes, requests = d, 0
+			response, err := transport.RoundTrip(newRequest(t.Context(), t, method, "http://service/", "abc"))
+			require.NoError(t, err)
+			_, err = io.Copy(io.Discard, response.Body)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			return requests
+		}
+		for range 100 {
+			send(http.MethodPut, 10*time.Millisecond)
+			send(http.MethodPost, 10*time.Millisecond)
+		}
+		require.Equal(t, 2, send(http.MethodPut, 9*time.Second))
+		require.Equal(t, 1, send(http.MethodPost, 9*time.Second))
+	})
+}
+
+// The sleep after a refused long poll is not part of an attempt.
+func TestLimitOfAnAttemptEndsWithIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			w.WriteHeader(http.StatusTooManyRequests)
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-time.After(time.Minute): //nolint:forbidigo // the bubble's
+			case <-r.Context().Done():
+			}
+			_, _ = io.WriteString(w, "at last")
+		}), httpretry.Config{
+			AttemptTimeout: retry.FixedTimeout{First: 500 * time.Millisecond},
+			Strategy:       modes(t, standard.Config{Behavior: retry.V21, QuotaCapacity: new(0)})["standard"],
+			Operation:      func(*http.Request) retry.Operation { return retry.Operation{LongPolling: true} },
+		})
+		start := time.Now()
+		got := get(t.Context(), t, client)
+		require.ErrorIs(t, got.refusal, retry.ErrQuotaExhausted)
+		require.NoError(t, got.bodyErr)
+		require.Equal(t, "at last", got.body)
+		require.Equal(t, time.Minute, time.Since(start), "the sleep of one second is within")
+	})
+}
+
+// The bubble ends only when the goroutines of a response are gone. The context of the request
+// does not end them here.
+func TestBodyThatIsDoneWithReleasesItsContext(t *testing.T) {
+	t.Parallel()
+	for name, use := range map[string]func(body io.ReadCloser) error{
+		"read to its end": func(body io.ReadCloser) error { _, err := io.Copy(io.Discard, body); return err },
+		"closed":          func(body io.ReadCloser) error { return body.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var attempt *http.Request
+				transport := newTransport(t, httpretry.Config{
+					Strategy: on(t, nil), AttemptTimeout: retry.FixedTimeout{First: time.Second},
+					Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+						attempt = r
+						return scripted{status: 200, body: "answer"}.RoundTrip(r)
+					}),
+				})
+				r := newRequest(context.Background(), t, http.MethodGet, "http://service/", "")
+				r.Cancel = make(chan struct{})          //nolint:staticcheck // it is still there
+				response, err := transport.RoundTrip(r) //nolint:bodyclose // use may
+				require.NoError(t, err)
+				require.NoError(t, attempt.Context().Err())
+				require.NoError(t, use(response.Body))
+				require.ErrorIs(t, attempt.Context().Err(), context.Canceled)
+			})
+		})
+	}
 }

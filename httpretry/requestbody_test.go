@@ -2,6 +2,7 @@ package httpretry_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,10 +18,9 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/httpretry"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
 )
-
-// The tests of this file are about answers that arrive before the body of the request has been
-// sent. Each compares http.Transport alone, "without", with a Transport around it, "with".
 
 const short, long = 100 << 10, 1 << 20 // the server closes the connection of a long body
 
@@ -42,6 +42,7 @@ func early(status int, attempts *atomic.Int64) http.HandlerFunc {
 	}
 }
 
+// TestAnswerBeforeTheBodyIsSentComesBack compares http.Transport alone with a Transport around it.
 func TestAnswerBeforeTheBodyIsSentComesBack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -122,6 +123,8 @@ func (b *earlyClosedWriterTo) WriteTo(io.Writer) (int64, error) {
 	return 0, io.EOF
 }
 
+// TestBodyThatIsClosedUnderTheAnswer compares http.Transport alone, "without", with a Transport around it,
+// "with". The answer begins before the body of the request has been sent.
 func TestBodyThatIsClosedUnderTheAnswer(t *testing.T) {
 	t.Parallel()
 	type outcome struct{ without, with, withStream string }
@@ -192,4 +195,118 @@ func TestBodyThatIsClosedUnderTheAnswer(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestBodyIsClosedWhereThereIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	for _, replayable := range []bool{false, true} {
+		for name, change := range map[string]func(r *http.Request) *http.Request{
+			"a caller that is gone": func(r *http.Request) *http.Request { return r.WithContext(gone(r.Context())) },
+			"a bad edit": func(r *http.Request) *http.Request {
+				return r.WithContext(httpretry.With(r.Context(), func(c *httpretry.Config) { c.MaxAttempts = -1 }))
+			},
+			"an operation out of range": func(r *http.Request) *http.Request {
+				return r.WithContext(httpretry.With(r.Context(), func(c *httpretry.Config) {
+					c.Operation = func(*http.Request) retry.Operation { return retry.Operation{MaxAttempts: -1} }
+				}))
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				body := &bodyReader{Reader: strings.NewReader("body")}
+				request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "body")
+				request.Body = body
+				if !replayable {
+					request.GetBody = nil
+				}
+				transport := newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: always("")})
+				require.Error(t, exchange(transport, change(request)).err)
+				require.Equal(t, int32(1), body.closed.Load())
+			})
+		}
+	}
+}
+
+func TestBodyThatCannotBeMadeAgain(t *testing.T) {
+	t.Parallel()
+	clk := &clock.Fake{}
+	gone := errors.New("file is gone")
+	request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "body")
+	request.GetBody = func() (io.ReadCloser, error) { return nil, gone }
+	transport := newTransport(t, httpretry.Config{Strategy: on(t, clk), Base: always("")})
+	clk.Run(func() {
+		err := exchange(transport, request).err
+		require.ErrorIs(t, err, gone)
+		require.EqualError(t, err, "httpretry: body of attempt 2: file is gone")
+	})
+}
+
+func TestBaseThatReadsTheBodyLate(t *testing.T) {
+	t.Parallel()
+	for _, readBeforeRetry := range []bool{true, false} {
+		clk := &clock.Fake{}
+		body := &bodyReader{Reader: strings.NewReader("body")}
+		request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "body")
+		request.Body, request.GetBody = body, nil
+		quota := modes(t, standard.Config{Clock: clk})["standard"]
+		var first io.ReadCloser
+		attempts := 0
+		s := &lateReader{Strategy: quota, read: func() {
+			if readBeforeRetry {
+				_, err := first.Read(make([]byte, 1))
+				require.NoError(t, err)
+			}
+		}}
+		transport := newTransport(t, httpretry.Config{Strategy: s, Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			if attempts++; attempts == 1 {
+				first = r.Body
+				return scripted{status: 503}.RoundTrip(r)
+			}
+			_, err := first.Read(make([]byte, 1))
+			require.ErrorIs(t, err, http.ErrBodyReadAfterClose)
+			text, err := io.ReadAll(r.Body)
+			require.NoError(t, err)
+			require.NoError(t, r.Body.Close())
+			return scripted{status: 200, body: string(text)}.RoundTrip(r)
+		})})
+		clk.Run(func() {
+			got := exchange(transport, request)
+			require.NoError(t, got.err)
+			if readBeforeRetry {
+				require.Equal(t, 503, got.status)
+			} else {
+				require.Equal(t, "body", got.body)
+			}
+		})
+		require.NoError(t, first.Close())
+		require.Equal(t, int32(1), body.closed.Load())
+		require.Equal(t, 500, quota.Snapshot().Scopes[1].Quota, "what the retry took is given back")
+	}
+}
+
+// lateReader calls read while the strategy decides.
+type lateReader struct {
+	retry.Strategy
+	read func()
+}
+
+func (s *lateReader) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
+	s.read()
+	return s.Strategy.RefreshRetryToken(ctx, t, failure)
+}
+
+func TestUnreadBodyThatTheBaseClosesLate(t *testing.T) {
+	t.Parallel()
+	body := &bodyReader{Reader: strings.NewReader("body")}
+	var lent io.ReadCloser
+	transport := newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+		lent = r.Body
+		return scripted{status: 200}.RoundTrip(r)
+	})})
+	request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "body")
+	request.Body, request.GetBody = body, nil
+	require.Equal(t, 200, exchange(transport, request).status)
+	require.Zero(t, body.closed.Load())
+	require.NoError(t, lent.Close())
+	require.Equal(t, int32(1), body.closed.Load())
 }

@@ -13,7 +13,6 @@ import (
 	"net/http/httptrace"
 	"net/textproto"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -23,15 +22,11 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/httpretry"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// The tests of this file use the loopback interface, both versions of HTTP, and a clock that
-// moves when an attempt waits.
-
-// loopback starts a server. It returns a client that retries, and counts of connections and
-// attempts.
+// loopback starts a server on the loopback interface, with HTTP/1.1 or HTTP/2. It returns a client that
+// retries, on a clock that moves when an attempt waits, and counts of connections and attempts.
 func loopback(t *testing.T, h2 bool, clk *clock.Fake, service http.HandlerFunc) (client *http.Client, url string, connections, attempts *atomic.Int64) {
 	t.Helper()
 	connections, attempts = new(atomic.Int64), new(atomic.Int64)
@@ -265,39 +260,4 @@ func TestUpgradedConnectionCanBeWritten(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "hello", string(text))
 	})
-}
-
-// Several goroutines may send one request at the same time.
-func TestTransportConcurrentSafe(t *testing.T) {
-	t.Parallel()
-	for name, s := range modes(t, standard.Config{Random: func() float64 { return 0 }}) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var attempts, answered atomic.Int64
-				client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-					if attempts.Add(1)%3 != 0 {
-						w.WriteHeader(http.StatusInternalServerError)
-						return
-					}
-					answered.Add(1)
-				}), httpretry.Config{Strategy: s, SDKHeaders: true, AttemptTimeout: retry.FixedTimeout{First: attemptTimeout}})
-				shared := newRequest(t.Context(), t, http.MethodGet, "http://service/", "")
-				var fine atomic.Int64
-				var group sync.WaitGroup
-				for range 8 {
-					group.Go(func() {
-						for range 25 {
-							if exchange(client.Transport, shared).status == http.StatusOK {
-								fine.Add(1)
-							}
-						}
-					})
-				}
-				group.Wait()
-				require.Equal(t, answered.Load(), fine.Load())
-				require.Positive(t, fine.Load())
-			})
-		})
-	}
 }

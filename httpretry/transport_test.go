@@ -1,9 +1,15 @@
 package httpretry_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,9 +35,6 @@ func TestTransportThatNewDidNotMakeIsRefused(t *testing.T) {
 	}
 }
 
-// around is a strategy by another author.
-type around struct{ retry.Strategy }
-
 func TestStrategyThatNoConstructorMadeIsRefusedWhereItIsGiven(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -53,6 +56,124 @@ func TestStrategyThatNoConstructorMadeIsRefusedWhereItIsGiven(t *testing.T) {
 			require.NoError(t, err)
 			_, err = transport.RoundTrip(request) //nolint:bodyclose // there is none
 			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+func TestIdleConnectionsAreClosedBelow(t *testing.T) {
+	t.Parallel()
+	base := &closing{}
+	client := &http.Client{Transport: newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: base})}
+	client.CloseIdleConnections()
+	require.True(t, base.closed)
+	client.Transport = newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: scripted{}})
+	client.CloseIdleConnections() // the base has no such method
+}
+
+type closing struct {
+	scripted
+	closed bool
+}
+
+func (c *closing) CloseIdleConnections() { c.closed = true }
+
+func TestRequestDoesNotBeginAfterTheEndOfItsOperation(t *testing.T) {
+	t.Parallel()
+	for mode, s := range modes(t, standard.Config{}) {
+		for _, strategy := range []retry.Strategy{s, tokenless{s}} {
+			body := &bodyReader{Reader: strings.NewReader("text")}
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://example.com", body)
+			require.NoError(t, err)
+			transport := newTransport(t, httpretry.Config{
+				Strategy: strategy,
+				Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
+					require.Fail(t, "sent", mode)
+					return nil, nil
+				}),
+				Operation: func(*http.Request) retry.Operation { return retry.Operation{NotAfter: time.Unix(1, 0)} },
+			})
+			response, err := transport.RoundTrip(request) //nolint:bodyclose // there is none
+			require.Nil(t, response)
+			require.ErrorIs(t, err, retry.ErrMaxElapsed, mode)
+			require.EqualValues(t, 1, body.closed.Load())
+		}
+	}
+}
+
+// tokenless is a strategy that has no tokens.
+type tokenless struct{ retry.Strategy }
+
+func (tokenless) AcquireInitialToken(context.Context, retry.Operation) (retry.Token, error) {
+	return retry.Token{}, errors.New("no tokens")
+}
+
+// Several goroutines may send one request at the same time.
+func TestTransportConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	for name, s := range modes(t, standard.Config{Random: func() float64 { return 0 }}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var attempts, answered atomic.Int64
+				client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					if attempts.Add(1)%3 != 0 {
+						w.WriteHeader(http.StatusInternalServerError)
+						return
+					}
+					answered.Add(1)
+				}), httpretry.Config{Strategy: s, SDKHeaders: true, AttemptTimeout: retry.FixedTimeout{First: attemptTimeout}})
+				shared := newRequest(t.Context(), t, http.MethodGet, "http://service/", "")
+				var fine atomic.Int64
+				var group sync.WaitGroup
+				for range 8 {
+					group.Go(func() {
+						for range 25 {
+							if exchange(client.Transport, shared).status == http.StatusOK {
+								fine.Add(1)
+							}
+						}
+					})
+				}
+				group.Wait()
+				require.Equal(t, answered.Load(), fine.Load())
+				require.Positive(t, fine.Load())
+			})
+		})
+	}
+}
+
+// instant is a base that answers at once and always the same.
+type instant struct{ response *http.Response }
+
+func (i instant) RoundTrip(*http.Request) (*http.Response, error) { return i.response, nil }
+
+func BenchmarkRoundTrip(b *testing.B) {
+	for _, c := range []struct {
+		name   string
+		config httpretry.Config
+	}{
+		{"defaults", httpretry.Config{}},
+		{"attempt timeout", httpretry.Config{AttemptTimeout: retry.FixedTimeout{First: time.Minute}}},
+		{"SDK headers", httpretry.Config{SDKHeaders: true}},
+	} {
+		b.Run("case="+c.name, func(b *testing.B) {
+			request := newRequest(b.Context(), b, http.MethodGet, "http://service/path", "")
+			request.Header.Set("Authorization", "Bearer x")
+			request.Header.Set("Accept", "application/json")
+			c.config.Strategy = on(b, nil)
+			c.config.Base = instant{&http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: request}}
+			transport, err := httpretry.New(c.config)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				response, err := transport.RoundTrip(request)
+				if err != nil {
+					b.Fatal(err)
+				}
+				_ = response.Body.Close()
+			}
 		})
 	}
 }

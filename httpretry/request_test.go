@@ -1,0 +1,46 @@
+package httpretry_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/httpretry"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestHostOperation(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		method, url string
+		want        retry.Operation
+	}{
+		{"", "https://API.Example.com/a?b", retry.Operation{Name: "GET", Resource: "api.example.com"}},
+		{"POST", "http://[::1]:8080/", retry.Operation{Name: "POST", Resource: "[::1]:8080"}},
+	} {
+		request := newRequest(t.Context(), t, c.method, c.url, "")
+		request.Method = c.method
+		require.Equal(t, c.want, httpretry.HostOperation(request))
+	}
+	require.Equal(t, retry.Operation{Name: "GET"}, httpretry.HostOperation(&http.Request{}))
+}
+
+func TestEachHostHasItsOwnQuota(t *testing.T) {
+	t.Parallel()
+	clk := &clock.Fake{}
+	s := modes(t, standard.Config{Clock: clk})["standard"]
+	transport := newTransport(t, httpretry.Config{Strategy: s, Base: scripted{status: 503}})
+	clk.Run(func() {
+		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://a/", ""))
+		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://A/x", ""))
+		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://b/", ""))
+	})
+	quotas := map[string]int{}
+	for _, scope := range s.Snapshot().Scopes {
+		quotas[scope.Scope] = scope.Quota
+	}
+	require.Equal(t, map[string]int{"": 500, "//a": 444, "//b": 472}, quotas)
+}
