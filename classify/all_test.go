@@ -3,7 +3,6 @@ package classify_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"testing"
 
@@ -13,18 +12,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// answered is an answer with a status.
-type answered int
-
-func (a answered) Error() string       { return fmt.Sprint("status ", int(a)) }
-func (a answered) HTTPStatusCode() int { return int(a) }
-
-// unsafeError says that its request must not be sent again.
-type unsafeError struct{}
-
-func (unsafeError) Error() string        { return "unsafe" }
-func (unsafeError) RetryableError() bool { return false }
-
 func TestAllRetriesEveryErrorThatNothingForbids(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -32,14 +19,14 @@ func TestAllRetriesEveryErrorThatNothingForbids(t *testing.T) {
 		want    string
 	}{
 		"any error":                  {classify.Outcome{Err: errors.New("any")}, "retry(transient)"},
-		"a status that is final":     {classify.Outcome{Err: answered(400)}, "retry(transient)"},
-		"a throttle":                 {classify.Outcome{Err: answered(429)}, "retry(throttling)"},
+		"a status that is final":     {classify.Outcome{Err: statusError(400)}, "retry(transient)"},
+		"a throttle":                 {classify.Outcome{Err: statusError(429)}, "retry(throttling)"},
 		"a timeout":                  {classify.Outcome{Err: os.ErrDeadlineExceeded}, "retry(timeout)"},
 		"context.Canceled of others": {classify.Outcome{Err: context.Canceled}, "retry(transient)"},
 		"context.Canceled":           {classify.Outcome{Err: context.Canceled, CallerGone: true}, "none"},
 		"any error after the end":    {classify.Outcome{Err: errors.New("any"), CallerGone: true}, "none"},
 		"permanent":                  {classify.Outcome{Err: retry.Permanent(errors.New("any"))}, "forbid"},
-		"one that says no":           {classify.Outcome{Err: unsafeError{}}, "forbid"},
+		"one that says no":           {classify.Outcome{Err: no}, "forbid"},
 	} {
 		require.Equal(t, c.want, classify.All().Classify(c.outcome).String(), name)
 		require.Equal(t, c.want, c.outcome.Judge(classify.All(), nil).String(), name)
@@ -56,13 +43,13 @@ func TestFuncDecidesWhetherAndTheErrorHow(t *testing.T) {
 	}{
 		"yes":           {errBusy, "retry(transient)"},
 		"no":            {errors.New("other"), "forbid"},
-		"no, a status":  {answered(503), "forbid"},
-		"yes, a status": {errors.Join(errBusy, answered(503)), "retry(transient)"},
-		"a throttle":    {errors.Join(errBusy, answered(429)), "retry(throttling)"},
+		"no, a status":  {statusError(503), "forbid"},
+		"yes, a status": {errors.Join(errBusy, statusError(503)), "retry(transient)"},
+		"a throttle":    {errors.Join(errBusy, statusError(429)), "retry(throttling)"},
 		"a timeout":     {errors.Join(errBusy, os.ErrDeadlineExceeded), "retry(timeout)"},
 	} {
 		require.Equal(t, c.want, classify.Outcome{Err: c.err}.Judge(busy, nil).String(), name)
 	}
-	after := classify.Outcome{Err: errors.Join(errBusy, answered(503))}.Judge(classify.Default(), classify.Also(busy))
+	after := classify.Outcome{Err: errors.Join(errBusy, statusError(503))}.Judge(classify.Default(), classify.Also(busy))
 	require.Equal(t, "retry(transient)", after.String())
 }

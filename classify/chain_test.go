@@ -105,36 +105,18 @@ func TestChainLeavesOutNilClassifiersAndKeepsTheOrder(t *testing.T) {
 	require.Equal(t, classify.RetryAs(classify.Client), chain.Classify(classify.Outcome{Err: errors.New("failed")}))
 }
 
-func TestChainsCanBeNested(t *testing.T) {
-	t.Parallel()
-	veto := classify.NewChain(&fixed{verdict: classify.Forbidden()})
-	silent := classify.NewChain(&fixed{})
-	outcome := classify.Outcome{Err: statusError(503)}
-	require.Equal(t, classify.RetryAs(classify.Transient), classify.NewChain(classify.Default(), silent).Classify(outcome))
-	require.Equal(t, classify.Forbidden(), classify.NewChain(classify.Default(), veto).Classify(outcome))
-	require.Equal(t, classify.Forbidden(), classify.NewChain(veto, classify.Default()).Classify(outcome))
-}
-
-func TestChainHasNothingToSayOfSuccess(t *testing.T) {
+func TestSuccessIsNotJudged(t *testing.T) {
 	t.Parallel()
 	f := &fixed{verdict: classify.RetryAs(classify.Server)}
 	require.Equal(t, classify.Verdict{}, classify.NewChain(f).Classify(classify.Outcome{}))
 	before := classify.RetryAs(classify.Client)
 	require.Equal(t, before, classify.NewChain(f).Classify(classify.Outcome{Previous: before}))
+	require.Equal(t, classify.Verdict{}, classify.Outcome{}.Judge(f, f))
+	require.Equal(t, before, classify.Outcome{Previous: before}.Judge(f, classify.Also(f)))
 	require.Empty(t, f.asked)
 	for _, c := range builtIn() {
 		require.Equal(t, classify.Verdict{}, c.Classify(classify.Outcome{}), c.Name())
 	}
-}
-
-func TestBuiltInClassifiersHaveNames(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, "chain", classify.Default().Name())
-	var names []string
-	for _, c := range builtIn() {
-		names = append(names, c.Name())
-	}
-	require.Equal(t, []string{"http-status", "aws-code", "clock-skew", "modeled", "transport", "traits"}, names)
 }
 
 // TestBuiltInClassifiersAlone asks each of them without a chain.
@@ -334,36 +316,6 @@ func TestClassifiersFromAlsoAloneAddToTheDefaultChain(t *testing.T) {
 	require.Equal(t, client, classify.Also(constant{client}).Classify(classify.Outcome{Err: statusError(404)}))
 }
 
-func TestTheLaterClassifiersHearWhatTheEarlierOnesSaid(t *testing.T) {
-	t.Parallel()
-	f := &fixed{}
-	o := classify.Outcome{Err: statusError(503), Service: "s3", Operation: "GetObject", Attempt: 2}
-	o.Judge(classify.Default(), classify.Also(f))
-	o.Previous = classify.RetryAs(classify.Transient)
-	require.Equal(t, []classify.Outcome{o}, f.asked)
-}
-
-func TestJudgeAddsTheHintOfTheErrorToAnyRetry(t *testing.T) {
-	t.Parallel()
-	o := classify.Outcome{Err: hintError{status: 503, after: time.Second, hinted: true}}
-	client := constant{classify.RetryAs(classify.Client)}
-	want := client.verdict.WithHint(time.Second)
-	require.Equal(t, want, o.Judge(classify.Default(), classify.Also(client)))
-	require.Equal(t, want, o.Judge(classify.Default(), client))
-	require.Equal(t, want, o.Judge(client, nil))
-	require.Equal(t, want, o.Judge(client, classify.Also()))
-	require.Equal(t, classify.Verdict{}, o.Judge(nil, nil))
-}
-
-func TestJudgeHasNothingToSayOfSuccess(t *testing.T) {
-	t.Parallel()
-	f := &fixed{verdict: classify.RetryAs(classify.Server)}
-	before := classify.RetryAs(classify.Client)
-	require.Equal(t, classify.Verdict{}, classify.Outcome{}.Judge(f, f))
-	require.Equal(t, before, classify.Outcome{Previous: before}.Judge(f, classify.Also(f)))
-	require.Empty(t, f.asked)
-}
-
 func BenchmarkDefaultChain(b *testing.B) {
 	call := func(status int, code string) error {
 		return fmt.Errorf("operation error S3: GetObject: %w", &answer{hintError{status: status}, codeError(code)})
@@ -419,57 +371,10 @@ func TestChainAddsTheHintOfTheErrorToARetryWithoutOne(t *testing.T) {
 	}
 }
 
-func TestAHintMakesNothingRetryable(t *testing.T) {
-	t.Parallel()
-	for _, status := range []int{0, 200, 400, 403, 404, 501} {
-		require.Equal(t, classify.Verdict{}, verdictOf(hintError{status, time.Second, true}), "status %d", status)
-	}
-}
-
-func TestLaterClassifiersOverrideTheStatus(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name string
-		err  error
-		want classify.Kind
-	}{
-		{"throttling code over 500", errors.Join(statusError(500), codeError("SlowDown")), classify.Throttling},
-		{"throttling code over 404", errors.Join(statusError(404), codeError("SlowDown")), classify.Throttling},
-		{"unknown code under 503", errors.Join(statusError(503), codeError("NoSuchKey")), classify.Transient},
-		{"unknown code under 429", errors.Join(statusError(429), codeError("NoSuchKey")), classify.Throttling},
-		{"timeout over 503", errors.Join(statusError(503), timeoutError{}), classify.Timeout},
-		{"timeout over 400", errors.Join(statusError(400), timeoutError{}), classify.Timeout},
-		{"throttling status over a timeout", errors.Join(statusError(429), timeoutError{}), classify.Throttling},
-		{"throttling code over a timeout", errors.Join(codeError("SlowDown"), timeoutError{}), classify.Throttling},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, classify.RetryAs(c.want), verdictOf(c.err))
-		})
-	}
-}
-
 func TestForbiddenBeforeTheChainStays(t *testing.T) {
 	t.Parallel()
 	o := classify.Outcome{Err: statusError(503), Previous: classify.Forbidden()}
 	require.Equal(t, classify.Forbidden(), classify.Default().Classify(o))
-}
-
-func TestOtherErrorsAreNoneOfTheClassifiersBusiness(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		classifier classify.Classifier
-		err        error
-	}{
-		{classify.Status(), codeError("SlowDown")},
-		{classify.Status(), timeoutError{}},
-		{classify.Code(), statusError(503)},
-		{classify.Code(), timeoutError{}},
-		{classify.Transport(), statusError(503)},
-		{classify.Transport(), codeError("SlowDown")},
-	} {
-		require.Equal(t, classify.Verdict{}, c.classifier.Classify(classify.Outcome{Err: c.err}), "%s, %v", c.classifier.Name(), c.err)
-	}
 }
 
 func step(name string, v classify.Verdict) classify.Step {

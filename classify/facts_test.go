@@ -18,32 +18,6 @@ import (
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-func TestErrorsAreFoundThroughAnyWrapping(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name string
-		err  error
-		want classify.Verdict
-	}{
-		{"status", statusError(503), classify.RetryAs(classify.Transient)},
-		{"throttling status", statusError(429), classify.RetryAs(classify.Throttling)},
-		{"final status", statusError(404), classify.Verdict{}},
-		{"throttling code", codeError("SlowDown"), classify.RetryAs(classify.Throttling)},
-		{"transient code", codeError("RequestTimeout"), classify.RetryAs(classify.Transient)},
-		{"final code", codeError("NoSuchKey"), classify.Verdict{}},
-		{"timeout", timeoutError{}, classify.RetryAs(classify.Timeout)},
-		{"hint", hintError{500, time.Second, true}, classify.RetryAs(classify.Transient).WithHint(time.Second)},
-		{"neither", errors.New("neither"), classify.Verdict{}},
-	} {
-		for how, err := range wrappings(c.err) {
-			t.Run(c.name+"/"+how, func(t *testing.T) {
-				t.Parallel()
-				require.Equal(t, c.want, verdictOf(err))
-			})
-		}
-	}
-}
-
 func TestTheOutermostThatHasSomethingToSayCounts(t *testing.T) {
 	t.Parallel()
 	transient, throttle, none := classify.RetryAs(classify.Transient), classify.RetryAs(classify.Throttling), classify.Verdict{}

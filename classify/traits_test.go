@@ -113,18 +113,6 @@ func TestErrorsOfUnknownSafetyCanBeLeftToTheOtherClassifiers(t *testing.T) {
 	}
 }
 
-func TestNoForbidsWhateverOtherClassifiersSay(t *testing.T) {
-	t.Parallel()
-	again := &fixed{verdict: classify.RetryAs(classify.Throttling)}
-	for _, chain := range []*classify.Chain{
-		classify.NewChain(again, classify.Default()),
-		changed(t)(classify.Default().InsertBefore("traits", again)),
-		classify.NewChain(classify.Default(), again),
-	} {
-		require.Equal(t, classify.Forbidden(), chain.Classify(classify.Outcome{Err: errors.Join(statusError(503), no)}))
-	}
-}
-
 // These have an ErrorFault method that is not smithy-go's.
 type (
 	argumentError struct{ codeError }

@@ -54,6 +54,9 @@ func TestTransportFailures(t *testing.T) {
 		{"no permission", opError("write", syscall.EPERM), none},
 		{"no file", os.ErrNotExist, none},
 		{"plain", errors.New("plain"), none},
+		{"temporary", opError("read", temporaryError{}), transient},
+		{"timeout below others that say they are none", &url.Error{Op: "Get", Err: fmt.Errorf("call: %w", opError("read", timeoutError{}))}, timeout},
+		{"timeout below one of two", errors.Join(&url.Error{Op: "Get", Err: errors.New("other")}, timeoutError{}), timeout},
 		{"text that reads like a reset", errors.New("read tcp: connection reset by peer"), none},
 	} {
 		for how, err := range wrappings(c.err) {
@@ -338,19 +341,6 @@ func answerQueries(conn net.Conn, code byte) {
 	}
 }
 
-func TestATransientCodeLeavesAThrottlingStatusAThrottle(t *testing.T) {
-	t.Parallel()
-	for _, code := range []string{"RequestTimeout", "RequestTimeoutException"} {
-		err := errors.Join(statusError(http.StatusTooManyRequests), codeError(code))
-		require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(err), code)
-	}
-}
-
-func TestTemporaryNetworkErrorsAreTransient(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(opError("read", temporaryError{})))
-}
-
 func TestCanceledDial(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -358,31 +348,4 @@ func TestCanceledDial(t *testing.T) {
 	_, err := (&net.Dialer{}).DialContext(ctx, "tcp", "127.0.0.1:1")
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, classify.Verdict{}, verdictOf(err), err)
-}
-
-func TestCanceledLookup(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		cancel()
-		return (&net.Dialer{}).DialContext(ctx, "tcp", "127.0.0.1:1")
-	}}
-	_, err := resolver.LookupHost(ctx, "service.invalid")
-	require.Error(t, err)
-	require.Equal(t, classify.Verdict{}, verdictOf(err), "%v, is canceled: %t", err, errors.Is(err, context.Canceled))
-}
-
-func TestTimeoutsBelowAnErrorThatSaysItIsNone(t *testing.T) {
-	t.Parallel()
-	wrapped := fmt.Errorf("middleware: %w", opError("read", os.ErrDeadlineExceeded))
-	for name, err := range map[string]error{
-		"in a request":   &url.Error{Op: "Get", Err: wrapped},
-		"in an op":       opError("read", wrapped),
-		"beside another": errors.Join(&url.Error{Op: "Get", Err: errors.New("other")}, timeoutError{}),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, classify.RetryAs(classify.Timeout), verdictOf(err))
-		})
-	}
 }
