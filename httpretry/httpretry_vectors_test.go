@@ -22,53 +22,35 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// TestTransportFollowsTheVectors runs the vectors over HTTP. The answers are those of a
-// service, in the three forms of error codes, and the failures are those of connections.
+// TestTransportFollowsTheVectors runs the sequences over HTTP. The answers are those of a service, in one of
+// the three forms of error codes after the other, and the failures are those of connections.
 func TestTransportFollowsTheVectors(t *testing.T) {
 	t.Parallel()
+	forms := [...]string{"header", "json", "xml"}
 	for title, file := range vectors.Load[vectors.Standard](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
-		for _, c := range append(file.Sequences, file.Concurrent...) {
-			for i, form := range []string{"header", "json", "xml"} {
-				t.Run(fmt.Sprintf("%s/%s/%s", title, c.ID, form), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) { newConductor(t, c, i).run(t) })
-				})
-			}
+		for i, c := range file.Sequences {
+			form := forms[i%len(forms)]
+			t.Run(fmt.Sprintf("%s/%s/%s", title, c.ID, form), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { newPlayer(t, c, form).run(t) })
+			})
 		}
 	}
 }
 
-// conductor lets the attempts of a vector go on one after the other, as its steps say.
-type conductor struct {
-	vector    vectors.Sequence
-	form      int
-	strategy  retry.Strategy
-	network   *pipenet.Network
-	inner     *http.Transport
-	client    *http.Client
-	performed map[string]*performance // by request
+// player sends the requests of a vector, each of whose steps is an attempt.
+type player struct {
+	vector   vectors.Sequence
+	form     string
+	strategy retry.Strategy
+	network  *pipenet.Network
+	inner    *http.Transport
+	client   *http.Client
+	cancel   context.CancelFunc // ends the present request
+	played   int                // how many steps have had their attempt
+	since    time.Time          // when the last attempt ended
 }
 
-type performanceKey struct{}
-
-// performance is a request with its attempts.
-type performance struct {
-	arrived  chan time.Time
-	turn     chan vectors.Response
-	answered chan time.Time
-	result   chan result
-	due      *time.Duration // the delay before its next attempt
-	since    time.Time
-	cancel   context.CancelFunc
-}
-
-type result struct {
-	reply
-	at time.Time
-}
-
-const responseHeaderTimeout = time.Second
-
-func newConductor(t *testing.T, c vectors.Sequence, form int) *conductor {
+func newPlayer(t *testing.T, c vectors.Sequence, form string) *player {
 	t.Helper()
 	s, err := standard.New(standard.Config{
 		Behavior:      retry.Behavior(c.Behavior),
@@ -80,14 +62,14 @@ func newConductor(t *testing.T, c vectors.Sequence, form int) *conductor {
 		Random:        func() float64 { return c.Given.Jitter },
 	})
 	require.NoError(t, err)
-	d := &conductor{vector: c, form: form, strategy: s, performed: map[string]*performance{}}
-	d.network = serve(t, http.HandlerFunc(d.serve))
-	d.inner = d.network.Transport()
-	d.inner.ResponseHeaderTimeout = responseHeaderTimeout
-	d.inner.DisableKeepAlives = true // each attempt dials, so that each can be refused
-	d.client = &http.Client{Transport: newTransport(t, httpretry.Config{
+	p := &player{vector: c, form: form, strategy: s}
+	p.network = serve(t, http.HandlerFunc(p.serve))
+	p.inner = p.network.Transport()
+	p.inner.ResponseHeaderTimeout = time.Second
+	p.inner.DisableKeepAlives = true // each attempt dials, so that each can be refused
+	p.client = &http.Client{Transport: newTransport(t, httpretry.Config{
 		Strategy: s,
-		Base:     roundTripFunc(d.attempt),
+		Base:     roundTripFunc(func(r *http.Request) (*http.Response, error) { return p.attempt(t, r) }),
 		Operation: func(*http.Request) retry.Operation {
 			return retry.Operation{LongPolling: c.Given.LongPolling}
 		},
@@ -98,36 +80,47 @@ func newConductor(t *testing.T, c vectors.Sequence, form int) *conductor {
 			return err
 		},
 	})}
-	return d
+	return p
 }
 
-// attempt waits for its turn and tells the service what to answer.
-func (d *conductor) attempt(r *http.Request) (*http.Response, error) {
-	p, ok := r.Context().Value(performanceKey{}).(*performance)
-	if !ok {
-		return nil, errors.New("an attempt without the request's context")
+// attempt tells the service what to answer.
+func (p *player) attempt(t *testing.T, r *http.Request) (*http.Response, error) {
+	t.Helper()
+	if attempt, _ := retry.AttemptFrom(r.Context()); attempt.Number > 1 {
+		require.Equal(t, "retry", p.vector.Steps[p.played-1].Want.Outcome, "outcome of step %d", p.played-1)
+		p.requireAfterStep(t)
 	}
-	select {
-	case p.arrived <- time.Now():
-	case <-r.Context().Done(): // the vector has come to its end
+	if p.played == len(p.vector.Steps) { // the last step wants a retry
+		p.cancel()
 		return nil, r.Context().Err()
 	}
-	response := <-p.turn
-	defer func() { p.answered <- time.Now() }()
+	response := p.vector.Steps[p.played].Response
+	p.played++
+	defer func() { p.since = time.Now() }()
 	if response.Kind == "connect" {
-		d.network.Refuse()
+		p.network.Refuse()
 	}
 	text, err := json.Marshal(response)
-	if err != nil {
-		return nil, err
-	}
+	require.NoError(t, err)
 	r = r.Clone(r.Context())
 	r.Header.Set("X-Answer", string(text))
-	return d.inner.RoundTrip(r)
+	return p.inner.RoundTrip(r)
+}
+
+// requireAfterStep checks the sleep after the last step, which has ended, and the quota.
+func (p *player) requireAfterStep(t *testing.T) {
+	t.Helper()
+	want := p.vector.Steps[p.played-1].Want
+	var delay time.Duration
+	if want.Delay != nil {
+		delay = vectors.Seconds(*want.Delay)
+	}
+	require.Equal(t, delay, time.Since(p.since), "delay after step %d", p.played-1)
+	require.Equal(t, want.QuotaAfter, p.strategy.Snapshot().Scopes[0].Quota, "quota after step %d", p.played-1)
 }
 
 // serve answers as the attempt asks.
-func (d *conductor) serve(w http.ResponseWriter, r *http.Request) {
+func (p *player) serve(w http.ResponseWriter, r *http.Request) {
 	var want vectors.Response
 	if err := json.Unmarshal([]byte(r.Header.Get("X-Answer")), &want); err != nil {
 		panic(err)
@@ -144,9 +137,9 @@ func (d *conductor) serve(w http.ResponseWriter, r *http.Request) {
 	body := "fine"
 	switch {
 	case want.ErrorCode == "":
-	case d.form == 0:
+	case p.form == "header":
 		w.Header().Set("X-Amzn-Errortype", want.ErrorCode+":http://internal.amazon.com/coral/")
-	case d.form == 1:
+	case p.form == "json":
 		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 		body = fmt.Sprintf(`{"__type":"com.amazonaws.test#%s","message":"no"}`, want.ErrorCode)
 	default:
@@ -157,72 +150,37 @@ func (d *conductor) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, body)
 }
 
-func (d *conductor) run(t *testing.T) {
+func (p *player) run(t *testing.T) {
 	t.Helper()
-	for i, step := range d.vector.Steps {
-		p := d.performed[step.Request]
-		if p == nil {
-			p = d.start(t, step.Request)
-		}
-		arrived := <-p.arrived
-		if p.due != nil {
-			require.Equal(t, *p.due, arrived.Sub(p.since), "delay before step %d", i)
-		}
-		p.turn <- step.Response
-		p.since = <-p.answered
-		synctest.Wait()
-		require.Equal(t, step.Want.QuotaAfter, d.strategy.Snapshot().Scopes[0].Quota, "quota after step %d", i)
-		p.due = new(time.Duration(0))
-		if step.Want.Delay != nil {
-			*p.due = vectors.Seconds(*step.Want.Delay)
-		}
-		if step.Want.Outcome != "retry" {
-			d.requireEnd(t, i, p)
-			delete(d.performed, step.Request)
-		}
+	for p.played < len(p.vector.Steps) {
+		ctx, cancel := context.WithCancel(t.Context())
+		p.cancel = cancel
+		p.requireEnd(t, exchange(roundTripFunc(p.client.Do), newRequest(ctx, t, http.MethodPut, "http://service/", "request")))
+		cancel()
 	}
-	for _, p := range d.performed {
-		p.cancel()
-		require.ErrorIs(t, (<-p.result).err, context.Canceled)
+	if p.vector.FinalQuota != nil {
+		require.Equal(t, *p.vector.FinalQuota, p.strategy.Snapshot().Scopes[0].Quota)
 	}
-	if d.vector.FinalQuota != nil {
-		require.Equal(t, *d.vector.FinalQuota, d.strategy.Snapshot().Scopes[0].Quota)
-	}
-}
-
-func (d *conductor) start(t *testing.T, name string) *performance {
-	t.Helper()
-	p := &performance{
-		arrived: make(chan time.Time), turn: make(chan vectors.Response),
-		answered: make(chan time.Time), result: make(chan result, 1),
-	}
-	d.performed[name] = p
-	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), performanceKey{}, p))
-	p.cancel = cancel
-	request := newRequest(ctx, t, http.MethodPut, "http://service/", "request")
-	go func() {
-		got := exchange(roundTripFunc(d.client.Do), request)
-		p.result <- result{got, time.Now()}
-	}()
-	return p
 }
 
 // requireEnd checks what the client got.
-func (d *conductor) requireEnd(t *testing.T, i int, p *performance) {
+func (p *player) requireEnd(t *testing.T, got reply) {
 	t.Helper()
-	step := d.vector.Steps[i]
-	got := <-p.result
-	defer p.cancel()
-	require.Equal(t, *p.due, got.at.Sub(p.since), "sleep before the end of step %d", i)
-	if step.Response.Status == 0 {
-		require.Equal(t, step.Want.Outcome, outcomeOf(got.err), "step %d", i)
+	step := p.vector.Steps[p.played-1]
+	if step.Want.Outcome == "retry" { // and the vector ends before it
+		require.ErrorIs(t, got.err, context.Canceled)
 		return
 	}
-	require.NoError(t, got.err, "step %d", i)
+	p.requireAfterStep(t)
+	if step.Response.Status == 0 {
+		require.Equal(t, step.Want.Outcome, outcomeOf(got.err), "step %d", p.played-1)
+		return
+	}
+	require.NoError(t, got.err, "step %d", p.played-1)
 	require.Equal(t, step.Response.Status, got.status)
 	require.NoError(t, got.bodyErr)
 	require.NotEmpty(t, got.body)
-	require.Equal(t, step.Want.Outcome, outcomeOf(got.refusal), "step %d", i)
+	require.Equal(t, step.Want.Outcome, outcomeOf(got.refusal), "step %d", p.played-1)
 }
 
 // outcomeOf names the outcome as the vectors do.
