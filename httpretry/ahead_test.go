@@ -245,20 +245,9 @@ func TestPanicOfABodyIsThatOfTheCaller(t *testing.T) {
 	require.Error(t, got.bodyErr)
 }
 
-// oddBody is a body that cannot be read to its end.
-type oddBody struct{ err error }
-
-func (b oddBody) Read([]byte) (int, error) { return 0, b.err }
-func (oddBody) Close() error               { return nil }
-
 func TestErrorsOfABodyThatPanicLeaveTheAnswer(t *testing.T) {
 	t.Parallel()
-	transport := newTransport(t, httpretry.Config{
-		Strategy: on(t, &clock.Fake{}),
-		Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusNotFound, Body: oddBody{(*fielded)(nil)}, ContentLength: -1}, nil
-		}),
-	})
+	transport := notFoundWith(t, &clock.Fake{}, bodyFunc(func() (string, error) { return "", (*fielded)(nil) }))
 	response, err := transport.RoundTrip(newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
 	require.NoError(t, err)
 	defer response.Body.Close()

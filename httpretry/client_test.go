@@ -1,7 +1,6 @@
 package httpretry_test
 
 import (
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -41,23 +40,12 @@ func TestNewClientSendsFailedRequestsAgain(t *testing.T) {
 func TestNewClientWithoutAStrategyRefusesRequests(t *testing.T) {
 	t.Parallel()
 	for name, strategy := range map[string]retry.Strategy{"nil": nil, "around nil": around{}} {
-		body := &closed{Reader: strings.NewReader("body")}
+		body := &bodyReader{Reader: strings.NewReader("body")}
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://127.0.0.1:1/", body)
 		require.NoError(t, err)
 		response, err := httpretry.NewClient(strategy).Do(request) //nolint:bodyclose // there is none
 		require.Nil(t, response, name)
 		require.ErrorContains(t, err, "httpretry: Strategy: ", name)
-		require.True(t, body.closed, name)
+		require.EqualValues(t, 1, body.closed.Load(), name)
 	}
-}
-
-// closed is a body that knows whether it was closed.
-type closed struct {
-	io.Reader
-	closed bool
-}
-
-func (c *closed) Close() error {
-	c.closed = true
-	return nil
 }

@@ -47,13 +47,13 @@ func TestAttemptTimeoutLeavesTheBodyAlone(t *testing.T) {
 	})
 }
 
-func TestAttemptTimeoutIsRetriedAsATimeout(t *testing.T) {
+func TestAttemptTimeoutGrowsAndIsRetriedAsATimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var kinds []classify.Kind
 		start := time.Now()
 		client := clientOf(t, slow(time.Hour, 0), httpretry.Config{
-			AttemptTimeout: retry.FixedTimeout{First: time.Second},
+			AttemptTimeout: retry.FixedTimeout{First: time.Second, Factor: 2},
 			Strategy: modes(t, standard.Config{Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 				if e.Kind == retry.RetryScheduled {
 					kinds = append(kinds, e.Verdict.Kind())
@@ -65,9 +65,9 @@ func TestAttemptTimeoutIsRetriedAsATimeout(t *testing.T) {
 		require.NotErrorIs(t, err, context.DeadlineExceeded)
 		late, ok := errors.AsType[*retry.AttemptTimeoutError](err)
 		require.True(t, ok)
-		require.Equal(t, time.Second, late.After)
+		require.Equal(t, 4*time.Second, late.After)
 		require.Equal(t, []classify.Kind{classify.Timeout, classify.Timeout}, kinds)
-		require.Equal(t, 3*time.Second+1*time.Second+2*time.Second, time.Since(start))
+		require.Equal(t, (1+2+4)*time.Second+1*time.Second+2*time.Second, time.Since(start))
 	})
 }
 
@@ -239,27 +239,6 @@ func TestAnswerAtTheLastInstant(t *testing.T) {
 		got := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", ""))
 		require.Equal(t, "answer", got.body)
 		require.Equal(t, 2, attempts)
-	})
-}
-
-func TestAttemptTimeoutGrows(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var took []time.Duration
-		base := roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			began := time.Now()
-			<-r.Context().Done()
-			took = append(took, time.Since(began))
-			return nil, r.Context().Err()
-		})
-		transport := newTransport(t, httpretry.Config{
-			Strategy: on(t, nil), Base: base, AttemptTimeout: retry.FixedTimeout{First: 2 * time.Second, Factor: 2},
-		})
-		err := exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://service/", "")).err
-		late, ok := errors.AsType[*retry.AttemptTimeoutError](err)
-		require.True(t, ok)
-		require.Equal(t, 8*time.Second, late.After)
-		require.Equal(t, []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second}, took)
 	})
 }
 

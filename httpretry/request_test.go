@@ -6,9 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/httpretry"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -26,21 +24,4 @@ func TestHostOperation(t *testing.T) {
 		require.Equal(t, c.want, httpretry.HostOperation(request))
 	}
 	require.Equal(t, retry.Operation{Name: "GET"}, httpretry.HostOperation(&http.Request{}))
-}
-
-func TestEachHostHasItsOwnQuota(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	s := modes(t, standard.Config{Clock: clk})["standard"]
-	transport := newTransport(t, httpretry.Config{Strategy: s, Base: scripted{status: 503}})
-	clk.Run(func() {
-		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://a/", ""))
-		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://A/x", ""))
-		exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://b/", ""))
-	})
-	quotas := map[string]int{}
-	for _, scope := range s.Snapshot().Scopes {
-		quotas[scope.Scope] = scope.Quota
-	}
-	require.Equal(t, map[string]int{"": 500, "//a": 444, "//b": 472}, quotas)
 }

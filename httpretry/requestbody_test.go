@@ -205,6 +205,11 @@ func TestBodyIsClosedWhereThereIsNoAttempt(t *testing.T) {
 			"a bad edit": func(r *http.Request) *http.Request {
 				return r.WithContext(httpretry.With(r.Context(), func(c *httpretry.Config) { c.MaxAttempts = -1 }))
 			},
+			"an operation that has ended": func(r *http.Request) *http.Request {
+				return r.WithContext(httpretry.With(r.Context(), func(c *httpretry.Config) {
+					c.Operation = func(*http.Request) retry.Operation { return retry.Operation{NotAfter: time.Unix(1, 0)} }
+				}))
+			},
 			"an operation out of range": func(r *http.Request) *http.Request {
 				return r.WithContext(httpretry.With(r.Context(), func(c *httpretry.Config) {
 					c.Operation = func(*http.Request) retry.Operation { return retry.Operation{MaxAttempts: -1} }

@@ -1,8 +1,6 @@
 package httpretry_test
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -76,36 +74,6 @@ type closing struct {
 }
 
 func (c *closing) CloseIdleConnections() { c.closed = true }
-
-func TestRequestDoesNotBeginAfterTheEndOfItsOperation(t *testing.T) {
-	t.Parallel()
-	for mode, s := range modes(t, standard.Config{}) {
-		for _, strategy := range []retry.Strategy{s, tokenless{s}} {
-			body := &bodyReader{Reader: strings.NewReader("text")}
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://example.com", body)
-			require.NoError(t, err)
-			transport := newTransport(t, httpretry.Config{
-				Strategy: strategy,
-				Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
-					require.Fail(t, "sent", mode)
-					return nil, nil
-				}),
-				Operation: func(*http.Request) retry.Operation { return retry.Operation{NotAfter: time.Unix(1, 0)} },
-			})
-			response, err := transport.RoundTrip(request) //nolint:bodyclose // there is none
-			require.Nil(t, response)
-			require.ErrorIs(t, err, retry.ErrMaxElapsed, mode)
-			require.EqualValues(t, 1, body.closed.Load())
-		}
-	}
-}
-
-// tokenless is a strategy that has no tokens.
-type tokenless struct{ retry.Strategy }
-
-func (tokenless) AcquireInitialToken(context.Context, retry.Operation) (retry.Token, error) {
-	return retry.Token{}, errors.New("no tokens")
-}
 
 // Several goroutines may send one request at the same time.
 func TestTransportConcurrentSafe(t *testing.T) {
