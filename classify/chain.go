@@ -228,8 +228,8 @@ func (o *Outcome) take(v Verdict) {
 const frontLength = 6
 
 // front has the classifiers of Default in their order. Most chains begin with them. Calling
-// them one after the other takes a quarter less time than going through the list, see
-// BenchmarkDefaultChain.
+// them by their types, and only those that may have an opinion, takes about half the time of
+// going through the list, see BenchmarkDefaultChain.
 type front struct {
 	status    *statusClassifier
 	code      *codeClassifier
