@@ -260,15 +260,15 @@ func frontOf(list []Classifier) *front {
 
 // run runs those of the six that may have an opinion. Only the last one may forbid.
 func (r *front) run(o *Outcome, f *facts) {
-	o.take(r.status.judge(o, f))
+	o.take(r.status.opinion(o, f))
 	if f.code != "" {
-		o.take(r.code.judge(o, f))
-		o.take(r.skew.judge(o, f))
-		o.take(r.modeled.judge(o, f))
+		o.take(r.code.opinion(o, f))
+		o.take(r.skew.opinion(o, f))
+		o.take(r.modeled.opinion(o, f))
 	}
 	if f.saysMore() {
-		o.take(r.transport.judge(o, f))
-		o.take(r.traits.judge(o, f))
+		o.take(r.transport.opinion(o, f))
+		o.take(r.traits.opinion(o, f))
 	}
 }
 
@@ -277,19 +277,19 @@ func (r *front) run(o *Outcome, f *facts) {
 func opinion(c Classifier, o *Outcome, f *facts) Verdict {
 	switch c := c.(type) {
 	case *statusClassifier:
-		return c.judge(o, f)
+		return c.opinion(o, f)
 	case *codeClassifier:
-		return c.judge(o, f)
+		return c.opinion(o, f)
 	case *skewClassifier:
-		return c.judge(o, f)
+		return c.opinion(o, f)
 	case *modeledClassifier:
-		return c.judge(o, f)
+		return c.opinion(o, f)
 	case *transportClassifier:
-		return c.judge(o, f)
+		return c.opinion(o, f)
 	case *traitsClassifier:
-		return c.judge(o, f)
+		return c.opinion(o, f)
 	case *hardQuotaClassifier:
-		return c.judge(o, f)
+		return c.opinion(o, f)
 	default:
 		return c.Classify(*o)
 	}

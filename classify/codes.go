@@ -35,7 +35,7 @@ func (*codeClassifier) Name() string { return "aws-code" }
 
 func (c *codeClassifier) Classify(o Outcome) Verdict { return alone(c, &o) }
 
-func (c *codeClassifier) judge(o *Outcome, f *facts) Verdict {
+func (c *codeClassifier) opinion(o *Outcome, f *facts) Verdict {
 	if f.code == "" {
 		return Verdict{}
 	}
@@ -110,7 +110,7 @@ func (*statusClassifier) Name() string { return "http-status" }
 
 func (c *statusClassifier) Classify(o Outcome) Verdict { return alone(c, &o) }
 
-func (c *statusClassifier) judge(o *Outcome, f *facts) Verdict {
+func (c *statusClassifier) opinion(o *Outcome, f *facts) Verdict {
 	switch {
 	case !c.lists(f.status):
 		return Verdict{}
@@ -159,7 +159,7 @@ func (*skewClassifier) Name() string { return "clock-skew" }
 
 func (c *skewClassifier) Classify(o Outcome) Verdict { return alone(c, &o) }
 
-func (c *skewClassifier) judge(o *Outcome, f *facts) Verdict {
+func (c *skewClassifier) opinion(o *Outcome, f *facts) Verdict {
 	if !f.has(skewed) || !isSkewCode(f.code) && !slices.Contains(c.more, f.code) {
 		return Verdict{}
 	}

@@ -337,12 +337,12 @@ func TestSkewCodes(t *testing.T) {
 
 func TestStatusOfEveryNumber(t *testing.T) {
 	t.Parallel()
-	judge := func(status int) classify.Verdict {
+	opinion := func(status int) classify.Verdict {
 		return classify.Status().Classify(classify.Outcome{Err: statusError(status)})
 	}
 	got := map[int]classify.Verdict{}
 	for status := -1; status <= 1000; status++ {
-		if v := judge(status); v != (classify.Verdict{}) {
+		if v := opinion(status); v != (classify.Verdict{}) {
 			got[status] = v
 		}
 	}
@@ -353,6 +353,6 @@ func TestStatusOfEveryNumber(t *testing.T) {
 		503: classify.RetryAs(classify.Transient),
 		504: classify.RetryAs(classify.Transient),
 	}, got)
-	require.Equal(t, classify.Verdict{}, judge(math.MaxInt))
-	require.Equal(t, classify.Verdict{}, judge(math.MinInt))
+	require.Equal(t, classify.Verdict{}, opinion(math.MaxInt))
+	require.Equal(t, classify.Verdict{}, opinion(math.MinInt))
 }

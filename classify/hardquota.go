@@ -15,7 +15,7 @@ func (*hardQuotaClassifier) Name() string { return "hard-quotas" }
 
 func (c *hardQuotaClassifier) Classify(o Outcome) Verdict { return alone(c, &o) }
 
-func (*hardQuotaClassifier) judge(o *Outcome, f *facts) Verdict {
+func (*hardQuotaClassifier) opinion(o *Outcome, f *facts) Verdict {
 	if f.isHardQuota(o) {
 		return Forbidden()
 	}

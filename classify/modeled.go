@@ -16,7 +16,7 @@ func (*modeledClassifier) Name() string { return "modeled" }
 
 func (c *modeledClassifier) Classify(o Outcome) Verdict { return alone(c, &o) }
 
-func (*modeledClassifier) judge(o *Outcome, f *facts) Verdict {
+func (*modeledClassifier) opinion(o *Outcome, f *facts) Verdict {
 	services := modeledIn(f.code)
 	if services == "" {
 		return Verdict{}

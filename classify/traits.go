@@ -38,7 +38,7 @@ func (*traitsClassifier) Name() string { return "traits" }
 
 func (c *traitsClassifier) Classify(o Outcome) Verdict { return alone(c, &o) }
 
-func (c *traitsClassifier) judge(o *Outcome, f *facts) Verdict {
+func (c *traitsClassifier) opinion(o *Outcome, f *facts) Verdict {
 	switch {
 	case f.safety == safetyNo, f.safety == safetyUnknown && !c.retryUnknown && !f.isServerFault(o.Err):
 		return Forbidden()

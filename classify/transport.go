@@ -22,7 +22,7 @@ func (*transportClassifier) Name() string { return "transport" }
 
 func (c *transportClassifier) Classify(o Outcome) Verdict { return alone(c, &o) }
 
-func (*transportClassifier) judge(o *Outcome, f *facts) Verdict {
+func (*transportClassifier) opinion(o *Outcome, f *facts) Verdict {
 	switch {
 	case o.Previous.kind == Throttling || f.has(endedByCaller|untrusted):
 		return Verdict{}
