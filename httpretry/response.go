@@ -44,9 +44,9 @@ func mayHaveCode(r *http.Response) bool {
 
 // peek returns the code in the body of a response and the error of reading the body.
 func (c *call) peek(response *http.Response) (code string, err error) {
-	body := c.lookAhead(response.Body)
+	body := c.peeked(response.Body)
 	response.Body = body
-	err = body.look(c.alive(), func(body io.Reader) { code = codeIn(io.LimitReader(body, peekLimit)) })
+	err = body.peek(c.alive(), func(body io.Reader) { code = codeIn(io.LimitReader(body, peekLimit)) })
 	return code, err
 }
 
@@ -56,10 +56,10 @@ func (c *call) hold(response *http.Response) {
 	if response.Body == http.NoBody {
 		return
 	}
-	body := c.lookAhead(response.Body)
+	body := c.peeked(response.Body)
 	response.Body = body
 	left := int64(holdLimit - body.kept.Len())
-	_ = body.look(c.alive(), func(body io.Reader) { _, _ = io.Copy(io.Discard, io.LimitReader(body, left)) })
+	_ = body.peek(c.alive(), func(body io.Reader) { _, _ = io.Copy(io.Discard, io.LimitReader(body, left)) })
 	if body.err != nil {
 		_ = body.Close()
 		body.Closer = http.NoBody
