@@ -50,7 +50,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if config.Policy != nil {
 		options = []retry.Option{retry.WithPolicy(config.Policy)}
 	}
-	response, err := retry.Do(c, guard{c.config.Strategy, c}, c.operation, c.attempt, options...)
+	response, err := retry.Do(c, replayGuard{c.config.Strategy, c}, c.operation, c.attempt, options...)
 	return c.end(response, err)
 }
 

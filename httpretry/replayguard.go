@@ -12,21 +12,21 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// guard is the strategy that Do gets: it forbids the retry of a request that must not or
+// replayGuard is the strategy that Do gets: it forbids the retry of a request that must not or
 // cannot be sent again, and frees the connection before the backoff.
-type guard struct {
+type replayGuard struct {
 	retry.Strategy
 	call *call
 }
 
-func (g guard) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
+func (g replayGuard) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
 	c := g.call
 	defer c.lease.limit.Lift(false)
-	told, rule := failure, c.rule(failure)
+	judged, rule := failure, c.rule(failure)
 	if rule != nil {
-		told = &classify.JudgedError{Verdict: classify.Forbidden(), Err: failure, Reason: rule}
+		judged = &classify.JudgedError{Verdict: classify.Forbidden(), Err: failure, Reason: rule}
 	}
-	next, err := g.Strategy.RefreshRetryToken(ctx, t, told)
+	next, err := g.Strategy.RefreshRetryToken(ctx, t, judged)
 	if err != nil {
 		return next, err
 	}
