@@ -28,7 +28,7 @@ type call struct {
 	connected atomic.Bool // whether the present attempt has had a connection
 
 	cancel   context.CancelFunc // ends Context; nil if there is nothing to end
-	lease    lease              // of the present attempt
+	timer    attemptTimer       // of the present attempt
 	response *http.Response     // of the last attempt, as long as the call has to close its body
 	failure  error              // of the last attempt
 	ended    bool
@@ -58,7 +58,7 @@ func (c *call) Value(key any) any {
 // attempt makes one attempt. With a failed response its error is a *ResponseError.
 func (c *call) attempt(ctx context.Context) (*http.Response, error) {
 	c.drop()
-	ctx, err := c.lend(ctx)
+	ctx, err := c.startTimer(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -67,12 +67,12 @@ func (c *call) attempt(ctx context.Context) (*http.Response, error) {
 	case err != nil:
 	case response.StatusCode >= http.StatusBadRequest:
 		err = c.judge(response)
-	case !c.lease.limit.Lift(true):
+	case !c.timer.limit.Lift(true):
 		// The limit ended the context after the response had arrived, so its body can no longer
 		// be read.
 		c.drop()
-		cause := context.Cause(c.lease.alive)
-		response, err = nil, cmp.Or(c.lease.limit.Late(cause), cause)
+		cause := context.Cause(c.timer.alive)
+		response, err = nil, cmp.Or(c.timer.limit.Late(cause), cause)
 	}
 	c.failure = err
 	return response, err
@@ -121,14 +121,14 @@ func (c *call) outgoing(ctx context.Context) (*http.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httpretry: body of attempt %d: %w", attempt.Number, err)
 	}
-	out.Body = c.lease.sending(body)
+	out.Body = c.timer.sending(body)
 	return out, nil
 }
 
 // end returns the response or the error of the call, and releases everything else.
 func (c *call) end(response *http.Response, err error) (*http.Response, error) {
 	c.ended, c.err = true, err
-	c.lease.limit.Lift(false)
+	c.timer.limit.Lift(false)
 	c.body.finish()
 	switch {
 	case response != nil && !c.wantsError(err):
@@ -163,8 +163,8 @@ func (c *call) abandon() {
 
 // alive is the context of the present attempt.
 func (c *call) alive() context.Context {
-	if c.lease.alive != nil {
-		return c.lease.alive
+	if c.timer.alive != nil {
+		return c.timer.alive
 	}
 	return c
 }
@@ -175,7 +175,7 @@ func (c *call) drop() {
 		_ = c.response.Body.Close()
 		c.response = nil
 	}
-	c.lease.limit.Release()
+	c.timer.limit.Release()
 }
 
 // release ends the context of the call.

@@ -118,7 +118,7 @@ func (c *call) explain(err error) error {
 		default:
 		}
 	}
-	if late := c.lease.limit.Late(err); late != nil {
+	if late := c.timer.limit.Late(err); late != nil {
 		return late
 	}
 	if c.Err() == nil && (c.connected.Load() || errtree.Is(err, io.EOF)) {

@@ -45,7 +45,7 @@ func (c *call) stamp(ctx context.Context, out *http.Request, attempt retry.Attem
 // ttl returns the latest end of the attempt; empty if it has no deadline.
 func (c *call) ttl(ctx context.Context) string {
 	end, limited := ctx.Deadline()
-	if after := c.lease.limit.Allowed(); after > 0 {
+	if after := c.timer.limit.Allowed(); after > 0 {
 		own := c.config.clock().Now().Add(after)
 		if !limited || own.Before(end) {
 			end, limited = own, true

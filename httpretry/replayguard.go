@@ -21,7 +21,7 @@ type replayGuard struct {
 
 func (g replayGuard) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
 	c := g.call
-	defer c.lease.limit.Lift(false)
+	defer c.timer.limit.Lift(false)
 	judged, rule := failure, c.rule(failure)
 	if rule != nil {
 		judged = &classify.JudgedError{Verdict: classify.Forbidden(), Err: failure, Reason: rule}

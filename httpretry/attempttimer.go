@@ -8,17 +8,17 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// lease is the time limit of an attempt. If a response arrives in time, the context of the
+// attemptTimer is the time limit of an attempt. If a response arrives in time, the context of the
 // attempt outlives the limit, because the body of the response is read with it. The zero
-// lease has no limit.
-type lease struct {
+// attemptTimer has no limit.
+type attemptTimer struct {
 	alive context.Context //nolint:containedctx // of the attempt
 	limit *retry.AttemptLimit
 }
 
-// lend returns the context of an attempt, and remembers its lease.
-func (c *call) lend(ctx context.Context) (context.Context, error) {
-	c.lease = lease{}
+// startTimer starts the timer of an attempt, and returns the context of the attempt.
+func (c *call) startTimer(ctx context.Context) (context.Context, error) {
+	c.timer = attemptTimer{}
 	if c.config.AttemptTimeout == nil {
 		return ctx, nil
 	}
@@ -30,17 +30,17 @@ func (c *call) lend(ctx context.Context) (context.Context, error) {
 	if err != nil || limit == nil {
 		return ctx, err
 	}
-	c.lease = lease{ctx, limit}
+	c.timer = attemptTimer{ctx, limit}
 	return ctx, nil
 }
 
 // sending returns the body of a request, which restarts the time of the attempt with each part that
 // is sent.
-func (l lease) sending(body io.ReadCloser) io.ReadCloser {
-	if l.limit == nil || body == nil || body == http.NoBody {
+func (a attemptTimer) sending(body io.ReadCloser) io.ReadCloser {
+	if a.limit == nil || body == nil || body == http.NoBody {
 		return body
 	}
-	return progressBody{body, l.limit}
+	return progressBody{body, a.limit}
 }
 
 // progressBody hides a WriteTo of the body, as onlyBody does.
@@ -72,15 +72,15 @@ func follow(parent context.Context, canceled <-chan struct{}) (context.Context, 
 // releaseWith ends the contexts of a returned response once its body has been read or
 // closed.
 func (c *call) releaseWith(response *http.Response) {
-	if c.cancel == nil && c.lease.limit == nil {
+	if c.cancel == nil && c.timer.limit == nil {
 		return
 	}
 	if response.Body == http.NoBody {
-		c.lease.limit.Release()
+		c.timer.limit.Release()
 		c.release()
 		return
 	}
-	body := &lastBody{ReadCloser: response.Body, done: func() { c.lease.limit.Release(); c.release() }}
+	body := &lastBody{ReadCloser: response.Body, done: func() { c.timer.limit.Release(); c.release() }}
 	if w, ok := response.Body.(io.Writer); ok { // after 101 Switching Protocols
 		response.Body = struct {
 			*lastBody
