@@ -15,6 +15,19 @@ import (
 
 // call is a request with all its attempts. It is also the context of the attempts, so that
 // Refusal finds it in a response.
+//
+// What an exchange holds, and what lets go of it:
+//
+//	the context of the call           release: after a call without a response, or once the returned body was read or closed
+//	the time of an attempt            attemptTimer, Lift: with a good response, or once the strategy has decided
+//	the context of an attempt         attemptTimer, Release: in drop, or once the returned body was read or closed
+//	the body that an attempt sends    Base, as for every http.RoundTripper
+//	a body that no attempt closes     requestBody, finish: at the end of the call
+//	the body of a failed response     replayGuard, hold: before the backoff, if it is short and ends in time; else drop
+//	the body that is returned         the caller, also if it is a peekedBody
+//	any of these, after a panic       abandon
+//
+// drop runs before each further attempt, and at the end of a call that returns no response.
 type call struct {
 	context.Context //nolint:containedctx // it is a context
 
