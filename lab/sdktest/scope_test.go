@@ -37,7 +37,7 @@ func scopesOf(t *testing.T, call func(ctx context.Context, cfg aws.Config), opts
 	return created
 }
 
-// TestScopeIsWhatAWSCounts has inputs of each row of the table in awssdk/counted.go.
+// TestScopeIsWhatAWSCounts has inputs of each row of the table in awssdk/scope_table.go.
 func TestScopeIsWhatAWSCounts(t *testing.T) {
 	t.Parallel()
 	text := aws.String

@@ -270,7 +270,7 @@ func TestDoAndTransportAndSDKTellTheSameStory(t *testing.T) {
 func requireStory(t *testing.T, name string, lines []string) {
 	t.Helper()
 	told := strings.Join(lines, "\n") + "\n"
-	path := filepath.Join("testdata", "story", strings.ReplaceAll(name, " ", "-")+".golden")
+	path := filepath.Join("testdata", "events", strings.ReplaceAll(name, " ", "-")+".golden")
 	if *update {
 		require.NoError(t, os.WriteFile(path, []byte(told), 0o600))
 	}
