@@ -3,17 +3,28 @@ package sdktest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/kinesis"
+	"github.com/aws/aws-sdk-go-v2/service/kinesis/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // limitOf allows a rate with a burst.
@@ -130,8 +141,194 @@ func TestThrottlesInsideOfSuccessesAreHeard(t *testing.T) {
 }
 
 func oneItem() *dynamodb.BatchWriteItemInput {
-	item := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}}
-	return &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
-		"orders": {{PutRequest: &types.PutRequest{Item: item}}},
+	item := map[string]dynamotypes.AttributeValue{"id": &dynamotypes.AttributeValueMemberS{Value: "1"}}
+	return &dynamodb.BatchWriteItemInput{RequestItems: map[string][]dynamotypes.WriteRequest{
+		"orders": {{PutRequest: &dynamotypes.PutRequest{Item: item}}},
 	}}
+}
+
+// stream answers PutRecords: records above its rate are throttled, and one in a hundred fails otherwise.
+type stream struct {
+	limitOf
+
+	random    *rand.Rand // guarded by mu, as all below
+	written   map[string]int
+	throttled int
+	last      time.Time // when a record was written last
+}
+
+func (s *stream) Do(r *http.Request) (*http.Response, error) {
+	var in struct {
+		Records []struct{ PartitionKey string }
+	}
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(body, &in)
+	}
+	if err != nil {
+		return nil, err
+	}
+	pause(answerTime)
+	room := s.take(len(in.Records))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var records []string
+	failed := 0
+	for _, record := range in.Records {
+		switch {
+		case room == 0:
+			s.throttled++
+			records = append(records, `{"ErrorCode":"ProvisionedThroughputExceededException","ErrorMessage":"slow down"}`)
+			failed++
+		case s.random.Float64() < 0.01:
+			room--
+			records = append(records, `{"ErrorCode":"InternalFailure","ErrorMessage":"sorry"}`)
+			failed++
+		default:
+			room--
+			s.written[record.PartitionKey]++
+			s.last = time.Now()
+			records = append(records, fmt.Sprintf(`{"SequenceNumber":"%d","ShardId":"0"}`, len(s.written)))
+		}
+	}
+	return response(200, fmt.Sprintf(`{"FailedRecordCount":%d,"Records":[%s]}`, failed, strings.Join(records, ","))), nil
+}
+
+// putByLoop puts records as the documentation of AWS says: what failed is sent again, with a backoff.
+func putByLoop(ctx context.Context, client *kinesis.Client, stream string, records []types.PutRecordsRequestEntry) (left int) {
+	for len(records) > 0 {
+		some := records[:min(10, len(records))]
+		records = records[len(some):]
+		for attempt := 0; len(some) > 0; attempt++ {
+			out, err := client.PutRecords(ctx, &kinesis.PutRecordsInput{StreamName: &stream, Records: some})
+			if err != nil {
+				left += len(some)
+				break
+			}
+			var again []types.PutRecordsRequestEntry
+			for i, r := range out.Records {
+				if r.ErrorCode != nil {
+					again = append(again, some[i])
+				}
+			}
+			if some = again; len(some) > 0 {
+				pause(time.Duration(rand.Float64() * float64(min(100*time.Millisecond<<attempt, 20*time.Second))))
+			}
+		}
+	}
+	return left
+}
+
+// TestSendAllWritesEachRecordOnceOrReportsIt prints a table with -v: 10,000 records of eight
+// goroutines, ten in a call, for a stream that takes 200 a second and saves up those of one second.
+func TestSendAllWritesEachRecordOnceOrReportsIt(t *testing.T) {
+	t.Setenv("AWS_NEW_RETRIES_2026", "true")
+	const goroutines, each, limit, burst = 8, 1250, 200, 200
+	const ideal = (goroutines*each - burst) / limit // seconds
+	t.Log("| | time, of the ideal | sent for nothing | not written |")
+	for _, name := range named() {
+		synctest.Test(t, func(t *testing.T) {
+			service := &stream{
+				limitOf: limitOf{rate: limit, burst: burst}, written: map[string]int{}, random: rand.New(rand.NewPCG(1, 2)),
+			}
+			cfg := clientsOf(t, service)[name]
+			client := kinesis.NewFromConfig(cfg)
+			strategy, ours := awssdk.StrategyOf(cfg)
+			began := time.Now()
+			var all sync.WaitGroup
+			left := make([]int, goroutines)
+			for g := range goroutines {
+				all.Go(func() {
+					var records []types.PutRecordsRequestEntry
+					for i := range each {
+						records = append(records, types.PutRecordsRequestEntry{PartitionKey: aws.String(fmt.Sprint(g, "-", i)), Data: []byte("x")})
+					}
+					if !ours {
+						left[g] = putByLoop(t.Context(), client, "clicks", records)
+						return
+					}
+					sent, _ := putRecords(t.Context(), strategy, client, "clicks", records, 10)
+					for _, one := range sent {
+						if one.Err != nil {
+							left[g]++
+						}
+					}
+				})
+			}
+			all.Wait()
+			sum := 0
+			for _, n := range left {
+				sum += n
+			}
+			took := service.last.Sub(began).Seconds()
+			nothing := float64(service.throttled) / (goroutines * each)
+			t.Logf("| %s | %.2f | %.1f %% | %d |", name, took/ideal, 100*nothing, sum)
+			for key, times := range service.written {
+				require.Equal(t, 1, times, key)
+			}
+			require.Equal(t, goroutines*each, len(service.written)+sum)
+			if name == "awsretry, adaptive" {
+				require.LessOrEqual(t, nothing, 0.02)
+				require.LessOrEqual(t, took, 1.1*ideal)
+			}
+		})
+	}
+}
+
+// TestBatchesOfThreeServicesAreSentAgain holds the functions that docs/clients.md points to: the service
+// throttles one entry of the first call.
+func TestBatchesOfThreeServicesAreSentAgain(t *testing.T) {
+	key := func(id string) write {
+		return write{PutRequest: &dynamotypes.PutRequest{Item: map[string]dynamotypes.AttributeValue{"id": &dynamotypes.AttributeValueMemberS{Value: id}}}}
+	}
+	same := func(a, b write) bool { return reflect.DeepEqual(a.PutRequest.Item["id"], b.PutRequest.Item["id"]) }
+	for name, c := range map[string]struct {
+		answers []string
+		send    func(ctx context.Context, s retry.Strategy, cfg aws.Config) (entries int, err error)
+	}{
+		"PutRecords": {[]string{
+			`{"FailedRecordCount":1,"Records":[{"SequenceNumber":"1","ShardId":"0"},{"ErrorCode":"ProvisionedThroughputExceededException"}]}`,
+			`{"FailedRecordCount":0,"Records":[{"SequenceNumber":"2","ShardId":"0"}]}`,
+		}, func(ctx context.Context, s retry.Strategy, cfg aws.Config) (int, error) {
+			records := []record{{PartitionKey: aws.String("a"), Data: []byte("x")}, {PartitionKey: aws.String("b"), Data: []byte("x")}}
+			sent, err := putRecords(ctx, s, kinesis.NewFromConfig(cfg), "clicks", records, 500)
+			return len(sent), err
+		}},
+		"BatchWriteItem": {[]string{
+			`{"UnprocessedItems":{"orders":[{"PutRequest":{"Item":{"id":{"S":"b"}}}}]}}`, `{"UnprocessedItems":{}}`,
+		}, func(ctx context.Context, s retry.Strategy, cfg aws.Config) (int, error) {
+			sent, err := writeItems(ctx, s, dynamodb.NewFromConfig(cfg), "orders", []write{key("a"), key("b")}, same)
+			return len(sent), err
+		}},
+		"SendMessageBatch": {[]string{
+			`{"Successful":[],"Failed":[{"Id":"b","Code":"RequestThrottled","SenderFault":false}]}`, `{"Successful":[],"Failed":[]}`,
+		}, func(ctx context.Context, s retry.Strategy, cfg aws.Config) (int, error) {
+			messages := []message{{Id: aws.String("a"), MessageBody: aws.String("x")}, {Id: aws.String("b"), MessageBody: aws.String("x")}}
+			sent, err := sendMessages(ctx, s, sqs.NewFromConfig(cfg, func(o *sqs.Options) { o.DisableMessageChecksumValidation = true }), "http://service.test/1/q", messages)
+			return len(sent), err
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls := 0
+				cfg := installed(t, answerFunc(func(*http.Request) (*http.Response, error) {
+					calls++
+					return response(200, c.answers[calls-1]), nil
+				}), hermetic(awsretry.WithMode(awsretry.ModeAdaptive)))
+				strategy, ok := awssdk.StrategyOf(cfg)
+				require.True(t, ok)
+				entries, err := c.send(t.Context(), strategy, cfg)
+				require.NoError(t, err)
+				require.Equal(t, 2, entries)
+				require.Equal(t, 2, calls)
+				limited := 0
+				for _, scope := range strategy.Snapshot().Scopes {
+					if scope.Limited {
+						limited++
+					}
+				}
+				require.Equal(t, 1, limited, "the throttle inside of the success is heard, once")
+			})
+		})
+	}
 }

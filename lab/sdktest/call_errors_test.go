@@ -11,7 +11,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
@@ -20,24 +19,6 @@ import (
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
-
-// always makes every delay the longest one.
-func always() awsretry.Option { return awsretry.WithRandom(func() float64 { return 1 }) }
-
-// requireThrottle checks that err holds the error of the service in all its forms.
-func requireThrottle(t *testing.T, err error) {
-	t.Helper()
-	var api smithy.APIError
-	require.ErrorAs(t, err, &api)
-	require.Equal(t, "ProvisionedThroughputExceededException", api.ErrorCode())
-	var modeled *types.ProvisionedThroughputExceededException
-	require.ErrorAs(t, err, &modeled)
-	var operation *smithy.OperationError
-	require.ErrorAs(t, err, &operation)
-	require.Equal(t, "DynamoDB", operation.Service())
-}
-
-var throttle = fail(400, "ProvisionedThroughputExceededException")
 
 // TestBackoffThatPassesTheDeadlineIsNotBegun: the SDK begins it. Both errors hold what a
 // program looks for in that of the SDK, and ours holds the error of the service too.

@@ -3,6 +3,7 @@ package sdktest
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -12,85 +13,19 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
-	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
-
-// books counts what the limiters of all scopes hear.
-type books struct {
-	acquired, reported, throttled atomic.Int64
-}
-
-type bookkeeper struct {
-	adaptive.Limiter
-	books *books
-}
-
-func (k bookkeeper) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
-	sent, err := k.Limiter.Acquire(ctx, r)
-	if err == nil {
-		k.books.acquired.Add(1)
-	}
-	return sent, err
-}
-
-func (k bookkeeper) Report(r ratelimit.Response) ratelimit.Change {
-	k.books.reported.Add(1)
-	if r.Throttled {
-		k.books.throttled.Add(1)
-	}
-	return k.Limiter.Report(r)
-}
-
-// adaptiveMode returns an adaptive strategy without jitter, and what its limiters hear.
-func adaptiveMode(config standard.Config) (awssdk.Option, *books) {
-	kept := &books{}
-	if config.Random == nil {
-		config.Random = func() float64 { return 1 }
-	}
-	return hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
-		Standard: config,
-		NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			return bookkeeper{sendrate.NewLimiter(sendrate.Config{Start: clk.Now()}, clk), kept}
-		},
-	})), kept
-}
-
-// strategyOf returns the strategy that the clients of cfg have.
-func strategyOf(t *testing.T, cfg aws.Config) retry.Strategy {
-	t.Helper()
-	s, ok := awssdk.StrategyOf(cfg)
-	require.True(t, ok)
-	return s
-}
-
-// quotaOf returns the tokens in the retry quota of the only scope that was used.
-func quotaOf(t *testing.T, cfg aws.Config) int {
-	t.Helper()
-	scopes := strategyOf(t, cfg).Snapshot().Scopes
-	require.Len(t, scopes, 2) // the first is that of the strategy as a whole
-	return scopes[1].Quota
-}
-
-func describe(t *testing.T, cfg aws.Config, optFns ...func(*dynamodb.Options)) error {
-	t.Helper()
-	return describeWith(t.Context(), cfg, optFns...)
-}
-
-func describeWith(ctx context.Context, cfg aws.Config, optFns ...func(*dynamodb.Options)) error {
-	_, err := dynamodb.NewFromConfig(cfg).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String("orders")}, optFns...)
-	return err
-}
 
 func TestLimiterHearsOfEveryAttemptOnce(t *testing.T) {
 	bothWays(t, func(t *testing.T, setup setup) {
@@ -158,13 +93,6 @@ func TestAdaptiveRetriesAgainAfterAnOutage(t *testing.T) {
 		require.Error(t, describe(t, cfg))
 		require.Equal(t, before+3, s.requests(), "retries again")
 	})
-}
-
-// quotaOfAny is quotaOf also for a strategy without a scope yet.
-func quotaOfAny(t *testing.T, cfg aws.Config) int {
-	t.Helper()
-	scopes := strategyOf(t, cfg).Snapshot().Scopes
-	return scopes[len(scopes)-1].Quota
 }
 
 func TestRetriesWaitAsTheStrategySays(t *testing.T) {
@@ -299,3 +227,233 @@ func TestErrorsThatCallsShareAreToldApart(t *testing.T) {
 type sharedError struct{ error }
 
 func (*sharedError) Temporary() bool { return true }
+
+// tellsOrNot runs a test with a client of SQS that tells the loop of the SDK of long polls, and with
+// one that does not. The newest client that lab can require asks a variable.
+func tellsOrNot(t *testing.T, test func(t *testing.T, setup setup)) {
+	t.Helper()
+	for _, tells := range []string{"false", "true"} {
+		t.Run("tells="+tells, func(t *testing.T) {
+			t.Setenv("AWS_NEW_RETRIES_2026", tells)
+			bothWays(t, test)
+		})
+	}
+}
+
+func TestLongPollIsSlowedDownOnceWhenTheQuotaIsEmpty(t *testing.T) {
+	queue := aws.String("https://sqs.test/1/jobs")
+	receive := func(ctx context.Context, c *sqs.Client) error {
+		_, err := c.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: queue})
+		return err
+	}
+	send := func(ctx context.Context, c *sqs.Client) error {
+		_, err := c.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: queue, MessageBody: queue})
+		return err
+	}
+	mark := awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+		op.LongPolling = true
+		return op
+	})
+	tellsOrNot(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		for _, c := range []struct {
+			name     string
+			behavior retry.Behavior
+			call     func(ctx context.Context, c *sqs.Client) error
+			hint     string
+			option   awssdk.Option
+			want     time.Duration
+		}{
+			{"long poll", retry.V21, receive, "", nil, 50 * time.Millisecond},
+			{"long poll with a hint", retry.V21, receive, "2000", nil, 2 * time.Second},
+			{"long poll in v2.0", retry.V20, receive, "", nil, 0},
+			{"no long poll", retry.V21, send, "", nil, 0},
+			{"marked by the user", retry.V21, send, "", mark, 50 * time.Millisecond},
+		} {
+			s := newScript(fail(500, "", "X-Amz-Retry-After", c.hint))
+			cfg := setup(t, s, c.option, hermetic(always(), awsretry.WithBehavior(c.behavior),
+				awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(0)}})))
+			began := time.Now()
+			err := c.call(t.Context(), sqs.NewFromConfig(cfg))
+			require.ErrorIs(t, err, retry.ErrQuotaExhausted, c.name)
+			require.Equal(t, c.want, time.Since(began), c.name)
+			require.Equal(t, 1, s.requests(), c.name)
+		}
+	})
+}
+
+func TestLongPollMayBeCanceledWhileItIsSlowedDown(t *testing.T) {
+	tellsOrNot(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		cfg := setup(t, newScript(fail(500, "")), hermetic(always(), awsretry.WithBehavior(retry.V21),
+			awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(0)}})))
+		queue := aws.String("https://sqs.test/1/jobs")
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			pause(20 * time.Millisecond)
+			cancel()
+		}()
+		began := time.Now()
+		_, err := sqs.NewFromConfig(cfg).ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: queue})
+		require.Equal(t, 20*time.Millisecond, time.Since(began))
+		require.ErrorIs(t, err, retry.ErrQuotaExhausted)
+		require.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+// ledger is what the requests of a test come to.
+type ledger struct {
+	mu              sync.Mutex // guards all below
+	requests, first int
+	quota           int // what they change it by
+}
+
+// scripted is one call. Its attempts end as chosen at random.
+type scripted struct {
+	random   *rand.Rand
+	ledger   *ledger
+	attempts int
+	cost     int // of a retry after the last failure
+}
+
+// attempt answers a request and enters it in the ledger.
+func (s *scripted) attempt(r *http.Request, heard bool) (*http.Response, error) {
+	s.ledger.mu.Lock()
+	s.attempts++
+	s.ledger.requests++
+	s.ledger.quota -= s.cost
+	paid := s.cost
+	if s.attempts == 1 {
+		s.ledger.first++
+		if paid = 0; heard {
+			paid = 1
+		}
+	}
+	s.cost = 14
+	s.ledger.mu.Unlock()
+	sleep(r.Context(), time.Duration(max(0, s.random.IntN(6)-3))*5*time.Millisecond)
+	switch n := s.random.IntN(9); {
+	case r.Context().Err() != nil:
+		return nil, r.Context().Err()
+	case n < 2 || s.attempts > 8:
+		s.ledger.mu.Lock()
+		defer s.ledger.mu.Unlock()
+		s.ledger.quota += paid
+		return response(200, "{}"), nil
+	case n < 4:
+		s.cost = 5
+		return jsonError(400, "ThrottlingException"), nil
+	case n < 5:
+		return jsonError(400, "OddException"), nil
+	case n < 6:
+		return nil, syscall.ECONNREFUSED
+	default:
+		hints := []string{"40", "+3000", "90000", "-1", "9223372036854775807", "92233720368547758070", "x", ""}
+		return jsonError(500, "", "X-Amz-Retry-After", hints[s.random.IntN(len(hints))]), nil
+	}
+}
+
+// calling is a context for a call, which ends at random.
+func (s *scripted) calling(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx = context.WithValue(ctx, scriptedKey{}, s)
+	if s.random.IntN(10) == 0 {
+		ctx = retry.Once(ctx)
+	}
+	end := time.Duration(s.random.IntN(40)) * 5 * time.Millisecond
+	switch s.random.IntN(4) {
+	case 0:
+		return context.WithTimeout(ctx, end)
+	case 1:
+		// Not at the end of a backoff: without middlewares such a retry may count as not made.
+		ctx, cancel := context.WithCancel(ctx)
+		go func() {
+			sleep(ctx, end+time.Microsecond)
+			cancel()
+		}()
+		return ctx, cancel
+	default:
+		return context.WithCancel(ctx)
+	}
+}
+
+type scriptedKey struct{}
+
+// conserving are retryers around another one with which the books balance.
+var conserving = []struct {
+	name   string
+	around func(r aws.Retryer) aws.Retryer
+	alone  bool // also without middlewares
+	older  bool // hides GetAttemptToken
+}{
+	{"none", func(r aws.Retryer) aws.Retryer { return r }, true, false},
+	{"older interface", func(r aws.Retryer) aws.Retryer { return older{r} }, true, true},
+	{"max attempts", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 2) }, true, false},
+	{"codes", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithErrorCodes(r, "OddException") }, true, false},
+	{"retries all", func(r aws.Retryer) aws.Retryer { return deaf(v2(r)) }, true, false},
+	{"asks and retries all", func(r aws.Retryer) aws.Retryer { return overruling(v2(r)) }, true, false},
+	{"retries all, older interface", func(r aws.Retryer) aws.Retryer { return older{deaf(v2(r))} }, true, true},
+	{"max backoff", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxBackoffDelay(r, 30*time.Millisecond) }, false, false},
+	{"caps", func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, 30 * time.Millisecond} }, false, false},
+	{"floors", func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 30 * time.Millisecond, longest} }, false, false},
+	{"no delays", func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, -time.Hour} }, false, false},
+	{"gives up in RetryDelay", func(r aws.Retryer) aws.Retryer { return tires{v2(r)} }, false, false},
+	{"vetoes", func(r aws.Retryer) aws.Retryer { return veto{v2(r), false} }, false, false},
+	{"asks and vetoes", func(r aws.Retryer) aws.Retryer { return veto{v2(r), true} }, false, false},
+	{"no limit", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 0) }, true, false},
+	{"replaces", func(r aws.Retryer) aws.Retryer { return replaces{v2(r)} }, false, false},
+}
+
+// TestQuotaAndReportsBalance: every attempt takes a send token and is reported, each retry that is
+// made costs what the failure before it says, and the last one is given back by a success.
+func TestQuotaAndReportsBalance(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		for _, c := range conserving {
+			for seed := range uint64(20) {
+				random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same in each run
+				limits := standard.Config{
+					QuotaCapacity: new(100_000), QuotaInitial: new(50_000), Jitter: standard.NoJitter,
+					MaxAttempts: 1 + random.IntN(5), ThrottlingBase: 50 * time.Millisecond,
+					MaxElapsed: time.Duration(max(0, random.IntN(20)-12)) * 25 * time.Millisecond,
+					MinDelay:   time.Duration(max(0, random.IntN(20)-12)) * 10 * time.Millisecond,
+				}
+				option, kept := adaptiveMode(limits)
+				ledger := &ledger{}
+				var cfg aws.Config
+				cfg = setup(t, answerFunc(func(r *http.Request) (*http.Response, error) {
+					s, _ := r.Context().Value(scriptedKey{}).(*scripted)
+					return s.attempt(r, cfg.APIOptions != nil || !c.older)
+				}), option)
+				if cfg.APIOptions == nil && !c.alone {
+					continue
+				}
+				if cfg.APIOptions != nil && seed%4 == 0 {
+					require.NoError(t, awssdk.Install(&cfg, awssdk.WithStrategy(strategyOf(t, cfg))))
+				}
+				client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = c.around(o.Retryer) })
+				var calls sync.WaitGroup
+				for n := range uint64(5) {
+					s := &scripted{random: rand.New(rand.NewPCG(seed, n+1)), ledger: ledger} //nolint:gosec // the same
+					calls.Go(func() {
+						ctx, cancel := s.calling(t.Context())
+						defer cancel()
+						_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{}, func(o *dynamodb.Options) { o.RetryMaxAttempts = int(n) })
+					})
+				}
+				calls.Wait()
+				synctest.Wait()
+				want := ledger.requests
+				if cfg.APIOptions == nil && c.older {
+					want -= ledger.first // it does not hear of them
+				}
+				require.EqualValues(t, want, kept.reported.Load(), "%s, %d", c.name, seed)
+				if cfg.APIOptions != nil {
+					require.EqualValues(t, want, kept.acquired.Load(), "%s, %d", c.name, seed)
+				}
+				if want > 0 {
+					require.Equal(t, 50_000+ledger.quota, quotaOfAny(t, cfg), "%s, %d", c.name, seed)
+				}
+			}
+		}
+	})
+}

@@ -3,7 +3,6 @@ package sdktest
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -26,26 +25,25 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/httpretry"
 	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
-// story is what an observer is told, one line for each event.
-type story struct {
+// eventLog is what an observer is told, one line for each event.
+type eventLog struct {
 	mu    sync.Mutex // guards all below
 	start time.Time
 	ids   map[uint64]bool
 	lines []string
 }
 
-func (s *story) begin() {
+func (s *eventLog) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.start, s.ids, s.lines = time.Now(), map[uint64]bool{}, nil
 }
 
-func (s *story) Observe(_ context.Context, e retry.Event) {
+func (s *eventLog) Observe(_ context.Context, e retry.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ids[e.OperationID] = true
@@ -84,9 +82,12 @@ type answerError struct {
 	hint   string
 }
 
-func (e *answerError) Error() string       { return e.code }
-func (e *answerError) ErrorCode() string   { return e.code }
+func (e *answerError) Error() string { return e.code }
+
+func (e *answerError) ErrorCode() string { return e.code }
+
 func (e *answerError) HTTPStatusCode() int { return e.status }
+
 func (e *answerError) RetryAfter() (time.Duration, bool) {
 	return classify.ParseRetryAfterMillis(e.hint)
 }
@@ -143,8 +144,8 @@ func askOverHTTP(t *testing.T, s retry.Strategy, op retry.Operation, service ans
 	}
 }
 
-// storyCase is one call, or several calls one after the other.
-type storyCase struct {
+// eventCase is one call, or several calls one after the other.
+type eventCase struct {
 	name     string
 	adaptive bool
 	config   func(c *adaptive.Config)
@@ -153,12 +154,12 @@ type storyCase struct {
 	calls    int           // zero means one
 	cancel   time.Duration // of the context, after so much time; zero means never
 	deadline time.Duration // of the context; zero means none
-	// differs says that the story is another one without middlewares: waits for the send rate or the
+	// differs says that other events are reported without middlewares: waits for the send rate or the
 	// quota come before the backoff.
 	differs bool
 }
 
-func (c *storyCase) context(t *testing.T) context.Context {
+func (c *eventCase) context(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
@@ -176,7 +177,7 @@ func (c *storyCase) context(t *testing.T) context.Context {
 }
 
 // service gives the answers, each after ten milliseconds.
-func (c *storyCase) service() answerFunc {
+func (c *eventCase) service() answerFunc {
 	n := -1
 	return func(r *http.Request) (*http.Response, error) {
 		n++
@@ -187,7 +188,7 @@ func (c *storyCase) service() answerFunc {
 	}
 }
 
-func (c *storyCase) settings(s *story) []awsretry.Option {
+func (c *eventCase) settings(s *eventLog) []awsretry.Option {
 	config := adaptive.Config{}
 	config.Standard.Random = func() float64 { return 0.5 }
 	config.Standard.Observer = s
@@ -204,14 +205,14 @@ func (c *storyCase) settings(s *story) []awsretry.Option {
 	}
 }
 
-// tell makes the calls with a client and returns the story.
-func (c *storyCase) tell(
+// play makes the calls with a client and returns its events.
+func (c *eventCase) play(
 	t *testing.T, with func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error,
 ) (lines []string, operations int) {
 	t.Helper()
 	inBubble(t, func(t *testing.T) {
 		t.Helper()
-		s := &story{}
+		s := &eventLog{}
 		op := c.op
 		op.Service, op.Region, op.Name, op.Resource = "dynamodb", "eu-central-1", "DescribeTable", "orders"
 		call := with(t, op, c.settings(s), c.service())
@@ -226,7 +227,7 @@ func (c *storyCase) tell(
 	return lines, operations
 }
 
-func TestDoAndTransportAndSDKTellTheSameStory(t *testing.T) {
+func TestDoAndTransportAndSDKReportTheSameEvents(t *testing.T) {
 	direct := func(t *testing.T, opts []awsretry.Option) retry.Strategy {
 		t.Helper()
 		s, err := awsretry.Load(t.Context(), opts...)
@@ -241,24 +242,24 @@ func TestDoAndTransportAndSDKTellTheSameStory(t *testing.T) {
 			return func(ctx context.Context) error { return describeWith(ctx, cfg) }
 		}
 	}
-	for _, c := range storyCases() {
+	for _, c := range eventCases() {
 		t.Run(c.name, func(t *testing.T) {
-			byDo, n := c.tell(t, func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
+			byDo, n := c.play(t, func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
 				t.Helper()
 				return askWith(direct(t, opts), op, service)
 			})
-			requireStory(t, c.name, byDo)
+			requireEvents(t, c.name, byDo)
 			require.Equal(t, max(c.calls, 1), n, "operations")
-			byTransport, _ := c.tell(t, func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
+			byTransport, _ := c.play(t, func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
 				t.Helper()
 				return askOverHTTP(t, direct(t, opts), op, service)
 			})
 			require.Equal(t, byDo, byTransport)
-			lines, _ := c.tell(t, bySDK(installed))
+			lines, _ := c.play(t, bySDK(installed))
 			require.Equal(t, byDo, lines, "with middlewares")
-			lines, _ = c.tell(t, bySDK(retryerOnly))
+			lines, _ = c.play(t, bySDK(retryerOnly))
 			if c.differs {
-				requireStory(t, c.name+" without middlewares", lines)
+				requireEvents(t, c.name+" without middlewares", lines)
 			} else {
 				require.Equal(t, byDo, lines, "without middlewares")
 			}
@@ -266,8 +267,8 @@ func TestDoAndTransportAndSDKTellTheSameStory(t *testing.T) {
 	}
 }
 
-// requireStory compares a story with a golden file.
-func requireStory(t *testing.T, name string, lines []string) {
+// requireEvents compares events with a golden file.
+func requireEvents(t *testing.T, name string, lines []string) {
 	t.Helper()
 	told := strings.Join(lines, "\n") + "\n"
 	path := filepath.Join("testdata", "events", strings.ReplaceAll(name, " ", "-")+".golden")
@@ -279,11 +280,11 @@ func requireStory(t *testing.T, name string, lines []string) {
 	require.Equal(t, string(want), told)
 }
 
-func storyCases() []storyCase {
+func eventCases() []eventCase {
 	ok, broken := say(http.StatusOK, "{}"), fail(http.StatusInternalServerError, "InternalServerError")
 	slow := fail(http.StatusBadRequest, "ThrottlingException")
 	wrong := fail(http.StatusBadRequest, "ValidationException")
-	return []storyCase{
+	return []eventCase{
 		{name: "success", answers: []answerFunc{ok}},
 		{name: "two failures and a success", answers: []answerFunc{broken, broken, ok}},
 		{name: "attempts exhausted", answers: []answerFunc{broken}},
@@ -308,3 +309,56 @@ func storyCases() []storyCase {
 		{name: "connection that fails", answers: []answerFunc{refuse(&net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}), ok}},
 	}
 }
+
+// nestings returns an observer and the products of attempts that it hears of.
+func nestings() (retry.Observer, *[]int) {
+	var products []int
+	return retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+		if e.Kind == retry.LoopNested {
+			products = append(products, e.MaxAttempts)
+		}
+	}), &products
+}
+
+func TestObserverHearsOfAClientInALoop(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		observer, products := nestings()
+		s := newScript(throttle)
+		cfg := setup(t, s, hermetic(awsretry.WithMaxAttempts(4), awsretry.WithObserver(observer)))
+		outer, err := standard.New(standard.Config{MaxAttempts: 2})
+		require.NoError(t, err)
+		err = retry.DoErr(t.Context(), outer, retry.Operation{}, func(ctx context.Context) error { return describeWith(ctx, cfg) })
+		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+		require.Equal(t, 8, s.requests())
+		require.Equal(t, []int{8, 8}, *products)
+	})
+}
+
+// TestObserverHearsOfALoopInAClient has an HTTP client that retries below that of the SDK.
+func TestObserverHearsOfALoopInAClient(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		observer, products := nestings()
+		inner, err := standard.New(standard.Config{MaxAttempts: 2, Observer: observer})
+		require.NoError(t, err)
+		s := newScript(fail(500, ""))
+		transport, err := httpretry.New(httpretry.Config{
+			Strategy: inner, Base: roundTripFunc(s.Do), Idempotent: func(*http.Request) bool { return true },
+		})
+		require.NoError(t, err)
+		cfg := installed(t, &http.Client{Transport: transport}, hermetic(awsretry.WithMaxAttempts(3)))
+		require.Error(t, describe(t, cfg))
+		require.Equal(t, 6, s.requests())
+		require.Equal(t, []int{6, 6, 6}, *products)
+
+		require.Error(t, describeWith(retry.Once(t.Context()), cfg))
+		require.Equal(t, 7, s.requests())
+		require.Len(t, *products, 3)
+	})
+}
+
+// roundTripFunc is a function that is an http.RoundTripper.
+type roundTripFunc func(r *http.Request) (*http.Response, error)
+
+func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

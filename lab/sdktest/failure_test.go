@@ -8,18 +8,26 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsretryer "github.com/aws/aws-sdk-go-v2/aws/retry"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/oam"
 	"github.com/aws/aws-sdk-go-v2/service/sso"
 	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // seeing is a retryer that retries nothing and keeps the error of the attempt, as a classifier
@@ -230,4 +238,145 @@ func TestVerdictsOnErrorsOfAClientAllocateNothing(t *testing.T) {
 		require.Zero(t, testing.AllocsPerRun(100, func() { chain.Classify(classify.Outcome{Err: err}) }), code)
 		require.NotZero(t, testing.AllocsPerRun(100, func() { retryer.IsErrorRetryable(err) }), code)
 	}
+}
+
+// What an answer takes.
+const answerTime = 50 * time.Millisecond
+
+// clientsOf are the configs of the four that are compared.
+func clientsOf(t *testing.T, client aws.HTTPClient) map[string]aws.Config {
+	t.Helper()
+	sdk, sdkAdaptive := configFor(client), configFor(client)
+	shared := exactAdaptive{sdkretry.NewAdaptiveMode()}
+	sdkAdaptive.Retryer = func() aws.Retryer { return shared }
+	return map[string]aws.Config{
+		"aws-sdk-go-v2, standard": sdk, "aws-sdk-go-v2, adaptive": sdkAdaptive,
+		"awsretry, standard": installed(t, client, hermetic(awsretry.WithMode(awsretry.ModeStandard))),
+		"awsretry, adaptive": installed(t, client, hermetic(awsretry.WithMode(awsretry.ModeAdaptive))),
+	}
+}
+
+// named are the names of clientsOf.
+func named() []string {
+	return []string{"aws-sdk-go-v2, standard", "aws-sdk-go-v2, adaptive", "awsretry, standard", "awsretry, adaptive"}
+}
+
+// TestHardQuotaWithStatus429IsFinal prints figures of docs/classification.md with -v.
+func TestHardQuotaWithStatus429IsFinal(t *testing.T) {
+	t.Setenv("AWS_NEW_RETRIES_2026", "true")
+	for _, name := range named() {
+		synctest.Test(t, func(t *testing.T) {
+			attempts := 0
+			cfg := clientsOf(t, answerFunc(func(*http.Request) (*http.Response, error) {
+				attempts++
+				pause(answerTime)
+				return jsonError(429, "ServiceQuotaExceededException"), nil
+			}))[name]
+			began := time.Now()
+			_, err := oam.NewFromConfig(cfg).CreateSink(t.Context(), &oam.CreateSinkInput{Name: aws.String("sink")})
+			require.ErrorContains(t, err, "ServiceQuotaExceededException")
+			t.Logf("%s: %d attempts, %v", name, attempts, time.Since(began))
+			require.Equal(t, 1, attempts)
+		})
+	}
+}
+
+// TestHardQuotaCutsNoSendRate prints figures of docs/classification.md with -v.
+func TestHardQuotaCutsNoSendRate(t *testing.T) {
+	t.Setenv("AWS_NEW_RETRIES_2026", "true")
+	for _, name := range named() {
+		synctest.Test(t, func(t *testing.T) {
+			full := true
+			cfg := clientsOf(t, answerFunc(func(*http.Request) (*http.Response, error) {
+				pause(answerTime)
+				if full {
+					return jsonError(400, "LimitExceededException"), nil
+				}
+				return response(200, `{}`), nil
+			}))[name]
+			client := cloudwatchlogs.NewFromConfig(cfg)
+			create := func() error {
+				_, err := client.CreateLogGroup(t.Context(), &cloudwatchlogs.CreateLogGroupInput{LogGroupName: aws.String("group")})
+				return err
+			}
+			require.ErrorContains(t, create(), "LimitExceededException")
+			full = false
+			began := time.Now()
+			for range 20 {
+				require.NoError(t, create())
+			}
+			t.Logf("%s: twenty calls after a hard quota take %v", name, time.Since(began))
+			if name == "awsretry, adaptive" {
+				require.Equal(t, 20*answerTime, time.Since(began))
+			}
+		})
+	}
+}
+
+// TestFunctionThatAsksForTwoSecondsGetsThem prints figures of docs/modes.md with -v.
+func TestFunctionThatAsksForTwoSecondsGetsThem(t *testing.T) {
+	t.Setenv("AWS_NEW_RETRIES_2026", "true")
+	for _, name := range named() {
+		synctest.Test(t, func(t *testing.T) {
+			var sent []time.Time
+			cfg := clientsOf(t, answerFunc(func(*http.Request) (*http.Response, error) {
+				sent = append(sent, time.Now())
+				if len(sent) < 3 {
+					return jsonError(429, "TooManyRequestsException", "Retry-After", "2"), nil
+				}
+				return response(200, `{}`), nil
+			}))[name]
+			_, err := lambda.NewFromConfig(cfg).Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("f")})
+			require.NoError(t, err)
+			first, second := sent[1].Sub(sent[0]), sent[2].Sub(sent[1])
+			t.Logf("%s: called again after %.2f and %.2f s", name, first.Seconds(), second.Seconds())
+			if strings.HasPrefix(name, "awsretry") {
+				require.GreaterOrEqual(t, first, 2*time.Second)
+				require.GreaterOrEqual(t, second, 2*time.Second)
+			}
+		})
+	}
+}
+
+// The deadline leaves room for the backoff and not for the hint, which the loop of the SDK would add.
+func TestHintThatDoesNotFitBeforeTheDeadlineFailsNoCall(t *testing.T) {
+	for _, header := range []string{"Retry-After", "X-Amz-Retry-After"} {
+		t.Run(header, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				attempts := 0
+				cfg := installed(t, answerFunc(func(*http.Request) (*http.Response, error) {
+					if attempts++; attempts == 1 {
+						value := map[string]string{"Retry-After": "4", "X-Amz-Retry-After": "4000"}[header]
+						return jsonError(429, "TooManyRequestsException", header, value), nil
+					}
+					return response(200, `{}`), nil
+				}), hermetic())
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				defer cancel()
+				_, err := lambda.NewFromConfig(cfg).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String("f")})
+				require.NoError(t, err)
+				require.Equal(t, 2, attempts)
+			})
+		})
+	}
+}
+
+func TestReasonsOfThrottlesAreInTheEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var events []retry.Event
+		observer := retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) })
+		cfg := installed(t, answerFunc(func(*http.Request) (*http.Response, error) {
+			answer := response(429, `{"Reason":"ReservedFunctionConcurrentInvocationLimitExceeded","message":"no"}`,
+				"X-Amzn-ErrorType", "TooManyRequestsException", "Content-Type", "application/json")
+			return answer, nil
+		}), hermetic(awsretry.WithObserver(observer)))
+		_, err := lambda.NewFromConfig(cfg).Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("f")})
+		require.Error(t, err)
+		last := events[len(events)-1]
+		require.Equal(t, retry.OperationEnded, last.Kind)
+		require.Equal(t, classify.ReachScope, last.Verdict.Reach())
+		require.Equal(t, []classify.Reason{
+			{Reach: classify.ReachScope, Word: "ReservedFunctionConcurrentInvocationLimitExceeded"},
+		}, last.ThrottledBy())
+	})
 }

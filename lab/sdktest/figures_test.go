@@ -3,17 +3,37 @@
 package sdktest
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"image/color"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	vgdraw "gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/retry"
 )
 
 const (
@@ -120,4 +140,244 @@ func requireInReadme(t *testing.T, lines []string) {
 	if *update {
 		require.NoError(t, os.WriteFile(readme, []byte(strings.Join(page, "\n")), 0o600))
 	}
+}
+
+// played has the times at which the calls of a run succeeded.
+type played struct {
+	name string
+	a, b []time.Duration
+}
+
+// scheme has the colors of a picture.
+type scheme struct{ background, text, grid, a, b color.Color }
+
+var schemes = map[string]scheme{
+	"light": {
+		background: color.White, text: color.Gray{36}, grid: color.Gray{222},
+		a: color.NRGBA{R: 0xC2, G: 0x41, B: 0x0C, A: 0xFF}, b: color.NRGBA{R: 0x1D, G: 0x4E, B: 0xD8, A: 0xFF},
+	},
+	"dark": {
+		background: color.NRGBA{R: 0x0D, G: 0x11, B: 0x17, A: 0xFF}, text: color.Gray{225}, grid: color.Gray{52},
+		a: color.NRGBA{R: 0xFB, G: 0x92, B: 0x3C, A: 0xFF}, b: color.NRGBA{R: 0x7D, G: 0xB3, B: 0xFF, A: 0xFF},
+	},
+}
+
+// The size of the picture, in points.
+const (
+	pictureWidth, pictureHeight = 720, 210
+	pictureMargin               = 8
+)
+
+// draw draws the two runs side by side, as SVG.
+func draw(runs [2]played, s scheme) ([]byte, error) {
+	canvas := vgsvg.New(pictureWidth, pictureHeight)
+	all := vgdraw.New(canvas)
+	all.FillPolygon(s.background, []vg.Point{{}, {X: pictureWidth}, {X: pictureWidth, Y: pictureHeight}, {Y: pictureHeight}})
+	for i, run := range runs {
+		p, err := run.plot(s)
+		if err != nil {
+			return nil, err
+		}
+		left, right := pictureWidth/2*vg.Length(i), pictureWidth/2*vg.Length(i-1)
+		p.Draw(vgdraw.Crop(all, left+pictureMargin, right-pictureMargin, pictureMargin, -pictureMargin))
+	}
+	var buffer bytes.Buffer
+	if _, err := canvas.WriteTo(&buffer); err != nil {
+		return nil, err
+	}
+	// Browsers without this font take one with the same widths.
+	return bytes.ReplaceAll(buffer.Bytes(), []byte("font-family:Liberation Sans"),
+		[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif")), nil
+}
+
+func (r played) plot(s scheme) (*plot.Plot, error) {
+	p := plot.New()
+	p.BackgroundColor = nil
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = r.name, "seconds", "calls/s that succeed"
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, (warmUp + measured).Seconds(), 0, 100
+	p.X.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 10, Label: "10"}, {Value: 20, Label: "20"}}
+	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 40, Label: "40"}, {Value: 80, Label: "80"}}
+	for style, size := range map[*text.Style]font.Length{
+		&p.Title.TextStyle: 13, &p.X.Label.TextStyle: 10, &p.Y.Label.TextStyle: 10, &p.X.Tick.Label: 10, &p.Y.Tick.Label: 10,
+		&p.Legend.TextStyle: 10,
+	} {
+		style.Font, style.Color = font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}, s.text
+	}
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.Color, axis.Tick.Color = s.grid, s.grid
+	}
+	grid := plotter.NewGrid()
+	grid.Vertical.Width, grid.Horizontal.Color = 0, s.grid
+	p.Add(grid)
+	p.Legend.Top, p.Legend.YOffs, p.Legend.Padding = true, -45, 3 // between 40 and 80/s, where no line is
+	for _, line := range []struct {
+		name  string
+		ends  []time.Duration
+		color color.Color
+	}{
+		{"B, healthy", r.b, s.b},
+		{"A, allows 5 requests/s", r.a, s.a},
+	} {
+		points := make(plotter.XYs, (warmUp+measured)/time.Second)
+		for i := range points {
+			points[i].X = float64(i) + 0.5
+		}
+		for _, end := range line.ends {
+			if second := int(end / time.Second); second < len(points) {
+				points[second].Y++
+			}
+		}
+		drawn, err := plotter.NewLine(points)
+		if err != nil {
+			return nil, err
+		}
+		drawn.Color, drawn.Width = line.color, 2
+		p.Add(drawn)
+		p.Legend.Add(line.name, drawn)
+	}
+	return p, nil
+}
+
+func listQueues(ctx context.Context, cfg aws.Config) error {
+	_, err := sqs.NewFromConfig(cfg).ListQueues(ctx, &sqs.ListQueuesInput{})
+	return err
+}
+
+// oldRetryer is that of the SDK with the costs and the backoff that it had before v1.48.0.
+func oldRetryer() aws.Retryer {
+	return sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
+		o.RetryCost, o.Backoff = 5, sdkretry.NewExponentialJitterBackoff(sdkretry.DefaultMaxBackoff)
+	})
+}
+
+// moves are the columns of the first table of docs/moving.md.
+var moves = []struct {
+	name    string
+	prepare func(cfg *aws.Config) error
+}{
+	{"SDK before v1.48", func(cfg *aws.Config) error {
+		cfg.Retryer = oldRetryer
+		return nil
+	}},
+	{"SDK since v1.48", func(*aws.Config) error { return nil }},
+	{"awsretry, v2.1 (default)", func(cfg *aws.Config) error { return awssdk.Install(cfg, hermetic()) }},
+	{"awsretry, v2.0", func(cfg *aws.Config) error {
+		return awssdk.Install(cfg, hermetic(awsretry.WithBehavior(retry.V20)))
+	}},
+}
+
+// movingRow returns the cells of a row of that table.
+func movingRow(t *testing.T, title string) []string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/moving.md")
+	require.NoError(t, err)
+	_, row, found := strings.Cut(string(page), "\n| "+title+" | ")
+	require.True(t, found, "docs/moving.md has no row %q", title)
+	row, _, _ = strings.Cut(row, " |\n")
+	cells := strings.Split(row, " | ")
+	require.Len(t, cells, len(moves), title)
+	return cells
+}
+
+// TestNumbersOfTheMovingPage checks the delays and attempts of docs/moving.md, with Install and
+// without. The jitter is random, so the longest of many delays is close to the longest possible
+// one.
+func TestNumbersOfTheMovingPage(t *testing.T) {
+	const calls = 200
+	// The client of DynamoDB is from before v1.48.0, and has defaults of its own with this only.
+	t.Setenv("AWS_NEW_RETRIES_2026", "true")
+	serverError, throttled := fail(500, ""), fail(400, "ThrottlingException")
+	dynamo := func(ctx context.Context, cfg aws.Config) error { return describeWith(ctx, cfg) }
+	for _, c := range []struct {
+		delays, attempts string // the rows
+		answer           answerFunc
+		call             func(ctx context.Context, cfg aws.Config) error
+	}{
+		{"first delay after a throttle", "attempts, the first included", throttled, listQueues},
+		{"first delay after any other failure", "attempts, the first included", serverError, listQueues},
+		{"first delay after a throttle", "attempts in DynamoDB and DynamoDB Streams", throttled, dynamo},
+		{"first delay after any other failure, in DynamoDB and DynamoDB Streams", "attempts in DynamoDB and DynamoDB Streams", serverError, dynamo},
+	} {
+		delays, attempts := movingRow(t, c.delays), movingRow(t, c.attempts)
+		for i, move := range moves {
+			t.Run(c.delays+"/"+move.name, func(t *testing.T) {
+				want, err := time.ParseDuration(strings.ReplaceAll(delays[i], " ", ""))
+				require.NoError(t, err)
+				synctest.Test(t, func(t *testing.T) {
+					longest := time.Duration(0)
+					for range calls {
+						s := newScript(c.answer)
+						cfg := configFor(s)
+						require.NoError(t, move.prepare(&cfg))
+						require.Error(t, c.call(t.Context(), cfg))
+						require.Equal(t, attempts[i], strconv.Itoa(s.requests()))
+						longest = max(longest, s.gaps()[0])
+					}
+					require.LessOrEqual(t, longest, want)
+					require.Greater(t, longest, want*9/10)
+				})
+			})
+		}
+	}
+}
+
+// TestOutageOfTheMovingPage checks the row about an outage. With v2.0 the quota lasts for about the
+// outage, so that one minute can have 2 or 12 %; the others are all alike.
+func TestOutageOfTheMovingPage(t *testing.T) {
+	row := movingRow(t, "calls that fail in a minute with an outage of 20 s")
+	for i, move := range moves {
+		t.Run(move.name, func(t *testing.T) {
+			want, err := strconv.ParseFloat(strings.TrimSuffix(row[i], " %"), 64)
+			require.NoError(t, err)
+			minutes, spread := 1, 0.5
+			if move.name == "awsretry, v2.0" {
+				minutes, spread = 10, 4
+			}
+			sum := 0.0
+			for range minutes {
+				synctest.Test(t, func(t *testing.T) { sum += failedInAMinute(t, move.prepare) })
+			}
+			mean := sum / float64(minutes)
+			t.Logf("%.1f %%", mean)
+			require.InDelta(t, want, mean, spread, "percent of the calls")
+		})
+	}
+}
+
+// failedInAMinute returns how many percent of the calls fail that four workers make in a minute. A
+// call takes 10 ms, and each worker makes the next 50 ms later. From second 10 to second 30 the
+// server refuses connections.
+func failedInAMinute(t *testing.T, prepare func(cfg *aws.Config) error) float64 {
+	t.Helper()
+	start := time.Now()
+	cfg := configFor(answerFunc(func(*http.Request) (*http.Response, error) {
+		if at := time.Since(start); at >= 10*time.Second && at < 30*time.Second {
+			return nil, syscall.ECONNREFUSED
+		}
+		pause(10 * time.Millisecond)
+		return response(200, `{}`), nil
+	}))
+	require.NoError(t, prepare(&cfg))
+	client := sqs.NewFromConfig(cfg)
+	var (
+		mu            sync.Mutex // guards both
+		calls, failed int
+		all           sync.WaitGroup
+	)
+	for range workers {
+		all.Go(func() {
+			for time.Since(start) < time.Minute {
+				_, err := client.ListQueues(t.Context(), &sqs.ListQueuesInput{})
+				mu.Lock()
+				calls++
+				if err != nil {
+					failed++
+				}
+				mu.Unlock()
+				pause(50 * time.Millisecond)
+			}
+		})
+	}
+	all.Wait()
+	return 100 * float64(failed) / float64(calls)
 }

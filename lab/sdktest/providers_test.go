@@ -1,8 +1,14 @@
 package sdktest
 
 import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -22,7 +28,10 @@ import (
 	"github.com/aws/smithy-go/tracing"
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // provided is what a client has.
@@ -238,4 +247,286 @@ func TestClientWithoutProvidersStaysAsItIs(t *testing.T) {
 	_, err := imds.NewFromConfig(cfg).GetMetadata(t.Context(), &imds.GetMetadataInput{Path: "x"})
 	require.NoError(t, err)
 	require.Zero(t, m.size())
+}
+
+// spansOfACall returns the spans of a call of DynamoDB with so many attempts, without its name.
+func spansOfACall(attempts int) []string {
+	spans := []string{"", "/OperationSerializer", "/RetryLoop"}
+	for range attempts {
+		spans = append(spans, "/RetryLoop/Attempt")
+		for _, inside := range []string{
+			"ResolveAuthScheme", "GetIdentity", "ResolveEndpoint", "ComputePayloadSHA256", "SignRequest", "DoHTTPRequest", "OperationDeserializer",
+		} {
+			spans = append(spans, "/RetryLoop/Attempt/"+inside)
+		}
+	}
+	return spans
+}
+
+// TestAttemptsOfTheSDKContainTheBackoff: the first attempt of a call lasts until the second one may
+// be made, for the metrics and the spans of the SDK.
+func TestAttemptsOfTheSDKContainTheBackoff(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		m, tr := &meters{}, &tracers{}
+		var told []time.Duration
+		cfg := installed(t, newScript(fail(400, "ThrottlingException"), say(200, "{}")), hermetic(
+			awsretry.WithMode(awsretry.ModeAdaptive),
+			awsretry.WithRandom(func() float64 { return 1 }),
+			awsretry.WithConfig(adaptive.Config{SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 0.5} }}),
+			awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.AttemptEnded {
+					told = append(told, e.Elapsed)
+				}
+			})),
+		), awssdk.WithMeterProvider(m), awssdk.WithTracerProvider(tr))
+		began := time.Now()
+		require.NoError(t, describe(t, cfg))
+		took := time.Since(began).Seconds()
+		require.GreaterOrEqual(t, took, 2.0)
+		require.Equal(t, []float64{1, 1}, m.of("client.call.attempts", "DynamoDB"))
+		require.Equal(t, []float64{1}, m.of("client.call.errors", "DynamoDB"))
+		durations := m.of("client.call.attempt_duration", "DynamoDB")
+		require.Len(t, durations, 2)
+		require.InDelta(t, took, durations[0]+durations[1], 1e-6)
+		require.Equal(t, []time.Duration{0, 0}, told, "the requests take no time")
+		var want []string
+		for _, path := range spansOfACall(2) {
+			want = append(want, "DynamoDB.DescribeTable"+path)
+		}
+		require.ElementsMatch(t, want, tr.paths())
+	})
+}
+
+// TestRefusedAttemptsCountForTheSDK: the strategy refuses a first attempt that would begin too late.
+func TestRefusedAttemptsCountForTheSDK(t *testing.T) {
+	t.Parallel()
+	m, s := &meters{}, newScript(say(200, "{}"))
+	cfg := installed(t, s, hermetic(), awssdk.WithMeterProvider(m), awssdk.WithOperation(
+		func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+			op.NotAfter = time.Unix(1, 0)
+			return op
+		}))
+	require.ErrorIs(t, describe(t, cfg), retry.ErrMaxElapsed)
+	require.Zero(t, s.requests())
+	require.Equal(t, []float64{1}, m.of("client.call.attempts", "DynamoDB"))
+	require.Equal(t, []float64{1}, m.of("client.call.errors", "DynamoDB"))
+}
+
+// TestSpansOfCredentialsAreInTheSpanOfTheCall that they are fetched for, with all sources.
+func TestSpansOfCredentialsAreInTheSpanOfTheCall(t *testing.T) {
+	for _, s := range sources {
+		t.Run(s.name, func(t *testing.T) {
+			s.prepare(t)
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				m, tr := &meters{}, &tracers{}
+				client := newScript(func(r *http.Request) (*http.Response, error) {
+					if strings.Contains(r.Header.Get("X-Amz-Target"), "DescribeTable") {
+						return response(200, "{}"), nil
+					}
+					return identity(r)
+				})
+				cfg, err := awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...),
+					awssdk.WithMeterProvider(m), awssdk.WithTracerProvider(tr), awssdk.WithAccount("111122223333"))
+				require.NoError(t, err)
+				require.NoError(t, describe(t, cfg))
+				var loops int
+				for _, path := range tr.paths() {
+					require.True(t, strings.HasPrefix(path, "DynamoDB.DescribeTable"), path)
+					if strings.Contains(path, "/GetIdentity/") && strings.HasSuffix(path, "/RetryLoop") {
+						loops++
+					}
+				}
+				require.Positive(t, loops, tr.paths())
+				require.Equal(t, []float64{1}, m.of("client.call.attempts", "DynamoDB"))
+				require.Empty(t, m.of("client.call.attempts", "ec2imds"))
+			})
+		})
+	}
+}
+
+type callerKey struct{}
+
+// TestObserverIsToldWithTheSpanOfTheCall: all events of an operation have a context that descends from
+// that of the caller. Its span is the caller's; with a TracerProvider it is that of the call, which
+// is open until the last event.
+func TestObserverIsToldWithTheSpanOfTheCall(t *testing.T) {
+	for _, with := range []bool{false, true} {
+		inBubble(t, func(t *testing.T) {
+			t.Helper()
+			tr := &tracers{}
+			kinds := map[retry.EventKind]int{}
+			want := "caller"
+			options := []awssdk.Option{hermetic(
+				awsretry.WithMode(awsretry.ModeAdaptive),
+				awsretry.WithObserver(retry.ObserverFunc(func(ctx context.Context, e retry.Event) {
+					kinds[e.Kind]++
+					require.Equal(t, "the caller's", ctx.Value(callerKey{}), e.Kind)
+					s := spanFrom(ctx)
+					require.NotNil(t, s, e.Kind)
+					require.Equal(t, want, s.path(), e.Kind)
+					require.True(t, s.open(), e.Kind)
+				})))}
+			if with {
+				options = append(options, awssdk.WithTracerProvider(tr))
+				want = "caller/DynamoDB.DescribeTable"
+			}
+			cfg := installed(t, newScript(fail(400, "ThrottlingException"), fail(500, ""), say(200, "{}")), options...)
+			ctx := withSpan(context.WithValue(t.Context(), callerKey{}, "the caller's"), &span{of: tr, name: "caller"})
+			require.NoError(t, describeWith(ctx, cfg))
+			require.Equal(t, 3, kinds[retry.AttemptEnded])
+			require.Equal(t, 2, kinds[retry.RetryScheduled])
+			require.Equal(t, 1, kinds[retry.OperationEnded])
+			require.Equal(t, 1, kinds[retry.ScopeCreated])
+		})
+	}
+}
+
+// meters records what clients measure.
+type meters struct {
+	mu       sync.Mutex // guards measured
+	measured map[string][]float64
+}
+
+var _ metrics.MeterProvider = (*meters)(nil)
+
+func (m *meters) Meter(string, ...metrics.MeterOption) metrics.Meter { return recordingMeter{of: m} }
+
+// of returns the values of an instrument for a service, as the SDK spells it.
+func (m *meters) of(instrument, service string) []float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.measured[instrument+" "+service])
+}
+
+// size returns how many instruments were used.
+func (m *meters) size() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.measured)
+}
+
+func (m *meters) record(instrument string, value float64, opts []metrics.RecordMetricOption) {
+	var o metrics.RecordMetricOptions
+	for _, opt := range opts {
+		opt(&o)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.measured == nil {
+		m.measured = map[string][]float64{}
+	}
+	key := fmt.Sprint(instrument, " ", o.Properties.Get("rpc.service"))
+	m.measured[key] = append(m.measured[key], value)
+}
+
+// recordingMeter records counters and histograms.
+type recordingMeter struct {
+	metrics.NopMeter
+	of *meters
+}
+
+func (m recordingMeter) Int64Counter(name string, _ ...metrics.InstrumentOption) (metrics.Int64Counter, error) {
+	return counter{m.of, name}, nil
+}
+
+func (m recordingMeter) Float64Histogram(name string, _ ...metrics.InstrumentOption) (metrics.Float64Histogram, error) {
+	return histogram{m.of, name}, nil
+}
+
+type counter struct {
+	of   *meters
+	name string
+}
+
+func (c counter) Add(_ context.Context, value int64, opts ...metrics.RecordMetricOption) {
+	c.of.record(c.name, float64(value), opts)
+}
+
+type histogram struct {
+	of   *meters
+	name string
+}
+
+func (h histogram) Record(_ context.Context, value float64, opts ...metrics.RecordMetricOption) {
+	h.of.record(h.name, value, opts)
+}
+
+// tracers records spans. As with OpenTelemetry, the span of a context is a value of it, and that of
+// a caller is around the spans of the SDK.
+type tracers struct {
+	mu    sync.Mutex // guards spans, and the ends of all
+	spans []*span
+}
+
+var _ tracing.TracerProvider = (*tracers)(nil)
+
+func (t *tracers) Tracer(string, ...tracing.TracerOption) tracing.Tracer { return t }
+
+func (t *tracers) StartSpan(ctx context.Context, name string, _ ...tracing.SpanOption) (context.Context, tracing.Span) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := &span{of: t, name: name, parent: spanFrom(ctx)}
+	t.spans = append(t.spans, s)
+	return tracing.WithSpan(withSpan(ctx, s), s), s
+}
+
+// paths returns the names of all spans, with those of the spans around them.
+func (t *tracers) paths() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var paths []string
+	for _, s := range t.spans {
+		paths = append(paths, s.path())
+	}
+	return paths
+}
+
+type span struct {
+	of     *tracers
+	name   string
+	parent *span
+	ended  bool
+}
+
+type spanKey struct{}
+
+func withSpan(ctx context.Context, s *span) context.Context {
+	return context.WithValue(ctx, spanKey{}, s)
+}
+
+func spanFrom(ctx context.Context) *span {
+	s, _ := ctx.Value(spanKey{}).(*span)
+	return s
+}
+
+func (s *span) path() string {
+	if s.parent == nil {
+		return s.name
+	}
+	return s.parent.path() + "/" + s.name
+}
+
+func (s *span) Name() string { return s.name }
+
+func (*span) Context() tracing.SpanContext { return tracing.SpanContext{} }
+
+func (*span) AddEvent(string, ...tracing.EventOption) {}
+
+func (*span) SetStatus(tracing.SpanStatus) {}
+
+func (*span) SetProperty(any, any) {}
+
+func (s *span) End() {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	s.ended = true
+}
+
+// open reports whether the span can have further events.
+func (s *span) open() bool {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	return !s.ended
 }

@@ -118,18 +118,6 @@ func TestFailuresOfOneSortHaveFewerAttempts(t *testing.T) {
 	})
 }
 
-// TestServiceOfARetryerAloneIsASetting: the retryer does not know which service it is for.
-func TestServiceOfARetryerAloneIsASetting(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
-		for want, opts := range map[int][]awsretry.Option{3: nil, 4: {awsretry.WithService("dynamodb")}} {
-			s := newScript(fail(500, ""))
-			require.Error(t, describe(t, retryerOnly(t, s, hermetic(opts...))))
-			require.Equal(t, want, s.requests())
-		}
-	})
-}
-
 // TestAttemptsWithoutALimitAreThoseOfTheSDK: the quota still limits them.
 func TestAttemptsWithoutALimitAreThoseOfTheSDK(t *testing.T) {
 	type options []func(*sqs.Options)
@@ -218,4 +206,23 @@ func TestConfigOfTheClientsMakesNoDifference(t *testing.T) {
 	require.Equal(t, 2, cfg.Retryer().MaxAttempts(), "the options of Install have the last word")
 	require.Equal(t, "adaptive", strategyOf(t, cfg).Snapshot().Mode, "set by hand")
 	require.Zero(t, cfg.RetryMaxAttempts)
+}
+
+func TestOnceIsOneAttemptWithoutAWait(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		for _, mode := range []awsretry.ResolveOption{
+			awsretry.WithMode(awsretry.ModeStandard), awsretry.WithMode(awsretry.ModeAdaptive),
+		} {
+			s := newScript(throttle)
+			cfg := setup(t, s, hermetic(mode, awsretry.WithMaxAttempts(5)))
+			began := time.Now()
+			err := describeWith(retry.Once(t.Context()), cfg)
+			require.Zero(t, time.Since(began))
+			require.Equal(t, 1, s.requests())
+			requireThrottle(t, err)
+			require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+			require.Equal(t, 500, quotaOf(t, cfg))
+		}
+	})
 }

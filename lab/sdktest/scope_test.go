@@ -247,18 +247,6 @@ func keysOf(operations []retry.Operation) []string {
 	return keys
 }
 
-func TestRetryerAloneKnowsServiceRegionAndName(t *testing.T) {
-	t.Parallel()
-	cfg := retryerOnly(t, newScript(say(400, "")), hermetic())
-	_ = describe(t, cfg)
-	_ = describeWith(awssdk.WithScope(t.Context(), "tenant 7"), cfg)
-	var names []string
-	for _, s := range strategyOf(t, cfg).Snapshot().Scopes {
-		names = append(names, s.Scope)
-	}
-	require.Equal(t, []string{"", "dynamodb/eu-central-1", "tenant 7"}, names)
-}
-
 // TestClientsShareTheStateOfAScope, also those with the results of several calls of the function
 // of Load.
 func TestClientsShareTheStateOfAScope(t *testing.T) {

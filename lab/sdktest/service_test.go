@@ -1,6 +1,7 @@
 package sdktest
 
 import (
+	"context"
 	"crypto/md5"
 	"encoding/hex"
 	"encoding/json"
@@ -303,4 +304,36 @@ func (s *service) requireBooks(t *testing.T, calls, requestsOfEach int) {
 	for call, n := range s.requests {
 		require.Equal(t, requestsOfEach, n, call)
 	}
+}
+
+// overTCP returns an HTTP client for the SDK clients of one test, whose connections are known.
+func overTCP(t *testing.T, known *peers) *http.Client {
+	t.Helper()
+	var dialer net.Dialer
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return known.opened(conn), nil
+		},
+		MaxIdleConnsPerHost: 100,
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: plainBodies{transport}}
+}
+
+// plainBodies hides the method WriteTo of the request bodies of the SDK. The SDK closes a body
+// once the response has begun, and WriteTo then returns the error io.EOF. A transport that has
+// sent the body and looks for more of it then closes the connection, although the response is
+// still being read.
+type plainBodies struct{ http.RoundTripper }
+
+func (t plainBodies) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.ContentLength > 0 {
+		r = r.WithContext(r.Context())
+		r.Body = struct{ io.ReadCloser }{r.Body}
+	}
+	return t.RoundTripper.RoundTrip(r)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -94,6 +95,14 @@ type wrapper struct {
 	deaf bool
 }
 
+// call makes one call with a retryer, and returns what the retryer has seen.
+func (w wrapper) call(ctx context.Context, cfg aws.Config, inner aws.Retryer) (saw seen, err error) {
+	retryer := w.around(inner, &saw)
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = retryer })
+	_, err = client.ListTables(ctx, &dynamodb.ListTablesInput{})
+	return saw, err
+}
+
 // seen is what a wrapper has seen.
 type seen struct {
 	delays            []time.Duration
@@ -139,14 +148,6 @@ var (
 		},
 	}
 )
-
-// call makes one call with a retryer, and returns what the retryer has seen.
-func (w wrapper) call(ctx context.Context, cfg aws.Config, inner aws.Retryer) (saw seen, err error) {
-	retryer := w.around(inner, &saw)
-	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = retryer })
-	_, err = client.ListTables(ctx, &dynamodb.ListTablesInput{})
-	return saw, err
-}
 
 // sdksRetryer is the standard retryer of the SDK with the delays of v2.1 without jitter.
 func sdksRetryer() aws.Retryer {
@@ -379,5 +380,97 @@ func TestReplacedErrorHasABackoff(t *testing.T) {
 			total += gap
 		}
 		require.Greater(t, total, 20*time.Second)
+	})
+}
+
+// older is a retryer around another one that embeds the older interface.
+type older struct{ aws.Retryer }
+
+// tires is a retryer around another one that gives up in RetryDelay.
+type tires struct{ aws.RetryerV2 }
+
+func (r tires) RetryDelay(attempt int, err error) (time.Duration, error) {
+	if attempt > 1 {
+		return 0, err
+	}
+	return r.RetryerV2.RetryDelay(attempt, err)
+}
+
+// exchanges is a retryer whose retryer may be exchanged at any time. Delays are a second at most.
+type exchanges struct {
+	mu    sync.Mutex // guards inner
+	inner aws.RetryerV2
+}
+
+func (r *exchanges) set(inner aws.RetryerV2) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inner = inner
+}
+
+func (r *exchanges) get() aws.RetryerV2 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.inner
+}
+
+func (r *exchanges) IsErrorRetryable(err error) bool { return r.get().IsErrorRetryable(err) }
+
+func (r *exchanges) MaxAttempts() int { return r.get().MaxAttempts() }
+
+func (*exchanges) GetInitialToken() (release func(error) error) { return nil }
+
+func (r *exchanges) RetryDelay(attempt int, err error) (time.Duration, error) {
+	delay, delayErr := r.get().RetryDelay(attempt, err)
+	return min(delay, time.Second), delayErr
+}
+
+func (r *exchanges) GetRetryToken(ctx context.Context, err error) (release func(error) error, _ error) {
+	return r.get().GetRetryToken(ctx, err)
+}
+
+func (r *exchanges) GetAttemptToken(ctx context.Context) (release func(error) error, _ error) {
+	return r.get().GetAttemptToken(ctx)
+}
+
+// TestRetryerAroundMayExchangeOurs while calls are made. That is for the race detector.
+func TestRetryerAroundMayExchangeOurs(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		s := newScript(fail(500, ""), fail(500, ""), succeeds)
+		cfg := installed(t, s, hermetic())
+		ours := v2(cfg.Retryer())
+		around := &exchanges{inner: ours}
+		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = around })
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for range 50 {
+					_, _ = client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+					around.set(ours)
+				}
+			})
+		}
+		all.Wait()
+		require.Equal(t, 202, s.requests())
+	})
+}
+
+// TestShorterBackoffOfARetryerThatExchangesOursFitsTheDeadline: nothing tells which retryer it leads
+// to.
+func TestShorterBackoffOfARetryerThatExchangesOursFitsTheDeadline(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		s := newScript(fail(500, ""), fail(500, ""), succeeds)
+		cfg := installed(t, s, hermetic(always(), awsretry.WithConfig(adaptive.Config{
+			Standard: standard.Config{Base: 10 * time.Second},
+		})))
+		around := &exchanges{inner: v2(cfg.Retryer())}
+		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = around })
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{})
+		require.NoError(t, err)
+		require.Equal(t, []time.Duration{time.Second, time.Second}, s.gaps())
 	})
 }

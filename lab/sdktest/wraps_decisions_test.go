@@ -2,6 +2,8 @@ package sdktest
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"testing"
 	"time"
 
@@ -11,9 +13,62 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
 )
+
+// overrule is a retryer around another one that wants every failure retried.
+type overrule struct {
+	aws.RetryerV2
+	ask bool // whether it asks the other one first
+}
+
+func (r overrule) IsErrorRetryable(err error) bool {
+	if r.ask {
+		_ = r.RetryerV2.IsErrorRetryable(err)
+	}
+	return true
+}
+
+func overruling(r aws.RetryerV2) aws.RetryerV2 { return overrule{r, true} }
+
+func deaf(r aws.RetryerV2) aws.RetryerV2 { return overrule{r, false} }
+
+// veto is a retryer around another one that retries no error.
+type veto struct {
+	aws.RetryerV2
+	after bool // ask the other one first
+}
+
+func (r veto) IsErrorRetryable(err error) bool {
+	if r.after {
+		_ = r.RetryerV2.IsErrorRetryable(err)
+	}
+	return false
+}
+
+func TestRetryerAroundMayRefuse(t *testing.T) {
+	for _, after := range []bool{false, true} {
+		bothWays(t, func(t *testing.T, setup setup) {
+			t.Helper()
+			option, kept := adaptiveMode(standard.Config{})
+			s := newScript(throttle)
+			cfg := setup(t, s, option)
+			inner, ok := cfg.Retryer().(aws.RetryerV2)
+			require.True(t, ok)
+			client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = veto{inner, after} })
+			_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+			requireThrottle(t, err)
+			require.Equal(t, 1, s.requests())
+			if cfg.APIOptions != nil {
+				require.EqualValues(t, 1, kept.throttled.Load())
+				require.Equal(t, 500, quotaOf(t, cfg), "the retry was not made")
+			}
+		})
+	}
+}
 
 // grants is a retryer around another one that grants every retry.
 type grants struct{ aws.RetryerV2 }
@@ -75,4 +130,40 @@ func TestStrategyHearsOfRetriesThatItHasNotGranted(t *testing.T) {
 			require.EqualValues(t, c.want, kept.reported.Load(), c.name)
 		})
 	}
+}
+
+// doubtful is a retryer that asks again.
+type doubtful struct{ aws.RetryerV2 }
+
+func (r doubtful) IsErrorRetryable(err error) bool {
+	if !r.RetryerV2.IsErrorRetryable(err) {
+		return false
+	}
+	return r.RetryerV2.IsErrorRetryable(err)
+}
+
+// A question about an error is no operation, so that metrics do not count it.
+func TestObserverHearsOfNoQuestion(t *testing.T) {
+	bothWays(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		events := map[retry.EventKind]int{}
+		observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { events[e.Kind]++ }))
+		broken := fail(http.StatusInternalServerError, "InternalServerError")
+		cfg := setup(t, newScript(broken, broken, say(http.StatusOK, "{}")), hermetic(observer))
+		strategy, ok := awssdk.StrategyOf(cfg)
+		require.True(t, ok)
+
+		inner := cfg.Retryer
+		cfg.Retryer = func() aws.Retryer { return doubtful{inner().(aws.RetryerV2)} }
+		require.NoError(t, describeWith(t.Context(), cfg))
+		require.Equal(t, 1, events[retry.OperationEnded])
+		require.Equal(t, 3, events[retry.AttemptEnded])
+
+		clear(events)
+		before := strategy.Snapshot()
+		require.False(t, inner().IsErrorRetryable(errors.New("of no call")))
+		require.True(t, inner().IsErrorRetryable(&answerError{status: http.StatusServiceUnavailable}))
+		require.Empty(t, events)
+		require.Equal(t, before, strategy.Snapshot())
+	})
 }
