@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
@@ -25,6 +26,25 @@ type service struct {
 	*httptest.Server
 	requests int
 	restore  []func()
+}
+
+// Close ends the service and restores the environment.
+func (s *service) Close() {
+	s.Server.Close()
+	for _, f := range s.restore {
+		f()
+	}
+}
+
+// show makes a call, and prints its result and the number of requests.
+func (s *service) show(ctx context.Context, client *sts.Client) {
+	s.requests = 0
+	out, err := client.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		fmt.Println("failed, requests:", s.requests)
+		return
+	}
+	fmt.Println("account "+*out.Account+", requests:", s.requests)
 }
 
 // failing starts a service whose first requests fail with status 503.
@@ -57,25 +77,6 @@ func failing(first int) *service {
 	return s
 }
 
-// Close ends the service and restores the environment.
-func (s *service) Close() {
-	s.Server.Close()
-	for _, f := range s.restore {
-		f()
-	}
-}
-
-// show makes a call, and prints its result and the number of requests.
-func (s *service) show(ctx context.Context, client *sts.Client) {
-	s.requests = 0
-	out, err := client.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
-	if err != nil {
-		fmt.Println("failed, requests:", s.requests)
-		return
-	}
-	fmt.Println("account "+*out.Account+", requests:", s.requests)
-}
-
 // All clients that are made from the config retry as its settings say.
 func ExampleInstall() {
 	service := failing(2)
@@ -93,44 +94,49 @@ func ExampleInstall() {
 	// Output: account 111122223333, requests: 3
 }
 
-// Where no middleware can be added, a retryer alone makes the retries.
-func ExampleLoad() {
+// The SDK takes zero attempts for a number that is not set, and so does Install. The observer is told.
+func ExampleInstall_zeroAttempts() {
 	service := failing(2)
 	defer service.Close()
-
-	ctx := context.Background()
-	retryer, err := awssdk.Load(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryer(retryer))
-	if err != nil {
-		log.Fatal(err)
-	}
-	service.show(ctx, sts.NewFromConfig(cfg))
-	// Output: account 111122223333, requests: 3
-}
-
-// One client gets a strategy of its own.
-func ExampleNew() {
-	service := failing(4)
-	defer service.Close()
+	_ = os.Setenv("AWS_MAX_ATTEMPTS", "0")
 
 	ctx := context.Background()
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
-	strategy, err := standard.New(standard.Config{MaxAttempts: 5, Base: time.Millisecond})
+	observer := retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+		if e.Kind == retry.SettingIgnored {
+			fmt.Println(e.Kind, e.Err)
+		}
+	})
+	if err := awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithObserver(observer))); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(cfg.Retryer().MaxAttempts(), "attempts")
+	// Output:
+	// setting-ignored awsretry: AWS_MAX_ATTEMPTS: "0": must be a decimal integer from 1 to 2147483647; aws-sdk-go-v2 starts with it, so its reading counts
+	// 3 attempts
+}
+
+// One call loads a config and gives its clients a strategy, those for credentials included.
+func ExampleLoadDefaultConfig() {
+	service := failing(2)
+	defer service.Close()
+
+	ctx := context.Background()
+	cfg, err := awssdk.LoadDefaultConfig(ctx,
+		awssdk.WithLoadOptions(config.WithRegion("eu-central-1")),
+		awssdk.WithSettings(awsretry.WithDefaultMode(awsretry.ModeAdaptive)))
 	if err != nil {
 		log.Fatal(err)
 	}
-	retryer, err := awssdk.New(strategy, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	service.show(ctx, sts.NewFromConfig(cfg, func(o *sts.Options) { o.Retryer = retryer }))
-	// Output: account 111122223333, requests: 5
+	strategy, _ := awssdk.StrategyOf(cfg)
+	fmt.Println(strategy.Snapshot().Mode)
+	service.show(ctx, sts.NewFromConfig(cfg))
+	// Output:
+	// adaptive
+	// account 111122223333, requests: 3
 }
 
 // The snapshot of the strategy has the retry quota of each scope. Two retries have taken 14
@@ -159,138 +165,6 @@ func ExampleStrategyOf() {
 	// Output:
 	// failed, requests: 3
 	// sts/eu-central-1: 472 of 500 tokens
-}
-
-// The calls of each tenant have a retry quota and a send rate of their own.
-func ExampleWithScope() {
-	service := failing(0)
-	defer service.Close()
-
-	ctx := context.Background()
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := awssdk.Install(&cfg); err != nil {
-		log.Fatal(err)
-	}
-	client := sts.NewFromConfig(cfg)
-	for _, tenant := range []string{"tenant 7", "tenant 8"} {
-		service.show(awssdk.WithScope(ctx, tenant), client)
-	}
-	strategy, _ := awssdk.StrategyOf(cfg)
-	for _, scope := range strategy.Snapshot().Scopes[1:] {
-		fmt.Println(scope.Scope)
-	}
-	// Output:
-	// account 111122223333, requests: 1
-	// account 111122223333, requests: 1
-	// tenant 7
-	// tenant 8
-}
-
-// Each operation of a service gets a scope of its own, and one of them a single attempt.
-func ExampleWithOperation() {
-	service := failing(1)
-	defer service.Close()
-
-	ctx := context.Background()
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	err = awssdk.Install(&cfg, awssdk.WithOperation(
-		func(_ context.Context, op retry.Operation, input any) retry.Operation {
-			op.Resource = op.Name
-			if _, ok := input.(*sts.GetCallerIdentityInput); ok {
-				op.MaxAttempts = 1
-			}
-			return op
-		}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	service.show(ctx, sts.NewFromConfig(cfg))
-	strategy, _ := awssdk.StrategyOf(cfg)
-	fmt.Println(strategy.Snapshot().Scopes[1].Scope)
-	// Output:
-	// failed, requests: 1
-	// sts/eu-central-1/GetCallerIdentity
-}
-
-// Each operation of a service has a retry quota and a send rate of its own, as where a service
-// throttles by operation.
-func ExampleByOperation() {
-	service := failing(0)
-	defer service.Close()
-
-	ctx := context.Background()
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := awssdk.Install(&cfg, awssdk.WithOperation(awssdk.ByOperation)); err != nil {
-		log.Fatal(err)
-	}
-	service.show(ctx, sts.NewFromConfig(cfg))
-	strategy, _ := awssdk.StrategyOf(cfg)
-	fmt.Println(strategy.Snapshot().Scopes[1].Scope)
-	// Output:
-	// account 111122223333, requests: 1
-	// sts/eu-central-1/GetCallerIdentity
-}
-
-// All calls of a service in a region share a retry quota and a send rate, whatever resource they
-// are for.
-func ExampleByService() {
-	service := failing(0)
-	defer service.Close()
-
-	ctx := context.Background()
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := awssdk.Install(&cfg, awssdk.WithOperation(awssdk.ByService)); err != nil {
-		log.Fatal(err)
-	}
-	service.show(ctx, sts.NewFromConfig(cfg))
-	strategy, _ := awssdk.StrategyOf(cfg)
-	fmt.Println(strategy.Snapshot().Scopes[1].Scope)
-	// Output:
-	// account 111122223333, requests: 1
-	// sts/eu-central-1
-}
-
-// The clients of two accounts share a strategy, and neither account slows the other. The accounts
-// are given because the credentials do not know them.
-func ExampleWithAccount() {
-	service := failing(0)
-	defer service.Close()
-
-	ctx := context.Background()
-	strategy, err := awsretry.Load(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, account := range []string{"111122223333", "444455556666"} {
-		cfg, err := config.LoadDefaultConfig(ctx)
-		if err != nil {
-			log.Fatal(err)
-		}
-		if err := awssdk.Install(&cfg, awssdk.WithStrategy(strategy), awssdk.WithAccount(account)); err != nil {
-			log.Fatal(err)
-		}
-		service.show(ctx, sts.NewFromConfig(cfg))
-	}
-	for _, scope := range strategy.Snapshot().Scopes[1:] {
-		fmt.Println(scope.Scope)
-	}
-	// Output:
-	// account 111122223333, requests: 1
-	// account 111122223333, requests: 1
-	// 111122223333/sts/eu-central-1
-	// 444455556666/sts/eu-central-1
 }
 
 // Settings in code override those of the environment and the files. Defaults in code do not.
@@ -342,6 +216,82 @@ func ExampleWithStrategy() {
 	// account 111122223333, requests: 1
 	// sts/eu-central-1
 	// sts/us-east-1
+}
+
+// Objects have the timeout that the guide for S3 asks for, and items one that is learned.
+func ExampleWithAttemptTimeout() {
+	service := failing(1)
+	defer service.Close()
+
+	ctx := context.Background()
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	objects := retry.FixedTimeout{First: 2 * time.Second, Factor: 2}
+	items, err := retry.NewLearnedTimeout(retry.Slower{
+		Quantile: 0.9, Factor: 3, Floor: 20 * time.Millisecond, Ceiling: 10 * time.Second,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	choose := func(op retry.Operation) retry.AttemptTimeout {
+		switch op.Service + " " + op.Name {
+		case "s3 GetObject", "s3 HeadObject", "s3 PutObject":
+			return objects
+		case "dynamodb GetItem", "dynamodb PutItem", "dynamodb UpdateItem":
+			return items
+		default:
+			return nil // no timeout
+		}
+	}
+	if err := awssdk.Install(&cfg, awssdk.WithAttemptTimeout(retry.TimeoutFunc(choose))); err != nil {
+		log.Fatal(err)
+	}
+
+	service.show(ctx, sts.NewFromConfig(cfg))
+	// Output: account 111122223333, requests: 2
+}
+
+// slower is a retryer with delays of at least a second.
+type slower struct{ aws.RetryerV2 }
+
+func (r slower) RetryDelay(attempt int, err error) (time.Duration, error) {
+	delay, delayErr := r.RetryerV2.RetryDelay(attempt, err)
+	return max(delay, time.Second), delayErr
+}
+
+// prompt is a retryer whose delays are told and not slept.
+type prompt struct{ aws.RetryerV2 }
+
+func (r prompt) RetryDelay(attempt int, err error) (time.Duration, error) {
+	delay, delayErr := r.RetryerV2.RetryDelay(attempt, err)
+	fmt.Println(delay, "are due")
+	return 0, delayErr
+}
+
+// A retryer around ours sees each backoff, and may change it.
+func ExampleRetryer_RetryDelay() {
+	service := failing(2)
+	defer service.Close()
+
+	ctx := context.Background()
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithRandom(func() float64 { return 1 }))); err != nil {
+		log.Fatal(err)
+	}
+	ours := cfg.Retryer().(aws.RetryerV2)
+	cfg.Retryer = func() aws.Retryer { return prompt{slower{ours}} }
+
+	service.show(ctx, sts.NewFromConfig(cfg))
+	// Output:
+	// 1s are due
+	// 1s are due
+	// account 111122223333, requests: 3
 }
 
 // A call with a context of retry.Once makes one attempt, for example in a loop that retries by

@@ -3,12 +3,113 @@ package awssdk
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/modes/standard"
 )
+
+func TestFailureIsFoundUnderWhatWrapsIt(t *testing.T) {
+	t.Parallel()
+	first, c := errors.New("first"), &call{}
+	var f failures
+	require.Nil(t, f.take(first))
+	require.True(t, f.put(first, failure{call: c}))
+	require.False(t, f.put(first, failure{call: &call{}}), "known already")
+	require.False(t, f.put(unhashable(nil), failure{call: c}))
+	require.Nil(t, f.take(unhashable(nil)))
+	require.Same(t, c, f.take(&uniqueError{first}))
+	require.Nil(t, f.take(first), "taken")
+	require.True(t, f.put(first, failure{call: c, busy: true}))
+	require.Nil(t, f.take(first), "its retry is being made")
+	require.True(t, f.withdraw(first, c))
+	self := &uniqueError{}
+	self.error = self
+	require.Nil(t, f.take(self), "wraps itself")
+}
+
+// answering is a retryer that retries every error and does not ask the one that it wraps.
+type answering struct{ *sdkRetryer }
+
+func (answering) IsErrorRetryable(error) bool { return true }
+
+func TestNothingIsKeptOfACallThatHasEnded(t *testing.T) {
+	t.Parallel()
+	shared := errors.New("shared")
+	for _, errs := range [][]error{
+		{nil},
+		{errors.New("first"), nil},
+		{errors.New("first"), errors.New("second"), nil},
+		{errors.New("first"), errors.New("second"), errors.New("third")},
+		{shared, shared, shared},
+		{unhashable(nil), unhashable(nil), nil},
+	} {
+		s, err := standard.New(standard.Config{Base: 1})
+		require.NoError(t, err)
+		r := retryer(t, s)
+		wanted := errs[len(errs)-1]
+		c, err := inside(t, answering{r}, errs...)
+		require.Equal(t, wanted == nil, err == nil)
+		require.Equal(t, over, c.phase)
+		require.Zero(t, r.failures.kept())
+	}
+}
+
+func TestNothingIsKeptOfACallThatPanicked(t *testing.T) {
+	t.Parallel()
+	s, err := standard.New(standard.Config{Base: 1})
+	require.NoError(t, err)
+	r := retryer(t, s)
+	require.Panics(t, func() { _, _ = inside(t, r, temporary{errors.New("first")}) }) // there is no second error
+	require.Zero(t, r.failures.kept())
+}
+
+// TestManyCallsAtOnceGoOn has more calls than failures keeps. Another retryer decides about
+// their errors.
+func TestManyCallsAtOnceGoOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := standard.New(standard.Config{QuotaCapacity: new(1_000_000)})
+		require.NoError(t, err)
+		r := answering{retryer(t, s)}
+		var lost atomic.Int64
+		var calls sync.WaitGroup
+		for range 2*maxFailures + 500 {
+			calls.Go(func() {
+				if _, err := inside(t, r, errors.New("first"), nil); err != nil {
+					lost.Add(1)
+				}
+			})
+		}
+		calls.Wait()
+		require.Zero(t, lost.Load())
+	})
+}
+
+// TestCallsWithOneErrorAreToldApart has two calls that fail with the same error, and a retryer that
+// looks each up twice.
+func TestCallsWithOneErrorAreToldApart(t *testing.T) {
+	t.Parallel()
+	var s shared
+	same := errors.New("same")
+	first, second := &call{shared: &s, observed: true}, &call{shared: &s, observed: true}
+	require.Equal(t, same, first.attempted(same))
+	wrapped := second.attempted(same)
+	require.NotEqual(t, same, wrapped, "the first call has it")
+	for range 2 {
+		require.Same(t, first, s.failures.take(same))
+		require.Same(t, second, s.failures.take(wrapped))
+	}
+	first.forget()
+	require.Nil(t, s.failures.take(same))
+	require.Same(t, second, s.failures.take(wrapped))
+	second.forget()
+	require.Zero(t, s.failures.kept())
+}
 
 // registering is a context that counts the functions which wait for its end.
 type registering struct {
@@ -39,15 +140,6 @@ func TestCallsThatAreDroppedLeaveTheirContext(t *testing.T) {
 	}
 	require.Equal(t, 2*maxFailures, waiting)
 	require.Equal(t, 1_000_000-14*2*maxFailures, s.Snapshot().Scopes[0].Quota, "a retry that is dropped gives back what it took")
-}
-
-func TestNothingIsKeptOfACallThatPanicked(t *testing.T) {
-	t.Parallel()
-	s, err := standard.New(standard.Config{Base: 1})
-	require.NoError(t, err)
-	r := retryer(t, s)
-	require.Panics(t, func() { _, _ = inside(t, r, temporary{errors.New("first")}) }) // there is no second error
-	require.Zero(t, r.failures.kept())
 }
 
 // TestRetryOutlastsErrorsOfOtherCalls: a retryer around ours does not ask about those.

@@ -3,13 +3,10 @@ package awssdk
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
@@ -85,38 +82,4 @@ func TestReasonsAreThoseOfTheModeledError(t *testing.T) {
 	}
 	many := &types.ThrottlingException{ThrottlingReasons: make([]types.ThrottlingReason, maxReasons+1)}
 	require.Len(t, modeledOf(many).reasons, maxReasons)
-}
-
-func TestRetryAfterIsAHintOfThrottlesOnly(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, time.November, 1, 12, 0, 0, 0, time.UTC)
-	for _, c := range []struct {
-		name    string
-		status  int
-		seconds string
-		millis  string
-		want    time.Duration
-		none    bool
-	}{
-		{"throttle", 429, "2", "", 2 * time.Second, false},
-		{"throttle with a date", 429, "Sun, 01 Nov 2026 12:00:09 GMT", "", 9 * time.Second, false},
-		{"throttle with both", 429, "2", "150", 150 * time.Millisecond, false},
-		{"throttle with neither", 429, "", "", 0, true},
-		{"server", 503, "2", "", 0, true},
-		{"server with milliseconds", 503, "2", "150", 150 * time.Millisecond, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			err := &smithyhttp.ResponseError{
-				Response: &smithyhttp.Response{Response: &http.Response{
-					StatusCode: c.status, Header: http.Header{"Retry-After": {c.seconds}, retryAfterHeader: {c.millis}},
-				}},
-				Err: errors.New("refused"),
-			}
-			verdict := classify.Default().Classify(classify.Outcome{Err: failureOf(err, err, func() time.Time { return now })})
-			after, hinted := verdict.Hint()
-			require.Equal(t, !c.none, hinted)
-			require.Equal(t, c.want, after)
-		})
-	}
 }

@@ -7,6 +7,35 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+type getItemInput struct {
+	TableName *string
+	Other     int
+}
+
+type batchInput struct{ RequestItems map[string]int }
+
+type oddInput struct {
+	TableName     string // no input of the SDK looks so
+	RequestItems  []int
+	TransactItems map[int]int
+}
+
+func TestResourceOfOddInputsIsEmpty(t *testing.T) {
+	t.Parallel()
+	var s shared
+	name := "orders"
+	require.Equal(t, "orders", s.resourceOf("dynamodb", &getItemInput{TableName: &name}))
+	require.Empty(t, s.resourceOf("dynamodb", &getItemInput{}))
+	require.Empty(t, s.resourceOf("dynamodb", (*getItemInput)(nil)))
+	require.Empty(t, s.resourceOf("dynamodb", getItemInput{TableName: &name}))
+	require.Empty(t, s.resourceOf("dynamodb", &name))
+	require.Empty(t, s.resourceOf("dynamodb", nil))
+	require.Empty(t, s.resourceOf("dynamodb", &oddInput{TableName: name}))
+	require.Equal(t, "orders", s.resourceOf("dynamodb", &batchInput{map[string]int{"orders": 1}}))
+	require.Empty(t, s.resourceOf("dynamodb", &batchInput{map[string]int{"orders": 1, "users": 1}}))
+	require.Empty(t, s.resourceOf("dynamodb", &batchInput{}))
+}
+
 const account = "111122223333"
 
 func TestPlaceOfAResource(t *testing.T) {

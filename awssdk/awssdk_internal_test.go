@@ -1,0 +1,56 @@
+package awssdk
+
+import (
+	"context"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/retry"
+)
+
+func retryer(t *testing.T, s retry.Strategy) *sdkRetryer {
+	t.Helper()
+	r, err := newRetryer(s, nil)
+	require.NoError(t, err)
+	return r
+}
+
+// inner returns what a retryer, or one around it, has in common with others.
+func (r *sdkRetryer) inner() *shared { return r.shared }
+
+// inside runs the loop of the SDK with the middlewares, and returns the call that they made.
+func inside(t *testing.T, r interface {
+	aws.Retryer
+	inner() *shared
+}, errs ...error,
+) (c *call, err error) {
+	t.Helper()
+	stack := middleware.NewStack("Test", smithyhttp.NewStackRequest)
+	require.NoError(t, stack.Finalize.Add(sdkretry.NewAttemptMiddleware(r, smithyhttp.RequestCloner), middleware.After))
+	require.NoError(t, r.inner().addMiddlewares(stack))
+	handler := middleware.HandlerFunc(func(ctx context.Context, _ any) (any, middleware.Metadata, error) {
+		c = callFrom(ctx)
+		err := errs[0]
+		errs = errs[1:]
+		return nil, middleware.Metadata{}, err
+	})
+	_, _, err = middleware.DecorateHandler(handler, stack).Handle(t.Context(), nil)
+	return c, err
+}
+
+// temporary is an error that is retried.
+type temporary struct{ error }
+
+func (temporary) Temporary() bool { return true }
+
+func (e temporary) Unwrap() error { return e.error }
+
+// unhashable is an error that cannot be the key of a map.
+type unhashable []string
+
+func (unhashable) Error() string { return "several lines" }
