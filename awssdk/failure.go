@@ -14,22 +14,21 @@ import (
 // retryAfterHeader is the delay that a service asks for, in milliseconds.
 const retryAfterHeader = "X-Amz-Retry-After"
 
-// toldError is an error with what the errors of the SDK do not tell: how long the server asks to
-// wait, and what a throttle is about.
-type toldError struct {
+// annotatedError adds the retry hint and the throttle reasons that the SDK's errors lack.
+type annotatedError struct {
 	error
 	after   time.Duration // if hinted
 	hinted  bool
 	reasons []classify.Reason
 }
 
-func (e *toldError) Unwrap() error { return e.error }
+func (e *annotatedError) Unwrap() error { return e.error }
 
 // RetryAfter returns the delay.
-func (e *toldError) RetryAfter() (time.Duration, bool) { return e.after, e.hinted }
+func (e *annotatedError) RetryAfter() (time.Duration, bool) { return e.after, e.hinted }
 
 // ThrottledBy returns what a throttle is about.
-func (e *toldError) ThrottledBy() []classify.Reason { return e.reasons }
+func (e *annotatedError) ThrottledBy() []classify.Reason { return e.reasons }
 
 // failureOf returns the error of an attempt as a strategy must see it: with the hint of the
 // server and the reasons of a throttle, and marked as clock skew where the loop has found that. A
@@ -59,7 +58,7 @@ func hear(err error, throttled bool, now func() time.Time) error {
 	if !hinted && len(fields.reasons) == 0 {
 		return err
 	}
-	return &toldError{err, after, hinted, fields.reasons}
+	return &annotatedError{err, after, hinted, fields.reasons}
 }
 
 // headerOf returns the header of the response; nil if there is none.
