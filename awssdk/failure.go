@@ -35,16 +35,16 @@ func (e *annotatedError) ThrottledBy() []classify.Reason { return e.reasons }
 // throttle stays one. raw is the error before the loop has changed it.
 func failureOf(err, raw error, now func() time.Time) error {
 	throttled := throttles(err)
-	failure := hear(err, throttled, now)
+	failure := withHints(err, throttled, now)
 	if err != raw && isSkew(err) && !throttled { //nolint:errorlint // whether the loop has wrapped it
 		failure = &classify.JudgedError{Verdict: classify.RetryAs(classify.ClockSkew), Err: failure}
 	}
 	return failure
 }
 
-// hear returns the error as one that tells what the response says. Retry-After is a hint of throttles
-// only, and so are the seconds in the body of some.
-func hear(err error, throttled bool, now func() time.Time) error {
+// withHints adds hints and reasons from the response to err. Retry-After is a hint of throttles only, and so are
+// the seconds in the body of some.
+func withHints(err error, throttled bool, now func() time.Time) error {
 	header, fields := headerOf(err), modeled{}
 	after, hinted := classify.ParseRetryAfterMillis(header.Get(retryAfterHeader))
 	if throttled {
