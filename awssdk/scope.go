@@ -46,7 +46,7 @@ func (r *sdkRetryer) operationOf(ctx context.Context, input any, limit int) retr
 	nameUnnamed(&op, input)
 	op.LongPolling = isLongPolling(op.Service, op.Name)
 	scope, named := scopeFrom(ctx)
-	op = r.counted(ctx, op, input, !named)
+	op = r.withScope(ctx, op, input, !named)
 	if r.operation != nil {
 		op = r.operation(ctx, op, input)
 		if limit > 0 && (op.MaxAttempts == 0 || op.MaxAttempts > limit) {

@@ -145,9 +145,9 @@ func regionOf(service, region string) string {
 	return "aws-global"
 }
 
-// counted says in op what AWS counts the call by. ask is whether the account matters so much that
+// withScope sets in op what AWS counts the call by. ask is whether the account matters so much that
 // the credentials of the client may be asked for it.
-func (r *sdkRetryer) counted(ctx context.Context, op retry.Operation, input any, ask bool) retry.Operation {
+func (r *sdkRetryer) withScope(ctx context.Context, op retry.Operation, input any, ask bool) retry.Operation {
 	op.Region = regionOf(op.Service, op.Region)
 	var text string
 	var at place

@@ -290,15 +290,15 @@ func requireApart(t *testing.T, p pair) map[string]*traffic {
 
 func perSecond(n int) float64 { return float64(n) / measured.Seconds() }
 
-// counted counts the throttles of a meter.
-type counted struct {
+// throttleMeter counts the throttles of a meter.
+type throttleMeter struct {
 	meter
 
 	mu        sync.Mutex
 	throttles int // guarded by mu
 }
 
-func (c *counted) Do(r *http.Request) (*http.Response, error) {
+func (c *throttleMeter) Do(r *http.Request) (*http.Response, error) {
 	answer, err := c.meter.Do(r)
 	if err == nil && answer.StatusCode != http.StatusOK {
 		c.mu.Lock()
@@ -332,7 +332,7 @@ func TestHealthyTableHelpsTheThrottledOne(t *testing.T) {
 			var a, b tableCalls
 			for range 5 {
 				synctest.Test(t, func(t *testing.T) {
-					service := &counted{meter: meter{pair: twoTables}}
+					service := &throttleMeter{meter: meter{pair: twoTables}}
 					cfg := configFor(service)
 					if name == "awsretry" {
 						cfg = installed(t, service, hermetic(awsretry.WithMode(awsretry.ModeStandard)))
