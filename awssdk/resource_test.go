@@ -38,44 +38,44 @@ func TestResourceOfOddInputsIsEmpty(t *testing.T) {
 
 const account = "111122223333"
 
-func TestPlaceOfAResource(t *testing.T) {
+func TestParseResource(t *testing.T) {
 	t.Parallel()
-	orders := place{account, "eu-central-1", "orders"}
-	resize := place{account, "", "resize"}
+	orders := resource{account, "eu-central-1", "orders"}
+	resize := resource{account, "", "resize"}
 	for _, c := range []struct {
 		service, text string
-		want          place
+		want          resource
 	}{
-		{"dynamodb", "orders", place{name: "orders"}},
+		{"dynamodb", "orders", resource{name: "orders"}},
 		{"dynamodb", "arn:aws:dynamodb:eu-central-1:111122223333:table/orders", orders},
-		{"dynamodb", "arn:aws-us-gov:dynamodb:us-gov-west-1:111122223333:table/orders", place{account, "us-gov-west-1", "orders"}},
-		{"dynamodb streams", "arn:aws:dynamodb:eu-central-1:111122223333:table/orders/stream/1", place{account, "eu-central-1", "orders/stream/1"}},
+		{"dynamodb", "arn:aws-us-gov:dynamodb:us-gov-west-1:111122223333:table/orders", resource{account, "us-gov-west-1", "orders"}},
+		{"dynamodb streams", "arn:aws:dynamodb:eu-central-1:111122223333:table/orders/stream/1", resource{account, "eu-central-1", "orders/stream/1"}},
 		{"kinesis", "arn:aws:kinesis:eu-central-1:111122223333:stream/orders", orders},
 		{"sns", "arn:aws:sns:eu-central-1:111122223333:orders", orders},
-		{"sns", "arn:aws:sns:eu-central-1:111122223333:endpoint/GCM/app/1", place{}},
-		{"s3", "orders", place{name: "orders"}},
-		{"s3", "arn:aws:s3:::orders", place{name: "orders"}},
-		{"s3", "arn:aws:s3:eu-central-1:111122223333:accesspoint/mine", place{account, "eu-central-1", "accesspoint/mine"}},
-		{"s3", "arn:aws:s3-outposts:eu-central-1:111122223333:outpost/op-1/accesspoint/mine", place{account, "eu-central-1", "outpost/op-1/accesspoint/mine"}},
-		{"sqs", "https://sqs.eu-central-1.amazonaws.com/111122223333/orders", place{account, "", "orders"}},
-		{"sqs", "https://sqs.eu-central-1.amazonaws.com/111122223333/", place{name: "https://sqs.eu-central-1.amazonaws.com/111122223333/"}},
-		{"sqs", "orders", place{name: "orders"}},
-		{"sqs", "/orders", place{name: "/orders"}},
-		{"lambda", "resize", place{name: "resize"}},
-		{"lambda", "resize:live", place{name: "resize"}},
-		{"lambda", "function:resize:$LATEST", place{name: "resize"}},
+		{"sns", "arn:aws:sns:eu-central-1:111122223333:endpoint/GCM/app/1", resource{}},
+		{"s3", "orders", resource{name: "orders"}},
+		{"s3", "arn:aws:s3:::orders", resource{name: "orders"}},
+		{"s3", "arn:aws:s3:eu-central-1:111122223333:accesspoint/mine", resource{account, "eu-central-1", "accesspoint/mine"}},
+		{"s3", "arn:aws:s3-outposts:eu-central-1:111122223333:outpost/op-1/accesspoint/mine", resource{account, "eu-central-1", "outpost/op-1/accesspoint/mine"}},
+		{"sqs", "https://sqs.eu-central-1.amazonaws.com/111122223333/orders", resource{account, "", "orders"}},
+		{"sqs", "https://sqs.eu-central-1.amazonaws.com/111122223333/", resource{name: "https://sqs.eu-central-1.amazonaws.com/111122223333/"}},
+		{"sqs", "orders", resource{name: "orders"}},
+		{"sqs", "/orders", resource{name: "/orders"}},
+		{"lambda", "resize", resource{name: "resize"}},
+		{"lambda", "resize:live", resource{name: "resize"}},
+		{"lambda", "function:resize:$LATEST", resource{name: "resize"}},
 		{"lambda", "111122223333:resize", resize},
 		{"lambda", "111122223333:function:resize:7", resize},
-		{"lambda", "eu-central-1:111122223333:function:resize", place{account, "eu-central-1", "resize"}},
-		{"lambda", "arn:aws:lambda:eu-central-1:111122223333:function:resize:live", place{account, "eu-central-1", "resize"}},
-		{"lambda", ":", place{name: ":"}},
+		{"lambda", "eu-central-1:111122223333:function:resize", resource{account, "eu-central-1", "resize"}},
+		{"lambda", "arn:aws:lambda:eu-central-1:111122223333:function:resize:live", resource{account, "eu-central-1", "resize"}},
+		{"lambda", ":", resource{name: ":"}},
 		// These are no ARNs.
-		{"dynamodb", "arn:aws:dynamodb:eu-central-1:111122223333:", place{name: "arn:aws:dynamodb:eu-central-1:111122223333:"}},
-		{"dynamodb", "arn:aws:dynamodb:eu-central-1:1:table/orders", place{name: "arn:aws:dynamodb:eu-central-1:1:table/orders"}},
-		{"dynamodb", "arn:aws", place{name: "arn:aws"}},
-		{"dynamodb", "", place{}},
+		{"dynamodb", "arn:aws:dynamodb:eu-central-1:111122223333:", resource{name: "arn:aws:dynamodb:eu-central-1:111122223333:"}},
+		{"dynamodb", "arn:aws:dynamodb:eu-central-1:1:table/orders", resource{name: "arn:aws:dynamodb:eu-central-1:1:table/orders"}},
+		{"dynamodb", "arn:aws", resource{name: "arn:aws"}},
+		{"dynamodb", "", resource{}},
 	} {
-		require.Equal(t, c.want, placeOf(c.service, c.text), "%s %s", c.service, c.text)
+		require.Equal(t, c.want, parseResource(c.service, c.text), "%s %s", c.service, c.text)
 	}
 }
 
@@ -88,16 +88,16 @@ func TestAccountHasTwelveDigits(t *testing.T) {
 	}
 }
 
-// FuzzPlaceOf holds that what is found is in the text, and that the ARN of a name has this name.
-func FuzzPlaceOf(f *testing.F) {
+// FuzzParseResource holds that what is found is in the text, and that the ARN of a name has this name.
+func FuzzParseResource(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, service := range []string{"dynamodb", "dynamodb streams", "kinesis", "lambda", "s3", "sns", "sqs", "ec2"} {
-			at := placeOf(service, text)
+			at := parseResource(service, text)
 			require.Contains(t, text, at.account)
 			require.Contains(t, text, at.region)
 			require.Contains(t, text, at.name)
 			require.True(t, at.account == "" || isAccount(at.account))
-			require.Equal(t, text == "" || service == "sns" && strings.Contains(text, "/") && at == place{}, at.name == "", "%s: %#v", service, at)
+			require.Equal(t, text == "" || service == "sns" && strings.Contains(text, "/") && at == resource{}, at.name == "", "%s: %#v", service, at)
 		}
 		if text == "" || strings.ContainsAny(text, ":/") {
 			return
@@ -108,9 +108,9 @@ func FuzzPlaceOf(f *testing.F) {
 			"lambda":   "arn:aws:lambda:eu-central-1:111122223333:function:",
 			"sns":      "arn:aws:sns:eu-central-1:111122223333:",
 		} {
-			require.Equal(t, place{account, "eu-central-1", text}, placeOf(service, arn+text))
-			require.Equal(t, place{name: text}, placeOf(service, text))
+			require.Equal(t, resource{account, "eu-central-1", text}, parseResource(service, arn+text))
+			require.Equal(t, resource{name: text}, parseResource(service, text))
 		}
-		require.Equal(t, place{account: account, name: text}, placeOf("sqs", "https://sqs.eu-central-1.amazonaws.com/111122223333/"+text))
+		require.Equal(t, resource{account: account, name: text}, parseResource("sqs", "https://sqs.eu-central-1.amazonaws.com/111122223333/"+text))
 	})
 }

@@ -150,7 +150,7 @@ func regionOf(service, region string) string {
 func (r *sdkRetryer) withScope(ctx context.Context, op retry.Operation, input any, ask bool) retry.Operation {
 	op.Region = regionOf(op.Service, op.Region)
 	var text string
-	var at place
+	var at resource
 	switch by := scopedBy(op.Service, op.Name); by {
 	case byOperation:
 		op.Resource = op.Name
@@ -160,7 +160,7 @@ func (r *sdkRetryer) withScope(ctx context.Context, op retry.Operation, input an
 		}
 	case byResource, byName:
 		text = r.resourceOf(op.Service, input)
-		at = placeOf(op.Service, text)
+		at = parseResource(op.Service, text)
 		op.Resource = at.name
 		if at.region != "" {
 			op.Region = at.region
