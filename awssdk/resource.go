@@ -181,6 +181,9 @@ func parseResource(service, text string) resource {
 			return resource{} // a phone, not a topic: what is sent to phones counts together
 		}
 	}
+	if at.name == "" {
+		return resource{name: text}
+	}
 	return at
 }
 

@@ -72,6 +72,8 @@ func TestParseResource(t *testing.T) {
 		// These are no ARNs.
 		{"dynamodb", "arn:aws:dynamodb:eu-central-1:111122223333:", resource{name: "arn:aws:dynamodb:eu-central-1:111122223333:"}},
 		{"dynamodb", "arn:aws:dynamodb:eu-central-1:1:table/orders", resource{name: "arn:aws:dynamodb:eu-central-1:1:table/orders"}},
+		{"dynamodb", "arn:aws:dynamodb:eu-central-1:111122223333:table/", resource{name: "arn:aws:dynamodb:eu-central-1:111122223333:table/"}},
+		{"kinesis", "arn:aws:kinesis:eu-central-1:111122223333:stream/", resource{name: "arn:aws:kinesis:eu-central-1:111122223333:stream/"}},
 		{"dynamodb", "arn:aws", resource{name: "arn:aws"}},
 		{"dynamodb", "", resource{}},
 	} {
