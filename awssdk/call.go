@@ -34,7 +34,7 @@ type call struct {
 	// With middlewares only.
 	observed   bool             // whether there are any
 	input      any              // of the operation
-	around     context.Context  //nolint:containedctx // of the call
+	outer      context.Context  //nolint:containedctx // of the call
 	direct     bool             // whether the loop has our retryer, and none around it
 	unseekable bool             // whether the body cannot be sent again
 	throttled  int              // entries of an output
@@ -74,7 +74,7 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 func (c *call) open(ctx context.Context, s *shared, op retry.Operation) {
 	c.shared, c.ctx, c.start, c.polls = s, ctx, s.strategy.Clock().Now(), op.LongPolling
 	// The context of an attempt may have a span that ends with the attempt.
-	c.token, c.denied = c.strategy.AcquireInitialToken(cmp.Or(c.around, ctx), op)
+	c.token, c.denied = c.strategy.AcquireInitialToken(cmp.Or(c.outer, ctx), op)
 	c.move(begun)
 	if c.limited = nil; s.limits(&op) {
 		c.limited = new(op)

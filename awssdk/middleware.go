@@ -78,7 +78,7 @@ func (endMiddleware) HandleFinalize(
 	if c == nil {
 		return next.HandleFinalize(ctx, in)
 	}
-	c.around, c.direct = ctx, leadsToOurs(next)
+	c.outer, c.direct = ctx, leadsToOurs(next)
 	defer func() { // also after a panic
 		c.forget()
 		c.finish()
@@ -100,12 +100,12 @@ func (m *attemptMiddleware) HandleFinalize(
 	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
 ) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
 	c := callFrom(ctx)
-	if c == nil || c.phase == idle && !aroundOurs(m.loop, m.shared).ours {
+	if c == nil || c.phase == idle && !wrappingOf(m.loop, m.shared).ours {
 		return next.HandleFinalize(ctx, in)
 	}
 	if c.phase != sent { // a retryer around ours has not called GetAttemptToken
 		err := (&sdkRetryer{shared: m.shared}).admit(ctx, c)
-		c.ctx = cmp.Or(c.around, ctx)
+		c.ctx = cmp.Or(c.outer, ctx)
 		if err != nil {
 			return out, metadata, c.attempted(err)
 		}
@@ -126,7 +126,7 @@ func (m *attemptMiddleware) HandleFinalize(
 	returned = true
 	if err == nil {
 		c.throttled, c.entries = m.outputs.throttled(ctx, c.input, out.Result, metadata)
-	} else if seen := aroundOurs(m.loop, nil); seen.changes || !seen.ours {
+	} else if seen := wrappingOf(m.loop, nil); seen.changes || !seen.ours {
 		c.ctx = endless{c.ctx}
 	}
 	return out, metadata, c.attempted(err)

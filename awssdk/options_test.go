@@ -44,12 +44,12 @@ func TestAccountThatIsNoneIsAnError(t *testing.T) {
 	require.NoError(t, awssdk.Install(&cfg, awssdk.WithAccount(""), awssdk.WithStrategy(strategy(t, standard.Config{}))))
 }
 
-// around is a strategy by another author.
-type around struct{ retry.Strategy }
+// wrapping is a strategy by another author.
+type wrapping struct{ retry.Strategy }
 
 func TestStrategyThatNoConstructorMadeIsRefusedWhereItIsGiven(t *testing.T) {
 	t.Parallel()
-	for name, s := range map[string]retry.Strategy{"nil *awssdk_test.around": (*around)(nil), "awssdk_test.around around nil": around{}} {
+	for name, s := range map[string]retry.Strategy{"nil *awssdk_test.wrapping": (*wrapping)(nil), "awssdk_test.wrapping around nil": wrapping{}} {
 		_, err := awssdk.New(s, nil)
 		require.ErrorContains(t, err, name)
 		_, err = awssdk.Load(t.Context(), awssdk.WithStrategy(s))

@@ -10,31 +10,31 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// around is what the retryers around ours do to a call.
-type around struct {
+// wrapping is what the retryers around ours do to a call.
+type wrapping struct {
 	ours    bool // whether there is a retryer of ours at all
 	changes bool // whether another one may change delays
 }
 
-// maxAround is how many retryers around one another aroundOurs looks at.
-const maxAround = 20
+// maxWrapping is how many retryers around one another wrappingOf looks at.
+const maxWrapping = 20
 
-// aroundOurs looks at the retryer of a retry loop, and at those that it leads to. Only a field that
+// wrappingOf looks at the retryer of a retry loop, and at those that it leads to. Only a field that
 // is not exported tells the retryer of a loop, so the field is read without using its value. A
 // loop without such a field counts as that of another retryer. A nil s stands for any strategy.
 //
 // A retryer that has a lock may exchange the one in a field of its own at any time, so such a field
 // is not read.
-func aroundOurs(loop middleware.FinalizeMiddleware, s *shared) around {
+func wrappingOf(loop middleware.FinalizeMiddleware, s *shared) wrapping {
 	v := reflect.Indirect(reflect.ValueOf(loop))
 	if v.Kind() != reflect.Struct {
-		return around{}
+		return wrapping{}
 	}
-	return lookAt(v.FieldByName("retryer"), reflect.ValueOf(s).Pointer(), maxAround)
+	return lookAt(v.FieldByName("retryer"), reflect.ValueOf(s).Pointer(), maxWrapping)
 }
 
 // leadsToOurs reports whether the next handler is a retry loop whose retryer is ours, with none around it. It reads
-// fields that are not exported, as aroundOurs does, of what is called and not of what was there when the stack was
+// fields that are not exported, as wrappingOf does, of what is called and not of what was there when the stack was
 // made. If there are no such fields, the answer is no.
 func leadsToOurs(next middleware.FinalizeHandler) bool {
 	retryer := fieldIn(fieldIn(reflect.ValueOf(next), "With"), "retryer")
@@ -52,15 +52,15 @@ func fieldIn(v reflect.Value, name string) reflect.Value {
 	return v.Elem()
 }
 
-func lookAt(v reflect.Value, shared uintptr, left int) around {
+func lookAt(v reflect.Value, shared uintptr, left int) wrapping {
 	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}
 	if v.Kind() != reflect.Struct || left == 0 {
-		return around{}
+		return wrapping{}
 	}
 	if v.Type() == reflect.TypeFor[sdkRetryer]() {
-		return around{ours: shared == 0 || v.FieldByName("shared").Pointer() == shared}
+		return wrapping{ours: shared == 0 || v.FieldByName("shared").Pointer() == shared}
 	}
 	locks := hasLock(v.Type())
 	for declared, field := range v.Fields() {
@@ -72,7 +72,7 @@ func lookAt(v reflect.Value, shared uintptr, left int) around {
 			return inner
 		}
 	}
-	return around{}
+	return wrapping{}
 }
 
 // hasLock reports whether a struct has a field of a type of package sync.

@@ -380,10 +380,10 @@ type scriptedKey struct{}
 
 // conserving are retryers around another one with which the books balance.
 var conserving = []struct {
-	name   string
-	around func(r aws.Retryer) aws.Retryer
-	alone  bool // also without middlewares
-	older  bool // hides GetAttemptToken
+	name  string
+	wrap  func(r aws.Retryer) aws.Retryer
+	alone bool // also without middlewares
+	older bool // hides GetAttemptToken
 }{
 	{"none", func(r aws.Retryer) aws.Retryer { return r }, true, false},
 	{"older interface", func(r aws.Retryer) aws.Retryer { return older{r} }, true, true},
@@ -430,7 +430,7 @@ func TestQuotaAndReportsBalance(t *testing.T) {
 				if cfg.APIOptions != nil && seed%4 == 0 {
 					require.NoError(t, awssdk.Install(&cfg, awssdk.WithStrategy(strategyOf(t, cfg))))
 				}
-				client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = c.around(o.Retryer) })
+				client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = c.wrap(o.Retryer) })
 				var calls sync.WaitGroup
 				for n := range uint64(5) {
 					s := &scripted{random: rand.New(rand.NewPCG(seed, n+1)), ledger: ledger} //nolint:gosec // the same

@@ -216,7 +216,7 @@ func TestUploadThatCannotBeReadAgainIsNotRetried(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		fault    fault
-		around   func(aws.RetryerV2) aws.RetryerV2
+		wrap     func(aws.RetryerV2) aws.RetryerV2
 		code     string
 		reason   string // of the event, after that of the strategy
 		told     bool   // whether the error of the call has the rule
@@ -225,8 +225,8 @@ func TestUploadThatCannotBeReadAgainIsNotRetried(t *testing.T) {
 		{name: "server error", fault: unavailable, code: "ServiceUnavailable", reason: ": " + rule},
 		{name: "throttle", fault: throttled, code: "SlowDown", reason: ": " + rule, throttle: true},
 		{name: "client error", fault: skewed, code: "RequestTimeTooSkewed"},
-		{name: "retryer that overrules", fault: unavailable, around: overruling, code: "ServiceUnavailable", reason: ": " + rule, told: true},
-		{name: "retryer that does not ask", fault: unavailable, around: deaf, code: "ServiceUnavailable", reason: ": " + rule, told: true},
+		{name: "retryer that overrules", fault: unavailable, wrap: overruling, code: "ServiceUnavailable", reason: ": " + rule, told: true},
+		{name: "retryer that does not ask", fault: unavailable, wrap: deaf, code: "ServiceUnavailable", reason: ": " + rule, told: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var refused []retry.Event
@@ -243,8 +243,8 @@ func TestUploadThatCannotBeReadAgainIsNotRetried(t *testing.T) {
 				o.UsePathStyle = true
 				o.DisableClockSkewCorrection = true
 				o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
-				if c.around != nil {
-					o.Retryer = c.around(o.Retryer.(aws.RetryerV2))
+				if c.wrap != nil {
+					o.Retryer = c.wrap(o.Retryer.(aws.RetryerV2))
 				}
 			})
 			_, err := client.PutObject(t.Context(), &s3.PutObjectInput{

@@ -85,8 +85,8 @@ func TestAllClientsOfAConfigHaveTheProviders(t *testing.T) {
 	copied := cfg.Copy()
 	requireProviders(t, copied, provided{m, tr})
 
-	around := cfg.Retryer().(aws.RetryerV2)
-	copied.Retryer = func() aws.Retryer { return counts{RetryerV2: around} }
+	inner := cfg.Retryer().(aws.RetryerV2)
+	copied.Retryer = func() aws.Retryer { return counts{RetryerV2: inner} }
 	requireProviders(t, copied, provided{m, tr})
 
 	other := &meters{}

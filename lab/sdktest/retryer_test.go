@@ -122,7 +122,7 @@ func TestFailuresOfOneSortHaveFewerAttempts(t *testing.T) {
 func TestAttemptsWithoutALimitAreThoseOfTheSDK(t *testing.T) {
 	type options []func(*sqs.Options)
 	attempts := func(n int) options { return options{func(o *sqs.Options) { o.RetryMaxAttempts = n }} }
-	around := func(n int) options {
+	wrap := func(n int) options {
 		return options{func(o *sqs.Options) { o.Retryer = sdkretry.AddWithMaxAttempts(o.Retryer, n) }}
 	}
 	const noLimit = 1 + 500/14
@@ -139,9 +139,9 @@ func TestAttemptsWithoutALimitAreThoseOfTheSDK(t *testing.T) {
 			{"negative in the client", 0, attempts(-1), nil, noLimit},
 			{"negative in the call", 5, nil, attempts(-1), noLimit},
 			{"zero in the call", 5, nil, attempts(0), 5},
-			{"zero around", 0, around(0), nil, noLimit},
-			{"zero around, in the call", 5, nil, around(0), noLimit},
-			{"negative around", 0, around(-2), nil, noLimit},
+			{"zero around", 0, wrap(0), nil, noLimit},
+			{"zero around, in the call", 5, nil, wrap(0), noLimit},
+			{"negative around", 0, wrap(-2), nil, noLimit},
 		} {
 			theirs, ours := newScript(fail(500, "")), newScript(fail(500, ""))
 			for s, cfg := range map[*script]aws.Config{theirs: configFor(theirs), ours: setup(t, ours, hermetic())} {

@@ -78,9 +78,9 @@ func (grants) GetRetryToken(context.Context, error) (func(error) error, error) {
 }
 
 // listTables calls a client whose retryer is around that of cfg.
-func listTables(t *testing.T, cfg aws.Config, around func(r aws.Retryer) aws.Retryer) error {
+func listTables(t *testing.T, cfg aws.Config, wrap func(r aws.Retryer) aws.Retryer) error {
 	t.Helper()
-	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = around(o.Retryer) })
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = wrap(o.Retryer) })
 	_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
 	return err
 }
@@ -109,7 +109,7 @@ func TestStrategyHearsOfRetriesThatItHasNotGranted(t *testing.T) {
 	both := func(r aws.Retryer) aws.Retryer { return grants{deaf(v2(r))} }
 	for _, c := range []struct {
 		name     string
-		around   func(r aws.Retryer) aws.Retryer
+		wrap     func(r aws.Retryer) aws.Retryer
 		answer   answerFunc
 		capacity int // of the quota
 		want     int
@@ -124,7 +124,7 @@ func TestStrategyHearsOfRetriesThatItHasNotGranted(t *testing.T) {
 			t.Helper()
 			option, kept := adaptiveMode(standard.Config{QuotaCapacity: &c.capacity})
 			s := newScript(c.answer)
-			require.Error(t, listTables(t, installed(t, s, option), c.around))
+			require.Error(t, listTables(t, installed(t, s, option), c.wrap))
 			require.Equal(t, c.want, s.requests(), c.name)
 			require.EqualValues(t, c.want, kept.acquired.Load(), c.name)
 			require.EqualValues(t, c.want, kept.reported.Load(), c.name)

@@ -88,7 +88,7 @@ func v2(r aws.Retryer) aws.RetryerV2 {
 // wrapper is a way to put a retryer around another one.
 type wrapper struct {
 	name    string
-	around  func(r aws.Retryer, seen *seen) aws.Retryer
+	wrap    func(r aws.Retryer, seen *seen) aws.Retryer
 	answers []answerFunc
 	// deaf means that without middlewares our retryer does not hear of the retries. Then delays have
 	// full jitter from the second one on.
@@ -97,7 +97,7 @@ type wrapper struct {
 
 // call makes one call with a retryer, and returns what the retryer has seen.
 func (w wrapper) call(ctx context.Context, cfg aws.Config, inner aws.Retryer) (saw seen, err error) {
-	retryer := w.around(inner, &saw)
+	retryer := w.wrap(inner, &saw)
 	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = retryer })
 	_, err = client.ListTables(ctx, &dynamodb.ListTablesInput{})
 	return saw, err
@@ -116,35 +116,35 @@ var (
 	odd      = fail(400, "OddException")
 	succeeds = say(200, "{}")
 	wrappers = []wrapper{
-		{name: "none", around: func(r aws.Retryer, _ *seen) aws.Retryer { return r }},
-		{name: "logs each delay", around: func(r aws.Retryer, s *seen) aws.Retryer { return logs{r, &s.delays} }},
-		{name: "counts attempts", around: func(r aws.Retryer, s *seen) aws.Retryer { return counts{v2(r), &s.attempts, &s.retries} }},
-		{name: "at least 300 ms", around: func(r aws.Retryer, _ *seen) aws.Retryer { return bounds{v2(r), 300 * time.Millisecond, longest} }},
-		{name: "at most 1 s", around: func(r aws.Retryer, _ *seen) aws.Retryer { return bounds{v2(r), 0, time.Second} }},
-		{name: "gives up in RetryDelay", around: func(r aws.Retryer, s *seen) aws.Retryer { return stops{v2(r), &s.asked} }},
+		{name: "none", wrap: func(r aws.Retryer, _ *seen) aws.Retryer { return r }},
+		{name: "logs each delay", wrap: func(r aws.Retryer, s *seen) aws.Retryer { return logs{r, &s.delays} }},
+		{name: "counts attempts", wrap: func(r aws.Retryer, s *seen) aws.Retryer { return counts{v2(r), &s.attempts, &s.retries} }},
+		{name: "at least 300 ms", wrap: func(r aws.Retryer, _ *seen) aws.Retryer { return bounds{v2(r), 300 * time.Millisecond, longest} }},
+		{name: "at most 1 s", wrap: func(r aws.Retryer, _ *seen) aws.Retryer { return bounds{v2(r), 0, time.Second} }},
+		{name: "gives up in RetryDelay", wrap: func(r aws.Retryer, s *seen) aws.Retryer { return stops{v2(r), &s.asked} }},
 		{
 			name:    "retry.AddWithMaxAttempts(r, 5)",
-			around:  func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 5) },
+			wrap:    func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 5) },
 			answers: []answerFunc{fail(500, ""), fail(500, ""), fail(500, ""), fail(500, ""), succeeds},
 		},
 		{
 			name:    "retry.AddWithMaxAttempts(r, 0)",
-			around:  func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 0) },
+			wrap:    func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 0) },
 			answers: []answerFunc{fail(500, ""), fail(500, ""), fail(500, ""), fail(500, ""), fail(500, ""), succeeds},
 		},
 		{
 			name:    "retry.AddWithErrorCodes(r, ...)",
-			around:  func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithErrorCodes(r, "OddException") },
+			wrap:    func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithErrorCodes(r, "OddException") },
 			answers: []answerFunc{odd, odd, succeeds},
 		},
 		{
-			name:   "retry.AddWithMaxBackoffDelay(r, 1s)",
-			around: func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithMaxBackoffDelay(r, time.Second) },
+			name: "retry.AddWithMaxBackoffDelay(r, 1s)",
+			wrap: func(r aws.Retryer, _ *seen) aws.Retryer { return sdkretry.AddWithMaxBackoffDelay(r, time.Second) },
 		},
 		{
-			name:   "answers GetRetryToken itself",
-			around: func(r aws.Retryer, _ *seen) aws.Retryer { return grants{v2(r)} },
-			deaf:   true,
+			name: "answers GetRetryToken itself",
+			wrap: func(r aws.Retryer, _ *seen) aws.Retryer { return grants{v2(r)} },
+			deaf: true,
 		},
 	}
 )
@@ -316,8 +316,8 @@ func TestRefusedRetryBehindAnOlderInterfaceIsNotRetried(t *testing.T) {
 // TestShorterBackoffOfARetryerAroundFitsTheDeadline: the strategy would refuse its own backoff.
 func TestShorterBackoffOfARetryerAroundFitsTheDeadline(t *testing.T) {
 	for name, c := range map[string]struct {
-		around func(r aws.Retryer) aws.Retryer
-		gaps   []time.Duration
+		wrap func(r aws.Retryer) aws.Retryer
+		gaps []time.Duration
 	}{
 		"at most 1 s": {
 			func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, time.Second} },
@@ -345,7 +345,7 @@ func TestShorterBackoffOfARetryerAroundFitsTheDeadline(t *testing.T) {
 			})))
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
-			_, err := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = c.around(o.Retryer) }).
+			_, err := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = c.wrap(o.Retryer) }).
 				ListTables(ctx, &dynamodb.ListTablesInput{})
 			require.Equal(t, len(c.gaps) == 0, err != nil, name)
 			require.Len(t, s.gaps(), len(c.gaps), name)
@@ -440,14 +440,14 @@ func TestRetryerAroundMayExchangeOurs(t *testing.T) {
 		s := newScript(fail(500, ""), fail(500, ""), succeeds)
 		cfg := installed(t, s, hermetic())
 		ours := v2(cfg.Retryer())
-		around := &exchanges{inner: ours}
-		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = around })
+		wrapper := &exchanges{inner: ours}
+		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = wrapper })
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
 				for range 50 {
 					_, _ = client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
-					around.set(ours)
+					wrapper.set(ours)
 				}
 			})
 		}
@@ -465,8 +465,8 @@ func TestShorterBackoffOfARetryerThatExchangesOursFitsTheDeadline(t *testing.T) 
 		cfg := installed(t, s, hermetic(always(), awsretry.WithConfig(adaptive.Config{
 			Standard: standard.Config{Base: 10 * time.Second},
 		})))
-		around := &exchanges{inner: v2(cfg.Retryer())}
-		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = around })
+		wrapper := &exchanges{inner: v2(cfg.Retryer())}
+		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = wrapper })
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{})
