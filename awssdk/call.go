@@ -61,9 +61,9 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 	case c.denied == nil:
 		return c.wait(ctx)
 	case errtree.Is(c.denied, retry.ErrNoStrategy):
-		return c.bar(c.denied)
+		return c.refuse(c.denied)
 	case !op.NotAfter.IsZero() && c.strategy.Clock().Now().After(op.NotAfter):
-		return c.bar(&retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
+		return c.refuse(&retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
 	}
 	// Without a token the attempt is made all the same: a strategy decides about retries,
 	// not about first attempts.
@@ -89,7 +89,7 @@ func (c *call) wait(ctx context.Context) error {
 		token = c.token.WithDelayAfter()
 	}
 	if err := token.Wait(ctx); err != nil {
-		return c.bar(err)
+		return c.refuse(err)
 	}
 	c.move(admitted)
 	return nil
@@ -284,9 +284,9 @@ func withLost(err, lost error) error {
 	return errors.Join(err, lost)
 }
 
-// bar ends an operation whose next attempt must not be made. A retryer around ours may ask for
+// refuse ends an operation whose next attempt must not be made. A retryer around ours may ask for
 // the attempt all the same.
-func (c *call) bar(err error) error {
+func (c *call) refuse(err error) error {
 	c.conclude(forbidden, err)
 	c.refusal, c.retryable = err, false
 	return err

@@ -40,7 +40,7 @@ const (
 	granted              // a retry is due, after a wait
 	resting              // there is no retry, but a sleep before the call returns
 	over                 // the strategy knows that the operation has ended
-	barred               // the same, and the attempt that was due must not be made
+	refused              // the same, and the attempt that was due must not be made
 )
 
 // event moves a call to another phase.
@@ -61,7 +61,7 @@ const (
 // outcome of an attempt that was told already.
 func (p phase) after(e event) (next phase, ok bool) {
 	switch {
-	case e == begun && p != barred:
+	case e == begun && p != refused:
 		return sent, true
 	case e == succeeded && p == sent:
 		return over, true
@@ -76,7 +76,7 @@ func (p phase) after(e event) (next phase, ok bool) {
 	case e == ended && p != idle && p < over:
 		return over, true
 	case e == forbidden && p != idle && p < over:
-		return barred, true
+		return refused, true
 	}
 	return p, false
 }

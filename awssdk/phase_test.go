@@ -11,14 +11,14 @@ func TestPhasesOfACall(t *testing.T) {
 	t.Parallel()
 	moves := map[phase]map[event]phase{
 		idle:    {begun: sent},
-		sent:    {begun: sent, succeeded: over, failing: failed, ended: over, forbidden: barred},
-		failed:  {begun: sent, again: granted, rests: resting, ended: over, forbidden: barred},
-		granted: {begun: sent, admitted: sent, ended: over, forbidden: barred},
-		resting: {begun: sent, ended: over, forbidden: barred},
+		sent:    {begun: sent, succeeded: over, failing: failed, ended: over, forbidden: refused},
+		failed:  {begun: sent, again: granted, rests: resting, ended: over, forbidden: refused},
+		granted: {begun: sent, admitted: sent, ended: over, forbidden: refused},
+		resting: {begun: sent, ended: over, forbidden: refused},
 		over:    {begun: sent},
-		barred:  {},
+		refused: {},
 	}
-	for from := idle; from <= barred; from++ {
+	for from := idle; from <= refused; from++ {
 		for e := begun; e <= forbidden; e++ {
 			want, ok := moves[from][e]
 			if !ok {

@@ -133,7 +133,7 @@ func (r *sdkRetryer) GetAttemptToken(ctx context.Context) (release func(error) e
 // is that of a retryer around ours, and begins another operation.
 func (r *sdkRetryer) admit(ctx context.Context, c *call) (err error) {
 	switch c.phase {
-	case barred:
+	case refused:
 		err = c.refusal
 	case sent: // it may be made already
 	case granted:
