@@ -67,14 +67,14 @@ func (a *accounts) isHome(account string) bool {
 // owner finds the account that the credentials of one client belong to. It is safe for concurrent
 // use. A nil owner knows nothing.
 //
-// The first call of a client asks, and it waits for the answer, so that all calls of the client
-// have the same scope. The client would get its credentials from the same provider with the same
-// context a moment later: a cache does not get them twice, and a static provider only returns them.
-// Other providers are not asked, because each answer may cost a request. Two more are not asked:
+// We ask the provider before the first call, so that all calls of a client have one scope. The client
+// would get its credentials from the same provider with the same context a moment later, so asking a
+// cache or a static provider costs nothing. Any other provider may make a request for each answer, so
+// it is not asked. Caches are asked, except for:
 //
-//   - Caches of clients whose service gives credentials, such as STS. The call may be the one that
-//     fills the very cache, which would wait for itself.
-//   - Caches of credentials of the EC2 instance. They do not know the account, and without the
+//   - Those of clients whose service gives credentials, such as STS: the call itself may be filling
+//     them.
+//   - Those with credentials of the EC2 instance: they do not know the account, and without the
 //     instance metadata service each answer takes seconds.
 //
 // A provider that fails is asked again after askAgain, so that few calls of a client without

@@ -12,7 +12,7 @@ import (
 // RetryDelay gets a context. With middlewares an error is in it from the end of its attempt to
 // the end of the next one or of the call. Without them it is in it from the end of its attempt
 // until GetRetryToken, and until the end of the retry if there is one. It is safe for
-// concurrent use; take and withdraw give a call without middlewares to their caller alone.
+// concurrent use. After take or withdraw, only the caller uses a call without middlewares.
 type failures struct {
 	mu         sync.Mutex // guards both
 	young, old map[error]failure
