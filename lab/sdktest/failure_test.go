@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awsretryer "github.com/aws/aws-sdk-go-v2/aws/retry"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
@@ -190,7 +189,7 @@ func TestErrorsOfRealClients(t *testing.T) {
 			err := c.call(t, client)
 			verdict, trail := classify.Default().Explain(classify.Outcome{Err: err})
 			require.Equal(t, c.want, verdict, "%v: %v", err, trail)
-			require.Equal(t, c.sdkRetries, awsretryer.NewStandard().IsErrorRetryable(err), err)
+			require.Equal(t, c.sdkRetries, sdkretry.NewStandard().IsErrorRetryable(err), err)
 		})
 	}
 }
@@ -224,13 +223,13 @@ func TestTheServiceOfARealErrorIsKnown(t *testing.T) {
 	} {
 		err := &smithy.OperationError{ServiceID: service, OperationName: "PutItem", Err: &smithy.GenericAPIError{Code: code}}
 		require.Equal(t, want, classify.Default().Classify(classify.Outcome{Err: err}), service)
-		require.False(t, awsretryer.NewStandard().IsErrorRetryable(err))
+		require.False(t, sdkretry.NewStandard().IsErrorRetryable(err))
 	}
 }
 
 // TestVerdictsOnErrorsOfAClientAllocateNothing runs alone: other tests allocate too.
 func TestVerdictsOnErrorsOfAClientAllocateNothing(t *testing.T) {
-	chain, retryer, client := classify.Default(), awsretryer.NewStandard(), awshttp.NewBuildableClient()
+	chain, retryer, client := classify.Default(), sdkretry.NewStandard(), awshttp.NewBuildableClient()
 	for status, code := range map[int]string{
 		429: "TooManyRequestsException", 503: "ServiceUnavailable", 404: "ResourceNotFoundException",
 	} {
