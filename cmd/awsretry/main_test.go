@@ -117,6 +117,10 @@ func TestOutput(t *testing.T) {
 		{name: "explain-odd-json", args: "explain --json", files: odd},
 		{name: "explain-broken", args: "explain", files: broken},
 		{name: "explain-strict", args: "explain --strict", files: broken},
+		{
+			name: "explain-strict-credentials-json", args: "explain --strict --json",
+			files: map[string]string{"home/me/.aws/credentials": "[default]\nx\n"},
+		},
 		{name: "explain-one-attempt", args: "explain", env: map[string]string{"AWS_MAX_ATTEMPTS": "1"}},
 		{name: "explain-losing-value", args: "explain --profile old", files: both, env: map[string]string{"AWS_MAX_ATTEMPTS": "2"}},
 		{name: "explain-bad-value", args: "explain --profile old", files: both},

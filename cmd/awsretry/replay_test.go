@@ -75,6 +75,16 @@ func TestReplayReadsStandardInput(t *testing.T) {
 	}
 }
 
+func TestReplayReadsWhatAThrottleIsAbout(t *testing.T) {
+	t.Parallel()
+	for reach, slowed := range map[string]bool{"part": false, "scope": true} {
+		trace := `{"mode": "adaptive", "steps": [{"response": {"kind": "throttling", "throttled_by": [{"reach": "` + reach + `"}]}}]}`
+		out, errs, status := runReplay(t, strings.NewReader(trace), "replay", "-", "--json")
+		require.Zero(t, status, errs)
+		require.Contains(t, out, fmt.Sprintf(`"enabled":%t}`, slowed), reach)
+	}
+}
+
 func TestReplayTakesTheServiceOfTheFlag(t *testing.T) {
 	t.Parallel()
 	steps := `"behavior": "v2.1", "steps": [{"response": {"kind": "transient"}}]}`
