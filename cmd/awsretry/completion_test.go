@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,14 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-// TestMain runs the command in place of the tests where the scripts of the shells call it.
-func TestMain(m *testing.M) {
-	if os.Getenv("AWSRETRY_TEST_COMMAND") != "" { //nolint:forbidigo // It says what this process is.
-		os.Exit(run(context.Background(), os.Args[1:], system{in: os.Stdin, out: os.Stdout, errs: os.Stderr}))
-	}
-	os.Exit(m.Run())
-}
 
 func TestCompletionOffersWhatMayStandAtTheCursor(t *testing.T) {
 	t.Parallel()

@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -82,42 +80,4 @@ func TestCommandsThatThePagesNameExist(t *testing.T) {
 		}
 	}
 	require.Greater(t, found, 20)
-}
-
-// TestQuestionsOfTheSimulatePageArePlayed holds that the flags of each question have a golden file, which has the shares of
-// the answer. An answer may compare with the golden file of one table.
-func TestQuestionsOfTheSimulatePageArePlayed(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../docs/simulate.md")
-	require.NoError(t, err)
-	paths, err := filepath.Glob("testdata/simulate-*.golden")
-	require.NoError(t, err)
-	var goldens []string
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		goldens = append(goldens, string(text))
-	}
-	one, err := os.ReadFile("testdata/simulate-one-table.golden")
-	require.NoError(t, err)
-	_, table, _ := strings.Cut(string(text), "| question | flags | answer |")
-	table, _, _ = strings.Cut(table, "\n\n")
-	questions := regexp.MustCompile("(?m)^\\|[^|]+\\| `(--[^`]+)` \\| (.*) \\|$").FindAllStringSubmatch(table, -1)
-	require.Len(t, questions, 10)
-	shares := regexp.MustCompile(`(\d+(?:\.\d+)?) (?:\([^)]*\) )?%`)
-	compared := 0
-	for _, q := range questions {
-		at := slices.IndexFunc(goldens, func(golden string) bool { return strings.HasPrefix(golden, "$ awsretry simulate "+q[1]+"\n") })
-		require.GreaterOrEqual(t, at, 0, q[1])
-		printed := shares.FindAllStringSubmatch(goldens[at]+string(one), -1)
-		for _, said := range shares.FindAllStringSubmatch(q[2], -1) {
-			compared++
-			_, digits, _ := strings.Cut(said[1], ".")
-			require.True(t, slices.ContainsFunc(printed, func(share []string) bool {
-				v, err := strconv.ParseFloat(share[1], 64)
-				return err == nil && strconv.FormatFloat(v, 'f', len(digits), 64) == said[1]
-			}), "%s: %s is not in the golden file", q[1], said[0])
-		}
-	}
-	require.Greater(t, compared, 10)
 }

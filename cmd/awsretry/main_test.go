@@ -2,18 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"regexp"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"testing/fstest"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -22,6 +19,14 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden files")
+
+// TestMain runs the command in place of the tests where the scripts of the shells call it.
+func TestMain(m *testing.M) {
+	if os.Getenv("AWSRETRY_TEST_COMMAND") != "" { //nolint:forbidigo // It says what this process is.
+		os.Exit(run(context.Background(), os.Args[1:], system{in: os.Stdin, out: os.Stdout, errs: os.Stderr}))
+	}
+	os.Exit(m.Run())
+}
 
 const (
 	configText = `# what the team shares
@@ -65,6 +70,28 @@ func world(files map[string]string, env map[string]string) config.Sources {
 			return value, ok
 		},
 	}
+}
+
+// runSimulate runs the command with a profile that has settings.
+func runSimulate(t *testing.T, args ...string) (out, errs string, status int) {
+	t.Helper()
+	var o, e bytes.Buffer
+	files := map[string]string{"home/me/.aws/config": configText, "home/me/.aws/credentials": credentialsText}
+	status = run(t.Context(), append([]string{"simulate"}, args...), system{
+		in: strings.NewReader(""), out: &o, errs: &e, build: build{Version: "v0.0.0-test"}, sources: world(files, nil),
+	})
+	return o.String(), e.String(), status
+}
+
+func requireGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
 }
 
 func TestOutput(t *testing.T) {
@@ -164,77 +191,11 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// On a terminal the same words are printed, on more lines.
-func TestTextFitsTheTerminal(t *testing.T) {
-	t.Parallel()
-	files := map[string]string{"home/me/.aws/config": configText, "home/me/.aws/credentials": credentialsText + "note = " + strings.Repeat("x", 200) + "\n"}
-	env := map[string]string{"AWS_MAX_ATTEMPTS": "4 ", "AWS_CONFIG_FILE": "/home/me/.aws/config"}
-	for _, args := range []string{
-		"explain --profile prod", "lint", "profiles --show-values", "classify --status 500",
-		"classify --status 503 --transport use_of_closed_connection", "profiles --strict",
-	} {
-		for _, width := range []int{80, 40, 30} {
-			var wide, narrow, errs bytes.Buffer
-			status := run(t.Context(), strings.Fields(args), system{out: &wide, errs: &errs, sources: world(files, env)})
-			require.Equal(t, status, run(t.Context(), strings.Fields(args), system{out: &narrow, errs: &errs, width: width, sources: world(files, env)}))
-			for line := range strings.Lines(narrow.String()) {
-				require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), width, "%s: %s", args, line)
-			}
-			plain := strings.NewReplacer(" ", "", "\n", "")
-			require.Equal(t, plain.Replace(wide.String()), plain.Replace(narrow.String()))
-		}
-	}
-	var out bytes.Buffer
-	run(t.Context(), strings.Fields("explain --profile prod"), system{out: &out, width: 80, sources: world(files, env)})
-	requireGolden(t, "explain-terminal", out.String())
-}
-
-func TestJSONAndHelpAreNotFoldedForTheTerminal(t *testing.T) {
-	t.Parallel()
-	files := map[string]string{"home/me/.aws/config": configText}
-	for _, args := range []string{"explain --json", "lint --json", "profiles --json", "classify --json --status 500", "replay testdata/traces/adaptive.json", "simulate --trace testdata/traces/sequence.json", "help", "lint -h"} {
-		var wide, narrow bytes.Buffer
-		run(t.Context(), strings.Fields(args), system{out: &wide, errs: io.Discard, sources: world(files, nil)})
-		run(t.Context(), strings.Fields(args), system{out: &narrow, errs: io.Discard, width: 20, sources: world(files, nil)})
-		require.Equal(t, wide.String(), narrow.String(), args)
-		require.NotEmpty(t, wide.String(), args)
-	}
-}
-
 func TestWidthOfTheTerminal(t *testing.T) {
 	t.Parallel()
 	for columns, want := range map[string]int{"": 80, "100": 100, "0": 80, "-5": 80, "x": 80} {
 		require.Equal(t, want, widthOf(columns))
 	}
-}
-
-func TestHelpFitsATerminalAndSpellsFlagsAsTheyAreWritten(t *testing.T) {
-	t.Parallel()
-	for _, c := range commands() {
-		var out bytes.Buffer
-		require.Zero(t, run(t.Context(), []string{c.name, "-h"}, system{out: &out}))
-		for line := range strings.Lines(out.String()) {
-			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
-			require.NotRegexp(t, `(^|\s)-[a-z][a-z]`, line)
-		}
-		require.Regexp(t, `\n  --json +print JSON`, out.String())
-	}
-	var out bytes.Buffer
-	usage(&out)
-	for line := range strings.Lines(out.String()) {
-		require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
-	}
-}
-
-func requireGolden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got)
 }
 
 // full is a writer on a disk without space.
@@ -251,19 +212,4 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 		require.Equal(t, exitBad, status, args)
 		require.Equal(t, "awsretry: the output cannot be written: no space left on device\n", errs.String(), args)
 	}
-}
-
-func TestVersion(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	sys := system{out: &out, build: thisBuild()}
-	require.Zero(t, run(t.Context(), []string{"version"}, sys))
-	require.Regexp(t, `^awsretry \S+ \(`+regexp.QuoteMeta(runtime.Version())+`\)\n$`, out.String())
-	out.Reset()
-	require.Zero(t, run(t.Context(), []string{"version", "--json"}, sys))
-	asJSON := out.String()
-	require.Regexp(t, `^\{"version":"[^"]+","go":"`+regexp.QuoteMeta(runtime.Version())+`","commit":"[0-9a-f]*"\}\n$`, asJSON)
-	out.Reset()
-	require.Zero(t, run(t.Context(), []string{"--version", "--json"}, sys))
-	require.JSONEq(t, asJSON, out.String())
 }
