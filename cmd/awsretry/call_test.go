@@ -52,6 +52,9 @@ func TestHelpFitsATerminalAndSpellsFlagsAsTheyAreWritten(t *testing.T) {
 	for _, c := range commands() {
 		var out bytes.Buffer
 		require.Zero(t, run(t.Context(), []string{c.name, "-h"}, system{out: &out}))
+		var same bytes.Buffer
+		require.Zero(t, run(t.Context(), []string{"help", c.name}, system{out: &same}))
+		require.Equal(t, same.String(), out.String())
 		for line := range strings.Lines(out.String()) {
 			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
 			require.NotRegexp(t, `(^|\s)-[a-z][a-z]`, line)

@@ -38,7 +38,6 @@ func TestClassifyOutput(t *testing.T) {
 		{"bad-model", "--modeled maybe"},
 		{"bad-header", "--header Retry-After:3"},
 		{"bad-skew", "--candidate-skew-s NaN"},
-		{"argument", "503"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -26,7 +26,6 @@ func TestReplayOutput(t *testing.T) {
 		{"replay-help", "replay -h"},
 		{"replay-no-file", "replay"},
 		{"replay-two-files", "replay testdata/traces/rate.json testdata/traces/sequence.json"},
-		{"replay-unknown-flag", "replay testdata/traces/rate.json --explain"},
 
 		{"replay-sequence", "replay testdata/traces/sequence.json"},
 		{"replay-concurrent", "replay testdata/traces/concurrent.json --json"},
@@ -388,21 +387,6 @@ func TestReplayOfInputThatBreaksOff(t *testing.T) {
 	require.JSONEq(t, `{"error": {"code": "unreadable-file", "message": "reading the trace: line is dead",
 		"origin": {"file": "<standard input>"}}}`, out)
 }
-
-func TestReplayToAnOutputThatIsFull(t *testing.T) {
-	t.Parallel()
-	var errs strings.Builder
-	in := strings.NewReader(`{"steps": [{"t_s": 1}]}`)
-
-	status := run(t.Context(), []string{"replay", "-"}, system{in: in, out: fullWriter{}, errs: &errs})
-
-	require.Equal(t, exitBad, status)
-	require.Equal(t, "awsretry: the output cannot be written: no space\n", errs.String())
-}
-
-type fullWriter struct{}
-
-func (fullWriter) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
 func TestReplayKeepsTheNanosecondsOfEpochTimes(t *testing.T) {
 	t.Parallel()

@@ -26,7 +26,6 @@ func TestSimulateOutput(t *testing.T) {
 		{"trace-log", "--trace testdata/traces/access.csv --vs v2.0"},
 		{"trace-steps", "--profile prod --trace testdata/traces/sequence.json"},
 
-		{"no-profile-json", "--profile nowhere --json"},
 		{"bad-value", "--profile old"},
 		{"bad-trace", "--trace testdata/traces/bad-status.json"},
 		{"trace-missing-json", "--trace testdata/traces/none.json --json"},
