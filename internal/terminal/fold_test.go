@@ -2,8 +2,6 @@ package terminal_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -102,24 +100,4 @@ func TestFoldReturnsTheErrorOfItsWriter(t *testing.T) {
 	_, err := f.Write([]byte("abc"))
 	require.NoError(t, err)
 	require.ErrorIs(t, f.Flush(), errClosed)
-}
-
-func TestOnlyACharacterDeviceIsATerminal(t *testing.T) {
-	t.Parallel()
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, null.Close()) }()
-	require.False(t, terminal.Is(null), "nothing reads what is written there")
-
-	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	require.NoError(t, err)
-	require.False(t, terminal.Is(file))
-	require.NoError(t, file.Close())
-	require.False(t, terminal.Is(file))
-
-	r, w, err := os.Pipe()
-	require.NoError(t, err)
-	require.False(t, terminal.Is(w))
-	require.NoError(t, w.Close())
-	require.NoError(t, r.Close())
 }

@@ -5,8 +5,6 @@ package page_test
 import (
 	"encoding/binary"
 	"errors"
-	"html"
-	"io"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -18,49 +16,6 @@ import (
 	"github.com/awsretry/awsretry/internal/command/page"
 	"github.com/awsretry/awsretry/internal/command/sim"
 )
-
-// named is a report in which each text from outside is this one.
-func named(text string) *page.Report {
-	r := small()
-	r.Command, r.Answer, r.Played = text, []string{text}, []page.Fact{{text, text}}
-	v := &r.Variants[0]
-	v.Name, v.Settings = text, []page.Setting{{text, text, text}}
-	v.Drain = append(v.Drain, page.Drain{Kind: text, Share: 0.5})
-	v.Result.Longest.Err = errors.New(text)
-	return r
-}
-
-func TestTextsFromOutsideStayTexts(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ name, text, want string }{
-		{"script", `<script>alert(1)</script>`, `<script>alert(1)</script>`},
-		{"attribute", `"><img src=x onerror=alert(1)>`, `"><img src=x onerror=alert(1)>`},
-		{"end of a picture", `</title></svg></style></details>`, `</title></svg></style></details>`},
-		{"template", `{{.}}`, `{{.}}`},
-		{"comment", `<!-- ' & "`, `<!-- ' & "`},
-		{"escape sequence", "a\x1b[31mb\n\u202ec", `a\x1b[31mb\n\u202ec`},
-		{"no text", "a\xffb\x00", "a\ufffdb\\x00"},
-		{"no character of XML", "a\ufffeb", `a\ufffeb`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			text := sound(t, named(c.text))
-			require.NotContains(t, text, "<script")
-			require.NotContains(t, text, "<img")
-			require.Contains(t, html.UnescapeString(text), "<b>"+c.want+"</b>")
-			require.Contains(t, html.UnescapeString(text), "<title id=\"lanes-1\">"+c.want+": It failed")
-		})
-	}
-}
-
-type failing struct{}
-
-func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
-
-func TestErrorOfTheWriterIsReturned(t *testing.T) {
-	t.Parallel()
-	require.ErrorIs(t, page.Write(failing{}, small()), io.ErrClosedPipe)
-}
 
 // source makes numbers of bytes; zeros when there are none left.
 type source struct{ data []byte }

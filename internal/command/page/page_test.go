@@ -4,11 +4,17 @@ package page_test
 
 import (
 	"bytes"
+	"encoding/xml"
+	"errors"
 	"flag"
+	"html"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -172,6 +178,108 @@ func written(t *testing.T, r *page.Report) string {
 	return b.String()
 }
 
+// small is a report of one variant with two bins, of which the last one is half as long.
+func small() *page.Report {
+	return &page.Report{
+		Command: "awsretry simulate", Limit: 50, Within: 5 * time.Second, Question: page.OfFailures,
+		Variants: []page.Variant{{
+			Name: "settings",
+			Result: &sim.Result{
+				Calls: 1, Offered: 100, Begun: 90, Goodput: 40, OfLimit: 0.8, OfPossible: 0.8, WithinShare: 0.4, FailedP50: math.NaN(), FailedP99: math.NaN(),
+				Waiting: 7, Oldest: 12, AttemptsPerCall: 1.5, LatencyP50: 0.0128, LatencyP99: 2.16, LatencyMax: 72, DelayPerCall: 0,
+				Recover: math.NaN(), Emptied: math.NaN(), LowestQuota: 1234, Duration: 15 * time.Second, Width: 10 * time.Second,
+				Bins: []sim.Bin{
+					{Offered: 120, Begun: 100, Allowed: 50, Waiting: 7, Failed: 5, Sent: 200, Accepted: 90, Throttled: 110, Quota: 500, SendRate: math.NaN()},
+					{From: 10 * time.Second, Offered: 60, Begun: 35, Allowed: 50, Sent: 45, Accepted: 55, Throttled: 65, Quota: 400, SendRate: math.NaN()},
+				},
+				Longest: sim.Call{Began: time.Second, Ended: 61 * time.Second, Attempts: []sim.Attempt{
+					{Sent: time.Second, Ended: 1005 * time.Millisecond, Throttled: true, Err: retry.ErrQuotaExhausted},
+					{Sent: 31 * time.Second, Ended: 31005 * time.Millisecond, SendWait: 10 * time.Second, Err: retry.ErrQuotaExhausted},
+					{Sent: 60990 * time.Millisecond, Ended: 61 * time.Second},
+				}},
+			},
+			Curve: []sim.Point{{Share: 0, AttemptsPerCall: 1}, {Share: 1, AttemptsPerCall: 2, FailedShare: 1}},
+			Drain: []page.Drain{{"transient", 0.215}},
+		}},
+	}
+}
+
+// sound is the page of a report that is sound, as all pages have to be.
+func sound(t *testing.T, r *page.Report) string {
+	t.Helper()
+	text := written(t, r)
+	requireSound(t, text)
+	return text
+}
+
+// requireSound holds a page to what every page has to be: well-formed, without anything that runs
+// or loads, with ids that are unique and lead somewhere, and without a number that is none.
+func requireSound(t require.TestingT, text string) {
+	decoder := xml.NewDecoder(strings.NewReader(text))
+	ids, refers, named := map[string]bool{}, []string{}, map[string]bool{}
+	headings, styles := 0, ""
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		start, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		name := start.Name.Local
+		if name == "style" {
+			require.NoError(t, decoder.DecodeElement(&styles, &start))
+			continue
+		}
+		require.NotContains(t, []string{"script", "link", "img", "image", "use", "iframe", "object", "embed", "base", "form", "a"}, name)
+		if len(name) == 2 && name[0] == 'h' && name[1] != 'r' {
+			level := int(name[1] - '0')
+			require.LessOrEqual(t, level, headings+1)
+			headings = level
+		}
+		attributes := map[string]string{}
+		for _, a := range start.Attr {
+			attributes[a.Name.Local] = a.Value
+			require.Empty(t, a.Name.Space)
+			require.NotContains(t, a.Value, "url(")
+			require.NotContains(t, []string{"src", "srcset", "href", "style", "action", "background"}, a.Name.Local)
+			require.False(t, strings.HasPrefix(a.Name.Local, "on"), a.Name.Local)
+		}
+		if id, ok := attributes["id"]; ok {
+			require.NotEmpty(t, id)
+			require.False(t, ids[id], id)
+			ids[id] = true
+		}
+		if by, ok := attributes["aria-labelledby"]; ok {
+			refers = append(refers, by)
+		}
+		if label, ok := attributes["aria-label"]; ok && name == "div" {
+			require.NotEmpty(t, label)
+			named[label] = true
+		}
+		switch name {
+		case "th":
+			require.NotEmpty(t, attributes["scope"])
+		case "svg":
+			require.True(t, attributes["aria-hidden"] == "true" || attributes["role"] == "img" && attributes["aria-labelledby"] != "")
+		case "html":
+			require.Equal(t, "en", attributes["lang"])
+		}
+	}
+	for _, id := range refers {
+		require.True(t, ids[id], id)
+	}
+	require.NotEmpty(t, named)
+	require.Contains(t, text, `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"/>`)
+	require.NotEmpty(t, styles)
+	require.NotContains(t, styles, "url(")
+	require.NotContains(t, styles, "@import")
+	require.NotContains(t, text, "ZgotmplZ") // what the template writes for a value that it refuses
+	require.Empty(t, regexp.MustCompile(`\b(NaN|Inf)\b`).FindString(text))
+}
+
 func TestSimulatedRunsHaveTheGoldenPages(t *testing.T) {
 	t.Parallel()
 	for name, report := range map[string]func(t *testing.T) *page.Report{"overload": overload, "outage": outage} {
@@ -196,4 +304,128 @@ func TestLargestPageIsBelow400KB(t *testing.T) {
 	requireSound(t, got)
 	require.Less(t, len(got), 400_000)
 	require.Equal(t, got, written(t, largest()))
+}
+
+func TestRowOfAVariantSaysWhatItCameTo(t *testing.T) {
+	t.Parallel()
+	cells := func(class string, pairs ...string) string {
+		var row strings.Builder
+		for i := 0; i < len(pairs); i += 2 {
+			row.WriteString("<td" + class + ` data-label="` + pairs[i] + `">` + pairs[i+1] + "</td>")
+		}
+		return row.String()
+	}
+	const begin, end = `<tr><th scope="row">settings</th>`, "</tr>"
+	seen := cells("", "failed", "0 %", "throttled", "0 %", "p50", "12.8 ms", "p99", "2.16 s", "within 5s", "40.0 %", "offered/s", "100",
+		"begun/s", "90.0", "goodput/s", "40.0", "of limit", "80.0 %", "of possible", "80.0 %", "waiting", "7", "oldest", "12.0 s")
+	behind := []string{"attempts/call", "1.50", "delay/call", "0 s", "max", "1 m 12 s", "lowest quota", "1,234"}
+	text := sound(t, small())
+	require.Contains(t, text, begin+cells("", behind...)+end, "what does not apply has no column")
+	require.Contains(t, text, begin+seen+cells(` class="narrow"`, behind...)+end, "one block on a narrow screen")
+}
+
+func TestSettingsThatAreTheSameAreShort(t *testing.T) {
+	t.Parallel()
+	r := small()
+	r.Variants = append(r.Variants, r.Variants[0])
+	r.Variants[0].Settings = []page.Setting{{"mode", "standard", "default"}, {"max attempts", "3", "default"}}
+	r.Variants[1].Settings = []page.Setting{{"mode", "standard", "default"}, {"max attempts", "3", "--vs"}, {"pause", "1 s", "--vs"}}
+	text := sound(t, r)
+	require.Contains(t, text, `<th scope="row">mode</th><td>standard<small>default</small></td><td>same</td></tr>`)
+	require.Contains(t, text, `<th scope="row">max attempts</th><td>3<small>default</small></td><td>3<small>--vs</small></td></tr>`)
+	require.Contains(t, text, `<th scope="row">pause</th><td>—</td><td>1 s<small>--vs</small></td></tr>`)
+}
+
+func TestVariantsWithTheSameResultsAreDrawnOnce(t *testing.T) {
+	t.Parallel()
+	r := small()
+	twin := r.Variants[0]
+	twin.Name, twin.Same = "twin", "settings"
+	r.Variants = append(r.Variants, twin)
+	text := sound(t, r)
+	require.Contains(t, text, `<tr><th scope="row">twin (the same as settings)</th>`)
+	require.Contains(t, text, "<b>settings, twin</b>")
+	require.NotContains(t, text, `id="lanes-2"`)
+}
+
+func TestWhatDoesNotApplyIsASentence(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(r *page.Report)
+		want   string
+		never  string
+	}{
+		{"no send rate", func(*page.Report) {}, "No variant has a send rate", "state-2"},
+		{"no limit", func(r *page.Report) { r.Limit = math.NaN() }, `class="line limit"`, `class="limit"`},
+		{"no calls", func(r *page.Report) {
+			r.Variants[0].Result = &sim.Result{Goodput: math.NaN(), FailedShare: math.Inf(1)}
+		}, "No call ended", "lanes-1"},
+		{"no bins", func(r *page.Report) { r.Variants[0].Result.Bins = nil }, "Nothing was counted over time.", "rates-1"},
+		{"no curve", func(r *page.Report) { r.Variants[0].Curve = nil }, "No shares of failing attempts were played.", "curve-1"},
+		{"no drain points", func(r *page.Report) { r.Variants[0].Drain = nil }, "Results", "<h3>Drain points</h3>"},
+		{"no drain point", func(r *page.Report) { r.Variants[0].Drain[0].Share = math.NaN() }, `<td data-label="transient">—</td></tr>`, "drains at"},
+		{"no variants", func(r *page.Report) { r.Variants = nil }, "What was played", "<svg class=\"large"},
+		{"a limit far above", func(r *page.Report) { r.Limit = 5000 }, "limit 5000/s, above the picture", `class="limit"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := small()
+			c.change(r)
+			text := sound(t, r)
+			require.Contains(t, text, c.want)
+			require.NotContains(t, text, c.never)
+		})
+	}
+}
+
+func TestOutageIsShaded(t *testing.T) {
+	t.Parallel()
+	r := small()
+	require.NotContains(t, sound(t, r), `class="outage"`)
+	r.Phases = []page.Phase{{Window: sim.Window{From: 3 * time.Second, To: 6 * time.Second}, Label: "outage"}}
+	require.Equal(t, 5, strings.Count(sound(t, r), `class="outage"`), "in each picture over time")
+}
+
+// named is a report in which each text from outside is this one.
+func named(text string) *page.Report {
+	r := small()
+	r.Command, r.Answer, r.Played = text, []string{text}, []page.Fact{{text, text}}
+	v := &r.Variants[0]
+	v.Name, v.Settings = text, []page.Setting{{text, text, text}}
+	v.Drain = append(v.Drain, page.Drain{Kind: text, Share: 0.5})
+	v.Result.Longest.Err = errors.New(text)
+	return r
+}
+
+func TestTextsFromOutsideStayTexts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"script", `<script>alert(1)</script>`, `<script>alert(1)</script>`},
+		{"attribute", `"><img src=x onerror=alert(1)>`, `"><img src=x onerror=alert(1)>`},
+		{"end of a picture", `</title></svg></style></details>`, `</title></svg></style></details>`},
+		{"template", `{{.}}`, `{{.}}`},
+		{"comment", `<!-- ' & "`, `<!-- ' & "`},
+		{"escape sequence", "a\x1b[31mb\n\u202ec", `a\x1b[31mb\n\u202ec`},
+		{"no text", "a\xffb\x00", "a\ufffdb\\x00"},
+		{"no character of XML", "a\ufffeb", `a\ufffeb`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			text := sound(t, named(c.text))
+			require.NotContains(t, text, "<script")
+			require.NotContains(t, text, "<img")
+			require.Contains(t, html.UnescapeString(text), "<b>"+c.want+"</b>")
+			require.Contains(t, html.UnescapeString(text), "<title id=\"lanes-1\">"+c.want+": It failed")
+		})
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestErrorOfTheWriterIsReturned(t *testing.T) {
+	t.Parallel()
+	require.ErrorIs(t, page.Write(failing{}, small()), io.ErrClosedPipe)
 }

@@ -13,45 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/internal/command/sim"
-	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
-	"github.com/awsretry/awsretry/retry"
 )
-
-// usual is a scenario in which 100 workers offer five times what the service allows.
-func usual() sim.Scenario {
-	return sim.Scenario{
-		Conditions: sim.Conditions{
-			Rate: 50, Burst: 50, Latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond},
-			Workers: 100, Offered: 250,
-		},
-		Clients: 1, Within: 5 * time.Second,
-		Duration: 90 * time.Second, Measured: sim.Window{From: 30 * time.Second, To: 90 * time.Second},
-	}
-}
-
-func inStandardMode(config standard.Config) sim.Variant {
-	return sim.Variant{Name: "standard", New: func(p sim.Parts) (retry.Strategy, error) {
-		config := config
-		config.Clock, config.Random, config.Observer = p.Clock, p.Random, p.Observer
-		return standard.New(config)
-	}}
-}
-
-func inAdaptiveMode(config standard.Config) sim.Variant {
-	return sim.Variant{Name: "adaptive", New: func(p sim.Parts) (retry.Strategy, error) {
-		config := config
-		config.Clock, config.Random, config.Observer = p.Clock, p.Random, p.Observer
-		return adaptive.New(adaptive.Config{Standard: config})
-	}}
-}
-
-func play(t *testing.T, s sim.Scenario, v sim.Variant) *sim.Result {
-	t.Helper()
-	r, err := sim.Play(t.Context(), s, v, 1, nil)
-	require.NoError(t, err)
-	return r
-}
 
 func TestSimulatedRunsAreTheSameWithTheSameSeed(t *testing.T) {
 	t.Parallel()
@@ -113,6 +76,142 @@ func TestSimulationReturnsTheErrorOfItsVariant(t *testing.T) {
 	require.ErrorContains(t, err, "MaxAttempts")
 	_, err = sim.Sweep(t.Context(), bad, 1, []float64{0}, nil)
 	require.ErrorContains(t, err, "MaxAttempts")
+}
+
+func TestCallsThatWaitAtTheEndAreCounted(t *testing.T) {
+	t.Parallel()
+	s := open()
+
+	got := play(t, s, inAdaptiveMode(standard.Config{}))
+
+	require.False(t, got.KeepsUp())
+	require.Zero(t, got.FailedShare, "which alone would say that all is well")
+	require.Less(t, got.WithinShare, 0.1)
+	require.InDelta(t, 240, got.Offered, 1e-9)
+	require.InDelta(t, 240, got.Begun, 10)
+	require.InDelta(t, 200, got.Ended, 5)
+	begun, sent := 0, 0
+	for _, b := range got.Bins {
+		begun += b.Begun
+		sent += b.Accepted
+	}
+	require.InDelta(t, begun-sent, got.Waiting, 5, "what has begun and has no answer")
+	require.Equal(t, got.Waiting, got.Bins[len(got.Bins)-1].Waiting)
+	require.Greater(t, got.Oldest, got.LatencyP50)
+	require.InDelta(t, 1, got.OfLimit, 0.01)
+	require.InDelta(t, 1, got.OfPossible, 0.01)
+}
+
+func TestStandardModeKeepsUpAndFailsTheRest(t *testing.T) {
+	t.Parallel()
+	got := play(t, open(), inStandardMode(standard.Config{}))
+	require.True(t, got.KeepsUp())
+	require.InDelta(t, 1-200.0/240, got.FailedShare, 0.03)
+	require.InDelta(t, 200.0/240, got.WithinShare, 0.03)
+	require.Greater(t, got.LatencyP99, got.LatencyP50)
+	require.NotEmpty(t, got.Unsuccessful)
+	require.Len(t, got.Succeeded, got.Calls-len(got.Unsuccessful))
+}
+
+// Workers that wait begin fewer calls. What they do not get to is not in time.
+func TestCallsThatWorkersDoNotGetToAreNotInTime(t *testing.T) {
+	t.Parallel()
+	got := play(t, usual(), inAdaptiveMode(standard.Config{}))
+	require.InDelta(t, 250, got.Offered, 1e-9)
+	require.InDelta(t, 50, got.Begun, 2)
+	require.InDelta(t, 0.2, got.WithinShare, 0.01)
+	require.False(t, got.KeepsUp())
+}
+
+func TestPhasesChangeLoadAndService(t *testing.T) {
+	t.Parallel()
+	change := func(s *sim.Scenario, at time.Duration, change func(c *sim.Conditions)) {
+		now := s.Conditions
+		change(&now)
+		s.Phases = append(s.Phases, sim.Phase{From: at, Conditions: now})
+	}
+	sum := func(r *sim.Result, from, to int, of func(b sim.Bin) int) (n int) {
+		for _, b := range r.Bins[from:to] {
+			n += of(b)
+		}
+		return n
+	}
+	begun := func(b sim.Bin) int { return b.Begun }
+	accepted := func(b sim.Bin) int { return b.Accepted }
+	quiet := usual()
+	quiet.Rate, quiet.Burst, quiet.Offered = 500, 500, 100
+	once := inStandardMode(standard.Config{MaxAttempts: 1})
+	for name, c := range map[string]struct {
+		change func(c *sim.Conditions)
+		check  func(t *testing.T, r *sim.Result)
+	}{
+		"four times the load": {func(c *sim.Conditions) { c.Offered *= 4 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
+			require.InDelta(t, 1000, sum(r, 30, 40, begun), 30)
+			require.InDelta(t, 4000, sum(r, 40, 50, begun), 80)
+			require.InDelta(t, 1000, sum(r, 50, 60, begun), 110)
+		}},
+		"no load": {func(c *sim.Conditions) { c.Offered = 0 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
+			require.LessOrEqual(t, sum(r, 40, 50, begun), 1)
+			require.InDelta(t, 1000, sum(r, 50, 60, begun), 110)
+		}},
+		"a tenth of the workers": {func(c *sim.Conditions) { c.Workers = 10 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
+			require.InDelta(t, 1000, sum(r, 40, 50, begun), 110, "which make as many calls, more often each")
+		}},
+		"no workers": {func(c *sim.Conditions) { c.Workers = 0 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
+			require.LessOrEqual(t, sum(r, 40, 50, begun), 1)
+		}},
+		"a fifth of the limit": {func(c *sim.Conditions) { c.Rate, c.Burst = 50, 50 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
+			require.InDelta(t, 550, sum(r, 40, 50, accepted), 60)
+		}},
+		"half of the requests fail": {func(c *sim.Conditions) { c.Fail = 0.5 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
+			require.InDelta(t, 500, sum(r, 40, 50, accepted), 60)
+		}},
+		"half of the requests are throttled": {func(c *sim.Conditions) { c.Throttle = 0.5 }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
+			require.InDelta(t, 500, sum(r, 40, 50, func(b sim.Bin) int { return b.Throttled }), 60)
+		}},
+		"slow answers": {func(c *sim.Conditions) { c.Latency = [2]time.Duration{2 * time.Second, 2 * time.Second} }, func(t *testing.T, r *sim.Result) {
+			t.Helper()
+			require.InDelta(t, 2, r.LatencyMax, 1e-9)
+			require.InDelta(t, 500, sum(r, 40, 50, begun), 110, "a hundred workers with calls of two seconds")
+		}},
+		"a timeout": {func(c *sim.Conditions) {
+			c.Latency, c.Timeout = [2]time.Duration{2 * time.Second, 2 * time.Second}, time.Second
+		}, func(t *testing.T, r *sim.Result) {
+			t.Helper()
+			require.Zero(t, sum(r, 41, 50, accepted))
+			require.InDelta(t, 1, r.FailedP99, 1e-9)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := quiet
+			change(&s, 40*time.Second, c.change)
+			change(&s, 50*time.Second, func(*sim.Conditions) {})
+			r := play(t, s, once)
+			require.InDelta(t, 1000, sum(r, 30, 40, begun), 30)
+			c.check(t, r)
+		})
+	}
+}
+
+// Latency grows as the bucket empties.
+func TestAnswersOfABusyServiceAreSlower(t *testing.T) {
+	t.Parallel()
+	s := usual()
+	s.Slowdown, s.Offered, s.Latency = 10, 49, [2]time.Duration{10 * time.Millisecond, 10 * time.Millisecond}
+	busy := play(t, s, inStandardMode(standard.Config{}))
+	s.Offered = 5
+	idle := play(t, s, inStandardMode(standard.Config{}))
+	require.InDelta(t, 0.01, idle.LatencyP50, 0.003)
+	require.Greater(t, busy.LatencyP50, 1.5*idle.LatencyP50)
+	require.LessOrEqual(t, busy.LatencyMax, 3.5)
 }
 
 // BenchmarkPlay is the default of the command.

@@ -181,21 +181,6 @@ func TestPanicOfATaskIsThatOfRun(t *testing.T) {
 	clk.Go(func() { t.Error("a task began after the end") })
 }
 
-// BenchmarkSleep is a sleep of one of a hundred tasks.
-func BenchmarkSleep(b *testing.B) {
-	b.ReportAllocs()
-	clk := virtual.New(start())
-	left := b.N
-	for i := range 100 {
-		clk.Go(func() {
-			for ; left > 0; left-- {
-				_ = clk.Sleep(context.Background(), time.Duration(100+i)*time.Millisecond)
-			}
-		})
-	}
-	clk.Run(time.Time{})
-}
-
 // A clock whose waits end in order looks only at the first one, but for the end of a context.
 func TestDeadlineEndsASleepBehindAWaitInOrder(t *testing.T) {
 	t.Parallel()
@@ -213,4 +198,19 @@ func TestDeadlineEndsASleepBehindAWaitInOrder(t *testing.T) {
 	clk.AfterFunc(time.Second, func() { wake(4 * time.Second) })
 	clk.Run(time.Unix(10, 0))
 	require.Equal(t, []string{"sleep 2 context deadline exceeded", "park 5 <nil>", "wait 5 context canceled"}, ended, "the run ends when nothing is due")
+}
+
+// BenchmarkSleep is a sleep of one of a hundred tasks.
+func BenchmarkSleep(b *testing.B) {
+	b.ReportAllocs()
+	clk := virtual.New(start())
+	left := b.N
+	for i := range 100 {
+		clk.Go(func() {
+			for ; left > 0; left-- {
+				_ = clk.Sleep(context.Background(), time.Duration(100+i)*time.Millisecond)
+			}
+		})
+	}
+	clk.Run(time.Time{})
 }
