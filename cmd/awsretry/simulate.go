@@ -68,24 +68,24 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	}
 	bar := progress{to: c.progress}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	played, err := c.play(ctx, s, variants, trace, &bar)
+	res, err := c.play(ctx, s, variants, trace, &bar)
 	stop()
 	bar.clear()
 	if err != nil {
 		return err
 	}
 	if s.out != "" {
-		if err := played.write(s.out); err != nil {
+		if err := res.write(s.out); err != nil {
 			return err
 		}
 	}
 	switch {
 	case c.json:
-		return c.print(played.json())
+		return c.print(res.json())
 	case s.csv:
-		return played.csv(c.out)
+		return res.csv(c.out)
 	case s.out == "":
-		return played.table(c.out)
+		return res.table(c.out)
 	default:
 		return nil
 	}
@@ -104,7 +104,7 @@ func (s *simulation) checkOut() error {
 }
 
 // play plays all variants. The curve is only for a report about failures.
-func (c *call) play(ctx context.Context, s *simulation, variants []*variant, trace *recording, bar *progress) (*played, error) {
+func (c *call) play(ctx context.Context, s *simulation, variants []*variant, trace *recording, bar *progress) (*result, error) {
 	for i, v := range variants {
 		done := func(share float64) { bar.show((float64(i)+share)/float64(len(variants)), v.Name) }
 		if err := v.play(ctx, s, trace, done); err != nil {
@@ -127,7 +127,7 @@ func (c *call) play(ctx context.Context, s *simulation, variants []*variant, tra
 	if service == "" && trace != nil {
 		service = trace.Given.Service
 	}
-	return &played{simulation: s, args: c.args, version: c.build.Version, service: service, trace: trace, variants: variants}, nil
+	return &result{simulation: s, args: c.args, version: c.build.Version, service: service, trace: trace, variants: variants}, nil
 }
 
 // play plays a variant with each seed.
@@ -205,8 +205,8 @@ func (s *simulation) asks() page.Question {
 	}
 }
 
-// played is a finished simulation.
-type played struct {
+// result is a finished simulation.
+type result struct {
 	*simulation
 	args     []string
 	version  string // of the command
@@ -216,10 +216,10 @@ type played struct {
 }
 
 // write writes the report.
-func (p *played) write(name string) error {
+func (res *result) write(name string) error {
 	file, err := os.Create(name)
 	if err != nil {
 		return err
 	}
-	return cmp.Or(page.Write(file, p.report()), file.Close())
+	return cmp.Or(page.Write(file, res.report()), file.Close())
 }

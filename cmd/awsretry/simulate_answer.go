@@ -12,15 +12,15 @@ import (
 )
 
 // answer returns the result in a few sentences, first about variants that do not keep up.
-func (p *played) answer() []string {
-	first := p.variants[0]
-	all := append(p.onWaits(), p.onCalls(first), onQuota(first), p.onOthers(first))
+func (res *result) answer() []string {
+	first := res.variants[0]
+	all := append(res.onWaits(), res.onCalls(first), onQuota(first), res.onOthers(first))
 	switch {
-	case p.service == "":
-	case knownService(p.service):
-		all = append(all, fmt.Sprintf("The defaults are those of the service %s.", p.service))
+	case res.service == "":
+	case knownService(res.service):
+		all = append(all, fmt.Sprintf("The defaults are those of the service %s.", res.service))
 	default:
-		all = append(all, fmt.Sprintf("The service %s is not known, so the defaults are those that all services share.", p.service))
+		all = append(all, fmt.Sprintf("The service %s is not known, so the defaults are those that all services share.", res.service))
 	}
 	return all
 }
@@ -36,8 +36,8 @@ func with(v *variant) string {
 }
 
 // onWaits returns sentences on the variants that do not keep up.
-func (p *played) onWaits() (all []string) {
-	for _, v := range p.variants {
+func (res *result) onWaits() (all []string) {
+	for _, v := range res.variants {
 		late, kept := v.of(func(r *sim.Result) float64 { return r.Ended }), 0
 		for _, r := range v.runs {
 			if r.KeepsUp() {
@@ -64,12 +64,12 @@ func (p *played) onWaits() (all []string) {
 }
 
 // onCalls returns the sentence on the calls with the settings.
-func (p *played) onCalls(v *variant) string {
+func (res *result) onCalls(v *variant) string {
 	if v.ended() == 0 {
 		return with(v) + noCall + "."
 	}
 	reached, r := "", v.result()
-	if p.trace == nil {
+	if res.trace == nil {
 		reached = fmt.Sprintf(" of %s that callers want", page.Brief(r.Offered))
 		if limit := r.Goodput / r.OfLimit; !math.IsNaN(limit) && limit < r.Offered {
 			reached += "; the service allows " + page.Brief(limit)
@@ -111,13 +111,13 @@ func onQuota(v *variant) string {
 
 // onOthers returns the sentence on the best of the other variants: the one with the most calls that succeed in
 // time, and if several have, the one with the fewest failures. Without others it is about the drain points.
-func (p *played) onOthers(first *variant) string {
-	others := slices.Clone(p.variants[1:])
+func (res *result) onOthers(first *variant) string {
+	others := slices.Clone(res.variants[1:])
 	ended := slices.DeleteFunc(others, func(v *variant) bool { return v.ended() == 0 })
 	switch {
-	case len(p.variants) == 1 && first.plan.MaxAttempts == 1:
+	case len(res.variants) == 1 && first.plan.MaxAttempts == 1:
 		return "A call fails if its only attempt does."
-	case len(p.variants) == 1:
+	case len(res.variants) == 1:
 		points := drainPoints(first.plan)
 		return fmt.Sprintf("The retry quota starts to empty when %s of the attempts fail, or %s are throttled.",
 			page.Percent(points[0].Share), page.Percent(points[2].Share))
@@ -130,9 +130,9 @@ func (p *played) onOthers(first *variant) string {
 		return cmp.Or(cmp.Compare(rounded(inTime(b)), rounded(inTime(a))), cmp.Compare(rounded(a.of(failed).Median), rounded(b.of(failed).Median)),
 			cmp.Compare(p99(a), p99(b)))
 	})
-	said, same := p.compared(first, best)
+	said, same := res.compared(first, best)
 	switch {
-	case len(p.variants) == 2:
+	case len(res.variants) == 2:
 		return with(best) + said + "."
 	case same:
 		return fmt.Sprintf("No other variant fares better: with %s, %s.", best.Name, said)
@@ -145,12 +145,12 @@ func (p *played) onOthers(first *variant) string {
 func rounded(share float64) float64 { return math.Round(100 * share) }
 
 // compared describes the calls of another variant, and reports whether they are the same.
-func (p *played) compared(settings, other *variant) (said string, same bool) {
+func (res *result) compared(settings, other *variant) (said string, same bool) {
 	if settings.ended() == 0 {
 		return page.Percents(other.of(failed)) + " of the calls fail", false
 	}
 	figures := map[string]page.Figure{}
-	for _, f := range page.Figures(p.within) {
+	for _, f := range page.Figures(res.within) {
 		figures[f.Key] = f
 	}
 	var parts []string

@@ -265,15 +265,15 @@ func (s *simulation) check(c *call) error {
 	if n := s.clients * s.tables * max(s.workers, 1); n > sim.MaxOpen {
 		return usageError(fmt.Sprintf("--clients, --tables and --workers: at most %d workers in all, not %d", sim.MaxOpen, n))
 	}
-	played := s.scenario()
-	whole := sim.Window{To: played.Duration}
-	if n := played.Wanted(whole) * float64(s.tables*len(s.seeds())); s.trace == "" && n > mostCalls {
+	scenario := s.scenario()
+	whole := sim.Window{To: scenario.Duration}
+	if n := scenario.Wanted(whole) * float64(s.tables*len(s.seeds())); s.trace == "" && n > mostCalls {
 		return usageError(fmt.Sprintf("--offered, --phase, --tables and --duration: at most %.0f calls in all runs, not %.0f; --seed plays one run", mostCalls, n))
 	}
-	for _, p := range played.Phases {
+	for _, p := range scenario.Phases {
 		switch {
-		case p.From >= played.Duration:
-			return usageError(fmt.Sprintf("--phase %v: begins at the end of the run, which is at %v, or after it", p.From, played.Duration))
+		case p.From >= scenario.Duration:
+			return usageError(fmt.Sprintf("--phase %v: begins at the end of the run, which is at %v, or after it", p.From, scenario.Duration))
 		case p.Workers > 0 && s.workers == 0:
 			return usageError(fmt.Sprintf("--phase %v: workers need --workers above 0", p.From))
 		case s.clients*s.tables*p.Workers > sim.MaxOpen:

@@ -100,13 +100,13 @@ func FuzzSimulateFlags(f *testing.F) {
 				require.NotEmpty(t, err.Error())
 			}
 		}
-		played := s.scenario()
-		require.Greater(t, played.Rate, 0.0)
-		require.GreaterOrEqual(t, played.Burst, 1.0)
-		require.Positive(t, played.Offered)
-		require.GreaterOrEqual(t, played.Latency[0], time.Duration(0))
-		require.LessOrEqual(t, played.Latency[0], played.Latency[1])
-		require.Greater(t, played.Duration, played.Measured.From)
+		scenario := s.scenario()
+		require.Greater(t, scenario.Rate, 0.0)
+		require.GreaterOrEqual(t, scenario.Burst, 1.0)
+		require.Positive(t, scenario.Offered)
+		require.GreaterOrEqual(t, scenario.Latency[0], time.Duration(0))
+		require.LessOrEqual(t, scenario.Latency[0], scenario.Latency[1])
+		require.Greater(t, scenario.Duration, scenario.Measured.From)
 		last := -1.0
 		for _, share := range s.fail.shares() {
 			require.Greater(t, share, last)
@@ -121,7 +121,7 @@ func FuzzSimulateFlags(f *testing.F) {
 			}
 			require.GreaterOrEqual(t, c.timeout, time.Duration(0))
 		}
-		for _, p := range played.Phases {
+		for _, p := range scenario.Phases {
 			require.GreaterOrEqual(t, p.From, time.Duration(0))
 			require.GreaterOrEqual(t, p.Burst, 1.0)
 			require.GreaterOrEqual(t, p.Workers, 0)
@@ -133,7 +133,7 @@ func FuzzSimulateFlags(f *testing.F) {
 				require.True(t, rate >= 0 && rate <= 5*fastest, "%v", rate)
 			}
 		}
-		took, _ := sim.NewService(played, 1, time.Time{}).Take(time.Time{}.Add(time.Second))
-		require.GreaterOrEqual(t, took, played.Latency[0])
+		took, _ := sim.NewService(scenario, 1, time.Time{}).Take(time.Time{}.Add(time.Second))
+		require.GreaterOrEqual(t, took, scenario.Latency[0])
 	})
 }

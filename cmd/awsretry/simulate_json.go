@@ -89,14 +89,14 @@ type drainOutput struct {
 	Share   figure `json:"share"`
 }
 
-func (p *played) json() simulationOutput {
+func (res *result) json() simulationOutput {
 	out := simulationOutput{
-		Version: p.version, Seeds: p.seeds(), Duration: figure(p.length().Seconds()), Limit: figure(p.limit()),
-		Within: figure(p.within.Seconds()), Answer: p.answer(),
+		Version: res.version, Seeds: res.seeds(), Duration: figure(res.length().Seconds()), Limit: figure(res.limit()),
+		Within: figure(res.within.Seconds()), Answer: res.answer(),
 	}
-	for _, v := range p.variants {
+	for _, v := range res.variants {
 		one := variantOutput{Name: v.Name, Same: v.same}
-		for _, f := range page.Figures(p.within) {
+		for _, f := range page.Figures(res.within) {
 			s := v.of(f.Value)
 			one.Figures = append(one.Figures, figureOutput{f.Key, figure(s.Median)})
 			if s.Low < s.High {
@@ -115,8 +115,8 @@ func (p *played) json() simulationOutput {
 }
 
 // length returns how long the run took, or the longest run of a trace.
-func (p *played) length() (longest time.Duration) {
-	for _, v := range p.variants {
+func (res *result) length() (longest time.Duration) {
+	for _, v := range res.variants {
 		for _, r := range v.runs {
 			longest = max(longest, r.Duration)
 		}
@@ -125,21 +125,21 @@ func (p *played) length() (longest time.Duration) {
 }
 
 // limit returns the initial limit of the service per second.
-func (p *played) limit() float64 {
-	if p.trace != nil {
+func (res *result) limit() float64 {
+	if res.trace != nil {
 		return math.NaN()
 	}
-	return p.rate
+	return res.rate
 }
 
 // csv writes the variants with the columns of the JSON.
-func (p *played) csv(to io.Writer) error {
+func (res *result) csv(to io.Writer) error {
 	head := []string{"name"}
-	for _, f := range page.Figures(p.within) {
+	for _, f := range page.Figures(res.within) {
 		head = append(head, f.Key)
 	}
 	lines := [][]string{head}
-	for _, v := range p.json().Variants {
+	for _, v := range res.json().Variants {
 		line := []string{v.Name}
 		for _, f := range v.Figures {
 			line = append(line, f.value.text())

@@ -11,13 +11,13 @@ import (
 )
 
 // report is the report of the simulation.
-func (p *played) report() *page.Report {
+func (res *result) report() *page.Report {
 	r := &page.Report{
-		Command: p.command(), Version: p.version, Answer: p.answer(), Question: p.asks(), Played: p.facts(),
-		Limit: p.limit(), Within: p.within,
+		Command: res.command(), Version: res.version, Answer: res.answer(), Question: res.asks(), Played: res.facts(),
+		Limit: res.limit(), Within: res.within,
 	}
-	if p.trace == nil {
-		s := p.scenario()
+	if res.trace == nil {
+		s := res.scenario()
 		r.Phases = spans(&s)
 		for _, phase := range s.Phases {
 			if phase.Rate != s.Rate {
@@ -25,7 +25,7 @@ func (p *played) report() *page.Report {
 			}
 		}
 	}
-	for _, v := range p.variants {
+	for _, v := range res.variants {
 		r.Variants = append(r.Variants, page.Variant{
 			Name: v.Name, Settings: v.settings, Runs: v.runs, Result: v.result(), Same: v.same, Curve: v.curve, Drain: drainPoints(v.plan),
 		})
@@ -35,12 +35,12 @@ func (p *played) report() *page.Report {
 
 // command returns the command line without the file of the report, which does not affect the
 // report.
-func (p *played) command() string {
+func (res *result) command() string {
 	words := []string{"awsretry simulate"}
-	for i := 0; i < len(p.args); i++ {
-		switch name, _, assigned := strings.Cut(p.args[i], "="); {
+	for i := 0; i < len(res.args); i++ {
+		switch name, _, assigned := strings.Cut(res.args[i], "="); {
 		case name != "-o" && name != "--o":
-			words = append(words, quoted(p.args[i]))
+			words = append(words, quoted(res.args[i]))
 		case !assigned:
 			i++
 		}
@@ -59,10 +59,10 @@ func quoted(word string) string {
 }
 
 // facts returns what was played.
-func (p *played) facts() []page.Fact {
-	if p.trace != nil {
-		facts := []page.Fact{{Name: "trace", Value: p.trace.name}, {Name: "time", Value: page.Seconds(p.length().Seconds())}}
-		for _, v := range p.variants {
+func (res *result) facts() []page.Fact {
+	if res.trace != nil {
+		facts := []page.Fact{{Name: "trace", Value: res.trace.name}, {Name: "time", Value: page.Seconds(res.length().Seconds())}}
+		for _, v := range res.variants {
 			if n := v.runs[0].Beyond; n > 0 {
 				facts = append(facts, page.Fact{Name: v.Name + ", attempts beyond the trace", Value: fmt.Sprintf("%d; each gets what was recorded last", n)})
 			}
@@ -72,7 +72,7 @@ func (p *played) facts() []page.Fact {
 		}
 		return facts
 	}
-	s := p.scenario()
+	s := res.scenario()
 	workers := fmt.Sprintf("%d, each with %d workers", s.Clients, s.Workers)
 	if s.Workers == 0 {
 		workers = fmt.Sprintf("%d, calls begin at random instants", s.Clients)
@@ -99,15 +99,15 @@ func (p *played) facts() []page.Fact {
 	if s.Timeout > 0 {
 		facts = append(facts, page.Fact{Name: "timeout", Value: page.Seconds(s.Timeout.Seconds()) + " for each attempt"})
 	}
-	if p.outage > 0 {
-		facts = append(facts, page.Fact{Name: "outage", Value: fmt.Sprintf("%s, from second %.0f", page.Seconds(p.outage.Seconds()), settled.Seconds())})
+	if res.outage > 0 {
+		facts = append(facts, page.Fact{Name: "outage", Value: fmt.Sprintf("%s, from second %.0f", page.Seconds(res.outage.Seconds()), settled.Seconds())})
 	}
-	for _, phase := range p.phases {
+	for _, phase := range res.phases {
 		facts = append(facts, page.Fact{Name: "phase", Value: phase.String()})
 	}
 	seeds := "1 to " + strconv.Itoa(usualSeeds)
-	if p.seed > 0 {
-		seeds = strconv.FormatUint(p.seed, 10)
+	if res.seed > 0 {
+		seeds = strconv.FormatUint(res.seed, 10)
 	}
 	return append(facts,
 		page.Fact{Name: "time", Value: fmt.Sprintf("%s, of which the figures count from second %.0f", page.Seconds(s.Duration.Seconds()), settled.Seconds())},

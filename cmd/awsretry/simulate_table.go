@@ -13,16 +13,16 @@ import (
 
 // table writes the results of the variants as text for people: the answer, what callers see, what causes it, and the
 // drain points.
-func (p *played) table(to io.Writer) error {
+func (res *result) table(to io.Writer) error {
 	var out bytes.Buffer
-	for _, sentence := range p.answer() {
+	for _, sentence := range res.answer() {
 		fmt.Fprintln(&out, terminal.Escaped(sentence))
 	}
 	var runs [][]*sim.Result
-	for _, v := range p.variants {
+	for _, v := range res.variants {
 		runs = append(runs, v.runs)
 	}
-	shown := page.Shown(page.Figures(p.within), runs)
+	shown := page.Shown(page.Figures(res.within), runs)
 	for _, more := range []bool{false, true} {
 		fmt.Fprintln(&out)
 		table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
@@ -32,7 +32,7 @@ func (p *played) table(to io.Writer) error {
 			}
 		}
 		fmt.Fprintln(table)
-		for _, v := range p.variants {
+		for _, v := range res.variants {
 			if v.same != "" {
 				continue
 			}
@@ -45,7 +45,7 @@ func (p *played) table(to io.Writer) error {
 			fmt.Fprintln(table)
 		}
 		_ = table.Flush() // The buffer takes everything.
-		for _, v := range p.variants {
+		for _, v := range res.variants {
 			if v.same != "" && !more {
 				fmt.Fprintf(&out, "%s comes to the same as %s.\n", terminal.Escaped(v.Name), terminal.Escaped(v.same))
 			}
@@ -53,7 +53,7 @@ func (p *played) table(to io.Writer) error {
 	}
 	table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(table, "\ndrain point\ttransient\ttimeout\tthrottling")
-	for _, v := range p.variants {
+	for _, v := range res.variants {
 		fmt.Fprint(table, terminal.Escaped(v.Name))
 		for _, d := range drainPoints(v.plan) {
 			fmt.Fprint(table, "\t"+page.Percent(d.Share))

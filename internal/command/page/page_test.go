@@ -53,8 +53,8 @@ func usual() sim.Scenario {
 	}
 }
 
-// played is the report of a scenario with some variants, whose other texts it takes as they are.
-func played(t *testing.T, s sim.Scenario, r *page.Report, variants ...sim.Variant) *page.Report {
+// withResults plays a scenario with some variants, and adds their results to a report.
+func withResults(t *testing.T, s sim.Scenario, r *page.Report, variants ...sim.Variant) *page.Report {
 	t.Helper()
 	r.Limit = s.Rate
 	var shares []float64
@@ -104,7 +104,7 @@ func overload(t *testing.T) *page.Report {
 	r.Variants[1].Settings[1] = page.Setting{"behavior", "v2.0", "--vs v2.0"}
 	r.Variants[1].Drain = []page.Drain{{"transient", 0.321}, {"timeout", 0.246}, {"throttling", 0.321}}
 	r.Variants[2].Settings[0] = page.Setting{"mode", "adaptive", "--vs adaptive"}
-	return played(t, usual(), r,
+	return withResults(t, usual(), r,
 		sim.Variant{Name: "settings", New: inStandardMode(standard.Config{})},
 		sim.Variant{Name: "v2.0", New: inStandardMode(standard.Config{Behavior: retry.V20})},
 		sim.Variant{Name: "adaptive", New: inAdaptiveMode})
@@ -128,7 +128,7 @@ func outage(t *testing.T) *page.Report {
 	}
 	r.Variants[1].Settings[2] = page.Setting{"max attempts", "10", "--vs max_attempts=10"}
 	r.Variants[1].Drain = []page.Drain{{"transient", 0.211}, {"timeout", 0.211}, {"throttling", 0.308}}
-	return played(t, s, r,
+	return withResults(t, s, r,
 		sim.Variant{Name: "settings", New: inStandardMode(standard.Config{})},
 		sim.Variant{Name: "max_attempts=10", New: inStandardMode(standard.Config{MaxAttempts: 10})})
 }

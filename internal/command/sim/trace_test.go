@@ -29,9 +29,9 @@ func step(request, kind string) trace.Step {
 
 func seconds(d time.Duration) trace.Seconds { return trace.Seconds(d) }
 
-func playTrace(t *testing.T, played trace.Trace, v sim.Variant) *sim.Result {
+func playTrace(t *testing.T, recorded trace.Trace, v sim.Variant) *sim.Result {
 	t.Helper()
-	r, err := sim.PlayTrace(&played, v, 5*time.Second)
+	r, err := sim.PlayTrace(&recorded, v, 5*time.Second)
 	require.NoError(t, err)
 	return r
 }
