@@ -55,7 +55,7 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 	}
 	run := &call{system: sys, flags: *f, args: args, argument: argument}
 	run.checkService()
-	err = run.folded(c.prose, func() error { return act(ctx, run) })
+	err = run.wrap(c.prose, func() error { return act(ctx, run) })
 	switch {
 	case errors.Is(err, errBad), errors.Is(err, errUnwritten):
 		return exitBad
@@ -69,8 +69,8 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 	}
 }
 
-// folded calls act, and wraps its output to the width of the terminal if prose is true.
-func (c *call) folded(prose bool, act func() error) error {
+// wrap calls act, and wraps its output to the width of the terminal if prose is true.
+func (c *call) wrap(prose bool, act func() error) error {
 	if !prose || c.json || c.width == 0 {
 		return act()
 	}
