@@ -51,7 +51,7 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 		fmt.Fprint(sys.out, said.String())
 		return exitFine
 	case err != nil:
-		return c.misused(sys, err)
+		return c.usageFailure(sys, err)
 	}
 	run := &call{system: sys, flags: *f, args: args, argument: argument}
 	run.checkService()
@@ -60,7 +60,7 @@ func (c command) run(ctx context.Context, args []string, sys system) int {
 	case errors.Is(err, errBad), errors.Is(err, errUnwritten):
 		return exitBad
 	case errors.As(err, new(usageError)):
-		return c.misused(sys, fmt.Errorf("%w; awsretry %s -h shows the flags", err, c.name))
+		return c.usageFailure(sys, fmt.Errorf("%w; awsretry %s -h shows the flags", err, c.name))
 	case err != nil:
 		run.fail(err)
 		return exitBad
@@ -85,8 +85,8 @@ func (c *call) wrap(prose bool, act func() error) error {
 	return err
 }
 
-// misused says why a call of the command is rejected.
-func (c command) misused(sys system, err error) int {
+// usageFailure prints why the arguments are rejected, and returns the exit status for that.
+func (c command) usageFailure(sys system, err error) int {
 	fmt.Fprintf(sys.errs, "awsretry %s: %s\n", c.name, terminal.Escaped(err.Error()))
 	return exitUsage
 }
