@@ -77,11 +77,11 @@ func (c *sdkClient) do(ctx context.Context, table string, attempt func(ctx conte
 			cost, base = c.plan.ThrottlingCost, c.plan.ThrottlingBase
 		}
 		if c.tokens < cost {
-			c.tell(ctx, retry.Event{Kind: retry.RetryRefused, Operation: op, Reason: retry.ErrQuotaExhausted})
+			c.emit(ctx, retry.Event{Kind: retry.RetryRefused, Operation: op, Reason: retry.ErrQuotaExhausted})
 			return &retry.Error{Reason: retry.ErrQuotaExhausted, Last: err, Attempts: n}
 		}
 		c.tokens -= cost
-		c.tell(ctx, retry.Event{Kind: retry.RetryScheduled, Operation: op})
+		c.emit(ctx, retry.Event{Kind: retry.RetryScheduled, Operation: op})
 		longest := min(float64(base)*math.Pow(2, float64(n-1)), float64(c.plan.MaxBackoff))
 		if err := c.clock.Sleep(ctx, time.Duration(c.random()*longest)); err != nil {
 			return err
@@ -113,7 +113,7 @@ func (c *sdkClient) wait(ctx context.Context, op retry.Operation) error {
 		c.waiters = slices.DeleteFunc(c.waiters, func(other *sdkWaiter) bool { return other == w })
 		return err
 	}
-	c.tell(ctx, retry.Event{Kind: retry.SendWaitEnded, Operation: op, Delay: c.clock.Now().Sub(began)})
+	c.emit(ctx, retry.Event{Kind: retry.SendWaitEnded, Operation: op, Delay: c.clock.Now().Sub(began)})
 	return nil
 }
 
@@ -144,7 +144,7 @@ func (c *sdkClient) give() {
 	c.arm()
 }
 
-func (c *sdkClient) tell(ctx context.Context, e retry.Event) {
+func (c *sdkClient) emit(ctx context.Context, e retry.Event) {
 	if c.observer != nil {
 		e.Time, e.Quota = c.clock.Now(), c.tokens
 		c.observer.Observe(ctx, e)

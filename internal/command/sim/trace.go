@@ -49,19 +49,18 @@ func PlayTrace(t *trace.Trace, v Variant, within time.Duration) (*Result, error)
 	return p.result(), nil
 }
 
-// Replay plays a trace with a variant, and calls tell with the decision on each step or operation.
-// A request stays open after its last step. Replay returns the errors of ctx, of the variant and of
-// tell.
-func Replay(ctx context.Context, t *trace.Trace, v Variant, tell func(d Decision) error) error {
+// Replay plays a trace with a variant, and calls onDecision with the decision on each step or operation.
+// A request stays open after its last step. Replay returns the errors of ctx, of the variant and of onDecision.
+func Replay(ctx context.Context, t *trace.Trace, v Variant, onDecision func(d Decision) error) error {
 	p, err := newTracePlay(t, v)
 	if err != nil {
 		return err
 	}
-	p.tell = func(d Decision) error {
+	p.onDecision = func(d Decision) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return tell(d)
+		return onDecision(d)
 	}
 	p.recorder.table = "" // The scope is that of the strategy as a whole, which has no pool.
 	p.play(t)
@@ -84,8 +83,8 @@ type tracePlay struct {
 	log     map[string][]*trace.Operation // of an access log, by name
 
 	// For Replay.
-	tell func(d Decision) error
-	err  error
+	onDecision func(d Decision) error
+	err        error
 
 	steps    []trace.Step
 	next     int                 // the step whose turn it is
@@ -145,18 +144,18 @@ func (p *tracePlay) play(t *trace.Trace) {
 
 func (p *tracePlay) observe(ctx context.Context, e retry.Event) {
 	p.recorder.observe(ctx, e)
-	if p.tell == nil {
+	if p.onDecision == nil {
 		p.samples = append(p.samples, sample{e.Time.Sub(p.start), p.client.state()})
 	}
 }
 
-// told calls tell with a decision. An error ends the play.
-func (p *tracePlay) told(d Decision) {
-	if p.tell == nil || p.err != nil {
+// emit calls onDecision with a decision. An error ends the play.
+func (p *tracePlay) emit(d Decision) {
+	if p.onDecision == nil || p.err != nil {
 		return
 	}
 	d.At, d.State = p.clock.Now().Sub(start()), p.client.state().ScopeSnapshot
-	if p.err = p.tell(d); p.err != nil {
+	if p.err = p.onDecision(d); p.err != nil {
 		p.clock.Stop()
 	}
 }
@@ -167,7 +166,7 @@ func (p *tracePlay) call(ctx context.Context, attempt func(ctx context.Context) 
 		at, err = attempt(ctx)
 		return at, err != nil && p.client.strategy.Judge(retry.Operation{}, err).Kind() == classify.Throttling, err
 	})
-	if p.tell == nil {
+	if p.onDecision == nil {
 		p.calls = append(p.calls, call)
 	}
 	return call
@@ -184,7 +183,7 @@ func ended(c *Call) Decision {
 
 // operations makes the calls of operations. In a replay they come one after another.
 func (p *tracePlay) operations(operations []trace.Operation) {
-	if p.tell != nil {
+	if p.onDecision != nil {
 		p.oneByOne(operations)
 		return
 	}
@@ -217,7 +216,7 @@ func (p *tracePlay) oneByOne(operations []trace.Operation) {
 		call := p.call(context.Background(), func(ctx context.Context) (time.Time, error) {
 			sent, said := p.clock.Now(), op
 			if made == len(op.Responses) {
-				if p.tell != nil {
+				if p.onDecision != nil {
 					return sent, retry.Permanent(ErrBeyond)
 				}
 				p.beyond++
@@ -231,7 +230,7 @@ func (p *tracePlay) oneByOne(operations []trace.Operation) {
 			return sent, said.Responses[min(made, len(said.Responses))-1].Judged()
 		})
 		p.unused += max(len(op.Responses)-made, 0)
-		if p.told(ended(call)); p.err != nil {
+		if p.emit(ended(call)); p.err != nil {
 			return
 		}
 	}
@@ -253,7 +252,7 @@ func (p *tracePlay) lastSaid(op *trace.Operation, until time.Duration) *trace.Op
 // turn continues the call of the next step, or begins one.
 func (p *tracePlay) turn() {
 	if p.next == len(p.steps) {
-		if p.tell != nil && len(p.steps) > 0 {
+		if p.onDecision != nil && len(p.steps) > 0 {
 			p.clock.Stop()
 		}
 		return
@@ -275,7 +274,7 @@ func (p *tracePlay) settled(r *request, d Decision) {
 		return
 	}
 	r.taken = false
-	if p.told(d); p.err == nil {
+	if p.emit(d); p.err == nil {
 		p.next++
 		p.turn()
 	}
@@ -294,14 +293,14 @@ func (s inTurn) RefreshRetryToken(ctx context.Context, t retry.Token, failure er
 	r, ok := ctx.Value(requestKey{}).(*request)
 	p := s.play
 	switch {
-	case !ok || err != nil && p.tell != nil:
+	case !ok || err != nil && p.onDecision != nil:
 		return next, err
 	case err != nil:
 		p.settled(r, Decision{}) // A sleep before the end of a call delays no other call.
 		return next, err
 	}
 	p.settled(r, Decision{Attempt: t.Attempt(), Err: ErrRetried, Delay: next.Delay()})
-	if len(r.own) == 0 && p.tell != nil {
+	if len(r.own) == 0 && p.onDecision != nil {
 		return retry.Token{}, ErrBeyond // The granted retry stays paid for.
 	}
 	if p.slept(ctx, r, next.Delay()) {

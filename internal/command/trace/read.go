@@ -129,7 +129,7 @@ func read(text []byte, service string) (*Trace, error) {
 		t.Operations, err = list("operations", lists.Operations, readOperation)
 	case lists.Steps == nil:
 		err = fail("", "there are neither steps nor operations")
-	case !told(lists.Steps):
+	case !areOutcomes(lists.Steps):
 		t.Steps, err = list("steps", lists.Steps, readStep)
 	case t.Mode == Standard:
 		err = fail("mode", "steps with t_s are about the send rate of the adaptive mode")
@@ -139,8 +139,8 @@ func read(text []byte, service string) (*Trace, error) {
 	return t, err
 }
 
-// told reports whether steps are outcomes; the first one decides.
-func told(steps []json.RawMessage) bool {
+// areOutcomes reports whether steps are outcomes; the first one decides.
+func areOutcomes(steps []json.RawMessage) bool {
 	var first struct {
 		T        json.RawMessage `json:"t_s"`
 		Response json.RawMessage `json:"response"`
