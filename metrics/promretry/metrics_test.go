@@ -1,206 +1,116 @@
 package promretry_test
 
 import (
-	"context"
-	"flag"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/metrics/promretry"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-var update = flag.Bool("update", false, "write the golden files in testdata")
-
-// apiError is an error with a code of AWS.
-type apiError string
-
-func (e apiError) Error() string     { return "the service said " + string(e) }
-func (e apiError) ErrorCode() string { return string(e) }
-
-// unavailable is an error with a code that no classifier knows, and a status.
-type unavailable struct{ apiError }
-
-func (unavailable) HTTPStatusCode() int { return http.StatusServiceUnavailable }
-
-// registryOf returns a registry that checks more than others do.
-func registryOf(t *testing.T, metrics *promretry.Metrics) *prometheus.Registry {
-	t.Helper()
-	registry := prometheus.NewPedanticRegistry()
-	require.NoError(t, registry.Register(metrics))
-	return registry
-}
-
-// scrape returns what Prometheus reads.
-func scrape(t *testing.T, registry *prometheus.Registry) string {
-	t.Helper()
-	response := httptest.NewRecorder()
-	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).
-		ServeHTTP(response, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
-	require.Equal(t, http.StatusOK, response.Code, response.Body)
-	return response.Body.String()
-}
-
-// series returns the lines of a scrape that begin with one of the names, without buckets.
-func series(t *testing.T, metrics *promretry.Metrics, names ...string) []string {
-	t.Helper()
-	var found []string
-	for line := range strings.Lines(scrape(t, registryOf(t, metrics))) {
-		for _, name := range names {
-			if strings.HasPrefix(line, name) && !strings.Contains(line, "_bucket{") {
-				found = append(found, strings.TrimSuffix(line, "\n"))
-			}
-		}
-	}
-	return found
-}
-
-// An outage on a fake clock: a table is throttled, then unavailable until its quota is empty. A scope of a fleet is there
-// besides.
-func TestOutageHasTheFiguresOfTheGoldenFile(t *testing.T) {
+func TestStrategiesSayWhatTheyAre(t *testing.T) {
 	t.Parallel()
-	clk := &clock.Fake{}
+	plain, err := standard.New(standard.Config{})
+	require.NoError(t, err)
+	same, err := standard.New(standard.Config{MaxAttempts: 3})
+	require.NoError(t, err)
+	old, err := adaptive.New(adaptive.Config{Standard: standard.Config{MaxAttempts: 10, Behavior: retry.V20}})
+	require.NoError(t, err)
 	metrics := promretry.New(promretry.Config{})
-	strategy, err := adaptive.New(adaptive.Config{Standard: standard.Config{
-		Clock: clk, Observer: metrics, Random: func() float64 { return 1 }, QuotaCapacity: new(50),
-	}})
-	require.NoError(t, err)
-	require.NoError(t, metrics.Watch(strategy, show(t, fleetScope("shared", "fleet", 0))))
-	registry := registryOf(t, metrics)
-
-	// call makes attempts of 20 ms that end with the errors in turn.
-	call := func(ctx context.Context, op retry.Operation, errs ...error) {
-		_ = retry.DoErr(ctx, strategy, op, func(ctx context.Context) error {
-			clk.Advance(20 * time.Millisecond)
-			attempt, _ := retry.AttemptFrom(ctx)
-			return errs[attempt.Number-1]
-		})
-	}
-	get := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "orders", Name: "GetItem"}
-	put := get
-	put.Name = "PutItem"
-	throttled, down := apiError("ThrottlingException"), unavailable{"ServiceUnavailable"}
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	clk.Run(func() {
-		call(t.Context(), get, nil)
-		call(t.Context(), put, throttled, throttled, nil)
-		call(t.Context(), get, apiError("ResourceNotFoundException"))
-		call(t.Context(), put, down, down, down, down)
-		call(t.Context(), put, down, down)
-		call(gone, get, nil)
-		call(t.Context(), retry.Operation{}, nil)
-	})
-
-	path := filepath.Join("testdata", "outage.txt")
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(scrape(t, registry)), 0o600))
-	}
-	golden, err := os.Open(path)
-	require.NoError(t, err)
-	require.NoError(t, testutil.GatherAndCompare(registry, golden))
-	require.NoError(t, golden.Close())
-}
-
-func TestLinterOfPrometheusHasNothingToSay(t *testing.T) {
-	t.Parallel()
-	metrics := promretry.New(promretry.Config{})
-	strategy, err := adaptive.New(adaptive.Config{
-		Standard:  standard.Config{Observer: metrics},
-		SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Ceiling: 1e6} },
-	})
-	require.NoError(t, err)
-	require.NoError(t, metrics.Watch(strategy, show(t, fleetScope("shared", "fleet", 0))))
-	for kind := range retry.OperationEnded + 1 {
-		metrics.Observe(t.Context(), retry.Event{Kind: kind, Attempt: 2})
-	}
-	problems, err := testutil.CollectAndLint(metrics)
-	require.NoError(t, err)
-	require.Empty(t, problems)
-	require.Equal(t, 25, families(t, metrics), "all metrics were looked at")
-}
-
-func families(t *testing.T, metrics *promretry.Metrics) int {
-	t.Helper()
-	found, err := registryOf(t, metrics).Gather()
-	require.NoError(t, err)
-	return len(found)
-}
-
-func TestMetricsWithoutStrategiesCanBeScraped(t *testing.T) {
-	t.Parallel()
+	require.Empty(t, series(t, metrics, "awsretry_info"))
+	require.NoError(t, metrics.Watch(old, plain, same))
 	require.Equal(t, []string{
-		"awsretry_fleet_stores_unreached 0", "awsretry_quota_pool_available 0", "awsretry_quota_pool_capacity 0", "awsretry_quota_pools_empty 0",
-		"awsretry_scopes 0", "awsretry_scopes_evicted_total 0", "awsretry_scopes_overflowed_total 0",
-	}, series(t, promretry.New(promretry.Config{}), "awsretry_"))
+		`awsretry_info{awsretry_attempts="10",awsretry_behavior="v2.0",awsretry_mode="adaptive",awsretry_version="(devel)"} 1`,
+		`awsretry_info{awsretry_attempts="3",awsretry_behavior="v2.1",awsretry_mode="standard",awsretry_version="(devel)"} 1`,
+	}, series(t, metrics, "awsretry_info"))
 }
 
-// Every attempt is counted once, whatever is scraped meanwhile.
-func TestAttemptsCountedAreAttemptsMade(t *testing.T) {
+func TestServicesAreSpelledAsTheSDKsDo(t *testing.T) {
 	t.Parallel()
-	const workers, calls = 8, 300
-	metrics := promretry.New(promretry.Config{Scopes: 2})
-	strategy, err := standard.New(standard.Config{Observer: metrics, QuotaCapacity: new(1 << 30), Clock: &clock.Fake{}})
-	require.NoError(t, err)
-	require.NoError(t, metrics.Watch(strategy))
-	registry := registryOf(t, metrics)
-
-	done := make(chan struct{})
-	var scraper, callers sync.WaitGroup
-	scraper.Go(func() {
-		for {
-			select {
-			case <-done:
-				return
-			default:
-				_, err := registry.Gather()
-				require.NoError(t, err)
-			}
-		}
-	})
-	for worker := range workers {
-		callers.Go(func() {
-			for i := range calls {
-				op := retry.Operation{Service: "s3", Name: string(rune('A' + (i+worker)%26)), Resource: string(rune('a' + i%7))}
-				token, err := strategy.AcquireInitialToken(t.Context(), op)
-				require.NoError(t, err)
-				failure := retry.Mark(apiError("SlowDown"), classify.Throttling)
-				token, err = strategy.RefreshRetryToken(t.Context(), token, failure)
-				require.NoError(t, err)
-				require.NoError(t, token.WithoutDelay().Wait(t.Context()))
-				require.NoError(t, strategy.RecordSuccess(token))
-			}
-		})
-	}
-	callers.Wait()
-	close(done)
-	scraper.Wait()
-
-	sums := map[string]int{}
-	gathered, err := registry.Gather()
-	require.NoError(t, err)
-	for _, family := range gathered {
-		for _, metric := range family.GetMetric() {
-			sums[family.GetName()] += int(metric.GetCounter().GetValue()) + int(metric.GetHistogram().GetSampleCount())
+	metrics := promretry.New(promretry.Config{SDKServices: true})
+	key := retry.ScopeKey{Service: "secrets manager"}
+	require.NoError(t, metrics.Watch(show(t, retry.ScopeSnapshot{Key: key, Scope: key.String()})))
+	for range 2 {
+		for _, service := range []string{"dynamodb", "of mine", ""} {
+			op := retry.Operation{Service: service, Name: "Call"}
+			metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Operation: op})
+			metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Operation: op, Err: apiError("X")})
 		}
 	}
-	require.Equal(t, 2*workers*calls, sums["awsretry_attempts_total"])
-	require.Equal(t, 2*workers*calls, sums["awsretry_attempt_duration_seconds"])
-	require.Equal(t, workers*calls, sums["awsretry_call_duration_seconds"])
-	require.Equal(t, workers*calls, sums["awsretry_call_retries"])
+	for _, service := range []string{"DynamoDB", "of mine", ""} {
+		require.Contains(t, series(t, metrics, "awsretry_attempts_total{"),
+			`awsretry_attempts_total{aws_region="",awsretry_kind="ok",error_type="",rpc_method="Call",rpc_service="`+service+`"} 2`)
+	}
+	require.Len(t, series(t, metrics, "awsretry_attempts_total{"), 6)
+	require.Contains(t, series(t, metrics, "awsretry_quota_available{")[0], `rpc_service="Secrets Manager"`)
+}
+
+func TestNativeHistogramsAreThereBesideTheClassicOnes(t *testing.T) {
+	t.Parallel()
+	for _, native := range []bool{false, true} {
+		metrics := promretry.New(promretry.Config{NativeHistograms: native})
+		metrics.Observe(t.Context(), retry.Event{Kind: retry.OperationEnded, Elapsed: 3 * time.Second, Attempt: 2})
+		found, err := registryOf(t, metrics).Gather()
+		require.NoError(t, err)
+		histograms := 0
+		for _, family := range found {
+			for _, m := range family.GetMetric() {
+				if h := m.GetHistogram(); h != nil {
+					histograms++
+					require.NotEmpty(t, h.GetBucket(), family.GetName())
+					require.Equal(t, native, h.Schema != nil, family.GetName())
+					require.Equal(t, native, len(h.GetPositiveSpan())+len(h.GetNegativeSpan()) > 0 || h.GetZeroCount() > 0, family.GetName())
+				}
+			}
+		}
+		require.Equal(t, 3, histograms, "of calls, retries and delays")
+	}
+}
+
+func TestStrategiesThatCannotPayForARetryAreCounted(t *testing.T) {
+	t.Parallel()
+	low, whole := scope("low", 87), retry.ScopeSnapshot{QuotaCapacity: 100}
+	for name, tt := range map[string]struct {
+		pool   int
+		scopes []retry.ScopeSnapshot
+		want   string
+	}{
+		"quota and pool":          {13, []retry.ScopeSnapshot{scope("full", 0), low}, "1"},
+		"the pool pays":           {14, []retry.ScopeSnapshot{low}, "0"},
+		"the quota pays":          {0, []retry.ScopeSnapshot{scope("enough", 86)}, "0"},
+		"no pool for the whole":   {0, []retry.ScopeSnapshot{whole}, "0"},
+		"nothing was retried yet": {0, nil, "0"},
+	} {
+		strategy := show(t, tt.scopes...)
+		strategy.snapshot.Pool = tt.pool
+		metrics := promretry.New(promretry.Config{})
+		require.NoError(t, metrics.Watch(strategy, show(t, scope("healthy", 0))))
+		require.Equal(t, "awsretry_quota_pools_empty "+tt.want, strings.Join(series(t, metrics, "awsretry_quota_pools_empty"), ""), name)
+	}
+}
+
+func TestFleetsThatNeverReachedTheirStoreAreCounted(t *testing.T) {
+	t.Parallel()
+	calls := func(calls, failures uint64) retry.ScopeSnapshot {
+		return retry.ScopeSnapshot{StoreCalls: calls, StoreFailures: failures}
+	}
+	for name, tt := range map[string]struct {
+		scopes []retry.ScopeSnapshot
+		want   string
+	}{
+		"each call failed":             {[]retry.ScopeSnapshot{calls(9, 9), calls(1, 1)}, "1"},
+		"a call of each is on its way": {[]retry.ScopeSnapshot{calls(9, 8), calls(1, 0)}, "1"},
+		"one came back":                {[]retry.ScopeSnapshot{calls(9, 7), calls(1, 0)}, "0"},
+		"the first is on its way":      {[]retry.ScopeSnapshot{calls(1, 0)}, "0"},
+		"in no fleet":                  {[]retry.ScopeSnapshot{calls(0, 0)}, "0"},
+	} {
+		metrics := promretry.New(promretry.Config{Scopes: -1}) // whatever scopes are shown
+		require.NoError(t, metrics.Watch(show(t, tt.scopes...), show(t, calls(100, 0))))
+		require.Equal(t, "awsretry_fleet_stores_unreached "+tt.want, strings.Join(series(t, metrics, "awsretry_fleet_stores"), ""), name)
+	}
 }

@@ -1,6 +1,6 @@
-//go:build servers
+//go:build race || servers
 
-package servers
+package redistest_test
 
 import (
 	"flag"
