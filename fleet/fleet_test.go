@@ -1,13 +1,13 @@
 package fleet_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"runtime"
+	"math"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +21,138 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
+
+var orders = retry.ScopeKey{Account: "111122223333", Service: "dynamodb", Region: "eu-central-1", Resource: "orders"}
+
+// stock is a store that gives a member all the slots that it can use.
+type stock struct{}
+
+func (stock) Call(context.Context, string, fleet.Ask) (fleet.Reply, error) {
+	return fleet.Reply{Epoch: 2, Rate: 1e9, Slots: 1e9, State: "-"}, nil
+}
+
+// withSlots returns a member with more slots in hand than a test can use.
+func withSlots(tb testing.TB, clk clock.Clock) adaptive.Limiter {
+	tb.Helper()
+	f, err := fleet.New(fleet.Config{Store: stock{}, Namespace: "test"})
+	require.NoError(tb, err)
+	tb.Cleanup(f.Close)
+	l := f.NewLimiter(orders, clk)
+	_, err = l.Acquire(context.Background(), ratelimit.Request{})
+	require.NoError(tb, err)
+	return l
+}
+
+// replies is a store that a test answers for. It counts the calls.
+type replies struct {
+	call func(ctx context.Context, n int, ask fleet.Ask) (fleet.Reply, error)
+
+	mu   sync.Mutex
+	asks []fleet.Ask
+}
+
+func (r *replies) Call(ctx context.Context, _ string, ask fleet.Ask) (fleet.Reply, error) {
+	r.mu.Lock()
+	r.asks = append(r.asks, ask)
+	n := len(r.asks)
+	r.mu.Unlock()
+	return r.call(ctx, n, ask)
+}
+
+// Asks returns what was asked so far.
+func (r *replies) Asks() []fleet.Ask {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.asks)
+}
+
+// answers is a store with the given replies, the last of which repeats.
+func answers(all ...fleet.Reply) *replies {
+	return &replies{call: func(_ context.Context, n int, _ fleet.Ask) (fleet.Reply, error) {
+		return all[min(n, len(all))-1], nil
+	}}
+}
+
+// stuck is a store that always fails.
+type stuck struct{}
+
+func (stuck) Call(context.Context, string, fleet.Ask) (fleet.Reply, error) {
+	return fleet.Reply{}, errors.New("stuck")
+}
+
+// storeFunc is a store that answers by key.
+type storeFunc func(key string) (fleet.Reply, error)
+
+func (f storeFunc) Call(_ context.Context, key string, _ fleet.Ask) (fleet.Reply, error) {
+	return f(key)
+}
+
+// journal is an observer that keeps the events.
+type journal struct {
+	mu     sync.Mutex
+	events []fleet.Event
+}
+
+func (j *journal) Observe(e fleet.Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.events = append(j.events, e)
+}
+
+// Kinds returns the kinds of the events so far.
+func (j *journal) Kinds() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	kinds := make([]string, len(j.events))
+	for i, e := range j.events {
+		kinds[i] = e.Kind.String()
+	}
+	return strings.Join(kinds, " ")
+}
+
+// newFleet returns a fleet on the clock of the bubble that is closed at the end of the test.
+func newFleet(tb testing.TB, config fleet.Config) *fleet.Fleet {
+	tb.Helper()
+	if config.Namespace == "" {
+		config.Namespace = "test"
+	}
+	f, err := fleet.New(config)
+	require.NoError(tb, err)
+	tb.Cleanup(f.Close)
+	return f
+}
+
+// send acquires, and reports an answer after 10 ms. It returns how long the attempt waited.
+func send(tb testing.TB, l adaptive.Limiter, throttled bool) time.Duration {
+	tb.Helper()
+	clk := clock.System{}
+	began := clk.Now()
+	sent, err := l.Acquire(context.Background(), ratelimit.Request{})
+	require.NoError(tb, err)
+	waited := clk.Now().Sub(began)
+	require.NoError(tb, clk.Sleep(context.Background(), 10*time.Millisecond))
+	l.Report(ratelimit.Response{Sent: sent, Throttled: throttled})
+	return waited
+}
+
+// source returns where the send rate of a limiter comes from.
+func source(l adaptive.Limiter) string {
+	state := l.State()
+	return state.SendRateSource
+}
+
+// now is the time of the bubble.
+func now() time.Time { return clock.System{}.Now() }
+
+// limitOf is a known limit.
+func limitOf(rate ratelimit.Rate) func(retry.ScopeKey) adaptive.SendLimit {
+	return func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: rate, Ceiling: rate} }
+}
+
+func pass(tb testing.TB, d time.Duration) {
+	tb.Helper()
+	require.NoError(tb, clock.System{}.Sleep(context.Background(), d))
+}
 
 func TestNewNamesTheFieldThatIsWrong(t *testing.T) {
 	t.Parallel()
@@ -71,6 +203,37 @@ func TestSendLimitOfAConfigHoldsWhileTheScopeIsOpen(t *testing.T) {
 	require.InDelta(t, 7, float64(state.FillRate), 0)
 }
 
+func TestCeilingAloneIsAKnownLimitToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: func(retry.ScopeKey) adaptive.SendLimit {
+			return adaptive.SendLimit{Ceiling: 20}
+		}})
+		l := f.NewLimiter(orders, clock.System{})
+		began := now()
+		for range 601 {
+			send(t, l, false)
+		}
+		require.Equal(t, "fleet", source(l))
+		require.InDelta(t, 30*time.Second, now().Sub(began), float64(300*time.Millisecond), "it never grows")
+	})
+}
+
+func TestCeilingBelowTheLeastRateHolds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: func(retry.ScopeKey) adaptive.SendLimit {
+			return adaptive.SendLimit{Ceiling: 0.001}
+		}})
+		l := f.NewLimiter(orders, nil)
+		began := now()
+		for range 5 {
+			send(t, l, false)
+		}
+		require.Greater(t, now().Sub(began), time.Minute)
+	})
+}
+
 // keys is a store that keeps the keys of its calls.
 type keys struct{ seen chan string }
 
@@ -112,33 +275,6 @@ func TestEachScopeHasAKeyOfItsOwn(t *testing.T) {
 		}
 		require.Contains(t, seen, "prod:/111122223333/dynamodb/eu-central-1//orders")
 	})
-}
-
-func TestSnapshotHasTheMembersInUse(t *testing.T) {
-	t.Parallel()
-	f := newFleet(t, fleet.Config{Store: &fleet.Memory{}})
-	kept := f.NewLimiter(orders, clock.System{})
-	require.Empty(t, f.Snapshot(), "not used yet")
-	func() {
-		for i := range 100 {
-			send(t, f.NewLimiter(retry.ScopeKey{Scope: fmt.Sprintf("job %02d", i)}, clock.System{}), false)
-		}
-		send(t, kept, false)
-	}()
-	names := func() (names []string) {
-		for _, s := range f.Snapshot() {
-			names = append(names, s.Scope)
-		}
-		return names
-	}
-	require.IsIncreasing(t, names()[1:])
-	require.Equal(t, orders.String(), names()[0])
-	require.Eventually(t, func() bool { // evicted scopes leave
-		runtime.GC()
-		return len(f.Snapshot()) < 10
-	}, 10*time.Second, 10*time.Millisecond)
-	require.Equal(t, orders.String(), names()[0])
-	runtime.KeepAlive(kept)
 }
 
 func TestCloseEndsTheCalls(t *testing.T) {
@@ -207,50 +343,42 @@ func TestMemberWithSlotsGoesOnAloneAfterClose(t *testing.T) {
 	})
 }
 
-func TestLossIsToldAgainWhileItLasts(t *testing.T) {
+func TestRandomThatIsNoNumberFromZeroToOneCountsAsHalf(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var told journal
-		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
-			return fleet.Reply{}, errors.New("gone")
-		}}
-		l := newFleet(t, fleet.Config{Store: store, Observer: told.Observe}).NewLimiter(orders, clock.System{})
-		for began := now(); now().Sub(began) < 210*time.Second; {
-			send(t, l, false)
-			pass(t, time.Second)
-		}
-		require.Equal(t, "lost lost lost lost", told.Kinds())
-	})
+	for name, random := range map[string]func() float64{
+		"not a number": math.NaN,
+		"negative":     func() float64 { return -1e300 },
+		"large":        func() float64 { return 1e300 },
+		"a panic":      func() float64 { panic("random") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := &replies{call: func(_ context.Context, n int, _ fleet.Ask) (fleet.Reply, error) {
+					if n > 1 {
+						return fleet.Reply{}, errors.New("gone")
+					}
+					return fleet.Reply{Epoch: 2, Rate: 10, Slots: 5, Gap: 100 * time.Millisecond, State: "-"}, nil
+				}}
+				f := newFleet(t, fleet.Config{Store: store, Random: random})
+				l := f.NewLimiter(orders, clock.System{})
+				for range 20 {
+					require.LessOrEqual(t, send(t, l, false), 2*time.Second)
+				}
+				require.Equal(t, "fleet-lost", source(l))
+			})
+		})
+	}
 }
 
-// A cluster can lose some of its keys, and a store can fail every other call.
-func TestStoreIsBackOnceItAnswersAScopeThatItHadFailed(t *testing.T) {
+func TestRandomIsCalledWithoutALock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var told journal
-		away := true
-		store := storeFunc(func(key string) (fleet.Reply, error) {
-			if away && strings.HasSuffix(key, "two") {
-				return fleet.Reply{}, errors.New("gone")
-			}
-			return fleet.Reply{}, nil
-		})
-		f := newFleet(t, fleet.Config{Store: store, Observer: told.Observe})
-		one := f.NewLimiter(retry.ScopeKey{Resource: "one"}, clock.System{})
-		two := f.NewLimiter(retry.ScopeKey{Resource: "two"}, clock.System{})
-		for range 5 {
-			send(t, two, false)
-			send(t, one, false)
-			pass(t, 3*time.Second)
-		}
-		require.Equal(t, "lost", told.Kinds(), "what one hears says nothing of two")
-		for range 5 {
-			synctest.Wait()
-			away = !away
-			send(t, two, false)
-			pass(t, 3*time.Second)
-		}
-		require.Equal(t, "lost back", told.Kinds(), "a minute is not over")
+		var f *fleet.Fleet
+		f = newFleet(t, fleet.Config{Store: stuck{}, Random: func() float64 {
+			return float64(len(f.Snapshot())) / 2
+		}})
+		send(t, f.NewLimiter(orders, nil), false)
 	})
 }
 
@@ -307,55 +435,6 @@ func TestFleetOnAFakeClockTakesNoTimeAndIsTheSameEachTime(t *testing.T) {
 	for range 3 {
 		require.Equal(t, first, play())
 	}
-}
-
-func TestSlogObserverWritesWhatAnOperatorMustKnow(t *testing.T) {
-	t.Parallel()
-	var log bytes.Buffer
-	observe := fleet.SlogObserver(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{
-		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return a
-		},
-	})))
-	for kind := fleet.Limited; kind <= fleet.Opened; kind++ {
-		e := fleet.Event{Kind: kind, Scope: orders, FleetRate: 480, OwnRate: 4.8000001}
-		if kind == fleet.Lost || kind == fleet.Rejected {
-			e.Err, e.Failing = errors.New("i/o timeout"), 425
-		}
-		observe(e)
-		if e.Err != nil { // of a member that never joined
-			e.FleetRate, e.OwnRate = 0, 0
-			observe(e)
-		}
-	}
-	const scope = " scope=111122223333/dynamodb/eu-central-1/orders"
-	const rates = " fleet_rate=480 own_rate=4.8"
-	const failed = ` failing=425 error="i/o timeout"`
-	require.Equal(t, strings.Join([]string{
-		`level=INFO msg="fleet: the send rate is shared"` + scope + rates,
-		`level=WARN msg="fleet: store lost, holding the send rate"` + scope + rates + failed,
-		`level=WARN msg="fleet: store out of reach, no shared send rate"` + scope + failed,
-		`level=INFO msg="fleet: store back"` + scope + rates,
-		`level=ERROR msg="fleet: the store rejects every call, holding the send rate"` + scope + rates + failed,
-		`level=ERROR msg="fleet: the store rejects every call, no shared send rate"` + scope + failed,
-		`level=INFO msg="fleet: no limit any more"` + scope + rates,
-		"",
-	}, "\n"), log.String())
-}
-
-func TestNamesOfKindsAndStates(t *testing.T) {
-	t.Parallel()
-	var names []string
-	for kind := range fleet.Opened + 2 {
-		names = append(names, kind.String())
-	}
-	for state := range fleet.Alone + 2 {
-		names = append(names, state.String())
-	}
-	require.Equal(t, strings.Fields("unknown limited lost back rejected open unknown open learning slots alone unknown"), names)
 }
 
 func TestStrategySharesTheRateOfTheFleet(t *testing.T) {

@@ -86,13 +86,3 @@ func (t *trickle) Call(context.Context, string, fleet.Ask) (fleet.Reply, error) 
 	t.calls.Add(1)
 	return fleet.Reply{Epoch: 2, Rate: 1000, Slots: 1, Start: 50 * time.Millisecond, State: "-"}, nil
 }
-
-func BenchmarkStep(b *testing.B) {
-	b.ReportAllocs()
-	now := time.Unix(1e9, 0)
-	state, _ := fleet.Step("", now, fleet.Ask{Starting: 500})
-	for b.Loop() {
-		now = now.Add(5 * time.Millisecond)
-		state, _ = fleet.Step(state, now, fleet.Ask{Epoch: 3, OK: 2, Want: 5})
-	}
-}

@@ -2,8 +2,6 @@ package fleet_test
 
 import (
 	"context"
-	"errors"
-	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,73 +10,10 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
-	"github.com/awsretry/awsretry/retry"
 )
-
-// limitOf is a known limit.
-func limitOf(rate ratelimit.Rate) func(retry.ScopeKey) adaptive.SendLimit {
-	return func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: rate, Ceiling: rate} }
-}
-
-func pass(tb testing.TB, d time.Duration) {
-	tb.Helper()
-	require.NoError(tb, clock.System{}.Sleep(context.Background(), d))
-}
-
-func TestMemberLearnsThatTheScopeIsLimited(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var told journal
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Observer: told.Observe})
-		l := f.NewLimiter(orders, clock.System{})
-		for range 10 {
-			require.Zero(t, send(t, l, false))
-		}
-		require.Equal(t, "local", source(l))
-		require.Equal(t, fleet.Open, f.Snapshot()[0].State)
-		require.Empty(t, told.Kinds())
-		send(t, l, true)
-		synctest.Wait()
-		require.Equal(t, fleet.Learning, f.Snapshot()[0].State)
-		require.Equal(t, "limited", told.Kinds())
-		for i := range 400 {
-			send(t, l, i%20 == 0 && f.Snapshot()[0].State == fleet.Learning)
-		}
-		got := f.Snapshot()[0]
-		require.Equal(t, fleet.Slots, got.State)
-		require.Equal(t, "fleet", source(l))
-		require.Equal(t, uint64(2), got.Epoch)
-		require.Positive(t, got.FleetRate)
-		require.Equal(t, orders, got.Key)
-		require.Equal(t, orders.String(), got.Scope)
-		require.Equal(t, "limited", told.Kinds())
-	})
-}
-
-func TestMemberLooksLessAndLessOftenWhileTheScopeIsOpen(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) { return fleet.Reply{}, nil }}
-		f := newFleet(t, fleet.Config{Store: store})
-		l := f.NewLimiter(orders, clock.System{})
-		pass(t, time.Minute)
-		require.Empty(t, store.Asks(), "nothing before its first use")
-		var looks []int
-		for i := range 60 * 10 {
-			before := len(store.Asks())
-			send(t, l, false)
-			pass(t, 90*time.Millisecond)
-			if len(store.Asks()) > before {
-				looks = append(looks, i/10)
-			}
-		}
-		require.Equal(t, []int{0, 1, 3, 7, 15, 25, 35, 45, 55}, looks, "seconds of use")
-		pass(t, time.Hour)
-		require.Len(t, store.Asks(), len(looks), "an idle scope costs no call")
-	})
-}
 
 func TestFirstAttemptWaitsForTheStoreOnce(t *testing.T) {
 	t.Parallel()
@@ -282,186 +217,6 @@ func TestTwoMembersShareOneRate(t *testing.T) {
 	})
 }
 
-func TestStoreThatFailsReachesNoCall(t *testing.T) {
-	t.Parallel()
-	boom := errors.New("connection refused")
-	for name, call := range map[string]func(ctx context.Context) (fleet.Reply, error){
-		"an error":                func(context.Context) (fleet.Reply, error) { return fleet.Reply{}, boom },
-		"a panic":                 func(context.Context) (fleet.Reply, error) { panic("store") },
-		"no reply until ctx ends": func(ctx context.Context) (fleet.Reply, error) { <-ctx.Done(); return fleet.Reply{}, ctx.Err() },
-		"no reply for ten seconds, whatever ctx says": func(context.Context) (fleet.Reply, error) {
-			return fleet.Reply{}, clock.System{}.Sleep(context.Background(), 10*time.Second)
-		},
-		"nonsense": func(context.Context) (fleet.Reply, error) {
-			return fleet.Reply{Epoch: 1, Rate: -1, Slots: -1, Gap: -1, State: "x"}, nil
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var told journal
-				var memory fleet.Memory
-				away := false
-				store := &replies{call: func(ctx context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) {
-					if away {
-						return call(ctx)
-					}
-					return memory.Call(ctx, "", ask)
-				}}
-				f := newFleet(t, fleet.Config{
-					Store: store, Limit: limitOf(20), Observer: told.Observe, Random: func() float64 { return 0.5 },
-				})
-				l := f.NewLimiter(orders, clock.System{})
-				for range 200 {
-					send(t, l, false)
-				}
-				require.Equal(t, "limited", told.Kinds())
-				synctest.Wait()
-				away = true
-				before := len(store.Asks())
-				began := now()
-				for range 200 {
-					require.LessOrEqual(t, send(t, l, false), 250*time.Millisecond+50*time.Millisecond+50*time.Millisecond)
-				}
-				took := now().Sub(began)
-				require.InDelta(t, 10*time.Second, took, float64(time.Second), "it holds its rate")
-				require.Equal(t, "limited lost", told.Kinds())
-				require.Equal(t, "fleet-lost", source(l))
-				got := f.Snapshot()[0]
-				require.Equal(t, fleet.Alone, got.State)
-				require.Error(t, got.LastError)
-				require.InDelta(t, 20, float64(got.OwnRate), 1)
-				calls := len(store.Asks()) - before
-				require.LessOrEqual(t, calls, 8, "0.5, 1, 2, 2 seconds apart")
-				require.Equal(t, uint64(calls), got.Failures) //nolint:gosec // small
-
-				synctest.Wait()
-				away = false
-				for range 260 {
-					send(t, l, false)
-				}
-				require.Equal(t, "limited lost back", told.Kinds())
-				require.Equal(t, "fleet", source(l))
-				pass(t, 10*time.Second) // calls that take so long
-			})
-		})
-	}
-}
-
-func TestMemberAloneAndIdleDoesNotCallTheStore(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var memory fleet.Memory
-		away := false
-		store := &replies{call: func(ctx context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) {
-			if away {
-				return fleet.Reply{}, errors.New("gone")
-			}
-			return memory.Call(ctx, "", ask)
-		}}
-		f := newFleet(t, fleet.Config{Store: store, Limit: limitOf(20)})
-		l := f.NewLimiter(orders, clock.System{})
-		for range 30 {
-			send(t, l, false)
-		}
-		synctest.Wait()
-		away = true
-		for range 30 {
-			send(t, l, false)
-		}
-		require.Equal(t, "fleet-lost", source(l))
-		pass(t, 10*time.Second)
-		calls := len(store.Asks())
-		pass(t, time.Hour)
-		require.Len(t, store.Asks(), calls)
-	})
-}
-
-func TestMemberGivesItsStateToAStoreThatHasLostIt(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var told journal
-		var memory fleet.Memory
-		f := newFleet(t, fleet.Config{Store: &memory, Observer: told.Observe, Limit: limitOf(20)})
-		l := f.NewLimiter(orders, clock.System{})
-		for range 100 {
-			send(t, l, false)
-		}
-		before := f.Snapshot()[0]
-		memory.Flush()
-		for range 100 {
-			require.Less(t, send(t, l, false), 700*time.Millisecond)
-		}
-		after := f.Snapshot()[0]
-		require.Equal(t, before.Epoch, after.Epoch)
-		require.InEpsilon(t, float64(before.FleetRate), float64(after.FleetRate), 0.1)
-		require.Equal(t, "limited", told.Kinds())
-	})
-}
-
-func TestMemberForgetsAnOldState(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var memory fleet.Memory
-		store := &replies{call: func(ctx context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) { return memory.Call(ctx, "", ask) }}
-		f := newFleet(t, fleet.Config{Store: store, Limit: limitOf(20)})
-		l := f.NewLimiter(orders, clock.System{})
-		send(t, l, false)
-		pass(t, 9*time.Minute)
-		send(t, l, false)
-		require.NotEmpty(t, store.Asks()[len(store.Asks())-1].Seed)
-		pass(t, 11*time.Minute)
-		send(t, l, false)
-		require.Empty(t, store.Asks()[len(store.Asks())-1].Seed)
-	})
-}
-
-func TestScopeIsOpenAgainAfterTenMinutesWithoutThrottle(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var told journal
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Observer: told.Observe})
-		l := f.NewLimiter(orders, clock.System{})
-		send(t, l, true)
-		end := now().Add(11 * time.Minute)
-		for now().Before(end) {
-			send(t, l, false)
-			pass(t, 200*time.Millisecond)
-		}
-		require.Equal(t, "limited open", told.Kinds())
-		require.Equal(t, "local", source(l))
-		require.Zero(t, send(t, l, false))
-	})
-}
-
-func TestAttemptsCountUnderTheEpochOfTheirSlot(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		epoch := uint64(7)
-		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
-			return fleet.Reply{Epoch: epoch, Rate: 10, Slots: 1, State: "-"}, nil
-		}}
-		f := newFleet(t, fleet.Config{Store: store})
-		l := f.NewLimiter(orders, clock.System{})
-		early, err := l.Acquire(context.Background(), ratelimit.Request{})
-		require.NoError(t, err)
-		pass(t, time.Millisecond)
-		epoch = 8
-		pass(t, time.Second)
-		late, err := l.Acquire(context.Background(), ratelimit.Request{}) // its ask brings epoch 8
-		require.NoError(t, err)
-		l.Report(ratelimit.Response{Sent: early, Throttled: true})
-		l.Report(ratelimit.Response{Sent: late, Throttled: true, Cost: 2})
-		l.Report(ratelimit.Response{Sent: late})
-		pass(t, time.Second)
-		_, err = l.Acquire(context.Background(), ratelimit.Request{})
-		require.NoError(t, err)
-		asks := store.Asks()
-		last := asks[len(asks)-1]
-		require.Equal(t, fleet.Ask{Seed: "-", Epoch: 8, OK: 1, Bad: 2, Want: last.Want}, last)
-	})
-}
-
 func TestAttemptThatMayNotWaitAsksForTheNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -533,150 +288,61 @@ func TestAttemptThatCostsMoreThanTheOpenScopeSavesUpIsServed(t *testing.T) {
 	})
 }
 
-func TestRandomThatIsNoNumberFromZeroToOneCountsAsHalf(t *testing.T) {
-	t.Parallel()
-	for name, random := range map[string]func() float64{
-		"not a number": math.NaN,
-		"negative":     func() float64 { return -1e300 },
-		"large":        func() float64 { return 1e300 },
-		"a panic":      func() float64 { panic("random") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store := &replies{call: func(_ context.Context, n int, _ fleet.Ask) (fleet.Reply, error) {
-					if n > 1 {
-						return fleet.Reply{}, errors.New("gone")
-					}
-					return fleet.Reply{Epoch: 2, Rate: 10, Slots: 5, Gap: 100 * time.Millisecond, State: "-"}, nil
-				}}
-				f := newFleet(t, fleet.Config{Store: store, Random: random})
-				l := f.NewLimiter(orders, clock.System{})
-				for range 20 {
-					require.LessOrEqual(t, send(t, l, false), 2*time.Second)
-				}
-				require.Equal(t, "fleet-lost", source(l))
-			})
-		})
-	}
-}
-
-// stuck is a store that always fails.
-type stuck struct{}
-
-func (stuck) Call(context.Context, string, fleet.Ask) (fleet.Reply, error) {
-	return fleet.Reply{}, errors.New("stuck")
-}
-
-func TestCeilingAloneIsAKnownLimitToo(t *testing.T) {
+func TestReportBeforeTheFirstAcquireTellsTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: func(retry.ScopeKey) adaptive.SendLimit {
-			return adaptive.SendLimit{Ceiling: 20}
-		}})
-		l := f.NewLimiter(orders, clock.System{})
-		began := now()
-		for range 601 {
-			send(t, l, false)
-		}
-		require.Equal(t, "fleet", source(l))
-		require.InDelta(t, 30*time.Second, now().Sub(began), float64(300*time.Millisecond), "it never grows")
+		store := answers(fleet.Reply{})
+		l := newFleet(t, fleet.Config{Store: store}).NewLimiter(orders, nil)
+		l.Report(ratelimit.Response{Throttled: true})
+		synctest.Wait()
+		require.Len(t, store.Asks(), 1)
+		send(t, l, false)
 	})
 }
 
-func TestMemberAloneAsksForOneSlot(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var memory fleet.Memory
-		store := &replies{call: func(ctx context.Context, n int, ask fleet.Ask) (fleet.Reply, error) {
-			if n > 20 {
-				return fleet.Reply{}, errors.New("gone")
-			}
-			return memory.Call(ctx, "", ask)
-		}}
-		f := newFleet(t, fleet.Config{Store: store, Limit: limitOf(20)})
-		l := f.NewLimiter(orders, clock.System{})
-		for source(l) != "fleet-lost" {
-			send(t, l, false)
-		}
-		before := len(store.Asks())
-		for range 60 {
-			send(t, l, false)
-		}
-		for _, ask := range store.Asks()[before:] {
-			require.InDelta(t, 1, ask.Want, 0)
-		}
-		require.Greater(t, len(store.Asks()), before)
-	})
-}
-
-func TestThrottlesOfAnOpenScopeDoNotEachCallAStoreThatIsAway(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
-			return fleet.Reply{}, errors.New("gone")
-		}}
-		f := newFleet(t, fleet.Config{Store: store})
-		l := f.NewLimiter(orders, clock.System{})
-		send(t, l, true)
-		for range 2000 { // 20 seconds
-			l.Report(ratelimit.Response{Throttled: true})
-			pass(t, 10*time.Millisecond)
-		}
-		require.LessOrEqual(t, len(store.Asks()), 14)
-		require.GreaterOrEqual(t, len(store.Asks()), 8)
-	})
-}
-
-func TestMemberAsksARoundTripBeforeItsLastSlot(t *testing.T) {
+func TestAttemptThatTakesSlotsOfTwoRunsWaitsForTheLaterOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ms := time.Millisecond
-		var calls []time.Duration
+		store := answers(
+			fleet.Reply{Epoch: 2, Rate: 10, Slots: 1, State: "-"},
+			fleet.Reply{Epoch: 2, Rate: 10, Slots: 1, Start: 400 * ms, State: "-"},
+			fleet.Reply{Epoch: 2, Rate: 10, Slots: 1, State: "-"},
+			fleet.Reply{Epoch: 2, Rate: 10, Again: time.Minute, State: "-"},
+		)
+		l := newFleet(t, fleet.Config{Store: store}).NewLimiter(orders, nil)
+		send(t, l, false)
 		began := now()
-		store := &replies{call: func(ctx context.Context, n int, _ fleet.Ask) (fleet.Reply, error) {
-			calls = append(calls, now().Sub(began))
-			if err := (clock.System{}).Sleep(ctx, 50*ms); err != nil {
-				return fleet.Reply{}, err
-			}
-			return fleet.Reply{Epoch: 2, Rate: 10, Slots: 10, Gap: 100 * ms, State: "-"}, nil
-		}}
-		f := newFleet(t, fleet.Config{Store: store})
-		l := f.NewLimiter(orders, clock.System{})
-		for range 40 {
-			_, err := l.Acquire(context.Background(), ratelimit.Request{})
-			require.NoError(t, err)
-			if now().Sub(began) < 50*ms+time.Microsecond {
-				for range 25 { // so that attempts always wait
-					go func() { _, _ = l.Acquire(context.Background(), ratelimit.Request{}) }()
-				}
-			}
-		}
-		// The first run has slots from 50 to 950 ms, and the member asks 1.2 round trips and 5 ms earlier.
-		require.InDelta(t, 885*ms, calls[1], float64(ms))
+		sent, err := l.Acquire(context.Background(), ratelimit.Request{Cost: 2})
+		require.NoError(t, err)
+		require.Equal(t, 400*ms, sent.Sub(began))
 	})
 }
 
-func TestExpectedWaitFollowsWhatTheMemberGetsWhileAttemptsWait(t *testing.T) {
+func TestAnswersLetWaitingAttemptsGoSoonerInAnOpenScope(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
-			return fleet.Reply{Epoch: 2, Rate: 100, Slots: 1, Start: 200 * time.Millisecond, State: "-"}, nil // a twentieth
-		}}
-		f := newFleet(t, fleet.Config{Store: store})
-		l := f.NewLimiter(orders, clock.System{})
-		ctx, cancel := context.WithCancel(context.Background())
-		for range 40 {
-			go func() { _, _ = l.Acquire(ctx, ratelimit.Request{}) }()
-		}
-		pass(t, time.Second)
-		require.Less(t, l.Expected(1), time.Second, "as if the member had the rate of the fleet")
-		pass(t, 3*time.Second)
-		require.InDelta(t, 4*time.Second, l.Expected(1), float64(time.Second), "20 wait, and five go each second")
-		cancel()
-		pass(t, time.Second)
-		_, err := l.Acquire(context.Background(), ratelimit.Request{})
-		require.NoError(t, err)
-		require.Less(t, l.Expected(100), 2*time.Second, "nothing waits any more")
-	})
+	waits := func(l adaptive.Limiter, clk *clock.Fake) (waited time.Duration) {
+		clk.Run(func() {
+			first, err := l.Acquire(context.Background(), ratelimit.Request{})
+			require.NoError(t, err)
+			clk.Advance(time.Second)
+			l.Report(ratelimit.Response{Sent: first, Throttled: true})
+			for range 3 {
+				clk.AfterFunc(500*time.Millisecond, func() {
+					for range 50 {
+						l.Report(ratelimit.Response{Sent: clk.Now()})
+					}
+				})
+			}
+			began := clk.Now()
+			sent, err := l.Acquire(context.Background(), ratelimit.Request{Cost: 5})
+			require.NoError(t, err)
+			waited = sent.Sub(began)
+		})
+		return waited
+	}
+	one, two := clock.NewFake(time.Unix(1e9, 0)), clock.NewFake(time.Unix(1e9, 0))
+	without := waits(sendrate.NewLimiter(sendrate.Config{}, one), one)
+	f := newFleet(t, fleet.Config{Store: answers(fleet.Reply{}), Clock: two})
+	require.InDelta(t, without, waits(f.NewLimiter(orders, nil), two), float64(time.Millisecond))
 }

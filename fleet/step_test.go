@@ -396,3 +396,13 @@ func TestStepNeverSellsMoreThanTheRateAllows(t *testing.T) {
 		})
 	}
 }
+
+func BenchmarkStep(b *testing.B) {
+	b.ReportAllocs()
+	now := time.Unix(1e9, 0)
+	state, _ := fleet.Step("", now, fleet.Ask{Starting: 500})
+	for b.Loop() {
+		now = now.Add(5 * time.Millisecond)
+		state, _ = fleet.Step(state, now, fleet.Ask{Epoch: 3, OK: 2, Want: 5})
+	}
+}

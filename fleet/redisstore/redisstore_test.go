@@ -12,10 +12,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/fleet/redisstore"
 )
+
+const key = "f2-00000000:test:orders"
+
+var run = list("3", "100", "0", "2", "0.25", "0.01", "state")
+
+func newStore(t *testing.T, addr string) *redisstore.Store {
+	t.Helper()
+	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{Addrs: []string{addr}}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store
+}
 
 // fakeServer answers EVALSHA and EVAL as told, and keeps all that it is asked.
 type fakeServer struct {
@@ -182,4 +197,36 @@ func list(fields ...string) string {
 		fmt.Fprintf(&answer, "$%d\r\n%s\r\n", len(field), field)
 	}
 	return answer.String()
+}
+
+const (
+	far         = 200 * time.Millisecond // a round trip
+	callTimeout = 250 * time.Millisecond
+)
+
+// startFar starts a server so far away, in a bubble, and a store that uses it.
+func startFar(t *testing.T, trip time.Duration, answer func(command []string) string) (*fakeServer, *redisstore.Store) {
+	t.Helper()
+	server := &fakeServer{addr: "127.0.0.1:6379", answer: answer, trip: trip, open: map[net.Conn]struct{}{}}
+	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
+		Addrs: []string{server.addr}, Dialer: server.dial,
+	}})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, store.Close())
+		server.serving.Wait()
+	})
+	return server, store
+}
+
+func callFar(t *testing.T, store fleet.Store, want int) (fleet.Reply, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), callTimeout)
+	defer cancel()
+	return store.Call(ctx, key, fleet.Ask{Want: float64(want)})
+}
+
+func sleep(t *testing.T, d time.Duration) {
+	t.Helper()
+	_ = clock.System{}.Sleep(t.Context(), d)
 }

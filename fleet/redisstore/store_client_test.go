@@ -3,7 +3,6 @@ package redisstore_test
 import (
 	"context"
 	"math/rand/v2"
-	"net"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -17,11 +16,6 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
 	"github.com/awsretry/awsretry/fleet/redisstore"
-)
-
-const (
-	far         = 200 * time.Millisecond // a round trip
-	callTimeout = 250 * time.Millisecond
 )
 
 func TestStoreSetsAConnectionUpInTheBackground(t *testing.T) {
@@ -83,22 +77,6 @@ func TestStoreKeepsAConnectionWhoseReplyIsLate(t *testing.T) {
 	})
 }
 
-func TestStoreSendsNothingForACallThatIsOver(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		server, store := startFar(t, 0, func([]string) string { return run })
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-
-		_, err := store.Call(ctx, key, fleet.Ask{Want: 2})
-
-		require.ErrorIs(t, err, context.Canceled)
-		synctest.Wait()
-		opened, _, _, _ := server.counts()
-		require.Zero(t, opened)
-	})
-}
-
 func TestStoreDoesNotKeepACommandForAConnection(t *testing.T) {
 	t.Parallel()
 	came, slow := make(chan struct{}, 9), make(chan struct{})
@@ -154,18 +132,92 @@ func TestStoreEndsWhatHangs(t *testing.T) {
 	})
 }
 
-func TestStoreSurvivesAPanicInTheOptions(t *testing.T) {
+func TestStoreMakesItsClientAnewAfterFiveSecondsOfFailures(t *testing.T) {
+	t.Parallel()
+	answer := "-LOADING Redis is loading the dataset in memory\r\n"
+	server := startFake(t, func([]string) string { return answer })
+	store, clk := storeWithClock(t, server.addr)
+	call := func() int {
+		t.Helper()
+		_, _ = store.Call(t.Context(), key, fleet.Ask{Want: 2})
+		opened, _, _, _ := server.counts()
+		return opened
+	}
+
+	require.Equal(t, 1, call(), "the first failure")
+	clk.Advance(4 * time.Second)
+	require.Equal(t, 1, call())
+	good := answer
+	answer = run
+	require.Equal(t, 1, call(), "a success in between")
+	answer = good
+	clk.Advance(4 * time.Second)
+	require.Equal(t, 1, call(), "the first failure after the success")
+	clk.Advance(5 * time.Second)
+	require.Equal(t, 1, call(), "the one after which the client is made anew")
+	require.Equal(t, 2, call())
+	clk.Advance(4 * time.Second)
+	require.Equal(t, 2, call())
+	require.Eventually(t, func() bool { _, open, _, _ := server.counts(); return open == 1 }, time.Second, time.Millisecond,
+		"the connection of the first client is closed")
+}
+
+func TestStoreDoesNotCutACallOfTheOldClient(t *testing.T) {
+	t.Parallel()
+	slow := make(chan struct{})
+	release := sync.OnceFunc(func() { close(slow) })
+	came := make(chan struct{})
+	server := startFake(t, func(command []string) string {
+		if command[3] == "awsretry:slow" {
+			close(came)
+			<-slow
+			return run
+		}
+		return "-LOADING Redis is loading the dataset in memory\r\n"
+	})
+	t.Cleanup(release)
+	store, clk := storeWithClock(t, server.addr)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := store.Call(t.Context(), "slow", fleet.Ask{Want: 2})
+		ended <- err
+	}()
+	<-came
+	for range 3 {
+		_, err := store.Call(t.Context(), key, fleet.Ask{Want: 2})
+		require.Error(t, err)
+		clk.Advance(5 * time.Second)
+	}
+	opened, open, _, _ := server.counts()
+	require.Equal(t, 3, opened, "one for each call at a time, and that of the new client")
+	require.Equal(t, 3, open, "the old client has a call")
+
+	release()
+
+	require.NoError(t, <-ended)
+	require.Eventually(t, func() bool { _, open, _, _ := server.counts(); return open == 1 }, time.Second, time.Millisecond,
+		"now the old client is closed")
+}
+
+func TestStoreCloses(t *testing.T) {
 	t.Parallel()
 	server := startFake(t, func([]string) string { return run })
-	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
-		Addrs: []string{server.addr}, CredentialsProvider: func() (user, password string) { panic("no token") },
-	}})
+	store, clk := storeWithClock(t, server.addr)
+	_, err := store.Call(t.Context(), key, fleet.Ask{Want: 2})
 	require.NoError(t, err)
 
-	_, err = store.Call(t.Context(), key, fleet.Ask{Want: 2})
-
-	require.EqualError(t, err, "redisstore: panic: no token")
 	require.NoError(t, store.Close())
+	require.NoError(t, store.Close())
+
+	for range 3 {
+		_, err = store.Call(t.Context(), key, fleet.Ask{Want: 2})
+		require.ErrorIs(t, err, redis.ErrClosed)
+		require.EqualError(t, err, "redisstore: redis: client is closed")
+		clk.Advance(5 * time.Second)
+	}
+	opened, _, _, _ := server.counts()
+	require.Equal(t, 1, opened)
+	require.Eventually(t, func() bool { _, open, _, _ := server.counts(); return open == 0 }, time.Second, time.Millisecond)
 }
 
 func TestStoreConcurrentSafe(t *testing.T) {
@@ -211,29 +263,13 @@ func TestStoreConcurrentSafe(t *testing.T) {
 	})
 }
 
-// startFar starts a server so far away, in a bubble, and a store that uses it.
-func startFar(t *testing.T, trip time.Duration, answer func(command []string) string) (*fakeServer, *redisstore.Store) {
+func storeWithClock(t *testing.T, addr string) (*redisstore.Store, *clock.Fake) {
 	t.Helper()
-	server := &fakeServer{addr: "127.0.0.1:6379", answer: answer, trip: trip, open: map[net.Conn]struct{}{}}
-	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
-		Addrs: []string{server.addr}, Dialer: server.dial,
-	}})
+	var clk clock.Fake
+	store, err := redisstore.New(redisstore.WithClock(redisstore.Config{
+		Options: &redis.UniversalOptions{Addrs: []string{addr}},
+	}, &clk))
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		require.NoError(t, store.Close())
-		server.serving.Wait()
-	})
-	return server, store
-}
-
-func callFar(t *testing.T, store fleet.Store, want int) (fleet.Reply, error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), callTimeout)
-	defer cancel()
-	return store.Call(ctx, key, fleet.Ask{Want: float64(want)})
-}
-
-func sleep(t *testing.T, d time.Duration) {
-	t.Helper()
-	_ = clock.System{}.Sleep(t.Context(), d)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store, &clk
 }

@@ -4,22 +4,17 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
 	"github.com/awsretry/awsretry/fleet/redisstore"
 )
-
-const key = "f2-00000000:test:orders"
-
-var run = list("3", "100", "0", "2", "0.25", "0.01", "state")
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
@@ -287,101 +282,32 @@ func TestStoreLeavesAnotherTypeAlone(t *testing.T) {
 	require.Equal(t, []string{"mine"}, list)
 }
 
-func TestStoreMakesItsClientAnewAfterFiveSecondsOfFailures(t *testing.T) {
+func TestStoreSendsNothingForACallThatIsOver(t *testing.T) {
 	t.Parallel()
-	answer := "-LOADING Redis is loading the dataset in memory\r\n"
-	server := startFake(t, func([]string) string { return answer })
-	store, clk := storeWithClock(t, server.addr)
-	call := func() int {
-		t.Helper()
-		_, _ = store.Call(t.Context(), key, fleet.Ask{Want: 2})
+	synctest.Test(t, func(t *testing.T) {
+		server, store := startFar(t, 0, func([]string) string { return run })
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+
+		_, err := store.Call(ctx, key, fleet.Ask{Want: 2})
+
+		require.ErrorIs(t, err, context.Canceled)
+		synctest.Wait()
 		opened, _, _, _ := server.counts()
-		return opened
-	}
-
-	require.Equal(t, 1, call(), "the first failure")
-	clk.Advance(4 * time.Second)
-	require.Equal(t, 1, call())
-	good := answer
-	answer = run
-	require.Equal(t, 1, call(), "a success in between")
-	answer = good
-	clk.Advance(4 * time.Second)
-	require.Equal(t, 1, call(), "the first failure after the success")
-	clk.Advance(5 * time.Second)
-	require.Equal(t, 1, call(), "the one after which the client is made anew")
-	require.Equal(t, 2, call())
-	clk.Advance(4 * time.Second)
-	require.Equal(t, 2, call())
-	require.Eventually(t, func() bool { _, open, _, _ := server.counts(); return open == 1 }, time.Second, time.Millisecond,
-		"the connection of the first client is closed")
-}
-
-func TestStoreDoesNotCutACallOfTheOldClient(t *testing.T) {
-	t.Parallel()
-	slow := make(chan struct{})
-	release := sync.OnceFunc(func() { close(slow) })
-	came := make(chan struct{})
-	server := startFake(t, func(command []string) string {
-		if command[3] == "awsretry:slow" {
-			close(came)
-			<-slow
-			return run
-		}
-		return "-LOADING Redis is loading the dataset in memory\r\n"
+		require.Zero(t, opened)
 	})
-	t.Cleanup(release)
-	store, clk := storeWithClock(t, server.addr)
-	ended := make(chan error, 1)
-	go func() {
-		_, err := store.Call(t.Context(), "slow", fleet.Ask{Want: 2})
-		ended <- err
-	}()
-	<-came
-	for range 3 {
-		_, err := store.Call(t.Context(), key, fleet.Ask{Want: 2})
-		require.Error(t, err)
-		clk.Advance(5 * time.Second)
-	}
-	opened, open, _, _ := server.counts()
-	require.Equal(t, 3, opened, "one for each call at a time, and that of the new client")
-	require.Equal(t, 3, open, "the old client has a call")
-
-	release()
-
-	require.NoError(t, <-ended)
-	require.Eventually(t, func() bool { _, open, _, _ := server.counts(); return open == 1 }, time.Second, time.Millisecond,
-		"now the old client is closed")
 }
 
-func TestStoreCloses(t *testing.T) {
+func TestStoreSurvivesAPanicInTheOptions(t *testing.T) {
 	t.Parallel()
 	server := startFake(t, func([]string) string { return run })
-	store, clk := storeWithClock(t, server.addr)
-	_, err := store.Call(t.Context(), key, fleet.Ask{Want: 2})
+	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
+		Addrs: []string{server.addr}, CredentialsProvider: func() (user, password string) { panic("no token") },
+	}})
 	require.NoError(t, err)
 
-	require.NoError(t, store.Close())
-	require.NoError(t, store.Close())
+	_, err = store.Call(t.Context(), key, fleet.Ask{Want: 2})
 
-	for range 3 {
-		_, err = store.Call(t.Context(), key, fleet.Ask{Want: 2})
-		require.ErrorIs(t, err, redis.ErrClosed)
-		require.EqualError(t, err, "redisstore: redis: client is closed")
-		clk.Advance(5 * time.Second)
-	}
-	opened, _, _, _ := server.counts()
-	require.Equal(t, 1, opened)
-	require.Eventually(t, func() bool { _, open, _, _ := server.counts(); return open == 0 }, time.Second, time.Millisecond)
-}
-
-func storeWithClock(t *testing.T, addr string) (*redisstore.Store, *clock.Fake) {
-	t.Helper()
-	var clk clock.Fake
-	store, err := redisstore.New(redisstore.WithClock(redisstore.Config{
-		Options: &redis.UniversalOptions{Addrs: []string{addr}},
-	}, &clk))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	return store, &clk
+	require.EqualError(t, err, "redisstore: panic: no token")
+	require.NoError(t, store.Close())
 }

@@ -3,7 +3,13 @@
 package servers
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"io"
+	"math/big"
 	"net"
 	"sync"
 	"testing"
@@ -158,4 +164,127 @@ func hostPort(t *testing.T, addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	require.NoError(t, err)
 	return host + " " + port
+}
+
+// A connection takes three round trips until the first command: TCP, TLS and HELLO, or TCP,
+// HELLO and a command that the server does not know yet.
+func TestFleetFarFromItsStore(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		away time.Duration
+		tls  bool
+	}{
+		"200 ms away":         {away: 200 * time.Millisecond},
+		"90 ms away with TLS": {away: 90 * time.Millisecond, tls: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.Start(t)
+			options := redis.UniversalOptions{}
+			target := server.Addr
+			if tt.tls {
+				target, options.TLSConfig = startTLS(t, target)
+			}
+			p := startProxy(t, target)
+			p.set(func(p *proxy) { p.delay = tt.away })
+			options.Addrs = []string{p.addr}
+
+			began := time.Now()
+			w := beginWith(t, 40, 1, options, true, "orders")
+			joined := func() bool {
+				in := 0
+				for _, p := range w.processes {
+					for _, s := range p.fleet.Snapshot() {
+						if s.State == fleet.Slots {
+							in++
+						}
+					}
+				}
+				return in == len(w.processes)
+			}
+			require.Eventually(t, joined, 10*time.Second, 10*time.Millisecond, "not all members are in the state slots")
+			t.Logf("all 40 members are in slots after %v", time.Since(began).Round(10*time.Millisecond))
+		})
+	}
+}
+
+// startTLS starts what takes the TLS off the way to a server, and returns its address and the
+// settings of its clients.
+func startTLS(t *testing.T, target string) (addr string, client *tls.Config) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	require.NoError(t, err)
+	certificate, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	roots := x509.NewCertPool()
+	roots.AddCert(certificate)
+	plain, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	listener := tls.NewListener(plain, &tls.Config{
+		Certificates:           []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+		SessionTicketsDisabled: true, // the proxy would hold the next answer up by a ticket
+	})
+	var copying sync.WaitGroup
+	copying.Go(func() {
+		for {
+			in, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			out, err := new(net.Dialer).DialContext(t.Context(), "tcp", target)
+			if err != nil {
+				_ = in.Close()
+				continue
+			}
+			for _, ends := range [][2]net.Conn{{in, out}, {out, in}} {
+				copying.Go(func() {
+					_, _ = io.Copy(ends[0], ends[1])
+					_ = ends[0].Close()
+				})
+			}
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		copying.Wait()
+	})
+	return listener.Addr().String(), &tls.Config{RootCAs: roots}
+}
+
+// Without a check of its store a new process has no connection, so that its first answer comes
+// after three round trips: at 60 ms that is still within CallTimeout.
+func TestMembersThatJoinAreHardlyThrottled(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		away    time.Duration
+		checked bool
+	}{
+		"60 ms away":           {away: 60 * time.Millisecond},
+		"110 ms away, checked": {away: 110 * time.Millisecond, checked: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := redistest.Start(t)
+			p := startProxy(t, server.Addr)
+			p.set(func(p *proxy) { p.delay = c.away })
+			options := redis.UniversalOptions{Addrs: []string{p.addr}}
+			w := beginWith(t, 10, 4, options, true, "orders")
+			w.warm(t)
+
+			w.add(t, 50, 4, options, true, c.checked)
+			good, throttled := w.services[0].counts()
+			rest(t, 2*time.Second)
+
+			after, more := w.services[0].counts()
+			share := float64(more-throttled) / float64(after-good+more-throttled)
+			t.Logf("%d served, %.1f %% throttled", after-good, 100*share)
+			require.LessOrEqual(t, share, 0.15)
+		})
+	}
 }

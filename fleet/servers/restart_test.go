@@ -6,16 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/fleet"
 	"github.com/awsretry/awsretry/fleet/internal/redistest"
 )
-
-func at(s *redistest.Server) redis.UniversalOptions {
-	return redis.UniversalOptions{Addrs: []string{s.Addr}}
-}
 
 func TestFleetGoesOnWhileItsStoreRestartsEmpty(t *testing.T) {
 	t.Parallel()

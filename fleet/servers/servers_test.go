@@ -5,21 +5,62 @@ package servers
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/fleet/internal/redistest"
 	"github.com/awsretry/awsretry/fleet/redisstore"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
+
+const (
+	prefix   = "awsretry:"
+	password = "hush-hush"
+)
+
+// TestMain requires that the fleets, which all are closed by then, leave no goroutine behind.
+func TestMain(m *testing.M) {
+	logging.Disable() // go-redis reports each connection that fails
+	code := m.Run()
+	left := goroutines()
+	for range 50 {
+		if len(left) == 0 {
+			break
+		}
+		_ = clock.System{}.Sleep(context.Background(), 100*time.Millisecond)
+		left = goroutines()
+	}
+	if len(left) > 0 {
+		fmt.Fprintf(os.Stderr, "%d goroutines are left:\n\n%s\n", len(left), strings.Join(left, "\n\n"))
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// goroutines returns the stacks of the goroutines of fleets and of go-redis.
+func goroutines() (stacks []string) {
+	text := make([]byte, 1<<20)
+	text = text[:runtime.Stack(text, true)]
+	for stack := range strings.SplitSeq(string(text), "\n\n") {
+		if strings.Contains(stack, "awsretry/fleet.") || strings.Contains(stack, "go-redis") || strings.Contains(stack, "redisstore") {
+			stacks = append(stacks, stack)
+		}
+	}
+	return stacks
+}
 
 const (
 	processes = 4
@@ -290,4 +331,16 @@ func (w *world) epoch(scope int) (newest uint64) {
 		}
 	}
 	return newest
+}
+
+func at(s *redistest.Server) redis.UniversalOptions {
+	return redis.UniversalOptions{Addrs: []string{s.Addr}}
+}
+
+func newStore(t *testing.T, addr string) *redisstore.Store {
+	t.Helper()
+	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{Addrs: []string{addr}}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store
 }

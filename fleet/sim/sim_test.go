@@ -10,10 +10,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/fleet"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // run describes a run.
@@ -118,6 +122,26 @@ func (p *play) begin(i int, generation uint64) {
 	}
 }
 
+// newLimiter returns the limiter of a process that has a fleet of its own, and what ends it.
+func newLimiter(t *testing.T, s fleet.Store, namespace string, starting float64, seed uint64) (limiter adaptive.Limiter, end func()) {
+	t.Helper()
+	limit := func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: ratelimit.Rate(starting)} }
+	shared, err := fleet.New(fleet.Config{Store: s, Namespace: namespace, Limit: limit, Random: seeded(seed)})
+	require.NoError(t, err)
+	return shared.NewLimiter(retry.ScopeKey{Resource: "table"}, clock.System{}), shared.Close
+}
+
+// seeded returns a source of numbers from 0 to 1 for several goroutines.
+func seeded(seed uint64) func() float64 {
+	var mu sync.Mutex
+	random := rand.New(rand.NewPCG(2, seed))
+	return func() float64 {
+		mu.Lock()
+		defer mu.Unlock()
+		return random.Float64()
+	}
+}
+
 // member is a process with one limiter and some workers.
 type member struct {
 	play    *play
@@ -140,10 +164,6 @@ func (m *member) work(ctx context.Context, every time.Duration, random *rand.Ran
 		}
 	}
 }
-
-// longestBackoff is that of the strategies of this module, before their first retry of a
-// throttle.
-const longestBackoff = float64(time.Second)
 
 // operate is one operation: it sends attempts until one is not throttled, with a backoff as
 // that of a strategy.
@@ -173,3 +193,7 @@ func (m *member) operate(member context.Context, random *rand.Rand) {
 		}
 	}
 }
+
+// longestBackoff is that of the strategies of this module, before their first retry of a
+// throttle.
+const longestBackoff = float64(time.Second)
