@@ -27,7 +27,7 @@ import (
 // inside its attempts. [retry.Event] has these times apart.
 //
 // For OpenTelemetry, use package github.com/aws/smithy-go/metrics/smithyotelmetrics or copy
-// lab/telemetry/example_sdk_test.go of this repository. p must be safe for concurrent use. [Load] returns an
+// lab/telemetry/example_test.go of this repository. p must be safe for concurrent use. [Load] returns an
 // error for this option, because a retryer cannot set the providers of clients.
 func WithMeterProvider(p metrics.MeterProvider) Option {
 	return optionFunc(func(o *options) {
@@ -49,7 +49,7 @@ func WithMeterProvider(p metrics.MeterProvider) Option {
 // for a call, they take its tracer from the context, so their spans are inside that of the call.
 //
 // For OpenTelemetry, use package github.com/aws/smithy-go/tracing/smithyoteltracing or copy
-// lab/telemetry/example_sdk_test.go of this repository. p must be safe for concurrent use. [Load] returns an
+// lab/telemetry/example_test.go of this repository. p must be safe for concurrent use. [Load] returns an
 // error for this option.
 func WithTracerProvider(p tracing.TracerProvider) Option {
 	return optionFunc(func(o *options) {

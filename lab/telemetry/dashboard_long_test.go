@@ -5,11 +5,9 @@ package telemetry_test
 import (
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/lab/telemetry/internal/prom"
@@ -57,45 +55,4 @@ func TestSimulatedOutageShowsOnEachPanel(t *testing.T) {
 			}
 		}
 	}
-}
-
-// replay is a Prometheus that has scraped a recording.
-func replay(t *testing.T, tools prom.Tools, r *evidence) *prom.Server {
-	t.Helper()
-	dir := t.TempDir()
-	require.NoError(t, tools.Import(t.Context(), dir, r.WriteOpenMetrics))
-	server, err := tools.Start(t.Context(), dir, "")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Stop()) })
-	return server
-}
-
-// The page has each metric of the outage with its kind, its labels and a question, and no other one.
-func TestSimulatedMetricsAreAllOnThePage(t *testing.T) {
-	t.Parallel()
-	explained := map[string][2]string{}
-	for _, row := range table(t, "metric") {
-		require.Len(t, row, 5, row)
-		kind, _, _ := strings.Cut(strings.TrimSpace(row[1]), ",")
-		explained[strings.Trim(row[0], "` ")] = [2]string{kind, strings.Join(labelsOf(row[2]), " ")}
-		require.Regexp(t, `\.$`, strings.TrimSpace(row[3]), row)
-		require.Regexp(t, `\?$`, strings.TrimSpace(row[4]), row)
-	}
-	shown := map[string][2]string{}
-	for _, f := range recording(t).End {
-		names := []string{}
-		for _, m := range f.GetMetric() {
-			for _, l := range m.GetLabel() {
-				if !slices.Contains(names, l.GetName()) {
-					names = append(names, l.GetName())
-				}
-			}
-		}
-		slices.Sort(names)
-		kind := map[dto.MetricType]string{
-			dto.MetricType_COUNTER: "counter", dto.MetricType_GAUGE: "gauge", dto.MetricType_HISTOGRAM: "histogram",
-		}[f.GetType()]
-		shown[f.GetName()] = [2]string{kind, strings.Join(names, " ")}
-	}
-	require.Equal(t, shown, explained)
 }

@@ -14,32 +14,16 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 	exporter "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/sdk/metric"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/lab/telemetry/internal/record"
 	"github.com/awsretry/awsretry/metrics/otelretry"
 	"github.com/awsretry/awsretry/metrics/promretry"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
-
-// code is an error with the code of a service.
-type code string
-
-func (code) Error() string       { return "made up" }
-func (c code) ErrorCode() string { return string(c) }
-
-// shown is a strategy with a snapshot that a test has made.
-type shown struct {
-	retry.Strategy
-	snapshot *retry.Snapshot
-}
-
-func (s shown) Snapshot() retry.Snapshot { return *s.snapshot }
 
 // chance makes what a program could tell, and what no program should.
 type chance struct {
@@ -153,15 +137,4 @@ func TestModulesAgreeOnRandomEventsAndScopes(t *testing.T) {
 		}
 		require.NoError(t, other.Close())
 	}
-}
-
-// seriesOf returns the series of metrics, with their values.
-func seriesOf(families ...*dto.MetricFamily) []string {
-	var all []string
-	for _, f := range families {
-		record.Each(f, func(name, labels string, value float64) {
-			all = append(all, fmt.Sprintf("%s%s %s", name, labels, record.Number(value)))
-		})
-	}
-	return all
 }

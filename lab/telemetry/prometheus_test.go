@@ -114,3 +114,33 @@ func TestSimulatedOutageShowsEachMetricAtItsEnd(t *testing.T) {
 		require.Contains(t, text.String(), label)
 	}
 }
+
+// The page has each metric of the outage with its kind, its labels and a question, and no other one.
+func TestSimulatedMetricsAreAllOnThePage(t *testing.T) {
+	t.Parallel()
+	explained := map[string][2]string{}
+	for _, row := range table(t, "metric") {
+		require.Len(t, row, 5, row)
+		kind, _, _ := strings.Cut(strings.TrimSpace(row[1]), ",")
+		explained[strings.Trim(row[0], "` ")] = [2]string{kind, strings.Join(labelsOf(row[2]), " ")}
+		require.Regexp(t, `\.$`, strings.TrimSpace(row[3]), row)
+		require.Regexp(t, `\?$`, strings.TrimSpace(row[4]), row)
+	}
+	shown := map[string][2]string{}
+	for _, f := range recording(t).End {
+		names := []string{}
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if !slices.Contains(names, l.GetName()) {
+					names = append(names, l.GetName())
+				}
+			}
+		}
+		slices.Sort(names)
+		kind := map[dto.MetricType]string{
+			dto.MetricType_COUNTER: "counter", dto.MetricType_GAUGE: "gauge", dto.MetricType_HISTOGRAM: "histogram",
+		}[f.GetType()]
+		shown[f.GetName()] = [2]string{kind, strings.Join(names, " ")}
+	}
+	require.Equal(t, shown, explained)
+}

@@ -108,3 +108,14 @@ func golden(t *testing.T, file, text string) {
 	}
 	require.Len(t, got, len(wanted), file)
 }
+
+// replay is a Prometheus that has scraped a recording.
+func replay(t *testing.T, tools prom.Tools, r *evidence) *prom.Server {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, tools.Import(t.Context(), dir, r.WriteOpenMetrics))
+	server, err := tools.Start(t.Context(), dir, "")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	return server
+}

@@ -3,14 +3,44 @@
 package telemetry_test
 
 import (
+	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/lab/telemetry/internal/record"
+	"github.com/awsretry/awsretry/retry"
 )
+
+// code is an error with the code of a service.
+type code string
+
+func (code) Error() string { return "made up" }
+
+func (c code) ErrorCode() string { return string(c) }
+
+// shown is a strategy with a snapshot that a test has made.
+type shown struct {
+	retry.Strategy
+	snapshot *retry.Snapshot
+}
+
+func (s shown) Snapshot() retry.Snapshot { return *s.snapshot }
+
+// seriesOf returns the series of metrics, with their values.
+func seriesOf(families ...*dto.MetricFamily) []string {
+	var all []string
+	for _, f := range families {
+		record.Each(f, func(name, labels string, value float64) {
+			all = append(all, fmt.Sprintf("%s%s %s", name, labels, record.Number(value)))
+		})
+	}
+	return all
+}
 
 const page = "../../docs/observing.md"
 
@@ -48,32 +78,4 @@ func labelsOf(cell string) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-func TestPageExplainsEachAlert(t *testing.T) {
-	t.Parallel()
-	var explained []string
-	for _, row := range table(t, "alert") {
-		explained = append(explained, strings.Trim(row[0], "` "))
-	}
-	rules, err := os.ReadFile("../../metrics/alerts.yml")
-	require.NoError(t, err)
-	var alerts []string
-	for _, found := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(string(rules), -1) {
-		alerts = append(alerts, found[1])
-	}
-	require.Equal(t, alerts, explained)
-}
-
-func TestEachAlertIsAboutAJob(t *testing.T) {
-	t.Parallel()
-	rules, err := os.ReadFile("../../metrics/alerts.yml")
-	require.NoError(t, err)
-	groups := regexp.MustCompile(`\bby \(([^)]*)\)`).FindAllStringSubmatch(string(rules), -1)
-	require.NotEmpty(t, groups)
-	for _, group := range groups {
-		require.Regexp(t, `^cluster, namespace, job\b`, group[1])
-	}
-	aggregations := regexp.MustCompile(`\b(sum|count|min|max|avg) `).FindAllString(string(rules), -1)
-	require.Len(t, aggregations, len(groups))
 }

@@ -3,47 +3,15 @@ package otelretry_test
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/otel"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/metrics/otelretry"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
-
-// showing is a strategy with a snapshot of its own. It is not comparable.
-type showing struct {
-	retry.Strategy
-	snapshot retry.Snapshot
-}
-
-func (s showing) Snapshot() retry.Snapshot { return s.snapshot }
-
-func newStrategy(t *testing.T) retry.Strategy {
-	t.Helper()
-	strategy, err := standard.New(standard.Config{})
-	require.NoError(t, err)
-	return strategy
-}
-
-// show returns a strategy with a scope for each of the tables. The first one is the hottest, and the
-// last one has used one token.
-func show(t *testing.T, tables ...string) showing {
-	t.Helper()
-	s := showing{Strategy: newStrategy(t)}
-	for i, table := range tables {
-		key := retry.ScopeKey{Service: "dynamodb", Region: "eu-central-1", Resource: table}
-		s.snapshot.Scopes = append(s.snapshot.Scopes, retry.ScopeSnapshot{
-			Key: key, Scope: key.String(), Quota: 500 - len(tables) + i, QuotaCapacity: 500,
-		})
-	}
-	return s
-}
 
 func TestTheHottestScopesHaveGaugesAndTheRestIsSummed(t *testing.T) {
 	t.Parallel()
@@ -163,16 +131,6 @@ func TestSeveralStrategiesAddUp(t *testing.T) {
 	}, figures(t, metrics, "awsretry.quota.capacity"))
 }
 
-func TestAStrategyIsWatchedOnce(t *testing.T) {
-	t.Parallel()
-	reader, config := newReader()
-	telemetry := newTelemetry(t, config)
-	one := newStrategy(t)
-	require.NoError(t, telemetry.Watch(one, one))
-	require.NoError(t, telemetry.Watch(one))
-	require.Equal(t, []string{"{} 1"}, figures(t, collect(t, reader), "awsretry.scopes"))
-}
-
 func TestGaugesOfTheSendRateAreForAdaptiveModeOnly(t *testing.T) {
 	t.Parallel()
 	reader, config := newReader()
@@ -191,19 +149,6 @@ func TestGaugesOfTheSendRateAreForAdaptiveModeOnly(t *testing.T) {
 		figures(t, metrics, "awsretry.send.measured_rate"))
 	require.Equal(t, []string{fmt.Sprintf(line, "both", 3), fmt.Sprintf(line, "free", 0), fmt.Sprintf(line, "limited", 0)},
 		figures(t, metrics, "awsretry.send.waiting"))
-}
-
-// showFleet returns a strategy with a scope for each of the tables, in a fleet that sends 40 a second. The
-// scopes come from the sources in turn.
-func showFleet(t *testing.T, sources []string, tables ...string) showing {
-	t.Helper()
-	s := show(t, tables...)
-	for i := range s.snapshot.Scopes {
-		scope := &s.snapshot.Scopes[i]
-		scope.SendRateSource, scope.Limited, scope.FillRate, scope.SendTokens = sources[i%len(sources)], true, 10, 3
-		scope.FleetRate, scope.StoreCalls, scope.StoreFailures = 40, 200, 7
-	}
-	return s
 }
 
 func TestMetricsOfAFleetAreForScopesInAFleetOnly(t *testing.T) {
@@ -247,50 +192,16 @@ func TestTheRestSaysOnlyWhetherAFleetIsLost(t *testing.T) {
 		"{aws.region=eu-central-1 awsretry.fleet.state=fleet-lost awsretry.scope=other rpc.service=dynamodb} 1")
 }
 
-func TestWatchRefusesWhatIsNoStrategy(t *testing.T) {
+func TestStrategiesSayWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	reader, config := newReader()
-	telemetry := newTelemetry(t, config)
-	for _, bad := range []retry.Strategy{nil, (*showing)(nil), showing{}} {
-		err := telemetry.Watch(newStrategy(t), bad)
-		require.ErrorIs(t, err, retry.ErrNoStrategy)
-		require.ErrorContains(t, err, "otelretry: watching a strategy: ")
-	}
-	require.NoError(t, telemetry.Watch())
-	require.Equal(t, []string{"{} 0"}, figures(t, collect(t, reader), "awsretry.scopes"))
-}
-
-func TestCloseEndsTheGauges(t *testing.T) {
-	t.Parallel()
-	reader, config := newReader()
-	telemetry := newTelemetry(t, config)
-	require.NoError(t, telemetry.Watch(newStrategy(t)))
-	require.Contains(t, collect(t, reader), "awsretry.scopes")
-	require.NoError(t, telemetry.Close())
-	require.NoError(t, telemetry.Close())
-	telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded})
-	metrics := collect(t, reader)
-	require.NotContains(t, metrics, "awsretry.scopes")
-	require.Equal(t, []string{"{awsretry.kind=ok} 1"}, figures(t, metrics, "awsretry.attempts"))
-}
-
-// global is the provider of the process, which is set once for all runs of the test below.
-var global = sync.OnceValues(newReader)
-
-func TestNoMeterProviderMeansTheGlobalOneAlsoOfLater(t *testing.T) {
-	t.Parallel()
-	telemetry := newTelemetry(t, otelretry.Config{})
-	require.NoError(t, telemetry.Watch(newStrategy(t)))
-	telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded}) // is lost in the first run
-
-	reader, config := global()
-	otel.SetMeterProvider(config.MeterProvider)
-	telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded})
-	before := sum(t, collect(t, reader)["awsretry.attempts"].Data)
-	telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded})
-	metrics := collect(t, reader)
-	require.Equal(t, before+1, sum(t, metrics["awsretry.attempts"].Data))
-	require.Equal(t, []string{"{} 1"}, figures(t, metrics, "awsretry.scopes"))
-	require.NoError(t, telemetry.Close())
-	require.NotContains(t, collect(t, reader), "awsretry.scopes")
+	plain, err := standard.New(standard.Config{})
+	require.NoError(t, err)
+	old, err := standard.New(standard.Config{MaxAttempts: 10, Behavior: retry.V20})
+	require.NoError(t, err)
+	require.NoError(t, newTelemetry(t, config).Watch(plain, old, newStrategy(t)))
+	require.Equal(t, []string{
+		"{awsretry.attempts=10 awsretry.behavior=v2.0 awsretry.mode=standard awsretry.version=(devel)} 1",
+		"{awsretry.attempts=3 awsretry.behavior=v2.1 awsretry.mode=standard awsretry.version=(devel)} 1",
+	}, figures(t, collect(t, reader), "awsretry.info"))
 }

@@ -1,20 +1,21 @@
 package otelretry_test
 
 import (
-	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
+	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/awsretry/awsretry/metrics/otelretry"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -59,126 +60,6 @@ func TestNewReturnsTheErrorOfTheProvider(t *testing.T) {
 	}
 }
 
-// sum adds up what a metric has counted.
-func sum(t *testing.T, data metricdata.Aggregation) (total int) {
-	t.Helper()
-	switch data := data.(type) {
-	case metricdata.Sum[int64]:
-		for _, p := range data.DataPoints {
-			total += int(p.Value)
-		}
-	case metricdata.Histogram[int64]:
-		for _, p := range data.DataPoints {
-			total += int(p.Sum)
-		}
-	case metricdata.Histogram[float64]:
-		for _, p := range data.DataPoints {
-			total += int(p.Count)
-		}
-	default:
-		require.Fail(t, "another sort of metric", "%T", data)
-	}
-	return total
-}
-
-func TestFiguresAddUpConcurrentSafe(t *testing.T) {
-	t.Parallel()
-	const loops, calls = 8, 200
-	reader, config := newReader()
-	telemetry := newTelemetry(t, config)
-	strategy, err := standard.New(standard.Config{
-		Observer: telemetry, Random: func() float64 { return 0 }, QuotaCapacity: new(1_000_000),
-	})
-	require.NoError(t, err)
-
-	done := make(chan struct{})
-	var running, collecting sync.WaitGroup
-	collecting.Go(func() {
-		for attempts := 0; ; {
-			var collected metricdata.ResourceMetrics
-			if err := reader.Collect(context.Background(), &collected); err != nil {
-				t.Error(err)
-			}
-			for _, scope := range collected.ScopeMetrics {
-				for _, m := range scope.Metrics {
-					if m.Name == "awsretry.attempts" {
-						now := sum(t, m.Data)
-						if now < attempts {
-							t.Errorf("%d attempts after %d", now, attempts)
-						}
-						attempts = now
-					}
-				}
-			}
-			select {
-			case <-done:
-				return
-			default:
-			}
-		}
-	})
-	for i := range loops {
-		running.Go(func() {
-			if err := telemetry.Watch(strategy); err != nil {
-				t.Error(err)
-			}
-			for n := range calls {
-				op := retry.Operation{Service: "dynamodb", Name: string(rune('A' + n%26)), Resource: string(rune('a' + i))}
-				failures := n % 3 // of the last call all attempts fail
-				err := retry.DoErr(t.Context(), strategy, op, func(context.Context) error {
-					if failures--; failures >= 0 || n == calls-1 {
-						return serviceError("ThrottlingException")
-					}
-					return nil
-				})
-				if (err != nil) != (n == calls-1) {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	running.Wait()
-	close(done)
-	collecting.Wait()
-
-	attempts, retries := 0, 0
-	for n := range calls {
-		made := n%3 + 1
-		if n == calls-1 {
-			made = 4 // of DynamoDB
-		}
-		attempts, retries = attempts+made, retries+made-1
-	}
-	metrics := collect(t, reader)
-	require.Equal(t, loops*attempts, sum(t, metrics["awsretry.attempts"].Data))
-	require.Equal(t, loops*attempts, sum(t, metrics["awsretry.attempt.duration"].Data))
-	require.Equal(t, loops*retries, sum(t, metrics["awsretry.call.retries"].Data))
-	require.Equal(t, loops*calls, sum(t, metrics["awsretry.call.duration"].Data))
-	require.Equal(t, loops, sum(t, metrics["awsretry.retries.refused"].Data))
-	require.Equal(t, []string{"{} 9"}, figures(t, metrics, "awsretry.scopes"))
-}
-
-// Operations that are new at the same time get their places once.
-func TestNewCombinationsConcurrentSafe(t *testing.T) {
-	t.Parallel()
-	reader, config := newReader()
-	telemetry := newTelemetry(t, config)
-	var group sync.WaitGroup
-	for range 8 {
-		group.Go(func() {
-			for n := range 1200 {
-				telemetry.Observe(context.Background(), retry.Event{
-					Kind: retry.OperationEnded, Operation: retry.Operation{Name: time.Duration(n).String()}, Elapsed: time.Second,
-				})
-			}
-		})
-	}
-	group.Wait()
-	metrics := collect(t, reader)
-	require.Equal(t, 8*1200, sum(t, metrics["awsretry.call.duration"].Data))
-	require.Len(t, figures(t, metrics, "awsretry.call.duration"), 1001)
-}
-
 func TestScopeOfTheInstrumentsHasVersionAndSchema(t *testing.T) {
 	t.Parallel()
 	reader, config := newReader()
@@ -193,33 +74,55 @@ func TestScopeOfTheInstrumentsHasVersionAndSchema(t *testing.T) {
 	require.Equal(t, "https://opentelemetry.io/schemas/1.43.0", scope.SchemaURL)
 }
 
-func TestStrategiesSayWhatTheyAre(t *testing.T) {
+// The module promretry has these names too, so that a dashboard serves both.
+func TestPrometheusGetsTheNamesOfTheTable(t *testing.T) {
 	t.Parallel()
-	reader, config := newReader()
-	plain, err := standard.New(standard.Config{})
+	registry := prometheus.NewPedanticRegistry()
+	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(registry),
+		otelprometheus.WithoutScopeInfo(), otelprometheus.WithoutTargetInfo())
 	require.NoError(t, err)
-	old, err := standard.New(standard.Config{MaxAttempts: 10, Behavior: retry.V20})
-	require.NoError(t, err)
-	require.NoError(t, newTelemetry(t, config).Watch(plain, old, newStrategy(t)))
-	require.Equal(t, []string{
-		"{awsretry.attempts=10 awsretry.behavior=v2.0 awsretry.mode=standard awsretry.version=(devel)} 1",
-		"{awsretry.attempts=3 awsretry.behavior=v2.1 awsretry.mode=standard awsretry.version=(devel)} 1",
-	}, figures(t, collect(t, reader), "awsretry.info"))
-}
+	play(t, sdk.NewMeterProvider(sdk.WithReader(exporter)))
 
-func TestServicesAreSpelledAsTheSDKsDo(t *testing.T) {
-	t.Parallel()
-	for merged, want := range map[bool]string{
-		false: "{awsretry.outcome=success rpc.method=GetItem rpc.service=DynamoDB}", true: "{awsretry.outcome=success rpc.method=DynamoDB/GetItem}",
-	} {
-		reader, config := newReader()
-		config.SDKServices, config.MergedMethod = true, merged
-		telemetry := newTelemetry(t, config)
-		require.NoError(t, telemetry.Watch(show(t, "orders")))
-		op := retry.Operation{Service: "dynamodb", Name: "GetItem"}
-		telemetry.Observe(t.Context(), retry.Event{Kind: retry.OperationEnded, Operation: op})
-		metrics := collect(t, reader)
-		require.Contains(t, figures(t, metrics, "awsretry.call.duration")[0], want)
-		require.Equal(t, !merged, strings.Contains(figures(t, metrics, "awsretry.quota.available")[0], "rpc.service=DynamoDB"))
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	var got []string
+	for _, family := range families {
+		labels := map[string]bool{}
+		for _, m := range family.GetMetric() {
+			for _, label := range m.GetLabel() {
+				labels[label.GetName()] = true
+			}
+		}
+		words := []string{family.GetName(), strings.ToLower(family.GetType().String())}
+		got = append(got, strings.Join(append(words, slices.Sorted(maps.Keys(labels))...), " "))
 	}
+	require.Equal(t, []string{
+		"awsretry_attempt_duration_seconds histogram aws_region awsretry_kind rpc_method rpc_service",
+		"awsretry_attempts_total counter aws_region awsretry_kind error_type rpc_method rpc_service",
+		"awsretry_call_duration_seconds histogram aws_region awsretry_outcome rpc_method rpc_service",
+		"awsretry_call_retries histogram aws_region rpc_method rpc_service",
+		"awsretry_call_retry_delay_seconds histogram aws_region rpc_method rpc_service",
+		"awsretry_entries_throttled_total counter aws_region rpc_method rpc_service",
+		"awsretry_fleet_rate_per_second gauge aws_region awsretry_scope rpc_service",
+		"awsretry_fleet_slots gauge aws_region awsretry_scope rpc_service",
+		"awsretry_fleet_state gauge aws_region awsretry_fleet_state awsretry_scope rpc_service",
+		"awsretry_fleet_store_calls_total counter aws_region awsretry_scope rpc_service",
+		"awsretry_fleet_store_failures_total counter aws_region awsretry_scope rpc_service",
+		"awsretry_fleet_stores_unreached gauge",
+		"awsretry_info gauge awsretry_attempts awsretry_behavior awsretry_mode awsretry_version",
+		"awsretry_quota_available gauge aws_region awsretry_scope rpc_service",
+		"awsretry_quota_capacity gauge aws_region awsretry_scope rpc_service",
+		"awsretry_quota_pool_available gauge",
+		"awsretry_quota_pool_capacity gauge",
+		"awsretry_quota_pools_empty gauge",
+		"awsretry_retries_refused_total counter aws_region awsretry_reason rpc_method rpc_service",
+		"awsretry_scopes gauge",
+		"awsretry_scopes_evicted_total counter",
+		"awsretry_scopes_overflowed_total counter",
+		"awsretry_send_measured_rate_per_second gauge aws_region awsretry_scope rpc_service",
+		"awsretry_send_rate_per_second gauge aws_region awsretry_scope rpc_service",
+		"awsretry_send_wait_seconds histogram aws_region rpc_method rpc_service",
+		"awsretry_send_waiting gauge aws_region awsretry_scope rpc_service",
+		"awsretry_throttles_total counter aws_region awsretry_reach rpc_method rpc_service",
+	}, got)
 }

@@ -3,12 +3,9 @@ package otelretry_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"maps"
-	"os"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,30 +14,6 @@ import (
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/retry"
 )
-
-var update = flag.Bool("update", false, "write testdata/outage.txt")
-
-func TestAnOutageHasTheseFigures(t *testing.T) {
-	t.Parallel()
-	reader, config := newReader()
-	play(t, config.MeterProvider)
-	metrics := collect(t, reader)
-	var text strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(metrics)) {
-		m := metrics[name]
-		kind, points := describe(t, m.Data)
-		fmt.Fprintf(&text, "%s, %s: %s\n%s\n", name, m.Unit, m.Description, kind)
-		for _, point := range points {
-			fmt.Fprintf(&text, "\t%s\n", point)
-		}
-	}
-	if *update {
-		require.NoError(t, os.WriteFile("testdata/outage.txt", []byte(text.String()), 0o600))
-	}
-	want, err := os.ReadFile("testdata/outage.txt")
-	require.NoError(t, err)
-	require.Equal(t, string(want), text.String())
-}
 
 func TestMergedMethodHasTheServiceInTheMethod(t *testing.T) {
 	t.Parallel()
@@ -64,6 +37,23 @@ func TestMergedMethodHasTheServiceInTheMethod(t *testing.T) {
 			require.Equal(t, []string{c.want + " count 1 sum 0: 1 to 0.005"}, figures(t, metrics, "awsretry.call.duration"))
 			require.Equal(t, []string{"{awsretry.scope=(all)} 500"}, figures(t, metrics, "awsretry.quota.available"))
 		})
+	}
+}
+
+func TestServicesAreSpelledAsTheSDKsDo(t *testing.T) {
+	t.Parallel()
+	for merged, want := range map[bool]string{
+		false: "{awsretry.outcome=success rpc.method=GetItem rpc.service=DynamoDB}", true: "{awsretry.outcome=success rpc.method=DynamoDB/GetItem}",
+	} {
+		reader, config := newReader()
+		config.SDKServices, config.MergedMethod = true, merged
+		telemetry := newTelemetry(t, config)
+		require.NoError(t, telemetry.Watch(show(t, "orders")))
+		op := retry.Operation{Service: "dynamodb", Name: "GetItem"}
+		telemetry.Observe(t.Context(), retry.Event{Kind: retry.OperationEnded, Operation: op})
+		metrics := collect(t, reader)
+		require.Contains(t, figures(t, metrics, "awsretry.call.duration")[0], want)
+		require.Equal(t, !merged, strings.Contains(figures(t, metrics, "awsretry.quota.available")[0], "rpc.service=DynamoDB"))
 	}
 }
 
@@ -122,8 +112,10 @@ func TestAnAttemptCountsByKindAndErrorType(t *testing.T) {
 // aboutTableError is a throttle that says which limit it is about.
 type aboutTableError struct{ reasons []classify.Reason }
 
-func (aboutTableError) Error() string                    { return "throttled" }
-func (aboutTableError) ErrorCode() string                { return "LimitExceededException" }
+func (aboutTableError) Error() string { return "throttled" }
+
+func (aboutTableError) ErrorCode() string { return "LimitExceededException" }
+
 func (e aboutTableError) ThrottledBy() []classify.Reason { return e.reasons }
 
 func TestThrottlesHaveTheReachAndTheNameOfTheirLimit(t *testing.T) {
@@ -235,4 +227,25 @@ func TestErrorCodesOfLateAreOther(t *testing.T) {
 	require.Equal(t, "{awsretry.kind=none error.type=Code199} 2", points[199])
 	require.Equal(t, "{awsretry.kind=none error.type=_OTHER} 100", points[200])
 	require.Equal(t, "{awsretry.kind=timeout error.type=timeout} 1", points[201])
+}
+
+// Operations that are new at the same time get their places once.
+func TestNewCombinationsConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for n := range 1200 {
+				telemetry.Observe(context.Background(), retry.Event{
+					Kind: retry.OperationEnded, Operation: retry.Operation{Name: time.Duration(n).String()}, Elapsed: time.Second,
+				})
+			}
+		})
+	}
+	group.Wait()
+	metrics := collect(t, reader)
+	require.Equal(t, 8*1200, sum(t, metrics["awsretry.call.duration"].Data))
+	require.Len(t, figures(t, metrics, "awsretry.call.duration"), 1001)
 }

@@ -2,99 +2,22 @@ package otelretry_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/httpretry"
 	"github.com/awsretry/awsretry/metrics/otelretry"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
-
-func newTracing() (*tracetest.SpanRecorder, *trace.TracerProvider) {
-	recorder := tracetest.NewSpanRecorder()
-	return recorder, trace.NewTracerProvider(trace.WithSpanProcessor(recorder))
-}
-
-// texts returns attributes in the form of key=value, in their order.
-func texts(attributes []attribute.KeyValue) (texts []string) {
-	for _, a := range attributes {
-		texts = append(texts, fmt.Sprintf("%s=%s", a.Key, a.Value.String()))
-	}
-	return texts
-}
-
-func TestASpanGetsEvents(t *testing.T) {
-	t.Parallel()
-	throttled := errors.Join(serviceError("Throttled"))
-	for name, c := range map[string]struct {
-		event retry.Event
-		want  []string
-	}{
-		"retry": {
-			retry.Event{
-				Kind: retry.RetryScheduled, Attempt: 2, Delay: 1500 * time.Millisecond, Quota: 495,
-				Err: throttled, Verdict: classify.RetryAs(classify.Throttling),
-			},
-			[]string{"awsretry.retry", "awsretry.delay=1.5", "awsretry.kind=throttling", "awsretry.quota=495", "awsretry.attempt=2", "error.type=Throttled"},
-		},
-		"send wait": {
-			retry.Event{Kind: retry.SendWaitEnded, Attempt: 1, Delay: 250 * time.Millisecond},
-			[]string{"awsretry.send_wait", "awsretry.delay=0.25", "awsretry.attempt=1"},
-		},
-		"refusal": {
-			retry.Event{Kind: retry.RetryRefused, Attempt: 3, Reason: retry.ErrQuotaExhausted, Err: throttled},
-			[]string{"awsretry.refused", "awsretry.reason=quota", "awsretry.attempt=3", "error.type=Throttled"},
-		},
-		"refusal before the first attempt": {
-			retry.Event{Kind: retry.RetryRefused, Attempt: 1, Reason: retry.ErrDeadline},
-			[]string{"awsretry.refused", "awsretry.reason=deadline", "awsretry.attempt=1"},
-		},
-		"rule": {
-			retry.Event{Kind: retry.RetryRefused, Attempt: 1, Reason: fmt.Errorf("%w: a rule", retry.ErrNotRetryable), Err: throttled},
-			[]string{"awsretry.refused", "awsretry.reason=rule", "awsretry.attempt=1", "error.type=Throttled"},
-		},
-		"failure that is not retryable": {
-			retry.Event{Kind: retry.RetryRefused, Attempt: 1, Reason: retry.ErrNotRetryable, Err: throttled}, nil,
-		},
-		"attempt": {retry.Event{Kind: retry.AttemptEnded, Err: throttled}, nil},
-		"end":     {retry.Event{Kind: retry.OperationEnded, Reason: retry.ErrQuotaExhausted, Err: throttled}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			recorder, provider := newTracing()
-			_, config := newReader()
-			telemetry := newTelemetry(t, config)
-			ctx, span := provider.Tracer("").Start(t.Context(), "call")
-			c.event.Time = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
-			telemetry.Observe(ctx, c.event)
-			span.End()
-			telemetry.Observe(ctx, c.event) // no longer recording
-			ended := recorder.Ended()
-			require.Len(t, ended, 1, "no spans of its own")
-			var got []string
-			for _, event := range ended[0].Events() {
-				got = append(append(got, event.Name), texts(event.Attributes)...)
-				require.False(t, event.Time.Before(ended[0].StartTime()), "the clock of the span")
-			}
-			require.Equal(t, c.want, got)
-		})
-	}
-}
 
 // traced are options of otelhttp for spans and no metrics.
 func traced(provider *trace.TracerProvider) []otelhttp.Option {

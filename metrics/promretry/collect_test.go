@@ -5,36 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/metrics/promretry"
+	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
-
-// shown is a strategy with a snapshot of its own.
-type shown struct {
-	retry.Strategy
-	snapshot retry.Snapshot
-}
-
-func (s *shown) Snapshot() retry.Snapshot { return s.snapshot }
-
-func show(t *testing.T, scopes ...retry.ScopeSnapshot) *shown {
-	t.Helper()
-	strategy, err := standard.New(standard.Config{})
-	require.NoError(t, err)
-	return &shown{strategy, retry.Snapshot{Scopes: scopes}}
-}
-
-// scope is a scope with a name, of whose quota so much is used.
-func scope(name string, used int) retry.ScopeSnapshot {
-	return retry.ScopeSnapshot{
-		Key: retry.ScopeKey{Scope: name}, Scope: name, Quota: 100 - used, QuotaCapacity: 100,
-	}
-}
 
 // quotas returns the gauge of the quota for each scope.
 func quotas(t *testing.T, c promretry.Config, strategies ...retry.Strategy) []string {
@@ -183,14 +161,6 @@ func TestSendRatesAreShownWhereThereAreAny(t *testing.T) {
 		`awsretry_send_measured_rate_per_second{aws_region="",awsretry_scope="plain",rpc_service=""} 3`)
 }
 
-// fleetScope is a scope of a fleet that sends 40 a second, of which it has 3 slots.
-func fleetScope(name, source string, used int) retry.ScopeSnapshot {
-	s := scope(name, used)
-	s.SendRateSource, s.Limited, s.FillRate, s.SendTokens = source, true, 10, 3
-	s.FleetRate, s.StoreCalls, s.StoreFailures = 40, 200, 7
-	return s
-}
-
 func TestFleetsAreShownWhereThereAreAny(t *testing.T) {
 	t.Parallel()
 	open, local := fleetScope("open", "local", 0), scope("local", 0)
@@ -247,58 +217,70 @@ func TestWordsOfAnotherLimiterAreCut(t *testing.T) {
 	}, series(t, metrics, "awsretry_fleet_state"))
 }
 
-func TestStrategiesAddUpAndEachCountsOnce(t *testing.T) {
+func TestStrategiesSayWhatTheyAre(t *testing.T) {
 	t.Parallel()
-	one, two := show(t, scope("a", 10), scope("b", 20)), show(t, scope("a", 30))
-	one.snapshot.Overflowed, one.snapshot.Evicted = 1, 2
-	two.snapshot.Overflowed, two.snapshot.Evicted = 10, 20
+	plain, err := standard.New(standard.Config{})
+	require.NoError(t, err)
+	same, err := standard.New(standard.Config{MaxAttempts: 3})
+	require.NoError(t, err)
+	old, err := adaptive.New(adaptive.Config{Standard: standard.Config{MaxAttempts: 10, Behavior: retry.V20}})
+	require.NoError(t, err)
 	metrics := promretry.New(promretry.Config{})
-	require.NoError(t, metrics.Watch(one))
-	require.NoError(t, metrics.Watch(one, two, two))
-	require.NoError(t, metrics.Watch())
+	require.Empty(t, series(t, metrics, "awsretry_info"))
+	require.NoError(t, metrics.Watch(old, plain, same))
 	require.Equal(t, []string{
-		"awsretry_scopes 3", "awsretry_scopes_evicted_total 22", "awsretry_scopes_overflowed_total 11",
-	}, series(t, metrics, "awsretry_scopes"))
-	require.Equal(t, []string{
-		`awsretry_quota_capacity{aws_region="",awsretry_scope="a",rpc_service=""} 200`,
-		`awsretry_quota_capacity{aws_region="",awsretry_scope="b",rpc_service=""} 100`,
-	}, series(t, metrics, "awsretry_quota_capacity"))
+		`awsretry_info{awsretry_attempts="10",awsretry_behavior="v2.0",awsretry_mode="adaptive",awsretry_version="(devel)"} 1`,
+		`awsretry_info{awsretry_attempts="3",awsretry_behavior="v2.1",awsretry_mode="standard",awsretry_version="(devel)"} 1`,
+	}, series(t, metrics, "awsretry_info"))
 }
 
-// byValue is a strategy that == cannot compare.
-type byValue struct {
-	retry.Strategy
-	scopes []string
-}
-
-func TestStrategiesThatCannotBeComparedCanBeWatched(t *testing.T) {
+func TestStrategiesThatCannotPayForARetryAreCounted(t *testing.T) {
 	t.Parallel()
-	metrics := promretry.New(promretry.Config{})
-	s := byValue{show(t, scope("a", 0)), nil}
-	require.NoError(t, metrics.Watch(s))
-	require.NoError(t, metrics.Watch(s, show(t, scope("b", 0))))
-	require.NotEmpty(t, series(t, metrics, "awsretry_quota_capacity"))
-}
-
-func TestWatchRefusesStrategiesThatCannotBeUsed(t *testing.T) {
-	t.Parallel()
-	metrics := promretry.New(promretry.Config{})
-	for name, strategy := range map[string]retry.Strategy{
-		"nil": nil, "a nil pointer": (*byValue)(nil), "around nil": byValue{},
+	low, whole := scope("low", 87), retry.ScopeSnapshot{QuotaCapacity: 100}
+	for name, tt := range map[string]struct {
+		pool   int
+		scopes []retry.ScopeSnapshot
+		want   string
+	}{
+		"quota and pool":          {13, []retry.ScopeSnapshot{scope("full", 0), low}, "1"},
+		"the pool pays":           {14, []retry.ScopeSnapshot{low}, "0"},
+		"the quota pays":          {0, []retry.ScopeSnapshot{scope("enough", 86)}, "0"},
+		"no pool for the whole":   {0, []retry.ScopeSnapshot{whole}, "0"},
+		"nothing was retried yet": {0, nil, "0"},
 	} {
-		require.ErrorIs(t, metrics.Watch(show(t, scope("a", 0)), strategy), retry.ErrNoStrategy, name)
+		strategy := show(t, tt.scopes...)
+		strategy.snapshot.Pool = tt.pool
+		metrics := promretry.New(promretry.Config{})
+		require.NoError(t, metrics.Watch(strategy, show(t, scope("healthy", 0))))
+		require.Equal(t, "awsretry_quota_pools_empty "+tt.want, strings.Join(series(t, metrics, "awsretry_quota_pools_empty"), ""), name)
 	}
-	require.Equal(t, []string{"awsretry_scopes 0"}, series(t, metrics, "awsretry_scopes "), "none was added")
 }
 
-func TestMetricsOfTwoPartsOfAProgramFitIntoOneRegistry(t *testing.T) {
+func TestFleetsThatNeverReachedTheirStoreAreCounted(t *testing.T) {
 	t.Parallel()
-	registry := prometheus.NewPedanticRegistry()
-	for _, part := range []string{"uploads", "mails"} {
-		metrics := promretry.New(promretry.Config{})
-		require.NoError(t, metrics.Watch(show(t, scope("a", 0))))
-		prometheus.WrapRegistererWith(prometheus.Labels{"part": part}, registry).MustRegister(metrics)
-		metrics.Observe(t.Context(), retry.Event{Kind: retry.OperationEnded})
+	calls := func(calls, failures uint64) retry.ScopeSnapshot {
+		return retry.ScopeSnapshot{StoreCalls: calls, StoreFailures: failures}
 	}
-	require.Contains(t, scrape(t, registry), `awsretry_scopes{part="mails"} 1`)
+	for name, tt := range map[string]struct {
+		scopes []retry.ScopeSnapshot
+		want   string
+	}{
+		"each call failed":             {[]retry.ScopeSnapshot{calls(9, 9), calls(1, 1)}, "1"},
+		"a call of each is on its way": {[]retry.ScopeSnapshot{calls(9, 8), calls(1, 0)}, "1"},
+		"one came back":                {[]retry.ScopeSnapshot{calls(9, 7), calls(1, 0)}, "0"},
+		"the first is on its way":      {[]retry.ScopeSnapshot{calls(1, 0)}, "0"},
+		"in no fleet":                  {[]retry.ScopeSnapshot{calls(0, 0)}, "0"},
+	} {
+		metrics := promretry.New(promretry.Config{Scopes: -1}) // whatever scopes are shown
+		require.NoError(t, metrics.Watch(show(t, tt.scopes...), show(t, calls(100, 0))))
+		require.Equal(t, "awsretry_fleet_stores_unreached "+tt.want, strings.Join(series(t, metrics, "awsretry_fleet_stores"), ""), name)
+	}
+}
+
+func TestMetricsWithoutStrategiesCanBeScraped(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{
+		"awsretry_fleet_stores_unreached 0", "awsretry_quota_pool_available 0", "awsretry_quota_pool_capacity 0", "awsretry_quota_pools_empty 0",
+		"awsretry_scopes 0", "awsretry_scopes_evicted_total 0", "awsretry_scopes_overflowed_total 0",
+	}, series(t, promretry.New(promretry.Config{}), "awsretry_"))
 }

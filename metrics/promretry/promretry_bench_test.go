@@ -17,8 +17,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-var getItem = retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "orders", Name: "GetItem"}
-
 func succeed(context.Context) error { return nil }
 
 // BenchmarkDo shows what an operation pays whose first attempt succeeds. What promretry costs is the difference to an

@@ -1,0 +1,78 @@
+package promretry_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/metrics/promretry"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestOperationsAfterTheFirstThousandAreCountedTogether(t *testing.T) {
+	t.Parallel()
+	metrics := promretry.New(promretry.Config{})
+	ended := func(i int) {
+		metrics.Observe(t.Context(), retry.Event{
+			Kind: retry.RetryRefused, Operation: retry.Operation{Service: "s3", Name: fmt.Sprint("Get", i), Region: "eu"},
+		})
+	}
+	for i := range 1234 {
+		ended(i)
+	}
+	ended(0) // one that is known goes on
+	require.Len(t, series(t, metrics, "awsretry_retries_refused_total{"), 1001)
+	for _, line := range []string{
+		`aws_region="_OTHER",awsretry_reason="success",rpc_method="_OTHER",rpc_service="_OTHER"} 234`,
+		`aws_region="eu",awsretry_reason="success",rpc_method="Get0",rpc_service="s3"} 2`,
+		`aws_region="eu",awsretry_reason="success",rpc_method="Get999",rpc_service="s3"} 1`,
+	} {
+		require.Contains(t, series(t, metrics, "awsretry_retries_refused_total{"), "awsretry_retries_refused_total{"+line)
+	}
+}
+
+func TestErrorCodesAfterTheFirstTwoHundredAreCountedTogether(t *testing.T) {
+	t.Parallel()
+	metrics := promretry.New(promretry.Config{})
+	for i := range 234 {
+		metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Err: apiError(fmt.Sprint("Code", i))})
+	}
+	got := series(t, metrics, "awsretry_attempts_total{")
+	require.Len(t, got, 201)
+	require.Contains(t, got,
+		`awsretry_attempts_total{aws_region="",awsretry_kind="none",error_type="_OTHER",rpc_method="",rpc_service=""} 34`)
+}
+
+func TestAKindNeedsNoPlaceAmongTheErrorCodes(t *testing.T) {
+	t.Parallel()
+	metrics := promretry.New(promretry.Config{})
+	metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Err: errors.New("unknown")})
+	for i := range 200 {
+		metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Err: apiError(fmt.Sprint("Code", i))})
+	}
+	timeout := retry.Event{Kind: retry.AttemptEnded, Err: errors.New("late"), Verdict: classify.RetryAs(classify.Timeout)}
+	metrics.Observe(t.Context(), timeout)
+	got := series(t, metrics, "awsretry_attempts_total{")
+	for _, line := range []string{
+		`awsretry_kind="timeout",error_type="timeout"`, `awsretry_kind="none",error_type="Code199"`, `awsretry_kind="none",error_type="_OTHER"`,
+	} {
+		require.Contains(t, got, `awsretry_attempts_total{aws_region="",`+line+`,rpc_method="",rpc_service=""} 1`)
+	}
+}
+
+// Texts that are the same label take one place of the thousand.
+func TestOperationsWithTheSameLabelsTakeOnePlace(t *testing.T) {
+	t.Parallel()
+	metrics := promretry.New(promretry.Config{})
+	for i := range 10_000 {
+		op := retry.Operation{Name: strings.Repeat("\xff", 1+i%100), Region: strings.Repeat("\xfe", 1+i/100)}
+		metrics.Observe(t.Context(), retry.Event{Kind: retry.RetryRefused, Operation: op})
+	}
+	metrics.Observe(t.Context(), retry.Event{Kind: retry.RetryRefused, Operation: getItem})
+	require.Contains(t, series(t, metrics, "awsretry_retries_refused_total{"),
+		`awsretry_retries_refused_total{aws_region="eu-central-1",awsretry_reason="success",rpc_method="GetItem",rpc_service="dynamodb"} 1`)
+}
