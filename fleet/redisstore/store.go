@@ -34,8 +34,6 @@ type Config struct {
 	// Prefix comes before each key; empty means "awsretry:". All members of a fleet must use the
 	// same one.
 	Prefix string
-
-	clock clock.Clock // nil: clock.System
 }
 
 const (
@@ -54,7 +52,6 @@ type Store struct {
 	script  fleet.Store
 	options redis.UniversalOptions
 	prefix  string
-	clock   clock.Clock
 
 	mu      sync.Mutex
 	current *client
@@ -82,12 +79,9 @@ func New(c Config) (*Store, error) {
 			return nil, errors.New("redisstore: Config.Options.Addrs: has a URL and not a host and port")
 		}
 	}
-	s := &Store{options: own(*c.Options), prefix: c.Prefix, clock: c.clock}
+	s := &Store{options: own(*c.Options), prefix: c.Prefix}
 	if s.prefix == "" {
 		s.prefix = "awsretry:"
-	}
-	if s.clock == nil {
-		s.clock = clock.System{}
 	}
 	s.script = FromScript(s.run)
 	s.current = connect(s.options)
@@ -221,7 +215,7 @@ func (s *Store) give(ctx context.Context, c *client, err error) *client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.calls--
-	switch now := s.clock.Now(); {
+	switch now := (clock.System{}).Now(); {
 	case err == nil || c != s.current || s.closed:
 	case s.failing.IsZero():
 		s.failing = now

@@ -13,7 +13,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
 	"github.com/awsretry/awsretry/fleet/redisstore"
 )
@@ -79,30 +78,31 @@ func TestStoreKeepsAConnectionWhoseReplyIsLate(t *testing.T) {
 
 func TestStoreDoesNotKeepACommandForAConnection(t *testing.T) {
 	t.Parallel()
-	came, slow := make(chan struct{}, 9), make(chan struct{})
-	release := sync.OnceFunc(func() { close(slow) })
-	server := startFake(t, func([]string) string {
-		came <- struct{}{}
-		<-slow
-		return run
+	synctest.Test(t, func(t *testing.T) {
+		came, slow := make(chan struct{}, 9), make(chan struct{})
+		release := sync.OnceFunc(func() { close(slow) })
+		server, store := startFar(t, 0, func([]string) string {
+			came <- struct{}{}
+			<-slow
+			return run
+		})
+		t.Cleanup(release)
+		var calls sync.WaitGroup
+		for range 8 {
+			calls.Go(func() { _, _ = store.Call(t.Context(), key, fleet.Ask{Want: 2}) })
+			<-came
+		}
+
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		_, err := store.Call(ctx, key, fleet.Ask{Want: 2})
+
+		require.ErrorIs(t, err, redis.ErrPoolTimeout)
+		release()
+		calls.Wait()
+		opened, _, evalsha, _ := server.counts()
+		require.Equal(t, []int{8, 8}, []int{opened, evalsha})
 	})
-	store, _ := storeWithClock(t, server.addr)
-	t.Cleanup(release)
-	var calls sync.WaitGroup
-	for range 8 {
-		calls.Go(func() { _, _ = store.Call(t.Context(), key, fleet.Ask{Want: 2}) })
-		<-came
-	}
-
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	_, err := store.Call(ctx, key, fleet.Ask{Want: 2})
-
-	require.ErrorIs(t, err, redis.ErrPoolTimeout)
-	release()
-	calls.Wait()
-	opened, _, evalsha, _ := server.counts()
-	require.Equal(t, []int{8, 8}, []int{opened, evalsha})
 }
 
 func TestStoreEndsWhatHangs(t *testing.T) {
@@ -134,90 +134,101 @@ func TestStoreEndsWhatHangs(t *testing.T) {
 
 func TestStoreMakesItsClientAnewAfterFiveSecondsOfFailures(t *testing.T) {
 	t.Parallel()
-	answer := "-LOADING Redis is loading the dataset in memory\r\n"
-	server := startFake(t, func([]string) string { return answer })
-	store, clk := storeWithClock(t, server.addr)
-	call := func() int {
-		t.Helper()
-		_, _ = store.Call(t.Context(), key, fleet.Ask{Want: 2})
-		opened, _, _, _ := server.counts()
-		return opened
-	}
+	synctest.Test(t, func(t *testing.T) {
+		answer := "-LOADING Redis is loading the dataset in memory\r\n"
+		server, store := startFar(t, 0, func([]string) string { return answer })
+		call := func() int {
+			t.Helper()
+			_, _ = store.Call(t.Context(), key, fleet.Ask{Want: 2})
+			opened, _, _, _ := server.counts()
+			return opened
+		}
 
-	require.Equal(t, 1, call(), "the first failure")
-	clk.Advance(4 * time.Second)
-	require.Equal(t, 1, call())
-	good := answer
-	answer = run
-	require.Equal(t, 1, call(), "a success in between")
-	answer = good
-	clk.Advance(4 * time.Second)
-	require.Equal(t, 1, call(), "the first failure after the success")
-	clk.Advance(5 * time.Second)
-	require.Equal(t, 1, call(), "the one after which the client is made anew")
-	require.Equal(t, 2, call())
-	clk.Advance(4 * time.Second)
-	require.Equal(t, 2, call())
-	require.Eventually(t, func() bool { _, open, _, _ := server.counts(); return open == 1 }, time.Second, time.Millisecond,
-		"the connection of the first client is closed")
+		require.Equal(t, 1, call(), "the first failure")
+		sleep(t, 4*time.Second)
+		require.Equal(t, 1, call())
+		good := answer
+		answer = run
+		require.Equal(t, 1, call(), "a success in between")
+		answer = good
+		sleep(t, 4*time.Second)
+		require.Equal(t, 1, call(), "the first failure after the success")
+		sleep(t, 5*time.Second)
+		require.Equal(t, 1, call(), "the one after which the client is made anew")
+		require.Equal(t, 2, call())
+		sleep(t, 4*time.Second)
+		require.Equal(t, 2, call())
+		synctest.Wait()
+		_, open, _, _ := server.counts()
+		require.Equal(t, 1, open, "the connection of the first client is closed")
+	})
 }
 
 func TestStoreDoesNotCutACallOfTheOldClient(t *testing.T) {
 	t.Parallel()
-	slow := make(chan struct{})
-	release := sync.OnceFunc(func() { close(slow) })
-	came := make(chan struct{})
-	server := startFake(t, func(command []string) string {
-		if command[3] == "awsretry:slow" {
-			close(came)
-			<-slow
-			return run
+	synctest.Test(t, func(t *testing.T) {
+		slow := make(chan struct{})
+		release := sync.OnceFunc(func() { close(slow) })
+		came := make(chan struct{})
+		server, _ := startFar(t, 0, func(command []string) string {
+			if command[3] == "awsretry:slow" {
+				close(came)
+				<-slow
+				return run
+			}
+			return "-LOADING Redis is loading the dataset in memory\r\n"
+		})
+		store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
+			Addrs: []string{server.addr}, Dialer: server.dial, ReadTimeout: time.Minute,
+		}})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, store.Close()) })
+		t.Cleanup(release)
+		ended := make(chan error, 1)
+		go func() {
+			_, err := store.Call(t.Context(), "slow", fleet.Ask{Want: 2})
+			ended <- err
+		}()
+		<-came
+		for range 3 {
+			_, err := store.Call(t.Context(), key, fleet.Ask{Want: 2})
+			require.Error(t, err)
+			sleep(t, 5*time.Second)
 		}
-		return "-LOADING Redis is loading the dataset in memory\r\n"
+		opened, open, _, _ := server.counts()
+		require.Equal(t, 3, opened, "one for each call at a time, and that of the new client")
+		require.Equal(t, 3, open, "the old client has a call")
+
+		release()
+
+		require.NoError(t, <-ended)
+		synctest.Wait()
+		_, open, _, _ = server.counts()
+		require.Equal(t, 1, open, "now the old client is closed")
 	})
-	t.Cleanup(release)
-	store, clk := storeWithClock(t, server.addr)
-	ended := make(chan error, 1)
-	go func() {
-		_, err := store.Call(t.Context(), "slow", fleet.Ask{Want: 2})
-		ended <- err
-	}()
-	<-came
-	for range 3 {
-		_, err := store.Call(t.Context(), key, fleet.Ask{Want: 2})
-		require.Error(t, err)
-		clk.Advance(5 * time.Second)
-	}
-	opened, open, _, _ := server.counts()
-	require.Equal(t, 3, opened, "one for each call at a time, and that of the new client")
-	require.Equal(t, 3, open, "the old client has a call")
-
-	release()
-
-	require.NoError(t, <-ended)
-	require.Eventually(t, func() bool { _, open, _, _ := server.counts(); return open == 1 }, time.Second, time.Millisecond,
-		"now the old client is closed")
 }
 
 func TestStoreCloses(t *testing.T) {
 	t.Parallel()
-	server := startFake(t, func([]string) string { return run })
-	store, clk := storeWithClock(t, server.addr)
-	_, err := store.Call(t.Context(), key, fleet.Ask{Want: 2})
-	require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		server, store := startFar(t, 0, func([]string) string { return run })
+		_, err := store.Call(t.Context(), key, fleet.Ask{Want: 2})
+		require.NoError(t, err)
 
-	require.NoError(t, store.Close())
-	require.NoError(t, store.Close())
+		require.NoError(t, store.Close())
+		require.NoError(t, store.Close())
 
-	for range 3 {
-		_, err = store.Call(t.Context(), key, fleet.Ask{Want: 2})
-		require.ErrorIs(t, err, redis.ErrClosed)
-		require.EqualError(t, err, "redisstore: redis: client is closed")
-		clk.Advance(5 * time.Second)
-	}
-	opened, _, _, _ := server.counts()
-	require.Equal(t, 1, opened)
-	require.Eventually(t, func() bool { _, open, _, _ := server.counts(); return open == 0 }, time.Second, time.Millisecond)
+		for range 3 {
+			_, err = store.Call(t.Context(), key, fleet.Ask{Want: 2})
+			require.ErrorIs(t, err, redis.ErrClosed)
+			require.EqualError(t, err, "redisstore: redis: client is closed")
+			sleep(t, 5*time.Second)
+		}
+		synctest.Wait()
+		opened, open, _, _ := server.counts()
+		require.Equal(t, 1, opened)
+		require.Zero(t, open)
+	})
 }
 
 func TestStoreConcurrentSafe(t *testing.T) {
@@ -261,15 +272,4 @@ func TestStoreConcurrentSafe(t *testing.T) {
 		require.Positive(t, good.Load())
 		require.Positive(t, late.Load())
 	})
-}
-
-func storeWithClock(t *testing.T, addr string) (*redisstore.Store, *clock.Fake) {
-	t.Helper()
-	var clk clock.Fake
-	store, err := redisstore.New(redisstore.WithClock(redisstore.Config{
-		Options: &redis.UniversalOptions{Addrs: []string{addr}},
-	}, &clk))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	return store, &clk
 }
