@@ -173,20 +173,6 @@ func TestMaxWaitBoundsTheFirstWaitToo(t *testing.T) {
 	})
 }
 
-func TestMemberWithAKnownLimitIsLimitedFromTheFirstAttempt(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: limitOf(20)})
-		l := f.NewLimiter(orders, clock.System{})
-		began := now()
-		for range 101 {
-			send(t, l, false)
-		}
-		require.Equal(t, "fleet", source(l))
-		require.InDelta(t, 5*time.Second, now().Sub(began), float64(300*time.Millisecond))
-	})
-}
-
 func TestTwoMembersShareOneRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
