@@ -175,7 +175,7 @@ readme: ## write the table and the picture of README.md again, a throttled table
 	cd lab/sdktest && go test -vet=off -count=1 -tags long -run '^TestThrottledTableOfTheReadme$$' . -update
 
 .PHONY: fleet-tables
-fleet-tables: ## play fleets in virtual time and write the tables of fleet/RESULTS.md; a quarter of an hour
+fleet-tables: ## play fleets in virtual time and print the tables of fleet/RESULTS.md; a quarter of an hour
 	cd fleet && go test -vet=off -count=1 -timeout 2h -tags tables -v -run '^TestTables$$' ./sim
 
 .PHONY: pictures

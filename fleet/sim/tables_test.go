@@ -10,12 +10,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 )
 
-// TestTables is the command behind the tables of fleet/RESULTS.md. It writes the figures of the
-// page in parentheses, and lists what is clearly worse.
+// TestTables is the command behind the tables of fleet/RESULTS.md, and prints them. The figures of
+// the model stand in parentheses, and what is clearly worse is marked and listed.
 func TestTables(t *testing.T) {
 	began := time.Now()
 	steady := make([]string, len(steadyPage))
@@ -74,7 +72,6 @@ func TestTables(t *testing.T) {
 		recoveryHead + strings.Join(recovered, "") + joinHead + strings.Join(joins, "") + "\nMarked with !, because clearly worse than in the model:\n\n"
 	text += "- " + strings.Join(slices.Concat(worse...), "\n- ") + "\n"
 	fmt.Print(text)
-	writeTables(t, text)
 }
 
 const (
@@ -133,19 +130,6 @@ func joinRow(t *testing.T, away time.Duration) string {
 	got := average(t, run{rate: 100, members: 60, burst: time.Second, roundTrip: away}, joined)
 	return fmt.Sprintf("| %v | %.2f, %.1f %% | %.2f, %.1f %% |\n", away,
 		got[0].goodput, 100*got[0].throttled, got[1].goodput, 100*got[1].throttled)
-}
-
-// writeTables puts the text between the two markers of RESULTS.md.
-func writeTables(t *testing.T, text string) {
-	t.Helper()
-	const path, begin, end = "../RESULTS.md", "<!-- tables -->\n", "<!-- end of tables -->"
-	page, err := os.ReadFile(path)
-	require.NoError(t, err)
-	before, rest, found := strings.Cut(string(page), begin)
-	require.True(t, found)
-	_, after, found := strings.Cut(rest, end)
-	require.True(t, found)
-	require.NoError(t, os.WriteFile(path, []byte(before+begin+text+"\n"+end+after), 0o600))
 }
 
 // cells writes figures beside those of the page and keeps what is worse.
