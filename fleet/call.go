@@ -83,7 +83,7 @@ func (r Reply) check() error {
 	return nil
 }
 
-// finish tells the member how a call ended, and serves waiting callers.
+// finish gives the member the outcome of a call, and serves waiting callers.
 func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
 	now, random, rejected := l.clock.Now(), 0.0, false
 	if err != nil {
@@ -119,7 +119,7 @@ func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
 		if e.Err != nil {
 			e.Failing = l.fleet.failing()
 		}
-		l.fleet.tell(e)
+		l.fleet.emit(e)
 	}
 }
 
@@ -136,7 +136,7 @@ func (l *limiter) eventsLocked(now time.Time, before State, failing bool, err er
 	m := &l.member
 	event := Event{Time: now, Scope: l.scope, FleetRate: m.rate, OwnRate: m.Rate(now), Err: err}
 	var events []Event
-	tell := func(kind EventKind) {
+	add := func(kind EventKind) {
 		event.Kind = kind
 		events = append(events, event)
 	}
@@ -149,17 +149,17 @@ func (l *limiter) eventsLocked(now time.Time, before State, failing bool, err er
 		}
 		if last.once(now) {
 			l.fleet.away.Store(true)
-			tell(kind)
+			add(kind)
 		}
 	case failing && l.fleet.away.CompareAndSwap(true, false):
-		tell(Back)
+		add(Back)
 	}
 	switch {
 	case err != nil:
 	case before == Open && m.state != Open:
-		tell(Limited)
+		add(Limited)
 	case before != Open && m.state == Open:
-		tell(Opened)
+		add(Opened)
 	}
 	return events
 }

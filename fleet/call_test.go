@@ -32,7 +32,7 @@ func TestStoreThatFailsReachesNoCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var told journal
+				var seen journal
 				var memory fleet.Memory
 				away := false
 				store := &replies{call: func(ctx context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) {
@@ -42,13 +42,13 @@ func TestStoreThatFailsReachesNoCall(t *testing.T) {
 					return memory.Call(ctx, "", ask)
 				}}
 				f := newFleet(t, fleet.Config{
-					Store: store, Limit: limitOf(20), Observer: told.Observe, Random: func() float64 { return 0.5 },
+					Store: store, Limit: limitOf(20), Observer: seen.Observe, Random: func() float64 { return 0.5 },
 				})
 				l := f.NewLimiter(orders, clock.System{})
 				for range 200 {
 					send(t, l, false)
 				}
-				require.Equal(t, "limited", told.Kinds())
+				require.Equal(t, "limited", seen.Kinds())
 				synctest.Wait()
 				away = true
 				before := len(store.Asks())
@@ -58,7 +58,7 @@ func TestStoreThatFailsReachesNoCall(t *testing.T) {
 				}
 				took := now().Sub(began)
 				require.InDelta(t, 10*time.Second, took, float64(time.Second), "it holds its rate")
-				require.Equal(t, "limited lost", told.Kinds())
+				require.Equal(t, "limited lost", seen.Kinds())
 				require.Equal(t, "fleet-lost", source(l))
 				got := f.Snapshot()[0]
 				require.Equal(t, fleet.Alone, got.State)
@@ -73,7 +73,7 @@ func TestStoreThatFailsReachesNoCall(t *testing.T) {
 				for range 260 {
 					send(t, l, false)
 				}
-				require.Equal(t, "limited lost back", told.Kinds())
+				require.Equal(t, "limited lost back", seen.Kinds())
 				require.Equal(t, "fleet", source(l))
 				pass(t, 10*time.Second) // calls that take so long
 			})

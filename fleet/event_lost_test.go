@@ -38,7 +38,7 @@ func TestLossOfTheStoreIsOneEventAMinuteForTheWholeFleet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var told journal
+				var seen journal
 				away := false
 				store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
 					switch {
@@ -49,7 +49,7 @@ func TestLossOfTheStoreIsOneEventAMinuteForTheWholeFleet(t *testing.T) {
 					}
 					return fleet.Reply{}, nil
 				}}
-				f := newFleet(t, fleet.Config{Store: store, Observer: told.Observe})
+				f := newFleet(t, fleet.Config{Store: store, Observer: seen.Observe})
 				var members []adaptive.Limiter
 				for i := range 100 {
 					members = append(members, f.NewLimiter(retry.ScopeKey{Scope: strconv.Itoa(i)}, clock.System{}))
@@ -58,8 +58,8 @@ func TestLossOfTheStoreIsOneEventAMinuteForTheWholeFleet(t *testing.T) {
 					for _, l := range members {
 						send(t, l, false)
 					}
-					require.Equal(t, strings.TrimSpace(strings.Repeat("limited ", 100)), told.Kinds())
-					told.events = nil
+					require.Equal(t, strings.TrimSpace(strings.Repeat("limited ", 100)), seen.Kinds())
+					seen.events = nil
 				}
 				synctest.Wait()
 				away = true
@@ -81,11 +81,11 @@ func TestLossOfTheStoreIsOneEventAMinuteForTheWholeFleet(t *testing.T) {
 				}
 				all.Wait()
 				pass(t, 3*time.Second)
-				require.Equal(t, c.kinds, told.Kinds())
-				first, second := told.events[0], told.events[1]
+				require.Equal(t, c.kinds, seen.Kinds())
+				first, second := seen.events[0], seen.events[1]
 				require.GreaterOrEqual(t, second.Time.Sub(first.Time), time.Minute)
 				require.Positive(t, first.Failing)
-				require.Equal(t, []int{100, 0}, []int{second.Failing, told.events[2].Failing})
+				require.Equal(t, []int{100, 0}, []int{second.Failing, seen.events[2].Failing})
 				require.ErrorIs(t, second.Err, c.err)
 				require.Equal(t, c.joined, second.FleetRate > 0, "one that never joined holds no rate of the fleet")
 			})

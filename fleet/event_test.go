@@ -66,19 +66,19 @@ func TestNamesOfKindsAndStates(t *testing.T) {
 	require.Equal(t, strings.Fields("unknown limited lost back rejected open unknown open learning slots alone unknown"), names)
 }
 
-func TestLossIsToldAgainWhileItLasts(t *testing.T) {
+func TestLossIsAnEventAgainWhileItLasts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var told journal
+		var seen journal
 		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
 			return fleet.Reply{}, errors.New("gone")
 		}}
-		l := newFleet(t, fleet.Config{Store: store, Observer: told.Observe}).NewLimiter(orders, clock.System{})
+		l := newFleet(t, fleet.Config{Store: store, Observer: seen.Observe}).NewLimiter(orders, clock.System{})
 		for began := now(); now().Sub(began) < 210*time.Second; {
 			send(t, l, false)
 			pass(t, time.Second)
 		}
-		require.Equal(t, "lost lost lost lost", told.Kinds())
+		require.Equal(t, "lost lost lost lost", seen.Kinds())
 	})
 }
 
@@ -86,7 +86,7 @@ func TestLossIsToldAgainWhileItLasts(t *testing.T) {
 func TestStoreIsBackOnceItAnswersAScopeThatItHadFailed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var told journal
+		var seen journal
 		away := true
 		store := storeFunc(func(key string) (fleet.Reply, error) {
 			if away && strings.HasSuffix(key, "two") {
@@ -94,7 +94,7 @@ func TestStoreIsBackOnceItAnswersAScopeThatItHadFailed(t *testing.T) {
 			}
 			return fleet.Reply{}, nil
 		})
-		f := newFleet(t, fleet.Config{Store: store, Observer: told.Observe})
+		f := newFleet(t, fleet.Config{Store: store, Observer: seen.Observe})
 		one := f.NewLimiter(retry.ScopeKey{Resource: "one"}, clock.System{})
 		two := f.NewLimiter(retry.ScopeKey{Resource: "two"}, clock.System{})
 		for range 5 {
@@ -102,13 +102,13 @@ func TestStoreIsBackOnceItAnswersAScopeThatItHadFailed(t *testing.T) {
 			send(t, one, false)
 			pass(t, 3*time.Second)
 		}
-		require.Equal(t, "lost", told.Kinds(), "what one hears says nothing of two")
+		require.Equal(t, "lost", seen.Kinds(), "what one hears says nothing of two")
 		for range 5 {
 			synctest.Wait()
 			away = !away
 			send(t, two, false)
 			pass(t, 3*time.Second)
 		}
-		require.Equal(t, "lost back", told.Kinds(), "a minute is not over")
+		require.Equal(t, "lost back", seen.Kinds(), "a minute is not over")
 	})
 }

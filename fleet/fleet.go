@@ -243,8 +243,8 @@ func (f *Fleet) random() (number float64) {
 	return f.config.Random()
 }
 
-// tell tells the observer.
-func (f *Fleet) tell(e Event) {
+// emit passes an event to the observer.
+func (f *Fleet) emit(e Event) {
 	if f.config.Observer == nil {
 		return
 	}

@@ -286,8 +286,8 @@ func TestCloseEndsTheCalls(t *testing.T) {
 			ended = true
 			return fleet.Reply{}, ctx.Err()
 		}}
-		var told journal
-		f := newFleet(t, fleet.Config{Store: store, JoinWait: -1, Observer: told.Observe})
+		var seen journal
+		f := newFleet(t, fleet.Config{Store: store, JoinWait: -1, Observer: seen.Observe})
 		l := f.NewLimiter(orders, clock.System{})
 		send(t, l, false)
 		began := now()
@@ -302,7 +302,7 @@ func TestCloseEndsTheCalls(t *testing.T) {
 		require.Len(t, store.Asks(), 1)
 		require.Equal(t, orders, f.Snapshot()[0].Key)
 		require.Equal(t, uint64(1), f.Snapshot()[0].Calls)
-		require.Empty(t, told.Kinds(), "Close is no loss")
+		require.Empty(t, seen.Kinds(), "Close is no loss")
 	})
 }
 
@@ -326,8 +326,8 @@ func TestCloseDoesNotWaitForAStoreThatHangs(t *testing.T) {
 func TestMemberWithSlotsGoesOnAloneAfterClose(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var told journal
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: limitOf(20), Observer: told.Observe})
+		var seen journal
+		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: limitOf(20), Observer: seen.Observe})
 		l := f.NewLimiter(orders, clock.System{})
 		for range 200 {
 			send(t, l, false)
@@ -339,7 +339,7 @@ func TestMemberWithSlotsGoesOnAloneAfterClose(t *testing.T) {
 		}
 		require.InDelta(t, 10*time.Second, now().Sub(began), float64(time.Second))
 		require.Equal(t, "fleet-lost", source(l))
-		require.Equal(t, "limited", told.Kinds(), "Close is no loss")
+		require.Equal(t, "limited", seen.Kinds(), "Close is no loss")
 	})
 }
 

@@ -274,7 +274,7 @@ func TestAttemptThatCostsMoreThanTheOpenScopeSavesUpIsServed(t *testing.T) {
 	})
 }
 
-func TestReportBeforeTheFirstAcquireTellsTheStore(t *testing.T) {
+func TestReportBeforeTheFirstAcquireReachesTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := answers(fleet.Reply{})

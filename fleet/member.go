@@ -48,7 +48,7 @@ type member struct {
 
 	epoch   uint64
 	since   time.Time // attempts sent from then on belong to the epoch; zero: none
-	ok, bad float64   // answers to tell the store
+	ok, bad float64   // answers that the next ask reports
 	rate    ratelimit.Rate
 	seed    string
 	heard   time.Time // when the seed came

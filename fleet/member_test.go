@@ -18,19 +18,19 @@ import (
 func TestMemberLearnsThatTheScopeIsLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var told journal
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Observer: told.Observe})
+		var seen journal
+		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Observer: seen.Observe})
 		l := f.NewLimiter(orders, clock.System{})
 		for range 10 {
 			require.Zero(t, send(t, l, false))
 		}
 		require.Equal(t, "local", source(l))
 		require.Equal(t, fleet.Open, f.Snapshot()[0].State)
-		require.Empty(t, told.Kinds())
+		require.Empty(t, seen.Kinds())
 		send(t, l, true)
 		synctest.Wait()
 		require.Equal(t, fleet.Learning, f.Snapshot()[0].State)
-		require.Equal(t, "limited", told.Kinds())
+		require.Equal(t, "limited", seen.Kinds())
 		for i := range 400 {
 			send(t, l, i%20 == 0 && f.Snapshot()[0].State == fleet.Learning)
 		}
@@ -41,7 +41,7 @@ func TestMemberLearnsThatTheScopeIsLimited(t *testing.T) {
 		require.Positive(t, got.FleetRate)
 		require.Equal(t, orders, got.Key)
 		require.Equal(t, orders.String(), got.Scope)
-		require.Equal(t, "limited", told.Kinds())
+		require.Equal(t, "limited", seen.Kinds())
 	})
 }
 
@@ -71,8 +71,8 @@ func TestMemberLooksLessAndLessOftenWhileTheScopeIsOpen(t *testing.T) {
 func TestScopeIsOpenAgainAfterTenMinutesWithoutThrottle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var told journal
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Observer: told.Observe})
+		var seen journal
+		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Observer: seen.Observe})
 		l := f.NewLimiter(orders, clock.System{})
 		send(t, l, true)
 		end := now().Add(11 * time.Minute)
@@ -80,13 +80,13 @@ func TestScopeIsOpenAgainAfterTenMinutesWithoutThrottle(t *testing.T) {
 			send(t, l, false)
 			pass(t, 200*time.Millisecond)
 		}
-		require.Equal(t, "limited open", told.Kinds())
+		require.Equal(t, "limited open", seen.Kinds())
 		require.Equal(t, "local", source(l))
 		require.Zero(t, send(t, l, false))
 	})
 }
 
-func TestThrottleDuringALookUpIsTold(t *testing.T) {
+func TestThrottleDuringALookUpReachesTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &replies{call: func(ctx context.Context, _ int, _ fleet.Ask) (fleet.Reply, error) {
@@ -102,7 +102,7 @@ func TestThrottleDuringALookUpIsTold(t *testing.T) {
 	})
 }
 
-func TestThrottleAtTheInstantOfAnAttemptIsTold(t *testing.T) {
+func TestThrottleAtTheInstantOfAnAttemptReachesTheStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := answers(fleet.Reply{})
@@ -288,9 +288,9 @@ func TestMemberAloneAsksForOneSlot(t *testing.T) {
 func TestMemberGivesItsStateToAStoreThatHasLostIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var told journal
+		var seen journal
 		var memory fleet.Memory
-		f := newFleet(t, fleet.Config{Store: &memory, Observer: told.Observe, Limit: limitOf(20)})
+		f := newFleet(t, fleet.Config{Store: &memory, Observer: seen.Observe, Limit: limitOf(20)})
 		l := f.NewLimiter(orders, clock.System{})
 		for range 100 {
 			send(t, l, false)
@@ -303,7 +303,7 @@ func TestMemberGivesItsStateToAStoreThatHasLostIt(t *testing.T) {
 		after := f.Snapshot()[0]
 		require.Equal(t, before.Epoch, after.Epoch)
 		require.InEpsilon(t, float64(before.FleetRate), float64(after.FleetRate), 0.1)
-		require.Equal(t, "limited", told.Kinds())
+		require.Equal(t, "limited", seen.Kinds())
 	})
 }
 

@@ -181,7 +181,7 @@ func TestStepSellsSlots(t *testing.T) {
 	}
 }
 
-// answered is what a member tells of an epoch in half a second.
+// answered is what a member reports of an epoch in half a second.
 type answered struct{ ok, bad float64 }
 
 // learn makes asks in the epoch 1, and returns the epoch and the rate afterwards.

@@ -32,7 +32,7 @@ func newStore(t *testing.T, addr string) *redisstore.Store {
 	return store
 }
 
-// fakeServer answers EVALSHA and EVAL as told, and keeps all that it is asked.
+// fakeServer answers EVALSHA and EVAL as the test says, and keeps the commands.
 type fakeServer struct {
 	addr string
 	// answer returns the bytes of an answer; none closes the connection.

@@ -80,9 +80,9 @@ func TestFleetOnAClusterWithAMasterThatIsStopped(t *testing.T) {
 	w.settled(t, 1, fleet.Slots)
 	w.sane(t, "after", 3*time.Second)
 
-	w.told(t, 0)
-	w.told(t, 1, fleet.Lost, fleet.Back)
-	w.told(t, 2)
+	w.requireEvents(t, 0)
+	w.requireEvents(t, 1, fleet.Lost, fleet.Back)
+	w.requireEvents(t, 2)
 }
 
 func TestFleetFollowsAClusterToAPromotedReplica(t *testing.T) {
@@ -108,9 +108,9 @@ func TestFleetFollowsAClusterToAPromotedReplica(t *testing.T) {
 	w.settled(t, 1, fleet.Slots) // within 15 s
 	w.sane(t, "after", 3*time.Second)
 
-	w.told(t, 0)
-	w.told(t, 1, fleet.Lost, fleet.Back)
-	w.told(t, 2)
+	w.requireEvents(t, 0)
+	w.requireEvents(t, 1, fleet.Lost, fleet.Back)
+	w.requireEvents(t, 2)
 	require.GreaterOrEqual(t, w.epoch(1), epoch)
 	require.EqualValues(t, 1, replica.Client.DBSize(t.Context()).Val())
 }
@@ -126,7 +126,7 @@ func keyOf(t *testing.T, scope retry.ScopeKey) string {
 	return <-seen
 }
 
-// keys is a store that tells the key of its first call.
+// keys is a store that gives the test the key of its first call.
 type keys chan string
 
 func (k keys) Call(_ context.Context, key string, _ fleet.Ask) (fleet.Reply, error) {

@@ -90,7 +90,7 @@ func TestFleetGoesOnWithoutItsStore(t *testing.T) {
 			w.settled(t, 0, fleet.Slots)
 			w.sane(t, "after", 3*time.Second)
 
-			w.told(t, 0, tt.want...)
+			w.requireEvents(t, 0, tt.want...)
 			require.GreaterOrEqual(t, w.epoch(0), epoch, "what was learned is not lost")
 		})
 	}
@@ -113,7 +113,7 @@ func TestFleetWithoutPermission(t *testing.T) {
 	w.settled(t, 0, fleet.Slots)
 	w.sane(t, "after", 3*time.Second)
 
-	w.told(t, 0, fleet.Rejected, fleet.Back)
+	w.requireEvents(t, 0, fleet.Rejected, fleet.Back)
 }
 
 // TestServerTime is not parallel, so that it runs before the others.

@@ -132,7 +132,7 @@ func TestFleetBehindANetwork(t *testing.T) {
 			w.settled(t, 0, fleet.Slots)
 			w.sane(t, "after", 3*time.Second)
 
-			w.told(t, 0, tt.want...)
+			w.requireEvents(t, 0, tt.want...)
 		})
 	}
 }
@@ -155,7 +155,7 @@ func TestFleetFollowsItsNameToANewMaster(t *testing.T) {
 	w.settled(t, 0, fleet.Slots)
 	w.sane(t, "after", 3*time.Second)
 
-	w.told(t, 0, fleet.Lost, fleet.Back)
+	w.requireEvents(t, 0, fleet.Lost, fleet.Back)
 	require.GreaterOrEqual(t, w.epoch(0), epoch)
 }
 

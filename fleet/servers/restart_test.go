@@ -27,6 +27,6 @@ func TestFleetGoesOnWhileItsStoreRestartsEmpty(t *testing.T) {
 	w.settled(t, 0, fleet.Slots)
 	w.sane(t, "after", 2*time.Second)
 
-	w.told(t, 0, fleet.Lost, fleet.Back)
+	w.requireEvents(t, 0, fleet.Lost, fleet.Back)
 	require.GreaterOrEqual(t, w.epoch(0), epoch, "what was learned is not lost")
 }

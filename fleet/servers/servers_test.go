@@ -297,9 +297,9 @@ func (w *world) warm(t *testing.T) {
 	}
 }
 
-// told requires that each process was told of these kinds of events of the scope, and of no
+// requireEvents requires that each process got these kinds of events of the scope, and no
 // others, in this order. Limited does not count.
-func (w *world) told(t *testing.T, scope int, kinds ...fleet.EventKind) {
+func (w *world) requireEvents(t *testing.T, scope int, kinds ...fleet.EventKind) {
 	t.Helper()
 	for _, p := range w.processes {
 		p.mu.Lock()

@@ -25,7 +25,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// chance makes what a program could tell, and what no program should.
+// chance makes events and snapshots that a program could have, and others.
 type chance struct {
 	*rand.Rand
 	operations, codes int // how many names there are
@@ -93,7 +93,7 @@ func (c chance) snapshot() *retry.Snapshot {
 
 func byService(key retry.ScopeKey) string { return key.Service }
 
-// Both modules make the same series of anything that they are told.
+// Both modules make the same series of any events and scopes.
 func TestModulesAgreeOnRandomEventsAndScopes(t *testing.T) {
 	t.Parallel()
 	strategy, err := standard.New(standard.Config{})

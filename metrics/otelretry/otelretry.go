@@ -133,7 +133,7 @@ func (t *Telemetry) Observe(ctx context.Context, e retry.Event) {
 	case retry.SendWaitEnded:
 		t.sendWait.Record(ctx, seconds(e.Delay), t.labelsOf(&e.Operation).bare.record...)
 		addEvent(ctx, &e, "awsretry.send_wait", delayKey.Float64(seconds(e.Delay)))
-	default: // the other kinds are not told
+	default: // the other kinds have no metric
 	}
 }
 

@@ -60,7 +60,7 @@ func get(ctx context.Context, t *testing.T, transport http.RoundTripper, url str
 	require.Equal(t, http.StatusOK, response.StatusCode)
 }
 
-// newTransport returns a transport that retries at once and tells the telemetry.
+// newTransport returns a transport that retries at once and is observed by the telemetry.
 func newTransport(t *testing.T, base http.RoundTripper) *httpretry.Transport {
 	t.Helper()
 	_, config := newReader()
