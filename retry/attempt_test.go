@@ -6,17 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -66,130 +61,6 @@ func TestContextOfAnAttemptIsTheCallers(t *testing.T) {
 		return 0, nil
 	}, retry.WithAttemptTimeout(retry.FixedTimeout{First: 2 * time.Hour}))
 	require.NoError(t, err)
-}
-
-func TestAttemptTimeoutIsRetriedAndTheCallersIsNot(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := modes(t, clock.System{}, func(c *standard.Config) { c.TimeoutCost = 20 })["standard"]
-		attempts := 0
-		hang := func(ctx context.Context) (int, error) {
-			attempts++
-			deadline, ok := ctx.Deadline()
-			require.True(t, ok)
-			require.LessOrEqual(t, time.Until(deadline), 5*time.Second)
-			<-ctx.Done()
-			require.Equal(t, context.DeadlineExceeded, ctx.Err())
-			return 0, errors.Join(ctx.Err(), errClient)
-		}
-		start := time.Now()
-		_, err := retry.Do(t.Context(), s, retry.Operation{}, hang, retry.WithAttemptTimeout(retry.FixedTimeout{First: 5 * time.Second}))
-		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
-		require.NotErrorIs(t, err, context.DeadlineExceeded, "the deadline is that of the attempt, not of the caller")
-		timeout, ok := errors.AsType[*retry.AttemptTimeoutError](err)
-		require.True(t, ok)
-		require.True(t, timeout.Timeout())
-		require.Equal(t, 5*time.Second, timeout.After)
-		_, ok = errors.AsType[interface {
-			error
-			HTTPStatusCode() int
-		}](err)
-		require.True(t, ok, "what the attempt returned")
-		require.Equal(t, 3, attempts)
-		require.Equal(t, 3*5*time.Second+3*time.Second, time.Since(start))
-		require.Equal(t, 460, s.(snapshotter).Snapshot().Scopes[0].Quota, "at the price of timeouts")
-
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		defer cancel()
-		attempts = 0
-		_, err = retry.Do(ctx, s, retry.Operation{}, hang, retry.WithAttemptTimeout(retry.FixedTimeout{First: 5 * time.Second}))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, 1, attempts)
-	})
-}
-
-type snapshotter interface{ Snapshot() retry.Snapshot }
-
-func TestAttemptTimeoutOfARealRequest(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	release := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		clk.Advance(time.Second) // the attempt's time is up
-		<-release
-	}))
-	defer server.Close()
-	defer close(release)
-	s := modes(t, clk, nil)["standard"]
-	var err error
-	clk.Run(func() {
-		_, err = retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
-			request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, http.NoBody)
-			require.NoError(t, err)
-			response, err := server.Client().Do(request)
-			if err != nil {
-				return 0, err
-			}
-			defer response.Body.Close()
-			_, err = io.Copy(io.Discard, response.Body)
-			return response.StatusCode, err
-		}, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
-	})
-	require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
-	_, ok := errors.AsType[*retry.AttemptTimeoutError](err)
-	require.True(t, ok)
-	require.NotErrorIs(t, err, context.Canceled)
-	require.NotErrorIs(t, err, context.DeadlineExceeded)
-}
-
-func TestOverridesOfOneCall(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name   string
-		op     retry.Operation
-		opt    retry.Option
-		answer error
-		want   int
-	}{
-		{"more attempts", retry.Operation{MaxAttempts: 5}, nil, errServer, 5},
-		{"zero attempts means as the strategy says", retry.Operation{}, nil, errServer, 3},
-		{"no retry", retry.Operation{MaxAttempts: 1}, nil, errServer, 1},
-		{"another classifier", retry.Operation{Classifier: always{}}, nil, errClient, 3},
-		{"no policy", retry.Operation{}, retry.WithPolicy[int](nil), errServer, 3},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			attempts := 0
-			clk.Run(func() {
-				_, _ = retry.Do(t.Context(), modes(t, clk, nil)["adaptive"], c.op, func(context.Context) (int, error) {
-					attempts++
-					return 0, c.answer
-				}, c.opt)
-			})
-			require.Equal(t, c.want, attempts)
-		})
-	}
-}
-
-type always struct{}
-
-func (always) Name() string                               { return "always" }
-func (always) Classify(classify.Outcome) classify.Verdict { return classify.RetryAs(classify.Client) }
-
-func TestScopeOfOneCall(t *testing.T) {
-	t.Parallel()
-	s := modes(t, &clock.Fake{}, nil)["standard"]
-	_, err := retry.Do(t.Context(), s, retry.Operation{Scope: "mine"}, func(context.Context) (int, error) { return 0, nil })
-	require.NoError(t, err)
-	require.Equal(t, "mine", s.(snapshotter).Snapshot().Scopes[1].Scope)
-}
-
-func TestNegativeAttemptsAreAnError(t *testing.T) {
-	t.Parallel()
-	s := modes(t, &clock.Fake{}, nil)["standard"]
-	_, err := retry.Do(t.Context(), s, retry.Operation{MaxAttempts: -1}, func(context.Context) (int, error) { return 0, nil })
-	require.EqualError(t, err, "retry: MaxAttempts -1: must not be negative")
 }
 
 // wrapping is an error that wraps what is put in later.
@@ -246,4 +117,83 @@ func (r readable) As(target any) bool {
 		*e = r.as
 	}
 	return ok
+}
+
+// nested makes an operation in an operation of the same strategy. Each attempt of both
+// fails. It returns how many attempts the inner operations made.
+func nested(t *testing.T, clk *clock.Fake, s retry.Strategy, outer, inner retry.Operation, change func(context.Context) context.Context) int {
+	t.Helper()
+	calls := 0
+	clk.Run(func() {
+		_ = retry.DoErr(t.Context(), s, outer, func(ctx context.Context) error {
+			_ = retry.DoErr(change(ctx), s, inner, func(context.Context) error {
+				calls++
+				return errServer
+			})
+			return errServer
+		})
+	})
+	return calls
+}
+
+func TestOnceKeepsInnerOperationsToOneAttempt(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"standard", "adaptive"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			s := modes(t, clk, nil)[mode]
+			require.Equal(t, 9, nested(t, clk, s, retry.Operation{}, retry.Operation{}, same))
+			require.Equal(t, 3, nested(t, clk, s, retry.Operation{}, retry.Operation{MaxAttempts: 7}, retry.Once))
+		})
+	}
+}
+
+func TestOnceHoldsInLoopsOfOnesOwnAndBelowOtherContexts(t *testing.T) {
+	t.Parallel()
+	s := modes(t, &clock.Fake{}, nil)["standard"]
+	ctx, cancel := context.WithCancel(retry.Once(t.Context()))
+	defer cancel()
+	token, err := s.AcquireInitialToken(ctx, retry.Operation{})
+	require.NoError(t, err)
+	require.NoError(t, token.Wait(ctx))
+	_, err = s.RefreshRetryToken(ctx, token, errServer)
+	require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+
+	attempt, ok := retry.AttemptFrom(token.Context(ctx))
+	require.True(t, ok)
+	require.Equal(t, retry.Attempt{Number: 1, Loops: 1, MaxAttempts: 1, Once: true}, attempt)
+	attempt, ok = retry.AttemptFrom(ctx)
+	require.True(t, ok)
+	require.Equal(t, retry.Attempt{Once: true}, attempt)
+}
+
+func TestProductOfAttemptsStopsAtTheLargestSetting(t *testing.T) {
+	t.Parallel()
+	const most = 1<<31 - 1
+	clk := &clock.Fake{}
+	s := modes(t, clk, nil)["standard"]
+	var seen retry.Attempt
+	_ = retry.DoErr(t.Context(), s, retry.Operation{MaxAttempts: most}, func(ctx context.Context) error {
+		return retry.DoErr(ctx, s, retry.Operation{MaxAttempts: most}, func(ctx context.Context) error {
+			seen, _ = retry.AttemptFrom(ctx)
+			return nil
+		})
+	})
+	require.Equal(t, retry.Attempt{Number: 1, Loops: 2, MaxAttempts: most}, seen)
+}
+
+func TestOnceAndTheLoopsAroundReachAnOperationWithoutAToken(t *testing.T) {
+	t.Parallel()
+	clk := &clock.Fake{}
+	s := modes(t, clk, nil)["standard"]
+	var seen retry.Attempt
+	err := retry.DoErr(t.Context(), s, retry.Operation{}, func(ctx context.Context) error {
+		return retry.DoErr(retry.Once(ctx), denying{s}, retry.Operation{}, func(ctx context.Context) error {
+			seen, _ = retry.AttemptFrom(ctx)
+			return nil
+		})
+	})
+	require.NoError(t, err)
+	require.Equal(t, retry.Attempt{Number: 1, Loops: 2, MaxAttempts: 3, Once: true}, seen)
 }

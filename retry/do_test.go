@@ -3,8 +3,8 @@ package retry_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,49 +15,6 @@ import (
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
-
-// counting counts the calls that a strategy accepts.
-type counting struct {
-	retry.Strategy
-	mu                                              sync.Mutex
-	acquired, granted, refused, successes, failures int
-	lastFailure                                     error
-}
-
-func (c *counting) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
-	c.count(&c.acquired)
-	return c.Strategy.AcquireInitialToken(ctx, op)
-}
-
-func (c *counting) RefreshRetryToken(ctx context.Context, t retry.Token, failure error) (retry.Token, error) {
-	next, err := c.Strategy.RefreshRetryToken(ctx, t, failure)
-	if err == nil {
-		c.count(&c.granted)
-	} else {
-		c.count(&c.refused)
-	}
-	return next, err
-}
-
-func (c *counting) RecordSuccess(t retry.Token) error {
-	c.count(&c.successes)
-	return c.Strategy.RecordSuccess(t)
-}
-
-func (c *counting) RecordFailure(t retry.Token, failure error) error {
-	err := c.Strategy.RecordFailure(t, failure)
-	if err == nil {
-		c.count(&c.failures)
-		c.lastFailure = failure
-	}
-	return err
-}
-
-func (c *counting) count(n *int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	*n++
-}
 
 type panicking struct{}
 
@@ -173,29 +130,6 @@ func TestEveryOperationEndsExactlyOnce(t *testing.T) {
 	}
 }
 
-func TestCancelDuringTheBackoffEndsTheOperationOnce(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []string{"standard", "adaptive"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			s := &counting{Strategy: modes(t, clk, nil)[mode]}
-			ctx, cancel := context.WithCancel(t.Context())
-			go func() {
-				if clk.BlockUntil(t.Context(), 1) == nil {
-					cancel()
-				}
-			}()
-			_, err := retry.Do(ctx, s, retry.Operation{}, func(context.Context) (int, error) { return 0, errServer })
-			require.ErrorIs(t, err, retry.ErrCanceled)
-			require.ErrorIs(t, err, errServer)
-			require.Equal(t, []int{1, 0, 0, 1}, []int{s.granted, s.refused, s.successes, s.failures})
-		})
-	}
-}
-
-var errNotReady = errors.New("not ready")
-
 func TestPolicyJudgesValuesAndErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -271,17 +205,6 @@ func TestPolicyOfAnotherTypeIsAnError(t *testing.T) {
 	require.EqualError(t, err, "retry: a policy of type func(string, error) error does not fit an operation with func(int, error) error")
 }
 
-// denying gives no tokens.
-type denying struct{ retry.Strategy }
-
-func (denying) Clock() clock.Clock { return clock.System{} }
-
-var errDenied = errors.New("no token today")
-
-func (denying) AcquireInitialToken(context.Context, retry.Operation) (retry.Token, error) {
-	return retry.Token{}, errDenied
-}
-
 func TestFirstAttemptIsMadeWithoutAToken(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -308,4 +231,354 @@ func TestDoWithoutAFunctionIsAnError(t *testing.T) {
 	t.Parallel()
 	_, err := retry.Do[int](t.Context(), denying{}, retry.Operation{}, nil)
 	require.EqualError(t, err, "retry: Do needs a function")
+}
+
+func TestPolicyOfAnInnerLoopDoesNotJudgeTheOuterOne(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"standard", "adaptive"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			s := modes(t, clk, nil)[mode]
+			inner, outer := 0, 0
+			clk.Run(func() {
+				_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
+					outer++
+					return retry.Do(ctx, s, retry.Operation{}, func(context.Context) (int, error) { inner++; return 0, nil },
+						retry.WithPolicy(func(int, error) error { return retry.Mark(errNotReady, classify.Transient) }))
+				})
+			})
+			require.Equal(t, []int{3, 1}, []int{inner, outer})
+		})
+	}
+}
+
+func TestPolicyCountsWhateverTheUsersClassifierThinks(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"standard", "adaptive"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			s := modes(t, clk, nil)[mode]
+			n := 0
+			var err error
+			clk.Run(func() {
+				_, err = retry.Do(t.Context(), s, retry.Operation{Classifier: never{}}, func(context.Context) (int, error) { n++; return n, nil },
+					retry.WithPolicy(func(value int, err error) error {
+						if value < 3 {
+							return retry.Mark(errNotReady, classify.Transient)
+						}
+						return err
+					}))
+			})
+			require.NoError(t, err)
+			require.Equal(t, 3, n)
+		})
+	}
+}
+
+func TestNilPolicyFitsEveryType(t *testing.T) {
+	t.Parallel()
+	_, err := retry.Do(t.Context(), modes(t, &clock.Fake{}, nil)["standard"], retry.Operation{}, failing(nil),
+		retry.WithPolicy[string](nil))
+	require.NoError(t, err)
+}
+
+func TestPolicyOfDoErrJudgesErrors(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	err := retry.DoErr(t.Context(), modes(t, &clock.Fake{}, nil)["standard"], retry.Operation{},
+		func(context.Context) error { calls++; return errServer },
+		retry.WithPolicy(func(struct{}, error) error { return nil }))
+	require.NoError(t, err)
+	require.Equal(t, 1, calls)
+}
+
+func TestDoErrWithoutAFunctionIsAnError(t *testing.T) {
+	t.Parallel()
+	require.EqualError(t, retry.DoErr(t.Context(), denying{}, retry.Operation{}, nil), "retry: Do needs a function")
+}
+
+func TestDoCallsNothingAfterTheEndOfTheOperation(t *testing.T) {
+	t.Parallel()
+	clk := &clock.Fake{}
+	forBoth(t, clk, func(t *testing.T, s retry.Strategy) {
+		t.Helper()
+		for _, strategy := range []retry.Strategy{s, tokenless{s}} {
+			op := retry.Operation{NotAfter: clk.Now().Add(-1)}
+			n, err := retry.Do(t.Context(), strategy, op, func(context.Context) (int, error) {
+				require.Fail(t, "called")
+				return 1, nil
+			})
+			require.Zero(t, n)
+			refusal, ok := errors.AsType[*retry.Error](err)
+			require.True(t, ok)
+			require.Equal(t, retry.ErrMaxElapsed, refusal.Reason)
+			require.Zero(t, refusal.Attempts)
+
+			op.NotAfter = clk.Now()
+			n, err = retry.Do(t.Context(), strategy, op, func(context.Context) (int, error) { return 1, nil })
+			require.NoError(t, err)
+			require.Equal(t, 1, n)
+		}
+	})
+}
+
+// tokenless is a strategy that has no tokens, and a clock.
+type tokenless struct{ retry.Strategy }
+
+func (tokenless) AcquireInitialToken(context.Context, retry.Operation) (retry.Token, error) {
+	return retry.Token{}, errors.New("no tokens")
+}
+
+func TestErrorThatAForeignStrategySharesIsNotChanged(t *testing.T) {
+	t.Parallel()
+	shared := &retry.Error{Reason: retry.ErrQuotaExhausted}
+	inner := modes(t, &clock.Fake{}, nil)["standard"]
+	for name, s := range map[string]retry.Strategy{
+		"acquire": foreign{Strategy: inner, acquire: func() error { return shared }},
+		"refresh": foreign{Strategy: inner, refresh: func(token retry.Token, _ error) (retry.Token, error) {
+			return token, shared
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, first := retry.Do(t.Context(), s, retry.Operation{}, failing(errServer))
+			_, second := retry.Do(t.Context(), s, retry.Operation{}, failing(errClient))
+			require.ErrorIs(t, first, errServer)
+			require.ErrorIs(t, second, errClient)
+			require.NotErrorIs(t, second, errServer)
+			ctx, cancel := context.WithCancel(t.Context())
+			_, canceled := retry.Do(ctx, s, retry.Operation{}, func(context.Context) (int, error) {
+				cancel()
+				return 0, errServer
+			})
+			require.ErrorIs(t, canceled, context.Canceled)
+		})
+	}
+	t.Cleanup(func() { require.Equal(t, &retry.Error{Reason: retry.ErrQuotaExhausted}, shared) })
+}
+
+func TestRefusalThatWrapsAnInnerOneKeepsItsOwnReason(t *testing.T) {
+	t.Parallel()
+	errMine := errors.New("mine")
+	inner := modes(t, &clock.Fake{}, nil)["standard"]
+	s := foreign{Strategy: inner, refresh: func(token retry.Token, failure error) (retry.Token, error) {
+		return token, fmt.Errorf("%w: %w", errMine, failure)
+	}}
+	_, err := retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
+		return retry.Do(ctx, inner, retry.Operation{MaxAttempts: 1}, failing(errServer))
+	})
+	refusal, ok := errors.AsType[*retry.Error](err)
+	require.True(t, ok)
+	require.ErrorIs(t, refusal.Reason, errMine)
+	require.ErrorIs(t, refusal.Last, retry.ErrAttemptsExhausted)
+	require.ErrorIs(t, err, errServer)
+}
+
+func TestForeignStrategyWithoutATokenForTheRetryEndsTheOperation(t *testing.T) {
+	t.Parallel()
+	s := foreign{Strategy: modes(t, &clock.Fake{}, nil)["standard"], refresh: func(retry.Token, error) (retry.Token, error) {
+		return retry.Token{}, nil
+	}}
+	_, err := retry.Do(t.Context(), s, retry.Operation{}, failing(errServer))
+	require.ErrorIs(t, err, retry.ErrForeignToken)
+	require.ErrorIs(t, err, errServer)
+	refusal, ok := errors.AsType[*retry.Error](err)
+	require.True(t, ok)
+	require.Equal(t, 1, refusal.Attempts)
+}
+
+func TestFailureThatAForeignStrategyDoesNotRetryComesBackAsItIs(t *testing.T) {
+	t.Parallel()
+	s := foreign{Strategy: modes(t, &clock.Fake{}, nil)["standard"], refresh: func(token retry.Token, _ error) (retry.Token, error) {
+		return token, &retry.Error{Reason: retry.ErrNotRetryable}
+	}}
+	again := retry.WithPolicy(func(_ int, err error) error { return retry.Mark(err, classify.Transient) })
+	notReady := retry.WithPolicy(func(int, error) error { return retry.Mark(errNotReady, classify.Transient) })
+	_, err := retry.Do(t.Context(), s, retry.Operation{}, failing(errClient), again)
+	require.Equal(t, errClient, err, "without what the policy said of it")
+	_, err = retry.Do(t.Context(), s, retry.Operation{}, failing(nil), notReady)
+	require.Equal(t, errNotReady, err)
+}
+
+func TestForeignStrategyIsToldOfAFailureOnce(t *testing.T) {
+	t.Parallel()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, ctx := range map[string]context.Context{"refused": t.Context(), "not begun": gone} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			told := 0
+			s := foreign{Strategy: modes(t, &clock.Fake{}, nil)["standard"], failed: func() { told++ }}
+			_, err := retry.Do(ctx, s, retry.Operation{}, failing(errClient))
+			require.Error(t, err)
+			require.Equal(t, 1, told)
+		})
+	}
+}
+
+func TestMaxElapsedHoldsThroughAForeignStrategy(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"standard", "adaptive"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			n := 0
+			var err error
+			clk.Run(func() {
+				_, err = retry.Do(t.Context(), foreign{Strategy: modes(t, clk, nil)[mode]}, retry.Operation{MaxElapsed: time.Second},
+					func(context.Context) (int, error) { n++; return 0, errServer })
+			})
+			require.ErrorIs(t, err, retry.ErrMaxElapsed)
+			require.Equal(t, 2, n, "one at the last moment")
+			refusal, ok := errors.AsType[*retry.Error](err)
+			require.True(t, ok)
+			require.Equal(t, time.Second, refusal.Elapsed, "on the strategy's clock")
+		})
+	}
+}
+
+func TestOperationWithoutATokenIsJudgedByItsPolicyAndItsContext(t *testing.T) {
+	t.Parallel()
+	s := foreign{Strategy: denying{}, acquire: func() error { return errDenied }}
+	_, err := retry.Do(t.Context(), s, retry.Operation{}, failing(errServer),
+		retry.WithPolicy(func(int, error) error { return nil }))
+	require.NoError(t, err)
+
+	_, err = retry.Do(t.Context(), s, retry.Operation{}, failing(errServer))
+	refusal, ok := errors.AsType[*retry.Error](err)
+	require.True(t, ok)
+	require.Equal(t, 1, refusal.Attempts)
+	require.Equal(t, errDenied, refusal.Reason)
+
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = retry.Do(gone, s, retry.Operation{}, failing(errServer))
+	require.ErrorIs(t, err, errDenied)
+	require.ErrorIs(t, err, retry.ErrCanceled)
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, errServer, "no attempt was made")
+}
+
+// brokenClock panics when it has been read for a number of times.
+type brokenClock struct {
+	*clock.Fake
+	left int
+}
+
+func (c *brokenClock) Now() time.Time {
+	if c.left--; c.left == 0 {
+		panic("clock")
+	}
+	return c.Fake.Now()
+}
+
+// endAsOnce runs an operation whose attempts fail, and requires that it ends as
+// one failure, with the quota as it was, and with the panic if there is one.
+func endAsOnce(t *testing.T, clk *clock.Fake, inner retry.Strategy, panics any, opts ...retry.Option) {
+	t.Helper()
+	s := &counting{Strategy: inner}
+	var recovered any
+	clk.Run(func() {
+		defer func() { recovered = recover() }()
+		_, _ = retry.Do(t.Context(), s, retry.Operation{}, failing(errServer), opts...)
+	})
+	require.Equal(t, panics, recovered)
+	require.Equal(t, []int{0, 1}, []int{s.successes, s.failures})
+	require.Equal(t, 500, inner.(snapshotter).Snapshot().Scopes[0].Quota)
+}
+
+func TestPanicOfAFunctionOfTheUserEndsTheOperationOnce(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"standard", "adaptive"} {
+		t.Run("random/"+mode, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			endAsOnce(t, clk, modes(t, clk, func(c *standard.Config) {
+				c.Random = func() float64 { panic("random") }
+			})[mode], "random")
+		})
+		t.Run("policy/"+mode, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			endAsOnce(t, clk, modes(t, clk, nil)[mode], "policy",
+				retry.WithPolicy(func(int, error) error { panic("policy") }))
+		})
+	}
+}
+
+func TestPanicOfTheClockEndsTheOperationOnce(t *testing.T) {
+	t.Parallel()
+	// Before these readings the operation is not there yet: each strategy computes
+	// the end of the operation, and Do notes its start.
+	for mode, first := range map[string]int{"standard": 3, "adaptive": 4} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			for reading := first; ; reading++ {
+				clk := &brokenClock{Fake: &clock.Fake{}}
+				s := &counting{Strategy: modes(t, clk, func(c *standard.Config) { c.QuotaRefill = 1 })[mode]}
+				clk.left = reading
+				var recovered any
+				clk.Run(func() {
+					defer func() { recovered = recover() }()
+					_, _ = retry.Do(t.Context(), s, retry.Operation{MaxElapsed: time.Hour}, failing(errServer))
+				})
+				require.LessOrEqual(t, s.successes+s.failures, 1)
+				if recovered == nil {
+					require.Greater(t, reading, 5)
+					return
+				}
+				require.Equal(t, []int{0, 1}, []int{s.successes, s.failures}, "reading %d", reading)
+			}
+		})
+	}
+}
+
+func TestObserverThatEndsItsGoroutineEndsTheOperation(t *testing.T) {
+	t.Parallel()
+	for kind := retry.AttemptEnded; kind <= retry.SendRateChanged; kind++ {
+		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			told := false
+			s := &counting{Strategy: modes(t, clk, func(c *standard.Config) {
+				c.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if e.Kind == kind {
+						told = true
+						runtime.Goexit()
+					}
+				})
+			})["adaptive"]}
+			returned := false
+			clk.Run(func() {}, func() { // whose goroutine ends
+				_, _ = retry.Do(t.Context(), s, retry.Operation{}, failing(statusError(429)))
+				returned = true
+			})
+			require.True(t, told)
+			require.False(t, returned)
+			require.Equal(t, []int{0, 1}, []int{s.successes, s.failures})
+			scope := s.Strategy.(snapshotter).Snapshot().Scopes[0]
+			require.Zero(t, scope.Waiting)
+			quota := 500 // no retry was made
+			if kind == retry.RetryRefused {
+				quota -= 2 * 5 // two were
+			}
+			require.Equal(t, quota, scope.Quota)
+		})
+	}
+}
+
+func TestErrorOfDoTellsElapsedTimeAndAttempts(t *testing.T) {
+	t.Parallel()
+	clk := &clock.Fake{}
+	s := modes(t, clk, nil)["standard"]
+	var err error
+	clk.Run(func() {
+		_, err = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { return 0, errServer })
+	})
+	refusal, ok := errors.AsType[*retry.Error](err)
+	require.True(t, ok)
+	require.Equal(t, 3, refusal.Attempts)
+	require.Equal(t, 3*time.Second, refusal.Elapsed)
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -83,20 +82,6 @@ func ended(cause error) context.Context {
 	return ctx
 }
 
-func TestErrorOfDoTellsElapsedTimeAndAttempts(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	s := modes(t, clk, nil)["standard"]
-	var err error
-	clk.Run(func() {
-		_, err = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { return 0, errServer })
-	})
-	refusal, ok := errors.AsType[*retry.Error](err)
-	require.True(t, ok)
-	require.Equal(t, 3, refusal.Attempts)
-	require.Equal(t, 3*time.Second, refusal.Elapsed)
-}
-
 func TestTimeoutOfAnError(t *testing.T) {
 	t.Parallel()
 	slow := &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded}
@@ -119,5 +104,13 @@ func TestTimeoutOfAnError(t *testing.T) {
 			require.Equal(t, c.want, c.err.Timeout())
 			require.Equal(t, c.want, (&url.Error{Op: "Get", Err: c.err}).Timeout())
 		})
+	}
+}
+
+func TestErrorsWithoutReasonsHaveNone(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{nil, errors.New("plain"), hotKeyError{}, circle{}, &retry.Error{}, &retry.Error{Last: hotKeyError{}}} {
+		require.Empty(t, retry.Event{Err: err}.ThrottledBy(), "%v", err)
+		require.Empty(t, (&retry.Error{Last: err}).ThrottledBy(), "%v", err)
 	}
 }

@@ -3,8 +3,7 @@ package retry_test
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
+	"fmt"
 	"testing"
 	"time"
 
@@ -15,18 +14,6 @@ import (
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
-
-// of returns the events of a kind.
-func (r *recorder) of(kind retry.EventKind) (found []retry.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, e := range r.events {
-		if e.Kind == kind {
-			found = append(found, e)
-		}
-	}
-	return found
-}
 
 func TestEndOfAnOperationIsItsLastEventHoweverTheLoopEndsIt(t *testing.T) {
 	t.Parallel()
@@ -186,67 +173,6 @@ func TestBackoffThatTheLoopSleepsIsNoTimeOfAnAttempt(t *testing.T) {
 	}
 }
 
-func TestObserverThatPanicsHearsOfTheEnd(t *testing.T) {
-	t.Parallel()
-	r := &recorder{}
-	s := modes(t, &clock.Fake{}, func(config *standard.Config) {
-		config.Observer = retry.Observers(nil, retry.ObserverFunc(func(context.Context, retry.Event) { panic("observer") }), r)
-	})["standard"]
-	require.NoError(t, s.RecordSuccess(sent(t, s, table("orders"))))
-	require.Len(t, r.events, 3, "scope created, attempt ended, operation ended: a panic is that of one observer")
-	require.Nil(t, retry.Observers(nil, nil))
-	require.Same(t, r, retry.Observers(nil, r))
-}
-
-// Every operation has one end, and an identity of its own.
-func TestOperationsHaveOneEndEachConcurrentSafe(t *testing.T) {
-	t.Parallel()
-	const workers, each = 8, 200
-	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
-		t.Helper()
-		var made atomic.Int64
-		var wg sync.WaitGroup
-		for range workers {
-			wg.Go(func() {
-				for i := range each {
-					op := table("orders")
-					op.MaxAttempts = 1
-					_ = retry.DoErr(t.Context(), s, op, func(context.Context) error {
-						made.Add(1)
-						if i%3 == 0 {
-							return errServer
-						}
-						return nil
-					})
-				}
-			})
-		}
-		wg.Wait()
-		ends, attempts := r.of(retry.OperationEnded), 0
-		ids := map[uint64]int{}
-		for _, e := range ends {
-			ids[e.OperationID]++
-			attempts += e.Attempt
-		}
-		require.Len(t, ends, workers*each)
-		require.Len(t, ids, workers*each)
-		require.EqualValues(t, made.Load(), attempts)
-		require.Len(t, r.of(retry.AttemptEnded), attempts)
-	})
-}
-
-// codeError has the code of a service.
-type codeError string
-
-func (codeError) Error() string       { return "made up" }
-func (e codeError) ErrorCode() string { return string(e) }
-
-// circle is an error that wraps itself.
-type circle struct{}
-
-func (circle) Error() string   { return "circle" }
-func (c circle) Unwrap() error { return c }
-
 func TestOutcomeIsAWordForEachReason(t *testing.T) {
 	t.Parallel()
 	for want, reason := range map[string]error{
@@ -279,4 +205,202 @@ func TestErrorTypeIsACodeOrAKindAndNeverAMessage(t *testing.T) {
 	} {
 		require.Equal(t, c.want, c.event.ErrorType(), name)
 	}
+}
+
+func TestLoopInALoopTellsTheObserverTheProductOfTheAttempts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name         string
+		outer, inner int
+		change       func(context.Context) context.Context
+		want         []int
+	}{
+		{"both retry", 2, 4, same, []int{8, 8}},
+		{"the outer one does not retry", 1, 4, same, nil},
+		{"the inner one does not retry", 2, 1, same, nil},
+		{"the inner one is limited", 2, 4, retry.Once, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			var told []int
+			s := modes(t, clk, func(config *standard.Config) {
+				config.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if e.Kind == retry.LoopNested {
+						told = append(told, e.MaxAttempts)
+					}
+				})
+			})["standard"]
+			nested(t, clk, s, retry.Operation{MaxAttempts: c.outer}, retry.Operation{MaxAttempts: c.inner}, c.change)
+			require.Equal(t, c.want, told)
+		})
+	}
+}
+
+// hotKeyError is a throttle of one key.
+type hotKeyError struct{ reasons []classify.Reason }
+
+func (hotKeyError) Error() string                    { return "hot key" }
+func (hotKeyError) ErrorCode() string                { return "ThrottlingException" }
+func (e hotKeyError) ThrottledBy() []classify.Reason { return e.reasons }
+func keyRange() (reasons []classify.Reason, throttle error) {
+	reasons = []classify.Reason{{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}}
+	return reasons, hotKeyError{reasons}
+}
+
+func TestReasonsOfAThrottleAreInEventsAndInTheError(t *testing.T) {
+	t.Parallel()
+	reasons, throttle := keyRange()
+	r := &recorder{}
+	clk := &clock.Fake{}
+	s, err := standard.New(standard.Config{Clock: clk, MaxAttempts: 2, Observer: r})
+	require.NoError(t, err)
+	clk.Run(func() {
+		err = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
+			return fmt.Errorf("operation: %w", throttle)
+		})
+	})
+	var refusal *retry.Error
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, reasons, refusal.ThrottledBy())
+	for _, kind := range []retry.EventKind{retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused, retry.OperationEnded} {
+		events := r.of(kind)
+		require.NotEmpty(t, events, kind)
+		for _, e := range events {
+			require.Equal(t, reasons, e.ThrottledBy(), kind)
+			if kind != retry.RetryRefused {
+				require.Equal(t, classify.ReachPart, e.Verdict.Reach(), kind)
+			}
+		}
+	}
+}
+
+func TestNameOfTheLimitIsAWordOrACodeAndNeverAMessage(t *testing.T) {
+	t.Parallel()
+	part, wider := classify.ReachPart, classify.ReachWider
+	for _, c := range []struct {
+		reasons []classify.Reason
+		want    string
+	}{
+		{nil, ""},
+		{[]classify.Reason{{Reach: part, Word: "Hot", Quota: "L-1"}}, "Hot"},
+		{[]classify.Reason{{Quota: "lambda/L-1"}}, "lambda/L-1"},
+		{[]classify.Reason{{}}, ""},
+		{[]classify.Reason{{Word: "too many requests"}}, "_OTHER"},
+		{[]classify.Reason{{Reach: part, Word: "Hot"}, {Reach: wider}, {Reach: wider, Word: "Account"}}, "Account"},
+	} {
+		err := hotKeyError{c.reasons}
+		e := retry.Event{Err: err, Verdict: classify.Default().Classify(classify.Outcome{Err: err})}
+		require.Equal(t, c.want, e.LimitName(), "%v", c.reasons)
+	}
+}
+
+// settable is a clock that can go backwards, as a wall clock does that is set.
+type settable struct {
+	*clock.Fake
+	ahead time.Duration
+}
+
+func (c *settable) Now() time.Time { return c.Fake.Now().Add(c.ahead) }
+
+func TestClockThatGoesBackwardsMakesNoTimeNegative(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	for _, mode := range []string{"standard", "adaptive"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			r, clk := &recorder{}, &settable{Fake: &clock.Fake{}}
+			s := modes(t, clk, func(config *standard.Config) { config.Observer = r })[mode]
+			token := sent(t, s, table("orders"))
+			clk.ahead -= time.Hour
+			require.NoError(t, s.RecordSuccess(token))
+			ended := r.of(retry.OperationEnded)[0]
+			require.Zero(t, ended.Elapsed)
+			require.Zero(t, ended.BackoffWait)
+
+			r.events = nil
+			token = sent(t, s, table("orders"))
+			clk.ahead += second
+			token, err := s.RefreshRetryToken(t.Context(), token, errServer)
+			require.NoError(t, err)
+			clk.ahead -= time.Hour
+			require.NoError(t, token.WithoutDelay().Wait(t.Context()))
+			clk.ahead -= second
+			require.NoError(t, s.RecordSuccess(token))
+			ended = r.of(retry.OperationEnded)[0]
+			require.Equal(t, second, ended.Elapsed)
+			require.Zero(t, ended.BackoffWait)
+			require.Equal(t, []time.Duration{second, 0}, []time.Duration{r.of(retry.AttemptEnded)[0].Elapsed, r.of(retry.AttemptEnded)[1].Elapsed})
+		})
+	}
+}
+
+// A strategy accepts a token that was not waited for, or whose Wait has failed.
+func TestAttemptWithoutAWaitBeginsWhenTheStrategyWasCalledLast(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
+		t.Helper()
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		token := sent(t, s, table("orders"))
+		clk.Advance(second)
+		token, err := s.RefreshRetryToken(t.Context(), token, errServer)
+		require.NoError(t, err)
+		clk.Advance(2 * second)
+		token, err = s.RefreshRetryToken(t.Context(), token, errServer)
+		require.NoError(t, err)
+		clk.Advance(3 * second)
+		require.ErrorIs(t, token.Wait(gone), retry.ErrCanceled)
+		clk.Advance(4 * second)
+		require.NoError(t, s.RecordSuccess(token))
+		var took []time.Duration
+		for _, e := range r.of(retry.AttemptEnded) {
+			took = append(took, e.Elapsed)
+		}
+		require.Equal(t, []time.Duration{second, 2 * second, 4 * second}, took)
+		ended := r.of(retry.OperationEnded)[0]
+		require.Equal(t, 3*second, ended.BackoffWait)
+		require.Equal(t, 10*second, ended.Elapsed)
+	})
+}
+
+// The delay counts from when the token was issued, also in a second Wait.
+func TestDelayAfterAWaitThatIsMadeAgainEndsAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
+		t.Helper()
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		token, err := s.RefreshRetryToken(t.Context(), sent(t, s, table("orders")), errServer)
+		require.NoError(t, err)
+		require.Equal(t, second, token.Delay())
+		clk.Advance(second / 2)
+		require.ErrorIs(t, token.WithDelayAfter().Wait(gone), retry.ErrCanceled)
+		require.NoError(t, token.WithDelayAfter().Wait(t.Context()))
+		clk.Advance(second / 2)
+		clk.Advance(3 * second)
+		require.NoError(t, s.RecordSuccess(token))
+		require.Equal(t, second, r.of(retry.OperationEnded)[0].BackoffWait)
+		require.Equal(t, 3*second, r.of(retry.AttemptEnded)[1].Elapsed)
+	})
+}
+
+// A loop that sleeps by itself does not call Wait if its context ends meanwhile.
+func TestBackoffThatTheLoopDoesNotSleepToItsEndCounts(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
+		t.Helper()
+		token := sent(t, s, table("orders"))
+		clk.Advance(3 * second)
+		token, err := s.RefreshRetryToken(t.Context(), token, errServer)
+		require.NoError(t, err)
+		clk.Advance(second / 4)
+		require.NoError(t, s.RecordFailure(token, context.Canceled))
+		ended := r.of(retry.OperationEnded)[0]
+		require.Equal(t, second/4, ended.BackoffWait)
+		require.Equal(t, 3*second+second/4, ended.Elapsed)
+	})
 }

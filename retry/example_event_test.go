@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
+	"os"
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
@@ -128,4 +130,52 @@ func ExampleEvent_scopesThrottledTogether() {
 	// orders true
 	// carts true
 	// users true
+}
+
+func ExampleObserverFunc() {
+	strategy := newExampleStrategy(standard.Config{
+		Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			switch e.Kind {
+			case retry.RetryScheduled:
+				fmt.Println(e.Kind, "after attempt", e.Attempt, "in", e.Delay)
+			case retry.RetryRefused:
+				fmt.Println(e.Kind, e.Reason)
+			default:
+			}
+		}),
+	})
+	_ = retry.DoErr(context.Background(), strategy, retry.Operation{}, func(context.Context) error { return &serviceError{503} })
+	// Output:
+	// retry-scheduled after attempt 1 in 25ms
+	// retry-scheduled after attempt 2 in 50ms
+	// retry-refused retry: attempts exhausted
+}
+
+func ExampleSlogObserver() {
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{} // so that the example prints the same each time
+			}
+			return a
+		},
+	}))
+	strategy := newExampleStrategy(standard.Config{Observer: retry.SlogObserver{Logger: logger}})
+	op := retry.Operation{Service: "dynamodb", Name: "GetItem"}
+	_ = retry.DoErr(context.Background(), strategy, op, func(context.Context) error { return &serviceError{503} })
+	// Output:
+	// level=WARN msg="retry refused" reason="attempts exhausted" quota=458 attempt=4 operation=GetItem scope=dynamodb error="status 503"
+}
+
+func ExampleSnapshot() {
+	strategy, err := adaptive.New(adaptive.Config{Standard: standard.Config{Clock: new(rushing)}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	op := retry.Operation{Service: "dynamodb", Resource: "orders", MaxAttempts: 1}
+	_ = retry.DoErr(context.Background(), strategy, op, func(context.Context) error { return &serviceError{429} })
+	for _, scope := range strategy.Snapshot().Scopes[1:] {
+		fmt.Printf("%s: quota %d of %d, limited %t\n", scope.Scope, scope.Quota, scope.QuotaCapacity, scope.Limited)
+	}
+	// Output: dynamodb//orders: quota 500 of 500, limited true
 }

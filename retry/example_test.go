@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"log/slog"
-	"os"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -196,29 +193,6 @@ func ExamplePoll_timeIsUp() {
 	// Output: retry: client-side: maximum elapsed time reached: last answer: RUNNING (1 attempt, 7 polls, 1m0s, 10s to wait)
 }
 
-func ExampleWithAttemptTimeout() {
-	strategy := newExampleStrategy(standard.Config{})
-	clk := strategy.Clock()
-	hang := func(ctx context.Context) error {
-		attempt, _ := retry.AttemptFrom(ctx)
-		if attempt.Number > 1 {
-			return nil
-		}
-		_ = clk.Sleep(ctx, time.Minute)
-		return ctx.Err()
-	}
-	err := retry.DoErr(context.Background(), strategy, retry.Operation{}, func(ctx context.Context) error {
-		err := hang(ctx)
-		fmt.Println(err)
-		return err
-	}, retry.WithAttemptTimeout(retry.FixedTimeout{First: 2 * time.Second}))
-	fmt.Println(err)
-	// Output:
-	// context deadline exceeded
-	// <nil>
-	// <nil>
-}
-
 // Without Once the inner call would be made three times for each of three outer attempts.
 func ExampleOnce() {
 	strategy := newExampleStrategy(standard.Config{})
@@ -249,41 +223,6 @@ func ExampleAttemptFrom() {
 	// false
 }
 
-func ExampleObserverFunc() {
-	strategy := newExampleStrategy(standard.Config{
-		Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-			switch e.Kind {
-			case retry.RetryScheduled:
-				fmt.Println(e.Kind, "after attempt", e.Attempt, "in", e.Delay)
-			case retry.RetryRefused:
-				fmt.Println(e.Kind, e.Reason)
-			default:
-			}
-		}),
-	})
-	_ = retry.DoErr(context.Background(), strategy, retry.Operation{}, func(context.Context) error { return &serviceError{503} })
-	// Output:
-	// retry-scheduled after attempt 1 in 25ms
-	// retry-scheduled after attempt 2 in 50ms
-	// retry-refused retry: attempts exhausted
-}
-
-func ExampleSlogObserver() {
-	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
-		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey {
-				return slog.Attr{} // so that the example prints the same each time
-			}
-			return a
-		},
-	}))
-	strategy := newExampleStrategy(standard.Config{Observer: retry.SlogObserver{Logger: logger}})
-	op := retry.Operation{Service: "dynamodb", Name: "GetItem"}
-	_ = retry.DoErr(context.Background(), strategy, op, func(context.Context) error { return &serviceError{503} })
-	// Output:
-	// level=WARN msg="retry refused" reason="attempts exhausted" quota=458 attempt=4 operation=GetItem scope=dynamodb error="status 503"
-}
-
 // Operations with the same key share a retry quota and a send rate.
 func ExampleOperation_Key() {
 	orders := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "orders", Name: "GetItem"}
@@ -295,19 +234,6 @@ func ExampleOperation_Key() {
 	// Output:
 	// dynamodb/eu-central-1/orders false true
 	// night jobs (overflow)
-}
-
-func ExampleSnapshot() {
-	strategy, err := adaptive.New(adaptive.Config{Standard: standard.Config{Clock: new(rushing)}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	op := retry.Operation{Service: "dynamodb", Resource: "orders", MaxAttempts: 1}
-	_ = retry.DoErr(context.Background(), strategy, op, func(context.Context) error { return &serviceError{429} })
-	for _, scope := range strategy.Snapshot().Scopes[1:] {
-		fmt.Printf("%s: quota %d of %d, limited %t\n", scope.Scope, scope.Quota, scope.QuotaCapacity, scope.Limited)
-	}
-	// Output: dynamodb//orders: quota 500 of 500, limited true
 }
 
 func ExamplePlan() {
@@ -363,4 +289,30 @@ func ExampleCheckStrategy() {
 	// Output:
 	// true
 	// <nil>
+}
+
+// A queue that takes two messages in a call throttles the second one once.
+func ExampleSendAll() {
+	clk := &clock.Fake{}
+	strategy, err := standard.New(standard.Config{Clock: clk})
+	if err != nil {
+		panic(err)
+	}
+	calls := 0
+	batch := retry.Batch[string]{Entries: []string{"a", "b", "c"}, MaxEntries: 2}
+	clk.Run(func() {
+		sent, err := retry.SendAll(context.Background(), strategy, retry.Operation{}, batch,
+			func(_ context.Context, some []string) ([]retry.Sent[string], error) {
+				calls++
+				sent := make([]retry.Sent[string], len(some))
+				for i, message := range some {
+					if sent[i].Value = "id of " + message; message == "b" && calls == 1 {
+						sent[i].Err = retry.Mark(errors.New("slow down"), classify.Throttling)
+					}
+				}
+				return sent, nil
+			})
+		fmt.Println(sent[1].Value, err, calls)
+	})
+	// Output: id of b <nil> 3
 }

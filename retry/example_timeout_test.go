@@ -66,3 +66,26 @@ func ExampleLimitAttempt() {
 	// retry: attempt timed out after 1s: context canceled
 	// <nil>
 }
+
+func ExampleWithAttemptTimeout() {
+	strategy := newExampleStrategy(standard.Config{})
+	clk := strategy.Clock()
+	hang := func(ctx context.Context) error {
+		attempt, _ := retry.AttemptFrom(ctx)
+		if attempt.Number > 1 {
+			return nil
+		}
+		_ = clk.Sleep(ctx, time.Minute)
+		return ctx.Err()
+	}
+	err := retry.DoErr(context.Background(), strategy, retry.Operation{}, func(ctx context.Context) error {
+		err := hang(ctx)
+		fmt.Println(err)
+		return err
+	}, retry.WithAttemptTimeout(retry.FixedTimeout{First: 2 * time.Second}))
+	fmt.Println(err)
+	// Output:
+	// context deadline exceeded
+	// <nil>
+	// <nil>
+}

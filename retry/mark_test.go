@@ -15,8 +15,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-var errBoom = errors.New("boom")
-
 func TestMarkDecidesWhetherAnErrorIsRetried(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -99,48 +97,6 @@ func TestMarkOfAnInnerLoopDoesNotCountInTheOuterOne(t *testing.T) {
 	}
 }
 
-func TestMarkCountsAfterAnAttemptTimeout(t *testing.T) {
-	t.Parallel()
-	again := func(err error) error { return retry.Mark(err, classify.Throttling) }
-	for _, c := range []struct {
-		name  string
-		mark  func(error) error
-		calls int
-		kind  classify.Kind
-	}{
-		{"no mark", func(err error) error { return err }, 3, classify.Timeout},
-		{"a mark", again, 3, classify.Throttling},
-		{"a permanent error", retry.Permanent, 1, classify.KindNone},
-		{"a mark of no kind", func(err error) error { return retry.Mark(err, classify.KindNone) }, 1, classify.KindNone},
-		{"a permanent error below another one", func(err error) error { return fmt.Errorf("reading: %w", retry.Permanent(err)) }, 1, classify.KindNone},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			calls, kind := 0, classify.Kind(99)
-			s := modes(t, clk, func(config *standard.Config) {
-				config.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-					if e.Kind == retry.AttemptEnded {
-						kind = e.Verdict.Kind()
-					}
-				})
-			})["standard"]
-			clk.Run(func() {
-				err := retry.DoErr(t.Context(), s, retry.Operation{}, func(ctx context.Context) error {
-					calls++
-					_ = clk.Await(ctx, nil)
-					return c.mark(ctx.Err())
-				}, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
-				var timeout *retry.AttemptTimeoutError
-				require.ErrorAs(t, err, &timeout)
-				require.ErrorContains(t, err, "attempt timed out after 1s")
-			})
-			require.Equal(t, c.calls, calls)
-			require.Equal(t, c.kind, kind)
-		})
-	}
-}
-
 func TestHintOfAMarkedErrorCounts(t *testing.T) {
 	t.Parallel()
 	clk := &clock.Fake{}
@@ -163,17 +119,149 @@ func TestMarkOfNilIsNil(t *testing.T) {
 	require.NoError(t, retry.Permanent(nil))
 }
 
-func TestDoErrWithoutAFunctionIsAnError(t *testing.T) {
+func TestAVerdictThatTheErrorCarriesCountsBeforeAllClassifiers(t *testing.T) {
 	t.Parallel()
-	require.EqualError(t, retry.DoErr(t.Context(), denying{}, retry.Operation{}, nil), "retry: Do needs a function")
+	judged := func(v classify.Verdict) error { return &classify.JudgedError{Verdict: v, Err: errServer} }
+	again, forbidden := classify.RetryAs(classify.Client), classify.Forbidden()
+	const retried, final = 3, 1
+	for _, c := range []struct {
+		name   string
+		op     classify.Classifier
+		answer error
+		want   int
+	}{
+		{"a retry", nil, judged(again), retried},
+		{"a retry, against the classifier of the operation", never{}, judged(again), retried},
+		{"a retry, against what is added", classify.Also(never{}), judged(again), retried},
+		{"a retry below a wrapping", never{}, fmt.Errorf("call: %w", judged(again)), retried},
+		{"no retry", nil, judged(forbidden), final},
+		{"no retry, against the classifier of the operation", always{}, fmt.Errorf("call: %w", judged(forbidden)), final},
+		{"no retry below another loop", always{}, &retry.Error{Reason: retry.ErrAttemptsExhausted, Last: judged(forbidden)}, retried},
+		{"no retry of one of two errors", always{}, errors.Join(errServer, judged(forbidden)), retried},
+	} {
+		for _, mode := range []string{"standard", "adaptive"} {
+			t.Run(c.name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				require.Equal(t, c.want, attemptsFor(t, mode, c.op, c.answer))
+			})
+		}
+	}
 }
 
-func TestPolicyOfDoErrJudgesErrors(t *testing.T) {
+func TestRuleStopsARetryThatTheClassifiersAskFor(t *testing.T) {
 	t.Parallel()
-	calls := 0
-	err := retry.DoErr(t.Context(), modes(t, &clock.Fake{}, nil)["standard"], retry.Operation{},
-		func(context.Context) error { calls++; return errServer },
-		retry.WithPolicy(func(struct{}, error) error { return nil }))
-	require.NoError(t, err)
-	require.Equal(t, 1, calls)
+	for _, c := range []struct {
+		name     string
+		fails    error
+		throttle bool
+		reason   error // of the event; nil for retry.ErrNotRetryable and the rule
+		op       retry.Operation
+		quota    int
+		gone     bool // before the strategy decides
+	}{
+		{name: "a failure that is retried", fails: errServer, quota: 500},
+		{name: "a throttle", fails: statusError(429), throttle: true, quota: 500},
+		{name: "a failure that is marked", fails: retry.Mark(errBoom, classify.Throttling), throttle: true, quota: 500},
+		{name: "an empty quota", fails: errServer},
+		{name: "a failure that is not retried", fails: errClient, reason: retry.ErrNotRetryable, quota: 500},
+		{name: "a failure that is permanent", fails: retry.Permanent(errServer), reason: retry.ErrNotRetryable, quota: 500},
+		{name: "no attempts left", fails: errServer, reason: retry.ErrAttemptsExhausted, op: retry.Operation{MaxAttempts: 1}, quota: 500},
+		{name: "a caller that has gone", fails: errServer, reason: retry.ErrCanceled, gone: true, quota: 500},
+	} {
+		for _, mode := range []string{"standard", "adaptive"} {
+			t.Run(c.name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				var events []retry.Event
+				s := modes(t, &clock.Fake{}, func(config *standard.Config) {
+					config.QuotaInitial = &c.quota
+					config.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) })
+				})[mode]
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				calls := 0
+				err := retry.DoErr(ctx, s, c.op, func(context.Context) error {
+					calls++
+					if c.gone {
+						cancel()
+					}
+					return ruled(c.fails)
+				})
+				require.Equal(t, 1, calls)
+				require.Equal(t, c.quota, s.Snapshot().Scopes[0].Quota)
+				require.Equal(t, mode == "adaptive" && c.throttle, s.Snapshot().Scopes[0].Limited)
+
+				require.Equal(t, retry.AttemptEnded, events[0].Kind)
+				require.Equal(t, c.fails, events[0].Err, "without the rule")
+				refused := events[1]
+				require.Equal(t, retry.RetryRefused, refused.Kind)
+				require.Equal(t, c.fails, refused.Err)
+				last := events[len(events)-1]
+				for _, e := range events[2 : len(events)-1] {
+					require.Equal(t, retry.SendRateChanged, e.Kind)
+				}
+				require.Equal(t, retry.OperationEnded, last.Kind)
+				require.Equal(t, refused.Reason, last.Reason)
+				if c.reason != nil {
+					require.Equal(t, c.reason, refused.Reason)
+					require.NotErrorIs(t, err, errRule)
+					return
+				}
+				require.ErrorIs(t, refused.Reason, retry.ErrNotRetryable)
+				require.ErrorIs(t, refused.Reason, errRule)
+				require.Equal(t, classify.Default().Classify(classify.Outcome{Err: c.fails}), events[0].Verdict)
+				refusal, ok := err.(*retry.Error) //nolint:errorlint // nothing is around it
+				require.True(t, ok, err)
+				require.Equal(t, retry.ErrNotRetryable, refusal.Reason)
+				require.Equal(t, errRule, refusal.Detail)
+				require.ErrorIs(t, c.fails, refusal.Last, "without its mark")
+				require.Equal(t, 1, refusal.Attempts)
+			})
+		}
+	}
+}
+
+func TestRuleThatStopsNothingLeavesTheErrorAsItIs(t *testing.T) {
+	t.Parallel()
+	s := modes(t, &clock.Fake{}, nil)["standard"]
+	fails := func(err error) error {
+		return retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return err })
+	}
+	require.Equal(t, errClient, fails(ruled(errClient)))
+	require.EqualError(t, fails(ruled(errServer)),
+		"retry: client-side: failure is not retryable: rule: not sent again: last error: status (1 attempt)")
+}
+
+// readingError is an error with a type of its own around another one.
+type readingError struct{ inner error }
+
+func (w *readingError) Error() string { return "reading: " + w.inner.Error() }
+func (w *readingError) Unwrap() error { return w.inner }
+
+func TestErrorAroundARuleIsNotLost(t *testing.T) {
+	t.Parallel()
+	s := modes(t, &clock.Fake{}, nil)["standard"]
+	failure := &readingError{ruled(errServer)}
+	err := retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return failure })
+	var refusal *retry.Error
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, errRule, refusal.Detail)
+	require.Same(t, failure, refusal.Last)
+}
+
+func TestLimiterHearsOfAThrottleWhoseMarkAsksForNoRetry(t *testing.T) {
+	t.Parallel()
+	for name, verdict := range map[string]classify.Verdict{"forbidden": classify.Forbidden(), "no opinion": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := modes(t, &clock.Fake{}, nil)["adaptive"]
+			calls := 0
+			err := retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
+				calls++
+				return &classify.JudgedError{Verdict: verdict, Err: statusError(429)}
+			})
+			require.Equal(t, statusError(429), err)
+			require.Equal(t, 1, calls)
+			require.True(t, s.Snapshot().Scopes[0].Limited)
+		})
+	}
 }

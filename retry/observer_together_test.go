@@ -15,74 +15,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// errThrottled is a throttle for the default classifiers.
-const errThrottled = statusError(429)
-
-// table is an operation on a table, which has a scope of its own.
-func table(name string) retry.Operation {
-	return retry.Operation{
-		Account: "111122223333", Service: "dynamodb", Region: "eu-west-1", Name: "GetItem", Resource: name,
-	}
-}
-
-// recorder is an observer that keeps the events.
-type recorder struct {
-	mu     sync.Mutex
-	events []retry.Event // guarded by mu
-}
-
-func (r *recorder) Observe(_ context.Context, e retry.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.events = append(r.events, e)
-}
-
-// together returns the events of scopes that are throttled together.
-func (r *recorder) together() []retry.Event {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var found []retry.Event
-	for _, e := range r.events {
-		if e.Kind == retry.ScopesThrottledTogether {
-			found = append(found, e)
-		}
-	}
-	return found
-}
-
-// sent begins an operation whose attempt has not come back yet.
-func sent(t *testing.T, s retry.Strategy, op retry.Operation) retry.Token {
-	t.Helper()
-	token, err := s.AcquireInitialToken(t.Context(), op)
-	require.NoError(t, err)
-	require.NoError(t, token.Wait(t.Context()))
-	return token
-}
-
-// throttle makes one attempt that is throttled.
-func throttle(t *testing.T, s retry.Strategy, op retry.Operation) {
-	t.Helper()
-	require.NoError(t, s.RecordFailure(sent(t, s, op), errThrottled))
-}
-
-// forBothObserved plays a test in each mode, with an observer.
-func forBothObserved(
-	t *testing.T, change func(c *standard.Config), play func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder),
-) {
-	t.Helper()
-	for _, mode := range []string{"standard", "adaptive"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			clk, r := &clock.Fake{}, &recorder{}
-			play(t, modes(t, clk, func(c *standard.Config) {
-				if c.Observer = r; change != nil {
-					change(c)
-				}
-			})[mode], clk, r)
-		})
-	}
-}
-
 func TestScopesOfOneServiceThatAreThrottledTogetherAreTold(t *testing.T) {
 	t.Parallel()
 	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
@@ -232,5 +164,103 @@ func TestScopesThrottledTogetherConcurrentSafe(t *testing.T) {
 		for service, n := range told {
 			require.Equal(t, minutes, n, service)
 		}
+	})
+}
+
+func TestThrottlesThatSayNothingOfAServiceDoNotCount(t *testing.T) {
+	t.Parallel()
+	named := func(op retry.Operation, change func(op *retry.Operation)) retry.Operation {
+		change(&op)
+		return op
+	}
+	for name, c := range map[string]struct {
+		change func(c *standard.Config)
+		third  retry.Operation
+		told   bool
+	}{
+		"a third table":   {third: table("users"), told: true},
+		"a known table":   {third: table("orders")},
+		"another service": {third: named(table("users"), func(op *retry.Operation) { op.Service = "s3" })},
+		"another region":  {third: named(table("users"), func(op *retry.Operation) { op.Region = "eu-west-2" })},
+		"another account": {third: named(table("users"), func(op *retry.Operation) { op.Account = "444455556666" })},
+		"an operation that takes no send tokens": {
+			third: named(table("users"), func(op *retry.Operation) { op.Unpaced = true }), told: true,
+		},
+		"a scope with a name of its own": {
+			third: named(table("users"), func(op *retry.Operation) { op.Scope = "mine" }), told: true,
+		},
+		"another operation where the scope is the operation": {
+			change: func(c *standard.Config) {
+				c.Scope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Name: op.Name + op.Resource} }
+			},
+			third: named(table("orders"), func(op *retry.Operation) { op.Name = "PutItem" }), told: true,
+		},
+		"one scope for all": {
+			change: func(c *standard.Config) {
+				c.Scope = func(retry.Operation) retry.ScopeKey { return retry.ScopeKey{Scope: "all"} }
+			},
+			third: table("users"),
+		},
+		"the strategy as a whole": {
+			change: func(c *standard.Config) {
+				c.Scope = func(op retry.Operation) retry.ScopeKey {
+					if op.Resource == "users" {
+						return retry.ScopeKey{}
+					}
+					return op.Key()
+				}
+			},
+			third: table("users"),
+		},
+		"an operation without a place": {
+			change: func(c *standard.Config) {
+				c.Scope = func(op retry.Operation) retry.ScopeKey {
+					if op.Resource == "users" {
+						return retry.OverflowKey()
+					}
+					return op.Key()
+				}
+			},
+			third: table("users"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			forBothObserved(t, c.change, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
+				t.Helper()
+				before := []retry.Token{sent(t, s, table("orders")), sent(t, s, table("carts"))}
+				third := sent(t, s, c.third)
+				for _, token := range append(before, third) {
+					require.NoError(t, s.RecordFailure(token, errThrottled))
+				}
+				require.Len(t, r.together(), map[bool]int{true: 1}[c.told])
+			})
+		})
+	}
+}
+
+func TestThrottlesOfOperationsWithoutAServiceAreNotTold(t *testing.T) {
+	t.Parallel()
+	byConfig := func(c *standard.Config) { c.Service = "dynamodb" } // which only selects defaults
+	forBothObserved(t, byConfig, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
+		t.Helper()
+		for i := range 10 {
+			throttle(t, s, retry.Operation{Region: "eu-west-1", Resource: strconv.Itoa(i)})
+		}
+		require.Empty(t, r.together())
+	})
+}
+
+func TestAttemptThatWasNotMadeIsNoThrottle(t *testing.T) {
+	t.Parallel()
+	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
+		t.Helper()
+		for i := range 10 {
+			token, err := s.AcquireInitialToken(t.Context(), table(strconv.Itoa(i)))
+			require.NoError(t, err)
+			_, err = s.RefreshRetryToken(t.Context(), token, errThrottled)
+			require.NoError(t, err)
+		}
+		require.Empty(t, r.together())
 	})
 }

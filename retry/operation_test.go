@@ -1,10 +1,12 @@
 package retry_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -108,4 +110,95 @@ func TestAccountsHaveScopesOfTheirOwn(t *testing.T) {
 		}
 		require.ElementsMatch(t, want, got)
 	})
+}
+
+func TestOverridesOfOneCall(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		op     retry.Operation
+		opt    retry.Option
+		answer error
+		want   int
+	}{
+		{"more attempts", retry.Operation{MaxAttempts: 5}, nil, errServer, 5},
+		{"zero attempts means as the strategy says", retry.Operation{}, nil, errServer, 3},
+		{"no retry", retry.Operation{MaxAttempts: 1}, nil, errServer, 1},
+		{"another classifier", retry.Operation{Classifier: always{}}, nil, errClient, 3},
+		{"no policy", retry.Operation{}, retry.WithPolicy[int](nil), errServer, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			clk := &clock.Fake{}
+			attempts := 0
+			clk.Run(func() {
+				_, _ = retry.Do(t.Context(), modes(t, clk, nil)["adaptive"], c.op, func(context.Context) (int, error) {
+					attempts++
+					return 0, c.answer
+				}, c.opt)
+			})
+			require.Equal(t, c.want, attempts)
+		})
+	}
+}
+
+func TestScopeOfOneCall(t *testing.T) {
+	t.Parallel()
+	s := modes(t, &clock.Fake{}, nil)["standard"]
+	_, err := retry.Do(t.Context(), s, retry.Operation{Scope: "mine"}, func(context.Context) (int, error) { return 0, nil })
+	require.NoError(t, err)
+	require.Equal(t, "mine", s.(snapshotter).Snapshot().Scopes[1].Scope)
+}
+
+func TestNegativeAttemptsAreAnError(t *testing.T) {
+	t.Parallel()
+	s := modes(t, &clock.Fake{}, nil)["standard"]
+	_, err := retry.Do(t.Context(), s, retry.Operation{MaxAttempts: -1}, func(context.Context) (int, error) { return 0, nil })
+	require.EqualError(t, err, "retry: MaxAttempts -1: must not be negative")
+}
+
+// attemptsFor returns how many attempts an operation makes that always gets the answer.
+func attemptsFor(t *testing.T, mode string, op classify.Classifier, answer error) (attempts int) {
+	t.Helper()
+	clk := &clock.Fake{}
+	clk.Run(func() {
+		operation := retry.Operation{Classifier: op}
+		_, _ = retry.Do(t.Context(), modes(t, clk, nil)[mode], operation, func(context.Context) (int, error) {
+			attempts++
+			return 0, answer
+		})
+	})
+	return attempts
+}
+
+func TestClassifiersOfOneOperation(t *testing.T) {
+	t.Parallel()
+	const retried, final = 3, 1
+	for _, c := range []struct {
+		name   string
+		op     classify.Classifier
+		answer error
+		want   int
+	}{
+		{"those of the strategy retry", nil, errServer, retried},
+		{"those of the strategy do not", nil, errClient, final},
+		{"another one replaces them", always{}, errClient, retried},
+		{"another one replaces them and has no opinion", mute{}, errServer, final},
+		{"none replaces them", classify.NewChain(), errServer, final},
+		{"nothing is added", classify.Also(), errServer, retried},
+		{"nil is added", classify.Also(nil), errServer, retried},
+		{"one without an opinion is added", classify.Also(mute{}), errServer, retried},
+		{"one that retries is added", classify.Also(always{}), errClient, retried},
+		{"one that forbids is added", classify.Also(never{}), errServer, final},
+		{"two are added", classify.Also(always{}, never{}), errClient, final},
+		{"one is added to what replaces them", classify.NewChain(mute{}, always{}), errServer, retried},
+		{"one is added to what is added", classify.Also(classify.Also(never{}), always{}), errServer, final},
+	} {
+		for _, mode := range []string{"standard", "adaptive"} {
+			t.Run(c.name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				require.Equal(t, c.want, attemptsFor(t, mode, c.op, c.answer))
+			})
+		}
+	}
 }

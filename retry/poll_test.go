@@ -99,14 +99,6 @@ func TestPollThatIsDoneAtOnceWaitsForNothing(t *testing.T) {
 	require.Empty(t, clk.Waits())
 }
 
-// gone returns a context that has ended.
-func gone(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	return ctx
-}
-
 func TestJitterOfAnIntervalStaysWithinItsBounds(t *testing.T) {
 	t.Parallel()
 	for _, jitter := range []float64{0.1, 0.5, 1} {

@@ -86,3 +86,14 @@ func TestSlogObserverDoesNotFlood(t *testing.T) {
 		})
 	}
 }
+
+func TestLogSaysWhatAThrottleWasAbout(t *testing.T) {
+	t.Parallel()
+	_, throttle := keyRange()
+	var out bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	retry.SlogObserver{Logger: logger}.Observe(t.Context(), retry.Event{
+		Kind: retry.RetryScheduled, Attempt: 1, Err: throttle, Verdict: classify.RetryAs(classify.Throttling),
+	})
+	require.Contains(t, out.String(), `throttled_by="[TableReadKeyRangeThroughputExceeded (part)]"`)
+}
