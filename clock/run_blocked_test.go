@@ -54,7 +54,7 @@ func TestFakeRunSaysThatAFunctionIsBlockedOutsideOfTheClock(t *testing.T) {
 			for _, text := range []string{
 				"panic: clock: for 20ms of real time a function of Fake.Run has neither waited on the clock nor returned",
 				"http.Client.Timeout", "the sleeps of an SDK client", "context.WithTimeout", "testing/synctest",
-				"blocked_test.go", // where it is blocked
+				"run_blocked_test.go", // where it is blocked
 			} {
 				require.Contains(t, string(out), text)
 			}
