@@ -2,8 +2,9 @@ package clock_test
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -147,142 +148,6 @@ func TestFakeAdvanceToNextStopsBeforeWhatIsArmedOnTheWay(t *testing.T) {
 	require.Equal(t, 1, fired)
 }
 
-func TestFakeBlockUntil(t *testing.T) {
-	t.Parallel()
-	var clk clock.Fake
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.NoError(t, clk.BlockUntil(cancelled, 0), "reached, whatever the context")
-	require.NoError(t, clk.BlockUntil(cancelled, -1))
-	clk.AfterFunc(time.Second, func() {})
-	require.NoError(t, clk.BlockUntil(cancelled, 1))
-
-	err := clk.BlockUntil(cancelled, 3)
-
-	require.ErrorIs(t, err, context.Canceled)
-	require.EqualError(t, err, "clock: too few waiters on the fake clock: context canceled: 1 of 3")
-	require.Zero(t, clk.Watchers(), "nothing stays behind")
-}
-
-func TestFakeBlockUntilWaits(t *testing.T) {
-	t.Parallel()
-	var clk clock.Fake
-	reached := make(chan int, 3)
-	ctx, cancel := context.WithCancel(t.Context())
-	for _, n := range []int{1, 2, 3} {
-		go func() {
-			if clk.BlockUntil(ctx, n) != nil {
-				n = -n
-			}
-			reached <- n
-		}()
-	}
-
-	timer := clk.AfterFunc(time.Second, func() {})
-	require.Equal(t, 1, <-reached)
-	timer.Reset(time.Minute) // the same waiter
-	startSleep(t.Context(), t, &clk, time.Second)
-	require.Equal(t, 2, <-reached)
-	cancel()
-	require.Equal(t, -3, <-reached)
-
-	require.Zero(t, clk.Watchers())
-	clk.Advance(time.Second)
-}
-
-func TestFakeAwait(t *testing.T) {
-	t.Parallel()
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	closed := make(chan struct{})
-	close(closed)
-	tests := map[string]struct {
-		ctx  context.Context //nolint:containedctx // the argument of a table case
-		done chan struct{}
-		act  func(clk *clock.Fake, done chan struct{}, cancel context.CancelFunc)
-		want error
-	}{
-		"closed beforehand":              {ctx: t.Context(), done: closed},
-		"context done beforehand":        {ctx: cancelled, done: make(chan struct{}), want: context.Canceled},
-		"context done beforehand, first": {ctx: cancelled, done: closed, want: context.Canceled},
-		"closed by a timer": {
-			ctx: t.Context(), done: make(chan struct{}),
-			act: func(clk *clock.Fake, done chan struct{}, _ context.CancelFunc) {
-				clk.AfterFunc(time.Second, func() { close(done) })
-				clk.AdvanceToNext()
-			},
-		},
-		"cancelled": {
-			ctx: t.Context(),
-			act: func(_ *clock.Fake, _ chan struct{}, cancel context.CancelFunc) { cancel() }, want: context.Canceled,
-		},
-		"closed and cancelled": {
-			ctx: t.Context(), done: make(chan struct{}),
-			act: func(_ *clock.Fake, done chan struct{}, cancel context.CancelFunc) {
-				cancel()
-				close(done)
-			},
-			want: context.Canceled,
-		},
-		"at the deadline of its context": {
-			ctx:  t.Context(),
-			act:  func(clk *clock.Fake, _ chan struct{}, _ context.CancelFunc) { clk.Advance(time.Hour) },
-			want: context.DeadlineExceeded,
-		},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var clk clock.Fake
-			ctx, cancel := clk.WithTimeout(tt.ctx, time.Hour)
-			defer cancel()
-			ended := make(chan error, 1)
-			go func() { ended <- clk.Await(ctx, tt.done) }()
-
-			if tt.act != nil {
-				require.NoError(t, clk.BlockUntil(t.Context(), 1))
-				tt.act(&clk, tt.done, cancel)
-			}
-
-			require.Equal(t, tt.want, <-ended)
-			require.Zero(t, clk.Waiters())
-			require.Nil(t, clk.Waits(), "it is no sleep")
-		})
-	}
-}
-
-func TestFakeCountsAwaitsTogetherWithTheirTimers(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var clk clock.Fake
-		woken := make(chan struct{})
-		clk.AfterFunc(time.Second, func() { close(woken) })
-		reached := false
-		go func() { reached = clk.BlockUntil(t.Context(), 3) == nil }()
-		await := func() {
-			go func() { _ = clk.Await(t.Context(), woken) }()
-			synctest.Wait()
-		}
-		for range 2 {
-			await()
-		}
-		require.False(t, reached)
-		require.Equal(t, 2, clk.Waiters())
-
-		await()
-
-		require.True(t, reached)
-		require.Equal(t, 3, clk.Waiters())
-		startSleep(t.Context(), t, &clk, time.Minute)
-		require.Equal(t, 4, clk.Waiters())
-		moved, ok := clk.AdvanceToNext()
-		require.True(t, ok)
-		require.Equal(t, time.Second, moved)
-		require.Equal(t, 1, clk.Waiters(), "the timer has ended the other waits")
-		clk.AdvanceToNext()
-	})
-}
-
 func TestFakeAdvanceToNextWithoutAnInstant(t *testing.T) {
 	t.Parallel()
 	var clk clock.Fake
@@ -296,4 +161,93 @@ func TestFakeAdvanceToNextWithoutAnInstant(t *testing.T) {
 	require.False(t, ok)
 	cancel()
 	require.Equal(t, context.Canceled, <-ended)
+}
+
+func TestFakeSleepersWakeOnceAtTheirInstantConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	const sleepers, instants = 400, 20
+	var clk clock.Fake
+	type wake struct {
+		due, at time.Time
+		err     error
+	}
+	wakes := make(chan wake, sleepers)
+	for i := range sleepers {
+		d := time.Duration(1+i%instants) * time.Millisecond
+		go func() {
+			err := clk.Sleep(context.Background(), d)
+			wakes <- wake{origin().Add(d), clk.Now(), err}
+		}()
+	}
+	require.NoError(t, clk.BlockUntil(t.Context(), sleepers))
+
+	for i := range instants {
+		d, ok := clk.AdvanceToNext()
+		require.True(t, ok)
+		require.Equal(t, time.Millisecond, d)
+		require.Equal(t, sleepers-(i+1)*sleepers/instants, clk.Waiters())
+		for range sleepers / instants {
+			w := <-wakes
+			require.NoError(t, w.err)
+			require.Equal(t, w.due, w.at)
+		}
+	}
+
+	require.Empty(t, wakes)
+	require.Len(t, clk.Waits(), sleepers)
+}
+
+// Movers and sleepers run freely; what they move and sleep must add up.
+func TestFakeMoversConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	const movers, moves, sleepers, sleeps = 8, 50, 200, 5
+	var clk clock.Fake
+	var early, wokenSleeps atomic.Int64
+	var asleep, moving sync.WaitGroup
+	for i := range sleepers {
+		asleep.Go(func() {
+			for range sleeps {
+				before, d := clk.Now(), time.Duration(1+i%7)*time.Millisecond
+				if clk.Sleep(context.Background(), d) == nil {
+					wokenSleeps.Add(1)
+				}
+				if clk.Now().Before(before.Add(d)) {
+					early.Add(1)
+				}
+			}
+		})
+	}
+	for range movers {
+		moving.Go(func() {
+			last := clk.Now()
+			for range moves {
+				clk.Advance(time.Millisecond)
+				now := clk.Now()
+				if now.Before(last.Add(time.Millisecond)) {
+					early.Add(1)
+				}
+				last = now
+			}
+		})
+	}
+	moving.Wait()
+	require.Equal(t, origin().Add(movers*moves*time.Millisecond), clk.Now())
+
+	finished := make(chan struct{})
+	go func() {
+		asleep.Wait()
+		close(finished)
+	}()
+	for running := true; running; {
+		select {
+		case <-finished:
+			running = false
+		default:
+			clk.AdvanceToNext()
+		}
+	}
+	require.Zero(t, early.Load(), "times that came before they were due")
+	require.EqualValues(t, sleepers*sleeps, wokenSleeps.Load())
+	require.Len(t, clk.Waits(), sleepers*sleeps)
+	require.Zero(t, clk.Waiters())
 }

@@ -3,7 +3,10 @@ package clock_test
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -166,43 +169,6 @@ func TestFakeContextDeadlineIsTheEarlierOne(t *testing.T) {
 	}
 }
 
-func TestFakeContextKeepsTheZoneOfTheClock(t *testing.T) {
-	t.Parallel()
-	var clk clock.Fake
-	var asked time.Time
-	parent := asking{t.Context(), func(any) { asked = clk.Now() }}
-	_, cancel := clk.WithDeadline(parent, origin().Add(time.Second).In(time.FixedZone("far", 3600)))
-	defer cancel()
-
-	clk.Advance(time.Minute)
-
-	require.Equal(t, origin().Add(time.Second), asked)
-}
-
-// The parent is done between the expiry and the question for a cause, which
-// package context asks with a key that is a pointer.
-func TestFakeContextCauseIsOfItsOwnDeadline(t *testing.T) {
-	t.Parallel()
-	var clk clock.Fake
-	expiring := false
-	root, cancelRoot := context.WithCancelCause(t.Context())
-	parent := asking{root, func(key any) {
-		if _, pointer := key.(*int); pointer && expiring {
-			cancelRoot(errors.New("too late"))
-		}
-	}}
-	ctx, cancel := clk.WithTimeout(parent, time.Second)
-	defer cancel()
-
-	expiring = true
-	clk.Advance(time.Second)
-	expiring = false
-	cancelRoot(errors.New("too late"))
-
-	require.Equal(t, context.DeadlineExceeded, ctx.Err())
-	require.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
-}
-
 func TestFakeContextIsNoWaiter(t *testing.T) {
 	t.Parallel()
 	var clk clock.Fake
@@ -218,17 +184,6 @@ func TestFakeContextIsNoWaiter(t *testing.T) {
 	require.Error(t, clk.BlockUntil(cancelled, 1))
 }
 
-// asking is a context that calls ask with each key it is asked for.
-type asking struct {
-	context.Context //nolint:containedctx // this type is a context
-	ask             func(key any)
-}
-
-func (a asking) Value(key any) any {
-	a.ask(key)
-	return a.Context.Value(key)
-}
-
 type key struct{}
 
 func isClosed(done <-chan struct{}) bool {
@@ -238,4 +193,147 @@ func isClosed(done <-chan struct{}) bool {
 	default:
 		return false
 	}
+}
+
+func TestFakeContextsDerivedFromIt(t *testing.T) {
+	t.Parallel()
+	var clk clock.Fake
+	ctx, cancel := clk.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	child, cancelChild := context.WithCancel(context.WithValue(ctx, key{}, "value"))
+	defer cancelChild()
+	apart := context.WithoutCancel(ctx)
+	called := make(chan error, 2)
+	context.AfterFunc(child, func() { called <- child.Err() })
+	stop := context.AfterFunc(ctx, func() { called <- errors.New("stopped, but called") })
+	require.True(t, stop())
+	deadline, _ := child.Deadline()
+	require.Equal(t, origin().Add(time.Second), deadline)
+
+	clk.Advance(time.Second)
+
+	require.True(t, isClosed(child.Done()), "at once, not by a goroutine")
+	require.Equal(t, context.DeadlineExceeded, child.Err())
+	require.Equal(t, context.DeadlineExceeded, context.Cause(child))
+	require.Equal(t, "value", child.Value(key{}))
+	require.NoError(t, apart.Err())
+	require.Equal(t, context.DeadlineExceeded, <-called)
+	require.Empty(t, called)
+}
+
+// A Sleep must not depend on how fast the goroutines of package context are: the
+// cancellation has several such steps to go here, the sleep none.
+func TestFakeSleepSeesTheEndOfADistantParent(t *testing.T) {
+	t.Parallel()
+	for range 100 {
+		var clk clock.Fake
+		root, cancelRoot := context.WithCancel(t.Context())
+		ctx := root
+		for range 3 {
+			var cancel context.CancelFunc
+			ctx, cancel = clk.WithTimeout(ctx, time.Hour) //nolint:fatcontext // nesting is the test
+			defer cancel()
+			ctx, cancel = context.WithCancel(ctx)
+			defer cancel()
+		}
+		slept := startSleep(ctx, t, &clk, time.Second)
+
+		cancelRoot()
+		clk.Advance(time.Second)
+
+		require.Equal(t, context.Canceled, <-slept)
+		require.Equal(t, context.Canceled, clk.Sleep(ctx, time.Second))
+	}
+}
+
+func TestFakeSleepAtTheDeadlineOfItsContext(t *testing.T) {
+	t.Parallel()
+	for range 100 {
+		var clk clock.Fake
+		ctx, cancel := clk.WithTimeout(t.Context(), time.Second)
+		slept := startSleep(ctx, t, &clk, time.Second)
+
+		clk.Advance(time.Second)
+
+		require.Equal(t, context.DeadlineExceeded, <-slept)
+		cancel()
+	}
+}
+
+// A bubble reports goroutines that are left when its test has ended.
+func TestFakeContextLeavesNoGoroutine(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(clk *clock.Fake, cancel context.CancelFunc){
+		"expired":   func(clk *clock.Fake, _ context.CancelFunc) { clk.Advance(time.Hour) },
+		"cancelled": func(_ *clock.Fake, cancel context.CancelFunc) { cancel() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var clk clock.Fake
+				parent := foreign{context.Background(), make(chan struct{})}
+				ctx, cancel := clk.WithTimeout(parent, time.Second)
+				child, cancelChild := context.WithCancel(ctx)
+				context.AfterFunc(child, func() {})
+
+				end(&clk, cancel)
+
+				require.Error(t, child.Err())
+				synctest.Wait()
+				cancelChild()
+			})
+		})
+	}
+}
+
+// foreign is a context that package context has to watch with a goroutine.
+type foreign struct {
+	context.Context //nolint:containedctx // this type is a context
+	done            chan struct{}
+}
+
+func (f foreign) Done() <-chan struct{} { return f.done }
+
+func TestFakeContextsConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	const contexts = 300
+	var clk clock.Fake
+	parent, cancelParent := context.WithCancel(t.Context())
+	var expired, cancelled, other atomic.Int64
+	var work sync.WaitGroup
+	started := make(chan struct{}, contexts)
+	for i := range contexts {
+		work.Go(func() {
+			ctx, cancel := clk.WithTimeout(parent, time.Duration(1+i)*time.Millisecond)
+			defer cancel()
+			if i%3 == 0 {
+				cancel()
+			}
+			started <- struct{}{}
+			<-ctx.Done()
+			switch err := ctx.Err(); {
+			case err != context.Cause(ctx): //nolint:errorlint // the very same value
+				other.Add(1)
+			case err == context.DeadlineExceeded:
+				expired.Add(1)
+			case err == context.Canceled:
+				cancelled.Add(1)
+			}
+		})
+	}
+	for range contexts {
+		<-started
+	}
+
+	var racing sync.WaitGroup
+	for range 4 {
+		racing.Go(func() { clk.Advance(contexts / 8 * time.Millisecond) })
+	}
+	racing.Go(cancelParent)
+	racing.Wait()
+	work.Wait()
+
+	require.EqualValues(t, contexts, expired.Load()+cancelled.Load())
+	require.Zero(t, other.Load())
+	require.Zero(t, clk.PendingDeadlines())
 }

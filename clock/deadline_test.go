@@ -2,6 +2,7 @@ package clock_test
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -94,4 +95,52 @@ func TestFakeContextsNestedDeepCostNoMoreThanTheirDepth(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestFakeContextKeepsTheZoneOfTheClock(t *testing.T) {
+	t.Parallel()
+	var clk clock.Fake
+	var asked time.Time
+	parent := asking{t.Context(), func(any) { asked = clk.Now() }}
+	_, cancel := clk.WithDeadline(parent, origin().Add(time.Second).In(time.FixedZone("far", 3600)))
+	defer cancel()
+
+	clk.Advance(time.Minute)
+
+	require.Equal(t, origin().Add(time.Second), asked)
+}
+
+// The parent is done between the expiry and the question for a cause, which
+// package context asks with a key that is a pointer.
+func TestFakeContextCauseIsOfItsOwnDeadline(t *testing.T) {
+	t.Parallel()
+	var clk clock.Fake
+	expiring := false
+	root, cancelRoot := context.WithCancelCause(t.Context())
+	parent := asking{root, func(key any) {
+		if _, pointer := key.(*int); pointer && expiring {
+			cancelRoot(errors.New("too late"))
+		}
+	}}
+	ctx, cancel := clk.WithTimeout(parent, time.Second)
+	defer cancel()
+
+	expiring = true
+	clk.Advance(time.Second)
+	expiring = false
+	cancelRoot(errors.New("too late"))
+
+	require.Equal(t, context.DeadlineExceeded, ctx.Err())
+	require.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
+}
+
+// asking is a context that calls ask with each key it is asked for.
+type asking struct {
+	context.Context //nolint:containedctx // this type is a context
+	ask             func(key any)
+}
+
+func (a asking) Value(key any) any {
+	a.ask(key)
+	return a.Context.Value(key)
 }

@@ -157,3 +157,76 @@ func startSleep(ctx context.Context, t *testing.T, clk *clock.Fake, d time.Durat
 	require.NoError(t, clk.BlockUntil(t.Context(), before+1))
 	return done
 }
+
+func TestFakeAwait(t *testing.T) {
+	t.Parallel()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	closed := make(chan struct{})
+	close(closed)
+	tests := map[string]struct {
+		ctx  context.Context //nolint:containedctx // the argument of a table case
+		done chan struct{}
+		act  func(clk *clock.Fake, done chan struct{}, cancel context.CancelFunc)
+		want error
+	}{
+		"closed beforehand":              {ctx: t.Context(), done: closed},
+		"context done beforehand":        {ctx: cancelled, done: make(chan struct{}), want: context.Canceled},
+		"context done beforehand, first": {ctx: cancelled, done: closed, want: context.Canceled},
+		"closed by a timer": {
+			ctx: t.Context(), done: make(chan struct{}),
+			act: func(clk *clock.Fake, done chan struct{}, _ context.CancelFunc) {
+				clk.AfterFunc(time.Second, func() { close(done) })
+				clk.AdvanceToNext()
+			},
+		},
+		"cancelled": {
+			ctx: t.Context(),
+			act: func(_ *clock.Fake, _ chan struct{}, cancel context.CancelFunc) { cancel() }, want: context.Canceled,
+		},
+		"closed and cancelled": {
+			ctx: t.Context(), done: make(chan struct{}),
+			act: func(_ *clock.Fake, done chan struct{}, cancel context.CancelFunc) {
+				cancel()
+				close(done)
+			},
+			want: context.Canceled,
+		},
+		"at the deadline of its context": {
+			ctx:  t.Context(),
+			act:  func(clk *clock.Fake, _ chan struct{}, _ context.CancelFunc) { clk.Advance(time.Hour) },
+			want: context.DeadlineExceeded,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var clk clock.Fake
+			ctx, cancel := clk.WithTimeout(tt.ctx, time.Hour)
+			defer cancel()
+			ended := make(chan error, 1)
+			go func() { ended <- clk.Await(ctx, tt.done) }()
+
+			if tt.act != nil {
+				require.NoError(t, clk.BlockUntil(t.Context(), 1))
+				tt.act(&clk, tt.done, cancel)
+			}
+
+			require.Equal(t, tt.want, <-ended)
+			require.Zero(t, clk.Waiters())
+			require.Nil(t, clk.Waits(), "it is no sleep")
+		})
+	}
+}
+
+func TestFakeWaitsBeginAnewAfterAReset(t *testing.T) {
+	t.Parallel()
+	var clk clock.Fake
+	clk.ResetWaits()
+	for _, d := range []time.Duration{time.Second, time.Minute} {
+		clk.Run(func() { _ = clk.Sleep(t.Context(), d) })
+		require.Equal(t, []time.Duration{d}, clk.Waits())
+		clk.ResetWaits()
+		require.Nil(t, clk.Waits())
+	}
+}

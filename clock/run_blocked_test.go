@@ -99,15 +99,3 @@ func TestFakeRunCountsTheTimeAnewAfterEachWait(t *testing.T) {
 		_ = clock.System{}.Sleep(t.Context(), time.Hour) // nothing is left
 	})
 }
-
-func TestFakeWaitsBeginAnewAfterAReset(t *testing.T) {
-	t.Parallel()
-	var clk clock.Fake
-	clk.ResetWaits()
-	for _, d := range []time.Duration{time.Second, time.Minute} {
-		clk.Run(func() { _ = clk.Sleep(t.Context(), d) })
-		require.Equal(t, []time.Duration{d}, clk.Waits())
-		clk.ResetWaits()
-		require.Nil(t, clk.Waits())
-	}
-}

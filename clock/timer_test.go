@@ -2,6 +2,7 @@ package clock_test
 
 import (
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -168,4 +169,51 @@ func TestFakeTimerFunctionMayUseTheClock(t *testing.T) {
 	require.Equal(t, []time.Duration{1 * time.Second, 3 * time.Second, 5 * time.Second, 6 * time.Second}, ran)
 	require.Equal(t, origin().Add(10*time.Second), clk.Now())
 	require.Equal(t, 1, clk.Waiters())
+}
+
+// Every arming ends in exactly one call or one successful Stop or Reset.
+func TestFakeTimersConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	const timers, rounds = 200, 30
+	var clk clock.Fake
+	var armed, calls, replaced atomic.Int64
+	var work, moving sync.WaitGroup
+	stop := make(chan struct{})
+	for range 2 {
+		moving.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					clk.Advance(time.Millisecond)
+				}
+			}
+		})
+	}
+	for i := range timers {
+		work.Go(func() {
+			timer := clk.AfterFunc(time.Millisecond, func() { calls.Add(1) })
+			armed.Add(1)
+			for r := range rounds {
+				if (i+r)%3 == 0 {
+					if timer.Stop() {
+						replaced.Add(1)
+					}
+					continue
+				}
+				if timer.Reset(time.Duration(1+r%4) * time.Millisecond) {
+					replaced.Add(1)
+				}
+				armed.Add(1)
+			}
+		})
+	}
+	work.Wait()
+	close(stop)
+	moving.Wait()
+	clk.Advance(time.Hour)
+
+	require.Equal(t, armed.Load(), calls.Load()+replaced.Load())
+	require.Zero(t, clk.Waiters())
 }

@@ -2,8 +2,10 @@ package clock_test
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -104,4 +106,113 @@ func TestFakeRunKeepsTheContextsOfManyWaitsApart(t *testing.T) {
 	}
 	require.Zero(t, clk.Waiters())
 	require.Zero(t, clk.Contexts(), "the clock has let go of all")
+}
+
+func TestFakeCancelledSleepersConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	const sleepers = 300
+	var clk clock.Fake
+	var woken, cancelled atomic.Int64
+	var asleep sync.WaitGroup
+	cancels := make([]context.CancelFunc, sleepers)
+	for i := range sleepers {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancels[i] = cancel
+		asleep.Go(func() {
+			if clk.Sleep(ctx, time.Duration(1+i)*time.Millisecond) == nil {
+				woken.Add(1)
+			} else {
+				cancelled.Add(1)
+			}
+		})
+	}
+	require.NoError(t, clk.BlockUntil(t.Context(), sleepers))
+
+	var racing sync.WaitGroup
+	racing.Go(func() {
+		for i := range sleepers {
+			cancels[sleepers-1-i]()
+		}
+	})
+	racing.Go(func() { clk.Advance(sleepers * time.Millisecond) })
+	racing.Wait()
+	asleep.Wait()
+
+	require.EqualValues(t, sleepers, woken.Load()+cancelled.Load())
+	require.Zero(t, clk.Waiters())
+}
+
+func TestFakeBlockUntil(t *testing.T) {
+	t.Parallel()
+	var clk clock.Fake
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, clk.BlockUntil(cancelled, 0), "reached, whatever the context")
+	require.NoError(t, clk.BlockUntil(cancelled, -1))
+	clk.AfterFunc(time.Second, func() {})
+	require.NoError(t, clk.BlockUntil(cancelled, 1))
+
+	err := clk.BlockUntil(cancelled, 3)
+
+	require.ErrorIs(t, err, context.Canceled)
+	require.EqualError(t, err, "clock: too few waiters on the fake clock: context canceled: 1 of 3")
+	require.Zero(t, clk.Watchers(), "nothing stays behind")
+}
+
+func TestFakeBlockUntilWaits(t *testing.T) {
+	t.Parallel()
+	var clk clock.Fake
+	reached := make(chan int, 3)
+	ctx, cancel := context.WithCancel(t.Context())
+	for _, n := range []int{1, 2, 3} {
+		go func() {
+			if clk.BlockUntil(ctx, n) != nil {
+				n = -n
+			}
+			reached <- n
+		}()
+	}
+
+	timer := clk.AfterFunc(time.Second, func() {})
+	require.Equal(t, 1, <-reached)
+	timer.Reset(time.Minute) // the same waiter
+	startSleep(t.Context(), t, &clk, time.Second)
+	require.Equal(t, 2, <-reached)
+	cancel()
+	require.Equal(t, -3, <-reached)
+
+	require.Zero(t, clk.Watchers())
+	clk.Advance(time.Second)
+}
+
+func TestFakeCountsAwaitsTogetherWithTheirTimers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var clk clock.Fake
+		woken := make(chan struct{})
+		clk.AfterFunc(time.Second, func() { close(woken) })
+		reached := false
+		go func() { reached = clk.BlockUntil(t.Context(), 3) == nil }()
+		await := func() {
+			go func() { _ = clk.Await(t.Context(), woken) }()
+			synctest.Wait()
+		}
+		for range 2 {
+			await()
+		}
+		require.False(t, reached)
+		require.Equal(t, 2, clk.Waiters())
+
+		await()
+
+		require.True(t, reached)
+		require.Equal(t, 3, clk.Waiters())
+		startSleep(t.Context(), t, &clk, time.Minute)
+		require.Equal(t, 4, clk.Waiters())
+		moved, ok := clk.AdvanceToNext()
+		require.True(t, ok)
+		require.Equal(t, time.Second, moved)
+		require.Equal(t, 1, clk.Waiters(), "the timer has ended the other waits")
+		clk.AdvanceToNext()
+	})
 }
