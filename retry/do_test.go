@@ -486,7 +486,7 @@ func endAsOnce(t *testing.T, clk *clock.Fake, inner retry.Strategy, panics any, 
 	})
 	require.Equal(t, panics, recovered)
 	require.Equal(t, []int{0, 1}, []int{s.successes, s.failures})
-	require.Equal(t, 500, inner.(snapshotter).Snapshot().Scopes[0].Quota)
+	require.Equal(t, 500, inner.Snapshot().Scopes[0].Quota)
 }
 
 func TestPanicOfAFunctionOfTheUserEndsTheOperationOnce(t *testing.T) {
@@ -558,7 +558,7 @@ func TestObserverThatEndsItsGoroutineEndsTheOperation(t *testing.T) {
 			require.True(t, told)
 			require.False(t, returned)
 			require.Equal(t, []int{0, 1}, []int{s.successes, s.failures})
-			scope := s.Strategy.(snapshotter).Snapshot().Scopes[0]
+			scope := s.Strategy.Snapshot().Scopes[0]
 			require.Zero(t, scope.Waiting)
 			quota := 500 // no retry was made
 			if kind == retry.RetryRefused {

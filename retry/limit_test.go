@@ -48,7 +48,7 @@ func TestAttemptTimeoutIsRetriedAndTheCallersIsNot(t *testing.T) {
 		require.True(t, ok, "what the attempt returned")
 		require.Equal(t, 3, attempts)
 		require.Equal(t, 3*5*time.Second+3*time.Second, time.Since(start))
-		require.Equal(t, 460, s.(snapshotter).Snapshot().Scopes[0].Quota, "at the price of timeouts")
+		require.Equal(t, 460, s.Snapshot().Scopes[0].Quota, "at the price of timeouts")
 
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()

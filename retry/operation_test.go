@@ -78,7 +78,7 @@ func TestOperationsWithTheSameKeyShareAScope(t *testing.T) {
 					require.NoError(t, err)
 				}
 				var names []string
-				for _, scope := range s.(snapshotter).Snapshot().Scopes {
+				for _, scope := range s.Snapshot().Scopes {
 					names = append(names, scope.Scope)
 				}
 				require.Equal(t, want, names, mode)
@@ -105,7 +105,7 @@ func TestAccountsHaveScopesOfTheirOwn(t *testing.T) {
 			want = append(want, 500-i*retryCost)
 		}
 		var got []int
-		for _, scope := range s.(snapshotter).Snapshot().Scopes[1:] { // sorted by name
+		for _, scope := range s.Snapshot().Scopes[1:] { // sorted by name
 			got = append(got, scope.Quota)
 		}
 		require.ElementsMatch(t, want, got)
@@ -147,7 +147,7 @@ func TestScopeOfOneCall(t *testing.T) {
 	s := modes(t, &clock.Fake{}, nil)["standard"]
 	_, err := retry.Do(t.Context(), s, retry.Operation{Scope: "mine"}, func(context.Context) (int, error) { return 0, nil })
 	require.NoError(t, err)
-	require.Equal(t, "mine", s.(snapshotter).Snapshot().Scopes[1].Scope)
+	require.Equal(t, "mine", s.Snapshot().Scopes[1].Scope)
 }
 
 func TestNegativeAttemptsAreAnError(t *testing.T) {

@@ -409,7 +409,7 @@ func TestPollThatDoesNotReturnEndsItsOperation(t *testing.T) {
 				require.False(t, returned)
 				require.Equal(t, name == "panic", recovered == "poll")
 				require.Equal(t, []int{2, 1}, []int{s.successes, s.failures})
-				require.Equal(t, 500, s.Strategy.(snapshotter).Snapshot().Scopes[0].Quota)
+				require.Equal(t, 500, s.Strategy.Snapshot().Scopes[0].Quota)
 			})
 		}
 	}

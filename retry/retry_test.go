@@ -137,8 +137,6 @@ func table(name string) retry.Operation {
 	}
 }
 
-type snapshotter interface{ Snapshot() retry.Snapshot }
-
 func acquire(t *testing.T, s retry.Strategy) retry.Token {
 	t.Helper()
 	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})

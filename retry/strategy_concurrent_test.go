@@ -134,7 +134,7 @@ func TestTokenStormConcurrentSafe(t *testing.T) {
 			}
 			ended, back := s.ledger()
 			require.Equal(t, s.opened.Load(), ended)
-			left := strategy.(snapshotter).Snapshot().Scopes[0].Quota
+			left := strategy.Snapshot().Scopes[0].Quota
 			require.Equal(t, quota-retryCost*s.granted.Load()+back, int64(left))
 		})
 	}
@@ -145,7 +145,6 @@ func TestTokenStormConcurrentSafe(t *testing.T) {
 func TestTokensConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const operations = 400
-	type snapshotter interface{ Snapshot() retry.Snapshot }
 	change := func(c *standard.Config) { c.QuotaCapacity, c.QuotaInitial, c.MaxAttempts = new(operations), new(0), 1 }
 	for mode, s := range modes(t, clock.System{}, change) {
 		t.Run(mode, func(t *testing.T) {
@@ -176,7 +175,7 @@ func TestTokensConcurrentSafe(t *testing.T) {
 					}
 				}
 			}
-			require.Equal(t, successes, s.(snapshotter).Snapshot().Scopes[0].Quota)
+			require.Equal(t, successes, s.Snapshot().Scopes[0].Quota)
 		})
 	}
 }

@@ -230,7 +230,7 @@ func TestWaitWithoutRoomIsRefusedAndItsCostGivenBack(t *testing.T) {
 				require.NoError(t, token.Wait(t.Context()))
 				token, err = s.RefreshRetryToken(t.Context(), token, errServer)
 				require.NoError(t, err)
-				require.Equal(t, 486, s.(snapshotter).Snapshot().Scopes[0].Quota)
+				require.Equal(t, 486, s.Snapshot().Scopes[0].Quota)
 				clk.Advance(c.late)
 				ctx, cancel := clk.WithTimeout(t.Context(), c.within)
 				defer cancel()
@@ -242,7 +242,7 @@ func TestWaitWithoutRoomIsRefusedAndItsCostGivenBack(t *testing.T) {
 				require.Equal(t, time.Second, refusal.Wait)
 				require.Equal(t, 1, refusal.Attempts)
 				require.NoError(t, s.RecordFailure(token, errServer))
-				require.Equal(t, 500, s.(snapshotter).Snapshot().Scopes[0].Quota)
+				require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 			})
 		}
 	}
@@ -293,7 +293,7 @@ func TestFirstAttemptDoesNotBeginAfterTheEndOfTheOperation(t *testing.T) {
 					require.EqualError(t, err, "retry: client-side: maximum elapsed time reached (0 attempts)")
 				}
 				require.NoError(t, s.RecordFailure(late, err))
-				require.Equal(t, 500, s.(snapshotter).Snapshot().Scopes[0].Quota)
+				require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 
 				next, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
 				require.NoError(t, err)
@@ -319,6 +319,6 @@ func TestTokenThatWaitedPastTheEndOfTheOperationIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, errServer)
 		require.EqualError(t, err, "retry: client-side: maximum elapsed time reached: last error: "+errServer.Error()+" (1 attempt)")
 		require.NoError(t, s.RecordFailure(token, err))
-		require.Equal(t, 500, s.(snapshotter).Snapshot().Scopes[0].Quota, "its cost was given back")
+		require.Equal(t, 500, s.Snapshot().Scopes[0].Quota, "its cost was given back")
 	})
 }

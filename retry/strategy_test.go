@@ -339,7 +339,7 @@ func oneAfterAnother(t *testing.T, clk *clock.Fake, s retry.Strategy, before, op
 
 func quotasOf(s retry.Strategy) map[retry.ScopeKey]int {
 	quotas := make(map[retry.ScopeKey]int)
-	for _, scope := range s.(snapshotter).Snapshot().Scopes {
+	for _, scope := range s.Snapshot().Scopes {
 		quotas[scope.Key] = scope.Quota
 	}
 	return quotas
@@ -376,7 +376,7 @@ func TestTokenIsWhatItWasAfterAPanicOfTheClassifier(t *testing.T) {
 						require.PanicsWithValue(t, "classifier", func() {
 							_, _ = s.RefreshRetryToken(t.Context(), token, errServer)
 						})
-						require.Equal(t, 500, s.(snapshotter).Snapshot().Scopes[0].Quota)
+						require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 					}
 					if waits {
 						require.Equal(t, retry.ErrTokenUsed, token.Wait(t.Context()))
@@ -409,7 +409,7 @@ func TestTokenAcceptsOneRecordFailureAfterAPanicBeyondTheClassifier(t *testing.T
 			require.Equal(t, retry.ErrTokenUsed, err)
 			require.NoError(t, s.RecordFailure(token, errServer))
 			require.Equal(t, retry.ErrTokenUsed, s.RecordFailure(token, errServer))
-			require.Equal(t, 500, s.(snapshotter).Snapshot().Scopes[0].Quota)
+			require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 		})
 	}
 }
