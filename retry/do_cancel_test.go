@@ -110,25 +110,6 @@ func TestCancelDuringTheLastSleepOfLongPollingIsInTheError(t *testing.T) {
 	}
 }
 
-func TestErrorOfARefusedWaitTellsTheElapsedTime(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		if clk.BlockUntil(t.Context(), 1) == nil {
-			cancel()
-		}
-	}()
-	_, err := retry.Do(ctx, modes(t, clk, nil)["standard"], retry.Operation{}, func(context.Context) (int, error) {
-		clk.Advance(2 * time.Second)
-		return 0, errServer
-	})
-	refusal, ok := errors.AsType[*retry.Error](err)
-	require.True(t, ok)
-	require.Equal(t, 2*time.Second, refusal.Elapsed)
-	require.Equal(t, 1, refusal.Attempts)
-}
-
 func TestCancelDuringTheBackoffEndsTheOperationOnce(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"standard", "adaptive"} {
@@ -142,9 +123,16 @@ func TestCancelDuringTheBackoffEndsTheOperationOnce(t *testing.T) {
 					cancel()
 				}
 			}()
-			_, err := retry.Do(ctx, s, retry.Operation{}, func(context.Context) (int, error) { return 0, errServer })
+			_, err := retry.Do(ctx, s, retry.Operation{}, func(context.Context) (int, error) {
+				clk.Advance(2 * time.Second)
+				return 0, errServer
+			})
 			require.ErrorIs(t, err, retry.ErrCanceled)
 			require.ErrorIs(t, err, errServer)
+			refusal, ok := errors.AsType[*retry.Error](err)
+			require.True(t, ok)
+			require.Equal(t, 2*time.Second, refusal.Elapsed)
+			require.Equal(t, 1, refusal.Attempts)
 			require.Equal(t, []int{1, 0, 0, 1}, []int{s.granted, s.refused, s.successes, s.failures})
 		})
 	}

@@ -29,7 +29,9 @@ func TestEveryOperationEndsExactlyOnce(t *testing.T) {
 		// op is the n-th attempt, from 1; cancel ends the caller's context.
 		op         func(n int, cancel func()) error
 		classifier classify.Classifier
+		random     func() float64
 		with       retry.Operation
+		opts       []retry.Option
 		cancelled  bool
 		deadline   time.Duration
 		panics     any
@@ -80,6 +82,18 @@ func TestEveryOperationEndsExactlyOnce(t *testing.T) {
 			panics:     "classifier", want: counts{failures: 1},
 		},
 		{
+			name:   "panic in the random numbers of the backoff",
+			op:     func(int, func()) error { return errServer },
+			random: func() float64 { panic("random") },
+			panics: "random", want: counts{failures: 1},
+		},
+		{
+			name:   "panic in the policy",
+			op:     func(int, func()) error { return errServer },
+			opts:   []retry.Option{retry.WithPolicy(func(int, error) error { panic("policy") })},
+			panics: "policy", want: counts{failures: 1},
+		},
+		{
 			name: "the operation's goroutine ends",
 			op:   func(int, func()) error { runtime.Goexit(); return nil },
 			want: counts{failures: 1},
@@ -101,7 +115,9 @@ func TestEveryOperationEndsExactlyOnce(t *testing.T) {
 				t.Parallel()
 				clk := &clock.Fake{}
 				s := &counting{Strategy: modes(t, clk, func(config *standard.Config) {
-					config.Classifier = c.classifier
+					if config.Classifier = c.classifier; c.random != nil {
+						config.Random = c.random
+					}
 				})[mode]}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -120,11 +136,12 @@ func TestEveryOperationEndsExactlyOnce(t *testing.T) {
 					_, _ = retry.Do(ctx, s, c.with, func(context.Context) (int, error) {
 						n++
 						return n, c.op(n, cancel)
-					})
+					}, c.opts...)
 				})
 				require.Equal(t, c.panics, recovered)
 				require.Equal(t, 1, s.acquired)
 				require.Equal(t, c.want, counts{s.granted, s.refused, s.successes, s.failures})
+				require.Equal(t, 1, s.ends, "it says so once")
 			})
 		}
 	}
@@ -208,73 +225,37 @@ func TestPolicyOfAnotherTypeIsAnError(t *testing.T) {
 func TestFirstAttemptIsMadeWithoutAToken(t *testing.T) {
 	t.Parallel()
 	n := 0
-	op := func(err error) func(context.Context) (int, error) {
-		return func(context.Context) (int, error) { n++; return n, err }
+	do := func(ctx context.Context, failure error, opts ...retry.Option) (int, error) {
+		return retry.Do(ctx, denying{}, retry.Operation{}, func(context.Context) (int, error) { n++; return n, failure }, opts...)
 	}
-	value, err := retry.Do(t.Context(), denying{}, retry.Operation{}, op(nil))
+	value, err := do(t.Context(), nil)
 	require.NoError(t, err)
 	require.Equal(t, 1, value)
 
-	_, err = retry.Do(t.Context(), denying{}, retry.Operation{}, op(errServer))
-	require.ErrorIs(t, err, errServer)
-	require.ErrorIs(t, err, errDenied)
-	require.Equal(t, 2, n)
+	_, err = do(t.Context(), errServer)
+	refusal, ok := errors.AsType[*retry.Error](err)
+	require.True(t, ok)
+	require.Equal(t, errDenied, refusal.Reason)
+	require.Equal(t, errServer, refusal.Last)
+	require.Equal(t, 1, refusal.Attempts)
 
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = retry.Do(gone, denying{}, retry.Operation{}, op(nil))
-	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, 2, n)
+	_, err = do(t.Context(), errServer, retry.WithPolicy(func(int, error) error { return nil }))
+	require.NoError(t, err, "the policy judges it")
+	require.Equal(t, 3, n)
+
+	_, err = do(gone(t), errServer)
+	for _, want := range []error{errDenied, retry.ErrCanceled, context.Canceled} {
+		require.ErrorIs(t, err, want)
+	}
+	require.NotErrorIs(t, err, errServer)
+	require.Equal(t, 3, n, "no attempt was made")
 }
 
 func TestDoWithoutAFunctionIsAnError(t *testing.T) {
 	t.Parallel()
 	_, err := retry.Do[int](t.Context(), denying{}, retry.Operation{}, nil)
 	require.EqualError(t, err, "retry: Do needs a function")
-}
-
-func TestPolicyOfAnInnerLoopDoesNotJudgeTheOuterOne(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []string{"standard", "adaptive"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			s := modes(t, clk, nil)[mode]
-			inner, outer := 0, 0
-			clk.Run(func() {
-				_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
-					outer++
-					return retry.Do(ctx, s, retry.Operation{}, func(context.Context) (int, error) { inner++; return 0, nil },
-						retry.WithPolicy(func(int, error) error { return retry.Mark(errNotReady, classify.Transient) }))
-				})
-			})
-			require.Equal(t, []int{3, 1}, []int{inner, outer})
-		})
-	}
-}
-
-func TestPolicyCountsWhateverTheUsersClassifierThinks(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []string{"standard", "adaptive"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			s := modes(t, clk, nil)[mode]
-			n := 0
-			var err error
-			clk.Run(func() {
-				_, err = retry.Do(t.Context(), s, retry.Operation{Classifier: never{}}, func(context.Context) (int, error) { n++; return n, nil },
-					retry.WithPolicy(func(value int, err error) error {
-						if value < 3 {
-							return retry.Mark(errNotReady, classify.Transient)
-						}
-						return err
-					}))
-			})
-			require.NoError(t, err)
-			require.Equal(t, 3, n)
-		})
-	}
+	require.EqualError(t, retry.DoErr(t.Context(), denying{}, retry.Operation{}, nil), "retry: Do needs a function")
 }
 
 func TestNilPolicyFitsEveryType(t *testing.T) {
@@ -294,17 +275,12 @@ func TestPolicyOfDoErrJudgesErrors(t *testing.T) {
 	require.Equal(t, 1, calls)
 }
 
-func TestDoErrWithoutAFunctionIsAnError(t *testing.T) {
-	t.Parallel()
-	require.EqualError(t, retry.DoErr(t.Context(), denying{}, retry.Operation{}, nil), "retry: Do needs a function")
-}
-
 func TestDoCallsNothingAfterTheEndOfTheOperation(t *testing.T) {
 	t.Parallel()
 	clk := &clock.Fake{}
 	forBoth(t, clk, func(t *testing.T, s retry.Strategy) {
 		t.Helper()
-		for _, strategy := range []retry.Strategy{s, tokenless{s}} {
+		for _, strategy := range []retry.Strategy{s, foreign{Strategy: s, acquire: func() error { return errDenied }}} {
 			op := retry.Operation{NotAfter: clk.Now().Add(-1)}
 			n, err := retry.Do(t.Context(), strategy, op, func(context.Context) (int, error) {
 				require.Fail(t, "called")
@@ -322,13 +298,6 @@ func TestDoCallsNothingAfterTheEndOfTheOperation(t *testing.T) {
 			require.Equal(t, 1, n)
 		}
 	})
-}
-
-// tokenless is a strategy that has no tokens, and a clock.
-type tokenless struct{ retry.Strategy }
-
-func (tokenless) AcquireInitialToken(context.Context, retry.Operation) (retry.Token, error) {
-	return retry.Token{}, errors.New("no tokens")
 }
 
 func TestErrorThatAForeignStrategySharesIsNotChanged(t *testing.T) {
@@ -389,78 +358,6 @@ func TestForeignStrategyWithoutATokenForTheRetryEndsTheOperation(t *testing.T) {
 	require.Equal(t, 1, refusal.Attempts)
 }
 
-func TestFailureThatAForeignStrategyDoesNotRetryComesBackAsItIs(t *testing.T) {
-	t.Parallel()
-	s := foreign{Strategy: modes(t, &clock.Fake{}, nil)["standard"], refresh: func(token retry.Token, _ error) (retry.Token, error) {
-		return token, &retry.Error{Reason: retry.ErrNotRetryable}
-	}}
-	again := retry.WithPolicy(func(_ int, err error) error { return retry.Mark(err, classify.Transient) })
-	notReady := retry.WithPolicy(func(int, error) error { return retry.Mark(errNotReady, classify.Transient) })
-	_, err := retry.Do(t.Context(), s, retry.Operation{}, failing(errClient), again)
-	require.Equal(t, errClient, err, "without what the policy said of it")
-	_, err = retry.Do(t.Context(), s, retry.Operation{}, failing(nil), notReady)
-	require.Equal(t, errNotReady, err)
-}
-
-func TestForeignStrategyIsToldOfAFailureOnce(t *testing.T) {
-	t.Parallel()
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, ctx := range map[string]context.Context{"refused": t.Context(), "not begun": gone} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			told := 0
-			s := foreign{Strategy: modes(t, &clock.Fake{}, nil)["standard"], failed: func() { told++ }}
-			_, err := retry.Do(ctx, s, retry.Operation{}, failing(errClient))
-			require.Error(t, err)
-			require.Equal(t, 1, told)
-		})
-	}
-}
-
-func TestMaxElapsedHoldsThroughAForeignStrategy(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []string{"standard", "adaptive"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			n := 0
-			var err error
-			clk.Run(func() {
-				_, err = retry.Do(t.Context(), foreign{Strategy: modes(t, clk, nil)[mode]}, retry.Operation{MaxElapsed: time.Second},
-					func(context.Context) (int, error) { n++; return 0, errServer })
-			})
-			require.ErrorIs(t, err, retry.ErrMaxElapsed)
-			require.Equal(t, 2, n, "one at the last moment")
-			refusal, ok := errors.AsType[*retry.Error](err)
-			require.True(t, ok)
-			require.Equal(t, time.Second, refusal.Elapsed, "on the strategy's clock")
-		})
-	}
-}
-
-func TestOperationWithoutATokenIsJudgedByItsPolicyAndItsContext(t *testing.T) {
-	t.Parallel()
-	s := foreign{Strategy: denying{}, acquire: func() error { return errDenied }}
-	_, err := retry.Do(t.Context(), s, retry.Operation{}, failing(errServer),
-		retry.WithPolicy(func(int, error) error { return nil }))
-	require.NoError(t, err)
-
-	_, err = retry.Do(t.Context(), s, retry.Operation{}, failing(errServer))
-	refusal, ok := errors.AsType[*retry.Error](err)
-	require.True(t, ok)
-	require.Equal(t, 1, refusal.Attempts)
-	require.Equal(t, errDenied, refusal.Reason)
-
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = retry.Do(gone, s, retry.Operation{}, failing(errServer))
-	require.ErrorIs(t, err, errDenied)
-	require.ErrorIs(t, err, retry.ErrCanceled)
-	require.ErrorIs(t, err, context.Canceled)
-	require.NotErrorIs(t, err, errServer, "no attempt was made")
-}
-
 // brokenClock panics when it has been read for a number of times.
 type brokenClock struct {
 	*clock.Fake
@@ -472,40 +369,6 @@ func (c *brokenClock) Now() time.Time {
 		panic("clock")
 	}
 	return c.Fake.Now()
-}
-
-// endAsOnce runs an operation whose attempts fail, and requires that it ends as
-// one failure, with the quota as it was, and with the panic if there is one.
-func endAsOnce(t *testing.T, clk *clock.Fake, inner retry.Strategy, panics any, opts ...retry.Option) {
-	t.Helper()
-	s := &counting{Strategy: inner}
-	var recovered any
-	clk.Run(func() {
-		defer func() { recovered = recover() }()
-		_, _ = retry.Do(t.Context(), s, retry.Operation{}, failing(errServer), opts...)
-	})
-	require.Equal(t, panics, recovered)
-	require.Equal(t, []int{0, 1}, []int{s.successes, s.failures})
-	require.Equal(t, 500, inner.Snapshot().Scopes[0].Quota)
-}
-
-func TestPanicOfAFunctionOfTheUserEndsTheOperationOnce(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []string{"standard", "adaptive"} {
-		t.Run("random/"+mode, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			endAsOnce(t, clk, modes(t, clk, func(c *standard.Config) {
-				c.Random = func() float64 { panic("random") }
-			})[mode], "random")
-		})
-		t.Run("policy/"+mode, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			endAsOnce(t, clk, modes(t, clk, nil)[mode], "policy",
-				retry.WithPolicy(func(int, error) error { panic("policy") }))
-		})
-	}
 }
 
 func TestPanicOfTheClockEndsTheOperationOnce(t *testing.T) {
@@ -567,18 +430,4 @@ func TestObserverThatEndsItsGoroutineEndsTheOperation(t *testing.T) {
 			require.Equal(t, quota, scope.Quota)
 		})
 	}
-}
-
-func TestErrorOfDoTellsElapsedTimeAndAttempts(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	s := modes(t, clk, nil)["standard"]
-	var err error
-	clk.Run(func() {
-		_, err = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { return 0, errServer })
-	})
-	refusal, ok := errors.AsType[*retry.Error](err)
-	require.True(t, ok)
-	require.Equal(t, 3, refusal.Attempts)
-	require.Equal(t, 3*time.Second, refusal.Elapsed)
 }

@@ -237,27 +237,16 @@ func TestLoopInALoopTellsTheObserverTheProductOfTheAttempts(t *testing.T) {
 	}
 }
 
-// hotKeyError is a throttle of one key.
-type hotKeyError struct{ reasons []classify.Reason }
-
-func (hotKeyError) Error() string                    { return "hot key" }
-func (hotKeyError) ErrorCode() string                { return "ThrottlingException" }
-func (e hotKeyError) ThrottledBy() []classify.Reason { return e.reasons }
-func keyRange() (reasons []classify.Reason, throttle error) {
-	reasons = []classify.Reason{{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}}
-	return reasons, hotKeyError{reasons}
-}
-
 func TestReasonsOfAThrottleAreInEventsAndInTheError(t *testing.T) {
 	t.Parallel()
-	reasons, throttle := keyRange()
+	reasons := []classify.Reason{{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}}
 	r := &recorder{}
 	clk := &clock.Fake{}
 	s, err := standard.New(standard.Config{Clock: clk, MaxAttempts: 2, Observer: r})
 	require.NoError(t, err)
 	clk.Run(func() {
 		err = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
-			return fmt.Errorf("operation: %w", throttle)
+			return fmt.Errorf("operation: %w", hotKeyError{reasons})
 		})
 	})
 	var refusal *retry.Error

@@ -193,13 +193,20 @@ func TestLearnedTimeoutForgets(t *testing.T) {
 		took, err := l.do(t, late, 9*time.Second)
 		require.NoError(t, err)
 		require.Len(t, took, 1, "no room")
-		require.Equal(t, 1000, retry.LearnedScopes(l.timeout))
 		pause(5 * time.Minute)
+		for i := range 999 {
+			_, err := l.do(t, retry.Operation{Scope: strconv.Itoa(i)}, 0)
+			require.NoError(t, err)
+		}
 		l.teach(t, late, 10*time.Millisecond)
-		require.Equal(t, 1, retry.LearnedScopes(l.timeout))
 		took, err = l.do(t, late, 9*time.Second, 0)
 		require.NoError(t, err)
-		require.Len(t, took, 2)
+		require.Len(t, took, 2, "the last one that has room")
+		later := retry.Operation{Resource: "one too many"}
+		l.teach(t, later, 10*time.Millisecond)
+		took, err = l.do(t, later, 9*time.Second)
+		require.NoError(t, err)
+		require.Len(t, took, 1)
 	})
 }
 

@@ -17,21 +17,31 @@ import (
 
 func TestMarkDecidesWhetherAnErrorIsRetried(t *testing.T) {
 	t.Parallel()
+	below := func(err error) error { return fmt.Errorf("reading: %w", err) }
 	for _, c := range []struct {
 		name  string
 		err   error
+		own   classify.Classifier // of the operation
 		is    error
 		calls int
 	}{
-		{"no mark", errBoom, errBoom, 1},
-		{"a mark", retry.Mark(errBoom, classify.Transient), errBoom, 3},
-		{"a mark below another error", fmt.Errorf("reading: %w", retry.Mark(errBoom, classify.Transient)), errBoom, 3},
-		{"a mark in joined errors", errors.Join(retry.Mark(errBoom, classify.Transient)), errBoom, 1},
-		{"a permanent error", retry.Permanent(errServer), errServer, 1},
-		{"a permanent error below another one", fmt.Errorf("reading: %w", retry.Permanent(errServer)), errServer, 1},
-		{"a mark of no kind", retry.Mark(errServer, classify.KindNone), errServer, 1},
-		{"a mark of no kind below another error", fmt.Errorf("reading: %w", retry.Mark(errServer, classify.KindNone)), errServer, 1},
-		{"the outer of two marks", retry.Mark(retry.Permanent(errServer), classify.Server), errServer, 3},
+		{"no mark", errBoom, nil, errBoom, 1},
+		{"a mark", retry.Mark(errBoom, classify.Transient), nil, errBoom, 3},
+		{"a mark below another error", below(retry.Mark(errBoom, classify.Transient)), nil, errBoom, 3},
+		{"a mark, against the classifier of the operation", below(retry.Mark(errBoom, classify.Transient)), never{}, errBoom, 3},
+		{"a mark, against a classifier that is added", retry.Mark(errBoom, classify.Transient), classify.Also(never{}), errBoom, 3},
+		{"a mark in joined errors", errors.Join(retry.Mark(errBoom, classify.Transient)), nil, errBoom, 1},
+		{"a permanent error", retry.Permanent(errServer), nil, errServer, 1},
+		{"a permanent error below another one", below(retry.Permanent(errServer)), nil, errServer, 1},
+		{"a permanent error, against the classifier of the operation", below(retry.Permanent(errServer)), always{}, errServer, 1},
+		{"a permanent error in joined errors", errors.Join(errServer, retry.Permanent(errBoom)), always{}, errServer, 3},
+		{
+			"a permanent error of another loop",
+			&retry.Error{Reason: retry.ErrAttemptsExhausted, Last: retry.Permanent(errServer)}, always{}, errServer, 3,
+		},
+		{"a mark of no kind", retry.Mark(errServer, classify.KindNone), nil, errServer, 1},
+		{"a mark of no kind below another error", below(retry.Mark(errServer, classify.KindNone)), nil, errServer, 1},
+		{"the outer of two marks", retry.Mark(retry.Permanent(errServer), classify.Server), nil, errServer, 3},
 	} {
 		for _, mode := range []string{"standard", "adaptive"} {
 			t.Run(c.name+"/"+mode, func(t *testing.T) {
@@ -39,7 +49,7 @@ func TestMarkDecidesWhetherAnErrorIsRetried(t *testing.T) {
 				clk := &clock.Fake{}
 				calls := 0
 				clk.Run(func() {
-					err := retry.DoErr(t.Context(), modes(t, clk, nil)[mode], retry.Operation{}, func(context.Context) error {
+					err := retry.DoErr(t.Context(), modes(t, clk, nil)[mode], retry.Operation{Classifier: c.own}, func(context.Context) error {
 						calls++
 						return c.err
 					})
@@ -117,35 +127,6 @@ func TestMarkOfNilIsNil(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, retry.Mark(nil, classify.Throttling))
 	require.NoError(t, retry.Permanent(nil))
-}
-
-func TestAVerdictThatTheErrorCarriesCountsBeforeAllClassifiers(t *testing.T) {
-	t.Parallel()
-	judged := func(v classify.Verdict) error { return &classify.JudgedError{Verdict: v, Err: errServer} }
-	again, forbidden := classify.RetryAs(classify.Client), classify.Forbidden()
-	const retried, final = 3, 1
-	for _, c := range []struct {
-		name   string
-		op     classify.Classifier
-		answer error
-		want   int
-	}{
-		{"a retry", nil, judged(again), retried},
-		{"a retry, against the classifier of the operation", never{}, judged(again), retried},
-		{"a retry, against what is added", classify.Also(never{}), judged(again), retried},
-		{"a retry below a wrapping", never{}, fmt.Errorf("call: %w", judged(again)), retried},
-		{"no retry", nil, judged(forbidden), final},
-		{"no retry, against the classifier of the operation", always{}, fmt.Errorf("call: %w", judged(forbidden)), final},
-		{"no retry below another loop", always{}, &retry.Error{Reason: retry.ErrAttemptsExhausted, Last: judged(forbidden)}, retried},
-		{"no retry of one of two errors", always{}, errors.Join(errServer, judged(forbidden)), retried},
-	} {
-		for _, mode := range []string{"standard", "adaptive"} {
-			t.Run(c.name+"/"+mode, func(t *testing.T) {
-				t.Parallel()
-				require.Equal(t, c.want, attemptsFor(t, mode, c.op, c.answer))
-			})
-		}
-	}
 }
 
 func TestRuleStopsARetryThatTheClassifiersAskFor(t *testing.T) {

@@ -32,7 +32,7 @@ func TestScopesOfOneServiceThatAreThrottledTogetherAreTold(t *testing.T) {
 				return nil
 			}))
 		})
-		told := r.together()
+		told := r.of(retry.ScopesThrottledTogether)
 		require.Len(t, told, 1)
 		require.Equal(t, []retry.Event{{
 			Kind: retry.ScopesThrottledTogether, Time: before.Add(time.Second), Operation: last, Attempt: 1,
@@ -104,7 +104,7 @@ func TestEventOfScopesThrottledTogetherIsTheLastOfItsAttempt(t *testing.T) {
 				}
 				require.Equal(t, want, strings.Join(kinds, " "))
 				_ = s.RecordFailure(token, c.fail)
-				require.LessOrEqual(t, len(r.together()), 1, "an attempt counts once")
+				require.LessOrEqual(t, len(r.of(retry.ScopesThrottledTogether)), 1, "an attempt counts once")
 			})
 		})
 	}
@@ -152,7 +152,7 @@ func TestScopesThrottledTogetherConcurrentSafe(t *testing.T) {
 			clk.Advance(time.Minute)
 		}
 		told := map[string]int{}
-		for _, e := range r.together() {
+		for _, e := range r.of(retry.ScopesThrottledTogether) {
 			told[e.Scope.Service]++
 			require.Len(t, e.Scopes, 3)
 			for i, key := range e.Scopes {
@@ -233,7 +233,7 @@ func TestThrottlesThatSayNothingOfAServiceDoNotCount(t *testing.T) {
 				for _, token := range append(before, third) {
 					require.NoError(t, s.RecordFailure(token, errThrottled))
 				}
-				require.Len(t, r.together(), map[bool]int{true: 1}[c.told])
+				require.Len(t, r.of(retry.ScopesThrottledTogether), map[bool]int{true: 1}[c.told])
 			})
 		})
 	}
@@ -247,7 +247,7 @@ func TestThrottlesOfOperationsWithoutAServiceAreNotTold(t *testing.T) {
 		for i := range 10 {
 			throttle(t, s, retry.Operation{Region: "eu-west-1", Resource: strconv.Itoa(i)})
 		}
-		require.Empty(t, r.together())
+		require.Empty(t, r.of(retry.ScopesThrottledTogether))
 	})
 }
 
@@ -261,6 +261,6 @@ func TestAttemptThatWasNotMadeIsNoThrottle(t *testing.T) {
 			_, err = s.RefreshRetryToken(t.Context(), token, errThrottled)
 			require.NoError(t, err)
 		}
-		require.Empty(t, r.together())
+		require.Empty(t, r.of(retry.ScopesThrottledTogether))
 	})
 }

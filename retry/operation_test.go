@@ -87,83 +87,21 @@ func TestOperationsWithTheSameKeyShareAScope(t *testing.T) {
 	}
 }
 
-// A throttle of one account says nothing of another, whose limits are its own.
-func TestAccountsHaveScopesOfTheirOwn(t *testing.T) {
+func TestOperationHasItsOwnNumberOfAttempts(t *testing.T) {
 	t.Parallel()
-	clk := &clock.Fake{}
-	forBoth(t, clk, func(t *testing.T, s retry.Strategy) {
-		t.Helper()
-		var want []int
-		for i, account := range []string{"", "111122223333", "444455556666"} {
-			op := retry.Operation{Account: account, Service: "dynamodb", Region: "eu-west-1", Resource: "orders"}
-			token, err := s.AcquireInitialToken(t.Context(), op)
-			require.NoError(t, err)
-			for range i {
-				token, err = s.RefreshRetryToken(t.Context(), token, errServer)
-				require.NoError(t, err)
-			}
-			want = append(want, 500-i*retryCost)
-		}
-		var got []int
-		for _, scope := range s.Snapshot().Scopes[1:] { // sorted by name
-			got = append(got, scope.Quota)
-		}
-		require.ElementsMatch(t, want, got)
-	})
-}
-
-func TestOverridesOfOneCall(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name   string
-		op     retry.Operation
-		opt    retry.Option
-		answer error
-		want   int
-	}{
-		{"more attempts", retry.Operation{MaxAttempts: 5}, nil, errServer, 5},
-		{"zero attempts means as the strategy says", retry.Operation{}, nil, errServer, 3},
-		{"no retry", retry.Operation{MaxAttempts: 1}, nil, errServer, 1},
-		{"another classifier", retry.Operation{Classifier: always{}}, nil, errClient, 3},
-		{"no policy", retry.Operation{}, retry.WithPolicy[int](nil), errServer, 3},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			attempts := 0
-			clk.Run(func() {
-				_, _ = retry.Do(t.Context(), modes(t, clk, nil)["adaptive"], c.op, func(context.Context) (int, error) {
-					attempts++
-					return 0, c.answer
-				}, c.opt)
-			})
-			require.Equal(t, c.want, attempts)
-		})
+	for own, want := range map[int]int{0: 3, 1: 1, 5: 5} { // 0 means that of the strategy
+		require.Equal(t, want, attemptsFor(t, "adaptive", retry.Operation{MaxAttempts: own}, errServer))
 	}
-}
-
-func TestScopeOfOneCall(t *testing.T) {
-	t.Parallel()
-	s := modes(t, &clock.Fake{}, nil)["standard"]
-	_, err := retry.Do(t.Context(), s, retry.Operation{Scope: "mine"}, func(context.Context) (int, error) { return 0, nil })
-	require.NoError(t, err)
-	require.Equal(t, "mine", s.Snapshot().Scopes[1].Scope)
-}
-
-func TestNegativeAttemptsAreAnError(t *testing.T) {
-	t.Parallel()
-	s := modes(t, &clock.Fake{}, nil)["standard"]
-	_, err := retry.Do(t.Context(), s, retry.Operation{MaxAttempts: -1}, func(context.Context) (int, error) { return 0, nil })
+	_, err := retry.Do(t.Context(), modes(t, &clock.Fake{}, nil)["standard"], retry.Operation{MaxAttempts: -1}, failing(nil))
 	require.EqualError(t, err, "retry: MaxAttempts -1: must not be negative")
 }
 
 // attemptsFor returns how many attempts an operation makes that always gets the answer.
-func attemptsFor(t *testing.T, mode string, op classify.Classifier, answer error) (attempts int) {
+func attemptsFor(t *testing.T, mode string, op retry.Operation, answer error) (attempts int) {
 	t.Helper()
 	clk := &clock.Fake{}
 	clk.Run(func() {
-		operation := retry.Operation{Classifier: op}
-		_, _ = retry.Do(t.Context(), modes(t, clk, nil)[mode], operation, func(context.Context) (int, error) {
+		_, _ = retry.Do(t.Context(), modes(t, clk, nil)[mode], op, func(context.Context) (int, error) {
 			attempts++
 			return 0, answer
 		})
@@ -197,7 +135,7 @@ func TestClassifiersOfOneOperation(t *testing.T) {
 		for _, mode := range []string{"standard", "adaptive"} {
 			t.Run(c.name+"/"+mode, func(t *testing.T) {
 				t.Parallel()
-				require.Equal(t, c.want, attemptsFor(t, mode, c.op, c.answer))
+				require.Equal(t, c.want, attemptsFor(t, mode, retry.Operation{Classifier: c.op}, c.answer))
 			})
 		}
 	}

@@ -117,19 +117,6 @@ func (r *recorder) Observe(_ context.Context, e retry.Event) {
 	r.events = append(r.events, e)
 }
 
-// together returns the events of scopes that are throttled together.
-func (r *recorder) together() []retry.Event {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var found []retry.Event
-	for _, e := range r.events {
-		if e.Kind == retry.ScopesThrottledTogether {
-			found = append(found, e)
-		}
-	}
-	return found
-}
-
 // table is an operation on a table, which has a scope of its own.
 func table(name string) retry.Operation {
 	return retry.Operation{
@@ -178,7 +165,7 @@ type counting struct {
 	retry.Strategy
 	mu                                              sync.Mutex
 	acquired, granted, refused, successes, failures int
-	lastFailure                                     error
+	ends                                            int // calls that end an operation, also those that the strategy refuses
 }
 
 func (c *counting) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
@@ -197,15 +184,16 @@ func (c *counting) RefreshRetryToken(ctx context.Context, t retry.Token, failure
 }
 
 func (c *counting) RecordSuccess(t retry.Token) error {
+	c.count(&c.ends)
 	c.count(&c.successes)
 	return c.Strategy.RecordSuccess(t)
 }
 
 func (c *counting) RecordFailure(t retry.Token, failure error) error {
+	c.count(&c.ends)
 	err := c.Strategy.RecordFailure(t, failure)
 	if err == nil {
 		c.count(&c.failures)
-		c.lastFailure = failure
 	}
 	return err
 }
@@ -232,7 +220,6 @@ type foreign struct {
 	retry.Strategy
 	acquire func() error
 	refresh func(t retry.Token, failure error) (retry.Token, error)
-	failed  func()
 }
 
 func (f foreign) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
@@ -247,13 +234,6 @@ func (f foreign) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 		return f.refresh(t, failure)
 	}
 	return f.Strategy.RefreshRetryToken(ctx, t, failure)
-}
-
-func (f foreign) RecordFailure(t retry.Token, failure error) error {
-	if f.failed != nil {
-		f.failed()
-	}
-	return f.Strategy.RecordFailure(t, failure)
 }
 
 // wrapped is a strategy by another author.
@@ -284,3 +264,10 @@ func (j judging) Classify(classify.Outcome) classify.Verdict {
 	*j.calls++
 	return classify.RetryAs(classify.Throttling)
 }
+
+// hotKeyError is a throttle of one key.
+type hotKeyError struct{ reasons []classify.Reason }
+
+func (hotKeyError) Error() string                    { return "hot key" }
+func (hotKeyError) ErrorCode() string                { return "ThrottlingException" }
+func (e hotKeyError) ThrottledBy() []classify.Reason { return e.reasons }

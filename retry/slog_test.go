@@ -66,6 +66,20 @@ func TestSlogObserverDoesNotFlood(t *testing.T) {
 			},
 			want: "level=WARN msg=\"scopes throttled together, the limit is probably wider\" scopes=\"[one two three]\" attempt=2 operation=Sign scope=kms/eu-west-1\n",
 		},
+		{
+			name: "throttle that says what it is about",
+			event: retry.Event{
+				Kind: retry.RetryScheduled, Attempt: 1, Verdict: verdict,
+				Err: hotKeyError{[]classify.Reason{{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}}},
+			},
+			want: "level=DEBUG msg=retry kind=throttling delay=0s quota=0 attempt=1" +
+				" throttled_by=\"[TableReadKeyRangeThroughputExceeded (part)]\" error=\"hot key\"\n",
+		},
+		{
+			name:  "loop in a loop",
+			event: retry.Event{Kind: retry.LoopNested, Attempt: 1, MaxAttempts: 9},
+			want:  "level=DEBUG msg=\"loop in a loop\" max_attempts=9 attempt=1\n",
+		},
 		{name: "final failure", event: retry.Event{Kind: retry.RetryRefused, Reason: retry.ErrNotRetryable, Err: errors.New("404")}},
 		{name: "success", event: retry.Event{Kind: retry.AttemptEnded, Attempt: 1}},
 	} {
@@ -85,15 +99,4 @@ func TestSlogObserverDoesNotFlood(t *testing.T) {
 			require.Equal(t, c.want, out.String())
 		})
 	}
-}
-
-func TestLogSaysWhatAThrottleWasAbout(t *testing.T) {
-	t.Parallel()
-	_, throttle := keyRange()
-	var out bytes.Buffer
-	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	retry.SlogObserver{Logger: logger}.Observe(t.Context(), retry.Event{
-		Kind: retry.RetryScheduled, Attempt: 1, Err: throttle, Verdict: classify.RetryAs(classify.Throttling),
-	})
-	require.Contains(t, out.String(), `throttled_by="[TableReadKeyRangeThroughputExceeded (part)]"`)
 }
