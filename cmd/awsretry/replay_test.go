@@ -10,14 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/internal/command/trace"
+	"github.com/awsretry/awsretry/internal/testonly/bubble"
 )
 
 func TestReplayOutput(t *testing.T) {
@@ -197,8 +198,9 @@ func TestReplayOfTracesWithNothingInBetween(t *testing.T) {
 }
 
 // The retry of a request without a further step stays granted: it gives back no quota, and keeps no
-// task. The test counts goroutines, so that no other one runs beside it.
+// task.
 func TestReplayOfRequestsThatStayOpen(t *testing.T) {
+	t.Parallel()
 	const steps = 5_000
 	var trace strings.Builder
 	trace.WriteString(`{"mode": "adaptive", "behavior": "v2.0", "given": {"initial_quota": 5000}, "steps": [{"response": {"status": 500}}`)
@@ -210,13 +212,15 @@ func TestReplayOfRequestsThatStayOpen(t *testing.T) {
 	out := writerFunc(func(line []byte) {
 		lines = append(lines, string(line))
 		if len(lines) == steps {
-			require.Less(t, runtime.NumGoroutine(), steps/5)
+			require.Less(t, bubble.Goroutines(), 10)
 		}
 	})
 
-	status := run(t.Context(), []string{"replay", "-", "--json"}, system{in: strings.NewReader(trace.String()), out: out, errs: io.Discard})
+	synctest.Test(t, func(t *testing.T) {
+		status := run(t.Context(), []string{"replay", "-", "--json"}, system{in: strings.NewReader(trace.String()), out: out, errs: io.Discard})
+		require.Zero(t, status)
+	})
 
-	require.Zero(t, status)
 	require.Len(t, lines, steps+1)
 	require.Contains(t, lines[999], `"outcome":"retry","delay_s":1,"quota_after":0,`)
 	for _, line := range lines[1000:] {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -23,6 +23,7 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/bubble"
 	"github.com/awsretry/awsretry/internal/testonly/pipenet"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -294,7 +295,8 @@ func TestTimeoutCostsNoGoroutine(t *testing.T) {
 		t.Helper()
 		count := func(opts ...awssdk.Option) (n int) {
 			client := answerFunc(func(*http.Request) (*http.Response, error) {
-				n = runtime.NumGoroutine()
+				synctest.Wait()
+				n = bubble.Goroutines()
 				return response(200, "{}"), nil
 			})
 			require.NoError(t, describe(t, installed(t, client, append(opts, hermetic())...)))

@@ -5,14 +5,15 @@ package sim_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/awsretry/awsretry/internal/testonly/bubble"
 	"github.com/awsretry/awsretry/modes/standard"
 )
 
@@ -43,14 +44,15 @@ func TestSimulatedClientsBeginTheirCallsByThemselves(t *testing.T) {
 	require.Positive(t, odd, "two clients with the same instants have even numbers")
 }
 
-// It counts goroutines, so it is not parallel.
 func TestSimulationEndsWhenTooManyCallsAreOpen(t *testing.T) {
+	t.Parallel()
 	s := usual()
 	s.Workers, s.Offered, s.Rate = 0, 1e6, 1
-	before := runtime.NumGoroutine()
-	_, err := sim.Play(t.Context(), s, inAdaptiveMode(standard.Config{}), 1, nil)
-	require.Equal(t, sim.ErrOpen, err)
-	require.Less(t, runtime.NumGoroutine(), before+1000, "it leaves no task behind")
+	synctest.Test(t, func(t *testing.T) {
+		_, err := sim.Play(t.Context(), s, inAdaptiveMode(standard.Config{}), 1, nil)
+		require.Equal(t, sim.ErrOpen, err)
+		require.Less(t, bubble.Goroutines(), 10, "it leaves no task behind")
+	})
 }
 
 func TestSimulationEndsWithItsContext(t *testing.T) {
