@@ -109,7 +109,7 @@ func (l *limiter) join(ctx context.Context, r ratelimit.Request) error {
 	l.mu.Unlock()
 	deadline, limited := ctx.Deadline()
 	wait := end.Sub(now)
-	if r.NoWait || l.fleet.closed() || limited && deadline.Sub(now)-r.Room <= wait || !r.NotAfter.IsZero() && r.NotAfter.Before(end) ||
+	if r.NoWait || l.fleet.closed() || limited && deadline.Sub(now)-r.AttemptTime <= wait || !r.NotAfter.IsZero() && r.NotAfter.Before(end) ||
 		r.MaxWait > 0 && r.MaxWait < wait {
 		return nil
 	}

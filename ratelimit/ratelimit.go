@@ -66,10 +66,10 @@ type Request struct {
 	MaxQueue int
 	// NotAfter is the latest instant to send at; zero means any.
 	NotAfter time.Time
-	// Room is how long before the deadline of the context a wait must end, so that the attempt can end
-	// in time; half of the time until the deadline is always enough. Zero means no minimum. A caller
-	// that need not wait is never refused for lack of room.
-	Room time.Duration
+	// AttemptTime is how long before the deadline of the context a wait must end, so that the attempt
+	// can end in time; half of the time until the deadline is always enough. Zero means no minimum. A
+	// caller that need not wait is never refused for lack of time.
+	AttemptTime time.Duration
 	// OnWait is called before a wait begins, with no lock held; nil means none. A caller
 	// whose OnWait panics leaves the queue.
 	OnWait func(Wait)
@@ -93,7 +93,7 @@ var ErrNotAfter = errors.New("ratelimit: the wait would end too late")
 type WaitError struct {
 	// Wait describes that wait.
 	Wait Wait
-	// Reason is [context.DeadlineExceeded] if the wait would not leave [Request].Room before the
+	// Reason is [context.DeadlineExceeded] if the wait would not leave [Request].AttemptTime before the
 	// deadline of the context, [ErrNotAfter], or an error whose text says which limit of the [Request]
 	// forbids the wait, or that the wait would never end: it is 292 years or more.
 	Reason error

@@ -214,7 +214,7 @@ func (e *Engine) roomForRetry(ctx context.Context, r *record, delay time.Duratio
 			expected = max(expected, r.part.Expected(e.config.Send.Cost))
 		}
 		if expected > wait {
-			wait, needed = expected, r.scope.Room.Needed()
+			wait, needed = expected, r.scope.AttemptTime.Needed()
 		}
 	}
 	return wait, e.noRoom(ctx, &r.op, wait, needed)

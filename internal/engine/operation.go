@@ -194,7 +194,7 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 	throttled, _ := token.Token(t).Entries()
 	change := r.report(&opinion{throttled: throttled > 0})
 	if change.Limited && r.timed && !r.op.LongPolling { // a long poll says little about other attempts
-		r.scope.Room.Note(e.reading.Now().Sub(r.sent))
+		r.scope.AttemptTime.Note(e.reading.Now().Sub(r.sent))
 	}
 	if e.observed() {
 		r.tellSuccess(change)

@@ -100,7 +100,7 @@ func limited(ctx context.Context, op *retry.Operation) bool {
 }
 
 // noRoom returns why a wait of d must not begin: ErrDeadline if it would leave the attempt less
-// time than needed before the deadline of ctx, see ratelimit.Request.Room; ErrMaxElapsed if it
+// time than needed before the deadline of ctx, see ratelimit.Request.AttemptTime; ErrMaxElapsed if it
 // would end after op.NotAfter; nil if there is room.
 func (e *Engine) noRoom(ctx context.Context, op *retry.Operation, d, needed time.Duration) error {
 	if !limited(ctx, op) {
@@ -144,7 +144,7 @@ func (e *Engine) settle(ctx context.Context, t retry.Token, r *record) *retry.Er
 // one.
 func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bool) *retry.Error {
 	request := e.config.Send
-	request.NotAfter, request.Room = r.op.NotAfter, r.scope.Room.Needed()
+	request.NotAfter, request.AttemptTime = r.op.NotAfter, r.scope.AttemptTime.Needed()
 	if e.observed() {
 		request.OnWait = func(w ratelimit.Wait) {
 			if r.tally.phase != awaitingSend { // a limiter of the user may wait more than once

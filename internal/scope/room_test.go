@@ -31,7 +31,7 @@ func TestRoomIsTheTimeOfMostAttempts(t *testing.T) {
 			return func() time.Duration { n++; return time.Duration(n/100) * time.Second }
 		}(), 199, time.Second, 1100 * ms},
 	} {
-		var r scope.Room
+		var r scope.AttemptTime
 		for range c.attempts {
 			r.Note(c.took())
 		}
@@ -42,7 +42,7 @@ func TestRoomIsTheTimeOfMostAttempts(t *testing.T) {
 
 func TestRoomConcurrentSafe(t *testing.T) {
 	t.Parallel()
-	var r scope.Room
+	var r scope.AttemptTime
 	var group sync.WaitGroup
 	for range 50 {
 		group.Go(func() {

@@ -31,15 +31,15 @@ const longestStay = throttledFor + time.Second
 
 // Scope is what operations with the same key share. It is safe for concurrent use.
 type Scope struct {
-	use     atomic.Uint32
-	hash    uint64 // of the key
-	Quota   *quota.Quota
-	Limiter Limiter // nil in standard mode
-	Err     error   // why there is no limiter
-	Room    Room    // for attempts while the send rate is limited
-	Key     retry.ScopeKey
-	name    string
-	place   int // index in the ring; guarded by Table.mu
+	use         atomic.Uint32
+	hash        uint64 // of the key
+	Quota       *quota.Quota
+	Limiter     Limiter     // nil in standard mode
+	Err         error       // why there is no limiter
+	AttemptTime AttemptTime // for attempts while the send rate is limited
+	Key         retry.ScopeKey
+	name        string
+	place       int // index in the ring; guarded by Table.mu
 
 	part    atomic.Pointer[Limiter]
 	newPart func(rate float64) Limiter
@@ -134,29 +134,29 @@ func (s *Scope) Snapshot(now time.Time) retry.ScopeSnapshot {
 	return got
 }
 
-// Room estimates how long the attempts of a scope take, so that no send token is spent on an attempt
+// AttemptTime estimates how long the attempts of a scope take, so that no send token is spent on an attempt
 // that the deadline of its caller cuts short. It is the estimate of round-trip times of RFC 6298,
 // section 2, but it begins without a deviation and adds the deviation twice, not four times, because
 // a caller refused by mistake loses its call.
 //
 // It is safe for concurrent use. If two attempts end at once, one of them may not count.
-type Room struct{ mean, deviation atomic.Int64 }
+type AttemptTime struct{ mean, deviation atomic.Int64 }
 
 // longest is the longest time of an attempt that counts; sums of a few do not overflow.
 const longest = int64(24 * time.Hour)
 
 // Note counts a successful attempt.
-func (r *Room) Note(took time.Duration) {
-	last, mean, deviation := min(max(int64(took), 0), longest), r.mean.Load(), r.deviation.Load()
+func (t *AttemptTime) Note(took time.Duration) {
+	last, mean, deviation := min(max(int64(took), 0), longest), t.mean.Load(), t.deviation.Load()
 	if mean == 0 {
-		r.mean.Store(last)
+		t.mean.Store(last)
 		return
 	}
-	r.deviation.Store(deviation + (max(last-mean, mean-last)-deviation)/4)
-	r.mean.Store(mean + (last-mean)/8)
+	t.deviation.Store(deviation + (max(last-mean, mean-last)-deviation)/4)
+	t.mean.Store(mean + (last-mean)/8)
 }
 
 // Needed returns the time that most attempts take; 0 if it is unknown.
-func (r *Room) Needed() time.Duration {
-	return time.Duration(r.mean.Load() + 2*r.deviation.Load())
+func (t *AttemptTime) Needed() time.Duration {
+	return time.Duration(t.mean.Load() + 2*t.deviation.Load())
 }

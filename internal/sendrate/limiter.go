@@ -37,7 +37,7 @@ func NewLimiter(config Config, clk clock.Clock) *Limiter {
 
 // Acquire returns when the caller may send, with that instant, for [ratelimit.Response].Sent. Before the first
 // throttle it returns at once, unless there is a starting rate. It returns a [*ratelimit.WaitError] without
-// waiting when the request does not allow the wait or when the wait would not leave [ratelimit.Request].Room
+// waiting when the request does not allow the wait or when the wait would not leave [ratelimit.Request].AttemptTime
 // before the deadline of ctx. It returns ctx.Err() when ctx is done first, and a [*ratelimit.WaitError] when a
 // rate cut has made the wait too long for the deadline of ctx, for [ratelimit.Request].NotAfter or for
 // [ratelimit.Request].MaxWait, or when one of the latter two has passed. A failed Acquire takes no token and

@@ -28,11 +28,11 @@ func TestLimiterRefusesWaits(t *testing.T) {
 		"deadline before the end":           {deadline: expected - 1, want: context.DeadlineExceeded},
 		"deadline at the end":               {deadline: expected, want: context.DeadlineExceeded},
 		"deadline after the end":            {deadline: expected + 1},
-		"half of the time is enough":        {deadline: 2*expected + 2, request: ratelimit.Request{Room: time.Hour}},
-		"half of the time is needed":        {deadline: 2 * expected, request: ratelimit.Request{Room: time.Hour}, want: context.DeadlineExceeded},
-		"too little room":                   {deadline: expected + time.Second, request: ratelimit.Request{Room: time.Second}, want: context.DeadlineExceeded},
-		"just enough room":                  {deadline: expected + time.Second + 1, request: ratelimit.Request{Room: time.Second}},
-		"room, and no deadline":             {request: ratelimit.Request{Room: time.Hour}},
+		"half of the time is enough":        {deadline: 2*expected + 2, request: ratelimit.Request{AttemptTime: time.Hour}},
+		"half of the time is needed":        {deadline: 2 * expected, request: ratelimit.Request{AttemptTime: time.Hour}, want: context.DeadlineExceeded},
+		"too little room":                   {deadline: expected + time.Second, request: ratelimit.Request{AttemptTime: time.Second}, want: context.DeadlineExceeded},
+		"just enough room":                  {deadline: expected + time.Second + 1, request: ratelimit.Request{AttemptTime: time.Second}},
+		"room, and no deadline":             {request: ratelimit.Request{AttemptTime: time.Hour}},
 		"no wait allowed":                   {request: ratelimit.Request{NoWait: true}, want: sendrate.ErrNoWait},
 		"longer than the longest wait":      {request: ratelimit.Request{MaxWait: expected - 1}, want: sendrate.ErrWaitLimit},
 		"as long as the longest wait":       {request: ratelimit.Request{MaxWait: expected}},
@@ -122,7 +122,7 @@ func TestLimiterGivesATokenThatIsThereToACallerWithoutRoom(t *testing.T) {
 		require.NoError(t, clock.System{}.Sleep(t.Context(), time.Minute))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		sent, err := limiter.Acquire(ctx, ratelimit.Request{Room: time.Hour})
+		sent, err := limiter.Acquire(ctx, ratelimit.Request{AttemptTime: time.Hour})
 		require.NoError(t, err)
 		require.Equal(t, time.Now(), sent)
 	})

@@ -43,7 +43,7 @@ func NewLine(account Account, clk clock.Clock) *Line {
 }
 
 // Acquire returns when the caller may send, with that instant. It returns a [*ratelimit.WaitError] without waiting when
-// the request does not allow the wait or when the wait would not leave [ratelimit.Request].Room before the deadline of
+// the request does not allow the wait or when the wait would not leave [ratelimit.Request].AttemptTime before the deadline of
 // ctx. It returns ctx.Err() when ctx is done first, and a [*ratelimit.WaitError] when [Line.Poke] finds that the wait
 // has become too long, or when [ratelimit.Request].MaxWait or [ratelimit.Request].NotAfter has passed. A failed Acquire
 // takes no token and leaves the queue.

@@ -53,7 +53,7 @@ type ends struct {
 func endsOf(ctx context.Context, r ratelimit.Request, now time.Time) ends {
 	e := ends{last: r.NotAfter, after: ratelimit.ErrNotAfter}
 	if deadline, ok := ctx.Deadline(); ok {
-		e.deadline = deadline.Add(-min(r.Room, deadline.Sub(now)/2))
+		e.deadline = deadline.Add(-min(r.AttemptTime, deadline.Sub(now)/2))
 	}
 	if end := now.Add(r.MaxWait); r.MaxWait > 0 && (e.last.IsZero() || end.Before(e.last)) {
 		e.last, e.after = end, errWaitLimit
