@@ -141,10 +141,10 @@ func (e *AttemptTimeoutError) find(left *int, target reflect.Value) bool {
 	})
 }
 
-// timedOut returns the error of an attempt as an AttemptTimeoutError if the limit of the
+// timedOut returns the error of an attempt as an AttemptTimeoutError if the timer of the
 // attempt, and not the caller, ended it. A mark in the error then wraps the result.
 func timedOut(caller, attempt context.Context, after time.Duration, err error) error {
-	if !endedByLimit(caller, attempt, err) {
+	if !endedByTimer(caller, attempt, err) {
 		return err
 	}
 	late := error(&AttemptTimeoutError{After: after, Err: unmarked(err)})

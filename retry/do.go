@@ -100,14 +100,14 @@ func call[T any](ctx context.Context, l *loop, op *Operation, fn func(ctx contex
 	if l.timeout == nil {
 		return fn(attempt)
 	}
-	limited, limit, err := l.limit(attempt, *op)
+	timed, timer, err := l.startTimer(attempt, *op)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	defer limit.end()
-	value, err := fn(limited)
-	return value, limit.explain(ctx, limited, err)
+	defer timer.release()
+	value, err := fn(timed)
+	return value, timer.stop(ctx, timed, err)
 }
 
 var errNothingToDo = errors.New("retry: Do needs a function")

@@ -130,7 +130,7 @@ func (l *AttemptLimit) Release() {
 // Late returns err, the error of the attempt, as an [*AttemptTimeoutError] if the limit has ended the
 // attempt. It returns nil if the caller ended it, or if err is the answer of the service.
 func (l *AttemptLimit) Late(err error) error {
-	if l == nil || !endedByLimit(l.caller, l.alive, err) {
+	if l == nil || !endedByTimer(l.caller, l.alive, err) {
 		return nil
 	}
 	return &AttemptTimeoutError{After: l.Allowed(), Err: err}
@@ -146,58 +146,58 @@ func (l *AttemptLimit) Allowed() time.Duration {
 	return l.after
 }
 
-// endedByLimit reports whether the limit of the attempt, and not the caller, ended it. An error that
+// endedByTimer reports whether the timer of the attempt, and not the caller, ended it. An error that
 // is not about a context is the answer of the service, however late.
-func endedByLimit(caller, attempt context.Context, err error) bool {
+func endedByTimer(caller, attempt context.Context, err error) bool {
 	about := errtree.Is(err, context.DeadlineExceeded) || errtree.Is(err, context.Canceled)
 	if !about || context.Cause(attempt) != context.DeadlineExceeded { //nolint:errorlint // the cause itself
 		return false
 	}
-	// If the caller had no more time either, the caller's end counts: its deadline, or a limit of an
-	// attempt around this one.
+	// If the caller had no more time either, the caller's end counts: its deadline, or the timer of
+	// an attempt around this one.
 	return !errtree.Is(caller.Err(), context.DeadlineExceeded) && !errtree.Is(context.Cause(caller), context.DeadlineExceeded)
 }
 
-// bound is the limit of an attempt of Do. A fixed one is a deadline of the context, which the function
-// may pass on.
-type bound struct {
+// attemptTimer ends an attempt of Do in time. A fixed timeout is a deadline of the context, which the
+// function may pass on.
+type attemptTimer struct {
 	after  time.Duration
 	cancel context.CancelFunc
 	limit  *AttemptLimit
 }
 
-// limit returns the context of an attempt.
-func (l *loop) limit(attempt context.Context, op Operation) (context.Context, bound, error) {
+// startTimer returns the context of an attempt and what ends it.
+func (l *loop) startTimer(attempt context.Context, op Operation) (context.Context, attemptTimer, error) {
 	t, err := chosen(l.timeout, &op)
 	if t == nil || err != nil {
-		return attempt, bound{}, err
+		return attempt, attemptTimer{}, err
 	}
 	if fixed, ok := t.(FixedTimeout); ok {
 		after := fixed.of(l.attempts)
 		ctx, cancel := clock.WithTimeout(attempt, l.readings.Clock(), after)
-		return ctx, bound{after: after, cancel: cancel}, nil
+		return ctx, attemptTimer{after: after, cancel: cancel}, nil
 	}
 	ctx, limit, err := LimitAttempt(attempt, l.strategy, op, t)
-	return ctx, bound{limit: limit}, err
+	return ctx, attemptTimer{limit: limit}, err
 }
 
-// explain returns the error of the attempt, and lifts the limit.
-func (b bound) explain(caller, attempt context.Context, err error) error {
-	after := b.after
+// stop stops the timer, and returns the error of the attempt.
+func (t attemptTimer) stop(caller, attempt context.Context, err error) error {
+	after := t.after
 	switch {
-	case b.limit != nil:
-		b.limit.Lift(err == nil)
-		after = b.limit.Allowed()
-	case b.cancel == nil:
+	case t.limit != nil:
+		t.limit.Lift(err == nil)
+		after = t.limit.Allowed()
+	case t.cancel == nil:
 		return err
 	}
 	return timedOut(caller, attempt, after, err)
 }
 
-// end releases the context.
-func (b bound) end() {
-	b.limit.Release()
-	if b.cancel != nil {
-		b.cancel()
+// release ends the context.
+func (t attemptTimer) release() {
+	t.limit.Release()
+	if t.cancel != nil {
+		t.cancel()
 	}
 }

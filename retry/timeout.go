@@ -71,18 +71,18 @@ func (f *FixedTimeout) check() error {
 
 // of returns the timeout of an attempt; the first is 1.
 func (f *FixedTimeout) of(attempt int) time.Duration {
-	limit := time.Duration(math.MaxInt64)
+	longest := time.Duration(math.MaxInt64)
 	if f.Max > 0 {
-		limit = f.Max
+		longest = f.Max
 	}
 	if f.Factor <= 1 {
 		return f.First
 	}
 	// First * Factor^(attempt-1), at most Max.
-	if d := float64(f.First) * math.Pow(f.Factor, float64(max(attempt, 1)-1)); d < float64(limit) {
+	if d := float64(f.First) * math.Pow(f.Factor, float64(max(attempt, 1)-1)); d < float64(longest) {
 		return time.Duration(d)
 	}
-	return limit
+	return longest
 }
 
 // chosen returns the timeout of an operation, calling a TimeoutFunc for it.
