@@ -124,7 +124,7 @@ type loop struct {
 	done     bool  // the strategy knows that the operation is over
 	attempts int   // made so far
 	last     error
-	refused  bool // the error of the operation is an *Error of explain
+	refusal  *Error // the error of the operation, if the client gave up
 }
 
 // begin acquires the first token. It takes a pointer because an operation is large.
@@ -145,7 +145,7 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	}
 	l.nesting = l.token.nesting(ctx)
 	if l.done && !op.NotAfter.IsZero() && l.readings.Now().After(op.NotAfter) {
-		return l.explain(ctx, &Error{Reason: ErrMaxElapsed, Detail: l.denied}, nil)
+		return l.asError(ctx, &Error{Reason: ErrMaxElapsed, Detail: l.denied}, nil)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func clockOf(s Strategy) clock.Clock {
 func (l *loop) wait(ctx context.Context) error {
 	if l.denied != nil {
 		if ctx.Err() != nil {
-			return l.explain(ctx, &Error{Reason: ErrCanceled, Detail: l.denied}, nil)
+			return l.asError(ctx, &Error{Reason: ErrCanceled, Detail: l.denied}, nil)
 		}
 		return nil
 	}
@@ -180,7 +180,7 @@ func (l *loop) wait(ctx context.Context) error {
 		return nil
 	}
 	l.fail(err)
-	return l.explain(ctx, err, l.last)
+	return l.asError(ctx, err, l.last)
 }
 
 // ended tells the strategy how the attempt went. It reports whether the
@@ -191,7 +191,7 @@ func (l *loop) ended(ctx context.Context, failure error) (done bool, err error) 
 		l.succeed()
 		return true, nil
 	case l.denied != nil:
-		return true, l.explain(ctx, l.denied, failure)
+		return true, l.asError(ctx, l.denied, failure)
 	}
 	next, err := l.strategy.RefreshRetryToken(ctx, l.token, failure)
 	if err == nil {
@@ -203,7 +203,7 @@ func (l *loop) ended(ctx context.Context, failure error) (done bool, err error) 
 		_ = next.Wait(ctx)
 	}
 	l.fail(failure)
-	return true, l.explain(ctx, err, failure)
+	return true, l.asError(ctx, err, failure)
 }
 
 // succeed ends the operation as a success, even if the strategy rejects its token.
@@ -231,24 +231,28 @@ func (l *loop) abort() {
 	}
 }
 
-// explain completes a copy of the strategy's error, because that may be shared. It returns
-// a failure that is not retryable unchanged, unless a rule has stopped a retry.
-func (l *loop) explain(ctx context.Context, err, failure error) error {
-	refusal := Error{Reason: err, Attempts: l.attempts}
-	if own, ok := err.(*Error); ok && own != nil { //nolint:errorlint // one that is wrapped is not the strategy's own
-		refusal = *own
+// asError returns the error of an operation that the strategy has ended with err: a failure that is not
+// retryable as it is, unless a rule has stopped a retry, and otherwise an Error, which is kept.
+func (l *loop) asError(ctx context.Context, err, failure error) error {
+	own, ok := err.(*Error) //nolint:errorlint // one that is wrapped is not the strategy's own
+	if !ok || own == nil {
+		own = &Error{Reason: err, Attempts: l.attempts}
 	}
-	if errtree.Is(refusal.Reason, ErrNotRetryable) && refusal.Detail == nil && failure != nil {
+	if failure != nil && own.Detail == nil && errtree.Is(own.Reason, ErrNotRetryable) {
 		return unmarked(failure)
 	}
+	l.refusal = l.complete(ctx, *own, failure)
+	return l.refusal
+}
+
+// complete adds what the loop knows to a copy of an error of the strategy, which may be shared.
+func (l *loop) complete(ctx context.Context, refusal Error, failure error) *Error {
 	if refusal.Last == nil {
 		refusal.Last = failure
 	}
 	refusal.Last = unmarked(refusal.Last)
-	refusal = *refusal.Because(ctx)
 	refusal.Elapsed = l.readings.Since(l.start)
-	l.refused = true
-	return &refusal
+	return refusal.Because(ctx)
 }
 
 // Option changes how [Do] runs one operation. Other limits, such as the number of attempts,

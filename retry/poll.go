@@ -101,15 +101,15 @@ func Poll[T any](
 			p.polls++
 		}
 		switch {
-		case err != nil && l.refused:
-			return value, p.explain(err.(*Error)) //nolint:errorlint,forcetypeassert // what refused says
+		case l.refusal != nil:
+			return value, p.complete(l.refusal)
 		case err != nil, done:
 			return value, err
 		}
 		p.answer = value
 		if refusal := p.sleep(ctx); refusal != nil {
 			refusal.Attempts = l.attempts
-			return value, p.explain(refusal)
+			return value, p.complete(refusal)
 		}
 	}
 }
@@ -159,8 +159,8 @@ func (p *polling) sleep(ctx context.Context) *Error {
 	return (&Error{Reason: ErrCanceled}).Because(ctx)
 }
 
-// explain completes the refusal of a poll, or of the wait for one.
-func (p *polling) explain(refusal *Error) *Error {
+// complete adds what Poll knows to the refusal of a poll, or of the wait for one.
+func (p *polling) complete(refusal *Error) *Error {
 	refusal.Polls, refusal.Elapsed = p.polls, p.readings.Since(p.start)
 	if p.answer != nil {
 		refusal.Detail = detailed(refusal.Detail, fmt.Errorf("last answer: %s", shortened(p.answer)))

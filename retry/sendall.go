@@ -150,9 +150,9 @@ func (s *sending[T, R]) call(ctx context.Context, first, n int) error {
 		if s.sent[i].Err == nil {
 			s.sent[i].Err = err
 		}
-		s.sent[i].Final = !l.refused && l.attempts > 0
+		s.sent[i].Final = l.refusal == nil && l.attempts > 0
 	}
-	if s.wrote > 0 || !l.refused && l.attempts > 0 {
+	if s.wrote > 0 || l.refusal == nil && l.attempts > 0 {
 		return nil
 	}
 	return err
