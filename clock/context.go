@@ -61,7 +61,7 @@ func (c *deadlineContext) Err() error {
 // depth. It follows parent only if the answer is the inner context, which package context asks for
 // to find the cause: no other answer depends on whether parent is done.
 func (c *deadlineContext) Value(key any) any {
-	if key == (settleKey{}) {
+	if key == (catchUpKey{}) {
 		c.source.follow()
 		return key
 	}
@@ -75,13 +75,13 @@ func (c *deadlineContext) Value(key any) any {
 	return v
 }
 
-// settleKey has itself as its value below a context of a Fake, and nil elsewhere: the first
+// catchUpKey has itself as its value below a context of a Fake, and nil elsewhere: the first
 // deadlineContext that is asked for it catches up with its parent, and asks the parent too.
-type settleKey struct{}
+type catchUpKey struct{}
 
-// settledErr returns ctx.Err() after all contexts of a Fake from which ctx is
+// currentErr returns ctx.Err() after all contexts of a Fake from which ctx is
 // derived have caught up with their parents.
-func settledErr(ctx context.Context) error {
-	_ = ctx.Value(settleKey{})
+func currentErr(ctx context.Context) error {
+	_ = ctx.Value(catchUpKey{})
 	return ctx.Err()
 }

@@ -71,7 +71,7 @@ func (s *deadlineSource) follow() {
 	if s.ended.Load() {
 		return
 	}
-	_ = s.parent.Value(settleKey{})
+	_ = s.parent.Value(catchUpKey{})
 	select {
 	case <-s.parentDone:
 	default:

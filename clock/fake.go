@@ -65,7 +65,7 @@ func (c *Fake) Now() time.Time {
 // its context (see [Fake.WithDeadline]): the deadline expires first. A ctx that is already done
 // returns its error at once, and a d of zero or less does not sleep; [Fake.Waits] records neither.
 func (c *Fake) Sleep(ctx context.Context, d time.Duration) error {
-	if err := settledErr(ctx); err != nil || d <= 0 {
+	if err := currentErr(ctx); err != nil || d <= 0 {
 		return err
 	}
 	w, woken := new(wait), make(chan struct{})
@@ -86,7 +86,7 @@ func (c *Fake) Sleep(ctx context.Context, d time.Duration) error {
 // returns ctx.Err() if ctx is done, even if done is closed too, otherwise nil. With a nil done it
 // waits for ctx, like an operation that hangs.
 func (c *Fake) Await(ctx context.Context, done <-chan struct{}) error {
-	if err := settledErr(ctx); err != nil {
+	if err := currentErr(ctx); err != nil {
 		return err
 	}
 	w := &wait{done: done}

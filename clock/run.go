@@ -81,7 +81,7 @@ func (r *run) tell() {
 }
 
 func (c *Fake) startRun(functions int) *run {
-	waits, _ := c.settle()
+	waits, _ := c.countWaits()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.run != nil {
@@ -96,7 +96,7 @@ func (c *Fake) startRun(functions int) *run {
 
 // endRun returns by how many the waits at one time exceeded the functions.
 func (c *Fake) endRun() (more int) {
-	left, _ := c.settle()
+	left, _ := c.countWaits()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.run
@@ -147,7 +147,7 @@ func (c *Fake) step(r *run) *entry {
 	if c.busy(r) {
 		return nil
 	}
-	waits, running := c.settle()
+	waits, running := c.countWaits()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.active == 0 || waits < running {
@@ -169,9 +169,9 @@ func (c *Fake) busy(r *run) bool {
 	return r.active == 0 || c.live < r.active+c.starting
 }
 
-// settle returns how many calls wait and how many functions run or wait. It forgets the waits whose
+// countWaits returns how many calls wait and how many functions run or wait. It forgets the waits whose
 // context is done, because their goroutines continue.
-func (c *Fake) settle() (waits, functions int) {
+func (c *Fake) countWaits() (waits, functions int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var following []*ctxEnd
@@ -185,7 +185,7 @@ func (c *Fake) settle() (waits, functions int) {
 	}
 	if len(following) > 0 {
 		c.mu.Unlock()
-		following = slices.DeleteFunc(following, func(e *ctxEnd) bool { return settledErr(e.ctx) == nil })
+		following = slices.DeleteFunc(following, func(e *ctxEnd) bool { return currentErr(e.ctx) == nil })
 		c.mu.Lock()
 		for _, e := range following {
 			c.endedLocked(e)

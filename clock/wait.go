@@ -28,7 +28,7 @@ type ctxEnd struct {
 // wait registers a caller with startLocked and returns when done is closed or ctx is done. It calls
 // leaveLocked at the end.
 func (c *Fake) wait(ctx context.Context, w *wait, done <-chan struct{}, startLocked, leaveLocked func()) error {
-	ctxDone, follow := ctx.Done(), ctx.Value(settleKey{}) != nil
+	ctxDone, follow := ctx.Done(), ctx.Value(catchUpKey{}) != nil
 	c.mu.Lock()
 	if ctxDone != nil {
 		w.ctx = c.endLocked(ctx, ctxDone, follow)
@@ -46,7 +46,7 @@ func (c *Fake) wait(ctx context.Context, w *wait, done <-chan struct{}, startLoc
 	c.overLocked(w)
 	leaveLocked()
 	c.mu.Unlock()
-	return settledErr(ctx)
+	return currentErr(ctx)
 }
 
 // endLocked returns the end of a context.
