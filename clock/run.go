@@ -69,8 +69,8 @@ type run struct {
 	stopped chan struct{} // closed when the time does not move any more
 }
 
-// tell signals one more wait or one function fewer. A nil run does nothing.
-func (r *run) tell() {
+// signal says that there is one more wait or one function fewer. A nil run does nothing.
+func (r *run) signal() {
 	if r == nil || r.active == 0 {
 		return
 	}
@@ -112,7 +112,7 @@ func (c *Fake) call(r *run, f func()) {
 		if r.active--; r.active == 0 {
 			close(r.changed)
 		}
-		r.tell()
+		r.signal()
 	}()
 	f()
 }

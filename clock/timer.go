@@ -24,7 +24,7 @@ func (t *fakeTimer) Reset(d time.Duration) bool {
 	pending := t.clock.queue.remove(t.entry)
 	if d > 0 {
 		t.clock.enqueueLocked(t.entry, d)
-		t.clock.tellLocked()
+		t.clock.signalLocked()
 	} else {
 		t.clock.starting++
 		go t.fire()
@@ -38,7 +38,7 @@ func (t *fakeTimer) fire() {
 		t.clock.mu.Lock()
 		defer t.clock.mu.Unlock()
 		t.clock.starting--
-		t.clock.tellLocked()
+		t.clock.signalLocked()
 	}()
 	t.entry.fire()
 }

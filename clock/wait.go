@@ -36,7 +36,7 @@ func (c *Fake) wait(ctx context.Context, w *wait, done <-chan struct{}, startLoc
 	}
 	c.live++
 	startLocked()
-	c.tellLocked()
+	c.signalLocked()
 	c.mu.Unlock()
 	select {
 	case <-done:
@@ -170,10 +170,10 @@ func (c *Fake) BlockUntil(ctx context.Context, n int) error {
 	return fmt.Errorf("clock: too few waiters on the fake clock: %w: %d of %d", ctx.Err(), c.waitersLocked(), n)
 }
 
-// tellLocked ends each BlockUntil that has enough waiters, and makes Run check whether its
+// signalLocked ends each BlockUntil that has enough waiters, and makes Run check whether its
 // functions wait.
-func (c *Fake) tellLocked() {
-	c.run.tell()
+func (c *Fake) signalLocked() {
+	c.run.signal()
 	if len(c.watchers) == 0 {
 		return
 	}
