@@ -18,7 +18,7 @@ const outside = -1
 
 func newEntry(fire func()) *entry { return &entry{fire: fire, index: outside} }
 
-// before tells whether e happens before other.
+// before reports whether e happens before other.
 func (e *entry) before(other *entry) bool {
 	if order := e.due.Compare(other.due); order != 0 {
 		return order < 0

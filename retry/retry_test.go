@@ -22,16 +22,15 @@ func (statusError) Error() string         { return "status" }
 func (e statusError) HTTPStatusCode() int { return int(e) }
 
 const (
-	errServer = statusError(500)
-	errClient = statusError(404)
+	errServer    = statusError(500)
+	errClient    = statusError(404)
+	errThrottled = statusError(429)
 )
 
-// errThrottled is a throttle for the default classifiers.
-const errThrottled = statusError(429)
-
-var errBoom = errors.New("boom")
-
-var errNotReady = errors.New("not ready")
+var (
+	errBoom     = errors.New("boom")
+	errNotReady = errors.New("not ready")
+)
 
 // codeError has the code of a service.
 type codeError string
@@ -93,18 +92,6 @@ func forBothObserved(
 	}
 }
 
-// of returns the events of a kind.
-func (r *recorder) of(kind retry.EventKind) (found []retry.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, e := range r.events {
-		if e.Kind == kind {
-			found = append(found, e)
-		}
-	}
-	return found
-}
-
 // recorder is an observer that keeps the events.
 type recorder struct {
 	mu     sync.Mutex
@@ -115,6 +102,18 @@ func (r *recorder) Observe(_ context.Context, e retry.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, e)
+}
+
+// of returns the events of a kind.
+func (r *recorder) of(kind retry.EventKind) (found []retry.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events {
+		if e.Kind == kind {
+			found = append(found, e)
+		}
+	}
+	return found
 }
 
 // table is an operation on a table, which has a scope of its own.

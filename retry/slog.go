@@ -39,7 +39,7 @@ func (o SlogObserver) Observe(ctx context.Context, e Event) {
 			slog.Duration("delay", e.Delay), slog.Float64("rate", e.Rate), slog.Int("waiting", e.Waiting))
 	case e.Kind == LoopNested:
 		o.log(ctx, slog.LevelDebug, "loop in a loop", e, slog.Int("max_attempts", e.MaxAttempts))
-	case e.Kind == RetryRefused && e.Reason != ErrNotRetryable: //nolint:errorlint // with a rule around it, it is told
+	case e.Kind == RetryRefused && e.Reason != ErrNotRetryable: //nolint:errorlint // with a rule around it, it is logged
 		o.log(ctx, slog.LevelWarn, "retry refused", e,
 			slog.String("reason", withoutPackage(e.Reason)), slog.Int("quota", e.Quota))
 	case e.Kind == ScopesThrottledTogether:
