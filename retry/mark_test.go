@@ -35,10 +35,7 @@ func TestMarkDecidesWhetherAnErrorIsRetried(t *testing.T) {
 		{"a permanent error below another one", below(retry.Permanent(errServer)), nil, errServer, 1},
 		{"a permanent error, against the classifier of the operation", below(retry.Permanent(errServer)), always{}, errServer, 1},
 		{"a permanent error in joined errors", errors.Join(errServer, retry.Permanent(errBoom)), always{}, errServer, 3},
-		{
-			"a permanent error of another loop",
-			&retry.Error{Reason: retry.ErrAttemptsExhausted, Last: retry.Permanent(errServer)}, always{}, errServer, 3,
-		},
+		{"a permanent error of another loop", &retry.Error{Last: retry.Permanent(errServer)}, always{}, errServer, 3},
 		{"a mark of no kind", retry.Mark(errServer, classify.KindNone), nil, errServer, 1},
 		{"a mark of no kind below another error", below(retry.Mark(errServer, classify.KindNone)), nil, errServer, 1},
 		{"the outer of two marks", retry.Mark(retry.Permanent(errServer), classify.Server), nil, errServer, 3},
