@@ -49,44 +49,6 @@ func TestNoWaitIsLongerThanMaxWaitHoweverTheRateFalls(t *testing.T) {
 	})
 }
 
-func TestCallersThatWouldWaitLongerThanAllowedAfterACutLeaveAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		clk := new(clock.Fake)
-		limiter, start := known(t, clk), clk.Now()
-		var waiters []*caller
-		for _, w := range []struct{ cost, maxWait float64 }{
-			{10, 1.5}, // 1 s, and 1.43 s after the cut
-			{10, 2.5}, // 2 s, and 2.86 s: it leaves
-			{10, 3},   // 3 s, and 2.86 s after the second has left
-			{5, 3.5},  // 3.5 s, and 3.57 s: it leaves
-			{1, 3.6},  // 3.6 s, and 3 s
-		} {
-			waiters = append(waiters, call(t, limiter, ratelimit.Request{
-				Cost: w.cost, MaxWait: time.Duration(w.maxWait * 1e9),
-			}))
-		}
-		requireWaiting(t, limiter, 5)
-		limiter.Report(ratelimit.Response{Throttled: true})
-		synctest.Wait()
-		for i, want := range map[int]ratelimit.Wait{
-			1: {Expected: 2857142858, Ahead: 1, FillRate: 7},
-			3: {Expected: 3571428572, Ahead: 2, FillRate: 7},
-		} {
-			require.Equal(t, &ratelimit.WaitError{Wait: want, Reason: sendrate.ErrWaitLimit}, waiters[i].err)
-		}
-		requireWaiting(t, limiter, 3)
-		for range 3 {
-			clk.AdvanceToNext()
-			synctest.Wait()
-		}
-		for i, want := range map[int]float64{0: 10, 2: 20, 4: 21} {
-			require.NoError(t, waiters[i].err)
-			require.InDelta(t, want/7, waiters[i].sent.Sub(start).Seconds(), 1e-8)
-		}
-	})
-}
-
 // The first caller costs more tokens than a float counts one by one.
 func TestAWaitThatNeverEndsIsRefused(t *testing.T) {
 	t.Parallel()

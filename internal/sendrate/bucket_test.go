@@ -31,37 +31,6 @@ func TestBucketZeroValueIsEmptyAndDoesNotFill(t *testing.T) {
 	require.Zero(t, bucket.Until(at(2e6), 0))
 }
 
-func TestBucketWaits(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		rate ratelimit.Rate
-		cost float64
-		want time.Duration
-	}{
-		"exact":                                  {0.5, 1, 2 * time.Second},
-		"rounded up":                             {3, 1, 333_333_334},
-		"rounded up from less than a nanosecond": {1e12, 1, 1},
-		"rounded up from almost nothing":         {1e12, 1e-200, 1},
-		"beyond the capacity":                    {4, 12, 3 * time.Second},
-		"longer than a duration can be":          {0.5, 1e12, math.MaxInt64},
-		"endless":                                {0.5, math.Inf(1), math.MaxInt64},
-		"with an endless rate":                   {ratelimit.Rate(math.Inf(1)), 1, 1},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			bucket := bucketAt(tt.rate)
-
-			wait, ok := bucket.Take(at(0), tt.cost)
-
-			require.False(t, ok)
-			require.Equal(t, tt.want, wait)
-			require.Equal(t, tt.want, bucket.Until(at(0), tt.cost))
-			require.Zero(t, bucket.Tokens(), "a refusal takes nothing")
-		})
-	}
-}
-
 func TestBucketUntilTakesNothing(t *testing.T) {
 	t.Parallel()
 	bucket := bucketAt(2)
@@ -135,33 +104,6 @@ func TestBucketLiftEnds(t *testing.T) {
 			tt.act(bucket)
 
 			require.InDelta(t, tt.want, bucket.Tokens(), 0)
-		})
-	}
-}
-
-func TestBucketFillsAtTheOldRateUntilTheChange(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		from, to     ratelimit.Rate
-		wantTokens   float64
-		wantFill     ratelimit.Rate
-		wantCapacity float64
-	}{
-		"up":                          {2, 100, 1, 100, 100},
-		"down, what is too much goes": {8, 3, 3, 3, 3},
-		"below both floors":           {8, 0, 1, sendrate.MinFillRate, sendrate.MinCapacity},
-		"below the one of capacity":   {8, 0.75, 1, 0.75, sendrate.MinCapacity},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			bucket := bucketAt(tt.from)
-
-			bucket.SetRate(at(0.5), tt.to)
-
-			require.InDelta(t, tt.wantTokens, bucket.Tokens(), 0)
-			require.InDelta(t, float64(tt.wantFill), float64(bucket.Fill()), 0)
-			require.InDelta(t, tt.wantCapacity, bucket.Capacity(), 0)
 		})
 	}
 }

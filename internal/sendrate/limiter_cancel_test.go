@@ -12,49 +12,6 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// Three callers wait, for one, two and three tokens. At the floor rate they are due after 2, 6
-// and 12 seconds. One of them gives up after a second.
-func TestLimiterWaiterThatGivesUpMovesTheOthersUp(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		givesUp int
-		want    []time.Duration // when each is granted; 0 means never
-	}{
-		"at the head":   {0, []time.Duration{0, 4 * time.Second, 10 * time.Second}},
-		"in the middle": {1, []time.Duration{2 * time.Second, 0, 8 * time.Second}},
-		"at the end":    {2, []time.Duration{2 * time.Second, 6 * time.Second, 0}},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				start := time.Now()
-				limiter := throttled(clock.System{})
-				var callers []*caller
-				for i := range tt.want {
-					callers = append(callers, call(t, limiter, ratelimit.Request{Cost: float64(i + 1)}))
-				}
-				pass(t, time.Second)
-
-				callers[tt.givesUp].cancel()
-				synctest.Wait()
-
-				require.Equal(t, context.Canceled, callers[tt.givesUp].err)
-				require.Zero(t, callers[tt.givesUp].sent)
-				requireWaiting(t, limiter, 2)
-				pass(t, time.Hour)
-				for i, want := range tt.want {
-					require.True(t, callers[i].ended)
-					if want != 0 {
-						require.NoError(t, callers[i].err)
-						require.Equal(t, want, callers[i].sent.Sub(start), "caller %d", i)
-					}
-				}
-			})
-		})
-	}
-}
-
 func TestLimiterExpectsNothingOfCallersThatGaveUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -81,24 +38,6 @@ func TestLimiterExpectsNothingOfCallersThatGaveUp(t *testing.T) {
 		odd[0].cancel() // 0.1 + 40 - 40 - 0.1 is not quite nothing
 		synctest.Wait()
 		require.Equal(t, ratelimit.Wait{Expected: 2 * time.Second, FillRate: 0.5}, expect())
-	})
-}
-
-// The tokens that the bucket has saved up for a dear caller go when the caller gives up.
-func TestLimiterDropsTheSavingsOfADearWaiterThatGivesUp(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		limiter := throttled(clock.System{})
-		dear := call(t, limiter, ratelimit.Request{Cost: 100})
-		next := []*caller{call(t, limiter, ratelimit.Request{}), call(t, limiter, ratelimit.Request{})}
-		pass(t, 100*time.Second)
-
-		dear.cancel()
-		pass(t, time.Hour)
-
-		require.Equal(t, start.Add(100*time.Second), next[0].sent)
-		require.Equal(t, start.Add(102*time.Second), next[1].sent)
 	})
 }
 

@@ -90,23 +90,6 @@ func TestLimiterTakesNoLockBeforeTheFirstThrottle(t *testing.T) {
 	})
 }
 
-func TestLimiterGrantsAtOnceWhileTokensLast(t *testing.T) {
-	t.Parallel()
-	var clk clock.Fake
-	limiter := throttled(&clk)
-	clk.Advance(2 * time.Second)
-	noWait := ratelimit.Request{Cost: 0.5, NoWait: true}
-
-	for range 2 {
-		sent, err := limiter.Acquire(t.Context(), noWait)
-		require.NoError(t, err)
-		require.Equal(t, clk.Now(), sent)
-	}
-
-	_, err := limiter.Acquire(t.Context(), noWait)
-	require.ErrorIs(t, err, sendrate.ErrNoWait)
-}
-
 func TestLimiterCostDefaultsToOneToken(t *testing.T) {
 	t.Parallel()
 	for _, cost := range []float64{0, -1, 1} {
@@ -120,50 +103,6 @@ func TestLimiterCostDefaultsToOneToken(t *testing.T) {
 		state := limiter.State()
 		require.Zero(t, state.SendTokens, "after a cost of %v", cost)
 	}
-}
-
-func TestLimiterDoesNotLetACheapRequestOvertake(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		limiter := throttled(clock.System{})
-		dear := call(t, limiter, ratelimit.Request{Cost: 3})
-		pass(t, 4*time.Second) // two tokens are there, the first in line wants three
-
-		_, err := limiter.Acquire(t.Context(), ratelimit.Request{NoWait: true})
-		require.ErrorIs(t, err, sendrate.ErrNoWait)
-		cheap := call(t, limiter, ratelimit.Request{})
-		requireWaiting(t, limiter, 2)
-
-		pass(t, 4*time.Second)
-		require.NoError(t, dear.err)
-		require.NoError(t, cheap.err)
-		require.Equal(t, start.Add(6*time.Second), dear.sent)
-		require.Equal(t, start.Add(8*time.Second), cheap.sent)
-	})
-}
-
-func TestLimiterServesACostAboveTheCapacity(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		limiter := throttled(clock.System{})
-		dear := []*caller{
-			call(t, limiter, ratelimit.Request{Cost: 50}),
-			call(t, limiter, ratelimit.Request{Cost: 7}),
-		}
-
-		pass(t, time.Hour)
-
-		for i, want := range []time.Duration{100 * time.Second, 114 * time.Second} {
-			require.True(t, dear[i].ended)
-			require.NoError(t, dear[i].err)
-			require.Equal(t, start.Add(want), dear[i].sent)
-		}
-		limiter.Report(ratelimit.Response{})
-		state := limiter.State()
-		require.InDelta(t, state.SendCapacity, state.SendTokens, 0, "the bucket is itself again")
-	})
 }
 
 func TestLimiterTellsOfAWaitBeforeItBegins(t *testing.T) {

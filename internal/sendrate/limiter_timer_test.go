@@ -29,43 +29,6 @@ func (c *countingClock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	})
 }
 
-func TestLimiterRateChangeMovesTheWakeUp(t *testing.T) {
-	t.Parallel()
-	// A throttle at the start and an answer one and a half seconds later: two in
-	// that time have been measured, and the curve has risen from zero.
-	const measured, risen = 0.8 * 2 / 1.5, 0.4 * 1.5 * 1.5 * 1.5
-	tests := map[string]struct {
-		last ratelimit.Response // after the rise, at the same instant
-		want float64            // seconds until the first in line has its three tokens
-	}{
-		"earlier when it rises": {ratelimit.Response{}, (3 - 0.75) / risen},
-		"later when it is cut":  {ratelimit.Response{Throttled: true}, (3 - 0.75) / (0.7 * measured)},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var clk clock.Fake
-				limiter := throttled(&clk)
-				waiter := call(t, limiter, ratelimit.Request{Cost: 3}) // due in 6 s
-				clk.Advance(1500 * time.Millisecond)
-				require.False(t, limiter.Report(ratelimit.Response{}).Cut)
-				limiter.Report(tt.last)
-
-				require.Equal(t, 1, clk.Waiters(), "one timer")
-				moved, ok := clk.AdvanceToNext()
-
-				require.True(t, ok)
-				require.InDelta(t, tt.want, moved.Seconds(), 2e-9)
-				synctest.Wait()
-				require.True(t, waiter.ended)
-				require.Equal(t, clk.Now(), waiter.sent)
-				require.Zero(t, clk.Waiters())
-			})
-		})
-	}
-}
-
 func TestLimiterResponseGrantsTheCallersThatAreDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

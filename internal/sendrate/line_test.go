@@ -102,21 +102,6 @@ func TestLineServesAnAccountFromOutsideInOrder(t *testing.T) {
 	})
 }
 
-func TestLineGivesThePlaceOfACallerThatGivesUpToTheNext(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newLineRun()
-		r.set(1, 2)
-		first := r.call(t.Context(), ratelimit.Request{})
-		second := r.call(t.Context(), ratelimit.Request{})
-		first.cancel()
-		synctest.Wait()
-		require.ErrorIs(t, first.err, context.Canceled)
-		r.advance(time.Second)
-		r.requireSent(t, []float64{1}, second)
-	})
-}
-
 func TestLineRefusesAtOnceWhatTheAccountCannotServeInTime(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -45,21 +45,6 @@ func TestSentIsNotBeforeACutThatCameFirst(t *testing.T) {
 	require.False(t, sent.Before(state.LastThrottle), "token taken after the cut, sent %v before it", state.LastThrottle.Sub(sent))
 }
 
-func TestInfiniteCostDoesNotSpoilTheExpectedWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		limiter := throttled(clock.System{})
-		endless := call(t, limiter, ratelimit.Request{Cost: math.Inf(1)})
-		first := call(t, limiter, ratelimit.Request{})
-		endless.cancel()
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		_, err := limiter.Acquire(ctx, ratelimit.Request{})
-		first.cancel()
-		require.NoError(t, err)
-	})
-}
-
 func TestBucketArgumentsOutOfRange(t *testing.T) {
 	for name, f := range map[string]func(b *sendrate.Bucket){
 		"take -5":  func(b *sendrate.Bucket) { b.Take(at(1), -5) },

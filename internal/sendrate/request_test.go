@@ -128,48 +128,6 @@ func TestLimiterGivesATokenThatIsThereToACallerWithoutRoom(t *testing.T) {
 	})
 }
 
-func TestLimiterRefusalTakesNoToken(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		limiter := throttled(clock.System{})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		for range 10 {
-			_, err := limiter.Acquire(ctx, ratelimit.Request{})
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-		}
-
-		sent, err := limiter.Acquire(t.Context(), ratelimit.Request{})
-
-		require.NoError(t, err)
-		require.Equal(t, start.Add(2*time.Second), sent)
-	})
-}
-
-// The rate may fall while a caller waits that was promised a turn in time.
-func TestLimiterWaitThatTurnsOutTooLongEndsWithTheCut(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		limiter := sendrate.NewLimiter(sendrate.Config{}, clock.System{})
-		pass(t, 500*time.Millisecond)
-		limiter.Report(ratelimit.Response{Throttled: true}) // 1.12 tokens a second
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		cut := clock.System{}.AfterFunc(100*time.Millisecond, func() {
-			limiter.Report(ratelimit.Response{Throttled: true})
-		})
-		defer cut.Stop()
-
-		start := time.Now()
-		_, err := limiter.Acquire(ctx, ratelimit.Request{})
-
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, 100*time.Millisecond, time.Since(start))
-		requireWaiting(t, limiter, 0)
-	})
-}
-
 func TestWaitErrorSaysWhatWasRefused(t *testing.T) {
 	t.Parallel()
 	err := &ratelimit.WaitError{

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
 )
@@ -139,23 +138,4 @@ func TestNoRateExceedsItsCeiling(t *testing.T) {
 		}
 	}
 	require.Positive(t, reached, "no rate ever reached its ceiling")
-}
-
-func TestLimiterWithAKnownLimitPacesFromTheFirstCaller(t *testing.T) {
-	t.Parallel()
-	clk := clock.NewFake(at(0))
-	limiter := sendrate.NewLimiter(sendrate.Config{Ceiling: 10}, clk)
-	for i := range 5 {
-		pause := time.Duration(min(i, 1)) * 100 * time.Millisecond
-		foreseen := limiter.Expected(1)
-		require.Equal(t, pause, foreseen)
-		clk.Advance(pause)
-		sent, err := limiter.Acquire(t.Context(), ratelimit.Request{NoWait: true})
-		require.NoError(t, err)
-		require.Equal(t, at(0.1*float64(i)), sent)
-		_, err = limiter.Acquire(t.Context(), ratelimit.Request{NoWait: true})
-		require.ErrorIs(t, err, sendrate.ErrNoWait)
-		change := limiter.Report(ratelimit.Response{Sent: sent})
-		require.Equal(t, ratelimit.Change{From: 10, To: 10, Limited: true}, change)
-	}
 }

@@ -128,22 +128,6 @@ func TestSendRateBeforeTheFirstThrottleAccountsForNothing(t *testing.T) {
 	require.False(t, before.Limited)
 }
 
-func TestSendRateLiftsItsBucket(t *testing.T) {
-	t.Parallel()
-	rate := sendrate.New(sendrate.Config{}, at(0))
-	rate.SetRate(at(0), 1)
-
-	rate.Lift(at(0), 3)
-	require.InDelta(t, 1, rate.State().SendCapacity, 0)
-	require.Zero(t, rate.Until(at(100), 3))
-	require.InDelta(t, 3, rate.State().SendTokens, 0)
-
-	rate.Lift(at(50), 0)
-	require.InDelta(t, 1, rate.State().SendTokens, 0)
-	rate.Give(at(50), 3)
-	require.InDelta(t, 1, rate.State().SendTokens, 0)
-}
-
 func TestSendRateHasRoomForWhatAnAttemptCosts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ cost, rate, want float64 }{
@@ -185,10 +169,4 @@ func TestSendRateServesWhatCostsMoreThanAnAttemptDoes(t *testing.T) {
 	clk.Advance(time.Hour)
 	state := limiter.State()
 	require.InDelta(t, 2, state.SendCapacity, 0)
-}
-
-func TestSendRateSaysThatItFindsItsRateByItself(t *testing.T) {
-	t.Parallel()
-	state := throttled(new(clock.Fake)).State()
-	require.Equal(t, "local", state.SendRateSource)
 }
