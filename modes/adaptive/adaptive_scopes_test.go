@@ -110,93 +110,6 @@ func TestOperationGoesOnWithAScopeThatWasEvicted(t *testing.T) {
 	}
 }
 
-func TestScopeInWhichAnAttemptWaitsIsNotEvicted(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		forgetful(c)
-		c.SendCost = 1000 // more than half an hour at the lowest rate
-		c.Standard.MaxAttempts = 1
-	})
-	orders := retry.Operation{Scope: "orders"}
-	require.Error(t, do(t.Context(), clk, s, orders, errThrottle))
-	token, err := s.AcquireInitialToken(t.Context(), orders)
-	require.NoError(t, err)
-	var waited error
-	clk.Run(func() {
-		for range 14 { // of two minutes
-			require.NoError(t, clk.Sleep(t.Context(), 2*idle))
-			other, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: clk.Now().String()})
-			require.NoError(t, err)
-			require.NoError(t, s.RecordSuccess(other))
-		}
-		require.Equal(t, 1, scopesOf(s)["orders"].Waiting)
-	}, func() {
-		waited = token.Wait(t.Context())
-	})
-	require.NoError(t, waited)
-	require.NoError(t, s.RecordSuccess(token))
-	require.True(t, scopesOf(s)["orders"].Limited)
-}
-
-func TestThrottledScopeIsNotEvictedForTenMinutes(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		forgetful(c)
-		c.Standard.MaxAttempts = 1
-	})
-	throttled := clk.Now()
-	require.Error(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errThrottle))
-	for clk.Now().Sub(throttled) < 8*time.Minute {
-		idleTwice(t, clk, s)
-		require.True(t, scopesOf(s)["orders"].Limited)
-	}
-	idleTwice(t, clk, s)
-	require.NotContains(t, scopesOf(s), "orders")
-}
-
-func TestThrottledScopeMayGoAfterTenMinutes(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		c.Standard.ScopeIdle, c.Standard.MaxAttempts = 1, 1
-	})
-	require.Error(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errThrottle))
-	another := func(d time.Duration) {
-		clk.Advance(d)
-		require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: clk.Now().String()}))
-	}
-	another(10*time.Minute - 2)
-	another(1)
-	require.True(t, scopesOf(s)["orders"].Limited)
-	another(1)
-	require.NotContains(t, scopesOf(s), "orders")
-}
-
-func TestScopeOfEachVerbIsInUse(t *testing.T) {
-	t.Parallel()
-	orders := retry.Operation{Scope: "orders", MaxAttempts: 9}
-	s, clk := newStrategy(t, forgetful)
-	another := func() {
-		clk.Advance(idle)
-		require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: clk.Now().String()}))
-		require.Contains(t, scopesOf(s), "orders")
-	}
-	token, err := s.AcquireInitialToken(t.Context(), orders)
-	require.NoError(t, err)
-	another()
-	require.NoError(t, token.Wait(t.Context()))
-	another()
-	token, err = s.RefreshRetryToken(t.Context(), token, errServer)
-	require.NoError(t, err)
-	another()
-	require.NoError(t, s.RecordFailure(token, errServer))
-	another()
-	token, err = s.AcquireInitialToken(t.Context(), orders)
-	require.NoError(t, err)
-	another()
-	require.NoError(t, s.RecordSuccess(token))
-	another()
-}
-
 func TestScopeFunctionKeysTheQuotaAndTheSendRate(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
@@ -242,20 +155,6 @@ func TestKeyFunctionMayPutEverythingIntoOneScope(t *testing.T) {
 	require.True(t, scopes[""].Limited)
 }
 
-func TestRefusedAttemptNamesTheScopeOfTheSendRate(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		c.NoSendWait = true
-		c.Standard.Scope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Name: op.Name} }
-	})
-	op := retry.Operation{Name: "GetItem"}
-	err := do(t.Context(), clk, s, op, errThrottle)
-	var refused *retry.Error
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, retry.ScopeKey{Name: "GetItem"}, refused.Scope)
-	require.ErrorContains(t, err, "GetItem")
-}
-
 func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
@@ -279,25 +178,6 @@ func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
 		created = append(created, e.Scope)
 	}
 	require.Equal(t, []retry.ScopeKey{{Scope: "a"}, retry.OverflowKey()}, created)
-}
-
-func TestScopeThatNeedNotStayMakesRoomAtOnce(t *testing.T) {
-	t.Parallel()
-	r := &recorder{}
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		c.Standard.MaxScopes, c.Standard.MaxAttempts = 2, 1
-		r.use(c)
-	})
-	require.Error(t, do(t.Context(), clk, s, retry.Operation{Scope: "throttled"}, errThrottle))
-	for _, scope := range []string{"a", "b", "c"} {
-		require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: scope}))
-		scopes := scopesOf(s)
-		require.Contains(t, scopes, scope)
-		require.Contains(t, scopes, "throttled")
-		require.Len(t, scopes, 3, "with that of the strategy as a whole")
-	}
-	require.Zero(t, s.Snapshot().Overflowed)
-	require.Len(t, r.of(retry.ScopeEvicted), 2)
 }
 
 func TestKnownLimitHoldsAttemptsOfItsScopeBackFromTheStart(t *testing.T) {

@@ -97,17 +97,6 @@ func TestSendWaitPastTheDeadlineIsRefusedAtOnce(t *testing.T) {
 		"2s to wait, 0 ahead, 0.5 tokens/s (0 attempts, 2s to wait)")
 }
 
-func TestServiceErrorSurvivesARefusedSendWait(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) { c.NoSendWait = true })
-	err := do(t.Context(), clk, s, retry.Operation{}, errThrottle, errThrottle)
-	require.ErrorIs(t, err, retry.ErrSendRateLimited)
-	require.ErrorIs(t, err, errThrottle)
-	refusal, ok := errors.AsType[*retry.Error](err)
-	require.True(t, ok)
-	require.Equal(t, 1, refusal.Attempts)
-}
-
 func TestCancelDuringASendWait(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
@@ -185,7 +174,7 @@ func TestLimiterHearsOfEveryAttemptExactlyOnce(t *testing.T) {
 	}
 }
 
-func TestAttemptThatWasNotSentIsNotReported(t *testing.T) {
+func TestAttemptThatIsCanceledBeforeItIsSentIsNotReported(t *testing.T) {
 	t.Parallel()
 	l := &listening{}
 	s, clk := newStrategy(t, func(config *adaptive.Config) {
@@ -194,11 +183,6 @@ func TestAttemptThatWasNotSentIsNotReported(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, do(gone, clk, s, retry.Operation{}), retry.ErrCanceled)
-	require.Empty(t, l.reports)
-
-	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
-	require.NoError(t, err)
-	require.NoError(t, s.RecordFailure(token, errThrottle), "no Wait, no attempt")
 	require.Empty(t, l.reports)
 }
 

@@ -13,23 +13,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func TestScopeThatAnOperationMakesWhileAnotherMakesItIsOne(t *testing.T) {
-	t.Parallel()
-	var s retry.Strategy
-	calls := 0
-	s, _ = newStrategy(t, func(c *adaptive.Config) {
-		c.NewLimiter = func(scope retry.ScopeKey, _ clock.Clock) adaptive.Limiter {
-			if calls++; scope.Scope == "orders" && calls == 2 { // the first is that of the whole
-				require.NoError(t, s.RecordSuccess(sentIn(t, s, "orders")))
-			}
-			return nil
-		}
-	})
-	require.NoError(t, s.RecordSuccess(sentIn(t, s, "orders")))
-	require.Equal(t, 3, calls)
-	require.Len(t, s.Snapshot().Scopes, 2, "with that of the whole")
-}
-
 func TestEvictionIsToldAlthoughTheNewScopeCannotBeMade(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}

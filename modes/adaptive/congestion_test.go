@@ -97,26 +97,6 @@ func TestClassifierIsNotAskedAboutAnAttemptThatWasNotMade(t *testing.T) {
 	require.NoError(t, fail(s, token))
 }
 
-func TestWaitOfARetryKnowsTheLastError(t *testing.T) {
-	t.Parallel()
-	s, _ := newStrategy(t, func(c *adaptive.Config) { c.NoSendWait = true })
-	token, err := s.RefreshRetryToken(t.Context(), sent(t, s), errThrottle)
-	require.NoError(t, err)
-	err = token.WithoutDelay().Wait(t.Context())
-	require.ErrorIs(t, err, retry.ErrSendRateLimited)
-	require.ErrorIs(t, err, errThrottle)
-}
-
-func TestLongPollingSleepsOnceBeforeItReturnsInAdaptiveModeToo(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		c.Standard.Behavior, c.Standard.QuotaInitial = retry.V21, new(0)
-	})
-	err := do(t.Context(), clk, s, retry.Operation{LongPolling: true}, errThrottle)
-	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
-	require.Equal(t, []time.Duration{time.Second}, clk.Waits())
-}
-
 func TestPanicOfAClassifierIsReportedAsAnAttemptOnce(t *testing.T) {
 	t.Parallel()
 	l := &scripted{}

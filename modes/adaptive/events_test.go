@@ -2,6 +2,7 @@ package adaptive_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"testing"
@@ -101,10 +102,19 @@ func TestRefusedSendWaitIsARefusedRetry(t *testing.T) {
 	r := &recorder{}
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
 		c.NoSendWait = true
+		c.Standard.Scope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Name: op.Name} }
 		r.use(c)
 	})
-	err := do(t.Context(), clk, s, retry.Operation{}, errThrottle)
+	err := do(t.Context(), clk, s, retry.Operation{Name: "GetItem"}, errThrottle)
 	require.ErrorIs(t, err, retry.ErrSendRateLimited)
+	require.ErrorIs(t, err, errThrottle)
+	require.ErrorContains(t, err, "GetItem")
+	refusal, ok := errors.AsType[*retry.Error](err)
+	require.True(t, ok)
+	require.Equal(t, 1, refusal.Attempts)
+	require.Equal(t, retry.ScopeKey{Name: "GetItem"}, refusal.Scope, "that of the send rate")
+	require.Equal(t, 500, s.Snapshot().Scopes[1].Quota, "the retry costs nothing")
+
 	refused := r.of(retry.RetryRefused)
 	require.Len(t, refused, 1)
 	require.Equal(t, retry.ErrSendRateLimited, refused[0].Reason)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,47 +113,6 @@ func TestWaitsThatTheLimitsRefuse(t *testing.T) {
 	}
 }
 
-// The scope may send 100 attempts a second, and the service throttles all of them for three seconds.
-func TestNoAttemptWaitsLongerThanMaxSendWait(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	s, err := adaptive.New(adaptive.Config{
-		Standard:    standard.Config{Clock: clk, MaxAttempts: 1},
-		MaxSendWait: time.Second,
-		SendLimit:   func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 100} },
-	})
-	require.NoError(t, err)
-	var mu sync.Mutex
-	start, sent, refused := clk.Now(), 0, 0
-	caller := func() {
-		for clk.Now().Sub(start) < 3*time.Second {
-			began := clk.Now()
-			_, err := retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
-				mu.Lock()
-				sent++
-				mu.Unlock()
-				if clk.Now().Sub(began) > time.Second {
-					t.Errorf("waited %v", clk.Now().Sub(began))
-				}
-				return 0, errors.Join(errThrottle, clk.Sleep(ctx, 20*time.Millisecond))
-			})
-			if errors.Is(err, retry.ErrSendRateLimited) {
-				if waited := clk.Now().Sub(began); waited > time.Second {
-					t.Errorf("refused after %v", waited)
-				}
-				mu.Lock()
-				refused++
-				mu.Unlock()
-				_ = clk.Sleep(t.Context(), 100*time.Millisecond)
-			}
-		}
-	}
-	clk.Run(slices.Repeat([]func(){caller}, 100)...)
-	require.Greater(t, sent, 10)
-	require.Greater(t, refused, 80)
-	require.Zero(t, s.Snapshot().Scopes[0].Waiting)
-}
-
 func TestOperationThatMayTakeCenturiesWaitsForItsToken(t *testing.T) {
 	t.Parallel()
 	for name, op := range map[string]retry.Operation{
@@ -171,48 +128,6 @@ func TestOperationThatMayTakeCenturiesWaitsForItsToken(t *testing.T) {
 			require.Positive(t, clk.Now().Sub(before), "it has waited")
 		})
 	}
-}
-
-func TestCallersPastTheLongestQueueAreRefused(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts, c.MaxSendQueue = 1, 1 })
-	require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
-	var first error
-	clk.Run(func() {
-		require.NoError(t, clk.Sleep(t.Context(), time.Second))
-		require.Equal(t, 1, s.Snapshot().Scopes[0].Waiting)
-		_, err := retry.Do(t.Context(), s, retry.Operation{}, answers())
-		require.ErrorIs(t, err, retry.ErrSendRateLimited)
-		require.ErrorContains(t, err, "ratelimit: too many callers wait already")
-	}, func() {
-		_, first = retry.Do(t.Context(), s, retry.Operation{}, answers())
-	})
-	require.NoError(t, first)
-}
-
-// A test of a program can see each of its operations wait.
-func TestFakeClockCountsEachOperationInASendQueue(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
-		require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
-		ended := make(chan error)
-		for range 3 {
-			go func() {
-				_, err := retry.Do(t.Context(), s, retry.Operation{}, answers())
-				ended <- err
-			}()
-		}
-
-		require.NoError(t, clk.BlockUntil(t.Context(), 3))
-
-		require.Equal(t, 3, s.Snapshot().Scopes[0].Waiting)
-		for left := 2; left >= 0; left-- {
-			clk.AdvanceToNext()
-			require.NoError(t, <-ended)
-			require.Equal(t, left, clk.Waiters())
-		}
-	})
 }
 
 func TestErrorOfALimiterOfTheUser(t *testing.T) {
@@ -293,44 +208,6 @@ func TestBackoffAndSendWaitTogetherPastTheDeadlineAreRefusedAtOnce(t *testing.T)
 			require.Empty(t, clk.Waits())
 		})
 	}
-}
-
-func TestRefusedSendWaitGivesTheCostBack(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) { c.NoSendWait = true })
-	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle), retry.ErrSendRateLimited)
-	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
-}
-
-func TestNoAttemptBeginsTooLateWhenTheRateFallsDuringItsWait(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts, c.Controller = 1, ratelimit.CutPerThrottle })
-	inFlight := make([]retry.Token, 40)
-	for i := range inFlight {
-		token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
-		require.NoError(t, err)
-		require.NoError(t, token.Wait(t.Context()))
-		inFlight[i] = token
-	}
-	for range 20 {
-		clk.Advance(50 * time.Millisecond)
-		require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
-	}
-	require.NoError(t, s.RecordFailure(inFlight[0], errThrottle))
-	var err error
-	start := clk.Now()
-	clk.Run(func() {
-		require.NoError(t, clk.Sleep(t.Context(), time.Millisecond))
-		require.Equal(t, 1, s.Snapshot().Scopes[0].Waiting)
-		for _, token := range inFlight[1:] {
-			require.NoError(t, s.RecordFailure(token, errThrottle))
-		}
-	}, func() {
-		_, err = retry.Do(t.Context(), s, retry.Operation{MaxElapsed: 200 * time.Millisecond}, answers())
-	})
-	require.ErrorIs(t, err, retry.ErrMaxElapsed)
-	require.Equal(t, start.Add(time.Millisecond), clk.Now(), "it leaves with the cut")
-	require.Zero(t, s.Snapshot().Scopes[0].Waiting)
 }
 
 func TestAttemptThatCannotBeSentInTimeAfterACutMakesRoomInTheQueue(t *testing.T) {

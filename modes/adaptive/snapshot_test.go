@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -58,12 +57,4 @@ func TestSnapshotKeepsScopesWithTheSameNameApart(t *testing.T) {
 		limited[scope.Key] = scope.Limited
 	}
 	require.Equal(t, map[retry.ScopeKey]bool{named.Key(): true, parts.Key(): false}, limited)
-}
-
-func TestMaxAttemptsAreThoseOfTheStandardMode(t *testing.T) {
-	t.Parallel()
-	s, _ := newStrategy(t, func(c *adaptive.Config) { c.Standard.Behavior = retry.V21 })
-	require.Equal(t, 3, s.Plan(retry.Operation{}).MaxAttempts)
-	require.Equal(t, 4, s.Plan(retry.Operation{Service: "dynamodb"}).MaxAttempts)
-	require.Equal(t, 7, s.Plan(retry.Operation{Service: "dynamodb", MaxAttempts: 7}).MaxAttempts)
 }
