@@ -135,18 +135,6 @@ func TestQuotaRefills(t *testing.T) {
 	}
 }
 
-// Each step brings 1/512 of a token, which a float holds exactly.
-func TestQuotaRefillLosesNothingInSmallSteps(t *testing.T) {
-	t.Parallel()
-	const step = time.Second / 512
-	q := newQuota(quota.Config{Capacity: 1000, Refill: 1})
-
-	for i := range 100 * 512 {
-		now := at(0).Add(time.Duration(i+1) * step)
-		require.Equal(t, (i+1)/512, q.Available(now), "step %d", i)
-	}
-}
-
 func TestQuotaThatIsFullKeepsNoFraction(t *testing.T) {
 	t.Parallel()
 	config := quota.Config{Capacity: 10, Initial: 10, Refill: 1}
@@ -181,28 +169,6 @@ func TestQuotaThatIsFullKeepsNoFraction(t *testing.T) {
 			require.Equal(t, 10, q.Available(at(4.75)))
 		})
 	}
-}
-
-func TestQuotaTakesWhatTimeHasBroughtUntilThen(t *testing.T) {
-	t.Parallel()
-	q := newQuota(quota.Config{Capacity: 10, Refill: 2})
-
-	after, ok := q.Take(at(1), 3)
-	require.False(t, ok)
-	require.Equal(t, 2, after)
-
-	after, ok = q.Take(at(1.5), 3)
-	require.True(t, ok)
-	require.Zero(t, after)
-}
-
-func TestQuotaFullByRefundKeepsNoFraction(t *testing.T) {
-	t.Parallel()
-	q := newQuota(quota.Config{Capacity: 10, Initial: 9, Refill: 1})
-	q.Available(at(0.75)) // 9 and three quarters
-	require.Equal(t, 10, q.Refund(at(0), 1))
-	q.Take(at(0.75), 1)
-	require.Equal(t, 9, q.Available(at(1)), "the full quota kept 3/4 of a token")
 }
 
 func TestLargestCapacityRefills(t *testing.T) {

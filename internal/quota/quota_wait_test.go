@@ -159,16 +159,6 @@ func TestWaitWithoutARefillEndsAtItsLimit(t *testing.T) {
 	})
 }
 
-func TestWaitSetsNoTimerBeyondItsLimit(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		clk := &longestClock{Clock: clock.System{}}
-		q := quota.New(quota.Config{Capacity: 10}, clk.Now(), clk)
-		require.Equal(t, quota.ErrWait, q.Wait(t.Context(), 5, time.Minute))
-		require.Equal(t, time.Minute, clk.longest)
-	})
-}
-
 // countingClock counts how often its timers have fired.
 type countingClock struct {
 	clock.Clock
@@ -180,58 +170,6 @@ func (c *countingClock) AfterFunc(d time.Duration, f func()) clock.Timer {
 		c.fired.Add(1)
 		f()
 	})
-}
-
-// longestClock knows the longest timer that was set.
-type longestClock struct {
-	clock.Clock
-	longest time.Duration
-}
-
-func (c *longestClock) AfterFunc(d time.Duration, f func()) clock.Timer {
-	c.longest = max(c.longest, d)
-	return c.Clock.AfterFunc(d, f)
-}
-
-// The refill brings a token after a second. The instant at which it comes decides, however
-// far a test moves the clock.
-func TestTokensThatComeByTheEndOfTheWaitComeInTime(t *testing.T) {
-	t.Parallel()
-	const second = time.Second
-	for name, tt := range map[string]struct {
-		limit time.Duration
-		want  error
-	}{
-		"a token 1 ns before the end": {second + 1, nil},
-		"a token at the end":          {second, nil},
-		"a token 1 ns after the end":  {second - 1, quota.ErrWait},
-	} {
-		for far, advance := range map[string][]time.Duration{
-			"in steps of a nanosecond": {second - 1, 1, 1},
-			"in one step":              {second + 1},
-			"far":                      {time.Hour},
-		} {
-			t.Run(name+", moved "+far, func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					for range 300 {
-						var clk clock.Fake
-						config := quota.Config{Capacity: 10, Refill: 1}
-						q := quota.New(config, clk.Now(), &clk)
-						ended := make(chan error, 1)
-						go func() { ended <- q.Wait(t.Context(), 1, tt.limit) }()
-						synctest.Wait()
-						for _, d := range advance {
-							clk.Advance(d)
-							synctest.Wait()
-						}
-						require.Equal(t, tt.want, <-ended)
-						require.Zero(t, clk.Waiters())
-					}
-				})
-			})
-		}
-	}
 }
 
 // On the clock of the system the timers of one instant fire in any order.

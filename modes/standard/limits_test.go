@@ -35,16 +35,6 @@ func TestQuotaIsTheReasonOnlyWhereItDoesNotCoverTheRetry(t *testing.T) {
 	}
 }
 
-func TestDecorrelatedJitterKnowsThePreviousDelay(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *standard.Config) {
-		c.Jitter, c.MaxAttempts, c.Base = standard.Decorrelated, 5, time.Second
-	})
-	_, err := do(t.Context(), clk, s, retry.Operation{}, errServer, errServer, errServer, errServer)
-	require.NoError(t, err)
-	require.Equal(t, []time.Duration{3 * time.Second, 9 * time.Second, 20 * time.Second, 20 * time.Second}, clk.Waits())
-}
-
 func TestDelaysAreRandomUnlessToldOtherwise(t *testing.T) {
 	t.Parallel()
 	s, _ := newStrategy(t, func(c *standard.Config) { c.Random = nil })

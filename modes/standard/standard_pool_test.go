@@ -142,20 +142,6 @@ func TestEventsSayWhatThePoolHas(t *testing.T) {
 	}, told)
 }
 
-// A service of the strategy alone gives its operations the numbers of that service and no scope.
-func TestStrategyWithoutScopesHasNoPool(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *standard.Config) { c.Service, c.QuotaCapacity = "dynamodb", new(14) })
-	for range 5 {
-		_, err := do(t.Context(), clk, s, retry.Operation{})
-		require.NoError(t, err)
-	}
-	require.Zero(t, s.Snapshot().Pool)
-	_, err := do(t.Context(), clk, s, retry.Operation{}, errServer, errServer)
-	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
-	require.Equal(t, 14, s.Snapshot().PoolCapacity, "other operations may have scopes")
-}
-
 // The overflow shares a scope like any other.
 func TestScopeOfTheOverflowUsesThePool(t *testing.T) {
 	t.Parallel()

@@ -1,10 +1,8 @@
 package standard_test
 
 import (
-	"strings"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,31 +25,6 @@ func begin(t *testing.T, s retry.Strategy, scope string) retry.Token {
 	require.NoError(t, err)
 	require.NoError(t, token.Wait(t.Context()))
 	return token
-}
-
-func TestScopeIsEvictedWhenItHasNotBeenUsedForAWhile(t *testing.T) {
-	t.Parallel()
-	for name, end := range map[string]func(s retry.Strategy, token retry.Token) error{
-		"success": func(s retry.Strategy, token retry.Token) error { return s.RecordSuccess(token) },
-		"failure": func(s retry.Strategy, token retry.Token) error { return s.RecordFailure(token, errServer) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, clk := newStrategy(t, func(c *standard.Config) { c.ScopeIdle, c.SharedAs = time.Minute, "team" })
-			another := func() map[string]int {
-				clk.Advance(time.Minute)
-				require.NoError(t, s.RecordSuccess(begin(t, s, clk.Now().String())))
-				return scopes(s)
-			}
-			token := begin(t, s, "orders")
-			require.Contains(t, another(), "orders", "it was used since the strategy was made")
-			require.NoError(t, end(s, token))
-			require.Contains(t, another(), "orders", "it was used a moment ago")
-			require.NotContains(t, another(), "orders")
-			require.Equal(t, "team", s.Snapshot().SharedAs)
-			require.Equal(t, uint64(2), s.Snapshot().Evicted, "and the first of the others")
-		})
-	}
 }
 
 func TestScopeInWhichARetryWaitsForQuotaStays(t *testing.T) {
@@ -79,17 +52,4 @@ func TestScopeInWhichARetryWaitsForQuotaStays(t *testing.T) {
 	})
 	require.NoError(t, waited)
 	require.NoError(t, s.RecordSuccess(token))
-}
-
-func TestScopesDoNotKeepTheTextThatTheirNamesWereCutFrom(t *testing.T) {
-	t.Parallel()
-	s, _ := newStrategy(t, nil)
-	body := strings.Repeat("x", 1<<10) + "orders"
-	name := body[1<<10:]
-	require.NoError(t, s.RecordSuccess(begin(t, s, name)))
-	for _, scope := range s.Snapshot().Scopes[1:] {
-		require.Equal(t, "orders", scope.Key.Scope)
-		require.NotSame(t, unsafe.StringData(name), unsafe.StringData(scope.Key.Scope))
-		require.NotSame(t, unsafe.StringData(name), unsafe.StringData(scope.Scope))
-	}
 }

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -186,15 +184,6 @@ func TestDeadlineShorterThanTheWaitIsRefusedAtOnce(t *testing.T) {
 	require.Equal(t, 50*time.Millisecond, refusal.Wait)
 }
 
-func TestEmptyQuotaIsTheReasonEvenIfTheDeadlineIsShort(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *standard.Config) { c.QuotaInitial = new(0) })
-	ctx, cancel := clk.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	_, err := retry.Do(ctx, s, retry.Operation{}, answers(errServer))
-	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
-}
-
 func TestCallersOwnEndIsNeitherRetriedNorHidden(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, nil)
@@ -216,39 +205,6 @@ func TestCallersOwnEndIsNeitherRetriedNorHidden(t *testing.T) {
 	require.Equal(t, 2, n)
 }
 
-func TestLongPollingSleepsOnceBeforeItReturns(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *standard.Config) { c.QuotaInitial = new(0) })
-	_, err := do(t.Context(), clk, s, retry.Operation{LongPolling: true}, errThrottle)
-	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
-	require.Equal(t, []time.Duration{time.Second}, clk.Waits())
-}
-
-func TestCallersInALoopAreSlowedDownByAnEmptyQuotaIfAskedFor(t *testing.T) {
-	t.Parallel()
-	for _, backoffWhenEmpty := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			s, err := standard.New(standard.Config{
-				QuotaInitial: new(0), BackoffWhenEmpty: backoffWhenEmpty, Random: func() float64 { return 1 },
-			})
-			require.NoError(t, err)
-			start := time.Now()
-			var wg sync.WaitGroup
-			for range 256 {
-				wg.Go(func() {
-					for range 3 {
-						_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errServer))
-						require.ErrorIs(t, err, retry.ErrQuotaExhausted)
-					}
-				})
-			}
-			wg.Wait()
-			want := map[bool]time.Duration{true: 150 * time.Millisecond}[backoffWhenEmpty]
-			require.Equal(t, want, time.Since(start))
-		})
-	}
-}
-
 func TestScopesHaveQuotasOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *standard.Config) { c.QuotaCapacity = new(14) })
@@ -266,21 +222,6 @@ func TestScopesHaveQuotasOfTheirOwn(t *testing.T) {
 		names = append(names, scope.Scope)
 	}
 	require.Equal(t, []string{"", "by name", "dynamodb/eu-west-1/orders"}, names)
-}
-
-func TestScopesAreBounded(t *testing.T) {
-	t.Parallel()
-	s, _ := newStrategy(t, func(c *standard.Config) { c.MaxScopes = 2 })
-	for _, name := range []string{"a", "b", "c", "d", "a"} {
-		token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: name})
-		require.NoError(t, err)
-		require.NoError(t, s.RecordSuccess(token))
-		require.Contains(t, scopes(s), name)
-	}
-	snapshot := s.Snapshot()
-	require.Len(t, snapshot.Scopes, 3, "the whole and two of the others")
-	require.Zero(t, snapshot.Overflowed)
-	require.Equal(t, uint64(3), snapshot.Evicted)
 }
 
 func TestServiceOfTheOperationDecidesTheDefaults(t *testing.T) {
@@ -390,5 +331,6 @@ func TestClassifierOfTheUserDecides(t *testing.T) {
 
 type forbidAll struct{}
 
-func (forbidAll) Name() string                               { return "forbid-all" }
+func (forbidAll) Name() string { return "forbid-all" }
+
 func (forbidAll) Classify(classify.Outcome) classify.Verdict { return classify.Forbidden() }
