@@ -2,13 +2,53 @@ package backoff_test
 
 import (
 	"math"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/backoff"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
+
+func TestDelayFollowsTheTables(t *testing.T) {
+	t.Parallel()
+	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+		for _, c := range file.BackoffTables {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
+				shape := backoff.Exponential{Max: vectors.Seconds(c.MaxBackoff)}
+				for n, want := range c.Delays {
+					index := c.FirstIndex + int64(n)
+					delay := shape.Delay(vectors.Int(index), vectors.Seconds(c.Base), 0, c.Jitter)
+					require.Equal(t, vectors.Seconds(want), delay, "index %d", index)
+				}
+			})
+		}
+	}
+}
+
+func TestHintsFollowTheVectors(t *testing.T) {
+	t.Parallel()
+	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+		for _, c := range file.RetryAfter {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
+				delay := vectors.Seconds(c.Delay)
+				if c.Header != nil {
+					if hint, ok := classify.ParseRetryAfterMillis(*c.Header); ok {
+						if c.Behavior == "v2.0" {
+							delay = backoff.HintAsFloor(delay, hint, backoff.DefaultMax)
+						} else {
+							delay = backoff.HintInWindow(delay, hint)
+						}
+					}
+				}
+				require.Equal(t, vectors.Seconds(c.Want), delay)
+			})
+		}
+	}
+}
 
 func jitters() []backoff.Jitter {
 	return []backoff.Jitter{backoff.Full, backoff.None, backoff.Equal, backoff.Decorrelated, backoff.FullThenCap}
@@ -249,5 +289,19 @@ func TestHintsNeverShortenADelay(t *testing.T) {
 			require.GreaterOrEqual(t, hinted, delay, "%d, %d", delay, hint)
 			require.LessOrEqual(t, hinted-delay, backoff.HintSlack, "%d, %d", delay, hint)
 		}
+	}
+}
+
+func BenchmarkDelay(b *testing.B) {
+	for _, jitter := range jitters() {
+		b.Run("jitter="+jitter.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			shape := backoff.Exponential{Jitter: jitter}
+			index := 0
+			for b.Loop() {
+				shape.Delay(index, 50*time.Millisecond, time.Second, 0.7)
+				index = (index + 1) % 16
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package sendrate_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/internal/sendrate"
+	"github.com/awsretry/awsretry/ratelimit"
 )
 
 // counted is a response that arrived to an attempt of so many tokens.
@@ -54,5 +56,47 @@ func TestMeasuredRateIsThatOfTheListOfResponses(t *testing.T) {
 			require.InDelta(t, measuredOf(start, responses), float64(got), 1e-9, "seed %d", seed)
 			require.InDelta(t, float64(got), float64(measured.Rate()), 0)
 		}
+	}
+}
+
+// Two hundred answers a second, until a throttle comes: both controllers cut the rate that they
+// have measured.
+func TestControllersCutWhatTheyMeasure(t *testing.T) {
+	t.Parallel()
+	for controller, want := range map[ratelimit.Controller]float64{
+		ratelimit.CutPerEvent: 0.7 * 200, ratelimit.Steady: 0.9 * 200,
+	} {
+		t.Run(controller.String(), func(t *testing.T) {
+			t.Parallel()
+			rate := sendrate.New(sendrate.Config{Controller: controller}, at(0))
+			for i := range 2000 {
+				rate.Report(at(float64(i)/200), ratelimit.Response{})
+			}
+			require.InEpsilon(t, 200, rate.State().MeasuredRate, 0.01)
+			require.True(t, rate.Report(at(10), ratelimit.Response{Throttled: true}))
+			require.InEpsilon(t, want, rate.State().FillRate, 0.01)
+			require.Equal(t, at(10), rate.State().LastThrottle)
+
+			// Throttles that answer the same congestion are answers, not successes.
+			for i := range 300 {
+				rate.Report(at(10+float64(i)/200), ratelimit.Response{Sent: at(9), Throttled: true})
+			}
+			measured := rate.State().MeasuredRate
+			if controller == ratelimit.Steady {
+				require.InEpsilon(t, 200*math.Exp(-1.5), measured, 0.02)
+			} else {
+				require.InEpsilon(t, 200, measured, 0.02)
+			}
+		})
+	}
+}
+
+func TestControllersHaveNames(t *testing.T) {
+	t.Parallel()
+	for controller, name := range map[ratelimit.Controller]string{
+		ratelimit.CutPerEvent: "cut-per-event", ratelimit.CutPerThrottle: "cut-per-throttle",
+		ratelimit.Steady: "steady", 99: "unknown",
+	} {
+		require.Equal(t, name, controller.String())
 	}
 }

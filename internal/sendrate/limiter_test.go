@@ -2,6 +2,7 @@ package sendrate_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,6 +49,12 @@ func call(t *testing.T, limiter *sendrate.Limiter, r ratelimit.Request) *caller 
 func pass(t *testing.T, d time.Duration) {
 	t.Helper()
 	sleepUntil(t, time.Now().Add(d))
+}
+
+func sleepUntil(t *testing.T, instant time.Time) {
+	t.Helper()
+	require.NoError(t, clock.System{}.Sleep(t.Context(), time.Until(instant)))
+	synctest.Wait()
 }
 
 func requireWaiting(t *testing.T, limiter *sendrate.Limiter, want int) {
@@ -149,3 +156,150 @@ func TestLimiterReportsWhatAResponseChanged(t *testing.T) {
 	again := limiter.Report(ratelimit.Response{Sent: sent, Throttled: true})
 	require.Equal(t, ratelimit.Change{From: change.To, To: change.To, Limited: true}, again)
 }
+
+func TestLimiterExpectsNothingOfCallersThatGaveUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		limiter := throttled(clock.System{})
+		first := call(t, limiter, ratelimit.Request{Cost: 0.5})
+		second := call(t, limiter, ratelimit.Request{Cost: 0.25})
+		third := call(t, limiter, ratelimit.Request{Cost: 40})
+		expect := func() (told ratelimit.Wait) {
+			last := call(t, limiter, ratelimit.Request{OnWait: func(w ratelimit.Wait) { told = w }})
+			last.cancel()
+			synctest.Wait()
+			return told
+		}
+
+		third.cancel()
+		second.cancel()
+		synctest.Wait()
+		require.Equal(t, ratelimit.Wait{Expected: 3 * time.Second, Ahead: 1, FillRate: 0.5}, expect())
+		first.cancel()
+		synctest.Wait()
+		odd := []*caller{call(t, limiter, ratelimit.Request{Cost: 0.1}), call(t, limiter, ratelimit.Request{Cost: 40})}
+		odd[1].cancel()
+		synctest.Wait()
+		odd[0].cancel() // 0.1 + 40 - 40 - 0.1 is not quite nothing
+		synctest.Wait()
+		require.Equal(t, ratelimit.Wait{Expected: 2 * time.Second, FillRate: 0.5}, expect())
+	})
+}
+
+func TestLimiterLeavesNoTimerWhenNoCallerWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var clk clock.Fake
+		limiter := throttled(&clk)
+		for range 3 {
+			c := call(t, limiter, ratelimit.Request{})
+			require.Equal(t, 1, clk.Waiters())
+			c.cancel()
+			synctest.Wait()
+			require.Zero(t, clk.Waiters())
+		}
+	})
+}
+
+func TestLimiterContextThatIsDoneBeforehandTakesNoToken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		limiter := throttled(clock.System{})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+
+		_, err := limiter.Acquire(ctx, ratelimit.Request{})
+		require.Equal(t, context.Canceled, err)
+
+		sent, err := limiter.Acquire(t.Context(), ratelimit.Request{})
+		require.NoError(t, err)
+		require.Equal(t, start.Add(2*time.Second), sent)
+	})
+}
+
+// The first in line is granted its token and cancelled before it looks, so it may
+// see either, on a clock without Await. In both cases there is one token for one caller.
+func TestLimiterTokenOfAWaiterCancelledWhenGrantedGoesToTheNext(t *testing.T) {
+	t.Parallel()
+	seen := map[bool]int{}
+	for range 64 {
+		synctest.Test(t, func(t *testing.T) {
+			var clk clock.Fake
+			start := clk.Now()
+			limiter := throttled(struct{ clock.Clock }{&clk})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var next *caller
+
+			_, err := limiter.Acquire(ctx, ratelimit.Request{OnWait: func(ratelimit.Wait) {
+				next = call(t, limiter, ratelimit.Request{})
+				clk.Advance(2 * time.Second)
+				requireWaiting(t, limiter, 1)
+				cancel()
+			}})
+
+			synctest.Wait()
+			require.Equal(t, err != nil, next.ended)
+			clk.Advance(2 * time.Second)
+			synctest.Wait()
+			require.True(t, next.ended)
+			want := start.Add(4 * time.Second)
+			if err != nil {
+				want = start.Add(2 * time.Second)
+			}
+			require.Equal(t, want, next.sent)
+			seen[err != nil]++
+		})
+	}
+	require.Positive(t, seen[true])
+	require.Positive(t, seen[false])
+}
+
+// Acquire reads the clock before it takes the lock, and a cut comes in between.
+func TestSentIsNotBeforeACutThatCameFirst(t *testing.T) {
+	clk := &hookClock{Fake: new(clock.Fake)}
+	limiter := throttled(clk)
+	clk.Advance(2 * time.Second)
+	clk.hook = func() {
+		clk.Advance(time.Microsecond)
+		limiter.Report(ratelimit.Response{Throttled: true})
+	}
+	sent, err := limiter.Acquire(t.Context(), ratelimit.Request{})
+	require.NoError(t, err)
+	state := limiter.State()
+	require.False(t, sent.Before(state.LastThrottle), "token taken after the cut, sent %v before it", state.LastThrottle.Sub(sent))
+}
+
+func TestPanicInOnWaitLeavesNoPlaceInTheQueue(t *testing.T) {
+	var clk clock.Fake
+	limiter := throttled(&clk)
+	require.Panics(t, func() {
+		_, _ = limiter.Acquire(t.Context(), ratelimit.Request{OnWait: func(ratelimit.Wait) { panic("observer") }})
+	})
+	waiting := limiter.State().Waiting
+	require.Zero(t, waiting)
+}
+
+// A limiter that begins anew on another clock holds no attempt back, as at first.
+func TestLimiterThatBeganAnewTakesNoLockAgain(t *testing.T) {
+	t.Parallel()
+	var now atomic.Int64
+	limiter := throttled(movedClock{clock.System{}, &now})
+	now.Store(-int64(365*24*time.Hour) - int64(time.Hour))
+	require.Zero(t, limiter.Expected(1))
+	require.False(t, limiter.Report(ratelimit.Response{}).Limited)
+
+	limiter.WhileLocked(func() {
+		_, err := limiter.Acquire(t.Context(), ratelimit.Request{NoWait: true})
+		require.NoError(t, err)
+	})
+}
+
+// movedClock is a clock that is ahead by so many nanoseconds.
+type movedClock struct {
+	clock.Clock
+	by *atomic.Int64
+}
+
+func (c movedClock) Now() time.Time { return c.Clock.Now().Add(time.Duration(c.by.Load())) }

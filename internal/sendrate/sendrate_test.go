@@ -1,16 +1,25 @@
 package sendrate_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/sendrate"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/ratelimit"
 )
+
+// at is an instant of the vectors, which count seconds on a clock whose zero is a
+// whole second.
+func at(seconds float64) time.Time {
+	return time.Unix(1_000_000, 0).Add(vectors.Seconds(seconds))
+}
 
 // answers reports n responses at now that are not throttles.
 func answers(rate *sendrate.SendRate, now time.Time, n int) {
@@ -169,4 +178,66 @@ func TestSendRateServesWhatCostsMoreThanAnAttemptDoes(t *testing.T) {
 	clk.Advance(time.Hour)
 	state := limiter.State()
 	require.InDelta(t, 2, state.SendCapacity, 0)
+}
+
+// The rate of a caller that sends whenever it may rises, whatever its attempts cost.
+func TestRateRisesWhateverAttemptsCost(t *testing.T) {
+	t.Parallel()
+	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Steady} {
+		for _, cost := range []float64{0, 0.5, 1, 2, 3} {
+			t.Run(fmt.Sprint(controller, ", cost ", cost), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					limiter := sendrate.NewLimiter(sendrate.Config{Controller: controller, Cost: cost}, clock.System{})
+					limiter.Report(ratelimit.Response{Throttled: true, Cost: cost})
+					for start := time.Now(); time.Since(start) < 20*time.Second; {
+						sent, err := limiter.Acquire(t.Context(), ratelimit.Request{Cost: cost})
+						require.NoError(t, err)
+						limiter.Report(ratelimit.Response{Sent: sent, Cost: cost})
+					}
+					state := limiter.State()
+					require.Greater(t, state.FillRate, 20.0)
+				})
+			})
+		}
+	}
+}
+
+// Answers to attempts that cost two tokens count twice as much as those that cost one.
+func TestMeasuredRateIsInTokens(t *testing.T) {
+	t.Parallel()
+	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Steady} {
+		for cost, perSecond := range map[float64]float64{-3: 100, 0: 100, 0.5: 50, 1: 100, 2: 200} {
+			rate := sendrate.New(sendrate.Config{Controller: controller}, at(0))
+			for i := range 1000 {
+				rate.Report(at(float64(i)/100), ratelimit.Response{Cost: cost})
+			}
+			require.InEpsilon(t, perSecond, rate.State().MeasuredRate, 0.02, "%v, cost %v", controller, cost)
+		}
+	}
+}
+
+// The zero time is more than a Duration away from any time that a clock shows.
+func TestSendRateThatBeginsCenturiesAgoBeginsWhenItIsFirstUsed(t *testing.T) {
+	t.Parallel()
+	for _, start := range []time.Time{{}, time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		for _, config := range []sendrate.Config{
+			{},
+			{StartingRate: 20},
+			{Ceiling: 30},
+			{Controller: ratelimit.Steady},
+		} {
+			late, fresh := sendrate.New(config, start), sendrate.New(config, at(100))
+			_, lateOK := late.Take(at(100), 1)
+			_, freshOK := fresh.Take(at(100), 1)
+			require.Equal(t, freshOK, lateOK)
+			for i := range 400 {
+				r := ratelimit.Response{Throttled: i == 100}
+				now := at(100 + float64(i)/20)
+				require.Equal(t, fresh.Report(now, r), late.Report(now, r))
+				require.Equal(t, fresh.State(), late.State(), "%+v from %v, answer %d", config, start, i)
+			}
+			require.Greater(t, float64(late.Fill()), 10.0)
+		}
+	}
 }

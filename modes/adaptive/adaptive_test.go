@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,7 +20,6 @@ import (
 var (
 	errServer   = vectors.Response{Status: 500, Kind: "transient"}.Err()
 	errThrottle = vectors.Response{Status: 400, ErrorCode: "ThrottlingException", Kind: "throttling"}.Err()
-	errClient   = vectors.Response{Status: 404, ErrorCode: "ResourceNotFoundException", Kind: "client"}.Err()
 )
 
 // newStrategy returns a strategy on a fake clock, without jitter.
@@ -54,6 +51,20 @@ func answers(errs ...error) func(context.Context) (int, error) {
 func do(ctx context.Context, clk *clock.Fake, s retry.Strategy, op retry.Operation, errs ...error) (err error) {
 	clk.Run(func() { _, err = retry.Do(ctx, s, op, answers(errs...)) })
 	return err
+}
+
+func sleep(t *testing.T, d time.Duration) {
+	t.Helper()
+	require.NoError(t, clock.System{}.Sleep(t.Context(), d))
+}
+
+// sent begins an operation and waits until its attempt is sent.
+func sent(t *testing.T, s retry.Strategy) retry.Token {
+	t.Helper()
+	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+	require.NoError(t, err)
+	require.NoError(t, token.Wait(t.Context()))
+	return token
 }
 
 func TestThrottleTurnsTheSendRateOnAndDelaysAFirstAttempt(t *testing.T) {
@@ -112,92 +123,6 @@ func TestCancelDuringASendWait(t *testing.T) {
 	require.Zero(t, clk.Waiters())
 }
 
-// listening is a limiter that only notes the responses.
-type listening struct {
-	mu       sync.Mutex
-	acquired int
-	reports  []bool
-}
-
-func (l *listening) Acquire(ctx context.Context, _ ratelimit.Request) (time.Time, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if ctx.Err() != nil {
-		return time.Time{}, ctx.Err()
-	}
-	l.acquired++
-	return time.Time{}, nil
-}
-
-func (l *listening) Report(r ratelimit.Response) ratelimit.Change {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.reports = append(l.reports, r.Throttled)
-	return ratelimit.Change{}
-}
-
-func (l *listening) Expected(float64) time.Duration { return 0 }
-
-func (l *listening) State() retry.ScopeSnapshot { return retry.ScopeSnapshot{} }
-
-func (l *listening) Give(float64) {}
-
-func TestLimiterHearsOfEveryAttemptExactlyOnce(t *testing.T) {
-	t.Parallel()
-	const yes, no = true, false
-	for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
-		for _, c := range []struct {
-			name    string
-			quota   int
-			answers []error
-			want    []bool
-		}{
-			{"success", 500, nil, []bool{no}},
-			{"throttles, then success", 500, []error{errThrottle, errThrottle}, []bool{yes, yes, no}},
-			{"attempt limit", 500, []error{errThrottle, errServer, errThrottle}, []bool{yes, no, yes}},
-			{"empty quota", 0, []error{errThrottle}, []bool{yes}},
-			{"not retryable", 500, []error{errClient}, []bool{no}},
-		} {
-			t.Run(fmt.Sprintf("%s/%s", behavior, c.name), func(t *testing.T) {
-				t.Parallel()
-				l := &listening{}
-				s, clk := newStrategy(t, func(config *adaptive.Config) {
-					config.Standard.Behavior = behavior
-					config.Standard.QuotaInitial = &c.quota
-					config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
-				})
-				_ = do(t.Context(), clk, s, retry.Operation{}, c.answers...)
-				require.Equal(t, c.want, l.reports)
-				require.Equal(t, len(c.want), l.acquired)
-			})
-		}
-	}
-}
-
-func TestAttemptThatIsCanceledBeforeItIsSentIsNotReported(t *testing.T) {
-	t.Parallel()
-	l := &listening{}
-	s, clk := newStrategy(t, func(config *adaptive.Config) {
-		config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
-	})
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.ErrorIs(t, do(gone, clk, s, retry.Operation{}), retry.ErrCanceled)
-	require.Empty(t, l.reports)
-}
-
-func TestThrottleThatAPolicyEndsIsStillReported(t *testing.T) {
-	t.Parallel()
-	l := &listening{}
-	s, _ := newStrategy(t, func(config *adaptive.Config) {
-		config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
-	})
-	policy := func(_ int, err error) error { return retry.Permanent(err) }
-	_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errThrottle), retry.WithPolicy(policy))
-	require.Equal(t, errThrottle, err)
-	require.Equal(t, []bool{true}, l.reports)
-}
-
 func TestSuccessesRefillTheQuotaInAdaptiveModeToo(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.QuotaInitial = new(0) })
@@ -223,61 +148,158 @@ func TestThrottledScopeDoesNotSlowAnother(t *testing.T) {
 	require.Equal(t, 2*time.Second, clk.Now().Sub(before))
 }
 
-func TestEventsTellTheWholeStoryInOrder(t *testing.T) {
-	t.Parallel()
-	var story []string
-	scopes := map[retry.ScopeKey]int{}
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		start := c.Standard.Clock.Now()
-		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-			kind := e.Kind.String()
-			story = append(story, fmt.Sprintf("%v %s #%d %s delay=%v quota=%d rate=%.3f",
-				e.Time.Sub(start), kind, e.Attempt, e.Verdict, e.Delay, e.Quota, e.Rate))
-			scopes[e.Scope]++
-			panic("an observer that panics does no harm")
-		})
-	})
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errThrottle, errThrottle))
-	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errClient), errClient)
-	require.Equal(t, []string{
-		"0s scope-created #1 none delay=0s quota=0 rate=0.000",
-		"0s attempt-ended #1 retry(throttling) delay=0s quota=500 rate=0.000",
-		"0s retry-scheduled #1 retry(throttling) delay=1s quota=495 rate=0.000",
-		"0s send-rate-changed #1 none delay=0s quota=0 rate=0.500",
-		"1s send-wait-began #2 none delay=1s quota=0 rate=0.500",
-		"2s send-wait-ended #2 none delay=1s quota=0 rate=0.000",
-		"2s attempt-ended #2 retry(throttling) delay=0s quota=495 rate=0.000",
-		"2s retry-scheduled #2 retry(throttling) delay=2s quota=490 rate=0.000",
-		"4s attempt-ended #3 none delay=0s quota=495 rate=0.000",
-		"4s send-rate-changed #3 none delay=0s quota=0 rate=1.120",
-		"4s operation-ended #3 none delay=0s quota=495 rate=0.000",
-		"4s send-wait-began #1 none delay=892.857143ms quota=0 rate=1.120",
-		"4.892857143s send-wait-ended #1 none delay=892.857143ms quota=0 rate=0.000",
-		"4.892857143s attempt-ended #1 none delay=0s quota=495 rate=0.000",
-		"4.892857143s retry-refused #1 none delay=0s quota=495 rate=0.000",
-		"4.892857143s send-rate-changed #1 none delay=0s quota=0 rate=3.424",
-		"4.892857143s operation-ended #1 none delay=0s quota=495 rate=0.000",
-	}, story)
-	require.Equal(t, map[retry.ScopeKey]int{{Scope: "orders"}: len(story)}, scopes)
-}
-
-func TestNewNamesWhatIsOutOfRange(t *testing.T) {
-	t.Parallel()
-	s, err := adaptive.New(adaptive.Config{
-		Standard: standard.Config{MaxAttempts: -1}, MaxSendWait: -1, MaxSendQueue: -2, SendCost: math.NaN(),
-	})
-	require.Nil(t, s)
-	for _, want := range []string{
-		"standard: MaxAttempts -1", "adaptive: MaxSendWait -1ns", "adaptive: MaxSendQueue -2", "adaptive: SendCost NaN",
-	} {
-		require.ErrorContains(t, err, want)
-	}
-}
-
 func TestScopesCountTimeFromWhenTheStrategyWasBuilt(t *testing.T) {
 	t.Parallel()
 	s, clk := newStrategy(t, nil)
 	clk.Advance(10 * time.Second)
 	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "late"}))
 	require.InDelta(t, 0.8/10, s.Snapshot().Scopes[1].MeasuredRate, 1e-12, "one response in ten seconds")
+}
+
+func TestThrottlesOfOneCongestionEventCutTheRateOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		controller ratelimit.Controller
+		end        func(s retry.Strategy, token retry.Token) error
+	}{
+		{"refused retries", ratelimit.CutPerEvent, refresh},
+		{"failures", ratelimit.CutPerEvent, fail},
+		{"refused retries, one cut per throttle", ratelimit.CutPerThrottle, refresh},
+		{"failures, one cut per throttle", ratelimit.CutPerThrottle, fail},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, clk := newStrategy(t, func(config *adaptive.Config) {
+				config.Standard.MaxAttempts, config.Controller = 1, c.controller
+			})
+			var inFlight [2]retry.Token
+			for i := range inFlight {
+				inFlight[i] = sent(t, s)
+			}
+			for range 20 {
+				clk.Advance(100 * time.Millisecond)
+				require.NoError(t, s.RecordSuccess(sent(t, s)))
+			}
+			require.NoError(t, c.end(s, inFlight[0]))
+			first, firstCut := s.Snapshot().Scopes[0], clk.Now()
+			require.Equal(t, firstCut, first.LastThrottle)
+			clk.Advance(100 * time.Millisecond)
+			require.NoError(t, c.end(s, inFlight[1]))
+			second := s.Snapshot().Scopes[0]
+			if c.controller == ratelimit.CutPerEvent {
+				require.Equal(t, firstCut, second.LastThrottle)
+				require.InDelta(t, first.FillRate, second.FillRate, 0)
+				return
+			}
+			require.Equal(t, clk.Now(), second.LastThrottle)
+			require.InDelta(t, 0.7*first.FillRate, second.FillRate, 1e-12)
+		})
+	}
+}
+
+func fail(s retry.Strategy, token retry.Token) error { return s.RecordFailure(token, errThrottle) }
+
+func refresh(s retry.Strategy, token retry.Token) error {
+	token, _ = s.RefreshRetryToken(context.Background(), token, errThrottle)
+	return s.RecordFailure(token, errThrottle)
+}
+
+func TestSnapshotHasTheQuotaAndTheSendRate(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, nil)
+	clk.Advance(time.Second)
+	throttled := clk.Now()
+	token, err := s.RefreshRetryToken(t.Context(), sent(t, s), errThrottle)
+	require.NoError(t, err)
+	var snapshot retry.Snapshot
+	clk.Run(func() {
+		require.NoError(t, token.WithoutDelay().Wait(t.Context()))
+	}, func() {
+		_ = clk.Sleep(t.Context(), time.Second/2)
+		snapshot = s.Snapshot()
+	})
+
+	// One response in a second, of which the smoothing takes 0.8 per second. The first cut
+	// leaves 0.7 of that. A snapshot has the tokens as of the last call, which was the Wait.
+	require.Equal(t, "adaptive", snapshot.Mode)
+	require.Len(t, snapshot.Scopes, 1)
+	got := snapshot.Scopes[0]
+	require.InDelta(t, 0.8, got.MeasuredRate, 1e-12)
+	require.InDelta(t, 0.7*0.8, got.FillRate, 1e-12)
+	got.MeasuredRate, got.FillRate = 0, 0
+	require.Equal(t, retry.ScopeSnapshot{
+		Quota: 495, QuotaCapacity: 500, SendRateSource: "local", Limited: true, SendCapacity: 1, Waiting: 1, LastThrottle: throttled,
+	}, got)
+
+	clk.Advance(10 * time.Second)
+	require.NoError(t, s.RecordSuccess(token))
+	got = s.Snapshot().Scopes[0]
+	require.Positive(t, got.SendTokens)
+	require.LessOrEqual(t, got.SendTokens, got.SendCapacity)
+	require.Zero(t, got.Waiting)
+}
+
+func TestSnapshotKeepsScopesWithTheSameNameApart(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, nil)
+	named := retry.Operation{Scope: "s3/eu-west-1", MaxAttempts: 1}
+	parts := retry.Operation{Service: "s3", Region: "eu-west-1", MaxAttempts: 1}
+	require.Error(t, do(t.Context(), clk, s, named, errThrottle))
+	require.NoError(t, do(t.Context(), clk, s, parts))
+	limited := map[retry.ScopeKey]bool{}
+	for _, scope := range s.Snapshot().Scopes[1:] {
+		require.Equal(t, "s3/eu-west-1", scope.Scope)
+		limited[scope.Key] = scope.Limited
+	}
+	require.Equal(t, map[retry.ScopeKey]bool{named.Key(): true, parts.Key(): false}, limited)
+}
+
+func TestMeasuredRateOfAStrategyIsInTokens(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) { c.SendCost = 2.5 })
+	clk.Advance(10 * time.Second)
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
+	require.InDelta(t, 0.8*2.5/10, s.Snapshot().Scopes[0].MeasuredRate, 1e-12, "one response in ten seconds")
+}
+
+// A throttle leaves a rate of half a token a second, so that the tokens for an attempt are there
+// after twice as many seconds.
+func TestAttemptsThatCostMoreThanTheRateGoOnAfterAThrottle(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(c *adaptive.Config)
+		within time.Duration // the caller's deadline
+	}{
+		{"without a wait", func(c *adaptive.Config) { c.NoSendWait = true }, time.Hour},
+		{"with a bounded wait", func(c *adaptive.Config) { c.MaxSendWait = 100 * time.Millisecond }, time.Hour},
+		{"with a deadline", nil, 500 * time.Millisecond},
+	} {
+		for cost, capacity := range map[float64]float64{0: 1, 0.5: 1, 1: 1, 2: 2, 7.5: 7.5} {
+			t.Run(fmt.Sprint(c.name, ", cost ", cost), func(t *testing.T) {
+				t.Parallel()
+				s, clk := newStrategy(t, func(config *adaptive.Config) {
+					config.SendCost, config.Standard.MaxAttempts = cost, 1
+					if c.change != nil {
+						c.change(config)
+					}
+				})
+				call := func(errs ...error) error {
+					ctx, cancel := clk.WithTimeout(t.Context(), c.within)
+					defer cancel()
+					_, err := retry.Do(ctx, s, retry.Operation{}, answers(errs...))
+					return err
+				}
+				require.ErrorIs(t, call(errThrottle), errThrottle)
+				require.ErrorIs(t, call(), retry.ErrSendRateLimited)
+				require.InDelta(t, capacity, s.Snapshot().Scopes[0].SendCapacity, 0)
+				for range 3 {
+					clk.Advance(time.Minute)
+					require.InDelta(t, 0.5, s.Snapshot().Scopes[0].FillRate, 0)
+					require.ErrorIs(t, call(errThrottle), errThrottle, "an attempt in a minute")
+				}
+			})
+		}
+	}
 }

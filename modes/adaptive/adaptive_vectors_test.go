@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
@@ -96,9 +95,4 @@ func outcomeOf(err error, last vectors.Response) string {
 	default:
 		return err.Error()
 	}
-}
-
-func sleep(t *testing.T, d time.Duration) {
-	t.Helper()
-	require.NoError(t, clock.System{}.Sleep(t.Context(), d))
 }

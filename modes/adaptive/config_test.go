@@ -1,14 +1,30 @@
 package adaptive_test
 
 import (
+	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
+
+func TestNewNamesWhatIsOutOfRange(t *testing.T) {
+	t.Parallel()
+	s, err := adaptive.New(adaptive.Config{
+		Standard: standard.Config{MaxAttempts: -1}, MaxSendWait: -1, MaxSendQueue: -2, SendCost: math.NaN(),
+	})
+	require.Nil(t, s)
+	for _, want := range []string{
+		"standard: MaxAttempts -1", "adaptive: MaxSendWait -1ns", "adaptive: MaxSendQueue -2", "adaptive: SendCost NaN",
+	} {
+		require.ErrorContains(t, err, want)
+	}
+}
 
 func TestLimitsThatArePossible(t *testing.T) {
 	t.Parallel()
@@ -36,34 +52,94 @@ func TestLimitsThatArePossible(t *testing.T) {
 	}
 }
 
-// A scope whose limit is out of range is evicted like any other. When it is made again, the new
-// limit counts.
-func TestScopeWithAnImpossibleLimitIsEvicted(t *testing.T) {
+func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
 	t.Parallel()
-	ceiling := ratelimit.Rate(-1)
+	for want, limit := range map[string]adaptive.SendLimit{
+		"starting rate -1: must be 0 or a finite number of 0.5 or more":  {Starting: -1},
+		"starting rate 0.4: must be 0 or a finite number of 0.5 or more": {Starting: 0.4},
+		"ceiling NaN: must be 0 or a finite number of 0.5 or more":       {Ceiling: ratelimit.Rate(math.NaN())},
+		"ceiling +Inf: must be 0 or a finite number of 0.5 or more":      {Ceiling: ratelimit.Rate(math.Inf(1))},
+		"starting rate 3: must not be above the ceiling of 2":            {Starting: 3, Ceiling: 2},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			s, clk := newStrategy(t, func(c *adaptive.Config) {
+				c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
+					if scope.Resource == "orders" {
+						return limit
+					}
+					return adaptive.SendLimit{}
+				}
+			})
+			for range 2 {
+				_, err := s.AcquireInitialToken(t.Context(), retry.Operation{Resource: "orders"})
+				require.EqualError(t, err, `adaptive: SendLimit of scope "//orders": `+want)
+				failed := do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, errServer)
+				require.ErrorIs(t, failed, errServer)
+				require.ErrorContains(t, failed, err.Error(), "why it was not retried")
+			}
+			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Resource: "users"}))
+			require.Len(t, s.Snapshot().Scopes, 2, "of the whole and of users")
+
+			_, err := adaptive.New(adaptive.Config{
+				SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return limit },
+			})
+			require.EqualError(t, err, `adaptive: SendLimit of scope "": `+want)
+		})
+	}
+}
+
+func TestKnownLimitHoldsAttemptsOfItsScopeBackFromTheStart(t *testing.T) {
+	t.Parallel()
 	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		forgetful(c)
 		c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
-			if scope.Scope == "orders" {
-				return adaptive.SendLimit{Ceiling: ceiling}
+			if scope.Resource == "orders" {
+				return adaptive.SendLimit{Starting: 2, Ceiling: 5}
 			}
 			return adaptive.SendLimit{}
 		}
 	})
-	begin := func() (retry.Token, error) {
-		return s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "orders"})
+	clk.Advance(time.Hour) // CUBIC does not count what was before the scope
+	for _, tt := range []struct {
+		resource string
+		want     []time.Duration
+	}{
+		{"orders", []time.Duration{0, time.Second / 2, time.Second}},
+		{"users", []time.Duration{0, 0, 0}},
+	} {
+		start := clk.Now()
+		var sentAt []time.Duration
+		for range tt.want {
+			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Resource: tt.resource})
+			require.NoError(t, err)
+			clk.Run(func() { require.NoError(t, token.Wait(t.Context())) })
+			sentAt = append(sentAt, clk.Now().Sub(start))
+		}
+		require.Equal(t, tt.want, sentAt)
 	}
-	for range 2 {
-		_, err := begin()
-		require.Error(t, err)
+	require.InDelta(t, 2, s.Snapshot().Scopes[1].FillRate, 0)
+	require.Zero(t, s.Snapshot().Scopes[2].FillRate)
+}
+
+func TestProbeEveryHasToBePossible(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		config adaptive.Config
+		want   string // of the error; empty means none
+	}{
+		{adaptive.Config{Controller: ratelimit.Steady, ProbeEvery: 30}, ""},
+		{adaptive.Config{Controller: ratelimit.Steady, ProbeEvery: -1}, "adaptive: ProbeEvery -1: must not be negative"},
+		{adaptive.Config{ProbeEvery: 30}, "adaptive: ProbeEvery 30: needs the Controller steady, not cut-per-event"},
+		{
+			adaptive.Config{Controller: ratelimit.CutPerThrottle, ProbeEvery: 1},
+			"adaptive: ProbeEvery 1: needs the Controller steady, not cut-per-throttle",
+		},
+	} {
+		_, err := adaptive.New(tt.config)
+		if tt.want == "" {
+			require.NoError(t, err)
+		} else {
+			require.EqualError(t, err, tt.want)
+		}
 	}
-	ceiling = 3
-	_, err := begin()
-	require.Error(t, err, "it is asked for once")
-	idleTwice(t, clk, s)
-	token, err := begin()
-	require.NoError(t, err)
-	require.NoError(t, token.Wait(t.Context()))
-	require.NoError(t, s.RecordSuccess(token))
-	require.InDelta(t, 3, scopesOf(s)["orders"].FillRate, 0)
 }

@@ -3,8 +3,6 @@ package standard_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"testing"
 	"time"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/standard"
-	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -54,6 +51,28 @@ func newStrategy(t *testing.T, change func(c *standard.Config)) (retry.Strategy,
 func do(ctx context.Context, clk *clock.Fake, s retry.Strategy, op retry.Operation, errs ...error) (attempts int, err error) {
 	clk.Run(func() { attempts, err = retry.Do(ctx, s, op, answers(errs...)) })
 	return attempts, err
+}
+
+type strategy interface {
+	retry.Strategy
+	Snapshot() retry.Snapshot
+}
+
+// scopes returns the quota of each scope.
+func scopes(s strategy) map[string]int {
+	quotas := map[string]int{}
+	for _, scope := range s.Snapshot().Scopes {
+		quotas[scope.Scope] = scope.Quota
+	}
+	return quotas
+}
+
+func begin(t *testing.T, s retry.Strategy, scope string) retry.Token {
+	t.Helper()
+	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: scope})
+	require.NoError(t, err)
+	require.NoError(t, token.Wait(t.Context()))
+	return token
 }
 
 func TestDoOnAFakeClock(t *testing.T) {
@@ -222,102 +241,6 @@ func TestScopesHaveQuotasOfTheirOwn(t *testing.T) {
 		names = append(names, scope.Scope)
 	}
 	require.Equal(t, []string{"", "by name", "dynamodb/eu-west-1/orders"}, names)
-}
-
-func TestServiceOfTheOperationDecidesTheDefaults(t *testing.T) {
-	t.Parallel()
-	s, _ := newStrategy(t, func(c *standard.Config) { c.Service = "dynamodb" })
-	require.Equal(t, 4, s.Plan(retry.Operation{}).MaxAttempts)
-	require.Equal(t, 4, s.Plan(retry.Operation{Service: "DynamoDB Streams"}).MaxAttempts)
-	require.Equal(t, 3, s.Plan(retry.Operation{Service: "s3"}).MaxAttempts)
-}
-
-func TestNewNamesWhatIsOutOfRange(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name   string
-		config standard.Config
-		want   string
-	}{
-		{"generation", standard.Config{Behavior: "v3"}, `standard: Behavior "v3": must be "v2.0" or "v2.1"`},
-		{"attempts", standard.Config{MaxAttempts: -1}, "standard: MaxAttempts -1: must not be negative"},
-		{"capacity", standard.Config{QuotaCapacity: new(-5)}, "standard: QuotaCapacity -5: must not be negative"},
-		{"first quota", standard.Config{QuotaInitial: new(-1)}, "standard: QuotaInitial -1: must not be negative"},
-		{"cost", standard.Config{RetryCost: -2}, "standard: RetryCost -2: must not be negative"},
-		{"cost of a timeout", standard.Config{TimeoutCost: -2}, "standard: TimeoutCost -2: must not be negative"},
-		{"cost of a throttle", standard.Config{ThrottlingCost: -2}, "standard: ThrottlingCost -2: must not be negative"},
-		{"quota wait", standard.Config{MaxQuotaWait: -1}, "standard: MaxQuotaWait -1ns: must not be negative"},
-		{"delay", standard.Config{Base: -time.Second}, "standard: Base -1s: must not be negative"},
-		{"delay after a throttle", standard.Config{ThrottlingBase: -1}, "standard: ThrottlingBase -1ns: must not be negative"},
-		{"longest delay", standard.Config{MaxBackoff: -1}, "standard: MaxBackoff -1ns: must not be negative"},
-		{"elapsed time", standard.Config{MaxElapsed: -1}, "standard: MaxElapsed -1ns: must not be negative"},
-		{"shortest delay", standard.Config{MinDelay: -1}, "standard: MinDelay -1ns: must not be negative"},
-		{
-			"shortest delay above the longest one",
-			standard.Config{MinDelay: 2 * time.Second, MaxBackoff: time.Second},
-			"standard: MinDelay 2s: must not be above MaxBackoff, which is 1s",
-		},
-		{
-			"shortest delay above the default of the longest one",
-			standard.Config{MinDelay: time.Minute},
-			"standard: MinDelay 1m0s: must not be above MaxBackoff, which is 20s",
-		},
-		{"longest hint", standard.Config{MaxHint: -1}, "standard: MaxHint -1ns: must not be negative"},
-		{"scopes", standard.Config{MaxScopes: -1}, "standard: MaxScopes -1: must not be negative"},
-		{"jitter", standard.Config{Jitter: 99}, "standard: Jitter 99: unknown kind"},
-		{"refill", standard.Config{QuotaRefill: -1}, "standard: QuotaRefill -1: must be a finite number of 0 or more"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s, err := standard.New(c.config)
-			require.EqualError(t, err, c.want)
-			require.Nil(t, s)
-		})
-	}
-	_, err := standard.New(standard.Config{QuotaRefill: ratelimit.Rate(math.NaN())})
-	require.ErrorContains(t, err, "QuotaRefill NaN")
-}
-
-func TestHintsOfTheServer(t *testing.T) {
-	t.Parallel()
-	hinted := func(header string) error {
-		return vectors.Response{
-			Status: 500, Kind: "transient", Headers: map[string]string{"x-amz-retry-after": header},
-		}.Err()
-	}
-	for _, c := range []struct {
-		behavior retry.Behavior
-		maxHint  time.Duration
-		header   string
-		want     time.Duration
-	}{
-		{retry.V20, 0, "4000", 4 * time.Second},
-		{retry.V20, 0, "30000", 20 * time.Second},
-		{retry.V20, 0, "9223372036854775807", 20 * time.Second},
-		{retry.V20, 0, "-1", time.Second},
-		{retry.V20, time.Minute, "30000", 30 * time.Second},
-		{retry.V20, time.Minute, "9223372036854775807", time.Minute},
-		{retry.V20, 3 * time.Second, "4000", 3 * time.Second},
-		{retry.V20, time.Millisecond, "4000", time.Second},
-		{retry.V21, 0, "4000", 4 * time.Second},
-		{retry.V21, 0, "9223372036854775807", 5050 * time.Millisecond},
-		{retry.V21, 0, "1", 50 * time.Millisecond},
-		{retry.V21, time.Minute, "30000", 30 * time.Second},
-		{retry.V21, time.Minute, "9223372036854775807", time.Minute},
-		{retry.V21, time.Minute, "1", 50 * time.Millisecond},
-		{retry.V21, 3 * time.Second, "4000", 3 * time.Second},
-		{retry.V21, time.Millisecond, "4000", 50 * time.Millisecond},
-	} {
-		t.Run(fmt.Sprintf("%s, at most %v, %s", c.behavior, c.maxHint, c.header), func(t *testing.T) {
-			t.Parallel()
-			s, _ := newStrategy(t, func(config *standard.Config) { config.Behavior, config.MaxHint = c.behavior, c.maxHint })
-			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
-			require.NoError(t, err)
-			next, err := s.RefreshRetryToken(t.Context(), token, hinted(c.header))
-			require.NoError(t, err)
-			require.Equal(t, c.want, next.Delay())
-		})
-	}
 }
 
 func TestClassifierOfTheUserDecides(t *testing.T) {

@@ -1,4 +1,4 @@
-package adaptive_test
+package engine_test
 
 import (
 	"context"
@@ -23,7 +23,8 @@ import (
 // throttleError is a throttle with reasons of these reaches.
 type throttleError []classify.Reach
 
-func (throttleError) Error() string     { return "throttled" }
+func (throttleError) Error() string { return "throttled" }
+
 func (throttleError) ErrorCode() string { return "ThrottlingException" }
 
 func (e throttleError) ThrottledBy() (reasons []classify.Reason) {
@@ -36,9 +37,11 @@ func (e throttleError) ThrottledBy() (reasons []classify.Reason) {
 // fullLogsError is a hard quota that is retried as a throttle.
 type fullLogsError struct{}
 
-func (fullLogsError) Error() string     { return "too many log groups" }
+func (fullLogsError) Error() string { return "too many log groups" }
+
 func (fullLogsError) ErrorCode() string { return "LimitExceededException" }
-func (fullLogsError) Service() string   { return "CloudWatch Logs" }
+
+func (fullLogsError) Service() string { return "CloudWatch Logs" }
 
 func TestThrottleOfAPartAndHardQuotaLeaveTheSendRateOfTheScopeAlone(t *testing.T) {
 	t.Parallel()

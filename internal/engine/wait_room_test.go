@@ -1,4 +1,4 @@
-package adaptive_test
+package engine_test
 
 import (
 	"context"

@@ -1,9 +1,10 @@
-package adaptive_test
+package engine_test
 
 import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,39 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
-
-// scripted is a limiter that notes the requests and gives the answers of its fields.
-type scripted struct {
-	listening
-	err      error
-	expected time.Duration
-	requests []ratelimit.Request
-	costs    []float64
-	given    []float64
-}
-
-func (l *scripted) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
-	if _, err := l.listening.Acquire(ctx, r); err != nil {
-		return time.Time{}, err
-	}
-	r.OnWait = nil // functions are not equal to each other
-	l.requests = append(l.requests, r)
-	return time.Time{}, l.err
-}
-
-func (l *scripted) Expected(cost float64) time.Duration {
-	l.costs = append(l.costs, cost)
-	return l.expected
-}
-
-func (l *scripted) use(c *adaptive.Config) {
-	c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
-}
 
 func TestLimitsOfTheConfigReachTheLimiter(t *testing.T) {
 	t.Parallel()
@@ -244,4 +218,55 @@ func TestAttemptThatCannotBeSentInTimeAfterACutMakesRoomInTheQueue(t *testing.T)
 		_, err = retry.Do(t.Context(), s, retry.Operation{}, answers())
 		require.NoError(t, err, "the queue is free")
 	})
+}
+
+// counted counts the send tokens that its scope has given out and taken back.
+type counted struct {
+	*sendrate.Limiter
+	acquired, given float64
+}
+
+func (l *counted) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
+	sent, err := l.Limiter.Acquire(ctx, r)
+	if err == nil {
+		l.acquired += r.Cost
+	}
+	return sent, err
+}
+
+func (l *counted) Give(cost float64) {
+	l.given += cost
+	l.Limiter.Give(cost)
+}
+
+// A test that fails in an observer ends the goroutine of the operation.
+func TestObserverThatEndsTheGoroutineAfterASendWaitLosesNoToken(t *testing.T) {
+	t.Parallel()
+	var limiter *counted
+	unruly := false
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.MaxAttempts, c.SendCost = 1, 2
+		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			limiter = &counted{Limiter: sendrate.NewLimiter(sendrate.Config{Cost: 2}, clk)}
+			return limiter
+		}
+		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if unruly && e.Kind == retry.SendWaitEnded {
+				runtime.Goexit()
+			}
+		})
+	})
+	require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
+	unruly = true
+	start, made := clk.Now(), 0
+	clk.Run(func() {}, func() {
+		_ = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { made++; return nil })
+	})
+	require.Zero(t, made)
+	require.Equal(t, 4*time.Second, clk.Now().Sub(start))
+	require.InDelta(t, 2, s.Snapshot().Scopes[0].SendTokens, 0)
+	unruly = false
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
+	require.Equal(t, 4*time.Second, clk.Now().Sub(start), "its tokens are there")
+	require.InDelta(t, 2*2, limiter.acquired-limiter.given, 0, "two attempts were made")
 }

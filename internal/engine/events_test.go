@@ -1,17 +1,15 @@
-package adaptive_test
+package engine_test
 
 import (
 	"context"
 	"errors"
-	"runtime"
-	"sync"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
@@ -20,37 +18,43 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-type panicking struct{}
-
-func (panicking) Name() string                               { return "panicking" }
-func (panicking) Classify(classify.Outcome) classify.Verdict { panic("classifier") }
-
-// recorder is an observer that keeps the events.
-type recorder struct {
-	mu     sync.Mutex
-	events []retry.Event
+func TestEventsTellTheWholeStoryInOrder(t *testing.T) {
+	t.Parallel()
+	var story []string
+	scopes := map[retry.ScopeKey]int{}
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		start := c.Standard.Clock.Now()
+		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			kind := e.Kind.String()
+			story = append(story, fmt.Sprintf("%v %s #%d %s delay=%v quota=%d rate=%.3f",
+				e.Time.Sub(start), kind, e.Attempt, e.Verdict, e.Delay, e.Quota, e.Rate))
+			scopes[e.Scope]++
+			panic("an observer that panics does no harm")
+		})
+	})
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errThrottle, errThrottle))
+	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errClient), errClient)
+	require.Equal(t, []string{
+		"0s scope-created #1 none delay=0s quota=0 rate=0.000",
+		"0s attempt-ended #1 retry(throttling) delay=0s quota=500 rate=0.000",
+		"0s retry-scheduled #1 retry(throttling) delay=1s quota=495 rate=0.000",
+		"0s send-rate-changed #1 none delay=0s quota=0 rate=0.500",
+		"1s send-wait-began #2 none delay=1s quota=0 rate=0.500",
+		"2s send-wait-ended #2 none delay=1s quota=0 rate=0.000",
+		"2s attempt-ended #2 retry(throttling) delay=0s quota=495 rate=0.000",
+		"2s retry-scheduled #2 retry(throttling) delay=2s quota=490 rate=0.000",
+		"4s attempt-ended #3 none delay=0s quota=495 rate=0.000",
+		"4s send-rate-changed #3 none delay=0s quota=0 rate=1.120",
+		"4s operation-ended #3 none delay=0s quota=495 rate=0.000",
+		"4s send-wait-began #1 none delay=892.857143ms quota=0 rate=1.120",
+		"4.892857143s send-wait-ended #1 none delay=892.857143ms quota=0 rate=0.000",
+		"4.892857143s attempt-ended #1 none delay=0s quota=495 rate=0.000",
+		"4.892857143s retry-refused #1 none delay=0s quota=495 rate=0.000",
+		"4.892857143s send-rate-changed #1 none delay=0s quota=0 rate=3.424",
+		"4.892857143s operation-ended #1 none delay=0s quota=495 rate=0.000",
+	}, story)
+	require.Equal(t, map[retry.ScopeKey]int{{Scope: "orders"}: len(story)}, scopes)
 }
-
-func (r *recorder) Observe(_ context.Context, e retry.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.events = append(r.events, e)
-}
-
-// of returns the events of a kind.
-func (r *recorder) of(kind retry.EventKind) []retry.Event {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var found []retry.Event
-	for _, e := range r.events {
-		if e.Kind == kind {
-			found = append(found, e)
-		}
-	}
-	return found
-}
-
-func (r *recorder) use(c *adaptive.Config) { c.Standard.Observer = r }
 
 func TestFailureThatAPolicyEndsIsAnAttemptThatEnded(t *testing.T) {
 	t.Parallel()
@@ -162,57 +166,6 @@ func TestRefusedWaitForQuotaIsOneRefusedRetry(t *testing.T) {
 	}
 }
 
-// counted counts the send tokens that its scope has given out and taken back.
-type counted struct {
-	*sendrate.Limiter
-	acquired, given float64
-}
-
-func (l *counted) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
-	sent, err := l.Limiter.Acquire(ctx, r)
-	if err == nil {
-		l.acquired += r.Cost
-	}
-	return sent, err
-}
-
-func (l *counted) Give(cost float64) {
-	l.given += cost
-	l.Limiter.Give(cost)
-}
-
-// A test that fails in an observer ends the goroutine of the operation.
-func TestObserverThatEndsTheGoroutineAfterASendWaitLosesNoToken(t *testing.T) {
-	t.Parallel()
-	var limiter *counted
-	unruly := false
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		c.Standard.MaxAttempts, c.SendCost = 1, 2
-		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			limiter = &counted{Limiter: sendrate.NewLimiter(sendrate.Config{Cost: 2}, clk)}
-			return limiter
-		}
-		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-			if unruly && e.Kind == retry.SendWaitEnded {
-				runtime.Goexit()
-			}
-		})
-	})
-	require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
-	unruly = true
-	start, made := clk.Now(), 0
-	clk.Run(func() {}, func() {
-		_ = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { made++; return nil })
-	})
-	require.Zero(t, made)
-	require.Equal(t, 4*time.Second, clk.Now().Sub(start))
-	require.InDelta(t, 2, s.Snapshot().Scopes[0].SendTokens, 0)
-	unruly = false
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
-	require.Equal(t, 4*time.Second, clk.Now().Sub(start), "its tokens are there")
-	require.InDelta(t, 2*2, limiter.acquired-limiter.given, 0, "two attempts were made")
-}
-
 func TestEventsOfSendWaitsTellTheQueueAndTheError(t *testing.T) {
 	t.Parallel()
 	began, over := make(chan retry.Event), make(chan retry.Event)
@@ -250,4 +203,80 @@ func TestEventsOfSendWaitsTellTheQueueAndTheError(t *testing.T) {
 	}
 	require.Equal(t, 4*time.Second, e.Delay)
 	require.Zero(t, s.Snapshot().Scopes[0].Waiting)
+}
+
+// twice is a limiter that waits for another one first, such as one that several processes share.
+type twice struct {
+	adaptive.Limiter
+	clk clock.Clock
+}
+
+func (l twice) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
+	r.OnWait(ratelimit.Wait{Expected: time.Second})
+	if err := l.clk.Sleep(ctx, time.Second); err != nil {
+		return time.Time{}, err
+	}
+	return l.Limiter.Acquire(ctx, r)
+}
+
+func TestTwoWaitsOfALimiterAreOneSendWait(t *testing.T) {
+	t.Parallel()
+	var events []retry.Event
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) })
+		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			return twice{sendrate.NewLimiter(sendrate.Config{Ceiling: 0.5}, clk), clk}
+		}
+	})
+	for range 3 {
+		events = nil
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
+	}
+	kinds, waited, ended := []retry.EventKind{}, time.Duration(0), events[len(events)-1]
+	for _, e := range events {
+		kinds = append(kinds, e.Kind)
+		if e.Kind == retry.SendWaitEnded {
+			waited += e.Delay
+		}
+	}
+	require.Equal(t, []retry.EventKind{retry.SendWaitBegan, retry.SendWaitBegan, retry.SendWaitEnded}, kinds[:3])
+	require.Equal(t, 2*time.Second, waited)
+	require.Equal(t, 2*time.Second, ended.SendWait)
+	require.Equal(t, 2*time.Second, ended.Elapsed)
+}
+
+func TestEveryKindOfRefusalIsToldWithItsReason(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		quota   int
+		op      retry.Operation
+		failure error
+		want    error
+	}{
+		{"not retryable", 500, retry.Operation{}, errClient, retry.ErrNotRetryable},
+		{"attempts", 500, retry.Operation{MaxAttempts: 1}, errServer, retry.ErrAttemptsExhausted},
+		{"quota", 0, retry.Operation{}, errServer, retry.ErrQuotaExhausted},
+		{"time", 500, retry.Operation{MaxElapsed: 1}, errServer, retry.ErrMaxElapsed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var got []retry.Event
+			s, _ := newStandard(t, func(config *standard.Config) {
+				config.QuotaInitial = &c.quota
+				config.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if e.Kind == retry.RetryRefused {
+						got = append(got, e)
+					}
+				})
+			})
+			_, err := retry.Do(t.Context(), s, c.op, answers(c.failure))
+			require.ErrorIs(t, err, c.failure)
+			require.Len(t, got, 1)
+			require.Equal(t, c.want, got[0].Reason)
+			require.Equal(t, c.failure, got[0].Err)
+			require.Equal(t, c.quota, got[0].Quota)
+			require.Equal(t, 1, got[0].Attempt)
+		})
+	}
 }

@@ -1,43 +1,22 @@
-package adaptive_test
+package engine_test
 
 import (
-	"math"
+	"context"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
-
-// idle is the idle time of the scopes in these tests.
-const idle = time.Minute
-
-func forgetful(c *adaptive.Config) { c.Standard.ScopeIdle = idle }
-
-// scopesOf returns the snapshots of all scopes by name.
-func scopesOf(s retry.Strategy) map[string]retry.ScopeSnapshot {
-	found := map[string]retry.ScopeSnapshot{}
-	for _, scope := range s.Snapshot().Scopes {
-		found[scope.Scope] = scope
-	}
-	return found
-}
-
-// idleTwice lets the idle time pass twice, with a new scope after each.
-func idleTwice(t *testing.T, clk *clock.Fake, s retry.Strategy) {
-	t.Helper()
-	for range 2 {
-		clk.Advance(idle)
-		require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: clk.Now().String()}))
-	}
-}
 
 func TestIdleScopesAreEvicted(t *testing.T) {
 	t.Parallel()
@@ -180,75 +159,6 @@ func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
 	require.Equal(t, []retry.ScopeKey{{Scope: "a"}, retry.OverflowKey()}, created)
 }
 
-func TestKnownLimitHoldsAttemptsOfItsScopeBackFromTheStart(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
-		c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
-			if scope.Resource == "orders" {
-				return adaptive.SendLimit{Starting: 2, Ceiling: 5}
-			}
-			return adaptive.SendLimit{}
-		}
-	})
-	clk.Advance(time.Hour) // CUBIC does not count what was before the scope
-	for _, tt := range []struct {
-		resource string
-		want     []time.Duration
-	}{
-		{"orders", []time.Duration{0, time.Second / 2, time.Second}},
-		{"users", []time.Duration{0, 0, 0}},
-	} {
-		start := clk.Now()
-		var sentAt []time.Duration
-		for range tt.want {
-			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Resource: tt.resource})
-			require.NoError(t, err)
-			clk.Run(func() { require.NoError(t, token.Wait(t.Context())) })
-			sentAt = append(sentAt, clk.Now().Sub(start))
-		}
-		require.Equal(t, tt.want, sentAt)
-	}
-	require.InDelta(t, 2, scopesOf(s)["//orders"].FillRate, 0)
-	require.Zero(t, scopesOf(s)["//users"].FillRate)
-}
-
-func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
-	t.Parallel()
-	for want, limit := range map[string]adaptive.SendLimit{
-		"starting rate -1: must be 0 or a finite number of 0.5 or more":  {Starting: -1},
-		"starting rate 0.4: must be 0 or a finite number of 0.5 or more": {Starting: 0.4},
-		"ceiling NaN: must be 0 or a finite number of 0.5 or more":       {Ceiling: ratelimit.Rate(math.NaN())},
-		"ceiling +Inf: must be 0 or a finite number of 0.5 or more":      {Ceiling: ratelimit.Rate(math.Inf(1))},
-		"starting rate 3: must not be above the ceiling of 2":            {Starting: 3, Ceiling: 2},
-	} {
-		t.Run(want, func(t *testing.T) {
-			t.Parallel()
-			s, clk := newStrategy(t, func(c *adaptive.Config) {
-				c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
-					if scope.Resource == "orders" {
-						return limit
-					}
-					return adaptive.SendLimit{}
-				}
-			})
-			for range 2 {
-				_, err := s.AcquireInitialToken(t.Context(), retry.Operation{Resource: "orders"})
-				require.EqualError(t, err, `adaptive: SendLimit of scope "//orders": `+want)
-				failed := do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, errServer)
-				require.ErrorIs(t, failed, errServer)
-				require.ErrorContains(t, failed, err.Error(), "why it was not retried")
-			}
-			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Resource: "users"}))
-			require.NotContains(t, scopesOf(s), "//orders")
-
-			_, err := adaptive.New(adaptive.Config{
-				SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return limit },
-			})
-			require.EqualError(t, err, `adaptive: SendLimit of scope "": `+want)
-		})
-	}
-}
-
 // TestScopesConcurrentSafe evicts scopes that other operations use. In the hot scope a retry
 // waits for one token more than all successes there give back, one token each. It would not
 // get them if one of the successes had gone to another scope.
@@ -294,4 +204,185 @@ func TestScopesConcurrentSafe(t *testing.T) {
 	require.Equal(t, goroutines*rounds+1, scopesOf(s)["hot"].Quota)
 	require.Positive(t, s.Snapshot().Evicted)
 	require.Zero(t, s.Snapshot().Overflowed)
+}
+
+// A scope whose limit is out of range is evicted like any other. When it is made again, the new
+// limit counts.
+func TestScopeWithAnImpossibleLimitIsEvicted(t *testing.T) {
+	t.Parallel()
+	ceiling := ratelimit.Rate(-1)
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		forgetful(c)
+		c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
+			if scope.Scope == "orders" {
+				return adaptive.SendLimit{Ceiling: ceiling}
+			}
+			return adaptive.SendLimit{}
+		}
+	})
+	begin := func() (retry.Token, error) {
+		return s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "orders"})
+	}
+	for range 2 {
+		_, err := begin()
+		require.Error(t, err)
+	}
+	ceiling = 3
+	_, err := begin()
+	require.Error(t, err, "it is asked for once")
+	idleTwice(t, clk, s)
+	token, err := begin()
+	require.NoError(t, err)
+	require.NoError(t, token.Wait(t.Context()))
+	require.NoError(t, s.RecordSuccess(token))
+	require.InDelta(t, 3, scopesOf(s)["orders"].FillRate, 0)
+}
+
+func TestEvictionIsToldAlthoughTheNewScopeCannotBeMade(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		forgetful(c)
+		r.use(c)
+		c.NewLimiter = func(scope retry.ScopeKey, _ clock.Clock) adaptive.Limiter {
+			if scope.Scope == "bad" {
+				panic("new limiter")
+			}
+			return nil
+		}
+	})
+	for _, scope := range []string{"orders", "users"} {
+		require.NoError(t, s.RecordSuccess(sentIn(t, s, scope)))
+		clk.Advance(idle)
+	}
+	require.Panics(t, func() { _, _ = s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "bad"}) })
+	require.Len(t, r.of(retry.ScopeEvicted), 1)
+	require.EqualValues(t, 1, s.Snapshot().Evicted)
+}
+
+// hooked is a limiter that calls a function, once, after its state was read.
+type hooked struct {
+	*sendrate.Limiter
+	hook *atomic.Pointer[func()]
+}
+
+func (l hooked) State() retry.ScopeSnapshot {
+	state := l.Limiter.State()
+	if hook := l.hook.Swap(nil); hook != nil {
+		(*hook)()
+	}
+	return state
+}
+
+// TestScopeIsNotEvictedWhenABackoffEndsWhileItIsLookedAt has two operations that sleep for
+// hours. They begin to wait for send tokens after the sweep has seen that none waits.
+func TestScopeIsNotEvictedWhenABackoffEndsWhileItIsLookedAt(t *testing.T) {
+	t.Parallel()
+	var hook atomic.Pointer[func()]
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		forgetful(c)
+		c.Standard.Base, c.Standard.MaxBackoff = 3*time.Hour, 3*time.Hour
+		c.Standard.Random = func() float64 { return 1 }
+		c.NewLimiter = func(scope retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			if scope.Scope != "orders" {
+				return nil
+			}
+			return hooked{sendrate.NewLimiter(sendrate.Config{StartingRate: 0.5}, clk), &hook}
+		}
+	})
+	done := make(chan error, 2)
+	for range 2 {
+		next, err := s.RefreshRetryToken(t.Context(), begun(t, s, "orders"), errServer)
+		require.NoError(t, err)
+		go func() { done <- next.Wait(t.Context()) }()
+	}
+	require.NoError(t, clk.BlockUntil(t.Context(), 2))
+	clk.Advance(time.Hour)
+	require.NoError(t, s.RecordSuccess(sentIn(t, s, "users")))
+	clk.Advance(time.Hour)
+	wake := func() {
+		clk.Advance(time.Hour)
+		_ = clk.BlockUntil(t.Context(), 1) // there is a token for one of the two
+	}
+	hook.Store(&wake)
+	require.NoError(t, s.RecordSuccess(sentIn(t, s, "carts")))
+	require.Nil(t, hook.Load(), "the sweep has looked at the scope")
+	require.Equal(t, 1, scopesOf(s)["orders"].Waiting)
+	clk.Advance(2 * time.Second)
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+}
+
+// begun returns the first token of an operation.
+func begun(t *testing.T, s retry.Strategy, scope string) retry.Token {
+	t.Helper()
+	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: scope})
+	require.NoError(t, err)
+	return token
+}
+
+// sentIn returns the token of an attempt that was sent.
+func sentIn(t *testing.T, s retry.Strategy, scope string) retry.Token {
+	t.Helper()
+	token := begun(t, s, scope)
+	require.NoError(t, token.Wait(t.Context()))
+	return token
+}
+
+func TestEveryVerbIsAUseOfTheScope(t *testing.T) {
+	t.Parallel()
+	for name, use := range map[string]func(t *testing.T, s retry.Strategy, token retry.Token){
+		"none": func(*testing.T, retry.Strategy, retry.Token) {},
+		"another operation": func(t *testing.T, s retry.Strategy, _ retry.Token) {
+			t.Helper()
+			begun(t, s, "orders")
+		},
+		"wait": func(t *testing.T, _ retry.Strategy, token retry.Token) {
+			t.Helper()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			require.ErrorIs(t, token.Wait(ctx), retry.ErrCanceled)
+		},
+		"refresh": func(t *testing.T, s retry.Strategy, token retry.Token) {
+			t.Helper()
+			_, err := s.RefreshRetryToken(t.Context(), token, errServer)
+			require.NoError(t, err)
+		},
+		"success": func(t *testing.T, s retry.Strategy, token retry.Token) {
+			t.Helper()
+			require.NoError(t, s.RecordSuccess(token))
+		},
+		"failure": func(t *testing.T, s retry.Strategy, token retry.Token) {
+			t.Helper()
+			require.NoError(t, s.RecordFailure(token, errServer))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, clk := newStrategy(t, forgetful)
+			token := begun(t, s, "orders")
+			clk.Advance(idle)
+			begun(t, s, "users") // clears the flag of the first scope
+			use(t, s, token)
+			clk.Advance(idle)
+			begun(t, s, "carts")
+			require.Equal(t, name != "none", scopesOf(s)["orders"].QuotaCapacity > 0)
+		})
+	}
+}
+
+// The record of an operation that has ended serves another operation, which may be in another
+// scope.
+func TestOperationUsesNoScopeButItsOwn(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, forgetful)
+	first, second := begun(t, s, "orders"), begun(t, s, "users")
+	require.NoError(t, s.RecordSuccess(first))
+	require.NoError(t, s.RecordSuccess(second))
+	for _, later := range []string{"carts", "bills"} { // each with the record of one of these
+		clk.Advance(idle)
+		begun(t, s, later)
+	}
+	require.NotContains(t, scopesOf(s), "orders")
+	require.NotContains(t, scopesOf(s), "users")
 }

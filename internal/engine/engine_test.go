@@ -1,0 +1,204 @@
+package engine_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+var (
+	errServer   = vectors.Response{Status: 500, Kind: "transient"}.Err()
+	errThrottle = vectors.Response{Status: 400, ErrorCode: "ThrottlingException", Kind: "throttling"}.Err()
+	errClient   = vectors.Response{Status: 404, ErrorCode: "ResourceNotFoundException", Kind: "client"}.Err()
+)
+
+// newStrategy returns a strategy in adaptive mode on a fake clock, without jitter.
+func newStrategy(t *testing.T, change func(c *adaptive.Config)) (retry.Strategy, *clock.Fake) {
+	t.Helper()
+	clk := &clock.Fake{}
+	config := adaptive.Config{Standard: standard.Config{Clock: clk, Random: func() float64 { return 1 }}}
+	if change != nil {
+		change(&config)
+	}
+	s, err := adaptive.New(config)
+	require.NoError(t, err)
+	return s, clk
+}
+
+// newStandard is newStrategy for standard mode.
+func newStandard(t *testing.T, change func(c *standard.Config)) (retry.Strategy, *clock.Fake) {
+	t.Helper()
+	clk := &clock.Fake{}
+	config := standard.Config{Clock: clk, Random: func() float64 { return 1 }}
+	if change != nil {
+		change(&config)
+	}
+	s, err := standard.New(config)
+	require.NoError(t, err)
+	return s, clk
+}
+
+// answers returns a function that fails with each of the errors in turn, and then succeeds.
+func answers(errs ...error) func(context.Context) (int, error) {
+	n := 0
+	return func(context.Context) (int, error) {
+		n++
+		if n <= len(errs) {
+			return n, errs[n-1]
+		}
+		return n, nil
+	}
+}
+
+// do runs an operation on the fake clock of the strategy.
+func do(ctx context.Context, clk *clock.Fake, s retry.Strategy, op retry.Operation, errs ...error) (err error) {
+	clk.Run(func() { _, err = retry.Do(ctx, s, op, answers(errs...)) })
+	return err
+}
+
+// sleep sleeps on the time of a bubble.
+func sleep(t *testing.T, d time.Duration) {
+	t.Helper()
+	require.NoError(t, clock.System{}.Sleep(t.Context(), d))
+}
+
+// sent begins an operation and waits until its attempt is sent.
+func sent(t *testing.T, s retry.Strategy) retry.Token {
+	t.Helper()
+	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+	require.NoError(t, err)
+	require.NoError(t, token.Wait(t.Context()))
+	return token
+}
+
+func fail(s retry.Strategy, token retry.Token) error { return s.RecordFailure(token, errThrottle) }
+
+func refresh(s retry.Strategy, token retry.Token) error {
+	token, _ = s.RefreshRetryToken(context.Background(), token, errThrottle)
+	return s.RecordFailure(token, errThrottle)
+}
+
+// recorder is an observer that keeps the events.
+type recorder struct {
+	mu     sync.Mutex
+	events []retry.Event
+}
+
+func (r *recorder) Observe(_ context.Context, e retry.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, e)
+}
+
+// of returns the events of a kind.
+func (r *recorder) of(kind retry.EventKind) []retry.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []retry.Event
+	for _, e := range r.events {
+		if e.Kind == kind {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func (r *recorder) use(c *adaptive.Config) { c.Standard.Observer = r }
+
+// listening is a limiter that only notes the responses.
+type listening struct {
+	mu       sync.Mutex
+	acquired int
+	reports  []bool
+}
+
+func (l *listening) Acquire(ctx context.Context, _ ratelimit.Request) (time.Time, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ctx.Err() != nil {
+		return time.Time{}, ctx.Err()
+	}
+	l.acquired++
+	return time.Time{}, nil
+}
+
+func (l *listening) Report(r ratelimit.Response) ratelimit.Change {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reports = append(l.reports, r.Throttled)
+	return ratelimit.Change{}
+}
+
+func (l *listening) Expected(float64) time.Duration { return 0 }
+
+func (l *listening) State() retry.ScopeSnapshot { return retry.ScopeSnapshot{} }
+
+func (l *listening) Give(float64) {}
+
+// scripted is a limiter that notes the requests and gives the answers of its fields.
+type scripted struct {
+	listening
+	err      error
+	expected time.Duration
+	requests []ratelimit.Request
+	costs    []float64
+	given    []float64
+}
+
+func (l *scripted) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
+	if _, err := l.listening.Acquire(ctx, r); err != nil {
+		return time.Time{}, err
+	}
+	r.OnWait = nil // functions are not equal to each other
+	l.requests = append(l.requests, r)
+	return time.Time{}, l.err
+}
+
+func (l *scripted) Expected(cost float64) time.Duration {
+	l.costs = append(l.costs, cost)
+	return l.expected
+}
+
+func (l *scripted) use(c *adaptive.Config) {
+	c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
+}
+
+type panicking struct{}
+
+func (panicking) Name() string { return "panicking" }
+
+func (panicking) Classify(classify.Outcome) classify.Verdict { panic("classifier") }
+
+// idle is the idle time of the scopes in these tests.
+const idle = time.Minute
+
+func forgetful(c *adaptive.Config) { c.Standard.ScopeIdle = idle }
+
+// scopesOf returns the snapshots of all scopes by name.
+func scopesOf(s retry.Strategy) map[string]retry.ScopeSnapshot {
+	found := map[string]retry.ScopeSnapshot{}
+	for _, scope := range s.Snapshot().Scopes {
+		found[scope.Scope] = scope
+	}
+	return found
+}
+
+// idleTwice lets the idle time pass twice, with a new scope after each.
+func idleTwice(t *testing.T, clk *clock.Fake, s retry.Strategy) {
+	t.Helper()
+	for range 2 {
+		clk.Advance(idle)
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: clk.Now().String()}))
+	}
+}

@@ -1,0 +1,332 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
+)
+
+func TestLimiterHearsOfEveryAttemptExactlyOnce(t *testing.T) {
+	t.Parallel()
+	const yes, no = true, false
+	for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
+		for _, c := range []struct {
+			name    string
+			quota   int
+			answers []error
+			want    []bool
+		}{
+			{"success", 500, nil, []bool{no}},
+			{"throttles, then success", 500, []error{errThrottle, errThrottle}, []bool{yes, yes, no}},
+			{"attempt limit", 500, []error{errThrottle, errServer, errThrottle}, []bool{yes, no, yes}},
+			{"empty quota", 0, []error{errThrottle}, []bool{yes}},
+			{"not retryable", 500, []error{errClient}, []bool{no}},
+		} {
+			t.Run(fmt.Sprintf("%s/%s", behavior, c.name), func(t *testing.T) {
+				t.Parallel()
+				l := &listening{}
+				s, clk := newStrategy(t, func(config *adaptive.Config) {
+					config.Standard.Behavior = behavior
+					config.Standard.QuotaInitial = &c.quota
+					config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
+				})
+				_ = do(t.Context(), clk, s, retry.Operation{}, c.answers...)
+				require.Equal(t, c.want, l.reports)
+				require.Equal(t, len(c.want), l.acquired)
+			})
+		}
+	}
+}
+
+func TestAttemptThatIsCanceledBeforeItIsSentIsNotReported(t *testing.T) {
+	t.Parallel()
+	l := &listening{}
+	s, clk := newStrategy(t, func(config *adaptive.Config) {
+		config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
+	})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, do(gone, clk, s, retry.Operation{}), retry.ErrCanceled)
+	require.Empty(t, l.reports)
+}
+
+func TestThrottleThatAPolicyEndsIsStillReported(t *testing.T) {
+	t.Parallel()
+	l := &listening{}
+	s, _ := newStrategy(t, func(config *adaptive.Config) {
+		config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
+	})
+	policy := func(_ int, err error) error { return retry.Permanent(err) }
+	_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errThrottle), retry.WithPolicy(policy))
+	require.Equal(t, errThrottle, err)
+	require.Equal(t, []bool{true}, l.reports)
+}
+
+func TestTokenThatWasNotWaitedForIsNotReported(t *testing.T) {
+	t.Parallel()
+	for name, use := range map[string]func(s retry.Strategy, token retry.Token) error{
+		"refresh": refresh,
+		"failure": fail,
+		"success": func(s retry.Strategy, token retry.Token) error { return s.RecordSuccess(token) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := &scripted{}
+			s, _ := newStrategy(t, l.use)
+			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+			require.NoError(t, err)
+			require.NoError(t, use(s, token))
+			require.Empty(t, l.reports)
+		})
+	}
+}
+
+func TestClassifierIsNotAskedAboutAnAttemptThatWasNotMade(t *testing.T) {
+	t.Parallel()
+	s, _ := newStrategy(t, func(c *adaptive.Config) { c.Standard.Classifier = panicking{} })
+	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+	require.NoError(t, err)
+	require.NoError(t, fail(s, token))
+}
+
+func TestPanicOfAClassifierIsReportedAsAnAttemptOnce(t *testing.T) {
+	t.Parallel()
+	l := &scripted{}
+	s, _ := newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.Classifier = panicking{}
+		l.use(c)
+	})
+	policy := func(_ int, err error) error { return retry.Permanent(err) }
+	require.PanicsWithValue(t, "classifier", func() {
+		_, _ = retry.Do(t.Context(), s, retry.Operation{}, answers(errServer), retry.WithPolicy(policy))
+	})
+	require.Equal(t, []bool{false}, l.reports)
+}
+
+func TestSuccessWithThrottledEntriesIsAThrottleForTheSendRateAndASuccessForTheQuota(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name              string
+		throttled, of     int
+		limited           bool
+		told, toldEntries int
+	}{
+		{"some", 3, 25, true, 3, 25},
+		{"all", 25, 25, true, 25, 25},
+		{"none", 0, 25, false, 0, 0},
+		{"less than none", -1, 25, false, 0, 0},
+		{"more than there are", 3, 0, true, 3, 3},
+		{"very many", 1 << 30, 1<<31 - 1, true, 1 << 30, 1<<31 - 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := &recorder{}
+			empty := 0
+			s, _ := newStrategy(t, func(config *adaptive.Config) {
+				config.Standard.QuotaInitial, config.Standard.Observer = &empty, r
+			})
+			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+			require.NoError(t, err)
+			require.NoError(t, token.Wait(t.Context()))
+			token = token.WithEntries(c.throttled, c.of)
+			require.Equal(t, 1, token.Attempt())
+			require.Zero(t, token.Delay())
+			require.NoError(t, s.RecordSuccess(token))
+			state := s.Snapshot().Scopes[0]
+			require.Equal(t, c.limited, state.Limited)
+			require.Equal(t, 1, state.Quota, "that of a success at the first attempt")
+			ended := r.of(retry.AttemptEnded)
+			require.Len(t, ended, 1)
+			require.NoError(t, ended[0].Err)
+			require.Equal(t, c.told, ended[0].EntriesThrottled)
+			require.Equal(t, c.toldEntries, ended[0].Entries)
+			require.Equal(t, "success", r.of(retry.OperationEnded)[0].Outcome())
+		})
+	}
+}
+
+func TestRetryThatSucceedsWithThrottledEntriesGetsItsCostBack(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, nil)
+	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+	require.NoError(t, err)
+	require.NoError(t, token.Wait(t.Context()))
+	token, err = s.RefreshRetryToken(t.Context(), token, errServer)
+	require.NoError(t, err)
+	clk.Run(func() { require.NoError(t, token.Wait(t.Context())) })
+	require.NoError(t, s.RecordSuccess(token.WithEntries(1, 2)))
+	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
+	require.True(t, s.Snapshot().Scopes[0].Limited)
+}
+
+func TestUnpacedOperationTakesNoSendTokens(t *testing.T) {
+	t.Parallel()
+	l := &scripted{expected: time.Hour}
+	s, clk := newStrategy(t, func(c *adaptive.Config) { l.use(c) })
+	ctx, cancel := clk.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	unpaced := retry.Operation{Unpaced: true}
+	require.NoError(t, do(ctx, clk, s, unpaced, errThrottle, errServer))
+	require.ErrorIs(t, do(ctx, clk, s, unpaced, errClient), errClient)
+	require.Empty(t, l.requests)
+	require.Empty(t, l.reports)
+	require.Empty(t, l.costs, "its deadline does not depend on the send rate")
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
+	require.Len(t, l.requests, 1)
+	require.Equal(t, []bool{false}, l.reports)
+}
+
+// TestRetryThatIsCanceledAfterItsWaitGivesBack: a loop may wait for the token before it sleeps.
+func TestRetryThatIsCanceledAfterItsWaitGivesBack(t *testing.T) {
+	t.Parallel()
+	l := &scripted{}
+	var kinds []retry.EventKind
+	s, _ := newStrategy(t, func(c *adaptive.Config) {
+		l.use(c)
+		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) { kinds = append(kinds, e.Kind) })
+	})
+	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+	require.NoError(t, err)
+	require.NoError(t, token.Wait(t.Context()))
+	token, err = s.RefreshRetryToken(t.Context(), token, errServer)
+	require.NoError(t, err)
+	require.NoError(t, token.WithoutDelay().Wait(t.Context()))
+	require.Equal(t, 486, s.Snapshot().Scopes[0].Quota)
+	require.NoError(t, s.RecordFailure(token, retry.ErrCanceled))
+	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
+	require.Equal(t, []bool{false}, l.reports, "the second attempt was not made")
+	require.Equal(t, []retry.EventKind{
+		retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused, retry.OperationEnded,
+	}, kinds)
+	require.ErrorIs(t, s.RecordFailure(token, retry.ErrCanceled), retry.ErrTokenUsed)
+}
+
+// failing is a limiter whose state cannot be read.
+type failing struct {
+	adaptive.Limiter
+	fails *bool
+}
+
+func (l failing) State() retry.ScopeSnapshot {
+	if *l.fails {
+		panic("state")
+	}
+	return l.Limiter.State()
+}
+
+func TestPanicOfAFunctionOfTheUserHarmsOnlyItsOperation(t *testing.T) {
+	t.Parallel()
+	for name, use := range map[string]func(c *adaptive.Config, fails *bool){
+		"scope": func(c *adaptive.Config, fails *bool) {
+			c.Standard.Scope = func(op retry.Operation) retry.ScopeKey {
+				if *fails {
+					panic("scope")
+				}
+				return op.Key()
+			}
+		},
+		"limit": func(c *adaptive.Config, fails *bool) {
+			c.SendLimit = func(retry.ScopeKey) adaptive.SendLimit {
+				if *fails {
+					panic("limit")
+				}
+				return adaptive.SendLimit{}
+			}
+		},
+		"limiter": func(c *adaptive.Config, fails *bool) {
+			c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter {
+				if *fails {
+					panic("limiter")
+				}
+				return nil
+			}
+		},
+		"state": func(c *adaptive.Config, fails *bool) {
+			c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+				return failing{sendrate.NewLimiter(sendrate.Config{}, clk), fails}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fails := false
+			s, clk := newStrategy(t, func(c *adaptive.Config) {
+				forgetful(c)
+				use(c, &fails)
+			})
+			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errServer))
+			clk.Advance(idle)
+			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "users"}))
+			clk.Advance(idle)
+			fails = true
+			require.PanicsWithValue(t, name, func() {
+				_, _ = s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "carts"})
+			})
+			fails = false
+
+			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "carts"}, errServer))
+			require.Contains(t, scopesOf(s), "carts")
+			idleTwice(t, clk, s)
+			idleTwice(t, clk, s)
+			for _, name := range []string{"orders", "users", "carts"} {
+				require.NotContains(t, scopesOf(s), name)
+			}
+		})
+	}
+}
+
+// unreported is a limiter that does not survive a success.
+type unreported struct{ adaptive.Limiter }
+
+func (l unreported) Report(r ratelimit.Response) ratelimit.Change {
+	if !r.Throttled {
+		panic("report")
+	}
+	return l.Limiter.Report(r)
+}
+
+func TestQuotaIsGivenBackAlthoughTheLimiterPanics(t *testing.T) {
+	t.Parallel()
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			return unreported{sendrate.NewLimiter(sendrate.Config{}, clk)}
+		}
+	})
+	token, err := s.RefreshRetryToken(t.Context(), sent(t, s), errThrottle)
+	require.NoError(t, err)
+	require.Equal(t, 495, scopesOf(s)[""].Quota)
+	clk.Advance(time.Minute)
+	require.NoError(t, token.WithoutDelay().Wait(t.Context()))
+	require.PanicsWithValue(t, "report", func() { _ = s.RecordSuccess(token) })
+	require.Equal(t, 500, scopesOf(s)[""].Quota)
+}
+
+func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
+	t.Parallel()
+	var ends []retry.Event
+	s, _ := newStrategy(t, func(config *adaptive.Config) {
+		config.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if e.Kind == retry.OperationEnded {
+				ends = append(ends, e)
+			}
+		})
+		config.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			return unreported{sendrate.NewLimiter(sendrate.Config{}, clk)}
+		}
+	})
+	require.PanicsWithValue(t, "report", func() {
+		_ = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return nil })
+	})
+	require.Len(t, ends, 1)
+	require.Equal(t, "aborted", ends[0].Outcome())
+	require.Equal(t, 1, ends[0].Attempt)
+}
