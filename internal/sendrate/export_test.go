@@ -14,7 +14,13 @@ type (
 	SuccessRate  = successRate
 )
 
-const MinCapacity = minCapacity
+const (
+	MinCapacity   = minCapacity
+	CubicBeta     = cubicBeta
+	CubicScale    = cubicScale
+	MeasureSmooth = measureSmooth
+	MeasureWindow = measureWindow
+)
 
 var (
 	NewCubic        = newCubic

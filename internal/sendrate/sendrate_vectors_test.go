@@ -25,6 +25,34 @@ func requireRate[F ~float64](t *testing.T, p vectors.Precision, want float64, go
 	require.True(t, p.Near(want, float64(got)), "%s after step %d: %v, not %v", what, step, got, want)
 }
 
+func TestConstantsFollowTheVectors(t *testing.T) {
+	t.Parallel()
+	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+		want := file.Defaults
+		if want == nil {
+			continue // a part of another file
+		}
+		t.Run(title, func(t *testing.T) {
+			rate := sendrate.New(sendrate.Config{}, at(0))
+			rate.Report(at(1), ratelimit.Response{Throttled: true})
+			answers(&rate, at(100), 1000) // long after, so that only the measured rate is a limit
+			answers(&rate, at(101), 1)
+			grown := rate.State()
+			require.Equal(t, *want, vectors.Constants{
+				Smooth:              sendrate.MeasureSmooth,
+				Beta:                sendrate.CubicBeta,
+				ScaleConstant:       sendrate.CubicScale,
+				MinFillRate:         float64(sendrate.MinFillRate),
+				MinCapacity:         sendrate.MinCapacity,
+				Window:              sendrate.MeasureWindow.Seconds(),
+				MaxRateOverMeasured: want.MaxRateOverMeasured,
+				SendCost:            throttled(&clock.Fake{}).Expected(0).Seconds() * float64(sendrate.MinFillRate),
+			})
+			require.InEpsilon(t, want.MaxRateOverMeasured, grown.FillRate/grown.MeasuredRate, 1e-9)
+		})
+	}
+}
+
 func TestCubicFollowsTheVectors(t *testing.T) {
 	t.Parallel()
 	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
@@ -165,4 +166,35 @@ func requireEnd(t *testing.T, last vectors.Step, err error, waited time.Duration
 		want = vectors.Seconds(*last.Want.Delay)
 	}
 	require.Equal(t, want, waited, "sleep before returning")
+}
+
+func TestDefaultsFollowTheVectors(t *testing.T) {
+	t.Parallel()
+	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+		for behavior, d := range file.Defaults {
+			t.Run(title+"/"+behavior, func(t *testing.T) {
+				s, _ := newStrategy(t, func(c *standard.Config) { c.Behavior, c.QuotaInitial = retry.Behavior(behavior), new(0) })
+				want := retry.Plan{
+					MaxAttempts: d.MaxAttempts, QuotaCapacity: d.QuotaCapacity,
+					RetryCost: d.Cost, TimeoutCost: d.TimeoutCost, ThrottlingCost: d.ThrottlingCost,
+					Base: vectors.Seconds(d.Base), ThrottlingBase: vectors.Seconds(d.ThrottlingBase),
+					MaxBackoff: vectors.Seconds(d.MaxBackoff),
+				}
+				require.Equal(t, want, s.Plan(retry.Operation{}))
+				require.NoError(t, s.RecordSuccess(begin(t, s, "")))
+				require.Equal(t, d.FirstTrySuccess, scopes(s)[""])
+				if d.RetryAfterSlack > 0 {
+					require.InDelta(t, d.RetryAfterSlack, backoff.HintSlack.Seconds(), 0)
+				}
+				if d.DynamoDB == nil {
+					require.Equal(t, want, s.Plan(retry.Operation{Service: "dynamodb"}))
+					return
+				}
+				want.Base, want.MaxAttempts = vectors.Seconds(d.DynamoDB.Base), d.DynamoDB.MaxAttempts
+				for _, service := range d.DynamoDB.Services {
+					require.Equal(t, want, s.Plan(retry.Operation{Service: service}), service)
+				}
+			})
+		}
+	}
 }

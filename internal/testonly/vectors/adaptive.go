@@ -6,12 +6,25 @@ import "github.com/awsretry/awsretry/internal/command/trace"
 type Adaptive struct {
 	About
 
+	Defaults    *Constants    `json:"defaults"`
 	Cubic       []Cubic       `json:"cubic"`
 	RateClocker []RateClocker `json:"rate_clocker"`
 	EndToEnd    []EndToEnd    `json:"e2e"`
 	SendBucket  []SendBucket  `json:"send_bucket"`
 	Waiters     []Waiters     `json:"waiters"`
 	Operations  []Operations  `json:"operations"`
+}
+
+// Constants are those of the controller.
+type Constants struct {
+	Smooth              float64 `json:"smooth"`
+	Beta                float64 `json:"beta"`
+	ScaleConstant       float64 `json:"scale_constant"`
+	MinFillRate         float64 `json:"min_fill_rate"`
+	MinCapacity         float64 `json:"min_capacity"`
+	Window              float64 `json:"window_s"`
+	MaxRateOverMeasured float64 `json:"max_rate_over_measured"`
+	SendCost            float64 `json:"send_cost"`
 }
 
 // Cubic is a series of rates that the controller computes.

@@ -4,6 +4,7 @@ package vectors
 type Classification struct {
 	About
 
+	ClockSkew      *SkewLimits  `json:"clock_skew"`
 	ErrorCodes     []Classified `json:"error_codes"`
 	StatusCodes    []Classified `json:"status_codes"`
 	TransportKinds []Classified `json:"transport_kinds"`
@@ -12,6 +13,12 @@ type Classification struct {
 	SkewDecisions []Classified `json:"clock_skew_decisions"`
 	// SkewSequences are operations with the skew before and after each attempt.
 	SkewSequences []SkewSequence `json:"clock_skew_sequences"`
+}
+
+// SkewLimits are the limits of the rules for clocks, in seconds.
+type SkewLimits struct {
+	DetectionThreshold float64 `json:"detection_threshold_s"`
+	MaxTrustedTrip     float64 `json:"max_trusted_round_trip_s"`
 }
 
 // Classified is a failure and its wanted verdict. Service is the id of the service, or empty. Transport names a failure without a response.

@@ -6,12 +6,36 @@ import "github.com/awsretry/awsretry/internal/command/trace"
 type Standard struct {
 	About
 
-	Sequences     []Sequence     `json:"sequences"`
-	Concurrent    []Sequence     `json:"concurrent"`
-	Pools         []Sequence     `json:"pools"`
-	QuotaOps      []QuotaOps     `json:"quota_ops"`
-	BackoffTables []BackoffTable `json:"backoff_tables"`
-	RetryAfter    []RetryAfter   `json:"retry_after"`
+	// Defaults are the built-in numbers of each generation.
+	Defaults      map[string]Defaults `json:"defaults"`
+	Sequences     []Sequence          `json:"sequences"`
+	Concurrent    []Sequence          `json:"concurrent"`
+	Pools         []Sequence          `json:"pools"`
+	QuotaOps      []QuotaOps          `json:"quota_ops"`
+	BackoffTables []BackoffTable      `json:"backoff_tables"`
+	RetryAfter    []RetryAfter        `json:"retry_after"`
+}
+
+// Defaults are the built-in numbers of one generation.
+type Defaults struct {
+	QuotaCapacity   int     `json:"quota_capacity"`
+	Cost            int     `json:"cost"`
+	TimeoutCost     int     `json:"timeout_cost"`
+	ThrottlingCost  int     `json:"throttling_cost"`
+	FirstTrySuccess int     `json:"first_try_success"`
+	Base            float64 `json:"base_s"`
+	ThrottlingBase  float64 `json:"throttling_base_s"`
+	MaxBackoff      float64 `json:"max_backoff_s"`
+	MaxAttempts     int     `json:"max_attempts"`
+	// RetryAfterSlack is how much longer than the backoff a server hint may make a delay. Zero means that the
+	// generation has another rule.
+	RetryAfterSlack float64 `json:"retry_after_slack_s"`
+	// DynamoDB has what is different for some services.
+	DynamoDB *struct {
+		Services    []string `json:"services"`
+		Base        float64  `json:"base_s"`
+		MaxAttempts int      `json:"max_attempts"`
+	} `json:"dynamodb"`
 }
 
 // Sequence is a series of responses and the wanted decisions of one strategy. In a sequence one
