@@ -38,7 +38,7 @@ func (e *Engine) opinionOn(ctx context.Context, r *record, attempt int, failure 
 		return found
 	}
 	ruled := mark.Reason != nil && verdict.Forbids()
-	if !ruled && !e.heeds(r) {
+	if !ruled && !e.wantsThrottles(r) {
 		return found
 	}
 	below := e.judge(&r.op, attempt, mark.Err, gone)
@@ -59,9 +59,9 @@ func (o *opinion) throttledBy(v classify.Verdict) {
 	o.throttled = v.Kind() == classify.Throttling && !o.partly && !v.HardQuota()
 }
 
-// heeds reports whether it matters if an attempt of an operation was throttled: for the send
+// wantsThrottles reports whether it matters if an attempt of an operation was throttled: for the send
 // rate, or for an event.
-func (e *Engine) heeds(r *record) bool { return r.paced() || e.observed() }
+func (e *Engine) wantsThrottles(r *record) bool { return r.paced() || e.observed() }
 
 // markOf returns the mark that Unwrap() error leads to from a failure; nil if there is none.
 func markOf(failure error) *classify.JudgedError {

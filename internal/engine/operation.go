@@ -237,7 +237,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 func (r *record) judgeLast(failure error) {
 	e := r.engine
 	found := opinion{failure: failure}
-	if e.heeds(r) {
+	if e.wantsThrottles(r) {
 		found = e.opinionOn(r.ctx, r, r.verb.token.Attempt(), failure)
 	}
 	r.last, r.payer = found.failure, nil // the retry was made
