@@ -75,12 +75,12 @@ func (e *Engine) sleep(ctx context.Context, t retry.Token, r *record) *retry.Err
 	delay, err := t.Delay(), ctx.Err()
 	if err == nil && delay > 0 {
 		if reason := e.noRoom(ctx, &r.op, delay, 0); reason != nil {
-			return r.tooLong(reason, made(t), delay)
+			return r.tooLong(reason, attemptsBefore(t), delay)
 		}
 		err = e.config.Clock.Sleep(ctx, delay)
 	}
 	if err != nil {
-		return r.refusal(retry.ErrCanceled, made(t)).Because(ctx)
+		return r.refusal(retry.ErrCanceled, attemptsBefore(t)).Because(ctx)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (e *Engine) late(t retry.Token, r *record) *retry.Error {
 	if end := r.op.NotAfter; end.IsZero() || !e.config.Clock.Now().After(end) {
 		return nil
 	}
-	return r.refusal(retry.ErrMaxElapsed, made(t))
+	return r.refusal(retry.ErrMaxElapsed, attemptsBefore(t))
 }
 
 // limited reports whether the operation has a time limit.
@@ -132,9 +132,9 @@ func (e *Engine) settle(ctx context.Context, t retry.Token, r *record) *retry.Er
 		r.owed = 0
 		return e.late(t, r)
 	case ctx.Err() != nil:
-		return r.refusal(retry.ErrCanceled, made(t)).Because(ctx)
+		return r.refusal(retry.ErrCanceled, attemptsBefore(t)).Because(ctx)
 	default:
-		refusal := e.empty(r, made(t), r.owed)
+		refusal := e.empty(r, attemptsBefore(t), r.owed)
 		refusal.Reason, refusal.Detail = reason, err
 		return refusal
 	}
@@ -209,9 +209,9 @@ func (r *record) notSent(ctx context.Context, t retry.Token, err error) *retry.E
 	refused, ok := errtree.As[*ratelimit.WaitError](err)
 	switch {
 	case !ok && ctx.Err() != nil:
-		return r.refusal(retry.ErrCanceled, made(t)).Because(ctx)
+		return r.refusal(retry.ErrCanceled, attemptsBefore(t)).Because(ctx)
 	case !ok:
-		refusal := r.refusal(retry.ErrSendRateLimited, made(t))
+		refusal := r.refusal(retry.ErrSendRateLimited, attemptsBefore(t))
 		refusal.Detail = err
 		return refusal
 	}
@@ -225,10 +225,10 @@ func (r *record) notSent(ctx context.Context, t retry.Token, err error) *retry.E
 	if reason != retry.ErrSendRateLimited { //nolint:errorlint // the same value
 		detail = fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused)
 	}
-	refusal := r.tooLong(reason, made(t), refused.Wait.Expected)
+	refusal := r.tooLong(reason, attemptsBefore(t), refused.Wait.Expected)
 	refusal.Detail = detail
 	return refusal
 }
 
-// made returns how many attempts were made before that of a token.
-func made(t retry.Token) int { return max(t.Attempt()-1, 0) }
+// attemptsBefore returns how many attempts were made before that of a token.
+func attemptsBefore(t retry.Token) int { return max(t.Attempt()-1, 0) }
