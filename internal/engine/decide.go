@@ -189,11 +189,11 @@ func (e *Engine) charge(
 		if quota.Covers(now, cost) {
 			return 0, r.tooLong(reason, t.Attempt(), wait)
 		}
-		return e.restsOf(r, delay), e.empty(r, t.Attempt(), cost)
+		return e.delayWhenRefused(r, delay), e.empty(r, t.Attempt(), cost)
 	}
 	if r.payer = quota.Charge(now, cost); r.payer == nil {
 		if e.config.MaxQuotaWait == 0 || cost > quota.Capacity() {
-			return e.restsOf(r, delay), e.empty(r, t.Attempt(), cost)
+			return e.delayWhenRefused(r, delay), e.empty(r, t.Attempt(), cost)
 		}
 		r.payer, r.owed = quota, cost
 	}
@@ -220,8 +220,9 @@ func (e *Engine) roomForRetry(ctx context.Context, r *record, delay time.Duratio
 	return wait, e.noRoom(ctx, &r.op, wait, needed)
 }
 
-// restsOf returns how long an operation sleeps if the quota refuses it a retry with this backoff.
-func (e *Engine) restsOf(r *record, delay time.Duration) time.Duration {
+// delayWhenRefused returns how long an operation sleeps before it returns ErrQuotaExhausted. delay is the
+// backoff of the retry that it does not get.
+func (e *Engine) delayWhenRefused(r *record, delay time.Duration) time.Duration {
 	if e.config.BackoffWhenEmpty || r.op.LongPolling && e.config.LongPollingSleeps {
 		return delay
 	}
