@@ -109,7 +109,7 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *op
 	if e.observed() {
 		e.tellEnded(t, r, found.verdict)
 	}
-	delay, refusal := time.Duration(0), r.against(ctx, t, found, before)
+	delay, refusal := time.Duration(0), r.refusalBesidesQuota(ctx, t, found, before)
 	if refusal == nil {
 		delay, refusal = e.charge(ctx, t, r, found.verdict)
 	}
@@ -129,9 +129,9 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *op
 	return delay, nil
 }
 
-// against returns what forbids a retry, apart from the quota. before is the failure of the attempt
+// refusalBesidesQuota returns what forbids a retry, apart from the quota. before is the failure of the attempt
 // before the last one.
-func (r *record) against(ctx context.Context, t retry.Token, found *opinion, before error) *retry.Error {
+func (r *record) refusalBesidesQuota(ctx context.Context, t retry.Token, found *opinion, before error) *retry.Error {
 	retryable, most := found.verdict.Retryable(), maxAttempts(&r.op, r.plan)
 	if around, _ := retry.AttemptFrom(r.ctx); around.Once {
 		most = 1
