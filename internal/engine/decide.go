@@ -12,8 +12,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// opinion is the engine's judgment of a failure.
-type opinion struct {
+// judgment is what the engine finds out about a failure.
+type judgment struct {
 	failure   error // without a mark that has a reason and is the outermost error
 	verdict   classify.Verdict
 	throttled bool  // as the limiter of the scope and together see it, so not by a hard quota
@@ -22,13 +22,13 @@ type opinion struct {
 	gone      error // how the context of the operation has ended; or nil
 }
 
-// opinionOn judges a failure. A mark that asks for no retry does not say what happened. So
-// opinionOn judges the error below the mark if throttles matter, and if the mark forbids a retry
+// judgmentOn judges a failure. A mark that asks for no retry does not say what happened. So
+// judgmentOn judges the error below the mark if throttles matter, and if the mark forbids a retry
 // with a reason, to find out whether the reason stops a retry.
-func (e *Engine) opinionOn(ctx context.Context, r *record, attempt int, failure error) opinion {
+func (e *Engine) judgmentOn(ctx context.Context, r *record, attempt int, failure error) judgment {
 	gone := e.gone(ctx)
 	verdict := e.judge(&r.op, attempt, failure, gone)
-	found := opinion{failure: failure, verdict: verdict, gone: gone}
+	found := judgment{failure: failure, verdict: verdict, gone: gone}
 	if verdict.Retryable() {
 		found.throttledBy(verdict)
 		return found
@@ -54,9 +54,9 @@ func (e *Engine) opinionOn(ctx context.Context, r *record, attempt int, failure 
 }
 
 // throttledBy notes what a verdict says about throttles.
-func (o *opinion) throttledBy(v classify.Verdict) {
-	o.partly = v.Reach() == classify.ReachPart
-	o.throttled = v.Kind() == classify.Throttling && !o.partly && !v.HardQuota()
+func (j *judgment) throttledBy(v classify.Verdict) {
+	j.partly = v.Reach() == classify.ReachPart
+	j.throttled = v.Kind() == classify.Throttling && !j.partly && !v.HardQuota()
 }
 
 // wantsThrottles reports whether it matters if an attempt of an operation was throttled: for the send
@@ -103,7 +103,7 @@ func (e *Engine) judge(op *retry.Operation, attempt int, failure, gone error) cl
 // against it, room for the wait, quota. The quota comes last, so that it pays only for a retry that
 // nothing else forbids. decide returns the backoff, or with a refusal how long to sleep before the
 // operation returns.
-func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *opinion) (time.Duration, error) {
+func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *judgment) (time.Duration, error) {
 	before := r.last
 	r.last = found.failure
 	if e.observed() {
@@ -131,7 +131,7 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *op
 
 // refusalBesidesQuota returns what forbids a retry, apart from the quota. before is the failure of the attempt
 // before the last one.
-func (r *record) refusalBesidesQuota(ctx context.Context, t retry.Token, found *opinion, before error) *retry.Error {
+func (r *record) refusalBesidesQuota(ctx context.Context, t retry.Token, found *judgment, before error) *retry.Error {
 	retryable, most := found.verdict.Retryable(), maxAttempts(&r.op, r.plan)
 	if around, _ := retry.AttemptFrom(r.ctx); around.Once {
 		most = 1

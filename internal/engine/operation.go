@@ -163,7 +163,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 		return retry.Token{}, err
 	}
 	defer r.end()
-	found := e.opinionOn(ctx, r, t.Attempt(), failure)
+	found := e.judgmentOn(ctx, r, t.Attempt(), failure)
 	r.payer, r.owed = nil, 0
 	change := r.report(&found)
 	delay, refusal := e.decide(ctx, t, r, &found)
@@ -192,7 +192,7 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 		r.refund()
 	}
 	throttled, _ := token.Token(t).Entries()
-	change := r.report(&opinion{throttled: throttled > 0})
+	change := r.report(&judgment{throttled: throttled > 0})
 	if change.Limited && r.timed && !r.op.LongPolling { // a long poll says little about other attempts
 		r.scope.AttemptTime.Note(e.reading.Now().Sub(r.sent))
 	}
@@ -236,9 +236,9 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 // matter.
 func (r *record) judgeLast(failure error) {
 	e := r.engine
-	found := opinion{failure: failure}
+	found := judgment{failure: failure}
 	if e.wantsThrottles(r) {
-		found = e.opinionOn(r.ctx, r, r.verb.token.Attempt(), failure)
+		found = e.judgmentOn(r.ctx, r, r.verb.token.Attempt(), failure)
 	}
 	r.last, r.payer = found.failure, nil // the retry was made
 	change := r.report(&found)
@@ -250,7 +250,7 @@ func (r *record) judgeLast(failure error) {
 
 // report reports an attempt to the limiters, if it was made and takes send tokens. After a throttle of
 // a part of the scope, the operation's retries also take send tokens from a second limiter.
-func (r *record) report(found *opinion) (change ratelimit.Change) {
+func (r *record) report(found *judgment) (change ratelimit.Change) {
 	r.verb.left = token.Refused
 	if r.verb.was != token.Ready || !r.paced() {
 		return change
