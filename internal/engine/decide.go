@@ -61,7 +61,7 @@ func (j *judgment) throttledBy(v classify.Verdict) {
 
 // wantsThrottles reports whether it matters if an attempt of an operation was throttled: for the send
 // rate, or for an event.
-func (e *Engine) wantsThrottles(r *record) bool { return r.paced() || e.observed() }
+func (e *Engine) wantsThrottles(r *record) bool { return r.limited() || e.observed() }
 
 // markOf returns the mark that Unwrap() error leads to from a failure; nil if there is none.
 func markOf(failure error) *classify.JudgedError {
@@ -204,11 +204,11 @@ func (e *Engine) charge(
 // roomForRetry returns the shortest wait of a retry with this backoff, and why the wait must not
 // begin, as noRoom does.
 func (e *Engine) roomForRetry(ctx context.Context, r *record, delay time.Duration) (wait time.Duration, reason error) {
-	if !limited(ctx, &r.op) {
+	if !timeLimited(ctx, &r.op) {
 		return delay, nil
 	}
 	needed := time.Duration(0)
-	if wait = delay; r.paced() {
+	if wait = delay; r.limited() {
 		expected := r.scope.Limiter.Expected(e.config.Send.Cost)
 		if r.part != nil {
 			expected = max(expected, r.part.Expected(e.config.Send.Cost))

@@ -105,10 +105,10 @@ func (e *Engine) enterScope(r *record) {
 }
 
 // plain reports whether the next attempt of an operation waits only for its backoff.
-func (r *record) plain() bool { return !r.paced() && r.owed == 0 && r.op.NotAfter.IsZero() }
+func (r *record) plain() bool { return !r.limited() && r.owed == 0 && r.op.NotAfter.IsZero() }
 
-// paced reports whether the attempts of an operation take send tokens.
-func (r *record) paced() bool { return r.scope.Limiter != nil && !r.op.Unpaced }
+// limited reports whether the attempts of an operation take send tokens.
+func (r *record) limited() bool { return r.scope.Limiter != nil && !r.op.Unpaced }
 
 // verb is a call in progress that has taken a token.
 type verb struct {
@@ -252,7 +252,7 @@ func (r *record) judgeLast(failure error) {
 // a part of the scope, the operation's retries also take send tokens from a second limiter.
 func (r *record) report(found *judgment) (change ratelimit.Change) {
 	r.verb.left = token.Refused
-	if r.verb.was != token.Ready || !r.paced() {
+	if r.verb.was != token.Ready || !r.limited() {
 		return change
 	}
 	response := ratelimit.Response{Sent: r.sent, Throttled: found.throttled, Cost: r.engine.config.Send.Cost}

@@ -50,7 +50,7 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 		r.enter(awaitingQuota)
 		refusal = e.settle(ctx, t, r)
 	}
-	if refusal == nil && r.paced() {
+	if refusal == nil && r.limited() {
 		refusal = e.acquire(ctx, t, r, &paid)
 	}
 	if refusal != nil {
@@ -93,8 +93,8 @@ func (e *Engine) late(t retry.Token, r *record) *retry.Error {
 	return r.refusal(retry.ErrMaxElapsed, attemptsBefore(t))
 }
 
-// limited reports whether the operation has a time limit.
-func limited(ctx context.Context, op *retry.Operation) bool {
+// timeLimited reports whether the operation has a time limit.
+func timeLimited(ctx context.Context, op *retry.Operation) bool {
 	_, limited := ctx.Deadline()
 	return limited || !op.NotAfter.IsZero()
 }
@@ -103,7 +103,7 @@ func limited(ctx context.Context, op *retry.Operation) bool {
 // time than needed before the deadline of ctx, see ratelimit.Request.AttemptTime; ErrMaxElapsed if it
 // would end after op.NotAfter; nil if there is room.
 func (e *Engine) noRoom(ctx context.Context, op *retry.Operation, d, needed time.Duration) error {
-	if !limited(ctx, op) {
+	if !timeLimited(ctx, op) {
 		return nil
 	}
 	now := e.config.Clock.Now()
