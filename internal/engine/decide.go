@@ -210,8 +210,8 @@ func (e *Engine) roomForRetry(ctx context.Context, r *record, delay time.Duratio
 	needed := time.Duration(0)
 	if wait = delay; r.limited() {
 		expected := r.scope.Limiter.Expected(e.config.Send.Cost)
-		if r.part != nil {
-			expected = max(expected, r.part.Expected(e.config.Send.Cost))
+		if r.partLimiter != nil {
+			expected = max(expected, r.partLimiter.Expected(e.config.Send.Cost))
 		}
 		if expected > wait {
 			wait, needed = expected, r.scope.AttemptTime.Needed()

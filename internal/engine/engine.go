@@ -53,9 +53,9 @@ type Config struct {
 	// NewLimiter makes the limiter of a scope; start is when the engine was built. Each operation
 	// of the scope gets its error. Nil means standard mode.
 	NewLimiter func(key retry.ScopeKey, start time.Time) (scope.Limiter, error)
-	// NewPart makes the limiter for retries after throttles of a part of a scope. It begins at this
+	// NewPartLimiter makes the limiter for retries after throttles of a part of a scope. It begins at this
 	// rate. It is set with NewLimiter.
-	NewPart func(rate float64) scope.Limiter
+	NewPartLimiter func(rate float64) scope.Limiter
 	// Send is the request of each attempt to its limiter.
 	Send ratelimit.Request
 }
@@ -82,11 +82,11 @@ func New(config Config) (*Engine, error) {
 		Quota: quota.Config{
 			Capacity: config.Plan.QuotaCapacity, Initial: config.QuotaInitial, Refill: config.QuotaRefill,
 		},
-		Pool:       quota.PoolOf(config.Plan.QuotaCapacity, config.Plan.RetryCost),
-		NewLimiter: config.NewLimiter,
-		NewPart:    config.NewPart,
-		Max:        config.MaxScopes,
-		Idle:       config.ScopeIdle,
+		Pool:           quota.PoolOf(config.Plan.QuotaCapacity, config.Plan.RetryCost),
+		NewLimiter:     config.NewLimiter,
+		NewPartLimiter: config.NewPartLimiter,
+		Max:            config.MaxScopes,
+		Idle:           config.ScopeIdle,
 	})
 	e.ids.Store(rand.Uint64()) //nolint:gosec // not a secret
 	return e, e.scopes.Whole.Err

@@ -20,19 +20,19 @@ const firstTrySuccess = 1
 // which is often that of the next.
 type record struct {
 	token.Cell
-	engine *Engine
-	scope  *scope.Scope
-	op     retry.Operation
-	plan   *retry.Plan
-	ctx    context.Context //nolint:containedctx // it belongs to the operation and ends with it
-	last   error           // of the last attempt
-	sent   time.Time       // when the current attempt got its send token
-	timed  bool            // whether the current attempt began then
-	part   scope.Limiter   // a second limiter, set once an attempt was throttled in a part of the scope
-	paid   int             // what the last granted retry cost
-	payer  *quota.Quota    // the quota or pool that paid it; nil if it gets nothing back
-	owed   int             // the part of it that Wait must still take from the quota
-	delay  time.Duration   // the backoff before that retry
+	engine      *Engine
+	scope       *scope.Scope
+	op          retry.Operation
+	plan        *retry.Plan
+	ctx         context.Context //nolint:containedctx // it belongs to the operation and ends with it
+	last        error           // of the last attempt
+	sent        time.Time       // when the current attempt got its send token
+	timed       bool            // whether the current attempt began then
+	partLimiter scope.Limiter   // a second limiter, set once an attempt was throttled in a part of the scope
+	paid        int             // what the last granted retry cost
+	payer       *quota.Quota    // the quota or pool that paid it; nil if it gets nothing back
+	owed        int             // the part of it that Wait must still take from the quota
+	delay       time.Duration   // the backoff before that retry
 
 	verb  verb  // has taken the current token
 	tally tally // with an observer only
@@ -53,7 +53,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 	}
 	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, op) && r.scope.Touch()
 	r.op, r.ctx = *op, ctx
-	r.last, r.payer, r.owed, r.delay, r.part = nil, nil, 0, 0, nil
+	r.last, r.payer, r.owed, r.delay, r.partLimiter = nil, nil, 0, 0, nil
 	if e.observed() {
 		r.tally = tally{id: e.ids.Add(1), start: e.reading.Mark()}
 	}
@@ -257,12 +257,12 @@ func (r *record) report(found *judgment) (change ratelimit.Change) {
 	}
 	response := ratelimit.Response{Sent: r.sent, Throttled: found.throttled, Cost: r.engine.config.Send.Cost}
 	change = r.scope.Limiter.Report(response)
-	if found.partly && r.part == nil {
-		r.part = r.scope.Part()
+	if found.partly && r.partLimiter == nil {
+		r.partLimiter = r.scope.PartLimiter()
 	}
-	if r.part != nil {
+	if r.partLimiter != nil {
 		response.Throttled = found.partly
-		r.part.Report(response)
+		r.partLimiter.Report(response)
 	}
 	return change
 }

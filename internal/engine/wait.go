@@ -176,16 +176,16 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 // acquire takes the send tokens of an attempt, first that of a throttled part, which usually takes
 // longer.
 func (r *record) acquire(ctx context.Context, request ratelimit.Request) (sent time.Time, err error) {
-	if r.part == nil {
+	if r.partLimiter == nil {
 		return r.scope.Limiter.Acquire(ctx, request)
 	}
-	if sent, err = r.part.Acquire(ctx, request); err != nil {
+	if sent, err = r.partLimiter.Acquire(ctx, request); err != nil {
 		return sent, err
 	}
 	acquired := false
 	defer func() { // also after a panic
 		if !acquired {
-			r.part.Give(request.Cost)
+			r.partLimiter.Give(request.Cost)
 		}
 	}()
 	sent, err = r.scope.Limiter.Acquire(ctx, request)
@@ -196,8 +196,8 @@ func (r *record) acquire(ctx context.Context, request ratelimit.Request) (sent t
 // giveBack returns the send tokens of an attempt that is not made.
 func (r *record) giveBack() {
 	r.scope.Limiter.Give(r.engine.config.Send.Cost)
-	if r.part != nil {
-		r.part.Give(r.engine.config.Send.Cost)
+	if r.partLimiter != nil {
+		r.partLimiter.Give(r.engine.config.Send.Cost)
 	}
 }
 

@@ -41,8 +41,8 @@ type Scope struct {
 	name        string
 	place       int // index in the ring; guarded by Table.mu
 
-	part    atomic.Pointer[Limiter]
-	newPart func(rate float64) Limiter
+	partLimiter    atomic.Pointer[Limiter]
+	newPartLimiter func(rate float64) Limiter
 }
 
 // The values of Scope.use.
@@ -71,7 +71,7 @@ func (t *Table) newScope(key retry.ScopeKey) *Scope {
 	s.use.Store(used)
 	if t.config.NewLimiter != nil {
 		s.Limiter, s.Err = t.config.NewLimiter(key, t.config.Start)
-		s.newPart = t.config.NewPart
+		s.newPartLimiter = t.config.NewPartLimiter
 	}
 	return s
 }
@@ -85,15 +85,15 @@ func (s *Scope) Touch() bool {
 	return s.use.CompareAndSwap(unused, used) || s.use.Load() == used
 }
 
-// Part returns the limiter for retries after throttles of a part of the scope; it begins at the
+// PartLimiter returns the limiter for retries after throttles of a part of the scope; it begins at the
 // rate of the scope. It is nil if the scope has no limiter.
-func (s *Scope) Part() Limiter {
-	if part := s.part.Load(); part != nil {
+func (s *Scope) PartLimiter() Limiter {
+	if part := s.partLimiter.Load(); part != nil {
 		return *part
 	}
-	part := s.newPart(s.Limiter.State().MeasuredRate)
-	s.part.CompareAndSwap(nil, &part)
-	return *s.part.Load()
+	part := s.newPartLimiter(s.Limiter.State().MeasuredRate)
+	s.partLimiter.CompareAndSwap(nil, &part)
+	return *s.partLimiter.Load()
 }
 
 // staysUntil returns until when a scope must stay although it is not in use: an operation waits in
