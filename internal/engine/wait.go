@@ -48,7 +48,7 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 	}
 	if refusal == nil && r.owed > 0 {
 		r.enter(awaitingQuota)
-		refusal = e.settle(ctx, t, r)
+		refusal = e.waitForQuota(ctx, t, r)
 	}
 	if refusal == nil && r.limited() {
 		refusal = e.acquire(ctx, t, r, &paid)
@@ -118,8 +118,8 @@ func (e *Engine) noRoom(ctx context.Context, op *retry.Operation, d, needed time
 	}
 }
 
-// settle waits for the tokens of a retry that the quota did not cover.
-func (e *Engine) settle(ctx context.Context, t retry.Token, r *record) *retry.Error {
+// waitForQuota waits for the tokens of a retry that the quota did not cover.
+func (e *Engine) waitForQuota(ctx context.Context, t retry.Token, r *record) *retry.Error {
 	limit, reason := e.config.MaxQuotaWait, retry.ErrQuotaExhausted
 	if end := r.op.NotAfter; !end.IsZero() {
 		if left := end.Sub(e.config.Clock.Now()); left < limit {
