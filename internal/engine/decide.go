@@ -107,14 +107,14 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *ju
 	before := r.last
 	r.last = found.failure
 	if e.observed() {
-		e.tellEnded(t, r, found.verdict)
+		e.emitEnded(t, r, found.verdict)
 	}
 	delay, refusal := time.Duration(0), r.refusalBesidesQuota(ctx, t, found, before)
 	if refusal == nil {
 		delay, refusal = e.charge(ctx, t, r, found.verdict)
 	}
 	if refusal != nil {
-		e.tellRefused(t, r, refusal)
+		e.emitRefused(t, r, refusal)
 		if e.observed() {
 			r.tally.waits(delay)
 		}
@@ -122,7 +122,7 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *ju
 	}
 	if e.observed() {
 		r.tally.granted(delay)
-		e.tell(r, &retry.Event{
+		e.emit(r, &retry.Event{
 			Kind: retry.RetryScheduled, Attempt: t.Attempt(), Err: r.last, Verdict: found.verdict, Delay: delay,
 		})
 	}

@@ -35,9 +35,9 @@ func (r *record) elapsed(now time.Time) time.Duration {
 	return r.engine.reading.MarkOf(now).Sub(r.tally.start)
 }
 
-// tell completes an event, passes it on, and survives a panic of the observer. An event without a
+// emit completes an event, passes it on, and survives a panic of the observer. An event without a
 // time is about now. Two kinds are about a scope other than the operation's.
-func (e *Engine) tell(r *record, event *retry.Event) {
+func (e *Engine) emit(r *record, event *retry.Event) {
 	defer func() { _ = recover() }()
 	if event.Time.IsZero() {
 		event.Time = e.config.Clock.Now()
@@ -54,44 +54,44 @@ func (e *Engine) tell(r *record, event *retry.Event) {
 	e.config.Observer.Observe(r.ctx, *event)
 }
 
-// tellNested reports attempts that multiply, because the operation is in an attempt of another loop.
-func (e *Engine) tellNested(r *record) {
+// emitNested reports attempts that multiply, because the operation is in an attempt of another loop.
+func (e *Engine) emitNested(r *record) {
 	around, _ := retry.AttemptFrom(r.ctx)
 	if around.Once {
 		r.op.MaxAttempts = 1
 	}
 	outer, most := max(around.MaxAttempts, 1), maxAttempts(&r.op, r.plan)
 	if product := min(int64(outer)*int64(min(most, math.MaxInt32)), math.MaxInt32); outer > 1 && product > int64(outer) {
-		e.tell(r, &retry.Event{Kind: retry.LoopNested, Attempt: 1, MaxAttempts: int(product)})
+		e.emit(r, &retry.Event{Kind: retry.LoopNested, Attempt: 1, MaxAttempts: int(product)})
 	}
 }
 
-// tellEnded reports a failed attempt.
-func (e *Engine) tellEnded(t retry.Token, r *record, verdict classify.Verdict) {
+// emitEnded reports a failed attempt.
+func (e *Engine) emitEnded(t retry.Token, r *record, verdict classify.Verdict) {
 	now := e.config.Clock.Now()
 	took := r.tally.attempted(r.elapsed(now))
 	r.tally.verdict, r.tally.reason = verdict, nil
-	e.tell(r, &retry.Event{
+	e.emit(r, &retry.Event{
 		Kind: retry.AttemptEnded, Time: now, Attempt: t.Attempt(), Err: r.last, Verdict: verdict, Elapsed: took,
 	})
 }
 
-// tellSuccess reports a successful attempt, its effect on the send rate, and the end of the
+// emitSuccess reports a successful attempt, its effect on the send rate, and the end of the
 // operation.
-func (r *record) tellSuccess(change ratelimit.Change) {
+func (r *record) emitSuccess(change ratelimit.Change) {
 	e, now := r.engine, r.engine.config.Clock.Now()
 	took := r.tally.attempted(r.elapsed(now))
 	throttled, of := token.Token(r.verb.token).Entries()
-	e.tellEnd(r, retry.Event{
+	e.emitEnd(r, retry.Event{
 		Kind: retry.AttemptEnded, Time: now, Elapsed: took, EntriesThrottled: throttled, Entries: of,
 	})
-	r.tellRates(change, throttled > 0)
-	e.tellEnd(r, r.tally.end(now))
+	r.emitRates(change, throttled > 0)
+	e.emitEnd(r, r.tally.end(now))
 }
 
-// tellEnd is tell for a success. Every successful operation has two of these events, and an event
-// is large, so tellEnd builds it where it passes it on.
-func (e *Engine) tellEnd(r *record, event retry.Event) {
+// emitEnd is a copy of emit for successes. Every successful operation has two of these events, and an
+// event is large; emitEnd takes it by value and passes that on, which saves a copy.
+func (e *Engine) emitEnd(r *record, event retry.Event) {
 	defer func() { _ = recover() }()
 	event.OperationID, event.Operation, event.Scope = r.tally.id, r.op, r.scope.Key
 	event.Attempt = r.verb.token.Attempt()
@@ -99,13 +99,13 @@ func (e *Engine) tellEnd(r *record, event retry.Event) {
 	e.config.Observer.Observe(r.ctx, event)
 }
 
-// tellFailure reports an operation that ended without success after this many attempts.
-func (e *Engine) tellFailure(r *record, attempts int, failure error) {
+// emitFailure reports an operation that ended without success after this many attempts.
+func (e *Engine) emitFailure(r *record, attempts int, failure error) {
 	now := e.config.Clock.Now()
 	r.tally.enter(attempting, r.elapsed(now))
 	ended := r.tally.end(now)
 	ended.Attempt, ended.Err, ended.Verdict, ended.Reason = attempts, r.last, r.tally.verdict, r.reasonOf(failure)
-	e.tell(r, &ended)
+	e.emit(r, &ended)
 }
 
 // end returns the event for the end of an operation.
@@ -130,8 +130,8 @@ func (r *record) reasonOf(failure error) error {
 	}
 }
 
-// tellRefused reports an attempt that is not made.
-func (e *Engine) tellRefused(t retry.Token, r *record, refusal *retry.Error) {
+// emitRefused reports an attempt that is not made.
+func (e *Engine) emitRefused(t retry.Token, r *record, refusal *retry.Error) {
 	if !e.observed() {
 		return
 	}
@@ -140,18 +140,18 @@ func (e *Engine) tellRefused(t retry.Token, r *record, refusal *retry.Error) {
 		reason = fmt.Errorf("%w: %w", reason, refusal.Detail) // the rule that stopped a retry
 	}
 	r.tally.reason = reason
-	e.tell(r, &retry.Event{
+	e.emit(r, &retry.Event{
 		Kind: retry.RetryRefused, Attempt: t.Attempt(), Err: refusal.Last, Reason: reason, Delay: refusal.Wait,
 	})
 }
 
-// tellRates reports what an answer did to the send rate, and a service whose scopes are throttled
+// emitRates reports what an answer did to the send rate, and a service whose scopes are throttled
 // together, if the throttle of an attempt shows it. The scope of the strategy as a whole and the
 // overflow do not count for that, because operations of all services share them.
-func (r *record) tellRates(c ratelimit.Change, throttled bool) {
+func (r *record) emitRates(c ratelimit.Change, throttled bool) {
 	e := r.engine
 	if c.Limited && c.From != c.To {
-		e.tell(r, &retry.Event{
+		e.emit(r, &retry.Event{
 			Kind: retry.SendRateChanged, Attempt: r.verb.token.Attempt(), Rate: float64(c.To), RateBefore: float64(c.From),
 		})
 	}
@@ -160,7 +160,7 @@ func (r *record) tellRates(c ratelimit.Change, throttled bool) {
 	}
 	service := retry.ScopeKey{Account: r.op.Account, Service: r.op.Service, Region: r.op.Region}
 	if scopes := e.together.Throttle(e.reading.Now(), service, r.scope.Key); scopes != nil {
-		e.tell(r, &retry.Event{
+		e.emit(r, &retry.Event{
 			Kind: retry.ScopesThrottledTogether, Scope: service, Attempt: r.verb.token.Attempt(), Scopes: scopes,
 		})
 	}

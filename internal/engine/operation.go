@@ -73,7 +73,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 	}
 	r.Allow(maxAttempts(&r.op, r.plan))
 	if e.observed() {
-		e.tellNested(r)
+		e.emitNested(r)
 	}
 	return retry.Token(r.First(r.plain())), nil
 }
@@ -96,11 +96,11 @@ func (e *Engine) enterScope(r *record) {
 	var created bool
 	r.scope, created = e.scopes.Create(key, func(s *scope.Scope) {
 		if e.observed() {
-			e.tell(r, &retry.Event{Kind: retry.ScopeEvicted, Scope: s.Key, Attempt: 1})
+			e.emit(r, &retry.Event{Kind: retry.ScopeEvicted, Scope: s.Key, Attempt: 1})
 		}
 	})
 	if created && e.observed() {
-		e.tell(r, &retry.Event{Kind: retry.ScopeCreated, Attempt: 1})
+		e.emit(r, &retry.Event{Kind: retry.ScopeCreated, Attempt: 1})
 	}
 }
 
@@ -168,7 +168,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	change := r.report(&found)
 	delay, refusal := e.decide(ctx, t, r, &found)
 	if e.observed() {
-		r.tellRates(change, found.throttled)
+		r.emitRates(change, found.throttled)
 	}
 	if refusal != nil {
 		return retry.Token(token.Token(t).WithDelay(delay)), refusal
@@ -197,7 +197,7 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 		r.scope.AttemptTime.Note(e.reading.Now().Sub(r.sent))
 	}
 	if e.observed() {
-		r.tellSuccess(change)
+		r.emitSuccess(change)
 	}
 	r.verb.left = noToken
 	return nil
@@ -216,7 +216,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	switch {
 	case r.verb.was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // the caller's own
 		attempts--
-		e.tellRefused(t, r, r.refusal(failure, attempts).Because(r.ctx))
+		e.emitRefused(t, r, r.refusal(failure, attempts).Because(r.ctx))
 		r.refund()
 	case r.verb.was == token.Ready:
 		r.judgeLast(failure)
@@ -226,7 +226,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	default: // a refused refresh has reported everything
 	}
 	if e.observed() {
-		e.tellFailure(r, attempts, failure)
+		e.emitFailure(r, attempts, failure)
 	}
 	r.verb.left = noToken
 	return nil
@@ -243,8 +243,8 @@ func (r *record) judgeLast(failure error) {
 	r.last, r.payer = found.failure, nil // the retry was made
 	change := r.report(&found)
 	if e.observed() {
-		e.tellEnded(r.verb.token, r, found.verdict)
-		r.tellRates(change, found.throttled)
+		e.emitEnded(r.verb.token, r, found.verdict)
+		r.emitRates(change, found.throttled)
 	}
 }
 

@@ -57,7 +57,7 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 		if t.Attempt() > 1 {
 			r.enter(backingOff)
 		}
-		e.tellRefused(t, r, refusal)
+		e.emitRefused(t, r, refusal)
 		return refusal
 	}
 	if r.tally.phase != attempting {
@@ -150,7 +150,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 			if r.tally.phase != awaitingSend { // a limiter of the user may wait more than once
 				r.enter(awaitingSend)
 			}
-			e.tell(r, &retry.Event{
+			e.emit(r, &retry.Event{
 				Kind: retry.SendWaitBegan, Attempt: t.Attempt(),
 				Delay: w.Expected, Waiting: w.Ahead, Rate: float64(w.FillRate),
 			})
@@ -168,7 +168,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 		if refusal != nil {
 			ended.Err = refusal
 		}
-		e.tell(r, &ended)
+		e.emit(r, &ended)
 	}
 	return refusal
 }
