@@ -39,7 +39,7 @@ type Scope struct {
 	AttemptTime AttemptTime // for attempts while the send rate is limited
 	Key         retry.ScopeKey
 	name        string
-	place       int // index in the ring; guarded by Table.mu
+	place       int // index in Table.scopes; guarded by Table.mu
 
 	partLimiter    atomic.Pointer[Limiter]
 	newPartLimiter func(rate float64) Limiter
@@ -47,7 +47,7 @@ type Scope struct {
 
 // The values of Scope.use.
 const (
-	unused uint32 = iota // since the hand passed
+	unused uint32 = iota // since the last visit of the cursor
 	used
 	gone // from the table: the next operation with the key makes another scope
 )

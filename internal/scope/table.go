@@ -36,12 +36,12 @@ type Config struct {
 	Idle           time.Duration // zero: defaultIdle
 }
 
-// Table finds the scope of a key. One rule bounds the number of scopes: a hand goes round them, and
-// evicts each one that was not used since the hand last passed and need not stay. It goes round
-// once in each idle time. If there is no place for a new scope, it continues until there is one, or
-// until it has gone round twice.
+// Table finds the scope of a key. It bounds the number of scopes with the clock algorithm: a cursor
+// visits them in turn, and evicts those that were not used since its last visit, unless staysUntil
+// keeps them. It visits all of them once in each idle time. If there is no place for a new scope, it
+// continues until there is one, or until it has visited each scope twice.
 //
-// The hand moves only when a scope is created, so it needs no timer.
+// The cursor moves only when a scope is created, so it needs no timer.
 type Table struct {
 	Whole      *Scope // of the zero key; it stays
 	Pool       *quota.Quota
@@ -52,11 +52,11 @@ type Table struct {
 	overflowed atomic.Uint64
 	evicted    atomic.Uint64
 
-	mu    sync.Mutex // guards what follows, and changes of shards
-	ring  []*Scope   // the scopes that have a place
-	hand  int        // the place that it reaches next
-	swept time.Time  // when the hand last had to go round
-	full  time.Time  // until when all scopes must stay
+	mu        sync.Mutex // guards what follows, and changes of shards
+	scopes    []*Scope   // the scopes that have a place
+	cursor    int        // the place that it visits next
+	swept     time.Time  // when the cursor last began a round
+	fullUntil time.Time  // until when all scopes must stay
 }
 
 // shard has the scopes whose hashes have the same remainder. Its map is never modified, only
@@ -144,20 +144,20 @@ func (t *Table) makeRoom(evicted func(s *Scope)) bool {
 		if len(some) == 0 {
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			t.full = soonest
-			return len(t.ring) < t.config.Max
+			t.fullUntil = soonest
+			return len(t.scopes) < t.config.Max
 		}
 		evict(some)
 	}
 	return true
 }
 
-// sweep returns how many steps the hand must go because an idle time has passed, and whether it is
+// sweep returns how many steps the cursor must go because an idle time has passed, and whether it is
 // known that no scope may go.
 func (t *Table) sweep(now time.Time) (steps int, full bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if left := t.full.Sub(now); len(t.ring) >= t.config.Max && left > 0 && left <= longestStay { // more after a clock has gone back
+	if left := t.fullUntil.Sub(now); len(t.scopes) >= t.config.Max && left > 0 && left <= longestStay { // more after a clock has gone back
 		return 0, true
 	}
 	passed := now.Sub(t.swept) >= t.config.Idle
@@ -167,26 +167,26 @@ func (t *Table) sweep(now time.Time) (steps int, full bool) {
 	if !passed {
 		return 0, false
 	}
-	return len(t.ring), false
+	return len(t.scopes), false
 }
 
 func (t *Table) hasRoom() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.ring) < t.config.Max
+	return len(t.scopes) < t.config.Max
 }
 
-// unused moves the hand on, by the steps that are left or until it has found enough scopes that were
+// unused moves the cursor on, by the steps that are left or until it has found enough scopes that were
 // not used since it last passed.
 func (t *Table) unused(steps *int, enough int) (found []*Scope) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for ; *steps > 0 && len(found) < enough && len(t.ring) > 0; *steps-- {
-		t.hand %= len(t.ring)
-		if s := t.ring[t.hand]; !s.use.CompareAndSwap(used, unused) {
+	for ; *steps > 0 && len(found) < enough && len(t.scopes) > 0; *steps-- {
+		t.cursor %= len(t.scopes)
+		if s := t.scopes[t.cursor]; !s.use.CompareAndSwap(used, unused) {
 			found = append(found, s)
 		}
-		t.hand++
+		t.cursor++
 	}
 	return found
 }
@@ -200,11 +200,11 @@ func (t *Table) add(fresh *Scope) *Scope {
 		s.use.Store(used)
 		return s
 	}
-	if len(t.ring) >= t.config.Max {
+	if len(t.scopes) >= t.config.Max {
 		return nil
 	}
-	fresh.place = len(t.ring)
-	t.ring = append(t.ring, fresh)
+	fresh.place = len(t.scopes)
+	t.scopes = append(t.scopes, fresh)
 	changed := maps.Clone(t.shard(fresh.hash).get())
 	changed[fresh.hash] = fresh
 	t.shard(fresh.hash).scopes.Store(&changed)
@@ -221,14 +221,14 @@ func (t *Table) remove(some []*Scope) (removed []*Scope) {
 			continue
 		}
 		removed = append(removed, s)
-		sh, last := t.shard(s.hash), len(t.ring)-1
+		sh, last := t.shard(s.hash), len(t.scopes)-1
 		if changed[sh] == nil {
 			changed[sh] = maps.Clone(sh.get())
 		}
 		delete(changed[sh], s.hash)
-		t.ring[s.place], t.ring[last].place = t.ring[last], s.place
-		t.ring[last] = nil
-		t.ring = t.ring[:last]
+		t.scopes[s.place], t.scopes[last].place = t.scopes[last], s.place
+		t.scopes[last] = nil
+		t.scopes = t.scopes[:last]
 	}
 	for sh, scopes := range changed {
 		sh.scopes.Store(&scopes)
@@ -240,7 +240,7 @@ func (t *Table) remove(some []*Scope) (removed []*Scope) {
 // All returns the scopes that can be shown, sorted by name.
 func (t *Table) All() []*Scope {
 	t.mu.Lock()
-	all := append([]*Scope{t.Whole}, t.ring...)
+	all := append([]*Scope{t.Whole}, t.scopes...)
 	t.mu.Unlock()
 	if s := t.overflow.Load(); s != nil {
 		all = append(all, s)

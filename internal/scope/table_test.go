@@ -229,7 +229,7 @@ func TestNewScopeFindsAPlaceAtOnceWhereNoneHasToStay(t *testing.T) {
 			full(u, places)
 			u.clk.Advance(100 * idle)
 		},
-		"all used again after a round of the hand": func(u *table, places int) {
+		"all used again after a round of the cursor": func(u *table, places int) {
 			full(u, places)
 			full(u, places+1)
 			full(u, places)
@@ -299,7 +299,7 @@ func TestSecondScopeFindsAPlaceWhenASweepIsDue(t *testing.T) {
 	}
 }
 
-// The hand goes round twice, and meets the scopes that have to stay twice.
+// The cursor goes round twice, and meets the scopes that have to stay twice.
 func TestScopesThatHaveToStayDoNotHideOneThatMayGo(t *testing.T) {
 	t.Parallel()
 	u := newTable(func(c *scope.Config) {
