@@ -22,9 +22,9 @@ type judgment struct {
 	gone      error // how the context of the operation has ended; or nil
 }
 
-// judgmentOn judges a failure. A mark that asks for no retry does not say what happened. So
-// judgmentOn judges the error below the mark if throttles matter, and if the mark forbids a retry
-// with a reason, to find out whether the reason stops a retry.
+// judgmentOn judges a failure. If a mark keeps the failure from being retried, judgmentOn also judges
+// the marked error: the limiter must know of throttles, and a Reason is reported only if it stopped a
+// retry.
 func (e *Engine) judgmentOn(ctx context.Context, r *record, attempt int, failure error) judgment {
 	gone := e.gone(ctx)
 	verdict := e.judge(&r.op, attempt, failure, gone)

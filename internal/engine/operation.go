@@ -117,7 +117,7 @@ type verb struct {
 	left  token.Phase // the phase that the token gets at the end
 }
 
-// What a verb leaves instead of its token.
+// Values of verb.left for a token that was replaced, or whose operation has ended.
 const (
 	nextToken token.Phase = token.Resting + 1 + iota
 	noToken

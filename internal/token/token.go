@@ -25,7 +25,7 @@ type Owner interface {
 type Token struct {
 	cell       *Cell
 	generation uint64
-	delay      time.Duration // or the entries, if the attempt has some
+	delay      time.Duration // with hasEntries the two numbers of WithEntries instead, to need no fifth word
 	attempt    attempt
 }
 
