@@ -155,12 +155,12 @@ path: ## compare the files that one retry runs through with the architecture pag
 	lab/scripts/path
 
 .PHONY: bench
-bench: ## measure small steps beside the peers, in ROUNDS rounds, and write lab/bench/RESULTS.md; 13 minutes
-	cd lab/bench && go run ./report -rounds $(ROUNDS) micro
+bench: ## measure small steps beside other libraries, in ROUNDS rounds, and print tables; 13 minutes
+	ROUNDS=$(ROUNDS) lab/scripts/bench
 
 .PHONY: bench-effect
-bench-effect: ## play all libraries in virtual time, SEEDS times, and write lab/bench/RESULTS-effect.md; five minutes
-	cd lab/bench && go run ./report -rounds $(SEEDS) effect
+bench-effect: ## play all libraries in virtual time, SEEDS times, and print tables; five minutes
+	cd lab/bench && go test -vet=off -count=1 -timeout 1h -v -run '^TestEffect$$' ./effect -all -seeds $(SEEDS)
 
 .PHONY: conformance
 conformance: ## write docs/conformance.md again, the results of this module and of its peers

@@ -3,59 +3,119 @@
 package effect
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
-	"os"
+	"slices"
+	"strings"
 	"testing"
-	"time"
+	"text/tabwriter"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/awsretry/awsretry/internal/command/sim"
 )
 
 var (
-	all  = flag.Bool("all", false, "play every scenario with every contender")
-	seed = flag.Uint64("seed", 1, "of latencies and jitter")
+	all   = flag.Bool("all", false, "play every scenario with every contender")
+	seeds = flag.Uint64("seeds", 1, "how often to play each, with other latencies and jitter")
 )
 
-// TestEffect plays the scenarios, a few of them unless -all is given, and prints what
-// they come to in the format of benchmarks. Goodput above what the service allows
-// would be a fault of the service here.
+// TestEffect plays the scenarios, a few of them unless -all is given. With -v it prints what they come to, as medians
+// over the seeds. Goodput above what the service allows would be a fault of the service here.
 func TestEffect(t *testing.T) {
 	played, by := slice()
 	if *all {
 		played, by = scenarios(), contenders()
 	}
-	for i, s := range played {
-		fmt.Fprintf(os.Stderr, "    seed %d, scenario %d of %d: %v\n", *seed, i+1, len(played)+1, &s)
-		for _, c := range by {
-			t.Run(s.String()+"/of="+c.name, func(t *testing.T) {
-				m := play(t, s, c, *seed).metrics()
-				m.write(os.Stdout, &s, c.name)
-				require.Greater(t, m.goodput, 0.0)
-				require.Less(t, m.goodput, 1.05)
-			})
-		}
-	}
-	fmt.Fprintf(os.Stderr, "    seed %d, scenario %d of %d: two tables\n", *seed, len(played)+1, len(played)+1)
-	for _, c := range by {
-		t.Run("scenario=tables/of="+c.name, func(t *testing.T) {
-			goodput := twoTables(t, c, *seed)
-			writeLine(os.Stdout, "scenario=tables", c.name, value{goodput, "goodput/alone"})
-			require.Greater(t, goodput, 0.0)
+	for _, s := range played {
+		t.Run(s.String(), func(t *testing.T) {
+			var rows [][]metrics
+			for _, c := range by {
+				rows = append(rows, repeat(func(seed uint64) metrics { return play(t, s, c, seed).metrics() }))
+				for _, m := range rows[len(rows)-1] {
+					require.Greater(t, m.goodput, 0.0, c.name)
+					require.Less(t, m.goodput, 1.05, c.name)
+				}
+			}
+			t.Log(table(by, rows, columns()))
 		})
+	}
+	t.Run("scenario=tables", func(t *testing.T) {
+		var rows [][]float64
+		for _, c := range by {
+			rows = append(rows, repeat(func(seed uint64) float64 { return twoTables(t, c, seed) }))
+			require.Greater(t, slices.Min(rows[len(rows)-1]), 0.0, c.name)
+		}
+		alone := column[float64]{"goodput over that of the table alone", "%.3f", func(x float64) float64 { return x }}
+		t.Log(table(by, rows, []column[float64]{alone}))
+	})
+}
+
+// repeat plays once for each seed.
+func repeat[T any](play func(seed uint64) T) []T {
+	var all []T
+	for seed := range *seeds {
+		all = append(all, play(seed+1))
+	}
+	return all
+}
+
+// column is a figure of a run.
+type column[T any] struct {
+	heading, format string
+	of              func(T) float64
+}
+
+func columns() []column[metrics] {
+	return []column[metrics]{
+		{"goodput/R", "%.3f", func(m metrics) float64 { return m.goodput }},
+		{"throttled", "%.2f %%", func(m metrics) float64 { return 100 * m.throttled }},
+		{"attempts/success", "%.3f", func(m metrics) float64 { return m.attempts }},
+		{"failed", "%.2f %%", func(m metrics) float64 { return 100 * m.failed }},
+		{"for want of quota", "%.2f %%", func(m metrics) float64 { return 100 * m.noQuota }},
+		{"attempts/operation in the outage", "%.2f", func(m metrics) float64 { return m.inOutage }},
+		{"p50 wait", "%.2f s", func(m metrics) float64 { return m.p50.Seconds() }},
+		{"p99 wait", "%.2f s", func(m metrics) float64 { return m.p99.Seconds() }},
+		{"longest wait", "%.2f s", func(m metrics) float64 { return m.longest.Seconds() }},
+		{"longest before a first attempt", "%.2f s", func(m metrics) float64 { return m.initial.Seconds() }},
+		{"time to 90 % of R", "%.2f s", func(m metrics) float64 { return m.settled.Seconds() }},
+		{"fairness", "%.3f", func(m metrics) float64 { return m.fairness }},
+		{"wake-ups/attempt", "%.2f", func(m metrics) float64 { return m.wakeUps }},
+		{"wake-ups/delayed attempt", "%.2f", func(m metrics) float64 { return m.wakeUpsPerDelay }},
+		{"CPU/attempt", "%.1f µs", func(m metrics) float64 { return float64(m.cpu.Nanoseconds()) / 1e3 }},
 	}
 }
 
-// BenchmarkService is what the service itself costs every contender.
-func BenchmarkService(b *testing.B) {
-	now := time.Now()
-	service := sim.NewService(limited(50, short), 1, now)
-	for b.Loop() {
-		now = now.Add(time.Millisecond)
-		if latency, _ := service.Take(now); latency <= 0 {
-			b.Fatal("an answer without latency")
+// table has a line for each contender, of the medians over its runs. A column of zeros is left out.
+func table[T any](by []contender, runs [][]T, columns []column[T]) string {
+	lines := make([]string, len(by)+1)
+	for i, c := range by {
+		lines[i+1] = c.name
+	}
+	for _, c := range columns {
+		medians := make([]float64, len(by))
+		for i, of := range runs {
+			var figures []float64
+			for _, run := range of {
+				figures = append(figures, c.of(run))
+			}
+			slices.Sort(figures)
+			medians[i] = figures[len(figures)/2]
+		}
+		if slices.Max(medians) == 0 {
+			continue
+		}
+		lines[0] += "\t" + c.heading
+		for i, m := range medians {
+			text := fmt.Sprintf(c.format, m)
+			if m < 0 { // as only the time to 90 % of R can be
+				text = "never"
+			}
+			lines[i+1] += "\t" + text
 		}
 	}
+	var text bytes.Buffer
+	aligned := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(aligned, strings.Join(lines, "\n"))
+	_ = aligned.Flush()
+	return "\n" + strings.TrimSuffix(text.String(), "\n")
 }

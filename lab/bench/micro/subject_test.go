@@ -11,7 +11,7 @@ import (
 	"github.com/awsretry/awsretry/lab/bench/internal/cputime"
 )
 
-// Names of subjects that the report compares with.
+// Names of subjects that several groups have.
 const (
 	ours  = "awsretry"
 	sdk   = "aws-sdk-go-v2"
