@@ -1,4 +1,4 @@
-package proptest
+package proptest_test
 
 import (
 	"context"
@@ -27,37 +27,37 @@ func TestTimeOfAnOperationIsThatOfItsAttemptsAndWaits(t *testing.T) {
 		var events []retry.Event
 		config := adaptive.Config{Standard: standard.Config{
 			Clock: clk, Random: func() float64 { return 0.5 },
-			MaxAttempts:  rapid.IntRange(1, 6).Draw(t, "max attempts"),
-			QuotaInitial: new(rapid.IntRange(0, 60).Draw(t, "quota")),
-			MaxQuotaWait: time.Duration(rapid.IntRange(0, 3).Draw(t, "quota wait")) * time.Second,
+			MaxAttempts:  drawInt(t, 1, 6, "max attempts"),
+			QuotaInitial: new(drawInt(t, 0, 60, "quota")),
+			MaxQuotaWait: time.Duration(drawInt(t, 0, 3, "quota wait")) * time.Second,
 			QuotaRefill:  20,
-			MaxElapsed:   time.Duration(rapid.IntRange(0, 20).Draw(t, "max elapsed")) * time.Second,
+			MaxElapsed:   time.Duration(drawInt(t, 0, 20, "max elapsed")) * time.Second,
 			Observer:     retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) }),
 		}}
 		var s retry.Strategy
 		var err error
-		if rapid.Bool().Draw(t, "adaptive") {
+		if drawBool(t, "adaptive") {
 			s, err = adaptive.New(config)
 		} else {
 			s, err = standard.New(config.Standard)
 		}
 		require.NoError(t, err)
 		failures := []error{nil, nil, retry.Mark(errBroken, classify.Transient), retry.Mark(errBroken, classify.Throttling), errBroken, retry.Permanent(errBroken)}
-		for range rapid.IntRange(1, 10).Draw(t, "operations") {
+		for range drawInt(t, 1, 10, "operations") {
 			events = nil
 			ctx, cancel := context.WithCancel(context.Background())
-			leaves := rapid.IntRange(0, 20).Draw(t, "attempt in which the caller leaves")
-			op := retry.Operation{Resource: "orders", LongPolling: rapid.Bool().Draw(t, "long poll")}
+			leaves := drawInt(t, 0, 20, "attempt in which the caller leaves")
+			op := retry.Operation{Resource: "orders", LongPolling: drawBool(t, "long poll")}
 			made, spent, start := 0, time.Duration(0), clk.Now()
 			clk.Run(func() {
 				err = retry.DoErr(ctx, s, op, func(context.Context) error {
-					d := time.Duration(rapid.IntRange(0, 3000).Draw(t, "takes")) * time.Millisecond
+					d := time.Duration(drawInt(t, 0, 3000, "takes")) * time.Millisecond
 					clk.Advance(d)
 					made, spent = made+1, spent+d
 					if made == leaves {
 						cancel()
 					}
-					return rapid.SampledFrom(failures).Draw(t, "failure")
+					return drawFrom(t, "failure", failures...)
 				})
 			})
 			cancel()

@@ -3,7 +3,9 @@ package proptest_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +14,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
 )
 
 func TestLimiterServesInOrderAndWithinItsRate(t *testing.T) {
@@ -115,8 +118,6 @@ func (r *limiterRun) limitedArrives(t *rapid.T) {
 	}
 }
 
-const forEver = time.Duration(1<<63 - 1)
-
 // checkWait compares the wait that a caller was told of with the books.
 func (r *limiterRun) checkWait(t *rapid.T, c *caller, told ratelimit.Wait, ahead int, owed float64) {
 	state := r.limiter.State()
@@ -182,4 +183,128 @@ func (r *limiterRun) cancelAll() {
 	for _, c := range r.callers {
 		c.cancel()
 	}
+}
+
+// caller is an attempt that wants a send token.
+type caller struct {
+	cost   float64
+	free   bool // came before the first throttle
+	cancel context.CancelFunc
+	wait   ratelimit.Wait // what it was told of the wait
+	waits  bool           // was told of a wait
+	done   bool
+	sent   time.Time
+	err    error
+}
+
+// limiterRun is a limiter and the books of all callers, in order of arrival. It
+// runs in a bubble, so that whatever can move has moved after each step.
+type limiterRun struct {
+	limiter *sendrate.Limiter
+	clock   *clock.Fake
+	callers []*caller
+	queue   []*caller // callers that wait, as the books have it
+	brought float64   // what the rate has brought
+}
+
+// respond reports so many responses, which changes the rate.
+func (r *limiterRun) respond(n int, response ratelimit.Response) {
+	for range n {
+		r.limiter.Report(response)
+		r.settle()
+	}
+}
+
+// pass lets time pass while the rate stays.
+func (r *limiterRun) pass(d time.Duration) {
+	state := r.limiter.State()
+	r.brought += d.Seconds() * state.FillRate
+	r.clock.Advance(d)
+	r.settle()
+}
+
+// arrive lets a caller come and does not wait for it.
+func (r *limiterRun) arrive(ctx context.Context, request ratelimit.Request) *caller {
+	ctx, cancel := context.WithCancel(ctx)
+	state := r.limiter.State()
+	c := &caller{cost: request.Cost, cancel: cancel, free: !state.Limited}
+	if request.Cost <= 0 {
+		c.cost = 1
+	}
+	request.OnWait = func(w ratelimit.Wait) { c.wait, c.waits = w, true }
+	r.callers = append(r.callers, c)
+	go func() {
+		c.sent, c.err = r.limiter.Acquire(ctx, request)
+		c.done = true
+	}()
+	synctest.Wait()
+	if !c.done {
+		r.queue = append(r.queue, c)
+	}
+	return c
+}
+
+// settle takes the callers that have left the queue off the books of the queue.
+func (r *limiterRun) settle() {
+	synctest.Wait()
+	r.queue = slices.DeleteFunc(r.queue, func(c *caller) bool { return c.done })
+}
+
+// owed is the cost of all callers that wait.
+func (r *limiterRun) owed() (cost float64) {
+	for _, c := range r.queue {
+		cost += c.cost
+	}
+	return cost
+}
+
+// refresh brings the state of the limiter up to now and returns it.
+func (r *limiterRun) refresh(t *rapid.T) retry.ScopeSnapshot {
+	if len(r.queue) > 0 { // with an empty queue there might be a token to get
+		_, err := r.limiter.Acquire(t.Context(), ratelimit.Request{NoWait: true})
+		require.ErrorContains(t, err, "waiting is not allowed")
+	}
+	state := r.limiter.State()
+	return state
+}
+
+// check closes the books after a step.
+func (r *limiterRun) check(t *rapid.T) {
+	waiting := r.limiter.State().Waiting
+	require.Len(t, r.queue, waiting)
+	spent, last := 0.0, time.Time{}
+	for _, c := range r.callers {
+		if !c.done || c.err != nil {
+			continue
+		}
+		require.False(t, c.sent.Before(last), "served out of order")
+		last = c.sent
+		if !c.free {
+			spent += c.cost
+		}
+	}
+	r.checkBooks(t, spent)
+	r.checkTimer(t)
+}
+
+// checkBooks sees that no more has been granted than there was, and that the first
+// in line does not wait although its tokens are there.
+func (r *limiterRun) checkBooks(t *rapid.T, spent float64) {
+	state := r.refresh(t)
+	const rounding = 1e-6
+	require.LessOrEqual(t, spent+state.SendTokens, r.brought+rounding)
+	require.GreaterOrEqual(t, state.SendTokens, 0.0)
+	if len(r.queue) == 0 {
+		require.LessOrEqual(t, state.SendTokens, state.SendCapacity)
+		return
+	}
+	first := r.queue[0]
+	require.Less(t, state.SendTokens, first.cost, "the first in line is due")
+	require.LessOrEqual(t, state.SendTokens, max(state.SendCapacity, first.cost))
+}
+
+// checkTimer requires that the clock counts the callers that wait, and that there is a timer as
+// long as a caller waits, and no longer.
+func (r *limiterRun) checkTimer(t *rapid.T) {
+	require.Equal(t, len(r.queue), r.clock.Waiters())
 }

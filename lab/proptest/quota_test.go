@@ -1,8 +1,11 @@
 package proptest_test
 
 import (
+	"context"
 	"math/big"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -125,4 +128,184 @@ func (r *quotaRun) agree(t *rapid.T, available int) {
 	require.LessOrEqual(t, available, r.quota.Capacity())
 	require.True(t, r.model.within(available, available+1), "the model has %s, not %d",
 		r.model.tokens.FloatString(9), available)
+}
+
+// quotaCaller is a retry that waits for retry quota.
+type quotaCaller struct {
+	cost     int
+	until    time.Time // when it gives up
+	cancel   context.CancelFunc
+	canceled bool
+	done     bool
+	err      error
+}
+
+// waitRun is a quota with callers that wait, and its books. It runs in a bubble, so that
+// whatever can move has moved after each step.
+type waitRun struct {
+	quota    *quota.Quota
+	clock    *clock.Fake
+	capacity int
+	eighths  int // of a token, that a second adds
+	parts    int // see tokenParts
+	queue    []*quotaCaller
+}
+
+func TestQuotaServesInOrderAndLosesNoToken(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) { rapid.SyncTest(t, playQuotaWaits) })
+}
+
+func playQuotaWaits(t *rapid.T) {
+	run := &waitRun{
+		clock:    clock.NewFake(start()),
+		capacity: drawInt(t, 0, 20, "capacity"),
+		eighths:  drawFrom(t, "eighths of a token a second", 0, 0, 100, 3000, 9995),
+	}
+	initial := drawInt(t, 0, run.capacity, "initial")
+	run.parts = initial * tokenParts
+	run.quota = quota.New(quota.Config{
+		Capacity: run.capacity, Initial: initial, Refill: ratelimit.Rate(run.eighths) / 8,
+	}, start(), run.clock)
+	defer run.cancelAll()
+	t.Repeat(map[string]func(*rapid.T){
+		"":       run.check,
+		"wait":   run.wait,
+		"queue":  run.wait, // as likely as two others
+		"take":   run.take,
+		"refund": run.refund,
+		"cancel": run.cancel,
+		"race":   run.cancelAndRefund,
+		"pass":   run.pass,
+	})
+}
+
+func (r *waitRun) add(parts int) { r.parts = min(r.parts+parts, r.capacity*tokenParts) }
+
+// settle books how each wait has ended. A caller that was served stood before all callers that
+// still wait.
+func (r *waitRun) settle(t *rapid.T) {
+	synctest.Wait()
+	waits := false
+	for _, c := range r.queue {
+		switch {
+		case !c.done:
+			waits = true
+			require.True(t, c.until.After(r.clock.Now()), "it waits for longer than it wanted")
+		case c.err == nil:
+			require.False(t, waits, "served before callers that came earlier")
+			r.parts -= c.cost * tokenParts
+		case c.canceled:
+			require.ErrorIs(t, c.err, context.Canceled)
+		default:
+			require.ErrorIs(t, c.err, quota.ErrWait)
+			require.False(t, c.until.After(r.clock.Now()), "it gave up too early")
+		}
+	}
+	r.queue = slices.DeleteFunc(r.queue, func(c *quotaCaller) bool { return c.done })
+}
+
+// check closes the books. A timer within a step leaves some rounding.
+func (r *waitRun) check(t *rapid.T) {
+	const rounding = 1
+	available := r.quota.Available(r.clock.Now())
+	require.GreaterOrEqual(t, r.parts, -rounding)
+	require.GreaterOrEqual(t, available, 0)
+	require.LessOrEqual(t, available*tokenParts, r.parts+rounding)
+	require.Greater(t, (available+1)*tokenParts, r.parts-rounding)
+	require.Equal(t, len(r.queue), r.quota.Waiting())
+	if len(r.queue) > 0 {
+		require.Less(t, available, r.queue[0].cost, "the first in line is due")
+	}
+	require.Equal(t, len(r.queue), r.clock.Waiters(), "the clock counts the callers that wait")
+}
+
+func (r *waitRun) wait(t *rapid.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	limit := drawSteps(t, 3000)
+	c := &quotaCaller{cost: drawInt(t, 1, 12, "cost"), until: r.clock.Now().Add(limit), cancel: cancel}
+	go func() {
+		c.err = r.quota.Wait(ctx, c.cost, limit)
+		c.done = true
+	}()
+	synctest.Wait()
+	if c.cost > r.capacity {
+		require.True(t, c.done)
+		require.ErrorIs(t, c.err, quota.ErrWait)
+		return
+	}
+	r.queue = append(r.queue, c)
+	r.settle(t)
+}
+
+func (r *waitRun) take(t *rapid.T) {
+	cost := drawInt(t, 0, 12, "cost")
+	before := r.quota.Available(r.clock.Now())
+	after, granted := r.quota.Take(r.clock.Now(), cost)
+	require.Equal(t, len(r.queue) == 0 && before >= cost, granted)
+	if granted {
+		before -= cost
+		r.parts -= cost * tokenParts
+	}
+	require.Equal(t, before, after)
+}
+
+func (r *waitRun) refund(t *rapid.T) {
+	r.giveBack(t, drawInt(t, 0, 12, "tokens"))
+}
+
+func (r *waitRun) giveBack(t *rapid.T, tokens int) {
+	r.quota.Refund(r.clock.Now(), tokens)
+	r.add(tokens * tokenParts)
+	r.settle(t)
+}
+
+func (r *waitRun) cancel(t *rapid.T) {
+	if len(r.queue) == 0 {
+		return
+	}
+	c := r.queue[drawInt(t, 0, len(r.queue)-1, "caller")]
+	c.canceled = true
+	c.cancel()
+	synctest.Wait()
+	require.ErrorIs(t, c.err, context.Canceled)
+	r.settle(t)
+}
+
+// cancelAndRefund leaves it open whether the first in line gives up before it is
+// served or after it. No token is lost either way, and the capacity cuts none.
+func (r *waitRun) cancelAndRefund(t *rapid.T) {
+	tokens := drawInt(t, 0, max(r.capacity-r.parts/tokenParts-1, 0), "tokens")
+	if len(r.queue) > 0 {
+		r.queue[0].canceled = true
+		r.queue[0].cancel()
+	}
+	r.giveBack(t, tokens)
+}
+
+// quotaStep is how time passes. It is also what the limits of the callers are made
+// of: in a longer step one might be served after the instant at which it gives
+// up, and when it then gives its tokens back, the capacity cuts them.
+const quotaStep = tick / 5
+
+func drawSteps(t *rapid.T, most int) time.Duration {
+	return time.Duration(drawInt(t, 1, most, "steps")) * quotaStep
+}
+
+// pass lets whole steps pass. One that is served within one makes room in the quota
+// for the rest of it.
+func (r *waitRun) pass(t *rapid.T) {
+	for d := drawSteps(t, 200); d > 0; d -= quotaStep {
+		r.clock.Advance(quotaStep)
+		r.parts += r.eighths / 5
+		r.settle(t)
+		r.add(0)
+	}
+}
+
+// cancelAll ends all waits, so that a run that has failed ends.
+func (r *waitRun) cancelAll() {
+	for _, c := range r.queue {
+		c.cancel()
+	}
 }

@@ -1,6 +1,7 @@
 package proptest_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -170,9 +171,270 @@ func (r *sendRateRun) set(t *rapid.T) {
 	r.model.setRate(at, rate)
 }
 
-// requireClose allows for the rounding of float64 arithmetic and of a wait to the
-// nanosecond.
-func requireClose(t *rapid.T, want, got float64, what string) {
-	t.Helper()
-	require.InDelta(t, want, got, 2e-9+1e-7*max(want, -want), what)
+// response is one that arrived to an attempt of so many tokens.
+type response struct {
+	at   time.Time
+	cost float64
+}
+
+// rateModel is the send rate of adaptive mode as its rules A01 to A16 say it, in
+// seconds and tokens, and as known limits change that. It keeps all responses, and
+// measures from the whole list.
+type rateModel struct {
+	config        sendrate.Config
+	starting      float64 // 0 if there is none
+	ceiling       float64 // infinite if there is none
+	start, newest time.Time
+	responses     []response
+	lastMax       float64
+	lastThrottle  time.Time // the start, until there is one
+	limited, cut  bool
+
+	fill, capacity, tokens float64
+	cost                   float64   // of an attempt that is no exception
+	lifted                 float64   // the cost of the first in line, A12
+	filled                 time.Time // up to when; zero before the first refill
+}
+
+func newRateModel(start time.Time, config sendrate.Config) *rateModel {
+	m := &rateModel{
+		config: config, ceiling: math.Inf(1), start: start, newest: start, lastThrottle: start,
+		cost: config.Cost,
+	}
+	m.starting = float64(config.StartingRate)
+	if config.Ceiling > 0 {
+		m.ceiling = float64(config.Ceiling)
+		m.starting = min(or(m.starting, m.ceiling), m.ceiling)
+	}
+	if m.starting > 0 {
+		m.starting, m.limited = max(m.starting, 0.5), true
+		m.setRate(start, m.starting)
+		m.tokens = 1
+	}
+	return m
+}
+
+// forward reads an old instant as the newest one, and begins anew at one that is older
+// by more than a year, A13.
+func (m *rateModel) forward(now time.Time) time.Time {
+	if m.newest.Sub(now) > 365*24*time.Hour {
+		*m = *newRateModel(now, m.config)
+	}
+	if now.After(m.newest) {
+		m.newest = now
+	}
+	return m.newest
+}
+
+// measured is the rate of the responses so far, A03 and A16.
+func (m *rateModel) measured() float64 {
+	rate, window, counted := 0.0, halfSeconds(m.start.Truncate(time.Second)), 0.0
+	for _, r := range m.responses {
+		counted += r.cost
+		if later := halfSeconds(r.at); later > window {
+			rate = 0.8*counted/(0.5*float64(later-window)) + 0.2*rate
+			window, counted = later, 0
+		}
+	}
+	return rate
+}
+
+// halfSeconds is the window that an instant lies in.
+func halfSeconds(at time.Time) int64 { return at.Truncate(500*time.Millisecond).UnixMilli() / 500 }
+
+// report counts a response, A04 to A07. It reports whether the rate was cut.
+func (m *rateModel) report(now time.Time, r ratelimit.Response) (cut bool) {
+	now = m.forward(now)
+	m.responses = append(m.responses, response{now, or(r.Cost, 1)})
+	measured := m.known()
+	var rate float64
+	if r.Throttled {
+		sent := r.Sent
+		if sent.IsZero() {
+			sent = now
+		}
+		if m.cut && m.config.Controller != ratelimit.CutPerThrottle && sent.Before(m.lastThrottle) {
+			return false
+		}
+		m.lastMax = measured
+		if m.limited {
+			m.lastMax = min(measured, m.fill)
+		}
+		rate = 0.7 * m.lastMax
+		m.limited, m.cut, m.lastThrottle = true, true, now
+	} else {
+		rate = m.climbed(now.Sub(m.lastThrottle).Seconds())
+	}
+	m.setRate(now, min(rate, 2*measured))
+	return r.Throttled
+}
+
+// known is the measured rate, or the starting rate where that says more.
+func (m *rateModel) known() float64 {
+	measured := m.measured()
+	if !m.cut || measured == 0 {
+		return max(measured, m.starting)
+	}
+	return measured
+}
+
+// climbed is the curve so many seconds after the last throttle. A starting rate is
+// as a maximum that it has just come back to.
+func (m *rateModel) climbed(seconds float64) float64 {
+	if m.starting > 0 && !m.cut {
+		return m.starting + 0.4*seconds*seconds*seconds
+	}
+	return 0.4*math.Pow(seconds-math.Cbrt(m.lastMax*0.3/0.4), 3) + m.lastMax
+}
+
+// setRate is A02.
+func (m *rateModel) setRate(now time.Time, rate float64) {
+	m.refill(now)
+	rate = min(rate, m.ceiling)
+	m.fill, m.capacity = max(rate, 0.5), max(rate, 1, m.cost)
+	m.spend(0)
+}
+
+func (m *rateModel) refill(now time.Time) {
+	if m.filled.IsZero() {
+		m.filled = now
+	}
+	if now.After(m.filled) {
+		m.tokens += now.Sub(m.filled).Seconds() * m.fill
+		m.filled = now
+	}
+	m.spend(0)
+}
+
+// spend takes tokens that are there, give or take rounding.
+func (m *rateModel) spend(cost float64) {
+	m.tokens = min(max(m.tokens-cost, 0), max(m.capacity, m.lifted))
+}
+
+// until is how many seconds a caller has to wait for so many tokens, A01 and A10.
+func (m *rateModel) until(now time.Time, cost float64) float64 {
+	if !m.limited {
+		return 0 // and no instant that counts as seen, A13
+	}
+	if now = m.forward(now); !m.limited {
+		return 0
+	}
+	m.refill(now)
+	return max(cost-m.tokens, 0) / m.fill
+}
+
+// take takes tokens that until says are there.
+func (m *rateModel) take(now time.Time, cost float64) {
+	if m.until(now, cost); m.limited {
+		m.spend(cost)
+	}
+}
+
+// give puts tokens back.
+func (m *rateModel) give(now time.Time, tokens float64) { m.take(now, -tokens) }
+
+// bucketRun is the bucket of a send rate that is set by hand, and what is known of it.
+type bucketRun struct {
+	rate   sendrate.SendRate
+	now    time.Time
+	newest time.Time // that the bucket has been told
+	lifted float64
+}
+
+func TestBucketKeepsItsBoundsAndItsWord(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		run := &bucketRun{rate: sendrate.New(sendrate.Config{}, start()), now: start()}
+		run.rate.SetRate(start(), ratelimit.Rate(drawSize(t, "rate")))
+		run.newest = start()
+		t.Repeat(map[string]func(*rapid.T){
+			"":     run.check,
+			"pass": func(t *rapid.T) { run.now = run.now.Add(drawPause(t, "pause")) },
+			"take": run.take,
+			"rate": func(t *rapid.T) {
+				rate := ratelimit.Rate(drawSize(t, "rate"))
+				run.call(t, 0, func(at time.Time) { run.rate.SetRate(at, rate) })
+				require.InDelta(t, max(float64(rate), 0.5), float64(run.rate.Fill()), 0)
+				require.InDelta(t, max(float64(rate), 1), run.rate.State().SendCapacity, 0)
+			},
+			"give": func(t *rapid.T) {
+				tokens := drawSize(t, "tokens")
+				run.call(t, tokens, func(at time.Time) { run.rate.Give(at, tokens) })
+			},
+			"lift": func(t *rapid.T) {
+				run.lifted = drawFrom(t, "cost", 0, 1, drawSize(t, "size"))
+				run.call(t, 0, func(at time.Time) { run.rate.Lift(at, run.lifted) })
+			},
+		})
+	})
+}
+
+// drawSize draws an amount of tokens, or a rate, of any magnitude that is in use.
+func drawSize(t *rapid.T, label string) float64 {
+	return rapid.OneOf(rapid.Float64Range(0, 4), rapid.Float64Range(0, 1e6)).Draw(t, label)
+}
+
+func (r *bucketRun) tokens() float64 { return r.rate.State().SendTokens }
+
+func (r *bucketRun) check(t *rapid.T) {
+	require.GreaterOrEqual(t, r.tokens(), 0.0)
+	require.LessOrEqual(t, r.tokens(), max(r.rate.State().SendCapacity, r.lifted))
+}
+
+// call makes a call, now or at an instant that has passed, which may add what is given and
+// what time has brought, and nothing when time goes back.
+func (r *bucketRun) call(t *rapid.T, given float64, call func(at time.Time)) {
+	at := r.now.Add(-drawFrom(t, "late", 0, 0, 0, time.Nanosecond, time.Second, time.Hour))
+	before, fill := r.tokens(), float64(r.rate.Fill())
+	call(at)
+	if !at.After(r.newest) {
+		require.LessOrEqual(t, r.tokens(), before+given)
+		return
+	}
+	brought := at.Sub(r.newest).Seconds() * fill
+	require.LessOrEqual(t, r.tokens(), (before+given+brought)*(1+1e-12))
+	r.newest = at
+}
+
+// take takes tokens, or waits out what the refusal says, twice at most.
+func (r *bucketRun) take(t *rapid.T) {
+	cost := drawSize(t, "cost")
+	refused := false
+	r.call(t, 0, func(at time.Time) {
+		until := r.rate.Until(at, cost)
+		before := r.tokens()
+		wait, granted := r.rate.Take(at, cost)
+		require.Equal(t, until, wait)
+		require.Equal(t, granted, wait == 0, "a wait of %v", wait)
+		if granted {
+			require.InDelta(t, before-cost, r.tokens(), 0)
+			return
+		}
+		require.InDelta(t, before, r.tokens(), 0, "a refusal took tokens")
+		missing := (cost - before) / float64(r.rate.Fill())
+		require.GreaterOrEqual(t, wait.Seconds(), missing*(1-1e-12))
+		require.LessOrEqual(t, wait.Seconds(), missing*(1+1e-12)+1e-9)
+		refused = true
+	})
+	if refused && drawBool(t, "wait") {
+		r.waitFor(t, cost)
+	}
+}
+
+func (r *bucketRun) waitFor(t *rapid.T, cost float64) {
+	r.lifted = cost
+	r.now = r.newest
+	r.rate.Lift(r.now, cost)
+	for range 2 {
+		wait, granted := r.rate.Take(r.now, cost)
+		require.False(t, granted)
+		require.Positive(t, wait)
+		r.now = r.now.Add(wait)
+		r.newest = r.now
+		if r.rate.Until(r.now, cost) == 0 {
+			break
+		}
+	}
+	_, granted := r.rate.Take(r.now, cost)
+	require.True(t, granted, "two waits were not enough")
 }

@@ -15,12 +15,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// observable is a strategy whose quotas can be looked at.
-type observable interface {
-	retry.Strategy
-	Snapshot() retry.Snapshot
-}
-
 func TestStandardModeIsAsItsRules(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
