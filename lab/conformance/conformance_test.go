@@ -1,13 +1,13 @@
-package conformance_test
+package conformance
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/lab/conformance"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -16,18 +16,30 @@ import (
 )
 
 // configOf returns the Config that a case asks for.
-func configOf(s *conformance.Settings) standard.Config {
+func configOf(s *Settings) standard.Config {
 	return standard.Config{
 		Behavior: s.Behavior(), MaxAttempts: s.MaxAttempts(), QuotaCapacity: new(s.QuotaCapacity()),
 		MaxBackoff: s.MaxBackoff(), Random: s.Random(),
 	}
 }
 
-func newStandard(s *conformance.Settings) (retry.Strategy, error) { return standard.New(configOf(s)) }
+func newStandard(s *Settings) (retry.Strategy, error) { return standard.New(configOf(s)) }
 
 // newAdaptive returns adaptive mode as the AWS SDKs have it: each throttle cuts the rate.
-func newAdaptive(s *conformance.Settings) (retry.Strategy, error) {
+func newAdaptive(s *Settings) (retry.Strategy, error) {
 	return adaptive.New(adaptive.Config{Standard: configOf(s), Controller: ratelimit.CutPerThrottle})
+}
+
+func once(ctx context.Context, attempt func(context.Context) error) error { return attempt(ctx) }
+
+func newOnce(*Settings) (Do, error) { return once, nil }
+
+// checkCases is Check with the cases of a folder, and with the error of an impossible subject.
+func checkCases(t *testing.T, s Subject, cases fs.ReadFileFS) (Report, error) {
+	t.Helper()
+	b, err := read(cases)
+	require.NoError(t, err)
+	return check(t, s, b)
 }
 
 // folders are where there are cases: those of the module, and those of a folder that the environment
@@ -47,19 +59,19 @@ func TestStrategiesKeepEveryRule(t *testing.T) {
 	t.Parallel()
 	for title, cases := range folders(t) {
 		for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
-			for _, subject := range []conformance.Subject{
-				{Name: "standard", New: conformance.FromStrategy(newStandard)},
-				{Name: "adaptive", New: conformance.FromStrategy(newAdaptive), Adaptive: true},
+			for _, subject := range []Subject{
+				{Name: "standard", New: FromStrategy(newStandard)},
+				{Name: "adaptive", New: FromStrategy(newAdaptive), Adaptive: true},
 			} {
 				subject.Behavior = behavior
 				t.Run(title+"/"+subject.Name+"/"+string(behavior), func(t *testing.T) {
 					t.Parallel()
-					report, err := conformance.CheckCases(t, subject, cases)
+					report, err := checkCases(t, subject, cases)
 					require.NoError(t, err)
 					require.Greater(t, len(report.Rules), 20)
 					for _, rule := range report.Rules {
-						if !subject.Adaptive || rule.Result != conformance.NotAsked {
-							require.Equal(t, conformance.Kept, rule.Result, "%s", rule)
+						if !subject.Adaptive || rule.Result != NotAsked {
+							require.Equal(t, Kept, rule.Result, "%s", rule)
 							continue
 						}
 						require.Contains(t, []string{
@@ -68,6 +80,35 @@ func TestStrategiesKeepEveryRule(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestStrategiesThatTakeNoSettingsBreakNoRule is about retryers whose jitter, quota and limits the
+// suite cannot choose.
+func TestStrategiesThatTakeNoSettingsBreakNoRule(t *testing.T) {
+	t.Parallel()
+	for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
+		for _, subject := range []Subject{
+			{Name: "standard", New: FromStrategy(func(*Settings) (retry.Strategy, error) {
+				return standard.New(standard.Config{Behavior: behavior})
+			})},
+			{Name: "adaptive", Adaptive: true, New: FromStrategy(func(*Settings) (retry.Strategy, error) {
+				return adaptive.New(adaptive.Config{
+					Standard: standard.Config{Behavior: behavior}, Controller: ratelimit.CutPerThrottle,
+				})
+			})},
+		} {
+			subject.Behavior = behavior
+			t.Run(subject.Name+"/"+string(behavior), func(t *testing.T) {
+				t.Parallel()
+				report := Check(t, subject)
+				require.Greater(t, report.Count(Kept), 15)
+				require.Greater(t, report.Count(NotAsked), 1)
+				for _, rule := range report.Rules {
+					require.NotEqual(t, Broken, rule.Result, "%s", rule)
+				}
+			})
 		}
 	}
 }

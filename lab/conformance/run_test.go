@@ -1,4 +1,4 @@
-package conformance_test
+package conformance
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/lab/conformance"
 	"github.com/awsretry/awsretry/retry"
 	"github.com/awsretry/awsretry/testdata"
 )
@@ -19,7 +18,7 @@ func TestUnrulySubjectIsToldWithItsCase(t *testing.T) {
 	t.Parallel()
 	const limit = `the subject "unruly", case of the limit of attempts: `
 	for name, c := range map[string]struct {
-		do   conformance.Do
+		do   Do
 		want string
 	}{
 		"panic": {
@@ -53,8 +52,8 @@ func TestUnrulySubjectIsToldWithItsCase(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := conformance.CheckCases(t, conformance.Subject{
-				Name: "unruly", New: func(*conformance.Settings) (conformance.Do, error) { return c.do, nil },
+			_, err := checkCases(t, Subject{
+				Name: "unruly", New: func(*Settings) (Do, error) { return c.do, nil },
 			}, testdata.Cases)
 			require.ErrorContains(t, err, c.want)
 		})
@@ -63,22 +62,22 @@ func TestUnrulySubjectIsToldWithItsCase(t *testing.T) {
 
 func TestNewThatPanicsOrReturnsNilIsAnError(t *testing.T) {
 	t.Parallel()
-	for want, make := range map[string]func(*conformance.Settings) (conformance.Do, error){
-		"New panicked: oh":       func(*conformance.Settings) (conformance.Do, error) { panic("oh") },
-		"New: a nil aws.Retryer": conformance.FromRetryer(func(*conformance.Settings) aws.Retryer { return nil }),
-		"New: retry: ": conformance.FromStrategy(func(*conformance.Settings) (retry.Strategy, error) {
+	for want, make := range map[string]func(*Settings) (Do, error){
+		"New panicked: oh":       func(*Settings) (Do, error) { panic("oh") },
+		"New: a nil aws.Retryer": FromRetryer(func(*Settings) aws.Retryer { return nil }),
+		"New: retry: ": FromStrategy(func(*Settings) (retry.Strategy, error) {
 			return nil, nil
 		}),
 	} {
-		_, err := conformance.CheckCases(t, conformance.Subject{Name: "x", New: make}, testdata.Cases)
+		_, err := checkCases(t, Subject{Name: "x", New: make}, testdata.Cases)
 		require.ErrorContains(t, err, `the subject "x", case of the limit of attempts: `+want)
 	}
 }
 
 func TestErrorOfNewInALaterCaseNamesTheCase(t *testing.T) {
 	t.Parallel()
-	_, err := conformance.CheckCases(t, conformance.Subject{
-		Name: "x", New: func(s *conformance.Settings) (conformance.Do, error) {
+	_, err := checkCases(t, Subject{
+		Name: "x", New: func(s *Settings) (Do, error) {
 			if s.QuotaCapacity() == 13 {
 				return nil, errors.New("an unlucky number")
 			}
@@ -87,12 +86,12 @@ func TestErrorOfNewInALaterCaseNamesTheCase(t *testing.T) {
 	}, testdata.Cases)
 	require.NoError(t, err, "a retryer without retries is not asked about its quota")
 
-	_, err = conformance.CheckCases(t, conformance.Subject{
-		Name: "x", New: func(s *conformance.Settings) (conformance.Do, error) {
+	_, err = checkCases(t, Subject{
+		Name: "x", New: func(s *Settings) (Do, error) {
 			if s.QuotaCapacity() == 13 {
 				return nil, errors.New("an unlucky number")
 			}
-			return conformance.FromStrategy(newStandard)(s)
+			return FromStrategy(newStandard)(s)
 		},
 	}, testdata.Cases)
 	require.EqualError(t, err, `conformance: the subject "x", case own-thirteen-tokens: New: an unlucky number`)
@@ -100,9 +99,9 @@ func TestErrorOfNewInALaterCaseNamesTheCase(t *testing.T) {
 
 func TestAttemptsWithALimitOfTimeLeaveTheirCasesOut(t *testing.T) {
 	t.Parallel()
-	report := conformance.Check(t, conformance.Subject{
-		Name: "limited", Adaptive: true, New: func(s *conformance.Settings) (conformance.Do, error) {
-			do, err := conformance.FromStrategy(newAdaptive)(s)
+	report := Check(t, Subject{
+		Name: "limited", Adaptive: true, New: func(s *Settings) (Do, error) {
+			do, err := FromStrategy(newAdaptive)(s)
 			return func(ctx context.Context, attempt func(context.Context) error) error {
 				return do(ctx, func(ctx context.Context) error {
 					ctx, cancel := context.WithTimeout(ctx, time.Minute)
@@ -112,7 +111,7 @@ func TestAttemptsWithALimitOfTimeLeaveTheirCasesOut(t *testing.T) {
 			}, err
 		},
 	})
-	require.Zero(t, report.Count(conformance.Broken), report)
+	require.Zero(t, report.Count(Broken), report)
 	var reasons []string
 	for _, rule := range report.Rules {
 		reasons = append(reasons, rule.Reason)
