@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -173,24 +172,6 @@ func drawOperation(t *rapid.T) retry.Operation {
 		MaxAttempts: drawFrom(t, "max attempts of the operation", 0, 0, 0, 1, 5, -3),
 	}
 }
-
-// ratOf returns the nanoseconds of a duration.
-func ratOf(d time.Duration) *big.Rat { return new(big.Rat).SetInt64(int64(d)) }
-
-func product(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
-
-func sum(a, b *big.Rat) *big.Rat { return new(big.Rat).Add(a, b) }
-
-func difference(a, b *big.Rat) *big.Rat { return new(big.Rat).Sub(a, b) }
-
-func smaller(a, b *big.Rat) *big.Rat {
-	if a.Cmp(b) < 0 {
-		return a
-	}
-	return b
-}
-
-func floor(a *big.Rat) *big.Int { return new(big.Int).Div(a.Num(), a.Denom()) }
 
 // or returns the first value that is not zero.
 func or[T comparable](values ...T) T {

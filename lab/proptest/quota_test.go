@@ -41,6 +41,22 @@ func (m *quotaModel) within(low, high int) bool {
 
 func whole(n int) *big.Rat { return new(big.Rat).SetInt64(int64(n)) }
 
+// ratOf returns the nanoseconds of a duration.
+func ratOf(d time.Duration) *big.Rat { return new(big.Rat).SetInt64(int64(d)) }
+
+func product(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
+
+func sum(a, b *big.Rat) *big.Rat { return new(big.Rat).Add(a, b) }
+
+func difference(a, b *big.Rat) *big.Rat { return new(big.Rat).Sub(a, b) }
+
+func smaller(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) < 0 {
+		return a
+	}
+	return b
+}
+
 func TestQuotaWithRefillIsAsExactArithmetic(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
