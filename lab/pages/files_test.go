@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,4 +75,34 @@ func TestBuiltFilesAreKnownByTheirFirstBytes(t *testing.T) {
 	require.True(t, isBuilt(begin))
 	require.False(t, isBuilt([]byte("#!/bin/sh")))
 	require.False(t, isBuilt(nil))
+}
+
+// TestTestFilesAreNamedAfterWhatTheyTest holds that x_test.go and x_subject_test.go stand beside x.go, or that x is the
+// name of the folder. Folders with tests only, and lab, name them after their subjects.
+func TestTestFilesAreNamedAfterWhatTheyTest(t *testing.T) {
+	t.Parallel()
+	checked := 0
+	for _, path := range tracked(t) {
+		folder, name := filepath.Split(path)
+		subject, isTest := strings.CutSuffix(name, "_test.go")
+		if !isTest || strings.HasPrefix(path, "lab/") || subject == "export" || subject == "example" || strings.HasPrefix(subject, "example_") {
+			continue
+		}
+		sources, err := filepath.Glob(folder + "*.go")
+		require.NoError(t, err)
+		tested := []string{filepath.Base(folder)} // what its name may begin with
+		for _, source := range sources {
+			if base := strings.TrimSuffix(filepath.Base(source), ".go"); base != "doc" && !strings.HasSuffix(base, "_test") {
+				tested = append(tested, base)
+			}
+		}
+		if len(tested) == 1 {
+			continue
+		}
+		checked++
+		require.True(t, slices.ContainsFunc(tested, func(of string) bool {
+			return subject == of || strings.HasPrefix(subject, of+"_")
+		}), "%s: named after none of %v", path, tested)
+	}
+	require.Greater(t, checked, 100)
 }
