@@ -15,13 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tracked returns the paths of the files that git tracks; in a copy without git, those of all files.
+// tracked returns the paths of the files that git tracks, also of another owner; in a copy without git, those of all
+// files.
 func tracked(t *testing.T) []string {
 	t.Helper()
 	if _, err := os.Stat(".git"); err != nil {
 		return paths(t, "")
 	}
-	list, err := exec.CommandContext(t.Context(), "git", "ls-files", "-z").Output()
+	list, err := exec.CommandContext(t.Context(), "git", "-c", "safe.directory=*", "ls-files", "-z").Output()
 	require.NoError(t, err)
 	return strings.Split(strings.TrimSuffix(string(list), "\x00"), "\x00")
 }
