@@ -76,7 +76,7 @@ func (l *line) acquire(ctx context.Context, now time.Time, r ratelimit.Request) 
 		return at, err
 	}
 	if r.OnWait != nil {
-		l.tell(w, r.OnWait)
+		l.emitWait(w, r.OnWait)
 	}
 	if err = l.await(ctx, w); err != nil {
 		return time.Time{}, err
@@ -158,16 +158,16 @@ func (l *line) wait(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// tell calls onWait for a caller in the queue, which leaves it if onWait panics.
-func (l *line) tell(w *waiter, onWait func(ratelimit.Wait)) {
-	told := false
+// emitWait calls onWait for a caller in the queue, which leaves it if onWait panics.
+func (l *line) emitWait(w *waiter, onWait func(ratelimit.Wait)) {
+	returned := false
 	defer func() {
-		if !told {
+		if !returned {
 			l.leave(w)
 		}
 	}()
 	onWait(w.wait)
-	told = true
+	returned = true
 }
 
 // waitLocked returns the wait of a caller with this cost at the end of the queue if the rate stays
