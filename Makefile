@@ -167,8 +167,8 @@ conformance: ## write docs/conformance.md again, the results of this module and 
 	cd lab/peers && go test -vet=off -count=1 -tags long -run '^TestTable$$' . -update
 
 .PHONY: never-worse
-never-worse: ## write the tables of lab/sdktest/RESULTS.md again, awsretry beside the plain SDK; 35 s
-	cd lab/sdktest && go test -vet=off -count=1 -tags long -run '^TestSimulatedNeverWorse$$' . -update
+never-worse: ## print all rows of awsretry beside the plain SDK, and write those of lab/sdktest/RESULTS.md; 35 s
+	cd lab/sdktest && go test -vet=off -count=1 -tags long -v -run '^TestSimulatedNeverWorse$$' . -update
 
 .PHONY: readme
 readme: ## write the table and the picture of README.md again, a throttled table beside a healthy one; 6 s
