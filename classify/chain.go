@@ -258,7 +258,7 @@ func frontOf(list []Classifier) *front {
 	return &f
 }
 
-// run runs those of the six that may have an opinion. Only the last one may forbid.
+// run runs those of the six that may have an opinion. Only the last two may forbid.
 func (r *front) run(o *Outcome, f *facts) {
 	o.take(r.status.opinion(o, f))
 	if f.code != "" {
@@ -267,8 +267,9 @@ func (r *front) run(o *Outcome, f *facts) {
 		o.take(r.modeled.opinion(o, f))
 	}
 	if f.saysMore() {
-		o.take(r.transport.opinion(o, f))
-		o.take(r.traits.opinion(o, f))
+		if o.take(r.transport.opinion(o, f)); o.Previous.action != actionForbid {
+			o.take(r.traits.opinion(o, f))
+		}
 	}
 }
 

@@ -32,7 +32,7 @@
 //	ClockSkew() (used, observed time.Duration, ok bool)  skews of the clocks, if ok
 //	Temporary() bool                                     true: the connection failed
 //	ConnectionError() bool                               true: the connection failed
-//	CanceledError() bool                                 true: the caller ended the call
+//	CanceledError() bool                                 true: the caller ended the call; final
 //	Service() string                                     id of the service, see Outcome
 //
 // A negative time of RetryAfter is ignored. A request that is safe to send again is sent again only

@@ -43,6 +43,7 @@ const (
 	endedByCaller                   // that the caller gave up
 	untrusted                       // that the certificate of the server is not trusted
 	silent                          // nothing but its text
+	saysCanceled                    // of itself that it was canceled
 )
 
 // safety is whether a request may be sent again.

@@ -24,6 +24,8 @@ func (c *transportClassifier) Classify(o Outcome) Verdict { return alone(c, &o) 
 
 func (*transportClassifier) opinion(o *Outcome, f *facts) Verdict {
 	switch {
+	case f.has(saysCanceled) && o.Previous.action == actionRetry: // final whatever it wraps, as in aws-sdk-go-v2
+		return Forbidden()
 	case o.Previous.kind == Throttling || f.has(endedByCaller|untrusted):
 		return Verdict{}
 	case f.lookup != nil:
@@ -151,7 +153,7 @@ func (f *facts) listenTransport(err error) {
 	f.addIf(endedByCaller, f.gone && err == context.DeadlineExceeded)
 	f.addIf(disconnected, err == net.ErrClosed)
 	if e, ok := err.(canceledError); ok {
-		f.addIf(endedByCaller, e.CanceledError())
+		f.addIf(endedByCaller|saysCanceled, e.CanceledError())
 	}
 	if e, ok := err.(timeoutError); ok {
 		f.addIf(timedOut, e.Timeout())
