@@ -22,7 +22,7 @@ import (
 // Without WithAccount the account of a call is the first of these that is known: the one in the ARN or
 // queue URL that names the scope, the one of the client's credentials, none.
 //
-// An id that does not have twelve digits is an error of [LoadDefaultConfig], [Install] and [Load]. An
+// An id that does not have twelve digits is an error of [LoadDefaultConfig] and [Install]. An
 // empty id changes nothing.
 func WithAccount(id string) Option {
 	return optionFunc(func(o *options) { o.account = id })

@@ -49,8 +49,3 @@ type temporary struct{ error }
 func (temporary) Temporary() bool { return true }
 
 func (e temporary) Unwrap() error { return e.error }
-
-// unhashable is an error that cannot be the key of a map.
-type unhashable []string
-
-func (unhashable) Error() string { return "several lines" }

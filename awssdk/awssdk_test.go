@@ -51,10 +51,13 @@ func strategy(t *testing.T, config standard.Config) retry.Strategy {
 	return s
 }
 
+// retryer returns the retryer of a config without its middlewares.
 func retryer(t *testing.T, s retry.Strategy) aws.RetryerV2 {
 	t.Helper()
-	r, err := awssdk.New(s, nil)
-	require.NoError(t, err)
+	cfg := aws.Config{}
+	require.NoError(t, awssdk.Install(&cfg, awssdk.WithStrategy(s)))
+	r, ok := cfg.Retryer().(aws.RetryerV2)
+	require.True(t, ok)
 	return r
 }
 

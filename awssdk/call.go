@@ -4,59 +4,111 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// call is one call of an SDK client. It holds what the methods of the retryer need for the
-// verbs of the strategy. It belongs to one goroutine at a time.
+// call is one call of an SDK client: a state machine that the middlewares and the methods of the retryer move. It lives
+// in the context of the call, from the begin to the end of the call, and belongs to one goroutine at a time.
+//
+//	idle ---> sent ---> failed ---> granted ---> sent
+//	           |          |
+//	           +-> over   +---> resting ---> over
+//	                      +---> over
+//
+//	where                                    what moves
+//	attemptMiddleware, before the attempt    idle or granted -> sent, after the wait for the send rate
+//	attemptMiddleware, after it              sent -> over or failed
+//	IsErrorRetryable                         failed -> granted, resting or over
+//	GetRetryToken                            the same if IsErrorRetryable was not called; resting -> over, after the rest
+//	RetryDelay                               nothing: the loop of the SDK sleeps now
+//	endMiddleware, after the loop            any -> over
+//
+// A retryer around ours may keep its loop from calling any of these methods, and may make an attempt that the strategy has not
+// granted. Such an attempt begins another operation.
 type call struct {
-	phase phase
 	*shared
-	key       error // under which the call is in failures, or nil
-	token     retry.Token
-	denied    error           // why there is no token
-	ctx       context.Context //nolint:containedctx // for decisions; not every method of a retryer is given one
-	start     time.Time
-	limit     int   // attempts that the loop of the SDK makes at most; 0 outside of such a loop
-	polls     bool  // whether the operation is a long poll
-	retryable bool  // whether the last failure is of a sort that is retried
-	err       error // of the last attempt, as one that can be compared
-	previous  error // of the one before
-	refusal   error // why there is no retry, or why the attempt that was due must not be made
-
-	// With middlewares only.
-	observed   bool             // whether there are any
-	input      any              // of the operation
-	outer      context.Context  //nolint:containedctx // of the call
-	direct     bool             // whether the loop has our retryer, and none around it
+	phase      phase
+	input      any                        // of the operation
+	outer      context.Context            //nolint:containedctx // around the loop, for events: the span of an attempt ends with the attempt
+	ctx        context.Context            //nolint:containedctx // for decisions: not every method of a retryer is given one
+	loop       middleware.FinalizeHandler // that leads to the loop
+	retryer    *sdkRetryer                // that the loop has called, or nil
+	attempt    attemptHeader              // of the last attempt
+	most       int                        // attempts of the call, as the strategy knows
+	token      retry.Token
+	denied     error // why there is no token
+	start      time.Time
+	polls      bool             // whether the operation is a long poll
+	limited    *retry.Operation // whose attempts have a timeout, or nil
 	unseekable bool             // whether the body cannot be sent again
 	throttled  int              // entries of an output
 	entries    int              // of the output
-	limited    *retry.Operation // whose attempts have a timeout, or nil
+	retryable  bool             // whether the last failure is of a sort that is retried
+	refusal    error            // why there is no retry, or why the attempt that was due must not be made
+	last       *attemptError    // of the last attempt
+	previous   error            // of the one before
+	delay      time.Duration    // that RetryDelay returns
+	due        bool             // whether it does
+}
 
-	// Without them only.
-	stop func() bool // keeps the end of ctx from ending a retry that is due
+// phase is how far a call is.
+type phase uint8
+
+const (
+	idle    phase = iota // before the first attempt
+	sent                 // an attempt is being made
+	failed               // it has failed, and nothing is decided
+	granted              // a retry is due, after a wait
+	resting              // there is no retry, but a sleep before the call returns
+	over                 // the operation has ended
+	refused              // it has ended, and the attempt that was due must not be made
+)
+
+// attemptError carries a call to the methods of the retryer that get no context, in the error of its last attempt.
+type attemptError struct {
+	error
+	call atomic.Pointer[call] // nil once the call knows of a later attempt or has ended
+}
+
+func (e *attemptError) Unwrap() error { return e.error }
+
+// callOf returns the call whose last attempt ended with err; nil if there is none.
+func callOf(err error) *call {
+	if e, ok := errtree.As[*attemptError](err); ok {
+		return e.call.Load()
+	}
+	return nil
 }
 
 var errUnseekable = errors.New("awssdk: the body of the request cannot be sent again")
 
-// move changes the phase and reports whether the event means anything in this one.
-func (c *call) move(e event) (ok bool) {
-	c.phase, ok = c.phase.after(e)
-	return ok
+// admit returns when the attempt of ctx may be made: in adaptive mode it takes a send token. The loop has slept the backoff.
+func (c *call) admit(ctx context.Context) (err error) {
+	switch c.phase {
+	case sent:
+	case refused:
+		err = c.refusal
+	case granted:
+		err = c.wait(ctx)
+	default:
+		c.finish()
+		err = c.begin(ctx)
+	}
+	return c.explain(ctx, err, nil)
 }
 
-// begin starts the operation and returns when its first attempt may be made. Its error is not
-// explained.
-func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
-	c.open(ctx, s, op)
+// begin starts an operation and returns when its first attempt may be made.
+func (c *call) begin(ctx context.Context) error {
+	op := c.open(ctx)
 	switch {
 	case c.denied == nil:
 		return c.wait(ctx)
@@ -65,96 +117,86 @@ func (c *call) begin(ctx context.Context, s *shared, op retry.Operation) error {
 	case !op.NotAfter.IsZero() && c.strategy.Clock().Now().After(op.NotAfter):
 		return c.refuse(&retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
 	}
-	// Without a token the attempt is made all the same: a strategy decides about retries,
-	// not about first attempts.
+	// Without a token the attempt is made all the same: a strategy decides about retries, not about first attempts.
 	return nil
 }
 
-// open starts the operation for an attempt that is sent already.
-func (c *call) open(ctx context.Context, s *shared, op retry.Operation) {
-	c.shared, c.ctx, c.start, c.polls = s, ctx, s.strategy.Clock().Now(), op.LongPolling
-	// The context of an attempt may have a span that ends with the attempt.
-	c.token, c.denied = c.strategy.AcquireInitialToken(cmp.Or(c.outer, ctx), op)
-	c.move(begun)
-	if c.limited = nil; s.limits(&op) {
+// open starts an operation for what is left of the attempts of the call.
+func (c *call) open(ctx context.Context) retry.Operation {
+	op := c.retryer.operationOf(ctx, c.input, c.attempt)
+	c.phase, c.start, c.polls, c.limited = sent, c.strategy.Clock().Now(), op.LongPolling, nil
+	c.most = cmp.Or(op.MaxAttempts, c.retryer.attempts(op.Service)) + max(c.attempt.number-1, 0)
+	if c.token, c.denied = c.strategy.AcquireInitialToken(c.outer, op); c.limits(&op) {
 		c.limited = new(op)
 	}
+	return op
 }
 
-// wait returns when the attempt of the token may be made. The SDK has slept its backoff, or sleeps
-// what is left of it afterwards if there are no middlewares.
 func (c *call) wait(ctx context.Context) error {
-	token := c.token.WithoutDelay()
-	if !c.observed {
-		token = c.token.WithDelayAfter()
-	}
-	if err := token.Wait(ctx); err != nil {
+	if err := c.token.WithoutDelay().Wait(ctx); err != nil {
 		return c.refuse(err)
 	}
-	c.move(admitted)
+	c.phase = sent
 	return nil
 }
 
-// ended reports how the attempt went, once for each.
-func (c *call) ended(err error) {
+// attempted takes the outcome of an attempt, and returns its error as one that carries the call.
+func (c *call) attempted(err error) error {
+	if c.last != nil {
+		c.previous = c.last.error
+	}
+	c.forget()
 	if err == nil {
-		if c.move(succeeded) && c.denied == nil {
+		if c.phase == sent && c.denied == nil {
 			_ = c.strategy.RecordSuccess(c.token.WithEntries(c.throttled, c.entries))
 		}
-		return
-	}
-	if c.move(failing) {
-		c.previous, c.err = c.err, toCompare(err)
-	}
-}
-
-// attempted is ended for a middleware. It returns the error as one that no other call has.
-func (c *call) attempted(err error) error {
-	c.forget() // the attempt before, if the loop has not asked about it
-	c.ended(err)
-	if err == nil {
+		c.phase = over
 		return nil
 	}
-	if c.key = err; !c.keep(0, false) {
-		c.err = &uniqueError{err}
-		c.key = c.err
-		c.keep(0, false)
+	if c.phase == sent {
+		c.phase = failed
 	}
-	return c.key
+	c.last = &attemptError{error: err}
+	c.last.call.Store(c)
+	return c.last
 }
 
-// last reports whether the loop makes no attempt after the one of the token.
-func (c *call) last() bool { return c.limit > 0 && c.token.Attempt() >= c.limit }
-
-// decide lets the strategy decide about the attempt that failed, and reports whether such a
-// failure is retried. Attempts or quota may be used up all the same. err is the error as the
-// loop of the SDK sees it.
+// decide lets the strategy decide about the attempt that failed, and reports whether such a failure is retried. Attempts or
+// quota may be used up all the same. err is the error as the loop sees it.
 func (c *call) decide(err error) bool {
-	if c.phase != failed {
-		return c.retryable || err != c.err && isSkew(err) //nolint:errorlint // whether the loop has wrapped it
-	}
-	return c.refresh(failureOf(err, c.err, c.strategy.Clock().Now))
-}
-
-// force is like decide, but treats the failure as retryable, since the loop of the SDK
-// has decided so.
-func (c *call) force(err error) {
 	if c.phase == failed {
-		c.refresh(forced(failureOf(err, c.err, c.strategy.Clock().Now)))
+		c.refresh(failureOf(err, c.strategy.Clock().Now))
 	}
+	return c.retryable
 }
 
-// overruled reports whether the strategy has ended the operation because the failure
-// is not retryable. A retry that is asked for all the same begins another operation,
-// unless the body cannot be sent again.
-func (c *call) overruled() bool {
-	return c.phase == over && c.denied == nil && !c.unseekable && isReason(c.refusal, retry.ErrNotRetryable)
+// grant returns nil if there is a retry, and else why there is none. It assumes that the failure is of a sort that is retried:
+// the loop has decided so, or a retryer around ours. If the strategy has ended the operation for that, another one begins.
+func (c *call) grant(ctx context.Context, err error) error {
+	if c.phase == over && c.denied == nil && !c.unseekable && isReason(c.refusal, retry.ErrNotRetryable) {
+		c.open(ctx)
+		c.phase = failed
+	}
+	if c.phase == failed {
+		c.refresh(forced(failureOf(err, c.strategy.Clock().Now)))
+	}
+	if c.phase == resting {
+		_ = c.token.Wait(ctx) // the end of ctx changes nothing
+		c.finish()
+	}
+	if c.refusal != nil {
+		c.delay, c.due = 0, c.polls // the loop asks how long to sleep before a long poll returns
+	}
+	if c.last == nil {
+		return c.explain(ctx, c.refusal, nil)
+	}
+	return c.explain(ctx, c.refusal, c.last)
 }
 
-func (c *call) refresh(failure error) bool {
+func (c *call) refresh(failure error) {
 	if c.refusal = c.denied; c.denied != nil {
 		c.finish()
-		return false
+		return
 	}
 	if c.unseekable {
 		failure = &classify.JudgedError{Verdict: classify.Forbidden(), Err: failure, Reason: errUnseekable}
@@ -167,145 +209,100 @@ func (c *call) refresh(failure error) bool {
 	c.retryable = !isReason(c.refusal, retry.ErrNotRetryable) && !isReason(c.refusal, retry.ErrCanceled)
 	switch {
 	case c.refusal == nil:
-		c.move(again)
+		c.phase = granted
 	case c.retryable && next.Delay() > 0:
-		c.move(rests)
+		c.phase = resting
 	default:
 		c.finish()
+		return
 	}
-	return c.retryable
+	c.delay, c.due = c.token.Delay(), true
 }
 
-// retry returns nil if there is a retry, which RetryDelay and wait delay, and else why there is
-// none. A long poll that is refused rests here.
-func (c *call) retry(ctx context.Context, failure error) error {
-	left := time.Duration(0)
-	switch {
-	case c.phase == resting:
-		_ = c.token.Wait(ctx) // the end of ctx changes nothing
-		c.finish()
-	case c.phase == granted && c.observed:
-		left = c.token.Delay()
-	case c.phase == granted:
-		began := c.strategy.Clock().Now()
-		if err := c.wait(ctx); err == nil {
-			left = max(c.token.Delay()-c.strategy.Clock().Now().Sub(began), 0)
-		}
-	}
-	if c.refusal != nil && !c.polls { // the loop asks how long to sleep before a long poll returns
-		return c.explain(ctx, c.refusal, c.err)
-	}
-	c.key = cmp.Or(c.key, failure)
-	if c.phase == sent {
-		c.stop = context.AfterFunc(ctx, c.canceled(c.key, left))
-	}
-	// Without middlewares a call that is in failures can end at any time.
-	if !c.keep(left, true) && c.stop != nil {
-		c.stop()
-		c.stop = nil
-	}
-	return c.explain(ctx, c.refusal, c.err)
-}
-
-// canceled returns the function that ends a call whose context ends while the SDK sleeps. Without
-// middlewares the loop calls no method for such a call.
-func (c *call) canceled(key error, sleep time.Duration) func() {
-	failures, wakes := &c.failures, clock.System{}.Now().Add(sleep)
-	return func() {
-		if now := (clock.System{}).Now(); !now.After(wakes) && failures.withdraw(key, c) {
-			c.fail(retry.ErrCanceled)
-		}
-	}
-}
-
-// resume takes a call without middlewares out of failures after its retry. It reports false if the
-// call has ended meanwhile, with its context or because failures has dropped it.
-func (c *call) resume() bool {
-	if c.stop == nil {
-		return true
-	}
-	c.stop()
-	if !c.failures.withdraw(c.key, c) {
-		return false
-	}
-	c.key, c.stop = nil, nil
-	return true
-}
-
-// drop ends a call without middlewares for which the loop probably calls no further method. A retry
-// that was granted counts as not made.
-func (c *call) drop() {
-	if c.stop != nil {
-		c.stop()
-	}
-	if c.phase == sent {
-		c.fail(retry.ErrCanceled)
-	}
-	c.finish()
-}
-
-// keep puts the call into failures under its key, with what RetryDelay returns if it is due. It
-// reports false if the error cannot be told from that of another call.
-func (c *call) keep(left time.Duration, due bool) bool {
-	return c.failures.put(c.key, failure{call: c, left: left, due: due, busy: c.stop != nil})
-}
-
-// forget takes the call out of failures.
-func (c *call) forget() {
-	if c.key != nil {
-		c.failures.withdraw(c.key, c)
-		c.key = nil
-	}
-}
-
-// awaited reports whether the loop calls GetRetryToken after the decision.
-func (c *call) awaited() bool { return c.retryable && (c.phase != over || !c.last()) }
-
-// close ends the operation for a middleware, if the loop has not ended it. It adds to the error of
-// the call what the loop has not told: what the service said before the caller's context ended,
-// and that the strategy has given up.
+// close ends the operation if the loop has not, and returns the error of the call. It adds what the loop has not told: what
+// the service said before the caller's context ended, and that the strategy has given up.
 func (c *call) close(err error) error {
 	defer c.finish()
+	if e, ok := err.(*attemptError); ok { //nolint:errorlint // only the outermost
+		err = e.error
+	}
 	switch {
+	case err == nil:
 	case c.phase == granted && c.ctx.Err() != nil:
-		return errors.Join(err, c.complete(c.ctx, c.wait(c.ctx)))
-	case c.phase == granted, c.phase == sent:
-		return withLost(err, c.err) // no attempt came of the retry that was granted
+		err = errors.Join(err, c.complete(c.ctx, c.wait(c.ctx)))
+	case c.phase == granted: // no attempt came of the retry that was granted
+		err = withLost(err, c.last.error)
 	case isReason(c.refusal, retry.ErrCanceled):
-		return withLost(err, c.previous) // the last attempt says only that the context has ended
+		err = withLost(err, c.previous) // the last attempt says only that the context has ended
+	case isReason(c.refusal, retry.ErrAttemptsExhausted):
+		err = c.exhausted(err)
 	}
 	return err
 }
 
 func withLost(err, lost error) error {
-	if err == nil || lost == nil || errtree.Is(err, lost) {
+	if lost == nil || errtree.Is(err, lost) {
 		return err
 	}
 	return errors.Join(err, lost)
 }
 
-// refuse ends an operation whose next attempt must not be made. A retryer around ours may ask for
-// the attempt all the same.
+// exhaustedError is the error of the SDK for attempts that are used up, and that of the strategy.
+type exhaustedError struct {
+	*sdkretry.MaxAttemptsError
+	refusal error
+}
+
+func (e *exhaustedError) Unwrap() []error { return []error{e.MaxAttemptsError, e.refusal} }
+
+// exhausted returns the error of a call whose attempts are used up. Both errors are found in it, also if
+// the strategy refused the retry and not the loop. Its text is the SDK's.
+func (c *call) exhausted(err error) error {
+	refusal, ok := c.complete(c.ctx, c.refusal).(*retry.Error) //nolint:errorlint // as in complete
+	if !ok || c.last == nil {
+		return err
+	}
+	if most, ok := errtree.As[*sdkretry.MaxAttemptsError](err); ok {
+		return &exhaustedError{most, refusal}
+	}
+	return &exhaustedError{&sdkretry.MaxAttemptsError{Attempt: refusal.Attempts, Err: c.last.error}, refusal}
+}
+
+// refuse ends an operation whose next attempt must not be made. A retryer around ours may ask for the attempt all the same.
 func (c *call) refuse(err error) error {
-	c.conclude(forbidden, err)
-	c.refusal, c.retryable = err, false
+	c.finishWith(err)
+	c.phase, c.refusal, c.retryable = refused, err, false
 	return err
+}
+
+// forget takes the call out of the error of its last attempt.
+func (c *call) forget() {
+	if c.last != nil {
+		c.last.call.Store(nil)
+	}
+	c.due = false
 }
 
 // finish ends an operation for which the loop calls no further method.
 func (c *call) finish() {
-	if c.phase == sent {
-		c.fail(retry.ErrAborted)
+	switch {
+	case c.phase == sent:
+		c.finishWith(retry.ErrAborted)
+	case c.last != nil:
+		c.finishWith(c.last.error)
+	default:
+		c.finishWith(nil)
 	}
-	c.fail(c.err)
 }
 
-func (c *call) fail(err error) { c.conclude(ended, err) }
-
-// conclude ends the operation without success. The error of RecordFailure has no place to go: no
-// method of a retryer could return it.
-func (c *call) conclude(e event, err error) {
-	if c.move(e) && c.denied == nil {
+// finishWith ends the operation without success, unless it has ended. The error of RecordFailure has no place to go: no method
+// of a retryer could return it.
+func (c *call) finishWith(err error) {
+	if c.phase == idle || c.phase >= over {
+		return
+	}
+	c.phase = over
+	if c.denied == nil {
 		_ = c.strategy.RecordFailure(c.token, err)
 	}
 }
@@ -321,9 +318,8 @@ func (c *call) complete(ctx context.Context, err error) error {
 	return refusal.Because(ctx)
 }
 
-// explain completes the error of a strategy for the SDK, which joins it to the error that beside
-// is. The end of the caller's context, and a deadline that leaves no room for a wait, is what the
-// SDK makes of a context that ends while it waits.
+// explain completes the error of a strategy for the SDK, which joins it to the error that beside is. The end of the
+// caller's context, and a deadline that leaves no room for a wait, is what the SDK makes of a context that ends while it waits.
 func (c *call) explain(ctx context.Context, err, beside error) error {
 	refusal, ok := c.complete(ctx, err).(*retry.Error) //nolint:errorlint // as in complete
 	if !ok {

@@ -4,46 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/modes/standard"
 )
-
-func TestHintIsWaitedForOnce(t *testing.T) {
-	t.Parallel()
-	const ms = time.Millisecond
-	for name, c := range map[string]struct {
-		hint        string
-		maxHint     time.Duration
-		sleeps, ask time.Duration // what the loop sleeps, and what RetryDelay returns
-	}{
-		"none":                     {"", 0, 50 * ms, 50 * ms},
-		"less than the backoff":    {"20", 0, 50 * ms, 50 * ms},
-		"the backoff":              {"50", 0, 50 * ms, 0},
-		"five seconds or less":     {"2000", 0, 2000 * ms, 0},
-		"five seconds and a bit":   {"5020", 0, 5020 * ms, 20 * ms},
-		"more":                     {"9000", 0, 5050 * ms, 50 * ms},
-		"more than MaxHint":        {"9000", 2000 * ms, 2000 * ms, -3000 * ms},
-		"read by the loop alone":   {"+9000", 0, 50 * ms, -4950 * ms},
-		"no Duration for the loop": {"9223372036854775807", 0, 5050 * ms, 5050 * ms},
-	} {
-		r := &asked{RetryerV2: retryer(t, strategy(t, standard.Config{Base: 50 * ms, MaxHint: c.maxHint}))}
-		require.Equal(t, c.sleeps, slept(t, r, hinted(c.hint), nil), name)
-		require.Equal(t, c.ask, r.delay, name)
-	}
-}
-
-// asked is a retryer that notes the delay of the one that it wraps.
-type asked struct {
-	aws.RetryerV2
-	delay time.Duration
-}
-
-func (r *asked) RetryDelay(attempt int, err error) (delay time.Duration, askErr error) {
-	r.delay, askErr = r.RetryerV2.RetryDelay(attempt, err)
-	return r.delay, askErr
-}
 
 func TestDelayOfAnUnknownErrorIsTheUsualBackoff(t *testing.T) {
 	t.Parallel()

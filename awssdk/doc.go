@@ -17,10 +17,11 @@
 // strategy what a call is about, how each attempt ended, and how the call ended. With
 // [WithAttemptTimeout] a fourth one limits each attempt.
 //
-// # A retryer alone
+// # Without the middlewares
 //
-// [Load] and [New] give an [aws.Retryer] for programs that cannot add middlewares. Its scopes are
-// services or operations in a region, and names of [WithScope]. [New] lists the other limits.
+// A retryer that is taken out of the config and given to a client of another one finds no call. It then
+// does what the SDK's standard retryer does, with the numbers and verdicts of the strategy: it has a quota of
+// its own, knows no scopes, and never waits for a send rate.
 //
 // # What shares a quota and a send rate
 //
@@ -30,22 +31,21 @@
 // [WithAccount] says how the account is found. [WithOperation] changes the scope of calls with a
 // function, such as [ByOperation] or [ByService]; [WithScope] changes it for the calls of a context.
 //
-// All clients of one config share a strategy, and so do all retryers that the function of Load
-// returns. Two calls of LoadDefaultConfig, Install or Load share nothing, unless both get one
-// strategy from [WithStrategy]. [StrategyOf] returns the strategy of a config; its Snapshot shows
+// All clients of one config share a strategy. Two calls of LoadDefaultConfig or Install share nothing,
+// unless both get one strategy from [WithStrategy]. [StrategyOf] returns the strategy of a config; its Snapshot shows
 // all scopes.
 //
 // # What a call returns
 //
 // A call returns the error of the SDK. If the strategy gave up, a [*retry.Error] is joined to it:
 // [errors.Is] finds the reason, such as [retry.ErrQuotaExhausted], and [errors.As] the error of
-// the service. If the attempts are used up, errors.As finds the MaxAttemptsError of the SDK's
-// package aws/retry. If the context has ended, or its deadline leaves no room for the next wait,
+// the service. If the attempts are used up, for whatever reason, the text is the SDK's, and errors.As finds the
+// MaxAttemptsError of its package aws/retry too. If the context has ended, or its deadline leaves no room for the next wait,
 // errors.As finds an [*aws.RequestCanceledError].
 //
 // # Loops in loops
 //
-// A call with a context of [retry.Once] makes one attempt. With middlewares the context of an
+// A call with a context of [retry.Once] makes one attempt. The context of an
 // attempt carries its number, so a retry loop inside the client, such as that of its HTTP client,
 // is reported as an event of kind [retry.LoopNested].
 //

@@ -32,11 +32,11 @@ func (e *annotatedError) ThrottledBy() []classify.Reason { return e.reasons }
 
 // failureOf returns the error of an attempt as a strategy must see it: with the hint of the
 // server and the reasons of a throttle, and marked as clock skew where the loop has found that. A
-// throttle stays one. raw is the error before the loop has changed it.
-func failureOf(err, raw error, now func() time.Time) error {
+// throttle stays one.
+func failureOf(err error, now func() time.Time) error {
 	throttled := throttles(err)
 	failure := withHints(err, throttled, now)
-	if err != raw && isSkew(err) && !throttled { //nolint:errorlint // whether the loop has wrapped it
+	if isSkew(err) && !throttled {
 		failure = &classify.JudgedError{Verdict: classify.RetryAs(classify.ClockSkew), Err: failure}
 	}
 	return failure

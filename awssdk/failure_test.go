@@ -26,7 +26,7 @@ func TestThrottleByStatusStaysOneThoughTheClocksDiffer(t *testing.T) {
 			Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status}},
 			Err:      errors.New("refused"),
 		}
-		failure := failureOf(skewed{raw}, raw, time.Now)
+		failure := failureOf(skewed{raw}, time.Now)
 		require.Equal(t, want, classify.Default().Classify(classify.Outcome{Err: failure}).Kind(), status)
 	}
 }
@@ -57,7 +57,7 @@ func TestRetryAfterIsAHintOfThrottlesOnly(t *testing.T) {
 				}},
 				Err: errors.New("refused"),
 			}
-			verdict := classify.Default().Classify(classify.Outcome{Err: failureOf(err, err, func() time.Time { return now })})
+			verdict := classify.Default().Classify(classify.Outcome{Err: failureOf(err, func() time.Time { return now })})
 			after, hinted := verdict.Hint()
 			require.Equal(t, !c.none, hinted)
 			require.Equal(t, c.want, after)

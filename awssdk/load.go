@@ -43,7 +43,7 @@ func LoadDefaultConfig(ctx context.Context, opts ...Option) (aws.Config, error) 
 		if err != nil {
 			return aws.Config{}, err
 		}
-		r.strategy = strategy // There is no call yet.
+		r.use(strategy) // There is no call yet.
 	}
 	return cfg, nil
 }

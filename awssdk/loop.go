@@ -1,67 +1,65 @@
 package awssdk
 
 import (
-	"context"
+	"cmp"
 	"math"
-	"net/http"
 	"strconv"
 	"strings"
 
-	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// attemptHeader is the header with which the SDK tells the service the number of an attempt.
-const attemptHeader = "Amz-Sdk-Request"
+// attemptHeaderName is the header with which the SDK tells the service the number of an attempt.
+const attemptHeaderName = "Amz-Sdk-Request"
 
-// attemptOf returns the number of the attempt that the loop of the SDK makes with ctx, and how
-// many the loop makes at most: [math.MaxInt] if it has no limit. Outside of such a loop both are 0.
-//
-// The loop keeps both in the context under a key of its own. The middleware that once wrote
-// the header can read them, so attemptOf lets it write a header.
-func (s *shared) attemptOf(ctx context.Context) (number, limit int) {
-	request, ok := s.requests.Get().(*smithyhttp.Request)
-	if !ok {
-		request = &smithyhttp.Request{Request: &http.Request{Header: http.Header{}}}
-	}
-	defer s.requests.Put(request)
-	in := middleware.FinalizeInput{Request: request}
-	//nolint:staticcheck // nothing else that is exported reads what the loop keeps in the context
-	if _, _, err := (awsretry.MetricsHeader{}).HandleFinalize(ctx, in, nowhere{}); err != nil {
-		return 0, 0
-	}
-	return parseAttempt(strings.Join(request.Header[attemptHeader], ";"))
+// openLimit is the limit of a loop whose attempts [WithOperation] may raise: the strategy decides how many there are.
+const openLimit = math.MaxInt32
+
+// attemptHeader is what the loop of the SDK writes about an attempt into its request. The zero value is that of a request
+// without the header.
+type attemptHeader struct {
+	number int // 1 for the first
+	limit  int // of the attempts of the loop; 0 if there is none
+	rest   string
 }
 
-// parseAttempt reads a header such as "attempt=2; max=3". A loop whose limit is 0 leaves max out. To
-// the loop 0 and negative numbers are no limit.
-func parseAttempt(header string) (number, limit int) {
-	for part := range strings.SplitSeq(header, ";") {
-		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+// attemptOf reads the header of a request, such as "attempt=2; max=3; ttl=20261126T110000Z". A loop without a limit leaves max
+// out, and to it negative numbers are no limit.
+func attemptOf(request *smithyhttp.Request) (h attemptHeader) {
+	left := request.Header.Get(attemptHeaderName)
+	for left != "" {
+		var part string
+		part, left, _ = strings.Cut(left, ";")
+		part = strings.TrimSpace(part)
+		key, value, _ := strings.Cut(part, "=")
 		n, err := strconv.Atoi(value)
 		switch {
-		case err != nil:
-		case key == "attempt":
-			number = n
-		case key == "max":
-			limit = n
+		case err == nil && key == "attempt":
+			h.number = max(n, 0)
+		case err == nil && key == "max":
+			h.limit = max(n, 0)
+		case part != "":
+			h.rest += "; " + part
 		}
 	}
-	switch {
-	case number <= 0:
-		return 0, 0
-	case limit <= 0:
-		return number, math.MaxInt
-	}
-	return number, limit
+	return h
 }
 
-// nowhere is a handler that sends nothing.
-type nowhere struct{}
+// left returns how many attempts the loop makes at most, this one included: 0 if the strategy decides, math.MaxInt if there is
+// no limit.
+func (h attemptHeader) left() int {
+	switch {
+	case h.number == 0 || h.limit == openLimit:
+		return 0
+	case h.limit == 0:
+		return math.MaxInt
+	}
+	return h.limit - max(h.number-1, 0)
+}
 
-func (nowhere) HandleFinalize(context.Context, middleware.FinalizeInput) (
-	out middleware.FinalizeOutput, metadata middleware.Metadata, err error,
-) {
-	return out, metadata, nil
+// write tells the service the limit that the strategy has chosen.
+func (h attemptHeader) write(request *smithyhttp.Request, limit int) {
+	request.Header[attemptHeaderName] = []string{
+		"attempt=" + strconv.Itoa(cmp.Or(h.number, 1)) + "; max=" + strconv.Itoa(limit) + h.rest,
+	}
 }

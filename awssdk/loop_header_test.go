@@ -1,37 +1,40 @@
 package awssdk
 
 import (
-	"context"
 	"math"
 	"testing"
 
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 )
 
 func TestHeaderTellsAttemptAndLimit(t *testing.T) {
 	t.Parallel()
-	for header, want := range map[string][2]int{
-		"attempt=1; max=3":                       {1, 3},
-		"attempt=12; max=30; ttl=20260101T0000Z": {12, 30},
-		"attempt=2":                              {2, math.MaxInt},
-		"attempt=2; max=-1":                      {2, math.MaxInt},
-		"attempt=-2; max=0":                      {0, 0},
-		"attempt=0":                              {0, 0},
-		"attempt=x; max=":                        {0, 0},
-		"":                                       {0, 0},
+	for header, want := range map[string]struct {
+		attempt attemptHeader
+		left    int
+	}{
+		"":                                       {attemptHeader{}, 0},
+		"attempt=1; max=3":                       {attemptHeader{1, 3, ""}, 3},
+		"attempt=2; max=3":                       {attemptHeader{2, 3, ""}, 2},
+		"attempt=2":                              {attemptHeader{2, 0, ""}, math.MaxInt},
+		"attempt=2; max=-1":                      {attemptHeader{2, 0, ""}, math.MaxInt},
+		"attempt=2; max=x":                       {attemptHeader{2, 0, "; max=x"}, math.MaxInt},
+		"attempt=1; max=3; ttl=20261126T110000Z": {attemptHeader{1, 3, "; ttl=20261126T110000Z"}, 3},
+		"attempt=5; max=2147483647":              {attemptHeader{5, openLimit, ""}, 0},
 	} {
-		number, limit := parseAttempt(header)
-		require.Equal(t, want, [2]int{number, limit}, header)
+		request := smithyhttp.NewStackRequest().(*smithyhttp.Request)
+		if header != "" {
+			request.Header[attemptHeaderName] = []string{header}
+		}
+		require.Equal(t, want.attempt, attemptOf(request), header)
+		require.Equal(t, want.left, want.attempt.left(), header)
 	}
-	number, limit := new(shared).attemptOf(context.Background())
-	require.Zero(t, number, "no loop")
-	require.Zero(t, limit, "no loop")
 }
 
-func FuzzParseAttempt(f *testing.F) {
-	f.Fuzz(func(t *testing.T, header string) {
-		number, limit := parseAttempt(header)
-		require.GreaterOrEqual(t, number, 0)
-		require.GreaterOrEqual(t, limit, 0)
-	})
+func TestLimitOfTheStrategyIsWrittenIntoTheHeader(t *testing.T) {
+	t.Parallel()
+	request := smithyhttp.NewStackRequest().(*smithyhttp.Request)
+	attemptHeader{2, openLimit, "; ttl=20261126T110000Z"}.write(request, 10)
+	require.Equal(t, "attempt=2; max=10; ttl=20261126T110000Z", request.Header.Get(attemptHeaderName))
 }

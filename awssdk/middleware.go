@@ -1,10 +1,11 @@
 package awssdk
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"reflect"
 
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
@@ -22,7 +23,8 @@ func (s *shared) addMiddlewares(stack *middleware.Stack) error {
 	if !ok {
 		return nil
 	}
-	attempt := &attemptMiddleware{s, loop}
+	s.markUserAgent(stack, reflect.ValueOf(loop))
+	attempt := attemptMiddleware{s}
 	if _, again := stack.Finalize.Get(attempt.ID()); again {
 		_, err := stack.Finalize.Swap(attempt.ID(), attempt)
 		return errors.Join(err, s.addLimit(stack))
@@ -33,6 +35,17 @@ func (s *shared) addMiddlewares(stack *middleware.Stack) error {
 		stack.Finalize.Insert(endMiddleware{}, loopID, middleware.Before),
 		stack.Finalize.Insert(attempt, loopID, middleware.After),
 	)
+}
+
+// markUserAgent names the retry mode in the User-Agent of the request, as the clients of the SDK do for its own retryers. A
+// client without that header has no such mark.
+func (s *shared) markUserAgent(stack *middleware.Stack, loop reflect.Value) {
+	found, _ := stack.Build.Get((*awsmiddleware.RequestUserAgent)(nil).ID())
+	agent, ok := found.(*awsmiddleware.RequestUserAgent)
+	if !ok || !wrappingOf(loop, s).ours {
+		return
+	}
+	agent.AddUserAgentFeature(s.mark)
 }
 
 // addLimit adds the middleware for timeouts, once, if there are any.
@@ -62,7 +75,7 @@ func (callMiddleware) ID() string { return "awsretry.Call" }
 func (callMiddleware) HandleInitialize(
 	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
-	ctx = middleware.WithStackValue(ctx, callKey{}, &call{input: in.Parameters, observed: true})
+	ctx = middleware.WithStackValue(ctx, callKey{}, &call{input: in.Parameters})
 	return next.HandleInitialize(ctx, in)
 }
 
@@ -78,7 +91,7 @@ func (endMiddleware) HandleFinalize(
 	if c == nil {
 		return next.HandleFinalize(ctx, in)
 	}
-	c.outer, c.direct = ctx, leadsToOurs(next)
+	c.outer, c.ctx, c.loop = ctx, ctx, next
 	defer func() { // also after a panic
 		c.forget()
 		c.finish()
@@ -89,34 +102,36 @@ func (endMiddleware) HandleFinalize(
 
 // attemptMiddleware is inside the retry loop. It reports how each attempt ends, also by a
 // panic.
-type attemptMiddleware struct {
-	*shared
-	loop middleware.FinalizeMiddleware
-}
+type attemptMiddleware struct{ *shared }
 
-func (*attemptMiddleware) ID() string { return "awsretry.Attempt" }
+func (attemptMiddleware) ID() string { return "awsretry.Attempt" }
 
-func (m *attemptMiddleware) HandleFinalize(
+func (m attemptMiddleware) HandleFinalize(
 	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
 ) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
 	c := callFrom(ctx)
-	if c == nil || c.phase == idle && !wrappingOf(m.loop, m.shared).ours {
+	request, isHTTP := in.Request.(*smithyhttp.Request)
+	if c == nil || !isHTTP {
 		return next.HandleFinalize(ctx, in)
 	}
-	if c.phase != sent { // a retryer around ours has not called GetAttemptToken
-		err := (&sdkRetryer{shared: m.shared}).admit(ctx, c)
-		c.ctx = cmp.Or(c.outer, ctx)
-		if err != nil {
-			return out, metadata, c.attempted(err)
+	if c.retryer == nil { // the loop has another retryer, or an older one around ours that hides GetAttemptToken
+		if !wrappingOf(c.loopOf(), m.shared).ours {
+			return next.HandleFinalize(ctx, in)
 		}
+		c.retryer = &sdkRetryer{shared: m.shared}
 	}
-	if request, ok := in.Request.(*smithyhttp.Request); ok {
-		c.unseekable = request.GetStream() != nil && !request.IsStreamSeekable()
+	c.shared, c.attempt = c.retryer.shared, attemptOf(request)
+	c.unseekable = request.GetStream() != nil && !request.IsStreamSeekable()
+	if err := c.admit(ctx); err != nil {
+		return out, metadata, c.attempted(err)
+	}
+	if c.attempt.limit == openLimit {
+		c.attempt.write(request, c.most)
 	}
 	returned := false
 	defer func() {
 		if !returned {
-			c.ended(retry.ErrAborted)
+			_ = c.attempted(retry.ErrAborted)
 		}
 	}()
 	if c.denied == nil {
@@ -126,7 +141,7 @@ func (m *attemptMiddleware) HandleFinalize(
 	returned = true
 	if err == nil {
 		c.throttled, c.entries = m.outputs.throttled(ctx, c.input, out.Result, metadata)
-	} else if seen := wrappingOf(m.loop, nil); seen.changes || !seen.ours {
+	} else if seen := wrappingOf(c.loopOf(), nil); seen.changes || !seen.ours {
 		c.ctx = endless{c.ctx}
 	}
 	return out, metadata, c.attempted(err)

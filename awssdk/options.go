@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Option is an option of [LoadDefaultConfig], [Install] and [Load]. A nil option is skipped.
+// Option is an option of [LoadDefaultConfig] and [Install]. A nil option is skipped.
 type Option interface{ apply(o *options) }
 
 type options struct {
@@ -76,8 +75,7 @@ func WithOperation(f func(ctx context.Context, op retry.Operation, input any) re
 // *xray.PutTraceSegmentsOutput. f gets the name of the operation and the output of each successful call,
 // and returns how many entries the service throttled, and how many there were. An answer with a
 // throttled entry is one throttle for the send rate of the scope; the output comes back as it is. f must
-// be safe for concurrent use, and must not keep or change the output. A nil f changes nothing. [Load]
-// returns an error for this option, because a retryer sees no outputs.
+// be safe for concurrent use, and must not keep or change the output. A nil f changes nothing.
 func WithOutput(f func(op string, output any) (throttled, of int)) Option {
 	return optionFunc(func(o *options) {
 		if f != nil {
@@ -86,10 +84,8 @@ func WithOutput(f func(op string, output any) (throttled, of int)) Option {
 	})
 }
 
-var errOutput = errors.New("awssdk: WithOutput has an effect only in Install and LoadDefaultConfig")
-
 // WithLoadOptions passes options to config.LoadDefaultConfig, such as config.WithRegion. Several
-// WithLoadOptions add up. Only [LoadDefaultConfig] takes them; [Install] and [Load] return an error.
+// WithLoadOptions add up. Only [LoadDefaultConfig] takes them; [Install] returns an error.
 func WithLoadOptions(opts ...func(*config.LoadOptions) error) Option {
 	return optionFunc(func(o *options) {
 		for _, opt := range opts {
@@ -101,46 +97,6 @@ func WithLoadOptions(opts ...func(*config.LoadOptions) error) Option {
 }
 
 var errLoadOptions = errors.New("awssdk: WithLoadOptions has an effect only in LoadDefaultConfig")
-
-// Load resolves the settings as awsretry.Load does, and returns a function for
-// config.WithRetryer. The function returns the same retryer each time, so all clients share one
-// strategy. The retryer does not know the service of a client; awsretry.WithService selects the
-// defaults of one. The errors are those of awsretry.Load, one for [WithStrategy] beside
-// [WithSettings], and one for each option that a retryer alone cannot follow.
-func Load(ctx context.Context, opts ...Option) (func() aws.Retryer, error) {
-	o := collect(opts)
-	r, err := o.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return func() aws.Retryer { return r }, nil
-}
-
-func (o options) load(ctx context.Context) (*sdkRetryer, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	if len(o.ofSDK) > 0 {
-		return nil, errLoadOptions
-	}
-	if o.providers.given() {
-		return nil, errProviders
-	}
-	if o.output != nil {
-		return nil, errOutput
-	}
-	if o.timeout != nil {
-		return nil, errTimeout
-	}
-	if o.strategy != nil {
-		return o.retryer(o.strategy)
-	}
-	strategy, err := awsretry.Load(ctx, o.settings...)
-	if err != nil {
-		return nil, err
-	}
-	return o.retryer(strategy)
-}
 
 // retryer returns a retryer for a strategy with the other options.
 func (o options) retryer(s retry.Strategy) (*sdkRetryer, error) {

@@ -1,7 +1,6 @@
 package awssdk
 
 import (
-	"errors"
 	"reflect"
 	"slices"
 
@@ -58,8 +57,6 @@ func WithTracerProvider(p tracing.TracerProvider) Option {
 		}
 	})
 }
-
-var errProviders = errors.New("awssdk: WithMeterProvider and WithTracerProvider have no effect in Load: use LoadDefaultConfig or Install")
 
 // providers are for the clients of a config. Those that are nil change nothing.
 type providers struct {

@@ -10,11 +10,10 @@ import (
 )
 
 // operationFunc changes what a strategy knows of a call, op: its scope or resource, its attempts, its
-// classifier, and whether it is a long poll. op.MaxAttempts is what the client or the call allows,
-// math.MaxInt if they have no limit; the function can lower it, but not raise it. input points to the
-// input of the operation, such as *dynamodb.GetItemInput, and is nil without the middlewares of
-// [Install] and [LoadDefaultConfig]. The function must be safe for concurrent use, and must not keep or
-// change the input.
+// classifier, and whether it is a long poll. op.MaxAttempts is what the strategy allows, and the function can
+// change it. If RetryMaxAttempts of the client or of the call allows fewer, these count. input points to
+// the input of the operation, such as *dynamodb.GetItemInput. The function must be safe for concurrent use,
+// and must not keep or change the input.
 type operationFunc func(ctx context.Context, op retry.Operation, input any) retry.Operation
 
 // WithScope returns a context whose calls belong to the scope of that name, and not to that of their
@@ -31,8 +30,9 @@ func scopeFrom(ctx context.Context) (name string, ok bool) {
 	return name, name != ""
 }
 
-// operationOf describes the call that ctx belongs to.
-func (r *sdkRetryer) operationOf(ctx context.Context, input any, limit int) retry.Operation {
+// operationOf describes what is left of the call that ctx belongs to.
+func (r *sdkRetryer) operationOf(ctx context.Context, input any, attempt attemptHeader) retry.Operation {
+	limit := attempt.left()
 	service := awsmiddleware.GetServiceID(ctx)
 	op := retry.Operation{
 		Service:     r.scoped,
@@ -48,6 +48,9 @@ func (r *sdkRetryer) operationOf(ctx context.Context, input any, limit int) retr
 	scope, named := scopeFrom(ctx)
 	op = r.withScope(ctx, op, input, !named)
 	if r.operation != nil {
+		if limit == 0 { // the loop has no limit of its own
+			op.MaxAttempts = r.attempts(op.Service)
+		}
 		op = r.operation(ctx, op, input)
 		if limit > 0 && (op.MaxAttempts == 0 || op.MaxAttempts > limit) {
 			op.MaxAttempts = limit // the loop makes no more, and the strategy must know that

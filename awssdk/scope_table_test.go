@@ -72,7 +72,7 @@ func TestScopesOfServicesWithoutResources(t *testing.T) {
 		{"S3", "eu-central-1", "GetObject", "s3/eu-central-1"},
 	} {
 		var op retry.Operation
-		inCall(c.service, c.region, c.operation, func(ctx context.Context) { op = r.operationOf(ctx, nil, 0) })
+		inCall(c.service, c.region, c.operation, func(ctx context.Context) { op = r.operationOf(ctx, nil, attemptHeader{}) })
 		require.Equal(t, c.want, op.Key().String())
 		require.Equal(t, c.operation, op.Name)
 	}
@@ -90,7 +90,7 @@ func TestScopeOfACallAllocatesNothing(t *testing.T) {
 		in := &getItemInput{TableName: &table}
 		var op retry.Operation
 		inCall("DynamoDB", "eu-central-1", "GetItem", func(ctx context.Context) {
-			require.Zero(t, testing.AllocsPerRun(100, func() { op = r.operationOf(ctx, in, 3) }), table)
+			require.Zero(t, testing.AllocsPerRun(100, func() { op = r.operationOf(ctx, in, attemptHeader{number: 1, limit: 3}) }), table)
 		})
 		require.Equal(t, retry.Operation{
 			Account: account, Service: "dynamodb", Region: "eu-central-1", Name: "GetItem", Resource: "orders", MaxAttempts: 3,

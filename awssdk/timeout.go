@@ -2,7 +2,6 @@ package awssdk
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 
@@ -25,8 +24,7 @@ import (
 // one. The timeout applies to all clients of the config, including those for its credentials, but not to
 // a client with its own Retryer.
 //
-// A nil t changes nothing. A t that is out of range is an error, see [retry.CheckTimeout]. [Load] returns
-// an error for this option, because a retryer cannot end an attempt.
+// A nil t changes nothing. A t that is out of range is an error, see [retry.CheckTimeout].
 func WithAttemptTimeout(t retry.AttemptTimeout) Option {
 	return optionFunc(func(o *options) {
 		if t != nil {
@@ -34,8 +32,6 @@ func WithAttemptTimeout(t retry.AttemptTimeout) Option {
 		}
 	})
 }
-
-var errTimeout = errors.New("awssdk: WithAttemptTimeout has an effect only in Install and LoadDefaultConfig")
 
 // limitMiddleware is around the exchange of a request and a response. It is the last one of its step, so
 // that neither credentials nor signing count, and that it gets the response before its body is read.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/smithy-go/middleware"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 )
 
 // wrapping is what the retryers around ours do to a call.
@@ -25,31 +25,29 @@ const maxWrapping = 20
 //
 // A retryer that has a lock may exchange the one in a field of its own at any time, so such a field
 // is not read.
-func wrappingOf(loop middleware.FinalizeMiddleware, s *shared) wrapping {
-	v := reflect.Indirect(reflect.ValueOf(loop))
+func wrappingOf(loop reflect.Value, s *shared) wrapping {
+	v := reflect.Indirect(loop)
 	if v.Kind() != reflect.Struct {
 		return wrapping{}
 	}
-	return lookAt(v.FieldByName("retryer"), reflect.ValueOf(s).Pointer(), maxWrapping)
+	if s != nil && len(s.retryerField) > 0 && v.Type() == reflect.TypeFor[sdkretry.Attempt]() {
+		v = v.FieldByIndex(s.retryerField)
+	} else {
+		v = v.FieldByName("retryer")
+	}
+	return lookAt(v, reflect.ValueOf(s).Pointer(), maxWrapping)
 }
 
-// leadsToOurs reports whether the next handler is a retry loop whose retryer is ours, with none around it. It reads
-// fields that are not exported, as wrappingOf does, of what is called and not of what was there when the stack was
-// made. If there are no such fields, the answer is no.
-func leadsToOurs(next middleware.FinalizeHandler) bool {
-	retryer := fieldIn(fieldIn(reflect.ValueOf(next), "With"), "retryer")
-	return retryer.IsValid() && retryer.Type() == reflect.TypeFor[*sdkRetryer]()
-}
-
-// fieldIn returns the value in a field of type interface of a struct, or the zero Value.
-func fieldIn(v reflect.Value, name string) reflect.Value {
-	if v = reflect.Indirect(v); v.Kind() != reflect.Struct {
+// loopOf returns the retry loop of the call, which the handler that endMiddleware calls holds.
+func (c *call) loopOf() reflect.Value {
+	v := reflect.Indirect(reflect.ValueOf(c.loop))
+	if v.Kind() != reflect.Struct {
 		return reflect.Value{}
 	}
-	if v = v.FieldByName(name); v.Kind() != reflect.Interface {
-		return reflect.Value{}
+	if v = v.FieldByName("With"); v.Kind() == reflect.Interface {
+		v = v.Elem()
 	}
-	return v.Elem()
+	return v
 }
 
 func lookAt(v reflect.Value, shared uintptr, left int) wrapping {
@@ -60,7 +58,7 @@ func lookAt(v reflect.Value, shared uintptr, left int) wrapping {
 		return wrapping{}
 	}
 	if v.Type() == reflect.TypeFor[sdkRetryer]() {
-		return wrapping{ours: shared == 0 || v.FieldByName("shared").Pointer() == shared}
+		return wrapping{ours: shared == 0 || v.Field(0).Pointer() == shared}
 	}
 	locks := hasLock(v.Type())
 	for declared, field := range v.Fields() {

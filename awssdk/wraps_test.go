@@ -31,7 +31,6 @@ func TestRetryerAroundMayOverruleTheStrategy(t *testing.T) {
 		c, err := inside(t, r, errs...)
 		require.ErrorIs(t, err, errs[len(errs)-1])
 		require.Equal(t, over, c.phase)
-		require.Zero(t, r.failures.kept())
 	}
 }
 

@@ -41,7 +41,7 @@ var packages = []string{
 
 // foreignNames are names of other modules that pages write as code, and that no code here uses.
 var foreignNames = map[string]bool{
-	"config.LoadDefaultConfig": true, "retry.MaxAttemptsError": true, // aws-sdk-go-v2
+	"config.LoadDefaultConfig": true, "retry.MaxAttemptsError": true, "retry.Standard": true, // aws-sdk-go-v2
 	"UploadPart": true, "CompleteMultipartUpload": true, // operations of S3
 	"CreateDefault21CapacityManager": true, // aws-sdk-net
 	"CredentialsProviderContext":     true, // go-redis

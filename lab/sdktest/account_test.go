@@ -200,10 +200,6 @@ func TestWithAccountCountsMoreThanInputsAndCredentials(t *testing.T) {
 		ours + "/sqs/eu-central-1/https://sqs.eu-central-1.amazonaws.com/" + theirs + "/jobs",
 		"s3/eu-central-1/photos",
 	}, keysOf(created))
-
-	cfg := retryerOnly(t, newScript(say(400, "")), hermetic(), awssdk.WithAccount(ours))
-	_ = describe(t, cfg)
-	require.Equal(t, ours+"/dynamodb/eu-central-1", strategyOf(t, cfg).Snapshot().Scopes[1].Scope)
 }
 
 func TestScopeOfTheContextNeedsNoAccount(t *testing.T) {

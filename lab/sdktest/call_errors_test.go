@@ -24,7 +24,7 @@ import (
 // program looks for in that of the SDK, and ours holds the error of the service too.
 func TestBackoffThatPassesTheDeadlineIsNotBegun(t *testing.T) {
 	const left = 150 * time.Millisecond
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		call := func(cfg aws.Config) (took time.Duration, err error) {
 			ctx, cancel := context.WithTimeout(t.Context(), left)
@@ -67,7 +67,7 @@ func TestBackoffThatPassesTheDeadlineIsNotBegun(t *testing.T) {
 // TestSendWaitThatPassesTheDeadlineIsNotBegun before a retry, and before a first attempt, where
 // there is no error of the service.
 func TestSendWaitThatPassesTheDeadlineIsNotBegun(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		s := newScript(throttle)
 		cfg := setup(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
@@ -94,7 +94,7 @@ func TestSendWaitThatPassesTheDeadlineIsNotBegun(t *testing.T) {
 // TestCancelDuringTheBackoffKeepsTheServiceError: the loop of the SDK drops that error, and
 // without middlewares it stays dropped.
 func TestCancelDuringTheBackoffKeepsTheServiceError(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		cause := errors.New("the user has left")
 		var refused []retry.Event
@@ -120,9 +120,6 @@ func TestCancelDuringTheBackoffKeepsTheServiceError(t *testing.T) {
 		require.Equal(t, 500, quotaOf(t, cfg), "the retry was not made")
 		require.Len(t, refused, 1)
 		require.ErrorIs(t, refused[0].Reason, retry.ErrCanceled)
-		if cfg.APIOptions == nil {
-			return
-		}
 		requireThrottle(t, err)
 		require.ErrorIs(t, err, cause)
 		require.ErrorIs(t, err, retry.ErrCanceled)
@@ -177,7 +174,7 @@ func TestCancelBetweenAttemptsKeepsTheServiceError(t *testing.T) {
 }
 
 func TestQuotaErrorSaysThatItIsTheClients(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		s := newScript(throttle)
 		cfg := setup(t, s, hermetic(awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(3)}})))
@@ -191,7 +188,7 @@ func TestQuotaErrorSaysThatItIsTheClients(t *testing.T) {
 }
 
 func TestSendRateMayRefuseTheFirstAttempt(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		s := newScript(throttle)
 		cfg := setup(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
@@ -206,7 +203,7 @@ func TestSendRateMayRefuseTheFirstAttempt(t *testing.T) {
 
 // TestSendRateThatRefusesARetryKeepsTheServiceError: the SDK drops that error.
 func TestSendRateThatRefusesARetryKeepsTheServiceError(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		cfg := setup(t, newScript(throttle), hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
 			Standard: standard.Config{ThrottlingBase: time.Nanosecond}, NoSendWait: true,
@@ -217,20 +214,8 @@ func TestSendRateThatRefusesARetryKeepsTheServiceError(t *testing.T) {
 	})
 }
 
-func TestAttemptsUsedUpIsTheErrorOfTheSDK(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		err := describe(t, setup(t, newScript(throttle), hermetic(awsretry.WithMaxAttempts(3))))
-		requireThrottle(t, err)
-		var exhausted *sdkretry.MaxAttemptsError
-		require.ErrorAs(t, err, &exhausted)
-		require.Equal(t, 3, exhausted.Attempt)
-		require.NotContains(t, err.Error(), "client-side")
-	})
-}
-
 func TestErrorThatIsNotRetriedIsLeftAsItIs(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		err := describe(t, setup(t, newScript(fail(400, "ResourceNotFoundException")), hermetic()))
 		want := describe(t, configFor(newScript(fail(400, "ResourceNotFoundException"))))

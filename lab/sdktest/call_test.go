@@ -28,7 +28,7 @@ import (
 )
 
 func TestLimiterHearsOfEveryAttemptOnce(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		for _, c := range []struct {
 			name                string
@@ -65,7 +65,7 @@ func TestLimiterHearsOfEveryAttemptOnce(t *testing.T) {
 // TestAdaptiveRetriesAgainAfterAnOutage: an adaptive client of the SDK that has used up its
 // quota never retries again (aws-sdk-go-v2#3550).
 func TestAdaptiveRetriesAgainAfterAnOutage(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		outage := true
 		s := newScript(func(*http.Request) (*http.Response, error) {
@@ -96,7 +96,7 @@ func TestAdaptiveRetriesAgainAfterAnOutage(t *testing.T) {
 }
 
 func TestRetriesWaitAsTheStrategySays(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		hint := func(ms string) answerFunc { return fail(500, "", "X-Amz-Retry-After", ms) }
 		for _, c := range []struct {
@@ -132,7 +132,7 @@ func TestRetriesWaitAsTheStrategySays(t *testing.T) {
 
 // TestHintsCountUpToMaxHint: the loop of the SDK adds nothing to the wait of the strategy.
 func TestHintsCountUpToMaxHint(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
 			s := newScript(fail(500, "", "X-Amz-Retry-After", "25000"), fail(500, "", "X-Amz-Retry-After", "60000"), say(200, "{}"))
@@ -145,10 +145,9 @@ func TestHintsCountUpToMaxHint(t *testing.T) {
 	})
 }
 
-// TestHintAndSendRateAreWaitedForAtTheSameTime: with the middlewares the wait for the send rate is over
-// when the SDK has slept. Without them it comes first, and RetryDelay returns what is left.
+// TestHintAndSendRateAreWaitedForAtTheSameTime: the wait for the send rate is over when the SDK has slept.
 func TestHintAndSendRateAreWaitedForAtTheSameTime(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		for hint, want := range map[string]time.Duration{"4000": 4 * time.Second, "20000": 6 * time.Second} {
 			waits := 0
@@ -164,7 +163,7 @@ func TestHintAndSendRateAreWaitedForAtTheSameTime(t *testing.T) {
 				}))))
 			require.NoError(t, describe(t, cfg))
 			require.Equal(t, []time.Duration{want}, s.gaps(), hint)
-			require.Equal(t, cfg.APIOptions == nil, waits > 0, hint)
+			require.Zero(t, waits, hint)
 		}
 	})
 }
@@ -173,7 +172,7 @@ func TestHintAndSendRateAreWaitedForAtTheSameTime(t *testing.T) {
 // bubble, and the strategy waits for the send rate on its clock.
 func TestRetriesOfAFakeClockWorkInABubble(t *testing.T) {
 	for _, mode := range []config.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
-		bothWays(t, func(t *testing.T, setup setup) {
+		withInstall(t, func(t *testing.T, setup setup) {
 			t.Helper()
 			clk, s := &clock.Fake{}, newScript(fail(503, ""), throttle, say(200, "{}"))
 			cfg := setup(t, s, hermetic(awsretry.WithMode(mode), awsretry.WithClock(clk), always()))
@@ -200,7 +199,7 @@ func TestPanicInAnAttemptEndsTheOperation(t *testing.T) {
 // TestErrorsThatCallsShareAreToldApart has calls at the same time whose attempts fail with one
 // and the same value.
 func TestErrorsThatCallsShareAreToldApart(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		shared := &sharedError{errors.New("made up")}
 		var failing atomic.Int64
@@ -235,7 +234,7 @@ func tellsOrNot(t *testing.T, test func(t *testing.T, setup setup)) {
 	for _, tells := range []string{"false", "true"} {
 		t.Run("tells="+tells, func(t *testing.T) {
 			t.Setenv("AWS_NEW_RETRIES_2026", tells)
-			bothWays(t, test)
+			withInstall(t, test)
 		})
 	}
 }
@@ -303,9 +302,9 @@ func TestLongPollMayBeCanceledWhileItIsSlowedDown(t *testing.T) {
 
 // ledger is what the requests of a test come to.
 type ledger struct {
-	mu              sync.Mutex // guards all below
-	requests, first int
-	quota           int // what they change it by
+	mu       sync.Mutex // guards all below
+	requests int
+	quota    int // what they change it by
 }
 
 // scripted is one call. Its attempts end as chosen at random.
@@ -317,17 +316,14 @@ type scripted struct {
 }
 
 // attempt answers a request and enters it in the ledger.
-func (s *scripted) attempt(r *http.Request, heard bool) (*http.Response, error) {
+func (s *scripted) attempt(r *http.Request) (*http.Response, error) {
 	s.ledger.mu.Lock()
 	s.attempts++
 	s.ledger.requests++
 	s.ledger.quota -= s.cost
 	paid := s.cost
 	if s.attempts == 1 {
-		s.ledger.first++
-		if paid = 0; heard {
-			paid = 1
-		}
+		paid = 1
 	}
 	s.cost = 14
 	s.ledger.mu.Unlock()
@@ -364,7 +360,6 @@ func (s *scripted) calling(ctx context.Context) (context.Context, context.Cancel
 	case 0:
 		return context.WithTimeout(ctx, end)
 	case 1:
-		// Not at the end of a backoff: without middlewares such a retry may count as not made.
 		ctx, cancel := context.WithCancel(ctx)
 		go func() {
 			sleep(ctx, end+time.Microsecond)
@@ -380,33 +375,31 @@ type scriptedKey struct{}
 
 // conserving are retryers around another one with which the books balance.
 var conserving = []struct {
-	name  string
-	wrap  func(r aws.Retryer) aws.Retryer
-	alone bool // also without middlewares
-	older bool // hides GetAttemptToken
+	name string
+	wrap func(r aws.Retryer) aws.Retryer
 }{
-	{"none", func(r aws.Retryer) aws.Retryer { return r }, true, false},
-	{"older interface", func(r aws.Retryer) aws.Retryer { return older{r} }, true, true},
-	{"max attempts", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 2) }, true, false},
-	{"codes", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithErrorCodes(r, "OddException") }, true, false},
-	{"retries all", func(r aws.Retryer) aws.Retryer { return deaf(v2(r)) }, true, false},
-	{"asks and retries all", func(r aws.Retryer) aws.Retryer { return overruling(v2(r)) }, true, false},
-	{"retries all, older interface", func(r aws.Retryer) aws.Retryer { return older{deaf(v2(r))} }, true, true},
-	{"max backoff", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxBackoffDelay(r, 30*time.Millisecond) }, false, false},
-	{"caps", func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, 30 * time.Millisecond} }, false, false},
-	{"floors", func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 30 * time.Millisecond, longest} }, false, false},
-	{"no delays", func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, -time.Hour} }, false, false},
-	{"gives up in RetryDelay", func(r aws.Retryer) aws.Retryer { return tires{v2(r)} }, false, false},
-	{"vetoes", func(r aws.Retryer) aws.Retryer { return veto{v2(r), false} }, false, false},
-	{"asks and vetoes", func(r aws.Retryer) aws.Retryer { return veto{v2(r), true} }, false, false},
-	{"no limit", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 0) }, true, false},
-	{"replaces", func(r aws.Retryer) aws.Retryer { return replaces{v2(r)} }, false, false},
+	{"none", func(r aws.Retryer) aws.Retryer { return r }},
+	{"older interface", func(r aws.Retryer) aws.Retryer { return older{r} }},
+	{"max attempts", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 2) }},
+	{"codes", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithErrorCodes(r, "OddException") }},
+	{"retries all", func(r aws.Retryer) aws.Retryer { return deaf(v2(r)) }},
+	{"asks and retries all", func(r aws.Retryer) aws.Retryer { return overruling(v2(r)) }},
+	{"retries all, older interface", func(r aws.Retryer) aws.Retryer { return older{deaf(v2(r))} }},
+	{"max backoff", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxBackoffDelay(r, 30*time.Millisecond) }},
+	{"caps", func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, 30 * time.Millisecond} }},
+	{"floors", func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 30 * time.Millisecond, longest} }},
+	{"no delays", func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, -time.Hour} }},
+	{"gives up in RetryDelay", func(r aws.Retryer) aws.Retryer { return tires{v2(r)} }},
+	{"vetoes", func(r aws.Retryer) aws.Retryer { return veto{v2(r), false} }},
+	{"asks and vetoes", func(r aws.Retryer) aws.Retryer { return veto{v2(r), true} }},
+	{"no limit", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 0) }},
+	{"replaces", func(r aws.Retryer) aws.Retryer { return replaces{v2(r)} }},
 }
 
 // TestQuotaAndReportsBalance: every attempt takes a send token and is reported, each retry that is
 // made costs what the failure before it says, and the last one is given back by a success.
 func TestQuotaAndReportsBalance(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		for _, c := range conserving {
 			for seed := range uint64(20) {
@@ -419,15 +412,11 @@ func TestQuotaAndReportsBalance(t *testing.T) {
 				}
 				option, kept := adaptiveMode(limits)
 				ledger := &ledger{}
-				var cfg aws.Config
-				cfg = setup(t, answerFunc(func(r *http.Request) (*http.Response, error) {
+				cfg := setup(t, answerFunc(func(r *http.Request) (*http.Response, error) {
 					s, _ := r.Context().Value(scriptedKey{}).(*scripted)
-					return s.attempt(r, cfg.APIOptions != nil || !c.older)
+					return s.attempt(r)
 				}), option)
-				if cfg.APIOptions == nil && !c.alone {
-					continue
-				}
-				if cfg.APIOptions != nil && seed%4 == 0 {
+				if seed%4 == 0 {
 					require.NoError(t, awssdk.Install(&cfg, awssdk.WithStrategy(strategyOf(t, cfg))))
 				}
 				client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = c.wrap(o.Retryer) })
@@ -443,13 +432,8 @@ func TestQuotaAndReportsBalance(t *testing.T) {
 				calls.Wait()
 				synctest.Wait()
 				want := ledger.requests
-				if cfg.APIOptions == nil && c.older {
-					want -= ledger.first // it does not hear of them
-				}
 				require.EqualValues(t, want, kept.reported.Load(), "%s, %d", c.name, seed)
-				if cfg.APIOptions != nil {
-					require.EqualValues(t, want, kept.acquired.Load(), "%s, %d", c.name, seed)
-				}
+				require.EqualValues(t, want, kept.acquired.Load(), "%s, %d", c.name, seed)
 				if want > 0 {
 					require.Equal(t, 50_000+ledger.quota, quotaOfAny(t, cfg), "%s, %d", c.name, seed)
 				}

@@ -154,9 +154,6 @@ type eventCase struct {
 	calls    int           // zero means one
 	cancel   time.Duration // of the context, after so much time; zero means never
 	deadline time.Duration // of the context; zero means none
-	// differs says that other events are reported without middlewares: waits for the send rate or the
-	// quota come before the backoff.
-	differs bool
 }
 
 func (c *eventCase) context(t *testing.T) context.Context {
@@ -256,13 +253,7 @@ func TestDoAndTransportAndSDKReportTheSameEvents(t *testing.T) {
 			})
 			require.Equal(t, byDo, byTransport)
 			lines, _ := c.play(t, bySDK(installed))
-			require.Equal(t, byDo, lines, "with middlewares")
-			lines, _ = c.play(t, bySDK(retryerOnly))
-			if c.differs {
-				requireEvents(t, c.name+" without middlewares", lines)
-			} else {
-				require.Equal(t, byDo, lines, "without middlewares")
-			}
+			require.Equal(t, byDo, lines)
 		})
 	}
 }
@@ -295,12 +286,12 @@ func eventCases() []eventCase {
 		{name: "canceled in the backoff", answers: []answerFunc{broken}, cancel: 15 * time.Millisecond},
 		{name: "canceled in an attempt", answers: []answerFunc{broken}, cancel: 5 * time.Millisecond},
 		{name: "end of the operation", answers: []answerFunc{broken}, op: retry.Operation{MaxElapsed: 20 * time.Millisecond}},
-		{name: "throttled in adaptive mode", adaptive: true, answers: []answerFunc{slow, ok}, calls: 2, differs: true},
-		{name: "send wait refused", adaptive: true, answers: []answerFunc{slow}, config: func(c *adaptive.Config) { c.NoSendWait = true }, differs: true},
-		{name: "canceled in the send wait", adaptive: true, answers: []answerFunc{slow}, cancel: 700 * time.Millisecond, differs: true},
+		{name: "throttled in adaptive mode", adaptive: true, answers: []answerFunc{slow, ok}, calls: 2},
+		{name: "send wait refused", adaptive: true, answers: []answerFunc{slow}, config: func(c *adaptive.Config) { c.NoSendWait = true }},
+		{name: "canceled in the send wait", adaptive: true, answers: []answerFunc{slow}, cancel: 700 * time.Millisecond},
 		{name: "deadline in the send wait", adaptive: true, answers: []answerFunc{slow}, deadline: 1500 * time.Millisecond},
 		{
-			name: "wait for quota", answers: []answerFunc{broken, broken, ok}, differs: true,
+			name: "wait for quota", answers: []answerFunc{broken, broken, ok},
 			config: func(c *adaptive.Config) {
 				c.Standard.QuotaInitial, c.Standard.QuotaRefill, c.Standard.MaxQuotaWait = aws.Int(14), 100, time.Minute
 			},
@@ -321,7 +312,7 @@ func nestings() (retry.Observer, *[]int) {
 }
 
 func TestObserverHearsOfAClientInALoop(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		observer, products := nestings()
 		s := newScript(throttle)

@@ -63,7 +63,7 @@ func TestStackWithoutLoopIsLeftAlone(t *testing.T) {
 // TestForeignRetryerOfACallWorksAlone: the strategy does not hear of such a call, and the
 // retryer works as without Install.
 func TestForeignRetryerOfACallWorksAlone(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		option, kept := adaptiveMode(standard.Config{})
 		s := newScript(fail(500, ""), fail(500, ""), fail(500, ""), fail(500, ""), say(200, "{}"))
@@ -81,14 +81,13 @@ func TestForeignRetryerOfACallWorksAlone(t *testing.T) {
 }
 
 func TestRetryerOfACallReplacesThatOfTheConfig(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		client, kept := adaptiveMode(standard.Config{})
 		own, err := standard.New(standard.Config{MaxAttempts: 5})
 		require.NoError(t, err)
-		retryer, err := awssdk.New(own, nil)
-		require.NoError(t, err)
 		s := newScript(fail(500, ""))
+		retryer := installed(t, s, awssdk.WithStrategy(own)).Retryer()
 		require.Error(t, describe(t, setup(t, s, client), func(o *dynamodb.Options) { o.Retryer = retryer }))
 		require.Equal(t, 5, s.requests())
 		require.Zero(t, kept.acquired.Load())
@@ -104,7 +103,7 @@ func stsError(code string) answerFunc {
 // TestCodeOfSTSIsRetried: the client of STS wraps the retryer and retries that code, which the
 // classifiers of the strategy do not.
 func TestCodeOfSTSIsRetried(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		option, kept := adaptiveMode(standard.Config{})
 		ok := say(200, `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>`+
@@ -134,7 +133,7 @@ func TestCodeOfSTSIsRetried(t *testing.T) {
 }
 
 func TestWaiterGoesOnBetweenItsCalls(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		option, kept := adaptiveMode(standard.Config{})
 		s := newScript(fail(400, "ResourceNotFoundException"), fail(500, ""), say(200, `{"Table":{"TableStatus":"ACTIVE"}}`))
@@ -146,7 +145,7 @@ func TestWaiterGoesOnBetweenItsCalls(t *testing.T) {
 }
 
 func TestPaginatorRetriesEachPage(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		s := newScript(
 			say(200, `{"TableNames":["a"],"LastEvaluatedTableName":"a"}`), fail(500, ""),
@@ -193,7 +192,7 @@ func TestInstallDoesNotTouchACopyOfTheConfig(t *testing.T) {
 // TestSDKCorrectsTheClock: the service refuses the signature and tells the time. The loop of
 // the SDK corrects the clock and wants a retry.
 func TestSDKCorrectsTheClock(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		option, kept := adaptiveMode(standard.Config{})
 		ahead := time.Now().Add(2 * time.Hour)
@@ -217,7 +216,7 @@ func TestSDKCorrectsTheClock(t *testing.T) {
 // TestCallForCredentialsIsACallOfItsOwn: another client fetches the credentials of a client,
 // inside an attempt.
 func TestCallForCredentialsIsACallOfItsOwn(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		option, kept := adaptiveMode(standard.Config{})
 		cfg := setup(t, newScript(say(200, "{}")), option)
@@ -342,30 +341,8 @@ func TestInstallTakesAlongTheFiles(t *testing.T) {
 	require.Equal(t, 5, cfg.Retryer().MaxAttempts())
 }
 
-// TestRetryerGoesWhereTheSDKWantsIt: with a retryer config.LoadDefaultConfig resolves neither
-// mode nor attempts.
-func TestRetryerGoesWhereTheSDKWantsIt(t *testing.T) {
-	home(t)
-	retryer, err := awssdk.Load(t.Context(), awssdk.WithSettings(awsretry.WithProfile("busy")))
-	require.NoError(t, err)
-	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRetryer(retryer))
-	require.NoError(t, err)
-	s := newScript(fail(500, ""))
-	cfg.HTTPClient, cfg.BaseEndpoint = s, aws.String("http://service.test")
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
-		require.ErrorContains(t, describe(t, cfg), "exceeded maximum number of attempts, 9")
-	})
-	require.Equal(t, 9, s.requests())
-	first := retryer()
-	require.Same(t, first, retryer(), "one strategy, however often it is asked for")
-
-	_, err = awssdk.Load(t.Context(), awssdk.WithSettings(awsretry.WithProfile("absent")))
-	require.ErrorContains(t, err, `"absent"`)
-}
-
 func TestStrategyInAWrapperLimitsAsItDoesWithout(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		inner, err := standard.New(standard.Config{MaxAttempts: 4})
 		require.NoError(t, err)

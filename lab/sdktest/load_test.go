@@ -270,8 +270,6 @@ func TestRetryerBesideLoadDefaultConfigIsAnError(t *testing.T) {
 	cfg := aws.Config{}
 	require.EqualError(t, awssdk.Install(&cfg, awssdk.WithLoadOptions(config.WithRegion("x"))),
 		"awssdk: WithLoadOptions has an effect only in LoadDefaultConfig")
-	_, err = awssdk.Load(t.Context(), awssdk.WithLoadOptions(nil, config.WithRegion("x")))
-	require.EqualError(t, err, "awssdk: WithLoadOptions has an effect only in LoadDefaultConfig")
 }
 
 // TestLoadDefaultConfigReadsTheSettings of the profile and of the options.

@@ -103,16 +103,6 @@ func TestProviderThatIsNilIsAsIfAbsent(t *testing.T) {
 		provided{m, defaults().tracers})
 	requireProviders(t, installed(t, nil, hermetic(), awssdk.WithTracerProvider(tr), awssdk.WithTracerProvider(nil)),
 		provided{defaults().meters, tr})
-	_, err := awssdk.Load(t.Context(), hermetic(), awssdk.WithMeterProvider(nil), awssdk.WithTracerProvider(nil))
-	require.NoError(t, err)
-}
-
-func TestProvidersBesideLoadAreAnError(t *testing.T) {
-	t.Parallel()
-	for _, option := range []awssdk.Option{awssdk.WithMeterProvider(&meters{}), awssdk.WithTracerProvider(&tracers{})} {
-		_, err := awssdk.Load(t.Context(), hermetic(), option)
-		require.EqualError(t, err, "awssdk: WithMeterProvider and WithTracerProvider have no effect in Load: use LoadDefaultConfig or Install")
-	}
 }
 
 // setMeters is a function for ServiceOptions that changes the clients of one service.

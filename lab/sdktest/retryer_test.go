@@ -35,7 +35,7 @@ func TestAttemptsAreThoseOfTheStrictestLimitOrOfTheCall(t *testing.T) {
 		})
 	}
 	lots := awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(1000)}})
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		for _, c := range []struct {
 			name   string
@@ -69,7 +69,7 @@ func TestAttemptsAreThoseOfTheStrictestLimitOrOfTheCall(t *testing.T) {
 
 // The attempts are due at 0, 1 and 3 seconds.
 func TestNoAttemptOfACallBeginsAfterTheElapsedLimitOfTheStrategy(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		for limit, want := range map[time.Duration]int{0: 3, time.Second - 1: 1, 3*time.Second - 1: 2, 3 * time.Second: 3} {
 			s := newScript(fail(500, ""))
@@ -99,7 +99,7 @@ func (noSuchHost) Classify(o classify.Outcome) classify.Verdict {
 
 func TestFailuresOfOneSortHaveFewerAttempts(t *testing.T) {
 	missing := &net.DNSError{Err: "no such host", Name: "service.test", IsNotFound: true}
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		requests := 0
 		cfg := setup(t, answerFunc(func(*http.Request) (*http.Response, error) {
@@ -126,7 +126,7 @@ func TestAttemptsWithoutALimitAreThoseOfTheSDK(t *testing.T) {
 		return options{func(o *sqs.Options) { o.Retryer = sdkretry.AddWithMaxAttempts(o.Retryer, n) }}
 	}
 	const noLimit = 1 + 500/14
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		for _, c := range []struct {
 			name         string
@@ -180,7 +180,7 @@ func TestInstallKnowsTheDefaultsOfEachService(t *testing.T) {
 // TestOperationMayHaveFewerAttempts: a function of the user may say so, for example where a
 // loop around the call retries.
 func TestOperationMayHaveFewerAttempts(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		s := newScript(fail(500, ""))
 		cfg := setup(t, s, hermetic(), awssdk.WithOperation(func(ctx context.Context, op retry.Operation, _ any) retry.Operation {
@@ -209,7 +209,7 @@ func TestConfigOfTheClientsMakesNoDifference(t *testing.T) {
 }
 
 func TestOnceIsOneAttemptWithoutAWait(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		for _, mode := range []awsretry.ResolveOption{
 			awsretry.WithMode(awsretry.ModeStandard), awsretry.WithMode(awsretry.ModeAdaptive),

@@ -250,7 +250,7 @@ func keysOf(operations []retry.Operation) []string {
 // TestClientsShareTheStateOfAScope, also those with the results of several calls of the function
 // of Load.
 func TestClientsShareTheStateOfAScope(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		cfg := setup(t, newScript(fail(400, "ThrottlingException")), hermetic(awsretry.WithMaxAttempts(1), awsretry.WithMode(awsretry.ModeAdaptive)))
 		began := time.Now()

@@ -91,28 +91,13 @@ func installed(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.C
 	return cfg
 }
 
-// retryerOnly returns a config like configFor, with a strategy and without middlewares.
-func retryerOnly(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config {
-	t.Helper()
-	cfg := configFor(client)
-	retryer, err := awssdk.Load(t.Context(), opts...)
-	require.NoError(t, err)
-	cfg.Retryer = retryer
-	return cfg
-}
-
 // setup makes a config whose clients have a strategy.
 type setup func(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config
 
-// bothWays runs a test in virtual time, with the middlewares and without.
-func bothWays(t *testing.T, test func(t *testing.T, setup setup)) {
+// withInstall runs a test in virtual time.
+func withInstall(t *testing.T, test func(t *testing.T, setup setup)) {
 	t.Helper()
-	t.Run("Install", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { test(t, installed) })
-	})
-	t.Run("Load", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { test(t, retryerOnly) })
-	})
+	synctest.Test(t, func(t *testing.T) { test(t, installed) })
 }
 
 // script gives one answer after the other, and records the times of the requests.

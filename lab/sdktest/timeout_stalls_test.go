@@ -73,10 +73,6 @@ func retryers() map[string]func(t *testing.T, client aws.HTTPClient) aws.Config 
 			t.Helper()
 			return installed(t, client, ours)
 		},
-		"Load": func(t *testing.T, client aws.HTTPClient) aws.Config {
-			t.Helper()
-			return retryerOnly(t, client, ours)
-		},
 	}
 }
 

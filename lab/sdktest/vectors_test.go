@@ -114,7 +114,7 @@ func TestClientsFollowTheVectors(t *testing.T) {
 	for title, file := range vectorFiles(t) {
 		for _, c := range file.Sequences {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
-				bothWays(t, func(t *testing.T, setup setup) {
+				withInstall(t, func(t *testing.T, setup setup) {
 					t.Helper()
 					follow(t, c, setup)
 				})
@@ -168,7 +168,7 @@ func TestClientsAtTheSameTimeFollowTheVectors(t *testing.T) {
 	for title, file := range vectorFiles(t) {
 		for _, c := range file.Concurrent {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
-				bothWays(t, func(t *testing.T, setup setup) {
+				withInstall(t, func(t *testing.T, setup setup) {
 					t.Helper()
 					interleave(t, c, setup)
 				})

@@ -51,7 +51,7 @@ func (r veto) IsErrorRetryable(err error) bool {
 
 func TestRetryerAroundMayRefuse(t *testing.T) {
 	for _, after := range []bool{false, true} {
-		bothWays(t, func(t *testing.T, setup setup) {
+		withInstall(t, func(t *testing.T, setup setup) {
 			t.Helper()
 			option, kept := adaptiveMode(standard.Config{})
 			s := newScript(throttle)
@@ -62,10 +62,8 @@ func TestRetryerAroundMayRefuse(t *testing.T) {
 			_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
 			requireThrottle(t, err)
 			require.Equal(t, 1, s.requests())
-			if cfg.APIOptions != nil {
-				require.EqualValues(t, 1, kept.throttled.Load())
-				require.Equal(t, 500, quotaOf(t, cfg), "the retry was not made")
-			}
+			require.EqualValues(t, 1, kept.throttled.Load())
+			require.Equal(t, 500, quotaOf(t, cfg), "the retry was not made")
 		})
 	}
 }
@@ -144,7 +142,7 @@ func (r doubtful) IsErrorRetryable(err error) bool {
 
 // A question about an error is no operation, so that metrics do not count it.
 func TestObserverHearsOfNoQuestion(t *testing.T) {
-	bothWays(t, func(t *testing.T, setup setup) {
+	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
 		events := map[retry.EventKind]int{}
 		observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { events[e.Kind]++ }))

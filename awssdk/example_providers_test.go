@@ -5,56 +5,13 @@ import (
 	"fmt"
 	"log"
 	"sync/atomic"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/metrics"
 	"github.com/aws/smithy-go/tracing"
 
 	"github.com/awsretry/awsretry/awssdk"
-	"github.com/awsretry/awsretry/modes/standard"
 )
-
-// Where no middleware can be added, a retryer alone makes the retries.
-func ExampleLoad() {
-	service := failing(2)
-	defer service.Close()
-
-	ctx := context.Background()
-	retryer, err := awssdk.Load(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryer(retryer))
-	if err != nil {
-		log.Fatal(err)
-	}
-	service.show(ctx, sts.NewFromConfig(cfg))
-	// Output: account 111122223333, requests: 3
-}
-
-// One client gets a strategy of its own.
-func ExampleNew() {
-	service := failing(4)
-	defer service.Close()
-
-	ctx := context.Background()
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	strategy, err := standard.New(standard.Config{MaxAttempts: 5, Base: time.Millisecond})
-	if err != nil {
-		log.Fatal(err)
-	}
-	retryer, err := awssdk.New(strategy, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	service.show(ctx, sts.NewFromConfig(cfg, func(o *sts.Options) { o.Retryer = retryer }))
-	// Output: account 111122223333, requests: 5
-}
 
 // attempts is a provider that counts the attempts of all clients. Its other instruments do nothing.
 type attempts struct {
