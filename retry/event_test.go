@@ -131,20 +131,17 @@ func TestReasonOfAnEarlierWaitIsForgotten(t *testing.T) {
 	})
 }
 
-// A loop may sleep before it waits for the token, or afterwards. The times are the same.
+// A loop may sleep the backoff itself, before it waits for the token.
 func TestBackoffThatTheLoopSleepsIsNoTimeOfAnAttempt(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
 	for name, c := range map[string]struct {
-		after   bool
 		slept   time.Duration // of a delay of one second
 		backoff time.Duration
 	}{
-		"before the wait":              {slept: second, backoff: second},
-		"before the wait, and longer":  {slept: 3 * second, backoff: 3 * second},
-		"before the wait, and shorter": {slept: second / 4, backoff: second / 4},
-		"after the wait":               {after: true, slept: second, backoff: second},
-		"after the wait, and shorter":  {after: true, slept: 0, backoff: second / 2}, // the attempt ends before it is due
+		"all of it": {slept: second, backoff: second},
+		"longer":    {slept: 3 * second, backoff: 3 * second},
+		"shorter":   {slept: second / 4, backoff: second / 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,20 +152,14 @@ func TestBackoffThatTheLoopSleepsIsNoTimeOfAnAttempt(t *testing.T) {
 			token, err := s.RefreshRetryToken(t.Context(), token, errServer)
 			require.NoError(t, err)
 			require.Equal(t, second, token.Delay())
-			if c.after {
-				require.NoError(t, token.WithDelayAfter().Wait(t.Context()))
-				clk.Advance(c.slept)
-			} else {
-				clk.Advance(c.slept)
-				require.NoError(t, token.WithoutDelay().Wait(t.Context()))
-			}
+			clk.Advance(c.slept)
+			require.NoError(t, token.WithoutDelay().Wait(t.Context()))
 			clk.Advance(second / 2)
 			require.NoError(t, s.RecordSuccess(token))
 			ended, attempts := r.of(retry.OperationEnded)[0], r.of(retry.AttemptEnded)
 			require.Equal(t, c.backoff, ended.BackoffWait)
 			require.Equal(t, ended.Elapsed, ended.BackoffWait+attempts[0].Elapsed+attempts[1].Elapsed)
 			require.Equal(t, second/2, attempts[0].Elapsed)
-			require.Zero(t, token.WithDelayAfter().Delay(), "of a wait")
 		})
 	}
 }
@@ -351,28 +342,6 @@ func TestAttemptWithoutAWaitBeginsWhenTheStrategyWasCalledLast(t *testing.T) {
 		ended := r.of(retry.OperationEnded)[0]
 		require.Equal(t, 3*second, ended.BackoffWait)
 		require.Equal(t, 10*second, ended.Elapsed)
-	})
-}
-
-// The delay counts from when the token was issued, also in a second Wait.
-func TestDelayAfterAWaitThatIsMadeAgainEndsAtTheSameTime(t *testing.T) {
-	t.Parallel()
-	const second = time.Second
-	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
-		t.Helper()
-		gone, cancel := context.WithCancel(t.Context())
-		cancel()
-		token, err := s.RefreshRetryToken(t.Context(), sent(t, s, table("orders")), errServer)
-		require.NoError(t, err)
-		require.Equal(t, second, token.Delay())
-		clk.Advance(second / 2)
-		require.ErrorIs(t, token.WithDelayAfter().Wait(gone), retry.ErrCanceled)
-		require.NoError(t, token.WithDelayAfter().Wait(t.Context()))
-		clk.Advance(second / 2)
-		clk.Advance(3 * second)
-		require.NoError(t, s.RecordSuccess(token))
-		require.Equal(t, second, r.of(retry.OperationEnded)[0].BackoffWait)
-		require.Equal(t, 3*second, r.of(retry.AttemptEnded)[1].Elapsed)
 	})
 }
 

@@ -74,16 +74,11 @@ func (t Token) Attempt() int { return token.Token(t).Attempt() }
 
 // Delay returns the backoff that Wait sleeps. In adaptive mode a wait for the send rate
 // follows; its length is known only when the backoff is over.
-func (t Token) Delay() time.Duration { return max(token.Token(t).Delay(), 0) }
+func (t Token) Delay() time.Duration { return token.Token(t).Delay() }
 
 // WithoutDelay returns the token for a loop that has slept the delay itself. Its Wait does
 // not sleep it again.
 func (t Token) WithoutDelay() Token { return Token(token.Token(t).WithDelay(0)) }
-
-// WithDelayAfter returns the token for a loop that first calls Wait and then sleeps the rest of
-// the delay itself. Its Wait does not sleep the delay. Events count the time from the issue of
-// the token to the end of the delay as backoff.
-func (t Token) WithDelayAfter() Token { return Token(token.Token(t).WithDelay(-t.Delay())) }
 
 // WithEntries returns the token for RecordSuccess after an attempt that succeeded although the
 // service throttled some of the entries of its batch: throttled is their number, and of is the size

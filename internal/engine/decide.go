@@ -121,7 +121,7 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *ju
 		return delay, refusal
 	}
 	if e.observed() {
-		r.tally.granted(delay)
+		r.tally.phase = backingOff
 		e.emit(r, &retry.Event{
 			Kind: retry.RetryScheduled, Attempt: t.Attempt(), Err: r.last, Verdict: found.verdict, Delay: delay,
 		})

@@ -19,18 +19,12 @@ type stopwatch struct {
 	phase phase
 	began time.Duration // when the phase began
 	spent [phases]time.Duration
-	due   time.Duration // when the backoff of the current token ends
-	fades bool          // the phase is the backoff until then, and the attempt afterwards
 }
 
 // enter begins a phase, adds the time since the last call to the phase that ends, and returns that
 // time. A clock that goes backwards counts as standing still.
 func (w *stopwatch) enter(p phase, now time.Duration) (took time.Duration) {
 	now = max(now, w.began)
-	if w.fades {
-		w.fades = false
-		w.enter(attempting, min(w.due, now))
-	}
 	took = now - w.began
 	w.spent[w.phase] += took
 	w.phase, w.began = p, now
@@ -39,28 +33,13 @@ func (w *stopwatch) enter(p phase, now time.Duration) (took time.Duration) {
 
 // attempted is enter for the end of an attempt. Without a Wait, the attempt began with the phase.
 func (w *stopwatch) attempted(now time.Duration) (took time.Duration) {
-	if !w.fades {
-		w.phase = attempting
-	}
+	w.phase = attempting
 	return w.enter(attempting, now)
-}
-
-// granted turns the current phase into the backoff of a retry.
-func (w *stopwatch) granted(delay time.Duration) {
-	w.phase, w.due = backingOff, w.began+delay
 }
 
 // waits turns the current phase into a backoff, if there is one.
 func (w *stopwatch) waits(delay time.Duration) {
 	if delay > 0 {
 		w.phase = backingOff
-	}
-}
-
-// fade is for a loop that sleeps the rest of the backoff after the other waits: the phase becomes
-// that of the attempt when the backoff ends.
-func (w *stopwatch) fade() {
-	if w.due > w.began {
-		w.phase, w.fades = backingOff, true
 	}
 }

@@ -63,9 +63,6 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 	if r.tally.phase != attempting {
 		r.enter(attempting)
 	}
-	if token.Token(t).Delay() < 0 {
-		r.tally.fade()
-	}
 	after = token.Ready
 	return nil
 }
@@ -158,7 +155,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 	}
 	sent, err := r.acquire(ctx, request)
 	*paid = err == nil
-	r.sent, r.timed = sent, token.Token(t).Delay() >= 0 && !sent.IsZero()
+	r.sent, r.timed = sent, !sent.IsZero()
 	refusal := r.notSent(ctx, t, err)
 	if refusal == nil {
 		refusal = e.late(t, r) // a limiter of the user may ignore the end

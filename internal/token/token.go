@@ -115,8 +115,7 @@ func (t Token) MaxAttempts() (most int, ok bool) {
 // Attempt returns the number of the attempt; the first is 1.
 func (t Token) Attempt() int { return int(t.attempt / oneAttempt) }
 
-// Delay returns the backoff that Wait sleeps before the attempt. If it is negative, the loop
-// sleeps so long after the token was issued, and may do that after Wait.
+// Delay returns the backoff that Wait sleeps before the attempt.
 func (t Token) Delay() time.Duration {
 	if t.attempt&hasEntries != 0 {
 		return 0
