@@ -93,8 +93,8 @@ func TestMemoryIsInProportionToTheSizeOfTheFile(t *testing.T) {
 					},
 				} {
 					bytes := peak(t, do)
-					for tries := 0; bytes >= perByte*len(text) && tries < 4; tries++ {
-						bytes = min(bytes, peak(t, do)) // The collector may have been late.
+					for tries := 0; bytes >= perByte*len(text) && tries < 30; tries++ {
+						bytes = min(bytes, peak(t, do)) // The collector may have been late, above all on a busy machine.
 					}
 					require.Less(t, bytes, perByte*len(text), "%s of the %s file: %d times the file", task, kind, bytes/len(text))
 				}
