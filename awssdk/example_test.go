@@ -94,31 +94,6 @@ func ExampleInstall() {
 	// Output: account 111122223333, requests: 3
 }
 
-// The SDK takes zero attempts for a number that is not set, and so does Install. The observer is told.
-func ExampleInstall_zeroAttempts() {
-	service := failing(2)
-	defer service.Close()
-	_ = os.Setenv("AWS_MAX_ATTEMPTS", "0")
-
-	ctx := context.Background()
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	observer := retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-		if e.Kind == retry.SettingIgnored {
-			fmt.Println(e.Kind, e.Err)
-		}
-	})
-	if err := awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithObserver(observer))); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(cfg.Retryer().MaxAttempts(), "attempts")
-	// Output:
-	// setting-ignored awsretry: AWS_MAX_ATTEMPTS: "0": must be a decimal integer from 1 to 2147483647; aws-sdk-go-v2 starts with it, so its reading counts
-	// 3 attempts
-}
-
 // One call loads a config and gives its clients a strategy, those for credentials included.
 func ExampleLoadDefaultConfig() {
 	service := failing(2)

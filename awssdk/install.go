@@ -12,24 +12,18 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Install gives one strategy to all clients made from cfg later. It replaces the Retryer of cfg and
-// resolves the settings as awsretry.Load does, from the profile, files and environment that
-// config.LoadDefaultConfig read. A retry mode or a number of attempts that was given to
-// config.LoadDefaultConfig or set in cfg counts like awsretry.WithMode or awsretry.WithMaxAttempts.
-// [WithSettings] overrides all other values.
+// Install gives one strategy to all clients made from cfg later. It replaces the Retryer of cfg. The
+// retry mode and the attempts are those that config.LoadDefaultConfig has read, or that were set in cfg
+// since: no file and no variable is read again, so Install starts with all that the SDK starts with. As
+// in the clients of the SDK, a mode other than adaptive is standard. Attempts below 1 are not set, and
+// more than 2^31-1 are 2^31-1. Nothing is reported about such values; the command awsretry finds them
+// in the files with explain and lint.
 //
-// The files are those of the SDK, even if other AWS tools read other files: ~ in a path is not the
-// home directory, and the home directory is the one at the start of the process. A file that the
-// SDK cannot open counts as empty. So does a profile that is named only by AWS_DEFAULT_PROFILE and
-// is in no file. awsretry reads one file of each kind. If an option of config.LoadDefaultConfig has
-// several files, or a pipe, the values that the SDK read count like awsretry.WithValues, but
-// variables override them. [WithSettings] overrides them too, but cannot name another profile of
-// these files.
-//
-// A value that the SDK accepted is no error, even if awsretry.Load refuses it, and means what the SDK
-// made of it: max_attempts = "7" is 7, attempts below 1 are not set, and more than 2^31-1 are 2^31-1.
-// The observer gets a [retry.SettingIgnored] event. The options of WithSettings, and a profile or file
-// that they name, are checked as by awsretry.Load.
+// [WithSettings] overrides all of these. If one of its options names a profile, a file, an environment
+// or a file system, all settings are resolved again as awsretry.Load does, with its errors. What code has
+// given to config.LoadDefaultConfig counts then too: the mode, the attempts, the profile, and the last file
+// of each kind. For a cfg that config.LoadDefaultConfig has not made, the settings are resolved so too, and the
+// RetryMode and RetryMaxAttempts of cfg override environment and files.
 //
 // A client or a call may have its own RetryMaxAttempts, or its own Retryer, which then works as if
 // there were no Install.
@@ -71,7 +65,7 @@ func (o options) install(cfg aws.Config) (*sdkRetryer, error) {
 
 // resolved returns the strategy that the settings of cfg ask for.
 func (o options) resolved(ctx context.Context, cfg aws.Config) (retry.Strategy, error) {
-	settings, err := sourcesOf(ctx, cfg).resolve(ctx, o.settings)
+	settings, err := resolve(ctx, cfg, o.settings)
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,7 @@ import (
 // standard mode with the built-in defaults, because the settings are not known yet.
 //
 // The errors are those of config.LoadDefaultConfig and Install, and one for config.WithRetryer,
-// which would have no effect. Files and environment that config.LoadDefaultConfig accepts are no
-// error.
+// which would have no effect. Files and environment that config.LoadDefaultConfig accepts are no error.
 func LoadDefaultConfig(ctx context.Context, opts ...Option) (aws.Config, error) {
 	o := collect(opts)
 	if err := o.check(); err != nil {

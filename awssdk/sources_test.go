@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
-	retryconfig "github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/standard"
 )
 
@@ -101,10 +100,8 @@ func defaults(t *testing.T, configFiles, credentialsFiles []string) {
 
 type load = func(*config.LoadOptions) error
 
-// resolved is the profile, the mode and the attempts of a world. A field is empty for a profile
-// that no file has, and for a value that is not set.
+// resolved is the mode and the attempts of a world. A field is empty for a value that is not set.
 type resolved struct {
-	profile  string
 	mode     string
 	attempts int
 }
@@ -116,8 +113,6 @@ type world struct {
 	start func(t *testing.T) // before config.LoadDefaultConfig, if it takes more than variables
 	later map[string]string  // the environment of Install, where it is another
 	want  resolved
-	from  string // what named the profile, if anything did; sdkRead if the SDK alone can read it
-	read  string // where the attempts are from, if they are set
 }
 
 func worlds() []world {
@@ -125,127 +120,127 @@ func worlds() []world {
 	credentials := func(paths ...string) load { return config.WithSharedCredentialsFiles(paths) }
 	none := []string{}
 	type env = map[string]string
-	const home, keys = "home/.aws/config", "home/.aws/credentials"
+	const home = "home/.aws/config"
 	return []world{
 		// The profile.
-		{name: "no profile is named", want: resolved{"default", "standard", 10}, read: home},
-		{name: "profile by option", load: []load{config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "adaptive", 11}, from: "option WithProfile", read: home},
-		{name: "empty profile by option", env: env{"AWS_PROFILE": "busy"}, load: []load{config.WithSharedConfigProfile("")}, want: resolved{"busy", "adaptive", 11}, from: "AWS_PROFILE", read: home},
-		{name: "default by option", env: env{"AWS_PROFILE": "busy"}, load: []load{config.WithSharedConfigProfile("default")}, want: resolved{"default", "standard", 10}, from: "option WithProfile", read: home},
-		{name: "AWS_PROFILE", env: env{"AWS_PROFILE": "busy"}, want: resolved{"busy", "adaptive", 11}, from: "AWS_PROFILE", read: home},
-		{name: "AWS_PROFILE of another case", env: env{"AWS_PROFILE": "Busy"}, want: resolved{"Busy", "", 13}, from: "AWS_PROFILE", read: home},
-		{name: "AWS_PROFILE with a blank in it", env: env{"AWS_PROFILE": "two words"}, want: resolved{"two words", "", 14}, from: "AWS_PROFILE", read: home},
-		{name: "AWS_PROFILE without retry settings", env: env{"AWS_PROFILE": "plain"}, want: resolved{"plain", "", 0}, from: "AWS_PROFILE"},
-		{name: "AWS_PROFILE in the credentials file", env: env{"AWS_PROFILE": "keys"}, want: resolved{"keys", "adaptive", 16}, from: "AWS_PROFILE", read: keys},
-		{name: "AWS_PROFILE in both files", env: env{"AWS_PROFILE": "both"}, want: resolved{"both", "adaptive", 15}, from: "AWS_PROFILE", read: keys},
-		{name: "empty AWS_PROFILE", env: env{"AWS_PROFILE": ""}, want: resolved{"default", "standard", 10}, read: home},
-		{name: "AWS_DEFAULT_PROFILE", env: env{"AWS_DEFAULT_PROFILE": "busy"}, want: resolved{"busy", "adaptive", 11}, from: "AWS_DEFAULT_PROFILE", read: home},
-		{name: "AWS_DEFAULT_PROFILE and empty AWS_PROFILE", env: env{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "keys"}, want: resolved{"keys", "adaptive", 16}, from: "AWS_DEFAULT_PROFILE", read: keys},
-		{name: "AWS_DEFAULT_PROFILE and AWS_PROFILE", env: env{"AWS_PROFILE": "keys", "AWS_DEFAULT_PROFILE": "busy"}, want: resolved{"keys", "adaptive", 16}, from: "AWS_PROFILE", read: keys},
-		{name: "AWS_DEFAULT_PROFILE and AWS_PROFILE alike", env: env{"AWS_PROFILE": "keys", "AWS_DEFAULT_PROFILE": "keys"}, want: resolved{"keys", "adaptive", 16}, from: "AWS_PROFILE", read: keys},
-		{name: "AWS_DEFAULT_PROFILE and an option", env: env{"AWS_DEFAULT_PROFILE": "keys"}, load: []load{config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "adaptive", 11}, from: "option WithProfile", read: home},
-		{name: "empty AWS_PROFILE and AWS_DEFAULT_PROFILE", env: env{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": ""}, want: resolved{"default", "standard", 10}, read: home},
-		{name: "AWS_DEFAULT_PROFILE that no file has", env: env{"AWS_DEFAULT_PROFILE": "gone"}, from: sdkRead},
-		{name: "AWS_DEFAULT_PROFILE that no file has beside variables", env: env{"AWS_DEFAULT_PROFILE": "gone", "AWS_MAX_ATTEMPTS": "7"}, want: resolved{"", "", 7}, from: sdkRead, read: "AWS_MAX_ATTEMPTS"},
+		{name: "no profile is named", want: resolved{"standard", 10}},
+		{name: "profile by option", load: []load{config.WithSharedConfigProfile("busy")}, want: resolved{"adaptive", 11}},
+		{name: "empty profile by option", env: env{"AWS_PROFILE": "busy"}, load: []load{config.WithSharedConfigProfile("")}, want: resolved{"adaptive", 11}},
+		{name: "default by option", env: env{"AWS_PROFILE": "busy"}, load: []load{config.WithSharedConfigProfile("default")}, want: resolved{"standard", 10}},
+		{name: "AWS_PROFILE", env: env{"AWS_PROFILE": "busy"}, want: resolved{"adaptive", 11}},
+		{name: "AWS_PROFILE of another case", env: env{"AWS_PROFILE": "Busy"}, want: resolved{"", 13}},
+		{name: "AWS_PROFILE with a blank in it", env: env{"AWS_PROFILE": "two words"}, want: resolved{"", 14}},
+		{name: "AWS_PROFILE without retry settings", env: env{"AWS_PROFILE": "plain"}, want: resolved{"", 0}},
+		{name: "AWS_PROFILE in the credentials file", env: env{"AWS_PROFILE": "keys"}, want: resolved{"adaptive", 16}},
+		{name: "AWS_PROFILE in both files", env: env{"AWS_PROFILE": "both"}, want: resolved{"adaptive", 15}},
+		{name: "empty AWS_PROFILE", env: env{"AWS_PROFILE": ""}, want: resolved{"standard", 10}},
+		{name: "AWS_DEFAULT_PROFILE", env: env{"AWS_DEFAULT_PROFILE": "busy"}, want: resolved{"adaptive", 11}},
+		{name: "AWS_DEFAULT_PROFILE and empty AWS_PROFILE", env: env{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "keys"}, want: resolved{"adaptive", 16}},
+		{name: "AWS_DEFAULT_PROFILE and AWS_PROFILE", env: env{"AWS_PROFILE": "keys", "AWS_DEFAULT_PROFILE": "busy"}, want: resolved{"adaptive", 16}},
+		{name: "AWS_DEFAULT_PROFILE and AWS_PROFILE alike", env: env{"AWS_PROFILE": "keys", "AWS_DEFAULT_PROFILE": "keys"}, want: resolved{"adaptive", 16}},
+		{name: "AWS_DEFAULT_PROFILE and an option", env: env{"AWS_DEFAULT_PROFILE": "keys"}, load: []load{config.WithSharedConfigProfile("busy")}, want: resolved{"adaptive", 11}},
+		{name: "empty AWS_PROFILE and AWS_DEFAULT_PROFILE", env: env{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": ""}, want: resolved{"standard", 10}},
+		{name: "AWS_DEFAULT_PROFILE that no file has", env: env{"AWS_DEFAULT_PROFILE": "gone"}},
+		{name: "AWS_DEFAULT_PROFILE that no file has beside variables", env: env{"AWS_DEFAULT_PROFILE": "gone", "AWS_MAX_ATTEMPTS": "7"}, want: resolved{"", 7}},
 
 		// Files of the environment.
-		{name: "AWS_CONFIG_FILE", env: env{"AWS_CONFIG_FILE": "work/config"}, want: resolved{"default", "", 30}, read: "work/config"},
-		{name: "AWS_CONFIG_FILE and profile", env: env{"AWS_CONFIG_FILE": "work/config", "AWS_PROFILE": "both"}, want: resolved{"both", "", 15}, from: "AWS_PROFILE", read: keys},
-		{name: "empty AWS_CONFIG_FILE", env: env{"AWS_CONFIG_FILE": ""}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "AWS_CONFIG_FILE", env: env{"AWS_CONFIG_FILE": "work/config"}, want: resolved{"", 30}},
+		{name: "AWS_CONFIG_FILE and profile", env: env{"AWS_CONFIG_FILE": "work/config", "AWS_PROFILE": "both"}, want: resolved{"", 15}},
+		{name: "empty AWS_CONFIG_FILE", env: env{"AWS_CONFIG_FILE": ""}, want: resolved{"standard", 10}},
 		{name: "AWS_CONFIG_FILE that is missing", env: env{"AWS_CONFIG_FILE": "work/missing"}},
 		{name: "AWS_CONFIG_FILE that is empty", env: env{"AWS_CONFIG_FILE": "empty"}},
 		{name: "AWS_CONFIG_FILE below a file", env: env{"AWS_CONFIG_FILE": "empty/config"}},
 		{name: "AWS_CONFIG_FILE that is the null device", env: env{"AWS_CONFIG_FILE": os.DevNull}},
-		{name: "AWS_CONFIG_FILE with ~", env: env{"AWS_CONFIG_FILE": "~/config"}, want: resolved{"default", "", 50}, read: "./~/config"},
+		{name: "AWS_CONFIG_FILE with ~", env: env{"AWS_CONFIG_FILE": "~/config"}, want: resolved{"", 50}},
 		{name: "AWS_CONFIG_FILE with ~ that is missing", env: env{"AWS_CONFIG_FILE": "~/.aws/config"}},
-		{name: "AWS_SHARED_CREDENTIALS_FILE", env: env{"AWS_SHARED_CREDENTIALS_FILE": "work/credentials"}, want: resolved{"default", "adaptive", 10}, read: home},
-		{name: "AWS_SHARED_CREDENTIALS_FILE and profile", env: env{"AWS_SHARED_CREDENTIALS_FILE": "work/credentials", "AWS_PROFILE": "keys"}, want: resolved{"keys", "", 33}, from: "AWS_PROFILE", read: "work/credentials"},
-		{name: "empty AWS_SHARED_CREDENTIALS_FILE", env: env{"AWS_SHARED_CREDENTIALS_FILE": "", "AWS_PROFILE": "keys"}, want: resolved{"keys", "adaptive", 16}, from: "AWS_PROFILE", read: keys},
-		{name: "AWS_SHARED_CREDENTIALS_FILE with ~", env: env{"AWS_SHARED_CREDENTIALS_FILE": "~/.aws/credentials", "AWS_PROFILE": "both"}, want: resolved{"both", "adaptive", 12}, from: "AWS_PROFILE", read: home},
-		{name: "both file variables", env: env{"AWS_CONFIG_FILE": "work/config", "AWS_SHARED_CREDENTIALS_FILE": "work/credentials", "AWS_PROFILE": "both"}, want: resolved{"both", "", 34}, from: "AWS_PROFILE", read: "work/credentials"},
+		{name: "AWS_SHARED_CREDENTIALS_FILE", env: env{"AWS_SHARED_CREDENTIALS_FILE": "work/credentials"}, want: resolved{"adaptive", 10}},
+		{name: "AWS_SHARED_CREDENTIALS_FILE and profile", env: env{"AWS_SHARED_CREDENTIALS_FILE": "work/credentials", "AWS_PROFILE": "keys"}, want: resolved{"", 33}},
+		{name: "empty AWS_SHARED_CREDENTIALS_FILE", env: env{"AWS_SHARED_CREDENTIALS_FILE": "", "AWS_PROFILE": "keys"}, want: resolved{"adaptive", 16}},
+		{name: "AWS_SHARED_CREDENTIALS_FILE with ~", env: env{"AWS_SHARED_CREDENTIALS_FILE": "~/.aws/credentials", "AWS_PROFILE": "both"}, want: resolved{"adaptive", 12}},
+		{name: "both file variables", env: env{"AWS_CONFIG_FILE": "work/config", "AWS_SHARED_CREDENTIALS_FILE": "work/credentials", "AWS_PROFILE": "both"}, want: resolved{"", 34}},
 
 		// The home directory.
-		{name: "HOME with a slash at its end", env: env{"HOME": "moved/"}, want: resolved{"default", "", 20}, read: "moved/.aws/config"},
+		{name: "HOME with a slash at its end", env: env{"HOME": "moved/"}, want: resolved{"", 20}},
 		{name: "HOME without files", env: env{"HOME": "directory"}},
 		{name: "HOME that is missing", env: env{"HOME": "nowhere"}},
 		{
 			name: "HOME that a program changes after its start", start: func(t *testing.T) { t.Helper(); t.Setenv("HOME", "moved") },
-			want: resolved{"default", "standard", 10}, read: home,
+			want: resolved{"standard", 10},
 		},
 		{
 			name: "other default files", start: func(t *testing.T) {
 				t.Helper()
 				defaults(t, []string{"work/config"}, []string{"work/credentials"})
-			}, env: env{"AWS_PROFILE": "both"}, want: resolved{"both", "", 34}, from: "AWS_PROFILE", read: "work/credentials",
+			}, env: env{"AWS_PROFILE": "both"}, want: resolved{"", 34},
 		},
 		{
 			name: "no default files", start: func(t *testing.T) { t.Helper(); defaults(t, none, none) },
 		},
 
 		// Files by option.
-		{name: "config file by option", load: []load{files("work/config")}, want: resolved{"default", "", 30}, read: "work/config"},
-		{name: "config file by option and variable", env: env{"AWS_CONFIG_FILE": "more/config"}, load: []load{files("work/config")}, want: resolved{"default", "", 30}, read: "work/config"},
-		{name: "nil config files", load: []load{config.WithSharedConfigFiles(nil)}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "config file by option", load: []load{files("work/config")}, want: resolved{"", 30}},
+		{name: "config file by option and variable", env: env{"AWS_CONFIG_FILE": "more/config"}, load: []load{files("work/config")}, want: resolved{"", 30}},
+		{name: "nil config files", load: []load{config.WithSharedConfigFiles(nil)}, want: resolved{"standard", 10}},
 		{name: "no config files", load: []load{config.WithSharedConfigFiles(none)}},
 		{name: "no config files beside a variable", env: env{"AWS_CONFIG_FILE": "work/config"}, load: []load{config.WithSharedConfigFiles(none)}},
-		{name: "no config files and a profile of the credentials file", env: env{"AWS_PROFILE": "both"}, load: []load{config.WithSharedConfigFiles(none)}, want: resolved{"both", "", 15}, from: "AWS_PROFILE", read: keys},
+		{name: "no config files and a profile of the credentials file", env: env{"AWS_PROFILE": "both"}, load: []load{config.WithSharedConfigFiles(none)}, want: resolved{"", 15}},
 		{name: "config file without a name", load: []load{files("")}},
 		{name: "missing config file", load: []load{files("work/missing")}},
 		{name: "config file below a file", load: []load{files("empty/config")}},
-		{name: "config file that is the null device", load: []load{files(os.DevNull)}, env: env{"AWS_PROFILE": "keys"}, want: resolved{"keys", "adaptive", 16}, from: "AWS_PROFILE", read: keys},
-		{name: "config file with ~", load: []load{files("~/config")}, want: resolved{"default", "", 50}, read: "./~/config"},
-		{name: "nil credentials files", env: env{"AWS_PROFILE": "both"}, load: []load{config.WithSharedCredentialsFiles(nil)}, want: resolved{"both", "adaptive", 15}, from: "AWS_PROFILE", read: keys},
-		{name: "no credentials files", env: env{"AWS_PROFILE": "both"}, load: []load{config.WithSharedCredentialsFiles(none)}, want: resolved{"both", "adaptive", 12}, from: "AWS_PROFILE", read: home},
-		{name: "credentials file by option and variable", env: env{"AWS_PROFILE": "both", "AWS_SHARED_CREDENTIALS_FILE": "more/credentials"}, load: []load{credentials("work/credentials")}, want: resolved{"both", "adaptive", 34}, from: "AWS_PROFILE", read: "work/credentials"},
-		{name: "both files by option", load: []load{files("work/config"), credentials("work/credentials"), config.WithSharedConfigProfile("keys")}, want: resolved{"keys", "", 33}, from: "option WithProfile", read: "work/credentials"},
-		{name: "the last of two options", load: []load{files("more/config"), files("work/config")}, want: resolved{"default", "", 30}, read: "work/config"},
-		{name: "missing files beside one", load: []load{files("nowhere", "work/config", "", "empty/config")}, want: resolved{"default", "", 30}, read: "work/config"},
-		{name: "the same file twice", load: []load{files("work/config", "work/config")}, want: resolved{"default", "", 30}, read: "work/config"},
+		{name: "config file that is the null device", load: []load{files(os.DevNull)}, env: env{"AWS_PROFILE": "keys"}, want: resolved{"adaptive", 16}},
+		{name: "config file with ~", load: []load{files("~/config")}, want: resolved{"", 50}},
+		{name: "nil credentials files", env: env{"AWS_PROFILE": "both"}, load: []load{config.WithSharedCredentialsFiles(nil)}, want: resolved{"adaptive", 15}},
+		{name: "no credentials files", env: env{"AWS_PROFILE": "both"}, load: []load{config.WithSharedCredentialsFiles(none)}, want: resolved{"adaptive", 12}},
+		{name: "credentials file by option and variable", env: env{"AWS_PROFILE": "both", "AWS_SHARED_CREDENTIALS_FILE": "more/credentials"}, load: []load{credentials("work/credentials")}, want: resolved{"adaptive", 34}},
+		{name: "both files by option", load: []load{files("work/config"), credentials("work/credentials"), config.WithSharedConfigProfile("keys")}, want: resolved{"", 33}},
+		{name: "the last of two options", load: []load{files("more/config"), files("work/config")}, want: resolved{"", 30}},
+		{name: "missing files beside one", load: []load{files("nowhere", "work/config", "", "empty/config")}, want: resolved{"", 30}},
+		{name: "the same file twice", load: []load{files("work/config", "work/config")}, want: resolved{"", 30}},
 
 		// Several files by option, which only the SDK reads.
-		{name: "two config files", env: env{"AWS_PROFILE": "busy"}, load: []load{files(home, "work/config")}, want: resolved{"busy", "adaptive", 31}, from: sdkRead, read: "config.LoadDefaultConfig"},
-		{name: "two config files, the other way round", env: env{"AWS_PROFILE": "busy"}, load: []load{files("work/config", home)}, want: resolved{"busy", "adaptive", 11}, from: sdkRead, read: "config.LoadDefaultConfig"},
-		{name: "a profile of the first file only", load: []load{files(home, "more/config"), config.WithSharedConfigProfile("plain")}, want: resolved{"plain", "", 0}, from: sdkRead},
-		{name: "a profile of the second file only", load: []load{files("work/config", "more/config"), config.WithSharedConfigProfile("extra")}, want: resolved{"extra", "", 41}, from: sdkRead, read: "config.LoadDefaultConfig"},
-		{name: "each file has one of the settings", load: []load{files("work/config", "more/config"), config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "standard", 31}, from: sdkRead, read: "config.LoadDefaultConfig"},
-		{name: "two credentials files", load: []load{credentials("work/credentials", "more/credentials"), config.WithSharedConfigProfile("keys")}, want: resolved{"keys", "standard", 33}, from: sdkRead, read: "config.LoadDefaultConfig"},
-		{name: "two of both", load: []load{files(home, "work/config"), credentials("work/credentials", "more/credentials"), config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "adaptive", 42}, from: sdkRead, read: "config.LoadDefaultConfig"},
-		{name: "two config files and the environment", env: env{"AWS_MAX_ATTEMPTS": "7", "AWS_RETRY_MODE": "standard"}, load: []load{files(home, "work/config"), config.WithSharedConfigProfile("busy")}, want: resolved{"busy", "standard", 7}, from: sdkRead, read: "AWS_MAX_ATTEMPTS"},
-		{name: "two config files and options", load: []load{files(home, "work/config"), config.WithRetryMaxAttempts(8), config.WithRetryMode(aws.RetryModeAdaptive)}, want: resolved{"default", "adaptive", 8}, from: sdkRead, read: "option WithMaxAttempts"},
+		{name: "two config files", env: env{"AWS_PROFILE": "busy"}, load: []load{files(home, "work/config")}, want: resolved{"adaptive", 31}},
+		{name: "two config files, the other way round", env: env{"AWS_PROFILE": "busy"}, load: []load{files("work/config", home)}, want: resolved{"adaptive", 11}},
+		{name: "a profile of the first file only", load: []load{files(home, "more/config"), config.WithSharedConfigProfile("plain")}, want: resolved{"", 0}},
+		{name: "a profile of the second file only", load: []load{files("work/config", "more/config"), config.WithSharedConfigProfile("extra")}, want: resolved{"", 41}},
+		{name: "each file has one of the settings", load: []load{files("work/config", "more/config"), config.WithSharedConfigProfile("busy")}, want: resolved{"standard", 31}},
+		{name: "two credentials files", load: []load{credentials("work/credentials", "more/credentials"), config.WithSharedConfigProfile("keys")}, want: resolved{"standard", 33}},
+		{name: "two of both", load: []load{files(home, "work/config"), credentials("work/credentials", "more/credentials"), config.WithSharedConfigProfile("busy")}, want: resolved{"adaptive", 42}},
+		{name: "two config files and the environment", env: env{"AWS_MAX_ATTEMPTS": "7", "AWS_RETRY_MODE": "standard"}, load: []load{files(home, "work/config"), config.WithSharedConfigProfile("busy")}, want: resolved{"standard", 7}},
+		{name: "two config files and options", load: []load{files(home, "work/config"), config.WithRetryMaxAttempts(8), config.WithRetryMode(aws.RetryModeAdaptive)}, want: resolved{"adaptive", 8}},
 		{name: "two default files", start: func(t *testing.T) {
 			t.Helper()
 			defaults(t, []string{"work/config", home}, none)
-		}, want: resolved{"default", "standard", 10}, from: sdkRead, read: "config.LoadDefaultConfig"},
+		}, want: resolved{"standard", 10}},
 
 		// Mode and attempts.
-		{name: "variables", env: env{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "7"}, want: resolved{"default", "adaptive", 7}, read: "AWS_MAX_ATTEMPTS"},
-		{name: "empty variables", env: env{"AWS_RETRY_MODE": "", "AWS_MAX_ATTEMPTS": ""}, want: resolved{"default", "standard", 10}, read: home},
-		{name: "attempts with zeros and a sign", env: env{"AWS_MAX_ATTEMPTS": "+010"}, want: resolved{"default", "standard", 10}, read: "AWS_MAX_ATTEMPTS"},
-		{name: "options", env: env{"AWS_RETRY_MODE": "standard", "AWS_MAX_ATTEMPTS": "7"}, load: []load{config.WithRetryMode(aws.RetryModeAdaptive), config.WithRetryMaxAttempts(8)}, want: resolved{"default", "adaptive", 8}, read: "option WithMaxAttempts"},
-		{name: "one option and one variable", env: env{"AWS_RETRY_MODE": "adaptive"}, load: []load{config.WithRetryMaxAttempts(8)}, want: resolved{"default", "adaptive", 8}, read: "option WithMaxAttempts"},
-		{name: "mode of the environment, attempts of the profile", env: env{"AWS_RETRY_MODE": "standard", "AWS_PROFILE": "keys"}, want: resolved{"keys", "standard", 16}, from: "AWS_PROFILE", read: keys},
-		{name: "defaults mode", load: []load{config.WithDefaultsMode(aws.DefaultsModeInRegion)}, want: resolved{"default", "standard", 10}, read: home},
+		{name: "variables", env: env{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "7"}, want: resolved{"adaptive", 7}},
+		{name: "empty variables", env: env{"AWS_RETRY_MODE": "", "AWS_MAX_ATTEMPTS": ""}, want: resolved{"standard", 10}},
+		{name: "attempts with zeros and a sign", env: env{"AWS_MAX_ATTEMPTS": "+010"}, want: resolved{"standard", 10}},
+		{name: "options", env: env{"AWS_RETRY_MODE": "standard", "AWS_MAX_ATTEMPTS": "7"}, load: []load{config.WithRetryMode(aws.RetryModeAdaptive), config.WithRetryMaxAttempts(8)}, want: resolved{"adaptive", 8}},
+		{name: "one option and one variable", env: env{"AWS_RETRY_MODE": "adaptive"}, load: []load{config.WithRetryMaxAttempts(8)}, want: resolved{"adaptive", 8}},
+		{name: "mode of the environment, attempts of the profile", env: env{"AWS_RETRY_MODE": "standard", "AWS_PROFILE": "keys"}, want: resolved{"standard", 16}},
+		{name: "defaults mode", load: []load{config.WithDefaultsMode(aws.DefaultsModeInRegion)}, want: resolved{"standard", 10}},
 		{name: "defaults mode and no files", load: []load{config.WithDefaultsMode(aws.DefaultsModeMobile), config.WithSharedConfigFiles(none)}},
 
 		// An environment that changes after the SDK has read it.
-		{name: "AWS_PROFILE is set later", later: env{"AWS_PROFILE": "busy"}, want: resolved{"default", "standard", 10}, read: home},
-		{name: "AWS_PROFILE of nothing is set later", later: env{"AWS_PROFILE": "gone"}, want: resolved{"default", "standard", 10}, read: home},
-		{name: "AWS_PROFILE is changed", env: env{"AWS_PROFILE": "busy"}, later: env{"AWS_PROFILE": "keys"}, want: resolved{"busy", "adaptive", 11}, from: "AWS_PROFILE", read: home},
-		{name: "AWS_PROFILE is cleared", env: env{"AWS_PROFILE": "busy"}, later: env{"AWS_PROFILE": ""}, want: resolved{"busy", "adaptive", 11}, from: "AWS_PROFILE", read: home},
-		{name: "AWS_DEFAULT_PROFILE is set later", later: env{"AWS_DEFAULT_PROFILE": "busy"}, want: resolved{"default", "standard", 10}, read: home},
-		{name: "AWS_PROFILE is set over AWS_DEFAULT_PROFILE", env: env{"AWS_DEFAULT_PROFILE": "busy"}, later: env{"AWS_PROFILE": "keys"}, want: resolved{"busy", "adaptive", 11}, from: "AWS_DEFAULT_PROFILE", read: home},
-		{name: "AWS_CONFIG_FILE is set later", later: env{"AWS_CONFIG_FILE": "work/config"}, want: resolved{"default", "standard", 10}, read: home},
-		{name: "AWS_CONFIG_FILE is cleared", env: env{"AWS_CONFIG_FILE": "work/config"}, later: env{"AWS_CONFIG_FILE": ""}, want: resolved{"default", "", 30}, read: "work/config"},
-		{name: "AWS_SHARED_CREDENTIALS_FILE is set later", env: env{"AWS_PROFILE": "both"}, later: env{"AWS_SHARED_CREDENTIALS_FILE": "work/credentials"}, want: resolved{"both", "adaptive", 15}, from: "AWS_PROFILE", read: keys},
-		{name: "HOME is changed", later: env{"HOME": "moved"}, want: resolved{"default", "standard", 10}, read: home},
-		{name: "mode and attempts are set later", later: env{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "7"}, want: resolved{"default", "standard", 10}, read: home},
-		{name: "mode and attempts are changed", env: env{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "7"}, later: env{"AWS_RETRY_MODE": "standard", "AWS_MAX_ATTEMPTS": "9"}, want: resolved{"default", "adaptive", 7}, read: "AWS_MAX_ATTEMPTS"},
-		{name: "mode and attempts become nonsense", later: env{"AWS_RETRY_MODE": "none", "AWS_MAX_ATTEMPTS": "many"}, want: resolved{"default", "standard", 10}, read: home},
-		{name: "everything is cleared", env: env{"AWS_PROFILE": "keys", "AWS_CONFIG_FILE": "work/config", "AWS_SHARED_CREDENTIALS_FILE": "work/credentials", "AWS_RETRY_MODE": "adaptive"}, later: env{"AWS_PROFILE": "", "AWS_CONFIG_FILE": "", "AWS_SHARED_CREDENTIALS_FILE": "", "AWS_RETRY_MODE": ""}, want: resolved{"keys", "adaptive", 33}, from: "AWS_PROFILE", read: "work/credentials"},
+		{name: "AWS_PROFILE is set later", later: env{"AWS_PROFILE": "busy"}, want: resolved{"standard", 10}},
+		{name: "AWS_PROFILE of nothing is set later", later: env{"AWS_PROFILE": "gone"}, want: resolved{"standard", 10}},
+		{name: "AWS_PROFILE is changed", env: env{"AWS_PROFILE": "busy"}, later: env{"AWS_PROFILE": "keys"}, want: resolved{"adaptive", 11}},
+		{name: "AWS_PROFILE is cleared", env: env{"AWS_PROFILE": "busy"}, later: env{"AWS_PROFILE": ""}, want: resolved{"adaptive", 11}},
+		{name: "AWS_DEFAULT_PROFILE is set later", later: env{"AWS_DEFAULT_PROFILE": "busy"}, want: resolved{"standard", 10}},
+		{name: "AWS_PROFILE is set over AWS_DEFAULT_PROFILE", env: env{"AWS_DEFAULT_PROFILE": "busy"}, later: env{"AWS_PROFILE": "keys"}, want: resolved{"adaptive", 11}},
+		{name: "AWS_CONFIG_FILE is set later", later: env{"AWS_CONFIG_FILE": "work/config"}, want: resolved{"standard", 10}},
+		{name: "AWS_CONFIG_FILE is cleared", env: env{"AWS_CONFIG_FILE": "work/config"}, later: env{"AWS_CONFIG_FILE": ""}, want: resolved{"", 30}},
+		{name: "AWS_SHARED_CREDENTIALS_FILE is set later", env: env{"AWS_PROFILE": "both"}, later: env{"AWS_SHARED_CREDENTIALS_FILE": "work/credentials"}, want: resolved{"adaptive", 15}},
+		{name: "HOME is changed", later: env{"HOME": "moved"}, want: resolved{"standard", 10}},
+		{name: "mode and attempts are set later", later: env{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "7"}, want: resolved{"standard", 10}},
+		{name: "mode and attempts are changed", env: env{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "7"}, later: env{"AWS_RETRY_MODE": "standard", "AWS_MAX_ATTEMPTS": "9"}, want: resolved{"adaptive", 7}},
+		{name: "mode and attempts become nonsense", later: env{"AWS_RETRY_MODE": "none", "AWS_MAX_ATTEMPTS": "many"}, want: resolved{"standard", 10}},
+		{name: "everything is cleared", env: env{"AWS_PROFILE": "keys", "AWS_CONFIG_FILE": "work/config", "AWS_SHARED_CREDENTIALS_FILE": "work/credentials", "AWS_RETRY_MODE": "adaptive"}, later: env{"AWS_PROFILE": "", "AWS_CONFIG_FILE": "", "AWS_SHARED_CREDENTIALS_FILE": "", "AWS_RETRY_MODE": ""}, want: resolved{"adaptive", 33}},
 	}
 }
 
-// TestInstallResolvesWhatTheSDKHasResolved compares the two.
+// TestInstallResolvesWhatTheSDKHasResolved compares the two. The files are gone when Install is called.
 func TestInstallResolvesWhatTheSDKHasResolved(t *testing.T) {
 	for _, w := range worlds() {
 		t.Run(w.name, func(t *testing.T) {
@@ -256,37 +251,15 @@ func TestInstallResolvesWhatTheSDKHasResolved(t *testing.T) {
 			cfg, err := config.LoadDefaultConfig(t.Context(), w.load...)
 			require.NoError(t, err)
 			setenv(t, w.later)
-			loaded := sourcesOf(t.Context(), cfg)
-			require.Equal(t, w.want, resolved{loaded.shared.Profile, string(cfg.RetryMode), cfg.RetryMaxAttempts}, "the SDK")
-
-			settings, err := loaded.resolve(t.Context(), nil)
-			require.NoError(t, err)
-			profile := settings.Profile.Value
-			if w.from == sdkRead {
-				profile = w.want.profile // No file was read that could have it.
-				require.Equal(t, []string{sdkRead, sdkRead}, []string{settings.Files[0].Path, settings.Files[1].Path})
-			} else {
-				require.Equal(t, cmp.Or(w.from, "built-in default"), settings.Profile.Origin.String())
+			require.Equal(t, w.want, resolved{string(cfg.RetryMode), cfg.RetryMaxAttempts}, "the SDK")
+			for path := range tree { // No file is read again.
+				require.NoError(t, os.Remove(path))
 			}
-			require.Equal(t, cmp.Or(w.want.profile, "default"), cmp.Or(profile, "default"), "awsretry")
-			require.Equal(t, w.want.mode, string(unlessDefault(settings.RetryMode)), "awsretry")
-			require.Equal(t, w.want.attempts, unlessDefault(settings.MaxAttempts), "awsretry")
-			place, _, _ := strings.Cut(settings.MaxAttempts.Origin.String(), ":")
-			require.Equal(t, cmp.Or(w.read, "built-in default"), place)
-
 			require.NoError(t, Install(&cfg))
-			require.Equal(t, string(settings.RetryMode.Value), modeOf(cfg))
-			require.Equal(t, settings.MaxAttempts.Value, cfg.Retryer().MaxAttempts())
+			require.Equal(t, cmp.Or(w.want.mode, "standard"), modeOf(cfg))
+			require.Equal(t, cmp.Or(w.want.attempts, 3), cfg.Retryer().MaxAttempts())
 		})
 	}
-}
-
-// unlessDefault returns a value as the SDK has it: zero if it was not set.
-func unlessDefault[T any](s retryconfig.Setting[T]) (value T) {
-	if s.Origin.Kind == "default" {
-		return value
-	}
-	return s.Value
 }
 
 func modeOf(cfg aws.Config) string {
@@ -331,12 +304,16 @@ func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 		name     string
 		env      map[string]string
 		load     []load
+		byHand   int
 		settings []awsretry.Option
 		attempts int
 		err      string
 	}{
 		{name: "profile", env: map[string]string{"AWS_PROFILE": "busy"}, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 16},
 		{name: "profile beside an option", load: []load{config.WithSharedConfigProfile("busy")}, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 16},
+		{name: "profile of a file by option", load: []load{config.WithSharedConfigFiles([]string{"work/config"})}, settings: []awsretry.Option{awsretry.WithProfile("busy")}, attempts: 31},
+		{name: "profile beside no files by option", load: []load{config.WithSharedConfigFiles([]string{})}, settings: []awsretry.Option{awsretry.WithProfile("both")}, attempts: 15},
+		{name: "profile beside attempts in code", load: []load{config.WithRetryMaxAttempts(8)}, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 8},
 		{name: "profile beside one that no file has", env: map[string]string{"AWS_DEFAULT_PROFILE": "gone"}, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 16},
 		{name: "profile that no file has", settings: []awsretry.Option{awsretry.WithProfile("gone")}, err: `option WithProfile: profile "gone" not found in home/.aws/config or home/.aws/credentials`},
 		{name: "config file", settings: []awsretry.Option{awsretry.WithConfigFile("work/config")}, attempts: 30},
@@ -349,15 +326,17 @@ func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 		{name: "default attempts", load: []load{config.WithSharedConfigFiles([]string{})}, settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 2})}, attempts: 2},
 		{name: "attempts beside several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, attempts: 2},
 		{name: "default attempts beside several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 2})}, attempts: 30},
-		{
-			name: "another profile of several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithProfile("both")},
-			err: `option WithProfile: profile "both" not found in (read by config.LoadDefaultConfig)`,
-		},
+		{name: "profile of several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithProfile("both")}, attempts: 15},
+		{name: "profile of the first of several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithProfile("plain")}, err: `option WithProfile: profile "plain" not found in work/config or home/.aws/credentials`},
+		{name: "file system", settings: []awsretry.Option{awsretry.WithFS(fstest.MapFS{"f": {Data: []byte("[default]\nmax_attempts = 70\n")}}), awsretry.WithEnv(func(name string) (string, bool) { return "/f", name == "AWS_CONFIG_FILE" })}, attempts: 70},
+		{name: "file system beside the environment of the process", env: map[string]string{"AWS_CONFIG_FILE": "f"}, settings: []awsretry.Option{awsretry.WithFS(fstest.MapFS{"f": {Data: []byte("[default]\nmax_attempts = 70\n")}})}, attempts: 70},
+		{name: "one value is set by hand", load: []load{config.WithRetryMaxAttempts(8)}, byHand: 9, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			start(t, c.env)
 			cfg, err := config.LoadDefaultConfig(t.Context(), c.load...)
 			require.NoError(t, err)
+			cfg.RetryMaxAttempts = cmp.Or(c.byHand, cfg.RetryMaxAttempts)
 			err = Install(&cfg, WithSettings(c.settings...))
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
@@ -370,10 +349,34 @@ func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 	}
 }
 
+// TestConfigMadeByHandIsResolvedFromTheProcess as by awsretry.Resolve, beside what it has.
 func TestConfigMadeByHandIsResolvedFromTheProcess(t *testing.T) {
-	start(t, map[string]string{"AWS_PROFILE": "busy", "AWS_CONFIG_FILE": "work/config"})
-	cfg := aws.Config{RetryMode: aws.RetryModeAdaptive}
-	require.NoError(t, Install(&cfg))
-	require.Equal(t, 31, cfg.Retryer().MaxAttempts())
-	require.Equal(t, "adaptive", modeOf(cfg))
+	for _, c := range []struct {
+		name     string
+		env      map[string]string
+		cfg      aws.Config
+		mode     string
+		attempts int
+		err      string
+	}{
+		{name: "files and variables", env: map[string]string{"AWS_PROFILE": "busy", "AWS_CONFIG_FILE": "work/config"}, cfg: aws.Config{RetryMode: aws.RetryModeAdaptive}, mode: "adaptive", attempts: 31},
+		{name: "both in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "6"}, cfg: aws.Config{RetryMode: aws.RetryModeAdaptive, RetryMaxAttempts: 5}, mode: "adaptive", attempts: 5},
+		{name: "attempts below zero in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "6"}, cfg: aws.Config{RetryMaxAttempts: -1}, mode: "standard", attempts: 6},
+		{name: "mode that does not exist in the config", env: map[string]string{"AWS_RETRY_MODE": "adaptive"}, cfg: aws.Config{RetryMode: "foo"}, mode: "standard", attempts: 10},
+		{name: "variable of zero", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, err: `AWS_MAX_ATTEMPTS: "0"`},
+		{name: "variable of zero beside attempts in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, cfg: aws.Config{RetryMaxAttempts: 5}, mode: "standard", attempts: 5},
+		{name: "profile that is missing", env: map[string]string{"AWS_PROFILE": "gone"}, err: `"gone" not found`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			start(t, c.env)
+			err := Install(&c.cfg)
+			if c.err != "" {
+				require.ErrorContains(t, err, c.err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.mode, modeOf(c.cfg))
+			require.Equal(t, c.attempts, c.cfg.Retryer().MaxAttempts())
+		})
+	}
 }
