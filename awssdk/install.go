@@ -25,8 +25,9 @@ import (
 // of each kind. For a cfg that config.LoadDefaultConfig has not made, the settings are resolved so too, and the
 // RetryMode and RetryMaxAttempts of cfg override environment and files.
 //
-// A client or a call may have its own RetryMaxAttempts, or its own Retryer, which then works as if
-// there were no Install.
+// Afterwards the RetryMode of cfg is the mode in force, and its RetryMaxAttempts is zero. If it is set
+// later, or in the options of a client or of a call, it limits the attempts as in the SDK. A client or a
+// call may also have its own Retryer, which then works as if there were no Install.
 //
 // If Install returns an error, cfg is unchanged. The errors are those of awsretry.Load for the options,
 // and one for [WithStrategy] beside [WithSettings].
@@ -35,12 +36,17 @@ func Install(cfg *aws.Config, opts ...Option) error {
 		return errors.New("awssdk: Install without a config")
 	}
 	o := collect(opts)
-	r, err := o.install(*cfg)
+	before := *cfg
+	if earlier, ok := StrategyOf(before); ok && before.RetryMode == modeOf(earlier) {
+		before.RetryMode = "" // An earlier Install has set it.
+	}
+	r, err := o.install(before)
 	if err != nil {
 		return err
 	}
 	cfg.Retryer = func() aws.Retryer { return r }
-	cfg.RetryMode, cfg.RetryMaxAttempts = "", 0 // The strategy has both now.
+	cfg.RetryMode = modeOf(r.strategy)
+	cfg.RetryMaxAttempts = 0 // The strategy has it. A client would limit each call to it, whatever the operation says.
 	cfg.APIOptions = append(slices.Clip(cfg.APIOptions), r.addMiddlewares)
 	cfg.ServiceOptions = append(o.providers.before(cfg.ServiceOptions), nameService)
 	return nil
@@ -71,6 +77,8 @@ func (o options) resolved(ctx context.Context, cfg aws.Config) (retry.Strategy, 
 	}
 	return awsretry.New(settings, only[awsretry.BuildOption](o.settings)...)
 }
+
+func modeOf(s retry.Strategy) aws.RetryMode { return aws.RetryMode(s.Snapshot().Mode) }
 
 // nameService gives a new client the retryer for its service, in place of the retryer for all
 // services. clientOptions points to the options of the client.

@@ -33,7 +33,7 @@ func TestInstallTakesFromTheSDKWhatCanBeReadOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, Install(&cfg))
 		require.Equal(t, 70, cfg.Retryer().MaxAttempts())
-		require.Equal(t, "adaptive", modeOf(cfg))
+		require.Equal(t, "adaptive", string(cfg.RetryMode))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -170,6 +171,10 @@ func TestInstallTwiceIsTheLastOne(t *testing.T) {
 		second, after := adaptiveMode(standard.Config{})
 		s := newScript(fail(500, ""))
 		cfg := installed(t, s, first)
+		require.Equal(t, aws.RetryModeAdaptive, cfg.RetryMode)
+		plain := cfg
+		require.NoError(t, awssdk.Install(&plain, hermetic()))
+		require.Equal(t, aws.RetryModeStandard, plain.RetryMode, "the mode of the first is not taken over")
 		require.NoError(t, awssdk.Install(&cfg, second))
 		require.Error(t, describe(t, cfg))
 		require.Equal(t, 4, s.requests())
@@ -352,6 +357,60 @@ func TestStrategyInAWrapperLimitsAsItDoesWithout(t *testing.T) {
 		require.ErrorContains(t, describe(t, cfg), "exceeded maximum number of attempts, 4")
 		require.Equal(t, 4, s.requests())
 	})
+}
+
+// TestModeAndAttemptsOfConfigsClientsAndCalls: the mode in force is in the config and in its clients. Attempts
+// limit what is made from where they are set.
+func TestModeAndAttemptsOfConfigsClientsAndCalls(t *testing.T) {
+	for _, mode := range []aws.RetryMode{aws.RetryModeStandard, aws.RetryModeAdaptive} {
+		home(t)
+		t.Setenv("AWS_RETRY_MODE", string(mode))
+		shared, err := awsretry.Load(t.Context(), awsretry.WithMaxAttempts(6))
+		require.NoError(t, err)
+		for name, load := range map[string]func(opts ...awssdk.Option) (aws.Config, error){
+			"Install": func(opts ...awssdk.Option) (aws.Config, error) {
+				cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRetryMaxAttempts(6))
+				require.NoError(t, err)
+				require.Equal(t, 6, cfg.RetryMaxAttempts)
+				return cfg, awssdk.Install(&cfg, opts...)
+			},
+			"LoadDefaultConfig": func(opts ...awssdk.Option) (aws.Config, error) {
+				return awssdk.LoadDefaultConfig(t.Context(), append(opts, awssdk.WithLoadOptions(config.WithRetryMaxAttempts(6)))...)
+			},
+		} {
+			for _, opts := range [][]awssdk.Option{nil, {awssdk.WithStrategy(shared)}} {
+				inBubble(t, func(t *testing.T) {
+					t.Helper()
+					cfg, err := load(opts...)
+					require.NoError(t, err)
+					require.Equal(t, mode, cfg.RetryMode, name)
+					require.Zero(t, cfg.RetryMaxAttempts, name)
+					require.Equal(t, string(mode), strategyOf(t, cfg).Snapshot().Mode, name)
+					requests := func(call int, client ...func(*dynamodb.Options)) int {
+						s := newScript(fail(500, ""))
+						cfg.HTTPClient, cfg.BaseEndpoint = s, aws.String("http://service.test")
+						made := dynamodb.NewFromConfig(cfg, client...)
+						require.Equal(t, mode, made.Options().RetryMode, name)
+						_, err := made.ListTables(t.Context(), nil, func(o *dynamodb.Options) {
+							if call > 0 {
+								o.RetryMaxAttempts = call
+							}
+						})
+						require.ErrorContains(t, err, fmt.Sprintf("exceeded maximum number of attempts, %d", s.requests()), name)
+						return s.requests()
+					}
+					two := func(o *dynamodb.Options) { o.RetryMaxAttempts = 2 }
+					require.Equal(t, 6, requests(0), name)
+					require.Equal(t, 3, requests(3), name)
+					require.Equal(t, 2, requests(0, two), name)
+					cfg.RetryMaxAttempts = 5
+					require.Equal(t, 5, requests(0), name)
+					require.Equal(t, 2, requests(0, two), name)
+					require.Equal(t, 3, requests(3), name)
+				})
+			}
+		}
+	}
 }
 
 // TestWhatTheSDKResolvedIsResolvedAgain: it does not count as a value that code has set.
