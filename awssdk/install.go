@@ -48,7 +48,7 @@ func Install(cfg *aws.Config, opts ...Option) error {
 	cfg.RetryMode = modeOf(r.strategy)
 	cfg.RetryMaxAttempts = 0 // The strategy has it. A client would limit each call to it, whatever the operation says.
 	cfg.APIOptions = append(slices.Clip(cfg.APIOptions), r.addMiddlewares)
-	cfg.ServiceOptions = append(o.providers.before(cfg.ServiceOptions), nameService)
+	cfg.ServiceOptions = append(slices.Clip(cfg.ServiceOptions), nameService)
 	return nil
 }
 
@@ -92,4 +92,15 @@ func nameService(id string, clientOptions any) {
 		named.owner = ownerOf(clientOptions)
 		field.Set(reflect.ValueOf(named))
 	}
+}
+
+// fieldOf returns a field of type T of the options of a client, which clientOptions points to, because
+// there is no interface for them. It reports false for options without such a field.
+func fieldOf[T any](clientOptions any, name string) (reflect.Value, bool) {
+	v := reflect.ValueOf(clientOptions)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return reflect.Value{}, false
+	}
+	field := v.Elem().FieldByName(name)
+	return field, field.IsValid() && field.Type() == reflect.TypeFor[T]()
 }

@@ -33,7 +33,7 @@ func LoadDefaultConfig(ctx context.Context, opts ...Option) (aws.Config, error) 
 	if err != nil {
 		return aws.Config{}, err
 	}
-	cfg, err := config.LoadDefaultConfig(ctx, append(slices.Clip(o.ofSDK), r.give, o.providers.load)...)
+	cfg, err := config.LoadDefaultConfig(ctx, append(slices.Clip(o.ofSDK), r.give)...)
 	if err != nil {
 		return aws.Config{}, err
 	}

@@ -22,7 +22,6 @@ type options struct {
 	timeout   retry.AttemptTimeout
 	account   string
 	ofSDK     []func(*config.LoadOptions) error // for config.LoadDefaultConfig
-	providers providers
 }
 
 type optionFunc func(o *options)

@@ -353,3 +353,25 @@ func TestObserverHearsOfALoopInAClient(t *testing.T) {
 type roundTripFunc func(r *http.Request) (*http.Response, error)
 
 func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+type callerKey struct{}
+
+// TestEventsHaveTheContextOfTheCall: all events of an operation get a context that descends from that of the
+// caller, so an observer finds its span in it.
+func TestEventsHaveTheContextOfTheCall(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		kinds := map[retry.EventKind]int{}
+		cfg := installed(t, newScript(fail(400, "ThrottlingException"), fail(500, ""), say(200, "{}")), hermetic(
+			awsretry.WithMode(awsretry.ModeAdaptive),
+			awsretry.WithObserver(retry.ObserverFunc(func(ctx context.Context, e retry.Event) {
+				kinds[e.Kind]++
+				require.Equal(t, "the caller's", ctx.Value(callerKey{}), e.Kind)
+			}))))
+		require.NoError(t, describeWith(context.WithValue(t.Context(), callerKey{}, "the caller's"), cfg))
+		require.Equal(t, 3, kinds[retry.AttemptEnded])
+		require.Equal(t, 2, kinds[retry.RetryScheduled])
+		require.Equal(t, 1, kinds[retry.OperationEnded])
+		require.Equal(t, 1, kinds[retry.ScopeCreated])
+	})
+}

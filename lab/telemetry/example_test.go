@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"reflect"
 
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/metrics"
 	"github.com/aws/smithy-go/tracing"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
@@ -54,6 +57,32 @@ func Example_metrics() {
 
 	fmt.Println(strategy.Snapshot().Mode)
 	// Output: standard
+}
+
+// All clients of a config have the metrics and traces of the SDK.
+func Example_providers() {
+	cfg, err := awssdk.LoadDefaultConfig(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	provide := provideAll(meters{otel.GetMeterProvider()}, tracers{otel.GetTracerProvider()})
+	cfg.ServiceOptions = append(cfg.ServiceOptions, provide)
+
+	_, ok := sts.NewFromConfig(cfg).Options().MeterProvider.(meters)
+	fmt.Println(ok)
+	// Output: true
+}
+
+func provideAll(meters metrics.MeterProvider, tracers tracing.TracerProvider) func(string, any) {
+	return func(_ string, options any) {
+		client := reflect.ValueOf(options).Elem() // such as dynamodb.Options
+		if field := client.FieldByName("MeterProvider"); field.IsValid() {
+			field.Set(reflect.ValueOf(meters))
+		}
+		if field := client.FieldByName("TracerProvider"); field.IsValid() {
+			field.Set(reflect.ValueOf(tracers))
+		}
+	}
 }
 
 // meters is a provider for clients of the SDK that records with OpenTelemetry.

@@ -65,10 +65,8 @@ func callTheSDK(t *testing.T, a adapter, meterProvider *sdkmetric.MeterProvider,
 	cfg := aws.Config{
 		Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("ID", "SECRET", ""), HTTPClient: &service{},
 	}
-	require.NoError(t, awssdk.Install(&cfg,
-		awssdk.WithObserver(telemetry),
-		awssdk.WithMeterProvider(a.meters(meterProvider)),
-		awssdk.WithTracerProvider(a.tracers(tracerProvider))))
+	require.NoError(t, awssdk.Install(&cfg, awssdk.WithObserver(telemetry)))
+	cfg.ServiceOptions = append(cfg.ServiceOptions, provideAll(a.meters(meterProvider), a.tracers(tracerProvider)))
 	strategy, ok := awssdk.StrategyOf(cfg)
 	require.True(t, ok)
 	require.NoError(t, telemetry.Watch(strategy))
