@@ -23,7 +23,8 @@ import (
 // or a file system, all settings are resolved again as awsretry.Load does, with its errors. What code has
 // given to config.LoadDefaultConfig counts then too: the mode, the attempts, the profile, and the last file
 // of each kind. For a cfg that config.LoadDefaultConfig has not made, the settings are resolved so too, and the
-// RetryMode and RetryMaxAttempts of cfg override environment and files.
+// RetryMode and RetryMaxAttempts of cfg override environment and files. If these have a value that awsretry.Load
+// refuses, they do not count: such a cfg starts with the SDK too.
 //
 // Afterwards the RetryMode of cfg is the mode in force, and its RetryMaxAttempts is zero. If it is set
 // later, or in the options of a client or of a call, it limits the attempts as in the SDK. A client or a

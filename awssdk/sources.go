@@ -93,12 +93,23 @@ func resolve(ctx context.Context, cfg aws.Config, more []awsretry.Option) (*awsr
 		byHand.attempts = 0
 	}
 	code := byHand.or(values{options.RetryMode, options.RetryMaxAttempts})
-	return awsretry.Resolve(ctx, slices.Concat([]awsretry.ResolveOption{
+	process := []awsretry.ResolveOption{
 		awsretry.WithProfile(options.SharedConfigProfile),
 		awsretry.WithConfigFile(lastOf(options.SharedConfigFiles)),
 		awsretry.WithCredentialsFile(lastOf(options.SharedCredentialsFiles)),
 		code.option(),
-	}, own)...)
+	}
+	settings, err := awsretry.Resolve(ctx, slices.Concat(process, own)...)
+	if err == nil || len(cfg.ConfigSources) > 0 {
+		return settings, err
+	}
+	// The SDK starts with a config made by hand whatever the process has, so only the options in more may be refused.
+	if _, alone := awsretry.Resolve(ctx, process...); alone != nil {
+		if settings, named, err := asRead(ctx, byHand, own); !named {
+			return settings, err
+		}
+	}
+	return nil, err
 }
 
 // noFile is the path of a file that does not exist. A missing file counts as empty.

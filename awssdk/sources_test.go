@@ -349,24 +349,18 @@ func TestConfigMadeByHandIsResolvedFromTheProcess(t *testing.T) {
 		cfg      aws.Config
 		mode     string
 		attempts int
-		err      string
 	}{
 		{name: "files and variables", env: map[string]string{"AWS_PROFILE": "busy", "AWS_CONFIG_FILE": "work/config"}, cfg: aws.Config{RetryMode: aws.RetryModeAdaptive}, mode: "adaptive", attempts: 31},
 		{name: "both in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "6"}, cfg: aws.Config{RetryMode: aws.RetryModeAdaptive, RetryMaxAttempts: 5}, mode: "adaptive", attempts: 5},
 		{name: "attempts below zero in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "6"}, cfg: aws.Config{RetryMaxAttempts: -1}, mode: "standard", attempts: 6},
 		{name: "mode that does not exist in the config", env: map[string]string{"AWS_RETRY_MODE": "adaptive"}, cfg: aws.Config{RetryMode: "foo"}, mode: "standard", attempts: 10},
-		{name: "variable of zero", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, err: `AWS_MAX_ATTEMPTS: "0"`},
+		{name: "variable of zero", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, mode: "standard", attempts: 3},
 		{name: "variable of zero beside attempts in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, cfg: aws.Config{RetryMaxAttempts: 5}, mode: "standard", attempts: 5},
-		{name: "profile that is missing", env: map[string]string{"AWS_PROFILE": "gone"}, err: `"gone" not found`},
+		{name: "profile that is missing", env: map[string]string{"AWS_PROFILE": "gone"}, cfg: aws.Config{RetryMode: aws.RetryModeAdaptive}, mode: "adaptive", attempts: 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			start(t, c.env)
-			err := Install(&c.cfg)
-			if c.err != "" {
-				require.ErrorContains(t, err, c.err)
-				return
-			}
-			require.NoError(t, err)
+			require.NoError(t, Install(&c.cfg))
 			require.Equal(t, c.mode, string(c.cfg.RetryMode))
 			require.Equal(t, c.attempts, c.cfg.Retryer().MaxAttempts())
 		})
