@@ -15,8 +15,8 @@ import (
 // Install gives one strategy to all clients made from cfg later. It replaces the Retryer of cfg. The
 // retry mode and the attempts are those that config.LoadDefaultConfig has read, or that were set in cfg
 // since: no file and no variable is read again, so Install starts with all that the SDK starts with. As
-// in the clients of the SDK, a mode other than adaptive is standard. Attempts below 1 are not set, and
-// more than 2^31-1 are 2^31-1. Nothing is reported about such values; the command awsretry finds them
+// in the clients of the SDK, a mode other than adaptive is standard, zero attempts are not set, and
+// attempts below zero have no limit but the retry quota. That and more than 2^31-1 are 2^31-1 here. Nothing is reported about such values; the command awsretry finds them
 // in the files with explain and lint.
 //
 // [WithSettings] overrides all of these. If one of its options names a profile, a file, an environment

@@ -19,7 +19,7 @@ import (
 // values are a mode and attempts. Both may be unset.
 type values struct {
 	mode     aws.RetryMode
-	attempts int // It is unset below 1.
+	attempts int // Below zero there is no limit.
 }
 
 // valuesOf returns the values of one of the sources of a config.
@@ -42,14 +42,14 @@ func (v values) or(weaker values) values {
 	if v.mode == "" {
 		v.mode = weaker.mode
 	}
-	if v.attempts < 1 {
+	if v.attempts == 0 {
 		v.attempts = weaker.attempts
 	}
 	return v
 }
 
 // option returns an option with the values as the clients of the SDK take them: a mode other than
-// adaptive is standard.
+// adaptive is standard, and attempts below zero have no limit but the quota.
 func (v values) option() awsretry.ResolveOption {
 	var given awsretry.Values
 	switch v.mode {
@@ -59,7 +59,10 @@ func (v values) option() awsretry.ResolveOption {
 	default:
 		given.Mode = awsretry.ModeStandard
 	}
-	if v.attempts >= 1 {
+	switch {
+	case v.attempts < 0:
+		given.MaxAttempts = json.Number(strconv.Itoa(math.MaxInt32))
+	case v.attempts > 0:
 		given.MaxAttempts = json.Number(strconv.Itoa(min(v.attempts, math.MaxInt32)))
 	}
 	given.From("aws.Config")
@@ -81,7 +84,11 @@ func resolve(ctx context.Context, cfg aws.Config, more []awsretry.Option) (*awsr
 	}
 	byHand := values{cfg.RetryMode, cfg.RetryMaxAttempts}
 	if len(cfg.ConfigSources) > 0 {
-		if settings, named, err := asRead(ctx, byHand.or(read), own); !named {
+		clients := byHand
+		if cfg.Retryer != nil { // With a retryer the SDK leaves both fields empty.
+			clients = byHand.or(read)
+		}
+		if settings, named, err := asRead(ctx, clients, own); !named {
 			return settings, err
 		}
 	}

@@ -2,6 +2,7 @@ package awssdk
 
 import (
 	"cmp"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -352,7 +353,7 @@ func TestConfigMadeByHandIsResolvedFromTheProcess(t *testing.T) {
 	}{
 		{name: "files and variables", env: map[string]string{"AWS_PROFILE": "busy", "AWS_CONFIG_FILE": "work/config"}, cfg: aws.Config{RetryMode: aws.RetryModeAdaptive}, mode: "adaptive", attempts: 31},
 		{name: "both in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "6"}, cfg: aws.Config{RetryMode: aws.RetryModeAdaptive, RetryMaxAttempts: 5}, mode: "adaptive", attempts: 5},
-		{name: "attempts below zero in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "6"}, cfg: aws.Config{RetryMaxAttempts: -1}, mode: "standard", attempts: 6},
+		{name: "attempts below zero in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "6"}, cfg: aws.Config{RetryMaxAttempts: -1}, mode: "standard", attempts: math.MaxInt32},
 		{name: "mode that does not exist in the config", env: map[string]string{"AWS_RETRY_MODE": "adaptive"}, cfg: aws.Config{RetryMode: "foo"}, mode: "standard", attempts: 10},
 		{name: "variable of zero", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, mode: "standard", attempts: 3},
 		{name: "variable of zero beside attempts in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, cfg: aws.Config{RetryMaxAttempts: 5}, mode: "standard", attempts: 5},

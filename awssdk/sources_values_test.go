@@ -3,6 +3,7 @@ package awssdk
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -40,7 +41,7 @@ type reading struct {
 
 // Reasons for a difference.
 const (
-	notSet  = "a number below 1 is not set"
+	noLimit = "no limit but the quota is written as 2^31-1"
 	tooMany = "more than 2^31-1 attempts are 2^31-1"
 	noSuch  = "the client of the SDK is in standard mode"
 )
@@ -76,7 +77,7 @@ func readings() []reading {
 		{name: "number that a comment touches", config: number("7#seven"), sdk: noNumber},
 		{name: "number of zero", config: number("0"), sdk: unset},
 		{name: "number of zeros", config: number("00"), sdk: unset},
-		{name: "number below zero", config: number("-1"), sdk: "standard -1", ours: unset, why: notSet},
+		{name: "number below zero", config: number("-1"), sdk: "standard -1", ours: most, why: noLimit},
 		{name: "minus zero", config: number("-0"), sdk: unset},
 		{name: "number in double quotes", config: number(`"7"`), sdk: seven},
 		{name: "number in single quotes", config: number(`'7'`), sdk: seven},
@@ -159,13 +160,13 @@ func readings() []reading {
 		// Two files.
 		{name: "credentials file over config file", config: number("5"), credentials: number("7"), sdk: seven},
 		{name: "zero in the credentials file over config file", config: number("5"), credentials: number("0"), sdk: unset},
-		{name: "below zero in the credentials file over config file", config: number("5"), credentials: number("-1"), sdk: "standard -1", ours: unset, why: notSet},
+		{name: "below zero in the credentials file over config file", config: number("5"), credentials: number("-1"), sdk: "standard -1", ours: most, why: noLimit},
 		{name: "credentials file over zero", config: number("0"), credentials: number("7"), sdk: seven},
 		{name: "credentials file over nonsense", config: number("many"), credentials: number("7"), sdk: seven},
 		{name: "mode of one file, quoted number of the other", config: mode("adaptive"), credentials: number("'7'"), sdk: "adaptive 7"},
 		{name: "two config files", config: number("5"), load: []load{config.WithSharedConfigFiles([]string{"home/.aws/config", "work/config"})}, sdk: "standard 30"},
 		{name: "two config files, the last with zero", config: number("0"), load: []load{config.WithSharedConfigFiles([]string{"work/config", "home/.aws/config"})}, sdk: unset},
-		{name: "two config files, the last below zero", config: number("-1"), load: []load{config.WithSharedConfigFiles([]string{"work/config", "home/.aws/config"})}, sdk: "standard -1", ours: unset, why: notSet},
+		{name: "two config files, the last below zero", config: number("-1"), load: []load{config.WithSharedConfigFiles([]string{"work/config", "home/.aws/config"})}, sdk: "standard -1", ours: most, why: noLimit},
 
 		// Variables.
 		{name: "variable over file", config: number("5"), env: attempts("7"), sdk: seven},
@@ -176,8 +177,8 @@ func readings() []reading {
 		{name: "variable of zero over file", config: number("7"), env: attempts("0"), sdk: seven},
 		{name: "variable of zero over quotes", config: number("'7'"), env: attempts("0"), sdk: seven},
 		{name: "variable of zeros and a mode", env: env{"AWS_MAX_ATTEMPTS": "00", "AWS_RETRY_MODE": "adaptive"}, sdk: "adaptive 3"},
-		{name: "variable below zero", env: attempts("-1"), sdk: "standard -1", ours: unset, why: notSet},
-		{name: "variable below zero over file", config: number("7"), env: attempts("-1"), sdk: "standard -1", ours: seven, why: notSet},
+		{name: "variable below zero", env: attempts("-1"), sdk: "standard -1", ours: most, why: noLimit},
+		{name: "variable below zero over file", config: number("7"), env: attempts("-1"), sdk: "standard -1", ours: most, why: noLimit},
 		{name: "variable with a plus sign", env: attempts("+7"), sdk: seven},
 		{name: "variable with a leading zero", env: attempts("010"), sdk: "standard 10"},
 		{name: "hexadecimal variable", env: attempts("0x10"), sdk: noEnv},
@@ -195,14 +196,16 @@ func readings() []reading {
 		// Code.
 		{name: "option over zero", config: number("0"), load: []load{config.WithRetryMaxAttempts(7)}, sdk: seven},
 		{name: "option of zero", config: number("7"), load: []load{config.WithRetryMaxAttempts(0)}, sdk: seven},
-		{name: "option below zero", load: []load{config.WithRetryMaxAttempts(-1)}, sdk: "standard -1", ours: unset, why: notSet},
-		{name: "option below zero over variable", env: attempts("7"), load: []load{config.WithRetryMaxAttempts(-1)}, sdk: "standard -1", ours: seven, why: notSet},
+		{name: "option below zero", load: []load{config.WithRetryMaxAttempts(-1)}, sdk: "standard -1", ours: most, why: noLimit},
+		{name: "option below zero over variable", env: attempts("7"), load: []load{config.WithRetryMaxAttempts(-1)}, sdk: "standard -1", ours: most, why: noLimit},
 		{name: "option above the greatest", load: []load{config.WithRetryMaxAttempts(1 << 40)}, sdk: "standard 1099511627776", ours: most, why: tooMany},
 		{name: "mode by option", config: mode("standard"), load: []load{config.WithRetryMode(aws.RetryModeAdaptive)}, sdk: "adaptive 3"},
 		{name: "unknown mode by option", config: mode("adaptive"), load: []load{config.WithRetryMode("foo")}, sdk: "foo 3", ours: unset, why: noSuch},
 		{name: "mode by option in another case", load: []load{config.WithRetryMode("Adaptive")}, sdk: "Adaptive 3", ours: unset, why: noSuch},
 		{name: "attempts in the config", config: number("5"), change: func(cfg *aws.Config) { cfg.RetryMaxAttempts = 7 }, sdk: seven},
-		{name: "attempts below zero in the config", config: number("7"), change: func(cfg *aws.Config) { cfg.RetryMaxAttempts = -1 }, sdk: "standard -1", ours: seven, why: notSet},
+		{name: "attempts that code has cleared in the config", config: number("7"), change: func(cfg *aws.Config) { cfg.RetryMaxAttempts = 0 }, sdk: unset},
+		{name: "mode that code has cleared in the config", config: mode("adaptive"), change: func(cfg *aws.Config) { cfg.RetryMode = "" }, sdk: unset},
+		{name: "attempts below zero in the config", config: number("7"), change: func(cfg *aws.Config) { cfg.RetryMaxAttempts = -1 }, sdk: "standard -1", ours: most, why: noLimit},
 		{name: "unknown mode in the config", change: func(cfg *aws.Config) { cfg.RetryMode = "foo" }, sdk: "foo 3", ours: unset, why: noSuch},
 		{name: "files that change after the SDK has read them", config: number("7"), change: rewrite(number("many")), sdk: seven},
 		{name: "profile that goes after the SDK has read it", config: "[profile x]\nmax_attempts = 7\n", env: profile("x"), change: rewrite(""), sdk: seven},
@@ -345,7 +348,7 @@ func TestSettingsBesideWhatOnlyTheSDKAccepts(t *testing.T) {
 	}
 }
 
-func TestAttemptsBelowOneLeaveEachServiceItsDefault(t *testing.T) {
+func TestZeroAttemptsLeaveEachServiceItsDefault(t *testing.T) {
 	start(t, map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "empty"})
 	cfg, err := LoadDefaultConfig(t.Context())
 	require.NoError(t, err)
@@ -354,21 +357,18 @@ func TestAttemptsBelowOneLeaveEachServiceItsDefault(t *testing.T) {
 	require.Equal(t, 4, strategy.Plan(retry.Operation{Service: "dynamodb"}).MaxAttempts)
 }
 
-// TestAttemptsBelowZeroHaveNoLimitInTheSDK: its clients stop when the retry quota is empty.
-func TestAttemptsBelowZeroHaveNoLimitInTheSDK(t *testing.T) {
+// TestAttemptsBelowZeroHaveNoLimit: clients stop when the retry quota is empty, as those of the SDK do.
+func TestAttemptsBelowZeroHaveNoLimit(t *testing.T) {
 	start(t, map[string]string{
 		"AWS_MAX_ATTEMPTS": "-1", "AWS_CONFIG_FILE": "empty", "AWS_REGION": "eu-central-1",
 		"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "SECRET",
 	})
-	for _, c := range []struct {
-		load     func(ctx context.Context) (aws.Config, error)
-		attempts int
-	}{
-		{func(ctx context.Context) (aws.Config, error) { return config.LoadDefaultConfig(ctx) }, 1 + 500/14},
-		{func(ctx context.Context) (aws.Config, error) { return LoadDefaultConfig(ctx) }, 3},
+	for _, load := range []func(ctx context.Context) (aws.Config, error){
+		func(ctx context.Context) (aws.Config, error) { return config.LoadDefaultConfig(ctx) },
+		func(ctx context.Context) (aws.Config, error) { return LoadDefaultConfig(ctx) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			cfg, err := c.load(t.Context())
+			cfg, err := load(t.Context())
 			require.NoError(t, err)
 			attempts := 0
 			cfg.HTTPClient = answers(func(*http.Request) *http.Response {
@@ -377,7 +377,7 @@ func TestAttemptsBelowZeroHaveNoLimitInTheSDK(t *testing.T) {
 			})
 			_, err = sts.NewFromConfig(cfg).GetCallerIdentity(t.Context(), nil)
 			require.Error(t, err)
-			require.Equal(t, c.attempts, attempts)
+			require.Equal(t, 1+500/14, attempts)
 		})
 	}
 }
@@ -387,13 +387,13 @@ type answers func(*http.Request) *http.Response
 func (f answers) Do(r *http.Request) (*http.Response, error) { return f(r), nil }
 
 // TestInstallReadsGeneratedFilesLikeTheSDK has files of lines that one of the two could read in another
-// way. Attempts below zero are left out, because the two differ there on purpose.
+// way.
 func TestInstallReadsGeneratedFilesLikeTheSDK(t *testing.T) {
 	const cases = 600
 	random := rand.New(rand.NewPCG(51, 1))
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }
 	line := func() string {
-		number := pick("7", "5", "0", "010", "08", "0x10", "1_0", "+3", "'7'", `"5"`, " 4 # four", "6#six", "", "many", "3.5", "2147483647", "7", "9")
+		number := pick("7", "5", "0", "-1", "010", "08", "0x10", "1_0", "+3", "'7'", `"5"`, " 4 # four", "6#six", "", "many", "3.5", "2147483647", "7", "9")
 		mode := pick("adaptive", "standard", "adaptive", "standard", "'adaptive'", "Adaptive", "legacy", "")
 		indent := pick("", "", "", "", "  ", "\t")
 		return indent + pick(
@@ -415,7 +415,7 @@ func TestInstallReadsGeneratedFilesLikeTheSDK(t *testing.T) {
 		env := map[string]string{}
 		for name, values := range map[string][]string{
 			"AWS_PROFILE": {"", "", "x"}, "AWS_DEFAULT_PROFILE": {"", "", "x", "y"},
-			"AWS_RETRY_MODE": {"", "", "", "adaptive", "standard"}, "AWS_MAX_ATTEMPTS": {"", "", "", "6", "010", "0", " 7"},
+			"AWS_RETRY_MODE": {"", "", "", "adaptive", "standard"}, "AWS_MAX_ATTEMPTS": {"", "", "", "6", "010", "0", "-2", " 7"},
 		} {
 			env[name] = values[(i*len(name)+i/7)%len(values)]
 		}
@@ -434,7 +434,11 @@ func TestInstallReadsGeneratedFilesLikeTheSDK(t *testing.T) {
 		require.NoError(t, err, made)
 		started++
 		client := sts.NewFromConfig(cfg).Options()
-		want := fmt.Sprint(client.RetryMode, " ", client.Retryer.MaxAttempts())
+		limit := client.Retryer.MaxAttempts()
+		if limit < 0 {
+			limit = math.MaxInt32
+		}
+		want := fmt.Sprint(client.RetryMode, " ", limit)
 		if want != "standard 3" {
 			set++
 		}
