@@ -29,7 +29,7 @@
 // call is what AWS counts it in, in an account and a region: a resource in its input, such as a
 // table, bucket, queue, topic, stream or function; else the operation; else the service.
 // [WithAccount] says how the account is found. [WithOperation] changes the scope of calls with a
-// function, such as [ByOperation] or [ByService]; [WithScope] changes it for the calls of a context.
+// function; [WithScope] changes it for the calls of a context.
 //
 // All clients of one config share a strategy. Two calls of LoadDefaultConfig or Install share nothing,
 // unless both get one strategy from [WithStrategy]. [StrategyOf] returns the strategy of a config; its Snapshot shows

@@ -70,50 +70,6 @@ func ExampleWithOperation() {
 	// sts/eu-central-1/GetCallerIdentity
 }
 
-// Each operation of a service has a retry quota and a send rate of its own, as where a service
-// throttles by operation.
-func ExampleByOperation() {
-	service := failing(0)
-	defer service.Close()
-
-	ctx := context.Background()
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := awssdk.Install(&cfg, awssdk.WithOperation(awssdk.ByOperation)); err != nil {
-		log.Fatal(err)
-	}
-	service.show(ctx, sts.NewFromConfig(cfg))
-	strategy, _ := awssdk.StrategyOf(cfg)
-	fmt.Println(strategy.Snapshot().Scopes[1].Scope)
-	// Output:
-	// account 111122223333, requests: 1
-	// sts/eu-central-1/GetCallerIdentity
-}
-
-// All calls of a service in a region share a retry quota and a send rate, whatever resource they
-// are for.
-func ExampleByService() {
-	service := failing(0)
-	defer service.Close()
-
-	ctx := context.Background()
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := awssdk.Install(&cfg, awssdk.WithOperation(awssdk.ByService)); err != nil {
-		log.Fatal(err)
-	}
-	service.show(ctx, sts.NewFromConfig(cfg))
-	strategy, _ := awssdk.StrategyOf(cfg)
-	fmt.Println(strategy.Snapshot().Scopes[1].Scope)
-	// Output:
-	// account 111122223333, requests: 1
-	// sts/eu-central-1
-}
-
 // The clients of two accounts share a strategy, and neither account slows the other. The accounts
 // are given because the credentials do not know them.
 func ExampleWithAccount() {

@@ -140,7 +140,7 @@ func (m attemptMiddleware) HandleFinalize(
 	out, metadata, err = next.HandleFinalize(ctx, in)
 	returned = true
 	if err == nil {
-		c.throttled, c.entries = m.outputs.throttled(ctx, c.input, out.Result, metadata)
+		c.throttled, c.entries = m.outputs.throttled(c.input, out.Result, metadata)
 	} else if seen := wrappingOf(c.loopOf(), nil); seen.changes || !seen.ours {
 		c.ctx = endless{c.ctx}
 	}

@@ -18,7 +18,6 @@ type options struct {
 	settings  []awsretry.Option
 	strategy  retry.Strategy
 	operation operationFunc
-	output    outputFunc
 	timeout   retry.AttemptTimeout
 	account   string
 	ofSDK     []func(*config.LoadOptions) error // for config.LoadDefaultConfig
@@ -70,19 +69,6 @@ func WithOperation(f func(ctx context.Context, op retry.Operation, input any) re
 	})
 }
 
-// WithOutput reads the outputs of batch operations that awssdk does not read itself, such as
-// *xray.PutTraceSegmentsOutput. f gets the name of the operation and the output of each successful call,
-// and returns how many entries the service throttled, and how many there were. An answer with a
-// throttled entry is one throttle for the send rate of the scope; the output comes back as it is. f must
-// be safe for concurrent use, and must not keep or change the output. A nil f changes nothing.
-func WithOutput(f func(op string, output any) (throttled, of int)) Option {
-	return optionFunc(func(o *options) {
-		if f != nil {
-			o.output = f
-		}
-	})
-}
-
 // WithLoadOptions passes options to config.LoadDefaultConfig, such as config.WithRegion. Several
 // WithLoadOptions add up. Only [LoadDefaultConfig] takes them; [Install] returns an error.
 func WithLoadOptions(opts ...func(*config.LoadOptions) error) Option {
@@ -103,7 +89,7 @@ func (o options) retryer(s retry.Strategy) (*sdkRetryer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.accounts.given, r.outputs.rest, r.timeout = o.account, o.output, o.timeout
+	r.accounts.given, r.timeout = o.account, o.timeout
 	return r, nil
 }
 

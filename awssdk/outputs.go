@@ -1,7 +1,6 @@
 package awssdk
 
 import (
-	"context"
 	"path"
 	"reflect"
 	"strings"
@@ -14,18 +13,14 @@ import (
 	"github.com/awsretry/awsretry/internal/errcode"
 )
 
-// outputFunc returns how many of how many entries an output says that the service throttled.
-type outputFunc func(op string, output any) (throttled, of int)
-
 // outputs reads outputs that are successes and say inside which entries were throttled. It is safe for
 // concurrent use.
 type outputs struct {
-	rest  outputFunc // for operations that have no row; nil is none
-	plans sync.Map   // of *batch by reflect.Type, nil for types without a row
+	plans sync.Map // of *batch by reflect.Type, nil for types without a row
 }
 
 // throttled returns how many of how many entries an output says that the service throttled.
-func (o *outputs) throttled(ctx context.Context, input, output any, about middleware.Metadata) (throttled, of int) {
+func (o *outputs) throttled(input, output any, about middleware.Metadata) (throttled, of int) {
 	t := reflect.TypeOf(output)
 	known, ok := o.plans.Load(t)
 	if !ok {
@@ -34,10 +29,7 @@ func (o *outputs) throttled(ctx context.Context, input, output any, about middle
 	if row, _ := known.(*batch); row != nil {
 		return row.throttled(input, output, about)
 	}
-	if o.rest == nil || output == nil {
-		return 0, 0
-	}
-	return o.rest(awsmiddleware.GetOperationName(ctx), output)
+	return 0, 0
 }
 
 // batch says where the outputs of an operation have the codes of entries, and its inputs the entries.

@@ -186,26 +186,10 @@ func TestOutputsOfAClientAreRead(t *testing.T) {
 			t.Parallel()
 			read := outputs{}
 			for range 2 { // the second time from what it has learned
-				throttled, of := read.throttled(t.Context(), c.input, c.output, c.about)
+				throttled, of := read.throttled(c.input, c.output, c.about)
 				require.Equal(t, c.throttled, throttled)
 				require.Equal(t, c.of, of)
 			}
 		})
 	}
-}
-
-func TestOutputOfTheUserIsAskedForOtherOperations(t *testing.T) {
-	t.Parallel()
-	read := outputs{rest: func(op string, output any) (throttled, of int) {
-		require.Empty(t, op, "the context names none")
-		_, ok := output.(*dynamodb.GetItemOutput)
-		require.True(t, ok)
-		return 2, 3
-	}}
-	throttled, of := read.throttled(t.Context(), nil, &dynamodb.GetItemOutput{}, middleware.Metadata{})
-	require.Equal(t, []int{2, 3}, []int{throttled, of})
-	throttled, of = read.throttled(t.Context(), nil, &dynamodb.BatchWriteItemOutput{}, middleware.Metadata{})
-	require.Equal(t, []int{0, 0}, []int{throttled, of})
-	throttled, of = read.throttled(t.Context(), nil, nil, middleware.Metadata{})
-	require.Equal(t, []int{0, 0}, []int{throttled, of})
 }

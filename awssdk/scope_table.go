@@ -189,16 +189,3 @@ func (r *sdkRetryer) withScope(ctx context.Context, op retry.Operation, input an
 	op.Account = own
 	return op
 }
-
-// ByOperation is a function for [WithOperation]: each operation of a service in an account and a region is a
-// scope, whatever its input names.
-func ByOperation(_ context.Context, op retry.Operation, _ any) retry.Operation {
-	op.Resource = op.Name
-	return op
-}
-
-// ByService is a function for [WithOperation]: each service in an account and a region is a scope.
-func ByService(_ context.Context, op retry.Operation, _ any) retry.Operation {
-	op.Resource = ""
-	return op
-}

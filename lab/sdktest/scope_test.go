@@ -226,13 +226,21 @@ func TestScopesByOperationAndByService(t *testing.T) {
 		_, _ = client.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(arn)})
 		_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{})
 	}
+	byOperation := func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+		op.Resource = op.Name
+		return op
+	}
+	byService := func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+		op.Resource = ""
+		return op
+	}
 	for _, c := range []struct {
 		by   func(ctx context.Context, op retry.Operation, input any) retry.Operation
 		want []string
 	}{
 		{nil, []string{"111122223333/dynamodb/eu-central-1/" + arn, "111122223333/dynamodb/eu-central-1"}},
-		{awssdk.ByOperation, []string{"111122223333/dynamodb/eu-central-1/Scan", "111122223333/dynamodb/eu-central-1/ListTables"}},
-		{awssdk.ByService, []string{"111122223333/dynamodb/eu-central-1"}},
+		{byOperation, []string{"111122223333/dynamodb/eu-central-1/Scan", "111122223333/dynamodb/eu-central-1/ListTables"}},
+		{byService, []string{"111122223333/dynamodb/eu-central-1"}},
 	} {
 		require.Equal(t, c.want, keysOf(scopesOf(t, call, awssdk.WithOperation(c.by), awssdk.WithAccount("111122223333"))))
 	}
