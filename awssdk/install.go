@@ -16,8 +16,8 @@ import (
 // retry mode and the attempts are those that config.LoadDefaultConfig has read, or that were set in cfg
 // since: no file and no variable is read again, so Install starts with all that the SDK starts with. As
 // in the clients of the SDK, a mode other than adaptive is standard, zero attempts are not set, and
-// attempts below zero have no limit but the retry quota. That and more than 2^31-1 are 2^31-1 here. Nothing is reported about such values; the command awsretry finds them
-// in the files with explain and lint.
+// attempts below zero have no limit but the retry quota; they are 2^31-1 here, and so are more. Nothing
+// is reported about such values; the command awsretry finds them in the files with explain and lint.
 //
 // [WithSettings] overrides all of these. If one of its options names a profile, a file, an environment
 // or a file system, all settings are resolved again as awsretry.Load does, with its errors. What code has
