@@ -91,8 +91,7 @@ func TestSendWaitThatPassesTheDeadlineIsNotBegun(t *testing.T) {
 	})
 }
 
-// TestCancelDuringTheBackoffKeepsTheServiceError: the loop of the SDK drops that error, and
-// without middlewares it stays dropped.
+// TestCancelDuringTheBackoffKeepsTheServiceError: the loop of the SDK drops that error.
 func TestCancelDuringTheBackoffKeepsTheServiceError(t *testing.T) {
 	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
