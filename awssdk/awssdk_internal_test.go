@@ -15,7 +15,7 @@ import (
 
 func retryer(t *testing.T, s retry.Strategy) *sdkRetryer {
 	t.Helper()
-	r, err := newRetryer(s, nil)
+	r, err := newRetryer(s, options{})
 	require.NoError(t, err)
 	return r
 }

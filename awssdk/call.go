@@ -17,7 +17,7 @@ import (
 )
 
 // call is one call of an SDK client: a state machine that the middlewares and the methods of the retryer move. It lives
-// in the context of the call, from the begin to the end of the call, and belongs to one goroutine at a time.
+// in the context of the call, begins with the loop and ends with it, and belongs to one goroutine at a time.
 //
 //	idle ---> sent ---> failed ---> granted ---> sent
 //	           |          |
@@ -25,25 +25,27 @@ import (
 //	                      +---> over
 //
 //	where                                    what moves
-//	attemptMiddleware, before the attempt    idle or granted -> sent, after the wait for the send rate
-//	attemptMiddleware, after it              sent -> over or failed
+//	HandleFinalize, before the attempt       idle or granted -> sent, after the wait for the send rate
+//	HandleFinalize, after it                 sent -> over or failed
 //	IsErrorRetryable                         failed -> granted, resting or over
 //	GetRetryToken                            the same if IsErrorRetryable was not called; resting -> over, after the rest
 //	RetryDelay                               nothing: the loop of the SDK sleeps now
-//	endMiddleware, after the loop            any -> over
+//	loopMiddleware, after the loop           any -> over
 //
 // A retryer around ours may keep its loop from calling any of these methods, and may make an attempt that the strategy has not
 // granted. Such an attempt begins another operation.
 type call struct {
-	*shared
+	*shared    // of the retryer that the loop has
 	phase      phase
-	input      any                        // of the operation
-	outer      context.Context            //nolint:containedctx // around the loop, for events: the span of an attempt ends with the attempt
-	ctx        context.Context            //nolint:containedctx // for decisions: not every method of a retryer is given one
-	loop       middleware.FinalizeHandler // that leads to the loop
-	retryer    *sdkRetryer                // that the loop has called, or nil
-	attempt    attemptHeader              // of the last attempt
-	most       int                        // attempts of the call, as the strategy knows
+	input      any                           // of the operation
+	outer      context.Context               //nolint:containedctx // around the loop, for events: the span of an attempt ends with the attempt
+	ctx        context.Context               //nolint:containedctx // for decisions: not every method of a retryer is given one
+	installed  *shared                       // whose middlewares these are
+	loop       middleware.FinalizeMiddleware // of the SDK
+	next       middleware.FinalizeHandler    // that makes an attempt
+	retryer    *sdkRetryer                   // that the loop has called, or nil
+	attempt    attemptHeader                 // of the last attempt
+	most       int                           // attempts of the call, as the strategy knows
 	token      retry.Token
 	denied     error // why there is no token
 	start      time.Time
@@ -64,7 +66,8 @@ type call struct {
 type phase uint8
 
 const (
-	idle    phase = iota // before the first attempt
+	outside phase = iota // before the loop
+	idle                 // before the first attempt
 	sent                 // an attempt is being made
 	failed               // it has failed, and nothing is decided
 	granted              // a retry is due, after a wait
@@ -94,7 +97,6 @@ var errUnseekable = errors.New("awssdk: the body of the request cannot be sent a
 // admit returns when the attempt of ctx may be made: in adaptive mode it takes a send token. The loop has slept the backoff.
 func (c *call) admit(ctx context.Context) (err error) {
 	switch c.phase {
-	case sent:
 	case refused:
 		err = c.refusal
 	case granted:
@@ -298,7 +300,7 @@ func (c *call) finish() {
 // finishWith ends the operation without success, unless it has ended. The error of RecordFailure has no place to go: no method
 // of a retryer could return it.
 func (c *call) finishWith(err error) {
-	if c.phase == idle || c.phase >= over {
+	if c.phase <= idle || c.phase >= over {
 		return
 	}
 	c.phase = over

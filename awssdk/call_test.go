@@ -113,10 +113,10 @@ func TestCallDoesNotBeginAfterTheEndOfItsOperation(t *testing.T) {
 	s, err := standard.New(standard.Config{})
 	require.NoError(t, err)
 	for _, s := range []retry.Strategy{s, denying{s}} {
-		r, err := newRetryer(s, func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+		r, err := newRetryer(s, options{operation: func(_ context.Context, op retry.Operation, _ any) retry.Operation {
 			op.NotAfter = time.Unix(1, 0)
 			return op
-		})
+		}})
 		require.NoError(t, err)
 		made, err := inside(t, r)
 		require.Nil(t, made, "no attempt")

@@ -1,11 +1,8 @@
 package awssdk
 
 import (
-	"math/rand/v2"
 	"strconv"
 	"time"
-
-	"github.com/awsretry/awsretry/retry"
 )
 
 // hintWindow is how much longer than the delay of RetryDelay the loop of the SDK sleeps at most
@@ -30,17 +27,4 @@ func forLoop(left time.Duration, err error) time.Duration {
 func hintOfLoop(err error) (hint time.Duration, ok bool) {
 	millis, parseErr := strconv.ParseInt(headerOf(err).Get(retryAfterHeader), 10, 64)
 	return time.Duration(millis) * time.Millisecond, parseErr == nil && millis >= 0
-}
-
-// usualDelay returns a delay after an attempt for an error of which no call is known, such as one
-// that a retryer around this one has replaced: the backoff of the strategy with full jitter.
-func usualDelay(plan retry.Plan, attempt int, err error) time.Duration {
-	delay := plan.Base
-	if throttles(err) {
-		delay = plan.ThrottlingBase
-	}
-	for ; attempt > 1 && delay < plan.MaxBackoff; attempt-- {
-		delay += min(delay, plan.MaxBackoff-delay) // twice the delay may be more than a Duration can be
-	}
-	return time.Duration(rand.Float64() * float64(min(delay, plan.MaxBackoff))) //nolint:gosec // jitter
 }

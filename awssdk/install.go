@@ -67,7 +67,7 @@ func (o options) install(cfg aws.Config) (*sdkRetryer, error) {
 			return nil, err
 		}
 	}
-	return o.retryer(strategy)
+	return newRetryer(strategy, o)
 }
 
 // resolved returns the strategy that the settings of cfg ask for.

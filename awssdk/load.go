@@ -51,13 +51,13 @@ func LoadDefaultConfig(ctx context.Context, opts ...Option) (aws.Config, error) 
 // interim returns a retryer for a config whose settings are not known yet.
 func (o options) interim() (*sdkRetryer, error) {
 	if o.strategy != nil {
-		return o.retryer(o.strategy)
+		return newRetryer(o.strategy, o)
 	}
 	strategy, err := standard.New(standard.Config{})
 	if err != nil {
 		return nil, err
 	}
-	return o.retryer(strategy)
+	return newRetryer(strategy, o)
 }
 
 // give is an option of config.LoadDefaultConfig. All clients of the config get the retryer and

@@ -1,7 +1,6 @@
 package awssdk
 
 import (
-	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -20,26 +19,20 @@ const openLimit = math.MaxInt32
 type attemptHeader struct {
 	number int // 1 for the first
 	limit  int // of the attempts of the loop; 0 if there is none
-	rest   string
 }
 
 // attemptOf reads the header of a request, such as "attempt=2; max=3; ttl=20261126T110000Z". A loop without a limit leaves max
 // out, and to it negative numbers are no limit.
 func attemptOf(request *smithyhttp.Request) (h attemptHeader) {
-	left := request.Header.Get(attemptHeaderName)
-	for left != "" {
-		var part string
-		part, left, _ = strings.Cut(left, ";")
-		part = strings.TrimSpace(part)
-		key, value, _ := strings.Cut(part, "=")
+	for part := range strings.SplitSeq(request.Header.Get(attemptHeaderName), ";") {
+		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		n, err := strconv.Atoi(value)
 		switch {
-		case err == nil && key == "attempt":
+		case err != nil:
+		case key == "attempt":
 			h.number = max(n, 0)
-		case err == nil && key == "max":
+		case key == "max":
 			h.limit = max(n, 0)
-		case part != "":
-			h.rest += "; " + part
 		}
 	}
 	return h
@@ -57,9 +50,8 @@ func (h attemptHeader) left() int {
 	return h.limit - max(h.number-1, 0)
 }
 
-// write tells the service the limit that the strategy has chosen.
-func (h attemptHeader) write(request *smithyhttp.Request, limit int) {
-	request.Header[attemptHeaderName] = []string{
-		"attempt=" + strconv.Itoa(cmp.Or(h.number, 1)) + "; max=" + strconv.Itoa(limit) + h.rest,
-	}
+// tellLimit puts the limit that the strategy has chosen into the header, in place of openLimit.
+func tellLimit(request *smithyhttp.Request, limit int) {
+	open, chosen := "max="+strconv.Itoa(openLimit), "max="+strconv.Itoa(limit)
+	request.Header[attemptHeaderName] = []string{strings.Replace(request.Header.Get(attemptHeaderName), open, chosen, 1)}
 }

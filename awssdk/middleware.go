@@ -3,7 +3,7 @@ package awssdk
 import (
 	"context"
 	"errors"
-	"reflect"
+	"sync/atomic"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go/middleware"
@@ -15,31 +15,31 @@ import (
 // loopID is the name of the SDK's retry loop among the middlewares.
 const loopID = "Retry"
 
-// addMiddlewares puts the three middlewares into the stack of an operation. A stack without a
-// retry loop gets none. They do nothing for a call whose retryer is not one of this package, or
-// whose loop is taken out later, as presigning does.
+// addMiddlewares puts the retry loop of an operation into the middleware of a call, and adds one that keeps the input of the
+// call. A stack without a retry loop gets neither. Where the loop is taken out later, as presigning does, or
+// replaced, nothing is left of the call.
 func (s *shared) addMiddlewares(stack *middleware.Stack) error {
 	loop, ok := stack.Finalize.Get(loopID)
 	if !ok {
 		return nil
 	}
-	s.markUserAgent(stack, reflect.ValueOf(loop))
-	attempt := attemptMiddleware{s}
-	if _, again := stack.Finalize.Get(attempt.ID()); again {
-		_, err := stack.Finalize.Swap(attempt.ID(), attempt)
-		return errors.Join(err, s.addLimit(stack))
+	if earlier, again := loop.(loopMiddleware); again {
+		loop = earlier.call.loop
 	}
-	return errors.Join(
-		s.addLimit(stack),
-		stack.Initialize.Add(callMiddleware{}, middleware.After),
-		stack.Finalize.Insert(endMiddleware{}, loopID, middleware.Before),
-		stack.Finalize.Insert(attempt, loopID, middleware.After),
-	)
+	s.markUserAgent(stack, loop)
+	c := &callContext{call: call{installed: s, loop: loop}}
+	_, err := stack.Finalize.Swap(loopID, loopMiddleware{c})
+	begin := beginMiddleware{c}
+	if _, again := stack.Initialize.Get(begin.ID()); again {
+		_, swapErr := stack.Initialize.Swap(begin.ID(), begin)
+		return errors.Join(err, swapErr, s.addLimit(stack))
+	}
+	return errors.Join(err, stack.Initialize.Add(begin, middleware.After), s.addLimit(stack))
 }
 
 // markUserAgent names the retry mode in the User-Agent of the request, as the clients of the SDK do for its own retryers. A
 // client without that header has no such mark.
-func (s *shared) markUserAgent(stack *middleware.Stack, loop reflect.Value) {
+func (s *shared) markUserAgent(stack *middleware.Stack, loop middleware.FinalizeMiddleware) {
 	found, _ := stack.Build.Get((*awsmiddleware.RequestUserAgent)(nil).ID())
 	agent, ok := found.(*awsmiddleware.RequestUserAgent)
 	if !ok || !wrappingOf(loop, s).ours {
@@ -57,68 +57,79 @@ func (s *shared) addLimit(stack *middleware.Stack) error {
 	return stack.Deserialize.Add(limit, middleware.After)
 }
 
-// callFrom returns the call that ctx belongs to, or nil without the middlewares. The call is a
-// value of the stack, so that calls made for credentials do not see it.
-func callFrom(ctx context.Context) *call {
-	c, _ := middleware.GetStackValue(ctx, callKey{}).(*call)
-	return c
+// callContext is the context of a call. With the call in it, the call costs one allocation.
+type callContext struct {
+	context.Context //nolint:containedctx // it is a context
+	used            atomic.Bool
+	call            call
+}
+
+// Value returns the call for its key.
+func (c *callContext) Value(key any) any {
+	if key == (callKey{}) {
+		return &c.call
+	}
+	return c.Context.Value(key)
 }
 
 type callKey struct{}
 
-// callMiddleware begins a call. It is the last one of its step, because older clients name the
-// service before that.
-type callMiddleware struct{}
-
-func (callMiddleware) ID() string { return "awsretry.Call" }
-
-func (callMiddleware) HandleInitialize(
-	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
-) (middleware.InitializeOutput, middleware.Metadata, error) {
-	ctx = middleware.WithStackValue(ctx, callKey{}, &call{input: in.Parameters})
-	return next.HandleInitialize(ctx, in)
+// callFrom returns the call that ctx belongs to, or nil without the middlewares.
+func callFrom(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
 }
 
-// endMiddleware is around the retry loop. It ends the operation if the loop has not ended it.
-type endMiddleware struct{}
+// beginMiddleware begins a call. It is the last one of its step, because older clients name the service before that.
+type beginMiddleware struct{ *callContext }
 
-func (endMiddleware) ID() string { return "awsretry.End" }
+func (beginMiddleware) ID() string { return "awsretry.Call" }
 
-func (endMiddleware) HandleFinalize(
+func (m beginMiddleware) HandleInitialize(
+	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+) (middleware.InitializeOutput, middleware.Metadata, error) {
+	c := m.callContext
+	if c.used.Swap(true) { // The clients of the SDK make a stack for each call, but a program need not.
+		c = &callContext{call: call{installed: c.call.installed, loop: c.call.loop}}
+	}
+	c.Context, c.call.input = ctx, in.Parameters
+	return next.HandleInitialize(c, in)
+}
+
+// loopMiddleware is in the place of the retry loop, and runs it. It ends the operation if the loop has not ended it.
+type loopMiddleware struct{ *callContext }
+
+func (loopMiddleware) ID() string { return loopID }
+
+func (m loopMiddleware) HandleFinalize(
 	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
 ) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
 	c := callFrom(ctx)
-	if c == nil {
-		return next.HandleFinalize(ctx, in)
+	if c == nil || c.phase != outside {
+		return m.call.loop.HandleFinalize(ctx, in, next)
 	}
-	c.outer, c.ctx, c.loop = ctx, ctx, next
+	c.phase, c.outer, c.ctx, c.next = idle, ctx, ctx, next
 	defer func() { // also after a panic
 		c.forget()
 		c.finish()
 	}()
-	out, metadata, err = next.HandleFinalize(ctx, in)
+	out, metadata, err = c.loop.HandleFinalize(ctx, in, c)
 	return out, metadata, c.close(err)
 }
 
-// attemptMiddleware is inside the retry loop. It reports how each attempt ends, also by a
-// panic.
-type attemptMiddleware struct{ *shared }
-
-func (attemptMiddleware) ID() string { return "awsretry.Attempt" }
-
-func (m attemptMiddleware) HandleFinalize(
-	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
+// HandleFinalize makes an attempt for the loop. It reports how the attempt ends, also by a panic.
+func (c *call) HandleFinalize(
+	ctx context.Context, in middleware.FinalizeInput,
 ) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
-	c := callFrom(ctx)
 	request, isHTTP := in.Request.(*smithyhttp.Request)
-	if c == nil || !isHTTP {
-		return next.HandleFinalize(ctx, in)
+	if !isHTTP {
+		return c.next.HandleFinalize(ctx, in)
 	}
 	if c.retryer == nil { // the loop has another retryer, or an older one around ours that hides GetAttemptToken
-		if !wrappingOf(c.loopOf(), m.shared).ours {
-			return next.HandleFinalize(ctx, in)
+		if !wrappingOf(c.loop, c.installed).ours {
+			return c.next.HandleFinalize(ctx, in)
 		}
-		c.retryer = &sdkRetryer{shared: m.shared}
+		c.retryer = &sdkRetryer{shared: c.installed}
 	}
 	c.shared, c.attempt = c.retryer.shared, attemptOf(request)
 	c.unseekable = request.GetStream() != nil && !request.IsStreamSeekable()
@@ -126,7 +137,7 @@ func (m attemptMiddleware) HandleFinalize(
 		return out, metadata, c.attempted(err)
 	}
 	if c.attempt.limit == openLimit {
-		c.attempt.write(request, c.most)
+		tellLimit(request, c.most)
 	}
 	returned := false
 	defer func() {
@@ -137,11 +148,11 @@ func (m attemptMiddleware) HandleFinalize(
 	if c.denied == nil {
 		ctx = c.token.Context(ctx) // a loop inside then knows of this one
 	}
-	out, metadata, err = next.HandleFinalize(ctx, in)
+	out, metadata, err = c.next.HandleFinalize(ctx, in)
 	returned = true
 	if err == nil {
-		c.throttled, c.entries = m.outputs.throttled(c.input, out.Result, metadata)
-	} else if seen := wrappingOf(c.loopOf(), nil); seen.changes || !seen.ours {
+		c.throttled, c.entries = c.installed.outputs.throttled(c.input, out.Result, metadata)
+	} else if seen := wrappingOf(c.loop, nil); seen.changes || !seen.ours {
 		c.ctx = endless{c.ctx}
 	}
 	return out, metadata, c.attempted(err)

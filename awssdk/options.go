@@ -17,7 +17,7 @@ type Option interface{ apply(o *options) }
 type options struct {
 	settings  []awsretry.Option
 	strategy  retry.Strategy
-	operation operationFunc
+	operation func(context.Context, retry.Operation, any) retry.Operation
 	timeout   retry.AttemptTimeout
 	account   string
 	ofSDK     []func(*config.LoadOptions) error // for config.LoadDefaultConfig
@@ -59,8 +59,11 @@ func WithStrategy(s retry.Strategy) Option {
 	})
 }
 
-// WithOperation lets f change what the strategy knows of each call: its scope or resource, its
-// attempts, its classifier, and whether it is a long poll. A nil f changes nothing.
+// WithOperation lets f change what the strategy knows of a call, op: its scope or resource, its attempts, its
+// classifier, and whether it is a long poll. op.MaxAttempts is what the strategy allows. If RetryMaxAttempts of
+// the client or of the call allows fewer than f, these count. input points to the input of the operation, such as
+// *dynamodb.GetItemInput. f must be safe for concurrent use, and must not keep or change the input. A nil f
+// changes nothing.
 func WithOperation(f func(ctx context.Context, op retry.Operation, input any) retry.Operation) Option {
 	return optionFunc(func(o *options) {
 		if f != nil {
@@ -82,16 +85,6 @@ func WithLoadOptions(opts ...func(*config.LoadOptions) error) Option {
 }
 
 var errLoadOptions = errors.New("awssdk: WithLoadOptions has an effect only in LoadDefaultConfig")
-
-// retryer returns a retryer for a strategy with the other options.
-func (o options) retryer(s retry.Strategy) (*sdkRetryer, error) {
-	r, err := newRetryer(s, o.operation)
-	if err != nil {
-		return nil, err
-	}
-	r.accounts.given, r.timeout = o.account, o.timeout
-	return r, nil
-}
 
 // check returns an error for options that have no effect.
 func (o options) check() error {

@@ -17,10 +17,28 @@ func (s *shared) resourceOf(service string, input any) string {
 	v = v.Elem()
 	known, ok := s.inputs.Load(v.Type())
 	if !ok {
-		known, _ = s.inputs.LoadOrStore(v.Type(), planFor(service, v.Type()))
+		known, _ = s.inputs.LoadOrStore(v.Type(), namesIn(service, v.Type()))
 	}
-	plan, _ := known.(*inputPlan)
-	return plan.resource(v)
+	names, _ := known.([]int)
+	for _, i := range names {
+		if name := textOf(v.Field(i)); name != "" {
+			return name
+		}
+	}
+	if service == "dynamodb" && len(names) == 0 {
+		return tableIn(v)
+	}
+	return ""
+}
+
+// namesIn returns the indices of the fields of an input that name a resource.
+func namesIn(service string, input reflect.Type) (names []int) {
+	for _, name := range fieldsOf(service) {
+		if f, ok := input.FieldByName(name); ok && len(f.Index) == 1 && f.Type == reflect.TypeFor[*string]() {
+			names = append(names, f.Index[0])
+		}
+	}
+	return names
 }
 
 // fieldsOf returns the fields of inputs that name a resource of the service by which it throttles.
@@ -46,95 +64,25 @@ func fieldsOf(service string) []string {
 	}
 }
 
-// inputPlan says which fields of the inputs of a type name resources.
-type inputPlan struct {
-	names  []int      // indices of texts
-	keys   []int      // indices of maps whose keys are resources
-	groups []groupSet // lists whose items name one resource each
-}
-
-// groupSet is a list of structures in which one member is set, a pointer to a structure, such
-// as the Put or the Delete of a transaction. inner has the index of the name in each member.
-type groupSet struct {
-	field int
-	inner map[int]int
-}
-
-func planFor(service string, input reflect.Type) *inputPlan {
-	plan := &inputPlan{}
-	for _, name := range fieldsOf(service) {
-		if i, ok := textIn(input, name); ok {
-			plan.names = append(plan.names, i)
-		}
-	}
-	if service != "dynamodb" {
-		return plan
-	}
-	for i := range input.NumField() {
-		switch f := input.Field(i); {
-		case f.Name == "RequestItems" && f.Type.Kind() == reflect.Map && f.Type.Key().Kind() == reflect.String:
-			plan.keys = append(plan.keys, i)
-		case f.Name == "TransactItems" && f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
-			plan.groups = append(plan.groups, groupSet{i, tablesIn(f.Type.Elem())})
-		}
-	}
-	return plan
-}
-
-// tablesIn returns for each member of an item of a transaction which field is the table.
-func tablesIn(item reflect.Type) map[int]int {
-	inner := map[int]int{}
-	for i := range item.NumField() {
-		member := item.Field(i).Type
-		if member.Kind() != reflect.Pointer || member.Elem().Kind() != reflect.Struct {
-			continue
-		}
-		if name, ok := textIn(member.Elem(), "TableName"); ok {
-			inner[i] = name
-		}
-	}
-	return inner
-}
-
-// textIn returns the index of the field of that name if it is a pointer to a text.
-func textIn(t reflect.Type, name string) (index int, ok bool) {
-	f, ok := t.FieldByName(name)
-	if !ok || len(f.Index) != 1 || f.Type != reflect.TypeFor[*string]() {
-		return 0, false
-	}
-	return f.Index[0], true
-}
-
-func (p *inputPlan) resource(input reflect.Value) string {
-	for _, i := range p.names {
-		if name := text(input.Field(i)); name != "" {
-			return name
-		}
-	}
+// tableIn returns the one table of a batch, whose tables are the keys of a map, or of a transaction, each item of which has
+// one member: a Put, a Delete or another structure with a table.
+func tableIn(input reflect.Value) string {
 	only := single{}
-	for _, i := range p.keys {
-		for _, key := range input.Field(i).MapKeys() {
-			only.add(key.String())
+	if tables := input.FieldByName("RequestItems"); tables.Kind() == reflect.Map {
+		for _, key := range tables.MapKeys() {
+			only.add(textOf(key))
 		}
 	}
-	for _, group := range p.groups {
-		list := input.Field(group.field)
-		for i := range list.Len() {
-			for member, name := range group.inner {
-				if m := list.Index(i).Field(member); !m.IsNil() {
-					only.add(text(m.Elem().Field(name)))
+	if items := input.FieldByName("TransactItems"); items.Kind() == reflect.Slice {
+		for i := range items.Len() {
+			if item := items.Index(i); item.Kind() == reflect.Struct {
+				for _, member := range item.Fields() {
+					only.add(textOf(within(member, "TableName")))
 				}
 			}
 		}
 	}
 	return only.name
-}
-
-func text(p reflect.Value) string {
-	if p.IsNil() {
-		return ""
-	}
-	return p.Elem().String()
 }
 
 // single is the name that was added, or no name if there were several.

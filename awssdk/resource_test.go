@@ -20,6 +20,8 @@ type oddInput struct {
 	TransactItems map[int]int
 }
 
+type oddItems struct{ TransactItems []int }
+
 func TestResourceOfOddInputsIsEmpty(t *testing.T) {
 	t.Parallel()
 	var s shared
@@ -34,6 +36,7 @@ func TestResourceOfOddInputsIsEmpty(t *testing.T) {
 	require.Equal(t, "orders", s.resourceOf("dynamodb", &batchInput{map[string]int{"orders": 1}}))
 	require.Empty(t, s.resourceOf("dynamodb", &batchInput{map[string]int{"orders": 1, "users": 1}}))
 	require.Empty(t, s.resourceOf("dynamodb", &batchInput{}))
+	require.Empty(t, s.resourceOf("dynamodb", &oddItems{TransactItems: []int{1}}))
 }
 
 const account = "111122223333"

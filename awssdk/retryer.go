@@ -3,6 +3,7 @@ package awssdk
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -34,7 +36,7 @@ type shared struct {
 	mark     awsmiddleware.UserAgentFeature // of the mode of the strategy
 	// The field of the SDK's loop that holds its retryer. Looked up by name it would cost each call an allocation.
 	retryerField []int
-	operation    operationFunc
+	operation    func(context.Context, retry.Operation, any) retry.Operation
 	accounts     accounts
 	outputs      outputs
 	timeout      retry.AttemptTimeout // or nil
@@ -43,12 +45,13 @@ type shared struct {
 
 var _ aws.RetryerV2 = (*sdkRetryer)(nil)
 
-func newRetryer(strategy retry.Strategy, operation operationFunc) (*sdkRetryer, error) {
+func newRetryer(strategy retry.Strategy, o options) (*sdkRetryer, error) {
 	if err := retry.CheckStrategy(strategy); err != nil {
 		return nil, fmt.Errorf("awssdk: %w", err)
 	}
 	field, _ := reflect.TypeFor[sdkretry.Attempt]().FieldByName("retryer")
-	common := &shared{operation: operation, retryerField: field.Index}
+	common := &shared{retryerField: field.Index, operation: o.operation, timeout: o.timeout}
+	common.accounts.given = o.account
 	common.use(strategy)
 	return (&sdkRetryer{shared: common}).forService(""), nil
 }
@@ -101,7 +104,7 @@ func (r *sdkRetryer) attempts(service string) int {
 // GetAttemptToken tells the call that its loop has this retryer. The attempt waits for the send rate in the middleware, where
 // the limit of the loop is known.
 func (r *sdkRetryer) GetAttemptToken(ctx context.Context) (release func(error) error, err error) {
-	if c := callFrom(ctx); c != nil {
+	if c := callFrom(ctx); c != nil && c.phase != outside && c.phase != sent {
 		c.retryer, c.ctx = r, ctx
 		return released, nil
 	}
@@ -123,7 +126,7 @@ func (r *sdkRetryer) IsErrorRetryable(err error) bool {
 // GetRetryToken assumes that the error is retryable, because clients such as that of STS wrap the
 // retryer and decide about some errors themselves.
 func (r *sdkRetryer) GetRetryToken(ctx context.Context, opErr error) (release func(error) error, err error) {
-	if c := callFrom(ctx); c != nil && c.phase != idle {
+	if c := callFrom(ctx); c != nil && c.phase > sent {
 		return released, c.grant(ctx, opErr)
 	}
 	return r.plain().GetRetryToken(ctx, opErr)
@@ -168,7 +171,11 @@ func (r *sdkRetryer) standard() *sdkretry.Standard {
 			return aws.BoolTernary(judge(err).Kind() == classify.Throttling)
 		})}
 		o.Backoff = sdkretry.BackoffDelayerFunc(func(attempt int, err error) (time.Duration, error) {
-			return usualDelay(plan, attempt, err), nil
+			base := plan.Base
+			if throttles(err) {
+				base = plan.ThrottlingBase
+			}
+			return backoff.Exponential{Max: plan.MaxBackoff}.Delay(attempt-1, base, 0, rand.Float64()), nil //nolint:gosec // jitter
 		})
 	})
 }

@@ -9,13 +9,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// operationFunc changes what a strategy knows of a call, op: its scope or resource, its attempts, its
-// classifier, and whether it is a long poll. op.MaxAttempts is what the strategy allows, and the function can
-// change it. If RetryMaxAttempts of the client or of the call allows fewer, these count. input points to
-// the input of the operation, such as *dynamodb.GetItemInput. The function must be safe for concurrent use,
-// and must not keep or change the input.
-type operationFunc func(ctx context.Context, op retry.Operation, input any) retry.Operation
-
 // WithScope returns a context whose calls belong to the scope of that name, and not to that of their
 // service, region and resource. It overrides [WithOperation]. Calls that get the credentials of such a
 // call may belong to the scope too. An empty name changes nothing.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go/middleware"
 )
 
 // wrapping is what the retryers around ours do to a call.
@@ -25,8 +26,8 @@ const maxWrapping = 20
 //
 // A retryer that has a lock may exchange the one in a field of its own at any time, so such a field
 // is not read.
-func wrappingOf(loop reflect.Value, s *shared) wrapping {
-	v := reflect.Indirect(loop)
+func wrappingOf(loop middleware.FinalizeMiddleware, s *shared) wrapping {
+	v := reflect.Indirect(reflect.ValueOf(loop))
 	if v.Kind() != reflect.Struct {
 		return wrapping{}
 	}
@@ -36,18 +37,6 @@ func wrappingOf(loop reflect.Value, s *shared) wrapping {
 		v = v.FieldByName("retryer")
 	}
 	return lookAt(v, reflect.ValueOf(s).Pointer(), maxWrapping)
-}
-
-// loopOf returns the retry loop of the call, which the handler that endMiddleware calls holds.
-func (c *call) loopOf() reflect.Value {
-	v := reflect.Indirect(reflect.ValueOf(c.loop))
-	if v.Kind() != reflect.Struct {
-		return reflect.Value{}
-	}
-	if v = v.FieldByName("With"); v.Kind() == reflect.Interface {
-		v = v.Elem()
-	}
-	return v
 }
 
 func lookAt(v reflect.Value, shared uintptr, left int) wrapping {
