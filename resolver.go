@@ -1,6 +1,7 @@
 package awsretry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,6 +64,20 @@ type resolveOption func(q *config.Query)
 func (f resolveOption) apply(o *options) { f(&o.query) }
 func (resolveOption) resolves()          {}
 
+// sourceOption is an option about what is read: a profile, a file, an environment, a file system.
+type sourceOption struct{ resolveOption }
+
+// NamesSource tells packages such as awssdk, for which others have read the sources, that they are to be read again.
+func (sourceOption) NamesSource() {}
+
+// source returns an option about what is read, or one that changes nothing.
+func source(named bool, set resolveOption) ResolveOption {
+	if !named {
+		return resolveOption(func(*config.Query) {})
+	}
+	return sourceOption{set}
+}
+
 // Resolve decides how a client retries. The package comment has the order of the sources.
 //
 // A bad value is an error only if it wins: a [*config.ValueError], which names its place.
@@ -121,31 +136,27 @@ func unlessZero(d time.Duration) *time.Duration {
 // WithProfile names the profile and overrides AWS_PROFILE and AWS_DEFAULT_PROFILE. The name is
 // used as is, and one of the files must have the profile.
 func WithProfile(name string) ResolveOption {
-	return resolveOption(func(q *config.Query) { setTo(&q.Profile, name) })
+	return source(name != "", func(q *config.Query) { q.Profile = name })
 }
 
 // WithConfigFile sets the path of the config file and overrides AWS_CONFIG_FILE. A leading ~
 // before a slash is the home directory. A file that exists but cannot be read is an error of
 // [Resolve]; a missing file counts as empty.
 func WithConfigFile(path string) ResolveOption {
-	return resolveOption(func(q *config.Query) { setTo(&q.ConfigFile, path) })
+	return source(path != "", func(q *config.Query) { q.ConfigFile = path })
 }
 
 // WithCredentialsFile sets the path of the credentials file and overrides
 // AWS_SHARED_CREDENTIALS_FILE. The path follows the rules of [WithConfigFile].
 func WithCredentialsFile(path string) ResolveOption {
-	return resolveOption(func(q *config.Query) { setTo(&q.CredentialsFile, path) })
+	return source(path != "", func(q *config.Query) { q.CredentialsFile = path })
 }
 
 // WithEnv reads variables with lookup instead of the environment of the process. lookup works
 // as [os.LookupEnv] does. If lookup has no HOME, the home directory is the one that the system has
 // for the user; with [WithFS] there is none.
 func WithEnv(lookup func(key string) (value string, ok bool)) ResolveOption {
-	return resolveOption(func(q *config.Query) {
-		if lookup != nil {
-			q.LookupEnv = lookup
-		}
-	})
+	return source(lookup != nil, func(q *config.Query) { q.LookupEnv = lookup })
 }
 
 // WithFS reads the shared files from fsys instead of the file system of the operating system.
@@ -153,11 +164,7 @@ func WithEnv(lookup func(key string) (value string, ok bool)) ResolveOption {
 // home/me/.aws/config. The home directory is then what the environment says, such as HOME, and
 // never the one that the system has for the user.
 func WithFS(fsys fs.FS) ResolveOption {
-	return resolveOption(func(q *config.Query) {
-		if fsys != nil {
-			q.FS = fsys
-		}
-	})
+	return source(fsys != nil, func(q *config.Query) { q.FS = fsys })
 }
 
 // WithService names the service that the client talks to, such as "dynamodb". Some built-in
@@ -165,7 +172,7 @@ func WithFS(fsys fs.FS) ResolveOption {
 // backoff. Case does not matter, and the service ids of the AWS SDKs, such as "DynamoDB
 // Streams", are accepted too.
 func WithService(id string) ResolveOption {
-	return resolveOption(func(q *config.Query) { setTo(&q.Service, id) })
+	return resolveOption(func(q *config.Query) { q.Service = cmp.Or(id, q.Service) })
 }
 
 // WithStrict refuses a shared file with a malformed line. The error is a [*config.ParseError]
@@ -173,7 +180,7 @@ func WithService(id string) ResolveOption {
 // this option a malformed line is skipped, as in AWS tools, and is a diagnostic. All other
 // findings stay diagnostics.
 func WithStrict() ResolveOption {
-	return resolveOption(func(q *config.Query) { q.Strict = true })
+	return source(true, func(q *config.Query) { q.Strict = true })
 }
 
 // WithMode sets the retry mode and overrides environment and shared files. It accepts what
@@ -217,13 +224,6 @@ func WithMinDelay(d time.Duration) ResolveOption {
 // withDuration is WithValues for a duration in code.
 func withDuration(place, key string, d time.Duration) ResolveOption {
 	return given([]config.Candidate{valueAt{d.String(), place}.candidate(key)})
-}
-
-// setTo sets a text unless the new one is empty.
-func setTo(text *string, to string) {
-	if to != "" {
-		*text = to
-	}
 }
 
 // pointTo sets a pointer to a text unless the text is empty.

@@ -1,6 +1,7 @@
 package awssdk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -19,16 +20,15 @@ import (
 // attempts below zero have no limit but the retry quota; they are 2^31-1 here, and so are more. Nothing
 // is reported about such values; the command awsretry finds them in the files with explain and lint.
 //
-// [WithSettings] overrides all of these. If one of its options names a profile, a file, an environment
-// or a file system, all settings are resolved again as awsretry.Load does, with its errors. What code has
+// [WithSettings] overrides all of these. If one of its options is about what is read, such as a profile, a file
+// or awsretry.WithStrict, all settings are resolved again as awsretry.Load does, with its errors. What code has
 // given to config.LoadDefaultConfig counts then too: the mode, the attempts, the profile, and the last file
-// of each kind. For a cfg that config.LoadDefaultConfig has not made, the settings are resolved so too, and the
-// RetryMode and RetryMaxAttempts of cfg override environment and files. If these have a value that awsretry.Load
-// refuses, they do not count: such a cfg starts with the SDK too.
+// of each kind. A cfg that config.LoadDefaultConfig has not made has only what its fields say, as in the SDK.
 //
 // Afterwards the RetryMode of cfg is the mode in force, and its RetryMaxAttempts is zero. If it is set
 // later, or in the options of a client or of a call, it limits the attempts as in the SDK. A client or a
-// call may also have its own Retryer, which then works as if there were no Install.
+// call may also have its own Retryer, which then works as if there were no Install. A second Install begins with
+// what the first one found, and with what has been set since.
 //
 // If Install returns an error, cfg is unchanged. The errors are those of awsretry.Load for the options,
 // and one for [WithStrategy] beside [WithSettings].
@@ -38,13 +38,18 @@ func Install(cfg *aws.Config, opts ...Option) error {
 	}
 	o := collect(opts)
 	before := *cfg
-	if earlier, ok := StrategyOf(before); ok && before.RetryMode == modeOf(earlier) {
-		before.RetryMode = "" // An earlier Install has set it.
+	if earlier, ok := retryerOf(before); ok {
+		before = earlier.before
+		if cfg.RetryMode != modeOf(earlier.strategy) {
+			before.RetryMode = cfg.RetryMode
+		}
+		before.RetryMaxAttempts = cmp.Or(cfg.RetryMaxAttempts, before.RetryMaxAttempts)
 	}
 	r, err := o.install(before)
 	if err != nil {
 		return err
 	}
+	r.before = before
 	cfg.Retryer = func() aws.Retryer { return r }
 	cfg.RetryMode = modeOf(r.strategy)
 	cfg.RetryMaxAttempts = 0 // The strategy has it. A client would limit each call to it, whatever the operation says.

@@ -44,6 +44,7 @@ func LoadDefaultConfig(ctx context.Context, opts ...Option) (aws.Config, error) 
 		}
 		r.use(strategy) // There is no call yet.
 	}
+	r.before = cfg
 	cfg.RetryMode = modeOf(r.strategy)
 	return cfg, nil
 }

@@ -34,6 +34,7 @@ type sdkRetryer struct {
 type shared struct {
 	strategy retry.Strategy
 	mark     awsmiddleware.UserAgentFeature // of the mode of the strategy
+	before   aws.Config                     // as Install found it
 	// The field of the SDK's loop that holds its retryer. Looked up by name it would cost each call an allocation.
 	retryerField []int
 	operation    func(context.Context, retry.Operation, any) retry.Operation
@@ -76,14 +77,18 @@ func (r *sdkRetryer) forService(id string) *sdkRetryer {
 // rates of all scopes. StrategyOf reports false if cfg has no retryer, or one of another package. It
 // calls the function in cfg.Retryer once.
 func StrategyOf(cfg aws.Config) (retry.Strategy, bool) {
-	if cfg.Retryer == nil {
-		return nil, false
-	}
-	r, ok := cfg.Retryer().(*sdkRetryer)
+	r, ok := retryerOf(cfg)
 	if !ok {
 		return nil, false
 	}
 	return r.strategy, true
+}
+
+func retryerOf(cfg aws.Config) (r *sdkRetryer, ok bool) {
+	if cfg.Retryer != nil {
+		r, ok = cfg.Retryer().(*sdkRetryer)
+	}
+	return r, ok
 }
 
 // MaxAttempts returns how many attempts a call may have: those of the service if [Install] has named

@@ -2,9 +2,8 @@ package awssdk
 
 import (
 	"context"
+	"embed"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"math"
 	"slices"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 
 	"github.com/awsretry/awsretry"
-	retryconfig "github.com/awsretry/awsretry/config"
 )
 
 // values are a mode and attempts. Both may be unset.
@@ -69,9 +67,8 @@ func (v values) option() awsretry.ResolveOption {
 	return awsretry.WithValues(given)
 }
 
-// resolve resolves the settings of a config. What the SDK has read is not read again, unless the
-// options in more name a profile, a file, an environment or a file system. They override all other
-// values.
+// resolve resolves the settings of a config. What the SDK has read is not read again, unless an option in more is about
+// what is read, such as a profile or a file. The options override all other values.
 func resolve(ctx context.Context, cfg aws.Config, more []awsretry.Option) (*awsretry.Settings, error) {
 	own := only[awsretry.ResolveOption](more)
 	var options config.LoadOptions
@@ -82,41 +79,35 @@ func resolve(ctx context.Context, cfg aws.Config, more []awsretry.Option) (*awsr
 		}
 		read = read.or(valuesOf(ctx, source))
 	}
-	byHand := values{cfg.RetryMode, cfg.RetryMaxAttempts}
-	if len(cfg.ConfigSources) > 0 {
-		clients := byHand
+	set := values{cfg.RetryMode, cfg.RetryMaxAttempts}
+	if !slices.ContainsFunc(own, namesSource) {
 		if cfg.Retryer != nil { // With a retryer the SDK leaves both fields empty.
-			clients = byHand.or(read)
+			set = set.or(read)
 		}
-		if settings, named, err := asRead(ctx, clients, own); !named {
-			return settings, err
-		}
+		nothing := func(string) (string, bool) { return "", false }
+		return awsretry.Resolve(ctx, slices.Concat([]awsretry.ResolveOption{
+			awsretry.WithEnv(nothing), awsretry.WithFS(embed.FS{}), set.option(),
+		}, own)...)
 	}
 	// The config has what the SDK has read too, which is weaker than what the options in more name.
-	if byHand.mode == read.mode {
-		byHand.mode = ""
+	if set.mode == read.mode {
+		set.mode = ""
 	}
-	if byHand.attempts == read.attempts {
-		byHand.attempts = 0
+	if set.attempts == read.attempts {
+		set.attempts = 0
 	}
-	code := byHand.or(values{options.RetryMode, options.RetryMaxAttempts})
-	process := []awsretry.ResolveOption{
+	return awsretry.Resolve(ctx, slices.Concat([]awsretry.ResolveOption{
 		awsretry.WithProfile(options.SharedConfigProfile),
 		awsretry.WithConfigFile(lastOf(options.SharedConfigFiles)),
 		awsretry.WithCredentialsFile(lastOf(options.SharedCredentialsFiles)),
-		code.option(),
-	}
-	settings, err := awsretry.Resolve(ctx, slices.Concat(process, own)...)
-	if err == nil || len(cfg.ConfigSources) > 0 {
-		return settings, err
-	}
-	// The SDK starts with a config made by hand whatever the process has, so only the options in more may be refused.
-	if _, alone := awsretry.Resolve(ctx, process...); alone != nil {
-		if settings, named, err := asRead(ctx, byHand, own); !named {
-			return settings, err
-		}
-	}
-	return nil, err
+		set.or(values{options.RetryMode, options.RetryMaxAttempts}).option(),
+	}, own)...)
+}
+
+// namesSource reports whether an option is about what is read.
+func namesSource(opt awsretry.ResolveOption) bool {
+	_, ok := opt.(interface{ NamesSource() })
+	return ok
 }
 
 // noFile is the path of a file that does not exist. A missing file counts as empty.
@@ -128,31 +119,6 @@ func lastOf(files []string) string {
 		return ""
 	}
 	return append([]string{noFile}, files...)[len(files)]
-}
-
-// asRead resolves the settings from what the SDK has read and from the options own, without files and
-// variables. named reports whether own names a profile, a file, an environment or a file system: then
-// the result does not count.
-func asRead(ctx context.Context, read values, own []awsretry.ResolveOption) (settings *awsretry.Settings, named bool, err error) {
-	var variables bool
-	var files noFiles
-	settings, err = awsretry.Resolve(ctx, slices.Concat([]awsretry.ResolveOption{
-		awsretry.WithEnv(func(string) (string, bool) { variables = true; return "", false }),
-		awsretry.WithFS(&files), awsretry.WithConfigFile(noFile), awsretry.WithCredentialsFile(noFile),
-		read.option(),
-	}, own)...)
-	_, profile := errors.AsType[*retryconfig.ProfileNotFoundError](err)
-	return settings, !variables || files.opened < 2 || profile, err
-}
-
-// noFiles is a file system without files. It counts how often noFile was to be opened.
-type noFiles struct{ opened int }
-
-func (f *noFiles) Open(name string) (fs.File, error) {
-	if name == noFile {
-		f.opened++
-	}
-	return nil, fs.ErrNotExist
 }
 
 // only returns the options that are of the type O.

@@ -342,28 +342,58 @@ func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 	}
 }
 
-// TestConfigMadeByHandIsResolvedFromTheProcess as by awsretry.Resolve, beside what it has.
-func TestConfigMadeByHandIsResolvedFromTheProcess(t *testing.T) {
+// TestConfigMadeByHandHasWhatItsFieldsSay whatever the process has, as in the SDK.
+func TestConfigMadeByHandHasWhatItsFieldsSay(t *testing.T) {
+	start(t, map[string]string{"AWS_PROFILE": "busy", "AWS_CONFIG_FILE": "work/config", "AWS_MAX_ATTEMPTS": "0"})
 	for _, c := range []struct {
 		name     string
-		env      map[string]string
 		cfg      aws.Config
+		settings []awsretry.Option
 		mode     string
 		attempts int
 	}{
-		{name: "files and variables", env: map[string]string{"AWS_PROFILE": "busy", "AWS_CONFIG_FILE": "work/config"}, cfg: aws.Config{RetryMode: aws.RetryModeAdaptive}, mode: "adaptive", attempts: 31},
-		{name: "both in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "6"}, cfg: aws.Config{RetryMode: aws.RetryModeAdaptive, RetryMaxAttempts: 5}, mode: "adaptive", attempts: 5},
-		{name: "attempts below zero in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "6"}, cfg: aws.Config{RetryMaxAttempts: -1}, mode: "standard", attempts: math.MaxInt32},
-		{name: "mode that does not exist in the config", env: map[string]string{"AWS_RETRY_MODE": "adaptive"}, cfg: aws.Config{RetryMode: "foo"}, mode: "standard", attempts: 10},
-		{name: "variable of zero", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, mode: "standard", attempts: 3},
-		{name: "variable of zero beside attempts in the config", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, cfg: aws.Config{RetryMaxAttempts: 5}, mode: "standard", attempts: 5},
-		{name: "profile that is missing", env: map[string]string{"AWS_PROFILE": "gone"}, cfg: aws.Config{RetryMode: aws.RetryModeAdaptive}, mode: "adaptive", attempts: 3},
+		{name: "nothing", mode: "standard", attempts: 3},
+		{name: "both", cfg: aws.Config{RetryMode: aws.RetryModeAdaptive, RetryMaxAttempts: 5}, mode: "adaptive", attempts: 5},
+		{name: "attempts below zero", cfg: aws.Config{RetryMaxAttempts: -1}, mode: "standard", attempts: math.MaxInt32},
+		{name: "mode that does not exist", cfg: aws.Config{RetryMode: "foo"}, mode: "standard", attempts: 3},
+		{name: "attempts beside an option", cfg: aws.Config{RetryMaxAttempts: 5}, settings: []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive)}, mode: "adaptive", attempts: 5},
+		{name: "mode beside an environment", cfg: aws.Config{RetryMode: aws.RetryModeAdaptive}, settings: []awsretry.Option{awsretry.WithEnv(func(name string) (string, bool) { return "6", name == "AWS_MAX_ATTEMPTS" })}, mode: "adaptive", attempts: 6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			start(t, c.env)
-			require.NoError(t, Install(&c.cfg))
+			require.NoError(t, Install(&c.cfg, WithSettings(c.settings...)))
 			require.Equal(t, c.mode, string(c.cfg.RetryMode))
 			require.Equal(t, c.attempts, c.cfg.Retryer().MaxAttempts())
 		})
 	}
+}
+
+func TestSecondInstallBeginsWithWhatTheFirstOneFound(t *testing.T) {
+	start(t, map[string]string{"AWS_MAX_ATTEMPTS": "6"})
+	adaptively := WithSettings(awsretry.WithMode(awsretry.ModeAdaptive))
+	cleared := func(cfg *aws.Config) { cfg.RetryMaxAttempts = 0 }
+	raised := func(cfg *aws.Config) { cfg.RetryMaxAttempts = 8 }
+	nothing := func(*aws.Config) {}
+	for name, c := range map[string]struct {
+		first, since func(cfg *aws.Config)
+		attempts     int
+	}{
+		"what the SDK has read": {nothing, nothing, 6},
+		"set by hand":           {raised, nothing, 8},
+		"cleared by hand":       {cleared, nothing, 3},
+		"set since":             {nothing, raised, 8},
+	} {
+		cfg, err := config.LoadDefaultConfig(t.Context())
+		require.NoError(t, err)
+		c.first(&cfg)
+		require.NoError(t, Install(&cfg), name)
+		c.since(&cfg)
+		require.NoError(t, Install(&cfg, adaptively), name)
+		require.Equal(t, aws.RetryModeAdaptive, cfg.RetryMode, name)
+		require.Equal(t, c.attempts, cfg.Retryer().MaxAttempts(), name)
+	}
+	cfg, err := LoadDefaultConfig(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, Install(&cfg, adaptively))
+	require.Equal(t, aws.RetryModeAdaptive, cfg.RetryMode)
+	require.Equal(t, 6, cfg.Retryer().MaxAttempts())
 }

@@ -322,7 +322,7 @@ func TestSettingsBesideWhatOnlyTheSDKAccepts(t *testing.T) {
 		{name: "mode", env: zero, settings: []awsretry.Option{awsretry.WithMode(awsretry.ModeAdaptive)}, want: "adaptive 7"},
 		{name: "fields for adaptive mode beside a file with standard mode", env: quoted, settings: []awsretry.Option{limit}, want: "standard 7"},
 		{name: "fields that contradict each other", env: zero, settings: []awsretry.Option{awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MinDelay: time.Minute}})}, err: "min_delay"},
-		{name: "strict reading of a malformed line that the SDK has read", env: map[string]string{"AWS_CONFIG_FILE": "work/malformed"}, settings: []awsretry.Option{awsretry.WithStrict()}, want: "standard 3"},
+		{name: "strict reading of a malformed line that the SDK has read", env: map[string]string{"AWS_CONFIG_FILE": "work/malformed"}, settings: []awsretry.Option{awsretry.WithStrict()}, err: "work/malformed:2:"},
 		{name: "strict reading of a malformed line of a file", settings: []awsretry.Option{awsretry.WithStrict(), awsretry.WithConfigFile("work/malformed")}, err: "work/malformed:2:"},
 		{name: "an environment of its own", settings: []awsretry.Option{awsretry.WithEnv(func(name string) (string, bool) { return "0", name == "AWS_MAX_ATTEMPTS" })}, err: `AWS_MAX_ATTEMPTS: "0"`},
 	} {
