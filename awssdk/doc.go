@@ -13,9 +13,9 @@
 // has. The strategy follows the retry settings that the config was loaded with.
 //
 // The SDK's retry loop stays, with its sleeps, clock-skew correction, headers, metrics and errors.
-// It sleeps on the SDK's clock, not on that of the strategy. Three small middlewares tell the
+// It sleeps on the SDK's clock, not on that of the strategy. Two small middlewares tell the
 // strategy what a call is about, how each attempt ended, and how the call ended. With
-// [WithAttemptTimeout] a fourth one limits each attempt.
+// [WithAttemptTimeout] a third one limits each attempt.
 //
 // # Without the middlewares
 //
