@@ -297,6 +297,7 @@ func (f *Factory) Strategy(key string) (retry.Strategy, error) {
 	if s := f.find(key); s != nil {
 		return s, nil
 	}
+	key = strings.Clone(key) // it may be a part of a larger text
 	// Building a strategy calls functions of the configuration, so the lock is not held.
 	build := f.build
 	build.config.Standard.SharedAs = key

@@ -3,10 +3,14 @@ package awsretry_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
+	"unsafe"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -391,6 +395,22 @@ func TestSameKeyGivesTheSameStrategy(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"dynamodb/eu-west-1 ": 500, "dynamodb/eu-west-1 orders": 472, "s3/eu-west-1 ": 500}, quota)
 	require.Equal(t, "dynamodb/eu-west-1", f.Snapshots()[0].SharedAs, "sorted by key")
+}
+
+// A key may be a part of a document.
+func TestFactoryKeepsNoTextOfTheCaller(t *testing.T) {
+	t.Parallel()
+	factory := newFactory(t)
+	use := func() weak.Pointer[byte] {
+		document := unsafe.StringData(strings.Repeat("x", 1<<20))
+		_, err := factory.Strategy(unsafe.String(document, 2))
+		require.NoError(t, err)
+		return weak.Make(document)
+	}
+	document := use()
+	runtime.GC()
+	require.Nil(t, document.Value())
+	runtime.KeepAlive(factory)
 }
 
 func TestSnapshotsOfAFactoryAreSortedByKey(t *testing.T) {

@@ -151,7 +151,7 @@ func (f *Fleet) limiter(scope retry.ScopeKey, clk clock.Clock, own adaptive.Conf
 	if clk == nil {
 		clk = clock.System{}
 	}
-	l := &limiter{fleet: f, scope: scope, key: f.key(scope), clock: clk}
+	l := &limiter{fleet: f, scope: scope.Clone(), key: f.key(scope), clock: clk}
 	if f.config.Limit != nil {
 		l.limit = f.config.Limit(scope)
 	}

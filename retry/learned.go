@@ -101,7 +101,7 @@ func (t *LearnedTimeout) scope(op *Operation, now time.Time) *learnedScope {
 	}
 	if !known && !full {
 		s = &learnedScope{times: recent.New(now)}
-		t.scopes[key] = s
+		t.scopes[key.Clone()] = s
 	}
 	return s
 }

@@ -89,6 +89,17 @@ func (o *Operation) endTogether(readings *instant.Readings) {
 	}
 }
 
+// Clone returns an equal key whose texts lie in one new string, so that it keeps no larger text in memory
+// that they may be parts of. Use it for keys that you keep.
+func (k ScopeKey) Clone() ScopeKey {
+	text := strings.Clone(k.Scope + k.Account + k.Service + k.Region + k.Name + k.Resource)
+	for _, part := range [...]*string{&k.Scope, &k.Account, &k.Service, &k.Region, &k.Name, &k.Resource} {
+		n := len(*part)
+		*part, text = text[:n], text[n:]
+	}
+	return k
+}
+
 // IsZero reports whether k is the scope of the strategy as a whole.
 func (k ScopeKey) IsZero() bool {
 	return len(k.Scope)|len(k.Account)|len(k.Service)|len(k.Region)|len(k.Name)|len(k.Resource) == 0 && !k.overflow

@@ -38,6 +38,7 @@ func TestKeysOfScopes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, tt.want, tt.key.String())
+			require.Equal(t, tt.key, tt.key.Clone())
 			require.Equal(t, name == "nothing", tt.key == retry.ScopeKey{})
 		})
 	}

@@ -3,7 +3,6 @@ package scope
 
 import (
 	"context"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -52,16 +51,9 @@ const (
 	gone // from the table: the next operation with the key makes another scope
 )
 
-// newScope makes the scope of a key. It copies the parts of the key into one string, so that they
-// are adjacent and keep no larger string in memory.
+// newScope makes the scope of a key.
 func (t *Table) newScope(key retry.ScopeKey) *Scope {
-	text := strings.Clone(key.Scope + key.Account + key.Service + key.Region + key.Name + key.Resource)
-	for _, part := range [...]*string{
-		&key.Scope, &key.Account, &key.Service, &key.Region, &key.Name, &key.Resource,
-	} {
-		n := len(*part)
-		*part, text = text[:n], text[n:]
-	}
+	key = key.Clone()
 	s := &Scope{Key: key, name: key.String(), hash: t.hash(&key)}
 	config := t.config.Quota
 	if key != (retry.ScopeKey{}) { // a strategy without scopes has only the quota of the AWS SDKs

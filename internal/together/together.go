@@ -4,7 +4,6 @@ package together
 import (
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -82,11 +81,8 @@ func (w *Watch) watchLocked(now time.Time, of retry.ScopeKey) *service {
 	case w.services == nil:
 		w.services = map[retry.ScopeKey]*service{}
 	}
-	for _, part := range [...]*string{&of.Account, &of.Service, &of.Region} {
-		*part = strings.Clone(*part) // it may be a part of a larger text
-	}
 	s := &service{last: make([]throttled, 0, most)}
-	w.services[of] = s
+	w.services[of.Clone()] = s
 	return s
 }
 
