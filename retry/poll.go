@@ -22,8 +22,8 @@ type Interval struct {
 	// began together: a wait of d takes d - u*Jitter*d, where u is what Random returns. Zero
 	// means no jitter.
 	Jitter float64
-	// Random returns a number from 0 to 1 for the jitter. Nil means rand.Float64 of
-	// math/rand/v2.
+	// Random returns a number from 0 to 1 for the jitter. One outside counts as the nearer end, and NaN
+	// as 0, the longest wait. Nil means rand.Float64 of math/rand/v2.
 	Random func() float64
 }
 
@@ -45,9 +45,12 @@ func (i *Interval) grown(d time.Duration) time.Duration {
 	return d + max(min(d, i.Max-d), 0)
 }
 
-// jittered shortens a wait by its jitter. u is a random number from 0 to 1.
+// jittered shortens a wait by its jitter. u is what Random has returned.
 func (i *Interval) jittered(d time.Duration, u float64) time.Duration {
-	return max(d-time.Duration(float64(d)*i.Jitter*u), 0)
+	if !(u > 0) { // also NaN
+		return d
+	}
+	return max(d-time.Duration(float64(d)*i.Jitter*min(u, 1)), 0)
 }
 
 // Poll calls fn until it reports that it is done, and waits between the calls. A call that is not

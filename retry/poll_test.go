@@ -55,7 +55,8 @@ func seconds(ns ...int) []time.Duration {
 
 func TestPollWaitsTheInterval(t *testing.T) {
 	t.Parallel()
-	half := func() float64 { return 0.5 }
+	always := func(u float64) func() float64 { return func() float64 { return u } }
+	half := always(0.5)
 	for _, c := range []struct {
 		name  string
 		every retry.Interval
@@ -66,6 +67,9 @@ func TestPollWaitsTheInterval(t *testing.T) {
 		{"growing up to a limit", retry.Interval{First: 2 * time.Second, Max: 9 * time.Second}, seconds(2, 4, 8, 9, 9)},
 		{"limit that is the first", retry.Interval{First: 2 * time.Second, Max: 2 * time.Second}, seconds(2, 2, 2, 2, 2)},
 		{"jitter", retry.Interval{First: 4 * time.Second, Max: 16 * time.Second, Jitter: 0.5, Random: half}, seconds(3, 6, 12, 12, 12)},
+		{"jitter of a number above 1", retry.Interval{First: 4 * time.Second, Jitter: 0.5, Random: always(1e300)}, seconds(2, 2, 2, 2, 2)},
+		{"jitter of a negative number", retry.Interval{First: 4 * time.Second, Jitter: 0.5, Random: always(-1)}, seconds(4, 4, 4, 4, 4)},
+		{"jitter of no number", retry.Interval{First: 4 * time.Second, Jitter: 0.5, Random: always(math.NaN())}, seconds(4, 4, 4, 4, 4)},
 		{"jitter of all of it", retry.Interval{First: 4 * time.Second, Jitter: 1, Random: half}, seconds(2, 2, 2, 2, 2)},
 	} {
 		for _, mode := range []string{"standard", "adaptive"} {

@@ -58,8 +58,8 @@ type Config struct {
 	MaxHint time.Duration
 	// Jitter is the kind of jitter. Zero means [Full].
 	Jitter Jitter
-	// Random returns a number from 0 to 1 for the jitter. Nil means rand.Float64 of
-	// math/rand/v2. It must be safe for concurrent use.
+	// Random returns a number from 0 to 1 for the jitter. One outside counts as the nearer end, and
+	// NaN as 1. It must be safe for concurrent use. Nil means rand.Float64 of math/rand/v2.
 	Random func() float64
 
 	// QuotaCapacity is the size of the retry quota of a scope, in tokens. Nil means 500. A
