@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -51,15 +52,16 @@ type call struct {
 	start      time.Time
 	polls      bool             // whether the operation is a long poll
 	limited    *retry.Operation // whose attempts have a timeout, or nil
-	unseekable bool             // whether the body cannot be sent again
-	throttled  int              // entries of an output
-	entries    int              // of the output
-	retryable  bool             // whether the last failure is of a sort that is retried
-	refusal    error            // why there is no retry, or why the attempt that was due must not be made
-	last       *attemptError    // of the last attempt
-	previous   error            // of the one before
-	delay      time.Duration    // that RetryDelay returns
-	due        bool             // whether it does
+	limit      retry.AttemptTimeout
+	unseekable bool          // whether the body cannot be sent again
+	throttled  int           // entries of an output
+	entries    int           // of the output
+	retryable  bool          // whether the last failure is of a sort that is retried
+	refusal    error         // why there is no retry, or why the attempt that was due must not be made
+	last       *attemptError // of the last attempt
+	previous   error         // of the one before
+	delay      time.Duration // that RetryDelay returns
+	due        bool          // whether it does
 }
 
 // phase is how far a call is.
@@ -110,8 +112,10 @@ func (c *call) admit(ctx context.Context) (err error) {
 
 // begin starts an operation and returns when its first attempt may be made.
 func (c *call) begin(ctx context.Context) error {
-	op := c.open(ctx)
+	op, err := c.open(ctx)
 	switch {
+	case err != nil:
+		return c.refuse(err)
 	case c.denied == nil:
 		return c.wait(ctx)
 	case errtree.Is(c.denied, retry.ErrNoStrategy):
@@ -123,15 +127,22 @@ func (c *call) begin(ctx context.Context) error {
 	return nil
 }
 
-// open starts an operation for what is left of the attempts of the call.
-func (c *call) open(ctx context.Context) retry.Operation {
-	op := c.retryer.operationOf(ctx, c.input, c.attempt)
+// open starts an operation for what is left of the attempts of the call. The error is that of the timeout.
+func (c *call) open(ctx context.Context) (op retry.Operation, err error) {
+	op = c.retryer.operationOf(ctx, c.input, c.attempt)
 	c.phase, c.start, c.polls, c.limited = sent, c.strategy.Clock().Now(), op.LongPolling, nil
 	c.most = cmp.Or(op.MaxAttempts, c.retryer.attempts(op.Service)) + max(c.attempt.number-1, 0)
-	if c.token, c.denied = c.strategy.AcquireInitialToken(c.outer, op); c.limits(&op) {
-		c.limited = new(op)
+	if c.limits(&op) {
+		if c.limit, err = retry.TimeoutOf(c.timeout, op); err != nil {
+			c.denied = fmt.Errorf("awssdk: WithAttemptTimeout: %w", err)
+			return op, c.denied
+		}
+		if c.limit != nil {
+			c.limited = new(op)
+		}
 	}
-	return op
+	c.token, c.denied = c.strategy.AcquireInitialToken(c.outer, op)
+	return op, nil
 }
 
 func (c *call) wait(ctx context.Context) error {
@@ -176,7 +187,7 @@ func (c *call) decide(err error) bool {
 // the loop has decided so, or a retryer around ours. If the strategy has ended the operation for that, another one begins.
 func (c *call) grant(ctx context.Context, err error) error {
 	if c.phase == over && c.denied == nil && !c.unseekable && isReason(c.refusal, retry.ErrNotRetryable) {
-		c.open(ctx)
+		_, _ = c.open(ctx) // without a token the retry is refused
 		c.phase = failed
 	}
 	if c.phase == failed {

@@ -51,7 +51,7 @@ func (limitMiddleware) HandleDeserialize(
 	if c.unseekable {
 		op.MaxAttempts = 1
 	}
-	ctx, limit, err := retry.LimitAttempt(ctx, c.strategy, op, c.timeout)
+	ctx, limit, err := retry.LimitAttempt(ctx, c.strategy, op, c.limit)
 	if limit == nil || err != nil {
 		if err == nil {
 			out, metadata, err = next.HandleDeserialize(ctx, in)

@@ -19,14 +19,14 @@ type attemptTimer struct {
 // startTimer starts the timer of an attempt, and returns the context of the attempt.
 func (c *call) startTimer(ctx context.Context) (context.Context, error) {
 	c.timer = attemptTimer{}
-	if c.config.AttemptTimeout == nil {
+	if c.timeout == nil {
 		return ctx, nil
 	}
 	op := c.operation
 	if !c.body.replayable() || !c.config.idempotent(c.request) {
 		op.MaxAttempts = 1 // there is no retry after a timeout
 	}
-	ctx, limit, err := retry.LimitAttempt(ctx, c.config.Strategy, op, c.config.AttemptTimeout)
+	ctx, limit, err := retry.LimitAttempt(ctx, c.config.Strategy, op, c.timeout)
 	if err != nil || limit == nil {
 		return ctx, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -135,6 +136,23 @@ func TestALimitOfTheBaseIsRetriedAsATimeout(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTimeoutOutOfRangeOfAFunctionTakesNothing(t *testing.T) {
+	t.Parallel()
+	strategy, body := modes(t, standard.Config{})["adaptive"], &bodyReader{Reader: strings.NewReader("text")}
+	transport := newTransport(t, httpretry.Config{
+		Strategy: strategy, Base: scripted{status: http.StatusOK},
+		AttemptTimeout: retry.TimeoutFunc(func(retry.Operation) retry.AttemptTimeout { return retry.FixedTimeout{First: -1} }),
+	})
+	request := newRequest(t.Context(), t, http.MethodPut, "http://service/", "")
+	request.Body = body
+	before := strategy.Snapshot()
+	_, err := transport.RoundTrip(request) //nolint:bodyclose // there is none
+	require.EqualError(t, err,
+		`httpretry: AttemptTimeout: retry: TimeoutFunc for "PUT" in scope "//service": FixedTimeout.First -1ns: must be more than zero`)
+	require.Equal(t, before, strategy.Snapshot(), "not even a scope was made")
+	require.EqualValues(t, 1, body.closed.Load())
 }
 
 // The end of the caller's context is not the timeout of an attempt.

@@ -34,6 +34,7 @@ type call struct {
 	config    *Config
 	request   *http.Request
 	operation retry.Operation
+	timeout   retry.AttemptTimeout // of each attempt, or nil
 	body      requestBody
 	id        string // of the invocation, if headers are asked for
 

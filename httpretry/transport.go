@@ -2,6 +2,7 @@ package httpretry
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/awsretry/awsretry/retry"
@@ -46,6 +47,9 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	c := newCall(config, r)
 	defer c.abandon()
 	c.operation = config.operation(r)
+	if c.timeout, err = retry.TimeoutOf(config.AttemptTimeout, c.operation); err != nil {
+		return c.end(nil, fmt.Errorf("httpretry: AttemptTimeout: %w", err))
+	}
 	var options []retry.Option
 	if config.Policy != nil {
 		options = []retry.Option{retry.WithPolicy(config.Policy)}

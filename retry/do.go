@@ -19,8 +19,8 @@ import (
 //   - nil after success;
 //   - the error of fn itself if it is not retryable;
 //   - [ErrNoStrategy], without a call of fn, for a strategy that is nil;
-//   - another error, without a call of fn, for a nil fn, a negative [Operation.MaxAttempts], or
-//     a policy for values of another type than T;
+//   - another error, without a call of fn, for a nil fn, a negative [Operation.MaxAttempts], an
+//     [AttemptTimeout] that is out of range, or a policy for values of another type than T;
 //   - an [*Error] if anything else ended the operation, with the reason and, where they apply, the
 //     last error of fn and the error of ctx.
 //
@@ -131,6 +131,12 @@ type loop struct {
 func (l *loop) begin(ctx context.Context, op *Operation) error {
 	if err := op.check(); err != nil {
 		return err
+	}
+	if l.timeout != nil {
+		timeout, err := TimeoutOf(l.timeout, *op)
+		if l.timeout = timeout; err != nil {
+			return err
+		}
 	}
 	l.token, l.denied = l.strategy.AcquireInitialToken(ctx, *op)
 	if l.denied != nil && errtree.Is(l.denied, ErrNoStrategy) {

@@ -16,9 +16,9 @@ import (
 // of op to 1 if the attempt cannot be made again.
 //
 // The limit is nil if t has none for op; its methods work on nil. Otherwise you must call Release. The
-// error says that t, or what a [TimeoutFunc] returned, is out of range.
+// error is that of [TimeoutOf].
 func LimitAttempt(ctx context.Context, s Strategy, op Operation, t AttemptTimeout) (context.Context, *AttemptLimit, error) {
-	t, err := chosen(t, &op)
+	t, err := TimeoutOf(t, op)
 	if t == nil || err != nil {
 		return ctx, nil, err
 	}
@@ -168,16 +168,12 @@ type attemptTimer struct {
 
 // startTimer returns the context of an attempt and what ends it.
 func (l *loop) startTimer(attempt context.Context, op Operation) (context.Context, attemptTimer, error) {
-	t, err := chosen(l.timeout, &op)
-	if t == nil || err != nil {
-		return attempt, attemptTimer{}, err
-	}
-	if fixed, ok := t.(FixedTimeout); ok {
+	if fixed, ok := l.timeout.(FixedTimeout); ok {
 		after := fixed.of(l.attempts)
 		ctx, cancel := clock.WithTimeout(attempt, l.readings.Clock(), after)
 		return ctx, attemptTimer{after: after, cancel: cancel}, nil
 	}
-	ctx, limit, err := LimitAttempt(attempt, l.strategy, op, t)
+	ctx, limit, err := LimitAttempt(attempt, l.strategy, op, l.timeout)
 	return ctx, attemptTimer{limit: limit}, err
 }
 

@@ -28,8 +28,8 @@ type FixedTimeout struct {
 func (FixedTimeout) attemptTimeout() {}
 
 // TimeoutFunc returns the timeout of the attempts of an operation; nil means no limit. It is called
-// before each attempt, must be safe for concurrent use, and must not return a TimeoutFunc. If the
-// timeout is out of range, the attempt is not made and fails with that error.
+// once for each operation, must be safe for concurrent use, and must not return a TimeoutFunc. If the
+// timeout is out of range, no attempt is made and the operation fails with that error.
 type TimeoutFunc func(op Operation) AttemptTimeout
 
 func (TimeoutFunc) attemptTimeout() {}
@@ -85,21 +85,26 @@ func (f *FixedTimeout) of(attempt int) time.Duration {
 	return longest
 }
 
-// chosen returns the timeout of an operation, calling a TimeoutFunc for it.
-func chosen(t AttemptTimeout, op *Operation) (AttemptTimeout, error) {
+// TimeoutOf returns the timeout of the attempts of an operation: t, or what a [TimeoutFunc] returns for
+// op; nil means no limit. The error names the operation and the value that is out of range. Call it in
+// your own client before the first attempt waits, so that such an error takes no send token.
+func TimeoutOf(t AttemptTimeout, op Operation) (AttemptTimeout, error) {
 	choose, ok := t.(TimeoutFunc)
 	switch {
 	case !ok:
+		return t, CheckTimeout(t)
 	case choose == nil:
 		return nil, nil
-	default:
-		if t = choose(*op); isFunc(t) {
-			return nil, errFuncOfFunc
-		}
 	}
-	return t, CheckTimeout(t)
+	t = choose(op)
+	err := CheckTimeout(t)
+	if _, again := t.(TimeoutFunc); again {
+		err = errFuncOfFunc
+	}
+	if err != nil {
+		return nil, fmt.Errorf("retry: TimeoutFunc for %q in scope %q: %s", op.Name, op.Key(), withoutPackage(err))
+	}
+	return t, nil
 }
 
-func isFunc(t AttemptTimeout) bool { _, is := t.(TimeoutFunc); return is }
-
-var errFuncOfFunc = errors.New("retry: a TimeoutFunc returned a TimeoutFunc: it must return a FixedTimeout, a *LearnedTimeout or nil")
+var errFuncOfFunc = errors.New("returned a TimeoutFunc: must be a FixedTimeout, a *LearnedTimeout or nil")

@@ -112,6 +112,17 @@ func TestTimeoutGrowsWithTheAttempt(t *testing.T) {
 	}
 }
 
+// counted counts the operations that begin.
+type counted struct {
+	retry.Strategy
+	begun int
+}
+
+func (c *counted) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
+	c.begun++
+	return c.Strategy.AcquireInitialToken(ctx, op)
+}
+
 func TestTimeoutDiffersByOperation(t *testing.T) {
 	t.Parallel()
 	choose := retry.TimeoutFunc(func(op retry.Operation) retry.AttemptTimeout {
@@ -135,12 +146,16 @@ func TestTimeoutDiffersByOperation(t *testing.T) {
 			require.Equal(t, []time.Duration{want}, took)
 		}
 		for name, want := range map[string]string{
-			"Bad":   "retry: FixedTimeout.First -1ns: must be more than zero",
-			"Again": "retry: a TimeoutFunc returned a TimeoutFunc: it must return a FixedTimeout, a *LearnedTimeout or nil",
+			"Bad":   `retry: TimeoutFunc for "Bad" in scope "//orders": FixedTimeout.First -1ns: must be more than zero`,
+			"Again": `retry: TimeoutFunc for "Again" in scope "//orders": returned a TimeoutFunc: must be a FixedTimeout, a *LearnedTimeout or nil`,
 		} {
-			took, err := hangs(t, retry.Operation{Name: name}, choose)
+			s := &counted{Strategy: modes(t, clock.System{}, nil)["adaptive"]}
+			_, err := retry.Do(t.Context(), s, retry.Operation{Name: name, Resource: "orders"}, func(context.Context) (int, error) {
+				require.Fail(t, "an attempt was made")
+				return 0, nil
+			}, retry.WithAttemptTimeout(choose))
 			require.EqualError(t, err, want)
-			require.Empty(t, took)
+			require.Zero(t, s.begun, "nothing was taken")
 		}
 		s := modes(t, clock.System{}, nil)["standard"]
 		_, err := retry.Do(t.Context(), s, retry.Operation{Name: "Query"}, func(ctx context.Context) (int, error) {

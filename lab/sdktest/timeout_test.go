@@ -266,7 +266,8 @@ func TestTimeoutOfACallOfTheSDKDiffersByOperation(t *testing.T) {
 		"no function":                         {none, receive, time.Hour, 1, ""},
 		"one that is out of range": {
 			choose, func(ctx context.Context, cfg aws.Config) error { return describeWith(ctx, cfg) }, 0, 0,
-			"retry: FixedTimeout.First -1ns: must be more than zero",
+			`awssdk: WithAttemptTimeout: retry: TimeoutFunc for "DescribeTable" in scope "dynamodb/eu-central-1": ` +
+				"FixedTimeout.First -1ns: must be more than zero",
 		},
 		"none for the operation": {choose, func(ctx context.Context, cfg aws.Config) error {
 			_, err := dynamodb.NewFromConfig(cfg).ListTables(ctx, &dynamodb.ListTablesInput{})
@@ -284,6 +285,9 @@ func TestTimeoutOfACallOfTheSDKDiffersByOperation(t *testing.T) {
 					require.ErrorContains(t, err, c.want)
 				}
 				require.Equal(t, c.requests, s.requests())
+				if c.requests == 0 {
+					require.Len(t, strategyOf(t, cfg).Snapshot().Scopes, 1, "no operation has begun")
+				}
 			})
 		})
 	}
