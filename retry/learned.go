@@ -2,8 +2,10 @@ package retry
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/awsretry/awsretry/internal/recent"
@@ -43,6 +45,8 @@ const (
 	// forgotten is how long it keeps times without new attempts: ten half-lives, after which
 	// they weigh next to nothing.
 	forgotten = 5 * time.Minute
+	// renewed is how often the timeout of a scope is computed at most. In that time it hardly changes.
+	renewed = 100 * time.Millisecond
 )
 
 // LearnedTimeout is a timeout that follows how long recent attempts took. [NewLearnedTimeout] makes
@@ -59,14 +63,17 @@ const (
 // retry quota is left for failures. The timeout does not fall while more than a tenth of the attempts
 // of a scope exceed theirs.
 //
+// Attempts never wait for each other. Of two that begin or end at the same instant, one may not count.
+//
 // It keeps the times of at most 1,000 scopes and operations, and drops those without an attempt for
 // five minutes. Those without room have Ceiling.
 type LearnedTimeout struct {
 	slower Slower
+	// scopes is never modified, only replaced, so that no attempt of a known scope takes a lock.
+	scopes atomic.Pointer[map[ScopeKey]*learnedScope]
+	swept  atomic.Int64 // when scopes were last forgotten, in Unix nanoseconds
 
-	mu     sync.Mutex // guards all below; taken before that of a learnedScope
-	scopes map[ScopeKey]*learnedScope
-	swept  time.Time
+	mu sync.Mutex // held to replace scopes; taken before that of a learnedScope
 }
 
 // NewLearnedTimeout returns a timeout that has learned nothing yet, or an error that names the field
@@ -75,14 +82,20 @@ func NewLearnedTimeout(s Slower) (*LearnedTimeout, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	return &LearnedTimeout{slower: s, scopes: map[ScopeKey]*learnedScope{}}, nil
+	t := &LearnedTimeout{slower: s}
+	t.scopes.Store(&map[ScopeKey]*learnedScope{})
+	return t, nil
 }
 
 func (*LearnedTimeout) attemptTimeout() {}
 
-// learnedScope is what is known of a scope and operation.
+// learnedScope is what is known of a scope and operation. Its attempts never wait for each other: one that
+// finds the lock taken uses the timeout that was computed before, does not count, and is not ended.
 type learnedScope struct {
-	mu    sync.Mutex // guards times
+	limit    atomic.Int64 // the timeout in nanoseconds; 0 if too little is known
+	computed atomic.Int64 // when, in Unix nanoseconds
+
+	mu    sync.Mutex // guards times; held only for arithmetic
 	times recent.Times
 }
 
@@ -90,61 +103,83 @@ type learnedScope struct {
 func (t *LearnedTimeout) scope(op *Operation, now time.Time) *learnedScope {
 	key := op.Key()
 	key.Name = op.Name
+	known := *t.scopes.Load()
+	s, age := known[key], t.age(now)
+	if s != nil && age < forgotten || s == nil && len(known) >= maxLearned && age < forgotten/10 {
+		return s
+	}
+	return t.newScope(key, now)
+}
+
+// age returns how long ago scopes were last forgotten.
+func (t *LearnedTimeout) age(now time.Time) time.Duration {
+	return time.Duration(now.UnixNano() - t.swept.Load())
+}
+
+// newScope forgets scopes without attempts if it is time, and adds one if there is room.
+func (t *LearnedTimeout) newScope(key ScopeKey, now time.Time) *learnedScope {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s, known := t.scopes[key]
-	full := !known && len(t.scopes) >= maxLearned
-	if age := now.Sub(t.swept); age >= forgotten || full && age >= forgotten/10 {
-		t.sweepLocked(now)
-		s, known = t.scopes[key]
-		full = len(t.scopes) >= maxLearned
+	changed := maps.Clone(*t.scopes.Load())
+	if age := t.age(now); age >= forgotten || len(changed) >= maxLearned && age >= forgotten/10 {
+		t.swept.Store(now.UnixNano())
+		// An attempt that is still under way may hold a forgotten scope; what it reports is then lost.
+		maps.DeleteFunc(changed, func(_ ScopeKey, s *learnedScope) bool { return now.Sub(s.last()) >= forgotten })
 	}
-	if !known && !full {
+	s := changed[key]
+	if s == nil && len(changed) < maxLearned {
 		s = &learnedScope{times: recent.New(now)}
-		t.scopes[key.Clone()] = s
+		changed[key.Clone()] = s
 	}
+	t.scopes.Store(&changed)
 	return s
 }
 
-// sweepLocked forgets scopes without attempts. An attempt that is still under way may hold one of
-// them; what it reports is then lost.
-func (t *LearnedTimeout) sweepLocked(now time.Time) {
-	t.swept = now
-	for key, s := range t.scopes {
-		s.mu.Lock()
-		last := s.times.Last()
-		s.mu.Unlock()
-		if now.Sub(last) >= forgotten {
-			delete(t.scopes, key)
-		}
-	}
+func (s *learnedScope) last() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.times.Last()
 }
 
 // of returns the timeout of an attempt of the scope.
 func (t *LearnedTimeout) of(s *learnedScope, attempt int, last bool, now time.Time) time.Duration {
-	if s == nil {
+	if s == nil || last {
 		return t.slower.Ceiling
 	}
-	s.mu.Lock()
-	d, ok := s.times.Limit(now, t.slower.Quantile, t.slower.Factor)
-	s.mu.Unlock()
-	if !ok || last {
+	d := s.usual(&t.slower, now)
+	if d == 0 {
 		return t.slower.Ceiling
 	}
 	grows := FixedTimeout{First: min(max(d, t.slower.Floor), t.slower.Ceiling), Factor: 2, Max: t.slower.Ceiling}
 	return grows.of(attempt)
 }
 
+// usual returns the timeout without its bounds; 0 if too little is known.
+func (s *learnedScope) usual(slower *Slower, now time.Time) time.Duration {
+	d := time.Duration(s.limit.Load())
+	if age := time.Duration(now.UnixNano() - s.computed.Load()); d > 0 && age >= 0 && age < renewed || !s.mu.TryLock() {
+		return d
+	}
+	defer s.mu.Unlock()
+	d, _ = s.times.Limit(now, slower.Quantile, slower.Factor)
+	s.limit.Store(int64(d))
+	s.computed.Store(now.UnixNano())
+	return d
+}
+
 // took records an attempt that succeeded.
 func (s *learnedScope) took(now time.Time, d time.Duration, over bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.times.Took(now, d, over)
+	if s.mu.TryLock() {
+		defer s.mu.Unlock()
+		s.times.Took(now, d, over)
+	}
 }
 
 // end reports whether an attempt that is over its timeout may be ended.
 func (s *learnedScope) end(now time.Time, after time.Duration) bool {
-	s.mu.Lock()
+	if !s.mu.TryLock() {
+		return false
+	}
 	defer s.mu.Unlock()
 	return s.times.End(now, after)
 }

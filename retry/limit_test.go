@@ -237,3 +237,23 @@ func BenchmarkDoWithAttemptTimeout(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkAttemptTimeoutOfOneScope has many goroutines whose attempts have one timeout.
+func BenchmarkAttemptTimeoutOfOneScope(b *testing.B) {
+	learned, err := retry.NewLearnedTimeout(retry.Slower{Quantile: 0.9, Factor: 3, Floor: time.Second, Ceiling: time.Minute})
+	require.NoError(b, err)
+	s, err := standard.New(standard.Config{})
+	require.NoError(b, err)
+	for name, timeout := range map[string]retry.AttemptTimeout{"fixed": retry.FixedTimeout{First: time.Minute}, "learned": learned} {
+		b.Run("timeout="+name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					_, limit, _ := retry.LimitAttempt(b.Context(), s, retry.Operation{Resource: "orders"}, timeout)
+					limit.Lift(true)
+					limit.Release()
+				}
+			})
+		})
+	}
+}

@@ -43,7 +43,7 @@ func CheckTimeout(t AttemptTimeout) error {
 	case FixedTimeout:
 		return t.check()
 	case *LearnedTimeout:
-		if t == nil || t.scopes == nil {
+		if t == nil || t.scopes.Load() == nil {
 			return errNotLearned
 		}
 		return nil
