@@ -193,7 +193,7 @@ func ExampleWithStrategy() {
 	// sts/us-east-1
 }
 
-// Objects have the timeout that the guide for S3 asks for, and items one that is learned.
+// Reads of objects have the timeout that the guide for S3 asks for, and items one that is learned.
 func ExampleWithAttemptTimeout() {
 	service := failing(1)
 	defer service.Close()
@@ -204,7 +204,7 @@ func ExampleWithAttemptTimeout() {
 		log.Fatal(err)
 	}
 
-	objects := retry.FixedTimeout{First: 2 * time.Second, Factor: 2}
+	reads := retry.FixedTimeout{First: 2 * time.Second, Factor: 2}
 	items, err := retry.NewLearnedTimeout(retry.Slower{
 		Quantile: 0.9, Factor: 3, Floor: 20 * time.Millisecond, Ceiling: 10 * time.Second,
 	})
@@ -213,8 +213,8 @@ func ExampleWithAttemptTimeout() {
 	}
 	choose := func(op retry.Operation) retry.AttemptTimeout {
 		switch op.Service + " " + op.Name {
-		case "s3 GetObject", "s3 HeadObject", "s3 PutObject":
-			return objects
+		case "s3 GetObject", "s3 HeadObject":
+			return reads
 		case "dynamodb GetItem", "dynamodb PutItem", "dynamodb UpdateItem":
 			return items
 		default:

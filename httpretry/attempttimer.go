@@ -26,7 +26,7 @@ func (c *call) startTimer(ctx context.Context) (context.Context, error) {
 	if !c.body.replayable() || !c.config.idempotent(c.request) {
 		op.MaxAttempts = 1 // there is no retry after a timeout
 	}
-	ctx, limit, err := retry.LimitAttempt(ctx, c.config.Strategy, op, c.timeout)
+	ctx, limit, err := retry.LimitAttempt(ctx, c.config.Strategy, op, c.timeout, c.body.size())
 	if err != nil || limit == nil {
 		return ctx, err
 	}

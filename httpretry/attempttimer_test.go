@@ -299,6 +299,49 @@ func TestTimeOfAnUploadBeginsAnewWithEachPart(t *testing.T) {
 	}
 }
 
+// TestTimeoutOfAnUploadHasTheTimeThatItsBodyNeeds has a base that takes a body at once, as the kernel does, and does
+// not answer.
+func TestTimeoutOfAnUploadHasTheTimeThatItsBodyNeeds(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	for name, c := range map[string]struct {
+		size   int
+		change func(r *http.Request)
+		want   time.Duration
+	}{
+		"none":           {0, func(*http.Request) {}, second},
+		"small":          {64 << 10, func(*http.Request) {}, second},
+		"large":          {1 << 20, func(*http.Request) {}, 9 * second},
+		"of no size":     {1 << 20, func(r *http.Request) { r.ContentLength = 0 }, time.Hour},
+		"of any size":    {1, func(r *http.Request) { r.ContentLength = -1 }, time.Hour},
+		"not replayable": {1 << 20, func(r *http.Request) { r.GetBody = nil }, 9 * second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				base := roundTripFunc(func(r *http.Request) (*http.Response, error) {
+					if r.Body != nil {
+						_, _ = io.Copy(io.Discard, r.Body)
+					}
+					<-r.Context().Done()
+					return nil, r.Context().Err()
+				})
+				transport := newTransport(t, httpretry.Config{
+					Strategy: on(t, nil), Base: base, MaxAttempts: 1, AttemptTimeout: retry.FixedTimeout{First: second},
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				request := newRequest(ctx, t, http.MethodPut, "http://service/", strings.Repeat("x", c.size))
+				c.change(request)
+				began := time.Now()
+				_, err := transport.RoundTrip(request) //nolint:bodyclose // there is none
+				require.Error(t, err)
+				require.Equal(t, c.want, time.Since(began))
+			})
+		})
+	}
+}
+
 // TestLearnedTimeoutLeavesRequestsThatAreNotSentAgain: a POST could only fail.
 func TestLearnedTimeoutLeavesRequestsThatAreNotSentAgain(t *testing.T) {
 	t.Parallel()

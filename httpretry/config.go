@@ -41,9 +41,13 @@ type Config struct {
 
 	// AttemptTimeout limits the time of each attempt until the headers of its response arrive, for
 	// example with a [retry.FixedTimeout]. For a failed response it includes what the Transport reads
-	// of the body. It does not limit reading the body of the response that RoundTrip returns. While
-	// a request body is sent, the time starts again with each part. An attempt that takes longer is
-	// retried as a timeout. Nil means no limit.
+	// of the body. It does not limit reading the body of the response that RoundTrip returns. An
+	// attempt that takes longer is retried as a timeout. The server may have carried it out. Nil
+	// means no limit.
+	//
+	// While a request body is sent, the time starts again with each part. What was sent waits in the
+	// kernel, where its progress cannot be seen. So a body above 64 KiB also adds its size at
+	// 128 KiB a second to the time: 40 s for 5 MiB. A body of unknown size has no limit.
 	AttemptTimeout retry.AttemptTimeout
 
 	// RefusalAsError makes RoundTrip return the error of [Refusal] instead of the response if the

@@ -16,6 +16,18 @@ type requestBody struct {
 
 func (b *requestBody) empty() bool { return b.request.Body == nil || b.request.Body == http.NoBody }
 
+// size returns the number of bytes, or -1 if it is not known.
+func (b *requestBody) size() int64 {
+	switch {
+	case b.empty():
+		return 0
+	case b.request.ContentLength > 0:
+		return b.request.ContentLength
+	default: // to net/http a length of zero is not known either
+		return -1
+	}
+}
+
 // next returns the body of the next attempt.
 func (b *requestBody) next() (io.ReadCloser, error) {
 	switch {

@@ -46,7 +46,7 @@ func ExampleLimitAttempt() {
 		return ctx.Err()
 	}
 	err := retry.DoErr(context.Background(), strategy, op, func(ctx context.Context) error {
-		ctx, limit, err := retry.LimitAttempt(ctx, strategy, op, timeout)
+		ctx, limit, err := retry.LimitAttempt(ctx, strategy, op, timeout, 0)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -15,29 +16,51 @@ import (
 // [AttemptFrom]. The time is that of the strategy's clock, and there is no goroutine. Set MaxAttempts
 // of op to 1 if the attempt cannot be made again.
 //
-// The limit is nil if t has none for op; its methods work on nil. Otherwise you must call Release. The
-// error is that of [TimeoutOf].
-func LimitAttempt(ctx context.Context, s Strategy, op Operation, t AttemptTimeout) (context.Context, *AttemptLimit, error) {
+// body is the size of the request body in bytes: zero without one, negative if it is not known. What was
+// read of it waits in the kernel, where its progress cannot be seen. So a body above 64 KiB adds its size
+// at 128 KiB a second to the time, and with one of unknown size there is no limit. [AttemptLimit.Progress]
+// helps those that are sent more slowly.
+//
+// The limit is nil if there is none; its methods work on nil. Otherwise you must call Release. The error
+// is that of [TimeoutOf].
+func LimitAttempt(
+	ctx context.Context, s Strategy, op Operation, t AttemptTimeout, body int64,
+) (context.Context, *AttemptLimit, error) {
 	t, err := TimeoutOf(t, op)
-	if t == nil || err != nil {
+	if t == nil || err != nil || body < 0 {
 		return ctx, nil, err
 	}
 	attempt, _ := AttemptFrom(ctx)
 	l := &AttemptLimit{caller: ctx, clock: clockOf(s)}
 	l.moved = l.clock.Now()
+	sending := sendTime(body)
 	switch t := t.(type) {
 	case FixedTimeout:
-		l.after = t.of(attempt.Number)
+		l.after = later(t.of(attempt.Number), sending)
 	case *LearnedTimeout:
 		last := attempt.Once || attempt.Number >= s.Plan(op).MaxAttempts
-		l.scope, l.ceiling = t.scope(&op, l.moved), t.slower.Ceiling
-		l.after = t.of(l.scope, attempt.Number, last, l.moved)
+		l.scope, l.teaches = t.scope(&op, l.moved), sending == 0
+		l.after, l.ceiling = later(t.of(l.scope, attempt.Number, last, l.moved), sending), later(t.slower.Ceiling, sending)
 	}
 	l.alive, l.cancel = context.WithCancelCause(ctx)
 	l.mu.Lock() // so that the timer is not due before it is set
 	defer l.mu.Unlock()
 	l.timer = l.clock.AfterFunc(l.after, l.expire)
 	return l.alive, l, nil
+}
+
+// sendTime returns what a request body of that many bytes adds to a timeout.
+func sendTime(body int64) time.Duration {
+	const small, perSecond = 64 << 10, 128 << 10
+	if body <= small {
+		return 0
+	}
+	return time.Duration(min(float64(body)/perSecond*float64(time.Second), math.MaxInt64/2))
+}
+
+// later returns the sum of two durations, or the longest Duration.
+func later(d, more time.Duration) time.Duration {
+	return d + min(more, math.MaxInt64-d)
 }
 
 // AttemptLimit ends the context of an attempt when its time is up. [LimitAttempt] makes one. It is safe
@@ -47,6 +70,7 @@ type AttemptLimit struct {
 	cancel        context.CancelCauseFunc
 	clock         clock.Clock
 	scope         *learnedScope // nil if nothing is learned
+	teaches       bool          // whether the scope learns from the attempt
 	ceiling       time.Duration // of what is learned
 
 	mu     sync.Mutex // guards all below; taken before that of the scope and before the clock's
@@ -112,7 +136,7 @@ func (l *AttemptLimit) Lift(succeeded bool) (inTime bool) {
 	}
 	l.lifted = true
 	l.timer.Stop()
-	if succeeded && l.scope != nil {
+	if succeeded && l.scope != nil && l.teaches {
 		l.scope.took(now, now.Sub(l.moved), l.over)
 	}
 	return true
@@ -173,7 +197,7 @@ func (l *loop) startTimer(attempt context.Context, op Operation) (context.Contex
 		ctx, cancel := clock.WithTimeout(attempt, l.readings.Clock(), after)
 		return ctx, attemptTimer{after: after, cancel: cancel}, nil
 	}
-	ctx, limit, err := LimitAttempt(attempt, l.strategy, op, l.timeout)
+	ctx, limit, err := LimitAttempt(attempt, l.strategy, op, l.timeout, 0)
 	return ctx, attemptTimer{limit: limit}, err
 }
 

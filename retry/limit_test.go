@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -174,7 +175,7 @@ func TestLimitOfAClientOfOnesOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLearner(t).strategy
 		begin := func(timeout retry.AttemptTimeout) (context.Context, *retry.AttemptLimit) {
-			ctx, limit, err := retry.LimitAttempt(t.Context(), s, retry.Operation{}, timeout)
+			ctx, limit, err := retry.LimitAttempt(t.Context(), s, retry.Operation{}, timeout, 0)
 			require.NoError(t, err)
 			return ctx, limit
 		}
@@ -215,8 +216,67 @@ func TestLimitOfAClientOfOnesOwn(t *testing.T) {
 		require.NoError(t, limit.Late(errors.New("the answer")))
 		limit.Release()
 
-		_, _, err := retry.LimitAttempt(t.Context(), s, retry.Operation{}, retry.FixedTimeout{})
+		_, _, err := retry.LimitAttempt(t.Context(), s, retry.Operation{}, retry.FixedTimeout{}, 0)
 		require.EqualError(t, err, "retry: FixedTimeout.First 0s: must be more than zero")
+	})
+}
+
+// TestTimeoutOfARequestHasTheTimeThatItsBodyNeeds has bodies that were read at once, and answers that do not come.
+func TestTimeoutOfARequestHasTheTimeThatItsBodyNeeds(t *testing.T) {
+	t.Parallel()
+	const s, kib = time.Second, 1 << 10
+	learned, err := retry.NewLearnedTimeout(retry.Slower{Quantile: 0.9, Factor: 3, Floor: s, Ceiling: 10 * s})
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		body    int64
+		timeout retry.AttemptTimeout
+		want    time.Duration // zero: none
+	}{
+		"no body":                  {0, retry.FixedTimeout{First: 2 * s}, 2 * s},
+		"small":                    {64 * kib, retry.FixedTimeout{First: 2 * s}, 2 * s},
+		"large":                    {128 * kib, retry.FixedTimeout{First: 2 * s}, 3 * s},
+		"of five MiB":              {5 << 20, retry.FixedTimeout{First: 2 * s}, 42 * s},
+		"learned, small":           {64 * kib, learned, 10 * s},
+		"learned, of five MiB":     {5 << 20, learned, 50 * s},
+		"more than there is":       {math.MaxInt64, retry.FixedTimeout{First: math.MaxInt64 - 1}, math.MaxInt64},
+		"of unknown size":          {-1, retry.FixedTimeout{First: s}, 0},
+		"learned, of unknown size": {-1, learned, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, limit, err := retry.LimitAttempt(t.Context(), newLearner(t).strategy, retry.Operation{}, c.timeout, c.body)
+			require.NoError(t, err)
+			defer limit.Release()
+			require.Equal(t, c.want, limit.Allowed())
+		})
+	}
+}
+
+// Most of the time of a large upload is its sending, which says nothing about other attempts.
+func TestLargeBodiesTeachNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLearner(t)
+		allowed := func(body int64) time.Duration {
+			var d time.Duration
+			require.NoError(t, retry.DoErr(t.Context(), l.strategy, retry.Operation{}, func(ctx context.Context) error {
+				_, limit, err := retry.LimitAttempt(ctx, l.strategy, retry.Operation{}, l.timeout, body)
+				require.NoError(t, err)
+				defer limit.Release()
+				d = limit.Allowed()
+				pause(10*time.Millisecond + time.Duration(body)*time.Microsecond)
+				require.True(t, limit.Lift(true))
+				return nil
+			}))
+			return d
+		}
+		for range 100 {
+			allowed(0)
+			allowed(1 << 20)
+		}
+		small := allowed(0)
+		require.InDelta(t, 30*time.Millisecond, small, float64(3*time.Millisecond))
+		require.Equal(t, small+8*time.Second, allowed(1<<20))
 	})
 }
 
@@ -249,7 +309,7 @@ func BenchmarkAttemptTimeoutOfOneScope(b *testing.B) {
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					_, limit, _ := retry.LimitAttempt(b.Context(), s, retry.Operation{Resource: "orders"}, timeout)
+					_, limit, _ := retry.LimitAttempt(b.Context(), s, retry.Operation{Resource: "orders"}, timeout, 0)
 					limit.Lift(true)
 					limit.Release()
 				}

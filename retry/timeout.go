@@ -17,8 +17,8 @@ type FixedTimeout struct {
 	// First is how long the first attempt may take. It must be more than zero.
 	First time.Duration
 	// Factor multiplies the timeout for each further attempt. Zero means 1, which is no growth.
-	// Otherwise it must be 1 or more. For S3, the guide "Optimizing Amazon S3 performance" amounts
-	// to 2 s and a factor of 2.
+	// Otherwise it must be 1 or more. For S3 requests of less than 512 KB, the guide "Optimizing
+	// Amazon S3 performance" amounts to 2 s and a factor of 2.
 	Factor float64
 	// Max is the longest timeout. Zero means no such limit. Otherwise it must not be less than
 	// First, and Factor must be more than 1.

@@ -3,6 +3,7 @@ package sdktest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -203,6 +204,55 @@ func TestTimeOfAnUploadCountsFromItsLastPart(t *testing.T) {
 	}
 }
 
+// TestUploadThatWaitsInTheKernelIsSentOnce has a connection that takes all of a body at once and sends it at a
+// steady rate, so that nothing is seen of it until the answer comes.
+func TestUploadThatWaitsInTheKernelIsSentOnce(t *testing.T) {
+	put := func(t *testing.T, cfg aws.Config, size int) error {
+		t.Helper()
+		_, err := s3.NewFromConfig(cfg).PutObject(t.Context(), &s3.PutObjectInput{
+			Bucket: aws.String("b"), Key: aws.String("k"), Body: strings.NewReader(strings.Repeat("x", size)),
+		})
+		return err
+	}
+	for name, config := range map[string]func(t *testing.T, client aws.HTTPClient) aws.Config{
+		"SDK": func(_ *testing.T, client aws.HTTPClient) aws.Config { return configFor(client) },
+		"fixed": func(t *testing.T, client aws.HTTPClient) aws.Config {
+			t.Helper()
+			return installed(t, client, hermetic(), awssdk.WithAttemptTimeout(growing))
+		},
+		"learned": func(t *testing.T, client aws.HTTPClient) aws.Config {
+			t.Helper()
+			timeout, err := retry.NewLearnedTimeout(retry.Slower{
+				Quantile: 0.9, Factor: 3, Floor: 20 * time.Millisecond, Ceiling: 10 * time.Second,
+			})
+			require.NoError(t, err)
+			return installed(t, client, hermetic(), awssdk.WithAttemptTimeout(timeout))
+		},
+	} {
+		for _, rate := range []int{130, 250, 1000} { // KiB a second
+			t.Run(fmt.Sprintf("%s, %d KiB/s", name, rate), func(t *testing.T) {
+				inBubble(t, func(t *testing.T) {
+					t.Helper()
+					requests := 0
+					cfg := config(t, answerFunc(func(r *http.Request) (*http.Response, error) {
+						requests++
+						size, err := io.Copy(io.Discard, r.Body)
+						if err != nil {
+							return nil, err
+						}
+						return after(50*time.Millisecond+time.Duration(size)*time.Second/time.Duration(rate<<10), say(200, ""))(r)
+					}))
+					for range 50 {
+						require.NoError(t, put(t, cfg, 1<<10))
+					}
+					require.NoError(t, put(t, cfg, 5<<20))
+					require.Equal(t, 51, requests)
+				})
+			})
+		}
+	}
+}
+
 // TestTheCallersEndComesBeforeTheTimeout has a deadline and a cancellation, before and at the timeout.
 func TestTheCallersEndComesBeforeTheTimeout(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -374,7 +424,7 @@ func TestABodyThatCannotBeSentAgainIsNotRetried(t *testing.T) {
 }
 
 // TestTimeoutOverConnections has net/http and a server that takes a part of a body of 4 MiB every 900 ms, and
-// stops after some. What the kernel would take besides is not there.
+// stops after some. What the kernel would take besides is not there. The body adds 32 s to the timeout of a second.
 func TestTimeoutOverConnections(t *testing.T) {
 	const size, part = 4 << 20, 1 << 20
 	for name, c := range map[string]struct {
@@ -382,8 +432,8 @@ func TestTimeoutOverConnections(t *testing.T) {
 		rest  time.Duration
 		late  bool
 	}{
-		"it takes all and answers":     {4, 900 * time.Millisecond, false},
-		"it takes all and is late":     {4, 1100 * time.Millisecond, true},
+		"it takes all and answers":     {4, 32900 * time.Millisecond, false},
+		"it takes all and is late":     {4, 33100 * time.Millisecond, true},
 		"it stops in the middle":       {2, time.Hour, true},
 		"it takes nothing of the body": {0, time.Hour, true},
 	} {
