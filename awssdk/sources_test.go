@@ -58,7 +58,7 @@ max_attempts = 16
 // places are the variables that say where the files are.
 var places = []string{
 	"AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS",
-	"AWS_NEW_RETRIES_2026", "AWS_SDK_LOAD_CONFIG", "AWS_DEFAULTS_MODE", "AWS_REGION", "AWS_DEFAULT_REGION",
+	"AWS_SDK_LOAD_CONFIG", "AWS_DEFAULTS_MODE", "AWS_REGION", "AWS_DEFAULT_REGION",
 }
 
 // start changes the process of the test to one that was started in a directory with the tree,

@@ -64,10 +64,9 @@ func sdk() []peer {
 func sdkColumn(mode aws.RetryMode) peer {
 	about := "The same clients in adaptive mode."
 	if mode == aws.RetryModeStandard {
-		about = "Clients of SQS, DynamoDB and DynamoDB Streams of aws-sdk-go-v2 v" + aws.SDKVersion + ", released before v1.48.0, " +
-			"with `AWS_NEW_RETRIES_2026=true`. With v1.48.0 an answer 429 is final if its error is a type of the client and no " +
-			"throttle, such as `ConcurrentModificationException` of CloudWatch, which can succeed later; rule C04 makes only hard " +
-			"quotas final."
+		about = "Clients of SQS, DynamoDB and DynamoDB Streams of aws-sdk-go-v2 v" + aws.SDKVersion + ". An answer 429 is final if " +
+			"its error is a type of the client and no throttle, such as `ConcurrentModificationException` of CloudWatch, which can " +
+			"succeed later; rule C04 makes only hard quotas final."
 	}
 	return peer{
 		column: "SDK " + mode.String(),
@@ -78,7 +77,6 @@ func sdkColumn(mode aws.RetryMode) peer {
 		}},
 		setUp: func(t *testing.T) {
 			t.Helper()
-			t.Setenv("AWS_NEW_RETRIES_2026", "true")
 			usual := randReader
 			t.Cleanup(func() { randReader = usual })
 		},

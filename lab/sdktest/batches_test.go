@@ -87,7 +87,6 @@ func (s *tableOfBatches) Do(r *http.Request) (*http.Response, error) {
 // TestThrottlesInsideOfSuccessesAreHeard prints a table of RESULTS.md with -v: four workers that call
 // again at once, against a table that takes ten calls a second.
 func TestThrottlesInsideOfSuccessesAreHeard(t *testing.T) {
-	t.Setenv("AWS_NEW_RETRIES_2026", "true")
 	const limit, length, learned = 10, 63 * time.Second, 3 * time.Second
 	t.Log("| | calls/s | throttled | goodput |")
 	for _, name := range append(named(), "loop of the documentation, standard", "loop of the documentation, adaptive") {
@@ -222,7 +221,6 @@ func putByLoop(ctx context.Context, client *kinesis.Client, stream string, recor
 // TestSendAllWritesEachRecordOnceOrReportsIt prints a table with -v: 10,000 records of eight
 // goroutines, ten in a call, for a stream that takes 200 a second and saves up those of one second.
 func TestSendAllWritesEachRecordOnceOrReportsIt(t *testing.T) {
-	t.Setenv("AWS_NEW_RETRIES_2026", "true")
 	const goroutines, each, limit, burst = 8, 1250, 200, 200
 	const ideal = (goroutines*each - burst) / limit // seconds
 	t.Log("| | time, of the ideal | sent for nothing | not written |")

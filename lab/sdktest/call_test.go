@@ -16,6 +16,7 @@ import (
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go/middleware"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
@@ -227,16 +228,25 @@ type sharedError struct{ error }
 
 func (*sharedError) Temporary() bool { return true }
 
-// tellsOrNot runs a test with a client of SQS that tells the loop of the SDK of long polls, and with
-// one that does not. The newest client that lab can require asks a variable.
+// tellsOrNot runs a test with a client of SQS that tells the loop of the SDK of long polls, and with one that does not, as
+// those before v1.53.0 without a variable.
 func tellsOrNot(t *testing.T, test func(t *testing.T, setup setup)) {
 	t.Helper()
-	for _, tells := range []string{"false", "true"} {
-		t.Run("tells="+tells, func(t *testing.T) {
-			t.Setenv("AWS_NEW_RETRIES_2026", tells)
-			withInstall(t, test)
+	t.Run("tells", func(t *testing.T) { withInstall(t, test) })
+	t.Run("does not tell", func(t *testing.T) {
+		withInstall(t, func(t *testing.T, setup setup) {
+			t.Helper()
+			test(t, func(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config {
+				t.Helper()
+				cfg := setup(t, client, opts...)
+				cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
+					_, _ = stack.Initialize.Remove("SetLongPollingContext") // an error for calls that are no long polls
+					return nil
+				})
+				return cfg
+			})
 		})
-	}
+	})
 }
 
 func TestLongPollIsSlowedDownOnceWhenTheQuotaIsEmpty(t *testing.T) {

@@ -259,7 +259,6 @@ func named() []string {
 
 // TestHardQuotaWithStatus429IsFinal prints figures of docs/classification.md with -v.
 func TestHardQuotaWithStatus429IsFinal(t *testing.T) {
-	t.Setenv("AWS_NEW_RETRIES_2026", "true")
 	for _, name := range named() {
 		synctest.Test(t, func(t *testing.T) {
 			attempts := 0
@@ -279,7 +278,6 @@ func TestHardQuotaWithStatus429IsFinal(t *testing.T) {
 
 // TestHardQuotaCutsNoSendRate prints figures of docs/classification.md with -v.
 func TestHardQuotaCutsNoSendRate(t *testing.T) {
-	t.Setenv("AWS_NEW_RETRIES_2026", "true")
 	for _, name := range named() {
 		synctest.Test(t, func(t *testing.T) {
 			full := true
@@ -311,7 +309,6 @@ func TestHardQuotaCutsNoSendRate(t *testing.T) {
 
 // TestFunctionThatAsksForTwoSecondsGetsThem prints figures of docs/modes.md with -v.
 func TestFunctionThatAsksForTwoSecondsGetsThem(t *testing.T) {
-	t.Setenv("AWS_NEW_RETRIES_2026", "true")
 	for _, name := range named() {
 		synctest.Test(t, func(t *testing.T) {
 			var sent []time.Time

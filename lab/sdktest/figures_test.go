@@ -75,7 +75,6 @@ func spreadIn(t *testing.T, cell string) (s spread) {
 
 // TestThrottledTableOfTheReadme plays the table and the picture of README.md. With -update it writes them.
 func TestThrottledTableOfTheReadme(t *testing.T) {
-	t.Setenv("AWS_NEW_RETRIES_2026", "true")
 	lines := []string{"| calls to A that succeed |", "| calls to B that succeed; 80/s without A |", "| p99 of a call to B |"}
 	var first [2]played
 	for i, rival := range []rival{rivals[1], rivals[3]} { // those in adaptive mode
@@ -284,8 +283,6 @@ func movingRow(t *testing.T, title string) []string {
 // one.
 func TestNumbersOfTheMovingPage(t *testing.T) {
 	const calls = 200
-	// The client of DynamoDB is from before v1.48.0, and has defaults of its own with this only.
-	t.Setenv("AWS_NEW_RETRIES_2026", "true")
 	serverError, throttled := fail(500, ""), fail(400, "ThrottlingException")
 	dynamo := func(ctx context.Context, cfg aws.Config) error { return describeWith(ctx, cfg) }
 	for _, c := range []struct {

@@ -266,7 +266,7 @@ func home(t *testing.T) string {
 	require.NoError(t, os.WriteFile(path, []byte(sharedConfig), 0o600))
 	for name, value := range map[string]string{
 		"AWS_CONFIG_FILE": path, "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(dir, "none"),
-		"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "", "AWS_RETRY_MODE": "", "AWS_MAX_ATTEMPTS": "", "AWS_NEW_RETRIES_2026": "",
+		"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "", "AWS_RETRY_MODE": "", "AWS_MAX_ATTEMPTS": "",
 		"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "SECRET", "AWS_REGION": "eu-central-1",
 	} {
 		t.Setenv(name, value)

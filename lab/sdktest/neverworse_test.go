@@ -49,7 +49,6 @@ const (
 // TestSimulatedNeverWorse plays the plain SDK and awsretry in the same cases. In no row more calls fail with awsretry than
 // chance explains. With -v it prints all rows; with -update it writes those of RESULTS.md.
 func TestSimulatedNeverWorse(t *testing.T) {
-	t.Setenv("AWS_NEW_RETRIES_2026", "true") // for the 4 attempts of DynamoDB; clients as new as v1.48.0 have them without it
 	var lines []string
 	played := 0
 	for _, mode := range []aws.RetryMode{aws.RetryModeStandard, aws.RetryModeAdaptive} {

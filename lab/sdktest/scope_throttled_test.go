@@ -261,7 +261,6 @@ func TestThrottledKeyLeavesTheOtherAlone(t *testing.T) {
 // requireApart returns the traffic of A by rival.
 func requireApart(t *testing.T, p pair) map[string]*traffic {
 	t.Helper()
-	t.Setenv("AWS_NEW_RETRIES_2026", "true") // the client of DynamoDB asks it whether to follow v2.1
 	all := map[string]*traffic{}
 	lines := []string{"", "| | A, succeeded/s | A, failed/s | B/s | B/s without A | B, p99 |", "|---|---|---|---|---|---|"}
 	for _, rival := range rivals {
@@ -323,8 +322,6 @@ func (s *tableCalls) failed() float64 {
 // after 50 ms, in standard mode. A quota of its own alone would leave table A without retries: then nine of
 // ten of its calls fail, where one of eight does with the SDK.
 func TestHealthyTableHelpsTheThrottledOne(t *testing.T) {
-	// The client of DynamoDB that goes with the SDK's v1.48.0 makes four attempts, and this one with that.
-	t.Setenv("AWS_NEW_RETRIES_2026", "true")
 	lines := []string{"| | workers of A / B | A, failed | A, succeeded/s | A, throttles/s | B, failed | B/s |", "|---|---|---|---|---|---|---|"}
 	for _, load := range []struct{ a, b int }{{8, 8}, {8, 2}, {8, 0}} {
 		failed := map[string]float64{}
