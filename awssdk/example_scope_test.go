@@ -6,7 +6,6 @@ import (
 	"log"
 
 	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
@@ -26,17 +25,16 @@ func ExampleWithScope() {
 	if err := awssdk.Install(&cfg); err != nil {
 		log.Fatal(err)
 	}
-	client := sts.NewFromConfig(cfg)
 	for _, tenant := range []string{"tenant 7", "tenant 8"} {
-		service.show(awssdk.WithScope(ctx, tenant), client)
+		service.show(awssdk.WithScope(ctx, tenant), cfg)
 	}
 	strategy, _ := awssdk.StrategyOf(cfg)
 	for _, scope := range strategy.Snapshot().Scopes[1:] {
 		fmt.Println(scope.Scope)
 	}
 	// Output:
-	// account 111122223333, requests: 1
-	// account 111122223333, requests: 1
+	// succeeded, requests: 1
+	// succeeded, requests: 1
 	// tenant 7
 	// tenant 8
 }
@@ -54,7 +52,7 @@ func ExampleWithOperation() {
 	err = awssdk.Install(&cfg, awssdk.WithOperation(
 		func(_ context.Context, op retry.Operation, input any) retry.Operation {
 			op.Resource = op.Name
-			if _, ok := input.(*sts.GetCallerIdentityInput); ok {
+			if _, ok := input.(*ListStacksInput); ok {
 				op.MaxAttempts = 1
 			}
 			return op
@@ -62,12 +60,12 @@ func ExampleWithOperation() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	service.show(ctx, sts.NewFromConfig(cfg))
+	service.show(ctx, cfg)
 	strategy, _ := awssdk.StrategyOf(cfg)
 	fmt.Println(strategy.Snapshot().Scopes[1].Scope)
 	// Output:
 	// failed, requests: 1
-	// sts/eu-central-1/GetCallerIdentity
+	// cloudformation/eu-central-1/ListStacks
 }
 
 // The clients of two accounts share a strategy, and neither account slows the other. The accounts
@@ -89,14 +87,14 @@ func ExampleWithAccount() {
 		if err := awssdk.Install(&cfg, awssdk.WithStrategy(strategy), awssdk.WithAccount(account)); err != nil {
 			log.Fatal(err)
 		}
-		service.show(ctx, sts.NewFromConfig(cfg))
+		service.show(ctx, cfg)
 	}
 	for _, scope := range strategy.Snapshot().Scopes[1:] {
 		fmt.Println(scope.Scope)
 	}
 	// Output:
-	// account 111122223333, requests: 1
-	// account 111122223333, requests: 1
-	// 111122223333/sts/eu-central-1
-	// 444455556666/sts/eu-central-1
+	// succeeded, requests: 1
+	// succeeded, requests: 1
+	// 111122223333/cloudformation/eu-central-1
+	// 444455556666/cloudformation/eu-central-1
 }

@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
@@ -21,46 +22,17 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// service is AWS STS on the loopback interface. Clients find it by the environment.
+// service stands in for AWS CloudFormation and its client. Its first requests fail.
 type service struct {
-	*httptest.Server
-	requests int
-	restore  []func()
+	failures, requests int
+	restore            []func()
 }
 
-// Close ends the service and restores the environment.
-func (s *service) Close() {
-	s.Server.Close()
-	for _, f := range s.restore {
-		f()
-	}
-}
-
-// show makes a call, and prints its result and the number of requests.
-func (s *service) show(ctx context.Context, client *sts.Client) {
-	s.requests = 0
-	out, err := client.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
-	if err != nil {
-		fmt.Println("failed, requests:", s.requests)
-		return
-	}
-	fmt.Println("account "+*out.Account+", requests:", s.requests)
-}
-
-// failing starts a service whose first requests fail with status 503.
+// failing starts a service whose first requests fail, in an environment with nothing but a region and credentials.
 func failing(first int) *service {
-	s := &service{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if s.requests++; s.requests <= first {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			fmt.Fprint(w, `<ErrorResponse><Error><Code>ServiceUnavailable</Code></Error></ErrorResponse>`)
-			return
-		}
-		fmt.Fprint(w, `<GetCallerIdentityResponse><GetCallerIdentityResult><Account>111122223333</Account>`+
-			`</GetCallerIdentityResult></GetCallerIdentityResponse>`)
-	}))
+	s := &service{failures: first}
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret",
 		"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "", "AWS_RETRY_MODE": "", "AWS_MAX_ATTEMPTS": "",
 		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
 	} {
@@ -77,6 +49,51 @@ func failing(first int) *service {
 	return s
 }
 
+// Close restores the environment.
+func (s *service) Close() {
+	for _, f := range s.restore {
+		f()
+	}
+}
+
+// ListStacksInput is the input of the only operation.
+type ListStacksInput struct{}
+
+// call calls ListStacks as the client of a config does.
+func (s *service) call(ctx context.Context, cfg aws.Config) error {
+	const operation = "ListStacks"
+	ctx = awsmiddleware.SetServiceID(awsmiddleware.SetRegion(ctx, cfg.Region), "CloudFormation")
+	ctx = awsmiddleware.SetOperationName(ctx, operation)
+	stack := middleware.NewStack(operation, smithyhttp.NewStackRequest)
+	loop := sdkretry.NewAttemptMiddleware(cfg.Retryer(), smithyhttp.RequestCloner)
+	if err := stack.Finalize.Add(loop, middleware.After); err != nil {
+		return err
+	}
+	for _, option := range cfg.APIOptions {
+		if err := option(stack); err != nil {
+			return err
+		}
+	}
+	s.requests = 0
+	handler := middleware.HandlerFunc(func(context.Context, any) (any, middleware.Metadata, error) {
+		if s.requests++; s.requests <= s.failures {
+			return nil, middleware.Metadata{}, &smithy.GenericAPIError{Code: "RequestTimeout"}
+		}
+		return nil, middleware.Metadata{}, nil
+	})
+	_, _, err := middleware.DecorateHandler(handler, stack).Handle(ctx, &ListStacksInput{})
+	return err
+}
+
+// show makes a call, and prints its result and the number of requests.
+func (s *service) show(ctx context.Context, cfg aws.Config) {
+	result := "succeeded"
+	if s.call(ctx, cfg) != nil {
+		result = "failed"
+	}
+	fmt.Println(result+", requests:", s.requests)
+}
+
 // All clients that are made from the config retry as its settings say.
 func ExampleInstall() {
 	service := failing(2)
@@ -90,8 +107,8 @@ func ExampleInstall() {
 	if err := awssdk.Install(&cfg); err != nil {
 		log.Fatal(err)
 	}
-	service.show(ctx, sts.NewFromConfig(cfg))
-	// Output: account 111122223333, requests: 3
+	service.show(ctx, cfg)
+	// Output: succeeded, requests: 3
 }
 
 // One call loads a config and gives its clients a strategy, those for credentials included.
@@ -108,10 +125,10 @@ func ExampleLoadDefaultConfig() {
 	}
 	strategy, _ := awssdk.StrategyOf(cfg)
 	fmt.Println(strategy.Snapshot().Mode)
-	service.show(ctx, sts.NewFromConfig(cfg))
+	service.show(ctx, cfg)
 	// Output:
 	// adaptive
-	// account 111122223333, requests: 3
+	// succeeded, requests: 3
 }
 
 // The snapshot of the strategy has the retry quota of each scope. Two retries have taken 14
@@ -128,7 +145,7 @@ func ExampleStrategyOf() {
 	if err := awssdk.Install(&cfg); err != nil {
 		log.Fatal(err)
 	}
-	service.show(ctx, sts.NewFromConfig(cfg))
+	service.show(ctx, cfg)
 
 	strategy, ok := awssdk.StrategyOf(cfg)
 	if !ok {
@@ -139,7 +156,7 @@ func ExampleStrategyOf() {
 	}
 	// Output:
 	// failed, requests: 3
-	// sts/eu-central-1: 472 of 500 tokens
+	// cloudformation/eu-central-1: 472 of 500 tokens
 }
 
 // Settings in code override those of the environment and the files. Defaults in code do not.
@@ -181,16 +198,16 @@ func ExampleWithStrategy() {
 		if err := awssdk.Install(&cfg, awssdk.WithStrategy(strategy)); err != nil {
 			log.Fatal(err)
 		}
-		service.show(ctx, sts.NewFromConfig(cfg))
+		service.show(ctx, cfg)
 	}
 	for _, scope := range strategy.Snapshot().Scopes[1:] {
 		fmt.Println(scope.Scope)
 	}
 	// Output:
-	// account 111122223333, requests: 1
-	// account 111122223333, requests: 1
-	// sts/eu-central-1
-	// sts/us-east-1
+	// succeeded, requests: 1
+	// succeeded, requests: 1
+	// cloudformation/eu-central-1
+	// cloudformation/us-east-1
 }
 
 // Reads of objects have the timeout that the guide for S3 asks for, and items one that is learned.
@@ -225,8 +242,8 @@ func ExampleWithAttemptTimeout() {
 		log.Fatal(err)
 	}
 
-	service.show(ctx, sts.NewFromConfig(cfg))
-	// Output: account 111122223333, requests: 2
+	service.show(ctx, cfg)
+	// Output: succeeded, requests: 2
 }
 
 // slower is a retryer with delays of at least a second.
@@ -262,11 +279,11 @@ func ExampleRetryer_RetryDelay() {
 	ours := cfg.Retryer().(aws.RetryerV2)
 	cfg.Retryer = func() aws.Retryer { return prompt{slower{ours}} }
 
-	service.show(ctx, sts.NewFromConfig(cfg))
+	service.show(ctx, cfg)
 	// Output:
 	// 1s are due
 	// 1s are due
-	// account 111122223333, requests: 3
+	// succeeded, requests: 3
 }
 
 // A call with a context of retry.Once makes one attempt, for example in a loop that retries by
@@ -283,7 +300,7 @@ func Example_once() {
 	if err := awssdk.Install(&cfg); err != nil {
 		log.Fatal(err)
 	}
-	service.show(retry.Once(ctx), sts.NewFromConfig(cfg))
+	service.show(retry.Once(ctx), cfg)
 	// Output: failed, requests: 1
 }
 
@@ -305,12 +322,12 @@ func Example_errors() {
 	if err := awssdk.Install(&cfg, awssdk.WithStrategy(strategy)); err != nil {
 		log.Fatal(err)
 	}
-	_, err = sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	err = service.call(ctx, cfg)
 	fmt.Println("no time for the retry:", errors.Is(err, retry.ErrDeadline))
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		fmt.Println("the service said:", api.ErrorCode())
 	}
 	// Output:
 	// no time for the retry: true
-	// the service said: ServiceUnavailable
+	// the service said: RequestTimeout
 }

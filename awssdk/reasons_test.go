@@ -1,12 +1,8 @@
 package awssdk
 
 import (
-	"errors"
-	"fmt"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
@@ -52,34 +48,4 @@ func TestReachOfEachWordOfTheModels(t *testing.T) {
 	} {
 		require.Equal(t, want, reachOf(word), word)
 	}
-}
-
-func TestReasonsAreThoseOfTheModeledError(t *testing.T) {
-	t.Parallel()
-	reason := func(word string) types.ThrottlingReason { return types.ThrottlingReason{Reason: aws.String(word)} }
-	const key, table = "TableReadKeyRangeThroughputExceeded", "TableReadProvisionedThroughputExceeded"
-	hot := []classify.Reason{{Reach: classify.ReachPart, Word: key}}
-	for _, c := range []struct {
-		name string
-		err  error
-		want []classify.Reason
-	}{
-		{"throughput", &types.ProvisionedThroughputExceededException{ThrottlingReasons: []types.ThrottlingReason{reason(key)}}, hot},
-		{"throttling", &types.ThrottlingException{ThrottlingReasons: []types.ThrottlingReason{reason(key)}}, hot},
-		{"account", &types.RequestLimitExceeded{ThrottlingReasons: []types.ThrottlingReason{reason(key)}}, hot},
-		{
-			"two", &types.ThrottlingException{ThrottlingReasons: []types.ThrottlingReason{reason(key), reason(table)}},
-			append(hot[:1:1], classify.Reason{Reach: classify.ReachScope, Word: table}),
-		},
-		{"empty", &types.ThrottlingException{ThrottlingReasons: []types.ThrottlingReason{{}}}, []classify.Reason{{}}},
-		{"none", &types.ThrottlingException{}, nil},
-		{"nil", (*types.ThrottlingException)(nil), nil},
-		{"no throttle", &types.ResourceNotFoundException{}, nil},
-		{"no type", errors.New("plain"), nil},
-	} {
-		require.Equal(t, c.want, modeledOf(c.err).reasons, c.name)
-		require.Equal(t, c.want, modeledOf(fmt.Errorf("operation: %w", c.err)).reasons, c.name)
-	}
-	many := &types.ThrottlingException{ThrottlingReasons: make([]types.ThrottlingReason, maxReasons+1)}
-	require.Len(t, modeledOf(many).reasons, maxReasons)
 }

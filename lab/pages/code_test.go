@@ -55,12 +55,12 @@ func flat(text string) string {
 func examples(t *testing.T) string {
 	t.Helper()
 	return files(t, "example*_test.go", "*/example*_test.go", "metrics/*/example*_test.go", "lab/conformance/example*_test.go", "lab/telemetry/example*_test.go", "modes/*/example*_test.go",
-		"examples/ten/*_test.go", "awssdk/examples/*_test.go", "fleet/redisstore/example*_test.go", "lab/sdktest/example*_test.go")
+		"examples/ten/*_test.go", "fleet/redisstore/example*_test.go", "lab/sdktest/example*_test.go")
 }
 
 func TestCodeOfThePagesIsCompiled(t *testing.T) {
 	t.Parallel()
-	compiled := examples(t) + files(t, "examples/*/main.go", "awssdk/examples/*/main.go")
+	compiled := examples(t) + files(t, "examples/*/main.go", "lab/sdktest/*/main.go")
 	for _, block := range blocks(t, "go") {
 		if !strings.Contains(compiled, block) {
 			require.Fail(t, "no example has this block", block)

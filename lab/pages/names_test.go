@@ -146,7 +146,7 @@ func members(of ast.Expr) (found []*ast.Ident) {
 // or that an example uses it.
 func TestEveryExportedNameIsShownOrExplained(t *testing.T) {
 	t.Parallel()
-	shown := examples(t) + files(t, "examples/*/*.go", "awssdk/examples/*/main.go")
+	shown := examples(t) + files(t, "examples/*/*.go", "lab/sdktest/*/main.go")
 	var explained strings.Builder
 	for _, page := range readersPages(t) {
 		for _, code := range codePattern.FindAllString(strings.Join(prose(t, page), "\n"), -1) {

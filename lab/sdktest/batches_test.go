@@ -1,6 +1,7 @@
 package sdktest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -327,6 +329,73 @@ func TestBatchesOfThreeServicesAreSentAgain(t *testing.T) {
 				}
 				require.Equal(t, 1, limited, "the throttle inside of the success is heard, once")
 			})
+		})
+	}
+}
+
+// TestThrottledEntriesOfAnOutputAreCounted makes each call twice: the second time from what the first one has learned.
+func TestThrottledEntriesOfAnOutputAreCounted(t *testing.T) {
+	const table = "orders"
+	list := func(n int, entry string) string {
+		return "[" + strings.TrimSuffix(strings.Repeat(entry+",", n), ",") + "]"
+	}
+	const key, put = `{"id":{"S":"1"}}`, `{"PutRequest":{"Item":{"id":{"S":"1"}}}}`
+	item := map[string]dynamotypes.AttributeValue{"id": &dynamotypes.AttributeValueMemberS{Value: "1"}}
+	write := func(ctx context.Context, client *dynamodb.Client) error {
+		writes := slices.Repeat([]dynamotypes.WriteRequest{{PutRequest: &dynamotypes.PutRequest{Item: item}}}, 25)
+		_, err := client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]dynamotypes.WriteRequest{table: writes}})
+		return err
+	}
+	get := func(ctx context.Context, client *dynamodb.Client) error {
+		keys := dynamotypes.KeysAndAttributes{Keys: slices.Repeat([]map[string]dynamotypes.AttributeValue{item}, 100)}
+		_, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]dynamotypes.KeysAndAttributes{table: keys}})
+		return err
+	}
+	execute := func(ctx context.Context, client *dynamodb.Client) error {
+		statements := slices.Repeat([]dynamotypes.BatchStatementRequest{{Statement: aws.String("SELECT * FROM orders")}}, 2)
+		_, err := client.BatchExecuteStatement(ctx, &dynamodb.BatchExecuteStatementInput{Statements: statements})
+		return err
+	}
+	single := func(ctx context.Context, client *dynamodb.Client) error {
+		_, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: item})
+		return err
+	}
+	unprocessedKeys := `{"UnprocessedKeys":{"orders":{"Keys":` + list(7, key) + `}}}`
+	for _, c := range []struct {
+		name          string
+		call          func(ctx context.Context, client *dynamodb.Client) error
+		body          string
+		size          int64 // that the response has; 0 for that of the body
+		throttled, of int
+	}{
+		{"writes", write, `{"UnprocessedItems":{"orders":` + list(3, put) + `}}`, 0, 3, 25},
+		{"all written", write, `{"UnprocessedItems":{}}`, 0, 0, 0},
+		{"keys", get, unprocessedKeys, 1 << 20, 7, 100},
+		{"keys, of a response whose size is not known", get, unprocessedKeys, -1, 7, 100},
+		{"keys that did not fit into the response", get, unprocessedKeys, 16 << 20, 0, 0},
+		{"statements", execute, `{"Responses":[{},{"Error":{"Code":"ThrottlingError"}}]}`, 0, 1, 2},
+		{"no batch", single, `{}`, 0, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var ended []retry.Event
+			observer := retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.AttemptEnded {
+					ended = append(ended, e)
+				}
+			})
+			client := dynamodb.NewFromConfig(installed(t, answerFunc(func(*http.Request) (*http.Response, error) {
+				answer := response(200, c.body)
+				answer.ContentLength = cmp.Or(c.size, answer.ContentLength)
+				return answer, nil
+			}), hermetic(awsretry.WithObserver(observer))))
+			for range 2 {
+				require.NoError(t, c.call(t.Context(), client))
+			}
+			require.Len(t, ended, 2)
+			for _, e := range ended {
+				require.Equal(t, c.throttled, e.EntriesThrottled)
+				require.Equal(t, c.of, e.Entries)
+			}
 		})
 	}
 }

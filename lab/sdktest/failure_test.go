@@ -3,6 +3,7 @@ package sdktest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -17,6 +18,7 @@ import (
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/oam"
 	"github.com/aws/aws-sdk-go-v2/service/sso"
@@ -372,4 +374,42 @@ func TestReasonsOfThrottlesAreInTheEvents(t *testing.T) {
 			{Reach: classify.ReachScope, Word: "ReservedFunctionConcurrentInvocationLimitExceeded"},
 		}, last.ThrottledBy())
 	})
+}
+
+func TestReasonsAreThoseOfTheModeledError(t *testing.T) {
+	reason := func(word string) types.ThrottlingReason { return types.ThrottlingReason{Reason: aws.String(word)} }
+	const key, table = "TableReadKeyRangeThroughputExceeded", "TableReadProvisionedThroughputExceeded"
+	const most = 100
+	hot := classify.Reason{Reach: classify.ReachPart, Word: key}
+	for _, c := range []struct {
+		name string
+		err  error
+		want []classify.Reason
+	}{
+		{"throughput", &types.ProvisionedThroughputExceededException{ThrottlingReasons: []types.ThrottlingReason{reason(key)}}, []classify.Reason{hot}},
+		{"throttling", &types.ThrottlingException{ThrottlingReasons: []types.ThrottlingReason{reason(key)}}, []classify.Reason{hot}},
+		{"account", &types.RequestLimitExceeded{ThrottlingReasons: []types.ThrottlingReason{reason(key)}}, []classify.Reason{hot}},
+		{
+			"two", &types.ThrottlingException{ThrottlingReasons: []types.ThrottlingReason{reason(key), reason(table)}},
+			[]classify.Reason{hot, {Reach: classify.ReachScope, Word: table}},
+		},
+		{"empty", &types.ThrottlingException{ThrottlingReasons: []types.ThrottlingReason{{}}}, []classify.Reason{{}}},
+		{"none", &types.ThrottlingException{}, nil},
+		{"too many", &types.ThrottlingException{ThrottlingReasons: make([]types.ThrottlingReason, most+1)}, make([]classify.Reason, most)},
+		{"no throttle", &types.ResourceNotFoundException{}, nil},
+		{"no type", &smithy.GenericAPIError{Code: "ThrottlingException"}, nil},
+	} {
+		for _, err := range []error{c.err, fmt.Errorf("operation: %w", c.err)} {
+			var reasons []classify.Reason
+			observer := retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.AttemptEnded {
+					reasons = e.ThrottledBy()
+				}
+			})
+			cfg := installed(t, nil, hermetic(awsretry.WithMaxAttempts(1), awsretry.WithObserver(observer)))
+			cfg.APIOptions = append(cfg.APIOptions, failInside(func() error { return err }))
+			require.ErrorIs(t, describe(t, cfg), c.err, c.name)
+			require.Equal(t, c.want, reasons, c.name)
+		}
+	}
 }

@@ -17,7 +17,7 @@ type program struct {
 	mostLines             int
 }
 
-const core, sdk, metrics = "../../examples/ten/example_test.go", "../../awssdk/examples/example_test.go", "../telemetry/example_test.go"
+const core, sdk, metrics = "../../examples/ten/example_test.go", "../sdktest/example_clients_test.go", "../telemetry/example_test.go"
 
 var programs = []program{
 	{"SDK, defaults", sdk, "Example_sdkDefaults", "aws-sdk-go-v2", "Example_sdkDefaults", 5},

@@ -1,4 +1,4 @@
-package awssdk
+package sdktest
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/awssdk"
 )
 
 // TestInstallTakesFromTheSDKWhatCanBeReadOnce has a pipe, as <(command) of a shell makes one.
@@ -31,7 +33,7 @@ func TestInstallTakesFromTheSDKWhatCanBeReadOnce(t *testing.T) {
 		}
 		cfg, err := config.LoadDefaultConfig(t.Context(), options...)
 		require.NoError(t, err)
-		require.NoError(t, Install(&cfg))
+		require.NoError(t, awssdk.Install(&cfg))
 		require.Equal(t, 70, cfg.Retryer().MaxAttempts())
 		require.Equal(t, "adaptive", string(cfg.RetryMode))
 	}
@@ -60,6 +62,6 @@ func TestFileOfAnOptionThatMayNotBeOpenedCountsAsEmpty(t *testing.T) {
 	cfg, err := config.LoadDefaultConfig(t.Context(), config.WithSharedConfigFiles([]string{"work/config"}))
 	require.NoError(t, err)
 	require.Zero(t, cfg.RetryMaxAttempts)
-	require.NoError(t, Install(&cfg))
+	require.NoError(t, awssdk.Install(&cfg))
 	require.Equal(t, 3, cfg.Retryer().MaxAttempts())
 }

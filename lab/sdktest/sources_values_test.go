@@ -1,4 +1,4 @@
-package awssdk
+package sdktest
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -256,7 +257,7 @@ func TestInstallReadsWhatTheSDKReads(t *testing.T) {
 				require.NotEmpty(t, r.why)
 				want = r.ours
 			}
-			require.NoError(t, Install(&cfg))
+			require.NoError(t, awssdk.Install(&cfg))
 			require.Equal(t, want, numbers(t, cfg), "Install")
 			if r.change != nil {
 				return
@@ -271,7 +272,7 @@ func TestInstallReadsWhatTheSDKReads(t *testing.T) {
 // numbers returns the mode and the attempts of clients after Install.
 func numbers(t *testing.T, cfg aws.Config) string {
 	t.Helper()
-	strategy, ok := StrategyOf(cfg)
+	strategy, ok := awssdk.StrategyOf(cfg)
 	require.True(t, ok)
 	plan := strategy.Plan(retry.Operation{})
 	require.Equal(t, plan.MaxAttempts, sts.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
@@ -287,7 +288,7 @@ func loadPlain(t *testing.T, opts []load) (cfg aws.Config, err error) {
 func loadOurs(t *testing.T, opts []load) (cfg aws.Config, err error) {
 	t.Helper()
 	defer recovered(&err)
-	return LoadDefaultConfig(t.Context(), WithLoadOptions(opts...))
+	return awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(opts...))
 }
 
 func recovered(err *error) {
@@ -336,7 +337,7 @@ func TestSettingsBesideWhatOnlyTheSDKAccepts(t *testing.T) {
 			}
 			cfg, err := config.LoadDefaultConfig(t.Context())
 			require.NoError(t, err)
-			err = Install(&cfg, WithSettings(c.settings...))
+			err = awssdk.Install(&cfg, awssdk.WithSettings(c.settings...))
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 				require.Nil(t, cfg.Retryer)
@@ -350,9 +351,9 @@ func TestSettingsBesideWhatOnlyTheSDKAccepts(t *testing.T) {
 
 func TestZeroAttemptsLeaveEachServiceItsDefault(t *testing.T) {
 	start(t, map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "empty"})
-	cfg, err := LoadDefaultConfig(t.Context())
+	cfg, err := awssdk.LoadDefaultConfig(t.Context())
 	require.NoError(t, err)
-	strategy, _ := StrategyOf(cfg)
+	strategy, _ := awssdk.StrategyOf(cfg)
 	require.Equal(t, 3, strategy.Plan(retry.Operation{Service: "sts"}).MaxAttempts)
 	require.Equal(t, 4, strategy.Plan(retry.Operation{Service: "dynamodb"}).MaxAttempts)
 }
@@ -365,15 +366,15 @@ func TestAttemptsBelowZeroHaveNoLimit(t *testing.T) {
 	})
 	for _, load := range []func(ctx context.Context) (aws.Config, error){
 		func(ctx context.Context) (aws.Config, error) { return config.LoadDefaultConfig(ctx) },
-		func(ctx context.Context) (aws.Config, error) { return LoadDefaultConfig(ctx) },
+		func(ctx context.Context) (aws.Config, error) { return awssdk.LoadDefaultConfig(ctx) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			cfg, err := load(t.Context())
 			require.NoError(t, err)
 			attempts := 0
-			cfg.HTTPClient = answers(func(*http.Request) *http.Response {
+			cfg.HTTPClient = answerFunc(func(*http.Request) (*http.Response, error) {
 				attempts++
-				return &http.Response{StatusCode: http.StatusInternalServerError, Body: http.NoBody}
+				return response(500, ""), nil
 			})
 			_, err = sts.NewFromConfig(cfg).GetCallerIdentity(t.Context(), nil)
 			require.Error(t, err)
@@ -381,10 +382,6 @@ func TestAttemptsBelowZeroHaveNoLimit(t *testing.T) {
 		})
 	}
 }
-
-type answers func(*http.Request) *http.Response
-
-func (f answers) Do(r *http.Request) (*http.Response, error) { return f(r), nil }
 
 // TestInstallReadsGeneratedFilesLikeTheSDK has files of lines that one of the two could read in another
 // way.
@@ -442,7 +439,7 @@ func TestInstallReadsGeneratedFilesLikeTheSDK(t *testing.T) {
 		if want != "standard 3" {
 			set++
 		}
-		require.NoError(t, Install(&cfg), made)
+		require.NoError(t, awssdk.Install(&cfg), made)
 		require.Equal(t, want, numbers(t, cfg), made)
 		require.Equal(t, want, numbers(t, ours), made)
 	}

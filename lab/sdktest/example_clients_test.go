@@ -1,4 +1,4 @@
-package examples_test
+package sdktest
 
 import (
 	"context"
@@ -6,7 +6,9 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"os"
 	"strings"
+	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -48,11 +50,11 @@ func Example_sdkAdaptive() {
 // Two tables on one client do not disturb each other.
 func Example_twoTables() {
 	ctx := context.Background()
-	cfg := configFor(serviceFunc(func(r *http.Request) (*http.Response, error) {
+	cfg := configFor(answerFunc(func(r *http.Request) (*http.Response, error) {
 		if body, err := io.ReadAll(r.Body); err != nil || strings.Contains(string(body), `"busy"`) {
-			return answer(http.StatusBadRequest, `{"__type": "ProvisionedThroughputExceededException"}`), err
+			return response(http.StatusBadRequest, `{"__type": "ProvisionedThroughputExceededException"}`), err
 		}
-		return answer(http.StatusOK, "{}"), nil
+		return response(http.StatusOK, "{}"), nil
 	}))
 
 	strategy, err := awsretry.Load(ctx, awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithMaxAttempts(1))
@@ -121,4 +123,16 @@ func Example_scopeOfTheClient() {
 	if err := awssdk.Install(&cfg, awssdk.WithOperation(oneScope)); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// TestExamplesRun runs the examples whose output depends on the environment.
+func TestExamplesRun(t *testing.T) {
+	for name, value := range map[string]string{
+		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+		"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "", "AWS_RETRY_MODE": "", "AWS_MAX_ATTEMPTS": "",
+	} {
+		t.Setenv(name, value)
+	}
+	Example_behaviorBefore()
+	Example_scopeOfTheClient()
 }

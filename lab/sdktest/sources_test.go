@@ -1,4 +1,4 @@
-package awssdk
+package sdktest
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/modes/standard"
 )
 
@@ -256,7 +257,7 @@ func TestInstallResolvesWhatTheSDKHasResolved(t *testing.T) {
 			for path := range tree { // No file is read again.
 				require.NoError(t, os.Remove(path))
 			}
-			require.NoError(t, Install(&cfg))
+			require.NoError(t, awssdk.Install(&cfg))
 			require.Equal(t, cmp.Or(w.want.mode, "standard"), string(cfg.RetryMode))
 			require.Equal(t, cmp.Or(w.want.attempts, 3), cfg.Retryer().MaxAttempts())
 		})
@@ -330,7 +331,7 @@ func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 			cfg, err := config.LoadDefaultConfig(t.Context(), c.load...)
 			require.NoError(t, err)
 			cfg.RetryMaxAttempts = cmp.Or(c.byHand, cfg.RetryMaxAttempts)
-			err = Install(&cfg, WithSettings(c.settings...))
+			err = awssdk.Install(&cfg, awssdk.WithSettings(c.settings...))
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 				require.Nil(t, cfg.Retryer)
@@ -360,7 +361,7 @@ func TestConfigMadeByHandHasWhatItsFieldsSay(t *testing.T) {
 		{name: "mode beside an environment", cfg: aws.Config{RetryMode: aws.RetryModeAdaptive}, settings: []awsretry.Option{awsretry.WithEnv(func(name string) (string, bool) { return "6", name == "AWS_MAX_ATTEMPTS" })}, mode: "adaptive", attempts: 6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.NoError(t, Install(&c.cfg, WithSettings(c.settings...)))
+			require.NoError(t, awssdk.Install(&c.cfg, awssdk.WithSettings(c.settings...)))
 			require.Equal(t, c.mode, string(c.cfg.RetryMode))
 			require.Equal(t, c.attempts, c.cfg.Retryer().MaxAttempts())
 		})
@@ -369,7 +370,7 @@ func TestConfigMadeByHandHasWhatItsFieldsSay(t *testing.T) {
 
 func TestSecondInstallBeginsWithWhatTheFirstOneFound(t *testing.T) {
 	start(t, map[string]string{"AWS_MAX_ATTEMPTS": "6"})
-	adaptively := WithSettings(awsretry.WithMode(awsretry.ModeAdaptive))
+	adaptively := awssdk.WithSettings(awsretry.WithMode(awsretry.ModeAdaptive))
 	cleared := func(cfg *aws.Config) { cfg.RetryMaxAttempts = 0 }
 	raised := func(cfg *aws.Config) { cfg.RetryMaxAttempts = 8 }
 	nothing := func(*aws.Config) {}
@@ -385,15 +386,15 @@ func TestSecondInstallBeginsWithWhatTheFirstOneFound(t *testing.T) {
 		cfg, err := config.LoadDefaultConfig(t.Context())
 		require.NoError(t, err)
 		c.first(&cfg)
-		require.NoError(t, Install(&cfg), name)
+		require.NoError(t, awssdk.Install(&cfg), name)
 		c.since(&cfg)
-		require.NoError(t, Install(&cfg, adaptively), name)
+		require.NoError(t, awssdk.Install(&cfg, adaptively), name)
 		require.Equal(t, aws.RetryModeAdaptive, cfg.RetryMode, name)
 		require.Equal(t, c.attempts, cfg.Retryer().MaxAttempts(), name)
 	}
-	cfg, err := LoadDefaultConfig(t.Context())
+	cfg, err := awssdk.LoadDefaultConfig(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, Install(&cfg, adaptively))
+	require.NoError(t, awssdk.Install(&cfg, adaptively))
 	require.Equal(t, aws.RetryModeAdaptive, cfg.RetryMode)
 	require.Equal(t, 6, cfg.Retryer().MaxAttempts())
 }
