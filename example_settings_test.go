@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -227,6 +228,32 @@ func ExampleWithMaxAttempts() {
 	fmt.Println(attempts, errors.Is(err, retry.ErrAttemptsExhausted))
 	// Output:
 	// 1 true
+}
+
+// The quota of 500 tokens pays for 35 retries. Without it each of these 100 operations gets all of its
+// three attempts, although the service is down.
+func ExampleWithoutQuota() {
+	ctx, clk := context.Background(), &clock.Fake{}
+	strategy, err := awsretry.Load(ctx,
+		awsretry.WithoutQuota(),
+		awsretry.WithClock(clk),
+		awsretry.WithFS(fstest.MapFS{}),
+		awsretry.WithEnv(variables{}.lookup))
+	if err != nil {
+		log.Fatal(err)
+	}
+	attempts := 0
+	clk.Run(func() {
+		for range 100 {
+			_ = retry.DoErr(ctx, strategy, retry.Operation{}, func(context.Context) error {
+				attempts++
+				return unavailable{}
+			})
+		}
+	})
+	fmt.Println(attempts, "attempts")
+	// Output:
+	// 300 attempts
 }
 
 // The author of a batch job wants eight attempts, and its operator may want fewer.

@@ -80,6 +80,7 @@ type buildOptions struct {
 	observer    retry.Observer
 	classifiers []classify.Classifier // one per option
 	random      func() float64
+	noQuota     bool
 }
 
 type buildOption func(b *buildOptions)
@@ -185,6 +186,15 @@ func WithRandom(random func() float64) BuildOption {
 	})
 }
 
+// WithoutQuota switches the retry quota off, as ratelimit.None does in the SDK: no retry is refused for
+// lack of tokens. Attempts and deadlines still limit an operation. So a program that calls a failing
+// service makes MaxAttempts times as many requests as without retries, for as long as the service
+// fails; in adaptive mode throttles still slow it down. Beside it, a field of the quota in the
+// configuration, such as QuotaCapacity or RetryCost, is an error of [New].
+func WithoutQuota() BuildOption {
+	return buildOption(func(b *buildOptions) { b.noQuota = true })
+}
+
 // merged returns the configuration with the options for single fields applied.
 func (b buildOptions) merged() adaptive.Config {
 	config := b.config
@@ -202,6 +212,9 @@ func (b buildOptions) merged() adaptive.Config {
 	}
 	if b.random != nil {
 		config.Standard.Random = b.random
+	}
+	if b.noQuota {
+		config.Standard.NoQuota = true
 	}
 	return config
 }

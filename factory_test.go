@@ -334,6 +334,40 @@ func TestPlainRefusesWhatStandardModeRefuses(t *testing.T) {
 	require.EqualError(t, err, "awsretry: Plain is in standard mode, so adaptive.Config.NoSendWait has no effect")
 }
 
+func TestWithoutQuotaIsForEveryDoor(t *testing.T) {
+	t.Parallel()
+	off, own := awsretry.WithoutQuota(), noDelay(adaptive.Config{})
+	for name, build := range map[string]func() (retry.Strategy, error){
+		"Load":  func() (retry.Strategy, error) { return awsretry.Load(t.Context(), with(nil, "", off, own)...) },
+		"New":   func() (retry.Strategy, error) { return awsretry.New(resolved(t, nil, ""), own, off) },
+		"Plain": func() (retry.Strategy, error) { return awsretry.Plain(3, time.Second, time.Second, off, own) },
+		"Factory": func() (retry.Strategy, error) {
+			return newFactory(t, off, own).Strategy("all")
+		},
+	} {
+		s, err := build()
+		require.NoError(t, err, name)
+		for range 40 {
+			require.Equal(t, 3, attemptsOf(t, s, retry.Operation{}), name)
+		}
+	}
+}
+
+func TestWithoutQuotaBesideAFieldOfTheQuotaIsAnError(t *testing.T) {
+	t.Parallel()
+	off, own := awsretry.WithoutQuota(), awsretry.WithStandard(standard.Config{QuotaCapacity: new(7), RetryCost: 2})
+	const want = "standard: QuotaCapacity 7: has no effect beside NoQuota (option WithoutQuota)\n" +
+		"standard: RetryCost 2: has no effect beside NoQuota (option WithoutQuota)"
+	for _, mode := range []config.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
+		for _, opts := range [][]awsretry.Option{{off, own}, {own, off}} {
+			_, err := awsretry.Load(t.Context(), with(nil, "", append(opts, awsretry.WithMode(mode))...)...)
+			require.EqualError(t, err, want)
+		}
+	}
+	_, err := awsretry.NewFactory(resolved(t, nil, ""), own, off)
+	require.EqualError(t, err, want)
+}
+
 func TestWithStandardLeavesTheOtherFields(t *testing.T) {
 	t.Parallel()
 	s, err := awsretry.Load(t.Context(), with(nil, "", awsretry.WithMode(awsretry.ModeAdaptive),

@@ -267,6 +267,7 @@ func TestOptionsCompileOnlyWhereTheyHaveAnEffect(t *testing.T) {
 		"WithRetryIf":         {awsretry.WithRetryIf, builds},
 		"WithClassifier":      {awsretry.WithClassifier, builds},
 		"WithRandom":          {awsretry.WithRandom, builds},
+		"WithoutQuota":        {awsretry.WithoutQuota, builds},
 	}
 	takes := func(function any) reflect.Type {
 		f := reflect.TypeOf(function)

@@ -69,6 +69,17 @@ func TestAttemptsUsedUpAreBothErrors(t *testing.T) {
 	require.EqualError(t, err, "exceeded maximum number of attempts, 3, lost")
 }
 
+func TestWithoutQuotaEachCallGetsAllAttempts(t *testing.T) {
+	t.Parallel()
+	s, err := standard.New(standard.Config{NoQuota: true, Base: 1})
+	require.NoError(t, err)
+	lost := temporary{errors.New("lost")}
+	for range 40 {
+		_, err = inside(t, retryer(t, s), lost, lost, lost)
+		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+	}
+}
+
 func TestPanicInAnAttemptEndsTheOperation(t *testing.T) {
 	t.Parallel()
 	ended := 0

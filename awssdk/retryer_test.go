@@ -55,6 +55,18 @@ func TestWithoutMiddlewaresEachQuestionIsAnswered(t *testing.T) {
 	}
 }
 
+func TestWithoutQuotaNoRetryIsRefused(t *testing.T) {
+	t.Parallel()
+	r := retryer(t, strategy(t, standard.Config{NoQuota: true}))
+	for _, failure := range []error{failed(500), failed(429)} {
+		for range 1000 {
+			release, err := r.GetRetryToken(t.Context(), failure)
+			require.NoError(t, err)
+			require.NoError(t, release(nil))
+		}
+	}
+}
+
 func TestWithoutMiddlewaresTheClassifierOfTheStrategyJudges(t *testing.T) {
 	t.Parallel()
 	errGone := errors.New("gone")

@@ -93,9 +93,13 @@ func (s *Settings) explainPlan(table io.Writer, p retry.Plan) {
 	if p.MaxElapsed > 0 {
 		fmt.Fprintf(table, "  elapsed limit\tno attempt begins more than %v after the operation began\n", p.MaxElapsed)
 	}
-	fmt.Fprintf(table, "  retry quota\t%d tokens for each scope; a retry takes %d, after a timeout %d, after a throttle %d\n",
-		p.QuotaCapacity, p.RetryCost, p.TimeoutCost, p.ThrottlingCost)
-	fmt.Fprintf(table, "  drain point\t%s\n", drainText(p))
+	if max(p.RetryCost, p.TimeoutCost, p.ThrottlingCost) == 0 {
+		fmt.Fprintf(table, "  retry quota\toff: no retry is refused for lack of tokens\n")
+	} else {
+		fmt.Fprintf(table, "  retry quota\t%d tokens for each scope; a retry takes %d, after a timeout %d, after a throttle %d\n",
+			p.QuotaCapacity, p.RetryCost, p.TimeoutCost, p.ThrottlingCost)
+		fmt.Fprintf(table, "  drain point\t%s\n", drainText(p))
+	}
 	shortest := ""
 	if p.MinDelay > 0 {
 		shortest = fmt.Sprintf(", and at least %v", p.MinDelay)

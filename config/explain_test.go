@@ -47,6 +47,16 @@ Diagnostics
   `+settings.Diagnostics[0].String()+"\n", out.String())
 }
 
+func TestExplainSaysThatTheQuotaIsOff(t *testing.T) {
+	t.Parallel()
+	plan := retry.V21.Defaults("")
+	plan.RetryCost, plan.TimeoutCost, plan.ThrottlingCost = 0, 0, 0
+	var out bytes.Buffer
+	require.NoError(t, (&config.Settings{}).Explain(&out, plan))
+	require.Contains(t, out.String(), "  retry quota    off: no retry is refused for lack of tokens\n  backoff  ")
+	require.NotContains(t, out.String(), "drain point")
+}
+
 type full struct{}
 
 var errFull = errors.New("full")

@@ -5,12 +5,14 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/httpretry"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -143,5 +145,22 @@ func BenchmarkRoundTrip(b *testing.B) {
 				_ = response.Body.Close()
 			}
 		})
+	}
+}
+
+func TestWithoutQuotaEachRequestGetsAllAttempts(t *testing.T) {
+	t.Parallel()
+	for name, strategy := range modes(t, standard.Config{NoQuota: true, Clock: &clock.Fake{}}) {
+		sent := 0
+		transport := newTransport(t, httpretry.Config{Strategy: strategy, Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
+			sent++
+			return nil, syscall.ECONNRESET
+		})})
+		strategy.Clock().(*clock.Fake).Run(func() {
+			for range 40 {
+				require.ErrorIs(t, exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://host/", "")).err, retry.ErrAttemptsExhausted)
+			}
+		})
+		require.Equal(t, 120, sent, name)
 	}
 }

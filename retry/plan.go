@@ -7,7 +7,8 @@ type Plan struct {
 	// MaxAttempts is how many attempts the operation may have, the first included.
 	MaxAttempts int
 	// QuotaCapacity is the size of the retry quota of its scope, in tokens. RetryCost,
-	// TimeoutCost and ThrottlingCost are the tokens that a retry takes from it.
+	// TimeoutCost and ThrottlingCost are the tokens that a retry takes from it. All three are zero
+	// if the quota is switched off, see standard.Config.NoQuota.
 	QuotaCapacity, RetryCost, TimeoutCost, ThrottlingCost int
 	// Base and ThrottlingBase are the delays before the first retry, without jitter.
 	// MinDelay and MaxBackoff are the shortest and the longest delay without a hint of the

@@ -50,9 +50,12 @@ type Config struct {
 }
 
 // PoolOf returns the config of the pool for quotas with this capacity, where a retry costs
-// retryCost tokens. It holds a fifth of a quota, but at least two retries and at most a quota, and
-// starts empty.
+// retryCost tokens. It holds a fifth of a quota, but at least two retries and at most a quota. It
+// starts empty, but full where retries cost nothing and it can only be full.
 func PoolOf(capacity, retryCost int) Config {
+	if retryCost == 0 {
+		return Config{Capacity: capacity / 5, Initial: capacity / 5}
+	}
 	if retryCost > capacity/2 {
 		return Config{Capacity: capacity}
 	}

@@ -38,6 +38,7 @@ func TestPoolIsAFifthOfAQuotaButTwoRetriesAtLeast(t *testing.T) {
 		got := quota.PoolOf(c.capacity, c.cost)
 		require.Equal(t, quota.Config{Capacity: c.want}, got, "capacity %d, cost %d", c.capacity, c.cost)
 	}
+	require.Equal(t, quota.Config{Capacity: 100, Initial: 100}, quota.PoolOf(500, 0), "retries cost nothing")
 }
 
 // withPool returns a quota and its pool.

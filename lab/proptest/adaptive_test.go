@@ -74,7 +74,7 @@ func newAdaptiveRun(t *rapid.T) *adaptiveRun {
 		strategy: strategy,
 		config:   config,
 		clock:    clk,
-		quotas:   &standardModel{config: inner, jitter: jitter, scopes: map[string]*scopeModel{}},
+		quotas:   newStandardModel(inner, jitter),
 		rates:    map[string]*rateModel{},
 		begun:    clk.Now(),
 	}

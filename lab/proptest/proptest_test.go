@@ -160,6 +160,10 @@ func drawConfig(t *rapid.T) (config standard.Config, jitter int) {
 	if drawBool(t, "refills") {
 		config.QuotaRefill = ratelimit.Rate(drawInt(t, 0, 40, "eighths of a token a second")) / 8
 	}
+	if drawFrom(t, "no quota", false, false, false, true) {
+		config.RetryCost, config.TimeoutCost, config.ThrottlingCost, config.BackoffWhenEmpty = 0, 0, 0, false
+		config.NoQuota, config.QuotaCapacity, config.QuotaInitial, config.QuotaRefill = true, nil, nil, 0
+	}
 	return config, jitter
 }
 

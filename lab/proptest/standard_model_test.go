@@ -20,6 +20,14 @@ type standardModel struct {
 
 const jitterParts = 1024
 
+func newStandardModel(config standard.Config, jitter int) *standardModel {
+	m := &standardModel{config: config, jitter: jitter, scopes: map[string]*scopeModel{}}
+	if config.NoQuota {
+		m.pool = m.poolCapacity()
+	}
+	return m
+}
+
 // The quota is counted in parts of a token, so that a refill of eighths of a token
 // a second and ticks of 1/512 s are whole numbers.
 const (
@@ -201,6 +209,8 @@ func (m *standardModel) initial() int {
 // cost is that of S02, S03, S04 and S21.
 func (m *standardModel) cost(f *failure) int {
 	switch {
+	case m.config.NoQuota:
+		return 0
 	case f.kind == throttle:
 		return or(m.config.ThrottlingCost, 5)
 	case f.kind == timeout && m.v21():

@@ -45,7 +45,7 @@ func playStandard(t *rapid.T, waits bool, build func(c standard.Config) (observa
 		strategy: strategy,
 		clock:    clk,
 		waits:    waits,
-		model:    &standardModel{config: config, jitter: jitter, scopes: map[string]*scopeModel{}},
+		model:    newStandardModel(config, jitter),
 	}
 	t.Repeat(map[string]func(*rapid.T){
 		"":        run.check,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/metrics/promretry"
 	"github.com/awsretry/awsretry/modes/adaptive"
@@ -254,6 +255,28 @@ func TestStrategiesThatCannotPayForARetryAreCounted(t *testing.T) {
 		require.NoError(t, metrics.Watch(strategy, show(t, scope("healthy", 0))))
 		require.Equal(t, "awsretry_quota_pools_empty "+tt.want, strings.Join(series(t, metrics, "awsretry_quota_pools_empty"), ""), name)
 	}
+}
+
+func TestWithoutQuotaQuotaAndPoolAreFull(t *testing.T) {
+	t.Parallel()
+	strategy, err := standard.New(standard.Config{NoQuota: true})
+	require.NoError(t, err)
+	op := retry.Operation{Scope: "orders"}
+	for range 50 {
+		token, err := strategy.AcquireInitialToken(t.Context(), op)
+		require.NoError(t, err)
+		_, err = strategy.RefreshRetryToken(t.Context(), token, retry.Mark(apiError("Down"), classify.Transient))
+		require.NoError(t, err)
+	}
+	metrics := promretry.New(promretry.Config{})
+	require.NoError(t, metrics.Watch(strategy))
+	require.Equal(t, []string{
+		`awsretry_quota_available{aws_region="",awsretry_scope="(all)",rpc_service=""} 500`,
+		`awsretry_quota_available{aws_region="",awsretry_scope="orders",rpc_service=""} 500`,
+		`awsretry_quota_capacity{aws_region="",awsretry_scope="(all)",rpc_service=""} 500`,
+		`awsretry_quota_capacity{aws_region="",awsretry_scope="orders",rpc_service=""} 500`,
+		"awsretry_quota_pool_available 100", "awsretry_quota_pool_capacity 100", "awsretry_quota_pools_empty 0",
+	}, series(t, metrics, "awsretry_quota_"))
 }
 
 func TestFleetsThatNeverReachedTheirStoreAreCounted(t *testing.T) {

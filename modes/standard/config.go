@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
@@ -92,6 +93,11 @@ type Config struct {
 	// returns the error. That slows down a loop of failing operations. Without it only long-polling
 	// operations sleep, and only in [retry.V21].
 	BackoffWhenEmpty bool
+	// NoQuota switches the retry quota off: retries cost nothing, so none is refused for lack of
+	// tokens, however many fail. Quotas and pool then stay full in snapshots and events, and the
+	// costs in a [retry.Plan] are zero. Beside it, all other fields of the quota, from QuotaCapacity
+	// on, are errors.
+	NoQuota bool
 
 	// Classifier decides which failures are retried. Nil means [classify.Default].
 	Classifier classify.Classifier
@@ -171,6 +177,22 @@ func (c Config) Validate() error {
 			errs = append(errs, fmt.Errorf("standard: %s %v: must not be negative", field.name, field.value))
 		}
 	}
+	if c.NoQuota {
+		errs = append(errs, c.unused("NoQuota (option WithoutQuota)", "QuotaCapacity", "QuotaInitial", "RetryCost", "TimeoutCost",
+			"ThrottlingCost", "QuotaRefill", "MaxQuotaWait", "BackoffWhenEmpty"))
+	}
+	return errors.Join(errs...)
+}
+
+// unused returns an error for each of the fields that is set although it has no effect beside
+// another one; nil if there is none.
+func (c Config) unused(beside string, fields ...string) error {
+	var errs []error
+	for _, name := range fields {
+		if value := reflect.ValueOf(c).FieldByName(name); !value.IsZero() {
+			errs = append(errs, fmt.Errorf("standard: %s %v: has no effect beside %s", name, reflect.Indirect(value), beside))
+		}
+	}
 	return errors.Join(errs...)
 }
 
@@ -214,6 +236,9 @@ func (c Config) Engine() engine.Config {
 
 // over returns p with the numbers that the config sets.
 func (c Config) over(p retry.Plan) retry.Plan {
+	if c.NoQuota {
+		p.RetryCost, p.TimeoutCost, p.ThrottlingCost = 0, 0, 0
+	}
 	return retry.Plan{
 		MaxAttempts:    cmp.Or(c.MaxAttempts, p.MaxAttempts),
 		QuotaCapacity:  valueOr(c.QuotaCapacity, p.QuotaCapacity),

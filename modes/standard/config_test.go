@@ -62,6 +62,29 @@ func TestNewNamesWhatIsOutOfRange(t *testing.T) {
 	require.ErrorContains(t, err, "QuotaRefill NaN")
 }
 
+func TestFieldWithoutEffectBesideAnotherIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		config standard.Config
+		want   string
+	}{
+		{standard.Config{NoQuota: true, QuotaCapacity: new(0)}, "QuotaCapacity 0: has no effect beside NoQuota (option WithoutQuota)"},
+		{standard.Config{NoQuota: true, QuotaInitial: new(7)}, "QuotaInitial 7: has no effect beside NoQuota (option WithoutQuota)"},
+		{standard.Config{NoQuota: true, RetryCost: 1}, "RetryCost 1: has no effect beside NoQuota (option WithoutQuota)"},
+		{standard.Config{NoQuota: true, TimeoutCost: 2}, "TimeoutCost 2: has no effect beside NoQuota (option WithoutQuota)"},
+		{standard.Config{NoQuota: true, ThrottlingCost: 3}, "ThrottlingCost 3: has no effect beside NoQuota (option WithoutQuota)"},
+		{standard.Config{NoQuota: true, QuotaRefill: 0.5}, "QuotaRefill 0.5: has no effect beside NoQuota (option WithoutQuota)"},
+		{standard.Config{NoQuota: true, MaxQuotaWait: time.Second}, "MaxQuotaWait 1s: has no effect beside NoQuota (option WithoutQuota)"},
+		{standard.Config{NoQuota: true, BackoffWhenEmpty: true}, "BackoffWhenEmpty true: has no effect beside NoQuota (option WithoutQuota)"},
+	} {
+		_, err := standard.New(c.config)
+		require.EqualError(t, err, "standard: "+c.want)
+	}
+	_, err := standard.New(standard.Config{NoQuota: true, RetryCost: 1, ThrottlingCost: 3})
+	require.ErrorContains(t, err, "RetryCost 1")
+	require.ErrorContains(t, err, "ThrottlingCost 3")
+}
+
 func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -108,6 +131,20 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 			retry.Operation{},
 			planOf(5, 0, [3]int{1, 2, 3}, 6*time.Second, 4*time.Second, 10*time.Second),
 			36,
+		},
+		{
+			"no quota",
+			standard.Config{NoQuota: true, Behavior: retry.V20},
+			retry.Operation{},
+			planOf(3, 500, [3]int{}, time.Second, time.Second, 20*time.Second),
+			3,
+		},
+		{
+			"no quota, DynamoDB",
+			standard.Config{NoQuota: true},
+			retry.Operation{Service: "dynamodb"},
+			planOf(4, 500, [3]int{}, 25*time.Millisecond, time.Second, 20*time.Second),
+			7,
 		},
 		{
 			"one attempt",

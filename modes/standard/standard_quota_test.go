@@ -298,6 +298,48 @@ func TestEventsSayWhatThePoolHas(t *testing.T) {
 	}, told)
 }
 
+// Without the quota these operations would be refused from the 36th retry on.
+func TestWithoutQuotaEveryRetryIsGrantedAndAllStaysFull(t *testing.T) {
+	t.Parallel()
+	config := standard.Config{NoQuota: true, Random: func() float64 { return 0 }}
+	for _, behavior := range []retry.Behavior{retry.V21, retry.V20} {
+		for _, mode := range []string{"standard", "adaptive"} {
+			t.Run(mode+", "+string(behavior), func(t *testing.T) {
+				t.Parallel()
+				clk := &clock.Fake{}
+				config := config
+				config.Clock, config.Behavior = clk, behavior
+				config.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					switch e.Kind {
+					case retry.RetryScheduled, retry.AttemptEnded, retry.OperationEnded:
+						require.Equal(t, 500, e.Quota)
+					case retry.RetryRefused:
+						require.ErrorIs(t, e.Reason, retry.ErrAttemptsExhausted)
+					default: // has no quota
+					}
+				})
+				s, err := standard.New(config)
+				if mode == "adaptive" {
+					s, err = adaptive.New(adaptive.Config{Standard: config})
+				}
+				require.NoError(t, err)
+				for i := range 300 {
+					failure := [...]error{errServer, errTimeout, errThrottle}[i%3]
+					op := retry.Operation{Scope: [...]string{"", "a", "b"}[i/3%3], LongPolling: i%2 == 0}
+					attempts, err := do(t.Context(), clk, s, op, failure, failure, failure)
+					require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+					require.Equal(t, 3, attempts)
+					_, err = do(t.Context(), clk, s, op, failure)
+					require.NoError(t, err)
+				}
+				snapshot := s.Snapshot()
+				require.Equal(t, map[string]int{"": 500, "a": 500, "b": 500}, scopes(s))
+				require.Equal(t, [...]int{100, 100}, [...]int{snapshot.Pool, snapshot.PoolCapacity})
+			})
+		}
+	}
+}
+
 // The overflow shares a scope like any other.
 func TestScopeOfTheOverflowUsesThePool(t *testing.T) {
 	t.Parallel()
