@@ -332,6 +332,11 @@ func TestPlainRefusesWhatStandardModeRefuses(t *testing.T) {
 	require.EqualError(t, err, "standard: MaxAttempts -1: must not be negative")
 	_, err = awsretry.Plain(5, 0, 0, awsretry.WithConfig(adaptive.Config{NoSendWait: true}))
 	require.EqualError(t, err, "awsretry: Plain is in standard mode, so adaptive.Config.NoSendWait has no effect")
+	own := awsretry.WithStandard(standard.Config{Backoff: func(int, error) time.Duration { return 0 }})
+	_, err = awsretry.Plain(5, time.Second, 0, own)
+	require.EqualError(t, err, "standard: Base 1s: has no effect beside Backoff\nstandard: ThrottlingBase 1s: has no effect beside Backoff")
+	_, err = awsretry.Plain(5, 0, time.Minute, own)
+	require.NoError(t, err)
 }
 
 func TestWithoutQuotaIsForEveryDoor(t *testing.T) {

@@ -1,12 +1,17 @@
 package awssdk
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 
@@ -42,6 +47,63 @@ func TestHintIsWaitedForOnce(t *testing.T) {
 			require.Equal(t, c.sleeps, time.Since(began), name)
 			require.Equal(t, c.ask, r.delay, name)
 		})
+	}
+}
+
+// bare runs the loop of the SDK without the middlewares.
+func bare(ctx context.Context, r aws.Retryer, errs ...error) error {
+	in := middleware.FinalizeInput{Request: smithyhttp.NewStackRequest()}
+	next := middleware.FinalizeHandlerFunc(func(context.Context, middleware.FinalizeInput) (
+		out middleware.FinalizeOutput, metadata middleware.Metadata, err error,
+	) {
+		err, errs = errs[0], errs[1:]
+		return out, metadata, err
+	})
+	_, _, err := sdkretry.NewAttemptMiddleware(r, smithyhttp.RequestCloner).HandleFinalize(ctx, in, next)
+	return err
+}
+
+// The function is told what the SDK tells a BackoffDelayer, and the loop sleeps as long: in a call, and in a client
+// without the middlewares.
+func TestBackoffOfTheUserIsABackoffDelayerOfTheSDK(t *testing.T) {
+	t.Parallel()
+	answers := []error{}
+	for _, hint := range []string{"", "20", "11000", "90000"} {
+		response := &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{retryAfterHeader: {hint}}}
+		answers = append(answers, &smithyhttp.ResponseError{
+			Response: &smithyhttp.Response{Response: response}, Err: temporary{errors.New("hint " + hint)},
+		})
+	}
+	for name, delay := range map[string]time.Duration{"longer each time": 3 * time.Second, "none": 0, "negative": -time.Nanosecond} {
+		var told []string
+		backoff := func(attempt int, err error) time.Duration {
+			found, _ := errors.AsType[temporary](err)
+			told = append(told, fmt.Sprint(attempt, found))
+			return delay * time.Duration(attempt)
+		}
+		s, err := standard.New(standard.Config{Backoff: backoff, MaxAttempts: 5})
+		require.NoError(t, err)
+		ofSDK := sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
+			o.MaxAttempts = 5
+			o.Backoff = sdkretry.BackoffDelayerFunc(func(attempt int, err error) (time.Duration, error) { return backoff(attempt, err), nil })
+		})
+		own, slept := retryer(t, s), map[string]time.Duration{}
+		for who, r := range map[string]aws.Retryer{"SDK": ofSDK, "plain": own, "call": nil} {
+			told = nil
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				if r != nil {
+					err = bare(t.Context(), r, append(answers, nil)...)
+				} else {
+					_, err = inside(t, own, append(answers, nil)...)
+				}
+				require.NoError(t, err)
+				slept[who] = time.Since(began)
+			})
+			require.Equal(t, []string{"1 hint ", "2 hint 20", "3 hint 11000", "4 hint 90000"}, told, "%s, %s", name, who)
+		}
+		require.Equal(t, slept["SDK"].Round(time.Microsecond), slept["plain"], name)
+		require.Equal(t, slept["SDK"].Round(time.Microsecond), slept["call"], name)
 	}
 }
 

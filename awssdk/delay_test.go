@@ -38,4 +38,8 @@ func TestDelayOfAnUnknownErrorIsTheUsualBackoff(t *testing.T) {
 	delay, err := r.RetryDelay(1<<40, failed(500))
 	require.NoError(t, err)
 	require.LessOrEqual(t, delay, 20*time.Second)
+
+	delay, err = retryer(t, strategy(t, standard.Config{MinDelay: 15 * time.Second})).RetryDelay(1, failed(500))
+	require.NoError(t, err)
+	require.Equal(t, 15*time.Second, delay, "the shortest")
 }

@@ -176,11 +176,15 @@ func (r *sdkRetryer) standard() *sdkretry.Standard {
 			return aws.BoolTernary(judge(err).Kind() == classify.Throttling)
 		})}
 		o.Backoff = sdkretry.BackoffDelayerFunc(func(attempt int, err error) (time.Duration, error) {
+			if plan.Backoff != nil {
+				return plan.Backoff(attempt, err), nil
+			}
 			base := plan.Base
 			if throttles(err) {
 				base = plan.ThrottlingBase
 			}
-			return backoff.Exponential{Max: plan.MaxBackoff}.Delay(attempt-1, base, 0, rand.Float64()), nil //nolint:gosec // jitter
+			delay := backoff.Exponential{Max: plan.MaxBackoff}.Delay(attempt-1, base, 0, rand.Float64()) //nolint:gosec // jitter
+			return max(delay, plan.MinDelay), nil
 		})
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -42,7 +43,7 @@ func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
 	}
 	_ = table.Flush()
 
-	if plan != (retry.Plan{}) {
+	if !reflect.ValueOf(plan).IsZero() {
 		fmt.Fprintln(&out, "\nWhat happens")
 		s.explainPlan(table, plan)
 		_ = table.Flush()
@@ -104,8 +105,12 @@ func (s *Settings) explainPlan(table io.Writer, p retry.Plan) {
 	if p.MinDelay > 0 {
 		shortest = fmt.Sprintf(", and at least %v", p.MinDelay)
 	}
-	fmt.Fprintf(table, "  backoff\tup to %v before the first retry, %v after a throttle; doubling with each retry up to %v%s\n",
-		p.Base, p.ThrottlingBase, p.MaxBackoff, shortest)
+	if p.Backoff != nil {
+		fmt.Fprintf(table, "  backoff\ta function of the program decides, up to %v%s\n", p.MaxBackoff, shortest)
+	} else {
+		fmt.Fprintf(table, "  backoff\tup to %v before the first retry, %v after a throttle; doubling with each retry up to %v%s\n",
+			p.Base, p.ThrottlingBase, p.MaxBackoff, shortest)
+	}
 	fmt.Fprintf(table, "  worst case\t%s of backoff in one operation, without server hints\n", secondsText(forecast.WorstCaseDelay(p)))
 	sends := "never delayed"
 	if s.RetryMode.Value == modeAdaptive {

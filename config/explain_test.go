@@ -57,6 +57,20 @@ func TestExplainSaysThatTheQuotaIsOff(t *testing.T) {
 	require.NotContains(t, out.String(), "drain point")
 }
 
+func TestExplainSaysThatTheProgramDecidesTheBackoff(t *testing.T) {
+	t.Parallel()
+	plan := retry.Plan{
+		MaxAttempts: 4, MinDelay: time.Second, MaxBackoff: 10 * time.Second,
+		Backoff: func(int, error) time.Duration { return 0 },
+	}
+	var out bytes.Buffer
+	require.NoError(t, (&config.Settings{}).Explain(&out, plan))
+	require.Contains(t, out.String(), `
+  backoff        a function of the program decides, up to 10s, and at least 1s
+  worst case     30s of backoff in one operation, without server hints
+`)
+}
+
 type full struct{}
 
 var errFull = errors.New("full")

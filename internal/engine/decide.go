@@ -232,12 +232,7 @@ func (e *Engine) delayWhenRefused(r *record, delay time.Duration) time.Duration 
 // backoff returns the delay before the retry that follows a failure: the bare backoff, and the
 // delay with the server hint.
 func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) (bare, delay time.Duration) {
-	base := r.plan.ThrottlingBase
-	if verdict.Kind() != classify.Throttling {
-		base = r.plan.Base
-	}
-	shape := backoff.Exponential{Max: r.plan.MaxBackoff, Jitter: e.config.Jitter}
-	bare = max(shape.Delay(attempt-1, base, r.delay, e.config.Random()), r.plan.MinDelay)
+	bare = e.bareBackoff(r, attempt, verdict.Kind())
 	hint, hinted := verdict.Hint()
 	switch {
 	case !hinted:
@@ -247,6 +242,19 @@ func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) (bare
 	default:
 		return bare, backoff.HintAsFloor(bare, hint, e.config.MaxHint)
 	}
+}
+
+// bareBackoff returns the delay before the retry that follows a failure of this kind, without a hint.
+func (e *Engine) bareBackoff(r *record, attempt int, kind classify.Kind) time.Duration {
+	if r.plan.Backoff != nil {
+		return r.plan.Backoff(attempt, r.last)
+	}
+	base := r.plan.ThrottlingBase
+	if kind != classify.Throttling {
+		base = r.plan.Base
+	}
+	shape := backoff.Exponential{Max: r.plan.MaxBackoff, Jitter: e.config.Jitter}
+	return max(shape.Delay(attempt-1, base, r.delay, e.config.Random()), r.plan.MinDelay)
 }
 
 // costOf returns what a retry after a failure of this kind takes from the quota.

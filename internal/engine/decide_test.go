@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
+	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -123,4 +125,88 @@ func TestHintFailsNoCallThatItsBackoffAloneLetsBeMade(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestBackoffOfTheUserIsToldTheAttemptThatFailedAndItsError(t *testing.T) {
+	t.Parallel()
+	type call struct {
+		attempt int
+		err     error
+	}
+	marked := retry.Mark(errClient, classify.Transient)
+	for name, c := range map[string]struct {
+		quota   int
+		op      retry.Operation
+		answers []error
+		want    []call
+	}{
+		"each retry":                  {500, retry.Operation{}, []error{errServer, errThrottle, nil}, []call{{1, errServer}, {2, errThrottle}}},
+		"none after the last attempt": {500, retry.Operation{MaxAttempts: 2}, []error{errServer, errServer}, []call{{1, errServer}}},
+		"none without a retry":        {500, retry.Operation{}, []error{errClient}, nil},
+		"a mark":                      {500, retry.Operation{}, []error{marked, nil}, []call{{1, marked}}},
+		"a retry without quota":       {13, retry.Operation{}, []error{errServer}, []call{{1, errServer}}},
+		"a long poll without quota":   {13, retry.Operation{LongPolling: true}, []error{errServer}, []call{{1, errServer}}},
+	} {
+		for _, mode := range []string{"standard", "adaptive"} {
+			t.Run(name+", "+mode, func(t *testing.T) {
+				t.Parallel()
+				var calls []call
+				config := standard.Config{Clock: &clock.Fake{}, QuotaInitial: &c.quota, Backoff: func(attempt int, err error) time.Duration {
+					calls = append(calls, call{attempt, err})
+					return time.Duration(attempt) * time.Second
+				}}
+				s, err := standard.New(config)
+				if mode == "adaptive" {
+					s, err = adaptive.New(adaptive.Config{Standard: config})
+				}
+				require.NoError(t, err)
+				_ = do(t.Context(), config.Clock.(*clock.Fake), s, c.op, c.answers...)
+				require.Equal(t, c.want, calls)
+			})
+		}
+	}
+}
+
+func TestBackoffOfTheUserIsSlept(t *testing.T) {
+	t.Parallel()
+	s, clk := newStandard(t, func(c *standard.Config) {
+		c.QuotaInitial = new(28)
+		c.Backoff = func(attempt int, _ error) time.Duration { return time.Duration(attempt) * time.Second }
+	})
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, errServer, errServer))
+	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{LongPolling: true}, errServer, errServer), retry.ErrQuotaExhausted)
+	require.Equal(t, []time.Duration{1e9, 2e9, 1e9, 2e9}, clk.Waits(), "a long poll sleeps it before it returns")
+}
+
+// The function of a program runs before the retry is paid for, and after the attempt was reported.
+func TestPanicOfABackoffTakesNothing(t *testing.T) {
+	t.Parallel()
+	l, ends, panics := &scripted{}, 0, true
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		l.use(c)
+		c.Standard.Backoff = func(int, error) time.Duration {
+			if panics {
+				panic("backoff")
+			}
+			return 0
+		}
+		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if e.Kind == retry.OperationEnded {
+				ends++
+			}
+		})
+	})
+	require.PanicsWithValue(t, "backoff", func() { _ = do(t.Context(), clk, s, retry.Operation{}, errServer) })
+	require.Equal(t, []bool{false}, l.reports)
+	require.Equal(t, 1, ends)
+	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
+
+	token := sent(t, s)
+	require.PanicsWithValue(t, "backoff", func() { _ = refresh(s, token) })
+	require.NoError(t, s.RecordFailure(token, errServer), "its operation can end")
+	require.Equal(t, []bool{false, true}, l.reports)
+
+	panics = false
+	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, errServer))
+	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 }

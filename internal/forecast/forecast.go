@@ -48,12 +48,16 @@ func DrainPoint(p retry.Plan, cost int) float64 {
 
 // WorstCaseDelay returns the seconds of backoff of an operation that uses up its
 // attempts, each retry after the kind of failure with the longest delay, with the
-// jitter at its longest. With standard.Decorrelated the backoff can be longer. Hints of
+// jitter at its longest. With standard.Decorrelated the backoff can be longer. With a
+// function of the program for the backoff, each delay counts as MaxBackoff. Hints of
 // the server, the attempts themselves and waits for a send rate come on top. With MaxElapsed
 // it is at most that, hints included. It is a number of seconds because it may be longer
 // than a time.Duration can be.
 func WorstCaseDelay(p retry.Plan) (seconds float64) {
 	delay := max(p.Base, p.ThrottlingBase)
+	if p.Backoff != nil {
+		delay = p.MaxBackoff
+	}
 	retries := p.MaxAttempts - 1
 	for ; retries > 0 && delay < p.MaxBackoff; retries-- {
 		seconds += max(delay, p.MinDelay).Seconds()

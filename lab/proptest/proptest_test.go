@@ -151,6 +151,9 @@ func drawConfig(t *rapid.T) (config standard.Config, jitter int) {
 		longest := or(config.MaxBackoff, 20*time.Second)
 		config.MinDelay = drawFrom(t, "min delay", time.Nanosecond, longest/3, longest)
 	}
+	if drawFrom(t, "own backoff", false, false, false, true) {
+		config.Base, config.ThrottlingBase, config.Jitter, config.Backoff = 0, 0, standard.Full, ownBackoff
+	}
 	if drawBool(t, "small quota") {
 		config.QuotaCapacity = new(drawInt(t, 0, 40, "capacity"))
 	}
@@ -165,6 +168,11 @@ func drawConfig(t *rapid.T) (config standard.Config, jitter int) {
 		config.NoQuota, config.QuotaCapacity, config.QuotaInitial, config.QuotaRefill = true, nil, nil, 0
 	}
 	return config, jitter
+}
+
+// ownBackoff goes beyond all limits, in both directions.
+func ownBackoff(attempt int, err error) time.Duration {
+	return [...]time.Duration{math.MinInt64, 20 * time.Millisecond, 4 * time.Second, math.MaxInt64}[(attempt+len(err.Error()))%4]
 }
 
 // drawOperation draws from few scopes, so that operations share them.

@@ -235,6 +235,9 @@ func (m *standardModel) delays(o *operationModel, f *failure) (bare, delay time.
 	if m.config.Jitter == standard.Full { // to the nearest nanosecond
 		bare = (2*bare*time.Duration(m.jitter) + jitterParts) / (2 * jitterParts)
 	}
+	if m.config.Backoff != nil {
+		bare = min(m.config.Backoff(o.attempt, f.err()), longest)
+	}
 	bare = max(bare, m.config.MinDelay)
 	hint, hinted := f.hintOf()
 	switch {

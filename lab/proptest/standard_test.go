@@ -227,8 +227,10 @@ func TestEveryDelayIsBetweenTheShortestAndTheLongestOne(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		config, _ := drawConfig(t)
-		config.Jitter = drawFrom(t, "any kind of jitter",
-			standard.Full, standard.NoJitter, standard.Equal, standard.Decorrelated, standard.FullThenCap)
+		if config.Backoff == nil {
+			config.Jitter = drawFrom(t, "any kind of jitter",
+				standard.Full, standard.NoJitter, standard.Equal, standard.Decorrelated, standard.FullThenCap)
+		}
 		config.Random = func() float64 { return drawFloat(t, 1, "random") }
 		config.MaxAttempts, config.QuotaCapacity, config.QuotaInitial = 40, nil, nil
 		strategy, err := standard.New(config)

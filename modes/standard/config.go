@@ -62,6 +62,18 @@ type Config struct {
 	// Random returns a number from 0 to 1 for the jitter. One outside counts as the nearer end, and
 	// NaN as 1. It must be safe for concurrent use. Nil means rand.Float64 of math/rand/v2.
 	Random func() float64
+	// Backoff returns the delay before the retry that follows a failure, in place of the one that
+	// doubles and has jitter. attempt is the number of the attempt that failed, 1 for the first, and
+	// err is its error, as for BackoffDelay of the AWS SDK. Nil means the delay that doubles.
+	//
+	// MinDelay and MaxBackoff, which is 20 s unless it is set, still limit the delay: a result outside
+	// counts as the nearer of the two, so a negative one is no delay or MinDelay. A server hint then
+	// makes the delay longer by the same rule as without Backoff. Base, ThrottlingBase and Jitter
+	// beside Backoff are errors.
+	//
+	// Backoff must be safe for concurrent use. It is also called for a retry that is then refused for
+	// lack of quota or time. If it panics, the panic goes to the caller, and the retry takes no quota.
+	Backoff func(attempt int, err error) time.Duration
 
 	// QuotaCapacity is the size of the retry quota of a scope, in tokens. Nil means 500. A
 	// capacity of 0, as new(0), allows no retry at all.
@@ -181,6 +193,9 @@ func (c Config) Validate() error {
 		errs = append(errs, c.unused("NoQuota (option WithoutQuota)", "QuotaCapacity", "QuotaInitial", "RetryCost", "TimeoutCost",
 			"ThrottlingCost", "QuotaRefill", "MaxQuotaWait", "BackoffWhenEmpty"))
 	}
+	if c.Backoff != nil {
+		errs = append(errs, c.unused("Backoff", "Base", "ThrottlingBase", "Jitter"))
+	}
 	return errors.Join(errs...)
 }
 
@@ -239,7 +254,7 @@ func (c Config) over(p retry.Plan) retry.Plan {
 	if c.NoQuota {
 		p.RetryCost, p.TimeoutCost, p.ThrottlingCost = 0, 0, 0
 	}
-	return retry.Plan{
+	p = retry.Plan{
 		MaxAttempts:    cmp.Or(c.MaxAttempts, p.MaxAttempts),
 		QuotaCapacity:  valueOr(c.QuotaCapacity, p.QuotaCapacity),
 		RetryCost:      cmp.Or(c.RetryCost, p.RetryCost),
@@ -251,6 +266,14 @@ func (c Config) over(p retry.Plan) retry.Plan {
 		MaxBackoff:     cmp.Or(c.MaxBackoff, p.MaxBackoff),
 		MaxElapsed:     c.MaxElapsed,
 	}
+	if c.Backoff != nil {
+		shortest, longest := p.MinDelay, p.MaxBackoff
+		p.Base, p.ThrottlingBase = 0, 0
+		p.Backoff = func(attempt int, err error) time.Duration {
+			return min(max(c.Backoff(attempt, err), shortest), longest)
+		}
+	}
+	return p
 }
 
 func valueOr(p *int, value int) int {

@@ -76,6 +76,9 @@ func TestFieldWithoutEffectBesideAnotherIsAnError(t *testing.T) {
 		{standard.Config{NoQuota: true, QuotaRefill: 0.5}, "QuotaRefill 0.5: has no effect beside NoQuota (option WithoutQuota)"},
 		{standard.Config{NoQuota: true, MaxQuotaWait: time.Second}, "MaxQuotaWait 1s: has no effect beside NoQuota (option WithoutQuota)"},
 		{standard.Config{NoQuota: true, BackoffWhenEmpty: true}, "BackoffWhenEmpty true: has no effect beside NoQuota (option WithoutQuota)"},
+		{standard.Config{Backoff: noBackoff, Base: time.Second}, "Base 1s: has no effect beside Backoff"},
+		{standard.Config{Backoff: noBackoff, ThrottlingBase: 2 * time.Second}, "ThrottlingBase 2s: has no effect beside Backoff"},
+		{standard.Config{Backoff: noBackoff, Jitter: standard.Equal}, "Jitter equal: has no effect beside Backoff"},
 	} {
 		_, err := standard.New(c.config)
 		require.EqualError(t, err, "standard: "+c.want)
@@ -83,6 +86,74 @@ func TestFieldWithoutEffectBesideAnotherIsAnError(t *testing.T) {
 	_, err := standard.New(standard.Config{NoQuota: true, RetryCost: 1, ThrottlingCost: 3})
 	require.ErrorContains(t, err, "RetryCost 1")
 	require.ErrorContains(t, err, "ThrottlingCost 3")
+}
+
+func noBackoff(int, error) time.Duration { return 0 }
+
+func TestDelaysOfABackoffOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	hinted := vectors.Response{
+		Status: 500, Kind: "transient", Headers: map[string]string{"x-amz-retry-after": "7000"},
+	}.Err()
+	const s = time.Second
+	for _, c := range []struct {
+		name    string
+		config  standard.Config
+		result  time.Duration
+		failure error
+		want    time.Duration
+	}{
+		{"as it is", standard.Config{}, 3 * s, errServer, 3 * s},
+		{"after a throttle", standard.Config{}, 3 * s, errThrottle, 3 * s},
+		{"none", standard.Config{}, 0, errServer, 0},
+		{"negative", standard.Config{}, -s, errServer, 0},
+		{"the smallest duration", standard.Config{}, math.MinInt64, errServer, 0},
+		{"above the default of the longest", standard.Config{}, time.Minute, errServer, 20 * s},
+		{"the longest duration", standard.Config{}, math.MaxInt64, errServer, 20 * s},
+		{"below a longest of its own", standard.Config{MaxBackoff: time.Hour}, time.Minute, errServer, time.Minute},
+		{"above a longest of its own", standard.Config{MaxBackoff: s}, 2 * s, errServer, s},
+		{"below the shortest", standard.Config{MinDelay: 2 * s}, s, errServer, 2 * s},
+		{"negative, with a shortest", standard.Config{MinDelay: 2 * s}, -s, errServer, 2 * s},
+		{"a hint in v2.1", standard.Config{}, 3 * s, hinted, 7 * s},
+		{"a longer hint in v2.1", standard.Config{}, s, hinted, 6 * s},
+		{"a shorter hint in v2.1", standard.Config{}, 8 * s, hinted, 8 * s},
+		{"a hint after a negative result", standard.Config{}, -time.Hour, hinted, 5 * s},
+		{"a hint after the longest duration", standard.Config{MaxBackoff: math.MaxInt64}, math.MaxInt64, hinted, math.MaxInt64},
+		{"a hint in v2.0", standard.Config{Behavior: retry.V20}, s, hinted, 7 * s},
+		{"a hint above the longest in v2.0", standard.Config{Behavior: retry.V20, MaxBackoff: 4 * s}, s, hinted, 4 * s},
+		{"a hint above MaxHint", standard.Config{MaxHint: 2 * s}, s, hinted, 2 * s},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.config.Backoff = func(int, error) time.Duration { return c.result }
+			c.config.Random = func() float64 { panic("there is no jitter") }
+			strategy, err := standard.New(c.config)
+			require.NoError(t, err)
+			token, err := strategy.AcquireInitialToken(t.Context(), retry.Operation{})
+			require.NoError(t, err)
+			token, err = strategy.RefreshRetryToken(t.Context(), token, c.failure)
+			require.NoError(t, err)
+			require.Equal(t, c.want, token.Delay())
+		})
+	}
+}
+
+func TestPlanWithABackoffOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	s, _ := newStrategy(t, func(c *standard.Config) {
+		c.MinDelay, c.MaxBackoff = time.Second, 10*time.Second
+		c.Backoff = func(attempt int, err error) time.Duration {
+			require.Equal(t, errServer, err)
+			return time.Duration(attempt-2) * 6 * time.Second
+		}
+	})
+	plan := s.Plan(retry.Operation{Service: "dynamodb"})
+	for attempt, want := range map[int]time.Duration{1: time.Second, 2: time.Second, 3: 6 * time.Second, 4: 10 * time.Second} {
+		require.Equal(t, want, plan.Backoff(attempt, errServer))
+	}
+	require.InDelta(t, 30, forecast.WorstCaseDelay(plan), 0)
+	plan.Backoff = nil
+	require.Equal(t, with(planOf(4, 500, [3]int{14, 14, 5}, 0, 0, 10*time.Second), func(p *retry.Plan) { p.MinDelay = time.Second }), plan)
 }
 
 func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {

@@ -130,6 +130,36 @@ func ExampleStrategy_Snapshot() {
 	// "dynamodb/eu-central-1/orders": 495 of 500 tokens
 }
 
+// A function decides the delays: a second after the first attempt, two after the second, and so on. After
+// a throttle it is a minute, which MaxBackoff has to allow.
+func ExampleConfig_backoff() {
+	_, throttle := failOnce()(context.Background())
+	strategy, err := standard.New(standard.Config{
+		MaxBackoff: time.Minute,
+		Backoff: func(attempt int, err error) time.Duration {
+			if errors.Is(err, throttle) {
+				return time.Minute
+			}
+			return time.Duration(attempt) * time.Second
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	token, err := strategy.AcquireInitialToken(ctx, retry.Operation{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, failure := range []error{retry.Mark(errors.New("down"), classify.Transient), throttle} {
+		token, err = strategy.RefreshRetryToken(ctx, token, failure)
+		fmt.Println(token.Delay(), err)
+	}
+	// Output:
+	// 1s <nil>
+	// 1m0s <nil>
+}
+
 // The delays before the first six retries, with a base of 1 s, where the random number is
 // always 0.75.
 func ExampleJitter() {
