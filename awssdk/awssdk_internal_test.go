@@ -43,6 +43,19 @@ func inside(t *testing.T, r interface {
 	return c, err
 }
 
+// bare runs the loop of the SDK without the middlewares.
+func bare(ctx context.Context, r aws.Retryer, errs ...error) error {
+	in := middleware.FinalizeInput{Request: smithyhttp.NewStackRequest()}
+	next := middleware.FinalizeHandlerFunc(func(context.Context, middleware.FinalizeInput) (
+		out middleware.FinalizeOutput, metadata middleware.Metadata, err error,
+	) {
+		err, errs = errs[0], errs[1:]
+		return out, metadata, err
+	})
+	_, _, err := sdkretry.NewAttemptMiddleware(r, smithyhttp.RequestCloner).HandleFinalize(ctx, in, next)
+	return err
+}
+
 // temporary is an error that is retried.
 type temporary struct{ error }
 

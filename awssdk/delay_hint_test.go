@@ -1,7 +1,6 @@
 package awssdk
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 
@@ -48,19 +46,6 @@ func TestHintIsWaitedForOnce(t *testing.T) {
 			require.Equal(t, c.ask, r.delay, name)
 		})
 	}
-}
-
-// bare runs the loop of the SDK without the middlewares.
-func bare(ctx context.Context, r aws.Retryer, errs ...error) error {
-	in := middleware.FinalizeInput{Request: smithyhttp.NewStackRequest()}
-	next := middleware.FinalizeHandlerFunc(func(context.Context, middleware.FinalizeInput) (
-		out middleware.FinalizeOutput, metadata middleware.Metadata, err error,
-	) {
-		err, errs = errs[0], errs[1:]
-		return out, metadata, err
-	})
-	_, _, err := sdkretry.NewAttemptMiddleware(r, smithyhttp.RequestCloner).HandleFinalize(ctx, in, next)
-	return err
 }
 
 // The function is told what the SDK tells a BackoffDelayer, and the loop sleeps as long: in a call, and in a client

@@ -54,10 +54,10 @@ func stalling(t *testing.T, inBody bool) (endpoint string, stalled *atomic.Int32
 	return endpoint, stalled
 }
 
-// retryers make configs with the retryer of the SDK and with ours, all with more quota than they need.
+// retryers make configs with the retryer of the SDK and with ours, all without a retry quota.
 func retryers() map[string]func(t *testing.T, client aws.HTTPClient) aws.Config {
 	ours := hermetic(awsretry.WithMaxAttempts(manyAttempts), awsretry.WithConfig(adaptive.Config{
-		Standard: standard.Config{QuotaCapacity: new(1_000_000), MaxBackoff: maxBackoff},
+		Standard: standard.Config{NoQuota: true, MaxBackoff: maxBackoff},
 	}))
 	return map[string]func(t *testing.T, client aws.HTTPClient) aws.Config{
 		"SDK": func(_ *testing.T, client aws.HTTPClient) aws.Config {

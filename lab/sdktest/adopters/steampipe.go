@@ -10,7 +10,6 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -24,11 +23,9 @@ import (
 // send rate of its own.
 func Steampipe(ctx context.Context, attempts int, minDelay time.Duration) (retry.Strategy, error) {
 	return awsretry.Load(ctx,
-		awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithMaxAttempts(attempts),
+		awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithMaxAttempts(attempts), awsretry.WithoutQuota(),
 		awsretry.WithClassifier(classify.Also(classify.Code(classify.Codes{"UnknownError": classify.Transient}))),
-		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{
-			MinDelay: minDelay, Base: minDelay, MaxBackoff: 5 * time.Minute, QuotaCapacity: new(1_000_000),
-		}}))
+		awsretry.WithStandard(standard.Config{MinDelay: minDelay, Base: minDelay, MaxBackoff: 5 * time.Minute}))
 }
 
 // SteampipeConnection loads the config of a connection. Connections share the strategy.
