@@ -82,6 +82,7 @@ func New(config Config) (*Engine, error) {
 		Quota: quota.Config{
 			Capacity: config.Plan.QuotaCapacity, Initial: config.QuotaInitial, Refill: config.QuotaRefill,
 		},
+		Costs:          []int{config.Plan.RetryCost, config.Plan.TimeoutCost, config.Plan.ThrottlingCost},
 		Pool:           quota.PoolOf(config.Plan.QuotaCapacity, config.Plan.RetryCost),
 		NewLimiter:     config.NewLimiter,
 		NewPartLimiter: config.NewPartLimiter,

@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -75,7 +77,13 @@ func TestOperationGoesOnWithAScopeThatWasEvicted(t *testing.T) {
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
-				s, clk := newStrategy(t, forgetful)
+				s, clk := newStrategy(t, func(c *adaptive.Config) {
+					forgetful(c)
+					c.Standard.QuotaCapacity, c.Standard.QuotaInitial = new(500), new(400)
+				})
+				for range 14 { // what a retry costs, so that the scope does not have to stay
+					require.NoError(t, do(t.Context(), clk, s, orders))
+				}
 				token, err := begin(t, s)
 				require.NoError(t, err)
 				idleTwice(t, clk, s)
@@ -85,6 +93,40 @@ func TestOperationGoesOnWithAScopeThatWasEvicted(t *testing.T) {
 				require.NoError(t, end(s, token))
 				require.Equal(t, anew, scopesOf(s)["orders"], "it is another one")
 			})
+		}
+	}
+}
+
+// An evicted scope comes back with a full quota, so that evictions must not give tokens to retries.
+func TestRetriesInAnOutageAreBoundedForAnyNumberOfKeys(t *testing.T) {
+	t.Parallel()
+	const places, quota, cost = 20, 60, 14
+	for _, mode := range []string{"standard", "adaptive"} {
+		for _, keys := range []int{places, places + 2, 5 * places, 1_000_000} {
+			for _, pause := range []time.Duration{0, idle / places, 2 * idle / places} { // two have sweeps
+				t.Run(fmt.Sprint(mode, ", ", keys, " keys, a call each ", pause), func(t *testing.T) {
+					t.Parallel()
+					clk := &clock.Fake{}
+					config := standard.Config{
+						Clock: clk, Random: func() float64 { return 0 }, MaxScopes: places, ScopeIdle: idle, QuotaCapacity: new(quota),
+					}
+					s, err := standard.New(config)
+					if mode == "adaptive" {
+						s, err = adaptive.New(adaptive.Config{Standard: config})
+					}
+					require.NoError(t, err)
+					retries := 0
+					for i := range 20 * places {
+						err := do(t.Context(), clk, s, retry.Operation{Scope: strconv.Itoa(i % keys)}, errServer, errServer, errServer)
+						refused, ok := errors.AsType[*retry.Error](err)
+						require.True(t, ok)
+						retries += refused.Attempts - 1
+						clk.Advance(pause)
+					}
+					require.LessOrEqual(t, retries, (places+1)*(quota/cost), "of all scopes and the overflow")
+					require.LessOrEqual(t, len(s.Snapshot().Scopes), places+2)
+				})
+			}
 		}
 	}
 }

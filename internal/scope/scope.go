@@ -25,13 +25,21 @@ type Limiter interface {
 // makes the curve longer.
 const throttledFor = 10 * time.Minute
 
+// owingFor is how long after its last use a scope stays that can pay for a retry, but has fewer tokens
+// than a new one. So evictions give each place of the table at most one full quota in that time.
+const owingFor = time.Hour
+
 // longestStay is longer than any scope is known to stay.
-const longestStay = throttledFor + time.Second
+const longestStay = owingFor + time.Second
+
+// askAgain is when to ask again whether a scope must stay if it is not known how long it must.
+const askAgain = time.Second
 
 // Scope is what operations with the same key share. It is safe for concurrent use.
 type Scope struct {
 	use         atomic.Uint32
-	hash        uint64 // of the key
+	quiet       atomic.Int64 // when the cursor last found it used, as a Duration since Config.Start
+	hash        uint64       // of the key
 	Quota       *quota.Quota
 	Limiter     Limiter     // nil in standard mode
 	Err         error       // why there is no limiter
@@ -110,7 +118,7 @@ func (s *Scope) staysUntil(now time.Time) time.Time {
 // longer returns when to check again whether operations wait in a scope.
 func longer(now time.Time, waiting int) time.Time {
 	if waiting > 0 {
-		return now.Add(time.Second)
+		return now.Add(askAgain)
 	}
 	return now
 }

@@ -27,6 +27,7 @@ type Config struct {
 	Clock clock.Clock
 	Start time.Time // when all scopes begin, even those made later
 	Quota quota.Config
+	Costs []int        // of retries of each kind
 	Pool  quota.Config // of the pool of all scopes except that of the zero key
 	// NewLimiter makes the limiter of a scope. Nil means standard mode.
 	NewLimiter func(key retry.ScopeKey, start time.Time) (Limiter, error)
@@ -37,8 +38,8 @@ type Config struct {
 }
 
 // Table finds the scope of a key. It bounds the number of scopes with the clock algorithm: a cursor
-// visits them in turn, and evicts those that were not used since its last visit, unless staysUntil
-// keeps them. It visits all of them once in each idle time. If there is no place for a new scope, it
+// visits them in turn, and evicts those that were not used since its last visit, unless staysUntil or
+// owesUntil keeps them. It visits all of them once in each idle time. If there is no place for a new scope, it
 // continues until there is one, or until it has visited each scope twice.
 //
 // The cursor moves only when a scope is created, so it needs no timer.
@@ -46,6 +47,8 @@ type Table struct {
 	Whole      *Scope // of the zero key; it stays
 	Pool       *quota.Quota
 	config     Config
+	initial    int                   // tokens of a new scope
+	dearest    int                   // the largest cost of a retry that these can pay
 	overflow   atomic.Pointer[Scope] // shared by keys without a place; it stays
 	seed       maphash.Seed
 	shards     [shardCount]shard
@@ -71,6 +74,12 @@ func NewTable(config Config) *Table {
 	config.Max, config.Idle = cmp.Or(config.Max, defaultMax), cmp.Or(config.Idle, defaultIdle)
 	t := &Table{config: config, seed: maphash.MakeSeed(), swept: config.Start}
 	t.Pool = quota.New(config.Pool, config.Start, config.Clock)
+	t.initial = max(min(config.Quota.Initial, config.Quota.Capacity), 0)
+	for _, cost := range config.Costs {
+		if cost <= t.initial {
+			t.dearest = max(t.dearest, cost)
+		}
+	}
 	for i := range t.shards {
 		t.shards[i].scopes.Store(&map[uint64]*Scope{})
 	}
@@ -127,7 +136,7 @@ func (t *Table) makeRoom(evicted func(s *Scope)) bool {
 	var soonest time.Time // when the first of the scopes that must stay may go
 	evict := func(some []*Scope) {
 		some = slices.DeleteFunc(some, func(s *Scope) bool {
-			until := s.staysUntil(now)
+			until := later(s.staysUntil(now), t.owesUntil(s, now))
 			stays := until.After(now)
 			if stays && (soonest.IsZero() || until.Before(soonest)) {
 				soonest = until
@@ -138,18 +147,41 @@ func (t *Table) makeRoom(evicted func(s *Scope)) bool {
 			evicted(s)
 		}
 	}
-	evict(t.unused(&steps, steps))
+	evict(t.unused(now, &steps, steps))
 	for steps = 2 * t.config.Max; !t.hasRoom(); {
-		some := t.unused(&steps, 1)
+		some := t.unused(now, &steps, 1)
 		if len(some) == 0 {
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			t.fullUntil = soonest
+			t.fullUntil = later(soonest, now.Add(askAgain)) // so that all are asked at most once in that time
 			return len(t.scopes) < t.config.Max
 		}
 		evict(some)
 	}
 	return true
+}
+
+// owesUntil returns until when a scope must stay because a new one would have more tokens, so that evictions
+// would let retries exceed the quota. It stays for as long as it cannot pay for a retry.
+func (t *Table) owesUntil(s *Scope, now time.Time) time.Time {
+	switch have := s.Quota.Available(now); {
+	case have >= t.initial:
+		return now
+	case have < t.dearest:
+		return now.Add(askAgain)
+	}
+	quiet := now.Sub(t.config.Start) - time.Duration(s.quiet.Load())
+	if quiet.Abs() >= owingFor { // or the clock is another one
+		return now
+	}
+	return now.Add(owingFor - quiet)
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // sweep returns how many steps the cursor must go because an idle time has passed, and whether it is
@@ -178,12 +210,14 @@ func (t *Table) hasRoom() bool {
 
 // unused moves the cursor on, by the steps that are left or until it has found enough scopes that were
 // not used since it last passed.
-func (t *Table) unused(steps *int, enough int) (found []*Scope) {
+func (t *Table) unused(now time.Time, steps *int, enough int) (found []*Scope) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for ; *steps > 0 && len(found) < enough && len(t.scopes) > 0; *steps-- {
 		t.cursor %= len(t.scopes)
-		if s := t.scopes[t.cursor]; !s.use.CompareAndSwap(used, unused) {
+		if s := t.scopes[t.cursor]; s.use.CompareAndSwap(used, unused) {
+			s.quiet.Store(int64(now.Sub(t.config.Start)))
+		} else {
 			found = append(found, s)
 		}
 		t.cursor++

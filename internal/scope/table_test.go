@@ -414,6 +414,97 @@ func TestScopesThatHaveToStayDo(t *testing.T) {
 	}
 }
 
+func TestScopeThatOwesTokensStays(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	for name, tt := range map[string]struct {
+		quota        quota.Config
+		take, refund int
+		costs        []int
+		used         time.Duration // how long ago
+		stay         bool
+	}{
+		"full":                                     {take: 0},
+		"full again":                               {take: 490, refund: 490},
+		"short of one token":                       {take: 1, stay: true},
+		"short of one token for almost an hour":    {take: 1, used: time.Hour - second, stay: true},
+		"short of one token for an hour":           {take: 1, used: time.Hour},
+		"able to pay for any retry for an hour":    {take: 486, used: time.Hour},
+		"unable to pay for the dearest retry":      {take: 487, used: 1000 * time.Hour, stay: true},
+		"empty":                                    {take: 500, used: 1000 * time.Hour, stay: true},
+		"empty, and then able to pay":              {take: 500, refund: 14, used: time.Hour},
+		"dearest retry too dear for any scope":     {take: 10, costs: []int{501, 10}, used: time.Hour},
+		"no capacity":                              {quota: quota.Config{Capacity: 0, Initial: 9}},
+		"as much as a new scope":                   {quota: quota.Config{Capacity: 500, Initial: 100}, take: 100, refund: 100},
+		"more than a new scope":                    {quota: quota.Config{Capacity: 500, Initial: 100}, refund: 100},
+		"new scopes cannot pay either":             {quota: quota.Config{Capacity: 500, Initial: 13}, take: 8, costs: []int{14, 5}, used: time.Hour},
+		"empty, but time has filled it in an hour": {quota: quota.Config{Capacity: 500, Initial: 500, Refill: 0.2}, take: 500, used: time.Hour},
+		"empty, and an hour of refill too little":  {quota: quota.Config{Capacity: 500, Initial: 500, Refill: 0.003}, take: 500, used: time.Hour, stay: true},
+	} {
+		for which, mode := range modes() {
+			for where, places := range map[string]int{"sweep": 10, "full table": 2} {
+				t.Run(name+", "+which+", "+where, func(t *testing.T) {
+					t.Parallel()
+					u := newTable(func(c *scope.Config) {
+						mode(c)
+						c.Max, c.Costs, c.Quota = places, tt.costs, quota.Config{Capacity: 500, Initial: 500}
+						if tt.costs == nil {
+							c.Costs = []int{14, 14, 5}
+						}
+						if tt.quota != (quota.Config{}) {
+							c.Quota = tt.quota
+						}
+					})
+					s := u.use("1")
+					taken, ok := s.Quota.Take(u.clk.Now(), tt.take)
+					require.True(t, ok, taken)
+					u.clk.Advance(idle)
+					u.use("first") // clears the flag
+					u.clk.Advance(max(tt.used, idle))
+					s.Quota.Refund(u.clk.Now(), tt.refund)
+					u.use("second")
+					require.Equal(t, tt.stay, u.scopes()["1"] != nil)
+				})
+			}
+		}
+	}
+}
+
+// Most of an outage's keys may never come back, and their scopes stay. New keys then have what a strategy without
+// scopes has: one quota, which successes fill.
+func TestNewKeysShareOneQuotaWhileAllPlacesAreDrained(t *testing.T) {
+	t.Parallel()
+	for name, mode := range modes() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const places = 5
+			u := newTable(func(c *scope.Config) {
+				mode(c)
+				c.Max, c.Costs, c.Quota = places, []int{14, 5}, quota.Config{Capacity: 500, Initial: 500}
+			})
+			for i := range places {
+				_, ok := u.use(strconv.Itoa(i)).Quota.Take(time.Time{}, 490)
+				require.True(t, ok)
+			}
+			u.clk.Advance(1000 * time.Hour)
+			shared := u.use("new")
+			require.Equal(t, retry.OverflowKey(), shared.Key)
+			require.Same(t, shared, u.use("newer"))
+			require.Equal(t, 500, shared.Quota.Available(time.Time{}))
+			require.EqualValues(t, 2, u.overflowed())
+
+			u.use("3").Quota.Refund(time.Time{}, 4) // its key has come back, for a while
+			u.clk.Advance(time.Second)
+			require.Equal(t, retry.OverflowKey(), u.use("new").Key)
+			u.clk.Advance(time.Hour)
+			require.Equal(t, keyOf("new"), u.use("new").Key)
+			require.NotContains(t, u.scopes(), "3")
+			require.Equal(t, keyOf("newest"), u.use("newest").Key, "one place is enough for keys that are used once")
+			require.Len(t, u.scopes(), places+1)
+		})
+	}
+}
+
 // exhausted is a limiter that has no send token left.
 type exhausted struct{ scope.Limiter }
 

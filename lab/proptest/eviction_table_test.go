@@ -69,6 +69,9 @@ func (r *forgetfulRun) stays(life *scopeLife) (why string, until time.Time) {
 			why, until = because, at
 		}
 	}
+	if life.tokens < *r.config.QuotaInitial {
+		longer(time.Second, "a new one would have more tokens")
+	}
 	if r.waitsForQuota(life) {
 		longer(time.Second, "an operation waits for quota")
 	}
@@ -168,6 +171,9 @@ func (c creation) placed(t *rapid.T, evicted int, overflowed bool) {
 	if !c.known {
 		require.Len(t, c.stays, len(c.before), "one of them could have gone")
 		c.run.full = c.soonest
+		if next := c.run.clock.Now().Add(time.Second); next.After(c.soonest) {
+			c.run.full = next
+		}
 	}
 }
 

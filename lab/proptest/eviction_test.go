@@ -221,6 +221,7 @@ func newForgetfulRun(t *rapid.T, limited bool) *forgetfulRun {
 		ScopeIdle:    drawFrom(t, "idle", 1, time.Second, time.Minute, 15*time.Minute),
 		Scope:        r.drawKeys(t),
 	}
+	r.config.TimeoutCost = *r.config.QuotaInitial // so that a scope that has paid for a retry stays until it is full again
 	var err error
 	if limited {
 		r.strategy, err = adaptive.New(r.adaptive(t))

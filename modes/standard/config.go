@@ -124,7 +124,8 @@ type Config struct {
 	Scope func(op retry.Operation) retry.ScopeKey
 	// MaxScopes is how many scopes the strategy keeps. Beyond that, a new scope replaces one that
 	// was not used lately. If none can be replaced (see ScopeIdle), the operation uses one extra
-	// scope, which all such operations share. Zero means 10,000.
+	// scope with one quota and, in adaptive mode, one send rate, which all such operations share. Zero
+	// means 10,000.
 	MaxScopes int
 	// ScopeIdle is how long a scope must be idle, with no operation beginning or ending, before it
 	// may be evicted. The next operation with its key gets a new scope, which has learned nothing.
@@ -132,8 +133,10 @@ type Config struct {
 	// in progress continues with the evicted scope. Zero means 5 minutes.
 	//
 	// The scope of the strategy as a whole is never evicted, nor is a scope in which an operation
-	// waits for quota or for a send token. In adaptive mode a scope also stays for ten minutes
-	// after its last throttle.
+	// waits for quota or for a send token. A scope whose quota cannot pay for a retry stays until
+	// successes or QuotaRefill have filled it. One that can pay, but has less than QuotaInitial, stays
+	// for an hour after its last use: a new scope would have more, so that retries of many keys could
+	// exceed the quota. In adaptive mode a scope also stays for ten minutes after its last throttle.
 	//
 	// In adaptive mode a scope that stays in use keeps its send rate, as in the AWS SDKs: limiting
 	// never turns off again, and the rate is at most twice the measured rate. A scope that was
