@@ -7,17 +7,19 @@ import (
 	"time"
 )
 
-// Run calls the functions, moves the time whenever all of them wait, and returns when
-// all have returned. With one function, which is the usual case:
+// Run calls the functions one after the other, moves the time whenever all of them wait, and
+// returns when all have returned. With one function, which is the usual case:
 //
 //	clk.Run(func() { err = retry.DoErr(ctx, strategy, op, call) })
 //
 // A function waits while it is in [Fake.Sleep], in [Fake.Await], or in an operation of this module
 // that waits for a send token or for retry quota. While one of the functions does anything else,
-// the time stands still. When all of them wait, the next sleep, timer or deadline of a context
-// fires, at its instant; at one instant they fire in order of registration. A function that is
-// released this way runs until it waits again or returns, and only then does the next one fire. So
-// the result does not depend on which goroutine is faster.
+// the time stands still. Each function begins when the one before it waits or has returned. When
+// all of them wait, the next sleep, timer or deadline of a context fires, at its instant; at one
+// instant they fire in order of registration. A function that is released this way runs until it
+// waits again or returns, and only then does the next one fire. So the result does not depend on
+// which goroutine is faster. Only functions that one event releases, such as the end of a context
+// that they share, go on at the same time.
 //
 // Run sees waits, not goroutines, so it needs these rules:
 //
@@ -25,7 +27,8 @@ import (
 //     a time. Pass parts that wait at the same time as separate functions.
 //   - A function uses Await to wait for a timer function, for another function of Run or for the
 //     end of a context. While it waits for a channel, a lock or real time instead, the time stands
-//     still, and Run panics after [Fake.MaxBlocked], which ends the program.
+//     still, no further function begins, and Run panics after [Fake.MaxBlocked], which ends the
+//     program.
 //   - Goroutines that run beside the functions do not wait on the clock.
 //
 // Run panics if a goroutine waits on the clock when Run begins. It also panics, after the functions
@@ -44,7 +47,7 @@ func (c *Fake) Run(functions ...func()) {
 	if len(functions) == 0 {
 		return
 	}
-	r := c.startRun(len(functions))
+	r := c.startRun(functions)
 	returned := false
 	defer func() {
 		<-r.stopped
@@ -54,16 +57,14 @@ func (c *Fake) Run(functions ...func()) {
 		}
 	}()
 	go c.drive(r)
-	for _, f := range functions[1:] {
-		go c.call(r, f)
-	}
 	c.call(r, functions[0])
 	returned = true
 }
 
 // run is a Run that is under way.
 type run struct {
-	active  int           // functions that have not returned; guarded by the lock of the clock
+	later   []func()      // functions that have not begun; guarded by the lock of the clock
+	active  int           // functions that have not returned; likewise
 	more    int           // the most waits at once above that; likewise
 	changed chan struct{} // signals that all functions may wait; closed when all have returned
 	stopped chan struct{} // closed when the time does not move any more
@@ -80,7 +81,7 @@ func (r *run) signal() {
 	}
 }
 
-func (c *Fake) startRun(functions int) *run {
+func (c *Fake) startRun(functions []func()) *run {
 	waits, _ := c.countWaits()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +91,7 @@ func (c *Fake) startRun(functions int) *run {
 	if waits > 0 {
 		panic(fmt.Sprintf("clock: Fake.Run on a clock on which goroutines wait already: %d", waits))
 	}
-	c.run = &run{active: functions, changed: make(chan struct{}, 1), stopped: make(chan struct{})}
+	c.run = &run{active: len(functions), later: functions[1:], changed: make(chan struct{}, 1), stopped: make(chan struct{})}
 	return c.run
 }
 
@@ -128,9 +129,9 @@ func (c *Fake) drive(r *run) {
 		}
 	}()
 	for {
-		for e := c.step(r); e != nil; e = c.step(r) {
+		for fire := c.step(r); fire != nil; fire = c.step(r) {
 			watch.reset()
-			e.fire()
+			fire()
 		}
 		if _, ok := <-r.changed; !ok {
 			stopped = true
@@ -140,10 +141,10 @@ func (c *Fake) drive(r *run) {
 	}
 }
 
-// step removes what is due next and moves the time to it, if all functions wait. Nothing changes
-// between its two looks at the clock: a waiting function does nothing, and none has a context that
-// is done.
-func (c *Fake) step(r *run) *entry {
+// step returns what is to happen next, if all functions that have begun wait: the next function begins, or else
+// what is due next is removed and the time moves to it. Nothing changes between its two looks at the clock: a waiting
+// function does nothing, and none has a context that is done.
+func (c *Fake) step(r *run) (fire func()) {
 	if c.busy(r) {
 		return nil
 	}
@@ -154,22 +155,28 @@ func (c *Fake) step(r *run) *entry {
 		return nil
 	}
 	r.more = max(r.more, waits-running)
-	q, e := c.headLocked()
-	if e != nil {
-		q.remove(e)
-		c.now, c.target = e.due, later(c.target, e.due)
+	if len(r.later) > 0 {
+		next := r.later[0]
+		r.later = r.later[1:]
+		return func() { go c.call(r, next) }
 	}
-	return e
+	q, e := c.headLocked()
+	if e == nil {
+		return nil
+	}
+	q.remove(e)
+	c.now, c.target = e.due, later(c.target, e.due)
+	return e.fire
 }
 
 // busy reports whether a function is not waiting. It does not look at every waiter.
 func (c *Fake) busy(r *run) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return r.active == 0 || c.live < r.active+c.starting
+	return r.active == 0 || c.live < r.active-len(r.later)+c.starting
 }
 
-// countWaits returns how many calls wait and how many functions run or wait. It forgets the waits whose
+// countWaits returns how many calls wait and how many functions have begun and not returned. It forgets the waits whose
 // context is done, because their goroutines continue.
 func (c *Fake) countWaits() (waits, functions int) {
 	c.mu.Lock()
@@ -192,7 +199,7 @@ func (c *Fake) countWaits() (waits, functions int) {
 		}
 	}
 	if functions = c.starting; c.run != nil {
-		functions += c.run.active
+		functions += c.run.active - len(c.run.later)
 	}
 	return c.waitsLocked(), functions
 }

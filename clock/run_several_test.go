@@ -13,8 +13,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 )
 
-// The functions write to one slice without a lock: after their first waits one of them
-// runs at a time.
+// The functions write to one slice without a lock: one of them runs at a time.
 func TestFakeRunOfSeveralFunctionsIsTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	const functions, rounds = 20, 10
@@ -23,7 +22,7 @@ func TestFakeRunOfSeveralFunctionsIsTheSameEachTime(t *testing.T) {
 		var fs []func()
 		for i := range functions {
 			fs = append(fs, func() {
-				_ = clk.Sleep(t.Context(), time.Duration(i+1)) // so that the first waits have an order
+				events = append(events, fmt.Sprint(i, " begins"))
 				for r := range rounds {
 					_ = clk.Sleep(t.Context(), time.Duration(1+(i*r)%7)*time.Second)
 					events = append(events, fmt.Sprint(i, " ", since(&clk)))
@@ -36,10 +35,57 @@ func TestFakeRunOfSeveralFunctionsIsTheSameEachTime(t *testing.T) {
 
 	first := play()
 
-	require.Len(t, first, functions*rounds)
+	require.Len(t, first, functions*(1+rounds))
 	for range 10 {
 		require.Equal(t, first, play())
 	}
+}
+
+// Each row is what the functions do until they wait for the first time.
+func TestFakeRunBeginsAFunctionWhenTheOneBeforeWaitsOrHasReturned(t *testing.T) {
+	t.Parallel()
+	type act func(clk *clock.Fake, closed <-chan struct{})
+	ctx := t.Context()
+	acts := map[string]act{
+		"returns":              func(*clock.Fake, <-chan struct{}) {},
+		"ends its goroutine":   func(*clock.Fake, <-chan struct{}) { runtime.Goexit() },
+		"sleeps":               func(clk *clock.Fake, _ <-chan struct{}) { _ = clk.Sleep(ctx, time.Second) },
+		"awaits the last":      func(clk *clock.Fake, closed <-chan struct{}) { _ = clk.Await(ctx, closed) },
+		"moves the time":       func(clk *clock.Fake, _ <-chan struct{}) { clk.Advance(time.Minute) },
+		"starts a timer":       func(clk *clock.Fake, _ <-chan struct{}) { clk.AfterFunc(time.Second, func() {}) },
+		"starts one due":       func(clk *clock.Fake, _ <-chan struct{}) { clk.AfterFunc(0, func() {}) },
+		"sleeps in a deadline": func(clk *clock.Fake, _ <-chan struct{}) { deadline(ctx, clk) },
+	}
+	for one, first := range acts {
+		for other, second := range acts {
+			t.Run(one+", "+other, func(t *testing.T) {
+				t.Parallel()
+				for range 5 {
+					var clk clock.Fake
+					closed := make(chan struct{})
+					var events []string // without a lock
+					played := make(chan struct{})
+					go func() {
+						defer close(played)
+						clk.Run(
+							func() { events = append(events, "first"); first(&clk, closed) },
+							func() { events = append(events, "second"); second(&clk, closed) },
+							func() { events = append(events, "last"); close(closed) },
+						)
+					}()
+					<-played
+					require.Equal(t, []string{"first", "second", "last"}, events)
+				}
+			})
+		}
+	}
+}
+
+// deadline sleeps until the deadline of a context.
+func deadline(ctx context.Context, clk *clock.Fake) {
+	ctx, cancel := clk.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_ = clk.Sleep(ctx, time.Hour)
 }
 
 func TestFakeRunOfFunctionsThatEndAtDifferentTimes(t *testing.T) {
