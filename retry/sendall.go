@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/awsretry/awsretry/classify"
 )
@@ -19,7 +21,8 @@ type Batch[T any] struct {
 	// MaxBytes is the largest total Size of the entries of a call. Zero means no such limit. A larger
 	// entry fails for good and is not sent.
 	MaxBytes int
-	// Size returns the size of an entry. MaxBytes needs it; otherwise it is not used.
+	// Size returns the size of an entry. A negative one counts as zero. MaxBytes needs Size; otherwise
+	// it is not used.
 	Size func(entry T) int
 }
 
@@ -44,13 +47,14 @@ func (b *Batch[T]) next(first int) (n int, err error) {
 			break
 		}
 		if b.MaxBytes > 0 {
-			size := b.Size(b.Entries[first+n])
+			size := max(b.Size(b.Entries[first+n]), 0)
 			if size > b.MaxBytes && n == 0 {
 				return 1, fmt.Errorf("retry: entry %d has %d bytes, more than the %d of a call", first, size, b.MaxBytes)
 			}
-			if bytes += size; bytes > b.MaxBytes {
+			if size > b.MaxBytes-bytes {
 				break
 			}
+			bytes += size
 		}
 	}
 	return n, nil
@@ -63,7 +67,8 @@ type Sent[R any] struct {
 	// Err is why the entry was not written; nil if it was.
 	Err error
 	// Final means that an entry that was not written must not be sent again: no classifier asks for a
-	// retry of Err. If false, the entry is left: the strategy gave up on it, or it was never sent.
+	// retry of Err, or send has set Final beside Err. If false, the entry is left: the strategy gave up on
+	// it, or it was never sent.
 	Final bool
 }
 
@@ -76,12 +81,18 @@ type Sent[R any] struct {
 // with a retryable error is sent again, alone or with others of its call, and an entry with any other
 // error has failed for good. Use [Mark] for an entry whose answer has no code.
 //
-// Each call is an operation like one of [Do], with its own attempts, delays, cost and, in adaptive
-// mode, send token. Calls are made one after the other. If several entries of an attempt failed, a
-// throttle among them decides about the retry. [Operation.MaxElapsed] and [Operation.NotAfter] limit
-// all calls together. SendAll goes on after a call whose entries failed for good, and after one that
-// the strategy gave up if it wrote some entries. It ends when the strategy gives up a call that wrote
-// none, or when ctx ends.
+// Each call is an operation like one of [Do], with its own delays, cost and, in adaptive mode, send
+// token. Calls are made one after the other. If several entries of an attempt failed, a throttle among
+// them decides about the retry. [Operation.MaxElapsed] and [Operation.NotAfter] limit all calls
+// together.
+//
+// The attempts that the strategy or [Operation.MaxAttempts] allows are those of an entry. An attempt
+// that throttles an entry and writes another does not count for it: the service makes progress, and the
+// entry waits for its turn. If one attempt is allowed, nothing is sent again.
+//
+// SendAll goes on after a call whose entries failed for good, and after one that the strategy gave up if
+// it wrote some entries. It ends when the strategy gives up a call that wrote none, when send returns an
+// error that is not retryable, such as AccessDenied, or when ctx ends.
 //
 // The context of send comes from [Once], so that loops inside make one attempt. If send uses a client
 // that takes send tokens itself, such as one of awssdk, set [Operation.Unpaced] so that a call takes
@@ -89,9 +100,9 @@ type Sent[R any] struct {
 //
 // The result says what became of each entry, in their order, even with an error. The error is nil if
 // all entries were written. Otherwise it says how many were not, and wraps the error that ended
-// SendAll, or the first error of an entry. There is no result for a Batch that is out of range, a nil
-// send, or a strategy that cannot be used. A panic of send or of Size passes through after the strategy
-// has been told.
+// SendAll, or the first error of an entry if nothing ended it early. There is no result for a Batch that
+// is out of range, a nil send, or a strategy that cannot be used. A panic of send or of Size passes
+// through after the strategy has been told.
 //
 // Several goroutines may call SendAll at once with the same strategy.
 func SendAll[T, R any](
@@ -105,7 +116,10 @@ func SendAll[T, R any](
 		return nil, err
 	}
 	op.endTogether(readingsOf(s))
-	all := sending[T, R]{strategy: s, op: op, batch: batch, send: send, sent: make([]Sent[R], len(batch.Entries))}
+	all := sending[T, R]{
+		strategy: s, op: op, batch: batch, send: send, sent: make([]Sent[R], len(batch.Entries)),
+		attempts: max(s.Plan(op).MaxAttempts, 1),
+	}
 	for first := 0; first < len(batch.Entries); {
 		n, err := batch.next(first)
 		if err != nil {
@@ -128,8 +142,23 @@ type sending[T, R any] struct {
 	batch    Batch[T]
 	send     func(ctx context.Context, entries []T) ([]Sent[R], error)
 	sent     []Sent[R]
-	pending  []int // of the present call, the entries that are not done
-	wrote    int   // entries of the present call
+	attempts int     // that an entry may have
+	pending  []entry // of the present call, those that are not done
+	wrote    int     // entries of the present call
+}
+
+// entry is an entry that is not done.
+type entry struct {
+	index    int // in the batch
+	attempts int // that count for it
+}
+
+// again counts an attempt for an entry and reports whether it may have another one.
+func (e *entry) again(most int, v classify.Verdict) bool {
+	if e.attempts++; v.MaxAttempts() > 0 {
+		most = min(most, v.MaxAttempts())
+	}
+	return e.attempts < most
 }
 
 // call sends n entries from first on, and retries some. It returns the error that ends SendAll, or nil
@@ -137,65 +166,95 @@ type sending[T, R any] struct {
 func (s *sending[T, R]) call(ctx context.Context, first, n int) error {
 	s.pending, s.wrote = s.pending[:0], 0
 	for i := range n {
-		s.pending = append(s.pending, first+i)
+		s.pending = append(s.pending, entry{index: first + i})
+	}
+	if s.op.MaxAttempts = s.attempts; s.attempts > 1 {
+		s.op.MaxAttempts += min(n-1, math.MaxInt-s.attempts) // each attempt writes an entry or counts for all
 	}
 	l := loop{strategy: s.strategy}
 	_, err := run(ctx, &l, &s.op, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, s.attempt(ctx)
+		return struct{}{}, s.attempt(ctx, l.attempts)
 	}, nil)
 	if err == nil {
 		return nil
 	}
-	for _, i := range s.pending {
-		if s.sent[i].Err == nil {
-			s.sent[i].Err = err
+	for _, e := range s.pending {
+		if s.sent[e.index].Err == nil {
+			s.sent[e.index].Err = err
 		}
-		s.sent[i].Final = l.refusal == nil && l.attempts > 0
+		s.sent[e.index].Final = l.refusal == nil && l.attempts > 0
 	}
-	if s.wrote > 0 || l.refusal == nil && l.attempts > 0 {
-		return nil
+	if s.wrote > 0 && l.refusal != nil {
+		err = nil // the next call may write some too
 	}
 	return err
 }
 
-// attempt sends the entries that are not done. It returns the failure for which some must be sent
-// again.
-func (s *sending[T, R]) attempt(ctx context.Context) (failure error) {
+// attempt sends the entries that are not done. It returns the failure for which some must be sent again,
+// or that has used up the attempts of the last ones.
+func (s *sending[T, R]) attempt(ctx context.Context, number int) error {
 	entries := make([]T, len(s.pending))
-	for n, i := range s.pending {
-		entries[n] = s.batch.Entries[i]
+	for n, e := range s.pending {
+		entries[n] = s.batch.Entries[e.index]
 	}
 	got, err := s.send(Once(ctx), entries)
 	if err == nil && len(got) != len(entries) {
 		err = Permanent(fmt.Errorf("retry: send returned %d results for %d entries", len(got), len(entries)))
 	}
 	if err != nil {
-		for _, i := range s.pending {
-			s.sent[i] = Sent[R]{Err: unmarked(err)}
-		}
-		return err
+		return s.refused(err, number)
 	}
-	again, throttled := s.pending[:0], false
-	for n, i := range s.pending {
+	progress := slices.ContainsFunc(got, func(one Sent[R]) bool { return one.Err == nil })
+	var failure, last error // of an entry that is sent again, and of one that is not
+	var kind, lastVerdict classify.Verdict
+	again := s.pending[:0]
+	for n, e := range s.pending {
 		one := got[n]
-		verdict := classify.Verdict{}
-		if one.Err != nil {
-			verdict = s.strategy.Judge(s.op, one.Err)
-		}
-		s.sent[i] = Sent[R]{Value: one.Value, Err: unmarked(one.Err), Final: one.Err != nil && !verdict.Retryable()}
-		switch {
-		case one.Err == nil:
+		if one.Err == nil {
+			s.sent[e.index] = Sent[R]{Value: one.Value}
 			s.wrote++
-		case !verdict.Retryable():
-		default:
-			again = append(again, i)
-			if failure == nil || verdict.Kind() == classify.Throttling && !throttled {
-				failure, throttled = one.Err, verdict.Kind() == classify.Throttling
+			continue
+		}
+		verdict := s.strategy.Judge(s.op, one.Err)
+		final := one.Final || !verdict.Retryable()
+		s.sent[e.index] = Sent[R]{Value: one.Value, Err: unmarked(one.Err), Final: final}
+		throttled := verdict.Kind() == classify.Throttling
+		switch {
+		case final:
+		case throttled && progress || e.again(s.attempts, verdict):
+			again = append(again, e)
+			if failure == nil || throttled && kind.Kind() != classify.Throttling {
+				failure, kind = one.Err, verdict
 			}
+		default:
+			last, lastVerdict = one.Err, verdict
 		}
 	}
-	s.pending = again
+	if s.pending = again; failure == nil && last != nil {
+		return exhausted(last, lastVerdict, number)
+	}
 	return failure
+}
+
+// refused ends an attempt that has failed as a whole.
+func (s *sending[T, R]) refused(failure error, number int) error {
+	verdict := s.strategy.Judge(s.op, failure)
+	again := s.pending[:0]
+	for _, e := range s.pending {
+		s.sent[e.index] = Sent[R]{Err: unmarked(failure)}
+		if e.again(s.attempts, verdict) || !verdict.Retryable() {
+			again = append(again, e)
+		}
+	}
+	if s.pending = again; len(again) == 0 {
+		return exhausted(failure, verdict, number)
+	}
+	return failure
+}
+
+// exhausted returns a failure after which no attempt follows the one of that number.
+func exhausted(failure error, v classify.Verdict, number int) error {
+	return &classify.JudgedError{Verdict: v.AtMost(number), Err: failure}
 }
 
 // failed returns the error of SendAll after it ended with err; nil if all entries were written.

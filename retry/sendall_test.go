@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -30,6 +32,13 @@ type shelf struct {
 	errs  map[string][]error
 	calls []string
 	whole []error // of the next calls
+	final string  // letters of entries with Final
+}
+
+// sizeOf reads the size of an entry, which is its text.
+func sizeOf(entry string) int {
+	size, _ := strconv.Atoi(entry)
+	return size
 }
 
 func (s *shelf) put(_ context.Context, entries []string) (sent []retry.Sent[string], err error) {
@@ -41,7 +50,7 @@ func (s *shelf) put(_ context.Context, entries []string) (sent []retry.Sent[stri
 		}
 	}
 	for _, entry := range entries {
-		one := retry.Sent[string]{Value: strings.ToUpper(entry)}
+		one := retry.Sent[string]{Value: strings.ToUpper(entry), Final: strings.Contains(s.final, entry)}
 		if errs := s.errs[entry]; len(errs) > 0 {
 			one.Err, s.errs[entry] = errs[0], errs[1:]
 		}
@@ -85,6 +94,8 @@ func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 	const second = time.Second
 	again := []error{errTooFast, errTooFast, errTooFast, errTooFast}
 	unavailable := retry.Mark(errors.New("unavailable"), classify.Transient)
+	largest := strconv.Itoa(math.MaxInt)
+	once := &classify.JudgedError{Verdict: classify.RetryAs(classify.Transient).AtMost(1), Err: errors.New("once")}
 	for _, c := range []struct {
 		name  string
 		shelf shelf
@@ -133,7 +144,7 @@ func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 		{
 			name: "throttled too often, others written", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}, MaxEntries: 2},
 			shelf: shelf{errs: map[string][]error{"a": again}},
-			calls: []string{"a b", "a", "a", "c"}, waits: []time.Duration{second, 2 * second}, sent: "ThrottlingException B C",
+			calls: []string{"a b", "a", "a", "a", "c"}, waits: []time.Duration{second, 2 * second, 4 * second}, sent: "ThrottlingException B C",
 			err: "retry: of 3 entries 0 failed for good and 1 are left: made up",
 		},
 		{
@@ -155,8 +166,60 @@ func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 		{
 			name: "a call fails for good", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}, MaxEntries: 2},
 			shelf: shelf{whole: []error{errInvalid, nil}},
-			calls: []string{"a b", "c"}, sent: "ValidationException! ValidationException! C",
-			err: "retry: of 3 entries 2 failed for good and 0 are left: made up",
+			calls: []string{"a b"}, sent: "ValidationException! ValidationException! ValidationException",
+			err: "retry: of 3 entries 2 failed for good and 1 are left: made up",
+		},
+		{
+			name: "a call fails for good after it wrote some", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}, MaxEntries: 2},
+			shelf: shelf{errs: map[string][]error{"b": again}, whole: []error{nil, errInvalid}},
+			calls: []string{"a b", "b"}, waits: []time.Duration{second}, sent: "A ValidationException! ValidationException",
+			err: "retry: of 3 entries 1 failed for good and 1 are left: made up",
+		},
+		{
+			name: "each attempt writes one", batch: retry.Batch[string]{Entries: []string{"a", "b", "c", "d", "e"}},
+			shelf: shelf{errs: map[string][]error{"b": again[:1], "c": again[:2], "d": again[:3], "e": again[:4]}},
+			calls: []string{"a b c d e", "b c d e", "c d e", "d e", "e"}, waits: []time.Duration{second, 2 * second, 4 * second, 8 * second}, sent: "A B C D E",
+		},
+		{
+			name: "attempts that write none count, between others that write one", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}},
+			shelf: shelf{errs: map[string][]error{"a": again[:1], "b": again[:3], "c": append(again[:4:4], errTooFast)}},
+			calls: []string{"a b c", "a b c", "b c", "b c", "c"}, waits: []time.Duration{second, 2 * second, 4 * second, 8 * second}, sent: "A B ThrottlingException",
+			err: "retry: of 3 entries 0 failed for good and 1 are left: made up",
+		},
+		{
+			name: "an entry fails by itself too often, and another waits for its turn", batch: retry.Batch[string]{Entries: []string{"a", "b", "c", "d", "e"}},
+			shelf: shelf{errs: map[string][]error{"b": again[:1], "c": again[:2], "d": again[:3], "e": {unavailable, unavailable, unavailable, unavailable}}},
+			calls: []string{"a b c d e", "b c d e", "c d e", "d"}, waits: []time.Duration{second, 2 * second, 4 * second}, sent: "A B C D left",
+			err: "retry: of 5 entries 0 failed for good and 1 are left: unavailable",
+		},
+		{
+			name: "a limit for one sort of failure", batch: retry.Batch[string]{Entries: []string{"a", "b"}},
+			shelf: shelf{errs: map[string][]error{"a": again[:2], "b": {once, once}}},
+			calls: []string{"a b", "a", "a"}, waits: []time.Duration{second, 2 * second}, sent: "A left",
+			err: "retry: of 2 entries 0 failed for good and 1 are left: once",
+		},
+		{
+			name: "a call fails too often in all", batch: retry.Batch[string]{Entries: []string{"a", "b"}},
+			shelf: shelf{errs: map[string][]error{"a": again}, whole: []error{unavailable, nil, unavailable, unavailable}},
+			calls: []string{"a b", "a b", "a", "a"}, waits: []time.Duration{second / 20, 2 * second, second / 5}, sent: "left B",
+			err: "retry: of 2 entries 0 failed for good and 1 are left: unavailable",
+		},
+		{
+			name: "one attempt allowed", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}, MaxEntries: 2}, op: retry.Operation{MaxAttempts: 1},
+			shelf: shelf{errs: map[string][]error{"a": again[:1], "c": {unavailable}}},
+			calls: []string{"a b", "c"}, sent: "ThrottlingException B left",
+			err: "retry: of 3 entries 0 failed for good and 2 are left: retry: client-side: attempts exhausted: last error: unavailable (1 attempt of 1)",
+		},
+		{
+			name: "send says that an entry is final", batch: retry.Batch[string]{Entries: []string{"a", "b"}},
+			shelf: shelf{errs: map[string][]error{"a": again[:1]}, final: "ab"},
+			calls: []string{"a b"}, sent: "ThrottlingException! B",
+			err: "retry: of 2 entries 1 failed for good and 0 are left: made up",
+		},
+		{
+			name: "sizes that no number holds together", batch: retry.Batch[string]{Entries: []string{"6", largest, "5", "-" + largest, "-7", "6"}, MaxBytes: 10, Size: sizeOf},
+			calls: []string{"6", "5 -" + largest + " -7", "6"}, sent: "6 left! 5 -" + largest + " -7 6",
+			err: "retry: of 6 entries 1 failed for good and 0 are left: retry: entry 1 has " + largest + " bytes, more than the 10 of a call",
 		},
 		{
 			name: "no time for a retry", batch: retry.Batch[string]{Entries: []string{"a", "b"}, MaxEntries: 1}, op: retry.Operation{MaxElapsed: second / 2},
