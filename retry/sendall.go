@@ -173,7 +173,7 @@ func (s *sending[T, R]) call(ctx context.Context, first, n int) error {
 	}
 	l := loop{strategy: s.strategy}
 	_, err := run(ctx, &l, &s.op, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, s.attempt(ctx, l.attempts)
+		return struct{}{}, s.attempt(ctx, &l)
 	}, nil)
 	if err == nil {
 		return nil
@@ -192,7 +192,7 @@ func (s *sending[T, R]) call(ctx context.Context, first, n int) error {
 
 // attempt sends the entries that are not done. It returns the failure for which some must be sent again,
 // or that has used up the attempts of the last ones.
-func (s *sending[T, R]) attempt(ctx context.Context, number int) error {
+func (s *sending[T, R]) attempt(ctx context.Context, l *loop) error {
 	entries := make([]T, len(s.pending))
 	for n, e := range s.pending {
 		entries[n] = s.batch.Entries[e.index]
@@ -202,12 +202,12 @@ func (s *sending[T, R]) attempt(ctx context.Context, number int) error {
 		err = Permanent(fmt.Errorf("retry: send returned %d results for %d entries", len(got), len(entries)))
 	}
 	if err != nil {
-		return s.refused(err, number)
+		return s.refused(err, l.attempts)
 	}
 	progress := slices.ContainsFunc(got, func(one Sent[R]) bool { return one.Err == nil })
 	var failure, last error // of an entry that is sent again, and of one that is not
 	var kind, lastVerdict classify.Verdict
-	again := s.pending[:0]
+	again, throttles := s.pending[:0], 0
 	for n, e := range s.pending {
 		one := got[n]
 		if one.Err == nil {
@@ -219,6 +219,9 @@ func (s *sending[T, R]) attempt(ctx context.Context, number int) error {
 		final := one.Final || !verdict.Retryable()
 		s.sent[e.index] = Sent[R]{Value: one.Value, Err: unmarked(one.Err), Final: final}
 		throttled := verdict.Kind() == classify.Throttling
+		if throttled {
+			throttles++
+		}
 		switch {
 		case final:
 		case throttled && progress || e.again(s.attempts, verdict):
@@ -230,8 +233,11 @@ func (s *sending[T, R]) attempt(ctx context.Context, number int) error {
 			last, lastVerdict = one.Err, verdict
 		}
 	}
+	if progress {
+		l.token = l.token.WithEntries(throttles, len(entries))
+	}
 	if s.pending = again; failure == nil && last != nil {
-		return exhausted(last, lastVerdict, number)
+		return exhausted(last, lastVerdict, l.attempts)
 	}
 	return failure
 }

@@ -82,8 +82,12 @@ func (t Token) WithoutDelay() Token { return Token(token.Token(t).WithDelay(0)) 
 
 // WithEntries returns the token for RecordSuccess after an attempt that succeeded although the
 // service throttled some of the entries of its batch: throttled is their number, and of is the size
-// of the batch. The limiter of the scope counts such an answer as one throttle, the retry quota as a
-// success. If throttled is zero or less, WithEntries returns the token unchanged.
+// of the batch. Use it for RefreshRetryToken too if only these are sent again. If throttled is zero or
+// less, WithEntries returns the token unchanged.
+//
+// The retry quota counts such an answer as a success. For the send rate it is a throttle if the last four
+// answers had no throttled entries, or if all are throttled. Otherwise it counts for its share, and such
+// shares add up: a service whose burst is smaller than a batch throttles some entries at any rate.
 func (t Token) WithEntries(throttled, of int) Token {
 	if throttled <= 0 {
 		return t

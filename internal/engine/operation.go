@@ -164,6 +164,9 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	}
 	defer r.end()
 	found := e.judgmentOn(ctx, r, t.Attempt(), failure)
+	if throttled, of := token.Token(t).Entries(); throttled > 0 && found.throttled && r.limited() {
+		found.throttled = r.scope.Throttled(throttled, of)
+	}
 	r.payer, r.owed = nil, 0
 	change := r.report(&found)
 	delay, refusal := e.decide(ctx, t, r, &found)
@@ -178,8 +181,8 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 }
 
 // RecordSuccess gives tokens back. After a success on the first attempt it gives one to the quota of the
-// scope. After a later one it gives the cost of the last retry to the quota that paid. The limiter sees a
-// success with throttled entries as a throttle.
+// scope. After a later one it gives the cost of the last retry to the quota that paid. The limiter sees some
+// of the successes with throttled entries as throttles, see scope.Scope.Throttled.
 func (e *Engine) RecordSuccess(t retry.Token) error {
 	r, err := e.take(t, false)
 	if err != nil {
@@ -191,8 +194,7 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 	} else {
 		r.refund()
 	}
-	throttled, _ := token.Token(t).Entries()
-	change := r.report(&judgment{throttled: throttled > 0})
+	change := r.report(&judgment{throttled: r.limited() && r.scope.Throttled(token.Token(t).Entries())})
 	if change.Limited && r.timed && !r.op.LongPolling { // a long poll says little about other attempts
 		r.scope.AttemptTime.Note(e.reading.Now().Sub(r.sent))
 	}

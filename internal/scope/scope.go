@@ -38,6 +38,7 @@ const askAgain = time.Second
 // Scope is what operations with the same key share. It is safe for concurrent use.
 type Scope struct {
 	use         atomic.Uint32
+	missing     atomic.Int64 // until throttled entries make a throttle, see Throttled
 	quiet       atomic.Int64 // when the cursor last found it used, as a Duration since Config.Start
 	hash        uint64       // of the key
 	Quota       *quota.Quota
@@ -94,6 +95,29 @@ func (s *Scope) PartLimiter() Limiter {
 	part := s.newPartLimiter(s.Limiter.State().MeasuredRate)
 	s.partLimiter.CompareAndSwap(nil, &part)
 	return *s.partLimiter.Load()
+}
+
+// wholeBatch is all entries of a batch in Scope.missing.
+const wholeBatch = 1 << 20
+
+// Throttled reports whether an answer counts as a throttle, in which the service throttled so many entries
+// of a batch. After four answers without such entries one that has some does. Otherwise their shares add
+// up until they make a whole batch: where a batch is larger than the burst of the service, each answer
+// has some, whatever the rate, and a cut for each would bring the rate down to nothing.
+func (s *Scope) Throttled(throttled, of int) bool {
+	if throttled == 0 {
+		if s.missing.Load() > 0 {
+			s.missing.Add(-wholeBatch / 4)
+		}
+		return false
+	}
+	size := int64(max(throttled, of))
+	share := (int64(throttled)*wholeBatch + size - 1) / size // rounded up, so that whole batches are reached
+	if s.missing.Add(-share) > 0 {
+		return false
+	}
+	s.missing.Add(wholeBatch)
+	return true
 }
 
 // staysUntil returns until when a scope must stay although it is not in use: an operation waits in
