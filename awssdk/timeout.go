@@ -51,7 +51,7 @@ func (limitMiddleware) HandleDeserialize(
 		return next.HandleDeserialize(ctx, in)
 	}
 	op := *c.limited
-	if c.unseekable {
+	if c.unseekable || c.denied != nil {
 		op.MaxAttempts = 1
 	}
 	ctx, limit, err := retry.LimitAttempt(ctx, c.strategy, op, c.limit, bodySize(request))

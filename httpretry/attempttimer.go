@@ -23,8 +23,8 @@ func (c *call) startTimer(ctx context.Context) (context.Context, error) {
 		return ctx, nil
 	}
 	op := c.operation
-	if !c.body.replayable() || !c.config.idempotent(c.request) {
-		op.MaxAttempts = 1 // there is no retry after a timeout
+	if !c.body.empty() && c.request.GetBody == nil || !c.config.idempotent(c.request) {
+		op.MaxAttempts = 1 // there is no retry after a timeout, at the latest once the body is read
 	}
 	ctx, limit, err := retry.LimitAttempt(ctx, c.config.Strategy, op, c.timeout, c.body.size())
 	if err != nil || limit == nil {

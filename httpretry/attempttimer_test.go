@@ -351,6 +351,7 @@ func TestLearnedTimeoutLeavesRequestsThatAreNotSentAgain(t *testing.T) {
 		takes, requests := 10*time.Millisecond, 0
 		base := roundTripFunc(func(r *http.Request) (*http.Response, error) {
 			requests++
+			_, _ = io.Copy(io.Discard, r.Body)
 			d := takes
 			takes = 10 * time.Millisecond
 			if err := (clock.System{}).Sleep(r.Context(), d); err != nil {
@@ -359,9 +360,12 @@ func TestLearnedTimeoutLeavesRequestsThatAreNotSentAgain(t *testing.T) {
 			return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 		})
 		transport := newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: base, AttemptTimeout: timeout})
+		change := func(*http.Request) {}
 		send := func(method string, d time.Duration) (n int) {
 			takes, requests = d, 0
-			response, err := transport.RoundTrip(newRequest(t.Context(), t, method, "http://service/", "abc"))
+			request := newRequest(t.Context(), t, method, "http://service/", "abc")
+			change(request)
+			response, err := transport.RoundTrip(request)
 			require.NoError(t, err)
 			_, err = io.Copy(io.Discard, response.Body)
 			require.NoError(t, err)
@@ -374,6 +378,8 @@ func TestLearnedTimeoutLeavesRequestsThatAreNotSentAgain(t *testing.T) {
 		}
 		require.Equal(t, 2, send(http.MethodPut, 9*time.Second))
 		require.Equal(t, 1, send(http.MethodPost, 9*time.Second))
+		change = func(r *http.Request) { r.GetBody = nil }
+		require.Equal(t, 1, send(http.MethodPut, 9*time.Second), "its body is read")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/token"
 )
 
 // Attempt says which attempt of which loop a context belongs to.
@@ -43,7 +44,7 @@ func AttemptFrom(ctx context.Context) (Attempt, bool) {
 // clients that use a strategy of this module. Pass it to calls inside an outer loop, so
 // that attempts do not multiply.
 func Once(ctx context.Context) context.Context {
-	once := &attemptContext{Context: ctx}
+	once := &attemptContext{Context: ctx} // without a token: no retry of the loop around helps the operation
 	if around, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
 		once.number, once.nesting = around.number, around.nesting
 	}
@@ -82,6 +83,7 @@ type attemptKey struct{}
 // costs one small allocation.
 type attemptContext struct {
 	context.Context //nolint:containedctx // it is a context
+	token           Token
 	number          int32
 	nesting         nesting
 }
@@ -93,9 +95,17 @@ func (c *attemptContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// within returns the context of an attempt with that number.
-func within(ctx context.Context, number int, nesting nesting) context.Context {
-	return &attemptContext{Context: ctx, number: int32(min(number, math.MaxInt32)), nesting: nesting}
+// within returns the context of an attempt with that number. The token is that of the attempt, or zero.
+func within(ctx context.Context, t Token, number int, nesting nesting) context.Context {
+	return &attemptContext{Context: ctx, token: t, number: int32(min(number, math.MaxInt32)), nesting: nesting}
+}
+
+// tokenFrom returns the token of the attempt that ctx belongs to, or the zero Token.
+func tokenFrom(ctx context.Context) token.Token {
+	if a, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
+		return token.Token(a.token)
+	}
+	return token.Token{}
 }
 
 // AttemptTimeoutError is the error of an attempt that an [AttemptTimeout] ended. It is retried

@@ -96,7 +96,7 @@ func DoErr(ctx context.Context, s Strategy, op Operation, fn func(ctx context.Co
 // call makes one attempt.
 func call[T any](ctx context.Context, l *loop, op *Operation, fn func(ctx context.Context) (T, error)) (T, error) {
 	l.attempts++
-	attempt := within(ctx, l.attempts, l.nesting)
+	attempt := within(ctx, l.token, l.attempts, l.nesting)
 	if l.timeout == nil {
 		return fn(attempt)
 	}

@@ -55,8 +55,14 @@ const (
 // It learns for each scope and operation: account, service, region, resource or Scope, and Name of
 // [Operation]. Successful attempts count, and attempts that it ended count as longer than their
 // timeout. The weight of an attempt halves every 30 s. The timeout is Ceiling until the attempts
-// weigh as much as 20 recent ones. It doubles with each further attempt of an operation. The last
-// possible attempt has Ceiling, so that no call fails that only needed more time.
+// weigh as much as 20 recent ones. It doubles with each further attempt of an operation.
+//
+// It ends an attempt only if another one follows, so that no call fails that only needed more time. At
+// that instant it takes what the retry needs: quota, and in adaptive mode a send token. The attempt goes
+// on until Ceiling if these are not there at once, if no attempt is left, if a classifier or a rule is
+// against a retry, or if the end of the operation leaves no room. The deadline must leave the next attempt
+// four times its timeout, or Ceiling. Without the context of an attempt, see [AttemptFrom], every attempt
+// has Ceiling. Ceiling itself is a bound: it ends the last attempt too. So does a [FixedTimeout].
 //
 // It ends at most one attempt in 20, and up to ten at once if it has ended fewer before. Other
 // attempts go on until Ceiling, so that a service that is slow as a whole gets few repeats and the
@@ -142,11 +148,11 @@ func (s *learnedScope) last() time.Time {
 }
 
 // of returns the timeout of an attempt of the scope.
-func (t *LearnedTimeout) of(s *learnedScope, attempt int, last bool, now time.Time) time.Duration {
-	if s == nil || last {
-		return t.slower.Ceiling
+func (t *LearnedTimeout) of(s *learnedScope, attempt int, now time.Time) time.Duration {
+	d := time.Duration(0)
+	if s != nil {
+		d = s.usual(&t.slower, now)
 	}
-	d := s.usual(&t.slower, now)
 	if d == 0 {
 		return t.slower.Ceiling
 	}
@@ -175,11 +181,28 @@ func (s *learnedScope) took(now time.Time, d time.Duration, over bool) {
 	}
 }
 
-// end reports whether an attempt that is over its timeout may be ended.
-func (s *learnedScope) end(now time.Time, after time.Duration) bool {
+// end ends an attempt that is over its timeout, unless too many have been ended or retry does not get what a
+// retry needs. It holds no lock during that call.
+func (s *learnedScope) end(now time.Time, after time.Duration, retry func() bool) (ended bool) {
+	if !s.claim() {
+		return false
+	}
+	defer func() { // also after a panic
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if ended {
+			s.times.Ended(now, after)
+		} else {
+			s.times.Unclaim()
+		}
+	}()
+	return retry()
+}
+
+func (s *learnedScope) claim() bool {
 	if !s.mu.TryLock() {
 		return false
 	}
 	defer s.mu.Unlock()
-	return s.times.End(now, after)
+	return s.times.Claim()
 }

@@ -234,7 +234,8 @@ func TestLearnedTimeoutKeepsNoTextOfTheCaller(t *testing.T) {
 	runtime.KeepAlive(timeout)
 }
 
-// TestLearnedTimeoutConcurrentSafe: each attempt succeeds or is ended, and at most one in twenty is ended.
+// TestLearnedTimeoutConcurrentSafe: each attempt succeeds or is ended, at most one in twenty is ended, no operation fails
+// although there is little quota, and all quota comes back.
 func TestLearnedTimeoutConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	timeout, err := retry.NewLearnedTimeout(retry.Slower{
@@ -242,7 +243,7 @@ func TestLearnedTimeoutConcurrentSafe(t *testing.T) {
 	})
 	require.NoError(t, err)
 	s := modes(t, clock.System{}, func(c *standard.Config) {
-		c.Base, c.QuotaCapacity = time.Nanosecond, new(1_000_000)
+		c.Base, c.QuotaCapacity, c.MaxAttempts = time.Nanosecond, new(30), 2
 	})["standard"]
 	var attempts, succeeded, ended atomic.Int64
 	var all sync.WaitGroup
@@ -270,4 +271,9 @@ func TestLearnedTimeoutConcurrentSafe(t *testing.T) {
 	require.Equal(t, int64(goroutines*each), succeeded.Load())
 	require.Equal(t, attempts.Load(), succeeded.Load()+ended.Load())
 	require.LessOrEqual(t, ended.Load(), attempts.Load()/20+1)
+	snapshot := s.Snapshot()
+	require.Equal(t, snapshot.PoolCapacity, snapshot.Pool)
+	for _, scope := range snapshot.Scopes {
+		require.Equal(t, 30, scope.Quota, scope.Scope)
+	}
 }

@@ -8,13 +8,15 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/token"
 )
 
 // LimitAttempt returns a context for one attempt of op that ends after the time that t allows, and the
 // limit that ends it. Use it in your own client if answers come in two parts: lift the limit when the
 // first part arrives, and read the second with the same context. The number of the attempt is that of
 // [AttemptFrom]. The time is that of the strategy's clock, and there is no goroutine. Set MaxAttempts
-// of op to 1 if the attempt cannot be made again.
+// of op to 1 if the attempt cannot be made again. With a [LearnedTimeout] the attempt is ended only if the
+// loop that ctx belongs to retries it.
 //
 // body is the size of the request body in bytes: zero without one, negative if it is not known. What was
 // read of it waits in the kernel, where its progress cannot be seen. So a body above 64 KiB adds its size
@@ -38,9 +40,11 @@ func LimitAttempt(
 	case FixedTimeout:
 		l.after = later(t.of(attempt.Number), sending)
 	case *LearnedTimeout:
-		last := attempt.Once || attempt.Number >= s.Plan(op).MaxAttempts
 		l.scope, l.teaches = t.scope(&op, l.moved), sending == 0
-		l.after, l.ceiling = later(t.of(l.scope, attempt.Number, last, l.moved), sending), later(t.slower.Ceiling, sending)
+		l.after, l.ceiling = later(t.of(l.scope, attempt.Number, l.moved), sending), later(t.slower.Ceiling, sending)
+		if l.token = tokenFrom(ctx); l.token.Owner() == nil || op.MaxAttempts > 0 && attempt.Number >= op.MaxAttempts {
+			l.after = l.ceiling
+		}
 	}
 	l.alive, l.cancel = context.WithCancelCause(ctx)
 	l.mu.Lock() // so that the timer is not due before it is set
@@ -72,8 +76,9 @@ type AttemptLimit struct {
 	scope         *learnedScope // nil if nothing is learned
 	teaches       bool          // whether the scope learns from the attempt
 	ceiling       time.Duration // of what is learned
+	token         token.Token   // of the attempt, where something is learned
 
-	mu     sync.Mutex // guards all below; taken before that of the scope and before the clock's
+	mu     sync.Mutex // guards all below; taken before the clock's lock
 	timer  clock.Timer
 	after  time.Duration
 	moved  time.Time // the start, or the last Progress
@@ -84,28 +89,75 @@ type AttemptLimit struct {
 
 // expire ends the context, unless the attempt has made progress or may go on until the ceiling.
 func (l *AttemptLimit) expire() {
-	if l.due() {
-		l.cancel(context.DeadlineExceeded)
+	now, after, due := l.due()
+	switch {
+	case !due:
+	case after >= l.ceiling:
+		l.end()
+	case !l.scope.end(now, after, func() bool { return l.endWithRetry(after) }):
+		l.goOn()
 	}
 }
 
-func (l *AttemptLimit) due() bool {
+// due returns how long the attempt could take. It reports false if the time is not up.
+func (l *AttemptLimit) due() (now time.Time, after time.Duration, due bool) {
+	now = l.clock.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lifted || l.late {
+		return now, 0, false
+	}
+	if left := l.after - now.Sub(l.moved); left > 0 {
+		l.timer.Reset(left)
+		return now, 0, false
+	}
+	return now, l.after, true
+}
+
+// slack is how many times as long as its timeout an attempt may have taken, and still find the time in the
+// next attempt.
+const slack = 4
+
+// endWithRetry ends the attempt if it gets what the retry needs. It holds no lock, because classifiers and
+// limiters of the user are asked.
+func (l *AttemptLimit) endWithRetry(after time.Duration) bool {
+	needed := l.ceiling
+	if after < needed/slack {
+		needed = slack * after
+	}
+	owner := l.token.Owner()
+	if !owner.Reserve(l.token, &AttemptTimeoutError{After: after, Err: context.DeadlineExceeded}, needed) {
 		return false
 	}
+	ended := l.end()
+	if !ended {
+		owner.Unreserve(l.token)
+	}
+	return ended
+}
+
+// end ends the context, unless the limit was lifted.
+func (l *AttemptLimit) end() bool {
+	l.mu.Lock()
+	l.late = !l.lifted
+	late := l.late
+	l.mu.Unlock()
+	if late {
+		l.cancel(context.DeadlineExceeded)
+	}
+	return late
+}
+
+// goOn gives the attempt time until the ceiling.
+func (l *AttemptLimit) goOn() {
 	now := l.clock.Now()
-	passed := now.Sub(l.moved)
-	if passed >= l.after && l.scope != nil && l.after < l.ceiling && !l.scope.end(now, l.after) {
-		l.over, l.after = true, l.ceiling
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lifted {
+		return
 	}
-	if passed < l.after {
-		l.timer.Reset(l.after - passed)
-		return false
-	}
-	l.late = true
-	return true
+	l.over, l.after = true, l.ceiling
+	l.timer.Reset(l.ceiling - now.Sub(l.moved))
 }
 
 // Progress restarts the time of the attempt, because it has made progress, such as sending a

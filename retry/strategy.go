@@ -118,7 +118,7 @@ func (t Token) Wait(ctx context.Context) error {
 // the attempt in your own loop. For a used token and for the zero Token, the operation has one
 // attempt.
 func (t Token) Context(ctx context.Context) context.Context {
-	return within(ctx, t.Attempt(), t.nesting(ctx))
+	return within(ctx, t, t.Attempt(), t.nesting(ctx))
 }
 
 // nesting returns the position of the operation among the loops around ctx. A used token and the

@@ -12,7 +12,8 @@ import (
 // httpretry.Config and awssdk.WithAttemptTimeout take one. Nil means no limit.
 type AttemptTimeout interface{ attemptTimeout() }
 
-// FixedTimeout is a timeout that depends only on the number of the attempt.
+// FixedTimeout is a timeout that depends only on the number of the attempt. It ends the last attempt too,
+// and so the call.
 type FixedTimeout struct {
 	// First is how long the first attempt may take. It must be more than zero.
 	First time.Duration

@@ -178,6 +178,9 @@ func endedWith(ctx context.Context, gone, failure error) bool {
 func (e *Engine) charge(
 	ctx context.Context, t retry.Token, r *record, verdict classify.Verdict,
 ) (time.Duration, *retry.Error) {
+	if r.held != nil && e.useReserved(ctx, r, verdict) {
+		return r.delay, nil
+	}
 	quota, cost, now := r.scope.Quota, costOf(r.plan, verdict.Kind()), e.quotaTime(r)
 	bare, delay := e.backoff(r, t.Attempt(), verdict)
 	wait, reason := e.roomForRetry(ctx, r, delay)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/awsretry/awsretry/internal/instant"
@@ -33,6 +34,10 @@ type record struct {
 	payer       *quota.Quota    // the quota or pool that paid it; nil if it gets nothing back
 	owed        int             // the part of it that Wait must still take from the quota
 	delay       time.Duration   // the backoff before that retry
+	sendPaid    bool            // whether that retry has its send tokens
+
+	reserved atomic.Pointer[reservation] // for the retry after the present attempt, or nil
+	held     *reservation                // the same, taken by the present verb
 
 	verb  verb  // has taken the current token
 	tally tally // with an observer only
@@ -119,7 +124,7 @@ type verb struct {
 
 // Values of verb.left for a token that was replaced, or whose operation has ended.
 const (
-	nextToken token.Phase = token.Resting + 1 + iota
+	nextToken token.Phase = token.Read + 1 + iota
 	noToken
 )
 
@@ -135,6 +140,9 @@ func (e *Engine) take(t retry.Token, toEnd bool) (*record, error) {
 	}
 	r.scope.Touch()
 	r.verb = verb{token: t, was: was, left: was}
+	if held := r.reserved.Load(); held != nil && r.reserved.CompareAndSwap(held, nil) {
+		r.held = held
+	}
 	return r, nil
 }
 
@@ -143,6 +151,10 @@ func (e *Engine) take(t retry.Token, toEnd bool) (*record, error) {
 // if the limiter has no report of the attempt, else refused. From then on, a finished record may
 // belong to another operation.
 func (r *record) end() {
+	if r.held != nil {
+		r.held.refund()
+		r.held = nil
+	}
 	switch r.verb.left {
 	case nextToken:
 	case noToken:
@@ -269,8 +281,13 @@ func (r *record) report(found *judgment) (change ratelimit.Change) {
 	return change
 }
 
-// refund returns the cost of the last granted retry to the quota that paid.
+// refund returns the cost of the last granted retry to the quota that paid, and the send tokens of one that
+// is not made.
 func (r *record) refund() {
+	if r.sendPaid {
+		r.giveBack()
+		r.sendPaid = false
+	}
 	if r.payer != nil {
 		r.payer.Refund(r.engine.quotaTime(r), r.paid-r.owed)
 		r.payer = nil

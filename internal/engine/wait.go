@@ -50,7 +50,12 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 		r.enter(awaitingQuota)
 		refusal = e.waitForQuota(ctx, t, r)
 	}
-	if refusal == nil && r.limited() {
+	switch {
+	case refusal != nil || !r.limited():
+	case r.sendPaid:
+		paid, r.sendPaid = true, false
+		r.sent, r.timed = e.config.Clock.Now(), true
+	default:
 		refusal = e.acquire(ctx, t, r, &paid)
 	}
 	if refusal != nil {

@@ -79,15 +79,22 @@ func (t *Times) Took(now time.Time, d time.Duration, over bool) {
 	t.allowance = min(t.allowance+perAttempt, most)
 }
 
-// End reports whether an attempt that is over its limit may be ended. If so, it counts as one that
-// took more than the limit.
-func (t *Times) End(now time.Time, limit time.Duration) bool {
+// Claim reports whether an attempt that is over its limit may be ended early. One of Ended and Unclaim
+// must follow.
+func (t *Times) Claim() bool {
 	if t.allowance < 1 {
 		return false
 	}
 	t.allowance--
-	t.Took(now, endOf(bucketOf(limit)+1), true)
 	return true
+}
+
+// Unclaim says that the attempt was not ended after all.
+func (t *Times) Unclaim() { t.allowance = min(t.allowance+1, most) }
+
+// Ended adds an attempt that was ended early, as one that took more than its limit.
+func (t *Times) Ended(now time.Time, limit time.Duration) {
+	t.Took(now, endOf(bucketOf(limit)+1), true)
 }
 
 // weight returns what an attempt counts now, if one at the instant of start counts 1.

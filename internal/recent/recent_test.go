@@ -108,7 +108,8 @@ func TestAnAttemptThatIsEndedCountsAsMore(t *testing.T) {
 		before, _ := times.Limit(now, 0.9, factor)
 		for range 25 {
 			times.allowance = 1
-			require.True(t, times.End(now, limit(&times, now, 0.9, factor)))
+			require.True(t, times.Claim())
+			times.Ended(now, limit(&times, now, 0.9, factor))
 		}
 		require.Greater(t, limit(&times, now, 0.9, factor), before)
 	}
@@ -143,24 +144,37 @@ func TestOneAttemptInTwentyIsEnded(t *testing.T) {
 		all, ended := 0, 0
 		for range 5_000 {
 			all++
-			if random.Float64() < over && times.End(begin, time.Second) {
+			isOver := random.Float64() < over
+			switch {
+			case isOver && random.Float64() < 0.1 && times.Claim(): // but no retry would follow
+				times.Unclaim()
+				times.Took(begin, time.Millisecond, true)
+			case isOver && times.Claim():
+				times.Ended(begin, time.Second)
 				ended++
-			} else {
+			default:
 				times.Took(begin, time.Millisecond, false)
 			}
 			require.LessOrEqual(t, float64(ended), perAttempt*float64(all)+1e-9)
 		}
-		require.InDelta(t, min(over, perAttempt)*float64(all), float64(ended), 60)
+		require.InDelta(t, min(over*0.9, perAttempt)*float64(all), float64(ended), 60)
 	}
 	times := New(begin)
 	fill(&times, begin, 5_000, time.Millisecond)
 	ended := 0
 	for range 100 {
-		if times.End(begin, time.Second) {
+		if times.Claim() {
+			times.Ended(begin, time.Second)
 			ended++
 		}
 	}
 	require.Equal(t, most, ended, "at once")
+	for range 100 {
+		times.Unclaim()
+	}
+	for ended = 0; times.Claim(); ended++ {
+	}
+	require.Equal(t, most, ended, "no claim that is given up adds to that")
 }
 
 func TestTimeThatGoesBackChangesNothing(t *testing.T) {

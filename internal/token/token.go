@@ -4,6 +4,7 @@ package token
 import (
 	"context"
 	"math"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,13 @@ type Owner interface {
 	Readings() *instant.Readings
 	// Began returns when the operation began, if the owner knows.
 	Began() (m instant.Mark, ok bool)
+	// Reserve takes what the retry after the attempt of the token needs, if a retry would be granted now
+	// after this failure and its deadline would leave the next attempt that much time. It reports whether
+	// it has; if so, the retry is granted. It may be called from any goroutine.
+	Reserve(t Token, failure error, needed time.Duration) bool
+	// Unreserve gives back what Reserve has taken, because the attempt was not ended. If the attempt has
+	// ended since, it does nothing.
+	Unreserve(t Token)
 }
 
 // Token is what an operation carries from attempt to attempt. The zero Token belongs to no
@@ -65,6 +73,7 @@ const (
 	Ready                // everything but Wait: the attempt may have been made
 	Refused              // the end of the operation, and a last wait
 	Resting              // nothing: the last wait has begun
+	Read                 // as Ready, in a moment, see Token.Read
 
 	phaseBits = 3
 	phaseMask = 1<<phaseBits - 1
@@ -163,11 +172,34 @@ func (t Token) Set(p Phase) { t.cell.word.Store(word(t.generation, p)) }
 // the operation; a refused token can be taken only for that. After Take the state of the
 // operation belongs to the caller, until the caller issues the next token.
 func (t Token) Take(toEnd bool) (was Phase, ok bool) {
-	now := t.cell.word.Load()
-	was = Phase(now & phaseMask)
-	usable := was == Issued || was == Ready || was == Refused && toEnd
-	if !usable || now>>phaseBits != t.generation {
-		return was, false
+	for {
+		now := t.cell.word.Load()
+		was = Phase(now & phaseMask)
+		usable := was == Issued || was == Ready || was == Read || was == Refused && toEnd
+		switch {
+		case !usable || now>>phaseBits != t.generation:
+			return was, false
+		case was == Read:
+			runtime.Gosched()
+		case t.cell.word.CompareAndSwap(now, word(t.generation+1, Issued)):
+			return was, true
+		}
 	}
-	return was, t.cell.word.CompareAndSwap(now, word(t.generation+1, Issued))
 }
+
+// Read lets another goroutine read the state of the operation while the attempt of the token is made. Take
+// waits until read returns, so read must only copy. Read reports false if the attempt is not being made.
+func (t Token) Read(read func()) bool {
+	for !t.Move(Ready, Read) {
+		if t.cell.word.Load() != word(t.generation, Read) {
+			return false
+		}
+		runtime.Gosched()
+	}
+	defer t.Set(Ready)
+	read()
+	return true
+}
+
+// Present reports whether the token is the present one of its operation.
+func (t Token) Present() bool { return t.cell.word.Load()>>phaseBits == t.generation }

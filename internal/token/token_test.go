@@ -22,6 +22,9 @@ func (*owner) Wait(context.Context, token.Token) error { return nil }
 func (*owner) Readings() *instant.Readings             { return nil }
 func (*owner) Began() (instant.Mark, bool)             { return instant.Mark{}, false }
 
+func (*owner) Reserve(token.Token, error, time.Duration) bool { return false }
+func (*owner) Unreserve(token.Token)                          {}
+
 func newOwner() *owner {
 	o := &owner{}
 	o.Own(o)
@@ -89,6 +92,64 @@ func TestMaxAttemptsAreThoseOfThePresentOperation(t *testing.T) {
 	}
 	_, ok := token.Token{}.MaxAttempts()
 	require.False(t, ok)
+}
+
+func TestStateIsReadOnlyDuringTheAttempt(t *testing.T) {
+	t.Parallel()
+	for name, phase := range phases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			held, read := in(newOwner(), phase), false
+			require.Equal(t, name == "ready", held.Read(func() { read = true }))
+			require.Equal(t, name == "ready", read)
+			require.True(t, held.Present())
+			was, ok := held.Take(true)
+			require.Equal(t, phase, was)
+			if ok {
+				require.False(t, held.Present())
+				require.False(t, held.Read(func() {}))
+			}
+		})
+	}
+}
+
+// The loop goes on while other goroutines read the state of its operation.
+func TestReadersConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	o, state := newOwner(), 0
+	next := o.First(false)
+	var present atomic.Pointer[token.Token]
+	present.Store(&next)
+	stop, all := make(chan struct{}), sync.WaitGroup{}
+	var read atomic.Int64
+	for range 4 {
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if held := *present.Load(); held.Read(func() { _ = state }) {
+					read.Add(1)
+				}
+				runtime.Gosched()
+			}
+		})
+	}
+	for range 2_000 {
+		held := *present.Load()
+		held.Set(token.Ready)
+		runtime.Gosched()
+		_, ok := held.Take(false)
+		require.True(t, ok, "readers take nothing")
+		state++
+		later := held.Next(0, false)
+		present.Store(&later)
+	}
+	close(stop)
+	all.Wait()
+	require.Positive(t, read.Load())
 }
 
 func TestTokenMovesFromThePhaseThatItIsInOnly(t *testing.T) {

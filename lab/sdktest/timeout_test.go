@@ -26,6 +26,8 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/testonly/bubble"
 	"github.com/awsretry/awsretry/internal/testonly/pipenet"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -250,6 +252,66 @@ func TestUploadThatWaitsInTheKernelIsSentOnce(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestLearnedTimeoutFailsNoCallOfTheSDK has calls of 10 ms, and then some of 45 ms, which is over the timeout. Each
+// succeeds with the SDK alone.
+func TestLearnedTimeoutFailsNoCallOfTheSDK(t *testing.T) {
+	for name, c := range map[string]struct {
+		config   awsretry.Option
+		change   func(op *retry.Operation)
+		deadline time.Duration
+		ended    bool
+	}{
+		"all is there": {noBackoff(), func(*retry.Operation) {}, time.Minute, true},
+		"no quota":     {awsretry.WithStandard(standard.Config{QuotaCapacity: new(0)}), func(*retry.Operation) {}, time.Minute, false},
+		"deadline":     {noBackoff(), func(*retry.Operation) {}, 60 * time.Millisecond, false},
+		"MaxElapsed":   {always(), func(op *retry.Operation) { op.MaxElapsed = 50 * time.Millisecond }, time.Minute, false},
+		"one attempt":  {noBackoff(), func(op *retry.Operation) { op.MaxAttempts = 1 }, time.Minute, false},
+		"no send token left": {awsretry.WithConfig(adaptive.Config{NoSendWait: true, SendLimit: func(retry.ScopeKey) adaptive.SendLimit {
+			return adaptive.SendLimit{Starting: 1, Ceiling: 1}
+		}}), func(*retry.Operation) {}, time.Minute, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				takes, requests := time.Duration(0), 0
+				service := answerFunc(func(r *http.Request) (*http.Response, error) {
+					requests++
+					return after(takes, say(200, "{}"))(r)
+				})
+				timeout, err := retry.NewLearnedTimeout(retry.Slower{
+					Quantile: 0.9, Factor: 3, Floor: 20 * time.Millisecond, Ceiling: 10 * time.Second,
+				})
+				require.NoError(t, err)
+				ours := installed(t, service, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), c.config), awssdk.WithAttemptTimeout(timeout),
+					awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+						c.change(&op)
+						return op
+					}))
+				call := func(cfg aws.Config, n int) (made int) {
+					requests = 0
+					for range n {
+						pause(1500 * time.Millisecond) // a send token comes back
+						ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
+						require.NoError(t, describeWith(ctx, cfg))
+						cancel()
+					}
+					return requests
+				}
+				takes = 45 * time.Millisecond
+				require.Equal(t, 10, call(configFor(service), 10))
+				takes = 10 * time.Millisecond
+				call(ours, 100)
+				takes = 45 * time.Millisecond
+				if made := call(ours, 10); c.ended {
+					require.Greater(t, made, 10)
+				} else {
+					require.Equal(t, 10, made)
+				}
+			})
+		})
 	}
 }
 
