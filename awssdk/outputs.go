@@ -10,7 +10,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"github.com/awsretry/awsretry/internal/errcode"
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/entry"
 )
 
 // outputs reads outputs that are successes and say inside which entries were throttled. It is safe for
@@ -20,14 +21,14 @@ type outputs struct {
 }
 
 // throttled returns how many of how many entries an output says that the service throttled.
-func (o *outputs) throttled(input, output any, about middleware.Metadata) (throttled, of int) {
+func (o *outputs) throttled(service string, input, output any, about middleware.Metadata) (throttled, of int) {
 	t := reflect.TypeOf(output)
 	known, ok := o.plans.Load(t)
 	if !ok {
 		known, _ = o.plans.LoadOrStore(t, batchOf(t))
 	}
 	if row, _ := known.(*batch); row != nil {
-		return row.throttled(input, output, about)
+		return row.throttled(service, input, output, about)
 	}
 	return 0, 0
 }
@@ -38,7 +39,6 @@ type batch struct {
 	entries string // of the input; "" if only the output has them
 	results string // of the output: all of the entries, or those that failed
 	code    string // of one of the results; "" if all of them were throttled
-	also    string // a code that means a throttle in this operation alone
 	whole   int64  // the size of a response that is as large as the service allows; 0 without such a size
 }
 
@@ -74,9 +74,9 @@ func batchIn(client, operation string) (row batch) {
 	// API Reference: ErrorCode is ProvisionedThroughputExceededException or InternalFailure.
 	case "kinesis.PutRecords":
 		return batch{entries: "Records", results: "Records", code: "ErrorCode"}
-	// API Reference: ServiceUnavailableException where the throughput limits are exceeded.
+	// API Reference, PutRecordBatchResponseEntry.
 	case "firehose.PutRecordBatch":
-		return batch{entries: "Records", results: "RequestResponses", code: "ErrorCode", also: "ServiceUnavailableException"}
+		return batch{entries: "Records", results: "RequestResponses", code: "ErrorCode"}
 
 	// API Reference, BatchResultErrorEntry.
 	case "sqs.SendMessageBatch", "sqs.DeleteMessageBatch", "sqs.ChangeMessageVisibilityBatch":
@@ -131,7 +131,7 @@ func batchIn(client, operation string) (row batch) {
 	return row
 }
 
-func (b *batch) throttled(input, output any, about middleware.Metadata) (throttled, of int) {
+func (b *batch) throttled(service string, input, output any, about middleware.Metadata) (throttled, of int) {
 	if b.whole > 0 && sizeOf(about) >= b.whole {
 		return 0, 0
 	}
@@ -140,7 +140,7 @@ func (b *batch) throttled(input, output any, about middleware.Metadata) (throttl
 		throttled = leaves(results)
 	} else if results.Kind() == reflect.Slice {
 		for i := range results.Len() {
-			if b.isThrottle(results.Index(i), b.code) {
+			if isThrottle(service, results.Index(i), b.code) {
 				throttled++
 			}
 		}
@@ -152,31 +152,23 @@ func (b *batch) throttled(input, output any, about middleware.Metadata) (throttl
 }
 
 // isThrottle reports whether a code at that place means a throttle. Of a list one is enough.
-func (b *batch) isThrottle(v reflect.Value, at string) bool {
+func isThrottle(service string, v reflect.Value, at string) bool {
 	first, rest, nested := strings.Cut(at, ".")
 	v = within(v, first)
 	switch {
 	case v.Kind() == reflect.Slice:
 		for i := range v.Len() {
-			if b.isThrottle(v.Index(i), rest) {
+			if isThrottle(service, v.Index(i), rest) {
 				return true
 			}
 		}
 		return false
 	case nested:
-		return b.isThrottle(v, rest)
+		return isThrottle(service, v, rest)
 	default:
-		code := textOf(v)
-		return isThrottleCode(code) || code != "" && code == b.also
+		failed := classify.Outcome{Err: entry.Code(textOf(v)), Service: service}
+		return classify.Default().Classify(failed).Kind() == classify.Throttling
 	}
-}
-
-// isThrottleCode reports whether a code of an entry means a throttle. Services spell them in many ways:
-// ThrottlingException, THROTTLED, AccountThrottled, KMSThrottlingException.
-func isThrottleCode(code string) bool {
-	code = strings.ToLower(strings.ReplaceAll(errcode.Bare(code), "_", ""))
-	return strings.Contains(code, "throttl") || strings.HasPrefix(code, "provisionedthroughputexceeded") ||
-		strings.HasSuffix(code, "requestlimitexceeded") || strings.HasPrefix(code, "toomanyrequests") || code == "slowdown"
 }
 
 // within returns the field at a place inside of structures; the zero Value if there is none.

@@ -7,24 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCodesOfThrottledEntries(t *testing.T) {
-	t.Parallel()
-	for _, code := range []string{
-		"ThrottlingException", "Throttling", "Throttled", "THROTTLED", "THROTTLING", "RequestThrottled", "REQUEST_THROTTLED",
-		"AccountThrottled", "ACCOUNT_THROTTLED", "ThrottlingError", "KMSThrottlingException", "KmsThrottled",
-		"ProvisionedThroughputExceededException", "ProvisionedThroughputExceeded", "RequestLimitExceeded", "SlowDown",
-		"TooManyRequestsException", "com.amazonaws.kinesis#ThrottlingException", "EC2RequestLimitExceeded",
-	} {
-		require.True(t, isThrottleCode(code), code)
-	}
-	for _, code := range []string{
-		"", "InternalFailure", "ServiceUnavailableException", "ValidationError", "InsufficientInstanceCapacity", "AccessDenied",
-		"LimitExceededException", "OverLimit", "ACCOUNT_DAILY_QUOTA_EXCEEDED", "InternalError", "Success",
-	} {
-		require.False(t, isThrottleCode(code), code)
-	}
-}
-
 // answer is the output of a batch, in the forms that the rows have.
 type (
 	codeOf  struct{ Code, ErrorCode, Status, FailureCode *string }
@@ -91,7 +73,7 @@ func TestThrottledEntriesAreCounted(t *testing.T) {
 		},
 		{
 			"code of one operation",
-			batch{entries: "Records", results: "RequestResponses", code: "ErrorCode", also: unavailable},
+			batch{entries: "Records", results: "RequestResponses", code: "ErrorCode"},
 			&entries{Records: five}, &results{RequestResponses: code(&unavailable, nil, &throttled, nil, nil)}, 2, 5,
 		},
 		{
@@ -131,7 +113,7 @@ func TestThrottledEntriesAreCounted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			throttled, of := c.row.throttled(c.input, c.output, middleware.Metadata{})
+			throttled, of := c.row.throttled("firehose", c.input, c.output, middleware.Metadata{})
 			require.Equal(t, c.throttled, throttled)
 			require.Equal(t, c.of, of)
 		})
@@ -145,7 +127,7 @@ func TestOutputsOfNoClientAreNotRead(t *testing.T) {
 	for _, output := range []any{
 		nil, "text", new("text"), struct{}{}, BatchWriteItemOutput{[]int{1}}, &BatchWriteItemOutput{[]int{1}}, (*BatchWriteItemOutput)(nil),
 	} {
-		throttled, of := read.throttled(nil, output, middleware.Metadata{})
+		throttled, of := read.throttled("", nil, output, middleware.Metadata{})
 		require.Zero(t, throttled, "%T", output)
 		require.Zero(t, of, "%T", output)
 	}

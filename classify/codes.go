@@ -43,7 +43,11 @@ func (c *codeClassifier) opinion(o *Outcome, f *facts) Verdict {
 	if c.more != nil {
 		kind, ok = c.more[f.code]
 	}
-	if !ok {
+	switch {
+	case ok:
+	case f.has(ofEntry):
+		kind = kindOfEntry(o.service(), f.code)
+	default:
 		kind = kindOfCode(f.code)
 	}
 	if kind == KindNone {

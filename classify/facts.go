@@ -44,6 +44,7 @@ const (
 	untrusted                       // that the certificate of the server is not trusted
 	silent                          // nothing but its text
 	saysCanceled                    // of itself that it was canceled
+	ofEntry                         // that it is about one entry of a batch
 )
 
 // safety is whether a request may be sent again.
@@ -70,7 +71,7 @@ func (f *facts) has(x facet) bool { return f.said&x != 0 }
 // saysMore reports whether the error says more than a status, a code and a hint. One with a code and
 // without a status may, see [Traits].
 func (f *facts) saysMore() bool {
-	return f.said&^hinted != 0 || f.lookup != nil || f.safety != safetyUnsaid || f.fault != faultUnknown ||
+	return f.said&^(hinted|ofEntry) != 0 || f.lookup != nil || f.safety != safetyUnsaid || f.fault != faultUnknown ||
 		f.code != "" && f.status == 0
 }
 
@@ -100,6 +101,7 @@ type (
 	reasonedError   interface{ ThrottledBy() []Reason }
 	timeoutError    interface{ Timeout() bool }
 	faultError      interface{ ServerFault() bool }
+	entryError      interface{ BatchEntry() } // see internal/entry
 	skewError       interface {
 		ClockSkew() (used, observed time.Duration, ok bool)
 	}
@@ -137,7 +139,7 @@ func (f *facts) read(err error) {
 		}
 		switch e := err.(type) {
 		case timeoutError, temporaryError, connectionError, canceledError, comparingError,
-			safetyError, retryableError, throttlingError, reasonedError, faultError, skewError,
+			safetyError, retryableError, throttlingError, reasonedError, faultError, skewError, entryError,
 			certificateError, authorityError, hostnameError, invalidError, rootsError:
 			f.listen(err)
 		case interface {
@@ -253,6 +255,9 @@ func (f *facts) listen(err error) {
 	}
 	if e, ok := err.(skewError); ok {
 		f.addSkew(e.ClockSkew())
+	}
+	if _, ok := err.(entryError); ok {
+		f.said |= ofEntry
 	}
 	if e, ok := err.(faultError); ok && f.fault == faultUnknown {
 		f.fault = faultClient

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/entry"
 )
 
 // Batch has the entries of [SendAll], and says how many of them fit into one call.
@@ -142,19 +143,19 @@ type sending[T, R any] struct {
 	batch    Batch[T]
 	send     func(ctx context.Context, entries []T) ([]Sent[R], error)
 	sent     []Sent[R]
-	attempts int     // that an entry may have
-	pending  []entry // of the present call, those that are not done
-	wrote    int     // entries of the present call
+	attempts int            // that an entry may have
+	pending  []pendingEntry // of the present call, those that are not done
+	wrote    int            // entries of the present call
 }
 
-// entry is an entry that is not done.
-type entry struct {
+// pendingEntry is an entry that is not done.
+type pendingEntry struct {
 	index    int // in the batch
 	attempts int // that count for it
 }
 
 // again counts an attempt for an entry and reports whether it may have another one.
-func (e *entry) again(most int, v classify.Verdict) bool {
+func (e *pendingEntry) again(most int, v classify.Verdict) bool {
 	if e.attempts++; v.MaxAttempts() > 0 {
 		most = min(most, v.MaxAttempts())
 	}
@@ -166,7 +167,7 @@ func (e *entry) again(most int, v classify.Verdict) bool {
 func (s *sending[T, R]) call(ctx context.Context, first, n int) error {
 	s.pending, s.wrote = s.pending[:0], 0
 	for i := range n {
-		s.pending = append(s.pending, entry{index: first + i})
+		s.pending = append(s.pending, pendingEntry{index: first + i})
 	}
 	if s.op.MaxAttempts = s.attempts; s.attempts > 1 {
 		s.op.MaxAttempts += min(n-1, math.MaxInt-s.attempts) // each attempt writes an entry or counts for all
@@ -215,7 +216,8 @@ func (s *sending[T, R]) attempt(ctx context.Context, l *loop) error {
 			s.wrote++
 			continue
 		}
-		verdict := s.strategy.Judge(s.op, one.Err)
+		failed := entry.Error{Err: one.Err}
+		verdict := s.strategy.Judge(s.op, failed)
 		final := one.Final || !verdict.Retryable()
 		s.sent[e.index] = Sent[R]{Value: one.Value, Err: unmarked(one.Err), Final: final}
 		throttled := verdict.Kind() == classify.Throttling
@@ -227,10 +229,10 @@ func (s *sending[T, R]) attempt(ctx context.Context, l *loop) error {
 		case throttled && progress || e.again(s.attempts, verdict):
 			again = append(again, e)
 			if failure == nil || throttled && kind.Kind() != classify.Throttling {
-				failure, kind = one.Err, verdict
+				failure, kind = failed, verdict
 			}
 		default:
-			last, lastVerdict = one.Err, verdict
+			last, lastVerdict = failed, verdict
 		}
 	}
 	if progress {

@@ -93,7 +93,7 @@ type (
 
 // putRecords puts records into a stream, so many at once, and returns their sequence numbers.
 func putRecords(ctx context.Context, s retry.Strategy, client *kinesis.Client, stream string, records []record, atOnce int) ([]retry.Sent[string], error) {
-	op := retry.Operation{Service: "kinesis", Resource: stream, Unpaced: true, Classifier: classify.AWSCompatible()}
+	op := retry.Operation{Service: "kinesis", Resource: stream, Unpaced: true}
 	batch := retry.Batch[record]{Entries: records, MaxEntries: atOnce}
 	return retry.SendAll(ctx, s, op, batch, func(ctx context.Context, some []record) ([]retry.Sent[string], error) {
 		out, err := client.PutRecords(ctx, &kinesis.PutRecordsInput{StreamName: &stream, Records: some})
@@ -133,7 +133,7 @@ func writeItems(ctx context.Context, s retry.Strategy, client *dynamodb.Client, 
 
 // sendMessages sends messages, each with an Id of its own, to a queue.
 func sendMessages(ctx context.Context, s retry.Strategy, client *sqs.Client, queue string, messages []message) ([]retry.Sent[struct{}], error) {
-	op := retry.Operation{Service: "sqs", Resource: queue, Unpaced: true, Classifier: classify.AWSCompatible()}
+	op := retry.Operation{Service: "sqs", Resource: queue, Unpaced: true}
 	batch := retry.Batch[message]{Entries: messages, MaxEntries: 10}
 	return retry.SendAll(ctx, s, op, batch, func(ctx context.Context, some []message) ([]retry.Sent[struct{}], error) {
 		out, err := client.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: &queue, Entries: some})

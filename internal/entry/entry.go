@@ -1,0 +1,23 @@
+// Package entry marks the errors of the entries of a batch. Services spell their codes in other ways than those of answers,
+// and package classify reads them so.
+package entry
+
+// Error is the error of an entry.
+type Error struct{ Err error }
+
+func (e Error) Error() string { return e.Err.Error() }
+func (e Error) Unwrap() error { return e.Err }
+
+// BatchEntry is what package classify looks for.
+func (Error) BatchEntry() {}
+
+// Code is the error of an entry of which only the code is known.
+type Code string
+
+func (c Code) Error() string { return string(c) }
+
+// ErrorCode returns the code.
+func (c Code) ErrorCode() string { return string(c) }
+
+// BatchEntry is what package classify looks for.
+func (Code) BatchEntry() {}
