@@ -166,7 +166,7 @@ func isThrottle(service string, v reflect.Value, at string) bool {
 	case nested:
 		return isThrottle(service, v, rest)
 	default:
-		failed := classify.Outcome{Err: entry.Code(textOf(v)), Service: service}
+		failed := classify.Outcome{Err: entry.CodeError(textOf(v)), Service: service}
 		return classify.Default().Classify(failed).Kind() == classify.Throttling
 	}
 }

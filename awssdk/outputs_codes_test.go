@@ -138,7 +138,7 @@ func resent(t *testing.T, service, code string) (throttled, again bool) {
 		_, _ = retry.SendAll(t.Context(), s, retry.Operation{Service: service}, retry.Batch[int]{Entries: []int{1}},
 			func(context.Context, []int) ([]retry.Sent[int], error) {
 				if calls++; calls == 1 {
-					return []retry.Sent[int]{{Err: plainCode(code)}}, nil
+					return []retry.Sent[int]{{Err: codeError(code)}}, nil
 				}
 				return make([]retry.Sent[int], 1), nil
 			})
@@ -146,8 +146,8 @@ func resent(t *testing.T, service, code string) (throttled, again bool) {
 	return throttled, calls == 2
 }
 
-// plainCode is an error with a code, and no entry by itself.
-type plainCode string
+// codeError is an error with a code, and no entry by itself.
+type codeError string
 
-func (c plainCode) Error() string     { return string(c) }
-func (c plainCode) ErrorCode() string { return string(c) }
+func (c codeError) Error() string     { return string(c) }
+func (c codeError) ErrorCode() string { return string(c) }

@@ -22,7 +22,7 @@ func TestCodesOfEntriesAreSpelledInManyWays(t *testing.T) {
 		"AccountDailyQuotaExceeded": classify.KindNone, "": classify.KindNone,
 	} {
 		for name, chain := range map[string]*classify.Chain{"default": classify.Default(), "compatible": classify.AWSCompatible()} {
-			require.Equal(t, kind, chain.Classify(classify.Outcome{Err: entry.Code(code)}).Kind(), "%s %s", name, code)
+			require.Equal(t, kind, chain.Classify(classify.Outcome{Err: entry.CodeError(code)}).Kind(), "%s %s", name, code)
 		}
 	}
 }
@@ -40,13 +40,13 @@ func TestUnavailableServiceIsAThrottleForFirehose(t *testing.T) {
 	for service, kind := range map[string]classify.Kind{
 		"firehose": classify.Throttling, "Firehose": classify.Throttling, "iotsitewise": classify.Transient, "": classify.Transient,
 	} {
-		outcome := classify.Outcome{Err: entry.Code("ServiceUnavailableException"), Service: service}
+		outcome := classify.Outcome{Err: entry.CodeError("ServiceUnavailableException"), Service: service}
 		require.Equal(t, kind, classify.Default().Classify(outcome).Kind(), service)
 	}
 }
 
 func TestMarkOfAnEntryCounts(t *testing.T) {
 	t.Parallel()
-	marked := &classify.JudgedError{Verdict: classify.Forbidden(), Err: entry.Code("ThrottlingException")}
+	marked := &classify.JudgedError{Verdict: classify.Forbidden(), Err: entry.CodeError("ThrottlingException")}
 	require.True(t, classify.Outcome{Err: entry.Error{Err: marked}}.Judge(classify.Default(), nil).Forbids())
 }

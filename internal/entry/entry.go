@@ -11,13 +11,13 @@ func (e Error) Unwrap() error { return e.Err }
 // BatchEntry is what package classify looks for.
 func (Error) BatchEntry() {}
 
-// Code is the error of an entry of which only the code is known.
-type Code string
+// CodeError is the error of an entry of which only the code is known.
+type CodeError string
 
-func (c Code) Error() string { return string(c) }
+func (c CodeError) Error() string { return string(c) }
 
 // ErrorCode returns the code.
-func (c Code) ErrorCode() string { return string(c) }
+func (c CodeError) ErrorCode() string { return string(c) }
 
 // BatchEntry is what package classify looks for.
-func (Code) BatchEntry() {}
+func (CodeError) BatchEntry() {}
