@@ -127,19 +127,25 @@ func (c *call) begin(ctx context.Context) error {
 	return nil
 }
 
-// open starts an operation for what is left of the attempts of the call. The error is that of the timeout.
+// open starts an operation for what is left of the attempts of the call. The error says what is wrong with the result of a
+// function of the program.
 func (c *call) open(ctx context.Context) (op retry.Operation, err error) {
 	op = c.retryer.operationOf(ctx, c.input, c.attempt)
 	c.phase, c.start, c.polls, c.limited = sent, c.strategy.Clock().Now(), op.LongPolling, nil
 	c.most = cmp.Or(op.MaxAttempts, c.retryer.attempts(op.Service)) + max(c.attempt.number-1, 0)
 	if c.limits(&op) {
-		if c.limit, err = retry.TimeoutOf(c.timeout, op); err != nil {
-			c.denied = fmt.Errorf("awssdk: WithAttemptTimeout: %w", err)
-			return op, c.denied
-		}
+		c.limit, err = retry.TimeoutOf(c.timeout, op)
 		if c.limit != nil {
 			c.limited = new(op)
 		}
+	}
+	switch {
+	case err != nil:
+		c.denied = fmt.Errorf("awssdk: WithAttemptTimeout: %w", err)
+		return op, c.denied
+	case op.MaxAttempts < 0:
+		c.denied = fmt.Errorf("awssdk: WithOperation: MaxAttempts %d of %q in scope %q: must not be negative", op.MaxAttempts, op.Name, op.Key())
+		return op, c.denied
 	}
 	c.token, c.denied = c.strategy.AcquireInitialToken(c.outer, op)
 	return op, nil
@@ -241,6 +247,8 @@ func (c *call) close(err error) error {
 	}
 	switch {
 	case err == nil:
+	case c.denied != nil:
+		err = withLost(err, c.denied)
 	case c.phase == granted && c.ctx.Err() != nil:
 		err = errors.Join(err, c.complete(c.ctx, c.wait(c.ctx)))
 	case c.phase == granted: // no attempt came of the retry that was granted

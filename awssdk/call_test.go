@@ -114,7 +114,8 @@ func TestWithoutATokenThereIsOneAttempt(t *testing.T) {
 	require.NoError(t, err)
 	first := temporary{errors.New("first")}
 	_, err = inside(t, retryer(t, denying{s}), first)
-	require.Equal(t, first, err)
+	require.ErrorIs(t, err, first)
+	require.ErrorContains(t, err, "denied", "why it was not retried")
 	_, err = inside(t, retryer(t, denying{s}), nil)
 	require.NoError(t, err)
 }

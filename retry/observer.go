@@ -54,8 +54,9 @@ const (
 	// SettingIgnored means that a setting has no effect or does not count as written. If fields of
 	// a Config are for adaptive mode, and the environment, a file or a flag chose standard mode,
 	// Err names the fields and the origin of the mode. If only aws-sdk-go-v2 accepts a value, Err
-	// names the value and its place. The event belongs to no operation, so OperationID, Operation,
-	// Scope and Attempt are zero.
+	// names the value and its place. These events belong to no operation, so OperationID, Operation,
+	// Scope and Attempt are zero. If SendLimit of adaptive.Config returns an impossible limit, Err
+	// names it, and the event comes with the first operation of the scope.
 	SettingIgnored
 	// ScopesThrottledTogether means that three or more scopes of one service were throttled
 	// within a second, so the limit of the service is probably wider than a scope. It sets

@@ -27,8 +27,7 @@ import (
 // them and override its methods.
 type Strategy interface {
 	// AcquireInitialToken begins an operation. The token is for attempt 1. The strategies of
-	// this module refuse it only if a function of their Config returns something impossible
-	// for the operation's scope.
+	// this module do not refuse it.
 	AcquireInitialToken(ctx context.Context, op Operation) (Token, error)
 
 	// RefreshRetryToken reports that the attempt failed, and asks for another one. The new

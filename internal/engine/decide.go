@@ -114,6 +114,7 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *ju
 		delay, refusal = e.charge(ctx, t, r, found.verdict)
 	}
 	if refusal != nil {
+		r.addScopeError(refusal)
 		e.emitRefused(t, r, refusal)
 		if e.observed() {
 			r.tally.waits(delay)
@@ -289,6 +290,18 @@ func (e *Engine) quotaLeft(r *record) (quota, pool int) {
 // refusal returns why there is no further attempt after this many.
 func (r *record) refusal(reason error, attempts int) *retry.Error {
 	return &retry.Error{Reason: reason, Scope: r.scope.Key, Attempts: attempts, Last: r.last}
+}
+
+// addScopeError adds what is wrong with the limiter of the scope. A failure that is not retryable comes back as
+// it is.
+func (r *record) addScopeError(refusal *retry.Error) {
+	switch {
+	case r.scope.Err == nil || refusal.Reason == retry.ErrNotRetryable: //nolint:errorlint // the same value
+	case refusal.Detail == nil:
+		refusal.Detail = r.scope.Err
+	default:
+		refusal.Detail = fmt.Errorf("%w: %w", refusal.Detail, r.scope.Err)
+	}
 }
 
 // tooLong is the refusal of a wait. At a deadline it holds the error that the context would have.

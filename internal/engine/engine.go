@@ -50,8 +50,8 @@ type Config struct {
 	MaxScopes int
 	ScopeIdle time.Duration
 
-	// NewLimiter makes the limiter of a scope; start is when the engine was built. Each operation
-	// of the scope gets its error. Nil means standard mode.
+	// NewLimiter makes the limiter of a scope; start is when the engine was built. Its error says what is
+	// wrong with the limiter, which is used all the same. Nil means standard mode.
 	NewLimiter func(key retry.ScopeKey, start time.Time) (scope.Limiter, error)
 	// NewPartLimiter makes the limiter for retries after throttles of a part of a scope. It begins at this
 	// rate. It is set with NewLimiter.
@@ -73,7 +73,7 @@ type Engine struct {
 	together together.Watch
 }
 
-// New returns an engine. It fails if the scope of the engine as a whole cannot have a limiter.
+// New returns an engine. It fails if something is wrong with the limiter of the engine as a whole.
 func New(config Config) (*Engine, error) {
 	e := &Engine{config: config, reading: instant.NewReadings(config.Clock), start: config.Clock.Now()}
 	e.scopes = scope.NewTable(scope.Config{

@@ -49,7 +49,7 @@ func (r *record) Readings() *instant.Readings { return &r.engine.reading }
 // Began returns when the operation began, if there is an observer.
 func (r *record) Began() (m instant.Mark, ok bool) { return r.tally.start, r.engine.observed() }
 
-// AcquireInitialToken begins an operation. It fails only if the scope has no limiter.
+// AcquireInitialToken begins an operation. Its error is nil.
 func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (retry.Token, error) {
 	r, ok := e.records.Get().(*record)
 	if !ok {
@@ -70,11 +70,6 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 		if end := e.config.Clock.Now().Add(limit); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
 			r.op.NotAfter = end
 		}
-	}
-	if err := r.scope.Err; err != nil {
-		r.verb.left = noToken
-		r.end()
-		return retry.Token{}, err
 	}
 	r.Allow(maxAttempts(&r.op, r.plan))
 	if e.observed() {
@@ -106,6 +101,9 @@ func (e *Engine) enterScope(r *record) {
 	})
 	if created && e.observed() {
 		e.emit(r, &retry.Event{Kind: retry.ScopeCreated, Attempt: 1})
+		if r.scope.Err != nil {
+			e.emit(r, &retry.Event{Kind: retry.SettingIgnored, Attempt: 1, Err: r.scope.Err})
+		}
 	}
 }
 

@@ -59,6 +59,7 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 		refusal = e.acquire(ctx, t, r, &paid)
 	}
 	if refusal != nil {
+		r.addScopeError(refusal)
 		if t.Attempt() > 1 {
 			r.enter(backingOff)
 		}

@@ -43,7 +43,7 @@ type Scope struct {
 	hash        uint64       // of the key
 	Quota       *quota.Quota
 	Limiter     Limiter     // nil in standard mode
-	Err         error       // why there is no limiter
+	Err         error       // what is wrong with the limiter, or nil
 	AttemptTime AttemptTime // for attempts while the send rate is limited
 	Key         retry.ScopeKey
 	name        string

@@ -271,7 +271,7 @@ func (t *Table) remove(some []*Scope) (removed []*Scope) {
 	return removed
 }
 
-// All returns the scopes that can be shown, sorted by name.
+// All returns the scopes, sorted by name.
 func (t *Table) All() []*Scope {
 	t.mu.Lock()
 	all := append([]*Scope{t.Whole}, t.scopes...)
@@ -279,7 +279,6 @@ func (t *Table) All() []*Scope {
 	if s := t.overflow.Load(); s != nil {
 		all = append(all, s)
 	}
-	all = slices.DeleteFunc(all, func(s *Scope) bool { return s.Err != nil })
 	slices.SortStableFunc(all, func(a, b *Scope) int { return strings.Compare(a.name, b.name) })
 	return all
 }

@@ -15,7 +15,6 @@ type scopeLife struct {
 	key      retry.ScopeKey
 	tokens   int // of its quota
 	limiter  *bookedLimiter
-	failed   bool // it has no limiter, though it should
 	use      use
 	lastUsed time.Time
 	turn     bool // its shard may have had one since
@@ -34,9 +33,7 @@ const (
 func (r *forgetfulRun) born(key retry.ScopeKey) *scopeLife {
 	life := &scopeLife{key: key, tokens: *r.config.QuotaInitial, use: flagged, lastUsed: r.clock.Now()}
 	if len(r.made) > 0 {
-		if life.limiter = r.made[0]; impossible(key) {
-			life.limiter, life.failed = nil, true
-		}
+		life.limiter = r.made[0]
 		r.made = r.made[1:]
 	}
 	r.created++

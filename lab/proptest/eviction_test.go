@@ -203,7 +203,7 @@ func newForgetfulRun(t *rapid.T, limited bool) *forgetfulRun {
 		names: drawFrom(t, "names",
 			[]string{"a"}, // so that operations meet
 			[]string{"", "a", "b"},
-			[]string{"", "a", "b", "c", "d", "e", "f", "g", "impossible", "scan"},
+			[]string{"", "a", "b", "c", "d", "e", "f", "g", "scan"},
 		),
 	}
 	r.config = standard.Config{
@@ -234,19 +234,12 @@ func newForgetfulRun(t *rapid.T, limited bool) *forgetfulRun {
 	return r
 }
 
-// adaptive draws the rest of the config of adaptive mode. One scope has no limiter,
-// because what is said of its limit is impossible.
+// adaptive draws the rest of the config of adaptive mode.
 func (r *forgetfulRun) adaptive(t *rapid.T) adaptive.Config {
 	known := sendrate.Config{Ceiling: drawFrom[ratelimit.Rate](t, "ceiling", 0, 0, 0.5, 4)}
 	return adaptive.Config{
 		Standard: r.config,
 		SendCost: drawFrom(t, "send cost", 0, 0, 3.5),
-		SendLimit: func(key retry.ScopeKey) adaptive.SendLimit {
-			if impossible(key) {
-				return adaptive.SendLimit{Ceiling: -1}
-			}
-			return adaptive.SendLimit{}
-		},
 		NewLimiter: func(key retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
 			if r.panics == inLimiter {
 				panic(errPanic)
@@ -255,15 +248,10 @@ func (r *forgetfulRun) adaptive(t *rapid.T) adaptive.Config {
 				Limiter: sendrate.NewLimiter(known, clk), key: key, run: r, granted: map[time.Time]int{},
 			}
 			r.made = append(r.made, limiter)
-			if impossible(key) {
-				return nil
-			}
 			return limiter
 		},
 	}
 }
-
-func impossible(key retry.ScopeKey) bool { return key.Scope == "impossible" }
 
 // drawKeys draws a function for keys, or none.
 func (r *forgetfulRun) drawKeys(t *rapid.T) func(op retry.Operation) retry.ScopeKey {
@@ -342,12 +330,8 @@ func (r *forgetfulRun) checkSnapshot(t *rapid.T) {
 		require.NotContains(t, got, scope.Key)
 		got[scope.Key] = scope
 	}
-	seen := 0
-	for _, life := range r.present() {
-		if life.failed {
-			continue
-		}
-		seen++
+	present := r.present()
+	for _, life := range present {
 		require.Contains(t, got, life.key)
 		scope := got[life.key]
 		require.Equal(t, life.tokens, scope.Quota, "quota of %q", life.key)
@@ -359,5 +343,5 @@ func (r *forgetfulRun) checkSnapshot(t *rapid.T) {
 			require.InDelta(t, state.FillRate, scope.FillRate, 0)
 		}
 	}
-	require.Len(t, got, seen)
+	require.Len(t, got, len(present))
 }

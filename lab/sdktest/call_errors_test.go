@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -223,5 +224,40 @@ func TestErrorThatIsNotRetriedIsLeftAsItIs(t *testing.T) {
 		require.ErrorAs(t, err, &found)
 		require.ErrorAs(t, want, &wanted)
 		require.Equal(t, reflect.TypeOf(wanted.Err), reflect.TypeOf(found.Err))
+	})
+}
+
+func TestBadResultsOfFunctionsOfTheProgramAreInTheError(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		s := newScript(fail(503, ""))
+		err := describe(t, installed(t, s, hermetic(), awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+			op.MaxAttempts = -1
+			return op
+		})))
+		require.ErrorContains(t, err, `awssdk: WithOperation: MaxAttempts -1 of "DescribeTable" in scope "dynamodb/eu-central-1": must not be negative`)
+		require.Zero(t, s.requests())
+
+		var ignored []retry.Event
+		observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if e.Kind == retry.SettingIgnored {
+				ignored = append(ignored, e)
+			}
+		}))
+		limit := func(scope retry.ScopeKey) (limit adaptive.SendLimit) {
+			if !scope.IsZero() {
+				limit.Ceiling = 0.2
+			}
+			return limit
+		}
+		const want = `adaptive: SendLimit of scope "dynamodb/eu-central-1": ceiling 0.2: must be 0 or a finite number of 0.5 or more`
+		err = describe(t, installed(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), observer, awsretry.WithMaxAttempts(3),
+			awsretry.WithConfig(adaptive.Config{SendLimit: limit}))))
+		require.Equal(t, 3, s.requests(), "it is retried")
+		refusal, ok := errors.AsType[*retry.Error](err)
+		require.True(t, ok)
+		require.EqualError(t, refusal.Detail, want)
+		require.Len(t, ignored, 1)
+		require.EqualError(t, ignored[0].Err, want)
 	})
 }

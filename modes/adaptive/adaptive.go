@@ -39,7 +39,8 @@ func New(config Config) (retry.Strategy, error) {
 }
 
 // limiter returns a new limiter for a scope of a strategy built at start. A known limit counts from
-// now on, because time in which nothing was sent has not tested it.
+// now on, because time in which nothing was sent has not tested it. With an error, the limiter is that of
+// a scope without a known limit.
 func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (scope.Limiter, error) {
 	if c.NewLimiter != nil {
 		if limiter := c.NewLimiter(key, clk); limiter != nil {
@@ -50,7 +51,7 @@ func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (s
 	if c.SendLimit != nil {
 		limit = c.SendLimit(key)
 		if err := limit.check(); err != nil {
-			return nil, fmt.Errorf("adaptive: SendLimit of scope %q: %w", key, err)
+			return c.limiterSince(clk, SendLimit{}, start), fmt.Errorf("adaptive: SendLimit of scope %q: %w", key, err)
 		}
 	}
 	if limit != (SendLimit{}) {

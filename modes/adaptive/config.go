@@ -74,8 +74,9 @@ type Config struct {
 	// SendLimit returns the known limit of a scope; it is called when the scope is first used. Nil
 	// means that no limit is known. The key is zero for the strategy as a whole, and
 	// [retry.OverflowKey] for the scope that operations share when MaxScopes is reached. A limit
-	// that is out of range is an error of [New] for the zero key, else of AcquireInitialToken. It
-	// must be safe for concurrent use.
+	// that is out of range is an error of [New] for the zero key. For another scope it does not
+	// count: the scope has no known limit, the observer gets a [retry.SettingIgnored], and each
+	// [*retry.Error] of the scope has the error too. It must be safe for concurrent use.
 	SendLimit func(scope retry.ScopeKey) SendLimit
 
 	// NewLimiter makes the limiter of a scope, on the clock of the strategy. Nil, or a nil result,

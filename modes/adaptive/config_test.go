@@ -1,6 +1,8 @@
 package adaptive_test
 
 import (
+	"context"
+	"errors"
 	"math"
 	"testing"
 	"time"
@@ -63,6 +65,7 @@ func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
+			var ignored []retry.Event
 			s, clk := newStrategy(t, func(c *adaptive.Config) {
 				c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
 					if scope.Resource == "orders" {
@@ -70,16 +73,33 @@ func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
 					}
 					return adaptive.SendLimit{}
 				}
+				c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if e.Kind == retry.SettingIgnored {
+						ignored = append(ignored, e)
+					}
+				})
 			})
+			text := `adaptive: SendLimit of scope "//orders": ` + want
 			for range 2 {
-				_, err := s.AcquireInitialToken(t.Context(), retry.Operation{Resource: "orders"})
-				require.EqualError(t, err, `adaptive: SendLimit of scope "//orders": `+want)
-				failed := do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, errServer)
+				op := retry.Operation{Resource: "orders"}
+				require.NoError(t, do(t.Context(), clk, s, op, errServer, errServer), "it is retried")
+				failed := do(t.Context(), clk, s, op, errServer, errServer, errServer)
 				require.ErrorIs(t, failed, errServer)
-				require.ErrorContains(t, failed, err.Error(), "why it was not retried")
+				require.ErrorIs(t, failed, retry.ErrAttemptsExhausted)
+				require.ErrorContains(t, failed, text)
+				final := errors.New("not retryable")
+				require.Equal(t, final, do(t.Context(), clk, s, op, final), "as it is")
 			}
+			require.Len(t, ignored, 1)
+			require.EqualError(t, ignored[0].Err, text)
+			require.Equal(t, "orders", ignored[0].Scope.Resource)
 			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Resource: "users"}))
-			require.Len(t, s.Snapshot().Scopes, 2, "of the whole and of users")
+			require.Len(t, ignored, 1)
+			scopes := s.Snapshot().Scopes
+			require.Len(t, scopes, 3)
+			require.False(t, scopes[1].Limited, "there is no known limit")
+			require.Error(t, do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, errThrottle, errThrottle, errThrottle))
+			require.True(t, s.Snapshot().Scopes[1].Limited, "but throttles count")
 
 			_, err := adaptive.New(adaptive.Config{
 				SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return limit },
