@@ -102,9 +102,13 @@ func (f *facts) readKnown(err error) (inner error, known bool) {
 		// answer. Elsewhere io.EOF is the end of a stream, which is no failure.
 		f.addIf(disconnected, e.Temporary() || e.Err == io.EOF || errtree.Is(e.Err, io.EOF))
 		f.addIf(timedOut, e.Timeout())
+		if phrase, ok := lost.Phrase(e.Err); ok {
+			f.addStatus(lost.Status(phrase)) // of a proxy that refuses a tunnel
+		}
 		return e.Err, true
 	case *net.OpError:
-		f.addIf(disconnected, e.Op == "dial" || e.Temporary())
+		// The server or a proxy hung up before the connection was set up.
+		f.addIf(disconnected, e.Op == "dial" || e.Temporary() || e.Err == io.EOF)
 		f.addIf(timedOut, e.Timeout())
 		return e.Err, true
 	case *os.SyscallError:

@@ -3,6 +3,7 @@ package classify_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -172,6 +173,128 @@ func TestPortOnWhichNoServerListens(t *testing.T) {
 	proxied := get(t.Context(), t, client, "http://service.invalid/")
 	require.ErrorIs(t, proxied, syscall.ECONNREFUSED)
 	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(proxied), proxied)
+}
+
+// proxyOf is a proxy that does the same with every connection, after it has read what the client sends first.
+func proxyOf(t *testing.T, scheme string, talk func(c net.Conn)) func(*http.Transport) {
+	t.Helper()
+	listener := listen(t)
+	var served sync.WaitGroup
+	t.Cleanup(func() { _ = listener.Close(); served.Wait() })
+	served.Go(func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			served.Go(func() {
+				defer func() { _ = c.Close() }()
+				_, _ = c.Read(make([]byte, 1<<16))
+				talk(c)
+				_ = c.(*net.TCPConn).CloseWrite()
+				_, _ = io.Copy(io.Discard, c) // a close with bytes unread would be a reset
+			})
+		}
+	})
+	address := &url.URL{Scheme: scheme, Host: listener.Addr().String()}
+	return func(transport *http.Transport) { transport.Proxy = http.ProxyURL(address) }
+}
+
+// write says the text and hangs up.
+func write(text string) func(net.Conn) {
+	return func(c net.Conn) { _, _ = io.WriteString(c, text) }
+}
+
+// reply is how a SOCKS proxy answers a request.
+func reply(code byte) func(net.Conn) {
+	return func(c net.Conn) {
+		_, _ = c.Write([]byte{5, 0})
+		_, _ = c.Read(make([]byte, 1<<16))
+		_, _ = c.Write([]byte{5, code, 0, 1, 0, 0, 0, 0, 0, 0})
+	}
+}
+
+// TestProxiesThatRefuseInGo126 is about what the net/http of Go 1.26 keeps of a refusal: of an answer to CONNECT the
+// phrase, and of a SOCKS reply a text. If another Go version keeps something else, this test says so.
+func TestProxiesThatRefuseInGo126(t *testing.T) {
+	t.Parallel()
+	again, final := classify.RetryAs(classify.Transient), classify.Verdict{}
+	for _, c := range []struct {
+		name, scheme string
+		talk         func(net.Conn)
+		text         string
+		want         classify.Verdict
+	}{
+		{"500", "http", write("HTTP/1.1 500 Internal Server Error\r\n\r\n"), "Internal Server Error", again},
+		{"502", "http", write("HTTP/1.1 502 Bad Gateway\r\n\r\n"), "Bad Gateway", again},
+		{"503", "http", write("HTTP/1.1 503 Service Unavailable\r\n\r\n"), "Service Unavailable", again},
+		{"504", "http", write("HTTP/1.0 504 Gateway Timeout\r\n\r\n"), "Gateway Timeout", again},
+		{"429", "http", write("HTTP/1.1 429 Too Many Requests\r\n\r\n"), "Too Many Requests", classify.RetryAs(classify.Throttling)},
+		{"502 of Apache", "http", write("HTTP/1.1 502 Proxy Error\r\n\r\n"), "Proxy Error", again},
+		{"503 of nginx", "http", write("HTTP/1.1 503 Service Temporarily Unavailable\r\n\r\n"), "Service Temporarily Unavailable", again},
+		{"504 of HAProxy", "http", write("HTTP/1.1 504 Gateway Time-out\r\n\r\n"), "Gateway Time-out", again},
+		{"403", "http", write("HTTP/1.1 403 Forbidden\r\n\r\n"), "Forbidden", final},
+		{"407", "http", write("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"), "Proxy Authentication Required", final},
+		{"501", "http", write("HTTP/1.1 501 Not Implemented\r\n\r\n"), "Not Implemented", final},
+		{"503 in words of its own", "http", write("HTTP/1.1 503 Come again\r\n\r\n"), "Come again", final}, // see httpretry
+		{"503 without words", "http", write("HTTP/1.1 503\r\n\r\n"), "unknown status code", final},
+		{"hangs up", "http", write(""), "unexpected EOF", again},
+		{"hangs up in the status", "http", write("HTTP/1.1 5"), "malformed HTTP status code", again},
+		{"hangs up in the tunnel", "http", write("HTTP/1.1 200 OK\r\n\r\n"), "EOF", again},
+		{"hangs up in the TLS handshake", "https", write(""), "proxyconnect tcp: EOF", again},
+		{"SOCKS, general failure", "socks5", reply(1), "unknown error general SOCKS server failure", again},
+		{"SOCKS, not allowed", "socks5", reply(2), "unknown error connection not allowed by ruleset", final},
+		{"SOCKS, network unreachable", "socks5", reply(3), "unknown error network unreachable", again},
+		{"SOCKS, host unreachable", "socks5", reply(4), "unknown error host unreachable", again},
+		{"SOCKS, refused", "socks5h", reply(5), "unknown error connection refused", again},
+		{"SOCKS, expired", "socks5", reply(6), "unknown error TTL expired", again},
+		{"SOCKS, no such command", "socks5", reply(7), "unknown error command not supported", final},
+		{"SOCKS, no such address", "socks5", reply(8), "unknown error address type not supported", final},
+		{"SOCKS, unassigned", "socks5", reply(9), "unknown error unknown code: 9", final},
+		{"SOCKS, wants a password", "socks5", write("\x05\xff"), "no acceptable authentication methods", final},
+		{"SOCKS, hangs up", "socks5", write(""), "EOF", again},
+		{"SOCKS, hangs up in the reply", "socks5", write("\x05\x00"), "EOF", again},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			client, transport := newClient(t)
+			proxyOf(t, c.scheme, c.talk)(transport)
+			err := get(t.Context(), t, client, "https://127.0.0.1:1/")
+			require.ErrorContains(t, err, c.text)
+			require.Equal(t, c.want, verdictOf(err), err)
+			require.Equal(t, c.want, verdictOf(fmt.Errorf("call: %w", err)))
+			if c.scheme != "http" {
+				_, connecting := errors.AsType[*net.OpError](err)
+				require.True(t, connecting)
+			}
+		})
+	}
+}
+
+func TestTLSHandshakeThatIsCut(t *testing.T) {
+	t.Parallel()
+	client, transport := newClient(t)
+	proxyOf(t, "http", write(""))(transport)
+	cutter, err := transport.Proxy(nil)
+	require.NoError(t, err)
+	transport.Proxy = nil
+	err = get(t.Context(), t, client, "https://"+cutter.Host)
+	require.ErrorIs(t, err, io.EOF)
+	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(err), err)
+}
+
+// The phrase of a status is nothing more than words where no HTTP client has said it.
+func TestPhrasesOfOthersAreFinal(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{
+		errors.New("Bad Gateway"),
+		fmt.Errorf("call: %w", errors.New("Service Unavailable")),
+		&url.Error{Op: "Get", Err: fmt.Errorf("redirect: %w", errors.New("Bad Gateway"))},
+		&net.OpError{Op: "read", Err: errors.New("unknown error host unreachable")},
+		errors.New("unknown error host unreachable"),
+	} {
+		require.Equal(t, classify.Verdict{}, verdictOf(err), err)
+	}
 }
 
 func TestConnectionThatTheClientClosed(t *testing.T) {

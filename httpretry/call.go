@@ -38,8 +38,8 @@ type call struct {
 	body      requestBody
 	id        string // of the invocation, if headers are asked for
 
-	trace     httptrace.ClientTrace
-	connected atomic.Bool // whether the present attempt has had a connection
+	trace      httptrace.ClientTrace
+	connection atomic.Int32 // of the present attempt: unknown, wanted or had
 
 	cancel   context.CancelFunc // ends Context; nil if there is nothing to end
 	timer    attemptTimer       // of the present attempt
@@ -51,13 +51,24 @@ type call struct {
 
 func newCall(config *Config, r *http.Request) *call {
 	c := &call{config: config, request: r, body: requestBody{request: r}}
-	c.trace.GotConn = func(httptrace.GotConnInfo) { c.connected.Store(true) }
+	c.trace.GetConn = func(string) { c.connection.CompareAndSwap(unknown, wanted) }
+	c.trace.GotConn = func(httptrace.GotConnInfo) { c.connection.Store(had) }
 	c.Context = httptrace.WithClientTrace(r.Context(), &c.trace)
 	if r.Cancel != nil { //nolint:staticcheck // http.Client sets it for its Timeout
 		c.Context, c.cancel = follow(c.Context, r.Cancel) //nolint:staticcheck // as above
 	}
 	return c
 }
+
+// What is known of the connection of an attempt. Base may not tell.
+const (
+	unknown int32 = iota
+	wanted        // Base has looked for one
+	had           // Base has had one, so that something may have been sent
+)
+
+// unsent reports whether the present attempt has certainly sent nothing.
+func (c *call) unsent() bool { return c.connection.Load() == wanted }
 
 type callKey struct{}
 
@@ -98,7 +109,7 @@ func (c *call) send(ctx context.Context) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.connected.Store(false)
+	c.connection.Store(unknown)
 	response, err := c.config.base().RoundTrip(out)
 	switch {
 	case err != nil:

@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/lost"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -121,8 +123,43 @@ func (c *call) explain(err error) error {
 	if late := c.timer.limit.Late(err); late != nil {
 		return late
 	}
-	if c.Err() == nil && (c.connected.Load() || errtree.Is(err, io.EOF)) {
+	switch {
+	case c.Err() != nil:
+		return err
+	case c.connection.Load() == had, errtree.Is(err, io.EOF):
 		return &connectionError{err}
+	case c.unsent():
+		return refusedTunnel(err)
+	default:
+		return err
 	}
-	return err
+}
+
+// tunnelError is a proxy's answer to CONNECT.
+type tunnelError struct {
+	error
+	status int
+}
+
+func (e *tunnelError) Unwrap() error { return e.error }
+
+// HTTPStatusCode returns the status of the answer.
+func (e *tunnelError) HTTPStatusCode() int { return e.status }
+
+// refusedTunnel gives a proxy's answer to CONNECT its status again, of which net/http keeps the phrase alone. With a
+// phrase that no status has, the answer is a failure of the connection like others.
+func refusedTunnel(err error) error {
+	phrase, ok := lost.Phrase(err)
+	if !ok || strings.Contains(phrase, ": ") { // an error with words of a package
+		return err
+	}
+	if status := lost.Status(phrase); status != 0 {
+		return &tunnelError{err, status}
+	}
+	for status := http.StatusMultipleChoices; status < 600; status++ {
+		if name := http.StatusText(status); name != "" && strings.EqualFold(name, phrase) {
+			return &tunnelError{err, status}
+		}
+	}
+	return &connectionError{err}
 }

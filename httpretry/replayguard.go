@@ -3,7 +3,6 @@ package httpretry
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 
 	"github.com/awsretry/awsretry/classify"
@@ -52,7 +51,7 @@ func (c *call) rule(failure error) error {
 		return nil // there is no retry to stop
 	case !c.body.replayable():
 		return c.notAgain("its body was read and the request has no GetBody")
-	case carried.Retryable(), c.config.idempotent(c.request), unprocessed(failure):
+	case carried.Retryable(), c.config.idempotent(c.request), c.unprocessed(failure):
 		return nil
 	default:
 		return c.notAgain("it may have been executed and is not idempotent")
@@ -63,21 +62,13 @@ func (c *call) notAgain(why string) error {
 	return errors.New("httpretry: " + methodOf(c.request) + " is not sent again: " + why)
 }
 
-// unprocessed reports whether the failure says that the server did not execute the request:
-// the server refused for now, there was no connection, or the server gave up the connection
-// before it came to the request.
-func unprocessed(failure error) bool {
+// unprocessed reports whether the server did not execute the request: it refused for now, there was
+// no connection, or the server gave up the connection before it came to the request.
+func (c *call) unprocessed(failure error) bool {
 	if answer, ok := errtree.As[*ResponseError](failure); ok {
 		return answer.refuses()
 	}
-	if op, ok := errtree.As[*net.OpError](failure); ok {
-		switch op.Op {
-		case "dial", "proxyconnect", "socks connect": // net/http has the last two
-			return true
-		}
-	}
-	_, nameless := errtree.As[*net.DNSError](failure)
-	return nameless || lost.Of(failure) == lost.Unprocessed
+	return c.unsent() || lost.Unsent(failure)
 }
 
 // refuses reports whether the server did not execute the request but asks to come again.

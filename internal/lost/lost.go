@@ -1,8 +1,11 @@
-// Package lost recognizes connection failures that net/http reports with nothing but a text, or with
-// nothing but the fields of an HTTP/2 error.
+// Package lost recognizes failures of connections that net/http reports with nothing but a text, or with
+// nothing but the fields of an error that is not exported. It was written for the net/http of Go 1.26.
 package lost
 
 import (
+	"io"
+	"net"
+	"reflect"
 	"strings"
 
 	"github.com/awsretry/awsretry/internal/errtree"
@@ -29,7 +32,11 @@ func Of(err error) (loss Loss) {
 			}
 			return true
 		}
-		switch e.(type) { //nolint:errorlint // an error that wraps is not asked for its text
+		switch e := e.(type) { //nolint:errorlint // an error that wraps is not asked for its text
+		case *net.OpError:
+			if loss == Nothing && e.Op == opSOCKS && e.Err != nil && isTemporary(e.Err.Error()) {
+				loss = Unprocessed
+			}
 		case interface{ Unwrap() error }, interface{ Unwrap() []error }:
 		default:
 			if loss == Nothing {
@@ -39,6 +46,66 @@ func Of(err error) (loss Loss) {
 		return false
 	})
 	return loss
+}
+
+// opSOCKS is the Op of a net.OpError from the SOCKS client of net/http and of golang.org/x/net/proxy.
+const opSOCKS = "socks connect"
+
+// isTemporary reports whether a text is that of a reply of a SOCKS proxy (RFC 1928, section 6) which may be
+// another one the next time. The others say that the proxy does not do what it is asked for.
+func isTemporary(text string) bool {
+	switch text {
+	case "unknown error general SOCKS server failure",
+		"unknown error network unreachable",
+		"unknown error host unreachable",
+		"unknown error connection refused",
+		"unknown error TTL expired":
+		return true
+	default:
+		return false
+	}
+}
+
+// Unsent reports whether an error says that no byte of the request has reached a server: there was no
+// connection, or none through a proxy.
+func Unsent(err error) bool {
+	if op, ok := errtree.As[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == opSOCKS) {
+		return true
+	}
+	_, nameless := errtree.As[*net.DNSError](err)
+	return nameless || Of(err) == Unprocessed
+}
+
+// Phrase returns the text of an error that has nothing else, as errors.New makes it. Of a proxy's answer to
+// CONNECT that is not 200, net/http returns the text after the status so, and drops the status.
+func Phrase(err error) (phrase string, ok bool) {
+	if reflect.TypeOf(err) != reflect.TypeOf(io.EOF) {
+		return "", false
+	}
+	return err.Error(), true
+}
+
+// Status returns the status of an answer that asks to come again by its [Phrase]; 0 for any other text. Besides the
+// phrases of RFC 9110 and RFC 6585 it knows those of nginx, HAProxy and Apache httpd.
+func Status(phrase string) int {
+	for _, known := range [...]struct {
+		phrase string
+		status int
+	}{
+		{"Too Many Requests", 429},
+		{"Internal Server Error", 500},
+		{"Bad Gateway", 502},
+		{"Proxy Error", 502}, // Apache httpd
+		{"Service Unavailable", 503},
+		{"Service Temporarily Unavailable", 503}, // nginx
+		{"Gateway Timeout", 504},
+		{"Gateway Time-out", 504}, // nginx, HAProxy
+	} {
+		if strings.EqualFold(known.phrase, phrase) {
+			return known.status
+		}
+	}
+	return 0
 }
 
 // streamError has the fields of the error with which net/http reports a reset
@@ -69,8 +136,8 @@ func asStream(err error) (stream streamError, ok bool) {
 	}
 }
 
-// ofText is the one place where a text decides. In Go 1.26 these errors have types that are not
-// exported, no methods and no sentinels. The errors of golang.org/x/net/http2 have the same texts.
+// ofText is the one place where a text of HTTP/2 or of a reused connection decides. In Go 1.26 these errors have
+// types that are not exported, no methods and no sentinels. The errors of golang.org/x/net/http2 have the same texts.
 func ofText(text string) Loss {
 	// A GOAWAY ends only requests with "received" after the last stream that the server has
 	// processed. The others end with "closed the connection", and may have been processed.

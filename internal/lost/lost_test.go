@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"reflect"
 	"testing"
 
@@ -69,4 +70,43 @@ func TestStreamCountsBeforeATextAndTheFirstTextBeforeOthers(t *testing.T) {
 	} {
 		require.Equal(t, c.want, lost.Of(c.err), c.err)
 	}
+}
+
+func TestUnsentIsWhatHadNoConnection(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{&net.OpError{Op: "dial", Err: io.EOF}, true},
+		{&net.OpError{Op: "proxyconnect", Err: io.EOF}, true},
+		{&net.OpError{Op: "socks connect", Err: io.EOF}, true},
+		{&net.OpError{Op: "read", Err: io.EOF}, false},
+		{&net.DNSError{}, true},
+		{errors.Join(io.EOF, &net.DNSError{}), true},
+		{errors.New("http2: Transport received GOAWAY from server"), true},
+		{errors.New("http2: client connection lost"), false},
+		{nil, false},
+	} {
+		require.Equal(t, c.want, lost.Unsent(c.err), c.err)
+	}
+}
+
+func TestStatusOfAPhraseThatStandsAlone(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]int{
+		errors.New("Bad Gateway"):                      502,
+		errors.New("GATEWAY TIME-OUT"):                 504,
+		errors.New("Too Many Requests"):                429,
+		errors.New("Forbidden"):                        0,
+		errors.New("Bad Gateway "):                     0,
+		fmt.Errorf("%w", errors.New("Bad Gateway")):    0,
+		&net.DNSError{Err: "Bad Gateway"}:              0,
+		errors.Join(errors.New("Service Unavailable")): 0,
+	} {
+		phrase, _ := lost.Phrase(err)
+		require.Equal(t, want, lost.Status(phrase), err)
+	}
+	_, ok := lost.Phrase(nil)
+	require.False(t, ok)
 }
