@@ -32,17 +32,22 @@ func (*transportClassifier) opinion(o *Outcome, f *facts) Verdict {
 		return ofLookup(f.lookup)
 	case f.has(timedOut):
 		return RetryAs(Timeout)
-	case f.has(disconnected) || f.mayBeLost() && lost.Of(o.Err) != lost.Nothing:
+	case f.has(disconnected) || f.has(silent) && f.isLost(o.Err):
 		return RetryAs(Transient)
 	default:
 		return Verdict{}
 	}
 }
 
-// mayBeLost reports whether the text of an error may say that the connection was lost.
-// The texts of answers of a service, and of errors that say something by a method, do
-// not count.
-func (f *facts) mayBeLost() bool { return f.has(silent) && f.code == "" && f.status < 300 }
+// isLost reports whether an error says by its text or by the fields of a reset stream that the connection was
+// lost. The texts of answers of a service do not count.
+func (f *facts) isLost(err error) bool {
+	loss := lost.OfStream(err)
+	if loss == lost.Nothing && f.code == "" && f.status < 300 {
+		loss = lost.Of(err)
+	}
+	return loss == lost.Connection || loss == lost.Unprocessed
+}
 
 func ofLookup(lookup *net.DNSError) Verdict {
 	switch {

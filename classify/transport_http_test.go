@@ -390,7 +390,7 @@ func TestCallersThatCancelTheDial(t *testing.T) {
 }
 
 // Error codes of RFC 9113.
-const codeNone, codeInternal, codeRefused, codeTooMuch = 0, 2, 7, 11
+const codeNone, codeProtocol, codeInternal, codeRefused, codeTooMuch = 0, 1, 2, 7, 11
 
 // http2Server answers each request in the same way.
 func http2Server(hangsUp bool, answers ...pipenet.Frame) *pipenet.HTTP2 {
@@ -447,36 +447,93 @@ func TestFailuresOfHTTP2InGo126(t *testing.T) {
 		},
 		{
 			name: "stream with an error", server: http2Server(false, pipenet.ResetStream(codeInternal)),
-			text: "stream error: stream ID 1; INTERNAL_ERROR",
+			text: "stream error: stream ID 1; INTERNAL_ERROR; received from peer",
+			want: classify.RetryAs(classify.Transient),
+		},
+		{
+			name: "stream with an error of the client", server: http2Server(false, pipenet.ResetStream(codeProtocol)),
+			text: "http2: Transport: cannot retry err [stream error: stream ID 1; PROTOCOL_ERROR; received from peer] after Request.Body was written",
 			want: classify.Verdict{},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var servers sync.WaitGroup
-			t.Cleanup(servers.Wait)
-			listener := listen(t)
-			servers.Go(func() {
-				for {
-					connection, err := listener.Accept()
-					if err != nil {
-						return
-					}
-					servers.Go(func() { c.server.Serve(connection) })
-				}
-			})
-			// A body without GetBody, so that net/http cannot try again by itself.
-			body := io.MultiReader(strings.NewReader("body"))
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+listener.Addr().String(), body)
-			require.NoError(t, err)
-			response, err := http2Client(t, nil).Do(request)
-			if err == nil {
-				response.Body.Close()
-			}
+			err := postOnce(t, c.server)
 			require.ErrorContains(t, err, c.text)
 			require.Equal(t, c.want, verdictOf(err))
 			require.Equal(t, c.want, verdictOf(errors.Unwrap(err)), "as a RoundTripper returns it")
 		})
+	}
+}
+
+// postOnce sends a request with a body that net/http cannot send again by itself, and reads the answer to its end. It
+// returns the error of either.
+func postOnce(t *testing.T, server *pipenet.HTTP2) error {
+	t.Helper()
+	var servers sync.WaitGroup
+	t.Cleanup(servers.Wait)
+	listener := listen(t)
+	servers.Go(func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			servers.Go(func() { server.Serve(connection) })
+		}
+	})
+	body := io.MultiReader(strings.NewReader("body"))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+listener.Addr().String(), body)
+	require.NoError(t, err)
+	response, err := http2Client(t, nil).Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
+}
+
+// TestStreamsThatAreReset: a reset is what HTTP/2 has for a connection that is cut, unless the server blames the client.
+func TestStreamsThatAreReset(t *testing.T) {
+	t.Parallel()
+	again, final := classify.RetryAs(classify.Transient), classify.Verdict{}
+	for code, want := range []classify.Verdict{
+		0x0: again, // NO_ERROR
+		0x1: final, // PROTOCOL_ERROR
+		0x2: again, // INTERNAL_ERROR
+		0x3: final, // FLOW_CONTROL_ERROR
+		0x4: again, // SETTINGS_TIMEOUT
+		0x5: final, // STREAM_CLOSED
+		0x6: final, // FRAME_SIZE_ERROR
+		0x7: again, // REFUSED_STREAM
+		0x8: again, // CANCEL
+		0x9: final, // COMPRESSION_ERROR
+		0xa: again, // CONNECT_ERROR
+		0xb: again, // ENHANCE_YOUR_CALM
+		0xc: final, // INADEQUATE_SECURITY
+		0xd: final, // HTTP_1_1_REQUIRED
+		0xe: again, // unassigned
+	} {
+		for when, frames := range map[string][]pipenet.Frame{
+			"before the headers": {pipenet.ResetStream(uint32(code))},
+			"in the body":        {pipenet.Begun(), pipenet.ResetStream(uint32(code))},
+		} {
+			t.Run(fmt.Sprintf("code %d/%s", code, when), func(t *testing.T) {
+				t.Parallel()
+				err := postOnce(t, http2Server(false, frames...))
+				require.ErrorContains(t, err, "stream error: stream ID 1; ")
+				require.Equal(t, want, verdictOf(err), err)
+				inner := err
+				if around, ok := errors.AsType[*url.Error](err); ok {
+					inner = around.Err
+				}
+				require.Equal(t, want, verdictOf(errors.New(inner.Error())), "as golang.org/x/net/http2 returns it")
+				if when == "in the body" {
+					require.Equal(t, want, verdictOf(errors.Join(statusError(404), err)), "of a service that has refused")
+				}
+			})
+		}
 	}
 }
 
@@ -516,7 +573,10 @@ func TestTextsThatAreNoLostConnection(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"http2: response body closed",
-		"http2: Transport: cannot retry err [stream error: stream ID 1; CANCEL] after Request.Body was written",
+		"stream error: stream ID 1; PROTOCOL_ERROR; received from peer",
+		"stream error: stream ID 1; FRAME_SIZE_ERROR",
+		"stream error: stream ID 1; CANCELED",
+		"stream error: stream ID 1",
 		"http2: Transport: cannot retry err [x; REFUSED_STREAM] after Request.Body was written",
 		"my server sent GOAWAY and closed the connection",
 		"x http: server closed idle connection",

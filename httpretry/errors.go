@@ -126,7 +126,7 @@ func (c *call) explain(err error) error {
 	switch {
 	case c.Err() != nil:
 		return err
-	case c.connection.Load() == had, errtree.Is(err, io.EOF):
+	case c.connection.Load() == had && lost.Of(err) != lost.Blamed, errtree.Is(err, io.EOF):
 		return &connectionError{err}
 	case c.unsent():
 		return refusedTunnel(err)

@@ -271,17 +271,7 @@ func TestPOSTThatHTTP2HasNotProcessedIsSentAgain(t *testing.T) {
 						return []pipenet.Frame{c.answer}
 					}
 				}
-				var protocols http.Protocols
-				protocols.SetUnencryptedHTTP2(true)
-				inner := &http.Transport{Protocols: &protocols, DialContext: func(context.Context, string, string) (net.Conn, error) {
-					ours, theirs := net.Pipe()
-					go server.Serve(theirs)
-					return ours, nil
-				}}
-				defer func() {
-					synctest.Wait()
-					inner.CloseIdleConnections()
-				}()
+				inner := overHTTP2(t, server)
 				r := newRequest(t.Context(), t, http.MethodPost, "http://service/", "body")
 				if c.stream {
 					r.Body, r.GetBody = io.NopCloser(strings.NewReader("body")), nil
@@ -296,6 +286,49 @@ func TestPOSTThatHTTP2HasNotProcessedIsSentAgain(t *testing.T) {
 				} else {
 					require.Error(t, got.err)
 				}
+			})
+		})
+	}
+}
+
+// overHTTP2 returns the net/http client of a server in the bubble.
+func overHTTP2(t *testing.T, server *pipenet.HTTP2) *http.Transport {
+	t.Helper()
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	inner := &http.Transport{Protocols: &protocols, DialContext: func(context.Context, string, string) (net.Conn, error) {
+		ours, theirs := net.Pipe()
+		go server.Serve(theirs)
+		return ours, nil
+	}}
+	t.Cleanup(func() {
+		synctest.Wait()
+		inner.CloseIdleConnections()
+	})
+	return inner
+}
+
+// TestStreamsThatAreResetAreSentAgain: as over HTTP/1.1, unless the server blames the client.
+func TestStreamsThatAreResetAreSentAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		answer []pipenet.Frame
+		want   int
+	}{
+		{"an error of the server", []pipenet.Frame{pipenet.ResetStream(2)}, 3},
+		{"canceled", []pipenet.Frame{pipenet.ResetStream(8)}, 3},
+		{"an error of the client", []pipenet.Frame{pipenet.ResetStream(9)}, 1},
+		{"in the body, which the caller reads", []pipenet.Frame{pipenet.Begun(), pipenet.ResetStream(2)}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				server := &pipenet.HTTP2{Answers: func(int) []pipenet.Frame { return c.answer }}
+				got := exchange(newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: overHTTP2(t, server)}),
+					newRequest(t.Context(), t, http.MethodPut, "http://service/", "body"))
+				require.Error(t, errors.Join(got.err, got.bodyErr))
+				require.Equal(t, c.want, server.Requests())
 			})
 		})
 	}

@@ -19,18 +19,24 @@ const (
 	Nothing     Loss = iota // the error says nothing of either
 	Connection              // the connection was lost, perhaps after the server had processed the request
 	Unprocessed             // the server has not processed the request
+	Blamed                  // the server blames the client: what it has sent, or the protocol that it speaks
 )
 
 // Of returns what an error and the errors that it wraps say. The first that says something
 // counts, but that of an HTTP/2 stream counts before any text.
-func Of(err error) (loss Loss) {
+func Of(err error) Loss { return of(err, true) }
+
+// OfStream is [Of] for an error whose texts may be those of a service.
+func OfStream(err error) Loss { return of(err, false) }
+
+func of(err error, texts bool) (loss Loss) {
 	errtree.Find(err, func(e error) bool {
 		if stream, ok := asStream(e); ok {
-			loss = Nothing
-			if stream.Code == refusedStream {
-				loss = Unprocessed
-			}
+			loss = ofCode(stream.Code, stream.Cause != nil && stream.Cause.Error() == fromPeer)
 			return true
+		}
+		if !texts {
+			return false
 		}
 		switch e := e.(type) { //nolint:errorlint // an error that wraps is not asked for its text
 		case *net.OpError:
@@ -118,9 +124,35 @@ type streamError struct {
 
 func (streamError) Error() string { return "http2 stream error" }
 
-// refusedStream is REFUSED_STREAM of RFC 9113, section 7: the server has not
-// processed the request.
-const refusedStream = 0x7
+// fromPeer is the cause of a reset that the server has sent. net/http has others for what it does not understand.
+const fromPeer = "received from peer"
+
+// codeNames are the error codes of RFC 9113, section 7, by number.
+func codeNames() [14]string {
+	return [...]string{
+		"NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
+		"FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
+		"INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+	}
+}
+
+// ofCode returns what the code of a stream that was reset says. A code without a name is one of the server's
+// faults (RFC 9113, section 7).
+func ofCode(code uint32, byPeer bool) Loss {
+	switch code {
+	case 0x7: // REFUSED_STREAM
+		return Unprocessed
+	case 0x1, 0x3, 0x5, 0x6, 0x9, 0xc, 0xd:
+		// PROTOCOL_ERROR, which may also be a limit on streams, so that net/http itself tries again; FLOW_CONTROL_ERROR,
+		// STREAM_CLOSED, FRAME_SIZE_ERROR, COMPRESSION_ERROR, INADEQUATE_SECURITY, HTTP_1_1_REQUIRED.
+		if byPeer {
+			return Blamed
+		}
+		return Nothing // it is not HTTP/2 what the server speaks
+	default:
+		return Connection // where HTTP/1.1 would cut the connection
+	}
+}
 
 // asStream is errors.AsType without what the error wraps.
 func asStream(err error) (stream streamError, ok bool) {
@@ -159,11 +191,27 @@ func ofText(text string) Loss {
 	if text == "http: server closed idle connection" {
 		return Connection
 	}
-	if strings.HasPrefix(text, "stream error: ") && strings.Contains(text, "; REFUSED_STREAM") {
-		return Unprocessed
+	if stream, ok := strings.CutPrefix(text, "stream error: "); ok {
+		return ofStreamText(stream)
 	}
 	if around, ok := strings.CutPrefix(text, "http2: Transport: cannot retry err ["); ok {
 		return ofText(around) // of a body that net/http cannot send again
+	}
+	return Nothing
+}
+
+// ofStreamText returns what the rest of a text about a stream that was reset says, such as
+// "stream ID 1; CANCEL; received from peer".
+func ofStreamText(text string) Loss {
+	_, text, _ = strings.Cut(text, "; ")
+	byPeer := strings.Contains(text, "; "+fromPeer)
+	for code, name := range codeNames() {
+		if rest, ok := strings.CutPrefix(text, name); ok && (rest == "" || strings.HasPrefix(rest, ";") || strings.HasPrefix(rest, "]")) {
+			return ofCode(uint32(code), byPeer)
+		}
+	}
+	if strings.HasPrefix(text, "unknown error code ") {
+		return Connection
 	}
 	return Nothing
 }

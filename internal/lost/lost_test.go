@@ -19,7 +19,12 @@ func TestTextsOfGo126(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]lost.Loss{
 		"stream error: stream ID 1; REFUSED_STREAM; received from peer":                                                  lost.Unprocessed, // x/net/http2 has no more than the text
-		"stream error: stream ID 1; INTERNAL_ERROR; received from peer":                                                  lost.Nothing,
+		"stream error: stream ID 1; INTERNAL_ERROR; received from peer":                                                  lost.Connection,
+		"stream error: stream ID 1; PROTOCOL_ERROR; received from peer":                                                  lost.Blamed,
+		"stream error: stream ID 1; PROTOCOL_ERROR; malformed header":                                                    lost.Nothing,
+		"stream error: stream ID 1; HTTP_1_1_REQUIRED; received from peer":                                               lost.Blamed,
+		"stream error: stream ID 1; CANCEL":                                                                              lost.Connection,
+		"stream error: stream ID 1; unknown error code 0x20; received from peer":                                         lost.Connection,
 		"http2: Transport received Server's graceful shutdown GOAWAY":                                                    lost.Unprocessed,
 		"http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM":                                         lost.Unprocessed,
 		"http2: client conn could not be established":                                                                    lost.Unprocessed,
@@ -28,7 +33,7 @@ func TestTextsOfGo126(t *testing.T) {
 		"http: server closed idle connection":                                                                            lost.Connection,
 		`malformed HTTP status code "2"`:                                                                                 lost.Connection,
 		"http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM] after Request":                   lost.Unprocessed,
-		"http2: Transport: cannot retry err [stream error: stream ID 1; CANCEL] after Request":                           lost.Nothing,
+		"http2: Transport: cannot retry err [stream error: stream ID 1; CANCEL] after Request":                           lost.Connection,
 		"http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after Request": lost.Unprocessed,
 		"http2: response body closed":                                                                                    lost.Nothing,
 		"x stream error: y; REFUSED_STREAM":                                                                              lost.Nothing,
@@ -62,14 +67,19 @@ func TestStreamCountsBeforeATextAndTheFirstTextBeforeOthers(t *testing.T) {
 		want lost.Loss
 	}{
 		{stream(7), lost.Unprocessed},
-		{stream(2), lost.Nothing},
+		{stream(1), lost.Nothing}, // net/http does not say that the server has blamed the client
+		{stream(2), lost.Connection},
+		{stream(1 << 20), lost.Connection},
 		{errors.Join(closed, stream(7)), lost.Unprocessed},
-		{errors.Join(goAway, stream(2)), lost.Nothing},
+		{errors.Join(goAway, stream(1)), lost.Nothing},
+		{errors.Join(goAway, stream(2)), lost.Connection},
 		{errors.Join(io.EOF, closed, goAway), lost.Connection},
 		{errors.Join(goAway, closed), lost.Unprocessed},
 	} {
 		require.Equal(t, c.want, lost.Of(c.err), c.err)
 	}
+	require.Equal(t, lost.Nothing, lost.OfStream(goAway))
+	require.Equal(t, lost.Unprocessed, lost.OfStream(fmt.Errorf("wrap: %w", stream(7))))
 }
 
 func TestUnsentIsWhatHadNoConnection(t *testing.T) {

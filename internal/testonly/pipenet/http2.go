@@ -34,6 +34,11 @@ func OK() Frame {
 	return frame(frameHeaders, flagEndStream|flagEndHeaders, []byte{0x88}) // RFC 7541, appendix A: ":status: 200"
 }
 
+// Begun is the beginning of an answer with status 200: its headers and some of its body.
+func Begun() Frame {
+	return append(frame(frameHeaders, flagEndHeaders, []byte{0x88}), frame(frameData, 0, []byte("{"))...)
+}
+
 // ResetStream ends the stream of the request with an error code.
 func ResetStream(code uint32) Frame {
 	return frame(frameReset, 0, binary.BigEndian.AppendUint32(nil, code))
@@ -48,11 +53,13 @@ func frame(kind, flags byte, payload []byte) Frame {
 	return append([]byte{0, 0, byte(len(payload)), kind, flags, 0, 0, 0, 0}, payload...)
 }
 
-// on returns the frame on a stream. GOAWAY and SETTINGS are about the connection.
+// on returns the frame, or each of several, on a stream. GOAWAY and SETTINGS are about the connection.
 func (f Frame) on(stream []byte) Frame {
 	f = slices.Clone(f)
-	if kind := f[3]; kind != frameGoAway && kind != frameSettings {
-		copy(f[5:9], stream)
+	for next := f; len(next) > 0; next = next[9+next[2]:] {
+		if kind := next[3]; kind != frameGoAway && kind != frameSettings {
+			copy(next[5:9], stream)
+		}
 	}
 	return f
 }
