@@ -105,7 +105,8 @@ func AWSCompatible() *Chain {
 
 // Status returns the classifier of HTTP statuses, "http-status". The given statuses are
 // transient, but 429 is a throttle, except with the code of a hard quota, see [HardQuotas].
-// Without arguments, the statuses are 429, 500, 502, 503 and 504.
+// Without arguments, the statuses are 429, 500, 502, 503 and 504, on which the AWS SDKs agree, and 520 to 524, 529 and
+// 530 of proxies and services that the SDKs do not meet.
 func Status(codes ...int) Classifier { return &statusClassifier{slices.Clone(codes)} }
 
 type statusClassifier struct{ codes []int }
@@ -134,7 +135,17 @@ func (c *statusClassifier) lists(status int) bool {
 	switch status {
 	case 429, 500, 502, 503, 504:
 		return true
+	case 520, 521, 522, 523, 524, 530:
+		// Cloudflare, when the service behind it answers nothing it understands, refuses, cannot be reached or is late, or
+		// its name or tunnel cannot be found: pages "error-520" to "error-530" below
+		// developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors. Its answers in JSON call
+		// 520 to 524 and a missing tunnel retryable; 525 and 526, a handshake that fails and a bad certificate, not.
+		return true
+	case 529:
+		// A service with too many requests of all its clients: the error overloaded_error of Anthropic and Amazon Bedrock.
+		return true
 	default:
+		// Also 425 (RFC 8470), which is for requests in early data of TLS. net/http sends none.
 		return false
 	}
 }

@@ -73,6 +73,9 @@ func (c *call) unprocessed(failure error) bool {
 
 // refuses reports whether the server did not execute the request but asks to come again.
 func (e *ResponseError) refuses() bool {
-	return e.hinted && e.Status == http.StatusServiceUnavailable ||
+	return e.hinted && (e.Status == http.StatusServiceUnavailable || e.Status == statusOverloaded) ||
 		classify.Default().Classify(classify.Outcome{Err: e}).Kind() == classify.Throttling
 }
+
+// statusOverloaded is a 503 for all clients of a service, see classify.Status.
+const statusOverloaded = 529
