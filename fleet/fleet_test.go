@@ -402,7 +402,7 @@ func TestObserverMayAskForTheState(t *testing.T) {
 			states = append(states, f.Snapshot()[0].State)
 			l.Report(ratelimit.Response{})
 			_ = l.State()
-			_ = l.Expected(1)
+			_ = l.Expected(ratelimit.Request{})
 		}})
 		l = f.NewLimiter(orders, clock.System{})
 		send(t, l, false)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/line"
+	"github.com/awsretry/awsretry/internal/refill"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -22,12 +24,13 @@ type limiter struct {
 	key   string
 	clock clock.Clock
 	limit adaptive.SendLimit // of the whole fleet
-	line  *sendrate.Line
+	line  *line.Line
+	part  sendrate.Part // of this process
 
 	// joined is true once the store has answered or failed, or JoinWait has passed. Until then
 	// callers wait at the gate.
 	joined  atomic.Bool
-	joining *sendrate.Line
+	joining *line.Line
 	gate    *gate
 	place   uint64 // order of first use among the members of the fleet
 
@@ -90,7 +93,7 @@ func (l *limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.T
 			r.MaxWait = max(r.MaxWait-l.clock.Now().Sub(began), 1)
 		}
 	}
-	sent, err = l.line.Acquire(ctx, r)
+	sent, err = l.lineOf(r).Acquire(ctx, r)
 	if err != nil && (r.NoWait || r.MaxWait > 0) {
 		l.mu.Lock()
 		l.member.runs.saveUntil = l.clock.Now().Add(savedFor)
@@ -105,7 +108,7 @@ func (l *limiter) join(ctx context.Context, r ratelimit.Request) error {
 	now := l.clock.Now()
 	l.mu.Lock()
 	l.startLocked(now)
-	end, line := l.gate.at, l.joining
+	end, joining := l.gate.at, l.joining
 	l.mu.Unlock()
 	deadline, limited := ctx.Deadline()
 	wait := end.Sub(now)
@@ -113,7 +116,7 @@ func (l *limiter) join(ctx context.Context, r ratelimit.Request) error {
 		r.MaxWait > 0 && r.MaxWait < wait {
 		return nil
 	}
-	_, err := line.Acquire(ctx, ratelimit.Request{OnWait: r.OnWait})
+	_, err := joining.Acquire(ctx, ratelimit.Request{OnWait: r.OnWait})
 	if err == nil {
 		l.joined.Store(true)
 	}
@@ -127,13 +130,21 @@ func (l *limiter) startLocked(now time.Time) {
 	}
 	l.fleet.register(l)
 	l.gate = &gate{open: &l.joined, at: now.Add(l.fleet.config.JoinWait)}
-	l.joining = sendrate.NewLine(l.gate, l.clock)
+	l.joining = line.New(l.gate, l.clock)
 	l.member.used = true
 	l.planLocked(now)
 }
 
-// Give returns what an Acquire of this cost took for an attempt that is not made.
-func (l *limiter) Give(cost float64) { l.line.Give(cost) }
+// lineOf returns the line in which an attempt waits.
+func (l *limiter) lineOf(r ratelimit.Request) *line.Line {
+	if part := l.part.Line(); r.Part && part != nil {
+		return part
+	}
+	return l.line
+}
+
+// Give returns what an Acquire of this request took for an attempt that is not made.
+func (l *limiter) Give(r ratelimit.Request) { l.lineOf(r).Give(r.Cost) }
 
 // Report counts the answer to an attempt.
 func (l *limiter) Report(r ratelimit.Response) ratelimit.Change {
@@ -151,8 +162,9 @@ func (l *limiter) Report(r ratelimit.Response) ratelimit.Change {
 	}
 	l.planLocked(now)
 	l.mu.Unlock()
+	l.reportPart(r)
 	switch {
-	case l.line.Waiting() == 0:
+	case l.line.Waiting()+l.part.Waiting() == 0:
 	case change.Cut:
 		l.line.Poke()
 	case local: // where answers raise the rate
@@ -161,11 +173,24 @@ func (l *limiter) Report(r ratelimit.Response) ratelimit.Change {
 	return change
 }
 
-// Expected returns the shortest wait of an attempt that came now.
-func (l *limiter) Expected(cost float64) time.Duration {
-	if !(cost > 0) {
-		cost = 1
+// reportPart counts the answer to an attempt for the throttled part of the scope.
+func (l *limiter) reportPart(r ratelimit.Response) {
+	if !r.Part && !r.PartThrottled {
+		return
 	}
+	l.line.Change(func(now time.Time) (cut bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.part.Report(now, r, l.line, &l.member.local, l.member.Snapshot(now).MeasuredRate)
+	})
+}
+
+// Expected returns the shortest wait of an attempt that came now.
+func (l *limiter) Expected(r ratelimit.Request) time.Duration {
+	if waits := l.lineOf(r); waits != l.line {
+		return waits.Expected(r.Cost)
+	}
+	cost := refill.Cost(r.Cost)
 	waiting := float64(l.line.Waiting())
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,7 +207,7 @@ func (l *limiter) calmLocked() {
 
 // State returns the state for snapshots.
 func (l *limiter) State() retry.ScopeSnapshot {
-	waiting, now := l.line.Waiting(), l.clock.Now()
+	waiting, now := l.line.Waiting()+l.part.Waiting(), l.clock.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	state := l.member.Snapshot(now)

@@ -92,7 +92,7 @@ func TestStoreHearsOfEachAnswerOnce(t *testing.T) {
 					l.Report(ratelimit.Response{Sent: at})
 					sent.Add(1)
 					_ = l.State()
-					_ = l.Expected(1)
+					_ = l.Expected(ratelimit.Request{})
 					_ = f.Snapshot()
 				}
 			})

@@ -337,14 +337,14 @@ func TestExpectedWaitFollowsWhatTheMemberGetsWhileAttemptsWait(t *testing.T) {
 			go func() { _, _ = l.Acquire(ctx, ratelimit.Request{}) }()
 		}
 		pass(t, time.Second)
-		require.Less(t, l.Expected(1), time.Second, "as if the member had the rate of the fleet")
+		require.Less(t, l.Expected(ratelimit.Request{}), time.Second, "as if the member had the rate of the fleet")
 		pass(t, 3*time.Second)
-		require.InDelta(t, 4*time.Second, l.Expected(1), float64(time.Second), "20 wait, and five go each second")
+		require.InDelta(t, 4*time.Second, l.Expected(ratelimit.Request{}), float64(time.Second), "20 wait, and five go each second")
 		cancel()
 		pass(t, time.Second)
 		_, err := l.Acquire(context.Background(), ratelimit.Request{})
 		require.NoError(t, err)
-		require.Less(t, l.Expected(100), 2*time.Second, "nothing waits any more")
+		require.Less(t, l.Expected(ratelimit.Request{Cost: 100}), 2*time.Second, "nothing waits any more")
 	})
 }
 
@@ -380,7 +380,7 @@ func TestExpectedWaitForgetsTheRateOfAMemberThatWasAlone(t *testing.T) {
 			pass(t, time.Millisecond)
 		}
 		synctest.Wait()
-		require.Less(t, l.Expected(1), 5*time.Second)
+		require.Less(t, l.Expected(ratelimit.Request{}), 5*time.Second)
 		pass(t, time.Minute)
 		require.Zero(t, refused.Load())
 	})

@@ -56,13 +56,16 @@ type Request struct {
 	// cost above the capacity of the bucket is served too, but takes longer. If every attempt costs
 	// more than one, see adaptive.Config.SendCost.
 	Cost float64
+	// Part is true for a retry of an operation in which a part of the scope was throttled, such as one
+	// key of a table, see [Response].PartThrottled. A limiter that does not tell parts apart ignores it.
+	Part bool
 	// NoWait refuses every wait.
 	NoWait bool
 	// MaxWait bounds the wait; zero means no limit. A wait that is expected to take longer is
 	// refused. A wait that a rate cut makes too long ends at that cut, and any other ends after
 	// MaxWait. Tokens that come exactly at the end are in time.
 	MaxWait time.Duration
-	// MaxQueue refuses to wait behind that many callers; zero means no limit.
+	// MaxQueue refuses to wait if that many callers wait already; zero means no limit.
 	MaxQueue int
 	// NotAfter is the latest instant to send at; zero means any.
 	NotAfter time.Time
@@ -80,7 +83,7 @@ type Wait struct {
 	// Expected is how long the wait takes if the rate stays as it is; zero if that is not
 	// known.
 	Expected time.Duration
-	// Ahead is the number of callers ahead in the queue.
+	// Ahead is the number of callers that came before and wait.
 	Ahead int
 	// FillRate is the current send rate.
 	FillRate Rate
@@ -117,8 +120,13 @@ type Response struct {
 	// of the response.
 	Sent time.Time
 	// Throttled is true if the answer is a throttle, and false for every other answer, including
-	// other errors.
+	// other errors and throttles of a part of the scope.
 	Throttled bool
+	// PartThrottled is true if the answer is a throttle of only a part of the scope, such as one key of a
+	// table.
+	PartThrottled bool
+	// Part is that of the [Request] of the attempt.
+	Part bool
 	// Cost is how many send tokens the attempt took, as in [Request]; zero or less means
 	// one. The measured rate counts it, because it is compared with the send rate.
 	Cost float64

@@ -240,6 +240,6 @@ func (l *scriptedLimiter) Report(ratelimit.Response) ratelimit.Change {
 	l.reported++
 	return ratelimit.Change{}
 }
-func (*scriptedLimiter) Expected(float64) time.Duration { return 0 }
-func (l *scriptedLimiter) Give(cost float64)            { l.given++ }
-func (*scriptedLimiter) State() retry.ScopeSnapshot     { return retry.ScopeSnapshot{} }
+func (*scriptedLimiter) Expected(ratelimit.Request) time.Duration { return 0 }
+func (l *scriptedLimiter) Give(ratelimit.Request)                 { l.given++ }
+func (*scriptedLimiter) State() retry.ScopeSnapshot               { return retry.ScopeSnapshot{} }

@@ -17,7 +17,7 @@ type judgment struct {
 	failure   error // without a mark that has a reason and is the outermost error
 	verdict   classify.Verdict
 	throttled bool  // as the limiter of the scope and together see it, so not by a hard quota
-	partly    bool  // throttled in a part of the scope, which neither of them counts as a throttle
+	partly    bool  // throttled in a part of the scope
 	rule      error // why there is no retry even if the verdict asks for one; or nil
 	gone      error // how the context of the operation has ended; or nil
 }
@@ -199,7 +199,7 @@ func (e *Engine) charge(
 		if e.config.MaxQuotaWait == 0 || cost > quota.Capacity() {
 			return e.delayWhenRefused(r, delay), e.empty(r, t.Attempt(), cost)
 		}
-		r.payer, r.owed = quota, cost
+		r.owed = cost
 	}
 	r.paid, r.delay = cost, delay
 	return delay, nil
@@ -213,11 +213,7 @@ func (e *Engine) roomForRetry(ctx context.Context, r *record, delay time.Duratio
 	}
 	needed := time.Duration(0)
 	if wait = delay; r.limited() {
-		expected := r.scope.Limiter.Expected(e.config.Send.Cost)
-		if r.partLimiter != nil {
-			expected = max(expected, r.partLimiter.Expected(e.config.Send.Cost))
-		}
-		if expected > wait {
+		if expected := r.scope.Limiter.Expected(r.request()); expected > wait {
 			wait, needed = expected, r.scope.AttemptTime.Needed()
 		}
 	}

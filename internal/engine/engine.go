@@ -53,9 +53,6 @@ type Config struct {
 	// NewLimiter makes the limiter of a scope; start is when the engine was built. Its error says what is
 	// wrong with the limiter, which is used all the same. Nil means standard mode.
 	NewLimiter func(key retry.ScopeKey, start time.Time) (scope.Limiter, error)
-	// NewPartLimiter makes the limiter for retries after throttles of a part of a scope. It begins at this
-	// rate. It is set with NewLimiter.
-	NewPartLimiter func(rate float64) scope.Limiter
 	// Send is the request of each attempt to its limiter.
 	Send ratelimit.Request
 }
@@ -76,18 +73,20 @@ type Engine struct {
 // New returns an engine. It fails if something is wrong with the limiter of the engine as a whole.
 func New(config Config) (*Engine, error) {
 	e := &Engine{config: config, reading: instant.NewReadings(config.Clock), start: config.Clock.Now()}
+	waits, pool := config.MaxQuotaWait > 0, quota.PoolOf(config.Plan.QuotaCapacity, config.Plan.RetryCost)
+	pool.Waits = waits
 	e.scopes = scope.NewTable(scope.Config{
 		Clock: config.Clock,
 		Start: e.start,
 		Quota: quota.Config{
 			Capacity: config.Plan.QuotaCapacity, Initial: config.QuotaInitial, Refill: config.QuotaRefill,
+			Waits: waits,
 		},
-		Costs:          []int{config.Plan.RetryCost, config.Plan.TimeoutCost, config.Plan.ThrottlingCost},
-		Pool:           quota.PoolOf(config.Plan.QuotaCapacity, config.Plan.RetryCost),
-		NewLimiter:     config.NewLimiter,
-		NewPartLimiter: config.NewPartLimiter,
-		Max:            config.MaxScopes,
-		Idle:           config.ScopeIdle,
+		Costs:      []int{config.Plan.RetryCost, config.Plan.TimeoutCost, config.Plan.ThrottlingCost},
+		Pool:       pool,
+		NewLimiter: config.NewLimiter,
+		Max:        config.MaxScopes,
+		Idle:       config.ScopeIdle,
 	})
 	e.ids.Store(rand.Uint64()) //nolint:gosec // not a secret
 	return e, e.scopes.Whole.Err

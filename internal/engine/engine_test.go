@@ -120,16 +120,21 @@ func (r *recorder) use(c *adaptive.Config) { c.Standard.Observer = r }
 type listening struct {
 	mu       sync.Mutex
 	acquired int
+	parts    int // of acquired
 	reports  []bool
+	partial  []bool // by report
 }
 
-func (l *listening) Acquire(ctx context.Context, _ ratelimit.Request) (time.Time, error) {
+func (l *listening) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
 	l.acquired++
+	if r.Part {
+		l.parts++
+	}
 	return time.Time{}, nil
 }
 
@@ -137,14 +142,15 @@ func (l *listening) Report(r ratelimit.Response) ratelimit.Change {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reports = append(l.reports, r.Throttled)
+	l.partial = append(l.partial, r.PartThrottled)
 	return ratelimit.Change{}
 }
 
-func (l *listening) Expected(float64) time.Duration { return 0 }
+func (l *listening) Expected(ratelimit.Request) time.Duration { return 0 }
 
 func (l *listening) State() retry.ScopeSnapshot { return retry.ScopeSnapshot{} }
 
-func (l *listening) Give(float64) {}
+func (l *listening) Give(ratelimit.Request) {}
 
 // scripted is a limiter that notes the requests and gives the answers of its fields.
 type scripted struct {
@@ -165,8 +171,8 @@ func (l *scripted) Acquire(ctx context.Context, r ratelimit.Request) (time.Time,
 	return time.Time{}, l.err
 }
 
-func (l *scripted) Expected(cost float64) time.Duration {
-	l.costs = append(l.costs, cost)
+func (l *scripted) Expected(r ratelimit.Request) time.Duration {
+	l.costs = append(l.costs, r.Cost)
 	return l.expected
 }
 

@@ -21,20 +21,20 @@ const firstTrySuccess = 1
 // which is often that of the next.
 type record struct {
 	token.Cell
-	engine      *Engine
-	scope       *scope.Scope
-	op          retry.Operation
-	plan        *retry.Plan
-	ctx         context.Context //nolint:containedctx // it belongs to the operation and ends with it
-	last        error           // of the last attempt
-	sent        time.Time       // when the current attempt got its send token
-	timed       bool            // whether the current attempt began then
-	partLimiter scope.Limiter   // a second limiter, set once an attempt was throttled in a part of the scope
-	paid        int             // what the last granted retry cost
-	payer       *quota.Quota    // the quota or pool that paid it; nil if it gets nothing back
-	owed        int             // the part of it that Wait must still take from the quota
-	delay       time.Duration   // the backoff before that retry
-	sendPaid    bool            // whether that retry has its send tokens
+	engine   *Engine
+	scope    *scope.Scope
+	op       retry.Operation
+	plan     *retry.Plan
+	ctx      context.Context //nolint:containedctx // it belongs to the operation and ends with it
+	last     error           // of the last attempt
+	sent     time.Time       // when the current attempt got its send token
+	timed    bool            // whether the current attempt began then
+	partly   bool            // whether a part of the scope was throttled
+	paid     int             // what the last granted retry cost
+	payer    *quota.Quota    // the quota or pool that paid it; nil if it gets nothing back
+	owed     int             // the part of it that Wait must still take from the quota
+	delay    time.Duration   // the backoff before that retry
+	sendPaid bool            // whether that retry has its send tokens
 
 	reserved atomic.Pointer[reservation] // for the retry after the present attempt, or nil
 	held     *reservation                // the same, taken by the present verb
@@ -58,7 +58,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (
 	}
 	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, op) && r.scope.Touch()
 	r.op, r.ctx = *op, ctx
-	r.last, r.payer, r.owed, r.delay, r.partLimiter = nil, nil, 0, 0, nil
+	r.last, r.payer, r.owed, r.delay, r.partly = nil, nil, 0, 0, false
 	if e.observed() {
 		r.tally = tally{id: e.ids.Add(1), start: e.reading.Mark()}
 	}
@@ -260,22 +260,16 @@ func (r *record) judgeLast(failure error) {
 	}
 }
 
-// report reports an attempt to the limiters, if it was made and takes send tokens. After a throttle of
-// a part of the scope, the operation's retries also take send tokens from a second limiter.
+// report reports an attempt to the limiter, if it was made and takes send tokens.
 func (r *record) report(found *judgment) (change ratelimit.Change) {
 	r.verb.left = token.Refused
 	if r.verb.was != token.Ready || !r.limited() {
 		return change
 	}
-	response := ratelimit.Response{Sent: r.sent, Throttled: found.throttled, Cost: r.engine.config.Send.Cost}
-	change = r.scope.Limiter.Report(response)
-	if found.partly && r.partLimiter == nil {
-		r.partLimiter = r.scope.PartLimiter()
-	}
-	if r.partLimiter != nil {
-		response.Throttled = found.partly
-		r.partLimiter.Report(response)
-	}
+	change = r.scope.Limiter.Report(ratelimit.Response{
+		Sent: r.sent, Throttled: found.throttled, PartThrottled: found.partly, Part: r.partly, Cost: r.engine.config.Send.Cost,
+	})
+	r.partly = r.partly || found.partly
 	return change
 }
 
@@ -283,11 +277,11 @@ func (r *record) report(found *judgment) (change ratelimit.Change) {
 // is not made.
 func (r *record) refund() {
 	if r.sendPaid {
-		r.giveBack()
+		r.scope.Limiter.Give(r.request())
 		r.sendPaid = false
 	}
 	if r.payer != nil {
-		r.payer.Refund(r.engine.quotaTime(r), r.paid-r.owed)
+		r.payer.Refund(r.engine.quotaTime(r), r.paid)
 		r.payer = nil
 	}
 }

@@ -154,6 +154,106 @@ func TestFirstThrottleOfAPartHoldsNoRetryBackInABusyScope(t *testing.T) {
 	})
 }
 
+// No limiter of the module stands beside that of the user.
+func TestLimiterOfTheUserHearsOfThrottledPartsAndDecides(t *testing.T) {
+	t.Parallel()
+	l := &listening{}
+	s, clk := newStrategy(t, func(c *adaptive.Config) {
+		c.Standard.MaxAttempts = 9
+		c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
+	})
+	narrow := throttleError{classify.ReachPart}
+	for range 20 {
+		require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, narrow, errThrottle))
+	}
+	require.Len(t, clk.Waits(), 2*20, "backoffs, and no other wait")
+	require.Equal(t, []bool{true, false, false, true}, l.partial[:4])
+	require.Equal(t, []bool{false, true, false, false}, l.reports[:4])
+	require.Equal(t, 2*20, l.parts, "the first attempt of an operation is not about a part")
+	require.Equal(t, 3*20, l.acquired)
+}
+
+// crowd begins calls for one hot key, of which most wait for a token after the first throttle.
+func crowd(t *testing.T, s retry.Strategy, calls int, op retry.Operation) (ended *atomic.Int64) {
+	t.Helper()
+	ended = new(atomic.Int64)
+	for range calls {
+		go func() {
+			defer ended.Add(1)
+			_, _ = retry.Do(t.Context(), s, op, answers(throttleError{classify.ReachPart}))
+		}()
+	}
+	sleep(t, 1500*time.Millisecond)
+	synctest.Wait()
+	return ended
+}
+
+func TestThoseWhoWaitForAThrottledPartAreSeen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var events recorder
+		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{
+			Random: func() float64 { return 1 }, MaxScopes: 2, Observer: &events,
+		}})
+		require.NoError(t, err)
+		ended := crowd(t, s, 20, retry.Operation{Resource: "hot"})
+		require.EqualValues(t, 20-ended.Load(), scopesOf(s)["//hot"].Waiting)
+		require.Less(t, ended.Load(), int64(3))
+		for i := range 10 {
+			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{Resource: string(rune('a' + i))}, func(context.Context) error { return nil }))
+			sleep(t, 10*time.Millisecond)
+		}
+		for _, e := range events.of(retry.ScopeEvicted) {
+			require.NotEqual(t, "hot", e.Scope.Resource)
+		}
+		sleep(t, time.Hour)
+		require.EqualValues(t, 20, ended.Load())
+		require.Zero(t, scopesOf(s)["//hot"].Waiting)
+	})
+}
+
+func TestLimitsOfTheSendWaitHoldForThrottledParts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config adaptive.Config
+		most   int // that wait
+	}{
+		"MaxSendQueue": {adaptive.Config{MaxSendQueue: 10}, 10},
+		"MaxSendWait":  {adaptive.Config{MaxSendWait: 3 * time.Second}, 3}, // one token takes 1.4 s
+		"NoSendWait":   {adaptive.Config{NoSendWait: true}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var events recorder
+				c.config.Standard = standard.Config{Random: func() float64 { return 1 }, Observer: &events}
+				s, err := adaptive.New(c.config)
+				require.NoError(t, err)
+				crowd(t, s, 30, retry.Operation{})
+				waiting := s.Snapshot().Scopes[0].Waiting
+				require.LessOrEqual(t, waiting, c.most)
+				require.Equal(t, c.most > 0, waiting > 0)
+				require.Equal(t, 30-waiting-1, len(events.of(retry.OperationEnded))-1)
+			})
+		})
+	}
+}
+
+func TestRetryOfAThrottledPartThatCannotEndInTimeIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Random: func() float64 { return 1 }}})
+		require.NoError(t, err)
+		crowd(t, s, 20, retry.Operation{})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err = retry.Do(ctx, s, retry.Operation{}, answers(throttleError{classify.ReachPart}))
+		require.ErrorIs(t, err, retry.ErrDeadline)
+		require.Equal(t, began, time.Now())
+	})
+}
+
 // books counts what a limiter hands out and gets back.
 type books struct {
 	adaptive.Limiter
@@ -179,9 +279,9 @@ func (l books) Report(r ratelimit.Response) ratelimit.Change {
 	return l.Limiter.Report(r)
 }
 
-func (l books) Give(cost float64) {
+func (l books) Give(r ratelimit.Request) {
 	l.given.Add(1)
-	l.Limiter.Give(cost)
+	l.Limiter.Give(r)
 }
 
 func TestEachSendTokenIsReportedOrGivenBackWithThrottledPartsConcurrentSafe(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -329,4 +331,42 @@ func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
 	require.Len(t, ends, 1)
 	require.Equal(t, "aborted", ends[0].Outcome())
 	require.Equal(t, 1, ends[0].Attempt)
+}
+
+// The pool fills while one retry waits, and others come later.
+func TestRetryThatWaitsForQuotaIsPaidByThePoolBeforeThoseWhoCameLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var events recorder
+		s, err := standard.New(standard.Config{
+			MaxQuotaWait: 10 * time.Second, QuotaCapacity: new(100), QuotaInitial: new(0), Base: time.Millisecond, MaxAttempts: 2,
+			Random: func() float64 { return 1 }, Observer: &events,
+		})
+		require.NoError(t, err)
+		hot, healthy := retry.Operation{Resource: "hot"}, retry.Operation{Resource: "healthy"}
+		ended := map[int]time.Duration{}
+		began := time.Now()
+		for i := range 3 {
+			go func() {
+				_, err := retry.Do(t.Context(), s, hot, answers(errServer))
+				require.NoError(t, err)
+				ended[i] = time.Since(began)
+			}()
+			sleep(t, time.Second)
+		}
+		for range 100 + 14 { // fills the quota of its scope, and then the pool
+			require.NoError(t, retry.DoErr(t.Context(), s, healthy, func(context.Context) error { return nil }))
+		}
+		synctest.Wait()
+		require.Equal(t, map[int]time.Duration{0: 3 * time.Second, 1: 3 * time.Second, 2: 3 * time.Second}, ended,
+			"each gives back what it took")
+		var order []uint64
+		for _, e := range events.of(retry.OperationEnded) {
+			if e.Operation.Resource == "hot" {
+				order = append(order, e.OperationID)
+			}
+		}
+		require.IsIncreasing(t, order)
+		require.Equal(t, 14, s.Snapshot().Pool, "the payer gets the refund")
+	})
 }

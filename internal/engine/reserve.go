@@ -23,7 +23,7 @@ func (r *record) Reserve(t token.Token, failure error, needed time.Duration) (ok
 	held := &reservation{token: t}
 	if !t.Read(func() {
 		held.engine, held.scope, held.op, held.plan, held.ctx = r.engine, r.scope, r.op, r.plan, r.ctx
-		held.delay, held.partLimiter = r.delay, r.partLimiter
+		held.delay, held.partly = r.delay, r.partly
 	}) {
 		return false
 	}
@@ -51,10 +51,7 @@ func (h *reservation) take(failure error, needed time.Duration) bool {
 		return false
 	}
 	delay, refusal := e.charge(ctx, t, &h.record, found.verdict)
-	if h.owed > 0 { // it would have to wait for quota
-		h.payer = nil
-	}
-	if refusal != nil || h.payer == nil {
+	if refusal != nil || h.payer == nil { // without a payer it would have to wait for quota
 		return false
 	}
 	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(e.config.Clock.Now()) < delay+needed {
@@ -63,9 +60,9 @@ func (h *reservation) take(failure error, needed time.Duration) bool {
 	if !h.limited() {
 		return true
 	}
-	request := e.config.Send
-	request.NoWait, request.NotAfter = true, h.op.NotAfter
-	_, err := h.acquire(ctx, request)
+	request := h.request()
+	request.NoWait = true
+	_, err := h.scope.Limiter.Acquire(ctx, request)
 	h.sendPaid = err == nil
 	return h.sendPaid
 }

@@ -37,7 +37,7 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 	after, paid := token.Issued, false
 	defer func() {
 		if paid && after != token.Ready {
-			r.giveBack()
+			r.scope.Limiter.Give(r.request())
 		}
 		token.Token(t).Set(after)
 	}()
@@ -129,10 +129,10 @@ func (e *Engine) waitForQuota(ctx context.Context, t retry.Token, r *record) *re
 			limit, reason = left, retry.ErrMaxElapsed
 		}
 	}
-	err := r.scope.Quota.Wait(ctx, r.owed, limit)
+	payer, err := r.scope.Quota.Wait(ctx, r.owed, limit)
 	switch {
 	case err == nil:
-		r.owed = 0
+		r.payer, r.owed = payer, 0
 		return e.late(t, r)
 	case ctx.Err() != nil:
 		return r.refusal(retry.ErrCanceled, attemptsBefore(t)).Because(ctx)
@@ -146,8 +146,8 @@ func (e *Engine) waitForQuota(ctx context.Context, t retry.Token, r *record) *re
 // acquire takes the send token of an attempt, with events around a wait. It sets paid if it got
 // one.
 func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bool) *retry.Error {
-	request := e.config.Send
-	request.NotAfter, request.AttemptTime = r.op.NotAfter, r.scope.AttemptTime.Needed()
+	request := r.request()
+	request.AttemptTime = r.scope.AttemptTime.Needed()
 	if e.observed() {
 		request.OnWait = func(w ratelimit.Wait) {
 			if r.tally.phase != awaitingSend { // a limiter of the user may wait more than once
@@ -159,7 +159,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 			})
 		}
 	}
-	sent, err := r.acquire(ctx, request)
+	sent, err := r.scope.Limiter.Acquire(ctx, request)
 	*paid = err == nil
 	r.sent, r.timed = sent, !sent.IsZero()
 	refusal := r.notSent(ctx, t, err)
@@ -176,32 +176,11 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 	return refusal
 }
 
-// acquire takes the send tokens of an attempt, first that of a throttled part, which usually takes
-// longer.
-func (r *record) acquire(ctx context.Context, request ratelimit.Request) (sent time.Time, err error) {
-	if r.partLimiter == nil {
-		return r.scope.Limiter.Acquire(ctx, request)
-	}
-	if sent, err = r.partLimiter.Acquire(ctx, request); err != nil {
-		return sent, err
-	}
-	acquired := false
-	defer func() { // also after a panic
-		if !acquired {
-			r.partLimiter.Give(request.Cost)
-		}
-	}()
-	sent, err = r.scope.Limiter.Acquire(ctx, request)
-	acquired = err == nil
-	return sent, err
-}
-
-// giveBack returns the send tokens of an attempt that is not made.
-func (r *record) giveBack() {
-	r.scope.Limiter.Give(r.engine.config.Send.Cost)
-	if r.partLimiter != nil {
-		r.partLimiter.Give(r.engine.config.Send.Cost)
-	}
+// request is what the current attempt asks the limiter for.
+func (r *record) request() ratelimit.Request {
+	request := r.engine.config.Send
+	request.Part, request.NotAfter = r.partly, r.op.NotAfter
+	return request
 }
 
 // notSent says why an attempt got no send token.

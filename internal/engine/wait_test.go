@@ -124,7 +124,7 @@ type slow struct {
 	clk *clock.Fake
 }
 
-func (l slow) Give(cost float64) { l.given = append(l.given, cost) }
+func (l slow) Give(r ratelimit.Request) { l.given = append(l.given, r.Cost) }
 
 func (l slow) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
 	l.clk.Advance(time.Second)
@@ -234,9 +234,9 @@ func (l *counted) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, 
 	return sent, err
 }
 
-func (l *counted) Give(cost float64) {
-	l.given += cost
-	l.Limiter.Give(cost)
+func (l *counted) Give(r ratelimit.Request) {
+	l.given += r.Cost
+	l.Limiter.Give(r)
 }
 
 // A test that fails in an observer ends the goroutine of the operation.

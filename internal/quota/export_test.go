@@ -2,5 +2,7 @@ package quota
 
 import "time"
 
-// Until returns the wait for the timer of the first in line.
-func (q *Quota) Until(now time.Time, cost int) time.Duration { return q.until(now, cost) }
+// Until returns how long the refill takes to reach cost tokens if no caller takes or adds any.
+func (q *Quota) Until(now time.Time, cost int) time.Duration {
+	return q.refill.until(now, int64(cost)-int64(q.Available(now)))
+}

@@ -5,33 +5,23 @@ package quota
 import (
 	"context"
 	"errors"
-	"math"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/instant"
+	"github.com/awsretry/awsretry/internal/line"
 	"github.com/awsretry/awsretry/internal/refill"
-	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// Quota counts tokens. Callers can wait for them, first come, first served. It is safe for
-// concurrent use. Taking and giving back are lock-free unless the quota refills with time
-// or a caller waits. Without a refill, giving to a full quota with a full pool writes nothing, so
-// that healthy traffic does not share a cache line.
+// Quota counts tokens. It is safe for concurrent use. Giving to a full quota with a full pool writes
+// nothing, so that healthy traffic does not share a cache line.
 type Quota struct {
 	capacity int64
 	tokens   atomic.Int64
-	line     *sendrate.Line // of the callers that wait
-	pool     *Quota         // or nil
-
-	refill float64 // tokens per second; 0 means never
-	mu     sync.Mutex
-	newest time.Time // guarded by mu: the newest instant seen
-	since  time.Time // guarded by mu: when the quota last was full, or the start
-	given  int64     // guarded by mu: how many tokens time has added since
+	pool     *Quota     // or nil
+	line     *line.Line // of the callers that wait for tokens; nil if none may wait
+	refill   *growth    // nil if time brings no tokens
 }
 
 // Config describes a Quota.
@@ -44,8 +34,10 @@ type Config struct {
 	// Refill is how many tokens per second the quota gains over time. 0 means none, as in the AWS
 	// SDKs; a rate that is negative or not a number counts as 0.
 	Refill ratelimit.Rate
+	// Waits says that callers may wait for tokens, see Wait. A quota with a pool does as its pool.
+	Waits bool
 	// Pool is a second quota, which several quotas may share. It gets refunds beyond the capacity,
-	// and pays when this quota cannot, see Charge. Nil means none.
+	// and pays when this quota cannot, see Charge. Nil means none. A pool has no pool, and no refill.
 	Pool *Quota
 }
 
@@ -64,12 +56,17 @@ func PoolOf(capacity, retryCost int) Config {
 
 // New returns a quota on the given clock. Its refill, if any, counts from start.
 func New(config Config, start time.Time, clk clock.Clock) *Quota {
-	q := &Quota{capacity: int64(max(config.Capacity, 0)), pool: config.Pool, newest: start, since: start}
-	if config.Refill > 0 {
-		q.refill = float64(config.Refill)
-	}
+	q := &Quota{capacity: int64(max(config.Capacity, 0)), pool: config.Pool}
 	q.tokens.Store(min(max(int64(config.Initial), 0), q.capacity))
-	q.line = sendrate.NewLine(account{q}, clk)
+	if config.Refill > 0 {
+		q.refill = &growth{rate: float64(config.Refill), newest: start, since: start}
+	}
+	switch {
+	case q.pool != nil && q.pool.line != nil:
+		q.line = q.pool.line.Beside(account{q})
+	case q.pool == nil && config.Waits:
+		q.line = line.New(account{q}, clk)
+	}
 	return q
 }
 
@@ -77,7 +74,7 @@ func New(config Config, start time.Time, clk clock.Clock) *Quota {
 // available afterwards. A refusal changes nothing. now matters only if the quota refills,
 // see Refills. A negative cost counts as 0.
 func (q *Quota) Take(now time.Time, cost int) (available int, ok bool) {
-	if q.line.Waiting() > 0 {
+	if q.Waiting() > 0 {
 		return q.Available(now), false
 	}
 	return q.take(now, cost)
@@ -98,7 +95,8 @@ func (q *Quota) take(now time.Time, cost int) (available int, ok bool) {
 }
 
 // Charge takes cost tokens from the quota, as Take does, or else all of them from its pool. It
-// returns which of the two paid and so gets a refund; nil if neither could pay.
+// returns which of the two paid and so gets a refund; nil if neither could pay. No caller is served past
+// those who wait: for this quota, and in the case of the pool for any that shares it.
 func (q *Quota) Charge(now time.Time, cost int) (payer *Quota) {
 	if _, ok := q.Take(now, cost); ok {
 		return q
@@ -122,7 +120,7 @@ func (q *Quota) Refund(now time.Time, tokens int) (available int) {
 		return int(q.capacity)
 	}
 	available = q.give(now, max(tokens, 0))
-	if q.line.Waiting() > 0 {
+	if q.Waiting() > 0 || q.pool != nil && q.pool.Waiting() > 0 {
 		q.line.Wake()
 	}
 	return available
@@ -154,24 +152,26 @@ func (q *Quota) add(tokens int64) (available, beyond int64) {
 // ErrWait is the error of a wait that reached its limit.
 var ErrWait = errors.New("retry: no quota in the time allowed")
 
-// Wait takes cost tokens as soon as they are there and all callers that came before have been
-// served. It fails with ErrWait after limit, or at once if the cost is above the capacity, and with
-// ctx.Err() when ctx is done first. Tokens that come exactly at the limit are in time. A failure
-// takes nothing. A cost of zero or less counts as 1.
-func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) error {
-	if cost > q.Capacity() {
-		return ErrWait
+// Wait takes cost tokens as soon as the quota or its pool has them and all callers that came before have
+// been served: those that wait for this quota, and in the case of the pool those that wait for any that
+// shares it. It returns which of the two paid. It fails with ErrWait after limit, or at once if the cost
+// is above the capacity or no caller may wait, and with ctx.Err() when ctx is done first. Tokens that come
+// exactly at the limit are in time. A failure takes nothing. A cost of zero or less counts as 1.
+func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) (payer *Quota, err error) {
+	if q.line == nil || cost > q.Capacity() {
+		return nil, ErrWait
 	}
-	_, err := q.line.Acquire(ctx, ratelimit.Request{Cost: float64(cost), NoWait: limit <= 0, MaxWait: max(limit, 0)})
+	request := ratelimit.Request{Cost: float64(cost), NoWait: limit <= 0, MaxWait: max(limit, 0)}
+	paid, err := q.line.Pay(ctx, request, q.pool != nil && cost <= q.pool.Capacity())
 	switch {
 	case err == nil:
-		return nil
+		return paid.(account).Quota, nil //nolint:forcetypeassert // all accounts of these lines are quotas
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return nil, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return err // ctx will be done in a moment
+		return nil, err // ctx will be done in a moment
 	default:
-		return ErrWait
+		return nil, ErrWait
 	}
 }
 
@@ -193,46 +193,20 @@ func (q *Quota) Pooled(now time.Time) int {
 }
 
 // Refills reports whether time adds tokens; if not, the methods ignore the time they are given.
-func (q *Quota) Refills() bool { return q.refill > 0 }
+func (q *Quota) Refills() bool { return q.refill != nil }
 
-// Waiting returns how many callers wait.
-func (q *Quota) Waiting() int { return q.line.Waiting() }
-
-// advance adds the whole tokens that time has brought. It counts them from when the quota was last
-// full, so that a slow refill is not rounded away, and no sum of fractions rounds at each call.
-func (q *Quota) advance(now time.Time) {
-	if q.refill == 0 {
-		return
+// Waiting returns how many callers wait: in the case of a pool, for any of its quotas.
+func (q *Quota) Waiting() int {
+	if q.line == nil {
+		return 0
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	switch {
-	case now.After(q.newest):
-		q.newest = now
-	case instant.OfAnotherClock(now, q.newest):
-		q.newest, q.since, q.given = now, now, 0
-	}
-	whole := int64(0)
-	if passed := q.newest.Sub(q.since); passed > 0 {
-		whole = math.MaxInt64
-		if due := refill.Grown(0, q.refill, passed) - float64(q.given); due < float64(q.capacity) {
-			whole = int64(due)
-		}
-	}
-	if sum, _ := q.add(whole); sum == q.capacity {
-		q.since, q.given = q.newest, 0
-	} else {
-		q.given += whole
-	}
+	return q.line.Waiting()
 }
 
-// until returns how long the refill takes to reach cost tokens if no caller takes or adds any;
-// refill.Endless if time adds none. The wait is never zero.
-func (q *Quota) until(now time.Time, cost int) time.Duration {
-	missing := int64(cost) - int64(q.Available(now))
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return refill.Left(refill.Wait(0, float64(q.given+missing), q.refill), now.Sub(q.since))
+func (q *Quota) advance(now time.Time) {
+	if q.refill != nil {
+		q.refill.advance(q, now)
+	}
 }
 
 // account adapts a quota to its line, where costs are whole numbers.
@@ -244,7 +218,10 @@ func (a account) Take(now time.Time, cost float64) (time.Time, bool) {
 	if _, ok := a.take(now, int(cost)); ok {
 		return now, true
 	}
-	if wait := a.until(now, int(cost)); wait < refill.Endless {
+	if a.refill == nil {
+		return time.Time{}, false
+	}
+	if wait := a.refill.until(now, int64(cost)-int64(a.Available(now))); wait < refill.Endless {
 		return now.Add(wait), false
 	}
 	return time.Time{}, false
@@ -255,4 +232,4 @@ func (a account) Until(time.Time, float64) time.Duration { return 0 }
 
 func (a account) Give(now time.Time, cost float64) { a.give(now, int(cost)) }
 func (a account) Lift(time.Time, float64)          {}
-func (a account) Fill() ratelimit.Rate             { return ratelimit.Rate(a.refill) }
+func (a account) Fill() ratelimit.Rate             { return 0 }

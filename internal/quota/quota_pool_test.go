@@ -1,9 +1,11 @@
 package quota_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -125,26 +127,153 @@ func TestRefillGoesNowhereAndARefundAfterItToThePool(t *testing.T) {
 	require.Equal(t, 3, pool.Available(at(1000)))
 }
 
-func TestPoolPaysWhileOthersWaitForTheQuota(t *testing.T) {
+// waiting returns two quotas that share a pool and let callers wait, on the time of a bubble.
+func waiting(inPool int) (a, b, pool *quota.Quota) {
+	of := func(config quota.Config) *quota.Quota {
+		config.Waits = true
+		return quota.New(config, time.Now(), clock.System{})
+	}
+	pool = of(quota.Config{Capacity: 30, Initial: inPool})
+	config := quota.Config{Capacity: 10, Pool: pool}
+	return of(config), of(config), pool
+}
+
+// caller is a Wait in a goroutine of its own.
+type caller struct {
+	payer *quota.Quota
+	err   error
+	ended bool
+}
+
+func (c *caller) wait(ctx context.Context, q *quota.Quota, cost int) *caller {
+	go func() {
+		c.payer, c.err = q.Wait(ctx, cost, time.Hour)
+		c.ended = true
+	}()
+	synctest.Wait()
+	return c
+}
+
+func TestNobodyIsServedPastThoseWhoWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		pool := quota.New(quota.Config{Capacity: 30, Initial: 7}, time.Now(), clock.System{})
-		q := quota.New(quota.Config{Capacity: 10, Initial: 4, Pool: pool}, time.Now(), clock.System{})
-		served := make(chan error, 1)
-		go func() { served <- q.Wait(t.Context(), 5, time.Hour) }()
-		synctest.Wait()
+		a, b, pool := waiting(4)
+		first := new(caller).wait(t.Context(), a, 5)
+		require.False(t, first.ended)
+		a.Refund(time.Now(), 4)
+		require.Nil(t, a.Charge(time.Now(), 4), "neither from the quota")
+		require.Nil(t, b.Charge(time.Now(), 4), "nor from the pool")
+		b.Refund(time.Now(), 4)
+		require.Same(t, b, b.Charge(time.Now(), 4), "what only others may have is not waited for")
 
-		require.Same(t, pool, q.Charge(time.Now(), 4), "the tokens of the quota are for the one that waits")
-		require.Nil(t, q.Charge(time.Now(), 4))
-
-		require.Equal(t, 1, q.Waiting(), "who waits is not served by the pool")
-		pool.Refund(time.Now(), 20)
+		pool.Refund(time.Now(), 1)
 		synctest.Wait()
-		require.Equal(t, 1, q.Waiting())
-		q.Refund(time.Now(), 1)
-		require.NoError(t, <-served)
-		require.Zero(t, q.Available(time.Now()))
-		require.Equal(t, 23, pool.Available(time.Now()))
+		require.True(t, first.ended)
+		require.Same(t, pool, first.payer)
+		require.Equal(t, 4, a.Available(time.Now()), "a cost is not split")
+		require.Zero(t, pool.Available(time.Now()))
+		require.Same(t, a, a.Charge(time.Now(), 4))
+	})
+}
+
+func TestPoolServesWhoCameFirstOfAllQuotas(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, b, pool := waiting(0)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		first, second := new(caller).wait(t.Context(), a, 5), new(caller).wait(ctx, b, 5)
+		third, fourth := new(caller).wait(t.Context(), a, 5), new(caller).wait(t.Context(), b, 5)
+		require.Equal(t, []int{2, 2, 4}, []int{a.Waiting(), b.Waiting(), pool.Waiting()})
+
+		a.Refund(time.Now(), 5)
+		synctest.Wait()
+		require.Same(t, a, first.payer, "its own quota serves it first")
+		require.False(t, third.ended)
+		pool.Refund(time.Now(), 4)
+		cancel()
+		synctest.Wait()
+		require.ErrorIs(t, second.err, context.Canceled)
+		require.False(t, third.ended)
+		pool.Refund(time.Now(), 6)
+		synctest.Wait()
+		require.Same(t, pool, third.payer)
+		require.Same(t, pool, fourth.payer)
+		require.Zero(t, pool.Available(time.Now()))
+		require.Equal(t, []int{0, 0, 0}, []int{a.Waiting(), b.Waiting(), pool.Waiting()})
+	})
+}
+
+// The second caller could be served by the pool as soon as the first has left.
+func TestPoolServesTheNextWhenTheFirstGivesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, b, pool := waiting(4)
+		ctx, cancel := context.WithCancel(t.Context())
+		dear, cheap := new(caller).wait(ctx, a, 5), new(caller).wait(t.Context(), b, 3)
+		require.False(t, cheap.ended)
+		cancel()
+		synctest.Wait()
+		require.True(t, dear.ended)
+		require.Same(t, pool, cheap.payer)
+		require.Equal(t, 1, pool.Available(time.Now()))
+	})
+}
+
+func TestCallerWhomThePoolCanNeverServeHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, b, pool := waiting(0)
+		large := quota.New(quota.Config{Capacity: 100, Pool: pool, Waits: true}, time.Now(), clock.System{})
+		dear, cheap := new(caller).wait(t.Context(), large, 31), new(caller).wait(t.Context(), b, 3)
+		pool.Refund(time.Now(), 30)
+		synctest.Wait()
+		require.False(t, dear.ended)
+		require.Same(t, pool, cheap.payer)
+		large.Refund(time.Now(), 31)
+		synctest.Wait()
+		require.Same(t, large, dear.payer)
+	})
+}
+
+// Callers of several quotas wait, give up and give back to who paid, at random. At the end every token is
+// where it belongs.
+func TestWaitersOfAPoolConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a, b, pool := waiting(7)
+		a.Refund(time.Now(), 6)
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		paid := map[*quota.Quota]int{}
+		for i := range 40 {
+			wg.Go(func() {
+				random := rand.New(rand.NewPCG(uint64(i), 9))
+				for range 50 {
+					q, cost := a, 1+random.IntN(6)
+					if random.IntN(2) == 0 {
+						q = b
+					}
+					payer := q.Charge(time.Now(), cost)
+					if payer == nil {
+						var err error
+						if payer, err = q.Wait(t.Context(), cost, time.Duration(random.IntN(30))*time.Millisecond); err != nil {
+							continue
+						}
+					}
+					mu.Lock()
+					paid[payer]++
+					mu.Unlock()
+					_ = clock.System{}.Sleep(t.Context(), time.Duration(random.IntN(3))*time.Millisecond)
+					payer.Refund(time.Now(), cost)
+				}
+			})
+		}
+		wg.Wait()
+		require.Equal(t, []int{6, 0, 7}, []int{a.Available(time.Now()), b.Available(time.Now()), pool.Available(time.Now())})
+		require.Positive(t, paid[a])
+		require.Positive(t, paid[pool])
+		require.Zero(t, pool.Waiting())
 	})
 }
 

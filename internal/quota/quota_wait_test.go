@@ -18,7 +18,13 @@ import (
 
 // ofTen returns a quota of 10 tokens at most, on the bubble's time.
 func ofTen(initial int, refill ratelimit.Rate) *quota.Quota {
-	return quota.New(quota.Config{Capacity: 10, Initial: initial, Refill: refill}, time.Now(), clock.System{})
+	return quota.New(quota.Config{Capacity: 10, Initial: initial, Refill: refill, Waits: true}, time.Now(), clock.System{})
+}
+
+// waitFor is Wait without the payer.
+func waitFor(ctx context.Context, q *quota.Quota, cost int, limit time.Duration) error {
+	_, err := q.Wait(ctx, cost, limit)
+	return err
 }
 
 func TestWaitersAreServedInOrderOfArrival(t *testing.T) {
@@ -28,7 +34,7 @@ func TestWaitersAreServedInOrderOfArrival(t *testing.T) {
 		var served []int
 		for i := range 4 {
 			go func() {
-				if q.Wait(t.Context(), 3, time.Hour) == nil {
+				if waitFor(t.Context(), q, 3, time.Hour) == nil {
 					served = append(served, i)
 				}
 			}()
@@ -53,7 +59,7 @@ func TestWaitEndsWithTheRefill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := ofTen(1, 2)
 		start := time.Now()
-		require.NoError(t, q.Wait(t.Context(), 4, time.Hour))
+		require.NoError(t, waitFor(t.Context(), q, 4, time.Hour))
 		require.Equal(t, 1500*time.Millisecond, time.Since(start))
 		require.Zero(t, q.Available(time.Now()))
 	})
@@ -83,7 +89,7 @@ func TestWaitersGiveUp(t *testing.T) {
 				start := time.Now()
 				ctx, cancel := context.WithTimeout(t.Context(), c.cancel)
 				defer cancel()
-				require.Equal(t, c.want, q.Wait(ctx, c.cost, c.limit))
+				require.Equal(t, c.want, waitFor(ctx, q, c.cost, c.limit))
 				require.Equal(t, c.after, time.Since(start))
 				require.Zero(t, q.Waiting())
 				if c.want != nil {
@@ -107,7 +113,7 @@ func TestWaitersConcurrentSafe(t *testing.T) {
 				random := rand.New(rand.NewPCG(1, uint64(i)))
 				for range 10 {
 					cost := 1 + random.IntN(4)
-					if err := q.Wait(t.Context(), cost, time.Duration(random.IntN(1000))*time.Millisecond); err != nil {
+					if err := waitFor(t.Context(), q, cost, time.Duration(random.IntN(1000))*time.Millisecond); err != nil {
 						lost.Add(1)
 						continue
 					}
@@ -132,10 +138,10 @@ func TestWaitWithoutARefillEndsAtItsLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var clk clock.Fake
-		q := quota.New(quota.Config{Capacity: 10}, clk.Now(), &clk)
+		q := quota.New(quota.Config{Capacity: 10, Waits: true}, clk.Now(), &clk)
 		ended := make(chan error, 3)
 		for i := range 3 {
-			go func() { ended <- q.Wait(t.Context(), 5, time.Duration(i+1)*time.Minute) }()
+			go func() { ended <- waitFor(t.Context(), q, 5, time.Duration(i+1)*time.Minute) }()
 			synctest.Wait()
 			require.Equal(t, i+1, clk.Waiters(), "the clock counts those that wait")
 		}
@@ -177,7 +183,7 @@ func TestTokensThatComeAtTheEndComeInTimeWhicheverTimerFiresFirst(t *testing.T) 
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for range 300 {
-			require.NoError(t, ofTen(0, 1).Wait(t.Context(), 1, time.Second))
+			require.NoError(t, waitFor(t.Context(), ofTen(0, 1), 1, time.Second))
 		}
 	})
 }
@@ -188,8 +194,8 @@ func TestTimerFiresOnceAtTheEndOfTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 300 {
 			clk := &countingClock{Clock: clock.System{}}
-			q := quota.New(quota.Config{Capacity: 10}, clk.Now(), clk)
-			require.Equal(t, quota.ErrWait, q.Wait(t.Context(), 1, time.Second))
+			q := quota.New(quota.Config{Capacity: 10, Waits: true}, clk.Now(), clk)
+			require.Equal(t, quota.ErrWait, waitFor(t.Context(), q, 1, time.Second))
 			require.LessOrEqual(t, clk.fired.Load(), int64(2), "that of the limit is the other")
 		}
 	})

@@ -1,5 +1,5 @@
-// Package refill is the arithmetic of tokens that come with time: how many have come, and
-// how long a caller waits for the next ones. A wait that it returns is never too short, not
+// Package refill is the arithmetic of tokens that come with time: how many a number stands for, how many
+// have come, and how long a caller waits for the next ones. A wait that it returns is never too short, not
 // even by a nanosecond or by what floats round, and never zero.
 package refill
 
@@ -10,6 +10,26 @@ import (
 
 // Endless is the wait for tokens that do not come.
 const Endless time.Duration = math.MaxInt64
+
+// maxAmount bounds numbers of tokens, so that sums and products of them stay finite.
+const maxAmount = 1 << 53
+
+// Amount turns any float into a number of tokens: a negative one and NaN count as 0, one above 2^53
+// counts as 2^53.
+func Amount(tokens float64) float64 {
+	if !(tokens > 0) {
+		return 0
+	}
+	return min(tokens, maxAmount)
+}
+
+// Cost is Amount for what a caller asks for, where zero means one.
+func Cost(tokens float64) float64 {
+	if cost := Amount(tokens); cost > 0 {
+		return cost
+	}
+	return 1
+}
 
 // Grown returns what tokens have become after a time at a fill rate, in tokens per second.
 func Grown(tokens, fill float64, passed time.Duration) float64 {

@@ -15,9 +15,9 @@ import (
 type Limiter interface {
 	Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error)
 	Report(r ratelimit.Response) ratelimit.Change
-	Expected(cost float64) time.Duration
+	Expected(r ratelimit.Request) time.Duration
 	State() retry.ScopeSnapshot
-	Give(cost float64)
+	Give(r ratelimit.Request)
 }
 
 // throttledFor is how long after its last throttle a scope counts as throttled. After that nothing
@@ -48,9 +48,6 @@ type Scope struct {
 	Key         retry.ScopeKey
 	name        string
 	place       int // index in Table.scopes; guarded by Table.mu
-
-	partLimiter    atomic.Pointer[Limiter]
-	newPartLimiter func(rate float64) Limiter
 }
 
 // The values of Scope.use.
@@ -72,7 +69,6 @@ func (t *Table) newScope(key retry.ScopeKey) *Scope {
 	s.use.Store(used)
 	if t.config.NewLimiter != nil {
 		s.Limiter, s.Err = t.config.NewLimiter(key, t.config.Start)
-		s.newPartLimiter = t.config.NewPartLimiter
 	}
 	return s
 }
@@ -84,17 +80,6 @@ func (s *Scope) Touch() bool {
 		return use == used
 	}
 	return s.use.CompareAndSwap(unused, used) || s.use.Load() == used
-}
-
-// PartLimiter returns the limiter for retries after throttles of a part of the scope; it begins at the
-// rate of the scope. It is nil if the scope has no limiter.
-func (s *Scope) PartLimiter() Limiter {
-	if part := s.partLimiter.Load(); part != nil {
-		return *part
-	}
-	part := s.newPartLimiter(s.Limiter.State().MeasuredRate)
-	s.partLimiter.CompareAndSwap(nil, &part)
-	return *s.partLimiter.Load()
 }
 
 // wholeBatch is all entries of a batch in Scope.missing.
@@ -127,7 +112,7 @@ func (s *Scope) staysUntil(now time.Time) time.Time {
 	if s.Limiter == nil {
 		return longer(now, s.Quota.Waiting())
 	}
-	expected := s.Limiter.Expected(1) // first, because it brings the state up to now
+	expected := s.Limiter.Expected(ratelimit.Request{Part: true}) // first, because it brings the state up to now
 	state := s.Limiter.State()
 	until := longer(now, s.Quota.Waiting()+state.Waiting)
 	if at := now.Add(min(expected, longestStay)); at.After(until) {

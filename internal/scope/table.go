@@ -31,10 +31,8 @@ type Config struct {
 	Pool  quota.Config // of the pool of all scopes except that of the zero key
 	// NewLimiter makes the limiter of a scope. Nil means standard mode.
 	NewLimiter func(key retry.ScopeKey, start time.Time) (Limiter, error)
-	// NewPartLimiter makes the limiter of Scope.PartLimiter with this initial rate. It is set with NewLimiter.
-	NewPartLimiter func(rate float64) Limiter
-	Max            int           // zero: defaultMax
-	Idle           time.Duration // zero: defaultIdle
+	Max        int           // zero: defaultMax
+	Idle       time.Duration // zero: defaultIdle
 }
 
 // Table finds the scope of a key. It bounds the number of scopes with the clock algorithm: a cursor

@@ -35,7 +35,7 @@ type table struct {
 func newTable(change func(c *scope.Config)) *table {
 	clk := &clock.Fake{}
 	config := scope.Config{
-		Clock: clk, Start: clk.Now(), Idle: idle, Quota: quota.Config{Capacity: 500}, Pool: quota.Config{Capacity: 100},
+		Clock: clk, Start: clk.Now(), Idle: idle, Quota: quota.Config{Capacity: 500}, Pool: quota.Config{Capacity: 100, Waits: true},
 	}
 	change(&config)
 	return &table{Table: scope.NewTable(config), clk: clk}
@@ -364,7 +364,7 @@ func TestScopesThatHaveToStayDo(t *testing.T) {
 	quotaWait := func(t *testing.T, u *table) {
 		t.Helper()
 		s := u.use("1")
-		inBackground(t, u.clk, func(ctx context.Context) { _ = s.Quota.Wait(ctx, 5, time.Hour) })
+		inBackground(t, u.clk, func(ctx context.Context) { _, _ = s.Quota.Wait(ctx, 5, time.Hour) })
 	}
 	for name, tt := range map[string]struct {
 		config func(c *scope.Config)
@@ -508,7 +508,7 @@ func TestNewKeysShareOneQuotaWhileAllPlacesAreDrained(t *testing.T) {
 // exhausted is a limiter that has no send token left.
 type exhausted struct{ scope.Limiter }
 
-func (exhausted) Expected(float64) time.Duration { return time.Second }
+func (exhausted) Expected(ratelimit.Request) time.Duration { return time.Second }
 
 // queued is a limiter in which an attempt waits.
 type queued struct{ scope.Limiter }
@@ -521,9 +521,9 @@ type asked struct {
 	then func()
 }
 
-func (l asked) Expected(cost float64) time.Duration {
+func (l asked) Expected(r ratelimit.Request) time.Duration {
 	l.then()
-	return l.Limiter.Expected(cost)
+	return l.Limiter.Expected(r)
 }
 
 // The table holds no lock while it calls a limiter of the user, so that the scope may come into

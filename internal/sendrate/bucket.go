@@ -16,20 +16,8 @@ const MinFillRate ratelimit.Rate = 0.5
 // aws/retry/adaptive_token_bucket.go of aws-sdk-go-v2.
 const minCapacity float64 = 1
 
-// maxAmount bounds rates, costs and tokens, so that sums and products of them stay finite.
-const maxAmount = 1 << 53
-
-// amount turns any float into a number of tokens: a negative one and NaN count as 0, one above
-// maxAmount counts as maxAmount.
-func amount(tokens float64) float64 {
-	if !(tokens > 0) {
-		return 0
-	}
-	return min(tokens, maxAmount)
-}
-
 // bucket is the token bucket for sends. Calls that get the time advance it; it has no timer. The
-// zero value is empty, with no fill rate. It is not safe for concurrent use. See amount for amounts
+// zero value is empty, with no fill rate. It is not safe for concurrent use. See [refill.Amount] for amounts
 // out of range.
 type bucket struct {
 	fill     ratelimit.Rate
@@ -51,8 +39,8 @@ type bucket struct {
 // old rate. Tokens above the new capacity are dropped.
 func (b *bucket) SetRate(now time.Time, rate ratelimit.Rate) {
 	b.refill(now)
-	b.fill = max(ratelimit.Rate(amount(float64(rate))), MinFillRate)
-	b.capacity = max(amount(float64(rate)), minCapacity, b.room)
+	b.fill = max(ratelimit.Rate(refill.Amount(float64(rate))), MinFillRate)
+	b.capacity = max(refill.Amount(float64(rate)), minCapacity, b.room)
 	b.set(b.tokens)
 }
 
@@ -62,7 +50,7 @@ func (b *bucket) Take(now time.Time, cost float64) (wait time.Duration, ok bool)
 	if wait = b.Until(now, cost); wait > 0 {
 		return wait, false
 	}
-	b.set(b.tokens - amount(cost))
+	b.set(b.tokens - refill.Amount(cost))
 	return 0, true
 }
 
@@ -70,7 +58,7 @@ func (b *bucket) Take(now time.Time, cost float64) (wait time.Duration, ok bool)
 // zero if they are there. It takes nothing.
 func (b *bucket) Until(now time.Time, cost float64) time.Duration {
 	b.refill(now)
-	if cost = amount(cost); cost <= b.tokens {
+	if cost = refill.Amount(cost); cost <= b.tokens {
 		return 0
 	}
 	return refill.Left(refill.Wait(b.base, cost, float64(b.fill)), b.last.Sub(b.since))
@@ -79,14 +67,14 @@ func (b *bucket) Until(now time.Time, cost float64) time.Duration {
 // Give returns tokens that were taken but not used.
 func (b *bucket) Give(now time.Time, tokens float64) {
 	b.refill(now)
-	b.set(b.tokens + amount(tokens))
+	b.set(b.tokens + refill.Amount(tokens))
 }
 
 // Lift lets the bucket fill up to cost, for a caller that is first in line and costs more
 // than the capacity; a cost of 0 ends that. It takes effect from now on.
 func (b *bucket) Lift(now time.Time, cost float64) {
 	b.refill(now)
-	if cost = amount(cost); cost != b.lifted {
+	if cost = refill.Amount(cost); cost != b.lifted {
 		b.lifted = cost
 		b.set(b.tokens)
 	}

@@ -3,8 +3,6 @@ package sendrate_test
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
@@ -24,7 +22,7 @@ func ExampleNewLimiter() {
 
 	change := limiter.Report(ratelimit.Response{Sent: sent, Throttled: true})
 	fmt.Printf("from %v to %v\n", change.From, change.To)
-	fmt.Println("the next one waits", limiter.Expected(1).Round(time.Millisecond))
+	fmt.Println("the next one waits", limiter.Expected(ratelimit.Request{}).Round(time.Millisecond))
 	// Output:
 	// <nil>
 	// ratelimit: waiting is not allowed: 500ms to wait, 0 ahead, 2 tokens/s
@@ -70,73 +68,4 @@ func ExampleController() {
 	// cut-per-event     70 a second
 	// cut-per-throttle  34 a second
 	// steady            90 a second
-}
-
-// slots is an account of instants, in ascending order, that a server has handed out. At each
-// of them one request may be sent.
-type slots struct {
-	mu   sync.Mutex
-	free []time.Time
-	rate ratelimit.Rate
-}
-
-// set notes new slots in place of the old ones. Call Poke of the line afterwards.
-func (s *slots) set(free ...time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.free = free
-}
-
-func (s *slots) Take(now time.Time, cost float64) (at time.Time, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := int(cost)
-	if n > len(s.free) {
-		return time.Time{}, false // the server has not said when there will be more
-	}
-	if last := s.free[n-1]; last.After(now) {
-		return last, false
-	}
-	s.free = s.free[n:]
-	return now, true
-}
-
-func (s *slots) Until(now time.Time, cost float64) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if n := int(cost); n <= len(s.free) {
-		return max(s.free[n-1].Sub(now), 0)
-	}
-	return 0
-}
-
-func (s *slots) Give(now time.Time, cost float64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.free = slices.Concat(slices.Repeat([]time.Time{now}, int(cost)), s.free)
-}
-
-func (s *slots) Lift(time.Time, float64) {}
-
-func (s *slots) Fill() ratelimit.Rate { return s.rate }
-
-// A server hands out slots to the members of a fleet. A line makes the callers of one member
-// wait for them.
-func ExampleNewLine() {
-	ctx, clk := context.Background(), clock.NewFake(time.Unix(0, 0).UTC())
-	account := &slots{rate: 2}
-	line := sendrate.NewLine(account, clk)
-
-	clk.Run(func() { // no slot is known yet
-		sent, err := line.Acquire(ctx, ratelimit.Request{})
-		fmt.Println("sent at", sent.Format("05.0"), err)
-	}, func() { // the answer of the server
-		_ = clk.Sleep(ctx, 200*time.Millisecond)
-		account.set(clk.Now().Add(500*time.Millisecond), clk.Now().Add(time.Second))
-		line.Poke()
-	})
-	fmt.Println("the next one waits", line.Expected(1))
-	// Output:
-	// sent at 00.7 <nil>
-	// the next one waits 500ms
 }

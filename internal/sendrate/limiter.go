@@ -6,20 +6,26 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/line"
 	"github.com/awsretry/awsretry/internal/refill"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Limiter makes callers wait for the send tokens of a [SendRate], first come, first served. It has
-// one queue and one timer, for the first in line; a change of the rate moves the timer. It holds no
-// lock while callers wait, and needs no goroutine. It is safe for concurrent use. Use [NewLimiter].
+// Limiter makes callers wait for the send tokens of a [SendRate], first come, first served. It is safe for
+// concurrent use. Use [NewLimiter].
+//
+// After a throttle of a part of the scope it has a second send rate, for attempts with
+// [ratelimit.Request].Part. Those first wait for a token of the part, and then go to the end of the line
+// for a token of the scope. Both waits are one: in what the caller has to expect, in the limits of the
+// request, and in the number of those who wait.
 type Limiter struct {
 	// limited is true once attempts may have to wait; before that Acquire takes no lock.
 	limited atomic.Bool
 
-	line
-	state SendRate // behind the account of the line, so guarded by its lock
+	line  *line.Line
+	state SendRate // guarded by the lock of the line
+	part  Part
 }
 
 // NewLimiter returns a limiter on the given clock that begins at config.Start, or now if that is
@@ -30,7 +36,7 @@ func NewLimiter(config Config, clk clock.Clock) *Limiter {
 		start = clk.Now()
 	}
 	l := &Limiter{state: New(config, start)}
-	l.begin(clk, sendAccount{&l.state})
+	l.line = line.New(account{&l.state}, clk)
 	l.limited.Store(l.state.limited)
 	return l
 }
@@ -41,73 +47,81 @@ func NewLimiter(config Config, clk clock.Clock) *Limiter {
 // before the deadline of ctx. It returns ctx.Err() when ctx is done first, and a [*ratelimit.WaitError] when a
 // rate cut has made the wait too long for the deadline of ctx, for [ratelimit.Request].NotAfter or for
 // [ratelimit.Request].MaxWait, or when one of the latter two has passed. A failed Acquire takes no token and
-// leaves the queue.
+// leaves the line.
 func (l *Limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error) {
-	now := l.reading.Now()
-	if !l.limited.Load() {
-		if late(now, r.NotAfter) {
-			return time.Time{}, &ratelimit.WaitError{Reason: ratelimit.ErrNotAfter}
-		}
-		return now, nil
+	if waits := l.lineOf(r.Part); waits != nil {
+		return waits.Acquire(ctx, r)
 	}
-	return l.acquire(ctx, now, r)
+	now := l.line.Now()
+	if line.Late(now, r.NotAfter) {
+		return time.Time{}, &ratelimit.WaitError{Reason: ratelimit.ErrNotAfter}
+	}
+	return now, nil
+}
+
+// lineOf returns the line in which an attempt waits; nil if it need not wait.
+func (l *Limiter) lineOf(partly bool) *line.Line {
+	if partly {
+		if p := l.part.Line(); p != nil {
+			return p
+		}
+	}
+	if l.limited.Load() {
+		return l.line
+	}
+	return nil
 }
 
 // Report counts the response to an attempt, as [SendRate.Report] says. After a cut it checks every
 // waiting caller, some hundreds at a time, and others may come and go in between.
-func (l *Limiter) Report(r ratelimit.Response) ratelimit.Change {
-	now := l.reading.Now()
-	change := l.report(now, r)
-	if change.Cut && l.waiting.Load() > 0 {
-		l.dismiss()
-	}
+func (l *Limiter) Report(r ratelimit.Response) (change ratelimit.Change) {
+	l.line.Change(func(now time.Time) (cut bool) {
+		change.From = l.state.bucket.Fill()
+		change.Cut = l.state.Report(now, r)
+		if limited := l.state.limited; limited != l.limited.Load() { // false only for a state that was reset
+			l.limited.Store(limited)
+		}
+		change.To, change.Limited = l.state.bucket.Fill(), l.state.limited
+		return l.part.Report(now, r, l.line, &l.state, l.state.State().MeasuredRate) || change.Cut
+	})
 	return change
 }
 
-func (l *Limiter) report(now time.Time, r ratelimit.Response) ratelimit.Change {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	from := l.state.bucket.Fill()
-	cut := l.state.Report(now, r)
-	if limited := l.state.limited; limited != l.limited.Load() { // false only for a state that was reset
-		l.limited.Store(limited)
+// Give returns the tokens of an Acquire of this request for an attempt that is not made; they go
+// to the next in line. Do not call Report for such an attempt.
+func (l *Limiter) Give(r ratelimit.Request) {
+	waits := l.lineOf(r.Part)
+	if waits == nil {
+		waits = l.line
 	}
-	if l.queue.Len() > 0 && !cut { // after a cut, those who leave do so before others are served
-		l.grantLocked(now)
-	}
-	return ratelimit.Change{From: from, To: l.state.bucket.Fill(), Cut: cut, Limited: l.state.limited}
+	waits.Give(r.Cost)
 }
 
-// Give returns the tokens of an Acquire of this cost for an attempt that is not made; they go to
-// the next in line. Do not call Report for such an attempt.
-func (l *Limiter) Give(cost float64) { l.give(cost) }
-
-// Expected returns how long a caller that came now would have to wait if the rate stays as
-// it is. cost is in send tokens; zero or less means one.
-func (l *Limiter) Expected(cost float64) time.Duration {
-	now := l.reading.Now()
-	if !l.limited.Load() {
-		return 0
+// Expected returns how long a caller with this request that came now would have to wait if the rates stay
+// as they are.
+func (l *Limiter) Expected(r ratelimit.Request) time.Duration {
+	if waits := l.lineOf(r.Part); waits != nil {
+		return waits.Expected(r.Cost)
 	}
-	return l.expected(now, cost)
+	return 0
 }
 
 // State returns the send rate fields of a snapshot, as of the last call, and the number of waiting
 // callers.
-func (l *Limiter) State() retry.ScopeSnapshot {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	state := l.state.State()
-	state.Waiting = l.queue.Len()
+func (l *Limiter) State() (state retry.ScopeSnapshot) {
+	l.line.Look(func() {
+		state = l.state.State()
+		state.Waiting = l.line.Waiting() + l.part.Waiting()
+	})
 	return state
 }
 
-// sendAccount adapts a send rate to an account.
-type sendAccount struct{ *SendRate }
+// account adapts a send rate to a line.
+type account struct{ *SendRate }
 
 // Take counts a token as taken at the instant that the send rate uses for now. Before the first
 // throttle that is now itself.
-func (a sendAccount) Take(now time.Time, cost float64) (at time.Time, ok bool) {
+func (a account) Take(now time.Time, cost float64) (at time.Time, ok bool) {
 	wait, ok := a.SendRate.Take(now, cost)
 	if wait == refill.Endless {
 		return time.Time{}, false

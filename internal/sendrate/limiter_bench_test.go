@@ -2,7 +2,6 @@ package sendrate_test
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -106,49 +105,4 @@ func BenchmarkLimiterAcquire(b *testing.B) {
 			}
 		}
 	})
-}
-
-// In one round a caller comes and another is granted its token, with the given number in the
-// queue. A round costs the same however long the queue is.
-func BenchmarkLimiterGrant(b *testing.B) {
-	for _, waiters := range []int{1, 100, 10_000} {
-		b.Run(fmt.Sprintf("waiters=%d", waiters), func(b *testing.B) {
-			var clk clock.Fake
-			limiter := throttled(&clk)
-			for range waiters - 1 {
-				limiter.Queue(ratelimit.Request{})
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				limiter.Queue(ratelimit.Request{})
-				clk.AdvanceToNext()
-			}
-			waiting := limiter.State().Waiting
-			require.Equal(b, waiters-1, waiting)
-		})
-	}
-}
-
-// In one round the rate is cut, and all callers that wait, none of which leaves, are looked at. The
-// lock is held for a batch of them at a time, which is a hold.
-func BenchmarkLimiterCut(b *testing.B) {
-	for _, waiters := range []int{100, 100_000} {
-		b.Run(fmt.Sprintf("waiters=%d", waiters), func(b *testing.B) {
-			var clk clock.Fake
-			limiter := throttled(&clk)
-			for range waiters {
-				limiter.Queue(ratelimit.Request{MaxWait: 1e6 * time.Second})
-			}
-			holds := 0
-			b.ReportAllocs()
-			for b.Loop() {
-				for more := limiter.BeginSweep(); more; holds++ {
-					more = limiter.SweepOn()
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(holds), "ns/hold")
-			waiting := limiter.State().Waiting
-			require.Equal(b, waiters, waiting)
-		})
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/line"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
 )
@@ -188,7 +189,7 @@ func (q *queueRun) check(t *testing.T) (waiting int) {
 	require.GreaterOrEqual(t, state.SendTokens, 0.0)
 	if waiting > 0 {
 		_, err := q.limiter.Acquire(t.Context(), ratelimit.Request{NoWait: true}) // brings the state up to now
-		require.ErrorIs(t, err, sendrate.ErrNoWait)
+		require.ErrorIs(t, err, line.ErrNoWait)
 		state = q.limiter.State()
 		require.InDelta(t, q.brought, float64(granted)+state.SendTokens, 1e-6)
 		return waiting

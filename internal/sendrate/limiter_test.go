@@ -287,7 +287,7 @@ func TestLimiterThatBeganAnewTakesNoLockAgain(t *testing.T) {
 	var now atomic.Int64
 	limiter := throttled(movedClock{clock.System{}, &now})
 	now.Store(-int64(365*24*time.Hour) - int64(time.Hour))
-	require.Zero(t, limiter.Expected(1))
+	require.Zero(t, limiter.Expected(ratelimit.Request{}))
 	require.False(t, limiter.Report(ratelimit.Response{}).Limited)
 
 	limiter.WhileLocked(func() {

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
@@ -110,63 +109,6 @@ func TestLimiterWakesNotMuchMoreOftenWhenTheRateChanges(t *testing.T) {
 		require.Positive(t, changes)
 		require.LessOrEqual(t, int(clk.fired.Load()), waiters+changes)
 	})
-}
-
-// A test can see each caller of a queue wait, although only the first one has a timer.
-func TestFakeClockCountsEachCallerInAQueue(t *testing.T) {
-	t.Parallel()
-	queues := map[string]func(clk clock.Clock) (wait func(ctx context.Context) error, poke func()){
-		"of a limiter": func(clk clock.Clock) (func(context.Context) error, func()) {
-			limiter := throttled(clk)
-			return func(ctx context.Context) error {
-				_, err := limiter.Acquire(ctx, ratelimit.Request{})
-				return err
-			}, func() { limiter.Report(ratelimit.Response{}) }
-		},
-		"of a line for an account that knows no instant": func(clk clock.Clock) (func(context.Context) error, func()) {
-			line := sendrate.NewLine(new(purse), clk)
-			return func(ctx context.Context) error {
-				_, err := line.Acquire(ctx, ratelimit.Request{MaxWait: time.Hour})
-				return err
-			}, line.Wake
-		},
-	}
-	for name, queue := range queues {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var clk clock.Fake
-				wait, poke := queue(&hookClock{Fake: &clk})
-				var ended atomic.Int64
-				var cancels []context.CancelFunc
-				for range 6 {
-					ctx, cancel := context.WithCancel(t.Context())
-					defer cancel()
-					cancels = append(cancels, cancel)
-					go func() {
-						_ = wait(ctx)
-						ended.Add(1)
-					}()
-					require.NoError(t, clk.BlockUntil(t.Context(), len(cancels)))
-					synctest.Wait()
-					require.Equal(t, len(cancels), clk.Waiters())
-				}
-
-				for i, who := range []int{2, 0, 5} { // in the middle, the first, the last
-					poke()
-					cancels[who]()
-					synctest.Wait()
-					require.Equal(t, 6-i-1, clk.Waiters())
-				}
-				for ended.Load() < 6 {
-					_, ok := clk.AdvanceToNext()
-					require.True(t, ok, "the first in line has an instant")
-					synctest.Wait()
-					require.EqualValues(t, 6-ended.Load(), clk.Waiters())
-				}
-			})
-		})
-	}
 }
 
 // The first two callers of the queue get their tokens; the third is cancelled before.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/internal/instant"
+	"github.com/awsretry/awsretry/internal/refill"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -67,12 +68,12 @@ func New(config Config, start time.Time) SendRate {
 		ceiling: ratelimit.Rate(math.Inf(1)),
 		cubic: cubic{
 			controller: config.Controller,
-			probe:      float64(config.ProbeEvery) * costOf(config.Cost),
+			probe:      float64(config.ProbeEvery) * refill.Cost(config.Cost),
 		},
 	}
-	s.bucket.room = amount(config.Cost)
-	starting := ratelimit.Rate(amount(float64(config.StartingRate)))
-	if ceiling := ratelimit.Rate(amount(float64(config.Ceiling))); ceiling > 0 {
+	s.bucket.room = refill.Amount(config.Cost)
+	starting := ratelimit.Rate(refill.Amount(float64(config.StartingRate)))
+	if ceiling := ratelimit.Rate(refill.Amount(float64(config.Ceiling))); ceiling > 0 {
 		s.ceiling = ceiling
 		if starting == 0 || starting > ceiling {
 			starting = ceiling
@@ -98,6 +99,14 @@ func (s *SendRate) anew(start time.Time) {
 	if s.starting > 0 {
 		s.begin(start, s.starting)
 	}
+}
+
+// from returns a state with the same controller and no ceiling that begins now at a rate.
+func (s *SendRate) from(now time.Time, rate ratelimit.Rate) SendRate {
+	other := *s
+	other.ceiling, other.starting = ratelimit.Rate(math.Inf(1)), rate
+	other.anew(now)
+	return other
 }
 
 // begin turns limiting on at a rate known to be good, as if CUBIC had just climbed back to it.
@@ -146,7 +155,7 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 
 // measure counts the response and returns the measured rate that the controller uses.
 func (s *SendRate) measure(now time.Time, r ratelimit.Response) ratelimit.Rate {
-	cost := costOf(r.Cost)
+	cost := refill.Cost(r.Cost)
 	var measured ratelimit.Rate
 	switch {
 	case s.cubic.controller != ratelimit.Steady:

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/line"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -170,7 +171,7 @@ func TestSendRateServesWhatCostsMoreThanAnAttemptDoes(t *testing.T) {
 	limiter.Report(ratelimit.Response{Throttled: true})
 	clk.Advance(time.Hour)
 	_, err := limiter.Acquire(t.Context(), ratelimit.Request{Cost: 5, MaxWait: 6*time.Second - 1})
-	require.ErrorIs(t, err, sendrate.ErrWaitLimit)
+	require.ErrorIs(t, err, line.ErrWaitLimit)
 	start := clk.Now()
 	clk.Run(func() { _, err = limiter.Acquire(t.Context(), ratelimit.Request{Cost: 5}) })
 	require.NoError(t, err)

@@ -46,7 +46,7 @@ func TestConstantsFollowTheVectors(t *testing.T) {
 				MinCapacity:         sendrate.MinCapacity,
 				Window:              sendrate.MeasureWindow.Seconds(),
 				MaxRateOverMeasured: want.MaxRateOverMeasured,
-				SendCost:            throttled(&clock.Fake{}).Expected(0).Seconds() * float64(sendrate.MinFillRate),
+				SendCost:            throttled(&clock.Fake{}).Expected(ratelimit.Request{}).Seconds() * float64(sendrate.MinFillRate),
 			})
 			require.InEpsilon(t, want.MaxRateOverMeasured, grown.FillRate/grown.MeasuredRate, 1e-9)
 		})

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -75,7 +76,7 @@ func (r *forgetfulRun) stays(life *scopeLife) (why string, until time.Time) {
 	if life.limiter == nil {
 		return why, until
 	}
-	expected := life.limiter.Expected(1)
+	expected := life.limiter.Expected(ratelimit.Request{Part: true})
 	state := life.limiter.Limiter.State()
 	waiting := state.Waiting
 	if waiting > 0 {

@@ -181,7 +181,7 @@ func playQuotaWaits(t *rapid.T) {
 	initial := drawInt(t, 0, run.capacity, "initial")
 	run.parts = initial * tokenParts
 	run.quota = quota.New(quota.Config{
-		Capacity: run.capacity, Initial: initial, Refill: ratelimit.Rate(run.eighths) / 8,
+		Capacity: run.capacity, Initial: initial, Refill: ratelimit.Rate(run.eighths) / 8, Waits: true,
 	}, start(), run.clock)
 	defer run.cancelAll()
 	t.Repeat(map[string]func(*rapid.T){
@@ -241,7 +241,7 @@ func (r *waitRun) wait(t *rapid.T) {
 	limit := drawSteps(t, 3000)
 	c := &quotaCaller{cost: drawInt(t, 1, 12, "cost"), until: r.clock.Now().Add(limit), cancel: cancel}
 	go func() {
-		c.err = r.quota.Wait(ctx, c.cost, limit)
+		_, c.err = r.quota.Wait(ctx, c.cost, limit)
 		c.done = true
 	}()
 	synctest.Wait()

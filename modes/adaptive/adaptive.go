@@ -32,9 +32,6 @@ func New(config Config) (retry.Strategy, error) {
 	c.NewLimiter = func(key retry.ScopeKey, start time.Time) (scope.Limiter, error) {
 		return config.limiter(key, c.Clock, start)
 	}
-	c.NewPartLimiter = func(rate float64) scope.Limiter { // with a token for the first retry at any rate
-		return config.limiterSince(c.Clock, SendLimit{Starting: ratelimit.Rate(max(rate, 1))}, c.Clock.Now())
-	}
 	return engine.NewStrategy(c)
 }
 

@@ -24,13 +24,12 @@ type Limiter interface {
 	Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error)
 	// Report is called once for each attempt that was acquired and made.
 	Report(r ratelimit.Response) ratelimit.Change
-	// Expected returns how long an attempt that came now would have to wait if the rate
-	// stays as it is. cost is in send tokens; zero means one.
-	Expected(cost float64) time.Duration
-	// Give takes back the tokens of an attempt that was acquired but not made, because its
-	// operation has ended or an observer has called [runtime.Goexit]. cost is the Cost of the
-	// Request.
-	Give(cost float64)
+	// Expected returns how long an attempt with this request that came now would have to wait if the
+	// rate stays as it is. Only Cost and Part of the request count.
+	Expected(r ratelimit.Request) time.Duration
+	// Give takes back the tokens of an attempt that was acquired with this request but not made, because
+	// its operation has ended or an observer has called [runtime.Goexit]. Only Cost and Part count.
+	Give(r ratelimit.Request)
 	// State returns the send rate part of a snapshot: the fields from SendRateSource on. The
 	// strategy sets the others.
 	State() retry.ScopeSnapshot

@@ -1,4 +1,4 @@
-package sendrate
+package line
 
 import (
 	"context"
@@ -11,32 +11,24 @@ import (
 
 // Reasons that differ only in their text.
 var (
-	errNoWait    = errors.New("ratelimit: waiting is not allowed")
-	errQueueFull = errors.New("ratelimit: too many callers wait already")
-	errWaitLimit = errors.New("ratelimit: the wait would be longer than allowed")
+	ErrNoWait    = errors.New("ratelimit: waiting is not allowed")
+	ErrQueueFull = errors.New("ratelimit: too many callers wait already")
+	ErrWaitLimit = errors.New("ratelimit: the wait would be longer than allowed")
 	errEndless   = errors.New("ratelimit: the wait would never end")
 )
 
-// costOf returns how many tokens a cost stands for.
-func costOf(tokens float64) float64 {
-	if cost := amount(tokens); cost > 0 {
-		return cost
-	}
-	return 1
-}
-
-// late reports whether now is too late to send.
-func late(now, notAfter time.Time) bool { return !notAfter.IsZero() && now.After(notAfter) }
+// Late reports whether now is too late to send.
+func Late(now, notAfter time.Time) bool { return !notAfter.IsZero() && now.After(notAfter) }
 
 // refuse returns why a request does not accept a wait that begins now, or nil.
 func refuse(r ratelimit.Request, now time.Time, w ratelimit.Wait, e ends) error {
 	switch {
-	case late(now, r.NotAfter):
+	case Late(now, r.NotAfter):
 		return ratelimit.ErrNotAfter
 	case r.NoWait:
-		return errNoWait
+		return ErrNoWait
 	case r.MaxQueue > 0 && w.Ahead >= r.MaxQueue:
-		return errQueueFull
+		return ErrQueueFull
 	default:
 		return e.refuse(now, w.Expected)
 	}
@@ -56,7 +48,7 @@ func endsOf(ctx context.Context, r ratelimit.Request, now time.Time) ends {
 		e.deadline = deadline.Add(-min(r.AttemptTime, deadline.Sub(now)/2))
 	}
 	if end := now.Add(r.MaxWait); r.MaxWait > 0 && (e.last.IsZero() || end.Before(e.last)) {
-		e.last, e.after = end, errWaitLimit
+		e.last, e.after = end, ErrWaitLimit
 	}
 	return e
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/line"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
 )
@@ -34,11 +35,11 @@ func TestLimiterRefusesWaits(t *testing.T) {
 		"too little room":                   {deadline: expected + time.Second, request: ratelimit.Request{AttemptTime: time.Second}, want: context.DeadlineExceeded},
 		"just enough room":                  {deadline: expected + time.Second + 1, request: ratelimit.Request{AttemptTime: time.Second}},
 		"room, and no deadline":             {request: ratelimit.Request{AttemptTime: time.Hour}},
-		"no wait allowed":                   {request: ratelimit.Request{NoWait: true}, want: sendrate.ErrNoWait},
-		"longer than the longest wait":      {request: ratelimit.Request{MaxWait: expected - 1}, want: sendrate.ErrWaitLimit},
+		"no wait allowed":                   {request: ratelimit.Request{NoWait: true}, want: line.ErrNoWait},
+		"longer than the longest wait":      {request: ratelimit.Request{MaxWait: expected - 1}, want: line.ErrWaitLimit},
 		"as long as the longest wait":       {request: ratelimit.Request{MaxWait: expected}},
-		"dearer, so longer than allowed":    {request: ratelimit.Request{Cost: 1.5, MaxWait: expected}, want: sendrate.ErrWaitLimit},
-		"as many ahead as may stand there":  {request: ratelimit.Request{MaxQueue: 1}, want: sendrate.ErrQueueFull},
+		"dearer, so longer than allowed":    {request: ratelimit.Request{Cost: 1.5, MaxWait: expected}, want: line.ErrWaitLimit},
+		"as many ahead as may stand there":  {request: ratelimit.Request{MaxQueue: 1}, want: line.ErrQueueFull},
 		"fewer ahead than may stand there":  {request: ratelimit.Request{MaxQueue: 2}},
 		"too late for the operation":        {notAfter: expected - 1, want: ratelimit.ErrNotAfter},
 		"just in time for the operation":    {notAfter: expected},
@@ -133,11 +134,11 @@ func TestWaitErrorSaysWhatWasRefused(t *testing.T) {
 	t.Parallel()
 	err := &ratelimit.WaitError{
 		Wait:   ratelimit.Wait{Expected: 1500 * time.Millisecond, Ahead: 3, FillRate: 2.0 / 3},
-		Reason: sendrate.ErrQueueFull,
+		Reason: line.ErrQueueFull,
 	}
 
 	require.EqualError(t, err, "ratelimit: too many callers wait already: 1.5s to wait, 3 ahead, 0.6667 tokens/s")
-	require.ErrorIs(t, err, sendrate.ErrQueueFull)
+	require.ErrorIs(t, err, line.ErrQueueFull)
 	require.NotErrorIs(t, err, context.DeadlineExceeded)
 	err.Reason = context.DeadlineExceeded
 	require.EqualError(t, err,

@@ -1,9 +1,10 @@
-package sendrate_test
+package line_test
 
 import (
 	"context"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,22 +12,31 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/sendrate"
+	"github.com/awsretry/awsretry/internal/line"
 	"github.com/awsretry/awsretry/ratelimit"
 )
+
+// caller is an Acquire in a goroutine of its own. In a bubble, its fields may be read after
+// synctest.Wait.
+type caller struct {
+	cancel context.CancelFunc
+	ended  bool
+	sent   time.Time
+	err    error
+}
 
 // lineRun is a line for slots, on a fake clock in a bubble.
 type lineRun struct {
 	clock   clock.Fake
 	start   time.Time
 	account slots
-	line    *sendrate.Line
+	line    *line.Line
 }
 
 func newLineRun() *lineRun {
 	r := &lineRun{account: slots{rate: 7}}
 	r.start = r.clock.Now()
-	r.line = sendrate.NewLine(&r.account, &r.clock)
+	r.line = line.New(&r.account, &r.clock)
 	return r
 }
 
@@ -223,11 +233,11 @@ func TestWaitThatCannotBeForeseenEndsWhenTheCallerGivesUp(t *testing.T) {
 		want                    error
 		after                   float64
 	}{
-		"without a slot":                          {3, 0, 0, sendrate.ErrWaitLimit, 3},
+		"without a slot":                          {3, 0, 0, line.ErrWaitLimit, 3},
 		"with a slot just before the end":         {3, 0, 2.5, nil, 2.5},
 		"with a slot at the end":                  {3, 0, 3, nil, 3},
-		"with one that is too late":               {3, 0, 3.5, sendrate.ErrWaitLimit, 0},
-		"before the end of the operation":         {3, 9, 0, sendrate.ErrWaitLimit, 3},
+		"with one that is too late":               {3, 0, 3.5, line.ErrWaitLimit, 0},
+		"before the end of the operation":         {3, 9, 0, line.ErrWaitLimit, 3},
 		"or with the operation if that is sooner": {3, 2, 0, ratelimit.ErrNotAfter, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -292,6 +302,57 @@ func TestWakeServesAndSendsNoCallerAway(t *testing.T) {
 	})
 }
 
+// A test can see each caller of a queue wait, although only the first one has a timer.
+func TestFakeClockCountsEachCallerInAQueue(t *testing.T) {
+	t.Parallel()
+	accounts := map[string]func(start time.Time) line.Account{
+		"that knows when tokens come": func(start time.Time) line.Account {
+			account := &slots{}
+			for i := range 6 {
+				account.free = append(account.free, start.Add(time.Duration(i+1)*time.Second))
+			}
+			return account
+		},
+		"that does not": func(time.Time) line.Account { return new(purse) },
+	}
+	for name, account := range accounts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var clk clock.Fake
+				queue := line.New(account(clk.Now()), struct{ *clock.Fake }{&clk})
+				var ended atomic.Int64
+				var cancels []context.CancelFunc
+				for range 6 {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					cancels = append(cancels, cancel)
+					go func() {
+						_, _ = queue.Acquire(ctx, ratelimit.Request{MaxWait: time.Hour})
+						ended.Add(1)
+					}()
+					require.NoError(t, clk.BlockUntil(t.Context(), len(cancels)))
+					synctest.Wait()
+					require.Equal(t, len(cancels), clk.Waiters())
+				}
+
+				for i, who := range []int{2, 0, 5} { // in the middle, the first, the last
+					queue.Wake()
+					cancels[who]()
+					synctest.Wait()
+					require.Equal(t, 6-i-1, clk.Waiters())
+				}
+				for ended.Load() < 6 {
+					_, ok := clk.AdvanceToNext()
+					require.True(t, ok, "the first in line has an instant")
+					synctest.Wait()
+					require.EqualValues(t, 6-ended.Load(), clk.Waiters())
+				}
+			})
+		})
+	}
+}
+
 // purse is an account of tokens that come only from outside.
 type purse struct {
 	slots
@@ -320,7 +381,7 @@ func TestLineConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		account := &purse{tokens: 10}
-		line := sendrate.NewLine(account, clock.System{})
+		queue := line.New(account, clock.System{})
 		served, lost := make(chan int, 3000), make(chan int, 3000)
 		var wg sync.WaitGroup
 		for i := range 300 {
@@ -334,14 +395,14 @@ func TestLineConcurrentSafe(t *testing.T) {
 						request.NotAfter = time.Time{}
 						clock.System{}.AfterFunc(wait, cancel)
 					}
-					if _, err := line.Acquire(ctx, request); err != nil {
+					if _, err := queue.Acquire(ctx, request); err != nil {
 						lost <- i
 					} else {
 						served <- i
 						pause := time.Duration(random.IntN(10)) * time.Millisecond
 						_ = clock.System{}.Sleep(t.Context(), pause)
 						account.Give(time.Now(), cost)
-						line.Poke()
+						queue.Poke()
 					}
 					cancel()
 				}
@@ -352,6 +413,6 @@ func TestLineConcurrentSafe(t *testing.T) {
 		require.NotEmpty(t, served)
 		require.NotEmpty(t, lost)
 		require.InDelta(t, 10, account.tokens, 0)
-		require.Zero(t, line.Waiting())
+		require.Zero(t, queue.Waiting())
 	})
 }

@@ -1,0 +1,61 @@
+package line_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/line"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+// In one round a caller comes and another is granted its token, with the given number in the
+// queue. A round costs the same however long the queue is.
+func BenchmarkGrant(b *testing.B) {
+	for _, waiters := range []int{1, 100, 10_000} {
+		b.Run(fmt.Sprintf("waiters=%d", waiters), func(b *testing.B) {
+			var clk clock.Fake
+			account := new(till)
+			queue := line.New(account, &clk)
+			for range waiters - 1 {
+				queue.Queue(ratelimit.Request{})
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				queue.Queue(ratelimit.Request{})
+				account.tokens++
+				queue.Wake()
+			}
+			waiting := queue.Waiting()
+			require.Equal(b, waiters-1, waiting)
+		})
+	}
+}
+
+// In one round the rate is cut, and all callers that wait, none of which leaves, are looked at. The
+// lock is held for a batch of them at a time, which is a hold.
+func BenchmarkCut(b *testing.B) {
+	for _, waiters := range []int{100, 100_000} {
+		b.Run(fmt.Sprintf("waiters=%d", waiters), func(b *testing.B) {
+			var clk clock.Fake
+			account := new(till)
+			queue := line.New(account, &clk)
+			for range waiters {
+				queue.Queue(ratelimit.Request{MaxWait: 1e6 * time.Second})
+			}
+			holds := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				for more := queue.BeginSweep(); more; holds++ {
+					more = queue.SweepOn()
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(holds), "ns/hold")
+			waiting := queue.Waiting()
+			require.Equal(b, waiters, waiting)
+		})
+	}
+}
