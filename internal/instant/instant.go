@@ -81,3 +81,11 @@ func OfAnotherClock(now, newest time.Time) bool {
 	older := newest.Sub(now)
 	return older > late || older == math.MinInt64
 }
+
+// wentBackBy is how much older than the newest instant seen one must be to show that the clock has gone
+// back. A caller that was held up between its reading of the clock and the use of it is less late.
+const wentBackBy = 5 * time.Second
+
+// WentBack reports whether now shows that the clock has gone back. What is measured then goes on from now,
+// as if no time had passed: otherwise it would stand still until the clock is where it was.
+func WentBack(now, newest time.Time) bool { return newest.Sub(now) > wentBackBy }

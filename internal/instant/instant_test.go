@@ -85,3 +85,13 @@ func BenchmarkReading(b *testing.B) {
 		})
 	}
 }
+
+func TestClockThatHasGoneBackIsToldFromALateCaller(t *testing.T) {
+	t.Parallel()
+	newest := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for back, want := range map[time.Duration]bool{
+		-time.Hour: false, 0: false, time.Second: false, 5 * time.Second: false, 5*time.Second + 1: true, time.Hour: true,
+	} {
+		require.Equal(t, want, instant.WentBack(newest.Add(-back), newest), "%v", back)
+	}
+}

@@ -29,6 +29,8 @@ func (g *growth) advance(q *Quota, now time.Time) {
 		g.newest = now
 	case instant.OfAnotherClock(now, g.newest):
 		g.newest, g.since, g.given = now, now, 0
+	case instant.WentBack(now, g.newest):
+		g.newest, g.since = now, now.Add(-g.newest.Sub(g.since))
 	}
 	whole := int64(0)
 	if passed := g.newest.Sub(g.since); passed > 0 {

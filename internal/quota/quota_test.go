@@ -215,3 +215,14 @@ func TestQuotaFillsOnAnotherClock(t *testing.T) {
 	require.Zero(t, q.Available(at(-year)), "of another clock")
 	require.Equal(t, 1, q.Available(at(-year+0.5)))
 }
+
+func TestQuotaRefillsOnAClockThatHasGoneBack(t *testing.T) {
+	t.Parallel()
+	q := newQuota(quota.Config{Capacity: 10, Refill: 1})
+	require.Equal(t, 1, q.Available(at(1.5)))
+	require.Equal(t, 1, q.Available(at(-3600)), "going back brings nothing")
+	require.Equal(t, 1, q.Available(at(-3599.6)))
+	require.Equal(t, 2, q.Available(at(-3599.5)), "and loses no fraction")
+	require.Equal(t, 2, q.Available(at(-3600)), "that is only late")
+	require.Equal(t, 3, q.Available(at(-3598.5)))
+}

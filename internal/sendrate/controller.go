@@ -134,6 +134,12 @@ func (m *measuredRate) Response(now time.Time, cost float64) ratelimit.Rate {
 	return m.rate
 }
 
+// goOn counts on, in the window of now.
+func (m *measuredRate) goOn(now time.Time) {
+	m.second = newMeasuredRate(now).second
+	m.window = int64(now.Sub(m.second) / measureWindow)
+}
+
 // Rate returns the rate as of the last response.
 func (m *measuredRate) Rate() ratelimit.Rate { return m.rate }
 

@@ -36,6 +36,7 @@ func NewLimiter(config Config, clk clock.Clock) *Limiter {
 		start = clk.Now()
 	}
 	l := &Limiter{state: New(config, start)}
+	l.state.clocked = true
 	l.line = line.New(account{&l.state}, clk)
 	l.limited.Store(l.state.limited)
 	return l

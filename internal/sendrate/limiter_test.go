@@ -12,6 +12,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // throttled returns a limiter at the floor rate, a token every two seconds, and
@@ -303,3 +304,52 @@ type movedClock struct {
 }
 
 func (c movedClock) Now() time.Time { return c.Clock.Now().Add(time.Duration(c.by.Load())) }
+
+// All that the limiter has measured counts on: the rate, the tokens, when the last cut was.
+func TestLimiterGoesOnOnAClockThatHasGoneBack(t *testing.T) {
+	t.Parallel()
+	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Steady} {
+		for _, back := range []time.Duration{6 * time.Second, time.Minute, time.Hour, 300 * 24 * time.Hour} {
+			var states []retry.ScopeSnapshot
+			for _, by := range []time.Duration{0, -back} {
+				var clk clock.Fake
+				var moved atomic.Int64
+				limiter := sendrate.NewLimiter(sendrate.Config{Controller: controller}, movedClock{&clk, &moved})
+				for i := range 400 {
+					if i == 200 {
+						moved.Store(int64(by))
+					}
+					clk.Advance(50 * time.Millisecond)
+					sent, err := limiter.Acquire(t.Context(), ratelimit.Request{NoWait: true})
+					if err == nil {
+						limiter.Report(ratelimit.Response{Sent: sent, Throttled: i == 150})
+					}
+				}
+				state := limiter.State()
+				require.InDelta(t, 249*0.05, clk.Now().Sub(state.LastThrottle.Add(-by)).Seconds(), 0.051)
+				state.LastThrottle = time.Time{}
+				states = append(states, state)
+			}
+			require.InDelta(t, states[0].FillRate, states[1].FillRate, 0.05*states[0].FillRate)
+			require.InDelta(t, states[0].MeasuredRate, states[1].MeasuredRate, 0.15*states[0].MeasuredRate)
+			require.Greater(t, states[1].FillRate, 10.0)
+		}
+	}
+}
+
+// The wait for a token takes as long as before.
+func TestCallersWaitNoLongerOnAClockThatHasGoneBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var moved atomic.Int64
+		limiter := throttled(movedClock{clock.System{}, &moved})
+		waiter := call(t, limiter, ratelimit.Request{})
+		pass(t, time.Second)
+		moved.Store(-int64(time.Hour))
+		start := time.Now()
+		_, err := limiter.Acquire(t.Context(), ratelimit.Request{})
+		require.NoError(t, err)
+		require.True(t, waiter.ended)
+		require.LessOrEqual(t, time.Since(start), 4*time.Second)
+	})
+}

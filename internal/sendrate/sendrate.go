@@ -17,10 +17,14 @@ import (
 //
 // Its time never goes back: an instant before the newest one that it has seen counts as the newest
 // one. An instant that is more than 365 days older, or 292 years newer, resets the state, because
-// it comes from another clock, such as that of a testing/synctest bubble.
+// it comes from another clock, such as that of a testing/synctest bubble. In a Limiter, whose instants
+// are readings of a clock, one that is more than 5 seconds older shows that the clock has gone back, and
+// time goes on from there.
 type SendRate struct {
 	ceiling  ratelimit.Rate // math.Inf(1) if there is none
 	starting ratelimit.Rate // 0 if there is none
+
+	clocked bool // the instants are readings of a clock
 
 	newest   time.Time
 	measured measuredRate
@@ -91,6 +95,7 @@ func (s *SendRate) anew(start time.Time) {
 	*s = SendRate{
 		ceiling:  s.ceiling,
 		starting: s.starting,
+		clocked:  s.clocked,
 		bucket:   bucket{room: s.bucket.room},
 		newest:   start,
 		measured: newMeasuredRate(start),
@@ -255,8 +260,24 @@ func (s *SendRate) forward(now time.Time) time.Time {
 	switch {
 	case instant.OfAnotherClock(now, s.newest):
 		s.anew(now)
+	case s.clocked && instant.WentBack(now, s.newest):
+		s.goOn(now)
 	case now.After(s.newest):
 		s.newest = now
 	}
 	return s.newest
+}
+
+// goOn moves the state to a clock that has gone back to now.
+func (s *SendRate) goOn(now time.Time) {
+	by := now.Sub(s.newest)
+	for _, at := range [...]*time.Time{
+		&s.cubic.lastThrottle, &s.success.began, &s.success.last, &s.bucket.last, &s.bucket.since, &s.lastCut,
+	} {
+		if !at.IsZero() {
+			*at = at.Add(by)
+		}
+	}
+	s.newest = now
+	s.measured.goOn(now)
 }

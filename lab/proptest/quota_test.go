@@ -23,7 +23,12 @@ type quotaModel struct {
 	newest           time.Time
 }
 
+// pass lets time pass until now. If now is more than five seconds old, the clock has gone back, and time goes on
+// from there.
 func (m *quotaModel) pass(now time.Time) {
+	if m.newest.Sub(now) > 5*time.Second {
+		m.newest = now
+	}
 	if passed := now.Sub(m.newest); passed > 0 {
 		m.newest = now
 		m.add(product(ratOf(passed), m.perNanosecond))
@@ -103,7 +108,7 @@ func (r *quotaRun) pass(t *rapid.T) {
 	r.now = r.now.Add(drawPause(t, "pause") * time.Duration(drawFrom(t, "times", 1, 1, 1, 10_000)))
 }
 
-// asOf is the time of a call: a caller may have read the clock before another one.
+// asOf is the time of a call: a caller may have read the clock before another one, or the clock goes back.
 func (r *quotaRun) asOf(t *rapid.T) time.Time {
 	return r.now.Add(-drawFrom(t, "late", 0, 0, time.Nanosecond, time.Second, time.Hour))
 }
