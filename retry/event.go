@@ -60,9 +60,6 @@ type Event struct {
 	Rate, RateBefore float64
 	// Waiting is how many callers are ahead in the queue.
 	Waiting int
-	// Scopes are the three scopes that were throttled last, with that of Operation at the end.
-	// No other event shares the slice.
-	Scopes []ScopeKey
 }
 
 // Outcome returns a word for how an operation ended, or for why a retry was refused: "success",

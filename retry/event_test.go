@@ -57,11 +57,11 @@ func TestEndOfAnOperationIsItsLastEventHoweverTheLoopEndsIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
+			forBothObserved(t, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
 				t.Helper()
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				token, err := s.AcquireInitialToken(ctx, table("orders"))
+				token, err := s.AcquireInitialToken(ctx, ordersTable())
 				require.NoError(t, err)
 				require.NoError(t, token.Wait(ctx))
 				clk.Advance(time.Second)
@@ -97,11 +97,11 @@ func TestEndOfAnOperationIsItsLastEventHoweverTheLoopEndsIt(t *testing.T) {
 
 func TestFirstAttemptThatIsNotMadeHasAnEnd(t *testing.T) {
 	t.Parallel()
-	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
+	forBothObserved(t, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		op := table("orders")
+		op := ordersTable()
 		err := retry.DoErr(ctx, s, op, func(context.Context) error { return nil })
 		require.ErrorIs(t, err, retry.ErrCanceled)
 		last := r.events[len(r.events)-1]
@@ -114,11 +114,11 @@ func TestFirstAttemptThatIsNotMadeHasAnEnd(t *testing.T) {
 
 func TestReasonOfAnEarlierWaitIsForgotten(t *testing.T) {
 	t.Parallel()
-	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
+	forBothObserved(t, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		token, err := s.AcquireInitialToken(t.Context(), table("orders"))
+		token, err := s.AcquireInitialToken(t.Context(), ordersTable())
 		require.NoError(t, err)
 		require.ErrorIs(t, token.Wait(ctx), retry.ErrCanceled)
 		require.NoError(t, token.Wait(t.Context()))
@@ -126,7 +126,7 @@ func TestReasonOfAnEarlierWaitIsForgotten(t *testing.T) {
 		require.Equal(t, retry.ErrNotRetryable, r.of(retry.OperationEnded)[0].Reason)
 
 		r.events = nil
-		require.NoError(t, s.RecordSuccess(sent(t, s, table("orders"))))
+		require.NoError(t, s.RecordSuccess(sent(t, s, ordersTable())))
 		require.NoError(t, r.of(retry.OperationEnded)[0].Reason, "of the operation before")
 	})
 }
@@ -147,7 +147,7 @@ func TestBackoffThatTheLoopSleepsIsNoTimeOfAnAttempt(t *testing.T) {
 			t.Parallel()
 			r, clk := &recorder{}, &clock.Fake{}
 			s := modes(t, clk, func(config *standard.Config) { config.Observer = r })["standard"]
-			token := sent(t, s, table("orders"))
+			token := sent(t, s, ordersTable())
 			clk.Advance(second / 2)
 			token, err := s.RefreshRetryToken(t.Context(), token, errServer)
 			require.NoError(t, err)
@@ -291,7 +291,7 @@ func TestClockThatGoesBackwardsMakesNoTimeNegative(t *testing.T) {
 			t.Parallel()
 			r, clk := &recorder{}, &settable{Fake: &clock.Fake{}}
 			s := modes(t, clk, func(config *standard.Config) { config.Observer = r })[mode]
-			token := sent(t, s, table("orders"))
+			token := sent(t, s, ordersTable())
 			clk.ahead -= time.Hour
 			require.NoError(t, s.RecordSuccess(token))
 			ended := r.of(retry.OperationEnded)[0]
@@ -299,7 +299,7 @@ func TestClockThatGoesBackwardsMakesNoTimeNegative(t *testing.T) {
 			require.Zero(t, ended.BackoffWait)
 
 			r.events = nil
-			token = sent(t, s, table("orders"))
+			token = sent(t, s, ordersTable())
 			clk.ahead += second
 			token, err := s.RefreshRetryToken(t.Context(), token, errServer)
 			require.NoError(t, err)
@@ -319,11 +319,11 @@ func TestClockThatGoesBackwardsMakesNoTimeNegative(t *testing.T) {
 func TestAttemptWithoutAWaitBeginsWhenTheStrategyWasCalledLast(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
-	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
+	forBothObserved(t, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
 		t.Helper()
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		token := sent(t, s, table("orders"))
+		token := sent(t, s, ordersTable())
 		clk.Advance(second)
 		token, err := s.RefreshRetryToken(t.Context(), token, errServer)
 		require.NoError(t, err)
@@ -349,9 +349,9 @@ func TestAttemptWithoutAWaitBeginsWhenTheStrategyWasCalledLast(t *testing.T) {
 func TestBackoffThatTheLoopDoesNotSleepToItsEndCounts(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
-	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
+	forBothObserved(t, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
 		t.Helper()
-		token := sent(t, s, table("orders"))
+		token := sent(t, s, ordersTable())
 		clk.Advance(3 * second)
 		token, err := s.RefreshRetryToken(t.Context(), token, errServer)
 		require.NoError(t, err)

@@ -2,7 +2,6 @@ package retry_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"log/slog"
@@ -93,43 +92,6 @@ func ExampleObservers() {
 	// attempt 2 failed: transient
 	// GetItem success after 3 attempts and 75ms of backoff
 	// <nil>
-}
-
-// Three keys are throttled within a second, because the service counts them together. One scope
-// for all keys is as wide as the limit, so there is nothing to tell.
-func ExampleEvent_scopesThrottledTogether() {
-	config := standard.Config{
-		MaxAttempts: 1,
-		Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-			if e.Kind == retry.ScopesThrottledTogether {
-				fmt.Println(e.Kind, e.Scope, e.Scopes)
-			}
-		}),
-	}
-	sign := func(strategy retry.Strategy) {
-		for _, key := range []string{"orders", "carts", "users"} {
-			op := retry.Operation{Service: "kms", Region: "eu-central-1", Resource: key, Name: "Sign"}
-			err := retry.DoErr(context.Background(), strategy, op, func(context.Context) error { return &serviceError{429} })
-			fmt.Println(key, errors.Is(err, retry.ErrAttemptsExhausted))
-		}
-	}
-	sign(newExampleStrategy(config))
-
-	config.Scope = func(op retry.Operation) retry.ScopeKey {
-		if op.Service == "kms" {
-			op.Resource = ""
-		}
-		return op.Key()
-	}
-	sign(newExampleStrategy(config))
-	// Output:
-	// orders true
-	// carts true
-	// scopes-throttled-together kms/eu-central-1 [kms/eu-central-1/orders kms/eu-central-1/carts kms/eu-central-1/users]
-	// users true
-	// orders true
-	// carts true
-	// users true
 }
 
 func ExampleObserverFunc() {

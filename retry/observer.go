@@ -58,16 +58,6 @@ const (
 	// Scope and Attempt are zero. If SendLimit of adaptive.Config returns an impossible limit, Err
 	// names it, and the event comes with the first operation of the scope.
 	SettingIgnored
-	// ScopesThrottledTogether means that three or more scopes of one service were throttled
-	// within a second, so the limit of the service is probably wider than a scope. It sets
-	// Scopes. Scope is the service: account, service and region of Operation. The event is the
-	// last one of an attempt, after SendRateChanged. A service has no other such event in the
-	// next minute.
-	//
-	// Every throttled attempt counts, retried or not, in both modes. Operations without a
-	// Service do not count, nor does the scope of the strategy as a whole, nor that of
-	// [OverflowKey]. With more than 256 services at a time, some are not watched.
-	ScopesThrottledTogether
 	// OperationEnded means that the operation is over. It is the last event of an operation, and the
 	// only one that every operation has, unless the strategy refuses its first token or its loop
 	// drops a token. It sets Attempt (the number of attempts made), Elapsed, BackoffWait, QuotaWait,
@@ -82,8 +72,7 @@ func (k EventKind) String() string {
 		AttemptEnded: "attempt-ended", RetryScheduled: "retry-scheduled", RetryRefused: "retry-refused",
 		SendWaitBegan: "send-wait-began", SendWaitEnded: "send-wait-ended", SendRateChanged: "send-rate-changed",
 		ScopeCreated: "scope-created", ScopeEvicted: "scope-evicted", LoopNested: "loop-nested",
-		SettingIgnored: "setting-ignored", ScopesThrottledTogether: "scopes-throttled-together",
-		OperationEnded: "operation-ended",
+		SettingIgnored: "setting-ignored", OperationEnded: "operation-ended",
 	}
 	if int(k) < len(names) && names[k] != "" {
 		return names[k]

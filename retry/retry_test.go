@@ -75,19 +75,13 @@ func forBoth(t *testing.T, clk clock.Clock, test func(t *testing.T, s retry.Stra
 }
 
 // forBothObserved plays a test in each mode, with an observer.
-func forBothObserved(
-	t *testing.T, change func(c *standard.Config), play func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder),
-) {
+func forBothObserved(t *testing.T, play func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder)) {
 	t.Helper()
 	for _, mode := range []string{"standard", "adaptive"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			clk, r := &clock.Fake{}, &recorder{}
-			play(t, modes(t, clk, func(c *standard.Config) {
-				if c.Observer = r; change != nil {
-					change(c)
-				}
-			})[mode], clk, r)
+			play(t, modes(t, clk, func(c *standard.Config) { c.Observer = r })[mode], clk, r)
 		})
 	}
 }
@@ -116,10 +110,10 @@ func (r *recorder) of(kind retry.EventKind) (found []retry.Event) {
 	return found
 }
 
-// table is an operation on a table, which has a scope of its own.
-func table(name string) retry.Operation {
+// ordersTable is an operation on a table, which has a scope of its own.
+func ordersTable() retry.Operation {
 	return retry.Operation{
-		Account: "111122223333", Service: "dynamodb", Region: "eu-west-1", Name: "GetItem", Resource: name,
+		Account: "111122223333", Service: "dynamodb", Region: "eu-west-1", Name: "GetItem", Resource: "orders",
 	}
 }
 

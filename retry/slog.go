@@ -12,9 +12,8 @@ import (
 //
 //   - at debug level the first retry of an operation, and nested loops;
 //   - at info level a long wait for the send rate;
-//   - at warn level a retry or an attempt that the client refuses, scopes of one service that
-//     are throttled together, and settings without effect. A failure that no classifier asks
-//     to retry is not logged.
+//   - at warn level a retry or an attempt that the client refuses, and settings without effect. A
+//     failure that no classifier asks to retry is not logged.
 //
 // The zero value writes to [slog.Default]. A SlogObserver is safe for concurrent use if its
 // logger is.
@@ -42,12 +41,6 @@ func (o SlogObserver) Observe(ctx context.Context, e Event) {
 	case e.Kind == RetryRefused && e.Reason != ErrNotRetryable: //nolint:errorlint // with a rule around it, it is logged
 		o.log(ctx, slog.LevelWarn, "retry refused", e,
 			slog.String("reason", withoutPackage(e.Reason)), slog.Int("quota", e.Quota))
-	case e.Kind == ScopesThrottledTogether:
-		scopes := make([]string, len(e.Scopes))
-		for i, scope := range e.Scopes {
-			scopes[i] = scope.String()
-		}
-		o.log(ctx, slog.LevelWarn, "scopes throttled together, the limit is probably wider", e, slog.Any("scopes", scopes))
 	case e.Kind == SettingIgnored:
 		o.log(ctx, slog.LevelWarn, "setting ignored", e)
 	}

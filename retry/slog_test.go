@@ -58,15 +58,6 @@ func TestSlogObserverDoesNotFlood(t *testing.T) {
 			want:  "level=WARN msg=\"setting ignored\" error=\"SendLimit is set\"\n",
 		},
 		{
-			name: "scopes throttled together",
-			event: retry.Event{
-				Kind: retry.ScopesThrottledTogether, Operation: retry.Operation{Name: "Sign"}, Attempt: 2,
-				Scope:  retry.ScopeKey{Service: "kms", Region: "eu-west-1"},
-				Scopes: []retry.ScopeKey{{Scope: "one"}, {Scope: "two"}, {Scope: "three"}},
-			},
-			want: "level=WARN msg=\"scopes throttled together, the limit is probably wider\" scopes=\"[one two three]\" attempt=2 operation=Sign scope=kms/eu-west-1\n",
-		},
-		{
 			name: "throttle that says what it is about",
 			event: retry.Event{
 				Kind: retry.RetryScheduled, Attempt: 1, Verdict: verdict,

@@ -187,14 +187,14 @@ type ending struct{ waited, success, failure, refresh error }
 func TestOperationsHaveOneEndEachConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const workers, each = 8, 200
-	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
+	forBothObserved(t, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
 		t.Helper()
 		var made atomic.Int64
 		var wg sync.WaitGroup
 		for range workers {
 			wg.Go(func() {
 				for i := range each {
-					op := table("orders")
+					op := ordersTable()
 					op.MaxAttempts = 1
 					_ = retry.DoErr(t.Context(), s, op, func(context.Context) error {
 						made.Add(1)

@@ -216,11 +216,11 @@ func TestStrategyThatCanBeUsedPassesTheCheck(t *testing.T) {
 
 func TestStrategyJudgesWithoutAnOperation(t *testing.T) {
 	t.Parallel()
-	forBothObserved(t, nil, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
+	forBothObserved(t, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
 		t.Helper()
 		before := s.Snapshot()
 		require.Equal(t, classify.RetryAs(classify.Transient), s.Judge(retry.Operation{}, errServer))
-		require.Equal(t, classify.RetryAs(classify.Throttling), s.Judge(table("orders"), errThrottled))
+		require.Equal(t, classify.RetryAs(classify.Throttling), s.Judge(ordersTable(), errThrottled))
 		require.False(t, s.Judge(retry.Operation{}, errClient).Retryable())
 		require.False(t, s.Judge(retry.Operation{}, context.Canceled).Retryable())
 		require.True(t, s.Judge(retry.Operation{}, retry.Permanent(errServer)).Forbids())
@@ -239,10 +239,10 @@ func TestFailureThatIsNotRetriedIsJudgedForTheSendRateAndTheObserver(t *testing.
 		op       retry.Operation
 		want     int
 	}{
-		"standard mode":                          {mode: "standard", op: table("orders")},
-		"standard mode and an observer":          {mode: "standard", observer: &recorder{}, op: table("orders"), want: 1},
+		"standard mode":                          {mode: "standard", op: ordersTable()},
+		"standard mode and an observer":          {mode: "standard", observer: &recorder{}, op: ordersTable(), want: 1},
 		"standard mode, observer and no service": {mode: "standard", observer: &recorder{}, want: 1},
-		"adaptive mode":                          {mode: "adaptive", op: table("orders"), want: 1},
+		"adaptive mode":                          {mode: "adaptive", op: ordersTable(), want: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

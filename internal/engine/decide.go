@@ -16,7 +16,7 @@ import (
 type judgment struct {
 	failure   error // without a mark that has a reason and is the outermost error
 	verdict   classify.Verdict
-	throttled bool  // as the limiter of the scope and together see it, so not by a hard quota
+	throttled bool  // as the limiter sees it, so not by a hard quota
 	partly    bool  // throttled in a part of the scope
 	rule      error // why there is no retry even if the verdict asks for one; or nil
 	gone      error // how the context of the operation has ended; or nil
@@ -38,7 +38,7 @@ func (e *Engine) judgmentOn(ctx context.Context, r *record, attempt int, failure
 		return found
 	}
 	ruled := mark.Reason != nil && verdict.Forbids()
-	if !ruled && !e.wantsThrottles(r) {
+	if !ruled && !r.limited() {
 		return found
 	}
 	below := e.judge(&r.op, attempt, mark.Err, gone)
@@ -58,10 +58,6 @@ func (j *judgment) throttledBy(v classify.Verdict) {
 	j.partly = v.Reach() == classify.ReachPart
 	j.throttled = v.Kind() == classify.Throttling && !j.partly && !v.HardQuota()
 }
-
-// wantsThrottles reports whether it matters if an attempt of an operation was throttled: for the send
-// rate, or for an event.
-func (e *Engine) wantsThrottles(r *record) bool { return r.limited() || e.observed() }
 
 // markOf returns the mark that Unwrap() error leads to from a failure; nil if there is none.
 func markOf(failure error) *classify.JudgedError {

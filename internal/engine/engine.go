@@ -16,7 +16,6 @@ import (
 	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/internal/scope"
 	"github.com/awsretry/awsretry/internal/serviceid"
-	"github.com/awsretry/awsretry/internal/together"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -66,8 +65,7 @@ type Engine struct {
 	scopes  *scope.Table
 
 	// Used only with an observer.
-	ids      atomic.Uint64 // of operations
-	together together.Watch
+	ids atomic.Uint64 // of operations
 }
 
 // New returns an engine. It fails if something is wrong with the limiter of the engine as a whole.

@@ -36,7 +36,7 @@ func (r *record) elapsed(now time.Time) time.Duration {
 }
 
 // emit completes an event, passes it on, and survives a panic of the observer. An event without a
-// time is about now. Two kinds are about a scope other than the operation's.
+// time is about now. One kind is about a scope other than the operation's.
 func (e *Engine) emit(r *record, event *retry.Event) {
 	defer func() { _ = recover() }()
 	if event.Time.IsZero() {
@@ -48,7 +48,7 @@ func (e *Engine) emit(r *record, event *retry.Event) {
 		event.Quota, event.Pool = e.quotaLeft(r)
 	default: // has no quota
 	}
-	if event.Kind != retry.ScopesThrottledTogether && event.Kind != retry.ScopeEvicted {
+	if event.Kind != retry.ScopeEvicted {
 		event.Scope = r.scope.Key
 	}
 	e.config.Observer.Observe(r.ctx, *event)
@@ -85,7 +85,7 @@ func (r *record) emitSuccess(change ratelimit.Change) {
 	e.emitEnd(r, retry.Event{
 		Kind: retry.AttemptEnded, Time: now, Elapsed: took, EntriesThrottled: throttled, Entries: of,
 	})
-	r.emitRates(change, throttled > 0)
+	r.emitRate(change)
 	e.emitEnd(r, r.tally.end(now))
 }
 
@@ -145,23 +145,11 @@ func (e *Engine) emitRefused(t retry.Token, r *record, refusal *retry.Error) {
 	})
 }
 
-// emitRates reports what an answer did to the send rate, and a service whose scopes are throttled
-// together, if the throttle of an attempt shows it. The scope of the strategy as a whole and the
-// overflow do not count for that, because operations of all services share them.
-func (r *record) emitRates(c ratelimit.Change, throttled bool) {
-	e := r.engine
+// emitRate reports what an answer did to the send rate.
+func (r *record) emitRate(c ratelimit.Change) {
 	if c.Limited && c.From != c.To {
-		e.emit(r, &retry.Event{
+		r.engine.emit(r, &retry.Event{
 			Kind: retry.SendRateChanged, Attempt: r.verb.token.Attempt(), Rate: float64(c.To), RateBefore: float64(c.From),
-		})
-	}
-	if !throttled || r.verb.was != token.Ready || r.op.Service == "" || e.scopes.IsShared(r.scope) {
-		return
-	}
-	service := retry.ScopeKey{Account: r.op.Account, Service: r.op.Service, Region: r.op.Region}
-	if scopes := e.together.Throttle(e.reading.Now(), service, r.scope.Key); scopes != nil {
-		e.emit(r, &retry.Event{
-			Kind: retry.ScopesThrottledTogether, Scope: service, Attempt: r.verb.token.Attempt(), Scopes: scopes,
 		})
 	}
 }

@@ -181,7 +181,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	change := r.report(&found)
 	delay, refusal := e.decide(ctx, t, r, &found)
 	if e.observed() {
-		r.emitRates(change, found.throttled)
+		r.emitRate(change)
 	}
 	if refusal != nil {
 		return retry.Token(token.Token(t).WithDelay(delay)), refusal
@@ -244,19 +244,18 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	return nil
 }
 
-// judgeLast reports an attempt that is not retried. It judges the failure if a throttle would
-// matter.
+// judgeLast reports an attempt that is not retried. It judges the failure if anyone wants to know.
 func (r *record) judgeLast(failure error) {
 	e := r.engine
 	found := judgment{failure: failure}
-	if e.wantsThrottles(r) {
+	if r.limited() || e.observed() {
 		found = e.judgmentOn(r.ctx, r, r.verb.token.Attempt(), failure)
 	}
 	r.last, r.payer = found.failure, nil // the retry was made
 	change := r.report(&found)
 	if e.observed() {
 		e.emitEnded(r.verb.token, r, found.verdict)
-		r.emitRates(change, found.throttled)
+		r.emitRate(change)
 	}
 }
 

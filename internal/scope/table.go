@@ -284,9 +284,6 @@ func (t *Table) All() []*Scope {
 // Counts returns how often a key had no place, and how many scopes were evicted.
 func (t *Table) Counts() (overflowed, evicted uint64) { return t.overflowed.Load(), t.evicted.Load() }
 
-// IsShared reports whether operations of all services share a scope.
-func (t *Table) IsShared(s *Scope) bool { return s == t.Whole || s == t.overflow.Load() }
-
 func (t *Table) hash(k *retry.ScopeKey) (hash uint64) {
 	for _, part := range [...]*string{&k.Resource, &k.Service, &k.Region, &k.Scope, &k.Account, &k.Name} {
 		if hash *= 31; *part != "" {

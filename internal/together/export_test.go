@@ -1,4 +1,0 @@
-package together
-
-// Watched returns how many services are watched.
-func (w *Watch) Watched() int { return len(w.services) }
