@@ -9,6 +9,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
@@ -71,7 +72,7 @@ func TestClassifierIsToldTheOperationAndTheAttempt(t *testing.T) {
 	classifier := &asked{}
 	s, clk := newStandard(t, func(c *standard.Config) { c.Classifier, c.Service = classifier, "dynamodb" })
 	for _, op := range []retry.Operation{{Name: "GetItem"}, {Service: "s3", Name: "GetObject"}} {
-		require.NoError(t, do(t.Context(), clk, s, op, errClient, errServer))
+		require.NoError(t, play.Do(t.Context(), clk, s, op, errClient, errServer))
 	}
 	require.Equal(t, []classify.Outcome{
 		{Err: errClient, Service: "dynamodb", Operation: "GetItem", Attempt: 1},
@@ -160,7 +161,7 @@ func TestBackoffOfTheUserIsToldTheAttemptThatFailedAndItsError(t *testing.T) {
 					s, err = adaptive.New(adaptive.Config{Standard: config})
 				}
 				require.NoError(t, err)
-				_ = do(t.Context(), config.Clock.(*clock.Fake), s, c.op, c.answers...)
+				_ = play.Do(t.Context(), config.Clock.(*clock.Fake), s, c.op, c.answers...)
 				require.Equal(t, c.want, calls)
 			})
 		}
@@ -173,8 +174,8 @@ func TestBackoffOfTheUserIsSlept(t *testing.T) {
 		c.QuotaInitial = new(28)
 		c.Backoff = func(attempt int, _ error) time.Duration { return time.Duration(attempt) * time.Second }
 	})
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, errServer, errServer))
-	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{LongPolling: true}, errServer, errServer), retry.ErrQuotaExhausted)
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}, errServer, errServer))
+	require.ErrorIs(t, play.Do(t.Context(), clk, s, retry.Operation{LongPolling: true}, errServer, errServer), retry.ErrQuotaExhausted)
 	require.Equal(t, []time.Duration{1e9, 2e9, 1e9, 2e9}, clk.Waits(), "a long poll sleeps it before it returns")
 }
 
@@ -182,7 +183,7 @@ func TestBackoffOfTheUserIsSlept(t *testing.T) {
 func TestPanicOfABackoffTakesNothing(t *testing.T) {
 	t.Parallel()
 	l, ends, panics := &scripted{}, 0, true
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		l.use(c)
 		c.Standard.Backoff = func(int, error) time.Duration {
 			if panics {
@@ -196,17 +197,17 @@ func TestPanicOfABackoffTakesNothing(t *testing.T) {
 			}
 		})
 	})
-	require.PanicsWithValue(t, "backoff", func() { _ = do(t.Context(), clk, s, retry.Operation{}, errServer) })
+	require.PanicsWithValue(t, "backoff", func() { _ = play.Do(t.Context(), clk, s, retry.Operation{}, errServer) })
 	require.Equal(t, []bool{false}, l.reports)
 	require.Equal(t, 1, ends)
 	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 
-	token := sent(t, s)
-	require.PanicsWithValue(t, "backoff", func() { _ = refresh(s, token) })
+	token := play.Sent(t, s)
+	require.PanicsWithValue(t, "backoff", func() { _ = play.Refresh(s, token) })
 	require.NoError(t, s.RecordFailure(token, errServer), "its operation can end")
 	require.Equal(t, []bool{false, true}, l.reports)
 
 	panics = false
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, errServer))
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}, errServer))
 	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 }

@@ -69,7 +69,7 @@ type Engine struct {
 }
 
 // New returns an engine. It fails if something is wrong with the limiter of the engine as a whole.
-func New(config Config) (*Engine, error) {
+func New(config Config) (retry.Strategy, error) {
 	e := &Engine{config: config, reading: instant.NewReadings(config.Clock), start: config.Clock.Now()}
 	waits, pool := config.MaxQuotaWait > 0, quota.PoolOf(config.Plan.QuotaCapacity, config.Plan.RetryCost)
 	pool.Waits = waits
@@ -87,13 +87,24 @@ func New(config Config) (*Engine, error) {
 		Idle:       config.ScopeIdle,
 	})
 	e.ids.Store(rand.Uint64()) //nolint:gosec // not a secret
-	return e, e.scopes.Whole.Err
+	if err := e.scopes.Whole.Err; err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Clock returns the clock of the engine.
+func (e *Engine) Clock() clock.Clock { return e.config.Clock }
+
+// Judge returns what the classifiers say of a failure.
+func (e *Engine) Judge(op retry.Operation, failure error) classify.Verdict {
+	return e.judge(&op, 0, failure, nil)
 }
 
 // Plan returns the numbers of an operation.
-func (e *Engine) Plan(op *retry.Operation) retry.Plan {
-	plan := *e.plan(op)
-	plan.MaxAttempts, plan.MaxElapsed = maxAttempts(op, &plan), maxElapsed(op, &plan)
+func (e *Engine) Plan(op retry.Operation) retry.Plan {
+	plan := *e.plan(&op)
+	plan.MaxAttempts, plan.MaxElapsed = maxAttempts(&op, &plan), maxElapsed(&op, &plan)
 	return plan
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -15,9 +16,9 @@ import (
 // The race detector lets pools forget at random, so allocations are counted without.
 
 func TestOperationWithoutAPlaceAllocatesNothing(t *testing.T) {
-	s, _ := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxScopes = 3 })
+	s, _ := play.Adaptive(t, func(c *adaptive.Config) { c.Standard.MaxScopes = 3 })
 	for i := range 3 { // which have to stay
-		require.NoError(t, fail(s, sentIn(t, s, strconv.Itoa(i))))
+		require.NoError(t, play.Fail(s, sentIn(t, s, strconv.Itoa(i))))
 	}
 	ctx, op := t.Context(), retry.Operation{Scope: "3"}
 	require.NoError(t, s.RecordSuccess(sentIn(t, s, op.Scope))) // makes the overflow

@@ -10,6 +10,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
@@ -23,20 +24,7 @@ var (
 	errClient   = vectors.Response{Status: 404, ErrorCode: "ResourceNotFoundException", Kind: "client"}.Err()
 )
 
-// newStrategy returns a strategy in adaptive mode on a fake clock, without jitter.
-func newStrategy(t *testing.T, change func(c *adaptive.Config)) (retry.Strategy, *clock.Fake) {
-	t.Helper()
-	clk := &clock.Fake{}
-	config := adaptive.Config{Standard: standard.Config{Clock: clk, Random: func() float64 { return 1 }}}
-	if change != nil {
-		change(&config)
-	}
-	s, err := adaptive.New(config)
-	require.NoError(t, err)
-	return s, clk
-}
-
-// newStandard is newStrategy for standard mode.
+// newStandard is [play.Adaptive] for standard mode.
 func newStandard(t *testing.T, change func(c *standard.Config)) (retry.Strategy, *clock.Fake) {
 	t.Helper()
 	clk := &clock.Fake{}
@@ -47,46 +35,6 @@ func newStandard(t *testing.T, change func(c *standard.Config)) (retry.Strategy,
 	s, err := standard.New(config)
 	require.NoError(t, err)
 	return s, clk
-}
-
-// answers returns a function that fails with each of the errors in turn, and then succeeds.
-func answers(errs ...error) func(context.Context) (int, error) {
-	n := 0
-	return func(context.Context) (int, error) {
-		n++
-		if n <= len(errs) {
-			return n, errs[n-1]
-		}
-		return n, nil
-	}
-}
-
-// do runs an operation on the fake clock of the strategy.
-func do(ctx context.Context, clk *clock.Fake, s retry.Strategy, op retry.Operation, errs ...error) (err error) {
-	clk.Run(func() { _, err = retry.Do(ctx, s, op, answers(errs...)) })
-	return err
-}
-
-// sleep sleeps on the time of a bubble.
-func sleep(t *testing.T, d time.Duration) {
-	t.Helper()
-	require.NoError(t, clock.System{}.Sleep(t.Context(), d))
-}
-
-// sent begins an operation and waits until its attempt is sent.
-func sent(t *testing.T, s retry.Strategy) retry.Token {
-	t.Helper()
-	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
-	require.NoError(t, err)
-	require.NoError(t, token.Wait(t.Context()))
-	return token
-}
-
-func fail(s retry.Strategy, token retry.Token) error { return s.RecordFailure(token, errThrottle) }
-
-func refresh(s retry.Strategy, token retry.Token) error {
-	token, _ = s.RefreshRetryToken(context.Background(), token, errThrottle)
-	return s.RecordFailure(token, errThrottle)
 }
 
 // recorder is an observer that keeps the events.
@@ -205,6 +153,6 @@ func idleTwice(t *testing.T, clk *clock.Fake, s retry.Strategy) {
 	t.Helper()
 	for range 2 {
 		clk.Advance(idle)
-		require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: clk.Now().String()}))
+		require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: clk.Now().String()}))
 	}
 }

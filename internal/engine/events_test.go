@@ -12,6 +12,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/sendrate"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -22,7 +23,7 @@ func TestEventsTellTheWholeStoryInOrder(t *testing.T) {
 	t.Parallel()
 	var story []string
 	scopes := map[retry.ScopeKey]int{}
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		start := c.Standard.Clock.Now()
 		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 			kind := e.Kind.String()
@@ -32,8 +33,8 @@ func TestEventsTellTheWholeStoryInOrder(t *testing.T) {
 			panic("an observer that panics does no harm")
 		})
 	})
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errThrottle, errThrottle))
-	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errClient), errClient)
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errThrottle, errThrottle))
+	require.ErrorIs(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errClient), errClient)
 	require.Equal(t, []string{
 		"0s scope-created #1 none delay=0s quota=0 rate=0.000",
 		"0s attempt-ended #1 retry(throttling) delay=0s quota=500 rate=0.000",
@@ -59,9 +60,9 @@ func TestEventsTellTheWholeStoryInOrder(t *testing.T) {
 func TestFailureThatAPolicyEndsIsAnAttemptThatEnded(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
-	s, _ := newStrategy(t, r.use)
+	s, _ := play.Adaptive(t, r.use)
 	policy := func(_ int, err error) error { return retry.Permanent(err) }
-	_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errServer), retry.WithPolicy(policy))
+	_, err := retry.Do(t.Context(), s, retry.Operation{}, play.Answers(errServer), retry.WithPolicy(policy))
 	require.Equal(t, errServer, err)
 	require.Len(t, r.events, 3)
 	require.Equal(t, retry.AttemptEnded, r.events[0].Kind)
@@ -76,7 +77,7 @@ func TestFailureThatAPolicyEndsIsAnAttemptThatEnded(t *testing.T) {
 func TestAttemptThatPanicsIsAnAttemptThatEnded(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
-	s, _ := newStrategy(t, r.use)
+	s, _ := play.Adaptive(t, r.use)
 	require.PanicsWithValue(t, "operation", func() {
 		_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) { panic("operation") })
 	})
@@ -90,13 +91,13 @@ func TestAttemptThatPanicsIsAnAttemptThatEnded(t *testing.T) {
 func TestSuccessesBeforeTheFirstThrottleChangeNoRateThatCounts(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
-	s, clk := newStrategy(t, r.use)
+	s, clk := play.Adaptive(t, r.use)
 	for range 10 {
 		clk.Advance(time.Second)
-		require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
+		require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}))
 	}
 	require.Empty(t, r.of(retry.SendRateChanged))
-	require.Error(t, do(t.Context(), clk, s, retry.Operation{MaxAttempts: 1}, errThrottle))
+	require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{MaxAttempts: 1}, errThrottle))
 	require.Len(t, r.of(retry.SendRateChanged), 1)
 	require.InDelta(t, s.Snapshot().Scopes[0].FillRate, r.of(retry.SendRateChanged)[0].Rate, 0)
 }
@@ -104,12 +105,12 @@ func TestSuccessesBeforeTheFirstThrottleChangeNoRateThatCounts(t *testing.T) {
 func TestRefusedSendWaitIsARefusedRetry(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.NoSendWait = true
 		c.Standard.Scope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Name: op.Name} }
 		r.use(c)
 	})
-	err := do(t.Context(), clk, s, retry.Operation{Name: "GetItem"}, errThrottle)
+	err := play.Do(t.Context(), clk, s, retry.Operation{Name: "GetItem"}, errThrottle)
 	require.ErrorIs(t, err, retry.ErrSendRateLimited)
 	require.ErrorIs(t, err, errThrottle)
 	require.ErrorContains(t, err, "GetItem")
@@ -152,7 +153,7 @@ func TestRefusedWaitForQuotaIsOneRefusedRetry(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
 				defer cancel()
 				op := retry.Operation{Scope: "orders", MaxElapsed: c.maxElapsed}
-				_, err = retry.Do(ctx, s, op, answers(errServer))
+				_, err = retry.Do(ctx, s, op, play.Answers(errServer))
 				require.ErrorIs(t, err, c.want)
 				refused := r.of(retry.RetryRefused)
 				require.Len(t, refused, 1)
@@ -169,7 +170,7 @@ func TestRefusedWaitForQuotaIsOneRefusedRetry(t *testing.T) {
 func TestEventsOfSendWaitsTellTheQueueAndTheError(t *testing.T) {
 	t.Parallel()
 	began, over := make(chan retry.Event), make(chan retry.Event)
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.MaxAttempts = 1
 		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 			if e.Kind == retry.SendWaitBegan {
@@ -180,7 +181,7 @@ func TestEventsOfSendWaitsTellTheQueueAndTheError(t *testing.T) {
 			}
 		})
 	})
-	require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
+	require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{}, errThrottle))
 	ctx, cancel := context.WithCancel(t.Context())
 	for i, caller := range []context.Context{t.Context(), ctx, t.Context()} {
 		token, err := s.AcquireInitialToken(caller, retry.Operation{})
@@ -222,7 +223,7 @@ func (l twice) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, err
 func TestTwoWaitsOfALimiterAreOneSendWait(t *testing.T) {
 	t.Parallel()
 	var events []retry.Event
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) })
 		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
 			return twice{sendrate.NewLimiter(sendrate.Config{Ceiling: 0.5}, clk), clk}
@@ -230,7 +231,7 @@ func TestTwoWaitsOfALimiterAreOneSendWait(t *testing.T) {
 	})
 	for range 3 {
 		events = nil
-		require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
+		require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}))
 	}
 	kinds, waited, ended := []retry.EventKind{}, time.Duration(0), events[len(events)-1]
 	for _, e := range events {
@@ -270,7 +271,7 @@ func TestEveryKindOfRefusalIsToldWithItsReason(t *testing.T) {
 					}
 				})
 			})
-			_, err := retry.Do(t.Context(), s, c.op, answers(c.failure))
+			_, err := retry.Do(t.Context(), s, c.op, play.Answers(c.failure))
 			require.ErrorIs(t, err, c.failure)
 			require.Len(t, got, 1)
 			require.Equal(t, c.want, got[0].Reason)

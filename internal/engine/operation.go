@@ -50,23 +50,23 @@ func (r *record) Readings() *instant.Readings { return &r.engine.reading }
 func (r *record) Began() (m instant.Mark, ok bool) { return r.tally.start, r.engine.observed() }
 
 // AcquireInitialToken begins an operation. Its error is nil.
-func (e *Engine) AcquireInitialToken(ctx context.Context, op *retry.Operation) (retry.Token, error) {
+func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
 	r, ok := e.records.Get().(*record)
 	if !ok {
 		r = &record{engine: e, scope: e.scopes.Whole}
 		r.Own(r)
 	}
-	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, op) && r.scope.Touch()
-	r.op, r.ctx = *op, ctx
+	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, &op) && r.scope.Touch()
+	r.op, r.ctx = op, ctx
 	r.last, r.payer, r.owed, r.delay, r.partly = nil, nil, 0, 0, false
 	if e.observed() {
 		r.tally = tally{id: e.ids.Add(1), start: e.reading.Mark()}
 	}
 	if !again {
-		r.plan = e.plan(op)
+		r.plan = e.plan(&op)
 		e.enterScope(r)
 	}
-	if limit := maxElapsed(op, r.plan); limit > 0 {
+	if limit := maxElapsed(&op, r.plan); limit > 0 {
 		if end := e.config.Clock.Now().Add(limit); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
 			r.op.NotAfter = end
 		}

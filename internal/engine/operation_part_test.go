@@ -14,6 +14,7 @@ import (
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/sendrate"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -66,8 +67,8 @@ func TestThrottleOfAPartAndHardQuotaLeaveTheSendRateOfTheScopeAlone(t *testing.T
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s, clk := newStrategy(t, nil)
-			_ = do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, c.err)
+			s, clk := play.Adaptive(t, nil)
+			_ = play.Do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, c.err)
 			for _, scope := range s.Snapshot().Scopes {
 				if scope.Key != (retry.ScopeKey{}) {
 					require.Equal(t, c.limits, scope.Limited)
@@ -81,7 +82,7 @@ func TestThrottleOfAPartAndHardQuotaLeaveTheSendRateOfTheScopeAlone(t *testing.T
 func TestThrottleOfAPartCostsAndWaitsAsAThrottle(t *testing.T) {
 	t.Parallel()
 	var scheduled []retry.Event
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.ThrottlingCost = 7
 		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 			if e.Kind == retry.RetryScheduled {
@@ -89,7 +90,7 @@ func TestThrottleOfAPartCostsAndWaitsAsAThrottle(t *testing.T) {
 			}
 		})
 	})
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, throttleError{classify.ReachPart}))
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}, throttleError{classify.ReachPart}))
 	require.Len(t, scheduled, 1)
 	require.Equal(t, time.Second, scheduled[0].Delay)
 	require.Equal(t, 500-7, scheduled[0].Quota)
@@ -123,7 +124,7 @@ func TestRetriesOfAThrottledPartAreSlowedAndFirstAttemptsAreNot(t *testing.T) {
 				})
 			})
 		}
-		sleep(t, time.Millisecond)
+		play.Sleep(t, time.Millisecond)
 		for range 1000 { // of other keys
 			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return nil }))
 		}
@@ -140,7 +141,7 @@ func TestFirstThrottleOfAPartHoldsNoRetryBackInABusyScope(t *testing.T) {
 		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Random: func() float64 { return 1 }}})
 		require.NoError(t, err)
 		for range 200 { // a hundred a second
-			sleep(t, 10*time.Millisecond)
+			play.Sleep(t, 10*time.Millisecond)
 			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return nil }))
 		}
 		began, attempts := time.Now(), 0
@@ -158,13 +159,13 @@ func TestFirstThrottleOfAPartHoldsNoRetryBackInABusyScope(t *testing.T) {
 func TestLimiterOfTheUserHearsOfThrottledPartsAndDecides(t *testing.T) {
 	t.Parallel()
 	l := &listening{}
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.MaxAttempts = 9
 		c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
 	})
 	narrow := throttleError{classify.ReachPart}
 	for range 20 {
-		require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, narrow, errThrottle))
+		require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}, narrow, errThrottle))
 	}
 	require.Len(t, clk.Waits(), 2*20, "backoffs, and no other wait")
 	require.Equal(t, []bool{true, false, false, true}, l.partial[:4])
@@ -180,10 +181,10 @@ func crowd(t *testing.T, s retry.Strategy, calls int, op retry.Operation) (ended
 	for range calls {
 		go func() {
 			defer ended.Add(1)
-			_, _ = retry.Do(t.Context(), s, op, answers(throttleError{classify.ReachPart}))
+			_, _ = retry.Do(t.Context(), s, op, play.Answers(throttleError{classify.ReachPart}))
 		}()
 	}
-	sleep(t, 1500*time.Millisecond)
+	play.Sleep(t, 1500*time.Millisecond)
 	synctest.Wait()
 	return ended
 }
@@ -201,12 +202,12 @@ func TestThoseWhoWaitForAThrottledPartAreSeen(t *testing.T) {
 		require.Less(t, ended.Load(), int64(3))
 		for i := range 10 {
 			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{Resource: string(rune('a' + i))}, func(context.Context) error { return nil }))
-			sleep(t, 10*time.Millisecond)
+			play.Sleep(t, 10*time.Millisecond)
 		}
 		for _, e := range events.of(retry.ScopeEvicted) {
 			require.NotEqual(t, "hot", e.Scope.Resource)
 		}
-		sleep(t, time.Hour)
+		play.Sleep(t, time.Hour)
 		require.EqualValues(t, 20, ended.Load())
 		require.Zero(t, scopesOf(s)["//hot"].Waiting)
 	})
@@ -248,7 +249,7 @@ func TestRetryOfAThrottledPartThatCannotEndInTimeIsRefusedAtOnce(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		began := time.Now()
-		_, err = retry.Do(ctx, s, retry.Operation{}, answers(throttleError{classify.ReachPart}))
+		_, err = retry.Do(ctx, s, retry.Operation{}, play.Answers(throttleError{classify.ReachPart}))
 		require.ErrorIs(t, err, retry.ErrDeadline)
 		require.Equal(t, began, time.Now())
 	})
@@ -304,7 +305,7 @@ func TestEachSendTokenIsReportedOrGivenBackWithThrottledPartsConcurrentSafe(t *t
 					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+i%5)*time.Second)
 					_ = retry.DoErr(ctx, s, retry.Operation{}, func(context.Context) error {
 						attempts.Add(1)
-						sleep(t, 10*time.Millisecond)
+						play.Sleep(t, 10*time.Millisecond)
 						if g%2 == 0 {
 							return throttleError{classify.ReachPart}
 						}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/sendrate"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -23,12 +24,12 @@ import (
 func TestIdleScopesAreEvicted(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		forgetful(c)
 		r.use(c)
 	})
 	orders := retry.Operation{Scope: "orders"}
-	require.NoError(t, do(t.Context(), clk, s, orders, errServer))
+	require.NoError(t, play.Do(t.Context(), clk, s, orders, errServer))
 	idleTwice(t, clk, s)
 	require.NotContains(t, scopesOf(s), "orders")
 	require.Equal(t, uint64(1), s.Snapshot().Evicted)
@@ -37,7 +38,7 @@ func TestIdleScopesAreEvicted(t *testing.T) {
 	require.Len(t, gone, 1)
 	require.Equal(t, orders.Key(), gone[0].Scope)
 	require.NotEqual(t, orders, gone[0].Operation, "the operation that drove it out")
-	require.NoError(t, do(t.Context(), clk, s, orders))
+	require.NoError(t, play.Do(t.Context(), clk, s, orders))
 	require.Contains(t, scopesOf(s), "orders")
 }
 
@@ -77,18 +78,18 @@ func TestOperationGoesOnWithAScopeThatWasEvicted(t *testing.T) {
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
-				s, clk := newStrategy(t, func(c *adaptive.Config) {
+				s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 					forgetful(c)
 					c.Standard.QuotaCapacity, c.Standard.QuotaInitial = new(500), new(400)
 				})
 				for range 14 { // what a retry costs, so that the scope does not have to stay
-					require.NoError(t, do(t.Context(), clk, s, orders))
+					require.NoError(t, play.Do(t.Context(), clk, s, orders))
 				}
 				token, err := begin(t, s)
 				require.NoError(t, err)
 				idleTwice(t, clk, s)
 				require.NotContains(t, scopesOf(s), "orders", "no operation has begun or ended in it")
-				require.NoError(t, do(t.Context(), clk, s, orders, errThrottle))
+				require.NoError(t, play.Do(t.Context(), clk, s, orders, errThrottle))
 				anew := scopesOf(s)["orders"]
 				require.NoError(t, end(s, token))
 				require.Equal(t, anew, scopesOf(s)["orders"], "it is another one")
@@ -117,7 +118,7 @@ func TestRetriesInAnOutageAreBoundedForAnyNumberOfKeys(t *testing.T) {
 					require.NoError(t, err)
 					retries := 0
 					for i := range 20 * places {
-						err := do(t.Context(), clk, s, retry.Operation{Scope: strconv.Itoa(i % keys)}, errServer, errServer, errServer)
+						err := play.Do(t.Context(), clk, s, retry.Operation{Scope: strconv.Itoa(i % keys)}, errServer, errServer, errServer)
 						refused, ok := errors.AsType[*retry.Error](err)
 						require.True(t, ok)
 						retries += refused.Attempts - 1
@@ -133,17 +134,17 @@ func TestRetriesInAnOutageAreBoundedForAnyNumberOfKeys(t *testing.T) {
 
 func TestScopeFunctionKeysTheQuotaAndTheSendRate(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.Scope = func(op retry.Operation) retry.ScopeKey {
 			return retry.ScopeKey{Service: op.Service, Region: op.Region, Name: op.Name}
 		}
 	})
 	read := retry.Operation{Service: "ec2", Region: "eu-west-1", Name: "DescribeInstances", Resource: "i-1"}
 	write := retry.Operation{Service: "ec2", Region: "eu-west-1", Name: "RunInstances", Resource: "i-1"}
-	require.NoError(t, do(t.Context(), clk, s, read, errThrottle))
-	require.ErrorIs(t, do(t.Context(), clk, s, write, errServer, errServer, errServer, errServer), retry.ErrAttemptsExhausted)
+	require.NoError(t, play.Do(t.Context(), clk, s, read, errThrottle))
+	require.ErrorIs(t, play.Do(t.Context(), clk, s, write, errServer, errServer, errServer, errServer), retry.ErrAttemptsExhausted)
 	read.Resource = "i-2"
-	require.NoError(t, do(t.Context(), clk, s, read, errServer))
+	require.NoError(t, play.Do(t.Context(), clk, s, read, errServer))
 	scopes := scopesOf(s)
 	require.Len(t, scopes, 3)
 	require.True(t, scopes["ec2/eu-west-1/DescribeInstances"].Limited)
@@ -154,12 +155,12 @@ func TestScopeFunctionKeysTheQuotaAndTheSendRate(t *testing.T) {
 
 func TestAccountsAreScopesOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, nil)
+	s, clk := play.Adaptive(t, nil)
 	one := retry.Operation{Account: "111122223333", Service: "dynamodb", Resource: "orders", MaxAttempts: 1}
 	other := one
 	other.Account = "444455556666"
-	require.Error(t, do(t.Context(), clk, s, one, errThrottle))
-	require.NoError(t, do(t.Context(), clk, s, other))
+	require.Error(t, play.Do(t.Context(), clk, s, one, errThrottle))
+	require.NoError(t, play.Do(t.Context(), clk, s, other))
 	scopes := scopesOf(s)
 	require.True(t, scopes["111122223333/dynamodb//orders"].Limited)
 	require.False(t, scopes["444455556666/dynamodb//orders"].Limited)
@@ -168,9 +169,9 @@ func TestAccountsAreScopesOfTheirOwn(t *testing.T) {
 func TestKeyFunctionMayPutEverythingIntoOneScope(t *testing.T) {
 	t.Parallel()
 	whole := func(retry.Operation) retry.ScopeKey { return retry.ScopeKey{} }
-	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.Scope = whole })
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "a"}, errThrottle))
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "b"}))
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) { c.Standard.Scope = whole })
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "a"}, errThrottle))
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "b"}))
 	scopes := scopesOf(s)
 	require.Len(t, scopes, 1)
 	require.True(t, scopes[""].Limited)
@@ -179,14 +180,14 @@ func TestKeyFunctionMayPutEverythingIntoOneScope(t *testing.T) {
 func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.MaxScopes, c.Standard.MaxAttempts = 1, 1
 		r.use(c)
 	})
-	require.Error(t, do(t.Context(), clk, s, retry.Operation{Scope: "a"}, errThrottle))
-	require.Error(t, do(t.Context(), clk, s, retry.Operation{Scope: "b"}, errThrottle))
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "c"}))
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "a"}))
+	require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "a"}, errThrottle))
+	require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "b"}, errThrottle))
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "c"}))
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "a"}))
 	snapshot := s.Snapshot()
 	require.Equal(t, uint64(2), snapshot.Overflowed)
 	limited := map[retry.ScopeKey]bool{}
@@ -253,7 +254,7 @@ func TestScopesConcurrentSafe(t *testing.T) {
 func TestScopeWithAnImpossibleLimitIsEvicted(t *testing.T) {
 	t.Parallel()
 	ceiling := ratelimit.Rate(-1)
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		forgetful(c)
 		c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
 			if scope.Scope == "orders" {
@@ -263,7 +264,7 @@ func TestScopeWithAnImpossibleLimitIsEvicted(t *testing.T) {
 		}
 	})
 	use := func() retry.ScopeSnapshot {
-		require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}))
+		require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "orders"}))
 		return scopesOf(s)["orders"]
 	}
 	require.False(t, use().Limited)
@@ -276,7 +277,7 @@ func TestScopeWithAnImpossibleLimitIsEvicted(t *testing.T) {
 func TestEvictionIsToldAlthoughTheNewScopeCannotBeMade(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		forgetful(c)
 		r.use(c)
 		c.NewLimiter = func(scope retry.ScopeKey, _ clock.Clock) adaptive.Limiter {
@@ -314,7 +315,7 @@ func (l hooked) State() retry.ScopeSnapshot {
 func TestScopeIsNotEvictedWhenABackoffEndsWhileItIsLookedAt(t *testing.T) {
 	t.Parallel()
 	var hook atomic.Pointer[func()]
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		forgetful(c)
 		c.Standard.Base, c.Standard.MaxBackoff = 3*time.Hour, 3*time.Hour
 		c.Standard.Random = func() float64 { return 1 }
@@ -394,7 +395,7 @@ func TestEveryVerbIsAUseOfTheScope(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, clk := newStrategy(t, forgetful)
+			s, clk := play.Adaptive(t, forgetful)
 			token := begun(t, s, "orders")
 			clk.Advance(idle)
 			begun(t, s, "users") // clears the flag of the first scope
@@ -410,7 +411,7 @@ func TestEveryVerbIsAUseOfTheScope(t *testing.T) {
 // scope.
 func TestOperationUsesNoScopeButItsOwn(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, forgetful)
+	s, clk := play.Adaptive(t, forgetful)
 	first, second := begun(t, s, "orders"), begun(t, s, "users")
 	require.NoError(t, s.RecordSuccess(first))
 	require.NoError(t, s.RecordSuccess(second))

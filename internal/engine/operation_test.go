@@ -11,6 +11,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/sendrate"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -36,12 +37,12 @@ func TestLimiterHearsOfEveryAttemptExactlyOnce(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", behavior, c.name), func(t *testing.T) {
 				t.Parallel()
 				l := &listening{}
-				s, clk := newStrategy(t, func(config *adaptive.Config) {
+				s, clk := play.Adaptive(t, func(config *adaptive.Config) {
 					config.Standard.Behavior = behavior
 					config.Standard.QuotaInitial = &c.quota
 					config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
 				})
-				_ = do(t.Context(), clk, s, retry.Operation{}, c.answers...)
+				_ = play.Do(t.Context(), clk, s, retry.Operation{}, c.answers...)
 				require.Equal(t, c.want, l.reports)
 				require.Equal(t, len(c.want), l.acquired)
 			})
@@ -52,23 +53,23 @@ func TestLimiterHearsOfEveryAttemptExactlyOnce(t *testing.T) {
 func TestAttemptThatIsCanceledBeforeItIsSentIsNotReported(t *testing.T) {
 	t.Parallel()
 	l := &listening{}
-	s, clk := newStrategy(t, func(config *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(config *adaptive.Config) {
 		config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
 	})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, do(gone, clk, s, retry.Operation{}), retry.ErrCanceled)
+	require.ErrorIs(t, play.Do(gone, clk, s, retry.Operation{}), retry.ErrCanceled)
 	require.Empty(t, l.reports)
 }
 
 func TestThrottleThatAPolicyEndsIsStillReported(t *testing.T) {
 	t.Parallel()
 	l := &listening{}
-	s, _ := newStrategy(t, func(config *adaptive.Config) {
+	s, _ := play.Adaptive(t, func(config *adaptive.Config) {
 		config.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
 	})
 	policy := func(_ int, err error) error { return retry.Permanent(err) }
-	_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errThrottle), retry.WithPolicy(policy))
+	_, err := retry.Do(t.Context(), s, retry.Operation{}, play.Answers(errThrottle), retry.WithPolicy(policy))
 	require.Equal(t, errThrottle, err)
 	require.Equal(t, []bool{true}, l.reports)
 }
@@ -76,14 +77,14 @@ func TestThrottleThatAPolicyEndsIsStillReported(t *testing.T) {
 func TestTokenThatWasNotWaitedForIsNotReported(t *testing.T) {
 	t.Parallel()
 	for name, use := range map[string]func(s retry.Strategy, token retry.Token) error{
-		"refresh": refresh,
-		"failure": fail,
+		"refresh": play.Refresh,
+		"failure": play.Fail,
 		"success": func(s retry.Strategy, token retry.Token) error { return s.RecordSuccess(token) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := &scripted{}
-			s, _ := newStrategy(t, l.use)
+			s, _ := play.Adaptive(t, l.use)
 			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
 			require.NoError(t, err)
 			require.NoError(t, use(s, token))
@@ -94,22 +95,22 @@ func TestTokenThatWasNotWaitedForIsNotReported(t *testing.T) {
 
 func TestClassifierIsNotAskedAboutAnAttemptThatWasNotMade(t *testing.T) {
 	t.Parallel()
-	s, _ := newStrategy(t, func(c *adaptive.Config) { c.Standard.Classifier = panicking{} })
+	s, _ := play.Adaptive(t, func(c *adaptive.Config) { c.Standard.Classifier = panicking{} })
 	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
 	require.NoError(t, err)
-	require.NoError(t, fail(s, token))
+	require.NoError(t, play.Fail(s, token))
 }
 
 func TestPanicOfAClassifierIsReportedAsAnAttemptOnce(t *testing.T) {
 	t.Parallel()
 	l := &scripted{}
-	s, _ := newStrategy(t, func(c *adaptive.Config) {
+	s, _ := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.Classifier = panicking{}
 		l.use(c)
 	})
 	policy := func(_ int, err error) error { return retry.Permanent(err) }
 	require.PanicsWithValue(t, "classifier", func() {
-		_, _ = retry.Do(t.Context(), s, retry.Operation{}, answers(errServer), retry.WithPolicy(policy))
+		_, _ = retry.Do(t.Context(), s, retry.Operation{}, play.Answers(errServer), retry.WithPolicy(policy))
 	})
 	require.Equal(t, []bool{false}, l.reports)
 }
@@ -133,7 +134,7 @@ func TestSuccessWithThrottledEntriesIsAThrottleForTheSendRateAndASuccessForTheQu
 			t.Parallel()
 			r := &recorder{}
 			empty := 0
-			s, _ := newStrategy(t, func(config *adaptive.Config) {
+			s, _ := play.Adaptive(t, func(config *adaptive.Config) {
 				config.Standard.QuotaInitial, config.Standard.Observer = &empty, r
 			})
 			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
@@ -158,7 +159,7 @@ func TestSuccessWithThrottledEntriesIsAThrottleForTheSendRateAndASuccessForTheQu
 
 func TestRetryThatSucceedsWithThrottledEntriesGetsItsCostBack(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, nil)
+	s, clk := play.Adaptive(t, nil)
 	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
 	require.NoError(t, err)
 	require.NoError(t, token.Wait(t.Context()))
@@ -173,16 +174,16 @@ func TestRetryThatSucceedsWithThrottledEntriesGetsItsCostBack(t *testing.T) {
 func TestUnpacedOperationTakesNoSendTokens(t *testing.T) {
 	t.Parallel()
 	l := &scripted{expected: time.Hour}
-	s, clk := newStrategy(t, func(c *adaptive.Config) { l.use(c) })
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) { l.use(c) })
 	ctx, cancel := clk.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	unpaced := retry.Operation{Unpaced: true}
-	require.NoError(t, do(ctx, clk, s, unpaced, errThrottle, errServer))
-	require.ErrorIs(t, do(ctx, clk, s, unpaced, errClient), errClient)
+	require.NoError(t, play.Do(ctx, clk, s, unpaced, errThrottle, errServer))
+	require.ErrorIs(t, play.Do(ctx, clk, s, unpaced, errClient), errClient)
 	require.Empty(t, l.requests)
 	require.Empty(t, l.reports)
 	require.Empty(t, l.costs, "its deadline does not depend on the send rate")
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}))
 	require.Len(t, l.requests, 1)
 	require.Equal(t, []bool{false}, l.reports)
 }
@@ -192,7 +193,7 @@ func TestRetryThatIsCanceledAfterItsWaitGivesBack(t *testing.T) {
 	t.Parallel()
 	l := &scripted{}
 	var kinds []retry.EventKind
-	s, _ := newStrategy(t, func(c *adaptive.Config) {
+	s, _ := play.Adaptive(t, func(c *adaptive.Config) {
 		l.use(c)
 		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) { kinds = append(kinds, e.Kind) })
 	})
@@ -261,13 +262,13 @@ func TestPanicOfAFunctionOfTheUserHarmsOnlyItsOperation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			fails := false
-			s, clk := newStrategy(t, func(c *adaptive.Config) {
+			s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 				forgetful(c)
 				use(c, &fails)
 			})
-			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errServer))
+			require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errServer))
 			clk.Advance(idle)
-			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "users"}))
+			require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "users"}))
 			clk.Advance(idle)
 			fails = true
 			require.PanicsWithValue(t, name, func() {
@@ -275,7 +276,7 @@ func TestPanicOfAFunctionOfTheUserHarmsOnlyItsOperation(t *testing.T) {
 			})
 			fails = false
 
-			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "carts"}, errServer))
+			require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "carts"}, errServer))
 			require.Contains(t, scopesOf(s), "carts")
 			idleTwice(t, clk, s)
 			idleTwice(t, clk, s)
@@ -298,12 +299,12 @@ func (l unreported) Report(r ratelimit.Response) ratelimit.Change {
 
 func TestQuotaIsGivenBackAlthoughTheLimiterPanics(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
 			return unreported{sendrate.NewLimiter(sendrate.Config{}, clk)}
 		}
 	})
-	token, err := s.RefreshRetryToken(t.Context(), sent(t, s), errThrottle)
+	token, err := s.RefreshRetryToken(t.Context(), play.Sent(t, s), errThrottle)
 	require.NoError(t, err)
 	require.Equal(t, 495, scopesOf(s)[""].Quota)
 	clk.Advance(time.Minute)
@@ -315,7 +316,7 @@ func TestQuotaIsGivenBackAlthoughTheLimiterPanics(t *testing.T) {
 func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
 	t.Parallel()
 	var ends []retry.Event
-	s, _ := newStrategy(t, func(config *adaptive.Config) {
+	s, _ := play.Adaptive(t, func(config *adaptive.Config) {
 		config.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 			if e.Kind == retry.OperationEnded {
 				ends = append(ends, e)
@@ -348,11 +349,11 @@ func TestRetryThatWaitsForQuotaIsPaidByThePoolBeforeThoseWhoCameLater(t *testing
 		began := time.Now()
 		for i := range 3 {
 			go func() {
-				if _, err := retry.Do(t.Context(), s, hot, answers(errServer)); err == nil {
+				if _, err := retry.Do(t.Context(), s, hot, play.Answers(errServer)); err == nil {
 					ended[i] = time.Since(began)
 				}
 			}()
-			sleep(t, time.Second)
+			play.Sleep(t, time.Second)
 		}
 		for range 100 + 14 { // fills the quota of its scope, and then the pool
 			require.NoError(t, retry.DoErr(t.Context(), s, healthy, func(context.Context) error { return nil }))

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -40,7 +41,7 @@ func TestSendTokenIsNotSpentOnAnAttemptThatTheDeadlineCuts(t *testing.T) {
 				for range 20 {
 					require.NoError(t, call(t.Context()))
 				}
-				sleep(t, c.after)
+				play.Sleep(t, c.after)
 				made, began := attempts, time.Now()
 				ctx, cancel := context.WithTimeout(t.Context(), c.deadline-100*time.Millisecond)
 				defer cancel()
@@ -71,7 +72,7 @@ func TestRetryThatBeginsBeforeMaxElapsedIsMade(t *testing.T) {
 		for range 20 {
 			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, taking100ms()))
 		}
-		sleep(t, 2*time.Second)
+		play.Sleep(t, 2*time.Second)
 		began := time.Now()
 		err := retry.DoErr(t.Context(), s, retry.Operation{MaxElapsed: 1010 * time.Millisecond}, taking100ms(errServer))
 		require.NoError(t, err)
@@ -91,7 +92,7 @@ func oneASecond(t *testing.T) retry.Strategy {
 
 // taking100ms returns attempts that fail with each of the errors in turn, and then succeed.
 func taking100ms(errs ...error) func(ctx context.Context) error {
-	answer := answers(errs...)
+	answer := play.Answers(errs...)
 	return func(ctx context.Context) error {
 		if err := (clock.System{}).Sleep(ctx, 100*time.Millisecond); err != nil {
 			return err
@@ -133,7 +134,7 @@ func TestLongAttemptsLeaveRoomForShortOnes(t *testing.T) {
 					}
 				})
 			}
-			sleep(t, 6*time.Second)
+			play.Sleep(t, 6*time.Second)
 		}
 		cancel()
 		group.Wait()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/sendrate"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -25,13 +26,13 @@ func TestLimitsOfTheConfigReachTheLimiter(t *testing.T) {
 		nil, retry.ObserverFunc(func(context.Context, retry.Event) {}),
 	} {
 		l := &scripted{}
-		s, clk := newStrategy(t, func(c *adaptive.Config) {
+		s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 			c.Standard.Observer = observer
 			c.MaxSendWait, c.MaxSendQueue, c.SendCost, c.NoSendWait = time.Minute, 7, 2.5, true
 			l.use(c)
 		})
 		end := clk.Now().Add(time.Hour)
-		require.NoError(t, do(t.Context(), clk, s, retry.Operation{NotAfter: end}, errServer))
+		require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{NotAfter: end}, errServer))
 		want := ratelimit.Request{Cost: 2.5, NoWait: true, MaxWait: time.Minute, MaxQueue: 7, NotAfter: end}
 		require.Equal(t, []ratelimit.Request{want, want}, l.requests)
 		require.Equal(t, []float64{2.5}, l.costs, "what the retry has to expect")
@@ -65,15 +66,15 @@ func TestWaitsThatTheLimitsRefuse(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s, clk := newStrategy(t, func(config *adaptive.Config) {
+			s, clk := play.Adaptive(t, func(config *adaptive.Config) {
 				config.Standard.MaxAttempts = 1
 				if c.change != nil {
 					c.change(config)
 				}
 			})
-			require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
+			require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{}, errThrottle))
 			before := clk.Now()
-			err := do(t.Context(), clk, s, c.op)
+			err := play.Do(t.Context(), clk, s, c.op)
 			refusal, ok := errors.AsType[*retry.Error](err)
 			require.True(t, ok)
 			require.Equal(t, c.reason, refusal.Reason)
@@ -95,10 +96,10 @@ func TestOperationThatMayTakeCenturiesWaitsForItsToken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, clk := newStrategy(t, nil)
-			require.NoError(t, do(t.Context(), clk, s, op, errThrottle))
+			s, clk := play.Adaptive(t, nil)
+			require.NoError(t, play.Do(t.Context(), clk, s, op, errThrottle))
 			before := clk.Now()
-			require.NoError(t, do(t.Context(), clk, s, op))
+			require.NoError(t, play.Do(t.Context(), clk, s, op))
 			require.Positive(t, clk.Now().Sub(before), "it has waited")
 		})
 	}
@@ -108,8 +109,8 @@ func TestErrorOfALimiterOfTheUser(t *testing.T) {
 	t.Parallel()
 	errOwn := errors.New("no route to the fleet")
 	l := &scripted{err: errOwn}
-	s, clk := newStrategy(t, l.use)
-	err := do(t.Context(), clk, s, retry.Operation{})
+	s, clk := play.Adaptive(t, l.use)
+	err := play.Do(t.Context(), clk, s, retry.Operation{})
 	refusal, ok := errors.AsType[*retry.Error](err)
 	require.True(t, ok)
 	require.Equal(t, retry.ErrSendRateLimited, refusal.Reason)
@@ -141,7 +142,7 @@ func TestLimiterOfTheUserThatWaitsTooLongSendsNothing(t *testing.T) {
 	})
 	require.NoError(t, err)
 	for limit, want := range map[time.Duration]error{time.Second: nil, time.Second - 1: retry.ErrMaxElapsed} {
-		_, err = retry.Do(t.Context(), s, retry.Operation{MaxElapsed: limit}, answers())
+		_, err = retry.Do(t.Context(), s, retry.Operation{MaxElapsed: limit}, play.Answers())
 		require.ErrorIs(t, err, want)
 	}
 	require.Len(t, l.reports, 1, "the attempt that was refused is not reported")
@@ -150,10 +151,10 @@ func TestLimiterOfTheUserThatWaitsTooLongSendsNothing(t *testing.T) {
 
 func TestLimiterOfTheUserThatIsNilIsOneOfOurs(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return nil }
 	})
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errThrottle))
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "orders"}, errThrottle))
 	require.True(t, s.Snapshot().Scopes[1].Limited)
 }
 
@@ -170,12 +171,12 @@ func TestBackoffAndSendWaitTogetherPastTheDeadlineAreRefusedAtOnce(t *testing.T)
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s, clk := newStrategy(t, nil)
+			s, clk := play.Adaptive(t, nil)
 			ctx, cancel := clk.WithTimeout(t.Context(), c.deadline)
 			defer cancel()
 			// There is time for a second of backoff, but the token takes two. The clock stands
 			// still.
-			_, err := retry.Do(ctx, s, c.op, answers(errThrottle))
+			_, err := retry.Do(ctx, s, c.op, play.Answers(errThrottle))
 			require.ErrorIs(t, err, c.want)
 			require.ErrorIs(t, err, errThrottle)
 			require.Equal(t, 500, s.Snapshot().Scopes[0].Quota, "nothing was charged")
@@ -200,7 +201,7 @@ func TestAttemptThatCannotBeSentInTimeAfterACutMakesRoomInTheQueue(t *testing.T)
 		defer cancel()
 		second, begun := make(chan error, 1), time.Now()
 		go func() {
-			_, err := retry.Do(ctx, s, retry.Operation{}, answers()) // in half a second
+			_, err := retry.Do(ctx, s, retry.Operation{}, play.Answers()) // in half a second
 			second <- err
 		}()
 		synctest.Wait()
@@ -215,7 +216,7 @@ func TestAttemptThatCannotBeSentInTimeAfterACutMakesRoomInTheQueue(t *testing.T)
 		refusal, ok := errors.AsType[*retry.Error](err)
 		require.True(t, ok)
 		require.Equal(t, 714285715*time.Nanosecond, refusal.Wait)
-		_, err = retry.Do(t.Context(), s, retry.Operation{}, answers())
+		_, err = retry.Do(t.Context(), s, retry.Operation{}, play.Answers())
 		require.NoError(t, err, "the queue is free")
 	})
 }
@@ -244,7 +245,7 @@ func TestObserverThatEndsTheGoroutineAfterASendWaitLosesNoToken(t *testing.T) {
 	t.Parallel()
 	var limiter *counted
 	unruly := false
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.MaxAttempts, c.SendCost = 1, 2
 		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
 			limiter = &counted{Limiter: sendrate.NewLimiter(sendrate.Config{Cost: 2}, clk)}
@@ -256,7 +257,7 @@ func TestObserverThatEndsTheGoroutineAfterASendWaitLosesNoToken(t *testing.T) {
 			}
 		})
 	})
-	require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
+	require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{}, errThrottle))
 	unruly = true
 	start, made := clk.Now(), 0
 	clk.Run(func() {}, func() {
@@ -266,7 +267,7 @@ func TestObserverThatEndsTheGoroutineAfterASendWaitLosesNoToken(t *testing.T) {
 	require.Equal(t, 4*time.Second, clk.Now().Sub(start))
 	require.InDelta(t, 2, s.Snapshot().Scopes[0].SendTokens, 0)
 	unruly = false
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}))
 	require.Equal(t, 4*time.Second, clk.Now().Sub(start), "its tokens are there")
 	require.InDelta(t, 2*2, limiter.acquired-limiter.given, 0, "two attempts were made")
 }

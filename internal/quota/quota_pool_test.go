@@ -154,7 +154,7 @@ func (c *caller) wait(ctx context.Context, q *quota.Quota, cost int) *caller {
 	return c
 }
 
-func TestNobodyIsServedPastThoseWhoWait(t *testing.T) {
+func TestNoCallerIsServedPastThoseWhoWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a, b, pool := waiting(4)
@@ -220,7 +220,7 @@ func TestPoolServesTheNextWhenTheFirstGivesUp(t *testing.T) {
 	})
 }
 
-func TestCallerWhomThePoolCanNeverServeHoldsNobodyUp(t *testing.T) {
+func TestCallerWhomThePoolCanNeverServeHoldsNoOtherUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, b, pool := waiting(0)

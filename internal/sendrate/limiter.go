@@ -83,7 +83,10 @@ func (l *Limiter) Report(r ratelimit.Response) (change ratelimit.Change) {
 			l.limited.Store(limited)
 		}
 		change.To, change.Limited = l.state.bucket.Fill(), l.state.limited
-		return l.part.Report(now, r, l.line, &l.state, l.state.State().MeasuredRate) || change.Cut
+		if r.Part || r.PartThrottled {
+			return l.part.Report(now, r, l.line, &l.state, l.state.State().MeasuredRate) || change.Cut
+		}
+		return change.Cut
 	})
 	return change
 }

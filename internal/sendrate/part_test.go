@@ -130,7 +130,7 @@ func TestAllWhoWaitCountForTheLimitOfTheLine(t *testing.T) {
 	})
 }
 
-func TestRetriesOfAPartHoldNobodyElseUp(t *testing.T) {
+func TestRetriesOfAPartHoldNoOtherCallerUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		limiter := hotKey(t)

@@ -32,7 +32,7 @@ func New(config Config) (retry.Strategy, error) {
 	c.NewLimiter = func(key retry.ScopeKey, start time.Time) (scope.Limiter, error) {
 		return config.limiter(key, c.Clock, start)
 	}
-	return engine.NewStrategy(c)
+	return engine.New(c)
 }
 
 // limiter returns a new limiter for a scope of a strategy built at start. A known limit counts from

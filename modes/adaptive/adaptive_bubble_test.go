@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -32,16 +33,16 @@ func TestStrategyFromOutsideOfABubbleWorksInsideIt(t *testing.T) {
 				})
 				require.NoError(t, err)
 				if throttledBefore {
-					_, err = retry.Do(t.Context(), s, retry.Operation{MaxAttempts: 1}, answers(errThrottle))
+					_, err = retry.Do(t.Context(), s, retry.Operation{MaxAttempts: 1}, play.Answers(errThrottle))
 					require.ErrorIs(t, err, errThrottle)
 				}
 				synctest.Test(t, func(t *testing.T) {
 					start := time.Now()
-					_, err := retry.Do(t.Context(), s, retry.Operation{}, answers())
+					_, err := retry.Do(t.Context(), s, retry.Operation{}, play.Answers())
 					require.NoError(t, err)
 					require.Zero(t, time.Since(start), "it begins anew")
 
-					_, err = retry.Do(t.Context(), s, retry.Operation{}, answers(errThrottle))
+					_, err = retry.Do(t.Context(), s, retry.Operation{}, play.Answers(errThrottle))
 					require.NoError(t, err)
 					require.Positive(t, time.Since(start), "a throttle limits here too")
 					require.Less(t, time.Since(start), 10*time.Second)
@@ -59,7 +60,7 @@ func TestQuotaFromOutsideOfABubbleRefillsInsideIt(t *testing.T) {
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errServer))
+		_, err := retry.Do(t.Context(), s, retry.Operation{}, play.Answers(errServer))
 		require.NoError(t, err)
 		require.Equal(t, 14*time.Second, time.Since(start))
 	})
@@ -71,11 +72,11 @@ func TestScopesFromOutsideOfABubbleAreEvictedInsideIt(t *testing.T) {
 	t.Parallel()
 	s, err := adaptive.New(adaptive.Config{Standard: standard.Config{MaxAttempts: 1, ScopeIdle: time.Minute}})
 	require.NoError(t, err)
-	_, err = retry.Do(t.Context(), s, retry.Operation{Scope: "outside"}, answers(errThrottle))
+	_, err = retry.Do(t.Context(), s, retry.Operation{Scope: "outside"}, play.Answers(errThrottle))
 	require.ErrorIs(t, err, errThrottle)
 	synctest.Test(t, func(t *testing.T) {
 		for i := range 4 {
-			_, err := retry.Do(t.Context(), s, retry.Operation{Scope: strconv.Itoa(i)}, answers())
+			_, err := retry.Do(t.Context(), s, retry.Operation{Scope: strconv.Itoa(i)}, play.Answers())
 			require.NoError(t, err)
 			require.NoError(t, clock.System{}.Sleep(t.Context(), time.Minute))
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -415,7 +416,7 @@ func TestBurstAfterADayOfLittleTraffic(t *testing.T) {
 				s, err := adaptive.New(adaptive.Config{Standard: standard.Config{ScopeIdle: c.idle, MaxAttempts: 1}})
 				require.NoError(t, err)
 				call := func(op retry.Operation, errs ...error) {
-					_, err := retry.Do(t.Context(), s, op, answers(errs...))
+					_, err := retry.Do(t.Context(), s, op, play.Answers(errs...))
 					require.Equal(t, len(errs) > 0, err != nil)
 				}
 				if c.throttle {

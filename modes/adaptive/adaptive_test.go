@@ -9,10 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -22,76 +21,31 @@ var (
 	errThrottle = vectors.Response{Status: 400, ErrorCode: "ThrottlingException", Kind: "throttling"}.Err()
 )
 
-// newStrategy returns a strategy on a fake clock, without jitter.
-func newStrategy(t *testing.T, change func(c *adaptive.Config)) (retry.Strategy, *clock.Fake) {
-	t.Helper()
-	clk := &clock.Fake{}
-	config := adaptive.Config{Standard: standard.Config{Clock: clk, Random: func() float64 { return 1 }}}
-	if change != nil {
-		change(&config)
-	}
-	s, err := adaptive.New(config)
-	require.NoError(t, err)
-	return s, clk
-}
-
-// answers returns a function that fails with each of the errors in turn, and then succeeds.
-func answers(errs ...error) func(context.Context) (int, error) {
-	n := 0
-	return func(context.Context) (int, error) {
-		n++
-		if n <= len(errs) {
-			return n, errs[n-1]
-		}
-		return n, nil
-	}
-}
-
-// do runs an operation on the fake clock of the strategy.
-func do(ctx context.Context, clk *clock.Fake, s retry.Strategy, op retry.Operation, errs ...error) (err error) {
-	clk.Run(func() { _, err = retry.Do(ctx, s, op, answers(errs...)) })
-	return err
-}
-
-func sleep(t *testing.T, d time.Duration) {
-	t.Helper()
-	require.NoError(t, clock.System{}.Sleep(t.Context(), d))
-}
-
-// sent begins an operation and waits until its attempt is sent.
-func sent(t *testing.T, s retry.Strategy) retry.Token {
-	t.Helper()
-	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
-	require.NoError(t, err)
-	require.NoError(t, token.Wait(t.Context()))
-	return token
-}
-
 func TestThrottleTurnsTheSendRateOnAndDelaysAFirstAttempt(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, nil)
+	s, clk := play.Adaptive(t, nil)
 	whole := retry.Operation{}
 	start := clk.Now()
-	require.NoError(t, do(t.Context(), clk, s, whole))
+	require.NoError(t, play.Do(t.Context(), clk, s, whole))
 	require.Equal(t, start, clk.Now(), "nothing is held back before the first throttle")
 	require.False(t, s.Snapshot().Scopes[0].Limited)
 
-	require.NoError(t, do(t.Context(), clk, s, whole, errThrottle))
+	require.NoError(t, play.Do(t.Context(), clk, s, whole, errThrottle))
 	require.True(t, s.Snapshot().Scopes[0].Limited)
 	// Three responses in the two seconds until the success, of which the smoothing takes 0.8.
 	// The rate is at most twice the measured rate.
 	require.InDelta(t, 2*0.8*3/2, s.Snapshot().Scopes[0].FillRate, 1e-12)
 
 	before := clk.Now()
-	require.NoError(t, do(t.Context(), clk, s, whole))
+	require.NoError(t, play.Do(t.Context(), clk, s, whole))
 	require.Greater(t, clk.Now().Sub(before), 100*time.Millisecond, "the first attempt of an operation waits too")
 	require.Len(t, clk.Waits(), 1, "that is no backoff")
 }
 
 func TestSendWaitPastTheDeadlineIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
-	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle), retry.ErrAttemptsExhausted)
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
+	require.ErrorIs(t, play.Do(t.Context(), clk, s, retry.Operation{}, errThrottle), retry.ErrAttemptsExhausted)
 	ctx, cancel := clk.WithTimeout(t.Context(), time.Second) // a token takes two
 	defer cancel()
 	attempted := false
@@ -110,12 +64,12 @@ func TestSendWaitPastTheDeadlineIsRefusedAtOnce(t *testing.T) {
 
 func TestCancelDuringASendWait(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
-	require.Error(t, do(t.Context(), clk, s, retry.Operation{}, errThrottle))
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
+	require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{}, errThrottle))
 	cause := errors.New("shutting down")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	clk.AfterFunc(time.Second, func() { cancel(cause) }) // a token takes two
-	err := do(ctx, clk, s, retry.Operation{})
+	err := play.Do(ctx, clk, s, retry.Operation{})
 	require.ErrorIs(t, err, retry.ErrCanceled)
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, err, cause)
@@ -125,34 +79,34 @@ func TestCancelDuringASendWait(t *testing.T) {
 
 func TestSuccessesRefillTheQuotaInAdaptiveModeToo(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.QuotaInitial = new(0) })
-	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{}, errServer), retry.ErrQuotaExhausted)
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) { c.Standard.QuotaInitial = new(0) })
+	require.ErrorIs(t, play.Do(t.Context(), clk, s, retry.Operation{}, errServer), retry.ErrQuotaExhausted)
 	for range 14 {
-		require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
+		require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}))
 	}
 	require.Equal(t, 14, s.Snapshot().Scopes[0].Quota)
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, errServer), "there are retries again")
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}, errServer), "there are retries again")
 }
 
 func TestThrottledScopeDoesNotSlowAnother(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) { c.Standard.MaxAttempts = 1 })
 	orders, users := retry.Operation{Resource: "orders"}, retry.Operation{Resource: "users"}
-	require.Error(t, do(t.Context(), clk, s, orders, errThrottle))
+	require.Error(t, play.Do(t.Context(), clk, s, orders, errThrottle))
 	before := clk.Now()
 	for range 100 {
-		require.NoError(t, do(t.Context(), clk, s, users))
+		require.NoError(t, play.Do(t.Context(), clk, s, users))
 	}
 	require.Equal(t, before, clk.Now())
-	require.NoError(t, do(t.Context(), clk, s, orders))
+	require.NoError(t, play.Do(t.Context(), clk, s, orders))
 	require.Equal(t, 2*time.Second, clk.Now().Sub(before))
 }
 
 func TestScopesCountTimeFromWhenTheStrategyWasBuilt(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, nil)
+	s, clk := play.Adaptive(t, nil)
 	clk.Advance(10 * time.Second)
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{Scope: "late"}))
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "late"}))
 	require.InDelta(t, 0.8/10, s.Snapshot().Scopes[1].MeasuredRate, 1e-12, "one response in ten seconds")
 }
 
@@ -163,23 +117,23 @@ func TestThrottlesOfOneCongestionEventCutTheRateOnce(t *testing.T) {
 		controller ratelimit.Controller
 		end        func(s retry.Strategy, token retry.Token) error
 	}{
-		{"refused retries", ratelimit.CutPerEvent, refresh},
-		{"failures", ratelimit.CutPerEvent, fail},
-		{"refused retries, one cut per throttle", ratelimit.CutPerThrottle, refresh},
-		{"failures, one cut per throttle", ratelimit.CutPerThrottle, fail},
+		{"refused retries", ratelimit.CutPerEvent, play.Refresh},
+		{"failures", ratelimit.CutPerEvent, play.Fail},
+		{"refused retries, one cut per throttle", ratelimit.CutPerThrottle, play.Refresh},
+		{"failures, one cut per throttle", ratelimit.CutPerThrottle, play.Fail},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s, clk := newStrategy(t, func(config *adaptive.Config) {
+			s, clk := play.Adaptive(t, func(config *adaptive.Config) {
 				config.Standard.MaxAttempts, config.Controller = 1, c.controller
 			})
 			var inFlight [2]retry.Token
 			for i := range inFlight {
-				inFlight[i] = sent(t, s)
+				inFlight[i] = play.Sent(t, s)
 			}
 			for range 20 {
 				clk.Advance(100 * time.Millisecond)
-				require.NoError(t, s.RecordSuccess(sent(t, s)))
+				require.NoError(t, s.RecordSuccess(play.Sent(t, s)))
 			}
 			require.NoError(t, c.end(s, inFlight[0]))
 			first, firstCut := s.Snapshot().Scopes[0], clk.Now()
@@ -198,19 +152,12 @@ func TestThrottlesOfOneCongestionEventCutTheRateOnce(t *testing.T) {
 	}
 }
 
-func fail(s retry.Strategy, token retry.Token) error { return s.RecordFailure(token, errThrottle) }
-
-func refresh(s retry.Strategy, token retry.Token) error {
-	token, _ = s.RefreshRetryToken(context.Background(), token, errThrottle)
-	return s.RecordFailure(token, errThrottle)
-}
-
 func TestSnapshotHasTheQuotaAndTheSendRate(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, nil)
+	s, clk := play.Adaptive(t, nil)
 	clk.Advance(time.Second)
 	throttled := clk.Now()
-	token, err := s.RefreshRetryToken(t.Context(), sent(t, s), errThrottle)
+	token, err := s.RefreshRetryToken(t.Context(), play.Sent(t, s), errThrottle)
 	require.NoError(t, err)
 	var snapshot retry.Snapshot
 	clk.Run(func() {
@@ -242,11 +189,11 @@ func TestSnapshotHasTheQuotaAndTheSendRate(t *testing.T) {
 
 func TestSnapshotKeepsScopesWithTheSameNameApart(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, nil)
+	s, clk := play.Adaptive(t, nil)
 	named := retry.Operation{Scope: "s3/eu-west-1", MaxAttempts: 1}
 	parts := retry.Operation{Service: "s3", Region: "eu-west-1", MaxAttempts: 1}
-	require.Error(t, do(t.Context(), clk, s, named, errThrottle))
-	require.NoError(t, do(t.Context(), clk, s, parts))
+	require.Error(t, play.Do(t.Context(), clk, s, named, errThrottle))
+	require.NoError(t, play.Do(t.Context(), clk, s, parts))
 	limited := map[retry.ScopeKey]bool{}
 	for _, scope := range s.Snapshot().Scopes[1:] {
 		require.Equal(t, "s3/eu-west-1", scope.Scope)
@@ -257,9 +204,9 @@ func TestSnapshotKeepsScopesWithTheSameNameApart(t *testing.T) {
 
 func TestMeasuredRateOfAStrategyIsInTokens(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) { c.SendCost = 2.5 })
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) { c.SendCost = 2.5 })
 	clk.Advance(10 * time.Second)
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}))
 	require.InDelta(t, 0.8*2.5/10, s.Snapshot().Scopes[0].MeasuredRate, 1e-12, "one response in ten seconds")
 }
 
@@ -279,7 +226,7 @@ func TestAttemptsThatCostMoreThanTheRateGoOnAfterAThrottle(t *testing.T) {
 		for cost, capacity := range map[float64]float64{0: 1, 0.5: 1, 1: 1, 2: 2, 7.5: 7.5} {
 			t.Run(fmt.Sprint(c.name, ", cost ", cost), func(t *testing.T) {
 				t.Parallel()
-				s, clk := newStrategy(t, func(config *adaptive.Config) {
+				s, clk := play.Adaptive(t, func(config *adaptive.Config) {
 					config.SendCost, config.Standard.MaxAttempts = cost, 1
 					if c.change != nil {
 						c.change(config)
@@ -288,7 +235,7 @@ func TestAttemptsThatCostMoreThanTheRateGoOnAfterAThrottle(t *testing.T) {
 				call := func(errs ...error) error {
 					ctx, cancel := clk.WithTimeout(t.Context(), c.within)
 					defer cancel()
-					_, err := retry.Do(ctx, s, retry.Operation{}, answers(errs...))
+					_, err := retry.Do(ctx, s, retry.Operation{}, play.Answers(errs...))
 					return err
 				}
 				require.ErrorIs(t, call(errThrottle), errThrottle)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -26,12 +27,12 @@ import (
 // smithy-typescript#1974 and smithy-rs#4749: retries took no send token.
 func TestTrapRetryTakesNoSendToken(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.SendLimit = func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Ceiling: 0.5} }
 		c.Standard.Random = func() float64 { return 0 } // no backoff
 	})
 	before := clk.Now()
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}, errServer, errServer))
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}, errServer, errServer))
 	require.Equal(t, 4*time.Second, clk.Now().Sub(before), "two seconds for each token but the first")
 }
 
@@ -39,14 +40,14 @@ func TestTrapRetryTakesNoSendToken(t *testing.T) {
 // attempts that are made.
 func TestTrapSendTokenIsTakenBeforeTheQuotaDecides(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.SendLimit = func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Ceiling: 1} }
 		c.Standard.QuotaInitial = new(0)
 	})
 	before := clk.Now()
-	require.ErrorIs(t, do(t.Context(), clk, s, retry.Operation{}, errServer), retry.ErrQuotaExhausted)
+	require.ErrorIs(t, play.Do(t.Context(), clk, s, retry.Operation{}, errServer), retry.ErrQuotaExhausted)
 	require.Equal(t, before, clk.Now(), "it returns at once")
-	require.NoError(t, do(t.Context(), clk, s, retry.Operation{}))
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}))
 	require.Equal(t, time.Second, clk.Now().Sub(before), "the next token is the second one")
 }
 
@@ -57,7 +58,7 @@ func TestTrapRatesAreCountedInWallClockTime(t *testing.T) {
 	t.Parallel()
 	s, err := adaptive.New(adaptive.Config{Standard: standard.Config{MaxAttempts: 1}})
 	require.NoError(t, err)
-	_, err = s.RefreshRetryToken(t.Context(), sent(t, s), errThrottle)
+	_, err = s.RefreshRetryToken(t.Context(), play.Sent(t, s), errThrottle)
 	require.Error(t, err)
 	require.Contains(t, s.Snapshot().Scopes[0].LastThrottle.String(), " m=")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
@@ -33,7 +34,7 @@ type timeline struct{ sentAt, sendWait []float64 }
 func operate(t *testing.T, c vectors.Operations) {
 	t.Helper()
 	zero := time.Now()
-	sleep(t, vectors.Seconds(c.Start))
+	play.Sleep(t, vectors.Seconds(c.Start))
 	var delay time.Duration // of the retry that was granted last
 	config := standard.Config{
 		Behavior:      retry.Behavior(c.Behavior),
@@ -52,14 +53,14 @@ func operate(t *testing.T, c vectors.Operations) {
 	s, err := adaptive.New(adaptive.Config{Standard: config})
 	require.NoError(t, err)
 	for i, op := range c.Operations {
-		sleep(t, vectors.Seconds(op.Start)-time.Since(zero))
+		play.Sleep(t, vectors.Seconds(op.Start)-time.Since(zero))
 		line, n := timeline{}, 0
 		before := time.Now()
 		delay = 0
 		_, err := retry.Do(t.Context(), s, retry.Operation{LongPolling: c.Given.LongPolling}, func(ctx context.Context) (struct{}, error) {
 			line.sentAt = append(line.sentAt, time.Since(zero).Seconds())
 			line.sendWait = append(line.sendWait, (time.Since(before) - delay).Seconds())
-			sleep(t, vectors.Seconds(op.Latency))
+			play.Sleep(t, vectors.Seconds(op.Latency))
 			before = time.Now()
 			n++
 			return struct{}{}, op.Responses[n-1].Err()

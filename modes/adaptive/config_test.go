@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -42,10 +43,10 @@ func TestLimitsThatArePossible(t *testing.T) {
 		{Starting: 1, Ceiling: 1e300}:  1,
 		{Starting: 0.5, Ceiling: 0.75}: 0.5,
 	} {
-		s, clk := newStrategy(t, func(c *adaptive.Config) {
+		s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 			c.SendLimit = func(retry.ScopeKey) adaptive.SendLimit { return limit }
 		})
-		require.NoError(t, do(t.Context(), clk, s, retry.Operation{}), "%+v", limit)
+		require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}), "%+v", limit)
 		got := s.Snapshot().Scopes[0]
 		require.Equal(t, want > 0, got.Limited, "%+v", limit)
 		if want > 0 {
@@ -66,7 +67,7 @@ func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
 			var ignored []retry.Event
-			s, clk := newStrategy(t, func(c *adaptive.Config) {
+			s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 				c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
 					if scope.Resource == "orders" {
 						return limit
@@ -82,23 +83,23 @@ func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
 			text := `adaptive: SendLimit of scope "//orders": ` + want
 			for range 2 {
 				op := retry.Operation{Resource: "orders"}
-				require.NoError(t, do(t.Context(), clk, s, op, errServer, errServer), "it is retried")
-				failed := do(t.Context(), clk, s, op, errServer, errServer, errServer)
+				require.NoError(t, play.Do(t.Context(), clk, s, op, errServer, errServer), "it is retried")
+				failed := play.Do(t.Context(), clk, s, op, errServer, errServer, errServer)
 				require.ErrorIs(t, failed, errServer)
 				require.ErrorIs(t, failed, retry.ErrAttemptsExhausted)
 				require.ErrorContains(t, failed, text)
 				final := errors.New("not retryable")
-				require.Equal(t, final, do(t.Context(), clk, s, op, final), "as it is")
+				require.Equal(t, final, play.Do(t.Context(), clk, s, op, final), "as it is")
 			}
 			require.Len(t, ignored, 1)
 			require.EqualError(t, ignored[0].Err, text)
 			require.Equal(t, "orders", ignored[0].Scope.Resource)
-			require.NoError(t, do(t.Context(), clk, s, retry.Operation{Resource: "users"}))
+			require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Resource: "users"}))
 			require.Len(t, ignored, 1)
 			scopes := s.Snapshot().Scopes
 			require.Len(t, scopes, 3)
 			require.False(t, scopes[1].Limited, "there is no known limit")
-			require.Error(t, do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, errThrottle, errThrottle, errThrottle))
+			require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, errThrottle, errThrottle, errThrottle))
 			require.True(t, s.Snapshot().Scopes[1].Limited, "but throttles count")
 
 			_, err := adaptive.New(adaptive.Config{
@@ -111,7 +112,7 @@ func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
 
 func TestKnownLimitHoldsAttemptsOfItsScopeBackFromTheStart(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *adaptive.Config) {
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
 			if scope.Resource == "orders" {
 				return adaptive.SendLimit{Starting: 2, Ceiling: 5}

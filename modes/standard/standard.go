@@ -17,5 +17,5 @@ func New(config Config) (retry.Strategy, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	return engine.NewStrategy(config.Engine())
+	return engine.New(config.Engine())
 }
