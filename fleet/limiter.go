@@ -178,11 +178,11 @@ func (l *limiter) reportPart(r ratelimit.Response) {
 	if !r.Part && !r.PartThrottled {
 		return
 	}
-	l.line.Change(func(now time.Time) (cut bool) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.part.Report(now, r, l.line, &l.member.local, l.member.Snapshot(now).MeasuredRate)
-	})
+	now := l.line.Lock()
+	l.mu.Lock()
+	cut := l.part.Report(now, r, l.line, &l.member.local, l.member.Snapshot(now).MeasuredRate)
+	l.mu.Unlock()
+	l.line.Unlock(now, cut)
 }
 
 // Expected returns the shortest wait of an attempt that came now.

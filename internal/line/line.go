@@ -78,13 +78,17 @@ type awaiter interface {
 // New returns a line for the tokens of an account, on the given clock. Call [Line.Poke] after anything
 // but the line has taken tokens from the account, and [Line.Wake] after it has given some to it.
 func New(account Account, clk clock.Clock) *Line {
-	s := &shared{clock: clk, reading: instant.NewReadings(clk)}
-	s.awaiter, _ = clk.(awaiter)
-	return &Line{shared: s, account: account}
+	l := &struct { // one object, because most lines stand alone
+		Line
+		shared
+	}{Line{account: account}, shared{clock: clk, reading: instant.NewReadings(clk)}}
+	l.Line.shared = &l.shared
+	l.awaiter, _ = clk.(awaiter)
+	return &l.Line
 }
 
 // InFront returns a line for callers who need tokens of the account first, and then of the account of l,
-// at whose end they go on to wait. There can be one. The caller holds the lock, see [Line.Change].
+// at whose end they go on to wait. There can be one. The caller holds the lock, see [Line.Lock].
 func (l *Line) InFront(account Account) *Line {
 	l.front = &Line{shared: l.shared, account: account, next: l}
 	return l.front
@@ -118,14 +122,14 @@ type waiter struct {
 // has become too long, or when [ratelimit.Request].MaxWait or [ratelimit.Request].NotAfter has passed. A failed Acquire
 // takes no token and leaves the line.
 func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error) {
-	sent, _, err = l.acquire(ctx, r, false)
+	sent, _, err = l.acquire(ctx, &r, false)
 	return sent, err
 }
 
 // Pay is Acquire for a caller who wants to know which account the tokens are from. beside says that they may
 // be from that of the line that l is beside.
 func (l *Line) Pay(ctx context.Context, r ratelimit.Request, beside bool) (payer Account, err error) {
-	_, from, err := l.acquire(ctx, r, beside)
+	_, from, err := l.acquire(ctx, &r, beside)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +137,7 @@ func (l *Line) Pay(ctx context.Context, r ratelimit.Request, beside bool) (payer
 }
 
 // acquire takes the tokens. Those that came in time go back if the caller learns of them too late to send.
-func (l *Line) acquire(ctx context.Context, r ratelimit.Request, beside bool) (at time.Time, payer *Line, err error) {
+func (l *Line) acquire(ctx context.Context, r *ratelimit.Request, beside bool) (at time.Time, payer *Line, err error) {
 	at, w, err := l.enter(ctx, r, beside)
 	if w == nil {
 		return at, l, err
@@ -152,7 +156,7 @@ func (l *Line) acquire(ctx context.Context, r ratelimit.Request, beside bool) (a
 }
 
 // enter takes the tokens, or returns the place of the caller in the line, or refuses.
-func (l *Line) enter(ctx context.Context, r ratelimit.Request, beside bool) (at time.Time, w *waiter, err error) {
+func (l *Line) enter(ctx context.Context, r *ratelimit.Request, beside bool) (at time.Time, w *waiter, err error) {
 	now, cost := l.reading.Now(), refill.Cost(r.Cost)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -347,39 +351,33 @@ func (l *Line) Expected(cost float64) time.Duration {
 	return l.waitLocked(now, 0, l.owed, refill.Cost(cost)).Expected
 }
 
+// Late reports whether now is too late to send.
+func Late(now, notAfter time.Time) bool { return !notAfter.IsZero() && now.After(notAfter) }
+
 // Now reads the clock.
 func (l *Line) Now() time.Time { return l.reading.Now() }
 
 // Waiting returns how many callers wait, those in lines beside l included.
 func (l *Line) Waiting() int { return int(l.waiting.Load()) }
 
-// Change calls f with the lock held, for an account that has no lock of its own. f returns whether it has
-// made waits longer. Change then does as Poke, else as Wake.
-func (l *Line) Change(f func(now time.Time) (longer bool)) {
-	if l.change(f) {
-		l.Poke()
-	}
+// Lock takes the lock, for an account that has no lock of its own, and returns the time. The caller must not
+// call the line, but for InFront and Waiting, until [Line.Unlock].
+func (l *Line) Lock() (now time.Time) {
+	now = l.reading.Now()
+	l.mu.Lock()
+	return now
 }
 
-func (l *Line) change(f func(now time.Time) (longer bool)) (longer bool) {
-	now := l.reading.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	longer = f(now)
-	if l.queue.Len() == 0 && (l.front == nil || l.front.queue.Len() == 0) {
-		return false
-	}
-	if !longer { // else those who leave do so before others are served
+// Unlock does as Wake, or as Poke if what the caller has changed makes waits longer, and releases the lock.
+func (l *Line) Unlock(now time.Time, longer bool) {
+	waits := l.queue.Len() > 0 || l.front != nil && l.front.queue.Len() > 0
+	if waits && !longer { // else those who leave do so before others are served
 		l.serveLocked(now)
 	}
-	return longer
-}
-
-// Look calls f, which reads the account, with the lock held.
-func (l *Line) Look(f func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f()
+	l.mu.Unlock()
+	if waits && longer {
+		l.Poke()
+	}
 }
 
 // Wake tells the line that its account has gained tokens, so that no wait has become longer. It serves

@@ -17,11 +17,8 @@ var (
 	errEndless   = errors.New("ratelimit: the wait would never end")
 )
 
-// Late reports whether now is too late to send.
-func Late(now, notAfter time.Time) bool { return !notAfter.IsZero() && now.After(notAfter) }
-
 // refuse returns why a request does not accept a wait that begins now, or nil.
-func refuse(r ratelimit.Request, now time.Time, w ratelimit.Wait, e ends) error {
+func refuse(r *ratelimit.Request, now time.Time, w ratelimit.Wait, e ends) error {
 	switch {
 	case Late(now, r.NotAfter):
 		return ratelimit.ErrNotAfter
@@ -42,7 +39,7 @@ type ends struct {
 }
 
 // endsOf returns the ends of a caller that begins to wait now.
-func endsOf(ctx context.Context, r ratelimit.Request, now time.Time) ends {
+func endsOf(ctx context.Context, r *ratelimit.Request, now time.Time) ends {
 	e := ends{last: r.NotAfter, after: ratelimit.ErrNotAfter}
 	if deadline, ok := ctx.Deadline(); ok {
 		e.deadline = deadline.Add(-min(r.AttemptTime, deadline.Sub(now)/2))

@@ -23,5 +23,7 @@ var (
 
 // WhileLocked runs f while the lock of the limiter is held.
 func (l *Limiter) WhileLocked(f func()) {
-	l.line.Look(f)
+	now := l.line.Lock()
+	defer l.line.Unlock(now, false)
+	f()
 }

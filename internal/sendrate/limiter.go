@@ -76,18 +76,18 @@ func (l *Limiter) lineOf(partly bool) *line.Line {
 // Report counts the response to an attempt, as [SendRate.Report] says. After a cut it checks every
 // waiting caller, some hundreds at a time, and others may come and go in between.
 func (l *Limiter) Report(r ratelimit.Response) (change ratelimit.Change) {
-	l.line.Change(func(now time.Time) (cut bool) {
-		change.From = l.state.bucket.Fill()
-		change.Cut = l.state.Report(now, r)
-		if limited := l.state.limited; limited != l.limited.Load() { // false only for a state that was reset
-			l.limited.Store(limited)
-		}
-		change.To, change.Limited = l.state.bucket.Fill(), l.state.limited
-		if r.Part || r.PartThrottled {
-			return l.part.Report(now, r, l.line, &l.state, l.state.State().MeasuredRate) || change.Cut
-		}
-		return change.Cut
-	})
+	now := l.line.Lock()
+	change.From = l.state.bucket.Fill()
+	change.Cut = l.state.Report(now, r)
+	if limited := l.state.limited; limited != l.limited.Load() { // false only for a state that was reset
+		l.limited.Store(limited)
+	}
+	change.To, change.Limited = l.state.bucket.Fill(), l.state.limited
+	longer := change.Cut
+	if r.Part || r.PartThrottled {
+		longer = l.part.Report(now, r, l.line, &l.state, l.state.State().MeasuredRate) || longer
+	}
+	l.line.Unlock(now, longer)
 	return change
 }
 
@@ -112,11 +112,11 @@ func (l *Limiter) Expected(r ratelimit.Request) time.Duration {
 
 // State returns the send rate fields of a snapshot, as of the last call, and the number of waiting
 // callers.
-func (l *Limiter) State() (state retry.ScopeSnapshot) {
-	l.line.Look(func() {
-		state = l.state.State()
-		state.Waiting = l.line.Waiting() + l.part.Waiting()
-	})
+func (l *Limiter) State() retry.ScopeSnapshot {
+	now := l.line.Lock()
+	defer l.line.Unlock(now, false)
+	state := l.state.State()
+	state.Waiting = l.line.Waiting() + l.part.Waiting()
 	return state
 }
 
