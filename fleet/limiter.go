@@ -164,7 +164,7 @@ func (l *limiter) Report(r ratelimit.Response) ratelimit.Change {
 	l.mu.Unlock()
 	l.reportPart(r)
 	switch {
-	case l.line.Waiting()+l.part.Waiting() == 0:
+	case l.line.Waiting()+l.part.Line().Waiting() == 0:
 	case change.Cut:
 		l.line.Poke()
 	case local: // where answers raise the rate
@@ -207,7 +207,7 @@ func (l *limiter) calmLocked() {
 
 // State returns the state for snapshots.
 func (l *limiter) State() retry.ScopeSnapshot {
-	waiting, now := l.line.Waiting()+l.part.Waiting(), l.clock.Now()
+	waiting, now := l.line.Waiting()+l.part.Line().Waiting(), l.clock.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	state := l.member.Snapshot(now)

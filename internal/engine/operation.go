@@ -117,13 +117,17 @@ func (r *record) limited() bool { return r.scope.Limiter != nil && !r.op.Unpaced
 type verb struct {
 	token retry.Token
 	was   token.Phase // of the token before
-	left  token.Phase // the phase that the token gets at the end
+	after after
 }
 
-// Values of verb.left for a token that was replaced, or whose operation has ended.
+// after is what becomes of the token of a verb.
+type after uint8
+
 const (
-	nextToken token.Phase = token.Read + 1 + iota
-	noToken
+	asBefore after = iota
+	refused        // good for the end of the operation only
+	replaced       // by the next token
+	over           // as the operation
 )
 
 // take begins a verb with a token.
@@ -137,7 +141,7 @@ func (e *Engine) take(t retry.Token, toEnd bool) (*record, error) {
 		return nil, retry.ErrTokenUsed
 	}
 	r.scope.Touch()
-	r.verb = verb{token: t, was: was, left: was}
+	r.verb = verb{token: t, was: was}
 	if held := r.reserved.Load(); held != nil && r.reserved.CompareAndSwap(held, nil) {
 		r.held = held
 	}
@@ -153,16 +157,16 @@ func (r *record) end() {
 		r.held.refund()
 		r.held = nil
 	}
-	switch r.verb.left {
-	case nextToken:
-	case noToken:
-		r.ctx, r.last, r.tally.reason = nil, nil, nil
-		r.engine.records.Put(r)
-	case token.Refused:
+	switch r.verb.after {
+	case asBefore:
+		token.Token(r.verb.token).Set(r.verb.was)
+	case refused:
 		r.refund() // the granted retry is not made
 		token.Token(r.verb.token).Set(token.Refused)
-	default:
-		token.Token(r.verb.token).Set(r.verb.left)
+	case replaced:
+	case over:
+		r.ctx, r.last, r.tally.reason = nil, nil, nil
+		r.engine.records.Put(r)
 	}
 }
 
@@ -186,7 +190,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	if refusal != nil {
 		return retry.Token(token.Token(t).WithDelay(delay)), refusal
 	}
-	r.verb.left = nextToken
+	r.verb.after = replaced
 	return retry.Token(token.Token(t).Next(delay, r.plain() && !e.observed())), nil
 }
 
@@ -211,7 +215,7 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 	if e.observed() {
 		r.emitSuccess(change)
 	}
-	r.verb.left = noToken
+	r.verb.after = over
 	return nil
 }
 
@@ -240,7 +244,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	if e.observed() {
 		e.emitFailure(r, attempts, failure)
 	}
-	r.verb.left = noToken
+	r.verb.after = over
 	return nil
 }
 
@@ -261,7 +265,7 @@ func (r *record) judgeLast(failure error) {
 
 // report reports an attempt to the limiter, if it was made and takes send tokens.
 func (r *record) report(found *judgment) (change ratelimit.Change) {
-	r.verb.left = token.Refused
+	r.verb.after = refused
 	if r.verb.was != token.Ready || !r.limited() {
 		return change
 	}

@@ -357,8 +357,13 @@ func Late(now, notAfter time.Time) bool { return !notAfter.IsZero() && now.After
 // Now reads the clock.
 func (l *Line) Now() time.Time { return l.reading.Now() }
 
-// Waiting returns how many callers wait, those in lines beside l included.
-func (l *Line) Waiting() int { return int(l.waiting.Load()) }
+// Waiting returns how many callers wait, those in lines beside l included; 0 for nil.
+func (l *Line) Waiting() int {
+	if l == nil {
+		return 0
+	}
+	return int(l.waiting.Load())
+}
 
 // Lock takes the lock, for an account that has no lock of its own, and returns the time. The caller must not
 // call the line, but for InFront and Waiting, until [Line.Unlock].

@@ -196,12 +196,7 @@ func (q *Quota) Pooled(now time.Time) int {
 func (q *Quota) Refills() bool { return q.refill != nil }
 
 // Waiting returns how many callers wait: in the case of a pool, for any of its quotas.
-func (q *Quota) Waiting() int {
-	if q.line == nil {
-		return 0
-	}
-	return q.line.Waiting()
-}
+func (q *Quota) Waiting() int { return q.line.Waiting() }
 
 func (q *Quota) advance(now time.Time) {
 	if q.refill != nil {

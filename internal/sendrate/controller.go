@@ -30,21 +30,13 @@ const longestProbe = 24 * 60 * 60
 
 // cubic computes the send rate that adaptive mode aims at. A throttle cuts the rate; otherwise it
 // climbs back to where it was cut, slowly around that point and faster beyond it. The zero value
-// has seen no throttle and counts from the zero time; newCubic sets another start. It is not safe
-// for concurrent use.
+// has seen no throttle and counts from the zero time. It is not safe for concurrent use.
 type cubic struct {
 	controller   ratelimit.Controller
 	probe        float64 // the minimum of tokens that Steady takes from a cut to lastMax
 	lastMax      ratelimit.Rate
 	k, scale     float64 // of lastMax; a scale of 0 is cubicScale
 	lastThrottle time.Time
-}
-
-// newCubic returns a curve that last was throttled at start, with a maximum of lastMax.
-func newCubic(start time.Time, lastMax ratelimit.Rate) cubic {
-	c := cubic{lastThrottle: start}
-	c.setMax(lastMax)
-	return c
 }
 
 // Throttle notes a throttle at now and returns the reduced rate. rate is the rate in use, which

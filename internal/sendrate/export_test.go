@@ -1,5 +1,11 @@
 package sendrate
 
+import (
+	"time"
+
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
 // The state machines behind a SendRate, for their own tests.
 type (
 	Bucket       = bucket
@@ -16,10 +22,14 @@ const (
 	MeasureWindow = measureWindow
 )
 
-var (
-	NewCubic        = newCubic
-	NewMeasuredRate = newMeasuredRate
-)
+var NewMeasuredRate = newMeasuredRate
+
+// NewCubic returns a curve that last was throttled at start, with a maximum of lastMax.
+func NewCubic(start time.Time, lastMax ratelimit.Rate) Cubic {
+	c := cubic{lastThrottle: start}
+	c.setMax(lastMax)
+	return c
+}
 
 // WhileLocked runs f while the lock of the limiter is held.
 func (l *Limiter) WhileLocked(f func()) {

@@ -42,13 +42,9 @@ func NewLimiter(config Config, clk clock.Clock) *Limiter {
 	return l
 }
 
-// Acquire returns when the caller may send, with that instant, for [ratelimit.Response].Sent. Before the first
-// throttle it returns at once, unless there is a starting rate. It returns a [*ratelimit.WaitError] without
-// waiting when the request does not allow the wait or when the wait would not leave [ratelimit.Request].AttemptTime
-// before the deadline of ctx. It returns ctx.Err() when ctx is done first, and a [*ratelimit.WaitError] when a
-// rate cut has made the wait too long for the deadline of ctx, for [ratelimit.Request].NotAfter or for
-// [ratelimit.Request].MaxWait, or when one of the latter two has passed. A failed Acquire takes no token and
-// leaves the line.
+// Acquire returns when the caller may send, with that instant, for [ratelimit.Response].Sent; its errors
+// are those of [line.Line.Acquire]. Before the first throttle it returns at once, unless there is a starting
+// rate. A rate cut ends waits that it has made too long.
 func (l *Limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error) {
 	if waits := l.lineOf(r.Part); waits != nil {
 		return waits.Acquire(ctx, r)
@@ -116,7 +112,7 @@ func (l *Limiter) State() retry.ScopeSnapshot {
 	now := l.line.Lock()
 	defer l.line.Unlock(now, false)
 	state := l.state.State()
-	state.Waiting = l.line.Waiting() + l.part.Waiting()
+	state.Waiting = l.line.Waiting() + l.part.Line().Waiting()
 	return state
 }
 

@@ -25,14 +25,6 @@ func (p *Part) Line() *line.Line {
 	return nil
 }
 
-// Waiting returns how many callers wait for a token of the part.
-func (p *Part) Waiting() int {
-	if limited := p.limited.Load(); limited != nil {
-		return limited.line.Waiting()
-	}
-	return 0
-}
-
 // Report counts the response to an attempt in the scope if it is about the part, and returns whether it cut
 // the rate of that. The first throttle makes the part: a rate like that of the scope, which begins at
 // what the scope measures. The caller holds the lock of the line of the scope.
