@@ -345,7 +345,7 @@ func TestRetryThatWaitsForQuotaIsPaidByThePoolBeforeThoseWhoCameLater(t *testing
 		})
 		require.NoError(t, err)
 		hot, healthy := retry.Operation{Resource: "hot"}, retry.Operation{Resource: "healthy"}
-		ended := map[int]time.Duration{}
+		var ended [3]time.Duration
 		began := time.Now()
 		for i := range 3 {
 			go func() {
@@ -359,7 +359,7 @@ func TestRetryThatWaitsForQuotaIsPaidByThePoolBeforeThoseWhoCameLater(t *testing
 			require.NoError(t, retry.DoErr(t.Context(), s, healthy, func(context.Context) error { return nil }))
 		}
 		synctest.Wait()
-		require.Equal(t, map[int]time.Duration{0: 3 * time.Second, 1: 3 * time.Second, 2: 3 * time.Second}, ended,
+		require.Equal(t, [3]time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}, ended,
 			"each gives back what it took")
 		var order []uint64
 		for _, e := range events.of(retry.OperationEnded) {

@@ -366,7 +366,7 @@ func (l *Line) Waiting() int {
 }
 
 // Lock takes the lock, for an account that has no lock of its own, and returns the time. The caller must not
-// call the line, but for InFront and Waiting, until [Line.Unlock].
+// call the line, but for InFront and Waiting, until [Line.Unlock] or, if nothing has changed, [Line.Release].
 func (l *Line) Lock() (now time.Time) {
 	now = l.reading.Now()
 	l.mu.Lock()
@@ -384,6 +384,9 @@ func (l *Line) Unlock(now time.Time, longer bool) {
 		l.Poke()
 	}
 }
+
+// Release releases the lock.
+func (l *Line) Release() { l.mu.Unlock() }
 
 // Wake tells the line that its account has gained tokens, so that no wait has become longer. It serves
 // those whose tokens are there, and sets the timer for the first of the others.

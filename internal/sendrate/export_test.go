@@ -33,7 +33,7 @@ func NewCubic(start time.Time, lastMax ratelimit.Rate) Cubic {
 
 // WhileLocked runs f while the lock of the limiter is held.
 func (l *Limiter) WhileLocked(f func()) {
-	now := l.line.Lock()
-	defer l.line.Unlock(now, false)
+	l.line.Lock()
+	defer l.line.Release()
 	f()
 }

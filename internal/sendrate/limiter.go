@@ -109,8 +109,8 @@ func (l *Limiter) Expected(r ratelimit.Request) time.Duration {
 // State returns the send rate fields of a snapshot, as of the last call, and the number of waiting
 // callers.
 func (l *Limiter) State() retry.ScopeSnapshot {
-	now := l.line.Lock()
-	defer l.line.Unlock(now, false)
+	l.line.Lock()
+	defer l.line.Release()
 	state := l.state.State()
 	state.Waiting = l.line.Waiting() + l.part.Line().Waiting()
 	return state
