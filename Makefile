@@ -42,6 +42,7 @@ vet_here = "$(CURDIR)/$(VET)"
 ROUNDS ?= 10
 SEEDS ?= 5
 FUZZTIME ?= 10s
+SOAK ?= 3m
 
 # $(call in,MODULES,COMMAND) is one recipe line for each module, so that make stops at the first that fails.
 define in
@@ -165,6 +166,10 @@ bench-effect: ## play all libraries in virtual time, SEEDS times, and print tabl
 .PHONY: conformance
 conformance: ## write docs/conformance.md again, the results of this module and of its peers
 	cd lab/peers && go test -vet=off -count=1 -tags long -run '^TestTable$$' . -update
+
+.PHONY: soak
+soak: ## play what was promised with two features at once, for SOAK; three minutes
+	cd lab && go test -vet=off -count=1 -run '^TestPromisesHoldWithTwoFeatures$$' ./promises -soak $(SOAK)
 
 .PHONY: never-worse
 never-worse: ## print all rows of awsretry beside the plain SDK, and write those of lab/sdktest/RESULTS.md; 35 s
