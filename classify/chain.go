@@ -201,6 +201,9 @@ func judge(c, more *Chain, o *Outcome, trail *Trail) Verdict {
 	if trail != nil && v.kind == Throttling && len(f.reasons) > 0 {
 		*trail = append(*trail, Step{Classifier: "throttled-by", Verdict: v, ThrottledBy: f.reasons})
 	}
+	if trail != nil && v.HintInFull() {
+		*trail = append(*trail, Step{Classifier: "retry-after", Verdict: v})
+	}
 	return v
 }
 

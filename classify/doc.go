@@ -23,6 +23,7 @@
 //	ErrorCode() string                                   error code of the service; "" is none
 //	HTTPStatusCode() int                                 HTTP status of the answer; 0 is none
 //	RetryAfter() (after time.Duration, ok bool)          how long the server asks to wait, if ok
+//	RetryAfterInFull() bool                              true: an attempt before that time is of no use
 //	RetrySafe() (safe, known bool)                       whether the request may be sent again
 //	RetryableError() bool                                the same, as aws-sdk-go-v2 says it
 //	Throttling() bool                                    true: a throttle

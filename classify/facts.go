@@ -45,6 +45,7 @@ const (
 	silent                          // nothing but its text
 	saysCanceled                    // of itself that it was canceled
 	ofEntry                         // that it is about one entry of a batch
+	hintedInFull                    // that the wait of the hint must not be shorter
 )
 
 // safety is whether a request may be sent again.
@@ -71,7 +72,7 @@ func (f *facts) has(x facet) bool { return f.said&x != 0 }
 // saysMore reports whether the error says more than a status, a code and a hint. One with a code and
 // without a status may, see [Traits].
 func (f *facts) saysMore() bool {
-	return f.said&^(hinted|ofEntry) != 0 || f.lookup != nil || f.safety != safetyUnsaid || f.fault != faultUnknown ||
+	return f.said&^(hinted|hintedInFull|ofEntry) != 0 || f.lookup != nil || f.safety != safetyUnsaid || f.fault != faultUnknown ||
 		f.code != "" && f.status == 0
 }
 
@@ -80,6 +81,9 @@ func (f *facts) saysMore() bool {
 func (f *facts) complete(v Verdict, o *Outcome) Verdict {
 	if v.action == actionRetry && v.flags&withHint == 0 && f.has(hinted) {
 		v = v.WithHint(f.after)
+		if f.has(hintedInFull) {
+			v.flags |= hintInFull
+		}
 	}
 	if v.kind == Throttling {
 		v.reach = reachOf(f.reasons)
@@ -95,6 +99,7 @@ type (
 	codeError       interface{ ErrorCode() string }
 	statusError     interface{ HTTPStatusCode() int }
 	hintError       interface{ RetryAfter() (time.Duration, bool) }
+	fullHintError   interface{ RetryAfterInFull() bool }
 	safetyError     interface{ RetrySafe() (safe, known bool) }
 	retryableError  interface{ RetryableError() bool }
 	throttlingError interface{ Throttling() bool }
@@ -149,21 +154,21 @@ func (f *facts) read(err error) {
 		}:
 			f.addCode(e.ErrorCode())
 			f.addStatus(e.HTTPStatusCode())
-			f.addHint(e.RetryAfter())
+			f.addHint(e)
 		case interface {
 			statusError
 			hintError
 		}:
 			f.addStatus(e.HTTPStatusCode())
-			f.addHint(e.RetryAfter())
+			f.addHint(e)
 		case interface {
 			codeError
 			hintError
 		}:
 			f.addCode(e.ErrorCode())
-			f.addHint(e.RetryAfter())
+			f.addHint(e)
 		case hintError:
-			f.addHint(e.RetryAfter())
+			f.addHint(e)
 		case interface {
 			codeError
 			statusError
@@ -214,7 +219,7 @@ func (f *facts) readAll(errs []error) {
 // the hints of what wraps it.
 func (f *facts) addJudged(e *JudgedError) {
 	if f.judged == nil && !f.forked {
-		f.judged, f.said = e, f.said&^hinted
+		f.judged, f.said = e, f.said&^(hinted|hintedInFull)
 	}
 }
 
@@ -230,9 +235,14 @@ func (f *facts) addStatus(status int) {
 	}
 }
 
-func (f *facts) addHint(after time.Duration, ok bool) {
-	if ok && after >= 0 && !f.has(hinted) {
-		f.said, f.after = f.said|hinted, after
+func (f *facts) addHint(e hintError) {
+	after, ok := e.RetryAfter()
+	if !ok || after < 0 || f.has(hinted) {
+		return
+	}
+	f.said, f.after = f.said|hinted, after
+	if e, ok := e.(fullHintError); ok {
+		f.addIf(hintedInFull, e.RetryAfterInFull())
 	}
 }
 
@@ -245,7 +255,7 @@ func (f *facts) listen(err error) {
 		f.addStatus(e.HTTPStatusCode())
 	}
 	if e, ok := err.(hintError); ok {
-		f.addHint(e.RetryAfter())
+		f.addHint(e)
 	}
 	if e, ok := err.(throttlingError); ok {
 		f.addIf(throttled, e.Throttling())

@@ -243,3 +243,49 @@ func TestGraphOfErrorsIsJudgedAsTheListOfThem(t *testing.T) {
 		require.Equal(t, verdictOf(errors.Join(met...)), verdictOf(knots[0]), fmt.Sprint("seed ", seed))
 	}
 }
+
+// headerError is an error with the header Retry-After.
+type headerError struct{ hintError }
+
+func (headerError) RetryAfterInFull() bool { return true }
+
+func (e headerError) Unwrap() error { return statusError(429) }
+
+func TestHintsCountInFullWhereTheErrorSaysSo(t *testing.T) {
+	t.Parallel()
+	inFull := headerError{hintError{after: 30 * time.Second, hinted: true}}
+	for _, c := range []struct {
+		name string
+		err  error
+		want bool
+	}{
+		{"says so", inFull, true},
+		{"wrapped", fmt.Errorf("call: %w", inFull), true},
+		{"a hint around it", &hinting{inFull, time.Minute}, false},
+		{"around another hint", errors.Join(inFull, hintError{after: time.Minute, hinted: true}), true},
+		{"says nothing", errors.Join(statusError(429), hintError{after: 30 * time.Second, hinted: true}), false},
+		{"not retried", errors.Join(hintError{after: 30 * time.Second, hinted: true}, statusError(404)), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			v, trail := classify.Default().Explain(classify.Outcome{Err: c.err})
+			require.Equal(t, c.want, v.HintInFull())
+			last := trail[len(trail)-1]
+			require.Equal(t, c.want, last.Classifier == "retry-after", trail)
+			if c.want {
+				require.Equal(t, "retry-after: retry(throttling, not before 30s)", last.String())
+				require.False(t, v.WithHint(time.Second).HintInFull(), "a hint of a classifier")
+			}
+		})
+	}
+}
+
+// hinting has a hint around another error.
+type hinting struct {
+	error
+	after time.Duration
+}
+
+func (e *hinting) Unwrap() error { return e.error }
+
+func (e *hinting) RetryAfter() (time.Duration, bool) { return e.after, true }

@@ -80,6 +80,7 @@ type flags uint8
 
 const (
 	withHint flags = 1 << iota
+	hintInFull
 	ofHardQuota
 )
 
@@ -100,7 +101,7 @@ func Forbidden() Verdict { return Verdict{action: actionForbid} }
 // retry, WithHint returns the verdict unchanged.
 func (v Verdict) WithHint(after time.Duration) Verdict {
 	if v.action == actionRetry && after >= 0 {
-		v.flags, v.hint = v.flags|withHint, after
+		v.flags, v.hint = v.flags&^hintInFull|withHint, after
 	}
 	return v
 }
@@ -146,6 +147,11 @@ func (v Verdict) Kind() Kind { return v.kind }
 // say.
 func (v Verdict) Hint() (after time.Duration, ok bool) { return v.hint, v.flags&withHint != 0 }
 
+// HintInFull reports whether an attempt before the end of the wait of [Verdict.Hint] is of no use, as with the
+// header Retry-After of HTTP: strategies then wait for all of it, or give up. The method RetryAfterInFull of the
+// error says so.
+func (v Verdict) HintInFull() bool { return v.flags&hintInFull != 0 }
+
 // Reach returns how much a throttle covers, as far as its reasons say: [ReachPart] if all of them
 // cover a part of the scope, else the widest of the others. It is [ReachUnknown] for a failure that
 // is no throttle.
@@ -158,8 +164,9 @@ func (v Verdict) HardQuota() bool { return v.flags&ofHardQuota != 0 }
 // MaxAttempts returns the number of [Verdict.AtMost]; 0 if there is no such limit.
 func (v Verdict) MaxAttempts() int { return int(v.atMost) }
 
-// String returns the action and, for a retry, the kind, what is known of a throttle, and the number of
-// AtMost, such as "retry(throttling, part)" or "retry(transient, at most 10)".
+// String returns the action and, for a retry, the kind, what is known of a throttle, the number of AtMost,
+// and a hint that counts in full, such as "retry(throttling, part)", "retry(transient, at most 10)" or
+// "retry(throttling, not before 30s)".
 func (v Verdict) String() string {
 	if v.action != actionRetry {
 		return v.word()
@@ -173,6 +180,9 @@ func (v Verdict) String() string {
 	}
 	if v.atMost > 0 {
 		text += ", at most " + strconv.Itoa(int(v.atMost))
+	}
+	if v.HintInFull() {
+		text += ", not before " + v.hint.String()
 	}
 	return text + ")"
 }
@@ -291,8 +301,8 @@ func (e *JudgedError) Unwrap() error { return e.Err }
 
 // Step is the opinion of one classifier.
 type Step struct {
-	// Classifier is the name of the classifier, "judged" for the verdict of a [JudgedError], or
-	// "throttled-by".
+	// Classifier is the name of the classifier, "judged" for the verdict of a [JudgedError],
+	// "throttled-by", or "retry-after" for a hint that counts in full.
 	Classifier string
 	// Verdict is what the classifier said, before the chain adds the error's hint and reach.
 	Verdict Verdict

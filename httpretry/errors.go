@@ -28,8 +28,8 @@ type ResponseError struct {
 	// Err is the error of reading the body in search of a code; nil if there was none.
 	Err error
 
-	after  time.Duration
-	hinted bool
+	after          time.Duration
+	hinted, inFull bool
 }
 
 // Error returns the status and the code.
@@ -58,10 +58,13 @@ func (e *ResponseError) ErrorCode() string { return e.Code }
 
 // RetryAfter returns how long the server asked to wait: the milliseconds of
 // x-amz-retry-after, else Retry-After, as seconds or as a date. It reports false if the
-// server did not ask. A strategy may wait for less time: unless MaxHint of standard.Config
-// says otherwise, the delay is at most 5 s longer than the backoff in behavior v2.1, and at
-// most MaxBackoff, which is 20 s by default, in v2.0.
+// server did not ask.
 func (e *ResponseError) RetryAfter() (after time.Duration, ok bool) { return e.after, e.hinted }
+
+// RetryAfterInFull reports whether the time of RetryAfter comes from Retry-After. A strategy waits for all
+// of it, or gives up if it is above MaxHint of standard.Config, which is one minute by default. With
+// x-amz-retry-after the delay is at most 5 s longer than the backoff, unless MaxHint is set.
+func (e *ResponseError) RetryAfterInFull() bool { return e.inFull }
 
 // Refusal returns why there was no further attempt after a failed response that a
 // [Transport] returned, also through an [http.Client]:

@@ -226,7 +226,7 @@ func faults() []fault {
 		{name: "Retry-After as a date", status: 503, reusable: true, do: func(w http.ResponseWriter, r *http.Request) {
 			respond(503, "", "Retry-After", time.Now().Add(4*time.Second).UTC().Format(http.TimeFormat))(w, r)
 		}},
-		{name: "Retry-After without measure", status: 503, do: respond(503, "", "Retry-After", "99999999999999999999"), reusable: true},
+		{name: "Retry-After without measure", status: 503, final: true, do: respond(503, "", "Retry-After", "99999999999999999999"), reusable: true},
 		{name: "x-amz-retry-after", status: 503, do: respond(503, "", "X-Amz-Retry-After", "1500"), reusable: true},
 		{name: "connection refused", refused: true},
 		{name: "closed without an answer", do: onConn(func(c *pipenet.Conn) { _ = c.Close() })},

@@ -198,3 +198,61 @@ func outcomeOf(err error) string {
 	}
 	return err.Error()
 }
+
+// TestTransportFollowsTheVectorsOfHintsInFull has a service that answers every request alike.
+func TestTransportFollowsTheVectorsOfHintsInFull(t *testing.T) {
+	t.Parallel()
+	for title, file := range vectors.Load[vectors.Standard](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+		for _, c := range file.FullHints {
+			t.Run(title+"/"+c.ID, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var events []retry.Event
+					s, err := standard.New(standard.Config{
+						Behavior:   retry.Behavior(c.Behavior),
+						MaxHint:    vectors.Seconds(c.Given.MaxHint),
+						MaxElapsed: vectors.Seconds(c.Given.MaxElapsed),
+						Random:     func() float64 { return c.Given.Jitter },
+						Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+							if e.Kind == retry.RetryScheduled || e.Kind == retry.RetryRefused {
+								events = append(events, e)
+							}
+						}),
+					})
+					require.NoError(t, err)
+					ctx := t.Context()
+					if c.Given.Deadline > 0 {
+						limited, cancel := context.WithTimeout(ctx, vectors.Seconds(c.Given.Deadline))
+						defer cancel()
+						ctx = limited
+					}
+					var header []string
+					for name, value := range c.Given.Headers {
+						header = append(header, name, value)
+					}
+					start := time.Now()
+					got := exchange(newTransport(t, httpretry.Config{
+						Strategy: s, MaxAttempts: 2, Base: scripted{status: c.Given.Status, body: "body", header: header},
+					}), newRequest(ctx, t, http.MethodGet, "http://service/", ""))
+					require.NoError(t, got.err)
+					require.Equal(t, c.Given.Status, got.status)
+					require.Equal(t, "body", got.body)
+					require.Equal(t, vectors.Seconds(c.Want.Delay), time.Since(start))
+					require.NotEmpty(t, events)
+					if c.Want.Outcome == "retry" {
+						require.Equal(t, retry.RetryScheduled, events[0].Kind)
+						require.Equal(t, vectors.Seconds(c.Want.Delay), events[0].Delay)
+						return
+					}
+					require.Len(t, events, 1)
+					require.Equal(t, c.Want.Outcome, events[0].Outcome())
+					refusal, ok := errors.AsType[*retry.Error](got.refusal)
+					require.Equal(t, c.Want.Outcome != "not_retryable", ok)
+					if ok {
+						require.Positive(t, refusal.Hint)
+						require.ErrorContains(t, refusal, refusal.Hint.String()+" asked for by the server")
+					}
+				})
+			})
+		}
+	}
+}

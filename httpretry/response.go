@@ -29,7 +29,7 @@ func (c *call) judge(response *http.Response) error {
 		}
 	}
 	e.Code = strings.TrimSpace(errcode.Bare(e.Code))
-	e.after, e.hinted = hint.Of(response.Header, func() time.Time { return c.config.clock().Now() })
+	e.after, e.inFull, e.hinted = hint.Of(response.Header, func() time.Time { return c.config.clock().Now() })
 	return e
 }
 

@@ -28,6 +28,9 @@ var (
 	// ErrMaxElapsed means that the next attempt would begin after the end of the operation,
 	// see [Operation.MaxElapsed], [Operation.NotAfter] and standard.Config.MaxElapsed.
 	ErrMaxElapsed = errors.New("retry: maximum elapsed time reached")
+	// ErrHintTooLong means that the server has asked for a longer wait than MaxHint of standard.Config,
+	// with a hint that counts in full, see [classify.Verdict.HintInFull].
+	ErrHintTooLong = errors.New("retry: the server asks for too long a wait")
 	// ErrSendRateLimited means that adaptive mode would have to delay the attempt for longer
 	// than its Config allows.
 	ErrSendRateLimited = errors.New("retry: held back by the send rate")
@@ -84,6 +87,9 @@ type Error struct {
 	// Wait is the wait that was refused, for [ErrDeadline], [ErrSendRateLimited] and
 	// [ErrMaxElapsed].
 	Wait time.Duration
+	// Hint is how long the server has asked to wait, for [ErrHintTooLong], [ErrDeadline] and [ErrMaxElapsed];
+	// 0 if it did not ask, or not for a wait that counts in full.
+	Hint time.Duration
 }
 
 // Error returns a text that begins with "retry: client-side", because the client gave up, not
@@ -134,6 +140,9 @@ func (e *Error) numbers() []string {
 	}
 	if e.Wait > 0 {
 		numbers = append(numbers, fmt.Sprintf("%v to wait", e.Wait))
+	}
+	if e.Hint > 0 {
+		numbers = append(numbers, fmt.Sprintf("%v asked for by the server", e.Hint))
 	}
 	if e.Scope != (ScopeKey{}) {
 		numbers = append(numbers, fmt.Sprintf("scope %q", e.Scope.String()))

@@ -63,7 +63,7 @@ type Event struct {
 }
 
 // Outcome returns a word for how an operation ended, or for why a retry was refused: "success",
-// "attempts", "quota", "deadline", "max_elapsed", "send_rate", "canceled", "not_retryable", "rule"
+// "attempts", "quota", "deadline", "max_elapsed", "hint", "send_rate", "canceled", "not_retryable", "rule"
 // if a rule stopped a retry that the classifiers ask for, and "aborted" if an attempt did not
 // return. It is "other" for a Reason from outside this package. There are no other words, so an
 // outcome can be a metric label.
@@ -84,6 +84,7 @@ func (e Event) Outcome() string {
 		{ErrQuotaExhausted, "quota"},
 		{ErrDeadline, "deadline"},
 		{ErrMaxElapsed, "max_elapsed"},
+		{ErrHintTooLong, "hint"},
 		{ErrSendRateLimited, "send_rate"},
 		{ErrCanceled, "canceled"},
 		{ErrAborted, "aborted"},

@@ -168,7 +168,7 @@ func TestOutcomeIsAWordForEachReason(t *testing.T) {
 	t.Parallel()
 	for want, reason := range map[string]error{
 		"success": nil, "attempts": retry.ErrAttemptsExhausted, "quota": retry.ErrQuotaExhausted,
-		"deadline": retry.ErrDeadline, "max_elapsed": retry.ErrMaxElapsed, "send_rate": retry.ErrSendRateLimited,
+		"deadline": retry.ErrDeadline, "max_elapsed": retry.ErrMaxElapsed, "hint": retry.ErrHintTooLong, "send_rate": retry.ErrSendRateLimited,
 		"canceled": retry.ErrCanceled, "aborted": retry.ErrAborted, "not_retryable": retry.ErrNotRetryable,
 		"rule": errors.Join(retry.ErrNotRetryable, errBoom), "other": errBoom,
 	} {

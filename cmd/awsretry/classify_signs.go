@@ -41,6 +41,9 @@ func (e *answerError) RetryAfter() (time.Duration, bool) {
 	return 0, false
 }
 
+// RetryAfterInFull reports whether that is Retry-After.
+func (e *answerError) RetryAfterInFull() bool { return e.millis == nil }
+
 // addHeader adds a header in the form K=V. A header with a value that no client understands counts
 // as absent.
 func (e *answerError) addHeader(text string) error {

@@ -64,7 +64,7 @@ func TestStock(t *testing.T) {
 		{"in stock", answers{{status: 200, body: "12"}}, nil, 12, nil},
 		{"unknown, which is final", answers{{status: 404}}, nil, 0, unittest.ErrUnknownItem},
 		{"throttled twice", answers{throttled, throttled, {status: 200, body: "3"}}, []time.Duration{time.Second, 2 * time.Second}, 3, nil},
-		{"as late as the service asks", answers{{status: 503, retryAfter: "4"}, {status: 200, body: "1"}}, []time.Duration{4 * time.Second}, 1, nil},
+		{"as late as the service asks", answers{{status: 503, retryAfter: "4"}, {status: 200, body: "1"}}, []time.Duration{4400 * time.Millisecond}, 1, nil},
 		{"throttled too often", answers{throttled, throttled, throttled}, []time.Duration{time.Second, 2 * time.Second}, 0, retry.ErrAttemptsExhausted},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -147,6 +147,20 @@ func HintAsFloor(delay, hint, longest time.Duration) time.Duration {
 	return max(delay, min(hint, longest))
 }
 
+// HintLimit is the longest hint that counts in full unless the caller sets another limit.
+const HintLimit = time.Minute
+
+// HintInFull returns the delay when a server has nothing to say before the end of hint: hint plus the
+// longer of delay and random * hint / 10, so that callers who were told the same time come apart. random is
+// read as by Delay. The result is never less than hint; hint and delay are not negative.
+func HintInFull(delay, hint time.Duration, random float64) time.Duration {
+	after := max(scale(hint/10, unit(random)), delay)
+	if after > math.MaxInt64-hint {
+		return math.MaxInt64
+	}
+	return hint + after
+}
+
 // HintInWindow returns the delay of behavior v2.1 when a server asks for a wait of hint:
 // the hint moved into [delay, delay + HintSlack]. A negative hint has no effect. delay is
 // not negative.

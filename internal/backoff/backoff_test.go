@@ -247,6 +247,33 @@ func TestHintAsFloor(t *testing.T) {
 	}
 }
 
+func TestHintInFull(t *testing.T) {
+	t.Parallel()
+	const s = time.Second
+	for _, c := range []struct {
+		name        string
+		delay, hint time.Duration
+		random      float64
+		want        time.Duration
+	}{
+		{"a tenth more", 0, 10 * s, 1, 11 * s},
+		{"half of that", 0, 10 * s, 0.5, 10*s + s/2},
+		{"no less than the hint", 0, 10 * s, 0, 10 * s},
+		{"the delay is longer than a tenth", 2 * s, 10 * s, 1, 12 * s},
+		{"the delay is shorter than a tenth", s / 2, 10 * s, 1, 11 * s},
+		{"zero", 2 * s, 0, 1, 2 * s},
+		{"a random number that is none", 0, 10 * s, math.NaN(), 11 * s},
+		{"a random number above one", 0, 10 * s, 7, 11 * s},
+		{"the longest hint", s, math.MaxInt64, 1, math.MaxInt64},
+		{"the longest delay", math.MaxInt64, s, 1, math.MaxInt64},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, backoff.HintInFull(c.delay, c.hint, c.random))
+		})
+	}
+}
+
 func TestHintInWindow(t *testing.T) {
 	t.Parallel()
 	const s = time.Second

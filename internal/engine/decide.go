@@ -179,17 +179,23 @@ func (e *Engine) charge(
 		return r.delay, nil
 	}
 	quota, cost, now := r.scope.Quota, costOf(r.plan, verdict.Kind()), e.quotaTime(r)
-	bare, delay := e.backoff(r, t.Attempt(), verdict)
+	bare, least, delay := e.backoff(r, t.Attempt(), verdict)
 	wait, reason := e.roomForRetry(ctx, r, delay)
-	if reason != nil && delay > bare { // a hint fails no call
-		delay = bare
+	if reason != nil && delay > least { // neither a hint in a window nor the spread above a full one fails a call
+		delay = least
 		wait, reason = e.roomForRetry(ctx, r, delay)
 	}
+	hint := fullHint(verdict)
+	if hint > e.config.MaxFullHint {
+		wait, reason = 0, retry.ErrHintTooLong
+	}
 	if reason != nil {
-		if quota.Covers(now, cost) {
-			return 0, r.tooLong(reason, t.Attempt(), wait)
+		if !quota.Covers(now, cost) {
+			return e.delayWhenRefused(r, bare), e.empty(r, t.Attempt(), cost)
 		}
-		return e.delayWhenRefused(r, delay), e.empty(r, t.Attempt(), cost)
+		refusal := r.tooLong(reason, t.Attempt(), wait)
+		refusal.Hint = hint
+		return 0, refusal
 	}
 	if r.payer = quota.Charge(now, cost); r.payer == nil {
 		if e.config.MaxQuotaWait == 0 || cost > quota.Capacity() {
@@ -225,19 +231,30 @@ func (e *Engine) delayWhenRefused(r *record, delay time.Duration) time.Duration 
 	return 0
 }
 
-// backoff returns the delay before the retry that follows a failure: the bare backoff, and the
-// delay with the server hint.
-func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) (bare, delay time.Duration) {
+// backoff returns the bare delay before the retry that follows a failure, the least one with the hint of the
+// server, and the one to take if there is room for it.
+func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) (bare, least, delay time.Duration) {
 	bare = e.bareBackoff(r, attempt, verdict.Kind())
 	hint, hinted := verdict.Hint()
 	switch {
 	case !hinted:
-		return bare, bare
+		return bare, bare, bare
+	case verdict.HintInFull():
+		return bare, max(bare, hint), backoff.HintInFull(bare, hint, e.config.Random())
 	case e.config.HintInWindow:
-		return bare, backoff.HintInWindow(bare, hint)
+		return bare, bare, backoff.HintInWindow(bare, hint)
 	default:
-		return bare, backoff.HintAsFloor(bare, hint, e.config.MaxHint)
+		return bare, bare, backoff.HintAsFloor(bare, hint, e.config.MaxHint)
 	}
+}
+
+// fullHint returns the hint of the server that counts in full; 0 if there is none.
+func fullHint(verdict classify.Verdict) time.Duration {
+	if !verdict.HintInFull() {
+		return 0
+	}
+	hint, _ := verdict.Hint()
+	return hint
 }
 
 // bareBackoff returns the delay before the retry that follows a failure of this kind, without a hint.

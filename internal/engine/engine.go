@@ -33,6 +33,7 @@ type Config struct {
 	// DynamoDB Streams.
 	Plan, DynamoDB retry.Plan
 	MaxHint        time.Duration
+	MaxFullHint    time.Duration // a hint that counts in full and is longer ends the operation
 	Jitter         backoff.Jitter
 	Random         func() float64
 	// HintInWindow keeps a server hint within a window above the backoff. Otherwise the hint, up to

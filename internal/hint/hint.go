@@ -12,12 +12,13 @@ import (
 )
 
 // Of returns how long the headers of a response ask to wait: the milliseconds of x-amz-retry-after,
-// else Retry-After. It calls now only for a date.
-func Of(h http.Header, now func() time.Time) (after time.Duration, ok bool) {
+// else Retry-After, which counts in full. It calls now only for a date.
+func Of(h http.Header, now func() time.Time) (after time.Duration, inFull, ok bool) {
 	if after, ok = classify.ParseRetryAfterMillis(h.Get("X-Amz-Retry-After")); ok {
-		return after, true
+		return after, false, true
 	}
-	return Parse(h.Get("Retry-After"), now)
+	after, ok = Parse(h.Get("Retry-After"), now)
+	return after, ok, ok
 }
 
 // Parse reads the value of Retry-After (RFC 9110, section 10.2.3): whole seconds or a date. A date

@@ -34,8 +34,9 @@ func TestHeadersAskForAWait(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			header := http.Header{"Retry-After": {c.seconds}, "X-Amz-Retry-After": {c.millis}}
-			after, ok := hint.Of(header, func() time.Time { return now })
+			after, inFull, ok := hint.Of(header, func() time.Time { return now })
 			require.Equal(t, !c.none, ok)
+			require.Equal(t, !c.none && c.name != "milliseconds win", inFull, "only Retry-After")
 			require.Equal(t, c.want, after)
 		})
 	}

@@ -32,8 +32,8 @@
 //
 // S01 to S22 are the rules of standard mode, A01 to A18 of adaptive mode, and C01 to C08 of the
 // classification of failures. [Report] has the wording of each. The suite skips cases of a generation
-// other than the subject's. It leaves out S23, which needs several scopes, and what it cannot see from
-// outside: A12 (costs above one token), A13 (a clock that goes back), C09 and C10 (the model of a
+// other than the subject's. It leaves out S14c, which is not a rule of the SDKs, S23, which needs several scopes, and what it cannot
+// see from outside: A12 (costs above one token), A13 (a clock that goes back), C09 and C10 (the model of a
 // service and the signature of a request). For S22 it sees that there is no retry, but not what the
 // operation costs. In adaptive mode the wait for the send rate can hide a backoff.
 //

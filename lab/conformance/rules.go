@@ -60,10 +60,12 @@ func aspects(rule string) aspect {
 }
 
 // The rules that the suite leaves out. The AWS SDKs have no scopes, and the suite has one. None of
-// them reads the reasons of a throttle, which are in the errors of clients, not of retryers.
+// them reads the reasons of a throttle, which are in the errors of clients, not of retryers. Their rule for
+// Retry-After is another one.
 const (
 	ofScopes  = "S23"
 	ofReasons = "A19"
+	ofHTTP    = "S14c"
 )
 
 // book is the rules with their cases.
@@ -101,7 +103,7 @@ func (b book) add(text []byte, file any) error {
 		return err
 	}
 	for rule, wording := range about.Rules {
-		if b.wording[rule] == "" && rule != ofScopes && rule != ofReasons {
+		if b.wording[rule] == "" && rule != ofScopes && rule != ofReasons && rule != ofHTTP {
 			b.wording[rule] = wording
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/engine"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -52,10 +53,15 @@ type Config struct {
 	// server hint counts from that backoff. Many such delays are equal, so operations that failed
 	// together are spread less. Zero means none. It must not exceed MaxBackoff.
 	MinDelay time.Duration
-	// MaxHint is the longest delay that a server hint, such as Retry-After, may ask for. The delay
-	// is then max(backoff, min(hint, MaxHint)). Zero means the rule of the behavior: in [retry.V21]
+	// MaxHint is the longest delay that a hint of the server, such as x-amz-retry-after, may ask for. The
+	// delay is then max(backoff, min(hint, MaxHint)). Zero means the rule of the behavior: in [retry.V21]
 	// a hint makes the delay at most 5 s longer than the backoff, in [retry.V20] it counts up to
 	// MaxBackoff. A hint never makes a delay shorter.
+	//
+	// A hint that counts in full, such as Retry-After in httpretry, is waited for in full. The delay is the hint plus
+	// the longer of the backoff and a random part of up to a tenth of the hint. If the hint is above MaxHint, the
+	// operation ends at once with [retry.ErrHintTooLong]; zero means one minute here. If it does not fit before the
+	// deadline or MaxElapsed, the operation ends at once too.
 	MaxHint time.Duration
 	// Jitter is the kind of jitter. Zero means [Full].
 	Jitter Jitter
@@ -239,6 +245,7 @@ func (c Config) Engine() engine.Config {
 		ScopeIdle:         c.ScopeIdle,
 	}
 	made.MaxHint = cmp.Or(c.MaxHint, made.Plan.MaxBackoff)
+	made.MaxFullHint = cmp.Or(c.MaxHint, backoff.HintLimit)
 	made.QuotaInitial = valueOr(c.QuotaInitial, made.Plan.QuotaCapacity)
 	if c.Clock == nil {
 		made.Clock = clock.System{}

@@ -14,6 +14,7 @@ type Standard struct {
 	QuotaOps      []QuotaOps          `json:"quota_ops"`
 	BackoffTables []BackoffTable      `json:"backoff_tables"`
 	RetryAfter    []RetryAfter        `json:"retry_after"`
+	FullHints     []FullHint          `json:"full_hints"`
 }
 
 // Defaults are the built-in numbers of one generation.
@@ -98,4 +99,24 @@ type RetryAfter struct {
 	Delay    float64 `json:"t_i_s"`
 	Header   *string `json:"header"`
 	Want     float64 `json:"want_delay_s"`
+}
+
+// FullHint is the answer to the first attempt of a request over HTTP, and what follows.
+type FullHint struct {
+	Case
+
+	Behavior string `json:"behavior"`
+	Given    struct {
+		Jitter     float64           `json:"jitter"`
+		Status     int               `json:"status"`
+		Headers    map[string]string `json:"headers"`
+		MaxHint    float64           `json:"max_hint_s"`
+		Deadline   float64           `json:"deadline_s"`
+		MaxElapsed float64           `json:"max_elapsed_s"`
+	} `json:"given"`
+	Want struct {
+		// Outcome is retry, or how the operation ends, as Event.Outcome has it.
+		Outcome string  `json:"outcome"`
+		Delay   float64 `json:"delay_s"`
+	} `json:"want"`
 }

@@ -40,6 +40,7 @@ func vectorFiles() map[string]vectorFile {
 			"quota_ops":      "internal/quota",
 			"backoff_tables": "internal/backoff",
 			"retry_after":    "internal/backoff",
+			"full_hints":     "httpretry",
 		}},
 		"adaptive.json": {vectors.Adaptive{}, about, map[string]string{
 			"defaults":     "internal/sendrate",
