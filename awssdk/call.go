@@ -54,8 +54,7 @@ type call struct {
 	limited    *retry.Operation // whose attempts have a timeout, or nil
 	limit      retry.AttemptTimeout
 	unseekable bool          // whether the body cannot be sent again
-	throttled  int           // entries of an output
-	entries    int           // of the output
+	result     retry.Result  // of the last attempt
 	retryable  bool          // whether the last failure is of a sort that is retried
 	refusal    error         // why there is no retry, or why the attempt that was due must not be made
 	last       *attemptError // of the last attempt
@@ -167,7 +166,7 @@ func (c *call) attempted(err error) error {
 	c.forget()
 	if err == nil {
 		if c.phase == sent && c.denied == nil {
-			_ = c.strategy.RecordSuccess(c.token.WithEntries(c.throttled, c.entries))
+			_ = c.strategy.RecordSuccess(c.token, c.result)
 		}
 		c.phase = over
 		return nil

@@ -151,7 +151,7 @@ func (c *call) HandleFinalize(
 	out, metadata, err = c.next.HandleFinalize(ctx, in)
 	returned = true
 	if err == nil {
-		c.throttled, c.entries = c.installed.outputs.throttled(awsmiddleware.GetServiceID(ctx), c.input, out.Result, metadata)
+		c.result = c.installed.outputs.read(awsmiddleware.GetServiceID(ctx), c.input, out.Result, metadata)
 	} else if seen := wrappingOf(c.loop, nil); seen.changes || !seen.ours {
 		c.ctx = endless{c.ctx}
 	}

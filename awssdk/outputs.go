@@ -12,6 +12,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/entry"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // outputs reads outputs that are successes and say inside which entries were throttled. It is safe for
@@ -20,17 +21,17 @@ type outputs struct {
 	plans sync.Map // of *batch by reflect.Type, nil for types without a row
 }
 
-// throttled returns how many of how many entries an output says that the service throttled.
-func (o *outputs) throttled(service string, input, output any, about middleware.Metadata) (throttled, of int) {
+// read returns how many of how many entries an output says that the service throttled.
+func (o *outputs) read(service string, input, output any, about middleware.Metadata) retry.Result {
 	t := reflect.TypeOf(output)
 	known, ok := o.plans.Load(t)
 	if !ok {
 		known, _ = o.plans.LoadOrStore(t, batchOf(t))
 	}
 	if row, _ := known.(*batch); row != nil {
-		return row.throttled(service, input, output, about)
+		return row.read(service, input, output, about)
 	}
-	return 0, 0
+	return retry.Result{}
 }
 
 // batch says where the outputs of an operation have the codes of entries, and its inputs the entries.
@@ -131,24 +132,25 @@ func batchIn(client, operation string) (row batch) {
 	return row
 }
 
-func (b *batch) throttled(service string, input, output any, about middleware.Metadata) (throttled, of int) {
+func (b *batch) read(service string, input, output any, about middleware.Metadata) (result retry.Result) {
 	if b.whole > 0 && sizeOf(about) >= b.whole {
-		return 0, 0
+		return result
 	}
 	results := within(reflect.ValueOf(output), b.results)
 	if b.code == "" {
-		throttled = leaves(results)
+		result.Throttled = leaves(results)
 	} else if results.Kind() == reflect.Slice {
 		for i := range results.Len() {
 			if isThrottle(service, results.Index(i), b.code) {
-				throttled++
+				result.Throttled++
 			}
 		}
 	}
-	if throttled == 0 {
-		return 0, 0
+	if result.Throttled == 0 {
+		return result
 	}
-	return throttled, max(leaves(within(reflect.ValueOf(input), b.entries)), leaves(results))
+	result.Entries = max(leaves(within(reflect.ValueOf(input), b.entries)), leaves(results))
+	return result
 }
 
 // isThrottle reports whether a code at that place means a throttle. Of a list one is enough.

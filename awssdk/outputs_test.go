@@ -5,6 +5,8 @@ import (
 
 	"github.com/aws/smithy-go/middleware"
 	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/retry"
 )
 
 // answer is the output of a batch, in the forms that the rows have.
@@ -113,9 +115,8 @@ func TestThrottledEntriesAreCounted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			throttled, of := c.row.throttled("firehose", c.input, c.output, middleware.Metadata{})
-			require.Equal(t, c.throttled, throttled)
-			require.Equal(t, c.of, of)
+			result := c.row.read("firehose", c.input, c.output, middleware.Metadata{})
+			require.Equal(t, retry.Result{Throttled: c.throttled, Entries: c.of}, result)
 		})
 	}
 }
@@ -127,8 +128,7 @@ func TestOutputsOfNoClientAreNotRead(t *testing.T) {
 	for _, output := range []any{
 		nil, "text", new("text"), struct{}{}, BatchWriteItemOutput{[]int{1}}, &BatchWriteItemOutput{[]int{1}}, (*BatchWriteItemOutput)(nil),
 	} {
-		throttled, of := read.throttled("", nil, output, middleware.Metadata{})
-		require.Zero(t, throttled, "%T", output)
-		require.Zero(t, of, "%T", output)
+		result := read.read("", nil, output, middleware.Metadata{})
+		require.Zero(t, result, "%T", output)
 	}
 }

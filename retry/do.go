@@ -120,9 +120,10 @@ type loop struct {
 	readings *instant.Readings
 	start    instant.Mark
 	token    Token
-	denied   error // why there is no token
-	done     bool  // the strategy knows that the operation is over
-	attempts int   // made so far
+	denied   error  // why there is no token
+	done     bool   // the strategy knows that the operation is over
+	attempts int    // made so far
+	result   Result // of the last one
 	last     error
 	refusal  *Error // the error of the operation, if the client gave up
 }
@@ -215,7 +216,7 @@ func (l *loop) ended(ctx context.Context, failure error) (done bool, err error) 
 // succeed ends the operation as a success, even if the strategy rejects its token.
 func (l *loop) succeed() {
 	if l.denied == nil {
-		_ = l.strategy.RecordSuccess(l.token)
+		_ = l.strategy.RecordSuccess(l.token, l.result)
 		l.done = true
 	}
 }

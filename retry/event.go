@@ -46,7 +46,7 @@ type Event struct {
 	// between two calls of the strategy counts as backoff.
 	Elapsed, BackoffWait, QuotaWait, SendWait time.Duration
 	// EntriesThrottled is how many of the Entries of a batch were throttled within a successful answer,
-	// for AttemptEnded; see [Token.WithEntries]. Both are zero if none was.
+	// for AttemptEnded; see [Result]. Both are zero if none was.
 	EntriesThrottled, Entries int
 	// Quota is how many tokens are left in the retry quota of the scope: after the charge
 	// for a retry, and after the refund for a success.

@@ -73,7 +73,7 @@ func TestEndOfAnOperationIsItsLastEventHoweverTheLoopEndsIt(t *testing.T) {
 					cancel()
 				}
 				if c.failure == nil {
-					require.NoError(t, s.RecordSuccess(token))
+					require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 				} else {
 					require.NoError(t, s.RecordFailure(token, c.failure))
 				}
@@ -126,7 +126,7 @@ func TestReasonOfAnEarlierWaitIsForgotten(t *testing.T) {
 		require.Equal(t, retry.ErrNotRetryable, r.of(retry.OperationEnded)[0].Reason)
 
 		r.events = nil
-		require.NoError(t, s.RecordSuccess(sent(t, s, ordersTable())))
+		require.NoError(t, s.RecordSuccess(sent(t, s, ordersTable()), retry.Result{}))
 		require.NoError(t, r.of(retry.OperationEnded)[0].Reason, "of the operation before")
 	})
 }
@@ -155,7 +155,7 @@ func TestBackoffThatTheLoopSleepsIsNoTimeOfAnAttempt(t *testing.T) {
 			clk.Advance(c.slept)
 			require.NoError(t, token.WithoutDelay().Wait(t.Context()))
 			clk.Advance(second / 2)
-			require.NoError(t, s.RecordSuccess(token))
+			require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 			ended, attempts := r.of(retry.OperationEnded)[0], r.of(retry.AttemptEnded)
 			require.Equal(t, c.backoff, ended.BackoffWait)
 			require.Equal(t, ended.Elapsed, ended.BackoffWait+attempts[0].Elapsed+attempts[1].Elapsed)
@@ -293,7 +293,7 @@ func TestClockThatGoesBackwardsMakesNoTimeNegative(t *testing.T) {
 			s := modes(t, clk, func(config *standard.Config) { config.Observer = r })[mode]
 			token := sent(t, s, ordersTable())
 			clk.ahead -= time.Hour
-			require.NoError(t, s.RecordSuccess(token))
+			require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 			ended := r.of(retry.OperationEnded)[0]
 			require.Zero(t, ended.Elapsed)
 			require.Zero(t, ended.BackoffWait)
@@ -306,7 +306,7 @@ func TestClockThatGoesBackwardsMakesNoTimeNegative(t *testing.T) {
 			clk.ahead -= time.Hour
 			require.NoError(t, token.WithoutDelay().Wait(t.Context()))
 			clk.ahead -= second
-			require.NoError(t, s.RecordSuccess(token))
+			require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 			ended = r.of(retry.OperationEnded)[0]
 			require.Equal(t, second, ended.Elapsed)
 			require.Zero(t, ended.BackoffWait)
@@ -333,7 +333,7 @@ func TestAttemptWithoutAWaitBeginsWhenTheStrategyWasCalledLast(t *testing.T) {
 		clk.Advance(3 * second)
 		require.ErrorIs(t, token.Wait(gone), retry.ErrCanceled)
 		clk.Advance(4 * second)
-		require.NoError(t, s.RecordSuccess(token))
+		require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 		var took []time.Duration
 		for _, e := range r.of(retry.AttemptEnded) {
 			took = append(took, e.Elapsed)

@@ -266,7 +266,7 @@ func ExampleStrategy() {
 		}
 		failure := send(token.Context(ctx))
 		if failure == nil {
-			_ = strategy.RecordSuccess(token)
+			_ = strategy.RecordSuccess(token, retry.Result{})
 			return
 		}
 		next, err := strategy.RefreshRetryToken(ctx, token, failure)

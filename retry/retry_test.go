@@ -176,10 +176,10 @@ func (c *counting) RefreshRetryToken(ctx context.Context, t retry.Token, failure
 	return next, err
 }
 
-func (c *counting) RecordSuccess(t retry.Token) error {
+func (c *counting) RecordSuccess(t retry.Token, r retry.Result) error {
 	c.count(&c.ends)
 	c.count(&c.successes)
-	return c.Strategy.RecordSuccess(t)
+	return c.Strategy.RecordSuccess(t, retry.Result{})
 }
 
 func (c *counting) RecordFailure(t retry.Token, failure error) error {

@@ -207,6 +207,7 @@ func (s *sending[T, R]) attempt(ctx context.Context, l *loop) error {
 	}
 	progress := slices.ContainsFunc(got, func(one Sent[R]) bool { return one.Err == nil })
 	var failure, last error // of an entry that is sent again, and of one that is not
+	var of entry.Error      // the same as failure, for its counts
 	var kind, lastVerdict classify.Verdict
 	again, throttles := s.pending[:0], 0
 	for n, e := range s.pending {
@@ -229,19 +230,25 @@ func (s *sending[T, R]) attempt(ctx context.Context, l *loop) error {
 		case throttled && progress || e.again(s.attempts, verdict):
 			again = append(again, e)
 			if failure == nil || throttled && kind.Kind() != classify.Throttling {
-				failure, kind = failed, verdict
+				failure, of, kind = failed, failed, verdict
 			}
 		default:
 			last, lastVerdict = failed, verdict
 		}
 	}
+	s.pending = again
 	if progress {
-		l.token = l.token.WithEntries(throttles, len(entries))
+		l.result = Result{Throttled: throttles, Entries: len(entries)}
 	}
-	if s.pending = again; failure == nil && last != nil {
+	switch {
+	case failure != nil && progress:
+		of.Throttled, of.Entries = throttles, len(entries)
+		return of
+	case failure == nil && last != nil:
 		return exhausted(last, lastVerdict, l.attempts)
+	default:
+		return failure
 	}
-	return failure
 }
 
 // refused ends an attempt that has failed as a whole.

@@ -3,7 +3,6 @@ package retry
 import (
 	"context"
 	"fmt"
-	"math"
 	"reflect"
 	"time"
 
@@ -38,9 +37,9 @@ type Strategy interface {
 	// that an empty quota slows down, see [Operation.LongPolling].
 	RefreshRetryToken(ctx context.Context, t Token, failure error) (Token, error)
 
-	// RecordSuccess ends an operation whose last attempt succeeded. If the answer says that
-	// entries of a batch were throttled, add their number to t with [Token.WithEntries].
-	RecordSuccess(t Token) error
+	// RecordSuccess ends an operation whose last attempt succeeded. r says what else its answer said; the
+	// zero Result is that of most answers.
+	RecordSuccess(t Token, r Result) error
 
 	// RecordFailure ends an operation without success: after a refused refresh, after an
 	// attempt that must not be made again, or after a Wait that failed. A retry that was
@@ -63,6 +62,18 @@ type Strategy interface {
 	Snapshot() Snapshot
 }
 
+// Result says what the answer to a successful attempt said besides its success.
+//
+// The retry quota counts an answer with throttled entries as a success. For the send rate it is a throttle if
+// the last four answers had no throttled entries, or if all are throttled. Otherwise it counts for its share, and such
+// shares add up: a service whose burst is smaller than a batch throttles some entries at any rate.
+type Result struct {
+	// Throttled is how many entries of a batch the service throttled. Zero or less means none.
+	Throttled int
+	// Entries is the size of the batch, if entries were throttled. Less than Throttled counts as Throttled.
+	Entries int
+}
+
 // Token is the state that an operation carries from attempt to attempt. It is a small
 // value. Attempt and Delay stay valid as long as it is kept, but it is good for only one
 // call of its strategy, see [Strategy]. The zero Token belongs to no strategy.
@@ -78,22 +89,6 @@ func (t Token) Delay() time.Duration { return token.Token(t).Delay() }
 // WithoutDelay returns the token for a loop that has slept the delay itself. Its Wait does
 // not sleep it again.
 func (t Token) WithoutDelay() Token { return Token(token.Token(t).WithDelay(0)) }
-
-// WithEntries returns the token for RecordSuccess after an attempt that succeeded although the
-// service throttled some of the entries of its batch: throttled is their number, and of is the size
-// of the batch. Use it for RefreshRetryToken too if only these are sent again. If throttled is zero or
-// less, WithEntries returns the token unchanged.
-//
-// The retry quota counts such an answer as a success. For the send rate it is a throttle if the last four
-// answers had no throttled entries, or if all are throttled. Otherwise it counts for its share, and such
-// shares add up: a service whose burst is smaller than a batch throttles some entries at any rate.
-func (t Token) WithEntries(throttled, of int) Token {
-	if throttled <= 0 {
-		return t
-	}
-	throttled = min(throttled, math.MaxInt32)
-	return Token(token.Token(t).WithEntries(int32(throttled), int32(min(max(of, throttled), math.MaxInt32))))
-}
 
 // Wait returns when the attempt may be made: after the backoff, after a wait for retry quota
 // if the Config allows one, and, in adaptive mode, with a send token. It refuses at once a

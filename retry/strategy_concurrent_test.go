@@ -63,7 +63,7 @@ func (s *storm) step(t *testing.T) {
 			h.waited.Store(true)
 		}
 	case 3:
-		if s.strategy.RecordSuccess(h.Token) == nil {
+		if s.strategy.RecordSuccess(h.Token, retry.Result{}) == nil {
 			h.passed.Store(true)
 		}
 	case 4:
@@ -154,7 +154,7 @@ func TestTokensConcurrentSafe(t *testing.T) {
 			for i := range ends {
 				token := acquire(t, s)
 				wg.Go(func() { ends[i].waited = token.Wait(t.Context()) })
-				wg.Go(func() { ends[i].success = s.RecordSuccess(token) })
+				wg.Go(func() { ends[i].success = s.RecordSuccess(token, retry.Result{}) })
 				wg.Go(func() { ends[i].failure = s.RecordFailure(token, errServer) })
 				wg.Go(func() { _, ends[i].refresh = s.RefreshRetryToken(t.Context(), token, errServer) })
 			}

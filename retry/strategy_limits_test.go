@@ -284,7 +284,7 @@ func TestFirstAttemptDoesNotBeginAfterTheEndOfTheOperation(t *testing.T) {
 
 				clk.Advance(time.Second)
 				require.NoError(t, early.Wait(t.Context()), "exactly at the end")
-				require.NoError(t, s.RecordSuccess(early))
+				require.NoError(t, s.RecordSuccess(early, retry.Result{}))
 
 				clk.Advance(1)
 				for range 2 {
@@ -298,7 +298,7 @@ func TestFirstAttemptDoesNotBeginAfterTheEndOfTheOperation(t *testing.T) {
 				next, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
 				require.NoError(t, err)
 				require.NoError(t, next.Wait(t.Context()), "the end was that of another operation")
-				require.NoError(t, s.RecordSuccess(next))
+				require.NoError(t, s.RecordSuccess(next, retry.Result{}))
 			})
 		}
 	}

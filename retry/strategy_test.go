@@ -23,7 +23,7 @@ func verbs(s retry.Strategy) map[string]func(t *testing.T, token retry.Token) er
 			_, err := s.RefreshRetryToken(t.Context(), token, errServer)
 			return err
 		},
-		"success": func(t *testing.T, token retry.Token) error { t.Helper(); return s.RecordSuccess(token) },
+		"success": func(t *testing.T, token retry.Token) error { t.Helper(); return s.RecordSuccess(token, retry.Result{}) },
 		"failure": func(t *testing.T, token retry.Token) error { t.Helper(); return s.RecordFailure(token, errServer) },
 	}
 }
@@ -59,7 +59,7 @@ func TestTokenIsGoodForOneCall(t *testing.T) {
 					// The state may be another operation's by now, and stays that one's.
 					other := acquire(t, s)
 					require.Equal(t, retry.ErrTokenUsed, again(t, token))
-					require.NoError(t, s.RecordSuccess(other))
+					require.NoError(t, s.RecordSuccess(other, retry.Result{}))
 				})
 			}
 		}
@@ -78,7 +78,7 @@ func TestRefusedTokenAcceptsOneRecordFailureOnly(t *testing.T) {
 				if useReturned {
 					token, returned = returned, token
 				}
-				require.Equal(t, retry.ErrTokenUsed, s.RecordSuccess(token))
+				require.Equal(t, retry.ErrTokenUsed, s.RecordSuccess(token, retry.Result{}))
 				_, err = s.RefreshRetryToken(t.Context(), token, errServer)
 				require.Equal(t, retry.ErrTokenUsed, err)
 				require.NoError(t, s.RecordFailure(token, errClient))
@@ -97,7 +97,7 @@ func TestTokenSaysWhichAttemptItIsForHoweverOld(t *testing.T) {
 			first := acquire(t, s)
 			second, err := s.RefreshRetryToken(t.Context(), first, errServer)
 			require.NoError(t, err)
-			require.NoError(t, s.RecordSuccess(second))
+			require.NoError(t, s.RecordSuccess(second, retry.Result{}))
 			require.Equal(t, []int{1, 2}, []int{first.Attempt(), second.Attempt()})
 			require.Equal(t, []time.Duration{0, time.Second}, []time.Duration{first.Delay(), second.Delay()})
 			require.Zero(t, retry.Token{}.Attempt())
@@ -113,7 +113,7 @@ func TestContextOfAUsedTokenKnowsNothingOfTheNextOperation(t *testing.T) {
 			t.Parallel()
 			inner := acquire(t, s).Context(t.Context())
 			used := acquire(t, s)
-			require.NoError(t, s.RecordSuccess(used))
+			require.NoError(t, s.RecordSuccess(used, retry.Result{}))
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				for range 1000 {
@@ -121,7 +121,7 @@ func TestContextOfAUsedTokenKnowsNothingOfTheNextOperation(t *testing.T) {
 					require.NoError(t, err)
 					got, _ := retry.AttemptFrom(token.Context(inner))
 					require.Equal(t, retry.Attempt{Number: 1, Loops: 2, MaxAttempts: 9}, got)
-					require.NoError(t, s.RecordSuccess(token))
+					require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 				}
 			})
 			seen := map[retry.Attempt]int{}
@@ -149,7 +149,7 @@ func TestWaitSleepsTheDelayOnce(t *testing.T) {
 	require.NoError(t, token.WithoutDelay().Wait(t.Context()), "the caller has slept itself")
 	require.Empty(t, clk.Waits())
 	require.Equal(t, retry.ErrTokenUsed, token.Wait(t.Context()), "it has been waited for")
-	require.NoError(t, s.RecordSuccess(token))
+	require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 }
 
 func TestTokenCannotBeUsedDuringItsWait(t *testing.T) {
@@ -170,7 +170,7 @@ func TestTokenCannotBeUsedDuringItsWait(t *testing.T) {
 			require.Equal(t, retry.ErrTokenUsed, token.Wait(t.Context()))
 			clk.AdvanceToNext()
 			require.NoError(t, <-waited)
-			require.NoError(t, s.RecordSuccess(token))
+			require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 		})
 	}
 }
@@ -387,7 +387,7 @@ func TestTokenIsWhatItWasAfterAPanicOfTheClassifier(t *testing.T) {
 					require.NoError(t, err)
 					require.Equal(t, retry.ErrTokenUsed, token.Wait(t.Context()))
 					require.NoError(t, next.WithoutDelay().Wait(t.Context()))
-					require.NoError(t, s.RecordSuccess(next))
+					require.NoError(t, s.RecordSuccess(next, retry.Result{}))
 				}
 			})
 		}
@@ -404,7 +404,7 @@ func TestTokenAcceptsOneRecordFailureAfterAPanicBeyondTheClassifier(t *testing.T
 			token := acquire(t, s)
 			require.NoError(t, token.Wait(t.Context()))
 			require.PanicsWithValue(t, "random", func() { _, _ = s.RefreshRetryToken(t.Context(), token, errServer) })
-			require.Equal(t, retry.ErrTokenUsed, s.RecordSuccess(token))
+			require.Equal(t, retry.ErrTokenUsed, s.RecordSuccess(token, retry.Result{}))
 			_, err := s.RefreshRetryToken(t.Context(), token, errServer)
 			require.Equal(t, retry.ErrTokenUsed, err)
 			require.NoError(t, s.RecordFailure(token, errServer))
@@ -438,7 +438,7 @@ func TestRefusedTokenIsWaitedForBeforeItsOperationEnds(t *testing.T) {
 			require.Equal(t, retry.ErrTokenUsed, refused.Wait(t.Context()))
 			clk.AdvanceToNext()
 			require.NoError(t, <-waited)
-			require.Equal(t, retry.ErrTokenUsed, s.RecordSuccess(refused), "it is for no attempt")
+			require.Equal(t, retry.ErrTokenUsed, s.RecordSuccess(refused, retry.Result{}), "it is for no attempt")
 			require.NoError(t, s.RecordFailure(refused, errServer))
 			require.Equal(t, retry.ErrTokenUsed, refused.Wait(t.Context()))
 			require.Equal(t, retry.ErrTokenUsed, token.Wait(t.Context()))

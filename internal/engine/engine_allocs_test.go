@@ -21,7 +21,7 @@ func TestOperationWithoutAPlaceAllocatesNothing(t *testing.T) {
 		require.NoError(t, play.Fail(s, sentIn(t, s, strconv.Itoa(i))))
 	}
 	ctx, op := t.Context(), retry.Operation{Scope: "3"}
-	require.NoError(t, s.RecordSuccess(sentIn(t, s, op.Scope))) // makes the overflow
+	require.NoError(t, s.RecordSuccess(sentIn(t, s, op.Scope), retry.Result{})) // makes the overflow
 	var failed error
 	require.Zero(t, testing.AllocsPerRun(1000, func() {
 		token, err := s.AcquireInitialToken(ctx, op)
@@ -29,7 +29,7 @@ func TestOperationWithoutAPlaceAllocatesNothing(t *testing.T) {
 			err = token.Wait(ctx)
 		}
 		if err == nil {
-			err = s.RecordSuccess(token)
+			err = s.RecordSuccess(token, retry.Result{})
 		}
 		if err != nil {
 			failed = err

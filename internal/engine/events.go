@@ -7,7 +7,6 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/instant"
-	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -78,13 +77,14 @@ func (e *Engine) emitEnded(t retry.Token, r *record, verdict classify.Verdict) {
 
 // emitSuccess reports a successful attempt, its effect on the send rate, and the end of the
 // operation.
-func (r *record) emitSuccess(change ratelimit.Change) {
+func (r *record) emitSuccess(change ratelimit.Change, result retry.Result) {
 	e, now := r.engine, r.engine.config.Clock.Now()
 	took := r.tally.attempted(r.elapsed(now))
-	throttled, of := token.Token(r.verb.token).Entries()
-	e.emitEnd(r, retry.Event{
-		Kind: retry.AttemptEnded, Time: now, Elapsed: took, EntriesThrottled: throttled, Entries: of,
-	})
+	attempt := retry.Event{Kind: retry.AttemptEnded, Time: now, Elapsed: took}
+	if result.Throttled > 0 {
+		attempt.EntriesThrottled, attempt.Entries = result.Throttled, max(result.Throttled, result.Entries)
+	}
+	e.emitEnd(r, attempt)
 	r.emitRate(change)
 	e.emitEnd(r, r.tally.end(now))
 }

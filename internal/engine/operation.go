@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/entry"
+	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/internal/scope"
@@ -178,8 +180,10 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	}
 	defer r.end()
 	found := e.judgmentOn(ctx, r, t.Attempt(), failure)
-	if throttled, of := token.Token(t).Entries(); throttled > 0 && found.throttled && r.limited() {
-		found.throttled = r.scope.Throttled(throttled, of)
+	if found.throttled && r.limited() {
+		if batch, ok := errtree.As[entry.Error](failure); ok && batch.Throttled > 0 {
+			found.throttled = r.scope.Throttled(batch.Throttled, batch.Entries)
+		}
 	}
 	r.payer, r.owed = nil, 0
 	change := r.report(&found)
@@ -197,7 +201,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 // RecordSuccess gives tokens back. After a success on the first attempt it gives one to the quota of the
 // scope. After a later one it gives the cost of the last retry to the quota that paid. The limiter sees some
 // of the successes with throttled entries as throttles, see scope.Scope.Throttled.
-func (e *Engine) RecordSuccess(t retry.Token) error {
+func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	r, err := e.take(t, false)
 	if err != nil {
 		return err
@@ -208,12 +212,12 @@ func (e *Engine) RecordSuccess(t retry.Token) error {
 	} else {
 		r.refund()
 	}
-	change := r.report(&judgment{throttled: r.limited() && r.scope.Throttled(token.Token(t).Entries())})
+	change := r.report(&judgment{throttled: r.limited() && r.scope.Throttled(max(result.Throttled, 0), result.Entries)})
 	if change.Limited && r.timed && !r.op.LongPolling { // a long poll says little about other attempts
 		r.scope.AttemptTime.Note(e.reading.Now().Sub(r.sent))
 	}
 	if e.observed() {
-		r.emitSuccess(change)
+		r.emitSuccess(change, result)
 	}
 	r.verb.after = over
 	return nil

@@ -73,7 +73,7 @@ func TestOperationGoesOnWithAScopeThatWasEvicted(t *testing.T) {
 		},
 	} {
 		for how, end := range map[string]func(s retry.Strategy, token retry.Token) error{
-			"success": func(s retry.Strategy, token retry.Token) error { return s.RecordSuccess(token) },
+			"success": func(s retry.Strategy, token retry.Token) error { return s.RecordSuccess(token, retry.Result{}) },
 			"failure": func(s retry.Strategy, token retry.Token) error { return s.RecordFailure(token, errServer) },
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestScopesConcurrentSafe(t *testing.T) {
 			for i := range rounds {
 				for _, op := range []retry.Operation{hot, {Scope: strconv.Itoa(g) + "/" + strconv.Itoa(i)}} {
 					token, err := s.AcquireInitialToken(t.Context(), op)
-					if err != nil || token.Wait(t.Context()) != nil || s.RecordSuccess(token) != nil {
+					if err != nil || token.Wait(t.Context()) != nil || s.RecordSuccess(token, retry.Result{}) != nil {
 						panic("an operation failed")
 					}
 				}
@@ -240,10 +240,10 @@ func TestScopesConcurrentSafe(t *testing.T) {
 	require.Equal(t, goroutines*rounds, scopesOf(s)["hot"].Quota)
 	last, err := s.AcquireInitialToken(t.Context(), hot)
 	require.NoError(t, err)
-	require.NoError(t, s.RecordSuccess(last))
+	require.NoError(t, s.RecordSuccess(last, retry.Result{}))
 	require.NoError(t, <-waited)
 	require.Zero(t, scopesOf(s)["hot"].Quota)
-	require.NoError(t, s.RecordSuccess(token))
+	require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 	require.Equal(t, goroutines*rounds+1, scopesOf(s)["hot"].Quota)
 	require.Positive(t, s.Snapshot().Evicted)
 	require.Zero(t, s.Snapshot().Overflowed)
@@ -288,7 +288,7 @@ func TestEvictionIsToldAlthoughTheNewScopeCannotBeMade(t *testing.T) {
 		}
 	})
 	for _, scope := range []string{"orders", "users"} {
-		require.NoError(t, s.RecordSuccess(sentIn(t, s, scope)))
+		require.NoError(t, s.RecordSuccess(sentIn(t, s, scope), retry.Result{}))
 		clk.Advance(idle)
 	}
 	require.Panics(t, func() { _, _ = s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "bad"}) })
@@ -334,14 +334,14 @@ func TestScopeIsNotEvictedWhenABackoffEndsWhileItIsLookedAt(t *testing.T) {
 	}
 	require.NoError(t, clk.BlockUntil(t.Context(), 2))
 	clk.Advance(time.Hour)
-	require.NoError(t, s.RecordSuccess(sentIn(t, s, "users")))
+	require.NoError(t, s.RecordSuccess(sentIn(t, s, "users"), retry.Result{}))
 	clk.Advance(time.Hour)
 	wake := func() {
 		clk.Advance(time.Hour)
 		_ = clk.BlockUntil(t.Context(), 1) // there is a token for one of the two
 	}
 	hook.Store(&wake)
-	require.NoError(t, s.RecordSuccess(sentIn(t, s, "carts")))
+	require.NoError(t, s.RecordSuccess(sentIn(t, s, "carts"), retry.Result{}))
 	require.Nil(t, hook.Load(), "the sweep has looked at the scope")
 	require.Equal(t, 1, scopesOf(s)["orders"].Waiting)
 	clk.Advance(2 * time.Second)
@@ -386,7 +386,7 @@ func TestEveryVerbIsAUseOfTheScope(t *testing.T) {
 		},
 		"success": func(t *testing.T, s retry.Strategy, token retry.Token) {
 			t.Helper()
-			require.NoError(t, s.RecordSuccess(token))
+			require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 		},
 		"failure": func(t *testing.T, s retry.Strategy, token retry.Token) {
 			t.Helper()
@@ -413,8 +413,8 @@ func TestOperationUsesNoScopeButItsOwn(t *testing.T) {
 	t.Parallel()
 	s, clk := play.Adaptive(t, forgetful)
 	first, second := begun(t, s, "orders"), begun(t, s, "users")
-	require.NoError(t, s.RecordSuccess(first))
-	require.NoError(t, s.RecordSuccess(second))
+	require.NoError(t, s.RecordSuccess(first, retry.Result{}))
+	require.NoError(t, s.RecordSuccess(second, retry.Result{}))
 	for _, later := range []string{"carts", "bills"} { // each with the record of one of these
 		clk.Advance(idle)
 		begun(t, s, later)

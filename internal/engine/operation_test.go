@@ -79,7 +79,7 @@ func TestTokenThatWasNotWaitedForIsNotReported(t *testing.T) {
 	for name, use := range map[string]func(s retry.Strategy, token retry.Token) error{
 		"refresh": play.Refresh,
 		"failure": play.Fail,
-		"success": func(s retry.Strategy, token retry.Token) error { return s.RecordSuccess(token) },
+		"success": func(s retry.Strategy, token retry.Token) error { return s.RecordSuccess(token, retry.Result{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -140,10 +140,7 @@ func TestSuccessWithThrottledEntriesIsAThrottleForTheSendRateAndASuccessForTheQu
 			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
 			require.NoError(t, err)
 			require.NoError(t, token.Wait(t.Context()))
-			token = token.WithEntries(c.throttled, c.of)
-			require.Equal(t, 1, token.Attempt())
-			require.Zero(t, token.Delay())
-			require.NoError(t, s.RecordSuccess(token))
+			require.NoError(t, s.RecordSuccess(token, retry.Result{Throttled: c.throttled, Entries: c.of}))
 			state := s.Snapshot().Scopes[0]
 			require.Equal(t, c.limited, state.Limited)
 			require.Equal(t, 1, state.Quota, "that of a success at the first attempt")
@@ -166,7 +163,7 @@ func TestRetryThatSucceedsWithThrottledEntriesGetsItsCostBack(t *testing.T) {
 	token, err = s.RefreshRetryToken(t.Context(), token, errServer)
 	require.NoError(t, err)
 	clk.Run(func() { require.NoError(t, token.Wait(t.Context())) })
-	require.NoError(t, s.RecordSuccess(token.WithEntries(1, 2)))
+	require.NoError(t, s.RecordSuccess(token, retry.Result{Throttled: 1, Entries: 2}))
 	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 	require.True(t, s.Snapshot().Scopes[0].Limited)
 }
@@ -309,7 +306,7 @@ func TestQuotaIsGivenBackAlthoughTheLimiterPanics(t *testing.T) {
 	require.Equal(t, 495, scopesOf(s)[""].Quota)
 	clk.Advance(time.Minute)
 	require.NoError(t, token.WithoutDelay().Wait(t.Context()))
-	require.PanicsWithValue(t, "report", func() { _ = s.RecordSuccess(token) })
+	require.PanicsWithValue(t, "report", func() { _ = s.RecordSuccess(token, retry.Result{}) })
 	require.Equal(t, 500, scopesOf(s)[""].Quota)
 }
 

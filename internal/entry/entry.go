@@ -3,7 +3,11 @@
 package entry
 
 // Error is the error of an entry.
-type Error struct{ Err error }
+type Error struct {
+	Err error
+	// Throttled of Entries were throttled, if others were written. Both are zero if none was.
+	Throttled, Entries int
+}
 
 func (e Error) Error() string { return e.Err.Error() }
 func (e Error) Unwrap() error { return e.Err }

@@ -33,21 +33,20 @@ type Owner interface {
 type Token struct {
 	cell       *Cell
 	generation uint64
-	delay      time.Duration // with hasEntries the two numbers of WithEntries instead, to need no fifth word
+	delay      time.Duration
 	attempt    attempt
 }
 
-// attempt is the number of an attempt above two flags.
+// attempt is the number of an attempt above a flag.
 type attempt int64
 
 const (
 	plainAttempt attempt = 1 << iota
-	hasEntries
 	oneAttempt
 )
 
 func (a attempt) with(plain bool) attempt {
-	a &^= plainAttempt | hasEntries
+	a &^= plainAttempt
 	if plain {
 		a |= plainAttempt
 	}
@@ -125,12 +124,7 @@ func (t Token) MaxAttempts() (most int, ok bool) {
 func (t Token) Attempt() int { return int(t.attempt / oneAttempt) }
 
 // Delay returns the backoff that Wait sleeps before the attempt.
-func (t Token) Delay() time.Duration {
-	if t.attempt&hasEntries != 0 {
-		return 0
-	}
-	return t.delay
-}
+func (t Token) Delay() time.Duration { return t.delay }
 
 // Plain reports whether the attempt waits for nothing but the delay.
 func (t Token) Plain() bool { return t.attempt&plainAttempt != 0 }
@@ -138,24 +132,7 @@ func (t Token) Plain() bool { return t.attempt&plainAttempt != 0 }
 // WithDelay returns the same token with another delay.
 func (t Token) WithDelay(d time.Duration) Token {
 	t.delay = d
-	t.attempt &^= hasEntries
 	return t
-}
-
-// WithEntries returns the token of an attempt that succeeded, although so many of its entries were
-// throttled. Its delay is over.
-func (t Token) WithEntries(throttled, of int32) Token {
-	t.delay = time.Duration(throttled)<<32 | time.Duration(of)
-	t.attempt |= hasEntries
-	return t
-}
-
-// Entries returns the numbers of WithEntries, or zeros.
-func (t Token) Entries() (throttled, of int) {
-	if t.attempt&hasEntries == 0 {
-		return 0, 0
-	}
-	return int(t.delay >> 32), int(t.delay & math.MaxInt32)
 }
 
 // Move changes the phase of the token and returns true, if the token is the present one and

@@ -107,7 +107,7 @@ func verbs(strategy retry.Strategy, s *conformance.Settings) (conformance.Do, er
 			sent := time.Now()
 			failure := attempt(token.Context(ctx))
 			if failure == nil {
-				return strategy.RecordSuccess(token)
+				return strategy.RecordSuccess(token, retry.Result{})
 			}
 			failure = withHeaders(failure, sent)
 			next, refused := strategy.RefreshRetryToken(ctx, token, failure)

@@ -241,7 +241,7 @@ func (r *adaptiveRun) succeed(t *rapid.T) {
 	r.report(o, false)
 	r.quotas.succeed(&o.operationModel)
 	r.end(o)
-	require.NoError(t, r.strategy.RecordSuccess(o.token))
+	require.NoError(t, r.strategy.RecordSuccess(o.token, retry.Result{}))
 }
 
 func (r *adaptiveRun) fail(t *rapid.T) {

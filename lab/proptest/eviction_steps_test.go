@@ -292,7 +292,7 @@ func (r *forgetfulRun) success(t *rapid.T, v *visit) {
 	}
 	waited := r.waitsForQuota(v.life)
 	quota, pool := r.give(v, back)
-	require.NoError(t, r.strategy.RecordSuccess(v.token))
+	require.NoError(t, r.strategy.RecordSuccess(v.token, retry.Result{}))
 	r.told(t, v, quota, pool, waited)
 	r.end(v)
 }

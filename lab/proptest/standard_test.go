@@ -154,7 +154,7 @@ func (r *standardRun) drawContext(t *rapid.T) (context.Context, limits) {
 func (r *standardRun) succeed(t *rapid.T) {
 	o := r.take(t)
 	r.model.succeed(&o.operationModel)
-	require.NoError(t, r.strategy.RecordSuccess(o.token))
+	require.NoError(t, r.strategy.RecordSuccess(o.token, retry.Result{}))
 }
 
 func (r *standardRun) fail(t *rapid.T) {

@@ -193,7 +193,7 @@ func (r *tokenRun) panicIn(t *rapid.T) {
 
 func (r *tokenRun) succeed(t *rapid.T) {
 	h, strategy := r.draw(t)
-	call := func() error { return r.strategies[strategy].RecordSuccess(h.token) }
+	call := func() error { return r.strategies[strategy].RecordSuccess(h.token, retry.Result{}) }
 	if !r.against(t, h.misused(strategy, fresh, waited), call) {
 		require.NoError(t, call())
 		*h.phase = used

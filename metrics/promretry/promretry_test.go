@@ -208,7 +208,7 @@ func TestAttemptsCountedAreAttemptsMade(t *testing.T) {
 				token, err = strategy.RefreshRetryToken(t.Context(), token, failure)
 				require.NoError(t, err)
 				require.NoError(t, token.WithoutDelay().Wait(t.Context()))
-				require.NoError(t, strategy.RecordSuccess(token))
+				require.NoError(t, strategy.RecordSuccess(token, retry.Result{}))
 			}
 		})
 	}

@@ -56,7 +56,7 @@ func (o *operations) run(retries int) {
 		o.note(err)
 		o.note(token.Wait(ctx))
 	}
-	o.note(o.strategy.RecordSuccess(token))
+	o.note(o.strategy.RecordSuccess(token, retry.Result{}))
 }
 
 // throttle ends ten seconds of a high rate with a throttle and lets the bucket fill, so that no

@@ -15,7 +15,7 @@ import (
 func attempt(ctx context.Context, s retry.Strategy) {
 	token, _ := s.AcquireInitialToken(ctx, retry.Operation{})
 	_ = token.Wait(ctx)
-	_ = s.RecordSuccess(token)
+	_ = s.RecordSuccess(token, retry.Result{})
 }
 
 func BenchmarkSuccessBeforeTheFirstThrottle(b *testing.B) {
@@ -47,7 +47,7 @@ func BenchmarkSnapshotOfTenThousandScopes(b *testing.B) {
 		})
 		require.NoError(b, err)
 		require.NoError(b, token.Wait(b.Context()))
-		require.NoError(b, s.RecordSuccess(token))
+		require.NoError(b, s.RecordSuccess(token, retry.Result{}))
 	}
 	b.ReportAllocs()
 	for b.Loop() {

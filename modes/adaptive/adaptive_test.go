@@ -133,7 +133,7 @@ func TestThrottlesOfOneCongestionEventCutTheRateOnce(t *testing.T) {
 			}
 			for range 20 {
 				clk.Advance(100 * time.Millisecond)
-				require.NoError(t, s.RecordSuccess(play.Sent(t, s)))
+				require.NoError(t, s.RecordSuccess(play.Sent(t, s), retry.Result{}))
 			}
 			require.NoError(t, c.end(s, inFlight[0]))
 			first, firstCut := s.Snapshot().Scopes[0], clk.Now()
@@ -180,7 +180,7 @@ func TestSnapshotHasTheQuotaAndTheSendRate(t *testing.T) {
 	}, got)
 
 	clk.Advance(10 * time.Second)
-	require.NoError(t, s.RecordSuccess(token))
+	require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 	got = s.Snapshot().Scopes[0]
 	require.Positive(t, got.SendTokens)
 	require.LessOrEqual(t, got.SendTokens, got.SendCapacity)

@@ -62,7 +62,7 @@ func ExampleStrategy() {
 			value, failure := work(ctx)
 			fmt.Printf("attempt %d: %q, %v\n", token.Attempt(), value, failure)
 			if failure == nil {
-				return value, strategy.RecordSuccess(token)
+				return value, strategy.RecordSuccess(token, retry.Result{})
 			}
 			token, err = strategy.RefreshRetryToken(ctx, token, failure)
 			if err != nil { // no further attempt

@@ -42,8 +42,8 @@ func TestOperationAllocatesNothing(t *testing.T) {
 				note(token.Wait(ctx))
 				return token
 			}
-			require.Zero(t, testing.AllocsPerRun(1000, func() { note(s.RecordSuccess(begin())) }), "success")
-			require.Zero(t, testing.AllocsPerRun(1000, func() { note(s.RecordSuccess(again(begin()))) }), "success after a retry")
+			require.Zero(t, testing.AllocsPerRun(1000, func() { note(s.RecordSuccess(begin(), retry.Result{})) }), "success")
+			require.Zero(t, testing.AllocsPerRun(1000, func() { note(s.RecordSuccess(again(begin()), retry.Result{})) }), "success after a retry")
 			require.Zero(t, testing.AllocsPerRun(30, func() { note(s.RecordFailure(again(begin()), errServer)) }), "failure after a retry")
 			require.NoError(t, failed)
 		})

@@ -19,13 +19,13 @@ func benchStrategy(tb testing.TB) retry.Strategy {
 
 func succeed(ctx context.Context, s retry.Strategy) {
 	token, _ := s.AcquireInitialToken(ctx, retry.Operation{})
-	_ = s.RecordSuccess(token)
+	_ = s.RecordSuccess(token, retry.Result{})
 }
 
 func retryOnce(ctx context.Context, s retry.Strategy) {
 	token, _ := s.AcquireInitialToken(ctx, retry.Operation{})
 	token, _ = s.RefreshRetryToken(ctx, token, errServer)
-	_ = s.RecordSuccess(token)
+	_ = s.RecordSuccess(token, retry.Result{})
 }
 
 func BenchmarkSuccess(b *testing.B) {

@@ -100,7 +100,7 @@ func TestRetryWaitsForQuota(t *testing.T) {
 			require.NoError(t, err)
 			token, err = s.RefreshRetryToken(t.Context(), token, errServer)
 			require.NoError(t, err)
-			require.NoError(t, s.RecordSuccess(token))
+			require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 			require.Zero(t, s.Snapshot().Scopes[0].Quota, "what was not taken is not given back")
 		})
 	}
@@ -159,18 +159,18 @@ func TestScopeInWhichARetryWaitsForQuotaStays(t *testing.T) {
 	clk.Run(func() {
 		for range 5 {
 			require.NoError(t, clk.Sleep(t.Context(), time.Minute))
-			require.NoError(t, s.RecordSuccess(begin(t, s, clk.Now().String())))
+			require.NoError(t, s.RecordSuccess(begin(t, s, clk.Now().String()), retry.Result{}))
 			require.Contains(t, scopes(s), "orders")
 		}
 		require.Equal(t, uint64(5), s.Snapshot().Overflowed)
 		for range 14 {
-			require.NoError(t, s.RecordSuccess(begin(t, s, "orders")))
+			require.NoError(t, s.RecordSuccess(begin(t, s, "orders"), retry.Result{}))
 		}
 	}, func() {
 		waited = token.WithoutDelay().Wait(t.Context())
 	})
 	require.NoError(t, waited)
-	require.NoError(t, s.RecordSuccess(token))
+	require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 }
 
 // beside returns a strategy whose scope "healthy" has brought so many tokens to the pool, and whose
@@ -184,7 +184,7 @@ func beside(t *testing.T, pooled int, change func(c *standard.Config)) (retry.St
 		}
 	})
 	for range pooled {
-		require.NoError(t, s.RecordSuccess(begin(t, s, "healthy")))
+		require.NoError(t, s.RecordSuccess(begin(t, s, "healthy"), retry.Result{}))
 	}
 	token, err := s.RefreshRetryToken(t.Context(), begin(t, s, "troubled"), errServer)
 	require.NoError(t, err)
@@ -237,7 +237,7 @@ func TestWaitForQuotaIsForTheTokensOfTheScope(t *testing.T) {
 	require.NoError(t, err)
 	waited := make(chan error)
 	go func() { waited <- owes.WithoutDelay().Wait(t.Context()) }()
-	require.NoError(t, s.RecordSuccess(paid))
+	require.NoError(t, s.RecordSuccess(paid, retry.Result{}))
 	require.Equal(t, 14, s.Snapshot().Pool)
 	for range 8 {
 		select {
@@ -245,11 +245,11 @@ func TestWaitForQuotaIsForTheTokensOfTheScope(t *testing.T) {
 			require.Failf(t, "a wait ended without tokens in the scope", "%v", err)
 		default:
 		}
-		require.NoError(t, s.RecordSuccess(begin(t, s, "troubled")))
+		require.NoError(t, s.RecordSuccess(begin(t, s, "troubled"), retry.Result{}))
 	}
 	require.NoError(t, <-waited)
 	require.Equal(t, 14, s.Snapshot().Pool)
-	require.NoError(t, s.RecordSuccess(owes))
+	require.NoError(t, s.RecordSuccess(owes, retry.Result{}))
 	require.Equal(t, 14, scopes(s)["troubled"])
 }
 

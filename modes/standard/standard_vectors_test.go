@@ -82,7 +82,7 @@ func stepThrough(t *testing.T, c vectors.Sequence, s strategy) {
 		if step.Response.Err() == nil {
 			require.Equal(t, "success", step.Want.Outcome, "step %d", i)
 			require.Nil(t, step.Want.Delay, "step %d", i)
-			require.NoError(t, s.RecordSuccess(token))
+			require.NoError(t, s.RecordSuccess(token, retry.Result{}))
 			delete(open, step.Request)
 		} else {
 			next, err := s.RefreshRetryToken(t.Context(), token, step.Response.Err())
@@ -181,7 +181,7 @@ func TestDefaultsFollowTheVectors(t *testing.T) {
 					MaxBackoff: vectors.Seconds(d.MaxBackoff),
 				}
 				require.Equal(t, want, s.Plan(retry.Operation{}))
-				require.NoError(t, s.RecordSuccess(begin(t, s, "")))
+				require.NoError(t, s.RecordSuccess(begin(t, s, ""), retry.Result{}))
 				require.Equal(t, d.FirstTrySuccess, scopes(s)[""])
 				if d.RetryAfterSlack > 0 {
 					require.InDelta(t, d.RetryAfterSlack, backoff.HintSlack.Seconds(), 0)

@@ -100,7 +100,7 @@ func (s strategy) succeed(ctx context.Context) error {
 	if err := token.Wait(ctx); err != nil {
 		return err
 	}
-	return s.RecordSuccess(token)
+	return s.RecordSuccess(token, retry.Result{})
 }
 
 func (s strategy) retryOnce(ctx context.Context, classified bool) error {
@@ -121,7 +121,7 @@ func (s strategy) retryOnce(ctx context.Context, classified bool) error {
 	if err := token.WithoutDelay().Wait(ctx); err != nil {
 		return err
 	}
-	return s.RecordSuccess(token)
+	return s.RecordSuccess(token, retry.Result{})
 }
 
 func (s strategy) throttle(ctx context.Context) error {

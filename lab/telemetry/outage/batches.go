@@ -20,10 +20,11 @@ func (p *program) batches(strategy retry.Strategy) {
 		if err != nil || token.Wait(ctx) != nil || p.clk.Sleep(ctx, 20*time.Millisecond) != nil {
 			return
 		}
+		result := retry.Result{}
 		if p.now() >= Begin && p.now() < End {
-			token = token.WithEntries(3, 10)
+			result = retry.Result{Throttled: 3, Entries: 10}
 		}
-		if err := strategy.RecordSuccess(token); err != nil {
+		if err := strategy.RecordSuccess(token, result); err != nil {
 			return
 		}
 	}
