@@ -126,7 +126,7 @@ func throughHTTP(ctx context.Context, p *play, op retry.Operation, attempt func(
 }
 
 func throughSDK(ctx context.Context, p *play, op retry.Operation, attempt func(ctx context.Context) error) error {
-	if p.client == nil {
+	p.makeClient.Do(func() {
 		cfg := sdkConfig()
 		opts := []awssdk.Option{
 			awssdk.WithStrategy(p.strategy),
@@ -141,14 +141,12 @@ func throughSDK(ctx context.Context, p *play, op retry.Operation, attempt func(c
 		}
 		require.NoError(p, awssdk.Install(&cfg, opts...))
 		p.client = dynamodb.NewFromConfig(cfg)
-	}
+	})
 	return describe(context.WithValue(ctx, opKey{}, op), p.client, attempt)
 }
 
 func throughPlainSDK(ctx context.Context, p *play, _ retry.Operation, attempt func(ctx context.Context) error) error {
-	if p.plain == nil {
-		p.plain = dynamodb.NewFromConfig(sdkConfig())
-	}
+	p.makePlain.Do(func() { p.plain = dynamodb.NewFromConfig(sdkConfig()) })
 	return describe(ctx, p.plain, attempt)
 }
 

@@ -41,6 +41,8 @@ type play struct {
 	client   *dynamodb.Client // of throughSDK
 	plain    *dynamodb.Client // of throughPlainSDK
 
+	makeClient, makePlain sync.Once
+
 	mu       sync.Mutex
 	attempts []attempt
 	waits    []interval

@@ -201,7 +201,7 @@ func waitersStay(p *play) {
 }
 
 func quotaBounds(p *play) {
-	const scopes, keys, each = 20, 100, 30
+	const scopes, keys, each = 20, 60, 20
 	p.config.Standard.MaxScopes = scopes
 	p.latency = time.Millisecond
 	p.service = func(int, int) error { return errOutage }
