@@ -83,7 +83,7 @@ type attemptKey struct{}
 // costs one small allocation.
 type attemptContext struct {
 	context.Context //nolint:containedctx // it is a context
-	token           Token
+	token           token.Ref // of the attempt, or zero
 	number          int32
 	nesting         nesting
 }
@@ -97,13 +97,13 @@ func (c *attemptContext) Value(key any) any {
 
 // within returns the context of an attempt with that number. The token is that of the attempt, or zero.
 func within(ctx context.Context, t Token, number int, nesting nesting) context.Context {
-	return &attemptContext{Context: ctx, token: t, number: int32(min(number, math.MaxInt32)), nesting: nesting}
+	return &attemptContext{Context: ctx, token: token.Token(t).Ref(), number: int32(min(number, math.MaxInt32)), nesting: nesting}
 }
 
 // tokenFrom returns the token of the attempt that ctx belongs to, or the zero Token.
 func tokenFrom(ctx context.Context) token.Token {
 	if a, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
-		return token.Token(a.token)
+		return a.token.Token(int(a.number))
 	}
 	return token.Token{}
 }

@@ -37,6 +37,20 @@ type Token struct {
 	attempt    attempt
 }
 
+// Ref is what a Token is known by. It is half as large.
+type Ref struct {
+	cell       *Cell
+	generation uint64
+}
+
+// Ref returns what the token is known by.
+func (t Token) Ref() Ref { return Ref{t.cell, t.generation} }
+
+// Token returns the token of the attempt with that number, without its delay.
+func (r Ref) Token(number int) Token {
+	return Token{cell: r.cell, generation: r.generation, attempt: attempt(number) * oneAttempt}
+}
+
 // attempt is the number of an attempt above a flag.
 type attempt int64
 
