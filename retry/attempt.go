@@ -82,7 +82,7 @@ type attemptKey struct{}
 // attemptContext is the context of one attempt. It has its own type so that an attempt
 // costs one small allocation.
 type attemptContext struct {
-	context.Context //nolint:containedctx // it is a context
+	context.Context           //nolint:containedctx // it is a context
 	token           token.Ref // of the attempt, or zero
 	number          int32
 	nesting         nesting
