@@ -2,8 +2,10 @@ package awsretry_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"net/http"
 	"strings"
 	"testing/fstest"
 	"time"
@@ -57,6 +59,60 @@ func ExampleWithClassifier() {
 	item, err := retry.Do(ctx, strategy, retry.Operation{Name: "GetItem"}, getItem)
 	fmt.Println(item, err)
 }
+
+// Statuses, codes, and the like are added to what is retried already.
+func ExampleWithClassifier_status() {
+	ctx := context.Background()
+	strategy, err := awsretry.Load(ctx, awsretry.WithClassifier(classify.Also(
+		classify.Status(http.StatusConflict),                             // of a service that is not ready yet
+		classify.Code(classify.Codes{"Overloaded": classify.Throttling}), // and its word for too many requests
+	)))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, status := range []int{http.StatusConflict, http.StatusServiceUnavailable, http.StatusNotFound} {
+		fmt.Println(status, strategy.Judge(retry.Operation{}, statusError(status)))
+	}
+	// Output:
+	// 409 retry(transient)
+	// 503 retry(transient)
+	// 404 none
+}
+
+// statusError is an answer of a service.
+type statusError int
+
+func (e statusError) Error() string       { return http.StatusText(int(e)) }
+func (e statusError) HTTPStatusCode() int { return int(e) }
+
+// A program waits for its database for a minute at most, but not with a wrong password.
+func ExampleWithRetryIf() {
+	ctx := context.Background()
+	strategy, err := awsretry.Plain(1000, 100*time.Millisecond, 2*time.Second, awsretry.WithoutQuota(),
+		awsretry.WithRetryIf(func(err error) bool { return !errors.Is(err, errPassword) }))
+	if err != nil {
+		log.Fatal(err)
+	}
+	op := retry.Operation{Name: "connect", MaxElapsed: time.Minute}
+	err = retry.DoErr(ctx, strategy, op, db.PingContext)
+	fmt.Println("connected:", err == nil)
+
+	fmt.Println(strategy.Judge(op, errors.New("the database system is starting up")))
+	fmt.Println(strategy.Judge(op, errPassword))
+	// Output:
+	// connected: true
+	// retry(transient)
+	// forbid
+}
+
+var errPassword = errors.New("wrong password")
+
+// db stands for a *sql.DB.
+var db database
+
+type database struct{}
+
+func (database) PingContext(context.Context) error { return nil }
 
 // A test gives the strategy a fake clock. The time moves whenever the strategy waits.
 func ExampleWithClock() {
