@@ -3,6 +3,7 @@ package config
 import (
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -25,6 +26,8 @@ const (
 	headerInValue  = "a header that is indented deeper than the property above belongs to its value"
 	aboveTakes     = "the header does not count, so its lines belong to the section above"
 	keyOfDefault   = "a key of [DEFAULT] counts in every profile of the file"
+	bomIsBlank     = "a byte-order mark is whitespace"
+	belowValue     = "below a property with a value an indented line is a property of its own"
 	blanksInside   = "the blanks inside the brackets are part of the name"
 )
 
@@ -50,6 +53,9 @@ func (x *reading) skipped(l *line, expected string, within, block bool) {
 	if l.text[0] == '[' {
 		x.skippedHeader(l, within)
 		return
+	}
+	if text := trimJS(beforeComment(l.text)); strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
+		x.differ(l.number, toolJS, bomIsBlank+", so the line is a header")
 	}
 	switch sign := strings.IndexAny(l.text, "=:"); {
 	case block && sign == 0 && l.text[0] == '=': // A sub-property may have no name.
@@ -78,7 +84,9 @@ func (x *reading) skippedHeader(l *line, within bool) {
 	if within && !strings.HasSuffix(beforeAny(l.text), "]") {
 		above = append(above, toolGo)
 	}
-	switch closed := strings.HasSuffix(beforeComment(l.text), "]"); {
+	switch closed := strings.HasSuffix(trimJS(beforeComment(l.text)), "]"); {
+	case closed && !strings.HasSuffix(beforeComment(l.text), "]"):
+		x.differ(l.number, toolJS, bomIsBlank+", so the header counts")
 	case closed && x.Kind == kindCredentials:
 		x.differ(l.number, toolJS, "a comment begins behind a blank only, so the whole header is the name of a profile")
 	case !closed && within:
@@ -89,10 +97,32 @@ func (x *reading) skippedHeader(l *line, within bool) {
 	}
 }
 
-// beforeComment returns a header up to the first # or ; that follows whitespace.
+// trimJS drops what the JavaScript tool takes for whitespace at both ends, and it alone takes a byte-order
+// mark for it.
+func trimJS(text string) string {
+	return strings.TrimFunc(text, isBlankJS)
+}
+
+func isBlankJS(c rune) bool { return c == '\uFEFF' || c != '\u0085' && unicode.IsSpace(c) }
+
+// twoWords reports whether the text between the brackets of a header is a word, one character of whitespace
+// and a name. The JavaScript tool takes the word for a kind of section then, and drops a kind that it does
+// not know. A word has letters and digits of ASCII, '_' and '-' only.
+func twoWords(inner string) bool {
+	at := strings.IndexFunc(inner, func(c rune) bool {
+		return c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+	})
+	if at <= 0 {
+		return false
+	}
+	blank, size := utf8.DecodeRuneInString(inner[at:])
+	return isBlankJS(blank) && isIdentifier(unquoted(inner[at+size:]))
+}
+
+// beforeComment returns a line up to the first # or ; that follows whitespace.
 func beforeComment(header string) string {
 	for i, c := range header {
-		if (c == '#' || c == ';') && len(trim(header[:i])) < i {
+		if (c == '#' || c == ';') && len(trimJS(header[:i])) < i {
 			return trim(header[:i])
 		}
 	}
@@ -130,12 +160,14 @@ func (r *otherTools) look(l *line, p property) {
 		r.property(l, p)
 	case lineContinuation:
 		r.credential(p) // For aws-sdk-go-v2 it is a property of its own.
-		if key := retryKey(p.key); key != "" && r.profile {
-			names := toolGo
-			if p.sign == '=' && p.key == key && p.value != "" {
-				names += ", " + toolJS
-			}
-			r.noteIf(true, names, "below a property with a value an indented line is a property of its own")
+		switch key := retryKey(trimJS(p.key)); {
+		case key == "" || !r.profile:
+		case retryKey(p.key) == "":
+			r.hidden(l, p)
+		case p.sign == '=' && p.key == key && p.value != "":
+			r.noteIf(true, toolGo+", "+toolJS, belowValue)
+		default:
+			r.noteIf(true, toolGo, belowValue)
 		}
 	case lineSubProperty:
 		r.noteIf(p.sign == ':', python, "':' in place of '=' in a sub-property"+unreadable)
@@ -162,8 +194,7 @@ func (r *otherTools) header(l *line) {
 	case profile:
 		r.noteIf(len(inner) > len(key), python+", "+toolJS, blanksInside)
 		r.noteIf(r.inherits, python, "the section is no profile, and its keys count in every profile of the file")
-		before, after, _ := strings.Cut(strings.ReplaceAll(key, "\t", " "), " ")
-		r.noteIf(isIdentifier(before) && isIdentifier(after), toolJS, "the profile is not found, as its name has a blank")
+		r.noteIf(twoWords(inner), toolJS, "the profile is not found, as its name has a blank")
 		r.noteIf(strings.Contains(key, "  ") || strings.Contains(key, "\t"), toolGo,
 			"several blanks in the name, or a tab, are read as one space")
 	case config: // Other tools take some sections that are no profile for one.
@@ -198,8 +229,7 @@ func (r *otherTools) property(l *line, p property) {
 	before, _, colon := strings.Cut(p.key, ":")
 	r.noteIf(colon && before == "", python, "a ':' before the key"+unreadable)
 	r.noteIf(colon && retryKey(trim(before)) != "" && r.profile, toolGo+", "+python, "the key ends at the ':'")
-	rest, bom := strings.CutPrefix(p.key, byteOrderMark)
-	r.noteIf(bom && retryKey(rest) != "" && r.profile, toolJS, "a byte-order mark is whitespace, so the line is a setting")
+	r.hidden(l, p)
 	if l.depth == 0 || !r.group {
 		r.credential(p)
 	}
@@ -214,6 +244,19 @@ func (r *otherTools) property(l *line, p property) {
 	} else {
 		r.below, r.indent = true, l.indent
 	}
+}
+
+// hidden looks for a retry setting behind a byte-order mark.
+func (r *otherTools) hidden(l *line, p property) {
+	key := trimJS(p.key)
+	setting := r.profile && key != p.key && key != "" && key == retryKey(key) && p.sign == '=' && trimJS(p.value) != ""
+	r.noteIf(setting && !r.takes(l), toolJS, bomIsBlank+", so the line is a setting")
+}
+
+// takes reports whether the property is indented below one without a value, to which it belongs for the
+// JavaScript tool. All of its whitespace counts.
+func (r *otherTools) takes(l *line) bool {
+	return r.group && (l.indent > 0 || strings.HasPrefix(l.text, byteOrderMark))
 }
 
 // credential keeps the place of a key that belongs to a pair.
@@ -235,6 +278,7 @@ func (r *otherTools) setting(l *line, p property, key string) {
 	if l.depth > 0 {
 		names = toolGo + ", " + toolJS
 	}
+	r.noteIf(strings.Contains(p.value, byteOrderMark), toolJS, bomIsBlank+", also in a value")
 	r.noteIf(l.indent > 0 && r.group, names, "the indented line belongs to the property without a value further up")
 	how := ""
 	if key == keyRetryMode {
