@@ -50,6 +50,9 @@ func Malformed(src Sources) ([]ParseError, error) {
 	}
 	var all []ParseError
 	for _, f := range files {
+		if f.utf16 {
+			all = append(all, ParseError{Kind: f.Kind, Line: 1, Msg: msgUTF16})
+		}
 		var l line
 		for s := (scanner{data: f.data, valid: f.valid, brief: true}); s.scan(&l); {
 			if l.kind == lineMalformed {

@@ -44,7 +44,7 @@ type Diagnostic struct {
 	// may compare them. docs/settings.md in the repository has an example and a remedy for
 	// each:
 	//
-	//   - malformed-line: the line is skipped;
+	//   - malformed-line: the line is skipped, or the whole file if it is UTF-16;
 	//   - parse-error: a malformed line in strict [Sources.Lint];
 	//   - read-differently: another AWS tool refuses the line or variable, or reads it
 	//     differently;
@@ -56,7 +56,8 @@ type Diagnostic struct {
 	//   - default-twice: a [default] that does not count, because there is a [profile
 	//     default];
 	//   - unused-profile: a retry setting in a profile other than the one in use;
-	//   - ignored-section: a retry setting in a section that is no profile;
+	//   - ignored-section: a section that is no profile: one with a retry setting, and one of the config
+	//     file that lacks the word profile;
 	//   - invalid-value: a value that is not accepted: an error if it would win, and a
 	//     warning if another value wins;
 	//   - mapped-mode: a retry mode of other tools that is read as standard or adaptive;

@@ -208,7 +208,7 @@ func TestPathWithBlanksAtAnEndIsQuoted(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"  ": `"  "`, "/a ": `"/a "`, "\u00a0b": `"\u00a0b"`, "/a b": "/a b"} {
 		found := lint(t, shared(nil, nil, map[string]string{"AWS_CONFIG_FILE": path}), false)
-		require.Equal(t, want+": warning: the config file that AWS_CONFIG_FILE names does not exist [missing-file]", found[0].String())
+		require.Equal(t, want+": error: the config file that AWS_CONFIG_FILE names does not exist [missing-file]", found[0].String())
 		require.Equal(t, path, found[0].File)
 
 		_, err := config.Query{Sources: config.Sources{ConfigFile: path, CredentialsFile: "/k", FS: fstest.MapFS{}}, Profile: "x"}.Resolve()

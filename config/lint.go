@@ -5,16 +5,22 @@ import "strings"
 // Lint returns the findings about all profiles of both files, about the files themselves, and
 // about variables that other AWS tools read differently. First come the findings about
 // variables and paths, then those about the config file, then those about the credentials
-// file, each by line. A bad value has the severity "error" if it would win. If strict is
+// file, each by line. A bad value has the severity "error" if it would win, and so have a file that a
+// variable or code names but that does not exist, a file that cannot be read, and one in UTF-16. If strict is
 // true, each malformed line is a finding with the code parse-error and the severity "error".
 //
 // The error is an [*UnreadableError] for an unreadable file that code named, and for any file
 // above 4 MiB.
 func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
-	found := &findings{first: s.variables(false)}
+	found := &findings{first: append(s.checkVariables(), s.variables(false)...)}
 	files, err := s.open(found)
 	if err != nil {
 		return nil, err
+	}
+	for i := range found.first {
+		if d := &found.first[i]; d.Code == codeMissingFile || d.Code == codeUnreadableFile {
+			d.Severity = severityError
+		}
 	}
 	both := readings(files, "", true, found)
 	for _, p := range places(both) {
@@ -23,16 +29,37 @@ func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
 		both[1].check(credentials, nil, s)
 		both[0].check(config, credentials, s)
 	}
-	for _, x := range both {
-		x.reportTallies()
-	}
+	reportNoProfiles(both)
 	all := found.list()
 	for i := range all {
-		if d := &all[i]; strict && d.Code == codeMalformedLine {
+		d := &all[i]
+		if d.Code == codeMalformedLine && strings.HasPrefix(d.Message, msgUTF16) {
+			d.Severity = severityError
+		}
+		if strict && d.Code == codeMalformedLine {
 			d.Code, d.Severity, d.Message = codeParseError, severityError, strings.TrimSuffix(d.Message, skipped)
 		}
 	}
 	return all, nil
+}
+
+// checkVariables reports bad values of the variables for retry settings, and those of other tools, as check does
+// for values in files.
+func (s Sources) checkVariables() (found []Diagnostic) {
+	for _, v := range [...][2]string{{envRetryMode, keyRetryMode}, {envMaxAttempts, keyMaxAttempts}} {
+		value, ok := s.env(v[0])
+		if !ok || isBlankText(value) {
+			continue
+		}
+		c := Candidate{Raw: value, Origin: Origin{Kind: originEnvironment, Name: v[0]}}
+		switch _, note, err := parserOf(v[1])(value); {
+		case err != nil:
+			found = append(found, c.finding(v[1], severityError, codeInvalidValue, err.Error()))
+		case note != "":
+			found = append(found, c.finding(v[1], severityWarning, codeMappedMode, note))
+		}
+	}
+	return found
 }
 
 // check reports values that one file has for the retry settings of one profile. The first

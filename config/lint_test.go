@@ -1,8 +1,11 @@
 package config_test
 
 import (
+	"encoding/binary"
 	"strings"
 	"testing"
+	"testing/fstest"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
 
@@ -61,7 +64,8 @@ func TestLintSaysWhatIsOddInAllProfiles(t *testing.T) {
 		`/c:13: warning: retry_mode has no effect here: the line is indented deeper than the property above, so it belongs to that [indented-key]`,
 		`/c:14: warning: profile "a" has a section on line 3 already; the two count as one [duplicate-section]`,
 		`/c:16: warning: max_attempts has no effect here: the line is indented deeper than the property above, so it belongs to that [indented-key]`,
-		`/c:18: warning: retry settings in sections that are no profiles have no effect: [c] and 1 more [ignored-section]`,
+		`/c:17: warning: [c] lacks the word profile, so its lines have no effect; did you mean [profile c] or [profile a] or [profile b] or [profile f] [ignored-section]`,
+		`/c:20: warning: [sso-session d] is no profile, so its retry settings have no effect [ignored-section]`,
 		`/c:23: warning: [profile f] max_attempts: "3 retries": must be a decimal integer from 1 to 2147483647; another value wins, so it is ignored [invalid-value]`,
 		`/c:23: warning: max_attempts of profile "f" has no effect: /k:2 overrides it [shadowed-key]`,
 		`/c:25: warning: "[profile f": a section header must end with ']'; the line is skipped [malformed-line]`,
@@ -158,5 +162,127 @@ func TestProfileFindingsConcernThatProfileOnly(t *testing.T) {
 		settings, err := config.Query{Sources: texts(text, ""), Profile: name}.Resolve()
 		require.NoError(t, err)
 		require.Equal(t, want, lines(without(settings.Diagnostics)[:len(want)]))
+	}
+}
+
+func TestLintNamesEachSectionThatIsNoProfile(t *testing.T) {
+	t.Parallel()
+	const lacks, noEffect = " lacks the word profile, so its lines have no effect; did you mean ", " [ignored-section]"
+	for name, c := range map[string]struct {
+		config, credentials string
+		want                []string
+	}{
+		"without a retry setting": {config: "[prod]\nregion = x\n", want: []string{"/c:1: warning: [prod]" + lacks + "[profile prod]" + noEffect}},
+		"each, with the names that are like it": {
+			config: "[profile prod-eu]\n[prodeu]\nretry_mode = standard\n[prod_eu]\nmax_attempts = 2\n",
+			want: []string{
+				"/c:2: warning: [prodeu]" + lacks + "[profile prodeu] or [profile prod-eu]" + noEffect,
+				"/c:4: warning: [prod_eu]" + lacks + "[profile prod_eu] or [profile prod-eu]" + noEffect,
+			},
+		},
+		"beside the profile": {
+			config: "[dev]\nmax_attempts = 2\n[profile dev]\n",
+			want:   []string{"/c:1: warning: [dev]" + lacks + "[profile dev], which is there too" + noEffect},
+		},
+		"like a profile of the other file": {
+			config: "[dev1]\n", credentials: "[dev]\n",
+			want: []string{"/c:1: warning: [dev1]" + lacks + "[profile dev1] or [profile dev]" + noEffect},
+		},
+		"of other kinds, with a retry setting": {
+			config: "[services s]\nmax_attempts = 2\n[]\nmax_attempts = 2\n[DEFAULT]\nmax_attempts = 2\n",
+			want: []string{
+				"/c:1: warning: [services s] is no profile, so its retry settings have no effect" + noEffect,
+				"/c:3: warning: [] is no profile, so its retry settings have no effect" + noEffect,
+				"/c:5: warning: [DEFAULT] is no profile, so its retry settings have no effect" + noEffect,
+			},
+		},
+		"of other kinds, without one": {config: "[services s]\n[sso-session s]\n[plugins]\na = b\n[preview]\n[DEFAULT]\n[]\n"},
+		"with the word profile in the credentials file": {
+			credentials: "[profile dev]\nmax_attempts = 2\n",
+			want:        []string{"/k:1: warning: [profile dev] is no profile in the credentials file, so its lines have no effect; did you mean [dev]" + noEffect},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.ElementsMatch(t, c.want, lines(without(lint(t, texts(c.config, c.credentials), false))))
+		})
+	}
+}
+
+func TestResolveNamesTheSectionThatIsTheProfileButForItsHeader(t *testing.T) {
+	t.Parallel()
+	settings, err := config.Query{Sources: texts("[dev]\nregion = x\n[profile dev]\n[other]\nregion = x\n", ""), Profile: "dev"}.Resolve()
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		"/c:1: warning: [dev] lacks the word profile, so its lines have no effect; did you mean [profile dev], which is there too [ignored-section]",
+	}, lines(settings.Diagnostics))
+}
+
+func TestLintChecksVariablesAsItChecksLines(t *testing.T) {
+	t.Parallel()
+	const attempts, mode = "must be a decimal integer from 1 to 2147483647 [invalid-value]", "must be standard or adaptive [invalid-value]"
+	for name, c := range map[string]struct {
+		env  map[string]string
+		want []string
+	}{
+		"attempts that are no number": {map[string]string{"AWS_MAX_ATTEMPTS": "ten"}, []string{`error: AWS_MAX_ATTEMPTS: "ten": ` + attempts}},
+		"no attempts":                 {map[string]string{"AWS_MAX_ATTEMPTS": "0"}, []string{`error: AWS_MAX_ATTEMPTS: "0": ` + attempts}},
+		"unknown mode":                {map[string]string{"AWS_RETRY_MODE": "foo"}, []string{`error: AWS_RETRY_MODE: "foo": ` + mode}},
+		"mode of other tools": {
+			map[string]string{"AWS_RETRY_MODE": "legacy"},
+			[]string{`warning: AWS_RETRY_MODE: "legacy": a mode of other tools, read as standard [mapped-mode]`},
+		},
+		"fine":  {map[string]string{"AWS_RETRY_MODE": "standard", "AWS_MAX_ATTEMPTS": "5"}, nil},
+		"blank": {map[string]string{"AWS_RETRY_MODE": " ", "AWS_MAX_ATTEMPTS": ""}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			src := texts("[default]\n", "")
+			src.LookupEnv = lookupIn(c.env)
+			require.ElementsMatch(t, c.want, lines(without(lint(t, src, false))))
+		})
+	}
+}
+
+func TestMissingAndUnreadableFilesAreErrorsOfLint(t *testing.T) {
+	t.Parallel()
+	missing := withHome(fstest.MapFS{})
+	missing.LookupEnv = lookupIn(map[string]string{"AWS_CONFIG_FILE": "/nowhere", "HOME": "/h"})
+	byCode := texts("", "")
+	byCode.ConfigFile, byCode.CredentialsFile = "/nowhere", "/k"
+	require.Equal(t, []string{"/nowhere: error: the config file that AWS_CONFIG_FILE names does not exist [missing-file]"}, lines(lint(t, missing, false)))
+	require.Equal(t, []string{"/h/.aws/config: error: the config file counts as empty: it cannot be read: not a regular file but a directory [unreadable-file]"},
+		lines(without(lint(t, withHome(fstest.MapFS{"h/.aws/config/x": {}}), false))))
+	require.Equal(t, []string{"/nowhere: error: the config file that an option names does not exist [missing-file]"}, lines(lint(t, byCode, false)))
+	require.Empty(t, lint(t, withHome(fstest.MapFS{}), false), "a file of the usual name may be missing")
+}
+
+func TestUTF16IsNamed(t *testing.T) {
+	t.Parallel()
+	encode := func(text string, order binary.AppendByteOrder) string {
+		var b []byte
+		for _, unit := range utf16.Encode([]rune(text)) {
+			b = order.AppendUint16(b, unit)
+		}
+		return string(b)
+	}
+	const named = "the file is UTF-16, not UTF-8: convert it, such as with iconv -f UTF-16 -t UTF-8"
+	for name, text := range map[string]string{
+		"little-endian":        encode("\uFEFF[default]\n", binary.LittleEndian),
+		"big-endian":           encode("\uFEFF[default]\n", binary.BigEndian),
+		"little-endian, plain": encode("[default]\n", binary.LittleEndian),
+		"big-endian, plain":    encode("[default]\n", binary.BigEndian),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			src := texts(text, "[default]\n")
+			require.Equal(t, []string{"/c:1: error: " + named + "; the file counts as empty [malformed-line]"}, lines(without(lint(t, src, false))))
+			require.Equal(t, []string{"/c:1: error: " + named + "; the file counts as empty [parse-error]"}, lines(without(lint(t, src, true))))
+			settings, err := config.Query{Sources: src}.Resolve()
+			require.NoError(t, err)
+			require.Equal(t, []string{"/c:1: warning: " + named + "; the file counts as empty [malformed-line]"}, lines(without(settings.Diagnostics)))
+			_, err = config.Query{Sources: src, Strict: true}.Resolve()
+			require.EqualError(t, err, "config: /c:1: "+named)
+		})
 	}
 }

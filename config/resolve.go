@@ -177,7 +177,7 @@ func (r *resolution) read(files [2]*file, profile Setting[string]) ([]Candidate,
 	given := credentials.examine(at, nil, true)
 	given = append(given, config.examine(at, given, credentials.sections[at] == nil)...)
 	for _, x := range both {
-		x.reportTallies()
+		x.reportUnused()
 	}
 	if len(given) == 0 {
 		return nil, nil

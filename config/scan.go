@@ -66,6 +66,7 @@ func (l *line) split() (p property) {
 // What was expected instead of some malformed lines.
 const (
 	msgUTF8   = "the line is not valid UTF-8"
+	msgUTF16  = "the file is UTF-16, not UTF-8: convert it, such as with iconv -f UTF-16 -t UTF-8"
 	msgNoSign = "expected an '=' sign in a property"
 )
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/awsretry/awsretry/internal/near"
 )
 
 // place is what a section is for.
@@ -26,8 +28,7 @@ type reading struct {
 
 	unreadable bool // A line that makes the file unreadable for botocore was reported.
 
-	unused  tally // Other profiles that have retry settings.
-	ignored tally // Sections that are no profiles and have retry settings.
+	unused tally // Other profiles that have retry settings.
 }
 
 // section holds the lines of all sections of a file for one place, each with its header first.
@@ -36,6 +37,15 @@ type section struct {
 	lines []line
 	last  int32 // The line of the last header.
 }
+
+// outsider is what a section is that is not wanted.
+type outsider uint8
+
+const (
+	insider      outsider = iota // A section that is wanted, or one that was reported.
+	otherProfile                 // Another profile.
+	noProfile                    // A section that is no profile.
+)
 
 // tally counts sections of one kind, and keeps the first one.
 type tally struct {
@@ -57,6 +67,14 @@ func readings(files [2]*file, wanted string, all bool, found *findings) (both [2
 
 // read is the pass.
 func (x *reading) read() {
+	if x.utf16 {
+		x.refused = &ParseError{Kind: x.Kind, File: x.Path, Line: 1, Msg: msgUTF16}
+		x.warn(codeMalformedLine, 1, msgUTF16+"; the file counts as empty")
+		if !x.valid {
+			x.differ(1, python, "UTF-16"+unreadable)
+		}
+		return
+	}
 	if x.bom {
 		x.differ(1, python, "the byte-order mark"+unreadable)
 		if first, _, _ := strings.Cut(x.data, "\n"); strings.HasPrefix(trim(first), "[") {
@@ -67,20 +85,22 @@ func (x *reading) read() {
 		l      line
 		header string   // The name of the current section.
 		kept   *section // The current section, if it is wanted,
-		counts *tally   // or else the tally that it enters with its first retry setting.
+		counts outsider // What its first retry setting is, if it is not wanted.
+		start  int32    // The line of its header.
 		within bool     // The last header that is not malformed has a name.
 	)
-	for s := (scanner{data: x.data, valid: x.valid, brief: true}); s.scan(&l); s.brief, s.settings = kept == nil, counts != nil {
+	for s := (scanner{data: x.data, valid: x.valid, brief: true}); s.scan(&l); s.brief, s.settings = kept == nil, counts != insider {
 		switch l.kind {
 		case lineHeader:
 			header = headerName(l.text)
 			within = header != ""
 			kept, counts = x.header(l, header)
+			start = l.number
 			continue
 		case lineMalformed:
 			x.malformed(&l, s.expected, within, s.above == aboveGroup)
 			if l.text[0] == '[' {
-				kept, counts = nil, nil
+				kept, counts = nil, insider
 			}
 			if s.expected != msgUTF8 {
 				continue // Others read a line that is not UTF-8.
@@ -89,11 +109,13 @@ func (x *reading) read() {
 			x.differ(l.number, python, "a comment that is not UTF-8"+unreadable)
 			continue
 		case lineProperty:
-			if counts != nil && retryKey(s.current.key) != "" {
-				if counts.sections++; counts.sections == 1 {
-					counts.line, counts.name = l.number, header
+			if counts != insider && retryKey(s.current.key) != "" {
+				if counts == otherProfile {
+					x.unused.add(l.number, header)
+				} else {
+					x.noProfile(start, header, nil)
 				}
-				counts = nil
+				counts = insider
 			}
 		case lineContinuation, lineSubProperty:
 		}
@@ -104,8 +126,8 @@ func (x *reading) read() {
 	x.hideBareDefault()
 }
 
-// header keeps a wanted section. For any other section it returns the tally.
-func (x *reading) header(l line, header string) (*section, *tally) {
+// header keeps a wanted section. For any other section it says what it is.
+func (x *reading) header(l line, header string) (*section, outsider) {
 	if l.nested {
 		x.differ(l.number, python, headerInValue)
 	}
@@ -113,19 +135,24 @@ func (x *reading) header(l line, header string) (*section, *tally) {
 		if strings.HasPrefix(l.text, "[]") {
 			x.differ(l.number, python, "an empty section header"+unreadable)
 		}
-		return nil, &x.ignored
+		return nil, noProfile
 	}
 	at := place{true, profileName(x.Kind, header)}
-	var counts *tally
+	counts := insider
 	switch {
+	case at.name == "" && x.all:
+		at = place{false, header}
+	case at.name == "" && x.lacksWord(header) && header == x.wanted:
+		x.noProfile(l.number, header, []string{header})
+		return nil, insider
 	case at.name == "":
-		at, counts = place{false, header}, &x.ignored
+		counts = noProfile
 	case !x.all && at.name != x.wanted:
-		counts = &x.unused
+		counts = otherProfile
 	case x.Kind == kindConfig && header == defaultProfile:
 		at.profile = false // until hideBareDefault
 	}
-	if counts != nil && !x.all {
+	if counts != insider {
 		return nil, counts
 	}
 	kept := x.sections[at]
@@ -249,17 +276,83 @@ func shownText(text string) string {
 	return ""
 }
 
-// reportTallies reports the retry settings that the tallies have counted. If both files are the same file,
-// it reports nothing, because the settings may have an effect in the other kind of file.
-func (x *reading) reportTallies() {
+func (t *tally) add(line int32, name string) {
+	if t.sections++; t.sections == 1 {
+		t.line, t.name = line, name
+	}
+}
+
+// reportUnused reports the retry settings of other profiles. If both files are the same file, it reports nothing,
+// because the settings may have an effect in the other kind of file.
+func (x *reading) reportUnused() {
 	if x.unused.sections > 0 && !x.twin {
 		x.warn(codeUnusedProfile, x.unused.line,
 			"retry settings of other profiles have no effect on profile "+quote(x.wanted)+": "+x.unused.names())
 	}
-	if x.ignored.sections > 0 && !x.twin {
-		x.warn(codeIgnoredSection, x.ignored.line,
-			"retry settings in sections that are no profiles have no effect: "+x.ignored.names())
+}
+
+// lacksWord reports whether a section of the config file would be a profile if it had the word profile.
+func (x *reading) lacksWord(header string) bool {
+	return x.Kind == kindConfig && profileName(kindCredentials, header) != "" && !strings.HasPrefix(header, "profile") &&
+		header != "plugins" && header != "preview" && asciiLower(header) != defaultProfile
+}
+
+// noProfile reports a section that is no profile. near has the names of profiles that its name resembles. If both
+// files are the same file, it reports nothing.
+func (x *reading) noProfile(line int32, header string, near []string) {
+	if x.twin {
+		return
 	}
+	text := shorten("[" + header + "]")
+	name, prefixed := cutWord(header, "profile")
+	switch {
+	case x.lacksWord(header):
+		meant := []string{shorten("[profile " + header + "]")}
+		for _, name := range near {
+			if name != header {
+				meant = append(meant, shorten("[profile "+name+"]"))
+			}
+		}
+		text += " lacks the word profile, so its lines have no effect; did you mean " + strings.Join(meant, " or ")
+		if slices.Contains(near, header) {
+			text += ", which is there too"
+		}
+	case prefixed && x.Kind == kindCredentials:
+		text += " is no profile in the credentials file, so its lines have no effect; did you mean [" + shorten(trim(name)) + "]"
+	default:
+		text += " is no profile, so its retry settings have no effect"
+	}
+	x.warn(codeIgnoredSection, line, text)
+}
+
+// reportNoProfiles reports the sections that are no profiles and have retry settings, and those that lack the word
+// profile, of two files that were read with all sections.
+func reportNoProfiles(both [2]*reading) {
+	all := places(both)
+	for _, x := range both {
+		n := 0
+		for _, p := range all {
+			s := x.sections[p]
+			lacks := x.lacksWord(p.name)
+			if p.profile || s == nil || x.Kind == kindConfig && p.name == defaultProfile || !lacks && !s.hasSetting() {
+				continue
+			}
+			names := near.To(p.name)
+			if n++; lacks && n <= maxFindings {
+				for _, q := range all {
+					if q.profile {
+						names.Add(q.name)
+					}
+				}
+			}
+			x.noProfile(s.lines[0].number, p.name, names.Best())
+		}
+	}
+}
+
+// hasSetting reports whether a section has a retry setting.
+func (s *section) hasSetting() bool {
+	return slices.ContainsFunc(s.lines, func(l line) bool { return l.kind == lineProperty && retryKey(l.split().key) != "" })
 }
 
 // names returns the name of the first section and the number of the others.

@@ -74,6 +74,7 @@ type file struct {
 	data     string // Without a byte-order mark.
 	bom      bool
 	valid    bool // The data is UTF-8 from end to end.
+	utf16    bool // The data was UTF-16, so it counts as empty.
 }
 
 // open finds and reads the two shared files: config, then credentials. A file that is missing
@@ -105,11 +106,14 @@ func (s Sources) open(found *findings) (files [2]*file, err error) {
 // load reads the file, and returns the findings about a file that was named but does not exist, or
 // that exists but cannot be read.
 func (f *file) load(src Sources) ([]Diagnostic, error) {
-	data, err := src.read(f.Path)
+	data, err := src.read(f.Path, f.byCode)
 	if err == nil {
 		f.Status = statusLoaded
 		f.data, f.bom = strings.CutPrefix(data, byteOrderMark)
 		f.valid = utf8.ValidString(f.data)
+		if f.utf16 = isUTF16(data); f.utf16 {
+			f.data = ""
+		}
 		return nil, nil
 	}
 	if e, ok := errors.AsType[*UnreadableError](err); ok {
@@ -134,6 +138,15 @@ func (f *file) load(src Sources) ([]Diagnostic, error) {
 		return nil, nil
 	}
 	return []Diagnostic{{Code: codeMissingFile, Message: "the " + f.Kind + " file that " + by + " names does not exist"}}, nil
+}
+
+// isUTF16 reports whether a text is UTF-16: it begins with a byte-order mark of that, or with a character of
+// ASCII in two bytes.
+func isUTF16(data string) bool {
+	if len(data) < 2 {
+		return false
+	}
+	return data[:2] == "\xff\xfe" || data[:2] == "\xfe\xff" || (data[0] == 0) != (data[1] == 0)
 }
 
 // locator finds the two files by rules R19 and R20. It looks for the home directory at most
@@ -205,7 +218,7 @@ func (l *locator) findHome() string {
 	ask := l.machine().HomeDir
 	switch {
 	case ask != nil:
-	case l.FS == nil:
+	case l.system() == nil:
 		ask = userHome
 	default:
 		return ""
@@ -252,17 +265,25 @@ func (s Sources) windows() bool {
 	return cmp.Or(s.machine().Platform, runtime.GOOS) == "windows"
 }
 
-// machine returns what a test says of the machine.
+// system returns the file system, or nil for that of the operating system.
+func (s Sources) system() fs.FS {
+	if m, ok := s.FS.(machine.FS); ok {
+		return m.FS
+	}
+	return s.FS
+}
+
+// machine returns what a test or the command says of the machine.
 func (s Sources) machine() machine.FS {
 	m, _ := s.FS.(machine.FS)
 	return m
 }
 
 // read returns the contents of a file. The error is fs.ErrNotExist, also for an empty path, or
-// an *UnreadableError.
-func (s Sources) read(name string) (string, error) {
+// an *UnreadableError. byCode says that code has named the file.
+func (s Sources) read(name string, byCode bool) (string, error) {
 	var data strings.Builder
-	size, err := s.readInto(&data, name)
+	size, err := s.readInto(&data, name, byCode)
 	switch {
 	case err == nil:
 		return data.String(), nil
@@ -276,14 +297,17 @@ func (s Sources) read(name string) (string, error) {
 }
 
 // readInto reads a file. It opens only a regular file, because opening a pipe would wait for its
-// writer. It reads no more than the limit, even if the file grows meanwhile. For a file above the
+// writer, unless the machine says how to read a pipe. It reads no more than the limit, even if the file grows meanwhile. For a file above the
 // limit it returns a lower bound of the size.
-func (s Sources) readInto(data *strings.Builder, name string) (size int64, err error) {
-	switch name {
-	case "":
+func (s Sources) readInto(data *strings.Builder, name string, byCode bool) (size int64, err error) {
+	stream := s.machine().Stream
+	switch {
+	case name == "":
 		return 0, fs.ErrNotExist
-	case os.DevNull: // This path is the usual way to name no file.
+	case name == os.DevNull: // This path is the usual way to name no file.
 		return 0, nil
+	case name == "-" && byCode && stream != nil:
+		return readStream(data, name, stream)
 	}
 	info, err := s.stat(name)
 	switch {
@@ -291,6 +315,8 @@ func (s Sources) readInto(data *strings.Builder, name string) (size int64, err e
 		return 0, err
 	case info.IsDir():
 		return 0, errDirectory
+	case !info.Mode().IsRegular() && stream != nil:
+		return readStream(data, name, stream)
 	case !info.Mode().IsRegular():
 		return 0, errNotRegular
 	case info.Size() > maxFileSize:
@@ -316,18 +342,30 @@ func (s Sources) readInto(data *strings.Builder, name string) (size int64, err e
 	return int64(data.Len()), errTooLarge
 }
 
+// readStream reads what is no regular file.
+func readStream(data *strings.Builder, name string, stream func(string, int64) ([]byte, error)) (size int64, err error) {
+	text, err := stream(name, maxFileSize+1)
+	data.Write(text)
+	if err == nil && len(text) > maxFileSize {
+		return int64(len(text)), errTooLarge
+	}
+	return 0, err
+}
+
 func (s Sources) stat(name string) (fs.FileInfo, error) {
-	if s.FS == nil {
+	fsys := s.system()
+	if fsys == nil {
 		return os.Stat(name)
 	}
-	return fs.Stat(s.FS, s.inFS(name))
+	return fs.Stat(fsys, s.inFS(name))
 }
 
 func (s Sources) openFile(name string) (fs.File, error) {
-	if s.FS == nil {
+	fsys := s.system()
+	if fsys == nil {
 		return os.Open(name)
 	}
-	return s.FS.Open(s.inFS(name))
+	return fsys.Open(s.inFS(name))
 }
 
 // inFS returns the name of a file in an fs.FS that holds the whole tree.

@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/machine"
 )
 
 // requireUnreadable checks that a file counts as empty, with a warning.
@@ -24,6 +26,7 @@ func requireUnreadable(t *testing.T, src config.Sources) {
 	require.Equal(t, "warning", settings.Diagnostics[0].Severity)
 	found, err := src.Lint(true)
 	require.NoError(t, err)
+	settings.Diagnostics[0].Severity = "error" // An unreadable file is an error of lint.
 	require.Contains(t, found, settings.Diagnostics[0])
 }
 
@@ -37,6 +40,45 @@ func TestPipeIsNotOpened(t *testing.T) {
 		require.ErrorIs(t, err, config.ErrNotRegular, name)
 		require.EqualError(t, err, "config: "+path+": cannot be read: not a regular file")
 	}
+}
+
+// streams returns a file system of the operating system on which pipes and "-" have a text.
+func streams(text string, names *[]string) fs.FS {
+	return machine.FS{Stream: func(name string, limit int64) ([]byte, error) {
+		*names = append(*names, name)
+		return []byte(text)[:min(int64(len(text)), limit)], nil
+	}}
+}
+
+func TestPipeIsReadIfTheMachineSaysHow(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	for _, name := range []string{path, "-"} {
+		var names []string
+		src := config.Sources{ConfigFile: name, CredentialsFile: os.DevNull, FS: streams("[default]\nmax_attempts = 7\n", &names)}
+		src.LookupEnv = lookupIn(nil)
+		settings, err := config.Query{Sources: src}.Resolve()
+		require.NoError(t, err)
+		require.Equal(t, 7, settings.MaxAttempts.Value)
+		require.Equal(t, name, settings.MaxAttempts.Origin.File)
+		require.Equal(t, []string{name}, names)
+
+		src.FS = streams(strings.Repeat("x", maxFileSize+1), &names)
+		_, err = config.Query{Sources: src}.Resolve()
+		require.ErrorIs(t, err, config.ErrTooLarge)
+	}
+}
+
+func TestDashInAVariableIsTheNameOfAFile(t *testing.T) {
+	t.Parallel()
+	var names []string
+	src := named("-")
+	src.FS = streams("[default]\nmax_attempts = 7\n", &names)
+	settings, err := config.Query{Sources: src}.Resolve()
+	require.NoError(t, err)
+	require.Equal(t, "missing", settings.Files[0].Status)
+	require.Empty(t, names)
 }
 
 func TestLinkLoopIsUnreadable(t *testing.T) {

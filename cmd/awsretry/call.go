@@ -7,11 +7,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/machine"
 	"github.com/awsretry/awsretry/internal/terminal"
 )
 
@@ -30,6 +32,8 @@ type call struct {
 	args []string
 	// argument is the argument of a command that takes one, else empty.
 	argument string
+	// streams has what was read from pipes.
+	streams map[string][]byte
 }
 
 // errBad ends a command whose output has already said what is bad. Nothing more is printed.
@@ -114,9 +118,9 @@ func (c command) parse(f *flags, args []string) (argument string, err error) {
 
 func newFlags(c command) *flags {
 	f := &flags{FlagSet: flag.NewFlagSet(c.name, flag.ContinueOnError)}
-	f.StringVar(&f.configFile, "config-file", "", "config file to read instead of AWS_CONFIG_FILE and ~/.aws/config")
+	f.StringVar(&f.configFile, "config-file", "", "config file to read instead of AWS_CONFIG_FILE and ~/.aws/config; - is standard input")
 	f.StringVar(&f.credentialsFile, "credentials-file", "",
-		"credentials file to read instead of AWS_SHARED_CREDENTIALS_FILE and ~/.aws/credentials")
+		"credentials file to read instead of AWS_SHARED_CREDENTIALS_FILE and ~/.aws/credentials; - is standard input")
 	f.StringVar(&f.service, "service", "", "service whose defaults to use, such as dynamodb")
 	f.BoolVar(&f.json, "json", false, "print JSON, one object per line")
 	f.Usage = func() {
@@ -144,11 +148,43 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// source returns the sources of the settings. The paths of the flags override those of the system.
+// source returns the sources of the settings. The paths of the flags override those of the system. Pipes can be
+// read, and "-" as the path in a flag is the standard input.
 func (c *call) source() config.Sources {
 	sources := c.sources
+	on, ok := sources.FS.(machine.FS)
+	if !ok {
+		on.FS = sources.FS
+	}
+	on.Stream = c.stream
+	sources.FS = on
 	sources.ConfigFile, sources.CredentialsFile = c.configFile, c.credentialsFile
 	return sources
+}
+
+// stream reads a pipe, or for "-" the standard input. As either can be read once only, it keeps the text.
+func (c *call) stream(name string, limit int64) ([]byte, error) {
+	if text, ok := c.streams[name]; ok {
+		return text, nil
+	}
+	in := c.in
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }() // Nothing was written, so closing loses nothing.
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, limit))
+	if err != nil {
+		return nil, err
+	}
+	if c.streams == nil {
+		c.streams = map[string][]byte{}
+	}
+	c.streams[name] = text
+	return text, nil
 }
 
 // print prints a value as one line of JSON.
