@@ -201,8 +201,8 @@ func waitersStay(p *play) {
 }
 
 func quotaBounds(p *play) {
-	const scopes, keys, each = 20, 60, 20
-	p.config.Standard.MaxScopes = scopes
+	const scopes, keys, each, quota = 20, 60, 10, 100
+	p.config.Standard.MaxScopes, p.config.Standard.QuotaCapacity = scopes, new(quota)
 	p.latency = time.Millisecond
 	p.service = func(int, int) error { return errOutage }
 	p.begin()
@@ -212,7 +212,7 @@ func quotaBounds(p *play) {
 		return p.callAs(p.Context(), op, i)
 	})
 	retries := len(p.attempts) - keys*each
-	most := (scopes+1)*500/14 + (100+int(p.others.Load()))/14 // others fill the pool
+	most := (scopes+1)*quota/14 + (quota+int(p.others.Load()))/14 // others fill the pool
 	if rate := float64(p.config.Standard.QuotaRefill); rate > 0 {
 		most += int(float64(scopes+1) * rate * 4 / 14 * 2)
 	}
@@ -355,7 +355,7 @@ func neverWorse(p *play) {
 	p.service = script
 	run := func(through door) int {
 		p.through = through
-		return failures(p.callers(200, 3*time.Second, func(i int) error { return p.call(p.Context(), i) }))
+		return failures(p.callers(80, 1300*time.Millisecond, func(i int) error { return p.call(p.Context(), i) }))
 	}
 	p.begin()
 	ours := run(throughSDK)
