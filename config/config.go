@@ -12,6 +12,7 @@
 // profile to use, and what code has set; the zero Query reads the environment and the files
 // of the process. The result is a [Settings]: each [Setting] has its value, its [Origin],
 // and every [Candidate] that lost. [Settings.Explain] writes it as text for people.
+// [Query.Examine] also returns settings where a bad value makes Resolve fail.
 //
 // # Checking files
 //

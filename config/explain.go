@@ -6,6 +6,7 @@ import (
 	"io"
 	"reflect"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -99,6 +100,9 @@ func (s *Settings) explainPlan(table io.Writer, p retry.Plan) {
 	} else {
 		fmt.Fprintf(table, "  retry quota\t%d tokens for each scope; a retry takes %d, after a timeout %d, after a throttle %d\n",
 			p.QuotaCapacity, p.RetryCost, p.TimeoutCost, p.ThrottlingCost)
+		if row := inARow(p); row != "" {
+			fmt.Fprintf(table, "  full quota\t%s\n", row)
+		}
 		fmt.Fprintf(table, "  drain point\t%s\n", drainText(p))
 	}
 	shortest := ""
@@ -111,12 +115,38 @@ func (s *Settings) explainPlan(table io.Writer, p retry.Plan) {
 		fmt.Fprintf(table, "  backoff\tup to %v before the first retry, %v after a throttle; doubling with each retry up to %v%s\n",
 			p.Base, p.ThrottlingBase, p.MaxBackoff, shortest)
 	}
-	fmt.Fprintf(table, "  worst case\t%s of backoff in one operation, without server hints\n", secondsText(forecast.WorstCaseDelay(p)))
+	ends := ""
+	if forecast.RetriesInARow(p, min(p.RetryCost, p.TimeoutCost, p.ThrottlingCost)) < p.MaxAttempts-1 {
+		ends = ", when it has emptied a full quota"
+	}
+	fmt.Fprintf(table, "  worst case\t%s of backoff in one operation, without server hints%s\n", secondsText(forecast.WorstCaseDelay(p)), ends)
 	sends := "never delayed"
 	if s.RetryMode.Value == modeAdaptive {
 		sends = "waits for the scope's send rate once the service has throttled"
 	}
 	fmt.Fprintf(table, "  first attempt\t%s\n", sends)
+}
+
+// inARow says how many retries a full quota pays for, if that is less than the attempts allow. It names
+// timeouts and throttles only where they differ from other failures.
+func inARow(p retry.Plan) string {
+	number := func(cost int) int { return forecast.RetriesInARow(p, cost) }
+	retries := p.MaxAttempts - 1
+	if retries <= 0 || min(number(p.RetryCost), number(p.TimeoutCost), number(p.ThrottlingCost)) == retries {
+		return ""
+	}
+	var others []string
+	if p.TimeoutCost != p.RetryCost {
+		others = append(others, fmt.Sprintf("%d after timeouts", number(p.TimeoutCost)))
+	}
+	if p.ThrottlingCost != p.RetryCost {
+		others = append(others, fmt.Sprintf("%d after throttles", number(p.ThrottlingCost)))
+	}
+	text := fmt.Sprintf("pays for %d retries in a row", number(p.RetryCost))
+	if others != nil {
+		text += " (" + strings.Join(others, ", ") + ")"
+	}
+	return text
 }
 
 // drainText says at which share of failing attempts the quota starts to empty. It names

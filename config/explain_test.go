@@ -105,3 +105,30 @@ func TestCheckAcceptsWhatTheSettingAccepts(t *testing.T) {
 			errors.Unwrap(own("flag --x", key, "\n").Check()).Error())
 	}
 }
+
+func TestExplainSaysWhatAFullQuotaPaysFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		plan retry.Plan
+		want string // Empty if nothing is said.
+	}{
+		{"fewer than the attempts", retry.Plan{MaxAttempts: 1000, QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, "pays for 35 retries in a row (100 after throttles)"},
+		{"fewer after one kind", retry.Plan{MaxAttempts: 70, QuotaCapacity: 500, RetryCost: 5, TimeoutCost: 10, ThrottlingCost: 5}, "pays for 69 retries in a row (50 after timeouts)"},
+		{"one price", retry.Plan{MaxAttempts: 9, QuotaCapacity: 10, RetryCost: 5, TimeoutCost: 5, ThrottlingCost: 5}, "pays for 2 retries in a row"},
+		{"enough", retry.Plan{MaxAttempts: 36, QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, ""},
+		{"no retries", retry.Plan{MaxAttempts: 1, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, ""},
+		{"no quota", retry.Plan{MaxAttempts: 1000}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			require.NoError(t, (&config.Settings{}).Explain(&out, c.plan))
+			if c.want == "" {
+				require.NotContains(t, out.String(), "full quota")
+				return
+			}
+			require.Contains(t, out.String(), "\n  full quota     "+c.want+"\n")
+		})
+	}
+}

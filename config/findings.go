@@ -115,6 +115,8 @@ func (f *findings) list() []Diagnostic {
 type aboutFile struct {
 	path  string
 	codes []kept
+
+	refusals bool // Only findings about lines for which a tool refuses the whole file are kept.
 }
 
 // kept holds the findings of one code, one for each line.
@@ -130,6 +132,9 @@ func (f *aboutFile) warn(code string, line int32, message string) {
 }
 
 func (f *aboutFile) add(d Diagnostic) {
+	if f.refusals && (d.Code != codeReadDifferently || !strings.HasSuffix(d.Message, unreadable) && !strings.HasSuffix(d.Message, crash)) {
+		return
+	}
 	i := slices.IndexFunc(f.codes, func(k kept) bool { return k.code == d.Code })
 	if i < 0 {
 		i = len(f.codes)
@@ -188,6 +193,9 @@ func merged(list []Diagnostic) []Diagnostic {
 			continue
 		}
 		last := &kept[n-1]
+		if strings.Contains(last.Message, d.Message) {
+			continue
+		}
 		last.Message += "; " + d.Message
 		last.Tools = slices.DeleteFunc(strings.Split(allTools, ", "), func(name string) bool {
 			return !slices.Contains(last.Tools, name) && !slices.Contains(d.Tools, name)

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,6 +101,27 @@ type Query struct {
 //     names, and for any file above 4 MiB;
 //   - a [*ParseError] if Strict is true.
 func (q Query) Resolve() (*Settings, error) {
+	s, err := q.resolve(&resolution{Query: &q})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Examine is Resolve for a person who wants to know what happens: a bad value that wins does not end it.
+// The settings are then those of a client of package awssdk, which goes on where the SDK has read a number
+// of attempts: with 0 as if the value were not there, and without a limit for a negative number or one above
+// 2^31-1. The value is among those that were overridden, and a finding of severity "error" says that Resolve
+// refuses it. If the SDK refuses it too, Examine returns both the settings, as if it were not there, and the
+// [*ValueError].
+//
+// The findings include each line of the two files, wherever it stands, for which another tool refuses the
+// whole file. All other errors are those of Resolve, without settings.
+func (q Query) Examine() (*Settings, error) {
+	return q.resolve(&resolution{Query: &q, goesOn: true})
+}
+
+func (q Query) resolve(r *resolution) (*Settings, error) {
 	for _, c := range q.Given {
 		if parserOf(c.Origin.Key) == nil {
 			return nil, c.Check()
@@ -110,7 +132,7 @@ func (q Query) Resolve() (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &resolution{Query: &q, findings: found}
+	r.findings = found
 	s := &Settings{Service: q.Service, Files: []FileStatus{files[0].FileStatus, files[1].FileStatus}}
 	s.Profile = decide(r, setting{
 		name: "profile", variables: [2]string{envProfile, envDefaultProfile}, parse: parseName,
@@ -147,10 +169,13 @@ func (q Query) Resolve() (*Settings, error) {
 			Err: fmt.Errorf("must be at most %s, which is %v (%v)", keyMaxBackoff, longest.Value, longest.Origin),
 		})
 	}
-	if r.err != nil {
-		return nil, r.err
+	if r.goesOn {
+		r.refusals(files)
 	}
 	s.Diagnostics = found.list()
+	if r.err != nil {
+		return s, r.err
+	}
 	return s, nil
 }
 
@@ -160,6 +185,25 @@ type resolution struct {
 	*findings
 	inFiles []Candidate // The values that both files have for the profile, the strongest first.
 	err     error       // The first error of a setting.
+	goesOn  bool        // A value that is not accepted does not end the call.
+}
+
+// refusals adds the findings about lines for which another tool refuses a whole file.
+func (r *resolution) refusals(files [2]*file) {
+	all := &findings{}
+	for i := range all.files {
+		all.files[i].refusals = true
+	}
+	both := readings(files, "", true, all)
+	for _, p := range places(both) {
+		both[0].examine(p, nil, false)
+		both[1].examine(p, nil, false)
+	}
+	for i := range all.files {
+		for _, d := range all.files[i].list() {
+			r.files[i].add(d)
+		}
+	}
 }
 
 // read reads the values that both files have for the profile, the strongest first. The first one of
@@ -284,19 +328,30 @@ func (r *resolution) candidates(s setting) (given []Candidate) {
 // not valid is a finding. typed converts the plain text to the value.
 func decide[T any](r *resolution, s setting, typed func(plain string) T) Setting[T] {
 	chosen := Setting[T]{Value: typed(s.builtIn), Raw: s.builtIn, Origin: Origin{Kind: originDefault}, Overridden: []Candidate{}}
-	for i, c := range r.candidates(s) {
+	won, inFiles := false, s.inFiles
+	for _, c := range r.candidates(s) {
 		plain, note, err := s.parse(c.Raw)
 		switch {
-		case i > 0:
+		case won || c.Origin.File != "" && !inFiles:
 			c.Valid = err == nil
 			chosen.Overridden = append(chosen.Overridden, c)
 			if err != nil {
 				r.note(c, c.invalidLoser(s.name, err))
 			}
-		case err != nil:
+		case err != nil && !r.goesOn:
 			r.refuse(&ValueError{Origin: c.Origin, Key: s.name, Raw: c.Raw, Err: err})
 			return chosen
+		case err != nil:
+			how := ""
+			if plain, how = r.goOn(s, c, err); plain != "" {
+				won, chosen.Value, chosen.Raw, chosen.Origin = true, typed(plain), c.Raw, c.Origin
+			} else {
+				chosen.Overridden = append(chosen.Overridden, c)
+				inFiles = inFiles && c.Origin.File == "" // For the SDK the first value in a file hides the others.
+			}
+			r.note(c, c.finding(s.name, severityError, codeInvalidValue, err.Error()+how))
 		default:
+			won = true
 			chosen.Value, chosen.Raw, chosen.Origin = typed(plain), c.Raw, c.Origin
 			if note != "" {
 				r.note(c, c.finding(s.name, severityWarning, codeMappedMode, note))
@@ -304,6 +359,28 @@ func decide[T any](r *resolution, s setting, typed func(plain string) T) Setting
 		}
 	}
 	return chosen
+}
+
+// goOn says how a client of package awssdk goes on after a value that is not accepted: with the plain value, or
+// if that is empty as if the value were not there. If the SDK refuses the value, goOn keeps the error.
+func (r *resolution) goOn(s setting, c Candidate, err error) (plain, how string) {
+	number, refused := int64(0), error(nil)
+	switch {
+	case s.name != keyMaxAttempts || c.Origin.Kind == originOption || c.Origin.Kind == originDefault:
+		refused = err
+	case c.Origin.Kind == originEnvironment:
+		number, refused = strconv.ParseInt(c.Raw, 10, 64)
+	default:
+		number, refused = c.inGo()
+	}
+	switch {
+	case refused != nil:
+		r.refuse(&ValueError{Origin: c.Origin, Key: s.name, Raw: c.Raw, Err: err})
+		return "", "; Resolve and Load refuse it, and so does " + toolGo
+	case number == 0:
+		return "", "; Resolve and Load refuse it, and a client of awssdk goes on as if it were not there"
+	}
+	return strconv.Itoa(math.MaxInt32), "; Resolve and Load refuse it, and a client of awssdk goes on without a limit"
 }
 
 // duration decides a setting that neither the environment nor the shared files have.

@@ -22,6 +22,7 @@ const (
 // How tools read several lines.
 const (
 	unreadable     = " makes the whole file unreadable"
+	crash          = "a value of one quote ends in a crash"
 	lineUnreadable = "the line" + unreadable
 	headerInValue  = "a header that is indented deeper than the property above belongs to its value"
 	aboveTakes     = "the header does not count, so its lines belong to the section above"
@@ -174,7 +175,7 @@ func (r *otherTools) look(l *line, p property) {
 	case lineMalformed, lineComment:
 		return
 	}
-	r.noteIf(p.value == "'" || p.value == `"`, toolGo, "a value of one quote ends in a crash")
+	r.noteIf(p.value == "'" || p.value == `"`, toolGo, crash)
 	r.noteIf(strings.Contains(l.text, "\r"), python, "the line ends at the CR within it")
 }
 

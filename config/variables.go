@@ -130,16 +130,23 @@ func (f *aboutFile) overridden(c Candidate, src Sources) {
 	if _, _, err := parserOf(key)(c.Raw); err == nil || !ok || isBlankText(value) {
 		return
 	}
-	text := c.Raw
-	if last := len(text) - 1; last > 0 && (text[0] == '"' || text[0] == '\'') && text[last] == text[0] {
-		text = text[1:last] // aws-sdk-go-v2 removes quotes.
-	}
-	accepted := text == string(modeStandard) || text == string(modeAdaptive)
+	accepted := plainInGo(c.Raw) == string(modeStandard) || plainInGo(c.Raw) == string(modeAdaptive)
 	if key == keyMaxAttempts {
-		_, err := strconv.ParseInt(text, 0, 64)
+		_, err := c.inGo()
 		accepted = err == nil
 	}
 	if !accepted {
 		f.differ(int32(c.Origin.Line), toolGo, "the value is refused, although "+name+" overrides it")
 	}
 }
+
+// plainInGo returns a value in a file without the quotes that aws-sdk-go-v2 removes.
+func plainInGo(text string) string {
+	if last := len(text) - 1; last > 0 && (text[0] == '"' || text[0] == '\'') && text[last] == text[0] {
+		return text[1:last]
+	}
+	return text
+}
+
+// inGo returns the number that aws-sdk-go-v2 reads in a file.
+func (c Candidate) inGo() (int64, error) { return strconv.ParseInt(plainInGo(c.Raw), 0, 64) }

@@ -54,6 +54,7 @@ type explanation struct {
 	Strategy    strategyNumbers                `json:"strategy"`
 	Files       []config.FileStatus            `json:"files"`
 	Diagnostics []config.Diagnostic            `json:"diagnostics"`
+	Error       *failure                       `json:"error,omitempty"`
 }
 
 // strategyNumbers are the numbers of the strategy.
@@ -76,9 +77,9 @@ type byKind[T any] struct {
 
 // explain resolves the settings, and prints them and their effect.
 func (c *call) explain(q question) error {
-	settings, err := c.query(q, c.service).Resolve()
-	if err != nil {
-		return err
+	settings, refused := c.query(q, c.service).Examine()
+	if settings == nil {
+		return refused
 	}
 	strategy, err := awsretry.New(settings)
 	if err != nil {
@@ -88,13 +89,23 @@ func (c *call) explain(q question) error {
 	settings.Behavior.Origin = asFlag(settings.Behavior.Origin)
 	plan := strategy.Plan(retry.Operation{})
 	if c.json {
-		return c.print(explanation{
+		answer := explanation{
 			Profile: settings.Profile, RetryMode: settings.RetryMode,
 			MaxAttempts: settings.MaxAttempts, Behavior: settings.Behavior,
 			Strategy: numbers(plan), Files: settings.Files, Diagnostics: settings.Diagnostics,
-		})
+		}
+		if refused != nil {
+			answer.Error = new(describe(refused))
+		}
+		err = c.print(answer)
+	} else {
+		err = settings.Explain(c.out, plan)
 	}
-	return settings.Explain(c.out, plan)
+	if err == nil && refused != nil {
+		c.complain(refused)
+		err = errBad
+	}
+	return err
 }
 
 // query returns the query for a question.

@@ -47,6 +47,13 @@ func TestExplainOutput(t *testing.T) {
 		{name: "explain-bad-value", args: "explain --profile old", files: bothFiles()},
 		{name: "explain-bad-value-json", args: "explain --profile old --json", files: bothFiles()},
 		{name: "explain-bad-variable-json", args: "explain --json", env: map[string]string{"AWS_RETRY_MODE": "bogus"}},
+		{name: "explain-no-attempts", args: "explain", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}},
+		{name: "explain-no-attempts-json", args: "explain --json", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}},
+		{name: "explain-many-attempts", args: "explain", env: map[string]string{"AWS_MAX_ATTEMPTS": "1000"}},
+		{
+			name: "explain-refused-file", args: "explain --profile web",
+			files: map[string]string{"home/me/.aws/config": "[profile web]\nmax_attempts = 6\n[profile other]\nregion = a\nregion = b\n[profile other]\n"},
+		},
 		{name: "explain-no-profile-json", args: "explain --profile prd --json", files: bothFiles()},
 		{name: "explain-strict-json", args: "explain --strict --json --profile nowhere", files: brokenFile()},
 		{name: "explain-directory-json", args: "explain --config-file /home/me --json", files: bothFiles()},

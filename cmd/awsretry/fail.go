@@ -22,10 +22,14 @@ func (c *call) fail(err error) {
 	if e, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
 		e.Origin = asFlag(e.Origin)
 	}
-	fmt.Fprintf(c.errs, "awsretry %s: %s\n", c.Name(), terminal.Escaped(message(err)))
+	c.complain(err)
 	if c.json {
 		_ = c.print(map[string]failure{"error": describe(err)})
 	}
+}
+
+func (c *call) complain(err error) {
+	fmt.Fprintf(c.errs, "awsretry %s: %s\n", c.Name(), terminal.Escaped(message(err)))
 }
 
 // message returns the text of an error without the name of the package config, which means

@@ -46,9 +46,20 @@ func DrainPoint(p retry.Plan, cost int) float64 {
 	return low
 }
 
+// RetriesInARow returns how many retries a full quota pays for if nothing is added to it meanwhile, where each
+// takes cost tokens. It is at most MaxAttempts-1, which is also the answer for a cost of 0 or less.
+func RetriesInARow(p retry.Plan, cost int) int {
+	retries := max(p.MaxAttempts-1, 0)
+	if cost <= 0 {
+		return retries
+	}
+	return min(retries, max(p.QuotaCapacity, 0)/cost)
+}
+
 // WorstCaseDelay returns the seconds of backoff of an operation that uses up its
-// attempts, each retry after the kind of failure with the longest delay, with the
-// jitter at its longest. With standard.Decorrelated the backoff can be longer. With a
+// attempts or a full quota, each retry after the kind of failure with the longest delay and
+// at the price of the cheapest, with the jitter at its longest. Tokens that other operations, time or the
+// pool add to the quota do not count. With standard.Decorrelated the backoff can be longer. With a
 // function of the program for the backoff, each delay counts as MaxBackoff. Hints of
 // the server, the attempts themselves and waits for a send rate come on top. With MaxElapsed
 // it is at most that, hints included. It is a number of seconds because it may be longer
@@ -58,12 +69,12 @@ func WorstCaseDelay(p retry.Plan) (seconds float64) {
 	if p.Backoff != nil {
 		delay = p.MaxBackoff
 	}
-	retries := p.MaxAttempts - 1
+	retries := RetriesInARow(p, min(p.RetryCost, p.TimeoutCost, p.ThrottlingCost))
 	for ; retries > 0 && delay < p.MaxBackoff; retries-- {
 		seconds += max(delay, p.MinDelay).Seconds()
 		delay += min(delay, p.MaxBackoff-delay) // twice the delay may be more than a Duration can be
 	}
-	seconds += float64(max(retries, 0)) * max(p.MaxBackoff, p.MinDelay).Seconds()
+	seconds += float64(retries) * max(p.MaxBackoff, p.MinDelay).Seconds()
 	if p.MaxElapsed > 0 {
 		seconds = min(seconds, p.MaxElapsed.Seconds())
 	}

@@ -68,6 +68,46 @@ func TestDrainPointOfEachPlan(t *testing.T) {
 	}
 }
 
+func TestRetriesThatAFullQuotaPaysFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                           string
+		attempts, capacity, cost, want int
+	}{
+		{"more than the quota has", 1000, 500, 14, 35},
+		{"throttles", 1000, 500, 5, 100},
+		{"as many as the attempts allow", 36, 500, 14, 35},
+		{"fewer attempts", 3, 500, 14, 2},
+		{"no cost", 1000, 500, 0, 999},
+		{"a negative cost", 1000, 500, -1, 999},
+		{"a quota below the cost", 3, 13, 14, 0},
+		{"a negative quota", 3, -20, 14, 0},
+		{"one attempt", 1, 500, 14, 0},
+		{"the zero plan", 0, 0, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, forecast.RetriesInARow(retry.Plan{MaxAttempts: c.attempts, QuotaCapacity: c.capacity}, c.cost))
+		})
+	}
+}
+
+// An operation that only fails ends after as many retries as are forecast, in the time that is forecast.
+func TestOneOperationEmptiesAFullQuota(t *testing.T) {
+	t.Parallel()
+	s := newStrategy(t, standard.Config{MaxAttempts: 1000, Jitter: standard.NoJitter})
+	plan := s.Plan(retry.Operation{})
+	for kind, cost := range map[classify.Kind]int{classify.Transient: plan.RetryCost, classify.Throttling: plan.ThrottlingCost} {
+		attempts := 0
+		_ = retry.DoErr(t.Context(), s, retry.Operation{Name: kind.String(), Scope: kind.String()}, func(context.Context) error {
+			attempts++
+			return retry.Mark(errors.New("failed"), kind)
+		})
+		require.Equal(t, forecast.RetriesInARow(plan, cost), attempts-1, kind)
+	}
+	require.InDelta(t, 1+2+4+8+16+20*95, forecast.WorstCaseDelay(plan), 0)
+}
+
 // A strategy makes operations whose attempts fail independently of each other.
 func TestQuotaEmptiesAboveTheDrainPointOnly(t *testing.T) {
 	t.Parallel()

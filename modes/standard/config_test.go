@@ -201,7 +201,7 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 			},
 			retry.Operation{},
 			planOf(5, 0, [3]int{1, 2, 3}, 6*time.Second, 4*time.Second, 10*time.Second),
-			36,
+			0, // The quota pays for no retry.
 		},
 		{
 			"no quota",
@@ -229,7 +229,7 @@ func TestPlanHasTheNumbersOfTheGenerationAndTheService(t *testing.T) {
 			standard.Config{MaxAttempts: math.MaxInt32},
 			retry.Operation{},
 			planOf(math.MaxInt32, 500, [3]int{14, 14, 5}, 50*time.Millisecond, time.Second, 20*time.Second),
-			1 + 2 + 4 + 8 + 16 + 20*float64(math.MaxInt32-6),
+			1 + 2 + 4 + 8 + 16 + 20*95, // The quota pays for a hundred throttles.
 		},
 		{
 			"base above the longest delay",
