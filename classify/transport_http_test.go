@@ -264,8 +264,9 @@ func TestProxiesThatRefuseInGo126(t *testing.T) {
 			require.Equal(t, c.want, verdictOf(err), err)
 			require.Equal(t, c.want, verdictOf(fmt.Errorf("call: %w", err)))
 			if c.scheme != "http" {
-				_, connecting := errors.AsType[*net.OpError](err)
-				require.True(t, connecting)
+				connecting, ok := errors.AsType[*net.OpError](err)
+				require.True(t, ok)
+				require.Equal(t, c.want, verdictOf(connecting), "as a RoundTripper returns it")
 			}
 		})
 	}
