@@ -321,7 +321,8 @@ func ExampleCandidateSkew() {
 type hotKeyError struct{ serviceError }
 
 func (e *hotKeyError) ThrottledBy() []classify.Reason {
-	return []classify.Reason{{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}}
+	const word = "TableReadKeyRangeThroughputExceeded"
+	return []classify.Reason{{Reach: classify.ReachOf(word), Word: word}}
 }
 
 func ExampleReason() {

@@ -86,7 +86,7 @@ func (f *facts) complete(v Verdict, o *Outcome) Verdict {
 		}
 	}
 	if v.kind == Throttling {
-		v.reach = reachOf(f.reasons)
+		v.reach = widestOf(f.reasons)
 		if f.isHardQuota(o) {
 			v.flags |= ofHardQuota
 		}

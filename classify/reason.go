@@ -63,9 +63,9 @@ func (r Reason) String() string {
 	return name + " (" + r.Reach.String() + ")"
 }
 
-// reachOf returns the reach of a throttle with these reasons: ReachPart only if all of them
+// widestOf returns the reach of a throttle with these reasons: ReachPart only if all of them
 // cover a part, because any other one concerns all calls of the scope.
-func reachOf(reasons []Reason) Reach {
+func widestOf(reasons []Reason) Reach {
 	reach := ReachUnknown
 	for i, r := range reasons {
 		if i == 0 || rank(r.Reach) > rank(reach) {

@@ -1,4 +1,4 @@
-package awssdk
+package classify_test
 
 import (
 	"testing"
@@ -46,6 +46,6 @@ func TestReachOfEachWordOfTheModels(t *testing.T) {
 		"KMS_THROTTLING":                  classify.ReachOther,
 		"KMS_ThrottlingException":         classify.ReachOther,
 	} {
-		require.Equal(t, want, reachOf(word), word)
+		require.Equal(t, want, classify.ReachOf(word), word)
 	}
 }
