@@ -8,13 +8,13 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/awsretry/awsretry/internal/body"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// WithAttemptTimeout limits the time of each attempt until the headers of its response arrive. It never
-// cuts off the reading of a response body, such as that of GetObject. An attempt that takes longer fails
-// with a [*retry.AttemptTimeoutError], which is retried as a timeout. The deadline of the call still
-// applies.
+// WithAttemptTimeout limits the time of each attempt until the headers of its response arrive. It never cuts off the
+// reading of a response body, such as that of GetObject. An attempt that takes longer fails with a
+// [*retry.AttemptTimeoutError], which is retried as a timeout. The deadline of the call still applies.
 //
 // The service may have carried out an attempt that was ended.
 //
@@ -23,17 +23,16 @@ import (
 // time: 40 s for 5 MiB. A body of unknown size, such as that of an event stream, has no timeout. If a Read
 // of a request body does not return, the SDK waits for it.
 //
-// A [retry.TimeoutFunc] chooses by operation. Long polls have no timeout, unless such a function returns
-// one. The timeout applies to all clients of the config, including those for its credentials, but not to
-// a client with its own Retryer.
+// A [retry.TimeoutFunc] chooses by operation. Long polls have no timeout, unless such a function returns one. The timeout
+// applies to all clients of the config, including those for its credentials, but not to a client with its own Retryer.
 //
 // A nil t changes nothing. A t that is out of range is an error, see [retry.CheckTimeout].
 func WithAttemptTimeout(t retry.AttemptTimeout) Option {
-	return optionFunc(func(o *options) {
+	return func(o *options) {
 		if t != nil {
 			o.timeout = t
 		}
-	})
+	}
 }
 
 // limitMiddleware is around the exchange of a request and a response. It is the last one of its step, so
@@ -67,7 +66,11 @@ func (limitMiddleware) HandleDeserialize(
 			limit.Release()
 		}
 	}()
-	in.Request = sending(request, limit)
+	if stream := request.GetStream(); stream != nil {
+		if watched, err := request.SetStream(body.Sent{Reader: stream, Moved: limit.Progress}); err == nil {
+			in.Request = watched
+		}
+	}
 	out, metadata, err = next.HandleDeserialize(ctx, in)
 	response, ok := out.RawResponse.(*smithyhttp.Response)
 	answered := err == nil && ok && response != nil && response.Response != nil
@@ -82,7 +85,7 @@ func (limitMiddleware) HandleDeserialize(
 			_ = response.Body.Close()
 		}
 	case answered && response.Body != nil && response.Body != http.NoBody:
-		response.Body, kept = answerBody{response.Body, limit}, true
+		response.Body, kept = body.Received{ReadCloser: response.Body, Done: limit.Release}, true
 	}
 	return out, metadata, err
 }
@@ -93,8 +96,7 @@ func (s *shared) limits(op *retry.Operation) bool {
 	return s.timeout != nil && (chosen || !op.LongPolling)
 }
 
-// bodySize returns the number of bytes in the body of a request, or -1 if it is not known, as for an event
-// stream.
+// bodySize returns the number of bytes in the body of a request, or -1 if it is not known, as for an event stream.
 func bodySize(request *smithyhttp.Request) int64 {
 	switch request.GetStream().(type) {
 	case nil:
@@ -104,48 +106,4 @@ func bodySize(request *smithyhttp.Request) int64 {
 	default:
 		return request.ContentLength
 	}
-}
-
-// sending returns the request with a body that begins the time of the attempt anew.
-func sending(request *smithyhttp.Request, limit *retry.AttemptLimit) *smithyhttp.Request {
-	stream := request.GetStream()
-	if stream == nil {
-		return request
-	}
-	watched, err := request.SetStream(progressReader{stream, limit})
-	if err != nil {
-		return request
-	}
-	return watched
-}
-
-type progressReader struct {
-	io.Reader
-	limit *retry.AttemptLimit
-}
-
-func (r progressReader) Read(p []byte) (int, error) {
-	r.limit.Progress()
-	defer r.limit.Progress()
-	return r.Reader.Read(p)
-}
-
-// answerBody ends the context of its attempt when it has been read or closed. If neither happens, the
-// context goes with that of the call.
-type answerBody struct {
-	io.ReadCloser
-	limit *retry.AttemptLimit
-}
-
-func (b answerBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err != nil {
-		b.limit.Release()
-	}
-	return n, err
-}
-
-func (b answerBody) Close() error {
-	defer b.limit.Release()
-	return b.ReadCloser.Close()
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/awsretry/awsretry/internal/body"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -36,23 +37,14 @@ func (c *call) startTimer(ctx context.Context) (context.Context, error) {
 
 // sending returns the body of a request, which restarts the time of the attempt with each part that
 // is sent.
-func (a attemptTimer) sending(body io.ReadCloser) io.ReadCloser {
-	if a.limit == nil || body == nil || body == http.NoBody {
-		return body
+func (a attemptTimer) sending(from io.ReadCloser) io.ReadCloser {
+	if a.limit == nil || from == nil || from == http.NoBody {
+		return from
 	}
-	return progressBody{body, a.limit}
-}
-
-// progressBody hides a WriteTo of the body, as onlyBody does.
-type progressBody struct {
-	io.ReadCloser
-	limit *retry.AttemptLimit
-}
-
-func (b progressBody) Read(p []byte) (int, error) {
-	b.limit.Progress()
-	defer b.limit.Progress()
-	return b.ReadCloser.Read(p)
+	return struct {
+		body.Sent
+		io.Closer
+	}{body.Sent{Reader: from, Moved: a.limit.Progress}, from}
 }
 
 // follow returns a context that ends when the channel in Cancel of a request is closed. You
@@ -80,32 +72,13 @@ func (c *call) releaseWith(response *http.Response) {
 		c.release()
 		return
 	}
-	body := &lastBody{ReadCloser: response.Body, done: func() { c.timer.limit.Release(); c.release() }}
+	received := body.Received{ReadCloser: response.Body, Done: func() { c.timer.limit.Release(); c.release() }}
 	if w, ok := response.Body.(io.Writer); ok { // after 101 Switching Protocols
 		response.Body = struct {
-			*lastBody
+			body.Received
 			io.Writer
-		}{body, w}
+		}{received, w}
 		return
 	}
-	response.Body = body
-}
-
-// lastBody calls done at its end and when it is closed.
-type lastBody struct {
-	io.ReadCloser
-	done func()
-}
-
-func (b *lastBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err != nil {
-		b.done()
-	}
-	return n, err
-}
-
-func (b *lastBody) Close() error {
-	defer b.done()
-	return b.ReadCloser.Close()
+	response.Body = received
 }
