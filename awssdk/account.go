@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -14,23 +15,20 @@ import (
 	"github.com/awsretry/awsretry/clock"
 )
 
-// WithAccount sets the AWS account that all clients of the config call, such as "111122223333". AWS
-// counts by account, so the account is part of each scope, except those of S3 buckets, whose names
-// are unique across accounts. It does not apply to calls that get the credentials of the config, such
-// as AssumeRole.
+// WithAccount sets the AWS account that all clients of the config call, such as "111122223333". AWS counts by account, so
+// the account is part of each scope, except those of S3 buckets, whose names are unique across accounts. It does not apply
+// to calls that get the credentials of the config, such as AssumeRole.
 //
 // Without WithAccount the account of a call is the first of these that is known: the one in the ARN or
 // queue URL that names the scope, the one of the client's credentials, none.
 //
-// An id that does not have twelve digits is an error of [LoadDefaultConfig] and [Install]. An
-// empty id changes nothing.
+// An id that does not have twelve digits is an error of [LoadDefaultConfig] and [Install]. An empty id changes nothing.
 func WithAccount(id string) Option {
-	return optionFunc(func(o *options) { o.account = id })
+	return func(o *options) { o.account = id }
 }
 
-// given returns the account of WithAccount, if the call is one of that account. Clients that
-// config.LoadDefaultConfig has made to get the credentials have no owner. They call with other
-// credentials, and AWS counts the account of these.
+// given returns the account of WithAccount, if the call is one of that account. Clients that config.LoadDefaultConfig has
+// made to get the credentials have no owner. They call with other credentials, and AWS counts the account of these.
 func (r *sdkRetryer) given(service string) string {
 	if r.owner == nil && givesCredentials(service) {
 		return ""
@@ -67,18 +65,16 @@ func (a *accounts) isHome(account string) bool {
 // owner finds the account that the credentials of one client belong to. It is safe for concurrent
 // use. A nil owner knows nothing.
 //
-// We ask the provider before the first call, so that all calls of a client have one scope. The client
-// would get its credentials from the same provider with the same context a moment later, so asking a
-// cache or a static provider costs nothing. Any other provider may make a request for each answer, so
-// it is not asked. Caches are asked, except for:
+// We ask the provider before the first call, so that all calls of a client have one scope. The client would get its
+// credentials from the same provider with the same context a moment later, so asking a cache or a static provider costs
+// nothing. Any other provider may make a request for each answer, so it is not asked. Caches are asked, except for:
 //
 //   - Those of clients whose service gives credentials, such as STS: the call itself may be filling
 //     them.
 //   - Those with credentials of the EC2 instance: they do not know the account, and without the
 //     instance metadata service each answer takes seconds.
 //
-// A provider that fails is asked again after askAgain, so that few calls of a client without
-// credentials ask twice.
+// A provider that fails is asked again after askAgain, so that few calls of a client without credentials ask twice.
 type owner struct {
 	// credentials is the field of the options of the client. It is read at the first call, when
 	// all options have been applied. Options of a single call do not change it.
@@ -147,10 +143,5 @@ func mayAsk(provider aws.CredentialsProvider, service string) bool {
 
 // givesCredentials reports whether the service has calls for credentials, which need none.
 func givesCredentials(service string) bool {
-	switch service {
-	case "sts", "sso", "sso oidc", "signin", "cognito identity", "cognito identity provider":
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]string{"sts", "sso", "sso oidc", "signin", "cognito identity", "cognito identity provider"}, service)
 }

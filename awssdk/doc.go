@@ -2,8 +2,7 @@
 //
 // # All clients of a config
 //
-// [LoadDefaultConfig] loads a config whose clients share one strategy, including the clients that
-// fetch its credentials:
+// [LoadDefaultConfig] loads a config whose clients share one strategy, also those that fetch its credentials:
 //
 //	cfg, err := awssdk.LoadDefaultConfig(ctx)
 //	...
@@ -12,10 +11,9 @@
 // [Install] gives a strategy to every client made later from a config that the program already
 // has. The strategy follows the retry settings that the config was loaded with.
 //
-// The SDK's retry loop stays, with its sleeps, clock-skew correction, headers, metrics and errors.
-// It sleeps on the SDK's clock, not on that of the strategy. Two small middlewares tell the
-// strategy what a call is about, how each attempt ended, and how the call ended. With
-// [WithAttemptTimeout] a third one limits each attempt.
+// The SDK's retry loop stays, with its sleeps, clock-skew correction, headers, metrics and errors. It sleeps on the SDK's
+// clock, not on that of the strategy. Two small middlewares tell the strategy what a call is about, and how each attempt and
+// the call ended. With [WithAttemptTimeout] a third one limits each attempt.
 //
 // # Without the middlewares
 //
@@ -31,9 +29,8 @@
 // [WithAccount] says how the account is found. [WithOperation] changes the scope of calls with a
 // function; [WithScope] changes it for the calls of a context.
 //
-// All clients of one config share a strategy. Two calls of LoadDefaultConfig or Install share nothing,
-// unless both get one strategy from [WithStrategy]. [StrategyOf] returns the strategy of a config; its Snapshot shows
-// all scopes.
+// All clients of one config share a strategy. Two calls of LoadDefaultConfig or Install share nothing, unless both get one
+// strategy from [WithStrategy]. [StrategyOf] returns the strategy of a config; its Snapshot shows all scopes.
 //
 // # What a call returns
 //
@@ -45,13 +42,11 @@
 //
 // # Loops in loops
 //
-// A call with a context of [retry.Once] makes one attempt. The context of an
-// attempt carries its number, so a retry loop inside the client, such as that of its HTTP client,
-// is reported as an event of kind [retry.LoopNested].
+// A call with a context of [retry.Once] makes one attempt. The context of an attempt carries its number, so a retry loop
+// inside the client, such as that of its HTTP client, is reported as an event of kind [retry.LoopNested].
 //
 // # Behaviors
 //
-// The strategy follows the behavior v2.1, as the SDK does since v1.48.0, unless [WithSettings] names
-// another one, such as awsretry.WithBehavior(retry.V20). In both the SDK's loop sleeps the backoff of
-// the strategy.
+// The strategy follows the behavior v2.1, as the SDK does since v1.48.0, unless [WithSettings] names another one, such as
+// awsretry.WithBehavior(retry.V20). In both the SDK's loop sleeps the backoff of the strategy.
 package awssdk

@@ -30,9 +30,8 @@ func (e *annotatedError) RetryAfter() (time.Duration, bool) { return e.after, e.
 // ThrottledBy returns what a throttle is about.
 func (e *annotatedError) ThrottledBy() []classify.Reason { return e.reasons }
 
-// failureOf returns the error of an attempt as a strategy must see it: with the hint of the
-// server and the reasons of a throttle, and marked as clock skew where the loop has found that. A
-// throttle stays one.
+// failureOf returns the error of an attempt as a strategy must see it: with the hint of the server and the reasons of a
+// throttle, and marked as clock skew where the loop has found that. A throttle stays one.
 func failureOf(err error, now func() time.Time) error {
 	throttled := throttles(err)
 	failure := withHints(err, throttled, now)
@@ -70,8 +69,7 @@ func headerOf(err error) http.Header {
 	return response.Response.Header
 }
 
-// isSkew reports whether err is what the loop of the SDK puts around an error that it has
-// traced to a difference of clocks.
+// isSkew reports whether err is what the loop of the SDK puts around an error that it has traced to a difference of clocks.
 func isSkew(err error) bool {
 	skew, ok := err.(interface{ RetryableError() bool })
 	return ok && skew.RetryableError()

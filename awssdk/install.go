@@ -13,12 +13,11 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Install gives one strategy to all clients made from cfg later. It replaces the Retryer of cfg. The
-// retry mode and the attempts are those that config.LoadDefaultConfig has read, or that were set in cfg
-// since: no file and no variable is read again, so Install starts with all that the SDK starts with. As
-// in the clients of the SDK, a mode other than adaptive is standard, zero attempts are not set, and
-// attempts below zero have no limit but the retry quota; they are 2^31-1 here, and so are more. Nothing
-// is reported about such values; the command awsretry finds them in the files with explain and lint.
+// Install gives one strategy to all clients made from cfg later. It replaces the Retryer of cfg. The retry mode and the
+// attempts are those that config.LoadDefaultConfig has read, or that were set in cfg since: no file and no variable is read
+// again, so Install starts with all that the SDK starts with. As in the clients of the SDK, a mode other than adaptive is
+// standard, zero attempts are not set, and attempts below zero have no limit but the retry quota; they are 2^31-1 here, and
+// so are more. Nothing is reported about such values; the command awsretry finds them in the files with explain and lint.
 //
 // [WithSettings] overrides all of these. If one of its options is about what is read, such as a profile, a file
 // or awsretry.WithStrict, all settings are resolved again as awsretry.Load does, with its errors. What code has
@@ -63,7 +62,7 @@ func (o options) install(cfg aws.Config) (*sdkRetryer, error) {
 		return nil, err
 	}
 	if len(o.ofSDK) > 0 {
-		return nil, errLoadOptions
+		return nil, errors.New("awssdk: WithLoadOptions has an effect only in LoadDefaultConfig")
 	}
 	strategy := o.strategy
 	if strategy == nil {

@@ -7,8 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
-
-	"github.com/awsretry/awsretry/modes/standard"
 )
 
 // LoadDefaultConfig is config.LoadDefaultConfig and [Install] in one call. In addition, it gives the
@@ -29,7 +27,7 @@ func LoadDefaultConfig(ctx context.Context, opts ...Option) (aws.Config, error) 
 	if err := o.check(); err != nil {
 		return aws.Config{}, err
 	}
-	r, err := o.interim()
+	r, err := newRetryer(o.strategy, o)
 	if err != nil {
 		return aws.Config{}, err
 	}
@@ -49,20 +47,7 @@ func LoadDefaultConfig(ctx context.Context, opts ...Option) (aws.Config, error) 
 	return cfg, nil
 }
 
-// interim returns a retryer for a config whose settings are not known yet.
-func (o options) interim() (*sdkRetryer, error) {
-	if o.strategy != nil {
-		return newRetryer(o.strategy, o)
-	}
-	strategy, err := standard.New(standard.Config{})
-	if err != nil {
-		return nil, err
-	}
-	return newRetryer(strategy, o)
-}
-
-// give is an option of config.LoadDefaultConfig. All clients of the config get the retryer and
-// the middlewares.
+// give is an option of config.LoadDefaultConfig. All clients of the config get the retryer and the middlewares.
 func (r *sdkRetryer) give(o *config.LoadOptions) error {
 	if o.Retryer != nil {
 		return errors.New("awssdk: config.WithRetryer has no effect in LoadDefaultConfig: use config.LoadDefaultConfig")

@@ -3,6 +3,7 @@ package awssdk
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
@@ -41,17 +42,15 @@ func (s *shared) addMiddlewares(stack *middleware.Stack) error {
 // client without that header has no such mark.
 func (s *shared) markUserAgent(stack *middleware.Stack, loop middleware.FinalizeMiddleware) {
 	found, _ := stack.Build.Get((*awsmiddleware.RequestUserAgent)(nil).ID())
-	agent, ok := found.(*awsmiddleware.RequestUserAgent)
-	if !ok || !wrappingOf(loop, s).ours {
-		return
+	if agent, ok := found.(*awsmiddleware.RequestUserAgent); ok && wrappingOf(loop, s).ours {
+		agent.AddUserAgentFeature(s.mark)
 	}
-	agent.AddUserAgentFeature(s.mark)
 }
 
 // addLimit adds the middleware for timeouts, once, if there are any.
 func (s *shared) addLimit(stack *middleware.Stack) error {
 	limit := limitMiddleware{}
-	if _, again := stack.Deserialize.Get(limit.ID()); again || s.timeout == nil {
+	if s.timeout == nil || slices.Contains(stack.Deserialize.List(), limit.ID()) {
 		return nil
 	}
 	return stack.Deserialize.Add(limit, middleware.After)
@@ -151,7 +150,7 @@ func (c *call) HandleFinalize(
 	out, metadata, err = c.next.HandleFinalize(ctx, in)
 	returned = true
 	if err == nil {
-		c.result = c.installed.outputs.read(awsmiddleware.GetServiceID(ctx), c.input, out.Result, metadata)
+		c.result = c.installed.resultOf(ctx, c.input, out.Result, metadata)
 	} else if seen := wrappingOf(c.loop, nil); seen.changes || !seen.ours {
 		c.ctx = endless{c.ctx}
 	}

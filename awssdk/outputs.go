@@ -1,10 +1,10 @@
 package awssdk
 
 import (
+	"context"
 	"path"
 	"reflect"
 	"strings"
-	"sync"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go/middleware"
@@ -15,21 +15,15 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// outputs reads outputs that are successes and say inside which entries were throttled. It is safe for
-// concurrent use.
-type outputs struct {
-	plans sync.Map // of *batch by reflect.Type, nil for types without a row
-}
-
-// read returns how many of how many entries an output says that the service throttled.
-func (o *outputs) read(service string, input, output any, about middleware.Metadata) retry.Result {
+// resultOf returns how many of how many entries an output that is a success says that the service throttled.
+func (s *shared) resultOf(ctx context.Context, input, output any, about middleware.Metadata) retry.Result {
 	t := reflect.TypeOf(output)
-	known, ok := o.plans.Load(t)
+	known, ok := s.outputs.Load(t)
 	if !ok {
-		known, _ = o.plans.LoadOrStore(t, batchOf(t))
+		known, _ = s.outputs.LoadOrStore(t, batchOf(t))
 	}
 	if row, _ := known.(*batch); row != nil {
-		return row.read(service, input, output, about)
+		return row.read(awsmiddleware.GetServiceID(ctx), input, output, about)
 	}
 	return retry.Result{}
 }
@@ -71,38 +65,31 @@ func batchIn(client, operation string) (row batch) {
 	// Model, BatchStatementErrorCodeEnum.
 	case "dynamodb.BatchExecuteStatement":
 		return batch{entries: "Statements", results: "Responses", code: "Error.Code"}
-
 	// API Reference: ErrorCode is ProvisionedThroughputExceededException or InternalFailure.
 	case "kinesis.PutRecords":
 		return batch{entries: "Records", results: "Records", code: "ErrorCode"}
 	// API Reference, PutRecordBatchResponseEntry.
 	case "firehose.PutRecordBatch":
 		return batch{entries: "Records", results: "RequestResponses", code: "ErrorCode"}
-
 	// API Reference, BatchResultErrorEntry.
 	case "sqs.SendMessageBatch", "sqs.DeleteMessageBatch", "sqs.ChangeMessageVisibilityBatch":
 		return batch{entries: "Entries", results: "Failed", code: "Code"}
 	case "sns.PublishBatch":
 		return batch{entries: "PublishBatchRequestEntries", results: "Failed", code: "Code"}
-
 	// API Reference, PutEventsResultEntry.
 	case "eventbridge.PutEvents", "eventbridge.PutPartnerEvents":
 		return batch{entries: "Entries", results: "Entries", code: "ErrorCode"}
-
 	// API Reference, CreateFleetError; EC2 Developer Guide, Error codes: RequestLimitExceeded.
 	case "ec2.CreateFleet":
 		return batch{results: "Errors", code: "ErrorCode"}
-
 	// API Reference, Error: the code SlowDown.
 	case "s3.DeleteObjects":
 		return batch{entries: "Delete.Objects", results: "Errors", code: "Code"}
-
 	// Model, BulkEmailStatus of both versions.
 	case "ses.SendBulkTemplatedEmail":
 		return batch{entries: "Destinations", results: "Status", code: "Status"}
 	case "sesv2.SendBulkEmail":
 		return batch{entries: "BulkEmailEntries", results: "BulkEmailEntryResults", code: "Status"}
-
 	// Model, BatchItemErrorCode.
 	case "location.BatchUpdateDevicePosition":
 		return batch{entries: "Updates", results: "Errors", code: "Error.Code"}
@@ -114,7 +101,6 @@ func batchIn(client, operation string) (row batch) {
 		return batch{entries: "GeofenceIds", results: "Errors", code: "Error.Code"}
 	case "location.BatchGetDevicePosition", "location.BatchDeleteDevicePositionHistory":
 		return batch{entries: "DeviceIds", results: "Errors", code: "Error.Code"}
-
 	// Model, BatchPutAssetPropertyValueErrorCode.
 	case "iotsitewise.BatchPutAssetPropertyValue":
 		return batch{entries: "Entries", results: "ErrorEntries", code: "Errors.ErrorCode"}

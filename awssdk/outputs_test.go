@@ -124,11 +124,11 @@ func TestThrottledEntriesAreCounted(t *testing.T) {
 func TestOutputsOfNoClientAreNotRead(t *testing.T) {
 	t.Parallel()
 	type BatchWriteItemOutput struct{ UnprocessedItems []int }
-	read := outputs{}
+	var s shared
 	for _, output := range []any{
 		nil, "text", new("text"), struct{}{}, BatchWriteItemOutput{[]int{1}}, &BatchWriteItemOutput{[]int{1}}, (*BatchWriteItemOutput)(nil),
 	} {
-		result := read.read("", nil, output, middleware.Metadata{})
+		result := s.resultOf(t.Context(), nil, output, middleware.Metadata{})
 		require.Zero(t, result, "%T", output)
 	}
 }

@@ -2,13 +2,13 @@ package awssdk
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 )
 
-// resourceOf returns the resource that the input of an operation names, as the input spells it: a
-// name, an ARN or a URL. It is empty if the input names nothing by which the service throttles, or
-// several resources: a batch over two tables belongs to the service in the region as a whole. It
-// slows neither table, and neither table slows it.
+// resourceOf returns the resource that the input of an operation names, as the input spells it: a name, an ARN or a URL. It
+// is empty if the input names nothing by which the service throttles, or several resources: a batch over two tables belongs
+// to the service in the region as a whole. It slows neither table, and neither table slows it.
 func (s *shared) resourceOf(service string, input any) string {
 	v := reflect.ValueOf(input)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
@@ -67,47 +67,36 @@ func fieldsOf(service string) []string {
 // tableIn returns the one table of a batch, whose tables are the keys of a map, or of a transaction, each item of which has
 // one member: a Put, a Delete or another structure with a table.
 func tableIn(input reflect.Value) string {
-	only := single{}
-	if tables := input.FieldByName("RequestItems"); tables.Kind() == reflect.Map {
-		for _, key := range tables.MapKeys() {
-			only.add(textOf(key))
+	var tables []string
+	if batch := input.FieldByName("RequestItems"); batch.Kind() == reflect.Map {
+		for _, key := range batch.MapKeys() {
+			tables = append(tables, textOf(key))
 		}
 	}
 	if items := input.FieldByName("TransactItems"); items.Kind() == reflect.Slice {
 		for i := range items.Len() {
 			if item := items.Index(i); item.Kind() == reflect.Struct {
 				for _, member := range item.Fields() {
-					only.add(textOf(within(member, "TableName")))
+					if name := textOf(within(member, "TableName")); name != "" {
+						tables = append(tables, name)
+					}
 				}
 			}
 		}
 	}
-	return only.name
-}
-
-// single is the name that was added, or no name if there were several.
-type single struct {
-	name    string
-	several bool
-}
-
-func (s *single) add(name string) {
-	switch {
-	case s.several || name == "" || name == s.name:
-	case s.name == "":
-		s.name = name
-	default:
-		s.name, s.several = "", true
+	slices.Sort(tables)
+	if tables = slices.Compact(tables); len(tables) != 1 {
+		return ""
 	}
+	return tables[0]
 }
 
 // resource is what the name, the ARN or the URL of a resource says. Its texts are parts of that text.
 // What the text does not say is empty.
 type resource struct{ account, region, name string }
 
-// parseResource returns what AWS throttles by when an input of the service names a resource with this
-// text, so that all texts of one resource have one name. The name is empty if the text is that of
-// no such resource.
+// parseResource returns what AWS throttles by when an input of the service names a resource with this text, so that all
+// texts of one resource have one name. The name is empty if the text is that of no such resource.
 func parseResource(service, text string) resource {
 	switch service {
 	case "sqs":
@@ -194,13 +183,5 @@ func functionAt(text string) resource {
 
 // isAccount reports whether the text is the id of an AWS account: twelve digits.
 func isAccount(text string) bool {
-	if len(text) != 12 {
-		return false
-	}
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return false
-		}
-	}
-	return true
+	return len(text) == 12 && strings.Trim(text, "0123456789") == ""
 }

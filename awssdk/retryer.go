@@ -16,6 +16,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/backoff"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -39,14 +40,18 @@ type shared struct {
 	retryerField []int
 	operation    func(context.Context, retry.Operation, any) retry.Operation
 	accounts     accounts
-	outputs      outputs
 	timeout      retry.AttemptTimeout // or nil
-	inputs       sync.Map             // of *inputPlan by reflect.Type
+	inputs       sync.Map             // of the indices of fields, []int, by reflect.Type
+	outputs      sync.Map             // of *batch by reflect.Type, nil for types without a row
 }
 
 var _ aws.RetryerV2 = (*sdkRetryer)(nil)
 
+// newRetryer returns a retryer for all services. A nil strategy stands for standard mode with the built-in defaults.
 func newRetryer(strategy retry.Strategy, o options) (*sdkRetryer, error) {
+	if strategy == nil {
+		strategy, _ = standard.New(standard.Config{})
+	}
 	if err := retry.CheckStrategy(strategy); err != nil {
 		return nil, fmt.Errorf("awssdk: %w", err)
 	}
@@ -73,9 +78,8 @@ func (r *sdkRetryer) forService(id string) *sdkRetryer {
 	return named
 }
 
-// StrategyOf returns the strategy of the clients made from cfg. Its Snapshot shows the quotas and send
-// rates of all scopes. StrategyOf reports false if cfg has no retryer, or one of another package. It
-// calls the function in cfg.Retryer once.
+// StrategyOf returns the strategy of the clients made from cfg. Its Snapshot shows the quotas and send rates of all scopes.
+// StrategyOf reports false if cfg has no retryer, or one of another package. It calls the function in cfg.Retryer once.
 func StrategyOf(cfg aws.Config) (retry.Strategy, bool) {
 	r, ok := retryerOf(cfg)
 	if !ok {

@@ -36,7 +36,9 @@ func (r *sdkRetryer) operationOf(ctx context.Context, input any, attempt attempt
 	if service != r.service {
 		op.Service = strings.ToLower(service)
 	}
-	nameUnnamed(&op, input)
+	if r.service == "" {
+		nameUnnamed(&op, input)
+	}
 	op.LongPolling = isLongPolling(op.Service, op.Name)
 	scope, named := scopeFrom(ctx)
 	op = r.withScope(ctx, op, input, !named)
@@ -57,14 +59,6 @@ func (r *sdkRetryer) operationOf(ctx context.Context, input any, attempt attempt
 
 // isLongPolling reports whether AWS calls the operation a long poll.
 func isLongPolling(service, operation string) bool {
-	switch service {
-	case "sqs":
-		return operation == "ReceiveMessage"
-	case "sfn":
-		return operation == "GetActivityTask"
-	case "swf":
-		return operation == "PollForActivityTask" || operation == "PollForDecisionTask"
-	default:
-		return false
-	}
+	return service == "sqs" && operation == "ReceiveMessage" || service == "sfn" && operation == "GetActivityTask" ||
+		service == "swf" && (operation == "PollForActivityTask" || operation == "PollForDecisionTask")
 }

@@ -18,15 +18,13 @@ const (
 	byName                     // the same, where no two accounts have resources of one name
 )
 
-// scopedBy returns what AWS counts an operation by. An operation that is not here counts with all
-// others of the service. "Quotas" are pages of that name in the guide of the service, "API
-// Reference" is the page of the operation there.
+// scopedBy returns what AWS counts an operation by. An operation that is not here counts with all others of the service.
+// "Quotas" are pages of that name in the guide of the service, "API Reference" is the page of the operation there.
 func scopedBy(service, operation string) scopeBy {
 	switch service {
-	// EC2 Developer Guide, Request throttling: each API is evaluated individually.
-	// CloudWatch User Guide and CloudWatch Logs User Guide, Quotas: so many a second for each.
-	// AWS General Reference, CloudTrail, EMR: rates of single operations.
-	// Step Functions Developer Guide, Quotas: a bucket for each API action.
+	// EC2 Developer Guide, Request throttling: each API is evaluated individually. CloudWatch User Guide and CloudWatch
+	// Logs User Guide, Quotas: so many a second for each. AWS General Reference, CloudTrail, EMR: rates of single
+	// operations. Step Functions Developer Guide, Quotas: a bucket for each API action.
 	case "ec2", "cloudwatch", "cloudwatch logs", "cloudtrail", "emr", "sfn":
 		return byOperation
 
@@ -55,9 +53,8 @@ func scopedBy(service, operation string) scopeBy {
 		}
 		return byOperation
 
-	// KMS Developer Guide, Request quotas: cryptographic operations share a quota, whatever the
-	// key; each other operation has its own. The account is that of the caller, also where the
-	// key is in another one.
+	// KMS Developer Guide, Request quotas: cryptographic operations share a quota, whatever the key; each other operation
+	// has its own. The account is that of the caller, also where the key is in another one.
 	case "kms":
 		switch operation {
 		case "Decrypt", "Encrypt", "ReEncrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext", "GenerateRandom",
@@ -94,17 +91,15 @@ func scopedBy(service, operation string) scopeBy {
 		}
 		return byOperation
 
-	// SQS Developer Guide, Quotas: so many a second for each FIFO queue, and in-flight messages
-	// for each queue.
+	// SQS Developer Guide, Quotas: so many a second for each FIFO queue, and in-flight messages for each queue.
 	case "sqs":
 		return byResource
 	}
 	return byService
 }
 
-// dynamoDBBy follows the DynamoDB Developer Guide, Quotas: throughput is that of tables.
-// Operations that describe or change tables count together, whatever the table. API Reference:
-// operations for backups and tags have a rate each.
+// dynamoDBBy follows the DynamoDB Developer Guide, Quotas: throughput is that of tables. Operations that describe or change
+// tables count together, whatever the table. API Reference: operations for backups and tags have a rate each.
 func dynamoDBBy(operation string) scopeBy {
 	switch operation {
 	case "GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan",
@@ -117,11 +112,10 @@ func dynamoDBBy(operation string) scopeBy {
 	return byService
 }
 
-// regionOf returns the region whose limits count. A global service counts the calls of all regions
-// of a partition together, so they get one name, such as "aws-global". That is what the SDK calls
-// the region of a global endpoint. The services are those that the AWS whitepaper Fault Isolation
-// Boundaries calls global, and those with one endpoint for all regions in the AWS General
-// Reference.
+// regionOf returns the region whose limits count. A global service counts the calls of all regions of a partition together,
+// so they get one name, such as "aws-global". That is what the SDK calls the region of a global endpoint. The services are
+// those that the AWS whitepaper Fault Isolation Boundaries calls global, and those with one endpoint for all regions in the
+// AWS General Reference.
 func regionOf(service, region string) string {
 	switch service {
 	case "account", "budgets", "cloudfront", "cost explorer", "global accelerator", "iam", "networkmanager", "organizations",

@@ -1,6 +1,7 @@
 package awssdk
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -37,13 +38,7 @@ func valuesOf(ctx context.Context, source any) (v values) {
 
 // or returns v with the values of weaker where v has none.
 func (v values) or(weaker values) values {
-	if v.mode == "" {
-		v.mode = weaker.mode
-	}
-	if v.attempts == 0 {
-		v.attempts = weaker.attempts
-	}
-	return v
+	return values{cmp.Or(v.mode, weaker.mode), cmp.Or(v.attempts, weaker.attempts)}
 }
 
 // option returns an option with the values as the clients of the SDK take them: a mode other than
@@ -57,11 +52,9 @@ func (v values) option() awsretry.ResolveOption {
 	default:
 		given.Mode = awsretry.ModeStandard
 	}
-	switch {
-	case v.attempts < 0:
-		given.MaxAttempts = json.Number(strconv.Itoa(math.MaxInt32))
-	case v.attempts > 0:
-		given.MaxAttempts = json.Number(strconv.Itoa(min(v.attempts, math.MaxInt32)))
+	if v.attempts != 0 {
+		most := min(uint64(v.attempts), math.MaxInt32) //nolint:gosec // below zero it becomes a large number
+		given.MaxAttempts = json.Number(strconv.FormatUint(most, 10))
 	}
 	given.From("aws.Config")
 	return awsretry.WithValues(given)
@@ -80,7 +73,7 @@ func resolve(ctx context.Context, cfg aws.Config, more []awsretry.Option) (*awsr
 		read = read.or(valuesOf(ctx, source))
 	}
 	set := values{cfg.RetryMode, cfg.RetryMaxAttempts}
-	if !slices.ContainsFunc(own, namesSource) {
+	if len(only[sourceOption](more)) == 0 {
 		if cfg.Retryer != nil { // With a retryer the SDK leaves both fields empty.
 			set = set.or(read)
 		}
@@ -104,10 +97,10 @@ func resolve(ctx context.Context, cfg aws.Config, more []awsretry.Option) (*awsr
 	}, own)...)
 }
 
-// namesSource reports whether an option is about what is read.
-func namesSource(opt awsretry.ResolveOption) bool {
-	_, ok := opt.(interface{ NamesSource() })
-	return ok
+// sourceOption is an option about what is read.
+type sourceOption interface {
+	awsretry.Option
+	NamesSource()
 }
 
 // noFile is the path of a file that does not exist. A missing file counts as empty.

@@ -17,15 +17,11 @@ type wrapping struct {
 	changes bool // whether another one may change delays
 }
 
-// maxWrapping is how many retryers around one another wrappingOf looks at.
-const maxWrapping = 20
-
 // wrappingOf looks at the retryer of a retry loop, and at those that it leads to. Only a field that
 // is not exported tells the retryer of a loop, so the field is read without using its value. A
 // loop without such a field counts as that of another retryer. A nil s stands for any strategy.
 //
-// A retryer that has a lock may exchange the one in a field of its own at any time, so such a field
-// is not read.
+// A retryer that has a lock may exchange the one in a field of its own at any time, so such a field is not read.
 func wrappingOf(loop middleware.FinalizeMiddleware, s *shared) wrapping {
 	v := reflect.Indirect(reflect.ValueOf(loop))
 	if v.Kind() != reflect.Struct {
@@ -36,7 +32,7 @@ func wrappingOf(loop middleware.FinalizeMiddleware, s *shared) wrapping {
 	} else {
 		v = v.FieldByName("retryer")
 	}
-	return lookAt(v, reflect.ValueOf(s).Pointer(), maxWrapping)
+	return lookAt(v, reflect.ValueOf(s).Pointer(), 20) // a chain of retryers may lead back to itself
 }
 
 func lookAt(v reflect.Value, shared uintptr, left int) wrapping {

@@ -46,7 +46,7 @@ func Example_metrics() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cfg, err := awssdk.LoadDefaultConfig(ctx, awssdk.WithObserver(telemetry))
+	cfg, err := awssdk.LoadDefaultConfig(ctx, awssdk.WithSettings(awsretry.WithObserver(telemetry)))
 	if err != nil {
 		log.Fatal(err)
 	}

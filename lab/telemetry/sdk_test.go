@@ -24,6 +24,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/metrics/otelretry"
 )
@@ -65,7 +66,7 @@ func callTheSDK(t *testing.T, a adapter, meterProvider *sdkmetric.MeterProvider,
 	cfg := aws.Config{
 		Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("ID", "SECRET", ""), HTTPClient: &service{},
 	}
-	require.NoError(t, awssdk.Install(&cfg, awssdk.WithObserver(telemetry)))
+	require.NoError(t, awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithObserver(telemetry))))
 	cfg.ServiceOptions = append(cfg.ServiceOptions, provideAll(a.meters(meterProvider), a.tracers(tracerProvider)))
 	strategy, ok := awssdk.StrategyOf(cfg)
 	require.True(t, ok)
