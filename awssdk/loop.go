@@ -23,19 +23,17 @@ type attemptHeader struct {
 
 // attemptOf reads the header of a request, such as "attempt=2; max=3; ttl=20261126T110000Z". A loop without a limit leaves max
 // out, and to it negative numbers are no limit.
-func attemptOf(request *smithyhttp.Request) (h attemptHeader) {
-	for part := range strings.SplitSeq(request.Header.Get(attemptHeaderName), ";") {
-		key, value, _ := strings.Cut(strings.TrimSpace(part), "=")
-		n, err := strconv.Atoi(value)
-		switch {
-		case err != nil:
-		case key == "attempt":
-			h.number = max(n, 0)
-		case key == "max":
-			h.limit = max(n, 0)
-		}
-	}
-	return h
+func attemptOf(request *smithyhttp.Request) attemptHeader {
+	text := request.Header.Get(attemptHeaderName)
+	return attemptHeader{number: numberIn(text, "attempt="), limit: numberIn(text, "max=")}
+}
+
+// numberIn returns the number after a key, or zero.
+func numberIn(text, key string) int {
+	_, rest, _ := strings.Cut(text, key)
+	digits, _, _ := strings.Cut(rest, ";")
+	n, _ := strconv.Atoi(digits) // zero for other texts
+	return max(n, 0)
 }
 
 // left returns how many attempts the loop makes at most, this one included: 0 if the strategy decides, math.MaxInt if there is

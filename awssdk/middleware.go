@@ -65,7 +65,7 @@ type callContext struct {
 
 // Value returns the call for its key.
 func (c *callContext) Value(key any) any {
-	if key == (callKey{}) {
+	if _, ok := key.(callKey); ok {
 		return &c.call
 	}
 	return c.Context.Value(key)
