@@ -266,7 +266,7 @@ func (b buildOptions) emitIgnored(ctx context.Context, settings *Settings, s ret
 		observer.Observe(ctx, retry.Event{Kind: retry.SettingIgnored, Time: s.Clock().Now(), Err: err})
 	}
 	for _, d := range settings.Diagnostics {
-		if d.Severity == "error" {
+		if d.Severity == config.SeverityError {
 			emit(errors.New("awsretry: " + d.Message))
 		}
 	}

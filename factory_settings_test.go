@@ -135,7 +135,7 @@ func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
 				require.Empty(t, diagnostics)
 				return
 			}
-			require.Equal(t, []config.Diagnostic{{Severity: "warning", Code: "no-effect", Message: c.want}}, diagnostics)
+			require.Equal(t, []config.Diagnostic{{Code: "no-effect", Message: c.want}}, diagnostics)
 		})
 	}
 }
@@ -248,9 +248,9 @@ func TestFieldForAdaptiveModeIsAnEventOnceWhereEnvironmentOrFileChoseStandardMod
 func TestFindingsThatAreErrorsAreEvents(t *testing.T) {
 	t.Parallel()
 	settings := resolved(t, map[string]string{"AWS_MAX_ATTEMPTS": "5"}, "[default]\nmax_attempts = ten\n")
-	require.Equal(t, "warning", settings.Diagnostics[0].Severity)
+	require.Equal(t, config.SeverityWarning, settings.Diagnostics[0].Severity)
 	for _, message := range []string{"one", "two"} {
-		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Severity: "error", Code: "invalid-value", Message: message})
+		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Severity: config.SeverityError, Code: "invalid-value", Message: message})
 	}
 	clk := clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	var emitted []string

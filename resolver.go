@@ -121,7 +121,7 @@ func (o options) resolve(ctx context.Context) (*Settings, error) {
 		return nil, err
 	}
 	for _, field := range applySettings(&c.Standard, settings) {
-		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Severity: "warning", Code: "no-effect", Message: field})
+		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Code: "no-effect", Message: field})
 	}
 	return settings, nil
 }

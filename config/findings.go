@@ -2,16 +2,41 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// Severities of diagnostics.
+// Severity says how bad a finding is: the greater, the worse. As text, and in JSON, it is "warning" or "error".
+type Severity uint8
+
+// The severities. An error makes a profile unusable, or is what strict reading refuses.
 const (
-	severityWarning = "warning"
-	severityError   = "error"
+	SeverityWarning Severity = iota
+	SeverityError
 )
+
+func (s Severity) String() string {
+	if s == SeverityError {
+		return "error"
+	}
+	return "warning"
+}
+
+// MarshalText returns the severity as text.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText writes, and refuses any other text.
+func (s *Severity) UnmarshalText(text []byte) error {
+	for _, known := range [...]Severity{SeverityWarning, SeverityError} {
+		if string(text) == known.String() {
+			*s = known
+			return nil
+		}
+	}
+	return errors.New(prefix + "no severity: " + quote(string(text)))
+}
 
 // Codes of diagnostics. The comment of Diagnostic.Code says what each one means.
 const (
@@ -36,9 +61,8 @@ const (
 
 // Diagnostic is one finding about settings or files. Its JSON form is stable.
 type Diagnostic struct {
-	// Severity is "error" for a finding that makes a profile unusable or that strict
-	// reading refuses, and "warning" for any other. [Query.Resolve] has warnings only.
-	Severity string `json:"severity"`
+	// Severity is how bad the finding is. [Query.Resolve] has warnings only.
+	Severity Severity `json:"severity"`
 
 	// Code names the kind of finding. Codes stay the same in later versions, so programs
 	// may compare them. docs/settings.md in the repository has an example and a remedy for
@@ -92,7 +116,7 @@ func (d Diagnostic) String() string {
 		}
 		b.WriteString(" ")
 	}
-	b.WriteString(d.Severity + ": " + d.Message + " [" + d.Code + "]")
+	b.WriteString(d.Severity.String() + ": " + d.Message + " [" + d.Code + "]")
 	return b.String()
 }
 
@@ -123,12 +147,12 @@ type aboutFile struct {
 type kept struct {
 	code    string
 	list    []Diagnostic
-	dropped []int32 // The lines of the others. A line may be there several times.
-	worst   string  // The severity of the others: an error if one of them is.
+	dropped []int32  // The lines of the others. A line may be there several times.
+	worst   Severity // Of the others.
 }
 
 func (f *aboutFile) warn(code string, line int32, message string) {
-	f.add(Diagnostic{Severity: severityWarning, Code: code, Line: int(line), Message: message})
+	f.add(Diagnostic{Code: code, Line: int(line), Message: message})
 }
 
 func (f *aboutFile) add(d Diagnostic) {
@@ -138,7 +162,7 @@ func (f *aboutFile) add(d Diagnostic) {
 	i := slices.IndexFunc(f.codes, func(k kept) bool { return k.code == d.Code })
 	if i < 0 {
 		i = len(f.codes)
-		f.codes = append(f.codes, kept{code: d.Code, worst: severityWarning})
+		f.codes = append(f.codes, kept{code: d.Code})
 	}
 	d.File = f.path
 	k := &f.codes[i]
@@ -151,11 +175,11 @@ func (f *aboutFile) add(d Diagnostic) {
 // cut drops the findings above the limit.
 func (k *kept) cut() {
 	slices.SortStableFunc(k.list, func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(a.Severity, b.Severity), byLine(a, b)) // error, warning
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), byLine(a, b))
 	})
 	k.list = merged(k.list)
 	for _, d := range k.list[min(len(k.list), maxFindings):] {
-		k.worst = min(k.worst, d.Severity) // error, warning
+		k.worst = max(k.worst, d.Severity)
 		k.dropped = append(k.dropped, int32(d.Line))
 	}
 	k.list = k.list[:min(len(k.list), maxFindings)]
@@ -206,7 +230,7 @@ func merged(list []Diagnostic) []Diagnostic {
 
 // finding returns a diagnostic about a value of a setting, with a message of its place, the
 // value and text.
-func (c Candidate) finding(setting, severity, code, text string) Diagnostic {
+func (c Candidate) finding(setting string, severity Severity, code, text string) Diagnostic {
 	subject := c.Origin.of(setting)
 	if c.Origin.File != "" {
 		subject = c.Origin.inFile() // File and Line have the rest.
@@ -220,5 +244,5 @@ func (c Candidate) finding(setting, severity, code, text string) Diagnostic {
 
 // invalidLoser returns the finding about a bad value of a setting that has lost.
 func (c Candidate) invalidLoser(setting string, err error) Diagnostic {
-	return c.finding(setting, severityWarning, codeInvalidValue, err.Error()+"; another value wins, so it is ignored")
+	return c.finding(setting, SeverityWarning, codeInvalidValue, err.Error()+"; another value wins, so it is ignored")
 }

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -165,13 +166,13 @@ func TestErrorsAreKeptBeforeWarnings(t *testing.T) {
 			require.Len(t, found, 101)
 			errors := 0
 			for i, d := range found[:100] {
-				if d.Severity == "error" {
+				if d.Severity == config.SeverityError {
 					errors++
 				}
 				require.True(t, i == 0 || found[i-1].Line < d.Line, "by line")
 			}
 			require.Equal(t, c.errors, errors)
-			require.Equal(t, c.countIsAnError, found[100].Severity == "error")
+			require.Equal(t, c.countIsAnError, found[100].Severity == config.SeverityError)
 		})
 	}
 }
@@ -182,7 +183,7 @@ func TestCountOfMalformedLinesIsAnErrorInStrictReading(t *testing.T) {
 	require.Len(t, found, 101)
 	for _, d := range found {
 		require.Equal(t, "parse-error", d.Code)
-		require.Equal(t, "error", d.Severity)
+		require.Equal(t, config.SeverityError, d.Severity)
 	}
 	require.Equal(t, "/k: error: and 3 more findings of this kind [parse-error]", found[100].String())
 }
@@ -276,4 +277,19 @@ func TestEveryCodeIsInTheCommentOfCodeAndInTheGuide(t *testing.T) {
 		require.Contains(t, string(guide), "| `"+code+"` |")
 	}
 	require.Equal(t, len(codes), strings.Count(comment, "- "), "a code that does not exist is in the comment")
+}
+
+func TestSeverityIsTextOnlyAtTheEdge(t *testing.T) {
+	t.Parallel()
+	require.Greater(t, config.SeverityError, config.SeverityWarning)
+	for severity, text := range map[config.Severity]string{config.SeverityWarning: `"warning"`, config.SeverityError: `"error"`} {
+		data, err := json.Marshal(severity)
+		require.NoError(t, err)
+		require.Equal(t, text, string(data))
+		var read config.Severity
+		require.NoError(t, json.Unmarshal(data, &read))
+		require.Equal(t, severity, read)
+	}
+	var read config.Severity
+	require.EqualError(t, json.Unmarshal([]byte(`"fatal"`), &read), `config: no severity: "fatal"`)
 }

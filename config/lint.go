@@ -19,7 +19,7 @@ func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
 	}
 	for i := range found.first {
 		if d := &found.first[i]; d.Code == codeMissingFile || d.Code == codeUnreadableFile {
-			d.Severity = severityError
+			d.Severity = SeverityError
 		}
 	}
 	both := readings(files, "", true, found)
@@ -34,10 +34,10 @@ func (s Sources) Lint(strict bool) ([]Diagnostic, error) {
 	for i := range all {
 		d := &all[i]
 		if d.Code == codeMalformedLine && strings.HasPrefix(d.Message, msgUTF16) {
-			d.Severity = severityError
+			d.Severity = SeverityError
 		}
 		if strict && d.Code == codeMalformedLine {
-			d.Code, d.Severity, d.Message = codeParseError, severityError, strings.TrimSuffix(d.Message, skipped)
+			d.Code, d.Severity, d.Message = codeParseError, SeverityError, strings.TrimSuffix(d.Message, skipped)
 		}
 	}
 	return all, nil
@@ -54,9 +54,9 @@ func (s Sources) checkVariables() (found []Diagnostic) {
 		c := Candidate{Raw: value, Origin: Origin{Kind: originEnvironment, Name: v[0]}}
 		switch _, note, err := parserOf(v[1])(value); {
 		case err != nil:
-			found = append(found, c.finding(v[1], severityError, codeInvalidValue, err.Error()))
+			found = append(found, c.finding(v[1], SeverityError, codeInvalidValue, err.Error()))
 		case note != "":
-			found = append(found, c.finding(v[1], severityWarning, codeMappedMode, note))
+			found = append(found, c.finding(v[1], SeverityWarning, codeMappedMode, note))
 		}
 	}
 	return found
@@ -76,10 +76,10 @@ func (x *reading) check(given, above []Candidate, src Sources) {
 		case err != nil && won[key]:
 			x.add(c.invalidLoser(key, err))
 		case err != nil:
-			x.add(c.finding(key, severityError, codeInvalidValue, err.Error()))
+			x.add(c.finding(key, SeverityError, codeInvalidValue, err.Error()))
 			x.overridden(c, src)
 		case note != "" && !won[key]:
-			x.add(c.finding(key, severityWarning, codeMappedMode, note))
+			x.add(c.finding(key, SeverityWarning, codeMappedMode, note))
 		}
 		won[key] = true
 	}

@@ -349,12 +349,12 @@ func decide[T any](r *resolution, s setting, typed func(plain string) T) Setting
 				chosen.Overridden = append(chosen.Overridden, c)
 				inFiles = inFiles && c.Origin.File == "" // For the SDK the first value in a file hides the others.
 			}
-			r.note(c, c.finding(s.name, severityError, codeInvalidValue, err.Error()+how))
+			r.note(c, c.finding(s.name, SeverityError, codeInvalidValue, err.Error()+how))
 		default:
 			won = true
 			chosen.Value, chosen.Raw, chosen.Origin = typed(plain), c.Raw, c.Origin
 			if note != "" {
-				r.note(c, c.finding(s.name, severityWarning, codeMappedMode, note))
+				r.note(c, c.finding(s.name, SeverityWarning, codeMappedMode, note))
 			}
 		}
 	}
@@ -407,7 +407,7 @@ func (r *resolution) refuse(err *ValueError) {
 func (r *resolution) unused(mode Setting[Mode]) {
 	if fields := r.Config.Adaptive; len(fields) > 0 && mode.Value == modeStandard && !mode.Origin.chosenInCode() {
 		c := Candidate{Raw: mode.Raw, Origin: mode.Origin}
-		r.note(c, c.finding(keyRetryMode, severityWarning, codeNoEffect, "in this mode these have no effect: "+strings.Join(fields, ", ")))
+		r.note(c, c.finding(keyRetryMode, SeverityWarning, codeNoEffect, "in this mode these have no effect: "+strings.Join(fields, ", ")))
 	}
 }
 
@@ -417,7 +417,7 @@ func (q Query) noEffect() []Diagnostic {
 	add := func(name, why string) {
 		if value, ok := q.env(name); ok && !isBlankText(value) {
 			found = append(found, Diagnostic{
-				Severity: severityWarning, Code: codeNoEffect, Message: name + " is set and has no effect: " + why,
+				Code: codeNoEffect, Message: name + " is set and has no effect: " + why,
 			})
 		}
 	}

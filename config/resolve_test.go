@@ -427,7 +427,7 @@ func TestExamineGoesOnAsAClientOfTheSDK(t *testing.T) {
 			}
 			require.Equal(t, c.attempts, settings.MaxAttempts.Value)
 			require.Equal(t, c.origin, settings.MaxAttempts.Origin.String())
-			bad := slices.DeleteFunc(settings.Diagnostics, func(d config.Diagnostic) bool { return d.Severity != "error" })
+			bad := slices.DeleteFunc(settings.Diagnostics, func(d config.Diagnostic) bool { return d.Severity != config.SeverityError })
 			require.Len(t, bad, 1)
 			require.Equal(t, "invalid-value", bad[0].Code)
 			require.Equal(t, c.bad, bad[0].Message)

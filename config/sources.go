@@ -86,7 +86,7 @@ func (s Sources) open(found *findings) (files [2]*file, err error) {
 	files[1] = l.locate(kindCredentials, s.CredentialsFile, envCredentialsFile)
 	if l.unknown {
 		found.first = append(found.first, Diagnostic{
-			Severity: severityWarning, Code: codeNoHome,
+			Code:    codeNoHome,
 			Message: "no home directory: HOME is not set and the system knows none, so the shared files in it are not read",
 		})
 	}
@@ -96,7 +96,7 @@ func (s Sources) open(found *findings) (files [2]*file, err error) {
 			return files, err
 		}
 		for _, d := range about {
-			d.Severity, d.File = severityWarning, f.Path
+			d.File = f.Path
 			found.first = append(found.first, d)
 		}
 	}

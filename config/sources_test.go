@@ -271,10 +271,10 @@ func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
 	require.Equal(t, 4, s.MaxAttempts.Value)
 	require.Equal(t, "unreadable", s.Files[0].Status)
 	require.Equal(t, []config.Diagnostic{{
-		Severity: "warning", Code: "unreadable-file", File: "/h/.aws/config",
+		Code: "unreadable-file", File: "/h/.aws/config",
 		Message: "the config file counts as empty: it cannot be read: not a regular file but a directory",
 	}, {
-		Severity: "warning", Code: "read-differently", File: "/h/.aws/config", Tools: []string{"aws-sdk-go-v2"},
+		Code: "read-differently", File: "/h/.aws/config", Tools: []string{"aws-sdk-go-v2"},
 		Message: "aws-sdk-go-v2: a directory in the place of a file is refused",
 	}}, s.Diagnostics)
 

@@ -23,10 +23,10 @@ func requireUnreadable(t *testing.T, src config.Sources) {
 	require.NoError(t, err)
 	require.Equal(t, "unreadable", settings.Files[0].Status)
 	require.Equal(t, "unreadable-file", settings.Diagnostics[0].Code)
-	require.Equal(t, "warning", settings.Diagnostics[0].Severity)
+	require.Equal(t, config.SeverityWarning, settings.Diagnostics[0].Severity)
 	found, err := src.Lint(true)
 	require.NoError(t, err)
-	settings.Diagnostics[0].Severity = "error" // An unreadable file is an error of lint.
+	settings.Diagnostics[0].Severity = config.SeverityError // An unreadable file is an error of lint.
 	require.Contains(t, found, settings.Diagnostics[0])
 }
 

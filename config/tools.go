@@ -36,7 +36,7 @@ const (
 // profile, find another profile, or read other retry settings.
 func differs(names, how string) Diagnostic {
 	return Diagnostic{
-		Severity: severityWarning, Code: codeReadDifferently,
+		Code:    codeReadDifferently,
 		Message: names + ": " + how, Tools: strings.Split(names, ", "),
 	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+
+	"github.com/awsretry/awsretry/config"
 )
 
 func lintCommand() command {
@@ -25,7 +27,7 @@ func lint(c *call, strict bool) error {
 	}
 	bad := false
 	for _, d := range found {
-		bad = bad || strict || d.Severity == "error"
+		bad = bad || strict || d.Severity == config.SeverityError
 		if c.json {
 			if err := c.print(d); err != nil {
 				return err
