@@ -212,18 +212,13 @@ func WithDefaultMode(mode Mode) ResolveOption {
 // WithMaxBackoff sets the longest backoff, see standard.Config.MaxBackoff, and overrides
 // [WithConfig]. A duration of zero or less is an error of [Resolve].
 func WithMaxBackoff(d time.Duration) ResolveOption {
-	return withDuration("option WithMaxBackoff", "max_backoff", d)
+	return resolveOption(func(q *config.Query) { q.Override.MaxBackoff = &d })
 }
 
 // WithMinDelay sets the shortest backoff, see standard.Config.MinDelay, and overrides
 // [WithConfig]. Zero means none, and a negative duration is an error of [Resolve].
 func WithMinDelay(d time.Duration) ResolveOption {
-	return withDuration("option WithMinDelay", "min_delay", d)
-}
-
-// withDuration is WithValues for a duration in code.
-func withDuration(place, key string, d time.Duration) ResolveOption {
-	return given([]config.Candidate{valueAt{d.String(), place}.candidate(key)})
+	return resolveOption(func(q *config.Query) { q.Override.MinDelay = &d })
 }
 
 // pointTo sets a pointer to a text unless the text is empty.
@@ -355,15 +350,13 @@ func (a valueAt) candidate(key string) config.Candidate {
 }
 
 // WithValues uses the values of a program's own file and flags. They override the environment
-// and the shared files. The mode ranks with [WithMode] and the attempts rank with
-// [WithMaxAttempts]: the later option wins. The other values override the fields of
-// [WithConfig]. A later WithValues overrides an earlier one, setting by setting.
+// and the shared files. A value ranks with the option for the same setting, such as
+// [WithMode]: the later one wins. All values override the fields of [WithConfig]. A later WithValues overrides an earlier one, setting by setting.
 //
 // The origin of such a value, and the error for a bad one, names the flag or the place of
 // [Values.From]. [Settings] hold all values, so [New] needs no such option.
-func WithValues(v Values) ResolveOption { return given(v.given()) }
-
-func given(values []config.Candidate) ResolveOption {
+func WithValues(v Values) ResolveOption {
+	values := v.given()
 	return resolveOption(func(q *config.Query) {
 		for _, c := range values {
 			switch c.Origin.Key {
@@ -371,6 +364,10 @@ func given(values []config.Candidate) ResolveOption {
 				q.Override.Mode = nil
 			case "max_attempts":
 				q.Override.MaxAttempts = nil
+			case "max_backoff":
+				q.Override.MaxBackoff = nil
+			case "min_delay":
+				q.Override.MinDelay = nil
 			}
 		}
 		q.Given = slices.Concat(values, q.Given)

@@ -112,6 +112,9 @@ type Setting[T any] struct {
 	Overridden []Candidate `json:"overridden"`
 }
 
+// winner returns the value that counts as a candidate.
+func (s Setting[T]) winner() Candidate { return Candidate{Raw: s.Raw, Valid: true, Origin: s.Origin} }
+
 // Candidate is a value that was given for a setting. [Candidate.Check] says whether the
 // setting accepts it.
 type Candidate struct {
@@ -127,10 +130,7 @@ type Candidate struct {
 // Check returns a [*ValueError] if the setting that Origin.Key names does not accept Raw, or if
 // there is no such setting.
 func (c Candidate) Check() error {
-	err := errNoSetting
-	if parse := parserOf(c.Origin.Key); parse != nil {
-		_, _, err = parse(c.Raw)
-	}
+	err := check(c.Origin.Key, c.Raw)
 	if err == nil {
 		return nil
 	}

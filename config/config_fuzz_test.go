@@ -199,12 +199,7 @@ func winner(values map[string]any, key string) (text string, ok bool) {
 }
 
 func accepted(key, text string) bool {
-	read := config.ParseMode
-	if key == "max_attempts" {
-		read = config.ParseMaxAttempts
-	}
-	_, _, err := read(text)
-	return err == nil
+	return config.Candidate{Raw: text, Origin: config.Origin{Key: key}}.Check() == nil
 }
 
 // requireReasonsToFail checks that Resolve fails only for a value that is not accepted and

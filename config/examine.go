@@ -137,8 +137,8 @@ func (e *examiner) keep(l *line, p property, key string) {
 		}
 		if n == maxFindings {
 			i := slices.IndexFunc(e.given, same)
-			if _, _, err := parserOf(key)(e.given[i].Raw); err != nil {
-				e.add(e.given[i].invalidLoser(key, err))
+			if err := check(key, e.given[i].Raw); err != nil {
+				e.add(e.given[i].finding(key, SeverityWarning, codeInvalidValue, err.Error()+anotherWins))
 			}
 			e.given = slices.Delete(e.given, i, i+1)
 		}

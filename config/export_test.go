@@ -68,11 +68,11 @@ func IsSecret(key string) bool { return isSecret(key) }
 
 // These read values.
 var (
-	ParseMode        = parseMode
-	ParseMaxAttempts = parseMaxAttempts
-	ParseMaxBackoff  = parseMaxBackoff
-	ParseDuration    = parseDuration
-	ParseBehavior    = parseBehavior
+	ReadMode        = readMode
+	ReadMaxAttempts = readMaxAttempts
+	ReadMaxBackoff  = readMaxBackoff
+	ReadDuration    = readDuration
+	AcceptBehavior  = acceptBehavior
 )
 
 // What the settings accept, and why a file cannot be read.

@@ -242,7 +242,5 @@ func (c Candidate) finding(setting string, severity Severity, code, text string)
 	}
 }
 
-// invalidLoser returns the finding about a bad value of a setting that has lost.
-func (c Candidate) invalidLoser(setting string, err error) Diagnostic {
-	return c.finding(setting, SeverityWarning, codeInvalidValue, err.Error()+"; another value wins, so it is ignored")
-}
+// anotherWins ends the finding about a bad value that has lost.
+const anotherWins = "; another value wins, so it is ignored"

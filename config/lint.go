@@ -52,10 +52,9 @@ func (s Sources) checkVariables() (found []Diagnostic) {
 			continue
 		}
 		c := Candidate{Raw: value, Origin: Origin{Kind: originEnvironment, Name: v[0]}}
-		switch _, note, err := parserOf(v[1])(value); {
-		case err != nil:
+		if err := check(v[1], value); err != nil {
 			found = append(found, c.finding(v[1], SeverityError, codeInvalidValue, err.Error()))
-		case note != "":
+		} else if note := mapped(value); v[1] == keyRetryMode && note != "" {
 			found = append(found, c.finding(v[1], SeverityWarning, codeMappedMode, note))
 		}
 	}
@@ -71,14 +70,14 @@ func (x *reading) check(given, above []Candidate, src Sources) {
 	}
 	for _, c := range given {
 		key := c.Origin.Key
-		_, note, err := parserOf(key)(c.Raw)
+		err, note := check(key, c.Raw), mapped(c.Raw)
 		switch {
 		case err != nil && won[key]:
-			x.add(c.invalidLoser(key, err))
+			x.add(c.finding(key, SeverityWarning, codeInvalidValue, err.Error()+anotherWins))
 		case err != nil:
 			x.add(c.finding(key, SeverityError, codeInvalidValue, err.Error()))
 			x.overridden(c, src)
-		case note != "" && !won[key]:
+		case key == keyRetryMode && note != "" && !won[key]:
 			x.add(c.finding(key, SeverityWarning, codeMappedMode, note))
 		}
 		won[key] = true

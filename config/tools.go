@@ -294,10 +294,10 @@ func (r *otherTools) setting(l *line, p property, key string) {
 
 // modeElsewhere says how all other tools read a retry mode that is accepted here.
 func modeElsewhere(value string) string {
-	switch plain, note, err := parseMode(value); {
-	case err != nil: // No tool knows it.
+	switch plain := asciiLower(trim(value)); {
+	case check(keyRetryMode, value) != nil: // No tool knows it.
 		return ""
-	case note != "":
+	case mapped(value) != "":
 		return "the mode " + quote(value) + " is refused, or followed in another way"
 	case asciiLower(value) != plain:
 		return "a mode with whitespace at an end is refused, or not known"
@@ -309,7 +309,7 @@ func modeElsewhere(value string) string {
 
 // octal says how aws-sdk-go-v2 reads a number with leading zeros in a file: as octal.
 func octal(value string) string {
-	plain, _, err := parseMaxAttempts(value)
+	decimal, err := readMaxAttempts(value)
 	if err != nil || strings.TrimPrefix(value, "+")[0] != '0' {
 		return ""
 	}
@@ -317,8 +317,8 @@ func octal(value string) string {
 	if err != nil {
 		return "the number is refused, as a leading 0 makes it octal"
 	}
-	if read := strconv.FormatInt(n, 10); read != plain {
-		return "the number is " + read + ", as a leading 0 makes it octal"
+	if n != int64(decimal) {
+		return "the number is " + strconv.FormatInt(n, 10) + ", as a leading 0 makes it octal"
 	}
 	return ""
 }

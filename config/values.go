@@ -2,6 +2,8 @@ package config
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -23,81 +25,106 @@ var (
 	errMultiLine = errors.New("must be a single line (in a file, a line that is indented deeper continues the one above)")
 )
 
-// parse reads the text of a setting and returns its plain form, such as standard, 5 or v2.1.
-// If the text stands for another one, note says how it was read.
-type parse func(raw string) (plain, note string, err error)
-
-// parserOf returns the parse for a setting that a shared file or a program's own file or flag
-// may have; nil for any other.
-func parserOf(key string) parse {
+// check returns why a retry setting, or one of a program's own file or flag, does not accept a text.
+func check(key, text string) (err error) {
 	switch key {
 	case keyRetryMode:
-		return parseMode
+		_, err = readMode(text)
 	case keyMaxAttempts:
-		return parseMaxAttempts
+		_, err = readMaxAttempts(text)
 	case keyMaxBackoff:
-		return parseMaxBackoff
+		_, err = readMaxBackoff(text)
 	case keyMinDelay, keyMaxElapsed:
-		return parseDuration
+		_, err = readDuration(text)
+	default:
+		err = errNoSetting
 	}
-	return nil
+	return err
 }
 
-// parseMode reads a retry mode. It drops whitespace at both ends and ignores ASCII case. It
+// readMode reads a retry mode. It drops whitespace at both ends and ignores ASCII case. It
 // reads legacy and adaptive_v2, which other AWS tools accept, as standard and adaptive.
-func parseMode(raw string) (plain, note string, err error) {
-	switch name := asciiLower(trim(raw)); name {
-	case "standard", "adaptive":
-		return name, "", nil
-	case "legacy":
-		return string(modeStandard), "a mode of other tools, read as standard", nil
-	case "adaptive_v2":
-		return string(modeAdaptive), "a mode of other tools, read as adaptive", nil
+func readMode(text string) (Mode, error) {
+	switch asciiLower(trim(text)) {
+	case "standard", "legacy":
+		return modeStandard, nil
+	case "adaptive", "adaptive_v2":
+		return modeAdaptive, nil
 	}
-	return "", "", orMultiLine(raw, errMode)
+	return "", orMultiLine(text, errMode)
 }
 
-// parseMaxAttempts reads a number of attempts, from 1 to 2^31-1: decimal digits, perhaps after
+// acceptMode accepts a mode in code as readMode accepts its text.
+func acceptMode(m Mode) (Mode, error) { return readMode(string(m)) }
+
+// readMaxAttempts reads a number of attempts, from 1 to 2^31-1: decimal digits, perhaps after
 // a plus sign. It drops whitespace at both ends and leading zeros (010 is ten).
-func parseMaxAttempts(raw string) (plain, note string, err error) {
-	n, err := strconv.ParseUint(strings.TrimPrefix(trim(raw), "+"), 10, 31)
-	switch {
-	case err != nil:
-		return "", "", orMultiLine(raw, errMaxAttempts)
-	case n == 0:
-		return "", "", errMaxAttempts
+func readMaxAttempts(text string) (int, error) {
+	n, err := strconv.ParseUint(strings.TrimPrefix(trim(text), "+"), 10, 31)
+	if err != nil {
+		return 0, orMultiLine(text, errMaxAttempts)
 	}
-	return strconv.FormatUint(n, 10), "", nil
+	return acceptMaxAttempts(int(n))
 }
 
-// parseDuration reads a duration of zero or more as time.ParseDuration does. It drops
+func acceptMaxAttempts(n int) (int, error) {
+	if n < 1 || n > math.MaxInt32 {
+		return 0, errMaxAttempts
+	}
+	return n, nil
+}
+
+// readDuration reads a duration of zero or more as time.ParseDuration does. It drops
 // whitespace at both ends.
-func parseDuration(raw string) (plain, note string, err error) {
-	d, err := time.ParseDuration(trim(raw))
-	if err != nil || d < 0 {
-		return "", "", errDuration
+func readDuration(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(trim(text))
+	if err != nil {
+		return 0, errDuration
 	}
-	return d.String(), "", nil
+	return acceptDuration(d)
 }
 
-// parseMaxBackoff reads a duration above zero.
-func parseMaxBackoff(raw string) (plain, note string, err error) {
-	if plain, note, err = parseDuration(raw); err != nil || plain == "0s" {
-		return "", "", errMaxBackoff
+func acceptDuration(d time.Duration) (time.Duration, error) {
+	if d < 0 {
+		return 0, errDuration
 	}
-	return plain, note, nil
+	return d, nil
 }
 
-// parseBehavior reads a generation by its exact name.
-func parseBehavior(raw string) (plain, note string, err error) {
-	if b := retry.Behavior(raw); b == retry.V20 || b == retry.V21 {
-		return raw, "", nil
-	}
-	return "", "", errBehavior
+// readMaxBackoff reads a duration above zero.
+func readMaxBackoff(text string) (time.Duration, error) {
+	d, _ := readDuration(text)
+	return acceptMaxBackoff(d)
 }
 
-// parseName returns the name of a profile as it is (R21).
-func parseName(raw string) (plain, note string, err error) { return raw, "", nil }
+func acceptMaxBackoff(d time.Duration) (time.Duration, error) {
+	if d <= 0 {
+		return 0, errMaxBackoff
+	}
+	return d, nil
+}
+
+func acceptBehavior(b retry.Behavior) (retry.Behavior, error) {
+	if b != retry.V20 && b != retry.V21 {
+		return "", errBehavior
+	}
+	return b, nil
+}
+
+// anyName accepts the name of a profile as it is (R21).
+func anyName(name string) (string, error) { return name, nil }
+
+// textOf returns a value that code has typed as text for people.
+func textOf(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case int:
+		return strconv.Itoa(v)
+	default:
+		return fmt.Sprint(v)
+	}
+}
 
 // orMultiLine returns errMultiLine for a value of several lines, and else err.
 func orMultiLine(raw string, err error) error {

@@ -2,7 +2,8 @@ package config_test
 
 import (
 	"errors"
-	"strconv"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -10,56 +11,42 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/retry"
 )
 
-// FuzzValues reads values of any text. A value that is accepted is in range, and its plain
-// form is read as the same value. An error names what is accepted.
+// FuzzValues reads values of any text. A value that is accepted is in range, and its text as code would show
+// it is read as the same value. An error names what is accepted.
 func FuzzValues(f *testing.F) {
 	for _, raw := range []string{"", "standard", " Adaptive\t", "legacy", "adaptive_v2", "+010", "2147483647", "2147483648", "-1", "5\n...", "1m30s", "0", " .5h ", "-0s", "9223372036854775807ns"} {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		plain, note, err := config.ParseMaxAttempts(raw)
+		n, err := config.ReadMaxAttempts(raw)
 		if requireReason(t, raw, err, config.ErrMaxAttempts) {
-			n, err := strconv.Atoi(plain)
-			require.NoError(t, err)
-			require.Equal(t, strconv.Itoa(n), plain)
-			require.True(t, n >= 1 && n <= 1<<31-1, plain)
-			require.Empty(t, note)
-			requirePlain(t, config.ParseMaxAttempts, plain)
+			require.True(t, n >= 1 && n <= 1<<31-1, n)
+			requireSame(t, config.ReadMaxAttempts, n)
 		}
-		plain, note, err = config.ParseMode(raw)
+		mode, err := config.ReadMode(raw)
 		if requireReason(t, raw, err, config.ErrMode) {
-			require.Contains(t, []string{"standard", "adaptive"}, plain)
-			require.Equal(t, !strings.EqualFold(strings.TrimSpace(raw), plain), note != "", raw)
-			requirePlain(t, config.ParseMode, plain)
+			require.Contains(t, []config.Mode{"standard", "adaptive"}, mode)
+			requireSame(t, config.ReadMode, mode)
 		}
-		plain, note, err = config.ParseDuration(raw)
-		longest, _, tooShort := config.ParseMaxBackoff(raw)
+		d, err := config.ReadDuration(raw)
 		if err != nil {
 			require.ErrorIs(t, err, config.ErrDuration)
 		} else {
-			d, err := time.ParseDuration(plain)
-			require.NoError(t, err)
 			require.GreaterOrEqual(t, d, time.Duration(0))
-			require.Equal(t, d.String(), plain)
-			require.Empty(t, note)
-			requirePlain(t, config.ParseDuration, plain)
+			requireSame(t, config.ReadDuration, d)
 		}
-		if err == nil && plain != "0s" {
+		longest, tooShort := config.ReadMaxBackoff(raw)
+		if err == nil && d != 0 {
 			require.NoError(t, tooShort)
-			require.Equal(t, plain, longest)
+			require.Equal(t, d, longest)
 		} else {
 			require.ErrorIs(t, tooShort, config.ErrMaxBackoff)
 		}
-		plain, note, err = config.ParseBehavior(raw)
+		_, err = config.AcceptBehavior(retry.Behavior(raw))
 		require.Equal(t, raw == "v2.0" || raw == "v2.1", err == nil)
-		if err == nil {
-			require.Equal(t, raw, plain)
-			require.Empty(t, note)
-			return
-		}
-		require.ErrorIs(t, err, config.ErrBehavior)
 	})
 }
 
@@ -77,48 +64,39 @@ func requireReason(t *testing.T, raw string, err, want error) bool {
 	return err == nil
 }
 
-// requirePlain checks that the plain form of a value is read as the same value.
-func requirePlain(t *testing.T, parse func(string) (string, string, error), plain string) {
+// requireSame checks that the text of a value is read as the same value.
+func requireSame[T any](t *testing.T, read func(string) (T, error), value T) {
 	t.Helper()
-	again, note, err := parse(plain)
+	again, err := read(fmt.Sprint(value))
 	require.NoError(t, err)
-	require.Equal(t, plain, again)
-	require.Empty(t, note)
+	require.Equal(t, value, again)
 }
 
 func TestValuesThatAreAccepted(t *testing.T) {
 	t.Parallel()
-	const legacy, v2 = "a mode of other tools, read as standard", "a mode of other tools, read as adaptive"
-	for _, c := range []struct {
-		name              string
-		parse             func(string) (string, string, error)
-		raw, plain, notes string
-	}{
-		{"mode", config.ParseMode, "adaptive", "adaptive", ""},
-		{"mode in capitals", config.ParseMode, "STANDARD", "standard", ""},
-		{"mode in whitespace", config.ParseMode, " \t\u00a0Adaptive\u2003\r", "adaptive", ""},
-		{"legacy", config.ParseMode, "Legacy", "standard", legacy},
-		{"adaptive_v2", config.ParseMode, "ADAPTIVE_V2", "adaptive", v2},
-		{"one", config.ParseMaxAttempts, "1", "1", ""},
-		{"the largest", config.ParseMaxAttempts, "2147483647", "2147483647", ""},
-		{"leading zeros", config.ParseMaxAttempts, "010", "10", ""},
-		{"many leading zeros", config.ParseMaxAttempts, strings.Repeat("0", 10_000) + "7", "7", ""},
-		{"plus sign", config.ParseMaxAttempts, "+5", "5", ""},
-		{"number in whitespace", config.ParseMaxAttempts, "\u00a0 5\t", "5", ""},
-		{"duration", config.ParseDuration, "90s", "1m30s", ""},
-		{"no duration", config.ParseDuration, "0", "0s", ""},
-		{"duration in whitespace", config.ParseDuration, "\u00a0+.5s\n", "500ms", ""},
-		{"the longest duration", config.ParseDuration, "9223372036854775807ns", "2562047h47m16.854775807s", ""},
-		{"longest delay", config.ParseMaxBackoff, " 20s", "20s", ""},
-		{"behavior", config.ParseBehavior, "v2.0", "v2.0", ""},
+	for text, want := range map[string]config.Mode{
+		"adaptive": "adaptive", "STANDARD": "standard", " \t\u00a0Adaptive\u2003\r": "adaptive", "Legacy": "standard", "ADAPTIVE_V2": "adaptive",
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			plain, note, err := c.parse(c.raw)
-			require.NoError(t, err)
-			require.Equal(t, []string{c.plain, c.notes}, []string{plain, note})
-		})
+		requireReads(t, config.ReadMode, text, want)
 	}
+	for text, want := range map[string]int{
+		"1": 1, "2147483647": 2147483647, "010": 10, strings.Repeat("0", 10_000) + "7": 7, "+5": 5, "\u00a0 5\t": 5,
+	} {
+		requireReads(t, config.ReadMaxAttempts, text, want)
+	}
+	for text, want := range map[string]time.Duration{
+		"90s": 90 * time.Second, "0": 0, "\u00a0+.5s\n": 500 * time.Millisecond, "9223372036854775807ns": math.MaxInt64,
+	} {
+		requireReads(t, config.ReadDuration, text, want)
+	}
+	requireReads(t, config.ReadMaxBackoff, " 20s", 20*time.Second)
+}
+
+func requireReads[T any](t *testing.T, read func(string) (T, error), text string, want T) {
+	t.Helper()
+	value, err := read(text)
+	require.NoError(t, err, text)
+	require.Equal(t, want, value, text)
 }
 
 func TestValuesThatAreRefused(t *testing.T) {
@@ -126,31 +104,47 @@ func TestValuesThatAreRefused(t *testing.T) {
 	for _, raw := range []string{
 		"", " ", "standard # x", "standardK", "adaptıve", `"standard"`, "adaptive_v3", "stan dard", "\x00standard",
 	} {
-		_, _, err := config.ParseMode(raw)
+		_, err := config.ReadMode(raw)
 		require.ErrorIs(t, err, config.ErrMode, raw)
 	}
 	for _, raw := range []string{
 		"", " ", "0", "000", "-1", "+-1", "++1", "+", "+ 1", "\u200b1", "abc", "1 2", "3.5", "0x3", "1_000", "1e3", "٣", "2147483648", "99999999999999999999", "5 # x",
 	} {
-		_, _, err := config.ParseMaxAttempts(raw)
+		_, err := config.ReadMaxAttempts(raw)
 		require.ErrorIs(t, err, config.ErrMaxAttempts, raw)
 	}
 	for _, raw := range []string{"", " ", "5", "-1ns", "5 s", "5S", "1d", "soon", "9223372036854775808ns", "NaN", "5s # x"} {
-		_, _, err := config.ParseDuration(raw)
+		_, err := config.ReadDuration(raw)
 		require.ErrorIs(t, err, config.ErrDuration, raw)
-		_, _, err = config.ParseMaxBackoff(raw)
+		_, err = config.ReadMaxBackoff(raw)
 		require.ErrorIs(t, err, config.ErrMaxBackoff, raw)
 	}
 	for _, raw := range []string{"0", "0s", "-0h"} {
-		_, _, err := config.ParseMaxBackoff(raw)
+		_, err := config.ReadMaxBackoff(raw)
 		require.ErrorIs(t, err, config.ErrMaxBackoff, raw)
 	}
-	for _, raw := range []string{"", "V2.1", " v2.1", "2.1", "v2.2"} {
-		_, _, err := config.ParseBehavior(raw)
-		require.ErrorIs(t, err, config.ErrBehavior, raw)
+	for _, b := range []retry.Behavior{"", "V2.1", " v2.1", "2.1", "v2.2"} {
+		_, err := config.AcceptBehavior(b)
+		require.ErrorIs(t, err, config.ErrBehavior, b)
 	}
-	_, _, err := config.ParseMode("standard\nx")
+	_, err := config.ReadMode("standard\nx")
 	require.ErrorIs(t, err, config.ErrMultiLine)
-	_, _, err = config.ParseMaxAttempts("5\n...")
+	_, err = config.ReadMaxAttempts("5\n...")
 	require.ErrorIs(t, err, config.ErrMultiLine)
+}
+
+func TestValuesFromCodeAreNotReadAsText(t *testing.T) {
+	t.Parallel()
+	q := config.Query{Sources: texts("", "")}
+	q.Override.MaxAttempts, q.Override.MaxBackoff, q.Override.MinDelay = new(7), new(2*time.Second), new(time.Duration(0))
+	q.Config.MaxAttempts, q.Config.MaxBackoff = new(0), new(time.Duration(-1))
+	s, err := q.Resolve()
+	require.NoError(t, err)
+	require.Equal(t, 7, s.MaxAttempts.Value)
+	require.Equal(t, 2*time.Second, s.MaxBackoff.Value)
+	require.Equal(t, "option WithMaxBackoff", s.MaxBackoff.Origin.String())
+	require.Equal(t, "option WithMinDelay", s.MinDelay.Origin.String())
+	inCode := config.Origin{Kind: "default", Name: "WithConfig"}
+	require.Equal(t, []config.Candidate{{Raw: "0", Origin: inCode}}, s.MaxAttempts.Overridden)
+	require.Equal(t, []config.Candidate{{Raw: "-1ns", Origin: inCode}}, s.MaxBackoff.Overridden)
 }

@@ -41,12 +41,12 @@ func (s Sources) variables(named bool) (found []Diagnostic) {
 }
 
 func modeOfVariable(value string) (names, how string) {
-	switch _, note, err := parseMode(value); {
+	switch {
 	case value == "":
 		return python + ", " + toolJS, "an empty mode is refused, or counts as a mode that is not known"
 	case isBlankText(value):
 		return allTools, "a mode of blanks is refused, or counts as a mode that is not known"
-	case err == nil && note != "":
+	case mapped(value) != "":
 		return allTools, "the mode is refused, or followed in another way"
 	}
 	return allTools, modeElsewhere(value)
@@ -54,7 +54,7 @@ func modeOfVariable(value string) (names, how string) {
 
 // attemptsOfVariable looks at a number of attempts. No tool reads it as octal in a variable.
 func attemptsOfVariable(value string) (names, how string) {
-	switch _, _, err := parseMaxAttempts(value); {
+	switch err := check(keyMaxAttempts, value); {
 	case value == "":
 		return python, "an empty number is refused"
 	case isBlankText(value):
@@ -127,7 +127,7 @@ func (f *aboutFile) overridden(c Candidate, src Sources) {
 		name = envMaxAttempts
 	}
 	value, ok := src.env(name)
-	if _, _, err := parserOf(key)(c.Raw); err == nil || !ok || isBlankText(value) {
+	if check(key, c.Raw) == nil || !ok || isBlankText(value) {
 		return
 	}
 	accepted := plainInGo(c.Raw) == string(modeStandard) || plainInGo(c.Raw) == string(modeAdaptive)
