@@ -38,7 +38,7 @@ func TestTextFitsTheTerminal(t *testing.T) {
 func TestJSONAndHelpAreNotFoldedForTheTerminal(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"home/me/.aws/config": configText}
-	for _, args := range []string{"explain --json", "lint --json", "profiles --json", "classify --json --status 500", "replay testdata/traces/adaptive.json", "simulate --trace testdata/traces/sequence.json", "help", "lint -h"} {
+	for _, args := range []string{"explain --json", "lint --json", "profiles --json", "classify --json --status 500", "help", "lint -h"} {
 		var wide, narrow bytes.Buffer
 		run(t.Context(), strings.Fields(args), system{out: &wide, errs: io.Discard, sources: world(files, nil)})
 		run(t.Context(), strings.Fields(args), system{out: &narrow, errs: io.Discard, width: 20, sources: world(files, nil)})

@@ -21,8 +21,8 @@ func TestCompletionOffersWhatMayStandAtTheCursor(t *testing.T) {
 		words []string
 		want  []string
 	}{
-		"the commands":            {[]string{""}, []string{"explain", "lint", "profiles", "classify", "replay", "simulate", "completion", "version", "help", "--help", "--version"}},
-		"no word":                 {nil, []string{"explain", "lint", "profiles", "classify", "replay", "simulate", "completion", "version", "help", "--help", "--version"}},
+		"the commands":            {[]string{""}, []string{"explain", "lint", "profiles", "classify", "simulate", "completion", "version", "help", "--help", "--version"}},
+		"no word":                 {nil, []string{"explain", "lint", "profiles", "classify", "simulate", "completion", "version", "help", "--help", "--version"}},
 		"the beginning of one":    {[]string{"ex"}, []string{"explain"}},
 		"of help":                 {[]string{"help", "l"}, []string{"lint"}},
 		"flags":                   {[]string{"lint", "-"}, []string{"--help", "--config-file", "--credentials-file", "--json", "--service", "--strict"}},
@@ -38,7 +38,6 @@ func TestCompletionOffersWhatMayStandAtTheCursor(t *testing.T) {
 		"models":                  {[]string{"classify", "--modeled", "r"}, []string{"retryable"}},
 		"kinds":                   {[]string{"classify", "--transport", "dns_t"}, []string{"dns_temporary", "dns_timeout"}},
 		"shells":                  {[]string{"completion", ""}, []string{"bash", "zsh", "fish"}},
-		"a file":                  {[]string{"replay", ""}, nil},
 		"the file of a flag":      {[]string{"lint", "--config-file", ""}, nil},
 		"behind a switch":         {[]string{"lint", "--strict", ""}, nil},
 		"a flag that is unknown":  {[]string{"lint", "--what", "--s"}, []string{"--service", "--strict"}},

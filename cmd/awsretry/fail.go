@@ -6,15 +6,14 @@ import (
 	"strings"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/command/trace"
 	"github.com/awsretry/awsretry/internal/terminal"
 )
 
 // failure is an error in the output with --json.
 type failure struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Origin  any    `json:"origin,omitempty"` // A *config.Origin or a *trace.Error.
+	Code    string         `json:"code"`
+	Message string         `json:"message"`
+	Origin  *config.Origin `json:"origin,omitempty"`
 }
 
 // fail prints an error.
@@ -50,12 +49,6 @@ func describe(err error) failure {
 	}
 	if e, ok := errors.AsType[*config.UnreadableError](err); ok {
 		f.Code, f.Origin = "unreadable-file", &config.Origin{Kind: originKind(e.Kind), File: e.File}
-	}
-	if e, ok := errors.AsType[*trace.Error](err); ok {
-		f.Code, f.Origin = "invalid-trace", e
-	}
-	if e, ok := errors.AsType[*unreadableTraceError](err); ok {
-		f.Code, f.Origin = "unreadable-file", &trace.Error{File: e.File}
 	}
 	return f
 }

@@ -1,11 +1,10 @@
 // Command awsretry explains and checks the retry settings of AWS profiles, says which failures
-// are retried, replays recorded traces, and simulates what settings do.
+// are retried, and simulates what settings do.
 //
 //	awsretry explain        what the settings are, where each came from, what they do
 //	awsretry lint           what is wrong or without effect in the shared files
 //	awsretry profiles       what AWS tools see in the shared files
 //	awsretry classify       whether a failure is retried, and which classifier decided
-//	awsretry replay FILE    what a strategy does with a recorded trace
 //	awsretry simulate       what settings do to the calls of a program
 //	awsretry completion SHELL  a script that lets a shell complete commands, flags and profiles
 //	awsretry version        the version of the command
@@ -90,7 +89,7 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		explainCommand(), lintCommand(), profilesCommand(), classifyCommand(), replayCommand(), simulateCommand(),
+		explainCommand(), lintCommand(), profilesCommand(), classifyCommand(), simulateCommand(),
 		completionCommand(), versionCommand(),
 	}
 }
@@ -156,7 +155,7 @@ func dispatch(ctx context.Context, args []string, sys system) int {
 
 func usage(out io.Writer) {
 	w := terminal.NewFold(out, usualWidth)
-	fmt.Fprint(w, "awsretry explains and checks the retry settings of AWS profiles, says which\nfailures are retried, replays traces, and simulates what settings do.\n\nUsage:\n\n")
+	fmt.Fprint(w, "awsretry explains and checks the retry settings of AWS profiles, says which\nfailures are retried, and simulates what settings do.\n\nUsage:\n\n")
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  awsretry %-17s %s\n", strings.TrimRight(c.name+" "+c.argument, " "), c.synopsis)
 	}

@@ -161,7 +161,7 @@ func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"home/me/.aws/config": configText}
-	for _, args := range []string{"help", "explain", "explain --json", "explain -h", "lint", "profiles", "profiles --json", "classify --status 500", "version", "completion bash", "help lint", "replay testdata/traces/rate.json"} {
+	for _, args := range []string{"help", "explain", "explain --json", "explain -h", "lint", "profiles", "profiles --json", "classify --status 500", "version", "completion bash", "help lint"} {
 		var errs bytes.Buffer
 		status := run(t.Context(), strings.Fields(args), system{out: full{}, errs: &errs, sources: world(files, nil)})
 		require.Equal(t, exitBad, status, args)

@@ -65,16 +65,15 @@ func modelsText(t *testing.T, dir string) []byte {
 func TestUnknownServiceIsAWarning(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"explain --service dynamdb":                          `explain: warning: --service "dynamdb" is the id of no service that this version knows; did you mean "DynamoDB"`,
-		"lint --service s4":                                  `lint: warning: --service "s4" is the id of no service that this version knows; did you mean "S3"`,
-		"profiles --service zzzzzzzzzzz":                     `profiles: warning: --service "zzzzzzzzzzz" is the id of no service that this version knows`,
-		"classify --service ds-data --status 500":            `classify: warning: --service "ds-data" is the id of no service that this version knows`,
-		"replay --service bogus testdata/traces/none.json":   `replay: warning: --service "bogus" is the id of no service that this version knows`,
-		"simulate --service auto_scalling --trace none.json": `simulate: warning: --service "auto_scalling" is the id of no service that this version knows; did you mean "Auto Scaling"`,
-		"explain --service dynamodb":                         "",
-		"explain --service DynamoDB-Streams":                 "",
-		"classify --service autoscaling --status 500":        "",
-		"explain --service=":                                 "",
+		"explain --service dynamdb":                             `explain: warning: --service "dynamdb" is the id of no service that this version knows; did you mean "DynamoDB"`,
+		"lint --service s4":                                     `lint: warning: --service "s4" is the id of no service that this version knows; did you mean "S3"`,
+		"profiles --service zzzzzzzzzzz":                        `profiles: warning: --service "zzzzzzzzzzz" is the id of no service that this version knows`,
+		"classify --service ds-data --status 500":               `classify: warning: --service "ds-data" is the id of no service that this version knows`,
+		"simulate --service auto_scalling --seed 1 --offered 1": `simulate: warning: --service "auto_scalling" is the id of no service that this version knows; did you mean "Auto Scaling"`,
+		"explain --service dynamodb":                            "",
+		"explain --service DynamoDB-Streams":                    "",
+		"classify --service autoscaling --status 500":           "",
+		"explain --service=":                                    "",
 	} {
 		var out, errs bytes.Buffer
 		run(t.Context(), strings.Fields(args), system{out: &out, errs: &errs, sources: world(nil, nil)})

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/awsretry/awsretry/internal/command/page"
@@ -30,8 +31,7 @@ func simulateCommand() command {
 
 const simulateNotes = `It plays, in virtual time, clients that call one table of a service with a
 limit. The settings of the profile are the first variant. Each --vs adds another
-one: standard, adaptive, v2.0, v2.1, sdk-standard and sdk-adaptive (the modes of
-aws-sdk-go-v2 v1.48.0), max_attempts=N, max_backoff=D, min_delay=D,
+one: standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D,
 max_elapsed=D, quota_capacity=N, deadline=D for each call, timeout=D for each
 attempt, or several of these with commas between them.
 
@@ -39,27 +39,14 @@ Shares, rates and latencies count calls that end after second 30, when an outage
 begins. A figure is the median of ten runs with the seeds 1 to 10. If the runs
 differ by more than a tenth, the lowest and the highest follow. The same flags
 give the same output.
-
-With --trace recorded responses replace the service and the load: those of a
-trace of "awsretry replay", or of an access log, which is CSV with the columns
-time, operation, status and latency. The trace's mode, behavior, attempts,
-backoff and service beat the profile. All calls count. An attempt beyond the
-trace gets the last response again; in a log, the last one of its operation.
 `
 
 // simulate plays the variants and prints the results.
 func (c *call) simulate(ctx context.Context, s *simulation) error {
-	if err := s.check(c); err != nil {
+	if err := s.check(); err != nil {
 		return err
 	}
-	var trace *recording
-	if s.trace != "" {
-		var err error
-		if trace, err = readRecording(s.trace, c); err != nil {
-			return err
-		}
-	}
-	variants, err := c.variants(s, trace)
+	variants, err := c.variants(s)
 	if err != nil {
 		return err
 	}
@@ -68,7 +55,7 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	}
 	bar := progress{to: c.progress}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	res, err := c.play(ctx, s, variants, trace, &bar)
+	res, err := c.play(ctx, s, variants, &bar)
 	stop()
 	bar.clear()
 	if err != nil {
@@ -82,8 +69,6 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	switch {
 	case c.json:
 		return c.print(res.json())
-	case s.csv:
-		return res.csv(c.out)
 	case s.out == "":
 		return res.table(c.out)
 	default:
@@ -91,47 +76,47 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	}
 }
 
-// checkOut returns an error before a long run if the file of the report cannot be written.
+// checkOut returns an error before a long run if the file of the report cannot be written. It leaves what is there.
 func (s *simulation) checkOut() error {
 	if s.out == "" {
 		return nil
 	}
+	_, missing := os.Lstat(s.out)
 	file, err := os.OpenFile(s.out, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
-	return file.Close()
+	err = file.Close()
+	if missing != nil {
+		err = errors.Join(err, os.Remove(s.out))
+	}
+	return err
 }
 
 // play plays all variants. The curve is only for a report about failures.
-func (c *call) play(ctx context.Context, s *simulation, variants []*variant, trace *recording, bar *progress) (*result, error) {
+func (c *call) play(ctx context.Context, s *simulation, variants []*variant, bar *progress) (*result, error) {
 	for i, v := range variants {
 		done := func(share float64) { bar.show((float64(i)+share)/float64(len(variants)), v.Name) }
-		if err := v.play(ctx, s, trace, done); err != nil {
+		if err := v.play(ctx, s, done); err != nil {
 			return nil, fmt.Errorf("%s: %w", v.Name, err)
+		}
+		if s.out != "" && s.asks() == page.OfFailures {
+			var err error
+			if v.curve, err = sim.Sweep(ctx, v.Variant, s.seeds()[0], s.fail.shares(), nil); err != nil {
+				return nil, fmt.Errorf("%s: %w", v.Name, err)
+			}
 		}
 		for _, before := range variants[:i] {
 			if v.same == "" && before.same == "" && v.likens(before) {
 				v.same = before.Name
 			}
 		}
-		if s.out == "" || s.asks() != page.OfFailures {
-			continue
-		}
-		var err error
-		if v.curve, err = sim.Sweep(ctx, v.Variant, s.seeds()[0], s.fail.shares(), nil); err != nil {
-			return nil, fmt.Errorf("%s: %w", v.Name, err)
-		}
 	}
-	service := c.service
-	if service == "" && trace != nil {
-		service = trace.Given.Service
-	}
-	return &result{simulation: s, args: c.args, version: c.build.Version, service: service, trace: trace, variants: variants}, nil
+	return &result{simulation: s, args: c.args, version: c.build.Version, service: c.service, variants: variants}, nil
 }
 
 // play plays a variant with each seed.
-func (v *variant) play(ctx context.Context, s *simulation, trace *recording, done func(share float64)) (err error) {
+func (v *variant) play(ctx context.Context, s *simulation, done func(share float64)) (err error) {
 	done(0)
 	if v.plan, err = v.Plan(); err != nil {
 		return err
@@ -146,10 +131,6 @@ func (v *variant) play(ctx context.Context, s *simulation, trace *recording, don
 		places <- struct{}{}
 		runs.Go(func() {
 			defer func() { <-places }()
-			if trace != nil {
-				v.runs[i], errs[i] = sim.PlayTrace(trace.Trace, v.Variant, s.within)
-				return
-			}
 			v.runs[i], errs[i] = sim.Play(ctx, s.scenario(), v.Variant, seed, func(share float64) { passed.of(i, share, len(seeds), done) })
 		})
 	}
@@ -181,16 +162,10 @@ func (p *progressOf) of(run int, share float64, runs int, done func(share float6
 	done(sum / float64(runs))
 }
 
-// likens reports whether two variants have the same results.
+// likens reports whether two variants come to the same in all that is shown: in each run, and in the picture of
+// failures.
 func (v *variant) likens(other *variant) bool {
-	for i, run := range v.runs {
-		for _, f := range page.Figures(0) {
-			if a, b := f.Value(run), f.Value(other.runs[i]); a != b && (!math.IsNaN(a) || !math.IsNaN(b)) {
-				return false
-			}
-		}
-	}
-	return true
+	return slices.Equal(v.curve, other.curve) && slices.EqualFunc(v.runs, other.runs, (*sim.Result).Equal)
 }
 
 // asks returns the question of the simulation.
@@ -211,15 +186,14 @@ type result struct {
 	args     []string
 	version  string // of the command
 	service  string // the service of the defaults; or empty
-	trace    *recording
 	variants []*variant
 }
 
 // write writes the report.
 func (res *result) write(name string) error {
-	file, err := os.Create(name)
-	if err != nil {
+	var report bytes.Buffer
+	if err := page.Write(&report, res.report()); err != nil {
 		return err
 	}
-	return cmp.Or(page.Write(file, res.report()), file.Close())
+	return os.WriteFile(name, report.Bytes(), 0o666)
 }

@@ -68,12 +68,10 @@ func (res *result) onCalls(v *variant) string {
 	if v.ended() == 0 {
 		return with(v) + noCall + "."
 	}
-	reached, r := "", v.result()
-	if res.trace == nil {
-		reached = fmt.Sprintf(" of %s that callers want", page.Brief(r.Offered))
-		if limit := r.Goodput / r.OfLimit; !math.IsNaN(limit) && limit < r.Offered {
-			reached += "; the service allows " + page.Brief(limit)
-		}
+	r := v.result()
+	reached := fmt.Sprintf(" of %s that callers want", page.Brief(r.Offered))
+	if limit := r.Goodput / r.OfLimit; !math.IsNaN(limit) && limit < r.Offered {
+		reached += "; the service allows " + page.Brief(limit)
 	}
 	return fmt.Sprintf("%s%s of the calls fail, and %s a second succeed%s.", with(v),
 		page.Percents(v.of(failed)), page.Numbers(v.of(func(r *sim.Result) float64 { return r.Goodput })), reached)

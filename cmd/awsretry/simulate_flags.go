@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -19,18 +18,15 @@ type simulation struct {
 	vs               []string
 	rate, burst      float64 // a burst of zero means one second of the rate
 	workers, clients int
-	tables           int
 	offered          float64 // zero means five times the rate
 	latency          [2]time.Duration
-	slowdown         float64
 	queue            bool
 	timeout, within  time.Duration
 	fail             failShares
 	outage, duration time.Duration // a duration of zero means the default
 	phases           []phase
 	seed             uint64 // zero means ten of them
-	out, trace       string
-	csv              bool
+	out              string
 }
 
 // settled is when the figures begin to count, and when an outage begins.
@@ -47,11 +43,11 @@ const (
 
 func newSimulation(f *flags) *simulation {
 	s := &simulation{
-		rate: 50, workers: 100, clients: 1, tables: 1, within: 5 * time.Second,
+		rate: 50, workers: 100, clients: 1, within: 5 * time.Second,
 		latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond}, fail: failShares{to: 1},
 	}
 	s.define(f)
-	f.Func("vs", "`variant` to play beside the settings, such as v2.0, adaptive, sdk-adaptive or max_attempts=10,v2.0; may be given up to 7 times", s.addVariant)
+	f.Func("vs", "`variant` to play beside the settings, such as v2.0, adaptive or max_attempts=10,v2.0; may be given up to 7 times", s.addVariant)
 	f.Func("limit", "`rate` of requests a second that the service allows (default 50)", positive(rate, &s.rate))
 	f.Func("burst", "`size` of the bucket of the service, in requests (default one second of the limit, and at least 1)", positive(func(text string) (float64, error) {
 		x, err := number(text)
@@ -63,8 +59,7 @@ func newSimulation(f *flags) *simulation {
 	f.BoolVar(&s.queue, "queue", false, "queue requests instead of throttling them; the service works on each, even if the caller has gone")
 	s.count(f, "workers", "workers of each client; with 0, calls begin at random instants and do not wait for earlier ones", &s.workers, 0)
 	s.count(f, "clients", "clients, each with a retry quota and a send rate of its own", &s.clients, 1)
-	s.count(f, "tables", "tables with the same load; the first has the limit, the failures and the figures, and the others are healthy", &s.tables, 1)
-	f.Func("offered", "`calls` a second that callers want to make on each table (default five times the limit)", positive(rate, &s.offered))
+	f.Func("offered", "`calls` a second that callers want to make (default five times the limit)", positive(rate, &s.offered))
 	f.Func("latency", "`time` of an answer, or two times A..B (default 5ms..20ms)", func(text string) error {
 		latency, err := latencies(text)
 		if err == nil {
@@ -72,13 +67,6 @@ func newSimulation(f *flags) *simulation {
 		}
 		return err
 	})
-	f.Func("slowdown", "how many `times` longer an answer takes when the bucket of the service is empty (default 1)", positive(func(text string) (float64, error) {
-		x, err := number(text)
-		if err != nil || x < 1 || x > 1000 {
-			return 0, errors.New("must be a number from 1 to 1000")
-		}
-		return x, nil
-	}, &s.slowdown))
 	f.Func("timeout", "`time` that a client waits for the answer to an attempt (default forever)", s.setTime(&s.timeout, 0))
 	f.Func("fail", "`share` of requests that fail, from 0 to 1; A..B plays A and draws the picture of failures from A to B (default 0)", s.setFail)
 	f.Func("outage", "`time` for which all requests fail, from second 30 on (default none)", s.setTime(&s.outage, 0))
@@ -93,19 +81,20 @@ func newSimulation(f *flags) *simulation {
 		s.seed = seed
 		return nil
 	})
-	f.Func("o", "`file` for the report as one HTML page", s.setFile(&s.out, "-"))
-	f.Func("trace", "`file` with a recorded trace or an access log to play instead of the service and the load; - is standard input", s.setFile(&s.trace))
-	f.BoolVar(&s.csv, "csv", false, "print CSV, a line for each variant")
+	f.Func("o", "`file` for the report as one HTML page", func(name string) error {
+		if name == "" || name == "-" {
+			return errors.New("must be the name of a file")
+		}
+		s.out = name
+		return nil
+	})
 	return s
 }
 
-// seeds returns the seeds to play. Nothing in a trace depends on them.
+// seeds returns the seeds to play.
 func (s *simulation) seeds() []uint64 {
-	switch {
-	case s.seed > 0:
+	if s.seed > 0 {
 		return []uint64{s.seed}
-	case s.trace != "":
-		return []uint64{1}
 	}
 	all := make([]uint64, usualSeeds)
 	for i := range all {
@@ -135,17 +124,6 @@ func (s *simulation) count(f *flags, name, usage string, into *int, least int) {
 		*into = n
 		return nil
 	})
-}
-
-// setFile returns a flag function for a file name that is not empty and not one of some others.
-func (s *simulation) setFile(into *string, but ...string) func(string) error {
-	return func(name string) error {
-		if name == "" || slices.Contains(but, name) {
-			return errors.New("must be the name of a file")
-		}
-		*into = name
-		return nil
-	}
 }
 
 func (s *simulation) addVariant(text string) error {
@@ -258,17 +236,14 @@ func (s *simulation) setTime(into *time.Duration, least time.Duration) func(stri
 }
 
 // check returns an error for flags that conflict.
-func (s *simulation) check(c *call) error {
-	if s.csv && c.json {
-		return usageError("--csv and --json exclude each other")
-	}
-	if n := s.clients * s.tables * max(s.workers, 1); n > sim.MaxOpen {
-		return usageError(fmt.Sprintf("--clients, --tables and --workers: at most %d workers in all, not %d", sim.MaxOpen, n))
+func (s *simulation) check() error {
+	if n := s.clients * max(s.workers, 1); n > sim.MaxOpen {
+		return usageError(fmt.Sprintf("--clients and --workers: at most %d workers in all, not %d", sim.MaxOpen, n))
 	}
 	scenario := s.scenario()
 	whole := sim.Window{To: scenario.Duration}
-	if n := scenario.Wanted(whole) * float64(s.tables*len(s.seeds())); s.trace == "" && n > mostCalls {
-		return usageError(fmt.Sprintf("--offered, --phase, --tables and --duration: at most %.0f calls in all runs, not %.0f; --seed plays one run", mostCalls, n))
+	if n := scenario.Wanted(whole) * float64(len(s.seeds())); n > mostCalls {
+		return usageError(fmt.Sprintf("--offered, --phase and --duration: at most %.0f calls in all runs, not %.0f; --seed plays one run", mostCalls, n))
 	}
 	for _, p := range scenario.Phases {
 		switch {
@@ -276,24 +251,11 @@ func (s *simulation) check(c *call) error {
 			return usageError(fmt.Sprintf("--phase %v: begins at the end of the run, which is at %v, or after it", p.From, scenario.Duration))
 		case p.Workers > 0 && s.workers == 0:
 			return usageError(fmt.Sprintf("--phase %v: workers need --workers above 0", p.From))
-		case s.clients*s.tables*p.Workers > sim.MaxOpen:
+		case s.clients*p.Workers > sim.MaxOpen:
 			return usageError(fmt.Sprintf("--phase %v: at most %d workers in all", p.From, sim.MaxOpen))
 		}
 	}
-	var err error
-	c.Visit(func(f *flag.Flag) {
-		switch f.Name {
-		case "fail":
-			if s.trace != "" && !s.fail.sweep && err == nil {
-				err = usageError("--fail SHARE and --trace exclude each other: --fail A..B says what the first picture is of")
-			}
-		case "limit", "burst", "queue", "workers", "clients", "tables", "offered", "latency", "slowdown", "timeout", "outage", "phase", "duration", "seed":
-			if s.trace != "" && err == nil {
-				err = usageError("--" + f.Name + " and --trace exclude each other: a trace has no service and no load")
-			}
-		}
-	})
-	return err
+	return nil
 }
 
 // scenario returns the scenario to play.
@@ -316,7 +278,7 @@ func (s *simulation) scenario() sim.Scenario {
 		}
 	}
 	return sim.Scenario{
-		Conditions: base, Phases: phases, Queue: s.queue, Slowdown: s.slowdown, Clients: s.clients, Healthy: s.tables - 1,
+		Conditions: base, Phases: phases, Queue: s.queue, Clients: s.clients,
 		Duration: length, Measured: sim.Window{From: settled, To: length}, Within: s.within,
 	}
 }

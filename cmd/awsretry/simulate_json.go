@@ -2,14 +2,11 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/awsretry/awsretry/internal/command/page"
 	"github.com/awsretry/awsretry/internal/forecast"
@@ -91,7 +88,7 @@ type drainOutput struct {
 
 func (res *result) json() simulationOutput {
 	out := simulationOutput{
-		Version: res.version, Seeds: res.seeds(), Duration: figure(res.length().Seconds()), Limit: figure(res.limit()),
+		Version: res.version, Seeds: res.seeds(), Duration: figure(res.scenario().Duration.Seconds()), Limit: figure(res.rate),
 		Within: figure(res.within.Seconds()), Answer: res.answer(),
 	}
 	for _, v := range res.variants {
@@ -112,41 +109,6 @@ func (res *result) json() simulationOutput {
 		}
 	}
 	return out
-}
-
-// length returns how long the run took, or the longest run of a trace.
-func (res *result) length() (longest time.Duration) {
-	for _, v := range res.variants {
-		for _, r := range v.runs {
-			longest = max(longest, r.Duration)
-		}
-	}
-	return longest
-}
-
-// limit returns the initial limit of the service per second.
-func (res *result) limit() float64 {
-	if res.trace != nil {
-		return math.NaN()
-	}
-	return res.rate
-}
-
-// csv writes the variants with the columns of the JSON.
-func (res *result) csv(to io.Writer) error {
-	head := []string{"name"}
-	for _, f := range page.Figures(res.within) {
-		head = append(head, f.Key)
-	}
-	lines := [][]string{head}
-	for _, v := range res.json().Variants {
-		line := []string{v.Name}
-		for _, f := range v.Figures {
-			line = append(line, f.value.text())
-		}
-		lines = append(lines, line)
-	}
-	return csv.NewWriter(to).WriteAll(lines)
 }
 
 // drainPoints returns the drain points of all kinds. They do not apply if nothing is retried.

@@ -13,7 +13,7 @@ import (
 func TestSimulateShowsABarOnATerminal(t *testing.T) {
 	t.Parallel()
 	var out, errs, bar bytes.Buffer
-	require.Zero(t, run(t.Context(), []string{"simulate", "--csv", "--vs", "adaptive", "--offered", "10"}, system{out: &out, errs: &errs, progress: &bar, sources: world(nil, nil)}))
+	require.Zero(t, run(t.Context(), []string{"simulate", "--vs", "adaptive", "--offered", "10"}, system{out: &out, errs: &errs, progress: &bar, sources: world(nil, nil)}))
 	require.Empty(t, errs.String())
 	shown := bar.String()
 	require.True(t, strings.HasPrefix(shown, "[.........................]   0 % settings\r"), shown)

@@ -14,15 +14,13 @@ import (
 func (res *result) report() *page.Report {
 	r := &page.Report{
 		Command: res.command(), Version: res.version, Answer: res.answer(), Question: res.asks(), Played: res.facts(),
-		Limit: res.limit(), Within: res.within,
+		Limit: res.rate, Within: res.within,
 	}
-	if res.trace == nil {
-		s := res.scenario()
-		r.Phases = spans(&s)
-		for _, phase := range s.Phases {
-			if phase.Rate != s.Rate {
-				r.Limit = math.NaN() // the picture draws it at each time
-			}
+	s := res.scenario()
+	r.Phases = spans(&s)
+	for _, phase := range s.Phases {
+		if phase.Rate != s.Rate {
+			r.Limit = math.NaN() // the picture draws it at each time
 		}
 	}
 	for _, v := range res.variants {
@@ -60,26 +58,10 @@ func quoted(word string) string {
 
 // facts returns what was played.
 func (res *result) facts() []page.Fact {
-	if res.trace != nil {
-		facts := []page.Fact{{Name: "trace", Value: res.trace.name}, {Name: "time", Value: page.Seconds(res.length().Seconds())}}
-		for _, v := range res.variants {
-			if n := v.runs[0].Beyond; n > 0 {
-				facts = append(facts, page.Fact{Name: v.Name + ", attempts beyond the trace", Value: fmt.Sprintf("%d; each gets what was recorded last", n)})
-			}
-			if n := v.runs[0].Unused; n > 0 {
-				facts = append(facts, page.Fact{Name: v.Name + ", responses without an attempt", Value: strconv.Itoa(n)})
-			}
-		}
-		return facts
-	}
 	s := res.scenario()
 	workers := fmt.Sprintf("%d, each with %d workers", s.Clients, s.Workers)
 	if s.Workers == 0 {
 		workers = fmt.Sprintf("%d, calls begin at random instants", s.Clients)
-	}
-	tables := "1"
-	if s.Healthy > 0 {
-		tables = fmt.Sprintf("%d; the figures are of the first, and the others are healthy", 1+s.Healthy)
 	}
 	limit := asGiven(s.Rate) + " requests a second, burst " + asGiven(s.Burst)
 	if s.Queue {
@@ -88,13 +70,9 @@ func (res *result) facts() []page.Fact {
 	facts := []page.Fact{
 		{Name: "limit", Value: limit},
 		{Name: "clients", Value: workers},
-		{Name: "tables", Value: tables},
 		{Name: "offered", Value: asGiven(s.Offered) + " calls a second"},
 		{Name: "latency", Value: page.Seconds(s.Latency[0].Seconds()) + " to " + page.Seconds(s.Latency[1].Seconds())},
 		{Name: "failing requests", Value: page.Percent(s.Fail)},
-	}
-	if s.Slowdown > 1 {
-		facts = append(facts, page.Fact{Name: "slowdown", Value: asGiven(s.Slowdown) + " times as long with an empty bucket"})
 	}
 	if s.Timeout > 0 {
 		facts = append(facts, page.Fact{Name: "timeout", Value: page.Seconds(s.Timeout.Seconds()) + " for each attempt"})

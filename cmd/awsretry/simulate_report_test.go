@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -47,7 +49,7 @@ func TestSimulateWritesTheReport(t *testing.T) {
 func TestSimulateSaysThatTheReportCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{filepath.Join(t.TempDir(), "no-directory", "report.html"), t.TempDir()} {
-		out, errs, status := runSimulate(t, "--trace", "testdata/traces/sequence.json", "-o", path)
+		out, errs, status := runSimulate(t, "-o", path)
 		require.Equal(t, exitBad, status)
 		require.Empty(t, out)
 		require.Contains(t, errs, "awsretry simulate: -o: open "+path+": ")
@@ -68,10 +70,6 @@ func reported(t *testing.T, args ...string) string {
 
 func TestSimulateReportsWhatWasPlayed(t *testing.T) {
 	t.Parallel()
-	trace := filepath.Join(t.TempDir(), "trace.json")
-	require.NoError(t, os.WriteFile(trace, []byte(`{"behavior": "v2.0",
-		"given": {"service": "dynamodb", "initial_quota": 40, "quota_capacity": 50},
-		"operations": [{"responses": [{"status": 500}, {"status": 500}]}, {"responses": [{"status": 200}, {"status": 200}]}]}`), 0o600))
 	small := func(args ...string) []string { return append(args, "--limit", "20", "--offered", "1") }
 	for name, c := range map[string]struct {
 		args         []string
@@ -83,13 +81,6 @@ func TestSimulateReportsWhatWasPlayed(t *testing.T) {
 		"the outage":                   {small("--outage", "10s"), "outage 10.0 s, from second 30 ", ""},
 		"shares that were asked for":   {small("--fail", "0.1..0.2"), "failing requests 10.0 %", " 25 % 1."},
 		"nothing is retried":           {small("--vs", "max_attempts=1"), "max_attempts=1 — — — ", "drains at 100 %"},
-		"beyond a trace":               {[]string{"--trace", trace, "--vs", "max_attempts=2"}, "settings, attempts beyond the trace 1; each gets what was recorded last", "max_attempts=2, attempts beyond"},
-		"responses without an attempt": {[]string{"--trace", trace}, "settings, responses without an attempt 1", ""},
-		"the service of a trace":       {[]string{"--trace", trace}, "service dynamodb trace " + trace, ""},
-		"a flag before the trace":      {[]string{"--trace", trace, "--service", "s3"}, "service s3 option --service", "dynamodb trace"},
-		"the trace before the default": {[]string{"--trace", trace}, "behavior v2.0 trace " + trace, ""},
-		"a variant before the trace":   {[]string{"--trace", trace, "--vs", "v2.1"}, "behavior v2.0 trace " + trace + " v2.1 --vs v2.1", ""},
-		"the quota of a trace":         {[]string{"--trace", trace}, "never falls below 30 of 50 tokens", ""},
 		"a behavior for all":           {small("--behavior", "v2.0", "--vs", "adaptive"), "behavior v2.0 option --behavior same", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,5 +91,32 @@ func TestSimulateReportsWhatWasPlayed(t *testing.T) {
 				require.NotContains(t, text, c.absent)
 			}
 		})
+	}
+}
+
+// Each variant has its own line in the picture of failures, also where all of them succeed in the run itself.
+func TestSimulateReportKeepsVariantsApartThatDifferInAPicture(t *testing.T) {
+	t.Parallel()
+	text := reported(t, "--fail", "0..0.5", "--limit", "500", "--offered", "5", "--workers", "0", "--seed", "1", "--vs", "v2.0", "--vs", "v2.1")
+	require.Contains(t, text, "drains at 21.5 %")
+	require.Contains(t, text, "v2.0 (drains at 32.1 %)")
+	require.Contains(t, text, "settings, v2.1 (drains at 21.5 %)", "these come to the same everywhere")
+}
+
+func TestInterruptedSimulationLeavesTheFileOfTheReport(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	path := filepath.Join(t.TempDir(), "report.html")
+	for _, before := range []string{"", "an older report"} {
+		if before != "" {
+			require.NoError(t, os.WriteFile(path, []byte(before), 0o600))
+		}
+		var out, errs bytes.Buffer
+		status := run(ctx, []string{"simulate", "-o", path}, system{out: &out, errs: &errs, sources: world(nil, nil)})
+		require.Equal(t, exitBad, status, errs.String())
+		text, err := os.ReadFile(path)
+		require.Equal(t, before != "", err == nil)
+		require.Equal(t, before, string(text))
 	}
 }

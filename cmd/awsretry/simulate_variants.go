@@ -23,13 +23,7 @@ type change struct {
 	behavior          retry.Behavior
 	deadline, timeout time.Duration
 	quota             int // capacity; zero means the default
-	sdk               sim.SDKMode
 }
-
-const (
-	sdkStandard = "sdk-standard"
-	sdkAdaptive = "sdk-adaptive"
-)
 
 // parseChange reads a --vs.
 func parseChange(text string) (change, error) {
@@ -42,12 +36,8 @@ func parseChange(text string) (change, error) {
 			key, c.behavior = "behavior", retry.Behavior(part)
 		case part == string(awsretry.ModeStandard), part == string(awsretry.ModeAdaptive):
 			key, value = "retry_mode", part
-		case part == sdkStandard:
-			key, value, c.sdk = "retry_mode", string(awsretry.ModeStandard), sim.SDKStandard
-		case part == sdkAdaptive:
-			key, value, c.sdk = "retry_mode", string(awsretry.ModeStandard), sim.SDKAdaptive
 		case !assigned || !slices.Contains([]string{"max_attempts", "max_backoff", "min_delay", "max_elapsed", "quota_capacity", "deadline", "timeout"}, key):
-			return c, fmt.Errorf("%q: must be standard, adaptive, sdk-standard, sdk-adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, "+
+			return c, fmt.Errorf("%q: must be standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, "+
 				"min_delay=D, max_elapsed=D, quota_capacity=N, deadline=D or timeout=D", part)
 		}
 		if slices.Contains(keys, key) {
@@ -57,14 +47,6 @@ func parseChange(text string) (change, error) {
 		if err := c.set(key, value, "--vs "+text); err != nil {
 			return c, fmt.Errorf("%q: %w", part, err)
 		}
-	}
-	if c.sdk != sim.NoSDK {
-		for _, key := range keys {
-			if key == "min_delay" || key == "max_elapsed" || c.behavior == retry.V20 {
-				return c, errors.New("aws-sdk-go-v2 v1.48.0 has neither v2.0 nor min_delay nor max_elapsed")
-			}
-		}
-		c.behavior = retry.V21
 	}
 	return c, nil
 }
@@ -97,8 +79,7 @@ func (c *change) set(key, value, place string) (err error) {
 }
 
 // strategy returns the configuration of the strategy, apart from the settings.
-func (c *change) strategy(trace *recording) standard.Config {
-	all := trace.conditions()
+func (c *change) strategy() (all standard.Config) {
 	if c.quota > 0 {
 		all.QuotaCapacity = &c.quota
 	}
@@ -124,14 +105,11 @@ func (v *variant) of(figure func(r *sim.Result) float64) sim.Spread {
 func (v *variant) result() *sim.Result { return sim.Median(v.runs) }
 
 // variants resolves the settings of all variants.
-func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
+func (c *call) variants(s *simulation) ([]*variant, error) {
 	all := make([]*variant, 0, 1+len(s.vs))
 	for i, text := range append([]string{""}, s.vs...) {
 		var with change
 		service := page.Setting{Name: "service", Value: c.service, Origin: "option --service"}
-		if trace != nil && c.service == "" {
-			service.Value, service.Origin = trace.Given.Service, trace.place()
-		}
 		query := c.query(s.question, service.Value)
 		name, place := "settings", "option --behavior"
 		if i > 0 {
@@ -142,12 +120,6 @@ func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
 			query.Override.Behavior, place = &with.behavior, "--vs "+text
 		}
 		query.Given = with.given
-		if trace != nil {
-			if query.Override.Behavior == nil && trace.Behavior != "" {
-				query.Override.Behavior, place = new(retry.Behavior(trace.Behavior)), trace.place()
-			}
-			query.Given = append(query.Given, trace.given()...)
-		}
 		settings, err := query.Resolve()
 		if invalid, ok := errors.AsType[*config.ValueError](err); ok && strings.HasPrefix(invalid.Origin.Name, "--vs ") {
 			return nil, usageError(message(err))
@@ -156,11 +128,8 @@ func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
 			return nil, err
 		}
 		v := &variant{
-			Variant:  sim.Variant{Name: name, Deadline: with.deadline, AttemptTimeout: with.timeout, SDK: with.sdk},
+			Variant:  sim.Variant{Name: name, Deadline: with.deadline, AttemptTimeout: with.timeout},
 			settings: settingsOf(settings, place),
-		}
-		if with.sdk != sim.NoSDK {
-			v.settings[1] = page.Setting{Name: "retry_mode", Value: strings.Split(text, ",")[0], Origin: "--vs " + text}
 		}
 		if service.Value != "" {
 			v.settings = append(v.settings, service)
@@ -177,7 +146,7 @@ func (c *call) variants(s *simulation, trace *recording) ([]*variant, error) {
 			v.settings = append(v.settings, page.Setting{Name: "quota_capacity", Value: strconv.Itoa(with.quota), Origin: "--vs " + text})
 		}
 		v.New = func(p sim.Parts) (retry.Strategy, error) {
-			return awsretry.New(settings, awsretry.WithConfig(adaptive.Config{Standard: with.strategy(trace)}),
+			return awsretry.New(settings, awsretry.WithConfig(adaptive.Config{Standard: with.strategy()}),
 				awsretry.WithClock(p.Clock), awsretry.WithRandom(p.Random), awsretry.WithObserver(p.Observer))
 		}
 		all = append(all, v)

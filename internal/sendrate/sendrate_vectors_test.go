@@ -11,14 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/command/trace"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// exactly is an instant of the vectors with the form of a trace.
-func exactly(seconds trace.Seconds) time.Time { return at(0).Add(time.Duration(seconds)) }
+// exactly is an instant of the vectors to the nanosecond.
+func exactly(seconds vectors.ExactSeconds) time.Time { return at(0).Add(time.Duration(seconds)) }
 
 func requireRate[F ~float64](t *testing.T, p vectors.Precision, want float64, got F, what string, step int) {
 	t.Helper()

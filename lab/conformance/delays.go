@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/command/trace"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -249,7 +248,7 @@ func hints(list []vectors.RetryAfter) (cases []vectors.Sequence) {
 			c.Steps = append(c.Steps, retried("throttling", nil, nil))
 		}
 		c.Steps = append(c.Steps, retried("throttling", hint.Header, &hint.Want))
-		c.Given = vectors.Given{MaxAttempts: new(len(c.Steps) + 2), Jitter: hint.Delay / whole, MaxBackoff: trace.Seconds(defaultMaxBackoff)}
+		c.Given = vectors.Given{MaxAttempts: new(len(c.Steps) + 2), Jitter: hint.Delay / whole, MaxBackoff: vectors.ExactSeconds(defaultMaxBackoff)}
 		cases = append(cases, c)
 	}
 	return cases

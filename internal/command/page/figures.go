@@ -46,7 +46,7 @@ func Figures(within time.Duration) []Figure {
 		},
 		{
 			"within_share", "within " + short, "The share of all calls that callers want to make that begin and succeed within this time. " +
-				"Where workers wait, calls that they do not get to count too.", false,
+				"Where workers wait, calls that they do not get to count too; undecided ones do not.", false,
 			func(r *sim.Result) float64 { return r.WithinShare }, Percents,
 		},
 		{
@@ -84,6 +84,10 @@ func Figures(within time.Duration) []Figure {
 			}, Times,
 		},
 
+		{
+			"undecided_calls", "undecided", "The calls that are open at the end of the run, and may still succeed in time.", true,
+			func(r *sim.Result) float64 { return float64(r.Undecided) }, Counts,
+		},
 		{
 			"attempts_per_call", "attempts/call", "All attempts, the first one included.", true,
 			func(r *sim.Result) float64 { return r.AttemptsPerCall }, Numbers,

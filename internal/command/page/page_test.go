@@ -318,7 +318,7 @@ func TestRowOfAVariantSaysWhatItCameTo(t *testing.T) {
 	const begin, end = `<tr><th scope="row">settings</th>`, "</tr>"
 	seen := cells("", "failed", "0 %", "throttled", "0 %", "p50", "12.8 ms", "p99", "2.16 s", "within 5s", "40.0 %", "offered/s", "100",
 		"begun/s", "90.0", "goodput/s", "40.0", "of limit", "80.0 %", "of possible", "80.0 %", "waiting", "7", "oldest", "12.0 s")
-	behind := []string{"attempts/call", "1.50", "delay/call", "0 s", "max", "1 m 12 s", "lowest quota", "1,234"}
+	behind := []string{"undecided", "0", "attempts/call", "1.50", "delay/call", "0 s", "max", "1 m 12 s", "lowest quota", "1,234"}
 	text := sound(t, small())
 	require.Contains(t, text, begin+cells("", behind...)+end, "what does not apply has no column")
 	require.Contains(t, text, begin+seen+cells(` class="narrow"`, behind...)+end, "one block on a narrow screen")

@@ -40,18 +40,10 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 			clk.Stop()
 		}
 	}
-	loads := []*Load{load}
-	for i := range s.Healthy {
-		own := seed + uint64(i+1)<<32
-		loads = append(loads, &Load{
-			Scenario: &s, Service: NewService(s.healthy(), own, clk.Now()), Table: fmt.Sprint("healthy", i+1),
-			Start: clk.Now(), Seed: own, Ended: func(*Call) {},
-		})
-	}
 	var clients []*client
 	var worlds []World
 	for i := range s.Clients {
-		world := clk.Beside(v.inOrder(plan))
+		world := clk.Beside(true)
 		c, err := v.newClient(world, jitter(seed+uint64(i)), retry.ObserverFunc(r.observe))
 		if err != nil {
 			return nil, err
@@ -64,18 +56,11 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 		}
 		clients, worlds = append(clients, c), append(worlds, world)
 	}
-	for _, load := range loads {
-		for i, c := range clients {
-			load.Begin(context.Background(), worlds[i], c)
-		}
+	for i, c := range clients {
+		load.Begin(context.Background(), worlds[i], c)
 	}
 	for _, p := range s.Phases {
-		clk.AfterFunc(p.From, func() {
-			load.Service.Change(clk.Now(), p.Conditions)
-			for _, other := range loads[1:] {
-				other.Service.Change(clk.Now(), p.healthy())
-			}
-		})
+		clk.AfterFunc(p.From, func() { load.Service.Change(clk.Now(), p.Conditions) })
 	}
 	for i := range r.bins {
 		end := r.end(i)

@@ -3,9 +3,7 @@
 package sim_test
 
 import (
-	"container/heap"
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -14,13 +12,6 @@ import (
 	"github.com/awsretry/awsretry/internal/command/sim"
 	"github.com/awsretry/awsretry/modes/standard"
 )
-
-// failing are the phases of an outage.
-func failing(s *sim.Scenario, from, to time.Duration) []sim.Phase {
-	outage := s.Conditions
-	outage.Fail = 1
-	return []sim.Phase{{From: from, Conditions: outage}, {From: to, Conditions: s.Conditions}}
-}
 
 // Each call that began has ended or is open at the end, and each attempt that the service took up
 // was accepted, throttled or failed.
@@ -66,32 +57,6 @@ func TestSimulatedCallsAndAttemptsAreAllCounted(t *testing.T) {
 	}
 }
 
-// A quota and a pool that others fill are as good as a larger quota. The calls of the others do not
-// count.
-func TestSimulatedHealthyTablesHelpTheThrottledOne(t *testing.T) {
-	t.Parallel()
-	s := usual()
-	s.Rate, s.Burst, s.Offered, s.Workers = 5, 5, 100, 8
-	for name, v := range map[string]sim.Variant{"standard": inStandardMode(standard.Config{}), "adaptive": inAdaptiveMode(standard.Config{})} {
-		s.Healthy = 0
-		alone := play(t, s, v)
-		s.Healthy = 2
-		helped := play(t, s, v)
-		require.InDelta(t, s.Rate, helped.Goodput, 0.5, name)
-		begun, pool := 0, 0
-		for _, b := range helped.Bins {
-			begun += b.Begun
-			pool = max(pool, b.Pool)
-		}
-		require.LessOrEqual(t, float64(begun), s.Offered*s.Duration.Seconds()+100)
-		require.Positive(t, pool)
-		if name == "standard" {
-			require.Greater(t, alone.FailedShare, 0.9)
-			require.Less(t, helped.FailedShare, 0.5)
-		}
-	}
-}
-
 func TestSimulatedQuotaRecoversAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	s := usual()
@@ -124,87 +89,5 @@ func TestSimulatedDeadlineEndsCalls(t *testing.T) {
 			require.Greater(t, got.FailedShare, 0.5)
 			require.Greater(t, got.Goodput, 35.0)
 		})
-	}
-}
-
-// TestModelOfAFewLinesComesToTheSame plays calls at random instants against a bucket, without the service, the strategy
-// and the clock of the simulation: three attempts, a quota of 500 tokens that a retry takes 5 of and a success gives
-// back, and a full jitter from one second on.
-func TestModelOfAFewLinesComesToTheSame(t *testing.T) {
-	t.Parallel()
-	for _, offered := range []float64{150, 240, 600} {
-		var want, got [3]float64
-		const seeds = 5
-		for seed := range uint64(seeds) {
-			failed, perCall, throttled := model(rand.New(rand.NewPCG(seed, 99)), 200, offered)
-			for i, v := range []float64{failed, perCall, throttled} {
-				want[i] += v / seeds
-			}
-			s := open()
-			s.Offered, s.Latency = offered, [2]time.Duration{}
-			r, err := sim.Play(t.Context(), s, inStandardMode(standard.Config{}), seed+1, nil)
-			require.NoError(t, err)
-			for i, v := range []float64{r.FailedShare, r.AttemptsPerCall, r.ThrottledShare} {
-				got[i] += v / seeds
-			}
-		}
-		require.InDelta(t, want[0], got[0], 0.015, "failed of %v", offered)
-		require.InDelta(t, want[1], got[1], 0.03, "attempts per call of %v", offered)
-		require.InDelta(t, want[2], got[2], 0.015, "throttled of %v", offered)
-	}
-}
-
-type due struct {
-	at      float64
-	attempt int
-}
-
-type dues []due
-
-func (d dues) Len() int { return len(d) }
-
-func (d dues) Less(i, j int) bool { return d[i].at < d[j].at }
-
-func (d dues) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
-
-func (d *dues) Push(x any) { *d = append(*d, x.(due)) }
-
-func (d *dues) Pop() any { x := (*d)[len(*d)-1]; *d = (*d)[:len(*d)-1]; return x }
-
-func model(random *rand.Rand, limit, offered float64) (failed, perCall, throttledShare float64) {
-	tokens, quota, last, calls, attempts, throttled := limit, 500.0, 0.0, 0.0, 0.0, 0.0
-	queue := &dues{{random.ExpFloat64() / offered, 1}}
-	for {
-		d := heap.Pop(queue).(due)
-		if d.at > 90 {
-			return failed / calls, attempts / calls, throttled / attempts
-		}
-		if d.attempt == 1 {
-			heap.Push(queue, due{d.at + random.ExpFloat64()/offered, 1})
-		}
-		tokens, last = math.Min(tokens+(d.at-last)*limit, limit), d.at
-		ok := tokens >= 1
-		counts := 0.0
-		if d.at >= 30 {
-			counts = 1
-		}
-		attempts += counts
-		switch {
-		case ok:
-			tokens--
-			back := 1.0
-			if d.attempt > 1 {
-				back = 5
-			}
-			quota = math.Min(quota+back, 500)
-			calls += counts
-			continue
-		case d.attempt < 3 && quota >= 5:
-			quota -= 5
-			heap.Push(queue, due{d.at + random.Float64()*math.Pow(2, float64(d.attempt-1)), d.attempt + 1})
-		default:
-			calls, failed = calls+counts, failed+counts
-		}
-		throttled += counts
 	}
 }

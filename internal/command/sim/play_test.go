@@ -203,19 +203,6 @@ func TestPhasesChangeLoadAndService(t *testing.T) {
 	}
 }
 
-// Latency grows as the bucket empties.
-func TestAnswersOfABusyServiceAreSlower(t *testing.T) {
-	t.Parallel()
-	s := usual()
-	s.Slowdown, s.Offered, s.Latency = 10, 49, [2]time.Duration{10 * time.Millisecond, 10 * time.Millisecond}
-	busy := play(t, s, inStandardMode(standard.Config{}))
-	s.Offered = 5
-	idle := play(t, s, inStandardMode(standard.Config{}))
-	require.InDelta(t, 0.01, idle.LatencyP50, 0.003)
-	require.Greater(t, busy.LatencyP50, 1.5*idle.LatencyP50)
-	require.LessOrEqual(t, busy.LatencyMax, 3.5)
-}
-
 // BenchmarkPlay is the default of the command.
 func BenchmarkPlay(b *testing.B) {
 	for _, v := range []sim.Variant{inStandardMode(standard.Config{}), inAdaptiveMode(standard.Config{})} {
@@ -224,6 +211,38 @@ func BenchmarkPlay(b *testing.B) {
 			for b.Loop() {
 				if _, err := sim.Play(b.Context(), usual(), v, 1, nil); err != nil {
 					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// A longer time lets more calls be in time: those that the end of the run leaves open are the only ones left out.
+func TestShareInTimeNeverFallsWithTheTime(t *testing.T) {
+	t.Parallel()
+	outage := open()
+	outage.Offered, outage.Phases = 100, failing(&outage, 30*time.Second, 50*time.Second)
+	for name, c := range map[string]struct {
+		scenario sim.Scenario
+		variant  sim.Variant
+	}{
+		"an outage":         {outage, inStandardMode(standard.Config{})},
+		"calls that wait":   {open(), inAdaptiveMode(standard.Config{})},
+		"workers that wait": {usual(), inAdaptiveMode(standard.Config{})},
+		"retries":           {usual(), inStandardMode(standard.Config{})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			last := 0.0
+			for _, within := range []time.Duration{time.Millisecond, time.Second, 5 * time.Second, 30 * time.Second, time.Hour} {
+				c.scenario.Within = within
+				r := play(t, c.scenario, c.variant)
+				require.GreaterOrEqual(t, r.WithinShare, last, within)
+				require.LessOrEqual(t, r.Undecided, r.Waiting)
+				last = r.WithinShare
+				if within == time.Hour {
+					require.Positive(t, last)
+					require.Equal(t, r.Waiting, r.Undecided, "of the run that counts, each call that waits may succeed in an hour")
 				}
 			}
 		})

@@ -48,8 +48,8 @@ type recorder struct {
 	emptied  time.Duration
 
 	calls, failed, noQuota, attempts, throttled int
-	openCalls, begun, inTime, timely            int
-	waiting                                     int           // calls at the end
+	openCalls, begun, inTime                    int
+	waiting, undecided                          int           // calls at the end
 	oldest                                      time.Duration // the age of the oldest of them
 	waited                                      time.Duration
 	succeeded, unsuccessful                     []time.Duration // the latencies
@@ -70,10 +70,9 @@ func (r *recorder) spread(s *Scenario) {
 	r.duration, r.measured, r.within = s.Duration, s.Measured, s.Within
 	r.width = max(time.Second, (r.duration/mostBins + time.Second - 1).Truncate(time.Second))
 	for from := time.Duration(0); from < r.duration || from == 0; from += r.width {
-		b := Bin{From: from, Quota: r.lowest, SendRate: math.NaN(), Allowed: math.NaN()}
-		if w := (Window{from, min(from+r.width, r.duration)}); !s.isTrace() {
-			b.Offered, b.Allowed = s.Wanted(w), s.Allowed(w)/(w.To-w.From).Seconds()
-		}
+		b := Bin{From: from, Quota: r.lowest, SendRate: math.NaN()}
+		w := Window{from, min(from+r.width, r.duration)}
+		b.Offered, b.Allowed = s.Wanted(w), s.Allowed(w)/(w.To-w.From).Seconds()
 		r.bins = append(r.bins, b)
 	}
 	r.scenario = s
@@ -87,14 +86,6 @@ func (r *recorder) bin(at time.Duration) *Bin {
 	return &r.bins[min(max(int(at/r.width), 0), len(r.bins)-1)]
 }
 
-// timelyWindow is the window of starts for which it is known whether a call succeeds in time.
-func (r *recorder) timelyWindow() Window {
-	if r.scenario.isTrace() { // all calls end
-		return r.measured
-	}
-	return Window{r.measured.From, min(r.measured.To, r.duration) - r.within}
-}
-
 // began counts a call that begins.
 func (r *recorder) began(at time.Duration) {
 	r.bin(at).Begun++
@@ -103,9 +94,6 @@ func (r *recorder) began(at time.Duration) {
 	r.most = max(r.most, r.openCalls)
 	if r.measured.Has(at) {
 		r.begun++
-	}
-	if r.timelyWindow().Has(at) {
-		r.timely++
 	}
 }
 
@@ -136,7 +124,7 @@ func (r *recorder) ended(c *Call) {
 	latency := c.Ended - c.Began
 	if c.Err == nil {
 		r.successes = append(r.successes, c.Ended)
-		if latency <= r.within && r.timelyWindow().Has(c.Began) {
+		if latency <= r.within && r.measured.Has(c.Began) {
 			r.inTime++
 		}
 	} else {
@@ -166,8 +154,12 @@ func (r *recorder) ended(c *Call) {
 // stop notes the calls that are open at the end of the run. Later ends do not count.
 func (r *recorder) stop() {
 	r.stopped, r.waiting = true, r.openCalls
-	for began := range r.open {
-		r.oldest = max(r.oldest, r.duration-began)
+	for began, calls := range r.open {
+		age := r.duration - began
+		r.oldest = max(r.oldest, age)
+		if age <= r.within && r.measured.Has(began) {
+			r.undecided += calls
+		}
 	}
 }
 
@@ -233,7 +225,7 @@ func (r *recorder) result() *Result {
 		FailedP50: quantile(r.unsuccessful, 50), FailedP99: quantile(r.unsuccessful, 99),
 		LatencyMax: quantile(all, 100), DelayPerCall: math.NaN(), WithinShare: math.NaN(),
 		Goodput: math.NaN(), OfPossible: math.NaN(), OfLimit: math.NaN(), Offered: math.NaN(), Begun: math.NaN(), Ended: math.NaN(),
-		Waiting: r.waiting, Oldest: r.oldest.Seconds(), Recover: math.NaN(), Emptied: math.NaN(),
+		Waiting: r.waiting, Undecided: r.undecided, Oldest: r.oldest.Seconds(), Recover: math.NaN(), Emptied: math.NaN(),
 		LowestQuota: r.lowest, Duration: r.duration, Bins: r.bins, Width: r.width, Longest: r.longest, Calls: r.calls,
 		Succeeded: r.succeeded, Unsuccessful: r.unsuccessful,
 	}
@@ -249,17 +241,13 @@ func (r *recorder) result() *Result {
 	}
 	good := float64(count(r.successes, r.measured))
 	result.Goodput, result.Begun, result.Ended = good/seconds, float64(r.begun)/seconds, float64(r.calls)/seconds
-	wanted := float64(r.timely)
-	if !s.isTrace() {
-		result.Offered = s.Wanted(window) / seconds
-		result.OfLimit, result.OfPossible = part(good, s.Allowed(window)), part(good, s.Capacity(window))
-		if s.Workers > 0 { // waiting workers would have begun more
-			wanted = max(wanted, s.Wanted(r.timelyWindow()))
-		}
+	wanted := float64(r.begun)
+	result.Offered = s.Wanted(window) / seconds
+	result.OfLimit, result.OfPossible = part(good, s.Allowed(window)), part(good, s.Capacity(window))
+	if s.Workers > 0 { // waiting workers would have begun more
+		wanted = max(wanted, s.Wanted(window))
 	}
-	if w := r.timelyWindow(); w.To > w.From {
-		result.WithinShare = min(part(float64(r.inTime), wanted), 1)
-	}
+	result.WithinShare = part(float64(r.inTime), wanted-float64(r.undecided))
 	if len(s.Phases) > 0 {
 		result.Recover = r.recovered()
 	}

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -17,9 +19,10 @@ type Result struct {
 	// FailedShare is the share of the calls that failed, and NoQuotaShare the part of it that failed for lack
 	// of quota.
 	FailedShare, NoQuotaShare float64
-	// WithinShare is the share of wanted calls that begin and succeed in time. It leaves out the last moments
-	// of the run, because the end of those calls is unknown.
+	// WithinShare is the share of the calls wanted in the window that begin and succeed in time. It leaves out the
+	// Undecided: calls that are open at the end of the run and may still succeed in time.
 	WithinShare float64
+	Undecided   int
 	// AttemptsPerCall counts all attempts, the first included. ThrottledShare is the share of
 	// them that the service throttled.
 	AttemptsPerCall, ThrottledShare float64
@@ -48,9 +51,6 @@ type Result struct {
 	Bins            []Bin
 	// Longest is the call that took longest.
 	Longest Call
-	// Beyond is how many attempts had no answer in a trace. Unused is how many of its answers no
-	// attempt used.
-	Beyond, Unused int
 }
 
 // ratio returns a part of a whole; NaN if the whole is zero.
@@ -69,5 +69,14 @@ func part(of, whole float64) float64 {
 	return of / whole
 }
 
-// KeepsUp reports whether at least 95 % of the calls that callers want to make end. A trace always keeps up.
+// Equal reports whether two runs came to the same: each call took as long, and so was each part of the run.
+func (r *Result) Equal(other *Result) bool {
+	figures := func(r Result) string { // as text, in which NaN equals NaN
+		r.Succeeded, r.Unsuccessful, r.Longest = nil, nil, Call{}
+		return fmt.Sprint(r)
+	}
+	return slices.Equal(r.Succeeded, other.Succeeded) && slices.Equal(r.Unsuccessful, other.Unsuccessful) && figures(*r) == figures(*other)
+}
+
+// KeepsUp reports whether at least 95 % of the calls that callers want to make end.
 func (r *Result) KeepsUp() bool { return math.IsNaN(r.Offered) || r.Ended >= 0.95*r.Offered }

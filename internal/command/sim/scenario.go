@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // Scenario is a service and its load.
 type Scenario struct {
@@ -14,13 +11,8 @@ type Scenario struct {
 	// Queue makes requests wait their turn instead of being throttled. The service works on each,
 	// even if the caller has gone.
 	Queue bool
-	// Slowdown is how many times longer an answer takes when the bucket is empty; zero is 1.
-	Slowdown float64
 	// Clients is how many clients there are.
 	Clients int
-	// Healthy is how many more tables there are, each with the same load. The service allows all of
-	// their requests. Their calls affect only the pools of the clients.
-	Healthy int
 	// Duration is how long the run takes. Measured is the part of it that counts, and Within the time
 	// in which a call has to succeed to be in time.
 	Duration time.Duration
@@ -62,23 +54,6 @@ func (w Window) Has(at time.Duration) bool { return w.From <= at && at < w.To }
 
 // forever is longer than any run.
 const forever = 1000 * time.Hour
-
-// healthy is the scenario of a table that has no limit and no failures.
-func (s *Scenario) healthy() Scenario {
-	well := Scenario{Conditions: s.Conditions.healthy()}
-	for _, p := range s.Phases {
-		well.Phases = append(well.Phases, Phase{p.From, p.healthy()})
-	}
-	return well
-}
-
-func (c Conditions) healthy() Conditions {
-	c.Rate, c.Burst, c.Fail, c.Throttle = math.MaxInt32, math.MaxInt32, 0, 0
-	return c
-}
-
-// isTrace reports whether the scenario has neither service nor load.
-func (s *Scenario) isTrace() bool { return s.Rate == 0 && s.Offered == 0 && len(s.Phases) == 0 }
 
 // at returns the conditions of an instant, and when they change.
 func (s *Scenario) at(at time.Duration) (c *Conditions, until time.Duration) {

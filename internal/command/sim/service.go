@@ -89,9 +89,6 @@ func (s *Service) Take(now time.Time) (latency time.Duration, err error) {
 		latency += time.Duration(s.random.Int64N(int64(spread)))
 	}
 	s.refillLocked(now)
-	if slow := s.scenario.Slowdown; slow > 1 && s.now.Burst > 0 {
-		latency = time.Duration(float64(latency) * (1 + (slow-1)*max(0, 1-s.tokens/s.now.Burst)))
-	}
 	switch {
 	case s.now.Fail >= 1:
 		return latency, s.Failed

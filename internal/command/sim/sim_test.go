@@ -55,3 +55,10 @@ func play(t *testing.T, s sim.Scenario, v sim.Variant) *sim.Result {
 	require.NoError(t, err)
 	return r
 }
+
+// failing are the phases of an outage.
+func failing(s *sim.Scenario, from, to time.Duration) []sim.Phase {
+	outage := s.Conditions
+	outage.Fail = 1
+	return []sim.Phase{{From: from, Conditions: outage}, {From: to, Conditions: s.Conditions}}
+}

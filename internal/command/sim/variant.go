@@ -17,9 +17,6 @@ type Variant struct {
 	// Deadline limits the time of each call; zero means no limit. AttemptTimeout limits that of each
 	// attempt and overrides the scenario; zero keeps the scenario's.
 	Deadline, AttemptTimeout time.Duration
-	// SDK plays the retryer of aws-sdk-go-v2 instead of the strategy, with the numbers of the
-	// strategy.
-	SDK SDKMode
 	// New returns a strategy for one client. It is called several times.
 	New func(p Parts) (retry.Strategy, error)
 }
@@ -33,12 +30,10 @@ type Parts struct {
 
 // client is a client of a variant.
 type client struct {
-	clock          clock.Clock
+	clock          *virtual.Clock
 	deadline       time.Duration
 	attemptTimeout func() time.Duration // nil is none
 	strategy       retry.Strategy
-	sdk            *sdkClient // replaces the strategy; or nil
-	longPolling    bool
 }
 
 // jitter returns a source of random numbers with the seed.
@@ -54,9 +49,6 @@ func (v *Variant) newClient(clk *virtual.Clock, jitter func() float64, observer 
 	if v.AttemptTimeout > 0 {
 		c.attemptTimeout = func() time.Duration { return v.AttemptTimeout }
 	}
-	if v.SDK != NoSDK {
-		c.sdk = newSDKClient(v.SDK, s, clk, jitter, observer)
-	}
 	return c, nil
 }
 
@@ -68,6 +60,8 @@ func (c *client) Do(ctx context.Context, table string, attempt func(ctx context.
 		ctx = limited
 	}
 	one := func(ctx context.Context) error {
+		// The strategy learns of the answer next, and may then refuse waits that a deadline would cut short.
+		defer c.clock.Recheck()
 		if c.attemptTimeout == nil {
 			return attempt(ctx)
 		}
@@ -79,10 +73,7 @@ func (c *client) Do(ctx context.Context, table string, attempt func(ctx context.
 		defer cancel()
 		return attempt(limited)
 	}
-	if c.sdk != nil {
-		return c.sdk.do(ctx, table, one)
-	}
-	return retry.DoErr(ctx, c.strategy, retry.Operation{Resource: table, LongPolling: c.longPolling}, one)
+	return retry.DoErr(ctx, c.strategy, retry.Operation{Resource: table}, one)
 }
 
 // Plan returns the retry numbers of the variant.
@@ -94,11 +85,6 @@ func (v *Variant) Plan() (retry.Plan, error) {
 	return s.Plan(retry.Operation{}), nil
 }
 
-// inOrder reports whether calls that wait for send tokens get them in the order in which they began to wait. That is
-// not so with a deadline or MaxElapsed: a strategy refuses a wait that these would cut short before the waits in front
-// of it end.
-func (v *Variant) inOrder(p retry.Plan) bool { return v.Deadline == 0 && p.MaxElapsed == 0 }
-
 // state is the state of the table that counts, and the tokens in the pool.
 type state struct {
 	retry.ScopeSnapshot
@@ -109,9 +95,6 @@ type state struct {
 // state returns the state of the client. Before its first call the table has the state of the
 // strategy as a whole.
 func (c *client) state() state {
-	if c.sdk != nil {
-		return c.sdk.state()
-	}
 	snapshot := c.strategy.Snapshot()
 	found := slices.IndexFunc(snapshot.Scopes, func(s retry.ScopeSnapshot) bool { return s.Key.Resource == troubled })
 	return state{snapshot.Scopes[max(found, 0)], snapshot.Pool}

@@ -28,8 +28,8 @@ type Clock struct {
 	sleeps map[*task]<-chan struct{}
 	// first is true if waits end in the order in which they began, unless a context ends them.
 	first bool
-	// expired is true if a context of WithTimeout has ended by itself since the last wake.
-	expired bool
+	// all is true if any wait may have ended since the last wake, because a context of WithTimeout has, or Recheck says so.
+	all bool
 }
 
 var _ clock.Clock = (*Clock)(nil)
@@ -54,8 +54,8 @@ func New(start time.Time) *Clock {
 // Beside returns a clock with the same time. Its tasks must not end the waits of tasks of another
 // clock, because after a task has run, only the waits of its own clock are checked. Clients, for
 // example, do not end each other's waits. inOrder says that waits end in the order in which they
-// began, as waits for the send tokens of one scope do. Then only the first one is checked, or all of
-// them when a context of WithTimeout has ended by itself; no other context may end then.
+// began, as waits for the send tokens of one scope mostly do. Then only the first one is checked, or all of
+// them after [Clock.Recheck] or when a context of WithTimeout has ended by itself; no other context may end then.
 func (c *Clock) Beside(inOrder bool) *Clock {
 	return &Clock{loop: c.loop, first: inOrder, sleeps: map[*task]<-chan struct{}{}}
 }
@@ -104,6 +104,9 @@ func (l *loop) pause() error {
 	return nil
 }
 
+// Recheck says that the running task is about to end waits in any order.
+func (c *Clock) Recheck() { c.all = true }
+
 // Stop ends Run at the current time.
 func (c *Clock) Stop() { c.stopped = true }
 
@@ -145,10 +148,15 @@ type wait struct {
 	done, canceled <-chan struct{}
 }
 
+// over asks one channel after the other: a select of both would lock them, which is most of what a simulation with
+// deadlines costs.
 func (w *wait) over() bool {
 	select {
 	case <-w.done:
 		return true
+	default:
+	}
+	select {
 	case <-w.canceled:
 		return true
 	default:
@@ -159,8 +167,8 @@ func (w *wait) over() bool {
 // wake runs the tasks whose waits are over, in the order in which they began to wait, and then those whose sleep a
 // context has ended.
 func (c *Clock) wake() {
-	all := !c.first || c.expired
-	c.expired = false
+	all := !c.first || c.all
+	c.all = false
 	c.wakeWaits(all)
 	if !all || len(c.sleeps) == 0 {
 		return
@@ -271,7 +279,7 @@ func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Co
 	}
 	ctx, end := context.WithCancelCause(parent)
 	over := c.AfterFunc(d, func() {
-		c.expired = true
+		c.all = true
 		end(context.DeadlineExceeded)
 	})
 	return &deadline{ctx, until}, func() {

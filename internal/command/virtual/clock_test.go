@@ -181,6 +181,38 @@ func TestPanicOfATaskIsThatOfRun(t *testing.T) {
 	clk.Go(func() { t.Error("a task began after the end") })
 }
 
+func TestRecheckFindsTheWaitsThatATaskEndsOutOfOrder(t *testing.T) {
+	t.Parallel()
+	for rechecks, want := range map[bool][]string{
+		false: {"3s wait 0", "3s wait 1"},
+		true:  {"2s wait 1", "3s wait 0"},
+	} {
+		clk, notes := newNotes()
+		beside := clk.Beside(true)
+		var doors [2]chan struct{}
+		for i := range doors {
+			doors[i] = make(chan struct{})
+			beside.Go(func() {
+				_ = beside.Await(t.Context(), doors[i])
+				notes.add("wait %d", i)
+			})
+		}
+		beside.Go(func() {
+			_ = beside.Sleep(t.Context(), 2*time.Second)
+			if rechecks {
+				beside.Recheck()
+			}
+			close(doors[1])
+			_ = beside.Sleep(t.Context(), time.Second)
+			close(doors[0])
+		})
+
+		clk.Run(time.Time{})
+
+		require.Equal(t, want, notes.list)
+	}
+}
+
 // A clock whose waits end in order looks only at the first one, but for the end of a context.
 func TestDeadlineEndsASleepBehindAWaitInOrder(t *testing.T) {
 	t.Parallel()

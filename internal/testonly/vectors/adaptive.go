@@ -1,7 +1,5 @@
 package vectors
 
-import "github.com/awsretry/awsretry/internal/command/trace"
-
 // Adaptive is a file with the form of adaptive.json.
 type Adaptive struct {
 	About
@@ -61,9 +59,11 @@ type EndToEnd struct {
 	Case
 	Precision
 
-	Start trace.Seconds `json:"start_s"`
+	Start ExactSeconds `json:"start_s"`
 	Steps []struct {
-		trace.Outcome
+		T         ExactSeconds `json:"t_s"`
+		Throttled bool         `json:"throttled"`
+		Repeat    int          `json:"repeat"`
 
 		MeasuredRate float64 `json:"measured_tx_rate"`
 		FillRate     float64 `json:"new_token_bucket_rate"`
@@ -122,11 +122,13 @@ type Operations struct {
 	Case
 	Precision
 
-	Behavior   string        `json:"behavior"`
-	Given      Given         `json:"given"`
-	Start      trace.Seconds `json:"start_s"`
+	Behavior   string       `json:"behavior"`
+	Given      Given        `json:"given"`
+	Start      ExactSeconds `json:"start_s"`
 	Operations []struct {
-		trace.Operation
+		Start     ExactSeconds `json:"start_s"`
+		Latency   ExactSeconds `json:"latency_s"`
+		Responses []Response   `json:"responses"`
 
 		Want struct {
 			Outcome      string    `json:"outcome"`

@@ -1,7 +1,5 @@
 package vectors
 
-import "github.com/awsretry/awsretry/internal/command/trace"
-
 // Standard is a file with the form of standard.json.
 type Standard struct {
 	About
@@ -53,10 +51,10 @@ type Sequence struct {
 
 // Step is a response and the wanted decision.
 type Step struct {
-	trace.Step
-
-	Scope string `json:"scope"`
-	Want  struct {
+	Request  string   `json:"request"`
+	Response Response `json:"response"`
+	Scope    string   `json:"scope"`
+	Want     struct {
 		Outcome    string   `json:"outcome"`
 		QuotaAfter int      `json:"quota_after"`
 		PoolAfter  int      `json:"pool_after"`
@@ -83,12 +81,12 @@ type BackoffTable struct {
 	Case
 
 	// Behavior is the generation that Base and MaxBackoff belong to.
-	Behavior   string        `json:"behavior"`
-	Base       float64       `json:"base_s"`
-	MaxBackoff trace.Seconds `json:"max_backoff_s"`
-	Jitter     float64       `json:"jitter"`
-	FirstIndex int64         `json:"first_index"`
-	Delays     []float64     `json:"delays_s"`
+	Behavior   string       `json:"behavior"`
+	Base       float64      `json:"base_s"`
+	MaxBackoff ExactSeconds `json:"max_backoff_s"`
+	Jitter     float64      `json:"jitter"`
+	FirstIndex int64        `json:"first_index"`
+	Delays     []float64    `json:"delays_s"`
 }
 
 // RetryAfter is a delay, a hint of the server, and the wanted delay with the hint.

@@ -10,9 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
-
-	"github.com/awsretry/awsretry/internal/command/trace"
 )
 
 // Load reads the file of that name from the folder testdata in root, which is the path from the
@@ -113,21 +110,3 @@ func (p Precision) Near(want, got float64) bool {
 // Int returns the number as an int. For a number that an int of this machine cannot hold, it
 // returns the largest or smallest int.
 func Int(n int64) int { return int(max(math.MinInt, min(n, math.MaxInt))) }
-
-// Seconds returns seconds as a Duration, to the nearest nanosecond.
-func Seconds[S float64 | trace.Seconds](s S) time.Duration {
-	if exact, ok := any(s).(trace.Seconds); ok {
-		return time.Duration(exact)
-	}
-	return time.Duration(math.Round(float64(s) * float64(time.Second)))
-}
-
-// Types of cases that traces of the command have too.
-type (
-	// Given is the configuration of the strategy of a case.
-	Given = trace.Given
-	// Response is what an attempt got.
-	Response = trace.Response
-	// ServiceError is a response that is not a success.
-	ServiceError = trace.ServiceError
-)

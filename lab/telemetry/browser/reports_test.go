@@ -25,7 +25,7 @@ var reports = []struct {
 	{"v20-or-v21", "--vs v2.0 --fail 0.25 --limit 500 --offered 100", []picture{
 		{"v20-or-v21", "figure[aria-labelledby=curve]", 800},
 	}},
-	{"standard-or-adaptive", "--vs adaptive --vs sdk-adaptive --vs sdk-standard", []picture{
+	{"standard-or-adaptive", "--vs adaptive --vs adaptive,max_elapsed=2s", []picture{
 		{"standard-or-adaptive", "figure[aria-labelledby=latency]", 1000},
 	}},
 	{"ten-attempts", "--vs max_attempts=5 --vs max_attempts=10 --outage 2m --limit 500 --offered 100", nil},
