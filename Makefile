@@ -52,7 +52,7 @@ endef
 
 # The tests come first: they say most, and the linter takes minutes to build.
 .PHONY: check
-check: ahead prometheus redis shells race no-race long path test-386 vet-others tidy-diff release-check fmt-diff lint ## run what continuous integration runs for every push; the default
+check: ahead prometheus redis race no-race long path test-386 vet-others tidy-diff release-check fmt-diff lint ## run what continuous integration runs for every push; the default
 
 # To build the linter takes minutes the first time. The tests leave a part of the processors idle, which is enough for it.
 .PHONY: ahead
@@ -106,11 +106,6 @@ prometheus: ## fetch promtool and prometheus into .bin for the tests of lab/tele
 redis: ## fetch redis-server into .bin for the tests of fleet, where there is apt-get
 	@lab/scripts/redis >/dev/null || { [ -z "$$CI" ] && echo 'the tests with redis-server are left out'; }
 
-# Only continuous integration installs them: elsewhere the tests of a shell that is missing are skipped.
-.PHONY: shells
-shells: ## install the shells for the tests of completion, in continuous integration
-	@[ -z "$$CI" ] || lab/scripts/shells >/dev/null
-
 .PHONY: dynalite
 dynalite: ## write batches into dynalite, a table of five writes a second, with npm and node; half a minute
 	cd lab/sdktest && DYNALITE="$$(../scripts/dynalite)" go test -count=1 -tags dynalite -run FiveWritesASecond -v .
@@ -129,7 +124,7 @@ newest: ## run the tests of awssdk with the newest releases that can be download
 WITH_386 := GOOS=linux GOARCH=386 CGO_ENABLED=0
 .PHONY: test-386
 test-386: $(VET) ## run the tests of the core module with an int of 32 bits, or only build them where this machine cannot
-	@if $(WITH_386) go run ./cmd/awsretry version >/dev/null 2>&1; then \
+	@if $(WITH_386) go -C cmd/awsretry run . version >/dev/null 2>&1; then \
 		set -x; $(WITH_386) go test -vet=off $(FRESH) ./...; \
 	else set -x; $(WITH_386) $(vet_here) ./...; fi
 

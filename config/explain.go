@@ -10,8 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/escape"
 	"github.com/awsretry/awsretry/internal/forecast"
-	"github.com/awsretry/awsretry/internal/terminal"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -36,7 +36,7 @@ func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
 
 	fmt.Fprintln(&out, "\nFiles")
 	for _, f := range s.Files {
-		path := terminal.Escaped(shownPath(f.Path))
+		path := escape.Escaped(shownPath(f.Path))
 		if path == "" {
 			path = "(no home directory)"
 		}
@@ -54,20 +54,20 @@ func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
 		fmt.Fprintln(&out, "\nDiagnostics")
 	}
 	for _, d := range s.Diagnostics {
-		fmt.Fprintln(&out, "  "+terminal.Escaped(d.String()))
+		fmt.Fprintln(&out, "  "+escape.Escaped(d.String()))
 	}
 	_, err := w.Write(out.Bytes())
 	return err
 }
 
 func explainSetting[T any](table io.Writer, name string, s Setting[T]) {
-	fmt.Fprintf(table, "%s\t* %s\t%s\n", name, terminal.Plain(fmt.Sprint(s.Value)), terminal.Escaped(s.Origin.String()))
+	fmt.Fprintf(table, "%s\t* %s\t%s\n", name, escape.Plain(fmt.Sprint(s.Value)), escape.Escaped(s.Origin.String()))
 	for _, loser := range s.Overridden {
 		note := ""
 		if !loser.Valid {
 			note = ", not a valid value"
 		}
-		fmt.Fprintf(table, "\t  %s\t%s%s\n", loser.text(), terminal.Escaped(loser.Origin.String()), note)
+		fmt.Fprintf(table, "\t  %s\t%s%s\n", loser.text(), escape.Escaped(loser.Origin.String()), note)
 	}
 }
 
@@ -81,7 +81,7 @@ func explainUnlessBuiltIn(table io.Writer, name string, s Setting[time.Duration]
 // text returns a value that lost. A value that is not valid is in quotes.
 func (c Candidate) text() string {
 	if c.Valid {
-		return terminal.Plain(c.Raw)
+		return escape.Plain(c.Raw)
 	}
 	return strconv.Quote(c.Raw)
 }

@@ -31,6 +31,7 @@ require (
 	github.com/aws/smithy-go/tracing/smithyoteltracing v1.0.0
 	github.com/awsretry/awsretry v0.1.0
 	github.com/awsretry/awsretry/awssdk v0.1.0
+	github.com/awsretry/awsretry/cmd/awsretry v0.1.0
 	github.com/awsretry/awsretry/fleet v0.1.0
 	github.com/awsretry/awsretry/metrics/otelretry v0.1.0
 	github.com/awsretry/awsretry/metrics/promretry v0.1.0
@@ -111,7 +112,7 @@ require (
 	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/image v0.46.0 // indirect
 	golang.org/x/net v0.61.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260928230214-8a89bd6388cc // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
@@ -322,6 +323,7 @@ require (
 replace (
 	github.com/awsretry/awsretry => ../
 	github.com/awsretry/awsretry/awssdk => ../awssdk
+	github.com/awsretry/awsretry/cmd/awsretry => ../cmd/awsretry
 	github.com/awsretry/awsretry/fleet => ../fleet
 	github.com/awsretry/awsretry/metrics/otelretry => ../metrics/otelretry
 	github.com/awsretry/awsretry/metrics/promretry => ../metrics/promretry

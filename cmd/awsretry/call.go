@@ -1,37 +1,38 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"regexp"
+	"slices"
 	"strings"
-	"text/tabwriter"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/escape"
 	"github.com/awsretry/awsretry/internal/machine"
-	"github.com/awsretry/awsretry/internal/terminal"
+	"github.com/awsretry/awsretry/internal/near"
 )
 
-// flags are the common flags of all commands. A command adds its own to the FlagSet.
-type flags struct {
-	*flag.FlagSet
-	configFile, credentialsFile, service string
-	json                                 bool
-}
-
-// call is one run of a command.
+// call is one run of the program.
 type call struct {
 	system
-	flags
-	// args are the arguments after the name of the command.
+
+	// The common flags of all commands.
+	configFile, credentialsFile, service string
+	json                                 bool
+
+	// args are the arguments of the program.
 	args []string
-	// argument is the argument of a command that takes one, else empty.
-	argument string
+	// name is the command that runs; empty before it does.
+	name string
 	// streams has what was read from pipes.
 	streams map[string][]byte
 }
@@ -44,108 +45,138 @@ type usageError string
 
 func (e usageError) Error() string { return string(e) }
 
-func (c command) run(ctx context.Context, args []string, sys system) int {
-	f := newFlags(c)
-	act := c.define(f)
-	var said strings.Builder
-	f.SetOutput(&said)
-	argument, err := c.parse(f, args)
+// execute runs the command that the arguments name, and returns the exit status.
+func (c *call) execute(ctx context.Context) int {
+	root := c.root()
+	root.SetArgs(c.args)
+	root.SetIn(c.in)
+	root.SetOut(c.out)
+	root.SetErr(c.errs)
+	cmd, err := root.ExecuteContextC(ctx)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(sys.out, said.String())
+	case err == nil:
 		return exitFine
-	case err != nil:
-		return c.usageFailure(sys, err)
-	}
-	run := &call{system: sys, flags: *f, args: args, argument: argument}
-	run.checkService()
-	err = run.wrap(c.prose, func() error { return act(ctx, run) })
-	switch {
 	case errors.Is(err, errBad), errors.Is(err, errUnwritten):
 		return exitBad
-	case errors.As(err, new(usageError)):
-		return c.usageFailure(sys, fmt.Errorf("%w; awsretry %s -h shows the flags", err, c.name))
-	case err != nil:
-		run.fail(err)
-		return exitBad
+	case c.name == "", errors.As(err, new(usageError)):
+		text, meant, _ := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
+		if meant != "" {
+			text += "; did you mean " + strings.Join(strings.Fields(meant), " or ") + "?"
+		}
+		fmt.Fprintf(c.errs, "%s: %s; %[1]s -h shows the flags\n", cmd.CommandPath(), escape.Escaped(text))
+		return exitUsage
 	default:
-		return exitFine
+		c.fail(err)
+		return exitBad
 	}
 }
 
-// wrap calls act, and wraps its output to the width of the terminal if prose is true.
-func (c *call) wrap(prose bool, act func() error) error {
-	if !prose || c.json || c.width == 0 {
-		return act()
+// root returns the program with its commands.
+func (c *call) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "awsretry",
+		Short: "explains and checks the retry settings of AWS profiles",
+		Long: "awsretry explains and checks the retry settings of AWS profiles, says which\n" +
+			"failures are retried, and simulates what settings do. The exit status is 0 on\n" +
+			"success, 1 if problems were found or the output cannot be written, and 2 for a\nusage error.",
+		Version:       c.build.Version,
+		SilenceErrors: true, SilenceUsage: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SetOut(c.errs)
+			return errors.Join(cmd.Help(), errors.New("a command is missing"))
+		},
 	}
-	out := c.out
-	fold := terminal.NewFold(out, c.width)
-	c.out = fold
-	err := act()
-	c.out = out
-	if flushed := fold.Flush(); err == nil {
-		err = flushed
-	}
-	return err
+	root.SetVersionTemplate(c.build.String())
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages |", fmt.Sprintf("FlagUsagesWrapped %d |", usualWidth)))
+	root.SetFlagErrorFunc(suggesting)
+	f := root.PersistentFlags()
+	f.StringVar(&c.configFile, "config-file", "", "config `file` to read instead of AWS_CONFIG_FILE and ~/.aws/config; - is standard input")
+	f.StringVar(&c.credentialsFile, "credentials-file", "",
+		"credentials `file` to read instead of AWS_SHARED_CREDENTIALS_FILE and ~/.aws/credentials; - is standard input")
+	f.StringVar(&c.service, "service", "", "`service` whose defaults to use, or that a failure is from, such as dynamodb")
+	f.BoolVar(&c.json, "json", false, "print JSON, one object per line")
+	completes(root, "service", serviceNames)
+	root.AddCommand(c.explainCommand(), c.lintCommand(), c.profilesCommand(), c.classifyCommand(), c.simulateCommand(), c.versionCommand())
+	return root
 }
 
-// usageFailure prints why the arguments are rejected, and returns the exit status for that.
-func (c command) usageFailure(sys system, err error) int {
-	fmt.Fprintf(sys.errs, "awsretry %s: %s\n", c.name, terminal.Escaped(err.Error()))
-	return exitUsage
+// command returns a command that runs act. Prose wraps to the width of a terminal.
+func (c *call) command(name, synopsis, notes, example string, prose bool, act func(ctx context.Context) error) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: synopsis, Long: strings.TrimSpace(synopsis + "\n\n" + notes), Example: "  " + example, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c.name = cmd.Name()
+			c.checkService()
+			if !prose || c.json || c.width == 0 {
+				return act(cmd.Context())
+			}
+			var wide bytes.Buffer
+			out := c.out
+			c.out = &wide
+			err := act(cmd.Context())
+			c.out = out
+			if _, unwritten := io.WriteString(out, folded(wide.String(), c.width)); unwritten != nil {
+				return unwritten
+			}
+			return err
+		},
+	}
 }
 
-// parse reads the flags and the argument. Flags may come before or after the argument.
-func (c command) parse(f *flags, args []string) (argument string, err error) {
-	for given := false; ; given = true {
-		switch err := f.Parse(args); {
-		case errors.Is(err, flag.ErrHelp):
-			return "", err
-		case err != nil:
-			// Package flag writes one dash.
-			text := regexp.MustCompile(`(for|flag|defined:|argument:) -(\w[\w-])`).ReplaceAllString(err.Error(), "$1 --$2")
-			return "", fmt.Errorf("%s; awsretry %s -h shows the flags", text, c.name)
-		case f.NArg() == 0 && !given && c.argument != "":
-			return "", fmt.Errorf("missing argument: %s", c.argument)
-		case f.NArg() == 0:
-			return argument, nil
-		case given || c.argument == "":
-			return "", fmt.Errorf("unexpected argument: %q", f.Arg(0))
+// folded breaks lines at spaces where they are wider than a terminal. What follows is indented, in a row of a table to
+// its last column in the left half.
+func folded(wide string, width int) string {
+	var all strings.Builder
+	for line := range strings.Lines(wide) {
+		line = strings.TrimSuffix(line, "\n")
+		indent := ""
+		for text.StringWidth(line) > width {
+			cut := width // so many columns, and one byte or more for each
+			first := text.Trim(line, cut)
+			if at := strings.LastIndexByte(first+line[len(first):min(len(first)+1, len(line))], ' '); strings.TrimSpace(line[:max(at, 0)]) != "" {
+				first = line[:at]
+			}
+			if indent == "" {
+				hang := len(line) - len(strings.TrimLeft(line, " ")) + 2
+				if gap := strings.LastIndex(line[:min(width/2, len(first))], "  "); gap >= hang {
+					hang = gap + 2
+				}
+				indent = strings.Repeat(" ", min(hang, width/2))
+			}
+			all.WriteString(strings.TrimRight(first, " ") + "\n")
+			line = indent + strings.TrimLeft(line[len(first):], " ")
 		}
-		argument, args = f.Arg(0), f.Args()[1:]
+		all.WriteString(line + "\n")
 	}
+	return all.String()
 }
 
-func newFlags(c command) *flags {
-	f := &flags{FlagSet: flag.NewFlagSet(c.name, flag.ContinueOnError)}
-	f.StringVar(&f.configFile, "config-file", "", "config file to read instead of AWS_CONFIG_FILE and ~/.aws/config; - is standard input")
-	f.StringVar(&f.credentialsFile, "credentials-file", "",
-		"credentials file to read instead of AWS_SHARED_CREDENTIALS_FILE and ~/.aws/credentials; - is standard input")
-	f.StringVar(&f.service, "service", "", "service whose defaults to use, such as dynamodb")
-	f.BoolVar(&f.json, "json", false, "print JSON, one object per line")
-	f.Usage = func() {
-		out := terminal.NewFold(f.Output(), usualWidth)
-		fmt.Fprintf(out, "%s\n\nUsage: awsretry %s\n\nExample:\n\n  %s\n\nFlags:\n\n",
-			c.synopsis, strings.TrimRight(c.name+" [flags] "+c.argument, " "), c.example)
-		table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-		f.VisitAll(func(f *flag.Flag) {
-			value, text := flag.UnquoteUsage(f)
-			fmt.Fprintf(table, "  %s\t%s\n", strings.TrimRight(dashed(f.Name)+" "+value, " "), text)
+// suggesting adds the flags that may be meant to the error for an unknown one.
+func suggesting(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	names := near.To(unknown.GetSpecifiedName())
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names.Add(f.Name) })
+	var meant []string
+	for _, name := range names.Best() {
+		meant = append(meant, "--"+name)
+	}
+	if len(meant) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; did you mean %s?", err, strings.Join(meant, " or "))
+}
+
+// completes lets shells complete the values of a flag.
+func completes(cmd *cobra.Command, flag string, values func() []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		shown := slices.DeleteFunc(values(), func(value string) bool {
+			return !strings.HasPrefix(value, begun) || strings.ContainsFunc(value, escape.Obeyed)
 		})
-		_ = table.Flush() // The flags go to a buffer, which takes everything.
-		if c.notes != "" {
-			fmt.Fprint(out, "\n"+c.notes)
-		}
-	}
-	return f
-}
-
-// dashed returns a flag as users write it: one dash before a letter, two before a word.
-func dashed(name string) string {
-	if len(name) == 1 {
-		return "-" + name
-	}
-	return "--" + name
+		return shown, cobra.ShellCompDirectiveNoFileComp
+	}) // It fails only for a flag that is not there, or is registered twice.
 }
 
 // source returns the sources of the settings. The paths of the flags override those of the system. Pipes can be
@@ -196,5 +227,5 @@ func (c *call) print(value any) error {
 
 // show prints a diagnostic as text.
 func show(w io.Writer, indent string, d config.Diagnostic) {
-	fmt.Fprintln(w, indent+terminal.Escaped(d.String()))
+	fmt.Fprintln(w, indent+escape.Escaped(d.String()))
 }

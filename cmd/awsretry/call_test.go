@@ -47,23 +47,87 @@ func TestJSONAndHelpAreNotFoldedForTheTerminal(t *testing.T) {
 	}
 }
 
-func TestHelpFitsATerminalAndSpellsFlagsAsTheyAreWritten(t *testing.T) {
-	t.Parallel()
-	for _, c := range commands() {
-		var out bytes.Buffer
-		require.Zero(t, run(t.Context(), []string{c.name, "-h"}, system{out: &out}))
-		var same bytes.Buffer
-		require.Zero(t, run(t.Context(), []string{"help", c.name}, system{out: &same}))
-		require.Equal(t, same.String(), out.String())
-		for line := range strings.Lines(out.String()) {
-			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
-			require.NotRegexp(t, `(^|\s)-[a-z][a-z]`, line)
-		}
-		require.Regexp(t, `\n  --json +print JSON`, out.String())
+// commandNames are the names of the commands, those of cobra included.
+func commandNames() (names []string) {
+	root := (&call{}).root()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		names = append(names, cmd.Name())
 	}
-	var out bytes.Buffer
-	usage(&out)
-	for line := range strings.Lines(out.String()) {
-		require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, line)
+	return names
+}
+
+func TestHelpFitsATerminal(t *testing.T) {
+	t.Parallel()
+	names := commandNames()
+	require.Len(t, names, 8)
+	for _, name := range append(names, "") {
+		var out bytes.Buffer
+		args := strings.Fields(name + " --help")
+		require.Zero(t, run(t.Context(), args, system{out: &out}))
+		if name == "completion" {
+			continue // its text is of cobra
+		}
+		for line := range strings.Lines(out.String()) {
+			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 88, "%s: %s", name, line)
+		}
+		require.Regexp(t, `\n +--json +print JSON`, out.String())
+	}
+}
+
+func TestMisspeltNamesAreSuggested(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"lnt":                `awsretry: unknown command "lnt" for "awsretry"; did you mean lint?; awsretry -h shows the flags`,
+		"explain --profil x": "awsretry explain: unknown flag: --profil; did you mean --profile?; awsretry explain -h shows the flags",
+		"explain --xyzzy":    "awsretry explain: unknown flag: --xyzzy; awsretry explain -h shows the flags",
+		"explain -profile x": "awsretry explain: unknown shorthand flag: 'p' in -profile; awsretry explain -h shows the flags",
+	} {
+		var out, errs bytes.Buffer
+		require.Equal(t, exitUsage, run(t.Context(), strings.Fields(args), system{out: &out, errs: &errs}))
+		require.Empty(t, out.String())
+		require.Equal(t, want+"\n", errs.String())
+	}
+}
+
+func TestCompletionOffersWhatMayStandAtTheCursor(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"home/me/.aws/config": configText + "[profile my team]\n[profile \x1b[31m]\n", "home/me/.aws/credentials": credentialsText,
+		"other": "[profile elsewhere]\n",
+	}
+	for name, c := range map[string]struct {
+		words []string
+		want  []string
+	}{
+		"the beginning of a command": {[]string{"ex"}, []string{"explain"}},
+		"of help":                    {[]string{"help", "l"}, []string{"lint"}},
+		"the beginning of a flag":    {[]string{"explain", "--profile", "prod", "--b"}, []string{"--behavior"}},
+		"profiles":                   {[]string{"explain", "--profile", ""}, []string{"default", "my team", "old", "prod"}},
+		"profiles of a file":         {[]string{"explain", "--config-file", "/other", "--credentials-file", "/none", "--profile", ""}, []string{"elsewhere"}},
+		"behaviors":                  {[]string{"explain", "--behavior", ""}, []string{"v2.0", "v2.1"}},
+		"services":                   {[]string{"explain", "--service", "dynamo"}, []string{"dynamodb", "dynamodb-streams"}},
+		"models":                     {[]string{"classify", "--modeled", "r"}, []string{"retryable"}},
+		"kinds":                      {[]string{"classify", "--transport", "dns_t"}, []string{"dns_temporary", "dns_timeout"}},
+		"shells":                     {[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			require.Zero(t, run(t.Context(), append([]string{"__complete"}, c.words...), system{out: &out, errs: io.Discard, sources: world(files, nil)}))
+			var offered []string
+			for line := range strings.Lines(out.String()) {
+				if word, _, _ := strings.Cut(strings.TrimSpace(line), "\t"); !strings.HasPrefix(word, ":") {
+					offered = append(offered, word)
+				}
+			}
+			require.Subset(t, c.want, offered)
+			for _, want := range c.want {
+				if strings.HasPrefix(want, c.words[len(c.words)-1]) {
+					require.Contains(t, offered, want)
+				}
+			}
+		})
 	}
 }

@@ -3,34 +3,29 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/awsretry/awsretry/classify"
 )
 
-func classifyCommand() command {
-	return command{
-		name:     "classify",
-		prose:    true,
-		synopsis: "whether a failure is retried, and which classifier decided",
-		example:  "awsretry classify --status 503 --code SlowDown",
-		notes: "The flags are signs of one failure. Some errors are retryable only in some\n" +
-			"services: --service names the service by its id, as SDKs and models spell it,\n" +
-			"such as \"DynamoDB\" or \"Auto Scaling\". Case, spaces, dashes and underscores do\n" +
-			"not matter. The name in a service's address may differ: \"Directory Service Data\"\n" +
-			"is known, \"ds-data\" is not.\n",
-		define: func(f *flags) func(context.Context, *call) error {
-			f.Lookup("service").Usage = "`id` of the service that the error is from, such as DynamoDB or \"Auto Scaling\""
-			var s signs
-			s.define(f.FlagSet)
-			return func(_ context.Context, c *call) error { return c.classify(&s) }
-		},
-	}
+func (c *call) classifyCommand() *cobra.Command {
+	var s signs
+	cmd := c.command("classify", "whether a failure is retried, and which classifier decided", classifyNotes,
+		"awsretry classify --status 503 --code SlowDown --header 'x-amz-retry-after: 1500'", true, func(context.Context) error { return c.classify(&s) })
+	s.define(cmd)
+	return cmd
 }
+
+const classifyNotes = `The flags are signs of one failure. Some errors are retryable only in some
+services: --service names the service by its id, as SDKs and models spell it,
+such as "DynamoDB" or "Auto Scaling". Case, spaces, dashes and underscores do
+not matter. The name in a service's address may differ: "Directory Service Data"
+is known, "ds-data" is not.`
 
 // signs are the properties of a failure from the flags.
 type signs struct {
@@ -42,7 +37,8 @@ type signs struct {
 	observed  *time.Duration
 }
 
-func (s *signs) define(f *flag.FlagSet) {
+func (s *signs) define(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.Func("status", "HTTP `status` of the answer", func(text string) (err error) {
 		s.answer.status, err = parseStatus(text)
 		return err
@@ -53,11 +49,13 @@ func (s *signs) define(f *flag.FlagSet) {
 		s.gone = strings.HasPrefix(text, "caller_")
 		return err
 	})
+	completes(cmd, "transport", transportKinds)
 	f.Func("modeled", "what the `model` of the service says of the error: retryable, throttling, not_retryable", func(text string) error {
 		s.modeled = modeledError(text)
 		return s.modeled.check()
 	})
-	f.Func("header", "header `K=V` of the answer: x-amz-retry-after, retry-after (in seconds) and x-amzn-errortype matter; may be repeated", s.answer.addHeader)
+	completes(cmd, "modeled", func() []string { return []string{"not_retryable", "retryable", "throttling"} })
+	f.Func("header", "header `K: V` of the answer, or K=V: x-amz-retry-after, retry-after (in seconds) and x-amzn-errortype matter; may be repeated", s.answer.addHeader)
 	f.Func("attempt-skew-s", "clock skew in `seconds` that the request was signed with; 0 unless given", func(text string) (err error) {
 		s.used, err = parseSkew(text)
 		return err

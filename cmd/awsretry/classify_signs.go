@@ -44,13 +44,14 @@ func (e *answerError) RetryAfter() (time.Duration, bool) {
 // RetryAfterInFull reports whether that is Retry-After.
 func (e *answerError) RetryAfterInFull() bool { return e.millis == nil }
 
-// addHeader adds a header in the form K=V. A header with a value that no client understands counts
+// addHeader adds a header in the form "K: V" or K=V. A header with a value that no client understands counts
 // as absent.
 func (e *answerError) addHeader(text string) error {
-	name, value, ok := strings.Cut(text, "=")
-	if !ok || name == "" {
-		return errors.New("must have the form K=V")
+	at := strings.IndexAny(text, ":=") // No name of a header has one of these.
+	if at <= 0 {
+		return errors.New(`must have the form "K: V" or K=V`)
 	}
+	name, value := text[:at], text[at+1:]
 	switch value = strings.TrimSpace(value); strings.ToLower(strings.TrimSpace(name)) {
 	case "x-amzn-errortype":
 		e.errorType = value

@@ -36,7 +36,7 @@ func TestClassifyOutput(t *testing.T) {
 		{"bad-status-json", "--status 1000 --json"},
 		{"bad-transport", "--transport broken"},
 		{"bad-model", "--modeled maybe"},
-		{"bad-header", "--header Retry-After:3"},
+		{"bad-header", "--header Retry-After"},
 		{"bad-skew", "--candidate-skew-s NaN"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -5,24 +5,20 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/spf13/cobra"
+
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/forecast"
 	"github.com/awsretry/awsretry/retry"
 )
 
-func explainCommand() command {
-	return command{
-		name:     "explain",
-		prose:    true,
-		synopsis: "what the settings are, where each came from, and what they do",
-		example:  "awsretry explain --profile prod --service dynamodb",
-		define: func(f *flags) func(context.Context, *call) error {
-			var q question
-			q.define(f)
-			return func(_ context.Context, c *call) error { return c.explain(q) }
-		},
-	}
+func (c *call) explainCommand() *cobra.Command {
+	var q question
+	cmd := c.command("explain", "what the settings are, where each came from, and what they do", "",
+		"awsretry explain --profile prod --service dynamodb", true, func(context.Context) error { return c.explain(q) })
+	q.define(c, cmd)
+	return cmd
 }
 
 // question holds the flags that select the settings.
@@ -33,8 +29,9 @@ type question struct {
 }
 
 // define adds the flags of the question.
-func (q *question) define(f *flags) {
-	f.StringVar(&q.profile, "profile", "", "profile to use instead of AWS_PROFILE and AWS_DEFAULT_PROFILE")
+func (q *question) define(c *call, cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&q.profile, "profile", "", "`profile` to use instead of AWS_PROFILE and AWS_DEFAULT_PROFILE")
 	f.BoolVar(&q.strict, "strict", false, "refuse the first malformed line of the shared files")
 	f.Func("behavior", "`generation` of behavior, v2.1 or v2.0; v2.1 unless given", func(text string) error {
 		q.behavior = retry.Behavior(text)
@@ -43,6 +40,8 @@ func (q *question) define(f *flags) {
 		}
 		return nil
 	})
+	completes(cmd, "profile", c.profileNames)
+	completes(cmd, "behavior", func() []string { return []string{string(retry.V20), string(retry.V21)} })
 }
 
 // explanation is the output with --json.

@@ -3,24 +3,21 @@ package main
 import (
 	"context"
 
+	"github.com/spf13/cobra"
+
 	"github.com/awsretry/awsretry/config"
 )
 
-func lintCommand() command {
-	return command{
-		name:     "lint",
-		prose:    true,
-		synopsis: "what is wrong or without effect in the shared files",
-		example:  "awsretry lint --strict --config-file ./aws-config",
-		define: func(f *flags) func(context.Context, *call) error {
-			strict := f.Bool("strict", false, "count malformed lines as errors, and exit with 1 for any finding")
-			return func(_ context.Context, c *call) error { return lint(c, *strict) }
-		},
-	}
+func (c *call) lintCommand() *cobra.Command {
+	var strict bool
+	cmd := c.command("lint", "what is wrong or without effect in the shared files", "",
+		"awsretry lint --strict --config-file ./aws-config", true, func(context.Context) error { return c.lint(strict) })
+	cmd.Flags().BoolVar(&strict, "strict", false, "count malformed lines as errors, and exit with 1 for any finding")
+	return cmd
 }
 
 // lint prints the diagnostics of all profiles.
-func lint(c *call, strict bool) error {
+func (c *call) lint(strict bool) error {
 	found, err := c.source().Lint(strict)
 	if err != nil {
 		return err

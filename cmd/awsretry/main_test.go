@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -19,14 +18,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden files")
-
-// TestMain runs the command in place of the tests where the scripts of the shells call it.
-func TestMain(m *testing.M) {
-	if os.Getenv("AWSRETRY_TEST_COMMAND") != "" { //nolint:forbidigo // It says what this process is.
-		os.Exit(run(context.Background(), os.Args[1:], system{in: os.Stdin, out: os.Stdout, errs: os.Stderr}))
-	}
-	os.Exit(m.Run())
-}
 
 const (
 	configText = `# what the team shares
@@ -132,9 +123,6 @@ func TestOutput(t *testing.T) {
 		{name: "no-command"},
 		{name: "help", args: "help"},
 		{name: "help-command", args: "help lint"},
-		{name: "help-unknown-command", args: "help explode"},
-		{name: "completion-help", args: "completion -h"},
-		{name: "completion-unknown-shell", args: "completion csh"},
 		{name: "unknown-command", args: "explode"},
 		{name: "unknown-flag", args: "lint --profiles"},
 		{name: "unexpected-argument", args: "lint file"},
@@ -146,11 +134,12 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-func TestWidthOfTheTerminal(t *testing.T) {
+func TestOnlyATerminalHasAWidth(t *testing.T) {
 	t.Parallel()
-	for columns, want := range map[string]int{"": 80, "100": 100, "0": 80, "-5": 80, "x": 80} {
-		require.Equal(t, want, widthOf(columns))
-	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, null.Close()) }()
+	require.Zero(t, widthOf(null))
 }
 
 // full is a writer on a disk without space.
@@ -161,7 +150,7 @@ func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"home/me/.aws/config": configText}
-	for _, args := range []string{"help", "explain", "explain --json", "explain -h", "lint", "profiles", "profiles --json", "classify --status 500", "version", "completion bash", "help lint"} {
+	for _, args := range []string{"explain", "explain --json", "lint", "profiles", "profiles --json", "classify --status 500", "version"} {
 		var errs bytes.Buffer
 		status := run(t.Context(), strings.Fields(args), system{out: full{}, errs: &errs, sources: world(files, nil)})
 		require.Equal(t, exitBad, status, args)

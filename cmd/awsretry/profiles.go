@@ -11,21 +11,30 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/awsretry/awsretry/internal/terminal"
+	"github.com/spf13/cobra"
+
+	"github.com/awsretry/awsretry/internal/escape"
 )
 
-func profilesCommand() command {
-	return command{
-		name:     "profiles",
-		prose:    true,
-		synopsis: "what AWS tools see in the shared files",
-		example:  "awsretry profiles --show-values --json",
-		define: func(f *flags) func(context.Context, *call) error {
-			show := f.Bool("show-values", false, "show values, except secrets")
-			strict := f.Bool("strict", false, "refuse the first malformed line of the shared files")
-			return func(_ context.Context, c *call) error { return c.profiles(*show, *strict) }
-		},
+func (c *call) profilesCommand() *cobra.Command {
+	var values, strict bool
+	cmd := c.command("profiles", "what AWS tools see in the shared files", "",
+		"awsretry profiles --show-values --json", true, func(context.Context) error { return c.profiles(values, strict) })
+	cmd.Flags().BoolVar(&values, "show-values", false, "show values, except secrets")
+	cmd.Flags().BoolVar(&strict, "strict", false, "refuse the first malformed line of the shared files")
+	return cmd
+}
+
+// profileNames returns the names of the profiles, for completion.
+func (c *call) profileNames() (names []string) {
+	all, _, err := c.source().Profiles(false, false)
+	if err != nil {
+		return nil
 	}
+	for name := range all {
+		names = append(names, name)
+	}
+	return names
 }
 
 // profiles prints all profiles with their properties. It prints each one as soon as it is read,
@@ -45,7 +54,7 @@ func (c *call) profiles(showValues, strict bool) error {
 	}
 	separator := ""
 	for name, properties := range all {
-		fmt.Fprintf(out, "%s[%s]\n", separator, terminal.Plain(name))
+		fmt.Fprintf(out, "%s[%s]\n", separator, escape.Plain(name))
 		separator = "\n"
 		for key, value := range properties {
 			printProperty(out, key, value)
@@ -63,7 +72,7 @@ func printProperty(w *bufio.Writer, key, value string) {
 			_, _ = w.WriteString(between)
 		}
 		between = "\n    "
-		if !strings.ContainsFunc(line, terminal.Obeyed) {
+		if !strings.ContainsFunc(line, escape.Obeyed) {
 			_, _ = w.WriteString(line)
 			continue
 		}

@@ -20,6 +20,14 @@ func plainService(id string) string {
 	}, id))
 }
 
+// serviceNames returns the ids as they are usually given to the flag, for completion.
+func serviceNames() (names []string) {
+	for _, id := range serviceid.All() {
+		names = append(names, strings.ReplaceAll(strings.ToLower(id), " ", "-"))
+	}
+	return names
+}
+
 func knownService(id string) bool {
 	id = plainService(id)
 	return slices.ContainsFunc(serviceid.All(), func(known string) bool { return plainService(known) == id })
@@ -44,5 +52,5 @@ func (c *call) checkService() {
 	if len(meant) > 0 {
 		ask = "; did you mean " + strings.Join(meant, " or ")
 	}
-	fmt.Fprintf(c.errs, "awsretry %s: warning: --service %q is the id of no service that this version knows%s\n", c.Name(), c.service, ask)
+	fmt.Fprintf(c.errs, "awsretry %s: warning: --service %q is the id of no service that this version knows%s\n", c.name, c.service, ask)
 }

@@ -12,21 +12,19 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/awsretry/awsretry/internal/command/page"
-	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/spf13/cobra"
+
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 )
 
-func simulateCommand() command {
-	return command{
-		name:     "simulate",
-		synopsis: "what settings do to the calls of a program, in figures and pictures",
-		example:  "awsretry simulate --vs adaptive --limit 50 --workers 100 -o report.html",
-		notes:    simulateNotes,
-		define: func(f *flags) func(context.Context, *call) error {
-			s := newSimulation(f)
-			return func(ctx context.Context, c *call) error { return c.simulate(ctx, s) }
-		},
-	}
+func (c *call) simulateCommand() *cobra.Command {
+	s := newSimulation()
+	cmd := c.command("simulate", "what settings do to the calls of a program, in figures and pictures", simulateNotes,
+		"awsretry simulate --vs adaptive --limit 50 --workers 100 -o report.html", true, func(ctx context.Context) error { return c.simulate(ctx, s) })
+	s.question.define(c, cmd)
+	s.define(cmd.Flags())
+	return cmd
 }
 
 const simulateNotes = `It plays, in virtual time, clients that call one table of a service with a
@@ -62,7 +60,7 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 		return err
 	}
 	if s.out != "" {
-		if err := res.write(s.out); err != nil {
+		if err := res.save(s.out); err != nil {
 			return err
 		}
 	}
@@ -70,7 +68,7 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	case c.json:
 		return c.print(res.json())
 	case s.out == "":
-		return res.table(c.out)
+		return res.write(c.out, c.width)
 	default:
 		return nil
 	}
@@ -162,10 +160,11 @@ func (p *progressOf) of(run int, share float64, runs int, done func(share float6
 	done(sum / float64(runs))
 }
 
-// likens reports whether two variants come to the same in all that is shown: in each run, and in the picture of
-// failures.
+// likens reports whether two variants come to the same in all that is shown: each run, the drain points, and the
+// picture of failures.
 func (v *variant) likens(other *variant) bool {
-	return slices.Equal(v.curve, other.curve) && slices.EqualFunc(v.runs, other.runs, (*sim.Result).Equal)
+	return fmt.Sprint(drainPoints(v.plan)) == fmt.Sprint(drainPoints(other.plan)) && slices.Equal(v.curve, other.curve) &&
+		slices.EqualFunc(v.runs, other.runs, (*sim.Result).Equal)
 }
 
 // asks returns the question of the simulation.
@@ -189,8 +188,8 @@ type result struct {
 	variants []*variant
 }
 
-// write writes the report.
-func (res *result) write(name string) error {
+// save writes the report to a file.
+func (res *result) save(name string) error {
 	var report bytes.Buffer
 	if err := page.Write(&report, res.report()); err != nil {
 		return err

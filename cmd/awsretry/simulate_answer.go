@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awsretry/awsretry/internal/command/page"
-	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 )
 
 // answer returns the result in a few sentences, first about variants that do not keep up.

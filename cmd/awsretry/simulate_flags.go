@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/spf13/pflag"
+
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 )
 
 // simulation holds the flags of simulate.
@@ -41,54 +43,65 @@ const (
 	usualSeeds  = 10
 )
 
-func newSimulation(f *flags) *simulation {
-	s := &simulation{
+func newSimulation() *simulation {
+	return &simulation{
 		rate: 50, workers: 100, clients: 1, within: 5 * time.Second,
 		latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond}, fail: failShares{to: 1},
 	}
-	s.define(f)
+}
+
+func (s *simulation) define(f *pflag.FlagSet) {
 	f.Func("vs", "`variant` to play beside the settings, such as v2.0, adaptive or max_attempts=10,v2.0; may be given up to 7 times", s.addVariant)
-	f.Func("limit", "`rate` of requests a second that the service allows (default 50)", positive(rate, &s.rate))
-	f.Func("burst", "`size` of the bucket of the service, in requests (default one second of the limit, and at least 1)", positive(func(text string) (float64, error) {
-		x, err := number(text)
-		if err != nil || x < 1 || x > fastest {
-			return 0, fmt.Errorf("must be a number from 1 to %.0f", fastest)
-		}
-		return x, nil
-	}, &s.burst))
+	f.Func("limit", "`rate` of requests a second that the service allows (default 50)", set(&s.rate, between(slowest, fastest)))
+	f.Func("burst", "`size` of the bucket of the service, in requests (default one second of the limit, and at least 1)", set(&s.burst, between(1, fastest)))
 	f.BoolVar(&s.queue, "queue", false, "queue requests instead of throttling them; the service works on each, even if the caller has gone")
-	s.count(f, "workers", "workers of each client; with 0, calls begin at random instants and do not wait for earlier ones", &s.workers, 0)
-	s.count(f, "clients", "clients, each with a retry quota and a send rate of its own", &s.clients, 1)
-	f.Func("offered", "`calls` a second that callers want to make (default five times the limit)", positive(rate, &s.offered))
-	f.Func("latency", "`time` of an answer, or two times A..B (default 5ms..20ms)", func(text string) error {
-		latency, err := latencies(text)
-		if err == nil {
-			s.latency = latency
-		}
-		return err
-	})
-	f.Func("timeout", "`time` that a client waits for the answer to an attempt (default forever)", s.setTime(&s.timeout, 0))
-	f.Func("fail", "`share` of requests that fail, from 0 to 1; A..B plays A and draws the picture of failures from A to B (default 0)", s.setFail)
-	f.Func("outage", "`time` for which all requests fail, from second 30 on (default none)", s.setTime(&s.outage, 0))
+	f.Func("workers", "`number` of workers of each client; with 0, calls begin at random instants and do not wait for earlier ones (default 100)", set(&s.workers, whole(0, sim.MaxOpen)))
+	f.Func("clients", "`number` of clients, each with a retry quota and a send rate of its own (default 1)", set(&s.clients, whole(1, sim.MaxOpen)))
+	f.Func("offered", "`calls` a second that callers want to make (default five times the limit)", set(&s.offered, between(slowest, fastest)))
+	f.Func("latency", "`time` of an answer, or two times A..B (default 5ms..20ms)", set(&s.latency, latencies))
+	f.Func("timeout", "`time` that a client waits for the answer to an attempt (default forever)", set(&s.timeout, timeFrom(0)))
+	f.Func("fail", "`share` of requests that fail, from 0 to 1; A..B plays A and draws the picture of failures from A to B (default 0)", set(&s.fail, parseShares))
+	f.Func("outage", "`time` for which all requests fail, from second 30 on (default none)", set(&s.outage, timeFrom(0)))
 	f.Func("phase", "`time:key=value;...` to change at a time, until a later phase: offered, workers, limit, burst, fail, throttle, latency or timeout, absolute or times the base such as 4x; may be given up to 20 times", s.addPhase)
-	f.Func("duration", "`time` to play, above 30s (default 90s plus the outage, or until a minute after the last phase)", s.setTime(&s.duration, settled+1))
-	f.Func("within", "`time` in which a call has to succeed to be in time (default 5s)", s.setTime(&s.within, 1))
-	f.Func("seed", "`number` that seeds the random numbers of a single run (default ten runs, with the seeds 1 to 10)", func(text string) error {
+	f.Func("duration", "`time` to play, above 30s (default 90s plus the outage, or until a minute after the last phase)", set(&s.duration, timeFrom(settled+1)))
+	f.Func("within", "`time` in which a call has to succeed to be in time (default 5s)", set(&s.within, timeFrom(1)))
+	f.Func("seed", "`number` that seeds the random numbers of a single run (default ten runs, with the seeds 1 to 10)", set(&s.seed, func(text string) (uint64, error) {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil || seed == 0 {
-			return fmt.Errorf("must be a whole number from 1 to %d", uint64(math.MaxUint64))
+			return 0, fmt.Errorf("must be a whole number from 1 to %d", uint64(math.MaxUint64))
 		}
-		s.seed = seed
-		return nil
-	})
-	f.Func("o", "`file` for the report as one HTML page", func(name string) error {
-		if name == "" || name == "-" {
-			return errors.New("must be the name of a file")
+		return seed, nil
+	}))
+	f.VarP(outFile{&s.out}, "output", "o", "`file` for the report as one HTML page")
+}
+
+// outFile is the value of --output.
+type outFile struct{ name *string }
+
+// Set takes the name of a file.
+func (o outFile) Set(name string) error {
+	if name == "" || name == "-" {
+		return errors.New("must be the name of a file")
+	}
+	*o.name = name
+	return nil
+}
+
+// String returns the default: none.
+func (o outFile) String() string { return "" }
+
+// Type is for the help.
+func (o outFile) Type() string { return "file" }
+
+// set returns a flag function that keeps what parse returns.
+func set[T any](into *T, parse func(text string) (T, error)) func(string) error {
+	return func(text string) error {
+		value, err := parse(text)
+		if err == nil {
+			*into = value
 		}
-		s.out = name
-		return nil
-	})
-	return s
+		return err
+	}
 }
 
 // seeds returns the seeds to play.
@@ -103,27 +116,26 @@ func (s *simulation) seeds() []uint64 {
 	return all
 }
 
-// positive returns a flag function for a number above zero.
-func positive(read func(text string) (float64, error), into *float64) func(string) error {
-	return func(text string) error {
-		x, err := read(text)
-		if err == nil {
-			*into = x
+// whole returns a parser of whole numbers.
+func whole(least, most int) func(string) (int, error) {
+	return func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			return 0, fmt.Errorf("must be a whole number from %d to %d", least, most)
 		}
-		return err
+		return n, nil
 	}
 }
 
-// count defines a flag for a number of calls that may be open at once.
-func (s *simulation) count(f *flags, name, usage string, into *int, least int) {
-	f.Func(name, fmt.Sprintf("`number` of %s (default %d)", usage, *into), func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < least || n > sim.MaxOpen {
-			return fmt.Errorf("must be a whole number from %d to %d", least, sim.MaxOpen)
+// between returns a parser of numbers.
+func between(least, most float64) func(string) (float64, error) {
+	return func(text string) (float64, error) {
+		x, err := number(text)
+		if err != nil || x < least || x > most {
+			return 0, fmt.Errorf("must be a number from %v to %.0f", least, most)
 		}
-		*into = n
-		return nil
-	})
+		return x, nil
+	}
 }
 
 func (s *simulation) addVariant(text string) error {
@@ -145,15 +157,6 @@ func number(text string) (float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0, errors.New("must be a number")
-	}
-	return x, nil
-}
-
-// rate reads a number of calls or requests a second.
-func rate(text string) (float64, error) {
-	x, err := number(text)
-	if err != nil || x < slowest || x > fastest {
-		return 0, fmt.Errorf("must be a number from %v to %.0f", slowest, fastest)
 	}
 	return x, nil
 }
@@ -200,38 +203,37 @@ func (f failShares) shares() []float64 {
 	return all
 }
 
-func (s *simulation) setFail(text string) error {
+func parseShares(text string) (failShares, error) {
 	from, to, both := span(text)
 	a, err := number(from)
 	b, also := number(to)
 	switch {
 	case err != nil || also != nil || a < 0 || a > 1 || b < 0 || b > 1:
-		return errors.New("must be a share from 0 to 1, or two such as 0..0.5")
+		return failShares{}, errors.New("must be a share from 0 to 1, or two such as 0..0.5")
 	case !both:
-		s.fail = failShares{share: a, to: 1}
+		return failShares{share: a, to: 1}, nil
 	case a >= b:
-		return errors.New("the first of the two shares must be below the second one")
+		return failShares{}, errors.New("the first of the two shares must be below the second one")
 	default:
-		s.fail = failShares{share: a, from: a, to: b, sweep: true}
+		return failShares{share: a, from: a, to: b, sweep: true}, nil
 	}
-	return nil
 }
 
-func (s *simulation) setTime(into *time.Duration, least time.Duration) func(string) error {
-	return func(text string) error {
+// timeFrom returns a parser of times.
+func timeFrom(least time.Duration) func(string) (time.Duration, error) {
+	return func(text string) (time.Duration, error) {
 		d, err := time.ParseDuration(text)
 		switch {
 		case err != nil:
-			return errors.New("must be a time such as 60s")
+			return 0, errors.New("must be a time such as 60s")
 		case d < 0 || d > longestRun:
-			return fmt.Errorf("must be from 0s to %v", longestRun)
+			return 0, fmt.Errorf("must be from 0s to %v", longestRun)
 		case d < least && least > 1:
-			return fmt.Errorf("must be longer than %v: the figures count from there", settled)
+			return 0, fmt.Errorf("must be longer than %v: the figures count from there", settled)
 		case d < least:
-			return errors.New("must be above 0s")
+			return 0, errors.New("must be above 0s")
 		}
-		*into = d
-		return nil
+		return d, nil
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/awsretry/awsretry/internal/command/page"
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
 	"github.com/awsretry/awsretry/internal/forecast"
 	"github.com/awsretry/awsretry/retry"
 )

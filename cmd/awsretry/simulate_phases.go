@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/command/page"
-	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 )
 
 // phase is a --phase: changes at an instant, which hold until another phase changes them.

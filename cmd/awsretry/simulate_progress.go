@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/awsretry/awsretry/internal/terminal"
+	"github.com/awsretry/awsretry/internal/escape"
 )
 
 // progress is a bar on a terminal. Without one it shows nothing.
@@ -23,7 +23,7 @@ func (p *progress) show(share float64, next string) {
 	}
 	const cells, longestName = 25, 40 // to fit into a terminal
 	done := percent * cells / 100
-	name := []rune(terminal.Escaped(next))
+	name := []rune(escape.Escaped(next))
 	text := fmt.Sprintf("[%s%s] %3d %% %s", strings.Repeat("#", done), strings.Repeat(".", cells-done), percent, string(name[:min(len(name), longestName)]))
 	p.clear()
 	fmt.Fprint(p.to, text)

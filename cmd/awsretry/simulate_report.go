@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/awsretry/awsretry/internal/command/page"
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
 )
 
 // report is the report of the simulation.
@@ -34,13 +34,13 @@ func (res *result) report() *page.Report {
 // command returns the command line without the file of the report, which does not affect the
 // report.
 func (res *result) command() string {
-	words := []string{"awsretry simulate"}
+	words := []string{"awsretry"}
 	for i := 0; i < len(res.args); i++ {
-		switch name, _, assigned := strings.Cut(res.args[i], "="); {
-		case name != "-o" && name != "--o":
-			words = append(words, quoted(res.args[i]))
-		case !assigned:
+		switch word := res.args[i]; {
+		case word == "-o" || word == "--output":
 			i++
+		case !strings.HasPrefix(word, "--output=") && (strings.HasPrefix(word, "--") || !strings.HasPrefix(word, "-o")):
+			words = append(words, quoted(word))
 		}
 	}
 	return strings.Join(words, " ")

@@ -1,66 +1,83 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"slices"
+	"strings"
 
-	"github.com/awsretry/awsretry/internal/command/page"
-	"github.com/awsretry/awsretry/internal/command/sim"
-	"github.com/awsretry/awsretry/internal/terminal"
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
+	"github.com/awsretry/awsretry/internal/escape"
 )
 
-// table writes the results of the variants as text for people: the answer, what callers see, what causes it, and the
-// drain points.
-func (res *result) table(to io.Writer) error {
-	var out bytes.Buffer
+// write writes the answer and the figures as text for people, in tables that fit a terminal of this width; zero is
+// no limit.
+func (res *result) write(to io.Writer, width int) error {
+	var all strings.Builder
 	for _, sentence := range res.answer() {
-		fmt.Fprintln(&out, terminal.Escaped(sentence))
+		fmt.Fprintln(&all, escape.Escaped(sentence))
 	}
+	var distinct []*variant
+	for _, v := range res.variants {
+		if v.same == "" {
+			distinct = append(distinct, v)
+			continue
+		}
+		fmt.Fprintf(&all, "%s comes to the same as %s.\n", escape.Escaped(v.Name), escape.Escaped(v.same))
+	}
+	for len(distinct) > 0 {
+		shown := len(distinct)
+		text := res.table(distinct)
+		for ; shown > 1 && width > 0 && widest(text) > width; text = res.table(distinct[:shown]) {
+			shown--
+		}
+		all.WriteString("\n" + text)
+		distinct = distinct[shown:]
+	}
+	_, err := io.WriteString(to, all.String())
+	return err
+}
+
+func widest(lines string) (most int) {
+	for line := range strings.Lines(lines) {
+		most = max(most, text.StringWidth(strings.TrimSuffix(line, "\n")))
+	}
+	return most
+}
+
+// table has a column for each variant and a row for each figure.
+func (res *result) table(variants []*variant) string {
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	row := func(name string, cell func(v *variant) string) table.Row {
+		cells := table.Row{name}
+		for _, v := range variants {
+			cells = append(cells, cell(v))
+		}
+		return cells
+	}
+	t.AppendHeader(row("", func(v *variant) string { return strings.ReplaceAll(escape.Escaped(v.Name), ",", ",\n") }))
 	var runs [][]*sim.Result
 	for _, v := range res.variants {
 		runs = append(runs, v.runs)
 	}
-	shown := page.Shown(page.Figures(res.within), runs)
-	for _, more := range []bool{false, true} {
-		fmt.Fprintln(&out)
-		table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
-		for _, f := range shown {
-			if f.More == more {
-				fmt.Fprint(table, "\t"+f.Name)
-			}
-		}
-		fmt.Fprintln(table)
-		for _, v := range res.variants {
-			if v.same != "" {
-				continue
-			}
-			fmt.Fprint(table, terminal.Escaped(v.Name))
-			for _, f := range shown {
-				if f.More == more {
-					fmt.Fprint(table, "\t"+f.Text(v.of(f.Value)))
-				}
-			}
-			fmt.Fprintln(table)
-		}
-		_ = table.Flush() // The buffer takes everything.
-		for _, v := range res.variants {
-			if v.same != "" && !more {
-				fmt.Fprintf(&out, "%s comes to the same as %s.\n", terminal.Escaped(v.Name), terminal.Escaped(v.same))
-			}
-		}
+	for _, f := range page.Shown(page.Figures(res.within), runs) {
+		t.AppendRow(row(f.Name, func(v *variant) string { return f.Text(v.of(f.Value)) }))
 	}
-	table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(table, "\ndrain point\ttransient\ttimeout\tthrottling")
-	for _, v := range res.variants {
-		fmt.Fprint(table, terminal.Escaped(v.Name))
-		for _, d := range drainPoints(v.plan) {
-			fmt.Fprint(table, "\t"+page.Percent(d.Share))
-		}
-		fmt.Fprintln(table)
+	for i, kind := range []string{"transient", "timeout", "throttling"} {
+		t.AppendRow(row("drain point, "+kind, func(v *variant) string { return page.Percent(drainPoints(v.plan)[i].Share) }))
 	}
-	_ = table.Flush()
-	_, err := to.Write(out.Bytes())
-	return err
+	lines := slices.Collect(strings.Lines(t.Render() + "\n"))
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " \n") + "\n"
+	}
+	return strings.Join(lines, "")
 }

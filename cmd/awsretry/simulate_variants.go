@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/command/page"
-	"github.com/awsretry/awsretry/internal/command/sim"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"

@@ -3,19 +3,21 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 )
 
-func versionCommand() command {
-	return command{
-		name:     "version",
-		synopsis: "the version of the command",
-		example:  "awsretry version --json",
-		define: func(*flags) func(context.Context, *call) error {
-			return func(_ context.Context, c *call) error { return c.version() }
-		},
-	}
+func (c *call) versionCommand() *cobra.Command {
+	return c.command("version", "the version of the command", "", "awsretry version --json", false, func(context.Context) error {
+		if c.json {
+			return c.print(c.build)
+		}
+		_, err := io.WriteString(c.out, c.build.String())
+		return err
+	})
 }
 
 // build is the output of version.
@@ -41,11 +43,5 @@ func thisBuild() build {
 	return v
 }
 
-// version prints the version of the command.
-func (c *call) version() error {
-	if c.json {
-		return c.print(c.build)
-	}
-	fmt.Fprintf(c.out, "awsretry %s (%s)\n", c.build.Version, c.build.Go)
-	return nil
-}
+// String is the line that version prints.
+func (b build) String() string { return fmt.Sprintf("awsretry %s (%s)\n", b.Version, b.Go) }

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 
-	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 )
 
 // trial is a case that both sides play.

@@ -33,8 +33,8 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/command/sim"
 	"github.com/awsretry/awsretry/internal/testonly/pipenet"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/command/virtual"
+	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
 	"github.com/awsretry/awsretry/lab/telemetry/internal/record"
 	"github.com/awsretry/awsretry/lab/telemetry/outage"
 	"github.com/awsretry/awsretry/modes/adaptive"

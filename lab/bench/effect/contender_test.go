@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 	"github.com/awsretry/awsretry/lab/bench/internal/cputime"
 	"github.com/awsretry/awsretry/lab/bench/internal/failure"
 )

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/command/sim"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 )
 
 // scenario is one of the benchmarks. Its run ends when the part that counts does.

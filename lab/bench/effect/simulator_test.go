@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/command/sim"
-	"github.com/awsretry/awsretry/internal/command/virtual"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
+	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"

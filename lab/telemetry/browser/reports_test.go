@@ -96,7 +96,7 @@ func (p picture) take(t *testing.T, tab context.Context) []byte {
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "awsretry")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-C", filepath.Join("..", "..", ".."), "-o", program, "./cmd/awsretry").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-C", filepath.Join("..", "..", "..", "cmd", "awsretry"), "-o", program, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return program
 }

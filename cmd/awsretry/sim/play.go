@@ -1,0 +1,89 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// MaxOpen is the largest number of calls that may be open at once. Each takes some kilobytes of
+// memory.
+const MaxOpen = 20_000
+
+// ErrOpen is the error of a run in which more than [MaxOpen] calls were open at once.
+var ErrOpen = fmt.Errorf("more than %d calls are open at once", MaxOpen)
+
+// start is when each run begins. It is a whole second, so that the windows of the measured rate
+// begin at the same times in each run.
+func start() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC) }
+
+// troubled is the table whose calls count.
+const troubled = "table"
+
+// Play plays a scenario with a variant. The same seed gives the same result. Play calls progress,
+// unless it is nil, now and then with the share of the run that has passed. It returns the errors
+// of ctx and of the variant, and [ErrOpen].
+func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func(share float64)) (*Result, error) {
+	clk := virtual.New(start())
+	plan, err := v.Plan()
+	if err != nil {
+		return nil, err
+	}
+	r := newRecorder(clk.Now(), plan.QuotaCapacity)
+	r.spread(&s)
+	load := &Load{Scenario: &s, Service: NewService(s, seed, clk.Now()), Table: troubled, Start: clk.Now(), Seed: seed, Ended: r.ended}
+	load.Began = func(at time.Duration) {
+		if r.began(at); r.openCalls > MaxOpen {
+			clk.Stop()
+		}
+	}
+	var clients []*client
+	var worlds []World
+	for i := range s.Clients {
+		world := clk.Beside(true)
+		c, err := v.newClient(world, jitter(seed+uint64(i)), retry.ObserverFunc(r.observe))
+		if err != nil {
+			return nil, err
+		}
+		if v.AttemptTimeout == 0 {
+			c.attemptTimeout = func() time.Duration {
+				now, _ := s.at(world.Now().Sub(load.Start))
+				return now.Timeout
+			}
+		}
+		clients, worlds = append(clients, c), append(worlds, world)
+	}
+	for i, c := range clients {
+		load.Begin(context.Background(), worlds[i], c)
+	}
+	for _, p := range s.Phases {
+		clk.AfterFunc(p.From, func() { load.Service.Change(clk.Now(), p.Conditions) })
+	}
+	for i := range r.bins {
+		end := r.end(i)
+		clk.AfterFunc(end-1, func() {
+			r.sample(i, clients)
+			if i == len(r.bins)-1 {
+				r.stop()
+			}
+			if progress != nil {
+				progress(float64(end) / float64(s.Duration))
+			}
+			if ctx.Err() != nil {
+				clk.Stop()
+			}
+		})
+	}
+	clk.Run(start().Add(s.Duration))
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case r.most > MaxOpen:
+		return nil, ErrOpen
+	default:
+		return r.result(), nil
+	}
+}

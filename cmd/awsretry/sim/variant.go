@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// Variant is a way to retry: settings, and what the program does around a call.
+type Variant struct {
+	Name string
+	// Deadline limits the time of each call; zero means no limit. AttemptTimeout limits that of each
+	// attempt and overrides the scenario; zero keeps the scenario's.
+	Deadline, AttemptTimeout time.Duration
+	// New returns a strategy for one client. It is called several times.
+	New func(p Parts) (retry.Strategy, error)
+}
+
+// Parts are what a strategy of a simulation is built with.
+type Parts struct {
+	Clock    clock.Clock
+	Random   func() float64
+	Observer retry.Observer
+}
+
+// client is a client of a variant.
+type client struct {
+	clock          *virtual.Clock
+	deadline       time.Duration
+	attemptTimeout func() time.Duration // nil is none
+	strategy       retry.Strategy
+}
+
+// jitter returns a source of random numbers with the seed.
+func jitter(seed uint64) func() float64 { return rand.New(rand.NewPCG(2, seed)).Float64 }
+
+// newClient returns a client with this jitter.
+func (v *Variant) newClient(clk *virtual.Clock, jitter func() float64, observer retry.Observer) (*client, error) {
+	s, err := v.New(Parts{Clock: clk, Random: jitter, Observer: observer})
+	if err != nil {
+		return nil, err
+	}
+	c := &client{clock: clk, deadline: v.Deadline, strategy: s}
+	if v.AttemptTimeout > 0 {
+		c.attemptTimeout = func() time.Duration { return v.AttemptTimeout }
+	}
+	return c, nil
+}
+
+// Do retries as the strategy decides. A table is a resource, so it has its own scope.
+func (c *client) Do(ctx context.Context, table string, attempt func(ctx context.Context) error) error {
+	if c.deadline > 0 {
+		limited, cancel := clock.WithTimeout(ctx, c.clock, c.deadline)
+		defer cancel()
+		ctx = limited
+	}
+	one := func(ctx context.Context) error {
+		// The strategy learns of the answer next, and may then refuse waits that a deadline would cut short.
+		defer c.clock.Recheck()
+		if c.attemptTimeout == nil {
+			return attempt(ctx)
+		}
+		d := c.attemptTimeout()
+		if d <= 0 {
+			return attempt(ctx)
+		}
+		limited, cancel := clock.WithTimeout(ctx, c.clock, d)
+		defer cancel()
+		return attempt(limited)
+	}
+	return retry.DoErr(ctx, c.strategy, retry.Operation{Resource: table}, one)
+}
+
+// Plan returns the retry numbers of the variant.
+func (v *Variant) Plan() (retry.Plan, error) {
+	s, err := v.New(Parts{})
+	if err != nil {
+		return retry.Plan{}, err
+	}
+	return s.Plan(retry.Operation{}), nil
+}
+
+// state is the state of the table that counts, and the tokens in the pool.
+type state struct {
+	retry.ScopeSnapshot
+
+	pool int
+}
+
+// state returns the state of the client. Before its first call the table has the state of the
+// strategy as a whole.
+func (c *client) state() state {
+	snapshot := c.strategy.Snapshot()
+	found := slices.IndexFunc(snapshot.Scopes, func(s retry.ScopeSnapshot) bool { return s.Key.Resource == troubled })
+	return state{snapshot.Scopes[max(found, 0)], snapshot.Pool}
+}
