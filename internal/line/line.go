@@ -54,11 +54,6 @@ type Line struct {
 	turns list.List // of *waiter: the callers in lines beside this one, in the order in which they came
 	owed  float64   // the cost of all callers in the queue
 	timer clock.Timer
-	sweep sweep
-
-	cuts     atomic.Uint64 // how often Poke was called
-	sweeping sync.Mutex    // held during a sweep; taken before mu; guards what follows
-	swept    uint64        // cuts when the last sweep began
 }
 
 // shared is what a line shares with the lines in front of it and beside it.
@@ -109,7 +104,6 @@ type waiter struct {
 	held    *Line          // the line in front, if it has tokens of that
 	place   *list.Element  // in the queue of line; nil once it has left
 	turn    *list.Element  // in line.beside.turns, or nil
-	swept   uint64         // the last sweep of line that checked it
 	done    chan struct{}  // closed when the tokens have been taken, or the waiter was dismissed
 	at      time.Time      // when the tokens were taken
 	payer   *Line          // whose account they are from
@@ -195,7 +189,7 @@ func (l *Line) takeAllLocked(now time.Time, cost float64) (at time.Time, ok bool
 // pushLocked puts a caller at the end of the queue. A caller that adds tokens reads the number of those
 // who wait afterwards, so either it sees the new one, or grantLocked sees the tokens.
 func (l *Line) pushLocked(now time.Time, w *waiter) {
-	w.line, w.swept, w.place = l, 0, l.queue.PushBack(w)
+	w.line, w.place = l, l.queue.PushBack(w)
 	l.owed += w.cost
 	l.countLocked()
 	if l.queue.Len() == 1 {
@@ -298,17 +292,9 @@ func (w *waiter) giveBackLocked(now time.Time) {
 	}
 }
 
-// removeLocked removes a caller from its queue; grantLocked must follow. What it subtracts from a
-// finished sweep does not matter, because the next one starts from zero.
+// removeLocked removes a caller from its queue; grantLocked must follow.
 func (w *waiter) removeLocked() {
 	l := w.line
-	switch {
-	case w.swept == l.sweep.number:
-		l.sweep.ahead--
-		l.sweep.owed -= w.cost
-	case w.place == l.sweep.next:
-		l.sweep.next = w.place.Next()
-	}
 	l.queue.Remove(w.place)
 	w.place = nil
 	l.owed -= w.cost
@@ -375,14 +361,13 @@ func (l *Line) Lock() (now time.Time) {
 
 // Unlock does as Wake, or as Poke if what the caller has changed makes waits longer, and releases the lock.
 func (l *Line) Unlock(now time.Time, longer bool) {
-	waits := l.queue.Len() > 0 || l.front != nil && l.front.queue.Len() > 0
-	if waits && !longer { // else those who leave do so before others are served
+	if l.queue.Len() > 0 || l.front != nil && l.front.queue.Len() > 0 {
+		if longer { // those who leave do so before others are served
+			l.dismissLocked(now)
+		}
 		l.serveLocked(now)
 	}
 	l.mu.Unlock()
-	if waits && longer {
-		l.Poke()
-	}
 }
 
 // Release releases the lock.
@@ -395,6 +380,32 @@ func (l *Line) Wake() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.serveLocked(now)
+}
+
+// Poke tells the line that its account has changed. It refuses, with a [*ratelimit.WaitError], callers that can no longer be
+// served in time if the rate stays as it is; each refusal shortens the wait of those behind. It serves callers whose tokens
+// are there, and sets the timer for the first of the others.
+func (l *Line) Poke() {
+	l.Unlock(l.Lock(), true)
+}
+
+// dismissLocked refuses the callers that Poke refuses, in the line in front too; serveLocked must follow.
+func (l *Line) dismissLocked(now time.Time) {
+	ahead, owed := 0, 0.0
+	for place := l.queue.Front(); place != nil; {
+		w, _ := place.Value.(*waiter)
+		place = place.Next()
+		wait := l.waitLocked(now, ahead, owed, w.cost)
+		if reason := w.ends.refuse(now, wait.Expected); reason != nil {
+			w.refuseLocked(now, &ratelimit.WaitError{Wait: wait, Reason: reason})
+			continue
+		}
+		ahead++
+		owed += w.cost
+	}
+	if l.front != nil {
+		l.front.dismissLocked(now)
+	}
 }
 
 // serveLocked serves in order all callers that are due, in the line in front and in those beside too.
