@@ -22,9 +22,8 @@ type judgment struct {
 	gone      error // how the context of the operation has ended; or nil
 }
 
-// judgmentOn judges a failure. If a mark keeps the failure from being retried, judgmentOn also judges
-// the marked error: the limiter must know of throttles, and a Reason is reported only if it stopped a
-// retry.
+// judgmentOn judges a failure. If a mark keeps the failure from being retried, judgmentOn also judges the marked error: the
+// limiter must know of throttles, and a Reason is reported only if it stopped a retry.
 func (e *Engine) judgmentOn(ctx context.Context, r *record, attempt int, failure error) judgment {
 	gone := e.gone(ctx)
 	verdict := e.judge(&r.op, attempt, failure, gone)
@@ -95,10 +94,9 @@ func (e *Engine) judge(op *retry.Operation, attempt int, failure, gone error) cl
 	return outcome.Judge(e.config.Classifier, op.Classifier)
 }
 
-// decide grants or refuses a retry: retryable at all, attempts left, caller not gone, no rule
-// against it, room for the wait, quota. The quota comes last, so that it pays only for a retry that
-// nothing else forbids. decide returns the backoff, or with a refusal how long to sleep before the
-// operation returns.
+// decide grants or refuses a retry: retryable at all, attempts left, caller not gone, no rule against it, room for the
+// wait, quota. The quota comes last, so that it pays only for a retry that nothing else forbids. decide returns the
+// backoff, or with a refusal how long to sleep before the operation returns.
 func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *judgment) (time.Duration, error) {
 	before := r.last
 	r.last = found.failure
@@ -157,8 +155,7 @@ func (r *record) refusalBesidesQuota(ctx context.Context, t retry.Token, found *
 	refusal := r.refusal(retry.ErrCanceled, t.Attempt()).Because(ctx)
 	refusal.Detail = cmp.Or(refusal.Detail, gone)
 	if before != nil && endedWith(ctx, gone, r.last) {
-		// The attempt says only that the caller is gone; the one before says what the service
-		// answered.
+		// The attempt says only that the caller is gone; the one before says what the service answered.
 		refusal.Last, refusal.Detail = before, fmt.Errorf("%w: %w", refusal.Detail, r.last)
 	}
 	return refusal
@@ -207,8 +204,7 @@ func (e *Engine) charge(
 	return delay, nil
 }
 
-// roomForRetry returns the shortest wait of a retry with this backoff, and why the wait must not
-// begin, as noRoom does.
+// roomForRetry returns the shortest wait of a retry with this backoff, and why the wait must not begin, as noRoom does.
 func (e *Engine) roomForRetry(ctx context.Context, r *record, delay time.Duration) (wait time.Duration, reason error) {
 	if !timeLimited(ctx, &r.op) {
 		return delay, nil
@@ -301,8 +297,7 @@ func (r *record) refusal(reason error, attempts int) *retry.Error {
 	return &retry.Error{Reason: reason, Scope: r.scope.Key, Attempts: attempts, Last: r.last}
 }
 
-// addScopeError adds what is wrong with the limiter of the scope. A failure that is not retryable comes back as
-// it is.
+// addScopeError adds what is wrong with the limiter of the scope. A failure that is not retryable comes back as it is.
 func (r *record) addScopeError(refusal *retry.Error) {
 	switch {
 	case r.scope.Err == nil || refusal.Reason == retry.ErrNotRetryable: //nolint:errorlint // the same value

@@ -1,6 +1,5 @@
-// Package engine is the one loop behind the retry modes. Standard mode is an Engine without a
-// limiter: a limit on attempts, a retry quota and a backoff. Adaptive mode is an Engine with one:
-// each attempt also takes a send token.
+// Package engine is the one loop behind the retry modes. Standard mode is an Engine without a limiter: a limit on attempts,
+// a retry quota and a backoff. Adaptive mode is an Engine with one: each attempt also takes a send token.
 package engine
 
 import (
@@ -29,8 +28,7 @@ type Config struct {
 	SharedAs   string // or empty
 	Behavior   retry.Behavior
 
-	// Plan has the numbers of operations, and DynamoDB those of operations of DynamoDB and
-	// DynamoDB Streams.
+	// Plan has the numbers of operations, and DynamoDB those of operations of DynamoDB and DynamoDB Streams.
 	Plan, DynamoDB retry.Plan
 	MaxHint        time.Duration
 	MaxFullHint    time.Duration // a hint that counts in full and is longer ends the operation

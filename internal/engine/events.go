@@ -11,8 +11,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// tally has the figures for events. Only an operation with an observer has one, because it needs
-// readings of the clock.
+// tally has the figures for events. Only an operation with an observer has one, because it needs readings of the clock.
 type tally struct {
 	id    uint64
 	start instant.Mark
@@ -75,8 +74,7 @@ func (e *Engine) emitEnded(t retry.Token, r *record, verdict classify.Verdict) {
 	})
 }
 
-// emitSuccess reports a successful attempt, its effect on the send rate, and the end of the
-// operation.
+// emitSuccess reports a successful attempt, its effect on the send rate, and the end of the operation.
 func (r *record) emitSuccess(change ratelimit.Change, result retry.Result) {
 	e, now := r.engine, r.engine.config.Clock.Now()
 	took := r.tally.attempted(r.elapsed(now))

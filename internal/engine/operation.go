@@ -18,9 +18,8 @@ import (
 // firstTrySuccess is what a success without a retry adds to the quota.
 const firstTrySuccess = 1
 
-// record is the state of one operation. It belongs to the caller that has taken the current token,
-// or waits for it. Between two operations it is in a pool, and keeps the scope of the last one,
-// which is often that of the next.
+// record is the state of one operation. It belongs to the caller that has taken the current token, or waits for it. Between
+// two operations it is in a pool, and keeps the scope of the last one, which is often that of the next.
 type record struct {
 	token.Cell
 	engine   *Engine
@@ -150,10 +149,9 @@ func (e *Engine) take(t retry.Token, toEnd bool) (*record, error) {
 	return r, nil
 }
 
-// end ends a verb, in which classifiers, limiters and observers of the user run. If one of them has
-// panicked, or ended the goroutine, RecordFailure can still end the operation: the token is as before
-// if the limiter has no report of the attempt, else refused. From then on, a finished record may
-// belong to another operation.
+// end ends a verb, in which classifiers, limiters and observers of the user run. If one of them has panicked, or ended the
+// goroutine, RecordFailure can still end the operation: the token is as before if the limiter has no report of the attempt,
+// else refused. From then on, a finished record may belong to another operation.
 func (r *record) end() {
 	if r.held != nil {
 		r.held.refund()
@@ -223,9 +221,8 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	return nil
 }
 
-// RecordFailure ends the operation without success. It gives back only the cost of a retry that was
-// granted but not made. It reports the attempt to the limiter, unless a refused refresh has done
-// so.
+// RecordFailure ends the operation without success. It gives back only the cost of a retry that was granted but not made.
+// It reports the attempt to the limiter, unless a refused refresh has done so.
 func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	r, err := e.take(t, true)
 	if err != nil {
@@ -280,8 +277,7 @@ func (r *record) report(found *judgment) (change ratelimit.Change) {
 	return change
 }
 
-// refund returns the cost of the last granted retry to the quota that paid, and the send tokens of one that
-// is not made.
+// refund returns the cost of the last granted retry to the quota that paid, and the send tokens of one that is not made.
 func (r *record) refund() {
 	if r.sendPaid {
 		r.scope.Limiter.Give(r.request())

@@ -143,8 +143,7 @@ func (e *Engine) waitForQuota(ctx context.Context, t retry.Token, r *record) *re
 	}
 }
 
-// acquire takes the send token of an attempt, with events around a wait. It sets paid if it got
-// one.
+// acquire takes the send token of an attempt, with events around a wait. It sets paid if it got one.
 func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bool) *retry.Error {
 	request := r.request()
 	request.AttemptTime = r.scope.AttemptTime.Needed()

@@ -1,5 +1,4 @@
-// Package line makes callers wait for tokens, first come, first served. The send rate and the retry
-// quota use it.
+// Package line makes callers wait for tokens, first come, first served. The send rate and the retry quota use it.
 //
 // Locks are taken in this order: the lock of a line, which lines in front of it and lines beside it
 // share; then a lock of an [Account]; then a lock of the clock. An account must not call a line while
@@ -23,10 +22,9 @@ import (
 // Account holds the tokens of a [Line], such as a bucket, or a list of slots from a server. The line
 // calls its methods with the lock of the line held.
 type Account interface {
-	// Take takes cost tokens if they are there; cost is more than 0. It returns the instant that
-	// the tokens count from: now, or a later one that the account has seen. If they are not there,
-	// it takes none and returns when they will be, which is when the line asks again; the zero time
-	// if that is unknown.
+	// Take takes cost tokens if they are there; cost is more than 0. It returns the instant that the tokens count from:
+	// now, or a later one that the account has seen. If they are not there, it takes none and returns when they will be,
+	// which is when the line asks again; the zero time if that is unknown.
 	Take(now time.Time, cost float64) (at time.Time, ok bool)
 	// Until returns how long it takes until there are cost tokens, for the first in line and all
 	// others together; zero if they are there or if that is unknown. It takes none.
@@ -229,8 +227,7 @@ func (l *Line) await(ctx context.Context, w *waiter) error {
 	}
 }
 
-// wait returns nil when done is closed and ctx.Err() when ctx is done. If both have happened, it may
-// return either.
+// wait returns nil when done is closed and ctx.Err() when ctx is done. If both have happened, it may return either.
 func (s *shared) wait(ctx context.Context, done <-chan struct{}) error {
 	if s.awaiter != nil {
 		return s.awaiter.Await(ctx, done)
@@ -255,8 +252,7 @@ func (l *Line) tell(w *waiter, onWait func(ratelimit.Wait)) {
 	returned = true
 }
 
-// waitLocked returns the wait of a caller behind so many others, who are owed that much, if the rates
-// stay as they are.
+// waitLocked returns the wait of a caller behind so many others, who are owed that much, if the rates stay as they are.
 func (l *Line) waitLocked(now time.Time, ahead int, owed, cost float64) ratelimit.Wait {
 	wait := ratelimit.Wait{Expected: l.account.Until(now, owed+cost), Ahead: ahead, FillRate: l.account.Fill()}
 	if l.front != nil {
@@ -430,8 +426,7 @@ func (l *Line) serveLocked(now time.Time) {
 	}
 }
 
-// grantLocked serves in order all callers in the queue that are due, and sets the timer for the first that
-// is not.
+// grantLocked serves in order all callers in the queue that are due, and sets the timer for the first that is not.
 func (l *Line) grantLocked(now time.Time) {
 	for first := l.queue.Front(); first != nil; first = l.queue.Front() {
 		w, _ := first.Value.(*waiter)
@@ -473,10 +468,9 @@ func (l *Line) takeLocked(now time.Time, w *waiter) (payer *Line, at time.Time, 
 	return nil, at, false
 }
 
-// armLocked sets the timer for the instant at which the tokens of w are due. If that is unknown, it
-// sets the timer for the instant at which w gives up: w does that without it, but a clock that
-// moves from timer to timer finds the instant this way. armLocked reads the clock again, because
-// time may have passed since its caller read it.
+// armLocked sets the timer for the instant at which the tokens of w are due. If that is unknown, it sets the timer for the
+// instant at which w gives up: w does that without it, but a clock that moves from timer to timer finds the instant this
+// way. armLocked reads the clock again, because time may have passed since its caller read it.
 func (l *Line) armLocked(w *waiter, due time.Time) {
 	known := !due.IsZero()
 	if !known {

@@ -50,8 +50,7 @@ func endsOf(ctx context.Context, r *ratelimit.Request, now time.Time) ends {
 	return e
 }
 
-// refuse returns why a wait that begins now and takes d is too long, or nil. It names the earlier
-// of two ends.
+// refuse returns why a wait that begins now and takes d is too long, or nil. It names the earlier of two ends.
 func (e ends) refuse(now time.Time, d time.Duration) error {
 	switch {
 	case !e.last.IsZero() && d > e.last.Sub(now) && (e.deadline.IsZero() || e.last.Before(e.deadline)):

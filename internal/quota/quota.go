@@ -1,5 +1,4 @@
-// Package quota is the retry quota of a scope: tokens that retries take and successes give
-// back.
+// Package quota is the retry quota of a scope: tokens that retries take and successes give back.
 package quota
 
 import (
@@ -26,8 +25,7 @@ type Quota struct {
 
 // Config describes a Quota.
 type Config struct {
-	// Capacity is the largest number of tokens. 0 refuses every retry; a negative number
-	// counts as 0.
+	// Capacity is the largest number of tokens. 0 refuses every retry; a negative number counts as 0.
 	Capacity int
 	// Initial is the number of tokens at the start, cut to [0, Capacity].
 	Initial int
@@ -70,9 +68,8 @@ func New(config Config, start time.Time, clk clock.Clock) *Quota {
 	return q
 }
 
-// Take takes cost tokens if they are there and no caller waits for any. It returns what is
-// available afterwards. A refusal changes nothing. now matters only if the quota refills,
-// see Refills. A negative cost counts as 0.
+// Take takes cost tokens if they are there and no caller waits for any. It returns what is available afterwards. A refusal
+// changes nothing. now matters only if the quota refills, see Refills. A negative cost counts as 0.
 func (q *Quota) Take(now time.Time, cost int) (available int, ok bool) {
 	if q.Waiting() > 0 {
 		return q.Available(now), false
@@ -207,8 +204,7 @@ func (q *Quota) advance(now time.Time) {
 // account adapts a quota to its line, where costs are whole numbers.
 type account struct{ *Quota }
 
-// Take also says when the refill will have brought the tokens; without a refill that is not
-// known.
+// Take also says when the refill will have brought the tokens; without a refill that is not known.
 func (a account) Take(now time.Time, cost float64) (time.Time, bool) {
 	if _, ok := a.take(now, int(cost)); ok {
 		return now, true

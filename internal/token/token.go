@@ -67,9 +67,8 @@ func (a attempt) with(plain bool) attempt {
 	return a
 }
 
-// Cell says which token of an operation is the present one, and what that token may be used
-// for. It serves many operations, one after the other: the generation tells all their tokens
-// apart.
+// Cell says which token of an operation is the present one, and what that token may be used for. It serves many operations,
+// one after the other: the generation tells all their tokens apart.
 type Cell struct {
 	word  atomic.Uint64 // generation and phase
 	most  atomic.Int32  // attempts of the present operation
@@ -104,8 +103,7 @@ func (c *Cell) Allow(most int) {
 	}
 }
 
-// First returns the first token of the next operation. plain says that the attempt waits for
-// nothing but a delay.
+// First returns the first token of the next operation. plain says that the attempt waits for nothing but a delay.
 func (c *Cell) First(plain bool) Token {
 	return Token{cell: c, generation: c.word.Load() >> phaseBits, attempt: oneAttempt.with(plain)}
 }
@@ -149,8 +147,7 @@ func (t Token) WithDelay(d time.Duration) Token {
 	return t
 }
 
-// Move changes the phase of the token and returns true, if the token is the present one and
-// in the phase from.
+// Move changes the phase of the token and returns true, if the token is the present one and in the phase from.
 func (t Token) Move(from, to Phase) bool {
 	return t.cell.word.CompareAndSwap(word(t.generation, from), word(t.generation, to))
 }
