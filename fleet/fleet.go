@@ -110,7 +110,7 @@ func New(config Config) (*Fleet, error) {
 }
 
 // Config returns c with a NewLimiter that makes members of the fleet. Until the fleet has a limit
-// for a scope, the Controller, ProbeEvery, SendCost and SendLimit of c govern it in this process.
+// for a scope, the Controller, SendCost and SendLimit of c govern it in this process.
 // In a scope with a limit, NoSendWait refuses attempts without a slot in hand. The refusal asks for
 // a slot, so if attempts are rare, every second one is refused. For scopes that the fleet does not
 // share, c is unchanged.
@@ -165,8 +165,7 @@ func (f *Fleet) limiter(scope retry.ScopeKey, clk clock.Clock, own adaptive.Conf
 		local = own.SendLimit(scope)
 	}
 	config := sendrate.Config{
-		Controller: own.Controller, ProbeEvery: own.ProbeEvery, Cost: own.SendCost,
-		StartingRate: local.Starting, Ceiling: local.Ceiling,
+		Controller: own.Controller, Cost: own.SendCost, StartingRate: local.Starting, Ceiling: local.Ceiling,
 	}
 	l.member.fresh = func(now time.Time) sendrate.SendRate { return sendrate.New(config, now) }
 	l.member.local = l.member.fresh(clk.Now())

@@ -26,23 +26,23 @@ const (
 	// CutPerThrottle is the same curve with a cut for every throttle, bit for bit as in the
 	// AWS SDKs (in aws-sdk-go-v2: aws/retry/adaptive_ratelimit.go).
 	CutPerThrottle
-	// Steady measures only answers that are not throttles, and cuts to 0.9 of their rate, once for
-	// each congestion event: a service can serve again what it has just served. It converges faster
-	// than CutPerEvent and stays closer to the rate of the service. No AWS SDK has it. Otherwise it
-	// behaves like CutPerEvent.
-	Steady
+	// Hold finds the limit of the service and stays 2 % below it. Between two throttles a service serves
+	// what it allows, so that their distance and the successes in between tell the limit. From time to
+	// time the rate goes beyond it, along the curve of CutPerEvent, to see whether it has risen: at most
+	// every 50 requests at limits below 20 a second. The limit itself rises by what was served, falls to
+	// it, and outlasts an outage. No AWS SDK has it. Rates go down to 0.25 a second instead of 0.5.
+	Hold
 )
 
-// String returns "cut-per-event", "cut-per-throttle" or "steady"; "unknown" for any other
-// value.
+// String returns "cut-per-event", "cut-per-throttle" or "hold"; "unknown" for any other value.
 func (c Controller) String() string {
 	switch c {
 	case CutPerEvent:
 		return "cut-per-event"
 	case CutPerThrottle:
 		return "cut-per-throttle"
-	case Steady:
-		return "steady"
+	case Hold:
+		return "hold"
 	default:
 		return "unknown"
 	}

@@ -21,8 +21,8 @@ type Limiter interface {
 }
 
 // throttledFor is how long after its last throttle a scope counts as throttled. After that nothing
-// is lost: CUBIC then allows more than 10^7 attempts a second from any rate, unless ProbeEvery
-// makes the curve longer.
+// is lost: CUBIC then allows more than 10^7 attempts a second from any rate, and a limit that Hold has
+// found is old.
 const throttledFor = 10 * time.Minute
 
 // owingFor is how long after its last use a scope stays that can pay for a retry, but has fewer tokens

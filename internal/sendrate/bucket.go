@@ -27,6 +27,7 @@ type bucket struct {
 	started  bool
 	lifted   float64 // what the first in line costs, if that is above the capacity
 	room     float64 // the minimum capacity; minCapacity if that is more
+	least    ratelimit.Rate
 
 	// What the tokens grow from. Reads do not add to a sum, because each addition rounds and a read
 	// must not prolong a wait.
@@ -34,14 +35,20 @@ type bucket struct {
 	base  float64
 }
 
-// SetRate changes the fill rate to max(rate, MinFillRate) and the capacity to max(rate,
+// SetRate changes the fill rate to max(rate, least) and the capacity to max(rate,
 // minCapacity), or to Config.Cost if that is more. First the time until now fills the bucket at the
 // old rate. Tokens above the new capacity are dropped.
 func (b *bucket) SetRate(now time.Time, rate ratelimit.Rate) {
 	b.refill(now)
-	b.fill = max(ratelimit.Rate(refill.Amount(float64(rate))), MinFillRate)
+	b.fill = max(ratelimit.Rate(refill.Amount(float64(rate))), b.least)
 	b.capacity = max(refill.Amount(float64(rate)), minCapacity, b.room)
 	b.set(b.tokens)
+}
+
+// Empty drops the tokens above the lowest capacity, so that they do not go into an empty service.
+func (b *bucket) Empty(now time.Time) {
+	b.refill(now)
+	b.set(min(b.tokens, max(minCapacity, b.room)))
 }
 
 // Take takes cost tokens if they are there. If not, it takes none and returns how long the missing

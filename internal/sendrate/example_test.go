@@ -52,7 +52,7 @@ func ExampleNew() {
 // A hundred answers a second, and then three throttles that answer attempts that were all
 // sent before the first of them came.
 func ExampleController() {
-	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.CutPerThrottle, ratelimit.Steady} {
+	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.CutPerThrottle, ratelimit.Hold} {
 		start := time.Unix(0, 0)
 		rate := sendrate.New(sendrate.Config{Controller: controller}, start)
 		for i := range 1000 {
@@ -67,5 +67,5 @@ func ExampleController() {
 	// Output:
 	// cut-per-event     70 a second
 	// cut-per-throttle  34 a second
-	// steady            90 a second
+	// hold             140 a second
 }

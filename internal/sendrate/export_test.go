@@ -11,11 +11,11 @@ type (
 	Bucket       = bucket
 	Cubic        = cubic
 	MeasuredRate = measuredRate
-	SuccessRate  = successRate
 )
 
 const (
 	MinCapacity   = minCapacity
+	HoldLeast     = float64(holdLeast)
 	CubicBeta     = cubicBeta
 	CubicScale    = cubicScale
 	MeasureSmooth = measureSmooth

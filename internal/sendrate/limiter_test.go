@@ -308,7 +308,7 @@ func (c movedClock) Now() time.Time { return c.Clock.Now().Add(time.Duration(c.b
 // All that the limiter has measured counts on: the rate, the tokens, when the last cut was.
 func TestLimiterGoesOnOnAClockThatHasGoneBack(t *testing.T) {
 	t.Parallel()
-	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Steady} {
+	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Hold} {
 		for _, back := range []time.Duration{6 * time.Second, time.Minute, time.Hour, 300 * 24 * time.Hour} {
 			var states []retry.ScopeSnapshot
 			for _, by := range []time.Duration{0, -back} {

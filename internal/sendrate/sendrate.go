@@ -24,12 +24,13 @@ type SendRate struct {
 	ceiling  ratelimit.Rate // math.Inf(1) if there is none
 	starting ratelimit.Rate // 0 if there is none
 
-	clocked bool // the instants are readings of a clock
+	controller ratelimit.Controller
+	clocked    bool // the instants are readings of a clock
 
 	newest   time.Time
 	measured measuredRate
-	success  successRate // of Steady
 	cubic    cubic
+	hold     hold // of ratelimit.Hold, which has no use for cubic
 	bucket   bucket
 	limited  bool
 	cut      bool // at least once; lastCut is when it was last
@@ -42,13 +43,6 @@ type Config struct {
 	// Controller says how answers change the rate. Zero means [ratelimit.CutPerEvent], as does any
 	// value that is not a controller.
 	Controller ratelimit.Controller
-	// ProbeEvery is the minimum number of requests between a cut and the next attempt to exceed the
-	// old rate. Only [ratelimit.Steady] uses it. Zero leaves the curve as it is, which takes about
-	// 2 seconds' worth of requests: with a service that allows 5 requests a second, every tenth one
-	// is a probe. The requests count at the rate of the cut, and the time is a day at most. After a
-	// cut below [MinFillRate] the curve stays as it is. A negative number counts as zero. See
-	// adaptive.Config.ProbeEvery for when to use it.
-	ProbeEvery int
 	// StartingRate is the initial rate for a known limit, in tokens per second: it limits attempts
 	// from the first one on, without a throttle. The first send token is there at once. Before the
 	// first throttle the rate does not fall below StartingRate, and it grows as CUBIC does from its
@@ -69,13 +63,14 @@ type Config struct {
 // at the first instant that it gets.
 func New(config Config, start time.Time) SendRate {
 	s := SendRate{
-		ceiling: ratelimit.Rate(math.Inf(1)),
-		cubic: cubic{
-			controller: config.Controller,
-			probe:      float64(config.ProbeEvery) * refill.Cost(config.Cost),
-		},
+		ceiling:    ratelimit.Rate(math.Inf(1)),
+		controller: config.Controller,
+		hold:       hold{unit: refill.Cost(config.Cost)},
 	}
-	s.bucket.room = refill.Amount(config.Cost)
+	s.bucket.room, s.bucket.least = refill.Amount(config.Cost), MinFillRate
+	if config.Controller == ratelimit.Hold {
+		s.bucket.least = holdLeast
+	}
 	starting := ratelimit.Rate(refill.Amount(float64(config.StartingRate)))
 	if ceiling := ratelimit.Rate(refill.Amount(float64(config.Ceiling))); ceiling > 0 {
 		s.ceiling = ceiling
@@ -84,7 +79,7 @@ func New(config Config, start time.Time) SendRate {
 		}
 	}
 	if starting > 0 {
-		s.starting = max(starting, MinFillRate)
+		s.starting = max(starting, s.bucket.least)
 	}
 	s.anew(start)
 	return s
@@ -92,14 +87,17 @@ func New(config Config, start time.Time) SendRate {
 
 // anew resets the state to one that begins at start and has seen nothing.
 func (s *SendRate) anew(start time.Time) {
+	unit := s.hold.unit
 	*s = SendRate{
-		ceiling:  s.ceiling,
-		starting: s.starting,
-		clocked:  s.clocked,
-		bucket:   bucket{room: s.bucket.room},
-		newest:   start,
-		measured: newMeasuredRate(start),
-		cubic:    cubic{controller: s.cubic.controller, probe: s.cubic.probe, lastThrottle: start},
+		ceiling:    s.ceiling,
+		starting:   s.starting,
+		controller: s.controller,
+		clocked:    s.clocked,
+		bucket:     bucket{room: s.bucket.room, least: s.bucket.least},
+		newest:     start,
+		measured:   newMeasuredRate(start),
+		cubic:      cubic{lastThrottle: start},
+		hold:       hold{unit: unit, least: float64(s.bucket.least) / unit, ceiling: float64(s.ceiling) / unit},
 	}
 	if s.starting > 0 {
 		s.begin(start, s.starting)
@@ -119,11 +117,12 @@ func (s *SendRate) begin(start time.Time, rate ratelimit.Rate) {
 	s.limited = true
 	s.cubic.setMax(rate)
 	s.cubic.lastThrottle = start.Add(-s.cubic.recovery())
+	s.hold.Begin(start, rate)
 	s.bucket.SetRate(start, rate)
 	s.bucket.Give(start, 1)
 }
 
-// Report counts a response that arrived at now and sets the send rate:
+// Report counts a response that arrived at now and sets the send rate. Of CUBIC's controllers:
 //
 //	throttle     rate to use = measured rate, or min(measured, fill) once limiting is on;
 //	             new rate = 0.7 * rate to use; limiting is on from now on
@@ -133,53 +132,53 @@ func (s *SendRate) begin(start time.Time, rate ratelimit.Rate) {
 //
 // Before the first throttle the starting rate replaces a lower measured rate, because demand below a
 // known limit says nothing about the limit. After the first throttle it does so until there is a
-// measurement. With [ratelimit.Steady] the measured rate is that of the successes, and the factor is
-// 0.9 instead of 0.7.
+// measurement. For [ratelimit.Hold], see hold.
 //
 // Report returns whether the response was a throttle that cut the rate.
 func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	now = s.forward(now)
-	measured := s.measure(now, r)
+	cost := refill.Cost(r.Cost)
+	measured := s.measured.Response(now, cost)
+	if r.Throttled && s.answersEarlierCut(now, r.Sent) {
+		return false
+	}
 	var rate ratelimit.Rate
 	switch {
-	case !r.Throttled:
-		rate = s.cubic.Success(now)
-	case s.answersEarlierCut(now, r.Sent):
-		return false
+	case s.controller != ratelimit.Hold:
+		rate = s.curve(now, r.Throttled)
+	case r.Throttled:
+		rate = s.hold.Throttle(now, measured)
+		s.bucket.Empty(now)
 	default:
-		use := measured
-		if s.limited {
-			use = min(use, s.bucket.Fill())
-		}
-		rate = s.cubic.Throttle(now, use)
-		s.limited, s.cut, s.lastCut, cut = true, true, now, true
+		rate = s.hold.Success(now, cost, measured)
 	}
-	s.bucket.SetRate(now, min(rate, 2*measured, s.ceiling))
-	return cut
+	if r.Throttled {
+		s.limited, s.cut, s.lastCut = true, true, now
+	}
+	s.bucket.SetRate(now, min(rate, s.ceiling))
+	return r.Throttled
 }
 
-// measure counts the response and returns the measured rate that the controller uses.
-func (s *SendRate) measure(now time.Time, r ratelimit.Response) ratelimit.Rate {
-	cost := refill.Cost(r.Cost)
-	var measured ratelimit.Rate
-	switch {
-	case s.cubic.controller != ratelimit.Steady:
-		measured = s.measured.Response(now, cost)
-	case r.Throttled:
-		measured = s.success.Response(now, 0)
-	default:
-		measured = s.success.Response(now, cost)
-	}
+// curve returns the rate of CUBIC's controllers after an answer at now.
+func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
+	measured := s.measured.Rate()
 	if !s.cut || measured == 0 {
-		return max(measured, s.starting)
+		measured = max(measured, s.starting)
 	}
-	return measured
+	if !throttled {
+		return min(s.cubic.Success(now), 2*measured)
+	}
+	use := measured
+	if s.limited {
+		use = min(use, s.bucket.Fill())
+	}
+	return min(s.cubic.Throttle(now, use), 2*measured)
 }
 
 // answersEarlierCut reports whether a throttle belongs to the congestion event of the last cut,
 // because its attempt was sent strictly before that cut.
 func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
-	if s.cubic.controller == ratelimit.CutPerThrottle || !s.cut {
+	if s.controller == ratelimit.CutPerThrottle || !s.cut {
 		return false
 	}
 	if sent.IsZero() {
@@ -240,15 +239,11 @@ func (s *SendRate) SetRate(now time.Time, rate ratelimit.Rate) {
 
 // State returns the send rate fields of a snapshot, as of the last call that got the time.
 func (s *SendRate) State() retry.ScopeSnapshot {
-	measured := s.measured.Rate()
-	if s.cubic.controller == ratelimit.Steady {
-		measured = s.success.Rate()
-	}
 	return retry.ScopeSnapshot{
 		SendRateSource: "local",
 		Limited:        s.limited,
 		FillRate:       float64(s.bucket.Fill()),
-		MeasuredRate:   float64(measured),
+		MeasuredRate:   float64(s.measured.Rate()),
 		SendTokens:     s.bucket.Tokens(),
 		SendCapacity:   s.bucket.Capacity(),
 		LastThrottle:   s.lastCut,
@@ -272,7 +267,7 @@ func (s *SendRate) forward(now time.Time) time.Time {
 func (s *SendRate) goOn(now time.Time) {
 	by := now.Sub(s.newest)
 	for _, at := range [...]*time.Time{
-		&s.cubic.lastThrottle, &s.success.began, &s.success.last, &s.bucket.last, &s.bucket.since, &s.lastCut,
+		&s.cubic.lastThrottle, &s.hold.last, &s.bucket.last, &s.bucket.since, &s.lastCut,
 	} {
 		if !at.IsZero() {
 			*at = at.Add(by)

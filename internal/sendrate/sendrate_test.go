@@ -184,7 +184,7 @@ func TestSendRateServesWhatCostsMoreThanAnAttemptDoes(t *testing.T) {
 // The rate of a caller that sends whenever it may rises, whatever its attempts cost.
 func TestRateRisesWhateverAttemptsCost(t *testing.T) {
 	t.Parallel()
-	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Steady} {
+	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Hold} {
 		for _, cost := range []float64{0, 0.5, 1, 2, 3} {
 			t.Run(fmt.Sprint(controller, ", cost ", cost), func(t *testing.T) {
 				t.Parallel()
@@ -207,7 +207,7 @@ func TestRateRisesWhateverAttemptsCost(t *testing.T) {
 // Answers to attempts that cost two tokens count twice as much as those that cost one.
 func TestMeasuredRateIsInTokens(t *testing.T) {
 	t.Parallel()
-	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Steady} {
+	for _, controller := range []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Hold} {
 		for cost, perSecond := range map[float64]float64{-3: 100, 0: 100, 0.5: 50, 1: 100, 2: 200} {
 			rate := sendrate.New(sendrate.Config{Controller: controller}, at(0))
 			for i := range 1000 {
@@ -226,7 +226,7 @@ func TestSendRateThatBeginsCenturiesAgoBeginsWhenItIsFirstUsed(t *testing.T) {
 			{},
 			{StartingRate: 20},
 			{Ceiling: 30},
-			{Controller: ratelimit.Steady},
+			{Controller: ratelimit.Hold},
 		} {
 			late, fresh := sendrate.New(config, start), sendrate.New(config, at(100))
 			_, lateOK := late.Take(at(100), 1)

@@ -54,6 +54,7 @@ func columns() []column {
 				}
 			}
 		}},
+		{"Hold", func(p *play) { p.config.Controller = ratelimit.Hold }},
 		{"long polls", func(p *play) { p.op.LongPolling = true }},
 		{"nested loops", func(p *play) { p.through = throughNested }},
 		{"user's limiter", func(p *play) {

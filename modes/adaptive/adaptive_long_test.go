@@ -174,7 +174,6 @@ type run struct {
 	workers    int
 	then       float64 // the rate from the 30th second on; zero means the same
 	controller ratelimit.Controller
-	probeEvery int
 
 	goodput, throttled float64 // what it has to reach
 }
@@ -194,7 +193,7 @@ func (r run) do(t *testing.T) (got result) {
 	synctest.Test(t, func(t *testing.T) {
 		timers, delayed := &timers{}, &atomic.Int64{}
 		s, err := adaptive.New(adaptive.Config{
-			Controller: r.controller, ProbeEvery: r.probeEvery,
+			Controller: r.controller,
 			Standard: standard.Config{Clock: timers, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 				if e.Kind == retry.SendWaitBegan {
 					delayed.Add(1)
@@ -244,11 +243,12 @@ func (c *timers) AfterFunc(d time.Duration, f func()) clock.Timer {
 
 // TestSettlesAtTheRateOfTheService is the proof that adaptive mode finds the rate of a service,
 // stays there, and follows it. -v prints the table. The runs with a cut for each throttle, as in
-// the AWS SDKs, have no target; those with Steady have a higher one.
+// the AWS SDKs, have no target; those with Hold may be 0.05 R
+// below the target.
 func TestSettlesAtTheRateOfTheService(t *testing.T) {
 	t.Parallel()
 	const short = 100 * time.Millisecond
-	t.Log("| R | burst | N | goodput | throttled | longest wait | wake-ups | cut per throttle | steady |")
+	t.Log("| R | burst | N | goodput | throttled | longest wait | wake-ups | cut per throttle | hold |")
 	for _, r := range []run{
 		{rate: 5, burst: time.Second, workers: 10, goodput: 0.97, throttled: 0.10},
 		{rate: 5, burst: short, workers: 10, goodput: 0.70, throttled: 0.10},
@@ -274,22 +274,19 @@ func TestSettlesAtTheRateOfTheService(t *testing.T) {
 		{rate: 500, burst: short, workers: 100, then: 1000, goodput: 0.93, throttled: 0.02},
 	} {
 		got := r.do(t)
-		perThrottle, steadily := r, r
-		perThrottle.controller, steadily.controller = ratelimit.CutPerThrottle, ratelimit.Steady
-		theirs, steady := perThrottle.do(t), steadily.do(t)
-		t.Logf("| %s | %v | %d | %.3f R | %.2f %% | %.2f N/R | %.2f | %.3f R, %.2f N/R | %.3f R, %.2f N/R |",
+		perThrottle, holding := r, r
+		perThrottle.controller, holding.controller = ratelimit.CutPerThrottle, ratelimit.Hold
+		theirs, hold := perThrottle.do(t), holding.do(t)
+		t.Logf("| %s | %v | %d | %.3f R | %.2f %% | %.2f N/R | %.2f | %.3f R, %.2f N/R | %.3f R, %.2f %%, %.2f N/R |",
 			r.rates(), r.burst, r.workers, got.goodput, 100*got.throttled, r.inTurns(got.longest), got.wakeUps,
-			theirs.goodput, r.inTurns(theirs.longest), steady.goodput, r.inTurns(steady.longest))
+			theirs.goodput, r.inTurns(theirs.longest), hold.goodput, 100*hold.throttled, r.inTurns(hold.longest))
 		require.GreaterOrEqual(t, got.goodput, r.goodput)
 		require.LessOrEqual(t, got.throttled, r.throttled)
 		require.LessOrEqual(t, r.inTurns(got.longest), 3.0)
 		require.LessOrEqual(t, got.wakeUps, 1.1)
-		require.GreaterOrEqual(t, steady.goodput, r.goodput)
-		require.LessOrEqual(t, steady.throttled, r.throttled)
-		if r.rate >= 50 {
-			require.GreaterOrEqual(t, steady.goodput, 0.98)
-			require.LessOrEqual(t, r.inTurns(steady.longest), 1.15)
-		}
+		require.GreaterOrEqual(t, hold.goodput, r.goodput-0.05)
+		require.LessOrEqual(t, hold.throttled, min(r.throttled, 0.05))
+		require.LessOrEqual(t, r.inTurns(hold.longest), 1.7)
 	}
 }
 
@@ -312,84 +309,6 @@ func (r run) final() float64 {
 		return r.then
 	}
 	return r.rate
-}
-
-// -v prints the table.
-func TestSettlesWithFewerThrottlesIfItProbesLessOften(t *testing.T) {
-	t.Parallel()
-	t.Log("| R | burst | N | probe every | goodput | throttled | longest wait |")
-	for _, r := range []run{
-		{rate: 5, burst: time.Second, workers: 10, goodput: 0.97, throttled: 0.10},
-		{rate: 5, burst: time.Second, workers: 10, probeEvery: 30, goodput: 0.97, throttled: 0.03},
-		{rate: 5, burst: 200 * time.Millisecond, workers: 10, goodput: 0.70, throttled: 0.10},
-		{rate: 5, burst: 200 * time.Millisecond, workers: 10, probeEvery: 30, goodput: 0.80, throttled: 0.03},
-		{rate: 5, burst: time.Second, workers: 10, then: 10, probeEvery: 30, goodput: 0.97, throttled: 0.03},
-		{rate: 5, burst: time.Second, workers: 10, then: 2.5, probeEvery: 30, goodput: 0.97, throttled: 0.03},
-	} {
-		r.controller = ratelimit.Steady
-		got := r.do(t)
-		t.Logf("| %s | %v | %d | %d | %.3f R | %.2f %% | %.2f N/R |",
-			r.rates(), r.burst, r.workers, r.probeEvery, got.goodput, 100*got.throttled, r.inTurns(got.longest))
-		require.GreaterOrEqual(t, got.goodput, r.goodput)
-		require.LessOrEqual(t, got.throttled, r.throttled)
-		require.LessOrEqual(t, r.inTurns(got.longest), 3.0)
-	}
-}
-
-// TestProbeEveryIsForAClientThatHasTheLimitForItself has ten clients that share a limit of 100
-// requests a second. All are cut alike and all come back after the same number of requests, so
-// the client with the lowest rate takes longest to ask for more.
-func TestProbeEveryIsForAClientThatHasTheLimitForItself(t *testing.T) {
-	t.Parallel()
-	const runs = 5 // they differ
-	often, seldom := 0.0, 0.0
-	for range runs {
-		often += fairness(t, 0) / runs
-		seldom += fairness(t, 30) / runs
-	}
-	t.Logf("Jain index of ten clients: %.2f, with ProbeEvery 30 %.2f", often, seldom)
-	require.GreaterOrEqual(t, often, 0.9)
-	require.LessOrEqual(t, seldom, 0.85)
-}
-
-// fairness is the Jain index of the requests that ten clients are served in two minutes, after a
-// minute to settle: 1 if all get the same, 0.1 if one gets all.
-func fairness(t *testing.T, probeEvery int) (index float64) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		svc := newService(100, time.Second)
-		var served [10]atomic.Int64
-		var wg sync.WaitGroup
-		for client := range served {
-			s, err := adaptive.New(adaptive.Config{Controller: ratelimit.Steady, ProbeEvery: probeEvery})
-			require.NoError(t, err)
-			for range 10 {
-				wg.Go(func() {
-					for ctx.Err() == nil {
-						if _, err := retry.Do(ctx, s, retry.Operation{}, svc.call); err == nil {
-							served[client].Add(1)
-						}
-						pass(ctx, 200*time.Millisecond)
-					}
-				})
-			}
-		}
-		pass(ctx, time.Minute)
-		for client := range served {
-			served[client].Store(0)
-		}
-		pass(ctx, 2*time.Minute)
-		sum, squares := 0.0, 0.0
-		for client := range served {
-			n := float64(served[client].Load())
-			sum, squares = sum+n, squares+n*n
-		}
-		stop()
-		wg.Wait()
-		index = sum * sum / (10 * squares)
-	})
-	return index
 }
 
 // After a throttle the rate is at most twice the measured rate (A06) for as long as the limiter

@@ -47,17 +47,6 @@ type Config struct {
 	// [ratelimit.CutPerEvent]; the AWS SDKs use [ratelimit.CutPerThrottle].
 	Controller ratelimit.Controller
 
-	// ProbeEvery is the minimum number of requests between a rate cut and the next attempt to
-	// exceed the old rate. Zero leaves the timing to the controller. It needs [ratelimit.Steady],
-	// and is for low limits. At a limit of 5 requests a second with 10 workers, 30 lowers the share
-	// of throttles from 7.1 % to 2.0 %, or from 9.1 % to 1.5 % if the service saves up no more than
-	// one request. The goodput is then 0.85 of the limit instead of 0.73.
-	//
-	// Use it only for a client that does not share the limit. Among several clients the one with
-	// the lowest rate takes longest to ask for more: ten clients that share 100 requests a second
-	// have a Jain index of 0.98 without it, and of 0.6 to 0.7 with 30.
-	ProbeEvery int
-
 	// NoSendWait refuses attempts that would have to wait for a send token.
 	NoSendWait bool
 	// MaxSendWait bounds the wait for a send token. It refuses an attempt whose expected wait is
@@ -88,7 +77,7 @@ type Config struct {
 
 // Limiter returns the limiter that a strategy of this config makes for a scope with this limit, on
 // the given clock. Use it in a NewLimiter that shares a limiter between scopes or changes a part of
-// it. It reads only Controller, ProbeEvery and SendCost; a rate out of range counts as the nearest
+// it. It reads only Controller and SendCost; a rate out of range counts as the nearest
 // valid one.
 func (c Config) Limiter(clk clock.Clock, limit SendLimit) Limiter {
 	return c.limiterSince(clk, limit, clk.Now())
@@ -97,7 +86,6 @@ func (c Config) Limiter(clk clock.Clock, limit SendLimit) Limiter {
 func (c Config) limiterSince(clk clock.Clock, limit SendLimit, start time.Time) *sendrate.Limiter {
 	return sendrate.NewLimiter(sendrate.Config{
 		Controller:   c.Controller,
-		ProbeEvery:   c.ProbeEvery,
 		StartingRate: limit.Starting,
 		Ceiling:      limit.Ceiling,
 		Cost:         c.SendCost,
@@ -109,15 +97,8 @@ func (c Config) limiterSince(clk clock.Clock, limit SendLimit, start time.Time) 
 // of Standard; nil if there is none.
 func (c Config) Validate() error {
 	errs := []error{c.Standard.Validate()}
-	if c.Controller > ratelimit.Steady {
+	if c.Controller > ratelimit.Hold {
 		errs = append(errs, fmt.Errorf("adaptive: Controller %d: does not exist", c.Controller))
-	}
-	if c.ProbeEvery < 0 {
-		errs = append(errs, fmt.Errorf("adaptive: ProbeEvery %d: must not be negative", c.ProbeEvery))
-	}
-	if c.ProbeEvery > 0 && c.Controller != ratelimit.Steady {
-		errs = append(errs, fmt.Errorf("adaptive: ProbeEvery %d: needs the Controller %v, not %v",
-			c.ProbeEvery, ratelimit.Steady, c.Controller))
 	}
 	if c.MaxSendWait < 0 {
 		errs = append(errs, fmt.Errorf("adaptive: MaxSendWait %v: must not be negative", c.MaxSendWait))

@@ -54,7 +54,7 @@ func contenders() []contender {
 	return []contender{
 		{name: "awsretry-adaptive", make: ours(adaptive.Config{})},
 		{name: "awsretry-adaptive-2.0", make: ours(adaptive.Config{Standard: standard.Config{Behavior: retry.V20}})},
-		{name: "awsretry-adaptive-steady", make: ours(adaptive.Config{Controller: ratelimit.Steady})},
+		{name: "awsretry-adaptive-hold", make: ours(adaptive.Config{Controller: ratelimit.Hold})},
 		{name: "awsretry-adaptive-cut-per-throttle", make: ours(adaptive.Config{Controller: ratelimit.CutPerThrottle})},
 		{name: "awsretry-standard", make: oursStandard(standard.Config{})},
 		{name: "awsretry-standard-2.0", make: oursStandard(standard.Config{Behavior: retry.V20})},
