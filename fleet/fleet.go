@@ -32,7 +32,7 @@ type Config struct {
 	Share func(scope retry.ScopeKey) bool
 	// Limit returns the known limit of a scope, for the whole fleet. Nil means that no limit is
 	// known. Rates below 0.05 a second count as 0.05; rates that are negative, above 1e9 or not a
-	// number count as zero. A Starting above the Ceiling counts as the Ceiling. It should be the
+	// number count as zero, and Burst does not count. A Starting above the Ceiling counts as the Ceiling. It should be the
 	// same in all members. It must be safe for concurrent use.
 	Limit func(scope retry.ScopeKey) adaptive.SendLimit
 
@@ -166,6 +166,7 @@ func (f *Fleet) limiter(scope retry.ScopeKey, clk clock.Clock, own adaptive.Conf
 	}
 	config := sendrate.Config{
 		Controller: own.Controller, Cost: own.SendCost, StartingRate: local.Starting, Ceiling: local.Ceiling,
+		Burst: local.Burst,
 	}
 	l.member.fresh = func(now time.Time) sendrate.SendRate { return sendrate.New(config, now) }
 	l.member.local = l.member.fresh(clk.Now())

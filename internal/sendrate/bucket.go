@@ -27,6 +27,7 @@ type bucket struct {
 	started  bool
 	lifted   float64 // what the first in line costs, if that is above the capacity
 	room     float64 // the minimum capacity; minCapacity if that is more
+	burst    float64 // the capacity at any rate, if it is known; otherwise 0
 	least    ratelimit.Rate
 
 	// What the tokens grow from. Reads do not add to a sum, because each addition rounds and a read
@@ -35,13 +36,16 @@ type bucket struct {
 	base  float64
 }
 
-// SetRate changes the fill rate to max(rate, least) and the capacity to max(rate,
-// minCapacity), or to Config.Cost if that is more. First the time until now fills the bucket at the
+// SetRate changes the fill rate to max(rate, least), and the capacity to that of a second, or
+// to Config.Burst; it is at least minCapacity and Config.Cost. First the time until now fills the bucket at the
 // old rate. Tokens above the new capacity are dropped.
 func (b *bucket) SetRate(now time.Time, rate ratelimit.Rate) {
 	b.refill(now)
 	b.fill = max(ratelimit.Rate(refill.Amount(float64(rate))), b.least)
-	b.capacity = max(refill.Amount(float64(rate)), minCapacity, b.room)
+	if b.capacity = b.burst; b.burst == 0 {
+		b.capacity = refill.Amount(float64(rate))
+	}
+	b.capacity = max(b.capacity, minCapacity, b.room)
 	b.set(b.tokens)
 }
 

@@ -44,14 +44,17 @@ type Config struct {
 	// value that is not a controller.
 	Controller ratelimit.Controller
 	// StartingRate is the initial rate for a known limit, in tokens per second: it limits attempts
-	// from the first one on, without a throttle. The first send token is there at once. Before the
+	// from the first one on, without a throttle. The first send token is there at once, or Burst. Before the
 	// first throttle the rate does not fall below StartingRate, and it grows as CUBIC does from its
 	// old maximum. Zero means Ceiling; without a ceiling, nothing is limited before the first
 	// throttle.
 	StartingRate ratelimit.Rate
-	// Ceiling is the maximum send rate, in tokens per second; zero means none. A ceiling below
-	// [MinFillRate] counts as MinFillRate.
+	// Ceiling is the maximum send rate, in tokens per second; zero means none. If it or StartingRate is below
+	// 1, the lowest rate is half of the lower one instead of [MinFillRate].
 	Ceiling ratelimit.Rate
+	// Burst is how many tokens the bucket holds, and has at the start, if there is a known limit. A throttle
+	// empties it. Zero means a second of the rate, and one token at the start.
+	Burst float64
 	// Cost is how many send tokens a usual attempt takes; zero means one. The bucket has room for
 	// that many at any rate: otherwise an attempt that cannot wait would never be sent.
 	Cost float64
@@ -78,8 +81,9 @@ func New(config Config, start time.Time) SendRate {
 			starting = ceiling
 		}
 	}
-	if starting > 0 {
-		s.starting = max(starting, s.bucket.least)
+	if s.starting = starting; starting > 0 {
+		s.bucket.least = min(s.bucket.least, starting/2)
+		s.bucket.burst = refill.Amount(config.Burst)
 	}
 	s.anew(start)
 	return s
@@ -93,7 +97,7 @@ func (s *SendRate) anew(start time.Time) {
 		starting:   s.starting,
 		controller: s.controller,
 		clocked:    s.clocked,
-		bucket:     bucket{room: s.bucket.room, least: s.bucket.least},
+		bucket:     bucket{room: s.bucket.room, burst: s.bucket.burst, least: s.bucket.least},
 		newest:     start,
 		measured:   newMeasuredRate(start),
 		cubic:      cubic{lastThrottle: start},
@@ -107,7 +111,7 @@ func (s *SendRate) anew(start time.Time) {
 // from returns a state with the same controller and no ceiling that begins now at a rate.
 func (s *SendRate) from(now time.Time, rate ratelimit.Rate) SendRate {
 	other := *s
-	other.ceiling, other.starting = ratelimit.Rate(math.Inf(1)), rate
+	other.ceiling, other.starting, other.bucket.burst = ratelimit.Rate(math.Inf(1)), rate, 0
 	other.anew(now)
 	return other
 }
@@ -119,7 +123,7 @@ func (s *SendRate) begin(start time.Time, rate ratelimit.Rate) {
 	s.cubic.lastThrottle = start.Add(-s.cubic.recovery())
 	s.hold.Begin(start, rate)
 	s.bucket.SetRate(start, rate)
-	s.bucket.Give(start, 1)
+	s.bucket.Give(start, max(1, s.bucket.burst))
 }
 
 // Report counts a response that arrived at now and sets the send rate. Of CUBIC's controllers:
@@ -148,12 +152,14 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 		rate = s.curve(now, r.Throttled)
 	case r.Throttled:
 		rate = s.hold.Throttle(now, measured)
-		s.bucket.Empty(now)
 	default:
 		rate = s.hold.Success(now, cost, measured)
 	}
 	if r.Throttled {
 		s.limited, s.cut, s.lastCut = true, true, now
+		if s.controller == ratelimit.Hold || s.bucket.burst > 0 {
+			s.bucket.Empty(now)
+		}
 	}
 	s.bucket.SetRate(now, min(rate, s.ceiling))
 	return r.Throttled

@@ -23,8 +23,8 @@ func TestKnownLimitsHoldFromTheStart(t *testing.T) {
 		"a ceiling is a starting rate too": {sendrate.Config{Ceiling: 5}, 5},
 		"a start below the ceiling":        {sendrate.Config{StartingRate: 2, Ceiling: 5}, 2},
 		"a start above the ceiling":        {sendrate.Config{StartingRate: 9, Ceiling: 5}, 5},
-		"below the lowest rate":            {sendrate.Config{StartingRate: 0.1}, 0.5},
-		"a ceiling below the lowest rate":  {sendrate.Config{Ceiling: 0.1}, 0.5},
+		"below the lowest rate":            {sendrate.Config{StartingRate: 0.1}, 0.1},
+		"a ceiling below the lowest rate":  {sendrate.Config{Ceiling: 0.1}, 0.1},
 		"negative":                         {sendrate.Config{StartingRate: -1, Ceiling: -1}, 0},
 		"not a number": {sendrate.Config{
 			StartingRate: ratelimit.Rate(math.NaN()), Ceiling: ratelimit.Rate(math.NaN()),
@@ -105,7 +105,6 @@ func TestStartingRateIsForgottenOnceThereIsAMeasurementAfterAThrottle(t *testing
 	require.InEpsilon(t, 2*measured, rate.State().FillRate, 1e-9)
 }
 
-// The lowest send rate stays the lowest even above a ceiling.
 func TestNoRateExceedsItsCeiling(t *testing.T) {
 	t.Parallel()
 	reached := 0
@@ -118,7 +117,7 @@ func TestNoRateExceedsItsCeiling(t *testing.T) {
 		if seed%3 == 0 {
 			config.StartingRate = ratelimit.Rate(between(random, 0.1, 1000))
 		}
-		ceiling := float64(max(config.Ceiling, sendrate.MinFillRate))
+		ceiling := float64(config.Ceiling)
 		rate := sendrate.New(config, at(0))
 		source := traffic{random, at(0)}
 		for range 300 {
@@ -138,4 +137,42 @@ func TestNoRateExceedsItsCeiling(t *testing.T) {
 		}
 	}
 	require.Positive(t, reached, "no rate ever reached its ceiling")
+}
+
+// The lowest rate of a controller is for scopes of which nothing is known.
+func TestRateBelowTheLowestThatIsKnownIsLearnedFromToo(t *testing.T) {
+	t.Parallel()
+	for controller := ratelimit.CutPerEvent; controller <= ratelimit.Hold; controller++ {
+		for _, config := range []sendrate.Config{{Ceiling: 0.2}, {StartingRate: 0.2}, {StartingRate: 0.2, Ceiling: 5}} {
+			config.Controller = controller
+			rate := sendrate.New(config, at(0))
+			for i := range 3 {
+				rate.Report(at(float64(10*i+5)), ratelimit.Response{})
+				rate.Report(at(float64(10*i+10)), ratelimit.Response{Throttled: true})
+				require.Less(t, rate.State().FillRate, 0.2, "%+v", config)
+				require.GreaterOrEqual(t, rate.State().FillRate, 0.1, "%+v", config)
+			}
+			require.InDelta(t, 1, rate.State().SendCapacity, 0)
+		}
+	}
+}
+
+func TestKnownBurstIsTheCapacityAtAnyRate(t *testing.T) {
+	t.Parallel()
+	for controller := ratelimit.CutPerEvent; controller <= ratelimit.Hold; controller++ {
+		rate := sendrate.New(sendrate.Config{Controller: controller, Ceiling: 20, Burst: 100}, at(0))
+		require.InDelta(t, 100, rate.State().SendTokens, 0)
+		rate.Take(at(0), 30)
+		rate.Report(at(1), ratelimit.Response{})
+		require.InDelta(t, 90, rate.State().SendTokens, 1e-9, "it fills")
+
+		rate.Report(at(2), ratelimit.Response{Throttled: true})
+		state := rate.State()
+		require.InDelta(t, 1, state.SendTokens, 0, "%v: the service has none left either", controller)
+		require.InDelta(t, 100, state.SendCapacity, 0)
+		require.Less(t, state.FillRate, 20.0)
+	}
+	rate := sendrate.New(sendrate.Config{Burst: 100}, at(0))
+	rate.Report(at(0), ratelimit.Response{Throttled: true})
+	require.InDelta(t, 1, rate.State().SendCapacity, 0, "a burst without a rate does not count")
 }

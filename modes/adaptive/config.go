@@ -88,6 +88,7 @@ func (c Config) limiterSince(clk clock.Clock, limit SendLimit, start time.Time) 
 		Controller:   c.Controller,
 		StartingRate: limit.Starting,
 		Ceiling:      limit.Ceiling,
+		Burst:        limit.Burst,
 		Cost:         c.SendCost,
 		Start:        start,
 	}, clk)
@@ -115,12 +116,20 @@ func (c Config) Validate() error {
 // SendLimit is the known limit of a service, in send tokens per second: attempts per second, unless
 // [Config].SendCost is set. The zero value means that no limit is known.
 type SendLimit struct {
-	// Starting is the initial rate, at least 0.5. It limits attempts from the first one on, and
+	// Starting is the initial rate, at least 0.01. It limits attempts from the first one on, and
 	// answers change it from there. Zero means Ceiling.
 	Starting ratelimit.Rate
-	// Ceiling is the maximum rate, at least 0.5 and at least Starting. Zero means none.
+	// Ceiling is the maximum rate, at least 0.01 and at least Starting. Zero means none. After throttles
+	// the rate is below it, but no lower than half of Starting or Ceiling, or 0.5 if that is lower.
 	Ceiling ratelimit.Rate
+	// Burst is how many tokens can be saved up, at least 1, or SendCost if that is more. They are there at
+	// the start, and a throttle takes them. It needs one of the rates. Zero means those of a second, and
+	// one at the start.
+	Burst float64
 }
+
+// leastKnown is the lowest rate of a SendLimit.
+const leastKnown = 0.01
 
 func (l SendLimit) check() error {
 	for _, field := range []struct {
@@ -128,12 +137,18 @@ func (l SendLimit) check() error {
 		rate ratelimit.Rate
 	}{{"starting rate", l.Starting}, {"ceiling", l.Ceiling}} {
 		rate := float64(field.rate)
-		if rate != 0 && !(rate >= float64(sendrate.MinFillRate) && !math.IsInf(rate, 0)) {
-			return fmt.Errorf("%s %v: must be 0 or a finite number of %v or more", field.name, rate, sendrate.MinFillRate)
+		if rate != 0 && !(rate >= leastKnown && !math.IsInf(rate, 0)) {
+			return fmt.Errorf("%s %v: must be 0 or a finite number of %v or more", field.name, rate, leastKnown)
 		}
 	}
 	if l.Ceiling > 0 && l.Starting > l.Ceiling {
 		return fmt.Errorf("starting rate %v: must not be above the ceiling of %v", l.Starting, l.Ceiling)
+	}
+	if l.Burst != 0 && !(l.Burst >= 1 && !math.IsInf(l.Burst, 0)) {
+		return fmt.Errorf("burst %v: must be 0 or a finite number of 1 or more", l.Burst)
+	}
+	if l.Burst > 0 && l.Starting == 0 && l.Ceiling == 0 {
+		return fmt.Errorf("burst %v: needs a starting rate or a ceiling", l.Burst)
 	}
 	return nil
 }

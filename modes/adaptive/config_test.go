@@ -3,8 +3,12 @@ package adaptive_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -42,6 +46,8 @@ func TestLimitsThatArePossible(t *testing.T) {
 		{Starting: 1e300}:              1 << 53,
 		{Starting: 1, Ceiling: 1e300}:  1,
 		{Starting: 0.5, Ceiling: 0.75}: 0.5,
+		{Ceiling: 0.2, Burst: 1}:       0.2,
+		{Starting: 0.01}:               0.01,
 	} {
 		s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 			c.SendLimit = func(retry.ScopeKey) adaptive.SendLimit { return limit }
@@ -58,11 +64,14 @@ func TestLimitsThatArePossible(t *testing.T) {
 func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
 	t.Parallel()
 	for want, limit := range map[string]adaptive.SendLimit{
-		"starting rate -1: must be 0 or a finite number of 0.5 or more":  {Starting: -1},
-		"starting rate 0.4: must be 0 or a finite number of 0.5 or more": {Starting: 0.4},
-		"ceiling NaN: must be 0 or a finite number of 0.5 or more":       {Ceiling: ratelimit.Rate(math.NaN())},
-		"ceiling +Inf: must be 0 or a finite number of 0.5 or more":      {Ceiling: ratelimit.Rate(math.Inf(1))},
-		"starting rate 3: must not be above the ceiling of 2":            {Starting: 3, Ceiling: 2},
+		"starting rate -1: must be 0 or a finite number of 0.01 or more":    {Starting: -1},
+		"starting rate 0.009: must be 0 or a finite number of 0.01 or more": {Starting: 0.009},
+		"ceiling NaN: must be 0 or a finite number of 0.01 or more":         {Ceiling: ratelimit.Rate(math.NaN())},
+		"ceiling +Inf: must be 0 or a finite number of 0.01 or more":        {Ceiling: ratelimit.Rate(math.Inf(1))},
+		"starting rate 3: must not be above the ceiling of 2":               {Starting: 3, Ceiling: 2},
+		"burst 0.5: must be 0 or a finite number of 1 or more":              {Ceiling: 2, Burst: 0.5},
+		"burst NaN: must be 0 or a finite number of 1 or more":              {Ceiling: 2, Burst: math.NaN()},
+		"burst 5: needs a starting rate or a ceiling":                       {Burst: 5},
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
@@ -140,4 +149,40 @@ func TestKnownLimitHoldsAttemptsOfItsScopeBackFromTheStart(t *testing.T) {
 	}
 	require.InDelta(t, 2, s.Snapshot().Scopes[1].FillRate, 0)
 	require.Zero(t, s.Snapshot().Scopes[2].FillRate)
+}
+
+// A service with a bucket of 100 that fills with 20 a second, all of it known.
+func TestKnownBurstIsThereAtOnce(t *testing.T) {
+	t.Parallel()
+	for controller := ratelimit.CutPerEvent; controller <= ratelimit.Hold; controller++ {
+		for calls, want := range map[int]time.Duration{100: 0, 200: 5 * time.Second} {
+			t.Run(fmt.Sprint(controller, ", calls at once: ", calls), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					limit := adaptive.SendLimit{Ceiling: 20, Burst: 100}
+					s, err := adaptive.New(adaptive.Config{
+						Controller: controller, SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return limit },
+					})
+					require.NoError(t, err)
+					start := time.Now()
+					var served, throttled atomic.Int64
+					var group sync.WaitGroup
+					for range calls {
+						group.Go(func() {
+							_ = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
+								if float64(served.Add(1)) > 100+20*time.Since(start).Seconds()+1e-6 {
+									throttled.Add(1)
+									return errThrottle
+								}
+								return nil
+							})
+						})
+					}
+					group.Wait()
+					require.Zero(t, throttled.Load())
+					require.Equal(t, want, time.Since(start))
+				})
+			})
+		}
+	}
 }

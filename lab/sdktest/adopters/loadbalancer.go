@@ -9,7 +9,6 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -20,11 +19,10 @@ import (
 // quota of pkg/aws/aws_config.go. Here a limit holds for every attempt, and a throttle lowers the
 // rate below the limit. A wait that would pass the deadline of the call is refused.
 //
-// Two things differ: a scope saves up one second of its rate, where the program allows bursts of
-// 20 and 40, and a call counts in one limit, where the program counts some calls in two.
+// One thing differs: a call counts in one limit, where the program counts some calls in two.
 func LoadBalancerController(ctx context.Context, load ...func(*config.LoadOptions) error) (aws.Config, error) {
 	limits := adaptive.Config{SendLimit: func(scope retry.ScopeKey) adaptive.SendLimit {
-		return adaptive.SendLimit{Ceiling: limitOf(scope)}
+		return limitOf(scope)
 	}}
 	return awssdk.LoadDefaultConfig(ctx, awssdk.WithLoadOptions(load...), awssdk.WithOperation(groups),
 		awssdk.WithSettings(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(limits)))
@@ -52,17 +50,17 @@ func groups(_ context.Context, op retry.Operation, _ any) retry.Operation {
 	return op
 }
 
-// limitOf returns the limit of a group in requests a second, or 0 for none.
-func limitOf(scope retry.ScopeKey) ratelimit.Rate {
+// limitOf returns the limit of a group, in requests a second.
+func limitOf(scope retry.ScopeKey) adaptive.SendLimit {
 	switch {
 	case scope.Resource == targets:
-		return 4
+		return adaptive.SendLimit{Ceiling: 4, Burst: 20}
 	case scope.Resource == changeACL:
-		return 0.5
+		return adaptive.SendLimit{Ceiling: 0.5, Burst: 1}
 	case scope.Resource == readACL:
-		return 1
+		return adaptive.SendLimit{Ceiling: 1, Burst: 1}
 	case scope.Service == "elastic load balancing v2":
-		return 10
+		return adaptive.SendLimit{Ceiling: 10, Burst: 40}
 	}
-	return 0
+	return adaptive.SendLimit{}
 }
