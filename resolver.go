@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -116,7 +117,7 @@ func (o options) resolve(ctx context.Context) (*Settings, error) {
 	if o.build.configured != "" {
 		query.Config.Adaptive = adaptiveFields(c)
 	}
-	settings, err := query.Resolve()
+	settings, err := lint.Resolve(query)
 	if err != nil {
 		return nil, err
 	}

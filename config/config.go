@@ -12,25 +12,18 @@
 // profile to use, and what code has set; the zero Query reads the environment and the files
 // of the process. The result is a [Settings]: each [Setting] has its value, its [Origin],
 // and every [Candidate] that lost. [Settings.Explain] writes it as text for people.
-// [Query.Examine] also returns settings where a bad value makes Resolve fail.
-//
-// # Checking files
-//
-// [Sources.Lint] reports what is odd in both files, for all profiles, and which variables
-// other AWS tools read differently. [Sources.Profiles] returns every profile, key and value
-// that AWS tools see in them.
 //
 // # Findings and errors
 //
-// A [Diagnostic] is a finding with a stable code; it never stops a program. The errors are
-// [*ValueError], [*ProfileNotFoundError], [*UnreadableError] and [*ParseError]; use
-// [errors.AsType] to tell them apart.
+// This package says only what makes a value invalid. The errors are [*ValueError],
+// [*ProfileNotFoundError], [*UnreadableError] and [*ParseError]; use [errors.AsType] to tell
+// them apart. A [Diagnostic] is a finding about what is odd, with a stable code, and never
+// stops a program; awsretry.Resolve adds the findings to the settings.
 //
 // # Dialect
 //
 // The files are read as AWS tools read them, not as INI and not by the letter of a
-// specification. No line makes a file invalid: a malformed line is skipped, and a
-// diagnostic names its place. Strict reading returns a [*ParseError] for the first
+// specification. No line makes a file invalid: a malformed line is skipped. Strict reading returns a [*ParseError] for the first
 // malformed line instead.
 //
 // One pass over the bytes finds the sections of the wanted profile. gopkg.in/ini.v1 gets
@@ -39,9 +32,7 @@
 //
 // # Secrets
 //
-// No error, diagnostic or setting of this package contains the value of a key that is not a
-// retry setting. [Sources.Profiles] shows other values if asked to, but never those of
-// secrets.
+// No error, finding or setting contains the value of a key that is not a retry setting.
 //
 // # Concurrency
 //
@@ -54,6 +45,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -95,7 +87,7 @@ type Settings struct {
 	Files []FileStatus `json:"files"`
 	// Diagnostics are the findings: first those about the environment, the paths of the files,
 	// and values of environment and code; then those about the config file, and those about
-	// the credentials file, each by line. It is never nil.
+	// the credentials file, each by line. It is never nil. [Query.Resolve] leaves it empty.
 	Diagnostics []Diagnostic `json:"diagnostics"`
 }
 
@@ -111,9 +103,6 @@ type Setting[T any] struct {
 	// one file. It leaves out the built-in default. It is never nil.
 	Overridden []Candidate `json:"overridden"`
 }
-
-// winner returns the value that counts as a candidate.
-func (s Setting[T]) winner() Candidate { return Candidate{Raw: s.Raw, Valid: true, Origin: s.Origin} }
 
 // Candidate is a value that was given for a setting. [Candidate.Check] says whether the
 // setting accepts it.
@@ -170,7 +159,7 @@ type Origin struct {
 func (o Origin) String() string {
 	switch o.Kind {
 	case originSharedConfig, originSharedCredentials:
-		return shownPath(o.File) + ":" + strconv.Itoa(o.Line) + ": " + o.inFile()
+		return sharedfile.ShownPath(o.File) + ":" + strconv.Itoa(o.Line) + ": " + o.inFile()
 	case originEnvironment:
 		return o.Name
 	case originOption:
@@ -196,16 +185,11 @@ func (o Origin) of(name string) string {
 	return o.String()
 }
 
-// chosenInCode reports whether code alone has chosen a value.
-func (o Origin) chosenInCode() bool {
-	return o.Key == "" && (o.Kind == originOption || o.Kind == originDefault)
-}
-
 // inFile returns the section and the key as the file writes them.
 func (o Origin) inFile() string {
 	header := "[" + o.Profile + "]"
 	if o.Kind == originSharedConfig && (o.Profile != defaultProfile || o.prefixed) {
 		header = "[profile " + o.Profile + "]"
 	}
-	return shorten(header) + " " + o.Key
+	return sharedfile.Shorten(header) + " " + o.Key
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/machine"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
 // readCases returns the cases of this repository and, if AWSRETRY_CONFORMANCE names a
@@ -57,7 +59,7 @@ func TestOwnCasesCoverEveryRule(t *testing.T) {
 func checkLocation(t *testing.T, c vectors.SharedCase) {
 	t.Helper()
 	src := config.Sources{
-		LookupEnv: lookupIn(c.Env),
+		LookupEnv: world.LookupIn(c.Env),
 		FS: machine.FS{FS: os.DirFS(t.TempDir()), Platform: c.Platform, HomeDir: func() (string, error) {
 			if c.HomeFallback == "" {
 				return "", errors.New("no home")
@@ -92,10 +94,10 @@ func checkProfiles(t *testing.T, c vectors.SharedCase) {
 	configPath := layOut(t, dir, "config", text, exists, c.ConfigKind)
 	text, exists = c.CredentialsText()
 	credentials := layOut(t, dir, "credentials", text, exists, c.CredentialsKind)
-	src := config.Sources{FS: permitted(), LookupEnv: lookupIn(map[string]string{
+	src := config.Sources{FS: world.Permitted(), LookupEnv: world.LookupIn(map[string]string{
 		"AWS_CONFIG_FILE": configPath, "AWS_SHARED_CREDENTIALS_FILE": credentials,
 	})}
-	profiles, err := config.RawProfiles(src)
+	profiles, err := world.RawProfiles(src)
 	require.NoError(t, err)
 	want := c.Want.Profiles
 	if want == nil {
@@ -109,7 +111,7 @@ func checkProfiles(t *testing.T, c vectors.SharedCase) {
 		}
 	}
 
-	_, _, err = src.Profiles(false, true)
+	_, _, err = lint.Profiles(src, false, true)
 	_, resolveErr := config.Query{Sources: src, Strict: true, Profile: "no such profile"}.Resolve()
 	if len(c.StrictErrorContainsAny) == 0 {
 		require.NoError(t, err)

@@ -2,9 +2,10 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/awsretry/awsretry/internal/sharedfile"
 )
 
 // Every error text of this package begins with prefix.
@@ -21,7 +22,7 @@ type ValueError struct {
 // Error returns "config: place: "value": must be ...". It adds Key if the place does not
 // name the setting, such as "file app.yaml". A long value is cut.
 func (e *ValueError) Error() string {
-	return prefix + e.Origin.of(e.Key) + ": " + quote(e.Raw) + ": " + e.Err.Error()
+	return prefix + e.Origin.of(e.Key) + ": " + sharedfile.Quote(e.Raw) + ": " + e.Err.Error()
 }
 
 // Unwrap returns Err.
@@ -42,12 +43,12 @@ type ProfileNotFoundError struct {
 // profiles with a similar name.
 func (e *ProfileNotFoundError) Error() string {
 	var b strings.Builder
-	b.WriteString(prefix + e.Origin.String() + ": profile " + quote(e.Profile) + " not found in")
+	b.WriteString(prefix + e.Origin.String() + ": profile " + sharedfile.Quote(e.Profile) + " not found in")
 	for i, f := range e.Files {
 		if i > 0 {
 			b.WriteString(" or")
 		}
-		path := shownPath(f.Path)
+		path := sharedfile.ShownPath(f.Path)
 		if path == "" {
 			path = "the " + f.Kind + " file"
 		}
@@ -62,7 +63,7 @@ func (e *ProfileNotFoundError) Error() string {
 		} else {
 			b.WriteString(" or")
 		}
-		b.WriteString(" " + quote(name))
+		b.WriteString(" " + sharedfile.Quote(name))
 	}
 	if e.hint != "" {
 		b.WriteString("; " + e.hint)
@@ -86,22 +87,15 @@ type ParseError struct {
 
 // Error returns "config: path:line: "text": what was expected", without an empty text.
 func (e *ParseError) Error() string {
-	return prefix + shownPath(e.File) + ":" + strconv.Itoa(e.Line) + ": " + e.detail()
+	return prefix + sharedfile.ShownPath(e.File) + ":" + strconv.Itoa(e.Line) + ": " + e.detail()
 }
 
 func (e *ParseError) detail() string {
 	if e.text == "" {
 		return e.Msg
 	}
-	return quote(e.text) + ": " + e.Msg
+	return sharedfile.Quote(e.text) + ": " + e.Msg
 }
-
-// Why a file cannot be read, other than an error of the system.
-var (
-	errNotRegular = errors.New("not a regular file")
-	errDirectory  = fmt.Errorf("%w but a directory", errNotRegular)
-	errTooLarge   = errors.New("too large")
-)
 
 // UnreadableError reports a file that exists but cannot be read.
 type UnreadableError struct {
@@ -115,8 +109,8 @@ type UnreadableError struct {
 // Error returns "config: path: cannot be read: the reason". For a file above 4 MiB it adds
 // the size and the limit.
 func (e *UnreadableError) Error() string {
-	text := prefix + shownPath(e.File) + ": cannot be read: " + e.Err.Error()
-	if errors.Is(e.Err, errTooLarge) {
+	text := prefix + sharedfile.ShownPath(e.File) + ": cannot be read: " + e.Err.Error()
+	if errors.Is(e.Err, sharedfile.ErrTooLarge) {
 		text += ": at least " + strconv.FormatInt(e.size, 10) +
 			" bytes, the limit is " + strconv.Itoa(maxFileSize)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
 func TestNearNames(t *testing.T) {
@@ -29,7 +30,7 @@ func TestNearNames(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			src := texts("[profile "+strings.Join(c.has, "]\n[profile ")+"]\n", "["+c.has[0]+"]\n")
+			src := world.Texts("[profile "+strings.Join(c.has, "]\n[profile ")+"]\n", "["+c.has[0]+"]\n")
 			_, err := config.Query{Sources: src, Profile: c.asked}.Resolve()
 			var missing *config.ProfileNotFoundError
 			require.ErrorAs(t, err, &missing)
@@ -51,7 +52,7 @@ func TestMissingProfileWhoseHeaderIsWrittenLikeTheOtherFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := config.Query{Sources: texts(c.config, c.credentials), Profile: "dev"}.Resolve()
+			_, err := config.Query{Sources: world.Texts(c.config, c.credentials), Profile: "dev"}.Resolve()
 			var missing *config.ProfileNotFoundError
 			require.ErrorAs(t, err, &missing)
 			require.EqualError(t, err, `config: option WithProfile: profile "dev" not found in /c or /k`+c.want)
@@ -66,36 +67,36 @@ func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {
 	const multiLine = "must be a single line (in a file, a line that is indented deeper continues the one above)"
 	for _, c := range []struct {
 		name string
-		in   home
+		in   world.Home
 		want string
 	}{
-		{"unknown mode", home{env: map[string]string{"AWS_RETRY_MODE": "bogus"}}, `AWS_RETRY_MODE: "bogus": must be standard or adaptive`},
+		{"unknown mode", world.Home{Env: map[string]string{"AWS_RETRY_MODE": "bogus"}}, `AWS_RETRY_MODE: "bogus": must be standard or adaptive`},
 		{
 			"unknown mode in a profile",
-			home{config: "[profile x]\nretry_mode = bogus\n", env: map[string]string{"AWS_PROFILE": "x"}},
+			world.Home{Config: "[profile x]\nretry_mode = bogus\n", Env: map[string]string{"AWS_PROFILE": "x"}},
 			`/h/.aws/config:2: [profile x] retry_mode: "bogus": must be standard or adaptive`,
 		},
 		{
 			"word for a number in credentials",
-			home{credentials: "[x]\n\nmax_attempts = ten\n", env: map[string]string{"AWS_PROFILE": "x"}},
+			world.Home{Credentials: "[x]\n\nmax_attempts = ten\n", Env: map[string]string{"AWS_PROFILE": "x"}},
 			`/h/.aws/credentials:3: [x] max_attempts: "ten": ` + attempts,
 		},
-		{"comment that touches", home{config: "[default]\nmax_attempts = 5; five\n"}, `/h/.aws/config:2: [default] max_attempts: "5; five": ` + attempts},
-		{"empty in a file", home{config: "[default]\nmax_attempts =\n"}, `/h/.aws/config:2: [default] max_attempts: "": ` + attempts},
-		{"empty in credentials over config", home{config: "[default]\nretry_mode = adaptive\n", credentials: "[default]\nretry_mode =\n"}, `/h/.aws/credentials:2: [default] retry_mode: "": must be standard or adaptive`},
-		{"group", home{config: "[default]\nmax_attempts =\n a = 1\n"}, `/h/.aws/config:2: [default] max_attempts: "": ` + attempts},
+		{"comment that touches", world.Home{Config: "[default]\nmax_attempts = 5; five\n"}, `/h/.aws/config:2: [default] max_attempts: "5; five": ` + attempts},
+		{"empty in a file", world.Home{Config: "[default]\nmax_attempts =\n"}, `/h/.aws/config:2: [default] max_attempts: "": ` + attempts},
+		{"empty in credentials over config", world.Home{Config: "[default]\nretry_mode = adaptive\n", Credentials: "[default]\nretry_mode =\n"}, `/h/.aws/credentials:2: [default] retry_mode: "": must be standard or adaptive`},
+		{"group", world.Home{Config: "[default]\nmax_attempts =\n a = 1\n"}, `/h/.aws/config:2: [default] max_attempts: "": ` + attempts},
 		{
 			"zero over a good file",
-			home{env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, config: "[default]\nmax_attempts = 7\n"},
+			world.Home{Env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, Config: "[default]\nmax_attempts = 7\n"},
 			`AWS_MAX_ATTEMPTS: "0": ` + attempts,
 		},
-		{"negative", home{env: map[string]string{"AWS_MAX_ATTEMPTS": "-1"}}, `AWS_MAX_ATTEMPTS: "-1": ` + attempts},
-		{"newline in a variable", home{env: map[string]string{"AWS_RETRY_MODE": "standard\nx"}}, `AWS_RETRY_MODE: "standard\nx": ` + multiLine},
-		{"indented line below", home{config: "[default]\nmax_attempts = 5\n region = x\n"}, `/h/.aws/config:2: [default] max_attempts: "5\n...": ` + multiLine},
+		{"negative", world.Home{Env: map[string]string{"AWS_MAX_ATTEMPTS": "-1"}}, `AWS_MAX_ATTEMPTS: "-1": ` + attempts},
+		{"newline in a variable", world.Home{Env: map[string]string{"AWS_RETRY_MODE": "standard\nx"}}, `AWS_RETRY_MODE: "standard\nx": ` + multiLine},
+		{"indented line below", world.Home{Config: "[default]\nmax_attempts = 5\n region = x\n"}, `/h/.aws/config:2: [default] max_attempts: "5\n...": ` + multiLine},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := c.in.query().Resolve()
+			_, err := c.in.Query().Resolve()
 			require.EqualError(t, err, "config: "+c.want)
 			value, ok := errors.AsType[*config.ValueError](err)
 			require.True(t, ok)
@@ -107,17 +108,17 @@ func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {
 
 func TestErrorForAProfileThatNoFileHasNamesFilesAndSimilarProfiles(t *testing.T) {
 	t.Parallel()
-	_, err := home{
-		env:         map[string]string{"AWS_PROFILE": "prod"},
-		config:      "[profile prod-eu]\n[profile Prod]\n[profile test]\n",
-		credentials: "[prof]\n[x]\n",
-	}.query().Resolve()
+	_, err := world.Home{
+		Env:         map[string]string{"AWS_PROFILE": "prod"},
+		Config:      "[profile prod-eu]\n[profile Prod]\n[profile test]\n",
+		Credentials: "[prof]\n[x]\n",
+	}.Query().Resolve()
 	require.EqualError(t, err, `config: AWS_PROFILE: profile "prod" not found in /h/.aws/config or /h/.aws/credentials; did you mean "Prod" or "prof"`)
 
-	_, err = home{env: map[string]string{"AWS_PROFILE": "default"}}.query().Resolve()
+	_, err = world.Home{Env: map[string]string{"AWS_PROFILE": "default"}}.Query().Resolve()
 	require.EqualError(t, err, `config: AWS_PROFILE: profile "default" not found in /h/.aws/config (missing) or /h/.aws/credentials (missing)`)
 
-	q := home{env: map[string]string{"AWS_PROFILE": "x", "HOME": ""}}.query()
+	q := world.Home{Env: map[string]string{"AWS_PROFILE": "x", "HOME": ""}}.Query()
 	_, err = q.Resolve()
 	require.EqualError(t, err, `config: AWS_PROFILE: profile "x" not found in the config file (missing) or the credentials file (missing)`)
 }

@@ -42,43 +42,6 @@ func ExampleQuery_Resolve() {
 	//   beats 5 from option WithConfig
 }
 
-// A check of the files in a repository fails for findings with the severity error.
-func ExampleSources_Lint() {
-	found, err := sharedFiles("[default]\nretry-mode = adaptive\n[profile batch]\nmax_attempts = ten\n", "").Lint(false)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, finding := range found {
-		fmt.Println(finding)
-	}
-	// Output:
-	// /aws/config:2: warning: "retry-mode" is not a retry setting and has no effect; retry_mode is [misspelt-key]
-	// /aws/config:4: error: [profile batch] max_attempts: "ten": must be a decimal integer from 1 to 2147483647 [invalid-value]
-}
-
-// Secrets are hidden even if other values are shown.
-func ExampleSources_Profiles() {
-	profiles, _, err := sharedFiles(
-		"[default]\nregion = eu-central-1\n[profile batch]\nmax_attempts = 8\n",
-		"[batch]\naws_secret_access_key = not-shown\n",
-	).Profiles(true, false)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for name, properties := range profiles {
-		fmt.Println(name)
-		for key, value := range properties {
-			fmt.Println(" ", key, "=", value)
-		}
-	}
-	// Output:
-	// batch
-	//   aws_secret_access_key = ***
-	//   max_attempts = 8
-	// default
-	//   region = eu-central-1
-}
-
 func ExampleProfileNotFoundError() {
 	query := config.Query{Sources: sharedFiles("[profile production]\n", ""), Profile: "prodution"}
 	_, err := query.Resolve()

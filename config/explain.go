@@ -12,6 +12,7 @@ import (
 
 	"github.com/awsretry/awsretry/internal/escape"
 	"github.com/awsretry/awsretry/internal/forecast"
+	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -36,7 +37,7 @@ func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
 
 	fmt.Fprintln(&out, "\nFiles")
 	for _, f := range s.Files {
-		path := escape.Escaped(shownPath(f.Path))
+		path := escape.Escaped(sharedfile.ShownPath(f.Path))
 		if path == "" {
 			path = "(no home directory)"
 		}

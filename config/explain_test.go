@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -20,14 +22,14 @@ func own(place, key, raw string) config.Candidate {
 func TestExplainShowsWhatWasGivenAndDoesNotObeyIt(t *testing.T) {
 	t.Parallel()
 	minDelay := time.Second
-	query := config.Query{Sources: shared(nil, nil, nil), Given: []config.Candidate{
+	query := config.Query{Sources: world.Texts("", ""), Given: []config.Candidate{
 		own("file \x1b[31m.yaml", "max_backoff", "30s"),
 		own("file b.yaml", "max_backoff", "\a"),
 		own("file b.yaml", "max_attempts", "\u00a05"),
 		own("flag --max-attempts", "max_attempts", "6\u202e"),
 	}}
 	query.Config.MinDelay = &minDelay
-	settings, err := query.Resolve()
+	settings, err := lint.Resolve(query)
 	require.NoError(t, err)
 	settings.Files, settings.Diagnostics = nil, settings.Diagnostics[:1]
 	var out bytes.Buffer
@@ -86,7 +88,7 @@ func TestGivenValueOfNoSettingIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"", "behavior", "profile", "max-attempts"} {
 		given := own("file app.yaml", key, "5")
-		_, err := config.Query{Sources: shared(nil, nil, nil), Given: []config.Candidate{given}}.Resolve()
+		_, err := lint.Resolve(config.Query{Sources: world.Texts("", ""), Given: []config.Candidate{given}})
 		require.Equal(t, given.Check(), err)
 		invalid, ok := errors.AsType[*config.ValueError](err)
 		require.True(t, ok)

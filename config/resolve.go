@@ -6,25 +6,18 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/awsretry/awsretry/internal/near"
+	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Variables of the environment, and keys of the shared files.
+// The settings.
 const (
-	envRetryMode       = "AWS_RETRY_MODE"
-	envMaxAttempts     = "AWS_MAX_ATTEMPTS"
-	envProfile         = "AWS_PROFILE"
-	envDefaultProfile  = "AWS_DEFAULT_PROFILE"
-	envConfigFile      = "AWS_CONFIG_FILE"
-	envCredentialsFile = "AWS_SHARED_CREDENTIALS_FILE"
-	envNewRetries      = "AWS_NEW_RETRIES_2026"
-	envSDKLoadConfig   = "AWS_SDK_LOAD_CONFIG"
-
-	keyRetryMode   = "retry_mode"
-	keyMaxAttempts = "max_attempts"
+	keyRetryMode   = sharedfile.RetryMode
+	keyMaxAttempts = sharedfile.MaxAttempts
 
 	// These are no keys of the shared files.
 	keyMaxBackoff = "max_backoff"
@@ -36,7 +29,7 @@ const (
 	withConfig   = "WithConfig"
 	withStandard = "WithStandard"
 
-	defaultProfile = "default"
+	defaultProfile = sharedfile.DefaultProfile
 )
 
 // Query says where [Query.Resolve] reads, which profile it uses, and what code has set. The
@@ -103,237 +96,170 @@ type Query struct {
 //     names, and for any file above 4 MiB;
 //   - a [*ParseError] if Strict is true.
 func (q Query) Resolve() (*Settings, error) {
-	r := &resolution{Query: &q}
-	s, err := r.resolve()
+	pair, err := q.Open()
 	if err != nil {
 		return nil, err
 	}
-	r.aboutValues(s, nil)
-	s.Diagnostics = r.found.list()
-	return s, nil
+	return q.Decide(pair)
 }
 
-// resolution is the state of one Resolve.
-type resolution struct {
-	*Query
-	found   *findings
-	files   [2]*file
-	inFiles []Candidate // The values that both files have for the profile, the strongest first.
-	err     error       // The first error of a setting.
-}
-
-// resolve decides all settings.
-func (r *resolution) resolve() (*Settings, error) {
-	for _, c := range r.Given {
+// Decide is Resolve of files that are open, for package lint. It reads the files unless that has read all sections.
+func (q Query) Decide(pair *sharedfile.Pair) (*Settings, error) {
+	for _, c := range q.Given {
 		if err := c.Check(); errors.Is(err, errNoSetting) {
 			return nil, err
 		}
 	}
-	r.found = &findings{first: append(r.noEffect(), r.variables(r.Profile != "")...)}
-	var err error
-	if r.files, err = r.open(r.found); err != nil {
-		return nil, err
-	}
-	s := &Settings{Service: r.Service, Files: []FileStatus{r.files[0].FileStatus, r.files[1].FileStatus}}
+	r := &resolution{Query: &q}
+	s := &Settings{Service: q.Service, Files: statuses(pair), Diagnostics: []Diagnostic{}}
 	s.Profile = decide(r, setting[string]{
-		key: "profile", variables: []string{envProfile, envDefaultProfile}, read: anyName, accept: anyName,
-		builtIn: defaultProfile, by: Origin{Kind: originOption, Name: "WithProfile"}, over: unlessEmpty(r.Profile),
+		key: "profile", variables: []string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}, read: anyName, accept: anyName,
+		builtIn: defaultProfile, by: option("WithProfile"), over: unlessEmpty(q.Profile),
 	})
-	if r.inFiles, err = r.readFiles(s.Profile); err != nil {
+	if err := r.readFiles(pair, s.Profile); err != nil {
 		return nil, err
 	}
 	s.Behavior = decide(r, setting[retry.Behavior]{
-		key: keyBehavior, accept: acceptBehavior, builtIn: retry.V21, by: Origin{Kind: originOption, Name: "WithBehavior"},
-		over: r.Override.Behavior, conf: r.Config.Behavior,
+		key: keyBehavior, accept: acceptBehavior, builtIn: retry.V21, by: option("WithBehavior"),
+		over: q.Override.Behavior, conf: q.Config.Behavior,
 	})
-	builtIn := s.Behavior.Value.Defaults(r.Service)
+	builtIn := s.Behavior.Value.Defaults(q.Service)
 	s.RetryMode = decide(r, setting[Mode]{
-		key: keyRetryMode, variables: []string{envRetryMode}, inFiles: true, read: readMode, accept: acceptMode,
-		builtIn: modeStandard, by: Origin{Kind: originOption, Name: "WithMode"}, over: r.Override.Mode, def: r.Default.Mode,
+		key: keyRetryMode, variables: []string{sharedfile.EnvRetryMode}, inFiles: true, read: readMode, accept: acceptMode,
+		builtIn: modeStandard, by: option("WithMode"), over: q.Override.Mode, def: q.Default.Mode,
 	})
 	s.MaxAttempts = decide(r, setting[int]{
-		key: keyMaxAttempts, variables: []string{envMaxAttempts}, inFiles: true, read: readMaxAttempts, accept: acceptMaxAttempts,
-		builtIn: builtIn.MaxAttempts, by: Origin{Kind: originOption, Name: "WithMaxAttempts"}, over: r.Override.MaxAttempts, conf: r.Config.MaxAttempts,
+		key: keyMaxAttempts, variables: []string{sharedfile.EnvMaxAttempts}, inFiles: true, read: readMaxAttempts, accept: acceptMaxAttempts,
+		builtIn: builtIn.MaxAttempts, by: option("WithMaxAttempts"), over: q.Override.MaxAttempts, conf: q.Config.MaxAttempts,
 	})
 	s.MaxBackoff = decide(r, setting[time.Duration]{
-		key: keyMaxBackoff, read: readMaxBackoff, accept: acceptMaxBackoff,
-		builtIn: builtIn.MaxBackoff, by: Origin{Kind: originOption, Name: "option WithMaxBackoff", Key: keyMaxBackoff}, over: r.Override.MaxBackoff, conf: r.Config.MaxBackoff,
+		key: keyMaxBackoff, read: readMaxBackoff, accept: acceptMaxBackoff, builtIn: builtIn.MaxBackoff,
+		by: keyed("option WithMaxBackoff", keyMaxBackoff), over: q.Override.MaxBackoff, conf: q.Config.MaxBackoff,
 	})
 	s.MinDelay = decide(r, setting[time.Duration]{
-		key: keyMinDelay, read: readDuration, accept: acceptDuration,
-		builtIn: builtIn.MinDelay, by: Origin{Kind: originOption, Name: "option WithMinDelay", Key: keyMinDelay}, over: r.Override.MinDelay, conf: r.Config.MinDelay,
+		key: keyMinDelay, read: readDuration, accept: acceptDuration, builtIn: builtIn.MinDelay,
+		by: keyed("option WithMinDelay", keyMinDelay), over: q.Override.MinDelay, conf: q.Config.MinDelay,
 	})
 	s.MaxElapsed = decide(r, setting[time.Duration]{
-		key: keyMaxElapsed, read: readDuration, accept: acceptDuration, builtIn: builtIn.MaxElapsed, conf: r.Config.MaxElapsed,
+		key: keyMaxElapsed, read: readDuration, accept: acceptDuration, builtIn: builtIn.MaxElapsed, conf: q.Config.MaxElapsed,
 	})
 	if longest := s.MaxBackoff; s.MinDelay.Value > longest.Value {
-		r.refuse(s.MinDelay.winner(), keyMinDelay, fmt.Errorf("must be at most %s, which is %v (%v)", keyMaxBackoff, longest.Value, longest.Origin))
+		r.refuse(Candidate{Raw: s.MinDelay.Raw, Origin: s.MinDelay.Origin}, keyMinDelay,
+			fmt.Errorf("must be at most %s, which is %v (%v)", keyMaxBackoff, longest.Value, longest.Origin))
 	}
-	return s, r.err
+	if r.err != nil {
+		return nil, r.err
+	}
+	return s, nil
 }
 
-// readFiles reads the values that both files have for the profile, the strongest first. The first one of
-// each setting comes from ini.v1.
-func (r *resolution) readFiles(profile Setting[string]) ([]Candidate, error) {
-	both := readings(r.files, profile.Value, false, r.found)
-	if err := refuse(both, r.Strict); err != nil {
-		return nil, err
+// readFiles reads the values that both files have for the profile.
+func (r *resolution) readFiles(pair *sharedfile.Pair, profile Setting[string]) error {
+	if pair.Readings[0] == nil {
+		pair.Read(profile.Value, false)
 	}
-	config, credentials := both[0], both[1]
-	at := place{true, profile.Value}
-	if config.sections[at] == nil && credentials.sections[at] == nil && profile.Origin.Kind != originDefault {
-		return nil, notFound(profile, r.files)
+	if r.Strict {
+		if err := firstRefused(pair); err != nil {
+			return err
+		}
 	}
-	given := credentials.examine(at, nil, true)
-	given = append(given, config.examine(at, given, credentials.sections[at] == nil)...)
-	for _, x := range both {
-		x.reportUnused()
+	at := sharedfile.Place{Profile: true, Name: profile.Value}
+	found := false
+	for _, x := range [...]*sharedfile.Reading{pair.Readings[1], pair.Readings[0]} { // The credentials file is the stronger one.
+		if s := x.Sections[at]; s != nil {
+			found = true
+			r.inFiles = append(r.inFiles, given(x, s, at.Name)...)
+		}
 	}
-	if len(given) == 0 {
-		return nil, nil
+	if !found && profile.Origin.Kind != originDefault {
+		return notFound(profile, pair)
 	}
 	// If a key has several values, ini.v1 merges them. Otherwise it is not used: loading it takes
 	// longer than reading a file.
-	if len(given) > 2 || len(given) == 2 && given[0].Origin.Key == given[1].Origin.Key {
-		settings := load()
-		for _, c := range slices.Backward(given) {
-			settings.set(c.Origin.Key, c.Raw)
+	if n := len(r.inFiles); n > 2 || n == 2 && r.inFiles[0].Origin.Key == r.inFiles[1].Origin.Key {
+		merged := sharedfile.Merge()
+		for _, c := range slices.Backward(r.inFiles) {
+			merged.Set(c.Origin.Key, c.Raw)
 		}
 		for _, key := range [...]string{keyRetryMode, keyMaxAttempts} {
-			if i := slices.IndexFunc(given, func(c Candidate) bool { return c.Origin.Key == key }); i >= 0 {
-				given[i].Raw = settings.value(key)
+			if i := slices.IndexFunc(r.inFiles, func(c Candidate) bool { return c.Origin.Key == key }); i >= 0 {
+				r.inFiles[i].Raw = merged.Value(key)
 			}
 		}
 	}
-	return given, nil
+	return nil
 }
 
-// setting says how one setting is decided. A text is read, and a value that code has typed is accepted, or not.
-type setting[T any] struct {
-	key       string   // In errors, and as the key in the shared files and in Query.Given.
-	variables []string // The strongest first.
-	inFiles   bool     // The shared files may have it.
-	read      func(text string) (T, error)
-	accept    func(value T) (T, error)
-	builtIn   T
-	by        Origin // Of over.
-
-	over, def, conf *T // Of Query.Override, Query.Default (WithDefaultMode) and Query.Config.
+// given returns the values of one section, the last one first, at most maxGiven of each setting.
+func given(x *sharedfile.Reading, s *sharedfile.Section, profile string) (all []Candidate) {
+	origin := Origin{Kind: originSharedConfig, File: x.Path, Profile: profile}
+	if x.Kind == sharedfile.Credentials {
+		origin.Kind = originSharedCredentials
+	} else {
+		origin.prefixed = profile == defaultProfile && sharedfile.HeaderName(s.Lines[0].Text) != defaultProfile
+	}
+	for v := range s.Settings() {
+		same := func(c Candidate) bool { return c.Origin.Key == v.Key }
+		if len(all) >= maxGiven && count(all, same) == maxGiven {
+			i := slices.IndexFunc(all, same)
+			all = slices.Delete(all, i, i+1)
+		}
+		origin.Key, origin.Line = v.Key, v.Line
+		all = append(all, Candidate{Raw: strings.Clone(v.Text), Origin: origin})
+	}
+	slices.Reverse(all)
+	return all
 }
 
-func unlessEmpty(name string) *string {
-	if name == "" {
-		return nil
+func count(all []Candidate, same func(Candidate) bool) (n int) {
+	for _, c := range all {
+		if same(c) {
+			n++
+		}
 	}
-	return &name
+	return n
 }
 
-// decide takes the strongest value of a setting, which must be valid.
-func decide[T any](r *resolution, s setting[T]) Setting[T] {
-	chosen := Setting[T]{Value: s.builtIn, Raw: textOf(s.builtIn), Origin: Origin{Kind: originDefault}, Overridden: []Candidate{}}
-	won := false
-	add := func(c Candidate, value T, err error) {
-		switch {
-		case won:
-			c.Valid = err == nil
-			chosen.Overridden = append(chosen.Overridden, c)
-			return
-		case err != nil:
-			r.refuse(c, s.key, err)
-		default:
-			chosen.Value, chosen.Raw, chosen.Origin = value, c.Raw, c.Origin
-		}
-		won = true
-	}
-	text := func(c Candidate) {
-		value, err := s.read(c.Raw)
-		add(c, value, err)
-	}
-	typed := func(value *T, origin Origin) {
-		if value != nil {
-			accepted, err := s.accept(*value)
-			add(Candidate{Raw: textOf(*value), Origin: origin}, accepted, err)
+// firstRefused returns the error of strict reading: the first malformed line of the config file,
+// or else of the credentials file.
+func firstRefused(pair *sharedfile.Pair) error {
+	for _, x := range pair.Readings {
+		if l := x.Refused; l.Fault != sharedfile.NoFault {
+			return &ParseError{Kind: x.Kind, File: x.Path, Line: int(l.Number), Msg: l.Fault.String(), text: strings.Clone(l.Shown())}
 		}
 	}
-	typed(s.over, s.by)
-	for _, c := range r.Given {
-		if c.Origin.Key == s.key {
-			text(c)
-		}
-	}
-	for _, name := range s.variables {
-		// A retry setting of whitespace alone is unset; the name of a profile is used as is.
-		if value, ok := r.env(name); ok && (!s.inFiles || !isBlankText(value)) {
-			text(Candidate{Raw: value, Origin: Origin{Kind: originEnvironment, Name: name}})
-		}
-	}
-	for _, c := range r.inFiles {
-		if c.Origin.Key == s.key {
-			text(c)
-		}
-	}
-	typed(s.def, Origin{Kind: originDefault, Name: "WithDefaultMode"})
-	typed(s.conf, Origin{Kind: originDefault, Name: cmp.Or(r.Config.Option, withConfig)})
-	return chosen
-}
-
-// refuse keeps the first error.
-func (r *resolution) refuse(c Candidate, key string, err error) {
-	if r.err == nil {
-		r.err = &ValueError{Origin: c.Origin, Key: key, Raw: c.Raw, Err: err}
-	}
-}
-
-// noEffect returns the findings about variables that are set but change nothing.
-func (q Query) noEffect() []Diagnostic {
-	found := []Diagnostic{}
-	add := func(name, why string) {
-		if value, ok := q.env(name); ok && !isBlankText(value) {
-			found = append(found, Diagnostic{
-				Code: codeNoEffect, Message: name + " is set and has no effect: " + why,
-			})
-		}
-	}
-	if _, ok := q.env(envProfile); ok {
-		add(envDefaultProfile, envProfile+" comes before it")
-	}
-	add(envNewRetries, "AWS removed it on 2026-11-10, when behavior v2.1 became the default; unset it, and ask for v2.0 in code where that is wanted")
-	add(envSDKLoadConfig, "the config file is always read")
-	return found
+	return nil
 }
 
 // notFound returns the error for a profile that neither file has. To find similar names it
 // goes over both files again.
-func notFound(profile Setting[string], files [2]*file) error {
-	e := &ProfileNotFoundError{
-		Profile: profile.Value, Origin: profile.Origin,
-		Files: []FileStatus{files[0].FileStatus, files[1].FileStatus},
-	}
-	names := near.To(profile.Value)
-	both := readings(files, "", true, &findings{})
-	hints := [2]string{}
-	meant := [2]string{shorten("[profile " + profile.Value + "]"), shorten("[" + profile.Value + "]")}
-	for _, p := range places(both) {
-		if p.profile {
-			names.Add(p.name)
+func notFound(profile Setting[string], pair *sharedfile.Pair) error {
+	names, hints := near.To(profile.Value), [2]string{}
+	meant := [2]string{sharedfile.Shorten("[profile " + profile.Value + "]"), sharedfile.Shorten("[" + profile.Value + "]")}
+	all := &sharedfile.Pair{Files: pair.Files}
+	all.Read("", true)
+	for _, p := range all.Places() {
+		if p.Profile {
+			names.Add(p.Name)
 		}
-		for i, other := range [2]string{kindCredentials, kindConfig} {
-			if hints[i] == "" && both[i].isMeant(p, profile.Value, other) {
-				hints[i] = both[i].Path + ":" + strconv.Itoa(int(both[i].sections[p].lines[0].number)) +
-					" has " + shorten("["+p.name+"]") + ", which would have to be " + meant[i]
+		for i, other := range [2]string{sharedfile.Credentials, sharedfile.Config} {
+			if x := all.Readings[i]; hints[i] == "" && isMeant(x, p, profile.Value, other) {
+				hints[i] = x.Path + ":" + strconv.Itoa(int(x.Sections[p].Lines[0].Number)) +
+					" has " + sharedfile.Shorten("["+p.Name+"]") + ", which would have to be " + meant[i]
 			}
 		}
 	}
-	e.Near, e.hint = names.Best(), cmp.Or(hints[0], hints[1])
-	return e
+	return &ProfileNotFoundError{
+		Profile: profile.Value, Origin: profile.Origin, Files: statuses(pair), Near: names.Best(), hint: cmp.Or(hints[0], hints[1]),
+	}
 }
 
 // isMeant reports whether there is a section at p that would be the profile in a file of the other
 // kind, or without its quotes.
-func (x *reading) isMeant(p place, name, other string) bool {
-	there := p.name
-	if !p.profile {
-		there = profileName(other, p.name)
+func isMeant(x *sharedfile.Reading, p sharedfile.Place, name, other string) bool {
+	there := p.Name
+	if !p.Profile {
+		there = sharedfile.ProfileName(other, p.Name)
 	}
-	return x.sections[p] != nil && (!p.profile || x.Kind != kindConfig) && unquoted(there) == name
+	return x.Sections[p] != nil && (!p.Profile || x.Kind != sharedfile.Config) && sharedfile.Unquoted(there) == name
 }

@@ -2,8 +2,6 @@ package config_test
 
 import (
 	"errors"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -73,14 +73,14 @@ func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			src := texts("[profile a]\n[profile b]\n[profile ' c ']\n", "")
-			src.LookupEnv = lookupIn(c.env)
-			settings, err := config.Query{Sources: src, Profile: c.option}.Resolve()
+			src := world.Texts("[profile a]\n[profile b]\n[profile ' c ']\n", "")
+			src.LookupEnv = world.LookupIn(c.env)
+			settings, err := lint.Resolve(config.Query{Sources: src, Profile: c.option})
 			require.NoError(t, err)
 			require.Equal(t, config.Setting[string]{
 				Value: c.want, Raw: c.want, Origin: c.origin, Overridden: append([]config.Candidate{}, c.overridden...),
 			}, settings.Profile)
-			require.Equal(t, append([]string{}, c.found...), lines(without(settings.Diagnostics)))
+			require.Equal(t, append([]string{}, c.found...), world.Lines(world.Without(settings.Diagnostics)))
 		})
 	}
 }
@@ -89,9 +89,9 @@ func TestNamedProfileMustExist(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"AWS_PROFILE", "AWS_DEFAULT_PROFILE"} {
 		for _, profile := range []string{"none", "default", " "} {
-			src := texts("[profile staging]\n", "")
-			src.LookupEnv = lookupIn(map[string]string{name: profile})
-			_, err := config.Query{Sources: src}.Resolve()
+			src := world.Texts("[profile staging]\n", "")
+			src.LookupEnv = world.LookupIn(map[string]string{name: profile})
+			_, err := lint.Resolve(config.Query{Sources: src})
 			missing, ok := errors.AsType[*config.ProfileNotFoundError](err)
 			require.True(t, ok, "%v", err)
 			require.Equal(t, profile, missing.Profile)
@@ -99,7 +99,7 @@ func TestNamedProfileMustExist(t *testing.T) {
 			require.EqualError(t, err, "config: "+name+": profile "+strconv.Quote(profile)+" not found in /c or /k")
 		}
 	}
-	settings, err := config.Query{Sources: texts("", "")}.Resolve()
+	settings, err := lint.Resolve(config.Query{Sources: world.Texts("", "")})
 	require.NoError(t, err)
 	require.Equal(t, "default", settings.Profile.Value)
 }
@@ -111,9 +111,9 @@ func TestVariablesWithoutEffectAreFindings(t *testing.T) {
 			"true": true, "false": true, "0": true, "1": true, "anything": true, " x ": true,
 			"": false, " ": false, "\t\u00a0": false,
 		} {
-			src := texts("", "")
-			src.LookupEnv = lookupIn(map[string]string{name: value})
-			settings, err := config.Query{Sources: src}.Resolve()
+			src := world.Texts("", "")
+			src.LookupEnv = world.LookupIn(map[string]string{name: value})
+			settings, err := lint.Resolve(config.Query{Sources: src})
 			require.NoError(t, err)
 			require.Equal(t, config.Setting[retry.Behavior]{
 				Value: retry.V21, Raw: "v2.1", Origin: config.Origin{Kind: "default"}, Overridden: []config.Candidate{},
@@ -131,9 +131,9 @@ func TestVariablesWithoutEffectAreFindings(t *testing.T) {
 
 func TestVariableOfWhitespaceIsUnset(t *testing.T) {
 	t.Parallel()
-	src := texts("[default]\nretry_mode = adaptive\nmax_attempts = 7\n", "")
-	src.LookupEnv = lookupIn(map[string]string{"AWS_RETRY_MODE": " \t", "AWS_MAX_ATTEMPTS": "\u00a0"})
-	settings, err := config.Query{Sources: src}.Resolve()
+	src := world.Texts("[default]\nretry_mode = adaptive\nmax_attempts = 7\n", "")
+	src.LookupEnv = world.LookupIn(map[string]string{"AWS_RETRY_MODE": " \t", "AWS_MAX_ATTEMPTS": "\u00a0"})
+	settings, err := lint.Resolve(config.Query{Sources: src})
 	require.NoError(t, err)
 	require.Equal(t, "/c:2: [default] retry_mode", settings.RetryMode.Origin.String())
 	require.Equal(t, "/c:3: [default] max_attempts", settings.MaxAttempts.Origin.String())
@@ -146,7 +146,7 @@ func TestOverriddenListsTheLastHundredValuesOfAFile(t *testing.T) {
 	text := func(header string) string {
 		return header + strings.Repeat("retry_mode = standard\n", 3) + strings.Repeat("max_attempts = 5\nMax_Attempts: 6\n", 500)
 	}
-	src := texts(text("[profile a]\n"), text("[a]\n"))
+	src := world.Texts(text("[profile a]\n"), text("[a]\n"))
 	lastLines := func(candidates []config.Candidate) (all []int) {
 		for _, c := range candidates {
 			all = append(all, c.Origin.Line)
@@ -159,14 +159,14 @@ func TestOverriddenListsTheLastHundredValuesOfAFile(t *testing.T) {
 		}
 		return all
 	}
-	settings, err := config.Query{Sources: src, Profile: "a"}.Resolve()
+	settings, err := lint.Resolve(config.Query{Sources: src, Profile: "a"})
 	require.NoError(t, err)
 	require.Equal(t, "/k:1004: [a] max_attempts", settings.MaxAttempts.Origin.String())
 	require.Equal(t, append(down(1003, 905), down(1004, 905)...), lastLines(settings.MaxAttempts.Overridden))
 	require.Equal(t, []int{3, 2, 4, 3, 2}, lastLines(settings.RetryMode.Overridden))
 
-	src.LookupEnv = lookupIn(map[string]string{"AWS_MAX_ATTEMPTS": "2"})
-	settings, err = config.Query{Sources: src, Profile: "a"}.Resolve()
+	src.LookupEnv = world.LookupIn(map[string]string{"AWS_MAX_ATTEMPTS": "2"})
+	settings, err = lint.Resolve(config.Query{Sources: src, Profile: "a"})
 	require.NoError(t, err)
 	require.Equal(t, append(down(1004, 905), down(1004, 905)...), lastLines(settings.MaxAttempts.Overridden))
 }
@@ -177,7 +177,7 @@ func TestOriginNamesTheSectionAsTheFileDoes(t *testing.T) {
 		"[default]\nmax_attempts = 4\n":                         "/c:2: [default] max_attempts",
 		"[profile default]\nmax_attempts = 4\n[default]\na = b": "/c:2: [profile default] max_attempts",
 	} {
-		s, err := config.Query{Sources: texts(text, "")}.Resolve()
+		s, err := lint.Resolve(config.Query{Sources: world.Texts(text, "")})
 		require.NoError(t, err)
 		require.Equal(t, want, s.MaxAttempts.Origin.String())
 	}
@@ -185,9 +185,9 @@ func TestOriginNamesTheSectionAsTheFileDoes(t *testing.T) {
 
 func TestConfigIsWeakerThanOverrideAndStrongerThanTheBuiltInDefaults(t *testing.T) {
 	t.Parallel()
-	q := config.Query{Sources: texts("", "")}
+	q := config.Query{Sources: world.Texts("", "")}
 	q.Config.MaxAttempts, q.Config.Behavior = new(5), new(retry.V20)
-	s, err := q.Resolve()
+	s, err := lint.Resolve(q)
 	require.NoError(t, err)
 	ofConfig := config.Origin{Kind: "default", Name: "WithConfig"}
 	require.Equal(t, config.Setting[int]{Value: 5, Raw: "5", Origin: ofConfig, Overridden: []config.Candidate{}}, s.MaxAttempts)
@@ -196,7 +196,7 @@ func TestConfigIsWeakerThanOverrideAndStrongerThanTheBuiltInDefaults(t *testing.
 	}, s.Behavior)
 
 	q.Override.MaxAttempts, q.Override.Behavior = new(6), new(retry.V21)
-	s, err = q.Resolve()
+	s, err = lint.Resolve(q)
 	require.NoError(t, err)
 	require.Equal(t, 6, s.MaxAttempts.Value)
 	require.Equal(t, "option WithMaxAttempts", s.MaxAttempts.Origin.String())
@@ -232,15 +232,15 @@ func TestFieldsForAdaptiveModeAreAFindingOnlyIfEnvironmentOrFileChoseStandardMod
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			q := config.Query{Sources: texts(c.config, c.credentials)}
-			q.LookupEnv = lookupIn(map[string]string{"AWS_RETRY_MODE": c.mode})
+			q := config.Query{Sources: world.Texts(c.config, c.credentials)}
+			q.LookupEnv = world.LookupIn(map[string]string{"AWS_RETRY_MODE": c.mode})
 			q.Config.Adaptive = []string{"SendLimit", "SendCost"}
 			if c.change != nil {
 				c.change(&q)
 			}
-			s, err := q.Resolve()
+			s, err := lint.Resolve(q)
 			require.NoError(t, err)
-			require.Equal(t, append([]string{}, c.want...), lines(without(s.Diagnostics)))
+			require.Equal(t, append([]string{}, c.want...), world.Lines(world.Without(s.Diagnostics)))
 		})
 	}
 }
@@ -252,97 +252,97 @@ func TestInputsThatOtherToolsGetWrong(t *testing.T) {
 	legacy := "[default]\nretry_mode = legacy\n"
 	for _, c := range []struct {
 		name     string
-		in       home
+		in       world.Home
 		mode     config.Mode
 		attempts int
 		codes    []string
 	}{
 		{
 			"legacy overridden by the environment",
-			home{config: legacy, env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
+			world.Home{Config: legacy, Env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
 			"adaptive", 3,
 			[]string{"read-differently"},
 		},
-		{"legacy that wins", home{config: legacy}, "standard", 3, []string{"mapped-mode", "read-differently"}},
+		{"legacy that wins", world.Home{Config: legacy}, "standard", 3, []string{"mapped-mode", "read-differently"}},
 		{
 			"legacy in an unused profile",
-			home{config: "[profile old]\nretry_mode = legacy\n[default]\nmax_attempts = 4\n"},
+			world.Home{Config: "[profile old]\nretry_mode = legacy\n[default]\nmax_attempts = 4\n"},
 			"standard", 4,
 			[]string{"unused-profile"},
 		},
-		{"adaptive_v2 in capitals", home{env: map[string]string{"AWS_RETRY_MODE": "ADAPTIVE_V2"}}, "adaptive", 3, []string{"read-differently", "mapped-mode"}},
-		{"capitalised mode", home{config: "[default]\nretry_mode = Standard\n"}, "standard", 3, []string{"read-differently"}},
+		{"adaptive_v2 in capitals", world.Home{Env: map[string]string{"AWS_RETRY_MODE": "ADAPTIVE_V2"}}, "adaptive", 3, []string{"read-differently", "mapped-mode"}},
+		{"capitalised mode", world.Home{Config: "[default]\nretry_mode = Standard\n"}, "standard", 3, []string{"read-differently"}},
 		{
 			"unknown mode that loses",
-			home{config: "[default]\nretry_mode = bogus\n", env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
+			world.Home{Config: "[default]\nretry_mode = bogus\n", Env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
 			"adaptive", 3,
 			[]string{"invalid-value", "read-differently"},
 		},
-		{"comment after a blank", home{config: "[default]\nmax_attempts = 5 # five\n"}, "standard", 5, []string{"read-differently"}},
-		{"blanks around a variable", home{env: map[string]string{"AWS_MAX_ATTEMPTS": " 9\t"}}, "standard", 9, []string{"read-differently"}},
-		{"blank variable", home{env: map[string]string{"AWS_MAX_ATTEMPTS": " "}, config: "[default]\nmax_attempts = 7\n"}, "standard", 7, []string{"read-differently"}},
+		{"comment after a blank", world.Home{Config: "[default]\nmax_attempts = 5 # five\n"}, "standard", 5, []string{"read-differently"}},
+		{"blanks around a variable", world.Home{Env: map[string]string{"AWS_MAX_ATTEMPTS": " 9\t"}}, "standard", 9, []string{"read-differently"}},
+		{"blank variable", world.Home{Env: map[string]string{"AWS_MAX_ATTEMPTS": " "}, Config: "[default]\nmax_attempts = 7\n"}, "standard", 7, []string{"read-differently"}},
 		{
 			"misspelt keys",
-			home{config: "[default]\nretry-mode = adaptive\nmax_attempt = 9\n"},
+			world.Home{Config: "[default]\nretry-mode = adaptive\nmax_attempt = 9\n"},
 			"standard", 3,
 			[]string{"misspelt-key", "misspelt-key"},
 		},
 		{
 			"both spellings of the default profile",
-			home{config: "[profile default]\nmax_attempts = 6\n[default]\nmax_attempts = 4\n"},
+			world.Home{Config: "[profile default]\nmax_attempts = 6\n[default]\nmax_attempts = 4\n"},
 			"standard", 6,
 			[]string{"default-twice", "read-differently"},
 		},
 		{
 			"both files",
-			home{config: "[default]\nmax_attempts = 6\n", credentials: "[default]\nmax_attempts = 2\n"},
+			world.Home{Config: "[default]\nmax_attempts = 6\n", Credentials: "[default]\nmax_attempts = 2\n"},
 			"standard", 2,
 			[]string{"read-differently", "shadowed-key"},
 		},
 		{
 			"same key twice",
-			home{config: "[default]\nmax_attempts = 6\nmax_attempts = 2\n"},
+			world.Home{Config: "[default]\nmax_attempts = 6\nmax_attempts = 2\n"},
 			"standard", 2,
 			[]string{"duplicate-key", "read-differently"},
 		},
 		{
 			"same section twice",
-			home{config: "[default]\nmax_attempts = 6\n[default]\nretry_mode = adaptive\n"},
+			world.Home{Config: "[default]\nmax_attempts = 6\n[default]\nretry_mode = adaptive\n"},
 			"adaptive", 6,
 			[]string{"duplicate-section", "read-differently"},
 		},
 		{
 			"file variable that points nowhere",
-			home{env: map[string]string{"AWS_CONFIG_FILE": "/nowhere"}},
+			world.Home{Env: map[string]string{"AWS_CONFIG_FILE": "/nowhere"}},
 			"standard", 3,
 			[]string{"missing-file"},
 		},
 		{
 			"switches of other tools",
-			home{env: map[string]string{"AWS_SDK_LOAD_CONFIG": "1", "AWS_NEW_RETRIES_2026": "true"}},
+			world.Home{Env: map[string]string{"AWS_SDK_LOAD_CONFIG": "1", "AWS_NEW_RETRIES_2026": "true"}},
 			"standard", 3,
 			[]string{"no-effect", "no-effect"},
 		},
 		{
 			"setting in a section without the word profile",
-			home{config: "[x]\nmax_attempts = 9\n[default]\n"},
+			world.Home{Config: "[x]\nmax_attempts = 9\n[default]\n"},
 			"standard", 3,
 			[]string{"ignored-section"},
 		},
 		{
 			"indented setting",
-			home{config: "[default]\nregion = x\n  max_attempts = 9\n"},
+			world.Home{Config: "[default]\nregion = x\n  max_attempts = 9\n"},
 			"standard", 3,
 			[]string{"indented-key", "read-differently"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s, err := c.in.query().Resolve()
+			s, err := lint.Resolve(c.in.Query())
 			require.NoError(t, err)
 			require.Equal(t, c.mode, s.RetryMode.Value)
 			require.Equal(t, c.attempts, s.MaxAttempts.Value)
-			require.Equal(t, c.codes, codes(s.Diagnostics))
+			require.Equal(t, c.codes, world.Codes(s.Diagnostics))
 		})
 	}
 }
@@ -359,9 +359,9 @@ func TestBuiltInAttemptsDependOnBehaviorAndService(t *testing.T) {
 		{retry.V21, "DynamoDB Streams", 4},
 		{retry.V20, "dynamodb", 3},
 	} {
-		q := home{}.query()
+		q := world.Home{}.Query()
 		q.Service, q.Override.Behavior = c.service, &c.behavior
-		s, err := q.Resolve()
+		s, err := lint.Resolve(q)
 		require.NoError(t, err)
 		require.Equal(t, config.Setting[int]{
 			Value: c.want, Raw: strconv.Itoa(c.want), Origin: config.Origin{Kind: "default"}, Overridden: []config.Candidate{},
@@ -372,111 +372,28 @@ func TestBuiltInAttemptsDependOnBehaviorAndService(t *testing.T) {
 
 func TestStrictReadingLeavesOtherFindingsWarnings(t *testing.T) {
 	t.Parallel()
-	q := home{
-		env:    map[string]string{"AWS_DEFAULT_PROFILE": "a", "AWS_PROFILE": "default", "AWS_SDK_LOAD_CONFIG": "1"},
-		config: "[default]\nretry-mode = adaptive\nx = 1\nx = 2\n[profile a]\nmax_attempts = 4\n",
-	}.query()
-	loose, err := q.Resolve()
+	q := world.Home{
+		Env:    map[string]string{"AWS_DEFAULT_PROFILE": "a", "AWS_PROFILE": "default", "AWS_SDK_LOAD_CONFIG": "1"},
+		Config: "[default]\nretry-mode = adaptive\nx = 1\nx = 2\n[profile a]\nmax_attempts = 4\n",
+	}.Query()
+	loose, err := lint.Resolve(q)
 	require.NoError(t, err)
 	require.Len(t, loose.Diagnostics, 7)
 	q.Strict = true
-	strict, err := q.Resolve()
+	strict, err := lint.Resolve(q)
 	require.NoError(t, err)
 	require.Equal(t, loose, strict)
 }
 
-func TestExamineGoesOnAsAClientOfTheSDK(t *testing.T) {
+func TestResolveAloneHasNoFindings(t *testing.T) {
 	t.Parallel()
-	const refused = "; Resolve and Load refuse it, and "
-	const absent, unlimited = refused + "a client of awssdk goes on as if it were not there", refused + "a client of awssdk goes on without a limit"
-	const both = refused + "so does aws-sdk-go-v2"
-	const attempts, mode = "must be a decimal integer from 1 to 2147483647", "must be standard or adaptive"
-	const inConfig, inCredentials = "[default] max_attempts", "[default] max_attempts"
-	for name, c := range map[string]struct {
-		config, credentials string
-		env                 map[string]string
-		attempts            int
-		origin              string
-		bad                 string // The place of the bad value, and what is said of it.
-		fails               bool
-	}{
-		"0 in a variable":                  {env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, attempts: 3, origin: "built-in default", bad: `AWS_MAX_ATTEMPTS: "0": ` + attempts + absent},
-		"0 in a variable before a profile": {config: "[default]\nmax_attempts = 7\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, attempts: 7, origin: "/c:2: [default] max_attempts", bad: `AWS_MAX_ATTEMPTS: "0": ` + attempts + absent},
-		"0 in a file":                      {config: "[default]\nmax_attempts = 0x0\n", attempts: 3, origin: "built-in default", bad: inConfig + `: "0x0": ` + attempts + absent},
-		"0 in the stronger file":           {config: "[default]\nmax_attempts = 7\n", credentials: "[default]\nmax_attempts = 0\n", attempts: 3, origin: "built-in default", bad: inCredentials + `: "0": ` + attempts + absent},
-		"a negative number":                {env: map[string]string{"AWS_MAX_ATTEMPTS": "-1"}, attempts: math.MaxInt32, origin: "AWS_MAX_ATTEMPTS", bad: `AWS_MAX_ATTEMPTS: "-1": ` + attempts + unlimited},
-		"a number above the limit":         {config: "[default]\nmax_attempts = 2147483648\n", attempts: math.MaxInt32, origin: "/c:2: [default] max_attempts", bad: inConfig + `: "2147483648": ` + attempts + unlimited},
-		"no number in a variable":          {config: "[default]\nmax_attempts = 7\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "ten"}, attempts: 7, origin: "/c:2: [default] max_attempts", bad: `AWS_MAX_ATTEMPTS: "ten": ` + attempts + both, fails: true},
-		"hexadecimal in a variable":        {env: map[string]string{"AWS_MAX_ATTEMPTS": "0x0"}, attempts: 3, origin: "built-in default", bad: `AWS_MAX_ATTEMPTS: "0x0": ` + attempts + both, fails: true},
-		"no number in a file":              {config: "[default]\nmax_attempts = 3.5\n", attempts: 3, origin: "built-in default", bad: inConfig + `: "3.5": ` + attempts + both, fails: true},
-		"unknown mode":                     {env: map[string]string{"AWS_RETRY_MODE": "foo"}, attempts: 3, origin: "built-in default", bad: `AWS_RETRY_MODE: "foo": ` + mode + both, fails: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			q := config.Query{Sources: texts(c.config, c.credentials)}
-			q.LookupEnv = lookupIn(c.env)
-			_, want := q.Resolve()
-			require.Error(t, want)
-
-			settings, err := q.Examine()
-			require.NotNil(t, settings)
-			if c.fails {
-				require.Equal(t, want, err)
-			} else {
-				require.NoError(t, err)
-			}
-			require.Equal(t, c.attempts, settings.MaxAttempts.Value)
-			require.Equal(t, c.origin, settings.MaxAttempts.Origin.String())
-			bad := slices.DeleteFunc(settings.Diagnostics, func(d config.Diagnostic) bool { return d.Severity != config.SeverityError })
-			require.Len(t, bad, 1)
-			require.Equal(t, "invalid-value", bad[0].Code)
-			require.Equal(t, c.bad, bad[0].Message)
-		})
-	}
-}
-
-func TestExamineIsResolveForGoodValues(t *testing.T) {
-	t.Parallel()
-	q := config.Query{Sources: texts("[profile a]\nretry_mode = legacy\nmax_attempts = 7\n", "[a]\nmax_attempts = 5\n"), Profile: "a"}
-	want, err := q.Resolve()
+	src := world.Texts("[default]\nmax_attempts = 010\nretry-mode = x\nx\n[default]\nmax_attempts = ten\nretry_mode = legacy\n", "[default]\nmax_attempts = 5\n")
+	alone, err := config.Query{Sources: src}.Resolve()
 	require.NoError(t, err)
-	got, err := q.Examine()
+	require.Equal(t, []config.Diagnostic{}, alone.Diagnostics)
+	full, err := lint.Resolve(config.Query{Sources: src})
 	require.NoError(t, err)
-	require.Equal(t, want, got)
-
-	q.Profile = "b"
-	got, err = q.Examine()
-	require.Nil(t, got)
-	_, missing := errors.AsType[*config.ProfileNotFoundError](err)
-	require.True(t, missing)
-}
-
-func TestExamineNamesEachLineForWhichAToolRefusesTheWholeFile(t *testing.T) {
-	t.Parallel()
-	const wanted = "[profile dev]\nmax_attempts = 6\n"
-	for name, c := range map[string]struct {
-		config, credentials string
-		want                []string
-	}{
-		"a section of another profile twice":   {wanted + "[profile x]\na = 1\n[profile x]\nb = 1\n", "", []string{"5 " + python}},
-		"a section that is no profile twice":   {"[sso-session s]\n" + wanted + "[sso-session s]\n", "", []string{"4 " + python}},
-		"a key of another profile twice":       {wanted + "[profile x]\na = 1\nA = 2\n", "", []string{"5 " + python}},
-		"a key of a section twice":             {wanted + "[services s]\na = 1\na = 2\n", "", []string{"5 " + python}},
-		"a key of the wanted profile twice":    {wanted + "a = 1\na = 2\n", "", []string{"4 " + python}},
-		"a colon in a sub-property":            {wanted + "[profile x]\ns3 =\n  a: b\n", "", []string{"5 " + python}},
-		"a colon before a key":                 {wanted + "[profile x]\n:a = b\n", "", []string{"4 " + python}},
-		"a name that the JavaScript tool bars": {wanted + "[profile __proto__]\n", "", []string{"3 " + onlyJS}},
-		"a value of one quote":                 {wanted + "[profile x]\na = '\n", "", []string{"4 " + onlyGo}},
-		"in the credentials file":              {wanted, "[x]\na = 1\na = 2\n[x]\n", []string{"3 " + python, "4 " + python}},
-		"a malformed line":                     {wanted + "[profile x]\ny\n", "", []string{"4 " + python}},
-		"a line that is read otherwise":        {wanted + "[profile x]\nretry_mode = Adaptive\nmax_attempts = 010\n[profile a b]\n", "", []string{}},
-		"more of these than are kept":          {wanted + "[profile x]\n" + numbered("k%d = 1\n", 1) + numbered("[profile a %d]\n", 200) + "[profile x]\n", "", []string{"205 " + python}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			settings, err := config.Query{Sources: texts(c.config, c.credentials), Profile: "dev"}.Examine()
-			require.NoError(t, err)
-			require.Equal(t, c.want, places(settings.Diagnostics), "%v", settings.Diagnostics)
-		})
-	}
+	require.NotEmpty(t, full.Diagnostics)
+	full.Diagnostics = alone.Diagnostics
+	require.Equal(t, full, alone)
 }

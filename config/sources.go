@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/awsretry/awsretry/internal/machine"
+	"github.com/awsretry/awsretry/internal/sharedfile"
 )
 
 // maxFileSize is the limit on the size of a shared file in bytes, 4 MiB.
@@ -41,11 +42,8 @@ type Sources struct {
 	FS fs.FS
 }
 
-// The two shared files, and what can become of each.
+// What can become of a file.
 const (
-	kindConfig      = "config"
-	kindCredentials = "credentials"
-
 	statusLoaded     = "loaded"
 	statusMissing    = "missing"
 	statusUnreadable = "unreadable"
@@ -66,78 +64,47 @@ type FileStatus struct {
 // byteOrderMark may stand at the start of a file (R01).
 const byteOrderMark = "\uFEFF"
 
-// file is one of the two shared files as it was read.
-type file struct {
-	FileStatus
-	byCode   bool   // Code has named the file.
-	variable string // The variable that has named the file, or empty.
-	data     string // Without a byte-order mark.
-	bom      bool
-	valid    bool // The data is UTF-8 from end to end.
-	utf16    bool // The data was UTF-16, so it counts as empty.
-}
-
-// open finds and reads the two shared files: config, then credentials. A file that is missing
-// or cannot be read counts as empty; its status and the findings say so. The error is an
-// *UnreadableError for an unreadable file that code named, and for any file above the limit.
-func (s Sources) open(found *findings) (files [2]*file, err error) {
+// Open finds and reads the two shared files for package lint. A file that is missing or cannot be read counts as
+// empty. The error is an [*UnreadableError] for an unreadable file that code named, and for any file above the
+// limit.
+func (s Sources) Open() (*sharedfile.Pair, error) {
 	l := &locator{Sources: s}
-	files[0] = l.locate(kindConfig, s.ConfigFile, envConfigFile)
-	files[1] = l.locate(kindCredentials, s.CredentialsFile, envCredentialsFile)
-	if l.unknown {
-		found.first = append(found.first, Diagnostic{
-			Code:    codeNoHome,
-			Message: "no home directory: HOME is not set and the system knows none, so the shared files in it are not read",
-		})
-	}
-	for _, f := range files {
-		about, err := f.load(s)
-		if err != nil {
-			return files, err
+	pair := &sharedfile.Pair{Lookup: s.lookup, Windows: s.windows()}
+	pair.Files[0] = l.locate(sharedfile.Config, s.ConfigFile, sharedfile.EnvConfigFile)
+	pair.Files[1] = l.locate(sharedfile.Credentials, s.CredentialsFile, sharedfile.EnvCredentialsFile)
+	pair.NoHome = l.unknown
+	for _, f := range pair.Files {
+		data, err := s.read(f.Path, f.ByCode)
+		if e, ok := errors.AsType[*UnreadableError](err); ok {
+			if e.Kind = f.Kind; f.ByCode || errors.Is(err, sharedfile.ErrTooLarge) {
+				return nil, err
+			}
+			err = e.Err
 		}
-		for _, d := range about {
-			d.File = f.Path
-			found.first = append(found.first, d)
+		f.Err = err
+		f.Data, f.BOM = strings.CutPrefix(data, byteOrderMark)
+		f.Valid = utf8.ValidString(f.Data)
+		if f.UTF16 = isUTF16(data); f.UTF16 {
+			f.Data = ""
 		}
 	}
-	return files, nil
+	return pair, nil
 }
 
-// load reads the file, and returns the findings about a file that was named but does not exist, or
-// that exists but cannot be read.
-func (f *file) load(src Sources) ([]Diagnostic, error) {
-	data, err := src.read(f.Path, f.byCode)
-	if err == nil {
-		f.Status = statusLoaded
-		f.data, f.bom = strings.CutPrefix(data, byteOrderMark)
-		f.valid = utf8.ValidString(f.data)
-		if f.utf16 = isUTF16(data); f.utf16 {
-			f.data = ""
+// statuses returns what became of the files.
+func statuses(pair *sharedfile.Pair) []FileStatus {
+	all := make([]FileStatus, 0, len(pair.Files))
+	for _, f := range pair.Files {
+		status := statusUnreadable
+		switch {
+		case f.Err == nil:
+			status = statusLoaded
+		case errors.Is(f.Err, fs.ErrNotExist):
+			status = statusMissing
 		}
-		return nil, nil
+		all = append(all, FileStatus{f.Kind, f.Path, status})
 	}
-	if e, ok := errors.AsType[*UnreadableError](err); ok {
-		if e.Kind = f.Kind; f.byCode || errors.Is(err, errTooLarge) {
-			return nil, err
-		}
-		f.Status = statusUnreadable
-		about := []Diagnostic{{
-			Code: codeUnreadableFile, Message: "the " + f.Kind + " file counts as empty: it cannot be read: " + e.Err.Error(),
-		}}
-		if errors.Is(err, errDirectory) {
-			about = append(about, differs(toolGo, "a directory in the place of a file is refused"))
-		}
-		return about, nil
-	}
-	f.Status = statusMissing
-	by := f.variable
-	if f.byCode {
-		by = "an option"
-	}
-	if by == "" {
-		return nil, nil
-	}
-	return []Diagnostic{{Code: codeMissingFile, Message: "the " + f.Kind + " file that " + by + " names does not exist"}}, nil
+	return all
 }
 
 // isUTF16 reports whether a text is UTF-16: it begins with a byte-order mark of that, or with a character of
@@ -158,13 +125,13 @@ type locator struct {
 	unknown bool // The system was asked for the home directory, and knows none.
 }
 
-func (l *locator) locate(kind string, given, variable string) *file {
-	f := &file{FileStatus: FileStatus{Kind: kind}, byCode: given != ""}
+func (l *locator) locate(kind string, given, variable string) *sharedfile.File {
+	f := &sharedfile.File{Kind: kind, ByCode: given != ""}
 	name := given
 	if given == "" {
 		var ok bool
 		if name, ok = l.env(variable); ok {
-			f.variable = variable
+			f.Variable = variable
 		}
 	}
 	if name != "" {
@@ -314,13 +281,13 @@ func (s Sources) readInto(data *strings.Builder, name string, byCode bool) (size
 	case err != nil:
 		return 0, err
 	case info.IsDir():
-		return 0, errDirectory
+		return 0, sharedfile.ErrDirectory
 	case !info.Mode().IsRegular() && stream != nil:
 		return readStream(data, name, stream)
 	case !info.Mode().IsRegular():
-		return 0, errNotRegular
+		return 0, sharedfile.ErrNotRegular
 	case info.Size() > maxFileSize:
-		return info.Size(), errTooLarge
+		return info.Size(), sharedfile.ErrTooLarge
 	}
 	file, err := s.openFile(name)
 	if err != nil {
@@ -339,7 +306,7 @@ func (s Sources) readInto(data *strings.Builder, name string, byCode bool) (size
 			return 0, err
 		}
 	}
-	return int64(data.Len()), errTooLarge
+	return int64(data.Len()), sharedfile.ErrTooLarge
 }
 
 // readStream reads what is no regular file.
@@ -347,7 +314,7 @@ func readStream(data *strings.Builder, name string, stream func(string, int64) (
 	text, err := stream(name, maxFileSize+1)
 	data.Write(text)
 	if err == nil && len(text) > maxFileSize {
-		return int64(len(text)), errTooLarge
+		return int64(len(text)), sharedfile.ErrTooLarge
 	}
 	return 0, err
 }

@@ -15,7 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/machine"
+	"github.com/awsretry/awsretry/internal/sharedfile"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
 // liar is a file system with one file, which reports a wrong size.
@@ -53,7 +56,7 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			settings, err := config.Query{Sources: withHome(liar{says, func() io.Reader { return strings.NewReader(text) }})}.Resolve()
+			settings, err := lint.Resolve(config.Query{Sources: world.WithHome(liar{says, func() io.Reader { return strings.NewReader(text) }})})
 			require.NoError(t, err)
 			require.Equal(t, 7, settings.MaxAttempts.Value)
 			require.Equal(t, config.Mode("adaptive"), settings.RetryMode.Value)
@@ -69,10 +72,10 @@ func TestFileThatGrowsForeverIsReadUpToTheLimit(t *testing.T) {
 		}
 		return len(p), nil
 	})
-	_, err := config.Query{Sources: withHome(liar{10, func() io.Reader { return endless }})}.Resolve()
+	_, err := lint.Resolve(config.Query{Sources: world.WithHome(liar{10, func() io.Reader { return endless }})})
 	_, ok := errors.AsType[*config.UnreadableError](err)
 	require.True(t, ok)
-	require.ErrorIs(t, err, config.ErrTooLarge)
+	require.ErrorIs(t, err, sharedfile.ErrTooLarge)
 	require.ErrorContains(t, err, "too large: at least 4194305 bytes, the limit is 4194304")
 }
 
@@ -85,7 +88,7 @@ func TestLargeFileIsRefusedUnread(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "config")
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 		require.NoError(t, os.Truncate(path, size))
-		return named(path)
+		return world.Named(path)
 	}
 	untouched := readerFunc(func([]byte) (int, error) {
 		require.Fail(t, "the file is read")
@@ -93,13 +96,13 @@ func TestLargeFileIsRefusedUnread(t *testing.T) {
 	})
 	for name, read := range readers(sized(50 << 20)) {
 		err := read(false)
-		require.ErrorIs(t, err, config.ErrTooLarge, name)
+		require.ErrorIs(t, err, sharedfile.ErrTooLarge, name)
 		require.ErrorContains(t, err, "config: cannot be read: too large: at least 52428800 bytes, the limit is 4194304")
 	}
-	for name, read := range readers(withHome(liar{1 << 40, func() io.Reader { return untouched }})) {
-		require.ErrorIs(t, read(false), config.ErrTooLarge, name)
+	for name, read := range readers(world.WithHome(liar{1 << 40, func() io.Reader { return untouched }})) {
+		require.ErrorIs(t, read(false), sharedfile.ErrTooLarge, name)
 	}
-	require.ErrorIs(t, readers(sized(maxFileSize + 1))["resolve"](false), config.ErrTooLarge)
+	require.ErrorIs(t, readers(sized(maxFileSize + 1))["resolve"](false), sharedfile.ErrTooLarge)
 	require.NoError(t, readers(sized(maxFileSize))["resolve"](false))
 }
 
@@ -110,12 +113,12 @@ func TestReadingThatFailsHalfWayLeavesTheFileEmpty(t *testing.T) {
 		failing := readerFunc(func([]byte) (int, error) { return 0, broken })
 		return io.MultiReader(strings.NewReader("[default]\nmax_attempts = 9\nmax"), failing)
 	}
-	src := withHome(liar{10, half})
-	settings, err := config.Query{Sources: src, Strict: true}.Resolve()
+	src := world.WithHome(liar{10, half})
+	settings, err := lint.Resolve(config.Query{Sources: src, Strict: true})
 	require.NoError(t, err)
 	require.Equal(t, "unreadable", settings.Files[0].Status)
 	require.Equal(t, 3, settings.MaxAttempts.Value)
-	require.Contains(t, lines(settings.Diagnostics),
+	require.Contains(t, world.Lines(settings.Diagnostics),
 		"/h/.aws/config: warning: the config file counts as empty: it cannot be read: disk on fire [unreadable-file]")
 
 	src.ConfigFile = "/config"
@@ -127,17 +130,17 @@ func TestReadingThatFailsHalfWayLeavesTheFileEmpty(t *testing.T) {
 func TestLineOfAMegabyte(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 1<<20)
-	settings, err := config.Query{Sources: texts("[default]\nmax_attempts = 4\na = "+long+"\n"+long+" = b\n# "+long+"\n", "")}.Resolve()
+	settings, err := lint.Resolve(config.Query{Sources: world.Texts("[default]\nmax_attempts = 4\na = "+long+"\n"+long+" = b\n# "+long+"\n", "")})
 	require.NoError(t, err)
 	require.Equal(t, 4, settings.MaxAttempts.Value)
 
 	for _, bad := range []string{"[" + long, "[default]\n" + long, "[default]\nretry_mode" + long + "\n", " " + long} {
-		_, err := config.Query{Sources: texts(bad, ""), Strict: true}.Resolve()
+		_, err := lint.Resolve(config.Query{Sources: world.Texts(bad, ""), Strict: true})
 		require.Error(t, err)
 		require.Less(t, len(err.Error()), 200)
-		found, err := texts(bad, "").Lint(false)
+		found, err := lint.Files(world.Texts(bad, ""), false)
 		require.NoError(t, err)
-		require.Len(t, without(found), 1)
+		require.Len(t, world.Without(found), 1)
 		for _, d := range found {
 			require.Less(t, len(d.String()), 250)
 		}
@@ -147,9 +150,9 @@ func TestLineOfAMegabyte(t *testing.T) {
 func TestBackslashIsOrdinaryUnlessOnWindows(t *testing.T) {
 	t.Parallel()
 	for platform, want := range map[string]string{"linux": "missing", "windows": "loaded"} {
-		src := withHome(nil)
-		src.FS, src.ConfigFile = on(platform, fstest.MapFS{"a/b": {}}), `a\b`
-		settings, err := config.Query{Sources: src}.Resolve()
+		src := world.WithHome(nil)
+		src.FS, src.ConfigFile = world.On(platform, fstest.MapFS{"a/b": {}}), `a\b`
+		settings, err := lint.Resolve(config.Query{Sources: src})
 		require.NoError(t, err)
 		require.Equal(t, want, settings.Files[0].Status)
 	}
@@ -157,12 +160,12 @@ func TestBackslashIsOrdinaryUnlessOnWindows(t *testing.T) {
 
 func TestPathsInAFileSystem(t *testing.T) {
 	t.Parallel()
-	settings, err := config.Query{Sources: config.Sources{
-		FS: on("windows", fstest.MapFS{
+	settings, err := lint.Resolve(config.Query{Sources: config.Sources{
+		FS: world.On("windows", fstest.MapFS{
 			"C:/me/.aws/config": {Data: []byte("[default]\n")}, "rel/keys": {Data: []byte("[default]\n")},
 		}),
-		CredentialsFile: "./rel//keys", LookupEnv: lookupIn(map[string]string{"HOME": `C:\me`}),
-	}}.Resolve()
+		CredentialsFile: "./rel//keys", LookupEnv: world.LookupIn(map[string]string{"HOME": `C:\me`}),
+	}})
 	require.NoError(t, err)
 	require.Equal(t, []config.FileStatus{
 		{Kind: "config", Path: `C:\me\.aws\config`, Status: "loaded"},
@@ -172,7 +175,7 @@ func TestPathsInAFileSystem(t *testing.T) {
 
 func TestHomeDirectoryOfTheSystemCountsOnlyInItsOwnFileSystem(t *testing.T) {
 	t.Parallel()
-	empty := lookupIn(nil)
+	empty := world.LookupIn(nil)
 	unknown := machine.FS{
 		FS: fstest.MapFS{}, Platform: "linux", HomeDir: func() (string, error) { return "", errors.New("no such user") },
 	}
@@ -186,7 +189,7 @@ func TestHomeDirectoryOfTheSystemCountsOnlyInItsOwnFileSystem(t *testing.T) {
 			config.Sources{LookupEnv: empty, FS: fstest.MapFS{}, ConfigFile: "~/c"}, "~/c", []string{"missing-file"},
 		},
 		"another file system, and HOME": {
-			config.Sources{LookupEnv: lookupIn(map[string]string{"HOME": "/h"}), FS: fstest.MapFS{}}, "/h/.aws/config", nil,
+			config.Sources{LookupEnv: world.LookupIn(map[string]string{"HOME": "/h"}), FS: fstest.MapFS{}}, "/h/.aws/config", nil,
 		},
 		"another machine": {
 			config.Sources{LookupEnv: empty, FS: machine.FS{
@@ -200,11 +203,11 @@ func TestHomeDirectoryOfTheSystemCountsOnlyInItsOwnFileSystem(t *testing.T) {
 			config.Sources{LookupEnv: empty, FS: unknown, ConfigFile: "/c", CredentialsFile: "/c"}, "/c", []string{"missing-file", "missing-file"},
 		},
 	} {
-		s, err := config.Query{Sources: c.sources}.Resolve()
+		s, err := lint.Resolve(config.Query{Sources: c.sources})
 		require.NoError(t, err)
 		require.Equal(t, c.path, s.Files[0].Path, name)
 		require.Equal(t, "missing", s.Files[0].Status, name)
-		require.Equal(t, append([]string{}, c.codes...), codes(s.Diagnostics), name)
+		require.Equal(t, append([]string{}, c.codes...), world.Codes(s.Diagnostics), name)
 	}
 }
 
@@ -214,17 +217,17 @@ func TestHomeDirectoryOfTheUserCountsWhereHOMEIsUnset(t *testing.T) {
 	if u, err := user.Current(); err == nil {
 		want, found = strings.TrimSuffix(u.HomeDir, "/")+"/no-such-file", []string{"missing-file"}
 	}
-	s, err := config.Query{Sources: config.Sources{
-		LookupEnv: lookupIn(nil), ConfigFile: "~/no-such-file", CredentialsFile: os.DevNull,
-	}}.Resolve()
+	s, err := lint.Resolve(config.Query{Sources: config.Sources{
+		LookupEnv: world.LookupIn(nil), ConfigFile: "~/no-such-file", CredentialsFile: os.DevNull,
+	}})
 	require.NoError(t, err)
 	require.Equal(t, want, s.Files[0].Path)
-	require.Equal(t, found, codes(s.Diagnostics))
+	require.Equal(t, found, world.Codes(s.Diagnostics))
 }
 
 func TestNullDeviceIsAnEmptyFile(t *testing.T) {
 	t.Parallel()
-	s, err := config.Query{Sources: config.Sources{ConfigFile: os.DevNull, CredentialsFile: os.DevNull, LookupEnv: lookupIn(nil)}}.Resolve()
+	s, err := lint.Resolve(config.Query{Sources: config.Sources{ConfigFile: os.DevNull, CredentialsFile: os.DevNull, LookupEnv: world.LookupIn(nil)}})
 	require.NoError(t, err)
 	require.Equal(t, "loaded", s.Files[0].Status)
 	require.Empty(t, s.Diagnostics)
@@ -233,17 +236,17 @@ func TestNullDeviceIsAnEmptyFile(t *testing.T) {
 func TestOneFileMayBeBoth(t *testing.T) {
 	t.Parallel()
 	src := config.Sources{
-		ConfigFile: "/both", CredentialsFile: "/both", LookupEnv: lookupIn(nil),
-		FS: on("linux", fstest.MapFS{"both": {Data: []byte("[default]\nmax_attempts = 4\n[dev]\nretry_mode = adaptive\n[profile dev]\nmax_attempts = 7\nx\n")}}),
+		ConfigFile: "/both", CredentialsFile: "/both", LookupEnv: world.LookupIn(nil),
+		FS: world.On("linux", fstest.MapFS{"both": {Data: []byte("[default]\nmax_attempts = 4\n[dev]\nretry_mode = adaptive\n[profile dev]\nmax_attempts = 7\nx\n")}}),
 	}
-	found, err := src.Lint(false)
+	found, err := lint.Files(src, false)
 	require.NoError(t, err)
-	require.Equal(t, []string{"/both:7: warning: expected an '=' sign in a property; the line is skipped [malformed-line]"}, lines(without(found)))
-	s, err := config.Query{Sources: src, Profile: "dev"}.Resolve()
+	require.Equal(t, []string{"/both:7: warning: expected an '=' sign in a property; the line is skipped [malformed-line]"}, world.Lines(world.Without(found)))
+	s, err := lint.Resolve(config.Query{Sources: src, Profile: "dev"})
 	require.NoError(t, err)
 	require.Equal(t, config.Mode("adaptive"), s.RetryMode.Value)
 	require.Equal(t, 7, s.MaxAttempts.Value)
-	require.Len(t, without(s.Diagnostics), 1)
+	require.Len(t, world.Without(s.Diagnostics), 1)
 }
 
 // oneError is a file system in which one file cannot be read.
@@ -266,7 +269,7 @@ func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
 		"h/.aws/config/x":    {},
 		"h/.aws/credentials": {Data: []byte("[default]\nmax_attempts = 4\n")},
 	}
-	s, err := config.Query{Sources: withHome(tree)}.Resolve()
+	s, err := lint.Resolve(config.Query{Sources: world.WithHome(tree)})
 	require.NoError(t, err)
 	require.Equal(t, 4, s.MaxAttempts.Value)
 	require.Equal(t, "unreadable", s.Files[0].Status)
@@ -279,27 +282,27 @@ func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
 	}}, s.Diagnostics)
 
 	denied := oneError{FS: tree, name: "h/.aws/credentials", err: fs.ErrPermission}
-	s, err = config.Query{Sources: withHome(denied)}.Resolve()
+	s, err = lint.Resolve(config.Query{Sources: world.WithHome(denied)})
 	require.NoError(t, err)
 	require.Equal(t, 3, s.MaxAttempts.Value)
 	require.Equal(t, "unreadable", s.Files[1].Status)
 
-	src := withHome(denied)
+	src := world.WithHome(denied)
 	src.ConfigFile = "~/.aws/config"
-	_, err = config.Query{Sources: src}.Resolve()
+	_, err = lint.Resolve(config.Query{Sources: src})
 	require.EqualError(t, err, "config: /h/.aws/config: cannot be read: not a regular file but a directory")
 	src.ConfigFile, src.CredentialsFile = "", "/h/.aws/credentials"
-	_, err = config.Query{Sources: src}.Resolve()
+	_, err = lint.Resolve(config.Query{Sources: src})
 	require.ErrorIs(t, err, fs.ErrPermission)
 	require.EqualError(t, err, "config: /h/.aws/credentials: cannot be read: permission denied")
 }
 
 func TestFileThatCodeNamesMayBeMissing(t *testing.T) {
 	t.Parallel()
-	src := withHome(fstest.MapFS{})
+	src := world.WithHome(fstest.MapFS{})
 	src.ConfigFile = "/nowhere"
-	s, err := config.Query{Sources: src}.Resolve()
+	s, err := lint.Resolve(config.Query{Sources: src})
 	require.NoError(t, err)
 	require.Equal(t, config.FileStatus{Kind: "config", Path: "/nowhere", Status: "missing"}, s.Files[0])
-	require.Equal(t, []string{"missing-file"}, codes(s.Diagnostics))
+	require.Equal(t, []string{"missing-file"}, world.Codes(s.Diagnostics))
 }

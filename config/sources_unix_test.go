@@ -13,18 +13,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/machine"
+	"github.com/awsretry/awsretry/internal/sharedfile"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
 // requireUnreadable checks that a file counts as empty, with a warning.
 func requireUnreadable(t *testing.T, src config.Sources) {
 	t.Helper()
-	settings, err := config.Query{Sources: src, Strict: true}.Resolve()
+	settings, err := lint.Resolve(config.Query{Sources: src, Strict: true})
 	require.NoError(t, err)
 	require.Equal(t, "unreadable", settings.Files[0].Status)
 	require.Equal(t, "unreadable-file", settings.Diagnostics[0].Code)
 	require.Equal(t, config.SeverityWarning, settings.Diagnostics[0].Severity)
-	found, err := src.Lint(true)
+	found, err := lint.Files(src, true)
 	require.NoError(t, err)
 	settings.Diagnostics[0].Severity = config.SeverityError // An unreadable file is an error of lint.
 	require.Contains(t, found, settings.Diagnostics[0])
@@ -34,10 +37,10 @@ func TestPipeIsNotOpened(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, syscall.Mkfifo(path, 0o600)) // Opening it would wait for a writer for ever.
-	requireUnreadable(t, named(path))
+	requireUnreadable(t, world.Named(path))
 	for name, read := range readers(config.Sources{ConfigFile: path, CredentialsFile: path}) {
 		err := read(false)
-		require.ErrorIs(t, err, config.ErrNotRegular, name)
+		require.ErrorIs(t, err, sharedfile.ErrNotRegular, name)
 		require.EqualError(t, err, "config: "+path+": cannot be read: not a regular file")
 	}
 }
@@ -57,25 +60,25 @@ func TestPipeIsReadIfTheMachineSaysHow(t *testing.T) {
 	for _, name := range []string{path, "-"} {
 		var names []string
 		src := config.Sources{ConfigFile: name, CredentialsFile: os.DevNull, FS: streams("[default]\nmax_attempts = 7\n", &names)}
-		src.LookupEnv = lookupIn(nil)
-		settings, err := config.Query{Sources: src}.Resolve()
+		src.LookupEnv = world.LookupIn(nil)
+		settings, err := lint.Resolve(config.Query{Sources: src})
 		require.NoError(t, err)
 		require.Equal(t, 7, settings.MaxAttempts.Value)
 		require.Equal(t, name, settings.MaxAttempts.Origin.File)
 		require.Equal(t, []string{name}, names)
 
 		src.FS = streams(strings.Repeat("x", maxFileSize+1), &names)
-		_, err = config.Query{Sources: src}.Resolve()
-		require.ErrorIs(t, err, config.ErrTooLarge)
+		_, err = lint.Resolve(config.Query{Sources: src})
+		require.ErrorIs(t, err, sharedfile.ErrTooLarge)
 	}
 }
 
 func TestDashInAVariableIsTheNameOfAFile(t *testing.T) {
 	t.Parallel()
 	var names []string
-	src := named("-")
+	src := world.Named("-")
 	src.FS = streams("[default]\nmax_attempts = 7\n", &names)
-	settings, err := config.Query{Sources: src}.Resolve()
+	settings, err := lint.Resolve(config.Query{Sources: src})
 	require.NoError(t, err)
 	require.Equal(t, "missing", settings.Files[0].Status)
 	require.Empty(t, names)
@@ -85,7 +88,7 @@ func TestLinkLoopIsUnreadable(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, os.Symlink(path, path))
-	requireUnreadable(t, named(path))
+	requireUnreadable(t, world.Named(path))
 	for name, read := range readers(config.Sources{ConfigFile: path, CredentialsFile: path}) {
 		require.ErrorIs(t, read(false), syscall.ELOOP, name)
 	}
@@ -95,8 +98,8 @@ func TestFileWithoutPermissionIsUnreadable(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, os.WriteFile(path, []byte("[default]\n"), 0))
-	src := named(path)
-	src.FS = permitted()
+	src := world.Named(path)
+	src.FS = world.Permitted()
 	requireUnreadable(t, src)
 	src.ConfigFile = path
 	for name, read := range readers(src) {

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -45,7 +45,7 @@ func check(key, text string) (err error) {
 // readMode reads a retry mode. It drops whitespace at both ends and ignores ASCII case. It
 // reads legacy and adaptive_v2, which other AWS tools accept, as standard and adaptive.
 func readMode(text string) (Mode, error) {
-	switch asciiLower(trim(text)) {
+	switch sharedfile.ASCIILower(sharedfile.Trim(text)) {
 	case "standard", "legacy":
 		return modeStandard, nil
 	case "adaptive", "adaptive_v2":
@@ -60,7 +60,7 @@ func acceptMode(m Mode) (Mode, error) { return readMode(string(m)) }
 // readMaxAttempts reads a number of attempts, from 1 to 2^31-1: decimal digits, perhaps after
 // a plus sign. It drops whitespace at both ends and leading zeros (010 is ten).
 func readMaxAttempts(text string) (int, error) {
-	n, err := strconv.ParseUint(strings.TrimPrefix(trim(text), "+"), 10, 31)
+	n, err := strconv.ParseUint(strings.TrimPrefix(sharedfile.Trim(text), "+"), 10, 31)
 	if err != nil {
 		return 0, orMultiLine(text, errMaxAttempts)
 	}
@@ -77,7 +77,7 @@ func acceptMaxAttempts(n int) (int, error) {
 // readDuration reads a duration of zero or more as time.ParseDuration does. It drops
 // whitespace at both ends.
 func readDuration(text string) (time.Duration, error) {
-	d, err := time.ParseDuration(trim(text))
+	d, err := time.ParseDuration(sharedfile.Trim(text))
 	if err != nil {
 		return 0, errDuration
 	}
@@ -132,66 +132,4 @@ func orMultiLine(raw string, err error) error {
 		return errMultiLine
 	}
 	return err
-}
-
-// maxShown is how many bytes an error shows of a text from a file, a variable or an option.
-const maxShown = 64
-
-// shorten cuts a text to maxShown bytes.
-func shorten(text string) string {
-	if len(text) <= maxShown {
-		return text
-	}
-	end := maxShown
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "..."
-}
-
-// shownPath returns a path, in quotes if it begins or ends with whitespace.
-func shownPath(path string) string {
-	if trim(path) != path {
-		return strconv.Quote(path)
-	}
-	return path
-}
-
-// quote returns a text in quotes, shortened and on one line.
-func quote(text string) string { return strconv.Quote(shorten(text)) }
-
-func lowerByte(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + ('a' - 'A')
-	}
-	return c
-}
-
-// asciiLower returns the text with the letters A to Z in lower case. strings.ToLower would
-// turn some letters beyond ASCII into ASCII letters.
-func asciiLower(text string) string {
-	for i := range len(text) {
-		if lowerByte(text[i]) != text[i] {
-			lower := []byte(text)
-			for i, c := range lower {
-				lower[i] = lowerByte(c)
-			}
-			return string(lower)
-		}
-	}
-	return text
-}
-
-// retryKey returns the retry setting that a key of a file names, or "".
-func retryKey(key string) string {
-	if len(key) != len(keyRetryMode) && len(key) != len(keyMaxAttempts) {
-		return ""
-	}
-	switch asciiLower(key) {
-	case keyRetryMode:
-		return keyRetryMode
-	case keyMaxAttempts:
-		return keyMaxAttempts
-	}
-	return ""
 }

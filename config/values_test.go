@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -135,7 +136,7 @@ func TestValuesThatAreRefused(t *testing.T) {
 
 func TestValuesFromCodeAreNotReadAsText(t *testing.T) {
 	t.Parallel()
-	q := config.Query{Sources: texts("", "")}
+	q := config.Query{Sources: world.Texts("", "")}
 	q.Override.MaxAttempts, q.Override.MaxBackoff, q.Override.MinDelay = new(7), new(2*time.Second), new(time.Duration(0))
 	q.Config.MaxAttempts, q.Config.MaxBackoff = new(0), new(time.Duration(-1))
 	s, err := q.Resolve()

@@ -10,6 +10,7 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/forecast"
+	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -76,7 +77,7 @@ type byKind[T any] struct {
 
 // explain resolves the settings, and prints them and their effect.
 func (c *call) explain(q question) error {
-	settings, refused := c.query(q, c.service).Examine()
+	settings, refused := lint.Examine(c.query(q, c.service))
 	if settings == nil {
 		return refused
 	}

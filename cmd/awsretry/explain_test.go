@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
 )
 
 func TestExplainOutput(t *testing.T) {
@@ -68,7 +69,7 @@ func TestExplainOutput(t *testing.T) {
 func TestExplainPrintsWhatResolveReturns(t *testing.T) {
 	t.Parallel()
 	sources := world(bothFiles(), map[string]string{"AWS_RETRY_MODE": "standard"})
-	want, err := config.Query{Sources: sources, Profile: "prod", Service: "dynamodb"}.Resolve()
+	want, err := lint.Resolve(config.Query{Sources: sources, Profile: "prod", Service: "dynamodb"})
 	require.NoError(t, err)
 	require.NotEmpty(t, want.Diagnostics)
 	var out, errs bytes.Buffer

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
 )
 
 func (c *call) lintCommand() *cobra.Command {
@@ -18,7 +19,7 @@ func (c *call) lintCommand() *cobra.Command {
 
 // lint prints the diagnostics of all profiles.
 func (c *call) lint(strict bool) error {
-	found, err := c.source().Lint(strict)
+	found, err := lint.Files(c.source(), strict)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awsretry/awsretry/internal/escape"
+	"github.com/awsretry/awsretry/internal/lint"
 )
 
 func (c *call) profilesCommand() *cobra.Command {
@@ -27,7 +28,7 @@ func (c *call) profilesCommand() *cobra.Command {
 
 // profileNames returns the names of the profiles, for completion.
 func (c *call) profileNames() (names []string) {
-	all, _, err := c.source().Profiles(false, false)
+	all, _, err := lint.Profiles(c.source(), false, false)
 	if err != nil {
 		return nil
 	}
@@ -40,7 +41,7 @@ func (c *call) profileNames() (names []string) {
 // profiles prints all profiles with their properties. It prints each one as soon as it is read,
 // because all together may be many times as large as the files.
 func (c *call) profiles(showValues, strict bool) error {
-	all, found, err := c.source().Profiles(showValues, strict)
+	all, found, err := lint.Profiles(c.source(), showValues, strict)
 	if err != nil {
 		return err
 	}

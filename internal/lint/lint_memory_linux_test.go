@@ -1,6 +1,6 @@
 //go:build linux && !race
 
-package config_test
+package lint_test
 
 import (
 	"fmt"
@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
 const (
@@ -75,15 +77,15 @@ func TestMemoryIsInProportionToTheSizeOfTheFile(t *testing.T) {
 				"config":      {ConfigFile: "/f", CredentialsFile: "/none"},
 				"credentials": {ConfigFile: "/none", CredentialsFile: "/f"},
 			} {
-				src.LookupEnv, src.FS = lookupIn(nil), fstest.MapFS{"f": {Data: text}}
+				src.LookupEnv, src.FS = world.LookupIn(nil), fstest.MapFS{"f": {Data: text}}
 				for task, do := range map[string]func(){
-					"lint": func() { _, _ = src.Lint(false) },
+					"lint": func() { _, _ = lint.Files(src, false) },
 					"a profile that is missing": func() {
-						_, err := config.Query{Sources: src, Profile: "zzzz"}.Resolve()
+						_, err := lint.Resolve(config.Query{Sources: src, Profile: "zzzz"})
 						require.Error(t, err)
 					},
 					"profiles": func() {
-						seq, _, err := src.Profiles(true, false)
+						seq, _, err := lint.Profiles(src, true, false)
 						require.NoError(t, err)
 						for _, values := range seq {
 							for range values {
@@ -128,9 +130,9 @@ func resident(t *testing.T, field string) int {
 
 func TestOneProfileAllocatesTheSameInAnyFile(t *testing.T) {
 	count := func(n int) float64 {
-		src := texts(manyProfiles(n), "[p5]\naws_access_key_id = x\n")
+		src := world.Texts(manyProfiles(n), "[p5]\naws_access_key_id = x\n")
 		return testing.AllocsPerRun(2, func() {
-			settings, err := config.Query{Sources: src, Profile: "p5"}.Resolve()
+			settings, err := lint.Resolve(config.Query{Sources: src, Profile: "p5"})
 			require.NoError(t, err)
 			require.Equal(t, 6, settings.MaxAttempts.Value)
 		})

@@ -1,7 +1,6 @@
-package config_test
+package lint_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -16,6 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/internal/sharedfile"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
 // coded returns the findings of one code about one file.
@@ -84,9 +86,9 @@ func TestFindingsOfOneCodeAreBounded(t *testing.T) {
 			for n, counted := range map[int]string{
 				99: "", 100: "", 101: "and 1 more findings of this kind", 250: "and 150 more findings of this kind",
 			} {
-				found := lint(t, texts(c.text(n), c.credentials), false)
+				found := findings(t, world.Texts(c.text(n), c.credentials), false)
 				if !c.lint {
-					settings, err := config.Query{Sources: texts(c.text(n), c.credentials)}.Resolve()
+					settings, err := lint.Resolve(config.Query{Sources: world.Texts(c.text(n), c.credentials)})
 					require.NoError(t, err)
 					require.Equal(t, coded(found, "/c", c.code), coded(settings.Diagnostics, "/c", c.code))
 				}
@@ -111,10 +113,10 @@ func TestFindingsOfOneCodeAreBounded(t *testing.T) {
 func TestEachFileHasItsOwnBound(t *testing.T) {
 	t.Parallel()
 	text := "[default]\n" + strings.Repeat("x\n", 120)
-	found := coded(lint(t, texts(text, text), false), "/k", "malformed-line")
+	found := coded(findings(t, world.Texts(text, text), false), "/k", "malformed-line")
 	require.Len(t, found, 101)
 	require.Equal(t, "/k: warning: and 20 more findings of this kind [malformed-line]", found[100].String())
-	require.Len(t, without(lint(t, texts(text, text), false)), 202)
+	require.Len(t, world.Without(findings(t, world.Texts(text, text), false)), 202)
 }
 
 func TestFindingsAboutValuesOfOneProfileAreBoundedAndCounted(t *testing.T) {
@@ -129,10 +131,10 @@ func TestFindingsAboutValuesOfOneProfileAreBoundedAndCounted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			src := texts("[default]\n"+c.text, "")
-			settings, err := config.Query{Sources: src}.Resolve()
+			src := world.Texts("[default]\n"+c.text, "")
+			settings, err := lint.Resolve(config.Query{Sources: src})
 			require.NoError(t, err)
-			for _, found := range [][]config.Diagnostic{lint(t, src, false), settings.Diagnostics} {
+			for _, found := range [][]config.Diagnostic{findings(t, src, false), settings.Diagnostics} {
 				found = coded(found, "/c", "invalid-value")
 				if c.counted != "" {
 					require.Len(t, found, 101)
@@ -162,7 +164,7 @@ func TestErrorsAreKeptBeforeWarnings(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			found := coded(lint(t, texts(c.config, winners), false), "/c", "invalid-value")
+			found := coded(findings(t, world.Texts(c.config, winners), false), "/c", "invalid-value")
 			require.Len(t, found, 101)
 			errors := 0
 			for i, d := range found[:100] {
@@ -179,7 +181,7 @@ func TestErrorsAreKeptBeforeWarnings(t *testing.T) {
 
 func TestCountOfMalformedLinesIsAnErrorInStrictReading(t *testing.T) {
 	t.Parallel()
-	found := without(lint(t, texts("", strings.Repeat("x\n", 103)), true))
+	found := world.Without(findings(t, world.Texts("", strings.Repeat("x\n", 103)), true))
 	require.Len(t, found, 101)
 	for _, d := range found {
 		require.Equal(t, "parse-error", d.Code)
@@ -198,7 +200,7 @@ func TestFindingsAboutOneLineAreOneInTheCountToo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text := "[default]\n" + strings.Repeat(line, 1000)
-			found := coded(lint(t, texts(text, ""), false), "/c", "read-differently")
+			found := coded(findings(t, world.Texts(text, ""), false), "/c", "read-differently")
 			require.Len(t, found, 101)
 			require.Equal(t, "and 900 more findings of this kind", found[100].Message)
 		})
@@ -208,14 +210,14 @@ func TestFindingsAboutOneLineAreOneInTheCountToo(t *testing.T) {
 func TestPathWithBlanksAtAnEndIsQuoted(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"  ": `"  "`, "/a ": `"/a "`, "\u00a0b": `"\u00a0b"`, "/a b": "/a b"} {
-		found := lint(t, shared(nil, nil, map[string]string{"AWS_CONFIG_FILE": path}), false)
+		found := findings(t, shared(nil, nil, map[string]string{"AWS_CONFIG_FILE": path}), false)
 		require.Equal(t, want+": error: the config file that AWS_CONFIG_FILE names does not exist [missing-file]", found[0].String())
 		require.Equal(t, path, found[0].File)
 
-		_, err := config.Query{Sources: config.Sources{ConfigFile: path, CredentialsFile: "/k", FS: fstest.MapFS{}}, Profile: "x"}.Resolve()
+		_, err := lint.Resolve(config.Query{Sources: config.Sources{ConfigFile: path, CredentialsFile: "/k", FS: fstest.MapFS{}}, Profile: "x"})
 		require.EqualError(t, err, `config: option WithProfile: profile "x" not found in `+want+" (missing) or /k (missing)")
 	}
-	for _, err := range []error{&config.ParseError{File: " ", Line: 1, Msg: "m"}, &config.UnreadableError{File: " ", Err: config.ErrNotRegular}} {
+	for _, err := range []error{&config.ParseError{File: " ", Line: 1, Msg: "m"}, &config.UnreadableError{File: " ", Err: sharedfile.ErrNotRegular}} {
 		require.ErrorContains(t, err, `config: " ":`)
 	}
 	require.Equal(t, `" ":2: [default] retry_mode`, config.Origin{Kind: "shared-config", File: " ", Line: 2, Profile: "default", Key: "retry_mode"}.String())
@@ -224,9 +226,9 @@ func TestPathWithBlanksAtAnEndIsQuoted(t *testing.T) {
 func TestFindingsComeByFileThenLineWithTheCountsLast(t *testing.T) {
 	t.Parallel()
 	text := "[default]\nretry-mode = x\n" + strings.Repeat("x\n", 101) + "max-attempts = 3\n"
-	src := texts(text, "y\n")
-	src.LookupEnv = lookupIn(map[string]string{"AWS_NEW_RETRIES_2026": "true"})
-	settings, err := config.Query{Sources: src}.Resolve()
+	src := world.Texts(text, "y\n")
+	src.LookupEnv = world.LookupIn(map[string]string{"AWS_NEW_RETRIES_2026": "true"})
+	settings, err := lint.Resolve(config.Query{Sources: src})
 	require.NoError(t, err)
 	var listed []string
 	for _, d := range settings.Diagnostics {
@@ -262,10 +264,12 @@ func TestEveryCodeIsInTheCommentOfCodeAndInTheGuide(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "findings.go", nil, parser.ParseComments)
 	require.NoError(t, err)
-	guide, err := os.ReadFile("../docs/settings.md")
+	guide, err := os.ReadFile("../../docs/settings.md")
+	require.NoError(t, err)
+	described, err := parser.ParseFile(token.NewFileSet(), "../../config/diagnostic.go", nil, parser.ParseComments)
 	require.NoError(t, err)
 	var comment string
-	ast.Inspect(file, func(n ast.Node) bool {
+	ast.Inspect(described, func(n ast.Node) bool {
 		if field, ok := n.(*ast.Field); ok && len(field.Names) == 1 && field.Names[0].Name == "Code" {
 			comment = field.Doc.Text()
 		}
@@ -277,19 +281,4 @@ func TestEveryCodeIsInTheCommentOfCodeAndInTheGuide(t *testing.T) {
 		require.Contains(t, string(guide), "| `"+code+"` |")
 	}
 	require.Equal(t, len(codes), strings.Count(comment, "- "), "a code that does not exist is in the comment")
-}
-
-func TestSeverityIsTextOnlyAtTheEdge(t *testing.T) {
-	t.Parallel()
-	require.Greater(t, config.SeverityError, config.SeverityWarning)
-	for severity, text := range map[config.Severity]string{config.SeverityWarning: `"warning"`, config.SeverityError: `"error"`} {
-		data, err := json.Marshal(severity)
-		require.NoError(t, err)
-		require.Equal(t, text, string(data))
-		var read config.Severity
-		require.NoError(t, json.Unmarshal(data, &read))
-		require.Equal(t, severity, read)
-	}
-	var read config.Severity
-	require.EqualError(t, json.Unmarshal([]byte(`"fatal"`), &read), `config: no severity: "fatal"`)
 }

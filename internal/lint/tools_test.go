@@ -1,4 +1,4 @@
-package config_test
+package lint_test
 
 import (
 	"maps"
@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
 // Sets of tools.
@@ -33,7 +35,7 @@ func shared(configFile, credentials []byte, env map[string]string) config.Source
 	}
 	all := map[string]string{"AWS_CONFIG_FILE": "/config", "AWS_SHARED_CREDENTIALS_FILE": "/credentials"}
 	maps.Copy(all, env)
-	return config.Sources{FS: tree, LookupEnv: lookupIn(all)}
+	return config.Sources{FS: tree, LookupEnv: world.LookupIn(all)}
 }
 
 // readDifferently returns the findings with that code.
@@ -222,7 +224,7 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found, err := shared([]byte(c.config), []byte(c.credentials), nil).Lint(false)
+			found, err := lint.Files(shared([]byte(c.config), []byte(c.credentials), nil), false)
 			require.NoError(t, err)
 			if c.want == nil {
 				c.want = []string{}
@@ -234,7 +236,7 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 
 func TestLintGivesAReasonForEachTool(t *testing.T) {
 	t.Parallel()
-	found, err := shared([]byte("[default]\nregion = secret-1\nMAX_ATTEMPTS: 010 # secret-2\nregion = secret-3\n"), nil, nil).Lint(false)
+	found, err := lint.Files(shared([]byte("[default]\nregion = secret-1\nMAX_ATTEMPTS: 010 # secret-2\nregion = secret-3\n"), nil, nil), false)
 	require.NoError(t, err)
 	texts := []string{}
 	for _, d := range readDifferently(found) {
@@ -298,15 +300,15 @@ func TestLintAndResolveNameTheToolsThatReadAVariableDifferently(t *testing.T) {
 			if _, ok := named["AWS_CONFIG_FILE"]; !ok {
 				named["AWS_CONFIG_FILE"] = "/config"
 			}
-			src.LookupEnv = lookupIn(named)
+			src.LookupEnv = world.LookupIn(named)
 			want := []string{}
 			for _, names := range c.want {
 				want = append(want, "0 "+names)
 			}
-			found, err := src.Lint(false)
+			found, err := lint.Files(src, false)
 			require.NoError(t, err)
 			require.Equal(t, want, places(found), "%v", found)
-			settings, err := config.Query{Sources: src}.Resolve()
+			settings, err := lint.Resolve(config.Query{Sources: src})
 			require.NoError(t, err)
 			require.Equal(t, want, places(settings.Diagnostics))
 		})
@@ -345,14 +347,14 @@ func TestLintAndResolveNameTheToolThatRefusesAnOverriddenValue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			src := shared([]byte(c.config), []byte(c.credentials), c.env)
-			found, err := src.Lint(false)
+			found, err := lint.Files(src, false)
 			require.NoError(t, err)
 			require.Equal(t, append([]string{}, c.want...), places(found), "%v", found)
 			profile := ""
 			if strings.Contains(c.config, "[profile a]") {
 				profile = "a"
 			}
-			settings, err := config.Query{Sources: src, Profile: profile}.Resolve()
+			settings, err := lint.Resolve(config.Query{Sources: src, Profile: profile})
 			require.NoError(t, err)
 			require.Equal(t, append([]string{}, c.want...), places(settings.Diagnostics), "%v", settings.Diagnostics)
 		})
@@ -363,10 +365,10 @@ func TestLintAndResolveNameTheToolThatRefusesADirectory(t *testing.T) {
 	t.Parallel()
 	src := shared(nil, nil, map[string]string{"AWS_CONFIG_FILE": "/aws"})
 	src.FS = fstest.MapFS{"aws/config": {}}
-	found, err := src.Lint(false)
+	found, err := lint.Files(src, false)
 	require.NoError(t, err)
-	require.Contains(t, lines(found), "/aws: warning: aws-sdk-go-v2: a directory in the place of a file is refused [read-differently]")
-	settings, err := config.Query{Sources: src}.Resolve()
+	require.Contains(t, world.Lines(found), "/aws: warning: aws-sdk-go-v2: a directory in the place of a file is refused [read-differently]")
+	settings, err := lint.Resolve(config.Query{Sources: src})
 	require.NoError(t, err)
 	require.Contains(t, settings.Diagnostics, found[1])
 }
@@ -375,7 +377,7 @@ func TestNothingIsSaidOfAVariableThatAPathOfCodeReplaces(t *testing.T) {
 	t.Parallel()
 	src := shared([]byte("[default]\n"), nil, map[string]string{"AWS_CONFIG_FILE": "~/cfg", "AWS_SHARED_CREDENTIALS_FILE": "$HOME/x", "HOME": "/h"})
 	src.ConfigFile, src.CredentialsFile = "/config", "/credentials"
-	found, err := src.Lint(false)
+	found, err := lint.Files(src, false)
 	require.NoError(t, err)
 	require.Empty(t, readDifferently(found))
 }
@@ -383,16 +385,16 @@ func TestNothingIsSaidOfAVariableThatAPathOfCodeReplaces(t *testing.T) {
 func TestNothingIsSaidOfAVariableForAProfileThatCodeReplaces(t *testing.T) {
 	t.Parallel()
 	src := shared([]byte("[profile a]\n"), nil, map[string]string{"AWS_DEFAULT_PROFILE": "b"})
-	settings, err := config.Query{Sources: src, Profile: "a"}.Resolve()
+	settings, err := lint.Resolve(config.Query{Sources: src, Profile: "a"})
 	require.NoError(t, err)
 	require.Empty(t, readDifferently(settings.Diagnostics))
 }
 
 func TestLintGivesAReasonForEachVariable(t *testing.T) {
 	t.Parallel()
-	found, err := shared(nil, nil, map[string]string{
+	found, err := lint.Files(shared(nil, nil, map[string]string{
 		"AWS_CONFIG_FILE": "~/$X", "X": "y", "HOME": "/h", "AWS_RETRY_MODE": "Adaptive", "AWS_MAX_ATTEMPTS": "4 ", "AWS_DEFAULT_PROFILE": "a",
-	}).Lint(false)
+	}), false)
 	require.NoError(t, err)
 	texts := []string{}
 	for _, d := range readDifferently(found) {
@@ -415,7 +417,7 @@ func TestResolveNamesToolsForTheProfileInUseOnly(t *testing.T) {
 	} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			settings, err := config.Query{Sources: shared([]byte(file), nil, nil), Profile: profile}.Resolve()
+			settings, err := lint.Resolve(config.Query{Sources: shared([]byte(file), nil, nil), Profile: profile})
 			require.NoError(t, err)
 			require.Equal(t, want, places(settings.Diagnostics))
 		})
@@ -454,13 +456,13 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 	otherReasons := map[string]string{
 		"source_profile with retry settings": "aws-sdk-go-v2 misses the credentials of the other profile",
 	}
-	for source, file := range vectors.Load[vectors.ToolsTable](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-table.json") {
+	for source, file := range vectors.Load[vectors.ToolsTable](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-table.json") {
 		for _, c := range file.Cases {
 			t.Run(source+"/"+c.Title, func(t *testing.T) {
 				t.Parallel()
-				found, err := toolSources(c.ToolFiles).Lint(false)
+				found, err := lint.Files(toolSources(c.ToolFiles), false)
 				require.NoError(t, err)
-				settings, err := config.Query{Sources: toolSources(c.ToolFiles)}.Resolve()
+				settings, err := lint.Resolve(config.Query{Sources: toolSources(c.ToolFiles)})
 				if err != nil || otherReasons[c.Title] != "" {
 					return
 				}
@@ -484,17 +486,17 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 
 func TestResolveReadsWhatAllToolsRead(t *testing.T) {
 	t.Parallel()
-	for source, file := range vectors.Load[vectors.ToolsAgree](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-agree.json") {
+	for source, file := range vectors.Load[vectors.ToolsAgree](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-agree.json") {
 		for _, c := range file.Cases {
 			t.Run(source+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()
-				found, err := toolSources(c.ToolFiles).Lint(false)
+				found, err := lint.Files(toolSources(c.ToolFiles), false)
 				require.NoError(t, err)
 				for _, strict := range []bool{false, true} {
 					if strict && hasCode(found, "malformed-line") {
 						continue
 					}
-					settings, err := config.Query{Sources: toolSources(c.ToolFiles), Strict: strict}.Resolve()
+					settings, err := lint.Resolve(config.Query{Sources: toolSources(c.ToolFiles), Strict: strict})
 					require.NoError(t, err)
 					require.Equal(t, c.Want.RetryMode, given(settings.RetryMode, modeText))
 					require.Equal(t, c.Want.MaxAttempts, given(settings.MaxAttempts, strconv.Itoa))

@@ -1,10 +1,13 @@
-package config
+package lint
 
 import (
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/sharedfile"
 )
 
 // The tools that a finding names. They were measured in November 2026: aws-sdk-go-v2 config
@@ -34,67 +37,60 @@ const (
 
 // differs returns the finding about a line or variable that makes other tools refuse it, miss the
 // profile, find another profile, or read other retry settings.
-func differs(names, how string) Diagnostic {
-	return Diagnostic{
+func differs(names, how string) config.Diagnostic {
+	return config.Diagnostic{
 		Code:    codeReadDifferently,
 		Message: names + ": " + how, Tools: strings.Split(names, ", "),
 	}
 }
 
-func (f *aboutFile) differ(line int32, names, how string) {
-	d := differs(names, how)
-	d.Line = int(line)
-	f.add(d)
-}
-
-// skipped reports how other tools read a malformed line. within says that it is below a section
-// header, and block that it is in the block of a property. Of the lines that make the file
-// unreadable, headers aside, only the first is reported.
-func (x *reading) skipped(l *line, expected string, within, block bool) {
-	if l.text[0] == '[' {
-		x.skippedHeader(l, within)
+// skipped reports how other tools read a malformed line. Of the lines that make the file unreadable, headers
+// aside, only the first is reported.
+func (x *file) skipped(l *sharedfile.Line) {
+	if l.Text[0] == '[' {
+		x.skippedHeader(l)
 		return
 	}
-	if text := trimJS(beforeComment(l.text)); strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
-		x.differ(l.number, toolJS, bomIsBlank+", so the line is a header")
+	if text := trimJS(beforeComment(l.Text)); strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
+		x.differ(l.Number, toolJS, bomIsBlank+", so the line is a header")
 	}
-	switch sign := strings.IndexAny(l.text, "=:"); {
-	case block && sign == 0 && l.text[0] == '=': // A sub-property may have no name.
-	case expected == msgNoSign && !block && sign > 0: // The sign is in what is a comment here.
+	switch sign := strings.IndexAny(l.Text, "=:"); {
+	case l.InGroup && sign == 0 && l.Text[0] == '=': // A sub-property may have no name.
+	case l.Fault == sharedfile.NoSign && !l.InGroup && sign > 0: // The sign is in what is a comment here.
 	case !x.unreadable:
 		x.unreadable = true
-		x.differ(l.number, python, lineUnreadable)
+		x.differ(l.Number, python, lineUnreadable)
 	}
 }
 
 // skippedHeader reports how other tools read a malformed header. None of them ends the section
 // above it as rule R05 does: each finds another header in it, or no header.
-func (x *reading) skippedHeader(l *line, within bool) {
+func (x *file) skippedHeader(l *sharedfile.Line) {
 	how := lineUnreadable
 	switch {
-	case l.nested:
+	case l.Nested:
 		how = headerInValue
-	case !utf8.ValidString(l.text):
-	case strings.LastIndexByte(l.text, ']') > 1:
+	case !utf8.ValidString(l.Text):
+	case strings.LastIndexByte(l.Text, ']') > 1:
 		how = "the name goes on up to the last ']'"
-	case within && strings.ContainsAny(l.text, "=:"):
+	case x.within && strings.ContainsAny(l.Text, "=:"):
 		how = aboveTakes
 	}
-	x.differ(l.number, python, how)
+	x.differ(l.Number, python, how)
 	var above []string
-	if within && !strings.HasSuffix(beforeAny(l.text), "]") {
+	if x.within && !strings.HasSuffix(sharedfile.BeforeAny(l.Text), "]") {
 		above = append(above, toolGo)
 	}
-	switch closed := strings.HasSuffix(trimJS(beforeComment(l.text)), "]"); {
-	case closed && !strings.HasSuffix(beforeComment(l.text), "]"):
-		x.differ(l.number, toolJS, bomIsBlank+", so the header counts")
-	case closed && x.Kind == kindCredentials:
-		x.differ(l.number, toolJS, "a comment begins behind a blank only, so the whole header is the name of a profile")
-	case !closed && within:
+	switch closed := strings.HasSuffix(trimJS(beforeComment(l.Text)), "]"); {
+	case closed && !strings.HasSuffix(beforeComment(l.Text), "]"):
+		x.differ(l.Number, toolJS, bomIsBlank+", so the header counts")
+	case closed && x.kind == sharedfile.Credentials:
+		x.differ(l.Number, toolJS, "a comment begins behind a blank only, so the whole header is the name of a profile")
+	case !closed && x.within:
 		above = append(above, toolJS)
 	}
 	if above != nil {
-		x.differ(l.number, strings.Join(above, ", "), aboveTakes)
+		x.differ(l.Number, strings.Join(above, ", "), aboveTakes)
 	}
 }
 
@@ -117,14 +113,14 @@ func twoWords(inner string) bool {
 		return false
 	}
 	blank, size := utf8.DecodeRuneInString(inner[at:])
-	return isBlankJS(blank) && isIdentifier(unquoted(inner[at+size:]))
+	return isBlankJS(blank) && sharedfile.IsIdentifier(sharedfile.Unquoted(inner[at+size:]))
 }
 
 // beforeComment returns a line up to the first # or ; that follows whitespace.
 func beforeComment(header string) string {
 	for i, c := range header {
 		if (c == '#' || c == ';') && len(trimJS(header[:i])) < i {
-			return trim(header[:i])
+			return sharedfile.Trim(header[:i])
 		}
 	}
 	return header
@@ -152,44 +148,44 @@ func (r *otherTools) noteIf(differently bool, names, how string) {
 }
 
 // look looks at one line, which is split into p unless it is a header.
-func (r *otherTools) look(l *line, p property) {
-	r.line = l.number
-	switch l.kind {
-	case lineHeader:
+func (r *otherTools) look(l *sharedfile.Line, p sharedfile.Property) {
+	r.line = l.Number
+	switch l.Kind {
+	case sharedfile.Header:
 		r.header(l)
-	case lineProperty:
+	case sharedfile.PropertyLine:
 		r.property(l, p)
-	case lineContinuation:
+	case sharedfile.Continuation:
 		r.credential(p) // For aws-sdk-go-v2 it is a property of its own.
-		switch key := retryKey(trimJS(p.key)); {
+		switch key := sharedfile.RetryKey(trimJS(p.Key)); {
 		case key == "" || !r.profile:
-		case retryKey(p.key) == "":
+		case sharedfile.RetryKey(p.Key) == "":
 			r.hidden(l, p)
-		case p.sign == '=' && p.key == key && p.value != "":
+		case p.Sign == '=' && p.Key == key && p.Value != "":
 			r.noteIf(true, toolGo+", "+toolJS, belowValue)
 		default:
 			r.noteIf(true, toolGo, belowValue)
 		}
-	case lineSubProperty:
-		r.noteIf(p.sign == ':', python, "':' in place of '=' in a sub-property"+unreadable)
-	case lineMalformed, lineComment:
+	case sharedfile.SubProperty:
+		r.noteIf(p.Sign == ':', python, "':' in place of '=' in a sub-property"+unreadable)
+	case sharedfile.Malformed, sharedfile.Comment:
 		return
 	}
-	r.noteIf(p.value == "'" || p.value == `"`, toolGo, crash)
-	r.noteIf(strings.Contains(l.text, "\r"), python, "the line ends at the CR within it")
+	r.noteIf(p.Value == "'" || p.Value == `"`, toolGo, crash)
+	r.noteIf(strings.Contains(l.Text, "\r"), python, "the line ends at the CR within it")
 }
 
 // header looks at a section header.
-func (r *otherTools) header(l *line) {
-	text, key := beforeAny(l.text), headerName(l.text)
-	comment := l.text[len(text):]
+func (r *otherTools) header(l *sharedfile.Line) {
+	text, key := sharedfile.BeforeAny(l.Text), sharedfile.HeaderName(l.Text)
+	comment := l.Text[len(text):]
 	inner := text[1 : len(text)-1]
 	r.inherits = inner == "DEFAULT"
 	r.noteIf(strings.HasPrefix(comment, "#") || strings.HasPrefix(comment, ";"), toolJS,
 		"a header that a comment touches does not count, so its lines belong to the section above")
 	r.noteIf(strings.Contains(comment, "]"), python, "the name goes on up to the ']' in the comment")
 	r.noteIf(inner == "__proto__" || inner == "profile __proto__", toolJS, "a section of this name"+unreadable)
-	switch profile, config := r.profile, r.kind == kindConfig; {
+	switch profile, config := r.profile, r.kind == sharedfile.Config; {
 	case profile && config:
 		r.configProfile(key, inner)
 	case profile:
@@ -207,62 +203,62 @@ func (r *otherTools) header(l *line) {
 
 func (r *otherTools) configProfile(key, inner string) {
 	names := toolJS
-	if key == defaultProfile || inner[0] != key[0] {
+	if key == sharedfile.DefaultProfile || inner[0] != key[0] {
 		names = python + ", " + toolJS
 	}
 	r.noteIf(len(inner) > len(key), names, blanksInside)
-	rest, prefixed := cutWord(key, "profile")
+	rest, prefixed := sharedfile.CutWord(key, "profile")
 	if !prefixed {
 		return
 	}
-	name := trim(rest)
-	plain := unquoted(name)
+	name := sharedfile.Trim(rest)
+	plain := sharedfile.Unquoted(name)
 	quotes := len(plain) < len(name)
 	r.noteIf(quotes, toolGo, "the quotes are part of the name")
 	r.noteIf(!quotes && strings.ContainsAny(name, " \t'\"\\"), python,
 		"the profile is not found, as blanks, quotes and backslashes in a name mean what they mean to a shell")
 	r.noteIf(len(rest) > len(name)+1, toolJS, "the profile is not found, as more than one blank stands before its name")
-	r.noteIf(!isIdentifier(plain), toolJS,
+	r.noteIf(!sharedfile.IsIdentifier(plain), toolJS,
 		"the profile is not found, as its name has other characters than letters, digits and _/.%@:+-")
 }
 
-func (r *otherTools) property(l *line, p property) {
-	before, _, colon := strings.Cut(p.key, ":")
+func (r *otherTools) property(l *sharedfile.Line, p sharedfile.Property) {
+	before, _, colon := strings.Cut(p.Key, ":")
 	r.noteIf(colon && before == "", python, "a ':' before the key"+unreadable)
-	r.noteIf(colon && retryKey(trim(before)) != "" && r.profile, toolGo+", "+python, "the key ends at the ':'")
+	r.noteIf(colon && sharedfile.RetryKey(sharedfile.Trim(before)) != "" && r.profile, toolGo+", "+python, "the key ends at the ':'")
 	r.hidden(l, p)
-	if l.depth == 0 || !r.group {
+	if l.Depth == 0 || !r.group {
 		r.credential(p)
 	}
-	if key := retryKey(p.key); key != "" && r.inherits && r.kind == kindConfig {
+	if key := sharedfile.RetryKey(p.Key); key != "" && r.inherits && r.kind == sharedfile.Config {
 		r.noteIf(true, python, keyOfDefault)
 	} else if key != "" && (r.profile || r.inherits) {
 		r.setting(l, p, key)
 	}
-	r.group = r.group || p.value == ""
-	if r.below && l.indent > max(r.indent, l.depth) { // For botocore all whitespace counts.
+	r.group = r.group || p.Value == ""
+	if r.below && l.Indent > max(r.indent, l.Depth) { // For botocore all whitespace counts.
 		r.noteIf(true, python, "whitespace other than spaces and tabs indents a line too, so the line belongs to the property above")
 	} else {
-		r.below, r.indent = true, l.indent
+		r.below, r.indent = true, l.Indent
 	}
 }
 
 // hidden looks for a retry setting behind a byte-order mark.
-func (r *otherTools) hidden(l *line, p property) {
-	key := trimJS(p.key)
-	setting := r.profile && key != p.key && key != "" && key == retryKey(key) && p.sign == '=' && trimJS(p.value) != ""
+func (r *otherTools) hidden(l *sharedfile.Line, p sharedfile.Property) {
+	key := trimJS(p.Key)
+	setting := r.profile && key != p.Key && key != "" && key == sharedfile.RetryKey(key) && p.Sign == '=' && trimJS(p.Value) != ""
 	r.noteIf(setting && !r.takes(l), toolJS, bomIsBlank+", so the line is a setting")
 }
 
 // takes reports whether the property is indented below one without a value, to which it belongs for the
 // JavaScript tool. All of its whitespace counts.
-func (r *otherTools) takes(l *line) bool {
-	return r.group && (l.indent > 0 || strings.HasPrefix(l.text, byteOrderMark))
+func (r *otherTools) takes(l *sharedfile.Line) bool {
+	return r.group && (l.Indent > 0 || strings.HasPrefix(l.Text, "\uFEFF"))
 }
 
 // credential keeps the place of a key that belongs to a pair.
-func (r *otherTools) credential(p property) {
-	switch asciiLower(p.key) {
+func (r *otherTools) credential(p sharedfile.Property) {
+	switch sharedfile.ASCIILower(p.Key) {
 	case "aws_access_key_id":
 		r.keys[0] = r.line
 	case "aws_secret_access_key":
@@ -271,35 +267,35 @@ func (r *otherTools) credential(p property) {
 }
 
 // setting looks at a retry setting.
-func (r *otherTools) setting(l *line, p property, key string) {
-	r.noteIf(p.comment, python, "the comment is part of the value")
-	r.noteIf(p.sign == ':', toolJS, "a property with ':' in place of '=' does not count")
-	r.noteIf(p.key != key, toolJS, "a key that is not in lower case does not count")
+func (r *otherTools) setting(l *sharedfile.Line, p sharedfile.Property, key string) {
+	r.noteIf(p.Comment, python, "the comment is part of the value")
+	r.noteIf(p.Sign == ':', toolJS, "a property with ':' in place of '=' does not count")
+	r.noteIf(p.Key != key, toolJS, "a key that is not in lower case does not count")
 	names := toolJS
-	if l.depth > 0 {
+	if l.Depth > 0 {
 		names = toolGo + ", " + toolJS
 	}
-	r.noteIf(strings.Contains(p.value, byteOrderMark), toolJS, bomIsBlank+", also in a value")
-	r.noteIf(l.indent > 0 && r.group, names, "the indented line belongs to the property without a value further up")
+	r.noteIf(strings.Contains(p.Value, "\uFEFF"), toolJS, bomIsBlank+", also in a value")
+	r.noteIf(l.Indent > 0 && r.group, names, "the indented line belongs to the property without a value further up")
 	how := ""
-	if key == keyRetryMode {
+	if key == sharedfile.RetryMode {
 		names = allTools
-		how = modeElsewhere(p.value)
+		how = modeElsewhere(p.Value)
 	} else {
 		names = toolGo
-		how = octal(p.value)
+		how = octal(p.Value)
 	}
 	r.noteIf(how != "", names, how)
 }
 
 // modeElsewhere says how all other tools read a retry mode that is accepted here.
 func modeElsewhere(value string) string {
-	switch plain := asciiLower(trim(value)); {
-	case check(keyRetryMode, value) != nil: // No tool knows it.
+	switch plain := sharedfile.ASCIILower(sharedfile.Trim(value)); {
+	case refused(sharedfile.RetryMode, value) != nil: // No tool knows it.
 		return ""
 	case mapped(value) != "":
-		return "the mode " + quote(value) + " is refused, or followed in another way"
-	case asciiLower(value) != plain:
+		return "the mode " + sharedfile.Quote(value) + " is refused, or followed in another way"
+	case sharedfile.ASCIILower(value) != plain:
 		return "a mode with whitespace at an end is refused, or not known"
 	case value != plain:
 		return "a mode counts in lower case only"
@@ -309,8 +305,8 @@ func modeElsewhere(value string) string {
 
 // octal says how aws-sdk-go-v2 reads a number with leading zeros in a file: as octal.
 func octal(value string) string {
-	decimal, err := readMaxAttempts(value)
-	if err != nil || strings.TrimPrefix(value, "+")[0] != '0' {
+	decimal, _ := strconv.Atoi(strings.TrimPrefix(value, "+"))
+	if refused(sharedfile.MaxAttempts, value) != nil || strings.TrimPrefix(value, "+")[0] != '0' {
 		return ""
 	}
 	n, err := strconv.ParseInt(value, 0, 64)

@@ -1,4 +1,4 @@
-package config_test
+package lint_test
 
 import (
 	"fmt"
@@ -9,12 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/internal/sharedfile"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
 // profiles returns everything that the two files have.
 func profiles(t *testing.T, src config.Sources, showValues bool) map[string]map[string]string {
 	t.Helper()
-	seq, _, err := src.Profiles(showValues, false)
+	seq, _, err := lint.Profiles(src, showValues, false)
 	require.NoError(t, err)
 	all := map[string]map[string]string{}
 	for name, values := range seq {
@@ -30,7 +33,7 @@ func profiles(t *testing.T, src config.Sources, showValues bool) map[string]map[
 
 func TestProfilesAreShownHiddenOrNotAtAll(t *testing.T) {
 	t.Parallel()
-	src := texts(
+	src := world.Texts(
 		"[default]\nregion = x\nempty =\ns3 =\n a = 1\nbad =\n x\n[profile b]\n[c]\nx = 1\n[services s]\nx = 1\n",
 		"[a]\naws_access_key_id = K\nretry_mode = bogus\n[default]\nREGION = y\n")
 	require.Equal(t, map[string]map[string]string{
@@ -68,7 +71,7 @@ func TestValueIsHiddenIfALineOfItHasTheKeyOfASecret(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			all := profiles(t, texts("[default]\n"+c.config, c.credentials), true)
+			all := profiles(t, world.Texts("[default]\n"+c.config, c.credentials), true)
 			require.Equal(t, c.want, all["default"]["key"])
 		})
 	}
@@ -76,7 +79,7 @@ func TestValueIsHiddenIfALineOfItHasTheKeyOfASecret(t *testing.T) {
 
 func TestProfilesComeInOrder(t *testing.T) {
 	t.Parallel()
-	seq, _, err := texts("[profile b]\nz = 1\nA = 2\n[default]\n[profile é]\n[profile B]\n", "[a]\n[b]\nm = 3\n\"q\"= 4\na: 5\n").Profiles(true, false)
+	seq, _, err := lint.Profiles(world.Texts("[profile b]\nz = 1\nA = 2\n[default]\n[profile é]\n[profile B]\n", "[a]\n[b]\nm = 3\n\"q\"= 4\na: 5\n"), true, false)
 	require.NoError(t, err)
 	listed := func() []string {
 		var all []string
@@ -103,15 +106,15 @@ func TestProfilesComeInOrder(t *testing.T) {
 
 func TestProfilesReportFilesAndMalformedLinesOnly(t *testing.T) {
 	t.Parallel()
-	src := texts("x\n[default]\nretry-mode = 1\nretry_mode = bogus\nretry_mode = standard\n", "[a]\n \xff\n")
-	_, found, err := src.Profiles(false, false)
+	src := world.Texts("x\n[default]\nretry-mode = 1\nretry_mode = bogus\nretry_mode = standard\n", "[a]\n \xff\n")
+	_, found, err := lint.Profiles(src, false, false)
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"/c:1: warning: expected a section header such as [default] before the first property; the line is skipped [malformed-line]",
 		"/k:2: warning: the line is not valid UTF-8; the line is skipped [malformed-line]",
-	}, lines(found))
+	}, world.Lines(found))
 	src.CredentialsFile = "/none"
-	_, found, err = src.Profiles(false, false)
+	_, found, err = lint.Profiles(src, false, false)
 	require.NoError(t, err)
 	require.Equal(t, []string{"missing-file", "malformed-line"},
 		[]string{found[0].Code, found[1].Code})
@@ -135,10 +138,10 @@ func TestManyProfilesAndManyKeysAreMergedAlike(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&extra, "k%d = %d\n", i%(n/2), i)
 	}
-	src := texts(manyProfiles(n), extra.String())
+	src := world.Texts(manyProfiles(n), extra.String())
 	all := profiles(t, src, true)
 	require.Len(t, all, n)
-	raw, err := config.RawProfiles(src)
+	raw, err := world.RawProfiles(src)
 	require.NoError(t, err)
 	require.Equal(t, shown(raw), all)
 	require.Equal(t, "1095", all["p7"]["k345"])
@@ -154,7 +157,7 @@ func shown(raw map[string]map[string]any) map[string]map[string]string {
 			text, single := value.(string)
 			switch {
 			case !single: // Sub-properties.
-			case slices.ContainsFunc(strings.Split(text, "\n")[1:], hasSecretKey), config.IsSecret(key):
+			case slices.ContainsFunc(strings.Split(text, "\n")[1:], hasSecretKey), sharedfile.IsSecret(key):
 				text = "***"
 			}
 			all[name][key] = text
@@ -166,7 +169,7 @@ func shown(raw map[string]map[string]any) map[string]map[string]string {
 func hasSecretKey(line string) bool {
 	for _, sign := range []string{"=", ":"} {
 		if key, _, ok := strings.Cut(line, sign); ok {
-			return config.IsSecret(key)
+			return sharedfile.IsSecret(key)
 		}
 	}
 	return false

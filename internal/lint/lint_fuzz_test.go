@@ -1,4 +1,4 @@
-package config_test
+package lint_test
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -20,16 +22,16 @@ import (
 func FuzzSharedFiles(f *testing.F) {
 	f.Add([]byte("[default]\nretry_mode = adaptive\n"), []byte("[a]\nmax_attempts = 4\n"))
 	f.Fuzz(func(t *testing.T, configText, credentialsText []byte) {
-		src := texts(string(configText), string(credentialsText))
-		raw, err := config.RawProfiles(src)
+		src := world.Texts(string(configText), string(credentialsText))
+		raw, err := world.RawProfiles(src)
 		require.NoError(t, err)
 		require.Equal(t, shown(raw), profiles(t, src, true))
 
-		again := texts(writeOut(raw))
-		same, err := config.RawProfiles(again)
+		again := world.Texts(writeOut(raw))
+		same, err := world.RawProfiles(again)
 		require.NoError(t, err)
 		require.Equal(t, raw, same)
-		require.Empty(t, coded(lint(t, again, false), "/c", "malformed-line"))
+		require.Empty(t, coded(findings(t, again, false), "/c", "malformed-line"))
 
 		requireFindings(t, src)
 		requireStrict(t, src)
@@ -84,7 +86,7 @@ func quoted(name string) (text string, ok bool) {
 // requireFindings checks the order and the number of the findings of lint.
 func requireFindings(t *testing.T, src config.Sources) {
 	t.Helper()
-	found := lint(t, src, false)
+	found := findings(t, src, false)
 	count := map[[2]string]int{}
 	previous := config.Diagnostic{File: "/c", Line: 1}
 	for _, d := range found {
@@ -109,13 +111,13 @@ func requireFindings(t *testing.T, src config.Sources) {
 // findings with the lines.
 func requireStrict(t *testing.T, src config.Sources) {
 	t.Helper()
-	all, err := config.Malformed(src)
+	all, err := world.Malformed(src)
 	require.NoError(t, err)
-	settings, err := overriding(src, "").Resolve()
+	settings, err := lint.Resolve(overriding(src, ""))
 	require.NoError(t, err)
-	_, found, err := src.Profiles(false, false)
+	_, found, err := lint.Profiles(src, false, false)
 	require.NoError(t, err)
-	for _, list := range [][]config.Diagnostic{lint(t, src, false), settings.Diagnostics, found} {
+	for _, list := range [][]config.Diagnostic{findings(t, src, false), settings.Diagnostics, found} {
 		require.Equal(t, placesOf(all), malformedPlaces(list))
 	}
 	for name, read := range readers(src) {
@@ -170,7 +172,7 @@ func overriding(src config.Sources, profile string) config.Query {
 func requireSingles(t *testing.T, src config.Sources, raw map[string]map[string]any) {
 	t.Helper()
 	for name, values := range raw {
-		settings, err := overriding(src, name).Resolve()
+		settings, err := lint.Resolve(overriding(src, name))
 		require.NoError(t, err)
 		require.Equal(t, name, settings.Profile.Value)
 		for key, given := range map[string][]config.Candidate{
@@ -207,7 +209,7 @@ func accepted(key, text string) bool {
 func requireReasonsToFail(t *testing.T, src config.Sources, raw map[string]map[string]any) {
 	t.Helper()
 	for _, name := range append([]string{"", "default", "no such profile"}, slices.Sorted(maps.Keys(raw))...) {
-		_, err := config.Query{Sources: src, Profile: name}.Resolve()
+		_, err := lint.Resolve(config.Query{Sources: src, Profile: name})
 		values, exists := raw[name]
 		if name == "" {
 			values, exists = raw["default"], true

@@ -1,4 +1,4 @@
-package config_test
+package lint_test
 
 import (
 	"encoding/binary"
@@ -10,11 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
 func TestLintOfCleanFiles(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, lint(t, texts(
+	require.Empty(t, findings(t, world.Texts(
 		"[default]\nregion = eu-west-1\nretry_mode = standard\n[profile a]\nmax_attempts = 4\ns3 =\n max_concurrent_requests = 20\n"+
 			"[sso-session s]\nsso_region = x\n[services v]\ndynamodb =\n endpoint_url = x\n",
 		"[default]\naws_access_key_id = x\naws_secret_access_key = x\n[a]\naws_session_token = y\n"), true))
@@ -22,7 +24,7 @@ func TestLintOfCleanFiles(t *testing.T) {
 
 func TestLintSaysWhatIsOddInAllProfiles(t *testing.T) {
 	t.Parallel()
-	src := texts(strings.Join([]string{
+	src := world.Texts(strings.Join([]string{
 		"[default]",                // 1
 		"retry_mode = legacy",      // 2
 		"[profile a]",              // 3
@@ -71,7 +73,7 @@ func TestLintSaysWhatIsOddInAllProfiles(t *testing.T) {
 		`/c:25: warning: "[profile f": a section header must end with ']'; the line is skipped [malformed-line]`,
 		`/c:27: warning: expected an '=' sign in a property; the line is skipped [malformed-line]`,
 		`/k:4: error: [b] retry_mode: "bogus": must be standard or adaptive [invalid-value]`,
-	}, lines(without(lint(t, src, false))))
+	}, world.Lines(world.Without(findings(t, src, false))))
 }
 
 func TestLintOfMalformedLines(t *testing.T) {
@@ -107,16 +109,16 @@ func TestLintOfMalformedLines(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			src := texts("[default]\n", c.text)
+			src := world.Texts("[default]\n", c.text)
 			var warning, refusal []string
 			if c.want != "" {
 				warning = []string{"/k:" + strings.Replace(c.want, ": ", ": warning: ", 1) + "; the line is skipped [malformed-line]"}
 				refusal = []string{"/k:" + strings.Replace(c.want, ": ", ": error: ", 1) + " [parse-error]"}
 			}
-			require.ElementsMatch(t, warning, lines(without(lint(t, src, false))))
-			require.ElementsMatch(t, refusal, lines(without(lint(t, src, true))))
+			require.ElementsMatch(t, warning, world.Lines(world.Without(findings(t, src, false))))
+			require.ElementsMatch(t, refusal, world.Lines(world.Without(findings(t, src, true))))
 
-			_, err := config.Query{Sources: src, Strict: true}.Resolve()
+			_, err := lint.Resolve(config.Query{Sources: src, Strict: true})
 			if c.want == "" {
 				require.NoError(t, err)
 				return
@@ -137,9 +139,9 @@ func TestStrictReadingRefusesTheFirstMalformedLine(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := config.Query{Sources: texts(c.config, c.credentials), Profile: "missing", Strict: true}.Resolve()
+			_, err := lint.Resolve(config.Query{Sources: world.Texts(c.config, c.credentials), Profile: "missing", Strict: true})
 			require.EqualError(t, err, "config: "+c.want)
-			_, _, err2 := texts(c.config, c.credentials).Profiles(false, true)
+			_, _, err2 := lint.Profiles(world.Texts(c.config, c.credentials), false, true)
 			require.Equal(t, err, err2)
 		})
 	}
@@ -159,9 +161,9 @@ func TestProfileFindingsConcernThatProfileOnly(t *testing.T) {
 			`/c:8: warning: retry settings of other profiles have no effect on profile "b": [profile c] [unused-profile]`,
 		},
 	} {
-		settings, err := config.Query{Sources: texts(text, ""), Profile: name}.Resolve()
+		settings, err := lint.Resolve(config.Query{Sources: world.Texts(text, ""), Profile: name})
 		require.NoError(t, err)
-		require.Equal(t, want, lines(without(settings.Diagnostics)[:len(want)]))
+		require.Equal(t, want, world.Lines(world.Without(settings.Diagnostics)[:len(want)]))
 	}
 }
 
@@ -204,18 +206,18 @@ func TestLintNamesEachSectionThatIsNoProfile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.ElementsMatch(t, c.want, lines(without(lint(t, texts(c.config, c.credentials), false))))
+			require.ElementsMatch(t, c.want, world.Lines(world.Without(findings(t, world.Texts(c.config, c.credentials), false))))
 		})
 	}
 }
 
 func TestResolveNamesTheSectionThatIsTheProfileButForItsHeader(t *testing.T) {
 	t.Parallel()
-	settings, err := config.Query{Sources: texts("[dev]\nregion = x\n[profile dev]\n[other]\nregion = x\n", ""), Profile: "dev"}.Resolve()
+	settings, err := lint.Resolve(config.Query{Sources: world.Texts("[dev]\nregion = x\n[profile dev]\n[other]\nregion = x\n", ""), Profile: "dev"})
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"/c:1: warning: [dev] lacks the word profile, so its lines have no effect; did you mean [profile dev], which is there too [ignored-section]",
-	}, lines(settings.Diagnostics))
+	}, world.Lines(settings.Diagnostics))
 }
 
 func TestLintChecksVariablesAsItChecksLines(t *testing.T) {
@@ -237,24 +239,24 @@ func TestLintChecksVariablesAsItChecksLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			src := texts("[default]\n", "")
-			src.LookupEnv = lookupIn(c.env)
-			require.ElementsMatch(t, c.want, lines(without(lint(t, src, false))))
+			src := world.Texts("[default]\n", "")
+			src.LookupEnv = world.LookupIn(c.env)
+			require.ElementsMatch(t, c.want, world.Lines(world.Without(findings(t, src, false))))
 		})
 	}
 }
 
 func TestMissingAndUnreadableFilesAreErrorsOfLint(t *testing.T) {
 	t.Parallel()
-	missing := withHome(fstest.MapFS{})
-	missing.LookupEnv = lookupIn(map[string]string{"AWS_CONFIG_FILE": "/nowhere", "HOME": "/h"})
-	byCode := texts("", "")
+	missing := world.WithHome(fstest.MapFS{})
+	missing.LookupEnv = world.LookupIn(map[string]string{"AWS_CONFIG_FILE": "/nowhere", "HOME": "/h"})
+	byCode := world.Texts("", "")
 	byCode.ConfigFile, byCode.CredentialsFile = "/nowhere", "/k"
-	require.Equal(t, []string{"/nowhere: error: the config file that AWS_CONFIG_FILE names does not exist [missing-file]"}, lines(lint(t, missing, false)))
+	require.Equal(t, []string{"/nowhere: error: the config file that AWS_CONFIG_FILE names does not exist [missing-file]"}, world.Lines(findings(t, missing, false)))
 	require.Equal(t, []string{"/h/.aws/config: error: the config file counts as empty: it cannot be read: not a regular file but a directory [unreadable-file]"},
-		lines(without(lint(t, withHome(fstest.MapFS{"h/.aws/config/x": {}}), false))))
-	require.Equal(t, []string{"/nowhere: error: the config file that an option names does not exist [missing-file]"}, lines(lint(t, byCode, false)))
-	require.Empty(t, lint(t, withHome(fstest.MapFS{}), false), "a file of the usual name may be missing")
+		world.Lines(world.Without(findings(t, world.WithHome(fstest.MapFS{"h/.aws/config/x": {}}), false))))
+	require.Equal(t, []string{"/nowhere: error: the config file that an option names does not exist [missing-file]"}, world.Lines(findings(t, byCode, false)))
+	require.Empty(t, findings(t, world.WithHome(fstest.MapFS{}), false), "a file of the usual name may be missing")
 }
 
 func TestUTF16IsNamed(t *testing.T) {
@@ -275,14 +277,40 @@ func TestUTF16IsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			src := texts(text, "[default]\n")
-			require.Equal(t, []string{"/c:1: error: " + named + "; the file counts as empty [malformed-line]"}, lines(without(lint(t, src, false))))
-			require.Equal(t, []string{"/c:1: error: " + named + "; the file counts as empty [parse-error]"}, lines(without(lint(t, src, true))))
-			settings, err := config.Query{Sources: src}.Resolve()
+			src := world.Texts(text, "[default]\n")
+			require.Equal(t, []string{"/c:1: error: " + named + "; the file counts as empty [malformed-line]"}, world.Lines(world.Without(findings(t, src, false))))
+			require.Equal(t, []string{"/c:1: error: " + named + "; the file counts as empty [parse-error]"}, world.Lines(world.Without(findings(t, src, true))))
+			settings, err := lint.Resolve(config.Query{Sources: src})
 			require.NoError(t, err)
-			require.Equal(t, []string{"/c:1: warning: " + named + "; the file counts as empty [malformed-line]"}, lines(without(settings.Diagnostics)))
-			_, err = config.Query{Sources: src, Strict: true}.Resolve()
+			require.Equal(t, []string{"/c:1: warning: " + named + "; the file counts as empty [malformed-line]"}, world.Lines(world.Without(settings.Diagnostics)))
+			_, err = lint.Resolve(config.Query{Sources: src, Strict: true})
 			require.EqualError(t, err, "config: /c:1: "+named)
 		})
 	}
+}
+
+// readers calls every function that reads the two files.
+func readers(src config.Sources) map[string]func(strict bool) error {
+	return map[string]func(strict bool) error{
+		"resolve": func(strict bool) error {
+			_, err := lint.Resolve(config.Query{Sources: src, Strict: strict})
+			return err
+		},
+		"lint": func(strict bool) error {
+			_, err := lint.Files(src, strict)
+			return err
+		},
+		"profiles": func(strict bool) error {
+			_, _, err := lint.Profiles(src, true, strict)
+			return err
+		},
+	}
+}
+
+// findings returns what lint finds in two files.
+func findings(t *testing.T, src config.Sources, strict bool) []config.Diagnostic {
+	t.Helper()
+	found, err := lint.Files(src, strict)
+	require.NoError(t, err)
+	return found
 }

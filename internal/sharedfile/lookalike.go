@@ -1,4 +1,4 @@
-package config
+package sharedfile
 
 import (
 	"strings"
@@ -6,10 +6,10 @@ import (
 	"github.com/awsretry/awsretry/internal/near"
 )
 
-// lookalike returns the retry setting that a key was probably meant to be. It returns "" for a
+// Lookalike returns the retry setting that a key was probably meant to be. It returns "" for a
 // key that is a retry setting, and for one that resembles none. It compares only letters and
 // digits, in lower case and without a leading "aws".
-func lookalike(key string) string {
+func Lookalike(key string) string {
 	var plain [17]byte // One more than the longest text that resembles a setting: aws, maxattempts and two others.
 	n := 0
 	for i := 0; i < len(key) && n < len(plain); i++ {
@@ -22,18 +22,18 @@ func lookalike(key string) string {
 	if n > 3 {
 		word = strings.TrimPrefix(word, "aws")
 	}
-	if n == len(plain) || retryKey(key) != "" {
+	if n == len(plain) || RetryKey(key) != "" {
 		return ""
 	}
 	switch word {
 	case "retries", "maxretries", "maxretry", "maxerrorretry", "retryattempts", "attempts":
-		return keyMaxAttempts
+		return MaxAttempts
 	}
 	switch {
 	case near.Distance(word, "retrymode", 2) <= 2:
-		return keyRetryMode
+		return RetryMode
 	case near.Distance(word, "maxattempts", 2) <= 2:
-		return keyMaxAttempts
+		return MaxAttempts
 	}
 	return ""
 }

@@ -1,10 +1,12 @@
-package config_test
+package sharedfile_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/internal/sharedfile"
 )
 
 func TestKeysThatLookLikeRetrySettings(t *testing.T) {
@@ -16,13 +18,6 @@ func TestKeysThatLookLikeRetrySettings(t *testing.T) {
 		"region": "", "mode": "", "max_bandwidth": "", "metadata_service_num_attempts": "", "duration_seconds": "",
 		"role_arn": "", "aws_access_key_id": "", strings.Repeat("retry_mode", 50): "", "max_attempts": "", "MAX_ATTEMPTS": "",
 	} {
-		found := without(lint(t, texts("[default]\n"+key+" = 3\n", ""), false))
-		if meant == "" {
-			require.Empty(t, found, key)
-			continue
-		}
-		require.Len(t, found, 1, key)
-		require.Equal(t, "misspelt-key", found[0].Code, key)
-		require.True(t, strings.HasSuffix(found[0].Message, meant+" is"), found[0].Message)
+		require.Equal(t, meant, sharedfile.Lookalike(key), key)
 	}
 }

@@ -1,4 +1,4 @@
-package config_test
+package lint_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
 // secret must not be in any output. It has the characters and the length of a real secret.
@@ -46,7 +48,7 @@ func requireNoSecret(t *testing.T, text string) {
 func everything(src config.Sources, profile string) []any {
 	said := []any{}
 	for _, strict := range []bool{false, true} {
-		found, err := src.Lint(strict)
+		found, err := lint.Files(src, strict)
 		said = append(said, found, err)
 		q := config.Query{Sources: src, Profile: profile, Strict: strict}
 		for _, override := range []func(){
@@ -55,11 +57,11 @@ func everything(src config.Sources, profile string) []any {
 			func() { q.Override.MaxAttempts = new(3) },
 		} {
 			override()
-			settings, err := q.Resolve()
+			settings, err := lint.Resolve(q)
 			said = append(said, settings, err)
 		}
 		for _, show := range []bool{false, true} {
-			_, found, err = src.Profiles(show, strict)
+			_, found, err = lint.Profiles(src, show, strict)
 			said = append(said, found, err)
 		}
 	}
@@ -77,8 +79,8 @@ func TestSecretsStayInGoodFiles(t *testing.T) {
 		"[profile x]", "RETRY_MODE : adaptive", "aws_secret_access_key = " + secret, secret, secret,
 		"[profile a] ; " + secret, "max_attempts = 010 # " + secret, "max_attempts = 5", "in valid = " + secret, " x = " + secret,
 	}, "\n")
-	src := texts(text, text)
-	src.LookupEnv = lookupIn(map[string]string{"AWS_SECRET_ACCESS_KEY": secret})
+	src := world.Texts(text, text)
+	src.LookupEnv = world.LookupIn(map[string]string{"AWS_SECRET_ACCESS_KEY": secret})
 	said := []any{src}
 	for _, name := range []string{"", "default", "a", "x", "missing"} {
 		said = append(said, everything(src, name)...)
@@ -90,11 +92,11 @@ func TestSecretsStayInGoodFiles(t *testing.T) {
 
 func TestSecretsStayInValuesOfProfiles(t *testing.T) {
 	t.Parallel()
-	src := texts("", strings.Join([]string{
+	src := world.Texts("", strings.Join([]string{
 		"[default]", "AWS_Secret_Access_Key = " + secret, "aws_session_token: " + secret, "password = " + secret,
 		"notes = a", "  AWS_SESSION_TOKEN : " + secret, "  b", "s3 =", "  x = " + secret,
 	}, "\n"))
-	raw, err := config.RawProfiles(src)
+	raw, err := world.RawProfiles(src)
 	require.NoError(t, err)
 	require.Equal(t, secret, raw["default"]["aws_secret_access_key"], "the test has no secrets to find")
 
@@ -135,8 +137,8 @@ func TestSecretsStayInBadFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, src := range []config.Sources{texts(bad, ""), texts("", bad), texts(bad, bad)} {
-				_, _, err := src.Profiles(true, true)
+			for _, src := range []config.Sources{world.Texts(bad, ""), world.Texts("", bad), world.Texts(bad, bad)} {
+				_, _, err := lint.Profiles(src, true, true)
 				require.Error(t, err)
 				requireNoSecret(t, printAll(t, everything(src, "")...)+printAll(t, everything(src, "default")...))
 				for _, values := range profiles(t, src, true) {
@@ -144,16 +146,5 @@ func TestSecretsStayInBadFiles(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestNamesOfSecrets(t *testing.T) {
-	t.Parallel()
-	for key, want := range map[string]bool{
-		"aws_secret_access_key": true, "AWS_ACCESS_KEY_ID": true, "aws_session_token": true, "x_security_token": true,
-		"client_secret": true, "sso_registration_Token_x": true,
-		"region": false, "password": false, "credential_process": false, "accesskey": false,
-	} {
-		require.Equal(t, want, config.IsSecret(key), key)
 	}
 }

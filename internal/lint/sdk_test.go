@@ -1,0 +1,110 @@
+package lint_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/internal/testonly/world"
+)
+
+func TestExamineGoesOnAsAClientOfTheSDK(t *testing.T) {
+	t.Parallel()
+	const refused = "; Resolve and Load refuse it, and "
+	const absent, unlimited = refused + "a client of awssdk goes on as if it were not there", refused + "a client of awssdk goes on without a limit"
+	const both = refused + "so does aws-sdk-go-v2"
+	const attempts, mode = "must be a decimal integer from 1 to 2147483647", "must be standard or adaptive"
+	const inConfig, inCredentials = "[default] max_attempts", "[default] max_attempts"
+	for name, c := range map[string]struct {
+		config, credentials string
+		env                 map[string]string
+		attempts            int
+		origin              string
+		bad                 string // The place of the bad value, and what is said of it.
+		fails               bool
+	}{
+		"0 in a variable":                  {env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, attempts: 3, origin: "built-in default", bad: `AWS_MAX_ATTEMPTS: "0": ` + attempts + absent},
+		"0 in a variable before a profile": {config: "[default]\nmax_attempts = 7\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, attempts: 7, origin: "/c:2: [default] max_attempts", bad: `AWS_MAX_ATTEMPTS: "0": ` + attempts + absent},
+		"0 in a file":                      {config: "[default]\nmax_attempts = 0x0\n", attempts: 3, origin: "built-in default", bad: inConfig + `: "0x0": ` + attempts + absent},
+		"0 in the stronger file":           {config: "[default]\nmax_attempts = 7\n", credentials: "[default]\nmax_attempts = 0\n", attempts: 3, origin: "built-in default", bad: inCredentials + `: "0": ` + attempts + absent},
+		"a negative number":                {env: map[string]string{"AWS_MAX_ATTEMPTS": "-1"}, attempts: math.MaxInt32, origin: "AWS_MAX_ATTEMPTS", bad: `AWS_MAX_ATTEMPTS: "-1": ` + attempts + unlimited},
+		"a number above the limit":         {config: "[default]\nmax_attempts = 2147483648\n", attempts: math.MaxInt32, origin: "/c:2: [default] max_attempts", bad: inConfig + `: "2147483648": ` + attempts + unlimited},
+		"no number in a variable":          {config: "[default]\nmax_attempts = 7\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "ten"}, attempts: 7, origin: "/c:2: [default] max_attempts", bad: `AWS_MAX_ATTEMPTS: "ten": ` + attempts + both, fails: true},
+		"hexadecimal in a variable":        {env: map[string]string{"AWS_MAX_ATTEMPTS": "0x0"}, attempts: 3, origin: "built-in default", bad: `AWS_MAX_ATTEMPTS: "0x0": ` + attempts + both, fails: true},
+		"no number in a file":              {config: "[default]\nmax_attempts = 3.5\n", attempts: 3, origin: "built-in default", bad: inConfig + `: "3.5": ` + attempts + both, fails: true},
+		"unknown mode":                     {env: map[string]string{"AWS_RETRY_MODE": "foo"}, attempts: 3, origin: "built-in default", bad: `AWS_RETRY_MODE: "foo": ` + mode + both, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q := config.Query{Sources: world.Texts(c.config, c.credentials)}
+			q.LookupEnv = world.LookupIn(c.env)
+			_, want := lint.Resolve(q)
+			require.Error(t, want)
+
+			settings, err := lint.Examine(q)
+			require.NotNil(t, settings)
+			if c.fails {
+				require.Equal(t, want, err)
+			} else {
+				require.NoError(t, err)
+			}
+			require.Equal(t, c.attempts, settings.MaxAttempts.Value)
+			require.Equal(t, c.origin, settings.MaxAttempts.Origin.String())
+			bad := slices.DeleteFunc(settings.Diagnostics, func(d config.Diagnostic) bool { return d.Severity != config.SeverityError })
+			require.Len(t, bad, 1)
+			require.Equal(t, "invalid-value", bad[0].Code)
+			require.Equal(t, c.bad, bad[0].Message)
+		})
+	}
+}
+
+func TestExamineIsResolveForGoodValues(t *testing.T) {
+	t.Parallel()
+	q := config.Query{Sources: world.Texts("[profile a]\nretry_mode = legacy\nmax_attempts = 7\n", "[a]\nmax_attempts = 5\n"), Profile: "a"}
+	want, err := lint.Resolve(q)
+	require.NoError(t, err)
+	got, err := lint.Examine(q)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+
+	q.Profile = "b"
+	got, err = lint.Examine(q)
+	require.Nil(t, got)
+	_, missing := errors.AsType[*config.ProfileNotFoundError](err)
+	require.True(t, missing)
+}
+
+func TestExamineNamesEachLineForWhichAToolRefusesTheWholeFile(t *testing.T) {
+	t.Parallel()
+	const wanted = "[profile dev]\nmax_attempts = 6\n"
+	for name, c := range map[string]struct {
+		config, credentials string
+		want                []string
+	}{
+		"a section of another profile twice":   {wanted + "[profile x]\na = 1\n[profile x]\nb = 1\n", "", []string{"5 " + python}},
+		"a section that is no profile twice":   {"[sso-session s]\n" + wanted + "[sso-session s]\n", "", []string{"4 " + python}},
+		"a key of another profile twice":       {wanted + "[profile x]\na = 1\nA = 2\n", "", []string{"5 " + python}},
+		"a key of a section twice":             {wanted + "[services s]\na = 1\na = 2\n", "", []string{"5 " + python}},
+		"a key of the wanted profile twice":    {wanted + "a = 1\na = 2\n", "", []string{"4 " + python}},
+		"a colon in a sub-property":            {wanted + "[profile x]\ns3 =\n  a: b\n", "", []string{"5 " + python}},
+		"a colon before a key":                 {wanted + "[profile x]\n:a = b\n", "", []string{"4 " + python}},
+		"a name that the JavaScript tool bars": {wanted + "[profile __proto__]\n", "", []string{"3 " + onlyJS}},
+		"a value of one quote":                 {wanted + "[profile x]\na = '\n", "", []string{"4 " + onlyGo}},
+		"in the credentials file":              {wanted, "[x]\na = 1\na = 2\n[x]\n", []string{"3 " + python, "4 " + python}},
+		"a malformed line":                     {wanted + "[profile x]\ny\n", "", []string{"4 " + python}},
+		"a line that is read otherwise":        {wanted + "[profile x]\nretry_mode = Adaptive\nmax_attempts = 010\n[profile a b]\n", "", []string{}},
+		"more of these than are kept":          {wanted + "[profile x]\n" + numbered("k%d = 1\n", 1) + numbered("[profile a %d]\n", 200) + "[profile x]\n", "", []string{"205 " + python}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			settings, err := lint.Examine(config.Query{Sources: world.Texts(c.config, c.credentials), Profile: "dev"})
+			require.NoError(t, err)
+			require.Equal(t, c.want, places(settings.Diagnostics), "%v", settings.Diagnostics)
+		})
+	}
+}

@@ -1,0 +1,180 @@
+package lint
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/sharedfile"
+)
+
+// anotherWins ends the finding about a bad value that has lost.
+const anotherWins = "; another value wins, so it is ignored"
+
+// refused returns why a setting does not accept a text, or nil.
+func refused(key, text string) error {
+	err := config.Candidate{Raw: text, Origin: config.Origin{Key: key}}.Check()
+	if invalid, ok := errors.AsType[*config.ValueError](err); ok {
+		return invalid.Err
+	}
+	return err
+}
+
+// mapped says how a mode of other tools is read. It returns "" for any other text.
+func mapped(mode string) string {
+	switch sharedfile.ASCIILower(sharedfile.Trim(mode)) {
+	case "legacy":
+		return "a mode of other tools, read as standard"
+	case "adaptive_v2":
+		return "a mode of other tools, read as adaptive"
+	}
+	return ""
+}
+
+// value adds a finding about a value, with its place and its text.
+func (r *report) value(c config.Candidate, key string, severity config.Severity, code, text string) {
+	message := (&config.ValueError{Origin: c.Origin, Key: key, Raw: c.Raw, Err: errors.New(text)}).Error()
+	d := config.Diagnostic{Severity: severity, Code: code, Message: strings.TrimPrefix(message, "config: ")}
+	if c.Origin.File == "" {
+		r.first = append(r.first, d)
+		return
+	}
+	d.Line = c.Origin.Line
+	d.Message = strings.TrimPrefix(d.Message, sharedfile.ShownPath(c.Origin.File)+":"+strconv.Itoa(d.Line)+": ")
+	r.files[index(c.Origin)].add(d)
+}
+
+// index returns which of the two files has a value: 0 for the config file, 1 for the credentials file.
+func index(o config.Origin) int {
+	if o.Kind == "shared-credentials" {
+		return 1
+	}
+	return 0
+}
+
+// given is a setting with the values that were given for it, the strongest first.
+type given struct {
+	key    string
+	all    []config.Candidate
+	passed map[config.Origin]string // The bad values that did not end the call, and how it goes on.
+}
+
+// of returns the values that were given for a setting, with the one that counts.
+func of[T any](key string, s config.Setting[T], passed map[config.Origin]string) given {
+	winner := config.Candidate{Raw: s.Raw, Valid: true, Origin: s.Origin}
+	return given{key, append([]config.Candidate{winner}, s.Overridden...), passed}
+}
+
+// values adds the findings about the values of all settings.
+func (r *report) values(q config.Query, s *config.Settings, passed map[config.Origin]string) {
+	r.setting(of("behavior", s.Behavior, passed))
+	r.setting(of(sharedfile.RetryMode, s.RetryMode, passed))
+	// If code has chosen standard mode, the fields are an error of awsretry.New.
+	mode, fields := s.RetryMode, q.Config.Adaptive
+	if inCode := mode.Origin.Key == "" && (mode.Origin.Kind == "option" || mode.Origin.Kind == "default"); len(fields) > 0 && mode.Value == "standard" && !inCode {
+		r.value(config.Candidate{Raw: mode.Raw, Origin: mode.Origin}, sharedfile.RetryMode, config.SeverityWarning, codeNoEffect,
+			"in this mode these have no effect: "+strings.Join(fields, ", "))
+	}
+	r.setting(of(sharedfile.MaxAttempts, s.MaxAttempts, passed))
+	r.setting(of("max_backoff", s.MaxBackoff, passed))
+	r.setting(of("min_delay", s.MinDelay, passed))
+	r.setting(of("max_elapsed", s.MaxElapsed, passed))
+}
+
+// valuesOfFiles adds the findings about the values that both files have for a profile.
+func (r *report) valuesOfFiles(src config.Sources, p sharedfile.Place) error {
+	if !p.Profile {
+		return nil
+	}
+	src.LookupEnv = func(string) (string, bool) { return "", false }
+	q := held(config.Query{Sources: src, Profile: p.Name})
+	s, err := q.Decide(r.pair)
+	if err != nil {
+		return err
+	}
+	for key, all := range map[string][]config.Candidate{
+		sharedfile.RetryMode: s.RetryMode.Overridden, sharedfile.MaxAttempts: s.MaxAttempts.Overridden,
+	} {
+		if len(all) == 0 {
+			continue
+		}
+		g := given{key: key, all: all}
+		if !all[0].Valid {
+			g.passed = map[config.Origin]string{all[0].Origin: ""}
+		}
+		r.setting(g)
+	}
+	return nil
+}
+
+// setting adds the findings about the values of one setting, of which the first one counts.
+func (r *report) setting(g given) {
+	if i := slices.IndexFunc(g.all, func(c config.Candidate) bool { return c.Origin.File != "" }); i >= 0 {
+		r.hiddenInSDK(g.key, g.all[i])
+	}
+	why := func(c config.Candidate) string {
+		if g.key == "behavior" {
+			return "must be v2.0 or v2.1"
+		}
+		return refused(g.key, c.Raw).Error()
+	}
+	for _, c := range g.all {
+		if how, ok := g.passed[c.Origin]; ok {
+			r.value(c, g.key, config.SeverityError, codeInvalidValue, why(c)+how)
+		}
+	}
+	if note := mapped(g.all[0].Raw); g.key == sharedfile.RetryMode && note != "" {
+		r.value(g.all[0], g.key, config.SeverityWarning, codeMappedMode, note)
+	}
+	for i, c := range g.all {
+		if _, ok := g.passed[c.Origin]; !ok && i > 0 && !c.Valid {
+			r.value(c, g.key, config.SeverityWarning, codeInvalidValue, why(c)+anotherWins)
+		}
+	}
+	r.older(g)
+}
+
+// older adds the findings about bad values of files that are too many for config to keep.
+func (r *report) older(g given) {
+	for i, x := range r.pair.Readings {
+		n, oldest := 0, config.Origin{}
+		for _, c := range g.all {
+			if c.Origin.File != "" && index(c.Origin) == i {
+				n, oldest = n+1, c.Origin
+			}
+		}
+		if n < maxFindings {
+			continue
+		}
+		for v := range x.Sections[sharedfile.Place{Profile: true, Name: oldest.Profile}].Settings() {
+			if v.Key != g.key || v.Line >= oldest.Line {
+				continue
+			}
+			if err := refused(v.Key, v.Text); err != nil {
+				c := config.Candidate{Raw: v.Text, Origin: oldest}
+				c.Origin.Line = v.Line
+				r.value(c, g.key, config.SeverityWarning, codeInvalidValue, err.Error()+anotherWins)
+			}
+		}
+	}
+}
+
+// valuesOfVariables reports bad values of the variables for retry settings, and those of other tools.
+func (r *report) valuesOfVariables() {
+	for _, v := range [...][2]string{
+		{sharedfile.EnvRetryMode, sharedfile.RetryMode}, {sharedfile.EnvMaxAttempts, sharedfile.MaxAttempts},
+	} {
+		value, _ := r.pair.Lookup(v[0])
+		if sharedfile.IsBlank(value) {
+			continue
+		}
+		c := config.Candidate{Raw: value, Origin: config.Origin{Kind: "environment", Name: v[0]}}
+		g := given{key: v[1], all: []config.Candidate{c}}
+		if refused(v[1], value) != nil {
+			g.passed = map[config.Origin]string{c.Origin: ""}
+		}
+		r.setting(g)
+	}
+}

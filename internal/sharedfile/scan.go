@@ -1,0 +1,334 @@
+// Package sharedfile reads the two files that AWS tools share, by the rules R01 to R18 of docs/rules.md. It finds the
+// lines that count and the sections that they are in. What the values mean, and what is odd about the lines, it
+// does not know.
+package sharedfile
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// LineKind is the kind of a line. Blank lines are left out.
+type LineKind uint8
+
+// The kinds.
+const (
+	Header       LineKind = iota // A section header.
+	PropertyLine                 // A property.
+	Continuation                 // More of the value above (R13).
+	SubProperty                  // A property of the property above (R14).
+	Malformed                    // A line that is skipped (R08).
+	Comment                      // A comment that is not UTF-8; any other comment is left out.
+)
+
+// Fault is what makes a line malformed.
+type Fault uint8
+
+// The faults.
+const (
+	NoFault Fault = iota
+	NotUTF8
+	UTF16 // Of the whole file.
+	OpenHeader
+	BeforeHeader
+	NoSign
+	NoKey // Before an equals sign.
+	NoKeyBeforeColon
+)
+
+// String says what was expected.
+func (f Fault) String() string {
+	const noKey = "the property did not have a name: expected a key before the "
+	return [...]string{
+		NotUTF8:          "the line is not valid UTF-8",
+		UTF16:            "the file is UTF-16, not UTF-8: convert it, such as with iconv -f UTF-16 -t UTF-8",
+		OpenHeader:       "a section header must end with ']'",
+		BeforeHeader:     "expected a section header such as [default] before the first property",
+		NoSign:           "expected an '=' sign in a property",
+		NoKey:            noKey + "'=' sign",
+		NoKeyBeforeColon: noKey + "':' sign",
+	}[f]
+}
+
+// Line is one line of a file.
+type Line struct {
+	Text    string // Without the whitespace at both ends.
+	Number  int32  // From 1.
+	Depth   int32  // Spaces and tabs before the text.
+	Indent  int32  // Characters of any whitespace before the text.
+	Kind    LineKind
+	Fault   Fault // Of a malformed line.
+	Nested  bool  // The header is indented deeper than the property above it, by any whitespace.
+	InGroup bool  // The malformed line is below a property with an empty value, as sub-properties are.
+}
+
+// Shown returns the beginning of a malformed line that cannot be a secret. For a header it ends at
+// the closing bracket, at an equals sign or at a colon. For any other line it is the first
+// word if that is a retry setting or looks like one, else nothing.
+func (l *Line) Shown() string {
+	text := l.Text
+	switch {
+	case text == "":
+	case text[0] == '[':
+		text = BeforeAny(text)
+		if i := strings.IndexAny(text, "]=:"); i >= 0 {
+			text = text[:i+1]
+		}
+		return Shorten(strings.ToValidUTF8(text, "\uFFFD"))
+	default:
+		if i := strings.IndexAny(text, " \t:="); i >= 0 {
+			text = text[:i]
+		}
+		if RetryKey(text) != "" || Lookalike(text) != "" {
+			return strings.ToValidUTF8(text, "\uFFFD")
+		}
+	}
+	return ""
+}
+
+// Property is a line that is split into key and value.
+type Property struct {
+	Key, Value string
+	Sign       byte // '=' or ':'
+	Comment    bool // A comment after the property was cut off (R10).
+	Dropped    bool // The key is no identifier, so the property counts for nothing (R11).
+	Fault      Fault
+}
+
+// Split splits a line at the first equals sign, or, if it has none, at the first colon (R09). Only
+// a property has a comment (R10), and a header is not split.
+func (l *Line) Split() (p Property) {
+	if l.Kind == Header {
+		return p
+	}
+	text := l.Text
+	if l.Kind == PropertyLine {
+		text = withoutComment(text)
+		p.Comment = len(text) < len(l.Text)
+	}
+	at := strings.IndexByte(text, '=')
+	if at < 0 {
+		at = strings.IndexByte(text, ':')
+	}
+	if at < 0 {
+		return Property{Fault: NoSign}
+	}
+	p.Sign, p.Key, p.Value = text[at], Trim(text[:at]), Trim(text[at+1:])
+	switch {
+	case p.Key != "":
+	case p.Sign == ':':
+		p.Fault = NoKeyBeforeColon
+	default:
+		p.Fault = NoKey
+	}
+	p.Dropped = !IsIdentifier(p.Key)
+	return p
+}
+
+// above is the kind of the property that a deeper line continues by rule R13.
+type above uint8
+
+const (
+	aboveNothing   above = iota // A header or the start of the file.
+	aboveProperty               // A property. The first deeper line decides which of the kinds below it is.
+	aboveValue                  // A property with a value.
+	aboveGroup                  // A property with an empty value: deeper lines are its sub-properties.
+	aboveSkipped                // A dropped property: deeper lines are skipped.
+	aboveMalformed              // A malformed line: deeper lines are skipped without a finding.
+)
+
+// scanner goes over the lines of one file and finds the kind of each by rules R01 to R14.
+type scanner struct {
+	data     string
+	next     int      // Where the next line starts.
+	number   int32    // The number of the current line.
+	valid    bool     // All of the file is UTF-8.
+	brief    bool     // Properties of the usual form are not returned,
+	settings bool     // but retry settings are.
+	current  Property // The current line, if it is a property.
+
+	started bool // A line that begins with [ has been seen.
+	above   above
+	depth   int32 // The indentation of the property above.
+	last    int   // Where the line of the property above starts.
+}
+
+// scan writes the next line that counts to l. It returns false if there is none.
+func (s *scanner) scan(l *Line) bool {
+	for s.next < len(s.data) {
+		start := s.next
+		text := s.cutLine()
+		if s.brief && s.isUsual(text) {
+			s.above, s.depth, s.last = aboveProperty, 0, start
+			continue
+		}
+		depth := 0
+		for depth < len(text) && isBlank(text[depth]) {
+			depth++
+		}
+		after := text[depth:]
+		*l = Line{Text: Trim(after), Number: s.number, Depth: int32(depth), Indent: int32(depth)}
+		if l.Text == "" {
+			continue
+		}
+		if other := strings.Index(after, l.Text); other > 0 {
+			l.Indent += int32(utf8.RuneCountInString(after[:other]))
+		}
+		if s.classify(l, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// isUsual reports whether a line has the form that most lines have: a well-formed property
+// that is not indented, begins with a letter and has an equals sign. The pass over a large
+// file spends most of its time on such lines.
+func (s *scanner) isUsual(text string) bool {
+	if len(text) < 3 || !s.valid || !s.started {
+		return false
+	}
+	first := text[0] | 0x20
+	if first < 'a' || first > 'z' || s.settings && (first == RetryMode[0] && text[2]|0x20 == RetryMode[2] ||
+		first == MaxAttempts[0] && text[2]|0x20 == MaxAttempts[2]) {
+		return false
+	}
+	for i := range len(text) {
+		switch text[i] {
+		case '=':
+			return true
+		case '#', ';':
+			return false
+		}
+	}
+	return false
+}
+
+// cutLine returns the next line without its end. The end is LF, or CR and LF; at the end of
+// the file it may be CR alone (R02).
+func (s *scanner) cutLine() string {
+	s.number++
+	text := s.data[s.next:]
+	if end := strings.IndexByte(text, '\n'); end >= 0 {
+		text = text[:end]
+	}
+	s.next += len(text) + 1
+	return strings.TrimSuffix(text, "\r")
+}
+
+// classify finds the kind of a line that starts at start. It reports whether the line counts.
+func (s *scanner) classify(l *Line, start int) bool {
+	valid := s.valid || utf8.ValidString(l.Text)
+	switch first := l.Text[0]; {
+	case first == '#' || first == ';':
+		l.Kind = Comment
+		return !valid
+	case first == '[': // A malformed header ends the section above it too.
+		l.Nested = s.above != aboveNothing && l.Indent > s.depth
+		s.started, s.above = true, aboveNothing
+		if !valid {
+			s.malformed(l, NotUTF8)
+		} else if text := BeforeAny(l.Text); text[len(text)-1] != ']' {
+			s.malformed(l, OpenHeader)
+		}
+		return true
+	case !s.started:
+		s.malformed(l, BeforeHeader)
+		return true
+	case l.Depth > s.depth && s.above != aboveNothing:
+		return s.deeper(l, valid)
+	}
+	s.depth, s.above, s.last = l.Depth, aboveMalformed, start
+	l.Kind = PropertyLine
+	if !valid {
+		s.malformed(l, NotUTF8)
+	} else if s.current = l.Split(); s.current.Fault != NoFault {
+		s.malformed(l, s.current.Fault)
+	} else {
+		s.above = aboveProperty
+	}
+	return true
+}
+
+// deeper reads a line that is indented deeper than the property above (R13, R14). It reports
+// whether the line counts.
+func (s *scanner) deeper(l *Line, valid bool) bool {
+	if s.above == aboveProperty {
+		above := scanner{data: s.data, next: s.last}
+		last := Line{Text: Trim(above.cutLine()), Kind: PropertyLine}
+		switch p := last.Split(); {
+		case p.Dropped:
+			s.above = aboveSkipped
+		case p.Value == "":
+			s.above = aboveGroup
+		default:
+			s.above = aboveValue
+		}
+	}
+	switch {
+	case s.above == aboveMalformed:
+		return false
+	case !valid:
+		s.malformed(l, NotUTF8)
+	case s.above == aboveSkipped:
+		return false
+	case s.above == aboveValue:
+		l.Kind = Continuation
+	default:
+		l.Kind = SubProperty
+		if p := l.Split(); p.Fault != NoFault {
+			s.malformed(l, p.Fault)
+		}
+	}
+	return true
+}
+
+func (s *scanner) malformed(l *Line, fault Fault) {
+	l.Kind, l.Fault, l.InGroup = Malformed, fault, s.above == aboveGroup
+}
+
+// HeaderName returns the name in the brackets of a header (R05).
+func HeaderName(header string) string {
+	text := BeforeAny(header)
+	return Trim(text[1 : len(text)-1])
+}
+
+// BeforeAny returns a header up to the first # or ;.
+func BeforeAny(header string) string {
+	for i := range len(header) {
+		if header[i] == '#' || header[i] == ';' {
+			return Trim(header[:i])
+		}
+	}
+	return header
+}
+
+// withoutComment drops a comment: the text from the first # or ; that follows a space or
+// tab (R10).
+func withoutComment(text string) string {
+	for i := 1; i < len(text); i++ {
+		if (text[i] == '#' || text[i] == ';') && isBlank(text[i-1]) {
+			return Trim(text[:i])
+		}
+	}
+	return text
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// Trim drops whitespace (R03) at both ends.
+func Trim(text string) string { return strings.TrimSpace(text) }
+
+// IsIdentifier reports whether a text consists of one or more of the characters
+// [A-Za-z0-9_/.%@:+-], as a key must (R11).
+func IsIdentifier(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '_', c == '/', c == '.', c == '%', c == '@', c == ':', c == '+', c == '-':
+		default:
+			return false
+		}
+	}
+	return text != ""
+}

@@ -1,0 +1,223 @@
+package sharedfile
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The two files.
+const (
+	Config      = "config"
+	Credentials = "credentials"
+)
+
+// Why a file cannot be read, other than an error of the system.
+var (
+	ErrNotRegular = errors.New("not a regular file")
+	ErrDirectory  = fmt.Errorf("%w but a directory", ErrNotRegular)
+	ErrTooLarge   = errors.New("too large")
+)
+
+// File is one of the two files as it was opened.
+type File struct {
+	Kind     string // Config or Credentials.
+	Path     string
+	ByCode   bool   // Code has named the file.
+	Variable string // The variable that has named the file, or empty.
+	Err      error  // Why the file was not read: fs.ErrNotExist if it is missing.
+
+	Data  string // Without a byte-order mark.
+	BOM   bool
+	Valid bool // The data is UTF-8 from end to end.
+	UTF16 bool // The data was UTF-16, so it counts as empty.
+}
+
+// Pair is the two files, config and credentials, and what they were opened with.
+type Pair struct {
+	Files   [2]*File
+	NoHome  bool                        // The home directory was needed but is not known.
+	Windows bool                        // The rules of Windows apply.
+	Lookup  func(string) (string, bool) // It returns a variable that is set, even if it is empty.
+
+	Look     func(file int, at *Pass) // If it is not nil, Read calls it for lines.
+	Profile  string                   // Of the last Read.
+	Readings [2]*Reading              // Of the last Read.
+}
+
+// Same reports whether the two files are one.
+func (p *Pair) Same() bool { return p.Files[0].Path == p.Files[1].Path }
+
+// Read goes over both files and keeps the sections of one profile, or if all is true, every section.
+func (p *Pair) Read(profile string, all bool) {
+	p.Profile = profile
+	for i, f := range p.Files {
+		var look func(*Pass)
+		if p.Look != nil {
+			look = func(at *Pass) { p.Look(i, at) }
+		}
+		p.Readings[i] = f.read(profile, all, look)
+	}
+}
+
+// Places returns what the kept sections of both files are for, profiles last, and then by name.
+func (p *Pair) Places() []Place {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(p.Readings[0].Sections)), maps.Keys(p.Readings[1].Sections))
+	slices.SortFunc(all, func(a, b Place) int {
+		switch {
+		case a.Profile == b.Profile:
+			return strings.Compare(a.Name, b.Name)
+		case b.Profile:
+			return -1
+		}
+		return 1
+	})
+	return slices.Compact(all)
+}
+
+// Place is what a section is for.
+type Place struct {
+	Profile bool
+	Name    string // That of the profile, or else the text in the brackets.
+}
+
+// Section holds the lines of all sections of a file for one place, each with its header first. Skipped lines are
+// left out, but for those that are not UTF-8.
+type Section struct {
+	Lines []Line
+	Last  int32 // The line of the last header.
+}
+
+// Reading is what one pass over a file finds.
+type Reading struct {
+	*File
+	Sections map[Place]*Section
+	Refused  Line // The first malformed line, if it has a fault.
+}
+
+// Pass is where a pass over a file is. It is called for every line that counts below the header of a kept
+// section, for all headers, for malformed lines and comments that are not UTF-8, and if Settings is true, for
+// the retry settings of a section that is not kept. It may be called for other properties too.
+type Pass struct {
+	Line
+	Property Property // Of a property.
+	Header   string   // The text in the brackets of the last header, empty for a malformed one.
+	Place    Place    // What that header is for. A section that is no profile has a name only if all are kept.
+	Kept     bool
+	Settings bool // The caller may set it.
+}
+
+// read is the pass.
+func (f *File) read(profile string, all bool, look func(*Pass)) *Reading {
+	r := &Reading{File: f}
+	if f.UTF16 {
+		r.Refused = Line{Number: 1, Kind: Malformed, Fault: UTF16}
+		return r
+	}
+	var (
+		at   Pass
+		kept *Section // The current section, if it is wanted.
+	)
+	for s := (scanner{data: f.Data, valid: f.Valid, brief: true}); s.scan(&at.Line); s.brief, s.settings = kept == nil, at.Settings {
+		switch at.Kind {
+		case Header:
+			at.Header, at.Settings = HeaderName(at.Text), false
+			kept = r.section(&at, profile, all)
+			at.Kept = kept != nil
+		case Malformed:
+			if r.Refused.Fault == NoFault {
+				r.Refused = at.Line
+			}
+			if at.Text[0] == '[' {
+				at.Header, at.Settings, at.Kept, kept = "", false, false, nil
+			}
+		case PropertyLine:
+			at.Property = s.current
+		case Continuation, SubProperty, Comment:
+		}
+		if look != nil {
+			look(&at)
+		}
+		if kept != nil && at.Kind != Comment && (at.Kind != Malformed || at.Fault == NotUTF8) {
+			kept.Lines = append(kept.Lines, at.Line)
+		}
+	}
+	r.useBareDefault()
+	return r
+}
+
+// section returns the section that a header begins or goes on with, or nil if it is not wanted.
+func (r *Reading) section(at *Pass, profile string, all bool) *Section {
+	name := ProfileName(r.Kind, at.Header)
+	at.Place = Place{name != "", name}
+	switch {
+	case at.Header == "", name == "" && !all, name != "" && !all && name != profile:
+		return nil
+	case name == "":
+		at.Place.Name = at.Header
+	case r.Kind == Config && at.Header == DefaultProfile:
+		at.Place.Profile = false // until useBareDefault
+	}
+	kept := r.Sections[at.Place]
+	if kept == nil {
+		kept = &Section{}
+		if !all {
+			kept.Lines = make([]Line, 0, 8)
+		}
+		if r.Sections == nil {
+			r.Sections = map[Place]*Section{}
+		}
+		r.Sections[at.Place] = kept
+	}
+	kept.Last = at.Number
+	return kept
+}
+
+// useBareDefault makes the [default] of the config file a profile, unless there is a [profile default]
+// (R16).
+func (r *Reading) useBareDefault() {
+	profile, bare := Place{true, DefaultProfile}, Place{false, DefaultProfile}
+	if r.Kind == Config && r.Sections[bare] != nil && r.Sections[profile] == nil {
+		r.Sections[profile] = r.Sections[bare]
+		delete(r.Sections, bare)
+	}
+}
+
+// ProfileName returns the name of the profile that a section is for by rules R06 and R07, or "" for a
+// section that is no profile.
+func ProfileName(kind, header string) string {
+	rest, prefixed := CutWord(header, "profile")
+	if kind == Config {
+		switch {
+		case prefixed:
+			return Unquoted(Trim(rest))
+		case header == DefaultProfile:
+			return header
+		}
+		return ""
+	}
+	_, session := CutWord(header, "sso-session")
+	_, services := CutWord(header, "services")
+	if prefixed || session || services {
+		return ""
+	}
+	return header
+}
+
+// CutWord cuts off a leading word that a space or tab follows.
+func CutWord(text, word string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(text, word)
+	return rest, ok && rest != "" && isBlank(rest[0])
+}
+
+// Unquoted cuts off one pair of quotes, if there is a text between them that does not contain
+// such a quote.
+func Unquoted(name string) string {
+	last := len(name) - 1
+	if last < 2 || name[0] != '\'' && name[0] != '"' || strings.IndexByte(name[1:], name[0]) != last-1 {
+		return name
+	}
+	return name[1:last]
+}

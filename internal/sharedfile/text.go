@@ -1,0 +1,71 @@
+package sharedfile
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// maxShown is how many bytes an error shows of a text from a file, a variable or an option.
+const maxShown = 64
+
+// Shorten cuts a text to maxShown bytes.
+func Shorten(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	end := maxShown
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "..."
+}
+
+// ShownPath returns a path, in quotes if it begins or ends with whitespace.
+func ShownPath(path string) string {
+	if Trim(path) != path {
+		return strconv.Quote(path)
+	}
+	return path
+}
+
+// Quote returns a text in quotes, shortened and on one line.
+func Quote(text string) string { return strconv.Quote(Shorten(text)) }
+
+func lowerByte(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + ('a' - 'A')
+	}
+	return c
+}
+
+// ASCIILower returns the text with the letters A to Z in lower case. strings.ToLower would
+// turn some letters beyond ASCII into ASCII letters.
+func ASCIILower(text string) string {
+	for i := range len(text) {
+		if lowerByte(text[i]) != text[i] {
+			lower := []byte(text)
+			for i, c := range lower {
+				lower[i] = lowerByte(c)
+			}
+			return string(lower)
+		}
+	}
+	return text
+}
+
+// RetryKey returns the retry setting that a key of a file names, or "".
+func RetryKey(key string) string {
+	if len(key) != len(RetryMode) && len(key) != len(MaxAttempts) {
+		return ""
+	}
+	switch ASCIILower(key) {
+	case RetryMode:
+		return RetryMode
+	case MaxAttempts:
+		return MaxAttempts
+	}
+	return ""
+}
+
+// IsBlank reports whether a text is empty or whitespace.
+func IsBlank(text string) bool { return Trim(text) == "" }

@@ -1,0 +1,79 @@
+package sharedfile
+
+import (
+	"iter"
+	"strings"
+)
+
+// more stands for the lines of a value that are left out.
+const more = "\n..."
+
+// Setting is a retry setting in a section.
+type Setting struct {
+	Key  string
+	Text string // Of several lines the first, a newline and "...": the others may hold a secret.
+	Line int
+}
+
+// Settings returns the retry settings in the order of their lines.
+func (s *Section) Settings() iter.Seq[Setting] {
+	return func(yield func(Setting) bool) {
+		if s == nil {
+			return
+		}
+		var last Setting
+		for i := range s.Lines {
+			switch l := &s.Lines[i]; l.Kind {
+			case PropertyLine:
+				p := l.Split()
+				if last.Key != "" && !yield(last) {
+					return
+				}
+				last = Setting{RetryKey(p.Key), p.Value, int(l.Number)}
+			case Continuation:
+				if last.Key != "" && !strings.HasSuffix(last.Text, more) {
+					last.Text += more
+				}
+			case Header, SubProperty, Malformed, Comment:
+			}
+		}
+		if last.Key != "" {
+			yield(last)
+		}
+	}
+}
+
+// Value is the value of a property with all lines that continue it.
+type Value struct {
+	Text   []byte
+	Secret bool // A further line has the key of a secret.
+	Group  bool // The further lines are sub-properties.
+}
+
+// Values returns the properties by key in lower case. The last of equal keys wins.
+func (s *Section) Values() map[string]*Value {
+	if s == nil {
+		return nil
+	}
+	all := map[string]*Value{}
+	var v *Value
+	for i := range s.Lines {
+		l := &s.Lines[i]
+		switch p := l.Split(); {
+		case l.Kind == PropertyLine && !p.Dropped:
+			v = &Value{Text: []byte(p.Value)}
+			all[ASCIILower(p.Key)] = v
+		case l.Kind == Continuation:
+			v.Text, v.Secret = append(append(v.Text, '\n'), l.Text...), v.Secret || IsSecret(p.Key)
+		case l.Kind == SubProperty:
+			v.Group = true
+		}
+	}
+	return all
+}
+
+// IsSecret reports whether the value of a key is never shown.
+func IsSecret(key string) bool {
+	key = ASCIILower(key)
+	return strings.Contains(key, "secret") || strings.Contains(key, "token") || strings.Contains(key, "access_key")
+}

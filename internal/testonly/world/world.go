@@ -1,0 +1,187 @@
+// Package world has the machines, files and environments that tests of the settings read, and findings as texts.
+package world
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing/fstest"
+
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/machine"
+	"github.com/awsretry/awsretry/internal/sharedfile"
+)
+
+// LookupIn returns an environment.
+func LookupIn(env map[string]string) func(string) (string, bool) {
+	return func(key string) (string, bool) {
+		value, ok := env[key]
+		return value, ok
+	}
+}
+
+// On returns files on a machine with a platform.
+func On(platform string, fsys fs.FS) fs.FS { return machine.FS{FS: fsys, Platform: platform} }
+
+// Texts returns sources of two files, /c and /k, and an empty environment.
+func Texts(configText, credentialsText string) config.Sources {
+	return config.Sources{
+		ConfigFile: "/c", CredentialsFile: "/k", LookupEnv: LookupIn(nil),
+		FS: On("linux", fstest.MapFS{"c": {Data: []byte(configText)}, "k": {Data: []byte(credentialsText)}}),
+	}
+}
+
+// Named returns sources of a config file that the environment names, and no credentials file.
+func Named(path string) config.Sources {
+	return config.Sources{LookupEnv: LookupIn(map[string]string{
+		"AWS_CONFIG_FILE": path, "AWS_SHARED_CREDENTIALS_FILE": path + ".none",
+	})}
+}
+
+// WithHome returns sources of a file system, and of an environment with only the home directory.
+func WithHome(fsys fs.FS) config.Sources {
+	return config.Sources{FS: On("linux", fsys), LookupEnv: LookupIn(map[string]string{"HOME": "/h"})}
+}
+
+// Home is the home directory of a machine, with its environment and its two files. A file with an
+// empty text does not exist.
+type Home struct {
+	Env                 map[string]string
+	Config, Credentials string
+}
+
+// Query returns the query for the settings of the machine.
+func (h Home) Query() config.Query {
+	files := fstest.MapFS{}
+	for name, text := range map[string]string{"h/.aws/config": h.Config, "h/.aws/credentials": h.Credentials} {
+		if text != "" {
+			files[name] = &fstest.MapFile{Data: []byte(text)}
+		}
+	}
+	env := map[string]string{"HOME": "/h"}
+	maps.Copy(env, h.Env)
+	return config.Query{Sources: config.Sources{FS: On("linux", files), LookupEnv: LookupIn(env)}}
+}
+
+// Codes returns the codes of findings in their order.
+func Codes(found []config.Diagnostic) []string {
+	list := []string{}
+	for _, d := range found {
+		list = append(list, d.Code)
+	}
+	return list
+}
+
+// Lines returns findings as text.
+func Lines(found []config.Diagnostic) []string {
+	all := []string{}
+	for _, d := range found {
+		all = append(all, d.String())
+	}
+	return all
+}
+
+// Without drops the findings about other tools, which tools_test.go checks.
+func Without(found []config.Diagnostic) []config.Diagnostic {
+	var kept []config.Diagnostic
+	for _, d := range found {
+		if d.Code != "read-differently" {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
+// Permitted returns a file system that respects the permissions of files for root too, although
+// the machine lets root read every file. For any other user it returns nil, the file system of the
+// machine.
+func Permitted() fs.FS {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	return obeying{}
+}
+
+// obeying is the file system of the machine without files that their owner may not read.
+type obeying struct{}
+
+func (obeying) Open(name string) (fs.File, error) {
+	path := "/" + strings.TrimPrefix(name, "/")
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.Mode().Perm()&0o400 == 0:
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission}
+	default:
+		return os.Open(path)
+	}
+}
+
+func (obeying) Stat(name string) (fs.FileInfo, error) {
+	return os.Stat("/" + strings.TrimPrefix(name, "/"))
+}
+
+// RawProfiles returns all values of all profiles, secrets included. A property with
+// sub-properties has a map of them. The values come from the data, not from ini.v1.
+func RawProfiles(src config.Sources) (map[string]map[string]any, error) {
+	pair, err := src.Open()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]map[string]any{}
+	pair.Read("", true)
+	for _, at := range pair.Places() {
+		if !at.Profile {
+			continue
+		}
+		all[at.Name] = map[string]any{}
+		for _, x := range pair.Readings {
+			for key, v := range x.Sections[at].Values() {
+				if all[at.Name][key] = string(v.Text); v.Group {
+					all[at.Name][key] = subProperties(x.Sections[at], key)
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// subProperties returns those of the last property with the key.
+func subProperties(s *sharedfile.Section, key string) (subs map[string]any) {
+	within := false
+	for _, l := range s.Lines {
+		switch p := l.Split(); {
+		case l.Kind == sharedfile.PropertyLine && !p.Dropped:
+			if within = sharedfile.ASCIILower(p.Key) == key; within {
+				subs = map[string]any{}
+			}
+		case l.Kind == sharedfile.SubProperty && within && !p.Dropped:
+			subs[sharedfile.ASCIILower(p.Key)] = p.Value
+		}
+	}
+	return subs
+}
+
+// Malformed returns the malformed lines of both files with Kind, Line and Msg.
+func Malformed(src config.Sources) ([]config.ParseError, error) {
+	pair, err := src.Open()
+	if err != nil {
+		return nil, err
+	}
+	var all []config.ParseError
+	pair.Look = func(file int, at *sharedfile.Pass) {
+		if at.Kind == sharedfile.Malformed {
+			all = append(all, config.ParseError{Kind: pair.Files[file].Kind, Line: int(at.Number), Msg: at.Fault.String()})
+		}
+	}
+	pair.Read("", false)
+	for i, f := range pair.Files {
+		if f.UTF16 {
+			all = slices.Insert(all, i*len(all), config.ParseError{Kind: f.Kind, Line: 1, Msg: sharedfile.UTF16.String()})
+		}
+	}
+	return all, nil
+}
