@@ -67,7 +67,7 @@ func (r *sendRateRun) check(t *rapid.T) {
 	requireClose(t, r.model.tokens, state.SendTokens, "tokens")
 	require.GreaterOrEqual(t, state.SendTokens, 0.0)
 	require.LessOrEqual(t, state.SendTokens, max(state.SendCapacity, r.model.lifted))
-	require.LessOrEqual(t, state.FillRate, max(0.5, r.model.ceiling))
+	require.LessOrEqual(t, state.FillRate, max(r.model.least, r.model.ceiling))
 	if r.model.cut {
 		require.Equal(t, r.model.lastThrottle, state.LastThrottle)
 	} else {
@@ -126,7 +126,7 @@ func (r *sendRateRun) respond(t *rapid.T, at time.Time, response ratelimit.Respo
 	if !hadCut || measured == 0 {
 		measured = max(measured, r.model.starting)
 	}
-	require.LessOrEqual(t, state.FillRate, max(0.5, 2*measured))
+	require.LessOrEqual(t, state.FillRate, max(r.model.least, 2*measured))
 	if !r.model.cut {
 		require.GreaterOrEqual(t, state.FillRate, r.model.starting)
 	}
@@ -204,6 +204,7 @@ type rateModel struct {
 
 	fill, capacity, tokens float64
 	cost                   float64   // of an attempt that is no exception
+	least                  float64   // fill rate
 	lifted                 float64   // the cost of the first in line, A12
 	filled                 time.Time // up to when; zero before the first refill
 }
@@ -211,7 +212,7 @@ type rateModel struct {
 func newRateModel(start time.Time, config sendrate.Config) *rateModel {
 	m := &rateModel{
 		config: config, ceiling: math.Inf(1), start: start, newest: start, lastThrottle: start,
-		cost: config.Cost,
+		cost: config.Cost, least: 0.5,
 	}
 	m.starting = float64(config.StartingRate)
 	if config.Ceiling > 0 {
@@ -219,7 +220,7 @@ func newRateModel(start time.Time, config sendrate.Config) *rateModel {
 		m.starting = min(or(m.starting, m.ceiling), m.ceiling)
 	}
 	if m.starting > 0 {
-		m.starting, m.limited = max(m.starting, 0.5), true
+		m.least, m.limited = min(m.least, m.starting/2), true
 		m.setRate(start, m.starting)
 		m.tokens = 1
 	}
@@ -299,11 +300,11 @@ func (m *rateModel) climbed(seconds float64) float64 {
 	return 0.4*math.Pow(seconds-math.Cbrt(m.lastMax*0.3/0.4), 3) + m.lastMax
 }
 
-// setRate is A02.
+// setRate is A02. A known limit below 1 lowers the least rate to its half.
 func (m *rateModel) setRate(now time.Time, rate float64) {
 	m.refill(now)
 	rate = min(rate, m.ceiling)
-	m.fill, m.capacity = max(rate, 0.5), max(rate, 1, m.cost)
+	m.fill, m.capacity = max(rate, m.least), max(rate, 1, m.cost)
 	m.spend(0)
 }
 
