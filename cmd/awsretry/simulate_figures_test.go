@@ -29,6 +29,8 @@ func TestSimulatedFigures(t *testing.T) {
 		{"storm", storm + " --clients 100 --vs max_attempts=1 --vs quota_capacity=14"},
 		{"cut", "--workers 0 --limit 250 --offered 200 --phase 30s:limit=0.2x;burst=0.2x --seed 1 --vs adaptive,deadline=5s"},
 		{"fleet", "--clients 100 --workers 1 --vs adaptive"},
+		{"hold", "--limit 5 --burst 1 --workers 10 --vs adaptive --vs hold"},
+		{"known", "--limit 20 --burst 100 --workers 200 --seed 1 --vs adaptive --vs send_limit=20:100"},
 		{"profile-json", "--profile prod --vs standard,v2.0 --limit 500 --burst 100 --offered 200 --fail 0.2..0.4 --clients 4 --workers 25 --seed 7 --json"},
 		{"short-outage", "--outage 20s --limit 500 --offered 100 --vs max_attempts=10 --vs adaptive,max_elapsed=2s"},
 		{"too-many-open", "--profile prod --workers 0 --limit 1 --offered 5000"},

@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/ratelimit"
+	"github.com/awsretry/awsretry/retry"
 )
 
 func TestSimulateRefusesBadFlags(t *testing.T) {
@@ -51,9 +54,13 @@ func TestSimulateRefusesBadFlags(t *testing.T) {
 		"--seed -1":                             `invalid argument "-1" for "--seed" flag: must be a whole number from 1 to 18446744073709551615`,
 		"-o -":                                  `invalid argument "-" for "-o, --output" flag: must be the name of a file`,
 		"--vs min_delay=30s":                    `--vs min_delay=30s: min_delay: "30s": must be at most max_backoff, which is 20s (built-in default)`,
-		"--vs legacy":                           `invalid argument "legacy" for "--vs" flag: "legacy": must be standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D, quota_capacity=N, deadline=D or timeout=D`,
-		"--vs v2.0,":                            `invalid argument "v2.0," for "--vs" flag: "": must be standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D, quota_capacity=N, deadline=D or timeout=D`,
+		"--vs legacy":                           `invalid argument "legacy" for "--vs" flag: "legacy": must be standard, adaptive, hold, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D`,
+		"--vs v2.0,":                            `invalid argument "v2.0," for "--vs" flag: "": must be standard, adaptive, hold, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D`,
 		"--vs v2.0,v2.1":                        `invalid argument "v2.0,v2.1" for "--vs" flag: "v2.1": there is another behavior`,
+		"--vs adaptive,hold":                    `invalid argument "adaptive,hold" for "--vs" flag: "hold": there is another retry_mode`,
+		"--vs send_limit=20":                    `invalid argument "send_limit=20" for "--vs" flag: "send_limit=20": must be a rate from 0.01 to 1000000 and a burst from 1, such as 20:100`,
+		"--vs send_limit=NaN:5":                 `invalid argument "send_limit=NaN:5" for "--vs" flag: "send_limit=NaN:5": must be a rate from 0.01 to 1000000 and a burst from 1, such as 20:100`,
+		"--vs standard,send_limit=20:100":       `invalid argument "standard,send_limit=20:100" for "--vs" flag: send_limit: standard mode has no send rate`,
 		"--vs max_attempts=0":                   `invalid argument "max_attempts=0" for "--vs" flag: "max_attempts=0": must be a decimal integer from 1 to 2147483647`,
 		"--vs timeout=0s":                       `invalid argument "timeout=0s" for "--vs" flag: "timeout=0s": must be a duration above zero, such as 2s`,
 		"--vs v2.0 --vs v2.0":                   `invalid argument "v2.0" for "--vs" flag: was given before`,
@@ -128,4 +135,26 @@ func FuzzSimulateFlags(f *testing.F) {
 		took, _ := sim.NewService(scenario, 1, time.Time{}).Take(time.Time{}.Add(time.Second))
 		require.GreaterOrEqual(t, took, scenario.Latency[0])
 	})
+}
+
+func TestVariantsOfTheSendRateAreInAdaptiveMode(t *testing.T) {
+	t.Parallel()
+	known := adaptive.SendLimit{Ceiling: 0.2, Burst: 3}
+	for text, want := range map[string]adaptive.Config{
+		"hold":                      {Controller: ratelimit.Hold},
+		"send_limit=0.2:3":          {SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return known }},
+		"send_limit=0.2:3,hold":     {Controller: ratelimit.Hold, SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return known }},
+		"adaptive,send_limit=0.2:3": {SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return known }},
+	} {
+		c, err := parseChange(text)
+		require.NoError(t, err)
+		require.Len(t, c.given, 1)
+		require.Equal(t, "adaptive", c.given[0].Raw, text)
+		got := c.strategy()
+		require.Equal(t, want.Controller, got.Controller)
+		require.Equal(t, want.SendLimit == nil, got.SendLimit == nil)
+		if got.SendLimit != nil {
+			require.Equal(t, known, got.SendLimit(retry.ScopeKey{}))
+		}
+	}
 }

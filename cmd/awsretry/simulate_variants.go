@@ -13,7 +13,7 @@ import (
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -23,6 +23,8 @@ type change struct {
 	behavior          retry.Behavior
 	deadline, timeout time.Duration
 	quota             int // capacity; zero means the default
+	controller        ratelimit.Controller
+	sendLimit         adaptive.SendLimit
 }
 
 // parseChange reads a --vs.
@@ -36,9 +38,11 @@ func parseChange(text string) (change, error) {
 			key, c.behavior = "behavior", retry.Behavior(part)
 		case part == string(awsretry.ModeStandard), part == string(awsretry.ModeAdaptive):
 			key, value = "retry_mode", part
-		case !assigned || !slices.Contains([]string{"max_attempts", "max_backoff", "min_delay", "max_elapsed", "quota_capacity", "deadline", "timeout"}, key):
-			return c, fmt.Errorf("%q: must be standard, adaptive, v2.0, v2.1, max_attempts=N, max_backoff=D, "+
-				"min_delay=D, max_elapsed=D, quota_capacity=N, deadline=D or timeout=D", part)
+		case part == ratelimit.Hold.String():
+			key, value, c.controller = "retry_mode", string(awsretry.ModeAdaptive), ratelimit.Hold
+		case !assigned || !slices.Contains([]string{"max_attempts", "max_backoff", "min_delay", "max_elapsed", "quota_capacity", "send_limit", "deadline", "timeout"}, key):
+			return c, fmt.Errorf("%q: must be standard, adaptive, hold, v2.0, v2.1, max_attempts=N, max_backoff=D, "+
+				"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D", part)
 		}
 		if slices.Contains(keys, key) {
 			return c, fmt.Errorf("%q: there is another %s", part, key)
@@ -47,6 +51,12 @@ func parseChange(text string) (change, error) {
 		if err := c.set(key, value, "--vs "+text); err != nil {
 			return c, fmt.Errorf("%q: %w", part, err)
 		}
+	}
+	switch known := c.sendLimit != (adaptive.SendLimit{}); {
+	case known && slices.ContainsFunc(c.given, func(given config.Candidate) bool { return given.Raw == string(awsretry.ModeStandard) }):
+		return c, errors.New("send_limit: standard mode has no send rate")
+	case known && !slices.Contains(keys, "retry_mode"):
+		return c, c.set("retry_mode", string(awsretry.ModeAdaptive), "--vs "+text)
 	}
 	return c, nil
 }
@@ -58,6 +68,17 @@ func (c *change) set(key, value, place string) (err error) {
 	case "quota_capacity":
 		if c.quota, err = strconv.Atoi(value); err != nil || c.quota < 1 || c.quota > fastest {
 			return fmt.Errorf("must be a whole number from 1 to %.0f", fastest)
+		}
+		return nil
+	case "send_limit":
+		rate, burst, _ := strings.Cut(value, ":")
+		ceiling, err := strconv.ParseFloat(rate, 64)
+		if err == nil {
+			c.sendLimit.Ceiling = ratelimit.Rate(ceiling)
+			c.sendLimit.Burst, err = strconv.ParseFloat(burst, 64)
+		}
+		if err != nil || !(ceiling >= 0.01 && ceiling <= fastest && c.sendLimit.Burst >= 1 && c.sendLimit.Burst <= fastest) {
+			return fmt.Errorf("must be a rate from 0.01 to %.0f and a burst from 1, such as 20:100", fastest)
 		}
 		return nil
 	case "deadline", "timeout":
@@ -79,9 +100,13 @@ func (c *change) set(key, value, place string) (err error) {
 }
 
 // strategy returns the configuration of the strategy, apart from the settings.
-func (c *change) strategy() (all standard.Config) {
+func (c *change) strategy() (all adaptive.Config) {
 	if c.quota > 0 {
-		all.QuotaCapacity = &c.quota
+		all.Standard.QuotaCapacity = &c.quota
+	}
+	all.Controller = c.controller
+	if c.sendLimit != (adaptive.SendLimit{}) {
+		all.SendLimit = func(retry.ScopeKey) adaptive.SendLimit { return c.sendLimit }
 	}
 	return all
 }
@@ -145,8 +170,15 @@ func (c *call) variants(s *simulation) ([]*variant, error) {
 		if with.quota > 0 {
 			v.settings = append(v.settings, page.Setting{Name: "quota_capacity", Value: strconv.Itoa(with.quota), Origin: "--vs " + text})
 		}
+		if with.controller == ratelimit.Hold {
+			v.settings = append(v.settings, page.Setting{Name: "controller", Value: with.controller.String(), Origin: "--vs " + text})
+		}
+		if known := with.sendLimit; known.Ceiling > 0 {
+			value := fmt.Sprintf("%v/s, burst %v", known.Ceiling, known.Burst)
+			v.settings = append(v.settings, page.Setting{Name: "send_limit", Value: value, Origin: "--vs " + text})
+		}
 		v.New = func(p sim.Parts) (retry.Strategy, error) {
-			return awsretry.New(settings, awsretry.WithConfig(adaptive.Config{Standard: with.strategy()}),
+			return awsretry.New(settings, awsretry.WithConfig(with.strategy()),
 				awsretry.WithClock(p.Clock), awsretry.WithRandom(p.Random), awsretry.WithObserver(p.Observer))
 		}
 		all = append(all, v)

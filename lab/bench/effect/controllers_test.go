@@ -1,0 +1,296 @@
+//go:build long
+
+package effect
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
+	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
+	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/ratelimit"
+)
+
+var (
+	rows     = flag.String("rows", "^$", "the rows of the table of controllers to play, as a regular expression")
+	first    = flag.Uint64("first", 1, "the first seed of the table of controllers")
+	withSDK  = flag.Bool("sdk", false, "play the SDK's adaptive mode too, where the limit is at most 100 a second")
+	joinedAt = time.Minute
+)
+
+// row is a scenario of the table, and what its third figure is: seconds until goodput is 90 % of R, Jain's
+// index of the clients, or the share of the last client, which joins late.
+type row struct {
+	scenario
+	of    float64 // R: what goodput is a share of
+	third string
+}
+
+const (
+	none    = ""
+	seconds = "s to 0.9 R"
+	jain    = "Jain"
+	joins   = "share of one that joins"
+)
+
+// figures3 are the figures of a row, as means over its runs.
+type figures3 struct{ goodput, throttled, third float64 }
+
+// lone is one client with a limit for itself, which offers five times of it.
+func lone(name string, rate, burst float64, change ...func(r *row)) row {
+	r := shared(name, 1, rate, burst)
+	r.Workers, r.third = 100, none
+	if rate < 50 {
+		r.Workers = 10
+	}
+	for _, c := range change {
+		c(&r)
+	}
+	return r
+}
+
+// shared are several clients with a limit together.
+func shared(name string, clients int, rate, burst float64) row {
+	r := row{of: rate, third: jain}
+	r.name, r.Clients, r.Workers, r.Offered = name, clients, 10, 5*rate
+	r.Rate, r.Burst, r.Latency = rate, max(1, burst), [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond}
+	settle := time.Duration(max(90, 60/rate)) * time.Second
+	r.Measured = sim.Window{From: settle, To: settle + time.Duration(max(120, 400/rate))*time.Second}
+	r.Duration = r.Measured.To
+	return r
+}
+
+// times changes the limit after two minutes.
+func times(by float64) func(r *row) {
+	return func(r *row) {
+		r.change(2*time.Minute, func(now *sim.Conditions) { now.Rate, now.Burst = by*r.Rate, max(1, by*r.Burst) })
+		r.Offered *= max(1, by)
+		r.Phases[0].Offered = r.Offered
+		r.Measured = sim.Window{From: 2 * time.Minute, To: 4 * time.Minute}
+		r.of, r.third, r.Duration = by*r.Rate, seconds, r.Measured.To
+	}
+}
+
+// tableOfControllers are the rows. A burst is in requests.
+func tableOfControllers() (all []row) {
+	for _, rate := range []float64{0.5, 1, 2, 5, 10, 50} {
+		all = append(all, lone(fmt.Sprintf("R %v, burst of one", rate), rate, 1))
+	}
+	for _, rate := range []float64{2, 5, 10, 50, 100, 500, 1000} {
+		all = append(all, lone(fmt.Sprintf("R %v, burst 1 s", rate), rate, rate))
+	}
+	for _, rate := range []float64{50, 500} {
+		all = append(all, lone(fmt.Sprintf("R %v, burst 0.1 s", rate), rate, rate/10))
+	}
+	for _, burst := range []float64{2, 20} {
+		all = append(all, lone(fmt.Sprintf("R 10, burst %v, as nginx has it", burst), 10, burst+1))
+	}
+	for _, rate := range []float64{50, 100, 500, 1000} {
+		all = append(all, lone(fmt.Sprintf("R %v, latency 50-300 ms", rate), rate, rate, func(r *row) {
+			r.Latency, r.Workers = [2]time.Duration{50 * time.Millisecond, 300 * time.Millisecond}, int(max(100, rate/2))
+		}))
+	}
+	for _, rate := range []float64{5, 50, 500} {
+		all = append(all, lone(fmt.Sprintf("R %v, windows of a second", rate), rate, rate, func(r *row) {
+			for at := time.Duration(0); at < r.Duration; at += time.Second {
+				full, counting := r.Conditions, r.Conditions
+				full.Rate, counting.Rate = 1e9, 1e-9
+				r.Phases = append(r.Phases, sim.Phase{From: at, Conditions: full}, sim.Phase{From: at + time.Microsecond, Conditions: counting})
+			}
+		}))
+	}
+	for _, rate := range []float64{5, 50, 500} {
+		for _, share := range []float64{0.005, 0.02, 0.1} {
+			all = append(all, lone(fmt.Sprintf("R %v, %v %% throttled at random", rate, 100*share), rate, rate, func(r *row) { r.Throttle = share }))
+		}
+	}
+	for _, rate := range []float64{50, 500} {
+		all = append(all,
+			lone(fmt.Sprintf("R %v, demand 1.05 R", rate), rate, rate, func(r *row) { r.Offered = 1.05 * rate }),
+			lone(fmt.Sprintf("R %v, demand 10 s on, 10 s off", rate), rate, rate, func(r *row) {
+				for at := 10 * time.Second; at < r.Duration; at += 20 * time.Second {
+					r.change(at, func(now *sim.Conditions) { now.Offered = 0 })
+					r.change(at+10*time.Second, func(*sim.Conditions) {})
+				}
+				r.of = rate / 2
+			}))
+	}
+	for _, rate := range []float64{5, 50, 500} {
+		all = append(all, lone(fmt.Sprintf("R %v, outage of 5 s", rate), rate, rate, func(r *row) {
+			r.change(115*time.Second, func(now *sim.Conditions) { now.Throttle = 1 })
+			r.change(2*time.Minute, func(*sim.Conditions) {})
+			r.Measured, r.third = sim.Window{From: 2 * time.Minute, To: 3 * time.Minute}, seconds
+			r.Duration = r.Measured.To
+		}))
+	}
+	for _, by := range []float64{2, 10, 0.5} {
+		for _, rate := range []float64{1, 2, 5, 10, 50, 500} {
+			if by == 2 || by == 10 && rate >= 5 && rate <= 50 || by == 0.5 && rate >= 5 {
+				all = append(all, lone(fmt.Sprintf("R %v becomes %v", rate, by*rate), rate, rate, times(by)))
+			}
+		}
+	}
+	for _, c := range []struct {
+		clients     int
+		rate, burst float64
+	}{{2, 100, 100}, {10, 100, 100}, {100, 100, 100}, {3, 20, 20}, {10, 20, 20}, {30, 20, 20}, {2, 100, 1}, {10, 100, 1}} {
+		all = append(all, shared(fmt.Sprintf("%d clients, R %v, burst %v", c.clients, c.rate, c.burst), c.clients, c.rate, c.burst))
+	}
+	joining := shared("10 clients, R 100, one joins late", 10, 100, 100)
+	joining.third = joins
+	return append(all, joining)
+}
+
+// TestTableOfControllers plays the table with the default and with Hold, with -seeds from -first on, and with
+// -v prints it: goodput as a share of R, the share of throttles, and the third figure, as means. It then says
+// which rows Hold loses: steady ones with up to ten clients by more than 0.03 R, a point of throttles or 0.05 of
+// Jain's index; others by more than 0.1 of it or more throttles; a doubled limit found after more than 20 s.
+func TestTableOfControllers(t *testing.T) {
+	t.Parallel()
+	pattern := regexp.MustCompile(*rows)
+	if *rows == "" {
+		pattern = regexp.MustCompile("")
+	}
+	controllers := []ratelimit.Controller{ratelimit.CutPerEvent, ratelimit.Hold}
+	var played []row
+	for _, r := range tableOfControllers() {
+		if pattern.MatchString(r.name) {
+			played = append(played, r)
+		}
+	}
+	text := make([]string, len(played))
+	lost := make([]string, len(played))
+	t.Cleanup(func() {
+		t.Log("\n| | CUBIC | Hold | |\n|---|---|---|---|\n" + strings.Join(text, "\n"))
+		t.Log("lost:" + strings.Join(lost, ""))
+	})
+	for i, r := range played {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			var cells []string
+			var means []figures3
+			for _, controller := range controllers {
+				var mean figures3
+				for seed := range *seeds {
+					f := r.play(t, controller, *first+seed)
+					n := float64(*seeds)
+					mean.goodput, mean.throttled, mean.third = mean.goodput+f.goodput/n, mean.throttled+f.throttled/n, mean.third+f.third/n
+				}
+				means, cells = append(means, mean), append(cells, r.cell(mean))
+			}
+			if *withSDK && r.Rate <= 100 && r.third != joins && r.Clients <= 10 && r.Burst < 1e6 {
+				cells = append(cells, r.cell(r.ofCalls(play(t, r.scenario, named(t, "aws-sdk-go-v2-adaptive"), *first))))
+			}
+			text[i] = fmt.Sprintf("| %s | %s | %s |", r.name, strings.Join(cells, " | "), r.third)
+			if what := r.worse(means[0], means[1]); what != "" {
+				lost[i] = fmt.Sprintf("\n%s: %s", r.name, what)
+			}
+		})
+	}
+}
+
+func (r *row) cell(f figures3) string {
+	text := fmt.Sprintf("%.2f, %.2f %%", f.goodput, 100*f.throttled)
+	if r.third != none {
+		text += fmt.Sprintf(", %.2f", f.third)
+	}
+	return text
+}
+
+// worse says what Hold loses, as TestTableOfControllers has it.
+func (r *row) worse(cubic, hold figures3) string {
+	var what []string
+	if len(r.Phases) == 0 && r.Clients <= 10 {
+		if hold.goodput < cubic.goodput-0.03 {
+			what = append(what, "goodput")
+		}
+		if hold.throttled > cubic.throttled+0.01 {
+			what = append(what, "throttles")
+		}
+		if r.third == jain && hold.third < cubic.third-0.05 {
+			what = append(what, "fairness")
+		}
+	}
+	if r.Clients > 10 && (hold.third < cubic.third-0.1 || hold.throttled > cubic.throttled) {
+		what = append(what, "fairness or throttles")
+	}
+	if r.third == seconds && r.of == 2*r.Rate && r.Rate >= 2 && hold.third > 20 {
+		what = append(what, "time to a doubled limit")
+	}
+	return strings.Join(what, ", ")
+}
+
+// play plays the row in virtual time.
+func (r *row) play(t *testing.T, controller ratelimit.Controller, seed uint64) figures3 {
+	t.Helper()
+	got := &record{scenario: r.scenario}
+	clk := virtual.New(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
+	load := newLoad(r.Scenario, contender{}, seed, clk.Now(), &got.calls)
+	for i := range r.Clients {
+		world := clk.Beside(false)
+		s, err := adaptive.New(adaptive.Config{
+			Controller: controller, Standard: standard.Config{Clock: world, Random: seeded(seed + uint64(i))},
+		})
+		require.NoError(t, err)
+		begin := func() { load.Begin(t.Context(), world, looped{s}) }
+		if i == r.Clients-1 && r.third == joins {
+			clk.AfterFunc(joinedAt, begin)
+		} else {
+			begin()
+		}
+	}
+	for _, p := range r.Phases {
+		clk.AfterFunc(p.From, func() { load.Service.Change(clk.Now(), p.Conditions) })
+	}
+	clk.Run(load.Start.Add(r.Duration))
+	return r.ofCalls(got)
+}
+
+// ofCalls returns the figures of a run.
+func (r *row) ofCalls(got *record) figures3 {
+	successes, attempts, throttled, last := 0, 0, 0, 0
+	var ends []time.Duration
+	for _, c := range got.calls {
+		if c.Err == nil {
+			ends = append(ends, c.Ended)
+		}
+		if !r.Measured.Has(c.Ended) {
+			continue
+		}
+		attempts += len(c.Attempts)
+		throttled += c.Throttled()
+		if c.Err == nil {
+			successes++
+			if c.Worker/max(r.Workers, 1) == r.Clients-1 {
+				last++
+			}
+		}
+	}
+	f := figures3{
+		goodput:   float64(successes) / (r.of * (r.Measured.To - r.Measured.From).Seconds()),
+		throttled: share(throttled, attempts),
+	}
+	switch r.third {
+	case seconds:
+		slices.Sort(ends)
+		f.third = (r.Duration - r.LastChange()).Seconds()
+		if after := r.Settled(ends, r.LastChange()); after >= 0 {
+			f.third = after.Seconds()
+		}
+	case jain:
+		f.third = got.fairness()
+	case joins:
+		f.third = float64(last*r.Clients) / math.Max(float64(successes), 1)
+	}
+	return f
+}
