@@ -18,11 +18,12 @@ type resolution struct {
 
 // setting says how one setting is decided. A text is read, and a value that code has typed is accepted, or not.
 type setting[T any] struct {
-	key       string   // In errors, and as the key in the shared files and in Query.Given.
-	variables []string // The strongest first.
-	inFiles   bool     // The shared files may have it.
+	key       string    // In errors, and as the key in the shared files and in Query.Given.
+	variables [2]string // The strongest first.
+	inFiles   bool      // The shared files may have it.
 	read      func(text string) (T, error)
 	accept    func(value T) (T, error)
+	text      func(value T) string // For people.
 	builtIn   T
 	by        Origin // Of over.
 
@@ -41,7 +42,7 @@ func unlessEmpty(name string) *string {
 
 // decide takes the strongest value of a setting, which must be valid.
 func decide[T any](r *resolution, s setting[T]) Setting[T] {
-	chosen := Setting[T]{Value: s.builtIn, Raw: textOf(s.builtIn), Origin: Origin{Kind: originDefault}, Overridden: []Candidate{}}
+	chosen := Setting[T]{Value: s.builtIn, Raw: s.text(s.builtIn), Origin: Origin{Kind: originDefault}, Overridden: []Candidate{}}
 	won := false
 	add := func(c Candidate, value T, err error) {
 		switch {
@@ -56,31 +57,31 @@ func decide[T any](r *resolution, s setting[T]) Setting[T] {
 		}
 		won = true
 	}
-	text := func(c Candidate) {
+	read := func(c Candidate) {
 		value, err := s.read(c.Raw)
 		add(c, value, err)
 	}
 	typed := func(value *T, origin Origin) {
 		if value != nil {
 			accepted, err := s.accept(*value)
-			add(Candidate{Raw: textOf(*value), Origin: origin}, accepted, err)
+			add(Candidate{Raw: s.text(*value), Origin: origin}, accepted, err)
 		}
 	}
 	typed(s.over, s.by)
 	for _, c := range r.Given {
 		if c.Origin.Key == s.key {
-			text(c)
+			read(c)
 		}
 	}
 	for _, name := range s.variables {
 		// A retry setting of whitespace alone is unset; the name of a profile is used as is.
-		if value, ok := r.env(name); ok && (!s.inFiles || !sharedfile.IsBlank(value)) {
-			text(Candidate{Raw: value, Origin: Origin{Kind: originEnvironment, Name: name}})
+		if value, ok := r.env(name); name != "" && ok && (!s.inFiles || !sharedfile.IsBlank(value)) {
+			read(Candidate{Raw: value, Origin: Origin{Kind: originEnvironment, Name: name}})
 		}
 	}
 	for _, c := range r.inFiles {
 		if c.Origin.Key == s.key {
-			text(c)
+			read(c)
 		}
 	}
 	typed(s.def, Origin{Kind: originDefault, Name: "WithDefaultMode"})

@@ -113,35 +113,35 @@ func (q Query) Decide(pair *sharedfile.Pair) (*Settings, error) {
 	r := &resolution{Query: &q}
 	s := &Settings{Service: q.Service, Files: statuses(pair), Diagnostics: []Diagnostic{}}
 	s.Profile = decide(r, setting[string]{
-		key: "profile", variables: []string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}, read: anyName, accept: anyName,
+		key: "profile", variables: [2]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}, read: anyName, accept: anyName, text: text[string],
 		builtIn: defaultProfile, by: option("WithProfile"), over: unlessEmpty(q.Profile),
 	})
 	if err := r.readFiles(pair, s.Profile); err != nil {
 		return nil, err
 	}
 	s.Behavior = decide(r, setting[retry.Behavior]{
-		key: keyBehavior, accept: acceptBehavior, builtIn: retry.V21, by: option("WithBehavior"),
+		key: keyBehavior, accept: acceptBehavior, text: text[retry.Behavior], builtIn: retry.V21, by: option("WithBehavior"),
 		over: q.Override.Behavior, conf: q.Config.Behavior,
 	})
 	builtIn := s.Behavior.Value.Defaults(q.Service)
 	s.RetryMode = decide(r, setting[Mode]{
-		key: keyRetryMode, variables: []string{sharedfile.EnvRetryMode}, inFiles: true, read: readMode, accept: acceptMode,
+		key: keyRetryMode, variables: [2]string{sharedfile.EnvRetryMode}, inFiles: true, read: readMode, accept: acceptMode, text: text[Mode],
 		builtIn: modeStandard, by: option("WithMode"), over: q.Override.Mode, def: q.Default.Mode,
 	})
 	s.MaxAttempts = decide(r, setting[int]{
-		key: keyMaxAttempts, variables: []string{sharedfile.EnvMaxAttempts}, inFiles: true, read: readMaxAttempts, accept: acceptMaxAttempts,
+		key: keyMaxAttempts, variables: [2]string{sharedfile.EnvMaxAttempts}, inFiles: true, read: readMaxAttempts, accept: acceptMaxAttempts, text: strconv.Itoa,
 		builtIn: builtIn.MaxAttempts, by: option("WithMaxAttempts"), over: q.Override.MaxAttempts, conf: q.Config.MaxAttempts,
 	})
 	s.MaxBackoff = decide(r, setting[time.Duration]{
-		key: keyMaxBackoff, read: readMaxBackoff, accept: acceptMaxBackoff, builtIn: builtIn.MaxBackoff,
+		key: keyMaxBackoff, read: readMaxBackoff, accept: acceptMaxBackoff, text: time.Duration.String, builtIn: builtIn.MaxBackoff,
 		by: keyed("option WithMaxBackoff", keyMaxBackoff), over: q.Override.MaxBackoff, conf: q.Config.MaxBackoff,
 	})
 	s.MinDelay = decide(r, setting[time.Duration]{
-		key: keyMinDelay, read: readDuration, accept: acceptDuration, builtIn: builtIn.MinDelay,
+		key: keyMinDelay, read: readDuration, accept: acceptDuration, text: time.Duration.String, builtIn: builtIn.MinDelay,
 		by: keyed("option WithMinDelay", keyMinDelay), over: q.Override.MinDelay, conf: q.Config.MinDelay,
 	})
 	s.MaxElapsed = decide(r, setting[time.Duration]{
-		key: keyMaxElapsed, read: readDuration, accept: acceptDuration, builtIn: builtIn.MaxElapsed, conf: q.Config.MaxElapsed,
+		key: keyMaxElapsed, read: readDuration, accept: acceptDuration, text: time.Duration.String, builtIn: builtIn.MaxElapsed, conf: q.Config.MaxElapsed,
 	})
 	if longest := s.MaxBackoff; s.MinDelay.Value > longest.Value {
 		r.refuse(Candidate{Raw: s.MinDelay.Raw, Origin: s.MinDelay.Origin}, keyMinDelay,

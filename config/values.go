@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -114,17 +113,8 @@ func acceptBehavior(b retry.Behavior) (retry.Behavior, error) {
 // anyName accepts the name of a profile as it is (R21).
 func anyName(name string) (string, error) { return name, nil }
 
-// textOf returns a value that code has typed as text for people.
-func textOf(value any) string {
-	switch v := value.(type) {
-	case string:
-		return v
-	case int:
-		return strconv.Itoa(v)
-	default:
-		return fmt.Sprint(v)
-	}
-}
+// text returns the text of a value that is a text.
+func text[S ~string](value S) string { return string(value) }
 
 // orMultiLine returns errMultiLine for a value of several lines, and else err.
 func orMultiLine(raw string, err error) error {

@@ -30,7 +30,7 @@ func (r *report) section(i int, p sharedfile.Place) {
 	}
 	e := &section{file: &r.lines[i], Place: p, first: &s.Lines[0], keys: map[string]at{}}
 	stronger := r.pair.Readings[1].Sections[p]
-	if i == 0 && p.Profile && !r.pair.Same() {
+	if i == 0 && stronger != nil && p.Profile && !r.pair.Same() {
 		e.above = map[string]sharedfile.Setting{}
 		for v := range stronger.Settings() {
 			e.above[v.Key] = v

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -54,17 +53,29 @@ func index(o config.Origin) int {
 	return 0
 }
 
-// given is a setting with the values that were given for it, the strongest first.
+// given is a setting with the values that were given for it.
 type given struct {
 	key    string
-	all    []config.Candidate
+	winner config.Candidate
+	losers []config.Candidate       // The strongest first.
 	passed map[config.Origin]string // The bad values that did not end the call, and how it goes on.
 }
 
-// of returns the values that were given for a setting, with the one that counts.
+// of returns what was given for a setting.
 func of[T any](key string, s config.Setting[T], passed map[config.Origin]string) given {
-	winner := config.Candidate{Raw: s.Raw, Valid: true, Origin: s.Origin}
-	return given{key, append([]config.Candidate{winner}, s.Overridden...), passed}
+	return given{key, config.Candidate{Raw: s.Raw, Valid: true, Origin: s.Origin}, s.Overridden, passed}
+}
+
+// all goes over the values, the one that counts first.
+func (g *given) all(yield func(config.Candidate) bool) {
+	if !yield(g.winner) {
+		return
+	}
+	for _, c := range g.losers {
+		if !yield(c) {
+			return
+		}
+	}
 }
 
 // values adds the findings about the values of all settings.
@@ -100,7 +111,7 @@ func (r *report) valuesOfFiles(src config.Sources, p sharedfile.Place) error {
 		if len(all) == 0 {
 			continue
 		}
-		g := given{key: key, all: all}
+		g := given{key: key, winner: all[0], losers: all[1:]}
 		if !all[0].Valid {
 			g.passed = map[config.Origin]string{all[0].Origin: ""}
 		}
@@ -111,8 +122,11 @@ func (r *report) valuesOfFiles(src config.Sources, p sharedfile.Place) error {
 
 // setting adds the findings about the values of one setting, of which the first one counts.
 func (r *report) setting(g given) {
-	if i := slices.IndexFunc(g.all, func(c config.Candidate) bool { return c.Origin.File != "" }); i >= 0 {
-		r.hiddenInSDK(g.key, g.all[i])
+	for c := range g.all {
+		if c.Origin.File != "" {
+			r.hiddenInSDK(g.key, c)
+			break
+		}
 	}
 	why := func(c config.Candidate) string {
 		if g.key == "behavior" {
@@ -120,16 +134,16 @@ func (r *report) setting(g given) {
 		}
 		return refused(g.key, c.Raw).Error()
 	}
-	for _, c := range g.all {
+	for c := range g.all {
 		if how, ok := g.passed[c.Origin]; ok {
 			r.value(c, g.key, config.SeverityError, codeInvalidValue, why(c)+how)
 		}
 	}
-	if note := mapped(g.all[0].Raw); g.key == sharedfile.RetryMode && note != "" {
-		r.value(g.all[0], g.key, config.SeverityWarning, codeMappedMode, note)
+	if note := mapped(g.winner.Raw); g.key == sharedfile.RetryMode && note != "" {
+		r.value(g.winner, g.key, config.SeverityWarning, codeMappedMode, note)
 	}
-	for i, c := range g.all {
-		if _, ok := g.passed[c.Origin]; !ok && i > 0 && !c.Valid {
+	for _, c := range g.losers {
+		if _, ok := g.passed[c.Origin]; !ok && !c.Valid {
 			r.value(c, g.key, config.SeverityWarning, codeInvalidValue, why(c)+anotherWins)
 		}
 	}
@@ -138,9 +152,12 @@ func (r *report) setting(g given) {
 
 // older adds the findings about bad values of files that are too many for config to keep.
 func (r *report) older(g given) {
+	if len(g.losers)+1 < maxFindings {
+		return
+	}
 	for i, x := range r.pair.Readings {
 		n, oldest := 0, config.Origin{}
-		for _, c := range g.all {
+		for c := range g.all {
 			if c.Origin.File != "" && index(c.Origin) == i {
 				n, oldest = n+1, c.Origin
 			}
@@ -171,7 +188,7 @@ func (r *report) valuesOfVariables() {
 			continue
 		}
 		c := config.Candidate{Raw: value, Origin: config.Origin{Kind: "environment", Name: v[0]}}
-		g := given{key: v[1], all: []config.Candidate{c}}
+		g := given{key: v[1], winner: c}
 		if refused(v[1], value) != nil {
 			g.passed = map[config.Origin]string{c.Origin: ""}
 		}

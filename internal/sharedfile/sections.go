@@ -114,6 +114,8 @@ func (f *File) read(profile string, all bool, look func(*Pass)) *Reading {
 	r := &Reading{File: f}
 	if f.UTF16 {
 		r.Refused = Line{Number: 1, Kind: Malformed, Fault: UTF16}
+	}
+	if f.Data == "" {
 		return r
 	}
 	var (

@@ -25,11 +25,14 @@ func (s *Section) Settings() iter.Seq[Setting] {
 		for i := range s.Lines {
 			switch l := &s.Lines[i]; l.Kind {
 			case PropertyLine:
-				p := l.Split()
 				if last.Key != "" && !yield(last) {
 					return
 				}
-				last = Setting{RetryKey(p.Key), p.Value, int(l.Number)}
+				last = Setting{}
+				if first := lowerByte(l.Text[0]); first == RetryMode[0] || first == MaxAttempts[0] {
+					p := l.Split()
+					last = Setting{RetryKey(p.Key), p.Value, int(l.Number)}
+				}
 			case Continuation:
 				if last.Key != "" && !strings.HasSuffix(last.Text, more) {
 					last.Text += more
