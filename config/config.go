@@ -116,16 +116,6 @@ type Candidate struct {
 	Origin Origin `json:"origin"`
 }
 
-// Check returns a [*ValueError] if the setting that Origin.Key names does not accept Raw, or if
-// there is no such setting.
-func (c Candidate) Check() error {
-	err := check(c.Origin.Key, c.Raw)
-	if err == nil {
-		return nil
-	}
-	return &ValueError{Origin: c.Origin, Key: c.Origin.Key, Raw: c.Raw, Err: err}
-}
-
 // The kinds of origins, the strongest first.
 const (
 	originOption            = "option"

@@ -24,6 +24,16 @@ var (
 	errMultiLine = errors.New("must be a single line (in a file, a line that is indented deeper continues the one above)")
 )
 
+// Check returns a [*ValueError] if the setting that Origin.Key names does not accept Raw, or if
+// there is no such setting.
+func (c Candidate) Check() error {
+	err := check(c.Origin.Key, c.Raw)
+	if err == nil {
+		return nil
+	}
+	return &ValueError{Origin: c.Origin, Key: c.Origin.Key, Raw: c.Raw, Err: err}
+}
+
 // check returns why a retry setting, or one of a program's own file or flag, does not accept a text.
 func check(key, text string) (err error) {
 	switch key {

@@ -45,6 +45,14 @@ func (f *findings) list() []config.Diagnostic {
 	return append(append(f.first, f.files[0].list()...), f.files[1].list()...)
 }
 
+// index returns which of the two files has a value: 0 for the config file, 1 for the credentials file.
+func index(o config.Origin) int {
+	if o.Kind == "shared-credentials" {
+		return 1
+	}
+	return 0
+}
+
 // aboutFile collects the findings about one file.
 type aboutFile struct {
 	path  string
@@ -63,6 +71,15 @@ type kept struct {
 
 func (f *aboutFile) warn(code string, line int32, message string) {
 	f.add(config.Diagnostic{Code: code, Line: int(line), Message: message})
+}
+
+// differs returns the finding about a line or variable that makes other tools refuse it, miss the
+// profile, find another profile, or read other retry settings.
+func differs(names, how string) config.Diagnostic {
+	return config.Diagnostic{
+		Code:    codeReadDifferently,
+		Message: names + ": " + how, Tools: strings.Split(names, ", "),
+	}
 }
 
 // differ adds the finding about a line that other tools read differently.

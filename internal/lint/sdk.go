@@ -48,18 +48,6 @@ func Examine(q config.Query) (*config.Settings, error) {
 	return s, cmp.Or(mode, attempts)
 }
 
-// held returns a query in which code sets both retry settings, so that no value of a variable or file ends it and
-// all are among the overridden ones.
-func held(q config.Query) config.Query {
-	if q.Override.Mode == nil {
-		q.Override.Mode = new(config.Mode("standard"))
-	}
-	if q.Override.MaxAttempts == nil {
-		q.Override.MaxAttempts = new(1)
-	}
-	return q
-}
-
 // goOn decides a setting of variables and files as a client of package awssdk does. given has the candidates, the
 // strongest first, and code is the value of the weakest if code has set it. sdk says how the SDK reads a value
 // that is not accepted: no value counts as if it were not there, and an error is returned with the setting.
@@ -132,32 +120,6 @@ func attemptsInSDK(c config.Candidate) (*int, error) {
 		return nil, err
 	}
 	return new(math.MaxInt32), nil
-}
-
-// attemptsInFile returns the number that aws-sdk-go-v2 reads in a file.
-func attemptsInFile(text string) (int64, error) { return strconv.ParseInt(inSDK(text), 0, 64) }
-
-// inSDK returns a value in a file without the quotes that aws-sdk-go-v2 removes.
-func inSDK(text string) string {
-	if last := len(text) - 1; last > 0 && (text[0] == '"' || text[0] == '\'') && text[last] == text[0] {
-		return text[1:last]
-	}
-	return text
-}
-
-// hiddenInSDK looks at a value of a file that would win without a variable: the SDK may refuse it all the same.
-func (r *report) hiddenInSDK(key string, c config.Candidate) {
-	name := sharedfile.EnvRetryMode
-	if key == sharedfile.MaxAttempts {
-		name = sharedfile.EnvMaxAttempts
-	}
-	if value, _ := r.pair.Lookup(name); sharedfile.IsBlank(value) || refused(key, c.Raw) == nil {
-		return
-	}
-	_, err := attemptsInFile(c.Raw)
-	if mode := inSDK(c.Raw); key == sharedfile.MaxAttempts && err != nil || key == sharedfile.RetryMode && mode != "standard" && mode != "adaptive" {
-		r.files[index(c.Origin)].differ(int32(c.Origin.Line), toolGo, "the value is refused, although "+name+" overrides it")
-	}
 }
 
 // refusals adds the findings about lines for which another tool refuses a whole file.

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"unicode"
@@ -34,15 +35,6 @@ const (
 	belowValue     = "below a property with a value an indented line is a property of its own"
 	blanksInside   = "the blanks inside the brackets are part of the name"
 )
-
-// differs returns the finding about a line or variable that makes other tools refuse it, miss the
-// profile, find another profile, or read other retry settings.
-func differs(names, how string) config.Diagnostic {
-	return config.Diagnostic{
-		Code:    codeReadDifferently,
-		Message: names + ": " + how, Tools: strings.Split(names, ", "),
-	}
-}
 
 // skipped reports how other tools read a malformed line. Of the lines that make the file unreadable, headers
 // aside, only the first is reported.
@@ -317,4 +309,50 @@ func octal(value string) string {
 		return "the number is " + strconv.FormatInt(n, 10) + ", as a leading 0 makes it octal"
 	}
 	return ""
+}
+
+// refused returns why a setting does not accept a text, or nil.
+func refused(key, text string) error {
+	err := config.Candidate{Raw: text, Origin: config.Origin{Key: key}}.Check()
+	if invalid, ok := errors.AsType[*config.ValueError](err); ok {
+		return invalid.Err
+	}
+	return err
+}
+
+// mapped says how a mode of other tools is read. It returns "" for any other text.
+func mapped(mode string) string {
+	switch sharedfile.ASCIILower(sharedfile.Trim(mode)) {
+	case "legacy":
+		return "a mode of other tools, read as standard"
+	case "adaptive_v2":
+		return "a mode of other tools, read as adaptive"
+	}
+	return ""
+}
+
+// attemptsInFile returns the number that aws-sdk-go-v2 reads in a file.
+func attemptsInFile(text string) (int64, error) { return strconv.ParseInt(inSDK(text), 0, 64) }
+
+// inSDK returns a value in a file without the quotes that aws-sdk-go-v2 removes.
+func inSDK(text string) string {
+	if last := len(text) - 1; last > 0 && (text[0] == '"' || text[0] == '\'') && text[last] == text[0] {
+		return text[1:last]
+	}
+	return text
+}
+
+// hiddenInSDK looks at a value of a file that would win without a variable: the SDK may refuse it all the same.
+func (r *report) hiddenInSDK(key string, c config.Candidate) {
+	name := sharedfile.EnvRetryMode
+	if key == sharedfile.MaxAttempts {
+		name = sharedfile.EnvMaxAttempts
+	}
+	if value, _ := r.pair.Lookup(name); sharedfile.IsBlank(value) || refused(key, c.Raw) == nil {
+		return
+	}
+	_, err := attemptsInFile(c.Raw)
+	if mode := inSDK(c.Raw); key == sharedfile.MaxAttempts && err != nil || key == sharedfile.RetryMode && mode != "standard" && mode != "adaptive" {
+		r.files[index(c.Origin)].differ(int32(c.Origin.Line), toolGo, "the value is refused, although "+name+" overrides it")
+	}
 }

@@ -12,26 +12,6 @@ import (
 // anotherWins ends the finding about a bad value that has lost.
 const anotherWins = "; another value wins, so it is ignored"
 
-// refused returns why a setting does not accept a text, or nil.
-func refused(key, text string) error {
-	err := config.Candidate{Raw: text, Origin: config.Origin{Key: key}}.Check()
-	if invalid, ok := errors.AsType[*config.ValueError](err); ok {
-		return invalid.Err
-	}
-	return err
-}
-
-// mapped says how a mode of other tools is read. It returns "" for any other text.
-func mapped(mode string) string {
-	switch sharedfile.ASCIILower(sharedfile.Trim(mode)) {
-	case "legacy":
-		return "a mode of other tools, read as standard"
-	case "adaptive_v2":
-		return "a mode of other tools, read as adaptive"
-	}
-	return ""
-}
-
 // value adds a finding about a value, with its place and its text.
 func (r *report) value(c config.Candidate, key string, severity config.Severity, code, text string) {
 	message := (&config.ValueError{Origin: c.Origin, Key: key, Raw: c.Raw, Err: errors.New(text)}).Error()
@@ -43,14 +23,6 @@ func (r *report) value(c config.Candidate, key string, severity config.Severity,
 	d.Line = c.Origin.Line
 	d.Message = strings.TrimPrefix(d.Message, sharedfile.ShownPath(c.Origin.File)+":"+strconv.Itoa(d.Line)+": ")
 	r.files[index(c.Origin)].add(d)
-}
-
-// index returns which of the two files has a value: 0 for the config file, 1 for the credentials file.
-func index(o config.Origin) int {
-	if o.Kind == "shared-credentials" {
-		return 1
-	}
-	return 0
 }
 
 // given is a setting with the values that were given for it.
@@ -194,4 +166,16 @@ func (r *report) valuesOfVariables() {
 		}
 		r.setting(g)
 	}
+}
+
+// held returns a query in which code sets both retry settings, so that no value of a variable or file ends it and
+// all are among the overridden ones.
+func held(q config.Query) config.Query {
+	if q.Override.Mode == nil {
+		q.Override.Mode = new(config.Mode("standard"))
+	}
+	if q.Override.MaxAttempts == nil {
+		q.Override.MaxAttempts = new(1)
+	}
+	return q
 }

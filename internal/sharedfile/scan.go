@@ -316,9 +316,6 @@ func withoutComment(text string) string {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// Trim drops whitespace (R03) at both ends.
-func Trim(text string) string { return strings.TrimSpace(text) }
-
 // IsIdentifier reports whether a text consists of one or more of the characters
 // [A-Za-z0-9_/.%@:+-], as a key must (R11).
 func IsIdentifier(text string) bool {

@@ -2,6 +2,7 @@ package sharedfile
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -66,6 +67,9 @@ func RetryKey(key string) string {
 	}
 	return ""
 }
+
+// Trim drops whitespace (R03) at both ends.
+func Trim(text string) string { return strings.TrimSpace(text) }
 
 // IsBlank reports whether a text is empty or whitespace.
 func IsBlank(text string) bool { return Trim(text) == "" }
