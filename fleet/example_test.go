@@ -23,9 +23,18 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
+// redisLog leads what go-redis logs to the log of the program.
+type redisLog struct{}
+
+// Printf writes at debug level: the events of the fleet already say that the store is away, once a minute.
+func (redisLog) Printf(ctx context.Context, format string, v ...any) {
+	slog.DebugContext(ctx, "go-redis: "+fmt.Sprintf(format, v...))
+}
+
 // Each process of a fleet does this once.
 func ExampleFleet_Config_load() {
 	ctx := context.Background()
+	redis.SetLogger(redisLog{}) // it writes a line for each failed connection
 	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{Addrs: []string{"cache.internal:6379"}}})
 	if err != nil {
 		log.Fatal(err)

@@ -140,7 +140,7 @@ func TestOddErrorsOfAFunctionEndTheOperation(t *testing.T) {
 				require.True(t, ok)
 				require.Contains(t, refusal.Error(), "retry: client-side: attempts exhausted: last error: ")
 				require.False(t, refusal.Timeout())
-				require.Contains(t, marked.log, "level=DEBUG msg=retry kind=timeout")
+				require.Contains(t, marked.log, "level=INFO msg=retry kind=timeout")
 				require.Contains(t, marked.log, `level=WARN msg="retry refused"`)
 
 				permanent := fail(t.Context(), t, mode, retry.Permanent(err))

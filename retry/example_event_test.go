@@ -126,6 +126,9 @@ func ExampleSlogObserver() {
 	op := retry.Operation{Service: "dynamodb", Name: "GetItem"}
 	_ = retry.DoErr(context.Background(), strategy, op, func(context.Context) error { return &serviceError{503} })
 	// Output:
+	// level=INFO msg=retry kind=transient delay=12.5ms quota=486 attempt=1 operation=GetItem scope=dynamodb error="status 503"
+	// level=INFO msg=retry kind=transient delay=25ms quota=472 attempt=2 operation=GetItem scope=dynamodb error="status 503"
+	// level=INFO msg=retry kind=transient delay=50ms quota=458 attempt=3 operation=GetItem scope=dynamodb error="status 503"
 	// level=WARN msg="retry refused" reason="attempts exhausted" quota=458 attempt=4 operation=GetItem scope=dynamodb error="status 503"
 }
 

@@ -8,21 +8,24 @@ import (
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// SlogObserver logs what an operator wants to know, and no more:
+// longWait is the shortest expected wait for the send rate that is logged.
+const longWait = time.Second
+
+// SlogObserver writes a line to a log for what an operator wants to know:
 //
-//   - at debug level the first retry of an operation, and nested loops;
-//   - at info level a long wait for the send rate;
-//   - at warn level a retry or an attempt that the client refuses, and settings without effect. A
-//     failure that no classifier asks to retry is not logged.
+//   - at info level, or RetryLevel, each retry, and each wait for the send rate that is expected to take a
+//     second or more;
+//   - at warn level each retry or attempt that the client refuses, and settings without effect. A failure
+//     that no classifier asks to retry is not logged;
+//   - at debug level a loop in a loop.
 //
-// The zero value writes to [slog.Default]. A SlogObserver is safe for concurrent use if its
-// logger is.
+// The zero value writes to [slog.Default]. A SlogObserver is safe for concurrent use if its logger is.
 type SlogObserver struct {
 	// Logger is where to write; nil means [slog.Default].
 	Logger *slog.Logger
-	// LongWait is the shortest expected wait for the send rate that is logged. Zero means one
-	// second; with a negative one every wait is logged.
-	LongWait time.Duration
+	// RetryLevel is the level of retries and waits. The zero value is info; with [slog.LevelDebug] a
+	// program that logs from info on sees refusals only.
+	RetryLevel slog.Level
 }
 
 var _ Observer = SlogObserver{}
@@ -30,11 +33,11 @@ var _ Observer = SlogObserver{}
 // Observe logs the event if the comment of SlogObserver lists it.
 func (o SlogObserver) Observe(ctx context.Context, e Event) {
 	switch {
-	case e.Kind == RetryScheduled && e.Attempt == 1:
-		o.log(ctx, slog.LevelDebug, "retry", e,
+	case e.Kind == RetryScheduled:
+		o.log(ctx, o.RetryLevel, "retry", e,
 			slog.String("kind", e.Verdict.Kind().String()), slog.Duration("delay", e.Delay), slog.Int("quota", e.Quota))
-	case e.Kind == SendWaitBegan && e.Delay >= o.longWait():
-		o.log(ctx, slog.LevelInfo, "waiting for the send rate", e,
+	case e.Kind == SendWaitBegan && e.Delay >= longWait:
+		o.log(ctx, o.RetryLevel, "waiting for the send rate", e,
 			slog.Duration("delay", e.Delay), slog.Float64("rate", e.Rate), slog.Int("waiting", e.Waiting))
 	case e.Kind == LoopNested:
 		o.log(ctx, slog.LevelDebug, "loop in a loop", e, slog.Int("max_attempts", e.MaxAttempts))
@@ -44,13 +47,6 @@ func (o SlogObserver) Observe(ctx context.Context, e Event) {
 	case e.Kind == SettingIgnored:
 		o.log(ctx, slog.LevelWarn, "setting ignored", e)
 	}
-}
-
-func (o SlogObserver) longWait() time.Duration {
-	if o.LongWait == 0 {
-		return time.Second
-	}
-	return o.LongWait
 }
 
 func (o SlogObserver) log(ctx context.Context, level slog.Level, message string, e Event, attrs ...slog.Attr) {

@@ -15,22 +15,31 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func TestSlogObserverDoesNotFlood(t *testing.T) {
+func TestSlogObserverWritesWhatAnOperatorMustKnow(t *testing.T) {
 	t.Parallel()
 	op := retry.Operation{Name: "GetItem", Scope: "orders"}
 	verdict := classify.RetryAs(classify.Throttling)
 	for _, c := range []struct {
-		name     string
-		longWait time.Duration
-		event    retry.Event
-		want     string
+		name  string
+		level slog.Level
+		event retry.Event
+		want  string
 	}{
 		{
 			name:  "first retry",
 			event: retry.Event{Kind: retry.RetryScheduled, Operation: op, Scope: op.Key(), Attempt: 1, Verdict: verdict, Delay: time.Second, Quota: 495, Err: errServer},
-			want:  "level=DEBUG msg=retry kind=throttling delay=1s quota=495 attempt=1 operation=GetItem scope=orders error=status\n",
+			want:  "level=INFO msg=retry kind=throttling delay=1s quota=495 attempt=1 operation=GetItem scope=orders error=status\n",
 		},
-		{name: "second retry", event: retry.Event{Kind: retry.RetryScheduled, Operation: op, Attempt: 2, Verdict: verdict}},
+		{
+			name:  "second retry",
+			event: retry.Event{Kind: retry.RetryScheduled, Attempt: 2, Verdict: verdict, Err: errServer},
+			want:  "level=INFO msg=retry kind=throttling delay=0s quota=0 attempt=2 error=status\n",
+		},
+		{
+			name: "retry at another level", level: slog.LevelDebug,
+			event: retry.Event{Kind: retry.RetryScheduled, Attempt: 1, Verdict: verdict, Err: errServer},
+			want:  "level=DEBUG msg=retry kind=throttling delay=0s quota=0 attempt=1 error=status\n",
+		},
 		{
 			name:  "long wait",
 			event: retry.Event{Kind: retry.SendWaitBegan, Attempt: 1, Delay: time.Second, Rate: 0.5, Waiting: 2},
@@ -38,9 +47,14 @@ func TestSlogObserverDoesNotFlood(t *testing.T) {
 		},
 		{name: "short wait", event: retry.Event{Kind: retry.SendWaitBegan, Attempt: 1, Delay: time.Second - 1}},
 		{
-			name: "short wait where all are wanted", longWait: -1,
-			event: retry.Event{Kind: retry.SendWaitBegan, Attempt: 1, Delay: time.Millisecond},
-			want:  "level=INFO msg=\"waiting for the send rate\" delay=1ms rate=0 waiting=0 attempt=1\n",
+			name: "long wait at another level", level: slog.LevelDebug,
+			event: retry.Event{Kind: retry.SendWaitBegan, Attempt: 1, Delay: time.Minute},
+			want:  "level=DEBUG msg=\"waiting for the send rate\" delay=1m0s rate=0 waiting=0 attempt=1\n",
+		},
+		{
+			name: "refusal where retries have another level", level: slog.LevelError,
+			event: retry.Event{Kind: retry.RetryRefused, Attempt: 1, Reason: retry.ErrDeadline, Err: errServer},
+			want:  "level=WARN msg=\"retry refused\" reason=\"wait would end after the caller's deadline\" quota=0 attempt=1 error=status\n",
 		},
 		{
 			name:  "refusal",
@@ -63,7 +77,7 @@ func TestSlogObserverDoesNotFlood(t *testing.T) {
 				Kind: retry.RetryScheduled, Attempt: 1, Verdict: verdict,
 				Err: hotKeyError{[]classify.Reason{{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}}},
 			},
-			want: "level=DEBUG msg=retry kind=throttling delay=0s quota=0 attempt=1" +
+			want: "level=INFO msg=retry kind=throttling delay=0s quota=0 attempt=1" +
 				" throttled_by=\"[TableReadKeyRangeThroughputExceeded (part)]\" error=\"hot key\"\n",
 		},
 		{
@@ -86,7 +100,7 @@ func TestSlogObserverDoesNotFlood(t *testing.T) {
 					return a
 				},
 			}))
-			retry.SlogObserver{Logger: logger, LongWait: c.longWait}.Observe(context.Background(), c.event)
+			retry.SlogObserver{Logger: logger, RetryLevel: c.level}.Observe(context.Background(), c.event)
 			require.Equal(t, c.want, out.String())
 		})
 	}

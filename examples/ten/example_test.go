@@ -1,6 +1,7 @@
 package ten_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -131,9 +132,8 @@ func TestPollForAMinute(t *testing.T) {
 
 // Log the retries.
 func Example_logRetries() {
-	fetch := failing(1, retry.Mark(errFlaky, classify.Transient))
+	fetch := failing(2, retry.Mark(errFlaky, classify.Transient))
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
-		Level: slog.LevelDebug,
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.TimeKey || a.Value.Kind() == slog.KindDuration {
 				return slog.Attr{}
@@ -149,8 +149,31 @@ func Example_logRetries() {
 	err = retry.DoErr(ctx, strategy, retry.Operation{}, fetch)
 
 	fmt.Println(err)
-	// Output: level=DEBUG msg=retry kind=transient quota=486 attempt=1 error=flaky
+	// Output:
+	// level=INFO msg=retry kind=transient quota=486 attempt=1 error=flaky
+	// level=INFO msg=retry kind=transient quota=472 attempt=2 error=flaky
 	// <nil>
+}
+
+// The recipe writes a line for each retry at the level that a program logs by default, and one for a refusal.
+func TestEachRetryIsALine(t *testing.T) {
+	before := slog.Default()
+	t.Cleanup(func() {
+		slog.SetDefault(before)
+		log.SetOutput(os.Stderr) // slog.SetDefault has led it to the buffer
+	})
+	for failures, lines := range []int{0, 1, 2, 3} { // after three attempts the third line is the refusal
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			slog.SetDefault(slog.New(slog.NewTextHandler(&out, nil)))
+
+			strategy, err := awsretry.Load(t.Context(), awsretry.WithObserver(retry.SlogObserver{}))
+			require.NoError(t, err)
+			_ = retry.DoErr(t.Context(), strategy, retry.Operation{}, failing(failures, retry.Mark(errFlaky, classify.Transient)))
+
+			require.Equal(t, lines, bytes.Count(out.Bytes(), []byte("\n")), "%d failures:\n%s", failures, &out)
+		})
+	}
 }
 
 // Test without waiting: in a bubble of testing/synctest no time passes.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -33,12 +34,13 @@ func work(ctx context.Context, args []string, in io.Reader, out io.Writer) (err 
 	name, url, address := args[0], args[1], args[2]
 	var shared *fleet.Fleet
 	if address != "" {
+		redis.SetLogger(redisLog{})
 		store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{Addrs: []string{address}}})
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, store.Close()) }()
-		shared, err = fleet.New(fleet.Config{Store: store, Namespace: "example"})
+		shared, err = fleet.New(fleet.Config{Store: store, Namespace: "example", Observer: fleet.SlogObserver(nil)})
 		if err != nil {
 			return err
 		}
@@ -55,6 +57,14 @@ func work(ctx context.Context, args []string, in io.Reader, out io.Writer) (err 
 		}
 	}()
 	return serve(ctx, name, url, &http.Transport{MaxIdleConnsPerHost: callers}, shared)
+}
+
+// redisLog leads what go-redis logs to the log of the program, at debug level: it writes a line for each failed
+// connection, and the observer of the fleet one a minute.
+type redisLog struct{}
+
+func (redisLog) Printf(ctx context.Context, format string, v ...any) {
+	slog.DebugContext(ctx, "go-redis: "+fmt.Sprintf(format, v...))
 }
 
 // processes are workers in separate processes.
