@@ -11,7 +11,7 @@ const maxGiven = 100
 
 // resolution is the state of one Decide.
 type resolution struct {
-	*Query
+	Query
 	inFiles []Candidate // The values that both files have for the profile, the strongest first.
 	err     error       // The first error of a setting.
 }

@@ -110,7 +110,7 @@ func (q Query) Decide(pair *sharedfile.Pair) (*Settings, error) {
 			return nil, err
 		}
 	}
-	r := &resolution{Query: &q}
+	r := &resolution{Query: q}
 	s := &Settings{Service: q.Service, Files: statuses(pair), Diagnostics: []Diagnostic{}}
 	s.Profile = decide(r, setting[string]{
 		key: "profile", variables: [2]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}, read: anyName, accept: anyName, text: text[string],

@@ -40,9 +40,9 @@ func (r *report) look() {
 		r.files[i].path = f.Path
 		r.lines[i] = file{aboutFile: &r.files[i], kind: f.Kind, pair: r.pair}
 		r.lines[i].begin(f)
+		r.pair.Look[i] = r.lines[i].look
 	}
 	r.pair.Readings = [2]*sharedfile.Reading{}
-	r.pair.Look = func(file int, at *sharedfile.Pass) { r.lines[file].look(at) }
 }
 
 // Resolve is [config.Query.Resolve] with the findings.

@@ -42,9 +42,9 @@ type Pair struct {
 	Windows bool                        // The rules of Windows apply.
 	Lookup  func(string) (string, bool) // It returns a variable that is set, even if it is empty.
 
-	Look     func(file int, at *Pass) // If it is not nil, Read calls it for lines.
-	Profile  string                   // Of the last Read.
-	Readings [2]*Reading              // Of the last Read.
+	Look     [2]func(at *Pass) // If it is not nil, Read calls it for lines of the file.
+	Profile  string            // Of the last Read.
+	Readings [2]*Reading       // Of the last Read.
 }
 
 // Same reports whether the two files are one.
@@ -54,11 +54,7 @@ func (p *Pair) Same() bool { return p.Files[0].Path == p.Files[1].Path }
 func (p *Pair) Read(profile string, all bool) {
 	p.Profile = profile
 	for i, f := range p.Files {
-		var look func(*Pass)
-		if p.Look != nil {
-			look = func(at *Pass) { p.Look(i, at) }
-		}
-		p.Readings[i] = f.read(profile, all, look)
+		p.Readings[i] = f.read(profile, all, p.Look[i])
 	}
 }
 

@@ -172,9 +172,11 @@ func Malformed(src config.Sources) ([]config.ParseError, error) {
 		return nil, err
 	}
 	var all []config.ParseError
-	pair.Look = func(file int, at *sharedfile.Pass) {
-		if at.Kind == sharedfile.Malformed {
-			all = append(all, config.ParseError{Kind: pair.Files[file].Kind, Line: int(at.Number), Msg: at.Fault.String()})
+	for i, f := range pair.Files {
+		pair.Look[i] = func(at *sharedfile.Pass) {
+			if at.Kind == sharedfile.Malformed {
+				all = append(all, config.ParseError{Kind: f.Kind, Line: int(at.Number), Msg: at.Fault.String()})
+			}
 		}
 	}
 	pair.Read("", false)
