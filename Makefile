@@ -111,9 +111,11 @@ dynalite: ## write batches into dynalite, a table of five writes a second, with 
 	cd lab/sdktest && DYNALITE="$$(../scripts/dynalite)" go test -count=1 -tags dynalite -run FiveWritesASecond -v .
 
 .PHONY: servers
-servers: ## run the tests of fleet with redis-servers that fail in many ways and with 40 processes; two minutes
+servers: ## run the tests of fleet with redis-servers that fail in many ways and with 40 processes, and adaptive mode with nginx; four minutes
 	lab/scripts/redis
 	cd fleet && go test -count=1 -tags servers -parallel 8 -timeout 5m -p 1 ./servers ./example
+	lab/scripts/nginx
+	cd lab && go test -count=1 -tags servers -parallel 4 -v ./nginx
 
 # lab/scripts/sdk-changes OLD NEW prints the changes between any two versions of the SDK.
 .PHONY: newest
