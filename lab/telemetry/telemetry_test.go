@@ -66,7 +66,7 @@ func table(t *testing.T, head string) (rows [][]string) {
 // labelsOf returns the labels in a cell of the table of metrics, sorted.
 func labelsOf(cell string) []string {
 	groups := map[string]string{
-		"op": "aws_region rpc_method rpc_service", "scope": "aws_region awsretry_scope rpc_service", "none": "",
+		"op": "cloud_region rpc_method rpc_service", "scope": "cloud_region awsretry_scope rpc_service", "none": "",
 	}
 	names := []string{}
 	for label := range strings.SplitSeq(strings.TrimSpace(cell), ", ") {

@@ -32,12 +32,12 @@
 //	awsretry.scopes.evicted        counter, {scope}         scopes whose state was dropped
 //
 // Histograms and the counters of attempts, entries and retries have the attributes rpc.service,
-// rpc.method and aws.region: Service, Name and Region of the [retry.Operation]. Empty ones are absent. The
-// AWS SDKs have the same attributes, but spell services as in DynamoDB. awsretry.outcome and
+// rpc.method and cloud.region: Service, Name and Region of the [retry.Operation]. Empty ones are absent.
+// They are those of the semantic conventions for spans of AWS SDKs, which spell services as in DynamoDB. awsretry.outcome and
 // awsretry.reason are words of [retry.Event.Outcome]. awsretry.kind is "ok" after a success, otherwise the
 // verdict's kind. error.type is [retry.Event.ErrorType].
 //
-// Metrics of a scope have the attributes awsretry.scope, rpc.service and aws.region. The hottest scopes,
+// Metrics of a scope have the attributes awsretry.scope, rpc.service and cloud.region. The hottest scopes,
 // with the most waiting attempts or the most quota used, have series of their own. All others add up in
 // the awsretry.scope "other". Only scopes that have called the store of a fleet have the metrics of a
 // fleet. awsretry.fleet.state is the SendRateSource of [retry.ScopeSnapshot]. Of these metrics "other" has

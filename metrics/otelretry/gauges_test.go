@@ -23,10 +23,10 @@ func TestTheHottestScopesHaveGaugesAndTheRestIsSummed(t *testing.T) {
 		scopes, points int
 		others         string
 	}{
-		"20 by default": {0, 21, "{aws.region=eu-central-1 awsretry.scope=other rpc.service=dynamodb} 4945"},
-		"2":             {2, 3, "{aws.region=eu-central-1 awsretry.scope=other rpc.service=dynamodb} 13594"},
+		"20 by default": {0, 21, "{awsretry.scope=other cloud.region=eu-central-1 rpc.service=dynamodb} 4945"},
+		"2":             {2, 3, "{awsretry.scope=other cloud.region=eu-central-1 rpc.service=dynamodb} 13594"},
 		"all":           {30, 30, ""},
-		"none":          {-1, 1, "{aws.region=eu-central-1 awsretry.scope=other rpc.service=dynamodb} 14535"},
+		"none":          {-1, 1, "{awsretry.scope=other cloud.region=eu-central-1 rpc.service=dynamodb} 14535"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,10 +63,10 @@ func TestScopesAreRenamedAndDropped(t *testing.T) {
 	}
 	require.NoError(t, newTelemetry(t, config).Watch(show(t, "orders", "users", "secret", "claims", "broken", "long")))
 	require.Equal(t, []string{
-		"{aws.region=eu-central-1 awsretry.scope=a table rpc.service=dynamodb} 1000",
-		"{aws.region=eu-central-1 awsretry.scope=a\uFFFDtable rpc.service=dynamodb} 500",
-		"{aws.region=eu-central-1 awsretry.scope=other rpc.service=dynamodb} 1000",
-		"{aws.region=eu-central-1 awsretry.scope=" + strings.Repeat("x", 200) + " rpc.service=dynamodb} 500",
+		"{awsretry.scope=a table cloud.region=eu-central-1 rpc.service=dynamodb} 1000",
+		"{awsretry.scope=a\uFFFDtable cloud.region=eu-central-1 rpc.service=dynamodb} 500",
+		"{awsretry.scope=other cloud.region=eu-central-1 rpc.service=dynamodb} 1000",
+		"{awsretry.scope=" + strings.Repeat("x", 200) + " cloud.region=eu-central-1 rpc.service=dynamodb} 500",
 	}, figures(t, collect(t, reader), "awsretry.quota.capacity"))
 }
 
@@ -126,8 +126,8 @@ func TestSeveralStrategiesAddUp(t *testing.T) {
 	require.Equal(t, []string{"{} 31"}, figures(t, metrics, "awsretry.scopes.overflowed"))
 	require.Equal(t, []string{"{} 42"}, figures(t, metrics, "awsretry.scopes.evicted"))
 	require.Equal(t, []string{
-		"{aws.region=eu-central-1 awsretry.scope=dynamodb/eu-central-1/orders rpc.service=dynamodb} 1000",
-		"{aws.region=eu-central-1 awsretry.scope=dynamodb/eu-central-1/users rpc.service=dynamodb} 500",
+		"{awsretry.scope=dynamodb/eu-central-1/orders cloud.region=eu-central-1 rpc.service=dynamodb} 1000",
+		"{awsretry.scope=dynamodb/eu-central-1/users cloud.region=eu-central-1 rpc.service=dynamodb} 500",
 	}, figures(t, metrics, "awsretry.quota.capacity"))
 }
 
@@ -143,7 +143,7 @@ func TestGaugesOfTheSendRateAreForAdaptiveModeOnly(t *testing.T) {
 	config.ScopeName = func(key retry.ScopeKey) string { return key.Resource }
 	require.NoError(t, newTelemetry(t, config).Watch(s))
 	metrics := collect(t, reader)
-	line := "{aws.region=eu-central-1 awsretry.scope=%s rpc.service=dynamodb} %v"
+	line := "{awsretry.scope=%s cloud.region=eu-central-1 rpc.service=dynamodb} %v"
 	require.Equal(t, []string{fmt.Sprintf(line, "limited", 2.5)}, figures(t, metrics, "awsretry.send.rate"))
 	require.Equal(t, []string{fmt.Sprintf(line, "both", 1.5), fmt.Sprintf(line, "free", 0), fmt.Sprintf(line, "limited", 0)},
 		figures(t, metrics, "awsretry.send.measured_rate"))
@@ -163,15 +163,15 @@ func TestMetricsOfAFleetAreForScopesInAFleetOnly(t *testing.T) {
 	require.NoError(t, telemetry.Watch(one, showFleet(t, []string{"fleet"}, "lost")))
 	metrics := collect(t, reader)
 	line := func(table string, value any) string {
-		return fmt.Sprintf("{aws.region=eu-central-1 awsretry.scope=%s rpc.service=dynamodb} %v", table, value)
+		return fmt.Sprintf("{awsretry.scope=%s cloud.region=eu-central-1 rpc.service=dynamodb} %v", table, value)
 	}
 	require.Equal(t, []string{line("lost", 40)}, figures(t, metrics, "awsretry.fleet.rate"))
 	require.Equal(t, []string{line("lost", 6)}, figures(t, metrics, "awsretry.fleet.slots"))
 	require.Equal(t, []string{line("lost", 400), line("open", 200)}, figures(t, metrics, "awsretry.fleet.store.calls"))
 	require.Equal(t, []string{line("lost", 14), line("open", 0)}, figures(t, metrics, "awsretry.fleet.store.failures"))
 	require.Equal(t, []string{
-		"{aws.region=eu-central-1 awsretry.fleet.state=fleet-lost awsretry.scope=lost rpc.service=dynamodb} 1",
-		"{aws.region=eu-central-1 awsretry.fleet.state=local awsretry.scope=open rpc.service=dynamodb} 1",
+		"{awsretry.fleet.state=fleet-lost awsretry.scope=lost cloud.region=eu-central-1 rpc.service=dynamodb} 1",
+		"{awsretry.fleet.state=local awsretry.scope=open cloud.region=eu-central-1 rpc.service=dynamodb} 1",
 	}, figures(t, metrics, "awsretry.fleet.state"))
 }
 
@@ -189,7 +189,7 @@ func TestTheRestSaysOnlyWhetherAFleetIsLost(t *testing.T) {
 		require.Contains(t, points[0], "awsretry.scope=hot", name)
 	}
 	require.Contains(t, figures(t, metrics, "awsretry.fleet.state"),
-		"{aws.region=eu-central-1 awsretry.fleet.state=fleet-lost awsretry.scope=other rpc.service=dynamodb} 1")
+		"{awsretry.fleet.state=fleet-lost awsretry.scope=other cloud.region=eu-central-1 rpc.service=dynamodb} 1")
 }
 
 func TestStrategiesSayWhatTheyAre(t *testing.T) {

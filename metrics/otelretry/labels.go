@@ -20,8 +20,7 @@ import (
 const (
 	// The semantic conventions have merged rpc.service into rpc.method. The AWS SDKs still write it.
 	serviceKey = attribute.Key("rpc.service")
-	// aws.region is not in the semantic conventions. The instrumentation of aws-sdk-go-v2 writes it.
-	regionKey = attribute.Key("aws.region")
+	regionKey  = semconv.CloudRegionKey
 
 	attemptKey  = attribute.Key("awsretry.attempt")
 	attemptsKey = attribute.Key("awsretry.attempts")

@@ -21,7 +21,7 @@ func TestMergedMethodHasTheServiceInTheMethod(t *testing.T) {
 		op   retry.Operation
 		want string
 	}{
-		"all":        {getItem, "{aws.region=eu-central-1 awsretry.outcome=success rpc.method=dynamodb/GetItem}"},
+		"all":        {getItem, "{awsretry.outcome=success cloud.region=eu-central-1 rpc.method=dynamodb/GetItem}"},
 		"no name":    {retry.Operation{Service: "s3"}, "{awsretry.outcome=success rpc.method=s3/}"},
 		"no service": {retry.Operation{Name: "GET"}, "{awsretry.outcome=success rpc.method=GET}"},
 		"nothing":    {retry.Operation{}, "{awsretry.outcome=success}"},
@@ -169,10 +169,10 @@ func TestNoEventIsTooOdd(t *testing.T) {
 	}
 	metrics, long := collect(t, reader), strings.Repeat("x", 200)
 	require.Equal(t, []string{
-		"{aws.region=" + long + " awsretry.kind=none error.type=_OTHER rpc.method=\uFFFD rpc.service=\uFFFD} 1", "{awsretry.kind=ok} 2",
+		"{awsretry.kind=none cloud.region=" + long + " error.type=_OTHER rpc.method=\uFFFD rpc.service=\uFFFD} 1", "{awsretry.kind=ok} 2",
 	}, figures(t, metrics, "awsretry.attempts"))
 	require.Equal(t, []string{
-		"{aws.region=" + long + " awsretry.outcome=other rpc.method=\uFFFD rpc.service=\uFFFD} count 1 sum 0: 1 to 0.005",
+		"{awsretry.outcome=other cloud.region=" + long + " rpc.method=\uFFFD rpc.service=\uFFFD} count 1 sum 0: 1 to 0.005",
 		"{awsretry.outcome=success} count 2 sum 0: 2 to 0.005",
 	}, figures(t, metrics, "awsretry.call.duration"))
 }
@@ -192,7 +192,7 @@ func TestCombinationsOfLateAreOther(t *testing.T) {
 	telemetry.Observe(t.Context(), odd) // it has its place
 	points := figures(t, collect(t, reader), "awsretry.send.wait")
 	require.Len(t, points, 1001)
-	require.Equal(t, "{aws.region=_OTHER rpc.method=_OTHER rpc.service=_OTHER} count 202 sum 0: 202 to 0.005", points[0])
+	require.Equal(t, "{cloud.region=_OTHER rpc.method=_OTHER rpc.service=_OTHER} count 202 sum 0: 202 to 0.005", points[0])
 	require.Equal(t, "{rpc.method=Op0998 rpc.service=dynamodb} count 2 sum 0: 2 to 0.005", points[999])
 	require.Equal(t, "{rpc.method=\uFFFD} count 2 sum 0: 2 to 0.005", points[1000])
 }
@@ -207,7 +207,7 @@ func TestMergedCombinationsOfLateAreOther(t *testing.T) {
 			Kind: retry.SendWaitEnded, Operation: retry.Operation{Service: "dynamodb", Name: fmt.Sprintf("Op%04d", i)},
 		})
 	}
-	require.Equal(t, "{aws.region=_OTHER rpc.method=_OTHER} count 1 sum 0: 1 to 0.005",
+	require.Equal(t, "{cloud.region=_OTHER rpc.method=_OTHER} count 1 sum 0: 1 to 0.005",
 		figures(t, collect(t, reader), "awsretry.send.wait")[0])
 }
 

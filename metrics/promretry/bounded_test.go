@@ -27,9 +27,9 @@ func TestOperationsAfterTheFirstThousandAreCountedTogether(t *testing.T) {
 	ended(0) // one that is known goes on
 	require.Len(t, series(t, metrics, "awsretry_retries_refused_total{"), 1001)
 	for _, line := range []string{
-		`aws_region="_OTHER",awsretry_reason="success",rpc_method="_OTHER",rpc_service="_OTHER"} 234`,
-		`aws_region="eu",awsretry_reason="success",rpc_method="Get0",rpc_service="s3"} 2`,
-		`aws_region="eu",awsretry_reason="success",rpc_method="Get999",rpc_service="s3"} 1`,
+		`awsretry_reason="success",cloud_region="_OTHER",rpc_method="_OTHER",rpc_service="_OTHER"} 234`,
+		`awsretry_reason="success",cloud_region="eu",rpc_method="Get0",rpc_service="s3"} 2`,
+		`awsretry_reason="success",cloud_region="eu",rpc_method="Get999",rpc_service="s3"} 1`,
 	} {
 		require.Contains(t, series(t, metrics, "awsretry_retries_refused_total{"), "awsretry_retries_refused_total{"+line)
 	}
@@ -44,7 +44,7 @@ func TestErrorCodesAfterTheFirstTwoHundredAreCountedTogether(t *testing.T) {
 	got := series(t, metrics, "awsretry_attempts_total{")
 	require.Len(t, got, 201)
 	require.Contains(t, got,
-		`awsretry_attempts_total{aws_region="",awsretry_kind="none",error_type="_OTHER",rpc_method="",rpc_service=""} 34`)
+		`awsretry_attempts_total{awsretry_kind="none",cloud_region="",error_type="_OTHER",rpc_method="",rpc_service=""} 34`)
 }
 
 func TestAKindNeedsNoPlaceAmongTheErrorCodes(t *testing.T) {
@@ -58,9 +58,9 @@ func TestAKindNeedsNoPlaceAmongTheErrorCodes(t *testing.T) {
 	metrics.Observe(t.Context(), timeout)
 	got := series(t, metrics, "awsretry_attempts_total{")
 	for _, line := range []string{
-		`awsretry_kind="timeout",error_type="timeout"`, `awsretry_kind="none",error_type="Code199"`, `awsretry_kind="none",error_type="_OTHER"`,
+		`awsretry_kind="timeout",cloud_region="",error_type="timeout"`, `awsretry_kind="none",cloud_region="",error_type="Code199"`, `awsretry_kind="none",cloud_region="",error_type="_OTHER"`,
 	} {
-		require.Contains(t, got, `awsretry_attempts_total{aws_region="",`+line+`,rpc_method="",rpc_service=""} 1`)
+		require.Contains(t, got, `awsretry_attempts_total{`+line+`,rpc_method="",rpc_service=""} 1`)
 	}
 }
 
@@ -74,5 +74,5 @@ func TestOperationsWithTheSameLabelsTakeOnePlace(t *testing.T) {
 	}
 	metrics.Observe(t.Context(), retry.Event{Kind: retry.RetryRefused, Operation: getItem})
 	require.Contains(t, series(t, metrics, "awsretry_retries_refused_total{"),
-		`awsretry_retries_refused_total{aws_region="eu-central-1",awsretry_reason="success",rpc_method="GetItem",rpc_service="dynamodb"} 1`)
+		`awsretry_retries_refused_total{awsretry_reason="success",cloud_region="eu-central-1",rpc_method="GetItem",rpc_service="dynamodb"} 1`)
 }

@@ -25,7 +25,7 @@ func newGauges() gauges {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
-	scope := []string{"awsretry_scope", "rpc_service", "aws_region"}
+	scope := []string{"awsretry_scope", "rpc_service", "cloud_region"}
 	return gauges{
 		quotaAvailable: desc("awsretry_quota_available",
 			"Tokens that are left in the retry quota of the scope.", scope...),

@@ -22,8 +22,8 @@ func quotas(t *testing.T, c promretry.Config, strategies ...retry.Strategy) []st
 	require.NoError(t, metrics.Watch(strategies...))
 	found := series(t, metrics, "awsretry_quota_available{")
 	for i, line := range found {
-		line = strings.TrimPrefix(line, `awsretry_quota_available{aws_region="",awsretry_scope=`)
-		found[i] = strings.Replace(line, `,rpc_service=""}`, "", 1)
+		line = strings.TrimPrefix(line, `awsretry_quota_available{awsretry_scope=`)
+		found[i] = strings.Replace(line, `,cloud_region="",rpc_service=""}`, "", 1)
 	}
 	return found
 }
@@ -135,7 +135,7 @@ func TestServiceAndRegionOfAScopeAreLabels(t *testing.T) {
 	metrics := promretry.New(promretry.Config{ScopeName: func(retry.ScopeKey) string { return "queues" }})
 	require.NoError(t, metrics.Watch(show(t, retry.ScopeSnapshot{Key: key, Quota: 1}, retry.ScopeSnapshot{Key: other, Quota: 2})))
 	require.Equal(t, []string{
-		"awsretry_quota_available{aws_region=\"\",awsretry_scope=\"queues\",rpc_service=\"sqs\uFFFD\"} 3",
+		"awsretry_quota_available{awsretry_scope=\"queues\",cloud_region=\"\",rpc_service=\"sqs\uFFFD\"} 3",
 	}, series(t, metrics, "awsretry_quota_available{"))
 }
 
@@ -149,17 +149,17 @@ func TestSendRatesAreShownWhereThereAreAny(t *testing.T) {
 	metrics := promretry.New(promretry.Config{})
 	require.NoError(t, metrics.Watch(show(t, plain, free, limited)))
 	require.Equal(t, []string{
-		`awsretry_send_measured_rate_per_second{aws_region="",awsretry_scope="free",rpc_service=""} 7`,
-		`awsretry_send_measured_rate_per_second{aws_region="",awsretry_scope="limited",rpc_service=""} 2`,
-		`awsretry_send_rate_per_second{aws_region="",awsretry_scope="limited",rpc_service=""} 2.5`,
-		`awsretry_send_waiting{aws_region="",awsretry_scope="free",rpc_service=""} 0`,
-		`awsretry_send_waiting{aws_region="",awsretry_scope="limited",rpc_service=""} 4`,
+		`awsretry_send_measured_rate_per_second{awsretry_scope="free",cloud_region="",rpc_service=""} 7`,
+		`awsretry_send_measured_rate_per_second{awsretry_scope="limited",cloud_region="",rpc_service=""} 2`,
+		`awsretry_send_rate_per_second{awsretry_scope="limited",cloud_region="",rpc_service=""} 2.5`,
+		`awsretry_send_waiting{awsretry_scope="free",cloud_region="",rpc_service=""} 0`,
+		`awsretry_send_waiting{awsretry_scope="limited",cloud_region="",rpc_service=""} 4`,
 	}, series(t, metrics, "awsretry_send_"))
 
 	// A scope of a strategy in each mode.
 	require.NoError(t, metrics.Watch(show(t, both)))
 	require.Contains(t, series(t, metrics, "awsretry_send_"),
-		`awsretry_send_measured_rate_per_second{aws_region="",awsretry_scope="plain",rpc_service=""} 3`)
+		`awsretry_send_measured_rate_per_second{awsretry_scope="plain",cloud_region="",rpc_service=""} 3`)
 }
 
 func TestFleetsAreShownWhereThereAreAny(t *testing.T) {
@@ -171,14 +171,14 @@ func TestFleetsAreShownWhereThereAreAny(t *testing.T) {
 	require.NoError(t, metrics.Watch(show(t, scope("plain", 0), local, open, fleetScope("lost", "fleet-lost", 0))))
 	require.NoError(t, metrics.Watch(show(t, fleetScope("lost", "fleet", 0))), "a strategy with a scope of the same name")
 	require.Equal(t, []string{
-		`awsretry_fleet_rate_per_second{aws_region="",awsretry_scope="lost",rpc_service=""} 40`,
-		`awsretry_fleet_slots{aws_region="",awsretry_scope="lost",rpc_service=""} 6`,
-		`awsretry_fleet_state{aws_region="",awsretry_fleet_state="fleet-lost",awsretry_scope="lost",rpc_service=""} 1`,
-		`awsretry_fleet_state{aws_region="",awsretry_fleet_state="local",awsretry_scope="open",rpc_service=""} 1`,
-		`awsretry_fleet_store_calls_total{aws_region="",awsretry_scope="lost",rpc_service=""} 400`,
-		`awsretry_fleet_store_calls_total{aws_region="",awsretry_scope="open",rpc_service=""} 200`,
-		`awsretry_fleet_store_failures_total{aws_region="",awsretry_scope="lost",rpc_service=""} 14`,
-		`awsretry_fleet_store_failures_total{aws_region="",awsretry_scope="open",rpc_service=""} 0`,
+		`awsretry_fleet_rate_per_second{awsretry_scope="lost",cloud_region="",rpc_service=""} 40`,
+		`awsretry_fleet_slots{awsretry_scope="lost",cloud_region="",rpc_service=""} 6`,
+		`awsretry_fleet_state{awsretry_fleet_state="fleet-lost",awsretry_scope="lost",cloud_region="",rpc_service=""} 1`,
+		`awsretry_fleet_state{awsretry_fleet_state="local",awsretry_scope="open",cloud_region="",rpc_service=""} 1`,
+		`awsretry_fleet_store_calls_total{awsretry_scope="lost",cloud_region="",rpc_service=""} 400`,
+		`awsretry_fleet_store_calls_total{awsretry_scope="open",cloud_region="",rpc_service=""} 200`,
+		`awsretry_fleet_store_failures_total{awsretry_scope="lost",cloud_region="",rpc_service=""} 14`,
+		`awsretry_fleet_store_failures_total{awsretry_scope="open",cloud_region="",rpc_service=""} 0`,
 		"awsretry_fleet_stores_unreached 0",
 	}, series(t, metrics, "awsretry_fleet_"))
 }
@@ -202,7 +202,7 @@ func TestTheRestSaysOnlyWhetherAFleetIsLost(t *testing.T) {
 				}
 			}
 			require.Equal(t, []string{
-				`awsretry_fleet_state{aws_region="",awsretry_fleet_state="fleet-lost",awsretry_scope="other",rpc_service=""} 1`,
+				`awsretry_fleet_state{awsretry_fleet_state="fleet-lost",awsretry_scope="other",cloud_region="",rpc_service=""} 1`,
 			}, others)
 		})
 	}
@@ -213,8 +213,8 @@ func TestWordsOfAnotherLimiterAreCut(t *testing.T) {
 	metrics := promretry.New(promretry.Config{})
 	require.NoError(t, metrics.Watch(show(t, fleetScope("a", "\xff"+strings.Repeat("w", 300), 0))))
 	require.Equal(t, []string{
-		`awsretry_fleet_state{aws_region="",awsretry_fleet_state="` + "\uFFFD" + strings.Repeat("w", 199) +
-			`",awsretry_scope="a",rpc_service=""} 1`,
+		`awsretry_fleet_state{awsretry_fleet_state="` + "\uFFFD" + strings.Repeat("w", 199) +
+			`",awsretry_scope="a",cloud_region="",rpc_service=""} 1`,
 	}, series(t, metrics, "awsretry_fleet_state"))
 }
 
@@ -271,10 +271,10 @@ func TestWithoutQuotaQuotaAndPoolAreFull(t *testing.T) {
 	metrics := promretry.New(promretry.Config{})
 	require.NoError(t, metrics.Watch(strategy))
 	require.Equal(t, []string{
-		`awsretry_quota_available{aws_region="",awsretry_scope="(all)",rpc_service=""} 500`,
-		`awsretry_quota_available{aws_region="",awsretry_scope="orders",rpc_service=""} 500`,
-		`awsretry_quota_capacity{aws_region="",awsretry_scope="(all)",rpc_service=""} 500`,
-		`awsretry_quota_capacity{aws_region="",awsretry_scope="orders",rpc_service=""} 500`,
+		`awsretry_quota_available{awsretry_scope="(all)",cloud_region="",rpc_service=""} 500`,
+		`awsretry_quota_available{awsretry_scope="orders",cloud_region="",rpc_service=""} 500`,
+		`awsretry_quota_capacity{awsretry_scope="(all)",cloud_region="",rpc_service=""} 500`,
+		`awsretry_quota_capacity{awsretry_scope="orders",cloud_region="",rpc_service=""} 500`,
 		"awsretry_quota_pool_available 100", "awsretry_quota_pool_capacity 100", "awsretry_quota_pools_empty 0",
 	}, series(t, metrics, "awsretry_quota_"))
 }

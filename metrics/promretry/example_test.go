@@ -46,9 +46,9 @@ func ExampleNew() {
 		}
 	}
 	// Output:
-	// awsretry_attempts_total{aws_region="eu-central-1",awsretry_kind="ok",error_type="",rpc_method="GetItem",rpc_service="dynamodb"} 1
-	// awsretry_quota_available{aws_region="",awsretry_scope="(all)",rpc_service=""} 500
-	// awsretry_quota_available{aws_region="eu-central-1",awsretry_scope="dynamodb/eu-central-1/orders",rpc_service="dynamodb"} 500
+	// awsretry_attempts_total{awsretry_kind="ok",cloud_region="eu-central-1",error_type="",rpc_method="GetItem",rpc_service="dynamodb"} 1
+	// awsretry_quota_available{awsretry_scope="(all)",cloud_region="",rpc_service=""} 500
+	// awsretry_quota_available{awsretry_scope="dynamodb/eu-central-1/orders",cloud_region="eu-central-1",rpc_service="dynamodb"} 500
 }
 
 // Five tables have gauges of their own, without the name of the tenant that stands in front. All

@@ -46,7 +46,7 @@ type Config struct {
 // safe for concurrent use. Any number of strategies may share it. The zero value is not usable; call
 // [New].
 //
-// Counters and histograms have the labels rpc_service, rpc_method and aws_region: Service, Name
+// Counters and histograms have the labels rpc_service, rpc_method and cloud_region: Service, Name
 // and Region of the [retry.Operation]. The first 1,000 combinations have series of their own; later
 // ones count under "_OTHER" in all three labels. So do error codes and limit names after the first 200.
 // Texts are cut after 200 bytes, and invalid UTF-8 is replaced. awsretry_attempts_total has the most
@@ -84,7 +84,7 @@ var (
 func New(c Config) *Metrics {
 	c.Scopes = cmp.Or(c.Scopes, 20)
 	with := func(more ...string) []string {
-		return append([]string{"rpc_service", "rpc_method", "aws_region"}, more...)
+		return append([]string{"rpc_service", "rpc_method", "cloud_region"}, more...)
 	}
 	histogram := func(name, help string, buckets []float64, labels []string) *prometheus.HistogramVec {
 		options := prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}

@@ -43,7 +43,7 @@ func TestAttemptsHaveKindAndErrorType(t *testing.T) {
 		metrics.Observe(t.Context(), e)
 	}
 	line := func(kind, errorType string, count int) string {
-		return fmt.Sprintf(`awsretry_attempts_total{aws_region="eu-central-1",awsretry_kind=%q,error_type=%q,`+
+		return fmt.Sprintf(`awsretry_attempts_total{awsretry_kind=%q,cloud_region="eu-central-1",error_type=%q,`+
 			`rpc_method="GetItem",rpc_service="dynamodb"} %d`, kind, errorType, count)
 	}
 	only(t, metrics, "awsretry_attempts_total",
@@ -90,7 +90,7 @@ func TestThrottlesHaveTheReachAndTheNameOfTheirLimit(t *testing.T) {
 		})
 	}
 	line := func(service, reach, limit string, count int) string {
-		return fmt.Sprintf(`awsretry_throttles_total{aws_region="",awsretry_limit=%q,awsretry_reach=%q,rpc_method="",rpc_service=%q} %d`,
+		return fmt.Sprintf(`awsretry_throttles_total{awsretry_limit=%q,awsretry_reach=%q,cloud_region="",rpc_method="",rpc_service=%q} %d`,
 			limit, reach, service, count)
 	}
 	only(t, metrics, "awsretry_throttles_total",
@@ -110,7 +110,7 @@ func TestEntriesThrottledInsideOfASuccessAreCounted(t *testing.T) {
 		metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Operation: getItem, EntriesThrottled: n, Entries: 25})
 	}
 	only(t, metrics, "awsretry_entries_throttled_total", "Entries of batches that were throttled inside of a success.", "counter",
-		`awsretry_entries_throttled_total{aws_region="eu-central-1",rpc_method="GetItem",rpc_service="dynamodb"} 5`)
+		`awsretry_entries_throttled_total{cloud_region="eu-central-1",rpc_method="GetItem",rpc_service="dynamodb"} 5`)
 }
 
 func TestDurationsLieInTheBucketsThatTheyDoNotExceed(t *testing.T) {
@@ -126,12 +126,12 @@ func TestDurationsLieInTheBucketsThatTheyDoNotExceed(t *testing.T) {
 	} {
 		le, count, _ := strings.Cut(bucket, " ")
 		lines = append(lines, fmt.Sprintf(
-			`awsretry_send_wait_seconds_bucket{aws_region="",rpc_method="",rpc_service="",le=%q} %s`, le, count))
+			`awsretry_send_wait_seconds_bucket{cloud_region="",rpc_method="",rpc_service="",le=%q} %s`, le, count))
 	}
 	only(t, metrics, "awsretry_send_wait_seconds", "Time that an attempt waited for the send rate, if it had to wait.",
 		"histogram", append(lines,
-			`awsretry_send_wait_seconds_sum{aws_region="",rpc_method="",rpc_service=""} 3720.085000001`,
-			`awsretry_send_wait_seconds_count{aws_region="",rpc_method="",rpc_service=""} 7`)...)
+			`awsretry_send_wait_seconds_sum{cloud_region="",rpc_method="",rpc_service=""} 3720.085000001`,
+			`awsretry_send_wait_seconds_count{cloud_region="",rpc_method="",rpc_service=""} 7`)...)
 }
 
 func TestOnlyOperationsWithARetryHaveRetriesAndOnlyThoseThatWaitedHaveADelay(t *testing.T) {
@@ -150,7 +150,7 @@ func TestOnlyOperationsWithARetryHaveRetriesAndOnlyThoseThatWaitedHaveADelay(t *
 		e.Kind = retry.OperationEnded
 		metrics.Observe(t.Context(), e)
 	}
-	label := `{aws_region="",rpc_method="",rpc_service=""}`
+	label := `{cloud_region="",rpc_method="",rpc_service=""}`
 	require.Equal(t, []string{
 		`awsretry_call_retries_sum` + label + ` 102`,
 		`awsretry_call_retries_count` + label + ` 3`,
@@ -161,7 +161,7 @@ func TestOnlyOperationsWithARetryHaveRetriesAndOnlyThoseThatWaitedHaveADelay(t *
 	for _, bucket := range []string{"1 1", "2 2", "3 2", "4 2", "5 2", "10 2", "+Inf 3"} {
 		le, count, _ := strings.Cut(bucket, " ")
 		require.Contains(t, text, fmt.Sprintf(
-			`awsretry_call_retries_bucket{aws_region="",rpc_method="",rpc_service="",le=%q} %s`, le, count))
+			`awsretry_call_retries_bucket{cloud_region="",rpc_method="",rpc_service="",le=%q} %s`, le, count))
 	}
 }
 
@@ -179,7 +179,7 @@ func TestOutcomesAndReasonsAreWords(t *testing.T) {
 	for _, word := range []string{"attempts 1", "other 1", "quota 2", "rule 1"} {
 		word, count, _ := strings.Cut(word, " ")
 		want = append(want, fmt.Sprintf(
-			`awsretry_retries_refused_total{aws_region="",awsretry_reason=%q,rpc_method="",rpc_service=""} %s`, word, count))
+			`awsretry_retries_refused_total{awsretry_reason=%q,cloud_region="",rpc_method="",rpc_service=""} %s`, word, count))
 	}
 	require.Equal(t, want, series(t, metrics, "awsretry_retries_refused_total"))
 	for i, line := range want {
@@ -209,7 +209,7 @@ func TestOperationsThatLookAlikeAreCountedApart(t *testing.T) {
 	require.Len(t, got, len(operations))
 	for _, op := range operations {
 		require.Contains(t, got, fmt.Sprintf(
-			`awsretry_call_duration_seconds_count{aws_region=%q,awsretry_outcome="success",rpc_method=%q,rpc_service=%q} 3`,
+			`awsretry_call_duration_seconds_count{awsretry_outcome="success",cloud_region=%q,rpc_method=%q,rpc_service=%q} 3`,
 			op.Region, op.Name, op.Service))
 	}
 }
@@ -227,13 +227,13 @@ func TestTextsThatCannotBeLabelsAreMended(t *testing.T) {
 		metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Operation: op, Err: apiError("\xff")})
 	}
 	require.Equal(t, []string{
-		`awsretry_attempts_total{aws_region="",awsretry_kind="none",error_type="_OTHER",rpc_method="` +
+		`awsretry_attempts_total{awsretry_kind="none",cloud_region="",error_type="_OTHER",rpc_method="` +
 			strings.Repeat("n", 200) + `",rpc_service=""} 2`,
-		`awsretry_attempts_total{aws_region="",awsretry_kind="ok",error_type="",rpc_method="` +
-			strings.Repeat("n", 200) + `",rpc_service=""} 2`,
-		"awsretry_attempts_total{aws_region=\"eu\x00\",awsretry_kind=\"none\",error_type=\"_OTHER\"," +
+		"awsretry_attempts_total{awsretry_kind=\"none\",cloud_region=\"eu\x00\",error_type=\"_OTHER\"," +
 			"rpc_method=\"a\uFFFD\",rpc_service=\"\uFFFD\"} 2",
-		"awsretry_attempts_total{aws_region=\"eu\x00\",awsretry_kind=\"ok\",error_type=\"\"," +
+		`awsretry_attempts_total{awsretry_kind="ok",cloud_region="",error_type="",rpc_method="` +
+			strings.Repeat("n", 200) + `",rpc_service=""} 2`,
+		"awsretry_attempts_total{awsretry_kind=\"ok\",cloud_region=\"eu\x00\",error_type=\"\"," +
 			"rpc_method=\"a\uFFFD\",rpc_service=\"\uFFFD\"} 2",
 	}, series(t, metrics, "awsretry_attempts_total{"))
 }
@@ -286,7 +286,7 @@ func TestServicesAreSpelledAsTheSDKsDo(t *testing.T) {
 	}
 	for _, service := range []string{"DynamoDB", "of mine", ""} {
 		require.Contains(t, series(t, metrics, "awsretry_attempts_total{"),
-			`awsretry_attempts_total{aws_region="",awsretry_kind="ok",error_type="",rpc_method="Call",rpc_service="`+service+`"} 2`)
+			`awsretry_attempts_total{awsretry_kind="ok",cloud_region="",error_type="",rpc_method="Call",rpc_service="`+service+`"} 2`)
 	}
 	require.Len(t, series(t, metrics, "awsretry_attempts_total{"), 6)
 	require.Contains(t, series(t, metrics, "awsretry_quota_available{")[0], `rpc_service="Secrets Manager"`)
