@@ -246,11 +246,11 @@ func TestBadResultsOfFunctionsOfTheProgramAreInTheError(t *testing.T) {
 		}))
 		limit := func(scope retry.ScopeKey) (limit adaptive.SendLimit) {
 			if !scope.IsZero() {
-				limit.Ceiling = 0.2
+				limit.Ceiling = 0.002
 			}
 			return limit
 		}
-		const want = `adaptive: SendLimit of scope "dynamodb/eu-central-1": ceiling 0.2: must be 0 or a finite number of 0.5 or more`
+		const want = `adaptive: SendLimit of scope "dynamodb/eu-central-1": ceiling 0.002: must be 0 or a finite number of 0.01 or more`
 		err = describe(t, installed(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), observer, awsretry.WithMaxAttempts(3),
 			awsretry.WithConfig(adaptive.Config{SendLimit: limit}))))
 		require.Equal(t, 3, s.requests(), "it is retried")
