@@ -26,9 +26,9 @@ func (c *stridingClock) Now() time.Time {
 
 // flowing returns a limiter that was throttled and has since climbed to about twice the rate of
 // a caller that reads the clock twice a round.
-func flowing() *sendrate.Limiter {
+func flowing(controller ratelimit.Controller) *sendrate.Limiter {
 	clk := new(stridingClock)
-	limiter := sendrate.NewLimiter(sendrate.Config{}, clk)
+	limiter := sendrate.NewLimiter(sendrate.Config{Controller: controller}, clk)
 	limiter.Report(ratelimit.Response{Throttled: true})
 	for range 60_000 {
 		limiter.Report(ratelimit.Response{})
@@ -48,7 +48,9 @@ func send(ctx context.Context, limiter *sendrate.Limiter) error {
 }
 
 func TestLimiterAllocatesNothingUnlessACallerWaits(t *testing.T) {
-	for name, limiter := range map[string]*sendrate.Limiter{"free": free(), "flowing": flowing()} {
+	for name, limiter := range map[string]*sendrate.Limiter{
+		"free": free(), "flowing": flowing(ratelimit.CutPerEvent), "holding": flowing(ratelimit.Hold),
+	} {
 		t.Run(name, func(t *testing.T) {
 			var failed error
 			allocations := testing.AllocsPerRun(2000, func() {
@@ -68,7 +70,8 @@ func BenchmarkLimiter(b *testing.B) {
 		limiter func() *sendrate.Limiter
 	}{
 		{"case=before-the-first-throttle", free},
-		{"case=tokens-available", flowing},
+		{"case=tokens-available", func() *sendrate.Limiter { return flowing(ratelimit.CutPerEvent) }},
+		{"case=holding", func() *sendrate.Limiter { return flowing(ratelimit.Hold) }},
 	}
 	for _, c := range cases {
 		b.Run(c.name+"/run=serial", func(b *testing.B) {
