@@ -7,8 +7,12 @@ import (
 	"log"
 	"net/http"
 	"strings"
+	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/classify"
@@ -87,7 +91,14 @@ func (e statusError) HTTPStatusCode() int { return int(e) }
 
 // A program waits for its database for a minute at most, but not with a wrong password.
 func ExampleWithRetryIf() {
-	ctx := context.Background()
+	fmt.Println("connected:", connect(context.Background(), database{}) == nil)
+	fmt.Println("connected:", connect(context.Background(), database{answer: errPassword}) == nil)
+	// Output:
+	// connected: true
+	// connected: false
+}
+
+func connect(ctx context.Context, db database) error {
 	strategy, err := awsretry.Plain(1000, 100*time.Millisecond, 2*time.Second, awsretry.WithoutQuota(),
 		awsretry.WithRetryIf(func(err error) bool { return !errors.Is(err, errPassword) }))
 	if err != nil {
@@ -95,24 +106,72 @@ func ExampleWithRetryIf() {
 	}
 	op := retry.Operation{Name: "connect", MaxElapsed: time.Minute}
 	err = retry.DoErr(ctx, strategy, op, db.PingContext)
-	fmt.Println("connected:", err == nil)
-
-	fmt.Println(strategy.Judge(op, errors.New("the database system is starting up")))
-	fmt.Println(strategy.Judge(op, errPassword))
-	// Output:
-	// connected: true
-	// retry(transient)
-	// forbid
+	return err
 }
 
 var errPassword = errors.New("wrong password")
 
-// db stands for a *sql.DB.
-var db database
+// database stands for a *sql.DB. It refuses connections until it has started.
+type database struct {
+	starts time.Time
+	pings  *int
+	answer error
+}
 
-type database struct{}
+func (db database) PingContext(context.Context) error {
+	if db.pings != nil {
+		*db.pings++
+	}
+	if time.Now().Before(db.starts) {
+		return errors.New("connection refused")
+	}
+	return db.answer
+}
 
-func (database) PingContext(context.Context) error { return nil }
+// The wait for a database lasts for its minute. With a retry quota it would end after 35 retries, half way.
+func TestConnectWaitsForAMinute(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		starts time.Duration
+		answer error
+		want   error
+	}{
+		{"a database that starts late", 55 * time.Second, nil, nil},
+		{"a database that never starts", time.Hour, nil, retry.ErrMaxElapsed},
+		{"a wrong password", 55 * time.Second, errPassword, errPassword},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began, pings := time.Now(), 0
+				err := connect(t.Context(), database{began.Add(c.starts), &pings, c.answer})
+				require.ErrorIs(t, err, c.want)
+				require.Greater(t, pings, 36)
+				require.LessOrEqual(t, time.Since(began), time.Minute)
+			})
+		})
+	}
+}
+
+// The quota of a service that fails all the time pays for 35 retries.
+func ExamplePlain_quotaExhausted() {
+	clk := &clock.Fake{}
+	strategy, err := awsretry.Plain(1000, 100*time.Millisecond, 2*time.Second, awsretry.WithClock(clk),
+		awsretry.WithRetryIf(func(error) bool { return true }), awsretry.WithRandom(func() float64 { return 0.5 }))
+	if err != nil {
+		log.Fatal(err)
+	}
+	clk.Run(func() {
+		err = retry.DoErr(context.Background(), strategy, retry.Operation{}, database{answer: errors.New("connection refused")}.PingContext)
+	})
+
+	fmt.Println(err)
+	if refusal, ok := errors.AsType[*retry.Error](err); ok {
+		fmt.Println(refusal.Reason, "after", refusal.Attempts, "attempts; the last error:", refusal.Last)
+	}
+	// Output:
+	// retry: client-side: retry quota exhausted: last error: connection refused (36 attempts, 31.55s, 10 of 14 quota tokens)
+	// retry: retry quota exhausted after 36 attempts; the last error: connection refused
+}
 
 // A test gives the strategy a fake clock. The time moves whenever the strategy waits.
 func ExampleWithClock() {

@@ -9,8 +9,10 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -110,6 +112,44 @@ func Example_behaviorBefore() {
 	}
 
 	fmt.Println(dynamodb.NewFromConfig(cfg).Options().Retryer.MaxAttempts())
+}
+
+// Adaptive mode for the calls of one client, here those of one table, and standard mode for all others.
+func Example_adaptiveForOneTable() {
+	ctx := context.Background()
+	cfg, err := awssdk.LoadDefaultConfig(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	paced := cfg.Copy()
+	if err := awssdk.Install(&paced, awssdk.WithSettings(awsretry.WithMode(awsretry.ModeAdaptive))); err != nil {
+		log.Fatal(err)
+	}
+	orders := dynamodb.NewFromConfig(paced) // for the table that throttles
+	others := dynamodb.NewFromConfig(cfg)
+
+	fmt.Println(orders.Options().RetryMode, others.Options().RetryMode)
+	// Output: adaptive standard
+}
+
+// One client has the SDK's retryer. The others of the config keep their strategy.
+func Example_withoutAwsretry() {
+	cfg := configFor(answerFunc(func(*http.Request) (*http.Response, error) {
+		return jsonError(http.StatusBadRequest, "ThrottlingException"), nil
+	}))
+	if err := awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithRandom(func() float64 { return 0 }))); err != nil {
+		log.Fatal(err)
+	}
+	plain := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+		o.Retryer = sdkretry.NewStandard()
+	})
+
+	_, err := plain.ListTables(context.Background(), &dynamodb.ListTablesInput{}, func(o *dynamodb.Options) {
+		o.Retryer = sdkretry.AddWithMaxBackoffDelay(o.Retryer, time.Nanosecond)
+	})
+	strategy, _ := awssdk.StrategyOf(cfg)
+	fmt.Println(err != nil, "scopes that awsretry has seen:", len(strategy.Snapshot().Scopes)-1)
+	// Output: true scopes that awsretry has seen: 0
 }
 
 // One quota and one send rate for each client, as in the SDK: here by the service,
