@@ -60,7 +60,7 @@ func examples(t *testing.T) string {
 
 func TestCodeOfThePagesIsCompiled(t *testing.T) {
 	t.Parallel()
-	compiled := examples(t) + files(t, "examples/*/main.go", "lab/sdktest/*/main.go")
+	compiled := examples(t) + files(t, "examples/*/main.go", "lab/sdktest/*/main.go", "lab/sdktest/adopters/*.go")
 	for _, block := range blocks(t, "go") {
 		if !strings.Contains(compiled, block) {
 			require.Fail(t, "no example has this block", block)

@@ -2,8 +2,13 @@ package adopters
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"net"
+	"net/http"
 	"os"
+	"slices"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,6 +47,16 @@ func hermetic(t *testing.T) []func(*config.LoadOptions) error {
 // then succeed. It returns how many attempts there were.
 func call(t *testing.T, cfg aws.Config, service, operation string, codes ...string) (attempts int, err error) {
 	t.Helper()
+	failures := make([]error, len(codes))
+	for i, code := range codes {
+		failures[i] = &smithy.GenericAPIError{Code: code}
+	}
+	return callFailing(t, cfg, service, operation, failures...)
+}
+
+// callFailing is call with the errors of the attempts.
+func callFailing(t *testing.T, cfg aws.Config, service, operation string, failures ...error) (attempts int, err error) {
+	t.Helper()
 	stack := middleware.NewStack(operation, smithyhttp.NewStackRequest)
 	require.NoError(t, stack.Finalize.Add(sdkretry.NewAttemptMiddleware(cfg.Retryer(), smithyhttp.RequestCloner), middleware.After))
 	for _, option := range cfg.APIOptions {
@@ -50,8 +65,8 @@ func call(t *testing.T, cfg aws.Config, service, operation string, codes ...stri
 	ctx := awsmiddleware.SetServiceID(t.Context(), service)
 	ctx = awsmiddleware.SetOperationName(awsmiddleware.SetRegion(ctx, cfg.Region), operation)
 	handler := middleware.HandlerFunc(func(context.Context, any) (any, middleware.Metadata, error) {
-		if attempts++; attempts <= len(codes) {
-			return nil, middleware.Metadata{}, &smithy.GenericAPIError{Code: codes[attempts-1]}
+		if attempts++; attempts <= len(failures) {
+			return nil, middleware.Metadata{}, failures[attempts-1]
 		}
 		return nil, middleware.Metadata{}, nil
 	})
@@ -174,5 +189,51 @@ func TestLokiHearsOfEachAttempt(t *testing.T) {
 			retry.ScopeCreated: 1, retry.AttemptEnded: 4, retry.RetryScheduled: 3, retry.RetryRefused: 1,
 			retry.OperationEnded: 1,
 		}, events)
+	})
+}
+
+func TestTerraformGivesUpSoonerWhereNoHostAnswers(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	noName := &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}
+	unavailable := &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 503}}, Err: errors.New("busy")}
+	for _, c := range []struct {
+		name     string
+		failure  error
+		tokens   int
+		attempts int
+	}{
+		{"refused", refused, 0, 10},
+		{"no such host", noName, 0, 10},
+		{"unavailable", unavailable, 0, 25},
+		{"unavailable, with a quota for two retries", unavailable, 28, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			load := hermetic(t)
+			synctest.Test(t, func(t *testing.T) {
+				cfg, err := config.LoadDefaultConfig(t.Context(), append(load, config.WithRetryMaxAttempts(25))...)
+				require.NoError(t, err)
+				require.NoError(t, TerraformBase(&cfg, time.Second, c.tokens))
+				attempts, err := callFailing(t, cfg, "IAM", "ListRoles", slices.Repeat([]error{c.failure}, 30)...)
+				require.Error(t, err)
+				require.Equal(t, c.attempts, attempts)
+			})
+		})
+	}
+}
+
+func TestLitestreamOutlastsAStoreThatShedsLoad(t *testing.T) {
+	load := hermetic(t)
+	synctest.Test(t, func(t *testing.T) {
+		cfg, err := Litestream(t.Context(), load...)
+		require.NoError(t, err)
+		for range 100 { // a quota would be empty after these
+			attempts, err := call(t, cfg, "S3", "PutObject", slices.Repeat([]string{"RequestCanceled"}, 9)...)
+			require.NoError(t, err)
+			require.Equal(t, 10, attempts)
+		}
+		timeout := &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: http.StatusRequestTimeout}}, Err: errors.New("late")}
+		attempts, err := callFailing(t, cfg, "S3", "PutObject", timeout)
+		require.NoError(t, err)
+		require.Equal(t, 2, attempts)
 	})
 }
