@@ -195,7 +195,7 @@ func TestLokiHearsOfEachAttempt(t *testing.T) {
 func TestTerraformGivesUpSoonerWhereNoHostAnswers(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 	noName := &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}
-	unavailable := &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: 503}}, Err: errors.New("busy")}
+	unavailable := &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: &http.Response{StatusCode: http.StatusServiceUnavailable}}, Err: errors.New("busy")}
 	for _, c := range []struct {
 		name     string
 		failure  error
