@@ -161,7 +161,7 @@ bench-effect: ## play all libraries in virtual time, SEEDS times, and print tabl
 	cd lab/bench && go test -vet=off -count=1 -timeout 1h -v -run '^TestEffect$$' ./effect -all -seeds $(SEEDS)
 
 .PHONY: conformance
-conformance: ## write docs/conformance.md again, the results of this module and of its peers
+conformance: ## write lab/conformance/peers.md again, the results of this module and of its peers
 	cd lab/peers && go test -vet=off -count=1 -tags long -run '^TestTable$$' . -update
 
 .PHONY: soak

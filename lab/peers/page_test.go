@@ -12,10 +12,10 @@ import (
 )
 
 // intro is the page above the tables.
-const intro = `# Conformance
+const intro = `# Peers
 
 See which retry rules of the AWS SDKs this module, aws-sdk-go-v2, wrappers around it, and other libraries keep. The module
-[conformance](../lab/conformance/README.md) tests any retryer that can be called as a function. To write this page again:
+[conformance](README.md) tests any retryer that can be called as a function. To write this page again:
 
 ` + "```sh\nmake conformance\n```" + `
 
@@ -33,7 +33,7 @@ need not keep them.
 This module's strategies keep the rules of v2.0 with ` + "`WithBehavior(retry.V20)`" + `.
 `
 
-// short has a short wording of each rule. The wording of the rule is in docs/rules.md.
+// short has a short wording of each rule. The wording of the rule is in lab/conformance/rules.md.
 func short() map[string]string {
 	return map[string]string{
 		"S01": "quota never above its capacity",
@@ -82,7 +82,7 @@ func short() map[string]string {
 	}
 }
 
-// pageOf returns docs/conformance.md.
+// pageOf returns lab/conformance/peers.md.
 func pageOf(columns []column) string {
 	var b strings.Builder
 	b.WriteString(intro)

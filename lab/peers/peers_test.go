@@ -18,12 +18,12 @@ import (
 )
 
 var (
-	update  = flag.Bool("update", false, "write docs/conformance.md")
+	update  = flag.Bool("update", false, "write lab/conformance/peers.md")
 	results = flag.String("results", "", "write the results to this file, a line for each peer and rule, and compare nothing")
 )
 
 // page is the page that the test writes and compares.
-const page = "../../docs/conformance.md"
+const page = "../conformance/peers.md"
 
 // TestTable plays one peer after the other: those of the SDK set its environment and its random source.
 func TestTable(t *testing.T) {
@@ -49,7 +49,7 @@ func TestTable(t *testing.T) {
 	want, err := os.ReadFile(page)
 	require.NoError(t, err)
 	require.True(t, string(want) == pageOf(columns), //nolint:testifylint // Equal would print both pages
-		"the results have changed: run make conformance and read the difference of docs/conformance.md")
+		"the results have changed: run make conformance and read the difference of lab/conformance/peers.md")
 }
 
 // column is a peer with its results.
