@@ -319,6 +319,7 @@ func (r *record) tooLong(reason error, attempts int, wait time.Duration) *retry.
 
 // empty is the refusal for lack of quota.
 func (e *Engine) empty(r *record, attempts, needed int) *retry.Error {
+	r.scope.Refuse()
 	refusal := r.refusal(retry.ErrQuotaExhausted, attempts)
 	refusal.Available, refusal.Pool = e.quotaLeft(r)
 	refusal.Needed = needed

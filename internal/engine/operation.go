@@ -210,6 +210,7 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	} else {
 		r.refund()
 	}
+	r.scope.Ended()
 	change := r.report(&judgment{throttled: r.limited() && r.scope.Throttled(max(result.Throttled, 0), result.Entries)})
 	if change.Limited && r.timed && !r.op.LongPolling { // a long poll says little about other attempts
 		r.scope.AttemptTime.Note(e.reading.Now().Sub(r.sent))
@@ -229,6 +230,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		return err
 	}
 	defer r.end()
+	r.scope.Ended()
 	attempts := t.Attempt()
 	switch {
 	case r.verb.was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // the caller's own

@@ -171,6 +171,8 @@ func add(s, other *retry.ScopeSnapshot) {
 	s.SendRateSource = worse(s.SendRateSource, other.SendRateSource)
 	s.Quota += other.Quota
 	s.QuotaCapacity += other.QuotaCapacity
+	s.StrainedCalls += other.StrainedCalls
+	s.RefusedCalls += other.RefusedCalls
 	s.Limited = s.Limited || other.Limited
 	s.FillRate += other.FillRate
 	s.MeasuredRate += other.MeasuredRate

@@ -113,7 +113,7 @@ func (q *Quota) Covers(now time.Time, cost int) bool {
 // its capacity. It returns what is available in the quota afterwards. now matters only if the quota
 // refills. A negative number of tokens counts as 0.
 func (q *Quota) Refund(now time.Time, tokens int) (available int) {
-	if !q.Refills() && q.full() && (q.pool == nil || q.pool.full()) { // as in healthy traffic, where no caller waits
+	if !q.Refills() && q.Full() && (q.pool == nil || q.pool.Full()) { // as in healthy traffic, where no caller waits
 		return int(q.capacity)
 	}
 	available = q.give(now, max(tokens, 0))
@@ -123,8 +123,8 @@ func (q *Quota) Refund(now time.Time, tokens int) (available int) {
 	return available
 }
 
-// full reports whether nothing can be added.
-func (q *Quota) full() bool { return q.tokens.Load() == q.capacity }
+// Full reports whether nothing can be added.
+func (q *Quota) Full() bool { return q.tokens.Load() == q.capacity }
 
 func (q *Quota) give(now time.Time, tokens int) (available int) {
 	q.advance(now)

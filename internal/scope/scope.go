@@ -46,6 +46,8 @@ type Scope struct {
 	Err         error       // what is wrong with the limiter, or nil
 	AttemptTime AttemptTime // for attempts while the send rate is limited
 	Key         retry.ScopeKey
+	strained    atomic.Uint64 // operations that ended while the quota was not full
+	refused     atomic.Uint64 // operations that failed for lack of quota
 	name        string
 	place       int // index in Table.scopes; guarded by Table.mu
 }
@@ -140,8 +142,19 @@ func (s *Scope) Snapshot(now time.Time) retry.ScopeSnapshot {
 	}
 	got.Key, got.Scope = s.Key, s.name
 	got.Quota, got.QuotaCapacity = s.Quota.Available(now), s.Quota.Capacity()
+	got.StrainedCalls, got.RefusedCalls = s.strained.Load(), s.refused.Load()
 	return got
 }
+
+// Ended counts an operation that ended, but not one of healthy traffic, which writes nothing here, as in the quota.
+func (s *Scope) Ended() {
+	if !s.Quota.Full() {
+		s.strained.Add(1)
+	}
+}
+
+// Refuse counts an operation that fails for lack of quota.
+func (s *Scope) Refuse() { s.refused.Add(1) }
 
 // AttemptTime estimates how long the attempts of a scope take, so that no send token is spent on an attempt
 // that the deadline of its caller cuts short. It is the estimate of round-trip times of RFC 6298,

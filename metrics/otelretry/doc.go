@@ -17,6 +17,8 @@
 //	awsretry.send.waiting          gauge, {attempt}         attempts that wait for the send rate, in adaptive mode
 //	awsretry.quota.available       gauge, {token}           tokens left in the retry quota of a scope
 //	awsretry.quota.capacity        gauge, {token}           tokens that the retry quota of a scope can hold
+//	awsretry.quota.strained_calls  counter, {operation}     operations of a scope that ended while its quota was not full
+//	awsretry.quota.refused_calls   counter, {operation}     operations of a scope that failed for lack of quota
 //	awsretry.quota.pool.available  gauge, {token}           tokens left in the pools of all watched strategies
 //	awsretry.quota.pool.capacity   gauge, {token}           tokens that these pools can hold
 //	awsretry.quota.pools.empty     gauge, {strategy}        strategies that cannot pay for a retry in some scope

@@ -41,6 +41,11 @@ func (t *Telemetry) collectScope(o metric.Observer, s *retry.ScopeSnapshot) {
 	attributes := metric.WithAttributeSet(attribute.NewSet(labels...))
 	o.ObserveInt64(t.available, int64(s.Quota), attributes)
 	o.ObserveInt64(t.capacity, int64(s.QuotaCapacity), attributes)
+	rest := s.Scope == hottest.Rest
+	if !rest { // scopes join and leave it, so that its counters would go back
+		o.ObserveInt64(t.strained, int64(s.StrainedCalls), attributes)
+		o.ObserveInt64(t.starved, int64(s.RefusedCalls), attributes)
+	}
 	if s.Limited {
 		o.ObserveFloat64(t.sendRate, s.FillRate, attributes)
 	}
@@ -52,9 +57,7 @@ func (t *Telemetry) collectScope(o metric.Observer, s *retry.ScopeSnapshot) {
 		return // it is in no fleet
 	}
 	o.ObserveInt64(t.fleetState, 1, metric.WithAttributes(append(labels, named(stateKey, hottest.Label(s.SendRateSource))...)...))
-	// Scopes join and leave the rest, so that its counters would go back. Some may be in no fleet, and
-	// their tokens are no slots.
-	if s.Scope == hottest.Rest {
+	if rest { // some of its scopes may be in no fleet: their tokens are no slots
 		return
 	}
 	if s.FleetRate > 0 {

@@ -14,10 +14,10 @@ type instruments struct {
 	callRetries                           metric.Int64Histogram
 	attempts, throttles, entries, refused metric.Int64Counter
 
-	sendRate, measuredRate, fleetRate, fleetSlots                  metric.Float64ObservableGauge
-	waiting, available, capacity, scopes, fleetState               metric.Int64ObservableGauge
-	poolAvailable, poolCapacity, poolsEmpty, storesUnreached, info metric.Int64ObservableGauge
-	overflowed, evicted, storeCalls, storeFailures                 metric.Int64ObservableCounter
+	sendRate, measuredRate, fleetRate, fleetSlots                     metric.Float64ObservableGauge
+	waiting, available, capacity, scopes, fleetState                  metric.Int64ObservableGauge
+	poolAvailable, poolCapacity, poolsEmpty, storesUnreached, info    metric.Int64ObservableGauge
+	overflowed, evicted, strained, starved, storeCalls, storeFailures metric.Int64ObservableCounter
 }
 
 // newInstruments returns the instruments, and the errors of all that were not made.
@@ -72,9 +72,13 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 		sendRate: float("awsretry.send.rate", "{attempt}/s", "Send rate of the scope in attempts per second, if it has a limit."),
 		measuredRate: float("awsretry.send.measured_rate", "{attempt}/s",
 			"Smoothed rate of answers of the scope in attempts per second, in adaptive mode."),
-		waiting:       gauge("awsretry.send.waiting", "{attempt}", "Attempts of the scope that wait for the send rate, in adaptive mode."),
-		available:     gauge("awsretry.quota.available", "{token}", "Tokens that are left in the retry quota of the scope."),
-		capacity:      gauge("awsretry.quota.capacity", "{token}", "Tokens that the retry quota of the scope can hold."),
+		waiting:   gauge("awsretry.send.waiting", "{attempt}", "Attempts of the scope that wait for the send rate, in adaptive mode."),
+		available: gauge("awsretry.quota.available", "{token}", "Tokens that are left in the retry quota of the scope."),
+		capacity:  gauge("awsretry.quota.capacity", "{token}", "Tokens that the retry quota of the scope can hold."),
+		strained: total("awsretry.quota.strained_calls", "{operation}",
+			"Operations of the scope that ended while its retry quota was not full."),
+		starved: total("awsretry.quota.refused_calls", "{operation}",
+			"Operations of the scope that failed because the retry quota did not cover a retry."),
 		poolAvailable: gauge("awsretry.quota.pool.available", "{token}", "Tokens that are left in the pools of all strategies."),
 		poolCapacity:  gauge("awsretry.quota.pool.capacity", "{token}", "Tokens that the pools of all strategies can hold."),
 		fleetRate: float("awsretry.fleet.rate", "{attempt}/s",
@@ -101,7 +105,7 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 // observables are the instruments that Telemetry.collect fills.
 func (i *instruments) observables() []metric.Observable {
 	return []metric.Observable{
-		i.sendRate, i.measuredRate, i.waiting, i.available, i.capacity, i.fleetRate, i.fleetSlots, i.fleetState,
+		i.sendRate, i.measuredRate, i.waiting, i.available, i.capacity, i.strained, i.starved, i.fleetRate, i.fleetSlots, i.fleetState,
 		i.storeCalls, i.storeFailures, i.poolAvailable, i.poolCapacity, i.poolsEmpty, i.storesUnreached, i.info, i.scopes, i.overflowed, i.evicted,
 	}
 }

@@ -115,6 +115,8 @@ func TestPrometheusGetsTheNamesOfTheTable(t *testing.T) {
 		"awsretry_quota_pool_available gauge",
 		"awsretry_quota_pool_capacity gauge",
 		"awsretry_quota_pools_empty gauge",
+		"awsretry_quota_refused_calls_total counter awsretry_scope cloud_region rpc_service",
+		"awsretry_quota_strained_calls_total counter awsretry_scope cloud_region rpc_service",
 		"awsretry_retries_refused_total counter awsretry_reason cloud_region rpc_method rpc_service",
 		"awsretry_scopes gauge",
 		"awsretry_scopes_evicted_total counter",

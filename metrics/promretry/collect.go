@@ -13,6 +13,7 @@ import (
 // gauges are the descriptions of what a scrape reads in the strategies.
 type gauges struct {
 	quotaAvailable, quotaCapacity, sendRate, measuredRate, sendWaiting *prometheus.Desc // by scope
+	strainedCalls, refusedCalls                                        *prometheus.Desc // by scope
 	fleetRate, fleetSlots, fleetState, storeCalls, storeFailures       *prometheus.Desc // by scope
 	poolAvailable, poolCapacity, poolsEmpty, storesUnreached           *prometheus.Desc
 	scopes, overflowed, evicted                                        *prometheus.Desc
@@ -31,6 +32,10 @@ func newGauges() gauges {
 			"Tokens that are left in the retry quota of the scope.", scope...),
 		quotaCapacity: desc("awsretry_quota_capacity",
 			"Tokens that the retry quota of the scope can hold.", scope...),
+		strainedCalls: desc("awsretry_quota_strained_calls_total",
+			"Operations of the scope that ended while its retry quota was not full.", scope...),
+		refusedCalls: desc("awsretry_quota_refused_calls_total",
+			"Operations of the scope that failed because the retry quota did not cover a retry.", scope...),
 		sendRate: desc("awsretry_send_rate_per_second",
 			"Send rate of the scope in attempts per second, if it has a limit.", scope...),
 		measuredRate: desc("awsretry_send_measured_rate_per_second",
@@ -75,7 +80,7 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	}
 	g := &m.gauges
 	for _, desc := range []*prometheus.Desc{
-		g.quotaAvailable, g.quotaCapacity, g.sendRate, g.measuredRate, g.sendWaiting, g.fleetRate, g.fleetSlots,
+		g.quotaAvailable, g.quotaCapacity, g.strainedCalls, g.refusedCalls, g.sendRate, g.measuredRate, g.sendWaiting, g.fleetRate, g.fleetSlots,
 		g.fleetState, g.storeCalls, g.storeFailures, g.poolAvailable, g.poolCapacity, g.poolsEmpty, g.storesUnreached, g.scopes, g.overflowed, g.evicted, g.info,
 	} {
 		ch <- desc
@@ -108,6 +113,13 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 		}
 		send(g.quotaAvailable, float64(s.Quota))
 		send(g.quotaCapacity, float64(s.QuotaCapacity))
+		count := func(desc *prometheus.Desc, value uint64) {
+			if s.Scope != hottest.Rest { // which scopes join and leave, so that its counters would go back
+				ch <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(value), labels...)
+			}
+		}
+		count(g.strainedCalls, s.StrainedCalls)
+		count(g.refusedCalls, s.RefusedCalls)
 		if s.Limited {
 			send(g.sendRate, s.FillRate)
 		}
@@ -119,17 +131,9 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 			continue // it is in no fleet
 		}
 		ch <- prometheus.MustNewConstMetric(g.fleetState, prometheus.GaugeValue, 1, append(labels, hottest.Label(s.SendRateSource))...)
-		// Scopes join and leave the rest, so that its counters would go back. Some may be in no fleet, and
-		// their tokens are no slots.
-		if s.Scope == hottest.Rest {
-			continue
-		}
-		if s.FleetRate > 0 {
+		if s.FleetRate > 0 && s.Scope != hottest.Rest { // some of the rest may be in no fleet: their tokens are no slots
 			send(g.fleetRate, s.FleetRate)
 			send(g.fleetSlots, s.SendTokens)
-		}
-		count := func(desc *prometheus.Desc, value uint64) {
-			ch <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(value), labels...)
 		}
 		count(g.storeCalls, s.StoreCalls)
 		count(g.storeFailures, s.StoreFailures)
