@@ -20,7 +20,7 @@ func (t *Telemetry) collect(_ context.Context, o metric.Observer) error {
 	r := t.hottest.Read(watched)
 	for _, kind := range r.Kinds {
 		o.ObserveInt64(t.info, 1, metric.WithAttributes(slices.Concat(
-			named(modeKey, kind.Mode), named(attemptsKey, kind.Attempts), named(behaviorKey, kind.Behavior), named(versionKey, t.version))...))
+			named(modeKey, kind[0]), named(attemptsKey, kind[1]), named(behaviorKey, kind[2]), named(versionKey, t.version))...))
 	}
 	o.ObserveInt64(t.poolAvailable, int64(r.Pool))
 	o.ObserveInt64(t.poolCapacity, int64(r.PoolCapacity))
@@ -29,7 +29,7 @@ func (t *Telemetry) collect(_ context.Context, o metric.Observer) error {
 	o.ObserveInt64(t.scopes, int64(r.AllScopes))
 	o.ObserveInt64(t.overflowed, int64(r.Overflowed))
 	o.ObserveInt64(t.evicted, int64(r.Evicted))
-	for _, s := range r.Shown {
+	for _, s := range r.Scopes {
 		t.collectScope(o, &s)
 	}
 	return nil

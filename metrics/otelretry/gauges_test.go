@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -92,25 +90,6 @@ func TestNamesOfScopesMayBeOdd(t *testing.T) {
 		"{awsretry.scope=(all)} 500", "{awsretry.scope=(overflow)} 500", "{awsretry.scope=other} 1500",
 		"{awsretry.scope=" + long + "} 1000", "{awsretry.scope=\uFFFD rpc.service=\uFFFD} 500",
 	}, figures(t, collect(t, reader), "awsretry.quota.capacity"))
-}
-
-func TestScopesKeepTheirGaugesForFiveMinutes(t *testing.T) {
-	t.Parallel()
-	reader, config := newReader()
-	clk, s := &clock.Fake{}, show(t, "a", "b")
-	timed, err := standard.New(standard.Config{Clock: clk})
-	require.NoError(t, err)
-	s.Strategy, config.Scopes = timed, 1
-	require.NoError(t, newTelemetry(t, config).Watch(s))
-	for _, step := range []struct {
-		wait time.Duration
-		want string
-	}{{0, "a"}, {5*time.Minute - 1, "a"}, {1, "b"}} {
-		clk.Advance(step.wait)
-		points := figures(t, collect(t, reader), "awsretry.quota.available")
-		require.Contains(t, points[0], "awsretry.scope=dynamodb/eu-central-1/"+step.want)
-		s.snapshot.Scopes[0].Quota = 500 // so that b is hotter
-	}
 }
 
 func TestSeveralStrategiesAddUp(t *testing.T) {

@@ -31,8 +31,8 @@ type Config struct {
 	// may set later.
 	MeterProvider metric.MeterProvider
 	// Scopes is how many of the hottest scopes have gauges of their own. Zero means 20; with a negative
-	// number the gauges show the sum of all scopes. A scope keeps its gauges for five minutes after it
-	// was last among the hottest, unless another is clearly hotter.
+	// number the gauges show the sum of all scopes. A scope with gauges gives way only to one
+	// that is clearly hotter.
 	Scopes int
 	// ScopeName returns the awsretry.scope of a scope. Scopes with the same name count as one; those
 	// with an empty name are in "other". Nil means the text of the key, and "(all)" for the scope of a

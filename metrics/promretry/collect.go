@@ -97,7 +97,7 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
 	}
 	for _, kind := range r.Kinds {
-		gauge(g.info, 1, kind.Mode, kind.Attempts, kind.Behavior, g.version)
+		gauge(g.info, 1, append(kind[:], g.version)...)
 	}
 	gauge(g.poolAvailable, r.Pool)
 	gauge(g.poolCapacity, r.PoolCapacity)
@@ -106,7 +106,7 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	gauge(g.scopes, r.AllScopes)
 	ch <- prometheus.MustNewConstMetric(g.overflowed, prometheus.CounterValue, float64(r.Overflowed))
 	ch <- prometheus.MustNewConstMetric(g.evicted, prometheus.CounterValue, float64(r.Evicted))
-	for _, s := range r.Shown {
+	for _, s := range r.Scopes {
 		labels := []string{s.Scope, m.service(s.Key.Service), hottest.Label(s.Key.Region)}
 		send := func(desc *prometheus.Desc, value float64) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)

@@ -4,12 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/metrics/promretry"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
@@ -106,25 +104,6 @@ func TestScopesHaveDifferentNamesWhateverTheyAreCalled(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, tt.want, quotas(t, promretry.Config{Scopes: 2}, show(t, tt.scopes...)))
 		})
-	}
-}
-
-func TestScopesKeepTheirGaugesForFiveMinutes(t *testing.T) {
-	t.Parallel()
-	clk, strategy := &clock.Fake{}, show(t, scope("a", 50), scope("b", 40))
-	timed, err := standard.New(standard.Config{Clock: clk})
-	require.NoError(t, err)
-	strategy.Strategy = timed
-	metrics := promretry.New(promretry.Config{Scopes: 1})
-	require.NoError(t, metrics.Watch(strategy))
-	for _, step := range []struct {
-		wait time.Duration
-		want string
-	}{{0, "a"}, {5*time.Minute - 1, "a"}, {1, "b"}} {
-		clk.Advance(step.wait)
-		got := series(t, metrics, "awsretry_quota_available{")
-		require.Contains(t, got[0], `awsretry_scope="`+step.want+`"`)
-		strategy.snapshot.Scopes[0].Quota = 65 // so that b is hotter
 	}
 }
 

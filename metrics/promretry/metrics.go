@@ -23,8 +23,8 @@ import (
 // is ready to use.
 type Config struct {
 	// Scopes is how many of the hottest scopes have gauges of their own: those with the most waiting
-	// attempts and, if these are equal, the most quota used. A scope keeps its gauges for five minutes
-	// after it was last among the hottest, unless another is clearly hotter. All others add up in
+	// attempts and, if these are equal, the most quota used. A scope with gauges gives way
+	// only to one that is clearly hotter. All others add up in
 	// "other". Zero means 20; a negative number puts all scopes in "other".
 	Scopes int
 	// ScopeName returns the name of a scope in the gauges. Scopes with the same name count as one;
