@@ -180,11 +180,6 @@ readme: ## write the table and the picture of README.md again, a throttled table
 fleet-tables: ## play fleets in virtual time and print the tables of fleet/RESULTS.md; a quarter of an hour
 	cd fleet && go test -vet=off -count=1 -timeout 2h -tags tables -v -run '^TestTables$$' ./sim
 
-.PHONY: pictures
-pictures: ## draw docs/pictures from the scripted outage, with promtool and prometheus
-	lab/scripts/prometheus
-	cd lab/telemetry && go run ./panels
-
 # Without a Chromium on PATH, this fetches one of 100 MB the first time, with apt-get. It does not compare pictures, since
 # the fonts of machines differ.
 .PHONY: browser

@@ -4,6 +4,8 @@ package telemetry_test
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,19 +13,59 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPageExplainsEachAlert(t *testing.T) {
-	t.Parallel()
-	var explained []string
-	for _, row := range table(t, "alert") {
-		explained = append(explained, strings.Trim(row[0], "` "))
+// tool returns the path of promtool or prometheus. It skips a test where there is none, but not in continuous integration.
+func tool(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		path, err = filepath.Abs(filepath.Join("../../.bin/prometheus/usr/bin", name)) // of lab/scripts/prometheus
+		require.NoError(t, err)
+		_, err = os.Stat(path)
 	}
+	if err != nil && os.Getenv("CI") == "" {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	return path
+}
+
+func TestAlertsFireWhenTheyShould(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), tool(t, "promtool"), "test", "rules", "alerts_test.yml").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+func TestEachAlertSaysWhatItMeansAndWhatToDo(t *testing.T) {
+	t.Parallel()
 	rules, err := os.ReadFile("../../metrics/alerts.yml")
 	require.NoError(t, err)
-	var alerts []string
-	for _, found := range regexp.MustCompile(`- alert: (\w+)`).FindAllStringSubmatch(string(rules), -1) {
-		alerts = append(alerts, found[1])
+	runbooks, err := os.ReadFile("../../docs/runbooks.md")
+	require.NoError(t, err)
+	sections := map[string]string{}
+	for _, section := range strings.Split(string(runbooks), "\n## ")[1:] {
+		name, text, _ := strings.Cut(section, "\n")
+		sections[name] = text
 	}
-	require.Equal(t, alerts, explained)
+	rows, alerts := table(t, "alert"), strings.Split(string(rules), "- alert: ")[1:]
+	require.Len(t, rows, len(alerts))
+	require.Len(t, sections, len(alerts))
+	for i, text := range alerts {
+		name, _, _ := strings.Cut(text, "\n")
+		require.Equal(t, "`"+name+"`", rows[i][0])
+		require.Contains(t, text, "severity: "+rows[i][1], name)
+		require.Contains(t, text, "runbook_url: https://github.com/awsretry/awsretry/blob/main/docs/runbooks.md#"+strings.ToLower(name)+"\n")
+		require.Regexp(t, `dashboard_url: https://\S+/d/awsretry\?var-cluster=\{\{ \$labels\.cluster \}\}&var-namespace=`, text)
+		for _, word := range []string{"**Meaning**", "**Look at**", "**Do**", "**Ignore** it"} {
+			require.Contains(t, sections[name], word, name)
+		}
+	}
+	panels := map[string]bool{}
+	for _, p := range read(t).Panels {
+		panels[p.Title] = true
+	}
+	for _, found := range regexp.MustCompile(`[^*]\*([A-Z][^*]+)\*[^*]`).FindAllStringSubmatch(string(runbooks), -1) {
+		require.True(t, panels[strings.ReplaceAll(found[1], "\n", " ")], "no panel %q", found[1])
+	}
 }
 
 func TestEachAlertIsAboutAJob(t *testing.T) {
@@ -31,10 +73,8 @@ func TestEachAlertIsAboutAJob(t *testing.T) {
 	rules, err := os.ReadFile("../../metrics/alerts.yml")
 	require.NoError(t, err)
 	groups := regexp.MustCompile(`\bby \(([^)]*)\)`).FindAllStringSubmatch(string(rules), -1)
-	require.NotEmpty(t, groups)
 	for _, group := range groups {
 		require.Regexp(t, `^cluster, namespace, job\b`, group[1])
 	}
-	aggregations := regexp.MustCompile(`\b(sum|count|min|max|avg) `).FindAllString(string(rules), -1)
-	require.Len(t, aggregations, len(groups))
+	require.Len(t, regexp.MustCompile(`\b(sum|count|min|max|avg) (by|without)? ?\(`).FindAllString(string(rules), -1), len(groups))
 }

@@ -1,4 +1,3 @@
-// Package telemetry holds a Grafana dashboard and Prometheus alert rules for the metrics of the modules promretry and
-// otelretry, and the tests of both. The tests play an outage in virtual time (package outage) and query a real
+// Package telemetry tests the dashboard, the alerts and the metrics of the modules promretry and otelretry, with a real
 // Prometheus if lab/scripts/prometheus has found or fetched one.
 package telemetry

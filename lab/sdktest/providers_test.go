@@ -1,4 +1,4 @@
-package telemetry_test
+package sdktest
 
 import (
 	"context"
@@ -11,13 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go/metrics"
 	"github.com/aws/smithy-go/metrics/smithyotelmetrics"
-	"github.com/aws/smithy-go/tracing"
 	"github.com/aws/smithy-go/tracing/smithyoteltracing"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -29,10 +26,10 @@ import (
 	"github.com/awsretry/awsretry/metrics/otelretry"
 )
 
-// service answers the requests of a client in the place of DynamoDB: it fails the first one.
-type service struct{ requests int }
+// flakyTables answers the requests of a client in the place of DynamoDB: it fails the first one.
+type flakyTables struct{ requests int }
 
-func (s *service) Do(*http.Request) (*http.Response, error) {
+func (s *flakyTables) Do(*http.Request) (*http.Response, error) {
 	s.requests++
 	status, body := http.StatusOK, `{"TableNames":[]}`
 	if s.requests == 1 {
@@ -42,32 +39,16 @@ func (s *service) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
-// adapter makes providers of clients from those of OpenTelemetry.
-type adapter struct {
-	meters  func(metric.MeterProvider) metrics.MeterProvider
-	tracers func(trace.TracerProvider) tracing.TracerProvider
-}
-
-func adapters() map[string]adapter {
-	return map[string]adapter{
-		"of smithy-go": {smithyotelmetrics.Adapt, smithyoteltracing.Adapt},
-		"of the page": {
-			func(p metric.MeterProvider) metrics.MeterProvider { return meters{p} },
-			func(p trace.TracerProvider) tracing.TracerProvider { return tracers{p} },
-		},
-	}
-}
-
 // callTheSDK lists the tables once, with two attempts, with providers of OpenTelemetry.
-func callTheSDK(t *testing.T, a adapter, meterProvider *sdkmetric.MeterProvider, tracerProvider *sdktrace.TracerProvider) {
+func callTheSDK(t *testing.T, meterProvider *sdkmetric.MeterProvider, tracerProvider *sdktrace.TracerProvider) {
 	t.Helper()
 	telemetry, err := otelretry.New(otelretry.Config{MeterProvider: meterProvider, SDKServices: true})
 	require.NoError(t, err)
 	cfg := aws.Config{
-		Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("ID", "SECRET", ""), HTTPClient: &service{},
+		Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("ID", "SECRET", ""), HTTPClient: &flakyTables{},
 	}
 	require.NoError(t, awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithObserver(telemetry))))
-	cfg.ServiceOptions = append(cfg.ServiceOptions, provideAll(a.meters(meterProvider), a.tracers(tracerProvider)))
+	cfg.ServiceOptions = append(cfg.ServiceOptions, provideAll(smithyotelmetrics.Adapt(meterProvider), smithyoteltracing.Adapt(tracerProvider)))
 	strategy, ok := awssdk.StrategyOf(cfg)
 	require.True(t, ok)
 	require.NoError(t, telemetry.Watch(strategy))
@@ -77,18 +58,8 @@ func callTheSDK(t *testing.T, a adapter, meterProvider *sdkmetric.MeterProvider,
 
 func TestClientsOfTheSDKRecordWithOpenTelemetry(t *testing.T) {
 	t.Parallel()
-	for name, a := range adapters() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			metricsOfTheSDK(t, a)
-		})
-	}
-}
-
-func metricsOfTheSDK(t *testing.T, a adapter) {
-	t.Helper()
 	reader, spans := sdkmetric.NewManualReader(), tracetest.NewSpanRecorder()
-	callTheSDK(t, a, sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
+	callTheSDK(t, sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
 
 	var found metricdata.ResourceMetrics
 	require.NoError(t, reader.Collect(t.Context(), &found))
@@ -119,18 +90,8 @@ func metricsOfTheSDK(t *testing.T, a adapter) {
 
 func TestClientsOfTheSDKMakeSpansOfOpenTelemetry(t *testing.T) {
 	t.Parallel()
-	for name, a := range adapters() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			spansOfTheSDK(t, a)
-		})
-	}
-}
-
-func spansOfTheSDK(t *testing.T, a adapter) {
-	t.Helper()
 	spans := tracetest.NewSpanRecorder()
-	callTheSDK(t, a, sdkmetric.NewMeterProvider(), sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
+	callTheSDK(t, sdkmetric.NewMeterProvider(), sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
 	named := map[string][]sdktrace.ReadOnlySpan{}
 	for _, s := range spans.Ended() {
 		named[s.Name()] = append(named[s.Name()], s)
