@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -26,6 +27,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/lab/telemetry/load"
 	"github.com/awsretry/awsretry/metrics/promretry"
 )
@@ -54,10 +56,10 @@ func TestSimulatedLoadFillsThePageAndEachPanel(t *testing.T) {
 		kind, _, _ := strings.Cut(row[1], ",")
 		explained[strings.Trim(row[0], "`")] = strings.TrimSpace(kind + " " + strings.Join(labels, " "))
 	}
-	queries := ""
+	var queries strings.Builder
 	for _, p := range read(t).Panels {
 		for _, target := range p.Targets {
-			queries += regexp.MustCompile(`\{[^}]*\}|\b(by|on) \([^)]*\)|"[^"]*"`).ReplaceAllString(target.Expr, "") + "\n"
+			queries.WriteString(regexp.MustCompile(`\{[^}]*\}|\b(by|on) \([^)]*\)|"[^"]*"`).ReplaceAllString(target.Expr, "") + "\n")
 		}
 	}
 	for name, f := range families {
@@ -66,7 +68,7 @@ func TestSimulatedLoadFillsThePageAndEachPanel(t *testing.T) {
 			labels = append(labels, l.GetName())
 		}
 		shown[name] = strings.TrimSpace(strings.ToLower(f.GetType().String()) + " " + strings.Join(labels, " "))
-		require.Regexp(t, `\b`+name+`(_bucket|_count|_sum)?\b`, queries, "no panel shows it")
+		require.Regexp(t, `\b`+name+`(_bucket|_count|_sum)?\b`, queries.String(), "no panel shows it")
 	}
 	require.Equal(t, shown, explained)
 
@@ -90,7 +92,7 @@ func play(t *testing.T) (families map[string]*dto.MetricFamily, begin time.Time)
 		registry.MustRegister(metrics)
 		done := make(chan error)
 		go func() { done <- load.Run(ctx, metrics, metrics.Watch) }()
-		for begin = time.Now(); ctx.Err() == nil; time.Sleep(every) {
+		for begin = time.Now(); ctx.Err() == nil; _ = (clock.System{}).Sleep(ctx, every) {
 			all, err := registry.Gather()
 			require.NoError(t, err)
 			for _, f := range all {
@@ -150,11 +152,12 @@ func prometheusOf(t *testing.T, families map[string]*dto.MetricFamily) (ask func
 	}
 	require.Eventually(t, func() bool { var any any; return get("/api/v1/status/buildinfo", &any) == nil }, 30*time.Second, 50*time.Millisecond)
 	return func(query string, begin time.Time) bool {
+		seconds := func(at time.Time) string { return strconv.FormatInt(at.Unix(), 10) }
 		var answer struct {
 			Data struct{ Result []struct{ Values [][2]any } }
 		}
 		values := url.Values{
-			"query": {query}, "start": {fmt.Sprint(begin.Unix())}, "end": {fmt.Sprint(begin.Add(length).Unix())}, "step": {"15"},
+			"query": {query}, "start": {seconds(begin)}, "end": {seconds(begin.Add(length))}, "step": {"15"},
 		}
 		require.NoError(t, get("/api/v1/query_range?"+values.Encode(), &answer), query)
 		for _, series := range answer.Data.Result {
