@@ -15,6 +15,7 @@ import (
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
@@ -130,6 +131,40 @@ func Example_adaptiveForOneTable() {
 
 	fmt.Println(orders.Options().RetryMode, others.Options().RetryMode)
 	// Output: adaptive standard
+}
+
+// PutItem is never sent twice. All else is retried.
+func Example_oneOperationWithoutRetries() {
+	requests := 0
+	cfg := configFor(answerFunc(func(*http.Request) (*http.Response, error) {
+		requests++
+		return jsonError(http.StatusServiceUnavailable, ""), nil
+	}))
+
+	err := awssdk.Install(&cfg, awssdk.WithOperation(
+		func(_ context.Context, op retry.Operation, input any) retry.Operation {
+			if _, ok := input.(*dynamodb.PutItemInput); ok {
+				op.MaxAttempts = 1
+			}
+			return op
+		}))
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	client, table := dynamodb.NewFromConfig(cfg), aws.String("orders")
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_, err = client.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: map[string]types.AttributeValue{}})
+	fmt.Println("PutItem:", requests, err != nil)
+	_, err = client.Scan(retry.Once(ctx), &dynamodb.ScanInput{TableName: table})
+	fmt.Println("Scan, once:", requests-1, err != nil)
+	_, err = client.Scan(ctx, &dynamodb.ScanInput{TableName: table})
+	fmt.Println("Scan:", requests-2, err != nil)
+	// Output:
+	// PutItem: 1 true
+	// Scan, once: 1 true
+	// Scan: 4 true
 }
 
 // One client has the SDK's retryer. The others of the config keep their strategy.
