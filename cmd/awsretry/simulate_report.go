@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,15 +13,10 @@ import (
 func (res *result) report() *page.Report {
 	r := &page.Report{
 		Command: res.command(), Version: res.version, Answer: res.answer(), Question: res.asks(), Played: res.facts(),
-		Limit: res.rate, Within: res.within,
+		Within: res.within,
 	}
 	s := res.scenario()
 	r.Phases = spans(&s)
-	for _, phase := range s.Phases {
-		if phase.Rate != s.Rate {
-			r.Limit = math.NaN() // the picture draws it at each time
-		}
-	}
 	for _, v := range res.variants {
 		r.Variants = append(r.Variants, page.Variant{
 			Name: v.Name, Settings: v.settings, Runs: v.runs, Result: v.result(), Same: v.same, Curve: v.curve, Drain: drainPoints(v.plan),

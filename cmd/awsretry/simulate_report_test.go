@@ -77,7 +77,7 @@ func TestSimulateReportsWhatWasPlayed(t *testing.T) {
 	}{
 		"the version of the command":   {small(), "Made by awsretry v0.0.0-test.", ""},
 		"the default burst":            {[]string{"--limit", "7", "--offered", "1"}, "limit 7 requests a second, burst 7 ", ""},
-		"the command without the file": {small("--output", os.DevNull, "--seed=3"), " awsretry simulate --seed=3 --limit 20 --offered 1 Settings", os.DevNull},
+		"the command without the file": {small("--output", os.DevNull, "--seed=3"), " awsretry simulate --seed=3 --limit 20 --offered 1 With the settings", os.DevNull},
 		"the outage":                   {small("--outage", "10s"), "outage 10.0 s, from second 30 ", ""},
 		"shares that were asked for":   {small("--fail", "0.1..0.2"), "failing requests 10.0 %", " 25 % 1."},
 		"nothing is retried":           {small("--vs", "max_attempts=1"), "max_attempts=1 — — — ", "drains at 100 %"},

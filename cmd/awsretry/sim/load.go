@@ -24,10 +24,8 @@ type Call struct {
 type Attempt struct {
 	// Sent is when the service decided on it, and Ended when the answer came.
 	Sent, Ended time.Duration
-	// SendWait is the part of the wait before it that went to a send token.
-	SendWait  time.Duration
-	Throttled bool
-	Err       error
+	Throttled   bool
+	Err         error
 }
 
 // Waited returns how long the call waited before, between and after its attempts.
@@ -126,38 +124,15 @@ func (l *Load) call(ctx context.Context, w World, c Client, worker int) {
 	if l.Began != nil {
 		l.Began(w.Now().Sub(l.Start))
 	}
-	l.Ended(record(ctx, w, l.Start, c, worker, l.Table, func(ctx context.Context) (at time.Time, throttled bool, err error) {
-		at, err = l.Service.Call(ctx, w)
-		return at, err == l.Service.Throttled, err //nolint:errorlint // the service's own
-	}))
-}
-
-// record makes a call and notes its outcome, in time since start. attempt returns when the service
-// decided on the request.
-func record(ctx context.Context, w World, start time.Time, c Client, worker int, table string,
-	attempt func(ctx context.Context) (at time.Time, throttled bool, err error),
-) *Call {
-	call := &Call{Worker: worker, Began: w.Now().Sub(start)}
-	notes := new(noted)
-	call.Err = c.Do(context.WithValue(ctx, callKey{}, notes), table, func(ctx context.Context) error {
-		at, throttled, err := attempt(ctx)
+	call := &Call{Worker: worker, Began: w.Now().Sub(l.Start)}
+	call.Err = c.Do(ctx, l.Table, func(ctx context.Context) error {
+		at, err := l.Service.Call(ctx, w)
 		call.Attempts = append(call.Attempts, Attempt{
-			Sent: at.Sub(start), Ended: w.Now().Sub(start), SendWait: notes.sendWait, Throttled: throttled, Err: err,
+			Sent: at.Sub(l.Start), Ended: w.Now().Sub(l.Start), Err: err,
+			Throttled: err == l.Service.Throttled, //nolint:errorlint // the service's own
 		})
-		notes.sendWait = 0
 		return err
 	})
-	call.Ended = w.Now().Sub(start)
-	return call
-}
-
-type callKey struct{}
-
-// noted is what an observer has noted about the next attempt of a call.
-type noted struct{ sendWait time.Duration }
-
-// notedOf returns the notes of the call with this context, or nil.
-func notedOf(ctx context.Context) *noted {
-	n, _ := ctx.Value(callKey{}).(*noted)
-	return n
+	call.Ended = w.Now().Sub(l.Start)
+	l.Ended(call)
 }

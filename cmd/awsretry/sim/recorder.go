@@ -54,7 +54,6 @@ type recorder struct {
 	waited                                      time.Duration
 	succeeded, unsuccessful                     []time.Duration // the latencies
 	successes                                   []time.Duration // the ends, of the whole run
-	longest                                     Call
 }
 
 // mostBins is the maximum number of bins.
@@ -146,9 +145,6 @@ func (r *recorder) ended(c *Call) {
 	if errors.Is(c.Err, retry.ErrQuotaExhausted) {
 		r.noQuota++
 	}
-	if latency > r.longest.Ended-r.longest.Began || r.calls == 1 {
-		r.longest = *c
-	}
 }
 
 // stop notes the calls that are open at the end of the run. Later ends do not count.
@@ -164,7 +160,7 @@ func (r *recorder) stop() {
 }
 
 // observe is an observer of the strategies. Only one table counts.
-func (r *recorder) observe(ctx context.Context, e retry.Event) {
+func (r *recorder) observe(_ context.Context, e retry.Event) {
 	if e.Operation.Resource != r.table {
 		return
 	}
@@ -174,11 +170,7 @@ func (r *recorder) observe(ctx context.Context, e retry.Event) {
 		if errors.Is(e.Reason, retry.ErrQuotaExhausted) && r.emptied < 0 {
 			r.emptied = e.Time.Sub(r.start)
 		}
-	case retry.SendWaitEnded:
-		if n := notedOf(ctx); n != nil {
-			n.sendWait += e.Delay
-		}
-	default: // has neither quota nor send wait
+	default: // has no quota
 	}
 }
 
@@ -226,7 +218,7 @@ func (r *recorder) result() *Result {
 		LatencyMax: quantile(all, 100), DelayPerCall: math.NaN(), WithinShare: math.NaN(),
 		Goodput: math.NaN(), OfPossible: math.NaN(), OfLimit: math.NaN(), Offered: math.NaN(), Begun: math.NaN(), Ended: math.NaN(),
 		Waiting: r.waiting, Undecided: r.undecided, Oldest: r.oldest.Seconds(), Recover: math.NaN(), Emptied: math.NaN(),
-		LowestQuota: r.lowest, Duration: r.duration, Bins: r.bins, Width: r.width, Longest: r.longest, Calls: r.calls,
+		LowestQuota: r.lowest, Duration: r.duration, Bins: r.bins, Width: r.width, Calls: r.calls,
 		Succeeded: r.succeeded, Unsuccessful: r.unsuccessful,
 	}
 	if r.calls > 0 {

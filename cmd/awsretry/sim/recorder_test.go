@@ -26,7 +26,7 @@ func TestRecorderCountsTheCallsThatEndInTheWindow(t *testing.T) {
 	empty := fmt.Errorf("refused: %w", retry.ErrQuotaExhausted)
 	throttled := &Call{Began: 40 * second, Ended: 52 * second, Attempts: []Attempt{
 		{Sent: 41 * second, Ended: 42 * second, Throttled: true, Err: errors.New("throttled")},
-		{Sent: 50 * second, Ended: 51 * second, SendWait: 3 * second},
+		{Sent: 50 * second, Ended: 51 * second},
 	}}
 	for _, c := range []*Call{
 		over(28*second, 28*second, 29*second, nil), // too early
@@ -51,7 +51,6 @@ func TestRecorderCountsTheCallsThatEndInTheWindow(t *testing.T) {
 	require.Equal(t, []float64{12, 12, 5, 5, 12}, []float64{got.LatencyP50, got.LatencyP99, got.FailedP50, got.FailedP99, got.LatencyMax})
 	require.InDelta(t, 0, got.WithinShare, 1e-9, "one of the calls that began from second 30 to 84 succeeds, after twelve seconds")
 	require.InDelta(t, (0+4+0+10)/4.0, got.DelayPerCall, 1e-9)
-	require.Equal(t, *throttled, got.Longest)
 	require.Len(t, got.Bins, 100)
 	require.Equal(t, Bin{From: 50 * second, Sent: 1, Accepted: 1}, withoutState(got.Bins[50]))
 	require.Equal(t, Bin{From: 41 * second, Sent: 1, Throttled: 1}, withoutState(got.Bins[41]))

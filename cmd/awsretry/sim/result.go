@@ -49,8 +49,6 @@ type Result struct {
 	// with the run and may be shorter.
 	Duration, Width time.Duration
 	Bins            []Bin
-	// Longest is the call that took longest.
-	Longest Call
 }
 
 // ratio returns a part of a whole; NaN if the whole is zero.
@@ -72,7 +70,7 @@ func part(of, whole float64) float64 {
 // Equal reports whether two runs came to the same: each call took as long, and so was each part of the run.
 func (r *Result) Equal(other *Result) bool {
 	figures := func(r Result) string { // as text, in which NaN equals NaN
-		r.Succeeded, r.Unsuccessful, r.Longest = nil, nil, Call{}
+		r.Succeeded, r.Unsuccessful = nil, nil
 		return fmt.Sprint(r)
 	}
 	return slices.Equal(r.Succeeded, other.Succeeded) && slices.Equal(r.Unsuccessful, other.Unsuccessful) && figures(*r) == figures(*other)

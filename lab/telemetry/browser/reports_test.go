@@ -51,6 +51,7 @@ func TestReports(t *testing.T) {
 	require.NoError(t, os.MkdirAll("out", 0o755))
 	program := build(t)
 	browser := start(t)
+	axe := axeCore(t)
 	for _, report := range reports {
 		t.Run(report.name, func(t *testing.T) {
 			file := filepath.Join("out", report.name+".html")
@@ -59,6 +60,7 @@ func TestReports(t *testing.T) {
 				for _, width := range []int64{phone, desk} {
 					tab, wrong := visit(t, browser, file, view{scheme, width})
 					require.Empty(t, wrong, "%s, %d pixels", scheme, width)
+					require.Empty(t, inaccessible(t, tab, axe), "%s, %d pixels", scheme, width)
 					png, err := chromedp.Run(tab, chromedp.FullScreenshot(100))
 					require.NoError(t, err)
 					name := fmt.Sprintf("%s-%s-%d.png", report.name, scheme, width)
@@ -77,12 +79,36 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// axeCore returns the script of axe-core, which finds what people with a screen reader or weak eyes stumble over.
+func axeCore(t *testing.T) string {
+	t.Helper()
+	path, err := exec.CommandContext(t.Context(), filepath.Join("..", "..", "scripts", "axe")).Output()
+	require.NoError(t, err, "lab/scripts/axe")
+	script, err := os.ReadFile(strings.TrimSpace(string(path)))
+	require.NoError(t, err)
+	return string(script)
+}
+
+// inaccessible returns the findings of axe-core on a page.
+func inaccessible(t *testing.T, tab context.Context, axe string) string {
+	t.Helper()
+	_, err := chromedp.Run(tab, chromedp.Evaluate[bool](axe+"; document.querySelectorAll('details').forEach(d => d.open = true); true"))
+	require.NoError(t, err)
+	found, err := chromedp.Run(tab, chromedp.Evaluate[string](`axe.run().then(r => {
+		document.querySelectorAll("details").forEach(d => d.open = false);
+		return r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes[0].html).join("\n");
+	})`, chromedp.EvalAwaitPromise))
+	require.NoError(t, err)
+	return found
+}
+
 // take takes the picture with a margin.
 func (p picture) take(t *testing.T, tab context.Context) []byte {
 	t.Helper()
 	cut, err := chromedp.Run(tab, chromedp.Evaluate[bool](fmt.Sprintf(`{
 		const part = document.querySelector(%q)
 		part.style.padding = "4px 12px 8px";
+		dispatchEvent(new Event("resize"));
 		[part, ...part.querySelectorAll("div")].some(e => e.checkVisibility() && e.scrollWidth > e.clientWidth)
 	}`, p.selector)))
 	require.NoError(t, err, p.selector)

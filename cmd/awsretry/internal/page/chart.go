@@ -1,262 +1,175 @@
 package page
 
 import (
-	"html"
-	"html/template"
+	"encoding/json"
 	"math"
 	"strconv"
-	"strings"
+
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 )
 
-// canvas writes a piece of SVG. The styles of its classes are in page.css.
-type canvas struct{ b strings.Builder }
-
-// newCanvas begins a picture with a name for screen readers. The id must be unique in the page.
-func newCanvas(id, class, name string, width, height float64) *canvas {
-	c := &canvas{}
-	c.write(`<svg class="`, class, `" viewBox="0 0 `, coordinate(width), " ", coordinate(height),
-		`" role="img" aria-labelledby="`, id, `"><title id="`, id, `">`, html.EscapeString(name), "</title>")
-	return c
+// chart is what page.js draws with uPlot, and a table of the same numbers.
+type chart struct {
+	// Title is what is drawn in words, unique in the page, and Name the part of it that is shown above.
+	Title string `json:"-"`
+	Name  string `json:"-"`
+	X     axis   `json:"x"`
+	Y     axis   `json:"y"`
+	// At has the instants, shares or times that all lines have a value for.
+	At    []number `json:"at"`
+	Lines []line   `json:"lines"`
+	// Spans are shaded. Marks are upright lines with a label above.
+	Spans []span `json:"spans,omitempty"`
+	Marks []mark `json:"marks,omitempty"`
 }
 
-func (c *canvas) write(parts ...string) {
-	for _, part := range parts {
-		c.b.WriteString(part)
-	}
-}
-
-func (c *canvas) path(class string, d *outline) {
-	if d.b.Len() > 0 {
-		c.write(`<path class="`, class, `" d="`, d.b.String(), `"/>`)
-	}
-}
-
-func (c *canvas) text(class string, x, y float64, text string) {
-	c.write(`<text class="`, class, `" x="`, coordinate(x), `" y="`, coordinate(y), `">`, html.EscapeString(text), "</text>")
-}
-
-func (c *canvas) finish() template.HTML {
-	c.write("</svg>")
-	return template.HTML(c.b.String())
-}
-
-// outline is the data of a path.
-type outline struct{ b strings.Builder }
-
-// to adds an SVG command, such as M, with its numbers.
-func (d *outline) to(command string, numbers ...float64) *outline {
-	d.b.WriteString(command)
-	for i, v := range numbers {
-		if i > 0 {
-			d.b.WriteByte(' ')
-		}
-		d.b.WriteString(coordinate(v))
-	}
-	return d
-}
-
-// key returns a sample of a class, for a legend.
-func key(class string) template.HTML {
-	return template.HTML(`<svg class="key" viewBox="0 0 34 20" aria-hidden="true"><path class="` + class + `" d="M2 10h30"/></svg>`)
-}
-
-// coordinate formats a number of pixels with one decimal.
-func coordinate(v float64) string {
-	return strconv.FormatFloat(math.Round(v*10)/10+0, 'f', -1, 64)
-}
-
-// axis goes from 0 to most. Its ticks divide that.
+// axis is an axis with the unit of its numbers: s, % or none.
 type axis struct {
-	name  string
-	most  float64
-	ticks []tick
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+	// Log gives each power of ten the same width. Most is where the axis ends; zero means above all lines.
+	Log  bool    `json:"log,omitempty"`
+	Most float64 `json:"most,omitempty"`
 }
 
-type tick struct {
-	at    float64
-	label string
+// line has the class of its look.
+type line struct {
+	Name   string   `json:"-"`
+	Look   string   `json:"look"`
+	Values []number `json:"values"`
 }
 
-// step returns 1, 2 or 5 times a power of ten: the smallest that divides most into at most this
-// many parts.
-func step(most float64, parts int) float64 {
-	least := most / float64(parts)
-	power := math.Pow(10, math.Floor(math.Log10(least)))
-	for _, times := range [...]float64{1, 2, 5} {
-		if float64(times*power) >= least {
-			return float64(times * power)
+type span struct {
+	From  number `json:"from"`
+	To    number `json:"to"`
+	Label string `json:"label"`
+}
+
+type mark struct {
+	At    number `json:"at"`
+	Look  string `json:"look"`
+	Label string `json:"label"`
+}
+
+// number has six digits in JSON. One that does not apply is null, a gap.
+type number float64
+
+// MarshalJSON writes a number, or null.
+func (n number) MarshalJSON() ([]byte, error) {
+	if !known(float64(n)) || math.Abs(float64(n)) > 1e100 {
+		return []byte("null"), nil
+	}
+	return json.Marshal(json.Number(strconv.FormatFloat(float64(n), 'g', 6, 64)))
+}
+
+// JSON is the chart for page.js.
+func (c chart) JSON() (string, error) {
+	text, err := json.Marshal(c)
+	return string(text), err
+}
+
+// tableRows is how many rows a table has at most.
+const tableRows = 25
+
+// Table has the numbers of the chart, or so many of them that people can read them.
+func (c chart) Table() table {
+	t := table{Label: c.Title, Caption: c.Title, First: c.X.Name}
+	for _, l := range c.Lines {
+		t.Head = append(t.Head, l.Name)
+	}
+	step := max((len(c.At)+tableRows-1)/tableRows, 1)
+	for i := step - 1; i < len(c.At); i += step {
+		r := row{Name: c.X.text(c.At[i])}
+		for _, l := range c.Lines {
+			r.Cells = append(r.Cells, cell{Text: c.Y.text(l.Values[i])})
 		}
+		t.Rows = append(t.Rows, r)
 	}
-	return 10 * power
+	return t
 }
 
-// sane returns a number that an axis can end at.
-func sane(most float64) float64 {
-	if math.IsNaN(most) || most < 1e-9 {
-		return 1
-	}
-	return min(most, 1e300)
-}
-
-// valueAxis ends at a tick, a little above a number.
-func valueAxis(name string, most float64) axis {
-	most = sane(most)
-	size := step(float64(most*1.02), 5)
-	a := axis{name: name, most: float64(math.Ceil(float64(most*1.02)/size) * size)}
-	a.addTicks(size, 1)
-	return a
-}
-
-// timeAxis ends at a time in seconds, and counts in the unit that suits it.
-func timeAxis(name string, most float64) axis {
-	a := axis{most: sane(most)}
-	unit, per := "hours", 3600.0
-	switch {
-	case a.most < 1:
-		unit, per = "milliseconds", 1e-3
-	case a.most <= 240:
-		unit, per = "seconds", 1
-	case a.most <= 4*3600:
-		unit, per = "minutes", 60
-	}
-	a.name = unit + " " + name
-	a.addTicks(step(a.most/per, 6), per)
-	return a
-}
-
-// shareAxis goes from 0 % to a share.
-func shareAxis(name string, most float64) axis {
-	a := axis{name: name, most: sane(most)}
-	a.addTicks(step(a.most*100, 6), 0.01)
-	for i := range a.ticks {
-		a.ticks[i].label += " %"
-	}
-	return a
-}
-
-func (a *axis) addTicks(size, per float64) {
-	for i := 0; float64(float64(i)*size*per) <= float64(a.most*1.0001); i++ {
-		a.ticks = append(a.ticks, tick{float64(float64(i) * size * per), tickLabel(float64(float64(i) * size))})
+func (a axis) text(n number) string {
+	switch a.Unit {
+	case "s":
+		return Seconds(float64(n))
+	case "%":
+		return Percent(float64(n) / 100)
+	default:
+		return Brief(float64(n))
 	}
 }
 
-// plot is a chart with two axes.
-type plot struct {
-	*canvas
-	x, y                     axis
-	left, right, top, bottom float64
+// look returns the class of a variant's line. There are eight looks.
+func look(variant int) string { return "v" + strconv.Itoa(variant%8) }
+
+// legend has the line of each variant.
+func legend(r *Report) (all []entry) {
+	for i, v := range r.Variants {
+		all = append(all, entry{look(i), v.Name})
+	}
+	return all
 }
 
-// frame is the size of a plot. Its class sets a matching font size.
-type frame struct {
-	class         string
-	width, height float64
-}
-
-func smallFrame() frame { return frame{"small", 360, 200} }
-func largeFrame() frame { return frame{"large", 480, 270} }
-
-// newPlot draws the axes, and leaves headroom free above the plot.
-func newPlot(id, name string, f frame, x, y axis, headroom float64) *plot {
-	p := &plot{
-		canvas: newCanvas(id, f.class, name, f.width, f.height),
-		x:      x, y: y, left: 42, right: f.width - 22, top: 24 + headroom, bottom: f.height - 38,
+// overTime returns a chart with the parts of the run on its axis, which the caller names. It is false if there are
+// none. Variants have the same parts; a run that ends earlier has fewer of them.
+func (r *Report) overTime(title, name, unit string) (c chart, bins int) {
+	for _, v := range r.Variants {
+		bins = max(bins, len(v.Result.Bins))
 	}
-	grid, marks := &outline{}, &outline{}
-	for _, t := range y.ticks {
-		grid.to("M", p.left, p.atY(t.at)).to("H", p.right)
-	}
-	p.path("grid", grid)
-	for _, t := range y.ticks {
-		p.text("tick end", p.left-6, p.atY(t.at)+4, t.label)
-	}
-	marks.to("M", p.left, p.bottom).to("H", p.right)
-	for _, t := range x.ticks {
-		marks.to("M", p.atX(t.at), p.bottom).to("v", 4)
-		p.text("tick middle", p.atX(t.at), p.bottom+17, t.label)
-	}
-	p.path("axis", marks)
-	p.text("name", 4, 12, y.name)
-	p.text("name middle", (p.left+p.right)/2, f.height-5, x.name)
-	return p
-}
-
-func (p *plot) atX(v float64) float64 {
-	return p.left + float64(min(max(v/p.x.most, 0), 1)*(p.right-p.left))
-}
-
-func (p *plot) atY(v float64) float64 {
-	return p.bottom - float64(min(max(v/p.y.most, 0), 1)*(p.bottom-p.top))
-}
-
-type point struct{ x, y float64 }
-
-// line connects points. An unknown one is a gap.
-func (p *plot) line(class string, points []point) {
-	d := &outline{}
-	drawn := 0 // points since the last gap
-	end := func() {
-		if drawn == 1 {
-			d.to("h", 0.1) // a dot
-		}
-		drawn = 0
-	}
-	for _, at := range points {
-		if !known(at.x) || !known(at.y) {
-			end()
+	for _, v := range r.Variants {
+		if len(v.Result.Bins) < bins || len(c.At) > 0 {
 			continue
 		}
-		d.to([...]string{"M", "L", " "}[min(drawn, 2)], p.atX(at.x), p.atY(at.y))
-		drawn++
-	}
-	end()
-	p.path("line "+class, d)
-}
-
-// limit marks what the service allows, if that is known. Its label is above the plot, where no line
-// crosses it. A limit far above the lines has only the label.
-func (p *plot) limit(limit float64) {
-	if !known(limit) || limit <= 0 {
-		return
-	}
-	label := "limit " + tickLabel(limit) + "/s"
-	if limit > p.y.most {
-		p.text("end", p.right, 12, label+", above the picture")
-		return
-	}
-	const sample = 24 // of the line, beside the label
-	p.path("limit", (&outline{}).to("M", p.left, p.atY(limit)).to("H", p.right).to("M", p.right-sample, 8).to("H", p.right))
-	p.text("end", p.right-sample-5, 12, label)
-}
-
-// phases shades the times in which something is unusual, and omits a label without room.
-func (p *plot) phases(all []Phase) {
-	free := p.left
-	for _, phase := range all {
-		from, to := p.atX(phase.From.Seconds()), p.atX(phase.To.Seconds())
-		p.path("outage", (&outline{}).to("M", from, p.top).to("H", to).to("V", p.bottom).to("H", from).to("z"))
-		half := 3.2 * float64(len(phase.Label)) // of the label, about
-		middle := min(max((from+to)/2, p.left+half), p.right-half)
-		if middle-half >= free {
-			p.text("label middle", middle, p.top-4, phase.Label)
-			free = middle + half
+		end := v.Result.Duration.Seconds()
+		c.X = axis{Name: "seconds of the run"}
+		per := 1.0
+		if end > 4*60 {
+			c.X.Name, per = "minutes of the run", 60
+		}
+		c.X.Most = end / per
+		for _, b := range v.Result.Bins {
+			c.At = append(c.At, number(min((b.From+v.Result.Width).Seconds(), end)/per))
+		}
+		for _, p := range r.Phases {
+			c.Spans = append(c.Spans, span{number(p.From.Seconds() / per), number(p.To.Seconds() / per), p.Label})
 		}
 	}
+	c.Title, c.Name, c.Y.Name = title, name, unit
+	return c, bins
 }
 
-// room returns the headroom for the labels of phases.
-func room(all []Phase) float64 {
-	if len(all) == 0 {
-		return 0
+// add adds a line with a value for each part of the run.
+func (c *chart) add(name, look string, r *sim.Result, value func(b sim.Bin, seconds float64) float64) {
+	l := line{Name: name, Look: look}
+	for i := range c.At {
+		v := math.NaN()
+		if i < len(r.Bins) {
+			v = value(r.Bins[i], min(r.Width, r.Duration-r.Bins[i].From).Seconds())
+		}
+		l.Values = append(l.Values, number(v))
 	}
-	return 10
+	c.Lines = append(c.Lines, l)
 }
 
-// withLimit returns the end of an axis that shows values up to most and the limit, unless the limit
-// is far above the values.
-func withLimit(most, limit float64) float64 {
-	if known(limit) && limit <= float64(3*most) {
-		return max(most, limit)
+// addLimit adds a line for what the service allows, unless it is far above the others.
+func (c *chart) addLimit(r *sim.Result) {
+	most := c.most()
+	for _, b := range r.Bins {
+		if !known(b.Allowed) || b.Allowed > 3*most {
+			return
+		}
+	}
+	c.add("limit", "limit", r, func(b sim.Bin, _ float64) float64 { return b.Allowed })
+}
+
+// most is the highest value of all lines.
+func (c *chart) most() (most float64) {
+	for _, l := range c.Lines {
+		for _, v := range l.Values {
+			if known(float64(v)) && v < 1e100 {
+				most = max(most, float64(v))
+			}
+		}
 	}
 	return most
 }

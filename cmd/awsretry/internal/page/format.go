@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/awsretry/awsretry/internal/escape"
 )
@@ -64,21 +63,6 @@ func grouped(digits string) string {
 
 func count(n int) string { return grouped(strconv.Itoa(n)) }
 
-// counted formats a number of things, such as "1 attempt".
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return count(n) + " " + thing + "s"
-}
-
-func rate(v float64) string {
-	if !known(v) {
-		return unknown
-	}
-	return Number(v) + "/s"
-}
-
 // Percent formats a share with one decimal.
 func Percent(share float64) string {
 	text := strconv.FormatFloat(float64(share*100), 'f', 1, 64)
@@ -114,20 +98,4 @@ func Seconds(v float64) string {
 	default:
 		return Number(v/3600) + " h"
 	}
-}
-
-func duration(d time.Duration) string { return Seconds(d.Seconds()) }
-
-// tickLabel formats a number in few characters.
-func tickLabel(v float64) string {
-	unit := ""
-	switch {
-	case v >= 1e9:
-		return strconv.FormatFloat(v, 'g', 3, 64)
-	case v >= 1e6:
-		v, unit = v/1e6, "M"
-	case v >= 1e4:
-		v, unit = v/1e3, "k"
-	}
-	return strconv.FormatFloat(v, 'g', 4, 64) + unit
 }

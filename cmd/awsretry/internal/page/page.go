@@ -2,7 +2,9 @@ package page
 
 import (
 	"bytes"
-	_ "embed" // for the template and its styles
+	"crypto/sha256"
+	_ "embed" // for the template, its styles and scripts
+	"encoding/base64"
 	"html/template"
 	"io"
 	"slices"
@@ -17,6 +19,18 @@ var layout string
 //go:embed page.css
 var styles string
 
+// uPlot draws the charts.
+var (
+	//go:embed uplot/uPlot.min.css
+	plotStyles string
+	//go:embed uplot/uPlot.iife.min.js
+	plot string
+	//go:embed uplot/LICENSE
+	license string
+	//go:embed page.js
+	script string
+)
+
 // Write writes the page of a report. The same report gives the same bytes. It returns the errors of
 // w.
 func Write(w io.Writer, r *Report) error {
@@ -27,8 +41,10 @@ func Write(w io.Writer, r *Report) error {
 	clean := cleaned(r)
 	var b bytes.Buffer
 	drawn := clean.distinct()
+	library := "/*\n" + license + "*/\n" + plot
 	err = parsed.Execute(&b, view{
-		Report: clean, Style: template.CSS(styles), Settings: settings(clean), Results: results(clean), Drains: drainPoints(clean),
+		Report: clean, Style: template.CSS(plotStyles + styles), Plot: template.JS(library), Script: template.JS(script),
+		Allowed: hashOf(library) + " " + hashOf(script), Settings: settings(clean), Results: results(clean), Drains: drainPoints(clean),
 		Pictures: pictures(drawn), Notes: notes(clean.Within),
 	})
 	if err != nil {
@@ -38,27 +54,22 @@ func Write(w io.Writer, r *Report) error {
 	return err
 }
 
+// hashOf is what a policy allows a script by.
+func hashOf(script string) string {
+	sum := sha256.Sum256([]byte(script))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
 // view is the data of the template.
 type view struct {
 	*Report
 	Style            template.CSS
+	Plot, Script     template.JS
+	Allowed          string
 	Settings, Drains table
 	Results          []table
 	Pictures         []picture
 	Notes            []Fact
-}
-
-// pictures returns the pictures for the question, the one that answers it first.
-func pictures(r *Report) []picture {
-	rest := []picture{state(r), lanes(r)}
-	switch r.Question {
-	case OfFailures:
-		return append([]picture{curve(r), latencies(r), rates(r), troubles(r)}, rest...)
-	case InChange:
-		return append([]picture{troubles(r), rates(r), latencies(r)}, rest...)
-	default:
-		return append([]picture{latencies(r), rates(r), troubles(r)}, rest...)
-	}
 }
 
 // distinct returns a report without the variants that have the same results as another, which then bears
@@ -78,47 +89,19 @@ func (r *Report) distinct() *Report {
 	return &d
 }
 
-// picture is a figure: panels side by side or below each other, or a sentence instead of them, and
-// the tables with its data.
-type picture struct {
-	ID, Heading, Caption string
-	Kind                 string // the class of the panels: grid, pair, lanes or none
-	Legend               []entry
-	Panels               []panel
-	None                 string
-	Tables               []table
-}
-
-type entry struct {
-	Key  template.HTML
-	Name string
-}
-
-type panel struct {
-	Name, Text string
-	SVG        template.HTML
-}
-
 // table has a heading for each row and column. Its groups are headings above several columns.
 type table struct {
 	Label   string // unique in the page; for screen readers
 	Caption string
 	First   string // the heading of the first column
-	Groups  []group
 	Head    []string
 	Rows    []row
-	Note    string
 	// Main is how many columns a wide screen shows, with the rest in another table; zero means all.
 	Main int
 }
 
 // Wide reports whether a wide screen shows the column in another table.
 func (t table) Wide(column int) bool { return t.Main > 0 && column >= t.Main }
-
-type group struct {
-	Name string
-	Span int
-}
 
 type row struct {
 	Name  string

@@ -4,7 +4,6 @@ package page_test
 
 import (
 	"encoding/binary"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -52,7 +51,7 @@ func (s *source) times() (all []time.Duration) {
 }
 
 func reportOf(name string, s *source) *page.Report {
-	r := &page.Report{Command: name, Answer: []string{name}, Limit: s.float(), Within: s.time(), Question: page.Question(s.small(2))}
+	r := &page.Report{Command: name, Answer: []string{name}, Within: s.time(), Question: page.Question(s.small(2))}
 	for range s.small(3) {
 		r.Phases = append(r.Phases, page.Phase{Window: sim.Window{From: s.time(), To: s.time()}, Label: name})
 	}
@@ -63,20 +62,12 @@ func reportOf(name string, s *source) *page.Report {
 			Offered: s.float(), Begun: s.float(), OfLimit: s.float(), OfPossible: s.float(), WithinShare: s.float(), FailedP50: s.float(), FailedP99: s.float(),
 			Waiting: int(s.next()), Oldest: s.float(), Succeeded: s.times(), Unsuccessful: s.times(),
 			Recover: s.float(), Emptied: s.float(), LowestQuota: int(s.next()), Duration: s.time(), Width: s.time(),
-			Longest: sim.Call{Began: s.time(), Ended: s.time()},
 		}}
 		for range s.small(3) {
 			v.Result.Bins = append(v.Result.Bins, sim.Bin{
 				From: s.time(), Offered: s.float(), Allowed: s.float(), Begun: int(s.next()), Failed: int(s.next()), Waiting: int(s.next()), Sent: int(s.next()), Accepted: int(s.next()), Throttled: int(s.next()),
 				Quota: int(s.next()), SendRate: s.float(),
 			})
-		}
-		for range s.small(3) {
-			a := sim.Attempt{Sent: s.time(), Ended: s.time(), SendWait: s.time(), Throttled: s.small(1) == 1}
-			if s.small(1) == 1 {
-				a.Err = errors.New(name)
-			}
-			v.Result.Longest.Attempts = append(v.Result.Longest.Attempts, a)
 		}
 		for range s.small(3) {
 			v.Curve = append(v.Curve, sim.Point{Share: s.float(), AttemptsPerCall: s.float(), FailedShare: s.float()})

@@ -1,5 +1,5 @@
-// Package page writes the report of a simulation as one HTML page that works offline: it has no
-// script and loads nothing from the network.
+// Package page writes the report of a simulation as one HTML page that works offline: uPlot, which draws its charts, is
+// part of it, and it loads nothing from the network.
 package page
 
 import (
@@ -20,8 +20,6 @@ type Report struct {
 	Question Question
 	// Played says what was played, such as the limit of the service.
 	Played []Fact
-	// Limit is what the service allows, in requests a second; NaN if it is unknown or changes.
-	Limit float64
 	// Within is the time in which a call must succeed to be in time.
 	Within time.Duration
 	// Phases are the parts of a run in which something is unusual.
