@@ -52,17 +52,20 @@ func (c chance) duration() time.Duration {
 
 func (c chance) event() retry.Event {
 	e := retry.Event{
-		Kind:      retry.EventKind(c.IntN(14)),
-		Operation: retry.Operation{Service: c.text(), Name: c.text(), Region: c.text()},
-		Attempt:   c.IntN(12) - 1,
-		Verdict:   classify.RetryAs(classify.Kind(c.IntN(9))),
-		Delay:     c.duration(), Elapsed: c.duration(), BackoffWait: c.duration(), QuotaWait: c.duration(), SendWait: c.duration(),
+		Kind:             retry.EventKind(c.IntN(14)),
+		Operation:        retry.Operation{Service: c.text(), Name: c.text(), Region: c.text()},
+		Attempt:          c.IntN(12) - 1,
+		EntriesThrottled: c.IntN(3),
+		Verdict:          classify.RetryAs(classify.Kind(c.IntN(9))),
+		Delay:            c.duration(), Elapsed: c.duration(), BackoffWait: c.duration(), QuotaWait: c.duration(), SendWait: c.duration(),
 		Reason: []error{
 			nil, nil, retry.ErrQuotaExhausted, retry.ErrNotRetryable, retry.ErrAborted, errors.New("of another module"),
 			fmt.Errorf("%w: rule", retry.ErrNotRetryable),
 		}[c.IntN(7)],
 	}
-	switch c.IntN(4) {
+	switch c.IntN(5) {
+	case 4:
+		e.Err = limited{code(c.text())}
 	case 0:
 		e.Err = errors.New("without a code")
 	case 1:
@@ -83,11 +86,18 @@ func (c chance) snapshot() *retry.Snapshot {
 		s.Scopes = append(s.Scopes, retry.ScopeSnapshot{
 			Key: key, Scope: key.String(), Quota: c.IntN(500), QuotaCapacity: 500,
 			SendRateSource: []string{"", "local", "fleet", "fleet-lost", "redis\xff"}[c.IntN(5)],
-			Limited:        c.IntN(2) == 0, FillRate: float64(c.IntN(100)), MeasuredRate: float64(c.IntN(100)), Waiting: c.IntN(3),
+			Limited:        c.IntN(2) == 0, FillRate: float64(c.IntN(100)), MeasuredRate: float64(c.IntN(100)), Waiting: c.IntN(3), StrainedCalls: c.Uint64N(9), RefusedCalls: c.Uint64N(9),
 			SendTokens: float64(c.IntN(5)), FleetRate: float64(c.IntN(3)), StoreCalls: c.Uint64N(3), StoreFailures: c.Uint64N(2),
 		})
 	}
 	return s
+}
+
+// limited is a throttle that says which limit it is about.
+type limited struct{ code }
+
+func (l limited) ThrottledBy() []classify.Reason {
+	return []classify.Reason{{Reach: classify.ReachPart, Word: string(l.code)}}
 }
 
 func byService(key retry.ScopeKey) string { return key.Service }

@@ -2,17 +2,11 @@ package otelretry_test
 
 import (
 	"errors"
-	"maps"
-	"slices"
-	"strings"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
-	otelprometheus "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
-	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/awsretry/awsretry/metrics/otelretry"
@@ -72,59 +66,4 @@ func TestScopeOfTheInstrumentsHasVersionAndSchema(t *testing.T) {
 	require.Equal(t, "github.com/awsretry/awsretry/metrics/otelretry", scope.Name)
 	require.Equal(t, "(devel)", scope.Version)
 	require.Equal(t, "https://opentelemetry.io/schemas/1.43.0", scope.SchemaURL)
-}
-
-// The module promretry has these names too, so that a dashboard serves both.
-func TestPrometheusGetsTheNamesOfTheTable(t *testing.T) {
-	t.Parallel()
-	registry := prometheus.NewPedanticRegistry()
-	exporter, err := otelprometheus.New(otelprometheus.WithRegisterer(registry),
-		otelprometheus.WithoutScopeInfo(), otelprometheus.WithoutTargetInfo())
-	require.NoError(t, err)
-	play(t, sdk.NewMeterProvider(sdk.WithReader(exporter)))
-
-	families, err := registry.Gather()
-	require.NoError(t, err)
-	var got []string
-	for _, family := range families {
-		labels := map[string]bool{}
-		for _, m := range family.GetMetric() {
-			for _, label := range m.GetLabel() {
-				labels[label.GetName()] = true
-			}
-		}
-		words := []string{family.GetName(), strings.ToLower(family.GetType().String())}
-		got = append(got, strings.Join(append(words, slices.Sorted(maps.Keys(labels))...), " "))
-	}
-	require.Equal(t, []string{
-		"awsretry_attempt_duration_seconds histogram awsretry_kind cloud_region rpc_method rpc_service",
-		"awsretry_attempts_total counter awsretry_kind cloud_region error_type rpc_method rpc_service",
-		"awsretry_call_duration_seconds histogram awsretry_outcome cloud_region rpc_method rpc_service",
-		"awsretry_call_retries histogram cloud_region rpc_method rpc_service",
-		"awsretry_call_retry_delay_seconds histogram cloud_region rpc_method rpc_service",
-		"awsretry_entries_throttled_total counter cloud_region rpc_method rpc_service",
-		"awsretry_fleet_rate_per_second gauge awsretry_scope cloud_region rpc_service",
-		"awsretry_fleet_slots gauge awsretry_scope cloud_region rpc_service",
-		"awsretry_fleet_state gauge awsretry_fleet_state awsretry_scope cloud_region rpc_service",
-		"awsretry_fleet_store_calls_total counter awsretry_scope cloud_region rpc_service",
-		"awsretry_fleet_store_failures_total counter awsretry_scope cloud_region rpc_service",
-		"awsretry_fleet_stores_unreached gauge",
-		"awsretry_info gauge awsretry_attempts awsretry_behavior awsretry_mode awsretry_version",
-		"awsretry_quota_available gauge awsretry_scope cloud_region rpc_service",
-		"awsretry_quota_capacity gauge awsretry_scope cloud_region rpc_service",
-		"awsretry_quota_pool_available gauge",
-		"awsretry_quota_pool_capacity gauge",
-		"awsretry_quota_pools_empty gauge",
-		"awsretry_quota_refused_calls_total counter awsretry_scope cloud_region rpc_service",
-		"awsretry_quota_strained_calls_total counter awsretry_scope cloud_region rpc_service",
-		"awsretry_retries_refused_total counter awsretry_reason cloud_region rpc_method rpc_service",
-		"awsretry_scopes gauge",
-		"awsretry_scopes_evicted_total counter",
-		"awsretry_scopes_overflowed_total counter",
-		"awsretry_send_measured_rate_per_second gauge awsretry_scope cloud_region rpc_service",
-		"awsretry_send_rate_per_second gauge awsretry_scope cloud_region rpc_service",
-		"awsretry_send_wait_seconds histogram cloud_region rpc_method rpc_service",
-		"awsretry_send_waiting gauge awsretry_scope cloud_region rpc_service",
-		"awsretry_throttles_total counter awsretry_reach cloud_region rpc_method rpc_service",
-	}, got)
 }

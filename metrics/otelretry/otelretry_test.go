@@ -3,10 +3,7 @@ package otelretry_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,21 +13,16 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/metrics/otelretry"
-	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
-
-var update = flag.Bool("update", false, "write testdata/outage.txt")
 
 // serviceError is an error as that of a service of AWS.
 type serviceError string
@@ -80,54 +72,6 @@ func show(t *testing.T, tables ...string) showing {
 		})
 	}
 	return s
-}
-
-// showFleet returns a strategy with a scope for each of the tables, in a fleet that sends 40 a second. The
-// scopes come from the sources in turn.
-func showFleet(t *testing.T, sources []string, tables ...string) showing {
-	t.Helper()
-	s := show(t, tables...)
-	for i := range s.snapshot.Scopes {
-		scope := &s.snapshot.Scopes[i]
-		scope.SendRateSource, scope.Limited, scope.FillRate, scope.SendTokens = sources[i%len(sources)], true, 10, 3
-		scope.FleetRate, scope.StoreCalls, scope.StoreFailures = 40, 200, 7
-	}
-	return s
-}
-
-// play makes an outage of a few seconds: calls that succeed, are throttled, wait for the send rate, fail
-// for good and run out of attempts. Jitter is one half. A strategy with a scope of a fleet is there besides.
-func play(t *testing.T, provider metric.MeterProvider) {
-	t.Helper()
-	telemetry := newTelemetry(t, otelretry.Config{MeterProvider: provider})
-	clk := &clock.Fake{}
-	strategy, err := adaptive.New(adaptive.Config{Standard: standard.Config{
-		Clock: clk, Observer: telemetry, Random: func() float64 { return 0.5 },
-	}})
-	require.NoError(t, err)
-	require.NoError(t, telemetry.Watch(strategy, showFleet(t, []string{"fleet"}, "shared")))
-
-	call := func(op retry.Operation, answers ...error) (err error) {
-		clk.Run(func() {
-			err = retry.DoErr(t.Context(), strategy, op, func(context.Context) error {
-				clk.Advance(20 * time.Millisecond)
-				answer := answers[0]
-				answers = answers[1:]
-				return answer
-			})
-		})
-		return err
-	}
-	throttled, broken := serviceError("ThrottlingException"), retry.Mark(serviceError("InternalServerError"), classify.Server)
-	putItem := getItem
-	putItem.Name = "PutItem"
-	require.NoError(t, call(getItem, nil))
-	require.NoError(t, call(getItem, nil))
-	require.NoError(t, call(putItem, throttled, throttled, nil))
-	require.ErrorIs(t, call(putItem, serviceError("ConditionalCheckFailedException")), serviceError("ConditionalCheckFailedException"))
-	require.ErrorIs(t, call(getItem, broken, broken, broken, broken), retry.ErrAttemptsExhausted)
-	require.Error(t, call(retry.Operation{}, errors.New("no code")))
-	telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Operation: putItem, EntriesThrottled: 3, Entries: 25})
 }
 
 // newReader returns a reader, and a Config for the meter provider that it reads.
@@ -235,28 +179,6 @@ func sum(t *testing.T, data metricdata.Aggregation) (total int) {
 		require.Fail(t, "another sort of metric", "%T", data)
 	}
 	return total
-}
-
-func TestAnOutageHasTheseFigures(t *testing.T) {
-	t.Parallel()
-	reader, config := newReader()
-	play(t, config.MeterProvider)
-	metrics := collect(t, reader)
-	var text strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(metrics)) {
-		m := metrics[name]
-		kind, points := describe(t, m.Data)
-		fmt.Fprintf(&text, "%s, %s: %s\n%s\n", name, m.Unit, m.Description, kind)
-		for _, point := range points {
-			fmt.Fprintf(&text, "\t%s\n", point)
-		}
-	}
-	if *update {
-		require.NoError(t, os.WriteFile("testdata/outage.txt", []byte(text.String()), 0o600))
-	}
-	want, err := os.ReadFile("testdata/outage.txt")
-	require.NoError(t, err)
-	require.Equal(t, string(want), text.String())
 }
 
 func TestASpanGetsEvents(t *testing.T) {

@@ -1,16 +1,11 @@
 package promretry_test
 
 import (
-	"context"
-	"flag"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -25,19 +20,12 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-var update = flag.Bool("update", false, "write the golden files in testdata")
-
 // apiError is an error with a code of AWS.
 type apiError string
 
 func (e apiError) Error() string { return "the service said " + string(e) }
 
 func (e apiError) ErrorCode() string { return string(e) }
-
-// unavailable is an error with a code that no classifier knows, and a status.
-type unavailable struct{ apiError }
-
-func (unavailable) HTTPStatusCode() int { return http.StatusServiceUnavailable }
 
 var getItem = retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "orders", Name: "GetItem"}
 
@@ -96,58 +84,11 @@ func scope(name string, used int) retry.ScopeSnapshot {
 }
 
 // fleetScope is a scope of a fleet that sends 40 a second, of which it has 3 slots.
-func fleetScope(name, source string, used int) retry.ScopeSnapshot {
-	s := scope(name, used)
+func fleetScope(name, source string) retry.ScopeSnapshot {
+	s := scope(name, 0)
 	s.SendRateSource, s.Limited, s.FillRate, s.SendTokens = source, true, 10, 3
 	s.FleetRate, s.StoreCalls, s.StoreFailures = 40, 200, 7
 	return s
-}
-
-// An outage on a fake clock: a table is throttled, then unavailable until its quota is empty. A scope of a fleet is there
-// besides.
-func TestOutageHasTheFiguresOfTheGoldenFile(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	metrics := promretry.New(promretry.Config{})
-	strategy, err := adaptive.New(adaptive.Config{Standard: standard.Config{
-		Clock: clk, Observer: metrics, Random: func() float64 { return 1 }, QuotaCapacity: new(50),
-	}})
-	require.NoError(t, err)
-	require.NoError(t, metrics.Watch(strategy, show(t, fleetScope("shared", "fleet", 0))))
-	registry := registryOf(t, metrics)
-
-	// call makes attempts of 20 ms that end with the errors in turn.
-	call := func(ctx context.Context, op retry.Operation, errs ...error) {
-		_ = retry.DoErr(ctx, strategy, op, func(ctx context.Context) error {
-			clk.Advance(20 * time.Millisecond)
-			attempt, _ := retry.AttemptFrom(ctx)
-			return errs[attempt.Number-1]
-		})
-	}
-	get := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "orders", Name: "GetItem"}
-	put := get
-	put.Name = "PutItem"
-	throttled, down := apiError("ThrottlingException"), unavailable{"ServiceUnavailable"}
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	clk.Run(func() {
-		call(t.Context(), get, nil)
-		call(t.Context(), put, throttled, throttled, nil)
-		call(t.Context(), get, apiError("ResourceNotFoundException"))
-		call(t.Context(), put, down, down, down, down)
-		call(t.Context(), put, down, down)
-		call(gone, get, nil)
-		call(t.Context(), retry.Operation{}, nil)
-	})
-
-	path := filepath.Join("testdata", "outage.txt")
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(scrape(t, registry)), 0o600))
-	}
-	golden, err := os.Open(path)
-	require.NoError(t, err)
-	require.NoError(t, testutil.GatherAndCompare(registry, golden))
-	require.NoError(t, golden.Close())
 }
 
 func TestLinterOfPrometheusHasNothingToSay(t *testing.T) {
@@ -158,7 +99,7 @@ func TestLinterOfPrometheusHasNothingToSay(t *testing.T) {
 		SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Ceiling: 1e6} },
 	})
 	require.NoError(t, err)
-	require.NoError(t, metrics.Watch(strategy, show(t, fleetScope("shared", "fleet", 0))))
+	require.NoError(t, metrics.Watch(strategy, show(t, fleetScope("shared", "fleet"))))
 	for kind := range retry.OperationEnded + 1 {
 		metrics.Observe(t.Context(), retry.Event{Kind: kind, Attempt: 2})
 	}
