@@ -3,8 +3,15 @@
 package pages_test
 
 import (
+	"go/build/constraint"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,37 +20,200 @@ import (
 
 var (
 	shellBlock = regexp.MustCompile("(?ms)^ *```sh\n(.*?)^ *```$")
-	goRun      = regexp.MustCompile(`(?:^|\s)go run (\./\S+)`)
+	inlineGo   = regexp.MustCompile("(?s)`(go (?:-C|run|test|doc|install|generate) [^`]*)`" +
+		"(?:,?\\s+in\\s+(?:\\[[^\\]]*\\]\\(([^)#]+)\\)|`([^`]+)`))?")
+	shellWord = regexp.MustCompile(`'[^']*'|\S+`)
 )
 
-// TestShellCommandsOfThePagesExist holds that what a block for the shell runs with make or go run is there, and that
-// tests run these programs. The tests of the command run what it is given.
-func TestShellCommandsOfThePagesExist(t *testing.T) {
-	t.Parallel()
-	targets := read(t, "Makefile")
-	found := 0
-	for _, page := range readersPages(t) {
-		for _, block := range shellBlock.FindAllStringSubmatch(read(t, page), -1) {
+// command is a command of a page, and the folder in which the page says to run it: that of a link or of code behind it
+// ("in [sdktest](...)"), or of the cd before it, or that of a page in lab or in another module, or the root.
+type command struct{ page, folder, line string }
+
+func commandsOf(t *testing.T) (found []command) {
+	t.Helper()
+	for _, page := range markdown(t) {
+		text, home := read(t, page), filepath.Dir(page)
+		if home == "docs" || home == ".github" {
+			home = "."
+		}
+		for _, block := range shellBlock.FindAllStringSubmatch(text, -1) {
 			folder := "."
 			for line := range strings.Lines(block[1]) {
-				line, _, _ = strings.Cut(line, "#")
-				words := strings.Fields(line)
-				switch {
-				case len(words) == 2 && words[0] == "cd":
-					folder = words[1]
-				case len(words) > 1 && words[0] == "make":
-					for _, target := range words[1:] {
-						require.Contains(t, targets, "\n"+target+":", "%s: %s", page, line)
-					}
-					found++
-				case goRun.MatchString(line):
-					program := filepath.Join(folder, goRun.FindStringSubmatch(line)[1])
-					require.FileExists(t, filepath.Join(program, "main.go"), "%s: %s", page, line)
-					require.FileExists(t, filepath.Join(program, "main_test.go"), "%s: %s", page, line)
-					found++
+				line, _, _ = strings.Cut(line, " #")
+				line = strings.TrimSpace(line)
+				if to, ok := strings.CutPrefix(line, "cd "); ok {
+					folder = to
+				} else if line != "" {
+					found = append(found, command{page, folder, line})
 				}
 			}
 		}
+		for _, inline := range inlineGo.FindAllStringSubmatch(text, -1) {
+			folder := home
+			switch {
+			case inline[2] != "":
+				folder = filepath.Join(filepath.Dir(page), inline[2])
+				if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+					folder = filepath.Dir(folder)
+				}
+			case inline[3] != "":
+				folder = inline[3]
+			}
+			found = append(found, command{page, folder, strings.Join(strings.Fields(inline[1]), " ")})
+		}
 	}
-	require.Greater(t, found, 5)
+	return found
+}
+
+// notRun are the commands that no test runs, and why.
+var notRun = map[string]string{
+	"go run ./example": "it needs a redis-server and a minute; the tests of fleet/example run it",
+	"go run ./live":    "it serves on one port until it is stopped",
+	"go install github.com/awsretry/awsretry/cmd/awsretry@latest": "nothing is released yet",
+	"ACL SETUSER": "a server of Redis runs it, in the tests of fleet",
+}
+
+// TestCommandsOfThePagesRun runs every command of a block for the shell and every go command of a sentence, where the page
+// says. The settings of the machine do not count. Tests and benchmarks only have to be there.
+// Package main of cmd/awsretry runs the commands that begin with awsretry.
+func TestCommandsOfThePagesRun(t *testing.T) {
+	t.Parallel()
+	targets, home := read(t, "Makefile"), t.TempDir()
+	ran := map[string]bool{}
+	for _, c := range commandsOf(t) {
+		line := c.line
+		if ran[c.folder+line] {
+			continue
+		}
+		ran[c.folder+line] = true
+		words := shellWord.FindAllString(line, -1)
+		begins := func(command string) bool { return strings.HasPrefix(line+" ", command+" ") }
+		switch {
+		case slices.ContainsFunc(slices.Collect(maps.Keys(notRun)), begins), words[0] == "awsretry":
+			if words[0] == "go" && words[1] == "run" {
+				require.FileExists(t, filepath.Join(c.folder, words[2], "main.go"), "%s: %s", c.page, line)
+			}
+			continue
+		case words[0] == "make":
+			for _, target := range words[1:] {
+				require.Contains(t, targets, "\n"+target+":", "%s: %s", c.page, line)
+			}
+			continue
+		case isWorkspace(line):
+			continue // TestWorkspaceOfTheReadmeRuns
+		case words[0] == "go" && slices.Contains(words, "test"):
+			requireTests(t, c, words)
+			continue
+		}
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			shell := exec.CommandContext(t.Context(), "sh", "-c", line)
+			shell.Dir, shell.Env = c.folder, clean(t, home)
+			out, err := shell.CombinedOutput()
+			require.NoError(t, err, "%s, in %s: %s\n%s", c.page, c.folder, c.line, out)
+		})
+	}
+	require.Greater(t, len(ran), 20)
+}
+
+// requireTests holds that the package of a go test has a test or a benchmark that the command runs, in a file that its tags
+// let in.
+func requireTests(t *testing.T, c command, words []string) {
+	t.Helper()
+	pattern, tags, folder := "", []string{}, c.folder
+	kind := "(Test|Fuzz|Example)"
+	for i, word := range words {
+		switch {
+		case word == "-C":
+			folder = filepath.Join(folder, words[i+1])
+		case word == "-tags":
+			tags = strings.Split(words[i+1], ",")
+		case word == "-run" && words[i+1] != "x" && words[i+1] != "'^$'":
+			pattern = strings.Trim(words[i+1], "'")
+		case word == "-bench":
+			kind, pattern = "Benchmark", strings.Trim(words[i+1], "'")
+		}
+	}
+	at := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, ".") })
+	require.Positive(t, at, "%s: %s: no package", c.page, c.line)
+	names, err := regexp.Compile(`(?m)^func (` + kind + `\w*)\(`)
+	require.NoError(t, err)
+	chosen, err := regexp.Compile(pattern)
+	require.NoError(t, err)
+	glob, err := filepath.Glob(filepath.Join(folder, strings.TrimSuffix(words[at], "..."), "*_test.go"))
+	require.NoError(t, err)
+	require.True(t, slices.ContainsFunc(glob, func(path string) bool {
+		text := read(t, path)
+		if line, _, _ := strings.Cut(text, "\n"); constraint.IsGoBuild(line) {
+			needs, err := constraint.Parse(line)
+			require.NoError(t, err)
+			if !needs.Eval(func(tag string) bool { return slices.Contains(tags, tag) }) {
+				return false
+			}
+		}
+		return slices.ContainsFunc(names.FindAllStringSubmatch(text, -1), func(name []string) bool {
+			return chosen.MatchString(name[1])
+		})
+	}), "%s, in %s: %s: no such test", c.page, folder, c.line)
+}
+
+// clean is the environment of the machine without settings of AWS, and with another home directory.
+func clean(t *testing.T, home string) []string {
+	t.Helper()
+	kept := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") }) //nolint:forbidigo // go needs PATH
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GOSUMDB"} {
+		value, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+		require.NoError(t, err)
+		kept = append(kept, name+"="+strings.TrimSpace(string(value)))
+	}
+	return append(kept, "HOME="+home, "GOBIN="+home)
+}
+
+func isWorkspace(line string) bool {
+	return strings.HasPrefix(line, "go mod init ") || strings.HasPrefix(line, "go work init ") ||
+		strings.HasPrefix(line, "go get ") || line == "go run ."
+}
+
+// TestWorkspaceOfTheReadmeRuns follows README.md in a folder beside the checkout: its commands, with its main.go, which
+// lists the tables of a server that stands for DynamoDB. Modules come from the cache first.
+func TestWorkspaceOfTheReadmeRuns(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		_, _ = w.Write([]byte(`{"TableNames":["orders"]}`))
+	}))
+	t.Cleanup(server.Close)
+	text := read(t, "README.md")
+	_, program, found := strings.Cut(text, "```go\npackage main")
+	require.True(t, found)
+	program, _, _ = strings.Cut(program, "```")
+	var script string
+	for _, block := range shellBlock.FindAllStringSubmatch(text, -1) {
+		if strings.Contains(block[1], "go work init") {
+			script = block[1]
+		}
+	}
+	require.NotEmpty(t, script)
+
+	beside := t.TempDir()
+	checkout, err := filepath.Abs(".")
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(checkout, filepath.Join(beside, "awsretry")))
+	tables := filepath.Join(beside, "tables")
+	require.NoError(t, os.Mkdir(tables, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(tables, "main.go"), []byte("package main"+program), 0o600))
+	environment := slices.DeleteFunc(clean(t, t.TempDir()), func(v string) bool { return strings.HasPrefix(v, "GOWORK=") })
+	for i, v := range environment {
+		if proxies, ok := strings.CutPrefix(v, "GOPROXY="); ok {
+			cache, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE").Output()
+			require.NoError(t, err)
+			environment[i] = "GOPROXY=file://" + strings.TrimSpace(string(cache)) + "/cache/download," + proxies
+		}
+	}
+	shell := exec.CommandContext(t.Context(), "sh", "-e", "-c", script)
+	shell.Dir, shell.Env = tables, append(environment, "AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=ID", "AWS_SECRET_ACCESS_KEY=SECRET",
+		"AWS_ENDPOINT_URL="+server.URL)
+	out, err := shell.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Contains(t, string(out), "[orders]")
 }
