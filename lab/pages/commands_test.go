@@ -70,7 +70,8 @@ var notRun = map[string]string{
 	"go run ./example": "it needs a redis-server and a minute; the tests of fleet/example run it",
 	"go run ./live":    "it serves on one port until it is stopped",
 	"go install github.com/awsretry/awsretry/cmd/awsretry@latest": "nothing is released yet",
-	"ACL SETUSER": "a server of Redis runs it, in the tests of fleet",
+	"ACL SETUSER":          "a server of Redis runs it, in the tests of fleet",
+	"promtool check rules": "make prometheus fetches promtool and runs it",
 }
 
 // TestCommandsOfThePagesRun runs every command of a block for the shell and every go command of a sentence, where the page
