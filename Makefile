@@ -173,8 +173,8 @@ never-worse: ## print all rows of awsretry beside the plain SDK, and write those
 	cd lab/sdktest && go test -vet=off -count=1 -tags long -v -run '^TestSimulatedNeverWorse$$' . -update
 
 .PHONY: readme
-readme: ## write the table and the picture of README.md again, a throttled table beside a healthy one; 6 s
-	cd lab/sdktest && go test -vet=off -count=1 -tags long -run '^TestThrottledTableOfTheReadme$$' . -update
+readme: ## write the tables and the picture of README.md again, a failing table beside a healthy one; 25 s
+	cd lab/sdktest && go test -vet=off -count=1 -tags long -run '^TestTablesOfTheReadme$$' . -update
 
 .PHONY: fleet-tables
 fleet-tables: ## play fleets in virtual time and print the tables of fleet/RESULTS.md; a quarter of an hour
