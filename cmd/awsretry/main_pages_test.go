@@ -47,7 +47,7 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 		for _, block := range append(shellBlock.FindAllStringSubmatch(text, -1), inCheckout.FindAllStringSubmatch(text, -1)...) {
 			for line := range strings.Lines(block[1]) {
 				line, _, _ = strings.Cut(line, "#")
-				words := strings.Fields(strings.Replace(line, "go -C cmd/awsretry run .", "awsretry", 1))
+				words := strings.Fields(strings.Replace(strings.ReplaceAll(line, "'", ""), "go -C cmd/awsretry run .", "awsretry", 1))
 				if len(words) == 0 || words[0] != "awsretry" {
 					continue
 				}

@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -45,6 +47,11 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	if err := s.check(); err != nil {
 		return err
 	}
+	for _, r := range s.required {
+		if _, err := r.figure(s.within); err != nil {
+			return err
+		}
+	}
 	variants, err := c.variants(s)
 	if err != nil {
 		return err
@@ -67,12 +74,14 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	}
 	switch {
 	case c.json:
-		return c.print(res.json())
+		err = c.print(res.json())
 	case s.out == "":
-		return res.write(c.out, c.width)
-	default:
-		return nil
+		err = res.write(c.out, c.width)
 	}
+	if err != nil {
+		return err
+	}
+	return res.judge(c)
 }
 
 // checkOut returns an error before a long run if the file of the report cannot be written. It leaves what is there.
@@ -94,6 +103,11 @@ func (s *simulation) checkOut() error {
 
 // play plays all variants. The curve is only for a report about failures.
 func (c *call) play(ctx context.Context, s *simulation, variants []*variant, bar *progress) (*result, error) {
+	if s.calls > 0 && s.duration == 0 {
+		if err := s.untilDone(ctx, variants); err != nil {
+			return nil, err
+		}
+	}
 	for i, v := range variants {
 		done := func(share float64) { bar.show((float64(i)+share)/float64(len(variants)), v.Name) }
 		if err := v.play(ctx, s, done); err != nil {
@@ -112,6 +126,25 @@ func (c *call) play(ctx context.Context, s *simulation, variants []*variant, bar
 		}
 	}
 	return &result{simulation: s, args: c.args, version: c.build.Version, service: c.service, variants: variants}, nil
+}
+
+// untilDone sets the time to that in which the calls end with every variant, so that all have the same time and the
+// same parts of it.
+func (s *simulation) untilDone(ctx context.Context, variants []*variant) error {
+	longest := 0.0
+	for _, v := range variants {
+		if err := v.play(ctx, s, func(float64) {}); err != nil {
+			return fmt.Errorf("%s: %w", v.Name, err)
+		}
+		for _, r := range v.runs {
+			if math.IsNaN(r.Done) {
+				return nil // they do not end in the longest time
+			}
+			longest = max(longest, r.Done)
+		}
+	}
+	s.duration = time.Duration(math.Ceil(longest)) * time.Second
+	return nil
 }
 
 // play plays a variant with each seed.

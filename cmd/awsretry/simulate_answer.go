@@ -73,8 +73,36 @@ func (res *result) onCalls(v *variant) string {
 	if limit := r.Goodput / r.OfLimit; !math.IsNaN(limit) && limit < r.Offered {
 		reached += "; the service allows " + page.Brief(limit)
 	}
-	return fmt.Sprintf("%s%s of the calls fail, and %s a second succeed%s.", with(v),
+	said := fmt.Sprintf("%s%s of the calls fail, and %s a second succeed%s.", with(v),
 		page.Percents(v.of(failed)), page.Numbers(v.of(func(r *sim.Result) float64 { return r.Goodput })), reached)
+	if res.calls > 0 {
+		said = fmt.Sprintf("%sthe %d calls are not done after %s.", with(v), res.calls, page.Seconds(res.scenario().Duration.Seconds()))
+		if done := v.of(func(r *sim.Result) float64 { return r.Done }); !math.IsNaN(done.Median) {
+			said = fmt.Sprintf("%s%d calls are done after %s, and %s of them fail.", with(v), res.calls, page.Times(done), page.Percents(v.of(failed)))
+		}
+	}
+	return said + onReasons(v)
+}
+
+// onReasons returns the sentence on what calls failed for want of, with a space before it, or nothing.
+func onReasons(v *variant) string {
+	var parts []string
+	for _, reason := range []struct {
+		name  string
+		share func(r *sim.Result) float64
+	}{
+		{"quota", func(r *sim.Result) float64 { return r.NoQuotaShare }},
+		{"attempts", func(r *sim.Result) float64 { return r.NoAttemptsShare }},
+		{"time", func(r *sim.Result) float64 { return r.NoTimeShare }},
+	} {
+		if s := v.of(reason.share); s.Median > 0 {
+			parts = append(parts, reason.name+" ("+page.Percents(s)+")")
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " They fail for want of " + strings.Join(parts, " and of ") + "."
 }
 
 func failed(r *sim.Result) float64 { return r.FailedShare }
@@ -95,8 +123,7 @@ func onQuota(v *variant) string {
 	case v.plan.MaxAttempts == 1:
 		return "Nothing is retried, so that the retry quota stays full."
 	case !math.IsNaN(emptied.Median):
-		return fmt.Sprintf("From second %s on, retries are refused for lack of quota, and %s of the calls fail for it.",
-			page.Number(emptied.Median), page.Percents(v.of(func(r *sim.Result) float64 { return r.NoQuotaShare })))
+		return fmt.Sprintf("From second %s on, retries are refused for lack of quota.", page.Number(emptied.Median))
 	case lowest < float64(v.plan.ThrottlingCost):
 		return fmt.Sprintf("The retry quota falls to %.0f of %d tokens, but no retry is refused for lack of it.", lowest, v.plan.QuotaCapacity)
 	case v.ended() == 0:

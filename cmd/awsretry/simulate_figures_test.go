@@ -28,6 +28,7 @@ func TestSimulatedFigures(t *testing.T) {
 		{"brown-out", "--workers 0 --limit 500 --offered 100 --phase 30s:fail=0.5;latency=10x --phase 60s:fail=0;latency=1x --vs v2.0"},
 		{"storm", storm + " --clients 100 --vs max_attempts=1 --vs quota_capacity=14"},
 		{"cut", "--workers 0 --limit 250 --offered 200 --phase 30s:limit=0.2x;burst=0.2x --seed 1 --vs adaptive,deadline=5s"},
+		{"calls", "--calls 1000 --vs adaptive --vs max_attempts=10"},
 		{"fleet", "--clients 100 --workers 1 --vs adaptive"},
 		{"hold", "--limit 5 --burst 1 --workers 10 --vs adaptive --vs hold"},
 		{"known", "--limit 20 --burst 100 --workers 200 --seed 1 --vs adaptive --vs send_limit=20:100"},

@@ -20,6 +20,8 @@ type simulation struct {
 	vs               []string
 	rate, burst      float64 // a burst of zero means one second of the rate
 	workers, clients int
+	calls            int // zero means those of the whole time
+	required         []requirement
 	offered          float64 // zero means five times the rate
 	latency          [2]time.Duration
 	queue            bool
@@ -35,12 +37,14 @@ type simulation struct {
 const settled = 30 * time.Second
 
 const (
-	longestRun  = 24 * time.Hour
-	slowest     = 1e-3 // a second
-	fastest     = 1e6
-	mostCalls   = 2e7
-	mostCompare = 7 // --vs; each of them takes room in the report
-	usualSeeds  = 10
+	longestRun = 24 * time.Hour
+	// longestCalls is how long the calls of --calls may take without a --duration.
+	longestCalls = 4 * time.Hour
+	slowest      = 1e-3 // a second
+	fastest      = 1e6
+	mostCalls    = 2e7
+	mostCompare  = 7 // --vs; each of them takes room in the report
+	usualSeeds   = 10
 )
 
 func newSimulation() *simulation {
@@ -57,6 +61,8 @@ func (s *simulation) define(f *pflag.FlagSet) {
 	f.BoolVar(&s.queue, "queue", false, "queue requests instead of throttling them; the service works on each, even if the caller has gone")
 	f.Func("workers", "`number` of workers of each client; with 0, calls begin at random instants and do not wait for earlier ones (default 100)", set(&s.workers, whole(0, sim.MaxOpen)))
 	f.Func("clients", "`number` of clients, each with a retry quota and a send rate of its own (default 1)", set(&s.clients, whole(1, sim.MaxOpen)))
+	f.Func("calls", "`number` of calls after whose end the run ends, and all of which count; says when they are done (default those of the time)", set(&s.calls, whole(1, mostCalls)))
+	f.Func("require", "`limit` that each variant has to keep, such as failed<1%, p99<2s or throttled<=5%, with a name of the table or of the JSON: else the exit status is 1; may be repeated", s.addRequirement)
 	f.Func("offered", "`calls` a second that callers want to make (default five times the limit)", set(&s.offered, between(slowest, fastest)))
 	f.Func("latency", "`time` of an answer, or two times A..B (default 5ms..20ms)", set(&s.latency, latencies))
 	f.Func("timeout", "`time` that a client waits for the answer to an attempt (default forever)", set(&s.timeout, timeFrom(0)))
@@ -244,7 +250,11 @@ func (s *simulation) check() error {
 	}
 	scenario := s.scenario()
 	whole := sim.Window{To: scenario.Duration}
-	if n := scenario.Wanted(whole) * float64(len(s.seeds())); n > mostCalls {
+	wanted := scenario.Wanted(whole)
+	if s.calls > 0 {
+		wanted = float64(s.calls)
+	}
+	if n := wanted * float64(len(s.seeds())); n > mostCalls {
 		return usageError(fmt.Sprintf("--offered, --phase and --duration: at most %.0f calls in all runs, not %.0f; --seed plays one run", mostCalls, n))
 	}
 	for _, p := range scenario.Phases {
@@ -273,14 +283,21 @@ func (s *simulation) scenario() sim.Scenario {
 	}
 	phases := s.phasesOf(base)
 	length := s.duration
+	measured := settled
+	if s.calls > 0 {
+		measured = 0
+	}
 	if length == 0 {
 		length = 90*time.Second + s.outage
+		if s.calls > 0 {
+			length = longestCalls
+		}
 		if n := len(s.phases); n > 0 {
 			length = max(length, s.phases[n-1].from+time.Minute)
 		}
 	}
 	return sim.Scenario{
-		Conditions: base, Phases: phases, Queue: s.queue, Clients: s.clients,
-		Duration: length, Measured: sim.Window{From: settled, To: length}, Within: s.within,
+		Conditions: base, Phases: phases, Queue: s.queue, Calls: s.calls, Clients: s.clients,
+		Duration: length, Measured: sim.Window{From: measured, To: length}, Within: s.within,
 	}
 }

@@ -81,8 +81,11 @@ func (res *result) facts() []page.Fact {
 	if res.seed > 0 {
 		seeds = strconv.FormatUint(res.seed, 10)
 	}
+	if res.calls > 0 {
+		facts = append(facts, page.Fact{Name: "calls", Value: strconv.Itoa(res.calls)})
+	}
 	return append(facts,
-		page.Fact{Name: "time", Value: fmt.Sprintf("%s, of which the figures count from second %.0f", page.Seconds(s.Duration.Seconds()), settled.Seconds())},
+		page.Fact{Name: "time", Value: fmt.Sprintf("%s, of which the figures count from second %.0f", page.Seconds(s.Duration.Seconds()), s.Measured.From.Seconds())},
 		page.Fact{Name: "seeds", Value: seeds})
 }
 

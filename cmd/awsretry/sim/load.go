@@ -61,7 +61,7 @@ type Load struct {
 	Began func(at time.Duration)
 	Ended func(call *Call)
 
-	workers int
+	workers, begun int
 }
 
 // Begin starts the load of one client: its workers or, if the scenario has none, a task that begins calls at
@@ -96,6 +96,9 @@ func (l *Load) work(ctx context.Context, w World, c Client, number, own int) {
 	// The workers begin within a pause, each at a different instant.
 	next := time.Duration(number+1)*100_003 + l.Scenario.after(0, random.Float64(), pause)
 	for next < forever && w.Sleep(ctx, l.Start.Add(next).Sub(w.Now())) == nil {
+		if l.enough() {
+			return
+		}
 		l.call(ctx, w, c, number)
 		next = max(l.Scenario.after(next, 0.5+random.Float64(), pause), w.Now().Sub(l.Start))
 	}
@@ -114,9 +117,21 @@ func (l *Load) open(ctx context.Context, w World, c Client) {
 			if next >= forever || w.Sleep(ctx, l.Start.Add(next).Sub(w.Now())) != nil {
 				return
 			}
+			if l.enough() {
+				return
+			}
 			w.Go(func() { l.call(ctx, w, c, client) })
 		}
 	})
+}
+
+// enough reports whether all calls that callers want have begun, and else counts one more.
+func (l *Load) enough() bool {
+	if l.Scenario.Calls == 0 {
+		return false
+	}
+	l.begun++
+	return l.begun > l.Scenario.Calls
 }
 
 // call makes one call.

@@ -78,6 +78,14 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 		})
 	}
 	clk.Run(start().Add(s.Duration))
+	if s.Calls > 0 && !r.stopped && ctx.Err() == nil { // the calls ended before the run
+		for i := range r.bins {
+			if r.end(i) > clk.Now().Sub(start()) {
+				r.sample(i, clients)
+			}
+		}
+		r.stop()
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -5,6 +5,7 @@ package sim_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -214,6 +215,28 @@ func BenchmarkPlay(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Every call counts, from the first on, and the run ends with the last.
+func TestNumberOfCallsIsPlayedToItsEnd(t *testing.T) {
+	t.Parallel()
+	for _, workers := range []int{0, 100} {
+		s := usual()
+		s.Workers, s.Calls, s.Duration = workers, 1000, time.Hour
+		s.Measured = sim.Window{To: s.Duration}
+		r := play(t, s, inAdaptiveMode(standard.Config{}))
+		begun := 0
+		for _, b := range r.Bins {
+			begun += b.Begun
+		}
+		require.Equal(t, []int{1000, 1000, 0}, []int{begun, r.Calls, r.Waiting})
+		require.InDelta(t, 1000/s.Rate, r.Done, 3)
+		require.InDelta(t, r.FailedShare, r.NoQuotaShare+r.NoAttemptsShare+r.NoTimeShare, 1e-9)
+
+		s.Duration = 10 * time.Second
+		s.Measured.To = s.Duration
+		require.True(t, math.IsNaN(play(t, s, inAdaptiveMode(standard.Config{})).Done), "some wait at the end")
 	}
 }
 

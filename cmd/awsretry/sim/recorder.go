@@ -47,13 +47,15 @@ type recorder struct {
 	lowest   int
 	emptied  time.Duration
 
-	calls, failed, noQuota, attempts, throttled int
-	openCalls, begun, inTime                    int
-	waiting, undecided                          int           // calls at the end
-	oldest                                      time.Duration // the age of the oldest of them
-	waited                                      time.Duration
-	succeeded, unsuccessful                     []time.Duration // the latencies
-	successes                                   []time.Duration // the ends, of the whole run
+	calls, failed, attempts, throttled int
+	noQuota, noAttempts                int           // calls that failed for it
+	last                               time.Duration // the end of the last call
+	openCalls, begun, inTime           int
+	waiting, undecided                 int           // calls at the end
+	oldest                             time.Duration // the age of the oldest of them
+	waited                             time.Duration
+	succeeded, unsuccessful            []time.Duration // the latencies
+	successes                          []time.Duration // the ends, of the whole run
 }
 
 // mostBins is the maximum number of bins.
@@ -107,6 +109,7 @@ func (r *recorder) closed(began time.Duration) {
 // ended counts a finished call.
 func (r *recorder) ended(c *Call) {
 	r.closed(c.Began)
+	r.last = c.Ended
 	if r.stopped { // with the run, not by itself
 		return
 	}
@@ -142,8 +145,11 @@ func (r *recorder) ended(c *Call) {
 	} else {
 		r.succeeded = append(r.succeeded, latency)
 	}
-	if errors.Is(c.Err, retry.ErrQuotaExhausted) {
+	switch {
+	case errors.Is(c.Err, retry.ErrQuotaExhausted):
 		r.noQuota++
+	case errors.Is(c.Err, retry.ErrAttemptsExhausted):
+		r.noAttempts++
 	}
 }
 
@@ -211,6 +217,9 @@ func (r *recorder) result() *Result {
 	result := &Result{
 		FailedShare:     ratio(r.failed, r.calls),
 		NoQuotaShare:    ratio(r.noQuota, r.calls),
+		NoAttemptsShare: ratio(r.noAttempts, r.calls),
+		NoTimeShare:     ratio(r.failed-r.noQuota-r.noAttempts, r.calls),
+		Done:            math.NaN(),
 		AttemptsPerCall: ratio(r.attempts, r.calls),
 		ThrottledShare:  ratio(r.throttled, r.attempts),
 		LatencyP50:      quantile(r.succeeded, 50), LatencyP99: quantile(r.succeeded, 99),
@@ -231,12 +240,18 @@ func (r *recorder) result() *Result {
 	if seconds <= 0 {
 		return result
 	}
+	if s.Calls > 0 && r.waiting == 0 && r.calls == s.Calls {
+		result.Done = r.last.Seconds()
+	}
 	good := float64(count(r.successes, r.measured))
 	result.Goodput, result.Begun, result.Ended = good/seconds, float64(r.begun)/seconds, float64(r.calls)/seconds
 	wanted := float64(r.begun)
 	result.Offered = s.Wanted(window) / seconds
 	result.OfLimit, result.OfPossible = part(good, s.Allowed(window)), part(good, s.Capacity(window))
-	if s.Workers > 0 { // waiting workers would have begun more
+	switch {
+	case s.Calls > 0:
+		wanted, result.Offered = float64(s.Calls), math.NaN()
+	case s.Workers > 0: // waiting workers would have begun more
 		wanted = max(wanted, s.Wanted(window))
 	}
 	result.WithinShare = part(float64(r.inTime), wanted-float64(r.undecided))

@@ -19,6 +19,11 @@ type Result struct {
 	// FailedShare is the share of the calls that failed, and NoQuotaShare the part of it that failed for lack
 	// of quota.
 	FailedShare, NoQuotaShare float64
+	// NoAttemptsShare is the part that failed because all attempts had, and NoTimeShare the rest: the calls that a
+	// deadline or MaxElapsed ended.
+	NoAttemptsShare, NoTimeShare float64
+	// Done is the second at which the last of a number of calls ended; NaN without one, and if they did not end.
+	Done float64
 	// WithinShare is the share of the calls wanted in the window that begin and succeed in time. It leaves out the
 	// Undecided: calls that are open at the end of the run and may still succeed in time.
 	WithinShare float64

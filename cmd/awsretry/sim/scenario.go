@@ -11,6 +11,8 @@ type Scenario struct {
 	// Queue makes requests wait their turn instead of being throttled. The service works on each,
 	// even if the caller has gone.
 	Queue bool
+	// Calls is how many calls callers want in the whole run, which ends when they have ended; zero is no limit.
+	Calls int
 	// Clients is how many clients there are.
 	Clients int
 	// Duration is how long the run takes. Measured is the part of it that counts, and Within the time

@@ -85,6 +85,23 @@ func Figures(within time.Duration) []Figure {
 		},
 
 		{
+			"done_s", "done", "When the last of the calls of --calls has ended.", false,
+			func(r *sim.Result) float64 { return r.Done }, Times,
+		},
+
+		{
+			"failed_for_quota", "failed for quota", "The share of the calls that fail because the retry quota is empty.", true,
+			func(r *sim.Result) float64 { return r.NoQuotaShare }, Percents,
+		},
+		{
+			"failed_for_attempts", "failed for attempts", "The share of the calls that fail because all their attempts have.", true,
+			func(r *sim.Result) float64 { return r.NoAttemptsShare }, Percents,
+		},
+		{
+			"failed_for_time", "failed for time", "The share of the calls that a deadline or max_elapsed ends.", true,
+			func(r *sim.Result) float64 { return r.NoTimeShare }, Percents,
+		},
+		{
 			"undecided_calls", "undecided", "The calls that are open at the end of the run, and may still succeed in time.", true,
 			func(r *sim.Result) float64 { return float64(r.Undecided) }, Counts,
 		},

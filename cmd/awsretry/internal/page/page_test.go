@@ -183,7 +183,7 @@ func small() *page.Report {
 			Result: &sim.Result{
 				Calls: 1, Offered: 100, Begun: 90, Goodput: 40, OfLimit: 0.8, OfPossible: 0.8, WithinShare: 0.4, FailedP50: math.NaN(), FailedP99: math.NaN(),
 				Waiting: 7, Oldest: 12, AttemptsPerCall: 1.5, LatencyP50: 0.0128, LatencyP99: 2.16, LatencyMax: 72, DelayPerCall: 0,
-				Recover: math.NaN(), Emptied: math.NaN(), LowestQuota: 1234, Duration: 15 * time.Second, Width: 10 * time.Second,
+				Recover: math.NaN(), Emptied: math.NaN(), Done: math.NaN(), LowestQuota: 1234, Duration: 15 * time.Second, Width: 10 * time.Second,
 				Bins: []sim.Bin{
 					{Offered: 120, Begun: 100, Allowed: 50, Waiting: 7, Failed: 5, Sent: 200, Accepted: 90, Throttled: 110, Quota: 500, SendRate: math.NaN()},
 					{From: 10 * time.Second, Offered: 60, Begun: 35, Allowed: 50, Sent: 45, Accepted: 55, Throttled: 65, Quota: 400, SendRate: math.NaN()},
@@ -323,7 +323,7 @@ func TestRowOfAVariantSaysWhatItCameTo(t *testing.T) {
 	const begin, end = `<tr><th scope="row">settings</th>`, "</tr>"
 	seen := cells("", "failed", "0 %", "throttled", "0 %", "p50", "12.8 ms", "p99", "2.16 s", "within 5s", "40.0 %", "offered/s", "100",
 		"begun/s", "90.0", "goodput/s", "40.0", "of limit", "80.0 %", "of possible", "80.0 %", "waiting", "7", "oldest", "12.0 s")
-	behind := []string{"undecided", "0", "attempts/call", "1.50", "delay/call", "0 s", "max", "1 m 12 s", "lowest quota", "1,234"}
+	behind := []string{"failed for quota", "0 %", "failed for attempts", "0 %", "failed for time", "0 %", "undecided", "0", "attempts/call", "1.50", "delay/call", "0 s", "max", "1 m 12 s", "lowest quota", "1,234"}
 	text := sound(t, small())
 	require.Contains(t, text, begin+cells("", behind...)+end, "what does not apply has no column")
 	require.Contains(t, text, begin+seen+cells(` class="narrow"`, behind...)+end, "one block on a narrow screen")
