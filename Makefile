@@ -77,7 +77,7 @@ no-race: ## run the tests that the race detector leaves out: allocations, texts,
 	lab/scripts/tagged '!race' $(MODULES)
 
 .PHONY: long
-long: ## run the simulations of many seconds that prove figures, without the race detector; four and a half minutes
+long: ## run the simulations of many seconds that prove figures, without the race detector; six minutes
 	lab/scripts/tagged long $(MODULES)
 
 .PHONY: fmt-diff
@@ -173,7 +173,7 @@ never-worse: ## print all rows of awsretry beside the plain SDK, and write those
 	cd lab/sdktest && go test -vet=off -count=1 -tags long -v -run '^TestSimulatedNeverWorse$$' . -update
 
 .PHONY: readme
-readme: ## write the tables and the picture of README.md again, a failing table beside a healthy one; 25 s
+readme: ## write the tables and the picture of README.md again, a failing table beside a healthy one; 77 s
 	cd lab/sdktest && go test -vet=off -count=1 -tags long -run '^TestTablesOfTheReadme$$' . -update
 
 .PHONY: fleet-tables
