@@ -35,7 +35,7 @@ const (
 )
 
 func main() {
-	debug.SetGCPercent(50) // A file of 4 MiB is read once, so memory matters more than time.
+	debug.SetGCPercent(50) // A file of 4 MiB is read once, so memory matters more than time; simulate sets it back.
 	sys := system{in: os.Stdin, out: os.Stdout, errs: os.Stderr, build: thisBuild(), width: widthOf(os.Stdout)}
 	if term.IsTerminal(int(os.Stderr.Fd())) {
 		sys.progress = os.Stderr

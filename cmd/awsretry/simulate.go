@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -59,6 +60,7 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	if err := s.checkOut(); err != nil {
 		return err
 	}
+	debug.SetGCPercent(200) // A simulation makes many short-lived calls.
 	bar := progress{to: c.progress}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	res, err := c.play(ctx, s, variants, &bar)

@@ -28,8 +28,9 @@ type Clock struct {
 	sleeps map[*task]<-chan struct{}
 	// first is true if waits end in the order in which they began, unless a context ends them.
 	first bool
-	// all is true if any wait may have ended since the last wake, because a context of WithTimeout has, or Recheck says so.
-	all bool
+	// expired is true if a context of WithTimeout has ended by itself since the last wake, and recheck if Recheck says that
+	// any wait may have ended.
+	expired, recheck bool
 }
 
 var _ clock.Clock = (*Clock)(nil)
@@ -105,7 +106,7 @@ func (l *loop) pause() error {
 }
 
 // Recheck says that the running task is about to end waits in any order.
-func (c *Clock) Recheck() { c.all = true }
+func (c *Clock) Recheck() { c.recheck = true }
 
 // Stop ends Run at the current time.
 func (c *Clock) Stop() { c.stopped = true }
@@ -150,11 +151,14 @@ type wait struct {
 
 // over asks one channel after the other: a select of both would lock them, which is most of what a simulation with
 // deadlines costs.
-func (w *wait) over() bool {
+func (w *wait) over(contexts bool) bool {
 	select {
 	case <-w.done:
 		return true
 	default:
+	}
+	if !contexts {
+		return false
 	}
 	select {
 	case <-w.canceled:
@@ -167,10 +171,11 @@ func (w *wait) over() bool {
 // wake runs the tasks whose waits are over, in the order in which they began to wait, and then those whose sleep a
 // context has ended.
 func (c *Clock) wake() {
-	all := !c.first || c.all
-	c.all = false
-	c.wakeWaits(all)
-	if !all || len(c.sleeps) == 0 {
+	contexts := !c.first || c.expired
+	all := contexts || c.recheck
+	c.expired, c.recheck = false, false
+	c.wakeWaits(all, contexts)
+	if !contexts || len(c.sleeps) == 0 {
 		return
 	}
 	var ended []*task
@@ -189,11 +194,12 @@ func (c *Clock) wake() {
 	}
 }
 
-func (c *Clock) wakeWaits(all bool) {
+// wakeWaits looks at the first wait or at all, and at their contexts if these may have ended.
+func (c *Clock) wakeWaits(all, contexts bool) {
 	for i := 0; i < len(c.waits); {
 		w := c.waits[i]
 		switch {
-		case w.over():
+		case w.over(contexts):
 			if i == 0 {
 				c.waits = c.waits[1:]
 			} else {
@@ -279,7 +285,7 @@ func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Co
 	}
 	ctx, end := context.WithCancelCause(parent)
 	over := c.AfterFunc(d, func() {
-		c.all = true
+		c.expired = true
 		end(context.DeadlineExceeded)
 	})
 	return &deadline{ctx, until}, func() {
