@@ -6,28 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
-
-// readers calls every function that reads the two files.
-func readers(src config.Sources) map[string]func(strict bool) error {
-	return map[string]func(strict bool) error{
-		"resolve": func(strict bool) error {
-			_, err := lint.Resolve(config.Query{Sources: src, Strict: strict})
-			return err
-		},
-		"lint": func(strict bool) error {
-			_, err := lint.Files(src, strict)
-			return err
-		},
-		"profiles": func(strict bool) error {
-			_, _, err := lint.Profiles(src, true, strict)
-			return err
-		},
-	}
-}
 
 func TestSettingsAsJSON(t *testing.T) {
 	t.Parallel()

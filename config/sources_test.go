@@ -94,16 +94,16 @@ func TestLargeFileIsRefusedUnread(t *testing.T) {
 		require.Fail(t, "the file is read")
 		return 0, io.EOF
 	})
-	for name, read := range readers(sized(50 << 20)) {
+	for name, read := range world.Readers(sized(50 << 20)) {
 		err := read(false)
 		require.ErrorIs(t, err, sharedfile.ErrTooLarge, name)
 		require.ErrorContains(t, err, "config: cannot be read: too large: at least 52428800 bytes, the limit is 4194304")
 	}
-	for name, read := range readers(world.WithHome(liar{1 << 40, func() io.Reader { return untouched }})) {
+	for name, read := range world.Readers(world.WithHome(liar{1 << 40, func() io.Reader { return untouched }})) {
 		require.ErrorIs(t, read(false), sharedfile.ErrTooLarge, name)
 	}
-	require.ErrorIs(t, readers(sized(maxFileSize + 1))["resolve"](false), sharedfile.ErrTooLarge)
-	require.NoError(t, readers(sized(maxFileSize))["resolve"](false))
+	require.ErrorIs(t, world.Readers(sized(maxFileSize + 1))["resolve"](false), sharedfile.ErrTooLarge)
+	require.NoError(t, world.Readers(sized(maxFileSize))["resolve"](false))
 }
 
 func TestReadingThatFailsHalfWayLeavesTheFileEmpty(t *testing.T) {
@@ -122,7 +122,7 @@ func TestReadingThatFailsHalfWayLeavesTheFileEmpty(t *testing.T) {
 		"/h/.aws/config: warning: the config file counts as empty: it cannot be read: disk on fire [unreadable-file]")
 
 	src.ConfigFile = "/config"
-	for name, read := range readers(src) {
+	for name, read := range world.Readers(src) {
 		require.ErrorIs(t, read(false), broken, name)
 	}
 }

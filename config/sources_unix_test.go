@@ -38,7 +38,7 @@ func TestPipeIsNotOpened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, syscall.Mkfifo(path, 0o600)) // Opening it would wait for a writer for ever.
 	requireUnreadable(t, world.Named(path))
-	for name, read := range readers(config.Sources{ConfigFile: path, CredentialsFile: path}) {
+	for name, read := range world.Readers(config.Sources{ConfigFile: path, CredentialsFile: path}) {
 		err := read(false)
 		require.ErrorIs(t, err, sharedfile.ErrNotRegular, name)
 		require.EqualError(t, err, "config: "+path+": cannot be read: not a regular file")
@@ -89,7 +89,7 @@ func TestLinkLoopIsUnreadable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, os.Symlink(path, path))
 	requireUnreadable(t, world.Named(path))
-	for name, read := range readers(config.Sources{ConfigFile: path, CredentialsFile: path}) {
+	for name, read := range world.Readers(config.Sources{ConfigFile: path, CredentialsFile: path}) {
 		require.ErrorIs(t, read(false), syscall.ELOOP, name)
 	}
 }
@@ -102,7 +102,7 @@ func TestFileWithoutPermissionIsUnreadable(t *testing.T) {
 	src.FS = world.Permitted()
 	requireUnreadable(t, src)
 	src.ConfigFile = path
-	for name, read := range readers(src) {
+	for name, read := range world.Readers(src) {
 		require.ErrorIs(t, read(false), fs.ErrPermission, name)
 	}
 }

@@ -120,7 +120,7 @@ func requireStrict(t *testing.T, src config.Sources) {
 	for _, list := range [][]config.Diagnostic{findings(t, src, false), settings.Diagnostics, found} {
 		require.Equal(t, placesOf(all), malformedPlaces(list))
 	}
-	for name, read := range readers(src) {
+	for name, read := range world.Readers(src) {
 		err := read(true)
 		parse, refused := errors.AsType[*config.ParseError](err)
 		if name == "lint" {

@@ -289,24 +289,6 @@ func TestUTF16IsNamed(t *testing.T) {
 	}
 }
 
-// readers calls every function that reads the two files.
-func readers(src config.Sources) map[string]func(strict bool) error {
-	return map[string]func(strict bool) error{
-		"resolve": func(strict bool) error {
-			_, err := lint.Resolve(config.Query{Sources: src, Strict: strict})
-			return err
-		},
-		"lint": func(strict bool) error {
-			_, err := lint.Files(src, strict)
-			return err
-		},
-		"profiles": func(strict bool) error {
-			_, _, err := lint.Profiles(src, true, strict)
-			return err
-		},
-	}
-}
-
 // findings returns what lint finds in two files.
 func findings(t *testing.T, src config.Sources, strict bool) []config.Diagnostic {
 	t.Helper()
