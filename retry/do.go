@@ -8,6 +8,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/instant"
+	"github.com/awsretry/awsretry/internal/token"
 )
 
 // Do calls fn until it succeeds or the strategy gives up, and waits before each attempt as the
@@ -146,10 +147,12 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	// Without a token there is nothing to record, but one attempt is still made: a strategy
 	// manages retries, it does not gate access.
 	l.done = l.denied != nil
-	if l.readings, l.start = l.token.clock(); l.readings == nil {
+	if owner := token.Token(l.token).Owner(); owner != nil {
+		l.readings = owner.Readings()
+	} else {
 		l.readings = readingsOf(l.strategy)
-		l.start = l.readings.Mark()
 	}
+	l.start = l.readings.Mark()
 	l.nesting = l.token.nesting(ctx)
 	if l.done && !op.NotAfter.IsZero() && l.readings.Now().After(op.NotAfter) {
 		return l.asError(ctx, &Error{Reason: ErrMaxElapsed, Detail: l.denied}, nil)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/token"
 )
 
@@ -123,21 +122,6 @@ func (t Token) nesting(ctx context.Context) nesting {
 		most = 1
 	}
 	return around(ctx).with(most)
-}
-
-// clock returns the readings of the strategy's clock, nil for the zero Token, and when the
-// operation began.
-func (t Token) clock() (readings *instant.Readings, began instant.Mark) {
-	owner := token.Token(t).Owner()
-	if owner == nil {
-		return nil, began
-	}
-	readings = owner.Readings()
-	began, ok := owner.Began()
-	if !ok {
-		began = readings.Mark()
-	}
-	return readings, began
 }
 
 // CheckStrategy returns an error that wraps [ErrNoStrategy] for a strategy that cannot be used: nil, a

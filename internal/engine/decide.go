@@ -16,10 +16,11 @@ import (
 type judgment struct {
 	failure   error // without a mark that has a reason and is the outermost error
 	verdict   classify.Verdict
-	throttled bool  // as the limiter sees it, so not by a hard quota
-	partly    bool  // throttled in a part of the scope
-	rule      error // why there is no retry even if the verdict asks for one; or nil
-	gone      error // how the context of the operation has ended; or nil
+	throttled bool         // as the limiter sees it, so not by a hard quota
+	partly    bool         // throttled in a part of the scope
+	rule      error        // why there is no retry even if the verdict asks for one; or nil
+	gone      error        // how the context of the operation has ended; or nil
+	result    retry.Result // of a success
 }
 
 // judgmentOn judges a failure. If a mark keeps the failure from being retried, judgmentOn also judges the marked error: the
@@ -101,23 +102,25 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *ju
 	before := r.last
 	r.last = found.failure
 	if e.observed() {
-		e.emitEnded(t, r, found.verdict)
+		e.emitEnded(t, r, found)
 	}
-	delay, refusal := time.Duration(0), r.refusalBesidesQuota(ctx, t, found, before)
+	granted, refusal := grant{}, r.refusalBesidesQuota(ctx, t, found, before)
 	if refusal == nil {
-		delay, refusal = e.charge(ctx, t, r, found.verdict)
+		granted, refusal = e.charge(ctx, t, r, found)
 	}
+	delay := granted.delay
 	if refusal != nil {
 		r.addScopeError(refusal)
 		e.emitRefused(t, r, refusal)
-		if e.observed() {
-			r.tally.waits(delay)
+		if e.observed() && delay > 0 {
+			r.tally.phase = backingOff
 		}
 		return delay, refusal
 	}
+	r.granted = granted
 	if e.observed() {
 		r.tally.phase = backingOff
-		e.emit(r, &retry.Event{
+		e.emit(r, retry.Event{
 			Kind: retry.RetryScheduled, Attempt: t.Attempt(), Err: r.last, Verdict: found.verdict, Delay: delay,
 		})
 	}
@@ -139,7 +142,7 @@ func (r *record) refusalBesidesQuota(ctx context.Context, t retry.Token, found *
 		gone = cmp.Or(gone, found.gone)
 	}
 	switch {
-	case !retryable && !endedWith(ctx, gone, r.last):
+	case !retryable && !endedWith(ctx, gone, found.failure):
 		return r.refusal(retry.ErrNotRetryable, t.Attempt())
 	case retryable && t.Attempt() >= most:
 		refusal := r.refusal(retry.ErrAttemptsExhausted, t.Attempt())
@@ -154,7 +157,7 @@ func (r *record) refusalBesidesQuota(ctx context.Context, t retry.Token, found *
 	}
 	refusal := r.refusal(retry.ErrCanceled, t.Attempt()).Because(ctx)
 	refusal.Detail = cmp.Or(refusal.Detail, gone)
-	if before != nil && endedWith(ctx, gone, r.last) {
+	if before != nil && endedWith(ctx, gone, found.failure) {
 		// The attempt says only that the caller is gone; the one before says what the service answered.
 		refusal.Last, refusal.Detail = before, fmt.Errorf("%w: %w", refusal.Detail, r.last)
 	}
@@ -167,16 +170,20 @@ func endedWith(ctx context.Context, gone, failure error) bool {
 	return gone != nil && (errtree.Is(failure, gone) || errtree.Is(failure, context.Cause(ctx)))
 }
 
-// charge takes the cost of a retry from the quota or from the pool and returns its backoff, or
-// why there is no retry and how long to sleep before the operation returns.
-func (e *Engine) charge(
-	ctx context.Context, t retry.Token, r *record, verdict classify.Verdict,
-) (time.Duration, *retry.Error) {
-	if r.held != nil && e.useReserved(ctx, r, verdict) {
-		return r.delay, nil
+// charge takes the cost of a retry from the quota or from the pool. It returns the retry, or why there is none and how long
+// to sleep before the operation returns.
+func (e *Engine) charge(ctx context.Context, t retry.Token, r *record, found *judgment) (grant, *retry.Error) {
+	verdict := found.verdict
+	if g := r.reserved; g.payer != nil {
+		_, hinted := verdict.Hint()
+		if !hinted && g.kind == verdict.Kind() && e.noRoom(ctx, &r.op, g.delay, 0) == nil {
+			r.reserved = grant{}
+			return g, nil
+		}
+		r.refund(&r.reserved) // the attempt has ended with something else, or too late
 	}
 	quota, cost, now := r.scope.Quota, costOf(r.plan, verdict.Kind()), e.quotaTime(r)
-	bare, least, delay := e.backoff(r, t.Attempt(), verdict)
+	bare, least, delay := e.backoff(r, t.Attempt(), found)
 	wait, reason := e.roomForRetry(ctx, r, delay)
 	if reason != nil && delay > least { // neither a hint in a window nor the spread above a full one fails a call
 		delay = least
@@ -186,22 +193,20 @@ func (e *Engine) charge(
 	if hint > e.config.MaxFullHint {
 		wait, reason = 0, retry.ErrHintTooLong
 	}
-	if reason != nil {
-		if !quota.Covers(now, cost) {
-			return e.delayWhenRefused(r, bare), e.empty(r, t.Attempt(), cost)
-		}
+	switch {
+	case reason == nil:
+	case !quota.Covers(now, cost):
+		return grant{delay: e.delayWhenRefused(r, bare)}, e.empty(r, t.Attempt(), cost)
+	default:
 		refusal := r.tooLong(reason, t.Attempt(), wait)
 		refusal.Hint = hint
-		return 0, refusal
+		return grant{}, refusal
 	}
-	if r.payer = quota.Charge(now, cost); r.payer == nil {
-		if e.config.MaxQuotaWait == 0 || cost > quota.Capacity() {
-			return e.delayWhenRefused(r, delay), e.empty(r, t.Attempt(), cost)
-		}
-		r.owed = cost
+	payer := quota.Charge(now, cost)
+	if payer == nil && (e.config.MaxQuotaWait == 0 || cost > quota.Capacity()) {
+		return grant{delay: e.delayWhenRefused(r, delay)}, e.empty(r, t.Attempt(), cost)
 	}
-	r.paid, r.delay = cost, delay
-	return delay, nil
+	return grant{delay: delay, kind: verdict.Kind(), cost: cost, payer: payer}, nil
 }
 
 // roomForRetry returns the shortest wait of a retry with this backoff, and why the wait must not begin, as noRoom does.
@@ -229,13 +234,13 @@ func (e *Engine) delayWhenRefused(r *record, delay time.Duration) time.Duration 
 
 // backoff returns the bare delay before the retry that follows a failure, the least one with the hint of the
 // server, and the one to take if there is room for it.
-func (e *Engine) backoff(r *record, attempt int, verdict classify.Verdict) (bare, least, delay time.Duration) {
-	bare = e.bareBackoff(r, attempt, verdict.Kind())
-	hint, hinted := verdict.Hint()
+func (e *Engine) backoff(r *record, attempt int, found *judgment) (bare, least, delay time.Duration) {
+	bare = e.bareBackoff(r, attempt, found)
+	hint, hinted := found.verdict.Hint()
 	switch {
 	case !hinted:
 		return bare, bare, bare
-	case verdict.HintInFull():
+	case found.verdict.HintInFull():
 		return bare, max(bare, hint), backoff.HintInFull(bare, hint, e.config.Random())
 	case e.config.HintInWindow:
 		return bare, bare, backoff.HintInWindow(bare, hint)
@@ -253,17 +258,17 @@ func fullHint(verdict classify.Verdict) time.Duration {
 	return hint
 }
 
-// bareBackoff returns the delay before the retry that follows a failure of this kind, without a hint.
-func (e *Engine) bareBackoff(r *record, attempt int, kind classify.Kind) time.Duration {
+// bareBackoff returns the delay before the retry that follows a failure, without a hint.
+func (e *Engine) bareBackoff(r *record, attempt int, found *judgment) time.Duration {
 	if r.plan.Backoff != nil {
-		return r.plan.Backoff(attempt, r.last)
+		return r.plan.Backoff(attempt, found.failure)
 	}
 	base := r.plan.ThrottlingBase
-	if kind != classify.Throttling {
+	if found.verdict.Kind() != classify.Throttling {
 		base = r.plan.Base
 	}
 	shape := backoff.Exponential{Max: r.plan.MaxBackoff, Jitter: e.config.Jitter}
-	return max(shape.Delay(attempt-1, base, r.delay, e.config.Random()), r.plan.MinDelay)
+	return max(shape.Delay(attempt-1, base, r.granted.delay, e.config.Random()), r.plan.MinDelay)
 }
 
 // costOf returns what a retry after a failure of this kind takes from the quota.

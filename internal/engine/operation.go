@@ -2,9 +2,9 @@ package engine
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/entry"
 	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/instant"
@@ -29,26 +29,25 @@ type record struct {
 	ctx      context.Context //nolint:containedctx // it belongs to the operation and ends with it
 	last     error           // of the last attempt
 	sent     time.Time       // when the current attempt got its send token
-	timed    bool            // whether the current attempt began then
 	partly   bool            // whether a part of the scope was throttled
-	paid     int             // what the last granted retry cost
-	payer    *quota.Quota    // the quota or pool that paid it; nil if it gets nothing back
-	owed     int             // the part of it that Wait must still take from the quota
-	delay    time.Duration   // the backoff before that retry
-	sendPaid bool            // whether that retry has its send tokens
-
-	reserved atomic.Pointer[reservation] // for the retry after the present attempt, or nil
-	held     *reservation                // the same, taken by the present verb
+	granted  grant           // the last retry
+	reserved grant           // the retry after the present attempt, if it has a payer
 
 	verb  verb  // has taken the current token
 	tally tally // with an observer only
 }
 
+// grant is what a retry has.
+type grant struct {
+	delay    time.Duration // its backoff
+	kind     classify.Kind // of the failure before it
+	cost     int
+	payer    *quota.Quota // the quota or pool that paid; nil if Wait must take the cost, or if it gets nothing back
+	sendPaid bool         // whether it has its send tokens
+}
+
 // Readings returns the readings of the engine's clock.
 func (r *record) Readings() *instant.Readings { return &r.engine.reading }
-
-// Began returns when the operation began, if there is an observer.
-func (r *record) Began() (m instant.Mark, ok bool) { return r.tally.start, r.engine.observed() }
 
 // AcquireInitialToken begins an operation. Its error is nil.
 func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
@@ -59,9 +58,9 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 	}
 	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, &op) && r.scope.Touch()
 	r.op, r.ctx = op, ctx
-	r.last, r.payer, r.owed, r.delay, r.partly = nil, nil, 0, 0, false
+	r.last, r.granted, r.partly = nil, grant{}, false
 	if e.observed() {
-		r.tally = tally{id: e.ids.Add(1), start: e.reading.Mark()}
+		r.tally = tally{id: e.ids.Add(1), start: e.reading.Now()}
 	}
 	if !again {
 		r.plan = e.plan(&op)
@@ -76,7 +75,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 	if e.observed() {
 		e.emitNested(r)
 	}
-	return retry.Token(r.First(r.plain())), nil
+	return retry.Token(r.First()), nil
 }
 
 // alike reports whether two operations have the same service and the same retry.Operation.Key.
@@ -97,19 +96,16 @@ func (e *Engine) enterScope(r *record) {
 	var created bool
 	r.scope, created = e.scopes.Create(key, func(s *scope.Scope) {
 		if e.observed() {
-			e.emit(r, &retry.Event{Kind: retry.ScopeEvicted, Scope: s.Key, Attempt: 1})
+			e.emit(r, retry.Event{Kind: retry.ScopeEvicted, Scope: s.Key, Attempt: 1})
 		}
 	})
 	if created && e.observed() {
-		e.emit(r, &retry.Event{Kind: retry.ScopeCreated, Attempt: 1})
+		e.emit(r, retry.Event{Kind: retry.ScopeCreated, Attempt: 1})
 		if r.scope.Err != nil {
-			e.emit(r, &retry.Event{Kind: retry.SettingIgnored, Attempt: 1, Err: r.scope.Err})
+			e.emit(r, retry.Event{Kind: retry.SettingIgnored, Attempt: 1, Err: r.scope.Err})
 		}
 	}
 }
-
-// plain reports whether the next attempt of an operation waits only for its backoff.
-func (r *record) plain() bool { return !r.limited() && r.owed == 0 && r.op.NotAfter.IsZero() }
 
 // limited reports whether the attempts of an operation take send tokens.
 func (r *record) limited() bool { return r.scope.Limiter != nil && !r.op.Unpaced }
@@ -143,9 +139,6 @@ func (e *Engine) take(t retry.Token, toEnd bool) (*record, error) {
 	}
 	r.scope.Touch()
 	r.verb = verb{token: t, was: was}
-	if held := r.reserved.Load(); held != nil && r.reserved.CompareAndSwap(held, nil) {
-		r.held = held
-	}
 	return r, nil
 }
 
@@ -153,15 +146,12 @@ func (e *Engine) take(t retry.Token, toEnd bool) (*record, error) {
 // goroutine, RecordFailure can still end the operation: the token is as before if the limiter has no report of the attempt,
 // else refused. From then on, a finished record may belong to another operation.
 func (r *record) end() {
-	if r.held != nil {
-		r.held.refund()
-		r.held = nil
-	}
+	r.refund(&r.reserved)
 	switch r.verb.after {
 	case asBefore:
 		token.Token(r.verb.token).Set(r.verb.was)
 	case refused:
-		r.refund() // the granted retry is not made
+		r.refund(&r.granted) // it is not made
 		token.Token(r.verb.token).Set(token.Refused)
 	case replaced:
 	case over:
@@ -183,7 +173,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 			found.throttled = r.scope.Throttled(batch.Throttled, batch.Entries)
 		}
 	}
-	r.payer, r.owed = nil, 0
+	r.granted.payer = nil // it was made
 	change := r.report(&found)
 	delay, refusal := e.decide(ctx, t, r, &found)
 	if e.observed() {
@@ -193,7 +183,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 		return retry.Token(token.Token(t).WithDelay(delay)), refusal
 	}
 	r.verb.after = replaced
-	return retry.Token(token.Token(t).Next(delay, r.plain() && !e.observed())), nil
+	return retry.Token(token.Token(t).Next(delay)), nil
 }
 
 // RecordSuccess gives tokens back. After a success on the first attempt it gives one to the quota of the
@@ -208,15 +198,18 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	if t.Attempt() == 1 {
 		r.scope.Quota.Refund(e.quotaTime(r), firstTrySuccess)
 	} else {
-		r.refund()
+		r.refund(&r.granted)
 	}
 	r.scope.Ended()
-	change := r.report(&judgment{throttled: r.limited() && r.scope.Throttled(max(result.Throttled, 0), result.Entries)})
-	if change.Limited && r.timed && !r.op.LongPolling { // a long poll says little about other attempts
+	found := judgment{throttled: r.limited() && r.scope.Throttled(max(result.Throttled, 0), result.Entries), result: result}
+	change := r.report(&found)
+	if change.Limited && !r.sent.IsZero() && !r.op.LongPolling { // a long poll says little about other attempts
 		r.scope.AttemptTime.Note(e.reading.Now().Sub(r.sent))
 	}
 	if e.observed() {
-		r.emitSuccess(change, result)
+		now := e.emitEnded(t, r, &found)
+		r.emitRate(change)
+		e.emit(r, r.tally.end(now, t.Attempt()))
 	}
 	r.verb.after = over
 	return nil
@@ -236,12 +229,12 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	case r.verb.was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // the caller's own
 		attempts--
 		e.emitRefused(t, r, r.refusal(failure, attempts).Because(r.ctx))
-		r.refund()
+		r.refund(&r.granted)
 	case r.verb.was == token.Ready:
 		r.judgeLast(failure)
 	case r.verb.was == token.Issued:
 		attempts--
-		r.refund()
+		r.refund(&r.granted)
 	default: // a refused refresh has reported everything
 	}
 	if e.observed() {
@@ -258,10 +251,10 @@ func (r *record) judgeLast(failure error) {
 	if r.limited() || e.observed() {
 		found = e.judgmentOn(r.ctx, r, r.verb.token.Attempt(), failure)
 	}
-	r.last, r.payer = found.failure, nil // the retry was made
+	r.last, r.granted.payer = found.failure, nil // the retry was made
 	change := r.report(&found)
 	if e.observed() {
-		e.emitEnded(r.verb.token, r, found.verdict)
+		e.emitEnded(r.verb.token, r, &found)
 		r.emitRate(change)
 	}
 }
@@ -275,18 +268,21 @@ func (r *record) report(found *judgment) (change ratelimit.Change) {
 	change = r.scope.Limiter.Report(ratelimit.Response{
 		Sent: r.sent, Throttled: found.throttled, PartThrottled: found.partly, Part: r.partly, Cost: r.engine.config.Send.Cost,
 	})
-	r.partly = r.partly || found.partly
+	if found.partly && !r.partly {
+		r.refund(&r.reserved) // which is for another kind of retry
+		r.partly = true
+	}
 	return change
 }
 
-// refund returns the cost of the last granted retry to the quota that paid, and the send tokens of one that is not made.
-func (r *record) refund() {
-	if r.sendPaid {
+// refund returns the cost of a retry to the quota that paid, and its send tokens if it is not made.
+func (r *record) refund(g *grant) {
+	if g.sendPaid {
 		r.scope.Limiter.Give(r.request())
-		r.sendPaid = false
+		g.sendPaid = false
 	}
-	if r.payer != nil {
-		r.payer.Refund(r.engine.quotaTime(r), r.paid)
-		r.payer = nil
+	if g.payer != nil {
+		g.payer.Refund(r.engine.quotaTime(r), g.cost)
+		g.payer = nil
 	}
 }

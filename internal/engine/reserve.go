@@ -1,30 +1,21 @@
 package engine
 
 import (
-	"context"
 	"time"
 
-	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// reservation is what a retry needs, taken before the end of the attempt that it follows. So many attempts
-// may be ended at the same time, and each gets the retry for which it was ended.
-type reservation struct {
-	record // of the operation, as it was; payer, paid, delay and sendPaid are those of the retry
-	token  token.Token
-	kind   classify.Kind
-}
-
-// Reserve decides as RefreshRetryToken will. It holds nothing while code of the user runs, and takes no
-// token for which it would have to wait.
+// Reserve decides as RefreshRetryToken will, and keeps what the retry needs for it. So many attempts may be ended
+// at the same time, and each gets the retry for which it was ended. It takes no token for which it would have to
+// wait. The loop waits if the attempt ends meanwhile.
 func (r *record) Reserve(t token.Token, failure error, needed time.Duration) (ok bool) {
-	held := &reservation{token: t}
-	if !t.Read(func() {
-		held.engine, held.scope, held.op, held.plan, held.ctx = r.engine, r.scope, r.op, r.plan, r.ctx
-		held.delay, held.partly = r.delay, r.partly
-	}) {
+	if !t.Move(token.Ready, token.Reserving) {
+		return false
+	}
+	defer t.Set(token.Ready)
+	if r.reserved.payer != nil {
 		return false
 	}
 	defer func() {
@@ -32,58 +23,41 @@ func (r *record) Reserve(t token.Token, failure error, needed time.Duration) (ok
 			ok = false
 		}
 		if !ok {
-			held.refund()
+			r.refund(&r.reserved)
 		}
 	}()
-	if !held.take(failure, needed) || !r.reserved.CompareAndSwap(nil, held) {
-		return false
-	}
-	// A verb takes the token first, and then looks for the reservation.
-	return t.Present() || !r.reserved.CompareAndSwap(held, nil)
+	return r.reserve(retry.Token(t), failure, needed)
 }
 
-// take takes quota and send tokens, and reports false if a retry would not be granted.
-func (h *reservation) take(failure error, needed time.Duration) bool {
-	e, ctx, t := h.engine, h.ctx, retry.Token(h.token)
-	found := e.judgmentOn(ctx, &h.record, t.Attempt(), failure)
-	h.last, h.kind = found.failure, found.verdict.Kind()
-	if h.refusalBesidesQuota(ctx, t, &found, nil) != nil {
+// reserve takes quota and send tokens, and reports false if a retry would not be granted.
+func (r *record) reserve(t retry.Token, failure error, needed time.Duration) bool {
+	e, ctx := r.engine, r.ctx
+	found := e.judgmentOn(ctx, r, t.Attempt(), failure)
+	if r.refusalBesidesQuota(ctx, t, &found, nil) != nil {
 		return false
 	}
-	delay, refusal := e.charge(ctx, t, &h.record, found.verdict)
-	if refusal != nil || h.payer == nil { // without a payer it would have to wait for quota
+	granted, refusal := e.charge(ctx, t, r, &found)
+	if refusal != nil || granted.payer == nil { // without a payer it would have to wait for quota
 		return false
 	}
-	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(e.config.Clock.Now()) < delay+needed {
+	r.reserved = granted
+	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(e.config.Clock.Now()) < granted.delay+needed {
 		return false
 	}
-	if !h.limited() {
+	if !r.limited() {
 		return true
 	}
-	request := h.request()
+	request := r.request()
 	request.NoWait = true
-	_, err := h.scope.Limiter.Acquire(ctx, request)
-	h.sendPaid = err == nil
-	return h.sendPaid
+	_, err := r.scope.Limiter.Acquire(ctx, request)
+	r.reserved.sendPaid = err == nil
+	return err == nil
 }
 
 // Unreserve gives back what Reserve has taken.
 func (r *record) Unreserve(t token.Token) {
-	if held := r.reserved.Load(); held != nil && held.token == t && r.reserved.CompareAndSwap(held, nil) {
-		held.refund()
+	if t.Move(token.Ready, token.Reserving) {
+		r.refund(&r.reserved)
+		t.Set(token.Ready)
 	}
-}
-
-// useReserved grants the retry for which the attempt was ended. It gives back what was reserved if the
-// attempt has ended with something else, or so late that there is no room for the backoff.
-func (e *Engine) useReserved(ctx context.Context, r *record, verdict classify.Verdict) bool {
-	held := r.held
-	r.held = nil
-	_, hinted := verdict.Hint()
-	if hinted || held.kind != verdict.Kind() || e.noRoom(ctx, &r.op, held.delay, 0) != nil {
-		held.refund()
-		return false
-	}
-	r.payer, r.paid, r.delay, r.sendPaid = held.payer, held.paid, held.delay, held.sendPaid
-	return true
 }

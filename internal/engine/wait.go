@@ -16,9 +16,11 @@ import (
 // quota it owes, and with a send token.
 func (r *record) Wait(ctx context.Context, t token.Token) error {
 	switch {
-	case t.Plain() && t.Delay() <= 0 && ctx.Err() == nil && t.Move(token.Issued, token.Ready):
-		return nil
 	case t.Move(token.Issued, token.Waiting):
+		if t.Delay() <= 0 && r.plain() && ctx.Err() == nil {
+			t.Set(token.Ready)
+			return nil
+		}
 		return r.engine.wait(ctx, retry.Token(t), r)
 	case t.Move(token.Refused, token.Resting):
 		defer t.Set(token.Refused)
@@ -30,6 +32,14 @@ func (r *record) Wait(ctx context.Context, t token.Token) error {
 		return retry.ErrTokenUsed
 	}
 }
+
+// plain reports whether the next attempt waits for nothing but its backoff.
+func (r *record) plain() bool {
+	return !r.limited() && !r.owes() && r.op.NotAfter.IsZero() && r.tally.phase == attempting
+}
+
+// owes reports whether Wait must still take the cost of the granted retry from the quota.
+func (r *record) owes() bool { return r.granted.payer == nil && r.granted.cost > 0 }
 
 // wait goes through the phases of a wait. However it ends, the caller may wait for the token again
 // unless the attempt may be made, and the send token of an attempt that is not made goes back.
@@ -46,15 +56,15 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 	if refusal == nil {
 		refusal = e.late(t, r)
 	}
-	if refusal == nil && r.owed > 0 {
+	if refusal == nil && r.owes() {
 		r.enter(awaitingQuota)
 		refusal = e.waitForQuota(ctx, t, r)
 	}
 	switch {
 	case refusal != nil || !r.limited():
-	case r.sendPaid:
-		paid, r.sendPaid = true, false
-		r.sent, r.timed = e.config.Clock.Now(), true
+	case r.granted.sendPaid:
+		paid, r.granted.sendPaid = true, false
+		r.sent = e.config.Clock.Now()
 	default:
 		refusal = e.acquire(ctx, t, r, &paid)
 	}
@@ -129,15 +139,15 @@ func (e *Engine) waitForQuota(ctx context.Context, t retry.Token, r *record) *re
 			limit, reason = left, retry.ErrMaxElapsed
 		}
 	}
-	payer, err := r.scope.Quota.Wait(ctx, r.owed, limit)
+	payer, err := r.scope.Quota.Wait(ctx, r.granted.cost, limit)
 	switch {
 	case err == nil:
-		r.payer, r.owed = payer, 0
+		r.granted.payer = payer
 		return e.late(t, r)
 	case ctx.Err() != nil:
 		return r.refusal(retry.ErrCanceled, attemptsBefore(t)).Because(ctx)
 	default:
-		refusal := e.empty(r, attemptsBefore(t), r.owed)
+		refusal := e.empty(r, attemptsBefore(t), r.granted.cost)
 		refusal.Reason, refusal.Detail = reason, err
 		return refusal
 	}
@@ -152,7 +162,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 			if r.tally.phase != awaitingSend { // a limiter of the user may wait more than once
 				r.enter(awaitingSend)
 			}
-			e.emit(r, &retry.Event{
+			e.emit(r, retry.Event{
 				Kind: retry.SendWaitBegan, Attempt: t.Attempt(),
 				Delay: w.Expected, Waiting: w.Ahead, Rate: float64(w.FillRate),
 			})
@@ -160,7 +170,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 	}
 	sent, err := r.scope.Limiter.Acquire(ctx, request)
 	*paid = err == nil
-	r.sent, r.timed = sent, !sent.IsZero()
+	r.sent = sent
 	refusal := r.notSent(ctx, t, err)
 	if refusal == nil {
 		refusal = e.late(t, r) // a limiter of the user may ignore the end
@@ -170,7 +180,7 @@ func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bo
 		if refusal != nil {
 			ended.Err = refusal
 		}
-		e.emit(r, &ended)
+		e.emit(r, ended)
 	}
 	return refusal
 }

@@ -17,8 +17,6 @@ type Owner interface {
 	Wait(ctx context.Context, t Token) error
 	// Readings are those of the clock that Wait waits on.
 	Readings() *instant.Readings
-	// Began returns when the operation began, if the owner knows.
-	Began() (m instant.Mark, ok bool)
 	// Reserve takes what the retry after the attempt of the token needs, if a retry would be granted now
 	// after this failure and its deadline would leave the next attempt that much time. It reports whether
 	// it has; if so, the retry is granted. It may be called from any goroutine.
@@ -34,7 +32,7 @@ type Token struct {
 	cell       *Cell
 	generation uint64
 	delay      time.Duration
-	attempt    attempt
+	attempt    int
 }
 
 // Ref is what a Token is known by. It is half as large.
@@ -48,23 +46,7 @@ func (t Token) Ref() Ref { return Ref{t.cell, t.generation} }
 
 // Token returns the token of the attempt with that number, without its delay.
 func (r Ref) Token(number int) Token {
-	return Token{cell: r.cell, generation: r.generation, attempt: attempt(number) * oneAttempt}
-}
-
-// attempt is the number of an attempt above a flag.
-type attempt int64
-
-const (
-	plainAttempt attempt = 1 << iota
-	oneAttempt
-)
-
-func (a attempt) with(plain bool) attempt {
-	a &^= plainAttempt
-	if plain {
-		a |= plainAttempt
-	}
-	return a
+	return Token{cell: r.cell, generation: r.generation, attempt: number}
 }
 
 // Cell says which token of an operation is the present one, and what that token may be used for. It serves many operations,
@@ -80,12 +62,12 @@ type Phase uint64
 
 // The phases.
 const (
-	Issued  Phase = iota // everything
-	Waiting              // nothing: Wait has begun
-	Ready                // everything but Wait: the attempt may have been made
-	Refused              // the end of the operation, and a last wait
-	Resting              // nothing: the last wait has begun
-	Read                 // as Ready, in a moment, see Token.Read
+	Issued    Phase = iota // everything
+	Waiting                // nothing: Wait has begun
+	Ready                  // everything but Wait: the attempt may have been made
+	Refused                // the end of the operation, and a last wait
+	Resting                // nothing: the last wait has begun
+	Reserving              // as Ready, once Reserve is done
 
 	phaseBits = 3
 	phaseMask = 1<<phaseBits - 1
@@ -103,14 +85,14 @@ func (c *Cell) Allow(most int) {
 	}
 }
 
-// First returns the first token of the next operation. plain says that the attempt waits for nothing but a delay.
-func (c *Cell) First(plain bool) Token {
-	return Token{cell: c, generation: c.word.Load() >> phaseBits, attempt: oneAttempt.with(plain)}
+// First returns the first token of the next operation.
+func (c *Cell) First() Token {
+	return Token{cell: c, generation: c.word.Load() >> phaseBits, attempt: 1}
 }
 
 // Next returns the token that follows t. The caller has taken t.
-func (t Token) Next(delay time.Duration, plain bool) Token {
-	return Token{cell: t.cell, generation: t.generation + 1, delay: delay, attempt: (t.attempt + oneAttempt).with(plain)}
+func (t Token) Next(delay time.Duration) Token {
+	return Token{cell: t.cell, generation: t.generation + 1, delay: delay, attempt: t.attempt + 1}
 }
 
 // Owner returns the state of the operation; nil for the zero Token.
@@ -133,13 +115,10 @@ func (t Token) MaxAttempts() (most int, ok bool) {
 }
 
 // Attempt returns the number of the attempt; the first is 1.
-func (t Token) Attempt() int { return int(t.attempt / oneAttempt) }
+func (t Token) Attempt() int { return t.attempt }
 
 // Delay returns the backoff that Wait sleeps before the attempt.
 func (t Token) Delay() time.Duration { return t.delay }
-
-// Plain reports whether the attempt waits for nothing but the delay.
-func (t Token) Plain() bool { return t.attempt&plainAttempt != 0 }
 
 // WithDelay returns the same token with another delay.
 func (t Token) WithDelay(d time.Duration) Token {
@@ -163,31 +142,14 @@ func (t Token) Take(toEnd bool) (was Phase, ok bool) {
 	for {
 		now := t.cell.word.Load()
 		was = Phase(now & phaseMask)
-		usable := was == Issued || was == Ready || was == Read || was == Refused && toEnd
+		usable := was == Issued || was == Ready || was == Reserving || was == Refused && toEnd
 		switch {
 		case !usable || now>>phaseBits != t.generation:
 			return was, false
-		case was == Read:
+		case was == Reserving:
 			runtime.Gosched()
 		case t.cell.word.CompareAndSwap(now, word(t.generation+1, Issued)):
 			return was, true
 		}
 	}
 }
-
-// Read lets another goroutine read the state of the operation while the attempt of the token is made. Take
-// waits until read returns, so read must only copy. Read reports false if the attempt is not being made.
-func (t Token) Read(read func()) bool {
-	for !t.Move(Ready, Read) {
-		if t.cell.word.Load() != word(t.generation, Read) {
-			return false
-		}
-		runtime.Gosched()
-	}
-	defer t.Set(Ready)
-	read()
-	return true
-}
-
-// Present reports whether the token is the present one of its operation.
-func (t Token) Present() bool { return t.cell.word.Load()>>phaseBits == t.generation }

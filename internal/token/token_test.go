@@ -20,7 +20,6 @@ type owner struct{ token.Cell }
 
 func (*owner) Wait(context.Context, token.Token) error { return nil }
 func (*owner) Readings() *instant.Readings             { return nil }
-func (*owner) Began() (instant.Mark, bool)             { return instant.Mark{}, false }
 
 func (*owner) Reserve(token.Token, error, time.Duration) bool { return false }
 func (*owner) Unreserve(token.Token)                          {}
@@ -33,7 +32,7 @@ func newOwner() *owner {
 
 // in returns a token in the given phase.
 func in(o *owner, p token.Phase) token.Token {
-	t := o.First(false)
+	t := o.First()
 	t.Set(p)
 	return t
 }
@@ -71,14 +70,14 @@ func TestMaxAttemptsAreThoseOfThePresentOperation(t *testing.T) {
 	for _, given := range []int{1, 3, math.MaxInt32, math.MaxInt} {
 		want := min(given, math.MaxInt32)
 		o.Allow(given)
-		first := o.First(false)
+		first := o.First()
 		for name, p := range phases {
 			first.Set(p)
 			got, ok := first.MaxAttempts()
 			require.True(t, ok, name)
 			require.Equal(t, want, got, name)
 		}
-		second := first.Next(0, false)
+		second := first.Next(0)
 		second.Set(token.Issued)
 		_, ok := first.MaxAttempts()
 		require.False(t, ok, "used")
@@ -94,30 +93,11 @@ func TestMaxAttemptsAreThoseOfThePresentOperation(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestStateIsReadOnlyDuringTheAttempt(t *testing.T) {
-	t.Parallel()
-	for name, phase := range phases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			held, read := in(newOwner(), phase), false
-			require.Equal(t, name == "ready", held.Read(func() { read = true }))
-			require.Equal(t, name == "ready", read)
-			require.True(t, held.Present())
-			was, ok := held.Take(true)
-			require.Equal(t, phase, was)
-			if ok {
-				require.False(t, held.Present())
-				require.False(t, held.Read(func() {}))
-			}
-		})
-	}
-}
-
-// The loop goes on while other goroutines read the state of its operation.
-func TestReadersConcurrentSafe(t *testing.T) {
+// The loop waits while another goroutine reserves a retry.
+func TestReserversConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	o, state := newOwner(), 0
-	next := o.First(false)
+	next := o.First()
 	var present atomic.Pointer[token.Token]
 	present.Store(&next)
 	stop, all := make(chan struct{}), sync.WaitGroup{}
@@ -130,7 +110,9 @@ func TestReadersConcurrentSafe(t *testing.T) {
 					return
 				default:
 				}
-				if held := *present.Load(); held.Read(func() { _ = state }) {
+				if held := *present.Load(); held.Move(token.Ready, token.Reserving) {
+					state++
+					held.Set(token.Ready)
 					read.Add(1)
 				}
 				runtime.Gosched()
@@ -142,14 +124,15 @@ func TestReadersConcurrentSafe(t *testing.T) {
 		held.Set(token.Ready)
 		runtime.Gosched()
 		_, ok := held.Take(false)
-		require.True(t, ok, "readers take nothing")
+		require.True(t, ok, "a reservation takes nothing")
 		state++
-		later := held.Next(0, false)
+		later := held.Next(0)
 		present.Store(&later)
 	}
 	close(stop)
 	all.Wait()
 	require.Positive(t, read.Load())
+	require.EqualValues(t, 2_000+read.Load(), state)
 }
 
 func TestTokenMovesFromThePhaseThatItIsInOnly(t *testing.T) {
@@ -170,7 +153,7 @@ func TestTokenMovesFromThePhaseThatItIsInOnly(t *testing.T) {
 
 func TestCopyOfATokenIsUsedUpWithIt(t *testing.T) {
 	t.Parallel()
-	held := newOwner().First(false)
+	held := newOwner().First()
 	for _, same := range []token.Token{held, held.WithDelay(time.Second)} {
 		_, ok := held.Take(false)
 		require.True(t, ok)
@@ -185,7 +168,7 @@ func TestTokenThatIsSetAgainIsWhatItWas(t *testing.T) {
 	t.Parallel()
 	o := newOwner()
 	for range 3 { // operations
-		held := o.First(false)
+		held := o.First()
 		for _, phase := range []token.Phase{token.Issued, token.Ready, token.Refused} {
 			held.Set(phase)
 			for range 3 {
@@ -202,22 +185,19 @@ func TestTokenThatIsSetAgainIsWhatItWas(t *testing.T) {
 
 func TestTokenDescribesItsAttempt(t *testing.T) {
 	t.Parallel()
-	for _, plain := range []bool{false, true} {
-		first := newOwner().First(plain)
-		_, ok := first.Take(false)
-		require.True(t, ok)
-		second := first.Next(time.Second, !plain)
-		_, ok = second.Take(false)
-		require.True(t, ok)
-		third := second.Next(2*time.Second, plain).WithDelay(3 * time.Second)
-		for i, held := range []token.Token{first, second, third} {
-			require.Equal(t, i+1, held.Attempt())
-			require.Equal(t, plain == (i != 1), held.Plain())
-			require.Same(t, first.Owner(), held.Owner())
-		}
-		require.Equal(t, []time.Duration{0, time.Second, 3 * time.Second},
-			[]time.Duration{first.Delay(), second.Delay(), third.Delay()})
+	first := newOwner().First()
+	_, ok := first.Take(false)
+	require.True(t, ok)
+	second := first.Next(time.Second)
+	_, ok = second.Take(false)
+	require.True(t, ok)
+	third := second.Next(2 * time.Second).WithDelay(3 * time.Second)
+	for i, held := range []token.Token{first, second, third} {
+		require.Equal(t, i+1, held.Attempt())
+		require.Same(t, first.Owner(), held.Owner())
 	}
+	require.Equal(t, []time.Duration{0, time.Second, 3 * time.Second},
+		[]time.Duration{first.Delay(), second.Delay(), third.Delay()})
 }
 
 func TestZeroTokenBelongsToNoOperation(t *testing.T) {
@@ -237,12 +217,12 @@ func TestStaleTokensDoNotTouchTheNextOperation(t *testing.T) {
 			o := newOwner()
 			var stale []token.Token
 			for i := range 10 { // operations, which end after one to three attempts
-				held := o.First(false)
+				held := o.First()
 				for range i%3 + 1 {
 					_, ok := held.Take(true)
 					require.True(t, ok)
 					stale = append(stale, held)
-					held = held.Next(0, false)
+					held = held.Next(0)
 				}
 			}
 			present := in(o, phase)
@@ -275,7 +255,7 @@ func TestTakersConcurrentSafe(t *testing.T) {
 			t.Parallel()
 			held := make([]token.Token, tokens)
 			for i := range held {
-				held[i] = newOwner().First(false)
+				held[i] = newOwner().First()
 			}
 			var won, arrived atomic.Int64
 			var wg sync.WaitGroup
@@ -332,13 +312,13 @@ func TestStaleTakersConcurrentSafe(t *testing.T) {
 		})
 	}
 	for range operations {
-		held := o.First(false)
+		held := o.First()
 		for range 2 {
 			if !held.Move(token.Issued, token.Ready) || !take(false)(held) {
 				taken.Add(1)
 			}
 			stale.Store(new(held))
-			held = held.Next(0, false)
+			held = held.Next(0)
 		}
 	}
 	close(done)
