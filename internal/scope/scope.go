@@ -20,27 +20,13 @@ type Limiter interface {
 	Give(r ratelimit.Request)
 }
 
-// throttledFor is how long after its last throttle a scope counts as throttled. After that nothing
-// is lost: CUBIC then allows more than 10^7 attempts a second from any rate, and a limit that Hold has
-// found is old.
-const throttledFor = 10 * time.Minute
-
-// owingFor is how long after its last use a scope stays that can pay for a retry, but has fewer tokens
-// than a new one. So evictions give each place of the table at most one full quota in that time.
-const owingFor = time.Hour
-
-// longestStay is longer than any scope is known to stay.
-const longestStay = owingFor + time.Second
-
-// askAgain is when to ask again whether a scope must stay if it is not known how long it must.
-const askAgain = time.Second
-
 // Scope is what operations with the same key share. It is safe for concurrent use.
 type Scope struct {
 	use         atomic.Uint32
-	missing     atomic.Int64 // until throttled entries make a throttle, see Throttled
-	quiet       atomic.Int64 // when the cursor last found it used, as a Duration since Config.Start
-	hash        uint64       // of the key
+	missing     atomic.Int64          // until throttled entries make a throttle, see Throttled
+	quiet       atomic.Int64          // when the cursor last found it used, as a Duration since Config.Start
+	next        atomic.Pointer[Scope] // in its bucket
+	hash        uint64                // of the key
 	Quota       *quota.Quota
 	Limiter     Limiter     // nil in standard mode
 	Err         error       // what is wrong with the limiter, or nil
@@ -105,33 +91,6 @@ func (s *Scope) Throttled(throttled, of int) bool {
 	}
 	s.missing.Add(wholeBatch)
 	return true
-}
-
-// staysUntil returns until when a scope must stay although it is not in use: an operation waits in
-// it, or it was throttled recently, or it has no send token. A new scope would have a token at once,
-// so evictions would let attempts exceed the send rate.
-func (s *Scope) staysUntil(now time.Time) time.Time {
-	if s.Limiter == nil {
-		return longer(now, s.Quota.Waiting())
-	}
-	expected := s.Limiter.Expected(ratelimit.Request{Part: true}) // first, because it brings the state up to now
-	state := s.Limiter.State()
-	until := longer(now, s.Quota.Waiting()+state.Waiting)
-	if at := now.Add(min(expected, longestStay)); at.After(until) {
-		until = at
-	}
-	if at := state.LastThrottle.Add(throttledFor); !state.LastThrottle.IsZero() && at.After(until) {
-		until = at
-	}
-	return until
-}
-
-// longer returns when to check again whether operations wait in a scope.
-func longer(now time.Time, waiting int) time.Time {
-	if waiting > 0 {
-		return now.Add(askAgain)
-	}
-	return now
 }
 
 // Snapshot returns the state of the scope.

@@ -3,7 +3,6 @@ package scope
 import (
 	"cmp"
 	"hash/maphash"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -13,13 +12,26 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/quota"
+	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
 const (
 	defaultMax  = 10_000
 	defaultIdle = 5 * time.Minute
-	shardCount  = 64
+	buckets     = 1 << 12
+
+	// throttledFor is how long after its last throttle a scope counts as throttled. After that nothing
+	// is lost: CUBIC then allows more than 10^7 attempts a second from any rate, and a limit that Hold has
+	// found is old.
+	throttledFor = 10 * time.Minute
+	// owingFor is how long after its last use a scope stays that can pay for a retry, but has fewer tokens
+	// than a new one. So evictions give each place of the table at most one full quota in that time.
+	owingFor = time.Hour
+	// longestStay is longer than any scope is known to stay.
+	longestStay = owingFor + time.Second
+	// askAgain is when to ask again whether a scope must stay if it is not known how long it must.
+	askAgain = time.Second
 )
 
 // Config describes scopes and their number.
@@ -36,8 +48,8 @@ type Config struct {
 }
 
 // Table finds the scope of a key. It bounds the number of scopes with the clock algorithm: a cursor
-// visits them in turn, and evicts those that were not used since its last visit, unless staysUntil or
-// owesUntil keeps them. It visits all of them once in each idle time. If there is no place for a new scope, it
+// visits them in turn, and evicts those that were not used since its last visit, unless staysUntil
+// keeps them. It visits all of them once in each idle time. If there is no place for a new scope, it
 // continues until there is one, or until it has visited each scope twice.
 //
 // The cursor moves only when a scope is created, so it needs no timer.
@@ -49,22 +61,15 @@ type Table struct {
 	dearest    int                   // the largest cost of a retry that these can pay
 	overflow   atomic.Pointer[Scope] // shared by keys without a place; it stays
 	seed       maphash.Seed
-	shards     [shardCount]shard
+	buckets    [buckets]atomic.Pointer[Scope] // lists of the scopes that have a place; finding one needs no lock
 	overflowed atomic.Uint64
 	evicted    atomic.Uint64
 
-	mu        sync.Mutex // guards what follows, and changes of shards
+	mu        sync.Mutex // guards what follows, and changes of the buckets
 	scopes    []*Scope   // the scopes that have a place
 	cursor    int        // the place that it visits next
 	swept     time.Time  // when the cursor last began a round
 	fullUntil time.Time  // until when all scopes must stay
-}
-
-// shard has the scopes whose hashes have the same remainder. Its map is never modified, only
-// replaced, so finding a scope needs no lock. A key whose hash is taken by another key shares the
-// overflow: among 10,000 keys that happens once in 10^11 programs.
-type shard struct {
-	scopes atomic.Pointer[map[uint64]*Scope]
 }
 
 // NewTable returns a table with the scope of the zero key.
@@ -78,9 +83,6 @@ func NewTable(config Config) *Table {
 			t.dearest = max(t.dearest, cost)
 		}
 	}
-	for i := range t.shards {
-		t.shards[i].scopes.Store(&map[uint64]*Scope{})
-	}
 	t.Whole = t.newScope(retry.ScopeKey{})
 	return t
 }
@@ -90,11 +92,18 @@ func (t *Table) Find(key *retry.ScopeKey) *Scope {
 	if *key == (retry.ScopeKey{}) {
 		return t.Whole
 	}
-	hash := t.hash(key)
-	if s := t.shard(hash).get()[hash]; s != nil && s.Key == *key && s.Touch() {
+	if s := t.find(t.hash(key), key); s != nil && s.Touch() {
 		return s
 	}
 	return nil
+}
+
+func (t *Table) find(hash uint64, key *retry.ScopeKey) *Scope {
+	s := t.buckets[hash%buckets].Load()
+	for s != nil && (s.hash != hash || s.Key != *key) {
+		s = s.next.Load()
+	}
+	return s
 }
 
 // Create returns a new scope for a key, or the overflow if there is no place, which may be new too. It
@@ -106,11 +115,8 @@ func (t *Table) Create(key retry.ScopeKey, evicted func(s *Scope)) (s *Scope, cr
 		if fresh == nil {
 			fresh = t.newScope(key)
 		}
-		if s = t.add(fresh); s != nil && s.Key == key {
+		if s = t.add(fresh); s != nil {
 			return s, s == fresh
-		}
-		if s != nil {
-			break // another key has the same hash
 		}
 	}
 	if s = t.overflow.Load(); s == nil {
@@ -132,47 +138,52 @@ func (t *Table) makeRoom(evicted func(s *Scope)) bool {
 		return false
 	}
 	var soonest time.Time // when the first of the scopes that must stay may go
-	evict := func(some []*Scope) {
-		some = slices.DeleteFunc(some, func(s *Scope) bool {
-			until := later(s.staysUntil(now), t.owesUntil(s, now))
-			stays := until.After(now)
-			if stays && (soonest.IsZero() || until.Before(soonest)) {
-				soonest = until
-			}
-			return stays
-		})
-		for _, s := range t.remove(some) {
-			evicted(s)
-		}
-	}
-	evict(t.unused(now, &steps, steps))
-	for steps = 2 * t.config.Max; !t.hasRoom(); {
-		some := t.unused(now, &steps, 1)
-		if len(some) == 0 {
+	for idle := true; ; {
+		switch s := t.unused(now, &steps, idle); {
+		case s == nil && idle:
+			idle, steps = false, 2*t.config.Max
+		case s == nil:
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			t.fullUntil = later(soonest, now.Add(askAgain)) // so that all are asked at most once in that time
-			return len(t.scopes) < t.config.Max
+			room := len(t.scopes) < t.config.Max
+			if !room {
+				t.fullUntil = later(soonest, now.Add(askAgain)) // so that all are asked at most once in that time
+			}
+			return room
+		default:
+			if until := t.staysUntil(s, now); !until.After(now) {
+				t.remove(s, evicted)
+			} else if soonest.IsZero() || until.Before(soonest) {
+				soonest = until
+			}
 		}
-		evict(some)
 	}
-	return true
 }
 
-// owesUntil returns until when a scope must stay because a new one would have more tokens, so that evictions
-// would let retries exceed the quota. It stays for as long as it cannot pay for a retry.
-func (t *Table) owesUntil(s *Scope, now time.Time) time.Time {
-	switch have := s.Quota.Available(now); {
-	case have >= t.initial:
-		return now
-	case have < t.dearest:
-		return now.Add(askAgain)
+// staysUntil returns until when a scope must stay although it is not in use: an operation waits in it, or it was
+// throttled recently, or it has no send token, or fewer tokens in its quota than a new one. A new scope would have
+// them at once, so evictions would let attempts exceed the send rate, and retries the quota. A scope that cannot
+// pay for a retry stays as long as that.
+func (t *Table) staysUntil(s *Scope, now time.Time) (until time.Time) {
+	waiting := s.Quota.Waiting()
+	if s.Limiter != nil {
+		expected := s.Limiter.Expected(ratelimit.Request{Part: true}) // first, because it brings the state up to now
+		state := s.Limiter.State()
+		waiting += state.Waiting
+		until = now.Add(min(expected, longestStay))
+		if !state.LastThrottle.IsZero() {
+			until = later(until, state.LastThrottle.Add(throttledFor))
+		}
 	}
 	quiet := now.Sub(t.config.Start) - time.Duration(s.quiet.Load())
-	if quiet.Abs() >= owingFor { // or the clock is another one
-		return now
+	switch have := s.Quota.Available(now); {
+	case waiting > 0 || have < t.dearest:
+		return later(until, now.Add(askAgain))
+	case have < t.initial && quiet.Abs() < owingFor: // more if the clock is another one
+		return later(until, now.Add(owingFor-quiet))
+	default:
+		return until
 	}
-	return now.Add(owingFor - quiet)
 }
 
 func later(a, b time.Time) time.Time {
@@ -192,7 +203,7 @@ func (t *Table) sweep(now time.Time) (steps int, full bool) {
 	}
 	passed := now.Sub(t.swept) >= t.config.Idle
 	if passed || instant.OfAnotherClock(now, t.swept) {
-		t.swept = now
+		t.swept, t.cursor = now, 0
 	}
 	if !passed {
 		return 0, false
@@ -200,23 +211,17 @@ func (t *Table) sweep(now time.Time) (steps int, full bool) {
 	return len(t.scopes), false
 }
 
-func (t *Table) hasRoom() bool {
+// unused moves the cursor on, by the steps that are left or until it has found a scope that was not used since it last
+// passed. When it is not a visit of all in an idle time, it stops where there is a place.
+func (t *Table) unused(now time.Time, steps *int, idle bool) (found *Scope) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.scopes) < t.config.Max
-}
-
-// unused moves the cursor on, by the steps that are left or until it has found enough scopes that were
-// not used since it last passed.
-func (t *Table) unused(now time.Time, steps *int, enough int) (found []*Scope) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for ; *steps > 0 && len(found) < enough && len(t.scopes) > 0; *steps-- {
+	for ; *steps > 0 && found == nil && (idle && len(t.scopes) > 0 || len(t.scopes) >= t.config.Max); *steps-- {
 		t.cursor %= len(t.scopes)
 		if s := t.scopes[t.cursor]; s.use.CompareAndSwap(used, unused) {
 			s.quiet.Store(int64(now.Sub(t.config.Start)))
 		} else {
-			found = append(found, s)
+			found = s
 		}
 		t.cursor++
 	}
@@ -228,7 +233,7 @@ func (t *Table) unused(now time.Time, steps *int, enough int) (found []*Scope) {
 func (t *Table) add(fresh *Scope) *Scope {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if s := t.shard(fresh.hash).get()[fresh.hash]; s != nil {
+	if s := t.find(fresh.hash, &fresh.Key); s != nil {
 		s.use.Store(used)
 		return s
 	}
@@ -237,36 +242,33 @@ func (t *Table) add(fresh *Scope) *Scope {
 	}
 	fresh.place = len(t.scopes)
 	t.scopes = append(t.scopes, fresh)
-	changed := maps.Clone(t.shard(fresh.hash).get())
-	changed[fresh.hash] = fresh
-	t.shard(fresh.hash).scopes.Store(&changed)
+	bucket := &t.buckets[fresh.hash%buckets]
+	fresh.next.Store(bucket.Load())
+	bucket.Store(fresh)
 	return fresh
 }
 
-// remove removes the scopes that are still not in use, and returns them.
-func (t *Table) remove(some []*Scope) (removed []*Scope) {
+// remove removes a scope, unless it is in use again, and calls evicted.
+func (t *Table) remove(s *Scope, evicted func(s *Scope)) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	changed := map[*shard]map[uint64]*Scope{}
-	for _, s := range some {
-		if !s.use.CompareAndSwap(unused, gone) {
-			continue
-		}
-		removed = append(removed, s)
-		sh, last := t.shard(s.hash), len(t.scopes)-1
-		if changed[sh] == nil {
-			changed[sh] = maps.Clone(sh.get())
-		}
-		delete(changed[sh], s.hash)
+	removed := s.use.CompareAndSwap(unused, gone)
+	if removed {
+		last := len(t.scopes) - 1
 		t.scopes[s.place], t.scopes[last].place = t.scopes[last], s.place
 		t.scopes[last] = nil
 		t.scopes = t.scopes[:last]
+		t.cursor = s.place // of the scope that was the last
+		link := &t.buckets[s.hash%buckets]
+		for at := link.Load(); at != s; at = link.Load() {
+			link = &at.next
+		}
+		link.Store(s.next.Load())
+		t.evicted.Add(1)
 	}
-	for sh, scopes := range changed {
-		sh.scopes.Store(&scopes)
+	t.mu.Unlock()
+	if removed {
+		evicted(s)
 	}
-	t.evicted.Add(uint64(len(removed)))
-	return removed
 }
 
 // All returns the scopes, sorted by name.
@@ -292,7 +294,3 @@ func (t *Table) hash(k *retry.ScopeKey) (hash uint64) {
 	}
 	return hash
 }
-
-func (t *Table) shard(hash uint64) *shard { return &t.shards[hash%shardCount] }
-
-func (sh *shard) get() map[uint64]*Scope { return *sh.scopes.Load() }

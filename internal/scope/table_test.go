@@ -284,6 +284,28 @@ func TestNewScopeGetsAPlaceWhileOneMayGo(t *testing.T) {
 	}
 }
 
+// Each scope that is evicted leaves its place to another one.
+func TestSweepVisitsEachScopeOnce(t *testing.T) {
+	t.Parallel()
+	const scopes = 40
+	u := newTable(func(c *scope.Config) { c.Max = 2 * scopes })
+	for i := range scopes {
+		u.use(strconv.Itoa(i))
+	}
+	u.clk.Advance(idle)
+	u.use("clears the flags")
+	for i := range scopes {
+		if i%3 == 0 {
+			u.use(strconv.Itoa(i))
+		}
+	}
+	u.clk.Advance(idle)
+	u.use("new")
+	for i := range scopes {
+		require.Equal(t, i%3 == 0, u.scopes()[strconv.Itoa(i)] != nil, i)
+	}
+}
+
 func TestSecondScopeFindsAPlaceWhenASweepIsDue(t *testing.T) {
 	t.Parallel()
 	for name, mode := range modes() {
@@ -688,7 +710,7 @@ func TestIdleTimeBeginsAnewOnAnotherClock(t *testing.T) {
 	}
 }
 
-// A key shares the overflow only if its hash is that of another one.
+// Many of them are in one bucket.
 func TestKeysThatDifferInOnePartHaveScopesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	const keys = 2000
