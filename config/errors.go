@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 
@@ -102,19 +101,11 @@ type UnreadableError struct {
 	Kind string // The kind of the file, "config" or "credentials".
 	File string // The path of the file.
 	Err  error  // The reason: the system's error, or one for a file that is too large or not regular.
-
-	size int64 // A lower bound of the bytes in a file above the limit of 4 MiB; 0 for any other file.
 }
 
-// Error returns "config: path: cannot be read: the reason". For a file above 4 MiB it adds
-// the size and the limit.
+// Error returns "config: path: cannot be read: the reason".
 func (e *UnreadableError) Error() string {
-	text := prefix + sharedfile.ShownPath(e.File) + ": cannot be read: " + e.Err.Error()
-	if errors.Is(e.Err, sharedfile.ErrTooLarge) {
-		text += ": at least " + strconv.FormatInt(e.size, 10) +
-			" bytes, the limit is " + strconv.Itoa(maxFileSize)
-	}
-	return text
+	return prefix + sharedfile.ShownPath(e.File) + ": cannot be read: " + e.Err.Error()
 }
 
 // Unwrap returns Err.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -61,34 +62,29 @@ type FileStatus struct {
 	Status string `json:"status"`
 }
 
-// byteOrderMark may stand at the start of a file (R01).
-const byteOrderMark = "\uFEFF"
-
 // Open finds and reads the two shared files for package lint. A file that is missing or cannot be read counts as
 // empty. The error is an [*UnreadableError] for an unreadable file that code named, and for any file above the
 // limit.
 func (s Sources) Open() (*sharedfile.Pair, error) {
-	l := &locator{Sources: s}
-	pair := &sharedfile.Pair{Lookup: s.lookup, Windows: s.windows()}
-	pair.Files[0] = l.locate(sharedfile.Config, s.ConfigFile, sharedfile.EnvConfigFile)
-	pair.Files[1] = l.locate(sharedfile.Credentials, s.CredentialsFile, sharedfile.EnvCredentialsFile)
-	pair.NoHome = l.unknown
-	for _, f := range pair.Files {
+	o := opening{s, &sharedfile.Pair{Lookup: s.lookup, Windows: s.windows()}}
+	o.Files[0] = o.locate(sharedfile.Config, s.ConfigFile, sharedfile.EnvConfigFile)
+	o.Files[1] = o.locate(sharedfile.Credentials, s.CredentialsFile, sharedfile.EnvCredentialsFile)
+	for _, f := range o.Files {
 		data, err := s.read(f.Path, f.ByCode)
-		if e, ok := errors.AsType[*UnreadableError](err); ok {
-			if e.Kind = f.Kind; f.ByCode || errors.Is(err, sharedfile.ErrTooLarge) {
-				return nil, err
-			}
-			err = e.Err
+		if failed, ok := errors.AsType[*fs.PathError](err); ok {
+			err = failed.Err // The path is in f.
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && (f.ByCode || errors.Is(err, sharedfile.ErrTooLarge)) {
+			return nil, &UnreadableError{Kind: f.Kind, File: f.Path, Err: err}
 		}
 		f.Err = err
-		f.Data, f.BOM = strings.CutPrefix(data, byteOrderMark)
+		f.Data, f.BOM = strings.CutPrefix(data, "\uFEFF")
 		f.Valid = utf8.ValidString(f.Data)
 		if f.UTF16 = isUTF16(data); f.UTF16 {
 			f.Data = ""
 		}
 	}
-	return pair, nil
+	return o.Pair, nil
 }
 
 // statuses returns what became of the files.
@@ -116,76 +112,54 @@ func isUTF16(data string) bool {
 	return data[:2] == "\xff\xfe" || data[:2] == "\xfe\xff" || (data[0] == 0) != (data[1] == 0)
 }
 
-// locator finds the two files by rules R19 and R20. It looks for the home directory at most
-// once, and only if a path needs it.
-type locator struct {
+// opening is one Open.
+type opening struct {
 	Sources
-	asked   bool
-	home    string
-	unknown bool // The system was asked for the home directory, and knows none.
+	*sharedfile.Pair
 }
 
-func (l *locator) locate(kind string, given, variable string) *sharedfile.File {
-	f := &sharedfile.File{Kind: kind, ByCode: given != ""}
-	name := given
-	if given == "" {
-		var ok bool
-		if name, ok = l.env(variable); ok {
-			f.Variable = variable
-		}
+// locate finds a file by rule R20. If a path begins with ~ and the home directory is not known, the path stays as it is.
+func (o opening) locate(kind, given, variable string) *sharedfile.File {
+	f := &sharedfile.File{Kind: kind, Path: given, ByCode: given != ""}
+	if value, ok := o.env(variable); ok && !f.ByCode {
+		f.Path, f.Variable = value, variable
 	}
-	if name != "" {
-		f.Path = l.expand(name)
-	} else if home := l.homeDir(); home != "" {
-		sep := l.separator()
-		f.Path = strings.TrimSuffix(home, sep) + sep + ".aws" + sep + kind
+	separator := "/"
+	if o.Windows {
+		separator = `\`
+	}
+	rest, inHome := strings.CutPrefix(cmp.Or(f.Path, "~"+separator+".aws"+separator+kind), "~")
+	if !inHome || rest != "" && rest[:1] != "/" && rest[:1] != separator {
+		return f
+	}
+	if home := o.home(); home != "" && rest == "" {
+		f.Path = home
+	} else if home != "" {
+		f.Path = strings.TrimSuffix(home, separator) + rest
 	}
 	return f
 }
 
-// expand replaces a leading ~ that stands alone or before a separator. If the home directory
-// is not known, it returns the path as it is.
-func (l *locator) expand(name string) string {
-	rest, ok := strings.CutPrefix(name, "~")
-	if !ok || rest != "" && rest[0] != '/' && (rest[0] != '\\' || !l.windows()) {
-		return name
-	}
-	home := l.homeDir()
-	if home == "" {
-		return name
-	}
-	if rest != "" {
-		home = strings.TrimSuffix(home, l.separator())
-	}
-	return home + rest
-}
-
-func (l *locator) homeDir() string {
-	if !l.asked {
-		l.asked, l.home = true, l.findHome()
-	}
-	return l.home
-}
-
-// findHome follows rule R19.
-func (l *locator) findHome() string {
-	if home, ok := l.env("HOME"); ok {
+// home returns the home directory by rule R19, or "".
+func (o opening) home() string {
+	if home, ok := o.env("HOME"); ok {
 		return home
 	}
-	if l.windows() {
-		if home, ok := l.env("USERPROFILE"); ok {
+	if o.Windows {
+		if home, ok := o.env("USERPROFILE"); ok {
 			return home
 		}
-		drive, okDrive := l.env("HOMEDRIVE")
-		dir, okDir := l.env("HOMEPATH")
+		drive, okDrive := o.env("HOMEDRIVE")
+		dir, okDir := o.env("HOMEPATH")
 		if okDrive && okDir {
 			return drive + dir
 		}
 	}
-	ask := l.machine().HomeDir
+	on := o.machine()
+	ask := on.HomeDir
 	switch {
 	case ask != nil:
-	case l.system() == nil:
+	case on.FS == nil:
 		ask = userHome
 	default:
 		return ""
@@ -194,7 +168,7 @@ func (l *locator) findHome() string {
 	if err != nil {
 		home = ""
 	}
-	l.unknown = home == ""
+	o.NoHome = home == ""
 	return home
 }
 
@@ -204,13 +178,6 @@ func userHome() (string, error) {
 		return "", err
 	}
 	return u.HomeDir, nil
-}
-
-func (l *locator) separator() string {
-	if l.windows() {
-		return `\`
-	}
-	return "/"
 }
 
 // env returns a variable. An empty variable counts as unset.
@@ -227,112 +194,70 @@ func (s Sources) lookup(key string) (string, bool) {
 	return s.LookupEnv(key)
 }
 
+// machine returns the file system and what a test or the command says of the machine.
+func (s Sources) machine() machine.FS {
+	if m, ok := s.FS.(machine.FS); ok {
+		return m
+	}
+	return machine.FS{FS: s.FS}
+}
+
 // windows reports whether the rules of Windows apply.
 func (s Sources) windows() bool {
 	return cmp.Or(s.machine().Platform, runtime.GOOS) == "windows"
 }
 
-// system returns the file system, or nil for that of the operating system.
-func (s Sources) system() fs.FS {
-	if m, ok := s.FS.(machine.FS); ok {
-		return m.FS
-	}
-	return s.FS
-}
-
-// machine returns what a test or the command says of the machine.
-func (s Sources) machine() machine.FS {
-	m, _ := s.FS.(machine.FS)
-	return m
-}
-
-// read returns the contents of a file. The error is fs.ErrNotExist, also for an empty path, or
-// an *UnreadableError. byCode says that code has named the file.
+// read returns the contents of a file. byCode says that code has named the file. It opens only a regular file,
+// because opening a pipe would wait for its writer, unless the machine says how to read a pipe. It reads no more than
+// the limit, even if the file grows meanwhile.
 func (s Sources) read(name string, byCode bool) (string, error) {
-	var data strings.Builder
-	size, err := s.readInto(&data, name, byCode)
-	switch {
-	case err == nil:
-		return data.String(), nil
-	case errors.Is(err, fs.ErrNotExist):
-		return "", fs.ErrNotExist
-	}
-	if inner, ok := errors.AsType[*fs.PathError](err); ok {
-		err = inner.Err // The UnreadableError names the path.
-	}
-	return "", &UnreadableError{File: name, Err: err, size: size}
-}
-
-// readInto reads a file. It opens only a regular file, because opening a pipe would wait for its
-// writer, unless the machine says how to read a pipe. It reads no more than the limit, even if the file grows meanwhile. For a file above the
-// limit it returns a lower bound of the size.
-func (s Sources) readInto(data *strings.Builder, name string, byCode bool) (size int64, err error) {
-	stream := s.machine().Stream
+	on := s.machine()
 	switch {
 	case name == "":
-		return 0, fs.ErrNotExist
+		return "", fs.ErrNotExist
 	case name == os.DevNull: // This path is the usual way to name no file.
-		return 0, nil
-	case name == "-" && byCode && stream != nil:
-		return readStream(data, name, stream)
+		return "", nil
+	case name == "-" && byCode && on.Stream != nil:
+		return upToLimit(on.Stream(name, maxFileSize+1))
 	}
-	info, err := s.stat(name)
+	files, inner := on.FS, name
+	if files == nil {
+		files = ofSystem{}
+	} else {
+		inner = s.inFS(name)
+	}
+	info, err := fs.Stat(files, inner)
 	switch {
 	case err != nil:
-		return 0, err
+		return "", err
 	case info.IsDir():
-		return 0, sharedfile.ErrDirectory
-	case !info.Mode().IsRegular() && stream != nil:
-		return readStream(data, name, stream)
+		return "", sharedfile.ErrDirectory
+	case !info.Mode().IsRegular() && on.Stream != nil:
+		return upToLimit(on.Stream(name, maxFileSize+1))
 	case !info.Mode().IsRegular():
-		return 0, sharedfile.ErrNotRegular
+		return "", sharedfile.ErrNotRegular
 	case info.Size() > maxFileSize:
-		return info.Size(), sharedfile.ErrTooLarge
+		return "", sharedfile.ErrTooLarge
 	}
-	file, err := s.openFile(name)
+	file, err := files.Open(inner)
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	defer func() { _ = file.Close() }() // Nothing was written, so closing loses nothing.
-	data.Grow(int(max(info.Size(), 0)))
-	part := make([]byte, min(max(info.Size()+1, 512), 1<<14))
-	for data.Len() <= maxFileSize {
-		n, err := file.Read(part[:min(len(part), maxFileSize+1-data.Len())])
-		data.Write(part[:n])
-		if errors.Is(err, io.EOF) {
-			return 0, nil
-		}
-		if err != nil {
-			return 0, err
-		}
-	}
-	return int64(data.Len()), sharedfile.ErrTooLarge
+	var data bytes.Buffer
+	data.Grow(int(max(info.Size(), 0)) + bytes.MinRead)
+	_, err = data.ReadFrom(io.LimitReader(file, maxFileSize+1))
+	return upToLimit(data.Bytes(), err)
 }
 
-// readStream reads what is no regular file.
-func readStream(data *strings.Builder, name string, stream func(string, int64) ([]byte, error)) (size int64, err error) {
-	text, err := stream(name, maxFileSize+1)
-	data.Write(text)
-	if err == nil && len(text) > maxFileSize {
-		return int64(len(text)), sharedfile.ErrTooLarge
+func upToLimit(data []byte, err error) (string, error) {
+	if err == nil && len(data) > maxFileSize {
+		err = sharedfile.ErrTooLarge
 	}
-	return 0, err
-}
-
-func (s Sources) stat(name string) (fs.FileInfo, error) {
-	fsys := s.system()
-	if fsys == nil {
-		return os.Stat(name)
+	if err != nil {
+		return "", err
 	}
-	return fs.Stat(fsys, s.inFS(name))
-}
-
-func (s Sources) openFile(name string) (fs.File, error) {
-	fsys := s.system()
-	if fsys == nil {
-		return os.Open(name)
-	}
-	return fsys.Open(s.inFS(name))
+	return string(data), nil
 }
 
 // inFS returns the name of a file in an fs.FS that holds the whole tree.
@@ -342,3 +267,9 @@ func (s Sources) inFS(name string) string {
 	}
 	return strings.TrimPrefix(path.Clean(name), "/")
 }
+
+// ofSystem is the file system of the operating system, with its own names.
+type ofSystem struct{}
+
+func (ofSystem) Open(name string) (fs.File, error)     { return os.Open(name) }
+func (ofSystem) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }

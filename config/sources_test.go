@@ -76,7 +76,7 @@ func TestFileThatGrowsForeverIsReadUpToTheLimit(t *testing.T) {
 	_, ok := errors.AsType[*config.UnreadableError](err)
 	require.True(t, ok)
 	require.ErrorIs(t, err, sharedfile.ErrTooLarge)
-	require.ErrorContains(t, err, "too large: at least 4194305 bytes, the limit is 4194304")
+	require.ErrorContains(t, err, "cannot be read: larger than 4 MiB")
 }
 
 // maxFileSize is the limit on the size of a file.
@@ -97,7 +97,7 @@ func TestLargeFileIsRefusedUnread(t *testing.T) {
 	for name, read := range world.Readers(sized(50 << 20)) {
 		err := read(false)
 		require.ErrorIs(t, err, sharedfile.ErrTooLarge, name)
-		require.ErrorContains(t, err, "config: cannot be read: too large: at least 52428800 bytes, the limit is 4194304")
+		require.ErrorContains(t, err, "config: cannot be read: larger than 4 MiB")
 	}
 	for name, read := range world.Readers(world.WithHome(liar{1 << 40, func() io.Reader { return untouched }})) {
 		require.ErrorIs(t, read(false), sharedfile.ErrTooLarge, name)

@@ -18,7 +18,7 @@ const (
 var (
 	ErrNotRegular = errors.New("not a regular file")
 	ErrDirectory  = fmt.Errorf("%w but a directory", ErrNotRegular)
-	ErrTooLarge   = errors.New("too large")
+	ErrTooLarge   = errors.New("larger than 4 MiB")
 )
 
 // File is one of the two files as it was opened.
